@@ -7,7 +7,7 @@ use crate::agent::AgentDraft;
 use crate::error::{Detail, Error, ErrorCode, Result};
 use crate::model::ExtractionSchema;
 use crate::plan::Plan;
-use crate::ports::Tool;
+use crate::ports::{SpellingRule, Tool};
 use crate::record::RecordKind;
 
 /// A domain's contribution.
@@ -26,7 +26,7 @@ pub trait Pack: Send + Sync {
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("{noun} {key:?} is registered twice, rename one")]
 pub struct DuplicateKey {
-    /// `tool`, `plan`, `record kind`, `extraction schema`, `agent`.
+    /// `tool`, `plan`, `record kind`, `extraction schema`, `agent`, `spelling rule`.
     pub noun: &'static str,
     /// The key.
     pub key: String,
@@ -42,6 +42,7 @@ pub struct Registry {
     schemas: BTreeMap<String, Arc<ExtractionSchema>>,
     agents: BTreeMap<String, Arc<AgentDraft>>,
     groups: BTreeMap<String, Vec<String>>,
+    spellings: BTreeMap<String, Arc<dyn SpellingRule>>,
 }
 
 impl std::fmt::Debug for Registry {
@@ -120,6 +121,26 @@ impl Registry {
         }
         self.agents.insert(agent.key.clone(), Arc::new(agent));
         Ok(())
+    }
+
+    /// Registers when lessons about the spelling of a field's values count, by the field's schema and
+    /// [path](crate::model::FieldPattern::path). Where there is none, they always do.
+    ///
+    /// # Errors
+    /// When that field has one.
+    pub fn spelling(&mut self, schema: &str, path: &str, rule: Arc<dyn SpellingRule>) -> Result<(), DuplicateKey> {
+        let key = format!("{schema}:{path}");
+        if self.spellings.contains_key(&key) {
+            return Err(DuplicateKey { noun: "spelling rule", key });
+        }
+        self.spellings.insert(key, rule);
+        Ok(())
+    }
+
+    /// When lessons about the spelling of that field's values count.
+    #[must_use]
+    pub fn find_spelling(&self, schema: &str, path: &str) -> Option<&Arc<dyn SpellingRule>> {
+        self.spellings.get(&format!("{schema}:{path}"))
     }
 
     /// Adds tools to a group, which agents name to have all of them. A group may name tools that are not registered.

@@ -56,6 +56,8 @@ pub(super) struct Mail {
     pub(super) fields: BTreeMap<String, Vec<Wanted>>,
     #[serde(default)]
     pub(super) not_fields: BTreeMap<String, Vec<Value>>,
+    #[serde(default)]
+    records: Vec<Value>,
 }
 
 /// A file of a mail.
@@ -121,6 +123,12 @@ impl Mail {
 
     pub(super) fn accepts(&self, intent: &str) -> bool {
         self.intent == intent || self.also_acceptable.iter().any(|other| other == intent)
+    }
+
+    /// The insurer of a policy, as far as the truth names it.
+    pub(super) fn insurer_of(&self, number: &str) -> Option<&str> {
+        let is_it = |record: &&Value| record["kind"] == "policy" && record["policy_number"] == number;
+        self.records.iter().find(is_it)?["insurer"].as_str()
     }
 
     /// Whether a value need not be found: it is optional, or stands only in papers that need OCR or a password.

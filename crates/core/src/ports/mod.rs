@@ -30,6 +30,7 @@ pub mod record_store;
 pub mod retention_store;
 pub mod secret_store;
 pub mod secrets;
+pub mod spelling_rule;
 pub mod step_handler;
 pub mod task_store;
 pub mod token_counter;
@@ -64,6 +65,7 @@ pub use record_store::RecordStore;
 pub use retention_store::RetentionStore;
 pub use secret_store::{SecretReader, SecretStore};
 pub use secrets::{DataKey, Keys};
+pub use spelling_rule::{Spelled, SpellingRule};
 pub use step_handler::StepHandler;
 pub use task_store::{
     CallbackOutcome, Heartbeat, MAX_PAGE_BYTES, Page, ReviewRefused, TaskFilter, TaskStore, UnreadableRow, WakeUps,

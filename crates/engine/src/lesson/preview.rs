@@ -10,7 +10,8 @@ use kybern_core::actor::Actor;
 use kybern_core::error::{Error, ErrorCode, Result};
 use kybern_core::id::{LessonId, TaskId};
 use kybern_core::lesson::{LessonStatus, Lessons, Teaching};
-use kybern_core::ports::{Documents as _, Extractor, TaskFilter};
+use kybern_core::model::ExtractedField;
+use kybern_core::ports::{Documents as _, Extractor, Spelled, TaskFilter};
 use kybern_core::task::{AttachmentSource, Channel, Task};
 use kybern_core::tenant::TenantScope;
 use kybern_core::time::{Millis, Timestamp};
@@ -210,13 +211,12 @@ impl Engine {
             let mut found: BTreeMap<String, Vec<Value>> = BTreeMap::new();
             for (n, text) in &documents {
                 let analysis = extractor.analyse(text, schema).await?;
-                for read in extractor.extract(*n, text, &analysis, schema).await?.fields {
-                    let path =
-                        read.group.as_ref().map_or_else(|| read.name.clone(), |group| format!("{group}/{}", read.name));
+                let read = extractor.extract(*n, text, &analysis, schema).await?.fields;
+                for field in &read {
                     // What is read stays as it is written; whoever uses it asks what is meant.
-                    let meant = read.value.as_str().and_then(|written| lessons.meant_by(name, &path, written));
-                    let value = meant.map_or_else(|| read.value.clone(), Value::from);
-                    found.entry(path).or_default().push(json!({"document": n, "value": value}));
+                    let meant = self.meant(scope, name, lessons, field, &read).await?;
+                    let value = meant.map_or_else(|| field.value.clone(), Value::from);
+                    found.entry(path_of(field)).or_default().push(json!({"document": n, "value": value}));
                 }
             }
             said.push(found);
@@ -236,6 +236,31 @@ impl Engine {
         };
         Ok(Some((side(&without), side(&with))))
     }
+
+    /// What a value means by the lessons, where the domain of its field lets them count.
+    async fn meant<'l>(
+        &self,
+        scope: TenantScope,
+        schema: &str,
+        lessons: &'l Lessons,
+        field: &ExtractedField,
+        read: &[ExtractedField],
+    ) -> Result<Option<&'l str>> {
+        let (path, Some(written)) = (path_of(field), field.value.as_str()) else { return Ok(None) };
+        let Some(value) = lessons.meant_by(schema, &path, written) else { return Ok(None) };
+        let Some(rule) = self.inner.catalog.registry().find_spelling(schema, &path) else { return Ok(Some(value)) };
+        let of_item = |other: &&ExtractedField| (&other.group, other.item) == (&field.group, field.item);
+        let single = |other: &&ExtractedField| other.group.is_none() && field.group.is_some();
+        let beside = read.iter().filter(of_item).chain(read.iter().filter(single));
+        let beside: Vec<(&str, &Value)> = beside.map(|other| (other.name.as_str(), &other.value)).collect();
+        let counts = rule.counts(self.inner.store.as_ref(), scope, Spelled { written, value, beside: &beside }).await?;
+        Ok(counts.then_some(value))
+    }
+}
+
+/// The path of the field that a value is of.
+fn path_of(field: &ExtractedField) -> String {
+    field.group.as_ref().map_or_else(|| field.name.clone(), |group| format!("{group}/{}", field.name))
 }
 
 /// Whether the sender of a mail counts as proven.

@@ -6,10 +6,12 @@ mod whose;
 
 use async_trait::async_trait;
 use kybern_core::ports::{Tool, ToolContext};
-use kybern_core::tool::{Needs, ToolFailure, ToolOutcome, ToolSpec};
+use kybern_core::tool::{Needs, Review, ToolFailure, ToolOutcome, ToolSpec};
 use serde_json::{Map, Value, json};
 
+pub(super) use self::spelling::InsurerNames;
 use super::loss_run_request::{self as request, Asked};
+use super::policies::Policy;
 use super::{deal, kinds, policies};
 use crate::args::{fields, texts};
 use crate::change;
@@ -105,6 +107,16 @@ impl Tool for CreateLossRunRequests {
             fields([("request_ids", json!(ids)), ("created_count", json!(created)), ("updated_count", json!(updated))]);
         Ok(outcome)
     }
+}
+
+/// The question whose these policies are, as it would be asked before any deal is known; `None` when that is settled.
+pub(super) async fn whose_they_are(context: &ToolContext, policies: &[Policy]) -> Result<Option<Review>, ToolFailure> {
+    let named = context.state.get(NAMED).and_then(Value::as_object).cloned().unwrap_or_default();
+    let mut policies = policies.to_vec();
+    spelling::apply(context, &mut policies, &named).await?;
+    let (groups, unknown) = request::by_insurer(&policies, &named);
+    let open = whose::open(context, &groups.iter().collect::<Vec<_>>(), &unknown, &named).await?;
+    Ok((!open.is_empty()).then(|| whose::review(&open)))
 }
 
 async fn create(

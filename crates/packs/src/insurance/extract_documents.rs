@@ -6,13 +6,13 @@ use async_trait::async_trait;
 use kybern_core::model::ExtractionSchema;
 use kybern_core::ports::{Tool, ToolContext};
 use kybern_core::time::Millis;
-use kybern_core::tool::{Needs, ToolFailure, ToolOutcome, ToolSpec};
+use kybern_core::tool::{Needs, Review, ToolFailure, ToolOutcome, ToolSpec};
 use serde_json::{Map, Value, json};
 
 use super::insured::{Contradiction, Insured};
 use super::insurers::Insurers;
 use super::policies::Policy;
-use super::{missing, open_requests, policies, schema, vehicles};
+use super::{create_loss_run_requests, missing, open_requests, policies, schema, vehicles};
 use crate::args::{fields, objects, texts};
 use crate::papers;
 use crate::reading::{self, ReadDocument};
@@ -52,7 +52,14 @@ impl ExtractDocuments {
             spec: ToolSpec {
                 untrusted_output: true,
                 timeout: Millis::from_secs(120),
-                needs: Needs { task: true, documents: true, model: true, records: true, ..Needs::default() },
+                needs: Needs {
+                    task: true,
+                    documents: true,
+                    model: true,
+                    records: true,
+                    lessons: true,
+                    ..Needs::default()
+                },
                 ..ToolSpec::read("insurance.extract_documents", description, input)
             },
         }
@@ -79,30 +86,45 @@ impl Tool for ExtractDocuments {
         if needs("policies") && policies.is_empty() {
             open_requests::adopt(context, &insurers, &mut insured, &mut policies).await?;
         }
-        let no_insured = needs("insured") && !insured.is_known();
-        let no_policies = needs("policies") && policies.is_empty();
-        if no_insured || no_policies {
-            let unread = papers::unread(context, &read).await?;
-            return Ok(ToolOutcome::ask(missing::ask(&read, &unread, (no_insured, no_policies), &insured.fields)));
-        }
-        if needs("policies")
-            && let Some((one, other)) = policies::slip(&policies)
-        {
-            return Ok(ToolOutcome::ask(missing::ask_number(&read, one, other)));
-        }
-        if needs("insured") && !insured.contradicting.values.is_empty() {
-            let Contradiction { key, what, values } = &insured.contradicting;
-            return Ok(ToolOutcome::ask(missing::ask_which(&read, (key, what), values)));
-        }
-        if needs("insured") && !insured.several.is_empty() {
-            return Ok(ToolOutcome::ask(missing::ask_which(
-                &read,
-                ("companies", "insured companies"),
-                &insured.several,
-            )));
+        let needs = (needs("insured"), needs("policies"));
+        if let Some(review) = missing::joined(questions(context, &read, needs, &insured, &policies).await?) {
+            return Ok(ToolOutcome::ask(review));
         }
         Ok(outcome(&read, insured, &policies))
     }
+}
+
+/// All that a person has to say before the plan can go on: what is not found, what contradicts itself, and then also
+/// whose the policies are, which would be asked next.
+async fn questions(
+    context: &ToolContext,
+    read: &[ReadDocument],
+    (insured_too, policies_too): (bool, bool),
+    insured: &Insured,
+    policies: &[Policy],
+) -> Result<Vec<Review>, ToolFailure> {
+    let mut open = Vec::new();
+    let (no_insured, no_policies) = (insured_too && !insured.is_known(), policies_too && policies.is_empty());
+    if no_insured || no_policies {
+        let unread = papers::unread(context, read).await?;
+        open.push(missing::ask(read, &unread, (no_insured, no_policies), &insured.fields));
+    }
+    let slips = if policies_too { policies::slips(policies) } else { Vec::new() };
+    if !slips.is_empty() {
+        open.push(missing::ask_number(read, &slips));
+    }
+    if insured_too && !insured.contradicting.values.is_empty() {
+        let Contradiction { key, what, decides, values } = &insured.contradicting;
+        open.push(missing::ask_which(read, (key, what), values, decides));
+    }
+    if insured_too && !insured.several.is_empty() {
+        open.push(missing::ask_which(read, ("companies", "insured companies"), &insured.several, "name"));
+    }
+    // A policy that is typed in comes with its insurer.
+    if !open.is_empty() && policies_too && !no_policies && slips.is_empty() {
+        open.extend(create_loss_run_requests::whose_they_are(context, policies).await?);
+    }
+    Ok(open)
 }
 
 fn outcome(read: &[ReadDocument], insured: Insured, policies: &[Policy]) -> ToolOutcome {

@@ -52,6 +52,8 @@ pub(super) struct Contradiction {
     pub(super) key: &'static str,
     /// What they are.
     pub(super) what: &'static str,
+    /// The field that says which is right.
+    pub(super) decides: &'static str,
     /// None, or several.
     pub(super) values: Vec<String>,
 }
@@ -180,12 +182,17 @@ fn contradicting(read: &[ReadDocument], corrections: Option<&Map<String, Value>>
         numbers.push(number);
     }
     if numbers.len() > 1 {
-        return Contradiction { key: "dot_numbers", what: "DOT numbers for the insured", values: numbers };
+        return Contradiction {
+            key: "dot_numbers",
+            what: "DOT numbers for the insured",
+            decides: FIELDS[1].0,
+            values: numbers,
+        };
     }
     let said = corrections.is_some_and(|corrections| text(corrections, "mc_number").is_some());
     let numbers = if numbers.is_empty() && !said { stated(read, FIELDS[2]) } else { Vec::new() };
     let values = if numbers.len() > 1 { numbers } else { Vec::new() };
-    Contradiction { key: "mc_numbers", what: "MC numbers for the insured", values }
+    Contradiction { key: "mc_numbers", what: "MC numbers for the insured", decides: FIELDS[2].0, values }
 }
 
 /// The number of a kind that each document states with certainty, each once.

@@ -1,8 +1,10 @@
 //! A loss-run request's record: what one insurer is asked for within one deal.
 
+use kybern_core::error::Result;
 use kybern_core::id::RecordId;
-use kybern_core::ports::ToolContext;
+use kybern_core::ports::{RecordStore, ToolContext};
 use kybern_core::record::{Lookup, Record};
+use kybern_core::tenant::TenantScope;
 use kybern_core::tool::ToolFailure;
 use serde_json::{Map, Value, json};
 
@@ -14,6 +16,11 @@ use crate::{company, coverage};
 /// The lookups by the numbers of policies, and by the mail that asked.
 const BY_POLICY: &str = "policy";
 const BY_MAIL: &str = "message";
+/// Requests of a page, and those that are looked at for such as no lookup leads to; and how many that one does lead to
+/// in a row show that no older ones follow.
+const PAGE: u32 = 100;
+const MAX_LOOKED_AT: usize = 1_000;
+const ENOUGH: usize = 20;
 /// Numbers under which one request can be found at most.
 const MAX_NUMBERS: usize = 200;
 /// Letters and digits of a policy number that may be followed by a term, and those of the term: `PLM-77001-02` is the
@@ -202,13 +209,49 @@ pub(super) async fn about(context: &ToolContext, number: &str) -> Result<Vec<Rec
         let known = context.records()?.records_by_lookup(context.scope, LOSS_RUN_REQUEST, BY_POLICY, value).await?;
         found.extend(known);
     }
-    found.retain(|request| {
-        let asked = texts(&request.props, "policy_numbers");
-        asked.iter().any(|other| is_one_policy(number, &company::policy_number(other)))
-    });
+    found.retain(|request| asks_about(request, number));
     found.sort_by_key(|request| request.id);
     found.dedup_by_key(|request| request.id);
     Ok(found)
+}
+
+/// The requests to which no lookup leads from their policies: they were made before there was one, and so are among the
+/// tenant's oldest.
+pub(super) async fn unlisted(context: &ToolContext) -> Result<Vec<Record>, ToolFailure> {
+    let records = context.records()?;
+    let (mut found, mut after) = (Vec::new(), None);
+    let (mut looked_at, mut listed) = (0, 0);
+    loop {
+        let page = records.records(context.scope, LOSS_RUN_REQUEST, after, PAGE).await?;
+        for request in page.items {
+            looked_at += 1;
+            if looked_at > MAX_LOOKED_AT || listed == ENOUGH {
+                return Ok(found);
+            }
+            let numbers = texts(&request.props, "policy_numbers");
+            let Some(number) = numbers.iter().map(|number| company::policy_number(number)).find(|it| !it.is_empty())
+            else {
+                continue;
+            };
+            let known = records.records_by_lookup(context.scope, LOSS_RUN_REQUEST, BY_POLICY, &number).await?;
+            if known.iter().any(|other| other.id == request.id) {
+                listed += 1;
+            } else {
+                listed = 0;
+                found.push(request);
+            }
+        }
+        after = page.next.and_then(|next| next.parse().ok());
+        if after.is_none() {
+            return Ok(found);
+        }
+    }
+}
+
+/// Whether a request asks about that policy.
+pub(super) fn asks_about(request: &Record, number: &str) -> bool {
+    let asked = texts(&request.props, "policy_numbers");
+    asked.iter().any(|other| is_one_policy(number, &company::policy_number(other)))
 }
 
 /// Under what a request can be found by the mail that asked.
@@ -250,15 +293,23 @@ fn without_term(number: &str) -> Option<&str> {
 
 /// The insurer's own record, when there is exactly one that is surely meant.
 pub(super) async fn insurer_entity(context: &ToolContext, asked: &Asked) -> Result<Option<Record>, ToolFailure> {
-    let records = context.records()?;
+    Ok(insurer_among(context.records()?, context.scope, asked).await?)
+}
+
+/// The same, where no tool looks for it.
+pub(super) async fn insurer_among(
+    records: &dyn RecordStore,
+    scope: TenantScope,
+    asked: &Asked,
+) -> Result<Option<Record>> {
     if let Some(code) = &asked.naic {
-        let found = records.records_by_lookup(context.scope, ENTITY, "NAIC", code).await?;
+        let found = records.records_by_lookup(scope, ENTITY, "NAIC", code).await?;
         if let [one] = found.as_slice() {
             return Ok(Some(one.clone()));
         }
     }
     let name = company::normal_name(&asked.insurer);
-    let mut found = records.records_by_lookup(context.scope, ENTITY, "name", &name).await?;
+    let mut found = records.records_by_lookup(scope, ENTITY, "name", &name).await?;
     found.retain(|record| text(&record.props, "entity_type").as_deref() == Some("insurance_carrier"));
     Ok(if found.len() == 1 { found.pop() } else { None })
 }

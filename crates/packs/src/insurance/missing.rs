@@ -55,8 +55,17 @@ pub(super) fn ask(
     }
 }
 
-/// Asks which of several companies is the insured. `values` tell them apart, and stand in the details under `key`.
-pub(super) fn ask_which(read: &[ReadDocument], (key, what): (&str, &str), values: &[String]) -> Review {
+/// Asks which of several companies is the insured. `values` tell them apart, and stand in the details under `key`;
+/// `decides` is the field without which the answer would leave it open.
+pub(super) fn ask_which(
+    read: &[ReadDocument],
+    (key, what): (&str, &str),
+    values: &[String],
+    decides: &'static str,
+) -> Review {
+    let mut insured = insured_schema();
+    insured["properties"][decides] = json!({"type": "string", "minLength": 1, "maxLength": 300});
+    insured["required"] = json!([decides]);
     Review {
         reason: format!(
             "{} documents name {} different {what}, {}; say which company this is about",
@@ -67,7 +76,7 @@ pub(super) fn ask_which(read: &[ReadDocument], (key, what): (&str, &str), values
         title: Some("Which company is insured?".to_owned()),
         schema: json!({
             "type": "object",
-            "properties": {"insured": insured_schema()},
+            "properties": {"insured": insured},
             "required": ["insured"],
             "additionalProperties": false
         }),
@@ -76,16 +85,17 @@ pub(super) fn ask_which(read: &[ReadDocument], (key, what): (&str, &str), values
     }
 }
 
-/// Asks which of two numbers of a policy is the right one, where one of them is a slip.
-pub(super) fn ask_number(read: &[ReadDocument], one: &Policy, other: &Policy) -> Review {
+/// Asks which of two numbers of a policy is the right one, for each pair where one of them is a slip.
+pub(super) fn ask_number(read: &[ReadDocument], slips: &[(&Policy, &Policy)]) -> Review {
     let mut list = policies::json_schema();
     if let Some(list) = list.as_object_mut() {
         list.insert("minItems".to_owned(), json!(1));
     }
+    let pairs: Vec<String> = slips.iter().map(|(one, other)| format!("{} and {}", one.number, other.number)).collect();
     Review {
         reason: format!(
-            "the policy numbers {} and {} are one with two characters swapped; name the right one, or both",
-            one.number, other.number
+            "the policy numbers {} are one with two characters swapped; name the right one, or both",
+            pairs.join(", and ")
         ),
         title: Some("Which policy number is right?".to_owned()),
         schema: json!({
@@ -94,8 +104,48 @@ pub(super) fn ask_number(read: &[ReadDocument], one: &Policy, other: &Policy) ->
             "required": ["extracted_policies"],
             "additionalProperties": false
         }),
-        details: json!({"policies": [one.to_json(), other.to_json()], "documents": documents(read)}),
+        details: json!({
+            "policies": slips.iter().flat_map(|(one, other)| [one.to_json(), other.to_json()]).collect::<Vec<_>>(),
+            "documents": documents(read),
+        }),
         answer_is_result: false,
+    }
+}
+
+/// All that is to be asked in one question, with a field for each; `None` when nothing is.
+pub(super) fn joined(open: Vec<Review>) -> Option<Review> {
+    open.into_iter().reduce(|mut all, other| {
+        all.reason = format!("{}; {}", all.reason, other.reason);
+        if all.title != other.title {
+            all.title = Some("What do the documents say?".to_owned());
+        }
+        merge(&mut all.schema, other.schema);
+        merge(&mut all.details, other.details);
+        all
+    })
+}
+
+/// Adds what the other has: members of objects, and items of lists that are not there yet.
+fn merge(into: &mut Value, other: Value) {
+    match (into, other) {
+        (Value::Object(into), Value::Object(other)) => {
+            for (name, value) in other {
+                match into.get_mut(&name) {
+                    Some(known) => merge(known, value),
+                    None => {
+                        into.insert(name, value);
+                    }
+                }
+            }
+        }
+        (Value::Array(into), Value::Array(other)) => {
+            for item in other {
+                if !into.contains(&item) {
+                    into.push(item);
+                }
+            }
+        }
+        _ => {}
     }
 }
 

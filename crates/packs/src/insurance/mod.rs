@@ -59,6 +59,7 @@ impl Pack for InsurancePack {
             registry.kind(kind)?;
         }
         registry.extraction("insurance", schema::schema())?;
+        create_loss_run_requests::InsurerNames::register(registry)?;
         registry.tool(Arc::new(ExtractDocuments::new()))?;
         registry.tool(Arc::new(CreateDeal::new()))?;
         registry.tool(Arc::new(CreateLossRunRequests::new()))?;

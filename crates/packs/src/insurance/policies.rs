@@ -14,7 +14,7 @@ const GROUP: &str = "policies";
 /// What a field of a policy may be called.
 const NUMBER: &[&str] = &["policy_number", "number"];
 const INSURER: &[&str] = &["insurer", "insurer_name", "carrier", "insurer.name"];
-const NAIC: &[&str] = &["naic", "naic_number", "insurer_naic", "insurer.naic"];
+pub(super) const NAIC: &[&str] = &["naic", "naic_number", "insurer_naic", "insurer.naic"];
 const LINE: &[&str] = &["line", "lines", "coverage", "coverages", "coverage_type", "line_of_business"];
 const EFFECTIVE: &[&str] = &["effective", "effective_date"];
 const EXPIRATION: &[&str] = &["expiration", "expiration_date"];
@@ -23,6 +23,9 @@ const PREMIUM: &[&str] = &["premium", "premium_nanos", "annual_premium", "total_
 
 /// Coverages that come with a line and are none that losses are asked about by.
 const PARTS: [&str; 2] = ["Uninsured Motorist", "Medical Payments"];
+
+/// Slips that one question tells of.
+const MAX_SLIPS: usize = 20;
 
 /// How sure a number is that only the insurer beside it calls a policy's.
 const LOOSE: f64 = 0.6;
@@ -149,15 +152,17 @@ pub(super) fn merged(read: &[ReadDocument], insurers: &Insurers, corrections: &[
     all
 }
 
-/// Two numbers in different places of which one is the other with two neighbours swapped, as a slip of the pen makes it.
-pub(super) fn slip(policies: &[Policy]) -> Option<(&Policy, &Policy)> {
+/// Pairs of numbers in different places of which one is the other with two neighbours swapped, as a slip of the pen
+/// makes it; the first [`MAX_SLIPS`].
+pub(super) fn slips(policies: &[Policy]) -> Vec<(&Policy, &Policy)> {
     let others = |at: usize| policies[at + 1..].iter();
-    let mut pairs = policies.iter().enumerate().flat_map(|(at, policy)| others(at).map(move |other| (policy, other)));
-    pairs.find(|(one, other)| {
+    let pairs = policies.iter().enumerate().flat_map(|(at, policy)| others(at).map(move |other| (policy, other)));
+    let is_slip = |(one, other): &(&Policy, &Policy)| {
         let apart = one.documents.iter().all(|n| !other.documents.contains(n));
         let read = one.confidence.is_some() || other.confidence.is_some();
         read && apart && is_swapped(one.key().as_bytes(), other.key().as_bytes())
-    })
+    };
+    pairs.filter(is_slip).take(MAX_SLIPS).collect()
 }
 
 fn is_swapped(one: &[u8], other: &[u8]) -> bool {

@@ -237,7 +237,8 @@ impl World {
         }
     }
 
-    fn context(&self, tool: &dyn Tool) -> ToolContext {
+    /// What a call gets.
+    pub(crate) fn context(&self, tool: &dyn Tool) -> ToolContext {
         let needs = tool.spec().needs;
         let request = RequestId::from_uuid(Uuid::nil());
         let actor = Actor::authenticated(TenantId::DEFAULT, Principal::Executor, vec![Role::Operator], vec![], request);

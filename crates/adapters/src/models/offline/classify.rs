@@ -220,9 +220,13 @@ const fn described(kind: MailKind) -> &'static str {
 
 /// Why a person must look at the message.
 fn doubts_about(input: &ClassifyInput, best: Option<&Scored<'_>>, intents: &PreparedIntents) -> Vec<String> {
-    let mut found: Vec<String> = doubts::of_manner(&input.subject, said(input)).into_iter().collect();
+    let mut found = doubts::of_manner(&input.subject, said(input));
     let Some(best) = best else { return found };
-    found.extend(best.doubts.first().map(|reason| (*reason).to_owned()));
+    for reason in &best.doubts {
+        if !found.iter().any(|known| known == reason) {
+            found.push((*reason).to_owned());
+        }
+    }
     let several = wishes::wishes(said(input), intents);
     if !several.is_empty() {
         let told: Vec<String> = several.iter().map(|wish| format!("{} ({:?})", wish.intent.key, wish.said())).collect();

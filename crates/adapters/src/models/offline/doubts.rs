@@ -3,6 +3,7 @@
 use std::sync::LazyLock;
 
 use super::phrases::Phrases;
+use super::waits;
 use super::words::words;
 
 /// Turns of mail that wants to be paid, or wants to be let in. Two weak ones are a strong one.
@@ -56,75 +57,34 @@ const SIGNS: &[(&str, u8)] = &[
     ("überweisen", 1),
     ("passwort", 1),
 ];
-/// Turns of mail that tells what is wanted, and not to do it yet.
-const WAITS: &[(&str, u8)] = &[
-    ("hold off", 2),
-    ("do not contact", 1),
-    ("don't contact", 1),
-    ("do not contact anyone", 2),
-    ("do not contact anybody", 2),
-    ("don't contact anyone", 2),
-    ("don't contact anybody", 2),
-    ("do not order anything", 2),
-    ("don't order anything", 2),
-    ("do not request anything", 2),
-    ("don't request anything", 2),
-    ("do not send anything", 1),
-    ("don't send anything", 1),
-    ("do not order", 1),
-    ("don't order", 1),
-    ("do not request", 1),
-    ("don't request", 1),
-    ("do not do anything", 1),
-    ("don't do anything", 1),
-    ("wait until", 1),
-    ("wait till", 1),
-    ("wait for", 1),
-    ("until i send", 1),
-    ("until we send", 1),
-    ("until i say", 1),
-    ("until you hear from", 1),
-    ("until you have", 1),
-    ("until he signs", 1),
-    ("until she signs", 1),
-    ("until they sign", 1),
-    ("has not signed", 1),
-    ("hasn't signed", 1),
-    ("have not signed", 1),
-    ("haven't signed", 1),
-    ("not yet signed", 1),
-    ("no contacten", 1),
-    ("no pidan nada", 2),
-    ("no soliciten", 1),
-    ("esperen a que", 1),
-    ("espere a que", 1),
-    ("hasta que", 1),
-    ("ne contactez pas", 1),
-    ("ne demandez rien", 2),
-    ("attendez que", 1),
-    ("avant que je", 1),
-    ("tant que", 1),
-];
 /// Where two signs are weak, both must be there.
 const STRONG: u8 = 2;
+/// Signs that a reason names.
+const MAX_NAMED: usize = 3;
 
 static DEMANDS: LazyLock<Phrases> = LazyLock::new(|| Phrases::of(SIGNS.iter().map(|(sign, _)| *sign)));
-static PAUSES: LazyLock<Phrases> = LazyLock::new(|| Phrases::of(WAITS.iter().map(|(sign, _)| *sign)));
 
-/// Why a person must look at a message, whatever its intent; `None` when nothing speaks for it.
-pub(super) fn of_manner(subject: &str, text: &str) -> Option<String> {
-    let parts = [words(subject, 0), words(text, 0)];
-    let told = |phrases: &Phrases, signs: &[(&str, u8)], what: &str| {
-        let mut seen: Vec<usize> =
-            parts.iter().flat_map(|part| phrases.find_all(part)).map(|found| found.phrase).collect();
-        seen.sort_unstable();
-        seen.dedup();
-        let sum: u8 = seen.iter().map(|index| signs[*index].1).fold(0, u8::saturating_add);
-        let named: Vec<String> = seen.iter().take(3).map(|index| format!("\"{}\"", signs[*index].0)).collect();
-        (sum >= STRONG).then(|| format!("{what}: {}", named.join(", ")))
+/// Why a person must look at a message, whatever its intent: each reason once, none when nothing speaks for it.
+pub(super) fn of_manner(subject: &str, text: &str) -> Vec<String> {
+    let reasons = [
+        ("it asks for money or for access to an account", demands(subject, text)),
+        ("it says to wait", waits::said(subject, text)),
+    ];
+    let told = |(what, said): (&str, Vec<String>)| {
+        let named: Vec<String> = said.iter().take(MAX_NAMED).map(|said| format!("{said:?}")).collect();
+        (!named.is_empty()).then(|| format!("{what}: {}", named.join(", ")))
     };
-    told(&DEMANDS, SIGNS, "it asks for money or for access to an account")
-        .or_else(|| told(&PAUSES, WAITS, "it says to wait"))
+    reasons.into_iter().filter_map(told).collect()
+}
+
+/// What demands money or access.
+fn demands(subject: &str, text: &str) -> Vec<String> {
+    let parts = [words(subject, 0), words(text, 0)];
+    let mut seen: Vec<usize> = parts.iter().flat_map(|part| DEMANDS.find_all(part)).map(|found| found.phrase).collect();
+    seen.sort_unstable();
+    seen.dedup();
+    let sum: u8 = seen.iter().map(|index| SIGNS[*index].1).fold(0, u8::saturating_add);
+    if sum < STRONG { Vec::new() } else { seen.iter().map(|index| SIGNS[*index].0.to_owned()).collect() }
 }
 
 #[cfg(test)]
@@ -133,30 +93,17 @@ mod tests {
 
     #[test]
     fn demands_are_known_and_requests_are_not() {
-        assert!(of_manner("Invoice 22", "Our bank details have changed, please remit today.").is_some());
-        assert!(of_manner("Sign in to your mailbox", "Your password expires today").is_some());
-        assert!(of_manner("Loss runs", "Please order the loss runs for the renewal.").is_none());
-        assert!(of_manner("Payment", "When is my next installment due?").is_none());
+        assert!(!of_manner("Invoice 22", "Our bank details have changed, please remit today.").is_empty());
+        assert!(!of_manner("Sign in to your mailbox", "Your password expires today").is_empty());
+        assert!(of_manner("Loss runs", "Please order the loss runs for the renewal.").is_empty());
+        assert!(of_manner("Payment", "When is my next installment due?").is_empty());
     }
 
     #[test]
-    fn whoever_says_to_wait_is_heard_and_whoever_waits_is_not() {
-        for text in [
-            "Please do NOT contact the carrier until I send the signed letter.",
-            "Don't contact Fern Hollow until we send it.",
-            "Set it up, but hold off on ordering.",
-            "She hasn't signed, so wait for the letter.",
-            "Don\u{2019}t contact anyone yet.",
-        ] {
-            let why = of_manner("Loss runs", text).unwrap_or_default();
-            assert!(why.starts_with("it says to wait: "), "{text}: {why}");
-        }
-        for text in [
-            "We wait for your quote.",
-            "Please do not contact our present broker.",
-            "The policy runs until you have a new one.",
-        ] {
-            assert_eq!(of_manner("Loss runs", text), None, "{text}");
-        }
+    fn a_demand_hides_no_order_to_wait() {
+        let text = "Our bank details have changed. Please hold off on the loss runs until we have signed.";
+        let reasons = of_manner("Renewal", text);
+        assert!(reasons[0].starts_with("it asks for money") && reasons[1].contains("\"hold off\""), "{reasons:?}");
+        assert_eq!(reasons.len(), 2);
     }
 }

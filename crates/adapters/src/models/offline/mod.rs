@@ -50,6 +50,7 @@ mod told;
 mod transposed;
 mod values;
 mod vocabulary;
+mod waits;
 mod wishes;
 mod words;
 

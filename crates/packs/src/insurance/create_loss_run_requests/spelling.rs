@@ -3,17 +3,22 @@
 //! A lesson is about words, and words are the same for another insurer: once that one is known by them, or where the code
 //! that was read is not the meant one's, the lesson is not used, and the policy is asked about as it is written.
 
+use std::sync::Arc;
+
+use async_trait::async_trait;
 use kybern_core::lesson::Teaching;
-use kybern_core::ports::ToolContext;
+use kybern_core::pack::{DuplicateKey, Registry};
+use kybern_core::ports::{RecordStore, Spelled, SpellingRule, ToolContext};
 use kybern_core::record::Record;
+use kybern_core::tenant::TenantScope;
 use kybern_core::tool::ToolFailure;
 use serde_json::{Map, Value};
 
 use super::super::kinds::ENTITY;
 use super::super::loss_run_request::{self as request, Asked};
 use super::super::near::code_of;
-use super::super::policies::Policy;
-use crate::args::text;
+use super::super::policies::{NAIC, Policy};
+use crate::args::{as_text, text};
 use crate::company;
 
 /// The field whose values may be written otherwise.
@@ -30,7 +35,7 @@ pub(super) async fn apply(
         let Some(written) = &policy.insurer else { continue };
         let Some(meant) = context.lessons.meant_by(SCHEMA, FIELD, written) else { continue };
         if let Some(insurer) = known(context, meant).await?
-            && may_mean(context, written, policy.naic.as_deref(), &insurer).await?
+            && may_mean(context.records()?, context.scope, (written, policy.naic.as_deref()), &insurer).await?
         {
             policy.insurer = text(&insurer.props, "name");
         }
@@ -54,11 +59,39 @@ pub(super) async fn taught(
         let Some(value) = text(&insurer.props, "name") else { continue };
         let (schema, field) = (SCHEMA.to_owned(), FIELD.to_owned());
         let lesson = Teaching::Spelling { schema, field, label: written.clone(), value };
-        if !taught.contains(&lesson) && may_mean(context, &written, policy.naic.as_deref(), &insurer).await? {
+        let read = (written.as_str(), policy.naic.as_deref());
+        if !taught.contains(&lesson) && may_mean(context.records()?, context.scope, read, &insurer).await? {
             taught.push(lesson);
         }
     }
     Ok(taught)
+}
+
+/// When a lesson about an insurer's name counts, for whoever only wants to know what it would change.
+#[derive(Debug)]
+pub(in super::super) struct InsurerNames;
+
+impl InsurerNames {
+    /// Has it asked about the field that the lessons are about.
+    pub(in super::super) fn register(registry: &mut Registry) -> Result<(), DuplicateKey> {
+        registry.spelling(SCHEMA, FIELD, Arc::new(Self))
+    }
+}
+
+#[async_trait]
+impl SpellingRule for InsurerNames {
+    async fn counts(
+        &self,
+        records: &dyn RecordStore,
+        scope: TenantScope,
+        Spelled { written, value, beside }: Spelled<'_>,
+    ) -> kybern_core::error::Result<bool> {
+        let meant = Asked { insurer: value.to_owned(), ..Asked::default() };
+        let Some(insurer) = request::insurer_among(records, scope, &meant).await? else { return Ok(false) };
+        let mut codes = beside.iter().filter(|(name, _)| NAIC.contains(name));
+        let naic = codes.find_map(|(_, value)| as_text(value)).and_then(|code| company::naic(&code));
+        may_mean(records, scope, (written, naic.as_deref()), &insurer).await
+    }
 }
 
 async fn known(context: &ToolContext, name: &str) -> Result<Option<Record>, ToolFailure> {
@@ -67,19 +100,18 @@ async fn known(context: &ToolContext, name: &str) -> Result<Option<Record>, Tool
 
 /// Whether a name, with the code that was read beside it, may mean that insurer: neither is another insurer's.
 async fn may_mean(
-    context: &ToolContext,
-    written: &str,
-    naic: Option<&str>,
+    records: &dyn RecordStore,
+    scope: TenantScope,
+    (written, naic): (&str, Option<&str>),
     insurer: &Record,
-) -> Result<bool, ToolFailure> {
-    let records = context.records()?;
-    let mut others = records.records_by_lookup(context.scope, ENTITY, "name", &company::normal_name(written)).await?;
+) -> kybern_core::error::Result<bool> {
+    let mut others = records.records_by_lookup(scope, ENTITY, "name", &company::normal_name(written)).await?;
     others.retain(|record| text(&record.props, "entity_type").as_deref() == Some("insurance_carrier"));
     if let Some(said) = naic {
         if code_of(insurer).is_some_and(|has| has != said) {
             return Ok(false);
         }
-        others.extend(records.records_by_lookup(context.scope, ENTITY, "NAIC", said).await?);
+        others.extend(records.records_by_lookup(scope, ENTITY, "NAIC", said).await?);
     }
     Ok(others.iter().all(|other| other.id == insurer.id))
 }

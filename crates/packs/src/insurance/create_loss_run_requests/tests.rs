@@ -1,8 +1,10 @@
 use kybern_core::lesson::Teaching;
-use kybern_core::record::Record;
+use kybern_core::ports::{Spelled, SpellingRule as _};
+use kybern_core::record::{Lookup, Record};
 
 use super::*;
 use crate::args::text;
+use crate::company;
 use crate::insurance::kinds::{DEAL, ENTITY, LOSS_RUN_REQUEST};
 use crate::tests::World;
 
@@ -246,4 +248,29 @@ async fn many_policies_without_an_insurer_are_one_question_made_of_one_look_at_t
     let policies = review.details["policies"].as_array().unwrap();
     let with_choices = policies.iter().filter(|policy| policy["candidates"][0].is_object());
     assert_eq!(with_choices.count(), 100, "what is shown of each is bounded, what is asked is not");
+}
+
+#[tokio::test]
+async fn a_spelling_counts_for_no_known_name_and_no_other_insurers_code() {
+    let world = World::new();
+    let insurer = |key: &str, name: &str, naic: &str| {
+        let identifiers = json!([{"type": "NAIC", "value": naic}]);
+        let props = json!({"name": name, "entity_type": "insurance_carrier", "identifiers": identifiers});
+        let lookups = vec![Lookup::shared("name", company::normal_name(name)), Lookup::shared("NAIC", naic)];
+        world.put_with(ENTITY, key, props, lookups);
+    };
+    insurer("naic:1", "Harrow Plains Mutual", "99101");
+    insurer("naic:2", "Harrow Place Mutual", "99102");
+    let (tool, ours, others) = (tool(), json!("99101"), json!("99102"));
+    let context = world.context(&tool);
+    let counts = async |written: &str, value: &str, naic: Option<&Value>| {
+        let beside: Vec<(&str, &Value)> = naic.into_iter().map(|code| ("naic", code)).collect();
+        let spelled = Spelled { written, value, beside: &beside };
+        InsurerNames.counts(context.records().unwrap(), context.scope, spelled).await.unwrap()
+    };
+    assert!(counts("Harow Plains Mutual", "Harrow Plains Mutual", None).await);
+    assert!(counts("Harow Plains Mutual", "Harrow Plains Mutual", Some(&ours)).await);
+    assert!(!counts("Harow Plains Mutual", "Harrow Plains Mutual", Some(&others)).await);
+    assert!(!counts("Harrow Place Mutual", "Harrow Plains Mutual", None).await, "it is known itself");
+    assert!(!counts("Harow Plains Mutual", "Nobody Mutual", None).await, "nobody is meant");
 }

@@ -204,3 +204,51 @@ async fn the_rest_of_a_name_is_no_insurer() {
     assert_eq!(data["extracted_policies"][0]["insurer"], Value::Null);
     assert_eq!(data["extracted_policies"][1]["insurer"], "North Casualty Insurance Co.");
 }
+
+#[tokio::test]
+async fn all_that_is_open_is_one_question_and_one_answer_settles_it() {
+    let mut world = World::new();
+    let paper = |name: &str, dot: &str, number: &str| {
+        format!(
+            "@insured.name = {name} ?0.97\n@insured.dot_number = {dot}\n@policies[0].policy_number = {number}\n\
+             @policies[0].insurer = North Mutual"
+        )
+    };
+    world.document("a.pdf", &paper("Oak Bend Haulage LLC", "9000001", "AC 815075"));
+    world.document("b.pdf", &paper("Juniper Flats Transport Inc", "9000002", "AC 815057"));
+    world.document("c.pdf", "@policies[0].policy_number = GL 40012\n@policies[0].insurer = North Mutual");
+    world.document("d.pdf", "@policies[0].policy_number = GL 40021\n@policies[0].insurer = North Mutual");
+    let args = json!({"required": ["insured", "policies"]});
+    let review = world.call(&tool(), args.clone()).await.unwrap().review.unwrap();
+    for part in ["AC 815075 and AC 815057", "GL 40012 and GL 40021", "DOT numbers for the insured", "insured companies"]
+    {
+        assert!(review.reason.contains(part), "{part}: {}", review.reason);
+    }
+    assert_eq!(review.title.as_deref(), Some("What do the documents say?"));
+    assert_eq!(review.details["dot_numbers"], json!(["9000001", "9000002"]));
+    assert_eq!(review.details["companies"], json!(["Oak Bend Haulage LLC", "Juniper Flats Transport Inc"]));
+    assert_eq!(review.details["policies"].as_array().unwrap().len(), 4);
+    // What leaves one of them open is no answer.
+    let policies = json!([{"policy_number": "AC 815075"}, {"policy_number": "GL 40012"}]);
+    let mut answer = json!({"extracted_policies": policies, "insured": {"name": "Oak Bend Haulage LLC"}});
+    assert!(!jsonschema::is_valid(&review.schema, &answer));
+    answer["insured"]["dot_number"] = json!("9000001");
+    assert!(jsonschema::is_valid(&review.schema, &answer));
+    world.state(answer);
+    let data = world.run(&tool(), args).await;
+    assert_eq!((&data["insured"]["dot_number"], &data["policy_count"]), (&json!("9000001"), &json!(2)));
+}
+
+#[tokio::test]
+async fn whose_a_policy_is_is_asked_with_what_else_is_open() {
+    let mut world = World::new();
+    world.document("a.pdf", "@policies[0].policy_number = A1");
+    let args = json!({"required": ["insured", "policies"]});
+    let review = world.call(&tool(), args.clone()).await.unwrap().review.unwrap();
+    assert!(review.reason.contains("insured's name") && review.reason.contains("the insurer of 1 policies"));
+    let answer = json!({"insured": {"name": "Acme LLC"}, "policy_insurers": {"A1": "North Mutual"}});
+    assert!(jsonschema::is_valid(&review.schema, &answer));
+    // Where nothing else is open, the step that needs the insurer asks.
+    world.state(json!({"insured": {"name": "Acme LLC"}}));
+    world.run(&tool(), args).await;
+}

@@ -248,6 +248,27 @@ async fn an_answer_that_only_names_a_policy_is_a_question_with_the_requests() {
 }
 
 #[tokio::test]
+async fn a_request_to_which_no_policy_leads_is_found_all_the_same() {
+    let (mut world, id, _) = insurer_writes(None, &[]);
+    let props = |status: &str| {
+        json!({
+            "deal_id": "d", "entity_id": "e", "insurer": INSURER, "status": status, "policy_numbers": ["PLM 66002"],
+            "lines": []
+        })
+    };
+    let old = world.put(LOSS_RUN_REQUEST, "old", props("requested"));
+    world.put(LOSS_RUN_REQUEST, "closed", props("closed"));
+    let read = |number: &str| {
+        let fields = json!([{"name": "policy_number", "group": "policies", "value": number}]);
+        json!({"extractions": [{"n": 0, "fields": fields}]})
+    };
+    world.state(read("PLM-66002-01"));
+    assert_eq!(asked(&world).await.unwrap().schema["properties"][CHOSEN]["enum"], json!([old, NONE]));
+    world.state(read("PLM-77001"));
+    assert_eq!(asked(&world).await.unwrap().schema["properties"][CHOSEN]["enum"], json!([id, NONE]));
+}
+
+#[tokio::test]
 async fn a_yes_to_a_strange_address_teaches_that_it_answers_for_the_insurer() {
     let strange = "Kim@hearthadjusters.example";
     let lesson = Teaching::Speaker { address: "kim@hearthadjusters.example".to_owned(), company: INSURER.to_owned() };

@@ -68,8 +68,11 @@ fn add(known: &mut Vec<Record>, found: impl IntoIterator<Item = Record>) {
 /// The open requests that ask about a policy of the answer. That is no proof: a policy is asked about more than once.
 async fn with_policies(context: &ToolContext) -> Result<Which, ToolFailure> {
     let mut found: Vec<Record> = Vec::new();
-    for number in numbers(named(&context.state, "policy_number", 0)).iter().take(MAX_NUMBERS) {
-        add(&mut found, request::about(context, number).await?.into_iter().filter(request::is_open));
+    let numbers = numbers(named(&context.state, "policy_number", 0));
+    let unlisted = if numbers.is_empty() { Vec::new() } else { request::unlisted(context).await? };
+    for number in numbers.iter().take(MAX_NUMBERS) {
+        let older = unlisted.iter().filter(|request| request::asks_about(request, number)).cloned();
+        add(&mut found, older.chain(request::about(context, number).await?).filter(request::is_open));
     }
     found.truncate(MAX_CANDIDATES);
     if found.is_empty() {
