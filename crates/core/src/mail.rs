@@ -253,7 +253,7 @@ pub enum MailFault {
 }
 
 /// A message that goes out.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Debug)]
 pub struct OutgoingMail {
     /// The receiver's address.
     pub to: String,
@@ -263,6 +263,19 @@ pub struct OutgoingMail {
     pub body: String,
     /// `Message-ID` without angle brackets, the same for every try.
     pub message_id: String,
+    /// Files that go along.
+    pub files: Vec<OutgoingFile>,
+}
+
+/// A file that goes out with a message.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct OutgoingFile {
+    /// Its name.
+    pub filename: String,
+    /// Its content type, as it came in.
+    pub content_type: String,
+    /// Its bytes.
+    pub bytes: Bytes,
 }
 
 /// How sending ended when it did not succeed.

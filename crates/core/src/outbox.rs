@@ -119,6 +119,26 @@ pub fn is_address(to: &str) -> bool {
     }
 }
 
+/// Files that one mail takes along at most, and their bytes together: many servers take no more, once it is encoded.
+pub const MAX_MAIL_FILES: usize = 10;
+/// See [`MAX_MAIL_FILES`].
+pub const MAX_MAIL_FILE_BYTES: u64 = 10 * 1024 * 1024;
+
+/// A file that goes along with a mail, as the mail's body lists it under `attachments`. Its bytes are those that are
+/// kept under the hash, whoever changes the file later.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct MailFile {
+    /// Its name.
+    pub filename: String,
+    /// Its content type.
+    pub content_type: String,
+    /// Its size in bytes.
+    pub size: u64,
+    /// BLAKE3 of its bytes in hex.
+    pub hash: String,
+}
+
 /// A message to be committed.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -131,7 +151,8 @@ pub struct NewOutbox {
     pub target: String,
     /// The idempotency key that every try carries.
     pub key: String,
-    /// The message: `{subject, body}` for mail, the JSON body otherwise.
+    /// The message: `{subject, body, attachments}` for mail, where `attachments` may be left out and lists
+    /// [`MailFile`]s; the JSON body otherwise.
     pub body: Value,
 }
 

@@ -245,6 +245,7 @@ mod tests {
                 subject: String::new(),
                 body: String::new(),
                 message_id: "1".to_owned(),
+                files: Vec::new(),
             },
         );
         sender.fail_next(SendFault::NotSent { message: "busy".to_owned(), retryable: true });

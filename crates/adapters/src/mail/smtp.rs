@@ -13,9 +13,10 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use futures::FutureExt as _;
-use kybern_core::mail::{MAX_SEND, OutgoingMail, SendFault};
+use kybern_core::mail::{MAX_SEND, OutgoingFile, OutgoingMail, SendFault};
 use kybern_core::ports::MailSender;
-use lettre::message::{Mailbox, SinglePart};
+use lettre::message::header::{ContentTransferEncoding, ContentType};
+use lettre::message::{Attachment, Body, Mailbox, MultiPart, SinglePart};
 use lettre::transport::smtp::authentication::{Credentials, Mechanism};
 use lettre::transport::smtp::client::{AsyncSmtpConnection, Certificate, CertificateStore, TlsParameters};
 use lettre::transport::smtp::commands::{Data, Mail, Rcpt, Rset};
@@ -202,13 +203,30 @@ fn compose(from: &Mailbox, mail: &OutgoingMail) -> Result<Message, SendFault> {
         return Err(refused("the subject holds a line break or another control character".to_owned()));
     }
     let to: Address = mail.to.parse().map_err(|_| refused(format!("{:?} is no e-mail address", mail.to)))?;
-    Message::builder()
+    let head = Message::builder()
         .from(from.clone())
         .to(Mailbox::new(None, to))
         .subject(&mail.subject)
-        .message_id(Some(format!("<{}>", mail.message_id)))
-        .singlepart(SinglePart::plain(mail.body.clone()))
-        .map_err(|error| refused(format!("the message cannot be written: {error}")))
+        .message_id(Some(format!("<{}>", mail.message_id)));
+    let text = SinglePart::plain(mail.body.clone());
+    let written = if mail.files.is_empty() {
+        head.singlepart(text)
+    } else {
+        let files = mail.files.iter().filter_map(attachment);
+        head.multipart(files.fold(MultiPart::mixed().singlepart(text), MultiPart::singlepart))
+    };
+    written.map_err(|error| refused(format!("the message cannot be written: {error}")))
+}
+
+/// A file as a part of a message, byte for byte. Whoever made it says of what type it is: what would be read as parts of
+/// the message is not said.
+fn attachment(file: &OutgoingFile) -> Option<SinglePart> {
+    let claimed = file.content_type.to_ascii_lowercase();
+    let claimed = if claimed.starts_with("multipart/") || claimed.starts_with("message/") { "" } else { &claimed };
+    let kind = ContentType::parse(claimed).or_else(|_| ContentType::parse("application/octet-stream")).ok()?;
+    let name: String = file.filename.chars().filter(|letter| !letter.is_control()).collect();
+    let body = Body::new_with_encoding(file.bytes.to_vec(), ContentTransferEncoding::Base64).ok()?;
+    Some(Attachment::new(name).body(body, kind))
 }
 
 /// Walks the dialogue from MAIL to the server's wish to read the message.

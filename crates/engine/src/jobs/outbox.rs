@@ -7,8 +7,10 @@
 
 use kybern_core::id::OutboxId;
 use kybern_core::job::ClaimedJob;
-use kybern_core::mail::{OutgoingMail, SendFault};
-use kybern_core::outbox::{Dispatch, OutboxChannel, OutboxMessage, OutboxStatus, message_id};
+use kybern_core::mail::{OutgoingFile, OutgoingMail, SendFault};
+use kybern_core::outbox::{
+    Dispatch, MAX_MAIL_FILE_BYTES, MAX_MAIL_FILES, MailFile, OutboxChannel, OutboxMessage, OutboxStatus, message_id,
+};
 use kybern_core::plan::StepId;
 use kybern_core::policy::redact::redact_text;
 use kybern_core::ports::{HttpBody, HttpFailure, HttpRequest};
@@ -79,6 +81,7 @@ impl Engine {
             let reason = "no SMTP server is configured, see [smtp]";
             return self.shift(job, message, OutboxStatus::Pending, OutboxStatus::Kept, Some(reason)).await;
         };
+        let files = self.files_of(job, message).await?;
         let delivery = self.delivery(job, message, Receiver::Mail).await?;
         self.shift(job, message, OutboxStatus::Pending, OutboxStatus::Sending, None).await?;
         let text = |name: &str| message.message.body.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
@@ -87,6 +90,7 @@ impl Engine {
             subject: text("subject"),
             body: text("body"),
             message_id: message_id(message.message.id),
+            files,
         };
         let sent = sender.send(&mail).await;
         match &sent {
@@ -106,6 +110,26 @@ impl Engine {
         let to = if again { OutboxStatus::Pending } else { OutboxStatus::Failed };
         self.shift(job, message, OutboxStatus::Sending, to, Some(&reason)).await?;
         Err(JobFailure { message: reason, retryable, put_off: None })
+    }
+
+    /// The files that go along with a mail. Without one of them it is not sent: it says that they are there.
+    async fn files_of(&self, job: &ClaimedJob, message: &OutboxMessage) -> Result<Vec<OutgoingFile>, JobFailure> {
+        let Some(listed) = message.message.body.get("attachments") else { return Ok(Vec::new()) };
+        let listed = serde_json::from_value::<Vec<MailFile>>(listed.clone())
+            .map_err(|error| JobFailure::permanent(format!("the attachments cannot be read: {error}")))?;
+        let (mut files, mut bytes) = (Vec::new(), 0_u64);
+        for MailFile { filename, content_type, hash, .. } in listed {
+            let Some(kept) = self.inner.store.blob(job.scope(), &hash).await? else {
+                return Err(JobFailure::permanent(format!("the attachment {filename:?} is not kept any more")));
+            };
+            bytes = bytes.saturating_add(u64::try_from(kept.len()).unwrap_or(u64::MAX));
+            if files.len() == MAX_MAIL_FILES || bytes > MAX_MAIL_FILE_BYTES {
+                let limits = format!("{MAX_MAIL_FILES} attachments of {MAX_MAIL_FILE_BYTES} bytes together");
+                return Err(JobFailure::permanent(format!("a mail takes at most {limits}")));
+            }
+            files.push(OutgoingFile { filename, content_type, bytes: kept });
+        }
+        Ok(files)
     }
 
     async fn post(&self, job: &ClaimedJob, message: &OutboxMessage) -> Result<(), JobFailure> {

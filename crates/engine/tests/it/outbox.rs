@@ -3,17 +3,21 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use kybern_core::id::TenantId;
+use bytes::Bytes;
+use kybern_core::id::{OutboxId, TenantId};
 use kybern_core::job::JobStatus;
 use kybern_core::mail::SendFault;
-use kybern_core::outbox::{OutboxMessage, OutboxStatus};
-use kybern_core::ports::{HttpFailure, HttpRequest};
+use kybern_core::outbox::{MAX_MAIL_FILES, NewOutbox, OutboxChannel, OutboxMessage, OutboxStatus};
+use kybern_core::ports::{BlobStore as _, HttpFailure, HttpRequest};
+use kybern_core::task::EffectClass;
 use kybern_core::time::Millis;
+use kybern_core::tool::ToolOutcome;
 use kybern_engine::task::SubmitRequest;
+use kybern_testkit::tools::ScriptedTool;
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-use crate::live::Live;
+use crate::live::{Live, object};
 use crate::outside::{Wire, Wired, header};
 use crate::world::{World, step};
 
@@ -54,6 +58,50 @@ fn mail_is_sent_once_kept_without_a_server_and_uncertain_when_nobody_knows() {
             assert_eq!((message.status, live.world.mail.sent().len()), (status, sent));
         });
     }
+}
+
+/// A tool that sends a mail with the files of its arguments.
+fn with_files() -> Arc<ScriptedTool> {
+    Arc::new(ScriptedTool::new("t.mail", EffectClass::Local, |context, args| {
+        let message = NewOutbox {
+            id: OutboxId::from_uuid(context.ids.next()),
+            channel: OutboxChannel::Email,
+            target: "a@example.com".to_owned(),
+            key: context.key.clone(),
+            body: json!({"subject": "s", "body": "b", "attachments": args["files"]}),
+        };
+        Ok(ToolOutcome { outbox: vec![message], ..ToolOutcome::new(object(json!({})), "queued") })
+    }))
+}
+
+#[test]
+fn files_go_along_with_a_mail_and_without_one_of_them_it_is_not_sent() {
+    World::with([with_files()]).run(async |live| {
+        let bytes = Bytes::from_static(b"signed");
+        let hash = live.world.store.put_blob(live.world.scope(), bytes.clone()).await.unwrap();
+        let file = |hash: &str| json!({"filename": "a.pdf", "contentType": "application/pdf", "size": 6, "hash": hash});
+        let mail = |files: Value| json!([step("tell", "t.mail", json!({"files": files}))]);
+        live.run(mail(json!([file(&hash)])), json!({})).await;
+        assert_eq!(settled(&live).await.status, OutboxStatus::Sent);
+        let sent = live.world.mail.sent();
+        assert_eq!((sent[0].files[0].filename.as_str(), &sent[0].files[0].bytes), ("a.pdf", &bytes));
+        let many = vec![file(&hash); MAX_MAIL_FILES + 1];
+        for (files, why) in [
+            (json!([file(&hash), file(&"0".repeat(64))]), "is not kept any more"),
+            (json!(many), "a mail takes at most"),
+            (json!([{"filename": "a.pdf"}]), "cannot be read"),
+        ] {
+            live.run(mail(files), json!({})).await;
+            let failed = live
+                .find(async || {
+                    let all = live.outbox().await;
+                    all.into_iter().find(|one| one.error.as_deref().is_some_and(|error| error.contains(why)))
+                })
+                .await;
+            assert_eq!(failed.status, OutboxStatus::Failed, "{why}");
+        }
+        assert_eq!(live.world.mail.sent().len(), 1);
+    });
 }
 
 #[test]

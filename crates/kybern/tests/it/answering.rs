@@ -173,6 +173,44 @@ async fn where_a_relay_changed_the_id_of_our_mail_the_token_is_left_on_postgres(
     where_a_relay_changed_the_id_of_our_mail_the_token_is_left(site).await;
 }
 
+async fn a_letter_of_authority_goes_along_with_the_request(site: Site) {
+    let server = site.start();
+    let client = server.client();
+    let letter = "LETTER OF AUTHORIZATION\r\n\r\nWe hereby authorize Example Agency to request and receive our loss \
+                  runs, and our insurers to release loss information to it.\r\n\r\nKim Larch, Oak Bend Haulage LLC";
+    let part = |headers: &str, text: &str| format!("--cut\r\nContent-Type: text/plain\r\n{headers}\r\n{text}\r\n");
+    let body = format!(
+        "{}{}--cut--",
+        part("", &wish("HPM-93318", "Harrow Plains Mutual")),
+        part("Content-Disposition: attachment; filename=\"loa.txt\"\r\n", letter)
+    );
+    let headers = format!("{CUSTOMER}MIME-Version: 1.0\r\nContent-Type: multipart/mixed; boundary=cut\r\n");
+    let asked = mail(&client, 1, &headers, ("Loss runs", &body)).await;
+    assert_eq!(asked["status"], "completed", "{asked}");
+    let draft = requests(&client).await.remove(0);
+    let listed = &draft["props"]["attachments"];
+    assert_eq!((listed.as_array().map(Vec::len), &listed[0]["filename"]), (Some(1), &json!("loa.txt")), "{draft}");
+    let input = json!({"input": {
+        "request_id": draft["id"], "version": draft["version"], "to": "desk@harrowplains.example"
+    }});
+    let sent = client.post("/api/tools/insurance.send_loss_run_request/invoke?waitMs=30000", &input).await;
+    assert_eq!((&sent["status"], &sent["output"]["attached_count"]), (&json!("success"), &json!(1)), "{sent}");
+    let outbox = client.list("/api/outbox").await;
+    let own = outbox.iter().find(|mail| mail["id"] == sent["output"]["outbox_id"]).unwrap();
+    assert_eq!(own["body"]["attachments"][0]["hash"], listed[0]["hash"], "{own}");
+}
+
+#[tokio::test]
+async fn a_letter_of_authority_goes_along_with_the_request_on_sqlite() {
+    a_letter_of_authority_goes_along_with_the_request(Site::sqlite()).await;
+}
+
+#[tokio::test]
+async fn a_letter_of_authority_goes_along_with_the_request_on_postgres() {
+    let Some(site) = Site::postgres() else { return };
+    a_letter_of_authority_goes_along_with_the_request(site).await;
+}
+
 async fn a_request_without_lookups_is_found_by_its_policy(site: Site) {
     let server = site.start();
     let client = server.client();

@@ -12,7 +12,7 @@ use serde_json::{Map, Value, json};
 pub(super) use self::spelling::InsurerNames;
 use super::loss_run_request::{self as request, Asked};
 use super::policies::Policy;
-use super::{deal, kinds, policies};
+use super::{authority, deal, kinds, policies};
 use crate::args::{fields, texts};
 use crate::change;
 
@@ -47,7 +47,7 @@ impl CreateLossRunRequests {
         let description = "Creates one loss-run request for each insurer of a deal's policies, or adds to its draft.";
         Self {
             spec: ToolSpec {
-                needs: Needs { task: true, records: true, lessons: true, ..Needs::default() },
+                needs: Needs { task: true, documents: true, records: true, lessons: true, ..Needs::default() },
                 ..ToolSpec::local("insurance.create_loss_run_requests", description, schema)
             },
         }
@@ -69,7 +69,8 @@ impl Tool for CreateLossRunRequests {
         let named = context.state.get(NAMED).and_then(Value::as_object).cloned().unwrap_or_default();
         let lessons = spelling::taught(context, &policies, &named).await?;
         spelling::apply(context, &mut policies, &named).await?;
-        let (groups, unknown) = request::by_insurer(&policies, &named);
+        let (mut groups, unknown) = request::by_insurer(&policies, &named);
+        authority::add(context, &mut groups).await?;
         let deal = deal::deal(context, &args).await?;
         let existing = request::of_deal(context, deal.id).await?;
         // Whom the deal has asked already, a person has let pass.

@@ -80,6 +80,7 @@ pub(super) fn all() -> [RecordKind; 3] {
                 "policy_numbers": texts,
                 "lines": texts,
                 "source_documents": {"type": "array", "items": {"type": "object"}},
+                "attachments": {"type": "array", "items": {"type": "object"}},
                 "sent_to": text,
                 "message_ids": texts
             }),

@@ -8,6 +8,7 @@ use kybern_core::tenant::TenantScope;
 use kybern_core::tool::ToolFailure;
 use serde_json::{Map, Value, json};
 
+use super::authority::{self, ATTACHMENTS};
 use super::kinds::{ENTITY, LOSS_RUN_REQUEST};
 use super::policies::Policy;
 use crate::args::{fields, text, texts};
@@ -36,6 +37,8 @@ pub(super) struct Asked {
     pub(super) numbers: Vec<String>,
     pub(super) lines: Vec<String>,
     pub(super) documents: Vec<u32>,
+    /// What goes along, as the request lists it.
+    pub(super) letters: Vec<Value>,
 }
 
 /// A policy without an insurer.
@@ -152,6 +155,7 @@ pub(super) fn props(
         ("policy_numbers", json!(asked.numbers)),
         ("lines", json!(asked.lines)),
         ("source_documents", Value::Array(sources(context, asked))),
+        (ATTACHMENTS, Value::Array(authority::joined(Vec::new(), &asked.letters))),
     ])
 }
 
@@ -171,10 +175,12 @@ pub(super) fn over(context: &ToolContext, draft: &Record, asked: &Asked) -> Map<
             documents.push(source);
         }
     }
+    let letters = draft.props.get(ATTACHMENTS).and_then(Value::as_array).cloned().unwrap_or_default();
     let mut wanted = fields([
         ("policy_numbers", json!(numbers)),
         ("lines", json!(lines)),
         ("source_documents", Value::Array(documents)),
+        (ATTACHMENTS, Value::Array(authority::joined(letters, &asked.letters))),
     ]);
     if text(&draft.props, "naic").is_none() {
         wanted.insert("naic".to_owned(), json!(asked.naic));

@@ -4,6 +4,7 @@
 //! step has resolved, and reads that record by kind and id only.
 
 mod assign_agent;
+mod authority;
 mod beside;
 mod create_deal;
 mod create_loss_run_requests;

@@ -3,17 +3,19 @@
 //! The mail carries the request's token, and its `Message-ID` is kept with the request, so that the answer finds back by
 //! either. Mail and record are committed together: a request that has left, or may have, is never sent again. One whose
 //! mails all stayed in the outbox, because nothing is configured to send them or the address was refused, has not left.
+//! The letters of authority that the draft lists go along: their hashes are part of the version that is sent.
 
 use async_trait::async_trait;
 use kybern_core::error::ErrorCode;
 use kybern_core::id::OutboxId;
-use kybern_core::outbox::{NewOutbox, OutboxChannel, OutboxStatus, is_address, mail_of, message_id};
+use kybern_core::outbox::{MailFile, NewOutbox, OutboxChannel, OutboxStatus, is_address, mail_of, message_id};
 use kybern_core::policy::ToolCategory;
 use kybern_core::ports::{Tool, ToolContext};
 use kybern_core::record::Record;
 use kybern_core::tool::{Needs, Risk, ToolFailure, ToolOutcome, ToolSpec};
 use serde_json::{Map, Value, json};
 
+use super::authority::{self, ATTACHMENTS};
 use super::loss_run_request as request;
 use crate::args::{fields, text, texts};
 use crate::{change, contact};
@@ -45,7 +47,11 @@ impl SendLossRunRequest {
             "properties": {
                 "request_id": {"type": "string", "format": "uuid"},
                 "version": {"type": "integer", "minimum": 1, "description": "the version of the draft that is to be sent"},
-                "to": {"type": "string", "minLength": 3, "maxLength": 254, "description": "the insurer's e-mail address"}
+                "to": {"type": "string", "minLength": 3, "maxLength": 254, "description": "the insurer's e-mail address"},
+                "attach": {
+                    "type": ["boolean", "null"],
+                    "description": "false leaves out the letters that the draft lists under `attachments`"
+                }
             },
             "required": ["request_id", "version", "to"],
             "additionalProperties": false
@@ -103,18 +109,21 @@ impl Tool for SendLossRunRequest {
         let mut messages = texts(&draft.props, MESSAGES);
         messages.push(message.clone());
         let insured = request::insured(context, &draft).await?.map(|name| plain(&name)).unwrap_or_default();
+        let attach = args.get("attach").and_then(Value::as_bool).unwrap_or(true);
+        let files = if attach { authority::files(&draft.props) } else { Vec::new() };
         let mail = NewOutbox {
             id: outbox,
             channel: OutboxChannel::Email,
             target: to.clone(),
             key: context.key.clone(),
-            body: json!({"subject": subject(&draft, &insured), "body": body(context, &draft, &insured)}),
+            body: written(context, &draft, &insured, &files),
         };
         let changed = fields([("status", json!("requested")), ("sent_to", json!(to)), (MESSAGES, json!(messages))]);
         let data = fields([
             ("request_id", json!(draft.id)),
             ("notification_queued", json!(true)),
             ("outbox_id", json!(outbox)),
+            ("attached_count", json!(files.len())),
         ]);
         let outcome = ToolOutcome::new(data, "queued the request as an e-mail");
         let records = vec![change::update(&draft, changed, vec![request::mail_lookup(&message)])];
@@ -140,6 +149,15 @@ async fn is_unsent(context: &ToolContext, request: &Record) -> Result<bool, Tool
     Ok(true)
 }
 
+/// The mail: its text names what goes along.
+fn written(context: &ToolContext, draft: &Record, insured: &str, files: &[MailFile]) -> Value {
+    let mut mail = json!({"subject": subject(draft, insured), "body": body(context, draft, insured, files)});
+    if !files.is_empty() {
+        mail[ATTACHMENTS] = json!(files);
+    }
+    mail
+}
+
 fn subject(draft: &Record, insured: &str) -> String {
     let numbers = texts(&draft.props, "policy_numbers").iter().map(|number| plain(number)).collect::<Vec<_>>();
     let about = [insured.to_owned(), numbers.join(", ")].into_iter().filter(|part| !part.is_empty());
@@ -147,7 +165,7 @@ fn subject(draft: &Record, insured: &str) -> String {
     format!("{} [Request:{}]", words.chars().take(MAX_SUBJECT).collect::<String>(), draft.id)
 }
 
-fn body(context: &ToolContext, draft: &Record, insured: &str) -> String {
+fn body(context: &ToolContext, draft: &Record, insured: &str, files: &[MailFile]) -> String {
     let mut lines = vec!["Please send us currently valued loss runs.".to_owned(), String::new()];
     if !insured.is_empty() {
         lines.push(format!("Insured: {insured}"));
@@ -158,6 +176,7 @@ fn body(context: &ToolContext, draft: &Record, insured: &str) -> String {
     if !covers.is_empty() {
         lines.push(format!("Coverage: {}", covers.join(", ")));
     }
+    lines.extend(files.iter().map(|file| format!("Attached: {}", plain(&file.filename))));
     lines.extend([
         String::new(),
         "Please answer this message, or keep the reference in the subject.".to_owned(),
@@ -213,6 +232,29 @@ mod tests {
         assert_eq!((&sent["status"], &sent["sent_to"]), (&json!("requested"), &json!("desk@prairielantern.example")));
         assert_eq!(mail_of(sent["message_ids"][0].as_str().unwrap()), Some(mail.id));
         assert!(world.call(&tool, args).await.is_err(), "it has left");
+    }
+
+    #[tokio::test]
+    async fn the_letters_of_the_draft_go_along_unless_they_are_left_out() {
+        let (world, id) = world();
+        let draft = world.records(LOSS_RUN_REQUEST).remove(0);
+        let hash = "a".repeat(64);
+        let letter = json!({
+            "task": "t", "n": 2, "filename": "loa [Request:2].pdf", "content_type": "application/pdf", "size": 6,
+            "hash": hash
+        });
+        let change = change::update(&draft, fields([(ATTACHMENTS, json!([letter]))]), Vec::new());
+        world.write(&ToolOutcome { records: vec![change], ..ToolOutcome::default() });
+        let mut args = json!({"request_id": id, "version": 2, "to": "desk@prairielantern.example"});
+        let mail = world.call(&SendLossRunRequest::new(), args.clone()).await.unwrap().outbox.remove(0).body;
+        let file =
+            json!({"filename": "loa [Request:2].pdf", "contentType": "application/pdf", "size": 6, "hash": hash});
+        assert_eq!(mail[ATTACHMENTS], json!([file]));
+        let body = mail["body"].as_str().unwrap();
+        assert!(body.contains("Attached: loa  Request:2 .pdf") && body.matches("[Request:").count() == 1, "{body}");
+        args["attach"] = json!(false);
+        let mail = world.call(&SendLossRunRequest::new(), args).await.unwrap().outbox.remove(0).body;
+        assert!(mail.get(ATTACHMENTS).is_none() && !mail["body"].as_str().unwrap().contains("Attached"), "{mail}");
     }
 
     #[tokio::test]

@@ -304,7 +304,7 @@ impl Files {
             filename: filename.to_owned(),
             content_type: "text/plain".to_owned(),
             size: 1,
-            hash: String::new(),
+            hash: format!("{n:064x}"),
             source,
         };
         let original = attachment(0, "message.eml", AttachmentSource::Original);

@@ -2,9 +2,11 @@
 
 use std::path::PathBuf;
 
+use bytes::Bytes;
+use kybern_adapters::mail::parse::Mime;
 use kybern_adapters::mail::smtp::{Smtp, SmtpConfig};
 use kybern_adapters::mail::tls::{MailConfigError, MailTls};
-use kybern_core::mail::{OutgoingMail, SendFault};
+use kybern_core::mail::{OutgoingFile, OutgoingMail, SendFault};
 use kybern_core::ports::MailSender as _;
 
 use super::{mail, smtp, smtp_config};
@@ -128,6 +130,34 @@ async fn one_connection_serves_several_messages_and_a_lost_one_is_replaced() {
     }
     let count = |verb: &str| peer.lines().iter().filter(|line| line.split(' ').next() == Some(verb)).count();
     assert_eq!((count("EHLO"), count("."), count("RSET")), (2, 3, 2));
+}
+
+#[tokio::test]
+async fn files_go_along_byte_for_byte() {
+    let peer = server(|_, _| None);
+    let file = |filename: &str, content_type: &str, bytes: &'static [u8]| OutgoingFile {
+        filename: filename.to_owned(),
+        content_type: content_type.to_owned(),
+        bytes: Bytes::from_static(bytes),
+    };
+    let files = vec![
+        file("Carta de autorizaci\u{f3}n.pdf", "application/pdf", b"%PDF-1.7\r\n\x00\xff\n.\n--\r"),
+        file("a\r\nBcc: x@y.test.txt", "no type", b"plain\n"),
+        file("c.eml", "message/rfc822", b"From: a@b.test\r\n\r\nx"),
+    ];
+    let sent = OutgoingMail { files: files.clone(), ..mail("a@b.test", "1@kybern.test") };
+    smtp(peer.address).send(&sent).await.unwrap();
+    let lines = peer.lines();
+    let data = lines.iter().position(|line| line == "DATA").unwrap() + 1;
+    let end = lines.iter().position(|line| line == ".").unwrap();
+    let raw = lines[data..end].iter().map(|line| format!("{}\r\n", line.strip_prefix('.').unwrap_or(line)));
+    let read = Mime.parse(raw.collect::<String>().as_bytes()).unwrap();
+    assert!(read.text.contains("the dot above stands alone"), "{}", read.text);
+    let came: Vec<_> = read.parts.iter().map(|part| (part.content_type.as_str(), &part.bytes)).collect();
+    let octets = "application/octet-stream";
+    assert_eq!(came, [("application/pdf", &files[0].bytes), (octets, &files[1].bytes), (octets, &files[2].bytes)]);
+    assert_eq!(read.parts[0].filename, files[0].filename);
+    assert!(!lines.iter().any(|line| line.starts_with("Bcc:")), "{lines:?}");
 }
 
 #[tokio::test]

@@ -274,3 +274,35 @@ async fn a_spelling_counts_for_no_known_name_and_no_other_insurers_code() {
     assert!(!counts("Harrow Place Mutual", "Harrow Plains Mutual", None).await, "it is known itself");
     assert!(!counts("Harow Plains Mutual", "Nobody Mutual", None).await, "nobody is meant");
 }
+
+#[tokio::test]
+async fn a_letter_of_authority_goes_along_with_the_requests_that_it_is_for() {
+    let mut world = World::new();
+    let deal = deal(&world);
+    world.document("dec.pdf", "x");
+    world.document("loa-all.pdf", "y");
+    world.document("loa-north.pdf", "z");
+    let paper = |n: u32, category: &str| json!({"n": n, "category": category, "fields": []});
+    world.state(json!({"extractions": [paper(1, "DEC_PAGE"), paper(2, "LOA"), paper(3, "LOA")]}));
+    let north = json!({"policy_number": "A1", "insurer": "North Mutual", "documents": [1, 3]});
+    let policies = json!([north, policy("B1", "Blue Heron Assurance Corporation", None)]);
+    let args = json!({"deal_id": deal, "policies": policies});
+    world.run(&tool(), args.clone()).await;
+    let attached = |request: &Record| -> Vec<String> {
+        let letters = request.props["attachments"].as_array().unwrap();
+        letters.iter().map(|letter| letter["filename"].as_str().unwrap().to_owned()).collect()
+    };
+    let requests = world.records(LOSS_RUN_REQUEST);
+    assert_eq!(attached(&requests[0]), ["loa-all.pdf", "loa-north.pdf"], "{requests:?}");
+    assert_eq!(attached(&requests[1]), ["loa-all.pdf"]);
+    assert_eq!(world.run(&tool(), args).await["updated_count"], 0, "the same letters change nothing");
+}
+
+#[test]
+fn a_request_takes_as_many_letters_as_one_mail_does() {
+    let letter = |n: usize, size: u64| json!({"hash": n, "size": size});
+    let joined = |letters: &[Value]| crate::insurance::authority::joined(Vec::new(), letters).len();
+    assert_eq!(joined(&(0..20).map(|n| letter(n, 1)).collect::<Vec<_>>()), 10);
+    assert_eq!(joined(&[letter(1, 10 << 20), letter(2, 1), letter(1, 1)]), 1);
+    assert_eq!(joined(&[json!({"hash": 1})]), 0, "one of no size");
+}

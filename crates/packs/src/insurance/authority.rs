@@ -1,0 +1,73 @@
+//! Letters by which a company lets us ask its insurers. They came with the message, and go along with the requests.
+
+use kybern_core::outbox::{MAX_MAIL_FILE_BYTES, MAX_MAIL_FILES, MailFile};
+use kybern_core::ports::ToolContext;
+use kybern_core::task::{Attachment, AttachmentSource};
+use kybern_core::tool::ToolFailure;
+use serde_json::{Map, Value, json};
+
+use super::loss_run_request::Asked;
+use crate::args::{objects, text};
+
+/// The member of a request that lists them.
+pub(super) const ATTACHMENTS: &str = "attachments";
+/// The kind of paper.
+const CATEGORY: &str = "LOA";
+
+/// Gives each insurer's request the letters that are for it: one that describes policies is for their insurers, any
+/// other for all.
+pub(super) async fn add(context: &ToolContext, groups: &mut [Asked]) -> Result<(), ToolFailure> {
+    let read = objects(&context.state, "extractions");
+    let letters = read.iter().filter(|paper| text(paper, "category").as_deref() == Some(CATEGORY));
+    let numbers: Vec<u64> = letters.filter_map(|paper| paper.get("n")?.as_u64()).collect();
+    if numbers.is_empty() {
+        return Ok(());
+    }
+    let files = context.documents()?.list().await?;
+    let is_letter =
+        |file: &&Attachment| file.source == AttachmentSource::Attached && numbers.contains(&u64::from(file.n));
+    for file in files.iter().filter(is_letter) {
+        let describes = |group: &&mut Asked| group.documents.contains(&file.n);
+        let is_for_some = groups.iter_mut().any(|group| describes(&group));
+        for group in groups.iter_mut().filter(|group| !is_for_some || describes(group)) {
+            group.letters.push(json!({
+                "task": context.task,
+                "n": file.n,
+                "filename": file.filename,
+                "content_type": file.content_type,
+                "size": file.size,
+                "hash": file.hash,
+            }));
+        }
+    }
+    Ok(())
+}
+
+/// The letters that a request has, and the others that it is to have, each once, as far as one mail takes them.
+pub(super) fn joined(present: Vec<Value>, others: &[Value]) -> Vec<Value> {
+    let mut all: Vec<Value> = Vec::new();
+    let mut bytes = 0_u64;
+    for letter in present.into_iter().chain(others.iter().cloned()) {
+        let size = letter["size"].as_u64().unwrap_or(u64::MAX);
+        let grown = bytes.saturating_add(size);
+        let is_known = all.iter().any(|other| other["hash"] == letter["hash"]);
+        if !is_known && all.len() < MAX_MAIL_FILES && grown <= MAX_MAIL_FILE_BYTES {
+            bytes = grown;
+            all.push(letter);
+        }
+    }
+    all
+}
+
+/// The letters of a request as files of a mail.
+pub(super) fn files(props: &Map<String, Value>) -> Vec<MailFile> {
+    let file = |letter: &Map<String, Value>| {
+        Some(MailFile {
+            filename: text(letter, "filename")?,
+            content_type: text(letter, "content_type").unwrap_or_default(),
+            size: letter.get("size")?.as_u64()?,
+            hash: text(letter, "hash")?,
+        })
+    };
+    objects(props, ATTACHMENTS).iter().filter_map(file).collect()
+}
