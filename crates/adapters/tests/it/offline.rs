@@ -4,6 +4,7 @@ mod bands;
 mod compound;
 mod kinds;
 mod labels;
+mod layouts;
 mod legends;
 mod numbered;
 mod own;

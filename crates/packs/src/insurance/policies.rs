@@ -21,6 +21,11 @@ const EXPIRATION: &[&str] = &["expiration", "expiration_date"];
 const PERIOD: &[&str] = &["period", "policy_period", "term"];
 const PREMIUM: &[&str] = &["premium", "premium_nanos", "annual_premium", "total_premium"];
 
+/// What a register says of a policy's loss runs.
+const LOSS_RUNS: &[&str] = &["loss_runs"];
+/// How it says that they are not wanted.
+const DECLINED: [&str; 6] = ["n", "no", "not", "none", "have", "received"];
+
 /// Coverages that come with a line and are none that losses are asked about by.
 const PARTS: [&str; 2] = ["Uninsured Motorist", "Medical Payments"];
 
@@ -224,7 +229,7 @@ pub(super) fn number_places(document: &ReadDocument) -> Vec<(&FieldSource, &str)
 fn of_document(document: &ReadDocument) -> Vec<Policy> {
     let mut numbered: Vec<Policy> = Vec::new();
     let mut nameless: Vec<Policy> = Vec::new();
-    for item in document.items(GROUP) {
+    for item in document.items(GROUP).into_iter().filter(|item| !is_declined(item)) {
         let policy = of_fields(&item, document.n);
         match numbered.iter_mut().find(|known| known.key() == policy.key()) {
             _ if policy.key().is_empty() => nameless.push(policy),
@@ -247,6 +252,16 @@ fn of_document(document: &ReadDocument) -> Vec<Policy> {
         policy.learn(shared.clone());
     }
     numbered
+}
+
+/// Whether a register says that nobody shall ask about a policy.
+fn is_declined(item: &[&ExtractedField]) -> bool {
+    let said =
+        item.iter().filter(|field| LOSS_RUNS.contains(&field.name.as_str())).find_map(|field| as_text(&field.value));
+    said.is_some_and(|said| {
+        let first = said.split(|c: char| !c.is_alphanumeric()).next().unwrap_or_default().to_lowercase();
+        DECLINED.contains(&first.as_str())
+    })
 }
 
 fn of_fields(found: &[&ExtractedField], document: u32) -> Policy {

@@ -169,6 +169,28 @@ pub(super) fn goes_on(page: &Page<'_>, line: usize, number: Cell) -> bool {
     })
 }
 
+/// The number that begins in a cell of a table's row and goes on in its column on the next line: a stroke or a dash parts
+/// the two, and the next line has no dates of its own.
+pub(super) fn goes_on_beneath(
+    page: &Page<'_>,
+    line: usize,
+    start: usize,
+    pattern: &kybern_core::model::FieldPattern,
+) -> Option<Read> {
+    let (here, next) = (&page.lines[line], page.lines.get(line + 1)?);
+    let cell = here.cells.iter().find(|cell| (cell.start..cell.end).contains(&start))?;
+    let text = page.text.get(start..cell.end)?;
+    let dated = |cell: &Cell| values::read(ValueKind::Date, page.cell(*cell)).is_some();
+    if pattern.value != ValueKind::PolicyNumber || next.number != here.number + 1 || next.cells.iter().any(dated) {
+        return None;
+    }
+    let rest = page.cell(layout::in_column(*cell, next)?);
+    let parted = text.ends_with(['-', '/']) != rest.starts_with(['-', '/']);
+    let whole = format!("{text}{rest}");
+    let read = values::read(pattern, &whole).filter(|read| read.start == 0 && read.end == whole.len());
+    read.filter(|_| parted && is_piece(text) && is_piece(rest))
+}
+
 /// The number of a row, with the pieces of it above and below.
 fn number(page: &Page<'_>, row: &Row, anchors: &[usize], pattern: &kybern_core::model::FieldPattern) -> Option<Read> {
     let beside = |line: usize| -> Option<&str> {

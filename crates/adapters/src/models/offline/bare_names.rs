@@ -1,7 +1,7 @@
 //! Names that nobody labelled and that their words give away: an insurer in the letterhead or the footer.
 
 use std::cell::LazyCell;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use kybern_core::model::ValueKind;
 
@@ -55,6 +55,54 @@ pub(super) fn heading_items(pages: &[Page<'_>], labels: &Labels<'_>, found: &mut
                     let place = Place { field, page: index, line, at: cell.start };
                     added.push(Occurrence::new(place, read, cell.start, sure::SIGNED));
                 }
+            }
+        }
+        found.extend(added);
+    }
+}
+
+/// Adds names that stand alone on lines inside a table and head the rows beneath them, as far as the next such line; the
+/// first one stands right above the first row.
+pub(super) fn heading_rows(pages: &[Page<'_>], labels: &Labels<'_>, found: &mut Vec<Occurrence>) {
+    for (field, pattern) in labels.fields.iter().enumerate() {
+        if pattern.value != ValueKind::Name || pattern.signs.is_empty() || pattern.group.is_none() {
+            continue;
+        }
+        let opens = |value: &Occurrence| {
+            let other = labels.fields[value.field];
+            other.opens_item && other.group == pattern.group
+        };
+        let mut tables: BTreeMap<(usize, usize), Vec<(usize, &Occurrence)>> = BTreeMap::new();
+        for value in found.iter().filter(|value| opens(value)) {
+            if let (Some((table, _)), Some(line)) = (value.row, pages[value.page].line_at(value.start)) {
+                tables.entry((value.page, table)).or_default().push((line, value));
+            }
+        }
+        let mut added = Vec::new();
+        for ((index, table), mut rows) in tables {
+            let told = |value: &Occurrence| {
+                value.field == field && value.page == index && value.row.is_some_and(|row| row.0 == table)
+            };
+            if rows.len() < 2 || found.iter().any(told) {
+                continue;
+            }
+            rows.sort_by_key(|(line, _)| *line);
+            let page = &pages[index];
+            let heading = |line: usize| {
+                let [cell] = page.lines[line].cells.as_slice() else { return None };
+                let read = parties::signed_name(labels, field, page.cell(*cell)).filter(|read| read.start == 0)?;
+                let rest = page.cell(*cell).get(read.end..).unwrap_or_default().trim_start();
+                (rest.is_empty() || rest.starts_with('(')).then_some((read, cell.start))
+            };
+            let mut from = rows[0].0.saturating_sub(1);
+            let mut last = None;
+            for (line, value) in rows {
+                last = (from..line).rev().find_map(heading).or(last);
+                let Some((read, base)) = &last else { break };
+                from = line + 1;
+                let place = Place { field, page: index, line, at: value.at };
+                let name = Occurrence::new(place, read.clone(), *base, sure::SIGNED);
+                added.push(Occurrence { row: value.row, ..name });
             }
         }
         found.extend(added);

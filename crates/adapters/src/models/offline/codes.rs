@@ -8,12 +8,16 @@ use super::page::Page;
 
 /// Lines between a row's number and its code.
 const MAX_APART: usize = 8;
+/// Digits of the number of a row.
+const MAX_NUMBER: usize = 4;
 
 /// The codes of lines on which a code has a cell of its own, explanations aside; `None` where several are named.
 pub(super) fn coded<'e>(page: &Page<'_>, entries: &'e [Entry]) -> BTreeMap<usize, Option<&'e Entry>> {
     let named = |text: &str| {
         let code = text.trim_matches(['(', ')', '[', ']', '.', ':', ' ']);
-        entries.iter().find(|entry| entry.code == code)
+        let of = |code: &str| entries.iter().find(|entry| entry.code == code);
+        // The number of the row may stand close before its code.
+        of(code).or_else(|| code.split_once(' ').filter(|(row, _)| is_number(row)).and_then(|(_, code)| of(code)))
     };
     let explains: HashSet<usize> = entries.iter().map(|entry| entry.line).collect();
     let mut found: BTreeMap<usize, Option<&Entry>> = BTreeMap::new();
@@ -24,6 +28,11 @@ pub(super) fn coded<'e>(page: &Page<'_>, entries: &'e [Entry]) -> BTreeMap<usize
         }
     }
     found
+}
+
+/// Whether a text is the number of a row.
+fn is_number(text: &str) -> bool {
+    (1..=MAX_NUMBER).contains(&text.len()) && text.bytes().all(|b| b.is_ascii_digit())
 }
 
 /// What stands on a line: a row's number, a code, or both.

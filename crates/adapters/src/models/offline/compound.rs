@@ -196,6 +196,11 @@ pub(super) fn in_text(labels: &Labels<'_>, parts: &[Vec<usize>], text: &str) -> 
             let end = at + read.end;
             found.push((field, Read { start: at + read.start, end, ..read }));
             at = end;
+        } else if let Some((later, field, read)) = alternative(labels, parts, rest).filter(|_| found.is_empty()) {
+            part = later + 1;
+            let end = at + read.end;
+            found.push((field, Read { start: at + read.start, end, ..read }));
+            at = end;
         } else if let Some(stroke) = rest.find(STROKES) {
             at += stroke + 1;
         } else {
@@ -203,6 +208,15 @@ pub(super) fn in_text(labels: &Labels<'_>, parts: &[Vec<usize>], text: &str) -> 
         }
     }
     (found, part)
+}
+
+/// The value of a later label at the beginning of a text, where the labels before it have none: of two names of a value
+/// the paper may have filled in only one, as in `Reference / Contract No.`
+fn alternative(labels: &Labels<'_>, parts: &[Vec<usize>], text: &str) -> Option<(usize, usize, Read)> {
+    (1..parts.len()).find_map(|later| {
+        let (_, field, read) = next(labels, &parts[later..=later], text)?;
+        Some((later, field, read))
+    })
 }
 
 /// The value of the first label at the beginning of a text; two labels of dates may have a range.

@@ -12,8 +12,8 @@ use super::page::Page;
 use super::parties::family;
 use super::prepared::PreparedSchema;
 use super::{
-    MODEL, amounts, bands, bare, bare_names, dated, items, labelled, legend, numbered, roll, sentences, stacks, stops,
-    tables, terms, told, transposed,
+    MODEL, amounts, bands, bare, bare_names, dated, decks, items, labelled, legend, numbered, overlaps, paired, roll,
+    sentences, stacks, stops, tables, terms, told, transposed,
 };
 
 /// Fields of one document that are kept.
@@ -53,6 +53,12 @@ pub(super) fn extract(
         .flat_map(|(index, page)| numbered::numbers(page, index, &labels, [&found, &outside]))
         .collect();
     outside.extend(numbered);
+    let paired: Vec<Occurrence> = pages
+        .iter()
+        .enumerate()
+        .flat_map(|(index, page)| paired::numbers(page, index, &labels, [&found, &outside]))
+        .collect();
+    outside.extend(paired);
     if number == 0 {
         let said = pages.iter().enumerate().flat_map(|(index, page)| sentences::told(page, index, &labels, &outside));
         outside.extend(said.collect::<Vec<_>>());
@@ -68,15 +74,18 @@ pub(super) fn extract(
     }
     for (index, page) in pages.iter().enumerate() {
         bands::rows(page, index, &labels, &mut found);
+        decks::items(page, index, &labels, &mut found);
         stacks::items(page, index, &labels, &mut found);
         roll::people(page, index, &labels, &mut found);
         legend::resolve(page, index, &labels, &mut found);
     }
+    bare_names::heading_rows(&pages, &labels, &mut found);
     bare_names::heading_items(&pages, &labels, &mut found);
     stops::places(&pages, &labels, &mut found);
     bare_names::signed(&pages, &labels, &mut found);
     bare::contacts(&pages, &labels, writer, &mut found);
     bare_names::businesses(&pages, &labels, &mut found);
+    overlaps::part(&pages, &labels, &mut found);
     prose(&pages, &labels, &mut found);
     found.iter_mut().for_each(|value| value.weigh(labels.fields[value.field]));
     let chosen = choose(found, &labels);

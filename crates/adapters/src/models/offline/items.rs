@@ -40,7 +40,7 @@ impl Segment {
 pub(super) fn items(mut values: Vec<Occurrence>, labels: &Labels<'_>) -> Vec<(u32, Occurrence)> {
     values.sort_by_key(|value| (value.page, value.at, value.start));
     let opens = |value: &Occurrence| labels.fields[value.field].opens_item;
-    let segments = segments(values);
+    let segments = segments(values, labels);
     let opened = segments.iter().any(|segment| segment.values.iter().any(opens));
     let mut shared: Vec<Occurrence> = Vec::new();
     let mut found: Vec<Vec<Occurrence>> = Vec::new();
@@ -138,17 +138,53 @@ fn share_first(found: &mut [Vec<Occurrence>], labels: &Labels<'_>) {
     }
 }
 
-/// Cuts values, in reading order, where a field comes a second time.
-fn segments(values: Vec<Occurrence>) -> Vec<Segment> {
+/// Cuts values, in reading order, where a field comes a second time, and before the field that leads every block.
+fn segments(values: Vec<Occurrence>, labels: &Labels<'_>) -> Vec<Segment> {
     let mut found: Vec<Segment> = Vec::new();
+    let leader = leader(&values, labels);
     for value in values {
-        let current = found.last_mut().filter(|segment| segment.row == value.row);
+        let leads = value.row.is_none() && leader == Some(value.field);
+        let current = found.last_mut().filter(|segment| segment.row == value.row && !leads);
+        if leads {
+            let mut values = found.last_mut().map(|above| headings(above, &value, labels)).unwrap_or_default();
+            values.push(value);
+            found.push(Segment { row: None, values });
+            continue;
+        }
         match current {
             Some(segment) if value.row.is_some() || !repeats(segment, &value) => segment.values.push(value),
             _ => found.push(Segment { row: value.row, values: vec![value] }),
         }
     }
     found
+}
+
+/// Takes the terms of a heading away from what stands above: they end on the line right before the field that leads the
+/// next block.
+fn headings(above: &mut Segment, leader: &Occurrence, labels: &Labels<'_>) -> Vec<Occurrence> {
+    let heads = |value: &Occurrence| {
+        let near = value.page == leader.page && value.line + 1 == leader.line;
+        value.many && near && labels.has_terms(value.field) && value.confidence <= sure::HEADING
+    };
+    let kept = above.values.iter().rposition(|value| !heads(value)).map_or(0, |last| last + 1);
+    if above.row.is_none() { above.values.split_off(kept) } else { Vec::new() }
+}
+
+/// The field with which each block of labels begins: the first one of all, where it stands once before each opening
+/// field.
+fn leader(values: &[Occurrence], labels: &Labels<'_>) -> Option<usize> {
+    let opens = |value: &Occurrence| labels.fields[value.field].opens_item;
+    let mut labelled = values.iter().filter(|value| value.row.is_none() && !value.many);
+    let first = labelled.clone().next().filter(|value| !opens(value))?.field;
+    let mut turns = labelled.by_ref().filter(|value| value.field == first || opens(value)).map(opens);
+    let mut blocks = 0;
+    while let Some(turn) = turns.next() {
+        if turn || turns.next() != Some(true) {
+            return None;
+        }
+        blocks += 1;
+    }
+    (blocks >= 2).then_some(first)
 }
 
 /// Whether a field comes a second time: several terms of one line are one time.

@@ -33,6 +33,9 @@ const LEADS: [&str; 24] = [
 ];
 /// Words before a label that may be such.
 const MAX_LEADS: usize = 2;
+/// Words with which a form asks for what a label names: `What is the contract number?`
+const QUESTIONS: [&str; 8] = ["what", "which", "when", "cuál", "cual", "quel", "quelle", "welche"];
+const VERBS_OF_QUESTIONS: [&str; 8] = ["is", "are", "was", "s", "es", "est", "ist", "does"];
 /// What the items of a form are called.
 const ITEMS: [&str; 8] = ["item", "section", "part", "box", "field", "question", "punto", "rubrique"];
 /// Words between a label and its value in a sentence: `the contract number is …`
@@ -60,6 +63,15 @@ pub(super) fn opens(before: &str) -> bool {
     let leads = words.clone().take(MAX_LEADS + 1).count() <= MAX_LEADS
         && words.all(|word| LEADS.contains(&word.to_lowercase().as_str()));
     leads || is_bullet(before)
+}
+
+/// Whether a text begins a question that the label behind it ends.
+pub(super) fn asks(before: &str) -> bool {
+    let words = before.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
+    let mut words = words.skip_while(|word| word.bytes().all(|b| b.is_ascii_digit())).map(str::to_lowercase);
+    let asked = words.next().is_some_and(|word| QUESTIONS.contains(&word.as_str()));
+    let rest: Vec<String> = words.skip_while(|word| VERBS_OF_QUESTIONS.contains(&word.as_str())).collect();
+    asked && rest.len() <= MAX_LEADS && rest.iter().all(|word| LEADS.contains(&word.as_str()))
 }
 
 /// Whether a text says which of the items of a form follows: `Item ONE.`

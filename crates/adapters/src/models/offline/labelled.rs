@@ -68,7 +68,9 @@ pub(super) fn labelled(page: &Page<'_>, index: usize, labels: &Labels<'_>, write
                         if is_signed_by_another(labels, field, &read) {
                             return None;
                         }
-                        Some(Occurrence { many: pattern.many, ..Occurrence::new(at, read, spot.start, spot.sure) })
+                        let at = Place { field: rival(labels, hit, field, &read).unwrap_or(field), ..at };
+                        let many = labels.fields[at.field].many;
+                        Some(Occurrence { many, ..Occurrence::new(at, read, spot.start, spot.sure) })
                     }));
                 }
                 ranged |= pattern.value == ValueKind::DateRange && found.len() > before;
@@ -138,6 +140,18 @@ fn is_signed_by_another(labels: &Labels<'_>, field: usize, read: &values::Read) 
     known && signed().first().is_some_and(|_| !signed().contains(&field))
 }
 
+/// The other field of a label for a name whose words speak against the chosen one: `Company: Dry Creek Hauling LLC` tells
+/// of no lessor.
+fn rival(labels: &Labels<'_>, hit: &Hit, field: usize, read: &values::Read) -> Option<usize> {
+    let free = |other: &usize| {
+        let pattern = labels.fields[*other];
+        *other != field && pattern.value == ValueKind::Name && pattern.signs.is_empty()
+    };
+    let against = labels.fields[field].value == ValueKind::Name
+        && read.value.as_str().is_some_and(|name| signs::against(labels, field, name));
+    hit.fields.iter().copied().find(free).filter(|_| against)
+}
+
 /// Where the value of a label is expected; for kinds that are checked narrowly only where such a value stands.
 fn spot(
     page: &Page<'_>,
@@ -178,7 +192,13 @@ fn spot(
             fits.then_some(Spot { line: at, start: cell.start, end: cell.end, sure: sure::BENEATH })
         }
     };
-    order.into_iter().find_map(beside)
+    let usual = order.into_iter().find_map(&beside);
+    // A name with its legal form beside its label is the label's, wherever the page's other values stand.
+    let formed = |spot: &Spot| values::has_form(&page.text[spot.start..spot.end]);
+    if kind == ValueKind::Name && usual.as_ref().is_some_and(|spot| spot.line != line && !formed(spot)) {
+        return beside(Side::Right).filter(formed).or(usual);
+    }
+    usual
 }
 
 /// A value of another field: a term cannot be a name.

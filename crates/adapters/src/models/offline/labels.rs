@@ -4,7 +4,7 @@ use kybern_core::model::{FieldPattern, ValueKind};
 
 use super::analyse::clip;
 use super::compound;
-use super::label_text::{bare, has_digits, is_one, opens, past_letter, past_separator};
+use super::label_text::{asks, bare, has_digits, is_one, opens, past_letter, past_separator};
 use super::layout::{Cell, Line};
 use super::phrases::Found;
 use super::prepared::PreparedSchema;
@@ -17,6 +17,8 @@ const MAX_PART_WORDS: usize = 6;
 /// Words between two labels of one cell.
 const FILLERS: [&str; 18] =
     ["and", "or", "the", "of", "y", "e", "et", "o", "ou", "de", "du", "la", "le", "des", "del", "s", "#", "und"];
+/// Words that join two labels.
+const JOINTS: [&str; 4] = ["and", "y", "et", "und"];
 /// Words with which a label ends whose value must follow.
 const OPEN: [&str; 8] = ["for", "to", "of", "para", "pour", "de", "für", "an"];
 /// Bytes of a label that in a sentence is hardly one: `to`, `as of`. Some longer words are none either.
@@ -221,6 +223,7 @@ impl<'s> Labels<'s> {
     fn pure(&self, text: &str, cell: (usize, usize), inside: &[Word]) -> Option<Hit> {
         let mut found: Vec<Vec<usize>> = Vec::new();
         let mut first = 0;
+        let joined = inside.iter().any(|word| JOINTS.contains(&word.text.as_str()));
         while first < inside.len() {
             if let Some(longest) = self.at(inside, first).next().map(|found| found.last) {
                 let same = self.at(inside, first).filter(|found| found.last == longest);
@@ -237,19 +240,17 @@ impl<'s> Labels<'s> {
         }
         let common = |field: &usize| found.iter().all(|fields| fields.contains(field));
         let shared: Vec<usize> = found[0].iter().filter(|field| common(field)).copied().collect();
-        // What a label names stands at its end: the `insurer policy number` is a policy number.
-        let fields = if shared.is_empty() { found.pop()? } else { shared };
+        let parts = if shared.is_empty() { compound::parts(self, &text[cell.0..cell.1]) } else { Vec::new() };
+        // What a label names stands at its end: the `insurer policy number` is a policy number; of two that `and` joins
+        // the first one's value comes first.
+        let fields = match parts.first() {
+            Some(first) => first.clone(),
+            None if shared.is_empty() && joined => found.swap_remove(0),
+            None if shared.is_empty() => found.pop()?,
+            None => shared,
+        };
         let colon = text[..cell.1].ends_with(':');
-        Some(Hit {
-            fields,
-            cell: 0,
-            start: cell.0,
-            after: cell.1,
-            words: inside.len(),
-            colon,
-            fills: true,
-            parts: Vec::new(),
-        })
+        Some(Hit { fields, cell: 0, start: cell.0, after: cell.1, words: inside.len(), colon, fills: true, parts })
     }
 
     /// The label that a cell is when a stroke or brackets part it and one of the parts is a label: `Assured / Asegurado`.
@@ -297,7 +298,12 @@ impl<'s> Labels<'s> {
             disjoint && !FILLERS.contains(&inside[found.first].text.as_str())
         });
         if apart && !text[cell.start..cell.end].contains(['/', '(']) {
-            return Vec::new();
+            // What `and` joins is one column, whose first label says what its cells begin with.
+            let joint = |word: &Word| JOINTS.contains(&word.text.as_str());
+            let first = all.iter().max_by_key(|found| (std::cmp::Reverse(found.first), found.last));
+            let joined = first.filter(|found| inside.get(found.last).is_some_and(joint));
+            let same = |found: &&Found| joined.is_some_and(|one| (found.first, found.last) == (one.first, one.last));
+            return all.iter().filter(same).map(|found| found.phrase).collect();
         }
         let best = all.iter().filter(|found| found.last - found.first == longest && Some(found.first) == last);
         best.map(|found| found.phrase).collect()
@@ -305,7 +311,12 @@ impl<'s> Labels<'s> {
 
     fn hit(&self, text: &str, cell: (usize, usize), found: (usize, usize), fields: Vec<usize>) -> Hit {
         let (after, colon) = past_separator(text, found.1, cell.1);
-        let fills = after >= cell.1 && opens(&text[cell.0..found.0]);
+        let asked = text[..cell.1].ends_with('?') && asks(&text[cell.0..found.0]);
+        let fills = after >= cell.1 && (asked || opens(text[cell.0..found.0].trim_end()));
+        // A sentence may stand beneath a question; only what can be nothing else answers it.
+        let narrow = |field: &usize| !asked || values::is_strict(self.fields[*field].value);
+        let fields: Vec<usize> = fields.into_iter().filter(narrow).collect();
+        let fills = fills && !fields.is_empty();
         Hit { fields, cell: 0, start: found.0, after, words: 0, colon, fills, parts: Vec::new() }
     }
 
@@ -327,7 +338,10 @@ impl<'s> Labels<'s> {
             return true;
         }
         // Without a colon only a value that cannot be anything else makes it a label.
-        let rest = clip(&text[hit.after.min(cell.1)..cell.1], MAX_REST);
+        let mut rest = clip(&text[hit.after.min(cell.1)..cell.1], MAX_REST);
+        if let Some(inserted) = rest.strip_prefix(", ").filter(|inserted| signs::inserts(self, hit, inserted)) {
+            (hit.after, rest) = (hit.after + rest.len() - inserted.len(), inserted);
+        }
         let named = self.ends_name(before, &text[hit.start..hit.after.min(cell.1)]);
         hit.fields.retain(|field| {
             let pattern = self.fields[*field];

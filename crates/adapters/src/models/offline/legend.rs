@@ -7,6 +7,7 @@ use kybern_core::model::{FieldPattern, ValueKind};
 
 use super::analyse::clip;
 use super::labels::Labels;
+use super::layout::Cell;
 use super::occurrence::{Occurrence, Place, sure};
 use super::page::Page;
 use super::sides::{Side, neighbour};
@@ -20,6 +21,9 @@ const MAX_EQUATED: usize = 6;
 const MAX_ENTRY: usize = 200;
 /// Entries of a legend; a page with more has a list of something else.
 const MAX_ENTRIES: usize = 26;
+
+/// Lines from one lettered entry to the next.
+const MAX_BETWEEN: usize = 3;
 
 /// What a code stands for.
 pub(super) struct Entry {
@@ -140,7 +144,8 @@ fn code_before(text: &str, at: usize) -> Option<usize> {
     let fits = (1..=MAX_EQUATED).contains(&length) && !code.bytes().any(|b| b.is_ascii_lowercase());
     let start = before.len() - length;
     let ahead = text[..start].trim_end_matches([' ', '(', '[']);
-    let begins = ahead.is_empty() || ahead.ends_with(['\n', ';', ',', '.', ':', '|', '\t', ')']);
+    let apart = text[..start].ends_with("  ");
+    let begins = apart || ahead.is_empty() || ahead.ends_with(['\n', ';', ',', '.', ':', '|', '\t', ')']);
     (fits && begins).then_some(start)
 }
 
@@ -190,6 +195,38 @@ fn entries(page: &Page<'_>, index: usize, labels: &Labels<'_>, field: usize) -> 
             entries.push(Entry { code: (*code).to_owned(), line: at, span: (first, last), found });
         }
     }
+    if entries.len() < 2 { lettered(page, index, labels, field) } else { entries }
+}
+
+/// The cells beneath each other that begin with the letters from A on, each with a name that is known by its words:
+///
+/// ```text
+/// A Larch Leasing Company
+/// B Rowan Leasing Company
+/// ```
+fn lettered(page: &Page<'_>, index: usize, labels: &Labels<'_>, field: usize) -> Vec<Entry> {
+    let mut entries: Vec<Entry> = Vec::new();
+    let mut column: Option<usize> = None;
+    for (at, line) in page.lines.iter().enumerate() {
+        let letter = char::from(b'A' + u8::try_from(entries.len()).unwrap_or_default());
+        let opens = |cell: &&Cell| {
+            let rest = page.cell(**cell).strip_prefix(letter).and_then(|rest| rest.strip_prefix(' '));
+            rest.is_some() && column.is_none_or(|column| cell.column.abs_diff(column) <= 1)
+        };
+        let Some(cell) = line.cells.iter().find(opens) else { continue };
+        let base = cell.start + 2;
+        let Some(entry) = page.text.get(base..cell.end) else { continue };
+        let Some(found) = explained(labels, field, entry, base, (index, at, line.start)) else { continue };
+        if entries.last().is_some_and(|last| at - last.line > MAX_BETWEEN) {
+            break;
+        }
+        let last = found.iter().map(|value| value.end).max().unwrap_or(base);
+        entries.push(Entry { code: letter.to_string(), line: at, span: (cell.start, last), found });
+        column = Some(cell.column);
+        if entries.len() >= MAX_ENTRIES {
+            break;
+        }
+    }
     entries
 }
 
@@ -219,9 +256,7 @@ fn parted(text: &str) -> Option<(&str, usize, bool)> {
     const MARKS: [char; 10] = [')', ']', ':', '.', '=', '-', '–', ' ', '\t', '|'];
     let length = text.bytes().take_while(u8::is_ascii_alphanumeric).count();
     let (code, rest) = text.split_at(length);
-    let is_code = (1..=MAX_CODE).contains(&length)
-        && code.bytes().any(|b| b.is_ascii_uppercase())
-        && !code.bytes().any(|b| b.is_ascii_lowercase());
+    let is_code = (1..=MAX_CODE).contains(&length) && !code.bytes().any(|b| b.is_ascii_lowercase());
     let marks = rest.len() - rest.trim_start_matches(MARKS).len();
     let apart = rest[..marks].contains([')', ']', ':', '=', '–', '\t', '|']) || rest[..marks].contains("  ");
     (is_code && marks > 0).then_some((code, marks, apart))
@@ -240,7 +275,9 @@ mod tests {
         assert_eq!(code("LESSOR C Some"), Some(("C", 9)));
         assert_eq!(code("LESSORD: Some"), Some(("D", 9)));
         assert_eq!(code("A | Some"), Some(("A", 4)));
+        assert_eq!(code("1  Some"), Some(("1", 3)));
         assert_eq!(code("A Company of note"), None);
+        assert_eq!(code("1. Some"), None);
         assert_eq!(code("Some Leasing Company"), None);
     }
 }

@@ -1,7 +1,9 @@
 //! Words that give a name away: whose it is though no label says so.
 
+use kybern_core::model::ValueKind;
+
 use super::analyse::clip;
-use super::labels::Labels;
+use super::labels::{Hit, Labels};
 use super::parties;
 use super::phrases::Phrases;
 use super::values::{self, Read};
@@ -28,6 +30,12 @@ impl Signs {
     /// About how many bytes they take.
     pub(super) fn bytes(&self) -> usize {
         self.phrases.bytes() + size_of_val(self.spoken.as_slice())
+    }
+
+    /// Whether a text has a word that speaks against a field.
+    pub(super) fn speak_against(&self, field: usize, text: &str) -> bool {
+        let found = self.phrases.find_all(&words(clip(text, MAX_SIGNED), 0));
+        found.iter().any(|found| self.spoken[found.phrase] == (field, false))
     }
 
     /// The fields for which a text has a word that speaks, and none that speaks against them; in their order.
@@ -57,4 +65,24 @@ pub(super) fn glued_name(labels: &Labels<'_>, field: usize, words_of_label: usiz
     let name = read.value.as_str()?;
     let theirs = labels.fields[field].signs.is_empty() && labels.is_anybodys(name);
     (!theirs).then_some(read)
+}
+
+/// Whether the number of what a label names is put in behind a comma: `the new contract, LX-4401, began …`
+pub(super) fn inserts(labels: &Labels<'_>, hit: &Hit, rest: &str) -> bool {
+    let is_number = |field: &usize| {
+        let pattern = labels.fields[*field];
+        let read = || values::read(pattern, rest).filter(|read| read.start == 0 && read.fit >= 1.0);
+        let opens = pattern.opens_item && pattern.value == ValueKind::PolicyNumber;
+        opens
+            && read().is_some_and(|read| {
+                rest[..read.end].bytes().any(|b| b.is_ascii_uppercase()) && rest[read.end..].starts_with(',')
+            })
+    };
+    hit.fields.iter().any(is_number)
+}
+
+/// Whether a name has a word that speaks against a field.
+pub(super) fn against(labels: &Labels<'_>, field: usize, name: &str) -> bool {
+    let of_schema = labels.places.iter().position(|place| *place == Some(field));
+    of_schema.is_some_and(|index| labels.known.lexicon.signs.speak_against(index, name))
 }

@@ -9,7 +9,7 @@
 //!
 //! A block is an item when exactly one of its lines is a number and two of term, name and dates stand in the others.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 
 use kybern_core::model::ValueKind;
 
@@ -53,6 +53,12 @@ pub(super) fn items(page: &Page<'_>, index: usize, labels: &Labels<'_>, found: &
         let mut opened = vec![false; page.lines.len()];
         let openers = found.iter().filter(|value| here(value) && labels.fields[value.field].opens_item);
         openers.filter_map(|value| page.line_at(value.start)).for_each(|line| opened[line] = true);
+        let mut told: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+        for value in found.iter().filter(|value| here(value) && value.row.is_none()) {
+            if let Some(line) = page.line_at(value.start) {
+                told.entry(line).or_default().push(value.field);
+            }
+        }
         let known = |kind: ValueKind| {
             (0..labels.fields.len()).find(|field| of_group(*field) && labels.fields[*field].value == kind)
         };
@@ -62,14 +68,17 @@ pub(super) fn items(page: &Page<'_>, index: usize, labels: &Labels<'_>, found: &
         };
         let (name, period) = ((0..labels.fields.len()).find(named), known(ValueKind::DateRange));
         let mut items = Vec::new();
-        for (first, last) in blocks(page).filter(|(first, last)| !opened[*first..=*last].contains(&true)) {
+        let cards = blocks(page).flat_map(|run| cards(page, labels, opener, run));
+        for (first, last) in cards.filter(|(first, last)| !opened[*first..=*last].contains(&true)) {
             let mut numbers = Vec::new();
             let (mut term, mut who, mut dates) = (None, None, None);
             for line in first..=last {
                 let (start, end) = value_of(page, &page.lines[line]);
                 let text = &page.text[start..end];
                 let place = |field| Place { field, page: index, line, at: page.lines[first].start };
-                if let Some(read) = number(labels, opener, text) {
+                // What stands behind the label of something else is that.
+                let others = page.hits[line].iter().any(|hit| hit.fills && !hit.fields.contains(&opener));
+                if let Some(read) = number(labels, opener, text).filter(|_| !others) {
                     numbers.push(Occurrence::new(place(opener), read, start, sure::AMOUNT));
                 } else if let (None, Some(cell)) = (&term, page.lines[line].cells.last()) {
                     let found = labels.expected_terms(page.text, start, end);
@@ -90,7 +99,13 @@ pub(super) fn items(page: &Page<'_>, index: usize, labels: &Labels<'_>, found: &
                     dates = read.map(|read| Occurrence::new(place(field), read, start, sure::AMOUNT));
                 }
             }
-            let facts = usize::from(term.is_some()) + usize::from(who.is_some()) + usize::from(dates.is_some());
+            let labelled = |kinds: &[ValueKind]| {
+                told.range(first..=last)
+                    .any(|(_, fields)| fields.iter().any(|field| kinds.contains(&labels.fields[*field].value)))
+            };
+            let who_is_told = who.is_some() || labelled(&[ValueKind::Name]);
+            let dates_are_told = dates.is_some() || labelled(&[ValueKind::Date, ValueKind::DateRange]);
+            let facts = usize::from(term.is_some()) + usize::from(who_is_told) + usize::from(dates_are_told);
             let [number] = numbers.as_slice() else { continue };
             if facts < LEAST_FACTS {
                 continue;
@@ -118,7 +133,7 @@ pub(super) fn items(page: &Page<'_>, index: usize, labels: &Labels<'_>, found: &
     }
 }
 
-/// The first and last lines of runs of lines that have a fact each.
+/// The first and last lines of runs of lines that may have a fact each.
 fn blocks(page: &Page<'_>) -> impl Iterator<Item = (usize, usize)> {
     let fits = |line: usize| !page.used[line] && page.lines[line].cells.len() <= MAX_CELLS;
     let mut found: Vec<(usize, usize)> = Vec::new();
@@ -130,7 +145,34 @@ fn blocks(page: &Page<'_>) -> impl Iterator<Item = (usize, usize)> {
             _ => found.push((line, line)),
         }
     }
-    found.into_iter().filter(|(first, last)| LINES.contains(&(last - first + 1)))
+    found.into_iter()
+}
+
+/// The blocks of a run of lines: one, or as many as it has numbers, where each number stands on the same line of its
+/// block or right beneath a heading.
+fn cards(page: &Page<'_>, labels: &Labels<'_>, opener: usize, (first, last): (usize, usize)) -> Vec<(usize, usize)> {
+    let is_number = |line: &usize| {
+        let (start, end) = value_of(page, &page.lines[*line]);
+        number(labels, opener, &page.text[start..end]).is_some()
+    };
+    let numbers: Vec<usize> =
+        if last - first < *LINES.start() { Vec::new() } else { (first..=last).filter(is_number).collect() };
+    let heads = |line: usize| {
+        page.lines[line].cells.first().is_some_and(|cell| {
+            let terms = labels.expected_terms(page.text, cell.start, cell.end);
+            page.lines[line].cells.len() == 1 && terms.first().is_some_and(|term| term.start == cell.start)
+        })
+    };
+    let headed = numbers.iter().all(|line| *line > first && heads(*line - 1));
+    let lead = numbers.first().map_or(0, |line| if headed { 1 } else { *line - first });
+    let apart = numbers.windows(2).all(|pair| pair[1] - pair[0] > lead);
+    let runs = if numbers.len() < 2 || !apart {
+        vec![(first, last)]
+    } else {
+        let ends = numbers.iter().skip(1).map(|next| next - lead - 1).chain([last]);
+        numbers.iter().map(|line| line - lead).zip(ends).collect()
+    };
+    runs.into_iter().filter(|(first, last)| LINES.contains(&(last - first + 1))).collect()
 }
 
 /// Where the value of a line lies: its second cell, what stands behind a short label and a colon, or all of it.
@@ -145,7 +187,7 @@ fn value_of(page: &Page<'_>, line: &Line) -> (usize, usize) {
 }
 
 /// A number that is all of a text and can hardly be anything else.
-fn number(labels: &Labels<'_>, opener: usize, text: &str) -> Option<Read> {
+pub(super) fn number(labels: &Labels<'_>, opener: usize, text: &str) -> Option<Read> {
     const OTHERS: [ValueKind; 4] = [ValueKind::Phone, ValueKind::Date, ValueKind::DateRange, ValueKind::Money];
     let digits = text.bytes().filter(u8::is_ascii_digit).count();
     let letters = text.bytes().filter(u8::is_ascii_uppercase).count();

@@ -5,9 +5,9 @@ use super::labels::Labels;
 use super::layout::{Cell, Line};
 use super::occurrence::{Occurrence, Place, sure};
 use super::page::Page;
-use super::{amounts, bands, columns, compound, values};
+use super::{amounts, bands, columns, compound, unnamed, values};
 
-use kybern_core::model::{FieldPattern, ValueKind};
+use kybern_core::model::ValueKind;
 
 /// Blank lines that a table may have between two rows.
 const MAX_GAP: usize = 4;
@@ -15,8 +15,6 @@ const MAX_GAP: usize = 4;
 const MAX_MISSES: usize = 8;
 /// Groups that one table may tell of.
 const MAX_GROUPS: usize = 3;
-/// Values that a column without a known label is judged by.
-const LEAST_VALUES: usize = 3;
 /// Words that the label of a column may have.
 const MAX_LABEL_WORDS: usize = 6;
 
@@ -32,6 +30,8 @@ struct Header {
     others: Vec<Vec<usize>>,
     /// For each cell the labels that it consists of, where it is the label of several values.
     parts: Vec<Vec<Vec<usize>>>,
+    /// The columns of surnames that have a column of first names behind them.
+    halves: Vec<usize>,
     /// The first of two columns of dates beside each other.
     dates: Option<usize>,
     /// The field without which a line is no row.
@@ -142,7 +142,9 @@ fn headers(page: &Page<'_>, line: usize, labels: &Labels<'_>) -> Vec<Header> {
     if exact == 0 && row.cells.len() < 3 {
         return Vec::new();
     }
-    let fields: Vec<Vec<usize>> = (0..row.cells.len()).map(|cell| fields_of(page, line, cell, labels)).collect();
+    let mut fields: Vec<Vec<usize>> = (0..row.cells.len()).map(|cell| fields_of(page, line, cell, labels)).collect();
+    let halves = unnamed::names_in_two(page, line, labels, &mut fields);
+    unnamed::contested(page, line, labels, &mut fields);
     let mut groups: Vec<(&str, usize)> = Vec::new();
     for cell in &fields {
         let mut seen: Vec<&str> = cell.iter().filter_map(|field| labels.fields[*field].group.as_deref()).collect();
@@ -167,8 +169,10 @@ fn headers(page: &Page<'_>, line: usize, labels: &Labels<'_>) -> Vec<Header> {
             others.push(rest);
         }
         if !columns.iter().flatten().any(|field| labels.fields[*field].opens_item) {
-            by_values(page, line, labels, group, &mut columns);
+            unnamed::openers(page, line, labels, group, &mut columns);
         }
+        unnamed::answers(page, line, labels, group, &mut columns);
+        unnamed::references(page, line, labels, group, &fields, &mut columns);
         let named = || columns.iter().flatten().copied();
         let opener = named().find(|field| labels.fields[*field].opens_item);
         let priced = named().any(|field| labels.fields[field].value == ValueKind::Money);
@@ -188,38 +192,12 @@ fn headers(page: &Page<'_>, line: usize, labels: &Labels<'_>) -> Vec<Header> {
             columns: columns.clone(),
             others,
             parts,
+            halves: halves.clone(),
             dates,
             key,
         })
     };
     groups.iter().filter(|(_, count)| *count >= 2).take(MAX_GROUPS).filter_map(header).collect()
-}
-
-/// Finds the column of the field that opens an item by its values, where its label is not known: the first unknown column
-/// in which they stand beneath.
-fn by_values(page: &Page<'_>, line: usize, labels: &Labels<'_>, group: &str, columns: &mut [Option<usize>]) {
-    let opens = |field: &FieldPattern| field.group.as_deref() == Some(group) && field.opens_item;
-    let Some(opener) = labels.fields.iter().position(|field| opens(field)) else { return };
-    let pattern = labels.fields[opener];
-    if !values::is_strict(pattern.value) {
-        return;
-    }
-    let head = &page.lines[line];
-    for (place, column) in columns.iter_mut().enumerate().filter(|(_, column)| column.is_none()) {
-        let beneath =
-            page.lines.iter().skip(line + 1).take(MAX_MISSES).filter(|row| row.cells.len() == head.cells.len());
-        let cells = beneath.filter_map(|row| row.cells.get(place)).take(LEAST_VALUES);
-        let reads: Vec<bool> = cells.map(|cell| is_plainly(pattern, page.cell(*cell))).collect();
-        if !reads.is_empty() && reads.iter().all(|fits| *fits) {
-            *column = Some(opener);
-            return;
-        }
-    }
-}
-
-/// Whether a text can be nothing but a value of that kind; an amount with its sign is no number of something.
-fn is_plainly(pattern: &FieldPattern, text: &str) -> bool {
-    !text.contains('$') && values::read(pattern, text).is_some_and(|read| read.fit > 0.9)
 }
 
 /// The fields that a cell of a row of labels names: exactly, or by a label inside a few words.
@@ -247,6 +225,7 @@ fn rows(
 ) -> usize {
     let mut misses = 0;
     let mut over = from;
+    let mut broken: Option<usize> = None;
     let mut number = page.lines.get(from.wrapping_sub(1)).filter(|_| from > 0).map_or(0, |line| line.number);
     for line in from..page.lines.len() {
         let row = &page.lines[line];
@@ -256,7 +235,21 @@ fn rows(
         }
         number = row.number;
         let place = Place { field: header.key, page: index, line, at: row.start };
-        let values = row_values(page, row, header, labels, place);
+        let mut values = row_values(page, row, header, labels, place);
+        if let Some(above) = broken.take_if(|above| *above + 1 == line) {
+            // The rest of a broken number stands here, and whatever else of its row the line above had no room for.
+            values.retain(|value| value.field != header.key && !labels.has_terms(value.field));
+            let row = Some((table, above));
+            found.extend(values.into_iter().map(|value| Occurrence { row, ..value }));
+            used.push(line);
+            over = line + 1;
+            continue;
+        }
+        if let Some(key) = values.iter_mut().find(|value| value.field == header.key)
+            && let Some(whole) = bands::goes_on_beneath(page, line, key.start, labels.fields[header.key])
+        {
+            (key.value, broken) = (whole.value, Some(line));
+        }
         let is_row = values.iter().any(|value| value.field == header.key) && !is_alone(row, header, labels);
         // What belongs to another label is no row, unless its key can be nothing else.
         let labelled = page.hits[line].iter().any(|hit| hit.colon || hit.fills)
@@ -340,6 +333,12 @@ fn row_values(page: &Page<'_>, row: &Line, header: &Header, labels: &Labels<'_>,
             // A term heads the rows beneath it and is none of them.
         } else {
             let fields = [field].into_iter().chain(header.others[column].iter().copied());
+            if header.halves.contains(&column)
+                && let Some(read) = unnamed::whole_name(page, row, cell)
+            {
+                found.push(Occurrence::new(at, read, cell.start, sure::COLUMN));
+                continue;
+            }
             let read = |field: usize| {
                 let pattern = labels.fields[field];
                 // Words may say what an amount is: `each occurrence $1,000,000`.

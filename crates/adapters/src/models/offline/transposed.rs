@@ -82,7 +82,7 @@ fn items(page: &Page<'_>, index: usize, lines: &[usize], labels: &Labels<'_>, ta
     });
     let Some(opener) = opener.filter(|_| lines.len() >= LEAST_LINES) else { return Vec::new() };
     let columns = &page.lines[opener];
-    let mut found = Vec::new();
+    let mut found = headings(page, index, (lines[0], opener), labels, group, table);
     for line in lines {
         let Some(field) = field_of(*line) else { continue };
         for cell in page.lines[*line].cells.iter().skip(1) {
@@ -103,6 +103,35 @@ fn items(page: &Page<'_>, index: usize, lines: &[usize], labels: &Labels<'_>, ta
         }
     }
     found
+}
+
+/// The terms that head the columns of such a table, on the line above it: each but perhaps one of its cells is one.
+fn headings(
+    page: &Page<'_>,
+    index: usize,
+    (first, opener): (usize, usize),
+    labels: &Labels<'_>,
+    group: &str,
+    table: usize,
+) -> Vec<Occurrence> {
+    let near = |line: &usize| page.lines[first].number == page.lines[*line].number + 1 && !page.used[*line];
+    let Some(line) = first.checked_sub(1).filter(near) else { return Vec::new() };
+    let columns = &page.lines[opener];
+    let mut found = Vec::new();
+    for cell in &page.lines[line].cells {
+        let terms = labels.expected_terms(page.text, cell.start, cell.end);
+        let ours = |term: &&super::vocabulary::Term<'_>| {
+            let pattern = labels.fields[term.field];
+            pattern.group.as_deref() == Some(group) && term.start == cell.start && !term.value.is_empty()
+        };
+        let Some(term) = terms.iter().find(ours) else { continue };
+        let Some(column) = column(columns, &page.lines[line], *cell) else { continue };
+        let place = Place { field: term.field, page: index, line, at: columns.cells[column].start };
+        let value = Occurrence::term(place, term.value, (term.start, term.end), sure::COLUMN);
+        found.push(Occurrence { row: Some((table, column)), ..value });
+    }
+    let cells = page.lines[line].cells.len();
+    if found.len() >= 2 && found.len() + 1 >= cells { found } else { Vec::new() }
 }
 
 /// The value of a cell for the first field of its line's label that it fits: a range of dates, else a date.

@@ -18,7 +18,7 @@ const JOINTS: [&str; 6] = ["and", "the", "des", "del", "les", "und"];
 const CONTACTS: [&str; 11] =
     ["phone", "ph", "tel", "telephone", "fax", "cell", "mobile", "email", "e-mail", "tél", "teléfono"];
 /// What streets are called.
-const STREETS: [&str; 29] = [
+const STREETS: [&str; 36] = [
     "st",
     "street",
     "rd",
@@ -48,6 +48,13 @@ const STREETS: [&str; 29] = [
     "terrace",
     "trail",
     "pike",
+    "plaza",
+    "plz",
+    "circle",
+    "cir",
+    "crossing",
+    "xing",
+    "route",
 ];
 /// Letters of the label of a number that follows a name: `MC 123456`.
 const MAX_ACRONYM: usize = 5;

@@ -11,6 +11,8 @@ const CURRENCIES: [&str; 4] = ["USD", "CAD", "MXN", "EUR"];
 const LEAST_REST: usize = 3;
 /// Digits of a policy number that has no letter.
 const LEAST_DIGITS: usize = 5;
+/// Capitals that are words by themselves.
+const WORDS: [char; 6] = ['A', 'E', 'I', 'O', 'X', 'Y'];
 /// Pieces behind which two capitals at the end are the last piece, and not what the policy covers.
 const MANY_PIECES: usize = 3;
 
@@ -75,7 +77,8 @@ pub(super) fn policy(text: &str) -> Option<Read> {
         }
         let ends = text[at + piece.len()..].trim_start_matches('.').trim().is_empty();
         let most = if pieces >= MANY_PIECES { 2 } else { 1 };
-        if has_digit || (ends && end > start && piece.len() <= most) {
+        let lettered = pieces > 0 && is_last_letter(piece, &text[at + piece.len()..]);
+        if has_digit || lettered || (ends && end > start && piece.len() <= most) {
             end = at + piece.len();
         }
         let after = at + length;
@@ -99,6 +102,13 @@ pub(super) fn policy(text: &str) -> Option<Read> {
     let fit = if number.len() >= 6 && count >= 4 { 1.0 } else { 0.85 };
     let value = number.replace("- ", "-").replace("/ ", "/");
     fits.then(|| Read::new(value, start, end, fit))
+}
+
+/// Whether a piece is a single capital that is no word by itself, behind which a sentence goes on.
+fn is_last_letter(piece: &str, rest: &str) -> bool {
+    let mut rest = rest.chars();
+    let goes_on = rest.next() == Some(' ') && rest.next().is_some_and(char::is_lowercase);
+    goes_on && piece.len() == 1 && piece.starts_with(|c: char| c.is_ascii_uppercase() && !WORDS.contains(&c))
 }
 
 /// Whether a month and a year in brackets follow, `(03 21)`: then the number is a printed form's.
@@ -263,6 +273,8 @@ mod tests {
         assert_eq!(value(policy("CHM-7710293 Page 1")), "CHM-7710293");
         assert_eq!(value(policy("03/01/2025 to 03/01/2026")), "");
         assert_eq!(value(policy("RXM 3310 0091 A")), "RXM 3310 0091 A");
+        assert_eq!(value(policy("RXM 3310 0091 B from today")), "RXM 3310 0091 B");
+        assert_eq!(value(policy("RXM 3310 0091 A truck")), "RXM 3310 0091");
         assert_eq!(value(policy("KX WC 26 300471 NC")), "KX WC 26 300471 NC");
         assert_eq!(value(policy("KX 300471 AL")), "KX 300471", "that may be what it covers");
         assert_eq!(value(policy("MPCTRK 7411823")), "MPCTRK 7411823");
