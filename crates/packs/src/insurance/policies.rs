@@ -21,6 +21,10 @@ const EXPIRATION: &[&str] = &["expiration", "expiration_date"];
 const PERIOD: &[&str] = &["period", "policy_period", "term"];
 const PREMIUM: &[&str] = &["premium", "premium_nanos", "annual_premium", "total_premium"];
 
+/// What says of a policy whether loss runs are wanted, and the first words that say no.
+const WANTED: &str = "wanted";
+const DECLINES: [&str; 6] = ["n", "no", "non", "not", "none", "nein"];
+
 /// Coverages that come with a line and are none that losses are asked about by.
 const PARTS: [&str; 2] = ["Uninsured Motorist", "Medical Payments"];
 
@@ -219,7 +223,7 @@ pub(super) fn number_places(document: &ReadDocument) -> Vec<(&FieldSource, &str)
 fn of_document(document: &ReadDocument) -> Vec<Policy> {
     let mut numbered: Vec<Policy> = Vec::new();
     let mut nameless: Vec<Policy> = Vec::new();
-    for item in document.items(GROUP) {
+    for item in document.items(GROUP).into_iter().filter(|item| !is_declined(item)) {
         let policy = of_fields(&item, document.n);
         match numbered.iter_mut().find(|known| known.key() == policy.key()) {
             _ if policy.key().is_empty() => nameless.push(policy),
@@ -242,6 +246,13 @@ fn of_document(document: &ReadDocument) -> Vec<Policy> {
         policy.learn(shared.clone());
     }
     numbered
+}
+
+/// Whether a register says of a policy that nothing is wanted for it: `N`, or `no, we have it`.
+fn is_declined(item: &[&ExtractedField]) -> bool {
+    let said = item.iter().filter(|field| field.name == WANTED).filter_map(|field| as_text(&field.value));
+    let first = |text: String| text.split(|c: char| !c.is_alphabetic()).next().unwrap_or_default().to_lowercase();
+    said.map(first).any(|word| DECLINES.contains(&word.as_str()))
 }
 
 fn of_fields(found: &[&ExtractedField], document: u32) -> Policy {

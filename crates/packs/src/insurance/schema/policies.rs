@@ -340,4 +340,26 @@ pub(super) const POLICY: &[Field] = &[
         ],
         ValueKind::DateRange,
     ),
+    // A register may say for which of its policies loss runs are wanted.
+    Field {
+        section: None,
+        ..of(
+            POLICIES,
+            "",
+            "wanted",
+            &[
+                "pull losses",
+                "pull loss runs",
+                "runs needed",
+                "runs wanted",
+                "order losses",
+                "need runs",
+                "lrs needed",
+                "need lrs",
+                "siniestralidad requerida",
+                "sinistres requis",
+            ],
+            ValueKind::Text,
+        )
+    },
 ];
