@@ -27,6 +27,7 @@ pub mod freight;
 pub mod global;
 pub mod insurance;
 pub mod intent_words;
+mod introduced;
 pub mod network;
 mod papers;
 mod pattern;

@@ -5,6 +5,7 @@
 
 use std::sync::Arc;
 
+use jiff::civil::Date;
 use kybern_core::document::{DocumentFormat, DocumentText, PageText};
 use kybern_core::mail::{MailAddress, MailKind, without_quoted};
 use kybern_core::model::{ExtractedField, Extraction, ExtractionSchema};
@@ -117,9 +118,9 @@ pub(crate) async fn has_documents(context: &ToolContext) -> Result<bool, ToolFai
 /// The message as a document: its text, and a mail's subject on a page of its own; `None` when it says nothing.
 async fn message(context: &ToolContext) -> Result<Option<DocumentText>, ToolFailure> {
     let mail = context.documents()?.mail().await?;
-    let (text, subject) = match mail {
-        Some(mail) => (without_quoted(&mail.text, &mail.passages), mail.subject.clone()),
-        None => (context.input.to_string(), String::new()),
+    let (text, subject, written) = match mail {
+        Some(mail) => (without_quoted(&mail.text, &mail.passages), mail.subject.clone(), day_of(mail.date.as_deref())),
+        None => (context.input.to_string(), String::new(), None),
     };
     if text.trim().is_empty() && subject.trim().is_empty() {
         return Ok(None);
@@ -128,7 +129,13 @@ async fn message(context: &ToolContext) -> Result<Option<DocumentText>, ToolFail
     if !subject.trim().is_empty() {
         document.pages.push(PageText { number: 2, label: SUBJECT.to_owned(), text: subject, ..PageText::default() });
     }
+    document.pages.iter_mut().for_each(|page| page.written = written);
     Ok(Some(document))
+}
+
+/// The day of a mail's `Date`, where its sender was.
+fn day_of(date: Option<&str>) -> Option<Date> {
+    date?.get(..10)?.parse().ok()
 }
 
 /// A text as a document of one page.

@@ -6,7 +6,7 @@
 use kybern_core::model::{ExtractedField, ExtractionSchema, FieldSource, FoundBy, ValueKind};
 
 use crate::reading::{MESSAGE_NUMBER, ReadDocument, UNSURE};
-use crate::{company, contact};
+use crate::{company, contact, introduced};
 
 /// How sure it is that the company from whose domain a message came is the one it is about.
 const WRITES: f64 = 0.8;
@@ -25,7 +25,7 @@ const PARTS: [char; 10] = ['|', ',', '\t', ':', ';', '•', '·', '(', ')', '"']
 /// Small words inside a name.
 const INNER: [&str; 12] = ["&", "and", "of", "y", "e", "et", "de", "del", "du", "des", "la", "le"];
 /// Words of companies that write for an insured and are none.
-const OFFICES: [&str; 15] = [
+const OFFICES: [&str; 21] = [
     "insurance",
     "assurance",
     "assurances",
@@ -39,8 +39,39 @@ const OFFICES: [&str; 15] = [
     "agency",
     "agents",
     "courtiers",
+    "courtage",
+    "courtier",
     "corredores",
+    "correduría",
+    "correduria",
+    "corretaje",
+    "underwriting",
     "wholesale",
+];
+/// Words of names that several people write under.
+const DESKS: [&str; 22] = [
+    "services",
+    "service",
+    "department",
+    "dept",
+    "desk",
+    "team",
+    "office",
+    "underwriting",
+    "claims",
+    "records",
+    "dispatch",
+    "safety",
+    "accounting",
+    "billing",
+    "sales",
+    "support",
+    "risk",
+    "management",
+    "operations",
+    "control",
+    "compliance",
+    "certificates",
 ];
 /// Trades that stand before the name of a company in Spanish and French.
 const TRADES: [&str; 14] = [
@@ -108,6 +139,16 @@ pub(crate) fn tell(message: &mut ReadDocument, schema: &ExtractionSchema, sender
         return;
     }
     let refused = |name: &str| is_office(name, schema) || company::normal_name(name) == company::normal_name(sender.us);
+    if introduced::sends_somebody(body) {
+        let is_senders = |name: &str| contact::is_domain_of(sender.address, &company::normal_name(name));
+        let other = introduced::only_other(&message.extraction.fields, |name| refused(name) || is_senders(name));
+        let other = other.filter(|(_, field)| field.source.page == page.number);
+        if let Some((name, start)) = other.and_then(|(name, _)| Some((name, body.find(name)?))) {
+            let named = Named { name: name.to_owned(), start };
+            put(message, about, named, WRITES);
+            return;
+        }
+    }
     let of = |address: &str| company_of(body, address).filter(|named| !refused(&named.name));
     if let Some(named) = of(sender.address) {
         put(message, about, named, WRITES);
@@ -183,8 +224,10 @@ fn is_person(sender: &Sender<'_>) -> bool {
         word.starts_with(char::is_uppercase)
             && word.chars().all(|c| c.is_alphabetic() || matches!(c, '.' | '-' | '\'' | '’'))
     };
+    let is_desk = |word: &&str| DESKS.contains(&word.to_lowercase().as_str());
     (2..=4).contains(&words.len())
         && words.iter().all(written)
+        && !words.iter().any(is_desk)
         && !company::has_legal_form(sender.name)
         && !contact::is_domain_of(sender.address, &company::normal_name(sender.name))
 }
@@ -336,7 +379,10 @@ mod tests {
     fn whoever_places_insurance_is_not_whom_it_is_for() {
         let is_office = |name: &str| is_office(name, &ExtractionSchema::default());
         assert!(
-            is_office("Fern Hollow Wholesale") && is_office("Fern Hollow Brokers") && !is_office("Fern Hollow Freight")
+            is_office("Fern Hollow Wholesale")
+                && is_office("Courtage Fern Hollow")
+                && is_office("Fern Hollow Brokers")
+                && !is_office("Fern Hollow Freight")
         );
     }
 
@@ -359,7 +405,16 @@ mod tests {
     fn a_person_is_no_company() {
         let person = |name: &str| is_person(&Sender { us: "", name, address: "ada@fernhollow.example" });
         assert!(person("Ada Example"));
-        for name in ["", "Ada", "Fern Hollow", "Cedar Mill Grocers LLC", "loads desk", "Ada Example 2"] {
+        for name in [
+            "Underwriting Services",
+            "Claims Desk",
+            "",
+            "Ada",
+            "Fern Hollow",
+            "Cedar Mill Grocers LLC",
+            "loads desk",
+            "Ada Example 2",
+        ] {
             assert!(!person(name), "{name}");
         }
     }

@@ -47,6 +47,7 @@ const EXTRACTED: &[(&str, &str)] = &[
     ("request_token", "request_token"),
     ("amount_due", "amount"),
     ("coverage_requested", "coverage_type"),
+    ("wanted_from", "effective_date"),
     ("coverage", "coverage_type"),
     ("certificate_holder", "certificate_holder"),
     ("holders.name", "certificate_holder"),

@@ -10,6 +10,7 @@ mod numbered;
 mod own;
 mod parties;
 mod rental;
+mod said;
 mod sentences;
 mod stops;
 mod tables;

@@ -105,6 +105,10 @@ pub struct PageText {
     /// took too long. The text is then not all that the page says.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub unread: bool,
+    /// The day on which it was written, where something beside its text says so, as a mail's header does: days in it that
+    /// have no year are read by it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub written: Option<jiff::civil::Date>,
 }
 
 /// What there is to see on a page.

@@ -163,7 +163,7 @@ pub struct CategoryPattern {
 pub struct SectionPattern {
     /// Its key, for instance `has_vehicles`.
     pub key: String,
-    /// Phrases of which one is enough.
+    /// Phrases of which one is enough; `doc:CATEGORY` is a paper of that category.
     pub markers: Vec<String>,
 }
 
@@ -187,6 +187,7 @@ pub struct FieldPattern {
     /// Words by which a name that nobody labelled is known to be this field's, for instance `insurance company`; one
     /// after `-` speaks against it. Empty when such a name is nobody's.
     /// For an amount: words beside it by which it is known to be this one, for instance `deductible`.
+    /// For a date or a person: words beside it in a sentence of a message, for instance `starts driving`.
     pub signs: Vec<String>,
     /// Whether it may have several values, or an item of its group several of it.
     pub many: bool,

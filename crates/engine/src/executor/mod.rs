@@ -16,6 +16,7 @@ pub(crate) mod gate;
 mod held;
 pub mod inject;
 mod lessons;
+mod message;
 mod node;
 pub(crate) mod patience;
 mod perform;
@@ -46,7 +47,8 @@ pub mod walk_view;
 mod weight;
 
 pub(crate) use drive::Stop;
+pub(crate) use message::message_of;
 pub use node::{Node, NodeState, Phase};
-pub(crate) use phase_documents::{EXTRACTIONS, decided, message_of};
+pub(crate) use phase_documents::{EXTRACTIONS, decided};
 pub(crate) use phases::{classify_input, doubtful_sender};
 pub(crate) use walk_retry::Standing;

@@ -4,15 +4,16 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use kybern_core::document::{DocumentFormat, DocumentText, PageText};
+use kybern_core::document::DocumentText;
 use kybern_core::error::{Error, ErrorCode, Result};
-use kybern_core::mail::{MailKind, Passage, without_quoted};
+use kybern_core::mail::MailKind;
 use kybern_core::model::{Abilities, DocumentAnalysis, ExtractedField, ExtractionSchema};
-use kybern_core::task::{Attachment, AttachmentSource, Task};
+use kybern_core::task::{Attachment, AttachmentSource};
 use kybern_core::time::{Millis, Timestamp};
 use serde_json::{Map, Value, json};
 
 use super::answers::PhaseAsking;
+use super::message::{is_nobodys, message_of};
 use super::node::{Phase, PhaseState};
 use super::phase_open::{Open, Unreadable};
 use super::phase_scans::{self, CopiedBy, Room};
@@ -251,24 +252,6 @@ async fn copied_out(
     Ok(read.map(|read| (Arc::new(read.text), CopiedBy { model: read.model, usage: read.usage })))
 }
 
-/// The message as a document: its text, and its subject on a page of its own.
-pub(crate) fn message_of(task: &Task) -> DocumentText {
-    let page = |number, label: &str, text: &str| PageText {
-        number,
-        label: label.to_owned(),
-        text: text.to_owned(),
-        ..PageText::default()
-    };
-    let subject = task.payload.get("subject").and_then(Value::as_str).unwrap_or_default();
-    let passages = task.payload.get("passages").cloned().unwrap_or_default();
-    let passages: Vec<Passage> = serde_json::from_value(passages).unwrap_or_default();
-    let mut pages = vec![page(1, "", &without_quoted(&task.input, &passages))];
-    if !subject.trim().is_empty() {
-        pages.push(page(2, "subject", subject));
-    }
-    DocumentText { format: DocumentFormat::Text, pages }
-}
-
 /// A document whose fields are wanted.
 struct Paper<'d> {
     n: u32,
@@ -315,6 +298,10 @@ impl Extractions {
         let mut asking = PhaseAsking::new(run, inquirer);
         let came = fields(&mut asking, model_use, extractor.as_ref(), read, (&analysis, schema)).await;
         let mut found = asking.end(came)?;
+        if paper.n == 0 {
+            let nobodys = |field: &ExtractedField| is_nobodys(&run.task.payload, schema, field);
+            found.fields.retain(|field| !nobodys(field));
+        }
         let all = found.fields.len();
         let fields = self.that_fit(std::mem::take(&mut found.fields));
         found.usage = found.usage.plus(kind.usage);

@@ -102,6 +102,7 @@ pub const VEHICLE_REGISTRATION: IntentWords = IntentWords {
     description: "A vehicle was bought, leased or registered and is to be added to the fleet: title, cab card, plates.",
     keywords: &[
         "ask:policy|coverage|insurance|insured^-1.8",
+        "ask:=put|add & new truck|new trailer|new tractor|new unit|new vehicle^1",
         "registration^1.4",
         "register & truck^1.2",
         "register & trailer^1.2",
@@ -184,6 +185,9 @@ pub const COMPLIANCE_UPDATE: IntentWords = IntentWords {
     key: "fleet.compliance_update",
     description: "A compliance document of a driver, a vehicle or the company is new: inspection, medical card, licence renewal, drug test, permit, filing.",
     keywords: &[
+        "good thru|good through|good until|valid until|expires & physical|medical|med card|cdl|license|licence^1",
+        "mvr & clean|came back|pulled^0.6",
+        "for your file|for your files|for the file|for your records & physical|medical|mvr|cdl|inspection|license^0.8",
         "compliance^2",
         "annual inspection^2.2",
         "inspection report^1.8",

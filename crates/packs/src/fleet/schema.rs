@@ -24,6 +24,11 @@ const SECTIONS: &[(&str, &[&str])] = &[
             "mvr",
             "medical examiner",
             "medical card",
+            "lic",
+            "class a",
+            "class b",
+            "starts driving",
+            "will be driving",
             "conductor",
             "chofer",
             "chauffeur",
@@ -46,6 +51,7 @@ const SECTIONS: &[(&str, &[&str])] = &[
             "convicted",
         ],
     ),
+    ("is_medical", &["doc:MEDICAL_CARD"]),
     ("has_vehicles", &["vin", "vehicle", "vehicles", "registration", "plate", "unit", "inspection", "serial number"]),
 ];
 
@@ -108,6 +114,22 @@ const FLEET: &[Field] = &[
             "valid through",
             "good until",
             "next due",
+            "medical expires",
+            "medical expiration",
+            "medical card expires",
+            "medical card good until",
+            "medical card is good until",
+            "medical certificate expires",
+            "med card expires",
+            "med card good until",
+            "med card good thru",
+            "med card good through",
+            "physical expires",
+            "physical good until",
+            "physical good thru",
+            "physical good through",
+            "physical is good until",
+            "physical is good through",
             "vence",
             "expire le",
         ],
@@ -115,6 +137,29 @@ const FLEET: &[Field] = &[
         None,
     ),
 ];
+
+/// When a medical certificate ends. On its own paper that is what a plain `Expires` means, and not a licence's end.
+const MEDICAL: &[Field] = &[one(
+    "expiration",
+    &[
+        "expires",
+        "expires on",
+        "expiration",
+        "expiration date",
+        "exp date",
+        "exp",
+        "valid until",
+        "valid through",
+        "good until",
+        "good through",
+        "good thru",
+        "good to",
+        "vence",
+        "expire le",
+    ],
+    ValueKind::Date,
+    Some("is_medical"),
+)];
 
 /// Labels that are a driver's on papers about one driver only.
 const ONE_DRIVER: &[Field] = &[
@@ -140,7 +185,7 @@ fn made() -> ExtractionSchema {
         name: "fleet".to_owned(),
         categories: field::categories(categories::CATEGORIES),
         sections: field::sections(SECTIONS),
-        fields: field::patterns(&[FLEET, CONTACT, COMPANY, DRIVER, ONE_DRIVER, VEHICLE, UNWANTED]),
+        fields: field::patterns(&[FLEET, MEDICAL, CONTACT, COMPANY, DRIVER, ONE_DRIVER, VEHICLE, UNWANTED]),
         writer: Some("contact".to_owned()),
         about: Some("company_name".to_owned()),
         ..ExtractionSchema::default()

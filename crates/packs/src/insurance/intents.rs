@@ -105,6 +105,10 @@ pub const LOSS_RUN_REPLY: IntentWords = IntentWords {
         losses!("give:", "1.6"),
         "no claims for|show no claims|no claims on|no claim to report|no losses to report|claim free|claims free|loss free^1.2",
         "no losses|no claims & policy|policies|insured|account^1",
+        "no claims have been|no losses have been|no claim has been|no loss has been|no claims were & policy|policies|insured|account^1",
+        "our records|our system|our files & no claims|no losses|claims|losses|loss history^0.6",
+        "acknowledge your inquiry|response to your inquiry|regarding your inquiry|answer to your inquiry^1",
+        "report the experience|reports the experience|report the losses|reports the losses|experience of its & policy^1.2",
         "attached as requested|enclosed as requested|as requested by you|as requested by your^0.8",
         "incumbent|for your consideration|non renewed|target premium^-1.2",
         "answer your request|answering your request|respond to your request|responding to your request^1.5",
@@ -150,7 +154,10 @@ pub const LOSS_RUN_REPLY: IntentWords = IntentWords {
         refused!("cannot disclose^1"),
         refused!("unable to process request^1"),
         refused!("unable to process your request^0.6"),
-        refused!("agent of record^0.8"),
+        // Whoever says that we are, or that we hold the letter, asks us to write.
+        refused!(
+            "agent of record & !you hold|you have our|you are|you re|we are|we re|we hold|i am|i m|signed over to^0.8"
+        ),
         refused!("broker of record^0.8"),
         refused!("producer of record^0.8"),
         refused!("on letterhead^0.6"),
@@ -172,6 +179,9 @@ pub const LOSS_RUN_REPLY: IntentWords = IntentWords {
         refused!("signed authorization^0.8"),
         refused!("in writing & policyholder|policy holder|named insured|insured^1"),
         refused!("recognize you as|recognise you as|show you as|listed as|have you as & broker|agent|producer^1"),
+        refused!(
+            "company paper|company letterhead|insured s letterhead|policyholder s letterhead & before we|until we|we will need|must have^1"
+        ),
         refused!("before we|before anything|before any|until we & released|release|given out|give out|disclose^0.8"),
         refused!("unable to locate policy^1.5"),
         "no loss run^0.6",
@@ -223,6 +233,9 @@ pub const NEW_LEAD: IntentWords = IntentWords {
         "on my own|own boss|leasing off|leased to & truck|authority^0.6",
         "what s it run|whats it run|what would it run|what does it run|what would it cost|whats it cost|what do you get for^0.8",
         "down payment & authority|truck|insurance|=ins^0.8",
+        "off lease|own numbers|own dot|own mc^0.8",
+        "you do trucks|guys do trucks|do you do trucks|guys insure|guys write^1",
+        "pricing|price|prices & liability|physical damage|cargo|coverage|insurance^0.8",
         "looking for auto liability|looking for liability|looking for general liability|looking for cargo|looking for physical damage^1.2",
         "you write|do you write|you insure|do you insure & truck|trucks|trucking|haulers|carriers^1",
         "referred|recommended|sent me|gave me your & agent|broker|insurance|write|insure|coverage^0.8",

@@ -21,10 +21,9 @@ const EXPIRATION: &[&str] = &["expiration", "expiration_date"];
 const PERIOD: &[&str] = &["period", "policy_period", "term"];
 const PREMIUM: &[&str] = &["premium", "premium_nanos", "annual_premium", "total_premium"];
 
-/// What a register says of a policy's loss runs.
-const LOSS_RUNS: &[&str] = &["loss_runs"];
-/// How it says that they are not wanted.
-const DECLINED: [&str; 6] = ["n", "no", "not", "none", "have", "received"];
+/// What a register says of a policy's loss runs, and the first words that say they are not wanted.
+const LOSS_RUNS: &str = "loss_runs";
+const DECLINES: [&str; 8] = ["n", "no", "non", "not", "none", "nein", "have", "received"];
 
 /// Coverages that come with a line and are none that losses are asked about by.
 const PARTS: [&str; 2] = ["Uninsured Motorist", "Medical Payments"];
@@ -254,14 +253,11 @@ fn of_document(document: &ReadDocument) -> Vec<Policy> {
     numbered
 }
 
-/// Whether a register says that nobody shall ask about a policy.
+/// Whether a register says of a policy that nothing is wanted for it: `N`, or `no, we have it`.
 fn is_declined(item: &[&ExtractedField]) -> bool {
-    let said =
-        item.iter().filter(|field| LOSS_RUNS.contains(&field.name.as_str())).find_map(|field| as_text(&field.value));
-    said.is_some_and(|said| {
-        let first = said.split(|c: char| !c.is_alphanumeric()).next().unwrap_or_default().to_lowercase();
-        DECLINED.contains(&first.as_str())
-    })
+    let said = item.iter().filter(|field| field.name == LOSS_RUNS).filter_map(|field| as_text(&field.value));
+    let first = |text: String| text.split(|c: char| !c.is_alphabetic()).next().unwrap_or_default().to_lowercase();
+    said.map(first).any(|word| DECLINES.contains(&word.as_str()))
 }
 
 fn of_fields(found: &[&ExtractedField], document: u32) -> Policy {

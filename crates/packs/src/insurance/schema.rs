@@ -9,6 +9,7 @@ mod losses;
 mod parties;
 mod policies;
 mod terms;
+mod wanted;
 
 use std::sync::{Arc, LazyLock};
 
@@ -195,6 +196,58 @@ const SECTIONS: &[(&str, &[&str])] = &[
             "evidence of",
         ],
     ),
+    (
+        "tells_of_accident",
+        &[
+            "accident",
+            "wreck",
+            "wrecked",
+            "crash",
+            "crashed",
+            "collision",
+            "rolled",
+            "rollover",
+            "jackknifed",
+            "rear ended",
+            "struck",
+            "sideswiped",
+            "stolen",
+            "theft",
+            "broken into",
+            "open a claim",
+            "report a loss",
+            "report a claim",
+            "accidente",
+            "chocó",
+            "choque",
+            "robo",
+            "accidenté",
+            "volé",
+        ],
+    ),
+    (
+        "wants_change",
+        &[
+            "endorse",
+            "endorsement",
+            "please add",
+            "add to",
+            "to add",
+            "please remove",
+            "please delete",
+            "to remove",
+            "take off",
+            "swap",
+            "replace",
+            "change to",
+            "agregar",
+            "agreguen",
+            "quitar",
+            "ajouter",
+            "retirer",
+            "avenant",
+        ],
+    ),
     ("has_bill", &["amount due", "balance due", "invoice", "bill", "statement", "factura", "facture"]),
     ("has_agency", &["agency", "agent", "producer", "broker", "insurance agency"]),
     (
@@ -219,6 +272,21 @@ const SECTIONS: &[(&str, &[&str])] = &[
             "need cargo",
             "got my authority",
             "got our authority",
+            "my own authority",
+            "our own authority",
+            "own numbers",
+            "new authority",
+            "off lease",
+            "down payment",
+            "pricing",
+            "price on",
+            "a price",
+            "truck insurance",
+            "insurance for",
+            "needs liability",
+            "needs insurance",
+            "like to compare",
+            "premium doubled",
             "new venture",
             "how much would",
             "insure",
@@ -253,12 +321,14 @@ fn made() -> ExtractionSchema {
             parties::OTHERS,
             CONTACT,
             parties::HOLDER,
+            wanted::WANTED_FROM,
             COMPANY,
             policies::POLICY,
             terms::TERMS,
             VEHICLE,
             DRIVER,
             losses::LOSS,
+            losses::TOLD,
             UNWANTED,
         ]),
         ..ExtractionSchema::default()
@@ -267,6 +337,8 @@ fn made() -> ExtractionSchema {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
     use super::*;
     use crate::field::{COMPANIES, DRIVERS, VEHICLES};
 
@@ -283,12 +355,10 @@ mod tests {
     #[test]
     fn every_list_has_one_field_that_opens_an_item() {
         for group in [POLICIES, LOSSES, VEHICLES, DRIVERS, COMPANIES] {
-            let openers = schema()
-                .fields
-                .iter()
-                .filter(|field| field.group.as_deref() == Some(group) && field.opens_item)
-                .count();
-            assert_eq!(openers, 1, "{group}");
+            let schema = schema();
+            let of_group = schema.fields.iter().filter(|field| field.group.as_deref() == Some(group));
+            let openers: BTreeSet<&str> = of_group.filter(|field| field.opens_item).map(|f| f.name.as_str()).collect();
+            assert_eq!(openers.len(), 1, "{group}");
         }
     }
 }

@@ -75,7 +75,7 @@ const POLITE: &str = "please|pls|plz|kindly|can you|can u|can we|can i|can someo
     might you|might i|might we|are you able|is it possible|is there any way|any chance|if you could|if you can|if you would|if possible|\
     grateful if|appreciate if|appreciate it if|appreciated if|be great if|nice if|por favor|favor de|porfa|podria|podrian|podriamos|podrias|\
     merci de|pourriez|pouvez|veuillez|svp|s il vous plait|bitte|konnen sie|konnten sie";
-const ASKS: &str = "need|we require|i require|want|would like|d like|wish to|\
+const ASKS: &str = "need|we require|i require|want|would like|d like|should like|be so kind|so good as to|be obliged|wish to|\
     looking for|looking to get|looking to obtain|looking to have|in need of|must have|have to have|asking for|ask for|asking that|\
     asking you|authorize you|authorise you|requesting|we request|i request|hereby request|help me|help us|help with|hoping to|hope to|trouble you|in search of|\
     who do i|who do we|what do we need|i lack|we lack|short of|am after|are after|how do i|how do we|how can i|how can we|who can|where do i|where can i|what do you need|any news|any update|any word|any luck|any progress|any movement|any sign of|\
@@ -90,12 +90,12 @@ const ASKS: &str = "need|we require|i require|want|would like|d like|wish to|\
     todavia no|aun no|alguna noticia|segunda solicitud|\
     pourrais|pourrait|peux tu|puis je|pouvons nous|pourrions|besoin|j aimerais|aimerions|souhaite|souhaitons|\
     souhaiterions|souhaiterais|voudrions|voudrais|il nous faut|il me faut|faudrait|stp|priere de|serait il possible|est il possible|\
-    seriez vous|je demande|nous demandons|cherche|cherchons|en attente|attendons|toujours pas recu|pas encore recu|des nouvelles|relance|rappel|\
+    seriez vous|auriez vous|ayez|je demande|nous demandons|cherche|cherchons|en attente|attendons|toujours pas recu|pas encore recu|des nouvelles|relance|rappel|\
     deuxieme demande|\
     konnen wir|wurden sie|brauchen|brauche|benotigen|benotige|mochten|mochte|bitten um|fehlen|warten auf";
 const OTHERS: &str = "needs|wants|requires|requiring|asks for|is asking for|are asking for|requests that|has to have|has requested|have requested|wanting|\
     necesita|necesitan|quiere|quieren|pide|piden|requiere|requieren|exige|exigen|demande|demandent|exige|exigent|verlangt";
-const ORDERS: &str = "order|pull|request|get|obtain|secure|gather|send|resend|forward|email|mail|fax|provide|furnish|issue|prepare|run|reissue|produce|\
+const ORDERS: &str = "order|pull|request|get|obtain|secure|gather|round up|dig up|track down|hunt down|fetch|send|resend|forward|email|mail|fax|provide|furnish|issue|prepare|run|reissue|produce|\
     generate|quote|requote|shop|market|price|ask|contact|reach out|have|chase|push|add|include|remove|delete|drop|take|cancel|change|update|increase|\
     raise|lower|reduce|amend|correct|endorse|reinstate|renew|bind|replace|swap|file|submit|insure|cover|set up|put in|go ahead|start|make|name|list|\
     confirm|verify|check|review|help|give|show|call|let us have|let me have|need|arrange|process|report|\

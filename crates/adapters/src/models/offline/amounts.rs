@@ -1,6 +1,6 @@
 //! Amounts of money beside the term that they belong to: the limit and the deductible of a line of coverage.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use kybern_core::model::ValueKind;
 
@@ -66,8 +66,10 @@ pub(super) fn beside_terms(page: &Page<'_>, index: usize, labels: &Labels<'_>, f
     let is_amount = |value: &&Occurrence| labels.fields[value.field].value == ValueKind::Money;
     let here = || found.iter().filter(|value| value.page == index);
     let mut terms: BTreeMap<usize, &Occurrence> = BTreeMap::new();
+    let mut starts: BTreeSet<usize> = BTreeSet::new();
     for term in here().filter(|value| labels.has_terms(value.field) && labels.fields[value.field].group.is_some()) {
         let Some(line) = page.line_at(term.start).filter(|line| !page.used[*line]) else { continue };
+        starts.insert(term.start);
         let first = terms.entry(line).or_insert(term);
         if term.start < first.start {
             *first = term;
@@ -79,8 +81,14 @@ pub(super) fn beside_terms(page: &Page<'_>, index: usize, labels: &Labels<'_>, f
         let line = &page.lines[number];
         let base = term.end;
         let mut limits = 0;
+        let mut before = base;
         for read in all(clip(&page.text[base..line.end.max(base)], MAX_BESIDE)) {
             let start = base + read.start;
+            // Behind the next term of the line stands that one's amount.
+            if starts.range(before..start).next().is_some() {
+                limits = 0;
+            }
+            before = base + read.end;
             if taken.contains(&start) {
                 continue;
             }

@@ -34,7 +34,12 @@ pub(super) struct Markers {
     weights: Vec<(usize, f64)>,
     /// Phrases of sections, each under its section's index.
     sections: Phrases,
+    /// Sections that papers of a category have.
+    by_category: Vec<(String, usize)>,
 }
+
+/// How a marker of a section begins that is the category of a paper.
+const OF_CATEGORY: &str = "doc:";
 
 /// What is in this document, by each of these schemas.
 pub(super) fn analyse(document: &DocumentText, schemas: &[Arc<ExtractionSchema>]) -> Vec<DocumentAnalysis> {
@@ -50,7 +55,7 @@ pub(super) fn analyse(document: &DocumentText, schemas: &[Arc<ExtractionSchema>]
     let by_schema = |schema: &Arc<ExtractionSchema>| {
         let known = PreparedSchema::of(schema);
         let (category, confidence) = category(&head, &rest, &known);
-        let sections = present_sections(&rest, &known, &has_vin);
+        let sections = present_sections(&rest, &known, &has_vin, category.as_deref());
         DocumentAnalysis { category, confidence, sections, has_tabular_data, has_contact_info }
     };
     schemas.iter().map(by_schema).collect()
@@ -89,16 +94,22 @@ impl Markers {
                 weights.push((index, f64::from(*weight)));
             }
         }
-        Self { categories, weights, sections: Self::of_sections(schema) }
+        let markers = schema.sections.iter().enumerate().flat_map(|(index, section)| {
+            section.markers.iter().filter_map(move |marker| Some((marker.strip_prefix(OF_CATEGORY)?.to_owned(), index)))
+        });
+        Self { categories, weights, sections: Self::of_sections(schema), by_category: markers.collect() }
     }
 
     fn of_sections(schema: &ExtractionSchema) -> Phrases {
         let mut phrases = Phrases::default();
         for (index, section) in schema.sections.iter().enumerate() {
-            for marker in &section.markers {
+            for marker in section.markers.iter().filter(|marker| !marker.starts_with(OF_CATEGORY)) {
                 phrases.add(marker, index);
             }
-            // A section of which a label or a term is there is there.
+            // A section of which a label or a term is there is there, but for those of a category of papers.
+            if !section.markers.is_empty() && section.markers.iter().all(|marker| marker.starts_with(OF_CATEGORY)) {
+                continue;
+            }
             let own = schema.fields.iter().filter(|field| field.section.as_ref() == Some(&section.key));
             for (field, label) in own.flat_map(|field| field.labels.iter().map(move |label| (field, label.as_str()))) {
                 let (phrase, is_term) = label.split_once('=').map_or((label, false), |(phrase, _)| (phrase, true));
@@ -113,6 +124,11 @@ impl Markers {
             }
         }
         phrases
+    }
+
+    /// Whether a text has a word by which a section is known.
+    pub(super) fn is_of_section(&self, text: &str, section: usize) -> bool {
+        self.sections.find_all(&words(text, 0)).iter().any(|found| found.phrase == section)
     }
 
     /// About how many bytes they take.
@@ -154,9 +170,12 @@ fn present_sections(
     all: &[Word],
     known: &PreparedSchema,
     has_vin: &LazyCell<bool, impl FnOnce() -> bool>,
+    category: Option<&str>,
 ) -> Vec<String> {
     let schema = &known.schema;
     let mut found: HashSet<usize> = known.markers.sections.find_all(all).iter().map(|found| found.phrase).collect();
+    let by_category = known.markers.by_category.iter().filter(|(other, _)| Some(other.as_str()) == category);
+    found.extend(by_category.map(|(_, section)| *section));
     let vins =
         schema.fields.iter().filter(|field| field.value == ValueKind::Vin).filter_map(|field| field.section.as_ref());
     for section in vins {

@@ -12,8 +12,8 @@ use super::page::Page;
 use super::parties::family;
 use super::prepared::PreparedSchema;
 use super::{
-    MODEL, amounts, bands, bare, bare_names, dated, decks, items, labelled, legend, numbered, overlaps, paired, roll,
-    sentences, stacks, stops, tables, terms, told, transposed,
+    MODEL, addressees, amounts, bands, bare, bare_names, dated, decks, items, labelled, legend, numbered, overlaps,
+    paired, roll, said, sentences, stacks, stops, tables, terms, told, transposed,
 };
 
 /// Fields of one document that are kept.
@@ -80,6 +80,15 @@ pub(super) fn extract(
         legend::resolve(page, index, &labels, &mut found);
     }
     bare_names::heading_rows(&pages, &labels, &mut found);
+    if number == 0 {
+        for (index, page) in pages.iter().enumerate() {
+            said::days(page, index, &labels, &mut found);
+            said::persons(page, index, &labels, &mut found);
+        }
+    }
+    for (index, page) in pages.iter().enumerate() {
+        addressees::names(page, index, &labels, &mut found);
+    }
     bare_names::heading_items(&pages, &labels, &mut found);
     stops::places(&pages, &labels, &mut found);
     bare_names::signed(&pages, &labels, &mut found);

@@ -38,8 +38,9 @@ impl Segment {
 
 /// The values of one group, with the number of the item that each belongs to.
 pub(super) fn items(mut values: Vec<Occurrence>, labels: &Labels<'_>) -> Vec<(u32, Occurrence)> {
-    values.sort_by_key(|value| (value.page, value.at, value.start));
     let opens = |value: &Occurrence| labels.fields[value.field].opens_item;
+    // What was found for an item is ordered by its opening value, and comes behind it.
+    values.sort_by_key(|value| (value.page, value.at, value.row.is_none() && !opens(value), value.start));
     let segments = segments(values, labels);
     let opened = segments.iter().any(|segment| segment.values.iter().any(opens));
     let mut shared: Vec<Occurrence> = Vec::new();

@@ -375,8 +375,12 @@ impl<'s> Labels<'s> {
 
     /// Whether a name belongs to some field by its words, also to one whose section is not present.
     pub(super) fn is_anybodys(&self, name: &str) -> bool {
-        let is_anybodys =
-            |field: &usize| self.places[*field].is_some() || self.known.schema.fields[*field].value == ValueKind::Name;
+        let is_anybodys = |field: &usize| match self.known.schema.fields[*field].value {
+            ValueKind::Name => true,
+            // The words of days and persons say nothing of a name.
+            ValueKind::Date | ValueKind::Person => false,
+            _ => self.places[*field].is_some(),
+        };
         self.known.lexicon.signs.fields(name).iter().any(is_anybodys)
     }
 
@@ -385,6 +389,12 @@ impl<'s> Labels<'s> {
         let inside = words(clip(text, MAX_LEAD), 0);
         let ours = self.at(&inside, 0).find(|found| found.phrase == field)?;
         inside.get(ours.last - 1).filter(|_| inside[0].start == 0).map(|word| word.end)
+    }
+
+    /// Whether a text ends with a label of a field.
+    pub(super) fn ends_with_label(&self, text: &str, field: usize) -> bool {
+        let last = text.rsplit(|c: char| matches!(c, ' ' | '\n')).next().unwrap_or_default();
+        self.leading(last, field) == Some(last.len())
     }
 
     /// Whether a text begins with a label.

@@ -26,6 +26,16 @@ const IN_EARLIER: f64 = 0.2;
 const IN_FORWARDED: f64 = 0.4;
 /// Whoever hands a message on says no more than this many words about it.
 const HANDS_ON: usize = 25;
+/// Bytes of a message in which it may ask for what its subject names, and the words for that.
+const MAX_POINTING: usize = 1024;
+const POINTING: [&str; 10] = ["it", "them", "these", "those", "this", "esto", "estos", "los", "ceux", "celui"];
+/// Words between such a word and the order for it.
+const MAX_POINTED: usize = 1;
+/// Words that are ordered with what follows: `pull these`, `get them`.
+const FETCHES: [&str; 22] = [
+    "pull", "get", "obtain", "order", "request", "send", "email", "mail", "provide", "issue", "run", "gather", "fetch",
+    "round", "produce", "pidan", "pedir", "mandar", "enviar", "consiga", "obtenir", "envoyer",
+];
 /// How each request token begins.
 const TOKEN: &str = "[request:";
 /// How the subject of an answer begins.
@@ -85,7 +95,9 @@ impl Message {
         let raw = if input.answers_request { format!("{raw}\n{TOKEN}") } else { raw };
         let documents = input.document_categories.iter().map(|key| key.to_uppercase()).collect();
         let mut message = Self { raw, kind: input.kind.name(), documents, ..Self::default() };
-        message.add(clip(&input.subject, MAX_TEXT), subject, None);
+        // "Subject: the order. Can you send it?" asks for what the subject names.
+        let pointed = !is_answer(&input.subject) && asks_for_it(clip(&input.text, MAX_POINTING));
+        message.add(clip(&input.subject, MAX_TEXT), subject, pointed.then_some(Act::Asked));
         message.add(clip(&input.text, MAX_TEXT), IN_TEXT, None);
         message.add(clip(&input.forwarded, MAX_TEXT), forwarded, None);
         message.add(clip(&input.signature, MAX_DOCUMENTS), IN_SIGNATURE, None);
@@ -237,6 +249,24 @@ impl<'m> Search<'m> {
     }
 }
 
+/// Whether a message asks for what it does not name: `could you pull these?`
+fn asks_for_it(text: &str) -> bool {
+    let found = words(text, 0);
+    let acts = acts::acts(&found, &acts::borders(text, &found));
+    (0..found.len()).any(|at| {
+        let is_pointing = acts[at] == Act::Asked && POINTING.contains(&found[at].text.as_str());
+        let ends =
+            found.get(at + 1).is_none_or(|next| text[found[at].end..next.start].contains(['.', '?', '!', ',', '\n']))
+                || found.get(at + 1).is_some_and(|next| AFTER_POINTING.contains(&next.text.as_str()));
+        let from = at.saturating_sub(MAX_POINTED + 1);
+        is_pointing && ends && found[from..at].iter().any(|word| FETCHES.contains(&word.text.as_str()))
+    })
+}
+
+/// Words behind such a word that name nothing.
+const AFTER_POINTING: [&str; 12] =
+    ["for", "from", "to", "up", "over", "please", "pls", "asap", "by", "today", "and", "when"];
+
 /// Whether a subject is that of an earlier message.
 pub(super) fn is_answer(subject: &str) -> bool {
     let subject = subject.trim_start().to_lowercase();
@@ -286,6 +316,25 @@ mod tests {
         assert!(weigh(denied, "quote") < 0.1);
         let plain = ClassifyInput { text: "una cotizacion, un relevé".into(), ..ClassifyInput::default() };
         assert!(weigh(plain.clone(), "cotización") > 0.9 && weigh(plain, "releve") > 0.9);
+    }
+
+    #[test]
+    fn whoever_asks_for_it_asks_for_what_the_subject_names() {
+        let asks = |subject: &str, text: &str| {
+            let input = ClassifyInput { subject: subject.into(), text: text.into(), ..ClassifyInput::default() };
+            weigh_in(&input, "ask:=losses") > 0.9
+        };
+        for text in [
+            "Could your office pull these? The other desk cannot.",
+            "Please get them for me by Friday",
+            "can you send it",
+        ] {
+            assert!(asks("Fern Hollow - losses", text), "{text}");
+        }
+        for text in ["These are attached.", "Please pull these policies.", "We got them."] {
+            assert!(!asks("Fern Hollow - losses", text), "{text}");
+        }
+        assert!(!asks("Re: losses", "Could you pull these?"), "the subject is that of the first message");
     }
 
     #[test]

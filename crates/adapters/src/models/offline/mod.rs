@@ -6,6 +6,7 @@
 //! writes prose. `docs/offline-model.md` tells how good it is.
 
 mod acts;
+mod addressees;
 mod amounts;
 mod analyse;
 mod bands;
@@ -42,6 +43,7 @@ mod phrases;
 mod postal;
 mod prepared;
 mod roll;
+mod said;
 mod sentences;
 mod sides;
 mod signs;

@@ -1,5 +1,6 @@
 //! A page with its lines and the labels on them: what the readers of fields walk over.
 
+use jiff::civil::Date;
 use kybern_core::document::PageText;
 
 use super::analyse::clip;
@@ -21,6 +22,8 @@ pub(super) struct Page<'t> {
     pub(super) number: u32,
     /// Its text.
     pub(super) text: &'t str,
+    /// The day on which it was written, where that is known.
+    pub(super) written: Option<Date>,
     /// Its lines that are not blank.
     pub(super) lines: Vec<Line>,
     /// The labels of each line.
@@ -37,7 +40,15 @@ impl<'t> Page<'t> {
         let lines = layout::lines(&page.text);
         let hits = lines.iter().map(|line| labels.hits(&page.text, line)).collect();
         let used = vec![false; lines.len()];
-        let mut laid = Self { number: page.number, text: &page.text, lines, hits, header: Vec::new(), used };
+        let mut laid = Self {
+            number: page.number,
+            text: &page.text,
+            written: page.written,
+            lines,
+            hits,
+            header: Vec::new(),
+            used,
+        };
         (1..laid.lines.len()).for_each(|line| laid.join(line, labels));
         laid.header = (0..laid.lines.len()).map(|line| laid.is_header(line)).collect();
         laid

@@ -25,6 +25,28 @@ const LEAST_BYTES: usize = 7;
 const MAX_VALUE: usize = 80;
 /// What ends a sentence.
 const ENDS: [&str; 5] = [". ", "? ", "! ", ".\n", "\n\n"];
+/// How a sentence begins that says what the item of the one before has.
+const INCLUDES: [&str; 19] = [
+    "it includes ",
+    "includes ",
+    "included are ",
+    "it covers ",
+    "that covers ",
+    "covers ",
+    "it has ",
+    "it is for ",
+    "that is for ",
+    "the coverages are ",
+    "coverages are ",
+    "coverage is ",
+    "incluye ",
+    "cubre ",
+    "comprend ",
+    "elle comprend ",
+    "couvre ",
+    "elle couvre ",
+    "il comprend ",
+];
 /// What a sentence's number cannot be.
 const OTHERS: [ValueKind; 5] =
     [ValueKind::Phone, ValueKind::Date, ValueKind::DateRange, ValueKind::Money, ValueKind::Vin];
@@ -38,15 +60,19 @@ pub(super) fn told(page: &Page<'_>, index: usize, labels: &Labels<'_>, found: &[
         }
         let mut sorted: Vec<&Occurrence> = found.iter().filter(|value| value.page == index).collect();
         sorted.sort_unstable_by_key(|value| value.start);
+        // The number of the sentence before, where it has one only.
+        let mut before: Option<Ordered> = None;
         for (from, to) in stretches(page).into_iter().flat_map(|stretch| sentences(page.text, stretch)) {
             let text = &page.text[from..to];
-            if text.bytes().filter(u8::is_ascii_digit).count() < LEAST_DIGITS {
-                continue;
-            }
             let first = sorted.partition_point(|value| value.start < from);
             let last = sorted.partition_point(|value| value.start < to);
             let here = Sentence { page, index, labels, opener, from, text, known: &sorted[first..last] };
-            told.extend(here.item());
+            let goes_on = before.take().filter(|_| here.includes());
+            if let Some(number) = goes_on {
+                told.extend(here.terms(number, &[]));
+            } else if text.bytes().filter(u8::is_ascii_digit).count() >= LEAST_DIGITS {
+                before = here.item(&mut told);
+            }
         }
     }
     told
@@ -77,6 +103,13 @@ fn begins_item(line: &str) -> bool {
     numbered || line.starts_with(['-', '*', '•', '·', '–', '○', '▪'])
 }
 
+/// By what the values of an item are ordered: those of its number.
+#[derive(Clone, Copy)]
+struct Ordered {
+    at: usize,
+    row: Option<(usize, usize)>,
+}
+
 /// A sentence, with what is known of it.
 struct Sentence<'a, 't> {
     page: &'a Page<'t>,
@@ -89,7 +122,8 @@ struct Sentence<'a, 't> {
 }
 
 impl Sentence<'_, '_> {
-    fn item(&self) -> Vec<Occurrence> {
+    /// Adds what the sentence tells of its only number, and says by what that is ordered.
+    fn item(&self, told: &mut Vec<Occurrence>) -> Option<Ordered> {
         let group = &self.labels.fields[self.opener].group;
         let of_group = |value: &&&Occurrence| self.labels.fields[value.field].group == *group;
         let other_opens = |value: &&&Occurrence| {
@@ -103,7 +137,7 @@ impl Sentence<'_, '_> {
             ([], [(at, read)]) if !self.known.iter().any(|value| other_opens(&value)) => {
                 (self.from + at, Some((TABLE + self.index, self.from + at)), Some((*at, read.clone())))
             }
-            _ => return Vec::new(),
+            _ => return None,
         };
         let (ordered, row, unknown) = number;
         let line = |at: usize| self.page.line_at(at).unwrap_or_default();
@@ -125,24 +159,50 @@ impl Sentence<'_, '_> {
         }
         let name = fields.clone().find(|field| is_named(self.labels, self.opener, *field));
         let named = ours().any(|value| Some(value.field) == name);
-        if let (Some(name), false, Some(read)) = (name, named, self.only_name()) {
+        let only_name = self.only_name();
+        if let (Some(name), false, Some(read)) = (name, named, only_name.clone()) {
             add(name, self.from, read);
         }
+        let ordered = Ordered { at: ordered, row };
+        let mut taken: Vec<(usize, usize)> =
+            only_name.iter().map(|read| (self.from + read.start, self.from + read.end)).collect();
         if let Some((at, read)) = unknown {
             if item.is_empty() {
-                return item;
+                return None;
             }
-            let place = Place { field: self.opener, page: self.index, line: line(self.from + at), at: ordered };
+            let place = Place { field: self.opener, page: self.index, line: line(self.from + at), at: ordered.at };
+            taken.push((self.from + at, self.from + at + read.end));
             item.push(Occurrence { row, ..Occurrence::new(place, read, self.from + at, sure::AMOUNT) });
-            let all = self.labels.terms_in(self.page.text, self.from, self.from + self.text.len());
-            let ours = all.iter().filter(|term| self.labels.fields[term.field].group == *group);
-            for term in ours.filter(|term| !term.value.is_empty() && !terms::is_small(self.page, term)) {
-                let place = Place { field: term.field, page: self.index, line: line(term.start), at: ordered };
-                let span = (term.start, term.end);
-                item.push(Occurrence { row, ..Occurrence::term(place, term.value, span, sure::AMOUNT) });
-            }
         }
-        item
+        if !ours().any(|value| self.labels.has_terms(value.field)) {
+            item.extend(self.terms(ordered, &taken));
+        }
+        told.extend(item);
+        Some(ordered)
+    }
+
+    /// Whether the sentence only says what the item of the one before has.
+    fn includes(&self) -> bool {
+        let begins = |lead: &&str| self.text.get(..lead.len()).is_some_and(|text| text.eq_ignore_ascii_case(lead));
+        INCLUDES.iter().any(|lead| begins(&lead)) && !self.known.iter().any(|value| value.field == self.opener)
+    }
+
+    /// The terms of the sentence, but for those inside a name or a number.
+    fn terms(&self, ordered: Ordered, names: &[(usize, usize)]) -> Vec<Occurrence> {
+        let group = &self.labels.fields[self.opener].group;
+        let all = self.labels.terms_in(self.page.text, self.from, self.from + self.text.len());
+        let known = self.known.iter().map(|value| (value.start, value.end));
+        let names: Vec<(usize, usize)> = known.chain(names.iter().copied()).collect();
+        let free = |at: usize| !names.iter().any(|(from, to)| (*from..*to).contains(&at));
+        let ours = all.iter().filter(|term| self.labels.fields[term.field].group == *group && free(term.start));
+        let ours = ours.filter(|term| !term.value.is_empty() && !terms::is_small(self.page, term));
+        let told = ours.map(|term| {
+            let line = self.page.line_at(term.start).unwrap_or_default();
+            let place = Place { field: term.field, page: self.index, line, at: ordered.at };
+            let span = (term.start, term.end);
+            Occurrence { row: ordered.row, ..Occurrence::term(place, term.value, span, sure::AMOUNT) }
+        });
+        told.collect()
     }
 
     /// The words of the sentence, by where they begin.

@@ -35,7 +35,9 @@ pub(super) fn places(pages: &[Page<'_>], labels: &Labels<'_>, found: &mut Vec<Oc
         for date in dates.take(MAX_DATES) {
             let page = &pages[date.page];
             let Some(line) = page.line_at(date.start) else { continue };
-            let named = beside(page, line, date, labels).or_else(|| beneath(page, line, date, labels));
+            let named = beside(page, line, date, labels)
+                .or_else(|| in_next_cell(page, line, date, labels))
+                .or_else(|| beneath(page, line, date, labels));
             if let Some((line, base, read)) = named {
                 let place = Place { field, page: date.page, line, at: base + read.start };
                 added.push(Occurrence::new(place, read, base, sure::BENEATH));
@@ -64,6 +66,16 @@ fn beside(page: &Page<'_>, line: usize, date: &Occurrence, labels: &Labels<'_>) 
         }
     }
     None
+}
+
+/// The name in the cell right of a date, with its address: `10/22/2026   Fern Hollow Brick & Tile, 4 Kiln Rd, Waco, TX`.
+fn in_next_cell(page: &Page<'_>, line: usize, date: &Occurrence, labels: &Labels<'_>) -> Option<(usize, usize, Read)> {
+    let mut cells = page.lines[line].cells.iter().filter(|cell| cell.start >= date.end);
+    let cell = cells.next().filter(|_| !page.used[line])?;
+    let text = page.cell(*cell);
+    let read = values::read(ValueKind::Name, text).filter(|read| read.start == 0 && is_name(text, read, labels))?;
+    let addressed = text[read.end..].starts_with(", ") || values::has_form(&text[..read.end]);
+    (cells.next().is_none() && addressed && !page.is_label(line, *cell)).then_some((line, cell.start, read))
 }
 
 /// Whether a run of words with capitals is more than a town.

@@ -66,4 +66,13 @@ impl<'s> Labels<'s> {
         }
         found
     }
+
+    /// Whether a text has a word by which a field's section is known.
+    pub(super) fn is_of_section(&self, text: &str, field: usize) -> bool {
+        let Some(key) = &self.fields[field].section else { return false };
+        let Some(section) = self.known.schema.sections.iter().position(|section| section.key == *key) else {
+            return false;
+        };
+        self.known.markers.is_of_section(text, section)
+    }
 }

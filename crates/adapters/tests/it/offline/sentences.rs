@@ -68,3 +68,29 @@ async fn a_list_of_years_repeats_a_name_with_a_word() {
     let apart = "5/30/25-26   LX 2041 00318 02   Larch Leasing Company\n\n5/30/24-25   LX 2041 00318 01   same";
     assert_eq!(values(apart, "lessor").await.len(), 1, "what is said of the line above is not said across a gap");
 }
+
+#[tokio::test]
+async fn the_terms_of_a_sentence_are_its_numbers_with_an_amount_each() {
+    let of = |fields: &[kybern_core::model::ExtractedField], name: &str| -> Vec<Value> {
+        fields.iter().filter(|field| field.name == name).map(|field| field.value.clone()).collect()
+    };
+    for text in [
+        "The full service and the night service are with Larch Leasing Company, that is contract LXQ-4401-22.",
+        "We have contract LXQ-4401-22. It includes full service and night service.",
+        "We have contract LXQ-4401-22, which covers the full service of the cars and also the night service.",
+    ] {
+        let found = read(0, text).await;
+        assert_eq!(of(&found, "kind"), ["Full Service", "Night Service"], "{text}");
+        assert_eq!(of(&found, "number"), ["LXQ-4401-22"], "{text}");
+    }
+    let found =
+        read(0, "We have contract LXQ-4401-22. It includes full service for $1,200 and night service for $300.").await;
+    assert_eq!(of(&found, "fee"), [json!(1_200_000_000_000_i64), json!(300_000_000_000_i64)]);
+    for text in [
+        "We have contract LXQ-4401-22. We never had night service.",
+        "We have contract LXQ-4401-22. Night service costs extra.",
+        "We have contract LXQ-4401-22 with Night Service Leasing Company.",
+    ] {
+        assert!(of(&read(0, text).await, "kind").is_empty(), "{text}");
+    }
+}

@@ -42,6 +42,17 @@ async fn a_place_is_named_behind_a_date_and_a_small_word() {
 }
 
 #[tokio::test]
+async fn a_place_is_named_in_the_cell_beside_a_date() {
+    for text in [
+        "VISIT   10/22/2026 08:00-10:00    Fern Hollow Brick & Tile, 4 Kiln Rd, Waco, TX",
+        "Visit      10/22/2026      Fern Hollow Brick & Tile, Waco TX",
+    ] {
+        assert_eq!(venue(text).await, ["Fern Hollow Brick & Tile"], "{text}");
+    }
+    assert!(venue("VISIT   10/22/2026    bring gloves").await.is_empty());
+}
+
+#[tokio::test]
 async fn a_town_a_label_or_a_sentence_is_no_place_of_a_visit() {
     for text in [
         "please call on 10/22/2026 at Waco",

@@ -121,6 +121,31 @@ async fn facts_are_read_from_sentences() {
         ),
         (
             "fleet",
+            "Our driver, Ada Example, passed her DOT physical. Medical card good until 5/6/2028, CDL expires 11/2/2027.",
+            vec![("name", "Ada Example"), ("expiration", "2028-05-06"), ("license_expiry", "2027-11-02")],
+        ),
+        (
+            "insurance",
+            "Our trailer was stolen in Waco on Sunday October 11, 2026 around 9 pm.",
+            vec![("date", "2026-10-11")],
+        ),
+        (
+            "insurance",
+            "Please add to policy AB-12345 as of Monday 4/27/2026 our new trailer.",
+            vec![("wanted_from", "2026-04-27")],
+        ),
+        (
+            "insurance",
+            "Need lost runs for Fern Hollow Timber Hauling, all of them",
+            vec![("insured.name", "Fern Hollow Timber Hauling")],
+        ),
+        (
+            "freight",
+            "LOAD TENDER & RATE AGREEMENT  #88-40617\n\nIssued by: Fern Hollow Brokerage LLC (MC 654321), Waco, TX\nTruck line: Dry Creek Hauling LLC (MC 765432)",
+            vec![("load_number", "88-40617"), ("company_name", "Dry Creek Hauling LLC"), ("mc_number", "765432")],
+        ),
+        (
+            "fleet",
             "Driver\tLicense\tLicense valid to\nAda Example\tTX 40281173\t11/30/2028\n\nShe starts May 4, 2026.",
             vec![("license_expiry", "2028-11-30"), ("hire_date", "2026-05-04")],
         ),

@@ -34,6 +34,24 @@ async fn what_a_document_says_once_holds_for_all_its_policies() {
 }
 
 #[tokio::test]
+async fn a_policy_for_which_a_register_wants_nothing_is_left_out() {
+    let mut world = World::new();
+    let row = |n: usize, wanted: &str| {
+        format!(
+            "@policies[{n}].policy_number = AB-{n}\n@policies[{n}].insurer = North\n@policies[{n}].wanted = {wanted}\n"
+        )
+    };
+    world.document(
+        "a.xlsx",
+        &format!("@insured.name = Acme LLC\n{}{}{}", row(1, "Y"), row(2, "N - have it"), row(3, "now")),
+    );
+    let data = world.run(&tool(), json!({"required": ["insured", "policies"]})).await;
+    let numbers: Vec<&Value> =
+        data["extracted_policies"].as_array().unwrap().iter().map(|policy| &policy["policy_number"]).collect();
+    assert_eq!(numbers, ["AB-1", "AB-3"]);
+}
+
+#[tokio::test]
 async fn a_guess_is_listed_and_is_not_enough_for_a_name() {
     let mut world = World::new();
     world.document("a.pdf", "@insured.name = Maybe LLC ?0.3");
@@ -159,6 +177,18 @@ async fn the_company_from_whose_domain_the_message_came_is_the_insured() {
     let mut stranger = World::new();
     stranger.mail("ops@elsewhere.example", "Loss runs", companies);
     assert_eq!(stranger.run(&tool(), json!({"required": []})).await["insured"]["name"], Value::Null);
+}
+
+#[tokio::test]
+async fn whoever_sends_somebody_else_is_not_the_insured() {
+    let companies = "@companies[0].name = Birch Street Rigs LLC\n@companies[1].name = Juniper Flats Transport LLC";
+    let name = async |text: &str| {
+        let mut world = World::new();
+        world.mail("sales@birchstreetrigs.example", "insurance", &format!("{text}\n{companies}"));
+        world.run(&tool(), json!({"required": []})).await["insured"]["name"].clone()
+    };
+    assert_eq!(name("Got a buyer for you, please call her.").await, "Juniper Flats Transport LLC");
+    assert_eq!(name("A buyer called.").await, "Birch Street Rigs LLC");
 }
 
 #[tokio::test]

@@ -5,6 +5,64 @@ use kybern_core::model::ValueKind;
 use super::LOSSES;
 use crate::field::{Field, of, opens, within};
 
+/// Words that say in a sentence that something happened on a day.
+const HAPPENED: &[&str] = &[
+    "tonight",
+    "last night",
+    "this morning",
+    "this afternoon",
+    "yesterday",
+    "accident",
+    "collision",
+    "crash",
+    "crashed",
+    "wreck",
+    "wrecked",
+    "struck",
+    "sideswiped",
+    "rear ended",
+    "got hit",
+    "was hit",
+    "hit a",
+    "hit the",
+    "rolled",
+    "rolled over",
+    "rollover",
+    "jackknifed",
+    "went over",
+    "stolen",
+    "theft",
+    "broke into",
+    "broken into",
+    "vandalized",
+    "caught fire",
+    "happened",
+    "occurred",
+    "parked",
+    "damaged",
+    "accidente",
+    "chocó",
+    "choque",
+    "robo",
+    "robaron",
+    "anoche",
+    "accidenté",
+    "collisions",
+    "survenu",
+    "volé",
+    "hier soir",
+    "-policy",
+    "-since",
+    "-until",
+    "-renewal",
+    "-reported",
+    "-valued",
+];
+
+/// A loss that is told in a sentence.
+pub(super) const TOLD: &[Field] =
+    &[opens(Field { signs: HAPPENED, ..of(LOSSES, "tells_of_accident", "date", &[], ValueKind::Date) })];
+
 /// One loss.
 pub(super) const LOSS: &[Field] = &[
     opens(of(

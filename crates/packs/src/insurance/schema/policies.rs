@@ -313,7 +313,22 @@ pub(super) const POLICY: &[Field] = &[
             "losses wanted",
             "loss runs wanted",
         ],
-        ..of(POLICIES, "has_policies", "loss_runs", &[], ValueKind::Text)
+        section: None,
+        ..of(
+            POLICIES,
+            "",
+            "loss_runs",
+            &[
+                "runs needed",
+                "runs wanted",
+                "need runs",
+                "lrs needed",
+                "need lrs",
+                "siniestralidad requerida",
+                "sinistres requis",
+            ],
+            ValueKind::Text,
+        )
     },
     of(
         POLICIES,

@@ -4,7 +4,7 @@
 use jiff::civil::Date;
 use serde_json::json;
 
-use super::{Read, indent, times};
+use super::{Read, days, indent, times};
 
 /// Two-digit years below this belong to this century.
 const PIVOT: i16 = 70;
@@ -82,9 +82,10 @@ const JOINTS: [&str; 34] = [
     "et",
 ];
 
-/// A date at the beginning of the text.
+/// A date at the beginning of the text, with its day of the week or an article before it.
 pub(super) fn date(text: &str) -> Option<Read> {
     let start = indent(text);
+    let start = start + days::weekday(&text[start..]);
     let (day, length, fit) = parse(&text[start..])?;
     let mut read = Read::new(day.to_string(), start, start + length, fit);
     if fit < 1.0 {
@@ -154,19 +155,24 @@ pub(super) fn leading_day(text: &str) -> Option<usize> {
     if let Some((_, length, _)) = parse(text) {
         return Some(length);
     }
-    let is_day = |month: i16, day: i16| make(LEAP_YEAR, month, day).is_some();
+    month_and_day(text).map(|(_, _, end)| end)
+}
+
+/// The month and the day of a day without its year, and how many bytes it takes.
+pub(super) fn month_and_day(text: &str) -> Option<(i16, i16, usize)> {
+    let day_of = |month: i16, day: i16, end: usize| make(LEAP_YEAR, month, day).map(|_| (month, day, end));
     if let Some((month, at)) = month(text) {
         let (day, end) = number(text, blanks(text, at), 2)?;
-        return is_day(month, day).then(|| ordinal(text, end));
+        return day_of(month, day, ordinal(text, end));
     }
     let (first, at) = number(text, 0, 2)?;
     if text[at..].starts_with('/') {
         let (day, end) = number(text, at + 1, 2)?;
-        return (is_day(first, day) && !text[end..].starts_with('/')).then_some(end);
+        return day_of(first, day, end).filter(|_| !text[end..].starts_with('/'));
     }
     let at = blanks(text, ordinal(text, at));
     let (month, length) = month(text.get(at..)?)?;
-    is_day(month, first).then_some(at + length)
+    day_of(month, first, at + length)
 }
 
 /// Up to `most` digits at the beginning of `text[at..]`.
@@ -179,7 +185,7 @@ fn number(text: &str, at: usize, most: usize) -> Option<(i16, usize)> {
     Some((rest[..length].parse().ok()?, at + length))
 }
 
-fn make(year: i16, month: i16, day: i16) -> Option<Date> {
+pub(super) fn make(year: i16, month: i16, day: i16) -> Option<Date> {
     Date::new(year, i8::try_from(month).ok()?, i8::try_from(day).ok()?).ok()
 }
 

@@ -6,6 +6,7 @@
 mod businesses;
 mod contact;
 mod dates;
+mod days;
 mod employer;
 mod identifier;
 mod money;
@@ -21,6 +22,7 @@ use serde_json::Value;
 
 pub(super) use businesses::{find_businesses, find_capitalised};
 pub(super) use contact::{find_emails, find_phones};
+pub(super) use days::day;
 pub(super) use names::{has_form, leading_business, leading_run};
 pub(super) use vin::find_vins;
 
