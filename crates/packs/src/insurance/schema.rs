@@ -8,6 +8,7 @@ mod lines;
 mod losses;
 mod parties;
 mod policies;
+mod requested;
 mod terms;
 
 use std::sync::{Arc, LazyLock};
@@ -169,7 +170,11 @@ const SECTIONS: &[(&str, &[&str])] = &[
             "claim history",
             "date of loss",
             "losses valued",
-            "valued",
+            "valued as of",
+            "valued on",
+            "valued at",
+            "valuation date",
+            "evaluation date",
             "incurred",
             "siniestros",
             "siniestralidad",
@@ -251,6 +256,7 @@ fn made() -> ExtractionSchema {
         fields: field::patterns(&[
             parties::INSURED,
             parties::OTHERS,
+            requested::REQUESTED,
             CONTACT,
             parties::HOLDER,
             COMPANY,
