@@ -64,6 +64,7 @@ const EXTRACTED: &[(&str, &str)] = &[
     ("drivers.license_number", "license_number"),
     ("drivers.license_expiry", "license_expiry"),
     ("drivers.hire_date", "hire_date"),
+    ("expiration", "expiry_date"),
     ("losses.date", "claim_date"),
     ("losses.claim_number", "claim_number"),
     ("load_number", "load_number"),
@@ -163,6 +164,10 @@ fn fields(state: &Value) -> Fields {
                 add(&mut found, to, policy.get(*name), policy["confidence"].as_f64());
             }
         }
+        // From when a quote is wanted is no policy's date.
+        for field in papers(state).filter(|field| field["name"] == json!("wanted_from")) {
+            add(&mut found, "effective_date", Some(&field["value"]), field["confidence"].as_f64());
+        }
     }
     if let Some(vehicles) = state["extracted_vehicles"].as_array() {
         found.remove("vin");
@@ -189,6 +194,15 @@ fn fields(state: &Value) -> Fields {
         }
     }
     found
+}
+
+/// The fields of all papers.
+fn papers(state: &Value) -> impl Iterator<Item = &Value> {
+    state["extractions"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .flat_map(|paper| paper["fields"].as_array().into_iter().flatten())
 }
 
 /// Every field of every paper, as it was extracted.

@@ -3,6 +3,7 @@
 //! `cargo nextest run -p kybern --test it offline --no-capture` prints the tables of `docs/offline-model.md`.
 
 mod fit;
+mod layouts;
 #[path = "../../src/packs.rs"]
 pub(crate) mod packs;
 mod papers;

@@ -238,6 +238,8 @@ pub const COMPLIANCE_UPDATE: IntentWords = IntentWords {
         "eld^1.2",
         "hours of service^1.2",
         "safety rating^1.6",
+        "authority letter|letter of operating authority|rating letter^1.4",
+        "update our records|update your records|update the file|for your file^0.6",
         "safety audit^1.8",
         "new entrant audit^1.6",
         "csa^1.2",

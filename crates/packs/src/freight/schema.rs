@@ -97,6 +97,44 @@ const DELIVERIES: &[&str] = &[
     "heure de livraison",
 ];
 
+/// A paper that says what the carrier is paid: to whoever drives, the customer is the broker.
+const SECTIONS: &[(&str, &[&str])] = &[(
+    "pays_carrier",
+    &[
+        "carrier pay",
+        "total carrier pay",
+        "rate to carrier",
+        "carrier rate",
+        "paid to carrier",
+        "line haul",
+        "linehaul",
+        "total rate",
+        "flat rate",
+        "agreed rate",
+        "all in rate",
+        "rate confirmation",
+        "rate agreement",
+        "load confirmation",
+        "carrier confirmation",
+        "load sheet",
+        "load tender",
+    ],
+)];
+
+/// What only such a paper calls by these words.
+const PAID: &[Field] = &[
+    Field {
+        signs: &["brokers", "brokerage"],
+        ..one(
+            "broker",
+            &["customer", "customer name", "booked with", "booked by", "brokered through"],
+            ValueKind::Name,
+            Some("pays_carrier"),
+        )
+    },
+    within(0, 1_000_000, one("rate_amount", &["total", "all in"], ValueKind::Money, Some("pays_carrier"))),
+];
+
 const LOAD: &[Field] = &[
     one(
         "load_number",
@@ -310,7 +348,8 @@ fn made() -> ExtractionSchema {
     ExtractionSchema {
         name: "freight".to_owned(),
         categories: field::categories(categories::CATEGORIES),
-        fields: field::patterns(&[LOAD, CONTACT, COMPANY, UNWANTED]),
+        sections: field::sections(SECTIONS),
+        fields: field::patterns(&[LOAD, PAID, CONTACT, COMPANY, UNWANTED]),
         writer: Some("contact".to_owned()),
         ..ExtractionSchema::default()
     }

@@ -16,7 +16,7 @@ static PHONE: Pattern = Pattern::new(r"((?:\+?1[ .\-]?)?\(?\d{3}\)?[ .\-]?\d{3}[
 /// Capitalised words that begin sentences rather than names.
 const NOT_A_NAME: &[&str] = &[
     "a", "an", "at", "company", "dear", "for", "from", "hello", "hi", "insured", "need", "new", "of", "our", "please",
-    "quote", "the", "this", "to", "we", "with", "i", "my", "and",
+    "quote", "the", "this", "to", "we", "with", "i", "my", "and", "no", "any", "your", "without",
 ];
 
 /// The first company that is named and is not `us`.
@@ -24,7 +24,8 @@ pub(super) fn company(text: &str, us: &str) -> Option<String> {
     let us = company::normal_name(us);
     COMPANY.groups(text).into_iter().map(without_first_words).find(|name| {
         let normal = company::normal_name(name);
-        company::has_legal_form(name) && name.contains(' ') && !normal.is_empty() && normal != us
+        let none = name.split_once(' ').is_none_or(|(first, rest)| !rest.contains(' ') && begins_sentence(first));
+        company::has_legal_form(name) && !none && !normal.is_empty() && normal != us
     })
 }
 
@@ -50,10 +51,14 @@ pub(super) fn phone(text: &str) -> Option<String> {
 
 fn without_first_words(name: &str) -> String {
     let mut words: Vec<&str> = name.split_whitespace().collect();
-    while words.len() > 2 && words.first().is_some_and(|word| NOT_A_NAME.contains(&word.to_lowercase().as_str())) {
+    while words.len() > 2 && words.first().is_some_and(|word| begins_sentence(word)) {
         words.remove(0);
     }
     words.join(" ")
+}
+
+fn begins_sentence(word: &str) -> bool {
+    NOT_A_NAME.contains(&word.to_lowercase().as_str())
 }
 
 #[cfg(test)]
@@ -80,5 +85,6 @@ mod tests {
         let text = "Dear Ironwood Lane Insurance Agency LLC,\nThe Pecan Shoals Trucking LLC needs a quote.";
         assert_eq!(company(text, "Ironwood Lane Insurance Agency").as_deref(), Some("Pecan Shoals Trucking LLC"));
         assert_eq!(company("We need a quote for our trucks", ""), None);
+        assert_eq!(company("Starting out alone. No LLC or DOT yet, and My Company is only a plan.", ""), None);
     }
 }

@@ -73,7 +73,7 @@ impl Insured {
         agencies.extend(insurers.iter().cloned());
         for (name, spellings) in FIELDS {
             let refused: &[String] = if name == "name" { &agencies } else { &[] };
-            let best = best(read, name, spellings, refused);
+            let best = best(read, name, spellings, refused).or_else(|| applicants(read, name));
             let corrected = corrections.and_then(|corrections| text(corrections, name));
             let value = match (&corrected, &best) {
                 (Some(said), _) => normalised(name, said),
@@ -154,6 +154,20 @@ fn best<'a>(
         }
     }
     winner.map(|(value, field, confidence, _)| (value, field, confidence))
+}
+
+/// How the one who fills in an application is reached: whoever asks to be insured.
+fn applicants<'a>(read: &'a [ReadDocument], name: &str) -> Option<(String, &'a ExtractedField, f64)> {
+    let wanted = match name {
+        "email" => "contact.email",
+        "phone" => "contact.phone",
+        _ => return None,
+    };
+    let applications = read
+        .iter()
+        .filter(|document| document.n > 0 && document.extraction.analysis.category.as_deref() == Some("APPLICATION"));
+    let field = applications.flat_map(ReadDocument::single).find(|field| field.name == wanted)?;
+    Some((normalised(name, &as_text(&field.value)?)?, field, field.confidence))
 }
 
 fn normalised(name: &str, value: &str) -> Option<String> {

@@ -8,6 +8,7 @@ mod lines;
 mod losses;
 mod parties;
 mod policies;
+mod requested;
 mod terms;
 mod wanted;
 
@@ -170,7 +171,11 @@ const SECTIONS: &[(&str, &[&str])] = &[
             "claim history",
             "date of loss",
             "losses valued",
-            "valued",
+            "valued as of",
+            "valued on",
+            "valued at",
+            "valuation date",
+            "evaluation date",
             "incurred",
             "siniestros",
             "siniestralidad",
@@ -319,6 +324,7 @@ fn made() -> ExtractionSchema {
         fields: field::patterns(&[
             parties::INSURED,
             parties::OTHERS,
+            requested::REQUESTED,
             CONTACT,
             parties::HOLDER,
             wanted::WANTED_FROM,

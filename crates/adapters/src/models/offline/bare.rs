@@ -5,6 +5,7 @@ use std::collections::HashSet;
 
 use kybern_core::model::ValueKind;
 
+use super::bands::is_term;
 use super::bare_names::letters;
 use super::labels::Labels;
 use super::occurrence::{Occurrence, Place, sure};
@@ -80,7 +81,7 @@ fn beside(page: &Page<'_>, place: Place, opener: usize, labels: &Labels<'_>, fou
     }
 }
 
-/// Two dates on the line of a value that opens an item: its term.
+/// Two dates on the line of a value that opens an item, or alone on the line beneath it: its term.
 pub(super) fn ranges(page: &Page<'_>, index: usize, labels: &Labels<'_>, found: &mut Vec<Occurrence>) {
     let is_date =
         |value: &Occurrence| matches!(labels.fields[value.field].value, ValueKind::Date | ValueKind::DateRange);
@@ -103,15 +104,26 @@ pub(super) fn ranges(page: &Page<'_>, index: usize, labels: &Labels<'_>, found: 
         let starts = rest
             .char_indices()
             .filter(|(at, letter)| letter.is_alphanumeric() && !rest[..*at].ends_with(char::is_alphanumeric));
-        if let Some((at, read)) = starts
-            .take(MAX_STARTS)
-            .find_map(|(at, _)| values::read(ValueKind::DateRange, &rest[at..]).map(|read| (at, read)))
-        {
-            let place = Place { field, page: index, line: number, at: opener.at };
-            added.push(Occurrence { row: opener.row, ..Occurrence::new(place, read, opener.end + at, sure::AMOUNT) });
+        let beside = starts.take(MAX_STARTS).find_map(|(at, _)| {
+            values::read(ValueKind::DateRange, &rest[at..]).map(|read| (number, opener.end + at, read))
+        });
+        let beneath = || term_beneath(page, number, rest).filter(|(line, ..)| !dated.contains(&(Some(*line), group)));
+        if let Some((line, base, read)) = beside.or_else(beneath) {
+            let place = Place { field, page: index, line, at: opener.at };
+            added.push(Occurrence { row: opener.row, ..Occurrence::new(place, read, base, sure::AMOUNT) });
         }
     }
     found.extend(added);
+}
+
+/// A whole term that fills the line right beneath a value, where nothing stands behind the value.
+fn term_beneath(page: &Page<'_>, line: usize, rest: &str) -> Option<(usize, usize, Read)> {
+    let below = page.lines.get(line + 1).filter(|below| below.number == page.lines[line].number + 1)?;
+    let text = page.text.get(below.start..below.end)?.trim();
+    let read = values::read(ValueKind::DateRange, text)?;
+    let whole = read.start == 0 && read.end == text.len() && is_term(&read.value["start"], &read.value["end"]);
+    let free = rest.trim().is_empty() && !page.used[line + 1];
+    (whole && free).then(|| (line + 1, below.start + page.text[below.start..below.end].find(text).unwrap_or(0), read))
 }
 
 /// For single fields that no label led to: an e-mail address, a telephone number, a business's name.

@@ -2,6 +2,7 @@
 
 use kybern_core::model::ValueKind;
 
+use super::label_text::past_item;
 use super::labels::{Hit, Labels};
 use super::layout::{self, Cell};
 use super::occurrence::{Occurrence, Place, sure};
@@ -31,7 +32,7 @@ struct Span {
 /// The fields of each label in a text that is nothing but several labels of different values, all of them checked
 /// narrowly; one part may be a word that nobody knows. Empty when it is none.
 pub(super) fn parts(labels: &Labels<'_>, text: &str) -> Vec<Vec<usize>> {
-    let text = text.trim().trim_end_matches([':', '=']);
+    let text = past_item(text.trim()).trim_end_matches([':', '=']);
     if text.len() > MAX_LABEL || !(text.contains(STROKES) || JOINTS.iter().any(|joint| text.contains(joint))) {
         return Vec::new();
     }

@@ -66,7 +66,7 @@ pub(super) fn numbers(
                 };
                 over = start + term.end;
                 let place = |field| Place { field, page: index, line, at: start };
-                if known.contains(&start) {
+                if known.iter().any(|known| (start..start + number.end).contains(known)) {
                     continue;
                 }
                 let values = [(opener, number), (period, term)].into_iter();

@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use kybern_core::document::DocumentText;
-use kybern_core::model::{DocumentAnalysis, ExtractedField, Extraction, FieldSource, FoundBy};
+use kybern_core::model::{DocumentAnalysis, ExtractedField, Extraction, FieldPattern, FieldSource, FoundBy};
 
 use super::analyse::round;
 use super::labels::Labels;
@@ -12,8 +12,8 @@ use super::page::Page;
 use super::parties::family;
 use super::prepared::PreparedSchema;
 use super::{
-    MODEL, addressees, amounts, bands, bare, bare_names, dated, decks, items, labelled, legend, numbered, overlaps,
-    paired, roll, said, sentences, stacks, stops, tables, terms, told, transposed,
+    MODEL, addressees, amounts, bands, bare, bare_names, dated, decks, items, labelled, ledger, legend, lists,
+    numbered, overlaps, paired, roll, said, sentences, stacks, stops, tables, terms, told, transposed,
 };
 
 /// Fields of one document that are kept.
@@ -37,6 +37,7 @@ pub(super) fn extract(
     let mut outside = Vec::new();
     for (index, page) in pages.iter().enumerate() {
         outside.extend(labelled::labelled(page, index, &labels, writer));
+        outside.extend(lists::names(page, index, &labels));
     }
     let told: Vec<Occurrence> =
         pages.iter().enumerate().flat_map(|(index, page)| told::lines(page, index, &labels, &outside)).collect();
@@ -77,6 +78,7 @@ pub(super) fn extract(
         decks::items(page, index, &labels, &mut found);
         stacks::items(page, index, &labels, &mut found);
         roll::people(page, index, &labels, &mut found);
+        ledger::rows(page, index, &labels, &mut found);
         legend::resolve(page, index, &labels, &mut found);
     }
     bare_names::heading_rows(&pages, &labels, &mut found);
@@ -148,6 +150,10 @@ fn singles(mut values: Vec<Occurrence>, labels: &Labels<'_>) -> Vec<Occurrence> 
     }
     let mut best: Vec<Occurrence> = Vec::new();
     for mut value in values {
+        // A field may be declared twice, with labels that hold on some papers only.
+        let name = &labels.fields[value.field].name;
+        let first = |field: &&FieldPattern| field.group.is_none() && field.name == *name;
+        value.field = labels.fields.iter().position(|field| first(&field)).unwrap_or(value.field);
         let leader = family(&labels.fields[value.field].name).and_then(|family| leaders.get(family));
         if leader.is_some_and(|leader| (value.page, value.at) < *leader) {
             value.confidence *= BEFORE_FAMILY;

@@ -34,6 +34,21 @@ impl Segment {
         let row = self.row.filter(|_| labels.fields[value.field].repeats);
         Some(row.map_or_else(|| value.value.to_string(), |(table, row)| format!("{} {table} {row}", value.page)))
     }
+
+    /// Whether it is the name that leads items, and the next segment is an item without one.
+    fn is_led(&self, leader: Option<usize>, next: &Self, labels: &Labels<'_>) -> bool {
+        let leads = self.values.first().is_some_and(|value| Some(value.field) == leader);
+        let unled = !next.values.iter().any(|value| Some(value.field) == leader);
+        leads && unled && next.opener(labels).is_some()
+    }
+
+    /// The number beside a day that opens an item: of two losses on one day each has its own.
+    fn number(&self, labels: &Labels<'_>) -> Option<&serde_json::Value> {
+        let kind = |value: &&Occurrence| labels.fields[value.field].value;
+        let day =
+            self.values.iter().any(|value| labels.fields[value.field].opens_item && kind(&value) == ValueKind::Date);
+        self.values.iter().find(|value| day && kind(value) == ValueKind::Reference).map(|value| &value.value)
+    }
 }
 
 /// The values of one group, with the number of the item that each belongs to.
@@ -41,17 +56,30 @@ pub(super) fn items(mut values: Vec<Occurrence>, labels: &Labels<'_>) -> Vec<(u3
     let opens = |value: &Occurrence| labels.fields[value.field].opens_item;
     // What was found for an item is ordered by its opening value, and comes behind it.
     values.sort_by_key(|value| (value.page, value.at, value.row.is_none() && !opens(value), value.start));
-    let segments = segments(values, labels);
+    let leader = leader(&values, labels).or_else(|| giver(&values, labels));
+    let segments = segments(values, leader, labels);
     let opened = segments.iter().any(|segment| segment.values.iter().any(opens));
     let mut shared: Vec<Occurrence> = Vec::new();
     let mut found: Vec<Vec<Occurrence>> = Vec::new();
     let mut known: HashMap<String, usize> = HashMap::new();
     let mut last: Option<(usize, Option<usize>)> = None;
-    for segment in segments {
+    let mut segments = segments.into_iter().peekable();
+    let mut ahead: Vec<Occurrence> = Vec::new();
+    while let Some(mut segment) = segments.next() {
+        segment.values.splice(0..0, std::mem::take(&mut ahead));
         let opener = segment.opener(labels);
         let table = segment.row.map(|(table, _)| table);
         match (opener, last) {
             (Some(opener), _) => {
+                let number = segment.number(labels);
+                let opener = match number {
+                    Some(number)
+                        if known.get(&opener).is_some_and(|item| tells_other(&found[*item], number, labels)) =>
+                    {
+                        format!("{opener} {number}")
+                    }
+                    _ => opener,
+                };
                 let item = *known.entry(opener).or_insert_with(|| {
                     found.push(Vec::new());
                     found.len() - 1
@@ -74,6 +102,10 @@ pub(super) fn items(mut values: Vec<Occurrence>, labels: &Labels<'_>) -> Vec<(u3
                 }
             }
             (None, None) => shared.extend(segment.values),
+            // Who leads the items stands above the next one's number, not beneath the last one.
+            (None, Some(_)) if segments.peek().is_some_and(|next| segment.is_led(leader, next, labels)) => {
+                ahead = segment.values;
+            }
             (None, Some((item, table))) => {
                 if let Some(item) = found.get_mut(item) {
                     // Beneath a table's row stands what the row has no room for, or a sum.
@@ -101,6 +133,11 @@ pub(super) fn items(mut values: Vec<Occurrence>, labels: &Labels<'_>) -> Vec<(u3
             values.into_iter().map(move |value| (u32::try_from(item).unwrap_or(u32::MAX), value))
         })
         .collect()
+}
+
+/// Whether an item has another number.
+fn tells_other(item: &[Occurrence], number: &serde_json::Value, labels: &Labels<'_>) -> bool {
+    item.iter().any(|value| labels.fields[value.field].value == ValueKind::Reference && value.value != *number)
 }
 
 /// What holds for several items: what is said in one way, and no heading. Of a field that is said in two ways nobody knows
@@ -139,10 +176,17 @@ fn share_first(found: &mut [Vec<Occurrence>], labels: &Labels<'_>) {
     }
 }
 
+/// The name of whom the items come from, such as the insurer of each policy, where the first one's stands before
+/// everything else of it.
+fn giver(values: &[Occurrence], labels: &Labels<'_>) -> Option<usize> {
+    let first = values.first().filter(|first| first.row.is_none())?;
+    let pattern = labels.fields[first.field];
+    (pattern.value == ValueKind::Name && !pattern.signs.is_empty()).then_some(first.field)
+}
+
 /// Cuts values, in reading order, where a field comes a second time, and before the field that leads every block.
-fn segments(values: Vec<Occurrence>, labels: &Labels<'_>) -> Vec<Segment> {
+fn segments(values: Vec<Occurrence>, leader: Option<usize>, labels: &Labels<'_>) -> Vec<Segment> {
     let mut found: Vec<Segment> = Vec::new();
-    let leader = leader(&values, labels);
     for value in values {
         let leads = value.row.is_none() && leader == Some(value.field);
         let current = found.last_mut().filter(|segment| segment.row == value.row && !leads);

@@ -54,6 +54,27 @@ const VERBS: [&str; 12] = [
     ", c'est ",
 ];
 
+/// What stands between a label and its value on the next line.
+const POINTERS: [&str; 17] = [
+    "is",
+    "are",
+    "below",
+    "is below",
+    "as follows",
+    "is as follows",
+    "the following",
+    "the following company",
+    "the following companies",
+    "the company below",
+    "the companies below",
+    "the party below",
+    "the holder below",
+    "this company",
+    "la siguiente empresa",
+    "la empresa siguiente",
+    "l entreprise suivante",
+];
+
 /// Whether nothing that matters stands before a label: a bullet, or words such as `your`.
 pub(super) fn opens(before: &str) -> bool {
     let mut words = before.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
@@ -80,6 +101,12 @@ fn enumerates(before: &str) -> bool {
     let mut words = before.split_whitespace();
     let item = words.next().is_some_and(|word| ITEMS.contains(&word.to_lowercase().as_str()));
     item && words.next().is_some_and(|word| word.chars().all(char::is_alphanumeric)) && words.next().is_none()
+}
+
+/// A text without the number of the item of a form that it begins with: `Part 1. Policy Number / Term`.
+pub(super) fn past_item(text: &str) -> &str {
+    let cut = text.find(['.', ':', ')']).filter(|at| enumerates(&text[..=*at]));
+    cut.map_or(text, |at| text[at + 1..].trim_start())
 }
 
 /// Where a value may begin after a label, and whether a colon or its like was passed.
@@ -120,6 +147,12 @@ pub(super) fn past_letter(text: &str, from: usize, limit: usize) -> Option<usize
     let rest = text.get(from..limit)?;
     let after = rest.strip_prefix(|c: char| c.is_ascii_uppercase())?.trim_start_matches(' ').strip_prefix(':')?;
     Some(limit - after.trim_start().len())
+}
+
+/// Whether the rest of a sentence behind a label says no more than that its value stands beneath.
+pub(super) fn points_down(rest: &str) -> bool {
+    let rest = clip(rest, MAX_REMARK).trim_end_matches(['?', ':', '.', '!', ' ']).to_lowercase();
+    POINTERS.contains(&rest.as_str())
 }
 
 /// Whether nothing inside a phrase parts it in two.

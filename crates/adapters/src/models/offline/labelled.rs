@@ -10,6 +10,9 @@ use super::sides::{Side, Sides, neighbour};
 use super::values::{self, Shape};
 use super::{compound, parties, postal, signs, terms};
 
+/// Lines on which a name may go on.
+const MAX_WRAPPED: usize = 2;
+
 /// Where the text lies in which a value is expected.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Spot {
@@ -39,7 +42,14 @@ pub(super) fn labelled(page: &Page<'_>, index: usize, labels: &Labels<'_>, write
                 continue;
             }
             let mut ranged = false;
-            for field in fields_of(hit, labels, writer) {
+            let opened = |group: &str| {
+                let opens = |field: &usize| {
+                    let pattern = labels.fields[*field];
+                    pattern.opens_item && pattern.group.as_deref() == Some(group)
+                };
+                page.hits[line][..place].iter().any(|before| before.fields.iter().any(opens))
+            };
+            for field in fields_of(hit, labels, writer, opened) {
                 let pattern = labels.fields[field];
                 if ranged && pattern.value == ValueKind::Date || parties::is_of_another(page, labels, line, hit, field)
                 {
@@ -63,7 +73,11 @@ pub(super) fn labelled(page: &Page<'_>, index: usize, labels: &Labels<'_>, write
                             values::leading_person(text)?
                         } else {
                             let read = values::read(pattern, text)?;
-                            if pattern.value == ValueKind::Name { whole_name(page, spot, read) } else { read }
+                            if pattern.value == ValueKind::Name {
+                                whole_name(page, labels, field, spot, read)
+                            } else {
+                                read
+                            }
                         };
                         if is_signed_by_another(labels, field, &read) {
                             return None;
@@ -80,35 +94,57 @@ pub(super) fn labelled(page: &Page<'_>, index: usize, labels: &Labels<'_>, write
     found
 }
 
-/// A name with what of it stands on the next line of its column: a line that ends with the legal form.
-fn whole_name(page: &Page<'_>, spot: Spot, read: values::Read) -> values::Read {
+/// A name with what of it stands on the next lines of its column: the last of them ends with the legal form.
+fn whole_name(page: &Page<'_>, labels: &Labels<'_>, field: usize, spot: Spot, read: values::Read) -> values::Read {
     let Some(name) = read.value.as_str().filter(|name| !values::has_form(name)) else { return read };
     let here = &page.lines[spot.line];
     let from = spot.start + read.start;
-    let cell = here.cells.iter().find(|cell| (cell.start..cell.end).contains(&from));
-    let next = page.lines.get(spot.line + 1).filter(|next| next.number == here.number + 1);
-    let (Some(cell), Some(next)) = (cell, next) else { return read };
+    let Some(cell) = here.cells.iter().find(|cell| (cell.start..cell.end).contains(&from)) else { return read };
     // What of the line stands before the name takes up room too.
     let before = page.text[cell.start..from].chars().count();
     let column = Cell { column: cell.column + before, width: cell.width.saturating_sub(before), ..*cell };
-    let below = layout::in_column(column, next).filter(|below| below.column.abs_diff(column.column) <= 1);
-    let Some(below) = below.filter(|below| !page.is_label(spot.line + 1, *below)) else { return read };
-    let rest = page.cell(below);
-    let forms = rest.split_whitespace().count() > 0 && rest.split_whitespace().all(values::has_form);
-    let form = || values::read(ValueKind::Name, rest).filter(|read| forms && read.start == 0);
-    let whole = values::leading_business(rest).filter(|rest| rest.start == 0).or_else(form);
-    match whole {
-        Some(rest) => {
-            let value = format!("{name} {}", rest.value.as_str().unwrap_or_default());
-            values::Read { value: value.into(), fit: rest.fit, ..read }
+    let mut whole = name.to_owned();
+    for step in 1..=MAX_WRAPPED {
+        let Some(rest) = goes_on(page, labels, (field, spot.line + step), [column, *cell]) else { break };
+        let ends = rest.split_whitespace().last().is_some_and(values::has_form);
+        let signed = ends && labels.signed(rest).contains(&field);
+        let forms = ends && (signed || rest.split_whitespace().all(values::has_form));
+        let form = || values::read(ValueKind::Name, rest).filter(|read| forms && read.start == 0);
+        let last = values::leading_business(rest).filter(|rest| rest.start == 0).or_else(form);
+        whole = format!("{whole} {}", last.as_ref().and_then(|last| last.value.as_str()).unwrap_or(rest));
+        // Of a name on three lines the words say whose it is.
+        if let Some(last) = last.filter(|_| step == 1 || labels.signed(&whole).contains(&field)) {
+            return values::Read { value: whole.into(), fit: last.fit, ..read };
         }
-        None => read,
     }
+    read
 }
 
-/// The fields that a label announces: of two that want the same kind, the one whose section is present wins; ranges
-/// come before single dates.
-fn fields_of(hit: &Hit, labels: &Labels<'_>, writer: Option<&str>) -> Vec<usize> {
+/// The text of a line in the column of a name, where it may belong to the name.
+fn goes_on<'t>(
+    page: &Page<'t>,
+    labels: &Labels<'_>,
+    (field, line): (usize, usize),
+    [name, cell]: [Cell; 2],
+) -> Option<&'t str> {
+    let next = page.lines.get(line).filter(|next| next.number == page.lines[line - 1].number + 1)?;
+    let starts =
+        |column: Cell| layout::in_column(column, next).filter(|below| below.column.abs_diff(column.column) <= 1);
+    let signed = |below: &Cell| !labels.signed(page.cell(*below)).is_empty();
+    let below = starts(name).or_else(|| starts(cell).filter(signed))?;
+    // What stands beside a label of its own is another value.
+    let place = next.cells.iter().position(|other| *other == below)?;
+    let beside = |hit: &Hit| hit.fills && hit.cell + 1 == place && !hit.fields.contains(&field);
+    let text = page.cell(below);
+    // `Company` alone beneath a name is its last word.
+    let form = text.split_whitespace().all(values::has_form);
+    let free = (form || !page.is_label(line, below)) && !page.hits[line].iter().any(beside);
+    (free && !text.bytes().any(|b| b.is_ascii_digit())).then_some(text)
+}
+
+/// The fields that a label announces: of two that want the same kind, the one whose section is present wins, and that of a
+/// list whose item the line opened; ranges come before single dates.
+fn fields_of(hit: &Hit, labels: &Labels<'_>, writer: Option<&str>, opened: impl Fn(&str) -> bool) -> Vec<usize> {
     let mut chosen: Vec<usize> = Vec::new();
     let writers = |field: usize| writer.is_some() && parties::family(&labels.fields[field].name) == writer;
     for field in &hit.fields {
@@ -117,6 +153,8 @@ fn fields_of(hit: &Hit, labels: &Labels<'_>, writer: Option<&str>) -> Vec<usize>
         match rival {
             Some(place)
                 if writers(*field)
+                    || labels.fields[chosen[place]].group.is_none()
+                        && pattern.group.as_deref().is_some_and(&opened)
                     || writer.is_none()
                         && !writers(chosen[place])
                         && labels.fields[chosen[place]].section.is_none()
@@ -198,7 +236,19 @@ fn spot(
     if kind == ValueKind::Name && usual.as_ref().is_some_and(|spot| spot.line != line && !formed(spot)) {
         return beside(Side::Right).filter(formed).or(usual);
     }
-    usual
+    usual.or_else(|| wrapped(page, (line, hit), shape, labels))
+}
+
+/// The beginning of the next line, where a line of several labels with their values ends with a label and a colon.
+fn wrapped(page: &Page<'_>, (line, hit): (usize, &Hit), shape: Shape<'_>, labels: &Labels<'_>) -> Option<Spot> {
+    let (row, next) = (&page.lines[line], page.lines.get(line + 1)?);
+    let ends = hit.colon && row.cells.len() >= 2 && hit.cell + 1 == row.cells.len() && !row.tabbed;
+    let cell = *next.cells.first().filter(|_| ends && next.number == row.number + 1 && !page.used[line + 1])?;
+    let text = page.cell(cell);
+    let read = values::read(shape, text).filter(|read| read.start == 0 && values::is_strict(shape.kind))?;
+    let whole = text[read.end..].trim_start_matches([',', ';', '.']).trim().is_empty();
+    let free = !page.is_label(line + 1, cell) && !is_foreign(page, line + 1, cell, shape.kind, labels);
+    (whole && free).then_some(Spot { line: line + 1, start: cell.start, end: cell.end, sure: sure::COLON })
 }
 
 /// A value of another field: a term cannot be a name.
@@ -208,7 +258,9 @@ fn is_foreign(page: &Page<'_>, line: usize, cell: Cell, kind: ValueKind, labels:
     // `Tel (555) 555-0101` is nobody called Tel.
     let names_label = || {
         let read = values::read(ValueKind::Name, page.cell(cell));
-        read.is_some_and(|read| read.value.as_str().is_some_and(|name| labels.exactly(name).is_some()))
+        // One word before a label makes a name of it when its form does: `Oakmere Insurance Company`.
+        let is_label = |name: &str| labels.is_label(name) || labels.exactly(name).is_some() && !values::has_form(name);
+        read.is_some_and(|read| read.value.as_str().is_some_and(is_label))
     };
     free && (terms::fills(page, cell, labels) || kind == ValueKind::Name && (labelled() || names_label()))
 }

@@ -4,7 +4,7 @@ use kybern_core::model::{FieldPattern, ValueKind};
 
 use super::analyse::clip;
 use super::compound;
-use super::label_text::{asks, bare, has_digits, is_one, opens, past_letter, past_separator};
+use super::label_text::{asks, bare, has_digits, is_one, opens, past_letter, past_separator, points_down};
 use super::layout::{Cell, Line};
 use super::phrases::Found;
 use super::prepared::PreparedSchema;
@@ -23,8 +23,7 @@ const JOINTS: [&str; 4] = ["and", "y", "et", "und"];
 const OPEN: [&str; 8] = ["for", "to", "of", "para", "pour", "de", "für", "an"];
 /// Bytes of a label that in a sentence is hardly one: `to`, `as of`. Some longer words are none either.
 const MAX_SMALL: usize = 5;
-const SMALL: [&str; 10] =
-    ["through", "beginning", "starting", "ending", "hasta", "desde", "jusqu", "depuis", "starts", "begins"];
+const SMALL: [&str; 9] = ["through", "beginning", "ending", "hasta", "desde", "jusqu", "depuis", "starts", "begins"];
 /// Digits of a number that ends a label.
 const MAX_NUMBER: usize = 2;
 /// Bytes at the beginning of a text in which a label is looked for.
@@ -94,7 +93,7 @@ impl<'s> Labels<'s> {
     }
 
     /// Every label that begins at the word `first`, the longest first, each with its field as its number.
-    fn at<'a>(&'a self, text: &'a [Word], first: usize) -> impl Iterator<Item = Found> + 'a {
+    pub(super) fn at<'a>(&'a self, text: &'a [Word], first: usize) -> impl Iterator<Item = Found> + 'a {
         let owned =
             |found: Found| Some(Found { phrase: self.places[self.known.lexicon.owners[found.phrase]]?, ..found });
         self.known.lexicon.phrases.at(text, first).filter_map(owned)
@@ -331,6 +330,11 @@ impl<'s> Labels<'s> {
         let last = text[hit.start..cell.1].trim_end().rsplit(' ').next().unwrap_or_default();
         if hit.after >= cell.1 && hit.words > 1 && (hit.colon || OPEN.contains(&last)) {
             hit.fills = true;
+            return true;
+        }
+        // Or one that says that what is wanted stands beneath: `the holder is`, `a certificate for the company below`.
+        if hit.words > 1 && points_down(&text[hit.after.min(cell.1)..cell.1]) {
+            (hit.after, hit.fills) = (cell.1, true);
             return true;
         }
         let parted = before.ends_with(|c: char| !c.is_alphanumeric() && c != '\'' && c != '’');

@@ -2,11 +2,13 @@
 
 use jiff::civil::Date;
 use kybern_core::document::PageText;
+use kybern_core::model::ValueKind;
 
 use super::analyse::clip;
 use super::label_text::opens;
 use super::labels::{Hit, Labels};
 use super::layout::{self, Cell, Line};
+use super::values;
 
 /// Bytes that the label of an unknown pair may have.
 const MAX_LABEL: usize = 40;
@@ -50,6 +52,8 @@ impl<'t> Page<'t> {
             used,
         };
         (1..laid.lines.len()).for_each(|line| laid.join(line, labels));
+        // From below, so that a label that goes on twice is still seen above.
+        (1..laid.lines.len()).rev().for_each(|line| laid.give_back(line, labels));
         laid.header = (0..laid.lines.len()).map(|line| laid.is_header(line)).collect();
         laid
     }
@@ -83,6 +87,70 @@ impl<'t> Page<'t> {
                 self.hits[line].insert(at, hit);
             }
         }
+    }
+
+    /// Gives back to the name above it what is a label by its words alone: `Insurance Company` beneath
+    /// `Insurer: Some County Mutual`.
+    fn give_back(&mut self, line: usize, labels: &Labels<'_>) {
+        let goes_on = |hit: &Hit| {
+            let cell = self.lines[line].cells[hit.cell];
+            hit.fills && (!hit.colon && self.names(line, cell, labels) || self.repeats(line, hit))
+        };
+        let kept = self.hits[line].iter().filter(|hit| !goes_on(hit)).cloned().collect();
+        self.hits[line] = kept;
+    }
+
+    /// Whether a label is the rest of the one above it, in another language or for more of its values: what stands
+    /// beside it goes on too.
+    fn repeats(&self, line: usize, hit: &Hit) -> bool {
+        let (here, above) = (&self.lines[line], &self.lines[line - 1]);
+        let cell = here.cells[hit.cell];
+        let beside = |line: &Line, cell: usize| line.cells.get(cell + 1).map(|cell| cell.column);
+        let first = |other: &&Hit| {
+            let over = above.cells[other.cell];
+            let alike = other.fills && !other.colon && other.fields.iter().any(|field| hit.fields.contains(field));
+            let values = beside(above, other.cell).zip(beside(here, hit.cell));
+            alike
+                && over.column == cell.column
+                && values.is_some_and(|(above, here)| above == here)
+                && self.cell(over).to_lowercase() != self.cell(cell).to_lowercase()
+        };
+        let wrapped = !here.tabbed && above.number + 1 == here.number && here.cells.len() == above.cells.len();
+        wrapped && self.hits[line - 1].iter().any(|other| first(&other))
+    }
+
+    /// Whether a cell is the end of the labelled name that stands right above it.
+    fn names(&self, line: usize, cell: Cell, labels: &Labels<'_>) -> bool {
+        let rest = self.cell(cell);
+        let ends = labels.signed(rest);
+        let above = &self.lines[line - 1];
+        let near = above.number + 1 == self.lines[line].number;
+        let form = rest.split_whitespace().all(values::has_form);
+        if !near || ends.is_empty() && !form || !rest.split_whitespace().last().is_some_and(values::has_form) {
+            return false;
+        }
+        let Some(over) = above.cells.iter().find(|over| over.column.abs_diff(cell.column) <= 1) else { return false };
+        let signed = |field: &usize| {
+            let pattern = labels.fields[*field];
+            pattern.value == ValueKind::Name && !pattern.signs.is_empty()
+        };
+        let wanted = |hit: &&Hit| hit.fields.iter().any(|field| ends.contains(field) || form && signed(field));
+        let inside = self.hits[line - 1].iter().find(|hit| above.cells[hit.cell] == *over);
+        let (led, start) = match inside {
+            Some(hit) => (!hit.fills && hit.colon && wanted(&hit), hit.after),
+            None => {
+                let over_head = line.checked_sub(2).is_some_and(|head| {
+                    let near = self.lines[head].number + 1 == above.number;
+                    let stands = |hit: &&Hit| self.lines[head].cells[hit.cell].column.abs_diff(cell.column) <= 1;
+                    near && self.hits[head].iter().any(|hit| hit.fills && stands(&hit) && wanted(&hit))
+                });
+                let left = self.hits[line - 1].iter().any(|hit| hit.fills && wanted(&hit) && hit.after <= over.start);
+                (over_head || left, over.start)
+            }
+        };
+        let name = self.text.get(start..over.end).unwrap_or_default();
+        let plain = name.starts_with(char::is_uppercase) && !name.bytes().any(|b| b.is_ascii_digit());
+        led && plain && !values::has_form(name)
     }
 
     fn is_header(&self, line: usize) -> bool {

@@ -63,7 +63,17 @@ fn is_named_with_another(page: &Page<'_>, labels: &Labels<'_>, line: usize, hit:
     let before = page.hits[line].partition_point(|other| other.start < hit.start);
     let before = page.hits[line][..before].iter().rev().take(MAX_HITS);
     let named = before.take_while(|other| other.cell + 1 >= hit.cell).find_map(|other| leads(labels, other));
+    let named = named.or_else(|| head(page, labels, line, hit.cell));
     named.is_some_and(|named| family(&pattern.name) != Some(named))
+}
+
+/// The party that the label right above a cell names.
+fn head<'s>(page: &Page<'_>, labels: &Labels<'s>, line: usize, cell: usize) -> Option<&'s str> {
+    let row = &page.lines[line];
+    let (at, above) = line.checked_sub(1).and_then(|at| Some((at, page.lines.get(at)?)))?;
+    let column = layout::under(row, row.cells[cell], above).filter(|_| above.number + 1 == row.number)?;
+    let fills = |hit: &&Hit| hit.fills && !hit.colon && above.cells[hit.cell] == column;
+    page.hits[at].iter().find(fills).and_then(|hit| leads(labels, hit))
 }
 
 /// Whether whoever a label such as `Contact` leads to works for a party whose names are known by their words, such as the

@@ -21,6 +21,9 @@ const LEAST_LINES: usize = 2;
 /// Digits of a licence that nobody labelled.
 const LEAST_DIGITS: usize = 5;
 
+/// Words that say that a number follows, and no licence.
+const NUMBERS: [&str; 9] = ["no", "num", "nbr", "number", "code", "id", "número", "numero", "numéro"];
+
 /// Adds the people of such lists, each with the licence beside the name, outside tables and where no name was found.
 pub(super) fn people(page: &Page<'_>, index: usize, labels: &Labels<'_>, found: &mut Vec<Occurrence>) {
     for (name, pattern) in labels.fields.iter().enumerate() {
@@ -47,7 +50,9 @@ pub(super) fn people(page: &Page<'_>, index: usize, labels: &Labels<'_>, found: 
             if !goes_on {
                 close(&mut list);
             }
-            match person(page, line).filter(|_| !page.used[number]) {
+            // What a label names is nobody's licence: `Customer No.` beside a number.
+            let labelled = page.hits[number].iter().any(|hit| hit.cell == 0 && (hit.fills || hit.colon));
+            match person(page, line).filter(|_| !page.used[number] && !labelled) {
                 Some(person) => list.push((number, person)),
                 None => close(&mut list),
             }
@@ -76,7 +81,9 @@ fn person(page: &Page<'_>, line: &Line) -> Option<Person> {
     let whole = |kind: ValueKind, text: &str| {
         values::read(kind, text).filter(|read| read.start == 0 && read.end == text.trim_end().len())
     };
-    let name = whole(ValueKind::Person, page.cell(*first))?;
+    let named = page.cell(*first).trim_end().trim_end_matches([':', '.']).to_lowercase();
+    let numbers = named.split(' ').any(|word| NUMBERS.contains(&word));
+    let name = whole(ValueKind::Person, page.cell(*first)).filter(|_| !numbers)?;
     let license = rest.iter().find_map(|cell| {
         let text = page.cell(*cell);
         let digits = text.bytes().filter(u8::is_ascii_digit).count();

@@ -5,7 +5,7 @@ use super::labels::Labels;
 use super::layout::{Cell, Line};
 use super::occurrence::{Occurrence, Place, sure};
 use super::page::Page;
-use super::{amounts, bands, columns, compound, unnamed, values};
+use super::{amounts, bands, columns, compound, heads, unnamed, values};
 
 use kybern_core::model::ValueKind;
 
@@ -36,6 +36,17 @@ struct Header {
     dates: Option<usize>,
     /// The field without which a line is no row.
     key: usize,
+}
+
+impl Header {
+    /// Whether a row of a table between tabs leaves the column of its number empty and names a term of a closed list.
+    fn goes_on(&self, row: &Line, values: &[Occurrence], labels: &Labels<'_>) -> bool {
+        let empty = |(place, field): (usize, &Option<usize>)| {
+            *field == Some(self.key) && !row.cells.iter().any(|cell| cell.index == self.line.cells[place].index)
+        };
+        let unnumbered = row.tabbed && self.line.tabbed && self.columns.iter().enumerate().any(empty);
+        unnumbered && values.iter().any(|value| labels.has_terms(value.field))
+    }
 }
 
 /// Reads all tables of all pages; their lines are marked as used.
@@ -168,9 +179,12 @@ fn headers(page: &Page<'_>, line: usize, labels: &Labels<'_>) -> Vec<Header> {
             columns.push(first);
             others.push(rest);
         }
-        if !columns.iter().flatten().any(|field| labels.fields[*field].opens_item) {
+        if columns.iter().flatten().any(|field| labels.fields[*field].opens_item) {
+            heads::terms(page, line, labels, group, &mut columns);
+        } else {
             unnamed::openers(page, line, labels, group, &mut columns);
         }
+        heads::amounts(page, line, labels, group, &mut columns);
         unnamed::answers(page, line, labels, group, &mut columns);
         unnamed::references(page, line, labels, group, &fields, &mut columns);
         let named = || columns.iter().flatten().copied();
@@ -226,6 +240,7 @@ fn rows(
     let mut misses = 0;
     let mut over = from;
     let mut broken: Option<usize> = None;
+    let mut item: Option<usize> = None;
     let mut number = page.lines.get(from.wrapping_sub(1)).filter(|_| from > 0).map_or(0, |line| line.number);
     for line in from..page.lines.len() {
         let row = &page.lines[line];
@@ -261,8 +276,18 @@ fn rows(
             used.extend((over.max(from)..=line).filter(|between| *between == line || page.hits[*between].is_empty()));
             over = line + 1;
             misses = 0;
+            item = opens.then_some(line);
         } else {
             misses += 1;
+            // A row without a number that names a term goes on with the item above it.
+            let above = item.filter(|_| header.goes_on(row, &values, labels));
+            if let Some(above) = above {
+                let at = page.lines[above].start;
+                let more = values.into_iter().filter(|value| value.many || labels.fields[value.field].many);
+                found.extend(more.map(|value| Occurrence { row: Some((table, above)), at, many: true, ..value }));
+                used.push(line);
+                (over, misses) = (line + 1, 0);
+            }
         }
     }
     over

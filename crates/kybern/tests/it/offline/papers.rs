@@ -17,7 +17,7 @@ fn schema(pack: &str) -> Arc<ExtractionSchema> {
 }
 
 /// What is read in document `number` by the schema of a pack.
-async fn read(pack: &str, number: u32, text: &str) -> Extraction {
+pub(super) async fn read(pack: &str, number: u32, text: &str) -> Extraction {
     let schema = schema(pack);
     let page = PageText { number: 1, text: text.to_owned(), ..PageText::default() };
     let document = DocumentText { format: DocumentFormat::Text, pages: vec![page] };
@@ -26,7 +26,7 @@ async fn read(pack: &str, number: u32, text: &str) -> Extraction {
 }
 
 /// The values of a field, of a list or alone, in reading order.
-fn values(extraction: &Extraction, name: &str) -> Vec<Value> {
+pub(super) fn values(extraction: &Extraction, name: &str) -> Vec<Value> {
     let (group, name) = name.split_once('/').map_or((None, name), |(group, name)| (Some(group), name));
     let found = extraction.fields.iter().filter(|field| field.name == name && field.group.as_deref() == group);
     found.map(|field| field.value.clone()).collect()

@@ -29,7 +29,7 @@ pub const SERVICE_REQUEST: IntentWords = IntentWords {
     description: "A client, or somebody for a client, wants a certificate, an endorsement, ID cards, a policy copy, or asks about billing, audit or a claim.",
     keywords: &[
         losses!("ask:", "-1.6"),
-        "ask:certificate|coi|cert|proof of insurance|evidence of insurance|id card|insurance card|additional insured|loss payee|\
+        "ask:certificate|coi|cois|cert|proof of insurance|evidence of insurance|id card|insurance card|additional insured|loss payee|\
          lienholder|waiver of subrogation|endorsement|endorse|policy copy|copy of policy|binder|mcs 90^1.6",
         "ask:raise|increase|lower|reduce|higher & limit|cargo|liability|deductible|coverage^1.6",
         "ask:report accident|report claim|report loss|file claim|open claim|turn in claim|put in claim|set up claim^1.4",
@@ -88,6 +88,7 @@ pub const SERVICE_REQUEST: IntentWords = IntentWords {
         "certificate of completion^-1.5",
         "gift certificate^-2",
         "coi^2.2",
+        "cois^2.2",
         "certificate holder^2",
         "certificate & holder^1",
         "certificate & insurance^0.8",

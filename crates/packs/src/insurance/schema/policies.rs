@@ -135,6 +135,8 @@ pub(super) const POLICY: &[Field] = &[
                 "name of insurer",
                 "insurance company",
                 "insurance company name",
+                "company affording coverage",
+                "companies affording coverage",
                 "name of insurance company",
                 "insurance carrier",
                 "carrier",
