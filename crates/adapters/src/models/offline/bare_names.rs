@@ -1,7 +1,7 @@
 //! Names that nobody labelled and that their words give away: an insurer in the letterhead or the footer.
 
 use std::cell::LazyCell;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use kybern_core::model::ValueKind;
 
@@ -78,12 +78,11 @@ pub(super) fn heading_rows(pages: &[Page<'_>], labels: &Labels<'_>, found: &mut 
                 tables.entry((value.page, table)).or_default().push((line, value));
             }
         }
+        let named = found.iter().filter(|value| value.field == field);
+        let told: HashSet<(usize, usize)> = named.filter_map(|value| Some((value.page, value.row?.0))).collect();
         let mut added = Vec::new();
         for ((index, table), mut rows) in tables {
-            let told = |value: &Occurrence| {
-                value.field == field && value.page == index && value.row.is_some_and(|row| row.0 == table)
-            };
-            if rows.len() < 2 || found.iter().any(told) {
+            if rows.len() < 2 || told.contains(&(index, table)) {
                 continue;
             }
             rows.sort_by_key(|(line, _)| *line);

@@ -21,6 +21,8 @@ use super::{parties, stacks};
 
 /// The rows of these items, so that they are none of the tables'.
 const TABLE: usize = usize::MAX / 6;
+/// Rows of blocks on a page.
+const MAX_DECKS: usize = 50;
 /// Blocks beside each other.
 const MOST: usize = 6;
 /// Lines of a block above and below its number.
@@ -38,12 +40,16 @@ pub(super) fn items(page: &Page<'_>, index: usize, labels: &Labels<'_>, found: &
         if !(pattern.opens_item && pattern.value == ValueKind::PolicyNumber && pattern.group.is_some()) {
             continue;
         }
-        let mut over = 0;
+        let (mut over, mut decks) = (0, 0);
         for line in 0..page.lines.len() {
-            let numbers = numbers(page, labels, opener, line);
-            if line < over || numbers.len() < 2 {
+            if line < over || decks == MAX_DECKS {
                 continue;
             }
+            let numbers = numbers(page, labels, opener, line);
+            if numbers.len() < 2 {
+                continue;
+            }
+            decks += 1;
             let lines = run(page, line, over);
             over = lines.end;
             let known = |value: &Occurrence| {

@@ -71,6 +71,9 @@ pub(super) fn labelled(page: &Page<'_>, index: usize, labels: &Labels<'_>, write
                             signs::glued_name(labels, field, hit.words, &page.text[spot.start..cell.end])?
                         } else if pattern.value == ValueKind::Person && !hit.fills && !hit.colon {
                             values::leading_person(text)?
+                        } else if pattern.value == ValueKind::Person && hit.fields.len() > 1 && values::has_form(text) {
+                            // An applicant may be a company, which then drives nothing.
+                            return None;
                         } else {
                             let read = values::read(pattern, text)?;
                             if pattern.value == ValueKind::Name {

@@ -20,6 +20,9 @@ const MAX_ABOVE: usize = 7;
 /// Labels of one line that are looked at for whose a value is.
 const MAX_HITS: usize = 8;
 
+/// What departments are called.
+const DEPARTMENTS: [&str; 8] = ["unit", "department", "dept", "desk", "division", "team", "services", "section"];
+
 /// Bytes of a cell in which the name at its beginning is looked for.
 const MAX_NAME: usize = 1024;
 
@@ -178,7 +181,7 @@ pub(super) fn signed_by(labels: &Labels<'_>, text: &str) -> Option<(values::Read
     let cut = ['(', ')', '•', '·', '|', '/', ';', ':'].into_iter().filter_map(|mark| text.find(mark)).min();
     let text = text.get(..cut.unwrap_or(text.len()))?;
     let text = text.split(" - ").next()?.split(" – ").next()?.split(" NAIC").next()?;
-    let read = values::read(ValueKind::Name, text)?;
+    let read = past_department(values::read(ValueKind::Name, text)?);
     let name = read.value.as_str()?;
     if labels.is_label(name) {
         // `Leasing Company` is a label and nobody's name.
@@ -189,4 +192,16 @@ pub(super) fn signed_by(labels: &Labels<'_>, text: &str) -> Option<(values::Read
     let small = all.iter().filter(|word| word.starts_with(char::is_lowercase) && !joins(word)).count();
     let fields = if (2..=9).contains(&all.len()) && small == 0 { labels.signed(name) } else { Vec::new() };
     (!fields.is_empty()).then_some((read, fields))
+}
+
+/// A name without the department before it: `Billing Desk, Larch Leasing Company`.
+fn past_department(read: values::Read) -> values::Read {
+    let name = read.value.as_str().unwrap_or_default();
+    let Some((department, business)) = name.split_once(", ") else { return read };
+    let last = department.rsplit(' ').next().unwrap_or_default().to_lowercase();
+    let several = department.contains(' ') && business.contains(' ');
+    if several && DEPARTMENTS.contains(&last.as_str()) {
+        return values::Read { start: read.start + department.len() + 2, value: business.into(), ..read };
+    }
+    read
 }

@@ -17,6 +17,8 @@ const LEAST_DIGITS: usize = 4;
 const MAX_QUESTION: usize = 6;
 /// How a cell says yes or no.
 const ANSWERS: [&str; 10] = ["y", "yes", "n", "no", "x", "si", "sí", "oui", "non", "nein"];
+/// Columns of a list that a person reads.
+const MAX_COLUMNS: usize = 40;
 /// Words of the label of half a name.
 const MAX_HALF: usize = 3;
 
@@ -140,6 +142,9 @@ fn is_reference(text: &str) -> bool {
 /// Leaves a field that several labels name to the column whose values fit it, where the first one's do not. What opens
 /// an item is in no column without a value of its kind: `Loss No.` is no date, though `Loss` may be the label of one.
 pub(super) fn contested(page: &Page<'_>, line: usize, labels: &Labels<'_>, fields: &mut [Vec<usize>]) {
+    if fields.len() > MAX_COLUMNS {
+        return;
+    }
     for place in 0..fields.len() {
         for field in fields[place].clone() {
             let pattern = labels.fields[field];
@@ -174,6 +179,10 @@ pub(super) fn contested(page: &Page<'_>, line: usize, labels: &Labels<'_>, field
 pub(super) fn names_in_two(page: &Page<'_>, line: usize, labels: &Labels<'_>, fields: &mut [Vec<usize>]) -> Vec<usize> {
     let row = &page.lines[line];
     let mut halves = Vec::new();
+    // Beside the halves another column has a label, or nothing is a row of labels.
+    if row.cells.len() > MAX_COLUMNS || !page.hits[line].iter().any(|hit| hit.fills) {
+        return halves;
+    }
     for place in 1..row.cells.len() {
         let (last, first) = (page.cell(row.cells[place - 1]), page.cell(row.cells[place]));
         let short =

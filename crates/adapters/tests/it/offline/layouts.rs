@@ -25,7 +25,7 @@ fn schema() -> ExtractionSchema {
     let deposit = contract("deposit", &["deposit"], ValueKind::Money);
     ExtractionSchema {
         fields: Arc::new([
-            field("client.name", &["client", "company"], ValueKind::Name),
+            field("client.name", &["client", "company", "applicant"], ValueKind::Name),
             field("request", &["reference"], ValueKind::RequestToken),
             opens(contract("number", &["contract number", "contract", "current contract"], ValueKind::PolicyNumber)),
             lessor.signed(&signs),
@@ -43,7 +43,7 @@ fn schema() -> ExtractionSchema {
             opens(visit("day", &["day", "visit", "visit date"], ValueKind::Date)),
             visit("visit_number", &["visit number"], ValueKind::Reference),
             visit("cost", &["cost"], ValueKind::Money),
-            opens(of("drivers", "name", &["driver", "last first"], ValueKind::Person)),
+            opens(of("drivers", "name", &["driver", "last first", "applicant"], ValueKind::Person)),
             of("drivers", "license", &["license"], ValueKind::License),
         ]),
         ..ExtractionSchema::default()
@@ -336,4 +336,20 @@ LX-4403-20       06/01/2025  06/01/2026";
             row("LX-4403-20", &["Rowan Leasing Company"])
         ]
     );
+}
+
+#[tokio::test]
+async fn a_department_is_no_part_of_the_name_behind_it() {
+    let signature = "Ada Example\nBilling Data Unit, Larch Leasing Company\nContract LX-4401";
+    assert_eq!(plain(signature, "lessor").await, ["Larch Leasing Company"]);
+    let whole = "Larch Meadow, Rowan Leasing Company";
+    assert_eq!(plain(whole, "lessor").await, [whole], "what is no department is a part of it");
+}
+
+#[tokio::test]
+async fn an_applicant_with_a_legal_form_is_no_person() {
+    let form = "Applicant\tOak Bend Intermodal, Inc.\nLicense\t44120987";
+    assert_eq!(plain(form, "client.name").await, ["Oak Bend Intermodal, Inc."]);
+    assert_eq!(plain(form, "name").await, Vec::<Value>::new());
+    assert_eq!(plain("Applicant: Ada Example\nLicense: TX 44120987", "name").await, ["Ada Example"]);
 }
