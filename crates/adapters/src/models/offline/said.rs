@@ -31,6 +31,9 @@ const CLAUSES: [&str; 9] = [", ", " and ", " but ", " (", ": ", " - ", " y ", " 
 /// Behind these `5/23` is a month with its year.
 const MONTHS_AFTER: [&str; 7] = ["in", "since", "en", "desde", "depuis", "of", "de"];
 
+/// Words between two days of which neither is meant alone.
+const SPANS: [&str; 10] = ["and", "to", "through", "thru", "until", "or", "al", "au", "y", "et"];
+
 /// Adds the days of the sentences, beside what was found otherwise.
 pub(super) fn days(page: &Page<'_>, index: usize, labels: &Labels<'_>, found: &mut Vec<Occurrence>) {
     let wanted = signed_fields(labels, ValueKind::Date);
@@ -55,7 +58,7 @@ pub(super) fn days(page: &Page<'_>, index: usize, labels: &Labels<'_>, found: &m
         over = at + read.end;
         let before = text[..at].trim_end().rsplit(' ').next().unwrap_or_default();
         let is_month = MONTHS_AFTER.contains(&before.to_lowercase().as_str()) && read.fit < 1.0;
-        if taken.has(at, over) || is_month {
+        if taken.has(at, over) || is_month || read.fit < 1.0 && ends_span(&text[..at]) {
             continue;
         }
         let of = |clause: &str| {
@@ -100,6 +103,13 @@ fn field_of_day(text: &str, (from, to): (usize, usize), of: impl Fn(&str) -> Vec
     let mut fields = of(&text[from - (sentence.len() - clause)..to + end]);
     let field = fields.pop()?;
     fields.is_empty().then_some(field)
+}
+
+/// Whether a day and a word such as `and` stand at the end of a text: `between 6/1 and`.
+fn ends_span(text: &str) -> bool {
+    let mut words = text.rsplit(' ').filter(|word| !word.is_empty());
+    let joins = words.next().is_some_and(|word| SPANS.contains(&word));
+    joins && words.next().is_some_and(|word| word.starts_with(|c: char| c.is_ascii_digit()))
 }
 
 /// What stands before a place in its sentence.
