@@ -39,6 +39,9 @@ pub(super) fn into(fields: &mut Vec<ExtractedField>, found: Vec<ExtractedField>,
 /// A field's list and its name.
 type Path = (Option<String>, String);
 
+/// Places on a page by their first byte: the byte behind the last, and the items that have their value there.
+type Spans = BTreeMap<usize, (usize, BTreeSet<u32>)>;
+
 fn path(field: &ExtractedField) -> Path {
     (field.group.clone(), field.name.clone())
 }
@@ -69,8 +72,8 @@ struct Merged<'s> {
     places: HashMap<(Path, Option<u32>), Vec<usize>>,
     /// The items that have a value.
     items: HashMap<(Path, String), BTreeSet<u32>>,
-    /// Where the values of a list stand on a page: its first byte, the byte behind its last, and its items.
-    spans: HashMap<(Path, u32), BTreeMap<usize, (usize, BTreeSet<u32>)>>,
+    /// Where the values of a list's field stand on each page.
+    spans: HashMap<(Path, u32), Spans>,
     /// The number of the next item of each list.
     next: HashMap<String, u32>,
 }
