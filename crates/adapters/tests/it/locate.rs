@@ -57,6 +57,22 @@ async fn a_date_or_an_amount_is_found_however_the_claim_writes_it() {
 }
 
 #[tokio::test]
+async fn a_number_is_as_long_as_the_claim_says_where_the_text_leaves_that_open() {
+    let policy = field(&[], ValueKind::PolicyNumber);
+    let text = "we are insured under policy KQAM 5540 2203 B from May 1, and KQAM 118 22-9 since June";
+    let words = |claimed: &'static str| async { proof(text, &policy, claimed).await.map(|(_, words)| words) };
+    assert_eq!(words("KQAM 5540 2203 B").await.as_deref(), Some("KQAM 5540 2203 B"));
+    for cut in ["KQAM 5540", "KQAM 118", "KQAM 118 22", "AM 5540 2203"] {
+        assert_eq!(words(cut).await, None, "{cut}");
+    }
+    let license = field(&[], ValueKind::License);
+    for text in ["NO......... OR D8835035\nCLASS... A", "Amity Rowe\tOR D8835035\t11/30/2028", "Amity (OR D8835035)"] {
+        let found = proof(text, &license, "OR D8835035").await;
+        assert_eq!(found.map(|(_, words)| words).as_deref(), Some("OR D8835035"), "{text}");
+    }
+}
+
+#[tokio::test]
 async fn what_the_document_does_not_say_is_refused() {
     let text = "Fern Hollow Inc., USDOT 9104417, limit $10,000.00, signed on 03/04/2025, ref KQ5520-118-03";
     for (kind, claimed) in [

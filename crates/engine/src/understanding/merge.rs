@@ -12,7 +12,9 @@ use super::{rounded, together};
 const CONTRADICTED: f64 = 0.7;
 
 /// Adds what the model found to what the rules did. Where both read the same, both are surer; where they contradict, the
-/// surer one stays and is less sure. The fields come in the order in which the document has them.
+/// surer one stays and is less sure. Two that read the same words and part only where they end do not contradict; and
+/// what the rules took over from another item counts less than what the model found at a place of its own. The fields
+/// come in the order in which the document has them.
 pub(super) fn into(fields: &mut Vec<ExtractedField>, found: Vec<ExtractedField>, schema: &ExtractionSchema) {
     let mut merged = Merged::new(schema, std::mem::take(fields));
     let (singles, listed): (Vec<_>, Vec<_>) = found.into_iter().partition(|field| field.group.is_none());
@@ -37,6 +39,9 @@ pub(super) fn into(fields: &mut Vec<ExtractedField>, found: Vec<ExtractedField>,
 /// A field's list and its name.
 type Path = (Option<String>, String);
 
+/// Places on a page by their first byte: the byte behind the last, and the items that have their value there.
+type Spans = BTreeMap<usize, (usize, BTreeSet<u32>)>;
+
 fn path(field: &ExtractedField) -> Path {
     (field.group.clone(), field.name.clone())
 }
@@ -49,6 +54,17 @@ fn key(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), letters)
 }
 
+/// Whether two values are one reading of the same words, of which one goes on longer.
+fn is_same_words(one: &ExtractedField, other: &ExtractedField) -> bool {
+    let (left, right) = (key(&one.value), key(&other.value));
+    one.value.is_string()
+        && other.value.is_string()
+        && one.source.page == other.source.page
+        && one.source.start < other.source.end
+        && other.source.start < one.source.end
+        && (left.contains(&right) || right.contains(&left))
+}
+
 struct Merged<'s> {
     patterns: HashMap<(Option<&'s str>, &'s str), &'s FieldPattern>,
     fields: Vec<ExtractedField>,
@@ -56,6 +72,8 @@ struct Merged<'s> {
     places: HashMap<(Path, Option<u32>), Vec<usize>>,
     /// The items that have a value.
     items: HashMap<(Path, String), BTreeSet<u32>>,
+    /// Where the values of a list's field stand on each page.
+    spans: HashMap<(Path, u32), Spans>,
     /// The number of the next item of each list.
     next: HashMap<String, u32>,
 }
@@ -64,8 +82,8 @@ impl<'s> Merged<'s> {
     fn new(schema: &'s ExtractionSchema, fields: Vec<ExtractedField>) -> Self {
         let patterns =
             schema.fields.iter().map(|field| ((field.group.as_deref(), field.name.as_str()), field)).collect();
-        let (places, items, next) = (HashMap::new(), HashMap::new(), HashMap::new());
-        let mut merged = Self { patterns, fields: Vec::new(), places, items, next };
+        let (places, items, spans) = (HashMap::new(), HashMap::new(), HashMap::new());
+        let mut merged = Self { patterns, fields: Vec::new(), places, items, spans, next: HashMap::new() };
         for field in fields {
             merged.push(field);
         }
@@ -81,6 +99,10 @@ impl<'s> Merged<'s> {
             let next = self.next.entry(group.clone()).or_default();
             *next = (*next).max(item.saturating_add(1));
             self.items.entry((path(&field), key(&field.value))).or_default().insert(item);
+            let spans = self.spans.entry((path(&field), field.source.page)).or_default();
+            let (end, items) = spans.entry(field.source.start).or_default();
+            *end = (*end).max(field.source.end);
+            items.insert(item);
         }
         self.places.entry((path(&field), field.item)).or_default().push(self.fields.len());
         self.fields.push(field);
@@ -90,15 +112,32 @@ impl<'s> Merged<'s> {
         self.next.get(group).copied().unwrap_or_default()
     }
 
-    /// The known item that a new one is: with the same key, or else, where it has none, one with which it shares a value
-    /// and in nothing contradicts.
+    /// The items that have a value of the same field where this one stands.
+    fn items_at(&self, field: &ExtractedField) -> Option<&BTreeSet<u32>> {
+        let spans = self.spans.get(&(path(field), field.source.page))?;
+        let (_, (end, items)) = spans.range(..field.source.end.max(field.source.start + 1)).next_back()?;
+        (*end > field.source.start).then_some(items)
+    }
+
+    /// The item that has the same words under the same field, read longer or shorter.
+    fn same_words(&self, field: &ExtractedField) -> Option<u32> {
+        let has = |item: &u32| {
+            let places = self.places.get(&(path(field), Some(*item))).into_iter().flatten();
+            places.filter_map(|place| self.fields.get(*place)).any(|known| is_same_words(known, field))
+        };
+        self.items_at(field)?.iter().copied().find(has)
+    }
+
+    /// The known item that a new one is: with the same key, or the same words as its key, or else, where it has none, one
+    /// with which it shares a value and in nothing contradicts.
     fn same_item(&self, group: &str, item: &[ExtractedField]) -> Option<u32> {
         let with = |field: &ExtractedField| self.items.get(&(path(field), key(&field.value)));
         let is_key =
             |field: &&ExtractedField| self.pattern(field).is_some_and(|known| known.opens_item && !known.repeats);
         let mut keys = item.iter().filter(is_key).peekable();
         if keys.peek().is_some() {
-            return keys.find_map(|field| with(field)?.first().copied());
+            let same = |field: &ExtractedField| with(field)?.first().copied();
+            return keys.find_map(|field| same(field).or_else(|| self.same_words(field)));
         }
         let shared: BTreeSet<u32> = item.iter().filter_map(with).flatten().copied().collect();
         let agrees = |number: &u32| {
@@ -125,10 +164,23 @@ impl<'s> Merged<'s> {
             return;
         }
         let has_several = self.pattern(&field).is_some_and(|pattern| pattern.many);
-        let rival = known.first().filter(|_| !has_several).and_then(|place| self.fields.get_mut(*place));
-        let Some(rival) = rival else { return self.push(field) };
-        let surest = rival.confidence.max(field.confidence);
-        if field.confidence > rival.confidence {
+        let is_shared = |field: &ExtractedField| self.items_at(field).map_or(0, BTreeSet::len) > 1;
+        let rival = known.first().filter(|_| !has_several).copied();
+        let is_taken_over = rival.and_then(|place| self.fields.get(place)).is_some_and(is_shared);
+        let has_own_place = self.items_at(&field).is_none();
+        let is_number = self.pattern(&field).is_some_and(|pattern| pattern.value.identifies());
+        let Some(rival) = rival.and_then(|place| self.fields.get_mut(place)) else { return self.push(field) };
+        if is_same_words(rival, &field) {
+            // Of a number the rules leave out what may be the next word; a name is no better for being longer.
+            let longer = key(&field.value).len() > key(&rival.value).len();
+            if if is_number { longer } else { field.confidence > rival.confidence } {
+                *rival = field;
+            }
+            return;
+        }
+        let is_surer = field.confidence > rival.confidence || is_taken_over && has_own_place;
+        let surest = if is_surer { field.confidence } else { rival.confidence };
+        if is_surer {
             *rival = field;
         }
         rival.confidence = rounded(surest * CONTRADICTED);
@@ -137,7 +189,7 @@ impl<'s> Merged<'s> {
 
 #[cfg(test)]
 mod tests {
-    use kybern_core::model::FieldSource;
+    use kybern_core::model::{FieldSource, ValueKind};
     use serde_json::json;
 
     use super::*;
@@ -148,6 +200,7 @@ mod tests {
             group: group.map(str::to_owned),
             opens_item,
             many,
+            value: if opens_item { ValueKind::PolicyNumber } else { ValueKind::Name },
             ..FieldPattern::default()
         };
         let fields = [
@@ -213,6 +266,64 @@ mod tests {
             merged(&rules, &[("number", Some(0), "b2"), ("make", Some(0), "Volvo"), ("number", Some(1), "C-3")]),
             ["number 0 A-1 0.90 rules", "number 1 B-2 0.99 both", "make 1 Volvo 0.99 both", "number 2 C-3 0.85 model"]
         );
+    }
+
+    /// `field`, at these bytes.
+    fn at(field: ExtractedField, start: usize, end: usize) -> ExtractedField {
+        ExtractedField { source: FieldSource { start, end, ..field.source }, ..field }
+    }
+
+    fn told(fields: &[ExtractedField]) -> Vec<String> {
+        let item = |field: &ExtractedField| field.item.map_or("-".to_owned(), |item| item.to_string());
+        let tell = |field: &ExtractedField| format!("{} {} {:.2}", item(field), field.value, field.confidence);
+        fields.iter().map(tell).collect()
+    }
+
+    #[test]
+    fn the_same_words_read_longer_or_shorter_are_no_contradiction() {
+        let owner = |value: &str, sure, by, start, end| at(field("owner", None, value, sure, by), start, end);
+        let mut fields = vec![owner("Jo Fern DBA Fern Hall", 0.97, FoundBy::Rules, 10, 31)];
+        into(&mut fields, vec![owner("Fern Hall", 0.85, FoundBy::Model, 22, 31)], &schema());
+        assert_eq!(told(&fields), ["- \"Jo Fern DBA Fern Hall\" 0.97"]);
+        let mut fields = vec![owner("41 = Fern Hall", 0.75, FoundBy::Rules, 10, 24)];
+        into(&mut fields, vec![owner("Fern Hall", 0.85, FoundBy::Model, 15, 24)], &schema());
+        assert_eq!(told(&fields), ["- \"Fern Hall\" 0.85"]);
+        let mut fields = vec![owner("Jo Fern DBA Fern Hall", 0.97, FoundBy::Rules, 10, 31)];
+        into(&mut fields, vec![owner("Fern Hall", 0.85, FoundBy::Model, 80, 89)], &schema());
+        assert_eq!(told(&fields), ["- \"Jo Fern DBA Fern Hall\" 0.68"], "elsewhere it is another one");
+    }
+
+    #[test]
+    fn a_key_at_the_same_place_is_the_same_item() {
+        let number = |value: &str, item, sure, by, end| at(field("number", Some(item), value, sure, by), 20, end);
+        let mut fields = vec![number("AB 5540", 4, 0.9, FoundBy::Rules, 27)];
+        into(&mut fields, vec![number("AB 5540 B", 0, 0.85, FoundBy::Model, 29)], &schema());
+        assert_eq!(told(&fields), ["4 \"AB 5540 B\" 0.85"]);
+        into(&mut fields, vec![number("AB 5540", 0, 0.9, FoundBy::Model, 27)], &schema());
+        assert_eq!(told(&fields), ["4 \"AB 5540 B\" 0.85"]);
+    }
+
+    #[test]
+    fn what_the_rules_took_over_from_another_item_counts_less_than_a_place_of_its_own() {
+        let number = |value: &str, item, by, start| at(field("number", Some(item), value, 0.97, by), start, start + 3);
+        let make =
+            |value: &str, item, sure, by, start| at(field("make", Some(item), value, sure, by), start, start + 5);
+        let rules = |second| {
+            let by = FoundBy::Rules;
+            vec![
+                number("A-1", 0, by, 30),
+                make("Volvo", 0, 0.97, by, 10),
+                number("B-2", 1, by, 60),
+                make("Volvo", 1, 0.87, by, second),
+            ]
+        };
+        let model = |start| vec![number("B-2", 0, FoundBy::Model, 60), make("Mack1", 0, 0.85, FoundBy::Model, start)];
+        let mut fields = rules(10);
+        into(&mut fields, model(50), &schema());
+        assert_eq!(told(&fields), ["0 \"Volvo\" 0.97", "0 \"A-1\" 0.97", "1 \"Mack1\" 0.60", "1 \"B-2\" 0.99"]);
+        let mut fields = rules(55);
+        into(&mut fields, model(50), &schema());
+        assert_eq!(told(&fields)[2..], ["1 \"Volvo\" 0.61", "1 \"B-2\" 0.99"], "both have a place of their own");
     }
 
     #[test]

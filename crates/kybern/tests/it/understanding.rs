@@ -139,15 +139,15 @@ async fn a_model_helps_the_rules_on_postgres_too() {
     is_read(place, FORMATS[0]).await;
 }
 
-#[tokio::test]
-async fn a_server_that_is_killed_between_two_answers_asks_for_the_second_only() {
+/// A server that is killed between two answers asks for the second only.
+async fn is_killed_between_two_answers(place: Site) {
     let hangs = std::sync::Arc::new(std::sync::atomic::AtomicBool::new(true));
     let holds = std::sync::Arc::clone(&hangs);
     let receiver = Receiver::answering(move |request, n| {
         let holds = n == 1 && holds.swap(false, std::sync::atomic::Ordering::SeqCst);
         (!holds).then(|| asking(request))
     });
-    let place = site(Site::sqlite(), &receiver, FORMATS[0]);
+    let place = site(place, &receiver, FORMATS[0]);
     let mut server = place.start();
     server.client().ok(&Ask::post("/api/inbound/email", "message/rfc822", MAIL)).await;
     until("the second question is asked", || async { (receiver.seen().len() == 2).then_some(()) }).await;
@@ -159,6 +159,17 @@ async fn a_server_that_is_killed_between_two_answers_asks_for_the_second_only() 
     let first = questions.iter().filter(|question| **question == questions[0]).count();
     let second = questions.iter().filter(|question| **question == questions[1]).count();
     assert_eq!((first, second), (1, 2), "what was answered is not asked again: {} questions", questions.len());
+}
+
+#[tokio::test]
+async fn a_server_that_is_killed_between_two_answers_asks_for_the_second_only() {
+    is_killed_between_two_answers(Site::sqlite()).await;
+}
+
+#[tokio::test]
+async fn a_server_that_is_killed_between_two_answers_asks_for_the_second_only_on_postgres_too() {
+    let Some(place) = Site::postgres() else { return };
+    is_killed_between_two_answers(place).await;
 }
 
 /// What an admin has accepted is made of a stranger's words: the rules use it, and no model is told it.

@@ -238,7 +238,7 @@ fn reread(shape: Shape<'_>, text: &str, (start, end): (usize, usize), own: Optio
     // Marks before a value are part of it: the sign of a currency, the bracket of an area code.
     let marks = text.get(..start)?.chars().rev().take_while(|mark| matches!(mark, '$' | '(' | '+' | '#' | '-' | ' '));
     let with_marks = start - marks.take(2).map(char::len_utf8).sum::<usize>();
-    [start, with_marks].into_iter().find_map(|at| {
+    let in_place = [start, with_marks].into_iter().find_map(|at| {
         let read = values::read(shape, clip(text.get(at..)?, MAX_VALUE))?;
         // What the claim alone is not, the words there have to be from end to end.
         let agrees = match own {
@@ -246,7 +246,27 @@ fn reread(shape: Shape<'_>, text: &str, (start, end): (usize, usize), own: Optio
             None => at + read.end >= end,
         };
         agrees.then(|| place(at, read))
-    })
+    });
+    in_place.or_else(|| alone(shape, text, (start, end), own).map(|read| place(start, read)))
+}
+
+/// The number that stands at a place, read without what follows: in running text nobody can tell whether the `B` of
+/// `AB 5540 2203 B from May` belongs to it, but who claims it says so. Never a part of a longer number.
+fn alone(shape: Shape<'_>, text: &str, (start, end): (usize, usize), own: Option<&Read>) -> Option<Read> {
+    if !matches!(shape.kind, ValueKind::PolicyNumber | ValueKind::Reference | ValueKind::License) {
+        return None;
+    }
+    let (slice, rest) = (text.get(start..end)?, text.get(end..)?);
+    let read = values::read(shape, slice)?;
+    let is_whole = read.start == 0 && read.end == slice.len();
+    let (next, goes_on) = match rest.chars().next() {
+        Some(' ') => (rest.get(1..)?, true),
+        Some('-' | '/' | '.') => (rest.get(1..)?, false),
+        _ => ("", true),
+    };
+    let word: String = next.chars().take_while(|letter| letter.is_alphanumeric()).collect();
+    let is_cut = if goes_on { word.chars().any(|letter| letter.is_ascii_digit()) } else { !word.is_empty() };
+    (is_whole && !is_cut && own.is_some_and(|own| is_same(shape.kind, &own.value, &read.value))).then_some(read)
 }
 
 /// Whether a place lies inside a number, behind its point or its colon: the `5%` of `2.5%` is nobody's claim.
