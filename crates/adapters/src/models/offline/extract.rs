@@ -153,7 +153,7 @@ fn singles(mut values: Vec<Occurrence>, labels: &Labels<'_>) -> Vec<Occurrence> 
         // A field may be declared twice, with labels that hold on some papers only.
         let name = &labels.fields[value.field].name;
         let first = |field: &&FieldPattern| field.group.is_none() && field.name == *name;
-        value.field = labels.fields.iter().position(|field| first(&field)).unwrap_or(value.field);
+        value.field = labels.fields.iter().position(first).unwrap_or(value.field);
         let leader = family(&labels.fields[value.field].name).and_then(|family| leaders.get(family));
         if leader.is_some_and(|leader| (value.page, value.at) < *leader) {
             value.confidence *= BEFORE_FAMILY;

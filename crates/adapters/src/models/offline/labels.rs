@@ -397,7 +397,7 @@ impl<'s> Labels<'s> {
 
     /// Whether a text ends with a label of a field.
     pub(super) fn ends_with_label(&self, text: &str, field: usize) -> bool {
-        let last = text.rsplit(|c: char| matches!(c, ' ' | '\n')).next().unwrap_or_default();
+        let last = text.rsplit([' ', '\n']).next().unwrap_or_default();
         self.leading(last, field) == Some(last.len())
     }
 

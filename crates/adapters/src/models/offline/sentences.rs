@@ -184,7 +184,7 @@ impl Sentence<'_, '_> {
     /// Whether the sentence only says what the item of the one before has.
     fn includes(&self) -> bool {
         let begins = |lead: &&str| self.text.get(..lead.len()).is_some_and(|text| text.eq_ignore_ascii_case(lead));
-        INCLUDES.iter().any(|lead| begins(&lead)) && !self.known.iter().any(|value| value.field == self.opener)
+        INCLUDES.iter().any(begins) && !self.known.iter().any(|value| value.field == self.opener)
     }
 
     /// The terms of the sentence, but for those inside a name or a number.
