@@ -24,6 +24,7 @@ const TARGETS: &[Target] = &[
     Target("signatures", "kybern-engine", "fuzz::signatures::signatures"),
     Target("templates", "kybern-engine", "fuzz::templates::templates"),
     Target("schemas", "kybern-engine", "fuzz::schemas::schemas"),
+    Target("exports", "kybern-engine", "fuzz::exports::exports"),
     Target("plans", "kybern-engine", "fuzz::plans::plans"),
     Target("mail", "kybern-adapters", "fuzz::mail::mail"),
     Target("mail-wrappers", "kybern-adapters", "fuzz::enclosed::wrappers"),

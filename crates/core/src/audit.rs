@@ -3,6 +3,7 @@
 //! Each tenant has one chain. An event's hash is a keyed BLAKE3 over the previous hash and the RFC 8785 form of the
 //! event, so an edited, removed, reordered or cut chain is found by whoever holds the key.
 
+mod canonical;
 mod export;
 
 use serde::{Deserialize, Serialize};
@@ -15,7 +16,7 @@ use crate::ports::AuditStore;
 use crate::tenant::TenantScope;
 use crate::time::Timestamp;
 
-pub use export::{Exported, check_export};
+pub use export::{ExportEnds, ExportReader, Exported, check_export};
 
 /// Events that are read at once.
 const PAGE: u32 = 500;
@@ -121,9 +122,8 @@ impl ChainStart {
 
     /// Whether an event says that the chain was removed up to here.
     #[must_use]
-    pub fn is_named_by(&self, link: &ChainedEvent) -> bool {
-        let detail = &link.event.detail;
-        link.event.action == PURGED
+    pub fn is_named_by(&self, action: &str, detail: &Value) -> bool {
+        action == PURGED
             && detail.get("seq").and_then(Value::as_i64) == Some(self.seq)
             && detail.get("hash").and_then(Value::as_str) == Some(&self.hash)
     }
@@ -150,15 +150,15 @@ impl AuditKey {
     /// redacted, before it is hashed.
     #[must_use]
     pub fn chain(&self, seq: i64, at: Timestamp, event: AuditEvent, prev_hash: &str) -> ChainedEvent {
-        let event = event.redacted();
-        let hash = self.hash(seq, at, &canonical(&event), prev_hash);
+        let (text, hash) = self.chain_text(seq, at, event.clone(), prev_hash);
+        let event = serde_json::from_str(&text).unwrap_or(event);
         ChainedEvent { seq, at, event, prev_hash: prev_hash.to_owned(), hash, unreadable: None }
     }
 
     /// The same for a store that keeps text: the event's canonical JSON as it is to be stored, and its hash.
     #[must_use]
     pub fn chain_text(&self, seq: i64, at: Timestamp, event: AuditEvent, prev_hash: &str) -> (String, String) {
-        let text = canonical(&event.redacted());
+        let text = canonical::text(&event.redacted());
         let hash = self.hash(seq, at, &text, prev_hash);
         (text, hash)
     }
@@ -248,12 +248,6 @@ pub async fn hold_against<S: AuditStore + ?Sized>(
     })
 }
 
-/// An event's RFC 8785 form. Serialising strings, maps and a JSON value cannot fail; an empty form would still break the
-/// chain loudly.
-fn canonical(event: &AuditEvent) -> String {
-    serde_json_canonicalizer::to_string(event).unwrap_or_default()
-}
-
 /// What is wrong with a chain.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -296,7 +290,8 @@ impl ChainVerifier {
             let problem = "does not follow the event before it: removed or reordered".to_owned();
             self.faults.push(ChainFault { seq: link.seq, problem });
         }
-        if self.key.hash(link.seq, link.at, &canonical(&link.event), &link.prev_hash) != link.hash {
+        let own = self.key.hash(link.seq, link.at, &canonical::text(&link.event), &link.prev_hash);
+        if own != link.hash || !canonical::says_all(&link.event.detail) {
             self.faults.push(ChainFault { seq: link.seq, problem: "its content was edited".to_owned() });
         }
         // An export may say any number; one at the end of their range is none of a chain's, and has its fault already.
@@ -366,7 +361,7 @@ async fn verify_after<S: AuditStore + ?Sized>(
         let Some(newest) = events.last().map(|event| event.seq) else { break };
         // Without the master key nobody can write such an event, so a chain without it was begun by the next act.
         begun_anew |= after == 0 && events.first().is_some_and(|first| first.event.action != TENANT_CREATED);
-        removal_is_told |= events.iter().any(|event| start.is_named_by(event));
+        removal_is_told |= events.iter().any(|link| start.is_named_by(&link.event.action, &link.event.detail));
         events.iter().filter(|event| event.seq <= last).for_each(|event| verifier.push(event));
         beyond = (newest > last).then_some(newest);
         after = newest;

@@ -4,6 +4,9 @@ use std::fmt;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
+/// The longest text that may be a moment, in bytes, with an offset, a zone and a calendar.
+const MAX_MOMENT: usize = 128;
+
 /// A moment: milliseconds since 1970-01-01T00:00:00Z. On the wire RFC 3339 in UTC.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Timestamp(i64);
@@ -72,6 +75,10 @@ impl std::str::FromStr for Timestamp {
     type Err = jiff::Error;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
+        // The error of one that cannot be read repeats all of it, more than once.
+        if text.len() > MAX_MOMENT {
+            return Err(jiff::Error::from_args(format_args!("{} bytes are too many for a moment", text.len())));
+        }
         text.parse::<jiff::Timestamp>().map(|moment| Self(moment.as_millisecond()))
     }
 }
@@ -129,6 +136,13 @@ mod tests {
         let moment = Timestamp::from_millis(1_790_000_000_123);
         assert_eq!(moment.to_string(), "2026-09-21T14:13:20.123Z");
         assert_eq!(moment.to_string().parse::<Timestamp>().unwrap(), moment);
+    }
+
+    #[test]
+    fn what_is_too_long_for_a_moment_is_not_repeated() {
+        let told = format!("2026-09-21T{}", "1".repeat(10_000)).parse::<Timestamp>().unwrap_err().to_string();
+        assert_eq!(told, "10011 bytes are too many for a moment");
+        assert!("2026-09-21T14:13:20.123456789+02:00[Europe/Berlin][u-ca=gregory]".parse::<Timestamp>().is_ok());
     }
 
     #[test]

@@ -16,11 +16,17 @@ pub(super) fn filled(raw: &[u8]) -> Cow<'_, [u8]> {
     let mut filled: Vec<u8> = Vec::new();
     let (mut at, mut from) = (0, 0);
     let mut has_begun = false;
+    // What the type of this header declares: of two types the last one counts.
+    let mut new = None;
     for line in raw.split_inclusive(|byte| *byte == b'\n') {
         let mark = line.strip_prefix(b"--").map(<[u8]>::trim_ascii_end);
-        let begins = mark.is_some_and(|mark| declared.contains(mark));
+        let is_declared = |mark: &[u8]| declared.contains(mark) || new == Some(mark);
+        let begins = mark.is_some_and(is_declared);
         let ended = mark.filter(|_| !begins).and_then(|mark| mark.strip_suffix(b"--"));
-        let ended = ended.filter(|ended| declared.contains(ended));
+        let ended = ended.filter(|ended| is_declared(ended));
+        if begins || ended.is_some() || line.trim_ascii().is_empty() {
+            declared.extend(new.take().filter(|_| declared.len() < MAX_BOUNDARIES));
+        }
         if begins || ended.is_some() {
             let lacks_begin = ended.filter(|ended| !begun.contains(ended));
             if has_begun || lacks_begin.is_some() {
@@ -35,8 +41,9 @@ pub(super) fn filled(raw: &[u8]) -> Cow<'_, [u8]> {
             place = Place { in_header: begins, ..Place::default() };
         } else {
             let parted = place.parted;
-            let new = place.header_line(line).then(|| boundary(line, parted)).flatten();
-            declared.extend(new.filter(|_| declared.len() < MAX_BOUNDARIES));
+            let is_other = !line.starts_with(b" ") && !line.starts_with(b"\t") && value_of_type(line).is_some();
+            let found = place.header_line(line).then(|| boundary(line, parted)).flatten();
+            new = found.or(new.filter(|_| !is_other));
         }
         has_begun = begins;
         at += line.len();
@@ -133,6 +140,8 @@ mod tests {
         assert_eq!(text(&format!("{head}--b--\r\nrest")), format!("{head}--b\r\n\r\n\r\n--b--\r\nrest"));
         let folded = "content-type :\r\n Multipart/mixed;\r\n boundary=b\r\n\r\n";
         assert_eq!(text(&format!("{folded}--b--\r\n")), format!("{folded}--b\r\n\r\n\r\n--b--\r\n"));
+        let twice = "Content-Type: text/csv\nContent-Type: multipart/mixed; boundary=b\n\n";
+        assert_eq!(text(&format!("{twice}--b--\n")), format!("{twice}--b\r\n\r\n\r\n--b--\n"));
         let inside = "Content-Type: message/rfc822\n\nContent-Type: multipart/mixed; boundary=b\n\n";
         assert_eq!(text(&format!("{inside}--b--\n")), format!("{inside}--b\r\n\r\n\r\n--b--\n"));
     }
@@ -155,6 +164,9 @@ mod tests {
             "Content-Type:boundary=b\n\n--b--\n",
             "Content-Type:boundary=\"b\"multipart/\n--b--",
             "Content-Type:multipart/boundary=\"b\"\n--b--",
+            "Content-Type:multipart/t;boundary=b\nContent-Type:a\n--b--",
+            "Content-Type:multipart/t;boundary=b\n--\nContent-Type:a\n--b--",
+            "Content-Type: multipart/mixed; boundary=b\nContent-Type: text/csv\n\n--b--\n",
             "Subject: multipart/mixed; boundary=b\n\n--b--\n",
             "Subject: x\n\nContent-Type: multipart/mixed; boundary=b\n\n--b--\n",
             "Subject: x\n\n--b--\n",

@@ -1,5 +1,5 @@
-//! A connection to an SMTP server whose replies are bounded in bytes as they come. The library counts a line when it has
-//! ended, which a line without an end never does.
+//! A connection to an SMTP server whose replies are bounded in bytes and lines as they come. The library counts a line
+//! when it has ended, which a line without an end never does.
 
 use std::fmt;
 use std::io;
@@ -11,9 +11,11 @@ use lettre::transport::smtp::client::AsyncTokioStream;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 /// Bytes of the replies to what was written last: sixty lines of the longest that RFC 5321 has, and enough for the
-/// certificates with which a server answers STARTTLS. The library reads a reply anew for each line of it, so this bounds
-/// the work too.
+/// certificates with which a server answers STARTTLS.
 const MAX_REPLY: usize = 32 * 1024;
+/// Lines of them; no server has as many features. The library reads a reply anew for each line of it, so this bounds the
+/// work too. What is encrypted counts as well, and has an end of a line in every 256 bytes.
+const MAX_LINES: usize = 512;
 
 trait Transport: AsyncRead + AsyncWrite + Unpin + Send + Sync {}
 impl<T: AsyncRead + AsyncWrite + Unpin + Send + Sync> Transport for T {}
@@ -23,11 +25,12 @@ pub(super) struct SmtpStream {
     inner: Box<dyn Transport>,
     peer: SocketAddr,
     left: usize,
+    lines_left: usize,
 }
 
 impl SmtpStream {
     pub(super) fn new(inner: impl AsyncRead + AsyncWrite + Unpin + Send + Sync + 'static, peer: SocketAddr) -> Self {
-        Self { inner: Box::new(inner), peer, left: MAX_REPLY }
+        Self { inner: Box::new(inner), peer, left: MAX_REPLY, lines_left: MAX_LINES }
     }
 }
 
@@ -47,22 +50,23 @@ impl AsyncRead for SmtpStream {
     fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
         let before = buf.filled().len();
         let read = Pin::new(&mut self.inner).poll_read(cx, buf);
-        match self.left.checked_sub(buf.filled().len() - before) {
-            Some(left) => {
-                self.left = left;
-                read
+        let came = buf.filled().get(before..).unwrap_or_default();
+        let lines = came.iter().filter(|byte| **byte == b'\n').count();
+        let reason = match (self.left.checked_sub(came.len()), self.lines_left.checked_sub(lines)) {
+            (Some(left), Some(lines_left)) => {
+                (self.left, self.lines_left) = (left, lines_left);
+                return read;
             }
-            None => {
-                let reason = format!("the server's reply is longer than {MAX_REPLY} bytes");
-                Poll::Ready(Err(io::Error::new(io::ErrorKind::FileTooLarge, reason)))
-            }
-        }
+            (None, _) => format!("the server's reply is longer than {MAX_REPLY} bytes"),
+            (Some(_), None) => format!("the server's reply has more than {MAX_LINES} lines"),
+        };
+        Poll::Ready(Err(io::Error::new(io::ErrorKind::FileTooLarge, reason)))
     }
 }
 
 impl AsyncWrite for SmtpStream {
     fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &[u8]) -> Poll<io::Result<usize>> {
-        self.left = MAX_REPLY;
+        (self.left, self.lines_left) = (MAX_REPLY, MAX_LINES);
         Pin::new(&mut self.inner).poll_write(cx, buf)
     }
 

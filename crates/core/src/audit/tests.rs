@@ -96,7 +96,75 @@ fn what_no_hash_covers_is_found_in_an_export() {
         assert_eq!(faults(&[changed.clone(), events[1].clone()], &head), 1, "{changed}");
     }
     assert_eq!(faults(&events, &with(&head, "note", json!("x"))), 1);
+    let capitals = head["signature"].as_str().unwrap().to_uppercase();
+    assert_eq!(faults(&events, &with(&head, "signature", json!(capitals))), 1, "another writing of the same number");
     assert_eq!(faults(&events, &with(&head, "seq", json!(1))), 1, "a head that nobody signed");
+}
+
+#[test]
+fn a_number_that_the_form_writes_as_another_is_found() {
+    let key = AuditKey::new([7; 32]);
+    let detail = json!({"count": 1, "share": 0.5, "none": 0, "micro": 1e-7, "most": u64::MAX, "sums": [1e22]});
+    let link = key.chain(1, Timestamp::from_millis(1), AuditEvent::by_executor("a.b", "task:1", detail), GENESIS);
+    assert_eq!(verify(key, std::slice::from_ref(&link), &link), 0, "{link:?}");
+    for (name, other) in
+        [("count", json!(1.0)), ("none", json!(-0.0)), ("most", json!(u64::MAX)), ("sums", json!([1e22, 3]))]
+    {
+        let mut edited = link.clone();
+        edited.event.detail[name] = other;
+        assert_eq!(verify(key, std::slice::from_ref(&edited), &link), 1, "{name}: {}", edited.event.detail);
+    }
+}
+
+/// What a reader finds between the lines of an export, page by page.
+fn read(lines: &[String], page: usize) -> std::result::Result<(Vec<usize>, ExportEnds), String> {
+    let mut reader = ExportReader::new(page);
+    let mut pages = Vec::new();
+    for (n, line) in lines.iter().enumerate() {
+        let events = reader.line(line, n + 1 == lines.len())?;
+        pages.extend((!events.is_empty()).then_some(events.len()));
+    }
+    Ok((pages, reader.finish()?))
+}
+
+/// The lines of an export of so many events, and its head.
+fn exported(n: i64) -> Vec<String> {
+    let (key, links) = chain(n);
+    let hash = links.last().map_or(GENESIS, |last| &last.hash).to_owned();
+    let head = key.sign_head(TenantId::DEFAULT, (n, hash), Timestamp::from_millis(5));
+    links.iter().map(|link| json!(link).to_string()).chain([json!(head).to_string()]).collect()
+}
+
+#[test]
+fn an_export_is_read_in_pages_and_its_ends_are_told() {
+    let lines = exported(5);
+    let (pages, ends) = read(&lines, 2).unwrap();
+    assert_eq!((pages, ends.from, ends.head["seq"].as_i64()), (vec![2, 2, 1], 1, Some(5)));
+    assert_eq!(ends.faults, []);
+    let gap = [&lines[..2], &lines[3..]].concat();
+    assert_eq!(read(&gap, 2).unwrap().1.faults.len(), 1, "between two pages nobody else looks");
+    let cut = read(&lines[..5], 2).unwrap_err();
+    assert!(cut.contains("cut off"), "{cut}");
+    let long = lines.iter().map(|line| line.replace("task.review", &"x".repeat(600_000))).collect::<Vec<_>>();
+    assert_eq!(read(&long, 200).unwrap().0, [2, 2, 1], "a page has its limit in bytes too");
+}
+
+#[test]
+fn a_head_without_its_events_is_no_whole_export() {
+    let lines = exported(5);
+    let ends = read(&lines[5..], 200).unwrap().1;
+    assert_eq!((ends.from, ends.faults.len()), (1, 1), "{:?}", ends.faults);
+}
+
+#[test]
+fn nothing_follows_the_greatest_number() {
+    let event = |seq: i64, prev: &str| json!({"seq": seq, "prevHash": prev, "hash": "b"}).to_string();
+    let head = json!({"seq": i64::MAX, "hash": "b", "signature": ""}).to_string();
+    for next in [event(i64::MAX, "b"), event(1, "b")] {
+        let ends = read(&[event(i64::MAX, "a"), next, head.clone()], 1).unwrap().1;
+        assert!(ends.faults.iter().any(|fault| fault.problem.contains("does not follow")), "{:?}", ends.faults);
+    }
+    assert!(read(&[event(i64::MIN, "a"), head], 1).is_err());
 }
 
 #[test]

@@ -102,7 +102,7 @@ pub struct PageText {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scan: Option<Scan>,
     /// Whether a picture that may matter was not read, or not all of it: it cannot be unpacked, was one page too many, or
-    /// took too long. The text is then not all that the page says.
+    /// took too long; or whether what the page is packed in is damaged. The text is then not all that the page says.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub unread: bool,
     /// The day on which it was written, where something beside its text says so, as a mail's header does: days in it that

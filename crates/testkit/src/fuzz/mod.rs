@@ -15,6 +15,7 @@
 
 mod chance;
 mod corpus;
+mod effort;
 pub mod json;
 mod memory;
 mod mutate;

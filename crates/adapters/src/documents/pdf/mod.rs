@@ -240,7 +240,7 @@ struct Page<'a> {
     pictures: Vec<Drawn<'a>>,
     /// The part of it that a person sees.
     bounds: Rect,
-    /// Whether some of its content cannot be unpacked.
+    /// Whether some of its content cannot be unpacked, or not as it was packed.
     is_damaged: bool,
 }
 
@@ -269,6 +269,7 @@ fn page<'a>(
     fields::draw(doc, dict, &resources, &mut interpreter)?;
     let (mut drawing, pictures) = interpreter.finish();
     unpacker.check()?;
+    let is_damaged = is_damaged || unpacker.take_torn();
     let bounds = bounds(doc, dict);
     drawing.crop(bounds);
     let visible = drawing.visible();

@@ -347,3 +347,32 @@ fn pages_are_read_as_they_are_turned() {
         assert_eq!(text, "Insured\nElm LLC\nPolicy AL-1", "{turn}");
     }
 }
+
+#[test]
+fn a_page_whose_packed_content_is_damaged_is_not_read_as_if_whole() {
+    let words: String =
+        (0..60).map(|n| at(40, 750 - 12 * n, &format!("Pallet {n} of {}", n * n * 7919 % 1000))).collect();
+    let mut packer = flate2::write::ZlibEncoder::new(Vec::new(), flate2::Compression::best());
+    std::io::Write::write_all(&mut packer, words.as_bytes()).unwrap();
+    let packed = packer.finish().unwrap();
+    let unread = |content: Vec<u8>| {
+        let mut doc = Document::load_mem(&paper(&words).bytes()).unwrap();
+        let stream = doc.get_object_mut((4, 0)).and_then(Object::as_stream_mut).unwrap();
+        stream.set_content(content);
+        stream.dict.set("Filter", "FlateDecode");
+        let mut file = Vec::new();
+        doc.save_to(&mut file).unwrap();
+        let page = read(&file, &Stop::default(), None).unwrap().text.unwrap().pages.remove(0);
+        assert!(page.text.starts_with("Pallet 0 of 0"), "{}", page.text);
+        page.unread
+    };
+    let (half, end) = (packed.len() / 2, packed.len() - 4);
+    let mut flipped = packed.clone();
+    flipped[half] ^= 4;
+    let mut sum = packed.clone();
+    sum[end] ^= 1;
+    assert!(unread(flipped) && unread(packed[..half].to_vec()) && unread(sum));
+    for whole in [packed.clone(), packed[..end].to_vec(), [&packed[..], b"\r\n"].concat()] {
+        assert!(!unread(whole));
+    }
+}

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use flate2::{Decompress, FlushDecompress, Status};
 use kybern_core::document::{DocumentFault, FaultKind, limits};
 use lopdf::{DecompressError, Dictionary, Document, Error, Object, Stream};
 
@@ -15,6 +16,8 @@ const MAX_GLYPHS: usize = 6_000_000;
 const MAX_FORMS: usize = 30_000;
 /// Filters of one stream.
 const MAX_FILTERS: usize = 16;
+/// Bytes of the checksum that follows what is packed by Flate.
+const CHECKSUM: usize = 4;
 /// Under this size the rate of expansion says nothing.
 const FREE_BYTES: usize = 1024 * 1024;
 
@@ -28,6 +31,8 @@ pub(super) struct Unpacker {
     forms: usize,
     /// Whether a limit was met; the document is refused then.
     over: bool,
+    /// Whether a stream was not as it was packed.
+    torn: bool,
 }
 
 impl Unpacker {
@@ -37,6 +42,7 @@ impl Unpacker {
             glyphs: MAX_GLYPHS,
             forms: MAX_FORMS,
             over: false,
+            torn: false,
         }
     }
 
@@ -49,6 +55,7 @@ impl Unpacker {
         match stream.get_plain_content_with_limit(most) {
             Ok(content) => {
                 self.left = self.left.saturating_sub(content.len());
+                self.torn = self.torn || !is_as_packed(stream);
                 Some(content)
             }
             Err(Error::Decompress(DecompressError::MemoryLimitExceeded { .. })) => {
@@ -82,10 +89,42 @@ impl Unpacker {
         Ok(())
     }
 
+    /// Whether a stream since the last question was not as it was packed: what was read of it may be wrong or lack its end.
+    pub(super) fn take_torn(&mut self) -> bool {
+        std::mem::take(&mut self.torn)
+    }
+
     /// # Errors
     /// `TooLarge` when a stream unpacked too far.
     pub(super) fn check(&self) -> Result<(), DocumentFault> {
         if self.over { Err(unpacks_too_far()) } else { Ok(()) }
+    }
+}
+
+/// Whether what is packed by Flate comes to its end with the checksum that it has. The library takes what comes before
+/// damage and says nothing of it. A checksum that is missing is no damage: some programs leave it out, or count it wrong.
+fn is_as_packed(stream: &Stream) -> bool {
+    let is_flate = stream.filters().is_ok_and(|filters| filters.first() == Some(&&b"FlateDecode"[..]));
+    let packed = &stream.content;
+    !is_flate
+        || packed.trim_ascii().is_empty()
+        || after_end(packed, Decompress::new(true)).is_some()
+        || packed.get(2..).and_then(|raw| after_end(raw, Decompress::new(false))).is_some_and(|rest| rest < CHECKSUM)
+}
+
+/// Unpacks without keeping anything; answers how many bytes follow the end, `None` when there is no end.
+fn after_end(packed: &[u8], mut unpacks: Decompress) -> Option<usize> {
+    let mut buffer = vec![0; 32 * 1024];
+    loop {
+        let before = (unpacks.total_in(), unpacks.total_out());
+        let rest = packed.get(usize::try_from(before.0).ok()?..)?;
+        let status = unpacks.decompress(rest, &mut buffer, FlushDecompress::None).ok()?;
+        let after = (unpacks.total_in(), unpacks.total_out());
+        match status {
+            Status::StreamEnd => return packed.len().checked_sub(usize::try_from(after.0).ok()?),
+            Status::Ok | Status::BufError if after == before => return None,
+            Status::Ok | Status::BufError => {}
+        }
     }
 }
 

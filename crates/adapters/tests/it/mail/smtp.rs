@@ -109,6 +109,18 @@ async fn a_reply_without_an_end_is_not_waited_for() {
 }
 
 #[tokio::test]
+async fn a_reply_of_many_lines_is_not_read_over_and_over() {
+    fn lines(count: usize) -> Reply {
+        say("250-x\r\n".repeat(count - 1) + "250 SMTPUTF8")
+    }
+    send(&at("EHLO", || lines(512))).await.unwrap();
+    match send(&at("EHLO", || lines(513))).await {
+        Err(SendFault::Unreachable { message }) => assert!(message.contains("more than 512 lines"), "{message}"),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[tokio::test]
 async fn a_feature_without_a_name_is_a_reply_that_cannot_be_read() {
     match send(&at("EHLO", || say("250-fake\r\n250- \r\n250 SMTPUTF8"))).await {
         Err(SendFault::Unreachable { message }) => assert_eq!(message, "the server's reply cannot be read"),

@@ -6,7 +6,7 @@ use std::fs::File;
 use std::io::{BufRead, BufReader, BufWriter, Read as _, Write as _};
 use std::path::Path;
 
-use kybern_core::audit::PURGED;
+use kybern_core::audit::{ExportEnds, ExportReader};
 use kybern_store::private;
 use serde_json::{Value, json};
 
@@ -127,61 +127,24 @@ struct Report {
     faults: Vec<Value>,
 }
 
-/// An export, without its events.
-struct Export {
-    /// The number of its first event.
-    from: i64,
-    /// The signed head.
-    head: Value,
-}
-
 /// Reads an export page by page, and has the server check each.
-async fn read(path: &Path, client: &Client, report: &mut Report) -> Result<Export, Failure> {
+async fn read(path: &Path, client: &Client, report: &mut Report) -> Result<ExportEnds, Failure> {
     let wrong = |problem: String| Failure::Content { path: path.display().to_string(), problem };
     let file = File::open(path).map_err(|error| wrong(format!("cannot be read: {error}")))?;
-    let (mut from, mut before, mut head, mut page) = (None, None::<Value>, None, Vec::new());
-    let mut beginning = Beginning::default();
     let mut file = BufReader::new(file);
     let mut lines = std::iter::from_fn(|| next_line(&mut file).transpose()).enumerate().peekable();
+    let mut reader = ExportReader::new(PAGE as usize);
     while let Some((n, line)) = lines.next() {
-        let line = line.map_err(|problem| wrong(format!("line {}: {problem}", n + 1)))?;
-        let value: Value = serde_json::from_str(&line).map_err(|error| wrong(format!("line {}: {error}", n + 1)))?;
-        let written = value.to_string();
-        if written != line {
-            // A member that stands there twice, for one: others may read the first, where the last is checked.
-            let problem = format!("line {} is not written as an export is: added to, or written anew", n + 1);
-            report.faults.push(json!({"seq": value["seq"], "problem": problem}));
-        }
-        let is_last = lines.peek().is_none();
-        if is_last && value.get("signature").is_some() {
-            head = Some(value);
-        } else {
-            let seq = value["seq"].as_i64().filter(|seq| *seq >= 1);
-            let seq = seq.ok_or_else(|| wrong(format!("line {}: seq is no number from 1 on", n + 1)))?;
-            from = from.or(Some(seq));
-            beginning.look_at(&value);
-            page.push(value);
-        }
-        if page.len() == PAGE as usize || (is_last && !page.is_empty()) {
-            let events = std::mem::take(&mut page);
-            check(client, &events, before.as_ref(), report).await?;
-            before = events.last().cloned();
+        let in_line = |problem: String| wrong(format!("line {}: {problem}", n + 1));
+        let events = reader.line(&line.map_err(in_line)?, lines.peek().is_none()).map_err(in_line)?;
+        if !events.is_empty() {
+            check(client, &json!({"events": events}), report).await?;
         }
     }
-    let head = head.ok_or_else(|| wrong("does not end with a signed head: the export was cut off".to_owned()))?;
-    let body = json!({"events": [], "head": head});
-    let found = client.post("/api/audit/check", Body::Json(&body), None).await?.value;
-    report.faults.extend(found["faults"].as_array().cloned().unwrap_or_default());
-    if let Some(last) = &before
-        && (last["seq"] != head["seq"] || last["hash"] != head["hash"])
-    {
-        report.faults.push(json!({"seq": last["seq"], "problem": "is not the event that the head names"}));
-    }
-    if !beginning.is_whole() {
-        let problem = "is the first event, what was before is missing, and no event says that it was removed";
-        report.faults.push(json!({"seq": from, "problem": problem}));
-    }
-    Ok(Export { from: from.unwrap_or(1), head })
+    let ends = reader.finish().map_err(wrong)?;
+    check(client, &json!({"events": [], "head": ends.head}), report).await?;
+    report.faults.extend(ends.faults.iter().map(|fault| json!(fault)));
+    Ok(ends)
 }
 
 /// The next line; `None` at the end of the file.
@@ -200,42 +163,9 @@ fn next_line(file: &mut impl BufRead) -> Result<Option<String>, String> {
     String::from_utf8(line).map(Some).map_err(|_| "is no UTF-8 text".to_owned())
 }
 
-/// Whether an export begins where its chain does: with the first event, or behind what an event in it says was removed.
-#[derive(Default)]
-struct Beginning {
-    /// The number and the hash of the event before the first one.
-    before: Option<(i64, Value)>,
-    /// Whether an event says that what was before was exported and removed.
-    told: bool,
-}
-
-impl Beginning {
-    fn look_at(&mut self, event: &Value) {
-        let before = || (event["seq"].as_i64().unwrap_or_default() - 1, event["prevHash"].clone());
-        let (seq, hash) = self.before.get_or_insert_with(before);
-        let detail = &event["detail"];
-        self.told |= event["action"] == PURGED && detail["seq"] == *seq && detail["hash"] == *hash;
-    }
-
-    fn is_whole(&self) -> bool {
-        self.told || self.before.as_ref().is_none_or(|(seq, _)| *seq == 0)
-    }
-}
-
-/// Whether an event is the next one after another.
-fn follows(before: &Value, next: &Value) -> bool {
-    let expected = before["seq"].as_i64().and_then(|seq| seq.checked_add(1));
-    next["prevHash"] == before["hash"] && expected.is_some() && next["seq"].as_i64() == expected
-}
-
-/// Has the server check events, and looks whether they follow those before.
-async fn check(client: &Client, events: &[Value], before: Option<&Value>, report: &mut Report) -> Result<(), Failure> {
-    if let (Some(before), Some(first)) = (before, events.first())
-        && !follows(before, first)
-    {
-        report.faults.push(json!({"seq": first["seq"], "problem": "does not follow the event before it"}));
-    }
-    let found = client.post("/api/audit/check", Body::Json(&json!({"events": events})), None).await?.value;
+/// Has the server check a part of an export.
+async fn check(client: &Client, part: &Value, report: &mut Report) -> Result<(), Failure> {
+    let found = client.post("/api/audit/check", Body::Json(part), None).await?.value;
     report.faults.extend(found["faults"].as_array().cloned().unwrap_or_default());
     Ok(())
 }
@@ -254,16 +184,5 @@ mod tests {
         assert!(next().unwrap_err().contains("longer than 8388608 bytes"));
         assert_eq!(next_line(&mut BufReader::new(&b""[..])), Ok(None));
         assert!(next_line(&mut BufReader::new(&[0xff, b'\n'][..])).is_err());
-    }
-
-    #[test]
-    fn nothing_follows_the_greatest_number() {
-        let event = |seq: i64, prev: &str, hash: &str| json!({"seq": seq, "prevHash": prev, "hash": hash});
-        assert!(follows(&event(6, "a", "b"), &event(7, "b", "c")));
-        assert!(
-            !follows(&event(6, "a", "b"), &event(8, "b", "c")) && !follows(&event(6, "a", "b"), &event(7, "x", "c"))
-        );
-        assert!(!follows(&event(i64::MAX, "a", "b"), &event(i64::MIN, "b", "c")));
-        assert!(!follows(&event(i64::MAX, "a", "b"), &json!({"prevHash": "b"})));
     }
 }

@@ -1,0 +1,25 @@
+//! An event's RFC 8785 form, which its hash covers.
+
+use serde_json::{Number, Value};
+
+use super::AuditEvent;
+
+/// The form as text. Serialising strings, maps and a JSON value cannot fail; an empty form would still break the chain
+/// loudly.
+pub(super) fn text(event: &AuditEvent) -> String {
+    serde_json_canonicalizer::to_string(event).unwrap_or_default()
+}
+
+/// Whether the form says all that the event says. It writes every number as JavaScript does: `1.0` like `1`, and of a
+/// great integer only as many digits as a double holds. A number that reads back as another was put there later.
+pub(super) fn says_all(detail: &Value) -> bool {
+    match detail {
+        Value::Null | Value::Bool(_) | Value::String(_) => true,
+        Value::Number(number) => {
+            let written = serde_json_canonicalizer::to_string(number).unwrap_or_default();
+            serde_json::from_str::<Number>(&written).is_ok_and(|read| read == *number)
+        }
+        Value::Array(items) => items.iter().all(says_all),
+        Value::Object(members) => members.values().all(says_all),
+    }
+}
