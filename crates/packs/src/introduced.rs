@@ -40,10 +40,7 @@ pub(crate) fn sends_somebody(body: &str) -> bool {
 }
 
 /// The only company with a legal form that a message names besides those who are `refused`, and where it stands.
-pub(crate) fn only_other(
-    fields: &[ExtractedField],
-    refused: impl Fn(&str) -> bool,
-) -> Option<(&str, &ExtractedField)> {
+pub(crate) fn only_other(fields: &[ExtractedField], refused: impl Fn(&str) -> bool) -> Option<(&str, &ExtractedField)> {
     let named = fields.iter().filter(|field| field.group.as_deref() == Some(COMPANIES) && field.name == "name");
     let mut others = named.filter_map(|field| Some((field.value.as_str()?, field))).filter(|(name, _)| !refused(name));
     let first = others.next()?;

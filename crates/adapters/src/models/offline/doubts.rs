@@ -1,4 +1,5 @@
-//! What makes a person look at a message in any trade: it asks for money or for secrets, or says to wait.
+//! What makes a person look at a message in any trade: it asks for money or for secrets, wants to be kept from others,
+//! or says to wait.
 
 use std::sync::LazyLock;
 
@@ -57,17 +58,51 @@ const SIGNS: &[(&str, u8)] = &[
     ("überweisen", 1),
     ("passwort", 1),
 ];
+/// Turns of mail whose writer does not want others to hear of it. A notice beneath a mail that it is confidential is none.
+const HUSHES: &[(&str, u8)] = &[
+    ("must not be informed", 2),
+    ("must not be told", 2),
+    ("must not know", 2),
+    ("should not be informed", 2),
+    ("should not be told", 2),
+    ("should not know", 2),
+    ("do not inform", 2),
+    ("don t inform", 2),
+    ("do not let them know", 2),
+    ("don t let them know", 2),
+    ("without their knowledge", 2),
+    ("without telling", 2),
+    ("keep this between us", 2),
+    ("stays between us", 2),
+    ("keep this confidential", 1),
+    ("keep it confidential", 1),
+    ("tell nobody", 2),
+    ("to me only", 1),
+    ("only to me", 1),
+    ("to this address only", 1),
+    ("only to this address", 1),
+    ("no debe enterarse", 2),
+    ("no deben enterarse", 2),
+    ("sin que se entere", 2),
+    ("solo a mí", 1),
+    ("ne doit pas être informé", 2),
+    ("ne doivent pas être informés", 2),
+    ("à moi seul", 1),
+    ("darf nicht erfahren", 2),
+];
 /// Where two signs are weak, both must be there.
 const STRONG: u8 = 2;
 /// Signs that a reason names.
 const MAX_NAMED: usize = 3;
 
 static DEMANDS: LazyLock<Phrases> = LazyLock::new(|| Phrases::of(SIGNS.iter().map(|(sign, _)| *sign)));
+static SECRETS: LazyLock<Phrases> = LazyLock::new(|| Phrases::of(HUSHES.iter().map(|(sign, _)| *sign)));
 
 /// Why a person must look at a message, whatever its intent: each reason once, none when nothing speaks for it.
 pub(super) fn of_manner(subject: &str, text: &str) -> Vec<String> {
     let reasons = [
-        ("it asks for money or for access to an account", demands(subject, text)),
+        ("it asks for money or for access to an account", found(&DEMANDS, SIGNS, subject, text)),
+        ("it wants others not to know", found(&SECRETS, HUSHES, subject, text)),
         ("it says to wait", waits::said(subject, text)),
     ];
     let told = |(what, said): (&str, Vec<String>)| {
@@ -77,14 +112,14 @@ pub(super) fn of_manner(subject: &str, text: &str) -> Vec<String> {
     reasons.into_iter().filter_map(told).collect()
 }
 
-/// What demands money or access.
-fn demands(subject: &str, text: &str) -> Vec<String> {
+/// The signs that a message has, when they are enough.
+fn found(phrases: &Phrases, signs: &[(&str, u8)], subject: &str, text: &str) -> Vec<String> {
     let parts = [words(subject, 0), words(text, 0)];
-    let mut seen: Vec<usize> = parts.iter().flat_map(|part| DEMANDS.find_all(part)).map(|found| found.phrase).collect();
+    let mut seen: Vec<usize> = parts.iter().flat_map(|part| phrases.find_all(part)).map(|found| found.phrase).collect();
     seen.sort_unstable();
     seen.dedup();
-    let sum: u8 = seen.iter().map(|index| SIGNS[*index].1).fold(0, u8::saturating_add);
-    if sum < STRONG { Vec::new() } else { seen.iter().map(|index| SIGNS[*index].0.to_owned()).collect() }
+    let sum: u8 = seen.iter().map(|index| signs[*index].1).fold(0, u8::saturating_add);
+    if sum < STRONG { Vec::new() } else { seen.iter().map(|index| signs[*index].0.to_owned()).collect() }
 }
 
 #[cfg(test)]
@@ -97,6 +132,24 @@ mod tests {
         assert!(!of_manner("Sign in to your mailbox", "Your password expires today").is_empty());
         assert!(of_manner("Loss runs", "Please order the loss runs for the renewal.").is_empty());
         assert!(of_manner("Payment", "When is my next installment due?").is_empty());
+    }
+
+    #[test]
+    fn whoever_wants_others_not_to_know_is_heard() {
+        for said in [
+            "Order the loss runs. Our present agent must not be told.",
+            "Keep this confidential and send the certificate only to me.",
+            "Pide la siniestralidad, el corredor no debe enterarse.",
+        ] {
+            assert!(of_manner("Loss runs", said)[0].starts_with("it wants others not to know"), "{said}");
+        }
+        for said in [
+            "Please send the loss runs only to me, Dana is out this week.",
+            "CONFIDENTIAL: this message is for its addressee only. If you received it in error, do not disclose it.",
+            "The shipper should know that we deliver on Monday.",
+        ] {
+            assert!(of_manner("Loss runs", said).is_empty(), "{said}");
+        }
     }
 
     #[test]
