@@ -5,7 +5,7 @@
 //! not is passed on: what stands before the first item holds for all of them, what stands later completes the item
 //! above it. A second segment with the same opening value is the same item, unless the field says that such rows repeat.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use kybern_core::model::ValueKind;
 
@@ -54,6 +54,7 @@ impl Segment {
 /// The values of one group, with the number of the item that each belongs to.
 pub(super) fn items(mut values: Vec<Occurrence>, labels: &Labels<'_>) -> Vec<(u32, Occurrence)> {
     let opens = |value: &Occurrence| labels.fields[value.field].opens_item;
+    to_rows(&mut values);
     // What was found for an item is ordered by its opening value, and comes behind it.
     values.sort_by_key(|value| (value.page, value.at, value.row.is_none() && !opens(value), value.start));
     let leader = leader(&values, labels).or_else(|| giver(&values, labels));
@@ -133,6 +134,26 @@ pub(super) fn items(mut values: Vec<Occurrence>, labels: &Labels<'_>) -> Vec<(u3
             values.into_iter().map(move |value| (u32::try_from(item).unwrap_or(u32::MAX), value))
         })
         .collect()
+}
+
+/// Gives to a table's row what was found on its line without the help of a label, where the row has no such value. A
+/// sentence may hold several rows on a line; it says by itself what belongs to which.
+fn to_rows(values: &mut [Occurrence]) {
+    let mut rows: HashMap<(usize, usize), Option<((usize, usize), usize)>> = HashMap::new();
+    let mut told: HashSet<((usize, usize), usize)> = HashSet::new();
+    for value in values.iter() {
+        if let Some(row) = value.row {
+            let known = rows.entry((value.page, value.line)).or_insert(Some((row, value.at)));
+            *known = known.filter(|(other, _)| *other == row);
+            told.insert(((value.page, value.line), value.field));
+        }
+    }
+    for value in values.iter_mut().filter(|value| value.row.is_none()) {
+        let line = (value.page, value.line);
+        if let Some((row, at)) = rows.get(&line).copied().flatten().filter(|_| told.insert((line, value.field))) {
+            (value.row, value.at) = (Some(row), at);
+        }
+    }
 }
 
 /// Whether an item has another number.

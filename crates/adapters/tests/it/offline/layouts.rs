@@ -353,3 +353,14 @@ async fn an_applicant_with_a_legal_form_is_no_person() {
     assert_eq!(plain(form, "name").await, Vec::<Value>::new());
     assert_eq!(plain("Applicant: Ada Example\nLicense: TX 44120987", "name").await, ["Ada Example"]);
 }
+
+#[tokio::test]
+async fn a_name_on_a_row_is_the_rows_whatever_its_column_is_called() {
+    let text = "Client\tBig Leasing Co\tContract\tBegin\n\
+                Acme LLC\tBrook Leasing Company\tBR-100417-A\t2025-01-01\n\
+                Acme LLC\tBrook Leasing Company\tBR-100417-B\t2026-01-01\n\
+                Acme LLC\tFern Leasing Exchange\tFLE 2200190\t2026-01-01\n";
+    let [brook, fern] = ["Brook Leasing Company", "Fern Leasing Exchange"];
+    let expected = [row("BR-100417-A", &[brook]), row("BR-100417-B", &[brook]), row("FLE 2200190", &[fern])];
+    assert_eq!(of_numbers(text, "lessor").await, expected);
+}
