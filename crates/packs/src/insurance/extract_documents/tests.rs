@@ -34,24 +34,6 @@ async fn what_a_document_says_once_holds_for_all_its_policies() {
 }
 
 #[tokio::test]
-async fn a_policy_for_which_a_register_wants_nothing_is_left_out() {
-    let mut world = World::new();
-    let row = |n: usize, wanted: &str| {
-        format!(
-            "@policies[{n}].policy_number = AB-{n}\n@policies[{n}].insurer = North\n@policies[{n}].wanted = {wanted}\n"
-        )
-    };
-    world.document(
-        "a.xlsx",
-        &format!("@insured.name = Acme LLC\n{}{}{}", row(1, "Y"), row(2, "N - have it"), row(3, "now")),
-    );
-    let data = world.run(&tool(), json!({"required": ["insured", "policies"]})).await;
-    let numbers: Vec<&Value> =
-        data["extracted_policies"].as_array().unwrap().iter().map(|policy| &policy["policy_number"]).collect();
-    assert_eq!(numbers, ["AB-1", "AB-3"]);
-}
-
-#[tokio::test]
 async fn a_guess_is_listed_and_is_not_enough_for_a_name() {
     let mut world = World::new();
     world.document("a.pdf", "@insured.name = Maybe LLC ?0.3");
