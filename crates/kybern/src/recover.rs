@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use kybern_adapters::keys::new_api_key;
 
-use crate::config::Config;
+use crate::config::{Config, Ocr};
 use crate::output::Screen;
 use crate::wiring;
 
@@ -28,7 +28,7 @@ pub(crate) async fn run(options: RecoverOptions) -> anyhow::Result<ExitCode> {
     let opened = wiring::open_store_under(&config, new_master_key).await?;
     let mut settings = wiring::settings(&config, &config.server.local_url());
     settings.work = false;
-    let engine = wiring::engine(&config, &opened, settings)?;
+    let engine = wiring::engine(&config, &opened, Ocr::Off, settings)?;
     let key = new_api_key()?;
     if engine.bootstrap(None, || key.clone()).await?.is_none() {
         engine.admin_key(&key).await?;

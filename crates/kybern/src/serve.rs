@@ -98,10 +98,13 @@ pub(crate) async fn start(config: Config, listen: SocketAddr, purpose: Purpose) 
         .await
         .with_context(|| format!("cannot listen on {listen}; another server may have it: choose one with --listen"))?;
     let address = listener.local_addr()?;
+    // Who reads scans is asked while the database opens: both take a few hundredths of a second.
+    let documents = config.documents.clone();
+    let asked = tokio::task::spawn_blocking(move || documents.reader());
     let opened = wiring::open_store(&config).await.map_err(|error| opening::explain(&config.database.url, error))?;
     let mut settings = wiring::settings(&config, &format!("http://{address}"));
     settings.work = purpose.works();
-    let engine = wiring::engine(&config, &opened, settings)?;
+    let engine = wiring::engine(&config, &opened, asked.await??, settings)?;
     let first_key = match purpose.works() {
         true => {
             let admin = config.security.admin_key.as_ref().map(|key| key.expose().to_owned());

@@ -173,11 +173,11 @@ pub(crate) fn settings(config: &Config, public_url: &str) -> Settings {
     }
 }
 
-/// Puts an engine together over an opened store.
+/// Puts an engine together over an opened store. `ocr` is who reads scans.
 ///
 /// # Errors
 /// When a setting cannot be used, or bundled plans are faulty.
-pub(crate) fn engine(config: &Config, opened: &Opened, settings: Settings) -> anyhow::Result<Engine> {
+pub(crate) fn engine(config: &Config, opened: &Opened, ocr: Ocr, settings: Settings) -> anyhow::Result<Engine> {
     let policy = EgressPolicy::new(&config.egress.allow).map_err(anyhow::Error::msg).context("[egress] allow")?;
     let mail_sender = match &config.smtp {
         None => None,
@@ -197,7 +197,7 @@ pub(crate) fn engine(config: &Config, opened: &Opened, settings: Settings) -> an
     let [wake_ups, job_wake_ups] = opened.wake_ups.clone();
     let worker = WorkerId::new(&format!("{}-{}", std::process::id(), ids.next().simple()));
     let model = Arc::new(RulesModel);
-    let reader = Reader::with_ocr(match config.documents.reader()? {
+    let reader = Reader::with_ocr(match ocr {
         Ocr::Reads(tesseract) => Some(tesseract),
         Ocr::Off | Ocr::Missing => None,
     });

@@ -66,13 +66,18 @@ impl Tesseract {
             let said = child::run(program, &[argument], &[], b"", ASK_LIMITS, &Stop::default());
             said.map(|said| String::from_utf8_lossy(&said).into_owned()).map_err(|fault| no_tesseract(program, &fault))
         };
-        let version = ask("--version")?;
+        let (version, known) = std::thread::scope(|scope| {
+            let version = scope.spawn(|| ask("--version"));
+            let known = ask("--list-langs");
+            (version.join(), known)
+        });
+        let version = version.unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
         let version = version.lines().next().and_then(|line| line.strip_prefix("tesseract ")).map(str::to_owned);
         let Some(version) = version else {
             let reason = "names another version line".to_owned();
             return Err(TesseractFault::NoTesseract { program: program.to_owned(), reason });
         };
-        let known = ask("--list-langs")?;
+        let known = known?;
         let known: Vec<&str> = known.lines().skip(1).map(str::trim).filter(|name| !name.is_empty()).collect();
         let (has, lacks): (Vec<&String>, Vec<&String>) =
             languages.iter().partition(|language| known.contains(&language.as_str()));
