@@ -15,7 +15,6 @@
 
 mod chance;
 mod corpus;
-mod effort;
 pub mod json;
 mod memory;
 mod mutate;

@@ -9,13 +9,13 @@ use std::time::{Duration, Instant};
 
 use super::corpus::{Corpus, GUIDED};
 use super::options::Options;
-use super::{Target, effort, memory, shrink};
+use super::{Target, memory, shrink};
 
 /// What one input may take: a release build on any machine; a debug build is ten times slower.
 const MAX_TIME: Duration = if cfg!(debug_assertions) { Duration::from_secs(10) } else { Duration::from_secs(1) };
 /// Nothing that takes so long ever ends.
 const HANGS: Duration = Duration::from_secs(90);
-/// A busy machine makes anything slow. What is slow so often, also by what it has worked, is slow itself.
+/// A busy machine makes anything slow once. What is slow so often is slow itself.
 const TRIES: u32 = 3;
 /// The stack of the threads that a server runs on.
 const STACK: usize = 2 * 1024 * 1024;
@@ -173,10 +173,9 @@ fn judge(target: &Target, input: &[u8], at_first: u64) -> (Duration, Option<(Str
     }
     for _ in 1..TRIES {
         if took > MAX_TIME {
-            let (began, before) = (now(), effort::worked());
+            let began = now();
             drop(attempt(target, input));
-            let worked = effort::worked().zip(before).map(|(now, before)| now.saturating_sub(before));
-            took = took.min(effort::weighed(began.elapsed(), worked));
+            took = took.min(began.elapsed());
         }
     }
     let slow = (took > MAX_TIME).then(|| (format!("it takes {took:?}, {MAX_TIME:?} are allowed"), false));

@@ -167,7 +167,7 @@ fn hostile() -> Vec<Vec<u8>> {
 }
 
 /// How long a flood is.
-const FLOOD: usize = if cfg!(debug_assertions) { 768 * 1024 } else { 4 * 1024 * 1024 };
+const FLOOD: usize = if cfg!(debug_assertions) { 1024 * 1024 } else { 4 * 1024 * 1024 };
 /// What a flood may take, in megabytes: its message a few times, and not a structure for every few bytes of it. One alone
 /// takes up to 45 in a release build; the allocator keeps some of what those before it took.
 const FLOOD_MEGABYTES: u64 = if cfg!(debug_assertions) { 24 } else { 96 };
