@@ -8,7 +8,6 @@ mod lines;
 mod losses;
 mod parties;
 mod policies;
-mod requested;
 mod terms;
 mod wanted;
 
@@ -324,10 +323,9 @@ fn made() -> ExtractionSchema {
         fields: field::patterns(&[
             parties::INSURED,
             parties::OTHERS,
-            requested::REQUESTED,
             CONTACT,
             parties::HOLDER,
-            wanted::WANTED_FROM,
+            wanted::WANTED,
             COMPANY,
             policies::POLICY,
             terms::TERMS,

@@ -55,10 +55,7 @@ struct Band {
 
 /// Adds the rows, and gives them what was found on their lines.
 pub(super) fn rows(page: &Page<'_>, index: usize, labels: &Labels<'_>, found: &mut Vec<Occurrence>) {
-    for (opener, pattern) in labels.fields.iter().enumerate() {
-        if !(pattern.opens_item && pattern.value == ValueKind::PolicyNumber && pattern.group.is_some()) {
-            continue;
-        }
+    for (opener, pattern) in labels.openers() {
         let of_group = |field: usize| labels.fields[field].group == pattern.group;
         let Some(period) = (0..labels.fields.len())
             .find(|field| of_group(*field) && labels.fields[*field].value == ValueKind::DateRange)

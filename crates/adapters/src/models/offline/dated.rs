@@ -33,10 +33,7 @@ pub(super) fn numbers(
     found: [&[Occurrence]; 2],
 ) -> Vec<Occurrence> {
     let mut told = Vec::new();
-    for (opener, pattern) in labels.fields.iter().enumerate() {
-        if !(pattern.opens_item && pattern.value == ValueKind::PolicyNumber && pattern.group.is_some()) {
-            continue;
-        }
+    for (opener, pattern) in labels.openers() {
         let is_period = |field: &usize| {
             labels.fields[*field].group == pattern.group && labels.fields[*field].value == ValueKind::DateRange
         };

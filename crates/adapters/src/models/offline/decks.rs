@@ -36,10 +36,7 @@ const LEAST_DIGITS: usize = 8;
 
 /// Adds the items, and gives them what was found in their blocks.
 pub(super) fn items(page: &Page<'_>, index: usize, labels: &Labels<'_>, found: &mut Vec<Occurrence>) {
-    for (opener, pattern) in labels.fields.iter().enumerate() {
-        if !(pattern.opens_item && pattern.value == ValueKind::PolicyNumber && pattern.group.is_some()) {
-            continue;
-        }
+    for (opener, _) in labels.openers() {
         let (mut over, mut decks) = (0, 0);
         for line in 0..page.lines.len() {
             if line < over || decks == MAX_DECKS {

@@ -92,6 +92,14 @@ impl<'s> Labels<'s> {
         Self { fields, writer: known.schema.writer.as_deref(), known, places, closed }
     }
 
+    /// The fields whose value, a policy's number, opens an item of a list.
+    pub(super) fn openers(&self) -> impl Iterator<Item = (usize, &'s FieldPattern)> {
+        let opens = |pattern: &FieldPattern| {
+            pattern.opens_item && pattern.value == ValueKind::PolicyNumber && pattern.group.is_some()
+        };
+        self.fields.iter().copied().enumerate().filter(move |(_, pattern)| opens(pattern))
+    }
+
     /// Every label that begins at the word `first`, the longest first, each with its field as its number.
     pub(super) fn at<'a>(&'a self, text: &'a [Word], first: usize) -> impl Iterator<Item = Found> + 'a {
         let owned =

@@ -21,7 +21,6 @@ mod decks;
 mod doubts;
 mod examples;
 mod extract;
-mod heads;
 mod items;
 mod keywords;
 mod label_text;

@@ -58,10 +58,7 @@ pub(super) fn numbers(
     let mut told = Vec::new();
     let is_term =
         |field: usize, group: &Option<String>| labels.has_terms(field) && labels.fields[field].group == *group;
-    for (opener, pattern) in labels.fields.iter().enumerate() {
-        if !(pattern.opens_item && pattern.value == ValueKind::PolicyNumber && pattern.group.is_some()) {
-            continue;
-        }
+    for (opener, pattern) in labels.openers() {
         let here = || found.into_iter().flatten().filter(|value| value.page == index);
         let known = Known::of(page, here().filter(|value| value.field == opener));
         // Where things of another kind have numbers too, such as losses, a number beside a term may be theirs.

@@ -2,8 +2,6 @@
 
 use std::collections::{HashMap, HashSet};
 
-use kybern_core::model::ValueKind;
-
 use super::labels::Labels;
 use super::numbered::is_named;
 use super::occurrence::{Occurrence, Place, sure};
@@ -25,10 +23,7 @@ pub(super) fn numbers(
     found: [&[Occurrence]; 2],
 ) -> Vec<Occurrence> {
     let mut told = Vec::new();
-    for (opener, pattern) in labels.fields.iter().enumerate() {
-        if !(pattern.opens_item && pattern.value == ValueKind::PolicyNumber && pattern.group.is_some()) {
-            continue;
-        }
+    for (opener, _) in labels.openers() {
         let Some(name) = (0..labels.fields.len()).find(|field| is_named(labels, opener, *field)) else { continue };
         let here = || found.into_iter().flatten().filter(|value| value.page == index);
         let known: HashMap<usize, &Occurrence> =

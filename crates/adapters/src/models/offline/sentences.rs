@@ -54,10 +54,7 @@ const OTHERS: [ValueKind; 5] =
 /// Adds what such sentences tell, outside tables and beside what labels led to.
 pub(super) fn told(page: &Page<'_>, index: usize, labels: &Labels<'_>, found: &[Occurrence]) -> Vec<Occurrence> {
     let mut told = Vec::new();
-    for (opener, pattern) in labels.fields.iter().enumerate() {
-        if !(pattern.opens_item && pattern.value == ValueKind::PolicyNumber && pattern.group.is_some()) {
-            continue;
-        }
+    for (opener, _) in labels.openers() {
         let mut sorted: Vec<&Occurrence> = found.iter().filter(|value| value.page == index).collect();
         sorted.sort_unstable_by_key(|value| value.start);
         // The number of the sentence before, where it has one only.

@@ -36,10 +36,7 @@ const LEAST_FACTS: usize = 2;
 
 /// Adds the items, and gives them what was found on their lines.
 pub(super) fn items(page: &Page<'_>, index: usize, labels: &Labels<'_>, found: &mut Vec<Occurrence>) {
-    for (opener, pattern) in labels.fields.iter().enumerate() {
-        if !(pattern.opens_item && pattern.value == ValueKind::PolicyNumber && pattern.group.is_some()) {
-            continue;
-        }
+    for (opener, pattern) in labels.openers() {
         let of_group = |field: usize| labels.fields[field].group == pattern.group;
         let here = |value: &Occurrence| value.page == index && of_group(value.field);
         // Where things of another kind have numbers too, such as losses, a block may tell of one of those.

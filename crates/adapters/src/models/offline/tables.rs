@@ -5,7 +5,7 @@ use super::labels::Labels;
 use super::layout::{Cell, Line};
 use super::occurrence::{Occurrence, Place, sure};
 use super::page::Page;
-use super::{amounts, bands, columns, compound, heads, unnamed, values};
+use super::{amounts, bands, columns, compound, unnamed, values};
 
 use kybern_core::model::ValueKind;
 
@@ -180,11 +180,11 @@ fn headers(page: &Page<'_>, line: usize, labels: &Labels<'_>) -> Vec<Header> {
             others.push(rest);
         }
         if columns.iter().flatten().any(|field| labels.fields[*field].opens_item) {
-            heads::terms(page, line, labels, group, &mut columns);
+            unnamed::terms(page, line, labels, group, &mut columns);
         } else {
             unnamed::openers(page, line, labels, group, &mut columns);
         }
-        heads::amounts(page, line, labels, group, &mut columns);
+        unnamed::amounts(page, line, labels, group, &mut columns);
         unnamed::answers(page, line, labels, group, &mut columns);
         unnamed::references(page, line, labels, group, &fields, &mut columns);
         let named = || columns.iter().flatten().copied();

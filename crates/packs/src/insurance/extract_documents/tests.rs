@@ -269,10 +269,18 @@ async fn whose_a_policy_is_is_asked_with_what_else_is_open() {
 async fn a_register_says_of_which_policies_the_losses_are_wanted() {
     let mut world = World::new();
     let row = |n: usize, said: &str| format!("@policies[{n}].policy_number = A{n}\n@policies[{n}].loss_runs = {said}");
-    let rows = [row(1, "Y"), row(2, "N - have it"), row(3, "yes, five years"), row(4, "no")].join("\n");
+    let rows = [
+        row(1, "Y"),
+        row(2, "N - have it"),
+        row(3, "yes, five years"),
+        row(4, "no"),
+        row(5, "now"),
+        row(6, "received 3/2"),
+    ]
+    .join("\n");
     world.document("a.pdf", &format!("@insured.name = Acme LLC\n{rows}"));
     let data = world.run(&tool(), json!({})).await;
     let numbers: Vec<&Value> =
         data["extracted_policies"].as_array().unwrap().iter().map(|policy| &policy["policy_number"]).collect();
-    assert_eq!(numbers, ["A1", "A3"]);
+    assert_eq!(numbers, ["A1", "A3", "A5"]);
 }
