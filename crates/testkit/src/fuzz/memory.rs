@@ -1,4 +1,5 @@
-//! What this process holds. Elsewhere than on Linux nothing is known, and nothing is watched.
+//! What this process holds, without the pages of its own program: those come as its code is used, and a larger program
+//! has more of them. Elsewhere than on Linux nothing is known, and nothing is watched.
 
 /// The most megabytes that the process ever held, and those it holds now.
 pub(super) fn megabytes() -> Option<(u64, u64)> {
@@ -8,7 +9,8 @@ pub(super) fn megabytes() -> Option<(u64, u64)> {
         let kilobytes: u64 = line.trim_start_matches(':').trim().trim_end_matches(" kB").parse().ok()?;
         Some(kilobytes / 1024)
     };
-    Some((field("VmHWM")?, field("VmRSS")?))
+    let program = field("RssFile")?;
+    Some((field("VmHWM")?.saturating_sub(program), field("VmRSS")?.saturating_sub(program)))
 }
 
 /// The most megabytes that the process ever held; 0 where nothing is known.

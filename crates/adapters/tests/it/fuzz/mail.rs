@@ -170,7 +170,7 @@ fn hostile() -> Vec<Vec<u8>> {
 const FLOOD: usize = if cfg!(debug_assertions) { 1024 * 1024 } else { 4 * 1024 * 1024 };
 /// What a flood may take, in megabytes: its message a few times, and not a structure for every few bytes of it. One alone
 /// takes up to 45 in a release build; the allocator keeps some of what those before it took.
-const FLOOD_MEGABYTES: u64 = if cfg!(debug_assertions) { 24 } else { 96 };
+const FLOOD_MEGABYTES: u64 = if cfg!(debug_assertions) { 12 } else { 96 };
 
 /// Where a flood comes: before it, and after it.
 const CHANNELS: &[(&str, &str)] = &[
