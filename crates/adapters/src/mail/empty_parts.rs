@@ -1,6 +1,6 @@
-//! Multiparts without a part, or with one that has not even a blank line: where two lines with their boundary follow each
-//! other, or only the one that ends them is there. The parser takes the second for the header of a part and loses what
-//! comes after it, so blank lines, and where it is missing the first line, are put between.
+//! Multiparts without a part, and headers that a boundary ends and no blank line: the message's own, that of a part, or
+//! none at all where two boundaries follow each other. The parser takes such a boundary for a line of the header and
+//! loses what comes after it, so blank lines, and where it is missing the first boundary, are put between.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -15,7 +15,6 @@ pub(super) fn filled(raw: &[u8]) -> Cow<'_, [u8]> {
     let mut begun: HashSet<&[u8]> = HashSet::new();
     let mut filled: Vec<u8> = Vec::new();
     let (mut at, mut from) = (0, 0);
-    let mut has_begun = false;
     // What the type of this header declares: of two types the last one counts.
     let mut new = None;
     for line in raw.split_inclusive(|byte| *byte == b'\n') {
@@ -29,9 +28,13 @@ pub(super) fn filled(raw: &[u8]) -> Cow<'_, [u8]> {
         }
         if begins || ended.is_some() {
             let lacks_begin = ended.filter(|ended| !begun.contains(ended));
-            if has_begun || lacks_begin.is_some() {
+            let lacks_blank_line = place.lacks_blank_line();
+            if lacks_blank_line || lacks_begin.is_some() {
                 filled.extend_from_slice(&raw[from..at]);
                 from = at;
+                if lacks_blank_line && lacks_begin.is_some() {
+                    filled.extend_from_slice(b"\r\n");
+                }
                 for part in lacks_begin.iter().flat_map(|boundary| [b"--".as_slice(), boundary, b"\r\n"]) {
                     filled.extend_from_slice(part);
                 }
@@ -45,7 +48,6 @@ pub(super) fn filled(raw: &[u8]) -> Cow<'_, [u8]> {
             let found = place.header_line(line).then(|| boundary(line, parted)).flatten();
             new = found.or(new.filter(|_| !is_other));
         }
-        has_begun = begins;
         at += line.len();
     }
     if filled.is_empty() {
@@ -67,20 +69,27 @@ struct Place {
     parted: bool,
     /// Whether the header is that of an enclosed message, whose own header follows the blank line.
     of_message: bool,
+    /// Whether it is the header of an enclosed message, which stays as it was sent.
+    enclosed: bool,
 }
 
 impl Place {
+    /// Whether a boundary here would end a header that no blank line has ended.
+    const fn lacks_blank_line(&self) -> bool {
+        self.in_header && !self.of_message && !self.enclosed
+    }
+
     /// Goes on by a line; whether that is one of a field that declares a multipart.
     fn header_line(&mut self, line: &[u8]) -> bool {
         if !self.in_header {
             return false;
         }
         if line.trim_ascii().is_empty() {
-            *self = Self { in_header: self.of_message, ..Self::default() };
+            *self = Self { in_header: self.of_message, enclosed: self.of_message, ..Self::default() };
             return false;
         }
-        let says = |what: &[u8]| line.windows(what.len()).any(|window| window.eq_ignore_ascii_case(what));
         let goes_on = line.starts_with(b" ") || line.starts_with(b"\t");
+        let says = |what: &[u8]| line.windows(what.len()).any(|window| window.eq_ignore_ascii_case(what));
         self.of_message |= says(b"message/rfc822");
         let value = match goes_on {
             true => self.of_type.then_some(line),
@@ -153,9 +162,20 @@ mod tests {
     }
 
     #[test]
+    fn a_header_that_a_boundary_ends_gets_its_blank_line() {
+        let head = "Content-Type: multipart/mixed; boundary=b\n";
+        for header in [head.to_owned(), format!("{head}\n--b\nContent-Type: text/csv;\n name=a.csv\nx\n")] {
+            let found = text(&format!("{header}--b\n\nx\n--b--\n"));
+            assert_eq!(found, format!("{header}\r\n\r\n--b\n\nx\n--b--\n"));
+        }
+        assert_eq!(text(&format!("{head}--b--\n")), format!("{head}\r\n--b\r\n\r\n\r\n--b--\n"));
+    }
+
+    #[test]
     fn every_other_message_stays_as_it_is() {
         for raw in [
             "Content-Type: multipart/mixed; boundary=b\n\n--b\n\nx\n--b--\n",
+            "Content-Type: multipart/mixed; boundary=b\n\n--b\nContent-Type: message/rfc822\n\nSubject: x\n--b--\n",
             "Content-Type: multipart/ boundary=b\n\n--b--\n",
             "Content-Type: multipart/mixed boundary=b\n\n--b--\n",
             "Content-Type: multipart/mixed\n boundary=b\n\n--b--\n",
