@@ -19,17 +19,32 @@ impl MailParser for Reader {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::{Arc, Mutex, PoisonError, mpsc};
+
+    use futures::future::join_all;
     use uuid::Uuid;
 
     use super::*;
     use crate::workers::Stop;
 
     #[tokio::test]
-    async fn a_message_is_taken_apart_beside_the_thread_that_asks() {
+    async fn a_message_waits_for_a_slot_to_be_taken_apart() {
         let raw = Bytes::from_static(b"Subject: x\r\nContent-Type: text/html\r\n\r\n<p>text");
         let (reader, tenant) = (Reader::new(), TenantId::from_uuid(Uuid::nil()));
+        let (go_on, told) = mpsc::channel::<()>();
+        let told = Arc::new(Mutex::new(told));
+        // More than there are slots; see `Workers::new`.
+        let many = 2 * std::thread::available_parallelism().map_or(2, usize::from) + 4;
+        let mut others = join_all((0..many).map(|_| {
+            let told = Arc::clone(&told);
+            let wait = move |_: &Stop| drop(told.lock().unwrap_or_else(PoisonError::into_inner).recv());
+            reader.mail.run(tenant, TIME_LIMIT, wait)
+        }));
+        assert!(futures::poll!(&mut others).is_pending());
         let mut asked = reader.parse(tenant, raw.clone());
         assert!(futures::poll!(&mut asked).is_pending(), "it was taken apart where it was asked for");
+        drop(go_on);
+        assert!(others.await.iter().all(Result::is_ok));
         assert_eq!(asked.await, Mime.parse(&raw));
     }
 
