@@ -21,6 +21,7 @@ mod mutate;
 mod options;
 mod play;
 mod shrink;
+mod waited;
 
 pub use chance::Chance;
 pub use memory::peak as peak_megabytes;
