@@ -10,6 +10,7 @@ use super::analyse::{clip, round};
 use super::keywords::Keyword;
 use super::message::{MAX_TEXT, Message, Search, hands_on};
 use super::prepared::PreparedIntents;
+use super::words::words;
 use super::{MODEL, doubts, examples, noise, wishes};
 
 /// What full likeness to an example counts beside a keyword's 1.
@@ -201,6 +202,18 @@ fn said(input: &ClassifyInput) -> &str {
     clip(text, MAX_TEXT)
 }
 
+/// Where wishes may stand: in the newest words, and in the message that they hand on, or point to.
+fn wished(input: &ClassifyInput) -> String {
+    let points = || words(&input.text, 0).iter().any(|word| BELOW.contains(&word.text.as_str()));
+    if input.forwarded.is_empty() || !(hands_on(input) || points()) {
+        return clip(&input.text, MAX_TEXT).to_owned();
+    }
+    format!("{}\n\n{}", clip(&input.text, MAX_TEXT), clip(&input.forwarded, MAX_TEXT))
+}
+
+/// Words that point to what is handed on.
+const BELOW: [&str; 6] = ["below", "forwarded", "abajo", "dessous", "reenviado", "unten"];
+
 /// Whether papers speak for an intent although a machine wrote: an insurer's system may send a report by itself. What
 /// a bounce encloses is one's own mail.
 fn decides_for_machine(kind: MailKind, best: &Scored<'_>) -> bool {
@@ -238,7 +251,7 @@ fn doubts_about(input: &ClassifyInput, best: Option<&Scored<'_>>, intents: &Prep
             found.push((*reason).to_owned());
         }
     }
-    let several = wishes::wishes(said(input), intents);
+    let several = wishes::wishes(&wished(input), intents);
     if !several.is_empty() {
         let told: Vec<String> = several.iter().map(|wish| format!("{} ({:?})", wish.intent.key, wish.said())).collect();
         found.push(format!("it asks for several things: {}", told.join(", ")));

@@ -119,6 +119,13 @@ impl Message {
         message
     }
 
+    /// A sentence by itself: what is done with its words is as it says.
+    pub(super) fn of_sentence(text: &str) -> Self {
+        let mut message = Self { raw: text.to_lowercase(), ..Self::default() };
+        message.add(text, IN_TEXT, None);
+        message
+    }
+
     /// Adds the words of a text, parted where it is; what is denied is no word. `act` is what is done with all of them.
     fn add(&mut self, text: &str, factor: f64, act: Option<Act>) {
         let found = words(text, 0);
