@@ -24,6 +24,7 @@ mod policies;
 mod policy;
 pub mod schema;
 mod send_loss_run_request;
+mod underlying;
 mod vehicles;
 
 use std::sync::Arc;
