@@ -197,12 +197,14 @@ fn insured_by(document: &ReadDocument, insurers: &Insurers) -> Vec<Policy> {
     for policy in &mut policies {
         policy.insurer = policy.insurer.take().and_then(|name| insurers.meant_by(name));
     }
+    // The only insurer that an umbrella's paper names, or names beside its number, may be that of the insurance beneath it.
+    let tells = underlying::tells_of(document);
+    let above = |policy: &Policy| tells && policy.lines.iter().any(|line| line == ABOVE);
     for policy in policies.iter_mut().filter(|policy| unnamed(policy)) {
         let coded = policy.naic.as_deref().and_then(|code| insurers.with_naic(code));
-        policy.insurer = coded.or_else(|| insurers.beside(document.n, policy.key())).map(str::to_owned);
+        let beside = || insurers.beside(document.n, policy.key()).filter(|_| !above(policy));
+        policy.insurer = coded.or_else(beside).map(str::to_owned);
     }
-    // The only insurer that an umbrella's paper names may be that of the insurance beneath it.
-    let above = |policy: &Policy| policy.lines.iter().any(|line| line == ABOVE) && underlying::tells_of(document);
     if policies.iter().any(unnamed)
         && let Some(only) = insurers.only_one_in(document.n)
     {

@@ -37,8 +37,12 @@ mod tests {
     use kybern_core::model::{Extraction, FieldSource, FoundBy};
     use serde_json::json;
 
+    use super::super::insurers::Insurers;
+    use super::super::policies;
     use super::*;
+    use crate::insurance::ExtractDocuments;
     use crate::reading::as_document;
+    use crate::tests::World;
 
     fn beneath(text: &str, confidence: f64) -> bool {
         let start = text.find("Northfield").unwrap();
@@ -74,5 +78,54 @@ mod tests {
         {
             assert!(!beneath(text, 0.75), "{text}");
         }
+    }
+
+    #[test]
+    fn a_policy_does_not_get_the_insurer_of_the_insurance_beneath_it() {
+        let text = "Policy No. CX-11002\nUnderlying insurance: Northfield Mutual";
+        let found = |name: &str, value: &str, confidence: f64| {
+            let start = text.find(value).unwrap();
+            let source =
+                FieldSource { document: 1, page: 1, start, end: start + value.len(), ..FieldSource::default() };
+            ExtractedField {
+                name: name.to_owned(),
+                group: None,
+                item: None,
+                value: json!(value),
+                confidence,
+                problem: None,
+                source,
+                found_by: FoundBy::Rules,
+            }
+        };
+        let insurer_of = |confidence: f64| {
+            let fields =
+                vec![found("policy_number", "CX-11002", 0.9), found("insurer", "Northfield Mutual", confidence)];
+            let extraction = Extraction { fields, ..Extraction::default() };
+            let text = Arc::new(as_document(text.to_owned()));
+            let read = ReadDocument { n: 1, filename: "a.txt".to_owned(), extraction, text };
+            policies::merged(&[read], &Insurers::default(), &[])[0].insurer.clone()
+        };
+        assert_eq!(insurer_of(0.75), None);
+        assert_eq!(insurer_of(0.97).as_deref(), Some("Northfield Mutual"), "a label says that it is its own");
+    }
+
+    #[tokio::test]
+    async fn the_only_known_insurer_of_an_umbrellas_paper_may_be_that_of_the_insurance_beneath_it() {
+        let insurer = |word: &str| {
+            let text = format!(
+                "@insured.name = Oak Bend Haulage LLC\n@policies[0].policy_number = CX-11002\n@policies[0].line = Umbrella\n\
+                 {word} Northfield Mutual"
+            );
+            async move {
+                let mut world = World::new();
+                let known = json!({"insurer_name": "Northfield Mutual Insurance Company", "naic_number": "77001", "create": true});
+                world.run(crate::tests::insurer_tool().as_ref(), known).await;
+                world.document("a.pdf", &text);
+                world.run(&ExtractDocuments::new(), json!({})).await["extracted_policies"][0]["insurer"].clone()
+            }
+        };
+        assert_eq!(insurer("Underlying:").await, json!(null));
+        assert_eq!(insurer("Written by").await, json!("Northfield Mutual Insurance Company"));
     }
 }
