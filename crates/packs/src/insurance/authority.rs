@@ -11,6 +11,10 @@ use crate::args::{objects, text};
 
 /// The member of a request that lists them.
 pub(super) const ATTACHMENTS: &str = "attachments";
+/// The member that lists those for which one mail has no room.
+pub(super) const LEFT_OUT: &str = "attachments_left_out";
+/// Letters that it lists at most.
+const MAX_LEFT_OUT: usize = 50;
 /// The kind of paper.
 const CATEGORY: &str = "LOA";
 
@@ -43,20 +47,35 @@ pub(super) async fn add(context: &ToolContext, groups: &mut [Asked]) -> Result<(
     Ok(())
 }
 
+/// The letters of a request.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub(super) struct Letters {
+    /// Those that go along: as many as one mail takes.
+    pub(super) taken: Vec<Value>,
+    /// The others, the first [`MAX_LEFT_OUT`].
+    pub(super) left_out: Vec<Value>,
+}
+
 /// The letters that a request has, and the others that it is to have, each once, as far as one mail takes them.
-pub(super) fn joined(present: Vec<Value>, others: &[Value]) -> Vec<Value> {
-    let mut all: Vec<Value> = Vec::new();
+pub(super) fn joined(present: Vec<Value>, others: &[Value]) -> Letters {
+    let mut letters = Letters::default();
     let mut bytes = 0_u64;
     for letter in present.into_iter().chain(others.iter().cloned()) {
+        let Letters { taken, left_out } = &mut letters;
         let size = letter["size"].as_u64().unwrap_or(u64::MAX);
         let grown = bytes.saturating_add(size);
-        let is_known = all.iter().any(|other| other["hash"] == letter["hash"]);
-        if !is_known && all.len() < MAX_MAIL_FILES && grown <= MAX_MAIL_FILE_BYTES {
+        let is_known = |known: &[Value]| known.iter().any(|other| other["hash"] == letter["hash"]);
+        if is_known(taken) {
+            continue;
+        }
+        if taken.len() < MAX_MAIL_FILES && grown <= MAX_MAIL_FILE_BYTES {
             bytes = grown;
-            all.push(letter);
+            taken.push(letter);
+        } else if left_out.len() < MAX_LEFT_OUT && !is_known(left_out) {
+            left_out.push(letter);
         }
     }
-    all
+    letters
 }
 
 /// The letters of a request as files of a mail.

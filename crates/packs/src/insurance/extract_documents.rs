@@ -12,7 +12,7 @@ use serde_json::{Map, Value, json};
 use super::insured::{Contradiction, Insured};
 use super::insurers::Insurers;
 use super::policies::Policy;
-use super::{create_loss_run_requests, missing, open_requests, policies, schema, vehicles};
+use super::{chosen, create_loss_run_requests, missing, open_requests, policies, schema, vehicles};
 use crate::args::{fields, objects, texts};
 use crate::papers;
 use crate::reading::{self, ReadDocument};
@@ -86,8 +86,12 @@ impl Tool for ExtractDocuments {
         if needs("policies") && policies.is_empty() {
             open_requests::adopt(context, &insurers, &mut insured, &mut policies).await?;
         }
+        let choice = match needs("policies") {
+            true => chosen::keep_wanted(&context.state, &read, &mut policies),
+            false => None,
+        };
         let needs = (needs("insured"), needs("policies"));
-        if let Some(review) = missing::joined(questions(context, &read, needs, &insured, &policies).await?) {
+        if let Some(review) = missing::joined(questions(context, &read, needs, &insured, &policies, choice).await?) {
             return Ok(ToolOutcome::ask(review));
         }
         Ok(outcome(&read, insured, &policies))
@@ -102,6 +106,7 @@ async fn questions(
     (insured_too, policies_too): (bool, bool),
     insured: &Insured,
     policies: &[Policy],
+    choice: Option<Review>,
 ) -> Result<Vec<Review>, ToolFailure> {
     let mut open = Vec::new();
     let (no_insured, no_policies) = (insured_too && !insured.is_known(), policies_too && policies.is_empty());
@@ -120,10 +125,11 @@ async fn questions(
     if insured_too && !insured.several.is_empty() {
         open.push(missing::ask_which(read, ("companies", "insured companies"), &insured.several, "name"));
     }
-    // A policy that is typed in comes with its insurer.
-    if !open.is_empty() && policies_too && !no_policies && slips.is_empty() {
+    // A policy that is typed in comes with its insurer, and of one that nobody wants it does not matter.
+    if !open.is_empty() && policies_too && !no_policies && slips.is_empty() && choice.is_none() {
         open.extend(create_loss_run_requests::whose_they_are(context, policies).await?);
     }
+    open.extend(choice);
     Ok(open)
 }
 

@@ -81,6 +81,7 @@ pub(super) fn all() -> [RecordKind; 3] {
                 "lines": texts,
                 "source_documents": {"type": "array", "items": {"type": "object"}},
                 "attachments": {"type": "array", "items": {"type": "object"}},
+                "attachments_left_out": {"type": "array", "items": {"type": "object"}},
                 "sent_to": text,
                 "message_ids": texts
             }),

@@ -8,7 +8,7 @@ use kybern_core::tenant::TenantScope;
 use kybern_core::tool::ToolFailure;
 use serde_json::{Map, Value, json};
 
-use super::authority::{self, ATTACHMENTS};
+use super::authority::{self, ATTACHMENTS, LEFT_OUT};
 use super::kinds::{ENTITY, LOSS_RUN_REQUEST};
 use super::policies::Policy;
 use crate::args::{fields, text, texts};
@@ -145,7 +145,8 @@ pub(super) fn props(
     asked: &Asked,
     insurer_entity: Option<&Record>,
 ) -> Map<String, Value> {
-    fields([
+    let letters = authority::joined(Vec::new(), &asked.letters);
+    let mut props = fields([
         ("deal_id", json!(deal.id)),
         ("entity_id", json!(deal.props.get("entity_id"))),
         ("insurer", json!(asked.insurer)),
@@ -155,8 +156,12 @@ pub(super) fn props(
         ("policy_numbers", json!(asked.numbers)),
         ("lines", json!(asked.lines)),
         ("source_documents", Value::Array(sources(context, asked))),
-        (ATTACHMENTS, Value::Array(authority::joined(Vec::new(), &asked.letters))),
-    ])
+        (ATTACHMENTS, Value::Array(letters.taken)),
+    ]);
+    if !letters.left_out.is_empty() {
+        props.insert(LEFT_OUT.to_owned(), Value::Array(letters.left_out));
+    }
+    props
 }
 
 /// What a draft should hold: its own policies, lines and documents, and ours.
@@ -175,13 +180,18 @@ pub(super) fn over(context: &ToolContext, draft: &Record, asked: &Asked) -> Map<
             documents.push(source);
         }
     }
-    let letters = draft.props.get(ATTACHMENTS).and_then(Value::as_array).cloned().unwrap_or_default();
+    let listed = |name: &str| draft.props.get(name).and_then(Value::as_array).cloned().unwrap_or_default();
+    let waiting = listed(LEFT_OUT);
+    let letters = authority::joined(listed(ATTACHMENTS), &[&waiting[..], &asked.letters].concat());
     let mut wanted = fields([
         ("policy_numbers", json!(numbers)),
         ("lines", json!(lines)),
         ("source_documents", Value::Array(documents)),
-        (ATTACHMENTS, Value::Array(authority::joined(letters, &asked.letters))),
+        (ATTACHMENTS, Value::Array(letters.taken)),
     ]);
+    if waiting != letters.left_out {
+        wanted.insert(LEFT_OUT.to_owned(), Value::Array(letters.left_out));
+    }
     if text(&draft.props, "naic").is_none() {
         wanted.insert("naic".to_owned(), json!(asked.naic));
     }

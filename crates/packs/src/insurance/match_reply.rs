@@ -1,6 +1,6 @@
 //! `insurance.match_reply`: which request an insurer's answer is about, and whether whoever sent it may answer.
 //!
-//! A request's token says which one is meant, and so does the thread that began with our own mail; neither proves
+//! A request's token says which one is meant, also its bare id, and so does the thread that began with our own mail; none proves
 //! anything: anybody can write them. So the sender's domain is held against the insurer that was asked, and what the
 //! report is about against what was asked for. What does not fit goes to a person, once; so does an answer that only
 //! shares a policy with open requests.
@@ -102,7 +102,9 @@ impl Tool for MatchReply {
         let doubts = if requests.is_empty() {
             vec![format!("the answer names the request {}, which is none of ours", foreign.join(", "))]
         } else {
-            doubts(context, &senders, &requests)
+            let mut doubts = doubts(context, &senders, &requests);
+            doubts.extend(of_others(context, &requests).await?);
+            doubts
         };
         match confirmed {
             Some(false) => {
@@ -152,6 +154,18 @@ fn doubts(context: &ToolContext, senders: &[&str], requests: &[Record]) -> Vec<S
     found
 }
 
+/// Why the papers of the answer may be about another company than a request: they name another insured, and none of the
+/// request's policies.
+async fn of_others(context: &ToolContext, requests: &[Record]) -> Result<Vec<String>, ToolFailure> {
+    let answered = numbers(named(&context.state, "policy_number", 1));
+    let mut found = Vec::new();
+    for request in requests.iter().filter(|request| !answered.iter().any(|one| request::asks_about(request, one))) {
+        let insured = request::insured(context, request).await?;
+        found.extend(which::of_another(&context.state, insured.as_deref(), 1));
+    }
+    Ok(found)
+}
+
 /// The values of a field that were read in the documents of the answer, from the `first` on; 0 is the mail itself.
 fn named(state: &Map<String, Value>, field: &str, first: u64) -> Vec<String> {
     let papers = objects(state, "extractions");
@@ -192,7 +206,7 @@ async fn which_one(
     for request in requests {
         let insured = request::insured(context, request).await?;
         let mut doubts = doubts(context, senders, std::slice::from_ref(request));
-        doubts.extend(which::of_another(&context.state, insured.as_deref()));
+        doubts.extend(which::of_another(&context.state, insured.as_deref(), 0));
         candidates.push(json!({
             "id": request.id,
             "insurer": text(&request.props, "insurer"),

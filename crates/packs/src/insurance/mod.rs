@@ -6,6 +6,7 @@
 mod assign_agent;
 mod authority;
 mod beside;
+mod chosen;
 mod create_deal;
 mod create_loss_run_requests;
 mod deal;
@@ -23,6 +24,7 @@ mod policies;
 mod policy;
 pub mod schema;
 mod send_loss_run_request;
+mod underlying;
 mod vehicles;
 
 use std::sync::Arc;

@@ -4,6 +4,7 @@ use kybern_core::model::{ExtractedField, FieldSource};
 use serde_json::{Map, Value, json};
 
 use super::insurers::Insurers;
+use super::underlying;
 use crate::args::{as_text, fields, objects, text, texts};
 use crate::reading::{MESSAGE_NUMBER, ReadDocument, rounded};
 use crate::{company, coverage};
@@ -24,6 +25,9 @@ const PREMIUM: &[&str] = &["premium", "premium_nanos", "annual_premium", "total_
 /// What a register says of a policy's loss runs, and the first words that say they are not wanted.
 const LOSS_RUNS: &str = "loss_runs";
 const DECLINES: [&str; 8] = ["n", "no", "non", "not", "none", "nein", "have", "received"];
+
+/// The line of policies that stand above other insurance.
+const ABOVE: &str = "Umbrella";
 
 /// Coverages that come with a line and are none that losses are asked about by.
 const PARTS: [&str; 2] = ["Uninsured Motorist", "Medical Payments"];
@@ -193,14 +197,19 @@ fn insured_by(document: &ReadDocument, insurers: &Insurers) -> Vec<Policy> {
     for policy in &mut policies {
         policy.insurer = policy.insurer.take().and_then(|name| insurers.meant_by(name));
     }
+    // The only insurer that an umbrella's paper names, or names beside its number, may be that of the insurance beneath it.
+    let tells = underlying::tells_of(document);
+    let above = |policy: &Policy| tells && policy.lines.iter().any(|line| line == ABOVE);
     for policy in policies.iter_mut().filter(|policy| unnamed(policy)) {
         let coded = policy.naic.as_deref().and_then(|code| insurers.with_naic(code));
-        policy.insurer = coded.or_else(|| insurers.beside(document.n, policy.key())).map(str::to_owned);
+        let beside = || insurers.beside(document.n, policy.key()).filter(|_| !above(policy));
+        policy.insurer = coded.or_else(beside).map(str::to_owned);
     }
     if policies.iter().any(unnamed)
         && let Some(only) = insurers.only_one_in(document.n)
     {
-        policies.iter_mut().filter(|policy| unnamed(policy)).for_each(|policy| policy.insurer = Some(only.to_owned()));
+        let open = policies.iter_mut().filter(|policy| unnamed(policy) && !above(policy));
+        open.for_each(|policy| policy.insurer = Some(only.to_owned()));
     }
     policies
 }
@@ -229,7 +238,7 @@ fn of_document(document: &ReadDocument) -> Vec<Policy> {
     let mut numbered: Vec<Policy> = Vec::new();
     let mut nameless: Vec<Policy> = Vec::new();
     for item in document.items(GROUP).into_iter().filter(|item| !is_declined(item)) {
-        let policy = of_fields(&item, document.n);
+        let policy = of_fields(&item, document);
         match numbered.iter_mut().find(|known| known.key() == policy.key()) {
             _ if policy.key().is_empty() => nameless.push(policy),
             Some(known) => known.learn(policy),
@@ -237,7 +246,7 @@ fn of_document(document: &ReadDocument) -> Vec<Policy> {
         }
     }
     let single: Vec<&ExtractedField> = document.single().collect();
-    let mut shared = of_fields(&single, document.n);
+    let mut shared = of_fields(&single, document);
     if numbered.is_empty() && !shared.key().is_empty() {
         numbered.push(shared.clone());
     }
@@ -260,7 +269,10 @@ fn is_declined(item: &[&ExtractedField]) -> bool {
     said.map(first).any(|word| DECLINES.contains(&word.as_str()))
 }
 
-fn of_fields(found: &[&ExtractedField], document: u32) -> Policy {
+fn of_fields(found: &[&ExtractedField], document: &ReadDocument) -> Policy {
+    let own =
+        |field: &&ExtractedField| !INSURER.contains(&field.name.as_str()) || !underlying::is_beneath(document, field);
+    let found: Vec<&ExtractedField> = found.iter().copied().filter(own).collect();
     let values =
         |names: &'static [&'static str]| found.iter().filter(move |field| names.contains(&field.name.as_str()));
     let first = |names: &'static [&'static str]| values(names).find_map(|field| as_text(&field.value));
@@ -277,7 +289,7 @@ fn of_fields(found: &[&ExtractedField], document: u32) -> Policy {
         effective: first(EFFECTIVE).or_else(|| period("start")),
         expiration: first(EXPIRATION).or_else(|| period("end")),
         premium_nanos: values(PREMIUM).find_map(|field| field.value.as_i64()),
-        documents: vec![document],
+        documents: vec![document.n],
     }
 }
 

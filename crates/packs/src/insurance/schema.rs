@@ -15,6 +15,7 @@ use std::sync::{Arc, LazyLock};
 
 use kybern_core::model::ExtractionSchema;
 
+pub(super) use self::lines::TERMS;
 use crate::contact_fields::{COMPANY, CONTACT, UNWANTED};
 use crate::driver_fields::DRIVER;
 use crate::field;

@@ -10,6 +10,7 @@ use super::analyse::{clip, round};
 use super::keywords::Keyword;
 use super::message::{MAX_TEXT, Message, Search, hands_on};
 use super::prepared::PreparedIntents;
+use super::words::words;
 use super::{MODEL, doubts, examples, noise, wishes};
 
 /// What full likeness to an example counts beside a keyword's 1.
@@ -33,6 +34,11 @@ const ONLY_PAPERS: f64 = 0.5;
 const ASKS: f64 = 0.9;
 /// With fewer telling words a message only points at its papers.
 const SAYS_LITTLE: usize = 3;
+/// What the kinds of papers must weigh to speak for an intent of which the message says nothing. Words inside papers never
+/// do: every certificate says that it is one, whatever its sender wants.
+const KIND_SPEAKS: f64 = 1.0;
+/// From this likeness to an example on, a message is a little like it.
+const A_LITTLE_LIKE: f64 = 0.2;
 /// How sure the kind of a machine is.
 const BY_STRUCTURE: f64 = 0.95;
 
@@ -91,6 +97,12 @@ impl Scored<'_> {
 
     fn has(&self, prefix: &str) -> bool {
         self.words.iter().any(|(word, weight)| *weight > 0.0 && word.starts_with(prefix))
+    }
+
+    /// Whether anything speaks for the intent but words inside papers: their kinds, or a message a little like its examples.
+    fn is_backed(&self) -> bool {
+        let kinds = self.words.iter().filter(|(word, _)| word.starts_with("doc:"));
+        kinds.map(|(_, weight)| weight).sum::<f64>() >= KIND_SPEAKS || self.likeness > A_LITTLE_LIKE
     }
 
     /// Whether somebody said anything that speaks for the intent, beside the papers.
@@ -167,7 +179,7 @@ pub(super) fn classify(input: &ClassifyInput, intents: &PreparedIntents) -> Clas
         let alternatives = nearest.map(|nearest| (nearest.intent.key.clone(), confidence)).into_iter().collect();
         return Classification { intent: None, confidence: 0.0, reasoning, alternatives, doubts, model };
     };
-    if !best.is_said() && examples::telling(said) < SAYS_LITTLE {
+    if !best.is_said() && (!best.is_backed() || examples::telling(said) < SAYS_LITTLE) {
         confidence = confidence.min(ONLY_PAPERS);
     }
     let confidence = round(confidence);
@@ -189,6 +201,18 @@ fn said(input: &ClassifyInput) -> &str {
     let text = if hands_on(input) { &input.forwarded } else { &input.text };
     clip(text, MAX_TEXT)
 }
+
+/// Where wishes may stand: in the newest words, and in the message that they hand on, or point to.
+fn wished(input: &ClassifyInput) -> String {
+    let points = || words(&input.text, 0).iter().any(|word| BELOW.contains(&word.text.as_str()));
+    if input.forwarded.is_empty() || !(hands_on(input) || points()) {
+        return clip(&input.text, MAX_TEXT).to_owned();
+    }
+    format!("{}\n\n{}", clip(&input.text, MAX_TEXT), clip(&input.forwarded, MAX_TEXT))
+}
+
+/// Words that point to what is handed on.
+const BELOW: [&str; 6] = ["below", "forwarded", "abajo", "dessous", "reenviado", "unten"];
 
 /// Whether papers speak for an intent although a machine wrote: an insurer's system may send a report by itself. What
 /// a bounce encloses is one's own mail.
@@ -227,7 +251,7 @@ fn doubts_about(input: &ClassifyInput, best: Option<&Scored<'_>>, intents: &Prep
             found.push((*reason).to_owned());
         }
     }
-    let several = wishes::wishes(said(input), intents);
+    let several = wishes::wishes(&wished(input), intents);
     if !several.is_empty() {
         let told: Vec<String> = several.iter().map(|wish| format!("{} ({:?})", wish.intent.key, wish.said())).collect();
         found.push(format!("it asks for several things: {}", told.join(", ")));
@@ -248,7 +272,7 @@ fn reasoning(best: &Scored<'_>, second: Option<&Scored<'_>>, sign: Option<&str>)
         0 => "no keyword".to_owned(),
         _ => format!("matched {}", named.join(", ")),
     }];
-    if best.likeness > 0.2 {
+    if best.likeness > A_LITTLE_LIKE {
         parts.push(format!("{:.0} % like its examples", best.likeness * 100.0));
     }
     if let Some(second) = second.filter(|second| second.score >= LEAST_SCORE) {
@@ -258,4 +282,42 @@ fn reasoning(best: &Scored<'_>, second: Option<&Scored<'_>>, sign: Option<&str>)
         parts.push(format!("\"{sign}\" speaks for no request at all"));
     }
     parts.join("; ")
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+
+    fn sure(text: &str, document_text: &str, category: &str) -> f64 {
+        let intent = |key: &str, keywords: &[&str]| IntentSpec {
+            key: key.to_owned(),
+            description: String::new(),
+            keywords: keywords.iter().map(|word| (*word).to_owned()).collect(),
+            examples: Vec::new(),
+        };
+        let intents = [
+            intent("certificate", &["certificate of insurance^4", "certificate holder^4", "doc:COI^0.4"]),
+            intent("report", &["loss report^2", "doc:REPORT^3"]),
+        ];
+        let input = ClassifyInput {
+            text: text.to_owned(),
+            document_text: document_text.to_owned(),
+            document_categories: vec![category.to_owned()],
+            ..ClassifyInput::default()
+        };
+        classify(&input, &PreparedIntents::new(&Arc::from(intents))).confidence
+    }
+
+    #[test]
+    fn words_inside_papers_decide_nothing_of_which_the_message_says_nothing() {
+        let packet = "Certificate of Insurance. Certificate Holder: whom it may concern.";
+        let set_up = "We saw your posting and would like to be set up, our truck stands empty in Waco tonight.";
+        assert!(sure(set_up, packet, "COI") <= ONLY_PAPERS);
+        assert!(sure("Please send us a certificate of insurance with a new certificate holder.", packet, "COI") > 0.8);
+        // What kind of paper came says something all the same.
+        let hello = "Good morning from the desk, have a quiet week and call whenever something is wrong.";
+        assert!(sure(hello, "Loss report", "REPORT") > 0.8);
+    }
 }

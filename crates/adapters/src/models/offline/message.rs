@@ -89,14 +89,20 @@ pub(super) struct Search<'m> {
 impl Message {
     /// Cuts a message into stems.
     pub(super) fn new(input: &ClassifyInput) -> Self {
-        let subject = if is_answer(&input.subject) { IN_OLD_SUBJECT } else { IN_SUBJECT };
+        let again = is_answer(&input.subject) && asks_again(clip(&input.text, MAX_POINTING));
+        let subject = match is_answer(&input.subject) {
+            // "Re: the order. Any news yet?" is about nothing but the order.
+            true if again => IN_TEXT,
+            true => IN_OLD_SUBJECT,
+            false => IN_SUBJECT,
+        };
         let forwarded = if hands_on(input) { IN_TEXT } else { IN_FORWARDED };
         let raw = format!("{}\n{}", input.subject, clip(&input.text, MAX_TEXT)).to_lowercase();
         let raw = if input.answers_request { format!("{raw}\n{TOKEN}") } else { raw };
         let documents = input.document_categories.iter().map(|key| key.to_uppercase()).collect();
         let mut message = Self { raw, kind: input.kind.name(), documents, ..Self::default() };
         // "Subject: the order. Can you send it?" asks for what the subject names.
-        let pointed = !is_answer(&input.subject) && asks_for_it(clip(&input.text, MAX_POINTING));
+        let pointed = again || !is_answer(&input.subject) && asks_for_it(clip(&input.text, MAX_POINTING));
         message.add(clip(&input.subject, MAX_TEXT), subject, pointed.then_some(Act::Asked));
         message.add(clip(&input.text, MAX_TEXT), IN_TEXT, None);
         message.add(clip(&input.forwarded, MAX_TEXT), forwarded, None);
@@ -110,6 +116,13 @@ impl Message {
     pub(super) fn of_wish(text: &str) -> Self {
         let mut message = Self { raw: text.to_lowercase(), ..Self::default() };
         message.add(text, IN_TEXT, Some(Act::Asked));
+        message
+    }
+
+    /// A sentence by itself: what is done with its words is as it says.
+    pub(super) fn of_sentence(text: &str) -> Self {
+        let mut message = Self { raw: text.to_lowercase(), ..Self::default() };
+        message.add(text, IN_TEXT, None);
         message
     }
 
@@ -267,6 +280,65 @@ fn asks_for_it(text: &str) -> bool {
 const AFTER_POINTING: [&str; 12] =
     ["for", "from", "to", "up", "over", "please", "pls", "asap", "by", "today", "and", "when"];
 
+/// Whether a message asks again and does not say for what: `any word from Northfield yet?`
+fn asks_again(text: &str) -> bool {
+    let found = words(text, 0);
+    let borders = acts::borders(text, &found);
+    let plain: Vec<String> = found.iter().map(|word| fold(&word.text)).collect();
+    let ends = (1..=found.len())
+        .filter(|end| *end == found.len() || matches!(borders[*end], acts::Border::Sentence | acts::Border::Question));
+    let mut start = 0;
+    for end in ends {
+        let sentence = start..end;
+        start = end;
+        let turn = sentence.clone().find_map(|at| {
+            let stands =
+                |turn: &&str| turn.split(' ').enumerate().all(|(n, word)| plain.get(at + n).is_some_and(|w| w == word));
+            AGAIN.iter().find(|turn| stands(turn)).map(|turn| at..at + turn.split(' ').count())
+        });
+        let Some(turn) = turn else { continue };
+        let is_name = |at: usize| text[found[at].start..].starts_with(char::is_uppercase);
+        let idle = |at: usize| turn.contains(&at) || is_name(at) || AGAIN_IDLE.contains(&plain[at].as_str());
+        if sentence.clone().all(idle) {
+            return true;
+        }
+    }
+    false
+}
+
+/// How somebody asks again.
+const AGAIN: [&str; 22] = [
+    "any word",
+    "any news",
+    "any update",
+    "any updates",
+    "any luck",
+    "any progress",
+    "any movement",
+    "anything yet",
+    "heard back",
+    "hear back",
+    "heard anything",
+    "hear anything",
+    "still waiting",
+    "still nothing",
+    "where are we",
+    "where do we stand",
+    "checking in",
+    "following up",
+    "alguna noticia",
+    "alguna novedad",
+    "des nouvelles",
+    "toujours rien",
+];
+/// Words beside that which do not say for what.
+const AGAIN_IDLE: [&str; 56] = [
+    "yet", "from", "on", "with", "about", "back", "today", "at", "please", "this", "these", "those", "it", "them",
+    "that", "em", "you", "guys", "i", "we", "have", "had", "has", "did", "anybody", "anyone", "ever", "the", "our",
+    "my", "so", "far", "there", "hi", "hello", "just", "am", "is", "are", "m", "re", "ve", "and", "again", "here",
+    "of", "de", "sobre", "esto", "eso", "ya", "avez", "vous", "a", "ce", "sujet",
+];
+
 /// Whether a subject is that of an earlier message.
 pub(super) fn is_answer(subject: &str) -> bool {
     let subject = subject.trim_start().to_lowercase();
@@ -335,6 +407,26 @@ mod tests {
             assert!(!asks("Fern Hollow - losses", text), "{text}");
         }
         assert!(!asks("Re: losses", "Could you pull these?"), "the subject is that of the first message");
+    }
+
+    #[test]
+    fn whoever_asks_again_asks_for_what_the_old_subject_names() {
+        let asks = |text: &str| {
+            let input = ClassifyInput { subject: "Re: losses".into(), text: text.into(), ..ClassifyInput::default() };
+            weigh_in(&input, "ask:=losses") > 0.9
+        };
+        for text in [
+            "Any word from Northfield yet? The market wants them by Friday or its quote is gone.",
+            "Hi Kim, any news on this?",
+            "Still waiting.",
+            "\u{bf}Alguna novedad de Northfield?",
+        ] {
+            assert!(asks(text), "{text}");
+        }
+        for text in ["Any word on the certificate yet?", "Thanks for the losses.", "I am still waiting for my refund."]
+        {
+            assert!(!asks(text), "{text}");
+        }
     }
 
     #[test]

@@ -44,6 +44,7 @@ mod parties;
 mod phrases;
 mod postal;
 mod prepared;
+mod rivals;
 mod roll;
 mod said;
 mod sentences;

@@ -8,7 +8,7 @@ use super::analyse::clip;
 use super::label_text::opens;
 use super::labels::{Hit, Labels};
 use super::layout::{self, Cell, Line};
-use super::values;
+use super::{rivals, values};
 
 /// Bytes that the label of an unknown pair may have.
 const MAX_LABEL: usize = 40;
@@ -55,6 +55,10 @@ impl<'t> Page<'t> {
         // From below, so that a label that goes on twice is still seen above.
         (1..laid.lines.len()).rev().for_each(|line| laid.give_back(line, labels));
         laid.header = (0..laid.lines.len()).map(|line| laid.is_header(line)).collect();
+        let rows = (0..laid.lines.len()).filter(|line| laid.header[*line] || laid.heads_names(*line));
+        for line in rows.collect::<Vec<_>>() {
+            rivals::settle(labels, laid.text, &mut laid.hits[line]);
+        }
         laid
     }
 
@@ -169,6 +173,15 @@ impl<'t> Page<'t> {
             && !row.cells.iter().any(has_digits)
             && below.cells.iter().any(has_digits)
             && !below.cells.iter().any(|cell| self.is_label(line + 1, *cell))
+    }
+
+    /// Whether a line is nothing but labels, above as many cells of which none is one.
+    fn heads_names(&self, line: usize) -> bool {
+        let (row, hits) = (&self.lines[line], &self.hits[line]);
+        let below = self.lines.get(line + 1).filter(|below| below.cells.len() == row.cells.len());
+        let labels = hits.len() == row.cells.len() && hits.iter().all(|hit| hit.fills && !hit.colon);
+        let is_free = |below: &Line| !below.cells.iter().any(|cell| self.is_label(line + 1, *cell));
+        row.cells.len() > 1 && labels && below.is_some_and(is_free)
     }
 
     /// Whether a line of at least three cells without digits stands above several lines of as many cells, none of which

@@ -1,12 +1,13 @@
-//! Several wishes in one message: sentences that each ask, and each for something else.
+//! Several wishes in one message: sentences that each ask, or their parts, and each for something else.
 
 use kybern_core::model::IntentSpec;
 
 use super::acts::{self, Act};
 use super::analyse::clip;
+use super::keywords::Keyword;
 use super::message::{Message, Search};
 use super::prepared::PreparedIntents;
-use super::words::words;
+use super::words::{Word, words};
 
 /// What is looked at of a message, and its sentences.
 const MAX_TEXT: usize = 8 * 1024;
@@ -14,9 +15,13 @@ const MAX_SENTENCES: usize = 40;
 /// What must speak for an intent in one sentence, and by how much more than for any other.
 const LEAST_SCORE: f64 = 1.9;
 const LEAST_LEAD: f64 = 0.9;
+/// What is enough where one of the intent's keywords wants to be asked for, and is.
+const LEAST_ASKED: f64 = 1.5;
 /// How a keyword begins that names an intent for whose sake this one is wished: of the two, it is no wish of its own.
 pub(super) const FOR: &str = "for:";
 
+/// How keywords begin that want something asked for.
+const ASKED: &str = "ask:";
 /// Letters of a wish that are shown to a person.
 const MAX_SHOWN: usize = 80;
 
@@ -36,24 +41,18 @@ impl Wish<'_> {
     }
 }
 
-/// What is asked for in sentences of their own, each intent once, in their order; fewer than two are none.
+/// What is asked for in sentences of their own, or in parts of one that `and` joins, each intent once, in their order;
+/// fewer than two are none.
 pub(super) fn wishes<'i>(text: &str, intents: &'i PreparedIntents) -> Vec<Wish<'i>> {
     let mut found: Vec<Wish<'i>> = Vec::new();
-    // Whether what stands before a list asks for its items.
-    let mut list_asks = false;
-    for (sentence, is_item) in sentences(clip(text, MAX_TEXT)).into_iter().take(MAX_SENTENCES) {
-        let asked = if is_item && list_asks { sentence.clone() } else { asked_in(&sentence) };
-        if !is_item {
-            list_asks = !asked.is_empty() || sentence.trim_end().ends_with(':');
+    let mut before = Sentence::default();
+    for sentence in asking(clip(text, MAX_TEXT)) {
+        for (intent, asked) in sentence.wishes(&before, intents) {
+            if !found.iter().any(|other| other.intent.key == intent.key) {
+                found.push(Wish { intent, asked });
+            }
         }
-        if asked.is_empty() {
-            continue;
-        }
-        if let Some(intent) = only_one(&asked, intents)
-            && !found.iter().any(|other| other.intent.key == intent.key)
-        {
-            found.push(Wish { intent, asked });
-        }
+        before = sentence;
     }
     let keys: Vec<&String> = found.iter().map(|wish| &wish.intent.key).collect();
     let of_another = |wish: &Wish<'_>| {
@@ -66,26 +65,135 @@ pub(super) fn wishes<'i>(text: &str, intents: &'i PreparedIntents) -> Vec<Wish<'
     if found.len() < 2 { Vec::new() } else { found }
 }
 
-/// The intent for which these words surely ask.
-fn only_one<'i>(asked: &str, intents: &'i PreparedIntents) -> Option<&'i IntentSpec> {
-    let message = Message::of_wish(asked);
-    let search = Search::new(&message, &intents.keywords.stems);
-    let of_intents = intents.keywords.of_intents.iter().zip(intents.specs.iter());
-    let mut scores: Vec<(f64, &IntentSpec)> = of_intents
-        .map(|(keywords, intent)| (keywords.iter().map(|keyword| search.weigh(keyword)).sum(), intent))
-        .collect();
-    scores.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| a.1.key.cmp(&b.1.key)));
-    let second = scores.get(1).map_or(0.0, |second| second.0.max(0.0));
-    let (score, intent) = scores.first()?;
-    (*score >= LEAST_SCORE && score - second >= LEAST_LEAD).then_some(intent)
+/// A sentence, or an item of a list, and what it asks for.
+#[derive(Debug, Default)]
+struct Sentence {
+    text: String,
+    is_item: bool,
+    /// The words that are asked for, in the parts that `and` joins.
+    asked: Vec<String>,
+    /// Whether it hands anything over.
+    gives: bool,
 }
 
-/// The words of a sentence that are asked for.
-fn asked_in(sentence: &str) -> String {
-    let words = words(sentence, 0);
-    let acts = acts::acts(&words, &acts::borders(sentence, &words));
-    let asked = words.iter().zip(acts).filter(|(_, act)| *act == Act::Asked).map(|(word, _)| word);
-    asked.map(|word| &sentence[word.start..word.end]).collect::<Vec<_>>().join(" ")
+impl Sentence {
+    fn new(text: String, is_item: bool) -> Self {
+        let words = words(&text, 0);
+        let acts = acts::acts(&words, &acts::borders(&text, &words));
+        let mut asked: Vec<String> = vec![String::new()];
+        for (word, _) in words.iter().zip(&acts).filter(|(_, act)| **act == Act::Asked) {
+            if AND.contains(&word.text.as_str()) {
+                asked.push(String::new());
+            } else if let Some(part) = asked.last_mut() {
+                part.push_str(&text[word.start..word.end]);
+                part.push(' ');
+            }
+        }
+        asked.retain(|part| !part.is_empty());
+        let gives = acts.contains(&Act::Given);
+        Self { text, is_item, asked, gives }
+    }
+
+    /// Whether it only adds to the one before: `And the certificate for Oak Bend, as last year.`
+    fn goes_on(&self) -> bool {
+        let words = words(&self.text, 0);
+        let is = |word: &Word, any: &[&str]| any.contains(&word.text.as_str());
+        words.first().is_some_and(|first| is(first, AND)) && !self.gives && !words.iter().any(|word| is(word, TELLS))
+    }
+
+    /// The intents for which its words surely ask, with those words.
+    fn wishes<'i>(&self, before: &Self, intents: &'i PreparedIntents) -> Vec<(&'i IntentSpec, String)> {
+        let sure = |asked: &String| only_one(asked, intents).map(|intent| (intent, asked.clone()));
+        let whole = self.asked.join(" ");
+        let parts: Vec<_> = self.asked.iter().filter_map(sure).collect();
+        if !parts.is_empty() || whole.is_empty() {
+            return parts;
+        }
+        let points = POINTS.iter().any(|turn| whole.to_lowercase().contains(turn));
+        let told = || Some(&before.text).filter(|_| points && before.asked.is_empty() && !before.gives).and_then(sure);
+        let found = sure(&whole).or_else(|| Some((of_sentence(&self.text, intents)?, whole))).or_else(told);
+        found.into_iter().collect()
+    }
+}
+
+/// The sentences of a text, the first [`MAX_SENTENCES`], with what they ask for where what stands before them does: the
+/// items of a list for which something is asked, and sentences that go on.
+fn asking(text: &str) -> Vec<Sentence> {
+    let all = sentences(text).into_iter().take(MAX_SENTENCES).map(|(text, is_item)| Sentence::new(text, is_item));
+    let mut all: Vec<Sentence> = all.collect();
+    let mut at = 0;
+    while at < all.len() {
+        let end = (at..all.len()).find(|end| !all[*end].is_item).unwrap_or(all.len());
+        if end > at {
+            // What stands before a list asks for its items, and so does one of them for the others.
+            let lead = at.checked_sub(1).map(|before| &all[before]);
+            let leads = lead.is_some_and(|lead| !lead.asked.is_empty() || lead.text.trim_end().ends_with(':'));
+            if leads || all[at..end].iter().any(|item| !item.asked.is_empty()) {
+                all[at..end].iter_mut().for_each(|item| item.asked = vec![item.text.clone()]);
+            }
+        } else if at > 0 && all[at].asked.is_empty() && !all[at - 1].asked.is_empty() && all[at].goes_on() {
+            all[at].asked = vec![all[at].text.clone()];
+        }
+        at = end.max(at + 1);
+    }
+    all
+}
+
+/// Words that join what is asked for.
+const AND: &[&str] = &["and", "also", "plus", "y", "tambien", "también", "et", "aussi", "und"];
+/// Words of a sentence that tells something and adds to no wish.
+const TELLS: &[&str] = &[
+    "is", "are", "was", "were", "be", "been", "has", "have", "had", "will", "would", "came", "got", "did", "does",
+    "do", "es", "son", "está", "fue", "est", "sont", "a", "ont",
+];
+/// Turns that ask for what the sentence before tells of.
+const POINTS: &[&str] = &[
+    "look into",
+    "check into",
+    "check on this",
+    "take care of",
+    "sort out",
+    "sort this",
+    "sort it",
+    "straighten",
+    "fix",
+    "handle this",
+    "handle it",
+    "advise",
+    "what do we do",
+    "what do i do",
+    "what should",
+    "revisar esto",
+    "revisarlo",
+    "vérifier cela",
+];
+
+/// The intent for which these words surely ask.
+fn only_one<'i>(asked: &str, intents: &'i PreparedIntents) -> Option<&'i IntentSpec> {
+    surely(&Message::of_wish(asked), intents, false)
+}
+
+/// The intent for which a sentence surely speaks with all its words, where one of them asks for it.
+fn of_sentence<'i>(sentence: &str, intents: &'i PreparedIntents) -> Option<&'i IntentSpec> {
+    surely(&Message::of_sentence(sentence), intents, true)
+}
+
+/// The intent for which a message surely speaks; with `asked`, one of which something must be asked for.
+fn surely<'i>(message: &Message, intents: &'i PreparedIntents, asked: bool) -> Option<&'i IntentSpec> {
+    let search = Search::new(message, &intents.keywords.stems);
+    let of_intents = intents.keywords.of_intents.iter().zip(intents.specs.iter());
+    let mut scores: Vec<(f64, bool, &IntentSpec)> = of_intents
+        .map(|(keywords, intent)| {
+            let weights = || keywords.iter().map(|keyword| (keyword, search.weigh(keyword)));
+            let asks = |(keyword, weight): (&Keyword, f64)| weight > 0.0 && keyword.phrase.starts_with(ASKED);
+            (weights().map(|(_, weight)| weight).sum(), weights().any(asks), intent)
+        })
+        .collect();
+    scores.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| a.2.key.cmp(&b.2.key)));
+    let second = scores.get(1).map_or(0.0, |second| second.0.max(0.0));
+    let (score, asks, intent) = scores.first()?;
+    let least = if *asks && !asked { LEAST_ASKED } else { LEAST_SCORE };
+    ((*asks || !asked) && *score >= least && score - second >= LEAST_LEAD).then_some(intent)
 }
 
 /// Sentences, and the items of lists.
@@ -94,7 +202,9 @@ fn sentences(text: &str) -> Vec<(String, bool)> {
     let mut last_blank = false;
     for line in text.lines() {
         let line = line.trim();
-        let item = line.starts_with(['-', '*', '\u{2022}', '\u{b7}'])
+        let marked = |line: &str| line.starts_with(['-', '*', '\u{2022}', '\u{b7}']);
+        // A row of dashes parts things, and begins no item.
+        let item = marked(line) && !line.chars().nth(1).is_some_and(|c| "-*_=".contains(c))
             || line
                 .split_once(['.', ')'])
                 .is_some_and(|(n, _)| !n.is_empty() && n.len() <= 2 && n.bytes().all(|b| b.is_ascii_digit()));
@@ -145,7 +255,13 @@ mod tests {
         assert_eq!(keys("Please order loss runs. Also, can you send a certificate?"), ["a", "b"]);
         assert_eq!(keys("Two things:\n1. loss runs please\n2. certificate please\n"), ["a", "b"]);
         assert!(keys("Please order loss runs. The certificate was fine.").is_empty());
-        assert!(keys("Please order the loss runs and the certificate.").is_empty());
+        assert_eq!(keys("Please order the loss runs and the certificate."), ["a", "b"]);
+        assert_eq!(keys("We need loss runs for Oak Bend, and please send a certificate to Acme."), ["a", "b"]);
+        assert_eq!(keys("Hello,\n\n- loss runs from both\n- send the certificate"), ["a", "b"]);
+        assert_eq!(keys("Please order loss runs. And the certificate for Acme, as last year."), ["a", "b"]);
+        assert!(keys("Please order loss runs. And the certificate was fine.").is_empty());
+        assert!(keys("Please order loss runs and claims lists from both and send them.").is_empty());
+        assert!(keys("Hello,\n\n- loss runs from both\n- the certificate").is_empty(), "nothing asks");
         assert!(keys("Please order loss runs. We need no certificate.").is_empty());
         assert!(keys("Please order loss runs. Please order them today.").is_empty());
         assert_eq!(keys("A few things:\n- certificate for Acme\n- loss runs from both"), ["b", "a"]);
@@ -154,5 +270,17 @@ mod tests {
         let said = wishes("Please order loss runs. Please send the certificate, thanks.", &intents);
         assert_eq!(said[1].said(), "Please send the certificate thanks");
         assert!(wishes("Please quote. Please order loss runs.", &purpose).is_empty(), "the quote is what they are for");
+    }
+
+    #[test]
+    fn what_asks_by_its_whole_sentence_or_by_the_one_before_is_a_wish() {
+        let intents =
+            [intent("a", &["loss run^2"]), intent("b", &["rear ended^1.5", "ask:claim^1.4", "drafted twice^2"])];
+        let intents = PreparedIntents::new(&Arc::from(intents));
+        let keys = |text: &str| wishes(text, &intents).iter().map(|wish| wish.intent.key.clone()).collect::<Vec<_>>();
+        assert_eq!(keys("Please order loss runs. We were rear ended today, how do we turn in a claim?"), ["a", "b"]);
+        assert!(keys("Please order loss runs. We were rear ended in May, please be quick.").is_empty());
+        assert_eq!(keys("Please order loss runs. We were drafted twice. Can you look into it?"), ["a", "b"]);
+        assert!(keys("Please order loss runs. We were drafted twice. Thank you.").is_empty());
     }
 }

@@ -301,8 +301,29 @@ async fn a_letter_of_authority_goes_along_with_the_requests_that_it_is_for() {
 #[test]
 fn a_request_takes_as_many_letters_as_one_mail_does() {
     let letter = |n: usize, size: u64| json!({"hash": n, "size": size});
-    let joined = |letters: &[Value]| crate::insurance::authority::joined(Vec::new(), letters).len();
+    let joined = |letters: &[Value]| crate::insurance::authority::joined(Vec::new(), letters).taken.len();
     assert_eq!(joined(&(0..20).map(|n| letter(n, 1)).collect::<Vec<_>>()), 10);
     assert_eq!(joined(&[letter(1, 10 << 20), letter(2, 1), letter(1, 1)]), 1);
     assert_eq!(joined(&[json!({"hash": 1})]), 0, "one of no size");
+}
+
+#[tokio::test]
+async fn a_draft_tells_of_the_letters_for_which_a_mail_has_no_room() {
+    let mut world = World::new();
+    let deal = deal(&world);
+    for n in 1..=12 {
+        world.document(&format!("loa-{n}.pdf"), &format!("letter {n}"));
+    }
+    let papers: Vec<Value> = (1..=12).map(|n| json!({"n": n, "category": "LOA", "fields": []})).collect();
+    world.state(json!({"extractions": papers}));
+    let args = json!({"deal_id": deal, "policies": [policy("A1", "North Mutual", None)]});
+    world.run(&tool(), args.clone()).await;
+    let listed = |name: &str| -> Vec<String> {
+        let request = world.records(LOSS_RUN_REQUEST).remove(0);
+        let letters = request.props.get(name).and_then(Value::as_array).cloned().unwrap_or_default();
+        letters.iter().map(|letter| letter["filename"].as_str().unwrap().to_owned()).collect()
+    };
+    assert_eq!(listed("attachments").len(), 10);
+    assert_eq!(listed("attachments_left_out"), ["loa-11.pdf", "loa-12.pdf"]);
+    assert_eq!(world.run(&tool(), args).await["updated_count"], 0, "the same letters change nothing");
 }

@@ -168,6 +168,66 @@ async fn an_answer_in_the_thread_of_our_mail_answers_its_request() {
 }
 
 #[tokio::test]
+async fn the_bare_id_of_an_open_request_is_as_good_as_its_token() {
+    let written = |subject: &str, text: &str| {
+        let mut world = World::new();
+        let (id, _) = sent(&world, "r", 7, &["PLM-77001"]);
+        let with = |text: &str| text.replace("ID", &id.to_uppercase());
+        world.mail("desk@prairielantern.example", &with(subject), &with(text));
+        (world, id)
+    };
+    for (subject, text) in
+        [("Losses [ref ID]", "attached"), ("Losses", "see attached\n\nYour reference: ID."), ("ID", "")]
+    {
+        let (world, id) = written(subject, text);
+        let outcome = world.call(&MatchReply::new(), json!({})).await.unwrap();
+        assert_eq!((outcome.review, &outcome.data["request_ids"]), (None, &json!([id])), "{subject} {text}");
+    }
+    // It proves nothing either, and what is no request of ours is no reference to one.
+    let (mut world, _) = written("Losses", "ref ID");
+    world.mail.as_mut().unwrap().from.address = "kim@hearthadjusters.example".to_owned();
+    assert_eq!(asked(&world).await.unwrap().title.as_deref(), Some("Is this the insurer's answer?"));
+    let (mut world, _) = written("Losses", "x");
+    world.mail("desk@prairielantern.example", "Losses", "session 019d2eae-b7a3-7eae-a7a3-2eaeb7a33a7b");
+    let outcome = world.call(&MatchReply::new(), json!({})).await.unwrap();
+    assert_eq!((outcome.review, &outcome.data["request_ids"]), (None, &json!([])));
+    let props = json!({"insurer": INSURER, "status": "closed", "policy_numbers": ["PLM-77001"]});
+    let closed = world.put(LOSS_RUN_REQUEST, "closed", props);
+    world.mail("desk@prairielantern.example", "Losses", &format!("ref {closed}"));
+    let outcome = world.call(&MatchReply::new(), json!({})).await.unwrap();
+    assert_eq!((outcome.review, &outcome.data["request_ids"]), (None, &json!([])), "it is over");
+}
+
+#[tokio::test]
+async fn papers_about_another_insured_ask_unless_a_policy_of_the_request_is_in_them() {
+    let mut world = World::new();
+    let entity = world.put(ENTITY, "dot:1", json!({"name": "Fern Hollow LLC", "entity_type": "motor_carrier"}));
+    let props = json!({
+        "deal_id": "d", "entity_id": entity, "insurer": INSURER, "status": "requested", "lines": [],
+        "policy_numbers": ["PLM-77001"]
+    });
+    let id = world.put(LOSS_RUN_REQUEST, "r", props);
+    world.mail("desk@prairielantern.example", "Loss runs", &format!("attached, your ref. {id}"));
+    let read = |insured: &str, number: Option<&str>| {
+        let number = number.map(|number| json!({"name": "policy_number", "group": "policies", "value": number}));
+        let fields: Vec<Value> =
+            [Some(json!({"name": "insured.name", "value": insured})), number].into_iter().flatten().collect();
+        json!({"extractions": [{"n": 1, "fields": fields}]})
+    };
+    for (insured, number, asks) in [
+        ("Fern Valley Leasing Inc", None, true),
+        ("Fern Valley Leasing Inc", Some("PLM-99002"), true),
+        ("Fern Hollow", None, false),
+        ("Fern Hollw Transport", Some("PLM 77001"), false),
+    ] {
+        world.state(read(insured, number));
+        let review = asked(&world).await;
+        let told = review.as_ref().is_some_and(|review| review.reason.contains("the request is about Fern Hollow LLC"));
+        assert_eq!((review.is_some(), told), (asks, asks), "{insured} {number:?}: {review:?}");
+    }
+}
+
+#[tokio::test]
 async fn the_thread_proves_no_sender() {
     let (mut world, ..) = insurer_writes(Some("ours"), &[]);
     world.mail.as_mut().unwrap().from.address = "kim@hearthadjusters.example".to_owned();

@@ -10,7 +10,12 @@ use serde_json::{Map, Value};
 use super::super::loss_run_request as request;
 use super::{named, numbers};
 use crate::company;
+use crate::pattern::Pattern;
 
+/// The id of a record as it is written.
+static ID: Pattern = Pattern::new(r"(?i)\b([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})\b");
+/// Ids of one mail that are looked up.
+const MAX_IDS: usize = 20;
 /// Requests that a person is asked about at most.
 const MAX_CANDIDATES: usize = 20;
 /// Policy numbers of one answer that are looked up.
@@ -34,13 +39,17 @@ pub(super) async fn of(context: &ToolContext, mail: &ParsedMail) -> Result<Which
     for token in &mail.request_tokens {
         add(&mut by_token, request::with_id(context, &token.id).await?);
     }
+    let has_token = !mail.request_tokens.is_empty();
+    if !has_token {
+        by_token = with_bare_ids(context, mail).await?;
+    }
     let mut by_thread: Vec<Record> = Vec::new();
     // Only mails of ours are looked up: a thread may name a hundred others.
     for mail in mail.answers().into_iter().filter_map(|id| mail_of(id)) {
         add(&mut by_thread, request::asked_by(context, &message_id(mail)).await?);
     }
     let agrees = by_thread.iter().any(|one| by_token.iter().any(|other| other.id == one.id));
-    Ok(match (mail.request_tokens.is_empty(), by_token.is_empty(), by_thread.len()) {
+    Ok(match (!has_token && by_token.is_empty(), by_token.is_empty(), by_thread.len()) {
         (true, _, 0) => with_policies(context).await?,
         (true, _, 1) => Which::Said(by_thread),
         (true, _, _) => Which::OneOf(by_thread, "the answer stands in the thread of several requests"),
@@ -55,6 +64,22 @@ pub(super) async fn of(context: &ToolContext, mail: &ParsedMail) -> Result<Which
             Which::OneOf(by_token, "the answer names one request and stands in the thread of another")
         }
     })
+}
+
+/// The open requests whose ids stand in the subject or the text without the marks of a token: `[ref UUID]`, or the id
+/// alone. Of other ids, and of requests that are over, such a mail says nothing.
+async fn with_bare_ids(context: &ToolContext, mail: &ParsedMail) -> Result<Vec<Record>, ToolFailure> {
+    let mut ids: Vec<String> = Vec::new();
+    for id in [&mail.subject, &mail.text].into_iter().flat_map(|text| ID.groups(text)).map(str::to_lowercase) {
+        if !ids.contains(&id) && ids.len() < MAX_IDS {
+            ids.push(id);
+        }
+    }
+    let mut found: Vec<Record> = Vec::new();
+    for id in &ids {
+        add(&mut found, request::with_id(context, id).await?.filter(request::is_open));
+    }
+    Ok(found)
 }
 
 fn add(known: &mut Vec<Record>, found: impl IntoIterator<Item = Record>) {
@@ -81,9 +106,9 @@ async fn with_policies(context: &ToolContext) -> Result<Which, ToolFailure> {
     Ok(Which::OneOf(found, "the answer has neither the token nor the thread of a request, but a policy of an open one"))
 }
 
-/// Says so when the answer names insureds, and none of them is the request's.
-pub(super) fn of_another(state: &Map<String, Value>, insured: Option<&str>) -> Option<String> {
-    let (insured, named) = (insured?, named(state, "insured.name", 0));
+/// Says so when the documents of the answer from the `first` on name insureds, and none of them is the request's.
+pub(super) fn of_another(state: &Map<String, Value>, insured: Option<&str>, first: u64) -> Option<String> {
+    let (insured, named) = (insured?, named(state, "insured.name", first));
     let known = company::normal_name(insured);
     let is_it = |name: &String| {
         let name = company::normal_name(name);

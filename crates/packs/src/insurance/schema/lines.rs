@@ -150,3 +150,6 @@ macro_rules! lines {
         ]
     };
 }
+
+/// The terms by themselves.
+pub(in crate::insurance) const TERMS: &[&str] = lines![];

@@ -1,0 +1,364 @@
+//! Which of the policies a message wants: `only the cargo`, `nothing for the umbrella`, `just from Northfield`.
+//!
+//! What is picked counts where the message's words mean certain policies and no others. Where it picks some and nobody
+//! can tell which, a person is asked: a request that nobody wanted is worse than a question.
+
+mod mentions;
+mod sentences;
+mod turns;
+mod vocabulary;
+
+use kybern_core::tool::Review;
+use serde_json::{Map, Value, json};
+
+use self::mentions::{Mention, Mentions};
+use self::sentences::{Border, Sentence, sentences};
+use self::turns as say;
+use self::vocabulary as word;
+use super::policies::Policy;
+use crate::args::texts;
+use crate::company;
+use crate::papers::documents;
+use crate::reading::{MESSAGE_NUMBER, ReadDocument};
+
+/// The state's name for the numbers of the policies that a person has chosen.
+const WANTED: &str = "wanted_policies";
+
+/// Words between a turn and what it picks.
+const MAX_BETWEEN: usize = 8;
+/// Words of a sentence that may be a wish without saying so: `Just the cargo, thanks.`
+const FRAGMENT: usize = 9;
+/// Policies that one question lists as choices. A paper may list thousands.
+const MAX_CHOICES: usize = 200;
+
+/// What a message says about which policies it wants.
+#[derive(Clone, PartialEq, Eq, Debug)]
+enum Choice {
+    /// Nothing, so all of them.
+    All,
+    /// These, in the policies' order.
+    These(Vec<bool>),
+    /// Some, and nobody can tell which; these words say so.
+    Some(String),
+}
+
+/// Leaves out the policies that are not wanted, as a person has said, or the message among the documents. Answers the
+/// question where nobody can tell which they are.
+pub(super) fn keep_wanted(
+    state: &Map<String, Value>,
+    read: &[ReadDocument],
+    policies: &mut Vec<Policy>,
+) -> Option<Review> {
+    let numbers: Vec<String> = texts(state, WANTED).iter().map(|number| company::policy_number(number)).collect();
+    let wanted: Vec<bool> = policies.iter().map(|policy| numbers.contains(&policy.key())).collect();
+    let choice = if wanted.contains(&true) { Choice::These(wanted) } else { choice(read, policies) };
+    match choice {
+        Choice::All => None,
+        Choice::Some(said) => Some(ask(read, policies, &said)),
+        Choice::These(wanted) => {
+            let mut wanted = wanted.into_iter();
+            policies.retain(|_| wanted.next().unwrap_or(true));
+            None
+        }
+    }
+}
+
+/// What the message among the documents says.
+fn choice(read: &[ReadDocument], policies: &[Policy]) -> Choice {
+    let message = read.iter().find(|document| document.n == MESSAGE_NUMBER);
+    // Whoever typed them in has read the message.
+    if policies.len() < 2 || policies.iter().all(|policy| policy.confidence.is_none()) {
+        return Choice::All;
+    }
+    let pages = message.iter().flat_map(|message| &message.text.pages);
+    let said: Vec<Sentence> = pages.flat_map(|page| sentences(&page.text)).collect();
+    let mentions = Mentions::new(read, policies);
+    let mut picked = Picked::default();
+    for sentence in &said {
+        picked.read(sentence, &mentions, policies);
+    }
+    picked.choice(policies.len())
+}
+
+/// Asks which policies are wanted.
+fn ask(read: &[ReadDocument], policies: &[Policy], said: &str) -> Review {
+    let numbers: Vec<&String> = policies.iter().map(|policy| &policy.number).collect();
+    let number = if numbers.len() <= MAX_CHOICES {
+        json!({"enum": numbers})
+    } else {
+        json!({"type": "string", "minLength": 1, "maxLength": 100})
+    };
+    Review {
+        reason: format!(
+            "the message wants only some of {} policies ({said:?}); choose those that it wants",
+            numbers.len()
+        ),
+        title: Some("Which policies are wanted?".to_owned()),
+        schema: json!({
+            "type": "object",
+            "properties": {WANTED: {"type": "array", "items": number, "minItems": 1, "uniqueItems": true}},
+            "required": [WANTED],
+            "additionalProperties": false
+        }),
+        details: json!({
+            "policies": policies.iter().map(Policy::to_json).collect::<Vec<_>>(),
+            "documents": documents(read),
+        }),
+        answer_is_result: false,
+    }
+}
+
+/// What the sentences so far have picked.
+#[derive(Default)]
+struct Picked {
+    only: Option<Vec<bool>>,
+    except: Option<Vec<bool>>,
+    /// Policies that are asked for without such a turn.
+    asked: Option<Vec<bool>>,
+    unclear: Option<String>,
+    /// The first words that pick.
+    said: Option<String>,
+}
+
+impl Picked {
+    fn choice(self, count: usize) -> Choice {
+        let all = vec![true; count];
+        let Some(said) = self.said.or_else(|| self.unclear.clone()) else { return Choice::All };
+        if let Some(unclear) = self.unclear {
+            return Choice::Some(unclear);
+        }
+        let except = self.except.unwrap_or_else(|| vec![false; count]);
+        let only = self.only.unwrap_or_else(|| except.iter().map(|left_out| !left_out).collect());
+        let clashes = only.iter().zip(&except).any(|(wanted, left_out)| *wanted && *left_out);
+        let more = self.asked.iter().flatten().zip(&only).any(|(asked, wanted)| *asked && !*wanted);
+        match () {
+            () if clashes || more || !only.contains(&true) => Choice::Some(said),
+            () if only == all => Choice::All,
+            () => Choice::These(only),
+        }
+    }
+
+    /// Reads one sentence.
+    fn read(&mut self, sentence: &Sentence, mentions: &Mentions<'_>, policies: &[Policy]) {
+        let wishes = sentence.has_any(word::ASKS) || sentence.has_any(word::LOSSES) || sentence.words.len() <= FRAGMENT;
+        let mut named: Vec<Mention> = Vec::new();
+        let (mut at, mut picks) = (0, false);
+        while at < sentence.words.len() {
+            let turned = at.checked_sub(1).is_some_and(|before| sentence.is(before, word::NOT));
+            let turn = Turn { sentence, mentions, policies, named: &named, at };
+            let orders = [say::LEAVE_THEM, say::NOT_NEEDED].iter().any(|turns| sentence.any(at, turns).is_some());
+            let is_turn = (wishes || orders) && !turned;
+            if let Some(end) = Some(turn).filter(|_| is_turn).and_then(|turn| self.turn(&turn)) {
+                // What stands before a turn in its sentence is only named.
+                named.clear();
+                (at, picks) = (end.max(at + 1), true);
+            } else if let Some(mention) = mentions.at(sentence, at) {
+                at = mention.end;
+                named.push(mention);
+            } else {
+                at += 1;
+            }
+        }
+        if !picks && sentence.has_any(word::ASKS) && !sentence.has_any(word::NOT) {
+            named.into_iter().filter_map(|mention| mention.policies).for_each(|meant| add(&mut self.asked, meant));
+        }
+    }
+
+    /// Reads the turn that begins there, if any, and answers the place behind it.
+    fn turn(&mut self, turn: &Turn<'_>) -> Option<usize> {
+        let Turn { sentence, at, .. } = *turn;
+        if let Some(end) = sentence.any(at, say::LEAVE_THEM).filter(|_| !turn.named.is_empty()) {
+            let all = turn.run_before().filter(|run| run.start == turn.named[0].start);
+            return self.leave_out(sentence, all.and_then(|run| run.policies), end);
+        }
+        if let Some(end) = sentence.any(at, say::NOT_NEEDED)
+            && let Some(run) = turn.run_before().filter(|run| turn.leads_here(run.end))
+        {
+            return self.leave_out(sentence, run.policies, end);
+        }
+        if let Some(end) = sentence.any(at, say::IN_HAND) {
+            let is_about = sentence.has_any(word::LOSSES) && (!turn.named.is_empty() || turn.list(end).is_some());
+            return is_about.then(|| self.doubt(sentence, end)).flatten();
+        }
+        if let Some(list) = sentence.any(at, say::UNSURE).and_then(|end| turn.whole_list(end)) {
+            return self.doubt(sentence, list.end);
+        }
+        if let Some(list) = sentence.any(at, say::EXCEPT).and_then(|end| turn.whole_list(end)) {
+            return match turn.is_order() {
+                Some(true) => self.leave_out(sentence, list.policies, list.end),
+                Some(false) => self.doubt(sentence, list.end),
+                None => None,
+            };
+        }
+        if let Some(list) = Some(at + 1).filter(|_| sentence.is(at, &[word::LEAVE])).and_then(|end| turn.list(end))
+            && sentence.is(list.end, word::OUT)
+        {
+            return self.leave_out(sentence, list.policies, list.end);
+        }
+        if let Some(list) = sentence.any(at, say::NOTHING_BUT).and_then(|end| turn.list(end)) {
+            return self.keep(sentence, list.policies, list.end);
+        }
+        if let Some(end) = sentence.any(at, say::ALONE).filter(|end| turn.ends(*end))
+            && let Some(run) = turn.run_before().filter(|run| turn.leads_here(run.end))
+        {
+            // `Not the cargo only` wants more than the cargo.
+            let denied = (run.start.saturating_sub(3)..run.start).any(|at| sentence.is(at, word::NOT));
+            return (!denied).then(|| self.keep(sentence, run.policies, end)).flatten();
+        }
+        if !sentence.is(at, say::ONLY) {
+            return None;
+        }
+        if let Some(list) = turn.whole_list(at + 1) {
+            // `Could you just order` softens the wish.
+            let soft = sentence.is(at, &[word::SOFT]) && sentence.is(at + 1, word::DOES);
+            let meant = if soft { None } else { list.policies };
+            return self.keep(sentence, meant, list.end);
+        }
+        turn.picks_some(at + 1).then(|| self.doubt(sentence, at + 1)).flatten()
+    }
+
+    fn keep(&mut self, sentence: &Sentence, meant: Option<Vec<bool>>, end: usize) -> Option<usize> {
+        self.said.get_or_insert_with(|| sentence.shown.clone());
+        match meant {
+            Some(meant) => add(&mut self.only, meant),
+            None => return self.doubt(sentence, end),
+        }
+        Some(end)
+    }
+
+    fn leave_out(&mut self, sentence: &Sentence, meant: Option<Vec<bool>>, end: usize) -> Option<usize> {
+        self.said.get_or_insert_with(|| sentence.shown.clone());
+        match meant {
+            Some(meant) => add(&mut self.except, meant),
+            None => return self.doubt(sentence, end),
+        }
+        Some(end)
+    }
+
+    fn doubt(&mut self, sentence: &Sentence, end: usize) -> Option<usize> {
+        self.unclear.get_or_insert_with(|| sentence.shown.clone());
+        Some(end)
+    }
+}
+
+/// A place in a sentence at which a turn may begin.
+struct Turn<'t> {
+    sentence: &'t Sentence,
+    mentions: &'t Mentions<'t>,
+    policies: &'t [Policy],
+    /// What the sentence has named before.
+    named: &'t [Mention],
+    at: usize,
+}
+
+impl Turn<'_> {
+    /// What is named behind a turn, with all that is joined to it.
+    fn list(&self, from: usize) -> Option<Mention> {
+        let Self { sentence, mentions, .. } = *self;
+        let open = |at: &usize| sentence.words.get(*at).is_some_and(|word| word.before == Border::Open || *at == from);
+        let first = (from..=from + MAX_BETWEEN).take_while(open).find_map(|at| match mentions.at(sentence, at) {
+            Some(mention) => Some(Some(mention)),
+            None => (!sentence.is(at, word::BETWEEN)).then_some(None),
+        });
+        Some(self.joined(first??))
+    }
+
+    /// The same, where nothing behind it goes on telling of it.
+    fn whole_list(&self, from: usize) -> Option<Mention> {
+        self.list(from).filter(|list| self.ends(list.end))
+    }
+
+    /// A mention with those that are joined to it: `the cargo and the umbrella from Northfield`. What is joined and is no
+    /// policy that is known may be one all the same.
+    fn joined(&self, mut list: Mention) -> Mention {
+        let Self { sentence, mentions, .. } = *self;
+        let (mut at, mut more, mut within, mut and) = (list.end, false, false, false);
+        while let Some(word) = sentence.words.get(at).filter(|word| word.before != Border::Clause) {
+            and |= sentence.is(at, word::AND);
+            more |= word.before == Border::Comma || and;
+            within |= sentence.is(at, word::OF);
+            if let Some(next) = mentions.at(sentence, at) {
+                let meant = list.policies.take();
+                list.policies = if within && !more { both(meant, next.policies) } else { either(meant, next.policies) };
+                (list.end, at) = (next.end, next.end);
+                (more, within, and) = (false, false, false);
+            } else if at < list.end + MAX_BETWEEN
+                && [word::AND, word::THINGS, word::BETWEEN].iter().any(|words| sentence.is(at, words))
+            {
+                at += 1;
+            } else {
+                let unknown = and && !sentence.is(at, word::GOES_ON) && !sentence.is(at, word::ASKS);
+                list.policies = list.policies.filter(|_| !unknown);
+                break;
+            }
+        }
+        list
+    }
+
+    /// Whether a turn that leaves something out says what is wanted; `None` where it tells of what is:
+    /// `no losses except for the cargo`, `I have nothing for the cargo`.
+    fn is_order(&self) -> Option<bool> {
+        let Self { sentence, at, .. } = *self;
+        let begins = at == 0 || sentence.words[at].before != Border::Open || sentence.is(at - 1, word::LEADS);
+        let denied = (0..at).rfind(|before| sentence.is(*before, word::NONE));
+        match denied {
+            _ if sentence.any(at, say::NOTHING_FOR).is_some() => begins.then_some(true),
+            Some(denied) if sentence.any(at, say::STATED).is_some() => {
+                (denied..at).any(|between| sentence.is(between, word::DOES)).then_some(false)
+            }
+            _ if begins || sentence.has_any(word::ASKS) => Some(true),
+            _ => (sentence.has_any(word::LOSSES) && sentence.has_any(word::EVERY)).then_some(false),
+        }
+    }
+
+    /// The last of what the sentence has named, with all that it is joined to.
+    fn run_before(&self) -> Option<Mention> {
+        let last = self.named.last()?.end;
+        let reaches = |mention: &&Mention| self.joined((*mention).clone()).end >= last;
+        self.named.iter().find(reaches).map(|mention| self.joined(mention.clone()))
+    }
+
+    /// Whether between a place and the turn nothing stands that says anything.
+    fn leads_here(&self, from: usize) -> bool {
+        let idle = |at: usize| [word::THINGS, word::BETWEEN].iter().any(|words| self.sentence.is(at, words));
+        from <= self.at && (from..self.at).all(idle)
+    }
+
+    /// Whether what a turn picks ends there: behind it stands nothing that goes on telling of it.
+    fn ends(&self, end: usize) -> bool {
+        let end = (end..).find(|at| !self.sentence.is(*at, word::THINGS)).unwrap_or(end);
+        let goes_on = |at: usize| !self.sentence.is(at, word::AFTER) && !self.sentence.is(at, word::AND);
+        self.sentence.words.get(end).is_none_or(|word| word.before != Border::Open || !goes_on(end))
+    }
+
+    /// Whether a turn picks policies by words that no paper has: `only the first two carriers`.
+    fn picks_some(&self, from: usize) -> bool {
+        let sentence = self.sentence;
+        let says = |at: &usize| !sentence.is(*at, word::BETWEEN) || sentence.is(*at, word::TERMS);
+        let Some(at) = (from..from + MAX_BETWEEN).find(says) else { return false };
+        let by_term = sentence.is(at, word::TERMS);
+        let thing = (at..at + 3).find(|at| sentence.is(*at, word::PICKED));
+        let asks = sentence.has_any(word::ASKS) || sentence.has_any(word::LOSSES);
+        let Some(thing) = thing.filter(|_| asks && (by_term || sentence.is(at, word::PICKS))) else { return false };
+        let all = (thing.saturating_sub(1)..=thing + 1).any(|at| sentence.is(at, word::ALL_OF));
+        let same_term = self.policies.windows(2).all(|two| two[0].expiration == two[1].expiration);
+        !(all || by_term && same_term)
+    }
+}
+
+fn add(to: &mut Option<Vec<bool>>, more: Vec<bool>) {
+    *to = either(to.take().or_else(|| Some(vec![false; more.len()])), Some(more));
+}
+
+/// What one or the other means; nobody can tell where that is so of one.
+fn either(one: Option<Vec<bool>>, other: Option<Vec<bool>>) -> Option<Vec<bool>> {
+    Some(one?.into_iter().zip(other?).map(|(one, other)| one || other).collect())
+}
+
+fn both(one: Option<Vec<bool>>, other: Option<Vec<bool>>) -> Option<Vec<bool>> {
+    let both: Vec<bool> = one?.into_iter().zip(other?).map(|(one, other)| one && other).collect();
+    both.contains(&true).then_some(both)
+}
+
+#[cfg(test)]
+mod tests;

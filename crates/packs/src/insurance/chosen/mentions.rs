@@ -1,0 +1,180 @@
+//! Which of a message's policies some of its words mean: a number, an insurer, a line of coverage, a layer.
+
+use std::sync::LazyLock;
+
+use super::super::insurers::COMMON;
+use super::super::policies::{self, Policy};
+use super::super::schema;
+use super::sentences::{Sentence, compared, is_row};
+use super::vocabulary::LAYERS;
+use crate::company;
+use crate::reading::{MESSAGE_NUMBER, ReadDocument};
+
+/// Words that a policy number may be written in.
+const MAX_NUMBER_WORDS: usize = 6;
+/// Words of the longest term.
+const MAX_TERM_WORDS: usize = 6;
+/// Bytes of a table's row whose words are the policy's.
+const MAX_ROW: usize = 400;
+
+/// Lines of coverage by the words for them.
+static LINES: LazyLock<Vec<(Vec<String>, &'static str)>> = LazyLock::new(|| {
+    let terms = schema::TERMS.iter().filter_map(|term| term.split_once('='));
+    let terms = terms.filter(|(_, line)| !line.is_empty()).map(|(phrase, line)| (phrase.trim_end_matches('?'), line));
+    terms.map(|(phrase, line)| (phrase.split(' ').map(compared).collect(), line)).collect()
+});
+
+/// What words mean.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) struct Mention {
+    /// The first of them, and the place behind them.
+    pub(super) start: usize,
+    pub(super) end: usize,
+    /// Which policies are meant, in their order; `None` where nobody can tell for certain.
+    pub(super) policies: Option<Vec<bool>>,
+}
+
+/// The policies, as words may mean them.
+pub(super) struct Mentions<'p> {
+    policies: &'p [Policy],
+    numbers: Vec<String>,
+    /// The insurer of each, and how many words of its name no other one's begins with; 0 where there are none.
+    insurers: Vec<(Vec<String>, usize)>,
+    /// What stands in the rows of each.
+    rows: Vec<Vec<Vec<String>>>,
+}
+
+impl<'p> Mentions<'p> {
+    pub(super) fn new(read: &[ReadDocument], policies: &'p [Policy]) -> Self {
+        let numbers: Vec<String> = policies.iter().map(Policy::key).collect();
+        let names: Vec<Vec<String>> = policies
+            .iter()
+            .map(|policy| words_of(&company::normal_name(policy.insurer.as_deref().unwrap_or_default())))
+            .collect();
+        let insurers = names.iter().map(|name| (name.clone(), short_of(name, &names))).collect();
+        let mut rows = vec![Vec::new(); policies.len()];
+        for document in read {
+            rows_of(document, &numbers, &mut rows);
+        }
+        Self { policies, numbers, insurers, rows }
+    }
+
+    /// What the words there mean; `None` when they mean no policy.
+    pub(super) fn at(&self, sentence: &Sentence, at: usize) -> Option<Mention> {
+        self.number(sentence, at).or_else(|| self.insurer(sentence, at)).or_else(|| self.coverage(sentence, at))
+    }
+
+    fn number(&self, sentence: &Sentence, at: usize) -> Option<Mention> {
+        let mut written = String::new();
+        (at..sentence.words.len().min(at + MAX_NUMBER_WORDS)).find_map(|last| {
+            written.push_str(&sentence.words[last].text.to_uppercase());
+            let meant: Vec<bool> = self.numbers.iter().map(|number| *number == written).collect();
+            meant.contains(&true).then_some(Mention { start: at, end: last + 1, policies: Some(meant) })
+        })
+    }
+
+    fn insurer(&self, sentence: &Sentence, at: usize) -> Option<Mention> {
+        let stands = |(name, short): &(Vec<String>, usize)| {
+            let words = name.iter().enumerate().take_while(|(n, word)| sentence.is(at + n, &[word.as_str()])).count();
+            (words >= *short && *short > 0).then_some(words)
+        };
+        let longest = self.insurers.iter().filter_map(stands).max()?;
+        let meant = self.insurers.iter().map(|name| stands(name) == Some(longest)).collect();
+        // A policy whose insurer nobody knows may be theirs.
+        let unknown = self.policies.iter().any(|policy| policy.insurer.is_none());
+        Some(Mention { start: at, end: at + longest, policies: (!unknown).then_some(meant) })
+    }
+
+    /// Words for layers and for a line, one behind the other.
+    fn coverage(&self, sentence: &Sentence, at: usize) -> Option<Mention> {
+        let (mut end, mut line, mut layer) = (at, None, false);
+        loop {
+            if let Some((last, said)) = line_at(sentence, end).filter(|_| line.is_none()) {
+                (end, line) = (last, Some(said));
+            } else if sentence.is(end, LAYERS) {
+                (end, layer) = (end + 1, true);
+            } else {
+                break;
+            }
+        }
+        // `First` alone is any word.
+        let words: Vec<&str> = sentence.words[at..end].iter().map(|word| word.text.as_str()).collect();
+        let shown = self.shown(&words);
+        if words.is_empty() || line.is_none() && !shown.contains(&true) {
+            return None;
+        }
+        let policies = match line {
+            // Nothing but the very words tells a layer.
+            _ if layer && shown.contains(&true) => Some(shown),
+            Some(line) if !layer => {
+                let meant: Vec<bool> =
+                    self.policies.iter().map(|policy| policy.lines.iter().any(|l| l == line)).collect();
+                let unknown = self.policies.iter().any(|policy| policy.lines.is_empty());
+                let agrees = !shown.contains(&true) || shown == meant;
+                // `The liability` may be any of those that are called so.
+                let others = || self.called(&words).iter().zip(&meant).any(|(called, meant)| *called && !*meant);
+                (meant.contains(&true) && !unknown && agrees && !others()).then_some(meant)
+            }
+            _ => None,
+        };
+        Some(Mention { start: at, end, policies })
+    }
+
+    /// The policies of which a line has these words in its name.
+    fn called(&self, words: &[&str]) -> Vec<bool> {
+        let stands = |line: &String| stand_in(words, &words_of(line));
+        self.policies.iter().map(|policy| policy.lines.iter().any(stands)).collect()
+    }
+
+    /// The policies in whose rows these words stand together.
+    fn shown(&self, words: &[&str]) -> Vec<bool> {
+        self.rows.iter().map(|rows| rows.iter().any(|row| stand_in(words, row))).collect()
+    }
+}
+
+/// Whether words stand together among others.
+fn stand_in(words: &[&str], others: &[String]) -> bool {
+    !words.is_empty() && others.windows(words.len()).any(|there| there.iter().zip(words).all(|(a, b)| a == b))
+}
+
+/// The line of coverage whose longest term begins there.
+fn line_at(sentence: &Sentence, at: usize) -> Option<(usize, &'static str)> {
+    let stands = |term: &Vec<String>| {
+        term.len() <= MAX_TERM_WORDS && term.iter().enumerate().all(|(n, word)| sentence.is(at + n, &[word.as_str()]))
+    };
+    let found = LINES.iter().filter(|(term, _)| stands(term)).max_by_key(|(term, _)| term.len())?;
+    Some((at + found.0.len(), found.1))
+}
+
+fn words_of(text: &str) -> Vec<String> {
+    Sentence::of(text).words.into_iter().map(|word| word.text).collect()
+}
+
+/// How many words of a name tell it from the others: up to one that not many insurers have.
+fn short_of(name: &[String], all: &[Vec<String>]) -> usize {
+    let telling = |word: &String| word.len() > 2 && !COMMON.iter().any(|common| compared(common) == *word);
+    let first = name.iter().position(telling).map_or(name.len(), |at| at + 1);
+    let others = |short: &[String]| all.iter().any(|other| other != name && other.starts_with(short));
+    (first..=name.len()).find(|length| !others(&name[..*length])).unwrap_or_default()
+}
+
+/// Adds the lines of a document in which a single policy's number stands; in a message, those of tables only.
+fn rows_of(document: &ReadDocument, numbers: &[String], rows: &mut [Vec<Vec<String>>]) {
+    let places = policies::number_places(document);
+    for page in &document.text.pages {
+        let here = || places.iter().filter(|(source, _)| source.page == page.number && source.start < source.end);
+        for (source, number) in here() {
+            let Some(before) = page.text.get(..source.start) else { continue };
+            let from = before.rfind('\n').map_or(0, |at| at + 1);
+            let to = page.text[source.start..].find('\n').map_or(page.text.len(), |at| source.start + at);
+            let alone = here().filter(|(other, _)| (from..to).contains(&other.start)).count() == 1;
+            let line = &page.text[from..to];
+            let at = numbers.iter().position(|known| *known == company::policy_number(number));
+            if let Some(at) =
+                at.filter(|_| alone && line.len() <= MAX_ROW && (document.n != MESSAGE_NUMBER || is_row(line)))
+            {
+                rows[at].push(words_of(line));
+            }
+        }
+    }
+}

@@ -1,0 +1,199 @@
+use super::*;
+use crate::insurance::ExtractDocuments;
+use crate::tests::World;
+
+fn policy(number: &str, insurer: &str, lines: &[&str]) -> Policy {
+    Policy {
+        number: number.to_owned(),
+        insurer: Some(insurer.to_owned()),
+        lines: lines.iter().map(|line| (*line).to_owned()).collect(),
+        confidence: Some(0.9),
+        ..Policy::default()
+    }
+}
+
+fn policies() -> Vec<Policy> {
+    vec![
+        policy("AL-40021", "Northfield Mutual Insurance Company", &["Auto Liability"]),
+        policy("MC 77-1003", "Cedar Point Casualty Company", &["Motor Truck Cargo"]),
+        policy("GL-55014", "Northfield Mutual Insurance Company", &["General Liability"]),
+        policy("UM-90210", "Summit Bay Insurance Company", &["Umbrella"]),
+    ]
+}
+
+/// The numbers of the policies that a message wants; `None` where a person is asked.
+fn wanted(text: &str) -> Option<Vec<String>> {
+    wanted_of(text, &policies())
+}
+
+fn wanted_of(text: &str, policies: &[Policy]) -> Option<Vec<String>> {
+    let mentions = Mentions::new(&[], policies);
+    let mut picked = Picked::default();
+    sentences(text).iter().for_each(|sentence| picked.read(sentence, &mentions, policies));
+    let wanted = match picked.choice(policies.len()) {
+        Choice::All => vec![true; policies.len()],
+        Choice::These(wanted) => wanted,
+        Choice::Some(_) => return None,
+    };
+    Some(policies.iter().zip(wanted).filter(|(_, wanted)| *wanted).map(|(policy, _)| policy.number.clone()).collect())
+}
+
+#[test]
+fn what_a_message_picks_for_certain_is_all_that_it_wants() {
+    for (text, numbers) in [
+        ("Please order loss runs for the auto liability only.", &["AL-40021"][..]),
+        ("Need loss runs, just the cargo policy please. Schedule attached.", &["MC 77-1003"]),
+        ("We only need the cargo and the umbrella. Thanks", &["MC 77-1003", "UM-90210"]),
+        ("Please request the losses only from Northfield.", &["AL-40021", "GL-55014"]),
+        ("Please pull the loss runs from Cedar Point and Summit Bay only, thanks.", &["MC 77-1003", "UM-90210"]),
+        ("Loss runs on MC 77-1003 only, please.", &["MC 77-1003"]),
+        ("Can you order the loss runs? Nothing for the cargo.", &["AL-40021", "GL-55014", "UM-90210"]),
+        ("Please order loss runs on everything but the umbrella.", &["AL-40021", "MC 77-1003", "GL-55014"]),
+        ("Order them all except for Cedar Point's, please.", &["AL-40021", "GL-55014", "UM-90210"]),
+        ("Loss runs for the attached. The umbrella is not needed.", &["AL-40021", "MC 77-1003", "GL-55014"]),
+        ("Loss runs for the attached please, you can leave the cargo out.", &["AL-40021", "GL-55014", "UM-90210"]),
+        ("We need the losses. The cargo is brand new, do NOT write to them.", &["AL-40021", "GL-55014", "UM-90210"]),
+        ("We don't need the cargo, only the general liability.", &["GL-55014"]),
+        ("Just the general liability from Northfield, please.", &["GL-55014"]),
+        ("Please order the losses, no loss runs needed for the cargo.", &["AL-40021", "GL-55014", "UM-90210"]),
+        ("Loss runs please, only the cargo policy which renews in May.", &["MC 77-1003"]),
+        ("Please order the cargo only and let me know.", &["MC 77-1003"]),
+        ("Necesito el historial de p\u{e9}rdidas, solo de la carga.", &["MC 77-1003"]),
+        ("Merci de demander les sinistres, sauf pour la cargaison.", &["AL-40021", "GL-55014", "UM-90210"]),
+    ] {
+        assert_eq!(
+            wanted(text).as_deref(),
+            Some(&numbers.iter().map(|n| (*n).to_owned()).collect::<Vec<_>>()[..]),
+            "{text}"
+        );
+    }
+}
+
+#[test]
+fn where_nobody_can_tell_what_a_message_picks_a_person_is_asked() {
+    for text in [
+        "Please order loss runs for the physical damage only.",
+        "We only need the liability.",
+        "Only the first two carriers please, loss runs for five years.",
+        "Just the highlighted policies need loss runs.",
+        "Loss runs for the cargo only. Please also request the umbrella.",
+        "Please order the loss runs. We already have the cargo losses.",
+        "We need loss runs only for the cargo and the reefer breakdown.",
+        "Could you just order the cargo loss runs?",
+        "Please order the loss runs, nothing on the cargo.",
+        "Please order everything except the physical damage.",
+        "Please do not order anything except for the cargo.",
+        "All losses are closed except for the cargo.",
+    ] {
+        assert_eq!(wanted(text), None, "{text}");
+    }
+}
+
+#[test]
+fn words_that_pick_no_policies_leave_all() {
+    for text in [
+        "Please order the loss runs for the attached policies.",
+        "We just moved the cargo to Cedar Point, please order the loss runs.",
+        "They ask for losses on all of it, not the auto liability only.",
+        "Need loss runs, not just the cargo.",
+        "I can hold capacity until Wednesday only. Please order the loss runs.",
+        "I've got nothing from Cedar Point or Summit Bay, please chase the loss runs.",
+        "No claims except the mirror, please order the loss runs.",
+        "There were no losses except for the cargo.",
+        "No claims except for the cargo, please order the loss runs.",
+        "We have no loss runs for the cargo, please order them all.",
+        "I have nothing for the cargo, please chase Cedar Point.",
+        "Please order the loss runs, only the last five years.",
+        "Please order the loss runs only from the carriers listed below.",
+        "The umbrella only drops down over the auto liability. Order loss runs please.",
+        "This message is intended only for the addressee. It is not for Northfield to read, please order all.",
+        "Don't forget the cargo when you order the loss runs.",
+        "Loss runs for the auto liability, the cargo, the general liability and the umbrella only.",
+        "Liability | cargo only | 1,000,000 | AL-40021",
+    ] {
+        assert_eq!(wanted(text).map(|wanted| wanted.len()), Some(4), "{text}");
+    }
+}
+
+#[test]
+fn a_line_of_several_policies_or_of_none_that_is_known_is_not_certain() {
+    let mut several = policies();
+    several[2].lines = Vec::new();
+    assert_eq!(wanted_of("Loss runs for the cargo only.", &several), None, "the third may be a cargo policy");
+    let two = vec![
+        policy("A-11002", "North Bay Mutual", &["Umbrella"]),
+        policy("B-22003", "North Bay Mutual", &["Umbrella"]),
+    ];
+    assert_eq!(wanted_of("Only the umbrella please.", &two).map(|wanted| wanted.len()), Some(2));
+    assert_eq!(wanted_of("Please order them only from North Bay.", &two).map(|wanted| wanted.len()), Some(2));
+}
+
+#[test]
+fn the_words_of_turns_are_as_words_are_compared() {
+    let lists = [
+        say::ONLY,
+        say::ALONE,
+        say::NOTHING_BUT,
+        word::NOT,
+        say::EXCEPT,
+        say::NOT_NEEDED,
+        say::LEAVE_THEM,
+        say::IN_HAND,
+        word::ASKS,
+        word::LOSSES,
+        word::BETWEEN,
+        word::AND,
+        word::OF,
+        word::THINGS,
+        word::AFTER,
+        word::LAYERS,
+        word::PICKS,
+        word::TERMS,
+        word::PICKED,
+        word::ALL_OF,
+        word::OUT,
+        say::UNSURE,
+        word::DOES,
+        say::STATED,
+        word::NONE,
+        say::NOTHING_FOR,
+        word::LEADS,
+        word::EVERY,
+        word::GOES_ON,
+    ];
+    for phrase in lists.into_iter().flatten() {
+        let words: Vec<String> = phrase.split(' ').map(company::normal_name).collect();
+        assert_eq!(words.join(" "), *phrase);
+    }
+}
+
+#[tokio::test]
+async fn a_person_chooses_and_the_others_are_left_out() {
+    let mut world = World::new();
+    let text = "@insured.name = Oak Bend Haulage LLC\n@policies[0].policy_number = AL-40021\n@policies[0].line = Auto\n\
+                @policies[0].insurer = Northfield Mutual\n@policies[1].policy_number = UM-90210\n@policies[1].line = Umbrella\n\
+                @policies[1].insurer = Summit Bay Insurance";
+    world.document("schedule.pdf", text);
+    world.mail(
+        "kim@oakbend.example",
+        "Loss runs",
+        "Please order the loss runs for the umbrella only, schedule attached.",
+    );
+    let args = json!({"required": ["insured", "policies"]});
+    let data = world.run(&ExtractDocuments::new(), args.clone()).await;
+    assert_eq!(
+        (&data["policy_count"], &data["extracted_policies"][0]["policy_number"]),
+        (&json!(1), &json!("UM-90210"))
+    );
+    world.mail("kim@oakbend.example", "Loss runs", "Please order the loss runs, only for the highlighted policy.");
+    let review = world.call(&ExtractDocuments::new(), args.clone()).await.unwrap().review.unwrap();
+    assert_eq!(review.title.as_deref(), Some("Which policies are wanted?"));
+    assert_eq!(review.schema["properties"]["wanted_policies"]["items"]["enum"], json!(["AL-40021", "UM-90210"]));
+    assert!(review.reason.contains("only for the highlighted policy"), "{}", review.reason);
+    world.state(json!({"wanted_policies": ["AL-40021"]}));
+    let data = world.run(&ExtractDocuments::new(), args).await;
+    assert_eq!(
+        (&data["policy_count"], &data["extracted_policies"][0]["policy_number"]),
+        (&json!(1), &json!("AL-40021"))
+    );
+}
