@@ -205,11 +205,27 @@ async fn papers_are_told_apart() {
             "Dry Creek Hauling LLC hereby authorizes Oak Bend Agency to request and receive our loss history.",
             "LOA",
         ),
+        (
+            "insurance",
+            "DRY CREEK HAULING LLC\n\nTo: Sable Ridge Mutual\nRe: claims history\n\nPlease accept this letter as our request \
+             that you release currently valued loss runs for policy SR-48213 to our agent.\n\nAda Example, Member",
+            "LOA",
+        ),
         ("insurance", "LOSS SUMMARY\nInsured: Dry Creek Hauling LLC\nAs of 07/01/2026\nNO LOSSES", "LOSS_RUN"),
         ("fleet", "MOTOR VEHICLE RECORD\nDriver: Ada B. Example\nLicense: TX-8812045\nViolations: none", "MVR"),
     ] {
         assert_eq!(read(pack, 1, text).await.analysis.category.as_deref(), Some(category), "{text}");
     }
+}
+
+#[tokio::test]
+async fn whom_a_paper_is_issued_to_is_not_the_insured_beside_it() {
+    let rest = "12 Mill Row                 9 Oak Street\nWaco, TX 76701              Elko, NV 89801\n\nPolicy Number: SR-48213";
+    let names = "Plum Hollow Foods Inc       Dry Creek Hauling LLC";
+    let found = read("insurance", 1, &format!("ISSUED TO                   INSURED\n{names}\n{rest}")).await;
+    assert_eq!(values(&found, "insured.name"), ["Dry Creek Hauling LLC"]);
+    let found = read("insurance", 1, "Policy Number: SR-48213\nIssued to: Dry Creek Hauling LLC").await;
+    assert_eq!(values(&found, "insured.name"), ["Dry Creek Hauling LLC"], "where nobody else is insured");
 }
 
 #[tokio::test]
