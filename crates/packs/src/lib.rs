@@ -28,6 +28,7 @@ pub mod global;
 pub mod insurance;
 pub mod intent_words;
 mod introduced;
+mod named;
 pub mod network;
 mod papers;
 mod pattern;

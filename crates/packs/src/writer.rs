@@ -6,7 +6,7 @@
 use kybern_core::model::{ExtractedField, ExtractionSchema, FieldSource, FoundBy, ValueKind};
 
 use crate::reading::{MESSAGE_NUMBER, ReadDocument, UNSURE};
-use crate::{company, contact, introduced};
+use crate::{company, contact, introduced, named};
 
 /// How sure it is that the company from whose domain a message came is the one it is about.
 const WRITES: f64 = 0.8;
@@ -24,6 +24,12 @@ const MAX_ADDRESSES: usize = 5;
 const PARTS: [char; 10] = ['|', ',', '\t', ':', ';', '•', '·', '(', ')', '"'];
 /// Small words inside a name.
 const INNER: [&str; 12] = ["&", "and", "of", "y", "e", "et", "de", "del", "du", "des", "la", "le"];
+/// Labels of numbers that stand behind a name.
+const LABELS: [&str; 6] = ["DOT", "USDOT", "US-DOT", "MC", "FEIN", "EIN"];
+/// Letters of a word with a full stop that ends no sentence, and longer ones.
+const MAX_ABBREVIATED: usize = 3;
+const ABBREVIATED: [&str; 12] =
+    ["bros", "intl", "natl", "svcs", "serv", "trans", "transp", "trkg", "assoc", "dist", "hldgs", "logis"];
 /// Words of companies that write for an insured and are none.
 const OFFICES: [&str; 21] = [
     "insurance",
@@ -104,9 +110,11 @@ pub(crate) struct Sender<'s> {
 
 /// A name in a text.
 #[derive(Clone, PartialEq, Debug)]
-struct Named {
-    name: String,
-    start: usize,
+pub(crate) struct Named {
+    /// As it is written.
+    pub(crate) name: String,
+    /// Its first byte.
+    pub(crate) start: usize,
 }
 
 /// Puts what the sender tells into the fields of its message, and takes out guesses that it contradicts.
@@ -150,11 +158,27 @@ pub(crate) fn tell(message: &mut ReadDocument, schema: &ExtractionSchema, sender
         }
     }
     let of = |address: &str| company_of(body, address).filter(|named| !refused(&named.name));
+    let subject = text.pages.get(1).map_or("", |page| page.text.as_str());
+    let is_senders = |name: &str| company::normal_name(name) == company::normal_name(sender.name);
+    let labels = schema.fields.iter().filter(|field| field.name == about).flat_map(|field| field.labels.iter());
+    let labels: Vec<String> = labels.cloned().collect();
+    let by_name = || named::company(body, subject, &labels, |name| refused(name) || is_senders(name));
     if let Some(named) = of(sender.address) {
         put(message, about, named, WRITES);
-    } else if let Some(named) = addresses(body).into_iter().find_map(of) {
+    } else if let Some((named, sure)) = by_name() {
+        put(message, about, named, sure);
+    } else if let Some(named) = addresses(body).into_iter().find_map(of)
+        && !is_another(message, about, &named.name)
+    {
         put(message, about, named, HANDED_ON);
     }
+}
+
+/// Whether a message gives a name to somebody else than the one that it is about, such as to the holder of a certificate.
+fn is_another(message: &ReadDocument, about: &str, name: &str) -> bool {
+    let mut others = message.extraction.fields.iter().filter(|field| field.group.is_none() && field.name != about);
+    let name = company::normal_name(name);
+    others.any(|field| field.value.as_str().is_some_and(|other| company::normal_name(other) == name))
 }
 
 /// Takes out the addresses and telephones of a mail server's report: they are of whom it did not reach.
@@ -273,7 +297,25 @@ fn company_of(text: &str, address: &str) -> Option<Named> {
         }
         at += line.len() + 1;
     }
-    best.map(|(_, named)| named)
+    let (formed, named) = best?;
+    Some(if formed { named } else { whole_of(text, named) })
+}
+
+/// The first name of a text with a legal form that begins with this one, or it: `Fern Hollow` is short for `Fern Hollow
+/// Hauling, Inc.`
+fn whole_of(text: &str, short: Named) -> Named {
+    let begins = |named: &Named| {
+        let rest = named.name.strip_prefix(short.name.as_str());
+        rest.is_some_and(|rest| rest.starts_with([' ', ','])) && company::has_legal_form(&named.name)
+    };
+    let mut at = 0;
+    for line in text.split('\n') {
+        if let Some(whole) = names(line).find(begins) {
+            return Named { start: at + whole.start, ..whole };
+        }
+        at += line.len() + 1;
+    }
+    short
 }
 
 /// A name of a line that begins at `at`, with the trade that in Spanish and French stands before it and belongs to it.
@@ -287,7 +329,7 @@ fn with_trade(line: &str, at: usize, named: Named) -> Named {
 }
 
 /// The runs of words with capitals on a line, from each word on; a legal form behind a comma belongs to its name.
-fn names(line: &str) -> impl Iterator<Item = Named> {
+pub(crate) fn names(line: &str) -> impl Iterator<Item = Named> {
     let mut found = Vec::new();
     let mut from = 0;
     for part in line.split(PARTS) {
@@ -300,8 +342,12 @@ fn names(line: &str) -> impl Iterator<Item = Named> {
         for (place, (first, _)) in
             words.iter().enumerate().filter(|(_, (_, word))| word.starts_with(char::is_uppercase))
         {
-            let mut formed = false;
+            let (mut formed, mut stopped) = (false, false);
             let run = words[place..].iter().take(MAX_WORDS).take_while(|(_, word)| {
+                if stopped || is_label(word) {
+                    return false;
+                }
+                stopped = ends_sentence(word);
                 // Behind its legal form a name has nothing more but another one: `Co., Inc.`
                 let ends = formed && !company::has_legal_form(word);
                 formed = company::has_legal_form(word);
@@ -316,12 +362,26 @@ fn names(line: &str) -> impl Iterator<Item = Named> {
             let name = &line[start + first..end];
             let name = name.trim_end_matches(['-', '–', '!', '?']);
             let name = if company::has_legal_form(name) { name } else { name.trim_end_matches('.') };
+            // The full stop of `Inc.` at the end of a sentence may be written twice.
+            let name = if name.ends_with("..") { name.trim_end_matches('.') } else { name };
             if name.contains(' ') {
                 found.push(Named { name: name.to_owned(), start: start + first });
             }
         }
     }
     found.into_iter()
+}
+
+/// Whether a word leads to a number that is no part of a name: `DOT`, `MC#`.
+fn is_label(word: &str) -> bool {
+    LABELS.contains(&word.trim_end_matches(|c: char| !c.is_ascii_alphabetic()))
+}
+
+/// Whether a sentence ends with a word, which is no abbreviation.
+fn ends_sentence(word: &str) -> bool {
+    let Some(bare) = word.strip_suffix(['.', '!', '?']) else { return false };
+    let abbreviated = ABBREVIATED.contains(&bare.to_lowercase().as_str()) || bare.chars().count() <= MAX_ABBREVIATED;
+    !(word.ends_with('.') && (abbreviated || bare.contains('.') || company::has_legal_form(word)))
 }
 
 /// Whether a word is a telephone number, or the half of one behind an area code.
@@ -372,6 +432,12 @@ mod tests {
         ] {
             assert_eq!(company(text, "ada@fernhollowhauling.example"), name, "{text}");
         }
+        let short = "It is Fern Hollow Freightways, Inc. on everything, not just Fern Hollow. Thanks";
+        assert_eq!(company(short, "ada@fernhollowfrt.example"), "Fern Hollow Freightways, Inc.");
+        assert_eq!(
+            company("Ada Example, Fern Hollow Hauling. Shopping around", "ada@fernhollow.example"),
+            "Fern Hollow Hauling"
+        );
         assert_eq!(company("Fern & Hollow Motor Lines LLP", "ada@fernhollow.example"), "Fern & Hollow Motor Lines LLP");
     }
 

@@ -1,9 +1,11 @@
 //! Which insurer a policy number belongs to in a text that names several: the one in its sentence.
 //!
 //! `Liability is with Harrow, LC-1, and cargo with Brindle, BB-2` names each insurer before its number, `LC-1 and LC-2 are
-//! with Harrow, BB-3 is with Brindle` behind it. Where neither reading holds throughout a sentence, nobody knows.
+//! with Harrow, BB-3 is with Brindle` behind it. Where neither reading holds throughout a sentence, nobody knows. Of a
+//! number whose sentence names none, it is the only one that its paragraph has named before: `Harrow insures the trucks.
+//! The present policy is LC-1`.
 
-use std::collections::BTreeSet;
+use std::cell::LazyCell;
 
 use kybern_core::id::RecordId;
 
@@ -24,7 +26,7 @@ const LEAST_DIGITS: usize = 4;
 /// Letters before a number that say what else it is.
 const OTHERS: [&str; 13] = ["DOT", "USDOT", "MC", "MX", "FF", "NAIC", "CDL", "VIN", "PO", "FEIN", "EIN", "UNIT", "FY"];
 /// Words before a number that say what else it is.
-const OTHER_WORDS: [&str; 16] = [
+const OTHER_WORDS: [&str; 24] = [
     "claim",
     "file",
     "invoice",
@@ -36,12 +38,44 @@ const OTHER_WORDS: [&str; 16] = [
     "license",
     "licence",
     "truck",
+    "tractor",
     "trailer",
+    "vehicle",
+    "plate",
+    "tag",
+    "serial",
+    "ref",
+    "reference",
+    "acct",
     "phone",
     "tel",
     "siniestro",
     "sinistre",
 ];
+
+/// Words by which a sentence speaks of policies, or of what is wanted of them.
+const SPEAKS: [&str; 16] = [
+    "policy",
+    "policies",
+    "pol",
+    "loss",
+    "losses",
+    "lrs",
+    "runs",
+    "claims",
+    "experience",
+    "póliza",
+    "pólizas",
+    "poliza",
+    "polizas",
+    "police",
+    "siniestros",
+    "sinistres",
+];
+/// Words before a number of a list.
+const MAX_LISTED: usize = 2;
+/// Bytes before a sentence in which its paragraph is looked at.
+const MAX_BEFORE: usize = 1024;
 
 /// A policy number of a document with the insurer that is named beside it.
 pub(super) struct Beside {
@@ -50,6 +84,8 @@ pub(super) struct Beside {
     pub(super) insurer: RecordId,
     /// Whether nothing but the insurer beside it says that it is a policy's number.
     pub(super) is_loose: bool,
+    /// Whether the insurer is named in its sentence, and not only before it in its paragraph.
+    pub(super) in_sentence: bool,
 }
 
 /// Where numbers stand that nothing in a text calls a policy's number and that are written like one.
@@ -95,41 +131,115 @@ pub(super) fn named_beside(names: &Names, document: &ReadDocument) -> Vec<Beside
         numbers
             .retain(|(start, end, is_loose, _)| !is_loose || read.iter().all(|(from, to)| end <= from || to <= start));
         numbers.dedup_by(|second, first| second.0 < first.1);
+        let sole = LazyCell::new(|| only(&names.all_in(&page.text)));
         for (from, to) in sentences(&page.text) {
             let within: Vec<_> =
-                numbers.iter().filter(|(start, end, ..)| (from..to).contains(start) && *end <= to).collect();
-            if within.is_empty() {
-                continue;
-            }
-            let mut at = from;
-            let mut between = Vec::new();
-            for end in within.iter().map(|number| number.0).chain([to]) {
-                between.push(names.all_in(&page.text[at..end]));
-                at = within.get(between.len() - 1).map_or(to, |number| number.1);
-            }
-            for ((_, _, is_loose, number), owner) in within.iter().zip(owners(&between)) {
-                if let Some(insurer) = owner {
-                    found.push(Beside { number: (*number).to_owned(), insurer, is_loose: *is_loose });
-                }
+                numbers.iter().filter(|(start, end, ..)| (from..to).contains(start) && *end <= to).copied().collect();
+            if !within.is_empty() {
+                found.extend(in_sentence(names, &page.text, (from, to), &within, || *sole));
             }
         }
     }
     found
 }
 
+/// The numbers of a sentence, each with where it stands and whether it is loose, with their insurers; `sole` is the only
+/// one that the whole text names.
+fn in_sentence(
+    names: &Names,
+    text: &str,
+    (from, to): (usize, usize),
+    within: &[(usize, usize, bool, &str)],
+    sole: impl Fn() -> Option<RecordId>,
+) -> Vec<Beside> {
+    let mut at = from;
+    let mut between = Vec::new();
+    for end in within.iter().map(|number| number.0).chain([to]) {
+        between.push(names.in_order(&text[at..end]));
+        at = within.get(between.len() - 1).map_or(to, |number| number.1);
+    }
+    let in_sentence = between.iter().any(|named| !named.is_empty());
+    let listed = !in_sentence && within.iter().all(|(start, end, ..)| is_listed(text, *start, *end));
+    if listed {
+        // The only insurer that a letter names is that of the numbers that it lists.
+        between[0] = sole().into_iter().collect();
+    }
+    let stand_between = between.first().is_some_and(Vec::is_empty) && between.last().is_some_and(Vec::is_empty);
+    if stand_between {
+        // What the paragraph has named before may go on: `We were with Harrow. LC-1, and then BB-2 of Brindle`.
+        let first = within.first().map_or(from, |number| number.0);
+        let before = names.all_in(&text[paragraph_of(text, first)..first]);
+        between[0] = only(&before).into_iter().collect();
+    }
+    let speaks = in_sentence || listed || speaks_of_policies(&text[from..to], from, within);
+    let pairs = within.iter().zip(owners(&between));
+    let found = pairs.filter_map(|((_, _, is_loose, number), owner)| {
+        let insurer = owner.filter(|_| speaks || !is_loose)?;
+        Some(Beside { number: (*number).to_owned(), insurer, is_loose: *is_loose, in_sentence })
+    });
+    found.collect()
+}
+
+/// Whether a number is all that its line says, but for a few words before it: `last year  LC-77812-A`.
+fn is_listed(text: &str, start: usize, end: usize) -> bool {
+    let from = text[..start].rfind('\n').map_or(0, |at| at + 1);
+    let rest = text[end..].split('\n').next().unwrap_or_default();
+    let words = text[from..start].split_whitespace().filter(|word| word.chars().any(char::is_alphanumeric)).count();
+    // A full stop ends a sentence, and no line of a list.
+    !rest.contains(|c: char| c.is_alphanumeric() || c == '.') && words <= MAX_LISTED
+}
+
+/// Whether a sentence that names no insurer speaks of policies or of what is wanted of them, or says nothing but numbers.
+fn speaks_of_policies(sentence: &str, from: usize, within: &[(usize, usize, bool, &str)]) -> bool {
+    let is_number = |at: usize| within.iter().any(|(start, end, ..)| (*start..*end).contains(&(from + at)));
+    let mut says = false;
+    let mut at = 0;
+    for word in sentence.split(|c: char| !c.is_alphanumeric()) {
+        let is_word = !is_number(at) && word.chars().any(char::is_alphabetic);
+        if is_word && SPEAKS.contains(&word.to_lowercase().as_str()) {
+            return true;
+        }
+        says |= is_word;
+        at += word.len();
+        at += sentence[at..].chars().next().map_or(0, char::len_utf8);
+    }
+    !says
+}
+
+/// Where the paragraph of a place begins, or what of it is looked at.
+fn paragraph_of(text: &str, at: usize) -> usize {
+    let mut start = at.saturating_sub(MAX_BEFORE);
+    while !text.is_char_boundary(start) {
+        start += 1;
+    }
+    let mut end = start;
+    for line in text[start..at].split_inclusive('\n') {
+        end += line.len();
+        if line.ends_with('\n') && line.trim().is_empty() {
+            start = end;
+        }
+    }
+    start
+}
+
 /// Whose each number is, from the insurers that are named before, between and behind the numbers.
-fn owners(between: &[BTreeSet<RecordId>]) -> Vec<Option<RecordId>> {
+fn owners(between: &[Vec<RecordId>]) -> Vec<Option<RecordId>> {
     let count = between.len() - 1;
-    if let Some(one) = only(&between.iter().flatten().copied().collect()) {
+    let only_of = |named: &[RecordId]| only(&named.iter().copied().collect());
+    if let Some(one) = only_of(&between.concat()) {
         return vec![Some(one); count];
     }
-    if between.iter().any(|named| named.len() > 1) {
+    // As many insurers as numbers behind them: the first has the first.
+    if between[0].len() == count && between[1..].iter().all(Vec::is_empty) {
+        return between[0].iter().copied().map(Some).collect();
+    }
+    if between.iter().any(|named| only_of(named).is_none() && !named.is_empty()) {
         return vec![None; count];
     }
     // Each number has the insurer that was named last, or the one that is named next.
     let mut last = None;
-    let follow = |named: &BTreeSet<RecordId>| {
-        last = only(named).or(last);
+    let follow = |named: &Vec<RecordId>| {
+        last = only_of(named).or(last);
         last
     };
     match (between[0].is_empty(), between[count].is_empty()) {
@@ -231,6 +341,31 @@ mod tests {
     }
 
     #[test]
+    fn what_a_paragraph_has_named_before_goes_on() {
+        let numbers = ["LC-77812-A", "BBI 5510234"];
+        let between = "We are with Lodestar until May. Please get copies. LC-77812-A, and before that we had Brindle Bay, \
+                       BBI 5510234.";
+        assert_eq!(owned(between, &numbers), [Some(2), Some(1)]);
+        let memo = "Lodestar has had the trucks since 2024.\nThe present contract is LC-77812-A. The one before it was \
+                    BBI 5510234.\n\nCargo is with Brindle Bay.";
+        assert_eq!(owned(memo, &numbers), [Some(2), Some(2)]);
+        let two = "Lodestar has the trucks and Brindle Bay the cargo. The numbers are LC-77812-A and BBI 5510234.";
+        assert_eq!(owned(two, &numbers), [None, None], "nobody knows which is whose");
+        let apart = "Lodestar has the trucks.\n\nBrindle Bay has the rest.\n\nThe numbers are LC-77812-A, BBI 5510234.";
+        assert_eq!(owned(apart, &numbers), [None, None]);
+        assert_eq!(owned("Brindle Bay has the cargo. LC-77812-A is with Lodestar.", &numbers[..1]), [Some(2)]);
+    }
+
+    #[test]
+    fn as_many_insurers_as_numbers_have_them_in_their_order() {
+        let numbers = ["LC-77812-A", "BBI 5510234"];
+        let text = "Please request from Lodestar and Brindle Bay - policies LC-77812-A and BBI 5510234.";
+        assert_eq!(owned(text, &numbers), [Some(2), Some(1)]);
+        let more = "Please request from Lodestar, Brindle Bay and Harrow: LC-77812-A, BBI 5510234.";
+        assert_eq!(owned(more, &numbers), [None, None]);
+    }
+
+    #[test]
     fn beside_an_insurer_a_number_needs_no_label() {
         let names = Names::of(vec![(RecordId::from_uuid(uuid::Uuid::from_u128(1)), "brindle bay".to_owned())]);
         let loose = |text: &str| -> Vec<String> {
@@ -238,7 +373,18 @@ mod tests {
         };
         assert_eq!(loose("Cargo sits with Brindle Bay under BBI 55-10234, thanks."), ["BBI 55-10234"]);
         assert_eq!(loose("losses please, Brindle Bay BB-26-5512"), ["BB-26-5512"]);
+        for text in [
+            "Could you get those from Brindle Bay for me? BB-26-5512. Thanks",
+            "They are leaving Brindle Bay. Please request the loss runs on BB-26-5512.",
+        ] {
+            assert_eq!(loose(text), ["BB-26-5512"], "{text}");
+        }
+        let list = "Can you get them from Brindle Bay?\n\nthis year  BB-26-5512\nlast year: BB-25-5512\n\nthx";
+        assert_eq!(loose(list), ["BB-26-5512", "BB-25-5512"]);
         for none in [
+            "We are with Brindle Bay.\n\nThe tractor that we bought is BB-26-5512",
+            "They are leaving Brindle Bay.\n\nThe tractor is BB-26-5512.",
+            "They are leaving Brindle Bay. Bring the tractor BB-26-5512.",
             "Brindle Bay, claim CLM-2026-00918",
             "Brindle Bay insures DOT 2211887, MC 778123, in Waco, TX 76701",
             "Brindle Bay since OCT 2026, call 512-555-0171",

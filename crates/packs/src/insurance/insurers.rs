@@ -105,6 +105,7 @@ pub(super) struct Insurers {
     by_naic: BTreeMap<String, String>,
     by_document: BTreeMap<u32, String>,
     by_policy: BTreeMap<(u32, String), String>,
+    by_paragraph: BTreeMap<(u32, String), String>,
     /// Names that are only the end of known ones; `None` where several end so.
     by_end: BTreeMap<String, Option<String>>,
     /// Numbers that nothing but the insurer beside them calls a policy's, with their documents and insurers.
@@ -141,18 +142,19 @@ impl Insurers {
         }
         let named = read.iter().flat_map(|document| document.single()).filter(|field| field.name == "insured.name");
         let named = named.filter_map(|field| field.value.as_str().map(company::normal_name));
-        insurers.insured = named.filter(|name| known.iter().any(|(_, insurer)| insurer == name)).collect();
         let names = Names::of(known);
+        insurers.insured = named.filter(|name| names.is_one(name)).collect();
         for document in read {
             if let Some(id) = names.only_one_in(&document.text.full_text())
                 && let Some(name) = spelling(records, context.scope, id).await?
             {
                 insurers.by_document.insert(document.n, name);
             }
-            for Beside { number, insurer, is_loose } in named_beside(&names, document) {
+            for Beside { number, insurer, is_loose, in_sentence } in named_beside(&names, document) {
                 if let Some(name) = spelling(records, context.scope, insurer).await? {
                     let place = (document.n, company::policy_number(&number));
-                    insurers.by_policy.entry(place).or_insert_with(|| name.clone());
+                    let known = if in_sentence { &mut insurers.by_policy } else { &mut insurers.by_paragraph };
+                    known.entry(place).or_insert_with(|| name.clone());
                     if is_loose {
                         insurers.loose.push((document.n, number, name));
                     }
@@ -190,6 +192,11 @@ impl Insurers {
     /// The insurer that a document names in the sentence of that policy number, as numbers are compared.
     pub(super) fn beside(&self, document: u32, number: String) -> Option<&str> {
         self.by_policy.get(&(document, number)).map(String::as_str)
+    }
+
+    /// The only insurer that a document has named before that policy number in its paragraph.
+    pub(super) fn before(&self, document: u32, number: String) -> Option<&str> {
+        self.by_paragraph.get(&(document, number)).map(String::as_str)
     }
 
     /// The insurer that a document's words mean; `None` when they mean none, or several.
@@ -290,6 +297,11 @@ impl Names {
 
     /// The insurers that a text names, each once.
     pub(super) fn all_in(&self, text: &str) -> BTreeSet<RecordId> {
+        self.in_order(text).into_iter().collect()
+    }
+
+    /// The insurers that a text names, each once, in their order.
+    pub(super) fn in_order(&self, text: &str) -> Vec<RecordId> {
         let text = plain(text);
         let words: Vec<&str> = text.split(' ').collect();
         let begins = words.iter().enumerate().filter(|(_, word)| self.openings.contains(**word));
@@ -298,7 +310,18 @@ impl Names {
             let words = &words;
             lengths.filter_map(move |length| self.phrases.get(&words[at..at + length].join(" ")))
         });
-        named.copied().collect()
+        let mut found: Vec<RecordId> = Vec::new();
+        for id in named {
+            if !found.contains(id) {
+                found.push(*id);
+            }
+        }
+        found
+    }
+
+    /// Whether a name, as names are compared, is what an insurer is called.
+    fn is_one(&self, name: &str) -> bool {
+        self.phrases.contains_key(name)
     }
 
     /// The insurer that a text names, when it names one only.

@@ -202,7 +202,8 @@ fn insured_by(document: &ReadDocument, insurers: &Insurers) -> Vec<Policy> {
     let above = |policy: &Policy| tells && policy.lines.iter().any(|line| line == ABOVE);
     for policy in policies.iter_mut().filter(|policy| unnamed(policy)) {
         let coded = policy.naic.as_deref().and_then(|code| insurers.with_naic(code));
-        let beside = || insurers.beside(document.n, policy.key()).filter(|_| !above(policy));
+        let beside = || insurers.beside(document.n, policy.key()).or_else(|| insurers.before(document.n, policy.key()));
+        let beside = || beside().filter(|_| !above(policy));
         policy.insurer = coded.or_else(beside).map(str::to_owned);
     }
     if policies.iter().any(unnamed)

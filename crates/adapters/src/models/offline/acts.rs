@@ -123,6 +123,7 @@ const ATTACHED: &str = "attached|enclosed|included|attachment|adjunto|adjunta|ad
     ci jointes|ci inclus|joint|jointe|joints|jointes|en piece jointe|en pieces jointes|beigefugt|beiliegend|angehangt|to follow|is coming|are coming";
 const BECAUSE: &str = "so|so that|in order to|in order|before|after|because|since|until|unless|without|once|when|while|as soon as|as they|as we|as i|\
     was told|were told|told us|told me|\
+    any questions|with questions|questions about|questions regarding|questions concerning|questions on|confirm receipt|acknowledge receipt|confirm you received|confirm you have received|confirm that you received|confirm that you have received|\
     please note|please be advised|be advised|please disregard|please ignore|\
     looking forward|will send|will get|will order|will request|will follow|can get|we got|i got|we received|i received|already|\
     para que|para poder|porque|antes de|despues de|\
@@ -133,7 +134,8 @@ const PERHAPS: &str = "if|let me know|let us know|feel free|please feel free|ple
     quedamos|si vous|n hesitez|merci pour|falls|wenn|danke fur|vielen dank";
 
 /// After these an order stands as at the beginning of a clause.
-const BEFORE_ORDERS: &[&str] = &["please", "pls", "plz", "kindly", "just", "also", "then", "favor", "svp", "bitte"];
+const BEFORE_ORDERS: &[&str] =
+    &["please", "pls", "plz", "kindly", "just", "also", "then", "so", "favor", "svp", "bitte"];
 /// After these it does where somebody has asked or given something before.
 const AND: &[&str] = &["and", "or", "y", "et", "und", "then"];
 /// Before "attached" these make it tell which thing is meant: "on the attached policies".
@@ -380,6 +382,8 @@ mod tests {
         assert!(!asks("Please order the reports so that the market can quote.", "quote"));
         assert!(!asks("Thank you for the quote. If you need anything, call.", "quote"));
         assert!(!asks("We got the reports.", "reports"));
+        assert!(!asks("Please confirm receipt of the reports.", "reports"));
+        assert!(!asks("Please call us with any questions on the reports.", "reports"));
         assert_eq!(said("The market wants the reports.", Act::Wanted), ["wants", "the", "reports"]);
         assert!(!asks("Let me know if you want the reports.", "reports"));
     }

@@ -27,6 +27,9 @@ const MAX_ALTERNATIVES: usize = 3;
 const MAX_SCORE: f64 = 6.0;
 const MAX_MARGIN: f64 = 4.0;
 
+/// What the next best intent counts where the newest words ask for the best and for nothing else.
+const BESIDE_WISH: f64 = 0.5;
+
 /// How sure an intent is that only words speak for, when a machine wrote them; and one that only papers speak for.
 const WORDS_OF_MACHINE: f64 = 0.4;
 const ONLY_PAPERS: f64 = 0.5;
@@ -86,6 +89,8 @@ struct Scored<'i> {
     nearest: f64,
     likeness: f64,
     doubts: Vec<&'i str>,
+    /// Whether the newest words ask for it, and for nothing else.
+    is_wished: bool,
 }
 
 impl Scored<'_> {
@@ -112,7 +117,9 @@ impl Scored<'_> {
 }
 
 fn scores<'i>(input: &ClassifyInput, intents: &'i PreparedIntents) -> Vec<Scored<'i>> {
-    let message = Message::new(input);
+    let wished = wishes::only_wish(&input.text, intents);
+    let wishes = wished.is_some();
+    let message = Message::new(input, hands_on(input) && !wishes, wishes);
     let search = Search::new(&message, &intents.keywords.stems);
     let likenesses = intents.examples.similarities(input);
     let of_intents = intents.specs.iter().zip(&intents.keywords.of_intents).zip(likenesses);
@@ -131,7 +138,8 @@ fn scores<'i>(input: &ClassifyInput, intents: &'i PreparedIntents) -> Vec<Scored
             let score = words.iter().map(|(_, weight)| weight).sum::<f64>() + EXAMPLES * likeness;
             let raised = |keyword: &'i Keyword| keyword.doubt.as_deref().filter(|_| search.says(keyword));
             let doubts = keywords.iter().filter_map(raised).collect();
-            Scored { intent, score, words, nearest, likeness, doubts }
+            let is_wished = wished == Some(intent.key.as_str());
+            Scored { intent, score, words, nearest, likeness, doubts, is_wished }
         })
         .collect();
     found.sort_by(|a, b| b.score.total_cmp(&a.score).then_with(|| a.intent.key.cmp(&b.intent.key)));
@@ -141,6 +149,8 @@ fn scores<'i>(input: &ClassifyInput, intents: &'i PreparedIntents) -> Vec<Scored
 fn evidence_of(found: &[Scored<'_>], noise: f64) -> Evidence {
     let Some(best) = found.first() else { return Evidence::default() };
     let second = found.get(1).map_or(0.0, |scored| scored.score.max(0.0));
+    // What is only named beside the one thing that is asked for is hardly another wish.
+    let second = if best.is_wished { second * BESIDE_WISH } else { second };
     Evidence {
         intent: Some(best.intent.key.clone()),
         score: best.score.clamp(0.0, MAX_SCORE),
@@ -151,13 +161,13 @@ fn evidence_of(found: &[Scored<'_>], noise: f64) -> Evidence {
 
 /// What speaks for the best intent.
 pub(super) fn evidence(input: &ClassifyInput, intents: &PreparedIntents) -> Evidence {
-    evidence_of(&scores(input, intents), noise::noise(&input.subject, said(input)).0)
+    evidence_of(&scores(input, intents), noise::noise(&input.subject, said(input, intents)).0)
 }
 
 /// The intent of a message, or none.
 pub(super) fn classify(input: &ClassifyInput, intents: &PreparedIntents) -> Classification {
     let found = scores(input, intents);
-    let said = said(input);
+    let said = said(input, intents);
     let (noise, sign) = noise::noise(&input.subject, said);
     let mut confidence = evidence_of(&found, noise).confidence();
     let best = found.first().filter(|best| best.matches());
@@ -197,8 +207,8 @@ pub(super) fn classify(input: &ClassifyInput, intents: &PreparedIntents) -> Clas
 }
 
 /// What is said now: the newest words, or the message that they only hand on.
-fn said(input: &ClassifyInput) -> &str {
-    let text = if hands_on(input) { &input.forwarded } else { &input.text };
+fn said<'t>(input: &'t ClassifyInput, intents: &PreparedIntents) -> &'t str {
+    let text = if only_hands_on(input, intents) { &input.forwarded } else { &input.text };
     clip(text, MAX_TEXT)
 }
 
@@ -213,6 +223,11 @@ fn wished(input: &ClassifyInput) -> String {
 
 /// Words that point to what is handed on.
 const BELOW: [&str; 6] = ["below", "forwarded", "abajo", "dessous", "reenviado", "unten"];
+
+/// Whether a message only hands another one on, and asks for nothing itself.
+fn only_hands_on(input: &ClassifyInput, intents: &PreparedIntents) -> bool {
+    hands_on(input) && wishes::only_wish(&input.text, intents).is_none()
+}
 
 /// Whether papers speak for an intent although a machine wrote: an insurer's system may send a report by itself. What
 /// a bounce encloses is one's own mail.
@@ -244,7 +259,8 @@ const fn described(kind: MailKind) -> &'static str {
 
 /// Why a person must look at the message.
 fn doubts_about(input: &ClassifyInput, best: Option<&Scored<'_>>, intents: &PreparedIntents) -> Vec<String> {
-    let mut found = doubts::of_manner(&input.subject, said(input));
+    let said = said(input, intents);
+    let mut found = doubts::of_manner(&input.subject, said);
     let Some(best) = best else { return found };
     for reason in &best.doubts {
         if !found.iter().any(|known| known == reason) {

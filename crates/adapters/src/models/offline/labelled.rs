@@ -13,6 +13,9 @@ use super::{compound, parties, postal, signs, terms};
 /// Lines on which a name may go on.
 const MAX_WRAPPED: usize = 2;
 
+/// Words with which no name ends.
+const OPEN: [&str; 9] = ["of", "and", "&", "the", "de", "y", "et", "del", "du"];
+
 /// Where the text lies in which a value is expected.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Spot {
@@ -99,7 +102,10 @@ pub(super) fn labelled(page: &Page<'_>, index: usize, labels: &Labels<'_>, write
 
 /// A name with what of it stands on the next lines of its column: the last of them ends with the legal form.
 fn whole_name(page: &Page<'_>, labels: &Labels<'_>, field: usize, spot: Spot, read: values::Read) -> values::Read {
-    let Some(name) = read.value.as_str().filter(|name| !values::has_form(name)) else { return read };
+    // `Some Insurance Co. of` has its form, and goes on.
+    let goes = |name: &&str| is_open(name) || !values::has_form(name);
+    let Some(name) = read.value.as_str().filter(goes) else { return read };
+    let open = values::has_form(name);
     let here = &page.lines[spot.line];
     let from = spot.start + read.start;
     let Some(cell) = here.cells.iter().find(|cell| (cell.start..cell.end).contains(&from)) else { return read };
@@ -109,6 +115,10 @@ fn whole_name(page: &Page<'_>, labels: &Labels<'_>, field: usize, spot: Spot, re
     let mut whole = name.to_owned();
     for step in 1..=MAX_WRAPPED {
         let Some(rest) = goes_on(page, labels, (field, spot.line + step), [column, *cell]) else { break };
+        if open && let Some(last) = values::read(ValueKind::Name, rest).filter(|last| last.start == 0) {
+            let whole = format!("{whole} {}", last.value.as_str().unwrap_or(rest));
+            return values::Read { value: whole.into(), ..read };
+        }
         let ends = rest.split_whitespace().last().is_some_and(values::has_form);
         let signed = ends && labels.signed(rest).contains(&field);
         let forms = ends && (signed || rest.split_whitespace().all(values::has_form));
@@ -121,6 +131,11 @@ fn whole_name(page: &Page<'_>, labels: &Labels<'_>, field: usize, spot: Spot, re
         }
     }
     read
+}
+
+/// Whether a name ends with a word that joins it to what follows.
+fn is_open(name: &str) -> bool {
+    name.rsplit(' ').next().is_some_and(|last| OPEN.contains(&last.to_lowercase().as_str()))
 }
 
 /// The text of a line in the column of a name, where it may belong to the name.

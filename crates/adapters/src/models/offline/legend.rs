@@ -181,9 +181,13 @@ fn entries(page: &Page<'_>, index: usize, labels: &Labels<'_>, field: usize) -> 
     let leads = |word: &str| labels.exactly(word).is_some_and(|fields| fields.contains(&field));
     for (at, line) in page.lines.iter().enumerate() {
         let text = page.text[..line.end].trim_end();
-        let codes = line.cells.iter().filter_map(|cell| {
-            let (code, from) = code(text.get(cell.start..)?, leads)?;
-            Some((cell.start, code, cell.start + from))
+        let codes = line.cells.iter().flat_map(|cell| {
+            let within = labelled(text, *cell, leads);
+            if within.len() > 1 {
+                return within;
+            }
+            let first = || Some((cell.start, code(text.get(cell.start..)?, leads)?));
+            first().map(|(start, (code, from))| (start, code, start + from)).into_iter().collect()
         });
         let codes: Vec<(usize, &str, usize)> = codes.collect();
         for (place, (_, code, base)) in codes.iter().enumerate() {
@@ -196,6 +200,24 @@ fn entries(page: &Page<'_>, index: usize, labels: &Labels<'_>, field: usize) -> 
         }
     }
     if entries.len() < 2 { lettered(page, index, labels, field) } else { entries }
+}
+
+/// The codes with their label and a colon that one cell has, as where its lines were joined: `LESSOR A: … LESSOR B: …`
+fn labelled<'t>(text: &'t str, cell: Cell, leads: impl Fn(&str) -> bool) -> Vec<(usize, &'t str, usize)> {
+    let Some(whole) = text.get(cell.start..cell.end.min(text.len())) else { return Vec::new() };
+    let mut found = Vec::new();
+    let mut at = 0;
+    for word in whole.split(' ') {
+        let start = cell.start + at;
+        at += word.len() + 1;
+        let behind = text.get(start + word.len()..).and_then(|rest| rest.strip_prefix(' ')).and_then(parted);
+        let Some((code, marks, _)) = behind.filter(|_| !word.is_empty() && leads(word)) else { continue };
+        let from = start + word.len() + 1 + code.len();
+        if text[from..from + marks].contains(':') {
+            found.push((start, code, from + marks));
+        }
+    }
+    found
 }
 
 /// The cells beneath each other that begin with the letters from A on, each with a name that is known by its words:
@@ -265,6 +287,19 @@ fn parted(text: &str) -> Option<(&str, usize, bool)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_cell_may_have_several_codes_with_their_labels() {
+        let of = |text: &str| {
+            let cell = Cell { start: 0, end: text.len(), column: 0, width: text.len(), index: 0 };
+            labelled(text, cell, |word| word == "LESSOR")
+                .into_iter()
+                .map(|(_, code, from)| format!("{code}{from}"))
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(of("LESSOR A: Some Leasing Company LESSOR B: Another LESSOR C:"), ["A10", "B41", "C58"]);
+        assert!(of("the LESSOR A Some Company, LESSOR of note: none").is_empty());
+    }
 
     #[test]
     fn codes_stand_at_the_beginning_of_a_line_and_are_parted_from_the_name() {

@@ -6,8 +6,10 @@ use kybern_core::model::ClassifyInput;
 
 use super::acts::{self, Act};
 use super::analyse::clip;
+use super::chasing;
 use super::keywords::{Keyword, Phrase, Stems, Test};
 use super::negation::denied;
+use super::pointing;
 use super::values;
 use super::words::{fold, stem, words};
 
@@ -24,18 +26,14 @@ const IN_OLD_SUBJECT: f64 = 0.6;
 const IN_SIGNATURE: f64 = 0.3;
 const IN_EARLIER: f64 = 0.2;
 const IN_FORWARDED: f64 = 0.4;
+/// What words of others count beside newest words that ask for one thing.
+const BESIDE_WISH: f64 = 0.5;
+/// How the subject of a message begins that is handed on.
+const FORWARDS: &[&str] = &["fw:", "fwd:", "wg:", "tr:", "rv:", "i:", "enc:"];
 /// Whoever hands a message on says no more than this many words about it.
 const HANDS_ON: usize = 25;
-/// Bytes of a message in which it may ask for what its subject names, and the words for that.
+/// Bytes of a message in which it may ask for what it does not name.
 const MAX_POINTING: usize = 1024;
-const POINTING: [&str; 10] = ["it", "them", "these", "those", "this", "esto", "estos", "los", "ceux", "celui"];
-/// Words between such a word and the order for it.
-const MAX_POINTED: usize = 1;
-/// Words that are ordered with what follows: `pull these`, `get them`.
-const FETCHES: [&str; 22] = [
-    "pull", "get", "obtain", "order", "request", "send", "email", "mail", "provide", "issue", "run", "gather", "fetch",
-    "round", "produce", "pidan", "pedir", "mandar", "enviar", "consiga", "obtenir", "envoyer",
-];
 /// How each request token begins.
 const TOKEN: &str = "[request:";
 /// How the subject of an answer begins.
@@ -87,28 +85,32 @@ pub(super) struct Search<'m> {
 }
 
 impl Message {
-    /// Cuts a message into stems.
-    pub(super) fn new(input: &ClassifyInput) -> Self {
-        let again = is_answer(&input.subject) && asks_again(clip(&input.text, MAX_POINTING));
-        let subject = match is_answer(&input.subject) {
+    /// Cuts a message into stems. `hands_on` says whether its newest words only hand on what is beneath them, `wishes`
+    /// whether they ask for one thing: then what is not theirs counts less.
+    pub(super) fn new(input: &ClassifyInput, hands_on: bool, wishes: bool) -> Self {
+        let beside = if wishes { BESIDE_WISH } else { 1.0 };
+        let again = is_answer(&input.subject) && chasing::asks_again(clip(&input.text, MAX_POINTING));
+        let subject = match is_answer(&input.subject) || wishes && is_forward(&input.subject) {
             // "Re: the order. Any news yet?" is about nothing but the order.
             true if again => IN_TEXT,
             true => IN_OLD_SUBJECT,
             false => IN_SUBJECT,
         };
-        let forwarded = if hands_on(input) { IN_TEXT } else { IN_FORWARDED };
+        let forwarded = if hands_on { IN_TEXT } else { IN_FORWARDED };
         let raw = format!("{}\n{}", input.subject, clip(&input.text, MAX_TEXT)).to_lowercase();
         let raw = if input.answers_request { format!("{raw}\n{TOKEN}") } else { raw };
         let documents = input.document_categories.iter().map(|key| key.to_uppercase()).collect();
         let mut message = Self { raw, kind: input.kind.name(), documents, ..Self::default() };
         // "Subject: the order. Can you send it?" asks for what the subject names.
-        let pointed = again || !is_answer(&input.subject) && asks_for_it(clip(&input.text, MAX_POINTING));
+        let text = clip(&input.text, MAX_TEXT);
+        let (acts, by_subject) = acts_of(text);
+        let pointed = again || by_subject && !is_answer(&input.subject);
         message.add(clip(&input.subject, MAX_TEXT), subject, pointed.then_some(Act::Asked));
-        message.add(clip(&input.text, MAX_TEXT), IN_TEXT, None);
-        message.add(clip(&input.forwarded, MAX_TEXT), forwarded, None);
+        message.add_done(text, IN_TEXT, acts);
+        message.add(clip(&input.forwarded, MAX_TEXT), forwarded * beside, None);
         message.add(clip(&input.signature, MAX_DOCUMENTS), IN_SIGNATURE, None);
         message.add(clip(&input.earlier, MAX_DOCUMENTS), IN_EARLIER, None);
-        message.add(clip(&input.document_text, MAX_DOCUMENTS), IN_DOCUMENTS, None);
+        message.add(clip(&input.document_text, MAX_DOCUMENTS), IN_DOCUMENTS * beside, None);
         message
     }
 
@@ -129,6 +131,16 @@ impl Message {
     /// Adds the words of a text, parted where it is; what is denied is no word. `act` is what is done with all of them.
     fn add(&mut self, text: &str, factor: f64, act: Option<Act>) {
         let found = words(text, 0);
+        let acts = match act {
+            Some(act) => vec![act; found.len()],
+            None => acts::acts(&found, &acts::borders(text, &found)),
+        };
+        self.add_done(text, factor, acts);
+    }
+
+    /// The same where it is known what is done with each word.
+    fn add_done(&mut self, text: &str, factor: f64, acts: Vec<Act>) {
+        let found = words(text, 0);
         let plain: Vec<String> = found.iter().map(|word| fold(&word.text)).collect();
         let mut end = 0;
         let parts: Vec<bool> = found
@@ -140,10 +152,6 @@ impl Message {
             })
             .collect();
         let denied = denied(&plain, &parts);
-        let acts = match act {
-            Some(act) => vec![act; found.len()],
-            None => acts::acts(&found, &acts::borders(text, &found)),
-        };
         let part = self.parts.len();
         let mut places = Vec::with_capacity(found.len());
         for (((word, parted), denied), act) in plain.into_iter().zip(parts).zip(denied).zip(acts) {
@@ -262,87 +270,29 @@ impl<'m> Search<'m> {
     }
 }
 
-/// Whether a message asks for what it does not name: `could you pull these?`
-fn asks_for_it(text: &str) -> bool {
-    let found = words(text, 0);
-    let acts = acts::acts(&found, &acts::borders(text, &found));
-    (0..found.len()).any(|at| {
-        let is_pointing = acts[at] == Act::Asked && POINTING.contains(&found[at].text.as_str());
-        let ends =
-            found.get(at + 1).is_none_or(|next| text[found[at].end..next.start].contains(['.', '?', '!', ',', '\n']))
-                || found.get(at + 1).is_some_and(|next| AFTER_POINTING.contains(&next.text.as_str()));
-        let from = at.saturating_sub(MAX_POINTED + 1);
-        is_pointing && ends && found[from..at].iter().any(|word| FETCHES.contains(&word.text.as_str()))
-    })
-}
-
-/// Words behind such a word that name nothing.
-const AFTER_POINTING: [&str; 12] =
-    ["for", "from", "to", "up", "over", "please", "pls", "asap", "by", "today", "and", "when"];
-
-/// Whether a message asks again and does not say for what: `any word from Northfield yet?`
-fn asks_again(text: &str) -> bool {
+/// What is done with each word of the newest text, and whether it asks for what its subject names.
+fn acts_of(text: &str) -> (Vec<Act>, bool) {
     let found = words(text, 0);
     let borders = acts::borders(text, &found);
-    let plain: Vec<String> = found.iter().map(|word| fold(&word.text)).collect();
-    let ends = (1..=found.len())
-        .filter(|end| *end == found.len() || matches!(borders[*end], acts::Border::Sentence | acts::Border::Question));
-    let mut start = 0;
-    for end in ends {
-        let sentence = start..end;
-        start = end;
-        let turn = sentence.clone().find_map(|at| {
-            let stands =
-                |turn: &&str| turn.split(' ').enumerate().all(|(n, word)| plain.get(at + n).is_some_and(|w| w == word));
-            AGAIN.iter().find(|turn| stands(turn)).map(|turn| at..at + turn.split(' ').count())
-        });
-        let Some(turn) = turn else { continue };
-        let is_name = |at: usize| text[found[at].start..].starts_with(char::is_uppercase);
-        let idle = |at: usize| turn.contains(&at) || is_name(at) || AGAIN_IDLE.contains(&plain[at].as_str());
-        if sentence.clone().all(idle) {
-            return true;
-        }
+    let mut acts = acts::acts(&found, &borders);
+    let looked = found.partition_point(|word| word.end <= MAX_POINTING);
+    let pointed = pointing::pointed(text, &found[..looked], &acts[..looked], &borders);
+    for (from, to) in pointed.before {
+        acts[from..to].fill(Act::Asked);
     }
-    false
+    (acts, pointed.by_subject)
 }
-
-/// How somebody asks again.
-const AGAIN: [&str; 22] = [
-    "any word",
-    "any news",
-    "any update",
-    "any updates",
-    "any luck",
-    "any progress",
-    "any movement",
-    "anything yet",
-    "heard back",
-    "hear back",
-    "heard anything",
-    "hear anything",
-    "still waiting",
-    "still nothing",
-    "where are we",
-    "where do we stand",
-    "checking in",
-    "following up",
-    "alguna noticia",
-    "alguna novedad",
-    "des nouvelles",
-    "toujours rien",
-];
-/// Words beside that which do not say for what.
-const AGAIN_IDLE: [&str; 56] = [
-    "yet", "from", "on", "with", "about", "back", "today", "at", "please", "this", "these", "those", "it", "them",
-    "that", "em", "you", "guys", "i", "we", "have", "had", "has", "did", "anybody", "anyone", "ever", "the", "our",
-    "my", "so", "far", "there", "hi", "hello", "just", "am", "is", "are", "m", "re", "ve", "and", "again", "here",
-    "of", "de", "sobre", "esto", "eso", "ya", "avez", "vous", "a", "ce", "sujet",
-];
 
 /// Whether a subject is that of an earlier message.
 pub(super) fn is_answer(subject: &str) -> bool {
     let subject = subject.trim_start().to_lowercase();
     ANSWERS.iter().any(|prefix| subject.starts_with(prefix))
+}
+
+/// Whether a subject is that of a message that is handed on.
+fn is_forward(subject: &str) -> bool {
+    let subject = subject.trim_start().to_lowercase();
+    FORWARDS.iter().any(|prefix| subject.starts_with(prefix))
 }
 
 /// Whether a message only hands another one on.
@@ -368,7 +318,7 @@ mod tests {
     fn weigh_in(input: &ClassifyInput, keyword: &str) -> f64 {
         let mut stems = Stems::default();
         let keyword = Keyword::new(keyword, &mut stems);
-        Search::new(&Message::new(input), &stems).weigh(&keyword)
+        Search::new(&Message::new(input, hands_on(input), false), &stems).weigh(&keyword)
     }
 
     #[test]

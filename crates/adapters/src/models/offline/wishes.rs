@@ -44,6 +44,28 @@ impl Wish<'_> {
 /// What is asked for in sentences of their own, or in parts of one that `and` joins, each intent once, in their order;
 /// fewer than two are none.
 pub(super) fn wishes<'i>(text: &str, intents: &'i PreparedIntents) -> Vec<Wish<'i>> {
+    let mut found = all(text, intents);
+    let keys: Vec<&String> = found.iter().map(|wish| &wish.intent.key).collect();
+    let of_another = |wish: &Wish<'_>| {
+        let mut sakes = wish.intent.keywords.iter().filter_map(|keyword| keyword.strip_prefix(FOR));
+        sakes.any(|key| keys.iter().any(|other| *other == key))
+    };
+    let own: Vec<bool> = found.iter().map(|wish| !of_another(wish)).collect();
+    let mut own = own.into_iter();
+    found.retain(|_| own.next().unwrap_or(true));
+    if found.len() < 2 { Vec::new() } else { found }
+}
+
+/// The key of the intent that everything has which a text asks for.
+pub(super) fn only_wish<'i>(text: &str, intents: &'i PreparedIntents) -> Option<&'i str> {
+    match all(text, intents).as_slice() {
+        [one] => Some(&one.intent.key),
+        _ => None,
+    }
+}
+
+/// What is asked for in sentences of their own, each intent once, in their order.
+fn all<'i>(text: &str, intents: &'i PreparedIntents) -> Vec<Wish<'i>> {
     let mut found: Vec<Wish<'i>> = Vec::new();
     let mut before = Sentence::default();
     for sentence in asking(clip(text, MAX_TEXT)) {
@@ -54,15 +76,7 @@ pub(super) fn wishes<'i>(text: &str, intents: &'i PreparedIntents) -> Vec<Wish<'
         }
         before = sentence;
     }
-    let keys: Vec<&String> = found.iter().map(|wish| &wish.intent.key).collect();
-    let of_another = |wish: &Wish<'_>| {
-        let mut sakes = wish.intent.keywords.iter().filter_map(|keyword| keyword.strip_prefix(FOR));
-        sakes.any(|key| keys.iter().any(|other| *other == key))
-    };
-    let own: Vec<bool> = found.iter().map(|wish| !of_another(wish)).collect();
-    let mut own = own.into_iter();
-    found.retain(|_| own.next().unwrap_or(true));
-    if found.len() < 2 { Vec::new() } else { found }
+    found
 }
 
 /// A sentence, or an item of a list, and what it asks for.

@@ -280,6 +280,14 @@ async fn a_column_that_asks_about_each_row_is_known_by_its_answers() {
 }
 
 #[tokio::test]
+async fn a_name_that_ends_with_a_joining_word_goes_on_beneath() {
+    let paper = "CONTRACT: LX-4401\n\nLESSOR:         Larch Leasing Co. of\n                America";
+    assert_eq!(plain(paper, "lessor").await, ["Larch Leasing Co. of America"]);
+    let whole = "CONTRACT: LX-4401\n\nLESSOR:         Larch Leasing Co.\n                America";
+    assert_eq!(plain(whole, "lessor").await, ["Larch Leasing Co."]);
+}
+
+#[tokio::test]
 async fn a_question_is_answered_beside_it() {
     let form = "1. What is the contract number?  LX 51007\n2. When does it end?  July 9, 2026";
     assert_eq!(plain(form, "number").await, ["LX 51007"]);

@@ -106,6 +106,113 @@ async fn a_paper_on_which_something_is_wanted_is_not_wanted() {
 }
 
 #[tokio::test]
+async fn loss_runs_that_are_only_pointed_at_are_wanted() {
+    for (subject, text) in [
+        ("loss runs", "the other guy will not quote without loss runs. Can you get em from Harrow Mutual? thx"),
+        (
+            "Oak Bend Carriers - incumbent losses",
+            "We are quoting this one and the underwriter holds it until losses are in. Please request from Harrow Mutual and \
+             from Brindle Bay.",
+        ),
+        ("Losses - Oak Bend", "need em for Oak Bend Haulage LLC, renewing in May. Brindle Bay has it."),
+        (
+            "Re: your quote request",
+            "you asked for loss runs. I never had any, so go ahead and ask Brindle Bay for them. Oak Bend Haulage LLC",
+        ),
+        ("Marketing Oak Bend 11/15", "Pls pull LRs on Oak Bend Haulage LLC. TY"),
+    ] {
+        let found = classify(&mail(subject, text)).await;
+        let intent = found.intent.as_deref();
+        assert!(intent == Some("insurance.loss_run_request") && found.confidence >= THRESHOLD, "{text}: {found:?}");
+    }
+    for (subject, text) in [
+        ("loss runs", "The loss runs are attached. Let me know if you need them from anybody else."),
+        ("Oak Bend quote", "Loss runs are attached, please quote. We will order updated ones from the carrier."),
+        ("certificate", "Oak Bend needs a certificate. Please get it from your system today."),
+    ] {
+        let found = classify(&mail(subject, text)).await;
+        assert!(found.intent.as_deref() != Some("insurance.loss_run_request"), "{text}: {found:?}");
+    }
+}
+
+#[tokio::test]
+async fn what_the_newest_words_ask_for_counts_before_what_stands_beneath_them() {
+    let certificate = "Please send us a certificate of insurance with us as certificate holder. Thanks";
+    let input = ClassifyInput {
+        forwarded: certificate.to_owned(),
+        document_categories: vec!["COI".to_owned()],
+        document_text: "Certificate of insurance. Certificate holder. Additional insured.".to_owned(),
+        ..mail(
+            "FW: certificate for the warehouse",
+            "Could you order loss runs on Oak Bend, all lines? The old certificate is attached.",
+        )
+    };
+    let found = classify(&input).await;
+    let intent = found.intent.as_deref();
+    assert!(intent == Some("insurance.loss_run_request") && found.confidence >= THRESHOLD, "{found:?}");
+    let input =
+        ClassifyInput { forwarded: certificate.to_owned(), ..mail("FW: certificate", "can you do this one today?") };
+    let found = classify(&input).await;
+    assert_eq!(found.intent.as_deref(), Some("insurance.service_request"), "{found:?}");
+    let both = "Please order loss runs for Oak Bend. Also please issue a certificate to Cedar Mill Grocers.";
+    assert!(!classify(&mail("Oak Bend", both)).await.doubts.is_empty(), "two wishes stay two");
+}
+
+#[tokio::test]
+async fn who_asks_how_far_it_is_asks_for_what_the_thread_is_about() {
+    let found = classify(&mail("Re: loss runs", "Any word from Brindle Bay yet? Oak Bend, policy BB-26-5512.")).await;
+    assert_eq!(found.intent.as_deref(), Some("insurance.loss_run_request"), "{found:?}");
+    let found = classify(&mail("Re: certificate", "Have you heard back?")).await;
+    assert_eq!(found.intent.as_deref(), Some("insurance.service_request"), "{found:?}");
+}
+
+#[tokio::test]
+async fn whoever_has_the_loss_runs_or_sends_them_does_not_want_them() {
+    for (subject, text) in [
+        ("Thanks", "Got the loss runs from Brindle Bay today, all good. Thanks for your help!"),
+        (
+            "RE: loss runs",
+            "Good afternoon, loss runs for Oak Bend are attached. Please confirm receipt of the loss runs.",
+        ),
+    ] {
+        let found = classify(&mail(subject, text)).await;
+        let intent = found.intent.as_deref();
+        assert!(intent != Some("insurance.loss_run_request") || found.confidence < THRESHOLD, "{text}: {found:?}");
+    }
+    let found =
+        classify(&mail("Oak Bend", "We never got the loss runs from Brindle Bay. Please order them again.")).await;
+    let intent = found.intent.as_deref();
+    assert!(intent == Some("insurance.loss_run_request") && found.confidence >= THRESHOLD, "{found:?}");
+}
+
+#[tokio::test]
+async fn a_letter_that_asks_an_insurer_for_loss_runs_is_no_loss_run() {
+    let registry = registry();
+    let (_, schema) = registry.extractions().find(|(name, _)| *name == "insurance").unwrap();
+    let category = async |text: &str| {
+        let page = PageText { number: 1, text: text.to_owned(), ..PageText::default() };
+        let document = DocumentText { format: DocumentFormat::Text, pages: vec![page] };
+        RulesModel.analyse(&document, schema).await.unwrap().category
+    };
+    let letter = "To: Brindle Bay Casualty\n\nLoss history\n\nPlease let this letter serve as our request that you \
+                  release currently valued loss runs on the policies below to our agent.\n\nBB-26-5512\n\nAda Example, President";
+    assert_eq!(category(letter).await.as_deref(), Some("LOA"));
+    let report =
+        "Loss run report\nValued as of 5/1/2026\nClaim number  Date of loss  Total incurred\nNo losses reported";
+    assert_eq!(category(report).await.as_deref(), Some("LOSS_RUN"));
+    let input = ClassifyInput {
+        document_categories: vec!["LOA".to_owned()],
+        document_text: letter.to_owned(),
+        ..mail(
+            "loss run letter",
+            "My signed letter is attached. Please send it to the insurer and tell me when they answer.",
+        )
+    };
+    let found = classify(&input).await;
+    assert_eq!(found.intent.as_deref(), Some("insurance.loss_run_request"), "{found:?}");
+}
+
+#[tokio::test]
 async fn facts_are_read_from_sentences() {
     let registry = registry();
     for (pack, text, wanted) in [

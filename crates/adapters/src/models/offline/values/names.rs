@@ -103,9 +103,18 @@ const FORMS: [&str; 37] = [
     "pc",
 ];
 
+/// Words of names that are cut short.
+const CUT_SHORT: [&str; 13] =
+    ["bros", "intl", "natl", "svc", "svcs", "serv", "trans", "transp", "trkg", "assoc", "dist", "logis", "equip"];
+
 pub(super) fn is_form(word: &str) -> bool {
     let word = word.trim_end_matches([',', ';', ':', ')']).to_lowercase();
     FORMS.contains(&word.as_str()) || FORMS.contains(&word.trim_end_matches('.'))
+}
+
+/// Whether a word of a name is cut short, so that its full stop ends nothing: `Bros.`
+pub(super) fn is_cut_short(word: &str) -> bool {
+    word.strip_suffix('.').is_some_and(|bare| CUT_SHORT.contains(&bare.to_lowercase().as_str()))
 }
 
 /// Whether the full stop after a word is part of it, as in `Inc.`
@@ -148,7 +157,9 @@ pub(super) fn tidy(text: &str) -> &str {
             end = place;
             break;
         }
-        let sentence = whole[place + 1..].starts_with(' ') && (before.chars().count() > 3 || is_form(before));
+        let sentence = whole[place + 1..].starts_with(' ')
+            && (before.chars().count() > 3 || is_form(before))
+            && !is_cut_short(&whole[..=place][place - before.len()..]);
         if mark == "." && sentence {
             end = place + 1;
             break;
@@ -322,6 +333,7 @@ mod tests {
             ("Dry Creek Freight 12 Mill Row Waco, TX 76701", "Dry Creek Freight"),
             ("82 Mill Ct Ste 2", ""),
             ("Cedar Falls, CO", ""),
+            ("Cedar Falls Bros. Freight Inc", "Cedar Falls Bros. Freight Inc"),
             ("Prairie Lantern Mutual, runs out 11/2/2026", "Prairie Lantern Mutual"),
             ("Cedar, Falls, and Sons", "Cedar, Falls, and Sons"),
             ("Transport Val-Clair ltée 12, rue du Moulin Val-Clair, QC J7E 9A3", "Transport Val-Clair ltée"),

@@ -52,9 +52,13 @@ pub(super) fn motor_carrier(text: &str) -> Option<Read> {
     identifier(text, 4, 8, &["MC"])
 }
 
-/// An insurer's NAIC code.
+/// An insurer's NAIC code; of several that stand behind one another nobody knows whose is whose.
 pub(super) fn naic(text: &str) -> Option<Read> {
-    identifier(text, 5, 5, &["NAIC"])
+    let read = identifier(text, 5, 5, &["NAIC"])?;
+    let next = text[read.end..].trim_start_matches([' ', '/']);
+    let is_another =
+        next.len() < text[read.end..].len() && identifier(next, 5, 5, &[]).is_some_and(|next| next.start == 0);
+    (!is_another).then_some(read)
 }
 
 /// A policy number: up to six pieces of capitals, digits and dashes, at least one with a digit. A single capital at the
@@ -260,6 +264,8 @@ mod tests {
         assert_eq!(value(motor_carrier("MC-1904417")), "1904417");
         assert_eq!(value(naic("# 99101)")), "99101");
         assert_eq!(value(naic("991011")), "");
+        assert_eq!(value(naic("99101 99202 99303")), "");
+        assert_eq!(value(naic("99101 10/01/2025")), "99101");
         assert_eq!(value(dot("03/01/2025")), "");
         assert_eq!(value(motor_carrier("20 14 Coverage")), "");
     }
