@@ -203,7 +203,7 @@ fn entries(page: &Page<'_>, index: usize, labels: &Labels<'_>, field: usize) -> 
 }
 
 /// The codes with their label and a colon that one cell has, as where its lines were joined: `LESSOR A: … LESSOR B: …`
-fn labelled<'t>(text: &'t str, cell: Cell, leads: impl Fn(&str) -> bool) -> Vec<(usize, &'t str, usize)> {
+fn labelled(text: &str, cell: Cell, leads: impl Fn(&str) -> bool) -> Vec<(usize, &str, usize)> {
     let Some(whole) = text.get(cell.start..cell.end.min(text.len())) else { return Vec::new() };
     let mut found = Vec::new();
     let mut at = 0;
