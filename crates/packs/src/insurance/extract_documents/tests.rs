@@ -174,6 +174,34 @@ async fn whoever_sends_somebody_else_is_not_the_insured() {
 }
 
 #[tokio::test]
+async fn the_company_that_a_message_is_about_needs_no_legal_form() {
+    let name = async |subject: &str, text: &str| {
+        let mut world = World::new();
+        world.mail_from("Ada Example", "ada@mailbox.example", subject, text);
+        world.run(&tool(), json!({"required": []})).await["insured"]["name"].clone()
+    };
+    assert_eq!(name("", "it's Ada with Fern Hollow Hauling, need reports").await, "Fern Hollow Hauling");
+    assert_eq!(name("", "for Fern Hollow Hauling, DOT 9000001").await, "Fern Hollow Hauling");
+    assert_eq!(name("Losses - Fern Hollow", "Fern Hollow Hauling renews in May.").await, "Fern Hollow Hauling");
+    assert_eq!(name("Losses - Ada Example", "Ada Example needs them.").await, Value::Null, "the sender is a person");
+    assert_eq!(name("certificate for Fern Hollow", "Fern Hollow Hauling wants it").await, Value::Null);
+    let labelled = "it's Ada with Fern Hollow Hauling\n@insured.name = Acme LLC";
+    assert_eq!(name("", labelled).await, "Acme LLC", "a label says it more plainly");
+}
+
+#[tokio::test]
+async fn who_holds_a_certificate_that_was_asked_for_beneath_is_not_the_insured() {
+    let mut world = World::new();
+    let text =
+        "Please order the reports.\n\nFrom: Dock <dock@cedarmillfoods.example>\nPlease send it to Cedar Mill Foods.";
+    world.mail("kim@mailbox.example", "FW: papers", text);
+    assert_eq!(world.run(&tool(), json!({"required": []})).await["insured"]["name"], "Cedar Mill Foods");
+    let text = format!("{text}\n@certificate_holder = Cedar Mill Foods");
+    world.mail("kim@mailbox.example", "FW: papers", &text);
+    assert_eq!(world.run(&tool(), json!({"required": []})).await["insured"]["name"], Value::Null);
+}
+
+#[tokio::test]
 async fn the_tenant_is_not_the_insured_though_it_writes() {
     let mut world = World::new();
     let us = "@companies[0].name = Ironwood Lane Insurance Agency";
