@@ -204,6 +204,7 @@ fn put(message: &mut ReadDocument, name: &str, named: Named, confidence: f64) {
         problem: None,
         source: FieldSource { document: MESSAGE_NUMBER, page: 1, start, end, ..FieldSource::default() },
         found_by: FoundBy::Rules,
+        rival: None,
     });
 }
 

@@ -41,6 +41,19 @@ async fn blanks_case_punctuation_and_line_breaks_do_not_matter() {
 }
 
 #[tokio::test]
+async fn a_name_that_a_line_breaks_is_read_over_both_lines() {
+    let name = field(&[], ValueKind::Name);
+    let text =
+        "Written by: Fern Hollow Insurance Co. of\n            America\nTenant: Oak Bros.\nFreight Inc\n12 Mill Row";
+    let (value, words) = proof(text, &name, "Fern Hollow Insurance Co. of America").await.unwrap();
+    assert_eq!(value, json!("Fern Hollow Insurance Co. of America"));
+    assert_eq!(words, "Fern Hollow Insurance Co. of\n            America");
+    assert_eq!(proof(text, &name, "Oak Bros. Freight Inc").await.unwrap().0, json!("Oak Bros. Freight Inc"));
+    let address_too = proof(text, &name, "Oak Bros. Freight Inc 12 Mill Row").await.unwrap();
+    assert_eq!(address_too.0, json!("Oak Bros. Freight Inc"), "the line of an address is no part of it");
+}
+
+#[tokio::test]
 async fn a_date_or_an_amount_is_found_however_the_claim_writes_it() {
     let date = field(&[], ValueKind::Date);
     for claimed in ["2025-03-04", "March 4, 2025", "3/4/2025"] {

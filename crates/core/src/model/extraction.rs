@@ -80,6 +80,10 @@ pub struct ExtractedField {
     /// Who found it.
     #[serde(default)]
     pub found_by: FoundBy,
+    /// What was read in its stead, where the rules and a language model contradict each other and neither guesses: a
+    /// person has to say which it is before anything hangs on it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rival: Option<Value>,
 }
 
 /// A value that a language model claims to have read, before anybody has looked whether it is there.

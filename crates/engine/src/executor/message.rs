@@ -74,6 +74,7 @@ mod tests {
                 problem: None,
                 source: FieldSource::default(),
                 found_by: FoundBy::Rules,
+                rival: None,
             };
             is_nobodys(&payload, &schema, &field)
         };

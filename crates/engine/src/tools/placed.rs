@@ -76,6 +76,7 @@ mod tests {
                 problem: None,
                 source,
                 found_by: FoundBy::Rules,
+                rival: None,
             };
             Ok(Extraction { fields: vec![field], ..Extraction::default() })
         }

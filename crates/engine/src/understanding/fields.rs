@@ -85,7 +85,13 @@ pub(crate) async fn fields(
         extraction.model = format!("{}+{model}", extraction.model);
     }
     extraction.refused = found.refused;
-    merge::into(&mut extraction.fields, found.fields, schema);
+    for field in merge::into(&mut extraction.fields, found.fields, schema, paper.text) {
+        if extraction.refused.len() < MAX_REFUSED {
+            let claimed = field.value.as_str().map_or_else(|| field.value.to_string(), str::to_owned);
+            let name = field.group.map_or_else(|| field.name.clone(), |group| format!("{group}[].{}", field.name));
+            extraction.refused.push(RefusedClaim { field: name, claimed: clip(&claimed, MAX_CLAIM).to_owned() });
+        }
+    }
     Ok(extraction)
 }
 
@@ -258,6 +264,7 @@ impl Found {
                     ..FieldSource::default()
                 },
                 found_by: FoundBy::Model,
+                rival: None,
             };
             self.fields.push(field.placed_in(paper.text));
         }

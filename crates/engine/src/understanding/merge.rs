@@ -3,10 +3,12 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use kybern_core::model::{ExtractedField, ExtractionSchema, FieldPattern, FoundBy};
+use kybern_core::document::DocumentText;
+use kybern_core::model::{ExtractedField, ExtractionSchema, FieldPattern, FieldSource, FoundBy};
 use serde_json::Value;
 
-use super::{rounded, together};
+use super::rows::Rows;
+use super::{UNSURE, rounded, together};
 
 /// What the surer of two readings is worth when the other one contradicts it.
 const CONTRADICTED: f64 = 0.7;
@@ -14,26 +16,40 @@ const CONTRADICTED: f64 = 0.7;
 /// Adds what the model found to what the rules did. Where both read the same, both are surer; where they contradict, the
 /// surer one stays and is less sure. Two that read the same words and part only where they end do not contradict; and
 /// what the rules took over from another item counts less than what the model found at a place of its own. The fields
-/// come in the order in which the document has them.
-pub(super) fn into(fields: &mut Vec<ExtractedField>, found: Vec<ExtractedField>, schema: &ExtractionSchema) {
+/// come in the order in which the document has them. What the model gives to one item of a list and stands in the row of
+/// another is not added, but given back.
+pub(super) fn into(
+    fields: &mut Vec<ExtractedField>,
+    found: Vec<ExtractedField>,
+    schema: &ExtractionSchema,
+    document: &DocumentText,
+) -> Vec<ExtractedField> {
+    let rows = Rows::new(document, fields, schema);
     let mut merged = Merged::new(schema, std::mem::take(fields));
     let (singles, listed): (Vec<_>, Vec<_>) = found.into_iter().partition(|field| field.group.is_none());
     for field in singles {
         merged.add(field);
     }
-    let mut items: BTreeMap<(String, u32), Vec<ExtractedField>> = BTreeMap::new();
+    let (mut items, mut misplaced): (BTreeMap<(String, u32), Vec<ExtractedField>>, _) = (BTreeMap::new(), Vec::new());
     for field in listed {
         let key = (field.group.clone().unwrap_or_default(), field.item.unwrap_or_default());
         items.entry(key).or_default().push(field);
     }
     for ((group, _), item) in items {
         let number = merged.same_item(&group, &item).unwrap_or_else(|| merged.next_item(&group));
+        let keys: Vec<FieldSource> =
+            item.iter().filter(|field| merged.is_key(field)).map(|field| field.source.clone()).collect();
         for field in item {
-            merged.add(ExtractedField { item: Some(number), ..field });
+            if !merged.is_key(&field) && rows.is_of_another(&field, number, &keys) {
+                misplaced.push(field);
+            } else {
+                merged.add(ExtractedField { item: Some(number), ..field });
+            }
         }
     }
     *fields = merged.fields;
     fields.sort_by_key(|field| (field.source.page, field.source.start));
+    misplaced
 }
 
 /// A field's list and its name.
@@ -65,6 +81,10 @@ fn is_same_words(one: &ExtractedField, other: &ExtractedField) -> bool {
         && (left.contains(&right) || right.contains(&left))
 }
 
+fn is_sure(field: &ExtractedField) -> bool {
+    field.confidence >= UNSURE && field.problem.is_none()
+}
+
 struct Merged<'s> {
     patterns: HashMap<(Option<&'s str>, &'s str), &'s FieldPattern>,
     fields: Vec<ExtractedField>,
@@ -92,6 +112,11 @@ impl<'s> Merged<'s> {
 
     fn pattern(&self, field: &ExtractedField) -> Option<&FieldPattern> {
         self.patterns.get(&(field.group.as_deref(), field.name.as_str())).copied()
+    }
+
+    /// Whether a field tells the items of its list apart.
+    fn is_key(&self, field: &ExtractedField) -> bool {
+        self.pattern(field).is_some_and(|known| known.opens_item && !known.repeats)
     }
 
     fn push(&mut self, field: ExtractedField) {
@@ -132,9 +157,7 @@ impl<'s> Merged<'s> {
     /// with which it shares a value and in nothing contradicts.
     fn same_item(&self, group: &str, item: &[ExtractedField]) -> Option<u32> {
         let with = |field: &ExtractedField| self.items.get(&(path(field), key(&field.value)));
-        let is_key =
-            |field: &&ExtractedField| self.pattern(field).is_some_and(|known| known.opens_item && !known.repeats);
-        let mut keys = item.iter().filter(is_key).peekable();
+        let mut keys = item.iter().filter(|field| self.is_key(field)).peekable();
         if keys.peek().is_some() {
             let same = |field: &ExtractedField| with(field)?.first().copied();
             return keys.find_map(|field| same(field).or_else(|| self.same_words(field)));
@@ -178,18 +201,21 @@ impl<'s> Merged<'s> {
             }
             return;
         }
-        let is_surer = field.confidence > rival.confidence || is_taken_over && has_own_place;
-        let surest = if is_surer { field.confidence } else { rival.confidence };
-        if is_surer {
-            *rival = field;
-        }
-        rival.confidence = rounded(surest * CONTRADICTED);
+        let gives_way = is_taken_over && has_own_place;
+        let is_surer = field.confidence > rival.confidence || gives_way;
+        let both_stand =
+            !gives_way && rival.found_by == FoundBy::Rules && [&*rival, &field].iter().all(|field| is_sure(field));
+        let (mut stays, other) = if is_surer { (field, rival.clone()) } else { (rival.clone(), field) };
+        stays.confidence = rounded(stays.confidence * CONTRADICTED);
+        stays.rival = both_stand.then_some(other.value).or(stays.rival);
+        *rival = stays;
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use kybern_core::model::{FieldSource, ValueKind};
+    use kybern_core::document::{DocumentFormat, PageText};
+    use kybern_core::model::ValueKind;
     use serde_json::json;
 
     use super::*;
@@ -222,7 +248,18 @@ mod tests {
             problem: None,
             source: FieldSource { document: 1, page: 1, end: 1, ..FieldSource::default() },
             found_by,
+            rival: None,
         }
+    }
+
+    fn paper(text: &str) -> DocumentText {
+        let page = PageText { number: 1, text: text.to_owned(), ..PageText::default() };
+        DocumentText { format: DocumentFormat::Text, pages: vec![page] }
+    }
+
+    /// Merges on a paper of which no place is looked at.
+    fn into(fields: &mut Vec<ExtractedField>, found: Vec<ExtractedField>, schema: &ExtractionSchema) {
+        assert_eq!(super::into(fields, found, schema, &paper("")), []);
     }
 
     fn merged(rules: &[(&str, Option<u32>, &str, f64)], model: &[(&str, Option<u32>, &str)]) -> Vec<String> {
@@ -324,6 +361,49 @@ mod tests {
         let mut fields = rules(55);
         into(&mut fields, model(50), &schema());
         assert_eq!(told(&fields)[2..], ["1 \"Volvo\" 0.61", "1 \"B-2\" 0.99"], "both have a place of their own");
+    }
+
+    #[test]
+    fn two_that_contradict_each_other_are_both_told_unless_one_guesses() {
+        let number = |by| field("number", Some(0), "A-1", 0.97, by);
+        let rules = |sure| vec![field("make", Some(0), "Volvo", sure, FoundBy::Rules), number(FoundBy::Rules)];
+        let model = |says: &[&str]| {
+            let makes = says.iter().map(|make| field("make", Some(0), make, 0.85, FoundBy::Model));
+            makes.chain([number(FoundBy::Model)]).collect::<Vec<_>>()
+        };
+        let rival = |sure, says: &[&str]| {
+            let mut fields = rules(sure);
+            into(&mut fields, model(says), &schema());
+            (fields[0].value.clone(), fields[0].rival.clone())
+        };
+        assert_eq!(rival(0.9, &["Mack"]), (json!("Volvo"), Some(json!("Mack"))));
+        assert_eq!(rival(0.6, &["Mack"]), (json!("Mack"), Some(json!("Volvo"))));
+        assert_eq!(rival(0.4, &["Mack"]), (json!("Mack"), None), "the rules only guessed");
+        assert_eq!(rival(0.9, &["VOLVO"]), (json!("Volvo"), None));
+        assert_eq!(rival(0.9, &["Volvo", "Mack"]), (json!("Volvo"), None), "a model that says both agrees");
+    }
+
+    #[test]
+    fn what_stands_in_the_row_of_another_item_is_not_this_ones() {
+        let text = "No.\tMake\nA-1\tVolvo\nB-2\tMack\n";
+        let of = |name: &str, item, value: &str, by| {
+            let start = text.find(value).unwrap();
+            at(field(name, Some(item), value, 0.9, by), start, start + value.len())
+        };
+        let rules = || vec![of("number", 0, "A-1", FoundBy::Rules), of("number", 1, "B-2", FoundBy::Rules)];
+        let mut fields = rules();
+        let model = [of("number", 0, "A-1", FoundBy::Model), of("make", 0, "Mack", FoundBy::Model)];
+        let misplaced = super::into(&mut fields, model.to_vec(), &schema(), &paper(text));
+        assert_eq!((told(&misplaced), fields.len()), (vec!["0 \"Mack\" 0.90".to_owned()], 2));
+        let mut fields = rules();
+        let model = [of("number", 0, "B-2", FoundBy::Model), of("make", 0, "Mack", FoundBy::Model)];
+        assert_eq!(super::into(&mut fields, model.to_vec(), &schema(), &paper(text)), []);
+        assert_eq!(told(&fields)[2], "1 \"Mack\" 0.90");
+        // A line of running text is no row.
+        let prose = text.replace('\t', " ");
+        let mut fields = rules();
+        let model = [of("number", 0, "A-1", FoundBy::Model), of("make", 0, "Mack", FoundBy::Model)];
+        assert_eq!(super::into(&mut fields, model.to_vec(), &schema(), &paper(&prose)), []);
     }
 
     #[test]

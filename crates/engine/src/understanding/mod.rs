@@ -16,6 +16,7 @@ mod intent;
 mod kind;
 mod merge;
 mod picture;
+mod rows;
 
 pub(crate) use asking::{Asking, Inquirer, Unasked};
 pub(crate) use extractor::AidedExtractor;

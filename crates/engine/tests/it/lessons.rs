@@ -91,6 +91,7 @@ impl Extractor for OwnLabels {
             confidence: 1.0,
             problem: None,
             found_by: FoundBy::Rules,
+            rival: None,
             source: FieldSource { document: number, page: 1, ..FieldSource::default() },
         };
         let fields = schema.own_labels.iter().map(|own| field(&own.label)).collect();

@@ -210,6 +210,7 @@ impl Extractor for CountedExtractor {
             confidence: 1.0,
             problem: None,
             found_by: FoundBy::default(),
+            rival: None,
             source: FieldSource { document: number, page, end: line.len(), ..FieldSource::default() },
         };
         Ok(Extraction { fields: lines.map(field).collect(), ..Extraction::default() })

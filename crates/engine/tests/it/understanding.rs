@@ -113,6 +113,7 @@ impl Extractor for Sheets {
                     problem: None,
                     source: FieldSource { document: number, page: 1, start, end, ..FieldSource::default() },
                     found_by: FoundBy::Rules,
+                    rival: None,
                 });
             }
         }

@@ -159,7 +159,7 @@ const LETTER: &str = "To whom it may concern,\n\n\
 
 async fn a_model_reads_by_the_schema_and_invents_nothing(place: Site) {
     let receiver = Receiver::answering(|request, _| Some(asking(request)));
-    let place = site(place, &receiver, FORMATS[0]);
+    let place = site(place, &receiver.url(""), FORMATS[0]);
     let server = place.start();
     let client = server.client();
     client.post("/api/plans", &plan()).await;

@@ -3,6 +3,7 @@
 pub(crate) mod client;
 pub(crate) mod inside;
 pub(crate) mod postgres;
+pub(crate) mod provider;
 pub(crate) mod receiver;
 
 use std::io::{BufRead as _, BufReader};
@@ -16,7 +17,7 @@ use nix::unistd::Pid;
 
 pub(crate) use client::Client;
 
-use self::postgres::Database;
+use self::postgres::{Database, Transaction};
 
 /// The admin key of every server.
 pub(crate) const KEY: &str = "kyb_0123456789abcdef0123456789abcdef";
@@ -98,6 +99,31 @@ impl Site {
         database.rows(statements);
     }
 
+    /// Keeps every journal of its database from being written until this is dropped.
+    pub(crate) fn locked(&self) -> Locked {
+        let Some(database) = &self.postgres else {
+            let conn = rusqlite::Connection::open(self.folder().join("kybern.db")).unwrap();
+            conn.busy_timeout(PATIENCE).unwrap();
+            conn.execute_batch("BEGIN IMMEDIATE").unwrap();
+            return Locked::Sqlite(conn);
+        };
+        Locked::Postgres(database.begin("LOCK TABLE step_row IN EXCLUSIVE MODE"))
+    }
+
+    /// Lets what a server has left behind that was killed come to its end: on PostgreSQL what was on its way to the
+    /// database, its leases and the time of its calls. A server on SQLite finds all of that itself when it starts.
+    pub(crate) async fn bury(&self) {
+        let Some(database) = &self.postgres else { return };
+        let living = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() \
+            AND pid <> pg_backend_pid() AND backend_type = 'client backend'";
+        client::until("nobody is at the database", || {
+            std::future::ready((database.rows(living) == [["0"]]).then_some(()))
+        })
+        .await;
+        database.rows("UPDATE task SET claimable_at = 0 WHERE lease_owner IS NOT NULL");
+        database.rows("UPDATE reservation SET expires_at = 0");
+    }
+
     /// Whether its database has a clock of its own.
     pub(crate) fn keeps_time(&self) -> bool {
         self.postgres.is_some()
@@ -175,6 +201,12 @@ impl Site {
             }
         }
     }
+}
+
+/// A database whose journals nobody can write.
+pub(crate) enum Locked {
+    Sqlite(#[expect(dead_code, reason = "held until it is dropped")] rusqlite::Connection),
+    Postgres(#[expect(dead_code, reason = "held until it is dropped")] Transaction),
 }
 
 /// A running server; killed when it is dropped.

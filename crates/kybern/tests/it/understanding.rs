@@ -1,5 +1,8 @@
 //! A mail that the rules are unsure of, read by a language model over HTTP, in the format of each large provider.
 
+mod killed;
+mod mixed;
+
 use std::path::Path;
 
 use serde_json::{Value, json};
@@ -74,12 +77,12 @@ fn model(question: &Value) -> Value {
     json!({"values": claims})
 }
 
-pub(crate) fn site(site: Site, receiver: &Receiver, (name, kind, format): (&str, &str, &str)) -> Site {
+/// The place, with a provider of that format at a URL without a path, whose model is asked.
+pub(crate) fn site(site: Site, url: &str, (name, kind, format): (&str, &str, &str)) -> Site {
     let settings = format!(
         "[models]\nunderstanding = \"{name}/small\"\n[providers.{name}]\nkind = \"{kind}\"\nformat = \"{format}\"\n\
-         base_url = \"{}\"\napi_key = \"none\"\n\
-         models = [{{ name = \"small\", input_price = 1000000000, output_price = 1000000000 }}]\n",
-        receiver.url(&format!("/{name}/v1"))
+         base_url = \"{url}/{name}/v1\"\napi_key = \"none\"\n\
+         models = [{{ name = \"small\", input_price = 1000000000, output_price = 1000000000 }}]\n"
     );
     site.file("kybern.toml", settings);
     site
@@ -90,9 +93,9 @@ fn asking(request: &Seen) -> (u16, Value) {
     (200, answer(format, &model(&request.json()).to_string()))
 }
 
-/// The task of the mail once a person is asked, or it has ended.
-async fn rest(client: &Client) -> Value {
-    let taken = client.ok(&Ask::post("/api/inbound/email", "message/rfc822", MAIL)).await;
+/// The task of a mail once a person is asked, or it has ended.
+async fn rest(client: &Client, mail: &str) -> Value {
+    let taken = client.ok(&Ask::post("/api/inbound/email", "message/rfc822", mail)).await;
     let path = format!("/api/tasks/{}", text(&taken["taskId"]));
     until("the task rests", || async {
         let task = client.get(&path).await;
@@ -103,10 +106,10 @@ async fn rest(client: &Client) -> Value {
 
 async fn is_read(place: Site, format: (&str, &str, &str)) {
     let receiver = Receiver::answering(|request, _| Some(asking(request)));
-    let place = site(place, &receiver, format);
+    let place = site(place, &receiver.url(""), format);
     let server = place.start();
     let client = server.client();
-    let task = rest(&client).await;
+    let task = rest(&client, MAIL).await;
     assert_eq!(task["detectedIntent"], "insurance.loss_run_request", "{format:?}: {task}");
     assert!(task["usage"]["costNanos"].as_i64() > Some(0), "{format:?}: {task}");
     let message = &task["state"]["extractions"][0];
@@ -147,13 +150,13 @@ async fn is_killed_between_two_answers(place: Site) {
         let holds = n == 1 && holds.swap(false, std::sync::atomic::Ordering::SeqCst);
         (!holds).then(|| asking(request))
     });
-    let place = site(place, &receiver, FORMATS[0]);
+    let place = site(place, &receiver.url(""), FORMATS[0]);
     let mut server = place.start();
     server.client().ok(&Ask::post("/api/inbound/email", "message/rfc822", MAIL)).await;
     until("the second question is asked", || async { (receiver.seen().len() == 2).then_some(()) }).await;
     server.kill();
     let server = place.start();
-    let task = rest(&server.client()).await;
+    let task = rest(&server.client(), MAIL).await;
     assert_eq!(task["detectedIntent"], "insurance.loss_run_request", "{task}");
     let questions: Vec<String> = receiver.seen().iter().map(|request| request.json().to_string()).collect();
     let first = questions.iter().filter(|question| **question == questions[0]).count();
@@ -175,7 +178,7 @@ async fn a_server_that_is_killed_between_two_answers_asks_for_the_second_only_on
 /// What an admin has accepted is made of a stranger's words: the rules use it, and no model is told it.
 async fn no_lesson_reaches_a_model(place: Site) {
     let receiver = Receiver::answering(|request, _| Some(asking(request)));
-    let place = site(place, &receiver, FORMATS[0]);
+    let place = site(place, &receiver.url(""), FORMATS[0]);
     let server = place.start();
     let client = server.client();
     let words = "The wombat in hangar nine would like its ledger polished, as every March";
@@ -183,7 +186,7 @@ async fn no_lesson_reaches_a_model(place: Site) {
     let lesson = json!({"kind": "intent_example", "intent": intent, "text": words});
     let lesson = client.post("/api/lessons", &lesson).await;
     client.post(&format!("/api/lessons/{}/accept", text(&lesson["id"])), &json!({})).await;
-    let task = rest(&client).await;
+    let task = rest(&client, MAIL).await;
     assert_eq!(task["detectedIntent"], intent, "{task}");
     let questions: Vec<String> = receiver.seen().iter().map(|request| request.json().to_string()).collect();
     let about_intent: Vec<&String> = questions.iter().filter(|question| question.contains(intent)).collect();

@@ -303,6 +303,7 @@ mod tests {
                 problem: None,
                 source: FieldSource { page: 1, start, end: start + number.len(), ..FieldSource::default() },
                 found_by: FoundBy::Rules,
+                rival: None,
             }
         };
         let extraction = Extraction { fields: numbers.iter().map(field).collect(), ..Extraction::default() };

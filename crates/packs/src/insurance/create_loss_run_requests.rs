@@ -13,7 +13,7 @@ pub(super) use self::spelling::InsurerNames;
 use super::loss_run_request::{self as request, Asked};
 use super::policies::Policy;
 use super::{authority, deal, kinds, policies};
-use crate::args::{fields, texts};
+use crate::args::{fields, text, texts};
 use crate::change;
 
 /// The state's name for insurers that a person has supplied, by policy number.
@@ -107,6 +107,17 @@ impl Tool for CreateLossRunRequests {
         outcome.data =
             fields([("request_ids", json!(ids)), ("created_count", json!(created)), ("updated_count", json!(updated))]);
         Ok(outcome)
+    }
+}
+
+/// Gives policies whose insurer was contested the one that a person has named.
+pub(super) fn settle(context: &ToolContext, policies: &mut [Policy]) {
+    let named = context.state.get(NAMED).and_then(Value::as_object);
+    for policy in policies.iter_mut().filter(|policy| !policy.contested.is_empty()) {
+        if let Some(insurer) = named.and_then(|named| text(named, &policy.number)) {
+            (policy.insurer, policy.naic) = (Some(insurer), None);
+            policy.contested.clear();
+        }
     }
 }
 

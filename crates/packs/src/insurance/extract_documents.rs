@@ -83,6 +83,7 @@ impl Tool for ExtractDocuments {
         let insurers = Insurers::named_in(context, &read).await?;
         let mut insured = Insured::read(&read, &context.tenant_name, insurers.never_insured(), corrections);
         let mut policies = policies::merged(&read, &insurers, &objects(&context.state, "extracted_policies"));
+        create_loss_run_requests::settle(context, &mut policies);
         if needs("policies") && policies.is_empty() {
             open_requests::adopt(context, &insurers, &mut insured, &mut policies).await?;
         }
@@ -125,8 +126,11 @@ async fn questions(
     if insured_too && !insured.several.is_empty() {
         open.push(missing::ask_which(read, ("companies", "insured companies"), &insured.several, "name"));
     }
-    // A policy that is typed in comes with its insurer, and of one that nobody wants it does not matter.
-    if !open.is_empty() && policies_too && !no_policies && slips.is_empty() && choice.is_none() {
+    // A policy that is typed in comes with its insurer, and of one that nobody wants it does not matter. Whose a contested
+    // one is has to be known before a record says it.
+    let is_contested = policies.iter().any(|policy| !policy.contested.is_empty());
+    let is_asked = !open.is_empty() || is_contested;
+    if is_asked && policies_too && !no_policies && slips.is_empty() && choice.is_none() {
         open.extend(create_loss_run_requests::whose_they_are(context, policies).await?);
     }
     open.extend(choice);

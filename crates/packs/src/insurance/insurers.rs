@@ -112,6 +112,8 @@ pub(super) struct Insurers {
     loose: Vec<(u32, String, String)>,
     /// The names read as the insured's that are insurers', as names are compared.
     insured: Vec<String>,
+    /// Names that were read and are known insurers', as names are compared.
+    read: BTreeSet<String>,
 }
 
 impl Insurers {
@@ -120,7 +122,8 @@ impl Insurers {
         let records = context.records()?;
         let mut insurers = Self::default();
         let codes = read.iter().flat_map(|document| &document.extraction.fields).filter(|field| field.name == "naic");
-        let mut codes: Vec<String> = codes.filter_map(|field| field.value.as_str().and_then(company::naic)).collect();
+        let codes = codes.flat_map(|field| field.rival.iter().chain([&field.value]));
+        let mut codes: Vec<String> = codes.filter_map(|code| code.as_str().and_then(company::naic)).collect();
         codes.sort();
         codes.dedup();
         for code in codes {
@@ -133,6 +136,9 @@ impl Insurers {
         }
         let known = records.lookup_values(context.scope, ENTITY, ALL, "name").await?;
         for name in policies::insurers_of(read).map(|name| company::normal_name(&name)) {
+            if known.iter().any(|(_, insurer)| *insurer == name) {
+                insurers.read.insert(name.clone());
+            }
             let whole = match whole_of(&name, &known) {
                 End::Whole => continue,
                 End::Of(id) => spelling(records, context.scope, id).await?,
@@ -167,6 +173,11 @@ impl Insurers {
     /// The name of the insurer with that code.
     pub(super) fn with_naic(&self, code: &str) -> Option<&str> {
         self.by_naic.get(code).map(String::as_str)
+    }
+
+    /// Whether a name that was read is a known insurer's.
+    pub(super) fn knows(&self, name: &str) -> bool {
+        self.read.contains(&company::normal_name(name))
     }
 
     /// Names that were read as the insured's and are insurers', as names are compared.

@@ -41,10 +41,12 @@ pub(super) struct Asked {
     pub(super) letters: Vec<Value>,
 }
 
-/// A policy without an insurer.
+/// A policy whose insurer nobody knows.
 pub(super) struct Orphan {
     pub(super) number: String,
     pub(super) documents: Vec<u32>,
+    /// Insurers of whom nobody knows which it is; none where none was found.
+    pub(super) contested: Vec<String>,
 }
 
 impl Asked {
@@ -76,8 +78,10 @@ pub(super) fn by_insurer(policies: &[Policy], named: &Map<String, Value>) -> (Ve
     for policy in policies {
         let said = text(named, &policy.number);
         let naic = if said.is_some() { None } else { policy.naic.as_deref() };
-        let Some(insurer) = said.or_else(|| policy.insurer.clone()) else {
-            unknown.push(Orphan { number: policy.number.clone(), documents: policy.documents.clone() });
+        let read = policy.insurer.clone().filter(|_| policy.contested.is_empty());
+        let Some(insurer) = said.or(read) else {
+            let (number, documents) = (policy.number.clone(), policy.documents.clone());
+            unknown.push(Orphan { number, documents, contested: policy.contested.clone() });
             continue;
         };
         let name = company::normal_name(&insurer);

@@ -1,6 +1,6 @@
 //! The policies that documents describe, each once, merged over all documents by policy number.
 
-use kybern_core::model::{ExtractedField, FieldSource};
+use kybern_core::model::{ExtractedField, FieldSource, FoundBy};
 use serde_json::{Map, Value, json};
 
 use super::insurers::Insurers;
@@ -75,6 +75,10 @@ pub(super) struct Policy {
     pub(super) confidence: Option<f64>,
     /// The documents that describe it, in order.
     pub(super) documents: Vec<u32>,
+    /// Whether a language model alone has read its insurer, or that one's code.
+    pub(super) is_models: bool,
+    /// Insurers of whom the rules read one and a language model another: a person says whose it is.
+    pub(super) contested: Vec<String>,
 }
 
 impl Policy {
@@ -85,7 +89,7 @@ impl Policy {
 
     /// Its wire form, which is what stands in the state.
     pub(super) fn to_json(&self) -> Value {
-        json!({
+        let mut json = json!({
             "policy_number": self.number,
             "insurer": self.insurer,
             "naic": self.naic,
@@ -95,7 +99,11 @@ impl Policy {
             "premium_nanos": self.premium_nanos,
             "confidence": self.confidence,
             "documents": self.documents,
-        })
+        });
+        if !self.contested.is_empty() {
+            json["contested"] = json!(self.contested);
+        }
+        json
     }
 
     /// Reads the wire form back; `None` when it has no number.
@@ -116,11 +124,24 @@ impl Policy {
             premium_nanos: from.get("premium_nanos").and_then(Value::as_i64),
             confidence: from.get("confidence").and_then(Value::as_f64),
             documents: documents.filter_map(|n| n.as_u64().and_then(|n| u32::try_from(n).ok())).collect(),
+            contested: texts(from, "contested"),
+            is_models: false,
         })
     }
 
     /// Takes over what the other knows and this one does not.
     fn learn(&mut self, other: Self) {
+        // What one paper says plainly settles what is contested in another.
+        let (open, settled) = (
+            |policy: &Self| !policy.contested.is_empty(),
+            |policy: &Self| policy.contested.is_empty() && policy.insurer.is_some(),
+        );
+        if open(self) && settled(&other) {
+            (self.insurer, self.naic) = (None, None);
+            self.contested.clear();
+        } else if self.insurer.is_none() {
+            self.contested.extend(other.contested);
+        }
         self.insurer = self.insurer.take().or(other.insurer);
         self.naic = self.naic.take().or(other.naic);
         self.effective = self.effective.take().or(other.effective);
@@ -197,6 +218,7 @@ fn insured_by(document: &ReadDocument, insurers: &Insurers) -> Vec<Policy> {
     for policy in &mut policies {
         policy.insurer = policy.insurer.take().and_then(|name| insurers.meant_by(name));
     }
+    policies.iter_mut().for_each(|policy| contest(policy, insurers));
     // The only insurer that an umbrella's paper names, or names beside its number, may be that of the insurance beneath it.
     let tells = underlying::tells_of(document);
     let above = |policy: &Policy| tells && policy.lines.iter().any(|line| line == ABOVE);
@@ -215,13 +237,42 @@ fn insured_by(document: &ReadDocument, insurers: &Insurers) -> Vec<Policy> {
     policies
 }
 
+/// Names whom a policy's contested readings mean, and those of its name and its code where a model has read one of them
+/// and they are two insurers'. Readings that mean one insurer are no contest.
+fn contest(policy: &mut Policy, insurers: &Insurers) {
+    let coded = policy.naic.as_deref().and_then(|code| insurers.with_naic(code));
+    let named = policy.insurer.as_deref().filter(|name| insurers.knows(name));
+    let by_code =
+        named.zip(coded).filter(|_| policy.is_models).map(|(name, coded)| [name.to_owned(), coded.to_owned()]);
+    let mut meant: Vec<String> = Vec::new();
+    for read in policy.contested.iter().cloned().chain(by_code.into_iter().flatten()) {
+        let coded = insurers.with_naic(&read).map(str::to_owned);
+        let name = coded.or_else(|| insurers.meant_by(read.clone())).unwrap_or(read);
+        if !meant.iter().any(|known| may_be_one(known, &name)) {
+            meant.push(name);
+        }
+    }
+    policy.contested = if meant.len() > 1 { meant } else { Vec::new() };
+}
+
+/// Whether two names may be one insurer's, of which one is written shorter.
+fn may_be_one(one: &str, other: &str) -> bool {
+    let (one, other) = (company::normal_name(one), company::normal_name(other));
+    let is_part = |part: &str, whole: &str| {
+        let rest = whole.strip_prefix(part).map(|rest| rest.starts_with(' '));
+        rest == Some(true) || whole.strip_suffix(part).is_some_and(|before| before.ends_with(' '))
+    };
+    one == other || is_part(&one, &other) || is_part(&other, &one)
+}
+
 /// The insurers of policies that documents name.
 pub(super) fn insurers_of(read: &[ReadDocument]) -> impl Iterator<Item = String> {
     let fields = read.iter().flat_map(|document| &document.extraction.fields);
     let is_insurer = |field: &&ExtractedField| {
         field.group.as_deref().is_none_or(|group| group == GROUP) && INSURER.contains(&field.name.as_str())
     };
-    fields.filter(is_insurer).filter_map(|field| as_text(&field.value))
+    let read = fields.filter(is_insurer).flat_map(|field| field.rival.iter().chain([&field.value]));
+    read.filter_map(as_text)
 }
 
 /// The policy numbers of a document, and where they stand in it.
@@ -279,6 +330,8 @@ fn of_fields(found: &[&ExtractedField], document: &ReadDocument) -> Policy {
     let first = |names: &'static [&'static str]| values(names).find_map(|field| as_text(&field.value));
     let period = |end: &str| values(PERIOD).find_map(|field| field.value.get(end).and_then(as_text));
     let number = values(NUMBER).find_map(|field| as_text(&field.value).map(|text| (text, field.confidence)));
+    let whose = || values(INSURER).chain(values(NAIC));
+    let rivals = whose().filter_map(|field| Some([as_text(&field.value)?, as_text(field.rival.as_ref()?)?])).flatten();
     let lines = values(LINE).filter_map(|field| as_text(&field.value));
     let lines: Vec<String> = lines.filter(|line| !PARTS.contains(&line.as_str())).collect();
     Policy {
@@ -291,6 +344,8 @@ fn of_fields(found: &[&ExtractedField], document: &ReadDocument) -> Policy {
         expiration: first(EXPIRATION).or_else(|| period("end")),
         premium_nanos: values(PREMIUM).find_map(|field| field.value.as_i64()),
         documents: vec![document.n],
+        contested: rivals.collect(),
+        is_models: whose().any(|field| field.found_by == FoundBy::Model),
     }
 }
 
@@ -320,6 +375,7 @@ pub(super) fn json_schema() -> Value {
         ("premium_nanos", json!({"type": ["integer", "null"]})),
         ("confidence", json!({"type": ["number", "null"]})),
         ("documents", json!({"type": "array", "items": {"type": "integer"}})),
+        ("contested", json!({"type": "array", "items": {"type": "string"}})),
     ]);
     json!({
         "type": "array",

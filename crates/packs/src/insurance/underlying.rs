@@ -55,6 +55,7 @@ mod tests {
             problem: None,
             source: FieldSource { document: 1, page: 1, start, end: start + 17, ..FieldSource::default() },
             found_by: FoundBy::Rules,
+            rival: None,
         };
         let text = Arc::new(as_document(text.to_owned()));
         is_beneath(
@@ -96,6 +97,7 @@ mod tests {
                 problem: None,
                 source,
                 found_by: FoundBy::Rules,
+                rival: None,
             }
         };
         let insurer_of = |confidence: f64| {

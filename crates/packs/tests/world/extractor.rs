@@ -1,5 +1,6 @@
 //! An extraction model that finds what a test writes: lines `Label: value` by the schema's labels, and lines
-//! `@path = value` or `@list[n].path = value` as they stand. ` ?0.4` at the end states the confidence, ` !` a problem.
+//! `@path = value` or `@list[n].path = value` as they stand. ` ?0.4` at the end states the confidence, ` !` a problem,
+//! ` ~other` what a language model read in its stead, ` *` that only such a model read it.
 
 use std::sync::Arc;
 
@@ -60,6 +61,14 @@ fn labelled(line: &str, schema: &ExtractionSchema) -> Option<ExtractedField> {
 }
 
 fn field(name: &str, written: &str) -> ExtractedField {
+    let (written, found_by) = match written.strip_suffix(" *") {
+        Some(value) => (value, FoundBy::Model),
+        None => (written, FoundBy::Rules),
+    };
+    let (written, rival) = match written.split_once(" ~") {
+        Some((value, other)) => (value, Some(json!(other))),
+        None => (written, None),
+    };
     let (written, problem) = match written.strip_suffix(" !") {
         Some(value) => (value, Some("does not check".to_owned())),
         None => (written, None),
@@ -77,6 +86,7 @@ fn field(name: &str, written: &str) -> ExtractedField {
         confidence,
         problem,
         source: FieldSource { document: 0, page: 1, ..FieldSource::default() },
-        found_by: FoundBy::Rules,
+        found_by,
+        rival,
     }
 }

@@ -180,5 +180,6 @@ fn field(number: u32, pages: &[Page<'_>], labels: &Labels<'_>, item: Option<u32>
             ..FieldSource::default()
         },
         found_by: FoundBy::Rules,
+        rival: None,
     }
 }

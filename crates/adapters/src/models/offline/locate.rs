@@ -12,7 +12,7 @@ use kybern_core::model::{Claim, FieldPattern, Located, ValueKind};
 use serde_json::Value;
 
 use super::analyse::clip;
-use super::values::{self, DOUBTED, Read, Shape};
+use super::values::{self, DOUBTED, Read, Shape, name_over_lines};
 use super::words::fold;
 
 /// Text that is looked through.
@@ -226,7 +226,9 @@ fn reread(shape: Shape<'_>, text: &str, (start, end): (usize, usize), own: Optio
     let kind = shape.kind;
     if !is_read(kind) {
         let slice = text.get(start..end)?;
-        if let Some(read) = values::read(kind, slice) {
+        // Who claims a name that a line breaks says that both lines are of it.
+        let over_lines = if kind == ValueKind::Name && slice.contains('\n') { name_over_lines(slice) } else { None };
+        if let Some(read) = over_lines.or_else(|| values::read(kind, slice)) {
             return Some(place(start, read));
         }
         let value = slice.split_whitespace().collect::<Vec<_>>().join(" ");

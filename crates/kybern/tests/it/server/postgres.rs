@@ -52,7 +52,17 @@ impl Database {
     pub(crate) fn rows(&self, statement: &str) -> Vec<Vec<String>> {
         Wire::open(&Url::parse(&self.url()).unwrap()).run(statement)
     }
+
+    /// Runs a statement in a transaction that stays open.
+    pub(crate) fn begin(&self, statement: &str) -> Transaction {
+        let mut wire = Wire::open(&Url::parse(&self.url()).unwrap());
+        wire.run(&format!("BEGIN; {statement}"));
+        Transaction(wire)
+    }
 }
+
+/// A transaction of its own connection; rolled back when it is dropped.
+pub(crate) struct Transaction(#[expect(dead_code, reason = "held until it is dropped")] Wire);
 
 impl Drop for Database {
     fn drop(&mut self) {
@@ -63,7 +73,7 @@ impl Drop for Database {
 }
 
 /// A connection.
-struct Wire(TcpStream);
+pub(crate) struct Wire(TcpStream);
 
 impl Wire {
     fn open(server: &Url) -> Self {

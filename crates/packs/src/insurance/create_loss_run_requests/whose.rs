@@ -26,6 +26,8 @@ pub(super) struct Open {
     written: Option<String>,
     /// The known insurers that it may mean.
     candidates: Arc<[Record]>,
+    /// Those of whom the rules read one and a language model another.
+    contested: Vec<String>,
 }
 
 /// The policies whose insurers are not settled.
@@ -43,7 +45,12 @@ pub(super) async fn open(
     let read = if orphans.is_empty() { HashMap::new() } else { read_in(&context.state) };
     let mut by_documents: HashMap<&[u32], Arc<[Record]>> = HashMap::new();
     let mut by_name: HashMap<&str, Vec<Record>> = HashMap::new();
-    for Orphan { number, documents } in orphans {
+    for Orphan { number, documents, contested } in orphans {
+        if !contested.is_empty() {
+            let (number, contested) = (number.clone(), contested.clone());
+            open.push(Open { number, written: None, candidates: Arc::default(), contested });
+            continue;
+        }
         let candidates = match by_documents.get(documents.as_slice()) {
             Some(found) => Arc::clone(found),
             None => {
@@ -64,7 +71,7 @@ pub(super) async fn open(
                 found
             }
         };
-        open.push(Open { number: number.clone(), written: None, candidates });
+        open.push(Open { number: number.clone(), written: None, candidates, contested: Vec::new() });
     }
     for group in groups {
         let asked: Vec<&String> = group.numbers.iter().filter(|number| text(named, number).is_none()).collect();
@@ -77,6 +84,7 @@ pub(super) async fn open(
                 number: number.clone(),
                 written: Some(group.insurer.clone()),
                 candidates: Arc::clone(&candidates),
+                contested: Vec::new(),
             };
             open.extend(asked.into_iter().map(of));
         }
@@ -104,10 +112,10 @@ fn read_in(state: &Map<String, Value>) -> HashMap<u32, Vec<String>> {
 pub(super) fn review(open: &[Open]) -> Review {
     let mut properties = Map::new();
     let mut details = Vec::new();
-    for (at, Open { number, written, candidates }) in open.iter().enumerate() {
+    for (at, Open { number, written, candidates, contested }) in open.iter().enumerate() {
         let candidates = if at < MAX_SHOWN { &candidates[..] } else { &[] };
         let names = candidates.iter().filter_map(|insurer| text(&insurer.props, "name"));
-        let choices: Vec<String> = names.chain(written.clone()).collect();
+        let choices: Vec<String> = names.chain(written.clone()).chain(contested.iter().cloned()).collect();
         let mut name = json!({"type": "string", "minLength": 1, "maxLength": 300});
         if !choices.is_empty() {
             name["examples"] = json!(choices);
@@ -141,9 +149,15 @@ pub(super) fn review(open: &[Open]) -> Review {
 
 fn reason(open: &[Open]) -> String {
     let mut parts = Vec::new();
-    let unknown = open.iter().filter(|open| open.written.is_none()).count();
+    let unknown = open.iter().filter(|open| open.written.is_none() && open.contested.is_empty()).count();
     if unknown > 0 {
         parts.push(format!("the insurer of {unknown} policies was not found"));
+    }
+    for Open { number, contested, .. } in open.iter().filter(|open| !open.contested.is_empty()).take(MAX_SHOWN) {
+        parts.push(format!(
+            "the rules and the language model read different insurers of {number}, {}",
+            contested.join(" and ")
+        ));
     }
     let mut told: Vec<&String> = Vec::new();
     for open in open {

@@ -312,3 +312,63 @@ async fn a_register_says_of_which_policies_the_losses_are_wanted() {
         data["extracted_policies"].as_array().unwrap().iter().map(|policy| &policy["policy_number"]).collect();
     assert_eq!(numbers, ["A1", "A3", "A5"]);
 }
+
+/// What a paper says of policies, and what is asked about it.
+async fn asked_of(world: &mut World, policies: &str) -> Option<Box<Review>> {
+    world.document("a.pdf", &format!("@insured.name = Acme LLC\n{policies}"));
+    world.call(&tool(), json!({"required": ["insured", "policies"]})).await.unwrap().review
+}
+
+#[tokio::test]
+async fn an_insurer_that_rules_and_model_read_differently_is_asked_before_anything_is_made() {
+    let mut world = World::new();
+    let policies = "@policies[0].policy_number = A1\n@policies[0].insurer = North Mutual ~South Casualty\n\
+                    @policies[1].policy_number = B2\n@policies[1].insurer = North Mutual";
+    let review = asked_of(&mut world, policies).await.unwrap();
+    assert!(review.reason.contains("different insurers of A1, North Mutual and South Casualty"), "{}", review.reason);
+    let asked = &review.schema["properties"]["policy_insurers"]["properties"];
+    assert_eq!((&asked["A1"]["examples"], asked.get("B2")), (&json!(["North Mutual", "South Casualty"]), None));
+    world.state(json!({"policy_insurers": {"A1": "South Casualty"}}));
+    let data = world.run(&tool(), json!({"required": ["insured", "policies"]})).await;
+    let insurers: Vec<&Value> =
+        data["extracted_policies"].as_array().unwrap().iter().map(|one| &one["insurer"]).collect();
+    assert_eq!(insurers, [&json!("South Casualty"), &json!("North Mutual")]);
+}
+
+#[tokio::test]
+async fn what_one_paper_says_plainly_settles_what_is_contested_in_another() {
+    let mut world = World::new();
+    world.document("b.pdf", "@policies[0].policy_number = A1\n@policies[0].insurer = South Casualty");
+    let contested = "@policies[0].policy_number = A1\n@policies[0].insurer = North Mutual ~South Casualty";
+    assert_eq!(asked_of(&mut world, contested).await, None);
+    let data = world.run(&tool(), json!({})).await;
+    assert_eq!(data["extracted_policies"][0]["insurer"], "South Casualty");
+}
+
+#[tokio::test]
+async fn one_insurers_code_beside_another_ones_name_is_asked_where_a_model_has_read_it() {
+    for (code, is_asked) in [("99339 *", true), ("99338 *", false), ("99339", false), ("99338 ~99339", true)] {
+        let mut world = World::new();
+        for (name, naic) in [("North Mutual", "99338"), ("South Casualty", "99339")] {
+            let insurer = json!({"insurer_name": name, "naic_number": naic, "create": true});
+            world.run(crate::tests::insurer_tool().as_ref(), insurer).await;
+        }
+        let policies =
+            format!("@policies[0].policy_number = A1\n@policies[0].insurer = North Mutual\n@policies[0].naic = {code}");
+        let review = asked_of(&mut world, &policies).await;
+        assert_eq!(review.is_some(), is_asked, "{code}: {review:?}");
+        if let Some(review) = review {
+            let choices = &review.schema["properties"]["policy_insurers"]["properties"]["A1"]["examples"];
+            let choices: Vec<String> = serde_json::from_value(choices.clone()).unwrap();
+            assert_eq!(choices.len(), 2, "{choices:?}");
+            assert!(choices.contains(&"South Casualty".to_owned()), "{choices:?}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_shorter_spelling_of_one_insurer_is_no_contest() {
+    let mut world = World::new();
+    let policies = "@policies[0].policy_number = A1\n@policies[0].insurer = North Ridge Insurance Company ~North Ridge";
+    assert_eq!(asked_of(&mut world, policies).await, None);
+}

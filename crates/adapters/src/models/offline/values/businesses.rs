@@ -1,7 +1,7 @@
 //! Names in a line of text: of businesses by their legal form or the name under which they trade, and runs of capitals.
 
 use super::Read;
-use super::names::{is_cut_short, is_form, keeps_stop, tidy};
+use super::names::{is_form, is_shortened, keeps_stop, tidy};
 
 /// Words of a run of capitals that may be a name.
 const MAX_RUN: usize = 8;
@@ -70,7 +70,7 @@ pub(super) fn businesses_from(line: &str, last: usize) -> Vec<Read> {
         }
         let more = &line[at.min(line.len())..];
         let ends = bare.ends_with([':', ';', '!', '?', ')'])
-            || (bare.ends_with('.') && !more.starts_with("de R.L.") && !is_cut_short(bare))
+            || (bare.ends_with('.') && !is_shortened(bare) && !more.starts_with("de R.L."))
             || (bare.ends_with(',') && !next_is_form(&line[at.min(line.len())..]));
         if !(capital || joins) {
             words.clear();

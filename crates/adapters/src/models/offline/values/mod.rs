@@ -23,7 +23,7 @@ use serde_json::Value;
 pub(super) use businesses::{find_businesses, find_capitalised};
 pub(super) use contact::{find_emails, find_phones};
 pub(super) use days::day;
-pub(super) use names::{has_form, leading_business, leading_run};
+pub(super) use names::{has_form, leading_business, leading_run, name_over_lines};
 pub(super) use vin::find_vins;
 
 /// What is left of the confidence of a value that is kept although something is wrong with it.

@@ -103,18 +103,21 @@ const FORMS: [&str; 37] = [
     "pc",
 ];
 
-/// Words of names that are cut short.
-const CUT_SHORT: [&str; 13] =
-    ["bros", "intl", "natl", "svc", "svcs", "serv", "trans", "transp", "trkg", "assoc", "dist", "logis", "equip"];
+/// Words of names that are written short, with a stop that ends no sentence: `Fern Bros. Hauling`, `St. Fern Freight`.
+const SHORTENED: [&str; 22] = [
+    "bros", "assoc", "assocs", "intl", "natl", "mfg", "mgmt", "svc", "svcs", "serv", "transp", "trans", "trkg", "frt",
+    "dist", "logis", "equip", "constr", "const", "st", "mt", "ft",
+];
+
+/// Whether the stop behind a word of a name says that it is written short.
+pub(super) fn is_shortened(word: &str) -> bool {
+    let Some(word) = word.strip_suffix('.').filter(|word| word.starts_with(char::is_uppercase)) else { return false };
+    word.chars().count() == 1 || SHORTENED.contains(&word.to_lowercase().as_str())
+}
 
 pub(super) fn is_form(word: &str) -> bool {
     let word = word.trim_end_matches([',', ';', ':', ')']).to_lowercase();
     FORMS.contains(&word.as_str()) || FORMS.contains(&word.trim_end_matches('.'))
-}
-
-/// Whether a word of a name is cut short, so that its full stop ends nothing: `Bros.`
-pub(super) fn is_cut_short(word: &str) -> bool {
-    word.strip_suffix('.').is_some_and(|bare| CUT_SHORT.contains(&bare.to_lowercase().as_str()))
 }
 
 /// Whether the full stop after a word is part of it, as in `Inc.`
@@ -157,9 +160,8 @@ pub(super) fn tidy(text: &str) -> &str {
             end = place;
             break;
         }
-        let sentence = whole[place + 1..].starts_with(' ')
-            && (before.chars().count() > 3 || is_form(before))
-            && !is_cut_short(&whole[..=place][place - before.len()..]);
+        let is_short = before.chars().count() <= 3 || is_shortened(&whole[place - before.len()..=place]);
+        let sentence = whole[place + 1..].starts_with(' ') && (!is_short || is_form(before));
         if mark == "." && sentence {
             end = place + 1;
             break;
@@ -298,6 +300,27 @@ pub(super) fn name(text: &str) -> Option<Read> {
     Some(Read::new(value, start, start + value.len(), fit))
 }
 
+/// A name that goes on in the next line, as a narrow column breaks it. What follows a whole name, such as the lines of an
+/// address, is no part of it.
+pub(in super::super) fn name_over_lines(text: &str) -> Option<Read> {
+    let mut whole = 0;
+    for line in text.split_inclusive('\n') {
+        let (before, line_of) = (text[..whole].trim_end(), line.trim());
+        let last = before.rsplit(char::is_whitespace).next().unwrap_or_default();
+        let goes_on = line_of.starts_with(char::is_alphabetic)
+            && (!is_form(last) || line_of.starts_with(char::is_lowercase))
+            && !(super::ends_with_zip(line_of) || is_street(line_of) || is_town(line_of));
+        if whole > 0 && !goes_on {
+            break;
+        }
+        whole += line.len();
+    }
+    let one_line = text[..whole].trim_end().replace(['\n', '\r'], " ");
+    let read = name(&one_line)?;
+    let value = one_line[read.start..read.end].split_whitespace().collect::<Vec<_>>().join(" ");
+    Some(Read::new(value, read.start, read.end, read.fit))
+}
+
 /// Free text: the rest of the line.
 pub(super) fn text(text: &str) -> Option<Read> {
     let start = indent(text);
@@ -345,6 +368,36 @@ mod tests {
             ("none", ""),
         ] {
             assert_eq!(value(name(text)), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_stop_behind_a_word_that_is_written_short_ends_no_name() {
+        for (text, expected) in [
+            ("Fern Bros. Freight Inc", "Fern Bros. Freight Inc"),
+            ("J. R. Fern Assoc. Hauling LLC", "J. R. Fern Assoc. Hauling LLC"),
+            ("St. Fern Hauling LLC", "St. Fern Hauling LLC"),
+            ("Fern Brothers. Freight", "Fern Brothers"),
+        ] {
+            assert_eq!(value(name(text)), expected, "{text}");
+        }
+        assert_eq!(value(find_businesses("for Fern Bros. Freight Inc, please").pop()), "Fern Bros. Freight Inc");
+        assert_eq!(value(find_businesses("St. Fern Hauling LLC").pop()), "St. Fern Hauling LLC");
+        assert_eq!(value(find_businesses("we went on. Fern Hauling LLC").pop()), "Fern Hauling LLC");
+    }
+
+    #[test]
+    fn a_name_goes_on_in_the_next_line_until_it_is_whole() {
+        for (text, expected) in [
+            ("Fern Hollow Insurance Co. of\nAmerica", "Fern Hollow Insurance Co. of America"),
+            ("Fern Hollow\r\n   Mutual Company", "Fern Hollow Mutual Company"),
+            ("Fern Hollow Company\nof America", "Fern Hollow Company of America"),
+            ("Fern Hollow LLC\nMill Row", "Fern Hollow LLC"),
+            ("Fern Hollow\n12 Mill Row", "Fern Hollow"),
+            ("Fern Hollow\nWaco, TX 76701", "Fern Hollow"),
+            ("Fern Hollow\nWaco, TX", "Fern Hollow"),
+        ] {
+            assert_eq!(value(name_over_lines(text)), expected, "{text}");
         }
     }
 
