@@ -119,7 +119,7 @@ fn take_apart(raw: &[u8], stop: &Stop) -> Result<ParsedMail, MailFault> {
     collect(&message, 0, &mut mail, stop, &mut Room::new())?;
     mail.kind = structure::kind(&message, &mail.from.address);
     mail.authentication = structure::authentication(&message, &addresses(message.from()));
-    (mail.text, mail.passages) = passages::split(std::mem::take(&mut mail.text), &mail.subject);
+    (mail.text, mail.passages) = passages::split(std::mem::take(&mut mail.text), &mail.subject, &mail.from.name);
     mail.request_tokens = structure::tokens(&mail.subject, &mail.text, &mail.passages);
     Ok(mail)
 }

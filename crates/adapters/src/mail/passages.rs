@@ -22,6 +22,8 @@ const HEADER_LINES: usize = 10;
 /// A line that belongs to a signature is no longer than this, in characters, and there are no more of them.
 const SIGNATURE_LINE: usize = 90;
 const SIGNATURE_LINES: usize = 14;
+/// A first name that signs alone has at least so many characters.
+const SHORTEST_NAME: usize = 3;
 
 /// A line, and where it stands.
 struct Line<'a> {
@@ -53,8 +55,8 @@ impl Line<'_> {
     }
 }
 
-/// Takes the marks of quotations out of a text, and tells its passages.
-pub(super) fn split(marked: String, subject: &str) -> (String, Vec<Passage>) {
+/// Takes the marks of quotations out of a text, and tells its passages. `writer` is the sender's name as the header has it.
+pub(super) fn split(marked: String, subject: &str, writer: &str) -> (String, Vec<Passage>) {
     let (text, cited) = unmarked(marked);
     let lines = lines(&text, &cited);
     let mut walk = Walk {
@@ -63,6 +65,7 @@ pub(super) fn split(marked: String, subject: &str) -> (String, Vec<Passage>) {
         state: PassageRole::Newest,
         handed_on: is_forward(subject),
         marked: false,
+        writer: in_order(writer),
     };
     walk.run();
     let mut passages = walk.passages;
@@ -71,6 +74,15 @@ pub(super) fn split(marked: String, subject: &str) -> (String, Vec<Passage>) {
     }
     hand_on_quotation(&mut passages, &text, subject);
     (text, passages)
+}
+
+/// A name in lower case, first name first: `Example, Ann` is `ann example`.
+fn in_order(name: &str) -> String {
+    let name = name.trim().trim_matches(['"', '\'']).to_lowercase();
+    match name.split_once(',') {
+        Some((last, first)) if !first.contains(',') => format!("{} {}", first.trim(), last.trim()),
+        _ => name,
+    }
 }
 
 /// Whether a subject says that a message is handed on.
@@ -139,6 +151,8 @@ struct Walk<'a> {
     handed_on: bool,
     /// Whether what is handed on has the marks of a quotation from its header on.
     marked: bool,
+    /// The sender's name, first name first, in lower case; may be empty.
+    writer: String,
 }
 
 impl Walk<'_> {
@@ -197,10 +211,25 @@ impl Walk<'_> {
             return self.take(at, 1, PassageRole::Footer, None);
         }
         let dashes = matches!(self.lines[at].text.trim_end(), "--" | "\u{2014}" | "-- ");
-        if self.state == PassageRole::Newest && (dashes || (is_closing(plain) && self.signs(at + 1))) {
+        let closes = is_closing(plain) || self.is_signed(at, plain);
+        if self.state == PassageRole::Newest && (dashes || (closes && self.signs(at + 1))) {
             self.state = PassageRole::Signature;
         }
         self.take(at, 1, self.state, None)
+    }
+
+    /// Whether this line is the sender's name, alone or with what they are behind it, beneath what they wrote.
+    fn is_signed(&self, at: usize, plain: &str) -> bool {
+        let first = self.writer.split(' ').next().unwrap_or_default();
+        let bare = plain.trim_matches(|c: char| matches!(c, '-' | '–' | '—' | '~' | ',' | '.' | ' '));
+        let goes_on = |rest: &str| rest.trim_start().starts_with(['|', ',', '-', '–', '—', '/', '•', '·']);
+        let is_name = !bare.is_empty()
+            && (bare == self.writer
+                || (bare == first && bare.chars().count() >= SHORTEST_NAME)
+                || (self.writer.contains(' ') && bare.strip_prefix(self.writer.as_str()).is_some_and(goes_on)));
+        // Beneath words that announce it, a name is what was announced.
+        let above = is_name.then(|| self.lines[..at].iter().rev().find(|line| !line.is_blank())).flatten();
+        above.is_some_and(|line| !line.text.trim_end().ends_with(':'))
     }
 
     /// What an older message is here: handed on, or quoted.
@@ -375,7 +404,7 @@ mod tests {
     use super::*;
 
     fn of(role: PassageRole, text: &str, subject: &str) -> String {
-        let (text, passages) = split(text.to_owned(), subject);
+        let (text, passages) = split(text.to_owned(), subject, "Ann Example");
         let mut end = 0;
         for passage in &passages {
             assert_eq!(passage.start, end, "a gap or an overlap in {text:?}");
@@ -442,7 +471,7 @@ mod tests {
         ] {
             assert_eq!(of(PassageRole::Newest, text, subject), "Please handle.", "{text}");
             assert!(of(PassageRole::Forwarded, text, subject).ends_with("old words"), "{text}");
-            let (_, passages) = split(text.to_owned(), subject);
+            let (_, passages) = split(text.to_owned(), subject, "Ann Example");
             let author = passages.iter().find_map(|passage| passage.author.clone()).unwrap();
             assert_eq!((author.name.as_str(), author.address.as_str()), ("Ann", "ann@x.example"));
         }
@@ -451,7 +480,7 @@ mod tests {
         let found = of(PassageRole::Forwarded, marked, "Fwd: old");
         assert!(found.contains("> the wish") && found.contains("> the end") && !found.contains("older"), "{found}");
         let chain = "FYI\n\nFrom: Ann\nSent: Monday\n\none\n\nFrom: Bob\nSent: Sunday\n\ntwo";
-        let (_, passages) = split(chain.to_owned(), "FW: x");
+        let (_, passages) = split(chain.to_owned(), "FW: x", "");
         assert_eq!(passages.iter().filter(|passage| passage.role == PassageRole::Forwarded).count(), 2);
         assert_eq!(of(PassageRole::Forwarded, "> a\n> b", "Fwd: x"), "> a\n> b");
     }
@@ -470,6 +499,24 @@ mod tests {
     }
 
     #[test]
+    fn the_senders_own_name_beneath_the_words_signs_them() {
+        for signed in ["Ann Example\n\n\nWe are hiring! Ask us.", "Ann", "- Ann", "Ann Example | Owner | 555-0100"] {
+            assert_eq!(newest(&format!("Please order it.\n\n{signed}\n")), "Please order it.", "{signed}");
+        }
+        for whole in [
+            "Ann Example wants a quote.",
+            "Ann Example",
+            "Please insure her:\nAnn Example\n2019 truck",
+            "Please order it.\nAnn\nWhen will we have it?",
+            "Please order it.\nAnna\nBob",
+        ] {
+            assert_eq!(newest(whole), whole);
+        }
+        let (text, passages) = split("Order it.\nAnn Example".to_owned(), "", "Example, Ann");
+        assert_eq!(kybern_core::mail::text_of(&text, &passages, PassageRole::Newest), "Order it.");
+    }
+
+    #[test]
     fn forms_and_loads_are_no_headers() {
         for text in [
             "From: Dallas, TX\nTo: Memphis, TN\nDate: May 4\nWeight: 40,000",
@@ -484,7 +531,7 @@ mod tests {
     #[test]
     fn there_are_no_more_passages_than_allowed() {
         let text = "> a\nb\n".repeat(5_000);
-        let (whole, passages) = split(text, "");
+        let (whole, passages) = split(text, "", "");
         assert_eq!((passages.len(), passages.last().unwrap().end), (MAX_PASSAGES, whole.len()));
     }
 }

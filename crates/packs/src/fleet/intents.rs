@@ -101,6 +101,7 @@ pub const VEHICLE_REGISTRATION: IntentWords = IntentWords {
     key: "fleet.vehicle_registration",
     description: "A vehicle was bought, leased or registered and is to be added to the fleet: title, cab card, plates.",
     keywords: &[
+        "wrong:vin^0 => a vehicle's number in the message cannot be right",
         "ask:policy|coverage|insurance|insured^-1.8",
         "ask:=put|add & new truck|new trailer|new tractor|new unit|new vehicle^1",
         "registration^1.4",

@@ -97,6 +97,10 @@ pub(super) const COMMON: &[&str] = &[
     "protective",
     "standard",
     "premier",
+    "co",
+    "corp",
+    "inc",
+    "ins",
 ];
 
 /// The insurers of a tenant that what was read names.
@@ -412,6 +416,7 @@ mod tests {
             ("a@harrowmead.example", "Harrow & Mead Insurance Ltd."),
             ("a@harrowandmead.example", "Harrow & Mead Insurance Ltd."),
             ("a@greatwestcasualty.example", "Great West Casualty Company"),
+            ("a@quillfeathergroup.example", "Quillfeather Insurance Co. of America"),
         ] {
             assert!(writes_from(address, insurer), "{address}");
         }

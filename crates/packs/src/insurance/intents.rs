@@ -292,6 +292,9 @@ pub const NEW_LEAD: IntentWords = IntentWords {
         "lead from^1.2",
         "lead^0.8",
         "prospect^1.2",
+        "years in business|radius of operation|operating radius|how many trucks|how many drivers|power units \
+         & interested in|lines of business|coverage|coverages|liability|cargo^1.4",
+        "form data|filled in|filled out|filled out your|submitted & form & liability|cargo|coverage|coverages|insurance^1",
         "contact form^1.4",
         "web form^1.2",
         "form submission^1.2",

@@ -17,6 +17,12 @@ const MAX_LOOK: usize = 256 * 1024;
 /// A marker in this much text at the beginning is a title and counts more.
 const TITLE: usize = 240;
 const TITLE_FACTOR: f64 = 1.6;
+/// What a marker counts that is a whole line of the title, as the name of the paper is; and the least weight of such a
+/// marker, since labels may have a line of their own too.
+const NAME_FACTOR: f64 = 3.0;
+const LEAST_NAME: f64 = 4.0;
+/// A marker that is a whole line of the title says what the paper is.
+const WHOLE_LINE_FACTOR: f64 = 3.0;
 /// Below this a category is a guess that helps nobody.
 const LEAST_SCORE: f64 = 3.0;
 /// How fast a score becomes certainty.
@@ -43,7 +49,7 @@ const OF_CATEGORY: &str = "doc:";
 
 /// What is in this document, by each of these schemas.
 pub(super) fn analyse(document: &DocumentText, schemas: &[Arc<ExtractionSchema>]) -> Vec<DocumentAnalysis> {
-    let (head, rest) = look(document);
+    let Look { title, lines, all } = look(document);
     let has_tabular_data = document.pages.iter().any(|page| is_tabular(&page.text));
     let has_contact_info = document.pages.iter().any(|page| {
         let text = clip(&page.text, MAX_LOOK);
@@ -51,11 +57,11 @@ pub(super) fn analyse(document: &DocumentText, schemas: &[Arc<ExtractionSchema>]
             || !values::find_phones(text).is_empty()
             || text.lines().any(values::ends_with_zip)
     });
-    let has_vin = LazyCell::new(|| rest.iter().any(is_vin));
+    let has_vin = LazyCell::new(|| all.iter().any(is_vin));
     let by_schema = |schema: &Arc<ExtractionSchema>| {
         let known = PreparedSchema::of(schema);
-        let (category, confidence) = category(&head, &rest, &known);
-        let sections = present_sections(&rest, &known, &has_vin, category.as_deref());
+        let (category, confidence) = category(&title, &lines, &all, &known);
+        let sections = present_sections(&all, &known, &has_vin, category.as_deref());
         DocumentAnalysis { category, confidence, sections, has_tabular_data, has_contact_info }
     };
     schemas.iter().map(by_schema).collect()
@@ -70,8 +76,15 @@ pub(super) fn clip(text: &str, most: usize) -> &str {
     &text[..end]
 }
 
-/// The words of the title, and those of the whole.
-fn look(document: &DocumentText) -> (Vec<Word>, Vec<Word>) {
+/// The words of a document.
+struct Look {
+    title: Vec<Word>,
+    /// Those of the title by its lines.
+    lines: Vec<Vec<Word>>,
+    all: Vec<Word>,
+}
+
+fn look(document: &DocumentText) -> Look {
     let mut left = MAX_LOOK;
     let mut all = Vec::new();
     for page in &document.pages {
@@ -80,8 +93,8 @@ fn look(document: &DocumentText) -> (Vec<Word>, Vec<Word>) {
         all.extend(words(&page.label, 0));
         all.extend(words(text, 0));
     }
-    let head = document.pages.first().map(|page| words(clip(page.text.trim_start(), TITLE), 0)).unwrap_or_default();
-    (head, all)
+    let title = document.pages.first().map(|page| clip(page.text.trim_start(), TITLE)).unwrap_or_default();
+    Look { title: words(title, 0), lines: title.lines().map(|line| words(line, 0)).collect(), all }
 }
 
 impl Markers {
@@ -137,14 +150,20 @@ impl Markers {
     }
 }
 
-fn category(head: &[Word], all: &[Word], known: &PreparedSchema) -> (Option<String>, f64) {
+fn category(title: &[Word], lines: &[Vec<Word>], all: &[Word], known: &PreparedSchema) -> (Option<String>, f64) {
     let (schema, markers) = (&known.schema, &known.markers);
-    let titles: HashSet<usize> = markers.categories.find_all(head).iter().map(|found| found.phrase).collect();
+    let titles: HashSet<usize> = markers.categories.find_all(title).iter().map(|found| found.phrase).collect();
+    let whole = lines.iter().flat_map(|line| markers.categories.at(line, 0).filter(|found| found.last == line.len()));
+    let names: HashSet<usize> = whole.map(|found| found.phrase).collect();
     let found: HashSet<usize> = markers.categories.find_all(all).iter().map(|found| found.phrase).collect();
     let mut scores = vec![0.0; schema.categories.len()];
     for marker in found {
         let (category, weight) = markers.weights[marker];
-        scores[category] += if titles.contains(&marker) { weight * TITLE_FACTOR } else { weight };
+        scores[category] += match marker {
+            marker if weight >= LEAST_NAME && names.contains(&marker) => weight * NAME_FACTOR,
+            marker if titles.contains(&marker) => weight * TITLE_FACTOR,
+            _ => weight,
+        };
     }
     let mut best: Option<(usize, f64)> = None;
     let mut second = 0.0;

@@ -81,6 +81,7 @@ pub(super) fn extract(
         ledger::rows(page, index, &labels, &mut found);
         legend::resolve(page, index, &labels, &mut found);
     }
+    legend::overleaf(&pages, &labels, &mut found);
     bare_names::heading_rows(&pages, &labels, &mut found);
     if number == 0 {
         for (index, page) in pages.iter().enumerate() {

@@ -37,10 +37,7 @@ pub(super) struct Entry {
 
 /// Gives the rows of tables what their codes stand for, and takes it from where it stands once.
 pub(super) fn resolve(page: &Page<'_>, index: usize, labels: &Labels<'_>, found: &mut Vec<Occurrence>) {
-    let named = |(_, pattern): &(usize, &&FieldPattern)| {
-        pattern.value == ValueKind::Name && pattern.group.is_some() && !pattern.signs.is_empty()
-    };
-    let Some((field, _)) = labels.fields.iter().enumerate().find(named) else { return };
+    let Some(field) = explained_field(labels) else { return };
     let group = &labels.fields[field].group;
     let opens = |value: &&Occurrence| {
         let pattern = labels.fields[value.field];
@@ -93,6 +90,36 @@ pub(super) fn resolve(page: &Page<'_>, index: usize, labels: &Labels<'_>, found:
 pub(super) fn explanations(page: &Page<'_>, index: usize, labels: &Labels<'_>, field: usize) -> Vec<(usize, usize)> {
     let entries = if page.text.contains('=') { equated(page, index, labels, field) } else { Vec::new() };
     if entries.len() < 2 { Vec::new() } else { entries.into_iter().map(|entry| entry.span).collect() }
+}
+
+/// Names the codes that stand on other pages than their explanation, such as the one at the end of a long list. What is
+/// said of them keeps the place of the code.
+pub(super) fn overleaf(pages: &[Page<'_>], labels: &Labels<'_>, found: &mut [Occurrence]) {
+    let Some(field) = explained_field(labels) else { return };
+    if pages.len() < 2 {
+        return;
+    }
+    let legends = pages.iter().enumerate().filter(|(_, page)| page.text.contains('=')).filter_map(|(index, page)| {
+        let entries = equated(page, index, labels, field);
+        (2..=MAX_ENTRIES).contains(&entries.len()).then_some(entries)
+    });
+    let legends: Vec<Vec<Entry>> = legends.collect();
+    for value in found.iter_mut().filter(|value| value.field == field) {
+        let named = |code: &str| legends.iter().flatten().find(|entry| entry.code == code);
+        let name = value.value.as_str().and_then(named).and_then(|entry| entry.found.first());
+        if let Some(name) = name {
+            value.value = name.value.clone();
+            value.confidence = name.confidence;
+        }
+    }
+}
+
+/// The field whose values codes may stand for.
+fn explained_field(labels: &Labels<'_>) -> Option<usize> {
+    let named = |pattern: &&FieldPattern| {
+        pattern.value == ValueKind::Name && pattern.group.is_some() && !pattern.signs.is_empty()
+    };
+    labels.fields.iter().position(|pattern| named(&pattern))
 }
 
 /// The entries whose codes stand where the label of the name expects it.

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::rental::{plain, values};
+use super::rental::{plain, read_pages, values};
 
 /// The lessor of each number.
 async fn lessors(text: &str) -> Vec<(Value, Option<Value>)> {
@@ -88,4 +88,20 @@ A / B  LX-4401          05/01/2025  05/01/2026  $100
     let text = format!("{BESIDE}\n{rows}");
     assert_eq!(plain(&text, "number").await, ["LX-4401", "LX-4402"]);
     assert_eq!(plain(&text, "lessor").await, Vec::<Value>::new());
+}
+
+#[tokio::test]
+async fn a_code_may_be_explained_on_another_page() {
+    let first = "LEASING COMPANY: ROLZ\nCONTRACT NUMBER: LX-4401\nBEGIN: 05/01/2025\n";
+    let last =
+        "LARZ = Larch Leasing Company; ROLZ = Rowan Leasing Company (No.\n22222); MALZ = Maple Leasing Company.\n";
+    let found = read_pages(&[first, last]).await;
+    let lessors: Vec<_> = found.iter().filter(|field| field.name == "lessor").collect();
+    let [lessor] = lessors.as_slice() else { panic!("{lessors:?}") };
+    assert_eq!(lessor.value, json!("Rowan Leasing Company"));
+    // Where it was said of the contract is where its code stands.
+    assert_eq!((lessor.source.page, &first[lessor.source.start..lessor.source.end]), (1, "ROLZ"));
+    // A code that nobody explains stays what it is.
+    let unknown = read_pages(&[&first.replace("ROLZ", "OAKZ"), last]).await;
+    assert!(unknown.iter().filter(|field| field.name == "lessor").all(|field| field.value == json!("OAKZ")));
 }

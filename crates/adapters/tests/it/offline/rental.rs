@@ -67,6 +67,13 @@ pub(super) async fn read(number: u32, text: &str) -> Vec<ExtractedField> {
     RulesModel.extract(number, &document, &analysis, &schema).await.unwrap().fields
 }
 
+/// What is read in a paper of several pages.
+pub(super) async fn read_pages(pages: &[&str]) -> Vec<ExtractedField> {
+    let (document, schema) = (document(pages), Arc::new(schema()));
+    let analysis = RulesModel.analyse(&document, &schema).await.unwrap();
+    RulesModel.extract(1, &document, &analysis, &schema).await.unwrap().fields
+}
+
 /// The values of a field of a paper, with the item of each.
 pub(super) async fn values(text: &str, name: &str) -> Vec<(Option<u32>, Value)> {
     read(1, text).await.into_iter().filter(|field| field.name == name).map(|field| (field.item, field.value)).collect()

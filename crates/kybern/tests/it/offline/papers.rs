@@ -212,6 +212,12 @@ async fn papers_are_told_apart() {
             "LOA",
         ),
         ("insurance", "LOSS SUMMARY\nInsured: Dry Creek Hauling LLC\nAs of 07/01/2026\nNO LOSSES", "LOSS_RUN"),
+        (
+            "insurance",
+            "Loss Run\nNamed Insured: Dry Creek Hauling LLC\nAs of: 07/01/2026\n\nPolicy No. SR-48213\nPolicy term: 05/01/2025 \
+             thru 05/01/2026\nNo claims reported.",
+            "LOSS_RUN",
+        ),
         ("fleet", "MOTOR VEHICLE RECORD\nDriver: Ada B. Example\nLicense: TX-8812045\nViolations: none", "MVR"),
     ] {
         assert_eq!(read(pack, 1, text).await.analysis.category.as_deref(), Some(category), "{text}");

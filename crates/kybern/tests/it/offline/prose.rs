@@ -60,6 +60,12 @@ async fn intents_are_known_in_everyday_words() {
             "The automatic draft hit twice this month, can you get one back? It is the policy ending in 31.",
         ),
         (
+            "insurance.new_lead",
+            "Lead: Oak Bend Waste",
+            "--- form data ---\n\ncompany: Oak Bend Waste LLC\nTrucks: 7\nRadius of operation: 500 mi\nDrivers: 11\nI am interested \
+             in: auto liability / Cargo\nFirst and last name: Ada Example\nYears in business: 9",
+        ),
+        (
             "fleet.new_driver",
             "crew",
             "Please add driver Ada Example to our list, TX license 40281173 (expires 11/30/2028). Her first day is May 4, 2026.",
@@ -77,6 +83,27 @@ async fn a_theft_is_told_to_a_person() {
     assert!(found.doubts.iter().any(|doubt| doubt.contains("stolen")), "{found:?}");
     let found = classify(&mail("open a claim", "A deer hit our trailer overnight, please open a claim.")).await;
     assert!(found.doubts.is_empty(), "{found:?}");
+}
+
+#[tokio::test]
+async fn a_vehicle_whose_number_cannot_be_right_is_asked_about() {
+    let text = |vin: &str| format!("We bought a 2022 Western Star 4900 (VIN {vin}). Add it as of 05/06/2026.");
+    let found = classify(&mail("new truck", &text("5KJJAEDR8NSB85796"))).await;
+    assert!(found.doubts.iter().any(|doubt| doubt.contains("cannot be right")), "{found:?}");
+    let found = classify(&mail("new truck", &text("5KJJAEDR1NSB85796"))).await;
+    assert!(found.doubts.is_empty(), "{found:?}");
+}
+
+#[tokio::test]
+async fn a_loss_run_that_comes_without_a_question_is_no_request() {
+    let input = ClassifyInput {
+        document_categories: vec!["LOSS_RUN".to_owned()],
+        document_text: "Loss run. No claims reported.".to_owned(),
+        ..mail("Loss run", "Report attached. Do not reply.")
+    };
+    let found = classify(&input).await;
+    let intent = found.intent.as_deref();
+    assert!(intent == Some("insurance.loss_run_reply") || found.confidence < THRESHOLD, "{found:?}");
 }
 
 #[tokio::test]
