@@ -5,6 +5,8 @@
 //! No legal form is needed: small companies leave theirs out. Who is refused (an agency, an insurer, the tenant) is the
 //! caller's to say.
 
+use std::borrow::Cow;
+
 use crate::pattern::Pattern;
 use crate::writer::{Named, names};
 
@@ -138,11 +140,31 @@ pub(crate) fn company(
     refused: impl Fn(&str) -> bool,
 ) -> Option<(Named, f64)> {
     let ok = |named: &Named| !refused(&named.name) && !is_of_subjects(&named.name);
-    let numbered = || before_dot(body).into_iter().find(|named| ok(named)).map(|named| (named, NUMBERED));
+    let unquoted = unquoted(body);
+    let body = unquoted.as_ref();
     let introduced = || introduced(body).into_iter().find(|named| ok(named)).map(|named| (named, INTRODUCED));
     let repeated = || repeated(body, subject).into_iter().find(|named| ok(named)).map(|named| (named, REPEATED));
     let led_to = || led_to(body, labels).into_iter().find(|named| ok(named)).map(|named| (named, LED_TO));
-    numbered().or_else(introduced).or_else(led_to).or_else(repeated)
+    introduced().or_else(led_to).or_else(repeated)
+}
+
+/// The company whose name stands right before its DOT number, and how sure that is.
+pub(crate) fn numbered(body: &str, refused: impl Fn(&str) -> bool) -> Option<(Named, f64)> {
+    let ok = |named: &Named| !refused(&named.name) && !is_of_subjects(&named.name);
+    before_dot(&unquoted(body)).into_iter().find(ok).map(|named| (named, NUMBERED))
+}
+
+/// A message with blanks for the lines that it quotes, unless it quotes all: who is named there is another message's.
+fn unquoted(body: &str) -> Cow<'_, str> {
+    let is_quoted = |line: &&str| line.trim_start().starts_with('>');
+    let says = |line: &str| !line.trim().is_empty() && !line.trim_start().starts_with('>');
+    if !body.lines().any(|line| is_quoted(&line)) || !body.lines().any(says) {
+        return Cow::Borrowed(body);
+    }
+    let blank =
+        |line: &str| line.chars().map(|c| if c == '\n' { "\n".to_owned() } else { " ".repeat(c.len_utf8()) }).collect();
+    let lines = body.split_inclusive('\n');
+    Cow::Owned(lines.map(|line| if is_quoted(&line) { blank(line) } else { line.to_owned() }).collect::<String>())
 }
 
 /// Names that end right before a DOT number, on its line.
@@ -154,15 +176,56 @@ fn before_dot(body: &str) -> Vec<Named> {
             from += 1;
         }
         let before = body[from..at].trim_end_matches(|c: char| c.is_whitespace() || "(,-–—:/|#;".contains(c));
-        let Some(mut start) = ends_with_name(before) else { continue };
+        // The stop of `, Inc.` may be none of the name's.
+        let bare = before.strip_suffix('.').unwrap_or(before);
+        let ends = ends_with_name(before).map(|start| (before, start));
+        let ends = ends.or_else(|| ends_with_name(bare).map(|start| (bare, start)));
+        let Some((before, mut start)) = ends else { continue };
         // `Ada Example dba Fern Hollow Hauling` is one name.
         let small = before[..start].to_ascii_lowercase();
         if let Some(owner) = TRADES_AS.iter().find_map(|trades| small.strip_suffix(trades)) {
             start = ends_with_name(&before[..owner.len()]).unwrap_or(start);
         }
+        // `For Fern Hollow Hauling (DOT …)` is not called For.
+        while let Some((first, rest)) = before[start..].split_once(' ').filter(|(first, _)| leads(first)) {
+            start += first.len() + 1 + rest.len() - rest.trim_start().len();
+        }
         found.push(Named { name: before[start..].to_owned(), start: from + start });
     }
     found
+}
+
+/// Whether a word only leads to the name behind it.
+fn leads(word: &str) -> bool {
+    const WORDS: &[&str] = &[
+        "for",
+        "re",
+        "fw",
+        "fwd",
+        "from",
+        "with",
+        "and",
+        "about",
+        "regarding",
+        "insured",
+        "client",
+        "account",
+        "para",
+        "de",
+        "pour",
+        "für",
+        "attn",
+        "new",
+        "we're",
+        "we’re",
+        "i'm",
+        "i’m",
+        "it's",
+        "it’s",
+        "here's",
+        "here’s",
+    ];
+    WORDS.contains(&word.trim_end_matches(':').to_lowercase().as_str())
 }
 
 /// Where the longest name begins with which a text ends.
@@ -254,7 +317,9 @@ mod tests {
     use super::*;
 
     fn name(body: &str, subject: &str) -> String {
-        let found = company(body, subject, &["trip reports for".to_owned()], |name| name.contains("Casualty"));
+        let refused = |name: &str| name.contains("Casualty");
+        let found =
+            numbered(body, refused).or_else(|| company(body, subject, &["trip reports for".to_owned()], refused));
         let named = found.map(|(named, _)| named);
         assert!(named.iter().all(|named| body[named.start..].starts_with(&named.name)));
         named.map(|named| named.name).unwrap_or_default()

@@ -163,7 +163,10 @@ pub(crate) fn tell(message: &mut ReadDocument, schema: &ExtractionSchema, sender
     let labels = schema.fields.iter().filter(|field| field.name == about).flat_map(|field| field.labels.iter());
     let labels: Vec<String> = labels.cloned().collect();
     let by_name = || named::company(body, subject, &labels, |name| refused(name) || is_senders(name));
-    if let Some(named) = of(sender.address) {
+    // A lender writes about somebody else: the company with its number comes before the sender's own.
+    if let Some((named, sure)) = named::numbered(body, |name| refused(name) || is_senders(name)) {
+        put(message, about, named, sure);
+    } else if let Some(named) = of(sender.address) {
         put(message, about, named, WRITES);
     } else if let Some((named, sure)) = by_name() {
         put(message, about, named, sure);

@@ -22,6 +22,8 @@ const HEADER_LINES: usize = 10;
 /// A line that belongs to a signature is no longer than this, in characters, and there are no more of them.
 const SIGNATURE_LINE: usize = 90;
 const SIGNATURE_LINES: usize = 14;
+/// Words of a line that greets: `Hi Ann,`.
+const GREETING_WORDS: usize = 4;
 /// A first name that signs alone has at least so many characters.
 const SHORTEST_NAME: usize = 3;
 
@@ -73,7 +75,39 @@ pub(super) fn split(marked: String, subject: &str, writer: &str) -> (String, Vec
         last.end = text.len();
     }
     hand_on_quotation(&mut passages, &text, subject);
+    if !is_forward(subject) {
+        answer_beneath(&mut passages, &lines);
+    }
     (text, passages)
+}
+
+/// Where a message begins with the one that it answers, without marks, what stands behind that one's signature is new.
+fn answer_beneath(passages: &mut Vec<Passage>, lines: &[Line<'_>]) {
+    let written = |passage: &Passage| {
+        let inside = lines.iter().filter(|line| (passage.start..passage.end).contains(&line.start));
+        inside.flat_map(|line| line.text.chars()).any(char::is_alphanumeric)
+    };
+    if passages.iter().any(|passage| passage.role == PassageRole::Newest && written(passage)) {
+        return;
+    }
+    let is_older = |passage: &Passage| passage.role == PassageRole::Quoted && passage.author.is_some();
+    let Some(place) = passages.iter().position(is_older) else { return };
+    let older = passages[place].clone();
+    let author = older.author.as_ref().map(|author| in_order(&author.name)).unwrap_or_default();
+    let inside: Vec<&Line<'_>> = lines.iter().filter(|line| (older.start..older.end).contains(&line.start)).collect();
+    let signed = inside.iter().rposition(|line| !author.is_empty() && line.plain() == author && !line.is_quoted());
+    let Some(signed) = signed.filter(|at| *at > 0) else { return };
+    let from = (signed + 1..inside.len()).find(|at| {
+        let (before, line) = (&inside[at - 1], inside[*at].text.trim_end());
+        let greets = line.ends_with([',', ':', '-']) && line.split_whitespace().count() <= GREETING_WORDS;
+        !line.is_empty() && (before.is_blank() || greets)
+    });
+    let Some(start) = from.map(|at| inside[at].start) else { return };
+    let newest = Passage { role: PassageRole::Newest, start, end: older.end, author: None };
+    passages[place].end = start;
+    if passages.len() < MAX_PASSAGES {
+        passages.insert(place + 1, newest);
+    }
 }
 
 /// A name in lower case, first name first: `Example, Ann` is `ann example`.
@@ -450,6 +484,21 @@ mod tests {
         let html = format!("On May 4, 2026, Ann wrote:\n{QUOTE_OPEN}old one\nold two{QUOTE_CLOSE}\nnew words");
         assert_eq!(newest(&html), "new words");
         assert_eq!(of(PassageRole::Quoted, &html, "Re: x"), "On May 4, 2026, Ann wrote:\nold one\nold two");
+    }
+
+    #[test]
+    fn an_answer_may_stand_beneath_a_message_without_marks() {
+        let older = "________________________________\nFrom: Bob Sample\nSent: Monday\nTo: Ann\nSubject: insurance\n\nSend it.\n\n\
+                     Bob Sample\nOak Agency\n555-0101\n";
+        for (between, answer) in
+            [("\n", "Team,\nplease order it."), ("", "Hi Bob,\nplease order it."), ("\n", "Order it.")]
+        {
+            assert_eq!(newest(&format!("{older}{between}{answer}")).trim_start_matches('_').trim(), answer);
+        }
+        // What is written above is the answer, and an older message that nobody signed ends nowhere.
+        assert_eq!(newest(&format!("Mine.\n\n{older}\nTeam,\nold.")).trim_end_matches(['_', '\n']), "Mine.");
+        let unsigned = older.replace("Bob Sample\nOak", "Oak");
+        assert_eq!(newest(&format!("{unsigned}\nTeam,\norder it.")).trim_matches(['_', '\n']), "");
     }
 
     #[test]

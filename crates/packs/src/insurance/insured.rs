@@ -226,7 +226,18 @@ fn stated(read: &[ReadDocument], (name, spellings): (&str, &[&str])) -> Vec<Stri
     numbers
 }
 
-/// The companies that papers with policies insure, when they cannot be one: no word of one name is in another's.
+/// Words of each of two names that the other has not, from which on a common word makes no company of them.
+const APART: usize = 2;
+
+/// Whether two names may be one company's: they share a word, and not each goes on with words of its own, as in
+/// `Fern Bros. Aggregates` and `Fern Equipment Transport`.
+fn may_be_one(one: &[&str], other: &[&str]) -> bool {
+    let beyond = |name: &[&str], other: &[&str]| name.iter().filter(|word| !other.contains(word)).count();
+    let shared = one.len() > beyond(one, other);
+    shared && (beyond(one, other) < APART || beyond(other, one) < APART)
+}
+
+/// The companies that papers with policies insure, when they cannot be one.
 fn several(read: &[ReadDocument], refused: &[String]) -> Vec<String> {
     let mut found: Vec<(String, String)> = Vec::new();
     let papers = read.iter().filter(|document| document.n > 0 && !document.items("policies").is_empty());
@@ -236,7 +247,7 @@ fn several(read: &[ReadDocument], refused: &[String]) -> Vec<String> {
         for name in sure {
             let normal = company::normal_name(&name);
             let words: Vec<&str> = normal.split(' ').collect();
-            let alike = |(_, other): &(String, String)| other.split(' ').any(|word| words.contains(&word));
+            let alike = |(_, other): &(String, String)| may_be_one(&words, &other.split(' ').collect::<Vec<_>>());
             if !refused.contains(&normal) && !found.iter().any(alike) {
                 found.push((name, normal));
             }

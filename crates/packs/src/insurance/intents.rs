@@ -32,6 +32,8 @@ pub const LOSS_RUN_REQUEST: IntentWords = IntentWords {
         "hist of claims|hist of losses|claims hist|claim hist|loss hist^1.6",
         "hist & claims|losses^1.2",
         "claim wise|claims wise|loss wise^1.2",
+        "send for it|send for them|ask for it|ask for them|order it|order them|pull it|pull them|get it|get them \
+         & claim|claims|loss|losses^0.8",
         "get losses|losses in hand|request losses|obtain losses|losses from^1.4",
         "send for|ask for|request & losses|claims^0.6",
         "record of claims^1.4",
@@ -63,6 +65,9 @@ pub const LOSS_RUN_REQUEST: IntentWords = IntentWords {
         "ask the carrier^0.8",
         "currently valued^0.6",
         "current valued^0.4",
+        "years currently valued|years of currently valued|currently valued losses|currently valued loss^1.2",
+        "ask each|ask them|ask all|ask both|ask everyone & currently valued|losses|years^1.2",
+        "without & currently valued|loss run|losses & terms|quote|bind|release^0.8",
         "five year^0.2",
         "doc:DEC_PAGE^1.2",
         "doc:LOA^1",
@@ -292,6 +297,7 @@ pub const NEW_LEAD: IntentWords = IntentWords {
         "lead from^1.2",
         "lead^0.8",
         "prospect^1.2",
+        "work up numbers|work up a number|work up a price|run numbers|run some numbers|numbers on this one^1.4",
         "years in business|radius of operation|operating radius|how many trucks|how many drivers|power units \
          & interested in|lines of business|coverage|coverages|liability|cargo^1.4",
         "form data|filled in|filled out|filled out your|submitted & form & liability|cargo|coverage|coverages|insurance^1",

@@ -1,6 +1,6 @@
 //! The policies that documents describe, each once, merged over all documents by policy number.
 
-use kybern_core::model::{ExtractedField, FieldSource, FoundBy};
+use kybern_core::model::{ExtractedField, FieldSource};
 use serde_json::{Map, Value, json};
 
 use super::insurers::Insurers;
@@ -75,8 +75,6 @@ pub(super) struct Policy {
     pub(super) confidence: Option<f64>,
     /// The documents that describe it, in order.
     pub(super) documents: Vec<u32>,
-    /// Whether a language model alone has read its insurer, or that one's code.
-    pub(super) is_models: bool,
     /// Insurers of whom the rules read one and a language model another: a person says whose it is.
     pub(super) contested: Vec<String>,
 }
@@ -125,7 +123,6 @@ impl Policy {
             confidence: from.get("confidence").and_then(Value::as_f64),
             documents: documents.filter_map(|n| n.as_u64().and_then(|n| u32::try_from(n).ok())).collect(),
             contested: texts(from, "contested"),
-            is_models: false,
         })
     }
 
@@ -237,13 +234,12 @@ fn insured_by(document: &ReadDocument, insurers: &Insurers) -> Vec<Policy> {
     policies
 }
 
-/// Names whom a policy's contested readings mean, and those of its name and its code where a model has read one of them
-/// and they are two insurers'. Readings that mean one insurer are no contest.
+/// Names whom a policy's contested readings mean, and those of its name and its code where they are two known insurers'.
+/// Readings that mean one insurer are no contest.
 fn contest(policy: &mut Policy, insurers: &Insurers) {
     let coded = policy.naic.as_deref().and_then(|code| insurers.with_naic(code));
     let named = policy.insurer.as_deref().filter(|name| insurers.knows(name));
-    let by_code =
-        named.zip(coded).filter(|_| policy.is_models).map(|(name, coded)| [name.to_owned(), coded.to_owned()]);
+    let by_code = named.zip(coded).map(|(name, coded)| [name.to_owned(), coded.to_owned()]);
     let mut meant: Vec<String> = Vec::new();
     for read in policy.contested.iter().cloned().chain(by_code.into_iter().flatten()) {
         let coded = insurers.with_naic(&read).map(str::to_owned);
@@ -345,7 +341,6 @@ fn of_fields(found: &[&ExtractedField], document: &ReadDocument) -> Policy {
         premium_nanos: values(PREMIUM).find_map(|field| field.value.as_i64()),
         documents: vec![document.n],
         contested: rivals.collect(),
-        is_models: whose().any(|field| field.found_by == FoundBy::Model),
     }
 }
 

@@ -21,8 +21,6 @@ const TITLE_FACTOR: f64 = 1.6;
 /// marker, since labels may have a line of their own too.
 const NAME_FACTOR: f64 = 3.0;
 const LEAST_NAME: f64 = 4.0;
-/// A marker that is a whole line of the title says what the paper is.
-const WHOLE_LINE_FACTOR: f64 = 3.0;
 /// Below this a category is a guess that helps nobody.
 const LEAST_SCORE: f64 = 3.0;
 /// How fast a score becomes certainty.

@@ -10,9 +10,24 @@ use super::bare_names::letters;
 use super::labels::Labels;
 use super::occurrence::{Occurrence, Place, sure};
 use super::page::Page;
-use super::parties;
 use super::values::{self, Read};
+use super::{bare_names, parties};
 
+/// What is reported to an insurer by telephone.
+const EMERGENCIES: [&str; 12] = [
+    "accident",
+    "accidents",
+    "claim",
+    "claims",
+    "emergency",
+    "siniestro",
+    "siniestros",
+    "accidente",
+    "sinistre",
+    "sinistres",
+    "roadside",
+    "schaden",
+];
 /// Bare names that are looked at; a text with more is a list of somebody's customers.
 const MAX_NAMES: usize = 50;
 
@@ -191,8 +206,13 @@ pub(super) fn contacts(pages: &[Page<'_>], labels: &Labels<'_>, writer: Option<&
         let sure = if different.len() == 1 { sure::GUESS } else { sure::GUESS * 0.6 };
         // Whoever writes signs in the end.
         let first = if writer.is_some() && named { reads.pop() } else { reads.into_iter().next() };
-        if let Some((page, line, base, read)) = first {
+        if let Some((page, line, base, mut read)) = first {
             let place = Place { field, page, line, at: base + read.start };
+            let cell = pages[page].lines[line].cells.iter().find(|cell| cell.start == base + read.start);
+            let begun = cell.and_then(|cell| bare_names::begun_above(&pages[page], line, *cell));
+            if let Some(begun) = begun.filter(|_| labels.fields[field].value == ValueKind::Name) {
+                read.value = format!("{begun} {}", read.value.as_str().unwrap_or_default()).into();
+            }
             found.push(Occurrence::new(place, read, base, sure));
         }
     }
@@ -226,6 +246,11 @@ fn is_part_of_label(page: &Page<'_>, line: usize, (from, to): (usize, usize)) ->
 fn is_led_by_words(page: &Page<'_>, line: &super::layout::Line, at: usize) -> bool {
     let Some(cell) = line.cells.iter().find(|cell| (cell.start..cell.end).contains(&at)) else { return false };
     let before = page.text.get(cell.start..at).unwrap_or_default().trim_end_matches([' ', '(', '+']);
+    // Whoever has had an accident calls somebody else than the one who is insured.
+    let sentence = before.rsplit(['.', ';', '|', '•']).next().unwrap_or_default().to_lowercase();
+    if EMERGENCIES.iter().any(|word| sentence.split(|c: char| !c.is_alphanumeric()).any(|other| other == *word)) {
+        return true;
+    }
     let Some(label) = before.strip_suffix(':') else { return false };
     let label = label.rsplit(['.', ';', '|', '•', ',']).next().unwrap_or_default();
     label.split_whitespace().count() >= LED_WORDS

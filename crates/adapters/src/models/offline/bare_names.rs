@@ -10,7 +10,7 @@ use super::layout::Cell;
 use super::occurrence::{Occurrence, Place, sure};
 use super::page::Page;
 use super::values::{self, Read};
-use super::{legend, parties};
+use super::{labelled, legend, parties};
 
 /// Businesses of one cell that are looked at.
 const MOST: usize = 10;
@@ -204,6 +204,17 @@ pub(super) fn letters(text: &str) -> String {
     text.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
 }
 
+/// The beginning of a name of which a cell has the rest: the text above it in its column, when it ends with a word with which
+/// no name ends.
+pub(super) fn begun_above<'t>(page: &Page<'t>, line: usize, cell: Cell) -> Option<&'t str> {
+    let above = page.lines.get(line.checked_sub(1)?).filter(|above| above.number + 1 == page.lines[line].number)?;
+    let over = above.cells.iter().find(|over| over.column.abs_diff(cell.column) <= 1)?;
+    let text = page.cell(*over);
+    let is_begun = labelled::is_open(text) && text.starts_with(char::is_uppercase) && !page.is_label(line - 1, *over);
+    let short = text.split_whitespace().count() <= MOST && !text.bytes().any(|b| b.is_ascii_digit());
+    (is_begun && short).then_some(text)
+}
+
 /// Adds every business that is named by its legal form, for lists of companies that have no labels: who each of them is
 /// is not seen here.
 pub(super) fn businesses(pages: &[Page<'_>], labels: &Labels<'_>, found: &mut Vec<Occurrence>) {
@@ -214,8 +225,11 @@ pub(super) fn businesses(pages: &[Page<'_>], labels: &Labels<'_>, found: &mut Ve
     for (index, page) in pages.iter().enumerate() {
         for (number, line) in page.lines.iter().enumerate() {
             for cell in &line.cells {
-                for read in values::find_businesses(page.cell(*cell)).into_iter().take(MOST) {
+                for mut read in values::find_businesses(page.cell(*cell)).into_iter().take(MOST) {
                     let place = Place { field, page: index, line: number, at: cell.start + read.start };
+                    if let Some(begun) = begun_above(page, number, *cell).filter(|_| read.start == 0) {
+                        read.value = format!("{begun} {}", read.value.as_str().unwrap_or_default()).into();
+                    }
                     found.push(Occurrence::new(place, read, cell.start, sure::GUESS));
                 }
             }

@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use kybern_core::document::DocumentText;
-use kybern_core::model::{DocumentAnalysis, ExtractedField, Extraction, FieldPattern, FieldSource, FoundBy};
+use kybern_core::model::{DocumentAnalysis, ExtractedField, Extraction, FieldPattern, FieldSource, FoundBy, ValueKind};
 
 use super::analyse::round;
 use super::labels::Labels;
@@ -13,7 +13,7 @@ use super::parties::family;
 use super::prepared::PreparedSchema;
 use super::{
     MODEL, addressees, amounts, bands, bare, bare_names, dated, decks, items, labelled, ledger, legend, lists,
-    numbered, overlaps, paired, roll, said, sentences, stacks, stops, tables, terms, told, transposed,
+    numbered, overlaps, paired, roll, said, sentences, stacks, stops, tables, terms, told, transposed, values,
 };
 
 /// Fields of one document that are kept.
@@ -99,11 +99,72 @@ pub(super) fn extract(
     bare_names::businesses(&pages, &labels, &mut found);
     overlaps::part(&pages, &labels, &mut found);
     prose(&pages, &labels, &mut found);
+    found.retain(|value| {
+        let pattern = labels.fields[value.field];
+        let is_nobody = pattern.value == ValueKind::Name && is_form(&value.value);
+        let is_left_out =
+            pattern.group.is_some() && labels.has_terms(value.field) && is_left_out(&pages[value.page], value.end);
+        !is_nobody && !is_left_out
+    });
     found.iter_mut().for_each(|value| value.weigh(labels.fields[value.field]));
+    drop_doubted(&mut found, &labels);
+    drop_parts(&mut found, &labels);
     let chosen = choose(found, &labels);
     let fields =
         chosen.into_iter().take(MAX_FIELDS).map(|(item, value)| field(number, &pages, &labels, item, value)).collect();
     Extraction { analysis: analysis.clone(), fields, model: MODEL.to_owned(), ..Extraction::default() }
+}
+
+/// What a paper says beside a term that it leaves out.
+const LEFT_OUT: [&str; 11] = [
+    "not covered",
+    "not included",
+    "not purchased",
+    "not provided",
+    "no coverage",
+    "excluded",
+    "rejected",
+    "declined",
+    "no cubierto",
+    "excluido",
+    "non couvert",
+];
+
+/// Whether the paper leaves the thing out whose term ends at a byte: `Motor Truck Cargo   Not covered`.
+fn is_left_out(page: &Page<'_>, end: usize) -> bool {
+    let Some(line) = page.line_at(end.saturating_sub(1)).map(|line| &page.lines[line]) else { return false };
+    let beside = line.cells.iter().find(|cell| cell.start >= end);
+    beside.is_some_and(|cell| LEFT_OUT.contains(&page.cell(*cell).trim_end_matches('.').to_lowercase().as_str()))
+}
+
+/// Leaves out the amounts that cannot be right where the same line has one that can: a number of vehicles stands before
+/// the limit.
+fn drop_doubted(found: &mut Vec<Occurrence>, labels: &Labels<'_>) {
+    let is_listed = |value: &Occurrence| value.many && labels.fields[value.field].value == ValueKind::Money;
+    let place = |value: &Occurrence| (value.page, value.field, value.line, value.row);
+    let sound = found.iter().filter(|value| is_listed(value) && value.problem.is_none());
+    let sound: HashSet<_> = sound.map(place).collect();
+    found.retain(|value| !is_listed(value) || value.problem.is_none() || !sound.contains(&place(value)));
+}
+
+/// Leaves out the numbers of items that are a part of a longer one in the same place.
+fn drop_parts(found: &mut Vec<Occurrence>, labels: &Labels<'_>) {
+    let opens = |value: &Occurrence| {
+        let pattern = labels.fields[value.field];
+        pattern.opens_item && pattern.value == ValueKind::PolicyNumber
+    };
+    let numbers = found.iter().filter(|value| opens(value));
+    let mut longest: HashMap<(usize, usize, usize), usize> = HashMap::new();
+    for value in numbers {
+        let end = longest.entry((value.field, value.page, value.end)).or_insert(value.start);
+        *end = (*end).min(value.start);
+    }
+    found.retain(|value| !opens(value) || longest.get(&(value.field, value.page, value.end)) == Some(&value.start));
+}
+
+/// Whether a name is nothing but a legal form, such as the `Corp.` that a line break has left: it names nobody.
+fn is_form(name: &serde_json::Value) -> bool {
+    name.as_str().is_some_and(|name| name.split_whitespace().all(values::has_form))
 }
 
 /// Terms in sentences, for single fields that nothing else led to.

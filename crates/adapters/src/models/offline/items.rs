@@ -205,7 +205,9 @@ fn share_first(found: &mut [Vec<Occurrence>], labels: &Labels<'_>) {
 /// The name of whom the items come from, such as the insurer of each policy, where the first one's stands before
 /// everything else of it.
 fn giver(values: &[Occurrence], labels: &Labels<'_>) -> Option<usize> {
-    let first = values.first().filter(|first| first.row.is_none())?;
+    // What the title of the paper names leads nothing.
+    let titles = |value: &&Occurrence| value.many && labels.has_terms(value.field) && value.confidence <= sure::HEADING;
+    let first = values.iter().find(|value| !titles(value)).filter(|first| first.row.is_none())?;
     let pattern = labels.fields[first.field];
     (pattern.value == ValueKind::Name && !pattern.signs.is_empty()).then_some(first.field)
 }

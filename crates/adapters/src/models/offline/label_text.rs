@@ -54,6 +54,9 @@ const VERBS: [&str; 12] = [
     ", c'est ",
 ];
 
+/// What the number of a thing is called behind the thing.
+const NUMBERS: [&str; 6] = ["number", "no", "no.", "nr", "nr.", "#"];
+
 /// What stands between a label and its value on the next line.
 const POINTERS: [&str; 17] = [
     "is",
@@ -122,6 +125,7 @@ pub(super) fn past_separator(text: &str, from: usize, limit: usize) -> (usize, b
                 letter.len_utf8()
             }
             '(' if !colon => match clip(rest, MAX_REMARK).find(')') {
+                Some(close) if is_time(&rest[1..close]) => close + 1,
                 Some(close) if !rest[..close].contains(':') && !has_digits(&rest[..close]) => close + 1,
                 _ => break,
             },
@@ -155,9 +159,12 @@ pub(super) fn points_down(rest: &str) -> bool {
     POINTERS.contains(&rest.as_str())
 }
 
-/// Whether nothing inside a phrase parts it in two.
+/// Whether nothing inside a phrase parts it in two: `policy, number` is one label all the same.
 pub(super) fn is_one(phrase: &str) -> bool {
-    !phrase.contains([':', '(', ')', ';', ',', '"'])
+    let parts = |c: char| matches!(c, ':' | '(' | ')' | ';' | '"');
+    let listed =
+        phrase.split_once(',').is_some_and(|(_, rest)| !NUMBERS.contains(&rest.trim().to_lowercase().as_str()));
+    !phrase.contains(parts) && !listed
 }
 
 /// A cell without brackets around all of it, and without a time of the day in brackets at its end.

@@ -101,7 +101,13 @@ pub(super) fn labelled(page: &Page<'_>, index: usize, labels: &Labels<'_>, write
 }
 
 /// A name with what of it stands on the next lines of its column: the last of them ends with the legal form.
-fn whole_name(page: &Page<'_>, labels: &Labels<'_>, field: usize, spot: Spot, read: values::Read) -> values::Read {
+pub(super) fn whole_name(
+    page: &Page<'_>,
+    labels: &Labels<'_>,
+    field: usize,
+    spot: Spot,
+    read: values::Read,
+) -> values::Read {
     // `Some Insurance Co. of` has its form, and goes on.
     let goes = |name: &&str| is_open(name) || !values::has_form(name);
     let Some(name) = read.value.as_str().filter(goes) else { return read };
@@ -114,7 +120,8 @@ fn whole_name(page: &Page<'_>, labels: &Labels<'_>, field: usize, spot: Spot, re
     let column = Cell { column: cell.column + before, width: cell.width.saturating_sub(before), ..*cell };
     let mut whole = name.to_owned();
     for step in 1..=MAX_WRAPPED {
-        let Some(rest) = goes_on(page, labels, (field, spot.line + step), [column, *cell]) else { break };
+        let ends_open = is_open(&whole);
+        let Some(rest) = goes_on(page, labels, (field, spot.line + step), [column, *cell], ends_open) else { break };
         if open && let Some(last) = values::read(ValueKind::Name, rest).filter(|last| last.start == 0) {
             let whole = format!("{whole} {}", last.value.as_str().unwrap_or(rest));
             return values::Read { value: whole.into(), ..read };
@@ -124,9 +131,12 @@ fn whole_name(page: &Page<'_>, labels: &Labels<'_>, field: usize, spot: Spot, re
         let forms = ends && (signed || rest.split_whitespace().all(values::has_form));
         let form = || values::read(ValueKind::Name, rest).filter(|read| forms && read.start == 0);
         let last = values::leading_business(rest).filter(|rest| rest.start == 0).or_else(form);
+        // `Fern &` needs another word, whether or not it has a legal form.
+        let needed = || values::read(ValueKind::Name, rest).filter(|read| ends_open && read.start == 0);
+        let last = last.or_else(needed);
         whole = format!("{whole} {}", last.as_ref().and_then(|last| last.value.as_str()).unwrap_or(rest));
         // Of a name on three lines the words say whose it is.
-        if let Some(last) = last.filter(|_| step == 1 || labels.signed(&whole).contains(&field)) {
+        if let Some(last) = last.filter(|_| step == 1 || ends_open || labels.signed(&whole).contains(&field)) {
             return values::Read { value: whole.into(), fit: last.fit, ..read };
         }
     }
@@ -134,7 +144,7 @@ fn whole_name(page: &Page<'_>, labels: &Labels<'_>, field: usize, spot: Spot, re
 }
 
 /// Whether a name ends with a word that joins it to what follows.
-fn is_open(name: &str) -> bool {
+pub(super) fn is_open(name: &str) -> bool {
     name.rsplit(' ').next().is_some_and(|last| OPEN.contains(&last.to_lowercase().as_str()))
 }
 
@@ -144,11 +154,12 @@ fn goes_on<'t>(
     labels: &Labels<'_>,
     (field, line): (usize, usize),
     [name, cell]: [Cell; 2],
+    ends_open: bool,
 ) -> Option<&'t str> {
     let next = page.lines.get(line).filter(|next| next.number == page.lines[line - 1].number + 1)?;
     let starts =
         |column: Cell| layout::in_column(column, next).filter(|below| below.column.abs_diff(column.column) <= 1);
-    let signed = |below: &Cell| !labels.signed(page.cell(*below)).is_empty();
+    let signed = |below: &Cell| ends_open || !labels.signed(page.cell(*below)).is_empty();
     let below = starts(name).or_else(|| starts(cell).filter(signed))?;
     // What stands beside a label of its own is another value.
     let place = next.cells.iter().position(|other| *other == below)?;

@@ -21,6 +21,8 @@ const FILLERS: [&str; 18] =
 const JOINTS: [&str; 4] = ["and", "y", "et", "und"];
 /// Words with which a label ends whose value must follow.
 const OPEN: [&str; 8] = ["for", "to", "of", "para", "pour", "de", "für", "an"];
+/// Prepositions with which a label ends that leads to a name: `reports on`.
+const LEADING: [&str; 12] = ["for", "on", "from", "of", "with", "to", "para", "de", "por", "pour", "für", "von"];
 /// Bytes of a label that in a sentence is hardly one: `to`, `as of`. Some longer words are none either.
 const MAX_SMALL: usize = 5;
 const SMALL: [&str; 9] = ["through", "beginning", "ending", "hasta", "desde", "jusqu", "depuis", "starts", "begins"];
@@ -266,7 +268,12 @@ impl<'s> Labels<'s> {
         let few = whole.split_whitespace().count() <= MAX_PART_WORDS * 2 && whole.contains(['/', '(']);
         let parts = whole.split(['/', '(', ')']).map(str::trim).filter(|part| !part.is_empty());
         let parts: Vec<&str> = parts.collect();
-        if !few || parts.len() < 2 || has_digits(whole) {
+        // Behind a colon stands the value: `Asegurado / Insured: Fern Road Hauling LLC`.
+        let valued = whole.match_indices(':').any(|(at, _)| {
+            let rest = whole[at + 1..].trim_start();
+            !rest.is_empty() && !rest.starts_with(['/', '(', ')'])
+        });
+        if !few || parts.len() < 2 || has_digits(whole) || valued {
             return None;
         }
         let named: Vec<Vec<usize>> = parts.iter().filter_map(|part| self.exactly(part)).collect();
@@ -318,6 +325,9 @@ impl<'s> Labels<'s> {
 
     fn hit(&self, text: &str, cell: (usize, usize), found: (usize, usize), fields: Vec<usize>) -> Hit {
         let (after, colon) = past_separator(text, found.1, cell.1);
+        // `Insurer /` goes on in another language beneath, and `Your DOT number?` has its answer there.
+        let rest = text[after.min(cell.1)..cell.1].trim();
+        let after = if matches!(rest, "/" | "?") { cell.1 } else { after };
         let asked = text[..cell.1].ends_with('?') && asks(&text[cell.0..found.0]);
         let fills = after >= cell.1 && (asked || opens(text[cell.0..found.0].trim_end()));
         // A sentence may stand beneath a question; only what can be nothing else answers it.
@@ -358,7 +368,8 @@ impl<'s> Labels<'s> {
         hit.fields.retain(|field| {
             let pattern = self.fields[*field];
             let kind = pattern.value;
-            if kind == ValueKind::Name && named {
+            // `Please order reports on. The other one …` names nobody.
+            if kind == ValueKind::Name && (named || ends_sentence(&text[hit.start..hit.after.min(cell.1)])) {
                 return false;
             }
             if kind == ValueKind::Name && (opens || hit.words >= 2) {
@@ -419,4 +430,10 @@ impl<'s> Labels<'s> {
         let inside = words(text, 0);
         self.at(&inside, 0).next().is_some() || self.begins_with_term(&inside)
     }
+}
+
+/// Whether a label that ends with a preposition ends its sentence too.
+fn ends_sentence(label: &str) -> bool {
+    let label = label.trim_end().to_lowercase();
+    label.strip_suffix('.').and_then(|label| label.rsplit(' ').next()).is_some_and(|last| LEADING.contains(&last))
 }

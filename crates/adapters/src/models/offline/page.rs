@@ -173,6 +173,16 @@ impl<'t> Page<'t> {
             && !row.cells.iter().any(has_digits)
             && below.cells.iter().any(has_digits)
             && !below.cells.iter().any(|cell| self.is_label(line + 1, *cell))
+            && !(1..=LEAST_ROWS).any(|below| self.labels_beneath(line, line + below))
+    }
+
+    /// Whether a line with as many cells has a label where another one has one: then their values stand beside them.
+    fn labels_beneath(&self, line: usize, below: usize) -> bool {
+        let row = &self.lines[line];
+        let under = self.lines.get(below).filter(|under| under.cells.len() == row.cells.len());
+        under.is_some_and(|under| {
+            self.hits[line].iter().any(|hit| hit.fills && self.is_label(below, under.cells[hit.cell]))
+        })
     }
 
     /// Whether a line is nothing but labels, above as many cells of which none is one.
@@ -185,7 +195,7 @@ impl<'t> Page<'t> {
     }
 
     /// Whether a line of at least three cells without digits stands above several lines of as many cells, none of which
-    /// begins with a label: the head of a list, though most of its labels are not known.
+    /// begins with a label or has one beneath another: the head of a list, though most of its labels are not known.
     pub(super) fn heads_list(&self, line: usize) -> bool {
         let row = &self.lines[line];
         let has_digits = |cell: &Cell| self.cell(*cell).bytes().any(|b| b.is_ascii_digit());
@@ -195,6 +205,7 @@ impl<'t> Page<'t> {
                     && below.tabbed == row.tabbed
                     && below.cells.len() == row.cells.len()
                     && !self.is_label(at, below.cells[0])
+                    && !self.labels_beneath(line, at)
             })
         };
         row.cells.len() >= 3

@@ -1,7 +1,7 @@
 //! Tables: a row of labels with rows of values beneath it. Each row is an item of a group, or, where the group's opening
 //! field has no column, a part of the item above it.
 
-use super::labels::Labels;
+use super::labels::{Hit, Labels};
 use super::layout::{Cell, Line};
 use super::occurrence::{Occurrence, Place, sure};
 use super::page::Page;
@@ -15,6 +15,8 @@ const MAX_GAP: usize = 4;
 const MAX_MISSES: usize = 8;
 /// Groups that one table may tell of.
 const MAX_GROUPS: usize = 3;
+/// Lines beneath labels on which the labels of other values may stand.
+const MAX_FORM: usize = 2;
 /// Words that the label of a column may have.
 const MAX_LABEL_WORDS: usize = 6;
 
@@ -150,7 +152,7 @@ fn headers(page: &Page<'_>, line: usize, labels: &Labels<'_>) -> Vec<Header> {
         return Vec::new();
     }
     let exact = page.hits[line].iter().filter(|hit| hit.fills && !hit.colon).count();
-    if exact == 0 && row.cells.len() < 3 {
+    if exact == 0 && row.cells.len() < 3 || is_form(page, line, labels) {
         return Vec::new();
     }
     let mut fields: Vec<Vec<usize>> = (0..row.cells.len()).map(|cell| fields_of(page, line, cell, labels)).collect();
@@ -214,6 +216,18 @@ fn headers(page: &Page<'_>, line: usize, labels: &Labels<'_>) -> Vec<Header> {
     groups.iter().filter(|(_, count)| *count >= 2).take(MAX_GROUPS).filter_map(header).collect()
 }
 
+/// Whether a label of something else stands right beneath a label, a line of values at most between the two: a form whose
+/// labels stand beneath their values goes on there, and no table.
+fn is_form(page: &Page<'_>, line: usize, labels: &Labels<'_>) -> bool {
+    let row = &page.lines[line];
+    let grouped = |hit: &Hit| hit.fields.iter().any(|field| labels.fields[*field].group.is_some());
+    (line + 1..page.lines.len()).take(MAX_FORM).any(|below| {
+        let alike = page.lines[below].cells.len() == row.cells.len();
+        let mut others = page.hits[below].iter().filter(|hit| alike && hit.fills && !grouped(hit));
+        others.any(|hit| page.hits[line].iter().any(|over| over.cell == hit.cell && over.fills && grouped(over)))
+    })
+}
+
 /// The fields that a cell of a row of labels names: exactly, or by a label inside a few words.
 fn fields_of(page: &Page<'_>, line: usize, cell: usize, labels: &Labels<'_>) -> Vec<usize> {
     let exact = page.hits[line].iter().find(|hit| hit.cell == cell && hit.fills && !hit.colon);
@@ -265,7 +279,9 @@ fn rows(
         {
             (key.value, broken) = (whole.value, Some(line));
         }
-        let is_row = values.iter().any(|value| value.field == header.key) && !is_alone(row, header, labels);
+        // A table between tabs has no rows without one, such as a signature beneath it.
+        let is_alike = row.tabbed || !header.line.tabbed;
+        let is_row = is_alike && values.iter().any(|value| value.field == header.key) && !is_alone(row, header, labels);
         // What belongs to another label is no row, unless its key can be nothing else.
         let labelled = page.hits[line].iter().any(|hit| hit.colon || hit.fills)
             && !values::is_strict(labels.fields[header.key].value);

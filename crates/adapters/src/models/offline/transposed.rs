@@ -1,5 +1,8 @@
 //! Tables that lie on their side: labels in the first column, and an item in each of the others.
 
+use kybern_core::model::ValueKind;
+
+use super::labelled::{Spot, whole_name};
 use super::labels::Labels;
 use super::layout::{Cell, Line};
 use super::occurrence::{Occurrence, Place, sure};
@@ -96,6 +99,9 @@ fn items(page: &Page<'_>, index: usize, lines: &[usize], labels: &Labels<'_>, ta
                     ..Occurrence::term(place, term.value, (term.start, term.end), sure::COLUMN)
                 }));
             } else if let Some((field, read)) = read(page, *line, *cell, labels, group) {
+                let spot = Spot { line: *line, start: cell.start, end: cell.end, sure: sure::COLUMN };
+                let is_name = labels.fields[field].value == ValueKind::Name;
+                let read = if is_name { whole_name(page, labels, field, spot, read) } else { read };
                 let many = labels.fields[field].many;
                 let place = Place { field, ..place };
                 found.push(Occurrence { row, many, ..Occurrence::new(place, read, cell.start, sure::COLUMN) });

@@ -56,7 +56,9 @@ pub const SERVICE_REQUEST: IntentWords = IntentWords {
             "ending my policy|ending our policy|cancellation request|request to cancel|policy cancellation request|\
              lost policy release^1.2"
         ),
-        "accident|collision|crash|wreck|rollover|rear ended|jackknifed|hit by^1.2",
+        "accident|crash|wreck|rollover|rear ended|jackknifed|hit by^1.2",
+        // Collision is a coverage too.
+        "collision & !comp|comprehensive|deductible|coverage|physical damage^1.2",
         "accident|collision|crash|wreck|hit & truck|driver|trailer|unit^0.8",
         hurt!(
             "accident|collision|crash|wreck|rollover|hit|claim|on its side|in the ditch|overturned|flipped \

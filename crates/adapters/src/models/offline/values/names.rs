@@ -161,7 +161,9 @@ pub(super) fn tidy(text: &str) -> &str {
             break;
         }
         let is_short = before.chars().count() <= 3 || is_shortened(&whole[place - before.len()..=place]);
-        let sentence = whole[place + 1..].starts_with(' ') && (!is_short || is_form(before));
+        // `Fern Insurance Co. of Texas` goes on.
+        let goes_on = matches!(next, "of" | "de" | "du");
+        let sentence = whole[place + 1..].starts_with(' ') && (!is_short || is_form(before)) && !goes_on;
         if mark == "." && sentence {
             end = place + 1;
             break;

@@ -108,10 +108,11 @@ pub(super) fn policy(text: &str) -> Option<Read> {
     fits.then(|| Read::new(value, start, end, fit))
 }
 
-/// Whether a piece is a single capital that is no word by itself, behind which a sentence goes on.
+/// Whether a piece is a single capital that is no word by itself, behind which a sentence goes on or a clause ends.
 fn is_last_letter(piece: &str, rest: &str) -> bool {
+    let ends = rest.starts_with([',', ';', ')']);
     let mut rest = rest.chars();
-    let goes_on = rest.next() == Some(' ') && rest.next().is_some_and(char::is_lowercase);
+    let goes_on = ends || rest.next() == Some(' ') && rest.next().is_some_and(char::is_lowercase);
     goes_on && piece.len() == 1 && piece.starts_with(|c: char| c.is_ascii_uppercase() && !WORDS.contains(&c))
 }
 
