@@ -1,6 +1,7 @@
 //! The offline rules model, through its ports, on a small domain that is none of the packs'.
 
 mod bands;
+mod breaks;
 mod compound;
 mod kinds;
 mod labels;

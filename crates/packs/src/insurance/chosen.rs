@@ -116,6 +116,8 @@ struct Picked {
     /// Policies that are asked for without such a turn.
     asked: Option<Vec<bool>>,
     unclear: Option<String>,
+    /// Whether something else than what alone is wanted is unclear.
+    is_beyond: bool,
     /// The first words that pick.
     said: Option<String>,
 }
@@ -125,7 +127,11 @@ impl Picked {
         let all = vec![true; count];
         let Some(said) = self.said.or_else(|| self.unclear.clone()) else { return Choice::All };
         if let Some(unclear) = self.unclear {
-            return Choice::Some(unclear);
+            // `Only the auto`, which no paper calls so, is the one that is left.
+            let left: Option<Vec<bool>> = self.except.map(|except| except.iter().map(|out| !out).collect());
+            let is_last = |left: &Vec<bool>| left.iter().filter(|wanted| **wanted).count() == 1;
+            let settled = left.filter(|left| is_last(left) && !self.is_beyond && self.only.is_none());
+            return settled.map_or(Choice::Some(unclear), Choice::These);
         }
         let except = self.except.unwrap_or_else(|| vec![false; count]);
         let only = self.only.unwrap_or_else(|| except.iter().map(|left_out| !left_out).collect());
@@ -183,6 +189,9 @@ impl Picked {
         if let Some(list) = sentence.any(at, say::UNSURE).and_then(|end| turn.whole_list(end)) {
             return self.doubt(sentence, list.end);
         }
+        if let Some(meant) = sentence.any(at, say::NOT_FOR).and_then(|end| turn.only_one_behind(end)) {
+            return self.leave_out(sentence, Some(meant), sentence.words.len());
+        }
         if let Some(list) = sentence.any(at, say::EXCEPT).and_then(|end| turn.whole_list(end)) {
             return match turn.is_order() {
                 Some(true) => self.leave_out(sentence, list.policies, list.end),
@@ -221,7 +230,9 @@ impl Picked {
         self.said.get_or_insert_with(|| sentence.shown.clone());
         match meant {
             Some(meant) => add(&mut self.only, meant),
-            None => return self.doubt(sentence, end),
+            None => {
+                self.unclear.get_or_insert_with(|| sentence.shown.clone());
+            }
         }
         Some(end)
     }
@@ -237,6 +248,7 @@ impl Picked {
 
     fn doubt(&mut self, sentence: &Sentence, end: usize) -> Option<usize> {
         self.unclear.get_or_insert_with(|| sentence.shown.clone());
+        self.is_beyond = true;
         Some(end)
     }
 }
@@ -252,6 +264,21 @@ struct Turn<'t> {
 }
 
 impl Turn<'_> {
+    /// The policies that all that is named from there to the end of the sentence means by number or insurer, where all of
+    /// it means the same.
+    fn only_one_behind(&self, from: usize) -> Option<Vec<bool>> {
+        let named = (from..self.sentence.words.len()).filter_map(|at| self.mentions.named(self.sentence, at)?.policies);
+        let mut meant: Option<Vec<bool>> = None;
+        for policies in named {
+            // Of an insurer and a number of its own the number says which.
+            let both = meant.map_or(policies.clone(), |meant| {
+                meant.iter().zip(&policies).map(|(one, other)| *one && *other).collect()
+            });
+            meant = Some(both);
+        }
+        meant.filter(|meant| meant.contains(&true))
+    }
+
     /// What is named behind a turn, with all that is joined to it.
     fn list(&self, from: usize) -> Option<Mention> {
         let Self { sentence, mentions, .. } = *self;

@@ -28,6 +28,9 @@ const EMERGENCIES: [&str; 12] = [
     "roadside",
     "schaden",
 ];
+/// How a number is called beneath the heading of what it is the number of, and lines from the one to the other.
+const NUMBERS: [&str; 7] = ["number", "no", "nr", "#", "num", "número", "numéro"];
+const MAX_HEADED: usize = 3;
 /// Bare names that are looked at; a text with more is a list of somebody's customers.
 const MAX_NAMES: usize = 50;
 
@@ -139,6 +142,37 @@ fn term_beneath(page: &Page<'_>, line: usize, rest: &str) -> Option<(usize, usiz
     let whole = read.start == 0 && read.end == text.len() && is_term(&read.value["start"], &read.value["end"]);
     let free = rest.trim().is_empty() && !page.used[line + 1];
     (whole && free).then(|| (line + 1, below.start + page.text[below.start..below.end].find(text).unwrap_or(0), read))
+}
+
+/// Adds the numbers that are called so only beneath a heading: `Number SR-48213` beneath `Contract`.
+pub(super) fn headed(page: &Page<'_>, index: usize, labels: &Labels<'_>, found: &mut Vec<Occurrence>) {
+    for (field, pattern) in labels.openers().collect::<Vec<_>>() {
+        if found.iter().any(|value| value.field == field && value.page == index) {
+            continue;
+        }
+        for (line, row) in page.lines.iter().enumerate().filter(|(line, _)| !page.used[*line]) {
+            for cell in &row.cells {
+                let Some((word, rest)) = page.cell(*cell).split_once([' ', ':']) else { continue };
+                if !NUMBERS.contains(&word.trim_end_matches([':', '.']).to_lowercase().as_str()) {
+                    continue;
+                }
+                let above = (line.saturating_sub(MAX_HEADED)..line).rev();
+                let mut heads = above.filter_map(|at| {
+                    let over = page.lines[at].cells.iter().find(|over| over.column.abs_diff(cell.column) <= 1)?;
+                    Some(page.cell(*over))
+                });
+                let is_headed = heads.any(|head| {
+                    let whole = labels.joined(&format!("{} number", head.trim_end_matches(':')));
+                    whole.is_some_and(|hit| hit.fields.contains(&field))
+                });
+                let rest_at = cell.end - rest.len();
+                if let Some(read) = values::read(pattern, rest).filter(|_| is_headed) {
+                    let place = Place { field, page: index, line, at: cell.start };
+                    found.push(Occurrence::new(place, read, rest_at, sure::GLUED));
+                }
+            }
+        }
+    }
 }
 
 /// For single fields that no label led to: an e-mail address, a telephone number, a business's name.

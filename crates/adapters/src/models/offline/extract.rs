@@ -72,6 +72,7 @@ pub(super) fn extract(
         amounts::beside_terms(page, index, &labels, &mut found);
         bare::vins(page, index, &labels, &mut found);
         bare::ranges(page, index, &labels, &mut found);
+        bare::headed(page, index, &labels, &mut found);
     }
     for (index, page) in pages.iter().enumerate() {
         bands::rows(page, index, &labels, &mut found);

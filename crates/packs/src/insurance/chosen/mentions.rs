@@ -64,6 +64,11 @@ impl<'p> Mentions<'p> {
         self.number(sentence, at).or_else(|| self.insurer(sentence, at)).or_else(|| self.coverage(sentence, at))
     }
 
+    /// What is named there by its number or its insurer.
+    pub(super) fn named(&self, sentence: &Sentence, at: usize) -> Option<Mention> {
+        self.number(sentence, at).or_else(|| self.insurer(sentence, at))
+    }
+
     fn number(&self, sentence: &Sentence, at: usize) -> Option<Mention> {
         let mut written = String::new();
         (at..sentence.words.len().min(at + MAX_NUMBER_WORDS)).find_map(|last| {

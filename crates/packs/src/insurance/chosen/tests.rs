@@ -58,6 +58,10 @@ fn what_a_message_picks_for_certain_is_all_that_it_wants() {
         ("Please order the losses, no loss runs needed for the cargo.", &["AL-40021", "GL-55014", "UM-90210"]),
         ("Loss runs please, only the cargo policy which renews in May.", &["MC 77-1003"]),
         ("Please order the cargo only and let me know.", &["MC 77-1003"]),
+        (
+            "Can you get the history? We do NOT need it for the garage, that is the Cedar Point one (MC 77-1003).",
+            &["AL-40021", "GL-55014", "UM-90210"],
+        ),
         ("Necesito el historial de p\u{e9}rdidas, solo de la carga.", &["MC 77-1003"]),
         ("Merci de demander les sinistres, sauf pour la cargaison.", &["AL-40021", "GL-55014", "UM-90210"]),
     ] {
@@ -196,4 +200,14 @@ async fn a_person_chooses_and_the_others_are_left_out() {
         (&data["policy_count"], &data["extracted_policies"][0]["policy_number"]),
         (&json!(1), &json!("AL-40021"))
     );
+}
+
+#[test]
+fn what_alone_is_wanted_is_what_is_left_where_no_paper_calls_it_so() {
+    let policies =
+        [policy("THR-2204467", "Cedar Point Casualty Company", &[]), policy("GSG-10082", "Summit Bay Insurance", &[])];
+    let garage = "We do not need it for the garage, that is the Summit Bay one (GSG-10082).";
+    let only = wanted_of(&format!("Can you get the loss history? Only the auto please. {garage}"), &policies);
+    assert_eq!(only, Some(vec!["THR-2204467".to_owned()]));
+    assert_eq!(wanted_of("Can you get the loss history? Only the auto please.", &policies), None);
 }

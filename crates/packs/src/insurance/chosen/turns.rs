@@ -94,6 +94,23 @@ pub(super) const EXCEPT: &[&str] = &[
     "pas pour",
     "ausser",
 ];
+/// Turns behind which the sentence tells what they leave out: "we do not need it for the garage, that is the Northfield one".
+pub(super) const NOT_FOR: &[&str] = &[
+    "do not need it for",
+    "dont need it for",
+    "do not need them for",
+    "dont need them for",
+    "do not need that for",
+    "dont need that for",
+    "do not need anything for",
+    "dont need anything for",
+    "do not need anything from",
+    "dont need anything from",
+    "do not need one for",
+    "dont need one for",
+    "no lo necesitamos para",
+    "no lo necesito para",
+];
 /// Those of them that may tell what is, and want nothing: `no losses except for the cargo`.
 pub(super) const STATED: &[&str] = &[
     "except",
