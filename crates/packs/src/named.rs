@@ -7,6 +7,7 @@
 
 use std::borrow::Cow;
 
+use crate::company;
 use crate::pattern::Pattern;
 use crate::writer::{Named, names};
 
@@ -24,6 +25,18 @@ const LEADS: [&str; 3] = [" for", " on", " de"];
 const JOINTS: [&str; 4] = [" and", " &", " y", " et"];
 /// What stands between the name of an owner and the one under which he trades.
 const TRADES_AS: [&str; 4] = [" dba ", " d/b/a ", " d.b.a. ", " t/a "];
+/// What stands between the legal name of a company and another one of it.
+const KNOWN_AS: [&str; 9] = [
+    " you know us as ",
+    " you may know us as ",
+    " also known as ",
+    " better known as ",
+    " known as ",
+    " aka ",
+    " a.k.a. ",
+    " we go by ",
+    " or just ",
+];
 /// Bytes before a DOT number in which its company's name is looked for.
 const MAX_BEFORE: usize = 160;
 /// Letters of a company's name that a subject has by itself.
@@ -226,6 +239,30 @@ fn leads(word: &str) -> bool {
         "here’s",
     ];
     WORDS.contains(&word.trim_end_matches(':').to_lowercase().as_str())
+}
+
+/// The legal name in front of the one by which a company says that it is known: `Fern Hollow Hauling LLC, also known as Big F`.
+pub(crate) fn legal(body: &str, short: &Named) -> Option<Named> {
+    let before = body.get(..short.start)?;
+    let small = before.to_ascii_lowercase();
+    let said = KNOWN_AS.iter().find_map(|turn| small.strip_suffix(turn))?;
+    let before =
+        before[..said.len()].trim_end_matches(|c: char| c.is_whitespace() || matches!(c, ',' | '(' | '-' | '–'));
+    let start = ends_with_name(before)?;
+    let name = &before[start..];
+    company::has_legal_form(name).then(|| Named { name: name.to_owned(), start })
+}
+
+/// The name of an owner together with that under which he trades, where a text has both: `Ada Example dba Fern Hollow`.
+/// Neither may be told from the other by a line break.
+pub(crate) fn with_owner(text: &str, name: &str) -> Option<String> {
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    text.match_indices(name).find_map(|(at, _)| {
+        let small = text[..at].to_ascii_lowercase();
+        let owner = TRADES_AS.iter().find_map(|trades| small.strip_suffix(trades))?;
+        let start = ends_with_name(&text[..owner.len()])?;
+        Some(text[start..at + name.len()].to_owned())
+    })
 }
 
 /// Where the longest name begins with which a text ends.

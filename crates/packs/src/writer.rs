@@ -158,6 +158,11 @@ pub(crate) fn tell(message: &mut ReadDocument, schema: &ExtractionSchema, sender
         }
     }
     let of = |address: &str| company_of(body, address).filter(|named| !refused(&named.name));
+    // `Fern Hollow Hauling LLC, you know us as Big F` is called by its legal name.
+    if let Some(named) = of(sender.address).and_then(|short| named::legal(body, &short)) {
+        put(message, about, named, WRITES);
+        return;
+    }
     let subject = text.pages.get(1).map_or("", |page| page.text.as_str());
     let is_senders = |name: &str| company::normal_name(name) == company::normal_name(sender.name);
     let labels = schema.fields.iter().filter(|field| field.name == about).flat_map(|field| field.labels.iter());

@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 use crate::args::{as_text, text};
 use crate::pattern::Pattern;
 use crate::reading::{ReadDocument, UNSURE, rounded};
-use crate::{company, contact};
+use crate::{company, contact, named};
 
 /// The fields, in their order, with the names under which extraction may give them.
 const FIELDS: [(&str, &[&str]); 6] = [
@@ -74,6 +74,10 @@ impl Insured {
         for (name, spellings) in FIELDS {
             let refused: &[String] = if name == "name" { &agencies } else { &[] };
             let best = best(read, name, spellings, refused).or_else(|| applicants(read, name));
+            let best = best.map(|(value, field, confidence)| match name {
+                "name" => (with_owner(read, &value).unwrap_or(value), field, confidence),
+                _ => (value, field, confidence),
+            });
             let corrected = corrections.and_then(|corrections| text(corrections, name));
             let value = match (&corrected, &best) {
                 (Some(said), _) => normalised(name, said),
@@ -110,6 +114,12 @@ impl Insured {
         });
         sure || text(&self.fields, "dot_number").is_some()
     }
+}
+
+/// The name under which somebody trades together with the owner's, where any paper has both.
+fn with_owner(read: &[ReadDocument], name: &str) -> Option<String> {
+    let texts = read.iter().filter(|document| document.n > 0).map(|document| document.text.full_text());
+    texts.filter(|text| text.contains(name)).find_map(|text| named::with_owner(&text, name))
 }
 
 /// The names of the agencies in the documents, and the tenant's, as they are compared.

@@ -125,6 +125,8 @@ pub const LOSS_RUN_REPLY: IntentWords = IntentWords {
         "incumbent|for your consideration|non renewed|target premium^-1.2",
         "answer your request|answering your request|respond to your request|responding to your request^1.5",
         "quote|quoting|submission|proposal|target premium|new business|prospect^-1.5",
+        // A form that asks for coverage may say that there were no losses.
+        "years in business|radius|power units|how many trucks|form data & coverage|coverages|lines of business|interested in^-2",
         "[request:^4",
         "doc:LOSS_RUN^2.5",
         "attached are the loss run^2",

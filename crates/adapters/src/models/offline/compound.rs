@@ -116,6 +116,10 @@ pub(super) fn values(
     let ways = if hit.fills { sides.order(line) } else { vec![Side::Right] };
     let mut best: Vec<Occurrence> = Vec::new();
     for side in ways {
+        // `USDOT / MC   USDOT 2211887`: what stands beside it has its own label, and says what it is.
+        if hit.fills && side == Side::Right && names_itself(page, (line, hit), &parts) {
+            break;
+        }
         let Some(spans) = spans(page, (line, place), side) else { continue };
         let sure = match (hit.fills, side) {
             (false, _) => sure::COLON,
@@ -128,6 +132,16 @@ pub(super) fn values(
         }
     }
     Some(best)
+}
+
+/// Whether the cell beside a label begins with a label of one of its values.
+fn names_itself(page: &Page<'_>, (line, hit): (usize, &Hit), parts: &[Vec<usize>]) -> bool {
+    let Some((at, cell)) = neighbour(page, line, hit.cell, Side::Right) else { return false };
+    page.hits[at].iter().any(|other| {
+        other.start == cell.start
+            && !other.fills
+            && other.fields.iter().any(|field| parts.iter().any(|part| part.contains(field)))
+    })
 }
 
 /// Where the values of a label may stand on one of its sides: its first line, and what goes on beneath in its column.

@@ -13,6 +13,9 @@ use super::{compound, parties, postal, signs, terms};
 /// Lines on which a name may go on.
 const MAX_WRAPPED: usize = 2;
 
+/// Lines of a name with its address.
+const MAX_BLOCK: usize = 4;
+
 /// Words with which no name ends.
 const OPEN: [&str; 9] = ["of", "and", "&", "the", "de", "y", "et", "del", "du"];
 
@@ -121,7 +124,8 @@ pub(super) fn whole_name(
     let mut whole = name.to_owned();
     for step in 1..=MAX_WRAPPED {
         let ends_open = is_open(&whole);
-        let Some(rest) = goes_on(page, labels, (field, spot.line + step), [column, *cell], ends_open) else { break };
+        let so_far = (ends_open, !whole.contains(' '));
+        let Some(rest) = goes_on(page, labels, (field, spot.line + step), [column, *cell], so_far) else { break };
         if open && let Some(last) = values::read(ValueKind::Name, rest).filter(|last| last.start == 0) {
             let whole = format!("{whole} {}", last.value.as_str().unwrap_or(rest));
             return values::Read { value: whole.into(), ..read };
@@ -154,12 +158,16 @@ fn goes_on<'t>(
     labels: &Labels<'_>,
     (field, line): (usize, usize),
     [name, cell]: [Cell; 2],
-    ends_open: bool,
+    (ends_open, one_word): (bool, bool),
 ) -> Option<&'t str> {
     let next = page.lines.get(line).filter(|next| next.number == page.lines[line - 1].number + 1)?;
     let starts =
         |column: Cell| layout::in_column(column, next).filter(|below| below.column.abs_diff(column.column) <= 1);
-    let signed = |below: &Cell| ends_open || !labels.signed(page.cell(*below)).is_empty();
+    // `Messagerie` above `Clairefontaine ltée` is one name on two lines.
+    let whole =
+        |text: &str| values::leading_business(text).is_some_and(|read| (read.start, read.end) == (0, text.len()));
+    let goes = |below: &Cell| one_word && whole(page.cell(*below));
+    let signed = |below: &Cell| ends_open || goes(below) || !labels.signed(page.cell(*below)).is_empty();
     let below = starts(name).or_else(|| starts(cell).filter(signed))?;
     // What stands beside a label of its own is another value.
     let place = next.cells.iter().position(|other| *other == below)?;
@@ -246,7 +254,8 @@ fn spot(
         Side::Right => {
             let (_, cell) = neighbour(page, line, hit.cell, side)?;
             let end = if kind == ValueKind::DateRange { next.unwrap_or(row.end) } else { cell.end };
-            let free = !page.is_label(line, cell) && !is_foreign(page, line, cell, kind, labels);
+            let other = kind == ValueKind::Name && hit.colon && is_of_label_above(page, line, cell, labels);
+            let free = !other && !page.is_label(line, cell) && !is_foreign(page, line, cell, kind, labels);
             let fits = free && fits(page, shape, cell.start, end);
             let beside = fits.then_some(Spot { line, start: cell.start, end, sure: sure::BESIDE });
             beside.or_else(|| centred(page, line, cell).filter(|_| free && kind == ValueKind::Name))
@@ -254,6 +263,14 @@ fn spot(
         Side::Below => beneath(page, line, place, shape, labels),
         Side::Above | Side::Left => {
             let (at, cell) = neighbour(page, line, hit.cell, side)?;
+            // A name with its address stands above as a block.
+            let is_address = |cell: Cell| {
+                let text = page.cell(cell);
+                values::ends_with_zip(text) || !values::find_phones(text).is_empty()
+            };
+            let block = Some(cell).filter(|cell| kind == ValueKind::Name && side == Side::Above && is_address(*cell));
+            let (at, cell) =
+                block.and_then(|_| top_of_block(page, line, page.lines[line].cells[hit.cell])).unwrap_or((at, cell));
             let free = !page.is_label(at, cell) && !is_foreign(page, at, cell, kind, labels) && !page.used[at];
             let fits = free && !hit.colon && fits(page, shape, cell.start, cell.end);
             fits.then_some(Spot { line: at, start: cell.start, end: cell.end, sure: sure::BENEATH })
@@ -309,6 +326,42 @@ fn centred(page: &Page<'_>, line: usize, beside: Cell) -> Option<Spot> {
     (near && free && name).then_some(spot)
 }
 
+/// Whether a label ends with a word behind which it goes on.
+fn ends_open(label: &str) -> bool {
+    const ARTICLES: [&str; 8] = ["the", "la", "el", "le", "los", "las", "les", "der"];
+    let last = label.rsplit(' ').next().unwrap_or_default().to_lowercase();
+    is_open(label) || ARTICLES.contains(&last.as_str())
+}
+
+/// Whether a name beside a label is that of the label right above it.
+fn is_of_label_above(page: &Page<'_>, line: usize, cell: Cell, labels: &Labels<'_>) -> bool {
+    let Some(above) = line.checked_sub(1).filter(|above| page.lines[*above].number + 1 == page.lines[line].number)
+    else {
+        return false;
+    };
+    page.hits[above].iter().any(|hit| {
+        let over = page.lines[above].cells[hit.cell];
+        let names = hit.fields.iter().any(|field| labels.fields[*field].value == ValueKind::Name);
+        hit.fills && hit.colon && names && over.column.abs_diff(cell.column) <= 1
+    })
+}
+
+/// The first line of the block that ends right above a label, such as a name with its address; at most so many lines.
+fn top_of_block(page: &Page<'_>, line: usize, cell: Cell) -> Option<(usize, Cell)> {
+    let mut top: Option<(usize, Cell)> = None;
+    for at in (0..line).rev().take(MAX_BLOCK) {
+        let next = top.map_or(line, |(next, _)| next);
+        let over = page.lines[at].cells.iter().find(|over| over.column.abs_diff(cell.column) <= 1);
+        let free = |over: Cell| !page.is_label(at, over) || !values::find_phones(page.cell(over)).is_empty();
+        let over = over.filter(|over| page.lines[at].number + 1 == page.lines[next].number && free(**over));
+        match over {
+            Some(over) => top = Some((at, *over)),
+            None => break,
+        }
+    }
+    top
+}
+
 fn beneath(page: &Page<'_>, line: usize, place: usize, shape: Shape<'_>, labels: &Labels<'_>) -> Option<Spot> {
     let kind = shape.kind;
     let hit = &page.hits[line][place];
@@ -323,6 +376,14 @@ fn beneath(page: &Page<'_>, line: usize, place: usize, shape: Shape<'_>, labels:
     // Of the names of a list nobody knows which one is meant.
     if kind == ValueKind::Name && page.heads_list(line) {
         return None;
+    }
+    // A label that ends with a preposition goes on in small letters: `Holder of the` above `contract`.
+    let is_broken = ends_open(page.cell(cell)) && page.cell(candidate).starts_with(char::is_lowercase);
+    if kind == ValueKind::Name && is_broken {
+        let next = page.lines.get(index + 1).filter(|next| next.number == below.number + 1)?;
+        let rest = layout::in_column(cell, next).filter(|rest| !page.is_label(index + 1, *rest))?;
+        let fit = fits(page, shape, rest.start, rest.end);
+        return fit.then_some(Spot { line: index + 1, start: rest.start, end: rest.end, sure: sure::BENEATH });
     }
     let blocked = |candidate: Cell| {
         page.is_label(index, candidate)

@@ -17,6 +17,8 @@ const MAX_MISSES: usize = 8;
 const MAX_GROUPS: usize = 3;
 /// Lines beneath labels on which the labels of other values may stand.
 const MAX_FORM: usize = 2;
+/// Words of a company's name that ends like a label.
+const LEAST_NAME: usize = 3;
 /// Words that the label of a column may have.
 const MAX_LABEL_WORDS: usize = 6;
 
@@ -134,6 +136,11 @@ fn singles(
                 .into_iter()
                 .find(|(place, _)| *place == column)
                 .map(|(_, cell)| cell);
+            // Beneath `Holder of the` in small letters stands the rest of the label.
+            let rest = |cell: &Cell| {
+                labels.fields[field].value == ValueKind::Name && page.cell(*cell).starts_with(char::is_lowercase)
+            };
+            let cell = cell.filter(|cell| !rest(cell));
             let read = cell.and_then(|cell| Some((cell, values::read(labels.fields[field], page.cell(cell))?)));
             let Some((cell, read)) = read else { return true };
             let place = Place { field, page: index, line: *line, at: row.start };
@@ -237,7 +244,13 @@ fn fields_of(page: &Page<'_>, line: usize, cell: usize, labels: &Labels<'_>) -> 
     let cell = page.lines[line].cells[cell];
     let text = page.cell(cell);
     let digits = text.bytes().filter(u8::is_ascii_digit).count();
-    let label = digits < 3 && !text.contains([':', '$']) && text.split_whitespace().count() <= MAX_LABEL_WORDS;
+    let words = text.split_whitespace().count();
+    // `Some Hauling Company` ends like a label, and is a company.
+    let is_company = || {
+        words >= LEAST_NAME
+            && values::leading_business(text).is_some_and(|read| (read.start, read.end) == (0, text.len()))
+    };
+    let label = digits < 3 && !text.contains([':', '$']) && words <= MAX_LABEL_WORDS && !is_company();
     if label { labels.inside(page.text, &cell) } else { Vec::new() }
 }
 

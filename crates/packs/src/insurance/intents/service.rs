@@ -59,7 +59,7 @@ pub const SERVICE_REQUEST: IntentWords = IntentWords {
         "accident|crash|wreck|rollover|rear ended|jackknifed|hit by^1.2",
         // Collision is a coverage too.
         "collision & !comp|comprehensive|deductible|coverage|physical damage^1.2",
-        "accident|collision|crash|wreck|hit & truck|driver|trailer|unit^0.8",
+        "accident|crash|wreck|hit & truck|driver|trailer|unit^0.8",
         hurt!(
             "accident|collision|crash|wreck|rollover|hit|claim|on its side|in the ditch|overturned|flipped \
              & injured|injury|injuries|hospital|ambulance|fatality|killed|died|hurt \

@@ -133,6 +133,11 @@ pub(super) fn tidy(text: &str) -> &str {
             end = at;
         }
     }
+    // `Some Company of 91 Mill Row` is somewhere.
+    let placed = text[..end]
+        .match_indices(" of ")
+        .find(|(at, of)| text[at + of.len()..end].starts_with(|c: char| c.is_ascii_digit()) && has_form(&text[..*at]));
+    end = placed.map_or(end, |(at, _)| at);
     let whole = &text[..end];
     if let Some(at) = numbered(whole) {
         end = at;
@@ -162,7 +167,8 @@ pub(super) fn tidy(text: &str) -> &str {
         }
         let is_short = before.chars().count() <= 3 || is_shortened(&whole[place - before.len()..=place]);
         // `Fern Insurance Co. of Texas` goes on.
-        let goes_on = matches!(next, "of" | "de" | "du");
+        let named_place = rest.split_whitespace().nth(1).is_some_and(|word| word.starts_with(char::is_uppercase));
+        let goes_on = matches!(next, "of" | "de" | "du") && named_place;
         let sentence = whole[place + 1..].starts_with(' ') && (!is_short || is_form(before)) && !goes_on;
         if mark == "." && sentence {
             end = place + 1;
