@@ -229,6 +229,8 @@ fn leads(word: &str) -> bool {
         "für",
         "attn",
         "new",
+        "somos",
+        "soy",
         "we're",
         "we’re",
         "i'm",

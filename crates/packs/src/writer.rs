@@ -5,6 +5,7 @@
 
 use kybern_core::model::{ExtractedField, ExtractionSchema, FieldSource, FoundBy, ValueKind};
 
+use crate::field::COMPANIES;
 use crate::reading::{MESSAGE_NUMBER, ReadDocument, UNSURE};
 use crate::{company, contact, introduced, named};
 
@@ -170,6 +171,7 @@ pub(crate) fn tell(message: &mut ReadDocument, schema: &ExtractionSchema, sender
     let by_name = || named::company(body, subject, &labels, |name| refused(name) || is_senders(name));
     // A lender writes about somebody else: the company with its number comes before the sender's own.
     if let Some((named, sure)) = named::numbered(body, |name| refused(name) || is_senders(name)) {
+        let named = longer_of(message, body, named);
         put(message, about, named, sure);
     } else if let Some(named) = of(sender.address) {
         put(message, about, named, WRITES);
@@ -180,6 +182,22 @@ pub(crate) fn tell(message: &mut ReadDocument, schema: &ExtractionSchema, sender
     {
         put(message, about, named, HANDED_ON);
     }
+}
+
+/// The company that was found in the message whose name ends where another name does, when it begins before that one:
+/// a word in small letters stands within it, as in `Carga y Fletes Larch LLC`.
+fn longer_of(message: &ReadDocument, body: &str, named: Named) -> Named {
+    let end = |named: &Named| body[..named.start + named.name.len()].trim_end_matches('.').len();
+    let companies =
+        message.extraction.fields.iter().filter(|field| {
+            field.group.as_deref() == Some(COMPANIES) && field.name == "name" && field.source.page == 1
+        });
+    let found = companies.filter_map(|field| Some((field.value.as_str()?, field.source.start)));
+    let whole = found.map(|(name, start)| Named { name: name.to_owned(), start }).find(|whole| {
+        let there = body.get(whole.start..).is_some_and(|rest| rest.starts_with(&whole.name));
+        there && whole.start < named.start && end(whole) == end(&named)
+    });
+    whole.unwrap_or(named)
 }
 
 /// Whether a message gives a name to somebody else than the one that it is about, such as to the holder of a certificate.

@@ -192,7 +192,7 @@ pub const COMPLIANCE_UPDATE: IntentWords = IntentWords {
         "for your file|for your files|for the file|for your records & physical|medical|mvr|cdl|inspection|license^0.8",
         "compliance^2",
         "came in the mail|got this in the mail|came today|came in today & update our records|update your records|for your records \
-         |for the file|for your file^1.6",
+         |for the file|for your file^2.2",
         "your authority|operating authority|safety rating & reinstated|evidence|operate|satisfactory|conditional^1",
         "annual inspection^2.2",
         "inspection report^1.8",

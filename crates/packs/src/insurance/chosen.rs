@@ -28,6 +28,8 @@ const WANTED: &str = "wanted_policies";
 const MAX_BETWEEN: usize = 8;
 /// Words of a sentence that may be a wish without saying so: `Just the cargo, thanks.`
 const FRAGMENT: usize = 9;
+/// Words of a sentence that may only point at what the one before names.
+const POINTS: usize = 4;
 /// Policies that one question lists as choices. A paper may list thousands.
 const MAX_CHOICES: usize = 200;
 
@@ -63,6 +65,19 @@ pub(super) fn keep_wanted(
     }
 }
 
+/// The sentences of the message among the documents that ask for losses and leave nothing out, in the form in which names
+/// are compared.
+pub(super) fn asking(read: &[ReadDocument]) -> Vec<String> {
+    let message = read.iter().find(|document| document.n == MESSAGE_NUMBER);
+    let pages = message.iter().flat_map(|message| message.text.pages.iter().filter(|page| page.label.is_empty()));
+    let said = pages.flat_map(|page| sentences(&page.text));
+    let asks = |sentence: &Sentence| {
+        sentence.has_any(word::ASKS) && sentence.has_any(word::LOSSES) && !sentence.has_any(word::NOT)
+    };
+    let words = |sentence: Sentence| sentence.words.into_iter().map(|word| word.written).collect::<Vec<_>>().join(" ");
+    said.filter(asks).map(words).collect()
+}
+
 /// What the message among the documents says.
 fn choice(read: &[ReadDocument], policies: &[Policy]) -> Choice {
     let message = read.iter().find(|document| document.n == MESSAGE_NUMBER);
@@ -77,7 +92,24 @@ fn choice(read: &[ReadDocument], policies: &[Policy]) -> Choice {
     for sentence in &said {
         picked.read(sentence, &mentions, policies);
     }
-    picked.choice(policies.len())
+    let is_read = picked.said.is_some();
+    let choice = picked.choice(policies.len());
+    // What leaves something out in words that nobody here knows is asked about: silence would mean all of them.
+    let unread = said.iter().enumerate().find(|(at, sentence)| {
+        // `Fern Casualty had us until 2021; skip them.`
+        let before = at.checked_sub(1).filter(|_| sentence.words.len() <= POINTS).and_then(|before| said.get(before));
+        !is_read && restricts(sentence) && !before.is_some_and(|before| before.has_any(word::COMPANIES))
+    });
+    match (choice, unread.map(|(_, sentence)| sentence)) {
+        (Choice::All, Some(sentence)) => Choice::Some(sentence.shown.clone()),
+        (choice, _) => choice,
+    }
+}
+
+/// Whether a sentence leaves something out, and names no company beside the policies that it may mean.
+fn restricts(sentence: &Sentence) -> bool {
+    let turns = (0..sentence.words.len()).any(|at| sentence.any(at, say::RESTRICTS).is_some());
+    turns && !sentence.has_any(word::COMPANIES)
 }
 
 /// Asks which policies are wanted.

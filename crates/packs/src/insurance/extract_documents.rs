@@ -92,7 +92,18 @@ impl Tool for ExtractDocuments {
             false => None,
         };
         let needs = (needs("insured"), needs("policies"));
-        if let Some(review) = missing::joined(questions(context, &read, needs, &insured, &policies, choice).await?) {
+        // Whoever has typed in policies has seen which were missing.
+        let is_answered = context.state.contains_key("extracted_policies");
+        let asked = if needs.1 && choice.is_none() && !policies.is_empty() && !is_answered {
+            insurers.asked_without(&policies)
+        } else {
+            Vec::new()
+        };
+        let mut open = questions(context, &read, needs, &insured, &policies, choice).await?;
+        if !asked.is_empty() {
+            open.push(missing::ask_policies_of(&read, &asked));
+        }
+        if let Some(review) = missing::joined(open) {
             return Ok(ToolOutcome::ask(review));
         }
         Ok(outcome(&read, insured, &policies))

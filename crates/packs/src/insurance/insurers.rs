@@ -9,6 +9,7 @@ use kybern_core::tenant::TenantScope;
 use kybern_core::tool::ToolFailure;
 
 use super::beside::{Beside, named_beside};
+use super::chosen;
 use super::kinds::ENTITY;
 use super::policies;
 use crate::args::text;
@@ -118,6 +119,8 @@ pub(super) struct Insurers {
     insured: Vec<String>,
     /// Names that were read and are known insurers', as names are compared.
     read: BTreeSet<String>,
+    /// The known insurers from whom the message asks for losses.
+    asked: Vec<String>,
 }
 
 impl Insurers {
@@ -154,6 +157,13 @@ impl Insurers {
         let named = named.filter_map(|field| field.value.as_str().map(company::normal_name));
         let names = Names::of(known);
         insurers.insured = named.filter(|name| names.is_one(name)).collect();
+        let mut asked: Vec<RecordId> = Vec::new();
+        for id in chosen::asking(read).iter().flat_map(|sentence| names.in_order(sentence)) {
+            if !asked.contains(&id) {
+                asked.push(id);
+                insurers.asked.extend(spelling(records, context.scope, id).await?);
+            }
+        }
         for document in read {
             if let Some(id) = names.only_one_in(&document.text.full_text())
                 && let Some(name) = spelling(records, context.scope, id).await?
@@ -172,6 +182,15 @@ impl Insurers {
             }
         }
         Ok(insurers)
+    }
+
+    /// The known insurers from whom the message asks for losses and of whom none of these policies is.
+    pub(super) fn asked_without(&self, policies: &[policies::Policy]) -> Vec<&str> {
+        let has = |name: &str| {
+            let mut insurers = policies.iter().filter_map(|policy| policy.insurer.as_deref());
+            insurers.any(|insurer| policies::may_be_one(insurer, name))
+        };
+        self.asked.iter().map(String::as_str).filter(|name| !has(name)).collect()
     }
 
     /// The name of the insurer with that code.

@@ -17,6 +17,12 @@ pub const LOSS_RUN_REQUEST: IntentWords = IntentWords {
     description: "An insured, or somebody of the agency, wants loss runs to be requested from the current insurers; the declarations are usually attached.",
     keywords: &[
         losses!("ask:", "2.4"),
+        // Whoever is written to cannot be unwritten to.
+        "unasked:^0 => it names loss runs and does not say that they are to be ordered",
+        "only for your information|for your information only|just so you know|heads up|no action needed|nothing to do|\
+         nothing needed from you|just curious|already ordered|already requested|already asked them|ya pedimos|\
+         ya los pedimos|ya solicitamos|avons déjà demandé|avons déjà commandé|avons déjà obtenu^0 => it may only tell of \
+         loss runs that somebody has ordered already",
         losses!("give:", "-2.4"),
         "no losses|no claims|no known losses|zero losses^-1.6",
         "got loss run|received loss run|thank for loss run & !ask:loss run & !not|never|yet|nothing|haven t^-2.5",

@@ -55,6 +55,27 @@ pub(super) fn ask(
     }
 }
 
+/// Asks for the policies of insurers from whom the message wants losses and of whom no policy was found; none is an answer.
+pub(super) fn ask_policies_of(read: &[ReadDocument], insurers: &[&str]) -> Review {
+    Review {
+        reason: format!(
+            "the message asks for loss runs from {}, and no policy of theirs was found in {}; type it in, or leave the \
+             list empty when there is none",
+            insurers.join(" and "),
+            places(read)
+        ),
+        title: Some("Which policy?".to_owned()),
+        schema: json!({
+            "type": "object",
+            "properties": {"extracted_policies": policies::json_schema()},
+            "required": ["extracted_policies"],
+            "additionalProperties": false
+        }),
+        details: json!({"insurers": insurers, "documents": documents(read)}),
+        answer_is_result: false,
+    }
+}
+
 /// Asks which of several companies is the insured. `values` tell them apart, and stand in the details under `key`;
 /// `decides` is the field without which the answer would leave it open.
 pub(super) fn ask_which(

@@ -252,7 +252,7 @@ fn contest(policy: &mut Policy, insurers: &Insurers) {
 }
 
 /// Whether two names may be one insurer's, of which one is written shorter.
-fn may_be_one(one: &str, other: &str) -> bool {
+pub(super) fn may_be_one(one: &str, other: &str) -> bool {
     let (one, other) = (company::normal_name(one), company::normal_name(other));
     let is_part = |part: &str, whole: &str| {
         let rest = whole.strip_prefix(part).map(|rest| rest.starts_with(' '));
@@ -346,7 +346,8 @@ fn of_fields(found: &[&ExtractedField], document: &ReadDocument) -> Policy {
 
 /// Whether a name has a word of its own: the rest of a name that went on elsewhere is nobody's.
 fn names_somebody(name: &str) -> bool {
-    company::normal_name(name).split(' ').any(|word| !word.is_empty() && !NOBODYS.contains(&word))
+    let is_labelled = name.contains(": ");
+    !is_labelled && company::normal_name(name).split(' ').any(|word| !word.is_empty() && !NOBODYS.contains(&word))
 }
 
 /// The policies that a step before has left in the state, or that the arguments name.

@@ -7,11 +7,11 @@ use kybern_core::mail::MailKind;
 use kybern_core::model::{Classification, ClassifyInput, IntentSpec};
 
 use super::analyse::{clip, round};
-use super::keywords::Keyword;
+use super::keywords::{Keyword, UNASKED};
 use super::message::{MAX_TEXT, Message, Search, hands_on};
 use super::prepared::PreparedIntents;
 use super::words::words;
-use super::{MODEL, doubts, examples, noise, wishes};
+use super::{MODEL, acts, doubts, examples, noise, wishes};
 
 /// What full likeness to an example counts beside a keyword's 1.
 const EXAMPLES: f64 = 4.0;
@@ -33,6 +33,8 @@ const BESIDE_WISH: f64 = 0.5;
 /// How sure an intent is that only words speak for, when a machine wrote them; and one that only papers speak for.
 const WORDS_OF_MACHINE: f64 = 0.4;
 const ONLY_PAPERS: f64 = 0.5;
+/// How keywords begin that want something asked for.
+const ASKED: &str = "ask:";
 /// From this confidence on, words ask for something.
 const ASKS: f64 = 0.9;
 /// With fewer telling words a message only points at its papers.
@@ -122,6 +124,7 @@ fn scores<'i>(input: &ClassifyInput, intents: &'i PreparedIntents) -> Vec<Scored
     let message = Message::new(input, hands_on(input) && !wishes, wishes);
     let search = Search::new(&message, &intents.keywords.stems);
     let likenesses = intents.examples.similarities(input);
+    let anything = asks_anything(&input.subject) || asks_anything(said(input, intents));
     let of_intents = intents.specs.iter().zip(&intents.keywords.of_intents).zip(likenesses);
     let mut found: Vec<Scored<'_>> = of_intents
         .map(|((intent, keywords), likeness)| {
@@ -136,14 +139,24 @@ fn scores<'i>(input: &ClassifyInput, intents: &'i PreparedIntents) -> Vec<Scored
                 }
             }
             let score = words.iter().map(|(_, weight)| weight).sum::<f64>() + EXAMPLES * likeness;
-            let raised = |keyword: &'i Keyword| keyword.doubt.as_deref().filter(|_| search.says(keyword));
-            let doubts = keywords.iter().filter_map(raised).collect();
             let is_wished = wished == Some(intent.key.as_str());
+            let asks = || anything || words.iter().any(|(word, weight)| *weight > 0.0 && word.starts_with(ASKED));
+            let raised = |keyword: &'i Keyword| {
+                let is_raised = search.says(keyword) || keyword.phrase == UNASKED && !is_wished && !asks();
+                keyword.doubt.as_deref().filter(|_| is_raised)
+            };
+            let doubts = keywords.iter().filter_map(raised).collect();
             Scored { intent, score, words, nearest, likeness, doubts, is_wished }
         })
         .collect();
     found.sort_by(|a, b| b.score.total_cmp(&a.score).then_with(|| a.intent.key.cmp(&b.intent.key)));
     found
+}
+
+/// Whether a text asks for anything at all.
+fn asks_anything(text: &str) -> bool {
+    let found = words(text, 0);
+    acts::acts(&found, &acts::borders(text, &found)).contains(&acts::Act::Asked)
 }
 
 fn evidence_of(found: &[Scored<'_>], noise: f64) -> Evidence {
@@ -266,6 +279,9 @@ fn doubts_about(input: &ClassifyInput, best: Option<&Scored<'_>>, intents: &Prep
         if !found.iter().any(|known| known == reason) {
             found.push((*reason).to_owned());
         }
+    }
+    if let Some(condition) = wishes::condition(&wished(input), &best.intent.key, intents) {
+        found.push(format!("it asks on a condition: {condition:?}"));
     }
     let several = wishes::wishes(&wished(input), intents);
     if !several.is_empty() {

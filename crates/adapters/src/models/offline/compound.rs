@@ -2,7 +2,7 @@
 
 use kybern_core::model::ValueKind;
 
-use super::label_text::past_item;
+use super::label_text::{is_time, past_item};
 use super::labels::{Hit, Labels};
 use super::layout::{self, Cell};
 use super::occurrence::{Occurrence, Place, sure};
@@ -37,11 +37,11 @@ pub(super) fn parts(labels: &Labels<'_>, text: &str) -> Vec<Vec<usize>> {
         return Vec::new();
     }
     // A time of the day may stand in brackets; other digits are of a value.
-    let outside = text.split('(').enumerate().map(|(at, part)| match part.split_once(')') {
-        Some((_, after)) if at > 0 => after,
+    let untimed = text.split('(').enumerate().map(|(at, part)| match part.split_once(')') {
+        Some((time, after)) if at > 0 && is_time(time) => after,
         _ => part,
     });
-    if outside.flat_map(str::bytes).filter(u8::is_ascii_digit).count() >= LEAST_DIGITS {
+    if untimed.flat_map(str::bytes).filter(u8::is_ascii_digit).count() >= LEAST_DIGITS {
         return Vec::new();
     }
     let pieces = text.split(STROKES).flat_map(|piece| split_at_joints(piece));

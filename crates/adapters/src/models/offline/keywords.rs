@@ -4,7 +4,7 @@
 //! a long word may have one slip. `phrase^2.5` gives a weight (1 without; below 0 it speaks against), `a & b` wants both, a keyword that begins
 //! with neither letter nor digit is looked for letter by letter, `doc:CATEGORY` wants such a document, and `mail:KIND`
 //! such a machine. `a|b` wants either, `=losses` wants the word as it is written, `ask:phrase` wants it asked for and
-//! `wrong:vin` a vehicle's number that cannot be right, `give:phrase` handed over ([`super::acts`]), `a & !b` wants the one without the other. `phrase => reason` (after the weight) is a doubt: where the phrase is
+//! `unasked:` a message that asks for nothing, `wrong:vin` a vehicle's number that cannot be right, `give:phrase` handed over ([`super::acts`]), `a & !b` wants the one without the other. `phrase => reason` (after the weight) is a doubt: where the phrase is
 //! there, a person is asked.
 //! Accents do not matter, and words that are only named to be denied do not count.
 
@@ -26,6 +26,9 @@ const EXACT: char = '=';
 const BESIDE: usize = 64;
 /// Stands for a vehicle's number in the message that cannot be right.
 const WRONG_VIN: &str = "wrong:vin";
+/// Stands for a message that asks for nothing: neither for what a keyword of the intent wants asked for, nor for anything
+/// else.
+pub(super) const UNASKED: &str = "unasked:";
 /// Parts a keyword from the doubt that it raises.
 const DOUBT: &str = " => ";
 
@@ -129,7 +132,7 @@ impl Test {
         if phrase == WRONG_VIN {
             return Self::WrongVin;
         }
-        if phrase.starts_with(FOR) || phrase.is_empty() {
+        if phrase.starts_with(FOR) || phrase == UNASKED || phrase.is_empty() {
             return Self::Never;
         }
         if phrase.contains(" & ") {

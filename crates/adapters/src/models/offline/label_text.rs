@@ -180,7 +180,7 @@ pub(super) fn bare(text: &str, start: usize, end: usize) -> (usize, usize) {
 }
 
 /// Whether a remark is a time of the day: `12:01 a.m.`
-fn is_time(remark: &str) -> bool {
+pub(super) fn is_time(remark: &str) -> bool {
     let digits = remark.bytes().filter(u8::is_ascii_digit).count();
     (3..=4).contains(&digits) && remark.contains([':', 'h']) && remark.len() <= MAX_REMARK
 }

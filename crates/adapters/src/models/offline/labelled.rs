@@ -270,7 +270,7 @@ fn spot(
             };
             let block = Some(cell).filter(|cell| kind == ValueKind::Name && side == Side::Above && is_address(*cell));
             let (at, cell) =
-                block.and_then(|_| top_of_block(page, line, page.lines[line].cells[hit.cell])).unwrap_or((at, cell));
+                block.and_then(|_| name_of_block(page, line, page.lines[line].cells[hit.cell])).unwrap_or((at, cell));
             let free = !page.is_label(at, cell) && !is_foreign(page, at, cell, kind, labels) && !page.used[at];
             let fits = free && !hit.colon && fits(page, shape, cell.start, cell.end);
             fits.then_some(Spot { line: at, start: cell.start, end: cell.end, sure: sure::BENEATH })
@@ -346,20 +346,20 @@ fn is_of_label_above(page: &Page<'_>, line: usize, cell: Cell, labels: &Labels<'
     })
 }
 
-/// The first line of the block that ends right above a label, such as a name with its address; at most so many lines.
-fn top_of_block(page: &Page<'_>, line: usize, cell: Cell) -> Option<(usize, Cell)> {
-    let mut top: Option<(usize, Cell)> = None;
+/// The name in the block that ends right above a label, such as one with its address: its line with a legal form, else its
+/// first one; at most so many lines above.
+fn name_of_block(page: &Page<'_>, line: usize, cell: Cell) -> Option<(usize, Cell)> {
+    let mut block: Vec<(usize, Cell)> = Vec::new();
     for at in (0..line).rev().take(MAX_BLOCK) {
-        let next = top.map_or(line, |(next, _)| next);
+        let next = block.last().map_or(line, |(next, _)| *next);
         let over = page.lines[at].cells.iter().find(|over| over.column.abs_diff(cell.column) <= 1);
         let free = |over: Cell| !page.is_label(at, over) || !values::find_phones(page.cell(over)).is_empty();
         let over = over.filter(|over| page.lines[at].number + 1 == page.lines[next].number && free(**over));
-        match over {
-            Some(over) => top = Some((at, *over)),
-            None => break,
-        }
+        let Some(over) = over else { break };
+        block.push((at, *over));
     }
-    top
+    let formed = block.iter().rev().find(|(_, over)| values::has_form(page.cell(*over)));
+    formed.or(block.last()).copied()
 }
 
 fn beneath(page: &Page<'_>, line: usize, place: usize, shape: Shape<'_>, labels: &Labels<'_>) -> Option<Spot> {

@@ -17,6 +17,7 @@ mod classify;
 mod codes;
 mod columns;
 mod compound;
+mod conditions;
 mod dated;
 mod decks;
 mod doubts;

@@ -230,7 +230,9 @@ fn is_form(page: &Page<'_>, line: usize, labels: &Labels<'_>) -> bool {
     let grouped = |hit: &Hit| hit.fields.iter().any(|field| labels.fields[*field].group.is_some());
     (line + 1..page.lines.len()).take(MAX_FORM).any(|below| {
         let alike = page.lines[below].cells.len() == row.cells.len();
-        let mut others = page.hits[below].iter().filter(|hit| alike && hit.fills && !grouped(hit));
+        let heads =
+            |hit: &Hit| page.hits[line].iter().any(|over| over.fields.iter().any(|field| hit.fields.contains(field)));
+        let mut others = page.hits[below].iter().filter(|hit| alike && hit.fills && (!grouped(hit) || !heads(hit)));
         others.any(|hit| page.hits[line].iter().any(|over| over.cell == hit.cell && over.fills && grouped(over)))
     })
 }

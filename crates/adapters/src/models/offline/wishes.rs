@@ -4,6 +4,7 @@ use kybern_core::model::IntentSpec;
 
 use super::acts::{self, Act};
 use super::analyse::clip;
+use super::conditions;
 use super::keywords::Keyword;
 use super::message::{Message, Search};
 use super::prepared::PreparedIntents;
@@ -62,6 +63,17 @@ pub(super) fn only_wish<'i>(text: &str, intents: &'i PreparedIntents) -> Option<
         [one] => Some(&one.intent.key),
         _ => None,
     }
+}
+
+/// The condition on which a text asks for an intent, as it is written.
+pub(super) fn condition(text: &str, key: &str, intents: &PreparedIntents) -> Option<String> {
+    let mut before = Sentence::default();
+    asking(clip(text, MAX_TEXT)).into_iter().find_map(|sentence| {
+        let wishes = sentence.wishes(&before, intents);
+        let found = wishes.iter().any(|(intent, _)| intent.key == key).then(|| conditions::of_sentence(&sentence.text));
+        before = sentence;
+        found.flatten()
+    })
 }
 
 /// What is asked for in sentences of their own, each intent once, in their order.

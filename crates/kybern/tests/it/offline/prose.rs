@@ -95,6 +95,23 @@ async fn a_vehicle_whose_number_cannot_be_right_is_asked_about() {
 }
 
 #[tokio::test]
+async fn whoever_asks_for_nothing_or_on_a_condition_is_asked() {
+    for text in [
+        "We have already ordered the loss runs from Brindle Bay on BB-26-5512, only for your information.",
+        "Brindle Bay sent us the loss runs yesterday, so that is settled.",
+        "Please order the loss runs once Ada has signed.",
+        "Si la renovación sale en más de 90 mil, pidan el historial de siniestros a Brindle Bay.",
+    ] {
+        let found = classify(&mail("loss runs", text)).await;
+        assert!(!found.doubts.is_empty() || found.confidence < THRESHOLD, "{text}: {found:?}");
+    }
+    let found =
+        classify(&mail("loss runs", "Please order the loss runs from Brindle Bay, BB-26-5512, if possible today."))
+            .await;
+    assert!(found.doubts.is_empty() && found.confidence >= THRESHOLD, "{found:?}");
+}
+
+#[tokio::test]
 async fn a_loss_run_that_comes_without_a_question_is_no_request() {
     let input = ClassifyInput {
         document_categories: vec!["LOSS_RUN".to_owned()],

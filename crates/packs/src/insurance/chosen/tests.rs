@@ -211,3 +211,34 @@ fn what_alone_is_wanted_is_what_is_left_where_no_paper_calls_it_so() {
     assert_eq!(only, Some(vec!["THR-2204467".to_owned()]));
     assert_eq!(wanted_of("Can you get the loss history? Only the auto please.", &policies), None);
 }
+
+#[tokio::test]
+async fn what_is_left_out_in_words_that_nobody_knows_is_asked_about() {
+    let read = |text: &str| {
+        let mut world = World::new();
+        world.document(
+            "a.pdf",
+            "@insured.name = Acme LLC\n@policies[0].policy_number = AL-40021\n@policies[0].insurer = Northfield Mutual\n\
+             @policies[1].policy_number = MC-771003\n@policies[1].insurer = Cedar Point Casualty",
+        );
+        world.mail("kim@acme.example", "Loss runs", text);
+        world
+    };
+    for text in [
+        "Please order the loss runs. The old ones are only there for show, nobody needs to bother those folks.",
+        "Please request loss experience on whatever is Active in the export.",
+        "Please order the loss runs, with the exception of the office package.",
+    ] {
+        let world = read(text);
+        let review =
+            world.call(&ExtractDocuments::new(), json!({"required": ["insured", "policies"]})).await.unwrap().review;
+        assert!(review.is_some_and(|review| review.title.as_deref() == Some("Which policies are wanted?")), "{text}");
+    }
+    for text in [
+        "Please order the loss runs for both policies.",
+        "Please order the loss runs. Hallmere Casualty Company had us until 2021; skip them.",
+    ] {
+        let data = read(text).run(&ExtractDocuments::new(), json!({"required": ["insured", "policies"]})).await;
+        assert_eq!(data["extracted_policies"].as_array().map(Vec::len), Some(2), "{text}");
+    }
+}

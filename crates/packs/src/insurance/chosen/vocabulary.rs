@@ -85,6 +85,9 @@ pub(super) const LOSSES: &[&str] = &[
     "historial",
     "historique",
 ];
+/// Words of the names of companies.
+pub(super) const COMPANIES: &[&str] =
+    &["company", "insurance", "mutual", "casualty", "indemnity", "assurance", "corp", "inc", "exchange", "group"];
 /// Words between a turn and what it picks.
 pub(super) const BETWEEN: &[&str] = &[
     "need",

@@ -154,10 +154,7 @@ fn reason(open: &[Open]) -> String {
         parts.push(format!("the insurer of {unknown} policies was not found"));
     }
     for Open { number, contested, .. } in open.iter().filter(|open| !open.contested.is_empty()).take(MAX_SHOWN) {
-        parts.push(format!(
-            "the rules and the language model read different insurers of {number}, {}",
-            contested.join(" and ")
-        ));
+        parts.push(format!("different insurers were read for {number}, {}", contested.join(" and ")));
     }
     let mut told: Vec<&String> = Vec::new();
     for open in open {

@@ -325,7 +325,11 @@ async fn an_insurer_that_rules_and_model_read_differently_is_asked_before_anythi
     let policies = "@policies[0].policy_number = A1\n@policies[0].insurer = North Mutual ~South Casualty\n\
                     @policies[1].policy_number = B2\n@policies[1].insurer = North Mutual";
     let review = asked_of(&mut world, policies).await.unwrap();
-    assert!(review.reason.contains("different insurers of A1, North Mutual and South Casualty"), "{}", review.reason);
+    assert!(
+        review.reason.contains("different insurers were read for A1, North Mutual and South Casualty"),
+        "{}",
+        review.reason
+    );
     let asked = &review.schema["properties"]["policy_insurers"]["properties"];
     assert_eq!((&asked["A1"]["examples"], asked.get("B2")), (&json!(["North Mutual", "South Casualty"]), None));
     world.state(json!({"policy_insurers": {"A1": "South Casualty"}}));
@@ -371,4 +375,41 @@ async fn a_shorter_spelling_of_one_insurer_is_no_contest() {
     let mut world = World::new();
     let policies = "@policies[0].policy_number = A1\n@policies[0].insurer = North Ridge Insurance Company ~North Ridge";
     assert_eq!(asked_of(&mut world, policies).await, None);
+}
+
+#[tokio::test]
+async fn an_insurer_that_was_asked_for_and_has_no_policy_is_a_question() {
+    let mut world = World::new();
+    for (name, naic) in [("Northfield Mutual", "99338"), ("Cedar Point Casualty", "99339")] {
+        let insurer = json!({"insurer_name": name, "naic_number": naic, "create": true});
+        world.run(crate::tests::insurer_tool().as_ref(), insurer).await;
+    }
+    world.document(
+        "a.pdf",
+        "@insured.name = Acme LLC\n@policies[0].policy_number = AL-40021\n@policies[0].insurer = Northfield Mutual",
+    );
+    world.mail(
+        "kim@acme.example",
+        "Loss runs",
+        "Please order the loss runs from Northfield Mutual and Cedar Point Casualty.",
+    );
+    let args = json!({"required": ["insured", "policies"]});
+    let review = world.call(&tool(), args.clone()).await.unwrap().review.unwrap();
+    assert_eq!(review.details["insurers"], json!(["Cedar Point Casualty"]));
+    assert!(review.reason.contains("no policy of theirs was found"), "{}", review.reason);
+    // That there is none is an answer.
+    world.state(json!({"extracted_policies": []}));
+    let data = world.run(&tool(), args.clone()).await;
+    assert_eq!(data["extracted_policies"].as_array().map(Vec::len), Some(1));
+    // Whom the message only mentions is not asked for.
+    let mut world = World::new();
+    world
+        .run(crate::tests::insurer_tool().as_ref(), json!({"insurer_name": "Cedar Point Casualty", "create": true}))
+        .await;
+    world.document(
+        "a.pdf",
+        "@insured.name = Acme LLC\n@policies[0].policy_number = AL-40021\n@policies[0].insurer = Northfield Mutual",
+    );
+    world.mail("kim@acme.example", "Loss runs", "Please order the loss runs. Cedar Point Casualty made an offer too.");
+    assert_eq!(world.run(&tool(), args).await["extracted_policies"].as_array().map(Vec::len), Some(1));
 }

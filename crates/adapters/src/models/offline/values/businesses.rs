@@ -6,7 +6,7 @@ use super::names::{is_form, is_shortened, keeps_stop, tidy};
 /// Words of a run of capitals that may be a name.
 const MAX_RUN: usize = 8;
 /// Words that a bare business name may have before its form.
-const MAX_BARE_WORDS: usize = 6;
+const MAX_BARE_WORDS: usize = 8;
 /// Digits of a word that is no part of a run of capitals.
 const LEAST_DIGITS: usize = 3;
 /// Small words inside the name of a business.

@@ -101,7 +101,10 @@ pub(super) fn policy(text: &str) -> Option<Read> {
     let other = super::vin::vin(number).is_some()
         || CURRENCIES.contains(&first)
         || CURRENCIES.iter().any(|c| amount(number, c));
-    let plain = count == number.len() && count < LEAST_DIGITS || is_edition(&text[end..]);
+    // `69 300 $` is an amount.
+    let spaced = number.bytes().all(|b| b.is_ascii_digit() || b == b' ');
+    let priced = spaced && text[end..].trim_start().starts_with(['$', '€', '£']);
+    let plain = count == number.len() && count < LEAST_DIGITS || is_edition(&text[end..]) || priced;
     let fits = (4..=MAX_POLICY).contains(&number.len()) && count >= 2 && !other && !plain;
     let fit = if number.len() >= 6 && count >= 4 { 1.0 } else { 0.85 };
     let value = number.replace("- ", "-").replace("/ ", "/");
