@@ -161,7 +161,7 @@ async fn vacuumed(conn: &mut PgConnection, table: &str) {
         if size == 0 {
             return;
         }
-        tokio::time::sleep(std::time::Duration::from_millis(50)).await;
+        sqlx::raw_sql("SELECT pg_sleep(0.05)").execute(&mut *conn).await.unwrap();
     }
     panic!("{table} still takes space after ten seconds of vacuuming");
 }

@@ -122,6 +122,7 @@ pub(super) fn whole_name(
     let before = page.text[cell.start..from].chars().count();
     let column = Cell { column: cell.column + before, width: cell.width.saturating_sub(before), ..*cell };
     let mut whole = name.to_owned();
+    let mut open_end: Option<values::Read> = None;
     for step in 1..=MAX_WRAPPED {
         let ends_open = is_open(&whole);
         let so_far = (ends_open, !whole.contains(' '));
@@ -135,16 +136,20 @@ pub(super) fn whole_name(
         let forms = ends && (signed || rest.split_whitespace().all(values::has_form));
         let form = || values::read(ValueKind::Name, rest).filter(|read| forms && read.start == 0);
         let last = values::leading_business(rest).filter(|rest| rest.start == 0).or_else(form);
-        // `Fern &` needs another word, whether or not it has a legal form.
-        let needed = || values::read(ValueKind::Name, rest).filter(|read| ends_open && read.start == 0);
-        let last = last.or_else(needed);
-        whole = format!("{whole} {}", last.as_ref().and_then(|last| last.value.as_str()).unwrap_or(rest));
+        // `Fern &` needs another word, whether or not a legal form comes.
+        let needed = last.is_none().then(|| values::read(ValueKind::Name, rest)).flatten();
+        let needed = needed.filter(|read| ends_open && read.start == 0);
+        let next = last.as_ref().or(needed.as_ref()).and_then(|last| last.value.as_str());
+        whole = format!("{whole} {}", next.unwrap_or(rest));
         // Of a name on three lines the words say whose it is.
         if let Some(last) = last.filter(|_| step == 1 || ends_open || labels.signed(&whole).contains(&field)) {
             return values::Read { value: whole.into(), fit: last.fit, ..read };
         }
+        if let Some(needed) = needed {
+            open_end = Some(values::Read { value: whole.clone().into(), fit: needed.fit, ..read.clone() });
+        }
     }
-    read
+    open_end.unwrap_or(read)
 }
 
 /// Whether a name ends with a word that joins it to what follows.

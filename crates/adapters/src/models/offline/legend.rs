@@ -119,7 +119,7 @@ fn explained_field(labels: &Labels<'_>) -> Option<usize> {
     let named = |pattern: &&FieldPattern| {
         pattern.value == ValueKind::Name && pattern.group.is_some() && !pattern.signs.is_empty()
     };
-    labels.fields.iter().position(|pattern| named(&pattern))
+    labels.fields.iter().position(named)
 }
 
 /// The entries whose codes stand where the label of the name expects it.

@@ -43,7 +43,7 @@ async fn whose_a_policy_is_is_asked(place: Site) {
     let task = rest(&client, MAIL).await;
     assert_eq!(task["status"], "needs_review", "{task}");
     let reason = text(&task["waits"][0]["reason"]);
-    assert!(reason.contains("read different insurers of NRC-AL-204417-02"), "{reason}");
+    assert!(reason.contains("different insurers were read for NRC-AL-204417-02"), "{reason}");
     for kind in ["insurance.policy", "insurance.deal", "insurance.loss_run_request"] {
         assert!(client.list(&format!("/api/records/{kind}")).await.is_empty(), "{kind}");
     }
