@@ -4,7 +4,7 @@ set -euo pipefail
 kybern=$(realpath "${1:-target/debug/kybern}")
 cd "$(dirname "${BASH_SOURCE[0]}")"
 folder=$(mktemp -d)
-export KYBERN_URL=http://127.0.0.1:${KYBERN_PORT:-7199}
+export KYBERN_URL=http://127.0.0.1:${PORT:-7199}
 KYBERN_API_KEY=kyb_$(python3 -c 'import secrets; print(secrets.token_hex(16))')
 FORMS_SECRET=whsec_$(python3 -c 'import base64, secrets; print(base64.b64encode(secrets.token_bytes(24)).decode())')
 export KYBERN_API_KEY FORMS_SECRET
