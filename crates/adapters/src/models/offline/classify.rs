@@ -10,7 +10,7 @@ use super::analyse::{clip, round};
 use super::keywords::{Keyword, UNASKED};
 use super::message::{MAX_TEXT, Message, Search, hands_on};
 use super::prepared::PreparedIntents;
-use super::words::words;
+use super::words::{fold, words};
 use super::{MODEL, acts, doubts, examples, noise, wishes};
 
 /// What full likeness to an example counts beside a keyword's 1.
@@ -153,11 +153,43 @@ fn scores<'i>(input: &ClassifyInput, intents: &'i PreparedIntents) -> Vec<Scored
     found
 }
 
-/// Whether a text asks for anything at all.
+/// Whether a text asks for anything at all, or says that somebody wants something: `Our broker asked for reports.`
 fn asks_anything(text: &str) -> bool {
     let found = words(text, 0);
-    acts::acts(&found, &acts::borders(text, &found)).contains(&acts::Act::Asked)
+    let acts = acts::acts(&found, &acts::borders(text, &found));
+    acts.iter().any(|act| matches!(act, acts::Act::Asked | acts::Act::Wanted))
+        || found.iter().any(|word| WISHES.contains(&fold(&word.text).as_str()))
 }
+
+/// Words by which somebody tells of a wish.
+const WISHES: [&str; 26] = [
+    "ask",
+    "asks",
+    "asked",
+    "asking",
+    "need",
+    "needs",
+    "needed",
+    "want",
+    "wants",
+    "wanted",
+    "require",
+    "requires",
+    "required",
+    "request",
+    "requests",
+    "requested",
+    "pide",
+    "piden",
+    "pidio",
+    "necesita",
+    "necesitan",
+    "solicita",
+    "demande",
+    "demandent",
+    "exige",
+    "braucht",
+];
 
 fn evidence_of(found: &[Scored<'_>], noise: f64) -> Evidence {
     let Some(best) = found.first() else { return Evidence::default() };
