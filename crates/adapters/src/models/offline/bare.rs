@@ -7,6 +7,7 @@ use kybern_core::model::ValueKind;
 
 use super::bands::is_term;
 use super::bare_names::letters;
+use super::label_text::calls_number;
 use super::labels::Labels;
 use super::occurrence::{Occurrence, Place, sure};
 use super::page::Page;
@@ -28,8 +29,7 @@ const EMERGENCIES: [&str; 12] = [
     "roadside",
     "schaden",
 ];
-/// How a number is called beneath the heading of what it is the number of, and lines from the one to the other.
-const NUMBERS: [&str; 7] = ["number", "no", "nr", "#", "num", "número", "numéro"];
+/// Lines from a heading to the number of what it names.
 const MAX_HEADED: usize = 3;
 /// Bare names that are looked at; a text with more is a list of somebody's customers.
 const MAX_NAMES: usize = 50;
@@ -153,7 +153,7 @@ pub(super) fn headed(page: &Page<'_>, index: usize, labels: &Labels<'_>, found: 
         for (line, row) in page.lines.iter().enumerate().filter(|(line, _)| !page.used[*line]) {
             for cell in &row.cells {
                 let Some((word, rest)) = page.cell(*cell).split_once([' ', ':']) else { continue };
-                if !NUMBERS.contains(&word.trim_end_matches([':', '.']).to_lowercase().as_str()) {
+                if !calls_number(word) {
                     continue;
                 }
                 let above = (line.saturating_sub(MAX_HEADED)..line).rev();

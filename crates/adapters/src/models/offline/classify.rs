@@ -3,6 +3,8 @@
 //! What a machine wrote is known by its structure, so no words of it decide. Beside the intent stand doubts: why a
 //! person must look although the intent may be sure.
 
+use std::cell::LazyCell;
+
 use kybern_core::mail::MailKind;
 use kybern_core::model::{Classification, ClassifyInput, IntentSpec};
 
@@ -124,7 +126,7 @@ fn scores<'i>(input: &ClassifyInput, intents: &'i PreparedIntents) -> Vec<Scored
     let message = Message::new(input, hands_on(input) && !wishes, wishes);
     let search = Search::new(&message, &intents.keywords.stems);
     let likenesses = intents.examples.similarities(input);
-    let anything = asks_anything(&input.subject) || asks_anything(said(input, intents));
+    let anything = LazyCell::new(|| asks_anything(&input.subject) || asks_anything(said(input, intents)));
     let of_intents = intents.specs.iter().zip(&intents.keywords.of_intents).zip(likenesses);
     let mut found: Vec<Scored<'_>> = of_intents
         .map(|((intent, keywords), likeness)| {
@@ -140,7 +142,7 @@ fn scores<'i>(input: &ClassifyInput, intents: &'i PreparedIntents) -> Vec<Scored
             }
             let score = words.iter().map(|(_, weight)| weight).sum::<f64>() + EXAMPLES * likeness;
             let is_wished = wished == Some(intent.key.as_str());
-            let asks = || anything || words.iter().any(|(word, weight)| *weight > 0.0 && word.starts_with(ASKED));
+            let asks = || *anything || words.iter().any(|(word, weight)| *weight > 0.0 && word.starts_with(ASKED));
             let raised = |keyword: &'i Keyword| {
                 let is_raised = search.says(keyword) || keyword.phrase == UNASKED && !is_wished && !asks();
                 keyword.doubt.as_deref().filter(|_| is_raised)
@@ -312,10 +314,11 @@ fn doubts_about(input: &ClassifyInput, best: Option<&Scored<'_>>, intents: &Prep
             found.push((*reason).to_owned());
         }
     }
-    if let Some(condition) = wishes::condition(&wished(input), &best.intent.key, intents) {
+    let wished = wished(input);
+    if let Some(condition) = wishes::condition(&wished, &best.intent.key, intents) {
         found.push(format!("it asks on a condition: {condition:?}"));
     }
-    let several = wishes::wishes(&wished(input), intents);
+    let several = wishes::wishes(&wished, intents);
     if !several.is_empty() {
         let told: Vec<String> = several.iter().map(|wish| format!("{} ({:?})", wish.intent.key, wish.said())).collect();
         found.push(format!("it asks for several things: {}", told.join(", ")));

@@ -84,7 +84,6 @@ const IDLE: &[&str] = &[
     "pueden",
     "puede",
     "preguntas",
-    "questions",
     "works",
     "allowed",
     "available",

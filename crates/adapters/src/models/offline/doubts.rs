@@ -83,8 +83,6 @@ const HUSHES: &[(&str, u8)] = &[
     ("no need to ask the", 2),
     ("without bothering the", 2),
     ("without involving the", 2),
-    ("do not contact the", 2),
-    ("don t contact the", 2),
     ("sent to me directly", 1),
     ("send them to me directly", 1),
     ("directly to me", 1),

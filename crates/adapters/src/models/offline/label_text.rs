@@ -55,7 +55,7 @@ const VERBS: [&str; 12] = [
 ];
 
 /// What the number of a thing is called behind the thing.
-const NUMBERS: [&str; 6] = ["number", "no", "no.", "nr", "nr.", "#"];
+const NUMBERS: [&str; 7] = ["number", "no", "nr", "#", "num", "número", "numéro"];
 
 /// What stands between a label and its value on the next line.
 const POINTERS: [&str; 17] = [
@@ -159,11 +159,15 @@ pub(super) fn points_down(rest: &str) -> bool {
     POINTERS.contains(&rest.as_str())
 }
 
+/// Whether a word says that the number of what stands before it or above it follows.
+pub(super) fn calls_number(word: &str) -> bool {
+    NUMBERS.contains(&word.trim_end_matches([':', '.']).to_lowercase().as_str())
+}
+
 /// Whether nothing inside a phrase parts it in two: `policy, number` is one label all the same.
 pub(super) fn is_one(phrase: &str) -> bool {
     let parts = |c: char| matches!(c, ':' | '(' | ')' | ';' | '"');
-    let listed =
-        phrase.split_once(',').is_some_and(|(_, rest)| !NUMBERS.contains(&rest.trim().to_lowercase().as_str()));
+    let listed = phrase.split_once(',').is_some_and(|(_, rest)| !calls_number(rest.trim()));
     !phrase.contains(parts) && !listed
 }
 

@@ -1,0 +1,75 @@
+use super::*;
+
+fn company(text: &str, address: &str) -> String {
+    let named = company_of(text, address);
+    assert!(named.iter().all(|named| text[named.start..].starts_with(&named.name)));
+    named.map(|named| named.name).unwrap_or_default()
+}
+
+#[test]
+fn the_company_is_the_name_of_the_domain() {
+    for (text, name) in [
+        ("Ada Example, Fern Hollow Hauling LLC 512-555-0171", "Fern Hollow Hauling LLC"),
+        ("Fern Hollow Hauling 512-555-0171", "Fern Hollow Hauling"),
+        ("Thanks\nAda Example | Owner | Fern Hollow Hauling | (512) 555-0171", "Fern Hollow Hauling"),
+        ("Fern Hollow Hauling needs\n\nAda Example, Fern Hollow Hauling, Inc.", "Fern Hollow Hauling, Inc."),
+        ("Fern Hollow Hauling\nTel. 512-555-0171", "Fern Hollow Hauling"),
+        ("We at Fern Hollow Hauling LLC need a truck", "Fern Hollow Hauling LLC"),
+        ("Cedar Mill Grocers LLC wants a certificate", ""),
+        ("soy dueño de Transportes Fern Hollow Hauling LLC", "Transportes Fern Hollow Hauling LLC"),
+        ("fern hollow", ""),
+    ] {
+        assert_eq!(company(text, "ada@fernhollowhauling.example"), name, "{text}");
+    }
+    let short = "It is Fern Hollow Freightways, Inc. on everything, not just Fern Hollow. Thanks";
+    assert_eq!(company(short, "ada@fernhollowfrt.example"), "Fern Hollow Freightways, Inc.");
+    assert_eq!(
+        company("Ada Example, Fern Hollow Hauling. Shopping around", "ada@fernhollow.example"),
+        "Fern Hollow Hauling"
+    );
+    assert_eq!(company("Fern & Hollow Motor Lines LLP", "ada@fernhollow.example"), "Fern & Hollow Motor Lines LLP");
+}
+
+#[test]
+fn whoever_places_insurance_is_not_whom_it_is_for() {
+    let is_office = |name: &str| is_office(name, &ExtractionSchema::default());
+    assert!(
+        is_office("Fern Hollow Wholesale")
+            && is_office("Courtage Fern Hollow")
+            && is_office("Fern Hollow Brokers")
+            && !is_office("Fern Hollow Freight")
+    );
+}
+
+#[test]
+fn an_initial_beside_the_address_is_the_name_at_the_end() {
+    let found = |name: &str, body: &str| {
+        let named = person_of(body, &Sender { us: "", name, address: "ada@fernhollow.example" });
+        assert!(named.iter().all(|named| body[named.start..].starts_with(&named.name)));
+        named.map(|named| named.name).unwrap_or_default()
+    };
+    assert_eq!(found("A Example", "need a quote\n  Ada Example\n"), "Ada Example");
+    assert_eq!(found("A. Example", "Thanks,\nAda B. Example"), "Ada B. Example");
+    assert_eq!(found("Ada Example", "Thanks, Ada Example"), "Ada Example");
+    for body in ["Bea Example", "Ada Example called", "Example", "Ada Sample"] {
+        assert_eq!(found("A Example", body), "", "{body}");
+    }
+}
+
+#[test]
+fn a_person_is_no_company() {
+    let person = |name: &str| is_person(&Sender { us: "", name, address: "ada@fernhollow.example" });
+    assert!(person("Ada Example"));
+    for name in [
+        "Underwriting Services",
+        "Claims Desk",
+        "",
+        "Ada",
+        "Fern Hollow",
+        "Cedar Mill Grocers LLC",
+        "loads desk",
+        "Ada Example 2",
+    ] {
+        assert!(!person(name), "{name}");
+    }
+}
