@@ -194,6 +194,13 @@ impl NewTask {
         self.source.starts_with("api/") && earlier.plus(limits::KEY_LIFE) <= self.at
     }
 
+    /// What came with it, with its numbers: 0 is the message itself, where one was kept, and files begin at 1. Without
+    /// a message they begin at 1 too, so that nothing takes the first file for what was written.
+    pub fn numbered_attachments(&self) -> impl Iterator<Item = (u32, &NewAttachment)> {
+        let first = self.attachments.first().map(|file| u32::from(file.source != AttachmentSource::Original));
+        (first.unwrap_or_default()..).zip(&self.attachments)
+    }
+
     /// The row that it makes in its tenant; claimed with its submission or not.
     #[must_use]
     pub fn row(&self, tenant: TenantId, claimed: bool) -> Task {
@@ -310,7 +317,7 @@ pub struct NewAttachment {
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Attachment {
-    /// Its number in its task, from 0.
+    /// Its number in its task: 0 is the message itself, files begin at 1.
     pub n: u32,
     /// Its name.
     pub filename: String,

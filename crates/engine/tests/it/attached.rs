@@ -145,7 +145,7 @@ fn a_person_says_what_is_in_a_picture_that_the_model_cannot_see() {
         assert_eq!((asked.status, model.count()), (TaskStatus::NeedsReview, 0));
         // What is said of a file that nobody asked about is passed over.
         let typed = json!({
-            "documents": {"0": {"text": "A trailer with a flat tyre."}},
+            "documents": {"1": {"text": "A trailer with a flat tyre."}},
             "decisions": {"1": {"picture": true}},
         });
         let waits = live.task(asked.task_id).await.waits;

@@ -65,7 +65,7 @@ fn a_document_that_cannot_be_read_is_asked_about_by_name_and_models_are_not_aske
                 json!({}),
                 json!({"documents": {}}),
                 json!({"documents": {"1": {}}}),
-                json!({"documents": {"0": {"ignore": true}, "1": {"ignore": true}}}),
+                json!({"documents": {"1": {"ignore": true}, "2": {"ignore": true}}}),
             ] {
                 assert_eq!(live.review(id, None, wrong).await.unwrap_err().code(), ErrorCode::Validation);
             }
@@ -94,7 +94,7 @@ fn a_plan_that_came_with_the_task_waits_for_its_documents() {
         let id = live.try_submit(request).await.unwrap().id;
         let task = live.rest(id).await;
         assert_eq!((kinds(&task), task.completed_step_ids.len()), (vec![WaitKind::Document], 0));
-        live.review(id, None, json!({"documents": {"0": {"ignore": true}}})).await.unwrap();
+        live.review(id, None, json!({"documents": {"1": {"ignore": true}}})).await.unwrap();
         let task = live.proven(id).await;
         assert_eq!((task.status, task.completed_step_ids), (TaskStatus::Completed, vec!["a".to_owned()]));
         assert_eq!(asked(live.world), 0);

@@ -59,7 +59,7 @@ fn yes(task: &TaskView) -> Value {
 }
 
 fn answer(decision: Value) -> Value {
-    json!({"documents": {"0": decision}})
+    json!({"documents": {"1": decision}})
 }
 
 #[test]
@@ -70,7 +70,7 @@ fn nothing_happens_before_a_person_has_compared_the_text_with_its_picture() {
         assert!(wait(&task).reason.contains("letter.photo was read from a picture"), "{}", wait(&task).reason);
         let page = &wait(&task).details["scans"][0]["pages"][0];
         assert_eq!((&page["page"], &page["text"], &page["confidence"]), (&json!(1), &json!(READ), &json!(0.4)));
-        assert_eq!(page["picture"], json!(format!("/api/tasks/{id}/attachments/0?page=1")));
+        assert_eq!(page["picture"], json!(format!("/api/tasks/{id}/attachments/1?page=1")));
         let picture = live.engine.page_picture(&live.world.actor, id, 0, 1).await.unwrap();
         assert_eq!(picture.bytes, "picture of page 1");
         live.review(id, None, answer(json!({"confirm": yes(&task)}))).await.unwrap();
@@ -140,7 +140,7 @@ fn a_person_is_told_which_pages_of_a_scan_were_not_read() {
         let shown: Vec<(u64, bool)> =
             pages.iter().map(|page| (page["page"].as_u64().unwrap(), page["read"].as_bool().unwrap())).collect();
         assert_eq!(shown, [(1, true), (2, false), (3, false), (4, true)]);
-        assert_eq!(pages[1]["picture"], json!(format!("/api/tasks/{id}/attachments/0?page=2")));
+        assert_eq!(pages[1]["picture"], json!(format!("/api/tasks/{id}/attachments/1?page=2")));
         live.review(id, None, answer(json!({"confirm": yes(&task)}))).await.unwrap();
         assert_eq!(live.proven(id).await.status, TaskStatus::Completed);
         assert_eq!(live.outcome(id, "_extraction").unwrap().data["documents"][0]["unreadPages"], json!([2, 3]));
@@ -157,7 +157,7 @@ fn nothing_happens_on_a_text_of_which_a_page_was_not_read_before_a_person_knows(
         let task = live.proven(id).await;
         assert_eq!((task.status, &task.state["said"]), (TaskStatus::Completed, &json!("DOT 9104417")));
         let outcome = live.outcome(id, "_extraction").unwrap();
-        assert_eq!(outcome.data["decisions"], json!({"0": {"withoutPictures": true}}), "its text needs no room");
+        assert_eq!(outcome.data["decisions"], json!({"1": {"withoutPictures": true}}), "its text needs no room");
     });
 }
 
@@ -190,13 +190,13 @@ fn answers_about_several_documents_add_up() {
         let task = live.rest(id).await;
         let lost = json!({"page": 1, "start": 4, "end": 400, "text": "x"});
         let both = json!({
-            "documents": {"0": {"text": "typed in"}, "1": {"confirm": yes(&task), "corrections": [lost]}},
+            "documents": {"1": {"text": "typed in"}, "2": {"confirm": yes(&task), "corrections": [lost]}},
             "heard_by": "telephone"
         });
         live.review(id, None, both).await.unwrap();
         let task = live.until(id, |task| task.waits.iter().any(|wait| wait.reason.contains("names no place"))).await;
         assert!(!wait(&task).reason.contains("a.locked"), "the other document is decided: {}", wait(&task).reason);
-        live.review(id, None, json!({"documents": {"1": {"confirm": yes(&task)}}})).await.unwrap();
+        live.review(id, None, json!({"documents": {"2": {"confirm": yes(&task)}}})).await.unwrap();
         let task = live.proven(id).await;
         assert_eq!((task.status, &task.state["said"]), (TaskStatus::Completed, &json!("typed in")));
         assert_eq!(task.state["heard_by"], "telephone", "what was said beside it is not forgotten");
@@ -219,15 +219,15 @@ fn a_person_is_asked_to_compare_no_more_than_one_can() {
         let id = live.try_submit(request).await.unwrap().id;
         let task = live.rest(id).await;
         let shown = wait(&task).details["scans"].as_array().unwrap();
-        assert_eq!((shown.len(), &shown[0]["n"]), (1, &json!(0)));
+        assert_eq!((shown.len(), &shown[0]["n"]), (1, &json!(1)));
         assert_eq!(
             shown[0]["pages"][0]["text"].as_str().map(str::len),
             Some(200_000),
             "all that is confirmed is shown"
         );
         let file = &wait(&task).details["files"][0];
-        assert_eq!((&file["n"], &file["fault"]), (&json!(1), &json!("too_large")));
-        let both = json!({"documents": {"0": {"confirm": yes(&task)}, "1": {"ignore": true}}});
+        assert_eq!((&file["n"], &file["fault"]), (&json!(2), &json!("too_large")));
+        let both = json!({"documents": {"1": {"confirm": yes(&task)}, "2": {"ignore": true}}});
         live.review(id, None, both).await.unwrap();
         assert_eq!(live.proven(id).await.status, TaskStatus::Completed);
     });

@@ -1,5 +1,6 @@
 //! A mail that the rules are unsure of, read by a language model over HTTP, in the format of each large provider.
 
+mod attached;
 mod killed;
 mod mixed;
 

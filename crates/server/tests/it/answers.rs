@@ -109,7 +109,7 @@ async fn tasks(walk: &mut Walk<'_>, fixture: &Fixture) {
     let ended = &fixture.ended;
     let attachments = walk.call(200, ("GET", "/api/tasks/{id}/attachments"), &[ended], &viewer, None).await;
     assert_eq!(attachments["items"][0]["filename"], "note.txt");
-    walk.call(200, ("GET", "/api/tasks/{id}/attachments/{n}"), &[ended, "0"], &viewer, None).await;
+    walk.call(200, ("GET", "/api/tasks/{id}/attachments/{n}"), &[ended, "1"], &viewer, None).await;
 }
 
 async fn steering(walk: &mut Walk<'_>, fixture: &Fixture) {
@@ -962,7 +962,7 @@ async fn filters_of_tasks_filter() {
 async fn an_original_comes_back_as_a_download() {
     let app = App::start().await;
     let fixture = Fixture::of(&app, &app.ours).await;
-    let path = format!("/api/tasks/{}/attachments/0", fixture.ended);
+    let path = format!("/api/tasks/{}/attachments/1", fixture.ended);
     let answer = app.send(Ask::get(&path).key(&app.ours.viewer)).await;
     assert_eq!(answer.text(), "hello");
     assert_eq!(answer.header("content-type"), "text/plain");
@@ -979,14 +979,14 @@ async fn a_page_that_is_read_from_its_picture_shows_it() {
     let file = json!({"filename": "a.photo", "contentType": "image/png", "dataBase64": "RE9U"});
     let task = json!({"input": "x", "planKey": fixture.plan, "attachments": [file]});
     let task = app.submit(&app.ours.operator, task).await;
-    let path = format!("/api/tasks/{}/attachments/0", task["id"].as_str().unwrap());
+    let path = format!("/api/tasks/{}/attachments/1", task["id"].as_str().unwrap());
     let answer = app.send(Ask::get(&format!("{path}?page=2")).key(&app.ours.viewer)).await;
     assert_eq!((answer.text(), answer.header("content-type")), ("picture of page 2".into(), "image/png"));
     for wrong in ["page=0", "page=one", "page=501", "pages=1"] {
         let ask = Ask::get(&format!("{path}?{wrong}")).key(&app.ours.viewer);
         app.send(ask).await.refused(400, "VALIDATION_ERROR", wrong);
     }
-    let text = format!("/api/tasks/{}/attachments/0?page=1", fixture.ended);
+    let text = format!("/api/tasks/{}/attachments/1?page=1", fixture.ended);
     app.send(Ask::get(&text).key(&app.ours.viewer)).await.refused(404, "NOT_FOUND", "a page of text has no picture");
 }
 

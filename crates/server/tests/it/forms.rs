@@ -56,7 +56,7 @@ async fn a_form_with_files_is_a_submission() {
     let files = app.send(Ask::get(&path).key(&app.ours.viewer)).await.json();
     let names: Vec<&str> = files["items"].as_array().unwrap().iter().map(|f| f["filename"].as_str().unwrap()).collect();
     assert_eq!(names, ["a.txt", "b.bin"]);
-    let original = app.send(Ask::get(&format!("{path}/1")).key(&app.ours.viewer)).await;
+    let original = app.send(Ask::get(&format!("{path}/2")).key(&app.ours.viewer)).await;
     assert_eq!(original.body.as_ref(), [0, 159, 146, 150]);
     assert_eq!(original.header("content-type"), "application/octet-stream");
 }

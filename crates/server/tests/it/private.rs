@@ -132,7 +132,7 @@ async fn its_user_and_the_admins_see_and_answer_a_conversation() {
     let app = App::start().await;
     let private = Private::of(&app, &app.ours.operator).await;
     for key in [&app.ours.operator, &app.ours.admin] {
-        for path in ["", "/log", "/artifacts", "/attachments", "/attachments/0"] {
+        for path in ["", "/log", "/artifacts", "/attachments", "/attachments/1"] {
             let answer = app.send(Ask::get(&format!("/api/tasks/{}{path}", private.task)).key(key)).await;
             assert_eq!(answer.status, 200, "{path}: {}", answer.text());
         }
@@ -142,7 +142,7 @@ async fn its_user_and_the_admins_see_and_answer_a_conversation() {
         assert_eq!(answer.status, 200, "{}", answer.text());
     }
     let path = format!("/api/internal/brain/review/{}", private.task);
-    let answer = json!({"corrections": {"documents": {"0": {"ignore": true}}}});
+    let answer = json!({"corrections": {"documents": {"1": {"ignore": true}}}});
     let answer = app.send(Ask::post(&path).key(&app.ours.admin).json(&answer)).await;
     assert_eq!(answer.status, 200, "{}", answer.text());
 }

@@ -172,7 +172,7 @@ async fn insert(tx: &mut Tx, submission: &Submission) -> Result<()> {
         freeze(tx, scope, plan).await?;
     }
     tx.execute(&INSERT, &submission.args()).await?;
-    for (n, attachment) in (0_u32..).zip(&new.attachments) {
+    for (n, attachment) in new.numbered_attachments() {
         let args = args![
             scope,
             new.id.as_uuid(),

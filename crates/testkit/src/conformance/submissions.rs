@@ -172,6 +172,30 @@ pub async fn attachments_keep_their_order(h: Harness) {
     }
 }
 
+/// Number 0 is what was written: a file that came without a message must not be taken for it.
+pub async fn files_begin_at_one(h: Harness) {
+    let (w, home) = World::new(h).await;
+    let file = |source: AttachmentSource| NewAttachment {
+        filename: source.as_str().to_owned(),
+        content_type: "text/plain".to_owned(),
+        size: 1,
+        hash: "0".repeat(64),
+        source,
+    };
+    for (sources, numbers) in [
+        (vec![AttachmentSource::Attached, AttachmentSource::Inline], vec![1, 2]),
+        (vec![AttachmentSource::Inline], vec![1]),
+        (vec![AttachmentSource::Original, AttachmentSource::Attached], vec![0, 1]),
+        (Vec::new(), Vec::new()),
+    ] {
+        let attachments = sources.iter().copied().map(file).collect();
+        let task = w.queued(&home, NewTask { attachments, ..w.new_task() }).await;
+        let stored = w.store().attachments(home.scope, task.id).await.unwrap();
+        assert_eq!(stored.iter().map(|file| file.n).collect::<Vec<_>>(), numbers);
+        assert_eq!(stored.iter().map(|file| file.source).collect::<Vec<_>>(), sources);
+    }
+}
+
 pub async fn a_frozen_plan_comes_with_the_task(h: Harness) {
     let (w, home) = World::new(h).await;
     let plan = plan("test.plan");

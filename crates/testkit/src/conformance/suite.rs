@@ -344,6 +344,7 @@ macro_rules! conformance_suite {
                 a_hundred_parallel_submissions_make_one_task,
                 an_id_is_taken_once,
                 attachments_keep_their_order,
+                files_begin_at_one,
                 a_frozen_plan_comes_with_the_task,
                 fork_rows_come_with_the_submission,
             }

@@ -425,14 +425,15 @@ pub(super) fn page_of_large<T: Serialize>(
 }
 
 fn row_of(tenant: TenantId, new: NewTask) -> TaskRow {
-    let attachments = (0..).zip(new.attachments).map(|(n, file)| Attachment {
+    let numbered = new.numbered_attachments().map(|(n, file)| Attachment {
         n,
-        filename: file.filename,
-        content_type: file.content_type,
+        filename: file.filename.clone(),
+        content_type: file.content_type.clone(),
         size: file.size,
-        hash: file.hash,
+        hash: file.hash.clone(),
         source: file.source,
     });
+    let attachments = numbered.collect();
     let (forked_from, journal) = new.forked_from.map_or((None, Vec::new()), |(from, rows)| (Some(from), rows));
     let task = Task {
         id: new.id,
@@ -476,7 +477,7 @@ fn row_of(tenant: TenantId, new: NewTask) -> TaskRow {
         body_hash: new.body_hash,
         claimable_at: Some(new.at),
         lease_owner: None,
-        attachments: attachments.collect(),
+        attachments,
         journal,
         attempts: Vec::new(),
         signals: Vec::new(),

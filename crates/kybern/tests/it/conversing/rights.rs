@@ -42,7 +42,7 @@ async fn conversations_are_their_users(site: Site) {
 
     // Its task is no way around the chat.
     let task = format!("/api/tasks/{}", text(&turn["taskId"]));
-    for path in ["", "/log", "/events", "/artifacts", "/attachments", "/attachments/0"] {
+    for path in ["", "/log", "/events", "/artifacts", "/attachments", "/attachments/1"] {
         let (status, answer) = stranger.send(&Ask::get(&format!("{task}{path}"))).await;
         assert_eq!((status.as_u16(), &answer["error"]["code"]), (404, &json!("NOT_FOUND")), "{path}");
     }

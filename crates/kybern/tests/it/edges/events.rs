@@ -107,7 +107,7 @@ async fn two_tenants_see_nothing_of_each_other(site: Site) {
         assert_eq!(tenant.list("/api/records/network.entity").await.len(), 1);
         assert!(!tenant.get("/api/audit").await.to_string().contains(&theirs));
         let entity = text(&other["result"]["entity_id"]);
-        let reads = ["", "/log", "/events", "/artifacts", "/attachments", "/attachments/0"]
+        let reads = ["", "/log", "/events", "/artifacts", "/attachments", "/attachments/1"]
             .map(|end| Ask::get(&format!("/api/tasks/{theirs}{end}")));
         let acts = ["cancel", "pause", "resume", "retry", "replay", "review", "fork"].map(|act| {
             let body = if act == "review" { json!({"corrections": {}}) } else { json!({}) };
