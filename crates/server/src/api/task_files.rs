@@ -54,7 +54,7 @@ pub(crate) async fn attachments(
     tag = "tasks",
     params(
         ("id" = String, Path, format = "uuid", description = "The task"),
-        ("n" = u32, Path, description = "Its number, from 0"),
+        ("n" = u32, Path, description = "Its number: 0 is a mail itself, files begin at 1"),
         ("page" = Option<u32>, Query, minimum = 1, maximum = 500,
             description = "The picture of this page, from 1, instead of the original"),
     ),

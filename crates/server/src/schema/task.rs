@@ -257,7 +257,7 @@ pub struct ArtifactPage {
 #[derive(ToSchema)]
 #[schema(as = Attachment, rename_all = "camelCase")]
 pub struct AttachmentSchema {
-    /// Its number, from 0.
+    /// Its number: 0 is a mail itself, files begin at 1.
     pub n: u32,
     /// Its name.
     pub filename: String,
