@@ -55,6 +55,10 @@ const OFFICES: [&str; 21] = [
     "underwriting",
     "wholesale",
 ];
+/// More words of the names of insurers.
+const INSURERS: [&str; 10] = [
+    "casualty", "indemnity", "mutual", "surety", "reciprocal", "exchange", "lloyds", "underwriters", "retention", "reinsurance",
+];
 /// Words of names that several people write under.
 const DESKS: [&str; 22] = [
     "services",
@@ -295,6 +299,13 @@ fn addresses(text: &str) -> Vec<&str> {
     words.filter(|word| word.contains('@')).take(MAX_ADDRESSES).collect()
 }
 
+/// Whether a name has a word by which insurers and those who place insurance are known.
+pub(crate) fn is_insurer(name: &str) -> bool {
+    let normal = company::normal_name(name);
+    let words: Vec<&str> = normal.split(' ').collect();
+    words.iter().any(|word| OFFICES.contains(word) || INSURERS.contains(word))
+}
+
 /// Whether a name is that of an agency, an insurer or a bank, by the schema's words or by its own.
 fn is_office(name: &str, schema: &ExtractionSchema) -> bool {
     let normal = format!(" {} ", company::normal_name(name));
@@ -316,7 +327,7 @@ fn company_of(text: &str, address: &str) -> Option<Named> {
     let mut best: Option<(bool, Named)> = None;
     let mut at = 0;
     for line in text.split('\n') {
-        for named in names(line).filter(|named| contact::is_domain_of(address, &company::normal_name(&named.name))) {
+        for named in names(line).chain(uncapitalised(line)).filter(|named| contact::is_domain_of(address, &company::normal_name(&named.name))) {
             let formed = company::has_legal_form(&named.name);
             if best.as_ref().is_none_or(|(known, _)| formed || !known) {
                 best = Some((formed, with_trade(line, at, named)));
@@ -326,6 +337,16 @@ fn company_of(text: &str, address: &str) -> Option<Named> {
     }
     let (formed, named) = best?;
     Some(if formed { named } else { whole_of(text, named) })
+}
+
+/// All of a line in small letters that ends with a legal form, as it is typed on a telephone: `fern hollow hauling inc`.
+fn uncapitalised(line: &str) -> Option<Named> {
+    let name = line.trim();
+    let words = name.split(' ').count();
+    let small = name.chars().all(|c| c.is_lowercase() || matches!(c, ' ' | '.' | ',' | '&' | '\'' | '’' | '-'));
+    let formed = name.rsplit(' ').next().is_some_and(company::has_legal_form);
+    let is_name = small && formed && (2..=MAX_WORDS).contains(&words);
+    is_name.then(|| Named { name: name.to_owned(), start: line.len() - line.trim_start().len() })
 }
 
 /// The first name of a text with a legal form that begins with this one, or it: `Fern Hollow` is short for `Fern Hollow

@@ -276,8 +276,13 @@ impl Notes {
 
 fn requests(set: &Set, part: Part, made: &[Request]) -> Requests {
     let all = &set.truth.after_all.loss_run_requests;
-    let expected: Vec<&ExpectedRequest> =
-        all.iter().filter(|request| request.is_expected() && set.has(&request.made_by, part)).collect();
+    let hidden = |request: &ExpectedRequest| {
+        set.truth.files.get(&request.made_by).is_some_and(|mail: &Mail| mail.hides(request))
+    };
+    let expected: Vec<&ExpectedRequest> = all
+        .iter()
+        .filter(|request| request.is_expected() && set.has(&request.made_by, part) && !hidden(request))
+        .collect();
     let is_made = |wanted: &ExpectedRequest| made.iter().any(|request| request.is_of(&wanted.insured, &wanted.insurer));
     let has = |wanted: &ExpectedRequest, policy: &String| {
         let number = |text: &str| normal("policy_number", &Value::from(text));
@@ -350,6 +355,22 @@ mod tests {
         assert_eq!(score.all, Counts { wanted: 1, found: 1, claimed: 1, wrong: 0, traps: 0 });
         assert_eq!(score.mean_f1(), Some(1.0));
         assert_eq!(score.values.bins[9], (1, 0.9, 1));
+    }
+
+    #[test]
+    fn a_request_whose_policies_stand_in_a_scan_is_neutral() {
+        let mut mail = mail(json!(false));
+        let policies = json!([
+            {"value": "AB-1", "where": ["att:scan.pdf"]}, {"value": "AB-2", "where": ["body", "att:scan.pdf"]}
+        ]);
+        mail.fields.insert("policy_number".to_owned(), serde_json::from_value(policies).unwrap());
+        let request = |policies: &[&str]| -> ExpectedRequest {
+            let request = json!({"insured": "A", "insurer": "B", "made_by": "a.eml", "policies": policies});
+            serde_json::from_value(request).unwrap()
+        };
+        assert!(mail.hides(&request(&["AB 1"])));
+        assert!(!mail.hides(&request(&["AB-2"])) && !mail.hides(&request(&["AB-1", "AB-2"])));
+        assert!(!mail.hides(&request(&[])) && !mail.hides(&request(&["AB-3"])), "it may be told otherwise");
     }
 
     #[test]

@@ -8,6 +8,8 @@ use anyhow::{Context, Result, bail};
 use serde::Deserialize;
 use serde_json::Value;
 
+use super::normal::normal;
+
 /// What should come of a set.
 #[derive(Debug, Deserialize)]
 pub(super) struct Truth {
@@ -133,6 +135,26 @@ impl Mail {
 
     /// Whether a value need not be found: it is optional, or stands only in papers that need OCR or a password.
     pub(super) fn is_neutral(&self, wanted: &Wanted) -> bool {
+        wanted.optional || self.is_hidden(wanted)
+    }
+
+    /// Whether nobody can make a request without a paper that needs OCR or a password: none of its policies stands
+    /// elsewhere.
+    pub(super) fn hides(&self, request: &ExpectedRequest) -> bool {
+        let places = |policy: &String| {
+            let number = |value: &Value| normal("policy_number", value);
+            let wanted = Value::from(policy.as_str());
+            let known = self.fields.get("policy_number").into_iter().flatten();
+            known.filter(|known| number(&known.value) == number(&wanted)).collect::<Vec<_>>()
+        };
+        let hidden = |policy: &String| {
+            let places = places(policy);
+            !places.is_empty() && places.into_iter().all(|known| self.is_hidden(known))
+        };
+        !request.policies.is_empty() && request.policies.iter().all(hidden)
+    }
+
+    fn is_hidden(&self, wanted: &Wanted) -> bool {
         let hidden = |place: &String| {
             place.strip_prefix("att:").is_some_and(|name| {
                 self.attachments.iter().any(|paper| {
@@ -141,7 +163,7 @@ impl Mail {
                 })
             })
         };
-        wanted.optional || (!wanted.places.is_empty() && wanted.places.iter().all(hidden))
+        !wanted.places.is_empty() && wanted.places.iter().all(hidden)
     }
 }
 

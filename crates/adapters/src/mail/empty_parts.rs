@@ -89,8 +89,6 @@ impl Place {
             return false;
         }
         let goes_on = line.starts_with(b" ") || line.starts_with(b"\t");
-        let says = |what: &[u8]| line.windows(what.len()).any(|window| window.eq_ignore_ascii_case(what));
-        self.of_message |= says(b"message/rfc822");
         let value = match goes_on {
             true => self.of_type.then_some(line),
             false => value_of_type(line),
@@ -101,6 +99,7 @@ impl Place {
             value.get(..MULTIPART.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(MULTIPART))
                 && value.get(MULTIPART.len()).is_some_and(u8::is_ascii_alphanumeric)
         };
+        self.of_message |= value.is_some_and(is_message);
         self.of_type = value.is_some_and(<[u8]>::is_empty);
         self.parted = line.trim_ascii_end().ends_with(b";");
         self.of_multipart = (goes_on && self.of_multipart) || value.is_some_and(begins);
@@ -109,6 +108,13 @@ impl Place {
 }
 
 const MULTIPART: &[u8] = b"multipart/";
+const MESSAGE: &[u8] = b"message/rfc822";
+
+/// Whether a type is that of an enclosed message: `umessage/rfc822` is a file.
+fn is_message(value: &[u8]) -> bool {
+    let begins = value.get(..MESSAGE.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(MESSAGE));
+    begins && !value.get(MESSAGE.len()).is_some_and(u8::is_ascii_alphanumeric)
+}
 
 /// What a line says of the type, when it is that field.
 fn value_of_type(line: &[u8]) -> Option<&[u8]> {
@@ -187,6 +193,7 @@ mod tests {
             "Content-Type:multipart/t;boundary=b\nContent-Type:a\n--b--",
             "Content-Type:multipart/t;boundary=b\n--\nContent-Type:a\n--b--",
             "Content-Type: multipart/mixed; boundary=b\nContent-Type: text/csv\n\n--b--\n",
+            "Content-Type:umessage/rfc822\n\nx\nContent-Type:multipart/m;boundary=b\n--b--",
             "Subject: multipart/mixed; boundary=b\n\n--b--\n",
             "Subject: x\n\nContent-Type: multipart/mixed; boundary=b\n\n--b--\n",
             "Subject: x\n\n--b--\n",

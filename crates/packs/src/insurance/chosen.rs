@@ -11,7 +11,7 @@ mod vocabulary;
 use kybern_core::tool::Review;
 use serde_json::{Map, Value, json};
 
-use self::mentions::{Mention, Mentions};
+use self::mentions::{Mention, Mentions, Said};
 use self::sentences::{Border, Sentence, sentences};
 use self::turns as say;
 use self::vocabulary as word;
@@ -30,6 +30,8 @@ const MAX_BETWEEN: usize = 8;
 const FRAGMENT: usize = 9;
 /// Words of a sentence that may only point at what the one before names.
 const POINTS: usize = 4;
+/// Words beside what is named from which on a sentence says something of it.
+const REMARK: usize = 3;
 /// Policies that one question lists as choices. A paper may list thousands.
 const MAX_CHOICES: usize = 200;
 
@@ -56,13 +58,29 @@ pub(super) fn keep_wanted(
     let choice = if wanted.contains(&true) { Choice::These(wanted) } else { choice(read, policies) };
     match choice {
         Choice::All => None,
-        Choice::Some(said) => Some(ask(read, policies, &said)),
+        Choice::Some(said) => {
+            let count = policies.len();
+            let reason = format!("the message wants only some of {count} policies ({said:?}); choose those that it wants");
+            Some(ask(read, policies, reason))
+        }
         Choice::These(wanted) => {
             let mut wanted = wanted.into_iter();
             policies.retain(|_| wanted.next().unwrap_or(true));
             None
         }
     }
+}
+
+/// Asks which policies are those of the one of several companies that it is about.
+pub(super) fn ask_of(
+    state: &Map<String, Value>,
+    read: &[ReadDocument],
+    policies: &[Policy],
+    companies: &[String],
+) -> Option<Review> {
+    let open = policies.len() > 1 && !state.contains_key(WANTED);
+    let reason = format!("{} are insured; choose the policies of the company it is about", companies.join(" and "));
+    open.then(|| ask(read, policies, reason))
 }
 
 /// The sentences of the message among the documents that ask for losses and leave nothing out, in the form in which names
@@ -85,8 +103,9 @@ fn choice(read: &[ReadDocument], policies: &[Policy]) -> Choice {
     if policies.len() < 2 || policies.iter().all(|policy| policy.confidence.is_none()) {
         return Choice::All;
     }
-    let pages = message.iter().flat_map(|message| &message.text.pages);
-    let said: Vec<Sentence> = pages.flat_map(|page| sentences(&page.text)).collect();
+    let pages = || message.iter().flat_map(|message| &message.text.pages);
+    let said: Vec<Sentence> = pages().flat_map(|page| sentences(&page.text)).collect();
+    let subject = pages().filter(|page| !page.label.is_empty()).map(|page| sentences(&page.text).len()).sum::<usize>();
     let mentions = Mentions::new(read, policies);
     let mut picked = Picked::default();
     for sentence in &said {
@@ -95,10 +114,12 @@ fn choice(read: &[ReadDocument], policies: &[Policy]) -> Choice {
     let is_read = picked.said.is_some();
     let choice = picked.choice(policies.len());
     // What leaves something out in words that nobody here knows is asked about: silence would mean all of them.
+    let body = said.len() - subject;
     let unread = said.iter().enumerate().find(|(at, sentence)| {
         // `Fern Casualty had us until 2021; skip them.`
         let before = at.checked_sub(1).filter(|_| sentence.words.len() <= POINTS).and_then(|before| said.get(before));
-        !is_read && restricts(sentence) && !before.is_some_and(|before| before.has_any(word::COMPANIES))
+        let goes_on = before.is_some_and(|before| before.has_any(word::COMPANIES));
+        !is_read && (restricts(sentence) && !goes_on || *at < body && remarks(sentence, &mentions, policies.len()))
     });
     match (choice, unread.map(|(_, sentence)| sentence)) {
         (Choice::All, Some(sentence)) => Choice::Some(sentence.shown.clone()),
@@ -112,8 +133,35 @@ fn restricts(sentence: &Sentence) -> bool {
     turns && !sentence.has_any(word::COMPANIES)
 }
 
+/// Whether a sentence that asks for nothing says more of some of the policies than which they are: `the comp went to the
+/// PEO in January`. Nobody can tell what that means for them.
+fn remarks(sentence: &Sentence, mentions: &Mentions<'_>, count: usize) -> bool {
+    if [word::ASKS, word::EVERY, word::WHOLE, word::RENEWS].iter().any(|words| sentence.has_any(words)) {
+        return false;
+    }
+    let (mut at, mut free) = (0, 0);
+    let mut meant: Option<Vec<bool>> = None;
+    while at < sentence.words.len() {
+        if mentions.number(sentence, at).is_some() {
+            // It describes a policy.
+            return false;
+        }
+        if let Some(mention) = mentions.at(sentence, at) {
+            at = mention.end;
+            if let Some(more) = mention.policies {
+                add(&mut meant, more);
+            }
+        } else {
+            let idle = [word::BETWEEN, word::THINGS, word::AND].iter().any(|words| sentence.is(at, words));
+            free += usize::from(!idle);
+            at += 1;
+        }
+    }
+    meant.is_some_and(|meant| meant.iter().filter(|meant| **meant).count() < count) && free >= REMARK
+}
+
 /// Asks which policies are wanted.
-fn ask(read: &[ReadDocument], policies: &[Policy], said: &str) -> Review {
+fn ask(read: &[ReadDocument], policies: &[Policy], reason: String) -> Review {
     let numbers: Vec<&String> = policies.iter().map(|policy| &policy.number).collect();
     let number = if numbers.len() <= MAX_CHOICES {
         json!({"enum": numbers})
@@ -121,10 +169,7 @@ fn ask(read: &[ReadDocument], policies: &[Policy], said: &str) -> Review {
         json!({"type": "string", "minLength": 1, "maxLength": 100})
     };
     Review {
-        reason: format!(
-            "the message wants only some of {} policies ({said:?}); choose those that it wants",
-            numbers.len()
-        ),
+        reason,
         title: Some("Which policies are wanted?".to_owned()),
         schema: json!({
             "type": "object",
@@ -245,6 +290,16 @@ impl Picked {
             // `Not the cargo only` wants more than the cargo.
             let denied = (run.start.saturating_sub(3)..run.start).any(|at| sentence.is(at, word::NOT));
             return (!denied).then(|| self.keep(sentence, run.policies, end)).flatten();
+        }
+        if let Some(mention) =
+            sentence.any(at, say::MARKED).and_then(|end| turn.mentions.status(sentence, end, Said::Alone))
+        {
+            return self.keep(sentence, mention.policies, mention.end);
+        }
+        if let Some(meant) = sentence.any(at, say::OTHERS).and_then(|_| self.asked.clone())
+            && (0..sentence.words.len()).any(|at| sentence.any(at, say::IN_HAND_OF).is_some())
+        {
+            return self.keep(sentence, Some(meant), sentence.words.len());
         }
         if !sentence.is(at, say::ONLY) {
             return None;

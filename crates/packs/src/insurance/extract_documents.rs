@@ -88,6 +88,7 @@ impl Tool for ExtractDocuments {
             open_requests::adopt(context, &insurers, &mut insured, &mut policies).await?;
         }
         let choice = match needs("policies") {
+            true if !insured.several.is_empty() => chosen::ask_of(&context.state, &read, &policies, &insured.several),
             true => chosen::keep_wanted(&context.state, &read, &mut policies),
             false => None,
         };
@@ -137,6 +138,8 @@ async fn questions(
     if insured_too && !insured.several.is_empty() {
         open.push(missing::ask_which(read, ("companies", "insured companies"), &insured.several, "name"));
     }
+    // Whoever has to type the policies in chooses them so.
+    let choice = choice.filter(|_| slips.is_empty() || insured.several.is_empty());
     // A policy that is typed in comes with its insurer, and of one that nobody wants it does not matter. Whose a contested
     // one is has to be known before a record says it.
     let is_contested = policies.iter().any(|policy| !policy.contested.is_empty());

@@ -1,12 +1,14 @@
 //! Whom the documents insure: the best of what they say, with the source of each field.
 
-use kybern_core::model::ExtractedField;
+use kybern_core::model::{ExtractedField, FieldSource};
 use serde_json::{Map, Value, json};
 
+use super::policies;
 use crate::args::{as_text, text};
+use crate::field::COMPANIES;
 use crate::pattern::Pattern;
-use crate::reading::{ReadDocument, UNSURE, rounded};
-use crate::{company, contact, named};
+use crate::reading::{MESSAGE_NUMBER, ReadDocument, UNSURE, rounded};
+use crate::{company, contact, named, writer};
 
 /// The fields, in their order, with the names under which extraction may give them.
 const FIELDS: [(&str, &[&str]); 6] = [
@@ -27,6 +29,9 @@ const PLAIN: f64 = 0.92;
 /// A DOT number in the words of a message.
 static SAID: Pattern =
     Pattern::new(r"(?i)\b(?:us\s?)?dot\b\s*(?:number|num|no\.?|nr\.?)?\s*#?\s*(?:is|es|est|:|=|-)?\s*#?\s*(\d{5,8})\b");
+
+/// Words of a name by which a message may call a company.
+const TELLING: usize = 2;
 
 /// How much a value gains by standing in one more place, and at most.
 const GAIN: f64 = 0.02;
@@ -74,6 +79,10 @@ impl Insured {
         for (name, spellings) in FIELDS {
             let refused: &[String] = if name == "name" { &agencies } else { &[] };
             let best = best(read, name, spellings, refused).or_else(|| applicants(read, name));
+            let best = match name {
+                "name" => insured.of_papers(read, best, refused),
+                _ => best,
+            };
             let best = best.map(|(value, field, confidence)| match name {
                 "name" => (with_owner(read, &value).unwrap_or(value), field, confidence),
                 _ => (value, field, confidence),
@@ -101,10 +110,58 @@ impl Insured {
         if corrections.is_none_or(|corrections| text(corrections, "dot_number").is_none()) {
             insured.contradicting = contradicting(read, corrections);
         }
-        if corrections.is_none_or(|corrections| text(corrections, "name").is_none()) {
+        if corrections.is_some_and(|corrections| text(corrections, "name").is_some()) {
+            insured.several.clear();
+        } else if insured.several.is_empty() {
             insured.several = several(read, &agencies);
         }
+        if insured.several.is_empty() && corrections.is_none() {
+            insured.several = listed(read, &agencies);
+        }
+        if insured.several.is_empty() && corrections.is_none() {
+            insured.several = in_rows(read, &agencies);
+        }
         insured
+    }
+
+    /// The name that papers with a number of its own give, where the message names but the company of its sender: a
+    /// consultant writes about somebody else. Where nothing of the message speaks for the papers, both are kept for a
+    /// person.
+    fn of_papers<'a>(
+        &mut self,
+        read: &'a [ReadDocument],
+        best: Option<(String, &'a ExtractedField, f64)>,
+        refused: &[String],
+    ) -> Option<(String, &'a ExtractedField, f64)> {
+        let (name, field, _) = best.as_ref()?;
+        if field.source.document != MESSAGE_NUMBER || said_in_message(read).is_some() {
+            return best;
+        }
+        let numbered = |document: &&ReadDocument| {
+            let sure = |field: &&ExtractedField| FIELDS[1].1.contains(&field.name.as_str()) && field.confidence >= SURE;
+            document.n != MESSAGE_NUMBER && document.single().any(|field| sure(&field))
+        };
+        let papers: Vec<&ReadDocument> = read.iter().filter(numbered).collect();
+        let own = company::normal_name(name);
+        let own: Vec<&str> = own.split(' ').collect();
+        let names = papers.iter().flat_map(|document| document.single());
+        let names = names.filter(|field| FIELDS[0].1.contains(&field.name.as_str()) && field.confidence >= UNSURE);
+        let mut others = names.filter_map(|field| {
+            let other = as_text(&field.value)?;
+            let normal = company::normal_name(&other);
+            let apart = !may_be_one(&own, &normal.split(' ').collect::<Vec<_>>()) && !refused.contains(&normal);
+            apart.then_some((other, field, field.confidence))
+        });
+        let Some(other) = others.next() else { return best };
+        let normal = company::normal_name(&other.0);
+        let short = normal.split(' ').take(TELLING).collect::<Vec<_>>().join(" ");
+        let message = read.iter().find(|document| document.n == MESSAGE_NUMBER);
+        let said = message.map(|message| format!(" {} ", company::normal_name(&message.text.full_text())));
+        if said.is_some_and(|said| said.contains(&format!(" {short} "))) {
+            return Some(other);
+        }
+        self.several = vec![name.clone(), other.0];
+        best
     }
 
     /// Whether anybody can tell which company it is: a name that is not a guess, or a DOT number.
@@ -266,9 +323,83 @@ fn several(read: &[ReadDocument], refused: &[String]) -> Vec<String> {
     if found.len() > 1 { found.into_iter().map(|(name, _)| name).collect() } else { Vec::new() }
 }
 
+/// The companies that a message lists with a DOT number of its own each, when they are several.
+fn listed(read: &[ReadDocument], refused: &[String]) -> Vec<String> {
+    let Some(message) = read.iter().find(|document| document.n == MESSAGE_NUMBER) else { return Vec::new() };
+    let text = message.text.full_text();
+    let mut found: Vec<(String, String)> = Vec::new();
+    for line in text.lines() {
+        let mut numbers = SAID.groups(line).into_iter().filter_map(company::dot_number);
+        let (Some(number), None) = (numbers.next(), numbers.next()) else { continue };
+        let named = writer::names(line).find(|named| {
+            company::has_legal_form(&named.name) && !refused.contains(&company::normal_name(&named.name))
+        });
+        let Some(named) = named else { continue };
+        if !found.iter().any(|(_, other)| *other == number) {
+            found.push((named.name, number));
+        }
+    }
+    if found.len() > 1 { found.into_iter().map(|(name, _)| name).collect() } else { Vec::new() }
+}
+
+/// The companies that a list names in the rows of its policies, one in each, when they are several.
+fn in_rows(read: &[ReadDocument], refused: &[String]) -> Vec<String> {
+    for document in read {
+        let insurers: Vec<String> = document
+            .extraction
+            .fields
+            .iter()
+            .filter(|field| field.group.as_deref() == Some("policies") && field.name == "insurer")
+            .filter_map(|field| Some(company::normal_name(&as_text(&field.value)?)))
+            .collect();
+        let companies: Vec<(&ExtractedField, String)> = document
+            .extraction
+            .fields
+            .iter()
+            .filter(|field| field.group.as_deref() == Some(COMPANIES) && field.name == "name")
+            .filter_map(|field| Some((field, as_text(&field.value)?)))
+            .collect();
+        let is_insured = |name: &str| {
+            let normal = company::normal_name(name);
+            !refused.contains(&normal) && !insurers.contains(&normal) && !writer::is_insurer(name)
+        };
+        let mut found: Vec<(String, String)> = Vec::new();
+        let mut rows = 0;
+        for page in &document.text.pages {
+            let numbers = policies::number_places(document);
+            let mut at = 0;
+            for line in page.text.split_inclusive('\n') {
+                let (from, to) = (at, at + line.len());
+                at = to;
+                let here = |source: &FieldSource| source.page == page.number && (from..to).contains(&source.start);
+                if !numbers.iter().any(|(source, _)| here(source)) {
+                    continue;
+                }
+                rows += 1;
+                let known = companies.iter().map(|(_, name)| name.as_str()).filter(|name| line.contains(*name));
+                let mut named = known.filter(|name| is_insured(name));
+                let (Some(name), None) = (named.next(), named.next()) else { continue };
+                found.push((name.to_owned(), company::normal_name(name)));
+            }
+        }
+        if rows > 1 && found.len() == rows {
+            let mut names: Vec<(String, String)> = Vec::new();
+            for (name, normal) in found {
+                if !names.iter().any(|(_, known)| *known == normal) {
+                    names.push((name, normal));
+                }
+            }
+            if names.len() > 1 {
+                return names.into_iter().map(|(name, _)| name).collect();
+            }
+        }
+    }
+    Vec::new()
+}
+
 /// The only DOT number that the message says.
 fn said_in_message(read: &[ReadDocument]) -> Option<String> {
-    let message = read.iter().find(|document| document.n == 0)?;
+    let message = read.iter().find(|document| document.n == MESSAGE_NUMBER)?;
     let mut said: Vec<String> =
         SAID.groups(&message.text.full_text()).into_iter().filter_map(company::dot_number).collect();
     said.sort();

@@ -94,6 +94,13 @@ const IDLE: &[&str] = &[
 ];
 /// Behind `if` whoever writes speaks of what else to do: `tell us if we are short`.
 const OWN: &[&str] = &["we", "i", "there"];
+/// What compares, as no courtesy does: `if it comes in over 90 thousand`.
+const COMPARES: &[&str] = &[
+    "over", "above", "under", "below", "exceeds", "exceed", "higher", "lower", "cheaper", "dearer", "beats", "beat",
+    "mayor", "menor", "superior", "inferior", "depasse",
+];
+/// Words that lead to what is to be done then.
+const THEN: &[&str] = &["then", "entonces", "alors", "dann"];
 /// Words of a condition that are looked at, and bytes that a person is shown.
 const REACH: usize = 12;
 const MAX_SHOWN: usize = 80;
@@ -119,8 +126,13 @@ pub(super) fn of_sentence(text: &str) -> Option<String> {
         let inside = |next: &usize| {
             *next == from || !matches!(borders[*next], Border::Clause | Border::Sentence | Border::Question)
         };
-        let end = (from..found.len().min(from + REACH)).take_while(inside).last().map_or(from, |last| last + 1);
+        let reach = (from..found.len().min(from + REACH)).take_while(inside);
+        let end = reach.take_while(|at| !THEN.contains(&plain[*at].as_str())).last().map_or(from, |last| last + 1);
         let clause = plain.get(from..end).filter(|clause| clause.len() > 1)?;
+        let numbered = found[from..end].iter().any(|word| word.text.starts_with(|c: char| c.is_ascii_digit()));
+        if numbered && clause.iter().any(|word| COMPARES.contains(&word.as_str())) {
+            return Some(shown(text, &found[at..end]));
+        }
         let is_theirs = plain[at] == "if" && OWN.contains(&clause[0].as_str());
         let idle = is_theirs
             || IDLE_FIRST.contains(&clause[0].as_str())
@@ -143,6 +155,7 @@ mod tests {
         for text in [
             "If the renewal is above 90 thousand, order the reports.",
             "Please order the reports once Ines has signed.",
+            "If they come in over 95 thousand then pull the loss runs and shop me.",
             "Should it land above ninety thousand, order the reports.",
             "Order them as soon as Dana agrees.",
             "Si la renovación sale en más de 90 mil, pidan los reportes.",

@@ -281,6 +281,9 @@ fn spot(
             fits.then_some(Spot { line: at, start: cell.start, end: cell.end, sure: sure::BENEATH })
         }
     };
+    if let Some(before) = wrapped_before(page, (line, hit), shape, labels).filter(|_| sides.trail()) {
+        return Some(before);
+    }
     let usual = order.into_iter().find_map(&beside);
     // A name with its legal form beside its label is the label's, wherever the page's other values stand.
     let formed = |spot: &Spot| values::has_form(&page.text[spot.start..spot.end]);
@@ -288,6 +291,18 @@ fn spot(
         return beside(Side::Right).filter(formed).or(usual);
     }
     usual.or_else(|| wrapped(page, (line, hit), shape, labels))
+}
+
+/// The line right above a label that stands alone on its line, where labels stand behind their values and the label found
+/// no room behind a long one.
+fn wrapped_before(page: &Page<'_>, (line, hit): (usize, &Hit), shape: Shape<'_>, labels: &Labels<'_>) -> Option<Spot> {
+    let row = &page.lines[line];
+    let at = line.checked_sub(1).filter(|at| page.lines[*at].number + 1 == row.number && !page.used[*at])?;
+    let [cell] = page.lines[at].cells.as_slice() else { return None };
+    let alone = row.cells.len() == 1 && hit.fills && !hit.colon;
+    let free = alone && !page.is_label(at, *cell) && !is_foreign(page, at, *cell, shape.kind, labels);
+    let fits = free && fits(page, shape, cell.start, cell.end);
+    fits.then_some(Spot { line: at, start: cell.start, end: cell.end, sure: sure::BESIDE })
 }
 
 /// The beginning of the next line, where a line of several labels with their values ends with a label and a colon.

@@ -155,6 +155,10 @@ impl<'s> Labels<'s> {
                 };
                 let fields = found.filter(|found| found.last == longest).map(|found| found.phrase).collect();
                 let (start, end) = (inside[first].start, inside[longest - 1].end);
+                if is_inside_number(text, start, end) {
+                    first += 1;
+                    continue;
+                }
                 let mut hit = self.hit(text, (cell.start, cell.end), (start, end), fields);
                 hit.cell = cell_index;
                 hit.words = longest - first;
@@ -437,3 +441,13 @@ fn ends_sentence(label: &str) -> bool {
     let label = label.trim_end().to_lowercase();
     label.strip_suffix('.').and_then(|label| label.rsplit(' ').next()).is_some_and(|last| LEADING.contains(&last))
 }
+/// Whether letters stand in the middle of a number, and are no label of what follows: `QRS-MC-350044`.
+fn is_inside_number(text: &str, start: usize, end: usize) -> bool {
+    let mut before = text[..start].chars().rev();
+    let mut after = text[end..].chars();
+    before.next() == Some('-')
+        && before.next().is_some_and(char::is_alphanumeric)
+        && after.next() == Some('-')
+        && after.next().is_some_and(|c| c.is_ascii_digit())
+}
+

@@ -1,7 +1,7 @@
 //! Words that are only named to say that they are not wanted: "no need to order loss runs", "we do not want a quote".
 //!
-//! Such words count for nothing. Only turns that deny a wish are known here, in any trade; "no losses" or "could not
-//! deliver" deny a fact, and are what the message says.
+//! Such words count for nothing. Known here are turns that deny a wish, in any trade, and "never had", behind which nothing
+//! has happened; "no losses" or "could not deliver" deny a fact, and are what the message says.
 
 /// How many words a turn denies at most, before a comma or full stop.
 const REACH: usize = 6;
@@ -28,6 +28,12 @@ const TURNS: &[&[&str]] = &[
     &["pls", "dont"],
     &["instead", "of"],
     &["rather", "than"],
+    &["never", "had"],
+    &["never", "been"],
+    &["nunca", "un"],
+    &["nunca", "he", "tenido"],
+    &["nunca", "tuve"],
+    &["jamais", "eu"],
     &["no", "hace", "falta"],
     &["no", "es", "necesario"],
     &["no", "necesito"],
@@ -107,6 +113,7 @@ mod tests {
         );
         assert_eq!(left("we don t need loss runs but a certificate"), "we don t need but a certificate");
         assert_eq!(left("no loss runs needed"), "no needed");
+        assert_eq!(left("nunca un accidente, gracias"), "nunca un , gracias");
         assert_eq!(left("no losses in five years"), "no losses in five years");
         assert_eq!(left("no necesitamos cotizacion, solo el certificado"), "no necesitamos , solo el certificado");
     }

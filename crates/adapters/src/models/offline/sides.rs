@@ -51,6 +51,12 @@ impl Sides {
         sides
     }
 
+    /// Whether a page writes its labels behind their values.
+    pub(super) fn trail(&self) -> bool {
+        let [right, below, above, left] = self.page;
+        left >= LEAST_VOTES && left > right.max(below).max(above)
+    }
+
     /// The sides on which the values of a line's labels are looked for, the likeliest first.
     pub(super) fn order(&self, line: usize) -> Vec<Side> {
         let mut order: Vec<usize> = (0..ALL.len()).collect();

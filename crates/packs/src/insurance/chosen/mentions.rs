@@ -2,6 +2,8 @@
 
 use std::sync::LazyLock;
 
+use jiff::civil::Date;
+
 use super::super::insurers::COMMON;
 use super::super::policies::{self, Policy};
 use super::super::schema;
@@ -17,12 +19,73 @@ const MAX_TERM_WORDS: usize = 6;
 /// Bytes of a table's row whose words are the policy's.
 const MAX_ROW: usize = 400;
 
+/// What people call a line that no paper calls so.
+const SPOKEN: [(&str, &str); 4] = [
+    ("comp", "Workers Compensation"),
+    ("wc", "Workers Compensation"),
+    ("work comp", "Workers Compensation"),
+    ("excess", "Umbrella"),
+];
+
 /// Lines of coverage by the words for them.
 static LINES: LazyLock<Vec<(Vec<String>, &'static str)>> = LazyLock::new(|| {
     let terms = schema::TERMS.iter().filter_map(|term| term.split_once('='));
     let terms = terms.filter(|(_, line)| !line.is_empty()).map(|(phrase, line)| (phrase.trim_end_matches('?'), line));
+    let terms = terms.chain(SPOKEN);
     terms.map(|(phrase, line)| (phrase.split(' ').map(compared).collect(), line)).collect()
 });
+
+/// Words that a register marks a policy with, and what its dates say then.
+const STATUSES: [(&str, Dates); 14] = [
+    ("active", Dates::InForce),
+    ("in force", Dates::InForce),
+    ("current", Dates::InForce),
+    ("vigente", Dates::InForce),
+    ("expired", Dates::Over),
+    ("prior", Dates::Over),
+    ("past", Dates::Over),
+    ("vencida", Dates::Over),
+    ("inactive", Dates::Unknown),
+    ("cancelled", Dates::Unknown),
+    ("canceled", Dates::Unknown),
+    ("lapsed", Dates::Unknown),
+    ("pending", Dates::Unknown),
+    ("quoted", Dates::Unknown),
+];
+/// What such a word stands before, where it means policies: `current losses` means none.
+const STATUS_OF: &[&str] = &[
+    "term", "policy", "policies", "one", "carrier", "insurer", "company", "companies", "coverage", "poliza", "police",
+];
+
+/// What the dates of a policy say.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Dates {
+    InForce,
+    Over,
+    Unknown,
+}
+
+impl Dates {
+    /// Whether they say so on that day; `None` where nobody can tell.
+    fn of(self, policy: &Policy, today: Date) -> Option<bool> {
+        let day = |day: &Option<String>| day.as_deref()?.parse::<Date>().ok();
+        let ends = day(&policy.expiration)?;
+        match self {
+            Self::InForce => Some(day(&policy.effective)? <= today && today < ends),
+            Self::Over => Some(ends <= today),
+            Self::Unknown => None,
+        }
+    }
+}
+
+/// How a status is said.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Said {
+    /// Before what has it: `the expired terms`.
+    OfThing,
+    /// Behind a turn that wants what is marked so.
+    Alone,
+}
 
 /// What words mean.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -42,6 +105,8 @@ pub(super) struct Mentions<'p> {
     insurers: Vec<(Vec<String>, usize)>,
     /// What stands in the rows of each.
     rows: Vec<Vec<Vec<String>>>,
+    /// The day on which the message was written, where it says so.
+    today: Option<Date>,
 }
 
 impl<'p> Mentions<'p> {
@@ -56,12 +121,15 @@ impl<'p> Mentions<'p> {
         for document in read {
             rows_of(document, &numbers, &mut rows);
         }
-        Self { policies, numbers, insurers, rows }
+        let message = read.iter().find(|document| document.n == MESSAGE_NUMBER);
+        let today = message.and_then(|message| message.text.pages.first()?.written);
+        Self { policies, numbers, insurers, rows, today }
     }
 
     /// What the words there mean; `None` when they mean no policy.
     pub(super) fn at(&self, sentence: &Sentence, at: usize) -> Option<Mention> {
-        self.number(sentence, at).or_else(|| self.insurer(sentence, at)).or_else(|| self.coverage(sentence, at))
+        let named = self.named(sentence, at).or_else(|| self.coverage(sentence, at));
+        named.or_else(|| self.status(sentence, at, Said::OfThing))
     }
 
     /// What is named there by its number or its insurer.
@@ -69,7 +137,7 @@ impl<'p> Mentions<'p> {
         self.number(sentence, at).or_else(|| self.insurer(sentence, at))
     }
 
-    fn number(&self, sentence: &Sentence, at: usize) -> Option<Mention> {
+    pub(super) fn number(&self, sentence: &Sentence, at: usize) -> Option<Mention> {
         let mut written = String::new();
         (at..sentence.words.len().min(at + MAX_NUMBER_WORDS)).find_map(|last| {
             written.push_str(&sentence.words[last].text.to_uppercase());
@@ -112,9 +180,13 @@ impl<'p> Mentions<'p> {
             // Nothing but the very words tells a layer.
             _ if layer && shown.contains(&true) => Some(shown),
             Some(line) if !layer => {
+                let has = |policy: &Policy| policy.lines.iter().any(|l| l == line);
+                // A paper whose line nobody read may still call it by the very words.
+                let meant = self.policies.iter().zip(&shown);
                 let meant: Vec<bool> =
-                    self.policies.iter().map(|policy| policy.lines.iter().any(|l| l == line)).collect();
-                let unknown = self.policies.iter().any(|policy| policy.lines.is_empty());
+                    meant.map(|(policy, shown)| has(policy) || *shown && policy.lines.is_empty()).collect();
+                let unread = |(policy, meant): (&Policy, &bool)| policy.lines.is_empty() && !meant;
+                let unknown = self.policies.iter().zip(&meant).any(unread);
                 let agrees = !shown.contains(&true) || shown == meant;
                 // `The liability` may be any of those that are called so.
                 let others = || self.called(&words).iter().zip(&meant).any(|(called, meant)| *called && !*meant);
@@ -123,6 +195,34 @@ impl<'p> Mentions<'p> {
             _ => None,
         };
         Some(Mention { start: at, end, policies })
+    }
+
+    /// The policies that a register marks so, or whose dates say it: `the expired terms`, `whatever is active`.
+    pub(super) fn status(&self, sentence: &Sentence, at: usize, said: Said) -> Option<Mention> {
+        let last = STATUSES.iter().filter_map(|(word, _)| sentence.has(at, word)).max()?;
+        let (_, by_dates) = STATUSES.iter().find(|(word, _)| sentence.has(at, word) == Some(last))?;
+        let end = if sentence.is(last, STATUS_OF) { last + 1 } else { last };
+        if said == Said::OfThing && end == last {
+            return None;
+        }
+        let words: Vec<&str> = sentence.words[at..last].iter().map(|word| word.text.as_str()).collect();
+        let shown = self.shown(&words);
+        let meant = if shown.contains(&true) {
+            // A register has a mark in each row.
+            let marked = |rows: &Vec<Vec<String>>| {
+                let mark = |(word, _): &(&str, _)| {
+                    let words: Vec<String> = word.split(' ').map(compared).collect();
+                    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+                    rows.iter().any(|row| stand_in(&words, row))
+                };
+                STATUSES.iter().any(mark)
+            };
+            self.rows.iter().all(marked).then_some(shown)
+        } else {
+            self.today.and_then(|today| self.policies.iter().map(|policy| by_dates.of(policy, today)).collect())
+        };
+        let meant = meant.filter(|meant: &Vec<bool>| meant.contains(&true));
+        Some(Mention { start: at, end, policies: meant })
     }
 
     /// The policies of which a line has these words in its name.

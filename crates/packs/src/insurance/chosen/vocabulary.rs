@@ -23,13 +23,22 @@ pub(super) const LEADS: &[&str] = &[
     "y",
     "pero",
     "todo",
+    "todos",
+    "todas",
     "et",
     "mais",
     "tout",
+    "tous",
+    "toutes",
 ];
 /// All of them.
 pub(super) const EVERY: &[&str] =
     &["all", "everything", "everyone", "every", "each", "both", "todo", "toda", "tout", "toute"];
+/// The program as one.
+pub(super) const WHOLE: &[&str] = &["entire", "whole", "complete", "entero", "entera", "entier", "entiere"];
+/// What is said of policies that run out, and leaves none of them out.
+pub(super) const RENEWS: &[&str] =
+    &["renew", "renewal", "renewing", "expire", "expiring", "effective", "vence", "vencen", "renouvelle", "renueva"];
 /// How that begins.
 pub(super) const LEAVE: &str = "leave";
 /// How what is to be left ends: `leave the cargo out`.

@@ -146,6 +146,10 @@ macro_rules! lines {
             "excess liability=Umbrella",
             "excess auto liability=Umbrella",
             "excess=Umbrella",
+            "responsabilité complémentaire=Umbrella",
+            "responsabilité excédentaire=Umbrella",
+            "responsabilidad en exceso=Umbrella",
+            "póliza paraguas=Umbrella",
             "commercial property=Property",
         ]
     };

@@ -62,7 +62,7 @@ pub(super) fn businesses_from(line: &str, last: usize) -> Vec<Read> {
             words.clear();
             continue;
         }
-        let capital = bare.starts_with(|c: char| c.is_uppercase() || c.is_ascii_digit());
+        let capital = bare.starts_with(|c: char| c.is_uppercase() || c.is_ascii_digit()) || is_oddly_set(bare);
         let joins = INNER.contains(&bare) && !words.is_empty();
         if piece.starts_with('(') {
             // What stands in brackets is a name of its own.
@@ -93,6 +93,11 @@ pub(super) fn businesses_from(line: &str, last: usize) -> Vec<Read> {
     found.append(&mut trades);
     found.sort_by_key(|read| read.start);
     found
+}
+
+/// Whether a word has a capital within it: `expReSS`, as a letterhead in several sizes reads.
+fn is_oddly_set(word: &str) -> bool {
+    word.contains(char::is_uppercase) && word.chars().all(|c| c.is_alphabetic() || c == ',')
 }
 
 /// Whether a word is never part of a name that begins behind it: `for`, how a letter begins, and who speaks.
@@ -249,6 +254,7 @@ mod tests {
         assert_eq!(found("Need a quote: Dry Creek Hauling LLC, DOT 9228815, Waco, TX."), ["Dry Creek Hauling LLC"]);
         assert_eq!(found("Merci – Bureau, Côte Blanche Carriers LLC"), ["Côte Blanche Carriers LLC"]);
         assert_eq!(found("we like trucks inc"), Vec::<String>::new());
+        assert_eq!(found("Dry Creek Freight expReSS, Inc."), ["Dry Creek Freight expReSS, Inc."]);
         assert_eq!(found("LIMITED LIABILITY CO."), Vec::<String>::new());
         assert_eq!(found("Dear Dry Creek Hauling LLC,"), ["Dry Creek Hauling LLC"]);
         assert_eq!(found("We're Dry Creek Hauling LLC, and I’m Ann"), ["Dry Creek Hauling LLC"]);
