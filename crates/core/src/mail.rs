@@ -188,9 +188,11 @@ pub fn text_of(text: &str, passages: &[Passage], role: PassageRole) -> String {
 }
 
 /// The text with blanks in the place of what is quoted, so that what stands there keeps its place: fields are read out of
-/// what is said now or handed on. Lines with a request token stay, because answers carry them in what they quote.
+/// what is said now or handed on. Lines with a request token stay, because answers carry them in what they quote. Who
+/// only agrees (`Yes to both, go ahead.`) says what the message says that is answered: it stays, without its marks.
 #[must_use]
 pub fn without_quoted(text: &str, passages: &[Passage]) -> String {
+    let agrees = agrees(&text_of(text, passages, PassageRole::Newest));
     let mut out = String::with_capacity(text.len());
     let mut at = 0;
     for passage in passages.iter().filter(|passage| passage.role == PassageRole::Quoted) {
@@ -200,7 +202,11 @@ pub fn without_quoted(text: &str, passages: &[Passage]) -> String {
         };
         out.push_str(before);
         for line in piece.split_inclusive('\n') {
+            let answered = line.strip_prefix('>').filter(|line| agrees && !line.trim_start().starts_with('>'));
             if has_token(line) {
+                out.push_str(line);
+            } else if let Some(line) = answered {
+                out.push(' ');
                 out.push_str(line);
             } else {
                 let (blank, end) = line.strip_suffix('\n').map_or((line, ""), |line| (line, "\n"));
@@ -212,6 +218,37 @@ pub fn without_quoted(text: &str, passages: &[Passage]) -> String {
     }
     out.push_str(text.get(at..).unwrap_or_default());
     out
+}
+
+/// Bytes of a text that may only agree.
+const MAX_AGREEING: usize = 400;
+/// Words with which a text agrees at its beginning, and turns that agree anywhere in it.
+const AGREES: [&str; 16] = [
+    "yes",
+    "yep",
+    "yeah",
+    "yup",
+    "sure",
+    "ok",
+    "okay",
+    "agreed",
+    "approved",
+    "confirmed",
+    "absolutely",
+    "sí",
+    "claro",
+    "oui",
+    "ja",
+    "gerne",
+];
+const GO_AHEAD: [&str; 7] =
+    ["go ahead", "please proceed", "sounds good", "adelante", "de acuerdo", "allez-y", "d'accord"];
+
+/// Whether the newest words only agree to what they answer.
+fn agrees(newest: &str) -> bool {
+    let said = newest.trim().to_lowercase();
+    let first = said.split(|c: char| !c.is_alphanumeric()).next().unwrap_or_default();
+    said.len() <= MAX_AGREEING && (AGREES.contains(&first) || GO_AHEAD.iter().any(|turn| said.contains(turn)))
 }
 
 /// How a request token begins, in small letters.
@@ -322,5 +359,22 @@ mod tests {
         assert_eq!(said.len(), text.len());
         assert_eq!(said.split('\n').map(str::trim).collect::<Vec<_>>(), ["new ü", "", "> [Request:7]", "new"]);
         assert_eq!(without_quoted(text, &[]), text);
+    }
+
+    #[test]
+    fn who_only_agrees_says_what_is_answered() {
+        let passage = |role, start, end| Passage { role, start, end, author: None };
+        let said = |newest: &str| {
+            let text = format!("{newest}\n> A is with B?\n>> older");
+            let passages =
+                [passage(PassageRole::Newest, 0, newest.len()), passage(PassageRole::Quoted, newest.len(), text.len())];
+            without_quoted(&text, &passages).split('\n').map(|line| line.trim().to_owned()).collect::<Vec<_>>()
+        };
+        for newest in ["Yes to both, go ahead.", "Desk - yes pls go ahead today", "Sí, por favor."] {
+            assert_eq!(said(newest), [newest, "A is with B?", ""]);
+        }
+        for newest in ["No, wait.", "Yesterday we moved.", "Here is the new one."] {
+            assert_eq!(said(newest), [newest, "", ""]);
+        }
     }
 }

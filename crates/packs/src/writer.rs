@@ -57,7 +57,16 @@ const OFFICES: [&str; 21] = [
 ];
 /// More words of the names of insurers.
 const INSURERS: [&str; 10] = [
-    "casualty", "indemnity", "mutual", "surety", "reciprocal", "exchange", "lloyds", "underwriters", "retention", "reinsurance",
+    "casualty",
+    "indemnity",
+    "mutual",
+    "surety",
+    "reciprocal",
+    "exchange",
+    "lloyds",
+    "underwriters",
+    "retention",
+    "reinsurance",
 ];
 /// Words of names that several people write under.
 const DESKS: [&str; 22] = [
@@ -327,7 +336,10 @@ fn company_of(text: &str, address: &str) -> Option<Named> {
     let mut best: Option<(bool, Named)> = None;
     let mut at = 0;
     for line in text.split('\n') {
-        for named in names(line).chain(uncapitalised(line)).filter(|named| contact::is_domain_of(address, &company::normal_name(&named.name))) {
+        for named in names(line)
+            .chain(uncapitalised(line))
+            .filter(|named| contact::is_domain_of(address, &company::normal_name(&named.name)))
+        {
             let formed = company::has_legal_form(&named.name);
             if best.as_ref().is_none_or(|(known, _)| formed || !known) {
                 best = Some((formed, with_trade(line, at, named)));

@@ -60,7 +60,8 @@ pub(super) fn keep_wanted(
         Choice::All => None,
         Choice::Some(said) => {
             let count = policies.len();
-            let reason = format!("the message wants only some of {count} policies ({said:?}); choose those that it wants");
+            let reason =
+                format!("the message wants only some of {count} policies ({said:?}); choose those that it wants");
             Some(ask(read, policies, reason))
         }
         Choice::These(wanted) => {
@@ -192,6 +193,8 @@ struct Picked {
     except: Option<Vec<bool>>,
     /// Policies that are asked for without such a turn.
     asked: Option<Vec<bool>>,
+    /// Whether something was asked for of which nobody can tell which policies it means.
+    asked_unclear: bool,
     unclear: Option<String>,
     /// Whether something else than what alone is wanted is unclear.
     is_beyond: bool,
@@ -223,7 +226,13 @@ impl Picked {
 
     /// Reads one sentence.
     fn read(&mut self, sentence: &Sentence, mentions: &Mentions<'_>, policies: &[Policy]) {
-        let wishes = sentence.has_any(word::ASKS) || sentence.has_any(word::LOSSES) || sentence.words.len() <= FRAGMENT;
+        let all_but = sentence.is(0, word::EVERY) && sentence.any(1, say::EXCEPT).is_some();
+        let leaves = sentence.is(0, &[word::LEAVE]);
+        let wishes = sentence.has_any(word::ASKS)
+            || sentence.has_any(word::LOSSES)
+            || sentence.words.len() <= FRAGMENT
+            || all_but
+            || leaves;
         let mut named: Vec<Mention> = Vec::new();
         let (mut at, mut picks) = (0, false);
         while at < sentence.words.len() {
@@ -242,7 +251,8 @@ impl Picked {
                 at += 1;
             }
         }
-        if !picks && sentence.has_any(word::ASKS) && !sentence.has_any(word::NOT) {
+        if !picks && asks(sentence) && !sentence.has_any(word::NOT) {
+            self.asked_unclear |= named.iter().any(|mention| mention.policies.is_none());
             named.into_iter().filter_map(|mention| mention.policies).for_each(|meant| add(&mut self.asked, meant));
         }
     }
@@ -297,6 +307,7 @@ impl Picked {
             return self.keep(sentence, mention.policies, mention.end);
         }
         if let Some(meant) = sentence.any(at, say::OTHERS).and_then(|_| self.asked.clone())
+            && !self.asked_unclear
             && (0..sentence.words.len()).any(|at| sentence.any(at, say::IN_HAND_OF).is_some())
         {
             return self.keep(sentence, Some(meant), sentence.words.len());
@@ -338,6 +349,14 @@ impl Picked {
         self.is_beyond = true;
         Some(end)
     }
+}
+
+/// Whether a sentence asks for something; `they send me theirs` does not.
+fn asks(sentence: &Sentence) -> bool {
+    let theirs = |at: usize| {
+        sentence.is(at, word::DOES) && at.checked_sub(1).is_some_and(|before| sentence.is(before, word::WHO_DOES))
+    };
+    (0..sentence.words.len()).any(|at| sentence.is(at, word::ASKS) && !theirs(at))
 }
 
 /// A place in a sentence at which a turn may begin.

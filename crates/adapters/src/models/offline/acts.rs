@@ -138,6 +138,8 @@ const BEFORE_ORDERS: &[&str] =
     &["please", "pls", "plz", "kindly", "just", "also", "then", "so", "favor", "svp", "bitte"];
 /// After these it does where somebody has asked or given something before.
 const AND: &[&str] = &["and", "or", "y", "et", "und", "then"];
+/// Behind a condition these lead to what is to be done: "if it is too much then pull the reports".
+const THEN: &[&str] = &["then", "entonces", "alors", "dann"];
 /// Before "attached" these make it tell which thing is meant: "on the attached policies".
 const WHICH: &[&str] = &[
     "the", "this", "these", "those", "our", "my", "an", "on", "in", "of", "for", "per", "to", "from", "with", "la",
@@ -251,6 +253,11 @@ fn sentence(words: &[Word], borders: &[Border], (start, end): (usize, usize), ac
         if at > 0 && parted(at) {
             (clause, said, perhaps) = (at, false, false);
         }
+        if perhaps && THEN.contains(&text[at].text.as_str()) {
+            (clause, said, perhaps, act) = (at + 1, false, false, Act::Named);
+            at += 1;
+            continue;
+        }
         let cue = CUES.0.at(text, at).find(|found| (at + 1..found.last).all(|inner| !parted(inner)));
         let Some(found) = cue else {
             acts[at] = act;
@@ -351,6 +358,12 @@ mod tests {
         ] {
             assert!(asks(text, "reports") && !gives(text, "reports"), "{text}");
         }
+    }
+
+    #[test]
+    fn what_a_condition_leads_to_is_asked_for() {
+        assert!(asks("If they come in over 95 thousand then pull the reports", "reports"));
+        assert!(!asks("If they come in over 95 thousand they pull the reports", "reports"));
     }
 
     #[test]

@@ -450,4 +450,3 @@ fn is_inside_number(text: &str, start: usize, end: usize) -> bool {
         && after.next() == Some('-')
         && after.next().is_some_and(|c| c.is_ascii_digit())
 }
-

@@ -96,18 +96,23 @@ impl Message {
             true => IN_OLD_SUBJECT,
             false => IN_SUBJECT,
         };
-        let forwarded = if hands_on { IN_TEXT } else { IN_FORWARDED };
         let raw = format!("{}\n{}", input.subject, clip(&input.text, MAX_TEXT)).to_lowercase();
         let raw = if input.answers_request { format!("{raw}\n{TOKEN}") } else { raw };
         let documents = input.document_categories.iter().map(|key| key.to_uppercase()).collect();
         let mut message = Self { raw, kind: input.kind.name(), documents, ..Self::default() };
         // "Subject: the order. Can you send it?" asks for what the subject names.
         let text = clip(&input.text, MAX_TEXT);
-        let (acts, by_subject) = acts_of(text);
+        let (acts, by_subject, elsewhere) = acts_of(text);
         let pointed = again || by_subject && !is_answer(&input.subject);
+        // "See below. Can you order from the carriers?" asks for what is handed on.
+        let forwarded = match (hands_on, elsewhere) {
+            (_, true) => IN_TEXT,
+            (true, _) => IN_TEXT * beside,
+            (false, _) => IN_FORWARDED * beside,
+        };
         message.add(clip(&input.subject, MAX_TEXT), subject, pointed.then_some(Act::Asked));
         message.add_done(text, IN_TEXT, acts);
-        message.add(clip(&input.forwarded, MAX_TEXT), forwarded * beside, None);
+        message.add(clip(&input.forwarded, MAX_TEXT), forwarded, None);
         message.add(clip(&input.signature, MAX_DOCUMENTS), IN_SIGNATURE, None);
         message.add(clip(&input.earlier, MAX_DOCUMENTS), IN_EARLIER, None);
         message.add(clip(&input.document_text, MAX_DOCUMENTS), IN_DOCUMENTS * beside, None);
@@ -270,17 +275,19 @@ impl<'m> Search<'m> {
     }
 }
 
-/// What is done with each word of the newest text, and whether it asks for what its subject names.
-fn acts_of(text: &str) -> (Vec<Act>, bool) {
+/// What is done with each word of the newest text, whether it asks for what its subject names, and whether it wants from
+/// somebody what was named elsewhere.
+fn acts_of(text: &str) -> (Vec<Act>, bool, bool) {
     let found = words(text, 0);
     let borders = acts::borders(text, &found);
     let mut acts = acts::acts(&found, &borders);
     let looked = found.partition_point(|word| word.end <= MAX_POINTING);
     let pointed = pointing::pointed(text, &found[..looked], &acts[..looked], &borders);
+    let elsewhere = !pointed.before.is_empty();
     for (from, to) in pointed.before {
         acts[from..to].fill(Act::Asked);
     }
-    (acts, pointed.by_subject)
+    (acts, pointed.by_subject, elsewhere)
 }
 
 /// Whether a subject is that of an earlier message.

@@ -54,7 +54,17 @@ const STATUSES: [(&str, Dates); 14] = [
 ];
 /// What such a word stands before, where it means policies: `current losses` means none.
 const STATUS_OF: &[&str] = &[
-    "term", "policy", "policies", "one", "carrier", "insurer", "company", "companies", "coverage", "poliza", "police",
+    "term",
+    "policy",
+    "policies",
+    "one",
+    "carrier",
+    "insurer",
+    "company",
+    "companies",
+    "coverage",
+    "poliza",
+    "police",
 ];
 
 /// What the dates of a policy say.

@@ -40,7 +40,7 @@ pub(super) struct Sentence {
 impl Sentence {
     /// The words of a text.
     pub(super) fn of(text: &str) -> Self {
-        let plain = text.replace(['\'', '\u{2019}'], "").replace(['&', '+'], " and ");
+        let plain = unelided(text).replace(['\'', '\u{2019}'], "").replace(['&', '+'], " and ");
         let mut words = Vec::new();
         let mut between = String::from(":");
         let mut word = String::new();
@@ -90,6 +90,18 @@ impl Sentence {
     pub(super) fn has_any(&self, words: &[&str]) -> bool {
         (0..self.words.len()).any(|at| self.is(at, words))
     }
+}
+
+/// A text whose French articles stand apart: `l umbrella`.
+fn unelided(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut before = [' ', ' '];
+    for c in text.chars() {
+        let article = matches!(before[1], 'l' | 'L' | 'd' | 'D') && !before[0].is_alphanumeric();
+        out.push(if matches!(c, '\'' | '\u{2019}') && article { ' ' } else { c });
+        before = [before[1], c];
+    }
+    out
 }
 
 impl Word {

@@ -94,6 +94,31 @@ fn where_nobody_can_tell_what_a_message_picks_a_person_is_asked() {
 }
 
 #[test]
+fn what_people_call_a_line_is_that_line() {
+    let policies = vec![
+        policy("A-11002", "North Bay Mutual", &["Auto Liability"]),
+        policy("W-22003", "Summit Bay Insurance", &["Workers Compensation"]),
+        policy("U-33004", "Cedar Point Casualty", &["Umbrella"]),
+    ];
+    for (text, numbers) in [
+        ("Please get loss runs on all of it but comp.", &["A-11002", "U-33004"][..]),
+        ("Please order the loss runs. Leave WC and umbrella alone, those two came in.", &["A-11002"]),
+        ("Merci de commander les sinistres. Tous sauf l\u{2019}umbrella.", &["A-11002", "W-22003"]),
+        (
+            "Merci de commander les sinistres. Tous sauf l'umbrella, celui-l\u{e0} on ne le renouvelle pas et c'est tout.",
+            &["A-11002", "W-22003"],
+        ),
+        (
+            "Please get loss runs on all of it but comp. Comp went elsewhere and they send me theirs every month.",
+            &["A-11002", "U-33004"],
+        ),
+    ] {
+        let numbers: Vec<String> = numbers.iter().map(|number| (*number).to_owned()).collect();
+        assert_eq!(wanted_of(text, &policies), Some(numbers), "{text}");
+    }
+}
+
+#[test]
 fn words_that_pick_no_policies_leave_all() {
     for text in [
         "Please order the loss runs for the attached policies.",

@@ -4,6 +4,8 @@
 pub(super) const SOFT: &str = "just";
 /// Words behind which `just` softens a wish.
 pub(super) const DOES: &[&str] = &["order", "pull", "request", "get", "send", "run", "ask"];
+/// Before those words they tell what somebody does.
+pub(super) const WHO_DOES: &[&str] = &["they", "he", "she", "it", "who", "which", "that", "we", "i"];
 /// Before those words they turn them around: "not just the cargo".
 pub(super) const NOT: &[&str] = &["not", "isnt", "arent", "dont", "no", "pas", "nicht", "non"];
 /// Before what is left out they deny that anything is.
@@ -33,7 +35,7 @@ pub(super) const LEADS: &[&str] = &[
 ];
 /// All of them.
 pub(super) const EVERY: &[&str] =
-    &["all", "everything", "everyone", "every", "each", "both", "todo", "toda", "tout", "toute"];
+    &["all", "everything", "everyone", "every", "each", "both", "todo", "toda", "tout", "toute", "tous", "toutes"];
 /// The program as one.
 pub(super) const WHOLE: &[&str] = &["entire", "whole", "complete", "entero", "entera", "entier", "entiere"];
 /// What is said of policies that run out, and leaves none of them out.
