@@ -179,9 +179,20 @@ fn with_owner(read: &[ReadDocument], name: &str) -> Option<String> {
     texts.filter(|text| text.contains(name)).find_map(|text| named::with_owner(&text, name))
 }
 
-/// The names of the agencies in the documents, and the tenant's, as they are compared.
+/// The names of the agencies in the documents, and the tenant's, as they are compared. Whom a paper names more surely as
+/// the insured is no agency.
 fn agencies(read: &[ReadDocument], us: &str) -> Vec<String> {
-    let named = read.iter().flat_map(ReadDocument::single).filter(|field| field.name == "agency.name");
+    let all = || read.iter().flat_map(ReadDocument::single);
+    let normal = |field: &ExtractedField| as_text(&field.value).map(|name| company::normal_name(&name));
+    let insures = |agency: &&ExtractedField| {
+        let more_surely = |field: &ExtractedField| {
+            FIELDS[0].1.contains(&field.name.as_str())
+                && field.confidence > agency.confidence
+                && normal(field) == normal(agency)
+        };
+        !as_text(&agency.value).is_some_and(|name| writer::is_insurer(&name)) && all().any(more_surely)
+    };
+    let named = all().filter(|field| field.name == "agency.name").filter(|agency| !insures(agency));
     let named = named.filter_map(|field| as_text(&field.value)).chain([us.to_owned()]);
     named.map(|name| company::normal_name(&name)).filter(|name| !name.is_empty()).collect()
 }

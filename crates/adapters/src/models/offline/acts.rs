@@ -76,7 +76,7 @@ const POLITE: &str = "please|pls|plz|kindly|can you|can u|can we|can i|can someo
     grateful if|appreciate if|appreciate it if|appreciated if|be great if|nice if|por favor|favor de|porfa|podria|podrian|podriamos|podrias|\
     merci de|pourriez|pouvez|veuillez|svp|s il vous plait|bitte|konnen sie|konnten sie";
 const ASKS: &str = "need|we require|i require|want|would like|d like|should like|be so kind|so good as to|be obliged|wish to|\
-    looking for|looking to get|looking to obtain|looking to have|in need of|must have|have to have|asking for|ask for|asking that|\
+    time to get|looking for|looking to get|looking to obtain|looking to have|in need of|must have|have to have|asking for|ask for|asking that|\
     asking you|authorize you|authorise you|requesting|we request|i request|hereby request|help me|help us|help with|hoping to|hope to|trouble you|in search of|\
     who do i|who do we|what do we need|i lack|we lack|short of|am after|are after|how do i|how do we|how can i|how can we|who can|where do i|where can i|what do you need|any news|any update|any word|any luck|any progress|any movement|any sign of|\
     update on|status of|status on|where are we|where do we stand|still waiting|waiting for|waiting on|awaiting|have not received|haven t received|\

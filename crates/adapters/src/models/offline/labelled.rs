@@ -290,6 +290,11 @@ fn spot(
     if kind == ValueKind::Name && usual.as_ref().is_some_and(|spot| spot.line != line && !formed(spot)) {
         return beside(Side::Right).filter(formed).or(usual);
     }
+    // `First Named Insured   Location` heads a name and an address.
+    let is_beside = |spot: &Spot| spot.line == line && spot.start > hit.start;
+    if kind == ValueKind::Name && !hit.colon && usual.as_ref().is_some_and(|spot| is_beside(spot) && !formed(spot)) {
+        return beside(Side::Below).filter(formed).or(usual);
+    }
     usual.or_else(|| wrapped(page, (line, hit), shape, labels))
 }
 
@@ -325,7 +330,10 @@ fn is_foreign(page: &Page<'_>, line: usize, cell: Cell, kind: ValueKind, labels:
     let names_label = || {
         let read = values::read(ValueKind::Name, page.cell(cell));
         // One word before a label makes a name of it when its form does: `Oakmere Insurance Company`.
-        let is_label = |name: &str| labels.is_label(name) || labels.exactly(name).is_some() && !values::has_form(name);
+        let is_label = |name: &str| {
+            labels.is_label(name)
+                || labels.exactly(name).is_some() && !values::has_form(name) && labels.signed(name).is_empty()
+        };
         read.is_some_and(|read| read.value.as_str().is_some_and(is_label))
     };
     free && (terms::fills(page, cell, labels) || kind == ValueKind::Name && (labelled() || names_label()))

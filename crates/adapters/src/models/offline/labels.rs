@@ -162,6 +162,11 @@ impl<'s> Labels<'s> {
                 let mut hit = self.hit(text, (cell.start, cell.end), (start, end), fields);
                 hit.cell = cell_index;
                 hit.words = longest - first;
+                if let Some((both, last)) = self.slashed(text, cell, &hit, (&inside, longest)) {
+                    hits.push(both);
+                    first = last;
+                    continue;
+                }
                 // A letter may say which of several it is: `Lessor B: …`
                 if let Some(after) =
                     past_letter(text, hit.after, cell.end).filter(|_| start == cell.start && !hit.colon)
@@ -179,6 +184,21 @@ impl<'s> Labels<'s> {
             }
         }
         hits
+    }
+
+    /// A label with another one behind a stroke, before the first one's value: `Policy No / Policy Period AB-1234`. With it
+    /// the word behind the labels.
+    fn slashed(&self, text: &str, cell: &Cell, hit: &Hit, (inside, last): (&[Word], usize)) -> Option<(Hit, usize)> {
+        let end = inside.get(last.checked_sub(1)?)?.end;
+        if hit.colon || !text.get(end..cell.end)?.trim_start().starts_with('/') {
+            return None;
+        }
+        let second = self.at(inside, last).next()?;
+        let after = inside[second.last - 1].end;
+        let after = after + text[after..cell.end].len() - text[after..cell.end].trim_start().len();
+        let mut both = Hit { after, ..hit.clone() };
+        let opens = hit.start == cell.start && after < cell.end && !text[after..].starts_with([':', '=']);
+        (opens && self.accepts(text, (cell.start, cell.end), &mut both, false)).then_some((both, second.last))
     }
 
     /// The label that a cell is when a number ends it: a form that asks for several has `Option 1` and `Option 2`.

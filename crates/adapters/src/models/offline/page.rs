@@ -16,6 +16,8 @@ const MAX_LABEL: usize = 40;
 const LEAST_ROWS: usize = 2;
 /// Characters of a label that a narrow column has broken.
 const MAX_JOINED: usize = 60;
+/// Lines over which it breaks it.
+const MAX_PIECES: usize = 5;
 
 /// A page, laid out.
 #[derive(Debug)]
@@ -52,6 +54,7 @@ impl<'t> Page<'t> {
             used,
         };
         (1..laid.lines.len()).for_each(|line| laid.join(line, labels));
+        (0..laid.lines.len()).for_each(|line| laid.join_narrow(line, labels));
         // From below, so that a label that goes on twice is still seen above.
         (1..laid.lines.len()).rev().for_each(|line| laid.give_back(line, labels));
         laid.header = (0..laid.lines.len()).map(|line| laid.is_header(line)).collect();
@@ -65,7 +68,7 @@ impl<'t> Page<'t> {
     /// Joins labels of the line above with what of them stands on a line, where a narrow column has broken them.
     fn join(&mut self, line: usize, labels: &Labels<'_>) {
         let (above, below) = (&self.lines[line - 1], &self.lines[line]);
-        if below.number != above.number + 1 || below.cells.len() >= above.cells.len() {
+        if below.number != above.number + 1 || below.cells.len() >= above.cells.len() && !self.ends_names(line) {
             return;
         }
         let digits = |cell: Cell| self.cell(cell).bytes().any(|b| b.is_ascii_digit());
@@ -91,6 +94,73 @@ impl<'t> Page<'t> {
                 self.hits[line].insert(at, hit);
             }
         }
+    }
+
+    /// Joins a label that a narrow column has broken over more lines, up to its colon, though other values stand beside
+    /// them: `Contract` above `Number /` above `Policy` above `Period:`.
+    fn join_narrow(&mut self, line: usize, labels: &Labels<'_>) {
+        let row = &self.lines[line];
+        let mut found: Vec<(Hit, Vec<(usize, Hit)>)> = Vec::new();
+        for (place, cell) in row.cells.iter().enumerate().take(row.cells.len().saturating_sub(1)) {
+            let is_piece = |cell: Cell| {
+                let text = self.cell(cell);
+                !text.bytes().any(|b| b.is_ascii_digit()) && text.len() <= MAX_LABEL
+            };
+            if !is_piece(*cell) || self.cell(*cell).ends_with(':') || row.tabbed {
+                continue;
+            }
+            let mut text = self.cell(*cell).to_owned();
+            let mut more: Vec<(usize, usize, Cell)> = Vec::new();
+            for at in line + 1..self.lines.len().min(line + MAX_PIECES) {
+                let next = &self.lines[at];
+                let under = next.cells.iter().position(|under| under.column.abs_diff(cell.column) <= 1);
+                let under = under.filter(|_| next.number == self.lines[at - 1].number + 1);
+                let Some((under, rest)) = under.and_then(|under| Some((under, *next.cells.get(under)?))) else { break };
+                if !is_piece(rest) || text.len() + rest.width > MAX_JOINED {
+                    break;
+                }
+                text.push(' ');
+                text.push_str(self.cell(rest));
+                more.push((at, under, rest));
+                if text.ends_with(':') {
+                    break;
+                }
+            }
+            if more.len() < 2
+                && !(more.len() == 1 && text.ends_with(':') && self.hits[line].iter().all(|hit| hit.cell != place))
+            {
+                continue;
+            }
+            let Some(hit) = Some(&text).filter(|text| text.ends_with(':')).and_then(|text| labels.joined(text)) else {
+                continue;
+            };
+            let hit = Hit { cell: place, start: cell.start, after: cell.end, colon: false, ..hit };
+            let pieces = more.into_iter().map(|(at, under, rest)| {
+                let (fields, parts) = (Vec::new(), Vec::new());
+                (at, Hit { cell: under, start: rest.start, after: rest.end, words: 0, fields, parts, ..hit.clone() })
+            });
+            found.push((hit.clone(), pieces.collect()));
+        }
+        for (hit, more) in found {
+            for (at, hit) in std::iter::once((line, hit)).chain(more) {
+                self.hits[at].retain(|other| other.cell != hit.cell);
+                let place = self.hits[at].partition_point(|other| other.start < hit.start);
+                self.hits[at].insert(place, hit);
+            }
+        }
+    }
+
+    /// Whether each cell of a line but the first ends the name above it, as in columns that are too narrow for them.
+    fn ends_names(&self, line: usize) -> bool {
+        let (above, below) = (&self.lines[line - 1], &self.lines[line]);
+        let ends = |(over, rest): (&Cell, &Cell)| {
+            let rest = self.cell(*rest);
+            let open = !self.cell(*over).bytes().any(|b| b.is_ascii_digit()) && !values::has_form(self.cell(*over));
+            open && rest.split_whitespace().last().is_some_and(values::has_form)
+        };
+        below.cells.len() == above.cells.len()
+            && below.cells.len() >= 3
+            && above.cells.iter().zip(&below.cells).skip(1).all(ends)
     }
 
     /// Gives back to the name above it what is a label by its words alone: `Insurance Company` beneath
