@@ -137,7 +137,10 @@ fn restricts(sentence: &Sentence) -> bool {
 /// Whether a sentence that asks for nothing says more of some of the policies than which they are: `the comp went to the
 /// PEO in January`. Nobody can tell what that means for them.
 fn remarks(sentence: &Sentence, mentions: &Mentions<'_>, count: usize) -> bool {
-    if [word::ASKS, word::EVERY, word::WHOLE, word::RENEWS].iter().any(|words| sentence.has_any(words)) {
+    let tells = [word::ASKS, word::EVERY, word::WHOLE, word::RENEWS].iter().any(|words| sentence.has_any(words));
+    // `Fern Auto Transport` is a name.
+    let is_name = sentence.shown.split(' ').all(|word| !word.starts_with(char::is_lowercase));
+    if tells || is_name {
         return false;
     }
     let (mut at, mut free) = (0, 0);

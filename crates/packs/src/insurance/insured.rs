@@ -175,7 +175,7 @@ impl Insured {
 
 /// The name under which somebody trades together with the owner's, where any paper has both.
 fn with_owner(read: &[ReadDocument], name: &str) -> Option<String> {
-    let texts = read.iter().filter(|document| document.n > 0).map(|document| document.text.full_text());
+    let texts = read.iter().map(|document| document.text.full_text());
     texts.filter(|text| text.contains(name)).find_map(|text| named::with_owner(&text, name))
 }
 

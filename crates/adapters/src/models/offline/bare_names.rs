@@ -19,6 +19,9 @@ const EDGE: usize = 6;
 
 /// Words between two names.
 const JOINTS: [&str; 5] = [" and ", " & ", " y ", " et ", " und "];
+/// Bytes of a line from which on it is one of sentences, and words of a name that may stand at its end.
+const SENTENCE: usize = 60;
+const MAX_BEGUN: usize = 3;
 /// Lines between a name that heads an item and the number of the item.
 const MAX_HEADED: usize = 3;
 
@@ -205,11 +208,22 @@ pub(super) fn letters(text: &str) -> String {
 }
 
 /// The beginning of a name of which a cell has the rest: the text above it in its column, when it ends with a word with which
-/// no name ends.
+/// no name ends; the last words with capitals of a line of sentences: `… insures Fern` above `Hollow Hauling LLC, of …`
 pub(super) fn begun_above<'t>(page: &Page<'t>, line: usize, cell: Cell) -> Option<&'t str> {
     let above = page.lines.get(line.checked_sub(1)?).filter(|above| above.number + 1 == page.lines[line].number)?;
     let over = above.cells.iter().find(|over| over.column.abs_diff(cell.column) <= 1)?;
     let text = page.cell(*over);
+    if text.len() >= SENTENCE && above.cells.len() == 1 {
+        let begun = text.rsplit(' ').take_while(|word| {
+            word.starts_with(char::is_uppercase)
+                && word.chars().all(|c| c.is_alphanumeric() || matches!(c, '\'' | '’' | '-'))
+        });
+        let length: usize = begun.map(|word| word.len() + 1).sum();
+        let begun = text.get((text.len() + 1).checked_sub(length)?..).filter(|begun| !begun.is_empty())?;
+        let words = begun.split(' ').count();
+        // What begins the line begins a sentence, or is a heading.
+        return (words <= MAX_BEGUN && begun.len() < text.len()).then_some(begun);
+    }
     let is_begun = labelled::is_open(text) && text.starts_with(char::is_uppercase) && !page.is_label(line - 1, *over);
     let short = text.split_whitespace().count() <= MOST && !text.bytes().any(|b| b.is_ascii_digit());
     (is_begun && short).then_some(text)

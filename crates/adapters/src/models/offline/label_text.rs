@@ -176,11 +176,22 @@ pub(super) fn bare(text: &str, start: usize, end: usize) -> (usize, usize) {
     let cell = &text[start..end];
     let inside = cell.strip_prefix('(').and_then(|rest| rest.strip_suffix(')'));
     if inside.is_some_and(|inside| !inside.contains(['(', ')'])) {
-        return (start + 1, end - 1);
+        return (start + 1 + own(&cell[1..]), end - 1);
+    }
+    let owned = own(cell);
+    if owned > 0 {
+        return (start + owned, end);
     }
     let timed = cell.strip_suffix([':', ' ']).unwrap_or(cell).trim_end().strip_suffix(')');
     let remark = timed.and_then(|cell| cell.rsplit_once(" (")).filter(|(_, remark)| is_time(remark));
     remark.map_or((start, end), |(label, _)| (start, start + label.len()))
+}
+
+/// How many bytes the word takes that says whose it is: `Your policy number`.
+fn own(cell: &str) -> usize {
+    const OWNERS: [&str; 8] = ["your ", "our ", "my ", "su ", "sus ", "votre ", "vos ", "ihre "];
+    let begins = |owner: &&&str| cell.get(..owner.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(owner));
+    OWNERS.iter().find(begins).map_or(0, |owner| owner.len())
 }
 
 /// Whether a remark is a time of the day: `12:01 a.m.`

@@ -16,6 +16,9 @@ const MAX_WRAPPED: usize = 2;
 /// Lines of a name with its address.
 const MAX_BLOCK: usize = 4;
 
+/// Words of the label of a pair that nobody knows.
+const MAX_PAIR: usize = 3;
+
 /// Words with which no name ends.
 const OPEN: [&str; 9] = ["of", "and", "&", "the", "de", "y", "et", "del", "du"];
 
@@ -260,7 +263,9 @@ fn spot(
             let (_, cell) = neighbour(page, line, hit.cell, side)?;
             let end = if kind == ValueKind::DateRange { next.unwrap_or(row.end) } else { cell.end };
             let other = kind == ValueKind::Name && hit.colon && is_of_label_above(page, line, cell, labels);
-            let free = !other && !page.is_label(line, cell) && !is_foreign(page, line, cell, kind, labels);
+            // `Name:   Date Prepared: 28 June` is another pair.
+            let pair = kind == ValueKind::Name && hit.colon && is_pair(page.cell(cell));
+            let free = !other && !pair && !page.is_label(line, cell) && !is_foreign(page, line, cell, kind, labels);
             let fits = free && fits(page, shape, cell.start, end);
             let beside = fits.then_some(Spot { line, start: cell.start, end, sure: sure::BESIDE });
             beside.or_else(|| centred(page, line, cell).filter(|_| free && kind == ValueKind::Name))
@@ -284,7 +289,9 @@ fn spot(
     if let Some(before) = wrapped_before(page, (line, hit), shape, labels).filter(|_| sides.trail()) {
         return Some(before);
     }
-    let usual = order.into_iter().find_map(&beside);
+    // Where labels stand behind their values, what stands on their other sides is another's.
+    let trails = sides.trail() && hit.cell > 0 && !hit.colon;
+    let usual = order.into_iter().filter(|side| !trails || *side == Side::Left).find_map(&beside);
     // A name with its legal form beside its label is the label's, wherever the page's other values stand.
     let formed = |spot: &Spot| values::has_form(&page.text[spot.start..spot.end]);
     if kind == ValueKind::Name && usual.as_ref().is_some_and(|spot| spot.line != line && !formed(spot)) {
@@ -320,6 +327,14 @@ fn wrapped(page: &Page<'_>, (line, hit): (usize, &Hit), shape: Shape<'_>, labels
     let whole = text[read.end..].trim_start_matches([',', ';', '.']).trim().is_empty();
     let free = !page.is_label(line + 1, cell) && !is_foreign(page, line + 1, cell, shape.kind, labels);
     (whole && free).then_some(Spot { line: line + 1, start: cell.start, end: cell.end, sure: sure::COLON })
+}
+
+/// Whether a text is a label that nobody knows, with its value.
+fn is_pair(text: &str) -> bool {
+    text.split_once(": ").is_some_and(|(label, value)| {
+        let words = label.split(' ').count();
+        words <= MAX_PAIR && !label.bytes().any(|b| b.is_ascii_digit()) && value.bytes().any(|b| b.is_ascii_digit())
+    })
 }
 
 /// A value of another field: a term cannot be a name.
