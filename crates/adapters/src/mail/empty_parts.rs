@@ -3,7 +3,7 @@
 //! loses what comes after it, so blank lines, and where it is missing the first boundary, are put between.
 
 use std::borrow::Cow;
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 
 /// Boundaries of one message that are looked at.
 const MAX_BOUNDARIES: usize = 10_000;
@@ -13,6 +13,7 @@ pub(super) fn filled(raw: &[u8]) -> Cow<'_, [u8]> {
     let mut place = Place { in_header: true, ..Place::default() };
     let mut declared: HashSet<&[u8]> = HashSet::new();
     let mut begun: HashSet<&[u8]> = HashSet::new();
+    let mut lengths: BTreeSet<usize> = BTreeSet::new();
     let mut filled: Vec<u8> = Vec::new();
     let (mut at, mut from) = (0, 0);
     // What the type of this header declares: of two types the last one counts.
@@ -24,7 +25,20 @@ pub(super) fn filled(raw: &[u8]) -> Cow<'_, [u8]> {
         let ended = mark.filter(|_| !begins).and_then(|mark| mark.strip_suffix(b"--"));
         let ended = ended.filter(|ended| is_declared(ended));
         if begins || ended.is_some() || line.trim_ascii().is_empty() {
-            declared.extend(new.take().filter(|_| declared.len() < MAX_BOUNDARIES));
+            let new = new.take().filter(|_| declared.len() < MAX_BOUNDARIES);
+            lengths.extend(new.map(<[u8]>::len));
+            declared.extend(new);
+        }
+        // The parser takes a line that goes on behind the boundary for one too: nothing is put there.
+        let loosely = mark.filter(|_| !begins && ended.is_none()).and_then(|mark| {
+            let mut heads = lengths.iter().filter_map(|length| mark.get(..*length));
+            heads.find(|head| declared.contains(head))
+        });
+        if let Some(loosely) = loosely {
+            begun.insert(loosely);
+            place = Place { in_header: true, enclosed: true, ..Place::default() };
+            at += line.len();
+            continue;
         }
         if begins || ended.is_some() {
             let lacks_begin = ended.filter(|ended| !begun.contains(ended));
@@ -193,6 +207,7 @@ mod tests {
             "Content-Type:multipart/t;boundary=b\nContent-Type:a\n--b--",
             "Content-Type:multipart/t;boundary=b\n--\nContent-Type:a\n--b--",
             "Content-Type: multipart/mixed; boundary=b\nContent-Type: text/csv\n\n--b--\n",
+            "Content-Type:multipart/d;boundary=b\n\n--bContent-Type:multipart;boundary=c\n\n--c\n--b--",
             "Content-Type:umessage/rfc822\n\nx\nContent-Type:multipart/m;boundary=b\n--b--",
             "Subject: multipart/mixed; boundary=b\n\n--b--\n",
             "Subject: x\n\nContent-Type: multipart/mixed; boundary=b\n\n--b--\n",

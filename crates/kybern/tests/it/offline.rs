@@ -4,6 +4,7 @@
 
 mod fit;
 mod layouts;
+mod narrow;
 #[path = "../../src/packs.rs"]
 pub(crate) mod packs;
 mod papers;

@@ -241,7 +241,8 @@ impl Picked {
         while at < sentence.words.len() {
             let turned = at.checked_sub(1).is_some_and(|before| sentence.is(before, word::NOT));
             let turn = Turn { sentence, mentions, policies, named: &named, at };
-            let orders = [say::LEAVE_THEM, say::NOT_NEEDED].iter().any(|turns| sentence.any(at, turns).is_some());
+            let orders =
+                [say::LEAVE_THEM, say::NOT_NEEDED, say::OTHERS].iter().any(|turns| sentence.any(at, turns).is_some());
             let is_turn = (wishes || orders) && !turned;
             if let Some(end) = Some(turn).filter(|_| is_turn).and_then(|turn| self.turn(&turn)) {
                 // What stands before a turn in its sentence is only named.

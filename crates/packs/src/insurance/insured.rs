@@ -26,6 +26,9 @@ const SURE: f64 = 0.65;
 /// From this confidence on, a paper says plainly whom it insures.
 const PLAIN: f64 = 0.92;
 
+/// From this confidence on, a message names somebody behind a label: `loss runs for Fern Hollow LLC`.
+const LED: f64 = 0.9;
+
 /// A DOT number in the words of a message.
 static SAID: Pattern =
     Pattern::new(r"(?i)\b(?:us\s?)?dot\b\s*(?:number|num|no\.?|nr\.?)?\s*#?\s*(?:is|es|est|:|=|-)?\s*#?\s*(\d{5,8})\b");
@@ -318,10 +321,16 @@ fn may_be_one(one: &[&str], other: &[&str]) -> bool {
 /// The companies that papers with policies insure, when they cannot be one.
 fn several(read: &[ReadDocument], refused: &[String]) -> Vec<String> {
     let mut found: Vec<(String, String)> = Vec::new();
-    let papers = read.iter().filter(|document| document.n > 0 && !document.items("policies").is_empty());
+    // A message that names whom it is about with a DOT number is as plain as a paper.
+    let numbered = said_in_message(read).is_some();
+    let papers = read.iter().filter(|document| {
+        document.n == MESSAGE_NUMBER && numbered
+            || document.n > MESSAGE_NUMBER && !document.items("policies").is_empty()
+    });
     for document in papers {
         let names = document.single().filter(|field| FIELDS[0].1.contains(&field.name.as_str()));
-        let sure = names.filter(|field| field.confidence >= PLAIN).filter_map(|field| as_text(&field.value));
+        let least = if document.n == MESSAGE_NUMBER { LED } else { PLAIN };
+        let sure = names.filter(|field| field.confidence >= least).filter_map(|field| as_text(&field.value));
         for name in sure {
             let normal = company::normal_name(&name);
             let words: Vec<&str> = normal.split(' ').collect();

@@ -93,7 +93,8 @@ pub(super) fn parts_of(page: &Page<'_>, line: usize, hit: &Hit, labels: &Labels<
         return hit.parts.clone();
     }
     let cell = page.lines[line].cells[hit.cell];
-    if !(hit.fills || hit.colon) {
+    // A piece of a broken label leads to nothing by itself.
+    if !(hit.fills || hit.colon) || hit.words == 0 {
         return Vec::new();
     }
     let text = page.text.get(cell.start..hit.after.clamp(cell.start, cell.end)).unwrap_or_default();
@@ -250,5 +251,9 @@ fn next(labels: &Labels<'_>, parts: &[Vec<usize>], text: &str) -> Option<(usize,
     }
     let mut fields = first.clone();
     fields.sort_by_key(|field| kind(*field) != ValueKind::DateRange);
+    // A day is no number, though a part of it may look like one.
+    if values::read(ValueKind::Date, text).is_some_and(|read| read.start == 0) {
+        fields.retain(|field| kind(*field) != ValueKind::PolicyNumber);
+    }
     fields.into_iter().find_map(|field| values::read(labels.fields[field], text).map(|read| (1, field, read)))
 }

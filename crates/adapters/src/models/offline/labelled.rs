@@ -179,7 +179,10 @@ fn goes_on<'t>(
     let below = starts(name).or_else(|| starts(cell).filter(signed))?;
     // What stands beside a label of its own is another value.
     let place = next.cells.iter().position(|other| *other == below)?;
-    let beside = |hit: &Hit| hit.fills && hit.cell + 1 == place && !hit.fields.contains(&field);
+    let beside = |hit: &Hit| {
+        let goes_on = hit.fields.is_empty();
+        hit.fills && hit.cell + 1 == place && !goes_on && !hit.fields.contains(&field)
+    };
     let text = page.cell(below);
     // `Company` alone beneath a name is its last word.
     let form = text.split_whitespace().all(values::has_form);
@@ -298,7 +301,8 @@ fn spot(
         return beside(Side::Right).filter(formed).or(usual);
     }
     // `First Named Insured   Location` heads a name and an address.
-    let is_beside = |spot: &Spot| spot.line == line && spot.start > hit.start;
+    let is_word = |spot: &Spot| !page.text[spot.start..spot.end].trim().contains(' ');
+    let is_beside = |spot: &Spot| spot.line == line && spot.start > hit.start && is_word(spot);
     if kind == ValueKind::Name && !hit.colon && usual.as_ref().is_some_and(|spot| is_beside(spot) && !formed(spot)) {
         return beside(Side::Below).filter(formed).or(usual);
     }

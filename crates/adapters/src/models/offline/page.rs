@@ -16,7 +16,8 @@ const MAX_LABEL: usize = 40;
 const LEAST_ROWS: usize = 2;
 /// Characters of a label that a narrow column has broken.
 const MAX_JOINED: usize = 60;
-/// Lines over which it breaks it.
+/// The same over more than two lines, and the lines over which it breaks it.
+const MAX_LONG: usize = 90;
 const MAX_PIECES: usize = 5;
 
 /// A page, laid out.
@@ -106,7 +107,12 @@ impl<'t> Page<'t> {
                 let text = self.cell(cell);
                 !text.bytes().any(|b| b.is_ascii_digit()) && text.len() <= MAX_LABEL
             };
-            if !is_piece(*cell) || self.cell(*cell).ends_with(':') || row.tabbed {
+            let goes_on = line.checked_sub(1).map(|above| &self.lines[above]).is_some_and(|above| {
+                let over = above.cells.iter().find(|over| over.column.abs_diff(cell.column) <= 1);
+                let open = |over: &Cell| is_piece(*over) && !self.cell(*over).ends_with(':');
+                above.number + 1 == row.number && above.cells.len() > 1 && over.is_some_and(open)
+            });
+            if !is_piece(*cell) || self.cell(*cell).ends_with(':') || row.tabbed || goes_on {
                 continue;
             }
             let mut text = self.cell(*cell).to_owned();
@@ -116,7 +122,7 @@ impl<'t> Page<'t> {
                 let under = next.cells.iter().position(|under| under.column.abs_diff(cell.column) <= 1);
                 let under = under.filter(|_| next.number == self.lines[at - 1].number + 1);
                 let Some((under, rest)) = under.and_then(|under| Some((under, *next.cells.get(under)?))) else { break };
-                if !is_piece(rest) || text.len() + rest.width > MAX_JOINED {
+                if !is_piece(rest) || text.len() + rest.width > MAX_LONG {
                     break;
                 }
                 text.push(' ');

@@ -254,8 +254,13 @@ fn stand_in(words: &[&str], others: &[String]) -> bool {
 
 /// The line of coverage whose longest term begins there.
 fn line_at(sentence: &Sentence, at: usize) -> Option<(usize, &'static str)> {
+    let spanish = |term: &Vec<String>| {
+        term.len() == 1 && term[0] == "al" && sentence.words.get(at).is_some_and(|word| !word.capitals)
+    };
     let stands = |term: &Vec<String>| {
-        term.len() <= MAX_TERM_WORDS && term.iter().enumerate().all(|(n, word)| sentence.is(at + n, &[word.as_str()]))
+        !spanish(term)
+            && term.len() <= MAX_TERM_WORDS
+            && term.iter().enumerate().all(|(n, word)| sentence.is(at + n, &[word.as_str()]))
     };
     let found = LINES.iter().filter(|(term, _)| stands(term)).max_by_key(|(term, _)| term.len())?;
     Some((at + found.0.len(), found.1))

@@ -26,6 +26,8 @@ pub(super) struct Word {
     pub(super) text: String,
     /// The same in the number in which it is written.
     pub(super) written: String,
+    /// Whether it is written in capitals: `AL`, which in small letters is a word of Spanish.
+    pub(super) capitals: bool,
     pub(super) before: Border,
 }
 
@@ -51,7 +53,8 @@ impl Sentence {
             }
             if !word.is_empty() {
                 let written = company::normal_name(&word);
-                words.push(Word { text: singular(&written), written, before: border(&between) });
+                let capitals = !word.chars().any(char::is_lowercase);
+                words.push(Word { text: singular(&written), written, capitals, before: border(&between) });
                 word.clear();
                 between.clear();
             }

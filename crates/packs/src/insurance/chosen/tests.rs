@@ -1,3 +1,8 @@
+use std::sync::Arc;
+
+use kybern_core::document::DocumentText;
+use kybern_core::model::{ExtractedField, Extraction, FieldSource, FoundBy};
+
 use super::*;
 use crate::insurance::ExtractDocuments;
 use crate::tests::World;
@@ -266,4 +271,102 @@ async fn what_is_left_out_in_words_that_nobody_knows_is_asked_about() {
         let data = read(text).run(&ExtractDocuments::new(), json!({"required": ["insured", "policies"]})).await;
         assert_eq!(data["extracted_policies"].as_array().map(Vec::len), Some(2), "{text}");
     }
+}
+
+fn dated(number: &str, from: &str, to: &str) -> Policy {
+    Policy {
+        effective: Some(from.to_owned()),
+        expiration: Some(to.to_owned()),
+        ..policy(number, "Northfield Mutual Insurance Company", &["Auto Liability"])
+    }
+}
+
+/// What a message of that day wants of these policies; `None` where a person is asked.
+fn wanted_on(day: &str, text: &str, register: &str, policies: &[Policy]) -> Option<Vec<String>> {
+    let mut message = crate::reading::as_document(text.to_owned());
+    message.pages[0].written = day.parse().ok();
+    let read = |n: u32, text: DocumentText, fields: Vec<ExtractedField>| ReadDocument {
+        n,
+        filename: String::new(),
+        extraction: Extraction { fields, ..Extraction::default() },
+        text: Arc::new(text),
+    };
+    let place = |(item, policy): (usize, &Policy)| {
+        let start = register.find(&policy.number)?;
+        let source =
+            FieldSource { document: 1, page: 1, start, end: start + policy.number.len(), ..FieldSource::default() };
+        Some(ExtractedField {
+            name: "policy_number".to_owned(),
+            group: Some("policies".to_owned()),
+            item: u32::try_from(item).ok(),
+            value: policy.number.as_str().into(),
+            confidence: 0.9,
+            problem: None,
+            source,
+            found_by: FoundBy::Rules,
+            rival: None,
+        })
+    };
+    let fields = policies.iter().enumerate().filter_map(place).collect();
+    let all =
+        [read(1, crate::reading::as_document(register.to_owned()), fields), read(MESSAGE_NUMBER, message, Vec::new())];
+    match choice(&all, policies) {
+        Choice::All => Some(policies.iter().map(|policy| policy.number.clone()).collect()),
+        Choice::These(wanted) => {
+            Some(policies.iter().zip(wanted).filter(|(_, wanted)| *wanted).map(|(one, _)| one.number.clone()).collect())
+        }
+        Choice::Some(_) => None,
+    }
+}
+
+#[test]
+fn what_a_register_marks_is_wanted_by_its_mark() {
+    let policies = [
+        policy("AL-40021", "Northfield Mutual", &["Auto Liability"]),
+        policy("AL-40020", "Northfield Mutual", &["Auto Liability"]),
+        policy("MC-77100", "Cedar Point Casualty", &["Motor Truck Cargo"]),
+    ];
+    let register = "Policy\tTo\tStatus\nAL-40021\t2027\tActive\nAL-40020\t2026\tExpired\nMC-77100\t2027\tActive\n";
+    let text = "Please order loss runs on everything that shows Active on there, and skip the rest.";
+    let wanted = ["AL-40021", "MC-77100"].map(str::to_owned).to_vec();
+    assert_eq!(wanted_on("2026-03-02", text, register, &policies), Some(wanted));
+    let unmarked = "Policy\tTo\nAL-40021\t2027\nAL-40020\t2026\nMC-77100\t2027\n";
+    assert_eq!(wanted_on("2026-03-02", text, unmarked, &policies), None);
+}
+
+#[test]
+fn the_dates_say_which_terms_are_over() {
+    let policies = [dated("AL-40021", "2026-01-01", "2027-01-01"), dated("AL-40020", "2025-01-01", "2026-01-01")];
+    let only = |number: &str| Some(vec![number.to_owned()]);
+    let on = |text: &str| wanted_on("2026-03-02", text, "", &policies);
+    assert_eq!(on("Please order the loss runs. Only the expired terms please."), only("AL-40020"));
+    assert_eq!(on("Please order the loss runs, only the current policy please."), only("AL-40021"));
+    assert_eq!(on("Please order only currently valued loss runs."), Some(vec!["AL-40021".into(), "AL-40020".into()]));
+    let unknown = [policy("AL-40021", "Northfield Mutual", &[]), policies[1].clone()];
+    assert_eq!(wanted_on("2026-03-02", "Only the expired terms please.", "", &unknown), None);
+}
+
+#[test]
+fn what_is_said_of_some_policies_and_not_understood_is_asked_about() {
+    let all: Vec<String> = policies().iter().map(|policy| policy.number.clone()).collect();
+    let on = |text: &str| wanted_on("2026-03-02", text, "", &policies());
+    for text in [
+        "Please order the loss runs. The cargo moved to the association in January.",
+        "Please order the loss runs. I put that in on their portal yesterday, do not double up.",
+    ] {
+        assert_eq!(on(text), None, "{text}");
+    }
+    for text in [
+        "Please order the loss runs. The cargo renews in March, so sooner is better.",
+        "Please order the loss runs.\nFern Cargo Transport\n512-555-0171",
+        "Please order the loss runs. The cargo is AL-40021 with Northfield as you know.",
+    ] {
+        assert_eq!(on(text), Some(all.clone()), "{text}");
+    }
+}
+
+#[test]
+fn what_alone_was_asked_for_is_wanted_where_the_rest_is_in_hand() {
+    let text = "What I need are the loss runs on the cargo. We have everything on the other lines, don't bother them.";
+    assert_eq!(wanted(text), Some(vec!["MC 77-1003".to_owned()]));
 }
