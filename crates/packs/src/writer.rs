@@ -152,6 +152,7 @@ pub(crate) fn tell(message: &mut ReadDocument, schema: &ExtractionSchema, sender
         };
         message.extraction.fields.retain(|field| !strange(field));
     }
+    part_from_companies(message, sender.name);
     let is_field = |about: &&str| schema.fields.iter().any(|field| field.name == *about);
     let Some(about) = schema.about.as_deref().filter(is_field) else {
         return;
@@ -197,6 +198,32 @@ pub(crate) fn tell(message: &mut ReadDocument, schema: &ExtractionSchema, sender
     }
 }
 
+/// Takes somebody's own name, above all the sender's, from before those of companies.
+fn part_from_companies(message: &mut ReadDocument, sender: &str) {
+    for field in &mut message.extraction.fields {
+        let Some(name) = field.value.as_str() else { continue };
+        if let Some(company) = company_behind(name, sender) {
+            field.source.start += name.len() - company.len();
+            field.value = company.into();
+        }
+    }
+}
+
+/// The company behind somebody's name: `Ada Example de Transportes Fern LLC`.
+fn company_behind<'n>(name: &'n str, sender: &str) -> Option<&'n str> {
+    const OF: [&str; 5] = [" de ", " of ", " with ", " con ", " from "];
+    let trade = |rest: &str| {
+        TRADES.iter().any(|trade| rest.to_lowercase().strip_prefix(trade).is_some_and(|rest| rest.starts_with(' ')))
+    };
+    if !company::has_legal_form(name) {
+        return None;
+    }
+    let own = Some(sender).filter(|sender| !sender.is_empty()).and_then(|sender| name.strip_prefix(sender));
+    let own = own.and_then(|rest| OF.iter().find_map(|of| rest.strip_prefix(of)));
+    let whose = || name.split_once(" de ").filter(|(who, rest)| who.contains(' ') && trade(rest)).map(|(_, rest)| rest);
+    own.or_else(whose).filter(|company| company.starts_with(char::is_uppercase))
+}
+
 /// The company that was found in the message whose name ends where another name does, when it begins before that one:
 /// a word in small letters stands within it, as in `Carga y Fletes Larch LLC`.
 fn longer_of(message: &ReadDocument, body: &str, named: Named) -> Named {
@@ -231,6 +258,10 @@ pub(crate) fn forget_contacts(message: &mut ReadDocument, schema: &ExtractionSch
 
 /// Sets a single field of a message.
 fn put(message: &mut ReadDocument, name: &str, named: Named, confidence: f64) {
+    let named = match company_behind(&named.name, "") {
+        Some(company) => Named { start: named.start + named.name.len() - company.len(), name: company.to_owned() },
+        None => named,
+    };
     let fields = &mut message.extraction.fields;
     fields.retain(|field| field.name != name || field.group.is_some());
     let (start, end) = (named.start, named.start + named.name.len());

@@ -31,6 +31,22 @@ fn the_company_is_the_name_of_the_domain() {
 }
 
 #[test]
+fn a_company_typed_in_small_letters_is_one_where_the_domain_says_so() {
+    let text = "need loss runs from sable point, thx\n\nada example\nfern hollow flatbed inc\n";
+    assert_eq!(company(text, "ada@fernhollow.example"), "fern hollow flatbed inc");
+    assert_eq!(company(text, "ada@elsewhere.example"), "");
+}
+
+#[test]
+fn whoever_writes_is_no_part_of_the_company() {
+    let behind = |name| company_behind(name, "Kim Marsh").unwrap_or_default().to_owned();
+    assert_eq!(behind("Kim Marsh of Fern Hollow LLC"), "Fern Hollow LLC");
+    assert_eq!(behind("Ada Example de Transportes Fern LLC"), "Transportes Fern LLC");
+    assert_eq!(behind("Fletes de Transportes Fern LLC"), "");
+    assert_eq!(behind("Hijos de Ada Example LLC"), "");
+}
+
+#[test]
 fn whoever_places_insurance_is_not_whom_it_is_for() {
     let is_office = |name: &str| is_office(name, &ExtractionSchema::default());
     assert!(

@@ -13,7 +13,7 @@ use super::parties::family;
 use super::prepared::PreparedSchema;
 use super::{
     MODEL, addressees, amounts, bands, bare, bare_names, dated, decks, items, labelled, ledger, legend, lists,
-    numbered, overlaps, paired, roll, said, sentences, stacks, stops, tables, terms, told, transposed, values,
+    numbered, overlaps, paired, roll, said, sentences, stacks, stops, tables, terms, told, transposed, twins, values,
 };
 
 /// Fields of one document that are kept.
@@ -32,6 +32,7 @@ pub(super) fn extract(
     let labels = Labels::new(known, &analysis.sections);
     let mut pages: Vec<Page<'_>> = document.pages.iter().map(|page| Page::new(page, &labels)).collect();
     let mut found = transposed::tables(&mut pages, &labels);
+    found.extend(twins::items(&mut pages, &labels));
     found.extend(tables::tables(&mut pages, &labels));
     let writer = labels.writer.filter(|_| number == 0);
     let mut outside = Vec::new();

@@ -59,6 +59,7 @@ mod tables;
 mod terms;
 mod told;
 mod transposed;
+mod twins;
 mod unnamed;
 mod values;
 mod vocabulary;

@@ -98,3 +98,39 @@ async fn an_agency_of_which_two_words_are_a_label_is_one() {
     let page = "INSURED\tFern Hollow Hauling LLC\tAGENT\tBelfry Insurance Agency\nISSUED TO\tDry Creek Couriers LLC\tADDRESS\t9 Oak Street\n";
     assert_eq!(values(&read("insurance", 1, page).await, "agency.name"), ["Belfry Insurance Agency"]);
 }
+
+#[tokio::test]
+async fn policies_side_by_side_keep_their_own_values() {
+    let beside = "DECLARATIONS\nInsured: Fern Hollow Hauling LLC\n\n\
+                  Coverage: Automobile Liability              Coverage: Motor Truck Cargo\n\
+                  Company: Oakmere Mutual Insurance Company   Company: Sable Ridge Casualty Company\n\
+                  Policy no.: OMI-44-120987                   Policy no.: SRC-77120\n\
+                  Effective: July 8, 2025                     Effective: August 9, 2025\n";
+    let beneath = "INSURANCE BINDER\nInsured: Fern Hollow Hauling LLC\n\n\
+                   COVERAGE A \u{2013} AUTOMOBILE LIABILITY   COVERAGE B \u{2013} MOTOR TRUCK CARGO\n\
+                   Company                             Company\n\
+                   Oakmere Mutual Insurance Company    Sable Ridge Casualty Company\n\
+                   Policy no.                          Policy no.\n\
+                   OMI-44-120987                       SRC-77120\n\
+                   Effective                           Effective\n\
+                   July 8, 2025                        August 9, 2025\n";
+    for page in [beside, beneath] {
+        let found = read("insurance", 1, page).await;
+        for (field, wanted) in [
+            ("policy_number", ["OMI-44-120987", "SRC-77120"]),
+            ("insurer", ["Oakmere Mutual Insurance Company", "Sable Ridge Casualty Company"]),
+            ("line", ["Auto Liability", "Motor Truck Cargo"]),
+            ("effective", ["2025-07-08", "2025-08-09"]),
+        ] {
+            let mut values: Vec<(Option<u32>, String)> = found
+                .fields
+                .iter()
+                .filter(|value| value.name == field && value.group.as_deref() == Some("policies"))
+                .map(|value| (value.item, value.value.as_str().unwrap_or_default().to_owned()))
+                .collect();
+            values.sort();
+            let wanted = [(Some(0), wanted[0].to_owned()), (Some(1), wanted[1].to_owned())];
+            assert_eq!(values, wanted, "{field} of {page}");
+        }
+    }
+}

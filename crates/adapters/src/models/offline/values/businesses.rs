@@ -102,7 +102,7 @@ fn is_oddly_set(word: &str) -> bool {
 
 /// Whether a word is never part of a name that begins behind it: `for`, how a letter begins, and who speaks.
 pub(super) fn is_no_part(word: &str) -> bool {
-    const WORDS: [&str; 16] = [
+    const WORDS: [&str; 22] = [
         "for",
         "para",
         "pour",
@@ -113,6 +113,12 @@ pub(super) fn is_no_part(word: &str) -> bool {
         "estimados",
         "estimadas",
         "chers",
+        "somos",
+        "soy",
+        "habla",
+        "sommes",
+        "suis",
+        "wir",
         "we're",
         "i'm",
         "it's",
@@ -258,6 +264,7 @@ mod tests {
         assert_eq!(found("LIMITED LIABILITY CO."), Vec::<String>::new());
         assert_eq!(found("Dear Dry Creek Hauling LLC,"), ["Dry Creek Hauling LLC"]);
         assert_eq!(found("We're Dry Creek Hauling LLC, and I’m Ann"), ["Dry Creek Hauling LLC"]);
+        assert_eq!(found("Somos Transportes Fern LLC"), ["Transportes Fern LLC"]);
         assert_eq!(found("No LLC or DOT yet. My LLC comes later."), Vec::<String>::new());
         for name in ["Carga y Logística Luna S.A. de C.V.", "Fern Hollow Co. of America", "Luna S. de R.L. de C.V."] {
             assert_eq!(found(&format!("about {name}, DOT 9228815")), [name]);
