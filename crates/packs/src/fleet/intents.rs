@@ -195,6 +195,8 @@ pub const COMPLIANCE_UPDATE: IntentWords = IntentWords {
          |for the file|for your file^2.2",
         "your authority|operating authority|safety rating & reinstated|evidence|operate|satisfactory|conditional^1",
         "annual inspection^2.2",
+        "periodic inspection^2.2",
+        "unit passed|truck passed|trailer passed|tractor passed^1",
         "inspection report^1.8",
         "dot inspection^2",
         "roadside inspection^2",

@@ -137,7 +137,8 @@ fn restricts(sentence: &Sentence) -> bool {
 /// Whether a sentence that asks for nothing says more of some of the policies than which they are: `the comp went to the
 /// PEO in January`. Nobody can tell what that means for them.
 fn remarks(sentence: &Sentence, mentions: &Mentions<'_>, count: usize) -> bool {
-    let tells = [word::ASKS, word::EVERY, word::WHOLE, word::RENEWS].iter().any(|words| sentence.has_any(words));
+    let told = [word::ASKS, word::EVERY, word::WHOLE, word::RENEWS, word::CHASES];
+    let tells = told.iter().any(|words| sentence.has_any(words));
     // `Fern Auto Transport` is a name.
     let is_name = sentence.shown.split(' ').all(|word| !word.starts_with(char::is_lowercase));
     if tells || is_name {
@@ -151,8 +152,16 @@ fn remarks(sentence: &Sentence, mentions: &Mentions<'_>, count: usize) -> bool {
             return false;
         }
         if let Some(mention) = mentions.at(sentence, at) {
+            // `Fern Auto Transport` names a company, and no auto policy.
+            let goes_on = |at: usize| {
+                let open = sentence.words.get(at).is_some_and(|word| word.capital && !word.capitals);
+                open && !sentence.is(at, word::AND) && !sentence.is(at, word::THINGS)
+            };
+            let is_part = sentence.words[at].capital
+                && goes_on(mention.end)
+                && sentence.words.get(mention.end).is_some_and(|word| word.before == Border::Open);
             at = mention.end;
-            if let Some(more) = mention.policies {
+            if let Some(more) = mention.policies.filter(|_| !is_part) {
                 add(&mut meant, more);
             }
         } else {

@@ -94,7 +94,8 @@ pub(super) fn labelled(page: &Page<'_>, index: usize, labels: &Labels<'_>, write
                         if is_signed_by_another(labels, field, &read) {
                             return None;
                         }
-                        let at = Place { field: rival(labels, hit, field, &read).unwrap_or(field), ..at };
+                        let other = rival(labels, hit, field, &read).or_else(|| of_signs(labels, hit, field, &read));
+                        let at = Place { field: other.unwrap_or(field), ..at };
                         let many = labels.fields[at.field].many;
                         Some(Occurrence { many, ..Occurrence::new(at, read, spot.start, spot.sure) })
                     }));
@@ -236,6 +237,15 @@ fn rival(labels: &Labels<'_>, hit: &Hit, field: usize, read: &values::Read) -> O
     let against = labels.fields[field].value == ValueKind::Name
         && read.value.as_str().is_some_and(|name| signs::against(labels, field, name));
     hit.fields.iter().copied().find(free).filter(|_| against)
+}
+
+/// The other field of a label that a name's words give it to: `Company` above `Oakmere Insurance Company` names an insurer,
+/// whoever writes.
+fn of_signs(labels: &Labels<'_>, hit: &Hit, field: usize, read: &values::Read) -> Option<usize> {
+    let pattern = labels.fields[field];
+    let name = read.value.as_str().filter(|_| pattern.value == ValueKind::Name && pattern.signs.is_empty())?;
+    let signed = labels.signed(name);
+    hit.fields.iter().copied().find(|other| *other != field && signed.contains(other))
 }
 
 /// Where the value of a label is expected; for kinds that are checked narrowly only where such a value stands.

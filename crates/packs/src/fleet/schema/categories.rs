@@ -83,6 +83,7 @@ pub(super) const CATEGORIES: &[(&str, &[(&str, u8)])] = &[
         &[
             ("annual vehicle inspection", 5),
             ("annual inspection", 4),
+            ("periodic inspection", 4),
             ("inspection certificate", 3),
             ("inspection report", 4),
             ("vehicle examination report", 5),

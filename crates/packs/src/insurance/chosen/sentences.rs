@@ -28,6 +28,8 @@ pub(super) struct Word {
     pub(super) written: String,
     /// Whether it is written in capitals: `AL`, which in small letters is a word of Spanish.
     pub(super) capitals: bool,
+    /// Whether it begins with a capital.
+    pub(super) capital: bool,
     pub(super) before: Border,
 }
 
@@ -54,7 +56,8 @@ impl Sentence {
             if !word.is_empty() {
                 let written = company::normal_name(&word);
                 let capitals = !word.chars().any(char::is_lowercase);
-                words.push(Word { text: singular(&written), written, capitals, before: border(&between) });
+                let capital = word.starts_with(char::is_uppercase);
+                words.push(Word { text: singular(&written), written, capitals, capital, before: border(&between) });
                 word.clear();
                 between.clear();
             }

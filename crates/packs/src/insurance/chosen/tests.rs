@@ -360,6 +360,8 @@ fn what_is_said_of_some_policies_and_not_understood_is_asked_about() {
         "Please order the loss runs. The cargo renews in March, so sooner is better.",
         "Please order the loss runs.\nFern Cargo Transport\n512-555-0171",
         "Please order the loss runs. The cargo is AL-40021 with Northfield as you know.",
+        "Please order the loss runs.\nGreetings from Fern Cargo Transport near here, as it happens",
+        "Please order the loss runs. We are still missing the one of Northfield.",
     ] {
         assert_eq!(on(text), Some(all.clone()), "{text}");
     }

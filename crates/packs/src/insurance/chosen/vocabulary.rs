@@ -36,6 +36,9 @@ pub(super) const LEADS: &[&str] = &[
 /// All of them.
 pub(super) const EVERY: &[&str] =
     &["all", "everything", "everyone", "every", "each", "both", "todo", "toda", "tout", "toute", "tous", "toutes"];
+/// What has been asked for and has not come: it is wanted, and so is the rest.
+pub(super) const CHASES: &[&str] =
+    &["missing", "outstanding", "awaiting", "waiting", "overdue", "wanted", "falta", "faltan", "pendiente", "manque"];
 /// The program as one.
 pub(super) const WHOLE: &[&str] = &["entire", "whole", "complete", "entero", "entera", "entier", "entiere"];
 /// What is said of policies that run out, and leaves none of them out.
