@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use kybern_core::document::{DocumentFault, DocumentText, FaultKind, PageText, ScanCorrection};
 use kybern_core::id::TaskId;
-use kybern_core::model::FieldPattern;
+use kybern_core::model::{FieldPattern, ValueKind};
 use kybern_core::money::Usage;
 use kybern_core::pack::Registry;
 use kybern_core::task::Attachment;
@@ -199,8 +199,8 @@ impl Unconfirmed {
     }
 }
 
-/// Whether the message says what a document was sent along for: each value of that field which was read in it, and no
-/// other identifier of a kind that both name. `found` are the fields of all documents as the phase keeps them, the
+/// Whether the message says what a document was sent along for: each value of that field which was read in it, or the one
+/// of the only thing that it tells of, and no other identifier of a kind that both name. `found` are the fields of all documents as the phase keeps them, the
 /// message's under 0.
 pub(super) fn is_said_by_message(n: u32, found: &[Value], schemas: &Registry) -> bool {
     let of = |n: u32| found.iter().find(|extraction| extraction["n"] == json!(n) && extraction["truncated"].is_null());
@@ -214,9 +214,34 @@ pub(super) fn is_said_by_message(n: u32, found: &[Value], schemas: &Registry) ->
         let (read, said) = (values(document, field), values(message, field));
         said.is_empty() || read.is_subset(&said)
     };
-    let fields = || sent_for.iter().flat_map(|path| schema.fields_at(path));
-    fields().any(|field| !values(document, field).is_empty() && !values(message, field).is_empty())
+    let mut fields = sent_for.iter().flat_map(|path| schema.fields_at(path));
+    // A page that tells of one thing, whose number was not read, tells of the one that the message numbers.
+    let says = |field: &FieldPattern| {
+        let (read, said) = (values(document, field), values(message, field));
+        if read.is_empty() {
+            said.len() == 1 && tells_of_one(document, field, &schema.fields)
+        } else {
+            !said.is_empty()
+        }
+    };
+    let about = schema.fields.iter().find(|field| Some(&field.name) == schema.about.as_ref());
+    let named = || about.is_none_or(|about| !values(message, about).is_empty());
+    fields.any(|field| says(field) && (!values(document, field).is_empty() || named()))
         && schema.fields.iter().filter(|field| field.value.identifies()).all(agrees)
+}
+
+/// Whether exactly one item of a field's list has a name or an identifier that was read.
+fn tells_of_one(extraction: &Value, field: &FieldPattern, patterns: &[FieldPattern]) -> bool {
+    let tells = |found: &&Value| {
+        let is_it = |pattern: &&FieldPattern| {
+            found["group"].is_string()
+                && (found["group"].as_str(), &found["name"]) == (pattern.group.as_deref(), &json!(pattern.name))
+        };
+        let pattern = patterns.iter().find(is_it).filter(|pattern| pattern.group == field.group);
+        pattern.is_some_and(|pattern| pattern.value == ValueKind::Name || pattern.value.identifies())
+    };
+    let fields = extraction["fields"].as_array().into_iter().flatten();
+    fields.filter(tells).map(|found| found["item"].to_string()).collect::<BTreeSet<_>>().len() == 1
 }
 
 /// The values of a field, as far as their letters and digits go.
@@ -264,6 +289,8 @@ fn fingerprint(text: &DocumentText) -> String {
 
 #[cfg(test)]
 mod tests {
+    use kybern_core::model::{CategoryPattern, ExtractionSchema};
+
     use super::*;
 
     #[test]
@@ -277,5 +304,51 @@ mod tests {
         ] {
             assert_eq!(pages(&numbers).as_deref(), said, "{numbers:?}");
         }
+    }
+
+    #[test]
+    fn a_page_of_one_thing_whose_number_was_not_read_tells_of_what_the_message_numbers() {
+        let field = |name: &str, group: Option<&str>, value| FieldPattern {
+            name: name.to_owned(),
+            group: group.map(str::to_owned),
+            value,
+            ..FieldPattern::default()
+        };
+        let fields = [
+            field("client", None, ValueKind::Name),
+            field("number", Some("contracts"), ValueKind::Reference),
+            field("lessor", Some("contracts"), ValueKind::Name),
+            field("kind", Some("contracts"), ValueKind::Text),
+        ];
+        let category = CategoryPattern {
+            key: "SHEET".to_owned(),
+            markers: Vec::new(),
+            main_field: Some("contracts/number".to_owned()),
+        };
+        let schema = ExtractionSchema {
+            name: "rentals".to_owned(),
+            categories: [category].into(),
+            fields: fields.into(),
+            about: Some("client".to_owned()),
+            ..ExtractionSchema::default()
+        };
+        let mut registry = Registry::default();
+        registry.extraction("rentals", schema).unwrap();
+        let one = |item: u32, name: &str, value: &str| json!({"group": "contracts", "item": item, "name": name, "value": value});
+        let client = json!({"name": "client", "value": "Fern Hollow LLC"});
+        let number = one(0, "number", "LX-4401");
+        let lessor = one(0, "lessor", "Larch Leasing");
+        let says = |page: &[Value], message: &[Value]| {
+            let of =
+                |n: u32, fields: &[Value]| json!({"n": n, "schema": "rentals", "category": null, "fields": fields});
+            is_said_by_message(1, &[of(1, page), of(0, message)], &registry)
+        };
+        let letter = [client.clone(), number.clone()];
+        assert!(says(&[lessor.clone(), one(1, "kind", "night")], &letter));
+        assert!(!says(&[lessor.clone(), one(1, "lessor", "Fern Rentals")], &letter), "it tells of two");
+        assert!(!says(&[lessor.clone()], &[client.clone(), number.clone(), one(1, "number", "LX-9")]), "which one?");
+        assert!(!says(&[lessor.clone()], &[number.clone()]), "the message does not say whose it is");
+        assert!(!says(&[], &letter) && !says(&[lessor], &[client]));
+        assert!(!says(&[one(0, "number", "LX-9")], &letter) && says(&[number], &letter));
     }
 }

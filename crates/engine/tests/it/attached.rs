@@ -176,9 +176,9 @@ fn only_a_real_picture_of_a_fair_size_is_shown() {
         }
         assert!(!wait.reason.contains("7.png"), "{}", wait.reason);
         let ignore = json!({"ignore": true});
-        let forged = json!({"documents": {"8": {"picture": true}, "9": ignore, "10": ignore}});
+        let forged = json!({"documents": {"9": {"picture": true}, "10": ignore, "11": ignore}});
         assert!(live.review(asked.task_id, None, forged).await.is_err(), "only the server says what is a picture");
-        let ignored = json!({"documents": {"8": ignore, "9": ignore, "10": ignore}});
+        let ignored = json!({"documents": {"9": ignore, "10": ignore, "11": ignore}});
         live.review(asked.task_id, None, ignored).await.unwrap();
         assert_eq!(live.proven(asked.task_id).await.status, TaskStatus::Completed);
         assert_eq!(images(&model.asked()[0]).len(), 8);

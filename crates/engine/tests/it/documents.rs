@@ -131,7 +131,7 @@ fn a_document_that_stays_unreadable_fails_its_step_by_name_of_the_cause() {
         let task = live.proven(id).await;
         let error = task.error.unwrap();
         assert_eq!((task.status, error.code), (TaskStatus::Failed, ErrorCode::Unavailable));
-        assert!(error.message.contains("document 0 cannot be read right now"), "{}", error.message);
+        assert!(error.message.contains("document 1 cannot be read right now"), "{}", error.message);
     });
 }
 

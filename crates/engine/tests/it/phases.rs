@@ -51,7 +51,7 @@ fn a_sure_intent_chooses_its_plan_and_the_steps_see_it() {
 #[test]
 fn a_document_that_cannot_be_read_is_asked_about_by_name_and_models_are_not_asked_twice() {
     let answers =
-        [json!({"documents": {"1": {"ignore": true}}}), json!({"documents": {"1": {"text": "what it says"}}})];
+        [json!({"documents": {"2": {"ignore": true}}}), json!({"documents": {"2": {"text": "what it says"}}})];
     for (answer, status) in answers.into_iter().zip(["ignored", "typed"]) {
         let world = knowing(FixedIntent::new().when("please", "test.plan", 0.9));
         let id = world.run(async |live| {
@@ -64,7 +64,7 @@ fn a_document_that_cannot_be_read_is_asked_about_by_name_and_models_are_not_aske
             for wrong in [
                 json!({}),
                 json!({"documents": {}}),
-                json!({"documents": {"1": {}}}),
+                json!({"documents": {"2": {}}}),
                 json!({"documents": {"1": {"ignore": true}, "2": {"ignore": true}}}),
             ] {
                 assert_eq!(live.review(id, None, wrong).await.unwrap_err().code(), ErrorCode::Validation);

@@ -71,7 +71,7 @@ fn nothing_happens_before_a_person_has_compared_the_text_with_its_picture() {
         let page = &wait(&task).details["scans"][0]["pages"][0];
         assert_eq!((&page["page"], &page["text"], &page["confidence"]), (&json!(1), &json!(READ), &json!(0.4)));
         assert_eq!(page["picture"], json!(format!("/api/tasks/{id}/attachments/1?page=1")));
-        let picture = live.engine.page_picture(&live.world.actor, id, 0, 1).await.unwrap();
+        let picture = live.engine.page_picture(&live.world.actor, id, 1, 1).await.unwrap();
         assert_eq!(picture.bytes, "picture of page 1");
         live.review(id, None, answer(json!({"confirm": yes(&task)}))).await.unwrap();
         let task = live.proven(id).await;
@@ -88,7 +88,7 @@ fn whoever_waits_for_the_picture_of_a_page_holds_no_file() {
         let (id, _) = waiting(&live).await;
         let reader = &live.world.reader;
         reader.drawing.store(10_000, Ordering::SeqCst);
-        let page = || live.engine.page_picture(&live.world.actor, id, 0, 1);
+        let page = || live.engine.page_picture(&live.world.actor, id, 1, 1);
         for picture in futures::future::join_all((0..10).map(|_| page())).await {
             assert_eq!(picture.unwrap().bytes, "picture of page 1");
         }
