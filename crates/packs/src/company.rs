@@ -1,6 +1,44 @@
 //! Companies' names and numbers in the form in which they are compared. Two spellings of one company meet here, and
 //! nowhere else, so that every pack finds the same entity.
 
+/// Words of companies that write for an insured and are none.
+pub(crate) const OFFICES: [&str; 21] = [
+    "insurance",
+    "assurance",
+    "assurances",
+    "seguros",
+    "underwriters",
+    "adjusters",
+    "adjusting",
+    "claims",
+    "brokerage",
+    "brokers",
+    "agency",
+    "agents",
+    "courtiers",
+    "courtage",
+    "courtier",
+    "corredores",
+    "correduría",
+    "correduria",
+    "corretaje",
+    "underwriting",
+    "wholesale",
+];
+/// More words of the names of insurers.
+const INSURERS: [&str; 10] = [
+    "casualty",
+    "indemnity",
+    "mutual",
+    "surety",
+    "reciprocal",
+    "exchange",
+    "lloyds",
+    "underwriters",
+    "retention",
+    "reinsurance",
+];
+
 /// Legal forms that say nothing about which company it is.
 const LEGAL_FORMS: &[&str] = &[
     "llc",
@@ -94,6 +132,13 @@ fn usual_word(word: &str) -> &str {
 pub(crate) fn has_legal_form(name: &str) -> bool {
     let last = name.split_whitespace().last().unwrap_or_default().replace(['.', ','], "").to_lowercase();
     LEGAL_FORMS.contains(&last.as_str())
+}
+
+/// Whether a name has a word by which insurers and those who place insurance are known.
+pub(crate) fn is_insurer(name: &str) -> bool {
+    let normal = normal_name(name);
+    let words: Vec<&str> = normal.split(' ').collect();
+    words.iter().any(|word| OFFICES.contains(word) || INSURERS.contains(word))
 }
 
 /// A DOT number as digits without leading zeros; `None` when there are none, or more than eight.

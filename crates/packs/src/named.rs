@@ -255,6 +255,11 @@ pub(crate) fn legal(body: &str, short: &Named) -> Option<Named> {
     company::has_legal_form(name).then(|| Named { name: name.to_owned(), start })
 }
 
+/// The names of companies on a line, by their legal form.
+pub(crate) fn formed(line: &str) -> impl Iterator<Item = String> {
+    names(line).map(|named| named.name).filter(|name| company::has_legal_form(name))
+}
+
 /// The name of an owner together with that under which he trades, where a text has both: `Ada Example dba Fern Hollow`.
 /// Neither may be told from the other by a line break.
 pub(crate) fn with_owner(text: &str, name: &str) -> Option<String> {

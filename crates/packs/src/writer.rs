@@ -31,43 +31,6 @@ const LABELS: [&str; 6] = ["DOT", "USDOT", "US-DOT", "MC", "FEIN", "EIN"];
 const MAX_ABBREVIATED: usize = 3;
 const ABBREVIATED: [&str; 12] =
     ["bros", "intl", "natl", "svcs", "serv", "trans", "transp", "trkg", "assoc", "dist", "hldgs", "logis"];
-/// Words of companies that write for an insured and are none.
-const OFFICES: [&str; 21] = [
-    "insurance",
-    "assurance",
-    "assurances",
-    "seguros",
-    "underwriters",
-    "adjusters",
-    "adjusting",
-    "claims",
-    "brokerage",
-    "brokers",
-    "agency",
-    "agents",
-    "courtiers",
-    "courtage",
-    "courtier",
-    "corredores",
-    "correduría",
-    "correduria",
-    "corretaje",
-    "underwriting",
-    "wholesale",
-];
-/// More words of the names of insurers.
-const INSURERS: [&str; 10] = [
-    "casualty",
-    "indemnity",
-    "mutual",
-    "surety",
-    "reciprocal",
-    "exchange",
-    "lloyds",
-    "underwriters",
-    "retention",
-    "reinsurance",
-];
 /// Words of names that several people write under.
 const DESKS: [&str; 22] = [
     "services",
@@ -339,13 +302,6 @@ fn addresses(text: &str) -> Vec<&str> {
     words.filter(|word| word.contains('@')).take(MAX_ADDRESSES).collect()
 }
 
-/// Whether a name has a word by which insurers and those who place insurance are known.
-pub(crate) fn is_insurer(name: &str) -> bool {
-    let normal = company::normal_name(name);
-    let words: Vec<&str> = normal.split(' ').collect();
-    words.iter().any(|word| OFFICES.contains(word) || INSURERS.contains(word))
-}
-
 /// Whether a name is that of an agency, an insurer or a bank, by the schema's words or by its own.
 fn is_office(name: &str, schema: &ExtractionSchema) -> bool {
     let normal = format!(" {} ", company::normal_name(name));
@@ -359,7 +315,7 @@ fn is_office(name: &str, schema: &ExtractionSchema) -> bool {
         let against = signs.iter().filter_map(|sign| sign.strip_prefix('-')).any(has);
         !against && signs.iter().any(|sign| has(sign))
     };
-    OFFICES.iter().any(|sign| has(sign)) || signs.into_iter().any(signed)
+    company::OFFICES.iter().any(|sign| has(sign)) || signs.into_iter().any(signed)
 }
 
 /// The name in a text that an address's domain is made of: one with a legal form, else the last one.

@@ -161,8 +161,11 @@ fn remarks(sentence: &Sentence, mentions: &Mentions<'_>, count: usize) -> bool {
                 && goes_on(mention.end)
                 && sentence.words.get(mention.end).is_some_and(|word| word.before == Border::Open);
             at = mention.end;
-            if let Some(more) = mention.policies.filter(|_| !is_part) {
-                add(&mut meant, more);
+            match mention.policies {
+                _ if is_part => {}
+                Some(more) => add(&mut meant, more),
+                // `Liability, general liability and cargo` may be all of them.
+                None => return false,
             }
         } else {
             let idle = [word::BETWEEN, word::THINGS, word::AND].iter().any(|words| sentence.is(at, words));

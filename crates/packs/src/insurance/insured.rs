@@ -8,7 +8,7 @@ use crate::args::{as_text, text};
 use crate::field::COMPANIES;
 use crate::pattern::Pattern;
 use crate::reading::{MESSAGE_NUMBER, ReadDocument, UNSURE, rounded};
-use crate::{company, contact, named, writer};
+use crate::{company, contact, named};
 
 /// The fields, in their order, with the names under which extraction may give them.
 const FIELDS: [(&str, &[&str]); 6] = [
@@ -193,7 +193,7 @@ fn agencies(read: &[ReadDocument], us: &str) -> Vec<String> {
                 && field.confidence > agency.confidence
                 && normal(field) == normal(agency)
         };
-        !as_text(&agency.value).is_some_and(|name| writer::is_insurer(&name)) && all().any(more_surely)
+        !as_text(&agency.value).is_some_and(|name| company::is_insurer(&name)) && all().any(more_surely)
     };
     let named = all().filter(|field| field.name == "agency.name").filter(|agency| !insures(agency));
     let named = named.filter_map(|field| as_text(&field.value)).chain([us.to_owned()]);
@@ -351,12 +351,10 @@ fn listed(read: &[ReadDocument], refused: &[String]) -> Vec<String> {
     for line in text.lines() {
         let mut numbers = SAID.groups(line).into_iter().filter_map(company::dot_number);
         let (Some(number), None) = (numbers.next(), numbers.next()) else { continue };
-        let named = writer::names(line).find(|named| {
-            company::has_legal_form(&named.name) && !refused.contains(&company::normal_name(&named.name))
-        });
+        let named = named::formed(line).find(|name| !refused.contains(&company::normal_name(name)));
         let Some(named) = named else { continue };
         if !found.iter().any(|(_, other)| *other == number) {
-            found.push((named.name, number));
+            found.push((named, number));
         }
     }
     if found.len() > 1 { found.into_iter().map(|(name, _)| name).collect() } else { Vec::new() }
@@ -381,7 +379,7 @@ fn in_rows(read: &[ReadDocument], refused: &[String]) -> Vec<String> {
             .collect();
         let is_insured = |name: &str| {
             let normal = company::normal_name(name);
-            !refused.contains(&normal) && !insurers.contains(&normal) && !writer::is_insurer(name)
+            !refused.contains(&normal) && !insurers.contains(&normal) && !company::is_insurer(name)
         };
         let mut found: Vec<(String, String)> = Vec::new();
         let mut rows = 0;

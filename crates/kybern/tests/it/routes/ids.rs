@@ -16,7 +16,7 @@ impl Part {
     pub(crate) fn value(self, things: &Things) -> &str {
         match self {
             Self::Id(of) | Self::Name(of) | Self::Filter(of) => of(things),
-            Self::Number => "0",
+            Self::Number => "1",
             Self::Shared(name) | Self::Free(name) => name,
         }
     }

@@ -362,6 +362,7 @@ fn what_is_said_of_some_policies_and_not_understood_is_asked_about() {
         "Please order the loss runs. The cargo is AL-40021 with Northfield as you know.",
         "Please order the loss runs.\nGreetings from Fern Cargo Transport near here, as it happens",
         "Please order the loss runs. We are still missing the one of Northfield.",
+        "Please order the loss runs. Here is what we carry: liability, cargo and general liability.",
     ] {
         assert_eq!(on(text), Some(all.clone()), "{text}");
     }
