@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 
 use super::policies::{self, Policy};
 use crate::papers::{documents, left_out, places};
-use crate::reading::{self, ReadDocument};
+use crate::reading::{self, MESSAGE_NUMBER, ReadDocument};
 
 /// Asks for the insured, for policies, or for both.
 ///
@@ -87,10 +87,15 @@ pub(super) fn ask_which(
     let mut insured = insured_schema();
     insured["properties"][decides] = json!({"type": "string", "minLength": 1, "maxLength": 300});
     insured["required"] = json!([decides]);
+    let is_message = |document: &ReadDocument| document.n == MESSAGE_NUMBER;
+    let told = match (read.iter().any(is_message), read.iter().any(|document| !is_message(document))) {
+        (true, true) => "the message and its papers name",
+        (true, false) => "the message names",
+        (false, _) => "the papers name",
+    };
     Review {
         reason: format!(
-            "{} documents name {} different {what}, {}; say which company this is about",
-            read.len(),
+            "{told} {} different {what}, {}; say which company this is about",
             values.len(),
             values.join(" and ")
         ),
