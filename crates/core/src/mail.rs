@@ -220,35 +220,30 @@ pub fn without_quoted(text: &str, passages: &[Passage]) -> String {
     out
 }
 
-/// Bytes of a text that may only agree.
-const MAX_AGREEING: usize = 400;
-/// Words with which a text agrees at its beginning, and turns that agree anywhere in it.
-const AGREES: [&str; 16] = [
-    "yes",
-    "yep",
-    "yeah",
-    "yup",
-    "sure",
-    "ok",
-    "okay",
-    "agreed",
-    "approved",
-    "confirmed",
-    "absolutely",
-    "sí",
-    "claro",
-    "oui",
-    "ja",
-    "gerne",
+/// Words of a text that may only agree; with a word that alone says little, such as `ok`.
+const MAX_AGREEING: usize = 20;
+const MAX_NODDING: usize = 5;
+/// Words with which a text agrees at its beginning, and turns that agree within it.
+const AGREES: [&str; 11] =
+    ["yes", "yep", "yeah", "yup", "agreed", "approved", "confirmed", "absolutely", "sí", "oui", "ja"];
+const NODS: [&str; 5] = ["ok", "okay", "sure", "claro", "gerne"];
+const GO_AHEAD: [&str; 6] = ["go ahead", "please proceed", "sounds good", "adelante", "de acuerdo", "allez-y"];
+/// What does not only agree: it denies, or speaks of what it brings itself.
+const MORE: [&str; 16] = [
+    "not", "don't", "don’t", "dont", "never", "instead", "except", "but", "attached", "enclosed", "adjunto", "adjunta",
+    "ci-joint", "pas", "sino", "pero",
 ];
-const GO_AHEAD: [&str; 7] =
-    ["go ahead", "please proceed", "sounds good", "adelante", "de acuerdo", "allez-y", "d'accord"];
 
 /// Whether the newest words only agree to what they answer.
 fn agrees(newest: &str) -> bool {
     let said = newest.trim().to_lowercase();
-    let first = said.split(|c: char| !c.is_alphanumeric()).next().unwrap_or_default();
-    said.len() <= MAX_AGREEING && (AGREES.contains(&first) || GO_AHEAD.iter().any(|turn| said.contains(turn)))
+    let bare = |word: &'_ str| word.trim_matches(|c: char| !c.is_alphanumeric()).to_owned();
+    let words: Vec<String> = said.split_whitespace().map(bare).filter(|word| !word.is_empty()).collect();
+    let first = words.first().map_or("", String::as_str);
+    let more = words.iter().any(|word| MORE.contains(&word.as_str()) || word.bytes().any(|b| b.is_ascii_digit()));
+    let yes = AGREES.contains(&first) || GO_AHEAD.iter().any(|turn| said.contains(turn));
+    let nods = NODS.contains(&first) && words.len() <= MAX_NODDING;
+    words.len() <= MAX_AGREEING && !more && (yes || nods)
 }
 
 /// How a request token begins, in small letters.
@@ -373,7 +368,15 @@ mod tests {
         for newest in ["Yes to both, go ahead.", "Desk - yes pls go ahead today", "Sí, por favor."] {
             assert_eq!(said(newest), [newest, "A is with B?", ""]);
         }
-        for newest in ["No, wait.", "Yesterday we moved.", "Here is the new one."] {
+        for newest in [
+            "No, wait.",
+            "Yesterday we moved.",
+            "Here is the new one.",
+            "Please don't go ahead with the old ones.",
+            "Ok. We no longer have them, please order the loss runs on the decs that come.",
+            "Yes, the attached ones.",
+            "Yes, and AB-1204 too.",
+        ] {
             assert_eq!(said(newest), [newest, "", ""]);
         }
     }

@@ -115,7 +115,7 @@ pub(crate) fn tell(message: &mut ReadDocument, schema: &ExtractionSchema, sender
         };
         message.extraction.fields.retain(|field| !strange(field));
     }
-    part_from_companies(message, sender.name);
+    part_from_companies(message, schema, sender);
     let is_field = |about: &&str| schema.fields.iter().any(|field| field.name == *about);
     let Some(about) = schema.about.as_deref().filter(is_field) else {
         return;
@@ -162,13 +162,20 @@ pub(crate) fn tell(message: &mut ReadDocument, schema: &ExtractionSchema, sender
 }
 
 /// Takes somebody's own name, above all the sender's, from before those of companies.
-fn part_from_companies(message: &mut ReadDocument, sender: &str) {
+fn part_from_companies(message: &mut ReadDocument, schema: &ExtractionSchema, sender: &Sender<'_>) {
+    let who = if is_person(sender) { sender.name } else { "" };
+    let text = message.text.clone();
     for field in &mut message.extraction.fields {
-        let Some(name) = field.value.as_str() else { continue };
-        if let Some(company) = company_behind(name, sender) {
-            field.source.start += name.len() - company.len();
-            field.value = company.into();
+        let is_about = field.group.is_none() && Some(&field.name) == schema.about.as_ref();
+        let is_company = field.group.as_deref() == Some(COMPANIES) && field.name == "name";
+        let Some(name) = field.value.as_str().filter(|_| is_about || is_company) else { continue };
+        let Some(company) = company_behind(name, who) else { continue };
+        let page = text.pages.iter().find(|page| page.number == field.source.page);
+        let written = page.and_then(|page| page.text.get(field.source.start..field.source.end));
+        if let Some(at) = written.and_then(|written| written.rfind(company)) {
+            field.source.start += at;
         }
+        field.value = company.into();
     }
 }
 

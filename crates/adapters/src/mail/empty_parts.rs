@@ -8,6 +8,10 @@ use std::collections::{BTreeSet, HashSet};
 /// Boundaries of one message that are looked at.
 const MAX_BOUNDARIES: usize = 10_000;
 
+/// Bytes of a boundary that a line may go on behind, and different lengths of such.
+const MAX_LENGTH: usize = 100;
+const MAX_LENGTHS: usize = 8;
+
 /// The message with an empty part wherever there is none.
 pub(super) fn filled(raw: &[u8]) -> Cow<'_, [u8]> {
     let mut place = Place { in_header: true, ..Place::default() };
@@ -26,7 +30,8 @@ pub(super) fn filled(raw: &[u8]) -> Cow<'_, [u8]> {
         let ended = ended.filter(|ended| is_declared(ended));
         if begins || ended.is_some() || line.trim_ascii().is_empty() {
             let new = new.take().filter(|_| declared.len() < MAX_BOUNDARIES);
-            lengths.extend(new.map(<[u8]>::len));
+            let length = new.map(<[u8]>::len).filter(|length| *length <= MAX_LENGTH && lengths.len() < MAX_LENGTHS);
+            lengths.extend(length);
             declared.extend(new);
         }
         // The parser takes a line that goes on behind the boundary for one too: nothing is put there.

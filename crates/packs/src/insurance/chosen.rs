@@ -44,6 +44,8 @@ enum Choice {
     These(Vec<bool>),
     /// Some, and nobody can tell which; these words say so.
     Some(String),
+    /// Perhaps not all: these words say something of some of them.
+    Perhaps(String),
 }
 
 /// Leaves out the policies that are not wanted, as a person has said, or the message among the documents. Answers the
@@ -62,6 +64,12 @@ pub(super) fn keep_wanted(
             let count = policies.len();
             let reason =
                 format!("the message wants only some of {count} policies ({said:?}); choose those that it wants");
+            Some(ask(read, policies, reason))
+        }
+        Choice::Perhaps(said) => {
+            let reason = format!(
+                "the message says of some policies what was not understood ({said:?}); choose those that it wants"
+            );
             Some(ask(read, policies, reason))
         }
         Choice::These(wanted) => {
@@ -123,7 +131,8 @@ fn choice(read: &[ReadDocument], policies: &[Policy]) -> Choice {
         !is_read && (restricts(sentence) && !goes_on || *at < body && remarks(sentence, &mentions, policies.len()))
     });
     match (choice, unread.map(|(_, sentence)| sentence)) {
-        (Choice::All, Some(sentence)) => Choice::Some(sentence.shown.clone()),
+        (Choice::All, Some(sentence)) if restricts(sentence) => Choice::Some(sentence.shown.clone()),
+        (Choice::All, Some(sentence)) => Choice::Perhaps(sentence.shown.clone()),
         (choice, _) => choice,
     }
 }
@@ -208,8 +217,6 @@ struct Picked {
     except: Option<Vec<bool>>,
     /// Policies that are asked for without such a turn.
     asked: Option<Vec<bool>>,
-    /// Whether something was asked for of which nobody can tell which policies it means.
-    asked_unclear: bool,
     unclear: Option<String>,
     /// Whether something else than what alone is wanted is unclear.
     is_beyond: bool,
@@ -253,8 +260,7 @@ impl Picked {
         while at < sentence.words.len() {
             let turned = at.checked_sub(1).is_some_and(|before| sentence.is(before, word::NOT));
             let turn = Turn { sentence, mentions, policies, named: &named, at };
-            let orders =
-                [say::LEAVE_THEM, say::NOT_NEEDED, say::OTHERS].iter().any(|turns| sentence.any(at, turns).is_some());
+            let orders = [say::LEAVE_THEM, say::NOT_NEEDED].iter().any(|turns| sentence.any(at, turns).is_some());
             let is_turn = (wishes || orders) && !turned;
             if let Some(end) = Some(turn).filter(|_| is_turn).and_then(|turn| self.turn(&turn)) {
                 // What stands before a turn in its sentence is only named.
@@ -268,7 +274,6 @@ impl Picked {
             }
         }
         if !picks && asks(sentence) && !sentence.has_any(word::NOT) {
-            self.asked_unclear |= named.iter().any(|mention| mention.policies.is_none());
             named.into_iter().filter_map(|mention| mention.policies).for_each(|meant| add(&mut self.asked, meant));
         }
     }
@@ -321,12 +326,6 @@ impl Picked {
             sentence.any(at, say::MARKED).and_then(|end| turn.mentions.status(sentence, end, Said::Alone))
         {
             return self.keep(sentence, mention.policies, mention.end);
-        }
-        if let Some(meant) = sentence.any(at, say::OTHERS).and_then(|_| self.asked.clone())
-            && !self.asked_unclear
-            && (0..sentence.words.len()).any(|at| sentence.any(at, say::IN_HAND_OF).is_some())
-        {
-            return self.keep(sentence, Some(meant), sentence.words.len());
         }
         if !sentence.is(at, say::ONLY) {
             return None;

@@ -33,6 +33,13 @@ const LED: f64 = 0.9;
 static SAID: Pattern =
     Pattern::new(r"(?i)\b(?:us\s?)?dot\b\s*(?:number|num|no\.?|nr\.?)?\s*#?\s*(?:is|es|est|:|=|-)?\s*#?\s*(\d{5,8})\b");
 
+/// Words of the names of insurers that no haulier has.
+const INSURERS: [&str; 8] =
+    ["insurance", "assurance", "casualty", "indemnity", "surety", "underwriters", "reinsurance", "lloyds"];
+
+/// Words before the name of the company for which somebody writes.
+const LEADS: [&str; 8] = ["for", "of", "by", "with", "para", "por", "pour", "de"];
+
 /// Words of a name by which a message may call a company.
 const TELLING: usize = 2;
 
@@ -159,8 +166,16 @@ impl Insured {
         let normal = company::normal_name(&other.0);
         let short = normal.split(' ').take(TELLING).collect::<Vec<_>>().join(" ");
         let message = read.iter().find(|document| document.n == MESSAGE_NUMBER);
-        let said = message.map(|message| format!(" {} ", company::normal_name(&message.text.full_text())));
-        if said.is_some_and(|said| said.contains(&format!(" {short} "))) {
+        let numbers = message.is_some_and(|message| !policies::number_places(message).is_empty());
+        let led = |text: &str| {
+            let text = format!(" {} ", company::normal_name(text));
+            LEADS.iter().any(|lead| text.contains(&format!(" {lead} {short} ")))
+        };
+        let in_subject = |text: &str| format!(" {} ", company::normal_name(text)).contains(&format!(" {short} "));
+        let pages = || message.into_iter().flat_map(|message| &message.text.pages);
+        let says = pages().any(|page| led(&page.text) || !page.label.is_empty() && in_subject(&page.text));
+        let apart = !own.join(" ").starts_with(&short);
+        if says && apart && !numbers {
             return Some(other);
         }
         self.several = vec![name.clone(), other.0];
@@ -360,7 +375,7 @@ fn listed(read: &[ReadDocument], refused: &[String]) -> Vec<String> {
     if found.len() > 1 { found.into_iter().map(|(name, _)| name).collect() } else { Vec::new() }
 }
 
-/// The companies that a list names in the rows of its policies, one in each, when they are several.
+/// The companies with a legal form that a list names in the rows of its policies, when they are several.
 fn in_rows(read: &[ReadDocument], refused: &[String]) -> Vec<String> {
     for document in read {
         let insurers: Vec<String> = document
@@ -379,12 +394,12 @@ fn in_rows(read: &[ReadDocument], refused: &[String]) -> Vec<String> {
             .collect();
         let is_insured = |name: &str| {
             let normal = company::normal_name(name);
-            !refused.contains(&normal) && !insurers.contains(&normal) && !company::is_insurer(name)
+            let words = || normal.split(' ');
+            !refused.contains(&normal) && !insurers.contains(&normal) && !words().any(|word| INSURERS.contains(&word))
         };
         let mut found: Vec<(String, String)> = Vec::new();
-        let mut rows = 0;
+        let numbers = policies::number_places(document);
         for page in &document.text.pages {
-            let numbers = policies::number_places(document);
             let mut at = 0;
             for line in page.text.split_inclusive('\n') {
                 let (from, to) = (at, at + line.len());
@@ -393,14 +408,13 @@ fn in_rows(read: &[ReadDocument], refused: &[String]) -> Vec<String> {
                 if !numbers.iter().any(|(source, _)| here(source)) {
                     continue;
                 }
-                rows += 1;
                 let known = companies.iter().map(|(_, name)| name.as_str()).filter(|name| line.contains(*name));
                 let mut named = known.filter(|name| is_insured(name));
                 let (Some(name), None) = (named.next(), named.next()) else { continue };
                 found.push((name.to_owned(), company::normal_name(name)));
             }
         }
-        if rows > 1 && found.len() == rows {
+        if found.len() > 1 {
             let mut names: Vec<(String, String)> = Vec::new();
             for (name, normal) in found {
                 if !names.iter().any(|(_, known)| *known == normal) {

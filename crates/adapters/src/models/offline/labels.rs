@@ -461,6 +461,7 @@ fn ends_sentence(label: &str) -> bool {
     let label = label.trim_end().to_lowercase();
     label.strip_suffix('.').and_then(|label| label.rsplit(' ').next()).is_some_and(|last| LEADING.contains(&last))
 }
+
 /// Whether letters stand in the middle of a number, and are no label of what follows: `QRS-MC-350044`.
 fn is_inside_number(text: &str, start: usize, end: usize) -> bool {
     let mut before = text[..start].chars().rev();

@@ -11,7 +11,7 @@ use super::keywords::{Keyword, Phrase, Stems, Test};
 use super::negation::denied;
 use super::pointing;
 use super::values;
-use super::words::{fold, stem, words};
+use super::words::{fold, stem, twice, words};
 
 /// What is looked at of the message, and of the documents.
 pub(super) const MAX_TEXT: usize = 32 * 1024;
@@ -146,7 +146,7 @@ impl Message {
     /// The same where it is known what is done with each word.
     fn add_done(&mut self, text: &str, factor: f64, acts: Vec<Act>) {
         let found = words(text, 0);
-        let plain: Vec<String> = found.iter().map(|word| fold(&word.text)).collect();
+        let plain: Vec<String> = found.iter().map(|word| twice(fold(&word.text))).collect();
         let mut end = 0;
         let parts: Vec<bool> = found
             .iter()

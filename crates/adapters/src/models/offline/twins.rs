@@ -31,7 +31,8 @@ struct Twins {
     fields: Vec<usize>,
     /// The last line that its values take.
     last: usize,
-    values: Vec<Spot>,
+    /// Nothing where there is none.
+    values: Vec<Option<Spot>>,
 }
 
 /// Reads such items; their lines are marked as used.
@@ -102,8 +103,8 @@ fn twins(page: &Page<'_>, line: usize, labels: &Labels<'_>) -> Option<Twins> {
         let cell = row.cells.get(hit.cell + 1).filter(|cell| cell.start < next)?;
         (cell.start >= hit.after).then_some(Spot { line, start: cell.start, end: cell.end, sure: sure::BESIDE })
     };
-    let values: Option<Vec<Spot>> = hits.iter().enumerate().map(beside).collect();
-    if let Some(values) = values {
+    let values: Vec<Option<Spot>> = hits.iter().enumerate().map(beside).collect();
+    if values.iter().any(Option::is_some) {
         return Some(Twins { line, fields, last: line, values });
     }
     let below = page.lines.get(line + 1).filter(|below| below.number == row.number + 1)?;
@@ -111,7 +112,12 @@ fn twins(page: &Page<'_>, line: usize, labels: &Labels<'_>) -> Option<Twins> {
     let free = !page.used[line + 1] && !below.cells.iter().any(|cell| page.is_label(line + 1, *cell));
     let spot =
         |cell: &super::layout::Cell| Spot { line: line + 1, start: cell.start, end: cell.end, sure: sure::BENEATH };
-    (heads && free).then(|| Twins { line, fields, last: line + 1, values: below.cells.iter().map(spot).collect() })
+    (heads && free).then(|| Twins {
+        line,
+        fields,
+        last: line + 1,
+        values: below.cells.iter().map(spot).map(Some).collect(),
+    })
 }
 
 /// The values of the items: each has a number of its own, and something beside it.
@@ -122,7 +128,8 @@ fn read(page: &Page<'_>, index: usize, run: &[Twins], labels: &Labels<'_>, table
             values::read(labels.fields[*field], &page.text[spot.start..spot.end]).map(|read| read.value.to_string())
         };
         twins.fields.iter().find(opener).is_some_and(|field| {
-            let mut numbers: Vec<String> = twins.values.iter().filter_map(|spot| number(field, spot)).collect();
+            let mut numbers: Vec<String> =
+                twins.values.iter().flatten().filter_map(|spot| number(field, spot)).collect();
             numbers.sort();
             numbers.dedup();
             numbers.len() == twins.values.len()
@@ -132,7 +139,8 @@ fn read(page: &Page<'_>, index: usize, run: &[Twins], labels: &Labels<'_>, table
     let mut found = headings(page, index, run, opener, labels, table);
     for twins in run {
         for (column, spot) in twins.values.iter().enumerate() {
-            let at = opener.values[column].start;
+            let (Some(spot), Some(first)) = (spot, &opener.values[column]) else { continue };
+            let at = first.start;
             let row = Some((table, column));
             let text = &page.text[spot.start..spot.end];
             for field in &twins.fields {
@@ -182,7 +190,7 @@ fn headings(
         let mut ours =
             terms.into_iter().filter(|term| labels.fields[term.field].group == group && !term.value.is_empty());
         let (term, None) = (ours.next()?, ours.next()) else { return None };
-        let place = Place { field: term.field, page: index, line, at: opener.values[column].start };
+        let place = Place { field: term.field, page: index, line, at: opener.values[column].as_ref()?.start };
         let value = Occurrence::term(place, term.value, (term.start, term.end), sure::COLUMN);
         Some(Occurrence { row: Some((table, column)), ..value })
     };

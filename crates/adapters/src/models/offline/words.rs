@@ -61,8 +61,11 @@ fn push(found: &mut Vec<Word>, text: &str, start: usize, end: usize, base: usize
     }
 }
 
-/// A text in which no letter stands more than twice in a row; digits stay.
-fn twice(text: &str) -> String {
+/// A word in which no letter stands more than twice in a row, as in `lossses`; digits stay.
+pub(super) fn twice(text: String) -> String {
+    if !text.as_bytes().windows(3).any(|three| three[0] == three[1] && three[1] == three[2]) {
+        return text;
+    }
     let mut out = String::with_capacity(text.len());
     for letter in text.chars() {
         let again = out.chars().rev().take(2).filter(|before| *before == letter).count() == 2;
@@ -74,12 +77,9 @@ fn twice(text: &str) -> String {
 }
 
 /// The text without the accents of Western Europe: people leave them out as they like.
-///
-/// A letter that stands three times stands twice: `lossses`.
 pub(super) fn fold(text: &str) -> String {
     if text.is_ascii() {
-        let thrice = text.as_bytes().windows(3).any(|three| three[0] == three[1] && three[1] == three[2]);
-        return if thrice { twice(text) } else { text.to_owned() };
+        return text.to_owned();
     }
     let mut folded = String::with_capacity(text.len());
     for letter in text.chars() {

