@@ -144,7 +144,14 @@ impl Insured {
         refused: &[String],
     ) -> Option<(String, &'a ExtractedField, f64)> {
         let (name, field, _) = best.as_ref()?;
-        if field.source.document != MESSAGE_NUMBER || said_in_message(read).is_some() {
+        if field.source.document != MESSAGE_NUMBER {
+            // Whoever numbers a policy of its own and sends another company's paper may have sent it by mistake.
+            if let Some(own) = own_company(read, name, refused) {
+                self.several = vec![own, name.clone()];
+            }
+            return best;
+        }
+        if said_in_message(read).is_some() {
             return best;
         }
         let numbered = |document: &&ReadDocument| {
@@ -373,6 +380,19 @@ fn listed(read: &[ReadDocument], refused: &[String]) -> Vec<String> {
         }
     }
     if found.len() > 1 { found.into_iter().map(|(name, _)| name).collect() } else { Vec::new() }
+}
+
+/// The company of whoever writes, where that is another one than the papers name and the message numbers a policy.
+fn own_company(read: &[ReadDocument], papers: &str, refused: &[String]) -> Option<String> {
+    let message = read.iter().find(|document| document.n == MESSAGE_NUMBER)?;
+    let papers = company::normal_name(papers);
+    let papers: Vec<&str> = papers.split(' ').collect();
+    let names = message.single().filter(|field| FIELDS[0].1.contains(&field.name.as_str()) && field.confidence >= SURE);
+    let mut others = names.filter_map(|field| as_text(&field.value)).filter(|name| {
+        let normal = company::normal_name(name);
+        !refused.contains(&normal) && !may_be_one(&papers, &normal.split(' ').collect::<Vec<_>>())
+    });
+    others.next().filter(|_| !policies::number_places(message).is_empty())
 }
 
 /// The companies with a legal form that a list names in the rows of its policies, when they are several.

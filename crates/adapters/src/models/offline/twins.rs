@@ -89,7 +89,9 @@ fn twins(page: &Page<'_>, line: usize, labels: &Labels<'_>) -> Option<Twins> {
     let first = hits.first().filter(|_| !page.used[line] && (2..=MAX_ITEMS).contains(&hits.len()))?;
     let fields: Vec<usize> =
         first.fields.iter().copied().filter(|field| labels.fields[*field].group.is_some()).collect();
-    let alike = hits.iter().all(|hit| hit.fields == first.fields && hit.parts.is_empty() && hit.fills == first.fills);
+    // A label whose value is blank fills its cell.
+    let as_first = |hit: &Hit| hit.fills == first.fills || hit.colon && first.colon;
+    let alike = hits.iter().all(|hit| hit.fields == first.fields && hit.parts.is_empty() && as_first(hit));
     if fields.is_empty() || !alike {
         return None;
     }

@@ -134,3 +134,16 @@ async fn policies_side_by_side_keep_their_own_values() {
         }
     }
 }
+
+#[tokio::test]
+async fn a_blank_beside_a_value_belongs_to_nobody_else() {
+    let page = "DECLARATIONS\nInsured: Fern Hollow Hauling LLC\n\n\
+                Policy no.: OMI-44-120987   Policy no.: SRC-77120       Policy no.: BHA-40-118265\n\
+                Effective: 01/01/2026       Effective:                  Effective: 05/01/2026\n";
+    let found = read("insurance", 1, page).await;
+    let effective = found.fields.iter().filter(|value| value.name == "effective");
+    let mut dates: Vec<(Option<u32>, String)> =
+        effective.map(|value| (value.item, value.value.as_str().unwrap_or_default().to_owned())).collect();
+    dates.sort();
+    assert_eq!(dates, [(Some(0), "2026-01-01".to_owned()), (Some(2), "2026-05-01".to_owned())]);
+}

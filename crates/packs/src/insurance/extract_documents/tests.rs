@@ -135,6 +135,25 @@ async fn policies_of_two_companies_ask_although_no_number_tells_them_apart() {
 }
 
 #[tokio::test]
+async fn whoever_writes_of_one_company_and_sends_a_paper_of_another_is_asked() {
+    let paper = "@insured.name = Yarrow Cliff Transport LLC ?0.97\n@policies[0].policy_number = B1\n\
+                 @policies[0].insurer = North Mutual";
+    let companies = |name: &str| format!("@companies[0].name = {name}");
+    let own = format!("{}\n@policies[0].policy_number = A1", companies("Oak Bend Haulage LLC"));
+    let mut world = World::new();
+    world.document("a.pdf", paper);
+    world.mail("kim@oakbend.example", "Losses", &format!("Order ours, A1.\nOak Bend Haulage LLC\n{own}"));
+    let review = world.call(&tool(), json!({"required": ["insured", "policies"]})).await.unwrap().review.unwrap();
+    assert_eq!(review.details["companies"], json!(["Oak Bend Haulage LLC", "Yarrow Cliff Transport LLC"]));
+    world.mail(
+        "kim@oakbend.example",
+        "Losses",
+        &format!("Order them.\nOak Bend Haulage LLC\n{}", companies("Oak Bend Haulage LLC")),
+    );
+    assert!(world.call(&tool(), json!({})).await.unwrap().review.is_none(), "it numbers nothing of its own");
+}
+
+#[tokio::test]
 async fn a_number_in_the_message_that_is_not_the_papers_asks() {
     let mut world = World::new();
     world.document("a.pdf", "@insured.name = Acme LLC\n@insured.dot_number = 9000001");
