@@ -220,8 +220,10 @@ pub fn without_quoted(text: &str, passages: &[Passage]) -> String {
     out
 }
 
-/// Words of a text that may only agree; with a word that alone says little, such as `ok`.
+/// Words of a text that may only agree, and bytes of one with the blanks around it; words of one that begins with a word
+/// that alone says little, such as `ok`.
 const MAX_AGREEING: usize = 20;
+const MAX_WORD: usize = 20;
 const MAX_NODDING: usize = 5;
 /// Words with which a text agrees at its beginning, and turns that agree within it.
 const AGREES: [&str; 11] =
@@ -236,8 +238,11 @@ const MORE: [&str; 16] = [
 
 /// Whether the newest words only agree to what they answer.
 fn agrees(newest: &str) -> bool {
+    if newest.len() > MAX_AGREEING * MAX_WORD {
+        return false;
+    }
     let said = newest.trim().to_lowercase();
-    let bare = |word: &'_ str| word.trim_matches(|c: char| !c.is_alphanumeric()).to_owned();
+    let bare = |word: &str| word.trim_matches(|c: char| !c.is_alphanumeric()).to_owned();
     let words: Vec<String> = said.split_whitespace().map(bare).filter(|word| !word.is_empty()).collect();
     let first = words.first().map_or("", String::as_str);
     let more = words.iter().any(|word| MORE.contains(&word.as_str()) || word.bytes().any(|b| b.is_ascii_digit()));

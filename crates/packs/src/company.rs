@@ -25,19 +25,6 @@ pub(crate) const OFFICES: [&str; 21] = [
     "underwriting",
     "wholesale",
 ];
-/// More words of the names of insurers.
-const INSURERS: [&str; 10] = [
-    "casualty",
-    "indemnity",
-    "mutual",
-    "surety",
-    "reciprocal",
-    "exchange",
-    "lloyds",
-    "underwriters",
-    "retention",
-    "reinsurance",
-];
 
 /// Legal forms that say nothing about which company it is.
 const LEGAL_FORMS: &[&str] = &[
@@ -134,11 +121,9 @@ pub(crate) fn has_legal_form(name: &str) -> bool {
     LEGAL_FORMS.contains(&last.as_str())
 }
 
-/// Whether a name has a word by which insurers and those who place insurance are known.
-pub(crate) fn is_insurer(name: &str) -> bool {
-    let normal = normal_name(name);
-    let words: Vec<&str> = normal.split(' ').collect();
-    words.iter().any(|word| OFFICES.contains(word) || INSURERS.contains(word))
+/// Whether a name has a word by which those who place insurance, and insurers, are known.
+pub(crate) fn is_office(name: &str) -> bool {
+    normal_name(name).split(' ').any(|word| OFFICES.contains(&word))
 }
 
 /// A DOT number as digits without leading zeros; `None` when there are none, or more than eight.

@@ -6,8 +6,10 @@
 mod mentions;
 mod sentences;
 mod turns;
+mod unread;
 mod vocabulary;
 
+use kybern_core::document::PageText;
 use kybern_core::tool::Review;
 use serde_json::{Map, Value, json};
 
@@ -28,10 +30,6 @@ const WANTED: &str = "wanted_policies";
 const MAX_BETWEEN: usize = 8;
 /// Words of a sentence that may be a wish without saying so: `Just the cargo, thanks.`
 const FRAGMENT: usize = 9;
-/// Words of a sentence that may only point at what the one before names.
-const POINTS: usize = 4;
-/// Words beside what is named from which on a sentence says something of it.
-const REMARK: usize = 3;
 /// Policies that one question lists as choices. A paper may list thousands.
 const MAX_CHOICES: usize = 200;
 
@@ -112,77 +110,22 @@ fn choice(read: &[ReadDocument], policies: &[Policy]) -> Choice {
     if policies.len() < 2 || policies.iter().all(|policy| policy.confidence.is_none()) {
         return Choice::All;
     }
-    let pages = || message.iter().flat_map(|message| &message.text.pages);
-    let said: Vec<Sentence> = pages().flat_map(|page| sentences(&page.text)).collect();
-    let subject = pages().filter(|page| !page.label.is_empty()).map(|page| sentences(&page.text).len()).sum::<usize>();
+    let pages = message.iter().flat_map(|message| &message.text.pages);
+    let of_page = |page: &PageText| {
+        sentences(&page.text).into_iter().map(|said| (page.label.is_empty(), said)).collect::<Vec<_>>()
+    };
+    let said: Vec<(bool, Sentence)> = pages.flat_map(of_page).collect();
     let mentions = Mentions::new(read, policies);
     let mut picked = Picked::default();
-    for sentence in &said {
+    for (_, sentence) in &said {
         picked.read(sentence, &mentions, policies);
     }
     let is_read = picked.said.is_some();
-    let choice = picked.choice(policies.len());
-    // What leaves something out in words that nobody here knows is asked about: silence would mean all of them.
-    let body = said.len() - subject;
-    let unread = said.iter().enumerate().find(|(at, sentence)| {
-        // `Fern Casualty had us until 2021; skip them.`
-        let before = at.checked_sub(1).filter(|_| sentence.words.len() <= POINTS).and_then(|before| said.get(before));
-        let goes_on = before.is_some_and(|before| before.has_any(word::COMPANIES));
-        !is_read && (restricts(sentence) && !goes_on || *at < body && remarks(sentence, &mentions, policies.len()))
-    });
-    match (choice, unread.map(|(_, sentence)| sentence)) {
-        (Choice::All, Some(sentence)) if restricts(sentence) => Choice::Some(sentence.shown.clone()),
-        (Choice::All, Some(sentence)) => Choice::Perhaps(sentence.shown.clone()),
-        (choice, _) => choice,
+    match picked.choice(policies.len()) {
+        // Silence would mean all of them.
+        Choice::All if !is_read => unread::unread(&said, &mentions, policies.len()).unwrap_or(Choice::All),
+        choice => choice,
     }
-}
-
-/// Whether a sentence leaves something out, and names no company beside the policies that it may mean.
-fn restricts(sentence: &Sentence) -> bool {
-    let turns = (0..sentence.words.len()).any(|at| sentence.any(at, say::RESTRICTS).is_some());
-    turns && !sentence.has_any(word::COMPANIES)
-}
-
-/// Whether a sentence that asks for nothing says more of some of the policies than which they are: `the comp went to the
-/// PEO in January`. Nobody can tell what that means for them.
-fn remarks(sentence: &Sentence, mentions: &Mentions<'_>, count: usize) -> bool {
-    let told = [word::ASKS, word::EVERY, word::WHOLE, word::RENEWS, word::CHASES];
-    let tells = told.iter().any(|words| sentence.has_any(words));
-    // `Fern Auto Transport` is a name.
-    let is_name = sentence.shown.split(' ').all(|word| !word.starts_with(char::is_lowercase));
-    if tells || is_name {
-        return false;
-    }
-    let (mut at, mut free) = (0, 0);
-    let mut meant: Option<Vec<bool>> = None;
-    while at < sentence.words.len() {
-        if mentions.number(sentence, at).is_some() {
-            // It describes a policy.
-            return false;
-        }
-        if let Some(mention) = mentions.at(sentence, at) {
-            // `Fern Auto Transport` names a company, and no auto policy.
-            let goes_on = |at: usize| {
-                let open = sentence.words.get(at).is_some_and(|word| word.capital && !word.capitals);
-                open && !sentence.is(at, word::AND) && !sentence.is(at, word::THINGS)
-            };
-            let is_part = sentence.words[at].capital
-                && goes_on(mention.end)
-                && sentence.words.get(mention.end).is_some_and(|word| word.before == Border::Open);
-            at = mention.end;
-            match mention.policies {
-                _ if is_part => {}
-                Some(more) => add(&mut meant, more),
-                // `Liability, general liability and cargo` may be all of them.
-                None => return false,
-            }
-        } else {
-            let idle = [word::BETWEEN, word::THINGS, word::AND].iter().any(|words| sentence.is(at, words));
-            free += usize::from(!idle);
-            at += 1;
-        }
-    }
-    meant.is_some_and(|meant| meant.iter().filter(|meant| **meant).count() < count) && free >= REMARK
 }
 
 /// Asks which policies are wanted.

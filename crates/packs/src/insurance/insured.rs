@@ -1,11 +1,11 @@
 //! Whom the documents insure: the best of what they say, with the source of each field.
 
-use kybern_core::model::{ExtractedField, FieldSource};
+mod several;
+
+use kybern_core::model::ExtractedField;
 use serde_json::{Map, Value, json};
 
-use super::policies;
 use crate::args::{as_text, text};
-use crate::field::COMPANIES;
 use crate::pattern::Pattern;
 use crate::reading::{MESSAGE_NUMBER, ReadDocument, UNSURE, rounded};
 use crate::{company, contact, named};
@@ -23,19 +23,9 @@ const FIELDS: [(&str, &[&str]); 6] = [
 /// From this confidence on, two documents with different DOT numbers are about two companies.
 const SURE: f64 = 0.65;
 
-/// From this confidence on, a paper says plainly whom it insures.
-const PLAIN: f64 = 0.92;
-
-/// From this confidence on, a message names somebody behind a label: `loss runs for Fern Hollow LLC`.
-const LED: f64 = 0.9;
-
 /// A DOT number in the words of a message.
 static SAID: Pattern =
     Pattern::new(r"(?i)\b(?:us\s?)?dot\b\s*(?:number|num|no\.?|nr\.?)?\s*#?\s*(?:is|es|est|:|=|-)?\s*#?\s*(\d{5,8})\b");
-
-/// Words of the names of insurers that no haulier has.
-const INSURERS: [&str; 8] =
-    ["insurance", "assurance", "casualty", "indemnity", "surety", "underwriters", "reinsurance", "lloyds"];
 
 /// Words before the name of the company for which somebody writes.
 const LEADS: [&str; 8] = ["for", "of", "by", "with", "para", "por", "pour", "de"];
@@ -56,7 +46,7 @@ pub(super) struct Insured {
     pub(super) sources: Map<String, Value>,
     /// DOT numbers of different documents that contradict each other; where there are no two, MC numbers.
     pub(super) contradicting: Contradiction,
-    /// Companies that different papers with policies insure, when there are several.
+    /// Companies that the message and its papers insure, when there are several.
     pub(super) several: Vec<String>,
 }
 
@@ -123,13 +113,7 @@ impl Insured {
         if corrections.is_some_and(|corrections| text(corrections, "name").is_some()) {
             insured.several.clear();
         } else if insured.several.is_empty() {
-            insured.several = several(read, &agencies);
-        }
-        if insured.several.is_empty() && corrections.is_none() {
-            insured.several = listed(read, &agencies);
-        }
-        if insured.several.is_empty() && corrections.is_none() {
-            insured.several = in_rows(read, &agencies);
+            insured.several = several::several(read, &agencies);
         }
         insured
     }
@@ -146,7 +130,7 @@ impl Insured {
         let (name, field, _) = best.as_ref()?;
         if field.source.document != MESSAGE_NUMBER {
             // Whoever numbers a policy of its own and sends another company's paper may have sent it by mistake.
-            if let Some(own) = own_company(read, name, refused) {
+            if let Some(own) = several::own_company(read, name, refused) {
                 self.several = vec![own, name.clone()];
             }
             return best;
@@ -166,14 +150,15 @@ impl Insured {
         let mut others = names.filter_map(|field| {
             let other = as_text(&field.value)?;
             let normal = company::normal_name(&other);
-            let apart = !may_be_one(&own, &normal.split(' ').collect::<Vec<_>>()) && !refused.contains(&normal);
+            let apart =
+                !several::may_be_one(&own, &normal.split(' ').collect::<Vec<_>>()) && !refused.contains(&normal);
             apart.then_some((other, field, field.confidence))
         });
         let Some(other) = others.next() else { return best };
         let normal = company::normal_name(&other.0);
         let short = normal.split(' ').take(TELLING).collect::<Vec<_>>().join(" ");
         let message = read.iter().find(|document| document.n == MESSAGE_NUMBER);
-        let numbers = message.is_some_and(|message| !policies::number_places(message).is_empty());
+        let numbers = message.is_some_and(several::numbers_policies);
         let led = |text: &str| {
             let text = format!(" {} ", company::normal_name(text));
             LEADS.iter().any(|lead| text.contains(&format!(" {lead} {short} ")))
@@ -215,7 +200,7 @@ fn agencies(read: &[ReadDocument], us: &str) -> Vec<String> {
                 && field.confidence > agency.confidence
                 && normal(field) == normal(agency)
         };
-        !as_text(&agency.value).is_some_and(|name| company::is_insurer(&name)) && all().any(more_surely)
+        !as_text(&agency.value).is_some_and(|name| company::is_office(&name)) && all().any(more_surely)
     };
     let named = all().filter(|field| field.name == "agency.name").filter(|agency| !insures(agency));
     let named = named.filter_map(|field| as_text(&field.value)).chain([us.to_owned()]);
@@ -327,126 +312,6 @@ fn stated(read: &[ReadDocument], (name, spellings): (&str, &[&str])) -> Vec<Stri
         }
     }
     numbers
-}
-
-/// Words of each of two names that the other has not, from which on a common word makes no company of them.
-const APART: usize = 2;
-
-/// Whether two names may be one company's: they share a word, and not each goes on with words of its own, as in
-/// `Fern Bros. Aggregates` and `Fern Equipment Transport`.
-fn may_be_one(one: &[&str], other: &[&str]) -> bool {
-    let beyond = |name: &[&str], other: &[&str]| name.iter().filter(|word| !other.contains(word)).count();
-    let shared = one.len() > beyond(one, other);
-    shared && (beyond(one, other) < APART || beyond(other, one) < APART)
-}
-
-/// The companies that papers with policies insure, when they cannot be one.
-fn several(read: &[ReadDocument], refused: &[String]) -> Vec<String> {
-    let mut found: Vec<(String, String)> = Vec::new();
-    // A message that names whom it is about with a DOT number is as plain as a paper.
-    let numbered = said_in_message(read).is_some();
-    let papers = read.iter().filter(|document| {
-        document.n == MESSAGE_NUMBER && numbered
-            || document.n > MESSAGE_NUMBER && !document.items("policies").is_empty()
-    });
-    for document in papers {
-        let names = document.single().filter(|field| FIELDS[0].1.contains(&field.name.as_str()));
-        let least = if document.n == MESSAGE_NUMBER { LED } else { PLAIN };
-        let sure = names.filter(|field| field.confidence >= least).filter_map(|field| as_text(&field.value));
-        for name in sure {
-            let normal = company::normal_name(&name);
-            let words: Vec<&str> = normal.split(' ').collect();
-            let alike = |(_, other): &(String, String)| may_be_one(&words, &other.split(' ').collect::<Vec<_>>());
-            if !refused.contains(&normal) && !found.iter().any(alike) {
-                found.push((name, normal));
-            }
-        }
-    }
-    if found.len() > 1 { found.into_iter().map(|(name, _)| name).collect() } else { Vec::new() }
-}
-
-/// The companies that a message lists with a DOT number of its own each, when they are several.
-fn listed(read: &[ReadDocument], refused: &[String]) -> Vec<String> {
-    let Some(message) = read.iter().find(|document| document.n == MESSAGE_NUMBER) else { return Vec::new() };
-    let text = message.text.full_text();
-    let mut found: Vec<(String, String)> = Vec::new();
-    for line in text.lines() {
-        let mut numbers = SAID.groups(line).into_iter().filter_map(company::dot_number);
-        let (Some(number), None) = (numbers.next(), numbers.next()) else { continue };
-        let named = named::formed(line).find(|name| !refused.contains(&company::normal_name(name)));
-        let Some(named) = named else { continue };
-        if !found.iter().any(|(_, other)| *other == number) {
-            found.push((named, number));
-        }
-    }
-    if found.len() > 1 { found.into_iter().map(|(name, _)| name).collect() } else { Vec::new() }
-}
-
-/// The company of whoever writes, where that is another one than the papers name and the message numbers a policy.
-fn own_company(read: &[ReadDocument], papers: &str, refused: &[String]) -> Option<String> {
-    let message = read.iter().find(|document| document.n == MESSAGE_NUMBER)?;
-    let papers = company::normal_name(papers);
-    let papers: Vec<&str> = papers.split(' ').collect();
-    let names = message.single().filter(|field| FIELDS[0].1.contains(&field.name.as_str()) && field.confidence >= SURE);
-    let mut others = names.filter_map(|field| as_text(&field.value)).filter(|name| {
-        let normal = company::normal_name(name);
-        !refused.contains(&normal) && !may_be_one(&papers, &normal.split(' ').collect::<Vec<_>>())
-    });
-    others.next().filter(|_| !policies::number_places(message).is_empty())
-}
-
-/// The companies with a legal form that a list names in the rows of its policies, when they are several.
-fn in_rows(read: &[ReadDocument], refused: &[String]) -> Vec<String> {
-    for document in read {
-        let insurers: Vec<String> = document
-            .extraction
-            .fields
-            .iter()
-            .filter(|field| field.group.as_deref() == Some("policies") && field.name == "insurer")
-            .filter_map(|field| Some(company::normal_name(&as_text(&field.value)?)))
-            .collect();
-        let companies: Vec<(&ExtractedField, String)> = document
-            .extraction
-            .fields
-            .iter()
-            .filter(|field| field.group.as_deref() == Some(COMPANIES) && field.name == "name")
-            .filter_map(|field| Some((field, as_text(&field.value)?)))
-            .collect();
-        let is_insured = |name: &str| {
-            let normal = company::normal_name(name);
-            let words = || normal.split(' ');
-            !refused.contains(&normal) && !insurers.contains(&normal) && !words().any(|word| INSURERS.contains(&word))
-        };
-        let mut found: Vec<(String, String)> = Vec::new();
-        let numbers = policies::number_places(document);
-        for page in &document.text.pages {
-            let mut at = 0;
-            for line in page.text.split_inclusive('\n') {
-                let (from, to) = (at, at + line.len());
-                at = to;
-                let here = |source: &FieldSource| source.page == page.number && (from..to).contains(&source.start);
-                if !numbers.iter().any(|(source, _)| here(source)) {
-                    continue;
-                }
-                let known = companies.iter().map(|(_, name)| name.as_str()).filter(|name| line.contains(*name));
-                let mut named = known.filter(|name| is_insured(name));
-                let (Some(name), None) = (named.next(), named.next()) else { continue };
-                found.push((name.to_owned(), company::normal_name(name)));
-            }
-        }
-        if found.len() > 1 {
-            let mut names: Vec<(String, String)> = Vec::new();
-            for (name, normal) in found {
-                if !names.iter().any(|(_, known)| *known == normal) {
-                    names.push((name, normal));
-                }
-            }
-            if names.len() > 1 {
-                return names.into_iter().map(|(name, _)| name).collect();
-            }
-        }
-    }
-    Vec::new()
 }
 
 /// The only DOT number that the message says.

@@ -29,7 +29,7 @@ pub use mutate::mutate;
 
 /// The longest input, in bytes.
 pub const MAX_INPUT: usize = 64 * 1024;
-/// What an input may take, in megabytes over what the process had at first.
+/// What an input may take, in megabytes over what the process holds before it.
 const MAX_MEGABYTES: u64 = 256;
 
 /// Runs one input; `Err` says which promise it broke.
@@ -81,7 +81,7 @@ impl Target {
         self
     }
 
-    /// What an input may take, in megabytes over what the process had at first.
+    /// What an input may take, in megabytes over what the process holds before it.
     #[must_use]
     pub fn within_megabytes(mut self, megabytes: u64) -> Self {
         self.megabytes = megabytes;

@@ -12,7 +12,7 @@ use super::options::Options;
 use super::{Target, memory, shrink, waited};
 
 /// What one input may take: a release build on any machine; a debug build is ten times slower.
-/// Counting branches takes as long as what is counted.
+/// A program that counts its branches is slower.
 const MAX_TIME: Duration = match (cfg!(debug_assertions), GUIDED) {
     (true, _) => Duration::from_secs(10),
     (false, true) => Duration::from_secs(2),

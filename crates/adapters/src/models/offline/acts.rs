@@ -139,7 +139,7 @@ const BEFORE_ORDERS: &[&str] =
 /// After these it does where somebody has asked or given something before.
 const AND: &[&str] = &["and", "or", "y", "et", "und", "then"];
 /// Behind a condition these lead to what is to be done: "if it is too much then pull the reports".
-const THEN: &[&str] = &["then", "entonces", "alors", "dann"];
+pub(super) const THEN: &[&str] = &["then", "entonces", "alors", "dann"];
 /// Before "attached" these make it tell which thing is meant: "on the attached policies".
 const WHICH: &[&str] = &[
     "the", "this", "these", "those", "our", "my", "an", "on", "in", "of", "for", "per", "to", "from", "with", "la",

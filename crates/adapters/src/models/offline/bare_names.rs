@@ -213,7 +213,7 @@ pub(super) fn begun_above<'t>(page: &Page<'t>, line: usize, cell: Cell) -> Optio
     let above = page.lines.get(line.checked_sub(1)?).filter(|above| above.number + 1 == page.lines[line].number)?;
     let over = above.cells.iter().find(|over| over.column.abs_diff(cell.column) <= 1)?;
     let text = page.cell(*over);
-    if text.len() >= SENTENCE && above.cells.len() == 1 {
+    if text.len() >= SENTENCE && above.cells.len() == 1 && !labelled::is_open(text) {
         let begun = text.rsplit(' ').take_while(|word| {
             word.starts_with(char::is_uppercase)
                 && word.chars().all(|c| c.is_alphanumeric() || matches!(c, '\'' | '’' | '-'))

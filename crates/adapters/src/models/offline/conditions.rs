@@ -1,6 +1,6 @@
 //! Orders on a condition: `order the reports once she has signed`. Whoever writes so does not want it done now.
 
-use super::acts::{Border, borders};
+use super::acts::{Border, THEN, borders};
 use super::analyse::clip;
 use super::words::{Word, fold, words};
 
@@ -99,8 +99,6 @@ const COMPARES: &[&str] = &[
     "over", "above", "under", "below", "exceeds", "exceed", "higher", "lower", "cheaper", "dearer", "beats", "beat",
     "mayor", "menor", "superior", "inferior", "depasse",
 ];
-/// Words that lead to what is to be done then.
-const THEN: &[&str] = &["then", "entonces", "alors", "dann"];
 /// Words of a condition that are looked at, and bytes that a person is shown.
 const REACH: usize = 12;
 const MAX_SHOWN: usize = 80;

@@ -8,13 +8,14 @@
 //!                                                                 LX-4401                  FR-7720
 //! ```
 
+use kybern_core::model::ValueKind;
+
 use super::labelled::{Spot, whole_name};
 use super::labels::{Hit, Labels};
+use super::layout::Cell;
 use super::occurrence::{Occurrence, Place, sure};
 use super::page::Page;
 use super::values;
-
-use kybern_core::model::ValueKind;
 
 /// The numbers of these tables begin here, so that they are none of the others'.
 const FIRST: usize = 1 << 21;
@@ -112,8 +113,7 @@ fn twins(page: &Page<'_>, line: usize, labels: &Labels<'_>) -> Option<Twins> {
     let below = page.lines.get(line + 1).filter(|below| below.number == row.number + 1)?;
     let heads = row.cells.len() == hits.len() && below.cells.len() == hits.len() && first.fills && !first.colon;
     let free = !page.used[line + 1] && !below.cells.iter().any(|cell| page.is_label(line + 1, *cell));
-    let spot =
-        |cell: &super::layout::Cell| Spot { line: line + 1, start: cell.start, end: cell.end, sure: sure::BENEATH };
+    let spot = |cell: &Cell| Spot { line: line + 1, start: cell.start, end: cell.end, sure: sure::BENEATH };
     (heads && free).then(|| Twins {
         line,
         fields,
@@ -187,7 +187,7 @@ fn headings(
     let Some(line) = first.line.checked_sub(1).filter(near) else { return Vec::new() };
     let cells = &page.lines[line].cells;
     let group = first.fields.first().and_then(|field| labels.fields[*field].group.clone());
-    let term = |(column, cell): (usize, &super::layout::Cell)| {
+    let term = |(column, cell): (usize, &Cell)| {
         let terms = labels.expected_terms(page.text, cell.start, cell.end);
         let mut ours =
             terms.into_iter().filter(|term| labels.fields[term.field].group == group && !term.value.is_empty());

@@ -147,3 +147,12 @@ async fn a_blank_beside_a_value_belongs_to_nobody_else() {
     dates.sort();
     assert_eq!(dates, [(Some(0), "2026-01-01".to_owned()), (Some(2), "2026-05-01".to_owned())]);
 }
+
+#[tokio::test]
+async fn a_company_beneath_its_label_is_whom_its_words_say() {
+    let words = "Need loss runs please.\nCompany\nOakmere Mutual Insurance Company\nPol. No.\nOMI-44-120987\n\
+                 First Named Insured\nFern Hollow Hauling LLC\nU.S. DOT\n9228815\n";
+    let found = read("insurance", 0, words).await;
+    assert_eq!(values(&found, "policies/insurer"), ["Oakmere Mutual Insurance Company"]);
+    assert_eq!(values(&found, "insured.name"), ["Fern Hollow Hauling LLC"]);
+}

@@ -257,6 +257,26 @@ async fn a_letter_that_asks_an_insurer_for_loss_runs_is_no_loss_run() {
 }
 
 #[tokio::test]
+async fn whoever_orders_from_somebody_orders_what_is_handed_on() {
+    let mut input = mail(
+        "Fwd: submission 26-11",
+        "See below. Can you order from the carriers in the app (attached)? The market waits for a quote.",
+    );
+    input.forwarded = "Before I can rate I need currently valued loss runs from the expiring carriers.".to_owned();
+    input.document_categories = vec!["APPLICATION".to_owned()];
+    let found = classify(&input).await;
+    assert_eq!(found.intent.as_deref(), Some("insurance.loss_run_request"), "{found:?}");
+    assert!(found.confidence >= THRESHOLD, "{found:?}");
+}
+
+#[tokio::test]
+async fn a_letter_that_stands_three_times_stands_twice() {
+    let found = classify(&mail("", "Please pull 5 years of lossses with Fern Casualty, everything is attached.")).await;
+    assert_eq!(found.intent.as_deref(), Some("insurance.loss_run_request"), "{found:?}");
+    assert!(found.confidence >= THRESHOLD, "{found:?}");
+}
+
+#[tokio::test]
 async fn facts_are_read_from_sentences() {
     let registry = registry();
     for (pack, text, wanted) in [

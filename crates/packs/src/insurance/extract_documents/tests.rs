@@ -135,6 +135,42 @@ async fn policies_of_two_companies_ask_although_no_number_tells_them_apart() {
 }
 
 #[tokio::test]
+async fn a_consultant_writes_about_whom_the_papers_name() {
+    let mut world = World::new();
+    world.document("a.pdf", "@insured.name = Yarrow Cliff Transport LLC ?0.7\n@insured.dot_number = 9000001");
+    let company = "@companies[0].name = Straight Safety LLC";
+    let named = |world: &mut World, text: &str| {
+        world.mail("kim@straightsafety.example", "Losses", &format!("{text}\nStraight Safety LLC\n{company}"));
+    };
+    named(&mut world, "I was retained by Yarrow Cliff, please order them.");
+    assert_eq!(world.run(&tool(), json!({})).await["insured"]["name"], "Yarrow Cliff Transport LLC");
+    named(&mut world, "Please order them.");
+    let review = world.call(&tool(), json!({})).await.unwrap().review.unwrap();
+    assert_eq!(review.details["companies"], json!(["Straight Safety LLC", "Yarrow Cliff Transport LLC"]));
+}
+
+#[tokio::test]
+async fn companies_that_a_message_lists_with_a_number_each_are_several() {
+    let mut world = World::new();
+    let list = "Both please.\nMaple Spur Hauling LLC (DOT 9000001)\nZephyr Mill Transport Inc (DOT 9000002)";
+    world.mail("kim@elsewhere.example", "Losses", list);
+    let review = world.call(&tool(), json!({})).await.unwrap().review.unwrap();
+    assert_eq!(review.details["companies"], json!(["Maple Spur Hauling LLC", "Zephyr Mill Transport Inc"]));
+    world.mail("kim@elsewhere.example", "Losses", "Maple Spur Hauling LLC (DOT 9000001), please order them.");
+    assert!(world.call(&tool(), json!({})).await.unwrap().review.is_none());
+}
+
+#[tokio::test]
+async fn the_name_of_whoever_writes_is_no_part_of_the_company() {
+    let mut world = World::new();
+    let text = "Kim Marsh of Fern Hollow LLC here.\n@insured.name = Kim Marsh of Fern Hollow LLC ?0.7";
+    world.mail_from("Kim Marsh", "kim@elsewhere.example", "Losses", text);
+    assert_eq!(world.run(&tool(), json!({})).await["insured"]["name"], "Fern Hollow LLC");
+    world.mail_from("Fern Hollow", "ops@fernhollow.example", "Losses", "@insured.name = Fern Hollow of Waco LLC ?0.7");
+    assert_eq!(world.run(&tool(), json!({})).await["insured"]["name"], "Fern Hollow of Waco LLC");
+}
+
+#[tokio::test]
 async fn whoever_writes_of_one_company_and_sends_a_paper_of_another_is_asked() {
     let paper = "@insured.name = Yarrow Cliff Transport LLC ?0.97\n@policies[0].policy_number = B1\n\
                  @policies[0].insurer = North Mutual";

@@ -1,0 +1,71 @@
+//! What a message says of policies in words that nobody here knows: it is asked about.
+
+use super::mentions::Mentions;
+use super::sentences::{Border, Sentence};
+use super::{Choice, add, turns as say, vocabulary as word};
+
+/// Words of a sentence that may only point at what the one before names.
+const POINTS: usize = 4;
+/// Words beside what is named from which on a sentence says something of it.
+const REMARK: usize = 3;
+
+/// The first of such sentences; each comes with whether it stands in the message's body, and not in its subject.
+pub(super) fn unread(said: &[(bool, Sentence)], mentions: &Mentions<'_>, count: usize) -> Option<Choice> {
+    said.iter().enumerate().find_map(|(at, (in_body, sentence))| {
+        // `Fern Casualty had us until 2021; skip them.`
+        let before = at.checked_sub(1).filter(|_| sentence.words.len() <= POINTS).and_then(|before| said.get(before));
+        let goes_on = before.is_some_and(|(_, before)| before.has_any(word::COMPANIES));
+        if restricts(sentence) && !goes_on {
+            return Some(Choice::Some(sentence.shown.clone()));
+        }
+        (*in_body && remarks(sentence, mentions, count)).then(|| Choice::Perhaps(sentence.shown.clone()))
+    })
+}
+
+/// Whether a sentence leaves something out, and names no company beside the policies that it may mean.
+fn restricts(sentence: &Sentence) -> bool {
+    let turns = (0..sentence.words.len()).any(|at| sentence.any(at, say::RESTRICTS).is_some());
+    turns && !sentence.has_any(word::COMPANIES)
+}
+
+/// Whether a sentence that asks for nothing says more of some of the policies than which they are: `the comp went to the
+/// PEO in January`. Nobody can tell what that means for them.
+fn remarks(sentence: &Sentence, mentions: &Mentions<'_>, count: usize) -> bool {
+    let told = [word::ASKS, word::EVERY, word::WHOLE, word::RENEWS, word::CHASES];
+    let tells = told.iter().any(|words| sentence.has_any(words));
+    // `Fern Auto Transport` is a name.
+    let is_name = sentence.shown.split(' ').all(|word| !word.starts_with(char::is_lowercase));
+    if tells || is_name {
+        return false;
+    }
+    let (mut at, mut free) = (0, 0);
+    let mut meant: Option<Vec<bool>> = None;
+    while at < sentence.words.len() {
+        if mentions.number(sentence, at).is_some() {
+            // It describes a policy.
+            return false;
+        }
+        if let Some(mention) = mentions.at(sentence, at) {
+            // `Fern Auto Transport` names a company, and no auto policy.
+            let goes_on = |at: usize| {
+                let open = sentence.words.get(at).is_some_and(|word| word.capital && !word.capitals);
+                open && !sentence.is(at, word::AND) && !sentence.is(at, word::THINGS)
+            };
+            let is_part = sentence.words[at].capital
+                && goes_on(mention.end)
+                && sentence.words.get(mention.end).is_some_and(|word| word.before == Border::Open);
+            at = mention.end;
+            match mention.policies {
+                _ if is_part => {}
+                Some(more) => add(&mut meant, more),
+                // `Liability, general liability and cargo` may be all of them.
+                None => return false,
+            }
+        } else {
+            let idle = [word::BETWEEN, word::THINGS, word::AND].iter().any(|words| sentence.is(at, words));
+            free += usize::from(!idle);
+            at += 1;
+        }
+    }
+    meant.is_some_and(|meant| meant.iter().filter(|meant| **meant).count() < count) && free >= REMARK
+}

@@ -1,0 +1,137 @@
+//! Whether a message and its papers are about several companies: then a person says which one is meant.
+
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+
+use super::super::policies;
+use super::{FIELDS, SAID, SURE, said_in_message};
+use crate::args::as_text;
+use crate::field::COMPANIES;
+use crate::reading::{MESSAGE_NUMBER, ReadDocument};
+use crate::{company, named};
+
+/// From this confidence on, a paper says plainly whom it insures.
+const PLAIN: f64 = 0.92;
+
+/// From this confidence on, a message names somebody behind a label: `loss runs for Fern Hollow LLC`.
+const LED: f64 = 0.9;
+
+/// Words of the names of insurers that no haulier has.
+const INSURERS: [&str; 8] =
+    ["insurance", "assurance", "casualty", "indemnity", "surety", "underwriters", "reinsurance", "lloyds"];
+
+/// The companies that papers insure, that a message lists, or that rows name, when they are several.
+pub(super) fn several(read: &[ReadDocument], refused: &[String]) -> Vec<String> {
+    let ways = [of_papers, listed, in_rows];
+    ways.into_iter().map(|way| way(read, refused)).find(|names| !names.is_empty()).unwrap_or_default()
+}
+
+/// Whether a message has the number of a policy in its own words.
+pub(super) fn numbers_policies(message: &ReadDocument) -> bool {
+    !policies::number_places(message).is_empty()
+}
+
+/// Words of each of two names that the other has not, from which on a common word makes no company of them.
+const APART: usize = 2;
+
+/// Whether two names may be one company's: they share a word, and not each goes on with words of its own, as in
+/// `Fern Bros. Aggregates` and `Fern Equipment Transport`.
+pub(super) fn may_be_one(one: &[&str], other: &[&str]) -> bool {
+    let beyond = |name: &[&str], other: &[&str]| name.iter().filter(|word| !other.contains(word)).count();
+    let shared = one.len() > beyond(one, other);
+    shared && (beyond(one, other) < APART || beyond(other, one) < APART)
+}
+
+/// The companies that papers with policies insure, when they cannot be one.
+fn of_papers(read: &[ReadDocument], refused: &[String]) -> Vec<String> {
+    let mut found: Vec<(String, String)> = Vec::new();
+    // A message that names whom it is about with a DOT number is as plain as a paper.
+    let numbered = said_in_message(read).is_some();
+    let papers = read.iter().filter(|document| {
+        document.n == MESSAGE_NUMBER && numbered
+            || document.n > MESSAGE_NUMBER && !document.items("policies").is_empty()
+    });
+    for document in papers {
+        let names = document.single().filter(|field| FIELDS[0].1.contains(&field.name.as_str()));
+        let least = if document.n == MESSAGE_NUMBER { LED } else { PLAIN };
+        let sure = names.filter(|field| field.confidence >= least).filter_map(|field| as_text(&field.value));
+        for name in sure {
+            let normal = company::normal_name(&name);
+            let words: Vec<&str> = normal.split(' ').collect();
+            let alike = |(_, other): &(String, String)| may_be_one(&words, &other.split(' ').collect::<Vec<_>>());
+            if !refused.contains(&normal) && !found.iter().any(alike) {
+                found.push((name, normal));
+            }
+        }
+    }
+    if found.len() > 1 { found.into_iter().map(|(name, _)| name).collect() } else { Vec::new() }
+}
+
+/// The companies that a message lists with a DOT number of its own each, when they are several.
+fn listed(read: &[ReadDocument], refused: &[String]) -> Vec<String> {
+    let Some(message) = read.iter().find(|document| document.n == MESSAGE_NUMBER) else { return Vec::new() };
+    let text = message.text.full_text();
+    let mut found: Vec<(String, String)> = Vec::new();
+    for line in text.lines() {
+        let mut numbers = SAID.groups(line).into_iter().filter_map(company::dot_number);
+        let (Some(number), None) = (numbers.next(), numbers.next()) else { continue };
+        let named = named::formed(line).find(|name| !refused.contains(&company::normal_name(name)));
+        let Some(named) = named else { continue };
+        if !found.iter().any(|(_, other)| *other == number) {
+            found.push((named, number));
+        }
+    }
+    if found.len() > 1 { found.into_iter().map(|(name, _)| name).collect() } else { Vec::new() }
+}
+
+/// The company of whoever writes, where that is another one than the papers name and the message numbers a policy.
+pub(super) fn own_company(read: &[ReadDocument], papers: &str, refused: &[String]) -> Option<String> {
+    let message = read.iter().find(|document| document.n == MESSAGE_NUMBER)?;
+    let papers = company::normal_name(papers);
+    let papers: Vec<&str> = papers.split(' ').collect();
+    let names = message.single().filter(|field| FIELDS[0].1.contains(&field.name.as_str()) && field.confidence >= SURE);
+    let mut others = names.filter_map(|field| as_text(&field.value)).filter(|name| {
+        let normal = company::normal_name(name);
+        !refused.contains(&normal) && !may_be_one(&papers, &normal.split(' ').collect::<Vec<_>>())
+    });
+    others.next().filter(|_| numbers_policies(message))
+}
+
+/// The companies with a legal form that a list names in the rows of its policies, one in each, when they are several.
+fn in_rows(read: &[ReadDocument], refused: &[String]) -> Vec<String> {
+    read.iter().map(|document| rows_of(document, refused)).find(|names| names.len() > 1).unwrap_or_default()
+}
+
+fn rows_of(document: &ReadDocument, refused: &[String]) -> Vec<String> {
+    let of = |group: &'static str, name: &'static str| {
+        let fields = document.extraction.fields.iter();
+        let fields = fields.filter(move |field| field.group.as_deref() == Some(group) && field.name == name);
+        fields.filter_map(|field| Some(((field.source.page, field.source.start), as_text(&field.value)?)))
+    };
+    let insurers: HashSet<String> = of("policies", "insurer").map(|(_, name)| company::normal_name(&name)).collect();
+    let companies: BTreeMap<(u32, usize), String> = of(COMPANIES, "name").collect();
+    let numbers: BTreeSet<(u32, usize)> =
+        policies::number_places(document).iter().map(|(source, _)| (source.page, source.start)).collect();
+    let is_insured = |name: &&String| {
+        let normal = company::normal_name(name);
+        let is_insurers = normal.split(' ').any(|word| INSURERS.contains(&word)) || insurers.contains(&normal);
+        !refused.contains(&normal) && !is_insurers
+    };
+    let mut found: Vec<&String> = Vec::new();
+    for page in &document.text.pages {
+        let mut at = 0;
+        for line in page.text.split_inclusive('\n') {
+            let row = (page.number, at)..(page.number, at + line.len());
+            at += line.len();
+            if numbers.range(row.clone()).next().is_none() {
+                continue;
+            }
+            let mut named = companies.range(row).map(|(_, name)| name).filter(is_insured);
+            let (Some(name), None) = (named.next(), named.next()) else { continue };
+            let normal = company::normal_name(name);
+            if !found.iter().any(|known| company::normal_name(known) == normal) {
+                found.push(name);
+            }
+        }
+    }
+    found.into_iter().cloned().collect()
+}
