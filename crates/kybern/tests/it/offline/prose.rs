@@ -260,9 +260,13 @@ async fn a_letter_that_asks_an_insurer_for_loss_runs_is_no_loss_run() {
 async fn whoever_orders_from_somebody_orders_what_is_handed_on() {
     let mut input = mail(
         "Fwd: submission 26-11",
-        "See below. Can you order from the carriers in the app (attached)? The market waits for a quote.",
+        "See below from the market. Can you order from the carriers in the prior carrier section of the app (attached)? The \
+         umbrella is open until we actually have a primary quote.",
     );
-    input.forwarded = "Before I can rate I need currently valued loss runs from the expiring carriers.".to_owned();
+    input.forwarded =
+        "Thanks for the submission, we would like to look at this one. Before I can rate I need currently \
+                       valued loss runs (within 60 days) from the expiring carriers. Also last four IFTA quarters."
+            .to_owned();
     input.document_categories = vec!["APPLICATION".to_owned()];
     let found = classify(&input).await;
     assert_eq!(found.intent.as_deref(), Some("insurance.loss_run_request"), "{found:?}");
