@@ -285,8 +285,10 @@ async fn a_thousand_calls_of_three_processes_at_the_edge_never_fill_a_window_twi
         let inside: i64 = hits.range(first..&(first + WINDOW)).map(|(_, hits)| hits).sum();
         assert!(inside <= i64::try_from(MOST).unwrap(), "{inside} from {first} on");
     }
-    // Ten minutes of at most fifty a minute, and the first fifty at once.
-    assert!((9 * MOST..=11 * MOST).contains(&taken), "{taken}");
+    // No more than ten windows fit between the first moment and the last. A call is refused only while its
+    // own wave and the four before it hold the whole rate, and a wave without refusals takes 25: any six
+    // waves in a row take at least as many as a window has, in whatever order their calls arrive.
+    assert!((6 * MOST..=10 * MOST).contains(&taken), "{taken}");
     let later = work::NOW.plus(Millis(3_600_000));
     let free = join_all((0..60_usize).map(|n| stores[n % 3].take_rate(work::home(), &rules, later))).await;
     assert_eq!(free.into_iter().filter(Result::is_ok).count() as u64, MOST, "no place is stuck");
