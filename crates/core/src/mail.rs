@@ -189,25 +189,30 @@ pub fn text_of(text: &str, passages: &[Passage], role: PassageRole) -> String {
 
 /// The text with blanks in the place of what is quoted, so that what stands there keeps its place: fields are read out of
 /// what is said now or handed on. Lines with a request token stay, because answers carry them in what they quote. Who
-/// only agrees (`Yes to both, go ahead.`) says what the message says that is answered: it stays, without its marks.
+/// agrees (`Yes to both, go ahead.`) says what the message says that is answered: it stays, without its marks. Of older
+/// ones only lines without digits do: whom it is about, and no number.
 #[must_use]
 pub fn without_quoted(text: &str, passages: &[Passage]) -> String {
     let agrees = agrees(&text_of(text, passages, PassageRole::Newest));
     let mut out = String::with_capacity(text.len());
     let mut at = 0;
-    for passage in passages.iter().filter(|passage| passage.role == PassageRole::Quoted) {
+    let quoted = passages.iter().filter(|passage| passage.role == PassageRole::Quoted);
+    for (older, passage) in quoted.enumerate() {
         // One that does not fit the text, or the one before, is left alone.
         let (Some(before), Some(piece)) = (text.get(at..passage.start), text.get(passage.start..passage.end)) else {
             continue;
         };
         out.push_str(before);
         for line in piece.split_inclusive('\n') {
-            let answered = line.strip_prefix('>').filter(|line| agrees && !line.trim_start().starts_with('>'));
+            let said = line.trim_start_matches(['>', ' ']);
+            let marks = line[..line.len() - said.len()].matches('>').count();
+            let is_next = if marks == 0 { older == 0 } else { marks == 1 };
+            let is_answered = is_next || !said.bytes().any(|b| b.is_ascii_digit());
             if has_token(line) {
                 out.push_str(line);
-            } else if let Some(line) = answered {
-                out.push(' ');
-                out.push_str(line);
+            } else if agrees && is_answered && !is_head(said) {
+                out.extend(std::iter::repeat_n(' ', line.len() - said.len()));
+                out.push_str(said);
             } else {
                 let (blank, end) = line.strip_suffix('\n').map_or((line, ""), |line| (line, "\n"));
                 out.extend(std::iter::repeat_n(' ', blank.len()));
@@ -218,6 +223,24 @@ pub fn without_quoted(text: &str, passages: &[Passage]) -> String {
     }
     out.push_str(text.get(at..).unwrap_or_default());
     out
+}
+
+/// What of the quoted text whoever gives an order to go ahead says, too.
+#[must_use]
+pub fn ordered(text: &str, passages: &[Passage]) -> Option<String> {
+    let newest = text_of(text, passages, PassageRole::Newest);
+    let orders = agrees(&newest) && GO_AHEAD.iter().any(|turn| newest.to_lowercase().contains(turn));
+    orders.then(|| text_of(&without_quoted(text, passages), passages, PassageRole::Quoted))
+}
+
+/// Whether a line belongs to the head of a quoted message, or says who wrote it.
+fn is_head(line: &str) -> bool {
+    const HEADS: [&str; 14] = [
+        "from:", "to:", "cc:", "sent:", "date:", "subject:", "de:", "para:", "enviado:", "asunto:", "à:", "objet:",
+        "envoyé:", "-----",
+    ];
+    let line = line.trim().to_lowercase();
+    HEADS.iter().any(|head| line.starts_with(head)) || line.ends_with("wrote:")
 }
 
 /// Words of a text that may only agree, and bytes of one with the blanks around it; words of one that begins with a word
@@ -236,7 +259,7 @@ const MORE: [&str; 16] = [
     "ci-joint", "pas", "sino", "pero",
 ];
 
-/// Whether the newest words only agree to what they answer.
+/// Whether the newest words agree to what they answer, and say little else.
 fn agrees(newest: &str) -> bool {
     if newest.len() > MAX_AGREEING * MAX_WORD {
         return false;
@@ -245,8 +268,11 @@ fn agrees(newest: &str) -> bool {
     let bare = |word: &str| word.trim_matches(|c: char| !c.is_alphanumeric()).to_owned();
     let words: Vec<String> = said.split_whitespace().map(bare).filter(|word| !word.is_empty()).collect();
     let first = words.first().map_or("", String::as_str);
-    let more = words.iter().any(|word| MORE.contains(&word.as_str()) || word.bytes().any(|b| b.is_ascii_digit()));
-    let yes = AGREES.contains(&first) || GO_AHEAD.iter().any(|turn| said.contains(turn));
+    let orders = GO_AHEAD.iter().any(|turn| said.contains(turn));
+    // Who gives the number that was asked for may go on to say what to do.
+    let numbers = !orders && words.iter().any(|word| word.bytes().any(|b| b.is_ascii_digit()));
+    let more = numbers || words.iter().any(|word| MORE.contains(&word.as_str()));
+    let yes = AGREES.contains(&first) || orders;
     let nods = NODS.contains(&first) && words.len() <= MAX_NODDING;
     words.len() <= MAX_AGREEING && !more && (yes || nods)
 }
@@ -365,13 +391,18 @@ mod tests {
     fn who_only_agrees_says_what_is_answered() {
         let passage = |role, start, end| Passage { role, start, end, author: None };
         let said = |newest: &str| {
-            let text = format!("{newest}\n> A is with B?\n>> older");
+            let text = format!("{newest}\n> A is with B?\n>> older\n>> older 1");
             let passages =
                 [passage(PassageRole::Newest, 0, newest.len()), passage(PassageRole::Quoted, newest.len(), text.len())];
             without_quoted(&text, &passages).split('\n').map(|line| line.trim().to_owned()).collect::<Vec<_>>()
         };
-        for newest in ["Yes to both, go ahead.", "Desk - yes pls go ahead today", "Sí, por favor."] {
-            assert_eq!(said(newest), [newest, "A is with B?", ""]);
+        for newest in [
+            "Yes to both, go ahead.",
+            "Desk - yes pls go ahead today",
+            "Sí, por favor.",
+            "It's AB-1204, still with Harrow. Go ahead and order.",
+        ] {
+            assert_eq!(said(newest), [newest, "A is with B?", "older", ""]);
         }
         for newest in [
             "No, wait.",
@@ -382,7 +413,7 @@ mod tests {
             "Yes, the attached ones.",
             "Yes, and AB-1204 too.",
         ] {
-            assert_eq!(said(newest), [newest, "", ""]);
+            assert_eq!(said(newest), [newest, "", "", ""]);
         }
     }
 }

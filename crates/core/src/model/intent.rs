@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::mail::{MailKind, Passage, PassageRole, text_of};
+use crate::mail::{MailKind, Passage, PassageRole, ordered, text_of};
 
 /// An intent that can be chosen, gathered from the plans that serve it.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -52,10 +52,13 @@ impl ClassifyInput {
     #[must_use]
     pub fn of_mail(kind: MailKind, subject: &str, text: &str, passages: &[Passage]) -> Self {
         let of = |role| text_of(text, passages, role);
+        // Who says to go ahead asks for what the message asks for that is answered.
+        let ordered = ordered(text, passages).map(|ordered| format!("\n\n{ordered}"));
+        let newest = of(PassageRole::Newest) + ordered.as_deref().unwrap_or_default();
         Self {
             kind,
             subject: subject.to_owned(),
-            text: if passages.is_empty() { text.to_owned() } else { of(PassageRole::Newest) },
+            text: if passages.is_empty() { text.to_owned() } else { newest },
             signature: of(PassageRole::Signature),
             forwarded: of(PassageRole::Forwarded),
             earlier: of(PassageRole::Quoted),

@@ -1,7 +1,7 @@
 //! The first phase: every attached document becomes text, or a person is asked about it by name. So is one whose text
 //! was read from pictures.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use kybern_core::document::DocumentText;
@@ -129,10 +129,8 @@ pub(super) async fn read(run: &mut Run, known: &PhaseState, now: Timestamp) -> R
                 rows.push(row(&scan.attachment, scan.text(), "read", None));
             }
         }
-        let registry = run.inner.catalog.registry();
-        for (attachment, fault) in
-            open.spare(others_read, is_notice, |n| phase_scans::is_said_by_message(n, &extractions.found, registry))
-        {
+        let said = extractions.said_by_message(run, &open).await?;
+        for (attachment, fault) in open.spare(others_read, is_notice, |n| said.contains(&n)) {
             extractions.found.retain(|extraction| extraction["n"] != json!(attachment.n));
             decisions.insert(attachment.n, Decision::Ignore);
             rows.push(json!({
@@ -328,6 +326,33 @@ impl Extractions {
         }
         self.found.push(extraction);
         Ok(Some((name, analysis)))
+    }
+
+    /// Which of the documents that were read from pictures the message says as much as. What it says is read by the schema
+    /// of the document, where it was kept by another one's.
+    async fn said_by_message(&self, run: &Run, open: &Open) -> Result<BTreeSet<u32>> {
+        let of = |n: u32| self.found.iter().find(move |extraction| extraction["n"] == json!(n));
+        let Some(kept) = of(0) else { return Ok(BTreeSet::new()) };
+        let (registry, rules, text) = (run.inner.catalog.registry(), run.rules(), message_of(&run.task));
+        let mut said = BTreeSet::new();
+        for (scan, _) in &open.scans {
+            let Some(document) = of(scan.attachment.n) else { continue };
+            let Some((_, schema)) = registry.extractions().find(|(name, _)| document["schema"] == **name) else {
+                continue;
+            };
+            let read;
+            let message = if kept["schema"] == document["schema"] {
+                kept
+            } else {
+                let analysis = rules.analyse(&text, schema).await?;
+                read = json!({"fields": rules.extract(0, &text, &analysis, schema).await?.fields});
+                &read
+            };
+            if phase_scans::is_said_by_message(document, message, schema) {
+                said.insert(scan.attachment.n);
+            }
+        }
+        Ok(said)
     }
 
     /// The first of these fields that there is room for.

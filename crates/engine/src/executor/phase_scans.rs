@@ -6,9 +6,8 @@ use std::sync::Arc;
 
 use kybern_core::document::{DocumentFault, DocumentText, FaultKind, PageText, ScanCorrection};
 use kybern_core::id::TaskId;
-use kybern_core::model::{FieldPattern, ValueKind};
+use kybern_core::model::{ExtractionSchema, FieldPattern, ValueKind};
 use kybern_core::money::Usage;
-use kybern_core::pack::Registry;
 use kybern_core::task::Attachment;
 use serde_json::{Map, Value, json};
 
@@ -200,12 +199,12 @@ impl Unconfirmed {
 }
 
 /// Whether the message says what a document was sent along for: each value of that field which was read in it, or the one
-/// of the only thing that it tells of, and no other identifier of a kind that both name. `found` are the fields of all documents as the phase keeps them, the
-/// message's under 0.
-pub(super) fn is_said_by_message(n: u32, found: &[Value], schemas: &Registry) -> bool {
-    let of = |n: u32| found.iter().find(|extraction| extraction["n"] == json!(n) && extraction["truncated"].is_null());
-    let (Some(document), Some(message)) = (of(n), of(0)) else { return false };
-    let Some((_, schema)) = schemas.extractions().find(|(name, _)| document["schema"] == **name) else { return false };
+/// of the only thing that it tells of, and no other identifier of a kind that both name. Both are fields as the phase keeps
+/// them, read by the same schema.
+pub(super) fn is_said_by_message(document: &Value, message: &Value, schema: &ExtractionSchema) -> bool {
+    if [document, message].iter().any(|extraction| !extraction["truncated"].is_null()) {
+        return false;
+    }
     // A picture of which nobody knows what it is counts as any of those that are sent for what they say.
     let is_meant = |key: &str| document["category"].is_null() || document["category"] == *key;
     let meant = schema.categories.iter().filter(|category| is_meant(&category.key));
@@ -244,16 +243,28 @@ fn tells_of_one(extraction: &Value, field: &FieldPattern, patterns: &[FieldPatte
     fields.filter(tells).map(|found| found["item"].to_string()).collect::<BTreeSet<_>>().len() == 1
 }
 
-/// The values of a field, as far as their letters and digits go.
+/// The values of a field, as far as their letters and digits go, and OCR can tell these apart.
 fn values(extraction: &Value, field: &FieldPattern) -> BTreeSet<String> {
     let fields = extraction["fields"].as_array().into_iter().flatten();
     let of_field =
         fields.filter(|found| found["name"] == *field.name && found["group"].as_str() == field.group.as_deref());
     let letters = |value: &Value| {
         let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-        text.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
+        text.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).map(alike).collect()
     };
     of_field.map(|found| letters(&found["value"])).collect()
+}
+
+/// The one for which OCR takes a letter or a digit of the same shape.
+const fn alike(c: char) -> char {
+    match c {
+        'o' | 'q' | 'd' => '0',
+        'i' | 'l' => '1',
+        'z' => '2',
+        's' => '5',
+        'b' => '8',
+        other => other,
+    }
 }
 
 /// Pages by their numbers, for a sentence: `page 2`, `pages 2, 5 to 9 and 12`; `None` for none.
@@ -291,7 +302,7 @@ fn fingerprint(text: &DocumentText) -> String {
 mod tests {
     use std::slice::from_ref;
 
-    use kybern_core::model::{CategoryPattern, ExtractionSchema};
+    use kybern_core::model::CategoryPattern;
 
     use super::*;
 
@@ -334,8 +345,6 @@ mod tests {
             about: Some("client".to_owned()),
             ..ExtractionSchema::default()
         };
-        let mut registry = Registry::default();
-        registry.extraction("rentals", schema).unwrap();
         let one = |item: u32, name: &str, value: &str| json!({"group": "contracts", "item": item, "name": name, "value": value});
         let client = json!({"name": "client", "value": "Fern Hollow LLC"});
         let number = one(0, "number", "LX-4401");
@@ -343,7 +352,7 @@ mod tests {
         let says = |page: &[Value], message: &[Value]| {
             let of =
                 |n: u32, fields: &[Value]| json!({"n": n, "schema": "rentals", "category": null, "fields": fields});
-            is_said_by_message(1, &[of(1, page), of(0, message)], &registry)
+            is_said_by_message(&of(1, page), &of(0, message), &schema)
         };
         let letter = [client.clone(), number.clone()];
         assert!(says(&[lessor.clone(), one(1, "kind", "night")], &letter));
@@ -351,7 +360,9 @@ mod tests {
         let two = [client.clone(), number.clone(), one(1, "number", "LX-9")];
         assert!(!says(from_ref(&lessor), &two), "which one?");
         assert!(!says(from_ref(&lessor), from_ref(&number)), "the message does not say whose it is");
-        assert!(!says(&[], &letter) && !says(&[lessor], &[client]));
+        assert!(!says(&[], &letter) && !says(&[lessor], from_ref(&client)));
         assert!(!says(&[one(0, "number", "LX-9")], &letter) && says(&[number], &letter));
+        let misread = |number: &str| says(&[one(0, "number", number)], &[client.clone(), one(0, "number", "SL-10058")]);
+        assert!(misread("5L-I0O5B") && !misread("SL-10059"), "only what has the same shape may be misread");
     }
 }

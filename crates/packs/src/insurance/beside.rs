@@ -11,6 +11,8 @@ use kybern_core::id::RecordId;
 
 use super::insurers::{Names, only};
 use super::policies::number_places;
+use super::schema::TERMS;
+use crate::company;
 use crate::contact::STATES;
 use crate::pattern::Pattern;
 use crate::reading::{MESSAGE_NUMBER, ReadDocument};
@@ -18,9 +20,11 @@ use crate::reading::{MESSAGE_NUMBER, ReadDocument};
 /// Letters that an abbreviation such as `Co.` or `no.` may have.
 const ABBREVIATED: usize = 3;
 
-/// What is written like a policy's number: capitals, then digits, perhaps in groups.
-static WRITTEN: Pattern =
-    Pattern::new(r"(?:^|[\s(#:,/])([A-Z]{2,6}(?:-[A-Z]{1,4})?[- ]?[0-9][0-9A-Z]*(?:-[0-9A-Z]+)*)");
+/// What is written like a policy's number: capitals, then digits, perhaps in groups, or digits, a dash, capitals, a dash
+/// and digits. A short piece of both may stand before it.
+static WRITTEN: Pattern = Pattern::new(
+    r"(?:^|[\s(#:,/])((?:[A-Z]{1,4}[0-9]{1,2} )?[A-Z]{2,6}(?:[-/][A-Z]{1,4})?[-/ ]?[0-9][0-9A-Z]*(?:[-/][0-9A-Z]+)*|[0-9]{1,4}-[A-Z]{1,5}-[0-9]{4}[0-9A-Z]*)",
+);
 /// Digits of such a number.
 const LEAST_DIGITS: usize = 4;
 /// Letters before a number that say what else it is.
@@ -136,7 +140,10 @@ pub(super) fn named_beside(names: &Names, document: &ReadDocument) -> Vec<Beside
             let within: Vec<_> =
                 numbers.iter().filter(|(start, end, ..)| (from..to).contains(start) && *end <= to).copied().collect();
             if !within.is_empty() {
-                found.extend(in_sentence(names, &page.text, (from, to), &within, || *sole));
+                // What is written just like a policy's number of this text is one: `sorry, it is BA4402178`.
+                let forms = || numbers.iter().filter(|number| !number.2).map(|number| form(number.3));
+                let alike = within.iter().all(|number| number.2 && forms().any(|read| read == form(number.3)));
+                found.extend(in_sentence(names, &page.text, (from, to), (&within, alike), || *sole));
             }
         }
     }
@@ -144,12 +151,12 @@ pub(super) fn named_beside(names: &Names, document: &ReadDocument) -> Vec<Beside
 }
 
 /// The numbers of a sentence, each with where it stands and whether it is loose, with their insurers; `sole` is the only
-/// one that the whole text names.
+/// one that the whole text names, and `alike` says that they are written like others that are known.
 fn in_sentence(
     names: &Names,
     text: &str,
     (from, to): (usize, usize),
-    within: &[(usize, usize, bool, &str)],
+    (within, alike): (&[(usize, usize, bool, &str)], bool),
     sole: impl Fn() -> Option<RecordId>,
 ) -> Vec<Beside> {
     let mut at = from;
@@ -159,7 +166,7 @@ fn in_sentence(
         at = within.get(between.len() - 1).map_or(to, |number| number.1);
     }
     let in_sentence = between.iter().any(|named| !named.is_empty());
-    let listed = !in_sentence && within.iter().all(|(start, end, ..)| is_listed(text, *start, *end));
+    let listed = !in_sentence && (alike || within.iter().all(|(start, end, ..)| is_listed(text, *start, *end)));
     if listed {
         // The only insurer that a letter names is that of the numbers that it lists.
         between[0] = sole().into_iter().collect();
@@ -180,13 +187,33 @@ fn in_sentence(
     found.collect()
 }
 
-/// Whether a number is all that its line says, but for a few words before it: `last year  LC-77812-A`.
+/// Whether a number is all that its line says, but for a few words before it: `last year  LC-77812-A`, or a line of
+/// coverage behind it.
 fn is_listed(text: &str, start: usize, end: usize) -> bool {
     let from = text[..start].rfind('\n').map_or(0, |at| at + 1);
     let rest = text[end..].split('\n').next().unwrap_or_default();
     let words = text[from..start].split_whitespace().filter(|word| word.chars().any(char::is_alphanumeric)).count();
     // A full stop ends a sentence, and no line of a list.
-    !rest.contains(|c: char| c.is_alphanumeric() || c == '.') && words <= MAX_LISTED
+    let ends = !rest.contains(|c: char| c.is_alphanumeric() || c == '.');
+    words == 0 && is_coverage(rest) || ends && words <= MAX_LISTED
+}
+
+/// Whether a text only names a line of coverage.
+fn is_coverage(text: &str) -> bool {
+    let text = text.trim_matches(|c: char| !c.is_alphanumeric());
+    let phrases = TERMS.iter().filter_map(|term| term.split_once('=')).filter(|(_, line)| !line.is_empty());
+    let mut phrases = phrases.map(|(phrase, _)| phrase.trim_end_matches('?'));
+    phrases.any(|phrase| company::normal_name(phrase) == company::normal_name(text))
+}
+
+/// The form of a number: `AA9999999` of `BA4402178`.
+fn form(number: &str) -> String {
+    let alike = |c: char| match c {
+        '0'..='9' => '9',
+        'A'..='Z' => 'A',
+        other => other,
+    };
+    number.chars().map(alike).collect()
 }
 
 /// Whether a sentence that names no insurer speaks of policies or of what is wanted of them, or says nothing but numbers.

@@ -3,6 +3,7 @@
 //! What is picked counts where the message's words mean certain policies and no others. Where it picks some and nobody
 //! can tell which, a person is asked: a request that nobody wanted is worse than a question.
 
+mod dates;
 mod mentions;
 mod sentences;
 mod turns;
@@ -120,6 +121,10 @@ fn choice(read: &[ReadDocument], policies: &[Policy]) -> Choice {
     for (_, sentence) in &said {
         picked.read(sentence, &mentions, policies);
     }
+    if let Some(marked) = mentions.marked() {
+        picked.said.get_or_insert_with(|| "what is marked in the list".to_owned());
+        picked.meet(marked);
+    }
     let is_read = picked.said.is_some();
     match picked.choice(policies.len()) {
         // Silence would mean all of them.
@@ -158,6 +163,8 @@ fn ask(read: &[ReadDocument], policies: &[Policy], reason: String) -> Review {
 struct Picked {
     only: Option<Vec<bool>>,
     except: Option<Vec<bool>>,
+    /// Those that meet what is said of their dates, or of marks beside them.
+    within: Option<Vec<bool>>,
     /// Policies that are asked for without such a turn.
     asked: Option<Vec<bool>>,
     unclear: Option<String>,
@@ -180,6 +187,8 @@ impl Picked {
         }
         let except = self.except.unwrap_or_else(|| vec![false; count]);
         let only = self.only.unwrap_or_else(|| except.iter().map(|left_out| !left_out).collect());
+        let within = self.within.unwrap_or_else(|| all.clone());
+        let only: Vec<bool> = only.iter().zip(&within).map(|(wanted, within)| *wanted && *within).collect();
         let clashes = only.iter().zip(&except).any(|(wanted, left_out)| *wanted && *left_out);
         let more = self.asked.iter().flatten().zip(&only).any(|(asked, wanted)| *asked && !*wanted);
         match () {
@@ -265,10 +274,17 @@ impl Picked {
             let denied = (run.start.saturating_sub(3)..run.start).any(|at| sentence.is(at, word::NOT));
             return (!denied).then(|| self.keep(sentence, run.policies, end)).flatten();
         }
-        if let Some(mention) =
-            sentence.any(at, say::MARKED).and_then(|end| turn.mentions.status(sentence, end, Said::Alone))
-        {
+        if let Some(mention) = turn.marked() {
             return self.keep(sentence, mention.policies, mention.end);
+        }
+        if let Some((meant, end)) = dates::condition(sentence, at, turn.policies) {
+            self.said.get_or_insert_with(|| sentence.shown.clone());
+            let Some(meant) = meant else { return self.doubt(sentence, end) };
+            self.meet(meant);
+            return Some(end);
+        }
+        if let Some(end) = sentence.any(at, say::MARKED_BY_HAND).filter(|_| turn.mentions.marked().is_none()) {
+            return self.doubt(sentence, end);
         }
         if !sentence.is(at, say::ONLY) {
             return None;
@@ -291,6 +307,13 @@ impl Picked {
             }
         }
         Some(end)
+    }
+
+    fn meet(&mut self, meant: Vec<bool>) {
+        self.within = Some(match self.within.take() {
+            Some(within) => within.iter().zip(&meant).map(|(one, other)| *one && *other).collect(),
+            None => meant,
+        });
     }
 
     fn leave_out(&mut self, sentence: &Sentence, meant: Option<Vec<bool>>, end: usize) -> Option<usize> {
@@ -343,11 +366,30 @@ impl Turn<'_> {
         meant.filter(|meant| meant.contains(&true))
     }
 
+    /// What a turn wants that a register marks so: `whatever is active`, `everything in the list that is active or expired`.
+    fn marked(&self) -> Option<Mention> {
+        let Self { sentence, mentions, at, .. } = *self;
+        let points = || {
+            let every = (at.saturating_sub(MAX_BETWEEN)..at).any(|before| sentence.is(before, word::EVERY));
+            sentence.any(at, say::THAT_IS).filter(|_| every)
+        };
+        let from = sentence.any(at, say::MARKED).or_else(points)?;
+        let mut found = mentions.status(sentence, from, Said::Alone)?;
+        while sentence.is(found.end, word::AND)
+            && let Some(next) = mentions.status(sentence, found.end + 1, Said::Alone)
+        {
+            found.policies = either(found.policies, next.policies);
+            found.end = next.end;
+        }
+        Some(found)
+    }
+
     /// What is named behind a turn, with all that is joined to it.
     fn list(&self, from: usize) -> Option<Mention> {
         let Self { sentence, mentions, .. } = *self;
         let open = |at: &usize| sentence.words.get(*at).is_some_and(|word| word.before == Border::Open || *at == from);
-        let first = (from..=from + MAX_BETWEEN).take_while(open).find_map(|at| match mentions.at(sentence, at) {
+        let mention = |at: usize| mentions.at(sentence, at).or_else(|| mentions.in_rows(sentence, at));
+        let first = (from..=from + MAX_BETWEEN).take_while(open).find_map(|at| match mention(at) {
             Some(mention) => Some(Some(mention)),
             None => (!sentence.is(at, word::BETWEEN)).then_some(None),
         });

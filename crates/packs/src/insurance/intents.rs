@@ -40,6 +40,7 @@ pub const LOSS_RUN_REQUEST: IntentWords = IntentWords {
         "claim wise|claims wise|loss wise^1.2",
         "send for it|send for them|ask for it|ask for them|order it|order them|pull it|pull them|get it|get them \
          & claim|claims|loss|losses^0.8",
+        "the runs|our runs|my runs & years|carrier|carriers|insurer|insurers|policy|policies^1.2",
         "get losses|losses in hand|request losses|obtain losses|losses from^1.4",
         "send for|ask for|request & losses|claims^0.6",
         "record of claims^1.4",

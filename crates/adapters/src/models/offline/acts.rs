@@ -75,7 +75,7 @@ const POLITE: &str = "please|pls|plz|kindly|can you|can u|can we|can i|can someo
     might you|might i|might we|are you able|is it possible|is there any way|any chance|if you could|if you can|if you would|if possible|\
     grateful if|appreciate if|appreciate it if|appreciated if|be great if|nice if|por favor|favor de|porfa|podria|podrian|podriamos|podrias|\
     merci de|pourriez|pouvez|veuillez|svp|s il vous plait|bitte|konnen sie|konnten sie";
-const ASKS: &str = "need|we require|i require|want|would like|d like|should like|be so kind|so good as to|be obliged|wish to|\
+const ASKS: &str = "i d welcome|we d welcome|would welcome|d love|would love|grateful for|be good enough|see to it|put in for|je le demande|je les demande|need|we require|i require|want|would like|d like|should like|be so kind|so good as to|be obliged|wish to|\
     time to get|looking for|looking to get|looking to obtain|looking to have|in need of|must have|have to have|asking for|ask for|asking that|\
     asking you|authorize you|authorise you|requesting|we request|i request|hereby request|help me|help us|help with|hoping to|hope to|trouble you|in search of|\
     who do i|who do we|what do we need|i lack|we lack|short of|am after|are after|how do i|how do we|how can i|how can we|who can|where do i|where can i|what do you need|any news|any update|any word|any luck|any progress|any movement|any sign of|\
@@ -99,7 +99,7 @@ const ORDERS: &str = "order|pull|request|get|obtain|secure|gather|round up|dig u
     generate|quote|requote|shop|market|price|ask|contact|reach out|have|chase|push|add|include|remove|delete|drop|take|cancel|change|update|increase|\
     raise|lower|reduce|amend|correct|endorse|reinstate|renew|bind|replace|swap|file|submit|insure|cover|set up|put in|go ahead|start|make|name|list|\
     confirm|verify|check|review|help|give|show|call|let us have|let me have|need|arrange|process|report|\
-    pida|pidan|pidale|pidanle|pedir|solicite|soliciten|solicitar|mande|manden|mandenme|mandeme|mandar|envie|envien|envieme|enviar|consiga|consigan|\
+    pida|pidan|pidale|pidanle|pidelo|pidelos|pidalo|pidalos|consiguelo|consiguelos|consigalo|consigalos|solicitelo|solicitelos|mandelo|mandelos|pedir|solicite|soliciten|solicitar|mande|manden|mandenme|mandeme|mandar|envie|envien|envieme|enviar|consiga|consigan|\
     conseguir|agregue|agreguen|agregar|anada|anadan|incluya|incluyan|incluir|quite|quiten|quitar|cancele|cancelen|cancelar|cotice|coticen|coticenme|\
     cotizar|emita|emitan|emitir|haga|hagan|obtenga|obtengan|obtener|tramite|tramiten|gestione|gestionen|\
     demandez|demander|commandez|commander|obtenez|obtenir|envoyez|envoyer|faites|ajoutez|ajouter|retirez|retirer|annulez|annuler|emettez|emettre|\
@@ -150,6 +150,9 @@ const ARTICLES: [&str; 10] = ["the", "this", "these", "those", "our", "my", "la"
 const PREPOSITIONS: [&str; 8] = ["on", "in", "from", "under", "per", "en", "sur", "auf"];
 /// Before "requested" and the like: what was asked for in the past asks for nothing now.
 const BEFORE_NOUNS: &[&str] = &["your", "our", "the", "this", "that", "his", "her", "their", "its", "su", "votre"];
+
+/// After these nothing is asked for: `no need`, `we do not want`, `don't need`.
+const DENIED: &[&str] = &["no", "not", "t", "dont", "never", "nor"];
 
 /// What may follow "please" at the end of a wish.
 const THANKS: &[&str] = &["and", "thank", "thanks", "y", "gracias", "et", "merci", "danke"];
@@ -231,7 +234,8 @@ pub(super) fn acts(words: &[Word], borders: &[Border]) -> Vec<Act> {
         let border = borders.get(end).copied().unwrap_or(Border::Sentence);
         if end == words.len() || matches!(border, Border::Sentence | Border::Question) {
             sentence(&plain, borders, (start, end), &mut acts);
-            if border == Border::Question && !acts[start..end].contains(&Act::Asked) {
+            let asks = || !acts[start..end].contains(&Act::Asked) && !asks_meaning(&plain[start..end]);
+            if border == Border::Question && asks() {
                 let named = acts[start..end].iter_mut().filter(|act| **act == Act::Named);
                 named.for_each(|act| *act = Act::Asked);
             }
@@ -288,8 +292,8 @@ fn sentence(words: &[Word], borders: &[Border], (start, end): (usize, usize), ac
                     }
                     (act, said) = (Act::Given, true);
                 }
-                Cue::Asks if is(BEFORE_NOUNS) || perhaps => {}
-                Cue::Others if perhaps || act == Act::Asked => {}
+                Cue::Asks if is(BEFORE_NOUNS) || is(DENIED) || perhaps => {}
+                Cue::Others if perhaps || act == Act::Asked || is_nobody(&text[..at]) => {}
                 Cue::Others => (act, said) = (Act::Wanted, true),
                 Cue::Asks | Cue::Polite => (act, said, perhaps) = (Act::Asked, true, false),
                 Cue::Orders if perhaps => {}
@@ -311,6 +315,28 @@ fn sentence(words: &[Word], borders: &[Border], (start, end): (usize, usize), ac
         acts[at..found.last].fill(act);
         at = found.last;
     }
+}
+
+/// Whether words end with one for nobody, who wants nothing: `no one wants that`.
+fn is_nobody(words: &[Word]) -> bool {
+    let mut before = words.iter().rev().map(|word| word.text.as_str());
+    match before.next() {
+        Some("nobody" | "none" | "nadie" | "personne") => true,
+        Some("one") => before.next() == Some("no"),
+        _ => false,
+    }
+}
+
+/// Whether a question asks what something means: `What is a report?`
+fn asks_meaning(words: &[Word]) -> bool {
+    let said: Vec<&str> = words.iter().take(4).map(|word| word.text.as_str()).collect();
+    matches!(
+        said.as_slice(),
+        ["what", "is" | "s" | "are", "a" | "an", ..]
+            | ["que", "es", ..]
+            | ["qu", "est", "ce", ..]
+            | ["whats", "a" | "an", ..]
+    )
 }
 
 /// Whether words end with a preposition, with or without an article behind it.

@@ -14,6 +14,7 @@ use super::labels::Labels;
 use super::layout::{self, Cell};
 use super::occurrence::{Occurrence, Place, sure};
 use super::page::Page;
+use super::pieces::is_piece;
 use super::values::{self, Read};
 
 /// The rows of these lists, so that they are none of the tables'.
@@ -146,12 +147,6 @@ fn heads(page: &Page<'_>, line: usize, column: usize, labels: &Labels<'_>, group
     })
 }
 
-/// Whether a text may be a piece of a number.
-fn is_piece(text: &str) -> bool {
-    text.chars().all(|c| c.is_ascii_uppercase() || c.is_ascii_digit() || " -/.".contains(c))
-        && text.bytes().any(|b| b.is_ascii_digit())
-}
-
 /// Whether a number goes on in its column on the line above or below.
 pub(super) fn goes_on(page: &Page<'_>, line: usize, number: Cell) -> bool {
     [line.checked_sub(1), Some(line + 1)].into_iter().flatten().any(|beside| {
@@ -164,28 +159,6 @@ pub(super) fn goes_on(page: &Page<'_>, line: usize, number: Cell) -> bool {
                 && row(page, beside).is_none()
         })
     })
-}
-
-/// The number that begins in a cell of a table's row and goes on in its column on the next line: a stroke or a dash parts
-/// the two, and the next line has no dates of its own.
-pub(super) fn goes_on_beneath(
-    page: &Page<'_>,
-    line: usize,
-    start: usize,
-    pattern: &kybern_core::model::FieldPattern,
-) -> Option<Read> {
-    let (here, next) = (&page.lines[line], page.lines.get(line + 1)?);
-    let cell = here.cells.iter().find(|cell| (cell.start..cell.end).contains(&start))?;
-    let text = page.text.get(start..cell.end)?;
-    let dated = |cell: &Cell| values::read(ValueKind::Date, page.cell(*cell)).is_some();
-    if pattern.value != ValueKind::PolicyNumber || next.number != here.number + 1 || next.cells.iter().any(dated) {
-        return None;
-    }
-    let rest = page.cell(layout::in_column(*cell, next)?);
-    let parted = text.ends_with(['-', '/']) != rest.starts_with(['-', '/']);
-    let whole = format!("{text}{rest}");
-    let read = values::read(pattern, &whole).filter(|read| read.start == 0 && read.end == whole.len());
-    read.filter(|_| parted && is_piece(text) && is_piece(rest))
 }
 
 /// The number of a row, with the pieces of it above and below.

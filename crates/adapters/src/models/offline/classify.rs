@@ -13,7 +13,7 @@ use super::keywords::{Keyword, UNASKED};
 use super::message::{MAX_TEXT, Message, Search, hands_on};
 use super::prepared::PreparedIntents;
 use super::words::{fold, words};
-use super::{MODEL, acts, doubts, examples, noise, wishes};
+use super::{MODEL, acts, asked, doubts, examples, noise, wishes};
 
 /// What full likeness to an example counts beside a keyword's 1.
 const EXAMPLES: f64 = 4.0;
@@ -46,6 +46,16 @@ const SAYS_LITTLE: usize = 3;
 const KIND_SPEAKS: f64 = 1.0;
 /// From this likeness to an example on, a message is a little like it.
 const A_LITTLE_LIKE: f64 = 0.2;
+/// A message with more words than this tells many things: what it only names says little about what it wants.
+const MANY_WORDS: usize = 70;
+/// Words of a line that is one of a text.
+const FULL_LINE: usize = 8;
+/// What the only wish of such a message counts at least.
+const LEAST_WISHED: f64 = 2.0;
+/// How sure an intent is that such a message asks for nowhere, and hands nothing over for.
+const ONLY_NAMED: f64 = 0.6;
+/// How keywords begin that want something handed over, and those of the papers that came along.
+const TOLD: [&str; 3] = ["give:", "doc:", "mail:"];
 /// How sure the kind of a machine is.
 const BY_STRUCTURE: f64 = 0.95;
 
@@ -121,8 +131,9 @@ impl Scored<'_> {
 }
 
 fn scores<'i>(input: &ClassifyInput, intents: &'i PreparedIntents) -> Vec<Scored<'i>> {
-    let wished = wishes::only_wish(&input.text, intents);
+    let wished = only_wish(&input.text, intents);
     let wishes = wished.is_some();
+    let tells_much = tells_much(&input.text);
     let message = Message::new(input, hands_on(input) && !wishes, wishes);
     let search = Search::new(&message, &intents.keywords.stems);
     let likenesses = intents.examples.similarities(input);
@@ -140,8 +151,10 @@ fn scores<'i>(input: &ClassifyInput, intents: &'i PreparedIntents) -> Vec<Scored
                     nearest = nearest.max(weight / keyword.weight);
                 }
             }
-            let score = words.iter().map(|(_, weight)| weight).sum::<f64>() + EXAMPLES * likeness;
             let is_wished = wished == Some(intent.key.as_str());
+            let score = words.iter().map(|(_, weight)| weight).sum::<f64>() + EXAMPLES * likeness;
+            // What the one sentence asks for that asks, the others need not name.
+            let score = if is_wished && tells_much { score.max(LEAST_WISHED) } else { score };
             let asks = || *anything || words.iter().any(|(word, weight)| *weight > 0.0 && word.starts_with(ASKED));
             let raised = |keyword: &'i Keyword| {
                 let is_raised = search.says(keyword) || keyword.phrase == UNASKED && !is_wished && !asks();
@@ -151,8 +164,29 @@ fn scores<'i>(input: &ClassifyInput, intents: &'i PreparedIntents) -> Vec<Scored
             Scored { intent, score, words, nearest, likeness, doubts, is_wished }
         })
         .collect();
-    found.sort_by(|a, b| b.score.total_cmp(&a.score).then_with(|| a.intent.key.cmp(&b.intent.key)));
+    let first = |scored: &Scored<'_>| scored.is_wished && tells_much;
+    found.sort_by(|a, b| {
+        let order = first(b).cmp(&first(a)).then(b.score.total_cmp(&a.score));
+        order.then_with(|| a.intent.key.cmp(&b.intent.key))
+    });
     found
+}
+
+/// Whether a message is long enough to tell of many things, in sentences: the lines of a form or a list are short.
+fn tells_much(text: &str) -> bool {
+    let counts = text.lines().map(|line| words(line, 0).len()).filter(|count| *count >= FULL_LINE);
+    counts.sum::<usize>() > MANY_WORDS
+}
+
+/// The key of the only intent for which the newest words ask.
+fn only_wish<'i>(text: &str, intents: &'i PreparedIntents) -> Option<&'i str> {
+    if !tells_much(text) {
+        return wishes::only_wish(text, intents);
+    }
+    match asked::intents(text, intents).as_slice() {
+        [one] => Some(&one.key),
+        _ => None,
+    }
 }
 
 /// Whether a text asks for anything at all, or says that somebody wants something: `Our broker asked for reports.`
@@ -239,6 +273,16 @@ pub(super) fn classify(input: &ClassifyInput, intents: &PreparedIntents) -> Clas
     if !best.is_said() && (!best.is_backed() || examples::telling(said) < SAYS_LITTLE) {
         confidence = confidence.min(ONLY_PAPERS);
     }
+    // What nobody has to ask for is told by the subject, too.
+    let of_subject = || {
+        !best.intent.keywords.iter().any(|keyword| keyword.starts_with(ASKED))
+            && asked::tells(&input.subject, intents).is_some_and(|intent| intent.key == best.intent.key)
+    };
+    let is_told = || TOLD.iter().any(|told| best.has(told)) || only_hands_on(input, intents) || of_subject();
+    let is_asked = || asked::intents(said, intents).iter().any(|intent| intent.key == best.intent.key);
+    if tells_much(said) && !best.is_wished && !is_told() && !is_asked() {
+        confidence = confidence.min(ONLY_NAMED);
+    }
     let confidence = round(confidence);
     let alternatives = found.iter().skip(1).take(MAX_ALTERNATIVES).filter(|other| other.score >= LEAST_SCORE);
     // What is left of the certainty is shared among the others by their scores.
@@ -273,7 +317,7 @@ const BELOW: [&str; 6] = ["below", "forwarded", "abajo", "dessous", "reenviado",
 
 /// Whether a message only hands another one on, and asks for nothing itself.
 fn only_hands_on(input: &ClassifyInput, intents: &PreparedIntents) -> bool {
-    hands_on(input) && wishes::only_wish(&input.text, intents).is_none()
+    hands_on(input) && only_wish(&input.text, intents).is_none()
 }
 
 /// Whether papers speak for an intent although a machine wrote: an insurer's system may send a report by itself. What

@@ -23,7 +23,21 @@ const MAX_STARTS: usize = 60;
 /// Bytes in which a number and its term stand.
 const MAX_BESIDE: usize = 120;
 /// Words that may lead from a number to its term.
-const LINKS: [&str; 8] = ["from", "term", "period", "effective", "in force", "valid", "of", "dates"];
+const LINKS: [&str; 13] = [
+    "from",
+    "term",
+    "period",
+    "effective",
+    "in force",
+    "valid",
+    "of",
+    "dates",
+    "vigencia",
+    "desde",
+    "del",
+    "depuis",
+    "du",
+];
 
 /// The numbers, each with its term.
 pub(super) fn numbers(

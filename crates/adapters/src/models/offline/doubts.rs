@@ -11,6 +11,10 @@ use super::words::words;
 const SIGNS: &[(&str, u8)] = &[
     ("wire transfer", 2),
     ("wire the", 1),
+    ("wired to", 2),
+    ("be wired", 1),
+    ("receiving bank", 1),
+    ("remittance instructions", 2),
     ("bank details", 1),
     ("banking details", 1),
     ("banking information", 1),
@@ -99,12 +103,63 @@ const HUSHES: &[(&str, u8)] = &[
     ("à moi seul", 1),
     ("darf nicht erfahren", 2),
 ];
+/// Turns of mail from somebody who takes another's place: a new address, nobody to call, and what belongs to others.
+const DISGUISES: &[(&str, u8)] = &[
+    ("mail has been compromised", 2),
+    ("mail have been compromised", 2),
+    ("mail is compromised", 2),
+    ("mail was compromised", 2),
+    ("account has been compromised", 2),
+    ("account was compromised", 2),
+    ("mail was hacked", 2),
+    ("mail has been hacked", 2),
+    ("mail got hacked", 2),
+    ("use only this", 1),
+    ("only this new address", 2),
+    ("only use this", 1),
+    ("use this new address", 1),
+    ("send only to", 1),
+    ("reply only to", 1),
+    ("do not use my old", 1),
+    ("do not use the old", 1),
+    ("do not call", 1),
+    ("don t call", 1),
+    ("do not telephone", 1),
+    ("do not phone", 1),
+    ("don t phone", 1),
+    ("not take calls", 1),
+    ("can t take calls", 1),
+    ("cannot be reached by phone", 1),
+    ("social security", 1),
+    ("ssn", 1),
+    ("ssns", 1),
+    ("date of birth of", 1),
+    ("date of births", 1),
+    ("copies of licenses", 1),
+    ("copy of drivers", 1),
+    ("copy of driver", 1),
+    ("copies of driver", 1),
+    ("bank account on file", 2),
+    ("account on file", 1),
+    ("treat as urgent", 1),
+    ("top priority", 1),
+    ("urgent and confidential", 2),
+    ("matter is confidential", 1),
+    ("keep this confidential", 1),
+    ("no me llame", 1),
+    ("no llame", 1),
+    ("seguro social", 1),
+    ("ne m appelez pas", 1),
+    ("ne pas appeler", 1),
+    ("assurance sociale", 1),
+];
 /// Where two signs are weak, both must be there.
 const STRONG: u8 = 2;
 /// Signs that a reason names.
 const MAX_NAMED: usize = 3;
 
 static DEMANDS: LazyLock<Phrases> = LazyLock::new(|| Phrases::of(SIGNS.iter().map(|(sign, _)| *sign)));
+static STRANGERS: LazyLock<Phrases> = LazyLock::new(|| Phrases::of(DISGUISES.iter().map(|(sign, _)| *sign)));
 static SECRETS: LazyLock<Phrases> = LazyLock::new(|| Phrases::of(HUSHES.iter().map(|(sign, _)| *sign)));
 
 /// Why a person must look at a message, whatever its intent: each reason once, none when nothing speaks for it.
@@ -112,6 +167,7 @@ pub(super) fn of_manner(subject: &str, text: &str) -> Vec<String> {
     let reasons = [
         ("it asks for money or for access to an account", found(&DEMANDS, SIGNS, subject, text)),
         ("it wants others not to know", found(&SECRETS, HUSHES, subject, text)),
+        ("it may come from somebody else than it says", found(&STRANGERS, DISGUISES, subject, text)),
         ("it says to wait", waits::said(subject, text)),
     ];
     let told = |(what, said): (&str, Vec<String>)| {

@@ -13,7 +13,8 @@ use super::parties::family;
 use super::prepared::PreparedSchema;
 use super::{
     MODEL, addressees, amounts, bands, bare, bare_names, dated, decks, items, labelled, ledger, legend, lists,
-    numbered, overlaps, paired, roll, said, sentences, stacks, stops, tables, terms, told, transposed, twins, values,
+    numbered, overlaps, paired, pieces, roll, said, sentences, stacks, stops, tables, terms, told, transposed, twins,
+    values,
 };
 
 /// Fields of one document that are kept.
@@ -34,6 +35,8 @@ pub(super) fn extract(
     let mut found = transposed::tables(&mut pages, &labels);
     found.extend(twins::items(&mut pages, &labels));
     found.extend(tables::tables(&mut pages, &labels));
+    let broken = pieces::numbers(&pages, &labels);
+    found.extend(broken.whole.iter().cloned());
     let writer = labels.writer.filter(|_| number == 0);
     let mut outside = Vec::new();
     for (index, page) in pages.iter().enumerate() {
@@ -100,6 +103,7 @@ pub(super) fn extract(
     bare::contacts(&pages, &labels, writer, &mut found);
     bare_names::businesses(&pages, &labels, &mut found);
     overlaps::part(&pages, &labels, &mut found);
+    found.retain(|value| !broken.has(value, &labels));
     prose(&pages, &labels, &mut found);
     found.retain(|value| {
         let pattern = labels.fields[value.field];

@@ -5,7 +5,7 @@ use super::labels::{Hit, Labels};
 use super::layout::{Cell, Line};
 use super::occurrence::{Occurrence, Place, sure};
 use super::page::Page;
-use super::{amounts, bands, columns, compound, unnamed, values};
+use super::{amounts, bands, columns, compound, pieces, unnamed, values};
 
 use kybern_core::model::ValueKind;
 
@@ -290,7 +290,7 @@ fn rows(
             continue;
         }
         if let Some(key) = values.iter_mut().find(|value| value.field == header.key)
-            && let Some(whole) = bands::goes_on_beneath(page, line, key.start, labels.fields[header.key])
+            && let Some(whole) = pieces::goes_on_beneath(page, line, key.start, labels.fields[header.key])
         {
             (key.value, broken) = (whole.value, Some(line));
         }

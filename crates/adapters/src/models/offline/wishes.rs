@@ -223,7 +223,7 @@ fn surely<'i>(message: &Message, intents: &'i PreparedIntents, asked: bool) -> O
 }
 
 /// Sentences, and the items of lists.
-fn sentences(text: &str) -> Vec<(String, bool)> {
+pub(super) fn sentences(text: &str) -> Vec<(String, bool)> {
     let mut found = vec![(String::new(), false)];
     let mut last_blank = false;
     for line in text.lines() {

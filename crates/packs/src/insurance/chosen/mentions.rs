@@ -8,7 +8,7 @@ use super::super::insurers::COMMON;
 use super::super::policies::{self, Policy};
 use super::super::schema;
 use super::sentences::{Sentence, compared, is_row};
-use super::vocabulary::LAYERS;
+use super::vocabulary::{AND, BETWEEN, LAYERS, NEEDED, THERE};
 use crate::company;
 use crate::reading::{MESSAGE_NUMBER, ReadDocument};
 
@@ -16,6 +16,8 @@ use crate::reading::{MESSAGE_NUMBER, ReadDocument};
 const MAX_NUMBER_WORDS: usize = 6;
 /// Words of the longest term.
 const MAX_TERM_WORDS: usize = 6;
+/// Words of a row by which somebody may mean it.
+const MAX_ROW_WORDS: usize = 4;
 /// Bytes of a table's row whose words are the policy's.
 const MAX_ROW: usize = 400;
 
@@ -36,7 +38,11 @@ static LINES: LazyLock<Vec<(Vec<String>, &'static str)>> = LazyLock::new(|| {
 });
 
 /// Words that a register marks a policy with, and what its dates say then.
-const STATUSES: [(&str, Dates); 14] = [
+const STATUSES: [(&str, Dates); 18] = [
+    ("ntu", Dates::Unknown),
+    ("not taken", Dates::Unknown),
+    ("declined", Dates::Unknown),
+    ("withdrawn", Dates::Unknown),
     ("active", Dates::InForce),
     ("in force", Dates::InForce),
     ("current", Dates::InForce),
@@ -58,6 +64,9 @@ const STATUS_OF: &[&str] = &[
     "policy",
     "policies",
     "one",
+    "ones",
+    "row",
+    "line",
     "carrier",
     "insurer",
     "company",
@@ -238,6 +247,38 @@ impl<'p> Mentions<'p> {
         Some(Mention { start: at, end, policies: meant })
     }
 
+    /// The policies in whose rows stand the same two words or more: `the office building`. Not all rows have them.
+    pub(super) fn in_rows(&self, sentence: &Sentence, at: usize) -> Option<Mention> {
+        if self.rows.iter().any(Vec::is_empty) {
+            return None;
+        }
+        let tells = |at: &usize| {
+            let alphabetic = sentence.words.get(*at).is_some_and(|word| word.text.chars().all(char::is_alphabetic));
+            alphabetic && !sentence.is(*at, BETWEEN) && !sentence.is(*at, AND)
+        };
+        let most = (at..at + MAX_ROW_WORDS).take_while(tells).count();
+        (2..=most).rev().find_map(|count| {
+            let words: Vec<&str> = sentence.words[at..at + count].iter().map(|word| word.text.as_str()).collect();
+            let shown = self.shown(&words);
+            let some = shown.contains(&true) && shown.contains(&false);
+            some.then_some(Mention { start: at, end: at + count, policies: Some(shown) })
+        })
+    }
+
+    /// The policies of a list that says in each row whether it is needed or there already, where both are said.
+    pub(super) fn marked(&self) -> Option<Vec<bool>> {
+        let says = |rows: &Vec<Vec<String>>, marks: &[&str]| {
+            rows.iter().any(|row| row.iter().any(|word| marks.contains(&word.as_str())))
+        };
+        let mark = |rows: &Vec<Vec<String>>| match (says(rows, NEEDED), says(rows, THERE)) {
+            (true, false) => Some(true),
+            (false, true) => Some(false),
+            _ => None,
+        };
+        let marked: Vec<bool> = self.rows.iter().map(mark).collect::<Option<_>>()?;
+        (marked.contains(&true) && marked.contains(&false)).then_some(marked)
+    }
+
     /// The policies of which a line has these words in its name.
     fn called(&self, words: &[&str]) -> Vec<bool> {
         let stands = |line: &String| stand_in(words, &words_of(line));
@@ -260,6 +301,12 @@ fn line_at(sentence: &Sentence, at: usize) -> Option<(usize, &'static str)> {
     let spanish = |term: &Vec<String>| {
         term.len() == 1 && term[0] == "al" && sentence.words.get(at).is_some_and(|word| !word.capitals)
     };
+    // `ref AL-2026-0093311` is a mark that somebody gave something.
+    let is_mark =
+        sentence.words.get(at + 1).is_some_and(|next| next.joined && next.text.bytes().all(|b| b.is_ascii_digit()));
+    if is_mark {
+        return None;
+    }
     let stands = |term: &Vec<String>| {
         !spanish(term)
             && term.len() <= MAX_TERM_WORDS

@@ -31,6 +31,8 @@ pub(super) struct Word {
     /// Whether it begins with a capital.
     pub(super) capital: bool,
     pub(super) before: Border,
+    /// Whether nothing but a dash or a stroke stands before it, without a blank.
+    pub(super) joined: bool,
 }
 
 /// A sentence.
@@ -57,7 +59,15 @@ impl Sentence {
                 let written = company::normal_name(&word);
                 let capitals = !word.chars().any(char::is_lowercase);
                 let capital = word.starts_with(char::is_uppercase);
-                words.push(Word { text: singular(&written), written, capitals, capital, before: border(&between) });
+                let joined = matches!(between.as_str(), "-" | "/");
+                words.push(Word {
+                    text: singular(&written),
+                    written,
+                    capitals,
+                    capital,
+                    before: border(&between),
+                    joined,
+                });
                 word.clear();
                 between.clear();
             }

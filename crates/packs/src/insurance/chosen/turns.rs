@@ -127,6 +127,29 @@ pub(super) const MARKED: &[&str] = &[
     "those that show",
     "those that are",
 ];
+/// The same behind what is wanted: `everything in the list that is active`.
+pub(super) const THAT_IS: &[&str] =
+    &["that is", "that are", "that shows", "that show", "that says", "that say", "marked", "listed as", "shown as"];
+/// Turns that want what somebody has marked in a list.
+pub(super) const MARKED_BY_HAND: &[&str] = &[
+    "i marked",
+    "ive marked",
+    "i have marked",
+    "weve marked",
+    "we marked",
+    "i highlighted",
+    "ive highlighted",
+    "i have highlighted",
+    "i circled",
+    "ive circled",
+    "highlighted in",
+    "marked in",
+    "with an asterisk",
+    "with a star",
+    "marque",
+    "que marque",
+    "que j ai marques",
+];
 /// Turns behind which the sentence tells what they leave out: "we do not need it for the garage, that is the Northfield one".
 pub(super) const NOT_FOR: &[&str] = &[
     "do not need it for",

@@ -317,3 +317,8 @@ pub(super) const ALL_OF: &[&str] = &[
     "period",
     "term",
 ];
+/// What a list says of a report that is needed, and of one that is there already.
+pub(super) const NEEDED: &[&str] =
+    &["need", "needed", "needs", "missing", "outstanding", "order", "request", "falta", "pedir", "manquant"];
+pub(super) const THERE: &[&str] =
+    &["have", "got", "received", "rcvd", "hand", "file", "done", "tenemos", "recibido", "recu"];

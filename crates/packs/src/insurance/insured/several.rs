@@ -19,9 +19,10 @@ const LED: f64 = 0.9;
 const INSURERS: [&str; 8] =
     ["insurance", "assurance", "casualty", "indemnity", "surety", "underwriters", "reinsurance", "lloyds"];
 
-/// The companies that papers insure, that a message lists, or that rows name, when they are several.
+/// The companies that papers insure, that a message lists, that rows name, or for which it is signed, when they are
+/// several.
 pub(super) fn several(read: &[ReadDocument], refused: &[String]) -> Vec<String> {
-    let ways = [of_papers, listed, in_rows];
+    let ways = [of_papers, listed, in_rows, signed];
     ways.into_iter().map(|way| way(read, refused)).find(|names| !names.is_empty()).unwrap_or_default()
 }
 
@@ -81,6 +82,29 @@ fn listed(read: &[ReadDocument], refused: &[String]) -> Vec<String> {
         }
     }
     if found.len() > 1 { found.into_iter().map(|(name, _)| name).collect() } else { Vec::new() }
+}
+
+/// The companies that a line of a message names beside each other, as a signature does: `Fern Hollow LLC | Fern Lease Inc.`.
+/// Where the message says behind a label which one it is about, that is it.
+fn signed(read: &[ReadDocument], refused: &[String]) -> Vec<String> {
+    let Some(message) = read.iter().find(|document| document.n == MESSAGE_NUMBER) else { return Vec::new() };
+    if said_in_message(read).is_some()
+        || message.single().any(|field| FIELDS[0].1.contains(&field.name.as_str()) && field.confidence >= LED)
+    {
+        return Vec::new();
+    }
+    let is_other = |name: &String| {
+        let normal = company::normal_name(name);
+        !refused.contains(&normal) && !normal.split(' ').any(|word| INSURERS.contains(&word))
+    };
+    let text = message.text.full_text();
+    let beside = text.lines().filter(|line| line.contains('|')).map(|line| {
+        let whole = |piece: &str| named::formed(piece).max_by_key(String::len).filter(is_other);
+        let named: BTreeMap<String, String> =
+            line.split('|').filter_map(whole).map(|name| (company::normal_name(&name), name)).collect();
+        named.into_values().collect::<Vec<_>>()
+    });
+    beside.into_iter().find(|named| named.len() > 1).unwrap_or_default()
 }
 
 /// The company of whoever writes, where that is another one than the papers name and the message numbers a policy.

@@ -142,6 +142,9 @@ pub(super) fn tidy(text: &str) -> &str {
     if let Some(at) = numbered(whole) {
         end = at;
     }
+    if let Some(at) = labelled(&text[..end]) {
+        end = at;
+    }
     let whole = &text[..end];
     for (place, mark) in whole.match_indices([',', '.']) {
         let before = whole[..place].rsplit(' ').next().unwrap_or_default();
@@ -178,6 +181,18 @@ pub(super) fn tidy(text: &str) -> &str {
     let kept = text[..end].trim_end_matches(|c: char| c.is_whitespace() || "\"'”*,;:-–(?!".contains(c));
     let last = kept.rsplit(' ').next().unwrap_or_default();
     if keeps_stop(last) { kept } else { kept.trim_end_matches('.') }
+}
+
+/// Words of a label behind a name.
+const MAX_LABEL: usize = 3;
+
+/// Where a name with its legal form ends before the label of something else: `Fern Hollow LLC Client code: FERN-01`.
+fn labelled(text: &str) -> Option<usize> {
+    let (name, _) = text.split_once(": ")?;
+    let mut words = name.rsplit(' ');
+    let label: usize = words.by_ref().take_while(|word| !is_form(word)).map(|word| word.len() + 1).sum();
+    let end = name.len().checked_sub(label).filter(|end| *end > 0 && label > 0)?;
+    (name[end..].split_whitespace().count() <= MAX_LABEL).then_some(end)
 }
 
 /// Where a number begins that is no part of a name: the house's, with a whole address behind it, or one with its label,
