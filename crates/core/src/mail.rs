@@ -203,10 +203,10 @@ pub fn without_quoted(text: &str, passages: &[Passage]) -> String {
             continue;
         };
         out.push_str(before);
+        let depth = depth_of(piece);
         for line in piece.split_inclusive('\n') {
-            let said = line.trim_start_matches(['>', ' ']);
-            let marks = line[..line.len() - said.len()].matches('>').count();
-            let is_next = if marks == 0 { older == 0 } else { marks == 1 };
+            let (marks, said) = marks_of(line);
+            let is_next = older == 0 && marks <= depth || marks == 1 && depth == 1;
             let is_answered = is_next || !said.bytes().any(|b| b.is_ascii_digit());
             if has_token(line) {
                 out.push_str(line);
@@ -225,22 +225,46 @@ pub fn without_quoted(text: &str, passages: &[Passage]) -> String {
     out
 }
 
-/// What of the quoted text whoever gives an order to go ahead says, too.
+/// The marks of a quotation before a line, and the line behind them.
+fn marks_of(line: &str) -> (usize, &str) {
+    let said = line.trim_start_matches(['>', ' ']);
+    (line[..line.len() - said.len()].matches('>').count(), said)
+}
+
+/// How many marks the lines of a quoted passage have that answer nothing older: one, or none where most have none.
+fn depth_of(piece: &str) -> usize {
+    let lines = || piece.lines().filter(|line| !line.trim().is_empty());
+    let marked = lines().filter(|line| line.trim_start().starts_with('>')).count();
+    usize::from(2 * marked > lines().count())
+}
+
+/// What whoever gives an order to go ahead says, too: the message that is answered, and none before it.
 #[must_use]
 pub fn ordered(text: &str, passages: &[Passage]) -> Option<String> {
     let newest = text_of(text, passages, PassageRole::Newest);
     let orders = agrees(&newest) && GO_AHEAD.iter().any(|turn| newest.to_lowercase().contains(turn));
-    orders.then(|| text_of(&without_quoted(text, passages), passages, PassageRole::Quoted))
+    if !orders {
+        return None;
+    }
+    let quoted = passages.iter().filter(|passage| passage.role == PassageRole::Quoted);
+    let pieces = quoted.filter_map(|passage| text.get(passage.start..passage.end));
+    let answered = pieces.enumerate().find_map(|(older, piece)| {
+        let depth = depth_of(piece);
+        let lines = piece.lines().map(marks_of).filter(|(marks, said)| *marks == depth && !is_head(said));
+        let said = lines.map(|(_, said)| said).collect::<Vec<_>>().join("\n");
+        (!said.trim().is_empty() && (older == 0 || depth == 1)).then_some(said)
+    });
+    Some(answered.unwrap_or_default())
 }
 
 /// Whether a line belongs to the head of a quoted message, or says who wrote it.
 fn is_head(line: &str) -> bool {
-    const HEADS: [&str; 14] = [
-        "from:", "to:", "cc:", "sent:", "date:", "subject:", "de:", "para:", "enviado:", "asunto:", "à:", "objet:",
-        "envoyé:", "-----",
-    ];
+    const HEADS: [&str; 13] =
+        ["from", "to", "cc", "sent", "date", "subject", "de", "para", "enviado", "asunto", "à", "objet", "envoyé"];
+    const WRITTEN: [&str; 4] = ["wrote:", "escribió:", "a écrit :", "a écrit:"];
     let line = line.trim().to_lowercase();
-    HEADS.iter().any(|head| line.starts_with(head)) || line.ends_with("wrote:")
+    let head = line.split_once(':').map_or("", |(head, _)| head.trim());
+    HEADS.contains(&head) || line.starts_with("-----") || WRITTEN.iter().any(|written| line.ends_with(written))
 }
 
 /// Words of a text that may only agree, and bytes of one with the blanks around it; words of one that begins with a word
@@ -259,12 +283,18 @@ const MORE: [&str; 16] = [
     "ci-joint", "pas", "sino", "pero",
 ];
 
+/// Turns that put it off, or leave it.
+const DENIES: [&str; 9] = ["no need", "can't", "can’t", "cannot", "won't", "won’t", "hold off", "wait", "todavía no"];
+
 /// Whether the newest words agree to what they answer, and say little else.
 fn agrees(newest: &str) -> bool {
     if newest.len() > MAX_AGREEING * MAX_WORD {
         return false;
     }
     let said = newest.trim().to_lowercase();
+    if said.contains('?') || DENIES.iter().any(|turn| said.contains(turn)) {
+        return false;
+    }
     let bare = |word: &str| word.trim_matches(|c: char| !c.is_alphanumeric()).to_owned();
     let words: Vec<String> = said.split_whitespace().map(bare).filter(|word| !word.is_empty()).collect();
     let first = words.first().map_or("", String::as_str);
@@ -388,6 +418,22 @@ mod tests {
     }
 
     #[test]
+    fn an_order_to_go_ahead_orders_what_it_answers_and_nothing_older() {
+        let passage = |role, start, end| Passage { role, start, end, author: None };
+        let ordered = |newest: &str, quoted: &str| {
+            let text = format!("{newest}\n{quoted}");
+            let passages =
+                [passage(PassageRole::Newest, 0, newest.len()), passage(PassageRole::Quoted, newest.len(), text.len())];
+            ordered(&text, &passages).map(|said| said.trim().to_owned())
+        };
+        let marked = "On Monday Ada wrote:\n> Shall I order A?\n>> Please cancel B.";
+        assert_eq!(ordered("Go ahead.", marked).as_deref(), Some("Shall I order A?"));
+        let plain = "From: Ada\nSent: Monday\n\nShall I order A?\nOr not?\n> Please cancel B.";
+        assert_eq!(ordered("Go ahead.", plain).as_deref(), Some("Shall I order A?\nOr not?"));
+        assert_eq!(ordered("Thanks.", plain), None);
+    }
+
+    #[test]
     fn who_only_agrees_says_what_is_answered() {
         let passage = |role, start, end| Passage { role, start, end, author: None };
         let said = |newest: &str| {
@@ -412,6 +458,9 @@ mod tests {
             "Ok. We no longer have them, please order the loss runs on the decs that come.",
             "Yes, the attached ones.",
             "Yes, and AB-1204 too.",
+            "We can't go ahead yet.",
+            "No need to go ahead.",
+            "Did you go ahead?",
         ] {
             assert_eq!(said(newest), [newest, "", "", ""]);
         }

@@ -1,8 +1,20 @@
 //! Companies' names and numbers in the form in which they are compared. Two spellings of one company meet here, and
 //! nowhere else, so that every pack finds the same entity.
 
-/// Words of companies that write for an insured and are none.
-pub(crate) const OFFICES: [&str; 21] = [
+/// Words of companies, firms and banks that write for an insured and are none.
+pub(crate) const OFFICES: [&str; 33] = [
+    "accountants",
+    "accounting",
+    "cpa",
+    "cpas",
+    "attorneys",
+    "counsel",
+    "lending",
+    "lenders",
+    "bank",
+    "contadores",
+    "abogados",
+    "comptables",
     "insurance",
     "assurance",
     "assurances",

@@ -325,6 +325,21 @@ fn is_office(name: &str, schema: &ExtractionSchema) -> bool {
     company::OFFICES.iter().any(|sign| has(sign)) || signs.into_iter().any(signed)
 }
 
+/// Words of a line behind a name that says what it is.
+const MAX_DESCRIBED: usize = 5;
+/// Words for firms that write for others.
+const FIRMS: [&str; 9] =
+    ["accountants", "cpa", "cpas", "attorneys", "solicitors", "contadores", "abogados", "comptables", "avocats"];
+
+/// Whether what stands behind a name and a comma, or right beneath it, says that it is such a firm: `Fern & Pike, Certified
+/// Public Accountants`.
+fn is_described_as_firm(behind: &str) -> bool {
+    let described = behind.strip_prefix(',').or_else(|| behind.trim_start_matches(['\r', ' ']).strip_prefix('\n'));
+    let line = described.unwrap_or_default().lines().next().unwrap_or_default();
+    let words: Vec<String> = line.split_whitespace().map(company::normal_name).collect();
+    words.len() <= MAX_DESCRIBED && words.iter().any(|word| FIRMS.contains(&word.as_str()))
+}
+
 /// The name in a text that an address's domain is made of: one with a legal form, else the last one.
 fn company_of(text: &str, address: &str) -> Option<Named> {
     let mut best: Option<(bool, Named)> = None;
@@ -334,6 +349,9 @@ fn company_of(text: &str, address: &str) -> Option<Named> {
             .chain(uncapitalised(line))
             .filter(|named| contact::is_domain_of(address, &company::normal_name(&named.name)))
         {
+            if is_described_as_firm(&text[at + named.start + named.name.len()..]) {
+                return None;
+            }
             let formed = company::has_legal_form(&named.name);
             if best.as_ref().is_none_or(|(known, _)| formed || !known) {
                 best = Some((formed, with_trade(line, at, named)));

@@ -1,6 +1,7 @@
 //! The first phase: every attached document becomes text, or a person is asked about it by name. So is one whose text
 //! was read from pictures.
 
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -334,19 +335,19 @@ impl Extractions {
         let of = |n: u32| self.found.iter().find(move |extraction| extraction["n"] == json!(n));
         let Some(kept) = of(0) else { return Ok(BTreeSet::new()) };
         let (registry, rules, text) = (run.inner.catalog.registry(), run.rules(), message_of(&run.task));
-        let mut said = BTreeSet::new();
+        let (mut said, mut read) = (BTreeSet::new(), BTreeMap::<&str, Value>::new());
         for (scan, _) in &open.scans {
             let Some(document) = of(scan.attachment.n) else { continue };
-            let Some((_, schema)) = registry.extractions().find(|(name, _)| document["schema"] == **name) else {
+            let Some((name, schema)) = registry.extractions().find(|(name, _)| document["schema"] == **name) else {
                 continue;
             };
-            let read;
-            let message = if kept["schema"] == document["schema"] {
-                kept
-            } else {
-                let analysis = rules.analyse(&text, schema).await?;
-                read = json!({"fields": rules.extract(0, &text, &analysis, schema).await?.fields});
-                &read
+            let message = match read.entry(name) {
+                _ if kept["schema"] == document["schema"] => kept,
+                Entry::Occupied(known) => &*known.into_mut(),
+                Entry::Vacant(new) => {
+                    let analysis = rules.analyse(&text, schema).await?;
+                    new.insert(json!({"fields": rules.extract(0, &text, &analysis, schema).await?.fields}))
+                }
             };
             if phase_scans::is_said_by_message(document, message, schema) {
                 said.insert(scan.attachment.n);

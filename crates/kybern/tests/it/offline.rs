@@ -10,6 +10,7 @@ pub(crate) mod packs;
 mod papers;
 mod prose;
 mod samples;
+mod talk;
 
 use std::fs;
 use std::path::PathBuf;

@@ -31,6 +31,7 @@ pub const NEW_DRIVER: IntentWords = IntentWords {
         "add driver^1.2",
         "add this driver^1.2",
         "onboard^1.8",
+        "carrier onboarding|carrier packet|carrier setup|carrier set up|onboarding packet^-2.5",
         "onboarding^0.8",
         "onboard & driver^1",
         "hire^1.2",

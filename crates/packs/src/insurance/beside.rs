@@ -6,6 +6,7 @@
 //! The present policy is LC-1`.
 
 use std::cell::LazyCell;
+use std::collections::HashSet;
 
 use kybern_core::id::RecordId;
 
@@ -29,6 +30,7 @@ static WRITTEN: Pattern = Pattern::new(
 const LEAST_DIGITS: usize = 4;
 /// Letters before a number that say what else it is.
 const OTHERS: [&str; 13] = ["DOT", "USDOT", "MC", "MX", "FF", "NAIC", "CDL", "VIN", "PO", "FEIN", "EIN", "UNIT", "FY"];
+const MONTHS: [&str; 12] = ["JAN", "FEB", "MAR", "APR", "MAY", "JUN", "JUL", "AUG", "SEP", "OCT", "NOV", "DEC"];
 /// Words before a number that say what else it is.
 const OTHER_WORDS: [&str; 24] = [
     "claim",
@@ -104,9 +106,13 @@ fn loose(text: &str) -> impl Iterator<Item = (usize, usize)> {
         let is_year = rest.len() == 4 && (rest.starts_with("19") || rest.starts_with("20"));
         let before = text[..*start].trim_end_matches(|c: char| !c.is_alphabetic());
         let word = before.rsplit(|c: char| !c.is_alphabetic()).next().unwrap_or_default().to_lowercase();
+        // `12-JAN-2026` is a day.
+        let inner = number.split('-').nth(1).filter(|_| letters.is_empty());
+        let is_day = inner.is_some_and(|inner| MONTHS.contains(&inner));
         let elsewhere = text[*end..].starts_with(|c: char| c.is_alphanumeric() || c == '@');
         digits >= LEAST_DIGITS
             && !elsewhere
+            && !is_day
             && !OTHERS.contains(&letters)
             && !OTHER_WORDS.contains(&word.as_str())
             && !(spaced && (is_year || STATES.contains(&letters)))
@@ -136,13 +142,13 @@ pub(super) fn named_beside(names: &Names, document: &ReadDocument) -> Vec<Beside
             .retain(|(start, end, is_loose, _)| !is_loose || read.iter().all(|(from, to)| end <= from || to <= start));
         numbers.dedup_by(|second, first| second.0 < first.1);
         let sole = LazyCell::new(|| only(&names.all_in(&page.text)));
+        let forms: HashSet<String> = numbers.iter().filter(|number| !number.2).map(|number| form(number.3)).collect();
         for (from, to) in sentences(&page.text) {
             let within: Vec<_> =
                 numbers.iter().filter(|(start, end, ..)| (from..to).contains(start) && *end <= to).copied().collect();
             if !within.is_empty() {
                 // What is written just like a policy's number of this text is one: `sorry, it is BA4402178`.
-                let forms = || numbers.iter().filter(|number| !number.2).map(|number| form(number.3));
-                let alike = within.iter().all(|number| number.2 && forms().any(|read| read == form(number.3)));
+                let alike = within.iter().all(|number| number.2 && forms.contains(&form(number.3)));
                 found.extend(in_sentence(names, &page.text, (from, to), (&within, alike), || *sole));
             }
         }
@@ -198,12 +204,17 @@ fn is_listed(text: &str, start: usize, end: usize) -> bool {
     words == 0 && is_coverage(rest) || ends && words <= MAX_LISTED
 }
 
+/// Words behind a line of coverage that still belong to it: `responsabilidad civil de auto`.
+const MAX_MORE: usize = 2;
+
 /// Whether a text only names a line of coverage.
 fn is_coverage(text: &str) -> bool {
-    let text = text.trim_matches(|c: char| !c.is_alphanumeric());
+    let text = company::normal_name(text);
     let phrases = TERMS.iter().filter_map(|term| term.split_once('=')).filter(|(_, line)| !line.is_empty());
-    let mut phrases = phrases.map(|(phrase, _)| phrase.trim_end_matches('?'));
-    phrases.any(|phrase| company::normal_name(phrase) == company::normal_name(text))
+    phrases.map(|(phrase, _)| company::normal_name(phrase.trim_end_matches('?'))).any(|phrase| {
+        let rest = text.strip_prefix(&phrase).filter(|rest| rest.is_empty() || rest.starts_with(' '));
+        rest.is_some_and(|rest| rest.split_whitespace().count() <= MAX_MORE)
+    })
 }
 
 /// The form of a number: `AA9999999` of `BA4402178`.
@@ -407,6 +418,14 @@ mod tests {
         ] {
             assert_eq!(loose(text), ["BB-26-5512"], "{text}");
         }
+        for (text, number) in [
+            ("We are with Brindle Bay, BB/2025/11873.", "BB/2025/11873"),
+            ("The trucks are with Brindle Bay, SC7 PD 20936.", "SC7 PD 20936"),
+            ("Both are with Brindle Bay:\n\n  01-CV-590412   general liability", "01-CV-590412"),
+        ] {
+            assert_eq!(loose(text), [number], "{text}");
+        }
+        assert!(loose("We are with Brindle Bay.\n\n01-CV-590412 is the truck of my brother").is_empty());
         let list = "Can you get them from Brindle Bay?\n\nthis year  BB-26-5512\nlast year: BB-25-5512\n\nthx";
         assert_eq!(loose(list), ["BB-26-5512", "BB-25-5512"]);
         for none in [
@@ -418,9 +437,22 @@ mod tests {
             "Brindle Bay since OCT 2026, call 512-555-0171",
             "Our number is BB-26-5512",
             "We are with Brindle Bay today. The number is BB-26-5512",
+            "We have been with Brindle Bay since 12-JAN-2026",
         ] {
             assert!(loose(none).is_empty(), "{none}");
         }
+    }
+
+    #[test]
+    fn what_is_written_like_a_number_of_the_text_is_one() {
+        let names = Names::of(vec![(RecordId::from_uuid(uuid::Uuid::from_u128(1)), "brindle bay".to_owned())]);
+        let found = |text: &str, known: &str| -> Vec<String> {
+            named_beside(&names, &document(text, &[known])).into_iter().map(|beside| beside.number).collect()
+        };
+        let text = "get me those from Brindle Bay\npolicy # BA4402171\n\nsorry fat thumbs its BA4402178";
+        assert_eq!(found(text, "BA4402171"), ["BA4402171", "BA4402178"]);
+        let text = "get me those from Brindle Bay\npolicy # BA4402171\n\nthe trailer is TR-22178";
+        assert_eq!(found(text, "BA4402171"), ["BA4402171"]);
     }
 
     #[test]

@@ -115,7 +115,8 @@ fn choice(read: &[ReadDocument], policies: &[Policy]) -> Choice {
     let of_page = |page: &PageText| {
         sentences(&page.text).into_iter().map(|said| (page.label.is_empty(), said)).collect::<Vec<_>>()
     };
-    let said: Vec<(bool, Sentence)> = pages.flat_map(of_page).collect();
+    // What stands beneath every mail speaks of the mail.
+    let said: Vec<(bool, Sentence)> = pages.flat_map(of_page).filter(|(_, sentence)| !is_notice(sentence)).collect();
     let mentions = Mentions::new(read, policies);
     let mut picked = Picked::default();
     for (_, sentence) in &said {
@@ -131,6 +132,11 @@ fn choice(read: &[ReadDocument], policies: &[Policy]) -> Choice {
         Choice::All if !is_read => unread::unread(&said, &mentions, policies.len()).unwrap_or(Choice::All),
         choice => choice,
     }
+}
+
+/// Whether a sentence is of the notice beneath a mail that it is confidential.
+fn is_notice(sentence: &Sentence) -> bool {
+    (0..sentence.words.len()).filter(|at| sentence.is(*at, word::NOTICE)).count() >= word::LEAST_OF_NOTICE
 }
 
 /// Asks which policies are wanted.
@@ -277,9 +283,9 @@ impl Picked {
         if let Some(mention) = turn.marked() {
             return self.keep(sentence, mention.policies, mention.end);
         }
-        if let Some((meant, end)) = dates::condition(sentence, at, turn.policies) {
-            self.said.get_or_insert_with(|| sentence.shown.clone());
+        if let Some((meant, end)) = turn.condition() {
             let Some(meant) = meant else { return self.doubt(sentence, end) };
+            self.said.get_or_insert_with(|| sentence.shown.clone());
             self.meet(meant);
             return Some(end);
         }
@@ -364,6 +370,16 @@ impl Turn<'_> {
             meant = Some(both);
         }
         meant.filter(|meant| meant.contains(&true))
+    }
+
+    /// Which policies meet what is said there of their dates; `None` for these where nobody can tell, also where the sentence
+    /// leaves something out or denies something.
+    fn condition(&self) -> Option<(Option<Vec<bool>>, usize)> {
+        let Self { sentence, policies, at, .. } = *self;
+        let is_theirs = (at.saturating_sub(word::OF_DATES)..at).any(|before| sentence.is(before, word::DATED));
+        let (meant, end) = dates::condition(sentence, at, policies).filter(|_| is_theirs)?;
+        let turns = |before: usize| sentence.any(before, say::EXCEPT).is_some() || sentence.is(before, word::NONE);
+        Some((meant.filter(|_| !(0..at).any(turns)), end))
     }
 
     /// What a turn wants that a register marks so: `whatever is active`, `everything in the list that is active or expired`.

@@ -89,3 +89,13 @@ fn a_person_is_no_company() {
         assert!(!person(name), "{name}");
     }
 }
+
+#[test]
+fn a_firm_that_says_what_it_is_writes_for_somebody_else() {
+    let of = |text: &str| company_of(text, "kim@fernpike.example").map(|named| named.name);
+    assert_eq!(of("Kim\nFern & Pike, LLP").as_deref(), Some("Fern & Pike, LLP"));
+    assert_eq!(of("Kim\nFern & Pike, Certified Public Accountants, LLP"), None);
+    assert_eq!(of("FERN & PIKE\nAttorneys at Law"), None);
+    assert_eq!(of("Fern Pike LLC, insurance renewal").as_deref(), Some("Fern Pike LLC"));
+    assert_eq!(of("Fern Pike LLC\n\nOur accountants want them").as_deref(), Some("Fern Pike LLC"));
+}

@@ -75,7 +75,7 @@ const POLITE: &str = "please|pls|plz|kindly|can you|can u|can we|can i|can someo
     might you|might i|might we|are you able|is it possible|is there any way|any chance|if you could|if you can|if you would|if possible|\
     grateful if|appreciate if|appreciate it if|appreciated if|be great if|nice if|por favor|favor de|porfa|podria|podrian|podriamos|podrias|\
     merci de|pourriez|pouvez|veuillez|svp|s il vous plait|bitte|konnen sie|konnten sie";
-const ASKS: &str = "i d welcome|we d welcome|would welcome|d love|would love|grateful for|be good enough|see to it|put in for|je le demande|je les demande|need|we require|i require|want|would like|d like|should like|be so kind|so good as to|be obliged|wish to|\
+const ASKS: &str = "ask that|ask you to|would ask|request that|requests that|i d welcome|we d welcome|would welcome|d love|would love|be grateful for|be good enough|see to it|put in for|je le demande|je les demande|need|we require|i require|want|would like|d like|should like|be so kind|so good as to|be obliged|wish to|\
     time to get|looking for|looking to get|looking to obtain|looking to have|in need of|must have|have to have|asking for|ask for|asking that|\
     asking you|authorize you|authorise you|requesting|we request|i request|hereby request|help me|help us|help with|hoping to|hope to|trouble you|in search of|\
     who do i|who do we|what do we need|i lack|we lack|short of|am after|are after|how do i|how do we|how can i|how can we|who can|where do i|where can i|what do you need|any news|any update|any word|any luck|any progress|any movement|any sign of|\
@@ -151,8 +151,12 @@ const PREPOSITIONS: [&str; 8] = ["on", "in", "from", "under", "per", "en", "sur"
 /// Before "requested" and the like: what was asked for in the past asks for nothing now.
 const BEFORE_NOUNS: &[&str] = &["your", "our", "the", "this", "that", "his", "her", "their", "its", "su", "votre"];
 
-/// After these nothing is asked for: `no need`, `we do not want`, `don't need`.
+/// After these nothing is asked for: `no need`, `we do not want`, `you don't have to go ask for them`.
 const DENIED: &[&str] = &["no", "not", "t", "dont", "never", "nor"];
+/// Words that may stand between, and how many are looked at.
+const MAX_IDLE: usize = 8;
+const IDLE: &[&str] =
+    &["have", "to", "go", "really", "even", "need", "you", "us", "me", "for", "want", "any", "reason"];
 
 /// What may follow "please" at the end of a wish.
 const THANKS: &[&str] = &["and", "thank", "thanks", "y", "gracias", "et", "merci", "danke"];
@@ -234,7 +238,7 @@ pub(super) fn acts(words: &[Word], borders: &[Border]) -> Vec<Act> {
         let border = borders.get(end).copied().unwrap_or(Border::Sentence);
         if end == words.len() || matches!(border, Border::Sentence | Border::Question) {
             sentence(&plain, borders, (start, end), &mut acts);
-            let asks = || !acts[start..end].contains(&Act::Asked) && !asks_meaning(&plain[start..end]);
+            let asks = || !acts[start..end].contains(&Act::Asked) && !asks_about(&plain[start..end]);
             if border == Border::Question && asks() {
                 let named = acts[start..end].iter_mut().filter(|act| **act == Act::Named);
                 named.for_each(|act| *act = Act::Asked);
@@ -292,7 +296,8 @@ fn sentence(words: &[Word], borders: &[Border], (start, end): (usize, usize), ac
                     }
                     (act, said) = (Act::Given, true);
                 }
-                Cue::Asks if is(BEFORE_NOUNS) || is(DENIED) || perhaps => {}
+                Cue::Asks
+                    if is(BEFORE_NOUNS) || is_denied(&text[clause..at]) || denies(text.get(found.last)) || perhaps => {}
                 Cue::Others if perhaps || act == Act::Asked || is_nobody(&text[..at]) => {}
                 Cue::Others => (act, said) = (Act::Wanted, true),
                 Cue::Asks | Cue::Polite => (act, said, perhaps) = (Act::Asked, true, false),
@@ -317,6 +322,18 @@ fn sentence(words: &[Word], borders: &[Border], (start, end): (usize, usize), ac
     }
 }
 
+/// Whether a word denies what stands before it: `you need not look for it`.
+fn denies(word: Option<&Word>) -> bool {
+    word.is_some_and(|word| word.text == "not")
+}
+
+/// Whether words end with one that denies what follows.
+fn is_denied(words: &[Word]) -> bool {
+    let near = words.iter().rev().take(MAX_IDLE).map(|word| word.text.as_str());
+    let mut told = near.filter(|word| !IDLE.contains(word));
+    told.next().is_some_and(|word| DENIED.contains(&word))
+}
+
 /// Whether words end with one for nobody, who wants nothing: `no one wants that`.
 fn is_nobody(words: &[Word]) -> bool {
     let mut before = words.iter().rev().map(|word| word.text.as_str());
@@ -327,15 +344,19 @@ fn is_nobody(words: &[Word]) -> bool {
     }
 }
 
-/// Whether a question asks what something means: `What is a report?`
-fn asks_meaning(words: &[Word]) -> bool {
+/// Whether a question asks about something and not for it: `What is a report?`, `How long does it take?`, `Is there a fee?`
+fn asks_about(words: &[Word]) -> bool {
     let said: Vec<&str> = words.iter().take(4).map(|word| word.text.as_str()).collect();
     matches!(
         said.as_slice(),
         ["what", "is" | "s" | "are", "a" | "an", ..]
-            | ["que", "es", ..]
-            | ["qu", "est", "ce", ..]
             | ["whats", "a" | "an", ..]
+            | ["how", "long" | "many" | "much", ..]
+            | ["is" | "are", "there", "a" | "any", "fee" | "fees" | "charge" | "cost"]
+            | ["que", "es", ..]
+            | ["cuanto", "tarda" | "tardan" | "cuesta", ..]
+            | ["qu", "est", "ce", ..]
+            | ["combien", "de", "temps", ..]
     )
 }
 

@@ -10,7 +10,7 @@ use super::message::{Message, Search};
 use super::phrases::Phrases;
 use super::prepared::PreparedIntents;
 use super::wishes::sentences;
-use super::words::words;
+use super::words::{Word, fold, words};
 
 /// What is looked at of a message, and its sentences.
 const MAX_TEXT: usize = 8 * 1024;
@@ -21,6 +21,8 @@ const LEAST_SCORE: f64 = 1.2;
 const LEAST_SHARE: f64 = 0.6;
 /// By how much more must speak for it than for any other.
 const LEAST_LEAD: f64 = 0.3;
+/// How keywords begin that want something asked for.
+const ASKED: &str = "ask:";
 /// So many sentences before it a sentence may point to.
 const BACK: usize = 4;
 
@@ -80,7 +82,7 @@ const POINTING: &[&str] = &[
     "les commander",
     "l obtenir",
     "les obtenir",
-    "ça",
+    "ca",
     "cela",
     "en obtenir",
     "le demande",
@@ -93,9 +95,8 @@ static POINTS: std::sync::LazyLock<Phrases> = std::sync::LazyLock::new(|| Phrase
 /// One sentence: what stands in it, and what of it is asked for.
 struct Sentence {
     text: String,
-    /// The words that are asked for, and those that somebody else wants.
+    /// The words that are asked for.
     asked: String,
-    wanted: String,
     points: bool,
 }
 
@@ -103,13 +104,11 @@ impl Sentence {
     fn new(text: String) -> Self {
         let found = words(&text, 0);
         let acts = acts::acts(&found, &acts::borders(&text, &found));
-        let of = |act: Act| {
-            let marked = found.iter().zip(&acts).filter(|(_, other)| **other == act);
-            marked.map(|(word, _)| &text[word.start..word.end]).collect::<Vec<_>>().join(" ")
-        };
-        let (asked, wanted) = (of(Act::Asked), of(Act::Wanted));
-        let points = !POINTS.find_all(&found).is_empty();
-        Self { text, asked, wanted, points }
+        let asked = found.iter().zip(&acts).filter(|(_, act)| **act == Act::Asked);
+        let asked = asked.map(|(word, _)| &text[word.start..word.end]).collect::<Vec<_>>().join(" ");
+        let plain: Vec<Word> = found.iter().map(|word| Word { text: fold(&word.text), ..*word }).collect();
+        let points = !POINTS.find_all(&plain).is_empty();
+        Self { text, asked, points }
     }
 
     /// What it asks for with its own words.
@@ -117,40 +116,31 @@ impl Sentence {
         if self.asked.is_empty() {
             return None;
         }
-        best(&Message::of_wish(&self.asked), intents).or_else(|| self.told(intents))
+        best(&Message::of_wish(&self.asked), intents, false).or_else(|| self.told(intents))
     }
 
-    /// What it tells of.
+    /// What it tells of that can be asked for: an accident cannot.
     fn told<'i>(&self, intents: &'i PreparedIntents) -> Option<Found<'i>> {
-        best(&Message::of_sentence(&self.text), intents)
-    }
-
-    /// What somebody else wants.
-    fn wanted<'i>(&self, intents: &'i PreparedIntents) -> Option<Found<'i>> {
-        if self.wanted.is_empty() { None } else { best(&Message::of_wish(&self.wanted), intents) }
+        best(&Message::of_wish(&self.text), intents, true)
     }
 }
 
 /// An intent and what speaks for it.
 type Found<'i> = (f64, &'i IntentSpec);
 
-/// The intents that a text asks for, each once; where it asks for none itself, those that somebody else wants something of.
-/// What hardly anything speaks for beside another is none.
+/// The intents that a text asks for, each once. What hardly anything speaks for beside another is none.
 pub(super) fn intents<'i>(text: &str, intents: &'i PreparedIntents) -> Vec<&'i IntentSpec> {
     let all: Vec<Sentence> =
         sentences(clip(text, MAX_TEXT)).into_iter().take(MAX_SENTENCES).map(|(text, _)| Sentence::new(text)).collect();
     let before = |at: usize| {
-        let before = all[at.saturating_sub(BACK)..at].iter().rev();
-        before.clone().find_map(|before| before.wanted(intents).or_else(|| before.told(intents)))
+        let before = all[at.saturating_sub(BACK)..at].iter().filter_map(|before| before.told(intents));
+        before.max_by(|a, b| a.0.total_cmp(&b.0))
     };
     let of_sentence = |(at, sentence): (usize, &Sentence)| {
         let points = sentence.points && !sentence.asked.is_empty();
-        sentence.own(intents).or_else(|| before(at).filter(|_| points))
+        sentence.own(intents).or_else(|| if points { before(at) } else { None })
     };
-    let mut found: Vec<Found<'_>> = all.iter().enumerate().filter_map(of_sentence).collect();
-    if found.is_empty() {
-        found = all.iter().filter_map(|sentence| sentence.wanted(intents)).collect();
-    }
+    let found: Vec<Found<'_>> = all.iter().enumerate().filter_map(of_sentence).collect();
     let most = found.iter().map(|(score, _)| *score).fold(0.0, f64::max);
     let mut known: Vec<&IntentSpec> = Vec::new();
     for (score, intent) in found {
@@ -163,16 +153,86 @@ pub(super) fn intents<'i>(text: &str, intents: &'i PreparedIntents) -> Vec<&'i I
 
 /// The intent of which a line by itself tells.
 pub(super) fn tells<'i>(line: &str, intents: &'i PreparedIntents) -> Option<&'i IntentSpec> {
-    best(&Message::of_sentence(line), intents).map(|(_, intent)| intent)
+    best(&Message::of_sentence(line), intents, false).map(|(_, intent)| intent)
 }
 
-/// The intent for which most speaks.
-fn best<'i>(message: &Message, intents: &'i PreparedIntents) -> Option<Found<'i>> {
+/// The intent for which most speaks; with `asks`, where one of its keywords is something that can be asked for.
+fn best<'i>(message: &Message, intents: &'i PreparedIntents, asks: bool) -> Option<Found<'i>> {
     let search = Search::new(message, &intents.keywords.stems);
-    let score = |keywords: &Vec<Keyword>| keywords.iter().map(|keyword| search.weigh(keyword)).sum::<f64>();
+    let score = |keywords: &Vec<Keyword>| {
+        let weights = || keywords.iter().map(|keyword| (keyword, search.weigh(keyword)));
+        let asked = || weights().any(|(keyword, weight)| weight > 0.0 && keyword.phrase.starts_with(ASKED));
+        if asks && !asked() { 0.0 } else { weights().map(|(_, weight)| weight).sum::<f64>() }
+    };
     let of_intents = intents.keywords.of_intents.iter().zip(intents.specs.iter());
     let mut scores: Vec<Found<'_>> = of_intents.map(|(keywords, intent)| (score(keywords), intent)).collect();
     scores.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| a.1.key.cmp(&b.1.key)));
     let second = scores.get(1).map_or(0.0, |second| second.0.max(0.0));
     scores.first().copied().filter(|(score, _)| *score >= LEAST_SCORE && score - second >= LEAST_LEAD)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+
+    fn asked(text: &str) -> Vec<String> {
+        let intent = |key: &str, keywords: &[&str]| IntentSpec {
+            key: key.to_owned(),
+            description: String::new(),
+            keywords: keywords.iter().map(|word| (*word).to_owned()).collect(),
+            examples: Vec::new(),
+        };
+        let known = [
+            intent("report", &["ask:loss run|reportes de pérdidas^2.4", "loss run^0.5"]),
+            intent("service", &["ask:certificate^2", "accident^2"]),
+        ];
+        let known = PreparedIntents::new(&Arc::from(known));
+        intents(text, &known).iter().map(|intent| intent.key.clone()).collect()
+    }
+
+    #[test]
+    fn a_sentence_that_points_back_asks_for_what_was_told() {
+        for text in [
+            "The bank wants to see five years of loss runs. Could you order those?",
+            "He needs the loss runs before he looks at it. There is no hurry. Can you get it for us?",
+            "Ya tiene todo menos los reportes de pérdidas. Pídelos otra vez porfa.",
+            "We had an accident in May, as you know. Anyway, please order the loss runs.",
+        ] {
+            assert_eq!(asked(text), ["report"], "{text}");
+        }
+        assert_eq!(asked("The certificate was fine. Can you send it again?"), ["service"]);
+        assert_eq!(asked("Please order loss runs. Please send a certificate, too."), ["report", "service"]);
+    }
+
+    #[test]
+    fn what_is_only_named_is_not_asked_for() {
+        for text in [
+            "The loss runs came this morning. You are a marvel. Please come to the fair.",
+            "I ordered our loss runs myself, so there is no need to order them.",
+            "What is a loss run? Explain it to me.",
+            "No one wants to read loss runs on a banner.",
+            "We had an accident in May. Could you look at it?",
+            "The loss runs are attached, so that you need not look for them.",
+        ] {
+            assert_eq!(asked(text), [""; 0], "{text}");
+        }
+    }
+
+    #[test]
+    fn what_hardly_anything_speaks_for_is_none_beside_another() {
+        let known = |weak: &str| {
+            let intent = |key: &str, keyword: &str| IntentSpec {
+                key: key.to_owned(),
+                description: String::new(),
+                keywords: vec![keyword.to_owned()],
+                examples: Vec::new(),
+            };
+            PreparedIntents::new(&Arc::from([intent("a", "ask:loss run^2.4"), intent("b", weak)]))
+        };
+        let text = "Please order the loss runs. Please keep us insured.";
+        assert_eq!(intents(text, &known("ask:insured^1.3")).len(), 1);
+        assert_eq!(intents(text, &known("ask:insured^2")).len(), 2);
+    }
 }

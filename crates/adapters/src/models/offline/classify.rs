@@ -12,8 +12,8 @@ use super::analyse::{clip, round};
 use super::keywords::{Keyword, UNASKED};
 use super::message::{MAX_TEXT, Message, Search, hands_on};
 use super::prepared::PreparedIntents;
-use super::words::{fold, words};
-use super::{MODEL, acts, asked, doubts, examples, noise, wishes};
+use super::words::{Word, fold, words};
+use super::{MODEL, acts, asked, doubts, examples, letter, noise, wishes};
 
 /// What full likeness to an example counts beside a keyword's 1.
 const EXAMPLES: f64 = 4.0;
@@ -21,6 +21,8 @@ const EXAMPLES: f64 = 4.0;
 const LEAST_SCORE: f64 = 0.6;
 /// What a word's place must count for the word to be said: papers and signatures count less.
 const IS_SAID: f64 = 0.35;
+/// What it counts at least in the message's own words and in its subject.
+const IN_OWN_WORDS: f64 = 0.5;
 /// Without any keyword a message must be this much like an example.
 const LEAST_LIKENESS: f64 = 0.5;
 /// Alternatives that are named.
@@ -48,14 +50,17 @@ const KIND_SPEAKS: f64 = 1.0;
 const A_LITTLE_LIKE: f64 = 0.2;
 /// A message with more words than this tells many things: what it only names says little about what it wants.
 const MANY_WORDS: usize = 70;
+/// What must speak for it of what speaks for another one.
+const LEAST_SHARE: f64 = 0.3;
 /// Words of a line that is one of a text.
 const FULL_LINE: usize = 8;
 /// What the only wish of such a message counts at least.
 const LEAST_WISHED: f64 = 2.0;
 /// How sure an intent is that such a message asks for nowhere, and hands nothing over for.
 const ONLY_NAMED: f64 = 0.6;
-/// How keywords begin that want something handed over, and those of the papers that came along.
-const TOLD: [&str; 3] = ["give:", "doc:", "mail:"];
+/// How keywords begin that want something handed over, and those of the papers that came along and of machines.
+const GIVEN: &str = "give:";
+const TOLD: [&str; 2] = ["doc:", "mail:"];
 /// How sure the kind of a machine is.
 const BY_STRUCTURE: f64 = 0.95;
 
@@ -164,7 +169,9 @@ fn scores<'i>(input: &ClassifyInput, intents: &'i PreparedIntents) -> Vec<Scored
             Scored { intent, score, words, nearest, likeness, doubts, is_wished }
         })
         .collect();
-    let first = |scored: &Scored<'_>| scored.is_wished && tells_much;
+    // What everything else speaks for comes first all the same, and is then unsure.
+    let most = found.iter().map(|scored| scored.score).fold(0.0, f64::max);
+    let first = |scored: &Scored<'_>| scored.is_wished && tells_much && scored.score >= most * LEAST_SHARE;
     found.sort_by(|a, b| {
         let order = first(b).cmp(&first(a)).then(b.score.total_cmp(&a.score));
         order.then_with(|| a.intent.key.cmp(&b.intent.key))
@@ -174,19 +181,18 @@ fn scores<'i>(input: &ClassifyInput, intents: &'i PreparedIntents) -> Vec<Scored
 
 /// Whether a message is long enough to tell of many things, in sentences: the lines of a form or a list are short.
 fn tells_much(text: &str) -> bool {
-    let counts = text.lines().map(|line| words(line, 0).len()).filter(|count| *count >= FULL_LINE);
-    counts.sum::<usize>() > MANY_WORDS
+    let is_worded = |word: &Word| !word.text.bytes().any(|b| b.is_ascii_digit());
+    let counts = text.lines().map(|line| words(line, 0).iter().filter(|word| is_worded(word)).count());
+    counts.filter(|count| *count >= FULL_LINE).sum::<usize>() > MANY_WORDS
 }
 
 /// The key of the only intent for which the newest words ask.
 fn only_wish<'i>(text: &str, intents: &'i PreparedIntents) -> Option<&'i str> {
-    if !tells_much(text) {
-        return wishes::only_wish(text, intents);
-    }
-    match asked::intents(text, intents).as_slice() {
-        [one] => Some(&one.key),
+    let asked = || match asked::intents(text, intents).as_slice() {
+        [one] => Some(one.key.as_str()),
         _ => None,
-    }
+    };
+    if tells_much(text) { asked() } else { wishes::only_wish(text, intents).or_else(asked) }
 }
 
 /// Whether a text asks for anything at all, or says that somebody wants something: `Our broker asked for reports.`
@@ -247,6 +253,8 @@ pub(super) fn evidence(input: &ClassifyInput, intents: &PreparedIntents) -> Evid
 
 /// The intent of a message, or none.
 pub(super) fn classify(input: &ClassifyInput, intents: &PreparedIntents) -> Classification {
+    let with_letter = letter::read_out(input);
+    let input = with_letter.as_ref().unwrap_or(input);
     let found = scores(input, intents);
     let said = said(input, intents);
     let (noise, sign) = noise::noise(&input.subject, said);
@@ -273,14 +281,18 @@ pub(super) fn classify(input: &ClassifyInput, intents: &PreparedIntents) -> Clas
     if !best.is_said() && (!best.is_backed() || examples::telling(said) < SAYS_LITTLE) {
         confidence = confidence.min(ONLY_PAPERS);
     }
-    // What nobody has to ask for is told by the subject, too.
-    let of_subject = || {
-        !best.intent.keywords.iter().any(|keyword| keyword.starts_with(ASKED))
-            && asked::tells(&input.subject, intents).is_some_and(|intent| intent.key == best.intent.key)
+    // What nobody has to ask for is told by the subject and the papers, too.
+    let is_wish = best.intent.keywords.iter().any(|keyword| keyword.starts_with(ASKED) && !keyword.contains("^-"));
+    let of_subject = || asked::tells(&input.subject, intents).is_some_and(|intent| intent.key == best.intent.key);
+    let is_told = || {
+        let is_told = || of_subject() || TOLD.iter().any(|told| best.has(told));
+        best.has(GIVEN) || only_hands_on(input, intents) || !is_wish && is_told()
     };
-    let is_told = || TOLD.iter().any(|told| best.has(told)) || only_hands_on(input, intents) || of_subject();
     let is_asked = || asked::intents(said, intents).iter().any(|intent| intent.key == best.intent.key);
-    if tells_much(said) && !best.is_wished && !is_told() && !is_asked() {
+    let is_elsewhere = || {
+        best.nearest < IN_OWN_WORDS && !best.has("doc:") && !only_hands_on(input, intents) && asks_anything(&input.text)
+    };
+    if (tells_much(said) && !best.is_wished && !is_told() && !is_asked()) || is_elsewhere() {
         confidence = confidence.min(ONLY_NAMED);
     }
     let confidence = round(confidence);

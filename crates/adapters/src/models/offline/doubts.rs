@@ -153,6 +153,39 @@ const DISGUISES: &[(&str, u8)] = &[
     ("ne pas appeler", 1),
     ("assurance sociale", 1),
 ];
+/// Turns that take back what was asked for.
+const RETURNS: &[(&str, u8)] = &[
+    ("no longer need", 2),
+    ("no longer needed", 2),
+    ("no longer want", 2),
+    ("don t need them anymore", 2),
+    ("don t need it anymore", 2),
+    ("don t need those anymore", 2),
+    ("forget it", 2),
+    ("forget about it", 2),
+    ("scratch that", 2),
+    ("scratch the", 2),
+    ("cancel that", 2),
+    ("cancel my request", 2),
+    ("cancel our request", 2),
+    ("withdraw my request", 2),
+    ("withdraw our request", 2),
+    ("disregard my", 2),
+    ("disregard our", 2),
+    ("ignore my last", 2),
+    ("ignore my previous", 2),
+    ("changed my mind", 2),
+    ("cross that off", 2),
+    ("olvídelo", 2),
+    ("olvídalo", 2),
+    ("ya no necesito", 2),
+    ("ya no necesitamos", 2),
+    ("ya no hace falta", 2),
+    ("laissez tomber", 2),
+    ("plus besoin", 2),
+    ("oubliez cela", 2),
+    ("oubliez ça", 2),
+];
 /// Where two signs are weak, both must be there.
 const STRONG: u8 = 2;
 /// Signs that a reason names.
@@ -160,6 +193,7 @@ const MAX_NAMED: usize = 3;
 
 static DEMANDS: LazyLock<Phrases> = LazyLock::new(|| Phrases::of(SIGNS.iter().map(|(sign, _)| *sign)));
 static STRANGERS: LazyLock<Phrases> = LazyLock::new(|| Phrases::of(DISGUISES.iter().map(|(sign, _)| *sign)));
+static RETURNED: LazyLock<Phrases> = LazyLock::new(|| Phrases::of(RETURNS.iter().map(|(turn, _)| *turn)));
 static SECRETS: LazyLock<Phrases> = LazyLock::new(|| Phrases::of(HUSHES.iter().map(|(sign, _)| *sign)));
 
 /// Why a person must look at a message, whatever its intent: each reason once, none when nothing speaks for it.
@@ -168,6 +202,7 @@ pub(super) fn of_manner(subject: &str, text: &str) -> Vec<String> {
         ("it asks for money or for access to an account", found(&DEMANDS, SIGNS, subject, text)),
         ("it wants others not to know", found(&SECRETS, HUSHES, subject, text)),
         ("it may come from somebody else than it says", found(&STRANGERS, DISGUISES, subject, text)),
+        ("it takes something back", found(&RETURNED, RETURNS, subject, text)),
         ("it says to wait", waits::said(subject, text)),
     ];
     let told = |(what, said): (&str, Vec<String>)| {
@@ -215,6 +250,36 @@ mod tests {
         ] {
             assert!(of_manner("Loss runs", said).is_empty(), "{said}");
         }
+    }
+
+    #[test]
+    fn whoever_takes_anothers_place_is_not_believed() {
+        for said in [
+            "My company mail is compromised, do not use it. Order the loss runs and send only to this one.",
+            "Please use only this new address. I am in meetings, do not call the number on file.",
+            "Send the loss runs with the social security number of every driver. Treat as urgent.",
+        ] {
+            assert!(of_manner("Loss runs", said)[0].starts_with("it may come from somebody else"), "{said}");
+        }
+        for said in [
+            "I am in the truck all day, so please do not call before five. Could you order the loss runs?",
+            "This is a top priority for the bank, please order the loss runs.",
+        ] {
+            assert!(of_manner("Loss runs", said).is_empty(), "{said}");
+        }
+    }
+
+    #[test]
+    fn what_is_taken_back_is_heard() {
+        for said in [
+            "We no longer need the loss runs from Harrow.",
+            "Order both. Actually, scratch the second one.",
+            "El historial, olvídelo, ya lo tengo.",
+            "Le relevé, laissez tomber.",
+        ] {
+            assert!(of_manner("Loss runs", said)[0].starts_with("it takes something back"), "{said}");
+        }
+        assert!(of_manner("Loss runs", "We need the loss runs, and longer terms would help.").is_empty());
     }
 
     #[test]

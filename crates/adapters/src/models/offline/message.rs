@@ -23,6 +23,7 @@ const IN_DOCUMENTS: f64 = 0.3;
 /// The same for the subject of an answer, which is of the first message; for a signature; for quoted text; and for
 /// text that is handed on, by somebody who says much and by somebody who only says "see below".
 const IN_OLD_SUBJECT: f64 = 0.6;
+const IN_HANDED_SUBJECT: f64 = 0.5;
 const IN_SIGNATURE: f64 = 0.3;
 const IN_EARLIER: f64 = 0.2;
 const IN_FORWARDED: f64 = 0.4;
@@ -94,6 +95,8 @@ impl Message {
             // "Re: the order. Any news yet?" is about nothing but the order.
             true if again => IN_TEXT,
             true => IN_OLD_SUBJECT,
+            // It is the subject of what is handed on.
+            false if is_forward(&input.subject) && !hands_on => IN_HANDED_SUBJECT,
             false => IN_SUBJECT,
         };
         let raw = format!("{}\n{}", input.subject, clip(&input.text, MAX_TEXT)).to_lowercase();

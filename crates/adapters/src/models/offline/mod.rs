@@ -32,6 +32,7 @@ mod labels;
 mod layout;
 mod ledger;
 mod legend;
+mod letter;
 mod lexicon;
 mod lists;
 mod locate;

@@ -12,6 +12,9 @@ use super::values::{self, Read};
 /// Digits that are the rest of a number which could end before them.
 const MAX_REST: usize = 3;
 
+/// Broken numbers of one document.
+const MAX_BROKEN: usize = 100;
+
 /// The numbers that begin behind their label and go on in the line beneath, and where their pieces stand.
 #[derive(Default)]
 pub(super) struct Broken {
@@ -40,6 +43,9 @@ pub(super) fn numbers(pages: &[Page<'_>], labels: &Labels<'_>) -> Broken {
     for (index, page) in pages.iter().enumerate() {
         for line in (0..page.lines.len()).filter(|line| !page.used[*line]) {
             for hit in &page.hits[line] {
+                if broken.whole.len() == MAX_BROKEN {
+                    return broken;
+                }
                 let opens = |field: &&usize| {
                     let pattern = labels.fields[**field];
                     pattern.opens_item && pattern.value == ValueKind::PolicyNumber

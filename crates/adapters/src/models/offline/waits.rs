@@ -13,6 +13,12 @@ use super::words::{Word, fold, words};
 /// Turns that say so by themselves (2), and those of which two do (1).
 const SIGNS: &[(&str, u8)] = &[
     ("hold off", STRONG),
+    ("but not before", STRONG),
+    ("but not until", STRONG),
+    ("not earlier than", STRONG),
+    ("at the earliest", STRONG),
+    ("no antes de", STRONG),
+    ("pas avant", STRONG),
     ("do not contact", 1),
     ("don't contact", 1),
     ("do not contact anyone", STRONG),

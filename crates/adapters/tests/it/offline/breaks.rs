@@ -24,6 +24,36 @@ async fn a_name_that_ends_with_a_joint_goes_on_in_its_column() {
 }
 
 #[tokio::test]
+async fn a_number_that_a_narrow_column_broke_goes_on_beneath() {
+    let number = |text: &'static str| async move { values(text, "number").await };
+    for (text, whole) in [
+        (
+            "Contract Number: 9APD       Client: Dry Creek Hauling LLC\n633738 26                   12 Mill Row\n",
+            "9APD 633738 26",
+        ),
+        (
+            "Begin: 05/01/2025          Contract Number: 29 IM RPC\nEnd: 05/01/2026            0619-9A\n",
+            "29 IM RPC 0619-9A",
+        ),
+        (
+            "Contract Number   29 IM RPC      DOT: 2211887\n                  0619-9A        MC: 551122\n",
+            "29 IM RPC 0619-9A",
+        ),
+        ("Contract Number: LX-4401    Begin: 05/01/2025\n26                          End: 05/01/2026\n", "LX-4401 26"),
+    ] {
+        assert_eq!(number(text).await, [(Some(0), json!(whole))], "{text}");
+    }
+    let whole = "Contract Number: LX-4401    Begin: 05/01/2025\nTX 76701                    End: 05/01/2026\n";
+    assert_eq!(number(whole).await, [(Some(0), json!("LX-4401"))], "a whole number needs no rest");
+}
+
+#[tokio::test]
+async fn a_name_ends_before_the_label_of_something_else() {
+    let text = "Client: Dry Creek Hauling LLC Client code: DRYCR-01\n";
+    assert_eq!(first(text, "client.name").await, Some(json!("Dry Creek Hauling LLC")));
+}
+
+#[tokio::test]
 async fn a_table_on_its_side_may_have_broken_labels_and_names() {
     let text = "\
 Lessor /             Larch Leasing       Rowan Leasing

@@ -39,6 +39,8 @@ pub(super) const NEW_DRIVER: &[LanguageWords] = &[
         language: "fr",
         keywords: &[
             "nouveau chauffeur^2.2",
+            "ajout d'un chauffeur|ajouter le chauffeur|ajouter ce chauffeur|ajouter un chauffeur|ajoutez le chauffeur^2.4",
+            "chauffeur & embauche|permis^1.4",
             "nouveau conducteur^2.2",
             "nouveau camionneur^2",
             "candidature^1.8",

@@ -8,7 +8,7 @@ use super::super::insurers::COMMON;
 use super::super::policies::{self, Policy};
 use super::super::schema;
 use super::sentences::{Sentence, compared, is_row};
-use super::vocabulary::{AND, BETWEEN, LAYERS, NEEDED, THERE};
+use super::vocabulary::{AND, BETWEEN, LAYERS, NEEDED, NONE, THERE};
 use crate::company;
 use crate::reading::{MESSAGE_NUMBER, ReadDocument};
 
@@ -270,9 +270,10 @@ impl<'p> Mentions<'p> {
         let says = |rows: &Vec<Vec<String>>, marks: &[&str]| {
             rows.iter().any(|row| row.iter().any(|word| marks.contains(&word.as_str())))
         };
-        let mark = |rows: &Vec<Vec<String>>| match (says(rows, NEEDED), says(rows, THERE)) {
-            (true, false) => Some(true),
-            (false, true) => Some(false),
+        let mark = |rows: &Vec<Vec<String>>| match (says(rows, NEEDED), says(rows, THERE), says(rows, NONE)) {
+            (true, false, false) => Some(true),
+            (false, true, false) => Some(false),
+            // `Not received` or `no need` says the opposite.
             _ => None,
         };
         let marked: Vec<bool> = self.rows.iter().map(mark).collect::<Option<_>>()?;

@@ -335,6 +335,45 @@ fn what_a_register_marks_is_wanted_by_its_mark() {
 }
 
 #[test]
+fn a_list_says_in_its_rows_what_is_wanted() {
+    let policies = [
+        policy("AL-40021", "Northfield Mutual", &["Auto Liability"]),
+        policy("MC-77100", "Cedar Point Casualty", &["Motor Truck Cargo"]),
+        policy("BP-30001", "Summit Bay", &[]),
+    ];
+    let wanted = |numbers: &[&str]| Some(numbers.iter().map(|number| (*number).to_owned()).collect::<Vec<_>>());
+    let on = |text: &str, register: &str| wanted_on("2026-03-02", text, register, &policies);
+    let marked = "Policy\tLoss run\tLine\nAL-40021\thave it\tAuto\nMC-77100\tNEED\tCargo\nBP-30001\tneed\tOffice\n";
+    assert_eq!(on("Please order the ones I have marked.", marked), wanted(&["MC-77100", "BP-30001"]));
+    let plain =
+        "Policy\tStatus\tLine\nAL-40021\tActive\tAuto\nMC-77100\tExpired\tCargo\nBP-30001\tNTU\tOffice building\n";
+    assert_eq!(on("Please order the ones I have marked.", plain), None, "what is marked by hand nobody sees");
+    let text = "Loss runs please for everything in the list that is active or expired. Skip the NTU row.";
+    assert_eq!(on(text, plain), wanted(&["AL-40021", "MC-77100"]));
+    let text = "Please order loss runs on every line on the tab except the office building.";
+    assert_eq!(on(text, plain), wanted(&["AL-40021", "MC-77100"]));
+    let text = "Please order loss runs for all. Our ref AL-2026-0093311, it is with the billing desk.";
+    assert_eq!(on(text, plain), wanted(&["AL-40021", "MC-77100", "BP-30001"]), "a mark is no line of coverage");
+    let text = "Please order them all.\n\nAny use by persons other than the intended recipient is prohibited.";
+    assert_eq!(on(text, plain), wanted(&["AL-40021", "MC-77100", "BP-30001"]), "a notice leaves nothing out");
+}
+
+#[test]
+fn a_day_narrows_what_a_line_picks() {
+    let mut cargo = dated("MC-77100", "2025-01-01", "2026-01-01");
+    cargo.lines = vec!["Motor Truck Cargo".to_owned()];
+    let mut auto = [dated("AL-40021", "2026-01-01", "2027-01-01"), dated("AL-40020", "2022-01-01", "2023-01-01")];
+    auto.iter_mut().for_each(|policy| policy.lines = vec!["Auto Liability".to_owned()]);
+    let [new, old] = auto;
+    let text =
+        "She wants loss runs for auto liability only, and only for policies that expired on or after January 1, 2024.";
+    let on = |policies: &[Policy]| wanted_on("2026-03-02", text, "", policies);
+    assert_eq!(on(&[new.clone(), old, cargo]), Some(vec!["AL-40021".to_owned()]));
+    let unknown = Policy { expiration: None, ..new.clone() };
+    assert_eq!(on(&[new, unknown]), None, "of one nobody knows when it ends");
+}
+
+#[test]
 fn the_dates_say_which_terms_are_over() {
     let policies = [dated("AL-40021", "2026-01-01", "2027-01-01"), dated("AL-40020", "2025-01-01", "2026-01-01")];
     let only = |number: &str| Some(vec![number.to_owned()]);

@@ -169,6 +169,16 @@ pub(super) const NOT_FOR: &[&str] = &[
 ];
 /// Turns that leave something out, whatever it is.
 pub(super) const RESTRICTS: &[&str] = &[
+    "rather you did not",
+    "rather you didnt",
+    "rather you do not",
+    "rather you dont",
+    "rather not",
+    "prefer you did not",
+    "prefer you do not",
+    "prefer not",
+    "preferimos que no",
+    "preferons que non",
     "skip",
     "dont bother",
     "do not bother",

@@ -322,3 +322,25 @@ pub(super) const NEEDED: &[&str] =
     &["need", "needed", "needs", "missing", "outstanding", "order", "request", "falta", "pedir", "manquant"];
 pub(super) const THERE: &[&str] =
     &["have", "got", "received", "rcvd", "hand", "file", "done", "tenemos", "recibido", "recu"];
+/// Words of the notice beneath a mail that it is confidential, and how many of them such a sentence has.
+pub(super) const NOTICE: &[&str] = &[
+    "recipient",
+    "intended",
+    "addressee",
+    "dissemination",
+    "disclosure",
+    "disclose",
+    "privileged",
+    "confidential",
+    "confidentiality",
+    "prohibited",
+    "unauthorized",
+    "destinatario",
+    "destinataire",
+    "error",
+];
+pub(super) const LEAST_OF_NOTICE: usize = 2;
+/// What has dates that a sentence may speak of, and so many words before the word for them.
+pub(super) const DATED: &[&str] =
+    &["policy", "policies", "one", "ones", "those", "term", "terms", "anything", "everything", "poliza", "police"];
+pub(super) const OF_DATES: usize = 4;

@@ -135,6 +135,33 @@ async fn policies_of_two_companies_ask_although_no_number_tells_them_apart() {
 }
 
 #[tokio::test]
+async fn companies_of_one_family_are_two_where_papers_insure_both() {
+    let mut world = World::new();
+    let paper =
+        |name: &str, number: &str| format!("@insured.name = {name} ?0.97\n@policies[0].policy_number = {number}");
+    world.document("a.pdf", &paper("Thorn Trucking, Inc.", "A1"));
+    world.document("b.pdf", &paper("Thorn Truckng Inc", "A2"));
+    world.run(&tool(), json!({})).await;
+    world.document("c.pdf", &paper("Thorn & Son Grain LLC", "C1"));
+    let review = world.call(&tool(), json!({})).await.unwrap().review.unwrap();
+    assert_eq!(review.details["companies"], json!(["Thorn Trucking, Inc.", "Thorn & Son Grain LLC"]));
+}
+
+#[tokio::test]
+async fn two_companies_in_a_signature_are_asked_about() {
+    let mut world = World::new();
+    let text = "Please order them.\n\nKim\nMaple Spur Trucking LLC  |  Maple Spur Logistics Inc.";
+    world.mail("kim@maplespur.example", "Losses", text);
+    let review = world.call(&tool(), json!({})).await.unwrap().review.unwrap();
+    assert_eq!(review.details["companies"], json!(["Maple Spur Logistics Inc.", "Maple Spur Trucking LLC"]));
+    let led = format!("@insured.name = Maple Spur Trucking LLC ?0.9\n{text}");
+    world.mail("kim@maplespur.example", "Losses", &led);
+    assert!(world.call(&tool(), json!({})).await.unwrap().review.is_none());
+    world.mail("kim@maplespur.example", "Losses", "Please order them.\nKim | Maple Spur Trucking LLC | 512-555-0171");
+    assert!(world.call(&tool(), json!({})).await.unwrap().review.is_none());
+}
+
+#[tokio::test]
 async fn a_consultant_writes_about_whom_the_papers_name() {
     let mut world = World::new();
     world.document("a.pdf", "@insured.name = Yarrow Cliff Transport LLC ?0.7\n@insured.dot_number = 9000001");

@@ -2,6 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
+use kybern_core::model::ExtractedField;
+
 use super::super::policies;
 use super::{FIELDS, SAID, SURE, said_in_message};
 use crate::args::as_text;
@@ -42,6 +44,22 @@ pub(super) fn may_be_one(one: &[&str], other: &[&str]) -> bool {
     shared && (beyond(one, other) < APART || beyond(other, one) < APART)
 }
 
+/// Letters that may be wrong in a word.
+const SLIPS: usize = 2;
+
+/// Whether two names with their legal forms are two companies': each has words that the other has not. A word that is
+/// only written otherwise, such as `Transp` or `Truckng`, is none.
+fn are_two((one, words): (&str, &[&str]), (other, others): (&str, &[&str])) -> bool {
+    let own = |words: &[&str], others: &[&str]| {
+        let alike = |word: &str, other: &str| {
+            let slip = word.len().min(other.len()) > 2 * SLIPS && strsim::osa_distance(word, other) <= SLIPS;
+            slip || other.starts_with(word) || word.starts_with(other)
+        };
+        words.iter().any(|word| word.len() > SLIPS && !others.iter().any(|other| alike(word, other)))
+    };
+    [one, other].iter().all(|name| company::has_legal_form(name)) && own(words, others) && own(others, words)
+}
+
 /// The companies that papers with policies insure, when they cannot be one.
 fn of_papers(read: &[ReadDocument], refused: &[String]) -> Vec<String> {
     let mut found: Vec<(String, String)> = Vec::new();
@@ -58,7 +76,10 @@ fn of_papers(read: &[ReadDocument], refused: &[String]) -> Vec<String> {
         for name in sure {
             let normal = company::normal_name(&name);
             let words: Vec<&str> = normal.split(' ').collect();
-            let alike = |(_, other): &(String, String)| may_be_one(&words, &other.split(' ').collect::<Vec<_>>());
+            let alike = |(known, other): &(String, String)| {
+                let others: Vec<&str> = other.split(' ').collect();
+                may_be_one(&words, &others) && !are_two((&name, &words), (known, &others))
+            };
             if !refused.contains(&normal) && !found.iter().any(alike) {
                 found.push((name, normal));
             }
@@ -107,17 +128,24 @@ fn signed(read: &[ReadDocument], refused: &[String]) -> Vec<String> {
     beside.into_iter().find(|named| named.len() > 1).unwrap_or_default()
 }
 
-/// The company of whoever writes, where that is another one than the papers name and the message numbers a policy.
+/// The company that a message is about, where that is another one than the papers name: that of whoever writes and numbers
+/// a policy, or one behind a label.
 pub(super) fn own_company(read: &[ReadDocument], papers: &str, refused: &[String]) -> Option<String> {
     let message = read.iter().find(|document| document.n == MESSAGE_NUMBER)?;
     let papers = company::normal_name(papers);
     let papers: Vec<&str> = papers.split(' ').collect();
     let names = message.single().filter(|field| FIELDS[0].1.contains(&field.name.as_str()) && field.confidence >= SURE);
-    let mut others = names.filter_map(|field| as_text(&field.value)).filter(|name| {
+    let numbers = numbers_policies(message);
+    // `Loss runs for Fern Hollow LLC` is about that company, whatever paper comes along.
+    let is_plain = |field: &&ExtractedField| {
+        let name = as_text(&field.value).unwrap_or_default();
+        numbers || field.confidence >= LED && company::has_legal_form(&name)
+    };
+    let mut others = names.filter(is_plain).filter_map(|field| as_text(&field.value)).filter(|name| {
         let normal = company::normal_name(name);
         !refused.contains(&normal) && !may_be_one(&papers, &normal.split(' ').collect::<Vec<_>>())
     });
-    others.next().filter(|_| numbers_policies(message))
+    others.next()
 }
 
 /// The companies with a legal form that a list names in the rows of its policies, one in each, when they are several.

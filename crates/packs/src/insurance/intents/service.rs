@@ -197,6 +197,9 @@ const OTHER_LANGUAGES: &[LanguageWords] = &[
             hurt!(
                 "accidente|choque|volcadura & herido|lesionado|hospital|ambulancia|falleció & !sin heridos|sin lesionados|no hubo heridos|nadie herido^1"
             ),
+            "copia de la factura|copia de factura|copia del recibo|estado de cuenta^1.8",
+            "factura & póliza^1",
+            "cambio de domicilio|cambio de dirección|nuevo domicilio|nueva dirección^1.6",
             "certificado de seguro^2.2",
             "certificado de aseguranza^2.2",
             "constancia de seguro^2.2",
