@@ -290,7 +290,8 @@ pub(super) fn classify(input: &ClassifyInput, intents: &PreparedIntents) -> Clas
     };
     let is_asked = || asked::intents(said, intents).iter().any(|intent| intent.key == best.intent.key);
     let is_elsewhere = || {
-        best.nearest < IN_OWN_WORDS && !best.has("doc:") && !only_hands_on(input, intents) && asks_anything(&input.text)
+        let is_others = best.nearest < IN_OWN_WORDS && best.likeness < A_LITTLE_LIKE && !best.has("doc:");
+        is_others && !only_hands_on(input, intents) && asks_anything(clip(&input.text, MAX_TEXT))
     };
     if (tells_much(said) && !best.is_wished && !is_told() && !is_asked()) || is_elsewhere() {
         confidence = confidence.min(ONLY_NAMED);
