@@ -1,20 +1,12 @@
 //! Companies' names and numbers in the form in which they are compared. Two spellings of one company meet here, and
 //! nowhere else, so that every pack finds the same entity.
 
-/// Words of companies, firms and banks that write for an insured and are none.
-pub(crate) const OFFICES: [&str; 33] = [
-    "accountants",
-    "accounting",
-    "cpa",
-    "cpas",
-    "attorneys",
-    "counsel",
-    "lending",
-    "lenders",
-    "bank",
-    "contadores",
-    "abogados",
-    "comptables",
+/// Words for firms that write for others.
+pub(crate) const FIRMS: [&str; 9] =
+    ["accountants", "cpa", "cpas", "attorneys", "solicitors", "contadores", "abogados", "comptables", "avocats"];
+
+/// Words of companies that write for an insured and are none.
+pub(crate) const OFFICES: [&str; 21] = [
     "insurance",
     "assurance",
     "assurances",
@@ -135,7 +127,7 @@ pub(crate) fn has_legal_form(name: &str) -> bool {
 
 /// Whether a name has a word by which those who place insurance, and insurers, are known.
 pub(crate) fn is_office(name: &str) -> bool {
-    normal_name(name).split(' ').any(|word| OFFICES.contains(&word))
+    normal_name(name).split(' ').any(|word| OFFICES.contains(&word) || FIRMS.contains(&word))
 }
 
 /// A DOT number as digits without leading zeros; `None` when there are none, or more than eight.

@@ -17,6 +17,7 @@ pub mod assistant;
 mod bundled_plan;
 mod change;
 mod company;
+mod company_names;
 mod contact;
 mod contact_fields;
 mod coverage;

@@ -322,22 +322,18 @@ fn is_office(name: &str, schema: &ExtractionSchema) -> bool {
         let against = signs.iter().filter_map(|sign| sign.strip_prefix('-')).any(has);
         !against && signs.iter().any(|sign| has(sign))
     };
-    company::OFFICES.iter().any(|sign| has(sign)) || signs.into_iter().any(signed)
+    company::OFFICES.iter().chain(&company::FIRMS).any(|sign| has(sign)) || signs.into_iter().any(signed)
 }
 
 /// Words of a line behind a name that says what it is.
 const MAX_DESCRIBED: usize = 5;
-/// Words for firms that write for others.
-const FIRMS: [&str; 9] =
-    ["accountants", "cpa", "cpas", "attorneys", "solicitors", "contadores", "abogados", "comptables", "avocats"];
-
 /// Whether what stands behind a name and a comma, or right beneath it, says that it is such a firm: `Fern & Pike, Certified
 /// Public Accountants`.
 fn is_described_as_firm(behind: &str) -> bool {
     let described = behind.strip_prefix(',').or_else(|| behind.trim_start_matches(['\r', ' ']).strip_prefix('\n'));
     let line = described.unwrap_or_default().lines().next().unwrap_or_default();
     let words: Vec<String> = line.split_whitespace().map(company::normal_name).collect();
-    words.len() <= MAX_DESCRIBED && words.iter().any(|word| FIRMS.contains(&word.as_str()))
+    words.len() <= MAX_DESCRIBED && words.iter().any(|word| company::FIRMS.contains(&word.as_str()))
 }
 
 /// The name in a text that an address's domain is made of: one with a legal form, else the last one.

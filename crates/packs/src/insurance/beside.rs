@@ -7,6 +7,7 @@
 
 use std::cell::LazyCell;
 use std::collections::HashSet;
+use std::sync::LazyLock;
 
 use kybern_core::id::RecordId;
 
@@ -30,6 +31,7 @@ static WRITTEN: Pattern = Pattern::new(
 const LEAST_DIGITS: usize = 4;
 /// Letters before a number that say what else it is.
 const OTHERS: [&str; 13] = ["DOT", "USDOT", "MC", "MX", "FF", "NAIC", "CDL", "VIN", "PO", "FEIN", "EIN", "UNIT", "FY"];
+/// Months, between the digits of a day.
 const MONTHS: [&str; 12] = ["JAN", "FEB", "MAR", "APR", "MAY", "JUN", "JUL", "AUG", "SEP", "OCT", "NOV", "DEC"];
 /// Words before a number that say what else it is.
 const OTHER_WORDS: [&str; 24] = [
@@ -204,15 +206,24 @@ fn is_listed(text: &str, start: usize, end: usize) -> bool {
     words == 0 && is_coverage(rest) || ends && words <= MAX_LISTED
 }
 
-/// Words behind a line of coverage that still belong to it: `responsabilidad civil de auto`.
+/// Words behind a line of coverage that still belong to it: `responsabilidad civil de auto`. Longer texts are none.
 const MAX_MORE: usize = 2;
+const MAX_COVERAGE: usize = 80;
+
+/// The phrases for lines of coverage, as names are compared.
+static COVERAGES: LazyLock<Vec<String>> = LazyLock::new(|| {
+    let phrases = TERMS.iter().filter_map(|term| term.split_once('=')).filter(|(_, line)| !line.is_empty());
+    phrases.map(|(phrase, _)| company::normal_name(phrase.trim_end_matches('?'))).collect()
+});
 
 /// Whether a text only names a line of coverage.
 fn is_coverage(text: &str) -> bool {
+    if text.len() > MAX_COVERAGE {
+        return false;
+    }
     let text = company::normal_name(text);
-    let phrases = TERMS.iter().filter_map(|term| term.split_once('=')).filter(|(_, line)| !line.is_empty());
-    phrases.map(|(phrase, _)| company::normal_name(phrase.trim_end_matches('?'))).any(|phrase| {
-        let rest = text.strip_prefix(&phrase).filter(|rest| rest.is_empty() || rest.starts_with(' '));
+    COVERAGES.iter().any(|phrase| {
+        let rest = text.strip_prefix(phrase.as_str()).filter(|rest| rest.is_empty() || rest.starts_with(' '));
         rest.is_some_and(|rest| rest.split_whitespace().count() <= MAX_MORE)
     })
 }

@@ -50,7 +50,8 @@ fn whoever_writes_is_no_part_of_the_company() {
 fn whoever_places_insurance_is_not_whom_it_is_for() {
     let is_office = |name: &str| is_office(name, &ExtractionSchema::default());
     assert!(
-        is_office("Fern Hollow Wholesale")
+        !is_office("River Bank Hauling LLC")
+            && is_office("Fern Hollow Wholesale")
             && is_office("Courtage Fern Hollow")
             && is_office("Fern Hollow Brokers")
             && !is_office("Fern Hollow Freight")

@@ -1,15 +1,16 @@
 //! What a longer message asks for. It tells of many things, so what it only names decides nothing: a sentence that asks
 //! says for what, and one that points back (`can you get it for us?`) asks for what those before it tell of.
 
+use std::sync::LazyLock;
+
 use kybern_core::model::IntentSpec;
 
 use super::acts::{self, Act};
 use super::analyse::clip;
-use super::keywords::Keyword;
-use super::message::{Message, Search};
+use super::message::Message;
 use super::phrases::Phrases;
 use super::prepared::PreparedIntents;
-use super::wishes::sentences;
+use super::wishes::{ranked, sentences};
 use super::words::{Word, fold, words};
 
 /// What is looked at of a message, and its sentences.
@@ -17,12 +18,10 @@ const MAX_TEXT: usize = 8 * 1024;
 const MAX_SENTENCES: usize = 60;
 /// What must speak for an intent in a sentence, or in the words of it that are asked for.
 const LEAST_SCORE: f64 = 1.2;
-/// What must speak for it of what speaks for the one that most speaks for.
+/// The share of the highest score among the sentences that an intent needs.
 const LEAST_SHARE: f64 = 0.6;
 /// By how much more must speak for it than for any other.
 const LEAST_LEAD: f64 = 0.3;
-/// How keywords begin that want something asked for.
-const ASKED: &str = "ask:";
 /// So many sentences before it a sentence may point to.
 const BACK: usize = 4;
 
@@ -90,13 +89,14 @@ const POINTING: &[&str] = &[
     "le demander",
 ];
 
-static POINTS: std::sync::LazyLock<Phrases> = std::sync::LazyLock::new(|| Phrases::of(POINTING.iter().copied()));
+static POINTS: LazyLock<Phrases> = LazyLock::new(|| Phrases::of(POINTING.iter().copied()));
 
 /// One sentence: what stands in it, and what of it is asked for.
 struct Sentence {
     text: String,
     /// The words that are asked for.
     asked: String,
+    /// Whether a word of it points to what was said before.
     points: bool,
 }
 
@@ -156,19 +156,12 @@ pub(super) fn tells<'i>(line: &str, intents: &'i PreparedIntents) -> Option<&'i 
     best(&Message::of_sentence(line), intents, false).map(|(_, intent)| intent)
 }
 
-/// The intent for which most speaks; with `asks`, where one of its keywords is something that can be asked for.
+/// The intent for which most speaks; with `asks`, of those with something that can be asked for.
 fn best<'i>(message: &Message, intents: &'i PreparedIntents, asks: bool) -> Option<Found<'i>> {
-    let search = Search::new(message, &intents.keywords.stems);
-    let score = |keywords: &Vec<Keyword>| {
-        let weights = || keywords.iter().map(|keyword| (keyword, search.weigh(keyword)));
-        let asked = || weights().any(|(keyword, weight)| weight > 0.0 && keyword.phrase.starts_with(ASKED));
-        if asks && !asked() { 0.0 } else { weights().map(|(_, weight)| weight).sum::<f64>() }
-    };
-    let of_intents = intents.keywords.of_intents.iter().zip(intents.specs.iter());
-    let mut scores: Vec<Found<'_>> = of_intents.map(|(keywords, intent)| (score(keywords), intent)).collect();
-    scores.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| a.1.key.cmp(&b.1.key)));
-    let second = scores.get(1).map_or(0.0, |second| second.0.max(0.0));
-    scores.first().copied().filter(|(score, _)| *score >= LEAST_SCORE && score - second >= LEAST_LEAD)
+    let mut scores = ranked(message, intents).into_iter().filter(|(_, can, _)| *can || !asks);
+    let (score, _, intent) = scores.next()?;
+    let second = scores.next().map_or(0.0, |second| second.0.max(0.0));
+    (score >= LEAST_SCORE && score - second >= LEAST_LEAD).then_some((score, intent))
 }
 
 #[cfg(test)]

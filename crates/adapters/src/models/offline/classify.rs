@@ -9,7 +9,7 @@ use kybern_core::mail::MailKind;
 use kybern_core::model::{Classification, ClassifyInput, IntentSpec};
 
 use super::analyse::{clip, round};
-use super::keywords::{Keyword, UNASKED};
+use super::keywords::{ASKED, GIVEN, Keyword, UNASKED};
 use super::message::{MAX_TEXT, Message, Search, hands_on};
 use super::prepared::PreparedIntents;
 use super::words::{Word, fold, words};
@@ -37,8 +37,6 @@ const BESIDE_WISH: f64 = 0.5;
 /// How sure an intent is that only words speak for, when a machine wrote them; and one that only papers speak for.
 const WORDS_OF_MACHINE: f64 = 0.4;
 const ONLY_PAPERS: f64 = 0.5;
-/// How keywords begin that want something asked for.
-const ASKED: &str = "ask:";
 /// From this confidence on, words ask for something.
 const ASKS: f64 = 0.9;
 /// With fewer telling words a message only points at its papers.
@@ -50,16 +48,15 @@ const KIND_SPEAKS: f64 = 1.0;
 const A_LITTLE_LIKE: f64 = 0.2;
 /// A message with more words than this tells many things: what it only names says little about what it wants.
 const MANY_WORDS: usize = 70;
-/// What must speak for it of what speaks for another one.
+/// The share of the highest score that the only wish of such a message needs to come first.
 const LEAST_SHARE: f64 = 0.3;
-/// Words of a line that is one of a text.
+/// A line with at least so many words is prose, and no line of a form or a list.
 const FULL_LINE: usize = 8;
-/// What the only wish of such a message counts at least.
+/// The least score of the only wish of such a message.
 const LEAST_WISHED: f64 = 2.0;
-/// How sure an intent is that such a message asks for nowhere, and hands nothing over for.
+/// How sure an intent is at most that such a message only names: no sentence asks for it, or hands anything over.
 const ONLY_NAMED: f64 = 0.6;
-/// How keywords begin that want something handed over, and those of the papers that came along and of machines.
-const GIVEN: &str = "give:";
+/// How keywords begin that the papers which came along meet, and the kind of a machine.
 const TOLD: [&str; 2] = ["doc:", "mail:"];
 /// How sure the kind of a machine is.
 const BY_STRUCTURE: f64 = 0.95;
@@ -284,10 +281,8 @@ pub(super) fn classify(input: &ClassifyInput, intents: &PreparedIntents) -> Clas
     // What nobody has to ask for is told by the subject and the papers, too.
     let is_wish = best.intent.keywords.iter().any(|keyword| keyword.starts_with(ASKED) && !keyword.contains("^-"));
     let of_subject = || asked::tells(&input.subject, intents).is_some_and(|intent| intent.key == best.intent.key);
-    let is_told = || {
-        let is_told = || of_subject() || TOLD.iter().any(|told| best.has(told));
-        best.has(GIVEN) || only_hands_on(input, intents) || !is_wish && is_told()
-    };
+    let of_papers = || TOLD.iter().any(|told| best.has(told));
+    let is_told = || best.has(GIVEN) || only_hands_on(input, intents) || !is_wish && (of_subject() || of_papers());
     let is_asked = || asked::intents(said, intents).iter().any(|intent| intent.key == best.intent.key);
     let is_elsewhere = || {
         let is_others = best.nearest < IN_OWN_WORDS && best.likeness < A_LITTLE_LIKE && !best.has("doc:");

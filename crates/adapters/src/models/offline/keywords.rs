@@ -16,8 +16,11 @@ use super::acts::Act;
 use super::wishes::FOR;
 use super::words::{fold, is_long, same, stem, words};
 
+/// How keywords begin that want something asked for, and something handed over.
+pub(super) const ASKED: &str = "ask:";
+pub(super) const GIVEN: &str = "give:";
 /// How keywords begin that want a phrase asked for, or handed over.
-const ACTS: [(&str, Act); 2] = [("ask:", Act::Asked), ("give:", Act::Given)];
+const ACTS: [(&str, Act); 2] = [(ASKED, Act::Asked), (GIVEN, Act::Given)];
 /// Begins a phrase that must not be there.
 const ABSENT: char = '!';
 /// Begins a word of a phrase that is wanted as it is written.

@@ -5,7 +5,7 @@ use kybern_core::model::IntentSpec;
 use super::acts::{self, Act};
 use super::analyse::clip;
 use super::conditions;
-use super::keywords::Keyword;
+use super::keywords::{ASKED, Keyword};
 use super::message::{Message, Search};
 use super::prepared::PreparedIntents;
 use super::words::{Word, words};
@@ -21,8 +21,6 @@ const LEAST_ASKED: f64 = 1.5;
 /// How a keyword begins that names an intent for whose sake this one is wished: of the two, it is no wish of its own.
 pub(super) const FOR: &str = "for:";
 
-/// How keywords begin that want something asked for.
-const ASKED: &str = "ask:";
 /// Letters of a wish that are shown to a person.
 const MAX_SHOWN: usize = 80;
 
@@ -206,6 +204,15 @@ fn of_sentence<'i>(sentence: &str, intents: &'i PreparedIntents) -> Option<&'i I
 
 /// The intent for which a message surely speaks; with `asked`, one of which something must be asked for.
 fn surely<'i>(message: &Message, intents: &'i PreparedIntents, asked: bool) -> Option<&'i IntentSpec> {
+    let scores = ranked(message, intents);
+    let second = scores.get(1).map_or(0.0, |second| second.0.max(0.0));
+    let (score, asks, intent) = scores.first()?;
+    let least = if *asks && !asked { LEAST_ASKED } else { LEAST_SCORE };
+    ((*asks || !asked) && *score >= least && score - second >= LEAST_LEAD).then_some(intent)
+}
+
+/// What speaks for each intent, and whether any of it is something that can be asked for; the most first.
+pub(super) fn ranked<'i>(message: &Message, intents: &'i PreparedIntents) -> Vec<(f64, bool, &'i IntentSpec)> {
     let search = Search::new(message, &intents.keywords.stems);
     let of_intents = intents.keywords.of_intents.iter().zip(intents.specs.iter());
     let mut scores: Vec<(f64, bool, &IntentSpec)> = of_intents
@@ -216,10 +223,7 @@ fn surely<'i>(message: &Message, intents: &'i PreparedIntents, asked: bool) -> O
         })
         .collect();
     scores.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| a.2.key.cmp(&b.2.key)));
-    let second = scores.get(1).map_or(0.0, |second| second.0.max(0.0));
-    let (score, asks, intent) = scores.first()?;
-    let least = if *asks && !asked { LEAST_ASKED } else { LEAST_SCORE };
-    ((*asks || !asked) && *score >= least && score - second >= LEAST_LEAD).then_some(intent)
+    scores
 }
 
 /// Sentences, and the items of lists.

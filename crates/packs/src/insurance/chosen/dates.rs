@@ -14,6 +14,7 @@ const AFTER: &[(&str, bool)] =
     &[("on or after", true), ("on and after", true), ("after", false), ("since", true), ("later than", false)];
 const BEFORE: &[(&str, bool)] =
     &[("on or before", true), ("on and before", true), ("before", false), ("prior to", false), ("earlier than", false)];
+/// Turns behind a period that let later ones count, too.
 const OR_LATER: &[&str] =
     &["or later", "and later", "or after", "and after", "or newer", "onward", "onwards", "and on"];
 const MONTHS: [&str; 12] = [

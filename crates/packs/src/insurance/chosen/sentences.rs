@@ -97,6 +97,11 @@ impl Sentence {
         phrases.iter().filter_map(|phrase| self.has(at, phrase)).max()
     }
 
+    /// Whether any of these phrases stands in it.
+    pub(super) fn has_turn(&self, phrases: &[&str]) -> bool {
+        (0..self.words.len()).any(|at| self.any(at, phrases).is_some())
+    }
+
     /// Whether the word there is one of these.
     pub(super) fn is(&self, at: usize, words: &[&str]) -> bool {
         self.words.get(at).is_some_and(|word| words.iter().any(|other| word.is(other)))

@@ -291,10 +291,10 @@ fn wanted_on(day: &str, text: &str, register: &str, policies: &[Policy]) -> Opti
         extraction: Extraction { fields, ..Extraction::default() },
         text: Arc::new(text),
     };
-    let place = |(item, policy): (usize, &Policy)| {
-        let start = register.find(&policy.number)?;
+    let place = |n: u32, text: &str, (item, policy): (usize, &Policy)| {
+        let start = text.find(&policy.number)?;
         let source =
-            FieldSource { document: 1, page: 1, start, end: start + policy.number.len(), ..FieldSource::default() };
+            FieldSource { document: n, page: 1, start, end: start + policy.number.len(), ..FieldSource::default() };
         Some(ExtractedField {
             name: "policy_number".to_owned(),
             group: Some("policies".to_owned()),
@@ -307,9 +307,11 @@ fn wanted_on(day: &str, text: &str, register: &str, policies: &[Policy]) -> Opti
             rival: None,
         })
     };
-    let fields = policies.iter().enumerate().filter_map(place).collect();
-    let all =
-        [read(1, crate::reading::as_document(register.to_owned()), fields), read(MESSAGE_NUMBER, message, Vec::new())];
+    let fields = |n: u32, text: &str| policies.iter().enumerate().filter_map(|one| place(n, text, one)).collect();
+    // Without a register the message numbers them.
+    let own = if register.is_empty() { fields(MESSAGE_NUMBER, text) } else { Vec::new() };
+    let paper = crate::reading::as_document(register.to_owned());
+    let all = [read(1, paper, fields(1, register)), read(MESSAGE_NUMBER, message, own)];
     match choice(&all, policies) {
         Choice::All => Some(policies.iter().map(|policy| policy.number.clone()).collect()),
         Choice::These(wanted) => {
@@ -345,6 +347,9 @@ fn a_list_says_in_its_rows_what_is_wanted() {
     let on = |text: &str, register: &str| wanted_on("2026-03-02", text, register, &policies);
     let marked = "Policy\tLoss run\tLine\nAL-40021\thave it\tAuto\nMC-77100\tNEED\tCargo\nBP-30001\tneed\tOffice\n";
     assert_eq!(on("Please order the ones I have marked.", marked), wanted(&["MC-77100", "BP-30001"]));
+    assert_eq!(on("Please order them all.", marked), None, "a paper's own words may mean something else");
+    let own = "Please order what I lack:\n\nAL-40021\thave it\tAuto\nMC-77100\tNEED\tCargo\nBP-30001\tneed\tOffice\n";
+    assert_eq!(on(own, ""), wanted(&["MC-77100", "BP-30001"]), "its writer's own list");
     let plain =
         "Policy\tStatus\tLine\nAL-40021\tActive\tAuto\nMC-77100\tExpired\tCargo\nBP-30001\tNTU\tOffice building\n";
     assert_eq!(on("Please order the ones I have marked.", plain), None, "what is marked by hand nobody sees");
@@ -394,6 +399,7 @@ fn what_is_said_of_some_policies_and_not_understood_is_asked_about() {
         "Please order the loss runs. I put that in on their portal yesterday, do not double up.",
         "Please order the loss runs today. I do not think the cargo can wait.",
         "Please order the loss runs, whatever is active.",
+        "Please order the loss runs. Cargo is with Cedar Point Casualty Company, and we would rather you did not approach them.",
     ] {
         assert_eq!(on(text), None, "{text}");
     }

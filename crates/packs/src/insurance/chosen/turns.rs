@@ -169,16 +169,6 @@ pub(super) const NOT_FOR: &[&str] = &[
 ];
 /// Turns that leave something out, whatever it is.
 pub(super) const RESTRICTS: &[&str] = &[
-    "rather you did not",
-    "rather you didnt",
-    "rather you do not",
-    "rather you dont",
-    "rather not",
-    "prefer you did not",
-    "prefer you do not",
-    "prefer not",
-    "preferimos que no",
-    "preferons que non",
     "skip",
     "dont bother",
     "do not bother",
@@ -269,6 +259,19 @@ pub(super) const NOT_NEEDED: &[&str] = &[
     "no es necesario",
     "n est pas necessaire",
     "ne sont pas necessaires",
+];
+/// Polite ones, behind which the sentence tells what is not to be done.
+pub(super) const RATHER_NOT: &[&str] = &[
+    "rather you did not",
+    "rather you didnt",
+    "rather you do not",
+    "rather you dont",
+    "rather not",
+    "prefer you did not",
+    "prefer you do not",
+    "prefer not",
+    "preferimos que no",
+    "preferons que non",
 ];
 /// Orders not to turn to those whom the sentence has named before.
 pub(super) const LEAVE_THEM: &[&str] = &[

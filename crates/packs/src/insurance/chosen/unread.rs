@@ -1,8 +1,9 @@
 //! What a message says of policies in words that nobody here knows: it is asked about.
 
 use super::mentions::Mentions;
+use super::picked::add;
 use super::sentences::{Border, Sentence};
-use super::{Choice, add, turns as say, vocabulary as word};
+use super::{Choice, turns as say, vocabulary as word};
 
 /// Words of a sentence that may only point at what the one before names.
 const POINTS: usize = 4;
@@ -24,8 +25,7 @@ pub(super) fn unread(said: &[(bool, Sentence)], mentions: &Mentions<'_>, count: 
 
 /// Whether a sentence leaves something out, and names no company beside the policies that it may mean.
 fn restricts(sentence: &Sentence) -> bool {
-    let turns = (0..sentence.words.len()).any(|at| sentence.any(at, say::RESTRICTS).is_some());
-    turns && !sentence.has_any(word::COMPANIES)
+    sentence.has_turn(say::RESTRICTS) && !sentence.has_any(word::COMPANIES)
 }
 
 /// Whether a sentence that asks for nothing says more of some of the policies than which they are: `the comp went to the

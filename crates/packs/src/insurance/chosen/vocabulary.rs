@@ -318,10 +318,8 @@ pub(super) const ALL_OF: &[&str] = &[
     "term",
 ];
 /// What a list says of a report that is needed, and of one that is there already.
-pub(super) const NEEDED: &[&str] =
-    &["need", "needed", "needs", "missing", "outstanding", "order", "request", "falta", "pedir", "manquant"];
-pub(super) const THERE: &[&str] =
-    &["have", "got", "received", "rcvd", "hand", "file", "done", "tenemos", "recibido", "recu"];
+pub(super) const NEEDED: &[&str] = &["need", "needed", "needs", "missing", "outstanding", "falta", "manquant"];
+pub(super) const THERE: &[&str] = &["have", "got", "received", "rcvd", "tenemos", "recibido", "recu"];
 /// Words of the notice beneath a mail that it is confidential, and how many of them such a sentence has.
 pub(super) const NOTICE: &[&str] = &[
     "recipient",
