@@ -257,7 +257,14 @@ pub(crate) fn legal(body: &str, short: &Named) -> Option<Named> {
 
 /// The names of companies on a line, by their legal form.
 pub(crate) fn formed(line: &str) -> impl Iterator<Item = String> {
-    names(line).map(|named| named.name).filter(|name| company::has_legal_form(name))
+    let whole = |mut name: String| {
+        // Behind `LLC` a dot ends the sentence.
+        if ["LLC.", "LLP.", "LP."].iter().any(|end| name.ends_with(end)) {
+            name.pop();
+        }
+        name
+    };
+    names(line).map(move |named| whole(named.name)).filter(|name| company::has_legal_form(name))
 }
 
 /// The name of an owner together with that under which he trades, where a text has both: `Ada Example dba Fern Hollow`.

@@ -199,7 +199,11 @@ fn is_swapped(one: &[u8], other: &[u8]) -> bool {
 /// The policies of one document, with the insurers that their codes or the document's words mean.
 fn insured_by(document: &ReadDocument, insurers: &Insurers) -> Vec<Policy> {
     let mut policies = of_document(document);
+    let read: Vec<String> = policies.iter().map(Policy::key).collect();
     for (number, insurer) in insurers.loose_in(document.n) {
+        if read.contains(&company::policy_number(number)) {
+            continue;
+        }
         let (number, insurer) = (number.to_owned(), Some(insurer.to_owned()));
         let documents = vec![document.n];
         policies.push(Policy { number, insurer, confidence: Some(LOOSE), documents, ..Policy::default() });
@@ -208,8 +212,12 @@ fn insured_by(document: &ReadDocument, insurers: &Insurers) -> Vec<Policy> {
     if document.n == MESSAGE_NUMBER {
         // In a letter a label of the next sentence may lead to another insurer than that of the number's own.
         for policy in &mut policies {
-            let own = insurers.beside(document.n, policy.key());
-            policy.insurer = own.map(str::to_owned).or(policy.insurer.take());
+            let Some(own) = insurers.beside(document.n, policy.key()) else { continue };
+            let read = policy.insurer.replace(own.to_owned());
+            // One that nobody knows, and that is not this one cut short, may be the number's all the same.
+            if let Some(read) = read.filter(|read| !insurers.knows(read) && first_word(read) != first_word(own)) {
+                policy.contested.extend([read, own.to_owned()]);
+            }
         }
     }
     for policy in &mut policies {
@@ -232,6 +240,11 @@ fn insured_by(document: &ReadDocument, insurers: &Insurers) -> Vec<Policy> {
         open.for_each(|policy| policy.insurer = Some(only.to_owned()));
     }
     policies
+}
+
+/// The word by which an insurer is called.
+fn first_word(name: &str) -> String {
+    company::normal_name(name).split(' ').next().unwrap_or_default().to_owned()
 }
 
 /// Names whom a policy's contested readings mean, and those of its name and its code where they are two known insurers'.

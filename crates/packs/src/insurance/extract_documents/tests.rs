@@ -162,6 +162,19 @@ async fn two_companies_in_a_signature_are_asked_about() {
 }
 
 #[tokio::test]
+async fn companies_of_whom_a_message_speaks_together_are_several() {
+    let mut world = World::new();
+    let names = "@companies[0].name = Redbud Haul LLC\n@companies[1].name = Larch Logistics LLC";
+    let text = "Please order them for both of our companies, Redbud Haul LLC and Larch Logistics LLC.";
+    world.mail("kim@redbudhaul.example", "Losses", &format!("{text}\n\n{names}"));
+    let review = world.call(&tool(), json!({})).await.unwrap().review.unwrap();
+    assert_eq!(review.details["companies"], json!(["Larch Logistics LLC", "Redbud Haul LLC"]));
+    let text = "Please order them for Redbud Haul LLC. Larch Logistics LLC, a shipper, wants them.";
+    world.mail("kim@redbudhaul.example", "Losses", &format!("{text}\n\n{names}"));
+    assert!(world.call(&tool(), json!({})).await.unwrap().review.is_none());
+}
+
+#[tokio::test]
 async fn a_consultant_writes_about_whom_the_papers_name() {
     let mut world = World::new();
     world.document("a.pdf", "@insured.name = Yarrow Cliff Transport LLC ?0.7\n@insured.dot_number = 9000001");

@@ -24,7 +24,7 @@ const INSURERS: [&str; 8] =
 /// The companies that papers insure, that a message lists, that rows name, or for which it is signed, when they are
 /// several.
 pub(super) fn several(read: &[ReadDocument], refused: &[String]) -> Vec<String> {
-    let ways = [of_papers, listed, in_rows, signed];
+    let ways = [of_papers, listed, in_rows, signed, spoken_of];
     ways.into_iter().map(|way| way(read, refused)).find(|names| !names.is_empty()).unwrap_or_default()
 }
 
@@ -126,6 +126,45 @@ fn signed(read: &[ReadDocument], refused: &[String]) -> Vec<String> {
         named.into_values().collect::<Vec<_>>()
     });
     beside.into_iter().find(|named| named.len() > 1).unwrap_or_default()
+}
+
+/// Turns by which a message speaks of several companies as one. `Our other company` is none: it may have its own insurance.
+const PLURALS: [&str; 11] = [
+    "both companies",
+    "both of our companies",
+    "both our companies",
+    "both of the companies",
+    "our two companies",
+    "my two companies",
+    "all of our companies",
+    "each of our companies",
+    "nuestras dos empresas",
+    "las dos empresas",
+    "nos deux compagnies",
+];
+
+/// The companies that a message names with their legal forms behind such a turn, within two lines, when they are several.
+fn spoken_of(read: &[ReadDocument], refused: &[String]) -> Vec<String> {
+    let Some(message) = read.iter().find(|document| document.n == MESSAGE_NUMBER) else { return Vec::new() };
+    let text = message.text.full_text();
+    let lines: Vec<&str> = text.lines().collect();
+    let speaks = |line: &str| {
+        let line = format!(" {} ", company::normal_name(line));
+        PLURALS.iter().any(|turn| line.contains(&format!(" {turn} ")))
+    };
+    let at = lines.iter().position(|line| speaks(line));
+    let behind = at.map_or(&[][..], |at| &lines[at..lines.len().min(at + 2)]);
+    let named = behind.iter().flat_map(|line| named::formed(line)).filter(|name| {
+        let normal = company::normal_name(name);
+        let is_insurers = normal.split(' ').any(|word| INSURERS.contains(&word));
+        !refused.contains(&normal) && !is_insurers && !company::is_office(name)
+    });
+    let found: BTreeMap<String, String> = named.map(|name| (company::normal_name(&name), name)).collect();
+    // `Hollow LLC` is only the end of `Fern Hollow LLC`.
+    let is_end =
+        |name: &str| found.keys().any(|other| other.strip_suffix(name).is_some_and(|rest| rest.ends_with(' ')));
+    let whole: Vec<String> = found.iter().filter(|(normal, _)| !is_end(normal)).map(|(_, name)| name.clone()).collect();
+    if whole.len() > 1 { whole } else { Vec::new() }
 }
 
 /// The company that a message is about, where that is another one than the papers name: that of whoever writes and numbers

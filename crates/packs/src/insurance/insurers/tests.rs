@@ -110,6 +110,24 @@ async fn in_a_letter_the_insurer_of_the_numbers_own_sentence_counts() {
 }
 
 #[tokio::test]
+async fn an_unknown_insurer_beside_a_known_one_is_contested() {
+    let mut world = World::new();
+    insurer(&world, "naic:77001", "Prairie Lantern Mutual");
+    let text = "Prairie Lantern has AB-7712, 2021 to 2023 was with Quillfeather.\n\
+                @insured.name = Acme LLC\n@policies[0].insurer = Quillfeather Insurance\n@policies[0].policy_number = AB-7712";
+    world.mail("kim@acme.example", "Losses", text);
+    let contested = async |world: &mut World, text: &str| {
+        world.mail("kim@acme.example", "Losses", text);
+        world.run(&ExtractDocuments::new(), json!({})).await["extracted_policies"][0]["contested"].clone()
+    };
+    let both = json!(["Quillfeather Insurance", "Prairie Lantern Mutual"]);
+    assert_eq!(contested(&mut world, text).await, both);
+    // Its own name cut short is no other insurer.
+    let text = text.replace("= Quillfeather Insurance", "= Prairie Lant");
+    assert_eq!(contested(&mut world, &text).await, Value::Null);
+}
+
+#[tokio::test]
 async fn a_policy_of_a_paper_that_names_two_insurers_has_none() {
     let mut world = World::new();
     insurer(&world, "naic:77001", "Prairie Lantern Mutual");
