@@ -11,6 +11,10 @@ use serde::{Deserialize, Serialize};
 #[serde(transparent)]
 pub struct NanoUsd(pub i64);
 
+/// The most that one call of a tool or a model counts for: ten thousand dollars. What says more is mistaken, and sums of
+/// such calls would not fit where they are added up; of this it takes 900,000 in one account.
+pub const MAX_COST: NanoUsd = NanoUsd(10_000_000_000_000);
+
 impl fmt::Display for NanoUsd {
     /// Dollars, exactly and without zeros at the end: `$1.25`, `$0.000003`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -6,6 +6,9 @@ use serde_json::Value;
 use crate::id::{OutboxId, TaskId};
 use crate::time::Timestamp;
 
+/// The kind of the job that sends a message.
+pub const SEND_JOB: &str = "outbox.send";
+
 /// By which way a message leaves.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

@@ -13,6 +13,8 @@ use kybern_core::time::{Millis, Timestamp};
 
 /// So many failures in a row open it.
 const FAILURES: u32 = 5;
+/// So many when they are all one asker's.
+const FAILURES_OF_ONE: u32 = 20;
 /// How long it stays open. A probe that nobody told the end of counts as lost after the same time.
 const REST: Millis = Millis::from_secs(30);
 
@@ -68,9 +70,18 @@ impl Breaker {
 
     /// After a failure that speaks against its health.
     pub(crate) const fn failed(self, now: Timestamp) -> Self {
+        self.failed_again(FAILURES, now)
+    }
+
+    /// The same where all failures in this row were one asker's: what they ask may be at fault.
+    pub(crate) const fn failed_for_one(self, now: Timestamp) -> Self {
+        self.failed_again(FAILURES_OF_ONE, now)
+    }
+
+    const fn failed_again(self, most: u32, now: Timestamp) -> Self {
         match self {
             Self::Closed => Self::Failing(1),
-            Self::Failing(n) if n + 1 < FAILURES => Self::Failing(n + 1),
+            Self::Failing(n) if n + 1 < most => Self::Failing(n + 1),
             Self::Failing(_) | Self::Open(_) | Self::Probing(_) => Self::Open(now.plus(REST)),
         }
     }

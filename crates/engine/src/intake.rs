@@ -17,6 +17,8 @@ use crate::task::submit::{Incoming, Part, Taken};
 
 /// Mails of ours that a mail may answer and that are looked at, the nearest first.
 const MAX_ANSWERED: usize = 10;
+/// Bytes of a message's own key, such as its `Message-ID`, that are kept as they are.
+const MAX_KEY: usize = 255;
 /// Lines of a webhook's body that are shown to the intent model.
 const MAX_LINES: usize = 400;
 /// Characters of one name in it, with the names around it; a longer one is left out.
@@ -76,7 +78,7 @@ impl Engine {
         let incoming = Incoming {
             channel: Channel::Email,
             source: "email".to_owned(),
-            dedupe_key: Some(mail.message_id.unwrap_or_else(|| format!("hash:{hash}"))),
+            dedupe_key: Some(mail.message_id.map_or_else(|| format!("hash:{hash}"), short_key)),
             body_hash: Some(hash),
             input: mail.text,
             payload,
@@ -158,7 +160,7 @@ impl Engine {
         let incoming = Incoming {
             channel: Channel::Sms,
             source: "sms".to_owned(),
-            dedupe_key: get("MessageSid"),
+            dedupe_key: get("MessageSid").map(short_key),
             body_hash: Some(hash),
             input: body,
             payload: Value::Object(fields),
@@ -321,6 +323,11 @@ pub(crate) fn within_limits(parts: &[Part]) -> Result<()> {
         return Err(Error::new(ErrorCode::PayloadTooLarge, message));
     }
     Ok(())
+}
+
+/// A key that a stranger has chosen, as it is kept: indexes take no long ones.
+fn short_key(key: String) -> String {
+    if key.len() <= MAX_KEY { key } else { format!("hash:{}", blake3::hash(key.as_bytes()).to_hex()) }
 }
 
 #[cfg(test)]

@@ -21,6 +21,7 @@ pub mod knowledge;
 pub mod lesson;
 pub mod memory;
 pub mod models;
+mod outbox;
 pub mod parts;
 pub mod plan;
 pub mod preference;
@@ -32,6 +33,7 @@ mod slots;
 pub mod task;
 pub mod templates;
 pub mod tools;
+mod trouble;
 pub mod understanding;
 pub mod worker;
 

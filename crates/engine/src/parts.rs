@@ -34,6 +34,7 @@ use crate::tools::ToolService;
 use crate::tools::documents::DocumentTexts;
 use crate::tools::placed::Placed;
 use crate::tools::taught::TaughtExtractors;
+use crate::trouble::Trouble;
 use crate::understanding::ModelUse;
 
 /// An outside engine that can be named by `workflow` steps.
@@ -226,6 +227,8 @@ pub(crate) struct Inner {
     pub(crate) slots: Arc<Slots>,
     pub(crate) job_slots: Arc<Slots>,
     pub(crate) receivers: Arc<Receivers>,
+    /// What the claims of tasks and jobs fail at.
+    pub(crate) claims: Trouble,
     /// Held by a call of which a worker may have died.
     pub(crate) suspect: tokio::sync::Mutex<()>,
     /// Whose turn it is to have a page drawn.
@@ -322,6 +325,7 @@ impl Engine {
             slots,
             job_slots,
             receivers: Arc::default(),
+            claims: Trouble::default(),
             suspect: tokio::sync::Mutex::default(),
             drawing: Reading::at_most(DRAWN, DRAWN_OF_TENANT),
             previewing: Reading::at_most(crate::lesson::PREVIEWS, 1),

@@ -1,9 +1,7 @@
 //! What is known of the server's own health, each part by name.
 
-use kybern_core::actor::Actor;
 use kybern_core::error::Result;
 use kybern_core::id::RecordId;
-use kybern_core::outbox::OutboxMessage;
 use kybern_core::ports::Page;
 use kybern_core::record::Record;
 use kybern_core::task::TaskStatus;
@@ -11,6 +9,22 @@ use kybern_core::tenant::TenantScope;
 use serde::Serialize;
 
 use crate::Engine;
+use crate::jobs::Receiver;
+use crate::models::ProviderHealth;
+
+/// How a part is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum State {
+    /// Well.
+    Ok,
+    /// Not configured, and so not used.
+    Off,
+    /// Something is wrong with it, and work goes on.
+    Warning,
+    /// It does not work.
+    Broken,
+}
 
 /// One part.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -18,12 +32,29 @@ use crate::Engine;
 pub struct Check {
     /// Its name.
     pub name: String,
-    /// Whether it is well.
+    /// Whether nothing is wrong with it: it is well, or off.
     pub ok: bool,
+    /// How it is.
+    pub state: State,
     /// Whether the server cannot take work without it.
     pub required: bool,
     /// What is known of it.
     pub message: String,
+}
+
+impl Check {
+    /// A part without which the server takes work as well.
+    fn of(name: &str, state: State, message: impl Into<String>) -> Self {
+        let ok = matches!(state, State::Ok | State::Off);
+        Self { name: name.to_owned(), ok, state, required: false, message: message.into() }
+    }
+
+    /// A part that is needed for everything.
+    #[must_use]
+    pub fn required(name: &str, ok: bool, message: impl Into<String>) -> Self {
+        let state = if ok { State::Ok } else { State::Broken };
+        Self { required: true, ..Self::of(name, state, message) }
+    }
 }
 
 /// All parts.
@@ -41,6 +72,11 @@ impl Readiness {
     }
 }
 
+/// Below so much room somebody should look, and below so much nothing may be left for the next large file.
+const LITTLE_ROOM: u64 = 1024 * 1024 * 1024;
+/// See [`LITTLE_ROOM`].
+const NO_ROOM: u64 = 64 * 1024 * 1024;
+
 /// What a process holds of single tasks.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Held {
@@ -57,41 +93,113 @@ pub struct Held {
 impl Engine {
     /// Looks at every part.
     pub async fn readiness(&self) -> Readiness {
-        let check = |name: &str, ok: bool, required: bool, message: String| Check {
-            name: name.to_owned(),
-            ok,
-            required,
-            message,
-        };
         let inner = &self.inner;
         let counted = inner.store.count_by_status().await;
-        let database = match &counted {
-            Ok(_) => check("database", true, true, "answers".to_owned()),
-            Err(error) => check("database", false, true, error.to_string()),
+        // A server for one reading verb writes nothing.
+        let written = if inner.settings.work { inner.store.probe(inner.clock.now()).await } else { Ok(()) };
+        let database = match (&counted, &written) {
+            (Err(error), _) => Check::required("database", false, error.to_string()),
+            (_, Err(error)) => Check::required("database", false, format!("answers, and takes no writes: {error}")),
+            (Ok(_), Ok(())) => Check::required("database", true, "answers and takes writes"),
         };
         // The store opens only after every migration has been applied.
-        let migrations = check("migrations", counted.is_ok(), true, "applied at start".to_owned());
+        let migrations = Check::required("migrations", counted.is_ok(), "applied at start");
+        let mut checks = vec![database, migrations, self.disk().await, self.claims()];
         let quarantined = inner.catalog.in_quarantine();
         let bundled = self.registry().plans().count();
-        let message = match quarantined.as_slice() {
-            [] => format!("{bundled} bundled plans, none in quarantine"),
+        checks.push(match quarantined.as_slice() {
+            [] => Check::of("plans", State::Ok, format!("{bundled} bundled plans, none in quarantine")),
             // Whose they are, and what is wrong with them, is told to their tenants in the list of plans.
-            some => format!("{} stored plans are in quarantine, see `kybern plan list`", some.len()),
+            some => {
+                let message = format!("{} stored plans are in quarantine, see `kybern plan list`", some.len());
+                Check::of("plans", State::Warning, message)
+            }
+        });
+        checks.push(match inner.store.dead_jobs().await {
+            Ok(dead) if dead.is_empty() => Check::of("jobs", State::Ok, "none is dead"),
+            Ok(dead) => {
+                let kinds: Vec<String> = dead.iter().map(|(kind, count)| format!("{count} {kind}")).collect();
+                let message =
+                    format!("dead, after all their tries: {}; the log has their last errors", kinds.join(", "));
+                Check::of("jobs", State::Warning, message)
+            }
+            Err(error) => Check::of("jobs", State::Warning, format!("cannot be counted: {error}")),
+        });
+        checks.extend(self.ways_out());
+        let providers = inner.models.providers();
+        checks.push(Check::of(
+            "model",
+            State::Ok,
+            match providers.as_slice() {
+                [] => "offline rules: intents and extraction, no prose".to_owned(),
+                some => format!("offline rules for intents and extraction, language models of {}", some.join(", ")),
+            },
+        ));
+        for ProviderHealth { provider, breaker, last } in inner.models.health() {
+            let last = last.map(|(at, what)| format!(", at {at} with {what}")).unwrap_or_default();
+            let (state, message) = match breaker {
+                "closed" => (State::Ok, "nothing has failed".to_owned()),
+                "failing" => (State::Warning, format!("has failed{last}")),
+                _left_alone => {
+                    (State::Broken, format!("is left alone for a while: it has failed again and again{last}"))
+                }
+            };
+            checks.push(Check::of(&format!("provider:{provider}"), state, message));
+        }
+        Readiness { checks }
+    }
+
+    async fn disk(&self) -> Check {
+        let Some(room) = self.inner.store.room().await else {
+            return Check::of("disk", State::Off, "the database is on another machine's disk");
         };
-        let plans = check("plans", quarantined.is_empty(), false, message);
-        let dead = inner.store.dead_jobs().await.unwrap_or(-1);
-        let jobs = check("jobs", dead == 0, false, format!("{dead} dead jobs"));
-        let workflows: Vec<&str> = inner.settings.workflows.keys().map(String::as_str).collect();
-        let named = if workflows.is_empty() { "none configured".to_owned() } else { workflows.join(", ") };
-        let workflows = check("workflows", true, false, named);
-        let mail = if inner.mail_sender.is_some() {
-            "SMTP is configured; `kybern doctor` tries to reach it"
-        } else {
-            "no SMTP, mail stays in the outbox"
+        let (free, percent) = (room.free / (1024 * 1024), room.free.saturating_mul(100) / room.total.max(1));
+        let message = format!("{free} MiB free, {percent} % of the disk");
+        let state = match room.free {
+            free if free < NO_ROOM => State::Broken,
+            free if free < LITTLE_ROOM && percent < 5 => State::Warning,
+            _enough => State::Ok,
         };
-        let mail = check("mail", true, false, mail.to_owned());
-        let model = check("model", true, false, "offline rules: intents and extraction, no prose".to_owned());
-        Readiness { checks: vec![database, migrations, plans, jobs, workflows, mail, model] }
+        // Without room nothing can be written soon, so that others should take the work.
+        Check { required: state == State::Broken, ..Check::of("disk", state, message) }
+    }
+
+    fn claims(&self) -> Check {
+        match self.inner.claims.told() {
+            None if !self.inner.settings.work => Check::of("worker", State::Off, "this process works on nothing"),
+            None => Check::of("worker", State::Ok, "takes tasks and jobs"),
+            Some((since, what)) => Check {
+                required: true,
+                ..Check::of("worker", State::Broken, format!("takes no work since {since}: {what}"))
+            },
+        }
+    }
+
+    /// Mail, and the engines of workflows.
+    fn ways_out(&self) -> Vec<Check> {
+        let inner = &self.inner;
+        let silent = inner.receivers.silent();
+        let mail = match (&inner.mail_sender, silent.iter().find(|(_, at, _)| *at == Receiver::Mail)) {
+            (None, _) => Check::of("mail", State::Off, "no SMTP, mail stays in the outbox"),
+            (Some(_), None) => Check::of("mail", State::Ok, "SMTP is configured, and no try has failed since"),
+            (Some(_), Some((name, _, breaker))) if breaker.is_tripped() => {
+                Check::of("mail", State::Broken, format!("{name} does not answer and is left alone for a while"))
+            }
+            (Some(_), Some((name, ..))) => Check::of("mail", State::Warning, format!("{name} has not answered")),
+        };
+        let engines = &inner.settings.workflows;
+        let names: Vec<&str> = engines.keys().map(String::as_str).collect();
+        let is_silent = |url: &str| {
+            silent.iter().any(|(_, at, _)| matches!(at, Receiver::Http(tenant, _) if Receiver::of_url(*tenant, url).as_ref() == Some(at)))
+        };
+        let away: Vec<&str> =
+            engines.iter().filter(|(_, endpoint)| is_silent(&endpoint.url)).map(|(name, _)| name.as_str()).collect();
+        let workflows = match (names.as_slice(), away.as_slice()) {
+            ([], _) => Check::of("workflows", State::Off, "none configured"),
+            (names, []) => Check::of("workflows", State::Ok, names.join(", ")),
+            (_, away) => Check::of("workflows", State::Broken, format!("no answer from {}", away.join(", "))),
+        };
+        vec![workflows, mail]
     }
 
     /// How many tasks are in each status.
@@ -148,18 +256,5 @@ impl Engine {
     pub async fn record(&self, scope: TenantScope, id: RecordId) -> Result<Record> {
         let record = self.inner.store.record_by_id(scope, id).await?;
         record.ok_or_else(|| kybern_core::error::Error::not_found("record", id))
-    }
-
-    /// A page of the outbox, newest first: what the actor may see of it.
-    ///
-    /// # Errors
-    /// When the store fails.
-    pub async fn outbox(
-        &self,
-        actor: &Actor,
-        before: Option<kybern_core::id::OutboxId>,
-        limit: u32,
-    ) -> Result<Page<OutboxMessage>> {
-        self.inner.store.outbox(actor.scope(), actor.sees_talks_of(), before, limit).await
     }
 }

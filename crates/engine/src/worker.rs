@@ -59,6 +59,7 @@ impl Engine {
             match inner.store.claim_due(&inner.worker, &offer, inner.settings.lease, now).await {
                 Ok(claimed) if claimed.is_empty() => {
                     drop(vacant);
+                    inner.claims.end();
                     tokio::select! {
                         () = stopping.cancelled() => return,
                         () = inner.wake_ups.wait(inner.settings.poll) => {}
@@ -66,6 +67,7 @@ impl Engine {
                     }
                 }
                 Ok(claimed) => {
+                    inner.claims.end();
                     for task in claimed {
                         let slot = vacant.give(task.task.tenant);
                         self.run_claimed(Box::new(task), None, slot);
@@ -73,6 +75,7 @@ impl Engine {
                 }
                 Err(error) => {
                     drop(vacant);
+                    inner.claims.begin(&error, inner.clock.now());
                     tracing::error!(%error, "cannot claim tasks");
                     tokio::select! {
                         () = stopping.cancelled() => return,

@@ -84,13 +84,17 @@ impl Client {
     /// # Errors
     /// [`ClientError`]
     pub(crate) async fn get(&self, path: &str, query: &[(&str, Option<String>)]) -> Result<Reply, ClientError> {
-        let query: Vec<(&str, &str)> =
-            query.iter().filter_map(|(name, value)| Some((*name, value.as_deref()?))).collect();
-        let mut request = self.request(Method::GET, path).timeout(ANSWER);
-        if !query.is_empty() {
-            request = request.query(&query);
-        }
-        self.send(request).await
+        self.send(self.reading(path, query)).await
+    }
+
+    /// Reads what is no JSON.
+    ///
+    /// # Errors
+    /// [`ClientError`]
+    pub(crate) async fn bytes(&self, path: &str, query: &[(&str, Option<String>)]) -> Result<Vec<u8>, ClientError> {
+        let response = self.answer(self.reading(path, query)).await?;
+        let bytes = response.bytes().await.map_err(|error| self.unreachable(reason(&error)))?;
+        Ok(bytes.into())
     }
 
     /// Posts; with an idempotency key the same call again has no second effect.
@@ -126,6 +130,14 @@ impl Client {
         self.send(self.request(Method::PATCH, path).timeout(ANSWER).json(body)).await
     }
 
+    /// Replaces.
+    ///
+    /// # Errors
+    /// [`ClientError`]
+    pub(crate) async fn put(&self, path: &str, body: &Value) -> Result<Reply, ClientError> {
+        self.send(self.request(Method::PUT, path).timeout(ANSWER).json(body)).await
+    }
+
     /// The event stream at `path`.
     pub(crate) fn events(&self, path: String) -> Events<'_> {
         Events::new(self, path)
@@ -145,14 +157,25 @@ impl Client {
         }
     }
 
-    async fn send(&self, request: RequestBuilder) -> Result<Reply, ClientError> {
+    /// A request that reads. Pairs without a value are left out of the query.
+    fn reading(&self, path: &str, query: &[(&str, Option<String>)]) -> RequestBuilder {
+        let query: Vec<(&str, &str)> =
+            query.iter().filter_map(|(name, value)| Some((*name, value.as_deref()?))).collect();
+        let request = self.request(Method::GET, path).timeout(ANSWER);
+        if query.is_empty() { request } else { request.query(&query) }
+    }
+
+    /// The answer to a request, when it is a success.
+    async fn answer(&self, request: RequestBuilder) -> Result<Response, ClientError> {
         let response = request.send().await.map_err(|error| match error.is_builder() {
             true => ClientError::Setup(reason(&error)),
             false => self.unreachable(reason(&error)),
         })?;
-        if !response.status().is_success() {
-            return Err(read_error(self, response).await);
-        }
+        if response.status().is_success() { Ok(response) } else { Err(read_error(self, response).await) }
+    }
+
+    async fn send(&self, request: RequestBuilder) -> Result<Reply, ClientError> {
+        let response = self.answer(request).await?;
         let replayed = response.headers().contains_key(REPLAYED);
         let text = response.text().await.map_err(|error| self.unreachable(reason(&error)))?;
         if text.trim().is_empty() {

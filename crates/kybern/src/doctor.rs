@@ -203,7 +203,7 @@ async fn database(config: &Config, running: bool) -> Vec<Finding> {
         Ok(opened) => {
             let counts = opened.store.count_by_status().await.unwrap_or_default();
             let tasks: i64 = counts.iter().map(|(_, n)| n).sum();
-            let dead = opened.store.dead_jobs().await.unwrap_or_default();
+            let dead: i64 = opened.store.dead_jobs().await.unwrap_or_default().iter().map(|(_, count)| count).sum();
             let message = format!(
                 "{}: {}, {}",
                 config.database.url,

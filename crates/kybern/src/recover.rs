@@ -6,7 +6,7 @@ use kybern_adapters::keys::new_api_key;
 
 use crate::config::{Config, Ocr};
 use crate::output::Screen;
-use crate::wiring;
+use crate::wiring::{self, Opening};
 
 /// What a new admin key is made for.
 pub(crate) struct RecoverOptions {
@@ -25,7 +25,7 @@ pub(crate) struct RecoverOptions {
 pub(crate) async fn run(options: RecoverOptions) -> anyhow::Result<ExitCode> {
     let RecoverOptions { config, new_master_key, mut screen } = options;
     kybern_adapters::http::install_tls();
-    let opened = wiring::open_store_under(&config, new_master_key).await?;
+    let opened = wiring::open_store_as(&config, Opening { adopt: new_master_key, ..Opening::default() }).await?;
     let mut settings = wiring::settings(&config, &config.server.local_url());
     settings.work = false;
     let engine = wiring::engine(&config, &opened, Ocr::Off, settings)?;

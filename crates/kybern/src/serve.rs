@@ -13,6 +13,8 @@ use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
+use crate::config::reachable;
+use crate::config::telemetry::LogFormat;
 use crate::config::{Config, Secret};
 use crate::heads::Heads;
 use crate::mailbox::Poller;
@@ -76,15 +78,42 @@ pub(crate) async fn run(options: ServeOptions) -> anyhow::Result<ExitCode> {
     // Before telemetry, whose exporter is an HTTP client too.
     kybern_adapters::http::install_tls();
     let _telemetry = telemetry::start(&config.telemetry)?;
+    let voice = Voice { json: config.telemetry.format == LogFormat::Json };
+    match serve(config, voice).await {
+        Err(error) if voice.json => {
+            let causes: Vec<String> = error.chain().map(ToString::to_string).collect();
+            tracing::error!("the server cannot run: {}", causes.join(": "));
+            Ok(ExitCode::FAILURE)
+        }
+        ended => ended.map(|()| ExitCode::SUCCESS),
+    }
+}
+
+async fn serve(config: Config, voice: Voice) -> anyhow::Result<()> {
     let listen = config.server.listen;
     let has_mail = config.smtp.is_some();
     let running = start(config, listen, Purpose::Serve).await?;
-    announce(&running, has_mail);
+    announce(&running, has_mail, voice);
     let signal = wait_for_signal(&running.stop).await?;
-    eprintln!("{signal}: no new work is taken, running steps get {} to finish", running.grace);
+    voice.say(&format!("{signal}: no new work is taken, running steps get {} to finish", running.grace));
     running.stop().await;
-    eprintln!("stopped; nothing is lost, the next start goes on where this one ended");
-    Ok(ExitCode::SUCCESS)
+    voice.say("stopped; nothing is lost, the next start goes on where this one ended");
+    Ok(())
+}
+
+/// How the server speaks to whoever has started it: in lines for people, or, where the log is JSON, as part of the log.
+#[derive(Clone, Copy)]
+struct Voice {
+    json: bool,
+}
+
+impl Voice {
+    fn say(self, line: &str) {
+        match self.json {
+            true => tracing::info!("{line}"),
+            false => eprintln!("{line}"),
+        }
+    }
 }
 
 /// Starts everything and returns once requests are answered.
@@ -101,7 +130,10 @@ pub(crate) async fn start(config: Config, listen: SocketAddr, purpose: Purpose) 
     // Who reads scans is asked while the database opens: both take a few hundredths of a second.
     let documents = config.documents.clone();
     let asked = tokio::task::spawn_blocking(move || documents.reader());
-    let opened = wiring::open_store(&config).await.map_err(|error| opening::explain(&config.database.url, error))?;
+    let served_at = matches!(purpose, Purpose::Serve).then(|| reachable(address));
+    let how = wiring::Opening { served_at, ..wiring::Opening::default() };
+    let opened = wiring::open_store_as(&config, how).await;
+    let opened = opened.map_err(|error| opening::explain(&config.database.url, error))?;
     let mut settings = wiring::settings(&config, &format!("http://{address}"));
     settings.work = purpose.works();
     let engine = wiring::engine(&config, &opened, asked.await??, settings)?;
@@ -216,16 +248,24 @@ impl Running {
     }
 }
 
-fn announce(running: &Running, has_mail: bool) {
-    eprintln!("kybern {} listens on http://{}", env!("CARGO_PKG_VERSION"), running.address);
+fn announce(running: &Running, has_mail: bool, voice: Voice) {
+    voice.say(&format!("kybern {} listens on http://{}", env!("CARGO_PKG_VERSION"), running.address));
     let mail = if has_mail { "sent over SMTP" } else { "kept in the outbox, no [smtp] is configured" };
     let providers = running.engine.models().providers();
     let models = if providers.is_empty() { "none configured".to_owned() } else { providers.join(", ") };
-    eprintln!("model: offline rules (intents and extraction; no prose). Language models: {models}. Mail: {mail}.");
-    if let Some(key) = &running.first_key {
-        eprintln!("\nadmin key, shown this once: {key}");
-        eprintln!("  export KYBERN_API_KEY={key}");
-        eprintln!("  kybern task submit 'what you want'     (lost the key? stop, then kybern key recover)\n");
+    let rules = "model: offline rules (intents and extraction; no prose)";
+    voice.say(&format!("{rules}. Language models: {models}. Mail: {mail}."));
+    let url = reachable(running.address);
+    match &running.first_key {
+        // The log knows no secrets.
+        Some(key) if voice.json => println!("{}", serde_json::json!({"url": url, "adminKey": key})),
+        Some(key) => {
+            eprintln!("\nadmin key, shown this once: {key}");
+            eprintln!("  export KYBERN_URL={url}");
+            eprintln!("  export KYBERN_API_KEY={key}");
+            eprintln!("  kybern task submit 'what you want'     (lost the key? stop, then kybern key recover)\n");
+        }
+        None => voice.say(&format!("to reach it: export KYBERN_URL={url}, and KYBERN_API_KEY with a key of yours")),
     }
 }
 

@@ -39,7 +39,8 @@ impl Drop for Telemetry {
 pub(crate) fn start(options: &TelemetryOptions) -> anyhow::Result<Telemetry> {
     // The mail library writes the login line at trace.
     // PostgreSQL tells at info that what is to be made if it is missing is there.
-    let quiet = "async_imap=info,sqlx::postgres::notice=warn";
+    // The PDF library tells every fault of a stranger's file; what becomes of the file is told by whoever reads it.
+    let quiet = "async_imap=info,sqlx::postgres::notice=warn,lopdf=off,hyper=info,hyper_util=info,h2=info,reqwest=info,rustls=info";
     let filter = EnvFilter::try_new(format!("{},{quiet}", options.log)).context("telemetry.log")?;
     let mut format = tracing_subscriber::fmt::layer().with_writer(Log).with_target(false);
     if !std::io::stderr().is_terminal() {
@@ -56,7 +57,16 @@ pub(crate) fn start(options: &TelemetryOptions) -> anyhow::Result<Telemetry> {
     let spans = provider.as_ref().map(|provider| tracing_opentelemetry::layer().with_tracer(provider.tracer("kybern")));
     let started = tracing_subscriber::registry().with(spans).with(format.with_filter(filter)).try_init();
     started.context("the log was started before")?;
+    std::panic::set_hook(Box::new(panicked));
     Ok(Telemetry { provider })
+}
+
+/// A panic is a line of the log like any other: as JSON where the log is JSON, and without secrets.
+fn panicked(info: &std::panic::PanicHookInfo<'_>) {
+    let payload = info.payload();
+    let text = payload.downcast_ref::<&str>().copied().or_else(|| payload.downcast_ref::<String>().map(String::as_str));
+    let place = info.location().map(ToString::to_string).unwrap_or_default();
+    tracing::error!(place, "a part of the program panicked: {}", text.unwrap_or("no message"));
 }
 
 fn provider(endpoint: &str, service: &str) -> anyhow::Result<SdkTracerProvider> {

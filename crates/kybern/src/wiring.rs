@@ -72,19 +72,28 @@ pub(crate) fn master_key(config: &Config) -> anyhow::Result<MasterKey> {
 /// When another process has it, a newer program wrote it, it was made under another master key, or it cannot be
 /// reached.
 pub(crate) async fn open_store(config: &Config) -> anyhow::Result<Opened> {
-    open_store_under(config, false).await
+    open_store_as(config, Opening::default()).await
 }
 
-/// The same. With `adopt` the database takes the master key for its own, whatever it was made with.
+/// How a database is opened.
+#[derive(Clone, Default)]
+pub(crate) struct Opening {
+    /// The database takes the master key for its own, whatever it was made with.
+    pub(crate) adopt: bool,
+    /// The URL at which this process answers; a SQLite file's lock says it to others.
+    pub(crate) served_at: Option<String>,
+}
+
+/// The same, in a certain way.
 ///
 /// # Errors
 /// The same.
-pub(crate) async fn open_store_under(config: &Config, adopt: bool) -> anyhow::Result<Opened> {
+pub(crate) async fn open_store_as(config: &Config, opening: Opening) -> anyhow::Result<Opened> {
     let file = key_file(config);
     let makes_key = config.security.master_key.is_none() && !file.exists();
     if let DatabaseUrl::Sqlite(path) = &config.database.url
         && makes_key
-        && !adopt
+        && !opening.adopt
         && path.exists()
     {
         anyhow::bail!(
@@ -94,7 +103,7 @@ pub(crate) async fn open_store_under(config: &Config, adopt: bool) -> anyhow::Re
             file.display()
         );
     }
-    let opened = open_with(config, Arc::new(master_key(config)?), adopt).await;
+    let opened = open_with(config, Arc::new(master_key(config)?), opening).await;
     if opened.is_err() && makes_key {
         // Nothing was made under this key, and it must not be taken for the database's own the next time.
         drop(std::fs::remove_file(&file));
@@ -102,13 +111,14 @@ pub(crate) async fn open_store_under(config: &Config, adopt: bool) -> anyhow::Re
     opened
 }
 
-async fn open_with(config: &Config, keys: Arc<MasterKey>, adopt_key: bool) -> anyhow::Result<Opened> {
+async fn open_with(config: &Config, keys: Arc<MasterKey>, opening: Opening) -> anyhow::Result<Opened> {
+    let Opening { adopt: adopt_key, served_at } = opening;
     let (dyn_keys, clock): (Arc<dyn Keys>, Arc<dyn Clock>) = (keys.clone(), Arc::new(SystemClock));
     let connections = config.database.max_connections;
     Ok(match &config.database.url {
         DatabaseUrl::Sqlite(path) => {
             let readers = usize::try_from(connections).unwrap_or(16).clamp(1, 8);
-            let options = SqliteOptions { readers, adopt_key, ..SqliteOptions::default() };
+            let options = SqliteOptions { readers, adopt_key, served_at, ..SqliteOptions::default() };
             let store = SqliteStore::open(path, options, dyn_keys, clock).await?;
             let wake_ups = [store.wake_ups(), store.wake_ups()];
             Opened { store: Arc::new(store), wake_ups, partitioned: None, keys }

@@ -55,7 +55,7 @@ pub(crate) async fn checks(state: &AppState, details: bool) -> (bool, Vec<Value>
     };
     let shown = |check: &Check| match details {
         true => json!(check),
-        false => json!({"name": check.name, "ok": check.ok, "required": check.required}),
+        false => json!({"name": check.name, "ok": check.ok, "state": check.state, "required": check.required}),
     };
     (readiness.is_ready(), readiness.checks.iter().map(shown).collect())
 }
@@ -63,5 +63,5 @@ pub(crate) async fn checks(state: &AppState, details: bool) -> (bool, Vec<Value>
 /// What is known when the database does not answer.
 fn silent(_: tokio::time::error::Elapsed) -> Readiness {
     let message = format!("does not answer within {} s", PATIENCE.as_secs());
-    Readiness { checks: vec![Check { name: "database".to_owned(), ok: false, required: true, message }] }
+    Readiness { checks: vec![Check::required("database", false, message)] }
 }

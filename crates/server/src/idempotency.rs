@@ -182,7 +182,7 @@ impl Attempt<'_> {
             let made = work(actor.commanding(command)).await;
             match &made {
                 Ok(made) => slot.answer(Some(made)).await,
-                Err(problem) if wrote_nothing(problem.0.code()) => slot.answer(None).await,
+                Err(problem) if wrote_nothing(problem.0.code(), command.is_repeated()) => slot.answer(None).await,
                 // The next try goes on as the same command.
                 Err(_) => {}
             }
@@ -194,14 +194,15 @@ impl Attempt<'_> {
     }
 }
 
-/// Whether a failure says for certain that nothing was written.
-fn wrote_nothing(code: ErrorCode) -> bool {
+/// Whether a failure says for certain that nothing was written. When an earlier try may have done it, a conflict may be
+/// one with what that try has done.
+fn wrote_nothing(code: ErrorCode, is_repeated: bool) -> bool {
     match code {
+        ErrorCode::Conflict => !is_repeated,
         ErrorCode::Validation
         | ErrorCode::Unauthenticated
         | ErrorCode::PermissionDenied
         | ErrorCode::NotFound
-        | ErrorCode::Conflict
         | ErrorCode::PayloadTooLarge
         | ErrorCode::Unprocessable
         | ErrorCode::RateLimited

@@ -102,7 +102,7 @@ const CREATING: [&str; 19] = [
         approvals::list, approvals::show, approvals::decide,
         models::chat, models::list, models::show, models::embed, models::policy, models::set_policy,
         budgets::create, budgets::list, budgets::show, budgets::change, budgets::remove, usage::report,
-        records::kinds, records::list, records::show, outbox::list,
+        records::kinds, records::list, records::show, outbox::list, outbox::retry,
         users::create, users::list, users::show, permissions::show, permissions::change,
         keys::create, keys::list, keys::revoke,
         secrets::set, secrets::list, secrets::show, secrets::remove,

@@ -142,6 +142,11 @@ pub(crate) async fn enter(State(state): State<AppState>, mut request: Request, n
     span.record("http.response.status_code", response.status().as_u16());
     span.record("duration_ms", took.0);
     state.metrics.answered(&asked, response.status(), took);
+    // Whoever looks whether the server lives asks all the time.
+    match asked.route.as_str() {
+        "/healthz" | "/readyz" | "/metrics" => tracing::debug!("answered"),
+        _asked => tracing::info!("answered"),
+    }
     if let Ok(value) = HeaderValue::from_str(&asked.shown) {
         response.headers_mut().insert(REQUEST_ID, value);
     }

@@ -181,6 +181,7 @@ pub fn table() -> Vec<Route> {
         get("/api/records/{kind}", Needs(Read), records::list),
         get("/api/records/{kind}/{id}", Needs(Read), records::show),
         get("/api/outbox", Needs(Read), outbox::list),
+        post("/api/outbox/{id}/retry", Needs(Operate), outbox::retry),
         // Who may do what
         post("/api/users", Needs(Administer), users::create),
         get("/api/users", Needs(Administer), users::list),

@@ -7,8 +7,8 @@ use crate::error::{Result, StoreError};
 use crate::store::SqlStore;
 use crate::{
     agents, approvals, audit, blobs, budgets, chats, idempotency, identity, jobs, knowledge, lessons, memories,
-    model_policies, outbox, permissions, plans, preferences, prompts, rates, records, reservations, retention, secrets,
-    standings, tasks,
+    model_policies, outbox, permissions, plans, preferences, probe, prompts, rates, records, reservations, retention,
+    secrets, standings, tasks,
 };
 
 /// Every statement of this crate.
@@ -32,6 +32,7 @@ fn every_statement() -> impl Iterator<Item = &'static Sql> {
         permissions::STATEMENTS,
         plans::STATEMENTS,
         preferences::STATEMENTS,
+        probe::STATEMENTS,
         prompts::STATEMENTS,
         rates::STATEMENTS,
         records::STATEMENTS,

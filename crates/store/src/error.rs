@@ -206,6 +206,17 @@ fn sqlite_code(error: &rusqlite::Error) -> ErrorCode {
     }
 }
 
+/// Whether there is no room left to write.
+fn is_full(error: &StoreError) -> bool {
+    match error {
+        StoreError::Sqlite(error) => error.sqlite_error_code() == Some(rusqlite::ErrorCode::DiskFull),
+        StoreError::Postgres(error) => sqlstate(error).is_some_and(|state| state == "53100"),
+        StoreError::Batch(error) => is_full(error),
+        StoreError::Io { source, .. } => source.kind() == std::io::ErrorKind::StorageFull,
+        _ => false,
+    }
+}
+
 fn is_unique(error: &rusqlite::Error) -> bool {
     use rusqlite::ffi::{SQLITE_CONSTRAINT_PRIMARYKEY, SQLITE_CONSTRAINT_UNIQUE};
     error.sqlite_error().is_some_and(|found| {
@@ -276,6 +287,10 @@ impl From<StoreError> for Error {
             (StoreError::Sqlite(_) | StoreError::Postgres(_) | StoreError::Batch(_), ErrorCode::Conflict) => {
                 "another one like this exists".to_owned()
             }
+            (
+                StoreError::Sqlite(_) | StoreError::Postgres(_) | StoreError::Batch(_) | StoreError::Io { .. },
+                ErrorCode::Unavailable,
+            ) if is_full(&error) => "the database's disk is full: make room, then try again".to_owned(),
             (
                 StoreError::Sqlite(_) | StoreError::Postgres(_) | StoreError::Batch(_) | StoreError::Io { .. },
                 ErrorCode::Unavailable,

@@ -128,11 +128,9 @@ async fn set_back(tx: &mut Tx, from: Timestamp, to: Timestamp) -> Result<u64> {
     tx.execute(&SET_BACK, args![from, to]).await
 }
 
-async fn dead(tx: &mut Tx) -> Result<i64> {
-    match tx.fetch_optional(&DEAD, args![]).await? {
-        Some(mut row) => row.i64(),
-        None => Ok(0),
-    }
+async fn dead(tx: &mut Tx) -> Result<Vec<(String, i64)>> {
+    let rows = tx.fetch_all(&DEAD, args![]).await?;
+    rows.into_iter().map(|mut row| Ok((row.text()?, row.i64()?))).collect()
 }
 
 #[async_trait]
@@ -181,7 +179,7 @@ impl<D: 'static> JobStore for SqlStore<D> {
         Ok(self.write_all((from, to), |tx, (from, to)| Box::pin(set_back(tx, *from, *to))).await?)
     }
 
-    async fn dead_jobs(&self) -> PortResult<i64> {
+    async fn dead_jobs(&self) -> PortResult<Vec<(String, i64)>> {
         Ok(self.read_all((), |tx, ()| Box::pin(dead(tx))).await?)
     }
 }

@@ -37,6 +37,7 @@ mod permissions;
 mod plans;
 mod preferences;
 pub mod private;
+mod probe;
 mod prompts;
 mod rates;
 mod records;
@@ -50,6 +51,7 @@ mod vectors;
 mod wake;
 
 pub use archive::{Entry, Manifest, manifest, verify};
+pub use db::sqlite::served_at;
 pub use error::StoreError;
 pub use options::{PostgresOptions, SqliteOptions};
 pub use store::{Postgres, PostgresStore, SqlStore, Sqlite, SqliteStore};

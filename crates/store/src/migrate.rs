@@ -53,6 +53,7 @@ const MIGRATIONS: &[Migration] = &[
     migration!(18, "0018_audit_start"),
     migration!(19, "0019_lessons"),
     migration!(20, "0020_lessons_of_insurers"),
+    migration!(21, "0021_probe"),
 ];
 
 /// The schema version that this program knows.

@@ -14,11 +14,13 @@ pub struct SqliteOptions {
     /// Take the given master key for the database's own, although it was made under another: API keys, sealed values
     /// and the audit chain up to now no longer hold.
     pub adopt_key: bool,
+    /// The URL at which this process answers, for whoever finds the file taken; see [`served_at`](crate::served_at).
+    pub served_at: Option<String>,
 }
 
 impl Default for SqliteOptions {
     fn default() -> Self {
-        Self { readers: 3, queue: 20_000, batch: 512, adopt_key: false }
+        Self { readers: 3, queue: 20_000, batch: 512, adopt_key: false, served_at: None }
     }
 }
 

@@ -1,22 +1,25 @@
 //! Messages that leave the house: written by commits, moved on by the job that sends them.
 
 use async_trait::async_trait;
+use kybern_core::audit::AuditEvent;
 use kybern_core::error::Result as PortResult;
 use kybern_core::id::{OutboxId, TaskId, UserId};
+use kybern_core::job::NewJob;
 use kybern_core::outbox::{Dispatch, NewOutbox, OutboxChannel, OutboxMessage, OutboxStatus};
 use kybern_core::ports::{MAX_PAGE_BYTES, OutboxStore, Page};
 use kybern_core::tenant::TenantScope;
 use kybern_core::time::Timestamp;
 use uuid::Uuid;
 
+use crate::audit;
 use crate::db::{Row, Tx, args, statements};
 use crate::error::Result;
+use crate::jobs;
 use crate::page;
 use crate::store::SqlStore;
 use crate::tasks;
 
-/// The kind of the job that sends a message.
-pub(crate) const SEND_JOB: &str = "outbox.send";
+pub(crate) use kybern_core::outbox::SEND_JOB;
 
 statements! {
     INSERT = shared "outbox_insert";
@@ -93,13 +96,26 @@ struct Move {
     from: OutboxStatus,
     to: OutboxStatus,
     error: Option<String>,
+    audit: Option<AuditEvent>,
     at: Timestamp,
 }
 
 async fn move_on(tx: &mut Tx, step: &Move) -> Result<bool> {
     let (from, to) = (step.from.as_str(), step.to.as_str());
     let args = args![step.scope, step.id.as_uuid(), from, to, step.error.as_deref(), step.at];
-    Ok(tx.execute(&MOVE, args).await? > 0)
+    let moved = tx.execute(&MOVE, args).await? > 0;
+    if let Some(audit) = step.audit.as_ref().filter(|_| moved) {
+        audit::append(tx, step.scope, step.at, audit).await?;
+    }
+    Ok(moved)
+}
+
+async fn send_again(tx: &mut Tx, (step, job): &(Move, NewJob)) -> Result<bool> {
+    let moved = move_on(tx, step).await?;
+    if moved {
+        jobs::insert(tx, step.scope, job, step.at).await?;
+    }
+    Ok(moved)
 }
 
 type Dispatching = (TenantScope, OutboxId, Timestamp);
@@ -141,13 +157,27 @@ impl<D: 'static> OutboxStore for SqlStore<D> {
         &self,
         scope: TenantScope,
         id: OutboxId,
-        from: OutboxStatus,
-        to: OutboxStatus,
+        (from, to): (OutboxStatus, OutboxStatus),
         error: Option<&str>,
+        audit: Option<&AuditEvent>,
         at: Timestamp,
     ) -> PortResult<bool> {
-        let step = Move { scope, id, from, to, error: error.map(str::to_owned), at };
+        let step = Move { scope, id, from, to, error: error.map(str::to_owned), audit: audit.cloned(), at };
         Ok(self.write_about(scope, id.as_uuid(), step, |tx, step| Box::pin(move_on(tx, step))).await?)
+    }
+
+    async fn send_again(
+        &self,
+        scope: TenantScope,
+        id: OutboxId,
+        from: OutboxStatus,
+        job: NewJob,
+        audit: AuditEvent,
+        at: Timestamp,
+    ) -> PortResult<bool> {
+        let step = Move { scope, id, from, to: OutboxStatus::Pending, error: None, audit: Some(audit), at };
+        let args = (step, job);
+        Ok(self.write_about(scope, id.as_uuid(), args, |tx, args| Box::pin(send_again(tx, args))).await?)
     }
 
     async fn begin_dispatch(&self, scope: TenantScope, id: OutboxId, at: Timestamp) -> PortResult<Dispatch> {

@@ -4,7 +4,7 @@ use async_trait::async_trait;
 use kybern_core::error::Result as PortResult;
 use kybern_core::id::RecordId;
 use kybern_core::ports::{MAX_PAGE_BYTES, Page, RecordStore};
-use kybern_core::record::{Expect, PutRecord, Record, merge};
+use kybern_core::record::{Expect, Lookup, PutRecord, Record, merge};
 use kybern_core::tenant::TenantScope;
 use kybern_core::time::Timestamp;
 use serde_json::{Map, json};
@@ -129,7 +129,8 @@ pub(crate) async fn put(tx: &mut Tx, scope: TenantScope, put: &PutRecord, at: Ti
 }
 
 async fn by_lookup(tx: &mut Tx, scope: TenantScope, kind: &str, name: &str, value: &str) -> Result<Vec<Record>> {
-    let rows = tx.fetch_all(&BY_LOOKUP, args![scope, kind, name, value]).await?;
+    let value = Lookup::kept(value.to_owned());
+    let rows = tx.fetch_all(&BY_LOOKUP, args![scope, kind, name, value.as_str()]).await?;
     rows.into_iter().map(|mut row| record(&mut row)).collect()
 }
 

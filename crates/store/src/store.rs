@@ -59,7 +59,7 @@ impl SqlStore<Sqlite> {
     ) -> Result<Self> {
         let path = path.as_ref().to_owned();
         let opening = tokio::task::spawn_blocking(move || {
-            let lock = FileLock::take(&path)?;
+            let lock = FileLock::take(&path, options.served_at.as_deref())?;
             private::prepare(&path);
             migrate::sqlite(&path, &KeyProof::of(keys.as_ref(), options.adopt_key), clock.now())?;
             let shared = Shared::new(keys, clock, None);
@@ -99,6 +99,14 @@ impl<D> SqlStore<D> {
     #[must_use]
     pub fn wake_ups(&self) -> Arc<dyn WakeUps> {
         Arc::new(self.shared.wake.listen())
+    }
+
+    /// The folder that a SQLite file lies in.
+    pub(crate) fn place(&self) -> Option<std::path::PathBuf> {
+        match &self.engine {
+            Engine::Sqlite(file) => Some(file.place()),
+            Engine::Postgres(_) => None,
+        }
     }
 
     /// How many transactions have been committed since the start; with the number of writes it tells how well

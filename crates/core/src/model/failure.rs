@@ -65,6 +65,30 @@ impl ModelFailureKind {
         Self::Unsupported,
     ];
 
+    /// What it is, in a few words.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Key => "a key that is not accepted",
+            Self::Request => "a request that is refused",
+            Self::UnknownModel => "an unknown model",
+            Self::ContextTooLong => "a conversation that is too long",
+            Self::ContentFilter => "its content filter",
+            Self::RateLimited => "too many requests",
+            Self::Quota => "no credit left",
+            Self::Provider => "a failure of its own",
+            Self::Connect => "no connection",
+            Self::Denied => "a way that is closed",
+            Self::FirstTimeout => "no answer in time",
+            Self::BetweenTimeout => "silence within an answer",
+            Self::WholeTimeout => "an answer that takes too long",
+            Self::Broken => "a broken connection",
+            Self::Garbage => "an answer that cannot be read",
+            Self::TooLarge => "an answer that is too large",
+            Self::Unsupported => "something that it cannot do",
+        }
+    }
+
     /// Whether the same request may succeed at the same provider.
     #[must_use]
     pub const fn may_retry(self) -> bool {

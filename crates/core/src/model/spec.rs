@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::reply::TokenUsage;
 use super::request::Abilities;
-use crate::money::NanoUsd;
+use crate::money::{MAX_COST, NanoUsd};
 
 /// What a model is for.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default, Serialize, Deserialize)]
@@ -52,7 +52,7 @@ impl Prices {
         let sum = parts.into_iter().map(|(tokens, price)| u128::from(tokens) * u128::from(price));
         // Four products of 64 bits each fit into 128 only just; a sum past that is past all money.
         let sum = sum.fold(0, u128::saturating_add);
-        NanoUsd(i64::try_from(sum.div_ceil(PER)).unwrap_or(i64::MAX))
+        i64::try_from(sum.div_ceil(PER)).map_or(MAX_COST, NanoUsd).min(MAX_COST)
     }
 
     /// The most that so many tokens can cost, whatever the provider's cache does.
@@ -147,7 +147,7 @@ mod tests {
         assert_eq!(cheap.cost(&usage(1, 0, 0, 0)), NanoUsd(38));
         assert_eq!(PRICES.cost(&usage(10, 50, 50, 0)), NanoUsd(3_000), "more cached than read counts as all cached");
         let most = Prices { input: u64::MAX, cached: None, cache_write: None, output: u64::MAX };
-        assert_eq!(most.cost(&usage(u64::MAX, 0, 0, u64::MAX)), NanoUsd(i64::MAX));
+        assert_eq!(most.cost(&usage(u64::MAX, 0, 0, u64::MAX)), MAX_COST);
     }
 
     #[test]

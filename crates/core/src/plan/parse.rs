@@ -36,6 +36,9 @@ pub struct PlanDraft {
     pub steps: Vec<StepSpec>,
 }
 
+/// The most characters of an intent's name: tasks are found by it, and indexes take no long texts.
+pub const MAX_INTENT_KEY: usize = 200;
+
 const FIELDS: &[(&str, &str)] = &[
     ("key", "key"),
     ("intentKey", "intent_key"),
@@ -81,6 +84,9 @@ pub fn readable(value: &Value) -> (Option<PlanDraft>, Vec<PlanFault>) {
     }
     let domain = text(fields, FIELDS[2], "", &mut faults);
     let intent_key = text(fields, FIELDS[1], "", &mut faults).unwrap_or_else(|| key.clone());
+    if intent_key.chars().count() > MAX_INTENT_KEY {
+        faults.push(PlanFault::new("/intentKey", None, format!("intentKey has at most {MAX_INTENT_KEY} characters")));
+    }
     let steps = steps(get(fields, FIELDS[9]).unwrap_or(&Value::Null), "/steps", &mut faults);
     let output = text(fields, FIELDS[8], "", &mut faults);
     let draft = PlanDraft {

@@ -56,9 +56,9 @@ pub trait JobStore: Send + Sync {
     /// When the store fails.
     async fn set_jobs_back(&self, from: Timestamp, to: Timestamp) -> Result<u64>;
 
-    /// How many jobs are dead, for metrics and the doctor.
+    /// How many jobs are dead, by kind, for metrics and the doctor.
     ///
     /// # Errors
     /// When the store fails.
-    async fn dead_jobs(&self) -> Result<i64>;
+    async fn dead_jobs(&self) -> Result<Vec<(String, i64)>>;
 }

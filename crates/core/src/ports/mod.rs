@@ -25,6 +25,7 @@ pub mod outbox_store;
 pub mod permission_store;
 pub mod plan_store;
 pub mod preference_store;
+pub mod probe_store;
 pub mod prompt_store;
 pub mod record_store;
 pub mod retention_store;
@@ -60,6 +61,7 @@ pub use outbox_store::OutboxStore;
 pub use permission_store::{PermissionStore, UserRules};
 pub use plan_store::PlanStore;
 pub use preference_store::PreferenceStore;
+pub use probe_store::{ProbeStore, Room};
 pub use prompt_store::PromptStore;
 pub use record_store::RecordStore;
 pub use retention_store::RetentionStore;
@@ -97,6 +99,7 @@ pub trait Store:
     + KnowledgeStore
     + LessonStore
     + RetentionStore
+    + ProbeStore
 {
 }
 
@@ -123,5 +126,6 @@ impl<T> Store for T where
         + KnowledgeStore
         + LessonStore
         + RetentionStore
+        + ProbeStore
 {
 }

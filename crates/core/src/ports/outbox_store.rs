@@ -3,8 +3,10 @@
 use async_trait::async_trait;
 
 use super::task_store::Page;
+use crate::audit::AuditEvent;
 use crate::error::Result;
 use crate::id::{OutboxId, UserId};
+use crate::job::NewJob;
 use crate::outbox::{Dispatch, OutboxMessage, OutboxStatus};
 use crate::tenant::TenantScope;
 use crate::time::Timestamp;
@@ -31,7 +33,8 @@ pub trait OutboxStore: Send + Sync {
         limit: u32,
     ) -> Result<Page<OutboxMessage>>;
 
-    /// Moves a message on, counting a try when it becomes `sending`; `false` when it is not in `from`.
+    /// Moves a message on, counting a try when it becomes `sending`; `false` when it is not in `from`. What is to be
+    /// explained later about it is written with it.
     ///
     /// # Errors
     /// When the store fails.
@@ -39,9 +42,24 @@ pub trait OutboxStore: Send + Sync {
         &self,
         scope: TenantScope,
         id: OutboxId,
-        from: OutboxStatus,
-        to: OutboxStatus,
+        (from, to): (OutboxStatus, OutboxStatus),
         error: Option<&str>,
+        audit: Option<&AuditEvent>,
+        at: Timestamp,
+    ) -> Result<bool>;
+
+    /// Lets a message leave once more that has come to its end in `from`: it is `pending` again, and has that job; `false`
+    /// when it is not in `from`.
+    ///
+    /// # Errors
+    /// When the store fails.
+    async fn send_again(
+        &self,
+        scope: TenantScope,
+        id: OutboxId,
+        from: OutboxStatus,
+        job: NewJob,
+        audit: AuditEvent,
         at: Timestamp,
     ) -> Result<bool>;
 

@@ -211,9 +211,11 @@ pub trait TaskStore: Send + Sync {
     /// When the store fails. Another tenant's task is `None`.
     async fn task(&self, scope: TenantScope, id: TaskId) -> Result<Option<Task>>;
 
-    /// A page of tasks, newest first, as a list shows them: without payload and result, which are not even read, with at
-    /// most [`limits::LISTED_INPUT`](crate::task::limits::LISTED_INPUT) characters of input, and without waits that are
-    /// longer than [`limits::LISTED_WAITS`](crate::task::limits::LISTED_WAITS).
+    /// A page of tasks, newest first, as a list shows them: without result, which is not even read, with what
+    /// [`listed_payload`](crate::task::listed_payload) leaves of the payload, with at most
+    /// [`limits::LISTED_INPUT`](crate::task::limits::LISTED_INPUT) characters of input, and without waits that are longer
+    /// than [`limits::LISTED_WAITS`](crate::task::limits::LISTED_WAITS). Of a mail whose payload is longer than
+    /// [`limits::LISTED_PAYLOAD`](crate::task::limits::LISTED_PAYLOAD) it says neither sender nor subject.
     ///
     /// # Errors
     /// When the store fails.

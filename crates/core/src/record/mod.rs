@@ -19,7 +19,9 @@ pub mod limits {
     pub const MAX_KIND: usize = 100;
     /// Characters of a key.
     pub const MAX_KEY: usize = 300;
-    /// Bytes of a record's props as JSON.
+    /// Characters of a value under which a record can be found; of a longer one its hash stands for it.
+    pub const MAX_LOOKUP: usize = 300;
+    /// Bytes of what is put into a record's props at once, as JSON.
     pub const MAX_PROPS: usize = 256 * 1024;
 }
 
@@ -76,12 +78,21 @@ pub struct Lookup {
 impl Lookup {
     /// A lookup that no two records may share.
     pub fn unique(name: impl Into<String>, value: impl Into<String>) -> Self {
-        Self { name: name.into(), value: value.into(), unique: true }
+        Self { name: name.into(), value: Self::kept(value.into()), unique: true }
     }
 
     /// A lookup that many may share.
     pub fn shared(name: impl Into<String>, value: impl Into<String>) -> Self {
-        Self { name: name.into(), value: value.into(), unique: false }
+        Self { name: name.into(), value: Self::kept(value.into()), unique: false }
+    }
+
+    /// A value as it is kept and looked for: strangers choose some of them, and indexes take no long ones.
+    #[must_use]
+    pub fn kept(value: String) -> String {
+        if value.chars().count() <= limits::MAX_LOOKUP {
+            return value;
+        }
+        format!("hash:{}", blake3::hash(value.as_bytes()).to_hex())
     }
 }
 
@@ -116,6 +127,29 @@ pub struct PutRecord {
     pub expect: Expect,
     /// Under what it can be found; replaces the record's lookups of the same names.
     pub lookups: Vec<Lookup>,
+}
+
+impl PutRecord {
+    /// Whether it can be kept.
+    ///
+    /// # Errors
+    /// What of it is too large, by its name.
+    pub fn check(&self) -> std::result::Result<(), String> {
+        let length = |text: &str| text.chars().count();
+        let too_long = |what: &str, most: usize| Err(format!("the {what} of a record has at most {most} characters"));
+        if length(&self.kind) > limits::MAX_KIND {
+            return too_long("kind", limits::MAX_KIND);
+        }
+        if length(&self.key) > limits::MAX_KEY {
+            return too_long("key", limits::MAX_KEY);
+        }
+        let bytes = serde_json::to_string(&self.props).map_or(usize::MAX, |written| written.len());
+        if bytes > limits::MAX_PROPS {
+            let (kind, most) = (&self.kind, limits::MAX_PROPS);
+            return Err(format!("what is put into a record of kind {kind} has {bytes} bytes, {most} are taken"));
+        }
+        Ok(())
+    }
 }
 
 /// A kind of record that a pack declares.

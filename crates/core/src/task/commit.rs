@@ -43,6 +43,8 @@ pub enum Effect {
     /// A child that the task waits for once more is tried again when it has failed; when it has ended otherwise
     /// meanwhile, its end is told once more. One that still runs is left alone.
     Reopen(TaskId),
+    /// A child that the task waits for no more is cancelled; nothing happens when it has ended.
+    Cancel(TaskId),
     /// A step is handed to an outside engine.
     Delegate(Box<Delegation>),
     /// A turn of a conversation is answered, and the next one that waits can be taken. Nothing happens when the chat is

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::journal::StepError;
 use super::lease::{Claimed, Lease, WorkerId};
@@ -125,6 +125,18 @@ impl Task {
         Ok(self)
     }
 
+    /// The subject of the mail that it is, shortened as a list shows it.
+    #[must_use]
+    pub fn subject(&self) -> Option<String> {
+        listed_payload(self.channel, &self.payload)["subject"].as_str().map(str::to_owned)
+    }
+
+    /// The address that sent the mail that it is. Nobody has checked it.
+    #[must_use]
+    pub fn sender(&self) -> Option<String> {
+        listed_payload(self.channel, &self.payload)["from"]["address"].as_str().map(str::to_owned)
+    }
+
     /// Looks whether all of its row is there.
     ///
     /// # Errors
@@ -134,6 +146,18 @@ impl Task {
         let message = format!("task {} cannot be read: {problem}; `kybern doctor` says what to do", self.id);
         Err(Error::new(ErrorCode::Unprocessable, message))
     }
+}
+
+/// What a list shows of a task's payload: of a mail who sent it and its subject, of anything else `null`.
+#[must_use]
+pub fn listed_payload(channel: Channel, payload: &Value) -> Value {
+    if channel != Channel::Email {
+        return Value::Null;
+    }
+    let text = |at: &str| payload.pointer(at).and_then(Value::as_str);
+    let short = |text: &str| text.chars().take(limits::LISTED_SUBJECT).collect::<String>();
+    let (name, address) = (text("/from/name").map(short), text("/from/address").map(short));
+    json!({"from": {"name": name, "address": address}, "subject": text("/subject").map(short)})
 }
 
 /// A task to be submitted.

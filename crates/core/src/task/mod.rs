@@ -14,7 +14,7 @@ pub mod wait;
 
 pub use attempt::{Attempt, AttemptKey, RenderedArgs};
 pub use commit::{Commit, CommitRefused, Committed, Delegation, Effect, Ending, NewChild, TaskChange};
-pub use input::{Attachment, AttachmentSource, NewAttachment, NewTask, Submitted, Task};
+pub use input::{Attachment, AttachmentSource, NewAttachment, NewTask, Submitted, Task, listed_payload};
 pub use journal::{EffectClass, JournalEntry, JournalRow, Opening, StepError, StepOutcome, StepStatus};
 pub use lease::{Claimed, Lease, WorkerId};
 pub use signal::{Resolution, Signal, SignalKind};
@@ -33,6 +33,10 @@ pub mod limits {
     pub const DEFAULT_CONFIDENCE_THRESHOLD: f64 = 0.8;
     /// Characters of a task's input that a list shows.
     pub const LISTED_INPUT: usize = 2_000;
+    /// Characters of a mail's payload, as JSON, of which a list shows the sender and the subject.
+    pub const LISTED_PAYLOAD: usize = 65_536;
+    /// Characters of a subject that a list shows.
+    pub const LISTED_SUBJECT: usize = 300;
     /// Characters of what a task waits for, as JSON, that a list shows; what is longer is left out.
     pub const LISTED_WAITS: usize = 16_384;
     /// How deep children may lie.

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::money::NanoUsd;
+use crate::money::{MAX_COST, NanoUsd};
 use crate::time::Millis;
 
 /// By what a price grows.
@@ -22,7 +22,7 @@ pub enum PriceUnit {
 
 /// A price for each unit.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct UnitPrice {
     /// The unit.
     pub unit: PriceUnit,
@@ -35,7 +35,7 @@ pub struct UnitPrice {
 
 /// What a call costs.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct ToolPrice {
     /// For each call.
     #[serde(default)]
@@ -65,7 +65,7 @@ impl ToolPrice {
             let units = i64::try_from(units(price, args, time).min(MAX_UNITS)).unwrap_or(i64::MAX);
             price.nanos.0.max(0).saturating_mul(units)
         });
-        NanoUsd(self.fixed_nanos.0.max(0).saturating_add(unit))
+        NanoUsd(self.fixed_nanos.0.max(0).saturating_add(unit)).min(MAX_COST)
     }
 
     /// Whether a call costs nothing.
@@ -109,6 +109,13 @@ mod tests {
     use super::*;
     use serde_json::json;
 
+    #[test]
+    fn no_call_costs_more_than_sums_can_hold_and_no_price_is_misspelt() {
+        let dear = ToolPrice::fixed(NanoUsd(i64::MAX));
+        assert_eq!(dear.cost(&Map::new(), Millis(0)), MAX_COST);
+        assert!(serde_json::from_value::<ToolPrice>(json!({"perCallNanos": 5})).is_err());
+    }
+
     fn price(unit: PriceUnit, nanos: i64) -> ToolPrice {
         let per_unit = UnitPrice { unit, nanos: NanoUsd(nanos), argument: Some("count".to_owned()) };
         ToolPrice { fixed_nanos: NanoUsd(10_000_000), per_unit: Some(per_unit) }
@@ -133,7 +140,7 @@ mod tests {
             assert_eq!(search.cost(&args(odd.clone()), Millis(0)), NanoUsd(11_000_000), "{odd}");
         }
         let most = price(PriceUnit::Record, i64::MAX).cost(&args(json!(u64::MAX)), Millis(0));
-        assert_eq!(most, NanoUsd(i64::MAX));
+        assert_eq!(most, MAX_COST);
         assert_eq!(ToolPrice::fixed(NanoUsd(-5)).cost(&Map::new(), Millis(0)), NanoUsd(0));
     }
 

@@ -6,6 +6,7 @@ use super::price::ToolPrice;
 use super::spec::Risk;
 use crate::budget::RateRule;
 use crate::error::Detail;
+use crate::money::{MAX_COST, NanoUsd};
 use crate::time::{Millis, Timestamp};
 
 /// How often a tool may be called, by each user. What is `None` is not limited.
@@ -99,13 +100,16 @@ impl ToolSetting {
             }
         }
         if let Some(price) = &self.price {
-            if price.fixed_nanos.0 < 0 {
-                faults.push(Detail::new("/price/fixedNanos", "a price is not negative"));
-            }
-            if let Some(unit) = &price.per_unit {
-                if unit.nanos.0 < 0 {
-                    faults.push(Detail::new("/price/perUnit/nanos", "a price is not negative"));
+            let problem = |nanos: NanoUsd| match nanos {
+                nanos if nanos.0 < 0 => Some("a price is not negative".to_owned()),
+                nanos if nanos > MAX_COST => {
+                    Some(format!("a price is at most {MAX_COST}, {} nano-dollars", MAX_COST.0))
                 }
+                _fits => None,
+            };
+            faults.extend(problem(price.fixed_nanos).map(|problem| Detail::new("/price/fixedNanos", problem)));
+            if let Some(unit) = &price.per_unit {
+                faults.extend(problem(unit.nanos).map(|problem| Detail::new("/price/perUnit/nanos", problem)));
                 if unit.argument.is_none() && unit.unit != super::price::PriceUnit::Second {
                     let message = "say which argument is measured";
                     faults.push(Detail::new("/price/perUnit/argument", message));

@@ -19,6 +19,18 @@ pub struct ApprovalView {
     pub approval: Approval,
     /// The wait of the task, while it waits.
     pub wait: Option<Wait>,
+    /// Of the mail that the task is, who sent it and its subject, while the task waits. Nothing of a conversation that
+    /// the actor does not see.
+    pub about: About,
+}
+
+/// Whose mail is about what.
+#[derive(Clone, PartialEq, Eq, Default, Debug)]
+pub struct About {
+    /// The address that sent it. Nobody has checked it.
+    pub sender: Option<String>,
+    /// Its subject.
+    pub subject: Option<String>,
 }
 
 /// A person's decision.
@@ -51,7 +63,7 @@ impl Engine {
         for approval in page.items {
             let is_open = approval.status == ApprovalStatus::Pending;
             let task = if is_open { self.inner.store.task(actor.scope(), approval.task).await? } else { None };
-            items.push(with_wait(approval, task.as_ref()));
+            items.push(self.with_wait(actor, approval, task.as_ref()));
         }
         Ok(Page { items, next: page.next })
     }
@@ -73,7 +85,7 @@ impl Engine {
         if !approval.is_visible_to(actor, &task) {
             return Err(unknown());
         }
-        Ok((with_wait(approval, Some(&task)), task))
+        Ok((self.with_wait(actor, approval, Some(&task)), task))
     }
 
     /// Answers a question, once. Arguments that a person puts in place of those that were asked about are checked like
@@ -112,11 +124,18 @@ impl Engine {
         self.answer(actor, &task, request).await.map_err(|error| error.moved("/corrections", "/input"))?;
         self.approval(actor, id).await
     }
-}
 
-/// A question with what its task, while it waits, says about it.
-fn with_wait(approval: Approval, task: Option<&Task>) -> ApprovalView {
-    let open = task.filter(|_| approval.status == ApprovalStatus::Pending);
-    let wait = open.and_then(|task| task.waits.iter().find(|wait| wait.seq == approval.asked.wait_seq));
-    ApprovalView { wait: wait.cloned(), approval }
+    /// A question with what its task, while it waits, says about it. One whose time is over has expired, also while its
+    /// task rests and cannot take that in.
+    fn with_wait(&self, actor: &Actor, mut approval: Approval, task: Option<&Task>) -> ApprovalView {
+        let open = task.filter(|_| approval.status == ApprovalStatus::Pending);
+        let seen = open.filter(|task| task.is_visible_to(actor));
+        let about = seen.map(|task| About { sender: task.sender(), subject: task.subject() }).unwrap_or_default();
+        let wait = open.and_then(|task| task.waits.iter().find(|wait| wait.seq == approval.asked.wait_seq)).cloned();
+        let is_over = approval.asked.expires_at.is_some_and(|end| end <= self.inner.time.now());
+        if approval.status == ApprovalStatus::Pending && is_over {
+            approval.status = ApprovalStatus::Expired;
+        }
+        ApprovalView { wait, about, approval }
+    }
 }

@@ -338,19 +338,25 @@ impl Run {
                 let message = format!("no callback came before the deadline: {}", wait.reason);
                 super::signals::ended(self, index, Err(failure(ErrorCode::Timeout, message)), false)
             }
+            WaitKind::Child => {
+                let message = format!("the child did not end in time: {}", wait.reason);
+                super::signals::ended(self, index, Err(failure(ErrorCode::Timeout, message)), false)
+            }
             WaitKind::Input
             | WaitKind::Intent
             | WaitKind::Document
             | WaitKind::Plan
             | WaitKind::Review
             | WaitKind::Confirmation
-            | WaitKind::Ambiguous
-            | WaitKind::Child => {
+            | WaitKind::Ambiguous => {
                 let error = failure(ErrorCode::Timeout, "nobody answered in time");
                 super::signals::ended(self, index, Err(error), false)
             }
         };
         let mut draft = Draft::row(row);
+        if wait.kind == WaitKind::Child {
+            draft.effects.extend(node.child.as_ref().map(|child| Effect::Cancel(child.id)));
+        }
         if wait.kind.is_person() {
             let (wait_seq, status) = (Some(wait.seq), ApprovalStatus::Expired);
             draft.effects.push(Effect::Close { wait_seq, status });

@@ -71,6 +71,8 @@ pub(crate) struct Run {
     pub(super) has_documents: bool,
     /// How many signals have been left for the task.
     pub(super) signals: i64,
+    /// How many the row counted when none of them was there; 0 as long as none is missing.
+    pub(super) missing_signals: i64,
     pub(super) cancel: bool,
     pub(super) paused: bool,
     /// The status as the row has it.
@@ -186,6 +188,7 @@ impl Run {
             earlier_attempts,
             has_documents,
             signals: task.signals,
+            missing_signals: 0,
             cancel: task.cancel_requested,
             paused: task.paused_at.is_some(),
             row_status: task.status,

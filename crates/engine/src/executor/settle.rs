@@ -230,7 +230,8 @@ impl Run {
         let (scope, id) = (self.lease.scope(), self.task.id);
         let found = self.ask(|inner| async move { inner.store.signals(scope, id, seen).await }).await?;
         if found.is_empty() {
-            // The row counts more than there are: believe what can be read, or this would never end.
+            // The row counts more than there are: believe what can be read, and tell the row so, or this would never end.
+            self.missing_signals = self.signals;
             self.signals = seen;
             return Ok(Flow::Continue);
         }
@@ -360,6 +361,10 @@ impl Run {
             TaskChange::Release { status, .. } => (Flow::Done, *status),
             TaskChange::End(ending) => (Flow::Done, ending.status),
         };
+        let failed = match &change {
+            TaskChange::End(ending) => ending.error.as_ref().map(|error| (error.code, ending.current_step.clone())),
+            _ => None,
+        };
         let awaited = flow == Flow::Done && self.inner.watchers.is_awaited(self.task.id);
         let left = awaited.then(|| change.clone());
         let (rows, usage) = self.held.take_with(rows, usage);
@@ -379,7 +384,7 @@ impl Run {
                 effects.push(Effect::Enqueue(Box::new(said.job(JobId::from_uuid(self.inner.ids.next()), now))));
             }
         }
-        let signals_seen = self.walk.signals_seen();
+        let signals_seen = self.walk.signals_seen().max(self.missing_signals);
         let commit = Commit { rows, effects, change, usage, audit, signals_seen, at: now };
         let committed = self.write(Arc::new(commit)).await?;
         if let Some((key, _)) = self.on_disk.take() {
@@ -390,11 +395,35 @@ impl Run {
         self.task.usage = self.task.usage.plus(usage);
         self.note(committed);
         if flow == Flow::Done {
+            self.log_rest(failed, now);
             self.tell_rest(left, committed, now);
         } else {
             self.inner.watchers.tell_followers(self.task.id);
         }
         Ok(flow)
+    }
+
+    /// One line of the log for each end of a task, and each time that it comes to wait for a person. No word of a message
+    /// stands in it: a failure's own may be a stranger's.
+    fn log_rest(&self, failed: Option<(ErrorCode, Option<String>)>, now: Timestamp) {
+        let (task, status) = (&self.task, self.task.status);
+        let intent = task.intent.as_deref().unwrap_or_default();
+        let (plan, version) = task.plan.as_ref().map_or(("", 0), |(key, version)| (key.as_str(), *version));
+        let (age_ms, cost_nanos) = (now.since(task.created_at).0, task.usage.cost_nanos.0);
+        macro_rules! say {
+            ($level:ident, $message:literal $(, $name:ident = $value:expr)*) => {
+                tracing::$level!(channel = task.channel.as_str(), intent, plan, version, age_ms, cost_nanos, $($name = $value,)* $message)
+            };
+        }
+        match (status, failed) {
+            (TaskStatus::Failed, failed) => {
+                let (code, step) = failed.unwrap_or((ErrorCode::Internal, None));
+                say!(warn, "the task failed", code = code.as_str(), step = step.as_deref().unwrap_or_default());
+            }
+            (TaskStatus::NeedsReview, _) => say!(info, "the task waits for a person"),
+            (status, _) if status.is_terminal() => say!(info, "the task ended", status = status.as_str()),
+            _rests => {}
+        }
     }
 
     /// Tells those who wait that the task rests, and its submitter how it stands, so that nobody need look.

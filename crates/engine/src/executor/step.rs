@@ -185,7 +185,7 @@ pub(super) fn kept(run: &Run, mut draft: Draft) -> Draft {
             | Effect::Spawn(_)
             | Effect::Reopen(_)
             | Effect::Delegate(_) => false,
-            Effect::Answer(_) | Effect::Attach(_) | Effect::Ask(_) | Effect::Close { .. } => true,
+            Effect::Cancel(_) | Effect::Answer(_) | Effect::Attach(_) | Effect::Ask(_) | Effect::Close { .. } => true,
         });
     }
     draft

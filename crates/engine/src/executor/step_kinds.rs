@@ -12,6 +12,7 @@ use kybern_core::time::Timestamp;
 use serde_json::{Map, Value, json};
 
 use super::arguments;
+use super::node::Node;
 use super::run::Run;
 use super::step::{
     Begun, Call, Draft, RowDraft, Target, fail, failure, render_object, render_value, unrendered, wait_of, wait_row,
@@ -87,7 +88,7 @@ fn input(run: &Run, index: usize, title: &Value, fields: &Value, now: Timestamp)
     let mut wait = wait_of(&node.id, WaitKind::Input, title.clone(), now);
     wait.title = Some(title);
     wait.schema = crate::tools::schema::form(fields);
-    wait.until = node.spec.timeout.map(|timeout| now.plus(timeout));
+    wait.until = until(node, now);
     Draft::row(wait_row(node, wait))
 }
 
@@ -177,11 +178,16 @@ pub(super) fn delegation(run: &Run, index: usize, workflow: &str, args: Map<Stri
     draft
 }
 
+/// When a step's own time is over, where it has one.
+fn until(node: &Node, now: Timestamp) -> Option<Timestamp> {
+    node.spec.timeout.map(|timeout| now.plus(timeout))
+}
+
 fn child(run: &Run, index: usize, target: &TaskTarget, written: &Value, now: Timestamp) -> Draft {
     let node = run.walk.node(index);
     if let Some(child) = &node.child {
         // The task is tried again, and so is the child that it has: what that had done stays done.
-        let wait = Wait { since: now, ..(*child.wait).clone() };
+        let wait = Wait { since: now, until: until(node, now), ..(*child.wait).clone() };
         return Draft { effects: vec![Effect::Reopen(child.id)], ..Draft::row(wait_row(node, wait)) };
     }
     let TaskTarget::Plan(key) = target else {
@@ -210,6 +216,7 @@ fn child(run: &Run, index: usize, target: &TaskTarget, written: &Value, now: Tim
     let id = TaskId::from_uuid(run.inner.ids.next());
     let mut wait = wait_of(&node.id, WaitKind::Child, format!("started a child task with plan {key}"), now);
     wait.reference = Some(id.to_string());
+    wait.until = until(node, now);
     // What a stranger wrote stays a stranger's when it is handed on.
     let untrusted = run.task.channel.is_untrusted();
     let tainted = argument_is_tainted(run, index, written);

@@ -10,7 +10,7 @@ use kybern_core::time::{Millis, Timestamp};
 use kybern_core::tool::{Review, ToolFailure, ToolOutcome};
 use serde_json::{Map, Value, json};
 
-use super::node::{Node, NodeState};
+use super::node::{Approved, Node, NodeState};
 use super::perform::Returned;
 use super::run::Run;
 use super::step::{
@@ -39,7 +39,10 @@ pub(super) const DIED: &str = "the process died during the call";
 /// Begins a tool step.
 pub(super) fn begin(run: &Run, index: usize, tool: &str, written: &Map<String, Value>, now: Timestamp) -> Begun {
     let node = run.walk.node(index);
-    let is_approved = node.answer.approved_args.is_some();
+    // A yes holds for a call that begins in its time. Of one that has begun, another try is the same call.
+    let has_begun = || node.attempts > 0 || run.open_attempt(&node.id, node.generation).is_some();
+    let holds = |yes: &Approved| yes.until.is_none_or(|until| now < until) || has_begun();
+    let is_approved = node.answer.approved_args.as_ref().is_some_and(holds);
     let mut args = match arguments::of(run, index, written) {
         Ok(args) => args,
         Err(error) => return Begun::Rows(unrendered(run, index, "arguments", &error)),
@@ -276,6 +279,10 @@ fn succeeded(run: &Run, call: &Call, outcome: ToolOutcome, now: Timestamp) -> Dr
         Ok(proposal) => proposal,
         Err(error) => return Draft::row(failed_row(run, node, call.attempt, error, tainted)),
     };
+    if let Some(problem) = outcome.records.iter().find_map(|change| change.put.check().err()) {
+        let error = failure(ErrorCode::Validation, problem);
+        return Draft::row(failed_row(run, node, call.attempt, error, tainted));
+    }
     let mut finished = StepOutcome::completed(Value::Object(outcome.data));
     finished.tainted = tainted;
     finished.effect = effect_of(call);

@@ -251,7 +251,8 @@ impl Walk {
                 let shown = || wait.details.get("args").and_then(Value::as_object).cloned().unwrap_or_default();
                 let mut args = if replaces { Map::new() } else { shown() };
                 args.extend(corrections.clone());
-                node.answer.approved_args = Some(Approved { values: args, tainted: wait.tainted_args.clone() });
+                let (tainted, until) = (wait.tainted_args.clone(), wait.until);
+                node.answer.approved_args = Some(Approved { values: args, tainted, until });
             }
             WaitKind::Ambiguous if resolution == Some(Resolution::Retry) => {
                 // It is another call, and whoever answers is one person: a yes to the first is no yes to it.

@@ -24,7 +24,7 @@ use crate::executor::patience::until_available;
 use crate::knowledge::INDEX_JOB;
 use crate::lesson::{LEARN_JOB, TEACH_JOB};
 use crate::memory::SUGGEST_JOB;
-pub(crate) use receiver::Receivers;
+pub(crate) use receiver::{Receiver, Receivers};
 
 /// How long one try may take: longer than a sender of mail may take to say what became of a message, so that a mail
 /// that surely was not sent is never taken for one that may have been.
@@ -131,6 +131,7 @@ impl Engine {
                 claimed => {
                     drop(vacant);
                     if let Err(error) = claimed {
+                        inner.claims.begin(&error, inner.clock.now());
                         tracing::error!(%error, "cannot claim jobs");
                     }
                     tokio::select! {

@@ -5,18 +5,20 @@
 //! A dispatch that may have arrived stays `sending` from then on, because its workflow may be under way: it is never
 //! said not to have been started, and becomes `uncertain` when its tries are used up.
 
+use kybern_core::audit::AuditEvent;
 use kybern_core::id::OutboxId;
 use kybern_core::job::ClaimedJob;
 use kybern_core::mail::{OutgoingFile, OutgoingMail, SendFault};
 use kybern_core::outbox::{
-    Dispatch, MAX_MAIL_FILE_BYTES, MAX_MAIL_FILES, MailFile, OutboxChannel, OutboxMessage, OutboxStatus, message_id,
+    Dispatch, MAX_MAIL_FILE_BYTES, MAX_MAIL_FILES, MailFile, NewOutbox, OutboxChannel, OutboxMessage, OutboxStatus,
+    message_id,
 };
 use kybern_core::plan::StepId;
 use kybern_core::policy::redact::redact_text;
 use kybern_core::ports::{HttpBody, HttpFailure, HttpRequest};
 use kybern_core::task::Signal;
 use kybern_core::time::Millis;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::receiver::{Delivery, PutOff, Receiver};
 use super::{JobFailure, sign};
@@ -310,11 +312,12 @@ impl Engine {
     ) -> Result<(), JobFailure> {
         let (id, now) = (message.message.id, self.inner.clock.now());
         let error = error.map(redact_text);
+        let audit = explained(message, to, job.attempt);
         let store = &self.inner.store;
         let mut asked = 0;
         let moved = until_available(|| {
             asked += 1;
-            store.move_outbox(job.scope(), id, from, to, error.as_deref(), now)
+            store.move_outbox(job.scope(), id, (from, to), error.as_deref(), audit.as_ref(), now)
         });
         if moved.await? {
             return Ok(());
@@ -328,6 +331,32 @@ impl Engine {
         }
         Err(JobFailure::transient("somebody else moved the message"))
     }
+}
+
+/// What is kept of a message that has come to its end: by which way, to which host, for which task. Of the receiver itself
+/// only a hash: an address is somebody's, and the trail is kept for years.
+fn explained(message: &OutboxMessage, to: OutboxStatus, attempt: u32) -> Option<AuditEvent> {
+    let act = match to {
+        OutboxStatus::Sent => "outbox.sent",
+        OutboxStatus::Failed => "outbox.failed",
+        OutboxStatus::Uncertain => "outbox.uncertain",
+        OutboxStatus::Pending | OutboxStatus::Sending | OutboxStatus::Kept => return None,
+    };
+    let NewOutbox { id, channel, target, .. } = &message.message;
+    let host = match channel {
+        OutboxChannel::Email => target.rsplit_once('@').map(|(_, domain)| domain.to_owned()),
+        OutboxChannel::Webhook | OutboxChannel::Completion => Receiver::host_of(target),
+        // The name of an engine of the settings.
+        OutboxChannel::Workflow => Some(target.clone()),
+    };
+    let detail = json!({
+        "channel": channel.as_str(),
+        "host": host,
+        "targetHash": blake3::hash(target.as_bytes()).to_hex().to_string(),
+        "taskId": message.task_id,
+        "attempt": attempt,
+    });
+    Some(AuditEvent::by_executor(act, format!("outbox:{id}"), detail))
 }
 
 /// The message that a job is to send.

@@ -40,6 +40,13 @@ impl Receiver {
         origin.is_tuple().then(|| Self::Http(tenant, origin.ascii_serialization()))
     }
 
+    /// The host of a URL, with its port.
+    pub(crate) fn host_of(url: &str) -> Option<String> {
+        let url = Url::parse(url).ok()?;
+        let port = url.port().map(|port| format!(":{port}")).unwrap_or_default();
+        url.host_str().map(|host| format!("{host}{port}"))
+    }
+
     fn name(&self) -> &str {
         match self {
             Self::Http(_, origin) => origin,
@@ -105,6 +112,17 @@ impl Receivers {
         standing.in_flight += 1;
         drop(known);
         Ok(Delivery { receivers: Arc::clone(self), receiver: Some(receiver) })
+    }
+
+    /// The receivers that do not answer, by name, each with how its breaker stands.
+    pub(crate) fn silent(&self) -> Vec<(String, Receiver, Breaker)> {
+        let known = self.lock();
+        let silent = known.iter().filter(|(_, standing)| standing.breaker != Breaker::Closed);
+        let mut silent: Vec<_> =
+            silent.map(|(at, standing)| (at.name().to_owned(), at.clone(), standing.breaker)).collect();
+        drop(known);
+        silent.sort_by(|(one, ..), (other, ..)| one.cmp(other));
+        silent
     }
 
     fn leave(&self, receiver: &Receiver, judge: impl FnOnce(Breaker) -> Breaker) {

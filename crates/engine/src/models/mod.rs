@@ -24,7 +24,7 @@ pub(crate) use desk::{Asker, Desk, failed as desk_failure, still_held, usage as 
 pub(crate) use policy::Policies;
 pub(crate) use registry::Registry;
 pub(crate) use retry::RetryBudget;
-pub(crate) use service::Inner;
+pub(crate) use service::{Inner, ProviderHealth};
 
 pub use call::{Answered, Ask, Caller, Try};
 pub use registry::ProviderParts;

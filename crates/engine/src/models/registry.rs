@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use kybern_core::model::{ModelFailure, ModelKind, ModelSpec};
+use kybern_core::model::{ModelFailure, ModelFailureKind, ModelKind, ModelSpec};
 use kybern_core::ports::LanguageModel;
 use kybern_core::time::{Millis, Timestamp};
 
@@ -23,13 +23,23 @@ pub struct ProviderParts {
     pub free: bool,
 }
 
+/// How a provider has done lately.
+#[derive(Default)]
+struct Standing {
+    breaker: Breaker,
+    /// What it failed with last, and when, as long as it has not answered since.
+    last: Option<(Timestamp, String)>,
+    /// Whose questions failed since its last answer, where they were one asker's.
+    asker: Option<String>,
+}
+
 /// A provider at work.
 pub(crate) struct Provider {
     pub(crate) model: Arc<dyn LanguageModel>,
     pub(crate) models: Vec<Arc<ModelSpec>>,
     pub(crate) others: bool,
     pub(crate) free: bool,
-    breaker: Mutex<Breaker>,
+    standing: Mutex<Standing>,
     /// Milliseconds to the first piece of an answer, smoothed; 0 before the first.
     latency: AtomicU64,
 }
@@ -41,7 +51,7 @@ impl Provider {
             models: parts.models.into_iter().map(Arc::new).collect(),
             others: parts.others,
             free: parts.free,
-            breaker: Mutex::default(),
+            standing: Mutex::default(),
             latency: AtomicU64::new(0),
         }
     }
@@ -50,41 +60,74 @@ impl Provider {
         self.model.provider()
     }
 
-    fn breaker(&self) -> std::sync::MutexGuard<'_, Breaker> {
-        self.breaker.lock().unwrap_or_else(PoisonError::into_inner)
+    fn standing(&self) -> std::sync::MutexGuard<'_, Standing> {
+        self.standing.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Whether the breaker lets a call through; if so, the call has to tell its end.
     pub(crate) fn may_ask(&self, now: Timestamp) -> bool {
-        let mut breaker = self.breaker();
-        let (may, next) = breaker.ask(now);
-        *breaker = next;
+        let mut standing = self.standing();
+        let (may, next) = standing.breaker.ask(now);
+        standing.breaker = next;
         may
     }
 
     pub(crate) fn is_open(&self, now: Timestamp) -> bool {
-        self.breaker().is_open(now)
+        self.standing().breaker.is_open(now)
+    }
+
+    /// Until when it is left alone, where its breaker is open.
+    pub(crate) fn open_until(&self, now: Timestamp) -> Option<Timestamp> {
+        self.standing().breaker.open_until(now)
     }
 
     /// How its breaker stands, for people.
     pub(crate) fn health(&self) -> &'static str {
-        self.breaker().as_str()
+        self.standing().breaker.as_str()
+    }
+
+    /// What it failed with last, and when; `None` once it has answered.
+    pub(crate) fn last_failure(&self) -> Option<(Timestamp, String)> {
+        self.standing().last.clone()
     }
 
     /// A call began to be answered after that time.
     pub(crate) fn succeeded(&self, first: Millis) {
-        let mut breaker = self.breaker();
-        *breaker = breaker.succeeded();
-        drop(breaker);
+        let mut standing = self.standing();
+        if standing.breaker != Breaker::Closed {
+            *standing = Standing::default();
+        }
+        drop(standing);
         let known = self.latency.load(Ordering::Relaxed);
         // One fifth of the new: a few calls are enough to learn, and one outlier does not decide.
         let next = if known == 0 { first.0.max(1) } else { (known * 4 + first.0.max(1)) / 5 };
         self.latency.store(next, Ordering::Relaxed);
     }
 
-    pub(crate) fn failed(&self, failure: &ModelFailure, now: Timestamp) {
-        let mut breaker = self.breaker();
-        *breaker = if failure.kind.is_sickness() { breaker.failed(now) } else { breaker.succeeded() };
+    /// A call failed. `asker` asked, and `again` says that it is another try of a question that has failed here before:
+    /// the breaker counts questions. It takes more of them when they are one asker's alone: what they ask may be what the
+    /// provider cannot take. Where there is no connection it is not the question.
+    pub(crate) fn failed(&self, failure: &ModelFailure, (asker, again): (&str, bool), now: Timestamp) {
+        let mut standing = self.standing();
+        if !failure.kind.is_sickness() {
+            *standing = Standing::default();
+            return;
+        }
+        // Its own words are the caller's: they may repeat what was asked.
+        let status = failure.status.map(|status| format!(", status {status}")).unwrap_or_default();
+        standing.last = Some((now, format!("{}{status}", failure.kind.name())));
+        if again && !standing.breaker.is_tripped() {
+            return;
+        }
+        standing.asker = match (standing.breaker, standing.asker.take()) {
+            (Breaker::Closed, _) => Some(asker.to_owned()),
+            (_, known) => known.filter(|known| known == asker),
+        };
+        let may_be_the_question = standing.asker.is_some() && failure.kind != ModelFailureKind::Connect;
+        standing.breaker = match may_be_the_question {
+            true => standing.breaker.failed_for_one(now),
+            false => standing.breaker.failed(now),
+        };
     }
 
     /// The smoothed time to the first piece; `None` before the first call.
@@ -130,6 +173,11 @@ impl Registry {
     /// The names of all providers.
     pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
         self.providers.iter().map(|provider| provider.name())
+    }
+
+    /// Every provider.
+    pub(crate) fn providers(&self) -> &[Arc<Provider>] {
+        &self.providers
     }
 
     /// The providers that can be asked to converse.

@@ -56,6 +56,8 @@ pub(crate) struct Run {
     held: Option<Held>,
     spent: NanoUsd,
     tries: Vec<Try>,
+    /// The providers at which it has failed.
+    failing: Vec<String>,
 }
 
 /// What is reserved now.
@@ -90,6 +92,7 @@ impl Run {
             held: None,
             spent: NanoUsd(0),
             tries: Vec::new(),
+            failing: Vec::new(),
         }
     }
 
@@ -157,8 +160,12 @@ impl Run {
     /// When it does not; the try is noted.
     pub(crate) fn may_ask(&mut self, candidate: &Candidate) -> Result<()> {
         if !candidate.provider.may_ask(self.inner.clock.now()) {
-            let message = "it has failed again and again and is left alone for a while";
-            let failure = ModelFailure::new(kybern_core::model::ModelFailureKind::Provider, message);
+            let (provider, now) = (&candidate.provider, self.inner.clock.now());
+            let last = provider.last_failure().map(|(at, what)| format!(", at {at} with {what}")).unwrap_or_default();
+            let message = format!("it has failed again and again{last}, and is left alone for a while");
+            let rest = provider.open_until(now).map(|until| until.since(now));
+            let failure = ModelFailure::new(kybern_core::model::ModelFailureKind::Provider, message.clone());
+            let failure = failure.retry_after(rest);
             self.tries.push(Try { model: candidate.key(), failure: Some(failure.of(candidate.provider.name())) });
             return Err(Error::new(ErrorCode::Model, message));
         }
@@ -168,6 +175,13 @@ impl Run {
         Ok(())
     }
 
+    /// Who asks: a user, or else a task.
+    fn asker(&self) -> String {
+        let (tenant, user) = (self.caller.scope.tenant(), self.caller.user.map(|user| user.to_string()));
+        let task = || self.caller.tree.map(|(task, _)| task.to_string());
+        format!("{tenant}/{}", user.or_else(task).unwrap_or_default())
+    }
+
     /// Notes the try that answered.
     pub(crate) fn answered(&mut self, candidate: &Candidate) {
         self.tries.push(Try { model: candidate.key(), failure: None });
@@ -175,7 +189,12 @@ impl Run {
 
     /// After a failure: settles what the call may have cost, and waits until the model may be asked again.
     pub(crate) async fn failed(&mut self, candidate: &Candidate, failure: ModelFailure, retry: &mut u32) -> Next {
-        candidate.provider.failed(&failure, self.inner.clock.now());
+        let provider = candidate.provider.name();
+        let again = self.failing.iter().any(|known| known == provider);
+        candidate.provider.failed(&failure, (&self.asker(), again), self.inner.clock.now());
+        if !again {
+            self.failing.push(provider.to_owned());
+        }
         if let Some(held) = &mut self.held {
             held.asked = false;
             held.refused.push(outline(&failure));

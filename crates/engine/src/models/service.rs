@@ -13,7 +13,7 @@ use kybern_core::money::Tokens;
 use kybern_core::ports::{Clock, IdSource, Keys, Random, Store, TokenCounter};
 use kybern_core::task::WorkerId;
 use kybern_core::tenant::TenantScope;
-use kybern_core::time::Millis;
+use kybern_core::time::{Millis, Timestamp};
 
 use crate::budget::ledger::Ledger;
 
@@ -113,6 +113,16 @@ pub struct ModelView {
     pub latency: Option<Millis>,
 }
 
+/// How a provider is.
+pub(crate) struct ProviderHealth {
+    /// Its name.
+    pub(crate) provider: String,
+    /// How its circuit breaker stands: `closed`, `failing`, `open` or `probing`.
+    pub(crate) breaker: &'static str,
+    /// What it failed with last, and when, as long as it has not answered since.
+    pub(crate) last: Option<(Timestamp, String)>,
+}
+
 type CallOf<T> =
     for<'a> fn(&'a Provider, &'a ModelRequest, ModelTimeouts) -> BoxFuture<'a, std::result::Result<T, ModelFailure>>;
 
@@ -147,6 +157,17 @@ impl ModelService {
         let registry = &self.inner.registry;
         let found = registry.find(name, ModelKind::Chat).or_else(|| registry.find(name, ModelKind::Embedding));
         Ok(found.filter(|candidate| policy::allows(&policy, candidate.provider.name())).map(view))
+    }
+
+    /// How every provider is.
+    pub(crate) fn health(&self) -> Vec<ProviderHealth> {
+        let providers = self.inner.registry.providers().iter();
+        let health = |one: &Arc<Provider>| ProviderHealth {
+            provider: one.name().to_owned(),
+            breaker: one.health(),
+            last: one.last_failure(),
+        };
+        providers.map(health).collect()
     }
 
     /// The names of the providers whose models converse.

@@ -41,6 +41,10 @@ impl Engine {
                 .ok_or_else(|| Error::invalid("/fromStep", format!("the task has no step {step:?} in its journal")))?,
         };
         let attachments = inner.store.attachments(scope, id).await?;
+        // Removed meanwhile, it would be forked without what has gone.
+        if inner.store.task(scope, id).await?.is_none() {
+            return Err(Error::not_found("task", id));
+        }
         Ok(NewTask {
             id: TaskId::from_uuid(self.id_for(actor, "task")),
             // A stranger's words stay a stranger's.

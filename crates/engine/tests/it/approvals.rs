@@ -382,6 +382,32 @@ fn a_question_ends_with_its_time() {
 }
 
 #[test]
+fn a_yes_ends_with_its_time_while_its_task_rests() {
+    let tool = risky();
+    World::with([tool.clone()]).set(|settings| settings.approval_time = Millis(60_000)).run(async |live| {
+        live.permit(&careful()).await;
+        let first = live.asked(json!({"to": "ops@example.com"})).await;
+        let task = live.inbox(None).await[0].approval.task;
+        live.engine.pause(&live.world.actor, task).await.unwrap();
+        live.decide(first, Word::Approve(None), None).await.unwrap();
+        pause(Millis(61_000)).await;
+        live.engine.resume(&live.world.actor, task).await.unwrap();
+        let asked = live.until(task, |task| task.waits.iter().any(|wait| wait.approval_id != Some(first))).await;
+        let again = asked.waits[0].approval_id.unwrap();
+        assert_eq!((asked.waits[0].kind, tool.count()), (WaitKind::Confirmation, 0));
+        live.decide(again, Word::Approve(None), None).await.unwrap();
+        assert_eq!((live.end(task).await.status, tool.count()), (TaskStatus::Completed, 1));
+        // A question that nobody has answered in time is over as well.
+        let late = live.asked(json!({"to": "ops@example.com"})).await;
+        let task = live.engine.approval(&live.world.actor, late).await.unwrap().approval.task;
+        live.engine.pause(&live.world.actor, task).await.unwrap();
+        pause(Millis(61_000)).await;
+        assert_eq!(live.how(late).await, ApprovalStatus::Expired);
+        assert_eq!(live.decide(late, Word::Approve(None), None).await.unwrap_err().code(), ErrorCode::Conflict);
+    });
+}
+
+#[test]
 fn a_question_outlives_the_process_and_what_was_taken_away_meanwhile_is_not_done() {
     let tool = risky();
     let world = World::with([tool.clone()]);

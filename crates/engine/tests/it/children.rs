@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use kybern_core::error::ErrorCode;
 use kybern_core::id::TaskId;
 use kybern_core::money::{NanoUsd, Usage};
 use kybern_core::ports::{TaskFilter, TaskStore as _};
@@ -87,6 +88,22 @@ fn cancelling_a_parent_cancels_what_lies_below_it() {
             assert_eq!(live.proven(task).await.status, TaskStatus::Cancelled);
         }
         assert!(live.now().since(live.task(id).await.created_at) < Millis(60_000));
+    });
+}
+
+#[test]
+fn a_child_that_takes_too_long_is_cancelled_and_fails_its_step() {
+    World::new().run(async |live| {
+        live.put(json!({"key": "test.child", "steps": [step("ask", "core.ask", json!({"title": "t", "fields": {}}))]}))
+            .await;
+        let mut starting = starting("test.child");
+        starting["timeoutMs"] = json!(5_000);
+        let id = live.begin(plan(json!([starting])), json!({"n": 1})).await;
+        let child = child_of(&live, id).await;
+        let task = live.proven(id).await;
+        assert_eq!((task.status, task.error.unwrap().code), (TaskStatus::Failed, ErrorCode::Timeout));
+        assert_eq!(live.proven(child).await.status, TaskStatus::Cancelled);
+        assert!(live.now().since(task.created_at) < Millis(60_000));
     });
 }
 

@@ -186,7 +186,7 @@ fn a_message_that_was_sent_in_the_last_try_leaves_no_dead_job() {
     spend(&world);
     let id = block_on(world.look(world.store.outbox(world.scope(), None, None, 1))).unwrap().items[0].message.id;
     let now = world.clock.now();
-    let sent = world.store.move_outbox(world.scope(), id, OutboxStatus::Sending, OutboxStatus::Sent, None, now);
+    let sent = world.store.move_outbox(world.scope(), id, (OutboxStatus::Sending, OutboxStatus::Sent), None, None, now);
     assert!(block_on(world.look(sent)).unwrap());
     world.run(async |live| {
         live.find(async || (live.world.store.jobs()[0].status != JobStatus::Pending).then_some(())).await;

@@ -6,8 +6,8 @@ mod traces;
 use std::sync::Arc;
 
 use kybern_core::budget::{Amount, Budget, BudgetSubject, Limits, Period, UsageFilter, UsageLine, Window};
-use kybern_core::error::ErrorCode;
-use kybern_core::id::BudgetId;
+use kybern_core::error::{ErrorCode, Retry};
+use kybern_core::id::{BudgetId, UserId};
 use kybern_core::model::{
     EmbedRequest, ModelEvent, ModelFailure, ModelFailureKind, ModelMessage, ModelRequest, ModelSpec, ModelTimeouts,
     Prices, Role, TokenUsage,
@@ -203,6 +203,13 @@ fn a_key_that_is_wrong_is_neither_tried_again_nor_hidden_by_another_provider() {
     }
 }
 
+/// A question of the n-th user.
+fn asked_by(live: &Live<'_>, n: u128) -> Caller {
+    let mut caller = live.caller();
+    caller.user = Some(UserId::from_uuid(uuid::Uuid::from_u128(n)));
+    caller
+}
+
 #[test]
 fn when_one_provider_is_down_the_next_is_asked_and_the_sick_one_is_left_alone_for_a_while() {
     let one = Arc::new(ScriptedModel::new("one", |_, _| Scripted::fail(ModelFailureKind::Provider)));
@@ -211,19 +218,47 @@ fn when_one_provider_is_down_the_next_is_asked_and_the_sick_one_is_left_alone_fo
     World::with([]).asking(parts).run(async |live| {
         let answered = live.engine.models().complete(&live.caller(), ask("smartest")).await.unwrap();
         assert_eq!(answered.model, "two/b");
-        assert_eq!(one.count(), 4, "three tries more");
-        live.engine.models().complete(&live.caller(), ask("smartest")).await.unwrap();
+        assert_eq!(one.count(), 4, "three tries more, of one question");
+        for user in 1..5 {
+            live.engine.models().complete(&asked_by(&live, user), ask("smartest")).await.unwrap();
+        }
         let asked = one.count();
-        assert!(asked <= 5, "its breaker has opened: {asked}");
-        live.engine.models().complete(&live.caller(), ask("smartest")).await.unwrap();
-        assert_eq!((one.count(), two.count()), (asked, 3));
+        live.engine.models().complete(&asked_by(&live, 5), ask("smartest")).await.unwrap();
+        assert_eq!((one.count(), two.count()), (asked, 6), "its breaker has opened");
         crate::outside::pause(Millis(31_000)).await;
         live.engine.models().complete(&live.caller(), ask("smartest")).await.unwrap();
         assert_eq!(one.count(), asked + 1, "one probe");
         let alone = Ask { may_fall_back: false, ..ask("one/a") };
         let failed = live.engine.models().complete(&live.caller(), alone).await.unwrap_err();
         assert_eq!(failed.code(), ErrorCode::Model);
-        assert!(failed.details().iter().any(|detail| detail.message.contains("left alone")), "{:?}", failed.details());
+        let said = failed.details().iter().map(|detail| detail.message.as_str()).collect::<String>();
+        assert!(said.contains("left alone") && said.contains("a failure of its own"), "{said}");
+        let Retry::After(rest) = failed.retry() else { panic!("{failed:?}") };
+        assert!(rest > Millis(0) && rest <= Millis(30_000), "{rest}");
+        let check =
+            live.engine.readiness().await.checks.into_iter().find(|check| check.name == "provider:one").unwrap();
+        assert_eq!((check.ok, check.state), (false, kybern_engine::readiness::State::Broken), "{}", check.message);
+    });
+}
+
+#[test]
+fn one_users_poison_does_not_shut_a_provider_for_the_others() {
+    let poison = |request: &ModelRequest| format!("{:?}", request.messages).contains("poison");
+    let model = Arc::new(ScriptedModel::new("one", move |_, request| match poison(request) {
+        true => Scripted::fail(ModelFailureKind::Provider),
+        false => Scripted::text("x", 1, 1),
+    }));
+    World::with([]).asking(vec![provider(&model, vec![spec("a", 90, PRICES)])]).run(async |live| {
+        let said = |text: &str| {
+            let mut ask = ask("one/a");
+            ask.request.messages = vec![ModelMessage::text(Role::User, text)];
+            ask
+        };
+        for n in 0..10 {
+            let poisoned = said(&format!("poison {n}"));
+            live.engine.models().complete(&asked_by(&live, 1), poisoned).await.unwrap_err();
+        }
+        live.engine.models().complete(&asked_by(&live, 2), said("hello")).await.unwrap();
     });
 }
 

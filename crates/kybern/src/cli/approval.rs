@@ -5,9 +5,10 @@ use kybern_core::id::{ApprovalId, TaskId};
 use serde_json::{Map, Value, json};
 
 use super::list::{Page, items, next_cursor};
+use super::task::matter;
 use super::{Context, Exit, Format, input};
-use crate::client::Body;
-use crate::output::{Failure, Table, field, in_full, short};
+use crate::client::{Body, Client};
+use crate::output::{Failure, Table, field, in_full, render_waits, short};
 
 /// `kybern approval …`
 #[derive(Subcommand, Debug)]
@@ -25,7 +26,7 @@ pub(super) enum ApprovalCommand {
         #[command(flatten)]
         format: Format,
     },
-    /// Show what is asked, with every argument of the call
+    /// Show what is asked: every argument of a call, or the message and the fields of a form
     Show {
         /// The approval's id
         id: ApprovalId,
@@ -115,14 +116,15 @@ async fn list(
         context.raw(&reply);
         return Ok(Exit::Done);
     }
-    let mut table = Table::new(&["ID", "STATUS", "WHAT", "WHY"]);
+    let mut table = Table::new(&["ID", "STATUS", "WHAT", "ABOUT", "WHY"]);
     for approval in items(&reply.value) {
         let tool = field(approval, "toolName");
         table.row([
             field(approval, "id").into(),
             field(approval, "status").into(),
             if tool.is_empty() { field(approval, "kind") } else { tool }.into(),
-            short(approval.get("reason").unwrap_or(&Value::Null), 72).into(),
+            short(approval.get("subject").unwrap_or(&Value::Null), 40).into(),
+            short(approval.get("reason").unwrap_or(&Value::Null), 60).into(),
         ]);
     }
     let (paint, nothing) = (context.screen().paint(), table.is_empty());
@@ -159,6 +161,9 @@ async fn show(id: ApprovalId, format: Format, context: &mut Context) -> Result<E
             screen.line(format!("  {shown:<6} {text}"));
         }
     }
+    let waiting = field(approval, "status") == "pending";
+    let task = if waiting { matter_of(&client, approval, context).await? } else { None };
+    let screen = context.screen();
     if let Some(arguments) = approval.get("input").filter(|input| !input.is_null()) {
         let edited = approval.get("edited") == Some(&Value::Bool(true));
         screen.line(if edited {
@@ -168,11 +173,33 @@ async fn show(id: ApprovalId, format: Format, context: &mut Context) -> Result<E
         });
         screen.line(in_full(arguments, "  "));
     }
-    if field(approval, "status") == "pending" {
+    // A form is answered with its fields.
+    let is_form = approval.get("schema").is_some_and(|schema| !schema.is_null())
+        && !matches!(field(approval, "kind").as_str(), "confirmation" | "ambiguous");
+    if let Some(waits) = task.filter(|_| is_form).and_then(|task| render_waits(&task, paint)) {
+        screen.line(format!("\n{waits}"));
+        return Ok(Exit::Review);
+    }
+    if waiting {
         screen.line(format!("{} kybern approval approve {id}   or   kybern approval deny {id}", paint.bold("decide:")));
         return Ok(Exit::Review);
     }
     Ok(Exit::Done)
+}
+
+/// Prints what the task is about that asks, and answers the task; nothing of somebody else's conversation, which is not
+/// shown to whoever may only say yes or no to its calls.
+async fn matter_of(client: &Client, approval: &Value, context: &mut Context) -> Result<Option<Value>, Failure> {
+    let Ok(id) = field(approval, "taskId").parse::<TaskId>() else { return Ok(None) };
+    let task = match client.get(&format!("/api/tasks/{id}"), &[]).await {
+        Ok(reply) => reply.value,
+        Err(error) if error.is_not_found() => return Ok(None),
+        Err(error) => return Err(error.into()),
+    };
+    let paint = context.screen().paint();
+    let matter = matter(client, id, &task, paint).await?;
+    context.screen().line(format!("\n{matter}\n"));
+    Ok(Some(task))
 }
 
 async fn decide(id: ApprovalId, body: Map<String, Value>, context: &mut Context) -> Result<Exit, Failure> {

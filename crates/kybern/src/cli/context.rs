@@ -4,6 +4,7 @@ use std::io::IsTerminal;
 
 use crate::cli::Globals;
 use crate::client::{Client, Reply};
+use crate::config::database::DatabaseUrl;
 use crate::config::{Config, ConfigError, DocumentOptions, Environment, Overrides, Secret};
 use crate::local::{self, LocalOptions, LocalServer, Use};
 use crate::output::{Failure, Screen};
@@ -72,8 +73,9 @@ impl Context {
         self.env.get(name).map(str::to_owned)
     }
 
-    /// A connection: to the server that was named; else to the one where the settings say; else, when nothing
-    /// answers there, to one that is opened inside this process on the database itself.
+    /// A connection: to the server that was named; else to the one where the settings say; else to the one that has the
+    /// database; else to one that is opened inside this process on the database itself. No database is made that nobody
+    /// has named.
     ///
     /// # Errors
     /// When the settings are faulty, or the database cannot be opened.
@@ -102,6 +104,19 @@ impl Context {
         // A database that is named on the command line is meant, not the one of some server that happens to run.
         if self.globals.database.is_none() && client.answers().await {
             return Ok(client);
+        }
+        if let DatabaseUrl::Sqlite(path) = &config.database.url {
+            // A server may have the file and listen elsewhere than the settings of this folder say.
+            if let Some(url) = kybern_store::served_at(path) {
+                return Ok(Client::new(&url, self.api_key())?);
+            }
+            if purpose == Use::Work && !config.database.is_named && !path.exists() {
+                let (url, file) = (config.server.local_url(), path.display());
+                let message = format!("no server answers at {url}, and there is no database {file} in this folder");
+                let remedy = "start a server with: kybern serve; name another one with --url, or the database with \
+                              --database sqlite:FILE, which is made when it is missing";
+                return Err(Failure::usage(message, remedy));
+            }
         }
         let local = local::open(LocalOptions { config, purpose }).await?;
         let client = Client::new(&local.url, Some(local.key.clone()))?;

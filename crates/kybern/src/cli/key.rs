@@ -63,7 +63,11 @@ pub(super) enum KeyCommand {
     },
 }
 
-fn role(text: &str) -> Result<Role, String> {
+/// The role with that name.
+///
+/// # Errors
+/// A sentence for the usage message.
+pub(super) fn role(text: &str) -> Result<Role, String> {
     let names: Vec<&str> = Role::ALL.iter().map(|role| role.as_str()).collect();
     Role::parse(text).ok_or_else(|| format!("is no role, take one of {}", names.join(", ")))
 }

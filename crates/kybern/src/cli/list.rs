@@ -3,7 +3,12 @@
 use clap::Args;
 use serde_json::Value;
 
+use super::{Context, Exit, Format};
 use crate::client::{Client, ClientError};
+use crate::output::{Failure, Table, in_full, moment, short};
+
+/// The widest that a cell of a list is.
+const CELL: usize = 60;
 
 /// The most pages that are read where a verb needs all of a list.
 const MAX_PAGES: usize = 1000;
@@ -52,4 +57,69 @@ pub(crate) async fn all(client: &Client, path: &str) -> Result<Vec<Value>, Clien
         }
     }
     Ok(all)
+}
+
+/// A list that a verb prints as a table.
+pub(crate) struct List<'a> {
+    /// Where it is.
+    pub(crate) path: &'a str,
+    /// What narrows it.
+    pub(crate) query: Vec<(&'static str, Option<String>)>,
+    /// Headings, each with the JSON pointer of what stands below it.
+    pub(crate) columns: &'a [(&'static str, &'static str)],
+    /// What is printed when there is nothing.
+    pub(crate) nothing: &'a str,
+    /// The command that prints it, for the page after this one.
+    pub(crate) command: String,
+}
+
+impl List<'_> {
+    /// Prints a page.
+    ///
+    /// # Errors
+    /// [`Failure`]
+    pub(crate) async fn print(mut self, page: &Page, format: Format, context: &mut Context) -> Result<Exit, Failure> {
+        let client = context.connect_to_read().await?;
+        self.query.extend(page.query());
+        let reply = client.get(self.path, &self.query).await?;
+        if format.json {
+            context.raw(&reply);
+            return Ok(Exit::Done);
+        }
+        let headings: Vec<&str> = self.columns.iter().map(|(heading, _)| *heading).collect();
+        let mut table = Table::new(&headings);
+        for item in items(&reply.value) {
+            table.row(self.columns.iter().map(|(_, at)| cell(item.pointer(at)).into()));
+        }
+        let (paint, is_empty) = (context.screen().paint(), table.is_empty());
+        context.screen().line(if is_empty { self.nothing.to_owned() } else { table.render(paint) });
+        if let Some(cursor) = next_cursor(&reply.value) {
+            context.screen().line(format!("more: {} --cursor {cursor}", self.command));
+        }
+        Ok(Exit::Done)
+    }
+}
+
+/// What stands in a cell: lists as words, moments without their milliseconds.
+fn cell(value: Option<&Value>) -> String {
+    match value {
+        Some(Value::Array(list)) => list.iter().map(|one| short(one, CELL)).collect::<Vec<_>>().join(" "),
+        Some(value) => moment(&short(value, CELL)),
+        None => String::new(),
+    }
+}
+
+/// Prints what stands at a path in full.
+///
+/// # Errors
+/// [`Failure`]
+pub(crate) async fn show(path: &str, format: Format, context: &mut Context) -> Result<Exit, Failure> {
+    let client = context.connect_to_read().await?;
+    let reply = client.get(path, &[]).await?;
+    if format.json {
+        context.raw(&reply);
+    } else {
+        context.screen().line(in_full(&reply.value, ""));
+    }
+    Ok(Exit::Done)
 }

@@ -14,14 +14,22 @@ mod context;
 mod exit;
 mod input;
 mod key;
+mod knowledge;
 mod lesson;
 mod list;
+mod memory;
 mod model;
+mod outbox;
 mod plan;
+mod prompt;
 mod purge;
+mod record;
 mod secret;
 mod task;
+mod tenant;
 mod tool;
+mod user;
+mod webhook;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -78,12 +86,27 @@ enum Command {
     /// See what waits for a person, and decide
     #[command(subcommand)]
     Approval(approval::ApprovalCommand),
+    /// Look at what tasks have written about the world
+    #[command(subcommand)]
+    Record(record::RecordCommand),
+    /// See what left or wants to leave, and send it once more
+    #[command(subcommand)]
+    Outbox(outbox::OutboxCommand),
     /// Decide what is learned from answers
     #[command(subcommand)]
     Lesson(lesson::LessonCommand),
     /// Look at agents
     #[command(subcommand)]
     Agent(agent::AgentCommand),
+    /// Write what agents are told, and approve it
+    #[command(subcommand)]
+    Prompt(prompt::PromptCommand),
+    /// Keep what is remembered of users and of records
+    #[command(subcommand)]
+    Memory(memory::MemoryCommand),
+    /// Keep the documents that agents may quote
+    #[command(subcommand)]
+    Knowledge(knowledge::KnowledgeCommand),
     /// Talk to an agent
     Chat(chat::ChatArgs),
     /// Look at language models and try them
@@ -97,6 +120,15 @@ enum Command {
     /// Write what tools may send, and where to
     #[command(subcommand)]
     Secret(secret::SecretCommand),
+    /// Say who is told when tasks end
+    #[command(subcommand)]
+    Webhook(webhook::WebhookCommand),
+    /// Make users, and say what they may do
+    #[command(subcommand)]
+    User(user::UserCommand),
+    /// Make organisations, as a platform admin
+    #[command(subcommand)]
+    Tenant(tenant::TenantCommand),
     /// Make and revoke API keys
     #[command(subcommand)]
     Key(key::KeyCommand),
@@ -170,13 +202,21 @@ async fn run(command: Command, context: &mut Context) -> Result<ExitCode, Failur
         Command::Plan(command) => plan::run(command, context).await,
         Command::Tool(command) => tool::run(command, context).await,
         Command::Approval(command) => approval::run(command, context).await,
+        Command::Record(command) => record::run(command, context).await,
+        Command::Outbox(command) => outbox::run(command, context).await,
         Command::Lesson(command) => lesson::run(command, context).await,
+        Command::Prompt(command) => prompt::run(command, context).await,
+        Command::Memory(command) => memory::run(command, context).await,
+        Command::Knowledge(command) => knowledge::run(command, context).await,
         Command::Agent(command) => agent::run(command, context).await,
         Command::Chat(args) => chat::run(args, context).await,
         Command::Model(command) => model::run(command, context).await,
         Command::Budget(command) => budget::run(command, context).await,
         Command::Usage(args) => budget::usage(args, context).await,
         Command::Secret(command) => secret::run(command, context).await,
+        Command::Webhook(command) => webhook::run(command, context).await,
+        Command::User(command) => user::run(command, context).await,
+        Command::Tenant(command) => tenant::run(command, context).await,
         Command::Key(command) => key::run(command, context).await,
         Command::Purge(args) => purge::run(args, context).await,
         Command::Audit(command) => audit::run(command, context).await,

@@ -44,6 +44,13 @@ pub(crate) enum ClientError {
     Setup(String),
 }
 
+impl ClientError {
+    /// Whether the server does not know it, or does not show it to this key.
+    pub(crate) fn is_not_found(&self) -> bool {
+        matches!(self, Self::Api(error) if error.code == Some(ErrorCode::NotFound))
+    }
+}
+
 /// The error envelope, with the status it came under.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct ApiError {

@@ -20,6 +20,9 @@ pub(crate) struct DatabaseOptions {
     pub(crate) max_connections: u32,
     /// How long PostgreSQL may take for a statement; never more than a third of a lease.
     pub(crate) statement_timeout_ms: Millis,
+    /// Whether somebody has said where it is.
+    #[serde(skip)]
+    pub(crate) is_named: bool,
 }
 
 impl Default for DatabaseOptions {
@@ -28,6 +31,7 @@ impl Default for DatabaseOptions {
             url: DatabaseUrl::Sqlite(PathBuf::from("kybern.db")),
             max_connections: 16,
             statement_timeout_ms: Millis(6_000),
+            is_named: false,
         }
     }
 }

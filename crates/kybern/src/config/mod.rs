@@ -53,7 +53,7 @@ pub(crate) use providers::{ModelOption, ProviderOptions};
 pub(crate) use retention::RetentionOptions;
 pub(crate) use secret::Secret;
 pub(crate) use security::SecurityOptions;
-pub(crate) use server::ServerOptions;
+pub(crate) use server::{ServerOptions, reachable};
 pub(crate) use smtp::SmtpOptions;
 pub(crate) use telemetry::TelemetryOptions;
 pub(crate) use webhooks::WebhookOptions;
@@ -145,6 +145,7 @@ impl Config {
         let mut faults = Faults::default();
         let mut config = layers::read(layers.clone(), &mut faults);
         config.check(env, &mut faults);
+        config.database.is_named = layers::origin(&layers, "database.url").is_some();
         faults.name_origins(|key| layers::origin(&layers, key));
         faults.into_error().map_or(Ok(config), Err)
     }

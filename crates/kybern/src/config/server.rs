@@ -66,18 +66,21 @@ impl Default for ServerOptions {
     }
 }
 
+/// The URL by which a program on this machine reaches a server that listens there.
+pub(crate) fn reachable(mut address: SocketAddr) -> String {
+    if address.ip().is_unspecified() {
+        address.set_ip(match address {
+            SocketAddr::V4(_) => std::net::Ipv4Addr::LOCALHOST.into(),
+            SocketAddr::V6(_) => std::net::Ipv6Addr::LOCALHOST.into(),
+        });
+    }
+    format!("http://{address}")
+}
+
 impl ServerOptions {
     /// The URL by which a program on this machine reaches the server.
     pub(crate) fn local_url(&self) -> String {
-        let mut address = self.listen;
-        if address.ip().is_unspecified() {
-            let loopback: std::net::IpAddr = match address.ip() {
-                std::net::IpAddr::V4(_) => std::net::Ipv4Addr::LOCALHOST.into(),
-                std::net::IpAddr::V6(_) => std::net::Ipv6Addr::LOCALHOST.into(),
-            };
-            address.set_ip(loopback);
-        }
-        format!("http://{address}")
+        reachable(self.listen)
     }
 
     pub(super) fn check(&self, faults: &mut Faults) {

@@ -186,7 +186,10 @@ fn secrets_come_out_of_named_variables() {
 #[test]
 fn the_example_file_is_sound() {
     let example = include_str!("../../../../kybern.example.toml");
-    assert_eq!(load(example, []).unwrap(), Config::default());
+    let mut loaded = load(example, []).unwrap();
+    // It says where the database is, and says the default.
+    assert!(std::mem::take(&mut loaded.database.is_named));
+    assert_eq!(loaded, Config::default());
     // Everything that is commented out is sound as well.
     let uncommented: Vec<&str> = example
         .lines()

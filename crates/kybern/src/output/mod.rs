@@ -5,6 +5,7 @@
 
 mod failure;
 mod log;
+mod message;
 mod paint;
 mod progress;
 mod read;
@@ -17,12 +18,15 @@ use std::io::{self, IsTerminal, Write};
 
 pub(crate) use failure::{Failure, report};
 pub(crate) use log::{line as log_line, table as log_table};
+pub(crate) use message::message as render_message;
 pub(crate) use paint::Paint;
 pub(crate) use progress::Progress;
 pub(crate) use read::read_table;
 pub(crate) use schema::{Field, fields};
 pub(crate) use table::{Cell, MAX_COLUMN, Table};
-pub(crate) use task::{TaskView, person_waits, plan as plan_of, render as render_task, waits as render_waits};
+pub(crate) use task::{
+    TaskView, person_waits, plan as plan_of, read as render_read, render as render_task, waits as render_waits,
+};
 pub(crate) use text::{clean, count, field, in_full, moment, short, span};
 
 use crate::config::Environment;
@@ -72,16 +76,21 @@ impl Screen {
 
     /// Writes a line. When nobody reads any more, nothing happens.
     pub(crate) fn line(&mut self, text: impl AsRef<str>) {
-        self.write(text.as_ref(), true);
+        self.write(text.as_ref().as_bytes(), true);
     }
 
     /// Writes a text that ends where it ends.
     pub(crate) fn text(&mut self, text: impl AsRef<str>) {
-        self.write(text.as_ref(), false);
+        self.write(text.as_ref().as_bytes(), false);
     }
 
-    fn write(&mut self, text: &str, newline: bool) {
-        let result = self.out.write_all(text.as_bytes());
+    /// Writes bytes as they are: what somebody sends into a file or another program.
+    pub(crate) fn bytes(&mut self, bytes: &[u8]) {
+        self.write(bytes, false);
+    }
+
+    fn write(&mut self, bytes: &[u8], newline: bool) {
+        let result = self.out.write_all(bytes);
         let result = result.and_then(|()| if newline { self.out.write_all(b"\n") } else { Ok(()) });
         if result.and_then(|()| self.out.flush()).is_err() {
             self.broken = true;

@@ -49,8 +49,8 @@ impl Table {
     }
 
     /// Adds a row.
-    pub(crate) fn row<const N: usize>(&mut self, cells: [Cell; N]) {
-        self.rows.push(cells.into());
+    pub(crate) fn row(&mut self, cells: impl IntoIterator<Item = Cell>) {
+        self.rows.push(cells.into_iter().collect());
     }
 
     /// Whether there is no row.

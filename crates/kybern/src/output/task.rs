@@ -1,8 +1,9 @@
 //! A task for people: where it stands, what its steps did, what it made, whom it waits for and what to type next.
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::log::{StepMark, steps};
+use super::message::message;
 use super::paint::Paint;
 use super::read::{pictures, read_of_wait, read_table};
 use super::schema::fields;
@@ -24,12 +25,15 @@ pub(crate) struct TaskView<'a> {
     pub(crate) log: &'a [Value],
     /// The records that it is linked to.
     pub(crate) artifacts: &'a [Value],
+    /// What it came with.
+    pub(crate) files: &'a [Value],
 }
 
 /// The whole view.
 pub(crate) fn render(view: TaskView<'_>, paint: Paint) -> String {
     let task = view.task;
     let mut parts = vec![head(task, paint)];
+    parts.extend(message(task, view.files, paint));
     parts.extend(steps_of(view, paint));
     parts.extend(made(view.artifacts, paint));
     parts.extend(read(task, paint));
@@ -149,7 +153,7 @@ fn made(artifacts: &[Value], paint: Paint) -> Option<String> {
 }
 
 /// What was read out of its documents, and where.
-fn read(task: &Value, paint: Paint) -> Option<String> {
+pub(crate) fn read(task: &Value, paint: Paint) -> Option<String> {
     let extractions = task.pointer("/state/extractions")?.as_array()?;
     let (table, more) = read_table(extractions, READ_FIELDS);
     if table.is_empty() {
@@ -216,7 +220,10 @@ fn one_wait(task: &Value, wait: &Value, several: bool, paint: Paint) -> String {
         lines.push(indent(&indent(&table.render(paint))));
     }
     if let Some(Value::Object(details)) = wait.get("details") {
-        for (name, value) in details.iter().filter(|(name, _)| *name != "scans") {
+        lines.extend(unread(details).into_iter().map(|line| format!("    {line}")));
+        // What was read has a table, and what was not has lines of its own.
+        let is_shown = |name: &str| !matches!(name, "scans" | "extractions" | "files");
+        for (name, value) in details.iter().filter(|(name, _)| is_shown(name)) {
             let text = detail(value);
             if !text.is_empty() {
                 lines.push(format!("    {}", paint.dim(&format!("{}: {text}", clean(name)))));
@@ -244,6 +251,17 @@ fn one_wait(task: &Value, wait: &Value, several: bool, paint: Paint) -> String {
     }
     lines.push(format!("    {} {command}", paint.bold("answer:")));
     lines.join("\n")
+}
+
+/// The files that could not be read, a line each, with what is wrong and what helps.
+fn unread(details: &Map<String, Value>) -> Vec<String> {
+    let files = details.get("files").and_then(Value::as_array).into_iter().flatten();
+    let line = |file: &Value| {
+        let said: Vec<String> =
+            ["problem", "remedy"].iter().map(|name| field(file, name)).filter(|said| !said.is_empty()).collect();
+        format!("file {} {}: {}", field(file, "n"), field(file, "filename"), said.join("; "))
+    };
+    files.map(line).collect()
 }
 
 /// A detail as one line; empty when it says nothing. Guesses with how sure they are read better than their JSON.
@@ -294,7 +312,7 @@ mod tests {
     use super::*;
 
     fn show(task: &Value, log: &[Value], artifacts: &[Value]) -> String {
-        render(TaskView { task, log, artifacts }, Paint::new(false))
+        render(TaskView { task, log, artifacts, files: &[] }, Paint::new(false))
     }
 
     #[test]

@@ -6,6 +6,7 @@ mod callers;
 mod delivery;
 mod egress;
 mod events;
+mod long;
 mod machine;
 mod mail;
 mod process;

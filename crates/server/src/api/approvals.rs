@@ -87,6 +87,8 @@ fn describe(view: &ApprovalView) -> Value {
         "taskId": approval.task,
         "stepId": asked.step,
         "userId": asked.user,
+        "sender": view.about.sender,
+        "subject": view.about.subject,
         "toolName": asked.tool,
         "input": asked.input,
         "inputHash": asked.input_hash,

@@ -3,13 +3,15 @@
 use axum::Json;
 use axum::extract::State;
 use kybern_core::id::OutboxId;
-use serde_json::Value;
+use serde::Deserialize;
+use serde_json::{Value, json};
+use utoipa::ToSchema;
 
 use crate::auth::Caller;
 use crate::error::ApiResult;
-use crate::extract::QueryArgs;
+use crate::extract::{OptionalBody, PathArgs, QueryArgs};
 use crate::page::Paging;
-use crate::schema::record::OutboxPage;
+use crate::schema::record::{OutboxPage, OutboxSchema};
 use crate::state::AppState;
 
 /// List outgoing messages
@@ -30,4 +32,32 @@ pub(crate) async fn list(
     let paging = Paging::read(&query.only(&["limit", "cursor"])?, "outbox")?;
     let page = state.engine.outbox(&actor, paging.after::<OutboxId>()?, paging.limit).await?;
     Ok(Json(paging.answer(&page.items, page.next.as_deref())))
+}
+
+/// What is known of a message that is to leave once more.
+#[derive(Debug, Default, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default, expecting = "an object")]
+#[schema(as = RetryOutbox, example = json!({"evenIfSent": true}))]
+pub(crate) struct RetryBody {
+    /// Let it leave although it may have arrived already, as one that is `uncertain` may have.
+    even_if_sent: bool,
+}
+
+/// Send a message once more
+///
+/// One that was given up (`failed`) or kept leaves again, under the same key. One that is `uncertain` may have arrived: it
+/// leaves only with `evenIfSent`.
+#[utoipa::path(post, path = "/api/outbox/{id}/retry", operation_id = "retry_outbox",
+    tag = "records",
+    params(("id" = String, Path, format = "uuid", description = "The message")),
+    request_body(content = Option<RetryBody>, content_type = "application/json"),
+    responses((status = 200, description = "The message, which waits for its job", body = OutboxSchema)))]
+pub(crate) async fn retry(
+    State(state): State<AppState>,
+    Caller(actor): Caller,
+    path: PathArgs,
+    body: OptionalBody<RetryBody>,
+) -> ApiResult<Json<Value>> {
+    let message = state.engine.retry_outbox(&actor, path.parse("id")?, body.value.even_if_sent).await?;
+    Ok(Json(json!(message)))
 }

@@ -23,6 +23,12 @@ pub struct ApprovalSchema {
     /// For whom the task works.
     #[schema(required, format = "uuid")]
     pub user_id: Option<String>,
+    /// The address that sent the mail that the task is, while the question is open. Nobody has checked it.
+    #[schema(required)]
+    pub sender: Option<String>,
+    /// The subject of that mail.
+    #[schema(required)]
+    pub subject: Option<String>,
     /// The tool that would be called.
     #[schema(required)]
     pub tool_name: Option<String>,

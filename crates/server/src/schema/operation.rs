@@ -57,14 +57,27 @@ pub struct ReadinessSchema {
     pub checks: Vec<CheckSchema>,
 }
 
+/// How a part is: well, not configured, at fault while work goes on, or not working.
+#[derive(ToSchema)]
+#[schema(as = CheckState, rename_all = "snake_case")]
+#[expect(missing_docs, reason = "the names say it")]
+pub enum CheckStateSchema {
+    Ok,
+    Off,
+    Warning,
+    Broken,
+}
+
 /// One part.
 #[derive(ToSchema)]
 #[schema(as = Check)]
 pub struct CheckSchema {
     /// Its name.
     pub name: String,
-    /// Whether it works.
+    /// Whether nothing is wrong with it: its state is `ok` or `off`.
     pub ok: bool,
+    /// How it is.
+    pub state: CheckStateSchema,
     /// Whether nothing works without it.
     pub required: bool,
     /// What it says, to a key that may read.

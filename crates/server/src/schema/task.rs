@@ -52,7 +52,7 @@ pub struct TaskSchema {
     pub channel: ChannelSchema,
     /// The instruction, or the text that came in.
     pub input: String,
-    /// What else came in.
+    /// What else came in. A list shows of a mail `from` and `subject`, and of anything else nothing.
     #[schema(required)]
     pub payload: Option<Value>,
     /// Who submitted it.

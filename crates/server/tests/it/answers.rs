@@ -800,6 +800,9 @@ async fn records(walk: &mut Walk<'_>, fixture: &Fixture) {
     assert_eq!(walk.app.send(call).await.json()["status"], "success");
     let page = walk.call(200, ("GET", "/api/outbox"), &[], &viewer, None).await;
     assert!(page["items"].as_array().unwrap().iter().any(|message| message["target"] == "a@example.com"), "{page}");
+    let operator = walk.app.ours.operator.clone();
+    // It has arrived.
+    walk.call(409, ("POST", "/api/outbox/{id}/retry"), &[&fixture.mail], &operator, None).await;
 }
 
 async fn identities(walk: &mut Walk<'_>, fixture: &Fixture) {

@@ -354,6 +354,12 @@ pub(crate) fn all() -> Vec<Case> {
         case("GET", "/api/outbox", Fixed, None),
         case(
             "POST",
+            "/api/outbox/{id}/retry",
+            Id(|fixture| fixture.mail.clone()),
+            strict(json!({"evenIfSent": true}), ("/evenIfSent", json!("yes")), &[]),
+        ),
+        case(
+            "POST",
             "/api/users",
             Fixed,
             strict(

@@ -35,6 +35,8 @@ pub(crate) struct Fixture {
     pub(crate) document: String,
     /// A lesson about which nobody has decided.
     pub(crate) lesson: String,
+    /// A mail that was sent.
+    pub(crate) mail: String,
 }
 
 /// A plan that puts one record.
@@ -98,6 +100,13 @@ impl Fixture {
         }
         let running = app
             .send(Ask::post("/api/tasks").key(&keys.operator).json(&json!({"input": "x", "planKey": "fixture.never"})));
+        let mail = json!({"input": {"to": "a@example.com", "subject": "s", "body": "b"}});
+        made(&app.send(Ask::post("/api/tools/core.notify/invoke").key(&keys.admin).json(&mail)).await, 200);
+        let outbox = async || app.send(Ask::get("/api/outbox").key(&keys.viewer)).await.json()["items"][0].clone();
+        while outbox().await["status"] != "sent" {
+            tokio::task::yield_now().await;
+        }
+        let mail = outbox().await["id"].as_str().unwrap().to_owned();
         let waiting = task(json!({"input": "x", "planKey": "fixture.ask"})).await;
         let inbox = app.send(Ask::get("/api/approvals").key(&keys.viewer)).await.json();
         let hold =
@@ -117,6 +126,7 @@ impl Fixture {
             document,
             lesson: create("/api/lessons", &json!({"kind": "trusted_sender", "address": "ada@example.com"})).await,
             record,
+            mail,
             prompt: create("/api/prompts", &json!({"agent": agent, "text": "You help well."})).await,
             chat,
             secret,

@@ -1,1 +1,1 @@
-SELECT count(*) FROM job WHERE status = 'dead'
+SELECT kind, count(*) FROM job WHERE status = 'dead' GROUP BY kind ORDER BY kind

@@ -1,4 +1,5 @@
-SELECT id, tenant_id, channel, status, substr(input, 1, 2000), CAST('null' AS TEXT), created_by, user_id, intent, confidence, plan_key, plan_version,
+SELECT id, tenant_id, channel, status, substr(input, 1, 2000),
+    CASE WHEN channel = 'email' AND length(payload) <= 65536 THEN payload ELSE 'null' END, created_by, user_id, intent, confidence, plan_key, plan_version,
     plan_hash, max_steps, confidence_threshold, budget_nanos, input_tokens, output_tokens, cost_nanos, trace_id,
     parent_id, parent_step, depth,
     CASE WHEN length(waits) <= 16384 THEN waits ELSE '[]' END, current_step, workflow_id, CAST(NULL AS TEXT), error, created_at, started_at,

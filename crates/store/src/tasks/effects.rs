@@ -69,6 +69,7 @@ pub(super) async fn write(tx: &mut Tx, prepared: &Prepared) -> Result<()> {
             }
             Effect::Spawn(child) => submit::spawn(tx, scope, &child.task).await?,
             Effect::Reopen(child) => steer::reopen_child(tx, &prepared.lease, *child, commit.signals_seen, at).await?,
+            Effect::Cancel(child) => steer::cancel_child(tx, &prepared.lease, *child, at).await?,
             Effect::Delegate(delegation) => delegate(tx, prepared, delegation).await?,
             Effect::Answer(answer) => chats::answer(tx, scope, task, answer, at).await?,
             Effect::Attach(attached) => chats::attach(tx, scope, attached).await?,

@@ -7,13 +7,13 @@ use kybern_core::money::Usage;
 use kybern_core::plan::{FrozenPlan, PlanHash, StepId};
 use kybern_core::ports::{Page, TaskFilter};
 use kybern_core::record::{ArtifactLink, ArtifactRole, StoredLink};
-use kybern_core::task::{Attachment, AttachmentSource, Attempt, EffectClass, Signal, Task, TaskStatus};
+use kybern_core::task::{Attachment, AttachmentSource, Attempt, EffectClass, Signal, Task, TaskStatus, listed_payload};
 use kybern_core::tenant::TenantScope;
 use uuid::Uuid;
 
 use super::row;
 use crate::db::scope_of_row;
-use crate::db::{Arg, Tx, args, statements};
+use crate::db::{Arg, Row, Tx, args, statements};
 use crate::error::{Result, StoreError};
 
 statements! {
@@ -76,7 +76,12 @@ pub(super) async fn list(tx: &mut Tx, scope: TenantScope, filter: &TaskFilter) -
         filter.talks_of.map(UserId::as_uuid),
     ];
     let rows = tx.fetch_all(sql, args).await?;
-    let items = rows.into_iter().map(|mut found| row::task(&mut found)).collect::<Result<Vec<Task>>>()?;
+    let listed = |mut row: Row| {
+        let mut task = row::task(&mut row)?;
+        task.payload = listed_payload(task.channel, &task.payload);
+        Ok(task)
+    };
+    let items = rows.into_iter().map(listed).collect::<Result<Vec<Task>>>()?;
     Ok(crate::page::cut(items, limit, |task| task.id.to_string()))
 }
 

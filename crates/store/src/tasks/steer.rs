@@ -80,6 +80,19 @@ pub(super) async fn reopen(tx: &mut Tx, (wish, signal): &(Wish, Signal)) -> Resu
     read::expect(tx, scope, id).await
 }
 
+/// Wants a task's child cancelled for which the task waits no more; nothing happens when it has ended.
+pub(super) async fn cancel_child(tx: &mut Tx, parent: &Lease, child: TaskId, at: Timestamp) -> Result<()> {
+    let scope = parent.scope();
+    let Some(stand) = stand(tx, scope, child).await? else { return Ok(()) };
+    let known = read::expect(tx, scope, child).await?;
+    if stand.status.is_terminal() || known.parent.is_none_or(|(of, _)| of != parent.task()) {
+        return Ok(());
+    }
+    let detail = json!({"parent": parent.task()});
+    let audit = AuditEvent::by_executor("task.cancel", format!("task:{child}"), detail);
+    cancel(tx, &Wish { scope, id: child, at, audit }).await.map(|_| ())
+}
+
 /// Lets a task's child be waited for once more: a failed one is tried again, the end of one that has ended otherwise
 /// is told again, and one that still runs will tell of its end by itself.
 pub(super) async fn reopen_child(

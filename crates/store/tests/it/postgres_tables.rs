@@ -10,8 +10,8 @@ use sqlx::{AssertSqlSafe, PgConnection, Row as _};
 
 use crate::support::{self, Database};
 
-/// Tables that hold nothing of any tenant. Neither role may touch them.
-const OF_NOBODY: &[&str] = &["schema_migration", "master_key"];
+/// Tables that hold nothing of any tenant. Neither role may read them, or remove anything.
+const OF_NOBODY: &[&str] = &["schema_migration", "master_key", "probe"];
 const THEIRS: &str = "0198aaaa-0000-7000-8000-000000000001";
 
 /// What a worker, who sees every tenant, may read, by table.

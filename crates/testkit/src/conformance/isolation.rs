@@ -182,7 +182,7 @@ pub async fn another_tenant_changes_nothing(h: Harness) {
     assert_eq!(code(store.revoke_key(scope, estate.key, w.now(), event()).await), ErrorCode::NotFound);
     assert_eq!(code(store.delete_webhook(scope, estate.webhook, event()).await), ErrorCode::NotFound);
     let (from, to) = (OutboxStatus::Pending, OutboxStatus::Sending);
-    assert!(!store.move_outbox(scope, estate.outbox, from, to, None, w.now()).await.unwrap());
+    assert!(!store.move_outbox(scope, estate.outbox, (from, to), None, None, w.now()).await.unwrap());
     assert_eq!(survey(&w, &home, &estate).await, before);
     assert!(store.key_holder(&home.key_hash).await.unwrap().is_some());
 }

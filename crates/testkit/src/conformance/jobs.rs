@@ -23,6 +23,11 @@ fn job(w: &World, key: Option<&str>, max_attempts: u32) -> NewJob {
     }
 }
 
+/// How many jobs are dead.
+pub(super) async fn dead_jobs(w: &World) -> i64 {
+    w.store().dead_jobs().await.unwrap().iter().map(|(_, count)| count).sum()
+}
+
 async fn enqueue(w: &World, home: &Home, job: &NewJob) -> bool {
     w.store().enqueue(home.scope, job, w.now()).await.unwrap()
 }
@@ -52,7 +57,7 @@ pub async fn a_job_is_claimed_when_it_is_due(h: Harness) {
     assert!(claim(&w, LONG).await.is_empty());
     assert!(finish(&w, &claimed, JobEnd::Done).await);
     assert!(claim(&w, LONG).await.is_empty());
-    assert_eq!(w.store().dead_jobs().await.unwrap(), 0);
+    assert_eq!(dead_jobs(&w).await, 0);
 }
 
 pub async fn one_dedupe_key_is_one_job(h: Harness) {
@@ -116,7 +121,7 @@ pub async fn a_dead_job_rests(h: Harness) {
     enqueue(&w, &home, &job(&w, None, 5)).await;
     let claimed = claim_one(&w, LONG).await;
     assert!(finish(&w, &claimed, JobEnd::Dead { error: "no such handler".to_owned() }).await);
-    assert_eq!(w.store().dead_jobs().await.unwrap(), 1);
+    assert_eq!(dead_jobs(&w).await, 1);
     assert!(claim(&w, LONG).await.is_empty());
     assert!(!finish(&w, &claimed, JobEnd::Done).await);
 }
@@ -133,12 +138,12 @@ pub async fn an_expired_lease_counts_as_a_try_and_after_the_last_one_the_job_is_
     for attempt in [3, 4] {
         let winding_up = w.harness.after(Millis(SHORT.0 + 1), again).await;
         assert_eq!((winding_up.attempt, winding_up.max_attempts, winding_up.id), (attempt, 2, first.id));
-        assert_eq!(w.store().dead_jobs().await.unwrap(), 0, "nobody has said so");
+        assert_eq!(dead_jobs(&w).await, 0, "nobody has said so");
     }
     let last = w.harness.after(Millis(SHORT.0 + 1), async || claim(&w, LONG).await.pop()).await;
     assert!(!finish(&w, &second, JobEnd::Done).await);
     assert!(finish(&w, &last, JobEnd::Dead { error: "the worker died".to_owned() }).await);
-    assert_eq!(w.store().dead_jobs().await.unwrap(), 1);
+    assert_eq!(dead_jobs(&w).await, 1);
     assert!(claim(&w, LONG).await.is_empty());
 }
 

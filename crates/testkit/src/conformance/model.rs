@@ -55,6 +55,9 @@ pub(super) enum EffectMove {
     Reopen {
         task: usize,
     },
+    Cancel {
+        task: usize,
+    },
     Delegate {
         workflow: u8,
     },
@@ -107,6 +110,7 @@ fn effects() -> impl Strategy<Value = EffectMove> {
         1 => Just(EffectMove::Send),
         2 => Just(EffectMove::Spawn),
         2 => (0..8_usize).prop_map(|task| EffectMove::Reopen { task }),
+        1 => (0..8_usize).prop_map(|task| EffectMove::Cancel { task }),
         1 => (0..2_u8).prop_map(|workflow| EffectMove::Delegate { workflow }),
     ]
 }

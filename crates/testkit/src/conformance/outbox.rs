@@ -51,7 +51,8 @@ pub async fn a_message_moves_only_from_where_it_is(h: Harness) {
     let (w, home) = World::new(h).await;
     let lease = w.leased(&home, "w").await;
     let id = send(&w, &lease).await.id;
-    let go = async |from, to, error| w.store().move_outbox(home.scope, id, from, to, error, w.now()).await.unwrap();
+    let go =
+        async |from, to, error| w.store().move_outbox(home.scope, id, (from, to), error, None, w.now()).await.unwrap();
     assert!(!go(OutboxStatus::Sending, OutboxStatus::Sent, None).await);
     assert!(go(OutboxStatus::Pending, OutboxStatus::Sending, None).await);
     assert!(!go(OutboxStatus::Pending, OutboxStatus::Sending, None).await, "two senders never both begin");
@@ -63,7 +64,8 @@ pub async fn a_message_moves_only_from_where_it_is(h: Harness) {
     let stored = w.store().outbox_message(home.scope, id).await.unwrap().unwrap();
     assert_eq!((stored.status, stored.attempts, stored.sent_at.is_some()), (OutboxStatus::Sent, 2, true));
     let unknown = OutboxId::from_uuid(w.id());
-    let moved = w.store().move_outbox(home.scope, unknown, OutboxStatus::Pending, OutboxStatus::Sending, None, w.now());
+    let moved =
+        w.store().move_outbox(home.scope, unknown, (OutboxStatus::Pending, OutboxStatus::Sending), None, None, w.now());
     assert!(!moved.await.unwrap());
 }
 
@@ -105,7 +107,7 @@ pub async fn a_dispatch_goes_only_as_long_as_its_step_waits_for_it(h: Harness) {
         let stored = w.store().outbox_message(home.scope, id).await.unwrap().unwrap();
         assert_eq!((stored.status, stored.attempts), (sending, attempts));
         if let Some(next) = next {
-            assert!(w.store().move_outbox(home.scope, id, sending, next, Some("busy"), w.now()).await.unwrap());
+            assert!(w.store().move_outbox(home.scope, id, (sending, next), Some("busy"), None, w.now()).await.unwrap());
         }
     }
     cancel(&w, &home, &lease).await;
@@ -116,7 +118,7 @@ pub async fn a_dispatch_goes_only_as_long_as_its_step_waits_for_it(h: Harness) {
     // Its step has ended, and its task goes on.
     let lease = w.leased(&home, "w").await;
     let id = delegate(&w, &lease).await;
-    w.store().move_outbox(home.scope, id, pending, OutboxStatus::Uncertain, None, w.now()).await.unwrap();
+    w.store().move_outbox(home.scope, id, (pending, OutboxStatus::Uncertain), None, None, w.now()).await.unwrap();
     assert_eq!(begin(&w, &home, id).await, Dispatch::Over, "it has its end");
     let lease = w.leased(&home, "w").await;
     let id = delegate(&w, &lease).await;

@@ -13,6 +13,7 @@ use kybern_core::time::{Millis, Timestamp};
 use serde_json::{Value, json};
 
 use super::fixture::{HOUR, LONG};
+use super::jobs::dead_jobs;
 use super::{Harness, Home, World};
 
 /// A removal of all that is over by now.
@@ -76,7 +77,7 @@ pub async fn ended_jobs_are_removed_and_open_ones_stay(h: Harness) {
     let counts: Vec<_> = purged.iter().map(|purged| (purged.tenant, purged.count)).collect();
     assert_eq!(counts, [(other.scope.tenant(), 1), (home.scope.tenant(), 2)]);
     assert_eq!(purge(&w, &all(&w, Kept::Jobs)).await, []);
-    assert_eq!(w.store().dead_jobs().await.unwrap(), 0);
+    assert_eq!(dead_jobs(&w).await, 0);
     assert_eq!(audited(&w, &home).await, [json!(["jobs", 2])]);
     assert_eq!(audited(&w, &other).await, [json!(["jobs", 1])]);
     assert_eq!(end_jobs(&w, JobEnd::Done).await, 1, "what was open is there");
@@ -106,7 +107,7 @@ pub async fn messages_with_an_end_are_removed_and_open_ones_stay(h: Harness) {
         w.commit(&lease, w.effects(vec![Effect::Send(Box::new(message))])).await;
         if let Some(end) = end {
             let pending = OutboxStatus::Pending;
-            assert!(w.store().move_outbox(home.scope, id, pending, end, None, w.now()).await.unwrap());
+            assert!(w.store().move_outbox(home.scope, id, (pending, end), None, None, w.now()).await.unwrap());
         }
     }
     let long_ago = Purge { before: w.now().minus(HOUR), ..all(&w, Kept::Messages) };

@@ -162,7 +162,7 @@ pub async fn a_task_on_hold_keeps_its_tree_until_it_is_released(h: Harness) {
     let id = message.id;
     w.commit(&root, w.effects(vec![Effect::Send(Box::new(message))])).await;
     let (store, pending) = (w.store(), OutboxStatus::Pending);
-    assert!(store.move_outbox(home.scope, id, pending, OutboxStatus::Kept, None, w.now()).await.unwrap());
+    assert!(store.move_outbox(home.scope, id, (pending, OutboxStatus::Kept), None, None, w.now()).await.unwrap());
     let lease = w.claim_only("w", child).await.lease;
     w.end(&lease, TaskStatus::Completed).await;
     w.end(&root, TaskStatus::Completed).await;
@@ -194,7 +194,7 @@ pub async fn a_message_on_its_way_keeps_its_tree(h: Harness) {
     let steps = [OutboxStatus::Pending, OutboxStatus::Sending, OutboxStatus::Sent];
     for pair in steps.windows(2) {
         assert_eq!(remove(&w, &home).await, 0, "{:?}", pair[0]);
-        assert!(w.store().move_outbox(home.scope, id, pair[0], pair[1], None, w.now()).await.unwrap());
+        assert!(w.store().move_outbox(home.scope, id, (pair[0], pair[1]), None, None, w.now()).await.unwrap());
     }
     assert_eq!(remove(&w, &home).await, 1);
     let left = w.store().outbox(home.scope, None, None, 10).await.unwrap().items;
@@ -210,7 +210,7 @@ pub async fn a_conversation_keeps_its_turns_and_goes_before_them(h: Harness) {
     let id = message.id;
     w.commit(&lease, w.effects(vec![Effect::Send(Box::new(message))])).await;
     let (pending, sent) = (OutboxStatus::Pending, OutboxStatus::Sent);
-    assert!(w.store().move_outbox(home.scope, id, pending, sent, None, w.now()).await.unwrap());
+    assert!(w.store().move_outbox(home.scope, id, (pending, sent), None, None, w.now()).await.unwrap());
     w.answered(&lease, &task, "hi").await;
     assert_eq!(remove(&w, &home).await, 0, "the conversation shows it");
     let long_ago = Purge { before: w.now().minus(HOUR), ..all(&w, Kept::Chats) };

@@ -61,6 +61,7 @@ impl State {
                 }
                 Effect::Spawn(child) => self.insert_task(tenant, child.task),
                 Effect::Reopen(child) => self.reopen_child((tenant, task), child, signals_seen, at),
+                Effect::Cancel(child) => self.cancel_child((tenant, task), child, at),
                 Effect::Delegate(delegation) => {
                     if let Some(row) = self.tasks.get_mut(&task) {
                         row.delegations.push((*delegation, last_seq.unwrap_or_else(|| row.last_seq())));

@@ -1,5 +1,7 @@
 //! Background jobs.
 
+use std::collections::BTreeMap;
+
 use async_trait::async_trait;
 use kybern_core::error::Result;
 use kybern_core::job::{ClaimedJob, JobEnd, JobStatus, NewJob, limits};
@@ -98,9 +100,15 @@ impl JobStore for MemStore {
         .await
     }
 
-    async fn dead_jobs(&self) -> Result<i64> {
-        self.run("dead_jobs", |state| Ok(state.jobs.iter().filter(|row| row.status == JobStatus::Dead).count() as i64))
-            .await
+    async fn dead_jobs(&self) -> Result<Vec<(String, i64)>> {
+        self.run("dead_jobs", |state| {
+            let mut dead: BTreeMap<String, i64> = BTreeMap::new();
+            for row in state.jobs.iter().filter(|row| row.status == JobStatus::Dead) {
+                *dead.entry(row.job.kind.clone()).or_default() += 1;
+            }
+            Ok(dead.into_iter().collect())
+        })
+        .await
     }
 }
 

@@ -23,6 +23,7 @@ mod outbox;
 mod permission;
 mod plan;
 mod preference;
+mod probe;
 mod prompt;
 mod record;
 mod retention;

@@ -1,8 +1,10 @@
 //! Messages that leave the house, to read and to move on.
 
 use async_trait::async_trait;
+use kybern_core::audit::AuditEvent;
 use kybern_core::error::Result;
 use kybern_core::id::{OutboxId, UserId};
+use kybern_core::job::NewJob;
 use kybern_core::outbox::{Dispatch, OutboxMessage, OutboxStatus};
 use kybern_core::ports::{OutboxStore, Page};
 use kybern_core::task::{JournalEntry, JournalRow, TaskStatus};
@@ -44,9 +46,9 @@ impl OutboxStore for MemStore {
         &self,
         scope: TenantScope,
         id: OutboxId,
-        from: OutboxStatus,
-        to: OutboxStatus,
+        (from, to): (OutboxStatus, OutboxStatus),
         error: Option<&str>,
+        audit: Option<&AuditEvent>,
         at: Timestamp,
     ) -> Result<bool> {
         self.run("move_outbox", |state| {
@@ -58,6 +60,29 @@ impl OutboxStore for MemStore {
             if to == OutboxStatus::Sent {
                 row.sent_at = Some(at);
             }
+            if let Some(audit) = audit {
+                state.append_audit(scope.tenant(), at, audit.clone());
+            }
+            Ok(true)
+        })
+        .await
+    }
+
+    async fn send_again(
+        &self,
+        scope: TenantScope,
+        id: OutboxId,
+        from: OutboxStatus,
+        job: NewJob,
+        audit: AuditEvent,
+        at: Timestamp,
+    ) -> Result<bool> {
+        self.run("send_again", |state| {
+            let row = state.outbox.get_mut(&(scope.tenant(), id)).filter(|row| row.status == from);
+            let Some(row) = row else { return Ok(false) };
+            (row.status, row.error) = (OutboxStatus::Pending, None);
+            state.insert_job(scope.tenant(), job, at);
+            state.append_audit(scope.tenant(), at, audit);
             Ok(true)
         })
         .await

@@ -4,7 +4,7 @@ use async_trait::async_trait;
 use kybern_core::error::Result;
 use kybern_core::id::RecordId;
 use kybern_core::ports::{Page, RecordStore};
-use kybern_core::record::Record;
+use kybern_core::record::{Lookup, Record};
 use kybern_core::tenant::TenantScope;
 
 use super::MemStore;
@@ -36,6 +36,7 @@ impl RecordStore for MemStore {
     }
 
     async fn records_by_lookup(&self, scope: TenantScope, kind: &str, name: &str, value: &str) -> Result<Vec<Record>> {
+        let value = Lookup::kept(value.to_owned());
         self.run("records_by_lookup", |state| {
             let has = |row: &RecordRow| row.lookups.iter().any(|known| known.name == name && known.value == value);
             state.of_kind(scope, kind, has).into_iter().take(MOST).map(Record::whole).collect()

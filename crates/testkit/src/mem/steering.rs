@@ -77,6 +77,20 @@ impl State {
     }
 
     /// A failed child is tried again; the end of one that has ended otherwise is told once more.
+    pub(super) fn cancel_child(&mut self, (tenant, parent): (TenantId, TaskId), child: TaskId, at: Timestamp) {
+        let now = self.moment(at);
+        let is_open = |row: &TaskRow| {
+            let of = row.task.parent.as_ref().map(|(of, _)| *of);
+            row.task.tenant == tenant && of == Some(parent) && !row.task.status.is_terminal()
+        };
+        let Some(row) = self.tasks.get_mut(&child).filter(|row| is_open(row)) else { return };
+        row.task.cancel_requested = true;
+        row.task.paused_at = None;
+        row.make_due(now);
+        let detail = json!({"parent": parent});
+        self.append_audit(tenant, at, AuditEvent::by_executor("task.cancel", format!("task:{child}"), detail));
+    }
+
     pub(super) fn reopen_child(
         &mut self,
         (tenant, parent): (TenantId, TaskId),

@@ -16,7 +16,7 @@ use kybern_core::record::StoredLink;
 use kybern_core::slots::Offer;
 use kybern_core::task::{
     Attachment, Attempt, Claimed, Commit, CommitRefused, Committed, JournalRow, Lease, NewTask, Signal, Submitted,
-    Task, TaskStatus, Wait, WorkerId, limits,
+    Task, TaskStatus, Wait, WorkerId, limits, listed_payload,
 };
 use kybern_core::tenant::TenantScope;
 use kybern_core::time::{Millis, Timestamp};
@@ -391,9 +391,13 @@ impl TaskRow {
 /// A task as a list shows it: a hundred payloads would be a gigabyte.
 fn listed(task: &Task) -> Task {
     let waits = serde_json::to_string(&task.waits).unwrap_or_default();
+    let payload = task.payload.to_string().chars().count();
     Task {
         input: task.input.chars().take(limits::LISTED_INPUT).collect(),
-        payload: Value::Null,
+        payload: listed_payload(
+            task.channel,
+            if payload <= limits::LISTED_PAYLOAD { &task.payload } else { &Value::Null },
+        ),
         result: None,
         waits: if waits.chars().count() <= limits::LISTED_WAITS { task.waits.clone() } else { Vec::new() },
         ..task.clone()

@@ -1,6 +1,7 @@
 //! `kybern task`: everything that arrives.
 
 mod ask;
+mod attachment;
 mod control;
 mod follow;
 mod review;
@@ -15,6 +16,8 @@ use serde_json::Value;
 use super::list::Page;
 use super::{Context, Exit, Format, input};
 use crate::output::Failure;
+
+pub(super) use show::matter;
 
 /// `kybern task …`
 #[derive(Subcommand, Debug)]
@@ -37,13 +40,15 @@ pub(super) enum TaskCommand {
         #[command(flatten)]
         format: Format,
     },
-    /// Show a task: its steps, what it made, what it waits for
+    /// Show a task: its message, its steps, what it made, what it waits for
     Show {
         /// The task
         id: TaskId,
         #[command(flatten)]
         format: Format,
     },
+    /// Fetch what a task came with: a file, its mail, or the picture of a scanned page
+    Attachment(attachment::AttachmentArgs),
     /// Show a task's log
     Log {
         /// The task
@@ -177,6 +182,7 @@ pub(super) async fn run(command: TaskCommand, context: &mut Context) -> Result<E
             show::list(filter, &page, format, context).await
         }
         TaskCommand::Show { id, format } => show::show(id, format, context).await,
+        TaskCommand::Attachment(args) => attachment::run(args, context).await,
         TaskCommand::Log { id, page, format } => show::log(id, &page, format, context).await,
         TaskCommand::Watch { id, format } => follow::watch(id, format, context).await,
         TaskCommand::Cancel { id } => control::steer(id, "cancel", context).await,

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::{ReviewArgs, ask};
+use super::{ReviewArgs, ask, show};
 use crate::cli::{Context, Exit};
 use crate::client::Body;
 use crate::output::{Failure, field, fields, person_waits, render_waits};
@@ -20,6 +20,8 @@ pub(super) async fn run(args: ReviewArgs, context: &mut Context) -> Result<Exit,
             let status = field(&task, "status");
             return Err(Failure::Other(anyhow::anyhow!("task {id} does not wait for a person: it is {status}")));
         }
+        let matter = show::matter(&client, id, &task, paint).await?;
+        context.screen().line(format!("{matter}\n"));
         if let Some(text) = render_waits(&task, paint) {
             context.screen().line(text);
         }

@@ -1,12 +1,18 @@
 //! `kybern task list`, `show` and `log`.
 
 use kybern_core::id::TaskId;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::cli::list::{self, Page, items, next_cursor};
 use crate::cli::{Context, Exit, Format};
 use crate::client::Client;
-use crate::output::{Cell, Failure, Table, TaskView, field, log_table, moment, plan_of, render_task};
+use crate::output::{
+    Cell, Failure, Paint, Table, TaskView, field, log_table, moment, plan_of, render_message, render_read, render_task,
+    short,
+};
+
+/// The most characters of a subject in a list.
+const ABOUT: usize = 40;
 
 pub(super) async fn list(
     filter: [(&'static str, Option<String>); 3],
@@ -29,12 +35,13 @@ pub(super) async fn list(
         context.screen().line(line);
         return Ok(Exit::Done);
     }
-    let mut table = Table::new(&["ID", "STATUS", "CHANNEL", "INTENT", "PLAN", "CREATED (UTC)"]);
+    let mut table = Table::new(&["ID", "STATUS", "CHANNEL", "ABOUT", "INTENT", "PLAN", "CREATED (UTC)"]);
     for task in tasks {
         table.row([
             field(task, "id").into(),
             status(task),
             field(task, "channel").into(),
+            about(task).into(),
             field(task, "detectedIntent").into(),
             plan_of(task).into(),
             moment(&field(task, "createdAt")).into(),
@@ -48,6 +55,14 @@ pub(super) async fn list(
         context.screen().line(format!("more: kybern task list{filters} --cursor {cursor}"));
     }
     Ok(Exit::Done)
+}
+
+/// The subject of a task's mail, or how its text begins.
+fn about(task: &Value) -> String {
+    let input = task.get("input").and_then(Value::as_str).unwrap_or_default();
+    let subject = task.pointer("/payload/subject").and_then(Value::as_str).filter(|subject| !subject.is_empty());
+    let about = subject.or_else(|| input.lines().find(|line| !line.trim().is_empty()));
+    short(&json!(about), ABOUT)
 }
 
 /// Where a task stands; a paused one keeps its status, and yet nothing happens.
@@ -74,9 +89,29 @@ pub(super) async fn show(id: TaskId, format: Format, context: &mut Context) -> R
 pub(super) async fn print(client: &Client, id: TaskId, task: &Value, context: &mut Context) -> Result<(), Failure> {
     let log = list::all(client, &format!("/api/tasks/{id}/log")).await?;
     let artifacts = list::all(client, &format!("/api/tasks/{id}/artifacts")).await?;
+    let files = files_of(client, id).await?;
     let paint = context.screen().paint();
-    context.screen().line(render_task(TaskView { task, log: &log, artifacts: &artifacts }, paint));
+    context.screen().line(render_task(TaskView { task, log: &log, artifacts: &artifacts, files: &files }, paint));
     Ok(())
+}
+
+/// What a task came with.
+///
+/// # Errors
+/// [`Failure`]
+pub(crate) async fn files_of(client: &Client, id: TaskId) -> Result<Vec<Value>, Failure> {
+    let reply = client.get(&format!("/api/tasks/{id}/attachments"), &[]).await?;
+    Ok(items(&reply.value).to_vec())
+}
+
+/// What a person has to see to answer for a task: its message with the files, and what was read out of them.
+///
+/// # Errors
+/// [`Failure`]
+pub(crate) async fn matter(client: &Client, id: TaskId, task: &Value, paint: Paint) -> Result<String, Failure> {
+    let files = files_of(client, id).await?;
+    let parts = [render_message(task, &files, paint), render_read(task, paint)];
+    Ok(parts.into_iter().flatten().collect::<Vec<_>>().join("\n\n"))
 }
 
 pub(super) async fn log(id: TaskId, page: &Page, format: Format, context: &mut Context) -> Result<Exit, Failure> {

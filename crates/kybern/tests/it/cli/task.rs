@@ -51,6 +51,13 @@ fn with_task(task: Value) -> Server {
                 let items = [json!({"kind": "insurance.deal", "key": "D-1", "role": "created", "stepId": "deal"})];
                 Some(Answer::Json(200, json!({"items": items, "nextCursor": null})))
             }
+            "/attachments" => {
+                let file =
+                    |n: u32, name: &str| json!({"n": n, "filename": name, "contentType": "application/pdf", "size": 9});
+                let items = [file(0, "message.eml"), file(1, "../dec.pdf")];
+                Some(Answer::Json(200, json!({"items": items, "nextCursor": null})))
+            }
+            "/attachments/1" => Some(Answer::Raw(200, "application/pdf", "%PDF-words".to_owned())),
             _other => None,
         }
     })
@@ -106,6 +113,30 @@ fn a_task_is_shown_with_its_steps_and_records() {
 }
 
 #[test]
+fn a_message_is_shown_with_what_is_to_be_decided_and_its_files_are_fetched() {
+    let mut mail = task("needs_review");
+    mail["input"] = json!("Loss runs please.");
+    mail["payload"] = json!({"subject": "Renewal", "from": {"name": "Kim", "address": "kim@acme.example"}});
+    mail["waits"] = json!([{"stepId": "ask", "kind": "input", "reason": "the DOT number is missing",
+        "schema": {"required": ["dot"], "properties": {"dot": {"type": "string"}}}}]);
+    let server = with_task(mail);
+    for verb in ["show", "review"] {
+        let run = server.run(&["task", verb, ID]);
+        assert_eq!(run.code, 3, "{}", run.err);
+        for said in ["Kim <kim@acme.example>", "subject   Renewal", "Loss runs please.", "../dec.pdf", "--set dot=…"]
+        {
+            assert!(run.out.contains(said), "{verb}: {said} is not in {}", run.out);
+        }
+    }
+    let run = server.run(&["task", "attachment", ID, "1"]);
+    assert_eq!((run.code, run.out.as_str()), (0, "10 bytes in dec.pdf\n"), "{}", run.err);
+    assert_eq!(std::fs::read(server.folder().join("dec.pdf")).unwrap(), b"%PDF-words");
+    let run = server.run(&["task", "attachment", ID, "1"]);
+    assert!(run.code == 2 && run.err.contains("is there already"), "{}", run.err);
+    assert_eq!(server.run(&["task", "attachment", ID, "1", "--out", "-"]).out, "%PDF-words");
+}
+
+#[test]
 fn the_exit_code_is_the_tasks() {
     for (status, code) in [("executing", 0), ("completed", 0), ("failed", 1), ("cancelled", 1), ("needs_review", 3)] {
         let server = with_task(task(status));
@@ -129,7 +160,7 @@ fn a_broken_stream_goes_on_where_it_broke() {
             });
         }
         at(seen, "GET", &task_path("")).then(|| Answer::Json(200, task("completed"))).or_else(|| {
-            let list = seen.path.ends_with("/log") || seen.path.ends_with("/artifacts");
+            let list = ["/log", "/artifacts", "/attachments"].iter().any(|end| seen.path.ends_with(end));
             list.then(|| Answer::Json(200, json!({"items": [], "nextCursor": null})))
         })
     });
@@ -263,6 +294,9 @@ fn an_answer_is_read_by_its_schema() {
         let mut task = task("needs_review");
         task["waits"] = json!([{"stepId": "ask", "kind": "input", "reason": "the DOT number is missing",
             "schema": {"required": ["dot"], "properties": {"dot": {"type": "string"}}}}]);
+        if at(seen, "GET", &task_path("/attachments")) {
+            return Some(Answer::Json(200, json!({"items": [], "nextCursor": null})));
+        }
         at(seen, "GET", &task_path("")).then_some(Answer::Json(200, task))
     });
     let asked = server.run(&["task", "review", ID]);

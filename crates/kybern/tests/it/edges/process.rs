@@ -8,9 +8,9 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::{plan, submit};
-use crate::server::Site;
 use crate::server::client::Ask;
 use crate::server::receiver::Receiver;
+use crate::server::{KEY, Site};
 
 /// A place from which tools reach the receiver.
 fn open_to(site: Site, receiver: &Receiver) -> Site {
@@ -124,13 +124,35 @@ async fn a_second_process_on_the_same_file_is_told_who_has_it() {
     let site = Site::sqlite();
     let server = site.start();
     let database = site.database();
-    for args in [vec!["serve", "--listen", "127.0.0.1:0"], vec!["tool", "list"], vec!["key", "recover"]] {
+    for args in [vec!["serve", "--listen", "127.0.0.1:0"], vec!["key", "recover"]] {
         let output = site.command(&args).args(["--database", &database]).output().unwrap();
         let said = String::from_utf8(output.stderr).unwrap();
         assert_eq!(output.status.code(), Some(1), "{args:?}: {said}");
         assert!(said.contains(&format!("in use by process {}", server.pid())), "{args:?}: {said}");
     }
+    // A verb that works through the API asks the one that has the file, wherever that listens.
+    let mut verb = site.command(&["tool", "list", "--database", &database]);
+    let asked = verb.env("KYBERN_API_KEY", KEY).output().unwrap();
+    let (out, said) = (String::from_utf8(asked.stdout).unwrap(), String::from_utf8(asked.stderr).unwrap());
+    assert!(asked.status.success() && out.contains("core.noop"), "{said}");
     assert_eq!(server.client().get("/healthz").await["status"], "ok");
+}
+
+#[tokio::test]
+async fn a_database_is_made_only_where_somebody_names_it() {
+    let site = Site::sqlite();
+    let folder = tempfile::tempdir().unwrap();
+    let run = |args: &[&str]| {
+        let output = site.command(args).current_dir(folder.path()).output().unwrap();
+        (output.status.code(), String::from_utf8(output.stderr).unwrap())
+    };
+    let (code, said) = run(&["task", "submit", "hello"]);
+    assert_eq!(code, Some(2), "{said}");
+    assert!(said.contains("there is no database kybern.db in this folder") && said.contains("kybern serve"), "{said}");
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0, "nothing was made");
+    let (code, said) = run(&["task", "submit", "hello", "--database", "sqlite:mine.db"]);
+    assert_eq!(code, Some(0), "{said}");
+    assert!(folder.path().join("mine.db").exists(), "{said}");
 }
 
 #[tokio::test]

@@ -128,6 +128,68 @@ async fn broken_rows_are_named_and_stop_nobody_on_postgres() {
     broken_rows_are_named_and_stop_nobody(site, POSTGRES_KEEPS).await;
 }
 
+async fn a_key_that_cannot_be_read_does_nothing_and_stops_no_start(site: Site) {
+    let mut server = site.start();
+    plan(&server.client(), "fine", json!([{"id": "a", "tool": "core.noop"}])).await;
+    for (table, column) in [("api_key", "scopes"), ("api_key", "roles"), ("app_user", "roles")] {
+        stopped(&mut server).await;
+        site.beneath(&format!("UPDATE {table} SET {column} = '[\"broken'"));
+        server = site.start();
+        let (status, answer) = server.client().send(&Ask::get("/api/tasks")).await;
+        assert!(matches!(status.as_u16(), 401 | 403), "{status} {answer}");
+        stopped(&mut server).await;
+        site.beneath(&format!("UPDATE {table} SET {column} = '[]'"));
+        server = site.start();
+    }
+}
+
+#[tokio::test]
+async fn a_key_that_cannot_be_read_does_nothing_and_stops_no_start_on_sqlite() {
+    a_key_that_cannot_be_read_does_nothing_and_stops_no_start(Site::sqlite()).await;
+}
+
+#[tokio::test]
+async fn a_key_that_cannot_be_read_does_nothing_and_stops_no_start_on_postgres() {
+    let Some(site) = Site::postgres() else { return };
+    a_key_that_cannot_be_read_does_nothing_and_stops_no_start(site).await;
+}
+
+/// Of a task whose row counts more signals than there are.
+async fn a_lost_signal_keeps_no_worker_busy(site: Site) {
+    let receiver = Receiver::start();
+    let site = site.with("KYBERN_EGRESS__ALLOW", &format!("[\"{}\"]", receiver.address()));
+    let mut server = site.start();
+    let client = server.client();
+    plan(&client, "ask", asking()).await;
+    let id = waiting(&client).await;
+    let webhook = json!({"url": receiver.url("/waits"), "events": ["task.needs_review"]});
+    client.post("/api/webhooks/outbound", &webhook).await;
+    stopped(&mut server).await;
+    site.beneath(&format!("UPDATE task SET signals = signals + 1, claimable_at = 1 WHERE id = {}", site.id(&id)));
+    let mut server = site.start();
+    let client = server.client();
+    let told = async || client.list("/api/outbox").await.len();
+    until("it is taken", || async { (told().await > 0).then_some(()) }).await;
+    // Taken for ever, it would be told of once a second.
+    crate::server::client::pause(std::time::Duration::from_secs(4)).await;
+    assert_eq!(told().await, 1);
+    let task = client.get(&format!("/api/tasks/{id}")).await;
+    let task = client.review(&task, &json!({"corrections": {"v": 1}})).await;
+    assert_eq!(task["status"], "completed", "{task}");
+    stopped(&mut server).await;
+}
+
+#[tokio::test]
+async fn a_lost_signal_keeps_no_worker_busy_on_sqlite() {
+    a_lost_signal_keeps_no_worker_busy(Site::sqlite()).await;
+}
+
+#[tokio::test]
+async fn a_lost_signal_keeps_no_worker_busy_on_postgres() {
+    let Some(site) = Site::postgres() else { return };
+    a_lost_signal_keeps_no_worker_busy(site).await;
+}
+
 async fn old_rows_that_lie_deep_are_read(site: Site) {
     let mut server = site.start();
     let client = server.client();

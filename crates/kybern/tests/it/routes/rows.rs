@@ -262,6 +262,8 @@ pub(crate) fn all() -> Vec<Row> {
         read("/api/records/{kind}", &[Filter(|things| &things.kind)]),
         read("/api/records/{kind}/{id}", &[Name(|things| &things.kind), Id(|things| &things.record)]),
         read("/api/outbox", &[]),
+        Row { input: Json(|_, _| json!({"evenIfSent": true}), Refused),
+            ..act("POST", "/api/outbox/{id}/retry", "operate", &[Id(|things| &things.mail)], 200) },
         Row { input: Json(user, Refused), ..act("POST", "/api/users", "administer", &[], 201) },
         administered("/api/users", &[]),
         administered("/api/users/{id}", USER),

@@ -55,6 +55,8 @@ pub(crate) struct Things {
     /// A document of its knowledge.
     pub(crate) document: String,
     /// Two lessons about which nobody has decided.
+    /// A mail that is kept, because there is no SMTP server.
+    pub(crate) mail: String,
     pub(crate) lesson: String,
     pub(crate) refused_lesson: String,
     pub(crate) kind: String,
@@ -114,6 +116,13 @@ impl Things {
         receive(&client, mark).await;
         let asking = plans.rest(&client, "ask", "needs_review").await;
         let inbox = client.get(&format!("/api/approvals?taskId={asking}")).await;
+        let mail = json!({"input": {"to": "a@example.com", "subject": "s", "body": "b"}});
+        client.post("/api/tools/core.notify/invoke", &mail).await;
+        let mail = until("the mail is kept", || async {
+            let outbox = client.list("/api/outbox").await;
+            outbox.iter().find(|message| message["status"] == "kept").map(|message| text(&message["id"]))
+        })
+        .await;
         let things = Self {
             approval: text(&inbox["items"][0]["id"]),
             asking,
@@ -146,6 +155,7 @@ impl Things {
             kind,
             record: text(&record["items"][0]["id"]),
             record_key,
+            mail,
             head: client.get("/api/audit/head").await,
             admin,
         };

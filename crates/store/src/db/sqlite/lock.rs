@@ -19,29 +19,46 @@ pub(crate) struct FileLock {
 }
 
 impl FileLock {
-    /// Takes the lock of a database file, and creates it when it is missing.
-    pub(crate) fn take(database: &Path) -> Result<Self> {
-        // Whatever link it is reached by, the lock file stands beside the file itself.
-        let database = std::fs::canonicalize(database).unwrap_or_else(|_missing| database.to_owned());
-        let mut name = database.as_os_str().to_owned();
-        name.push(".lock");
-        let path = PathBuf::from(name);
+    /// Takes the lock of a database file, and creates it when it is missing. The lock file says which process has it, and
+    /// the URL at which that one answers.
+    pub(crate) fn take(database: &Path, served_at: Option<&str>) -> Result<Self> {
+        let (database, path) = names(database);
         let mut note = open(&path)?;
-        let mut holder = String::new();
+        let mut said = String::new();
         // Only for the message; an unreadable lock file is still a lock.
-        if note.read_to_string(&mut holder).is_err() || holder.trim().is_empty() {
-            holder = "unknown".to_owned();
-        }
-        let in_use = || StoreError::InUse { path: database.clone(), holder: holder.trim().to_owned() };
+        drop(note.read_to_string(&mut said));
+        let holder = said.lines().next().map(str::trim).filter(|holder| !holder.is_empty()).unwrap_or("unknown");
+        let in_use = || StoreError::InUse { path: database.clone(), holder: holder.to_owned() };
         let mut note = lock(note, &path)?.ok_or_else(in_use)?;
         let held = lock(open(&database)?, &database)?.ok_or_else(in_use)?;
         let noted = note
             .set_len(0)
             .and_then(|()| note.seek(SeekFrom::Start(0)))
-            .and_then(|_| writeln!(note, "{}", std::process::id()));
+            .and_then(|_| writeln!(note, "{}", std::process::id()))
+            .and_then(|()| served_at.map_or(Ok(()), |url| writeln!(note, "{url}")));
         noted.map_err(StoreError::io(format!("writing {}", path.display())))?;
         Ok(Self { _database: held, _note: note })
     }
+}
+
+/// The URL at which the process answers that has a database file; `None` when none has it, or when it serves nobody.
+#[must_use]
+pub fn served_at(database: &Path) -> Option<String> {
+    let (_database, path) = names(database);
+    let mut note = File::open(path).ok()?;
+    let mut said = String::new();
+    note.read_to_string(&mut said).ok()?;
+    // A process that was killed has left its note behind, and somebody else may have its port by now.
+    let is_held = Flock::lock(note, FlockArg::LockSharedNonblock).is_err();
+    said.lines().nth(1).map(|url| url.trim().to_owned()).filter(|url| is_held && !url.is_empty())
+}
+
+/// A database's file itself, whatever link it is reached by, and the lock file that stands beside it.
+fn names(database: &Path) -> (PathBuf, PathBuf) {
+    let database = std::fs::canonicalize(database).unwrap_or_else(|_missing| database.to_owned());
+    let mut name = database.as_os_str().to_owned();
+    name.push(".lock");
+    (database, PathBuf::from(name))
 }
 
 fn open(path: &Path) -> Result<File> {

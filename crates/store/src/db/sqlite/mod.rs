@@ -18,6 +18,7 @@ use super::{Conn, Shared, Tx};
 use crate::error::{Result, StoreError};
 use crate::options::SqliteOptions;
 pub(crate) use lock::FileLock;
+pub use lock::served_at;
 
 /// Prepared statements that a connection keeps; more than this crate has.
 const STATEMENTS: usize = 256;
@@ -59,6 +60,12 @@ impl File {
             path: path.to_owned(),
             _lock: lock,
         })
+    }
+
+    /// The folder that the file lies in.
+    pub(crate) fn place(&self) -> PathBuf {
+        let place = self.path.parent().filter(|place| !place.as_os_str().is_empty());
+        place.unwrap_or(Path::new(".")).to_owned()
     }
 
     /// The folder of original bytes beside the file.

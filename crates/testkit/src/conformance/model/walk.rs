@@ -182,7 +182,8 @@ impl Walk {
             | Effect::Attach(_)
             | Effect::Ask(_)
             | Effect::Close { .. }
-            | Effect::Reopen(_) => None,
+            | Effect::Reopen(_)
+            | Effect::Cancel(_) => None,
         });
         let commit = Arc::new(commit);
         let store = self.world.store().commit(lease, Arc::clone(&commit)).await;
@@ -222,6 +223,7 @@ impl Walk {
                 Effect::Spawn(Box::new(NewChild { task }))
             }
             EffectMove::Reopen { task: n } => Effect::Reopen(self.pick(n).unwrap_or(task)),
+            EffectMove::Cancel { task: n } => Effect::Cancel(self.pick(n).unwrap_or(task)),
             EffectMove::Delegate { workflow } => Effect::Delegate(Box::new(Delegation {
                 step: StepId::trusted("hand_over"),
                 workflow: "chase".to_owned(),

@@ -1,0 +1,96 @@
+//! `kybern user`: who works with the server, and what they may do.
+
+use clap::Subcommand;
+use kybern_core::actor::Role;
+use kybern_core::id::UserId;
+use serde_json::{Value, json};
+
+use super::list::{self, List, Page};
+use super::{Context, Exit, Format, input, key};
+use crate::client::Body;
+use crate::output::{Failure, field, in_full};
+
+/// `kybern user …`
+#[derive(Subcommand, Debug)]
+pub(super) enum UserCommand {
+    /// List the users
+    List {
+        #[command(flatten)]
+        page: Page,
+        #[command(flatten)]
+        format: Format,
+    },
+    /// Make a user; a key for them makes kybern key create --user
+    Create {
+        /// What people call them
+        #[arg(long)]
+        name: String,
+        /// Their address
+        #[arg(long)]
+        email: String,
+        /// A role they have: viewer, operator, reviewer, admin, platform_admin; may be repeated
+        #[arg(long = "role", value_name = "ROLE", value_parser = key::role)]
+        roles: Vec<Role>,
+        #[command(flatten)]
+        format: Format,
+    },
+    /// Show a user
+    Show {
+        /// The user
+        id: UserId,
+        #[command(flatten)]
+        format: Format,
+    },
+    /// Show what a user may do, or change it
+    Permissions {
+        /// The user
+        id: UserId,
+        /// What changes, such as {"preset":"careful"}; what is left out stays
+        #[arg(long, value_name = "JSON", value_parser = input::object)]
+        set: Option<Value>,
+        #[command(flatten)]
+        format: Format,
+    },
+}
+
+pub(super) async fn run(command: UserCommand, context: &mut Context) -> Result<Exit, Failure> {
+    match command {
+        UserCommand::List { page, format } => {
+            let users = List {
+                path: "/api/users",
+                query: Vec::new(),
+                columns: &[("ID", "/id"), ("NAME", "/name"), ("E-MAIL", "/email"), ("ROLES", "/roles")],
+                nothing: "no users",
+                command: "kybern user list".to_owned(),
+            };
+            users.print(&page, format, context).await
+        }
+        UserCommand::Create { name, email, roles, format } => {
+            let body = json!({"name": name, "email": email, "roles": roles});
+            let client = context.connect().await?;
+            let reply = client.post("/api/users", Body::Json(&body), None).await?;
+            if format.json {
+                context.raw(&reply);
+            } else {
+                let id = field(&reply.value, "id");
+                let next = format!("a key for them: kybern key create --name NAME --user {id}");
+                context.screen().line(format!("user {id} is made; {next}"));
+            }
+            Ok(Exit::Done)
+        }
+        UserCommand::Show { id, format } => list::show(&format!("/api/users/{id}"), format, context).await,
+        UserCommand::Permissions { id, set: None, format } => {
+            list::show(&format!("/api/users/{id}/permissions"), format, context).await
+        }
+        UserCommand::Permissions { id, set: Some(change), format } => {
+            let client = context.connect().await?;
+            let reply = client.put(&format!("/api/users/{id}/permissions"), &change).await?;
+            if format.json {
+                context.raw(&reply);
+            } else {
+                context.screen().line(in_full(&reply.value, ""));
+            }
+            Ok(Exit::Done)
+        }
+    }
+}

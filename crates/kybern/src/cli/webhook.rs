@@ -1,0 +1,72 @@
+//! `kybern webhook`: who is told when tasks end.
+
+use clap::Subcommand;
+use serde_json::json;
+
+use super::list::{List, Page};
+use super::{Context, Exit, Format};
+use crate::client::{Body, segment};
+use crate::output::{Failure, field};
+
+/// `kybern webhook …`
+#[derive(Subcommand, Debug)]
+pub(super) enum WebhookCommand {
+    /// List the completion webhooks
+    List {
+        #[command(flatten)]
+        page: Page,
+        #[command(flatten)]
+        format: Format,
+    },
+    /// Tell a URL of the ends of tasks; the secret with which deliveries are signed is shown once
+    Create {
+        /// Where to
+        url: String,
+        /// Only of this event, such as task.completed; may be repeated, all when none is stated
+        #[arg(long = "event", value_name = "EVENT")]
+        events: Vec<String>,
+        #[command(flatten)]
+        format: Format,
+    },
+    /// Tell it nothing more
+    Delete {
+        /// Its id
+        id: String,
+    },
+}
+
+pub(super) async fn run(command: WebhookCommand, context: &mut Context) -> Result<Exit, Failure> {
+    const PATH: &str = "/api/webhooks/outbound";
+    match command {
+        WebhookCommand::List { page, format } => {
+            let webhooks = List {
+                path: PATH,
+                query: Vec::new(),
+                columns: &[("ID", "/id"), ("URL", "/url"), ("EVENTS", "/events"), ("MADE (UTC)", "/createdAt")],
+                nothing: "nobody is told; kybern webhook create URL",
+                command: "kybern webhook list".to_owned(),
+            };
+            webhooks.print(&page, format, context).await
+        }
+        WebhookCommand::Create { url, events, format } => {
+            let client = context.connect().await?;
+            let reply = client.post(PATH, Body::Json(&json!({"url": url, "events": events})), None).await?;
+            if format.json {
+                context.raw(&reply);
+                return Ok(Exit::Done);
+            }
+            let paint = context.screen().paint();
+            context.screen().line(paint.bold(&field(&reply.value, "secret")));
+            // The secret alone is on standard output, so that a script can take it.
+            let id = field(&reply.value, "id");
+            eprintln!("Deliveries are signed with this; it is shown once. Remove it with: kybern webhook delete {id}");
+            Ok(Exit::Done)
+        }
+        WebhookCommand::Delete { id } => {
+            let client = context.connect().await?;
+            client.delete(&format!("{PATH}/{}", segment(&id))).await?;
+            context.screen().line(format!("webhook {id} is removed"));
+            Ok(Exit::Done)
+        }
+    }
+}

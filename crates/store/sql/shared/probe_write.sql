@@ -1,0 +1,1 @@
+UPDATE probe SET at = $1
