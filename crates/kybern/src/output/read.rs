@@ -1,5 +1,6 @@
 //! What was read out of documents: each value with the file, the page and the words where it stands.
 
+use kybern_core::money::NanoUsd;
 use serde_json::Value;
 
 use super::table::Table;
@@ -52,7 +53,7 @@ impl Read {
         let scanned = if source.get("scan").is_some() { ", scan" } else { "" };
         Self {
             name,
-            value: found.get("value").map(|value| short(value, WIDTH)).unwrap_or_default(),
+            value: found.get("value").map(|value| shown(value, &field(&source, "words"))).unwrap_or_default(),
             file: field(document, "filename"),
             page: field(&source, "page"),
             words: source.get("words").map(|words| short(words, WIDTH)).unwrap_or_default(),
@@ -73,11 +74,50 @@ pub(crate) fn pictures(wait: &Value) -> Vec<String> {
                 (_, Some(sure)) => format!(", least sure word {sure}"),
             };
             let of = |name: &str| field(page, name);
-            format!("{} page {}{sure}: look at GET {}", field(scan, "filename"), of("page"), of("picture"))
+            format!(
+                "{} page {}{sure}: look at it with {}",
+                field(scan, "filename"),
+                of("page"),
+                fetching(&of("picture"))
+            )
         };
         pages.map(line).collect()
     };
     scans.flat_map(pages).collect()
+}
+
+/// The command that fetches a picture of which the API tells the place.
+fn fetching(picture: &str) -> String {
+    let parts = picture.strip_prefix("/api/tasks/").and_then(|rest| rest.split_once("/attachments/"));
+    let parts = parts.and_then(|(task, rest)| rest.split_once("?page=").map(|(n, page)| (task, n, page)));
+    match parts {
+        Some((task, n, page)) => format!("kybern task attachment {task} {n} --page {page}"),
+        None => format!("GET {picture}"),
+    }
+}
+
+/// A value as people read it. Money is kept in nano-dollars; where the words say the same number, it is money.
+fn shown(value: &Value, words: &str) -> String {
+    let digits: String = words.chars().filter(|c| c.is_ascii_digit() || *c == '.').collect();
+    let said = digits.parse::<NanoDollars>().ok();
+    match (value.as_i64(), said) {
+        (Some(nanos), Some(NanoDollars(said))) if nanos == said && words.contains('$') => NanoUsd(nanos).to_string(),
+        _other => short(value, WIDTH),
+    }
+}
+
+/// A number of dollars, at most to the cent.
+struct NanoDollars(i64);
+
+impl std::str::FromStr for NanoDollars {
+    type Err = std::num::ParseIntError;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let (whole, cents) = text.split_once('.').unwrap_or((text, "0"));
+        let cents = format!("{cents:0<2}");
+        let (whole, cents): (i64, i64) = (whole.parse()?, cents.parse()?);
+        Ok(Self(whole.saturating_mul(1_000_000_000).saturating_add(cents.saturating_mul(10_000_000))))
+    }
 }
 
 /// What was read from pictures and waits for a person, as rows; `None` where nothing was.
@@ -115,6 +155,14 @@ mod tests {
     }
 
     #[test]
+    fn money_is_shown_in_dollars() {
+        assert_eq!(shown(&json!(39_900_000_000_000_i64), "$39,900"), "$39900");
+        assert_eq!(shown(&json!(39_900_500_000_000_i64), "$ 39,900.50"), "$39900.5");
+        assert_eq!(shown(&json!(9_171_809), "9171809"), "9171809");
+        assert_eq!(shown(&json!("$1"), "$1"), "$1");
+    }
+
+    #[test]
     fn a_question_about_a_scan_names_its_pictures() {
         let page = |n: u32, read: bool, sure: Value| {
             let picture = format!("/api/tasks/t1/attachments/3?page={n}");
@@ -124,9 +172,9 @@ mod tests {
         let wait = json!({"details": {"extractions": extractions(),
             "scans": [{"filename": "a.tif", "pages": pages}]}});
         let lines = [
-            "a.tif page 2, least sure word 0.41: look at GET /api/tasks/t1/attachments/3?page=2",
-            "a.tif page 3, not read: look at GET /api/tasks/t1/attachments/3?page=3",
-            "a.tif page 4: look at GET /api/tasks/t1/attachments/3?page=4",
+            "a.tif page 2, least sure word 0.41: look at it with kybern task attachment t1 3 --page 2",
+            "a.tif page 3, not read: look at it with kybern task attachment t1 3 --page 3",
+            "a.tif page 4: look at it with kybern task attachment t1 3 --page 4",
         ];
         assert_eq!(pictures(&wait), lines);
         assert!(read_of_wait(&wait, 9).is_some());

@@ -216,7 +216,9 @@ fn one_wait(task: &Value, wait: &Value, several: bool, paint: Paint) -> String {
         lines.push(format!("    {title}"));
     }
     lines.extend(pictures(wait).into_iter().map(|line| format!("    {}", clean(&line))));
-    if let Some(table) = read_of_wait(wait, READ_FIELDS) {
+    // What the task has read already stands above its questions.
+    let is_shown = task.pointer("/state/extractions").is_some();
+    if let Some(table) = read_of_wait(wait, READ_FIELDS).filter(|_| !is_shown) {
         lines.push(indent(&indent(&table.render(paint))));
     }
     if let Some(Value::Object(details)) = wait.get("details") {
