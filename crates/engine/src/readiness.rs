@@ -156,7 +156,7 @@ impl Engine {
         let (free, percent) = (room.free / (1024 * 1024), room.free.saturating_mul(100) / room.total.max(1));
         let message = format!("{free} MiB free, {percent} % of the disk");
         let state = match room.free {
-            free if free < NO_ROOM => State::Broken,
+            free if free < NO_ROOM && percent < 10 => State::Broken,
             free if free < LITTLE_ROOM && percent < 5 => State::Warning,
             _enough => State::Ok,
         };

@@ -186,7 +186,8 @@ impl Site {
         std::thread::spawn(move || {
             for line in lines.map_while(Result::ok) {
                 if let Some((_, url)) = line.split_once(" listens on ") {
-                    drop(ready.send(url.trim().to_owned()));
+                    // Where the log is JSON, the line goes on behind it.
+                    drop(ready.send(url.split(['"', ' ']).next().unwrap_or_default().to_owned()));
                 }
                 kept.lock().unwrap().push(line);
             }
