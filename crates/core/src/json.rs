@@ -10,8 +10,10 @@
 //! An integer that is no `i64` or `u64` would be read as the nearest number of a few digits less, and nobody would be
 //! told: an account number that is written so would become another one. So such a text is not read.
 
+use std::io::Write;
 use std::ops::Range;
 
+use serde::Serialize;
 use serde_json::{Map, Value};
 
 use crate::error::{Detail, Error};
@@ -283,6 +285,27 @@ fn way(text: &[u8], open: Vec<Open>) -> impl Iterator<Item = String> {
         Open::List { place } => place.to_string(),
         Open::Object { name, .. } => String::from_utf8_lossy(&text[name]).into_owned(),
     })
+}
+
+/// The bytes of something as JSON; of what cannot be written, as far as it can.
+pub fn bytes_of<T: Serialize + ?Sized>(written: &T) -> usize {
+    let mut counted = Counted(0);
+    drop(serde_json::to_writer(&mut counted, written));
+    counted.0
+}
+
+/// Counts what is written, and keeps nothing.
+struct Counted(usize);
+
+impl Write for Counted {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.0 = self.0.saturating_add(bytes.len());
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
 }
 
 #[cfg(test)]

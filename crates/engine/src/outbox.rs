@@ -50,7 +50,8 @@ impl Engine {
             id: JobId::from_uuid(self.inner.ids.next()),
             kind: SEND_JOB.to_owned(),
             payload: json!({"outboxId": id}),
-            dedupe_key: Some(format!("{id}/{}", known.attempts)),
+            // The message itself lets no second one begin: it is moved once, from where it was.
+            dedupe_key: None,
             max_attempts: limits::DEFAULT_ATTEMPTS,
             due_at: now,
         };

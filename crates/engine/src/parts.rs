@@ -227,8 +227,10 @@ pub(crate) struct Inner {
     pub(crate) slots: Arc<Slots>,
     pub(crate) job_slots: Arc<Slots>,
     pub(crate) receivers: Arc<Receivers>,
-    /// What the claims of tasks and jobs fail at.
+    /// What claims of tasks fail at.
     pub(crate) claims: Trouble,
+    /// What claims of jobs fail at.
+    pub(crate) job_claims: Trouble,
     /// Held by a call of which a worker may have died.
     pub(crate) suspect: tokio::sync::Mutex<()>,
     /// Whose turn it is to have a page drawn.
@@ -326,6 +328,7 @@ impl Engine {
             job_slots,
             receivers: Arc::default(),
             claims: Trouble::default(),
+            job_claims: Trouble::default(),
             suspect: tokio::sync::Mutex::default(),
             drawing: Reading::at_most(DRAWN, DRAWN_OF_TENANT),
             previewing: Reading::at_most(crate::lesson::PREVIEWS, 1),

@@ -165,7 +165,8 @@ impl Engine {
     }
 
     fn claims(&self) -> Check {
-        match self.inner.claims.told() {
+        let (tasks, jobs) = (self.inner.claims.told(), self.inner.job_claims.told());
+        match tasks.or(jobs) {
             None if !self.inner.settings.work => Check::of("worker", State::Off, "this process works on nothing"),
             None => Check::of("worker", State::Ok, "takes tasks and jobs"),
             Some((since, what)) => Check {
@@ -189,9 +190,7 @@ impl Engine {
         };
         let engines = &inner.settings.workflows;
         let names: Vec<&str> = engines.keys().map(String::as_str).collect();
-        let is_silent = |url: &str| {
-            silent.iter().any(|(_, at, _)| matches!(at, Receiver::Http(tenant, _) if Receiver::of_url(*tenant, url).as_ref() == Some(at)))
-        };
+        let is_silent = |url: &str| silent.iter().any(|(_, receiver, _)| receiver.is_at(url));
         let away: Vec<&str> =
             engines.iter().filter(|(_, endpoint)| is_silent(&endpoint.url)).map(|(name, _)| name.as_str()).collect();
         let workflows = match (names.as_slice(), away.as_slice()) {

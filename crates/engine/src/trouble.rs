@@ -25,7 +25,8 @@ impl Trouble {
 
     /// It has succeeded.
     pub(crate) fn end(&self) {
-        if self.is_there.swap(false, Ordering::AcqRel) {
+        if self.is_there.load(Ordering::Acquire) {
+            self.is_there.store(false, Ordering::Release);
             *self.told.lock().unwrap_or_else(PoisonError::into_inner) = None;
         }
     }

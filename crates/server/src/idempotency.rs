@@ -326,3 +326,14 @@ fn fingerprint(asked: &Asked, raw: &[u8]) -> String {
     hasher.update(canonical.as_deref().unwrap_or(raw));
     hasher.finalize().to_hex().to_string()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_conflict_of_a_repeated_command_says_nothing_of_what_was_written() {
+        assert!(wrote_nothing(ErrorCode::Conflict, false) && !wrote_nothing(ErrorCode::Conflict, true));
+        assert!(wrote_nothing(ErrorCode::Validation, true) && !wrote_nothing(ErrorCode::Unavailable, false));
+    }
+}

@@ -2,7 +2,6 @@
 //! field that is silently ignored is a plan that does something else than its author thinks.
 
 use std::collections::HashSet;
-use std::io::Write;
 
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -10,6 +9,7 @@ use serde_json::{Map, Value};
 use super::fault::PlanFault;
 use super::step::StepSpec;
 use super::{graph, limits, parse_step};
+use crate::json;
 
 /// A plan as somebody wants it stored: no id, and perhaps no version, yet.
 #[derive(Clone, PartialEq, Debug)]
@@ -113,10 +113,7 @@ pub fn readable(value: &Value) -> (Option<PlanDraft>, Vec<PlanFault>) {
 /// What is wrong with the size of a plan, or of steps that are to become part of one.
 #[must_use]
 pub fn too_large<T: Serialize + ?Sized>(written: &T, path: &str) -> Option<PlanFault> {
-    let mut counted = Counted(0);
-    // What cannot be written down is not refused for its size.
-    drop(serde_json::to_writer(&mut counted, written));
-    let Counted(bytes) = counted;
+    let bytes = json::bytes_of(written);
     (bytes > limits::MAX_BYTES).then(|| {
         let most = limits::MAX_BYTES;
         let message = format!(
@@ -125,20 +122,6 @@ pub fn too_large<T: Serialize + ?Sized>(written: &T, path: &str) -> Option<PlanF
         );
         PlanFault::new(path, None, message)
     })
-}
-
-/// Counts what is written, and keeps nothing.
-struct Counted(usize);
-
-impl Write for Counted {
-    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-        self.0 = self.0.saturating_add(bytes.len());
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> std::io::Result<()> {
-        Ok(())
-    }
 }
 
 /// Reads a list of steps with all that is inside, and checks ids and order.

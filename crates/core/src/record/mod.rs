@@ -11,6 +11,7 @@ pub use merge::{Merge, Merged, merge};
 
 use crate::error::{Error, ErrorCode, Result};
 use crate::id::RecordId;
+use crate::json;
 use crate::time::Timestamp;
 
 /// Limits of records.
@@ -143,7 +144,7 @@ impl PutRecord {
         if length(&self.key) > limits::MAX_KEY {
             return too_long("key", limits::MAX_KEY);
         }
-        let bytes = serde_json::to_string(&self.props).map_or(usize::MAX, |written| written.len());
+        let bytes = json::bytes_of(&self.props);
         if bytes > limits::MAX_PROPS {
             let (kind, most) = (&self.kind, limits::MAX_PROPS);
             return Err(format!("what is put into a record of kind {kind} has {bytes} bytes, {most} are taken"));
@@ -232,4 +233,36 @@ pub struct StoredLink {
     pub tool_key: Option<String>,
     /// When.
     pub created_at: Timestamp,
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn put(kind: usize, key: usize, text: usize) -> PutRecord {
+        let Value::Object(props) = json!({"text": "x".repeat(text)}) else { return put(0, 0, 0) };
+        PutRecord {
+            id: RecordId::from_uuid(uuid::Uuid::nil()),
+            kind: "k".repeat(kind),
+            key: "é".repeat(key),
+            props,
+            merge: Merge::Fill,
+            expect: Expect::Any,
+            lookups: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn a_record_has_a_size() {
+        let empty = json!({"text": ""}).to_string().len();
+        let (kind, key, text) = (limits::MAX_KIND, limits::MAX_KEY, limits::MAX_PROPS - empty);
+        assert_eq!(put(kind, key, text).check(), Ok(()));
+        for (larger, named) in
+            [(put(kind + 1, key, text), "kind"), (put(kind, key + 1, text), "key"), (put(kind, key, text + 1), "bytes")]
+        {
+            assert!(larger.check().unwrap_err().contains(named), "{named}");
+        }
+    }
 }

@@ -24,6 +24,7 @@ mod phase_documents;
 mod phase_open;
 mod phase_scans;
 mod phases;
+mod rest;
 pub(crate) mod rewalk;
 pub(crate) mod run;
 mod settle;

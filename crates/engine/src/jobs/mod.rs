@@ -117,6 +117,7 @@ impl Engine {
             let now = inner.clock.now();
             match inner.store.claim_jobs(&inner.worker, &offer, inner.settings.lease, now).await {
                 Ok(jobs) if !jobs.is_empty() => {
+                    inner.job_claims.end();
                     for job in jobs {
                         let (engine, slot) = (self.clone(), vacant.give(job.scope().tenant()));
                         let mine = Running::enter(&running, job.id.as_uuid());
@@ -130,9 +131,12 @@ impl Engine {
                 }
                 claimed => {
                     drop(vacant);
-                    if let Err(error) = claimed {
-                        inner.claims.begin(&error, inner.clock.now());
-                        tracing::error!(%error, "cannot claim jobs");
+                    match claimed {
+                        Ok(_none) => inner.job_claims.end(),
+                        Err(error) => {
+                            inner.job_claims.begin(&error, inner.clock.now());
+                            tracing::error!(%error, "cannot claim jobs");
+                        }
                     }
                     tokio::select! {
                         () = stopping.cancelled() => return,

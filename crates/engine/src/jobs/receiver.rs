@@ -40,6 +40,14 @@ impl Receiver {
         origin.is_tuple().then(|| Self::Http(tenant, origin.ascii_serialization()))
     }
 
+    /// Whether a URL leads to it, whoever's receiver it is.
+    pub(crate) fn is_at(&self, url: &str) -> bool {
+        match self {
+            Self::Http(tenant, _) => Self::of_url(*tenant, url).as_ref() == Some(self),
+            Self::Mail => false,
+        }
+    }
+
     /// The host of a URL, with its port.
     pub(crate) fn host_of(url: &str) -> Option<String> {
         let url = Url::parse(url).ok()?;

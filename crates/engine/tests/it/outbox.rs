@@ -75,6 +75,38 @@ fn with_files() -> Arc<ScriptedTool> {
 }
 
 #[test]
+fn a_mail_that_was_kept_or_given_up_is_sent_again_by_hand_and_its_ends_are_audited() {
+    let mut world = World::new();
+    world.has_mail = false;
+    let id = world.run(async |live| {
+        live.run(mail(), json!({})).await;
+        let id = settled(&live).await.message.id;
+        // As often as somebody asks, also while nothing has changed.
+        for _ in 0..2 {
+            let again = live.engine.retry_outbox(&live.world.actor, id, false).await.unwrap();
+            assert_eq!(again.status, OutboxStatus::Pending);
+            assert_eq!(settled(&live).await.status, OutboxStatus::Kept);
+        }
+        id
+    });
+    world.has_mail = true;
+    world.mail.fail_next(SendFault::Unknown { message: "the line broke".to_owned() });
+    world.run(async |live| {
+        live.engine.retry_outbox(&live.world.actor, id, false).await.unwrap();
+        assert_eq!(settled(&live).await.status, OutboxStatus::Uncertain);
+        let refused = live.engine.retry_outbox(&live.world.actor, id, false).await.unwrap_err();
+        assert!(refused.to_string().contains("may have arrived"), "{refused}");
+        live.engine.retry_outbox(&live.world.actor, id, true).await.unwrap();
+        assert_eq!(settled(&live).await.status, OutboxStatus::Sent);
+        let refused = live.engine.retry_outbox(&live.world.actor, id, true).await.unwrap_err();
+        assert!(refused.to_string().contains("has arrived"), "{refused}");
+        let acts: Vec<String> = live.acts().await.into_iter().map(|act| act.action).collect();
+        let of = |action: &str| acts.iter().filter(|act| *act == action).count();
+        assert_eq!((of("outbox.retry"), of("outbox.uncertain"), of("outbox.sent")), (4, 1, 1), "{acts:?}");
+    });
+}
+
+#[test]
 fn files_go_along_with_a_mail_and_without_one_of_them_it_is_not_sent() {
     World::with([with_files()]).run(async |live| {
         let bytes = Bytes::from_static(b"signed");

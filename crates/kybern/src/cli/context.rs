@@ -2,7 +2,9 @@
 
 use std::io::IsTerminal;
 
-use crate::cli::Globals;
+use serde_json::Value;
+
+use crate::cli::{Exit, Format, Globals};
 use crate::client::{Client, Reply};
 use crate::config::database::DatabaseUrl;
 use crate::config::{Config, ConfigError, DocumentOptions, Environment, Overrides, Secret};
@@ -134,6 +136,16 @@ impl Context {
         if let Some(local) = self.local.take() {
             local.close().await;
         }
+    }
+
+    /// Prints an answer as it came where JSON is asked for, and otherwise a line about it.
+    pub(crate) fn told(&mut self, reply: &Reply, format: Format, line: impl FnOnce(&Value) -> String) -> Exit {
+        if format.json {
+            self.raw(reply);
+        } else {
+            self.screen.line(line(&reply.value));
+        }
+        Exit::Done
     }
 
     /// Prints an answer as it came.

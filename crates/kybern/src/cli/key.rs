@@ -7,10 +7,10 @@ use kybern_core::actor::Role;
 use kybern_core::id::{KeyId, UserId};
 use serde_json::{Map, Value, json};
 
-use super::list::{Page, items, next_cursor};
+use super::list::{List, Page};
 use super::{Context, Exit, Format, input};
 use crate::client::Body;
-use crate::output::{Failure, Table, clean, field, moment};
+use crate::output::{Failure, clean, field};
 use crate::recover::RecoverOptions;
 
 /// `kybern key …`
@@ -93,7 +93,24 @@ pub(super) async fn run(command: KeyCommand, context: &mut Context) -> Result<Ex
             put("expiresAt", json!(expires));
             create(&Value::Object(body), format, context).await
         }
-        KeyCommand::List { page, format } => list(&page, format, context).await,
+        KeyCommand::List { page, format } => {
+            let keys = List {
+                path: "/api/keys",
+                query: Vec::new(),
+                columns: &[
+                    ("ID", "/id"),
+                    ("NAME", "/name"),
+                    ("BEGINS", "/prefix"),
+                    ("ROLES", "/roles"),
+                    ("SCOPES", "/scopes"),
+                    ("EXPIRES", "/expiresAt"),
+                    ("REVOKED", "/revokedAt"),
+                ],
+                nothing: "no keys",
+                command: "kybern key list".to_owned(),
+            };
+            keys.print(&page, format, context).await
+        }
         KeyCommand::Revoke { id, cascade, force } => {
             let client = context.connect().await?;
             let forced = if force { "&force=true" } else { "" };
@@ -121,37 +138,5 @@ async fn create(body: &Value, format: Format, context: &mut Context) -> Result<E
     let id = field(&reply.value, "id");
     // The key alone is on standard output, so that a script can take it.
     eprintln!("This is shown once. Revoke it with: kybern key revoke {id}");
-    Ok(Exit::Done)
-}
-
-async fn list(page: &Page, format: Format, context: &mut Context) -> Result<Exit, Failure> {
-    let client = context.connect_to_read().await?;
-    let reply = client.get("/api/keys", &page.query()).await?;
-    if format.json {
-        context.raw(&reply);
-        return Ok(Exit::Done);
-    }
-    let mut table = Table::new(&["ID", "NAME", "BEGINS", "ROLES", "SCOPES", "EXPIRES", "REVOKED"]);
-    for key in items(&reply.value) {
-        let names = |name: &str| -> String {
-            let list = key.get(name).and_then(Value::as_array);
-            let names: Vec<&str> = list.into_iter().flatten().filter_map(Value::as_str).collect();
-            names.join(" ")
-        };
-        table.row([
-            field(key, "id").into(),
-            field(key, "name").into(),
-            field(key, "prefix").into(),
-            names("roles").into(),
-            names("scopes").into(),
-            moment(&field(key, "expiresAt")).into(),
-            moment(&field(key, "revokedAt")).into(),
-        ]);
-    }
-    let paint = context.screen().paint();
-    context.screen().line(table.render(paint));
-    if let Some(cursor) = next_cursor(&reply.value) {
-        context.screen().line(format!("more: kybern key list --cursor {cursor}"));
-    }
     Ok(Exit::Done)
 }

@@ -99,15 +99,10 @@ pub(super) async fn run(command: KnowledgeCommand, context: &mut Context) -> Res
                 "dataBase64": BASE64.encode(input::bytes(&file)?)});
             let client = context.connect().await?;
             let reply = client.post(PATH, Body::Json(&body), None).await?;
-            if format.json {
-                context.raw(&reply);
-            } else {
-                let id = field(&reply.value, "id");
-                context
-                    .screen()
-                    .line(format!("{name} is document {id}; when it is read: kybern knowledge publish {id}"));
-            }
-            Ok(Exit::Done)
+            Ok(context.told(&reply, format, |document| {
+                let id = field(document, "id");
+                format!("{name} is document {id}; when it is read: kybern knowledge publish {id}")
+            }))
         }
         KnowledgeCommand::Search { query, limit, format } => search(query, limit, format, context).await,
         KnowledgeCommand::Show { id, format } => list::show(&format!("{PATH}/{id}"), format, context).await,

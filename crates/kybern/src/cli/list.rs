@@ -116,10 +116,5 @@ fn cell(value: Option<&Value>) -> String {
 pub(crate) async fn show(path: &str, format: Format, context: &mut Context) -> Result<Exit, Failure> {
     let client = context.connect_to_read().await?;
     let reply = client.get(path, &[]).await?;
-    if format.json {
-        context.raw(&reply);
-    } else {
-        context.screen().line(in_full(&reply.value, ""));
-    }
-    Ok(Exit::Done)
+    Ok(context.told(&reply, format, |value| in_full(value, "")))
 }

@@ -20,7 +20,7 @@ pub(super) enum MemoryCommand {
         /// What it is about
         #[arg(long)]
         query: Option<String>,
-        /// Only what stands so: pending, accepted, …
+        /// Only what stands so: pending, active or rejected
         #[arg(long)]
         status: Option<String>,
         #[command(flatten)]
@@ -42,7 +42,7 @@ pub(super) enum MemoryCommand {
         /// Of whom: user:ID or entity:ID; of you when not stated
         #[arg(long, value_name = "SUBJECT", value_parser = subject)]
         of: Option<(String, String)>,
-        /// What it is: a fact, a preference, …
+        /// What it is: fact, preference, insight or event
         #[arg(long)]
         category: Option<String>,
         #[command(flatten)]
@@ -112,12 +112,7 @@ pub(super) async fn run(command: MemoryCommand, context: &mut Context) -> Result
             }
             let client = context.connect().await?;
             let reply = client.post(PATH, Body::Json(&body), None).await?;
-            if format.json {
-                context.raw(&reply);
-            } else {
-                context.screen().line(format!("remembered as {}", field(&reply.value, "id")));
-            }
-            Ok(Exit::Done)
+            Ok(context.told(&reply, format, |memory| format!("remembered as {}", field(memory, "id"))))
         }
         MemoryCommand::Accept { id } => decide(id, "accept", "is used from now on", context).await,
         MemoryCommand::Reject { id } => decide(id, "reject", "is not used", context).await,

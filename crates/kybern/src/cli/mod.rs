@@ -236,6 +236,20 @@ mod tests {
         Cli::command().debug_assert();
     }
 
+    /// An argument of a verb under a global's name would be taken for that one.
+    #[test]
+    fn no_argument_of_a_verb_has_the_name_of_a_global() {
+        let (command, globals) = (Cli::command(), ["config", "database", "url"]);
+        for noun in command.get_subcommands() {
+            for verb in noun.get_subcommands().chain([noun]) {
+                for argument in verb.get_arguments() {
+                    let id = argument.get_id().as_str();
+                    assert!(!globals.contains(&id), "{} {}: {id}", noun.get_name(), verb.get_name());
+                }
+            }
+        }
+    }
+
     #[test]
     fn the_help_for_a_key_names_every_role() {
         let command = Cli::command();

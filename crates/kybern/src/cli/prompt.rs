@@ -19,7 +19,7 @@ pub(super) enum PromptCommand {
         /// Only of this agent
         #[arg(long)]
         agent: Option<String>,
-        /// Only those that stand so: draft, submitted, approved, active, …
+        /// Only those that stand so: draft, review, approved, active or retired
         #[arg(long)]
         status: Option<String>,
         #[command(flatten)]
@@ -117,13 +117,10 @@ pub(super) async fn run(command: PromptCommand, context: &mut Context) -> Result
             let body = json!({"agent": agent, "text": text(&file)?});
             let client = context.connect().await?;
             let reply = client.post(PATH, Body::Json(&body), None).await?;
-            if format.json {
-                context.raw(&reply);
-            } else {
-                let id = field(&reply.value, "id");
-                context.screen().line(format!("draft {id} is made; hand it in with: kybern prompt submit {id}"));
-            }
-            Ok(Exit::Done)
+            Ok(context.told(&reply, format, |draft| {
+                let id = field(draft, "id");
+                format!("draft {id} is made; hand it in with: kybern prompt submit {id}")
+            }))
         }
         PromptCommand::Submit { id } => {
             let client = context.connect().await?;

@@ -9,10 +9,10 @@ use kybern_core::secret::{MAX_VALUE, SecretName, SecretValue};
 use serde_json::json;
 
 use super::input::bytes;
-use super::list::{Page, items, next_cursor};
+use super::list::{List, Page};
 use super::{Context, Exit, Format};
 use crate::client::Body;
-use crate::output::{Failure, Table, field};
+use crate::output::{Failure, field};
 
 /// `kybern secret …`
 #[derive(Subcommand, Debug)]
@@ -110,7 +110,22 @@ pub(super) async fn run(command: SecretCommand, context: &mut Context) -> Result
             }
             Ok(Exit::Done)
         }
-        SecretCommand::List { page, format } => list(&page, format, context).await,
+        SecretCommand::List { page, format } => {
+            let secrets = List {
+                path: "/api/secrets",
+                query: Vec::new(),
+                columns: &[
+                    ("NAME", "/name"),
+                    ("VERSION", "/version"),
+                    ("HOSTS", "/hosts"),
+                    ("WRITTEN", "/updatedAt"),
+                    ("DESCRIPTION", "/description"),
+                ],
+                nothing: "no secrets; kybern secret set NAME --host HOST",
+                command: "kybern secret list".to_owned(),
+            };
+            secrets.print(&page, format, context).await
+        }
         SecretCommand::Delete { name } => {
             let client = context.connect().await?;
             client.delete(&format!("/api/secrets/{name}")).await?;
@@ -118,30 +133,4 @@ pub(super) async fn run(command: SecretCommand, context: &mut Context) -> Result
             Ok(Exit::Done)
         }
     }
-}
-
-async fn list(page: &Page, format: Format, context: &mut Context) -> Result<Exit, Failure> {
-    let client = context.connect_to_read().await?;
-    let reply = client.get("/api/secrets", &page.query()).await?;
-    if format.json {
-        context.raw(&reply);
-        return Ok(Exit::Done);
-    }
-    let mut table = Table::new(&["NAME", "VERSION", "HOSTS", "WRITTEN", "DESCRIPTION"]);
-    for secret in items(&reply.value) {
-        let hosts = secret["hosts"].as_array().into_iter().flatten().filter_map(|host| host.as_str());
-        table.row([
-            field(secret, "name").into(),
-            field(secret, "version").into(),
-            hosts.collect::<Vec<_>>().join(", ").into(),
-            field(secret, "updatedAt").into(),
-            field(secret, "description").into(),
-        ]);
-    }
-    let paint = context.screen().paint();
-    context.screen().line(table.render(paint));
-    if let Some(cursor) = next_cursor(&reply.value) {
-        context.screen().line(format!("more: kybern secret list --cursor {cursor}"));
-    }
-    Ok(Exit::Done)
 }

@@ -45,7 +45,7 @@ pub(super) enum UserCommand {
     Permissions {
         /// The user
         id: UserId,
-        /// What changes, such as {"preset":"careful"}; what is left out stays
+        /// What changes, such as {"preset":"read_only"}; what is left out stays
         #[arg(long, value_name = "JSON", value_parser = input::object)]
         set: Option<Value>,
         #[command(flatten)]
@@ -69,14 +69,10 @@ pub(super) async fn run(command: UserCommand, context: &mut Context) -> Result<E
             let body = json!({"name": name, "email": email, "roles": roles});
             let client = context.connect().await?;
             let reply = client.post("/api/users", Body::Json(&body), None).await?;
-            if format.json {
-                context.raw(&reply);
-            } else {
-                let id = field(&reply.value, "id");
-                let next = format!("a key for them: kybern key create --name NAME --user {id}");
-                context.screen().line(format!("user {id} is made; {next}"));
-            }
-            Ok(Exit::Done)
+            Ok(context.told(&reply, format, |user| {
+                let id = field(user, "id");
+                format!("user {id} is made; a key for them: kybern key create --name NAME --user {id}")
+            }))
         }
         UserCommand::Show { id, format } => list::show(&format!("/api/users/{id}"), format, context).await,
         UserCommand::Permissions { id, set: None, format } => {
@@ -85,12 +81,7 @@ pub(super) async fn run(command: UserCommand, context: &mut Context) -> Result<E
         UserCommand::Permissions { id, set: Some(change), format } => {
             let client = context.connect().await?;
             let reply = client.put(&format!("/api/users/{id}/permissions"), &change).await?;
-            if format.json {
-                context.raw(&reply);
-            } else {
-                context.screen().line(in_full(&reply.value, ""));
-            }
-            Ok(Exit::Done)
+            Ok(context.told(&reply, format, |permissions| in_full(permissions, "")))
         }
     }
 }

@@ -21,7 +21,8 @@ pub(super) enum WebhookCommand {
     /// Tell a URL of the ends of tasks; the secret with which deliveries are signed is shown once
     Create {
         /// Where to
-        url: String,
+        #[arg(value_name = "URL")]
+        receiver: String,
         /// Only of this event, such as task.completed; may be repeated, all when none is stated
         #[arg(long = "event", value_name = "EVENT")]
         events: Vec<String>,
@@ -48,9 +49,9 @@ pub(super) async fn run(command: WebhookCommand, context: &mut Context) -> Resul
             };
             webhooks.print(&page, format, context).await
         }
-        WebhookCommand::Create { url, events, format } => {
+        WebhookCommand::Create { receiver, events, format } => {
             let client = context.connect().await?;
-            let reply = client.post(PATH, Body::Json(&json!({"url": url, "events": events})), None).await?;
+            let reply = client.post(PATH, Body::Json(&json!({"url": receiver, "events": events})), None).await?;
             if format.json {
                 context.raw(&reply);
                 return Ok(Exit::Done);

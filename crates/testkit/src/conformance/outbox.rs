@@ -2,8 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use kybern_core::id::OutboxId;
-use kybern_core::outbox::{Dispatch, NewOutbox, OutboxChannel, OutboxStatus};
+use kybern_core::id::{JobId, OutboxId};
+use kybern_core::job::NewJob;
+use kybern_core::outbox::{Dispatch, NewOutbox, OutboxChannel, OutboxStatus, SEND_JOB};
 use kybern_core::plan::StepId;
 use kybern_core::slots::Offer;
 use kybern_core::task::{
@@ -67,6 +68,35 @@ pub async fn a_message_moves_only_from_where_it_is(h: Harness) {
     let moved =
         w.store().move_outbox(home.scope, unknown, (OutboxStatus::Pending, OutboxStatus::Sending), None, None, w.now());
     assert!(!moved.await.unwrap());
+}
+
+pub async fn a_message_that_came_to_its_end_is_sent_again_as_often_as_somebody_wants(h: Harness) {
+    let (w, home) = World::new(h).await;
+    let lease = w.leased(&home, "w").await;
+    let id = send(&w, &lease).await.id;
+    let claimed = async || w.store().claim_jobs(&WorkerId::new("w"), &Offer::of(10), LONG, w.now()).await.unwrap();
+    let job = || NewJob {
+        id: JobId::from_uuid(w.id()),
+        kind: SEND_JOB.to_owned(),
+        payload: json!({ "outboxId": id }),
+        dedupe_key: None,
+        max_attempts: 1,
+        due_at: w.now(),
+    };
+    let again = async |from| w.store().send_again(home.scope, id, from, job(), w.event("outbox.retry"), w.now()).await;
+    let (pending, kept) = (OutboxStatus::Pending, OutboxStatus::Kept);
+    assert!(!again(kept).await.unwrap(), "it has not come to its end");
+    assert_eq!(claimed().await.len(), 1, "and has the job of its commit");
+    for _ in 0..2 {
+        assert!(
+            w.store().move_outbox(home.scope, id, (pending, kept), Some("no server"), None, w.now()).await.unwrap()
+        );
+        assert!(again(kept).await.unwrap());
+        assert!(!again(kept).await.unwrap(), "once");
+        let stored = w.store().outbox_message(home.scope, id).await.unwrap().unwrap();
+        assert_eq!((stored.status, stored.error), (pending, None));
+        assert_eq!(claimed().await.len(), 1);
+    }
 }
 
 /// Hands a step over to a workflow for an hour, and gives the lease back; the dispatch.

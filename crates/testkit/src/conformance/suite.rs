@@ -216,6 +216,7 @@ macro_rules! conformance_suite {
             }
             outbox {
                 outbox_row_and_its_job_come_with_the_commit,
+                a_message_that_came_to_its_end_is_sent_again_as_often_as_somebody_wants,
                 a_message_moves_only_from_where_it_is,
                 a_dispatch_goes_only_as_long_as_its_step_waits_for_it,
                 the_dispatch_of_a_failed_task_rests_until_it_is_tried_again,
@@ -257,6 +258,7 @@ macro_rules! conformance_suite {
             }
             records {
                 a_record_is_found_by_key_id_and_lookup,
+                a_record_is_found_by_a_value_that_is_longer_than_an_index_takes,
                 record_expectation_mismatch_writes_nothing,
                 of_twenty_who_expect_nothing_one_writes,
                 unique_lookup_is_enforced,

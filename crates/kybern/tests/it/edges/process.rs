@@ -156,6 +156,33 @@ async fn a_database_is_made_only_where_somebody_names_it() {
 }
 
 #[tokio::test]
+async fn a_log_in_json_is_json_and_tells_each_request_and_each_end() {
+    let site = Site::sqlite().with("KYBERN_TELEMETRY__FORMAT", "json");
+    let mut server = site.start();
+    let client = server.client();
+    plan(&client, "fine", json!([{"id": "a", "tool": "core.noop"}])).await;
+    plan(&client, "fails", json!([{"id": "a", "tool": "core.fail", "args": {"message": "hunter2"}}])).await;
+    for key in ["fine", "fails"] {
+        client.rest(&submit(&client, key).await).await;
+    }
+    client.get("/healthz").await;
+    server.terminate();
+    server.ended().await;
+    let said = server.said();
+    let lines: Vec<Value> =
+        said.lines().map(|line| serde_json::from_str(line).unwrap_or_else(|_| panic!("{line}"))).collect();
+    let told =
+        |message: &str| -> Vec<&Value> { lines.iter().filter(|line| line["fields"]["message"] == message).collect() };
+    let routes: Vec<&str> = told("answered").iter().filter_map(|line| line["span"]["http.route"].as_str()).collect();
+    assert!(routes.contains(&"/api/plans") && !routes.contains(&"/healthz"), "{routes:?}");
+    let (ended, failed) = (told("the task ended"), told("the task failed"));
+    assert_eq!((ended.len(), failed.len()), (1, 1), "{said}");
+    assert_eq!(failed[0]["fields"]["step"], "a");
+    assert!(!failed[0].to_string().contains("hunter2"), "no word of a failure");
+    assert!(lines.last().unwrap()["fields"]["message"].as_str().unwrap().starts_with("stopped"), "{said}");
+}
+
+#[tokio::test]
 async fn a_misspelt_setting_stops_the_start() {
     let site = Site::sqlite();
     site.file("kybern.toml", "[server]\nlisen = \"127.0.0.1:0\"\n");

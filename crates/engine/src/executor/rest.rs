@@ -1,0 +1,68 @@
+//! What is told of a task that has come to rest: to the log, and to those who wait for it.
+
+use kybern_core::error::ErrorCode;
+use kybern_core::task::{Committed, Task, TaskChange, TaskStatus};
+use kybern_core::time::Timestamp;
+
+use super::run::Run;
+use crate::task::TaskView;
+
+impl Run {
+    /// One line of the log for each end of a task, and each time that it comes to wait for a person. No word of a message
+    /// stands in it: a failure's own may be a stranger's.
+    pub(super) fn log_rest(&self, failed: Option<(ErrorCode, Option<String>)>, now: Timestamp) {
+        let (task, status) = (&self.task, self.task.status);
+        let intent = task.intent.as_deref().unwrap_or_default();
+        let (plan, version) = task.plan.as_ref().map_or(("", 0), |(key, version)| (key.as_str(), *version));
+        let (age_ms, cost_nanos) = (now.since(task.created_at).0, task.usage.cost_nanos.0);
+        macro_rules! say {
+            ($level:ident, $message:literal $(, $name:ident = $value:expr)*) => {
+                tracing::$level!(channel = task.channel.as_str(), intent, plan, version, age_ms, cost_nanos, $($name = $value,)* $message)
+            };
+        }
+        match (status, failed) {
+            (TaskStatus::Failed, failed) => {
+                let (code, step) = failed.unwrap_or((ErrorCode::Internal, None));
+                say!(warn, "the task failed", code = code.as_str(), step = step.as_deref().unwrap_or_default());
+            }
+            (TaskStatus::NeedsReview, _) => say!(info, "the task waits for a person"),
+            (status, _) if status.is_terminal() => say!(info, "the task ended", status = status.as_str()),
+            _rests => {}
+        }
+    }
+
+    /// Tells those who wait that the task rests, and its submitter how it stands, so that nobody need look.
+    pub(super) fn tell_rest(&self, change: Option<TaskChange>, committed: Committed, now: Timestamp) {
+        let watchers = &self.inner.watchers;
+        let news = committed.signals > self.walk.signals_seen() || committed.cancel_requested;
+        let asks = self.task.status == TaskStatus::NeedsReview && !news;
+        if committed.paused {
+            return watchers.tell(self.task.id);
+        }
+        if !self.task.status.is_terminal() && !asks {
+            return watchers.tell_followers(self.task.id);
+        }
+        let Some(change) = change else { return watchers.tell(self.task.id) };
+        watchers.tell_rest(self.task.id, || {
+            let mut task = Task { signals: committed.signals, ..self.task.clone() };
+            task.cancel_requested = committed.cancel_requested;
+            task.waits = Vec::new();
+            task.delegated_workflow_id = None;
+            match change {
+                TaskChange::End(ending) => {
+                    task.result = Some(ending.result);
+                    task.error = ending.error;
+                    task.current_step = ending.current_step;
+                    task.completed_at = Some(now);
+                }
+                TaskChange::Release { waits, current_step, workflow_id, .. } => {
+                    task.waits = waits;
+                    task.current_step = current_step;
+                    task.delegated_workflow_id = workflow_id;
+                }
+                TaskChange::Keep | TaskChange::Progress { .. } => {}
+            }
+            TaskView::new(task, Some(&self.walk))
+        });
+    }
+}
