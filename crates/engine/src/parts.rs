@@ -274,6 +274,7 @@ impl Engine {
             again: crate::models::RetryBudget::default(),
             counter: parts.models.counter,
             policies: crate::models::Policies::default(),
+            spawned: spawned.clone(),
         });
         for agent in registry.agents() {
             let fault = agent.as_ref().clone().checked().and_then(|agent| registry.check_groups(&agent));

@@ -49,11 +49,15 @@ impl Scripted {
 
 type Script = Box<dyn Fn(usize, &ModelRequest) -> Scripted + Send + Sync>;
 
+/// The names that a provider lists.
+type List = Result<Vec<String>, ModelFailure>;
+
 /// A provider that does what a test says.
 pub struct ScriptedModel {
     name: String,
     script: Script,
     asked: Mutex<Vec<ModelRequest>>,
+    list: Mutex<List>,
 }
 
 impl std::fmt::Debug for ScriptedModel {
@@ -68,7 +72,15 @@ impl ScriptedModel {
     where
         F: Fn(usize, &ModelRequest) -> Scripted + Send + Sync + 'static,
     {
-        Self { name: name.to_owned(), script: Box::new(script), asked: Mutex::default() }
+        let list = Mutex::new(Ok(vec!["scripted".to_owned()]));
+        Self { name: name.to_owned(), script: Box::new(script), asked: Mutex::default(), list }
+    }
+
+    /// What it lists from now on; at first a model `scripted`.
+    pub fn lists(&self, list: Result<&[&str], ModelFailureKind>) {
+        let listed = list.map(|names| names.iter().map(|name| (*name).to_owned()).collect());
+        let failed = |kind| ModelFailure::new(kind, format!("scripted {kind:?}")).of(&self.name);
+        *self.list.lock().expect("no test panics here") = listed.map_err(failed);
     }
 
     /// How often it was asked.
@@ -146,7 +158,7 @@ impl LanguageModel for ScriptedModel {
     }
 
     async fn models(&self, _: ModelTimeouts) -> Result<Vec<String>, ModelFailure> {
-        Ok(vec!["scripted".to_owned()])
+        self.list.lock().expect("no test panics here").clone()
     }
 }
 

@@ -28,6 +28,8 @@ pub enum TurnFinish {
     Cancelled,
     /// Something failed; the error beside it says what.
     Error,
+    /// No model is configured. What stands there as the answer says so.
+    NoModel,
 }
 
 impl TurnFinish {
@@ -44,6 +46,7 @@ impl TurnFinish {
             Self::ContentFilter => "content_filter",
             Self::Cancelled => "cancelled",
             Self::Error => "error",
+            Self::NoModel => "no_model",
         }
     }
 }

@@ -199,6 +199,7 @@ impl Turn {
             Some(FinishReason::ContentFilter | FinishReason::Refusal) => {
                 return Ok(self.end(TurnFinish::ContentFilter));
             }
+            Some(FinishReason::NoModel) => return Ok(self.end(TurnFinish::NoModel)),
             Some(FinishReason::Length) if reply.calls.is_empty() => return Ok(self.end(TurnFinish::MaxTokens)),
             Some(FinishReason::Stop | FinishReason::Length | FinishReason::ToolCalls) | None => {}
         }

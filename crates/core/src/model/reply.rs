@@ -19,6 +19,8 @@ pub enum FinishReason {
     ContentFilter,
     /// The model refused, in words.
     Refusal,
+    /// No model was asked: none is configured, and the server says so in its own words.
+    NoModel,
 }
 
 /// The tokens of a call.

@@ -296,7 +296,7 @@ async fn offline(question: &Question) -> Result<Came> {
         live.add(&text);
     }
     let reply =
-        frame.replied(OFFLINE_MODEL.to_owned(), vec![Part::Text { text }], Some(FinishReason::Stop), Vec::new());
+        frame.replied(OFFLINE_MODEL.to_owned(), vec![Part::Text { text }], Some(FinishReason::NoModel), Vec::new());
     Ok(Came::Reply(reply, Usage::default(), false))
 }
 

@@ -229,6 +229,7 @@ pub(super) fn end_of(walk: &Walk, agent: usize, cut: bool) -> Option<Ended> {
         | TurnFinish::IterationLimit
         | TurnFinish::ToolLimit
         | TurnFinish::ContentFilter
+        | TurnFinish::NoModel
         | TurnFinish::Cancelled => None,
     };
     let data = json!({

@@ -179,7 +179,7 @@ impl ModelDesk for Desk {
                 let message = format!("the answer of {model} was cut at its limit of {most} tokens: give it less text");
                 return Err(refused(message));
             }
-            FinishReason::Stop | FinishReason::ToolCalls => {}
+            FinishReason::Stop | FinishReason::ToolCalls | FinishReason::NoModel => {}
         }
         let text = answered.reply.text();
         if text.trim().is_empty() {

@@ -9,6 +9,7 @@ mod call;
 mod decision;
 mod desk;
 pub(crate) mod estimate;
+mod listing;
 mod policy;
 pub(crate) mod prompt;
 mod registry;

@@ -1,13 +1,13 @@
 //! The configured providers and what is known of their models.
 
-use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 use kybern_core::model::{ModelFailure, ModelFailureKind, ModelKind, ModelSpec};
 use kybern_core::ports::LanguageModel;
 use kybern_core::time::{Millis, Timestamp};
 
+use super::listing::Listing;
 use crate::breaker::Breaker;
 
 /// A provider as the configuration makes it.
@@ -15,7 +15,8 @@ use crate::breaker::Breaker;
 pub struct ProviderParts {
     /// Asks it.
     pub model: Arc<dyn LanguageModel>,
-    /// What is known of its models. The first conversational one is its default.
+    /// What is known of its models. The first conversational one is its default. Where there are none and `others` may
+    /// be named, the provider is asked for its list.
     pub models: Vec<ModelSpec>,
     /// Whether a model that is not listed may be named.
     pub others: bool,
@@ -36,9 +37,11 @@ struct Standing {
 /// A provider at work.
 pub(crate) struct Provider {
     pub(crate) model: Arc<dyn LanguageModel>,
-    pub(crate) models: Vec<Arc<ModelSpec>>,
+    models: RwLock<Arc<[Arc<ModelSpec>]>>,
     pub(crate) others: bool,
     pub(crate) free: bool,
+    /// How it stands with its own list, where that is what is known of its models.
+    pub(crate) listing: Option<Listing>,
     standing: Mutex<Standing>,
     /// Milliseconds to the first piece of an answer, smoothed; 0 before the first.
     latency: AtomicU64,
@@ -46,10 +49,12 @@ pub(crate) struct Provider {
 
 impl Provider {
     fn new(parts: ProviderParts) -> Self {
+        let listing = (parts.others && parts.models.is_empty()).then(Listing::default);
         Self {
             model: parts.model,
-            models: parts.models.into_iter().map(Arc::new).collect(),
+            models: RwLock::new(parts.models.into_iter().map(Arc::new).collect()),
             others: parts.others,
+            listing,
             free: parts.free,
             standing: Mutex::default(),
             latency: AtomicU64::new(0),
@@ -58,6 +63,17 @@ impl Provider {
 
     pub(crate) fn name(&self) -> &str {
         self.model.provider()
+    }
+
+    /// What is known of its models.
+    pub(crate) fn models(&self) -> Arc<[Arc<ModelSpec>]> {
+        Arc::clone(&self.models.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// These are its models from now on.
+    pub(crate) fn set_models(&self, models: Vec<ModelSpec>) {
+        let models = models.into_iter().map(Arc::new).collect();
+        *self.models.write().unwrap_or_else(PoisonError::into_inner) = models;
     }
 
     fn standing(&self) -> std::sync::MutexGuard<'_, Standing> {
@@ -148,26 +164,22 @@ impl Candidate {
     pub(crate) fn key(&self) -> String {
         format!("{}/{}", self.provider.name(), self.spec.name)
     }
+
+    /// Whether its provider is known to have it, and not only said to.
+    pub(crate) fn is_listed(&self) -> bool {
+        self.provider.models().contains(&self.spec)
+    }
 }
 
 /// Every provider, in the order of the configuration.
 #[derive(Default)]
 pub(crate) struct Registry {
     providers: Vec<Arc<Provider>>,
-    /// Models by their bare names, where only one provider has it.
-    bare: BTreeMap<String, Option<usize>>,
 }
 
 impl Registry {
     pub(crate) fn new(parts: Vec<ProviderParts>) -> Self {
-        let providers: Vec<Arc<Provider>> = parts.into_iter().map(|parts| Arc::new(Provider::new(parts))).collect();
-        let mut bare = BTreeMap::new();
-        for (at, provider) in providers.iter().enumerate() {
-            for spec in &provider.models {
-                bare.entry(spec.name.clone()).and_modify(|known| *known = None).or_insert(Some(at));
-            }
-        }
-        Self { providers, bare }
+        Self { providers: parts.into_iter().map(|parts| Arc::new(Provider::new(parts))).collect() }
     }
 
     /// The names of all providers.
@@ -183,37 +195,40 @@ impl Registry {
     /// The providers that can be asked to converse.
     pub(crate) fn conversing(&self) -> impl Iterator<Item = &Arc<Provider>> {
         let converses = |spec: &Arc<ModelSpec>| spec.kind == ModelKind::Chat;
-        self.providers.iter().filter(move |provider| provider.others || provider.models.iter().any(converses))
+        self.providers.iter().filter(move |provider| provider.others || provider.models().iter().any(converses))
     }
 
     /// Every known model of a kind.
     pub(crate) fn all(&self, kind: ModelKind) -> impl Iterator<Item = Candidate> {
         let of = move |provider: &Arc<Provider>| {
-            let provider = Arc::clone(provider);
-            let models = provider.models.clone().into_iter().filter(move |spec| spec.kind == kind);
-            models.map(move |spec| Candidate { provider: Arc::clone(&provider), spec })
+            let models = provider.models();
+            let specs = models.iter().filter(|spec| spec.kind == kind).map(Arc::clone);
+            specs.map(|spec| Candidate { provider: Arc::clone(provider), spec }).collect::<Vec<_>>()
         };
-        self.providers.iter().flat_map(of).collect::<Vec<_>>().into_iter()
+        self.providers.iter().flat_map(of)
     }
 
     /// The model that is named so: `provider/model`, `provider` for its default, or a bare name that only one provider
     /// has.
     pub(crate) fn find(&self, name: &str, kind: ModelKind) -> Option<Candidate> {
         let known = |provider: &Arc<Provider>, model: &str| {
-            let spec = provider.models.iter().find(|spec| spec.name == model && spec.kind == kind).map(Arc::clone);
+            let spec = provider.models().iter().find(|spec| spec.name == model && spec.kind == kind).map(Arc::clone);
             let other = || provider.others.then(|| Arc::new(ModelSpec { kind, ..ModelSpec::unknown(model) }));
             spec.or_else(other).map(|spec| Candidate { provider: Arc::clone(provider), spec })
         };
         // Names of models have slashes too, so a bare name comes first.
-        if let Some(Some(at)) = self.bare.get(name)
-            && let Some(provider) = self.providers.get(*at)
-        {
-            return known(provider, name);
+        let has = |provider: &&Arc<Provider>| provider.models().iter().any(|spec| spec.name == name);
+        let mut having = self.providers.iter().filter(has);
+        if let (Some(only), None) = (having.next(), having.next()) {
+            return known(only, name);
         }
         let named = |wanted: &str| self.providers.iter().find(|provider| provider.name() == wanted);
         if let Some(provider) = named(name) {
-            let spec = provider.models.iter().find(|spec| spec.kind == kind)?;
-            return Some(Candidate { provider: Arc::clone(provider), spec: Arc::clone(spec) });
+            let models = provider.models();
+            let of_kind = || models.iter().filter(|spec| spec.kind == kind);
+            // One that strategies choose, where there is one.
+            let spec = of_kind().find(|spec| spec.quality.is_some()).or_else(|| of_kind().next()).map(Arc::clone)?;
+            return Some(Candidate { provider: Arc::clone(provider), spec });
         }
         let (provider, model) = name.split_once('/')?;
         known(named(provider)?, model)

@@ -14,6 +14,7 @@ use kybern_core::ports::{Clock, IdSource, Keys, Random, Store, TokenCounter};
 use kybern_core::task::WorkerId;
 use kybern_core::tenant::TenantScope;
 use kybern_core::time::{Millis, Timestamp};
+use tokio_util::task::TaskTracker;
 
 use crate::budget::ledger::Ledger;
 
@@ -90,6 +91,8 @@ pub(crate) struct Inner {
     pub(crate) again: RetryBudget,
     pub(crate) counter: Option<Arc<dyn TokenCounter>>,
     pub(crate) policies: Policies,
+    /// What runs beside the questions.
+    pub(crate) spawned: TaskTracker,
 }
 
 /// The way to the models. Cheap to clone.
@@ -142,7 +145,7 @@ impl ModelService {
     /// When the store fails.
     pub async fn models(&self, scope: TenantScope) -> Result<Vec<ModelView>> {
         let policy = self.inner.policy(scope).await?;
-        let registry = &self.inner.registry;
+        let registry = self.inner.listed().await;
         let all = registry.all(ModelKind::Chat).chain(registry.all(ModelKind::Embedding));
         Ok(all.filter(|candidate| policy::allows(&policy, candidate.provider.name())).map(view).collect())
     }
@@ -154,8 +157,11 @@ impl ModelService {
     /// When the store fails.
     pub async fn named(&self, scope: TenantScope, name: &str) -> Result<Option<ModelView>> {
         let policy = self.inner.policy(scope).await?;
-        let registry = &self.inner.registry;
-        let found = registry.find(name, ModelKind::Chat).or_else(|| registry.find(name, ModelKind::Embedding));
+        let by_name = |registry: &Registry| {
+            let found = [ModelKind::Chat, ModelKind::Embedding].map(|kind| registry.find(name, kind));
+            found.into_iter().flatten().min_by_key(|found| !found.is_listed())
+        };
+        let found = self.inner.find(by_name).await;
         Ok(found.filter(|candidate| policy::allows(&policy, candidate.provider.name())).map(view))
     }
 
@@ -180,6 +186,14 @@ impl ModelService {
     /// Whether there is any model that converses.
     pub(crate) fn converses(&self) -> bool {
         self.inner.registry.conversing().next().is_some()
+    }
+
+    /// For those to whom the server's own words are no answer.
+    ///
+    /// # Errors
+    /// `UNPROCESSABLE` when no model that converses is configured.
+    pub fn there_is_one(&self) -> Result<()> {
+        if self.converses() { Ok(()) } else { Err(refused(&Unroutable::NoProvider)) }
     }
 
     /// What an operator has set.
@@ -215,7 +229,7 @@ impl ModelService {
         let inner = &self.inner;
         let wanted = route::Wanted { needs, tokens: 0, policy: inner.policy(scope).await? };
         let by = if *by == Route::Default { &inner.settings.default } else { by };
-        Ok(route::candidates(&inner.registry, by, &wanted, &[], inner.clock.now()))
+        Ok(inner.candidates(by, &wanted, &[]).await)
     }
 
     /// Asks for a whole reply.
@@ -258,7 +272,8 @@ impl ModelService {
     pub async fn embed(&self, caller: &Caller, model: &str, mut request: EmbedRequest) -> Result<(Embedded, String)> {
         let model = if model.is_empty() { BUILT_IN } else { model };
         let unknown = || refused(&Unroutable::Unknown(model.to_owned()));
-        let candidate = self.inner.registry.find(model, ModelKind::Embedding).ok_or_else(unknown)?;
+        let found = self.inner.find(|registry| registry.find(model, ModelKind::Embedding)).await;
+        let candidate = found.ok_or_else(unknown)?;
         let provider = candidate.provider.name();
         if !policy::allows(self.inner.policy(caller.scope).await?.as_ref(), provider) {
             return Err(refused(&Unroutable::NotAllowed(provider.to_owned())));
@@ -304,8 +319,7 @@ impl ModelService {
         let wanted = route::wanted(&ask.request, about.saturating_add(u64::from(output)), policy);
         let chain = if ask.may_fall_back { inner.settings.fallback.as_slice() } else { &[] };
         let by = if ask.route == Route::Default { &inner.settings.default } else { &ask.route };
-        let found = route::candidates(&inner.registry, by, &wanted, chain, inner.clock.now());
-        let candidates = found.map_err(|why| refused(&why))?;
+        let candidates = inner.candidates(by, &wanted, chain).await.map_err(|why| refused(&why))?;
         let mut run = Run::new(inner, caller.clone(), SpendKind::Model, ask.timeouts.whole);
         run.about = about;
         run.prompt = ask.prompt.take();

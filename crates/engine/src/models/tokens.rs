@@ -15,7 +15,7 @@ impl ModelService {
     /// `NOT_FOUND` for an unknown model.
     pub async fn texts(&self, model: &str, tokens: Vec<Vec<u32>>) -> Result<Vec<String>> {
         let model = if model.is_empty() { BUILT_IN } else { model };
-        let found = self.inner.registry.find(model, ModelKind::Embedding);
+        let found = self.inner.find(|registry| registry.find(model, ModelKind::Embedding)).await;
         let name = found.ok_or_else(|| refused(&Unroutable::Unknown(model.to_owned())))?.spec.name.clone();
         let unknown = || {
             let message =

@@ -34,11 +34,17 @@ impl Engine {
     /// # Errors
     /// `NOT_FOUND`.
     pub async fn task(&self, actor: &Actor, id: TaskId) -> Result<TaskView> {
+        let task = self.new_task(actor, id).await?;
+        let hold = self.inner.store.task_hold(actor.scope(), id).await?;
+        Ok(TaskView { hold, ..task })
+    }
+
+    /// The same of one that was made just now, and so is not on hold.
+    pub(super) async fn new_task(&self, actor: &Actor, id: TaskId) -> Result<TaskView> {
         let _turn = self.inner.reading.turn(actor.tenant()).await;
         let task = self.task_for(actor, id).await?;
-        let hold = self.inner.store.task_hold(actor.scope(), id).await?;
         let (task, walk) = self.as_far_as_read(actor.scope(), task).await?;
-        Ok(TaskView { hold, ..TaskView::new(task, walk.as_ref()) })
+        Ok(TaskView::new(task, walk.as_ref()))
     }
 
     /// A task as soon as it ends, waits for a person, or `at_most` has passed.

@@ -158,12 +158,13 @@ impl Engine {
     ) -> Result<TaskView> {
         let watch = wait.map(|_| self.inner.watchers.watch(id));
         let rest = watch.as_ref().map(Watch::first_rest).zip(wait);
-        let id = match self.store_incoming(actor, id, incoming, plan, caps).await? {
+        let (id, is_new) = match self.store_incoming(actor, id, incoming, plan, caps).await? {
             Taken::Started(id) => match rest {
                 Some((view, wait)) => return self.first_rest(actor, id, wait, view).await,
-                None => id,
+                None => (id, true),
             },
-            Taken::Queued(id) | Taken::Known { id, same_body: true } => id,
+            Taken::Queued(id) => (id, true),
+            Taken::Known { id, same_body: true } => (id, false),
             Taken::Known { same_body: false, .. } => {
                 let message = "the idempotency key was used before with another body, use a fresh key";
                 return Err(Error::new(ErrorCode::Conflict, message));
@@ -171,6 +172,7 @@ impl Engine {
         };
         match wait {
             Some(wait) => Box::pin(self.wait_for(actor, id, wait)).await,
+            None if is_new => Box::pin(self.new_task(actor, id)).await,
             None => Box::pin(self.task(actor, id)).await,
         }
     }

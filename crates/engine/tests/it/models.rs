@@ -1,5 +1,6 @@
 //! The way to the models: routes, tries, fallbacks, and what is reserved and settled for them.
 
+mod listing;
 mod policy;
 mod traces;
 

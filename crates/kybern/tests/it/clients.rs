@@ -42,6 +42,20 @@ fn found(variable: &str) -> Option<String> {
     value
 }
 
+/// The provider's models as a configuration names them.
+fn named() -> String {
+    let prices = "input_price = 150000000, output_price = 600000000";
+    format!(
+        "models = [\n\
+         {{ name = \"echo\", quality = 50, functions = true, json_schema = true, {prices} }},\n\
+         {{ name = \"tools\", quality = 0, functions = true, {prices} }},\n\
+         {{ name = \"json\", quality = 0, json_schema = true, {prices} }},\n\
+         {{ name = \"busy\", quality = 0, {prices} }},\n\
+         {{ name = \"cut\", quality = 0, {prices} }},\n\
+         {{ name = \"vectors\", embedding = true, input_price = 20000000 }},\n]\n"
+    )
+}
+
 /// A gateway before a provider.
 struct Gateway {
     provider: Provider,
@@ -55,17 +69,12 @@ struct Gateway {
 }
 
 impl Gateway {
-    async fn start() -> Self {
+    /// A gateway whose provider has these `models` in the configuration; without any its own list counts.
+    async fn start(models: &str) -> Self {
         let provider = Provider::start();
-        let prices = "input_price = 150000000, output_price = 600000000";
         let settings = format!(
-            "[providers.fake]\nkind = \"openai\"\nformat = \"openai_chat\"\nbase_url = \"{}\"\napi_key = \"{PROVIDERS_KEY}\"\nmodels = [\n\
-             {{ name = \"echo\", quality = 50, functions = true, json_schema = true, {prices} }},\n\
-             {{ name = \"tools\", quality = 0, functions = true, {prices} }},\n\
-             {{ name = \"json\", quality = 0, json_schema = true, {prices} }},\n\
-             {{ name = \"busy\", quality = 0, {prices} }},\n\
-             {{ name = \"cut\", quality = 0, {prices} }},\n\
-             {{ name = \"vectors\", embedding = true, input_price = 20000000 }},\n]\n",
+            "[providers.fake]\nkind = \"openai\"\nformat = \"openai_chat\"\nbase_url = \"{}\"\n\
+             api_key = \"{PROVIDERS_KEY}\"\n{models}",
             provider.url()
         );
         let site = |more: &str| {
@@ -133,18 +142,18 @@ async fn counted_calls(client: &Client, calls: u64) {
     until(&format!("{calls} calls are counted"), counted).await;
 }
 
-#[tokio::test]
-async fn openais_client_for_python_works_unchanged() {
+/// OpenAI's client for Python, asked to do everything.
+async fn python(models: &str) {
     let Some(python) = found("KYBERN_TEST_OPENAI_PYTHON") else { return };
-    let gateway = Gateway::start().await;
+    let gateway = Gateway::start(models).await;
     let mut script = Command::new(python);
     script.arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/clients/openai_client.py"));
     let output = gateway.ask(script);
     gateway.holds(&output).await;
 }
 
-#[tokio::test]
-async fn openais_client_for_node_works_unchanged() {
+/// OpenAI's client for Node, asked to do everything.
+async fn node(models: &str) {
     let (Some(node), Some(modules)) = (found("KYBERN_TEST_OPENAI_NODE"), found("KYBERN_TEST_OPENAI_NODE_MODULES"))
     else {
         return;
@@ -154,11 +163,31 @@ async fn openais_client_for_node_works_unchanged() {
     std::os::unix::fs::symlink(modules, folder.path().join("node_modules")).unwrap();
     let program = folder.path().join("openai_client.mjs");
     std::fs::write(&program, include_str!("clients/openai_client.mjs")).unwrap();
-    let gateway = Gateway::start().await;
+    let gateway = Gateway::start(models).await;
     let mut script = Command::new(node);
     script.arg(program);
     let output = gateway.ask(script);
     gateway.holds(&output).await;
+}
+
+#[tokio::test]
+async fn openais_client_for_python_works_unchanged() {
+    python(&named()).await;
+}
+
+#[tokio::test]
+async fn openais_client_for_node_works_unchanged() {
+    node(&named()).await;
+}
+
+#[tokio::test]
+async fn openais_client_for_python_needs_no_list_of_the_providers_models() {
+    python("").await;
+}
+
+#[tokio::test]
+async fn openais_client_for_node_needs_no_list_of_the_providers_models() {
+    node("").await;
 }
 
 /// What a real model says is its own affair; that it says something, counts it, and keeps to a schema is not.

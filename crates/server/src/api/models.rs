@@ -78,6 +78,7 @@ async fn turn(attempt: Attempt<'_>, agent: String, body: ChatBody) -> ApiResult 
     let (streams, tells_usage, model) = (body.streams(), body.tells_usage(), body.model.clone());
     let created = asked.at.as_millis().div_euclid(1_000);
     let Said { before, content, pictures } = body.turn()?;
+    state.engine.models().there_is_one()?;
     let (trace_id, idempotency_key) = (asked.trace_id.clone(), attempt.key.clone());
     let (engine, title) = (state.engine.clone(), model.clone());
     let imported = attempt.made(move |speaker| async move {

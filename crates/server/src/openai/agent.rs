@@ -98,9 +98,14 @@ fn finish_of(finish: Option<TurnFinish>) -> FinishReason {
             FinishReason::Length
         }
         Some(TurnFinish::ContentFilter) => FinishReason::ContentFilter,
-        Some(TurnFinish::Complete | TurnFinish::ToolUse | TurnFinish::Cancelled | TurnFinish::Error) | None => {
-            FinishReason::Stop
-        }
+        Some(
+            TurnFinish::Complete
+            | TurnFinish::ToolUse
+            | TurnFinish::NoModel
+            | TurnFinish::Cancelled
+            | TurnFinish::Error,
+        )
+        | None => FinishReason::Stop,
     }
 }
 

@@ -15,7 +15,7 @@ pub(crate) fn id(request: &str) -> String {
 /// OpenAI's word for why a reply ended.
 pub(super) const fn finish(finish: FinishReason) -> &'static str {
     match finish {
-        FinishReason::Stop | FinishReason::Refusal => "stop",
+        FinishReason::Stop | FinishReason::Refusal | FinishReason::NoModel => "stop",
         FinishReason::Length => "length",
         FinishReason::ToolCalls => "tool_calls",
         FinishReason::ContentFilter => "content_filter",

@@ -127,8 +127,8 @@ pub struct TurnSchema {
     pub tool_calls: Vec<ToolCallSchema>,
     /// What it used.
     pub usage: UsageSchema,
-    /// `complete`, `tool_use`, `max_tokens`, `iteration_limit`, `tool_limit`, `timeout`, `content_filter`, `cancelled` or
-    /// `error`; not there while the turn goes on.
+    /// `complete`, `tool_use`, `max_tokens`, `iteration_limit`, `tool_limit`, `timeout`, `content_filter`, `cancelled`,
+    /// `error` or `no_model` (none is configured, and the content says so); not there while the turn goes on.
     pub finish_reason: Option<String>,
     /// What the model would like to remember. Nothing of it is remembered until somebody says so.
     pub memory_suggestions: Vec<String>,

@@ -75,6 +75,7 @@ fn what_a_provider_ends_has_its_reason() {
         (FinishReason::ContentFilter, vec![], Some(TurnFinish::ContentFilter)),
         (FinishReason::Refusal, vec![Reads], Some(TurnFinish::ContentFilter)),
         (FinishReason::Length, vec![], Some(TurnFinish::MaxTokens)),
+        (FinishReason::NoModel, vec![], Some(TurnFinish::NoModel)),
         (FinishReason::Length, vec![Reads], None),
     ] {
         let mut turn = Turn::new(TurnLimits::default(), true);

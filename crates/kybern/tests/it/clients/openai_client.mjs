@@ -43,7 +43,7 @@ const checks = {
     let text = "";
     const [finish, usage] = [[], []];
     const options = { stream: true, stream_options: { include_usage: true } };
-    for await (const chunk of await client.chat.completions.create({ model: "fake/echo", messages, ...options })) {
+    for await (const chunk of await client.chat.completions.create({ model: "echo", messages, ...options })) {
       assert.equal(chunk.object, "chat.completion.chunk");
       for (const choice of chunk.choices) {
         text += choice.delta.content ?? "";

@@ -46,7 +46,7 @@ def chat():
 def stream():
     text, usage, finish = "", [], []
     options = {"include_usage": True}
-    for chunk in client.chat.completions.create(model="fake/echo", messages=HELLO, stream=True, stream_options=options):
+    for chunk in client.chat.completions.create(model="echo", messages=HELLO, stream=True, stream_options=options):
         assert chunk.object == "chat.completion.chunk", chunk
         for choice in chunk.choices:
             text += choice.delta.content or ""

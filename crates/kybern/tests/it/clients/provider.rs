@@ -74,9 +74,14 @@ async fn answer(request: Request<Body>, calls: Calls) -> Result<Response<Body>, 
     let before = {
         let mut calls = calls.lock().unwrap();
         calls.push(Call { path: path.clone(), key, body: body.clone() });
-        calls.iter().filter(|call| call.body["model"] == model.as_str()).count() - 1
+        calls.iter().filter(|call| call.body["model"] == model.as_str()).count().saturating_sub(1)
     };
     Ok(match (path.as_str(), model.as_str()) {
+        ("/v1/models", "") => {
+            let names = ["echo", "tools", "json", "busy", "cut", "vectors"];
+            let models = names.map(|id| json!({"id": id, "object": "model", "owned_by": "nobody"}));
+            whole(&json!({"object": "list", "data": models}))
+        }
         ("/v1/embeddings", "vectors") => whole(&vectors(&body)),
         ("/v1/chat/completions", "busy") if before < BUSY.0 => busy(),
         ("/v1/chat/completions", "cut") => cut(),
