@@ -8,6 +8,7 @@ mod eval;
 mod fuzz;
 mod http;
 mod licenses;
+mod package;
 mod perf;
 mod root;
 mod server;
@@ -64,6 +65,12 @@ const COMMANDS: &[Command] = &[
         usage: soak::USAGE,
         about: "an hour of mails, webhooks, tasks and chats for a real server, whose memory must stay flat",
         run: soak::run,
+    },
+    Command {
+        name: "package",
+        usage: package::USAGE,
+        about: "make the Debian package; --test installs, upgrades and removes it on a machine that is thrown away",
+        run: package::run,
     },
     Command {
         name: "tidy",

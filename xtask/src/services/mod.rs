@@ -3,7 +3,7 @@
 //! A service says how it is brought up; what it starts is owned by a [`Running`], whose drop takes it down. If this
 //! process dies without a drop, a [`watchdog`] does the same. A new service is one file and one line in [`all`].
 
-mod cache;
+pub(crate) mod cache;
 mod clients;
 mod llm;
 mod mail;
@@ -17,7 +17,7 @@ mod watchdog;
 use anyhow::Result;
 
 pub(crate) use clients::{Brought, Client};
-pub(crate) use process::Running;
+pub(crate) use process::{Running, Server, finish};
 
 /// A server that tests may ask for.
 pub(crate) trait Service {

@@ -97,6 +97,11 @@ impl Server {
         }
     }
 
+    /// The number of its process.
+    pub(crate) fn id(&self) -> u32 {
+        self.child.id()
+    }
+
     /// Waits until `ready` says yes.
     ///
     /// # Errors

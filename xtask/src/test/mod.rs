@@ -73,6 +73,13 @@ fn carry_out(
             let program = crate::server::built_for_tests()?;
             Ok(Outcome::of(crate::eval::keeps_the_floor(root, &program)?, "see the lines above"))
         }
+        Run::Package => {
+            let program = crate::server::built_for_tests()?;
+            Ok(match crate::package::passes(root, &program)? {
+                Ok(()) => Outcome::Passed,
+                Err(missing) => Outcome::Skipped(missing.to_string()),
+            })
+        }
         Run::Tests(args) => {
             let missing = servers.missing();
             if !missing.is_empty() {

@@ -36,6 +36,8 @@ pub(super) enum Run {
     Tests(Vec<String>),
     /// The floor of understanding, with the program that the tests have built.
     Understanding,
+    /// The Debian package of that program, tried by `docs/production.md`.
+    Package,
 }
 
 /// The stages for these options on this machine.
@@ -66,6 +68,7 @@ pub(super) fn plan(root: &Path, options: &Options) -> Vec<Stage> {
     }
     if options.packages.is_empty() && options.rest.is_empty() {
         stages.push(stage("xtask eval: understanding keeps its floor", Run::Understanding));
+        stages.push(stage("xtask package: installed, upgraded and removed by docs/production.md", Run::Package));
     }
     stages
 }
@@ -143,7 +146,13 @@ fn skip(title: &str, reason: &str) -> Stage {
 fn cargo_stage(run: Run) -> Stage {
     let title = match &run {
         Run::Cargo(args) | Run::Tests(args) => format!("cargo {}", args.join(" ")),
-        Run::Skip(_) | Run::Tidy | Run::Licenses | Run::Servers | Run::Client(_) | Run::Understanding => String::new(),
+        Run::Skip(_)
+        | Run::Tidy
+        | Run::Licenses
+        | Run::Servers
+        | Run::Client(_)
+        | Run::Understanding
+        | Run::Package => String::new(),
     };
     Stage { title, run }
 }

@@ -1,0 +1,105 @@
+//! The files of the package, and where they go.
+
+use std::fs::{self, Permissions};
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use std::process::Command;
+
+use anyhow::{Context, Result, bail};
+
+use super::notices;
+use crate::services::finish;
+
+/// A file of the checkout, its place in the package, and its mode.
+const FILES: &[(&str, &str, u32)] = &[
+    ("deploy/kybern.service", "usr/lib/systemd/system/kybern.service", 0o644),
+    ("deploy/kybern-backup.service", "usr/lib/systemd/system/kybern-backup.service", 0o644),
+    ("deploy/kybern-backup.timer", "usr/lib/systemd/system/kybern-backup.timer", 0o644),
+    ("deploy/backup", "usr/lib/kybern/backup", 0o755),
+    ("deploy/Caddyfile", "usr/share/kybern/Caddyfile", 0o644),
+    ("deploy/debian/kybern.env", "usr/share/kybern/kybern.env", 0o644),
+    ("kybern.example.toml", "usr/share/kybern/kybern.example.toml", 0o644),
+    ("deploy/debian/kybern.toml", "etc/kybern/kybern.toml", 0o640),
+    ("deploy/debian/copyright", "usr/share/doc/kybern/copyright", 0o644),
+    ("LICENSE-APACHE", "usr/share/doc/kybern/LICENSE-APACHE", 0o644),
+    ("LICENSE-MIT", "usr/share/doc/kybern/LICENSE-MIT", 0o644),
+    ("README.md", "usr/share/doc/kybern/README.md", 0o644),
+    ("CHANGELOG.md", "usr/share/doc/kybern/CHANGELOG.md", 0o644),
+    ("SECURITY.md", "usr/share/doc/kybern/SECURITY.md", 0o644),
+    ("deploy/debian/postinst", "DEBIAN/postinst", 0o755),
+    ("deploy/debian/prerm", "DEBIAN/prerm", 0o755),
+    ("deploy/debian/postrm", "DEBIAN/postrm", 0o755),
+];
+
+/// Folders of the checkout whose Markdown files go along, without what lies deeper.
+const PAGES: &[(&str, &str)] =
+    &[("docs", "usr/share/doc/kybern/docs"), ("docs/errors", "usr/share/doc/kybern/docs/errors")];
+
+/// Lays out the package in a folder that is not there yet.
+///
+/// # Errors
+/// When a file cannot be read or written.
+pub(super) fn stage(root: &Path, binary: &Path, staged: &Path) -> Result<()> {
+    let program = fs::read(binary).with_context(|| format!("there is no program {}", binary.display()))?;
+    let place = staged.join("usr/bin/kybern");
+    write(&place, &program, 0o755)?;
+    let mut strip = Command::new("strip");
+    strip.arg("--strip-all").arg(&place);
+    finish(strip).context("the program cannot be stripped")?;
+    for (from, to, mode) in FILES {
+        copy(&root.join(from), &staged.join(to), *mode)?;
+    }
+    for (from, to) in PAGES {
+        for entry in fs::read_dir(root.join(from))?.flatten() {
+            let name = entry.file_name();
+            if name.to_string_lossy().ends_with(".md") {
+                copy(&entry.path(), &staged.join(to).join(&name), 0o644)?;
+            }
+        }
+    }
+    let notices = notices::collect(root)?;
+    write(&staged.join("usr/share/doc/kybern/third-party-licences.txt"), notices.as_bytes(), 0o644)?;
+    write(&staged.join("DEBIAN/conffiles"), conffiles().as_bytes(), 0o644)
+}
+
+/// Everything below `/etc` is the administrator's: an upgrade asks before it writes over a change.
+fn conffiles() -> String {
+    FILES.iter().filter(|(_, to, _)| to.starts_with("etc/")).map(|(_, to, _)| format!("/{to}\n")).collect()
+}
+
+fn copy(from: &Path, to: &Path, mode: u32) -> Result<()> {
+    write(to, &fs::read(from).with_context(|| format!("cannot read {}", from.display()))?, mode)
+}
+
+/// Writes a file with its folders, which everybody may enter whatever the umask is.
+///
+/// # Errors
+/// When it cannot be written.
+pub(super) fn write(path: &Path, bytes: &[u8], mode: u32) -> Result<()> {
+    let Some(folder) = path.parent() else { bail!("{} has no folder", path.display()) };
+    fs::create_dir_all(folder).with_context(|| format!("cannot make {}", folder.display()))?;
+    for part in folder.ancestors().take_while(|part| !part.join("DEBIAN").is_dir()) {
+        fs::set_permissions(part, Permissions::from_mode(0o755))?;
+    }
+    fs::write(path, bytes).with_context(|| format!("cannot write {}", path.display()))?;
+    fs::set_permissions(path, Permissions::from_mode(mode))?;
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_file_of_the_package_is_in_the_checkout() {
+        let root = crate::root::find().unwrap();
+        for (from, _, _) in FILES {
+            assert!(root.join(from).is_file(), "{from}");
+        }
+    }
+
+    #[test]
+    fn only_settings_are_the_administrators() {
+        assert_eq!(conffiles(), "/etc/kybern/kybern.toml\n");
+    }
+}
