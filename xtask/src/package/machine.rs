@@ -85,7 +85,7 @@ impl Base {
             // There is nobody who would make a scope for it.
             command.arg("--keep-unit");
         }
-        command.arg(format!("--machine=kybern-trial-{}", std::process::id()));
+        command.arg(format!("--machine={}", name()));
         command.arg("--directory").arg(&self.folder).arg(format!("--bind-ro={}:{INSIDE}", folder.display()));
         command.arg("--chdir=/").env_remove("SYSTEMD_NSPAWN_API_VFS_WRITABLE");
         command
@@ -192,7 +192,7 @@ impl Drop for Machine {
 /// A command inside, with nothing of this process's environment.
 fn entering(leader: u32) -> Command {
     let mut command = Command::new("nsenter");
-    command.args(["--all", "--wd=/", &format!("--target={leader}"), "--", "/usr/bin/env", "--ignore-environment"]);
+    command.args(["--all", &format!("--target={leader}"), "--", "/usr/bin/env", "--chdir=/", "--ignore-environment"]);
     command.args(["PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "LANG=C.UTF-8", "NO_COLOR=1"]);
     command
 }
@@ -214,8 +214,15 @@ fn is_up(leader: u32) -> bool {
     ask.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).status().is_ok_and(|status| status.success())
 }
 
-/// Where no systemd runs, nobody else removes the control groups that systemd-nspawn made beside this process's.
+/// What the machine is called.
+fn name() -> String {
+    format!("kybern-trial-{}", std::process::id())
+}
+
+/// Removes what systemd-nspawn leaves: a folder where `/run` is on the disk, and the control groups that it made beside
+/// this process's, where no systemd runs.
 fn sweep() {
+    drop(fs::remove_dir(Path::new("/run/systemd/nspawn/propagate").join(name())));
     if Path::new("/run/systemd/system").exists() {
         return;
     }

@@ -105,7 +105,7 @@ fn titles() -> String {
 
 /// A block as it is typed in a trial.
 fn typed(block: &str, arch: &str) -> String {
-    block.replace("kybern.example.com", "kybern.localhost").replace("_amd64.deb", &format!("_{arch}.deb"))
+    block.replace("SITE=kybern.example.com", "SITE=kybern.localhost").replace("_amd64.deb", &format!("_{arch}.deb"))
 }
 
 /// Types a block into the one shell of the page. The first command that fails ends it.
