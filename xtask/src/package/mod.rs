@@ -89,7 +89,7 @@ pub(crate) fn run(args: &[String]) -> Result<ExitCode> {
 }
 
 fn built(root: &Path) -> Result<PathBuf> {
-    println!("building the server as it is shipped; this takes a quarter of an hour");
+    println!("building the server as it is shipped; this takes a quarter of an hour or longer");
     if !cargo::command(root, &["build", "--package", "kybern", "--profile", PROFILE, "--locked"]).status()?.success() {
         bail!("the server cannot be built");
     }

@@ -24,10 +24,10 @@ const END: &str = "With containers";
 /// What is told to every shell before the page's words.
 const SESSION: &str = "cd /tmp; set -a; . /run/session 2>/dev/null || true; set +a
 export HOME=/tmp CURL_CA_BUNDLE=/var/lib/caddy/.local/share/caddy/pki/authorities/local/root.crt
-set -a
+set -ax
 ";
 /// What it says at the end, so that the next one knows its variables.
-const KEEP: &str = "\nset +a; { export -p; } > /run/session\n";
+const KEEP: &str = "\n{ set +ax; } 2>/dev/null; export -p > /run/session\n";
 
 /// What must hold once a section has been followed: its title, what holds, and the commands that tell.
 const CHECKS: &[(&str, &str, &str)] = &[
