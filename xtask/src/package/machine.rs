@@ -46,7 +46,12 @@ impl Base {
         }
         let release = Release::of(&fs::read_to_string("/etc/os-release").unwrap_or_default());
         let release = release.ok_or_else(|| Missing("this is neither Debian nor Ubuntu".to_owned()))?;
-        bring_tools().and_then(|()| make(&release)).map_err(|error| Missing(format!("{error:#}")))
+        let base = bring_tools().and_then(|()| make(&release)).map_err(|error| Missing(format!("{error:#}")))?;
+        // A container, for one, may not be allowed to have namespaces.
+        match base.run_unbooted(&base.folder, "true") {
+            Ok(_) => Ok(base),
+            Err(error) => Err(Missing(format!("no machine can be started here: {error:#}"))),
+        }
     }
 
     /// Boots a machine that sees `folder` as [`INSIDE`].
