@@ -54,16 +54,15 @@ impl Base {
         }
     }
 
-    /// Boots a machine that sees `folder` as [`INSIDE`].
+    /// Boots a machine that sees `folder` as [`INSIDE`]. Its log goes there, and the folder goes with the machine.
     ///
     /// # Errors
     /// When it does not come up.
     pub(super) fn boot(&self, folder: &Path) -> Result<Machine> {
-        let place = cache::fresh("machine")?;
         let mut command = self.nspawn(folder);
         // Its console is a log; orders come in by another way.
         command.args(["--console=pipe", "--boot", "systemd.show_status=no"]);
-        let mut server = Server::start(command, "TERM", &place)?;
+        let mut server = Server::start(command, "TERM", folder)?;
         let id = server.id();
         server.wait_until(|| leader(id).is_some_and(is_up)).context("the machine does not boot")?;
         let leader = leader(id).context("the machine is gone")?;

@@ -179,9 +179,10 @@ fn control(version: &str, arch: &str, depends: &str, kilobytes: u64) -> String {
          Recommends: tzdata, tesseract-ocr, tesseract-ocr-spa, tesseract-ocr-fra\n\
          Suggests: postgresql, caddy\n\
          Description: self-hosted AI orchestration server\n\
-        \x20Kybern takes in e-mails, web forms, text messages and API calls and turns each into a task with a plan.\n\
-        \x20It walks the plan step by step, on SQLite or on PostgreSQL, survives being killed at any moment, and asks a\n\
-        \x20person where it must not decide alone.\n"
+        \x20Kybern takes in e-mails, web forms, text messages and API calls and turns\n\
+        \x20each into a task with a plan. It walks the plan step by step, on SQLite or\n\
+        \x20on PostgreSQL, survives being killed at any moment, and asks a person where\n\
+        \x20it must not decide alone.\n"
     )
 }
 
