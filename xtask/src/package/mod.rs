@@ -22,7 +22,7 @@ use crate::services::finish;
 
 pub(crate) use trial::passes;
 
-pub(crate) const USAGE: &str = "package [--binary PATH] [--version V] [--test]";
+pub(crate) const USAGE: &str = "package [--binary PATH] [--version V] [--test | --licences FILE]";
 
 /// The profile of what is shipped.
 const PROFILE: &str = "dist";
@@ -33,6 +33,7 @@ struct Options {
     binary: Option<PathBuf>,
     version: Option<String>,
     test: bool,
+    licences: Option<PathBuf>,
 }
 
 impl Options {
@@ -45,6 +46,7 @@ impl Options {
                 "--binary" => options.binary = Some(value()?.into()),
                 "--version" => options.version = Some(version(value()?)?),
                 "--test" => options.test = true,
+                "--licences" => options.licences = Some(value()?.into()),
                 unknown => bail!("unknown argument {unknown:?}\nusage: cargo xtask {USAGE}"),
             }
         }
@@ -69,6 +71,10 @@ fn version(text: String) -> Result<String> {
 pub(crate) fn run(args: &[String]) -> Result<ExitCode> {
     let options = Options::parse(args)?;
     let root = crate::root::find()?;
+    if let Some(file) = options.licences {
+        fs::write(&file, notices::collect(&root)?).with_context(|| format!("cannot write {}", file.display()))?;
+        return Ok(ExitCode::SUCCESS);
+    }
     let binary = match options.binary {
         Some(binary) => binary,
         None => built(&root)?,
