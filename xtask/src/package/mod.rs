@@ -143,7 +143,7 @@ impl Package<'_> {
         tree::stage(self.root, self.binary, &staged)?;
         let depends = links::dependencies(&staged.join("usr/bin/kybern"))?;
         let control = control(self.version, &arch, &depends, kilobytes(&staged)?);
-        tree::write(&staged.join("DEBIAN/control"), control.as_bytes(), 0o644)?;
+        tree::write(&staged, "DEBIAN/control", control.as_bytes(), 0o644)?;
         let file = folder.join(format!("{name}.deb"));
         let mut pack = Command::new("dpkg-deb");
         pack.args(["--root-owner-group", "--build"]);

@@ -42,24 +42,24 @@ const PAGES: &[(&str, &str)] =
 pub(super) fn stage(root: &Path, binary: &Path, staged: &Path) -> Result<()> {
     let program = fs::read(binary).with_context(|| format!("there is no program {}", binary.display()))?;
     let place = staged.join("usr/bin/kybern");
-    write(&place, &program, 0o755)?;
+    write(staged, "usr/bin/kybern", &program, 0o755)?;
     let mut strip = Command::new("strip");
     strip.arg("--strip-all").arg(&place);
     finish(strip).context("the program cannot be stripped")?;
     for (from, to, mode) in FILES {
-        copy(&root.join(from), &staged.join(to), *mode)?;
+        copy(&root.join(from), staged, to, *mode)?;
     }
     for (from, to) in PAGES {
         for entry in fs::read_dir(root.join(from))?.flatten() {
-            let name = entry.file_name();
-            if name.to_string_lossy().ends_with(".md") {
-                copy(&entry.path(), &staged.join(to).join(&name), 0o644)?;
+            let name = entry.file_name().to_string_lossy().into_owned();
+            if name.ends_with(".md") {
+                copy(&entry.path(), staged, &format!("{to}/{name}"), 0o644)?;
             }
         }
     }
     let notices = notices::collect(root)?;
-    write(&staged.join("usr/share/doc/kybern/third-party-licences.txt"), notices.as_bytes(), 0o644)?;
-    write(&staged.join("DEBIAN/conffiles"), conffiles().as_bytes(), 0o644)
+    write(staged, "usr/share/doc/kybern/third-party-licences.txt", notices.as_bytes(), 0o644)?;
+    write(staged, "DEBIAN/conffiles", conffiles().as_bytes(), 0o644)
 }
 
 /// Everything below `/etc` is the administrator's: an upgrade asks before it writes over a change.
@@ -67,22 +67,24 @@ fn conffiles() -> String {
     FILES.iter().filter(|(_, to, _)| to.starts_with("etc/")).map(|(_, to, _)| format!("/{to}\n")).collect()
 }
 
-fn copy(from: &Path, to: &Path, mode: u32) -> Result<()> {
-    write(to, &fs::read(from).with_context(|| format!("cannot read {}", from.display()))?, mode)
+fn copy(from: &Path, staged: &Path, to: &str, mode: u32) -> Result<()> {
+    write(staged, to, &fs::read(from).with_context(|| format!("cannot read {}", from.display()))?, mode)
 }
 
-/// Writes a file with its folders, which everybody may enter whatever the umask is.
+/// Writes a file of the package with its folders, which everybody may enter whatever the umask is.
 ///
 /// # Errors
 /// When it cannot be written.
-pub(super) fn write(path: &Path, bytes: &[u8], mode: u32) -> Result<()> {
+pub(super) fn write(staged: &Path, to: &str, bytes: &[u8], mode: u32) -> Result<()> {
+    let path = staged.join(to);
     let Some(folder) = path.parent() else { bail!("{} has no folder", path.display()) };
     fs::create_dir_all(folder).with_context(|| format!("cannot make {}", folder.display()))?;
-    for part in folder.ancestors().take_while(|part| !part.join("DEBIAN").is_dir()) {
+    // No further up than the package: what lies above is not its own.
+    for part in folder.ancestors().take_while(|part| part.starts_with(staged)) {
         fs::set_permissions(part, Permissions::from_mode(0o755))?;
     }
-    fs::write(path, bytes).with_context(|| format!("cannot write {}", path.display()))?;
-    fs::set_permissions(path, Permissions::from_mode(mode))?;
+    fs::write(&path, bytes).with_context(|| format!("cannot write {}", path.display()))?;
+    fs::set_permissions(&path, Permissions::from_mode(mode))?;
     Ok(())
 }
 
@@ -96,6 +98,16 @@ mod tests {
         for (from, _, _) in FILES {
             assert!(root.join(from).is_file(), "{from}");
         }
+    }
+
+    #[test]
+    fn the_folders_above_a_package_are_left_as_they_are() {
+        let above = tempfile::tempdir().unwrap();
+        fs::set_permissions(above.path(), Permissions::from_mode(0o1777)).unwrap();
+        let staged = above.path().join("staged");
+        write(&staged, "usr/bin/program", b"", 0o755).unwrap();
+        let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o7777;
+        assert_eq!((mode(above.path()), mode(&staged), mode(&staged.join("usr/bin"))), (0o1777, 0o755, 0o755));
     }
 
     #[test]
