@@ -20,6 +20,7 @@ pub mod jobs;
 pub mod knowledge;
 pub mod lesson;
 pub mod memory;
+pub mod meter;
 pub mod models;
 mod outbox;
 pub mod parts;

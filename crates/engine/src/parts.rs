@@ -22,6 +22,7 @@ use crate::events::{Lives, Watchers};
 use crate::executor::active::ActiveRuns;
 use crate::identity::TenantNames;
 use crate::jobs::Receivers;
+use crate::meter::Meter;
 use crate::models::{ModelParts, ModelService};
 use crate::plan::FrozenPlans;
 use crate::plan::catalog::{Catalog, JudgedPlans};
@@ -239,6 +240,8 @@ pub(crate) struct Inner {
     pub(crate) previewing: Reading,
     pub(crate) stopping: CancellationToken,
     pub(crate) spawned: TaskTracker,
+    /// What this process counts of its work.
+    pub(crate) meter: Arc<Meter>,
 }
 
 /// The engine. Cheap to clone; all clones are the same engine.
@@ -261,6 +264,7 @@ impl Engine {
         let registry = Arc::new(registry);
         let tools = ToolService::new(Arc::clone(&registry));
         let spawned = TaskTracker::new();
+        let meter = Arc::<Meter>::default();
         let models = ModelService::new(crate::models::Inner {
             keys: Arc::clone(&parts.keys),
             store: Arc::clone(&parts.store),
@@ -275,6 +279,7 @@ impl Engine {
             counter: parts.models.counter,
             policies: crate::models::Policies::default(),
             spawned: spawned.clone(),
+            meter: Arc::clone(&meter),
         });
         for agent in registry.agents() {
             let fault = agent.as_ref().clone().checked().and_then(|agent| registry.check_groups(&agent));
@@ -335,6 +340,7 @@ impl Engine {
             previewing: Reading::at_most(crate::lesson::PREVIEWS, 1),
             stopping: CancellationToken::new(),
             spawned,
+            meter,
         };
         Ok(Self { inner: Arc::new(inner) })
     }

@@ -100,6 +100,11 @@ impl Slots {
         self.lock().held.values().sum()
     }
 
+    /// How many there are.
+    pub(crate) const fn total(&self) -> u32 {
+        self.total
+    }
+
     /// What no tenant holds; what is set aside is among it.
     fn unheld(&self, holders: &Holders) -> u32 {
         self.total.saturating_sub(holders.held.values().sum())

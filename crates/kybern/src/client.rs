@@ -79,6 +79,21 @@ impl Client {
         self.http.get(format!("{}/healthz", self.base)).timeout(PROBE).send().await.is_ok()
     }
 
+    /// What the server says of its parts, also when it is not ready.
+    ///
+    /// # Errors
+    /// [`ClientError`]
+    pub(crate) async fn ready(&self) -> Result<Value, ClientError> {
+        let answer = self.reading("/readyz", &[]).send().await;
+        let answer = answer.map_err(|error| self.unreachable(reason(&error)))?;
+        let told: Value = answer.json().await.map_err(|error| self.foreign(&format!("no JSON ({error})")))?;
+        if told["ready"].is_boolean() {
+            Ok(told)
+        } else {
+            Err(self.foreign("/readyz does not say whether it is ready"))
+        }
+    }
+
     /// Reads. Pairs without a value are left out of the query.
     ///
     /// # Errors

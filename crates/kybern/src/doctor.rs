@@ -2,6 +2,7 @@
 
 mod retention;
 mod scans;
+mod server;
 
 use std::net::TcpListener;
 use std::path::Path;
@@ -14,7 +15,6 @@ use kybern_core::ports::UnreadableRow;
 use kybern_store::SqliteStore;
 use serde::Serialize;
 
-use crate::client::Client;
 use crate::config::database::DatabaseUrl;
 use crate::config::{Config, ConfigError, Secret};
 use crate::opening::{self, OpenError};
@@ -106,8 +106,7 @@ pub(crate) async fn run(options: DoctorOptions) -> anyhow::Result<ExitCode> {
         }
         Ok(config) => {
             findings.push(finding("configuration", State::Ok, "every setting can be used", ""));
-            let url = url.unwrap_or_else(|| config.server.local_url());
-            let running = server(&url, api_key, &mut findings).await;
+            let running = server::server(config, url, api_key, &mut findings).await;
             findings.push(master_key(config));
             findings.extend(database(config, running).await);
             if !running {
@@ -137,29 +136,6 @@ pub(crate) async fn run(options: DoctorOptions) -> anyhow::Result<ExitCode> {
         screen.line(if broken { "something does not work" } else { "nothing is broken" });
     }
     Ok(if broken { ExitCode::FAILURE } else { ExitCode::SUCCESS })
-}
-
-/// Whether a server answers, and what it says of itself.
-async fn server(url: &str, api_key: Option<Secret>, findings: &mut Vec<Finding>) -> bool {
-    let has_key = api_key.is_some();
-    let client = match Client::new(url, api_key) {
-        Ok(client) => client,
-        Err(error) => {
-            findings.push(finding("server", State::Broken, error.to_string(), "correct KYBERN_URL"));
-            return false;
-        }
-    };
-    if !client.answers().await {
-        let message = format!("none answers at {url}");
-        findings.push(finding("server", State::Off, message, "start one with `kybern serve`"));
-        return false;
-    }
-    findings.push(finding("server", State::Ok, format!("answers at {url}"), ""));
-    if !has_key {
-        let remedy = "set KYBERN_API_KEY; a lost admin key is made anew with `kybern key recover`";
-        findings.push(finding("api key", State::Warning, "none is set", remedy));
-    }
-    true
 }
 
 fn master_key(config: &Config) -> Finding {
@@ -216,8 +192,7 @@ async fn database(config: &Config, running: bool) -> Vec<Finding> {
         }
         // Perhaps it is that server's: then it is well, and asking it is better than asking the file.
         Err(error) if running && format!("{error:#}").contains("process") => {
-            let message = format!("{error:#}; the running server's /readyz says more");
-            let found = finding("database", State::Ok, message, "");
+            let found = finding("database", State::Ok, format!("{error:#}; it is the server that was asked"), "");
             return std::iter::once(found).chain(rows_beside(config).await).collect();
         }
         Err(error) => {

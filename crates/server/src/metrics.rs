@@ -1,12 +1,15 @@
 //! What Prometheus scrapes.
 
+mod figures;
+
+use std::sync::Arc;
 use std::sync::atomic::AtomicI64;
 
 use axum::extract::State;
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use kybern_core::task::TaskStatus;
 use kybern_core::time::Millis;
+use kybern_engine::meter::Meter;
 use prometheus_client::encoding::EncodeLabelSet;
 use prometheus_client::encoding::text::encode;
 use prometheus_client::metrics::counter::Counter;
@@ -16,6 +19,7 @@ use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::metrics::info::Info;
 use prometheus_client::registry::{Registry, Unit};
 
+use self::figures::Shown;
 use crate::auth;
 use crate::error::{ApiResult, Problem};
 use crate::request::Asked;
@@ -40,36 +44,31 @@ struct RouteLabel {
     route: String,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
-struct StatusLabel {
-    status: &'static str,
-}
-
 /// The numbers of this process.
 #[derive(Debug)]
 pub(crate) struct Metrics {
     registry: Registry,
     requests: Family<Answer, Counter>,
     latency: Family<RouteLabel, Histogram>,
-    tasks: Family<StatusLabel, Gauge<i64, AtomicI64>>,
+    figures: Arc<Shown>,
     streams: Gauge<i64, AtomicI64>,
 }
 
 impl Metrics {
-    pub(crate) fn new() -> Self {
+    pub(crate) fn new(meter: Arc<Meter>) -> Self {
         let mut registry = Registry::with_prefix("kybern");
         let requests = Family::<Answer, Counter>::default();
         let latency = Family::<RouteLabel, Histogram>::new_with_constructor(|| Histogram::new(BUCKETS));
-        let tasks = Family::<StatusLabel, Gauge<i64, AtomicI64>>::default();
+        let figures = Arc::new(Shown::of(meter));
         let streams = Gauge::<i64, AtomicI64>::default();
         registry.register("http_requests", "Requests that were answered", requests.clone());
         let help = "Time until an answer's headers";
         registry.register_with_unit("http_request_duration", help, Unit::Seconds, latency.clone());
-        registry.register("tasks", "Tasks of all tenants by status", tasks.clone());
+        registry.register_collector(Box::new(Arc::clone(&figures)));
         registry.register("event_streams", "Event streams that are open", streams.clone());
         let build = Info::new([("version", env!("CARGO_PKG_VERSION"))]);
         registry.register("build", "What is running", build);
-        Self { registry, requests, latency, tasks, streams }
+        Self { registry, requests, latency, figures, streams }
     }
 
     /// Counts an answer.
@@ -88,8 +87,9 @@ fn method_name(method: &Method) -> &'static str {
 
 /// Numbers for Prometheus
 ///
-/// Requests by route, method and status with their latency, tasks by status, the build. In the OpenMetrics text
-/// format. Without a key that may read only `kybern_up` is shown, unless `server.public_metrics` opens the rest.
+/// Requests by route, method and status with their latency; tasks by status, and how old they were when they ended;
+/// questions to models with what they took and cost; approvals, messages and jobs that are open; slots, the disk, the
+/// build. In the OpenMetrics text format. Without a key that may read only `kybern_up` is shown, unless `server.public_metrics` opens the rest.
 #[utoipa::path(get, path = "/metrics", operation_id = "show_metrics", tag = "operation", responses(
     (status = 200, description = "The numbers", body = String, content_type = "application/openmetrics-text"),
 ))]
@@ -97,11 +97,7 @@ pub(crate) async fn show(State(state): State<AppState>, headers: HeaderMap, aske
     if !state.limits.public_metrics && !auth::may_read(&state, &headers, &asked).await {
         return Ok(answer(UP.to_owned()));
     }
-    let counts = state.counts.get(state.engine.counts()).await?;
-    for status in TaskStatus::ALL {
-        let count = counts.iter().find(|(counted, _)| *counted == status).map_or(0, |(_, count)| *count);
-        state.metrics.tasks.get_or_create(&StatusLabel { status: status.as_str() }).set(count);
-    }
+    state.metrics.figures.show(state.figures.get(state.engine.figures()).await?);
     state.metrics.streams.set(i64::from(state.streams.count()));
     let mut text = String::new();
     encode(&mut text, &state.metrics.registry).map_err(|error| Problem::internal(error.to_string()))?;

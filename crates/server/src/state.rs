@@ -5,9 +5,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use kybern_core::id::TenantId;
-use kybern_core::task::TaskStatus;
 use kybern_core::time::Timestamp;
 use kybern_engine::Engine;
+use kybern_engine::meter::Figures;
 use kybern_engine::readiness::Readiness;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
@@ -117,7 +117,7 @@ pub struct Parts {
     pub(crate) bodies: Budget,
     pub(crate) answers: Budget,
     pub(crate) readiness: Fresh<Readiness>,
-    pub(crate) counts: Fresh<Vec<(TaskStatus, i64)>>,
+    pub(crate) figures: Fresh<Figures>,
     pub(crate) streams: Streams,
     pub(crate) commands: Commands,
     pub(crate) background: TaskTracker,
@@ -135,18 +135,19 @@ impl AppState {
         local_key: Option<&str>,
     ) -> Self {
         let started_at = engine.clock().now();
+        let metrics = Metrics::new(Arc::clone(engine.meter()));
         Self(Arc::new(Parts {
             engine,
             sources,
             started_at,
             shutdown,
             local_key: local_key.map(|key| blake3::hash(key.as_bytes())),
-            metrics: Metrics::new(),
+            metrics,
             brake: Brake::new(limits.wrong_keys),
             bodies: Budget::new(limits.max_bodies),
             answers: Budget::of_answers(limits.max_answers),
             readiness: Fresh::default(),
-            counts: Fresh::default(),
+            figures: Fresh::default(),
             streams: Streams::new(MAX_STREAMS),
             commands: Commands::default(),
             background: TaskTracker::new(),

@@ -54,6 +54,7 @@ const MIGRATIONS: &[Migration] = &[
     migration!(19, "0019_lessons"),
     migration!(20, "0020_lessons_of_insurers"),
     migration!(21, "0021_probe"),
+    migration!(22, "0022_open_work"),
 ];
 
 /// The schema version that this program knows.

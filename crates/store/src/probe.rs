@@ -1,16 +1,19 @@
-//! Whether the database takes writes, and the room on its disk.
+//! Whether the database takes writes, the room on its disk, and how much is open in it.
 
 use async_trait::async_trait;
 use kybern_core::error::Result as PortResult;
-use kybern_core::ports::{ProbeStore, Room};
+use kybern_core::outbox::OutboxStatus;
+use kybern_core::ports::{OpenWork, ProbeStore, Room};
 use kybern_core::time::Timestamp;
 use nix::sys::statvfs::statvfs;
 
-use crate::db::{args, statements};
+use crate::db::{Tx, args, statements};
+use crate::error::Result;
 use crate::store::SqlStore;
 
 statements! {
     WRITE = shared "probe_write";
+    OPEN = shared "open_work";
 }
 
 #[async_trait]
@@ -19,6 +22,10 @@ impl<D: 'static> ProbeStore for SqlStore<D> {
         let written =
             self.write_all(at, |tx, at| Box::pin(async move { tx.execute(&WRITE, args![*at]).await.map(|_| ()) }));
         Ok(written.await?)
+    }
+
+    async fn open_work(&self) -> PortResult<OpenWork> {
+        Ok(self.read_all((), |tx, ()| Box::pin(open(tx))).await?)
     }
 
     async fn room(&self) -> Option<Room> {
@@ -31,4 +38,22 @@ impl<D: 'static> ProbeStore for SqlStore<D> {
         });
         looked.await.ok().flatten()
     }
+}
+
+async fn open(tx: &mut Tx) -> Result<OpenWork> {
+    let mut open = OpenWork::default();
+    for mut row in tx.fetch_all(&OPEN, args![]).await? {
+        let of = row.text()?;
+        if of == "message" {
+            open.messages.push((row.named(OutboxStatus::parse)?, row.i64()?));
+            continue;
+        }
+        let (kind, count) = (row.text()?, row.i64()?);
+        match of.as_str() {
+            "approval" => open.approvals = count,
+            "job" => open.jobs.push((kind, count)),
+            _dead => open.dead_jobs.push((kind, count)),
+        }
+    }
+    Ok(open)
 }

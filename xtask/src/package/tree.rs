@@ -17,6 +17,8 @@ const FILES: &[(&str, &str, u32)] = &[
     ("deploy/kybern-backup.timer", "usr/lib/systemd/system/kybern-backup.timer", 0o644),
     ("deploy/backup", "usr/lib/kybern/backup", 0o755),
     ("deploy/Caddyfile", "usr/share/kybern/Caddyfile", 0o644),
+    ("deploy/prometheus/alerts.yaml", "usr/share/kybern/prometheus/alerts.yaml", 0o644),
+    ("deploy/prometheus/board.json", "usr/share/kybern/prometheus/board.json", 0o644),
     ("deploy/debian/kybern.env", "usr/share/kybern/kybern.env", 0o644),
     ("kybern.example.toml", "usr/share/kybern/kybern.example.toml", 0o644),
     ("deploy/debian/kybern.toml", "etc/kybern/kybern.toml", 0o640),

@@ -1,8 +1,9 @@
-//! Whether the store takes writes, and for how long still.
+//! What the store knows of itself: whether it takes writes, for how long still, and how much is open in it.
 
 use async_trait::async_trait;
 
 use crate::error::Result;
+use crate::outbox::OutboxStatus;
 use crate::time::Timestamp;
 
 /// The room where the store keeps its files.
@@ -14,6 +15,19 @@ pub struct Room {
     pub total: u64,
 }
 
+/// What is open, of all tenants together.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct OpenWork {
+    /// Questions that wait for a person.
+    pub approvals: i64,
+    /// Messages that are not sent, by status.
+    pub messages: Vec<(OutboxStatus, i64)>,
+    /// Jobs that wait for their time or are worked on, by kind.
+    pub jobs: Vec<(String, i64)>,
+    /// Jobs that were given up after their tries, by kind.
+    pub dead_jobs: Vec<(String, i64)>,
+}
+
 /// Looks at the store itself.
 #[async_trait]
 pub trait ProbeStore: Send + Sync {
@@ -22,6 +36,12 @@ pub trait ProbeStore: Send + Sync {
     /// # Errors
     /// Why the store takes no writes.
     async fn probe(&self, at: Timestamp) -> Result<()>;
+
+    /// Counts what is open, for metrics.
+    ///
+    /// # Errors
+    /// When the store fails.
+    async fn open_work(&self) -> Result<OpenWork>;
 
     /// The room that is left; `None` when that is another machine's to know.
     async fn room(&self) -> Option<Room>;

@@ -2,7 +2,7 @@
 
 use kybern_core::error::ErrorCode;
 use kybern_core::task::{Committed, Task, TaskChange, TaskStatus};
-use kybern_core::time::Timestamp;
+use kybern_core::time::{Millis, Timestamp};
 
 use super::run::Run;
 use crate::task::TaskView;
@@ -15,6 +15,9 @@ impl Run {
         let intent = task.intent.as_deref().unwrap_or_default();
         let (plan, version) = task.plan.as_ref().map_or(("", 0), |(key, version)| (key.as_str(), *version));
         let (age_ms, cost_nanos) = (now.since(task.created_at).0, task.usage.cost_nanos.0);
+        if status.is_terminal() {
+            self.inner.meter.ended(status, Millis(age_ms));
+        }
         macro_rules! say {
             ($level:ident, $message:literal $(, $name:ident = $value:expr)*) => {
                 tracing::$level!(channel = task.channel.as_str(), intent, plan, version, age_ms, cost_nanos, $($name = $value,)* $message)

@@ -16,6 +16,7 @@ use super::call::{Caller, Try};
 use super::registry::Candidate;
 use super::retry;
 use super::service::{Inner, ModelService};
+use crate::meter::Asked;
 
 /// How long after its deadline nobody can still be at a call.
 const AFTERWARDS: Millis = Millis::from_secs(60);
@@ -287,6 +288,12 @@ impl Run {
     fn end(&mut self, usage: TokenUsage, cost: NanoUsd, end: End) {
         let Some(mut held) = self.held.take() else { return };
         let refused = u32::try_from(held.refused.len()).unwrap_or(u32::MAX);
+        let told = match &end {
+            End::Answered(_) => Asked::Answered,
+            End::Failed(_) => Asked::Failed,
+            End::Refused => Asked::Refused,
+        };
+        let was_asked = told != Asked::Refused || refused > 0;
         let (calls, finish, failed) = match end {
             End::Answered(finish) => (1, finish, false),
             End::Failed(why) => {
@@ -297,6 +304,10 @@ impl Run {
         };
         self.spent = NanoUsd(self.spent.0.saturating_add(cost.0));
         let now = self.inner.clock.now();
+        let provider = held.model.split_once('/').map_or(held.model.as_str(), |(provider, _)| provider);
+        if was_asked {
+            self.inner.meter.asked(provider, told, now.since(self.begun), (&usage, cost));
+        }
         let tokens = Tokens(usage.input.saturating_add(usage.output));
         let actual = kybern_core::budget::Amount::new(cost, tokens, calls);
         let settlement = Settlement { id: held.id, actual, tokens: usage, failed, refused, at: now };

@@ -17,6 +17,7 @@ use kybern_core::time::{Millis, Timestamp};
 use tokio_util::task::TaskTracker;
 
 use crate::budget::ledger::Ledger;
+use crate::meter::Meter;
 
 use super::call::{Answered, Ask, Caller};
 use super::estimate;
@@ -93,6 +94,7 @@ pub(crate) struct Inner {
     pub(crate) policies: Policies,
     /// What runs beside the questions.
     pub(crate) spawned: TaskTracker,
+    pub(crate) meter: Arc<Meter>,
 }
 
 /// The way to the models. Cheap to clone.

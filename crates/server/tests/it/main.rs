@@ -16,6 +16,7 @@ mod harness;
 mod idempotency;
 mod limits;
 mod local;
+mod metrics;
 mod openapi;
 mod outside;
 mod private;

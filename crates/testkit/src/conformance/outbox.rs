@@ -6,6 +6,7 @@ use kybern_core::id::{JobId, OutboxId};
 use kybern_core::job::NewJob;
 use kybern_core::outbox::{Dispatch, NewOutbox, OutboxChannel, OutboxStatus, SEND_JOB};
 use kybern_core::plan::StepId;
+use kybern_core::ports::OpenWork;
 use kybern_core::slots::Offer;
 use kybern_core::task::{
     Commit, Delegation, Effect, JournalEntry, JournalRow, Lease, Signal, StepOutcome, StepStatus, TaskChange,
@@ -13,7 +14,7 @@ use kybern_core::task::{
 };
 use serde_json::json;
 
-use super::fixture::{HOUR, LONG, end};
+use super::fixture::{HOUR, LONG, end, release};
 use super::{Harness, Home, World};
 
 pub(super) fn message(w: &World) -> NewOutbox {
@@ -197,4 +198,27 @@ pub async fn pages_of_the_outbox_visit_each_once_newest_first(h: Harness) {
     all.reverse();
     assert_eq!(seen, all);
     assert_eq!(seen.iter().collect::<BTreeSet<_>>().len(), 17);
+}
+
+pub async fn what_is_open_is_counted_over_all_tenants(h: Harness) {
+    let (w, home) = World::new(h).await;
+    let other = w.tenant("other").await;
+    let count = async || w.store().open_work().await.unwrap();
+    assert_eq!(count().await, OpenWork::default());
+    let (lease, wait) = (w.leased(&home, "w").await, w.wait("asked", 1));
+    let message = send(&w, &lease).await;
+    send(&w, &w.leased(&other, "w").await).await;
+    let asked = Effect::Ask(Box::new(super::approvals::question(&w, &wait)));
+    let change = release(TaskStatus::NeedsReview, None, vec![wait]);
+    w.commit(&lease, Commit { effects: vec![asked], ..w.changes(change) }).await;
+    let jobs = |count| vec![(SEND_JOB.to_owned(), count)];
+    let open = OpenWork { approvals: 1, messages: vec![(OutboxStatus::Pending, 2)], jobs: jobs(2), dead_jobs: vec![] };
+    assert_eq!(count().await, open);
+    let moved = async |from, to| {
+        assert!(w.store().move_outbox(home.scope, message.id, (from, to), None, None, w.now()).await.unwrap());
+    };
+    moved(OutboxStatus::Pending, OutboxStatus::Sending).await;
+    assert_eq!(count().await.messages, [(OutboxStatus::Pending, 1), (OutboxStatus::Sending, 1)]);
+    moved(OutboxStatus::Sending, OutboxStatus::Sent).await;
+    assert_eq!(count().await.messages, [(OutboxStatus::Pending, 1)]);
 }

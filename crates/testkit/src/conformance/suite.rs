@@ -221,6 +221,7 @@ macro_rules! conformance_suite {
                 a_dispatch_goes_only_as_long_as_its_step_waits_for_it,
                 the_dispatch_of_a_failed_task_rests_until_it_is_tried_again,
                 pages_of_the_outbox_visit_each_once_newest_first,
+                what_is_open_is_counted_over_all_tenants,
             }
             permissions {
                 a_policy_is_said_changed_and_taken_back,

@@ -1,8 +1,13 @@
 //! Whether the store takes writes.
 
+use std::collections::BTreeMap;
+
 use async_trait::async_trait;
+use kybern_core::approval::ApprovalStatus;
 use kybern_core::error::Result;
-use kybern_core::ports::{ProbeStore, Room};
+use kybern_core::job::JobStatus;
+use kybern_core::outbox::OutboxStatus;
+use kybern_core::ports::{OpenWork, ProbeStore, Room};
 use kybern_core::time::Timestamp;
 
 use super::MemStore;
@@ -11,6 +16,27 @@ use super::MemStore;
 impl ProbeStore for MemStore {
     async fn probe(&self, _at: Timestamp) -> Result<()> {
         self.run("probe", |_state| Ok(())).await
+    }
+
+    async fn open_work(&self) -> Result<OpenWork> {
+        self.run("open_work", |state| {
+            let pending = |approval: &&kybern_core::approval::Approval| approval.status == ApprovalStatus::Pending;
+            let approvals = i64::try_from(state.approvals.values().filter(pending).count()).unwrap_or(i64::MAX);
+            let mut messages: BTreeMap<&str, (OutboxStatus, i64)> = BTreeMap::new();
+            for message in state.outbox.values().filter(|message| message.status != OutboxStatus::Sent) {
+                messages.entry(message.status.as_str()).or_insert((message.status, 0)).1 += 1;
+            }
+            let jobs_in = |status: JobStatus| {
+                let mut kinds: BTreeMap<String, i64> = BTreeMap::new();
+                for row in state.jobs.iter().filter(|row| row.status == status) {
+                    *kinds.entry(row.job.kind.clone()).or_default() += 1;
+                }
+                kinds.into_iter().collect()
+            };
+            let (jobs, dead_jobs) = (jobs_in(JobStatus::Pending), jobs_in(JobStatus::Dead));
+            Ok(OpenWork { approvals, messages: messages.into_values().collect(), jobs, dead_jobs })
+        })
+        .await
     }
 
     async fn room(&self) -> Option<Room> {

@@ -1,0 +1,180 @@
+//! What this process counts of its own work, for metrics.
+
+use std::collections::BTreeMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use kybern_core::error::Result;
+use kybern_core::model::TokenUsage;
+use kybern_core::money::NanoUsd;
+use kybern_core::ports::{OpenWork, Room};
+use kybern_core::task::TaskStatus;
+use kybern_core::time::Millis;
+
+use crate::Engine;
+
+/// The upper bounds of the buckets of [`Times`], in milliseconds: from a task of one step to one that waits for a day.
+pub const BOUNDS: [u64; 12] =
+    [10, 50, 100, 250, 1_000, 5_000, 15_000, 60_000, 300_000, 1_800_000, 7_200_000, 86_400_000];
+
+/// How long things took.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Times {
+    /// How many there were.
+    pub count: u64,
+    /// The sum of their times.
+    pub sum: Millis,
+    /// How many of them took at most as long as each of [`BOUNDS`], and longer than the one before.
+    pub buckets: [u64; BOUNDS.len()],
+}
+
+impl Times {
+    fn add(&mut self, took: Millis) {
+        self.count += 1;
+        self.sum = Millis(self.sum.0.saturating_add(took.0));
+        if let Some(bucket) = BOUNDS.iter().position(|bound| took.0 <= *bound).and_then(|at| self.buckets.get_mut(at)) {
+            *bucket += 1;
+        }
+    }
+}
+
+/// How a question to a model ended.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Asked {
+    /// It was answered.
+    Answered,
+    /// It failed, and may have cost something.
+    Failed,
+    /// It was refused or never arrived, and cost nothing.
+    Refused,
+}
+
+impl Asked {
+    /// Its name in metrics.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Answered => "answered",
+            Self::Failed => "failed",
+            Self::Refused => "refused",
+        }
+    }
+}
+
+/// What a provider was asked.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct ModelUse {
+    /// How many questions ended in each way.
+    pub ends: BTreeMap<Asked, u64>,
+    /// How long they took, with all their tries.
+    pub times: Times,
+    /// Tokens read.
+    pub input: u64,
+    /// Tokens written.
+    pub output: u64,
+    /// What they cost.
+    pub cost: NanoUsd,
+}
+
+/// What this process has done since its start.
+#[derive(Debug, Default)]
+pub struct Meter {
+    models: Mutex<BTreeMap<String, ModelUse>>,
+    tasks: Mutex<BTreeMap<&'static str, Times>>,
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Meter {
+    /// A question to a model of that provider ended.
+    pub(crate) fn asked(&self, provider: &str, end: Asked, took: Millis, (used, cost): (&TokenUsage, NanoUsd)) {
+        let mut models = lock(&self.models);
+        if !models.contains_key(provider) {
+            models.insert(provider.to_owned(), ModelUse::default());
+        }
+        let Some(known) = models.get_mut(provider) else { return };
+        *known.ends.entry(end).or_default() += 1;
+        known.times.add(took);
+        known.input = known.input.saturating_add(used.input);
+        known.output = known.output.saturating_add(used.output);
+        known.cost = NanoUsd(known.cost.0.saturating_add(cost.0));
+    }
+
+    /// A task ended, so long after it was made.
+    pub(crate) fn ended(&self, status: TaskStatus, age: Millis) {
+        lock(&self.tasks).entry(status.as_str()).or_default().add(age);
+    }
+
+    /// What each provider was asked.
+    #[must_use]
+    pub fn models(&self) -> BTreeMap<String, ModelUse> {
+        lock(&self.models).clone()
+    }
+
+    /// How old tasks were when they ended, by status.
+    #[must_use]
+    pub fn tasks(&self) -> BTreeMap<&'static str, Times> {
+        lock(&self.tasks).clone()
+    }
+}
+
+/// What is open right now.
+#[derive(Clone, Debug)]
+pub struct Figures {
+    /// Tasks by status.
+    pub tasks: Vec<(TaskStatus, i64)>,
+    /// What waits besides tasks.
+    pub open: OpenWork,
+    /// Slots of this process: the kind of work, how many are held, and how many there are.
+    pub slots: [(&'static str, u32, u32); 2],
+    /// The room on the store's disk, where it is this machine's.
+    pub room: Option<Room>,
+    /// Providers of models, and whether their circuit breaker lets questions through.
+    pub providers: Vec<(String, bool)>,
+    /// Whether this process can claim work.
+    pub claims: bool,
+}
+
+impl Engine {
+    /// What this process counts.
+    #[must_use]
+    pub fn meter(&self) -> &std::sync::Arc<Meter> {
+        &self.inner.meter
+    }
+
+    /// What is open right now.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub async fn figures(&self) -> Result<Figures> {
+        let inner = &self.inner;
+        let (tasks, open) = (inner.store.count_by_status().await?, inner.store.open_work().await?);
+        let of = |name, slots: &crate::slots::Slots| (name, slots.held(), slots.total());
+        let providers = inner.models.health().into_iter();
+        Ok(Figures {
+            tasks,
+            open,
+            slots: [of("tasks", &inner.slots), of("jobs", &inner.job_slots)],
+            room: inner.store.room().await,
+            providers: providers.map(|one| (one.provider, matches!(one.breaker, "closed" | "failing"))).collect(),
+            claims: inner.claims.told().is_none() && inner.job_claims.told().is_none(),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_fall_into_the_bucket_that_holds_them() {
+        let mut times = Times::default();
+        for took in [0, 10, 11, 86_400_000, 86_400_001] {
+            times.add(Millis(took));
+        }
+        assert_eq!((times.count, times.sum), (5, Millis(172_800_022)));
+        assert_eq!((times.buckets[0], times.buckets[1], times.buckets[11]), (2, 1, 1));
+        assert_eq!(times.buckets.iter().sum::<u64>(), 4, "what took longer than all bounds is in the count only");
+    }
+}
