@@ -6,7 +6,7 @@ use std::process::Output;
 use serde_json::{Value, json};
 
 use crate::samples;
-use crate::server::client::text;
+use crate::server::client::{Ask, text};
 use crate::server::{KEY, Site};
 
 /// Runs a verb on the site's database: exit code, output, errors.
@@ -106,6 +106,43 @@ async fn the_doctor_sees_a_running_server() {
     let out = String::from_utf8(output.stdout).unwrap();
     assert!(out.contains(server.url()), "{out}");
     assert_eq!(output.status.code(), Some(0), "{out}");
+}
+
+#[tokio::test]
+async fn the_doctor_says_what_the_running_server_says_of_itself() {
+    let site = Site::sqlite();
+    site.file(
+        "kybern.toml",
+        "[providers.away]\nkind = \"openai\"\nbase_url = \"http://127.0.0.1:1/v1\"\n[egress]\nallow = [\"127.0.0.1:1\"]\n",
+    );
+    let server = site.start();
+    // Nobody names the server: its file says where it is.
+    let doctor = |key: &str| {
+        let output = site
+            .command(&["doctor", "--json", "--database", &site.database()])
+            .env("KYBERN_API_KEY", key)
+            .output()
+            .unwrap();
+        let told: Value = serde_json::from_slice(&output.stdout).unwrap();
+        let server = told["findings"].as_array().unwrap().iter().find(|found| found["part"] == "server").unwrap();
+        (server["state"].clone(), server["message"].as_str().unwrap().to_owned(), server["details"].clone())
+    };
+    let (state, message, _) = doctor(KEY);
+    assert!(state == "ok" && message.contains(server.url()), "{state} {message}");
+    let ask = json!({"model": "away/x", "messages": [{"role": "user", "content": "Hello."}]});
+    let refused = server.client().raw(&Ask::json("/v1/chat/completions", &ask)).await.unwrap();
+    assert_eq!(refused.status(), 502);
+    let (state, _, details) = doctor(KEY);
+    let about = |details: &Value| {
+        details
+            .as_array()
+            .unwrap()
+            .iter()
+            .any(|one| one.as_str().unwrap().starts_with("provider:away, warning: has failed, at "))
+    };
+    assert!(state == "warning" && about(&details), "{state} {details}");
+    let (_, _, details) = doctor("");
+    assert_eq!(details, json!(["provider:away, warning: the server says more with a key"]));
 }
 
 #[tokio::test]
