@@ -48,6 +48,7 @@ pub(super) fn stage(root: &Path, binary: &Path, staged: &Path) -> Result<()> {
     let mut strip = Command::new("strip");
     strip.arg("--strip-all").arg(&place);
     finish(strip).context("the program cannot be stripped")?;
+    manual(&place, staged)?;
     for (from, to, mode) in FILES {
         copy(&root.join(from), staged, to, *mode)?;
     }
@@ -62,6 +63,36 @@ pub(super) fn stage(root: &Path, binary: &Path, staged: &Path) -> Result<()> {
     let notices = notices::collect(root)?;
     write(staged, "usr/share/doc/kybern/third-party-licences.txt", notices.as_bytes(), 0o644)?;
     write(staged, "DEBIAN/conffiles", conffiles().as_bytes(), 0o644)
+}
+
+/// What shells complete, by the shell.
+const COMPLETIONS: &[(&str, &str)] = &[
+    ("bash", "usr/share/bash-completion/completions/kybern"),
+    ("zsh", "usr/share/zsh/vendor-completions/_kybern"),
+    ("fish", "usr/share/fish/vendor_completions.d/kybern.fish"),
+];
+
+/// The manual pages and completions that the program writes of itself.
+fn manual(program: &Path, staged: &Path) -> Result<()> {
+    let pages = staged.join("usr/share/man/man1");
+    // Its parents are opened to everybody as those of every file are.
+    write(staged, "usr/share/man/man1/kybern.1", b"", 0o644)?;
+    let mut man = Command::new(program);
+    man.arg("man").arg(&pages);
+    finish(man).context("the manual pages cannot be written")?;
+    for page in fs::read_dir(&pages)?.flatten() {
+        fs::set_permissions(page.path(), Permissions::from_mode(0o644))?;
+        let mut pack = Command::new("gzip");
+        pack.args(["-9", "--no-name"]).arg(page.path());
+        finish(pack).context("a manual page cannot be packed")?;
+    }
+    for (shell, to) in COMPLETIONS {
+        let mut completion = Command::new(program);
+        completion.args(["completion", shell]);
+        let script = finish(completion).with_context(|| format!("the completion of {shell} cannot be had"))?;
+        write(staged, to, script.as_bytes(), 0o644)?;
+    }
+    Ok(())
 }
 
 /// Everything below `/etc` is the administrator's: an upgrade asks before it writes over a change.

@@ -25,6 +25,7 @@ mod prompt;
 mod purge;
 mod record;
 mod secret;
+mod shell;
 mod task;
 mod tenant;
 mod tool;
@@ -143,6 +144,10 @@ enum Command {
     Restore(admin::RestoreArgs),
     /// Say what is configured, reachable and missing, and how to fix it
     Doctor(admin::DoctorArgs),
+    /// Print the script with which a shell completes the verbs
+    Completion(shell::CompletionArgs),
+    /// Write manual pages, one for each verb
+    Man(shell::ManArgs),
     /// Unpack a picture from the standard input, for a server that limits this process
     #[command(hide = true)]
     DecodePicture {
@@ -193,6 +198,8 @@ async fn run(command: Command, context: &mut Context) -> Result<ExitCode, Failur
         Command::Backup(args) => return admin::backup(args, context).await,
         Command::Restore(args) => return admin::restore(args, context).await,
         Command::Doctor(args) => return admin::doctor(args, context).await,
+        Command::Completion(args) => shell::completion(&args),
+        Command::Man(args) => shell::man(&args),
         // Was done before there was a runtime.
         Command::DecodePicture { .. } => return Ok(Exit::Done.into()),
         Command::Key(key::KeyCommand::Recover { new_master_key }) => {

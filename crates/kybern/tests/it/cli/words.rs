@@ -3,6 +3,7 @@
 use serde_json::json;
 
 use super::server::{Answer, Server, envelope, kybern};
+use crate::server::Site;
 
 const ID: &str = "01920000-0000-7000-8000-000000000001";
 
@@ -106,4 +107,19 @@ fn a_server_without_tls_is_told() {
     let run = kybern(folder.path(), &["task", "list", "--url", &url], &[]);
     assert!(run.code == 1 && run.err.contains("does not speak TLS"), "{}", run.err);
     assert!(run.err.contains(&format!("set KYBERN_URL to {}", server.url())), "{}", run.err);
+}
+
+#[test]
+fn shells_and_manuals_know_the_verbs() {
+    let site = Site::sqlite();
+    for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
+        let output = site.command(&["completion", shell]).output().unwrap();
+        let script = String::from_utf8(output.stdout).unwrap();
+        assert!(output.status.success() && script.contains("doctor") && script.contains("submit"), "{shell}");
+    }
+    let folder = site.folder().join("pages/man1");
+    let output = site.command(&["man", &folder.display().to_string()]).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let page = std::fs::read_to_string(folder.join("kybern-task-submit.1")).unwrap();
+    assert!(page.contains("Submit an e\\-mail") && page.contains("max\\-steps"), "{page}");
 }

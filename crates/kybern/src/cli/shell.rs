@@ -1,0 +1,51 @@
+//! `kybern completion` and `kybern man`: what a shell and its reader want to know of the other verbs.
+
+use std::io::Write as _;
+use std::path::PathBuf;
+
+use anyhow::Context as _;
+use clap::{Args, CommandFactory as _};
+use clap_complete::Shell;
+
+use super::Cli;
+use super::exit::Exit;
+use crate::output::Failure;
+
+/// The program's name.
+const NAME: &str = "kybern";
+
+/// `kybern completion`
+#[derive(Args, Debug)]
+pub(super) struct CompletionArgs {
+    /// The shell
+    shell: Shell,
+}
+
+/// `kybern man`
+#[derive(Args, Debug)]
+pub(super) struct ManArgs {
+    /// The folder; made when it is not there
+    folder: PathBuf,
+}
+
+/// Prints what completes a command line.
+pub(super) fn completion(args: &CompletionArgs) -> Result<Exit, Failure> {
+    let mut script = Vec::new();
+    clap_complete::generate(args.shell, &mut Cli::command(), NAME, &mut script);
+    match std::io::stdout().write_all(&script) {
+        // Whoever reads it may have seen enough.
+        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
+            Err(anyhow::Error::new(error).context("the script cannot be printed").into())
+        }
+        _printed => Ok(Exit::Done),
+    }
+}
+
+/// Writes a page for each verb.
+pub(super) fn man(args: &ManArgs) -> Result<Exit, Failure> {
+    let folder = &args.folder;
+    std::fs::create_dir_all(folder).with_context(|| format!("cannot make {}", folder.display()))?;
+    let wrote = clap_mangen::generate_to(Cli::command(), folder);
+    wrote.with_context(|| format!("cannot write into {}", folder.display()))?;
+    Ok(Exit::Done)
+}
