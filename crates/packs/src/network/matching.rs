@@ -1,4 +1,6 @@
-//! Which record is meant: by identifier, then by name and state, then by a name that is nearly the same.
+//! Which record is meant: by identifier, then by name and state, then by a name that is nearly the same and something
+//! beside it that says so too. A name alone that is nearly the same settles nothing: `Baker Trucking` and `Barker
+//! Trucking` are two companies.
 //!
 //! Two records whose identifiers contradict each other are never taken for one, however alike their names are. A number
 //! and a name that point at different companies settle nothing: either may be a slip, so a person is asked.
@@ -10,7 +12,7 @@ use kybern_core::tool::ToolFailure;
 
 use super::entity::{self, Described, IDENTIFIERS, INSURER, UNKNOWN_TYPE};
 use super::similarity::{alike, variants};
-use crate::company;
+use crate::{company, contact};
 
 /// What was found.
 #[derive(Debug)]
@@ -184,9 +186,29 @@ async fn nearly(
             candidates.extend(store.record_by_id(scope, id).await?.filter(|record| may_be(record, described)));
         }
     }
-    Ok(match candidates.len() {
-        0 => Match::None,
-        1 => candidates.pop().map_or(Match::None, |record| Match::One(Box::new(record), "fuzzy_match")),
-        _ => Match::Several(candidates, "nearly the same name"),
-    })
+    match candidates.as_slice() {
+        [] => return Ok(Match::None),
+        [only] if is_tied(only, described) => {}
+        _ => return Ok(Match::Several(candidates, "nearly the same name")),
+    }
+    Ok(candidates.pop().map_or(Match::None, |record| Match::One(Box::new(record), "fuzzy_match")))
+}
+
+/// Whether more than a name says that the record is the company: its address, its telephone or its e-mail. A domain counts
+/// where it is the company's own; that of an agent or of a mail provider is many companies'.
+fn is_tied(record: &Record, described: &Described) -> bool {
+    let both = |field: &str, said: Option<&String>| Some((entity::field_of(record, field)?, said?.clone()));
+    let plain =
+        |text: &str| -> String { text.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect() };
+    let known_name = entity::field_of(record, "name").map(|name| company::normal_name(&name)).unwrap_or_default();
+    let same_email = |(has, said): (String, String)| {
+        let domain = contact::registered_domain(&has);
+        has.eq_ignore_ascii_case(&said)
+            || (domain.is_some()
+                && domain == contact::registered_domain(&said)
+                && contact::is_domain_of(&has, &known_name))
+    };
+    both("email", described.email.as_ref()).is_some_and(same_email)
+        || both("phone", described.phone.as_ref()).is_some_and(|(has, said)| has == said)
+        || both("address", described.address.as_ref()).is_some_and(|(has, said)| plain(&has) == plain(&said))
 }

@@ -48,8 +48,8 @@ impl ResolveEntity {
             },
             "additionalProperties": false
         });
-        let description = "Finds a company by DOT number, MC number, name and state, or a similar name; adds what \
-                           its record lacks; creates it when it is unknown.";
+        let description = "Finds a company by DOT number, MC number, name and state, or a similar name with the same \
+                           address, telephone or e-mail; adds what its record lacks; creates it when it is unknown.";
         Self {
             spec: ToolSpec {
                 aliases: vec!["resolve_entity".to_owned()],
@@ -81,7 +81,11 @@ impl Tool for ResolveEntity {
             Match::None if described.name.is_none() => ToolOutcome::ask(nameless(&described)),
             Match::None => created(context, &described).await?,
             Match::Several(records, how) => {
-                ToolOutcome::ask(which(&format!("{} companies with {how} may be meant", records.len()), &records, true))
+                let which_ones = match records.len() {
+                    1 => format!("a company with {how} may be meant"),
+                    several => format!("{several} companies with {how} may be meant"),
+                };
+                ToolOutcome::ask(which(&which_ones, &records, true))
             }
             Match::Conflict(records, clash) => {
                 let may_be_new = match clash {

@@ -116,21 +116,54 @@ async fn a_person_chooses_among_namesakes_or_makes_a_third() {
 }
 
 #[tokio::test]
-async fn a_slip_in_the_name_is_forgiven_unless_numbers_or_states_differ() {
-    for (other, is_new) in [
-        (json!({"name": "Juniper Flat Transport", "mc_number": "77"}), false),
-        (json!({"name": "Juniper Flat Transport", "dot_number": "1"}), true),
-        (json!({"name": "Juniper Flat Transport", "state": "NV"}), true),
+async fn a_slip_in_the_name_is_forgiven_where_something_else_agrees_and_asked_about_otherwise() {
+    let known = json!({"name": "Juniper Flats Transport", "dot_number": "9104417", "state": "TX",
+        "email": "ops@juniperflats.example", "phone": "+1 (555) 555-0142", "address": "12 Elm Street, Lubbock, TX 79401"});
+    let slip = |more: serde_json::Value| {
+        let mut asked = json!({"name": "Juniper Flat Transport"});
+        asked.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        asked
+    };
+    for more in [
+        json!({"mc_number": "77", "phone": "555-555-0142"}),
+        json!({"email": "OPS@juniperflats.example"}),
+        json!({"email": "claims@mail.juniperflats.example"}),
+        json!({"address": "12 ELM STREET LUBBOCK TX 79401"}),
     ] {
         let world = World::new();
-        let known = json!({"name": "Juniper Flats Transport", "dot_number": "9104417", "state": "TX"});
-        world.run(&tool(), known).await;
-        let found = world.run(&tool(), other.clone()).await;
-        assert_eq!(found["entity_is_new"], is_new, "{other}");
-        if !is_new {
-            assert_eq!(found["entity_match_reason"], "fuzzy_match");
-            assert_eq!(found["entity_enriched_fields"], json!([]), "a likeness is no proof of a number");
-        }
+        world.run(&tool(), known.clone()).await;
+        let found = world.run(&tool(), slip(more.clone())).await;
+        assert_eq!(found["entity_match_reason"], "fuzzy_match", "{more}");
+        assert_eq!(found["entity_enriched_fields"], json!([]), "a likeness is no proof of a number");
+    }
+    for more in [json!({"dot_number": "1"}), json!({"state": "NV"})] {
+        let world = World::new();
+        world.run(&tool(), known.clone()).await;
+        assert_eq!(world.run(&tool(), slip(more.clone())).await["entity_is_new"], true, "{more}");
+    }
+    for more in [json!({}), json!({"state": "TX"}), json!({"email": "a@gmail.example", "phone": "555-555-0199"})] {
+        let world = World::new();
+        world.run(&tool(), known.clone()).await;
+        let review = world.call(&tool(), slip(more.clone())).await.unwrap().review.unwrap();
+        assert!(review.reason.starts_with("a company with nearly the same name may be meant"), "{more}");
+        let choices = review.schema["properties"]["entity_choice"]["enum"].as_array().unwrap();
+        assert!(choices.len() == 2 && choices.contains(&json!("new")), "{choices:?}");
+    }
+}
+
+#[tokio::test]
+async fn customers_whose_names_differ_by_a_letter_are_not_taken_for_each_other() {
+    for (one, other) in [
+        ("Baker Trucking LLC", "Barker Trucking LLC"),
+        ("Eastern Transport Logistics Inc", "Western Transport Logistics Inc"),
+        ("Northern Freight Haulers LLC", "Southern Freight Haulers LLC"),
+    ] {
+        let world = World::new();
+        world.run(&tool(), json!({"name": one, "state": "TX", "email": "a@one.example"})).await;
+        let asked = json!({"name": other, "state": "TX", "email": "b@other.example"});
+        let outcome = world.call(&tool(), asked).await.unwrap();
+        let is_taken = outcome.review.is_none() && outcome.data["entity_is_new"] != json!(true);
+        assert!(!is_taken, "{other} was taken for {one}: {:?}", outcome.data);
     }
 }
 
