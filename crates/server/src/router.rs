@@ -87,7 +87,7 @@ pub fn table() -> Vec<Route> {
         post("/api/internal/brain/callback/{id}", Callback, task_internal::callback),
         // What arrives
         post("/api/inbound/email", Needs(Operate), inbound::email),
-        post("/api/inbound/sms", Needs(Operate), inbound::sms),
+        post("/api/inbound/sms", SignedOr(Operate), inbound::sms),
         post("/api/inbound/webhook/{source}", SignedOr(Operate), inbound::webhook),
         // Plans
         post("/api/plans", Needs(Administer), plans::put),

@@ -5,6 +5,7 @@ pub mod egress;
 pub mod permission;
 pub mod place;
 pub mod redact;
+pub mod sms;
 pub mod webhook;
 
 pub use egress::{EgressDenied, EgressPolicy, TRAVELLING_HEADERS};

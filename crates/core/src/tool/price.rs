@@ -38,10 +38,10 @@ pub struct UnitPrice {
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct ToolPrice {
     /// For each call.
-    #[serde(default)]
+    #[serde(default, alias = "fixed_nanos")]
     pub fixed_nanos: NanoUsd,
     /// For each unit besides.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, alias = "per_unit", skip_serializing_if = "Option::is_none")]
     pub per_unit: Option<UnitPrice>,
 }
 

@@ -91,7 +91,9 @@ impl Engine {
             .map(|name| (name.clone(), json!(format!("{{{{ task.payload.input[{}] }}}}", json!(name)))))
             .collect();
         let key = prepared.spec().key.clone();
-        let step = StepSpec::tool(StepId::trusted("call"), key.clone(), args);
+        // A plan may go on where such a tool fails; whoever calls it by hand wants to know.
+        let step =
+            StepSpec { stop_on_failure: Some(true), ..StepSpec::tool(StepId::trusted("call"), key.clone(), args) };
         let plan = FrozenPlan::freeze(&format!("{CALL}{key}"), 1, vec![step], None);
         let mut request = SubmitRequest::text("");
         request.channel = Channel::Api;

@@ -190,3 +190,13 @@ fn a_faulty_plan_is_refused_with_every_fault() {
         );
     });
 }
+
+#[test]
+fn a_tool_whose_failure_stops_no_plan_has_failed_all_the_same_when_it_is_called_by_hand() {
+    let soft = ScriptedTool::new("t.soft", EffectClass::Read, |_, _| Err(ToolFailure::permanent("nobody is told")));
+    let soft = Arc::new(soft.with_spec(|spec| spec.stop_on_failure = false));
+    World::with([soft]).run(async |live| {
+        let called = live.engine.invoke_tool(&live.world.actor, "t.soft", object(json!({})), None, LONG).await.unwrap();
+        assert_eq!((called.status, called.error.unwrap().message.as_str()), ("failure", "nobody is told"));
+    });
+}

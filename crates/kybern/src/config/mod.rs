@@ -165,6 +165,10 @@ impl Config {
         self.documents.check(env, faults);
         for (name, webhook) in &mut self.webhooks {
             webhook.check(name, env, faults);
+            if name == "sms" && webhook.secret_env.is_some() && self.server.public_url.is_none() {
+                let problem = "is missing, and [webhooks.sms] needs it: the gateway signs the address that it calls";
+                faults.add(Fault::missing("server.public_url", problem));
+            }
         }
         for (name, workflow) in &mut self.workflows {
             workflow.check(name, env, faults);

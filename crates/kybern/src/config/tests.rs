@@ -173,6 +173,16 @@ fn a_variable_that_only_looks_like_a_setting_stops_the_start() {
 }
 
 #[test]
+fn a_gateway_that_signs_needs_the_address_that_it_calls() {
+    let gateway = "[webhooks.sms]\nsecret_env = \"TOKEN\"\n";
+    let (text, remedy) = fault(gateway, [("TOKEN", "x")]);
+    assert!(text.starts_with("server.public_url is missing"), "{text}");
+    assert!(remedy.starts_with("set it: a URL"), "{remedy}");
+    let public = format!("[server]\npublic_url = \"https://kybern.example.com\"\n{gateway}");
+    assert!(load(&public, [("TOKEN", "x")]).is_ok());
+}
+
+#[test]
 fn secrets_come_out_of_named_variables() {
     let toml = "[webhooks.forms]\nsecret_env = \"FORMS\"\ntenant = \"default\"\n";
     let config = load(toml, [("FORMS", "whsec_x")]).unwrap();
@@ -227,6 +237,18 @@ fn the_example_file_has_every_key() {
     let wanted: BTreeSet<String> = wanted.collect();
     let missing: Vec<&String> = wanted.difference(&written).collect();
     assert!(missing.is_empty(), "kybern.example.toml lacks {missing:?}");
+}
+
+#[test]
+fn messages_know_what_every_setting_expects() {
+    let defaults = serde_json::to_value(Config::default()).unwrap();
+    let secret = ["security.admin_key", "security.master_key"];
+    for (section, value) in defaults.as_object().unwrap() {
+        let settings = value.as_object().into_iter().flatten().filter(|(_, value)| !value.is_object());
+        for key in settings.map(|(key, _)| format!("{section}.{key}")).filter(|key| !secret.contains(&key.as_str())) {
+            assert!(keys::remedy(&key).starts_with("write "), "{key}");
+        }
+    }
 }
 
 #[test]

@@ -11,7 +11,7 @@ use super::secret::Secret;
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct WebhookOptions {
     /// The environment variable that holds the signing secret (Standard Webhooks, `whsec_…`). With it, an unsigned
-    /// or wrongly signed delivery is refused; without it, the sender needs an API key.
+    /// or wrongly signed delivery is refused; without it, the sender needs an API key. Of `sms` it is the gateway's token.
     pub(crate) secret_env: Option<String>,
     /// The tenant that gets its signed deliveries; `default` when not stated.
     pub(crate) tenant: Option<String>,

@@ -125,6 +125,7 @@ pub(crate) async fn check(
 #[schema(as = PurgeAudit)]
 pub(crate) struct PurgeBody {
     /// Only what is older than so many days.
+    #[serde(alias = "older_than_days")]
     #[schema(minimum = 7, maximum = 36500, example = 400)]
     older_than_days: u32,
     /// The number of the first event that was exported.
@@ -134,7 +135,7 @@ pub(crate) struct PurgeBody {
     #[schema(value_type = AuditHeadSchema)]
     head: AuditHead,
     /// Only count it.
-    #[serde(default)]
+    #[serde(default, alias = "dry_run")]
     dry_run: bool,
 }
 

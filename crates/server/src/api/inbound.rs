@@ -5,7 +5,7 @@ use axum::extract::{Request, State};
 use axum::http::{HeaderMap, StatusCode};
 use kybern_core::actor::{Actor, Right};
 use kybern_core::error::{Detail, Error, ErrorCode};
-use kybern_core::policy::webhook;
+use kybern_core::policy::{sms, webhook};
 use kybern_engine::intake::Received;
 use serde_json::{Value, json};
 
@@ -46,29 +46,66 @@ pub(crate) async fn email(
     Ok(received(&state.engine.receive_email(&actor, raw, asked.trace_id.clone()).await?))
 }
 
+/// The source under which the gateway of text messages is configured.
+const GATEWAY: &str = "sms";
+
 /// Take in an SMS
 ///
-/// The form that gateways such as Twilio send. `MessageSid` is the dedupe key.
+/// The form that gateways such as Twilio send. `MessageSid` is the dedupe key. With an API key, or signed by the gateway
+/// that the operator has configured (`X-Twilio-Signature`, over this server's public URL and the form).
 #[utoipa::path(post, path = "/api/inbound/sms", operation_id = "take_in_sms",
     tag = "inbound",
+    params(("X-Twilio-Signature" = Option<String>, Header, description = "The gateway's signature")),
     request_body(content = SmsForm, content_type = "application/x-www-form-urlencoded"),
     responses((status = 202, description = "The task", body = ReceivedSchema)))]
 pub(crate) async fn sms(
     State(state): State<AppState>,
-    Caller(actor): Caller,
     asked: Asked,
-    request: Request,
+    mut request: Request,
 ) -> ApiResult<(StatusCode, Json<Value>)> {
-    let (parts, raw) = body::read(&state, request, state.limits.max_body).await?;
-    let declared = extract::content_type(&parts.headers).unwrap_or_default();
+    let headers = request.headers().clone();
+    let signature = headers.get(sms::SIGNATURE_HEADER).map(|value| value.to_str().unwrap_or_default());
+    let by_key = match auth::has_key(&headers) {
+        true => {
+            let actor = auth::authenticate(&state, &headers, &asked).await?;
+            auth::demand(&actor, Right::Operate)?;
+            request.extensions_mut().insert(Caller(actor.clone()));
+            Some(actor)
+        }
+        false => None,
+    };
+    let gateway = state.sources.get(GATEWAY).and_then(|source| Some((source, source.secret.as_deref()?)));
+    // A signature is proven by the body alone, which a stranger may make less large.
+    let limit = match (&by_key, signature, gateway) {
+        (Some(_), _, _) => state.limits.max_body,
+        (None, Some(_), Some(_)) => state.limits.max_unproven_body(),
+        (None, _, _) => {
+            let message = "send Authorization: Bearer <api key>, or configure the gateway's token in [webhooks.sms]";
+            return Err(unauthenticated(message));
+        }
+    };
+    let query = request.uri().query().map(|query| format!("?{query}")).unwrap_or_default();
+    let (_, raw) = body::read(&state, request, limit).await?;
+    let declared = extract::content_type(&headers).unwrap_or_default();
     if !matches!(declared.as_str(), "" | "application/x-www-form-urlencoded") {
         let message = format!("the body is declared as {declared:?}, send application/x-www-form-urlencoded");
         return Err(Problem::invalid("", message));
     }
     let form: Vec<(String, String)> = url::form_urlencoded::parse(&raw).into_owned().take(MAX_FIELDS + 1).collect();
+    let mut actor = by_key;
+    if let (Some(signature), Some((source, token))) = (signature, gateway) {
+        let url = format!("{}/api/inbound/sms{query}", state.engine.settings().public_url);
+        if !sms::verify(token, &url, &form, signature) {
+            let message =
+                format!("x-twilio-signature does not fit: it is checked for {url} and the token of [webhooks.sms]");
+            return Err(unauthenticated(message));
+        }
+        actor.get_or_insert_with(|| auth::source_actor(&state, GATEWAY, source, &asked));
+    }
     if let Some(problem) = Problem::invalid_all(sms_faults(&form)) {
         return Err(problem);
     }
+    let actor = actor.ok_or_else(no_source)?;
     Ok(received(&state.engine.receive_sms(&actor, form, asked.trace_id.clone()).await?))
 }
 

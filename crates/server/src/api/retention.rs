@@ -68,13 +68,14 @@ pub(crate) async fn release(
 #[schema(as = Purge)]
 pub(crate) struct PurgeBody {
     /// Only what was over before so many days.
+    #[serde(alias = "older_than_days")]
     #[schema(minimum = 7, maximum = 36500, example = 400)]
     older_than_days: u32,
     /// Only these kinds: `files`, `chats`, `tasks`, `messages`, `jobs`, `idempotency_keys`. All when not given.
     #[schema(example = json!(["tasks"]))]
     kinds: Option<Vec<String>>,
     /// Only count it.
-    #[serde(default)]
+    #[serde(default, alias = "dry_run")]
     dry_run: bool,
 }
 

@@ -105,7 +105,7 @@ pub(crate) struct ChangeBody {
     #[schema(value_type = Option<bool>)]
     confirm: Option<Option<bool>>,
     /// Whether every call asks a second person first: not whoever asked for it.
-    #[serde(deserialize_with = "said")]
+    #[serde(deserialize_with = "said", alias = "four_eyes")]
     #[schema(value_type = Option<bool>)]
     four_eyes: Option<Option<bool>>,
 }

@@ -37,6 +37,7 @@ pub(crate) const INTAKE: &str = "in.example.com";
 /// Of what holds these words the model says the beginning, and then nothing more.
 pub(crate) const FALLS_SILENT: &str = "think about it for ever";
 /// The secret of the configured source `forms`.
+pub(crate) const GATEWAY_TOKEN: &str = "a-gateways-token";
 pub(crate) const SOURCE_SECRET: &str = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
 /// The largest body in these tests, so that too large ones are small.
 pub(crate) const MAX_BODY: usize = 64 * 1024;
@@ -100,6 +101,7 @@ impl App {
         let shutdown = CancellationToken::new();
         let sources = BTreeMap::from([
             ("forms".to_owned(), InboundSource { secret: Some(SOURCE_SECRET.to_owned()), tenant: TenantId::DEFAULT }),
+            ("sms".to_owned(), InboundSource { secret: Some(GATEWAY_TOKEN.to_owned()), tenant: TenantId::DEFAULT }),
             ("open".to_owned(), InboundSource { secret: None, tenant: TenantId::DEFAULT }),
         ]);
         let state = AppState::new(engine.clone(), limits, sources, shutdown.clone(), None);

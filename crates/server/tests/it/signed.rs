@@ -1,6 +1,7 @@
 //! Signed webhooks and callbacks.
 
 use kybern_core::id::TenantId;
+use kybern_core::policy::sms;
 use kybern_core::policy::webhook::{seconds, sign};
 use kybern_core::ports::Keys;
 use kybern_core::time::Millis;
@@ -8,7 +9,7 @@ use kybern_testkit::TestKeys;
 use serde_json::{Value, json};
 
 use crate::fixture::Fixture;
-use crate::harness::{Answer, App, Ask, SOURCE_SECRET};
+use crate::harness::{Answer, App, Ask, GATEWAY_TOKEN, SOURCE_SECRET};
 
 const BODY: &str = r#"{"event":"lead.created"}"#;
 
@@ -140,4 +141,34 @@ async fn a_callback_for_nothing_is_not_found() {
     let body = json!({"workflowId": "made up", "success": true});
     let ask = Ask::post(&path).header("x-callback-secret", "x").json(&body);
     app.send(ask).await.refused(404, "NOT_FOUND", "an unknown delegation");
+}
+
+/// A text message as Twilio sends it, with what it signs with `token` over `url`.
+fn text_message(url: &str, token: &str, body: &str) -> Ask {
+    let fields = [("Body", body), ("From", "+15550100"), ("MessageSid", "SM1"), ("To", "+15550199")];
+    let signature = sms::sign(token, url, &fields.map(|(name, value)| (name.to_owned(), value.to_owned())));
+    let form = url::form_urlencoded::Serializer::new(String::new()).extend_pairs(fields).finish();
+    let path = url.strip_prefix("http://127.0.0.1:7171").unwrap();
+    Ask::post(path).header("x-twilio-signature", &signature).body("application/x-www-form-urlencoded", form)
+}
+
+#[tokio::test]
+async fn a_text_message_that_its_gateway_has_signed_needs_no_key() {
+    let app = App::start().await;
+    let (plain, asked) = ("http://127.0.0.1:7171/api/inbound/sms", "http://127.0.0.1:7171/api/inbound/sms?from=twilio");
+    for (url, duplicate) in [(plain, false), (asked, true)] {
+        let answer = app.send(text_message(url, GATEWAY_TOKEN, "See you at 3")).await;
+        assert_eq!((answer.status, answer.json()["duplicate"].clone()), (202, json!(duplicate)), "{}", answer.text());
+    }
+    let wrong = || text_message(plain, "another token", "See you at 3");
+    app.send(wrong()).await.refused(401, "UNAUTHENTICATED", "another token");
+    app.send(wrong().key(&app.ours.operator)).await.refused(401, "UNAUTHENTICATED", "a wrong signature beside a key");
+    let elsewhere = Ask::post("/api/inbound/sms").header("x-twilio-signature", "AAAA");
+    let form = "From=%2B1&To=%2B2&Body=x&MessageSid=SM2";
+    let unsigned = || Ask::post("/api/inbound/sms").body("application/x-www-form-urlencoded", form.to_owned());
+    let bad = elsewhere.body("application/x-www-form-urlencoded", form.to_owned());
+    app.send(bad).await.refused(401, "UNAUTHENTICATED", "no signature at all");
+    app.send(unsigned()).await.refused(401, "UNAUTHENTICATED", "neither a key nor a signature");
+    app.send(unsigned().key(&app.ours.viewer)).await.refused(403, "PERMISSION_DENIED", "a key that may only read");
+    assert_eq!(app.send(unsigned().key(&app.ours.operator)).await.status, 202);
 }
