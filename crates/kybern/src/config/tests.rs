@@ -176,8 +176,8 @@ fn a_variable_that_only_looks_like_a_setting_stops_the_start() {
 fn a_gateway_that_signs_needs_the_address_that_it_calls() {
     let gateway = "[webhooks.sms]\nsecret_env = \"TOKEN\"\n";
     let (text, remedy) = fault(gateway, [("TOKEN", "x")]);
-    assert!(text.starts_with("server.public_url is missing"), "{text}");
-    assert!(remedy.starts_with("set it: a URL"), "{remedy}");
+    assert!(text.starts_with("server.public_url: is missing"), "{text}");
+    assert!(remedy.starts_with("set it: write a URL"), "{remedy}");
     let public = format!("[server]\npublic_url = \"https://kybern.example.com\"\n{gateway}");
     assert!(load(&public, [("TOKEN", "x")]).is_ok());
 }
