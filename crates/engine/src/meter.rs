@@ -39,7 +39,7 @@ impl Times {
 
 /// How a question to a model ended.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub enum Asked {
+pub enum Outcome {
     /// It was answered.
     Answered,
     /// It failed, and may have cost something.
@@ -48,7 +48,7 @@ pub enum Asked {
     Refused,
 }
 
-impl Asked {
+impl Outcome {
     /// Its name in metrics.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
@@ -64,7 +64,7 @@ impl Asked {
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct ModelUse {
     /// How many questions ended in each way.
-    pub ends: BTreeMap<Asked, u64>,
+    pub outcomes: BTreeMap<Outcome, u64>,
     /// How long they took, with all their tries.
     pub times: Times,
     /// Tokens read.
@@ -88,13 +88,13 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 impl Meter {
     /// A question to a model of that provider ended.
-    pub(crate) fn asked(&self, provider: &str, end: Asked, took: Millis, (used, cost): (&TokenUsage, NanoUsd)) {
+    pub(crate) fn asked(&self, provider: &str, outcome: Outcome, took: Millis, (used, cost): (&TokenUsage, NanoUsd)) {
         let mut models = lock(&self.models);
         if !models.contains_key(provider) {
             models.insert(provider.to_owned(), ModelUse::default());
         }
         let Some(known) = models.get_mut(provider) else { return };
-        *known.ends.entry(end).or_default() += 1;
+        *known.outcomes.entry(outcome).or_default() += 1;
         known.times.add(took);
         known.input = known.input.saturating_add(used.input);
         known.output = known.output.saturating_add(used.output);

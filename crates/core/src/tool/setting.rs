@@ -14,13 +14,13 @@ use crate::time::{Millis, Timestamp};
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 pub struct ToolRate {
     /// Within any minute.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(alias = "per_minute", skip_serializing_if = "Option::is_none")]
     pub per_minute: Option<u32>,
     /// Within any hour.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(alias = "per_hour", skip_serializing_if = "Option::is_none")]
     pub per_hour: Option<u32>,
     /// Within any 24 hours.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(alias = "per_day", skip_serializing_if = "Option::is_none")]
     pub per_day: Option<u32>,
 }
 

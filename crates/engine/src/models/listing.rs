@@ -19,8 +19,8 @@ use super::service::Inner;
 const FRESH: Millis = Millis::from_secs(600);
 /// After how long a provider that gave no list is asked for it once more.
 const AGAIN: Millis = Millis::from_secs(5);
-/// How long a provider may take for its list.
-const PATIENCE: Millis = Millis::from_secs(10);
+/// How long a provider may take for its list; a server that stops waits for it.
+const PATIENCE: Millis = Millis::from_secs(5);
 /// How long a question waits for a list.
 const WAIT: Duration = Duration::from_secs(3);
 /// The quality of a model that nobody has judged, so that strategies find it: the middle of the scale.

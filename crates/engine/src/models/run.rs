@@ -16,7 +16,7 @@ use super::call::{Caller, Try};
 use super::registry::Candidate;
 use super::retry;
 use super::service::{Inner, ModelService};
-use crate::meter::Asked;
+use crate::meter::Outcome;
 
 /// How long after its deadline nobody can still be at a call.
 const AFTERWARDS: Millis = Millis::from_secs(60);
@@ -288,12 +288,12 @@ impl Run {
     fn end(&mut self, usage: TokenUsage, cost: NanoUsd, end: End) {
         let Some(mut held) = self.held.take() else { return };
         let refused = u32::try_from(held.refused.len()).unwrap_or(u32::MAX);
-        let told = match &end {
-            End::Answered(_) => Asked::Answered,
-            End::Failed(_) => Asked::Failed,
-            End::Refused => Asked::Refused,
+        let outcome = match &end {
+            End::Answered(_) => Outcome::Answered,
+            End::Failed(_) => Outcome::Failed,
+            End::Refused => Outcome::Refused,
         };
-        let was_asked = told != Asked::Refused || refused > 0;
+        let was_asked = outcome != Outcome::Refused || refused > 0;
         let (calls, finish, failed) = match end {
             End::Answered(finish) => (1, finish, false),
             End::Failed(why) => {
@@ -306,7 +306,7 @@ impl Run {
         let now = self.inner.clock.now();
         let provider = held.model.split_once('/').map_or(held.model.as_str(), |(provider, _)| provider);
         if was_asked {
-            self.inner.meter.asked(provider, told, now.since(self.begun), (&usage, cost));
+            self.inner.meter.asked(provider, outcome, now.since(self.begun), (&usage, cost));
         }
         let tokens = Tokens(usage.input.saturating_add(usage.output));
         let actual = kybern_core::budget::Amount::new(cost, tokens, calls);

@@ -34,13 +34,13 @@ impl Engine {
     /// # Errors
     /// `NOT_FOUND`.
     pub async fn task(&self, actor: &Actor, id: TaskId) -> Result<TaskView> {
-        let task = self.new_task(actor, id).await?;
+        let task = self.just_made(actor, id).await?;
         let hold = self.inner.store.task_hold(actor.scope(), id).await?;
         Ok(TaskView { hold, ..task })
     }
 
     /// The same of one that was made just now, and so is not on hold.
-    pub(super) async fn new_task(&self, actor: &Actor, id: TaskId) -> Result<TaskView> {
+    pub(super) async fn just_made(&self, actor: &Actor, id: TaskId) -> Result<TaskView> {
         let _turn = self.inner.reading.turn(actor.tenant()).await;
         let task = self.task_for(actor, id).await?;
         let (task, walk) = self.as_far_as_read(actor.scope(), task).await?;

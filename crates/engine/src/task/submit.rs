@@ -172,7 +172,7 @@ impl Engine {
         };
         match wait {
             Some(wait) => Box::pin(self.wait_for(actor, id, wait)).await,
-            None if is_new => Box::pin(self.new_task(actor, id)).await,
+            None if is_new => Box::pin(self.just_made(actor, id)).await,
             None => Box::pin(self.task(actor, id)).await,
         }
     }

@@ -8,8 +8,8 @@ use crate::client::Client;
 use crate::config::database::DatabaseUrl;
 use crate::config::{Config, Secret};
 
-/// Asks the server that the command line would talk to: the one that was named, or that listens where the settings say,
-/// or that has the database's file. Says whether there is one.
+/// Asks the server that was named, or else the one that has the database's file, or else the one that listens where the
+/// settings say. Says whether there is one.
 pub(super) async fn server(
     config: &Config,
     named: Option<String>,

@@ -228,6 +228,16 @@ async fn without_a_model_a_tool_says_so() {
         );
         assert!(text(&called["error"]["message"]).contains("no language model is configured"), "{called}");
     }
+    let chat = text(&client.post("/api/chats", &json!({"agent": "assistant"})).await["id"]);
+    let said = client.post(&format!("/api/chats/{chat}/messages"), &json!({"content": "Hello."})).await;
+    assert_eq!((&said["status"], &said["finishReason"]), (&json!("completed"), &json!("no_model")), "{said}");
+    for model in ["agent:assistant", "balanced"] {
+        for stream in [false, true] {
+            let ask = json!({"model": model, "stream": stream, "messages": [{"role": "user", "content": "Hello."}]});
+            let refused = client.raw(&Ask::json("/v1/chat/completions", &ask)).await.unwrap();
+            assert_eq!(refused.status(), 422, "{model}: a program is told by its status");
+        }
+    }
     let input = json!({"input": {"text": "{\"a\": 1", "schema": {"type": "object"}}});
     let plain = client.ok(&Ask::json("/api/tools/json_parser/invoke", &input)).await;
     assert_eq!((&plain["status"], &plain["output"]["success"]), (&json!("success"), &json!(false)), "{plain}");

@@ -42,7 +42,7 @@ pub(crate) struct NewKnowledgeBody {
     /// Its type; the content decides in the end.
     #[serde(default, alias = "content_type")]
     content_type: Option<String>,
-    /// Its bytes in base64, at most 20 MiB.
+    /// Its bytes in base64: at most 20 MiB, and no more than the server's limit of bodies lets through.
     #[serde(alias = "data_base64")]
     data_base64: String,
 }

@@ -40,6 +40,7 @@ pub(crate) async fn list(
 #[schema(as = RetryOutbox, example = json!({"evenIfSent": true}))]
 pub(crate) struct RetryBody {
     /// Let it leave although it may have arrived already, as one that is `uncertain` may have.
+    #[serde(alias = "even_if_sent")]
     even_if_sent: bool,
 }
 

@@ -4,9 +4,9 @@ use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use kybern_core::task::TaskStatus;
-use kybern_engine::meter::{Asked, BOUNDS, Figures, Meter, Times};
+use kybern_engine::meter::{BOUNDS, Figures, Meter, Outcome, Times};
 use prometheus_client::collector::Collector;
-use prometheus_client::encoding::{DescriptorEncoder, EncodeGaugeValue, NoLabelSet};
+use prometheus_client::encoding::{DescriptorEncoder, EncodeCounterValue, MetricEncoder, NoLabelSet};
 use prometheus_client::metrics::MetricType;
 use prometheus_client::registry::Unit;
 
@@ -43,17 +43,17 @@ impl Collector for Shown {
 fn open(now: &Figures, out: &mut Out<'_>) -> fmt::Result {
     let count = |status| now.tasks.iter().find(|(counted, _)| *counted == status).map_or(0, |(_, count)| *count);
     let tasks = TaskStatus::ALL.map(|status| ([("status", status.as_str())], count(status)));
-    out.gauges("tasks", "Tasks of all tenants by status", None, tasks)?;
+    out.gauges("tasks", "Tasks of all tenants by status", tasks)?;
     out.gauge("approvals_pending", "Questions that wait for a person", None, now.open.approvals)?;
     let messages = now.open.messages.iter().map(|(status, count)| ([("status", status.as_str())], *count));
-    out.gauges("outbox_messages", "Messages that are not sent, by status", None, messages)?;
+    out.gauges("outbox_messages", "Messages that are not sent, by status", messages)?;
     let waiting = now.open.jobs.iter().map(|(kind, count)| ([("kind", kind.as_str()), ("status", "pending")], *count));
     let dead = now.open.dead_jobs.iter().map(|(kind, count)| ([("kind", kind.as_str()), ("status", "dead")], *count));
-    out.gauges("jobs", "Jobs that are not done, by kind and status", None, waiting.chain(dead))?;
+    out.gauges("jobs", "Jobs that are not done, by kind and status", waiting.chain(dead))?;
     let held = now.slots.iter().map(|(work, held, _)| ([("work", *work)], i64::from(*held)));
-    out.gauges("slots_held", "Slots of this process that work holds", None, held)?;
+    out.gauges("slots_held", "Slots of this process that work holds", held)?;
     let all = now.slots.iter().map(|(work, _, all)| ([("work", *work)], i64::from(*all)));
-    out.gauges("slots", "Slots of this process", None, all)?;
+    out.gauges("slots", "Slots of this process", all)?;
     out.gauge("claims", "Whether this process can claim work", None, i64::from(now.claims))?;
     if let Some(room) = now.room {
         let bytes = |bytes: u64| i64::try_from(bytes).unwrap_or(i64::MAX);
@@ -61,7 +61,7 @@ fn open(now: &Figures, out: &mut Out<'_>) -> fmt::Result {
         out.gauge("disk_size", "Size of the database's disk", Some(&Unit::Bytes), bytes(room.total))?;
     }
     let providers = now.providers.iter().map(|(name, asked)| ([("provider", name.as_str())], i64::from(*asked)));
-    out.gauges("model_provider_up", "Whether a provider of models is asked, or left alone for a while", None, providers)
+    out.gauges("model_provider_up", "Whether a provider of models is asked, or left alone for a while", providers)
 }
 
 /// What this process has done since its start.
@@ -70,14 +70,13 @@ fn done(meter: &Meter, out: &mut Out<'_>) -> fmt::Result {
     let help = "How old tasks were when they ended in this process, by status";
     out.histograms("task_age", help, tasks.iter().map(|(status, times)| ([("status", *status)], times)))?;
     let models = meter.models();
-    let ends = models.iter().flat_map(|(provider, done)| {
-        let ends: [Asked; 3] = [Asked::Answered, Asked::Failed, Asked::Refused];
-        ends.map(|end| {
-            let count = done.ends.get(&end).copied().unwrap_or(0);
-            ([("provider", provider.as_str()), ("outcome", end.as_str())], count)
+    let outcomes = models.iter().flat_map(|(provider, done)| {
+        [Outcome::Answered, Outcome::Failed, Outcome::Refused].map(|outcome| {
+            let count = done.outcomes.get(&outcome).copied().unwrap_or(0);
+            ([("provider", provider.as_str()), ("outcome", outcome.as_str())], count)
         })
     });
-    out.counters("model_calls", "Questions to models by their outcome", None, ends)?;
+    out.counters("model_calls", "Questions to models by their outcome", None, outcomes)?;
     let times = models.iter().map(|(provider, done)| ([("provider", provider.as_str())], &done.times));
     out.histograms("model_call_duration", "How long questions to models took, with all their tries", times)?;
     let tokens = models.iter().flat_map(|(provider, done)| {
@@ -110,29 +109,25 @@ impl Out<'_> {
         self.0.encode_descriptor(name, help, unit, MetricType::Gauge)?.encode_gauge(&value)
     }
 
-    fn gauges<'l, const N: usize, V: EncodeGaugeValue>(
+    fn gauges<'l, const N: usize>(
         &mut self,
         name: &str,
         help: &str,
-        unit: Option<&Unit>,
-        values: impl IntoIterator<Item = (Labels<'l, N>, V)>,
+        values: impl IntoIterator<Item = (Labels<'l, N>, i64)>,
     ) -> fmt::Result {
-        let mut family = self.0.encode_descriptor(name, help, unit, MetricType::Gauge)?;
-        values.into_iter().try_for_each(|(labels, value)| family.encode_family(&labels)?.encode_gauge(&value))
+        self.family((name, help, None, MetricType::Gauge), values, |mut one, value| one.encode_gauge(&value))
     }
 
-    fn counters<'l, const N: usize, V: prometheus_client::encoding::EncodeCounterValue>(
+    fn counters<'l, const N: usize, V: EncodeCounterValue>(
         &mut self,
         name: &str,
         help: &str,
         unit: Option<&Unit>,
         values: impl IntoIterator<Item = (Labels<'l, N>, V)>,
     ) -> fmt::Result {
-        let mut family = self.0.encode_descriptor(name, help, unit, MetricType::Counter)?;
-        let mut write = |(labels, value): (Labels<'l, N>, V)| {
-            family.encode_family(&labels)?.encode_counter::<NoLabelSet, V, u64>(&value, None)
-        };
-        values.into_iter().try_for_each(&mut write)
+        self.family((name, help, unit, MetricType::Counter), values, |mut one, value| {
+            one.encode_counter::<NoLabelSet, V, u64>(&value, None)
+        })
     }
 
     fn histograms<'l, 't>(
@@ -141,15 +136,22 @@ impl Out<'_> {
         help: &str,
         values: impl IntoIterator<Item = (Labels<'l, 1>, &'t Times)>,
     ) -> fmt::Result {
-        let mut family = self.0.encode_descriptor(name, help, Some(&Unit::Seconds), MetricType::Histogram)?;
-        for (labels, times) in values {
+        self.family((name, help, Some(&Unit::Seconds), MetricType::Histogram), values, |mut one, times| {
             let within: u64 = times.buckets.iter().sum();
             let mut buckets: Vec<(f64, u64)> =
                 BOUNDS.iter().map(|bound| seconds(*bound)).zip(times.buckets.iter().copied()).collect();
             buckets.push((f64::INFINITY, times.count - within));
-            let mut one = family.encode_family(&labels)?;
-            one.encode_histogram::<NoLabelSet>(seconds(times.sum.0), times.count, &buckets, None)?;
-        }
-        Ok(())
+            one.encode_histogram::<NoLabelSet>(seconds(times.sum.0), times.count, &buckets, None)
+        })
+    }
+
+    fn family<'l, const N: usize, V>(
+        &mut self,
+        (name, help, unit, kind): (&str, &str, Option<&Unit>, MetricType),
+        values: impl IntoIterator<Item = (Labels<'l, N>, V)>,
+        write: impl Fn(MetricEncoder<'_>, V) -> fmt::Result,
+    ) -> fmt::Result {
+        let mut family = self.0.encode_descriptor(name, help, unit, kind)?;
+        values.into_iter().try_for_each(|(labels, value)| write(family.encode_family(&labels)?, value))
     }
 }

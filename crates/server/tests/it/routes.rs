@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 use crate::cases::{self, Case, Input, Place};
 use crate::fixture::Fixture;
 use crate::harness::{Answer, App, Ask, MAX_BODY, MAX_MAIL, PLATFORM, TenantKeys};
+use crate::schemas::{document, resolve};
 
 const NOBODY: &str = "01980000-0000-7000-8000-00000000dead";
 
@@ -162,6 +163,35 @@ async fn malformed_bodies_are_refused_with_the_place() {
             assert!(paths.contains(&format!("/{name}")), "{} {paths:?}", case.about("missing field"));
         }
     }
+}
+
+#[tokio::test]
+async fn every_name_in_a_body_may_be_written_in_snake_case() {
+    let app = App::start().await;
+    let fixture = Fixture::of(&app, &app.ours).await;
+    let document = document();
+    let mut tried = 0;
+    for (route, case) in routed() {
+        let Input::Json { strict: true, .. } = &case.input else { continue };
+        let body = &document["paths"][route.path][route.method.to_lowercase()]["requestBody"];
+        let schema = resolve(&document, &body["content"]["application/json"]["schema"]);
+        for name in schema["properties"].as_object().into_iter().flat_map(|known| known.keys()) {
+            let in_words = |c: char| if c.is_uppercase() { format!("_{}", c.to_lowercase()) } else { c.to_string() };
+            let snake: String = name.chars().map(in_words).collect();
+            if snake == *name {
+                continue;
+            }
+            let ask = Ask::new(route.method, &case.path(&fixture)).json(&json!({ snake.as_str(): {} }));
+            let text = app.send(allowed(ask, route.access, &app.ours)).await.text();
+            assert!(
+                !text.contains(&format!("unknown field `{snake}`")),
+                "{} {snake}: {text}",
+                case.about("snake_case")
+            );
+            tried += 1;
+        }
+    }
+    assert!(tried > 40, "only {tried} names were tried");
 }
 
 fn with(good: &Value, place: &str, value: &Value) -> Value {

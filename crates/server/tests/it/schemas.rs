@@ -53,7 +53,7 @@ fn undeclared(document: &Value, schema: &Value, value: &Value, path: &str, unkno
     }
 }
 
-fn resolve<'a>(document: &'a Value, schema: &'a Value) -> &'a Value {
+pub(crate) fn resolve<'a>(document: &'a Value, schema: &'a Value) -> &'a Value {
     let choices = schema.get("oneOf").or(schema.get("anyOf")).and_then(Value::as_array);
     let schema = choices.and_then(|choices| choices.iter().find(|choice| choice["type"] != "null")).unwrap_or(schema);
     match schema.get("$ref").and_then(Value::as_str) {
