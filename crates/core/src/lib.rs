@@ -43,3 +43,4 @@ pub mod task;
 pub mod tenant;
 pub mod time;
 pub mod tool;
+pub mod trace;

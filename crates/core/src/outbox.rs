@@ -168,6 +168,9 @@ pub struct OutboxMessage {
     pub message: NewOutbox,
     /// The task that made it.
     pub task_id: Option<TaskId>,
+    /// The trace of that task.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trace_id: Option<String>,
     /// How far it has got.
     pub status: OutboxStatus,
     /// Tries so far.

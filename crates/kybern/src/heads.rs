@@ -13,6 +13,7 @@ use kybern_core::error::Result;
 use kybern_core::id::{RequestId, TenantId};
 use kybern_core::ports::{HttpBody, HttpRequest};
 use kybern_core::time::Millis;
+use kybern_core::trace::traceparent_of;
 use kybern_engine::Engine;
 use serde_json::json;
 use tokio::fs::{File, OpenOptions};
@@ -172,7 +173,10 @@ async fn post(engine: &Engine, url: &str, heads: &[&AuditHead]) -> anyhow::Resul
     let request = HttpRequest {
         method: "POST".to_owned(),
         url: url.to_owned(),
-        headers: Vec::new(),
+        headers: traceparent_of(engine.ids().next())
+            .map(|trace| ("traceparent".to_owned(), trace))
+            .into_iter()
+            .collect(),
         body: HttpBody::Json(json!({"heads": heads})),
         timeout: RECEIVER_TIMEOUT,
         max_bytes: MAX_ANSWER,

@@ -14,9 +14,11 @@ use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use futures::FutureExt as _;
+use kybern_core::actor::Actor;
 use kybern_core::id::RequestId;
 use kybern_core::policy::redact::redact_text;
 use kybern_core::time::Timestamp;
+use kybern_engine::models::Caller as ModelCaller;
 use opentelemetry::Context;
 use opentelemetry::trace::{SpanContext, SpanId, TraceContextExt as _, TraceFlags, TraceId, TraceState};
 use tracing::Instrument;
@@ -88,6 +90,15 @@ impl Asked {
         let caller = self.caller.as_ref()?;
         let (trace, span, flags) = (caller.trace_id(), caller.span_id(), caller.trace_flags().to_u8());
         Some(format!("00-{trace}-{span}-{flags:02x}"))
+    }
+
+    /// For whom this request asks models, in its trace.
+    pub(crate) fn asks_models(&self, actor: &Actor) -> ModelCaller {
+        let mut caller = ModelCaller::of(actor);
+        if let Some(given) = self.traceparent() {
+            caller.traceparent = Some(given);
+        }
+        caller
     }
 }
 

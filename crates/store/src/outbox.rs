@@ -67,6 +67,7 @@ fn message(row: &mut Row) -> Result<OutboxMessage> {
         error: row.opt_text()?,
         created_at: row.time()?,
         sent_at: row.opt_time()?,
+        trace_id: row.opt_text()?,
         unreadable,
     })
 }

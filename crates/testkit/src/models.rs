@@ -151,7 +151,8 @@ impl LanguageModel for ScriptedModel {
     }
 
     async fn embed(&self, request: &EmbedRequest, timeouts: ModelTimeouts) -> Result<Embedded, ModelFailure> {
-        let as_request = ModelRequest { model: request.model.clone(), ..ModelRequest::default() };
+        let (model, traceparent) = (request.model.clone(), request.traceparent.clone());
+        let as_request = ModelRequest { model, traceparent, ..ModelRequest::default() };
         self.answer(&as_request, timeouts).await?;
         let vectors = request.texts.iter().map(|text| vec![1.0, f32::from(u8::try_from(text.len() % 7).unwrap_or(0))]);
         Ok(Embedded { model: request.model.clone(), vectors: vectors.collect(), usage: None })

@@ -18,6 +18,9 @@ pub struct EmbedRequest {
     /// An opaque name of the end user.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub user: Option<String>,
+    /// The W3C `traceparent` that goes along. No part of the question: it is not kept.
+    #[serde(skip)]
+    pub traceparent: Option<String>,
 }
 
 /// The vectors.

@@ -52,6 +52,8 @@ pub(crate) struct Question {
     pub(crate) tainted: bool,
     /// Where pieces go while somebody reads along.
     pub(crate) live: Option<Arc<Live>>,
+    /// The W3C `traceparent` that goes along.
+    pub(crate) traceparent: Option<String>,
     /// What has to be open before anybody is asked, or answers.
     pub(crate) gate: Option<Gate>,
 }
@@ -125,8 +127,8 @@ async fn asked(inner: &Arc<Inner>, question: &Question, timeout: Millis) -> Resu
         Some(known) => known,
         None => tree_of(inner.store.as_ref(), question.scope, question.task).await?,
     };
-    let caller =
-        Caller { tree: Some(tree), gate: question.gate.clone(), ..Caller::executor(question.scope, question.user) };
+    let caller = Caller::executor(question.scope, question.user, question.traceparent.clone());
+    let caller = Caller { tree: Some(tree), gate: question.gate.clone(), ..caller };
     let gathered =
         question.gathered.get_or_try_init(|| gather(inner, &caller, &question.subject, &question.start.tools)).await?;
     let models = &inner.models;

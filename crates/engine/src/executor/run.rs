@@ -19,6 +19,7 @@ use kybern_core::task::{
 use kybern_core::tenant::TenantScope;
 use kybern_core::time::{Millis, Timestamp};
 use kybern_core::tool::Needs;
+use kybern_core::trace::traceparent;
 use serde_json::{Map, Value};
 use tokio::sync::OnceCell;
 
@@ -398,7 +399,9 @@ impl Run {
 
     /// The way to the language models, for one try of a call.
     pub(super) fn desk(&self, timeout: Millis) -> Desk {
-        let payer = Asker { scope: self.lease.scope(), user: self.task.user, task: Some(self.task.id) };
+        let (id, user) = (self.task.id, self.task.user);
+        let traceparent = traceparent(&self.task.trace_id, &id.to_string());
+        let payer = Asker { scope: self.lease.scope(), user, task: Some(id), traceparent };
         Desk::new(&self.inner.models, payer, timeout)
     }
 

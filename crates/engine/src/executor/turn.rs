@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use kybern_core::agent::{AskedCall, Called, Move, TurnFinish, TurnStart};
+use kybern_core::agent::{AskedCall, Called, Move, TurnFinish, TurnLimits, TurnStart};
 use kybern_core::chat::{Attached, TURN_STEP, TurnRef};
 use kybern_core::error::{Error, ErrorCode, Result};
 use kybern_core::model::ModelMessage;
@@ -13,6 +13,7 @@ use kybern_core::plan::{StepId, StepKind};
 use kybern_core::task::{JournalEntry, Opening, StepError, StepOutcome, StepStatus};
 use kybern_core::time::{Millis, Timestamp};
 use kybern_core::tool::Needs;
+use kybern_core::trace::traceparent;
 use serde_json::{Map, Value, json};
 
 use super::node::Node;
@@ -58,7 +59,7 @@ pub(super) fn begin(run: &Run, index: usize, agent: &str, written: &Value) -> Be
         route: crate::agent::route_name(&found.draft),
         max_tokens: found.draft.max_tokens,
         temperature: found.draft.temperature,
-        limits: found.draft.limits,
+        limits: within(found.draft.limits, node.spec.timeout),
         tools: crate::agent::tools::named(run.inner.catalog.registry(), &found.draft).keys,
         text,
         after: seen.iter().map(|index| run.walk.node(*index).id.clone()).collect(),
@@ -66,6 +67,11 @@ pub(super) fn begin(run: &Run, index: usize, agent: &str, written: &Value) -> Be
     };
     let entry = JournalEntry::Opened(Opening::Turn(Box::new(start)));
     Begun::Rows(Draft::row(RowDraft::of(node, 0, String::new(), entry)))
+}
+
+/// The limits of a turn in a step that may give it less time than its agent has.
+fn within(limits: TurnLimits, timeout: Option<Millis>) -> TurnLimits {
+    TurnLimits { time: timeout.map_or(limits.time, |timeout| timeout.min(limits.time)), ..limits }
 }
 
 /// Begins a question: the model is asked, or the turn is over.
@@ -102,6 +108,7 @@ fn question(run: &Run, index: usize, now: Timestamp) -> Result<Begun> {
         behind: run.told_until(),
         tainted: known.tainted(),
         live: run.live_for_reading(),
+        traceparent: traceparent(&run.task.trace_id, &format!("{}/{}", run.task.id, node.id)),
         gate: run.gate(),
     };
     Ok(Begun::Call(Box::new(Call {

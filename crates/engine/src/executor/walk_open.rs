@@ -103,7 +103,9 @@ impl Walk {
         }
         let number = u32::try_from(self.nodes[index].lists.len()).unwrap_or(u32::MAX);
         let id: StepId = self.nodes[index].id.clone();
-        let question = [Arc::new(StepSpec::question())];
+        // What an agent step says of tries is said of its questions: a turn as a whole, whose calls were made, has one.
+        let retry = self.nodes[index].spec.retry;
+        let question = [Arc::new(StepSpec { retry, ..StepSpec::question() })];
         let list = self.add_list(Some(index), &question, None, |step| Some(id.in_round(number, step)));
         for node in self.lists[list].nodes.clone() {
             self.nodes[node].turn = Some(index);

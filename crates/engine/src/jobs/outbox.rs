@@ -18,6 +18,7 @@ use kybern_core::policy::redact::redact_text;
 use kybern_core::ports::{HttpBody, HttpFailure, HttpRequest};
 use kybern_core::task::Signal;
 use kybern_core::time::Millis;
+use kybern_core::trace::{traceparent, traceparent_of};
 use serde_json::{Value, json};
 
 use super::receiver::{Delivery, PutOff, Receiver};
@@ -282,6 +283,9 @@ impl Engine {
             }
             OutboxChannel::Webhook | OutboxChannel::Completion | OutboxChannel::Email => (new.target.clone(), false),
         };
+        let trace = message.trace_id.as_deref();
+        let trace = trace.map_or_else(|| traceparent_of(new.id.as_uuid()), |trace| traceparent(trace, &new.key));
+        headers.extend(trace.map(|trace| ("traceparent".to_owned(), trace)));
         let raw = body.to_string();
         let signed = sign::headers(&secret, &new.id.to_string(), inner.clock.now(), raw.as_bytes());
         headers.extend(signed.map_err(|fault| fault.to_string())?);

@@ -11,6 +11,7 @@ use kybern_core::id::KnowledgeId;
 use kybern_core::job::ClaimedJob;
 use kybern_core::knowledge::{Indexed, IndexedPiece, KnowledgeDocument, KnowledgeStatus, MAX_PIECES, pieces};
 use kybern_core::policy::redact;
+use kybern_core::trace::traceparent_of;
 use serde_json::json;
 
 use crate::Engine;
@@ -63,7 +64,7 @@ impl Engine {
         document: &KnowledgeDocument,
         text: &DocumentText,
     ) -> Result<Vec<IndexedPiece>> {
-        let caller = Caller::executor(job.scope(), document.created_by);
+        let caller = Caller::executor(job.scope(), document.created_by, traceparent_of(job.id.as_uuid()));
         let page = |page: &kybern_core::document::PageText| {
             let number = page.number;
             let of = pieces(&page.text).into_iter();

@@ -7,6 +7,7 @@ use kybern_core::id::{JobId, TaskId, UserId};
 use kybern_core::job::{ClaimedJob, NewJob, limits};
 use kybern_core::memory::{NewMemory, Provenance, Subject};
 use kybern_core::time::Timestamp;
+use kybern_core::trace::traceparent_of;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
@@ -53,7 +54,7 @@ impl Engine {
     pub(crate) async fn note_suggestions(&self, job: &ClaimedJob) -> Result<(), JobFailure> {
         let said = serde_json::from_value::<Suggestions>(job.payload.clone());
         let said = said.map_err(|error| JobFailure::permanent(format!("the job cannot be read: {error}")))?;
-        let caller = Caller::executor(job.scope(), Some(said.user));
+        let caller = Caller::executor(job.scope(), Some(said.user), traceparent_of(job.id.as_uuid()));
         let mut again = None;
         for memory in &said.memories {
             let provenance = Provenance {

@@ -6,6 +6,7 @@ use kybern_core::id::{TaskId, UserId};
 use kybern_core::model::{ModelFailure, ModelReply, ModelRequest, ModelTimeouts, TokenUsage};
 use kybern_core::money::NanoUsd;
 use kybern_core::tenant::TenantScope;
+use kybern_core::trace::traceparent_of;
 
 use super::route::Route;
 use crate::executor::gate::Gate;
@@ -23,6 +24,8 @@ pub struct Caller {
     pub request: Option<String>,
     /// The first task of the tree for which it happens, with what the task may spend.
     pub tree: Option<(TaskId, Option<Limits>)>,
+    /// The W3C `traceparent` that goes along to whoever is asked.
+    pub traceparent: Option<String>,
     /// What has to be open before anybody is asked, when that is not sure yet.
     pub(crate) gate: Option<Gate>,
 }
@@ -37,14 +40,15 @@ impl Caller {
             label: actor.principal().label(),
             request: Some(actor.request().to_string()),
             tree: None,
+            traceparent: traceparent_of(actor.request().as_uuid()),
             gate: None,
         }
     }
 
-    /// The executor, for a user or for nobody.
+    /// The executor, for a user or for nobody, in the trace that `traceparent` says.
     #[must_use]
-    pub fn executor(scope: TenantScope, user: Option<UserId>) -> Self {
-        Self { scope, user, label: Principal::Executor.label(), request: None, tree: None, gate: None }
+    pub fn executor(scope: TenantScope, user: Option<UserId>, traceparent: Option<String>) -> Self {
+        Self { scope, user, label: Principal::Executor.label(), request: None, tree: None, traceparent, gate: None }
     }
 }
 

@@ -13,6 +13,7 @@ use kybern_core::task::{Commit, CommitRefused, Lease};
 use kybern_core::tenant::TenantScope;
 use kybern_core::time::{Millis, Timestamp};
 use kybern_core::tool::ToolFailure;
+use kybern_core::trace::traceparent;
 use serde_json::Value;
 use tokio::sync::OnceCell;
 
@@ -24,17 +25,20 @@ use crate::budget::tree::tree_of;
 use crate::context::fence;
 
 /// For whom a step asks.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Asker {
     pub(crate) scope: TenantScope,
     pub(crate) user: Option<UserId>,
     pub(crate) task: Option<TaskId>,
+    /// The W3C `traceparent` that goes along.
+    pub(crate) traceparent: Option<String>,
 }
 
 impl Asker {
     /// Whoever a tool or a step is called for.
     pub(crate) fn of(context: &ToolContext) -> Self {
-        Self { scope: context.scope, user: context.user, task: context.task }
+        let traceparent = traceparent(&context.trace_id, &context.key);
+        Self { scope: context.scope, user: context.user, task: context.task, traceparent }
     }
 }
 
@@ -64,8 +68,9 @@ impl Desk {
 
     async fn caller(&self) -> Result<&Caller> {
         let make = || async {
+            let Asker { scope, user, traceparent, .. } = &self.asker;
             let tree = self.tree().await?;
-            Ok(Caller { tree, ..Caller::executor(self.asker.scope, self.asker.user) })
+            Ok(Caller { tree, ..Caller::executor(*scope, *user, traceparent.clone()) })
         };
         self.caller.get_or_try_init(make).await
     }

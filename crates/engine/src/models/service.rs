@@ -281,6 +281,7 @@ impl ModelService {
             return Err(refused(&Unroutable::NotAllowed(provider.to_owned())));
         }
         request.model.clone_from(&candidate.spec.name);
+        request.traceparent.clone_from(&caller.traceparent);
         let bytes: u64 = request.texts.iter().map(|text| u64::try_from(text.len()).unwrap_or(u64::MAX)).sum();
         let timeouts = self.inner.settings.timeouts;
         let mut run = Run::new(&self.inner, caller.clone(), SpendKind::Embedding, timeouts.whole);
@@ -329,6 +330,7 @@ impl ModelService {
             Some(digest) => run.is_about(digest),
             None => run.hash(&ask.request),
         }
+        ask.request.traceparent.clone_from(&caller.traceparent);
         inner.again.earn();
         for candidate in candidates {
             candidate.spec.name.clone_into(&mut ask.request.model);

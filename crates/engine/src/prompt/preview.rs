@@ -122,6 +122,7 @@ impl Engine {
             behind: 0,
             tainted: false,
             live: None,
+            traceparent: None,
             gate: None,
         };
         let composed = written(inner, &question, &gathered, window)?;

@@ -4,15 +4,17 @@ use std::sync::Arc;
 
 use kybern_core::agent::AgentDraft;
 use kybern_core::error::ErrorCode;
-use kybern_core::task::{TaskStatus, WaitKind};
+use kybern_core::model::ModelFailureKind;
+use kybern_core::task::{JournalEntry, JournalRow, TaskStatus, WaitKind};
+use kybern_core::time::Millis;
 use kybern_engine::task::SubmitRequest;
 use kybern_testkit::fakes::FixedIntent;
-use kybern_testkit::models::ScriptedModel;
+use kybern_testkit::models::{Scripted, ScriptedModel};
 use serde_json::{Value, json};
 
 use crate::live::kinds;
 use crate::outside::CountedIntent;
-use crate::turns::{calls, provider, reading, says, scripted, sending};
+use crate::turns::{calls, helper, provider, reading, says, scripted, sending};
 use crate::world::{World, plan};
 
 fn clerk() -> AgentDraft {
@@ -115,4 +117,46 @@ fn a_turn_whose_agent_is_deleted_while_it_waits_makes_the_call_and_then_misses_i
         assert!(error.message.contains(message), "{}", error.message);
         assert_eq!(model.asked().len(), 2, "nobody else is asked in its place");
     });
+}
+
+#[test]
+fn a_step_says_how_often_its_agents_model_is_asked_again() {
+    for (fields, again) in
+        [(json!({}), 2), (json!({"retry": {"maxAttempts": 1}}), 0), (json!({"retry": {"maxAttempts": 2}}), 1)]
+    {
+        let model = Arc::new(ScriptedModel::new("one", |_, _| Scripted::fail(ModelFailureKind::Provider)));
+        world(&model).run(async |live| {
+            live.engine.create_agent(&live.world.actor, clerk()).await.unwrap();
+            let mut step = ask("clerk");
+            step.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
+            let id = live.begin(plan(json!([step])), json!({})).await;
+            assert_eq!(live.proven(id).await.status, TaskStatus::Failed);
+            let retried = |row: &JournalRow| matches!(row.entry, JournalEntry::Retrying { .. });
+            assert_eq!(live.world.journal(id).iter().filter(|row| retried(row)).count(), again, "{fields}");
+        });
+    }
+}
+
+#[test]
+fn a_step_may_give_a_turn_less_time_than_its_agent_has_and_never_more() {
+    // What the model wants after its first reply takes a second question, for which time must be left.
+    let cases = [
+        (1_000, 30_000, Some(ErrorCode::Timeout)),
+        (60_000, 30_000, None),
+        // The agent has two minutes.
+        (86_400_000, 130_000, Some(ErrorCode::Timeout)),
+    ];
+    for (timeout, takes, code) in cases {
+        let first = calls(&[("t__echo", json!({"text": "again"}))]);
+        let model = scripted(vec![Scripted::After(Millis(takes), Box::new(first)), says("Seven boxes.")]);
+        let world = World::with([]).asking(provider(&model)).employing([helper(&["t.echo"])]);
+        world.run(async |live| {
+            let mut step = ask("helper");
+            step["timeoutMs"] = json!(timeout);
+            let id = live.begin(plan(json!([step])), json!({})).await;
+            let task = live.proven(id).await;
+            let failed = if code.is_some() { TaskStatus::Failed } else { TaskStatus::Completed };
+            assert_eq!((task.status, task.error.map(|error| error.code)), (failed, code), "{timeout}");
+        });
+    }
 }

@@ -69,6 +69,7 @@ fn a_delegation_is_committed_then_dispatched_with_its_key_and_its_own_secret() {
         let sent = body(&request);
         assert_eq!((request.url.as_str(), request.trusted_endpoint), ("http://flow.test/start", true));
         assert_eq!(header(&request, "Idempotency-Key"), Some(id_of(task.id)));
+        assert!(header(&request, "traceparent").unwrap().contains(&task.trace_id));
         assert_eq!((&sent["workflowId"], &sent["args"]), (&json!(id_of(task.id)), &json!({"n": [1]})));
         assert_eq!(sent["callbackSecret"], json!(TestKeys::new().callback_secret(&id_of(task.id))));
         assert!(!json!(live.outbox().await[0].message.body).to_string().contains("callbackSecret"));

@@ -53,6 +53,7 @@ mod steering;
 mod strangers;
 mod suspects;
 mod together;
+mod traces;
 mod tries;
 mod turns;
 mod understanding;

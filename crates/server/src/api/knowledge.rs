@@ -7,7 +7,6 @@ use bytes::Bytes;
 use kybern_core::knowledge::{KnowledgeAct, KnowledgeStatus};
 use kybern_core::ports::KnowledgeFilter;
 use kybern_engine::knowledge::NewDocument;
-use kybern_engine::models::Caller as ModelCaller;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use utoipa::ToSchema;
@@ -158,12 +157,13 @@ pub(crate) async fn list(
 pub(crate) async fn search(
     State(state): State<AppState>,
     Caller(actor): Caller,
+    asked: Asked,
     query: QueryArgs,
 ) -> ApiResult<Json<Value>> {
     let query = query.only(&["query", "limit"])?;
     let limit = query.number("limit", 1..=MAX_FOUND)?.and_then(|limit| usize::try_from(limit).ok()).unwrap_or(10);
     let question = query.get("query").unwrap_or_default();
-    let found = state.engine.search_knowledge(&ModelCaller::of(&actor), question, limit).await?;
+    let found = state.engine.search_knowledge(&asked.asks_models(&actor), question, limit).await?;
     let item = |one: &kybern_core::context::Found| json!({"id": one.id, "title": one.title, "text": one.text, "similarity": one.similarity});
     Ok(Json(json!({"items": found.iter().map(item).collect::<Vec<Value>>()})))
 }

@@ -9,7 +9,6 @@ use kybern_core::id::{MemoryId, UserId};
 use kybern_core::memory::{Memory, MemoryCategory, MemoryChange, MemoryStatus, NewMemory, Provenance, Subject};
 use kybern_core::ports::MemoryFilter;
 use kybern_core::time::Timestamp;
-use kybern_engine::models::Caller as ModelCaller;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use utoipa::ToSchema;
@@ -189,6 +188,7 @@ fn of_one(subject: Option<Subject>, kind: Option<&str>) -> ApiResult<()> {
 pub(crate) async fn list(
     State(state): State<AppState>,
     Caller(actor): Caller,
+    asked: Asked,
     query: QueryArgs,
 ) -> ApiResult<Json<Value>> {
     let query = query.only(&["subjectType", "subjectId", "query", "status", "limit", "cursor"])?;
@@ -207,7 +207,7 @@ pub(crate) async fn list(
     if let Some(question) = query.get("query") {
         let limit = usize::try_from(paging.limit).unwrap_or(usize::MAX);
         let of = state.engine.visible_subject(&actor, subject)?;
-        let caller = ModelCaller::of(&actor);
+        let caller = asked.asks_models(&actor);
         let found = state.engine.near_memories(&caller, of, question, limit).await?;
         let items = found.iter().map(|(found, memory)| {
             let mut item = shown(memory)?;

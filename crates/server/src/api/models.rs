@@ -8,7 +8,7 @@ use kybern_core::error::Error;
 use kybern_core::id::ChatId;
 use kybern_core::model::ModelPolicy;
 use kybern_engine::chat::SayRequest;
-use kybern_engine::models::{Ask, Caller as ModelCaller, Route};
+use kybern_engine::models::{Ask, Route};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use utoipa::ToSchema;
@@ -49,12 +49,11 @@ pub(crate) async fn chat(
         return turn(attempt, agent, body).await;
     }
     let (streams, tells_usage, route) = (body.streams(), body.tells_usage(), Route::parse(&body.model));
-    let mut request = body.request()?;
-    request.traceparent = asked.traceparent();
+    let request = body.request()?;
     let models = state.engine.models();
     let ask =
         Ask { route, request, timeouts: models.settings().timeouts, may_fall_back: true, prompt: None, digest: None };
-    let (caller, created) = (ModelCaller::of(&actor), asked.at.as_millis().div_euclid(1_000));
+    let (caller, created) = (asked.asks_models(&actor), asked.at.as_millis().div_euclid(1_000));
     if streams {
         let place = state.streams.take(&actor)?;
         let streaming = models.stream(&caller, ask).await?;
@@ -192,6 +191,7 @@ pub(crate) async fn set_policy(
 pub(crate) async fn embed(
     State(state): State<AppState>,
     Caller(actor): Caller,
+    asked: Asked,
     body: JsonBody<EmbeddingBody>,
 ) -> ApiResult {
     let model = body.value.model.clone();
@@ -199,7 +199,7 @@ pub(crate) async fn embed(
     if let Some(tokens) = tokens {
         request.texts = state.engine.models().texts(&model, tokens).await?;
     }
-    let (embedded, model) = state.engine.models().embed(&ModelCaller::of(&actor), &model, request).await?;
+    let (embedded, model) = state.engine.models().embed(&asked.asks_models(&actor), &model, request).await?;
     let mut response = Json(openai::embedding_list(&embedded, &model, as_base64)).into_response();
     named(&mut response, &model);
     Ok(response)

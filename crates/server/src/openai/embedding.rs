@@ -89,7 +89,7 @@ impl EmbeddingBody {
             Some(problem) => Err(problem),
             None => {
                 let (dimensions, user) = (self.dimensions, self.user);
-                let request = EmbedRequest { model: String::new(), texts, dimensions, user };
+                let request = EmbedRequest { texts, dimensions, user, ..EmbedRequest::default() };
                 Ok(Wanted { request, tokens, as_base64 })
             }
         }

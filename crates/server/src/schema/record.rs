@@ -82,6 +82,8 @@ pub struct OutboxSchema {
     pub task_id: Option<String>,
     /// `pending`, `sending`, `sent`, `kept`, `failed` or `uncertain`.
     pub status: String,
+    /// The trace of the task that made it.
+    pub trace_id: Option<String>,
     /// Tries so far.
     pub attempts: u32,
     /// What went wrong last.

@@ -73,6 +73,18 @@ async fn a_traceparent_is_the_trace_of_the_task() {
 }
 
 #[tokio::test]
+async fn a_model_that_is_asked_at_once_is_told_the_traceparent_of_the_request() {
+    let app = App::start().await;
+    let question = json!({"model": "scripted/echo", "messages": [{"role": "user", "content": "trace"}]});
+    let ask = || Ask::post("/v1/chat/completions").key(&app.ours.operator).json(&question);
+    let told = async |ask| app.send(ask).await.json()["choices"][0]["message"]["content"].as_str().unwrap().to_owned();
+    let given = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
+    assert_eq!(told(ask().header("traceparent", given)).await, given);
+    let (one, other) = (told(ask()).await, told(ask()).await);
+    assert_eq!((one.len(), one == other), (given.len(), false), "a request without one begins its own");
+}
+
+#[tokio::test]
 async fn a_traceparent_is_the_trace_of_what_is_delivered() {
     let app = App::start().await;
     let operator = &app.ours.operator;

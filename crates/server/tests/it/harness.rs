@@ -192,6 +192,7 @@ fn models() -> ModelParts {
                 let begun = ModelEvent::Started { id: "reply-1".to_owned(), model: "echo".to_owned() };
                 Scripted::Pieces(vec![vec![begun, ModelEvent::Text("one moment".to_owned())], Vec::new()], None)
             }
+            "trace" => Scripted::text(request.traceparent.as_deref().unwrap_or_default(), 12, 5),
             said => Scripted::text(&format!("you said: {said}"), 12, 5),
         }
     });

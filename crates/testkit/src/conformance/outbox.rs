@@ -43,6 +43,8 @@ pub async fn outbox_row_and_its_job_come_with_the_commit(h: Harness) {
     w.commit(&lease, commit).await;
     let stored = w.store().outbox_message(home.scope, message.id).await.unwrap().unwrap();
     assert_eq!((&stored.message, stored.task_id, stored.status), (&message, Some(lease.task()), OutboxStatus::Pending));
+    let task = w.store().task(home.scope, lease.task()).await.unwrap().unwrap();
+    assert_eq!(stored.trace_id, Some(task.trace_id));
     assert_eq!((stored.attempts, stored.error, stored.created_at, stored.sent_at), (0, None, at, None));
     let jobs = w.store().claim_jobs(&WorkerId::new("w"), &Offer::of(10), LONG, w.now()).await.unwrap();
     let told: Vec<_> = jobs.iter().map(|job| (job.kind.as_str(), job.payload.clone(), job.scope())).collect();

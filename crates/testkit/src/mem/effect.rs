@@ -128,9 +128,11 @@ impl State {
     /// A message and the job that sends it.
     fn send(&mut self, tenant: TenantId, task_id: Option<TaskId>, message: NewOutbox, at: Timestamp) {
         let id = message.id;
+        let trace_id = task_id.and_then(|task| self.tasks.get(&task)).map(|row| row.task.trace_id.clone());
         let row = OutboxMessage {
             message,
             task_id,
+            trace_id,
             status: OutboxStatus::Pending,
             attempts: 0,
             error: None,

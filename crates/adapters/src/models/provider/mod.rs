@@ -121,7 +121,7 @@ impl LanguageModel for Provider {
     async fn embed(&self, request: &EmbedRequest, timeouts: ModelTimeouts) -> Result<Embedded, ModelFailure> {
         let answered = async {
             let wire = embedding::encode(request, self.format, self.quirks)?;
-            embedding::decode(&self.ask(wire, None, timeouts).await?, request)
+            embedding::decode(&self.ask(wire, request.traceparent.as_deref(), timeouts).await?, request)
         };
         answered.await.map_err(|failure| self.named(failure))
     }

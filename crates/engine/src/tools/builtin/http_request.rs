@@ -8,6 +8,7 @@ use kybern_core::ports::{HttpBody, HttpFailure, HttpRequest, HttpResponse, Tool,
 use kybern_core::task::EffectClass;
 use kybern_core::time::Millis;
 use kybern_core::tool::{Needs, Reach, Risk, ToolFailure, ToolOutcome, ToolSpec};
+use kybern_core::trace::traceparent;
 use serde_json::{Map, Value, json};
 
 use super::{http_headers, text};
@@ -102,8 +103,10 @@ impl Tool for HttpCall {
         if self.effect_of(&args) != EffectClass::Read && !has(&headers, "Idempotency-Key") {
             headers.push(("Idempotency-Key".to_owned(), context.key.clone()));
         }
-        if !has(&headers, "traceparent") {
-            headers.push(("traceparent".to_owned(), format!("00-{}-{}-01", context.trace_id, span_id(&context.key))));
+        if !has(&headers, "traceparent")
+            && let Some(traceparent) = traceparent(&context.trace_id, &context.key)
+        {
+            headers.push(("traceparent".to_owned(), traceparent));
         }
         let body = match (args.get("json"), args.get("text").and_then(Value::as_str)) {
             (Some(json), _) if !json.is_null() => HttpBody::Json(json.clone()),
@@ -175,9 +178,4 @@ fn unscrubbed(failure: HttpFailure) -> ToolFailure {
             ToolFailure::permanent(message).code(ErrorCode::PayloadTooLarge).unknown()
         }
     }
-}
-
-/// A span id that is the same for every try of a call: 16 hex digits.
-fn span_id(key: &str) -> String {
-    blake3::hash(key.as_bytes()).to_hex().chars().take(16).collect()
 }
