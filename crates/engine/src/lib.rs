@@ -6,6 +6,7 @@
 pub mod agent;
 pub mod approval;
 pub mod audit;
+mod beside;
 mod breaker;
 pub mod budget;
 pub mod chat;

@@ -19,6 +19,10 @@ const LED_TO: f64 = 0.72;
 const REPEATED: f64 = 0.7;
 /// Bytes between a label and the word that leads to its name.
 const MAX_BETWEEN: usize = 120;
+/// The most bytes of a text in which a name is looked for that begins there: a text says such words without an end.
+const LONGEST_NAME: usize = 256;
+/// The most places at which a label is looked behind.
+const MAX_PLACES: usize = 200;
 /// Words with which labels end that a name follows.
 const LEADS: [&str; 3] = [" for", " on", " de"];
 /// Words that end no name.
@@ -305,7 +309,7 @@ fn led_to(body: &str, labels: &[String]) -> Vec<Named> {
     let heads = labels.iter().filter_map(|label| LEADS.iter().find_map(|lead| Some((label.strip_suffix(lead)?, lead))));
     // A label of one word, such as `quote for`, is too common to lead far.
     for (head, lead) in heads.filter(|(head, _)| head.contains(' ')) {
-        for (at, _) in small.match_indices(head) {
+        for (at, _) in small.match_indices(head).take(MAX_PLACES) {
             let from = at + head.len();
             let mut end = small.len().min(from + MAX_BETWEEN);
             while !small.is_char_boundary(end) {
@@ -350,7 +354,8 @@ fn repeated(body: &str, subject: &str) -> Vec<Named> {
 
 /// The name that begins at a byte, as far as it goes on its line.
 fn name_at(body: &str, at: usize) -> Option<Named> {
-    let line = body.get(at..)?.split('\n').next()?;
+    let rest = body.get(at..)?;
+    let line = rest.get(..rest.floor_char_boundary(LONGEST_NAME))?.split('\n').next()?;
     let whole = names(line).filter(|named| named.start == 0).max_by_key(|named| named.name.len())?;
     // Whoever goes on with `I` speaks of himself.
     let name = whole.name.strip_suffix(" I").unwrap_or(&whole.name);

@@ -3,6 +3,7 @@
 //! Document 0 is the message itself; the others have their attachment's number. Originals and inline pictures are
 //! no documents.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use jiff::civil::Date;
@@ -71,16 +72,11 @@ impl ReadDocument {
 
     /// The items of a list, each with its fields, in order.
     pub(crate) fn items(&self, group: &str) -> Vec<Vec<&ExtractedField>> {
-        let mut items: Vec<(u32, Vec<&ExtractedField>)> = Vec::new();
+        let mut items: BTreeMap<u32, Vec<&ExtractedField>> = BTreeMap::new();
         for field in self.extraction.fields.iter().filter(|field| field.group.as_deref() == Some(group)) {
-            let number = field.item.unwrap_or(0);
-            match items.iter_mut().find(|(n, _)| *n == number) {
-                Some((_, fields)) => fields.push(field),
-                None => items.push((number, vec![field])),
-            }
+            items.entry(field.item.unwrap_or(0)).or_default().push(field);
         }
-        items.sort_by_key(|(n, _)| *n);
-        items.into_iter().map(|(_, fields)| fields).collect()
+        items.into_values().collect()
     }
 }
 

@@ -17,6 +17,17 @@ use crate::tools::{Asks, Prepared, hash_args, schema};
 /// The most characters of a value in a reason.
 const SHOWN: usize = 200;
 
+/// Whether a value names a secret, at any depth.
+fn names_secret(value: &Value) -> bool {
+    match value {
+        Value::Object(members) => {
+            members.get("secret").is_some_and(Value::is_string) || members.values().any(names_secret)
+        }
+        Value::Array(items) => items.iter().any(names_secret),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => false,
+    }
+}
+
 /// Whether a model that has read what strangers wrote wants something done that cannot be undone, or something said to
 /// somebody: nobody can say whose wish it is, and whoever gets the message takes it for the server's.
 fn is_led_astray(node: &Node, prepared: &Prepared) -> bool {
@@ -34,12 +45,16 @@ pub(super) fn confirmation(
 ) -> Option<Draft> {
     let node = run.walk.node(index);
     let spec = prepared.spec();
-    let risky: Vec<&str> = spec.destinations.iter().filter(|name| tainted.contains(name)).map(String::as_str).collect();
+    let names_secret = |name: &&String| spec.needs.secrets && prepared.args.get(*name).is_some_and(names_secret);
+    let led = spec.destinations.iter().filter(|name| tainted.contains(name));
+    let secret = tainted.iter().filter(|name| !spec.destinations.contains(name)).filter(names_secret);
+    let risky: Vec<&str> = led.chain(secret).map(String::as_str).collect();
     let reason = match (risky.first(), prepared.asks) {
         (Some(first), _) => {
             let value = prepared.args.get(*first).map(Value::to_string).unwrap_or_default();
             let value: String = value.chars().take(SHOWN).collect();
-            format!("{} would go to {first} = {value}, which comes from a message, a document or the web", spec.key)
+            let verb = if spec.destinations.iter().any(|name| name == first) { "go to" } else { "send the secret in" };
+            format!("{} would {verb} {first} = {value}, which comes from a message, a document or the web", spec.key)
         }
         (None, Some(Asks::Risk)) => {
             format!(

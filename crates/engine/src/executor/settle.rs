@@ -377,9 +377,11 @@ impl Run {
                 let attached = Box::pin(super::turn::attached(self, turn)).await;
                 effects.extend(attached.map(Box::new).map(Effect::Attach));
             }
+        }
+        if let (TaskChange::End(_), Some(user)) = (&change, self.task.user) {
             let memories = super::turn::suggestions(&self.walk);
-            if let (Some(user), false) = (self.task.user, memories.is_empty()) {
-                let said = Suggestions { task: self.task.id, user, turn, memories };
+            if !memories.is_empty() {
+                let said = Suggestions { task: self.task.id, user, turn: self.turn(), memories };
                 effects.push(Effect::Enqueue(Box::new(said.job(JobId::from_uuid(self.inner.ids.next()), now))));
             }
         }

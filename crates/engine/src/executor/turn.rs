@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use kybern_core::agent::{AskedCall, Called, Move, TurnFinish, TurnLimits, TurnStart};
+use kybern_core::agent::{AgentDraft, AskedCall, Called, Move, TurnFinish, TurnLimits, TurnStart};
 use kybern_core::chat::{Attached, TURN_STEP, TurnRef};
 use kybern_core::error::{Error, ErrorCode, Result};
 use kybern_core::model::ModelMessage;
@@ -25,7 +25,7 @@ use super::taint::argument_is_tainted;
 use super::turn_reply::{Answer, replied_with};
 use super::turn_rounds::{Rounds, rounds};
 use super::walk::Walk;
-use crate::agent::{Came, Files, Gathered, Question, Subject, keep_short, transcript};
+use crate::agent::{Came, Files, Gathered, MAX_SUGGESTIONS, Question, SUGGEST_MEMORY, Subject, keep_short, transcript};
 
 /// In the metadata of a question that was not asked: how the turn ended instead.
 const FINISH: &str = "finish";
@@ -60,13 +60,20 @@ pub(super) fn begin(run: &Run, index: usize, agent: &str, written: &Value) -> Be
         max_tokens: found.draft.max_tokens,
         temperature: found.draft.temperature,
         limits: within(found.draft.limits, node.spec.timeout),
-        tools: crate::agent::tools::named(run.inner.catalog.registry(), &found.draft).keys,
+        tools: tools_of(run, &found.draft),
         text,
         after: seen.iter().map(|index| run.walk.node(*index).id.clone()).collect(),
         tainted: shown_tainted || argument_is_tainted(run, index, written),
     };
     let entry = JournalEntry::Opened(Opening::Turn(Box::new(start)));
     Begun::Rows(Draft::row(RowDraft::of(node, 0, String::new(), entry)))
+}
+
+/// The tools of an agent in this task. Where there is no user, there is nobody to remember anything of.
+fn tools_of(run: &Run, draft: &AgentDraft) -> Vec<String> {
+    let mut tools = crate::agent::tools::named(run.inner.catalog.registry(), draft).keys;
+    tools.retain(|tool| tool != SUGGEST_MEMORY || run.task.user.is_some());
+    tools
 }
 
 /// The limits of a turn in a step that may give it less time than its agent has.
@@ -326,10 +333,18 @@ pub(super) async fn attached(run: &Run, turn: TurnRef) -> Option<Attached> {
     (!files.is_empty()).then_some(Attached { chat_id: turn.chat_id, message_id: turn.message_id, transcript })
 }
 
-/// What the turn of a conversation would remember.
+/// What the agents of a task would remember of its user, all of them together as much as one may.
 pub(super) fn suggestions(walk: &Walk) -> Vec<String> {
-    let known = walk.find(&StepId::trusted(TURN_STEP)).and_then(|index| rounds(walk, index));
-    known.map(|known| known.suggestions()).unwrap_or_default()
+    let mut all: Vec<String> = Vec::new();
+    for index in walk.in_plan_order() {
+        let known = rounds(walk, index).map(|known| known.suggestions()).unwrap_or_default();
+        for memory in known {
+            if all.len() < MAX_SUGGESTIONS && !all.contains(&memory) {
+                all.push(memory);
+            }
+        }
+    }
+    all
 }
 
 /// The rows that end every open turn of a task that was cancelled: what there is stays.

@@ -1,5 +1,4 @@
-//! The job that notes what a turn's model would remember. It follows the end of the turn, so the answer does not wait for
-//! it, and it is tried again until it is done: what was noted already is not noted twice.
+//! The job that notes what the agents of a task would remember. It follows the end of the task, so nobody waits for it, and it is tried again until it is done: what was noted already is not noted twice.
 
 use kybern_core::chat::TurnRef;
 use kybern_core::error::ErrorCode;
@@ -24,7 +23,9 @@ pub(crate) const SUGGEST_JOB: &str = "memory.suggest";
 pub(crate) struct Suggestions {
     pub(crate) task: TaskId,
     pub(crate) user: UserId,
-    pub(crate) turn: TurnRef,
+    /// The turn of a conversation; `None` when the steps of a plan said it.
+    #[serde(default)]
+    pub(crate) turn: Option<TurnRef>,
     pub(crate) memories: Vec<String>,
 }
 
@@ -59,8 +60,8 @@ impl Engine {
         for memory in &said.memories {
             let provenance = Provenance {
                 task: Some(said.task),
-                chat: Some(said.turn.chat_id),
-                message: Some(said.turn.answer_id),
+                chat: said.turn.map(|turn| turn.chat_id),
+                message: said.turn.map(|turn| turn.answer_id),
                 tool: Some(crate::agent::SUGGEST_MEMORY.to_owned()),
             };
             let new = NewMemory { provenance, pending: true, ..NewMemory::fact(Subject::User(said.user), memory) };

@@ -6,9 +6,9 @@ use std::sync::Arc;
 use kybern_core::task::StepOutcome;
 use minijinja::value::{Enumerator, Object, ObjectRepr, Value as Jinja};
 use serde_json::{Map, Value};
-use tokio::runtime::{Handle, RuntimeFlavor};
 
 use super::value::{Members, convert, text};
+use crate::beside::beside_the_runtime;
 
 /// One step as expressions see it.
 #[derive(Clone, Debug)]
@@ -45,9 +45,7 @@ impl Context {
     /// Computes something that reads it. A filter over megabytes takes a moment, and there may be many: the runtime moves
     /// everything else on this thread to another one first.
     pub(super) fn beside_the_runtime<T>(&self, compute: impl FnOnce() -> T) -> T {
-        let moves =
-            || Handle::try_current().is_ok_and(|runtime| runtime.runtime_flavor() == RuntimeFlavor::MultiThread);
-        if self.weight > LIGHT && moves() { tokio::task::block_in_place(compute) } else { compute() }
+        if self.weight > LIGHT { beside_the_runtime(compute) } else { compute() }
     }
 
     pub(super) fn root(&self, numeric: bool) -> Jinja {

@@ -25,6 +25,7 @@ use super::grant::Grant;
 use super::prepared::{Asks, Prepared};
 use super::refusal::Refusal;
 use super::schema;
+use crate::beside::polled_beside_the_runtime;
 
 /// The one door.
 pub struct ToolService {
@@ -121,7 +122,14 @@ impl ToolService {
         timeout: Millis,
     ) -> Result<ToolOutcome, ToolFailure> {
         let call = prepared.tool.call(context, prepared.args.clone());
-        let outcome = match tokio::time::timeout(timeout.as_duration(), call).await {
+        // What reads a task's message and documents computes over what strangers wrote, and may for a while.
+        let needs = &prepared.spec().needs;
+        let outcome = if needs.task || needs.documents {
+            tokio::time::timeout(timeout.as_duration(), polled_beside_the_runtime(call)).await
+        } else {
+            tokio::time::timeout(timeout.as_duration(), call).await
+        };
+        let outcome = match outcome {
             Ok(outcome) => outcome?,
             Err(_elapsed) => {
                 let message = format!("{} took longer than {timeout}", prepared.spec().key);

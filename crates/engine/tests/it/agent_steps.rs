@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use kybern_core::agent::AgentDraft;
 use kybern_core::error::ErrorCode;
+use kybern_core::memory::{MemoryStatus, Subject};
 use kybern_core::model::ModelFailureKind;
+use kybern_core::ports::MemoryStore as _;
 use kybern_core::task::{JournalEntry, JournalRow, TaskStatus, WaitKind};
 use kybern_core::time::Millis;
 use kybern_engine::task::SubmitRequest;
@@ -159,4 +161,39 @@ fn a_step_may_give_a_turn_less_time_than_its_agent_has_and_never_more() {
             assert_eq!((task.status, task.error.map(|error| error.code)), (failed, code), "{timeout}");
         });
     }
+}
+
+#[test]
+fn what_a_steps_agent_would_remember_waits_for_the_users_yes() {
+    let memory = "Ships to Ohio on Mondays.";
+    let model = scripted(vec![calls(&[("suggest_memory", json!({"memory": memory}))]), says("Noted.")]);
+    let world = World::with([]).asking(provider(&model)).employing([helper(&["suggest_memory"])]);
+    world.run(async |live| {
+        let task = live.begin(plan(json!([ask("helper")])), json!({})).await;
+        live.proven(task).await;
+        let subject = Subject::User(live.world.actor.user().unwrap());
+        let noted = live.find(async || {
+            let all = live.world.store.memories_of(live.world.scope(), subject);
+            live.world.look(all).await.unwrap().into_iter().next().map(|(memory, _)| memory)
+        });
+        let noted = noted.await;
+        assert_eq!((noted.content.as_str(), noted.status), (memory, MemoryStatus::Pending));
+        assert_eq!((noted.provenance.task, noted.provenance.chat), (Some(task), None));
+    });
+}
+
+#[test]
+fn for_a_task_of_nobody_an_agent_has_nobody_to_remember_anything_of() {
+    let model = scripted(vec![says("Seven boxes.")]);
+    let intents = FixedIntent::new().when("boxes", "test.plan", 0.9);
+    let world = World::with([]).asking(provider(&model)).employing([helper(&["suggest_memory", "t.echo"])]);
+    world.knowing(CountedIntent { table: intents, ..CountedIntent::default() }).run(async |live| {
+        live.put(plan(json!([ask("helper")]))).await;
+        let letter = json!({"id": "1@example.com", "subject": "A question", "text": "How many boxes?"});
+        let nobody = live.engine.channel_actor(live.world.scope().tenant(), "email", live.world.actor.request());
+        let received = live.engine.receive_email(&nobody, letter.to_string().into(), None).await.unwrap();
+        assert_eq!(live.proven(received.task_id).await.status, TaskStatus::Completed);
+        let offered: Vec<String> = model.asked().last().unwrap().functions.iter().map(|one| one.name.clone()).collect();
+        assert_eq!(offered, ["t__echo"]);
+    });
 }

@@ -249,3 +249,30 @@ fn a_failure_in_our_own_words_asks_nobody() {
         assert_eq!((task.status, caller.count()), (TaskStatus::Completed, 1));
     });
 }
+
+#[test]
+fn which_secret_goes_out_is_nothing_that_a_stranger_decides_wherever_it_is_named() {
+    let channel = |payload: Value| SubmitRequest {
+        plan_key: Some("test.sends".to_owned()),
+        channel: Channel::Web,
+        payload,
+        ..SubmitRequest::text("x")
+    };
+    let headers = [json!({"X-Ref": "{{ task.payload.ref }}"}), json!("{{ task.payload.all }}")];
+    for headers in headers {
+        World::new().run(async |live| {
+            let args = json!({"method": "POST", "url": "http://out.test/x", "headers": headers});
+            live.put(json!({"key": "test.sends", "steps": [step("send", "core.http_request", args)]})).await;
+            let names = json!({"ref": {"secret": "crm"}, "all": {"X-Ref": {"secret": "crm"}}});
+            let id = live.try_submit(channel(names)).await.unwrap().id;
+            let task = live.rest(id).await;
+            assert_eq!(kinds(&task), [WaitKind::Confirmation], "{headers}");
+            assert!(wait(&task).reason.contains("would send the secret in headers"), "{}", wait(&task).reason);
+            assert!(live.world.wire.requests().is_empty());
+            // A text is a text, whoever wrote it.
+            let text = json!({"ref": "crm", "all": {"X-Ref": "crm"}});
+            let id = live.try_submit(channel(text)).await.unwrap().id;
+            assert_eq!(live.proven(id).await.status, TaskStatus::Completed, "{headers}");
+        });
+    }
+}

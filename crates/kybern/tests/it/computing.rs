@@ -65,3 +65,44 @@ async fn a_search_without_an_end_stops_no_other_request_and_is_given_up() {
     .await;
     assert_eq!(answer["output"]["result"], "abc");
 }
+
+/// Mails that say one thing again and again, each as long as a long letter.
+fn floods() -> Vec<String> {
+    let again = |piece: &dyn Fn(usize) -> String| {
+        let mut text = "Please send the loss runs.\r\n\r\n".to_owned();
+        let mut n = 0;
+        while text.len() < 40 << 10 {
+            text.push_str(&piece(n));
+            n += 1;
+        }
+        text
+    };
+    vec![
+        again(&|_| "loss runs now for A B ".to_owned()),
+        again(&|_| "Please send the loss runs for policy CP-20418. ".to_owned()),
+        again(&|n| format!("Policy number: CP-{n:05}\r\n")),
+        again(&|n| format!("BA{n:06}. ")),
+    ]
+}
+
+#[tokio::test]
+async fn mails_that_say_one_thing_again_and_again_stop_no_other_request() {
+    let site = Site::sqlite().with("TOKIO_WORKER_THREADS", "2");
+    let server = site.start();
+    let client = server.client();
+    let mut tasks = Vec::new();
+    for (n, text) in floods().into_iter().enumerate() {
+        for copy in 0..2 {
+            let head =
+                format!("From: s@example.com\r\nTo: d@example.com\r\nSubject: loss runs\r\nMessage-ID: <{n}.{copy}@x>");
+            let raw = format!("{head}\r\nContent-Type: text/plain\r\n\r\n{text}");
+            let received = client.ok(&Ask::post("/api/inbound/email", "message/rfc822", raw)).await;
+            tasks.push(crate::server::client::text(&received["taskId"]));
+        }
+    }
+    stays_alive(&server).await;
+    for id in &tasks {
+        let task = client.rest(id).await;
+        assert_ne!(task["status"], "failed", "{task}");
+    }
+}

@@ -138,16 +138,25 @@ pub(super) fn named_beside(names: &Names, document: &ReadDocument) -> Vec<Beside
         }
         // Of two that overlap the one that was read as a policy's number counts.
         numbers.sort_unstable_by_key(|(start, _, is_loose, _)| (*start, *is_loose));
-        let read: Vec<(usize, usize)> =
-            numbers.iter().filter(|number| !number.2).map(|number| (number.0, number.1)).collect();
-        numbers
-            .retain(|(start, end, is_loose, _)| !is_loose || read.iter().all(|(from, to)| end <= from || to <= start));
+        // Where each begins that was read, and how far those reach that begin no later.
+        let mut reach = 0;
+        let read = numbers.iter().filter(|number| !number.2).map(|number| {
+            reach = reach.max(number.1);
+            (number.0, reach)
+        });
+        let read: Vec<(usize, usize)> = read.collect();
+        let overlaps = |start: usize, end: usize| {
+            let before = read.partition_point(|(from, _)| *from < end);
+            before.checked_sub(1).and_then(|last| read.get(last)).is_some_and(|(_, reach)| *reach > start)
+        };
+        numbers.retain(|(start, end, is_loose, _)| !is_loose || !overlaps(*start, *end));
         numbers.dedup_by(|second, first| second.0 < first.1);
         let sole = LazyCell::new(|| only(&names.all_in(&page.text)));
         let forms: HashSet<String> = numbers.iter().filter(|number| !number.2).map(|number| form(number.3)).collect();
         for (from, to) in sentences(&page.text) {
+            let begin = |at: usize| numbers.partition_point(|number| number.0 < at);
             let within: Vec<_> =
-                numbers.iter().filter(|(start, end, ..)| (from..to).contains(start) && *end <= to).copied().collect();
+                numbers[begin(from)..begin(to)].iter().filter(|number| number.1 <= to).copied().collect();
             if !within.is_empty() {
                 // What is written just like a policy's number of this text is one: `sorry, it is BA4402178`.
                 let alike = within.iter().all(|number| number.2 && forms.contains(&form(number.3)));

@@ -1,5 +1,8 @@
 //! The policies that documents describe, each once, merged over all documents by policy number.
 
+use std::collections::hash_map::Entry;
+use std::collections::{BTreeSet, HashMap};
+
 use kybern_core::model::{ExtractedField, FieldSource};
 use serde_json::{Map, Value, json};
 
@@ -155,20 +158,18 @@ impl Policy {
 
 /// All policies of all documents, after a person's corrections, which come first and so win.
 pub(super) fn merged(read: &[ReadDocument], insurers: &Insurers, corrections: &[Map<String, Value>]) -> Vec<Policy> {
-    let mut all: Vec<Policy> = Vec::new();
+    let mut all = ByNumber::default();
     let corrected = corrections.iter().filter_map(Policy::from_json);
     for policy in corrected.chain(read.iter().flat_map(|document| insured_by(document, insurers))) {
         // What a person has said settles what else was a slip.
-        let key = policy.key();
-        let is_slip = |known: &Policy| known.confidence.is_none() && is_swapped(known.key().as_bytes(), key.as_bytes());
-        if all.iter().any(is_slip) && policy.confidence.is_some() && all.iter().all(|known| known.key() != key) {
+        let is_slip =
+            || swapped(&policy.key()).any(|other| all.get(&other).is_some_and(|one| one.confidence.is_none()));
+        if policy.confidence.is_some() && all.get(policy.key().as_bytes()).is_none() && is_slip() {
             continue;
         }
-        match all.iter_mut().find(|known| known.key() == policy.key()) {
-            Some(known) => known.learn(policy),
-            None => all.push(policy),
-        }
+        all.add(policy);
     }
+    let mut all = all.policies;
     // A message that names one insurer means it, where its papers name none.
     if let Some(only) = insurers.only_one_in(0) {
         all.iter_mut().for_each(|policy| {
@@ -181,19 +182,52 @@ pub(super) fn merged(read: &[ReadDocument], insurers: &Insurers, corrections: &[
 /// Pairs of numbers in different places of which one is the other with two neighbours swapped, as a slip of the pen
 /// makes it; the first [`MAX_SLIPS`].
 pub(super) fn slips(policies: &[Policy]) -> Vec<(&Policy, &Policy)> {
-    let others = |at: usize| policies[at + 1..].iter();
-    let pairs = policies.iter().enumerate().flat_map(|(at, policy)| others(at).map(move |other| (policy, other)));
+    let places: HashMap<Vec<u8>, usize> =
+        policies.iter().enumerate().map(|(at, policy)| (policy.key().into_bytes(), at)).collect();
+    let pairs = policies.iter().enumerate().flat_map(|(at, policy)| {
+        let others = swapped(&policy.key()).filter_map(|other| places.get(&other).copied());
+        let later: BTreeSet<usize> = others.filter(|other| *other > at).collect();
+        later.into_iter().map(move |other| (policy, &policies[other]))
+    });
     let is_slip = |(one, other): &(&Policy, &Policy)| {
         let apart = one.documents.iter().all(|n| !other.documents.contains(n));
-        let read = one.confidence.is_some() || other.confidence.is_some();
-        read && apart && is_swapped(one.key().as_bytes(), other.key().as_bytes())
+        apart && (one.confidence.is_some() || other.confidence.is_some())
     };
     pairs.filter(is_slip).take(MAX_SLIPS).collect()
 }
 
-fn is_swapped(one: &[u8], other: &[u8]) -> bool {
-    let differ: Vec<usize> = (0..one.len().min(other.len())).filter(|at| one[*at] != other[*at]).collect();
-    one.len() == other.len() && matches!(differ[..], [a, b] if b == a + 1 && one[a] == other[b] && one[b] == other[a])
+/// What a key becomes when two neighbours of it are swapped that differ.
+fn swapped(key: &str) -> impl Iterator<Item = Vec<u8>> + use<> {
+    let key = key.as_bytes().to_vec();
+    (1..key.len()).filter_map(move |at| {
+        let mut other = key.clone();
+        other.swap(at - 1, at);
+        (other != key).then_some(other)
+    })
+}
+
+/// Policies in their order, each number once. A paper may list thousands.
+#[derive(Default)]
+struct ByNumber {
+    policies: Vec<Policy>,
+    places: HashMap<Vec<u8>, usize>,
+}
+
+impl ByNumber {
+    fn get(&self, key: &[u8]) -> Option<&Policy> {
+        self.places.get(key).map(|at| &self.policies[*at])
+    }
+
+    /// Adds a policy, or takes over what is new in it.
+    fn add(&mut self, policy: Policy) {
+        match self.places.entry(policy.key().into_bytes()) {
+            Entry::Occupied(known) => self.policies[*known.get()].learn(policy),
+            Entry::Vacant(free) => {
+                free.insert(self.policies.len());
+                self.policies.push(policy);
+            }
+        }
+    }
 }
 
 /// The policies of one document, with the insurers that their codes or the document's words mean.
@@ -296,16 +330,13 @@ pub(super) fn number_places(document: &ReadDocument) -> Vec<(&FieldSource, &str)
 /// The policies of one document. What the document says once, outside the list, holds for all of them; an item
 /// without a number belongs to the only policy that has one, or to none.
 fn of_document(document: &ReadDocument) -> Vec<Policy> {
-    let mut numbered: Vec<Policy> = Vec::new();
+    let mut numbered = ByNumber::default();
     let mut nameless: Vec<Policy> = Vec::new();
     for item in document.items(GROUP).into_iter().filter(|item| !is_declined(item)) {
         let policy = of_fields(&item, document);
-        match numbered.iter_mut().find(|known| known.key() == policy.key()) {
-            _ if policy.key().is_empty() => nameless.push(policy),
-            Some(known) => known.learn(policy),
-            None => numbered.push(policy),
-        }
+        if policy.key().is_empty() { nameless.push(policy) } else { numbered.add(policy) }
     }
+    let mut numbered = numbered.policies;
     let single: Vec<&ExtractedField> = document.single().collect();
     let mut shared = of_fields(&single, document);
     if numbered.is_empty() && !shared.key().is_empty() {

@@ -100,6 +100,13 @@ pub(crate) async fn sms(
                 format!("x-twilio-signature does not fit: it is checked for {url} and the token of [webhooks.sms]");
             return Err(unauthenticated(message));
         }
+        // The signature covers names and values without anything between them: a longer id could swallow the field
+        // behind it, and the same message would be a new one.
+        let sid = form.iter().find(|(name, _)| name == "MessageSid").map(|(_, sid)| sid.as_str());
+        if !sid.is_some_and(is_message_sid) {
+            let message = "MessageSid of a signed message must be SM or MM and 32 lower-case hex digits";
+            return Err(Problem::invalid("/MessageSid", message));
+        }
         actor.get_or_insert_with(|| auth::source_actor(&state, GATEWAY, source, &asked));
     }
     if let Some(problem) = Problem::invalid_all(sms_faults(&form)) {
@@ -107,6 +114,13 @@ pub(crate) async fn sms(
     }
     let actor = actor.ok_or_else(no_source)?;
     Ok(received(&state.engine.receive_sms(&actor, form, asked.trace_id.clone()).await?))
+}
+
+/// Whether a text is an id that Twilio gives a message.
+fn is_message_sid(text: &str) -> bool {
+    let digits = text.strip_prefix("SM").or_else(|| text.strip_prefix("MM"));
+    let is_hex = |byte: u8| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte);
+    digits.is_some_and(|digits| digits.len() == 32 && digits.bytes().all(is_hex))
 }
 
 fn sms_faults(form: &[(String, String)]) -> Vec<Detail> {

@@ -143,13 +143,21 @@ async fn a_callback_for_nothing_is_not_found() {
     app.send(ask).await.refused(404, "NOT_FOUND", "an unknown delegation");
 }
 
+/// An id as Twilio gives it.
+const MESSAGE_SID: &str = "SM0123456789abcdef0123456789abcdef";
+
 /// A text message as Twilio sends it, with what it signs with `token` over `url`.
 fn text_message(url: &str, token: &str, body: &str) -> Ask {
-    let fields = [("Body", body), ("From", "+15550100"), ("MessageSid", "SM1"), ("To", "+15550199")];
+    let fields =
+        [("Body", body), ("From", "+15550100"), ("MessageSid", MESSAGE_SID), ("NumMedia", "0"), ("To", "+15550199")];
     let signature = sms::sign(token, url, &fields.map(|(name, value)| (name.to_owned(), value.to_owned())));
+    signed_form(url, &fields, &signature)
+}
+
+fn signed_form(url: &str, fields: &[(&str, &str)], signature: &str) -> Ask {
     let form = url::form_urlencoded::Serializer::new(String::new()).extend_pairs(fields).finish();
     let path = url.strip_prefix("http://127.0.0.1:7171").unwrap();
-    Ask::post(path).header("x-twilio-signature", &signature).body("application/x-www-form-urlencoded", form)
+    Ask::post(path).header("x-twilio-signature", signature).body("application/x-www-form-urlencoded", form)
 }
 
 #[tokio::test]
@@ -171,4 +179,18 @@ async fn a_text_message_that_its_gateway_has_signed_needs_no_key() {
     app.send(unsigned()).await.refused(401, "UNAUTHENTICATED", "neither a key nor a signature");
     app.send(unsigned().key(&app.ours.viewer)).await.refused(403, "PERMISSION_DENIED", "a key that may only read");
     assert_eq!(app.send(unsigned().key(&app.ours.operator)).await.status, 202);
+}
+
+#[tokio::test]
+async fn a_signed_text_message_is_not_new_because_its_fields_are_cut_elsewhere() {
+    let app = App::start().await;
+    let url = "http://127.0.0.1:7171/api/inbound/sms";
+    assert_eq!(app.send(text_message(url, GATEWAY_TOKEN, "See you at 3")).await.status, 202);
+    // The signature covers names and values one after the other, so these have the same.
+    let longer = format!("{MESSAGE_SID}NumMedia0");
+    let fields =
+        [("Body", "See you at 3"), ("From", "+15550100"), ("MessageSid", longer.as_str()), ("To", "+15550199")];
+    let signature = sms::sign(GATEWAY_TOKEN, url, &fields.map(|(name, value)| (name.to_owned(), value.to_owned())));
+    let refused = app.send(signed_form(url, &fields, &signature)).await;
+    refused.refused(400, "VALIDATION_ERROR", "an id that swallows the field behind it");
 }

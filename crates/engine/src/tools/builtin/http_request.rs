@@ -56,7 +56,7 @@ impl HttpCall {
                 risk: Risk::R2,
                 category: ToolCategory::NetworkWrite,
                 timeout: Millis::from_secs(60),
-                // Which secret goes out is nothing that a stranger decides.
+                // Which secret goes out is nothing that a stranger decides; for that of a header see `confirm`.
                 destinations: vec!["url".to_owned(), "auth".to_owned()],
                 untrusted_output: true,
                 needs: Needs { http: true, secrets: true, ..Needs::default() },

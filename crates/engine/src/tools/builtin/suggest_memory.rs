@@ -1,5 +1,5 @@
-//! `suggest_memory`: how a model says what should be remembered. In a conversation the turn takes it in and nobody is
-//! called; anywhere else there is nobody of whom to remember it.
+//! `suggest_memory`: how an agent says what should be remembered of the user for whom it works. Its turn takes it in and
+//! nobody is called; a step or a call of its own has `POST /api/memories`.
 
 use async_trait::async_trait;
 use kybern_core::ports::{Tool, ToolContext};
@@ -37,6 +37,6 @@ impl Tool for SuggestMemory {
     }
 
     async fn call(&self, _context: &ToolContext, _args: Map<String, Value>) -> Result<ToolOutcome, ToolFailure> {
-        Err(ToolFailure::permanent("memories are suggested in a conversation: use POST /api/memories elsewhere"))
+        Err(ToolFailure::permanent("agents suggest memories in their turns: use POST /api/memories elsewhere"))
     }
 }
