@@ -16,7 +16,7 @@ mod input;
 mod key;
 mod knowledge;
 mod lesson;
-mod list;
+pub(crate) mod list;
 mod memory;
 mod model;
 mod outbox;
