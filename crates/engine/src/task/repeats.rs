@@ -58,8 +58,8 @@ pub(super) fn confirmed(repeats: &[Repeat], confirm: &[String]) -> Result<()> {
         return Ok(());
     }
     let names: Vec<&str> = open.iter().map(|repeat| repeat.step_id.as_str()).collect();
-    let (names, n) = (names.join(", "), names.len());
-    let message = format!("the fork would make {n} outside writes again: name the steps in confirm: {names}");
+    let message =
+        format!("the fork would make outside writes again, name their steps in confirm: {}", names.join(", "));
     let detail = |repeat: &&Repeat| Detail::new("/confirm", format!("step {}: {}", repeat.step_id, told(repeat)));
     Err(Error::new(ErrorCode::Conflict, message).with_details(open.iter().map(detail).collect()))
 }

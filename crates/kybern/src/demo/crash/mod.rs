@@ -84,13 +84,15 @@ pub(crate) async fn run(options: CrashOptions) -> anyhow::Result<ExitCode> {
     let began = SystemClock.elapsed();
     let ended = storm(&mut victim, &world, &mut springs, &mut screen).await;
     let took = since(began);
-    drop(victim);
+    let database = victim.database();
+    // Where the storm failed there may be none to be ended; its own error says more.
+    drop(victim.kill().await);
     stop.cancel();
     parts.close();
     parts.wait().await;
     let ended = ended.map(|facts| tell(&mut screen, &proof::claims(&facts, KILLS.len()), took));
     if keep {
-        screen.line(format!("kept in {}", folder.display()));
+        screen.line(format!("look into it: kybern --database sqlite:{} task list", database.display()));
     } else {
         std::fs::remove_dir_all(&folder).with_context(|| format!("cannot remove {}", folder.display()))?;
     }

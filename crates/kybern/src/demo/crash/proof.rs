@@ -197,7 +197,7 @@ fn no_question_again(facts: &Facts) -> Claim {
         if lives.len() != asked.len() {
             against.push(format!("{order} was asked about twice by a process that was not killed"));
         }
-        let journaled = facts.task(id).into_iter().flat_map(|task| answered(task)).collect::<Vec<_>>();
+        let journaled = facts.task(id).into_iter().flat_map(answered).collect::<Vec<_>>();
         match (journaled.as_slice(), asked.last()) {
             ([at], Some(last)) => {
                 answers += 1;
