@@ -79,6 +79,9 @@ pub(super) async fn backup(args: BackupArgs, context: &Context) -> Result<ExitCo
 }
 
 pub(super) async fn restore(args: RestoreArgs, context: &Context) -> Result<ExitCode, Failure> {
+    // Opened and closed again: that a name is mistyped is said as such.
+    let there = std::fs::File::open(&args.file);
+    there.map_err(|source| Failure::File { path: args.file.display().to_string(), source })?;
     let config = context.config(None)?;
     Ok(crate::backup::restore(RestoreOptions { config, file: args.file, replace: args.replace }).await?)
 }
