@@ -2,19 +2,16 @@
 //! counts. Both live in the process that kills, so nothing of what they saw dies with the server.
 
 use std::collections::HashSet;
+use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use axum::Router;
-use axum::body::Bytes;
-use axum::extract::State;
-use axum::http::{HeaderMap, StatusCode, Uri};
-use axum::response::{IntoResponse as _, Json, Response};
 use kybern_adapters::clock::SystemClock;
 use kybern_core::ports::Clock as _;
 use kybern_core::time::Timestamp;
 use serde_json::{Value, json};
-use tokio::net::TcpListener;
+use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
+use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
@@ -23,6 +20,9 @@ use crate::serve::spawn;
 
 /// What every prompt and every order calls its order, so that a question can be told from another.
 pub(super) const ORDER: &str = "ORDER-";
+
+/// The longest request that is read.
+const MAX_REQUEST: u64 = 1024 * 1024;
 
 /// When the server is killed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -90,11 +90,12 @@ impl World {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
         let (sprung, springs) = mpsc::unbounded_channel();
         let world = Self { address: listener.local_addr()?, seen: Arc::default(), sprung };
-        let router = Router::new().fallback(answer).with_state(world.clone());
+        let (serving, connections) = (world.clone(), parts.clone());
         spawn(parts, async move {
-            tokio::select! {
-                ended = async { axum::serve(listener, router).await } => drop(ended),
-                () = stop.cancelled() => {}
+            while let Some(Ok((tcp, _))) = stop.run_until_cancelled(listener.accept()).await {
+                let world = serving.clone();
+                // A connection that breaks is one whose process was killed.
+                spawn(&connections, async move { drop(exchange(tcp, &world).await) });
             }
         });
         Ok((world, springs))
@@ -173,19 +174,47 @@ fn spring(seen: &mut Seen, moment: Moment, sprung: &mpsc::UnboundedSender<Moment
     sprung.send(moment).is_ok()
 }
 
-async fn answer(State(world): State<World>, uri: Uri, headers: HeaderMap, body: Bytes) -> Response {
-    let key = headers.get("idempotency-key").and_then(|key| key.to_str().ok()).unwrap_or_default();
-    let answer = match uri.path() {
-        "/orders" => world.received(true, key, &body),
-        "/told" => world.received(false, key, &body),
-        path if path.ends_with("/chat/completions") => world.asked(&body),
-        _other => return StatusCode::NOT_FOUND.into_response(),
+/// One request on a connection of its own, and its answer.
+async fn exchange(mut tcp: TcpStream, world: &World) -> io::Result<()> {
+    let (path, key, body) = request(&mut tcp).await?;
+    let answer = match path.as_str() {
+        "/orders" => world.received(true, &key, &body),
+        "/told" => world.received(false, &key, &body),
+        _model => world.asked(&body),
     };
-    match answer {
-        Some(value) => Json(value).into_response(),
-        // The connection ends with the process at its other end.
-        None => std::future::pending().await,
+    let Some(value) = answer else {
+        // No answer: the connection ends with the process at its other end.
+        return tcp.read(&mut [0]).await.map(|_| ());
+    };
+    let body = value.to_string();
+    let head = format!("HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: {}\r\n", body.len());
+    tcp.write_all(format!("{head}connection: close\r\n\r\n{body}").as_bytes()).await?;
+    tcp.shutdown().await
+}
+
+/// A request's path, `Idempotency-Key` and body. Whoever asks is this program, so no more of HTTP is needed.
+async fn request(tcp: &mut TcpStream) -> io::Result<(String, String, Vec<u8>)> {
+    let mut reader = BufReader::new(tcp.take(MAX_REQUEST));
+    let (mut path, mut key, mut length) = (String::new(), String::new(), 0);
+    loop {
+        let mut line = String::new();
+        if reader.read_line(&mut line).await? == 0 {
+            return Err(io::ErrorKind::UnexpectedEof.into());
+        }
+        let line = line.trim_end();
+        if line.is_empty() {
+            break;
+        }
+        match line.split_once(": ") {
+            Some((name, value)) if name.eq_ignore_ascii_case("idempotency-key") => value.clone_into(&mut key),
+            Some((name, value)) if name.eq_ignore_ascii_case("content-length") => length = value.parse().unwrap_or(0),
+            Some(_other) => {}
+            None => line.split(' ').nth(1).unwrap_or_default().clone_into(&mut path),
+        }
     }
+    let mut body = Vec::new();
+    reader.take(length).read_to_end(&mut body).await?;
+    Ok((path, key, body))
 }
 
 /// The order that a text is about.
