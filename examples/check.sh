@@ -55,4 +55,5 @@ for mode in early twice signed; do
 done
 expect "signed webhook" '"duplicate":false' python3 signed_webhook.py ../samples/webhook/lead.json msg_1
 expect "signed webhook again" '"duplicate":true' python3 signed_webhook.py ../samples/webhook/lead.json msg_1
+expect crash "every claim holds" crash/run.sh "$kybern"
 echo "every example works"

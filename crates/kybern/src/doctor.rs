@@ -106,15 +106,19 @@ pub(crate) async fn run(options: DoctorOptions) -> anyhow::Result<ExitCode> {
         }
         Ok(config) => {
             findings.push(finding("configuration", State::Ok, "every setting can be used", ""));
-            let running = server::server(config, url, api_key, &mut findings).await;
+            let server = server::server(config, url, api_key, &mut findings).await;
             findings.push(master_key(config));
-            findings.extend(database(config, running).await);
-            if !running {
+            let (found, mut tenants) = database(config, server.is_some()).await;
+            findings.extend(found);
+            if let (Some(server), None) = (&server, &tenants) {
+                tenants = server::tenants(server).await;
+            }
+            if server.is_none() {
                 findings.push(listen(config));
             }
             findings.extend(ways_out(config).await);
             findings.push(scans::scans(config));
-            findings.push(retention::retention(config));
+            findings.push(retention::retention(config, tenants.as_deref()));
             findings.push(plans());
             let model = "offline rules: they find intents and fields, and write no prose";
             findings.push(finding("model", State::Ok, model, ""));
@@ -165,15 +169,16 @@ fn master_key(config: &Config) -> Finding {
     }
 }
 
-async fn database(config: &Config, running: bool) -> Vec<Finding> {
+/// What is found of the database, and the names and slugs of its tenants where it could be opened.
+async fn database(config: &Config, running: bool) -> (Vec<Finding>, Option<Vec<String>>) {
     if let DatabaseUrl::Sqlite(path) = &config.database.url
         && !path.exists()
     {
-        return vec![new_file(path)];
+        return (vec![new_file(path)], None);
     }
     // The first start makes the schema and the key; looking makes neither.
     if config.security.master_key.is_none() && !wiring::key_file(config).exists() {
-        return vec![first_start(config).await];
+        return (vec![first_start(config).await], None);
     }
     let found = match wiring::open_store(config).await.map_err(|error| opening::explain(&config.database.url, error)) {
         Ok(opened) => {
@@ -188,12 +193,14 @@ async fn database(config: &Config, running: bool) -> Vec<Finding> {
             );
             let state = if dead > 0 { State::Warning } else { State::Ok };
             let found = opened.store.unreadable(MOST_ROWS).await.map_err(anyhow::Error::from);
-            return vec![finding("database", state, message, ""), rows(found)];
+            let tenants = opened.store.kept_tenants().await.ok();
+            let named = tenants.map(|all| all.into_iter().flat_map(|tenant| [tenant.name, tenant.slug]).collect());
+            return (vec![finding("database", state, message, ""), rows(found)], named);
         }
         // Perhaps it is that server's: then it is well, and asking it is better than asking the file.
         Err(error) if running && format!("{error:#}").contains("process") => {
             let found = finding("database", State::Ok, format!("{error:#}; it is the server that was asked"), "");
-            return std::iter::once(found).chain(rows_beside(config).await).collect();
+            return (std::iter::once(found).chain(rows_beside(config).await).collect(), None);
         }
         Err(error) => {
             let remedy = error.downcast_ref::<OpenError>().and_then(OpenError::remedy).map(str::to_owned);
@@ -201,7 +208,7 @@ async fn database(config: &Config, running: bool) -> Vec<Finding> {
             finding("database", State::Broken, format!("{error:#}"), remedy)
         }
     };
-    vec![found]
+    (vec![found], None)
 }
 
 /// The rows of a file that a running server has: a reader of SQLite disturbs nobody.

@@ -230,7 +230,8 @@ fn open_files() -> anyhow::Result<u64> {
     Ok(soft)
 }
 
-fn spawn(parts: &TaskTracker, part: impl Future<Output = ()> + Send + 'static) {
+/// Runs a part of a server beside the others, until `parts` has waited for it.
+pub(crate) fn spawn(parts: &TaskTracker, part: impl Future<Output = ()> + Send + 'static) {
     #[expect(clippy::disallowed_methods, reason = "the binary's one place for the parts of a server")]
     tokio::spawn(parts.track_future(part));
 }

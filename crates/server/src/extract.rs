@@ -212,7 +212,15 @@ impl FromRequestParts<AppState> for QueryArgs {
 impl QueryArgs {
     /// Refuses parameters that the route does not know, and one that is given twice: a filter that is silently
     /// ignored gives a wrong answer.
-    pub(crate) fn only(self, known: &[&str]) -> ApiResult<Self> {
+    /// A name may be spelt in snake_case, as in bodies.
+    pub(crate) fn only(mut self, known: &[&str]) -> ApiResult<Self> {
+        for (name, _) in &mut self.0 {
+            if !known.contains(&name.as_str())
+                && let Some(meant) = known.iter().find(|known| snake_case(known) == *name)
+            {
+                (*meant).clone_into(name);
+            }
+        }
         for (n, (name, value)) in self.0.iter().enumerate() {
             let path = format!("/{name}");
             if !known.contains(&name.as_str()) {
@@ -255,6 +263,13 @@ impl QueryArgs {
         };
         number.map(Some).ok_or_else(wanted)
     }
+}
+
+/// `waitMs` as `wait_ms`.
+fn snake_case(name: &str) -> String {
+    let spelt =
+        name.chars().map(|c| if c.is_ascii_uppercase() { format!("_{}", c.to_ascii_lowercase()) } else { c.into() });
+    spelt.collect()
 }
 
 /// Refuses a text that is too long, or that no database takes.
@@ -417,5 +432,16 @@ mod tests {
         for bad in ["limits=5", "limit=1&limit=2", "cursor=%00"] {
             assert!(query(bad).is_err(), "{bad}");
         }
+    }
+
+    #[test]
+    fn a_query_takes_snake_case_and_knows_a_name_that_is_given_twice() {
+        let pairs = |names: &[&str]| QueryArgs(names.iter().map(|&name| (name.to_owned(), "5".to_owned())).collect());
+        let only = |names: &[&str]| pairs(names).only(&["waitMs", "limit"]);
+        assert_eq!(
+            only(&["wait_ms", "limit"]).ok().and_then(|args| args.get("waitMs").map(str::to_owned)).as_deref(),
+            Some("5")
+        );
+        assert!(only(&["wait_ms", "waitMs"]).is_err() && only(&["waitms"]).is_err() && only(&["li_mit"]).is_err());
     }
 }

@@ -127,6 +127,9 @@ pub struct StepOutcome {
     /// The effect class of what it called; `None` when it called nothing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub effect: Option<EffectClass>,
+    /// How many messages its commit has put into the outbox.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub sent: u32,
     /// Whether a person let it be tried again although it may have happened before.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub possible_duplicate: bool,
@@ -162,6 +165,7 @@ impl StepOutcome {
             tainted: false,
             begun_earlier: false,
             effect: None,
+            sent: 0,
             possible_duplicate: false,
             injected: Vec::new(),
             reply: None,

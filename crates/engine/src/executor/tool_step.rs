@@ -286,6 +286,7 @@ fn succeeded(run: &Run, call: &Call, outcome: ToolOutcome, now: Timestamp) -> Dr
     let mut finished = StepOutcome::completed(Value::Object(outcome.data));
     finished.tainted = tainted;
     finished.effect = effect_of(call);
+    finished.sent = u32::try_from(outcome.outbox.len()).unwrap_or(u32::MAX);
     finished.possible_duplicate = call.possible_duplicate;
     finished.injected = proposal.injected;
     finished.patch = proposal.patch;

@@ -95,7 +95,13 @@ impl ModelService {
         let known = self.configured();
         if let Some(providers) = &mut policy.providers {
             let unknown = |(n, name): (usize, &String)| {
-                let message = format!("no provider {name:?} is configured; these are: {}", known.join(", "));
+                let message = match known.as_slice() {
+                    [] => format!(
+                        "no provider {name:?} is configured, nor any other: add [providers.{name}] to the server's \
+                         settings, or its key to the environment, and start the server again"
+                    ),
+                    known => format!("no provider {name:?} is configured; these are: {}", known.join(", ")),
+                };
                 (!known.contains(name)).then(|| Detail::new(format!("/providers/{n}"), message))
             };
             let faults: Vec<Detail> = providers.iter().enumerate().filter_map(unknown).collect();

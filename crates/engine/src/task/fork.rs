@@ -12,12 +12,46 @@ use serde_json::Value;
 
 use crate::Engine;
 use crate::executor::Standing;
+use crate::task::repeats::{Repeat, confirmed};
 
 /// Rows that are read at once.
 const PAGE: u32 = 1_000;
 
+/// What a fork is asked for.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Fork {
+    /// The first step that is done anew; from the beginning when it is `None`.
+    pub from_step: Option<String>,
+    /// The steps whose outside writes may be made again.
+    pub confirm: Vec<String>,
+}
+
+impl From<Option<String>> for Fork {
+    fn from(from_step: Option<String>) -> Self {
+        Self { from_step, confirm: Vec::new() }
+    }
+}
+
+/// A task that is forked: its plan, its journal, and what of that a fork takes over.
+struct Origin {
+    task: Task,
+    plan: Option<Arc<FrozenPlan>>,
+    rows: Vec<JournalRow>,
+    kept: Vec<JournalRow>,
+}
+
 impl Engine {
-    pub(super) async fn fork_of(&self, actor: &Actor, id: TaskId, from: Option<&str>) -> Result<NewTask> {
+    /// The outside writes of a task that a fork from that step makes again.
+    ///
+    /// # Errors
+    /// The same as of [`Engine::fork`], but for what is not confirmed.
+    pub async fn repeats_of_fork(&self, actor: &Actor, id: TaskId, from: Option<&str>) -> Result<Vec<Repeat>> {
+        let _turn = self.inner.reading.turn(actor.tenant()).await;
+        let Origin { rows, kept, .. } = self.origin(actor, id, from).await?;
+        self.repeats(actor.scope(), id, &rows, &kept).await
+    }
+
+    async fn origin(&self, actor: &Actor, id: TaskId, from: Option<&str>) -> Result<Origin> {
         let (scope, inner) = (actor.scope(), &self.inner);
         let task = self.task_for(actor, id).await?.whole()?;
         if !task.status.is_terminal() {
@@ -29,7 +63,6 @@ impl Engine {
             let message = "only its user tries a turn of a conversation again";
             return Err(Error::new(ErrorCode::PermissionDenied, message));
         }
-        let _turn = inner.reading.turn(actor.tenant()).await;
         let plan = match &task.plan_hash {
             None => None,
             Some(hash) => Some(inner.frozen.get(inner.store.as_ref(), scope, hash).await?),
@@ -40,6 +73,14 @@ impl Engine {
             Some(step) => before(&rows, step, plan.as_ref())
                 .ok_or_else(|| Error::invalid("/fromStep", format!("the task has no step {step:?} in its journal")))?,
         };
+        Ok(Origin { task, plan, rows, kept })
+    }
+
+    pub(super) async fn fork_of(&self, actor: &Actor, id: TaskId, asked: &Fork) -> Result<NewTask> {
+        let (scope, inner) = (actor.scope(), &self.inner);
+        let _turn = inner.reading.turn(actor.tenant()).await;
+        let Origin { task, plan, rows, kept } = self.origin(actor, id, asked.from_step.as_deref()).await?;
+        confirmed(&self.repeats(scope, id, &rows, &kept).await?, &asked.confirm)?;
         let attachments = inner.store.attachments(scope, id).await?;
         // Removed meanwhile, it would be forked without what has gone.
         if inner.store.task(scope, id).await?.is_none() {

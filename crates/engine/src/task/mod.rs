@@ -4,12 +4,15 @@ pub mod fork;
 mod nul;
 pub mod read;
 pub(crate) mod reading;
+pub mod repeats;
 pub mod replay;
 pub mod request;
 pub mod steer;
 pub mod submit;
 pub mod view;
 
+pub use fork::Fork;
+pub use repeats::{Repeat, RepeatKind};
 pub use replay::ReplayReport;
 pub use request::{AttachmentRequest, CallbackRequest, ReviewRequest, SubmitRequest};
 pub use steer::CallbackProof;

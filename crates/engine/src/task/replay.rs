@@ -13,6 +13,7 @@ use serde_json::Value;
 use crate::Engine;
 use crate::command::once;
 use crate::executor::rewalk::Rewalk;
+use crate::task::Fork;
 
 /// Rows that are read at once.
 const PAGE: u32 = 1_000;
@@ -78,14 +79,10 @@ impl Engine {
     ///
     /// # Errors
     /// `NOT_FOUND`; `PERMISSION_DENIED` for a turn of somebody else's conversation; `CONFLICT` while the old one has not
-    /// ended; `VALIDATION_ERROR` for an unknown step.
-    pub async fn fork(
-        &self,
-        actor: &Actor,
-        id: TaskId,
-        from_step: Option<String>,
-    ) -> Result<crate::task::view::TaskView> {
-        let fork = self.fork_of(actor, id, from_step.as_deref()).await?;
+    /// ended, and where outside writes would be made again that [`Fork::confirm`] does not name; `VALIDATION_ERROR` for
+    /// an unknown step.
+    pub async fn fork(&self, actor: &Actor, id: TaskId, asked: impl Into<Fork>) -> Result<crate::task::view::TaskView> {
+        let fork = self.fork_of(actor, id, &asked.into()).await?;
         let new = fork.id;
         let find = || async { Ok(self.inner.store.task(actor.scope(), new).await?.map(|_| ())) };
         let make = async { self.store_task(actor, fork, None).await.map(|_| ()) };

@@ -14,7 +14,7 @@ use kybern_core::task::{
 };
 use kybern_core::time::Millis;
 use kybern_core::tool::{Review, ToolOutcome};
-use kybern_engine::task::{ReplayReport, SubmitRequest, TaskView};
+use kybern_engine::task::{Fork, ReplayReport, SubmitRequest, TaskView};
 use kybern_testkit::fakes::FixedIntent;
 use kybern_testkit::tools::ScriptedTool;
 use serde_json::{Value, json};
@@ -157,7 +157,9 @@ fn a_fork_takes_over_what_came_before_a_step_and_goes_on_by_itself() {
         let id = live.begin(plan(json!(with_first)), json!({"n": 2})).await;
         let task = live.proven(id).await;
         for (from, calls) in [(Some("l"), 1), (Some("c__yes"), 1), (Some("l__1__x"), 1), (None, 2)] {
-            let fork = live.engine.fork(&live.world.actor, id, from.map(str::to_owned)).await.unwrap();
+            let confirm = if from.is_none() { vec!["f".to_owned()] } else { Vec::new() };
+            let asked = Fork { from_step: from.map(str::to_owned), confirm };
+            let fork = live.engine.fork(&live.world.actor, id, asked).await.unwrap();
             assert_eq!(fork.forked_from_task_id, Some(id));
             let forked = live.proven(fork.id).await;
             assert_eq!((forked.status, &forked.result), (TaskStatus::Completed, &task.result), "{from:?}");

@@ -22,6 +22,7 @@ mod door;
 mod effects;
 mod entities;
 mod extractions;
+mod forks;
 mod fuzz;
 mod held;
 mod http;

@@ -8,6 +8,7 @@ use clap::Args;
 use super::{Context, Format};
 use crate::backup::{BackupOptions, RestoreOptions};
 use crate::demo::DemoOptions;
+use crate::demo::crash::CrashOptions;
 use crate::doctor::DoctorOptions;
 use crate::output::Failure;
 use crate::serve::ServeOptions;
@@ -29,6 +30,9 @@ pub(super) struct DemoArgs {
     /// The folder to use; a temporary one when not stated
     #[arg(long, value_name = "FOLDER")]
     dir: Option<PathBuf>,
+    /// Kill the server in the middle of the work, five times, and prove that nothing was lost or done twice
+    #[arg(long)]
+    crash: bool,
 }
 
 /// `kybern backup`
@@ -62,6 +66,10 @@ pub(super) async fn serve(args: ServeArgs, context: &Context) -> Result<ExitCode
 
 pub(super) async fn demo(args: DemoArgs, context: &Context) -> Result<ExitCode, Failure> {
     let (screen, documents) = (context.new_screen(), context.documents());
+    if args.crash {
+        let path = context.variable("PATH");
+        return Ok(crate::demo::crash::run(CrashOptions { keep: args.keep, dir: args.dir, path, screen }).await?);
+    }
     Ok(crate::demo::run(DemoOptions { keep: args.keep, dir: args.dir, documents, screen }).await?)
 }
 
@@ -71,6 +79,9 @@ pub(super) async fn backup(args: BackupArgs, context: &Context) -> Result<ExitCo
 }
 
 pub(super) async fn restore(args: RestoreArgs, context: &Context) -> Result<ExitCode, Failure> {
+    // Opened and closed again: that a name is mistyped is said as such.
+    let there = std::fs::File::open(&args.file);
+    there.map_err(|source| Failure::File { path: args.file.display().to_string(), source })?;
     let config = context.config(None)?;
     Ok(crate::backup::restore(RestoreOptions { config, file: args.file, replace: args.replace }).await?)
 }

@@ -11,7 +11,7 @@ pub(crate) enum Exit {
     Done,
     /// 1
     Failed,
-    /// 2
+    /// 2: what was typed or set is wrong
     Usage,
     /// 3
     Review,

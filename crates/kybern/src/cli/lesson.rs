@@ -37,8 +37,13 @@ pub(super) enum LessonCommand {
         format: Format,
     },
     /// Write a lesson down: an example of an intent, a label or a spelling of a field, or a sender
-    #[command(subcommand)]
-    Add(Taught),
+    Add {
+        #[command(subcommand)]
+        taught: Taught,
+        /// Print the API's JSON as it came
+        #[arg(long, global = true)]
+        json: bool,
+    },
     /// Use a lesson for every message from now on
     Accept {
         /// The lesson's id
@@ -144,10 +149,14 @@ pub(super) async fn run(command: LessonCommand, context: &mut Context) -> Result
         LessonCommand::List { status, page, format } => list(status, &page, format, context).await,
         LessonCommand::Show { id, format } => show(id, format, context).await,
         LessonCommand::Preview { id, format } => preview(id, format, context).await,
-        LessonCommand::Add(taught) => {
+        LessonCommand::Add { taught, json } => {
             let client = context.connect().await?;
-            let lesson = client.post("/api/lessons", Body::Json(&taught.body()), None).await?.value;
-            let id = field(&lesson, "id");
+            let reply = client.post("/api/lessons", Body::Json(&taught.body()), None).await?;
+            if json {
+                context.raw(&reply);
+                return Ok(Exit::Done);
+            }
+            let id = field(&reply.value, "id");
             context.screen().line(format!("lesson {id} is suggested; use it with: kybern lesson accept {id}"));
             Ok(Exit::Done)
         }

@@ -2,7 +2,7 @@
 //! other verb is an HTTP client of the API and has one implementation, whether a server runs or not. `decode-picture` is
 //! nobody's to call: a server starts itself so for each picture whose decoder needs limits.
 //!
-//! Exit codes: 0 done, 1 failed, 2 usage, 3 waits for review.
+//! Exit codes: 0 done, 1 failed, 2 usage, which a file that is not there and wrong settings are too, 3 waits for review.
 
 mod admin;
 mod agent;
@@ -16,7 +16,7 @@ mod input;
 mod key;
 mod knowledge;
 mod lesson;
-mod list;
+pub(crate) mod list;
 mod memory;
 mod model;
 mod outbox;

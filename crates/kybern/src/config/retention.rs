@@ -137,6 +137,14 @@ impl RetentionOptions {
         (say(&|kept| Some(self.of(kept))), own.chain(held).collect())
     }
 
+    /// The tenants that they name and that are not among these names and slugs, each with the key that names it.
+    pub(crate) fn strangers(&self, known: &[String]) -> Vec<(&'static str, &str)> {
+        let held = self.holds.iter().map(|name| ("retention.holds", name));
+        let own = self.tenants.keys().map(|name| ("retention.tenants", name));
+        let unknown = held.chain(own).filter(|(_, name)| !known.contains(name));
+        unknown.map(|(key, name)| (key, name.as_str())).collect()
+    }
+
     /// What they say to the engine.
     pub(crate) fn settings(&self) -> Retention {
         let times = |days: &dyn Fn(Kept) -> u32| -> KeptTimes {
@@ -165,6 +173,16 @@ mod tests {
         let acme = &tenants["acme"];
         assert_eq!((acme[&Kept::Tasks], acme[&Kept::Files]), (Millis(3_650 * DAY), Millis(7 * DAY)));
         assert_eq!(acme.get(&Kept::Jobs), None, "for ever");
+    }
+
+    #[test]
+    fn names_of_nobody_are_found_by_name_and_slug() {
+        let tenants =
+            BTreeMap::from([("acme".to_owned(), DaysKept::default()), ("acne".to_owned(), DaysKept::default())]);
+        let holds = vec!["Fern Hall".to_owned(), "fern".to_owned()];
+        let options = RetentionOptions { tenants, holds, ..Default::default() };
+        let known = ["Acme", "acme", "Fern Hall", "fern-hall"].map(str::to_owned);
+        assert_eq!(options.strangers(&known), [("retention.holds", "fern"), ("retention.tenants", "acne")]);
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! `kybern demo`: the main job on bundled messages, from the first byte to the last record, on this machine alone.
 
+pub(crate) mod crash;
 mod report;
 mod samples;
 mod teach;
@@ -57,12 +58,7 @@ struct Done {
 pub(crate) async fn run(options: DemoOptions) -> anyhow::Result<ExitCode> {
     let DemoOptions { keep, dir, documents, mut screen } = options;
     let keep = keep || dir.is_some();
-    let folder = dir.unwrap_or_else(|| std::env::temp_dir().join(format!("kybern-demo-{}", std::process::id())));
-    DirBuilder::new()
-        .recursive(true)
-        .mode(0o700)
-        .create(&folder)
-        .with_context(|| format!("cannot make the folder {}", folder.display()))?;
+    let folder = folder(dir)?;
     let mut config = Config { documents, ..Config::default() };
     config.database.url = DatabaseUrl::Sqlite(folder.join("demo.db"));
     let running = serve::start(config, SocketAddr::from((Ipv4Addr::LOCALHOST, 0)), Purpose::Serve).await?;
@@ -90,6 +86,17 @@ pub(crate) async fn run(options: DemoOptions) -> anyhow::Result<ExitCode> {
     }
     done?;
     Ok(if ends_well { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// The folder that was named, or a temporary one, made where it is not there.
+fn folder(named: Option<PathBuf>) -> anyhow::Result<PathBuf> {
+    let folder = named.unwrap_or_else(|| std::env::temp_dir().join(format!("kybern-demo-{}", std::process::id())));
+    DirBuilder::new()
+        .recursive(true)
+        .mode(0o700)
+        .create(&folder)
+        .with_context(|| format!("cannot make the folder {}", folder.display()))?;
+    Ok(folder)
 }
 
 fn actor(engine: &Engine) -> Actor {

@@ -4,18 +4,20 @@ use kybern_store::served_at;
 use serde_json::Value;
 
 use super::{Finding, State, finding};
+use crate::cli::list;
 use crate::client::Client;
 use crate::config::database::DatabaseUrl;
 use crate::config::{Config, Secret};
+use crate::output::field;
 
 /// Asks the server that was named, or else the one that has the database's file, or else the one that listens where the
-/// settings say. Says whether there is one.
+/// settings say. How to reach it, if there is one.
 pub(super) async fn server(
     config: &Config,
     named: Option<String>,
     api_key: Option<Secret>,
     findings: &mut Vec<Finding>,
-) -> bool {
+) -> Option<Client> {
     let has_key = api_key.is_some();
     let url = match (named, &config.database.url) {
         (Some(url), _) => url,
@@ -26,13 +28,13 @@ pub(super) async fn server(
         Ok(client) => client,
         Err(error) => {
             findings.push(finding("server", State::Broken, error.to_string(), "correct KYBERN_URL"));
-            return false;
+            return None;
         }
     };
     if !client.answers().await {
         let message = format!("none answers at {url}");
         findings.push(finding("server", State::Off, message, "start one with `kybern serve`"));
-        return false;
+        return None;
     }
     findings.push(match client.ready().await {
         Ok(told) => said(&url, &told),
@@ -43,7 +45,13 @@ pub(super) async fn server(
                       `kybern key recover`";
         findings.push(finding("api key", State::Warning, "none is set", remedy));
     }
-    true
+    Some(client)
+}
+
+/// The names and slugs of its tenants; `None` where the key may not see them.
+pub(super) async fn tenants(client: &Client) -> Option<Vec<String>> {
+    let tenants = list::all(client, "/api/admin/tenants").await.ok()?;
+    Some(tenants.iter().flat_map(|tenant| [field(tenant, "name"), field(tenant, "slug")]).collect())
 }
 
 /// What a server's readiness comes to: each part that is not well is named.

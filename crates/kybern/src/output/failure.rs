@@ -55,9 +55,16 @@ impl Failure {
         Self::Usage { message: message.into(), remedy: Some(remedy.into()) }
     }
 
-    /// Whether the command line itself is at fault.
-    pub(crate) const fn is_usage(&self) -> bool {
-        matches!(self, Self::Usage { .. })
+    /// Whether what was typed or set is at fault: the same again fails the same way, whatever answers. A file that was
+    /// named and is not there was mistyped; one that cannot be read for another reason may be well tomorrow.
+    pub(crate) fn is_usage(&self) -> bool {
+        match self {
+            Self::Usage { .. } | Self::Config(_) => true,
+            Self::File { source, .. } => {
+                matches!(source.kind(), io::ErrorKind::NotFound | io::ErrorKind::IsADirectory)
+            }
+            Self::Client(_) | Self::Content { .. } | Self::Other(_) => false,
+        }
     }
 
     fn lines(&self, paint: Paint) -> Vec<String> {

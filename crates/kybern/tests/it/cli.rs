@@ -1,5 +1,6 @@
 //! The command line against a scripted server: the real binary, the documented shapes.
 
+mod fork;
 mod noun;
 mod server;
 mod task;

@@ -21,6 +21,8 @@ mod computing;
 #[cfg(test)]
 mod conversing;
 #[cfg(test)]
+mod crash;
+#[cfg(test)]
 mod edges;
 #[cfg(test)]
 mod failing;

@@ -2,11 +2,12 @@
 
 use axum::Json;
 use axum::extract::State;
+use axum::response::IntoResponse as _;
 use kybern_core::id::TaskId;
 use kybern_core::task::Resolution;
-use kybern_engine::task::{ReviewRequest, TaskView};
+use kybern_engine::task::{Fork, ReviewRequest, TaskView};
 use serde::Deserialize;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 use utoipa::ToSchema;
 
 use super::shown;
@@ -15,7 +16,7 @@ use crate::error::{ApiResult, Problem};
 use crate::extract::{JsonBody, OptionalBody, PathArgs, plain};
 use crate::idempotency::{Attempt, IdempotencyKey, Made};
 use crate::request::Asked;
-use crate::schema::task::{ReplaySchema, ResolutionSchema, TaskSchema};
+use crate::schema::task::{ForkPreviewSchema, ReplaySchema, ResolutionSchema, TaskSchema};
 use crate::state::AppState;
 
 /// Cancel a task
@@ -85,16 +86,26 @@ pub(crate) struct ForkBody {
     #[serde(alias = "from_step")]
     #[schema(example = "resolve_insurer")]
     from_step: Option<String>,
+    /// The steps whose outside writes may be made again: all that `dryRun` lists. Otherwise the answer is 409, and
+    /// lists them.
+    #[serde(default)]
+    #[schema(example = json!(["notify_broker"]))]
+    confirm: Vec<String>,
+    /// Only says which outside writes the fork would make again: answers 200, and nothing is forked.
+    #[serde(default, alias = "dry_run")]
+    dry_run: bool,
 }
 
 /// Fork a task
 ///
-/// A new task with the same input and plan, which begins with what the old one had done before `fromStep`.
+/// A new task with the same input and plan, which begins with what the old one had done before `fromStep`. Outside writes
+/// that it would make again need a yes each, in `confirm`.
 #[utoipa::path(post, path = "/api/tasks/{id}/fork", operation_id = "fork_task",
     tag = "tasks",
     params(("id" = String, Path, format = "uuid", description = "The task")),
     request_body(content = Option<ForkBody>, content_type = "application/json"),
-    responses((status = 202, description = "The new task", body = TaskSchema)))]
+    responses((status = 202, description = "The new task", body = TaskSchema),
+        (status = 200, description = "What the fork would make again, where `dryRun` asks for it", body = ForkPreviewSchema)))]
 pub(crate) async fn fork(
     State(state): State<AppState>,
     Caller(actor): Caller,
@@ -104,13 +115,20 @@ pub(crate) async fn fork(
     body: OptionalBody<ForkBody>,
 ) -> ApiResult {
     let id: TaskId = path.parse("id")?;
-    let from = body.value.from_step;
-    plain("/fromStep", from.as_deref().unwrap_or_default(), 300)?;
+    let ForkBody { from_step, confirm, dry_run } = body.value;
+    plain("/fromStep", from_step.as_deref().unwrap_or_default(), 300)?;
+    for (n, step) in confirm.iter().enumerate() {
+        plain(&format!("/confirm/{n}"), step, 300)?;
+    }
+    if dry_run {
+        let repeats = state.engine.repeats_of_fork(&actor, id, from_step.as_deref()).await?;
+        return Ok(Json(json!({"dryRun": true, "repeats": shown(&repeats)?})).into_response());
+    }
     let attempt = Attempt { state: &state, actor: &actor, asked: &asked, key, said: body.raw.clone() };
     let engine = state.engine.clone();
     attempt
         .once(move |actor| async move {
-            let task = engine.fork(&actor, id, from).await?;
+            let task = engine.fork(&actor, id, Fork { from_step, confirm }).await?;
             Made::accepted("/api/tasks", &task.id, &task)
         })
         .await

@@ -305,6 +305,32 @@ pub struct CallbackSchema {
     pub outcome: String,
 }
 
+/// What a fork would make again outside.
+#[derive(ToSchema)]
+#[schema(as = ForkPreview, rename_all = "camelCase")]
+pub struct ForkPreviewSchema {
+    /// True: nothing was forked.
+    pub dry_run: bool,
+    /// The outside writes, in the order in which they were made.
+    pub repeats: Vec<RepeatSchema>,
+}
+
+/// An outside write that a fork would make again.
+#[derive(ToSchema)]
+#[schema(as = Repeat, rename_all = "camelCase")]
+pub struct RepeatSchema {
+    /// The step; `confirm` names it.
+    pub step_id: String,
+    /// `call` of a tool, `message` into the outbox, outside `workflow`, or child `task` that writes outside.
+    pub kind: String,
+    /// The tool that it calls.
+    pub tool: Option<String>,
+    /// The effect class of a call: `keyed`, `queryable` or `unkeyed`.
+    pub effect: Option<String>,
+    /// What the log said of it the first time.
+    pub summary: String,
+}
+
 /// What a replay found.
 #[derive(ToSchema)]
 #[schema(as = ReplayReport, rename_all = "camelCase")]

@@ -135,6 +135,20 @@ async fn steering(walk: &mut Walk<'_>, fixture: &Fixture) {
     assert_eq!((purged["items"].as_array().unwrap().len(), counts), (6, 0), "nothing here is that old: {purged}");
     let fork = walk.call(202, ("POST", "/api/tasks/{id}/fork"), &[&fixture.ended], &keys.operator, None).await;
     assert_eq!(fork["forkedFromTaskId"], fixture.ended.as_str());
+    // What would leave the house again needs a yes.
+    let tell = json!({"to": "a@example.com", "subject": "s", "body": "b"});
+    let tell = json!({"key": "fixture.tell", "steps": [{"id": "tell", "tool": "core.notify", "args": tell}]});
+    walk.call(201, ("POST", "/api/plans"), &[], &keys.admin, Some(tell)).await;
+    let told = walk.app.submit(&keys.operator, json!({"input": "x", "planKey": "fixture.tell"})).await;
+    let told = told["id"].as_str().unwrap().to_owned();
+    walk.call(200, ("GET", "/api/tasks/{id}?waitMs=20000"), &[&told], &keys.operator, None).await;
+    let (route, dry) = (("POST", "/api/tasks/{id}/fork"), Some(json!({"dry_run": true})));
+    let preview = walk.call(200, route, &[&told], &keys.operator, dry).await;
+    assert_eq!((&preview["repeats"][0]["stepId"], &preview["repeats"][0]["kind"]), (&json!("tell"), &json!("message")));
+    let refused = walk.app.send(Ask::post(&format!("/api/tasks/{told}/fork")).key(&keys.operator)).await;
+    assert!(refused.text().contains("step tell: sends a message"), "{}", refused.text());
+    refused.refused(409, "CONFLICT", "a fork without a yes");
+    walk.call(202, route, &[&told], &keys.operator, Some(json!({"confirm": ["tell"]}))).await;
     let answer = json!({"corrections": {"answer": "Pinewood"}});
     walk.call(200, ("POST", "/api/tasks/{id}/review"), &[&fixture.waiting], &keys.reviewer, Some(answer.clone())).await;
     let waiting = walk.app.submit(&keys.operator, json!({"input": "x", "planKey": "fixture.ask"})).await;

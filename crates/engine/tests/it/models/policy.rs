@@ -91,6 +91,15 @@ fn who_allows_nobody_is_told_so_and_a_typing_error_is_not_stored() {
 }
 
 #[test]
+fn where_no_provider_is_configured_a_policy_that_names_one_says_so() {
+    World::new().run(async |live| {
+        let refused = live.engine.models().set_policy(&live.world.actor, only(&["openai"])).await.unwrap_err();
+        let said = refused.details()[0].message.as_str();
+        assert!(said.contains("nor any other") && said.contains("[providers.openai]"), "{said}");
+    });
+}
+
+#[test]
 fn what_another_process_says_is_known_within_five_seconds() {
     let (_one, two, parts) = two();
     World::with([]).asking(parts).run(async |live| {

@@ -43,6 +43,19 @@ fn answer_from(wait: Option<&Value>, screen: &mut Screen, input: &mut dyn BufRea
     Ok(answer)
 }
 
+/// Whether a person says yes to that; anything but a yes is a no.
+///
+/// # Errors
+/// When standard input ends.
+pub(super) fn says_yes(question: &str, screen: &mut Screen, input: &mut dyn BufRead) -> Result<bool, Failure> {
+    screen.text(format!("{question} (yes / no) "));
+    let mut line = String::new();
+    match input.read_line(&mut line) {
+        Ok(_) => Ok(matches!(line.trim(), "yes" | "y")),
+        Err(source) => Err(Failure::File { path: "standard input".to_owned(), source }),
+    }
+}
+
 fn resolution(screen: &mut Screen, input: &mut dyn BufRead) -> Result<&'static str, Failure> {
     for _ in 0..MAX_TRIES {
         screen.text("did it happen? (done: yes / retry: do it again / fail: give up) ");

@@ -1,4 +1,4 @@
-//! `kybern task cancel`, `pause`, `resume`, `retry`, `replay` and `fork`.
+//! `kybern task cancel`, `pause`, `resume`, `retry` and `replay`.
 
 use kybern_core::id::TaskId;
 use serde_json::{Value, json};
@@ -63,19 +63,4 @@ pub(super) async fn replay(id: TaskId, format: Format, context: &mut Context) ->
         context.screen().line(format!("  {}", short(difference, 400)));
     }
     Ok(exit)
-}
-
-/// Starts a new task from the middle of another.
-pub(super) async fn fork(id: TaskId, from: &str, format: Format, context: &mut Context) -> Result<Exit, Failure> {
-    let client = context.connect().await?;
-    let body = json!({ "fromStep": from });
-    let reply = client.post(&format!("/api/tasks/{id}/fork"), Body::Json(&body), None).await?;
-    if format.json {
-        context.raw(&reply);
-        return Ok(Exit::Done);
-    }
-    let new = field(&reply.value, "id");
-    context.screen().line(format!("task {new} begins at step {from} of task {id}"));
-    context.screen().line(format!("next: kybern task watch {new}"));
-    Ok(Exit::Done)
 }

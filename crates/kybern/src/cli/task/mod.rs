@@ -4,6 +4,7 @@ mod ask;
 mod attachment;
 mod control;
 mod follow;
+mod fork;
 mod review;
 mod show;
 mod submit;
@@ -114,6 +115,9 @@ pub(super) enum TaskCommand {
         /// The step at which the new task begins
         #[arg(long, value_name = "STEP")]
         from: String,
+        /// Say yes to every outside write that is made again
+        #[arg(long)]
+        yes: bool,
         #[command(flatten)]
         format: Format,
     },
@@ -193,6 +197,6 @@ pub(super) async fn run(command: TaskCommand, context: &mut Context) -> Result<E
         TaskCommand::Release { id } => control::release(id, context).await,
         TaskCommand::Review(args) => review::run(args, context).await,
         TaskCommand::Replay { id, format } => control::replay(id, format, context).await,
-        TaskCommand::Fork { id, from, format } => control::fork(id, &from, format, context).await,
+        TaskCommand::Fork { id, from, yes, format } => fork::run(id, &from, yes, format, context).await,
     }
 }

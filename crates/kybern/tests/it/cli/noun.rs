@@ -204,6 +204,21 @@ fn a_changed_audit_trail_fails() {
 }
 
 #[test]
+fn a_lesson_that_is_written_down_can_be_read_by_a_program() {
+    let lesson = json!({"id": "l-1", "status": "suggested", "kind": "trusted_sender", "address": "a@example.com"});
+    let answer = lesson.clone();
+    let server = Server::start(move |seen| (seen.path == "/api/lessons").then(|| Answer::Json(201, answer.clone())));
+    for args in
+        [["lesson", "add", "sender", "a@example.com", "--json"], ["lesson", "add", "--json", "sender", "a@example.com"]]
+    {
+        let run = server.run(&args);
+        assert_eq!((run.code, run.out), (0, format!("{lesson}\n")), "{args:?}: {}", run.err);
+    }
+    let told = server.run(&["lesson", "add", "sender", "a@example.com"]);
+    assert!(told.out.contains("kybern lesson accept l-1"), "{}", told.out);
+}
+
+#[test]
 fn what_cannot_be_typed_ends_with_2() {
     let server = Server::start(|_| None);
     std::fs::write(server.folder().join("mail.eml"), "x").unwrap();
@@ -227,7 +242,20 @@ fn what_cannot_be_typed_ends_with_2() {
         assert_eq!(run.code, 2, "{args:?}: {} {}", run.out, run.err);
         assert!(!run.err.is_empty(), "{args:?}");
     }
-    assert_eq!(server.run(&["task", "submit", "hello", "--attach", "missing.pdf"]).code, 1);
+    for args in [
+        &["task", "submit", "hello", "--attach", "missing.pdf"][..],
+        &["plan", "check", "missing.json"],
+        &["plan", "check", "."],
+        &["restore", "missing.backup"],
+        &["knowledge", "add", "missing.txt"],
+    ] {
+        let run = server.run(args);
+        assert_eq!(run.code, 2, "{args:?}: {} {}", run.out, run.err);
+        assert!(run.err.contains("try: "), "{args:?}: {}", run.err);
+    }
+    std::fs::write(server.folder().join("broken.json"), "{").unwrap();
+    let broken = server.run(&["plan", "check", "broken.json"]);
+    assert!(broken.code == 1 && broken.err.contains("is not JSON"), "what is in a file is no usage: {}", broken.err);
     assert_eq!(server.run(&["--version"]).code, 0);
 }
 
@@ -261,7 +289,7 @@ fn every_fault_of_the_configuration_is_told() {
     std::fs::write(folder.path().join("kybern.toml"), "[server]\nlisten = \"x\"\n[worker]\nslots = 0\nfoo = 1\n")
         .unwrap();
     let run = kybern(folder.path(), &["serve"], &[]);
-    assert_eq!(run.code, 1);
+    assert_eq!(run.code, 2);
     assert!(run.err.starts_with("error: the configuration has 3 faults\n"), "{}", run.err);
     assert!(run.err.contains("  worker.slots = \"0\" (kybern.toml) is not between 1 and 10000\n"), "{}", run.err);
     assert!(run.err.contains("    write an address and a port, such as \"127.0.0.1:7171\"\n"), "{}", run.err);

@@ -331,6 +331,7 @@ fn a_task_is_steered_replayed_and_forked() {
         Some(match seen.path.rsplit('/').next()? {
             "replay" if seen.before == 0 => Answer::Json(200, json!({"matches": true, "differences": [], "steps": 4})),
             "replay" => Answer::Json(200, json!({"matches": false, "differences": ["result differs"], "steps": 4})),
+            "fork" if seen.json()["dryRun"] == true => Answer::Json(200, json!({"dryRun": true, "repeats": []})),
             "fork" => Answer::Json(202, json!({"id": "new-1", "status": "pending"})),
             "cancel" => Answer::Json(200, task("executing")),
             "retry" => envelope(409, "CONFLICT", "the task has not failed", json!([])),
@@ -348,5 +349,7 @@ fn a_task_is_steered_replayed_and_forked() {
     assert_eq!(elsewhere.code, 1);
     assert!(elsewhere.out.contains("result differs"), "{}", elsewhere.out);
     assert!(server.run(&["task", "fork", ID, "--from", "deal"]).out.contains("task new-1 begins at step deal"));
-    assert_eq!(server.seen("POST", &task_path("/fork"))[0].json(), json!({"fromStep": "deal"}));
+    let forks = server.seen("POST", &task_path("/fork"));
+    assert_eq!(forks[0].json(), json!({"fromStep": "deal", "dryRun": true}));
+    assert_eq!(forks[1].json(), json!({"fromStep": "deal"}));
 }

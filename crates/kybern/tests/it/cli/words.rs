@@ -69,7 +69,7 @@ fn what_is_neither_a_mail_nor_a_text_is_not_sent() {
         assert!(run.code == 2 && run.err.contains(said), "{what}: {}", run.err);
     }
     let run = server.run(&["task", "submit", "hello", "--attach", "missing.pdf"]);
-    assert!(run.code == 1 && run.err.contains("try: name a file that exists"), "{}", run.err);
+    assert!(run.code == 2 && run.err.contains("try: name a file that exists"), "{}", run.err);
     let run = server.run(&["task", "submit", "hello", "--budget-nanos", "-5"]);
     assert!(run.code == 2 && run.err.contains("-5 is not in"), "{}", run.err);
     assert!(server.seen("POST", "/api/tasks").is_empty());

@@ -181,10 +181,24 @@ async fn while_a_tenant_is_on_hold_nothing_of_it_is_removed() {
     let server = site.start();
     let (code, _, err) = run(&site, &server, &["purge", "--older-than", "30d"]);
     assert!(code == Some(1) && err.contains("on hold"), "{err}");
+    let (_, out, _) = run(&site, &server, &["doctor"]);
+    assert!(out.contains("default: on hold") && !out.contains("no tenant is called so"), "{out}");
     let site = Site::sqlite().with("KYBERN_RETENTION__HOLDS", "[\"defualt\"]");
     let server = site.start();
     let (code, _, err) = run(&site, &server, &["purge", "--older-than", "30d"]);
     assert!(code == Some(1) && err.contains("names no tenant") && err.contains("defualt"), "{err}");
+    // The doctor says so, whether it has to ask the server or looks by itself.
+    let told = |code: Option<i32>, out: &str| {
+        assert!(
+            code == Some(1) && out.contains("retention.holds names \"defualt\", and no tenant is called so"),
+            "{out}"
+        );
+    };
+    let (code, out, _) = run(&site, &server, &["doctor"]);
+    told(code, &out);
+    drop(server);
+    let output = site.command(&["doctor", "--database", &site.database()]).output().unwrap();
+    told(output.status.code(), &String::from_utf8_lossy(&output.stdout));
 }
 
 async fn the_audit_is_exported_checked_and_removed_no_younger_than_a_month(site: Site) {

@@ -327,7 +327,7 @@ fn purge_audit(things: &Things, _: u32) -> Value {
 }
 
 fn fork(_things: &Things, n: u32) -> Value {
-    if n == 0 { json!({}) } else { json!({"fromStep": "tell"}) }
+    if n == 0 { json!({"confirm": ["tell"]}) } else { json!({"fromStep": "tell", "confirm": ["tell"]}) }
 }
 
 fn review(_things: &Things, n: u32) -> Value {
