@@ -5,8 +5,8 @@ use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use kybern_core::actor::Actor;
-use kybern_core::chat::EventId;
-use kybern_core::error::{Error, ErrorCode};
+use kybern_core::chat::{EventId, MAX_CONTENT};
+use kybern_core::error::{Detail, Error, ErrorCode};
 use kybern_core::id::{ChatId, MessageId};
 use kybern_core::money::NanoUsd;
 use kybern_core::time::Millis;
@@ -36,7 +36,7 @@ const WAIT: Millis = Millis::from_secs(150);
 #[schema(as = NewMessage, example = json!({"content": "Which policies end this month?"}))]
 pub(crate) struct SayBody {
     /// The words.
-    #[schema(max_length = 262_144)]
+    #[schema(max_length = 262_144, pattern = "\\S")]
     content: String,
     /// Files. Their text is shown to the model as data.
     #[serde(default)]
@@ -47,12 +47,19 @@ pub(crate) struct SayBody {
     budget_nanos: Option<i64>,
 }
 
+/// What is wrong with the words of a message as such.
+pub(super) fn check_content(path: &str, content: &str) -> Option<Detail> {
+    let length = content.len();
+    let too_long = || Detail::new(path, format!("a message has at most {MAX_CONTENT} bytes, this one has {length}"));
+    check_text(path, content, usize::MAX).or_else(|| (length > MAX_CONTENT).then(too_long))
+}
+
 impl SayBody {
     fn request(self, key: Option<String>, trace: Option<String>) -> ApiResult<SayRequest> {
         let mut faults = Vec::new();
-        faults.extend(check_text("/content", &self.content, usize::MAX));
+        faults.extend(check_content("/content", &self.content));
         if self.budget_nanos.is_some_and(|budget| budget < 0) {
-            faults.push(kybern_core::error::Detail::new("/budgetNanos", "budgetNanos must not be negative"));
+            faults.push(Detail::new("/budgetNanos", "budgetNanos must not be negative"));
         }
         let attachments = attached(&self.attachments, &mut faults);
         match Problem::invalid_all(faults) {

@@ -8,6 +8,7 @@ use utoipa::ToSchema;
 use super::request::MAX_NAME;
 use crate::error::{ApiResult, Problem};
 use crate::extract::check_text;
+use crate::schema::words::EncodingSchema;
 
 /// Texts to be embedded.
 #[derive(Debug, Deserialize, ToSchema)]
@@ -16,19 +17,22 @@ use crate::extract::check_text;
 pub(crate) struct EmbeddingBody {
     /// `provider/model`.
     #[serde(default)]
+    #[schema(max_length = 256)]
     pub(crate) model: String,
     /// A text, or a list of up to 2,048; or the tokens of one text, or lists of them, where the model's tokenizer is
     /// known here.
     #[schema(value_type = Value)]
     input: InputBody,
-    /// `float` or `base64`.
+    /// How vectors are written; `float` when not given.
     #[serde(default)]
+    #[schema(value_type = Option<EncodingSchema>)]
     encoding_format: Option<String>,
     /// How many dimensions, where the model lets one choose.
     #[serde(default)]
     dimensions: Option<u32>,
     /// An opaque name of the end user.
     #[serde(default)]
+    #[schema(max_length = 256)]
     user: Option<String>,
 }
 

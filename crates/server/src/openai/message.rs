@@ -5,12 +5,15 @@ use kybern_core::model::{Image, ImageDetail, ModelMessage, Part, Reasoning, Role
 use serde::Deserialize;
 use utoipa::ToSchema;
 
+use crate::schema::words::ChatRoleSchema;
+
 /// A message.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(expecting = "a message with role and content")]
 #[schema(as = ChatMessage)]
 pub(crate) struct MessageBody {
-    /// `system`, `developer`, `user`, `assistant` or `tool`.
+    /// Who says it.
+    #[schema(value_type = ChatRoleSchema)]
     role: String,
     /// Text, or a list of parts `{"type":"text","text"}` and `{"type":"image_url","image_url":{"url","detail"}}`.
     #[serde(default)]

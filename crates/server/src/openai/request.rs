@@ -9,6 +9,7 @@ use utoipa::ToSchema;
 use super::message::{MessageBody, messages};
 use crate::error::{ApiResult, Problem};
 use crate::extract::check_text;
+use crate::schema::words::{ChatToolKindSchema, EffortSchema};
 
 /// A question to a model.
 #[derive(Debug, Deserialize, ToSchema)]
@@ -19,8 +20,10 @@ pub(crate) struct ChatBody {
     /// `provider/model`, a provider, or a strategy: `balanced`, `cheapest`, `fastest`, `smartest`, `reasoning`,
     /// `fallback`.
     #[serde(default)]
+    #[schema(max_length = 256)]
     pub(crate) model: String,
     /// The conversation.
+    #[schema(min_items = 1)]
     messages: Vec<MessageBody>,
     /// Whether the reply comes in pieces, as server-sent events.
     #[serde(default)]
@@ -44,15 +47,18 @@ pub(crate) struct ChatBody {
     response_format: Option<FormatBody>,
     /// The most tokens of the reply.
     #[serde(default)]
+    #[schema(minimum = 1)]
     max_tokens: Option<u32>,
     /// The same under its newer name.
     #[serde(default)]
     max_completion_tokens: Option<u32>,
     /// From 0 to 2.
     #[serde(default)]
+    #[schema(minimum = 0, maximum = 2)]
     temperature: Option<f64>,
     /// From 0 to 1.
     #[serde(default)]
+    #[schema(minimum = 0, maximum = 1)]
     top_p: Option<f64>,
     /// Where the reply ends: a text or a list of up to four.
     #[serde(default)]
@@ -64,17 +70,21 @@ pub(crate) struct ChatBody {
     /// Whether the reply says how likely its tokens were, where the provider tells.
     #[serde(default)]
     logprobs: Option<bool>,
-    /// With how many others that could have stood in the place of each, from 0 to 20.
+    /// With how many others that could have stood in the place of each.
     #[serde(default)]
+    #[schema(minimum = 0, maximum = 20)]
     top_logprobs: Option<u8>,
-    /// `minimal`, `low`, `medium` or `high`.
+    /// How hard the model thinks, where it does.
     #[serde(default)]
+    #[schema(value_type = Option<EffortSchema>)]
     reasoning_effort: Option<String>,
     /// An opaque name of the end user.
     #[serde(default)]
+    #[schema(max_length = 256)]
     user: Option<String>,
     /// Only 1.
     #[serde(default)]
+    #[schema(minimum = 1, maximum = 1)]
     n: Option<u32>,
     /// `frequency_penalty`, `presence_penalty`, `logit_bias`, `top_k` and the like go along to the provider.
     #[serde(flatten)]
@@ -86,11 +96,13 @@ pub(crate) struct ChatBody {
 #[derive(Debug, Deserialize, ToSchema)]
 #[schema(as = ChatTool)]
 pub(crate) struct ToolBody {
-    /// `function`.
+    /// Always `function`.
     #[serde(rename = "type")]
+    #[schema(value_type = ChatToolKindSchema)]
     kind: String,
     /// The function.
     #[serde(default)]
+    #[schema(required, nullable = false)]
     function: Option<FunctionBody>,
 }
 
@@ -99,6 +111,7 @@ pub(crate) struct ToolBody {
 #[schema(as = ChatFunction)]
 struct FunctionBody {
     /// Its name.
+    #[schema(pattern = "^[A-Za-z0-9_-]{1,64}$")]
     name: String,
     /// What it does.
     #[serde(default)]

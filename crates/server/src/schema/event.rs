@@ -3,6 +3,7 @@
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
+use super::words::LogStatusSchema;
 /// One entry of a task's log.
 #[derive(ToSchema)]
 #[schema(as = LogEntry, rename_all = "camelCase")]
@@ -22,7 +23,7 @@ pub struct LogEntrySchema {
     pub tool_key: Option<String>,
     /// The step's or the task's status.
     #[schema(required)]
-    pub status: Option<String>,
+    pub status: Option<LogStatusSchema>,
     /// One sentence.
     pub summary: String,
     /// What went wrong.
@@ -65,7 +66,7 @@ pub enum EventTypeSchema {
 pub struct LogPage {
     /// The entries.
     pub items: Vec<LogEntrySchema>,
-    /// Where the next page begins.
+    /// The `cursor` of the next page; null on the last one.
     #[schema(required)]
     pub next_cursor: Option<String>,
 }
