@@ -50,6 +50,9 @@ const CREATING: [&str; 19] = [
     "/api/admin/tenants",
 ];
 
+/// Routes that are calls of a model.
+const CALLING: [&str; 2] = ["/v1/chat/completions", "/v1/embeddings"];
+
 #[derive(OpenApi)]
 #[openapi(
     info(
@@ -227,6 +230,8 @@ fn errors(route: &Route, proven: bool) -> Vec<ErrorCode> {
         codes.extend([ErrorCode::Unauthenticated, ErrorCode::PermissionDenied, ErrorCode::Validation]);
         // Also where the path names nothing: a plan, a user, or the tenant crossed into may not be there.
         codes.push(ErrorCode::NotFound);
+        // Whoever has sent many wrong keys has to wait, whatever the route.
+        codes.push(ErrorCode::RateLimited);
     }
     if route.method == "POST" {
         codes.extend([ErrorCode::Conflict, ErrorCode::PayloadTooLarge, ErrorCode::Unprocessable]);
@@ -241,11 +246,9 @@ fn errors(route: &Route, proven: bool) -> Vec<ErrorCode> {
         codes.push(ErrorCode::Conflict);
     }
     // A text is embedded first, which a budget may not cover, and which may fail.
-    if ["/api/memories", "/api/knowledge/search", "/api/prompts/preview"].iter().any(|of| route.path.starts_with(of)) {
-        codes.extend([ErrorCode::BudgetExceeded, ErrorCode::RateLimited, ErrorCode::Model, ErrorCode::Timeout]);
-    }
-    if route.path.ends_with("/events") {
-        codes.push(ErrorCode::RateLimited);
+    let asks_a_model = ["/api/memories", "/api/knowledge/search", "/api/prompts/preview"];
+    if asks_a_model.iter().any(|of| route.path.starts_with(of)) || CALLING.contains(&route.path) {
+        codes.extend([ErrorCode::BudgetExceeded, ErrorCode::Model, ErrorCode::Timeout]);
     }
     codes
 }

@@ -148,7 +148,7 @@ fn sms_faults(form: &[(String, String)]) -> Vec<Detail> {
         ("webhook-signature" = Option<String>, Header, description = "The signature, `v1,BASE64`"),
         ("X-Delivery-Id" = Option<String>, Header, description = "The delivery's id, where it is not signed"),
     ),
-    request_body(content = Object, content_type = "application/json", description = "Any JSON",
+    request_body(content = Value, content_type = "application/json", description = "Any JSON",
         example = json!({"event": "lead.created", "company": "Pinewood Freight"})),
     responses((status = 202, description = "The task", body = ReceivedSchema)))]
 pub(crate) async fn webhook(

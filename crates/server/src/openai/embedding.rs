@@ -21,7 +21,6 @@ pub(crate) struct EmbeddingBody {
     pub(crate) model: String,
     /// A text, or a list of up to 2,048; or the tokens of one text, or lists of them, where the model's tokenizer is
     /// known here.
-    #[schema(value_type = Value)]
     input: InputBody,
     /// How vectors are written; `float` when not given.
     #[serde(default)]
@@ -36,12 +35,18 @@ pub(crate) struct EmbeddingBody {
     user: Option<String>,
 }
 
-#[derive(Debug, Deserialize)]
+/// What is embedded.
+#[derive(Debug, Deserialize, ToSchema)]
 #[serde(untagged, expecting = "a text, a list of texts, or tokens")]
+#[schema(as = EmbeddingInput)]
 enum InputBody {
+    /// A text.
     One(String),
+    /// Up to 2,048 texts.
     Many(Vec<String>),
+    /// The tokens of a text.
     Tokens(Vec<u32>),
+    /// The tokens of up to 2,048 texts.
     ManyTokens(Vec<Vec<u32>>),
 }
 

@@ -5,7 +5,7 @@ use kybern_core::model::{Image, ImageDetail, ModelMessage, Part, Reasoning, Role
 use serde::Deserialize;
 use utoipa::ToSchema;
 
-use crate::schema::words::ChatRoleSchema;
+use crate::schema::words::{ChatRoleSchema, ImageDetailSchema, PartKindSchema};
 
 /// A message.
 #[derive(Debug, Deserialize, ToSchema)]
@@ -15,9 +15,8 @@ pub(crate) struct MessageBody {
     /// Who says it.
     #[schema(value_type = ChatRoleSchema)]
     role: String,
-    /// Text, or a list of parts `{"type":"text","text"}` and `{"type":"image_url","image_url":{"url","detail"}}`.
+    /// What is said.
     #[serde(default)]
-    #[schema(value_type = Option<serde_json::Value>)]
     content: Option<Content>,
     /// The calls of an assistant's message.
     #[serde(default)]
@@ -37,35 +36,50 @@ pub(crate) struct MessageBody {
 }
 
 /// What is said.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, ToSchema)]
 #[serde(untagged, expecting = "a text or a list of parts")]
+#[schema(as = ChatContent)]
 enum Content {
+    /// A text.
     Text(String),
+    /// Texts and pictures.
     Parts(Vec<ContentPart>),
 }
 
 /// One part of what is said.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, ToSchema)]
+#[schema(as = ChatContentPart)]
 struct ContentPart {
+    /// Which of the members it has.
     #[serde(rename = "type")]
+    #[schema(value_type = PartKindSchema)]
     kind: String,
+    /// The text.
     #[serde(default)]
     text: Option<String>,
+    /// A refusal of an earlier reply; taken for its text.
     #[serde(default)]
     refusal: Option<String>,
+    /// The picture, of a user.
     #[serde(default)]
     image_url: Option<ImageUrl>,
 }
 
-/// An image: OpenAI's object, or its bare URL.
-#[derive(Debug, Deserialize)]
+/// A picture: OpenAI's object, or its bare URL.
+#[derive(Debug, Deserialize, ToSchema)]
 #[serde(untagged)]
+#[schema(as = ChatImage)]
 enum ImageUrl {
+    /// OpenAI's object.
     Object {
+        /// An `https` URL, or a data URL with base64.
         url: String,
+        /// How closely it is looked at.
         #[serde(default)]
+        #[schema(value_type = Option<ImageDetailSchema>)]
         detail: Option<String>,
     },
+    /// Its URL.
     Bare(String),
 }
 

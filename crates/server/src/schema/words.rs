@@ -158,6 +158,14 @@ words! {
     ChatRoleSchema as "ChatRole" = ["system", "developer", "user", "assistant", "tool"];
     /// A function: the only kind of tool.
     ChatToolKindSchema as "ChatToolKind" = ["function"];
+    /// Whether the model calls: as it likes, never, or at least one; `any` is `required`.
+    ToolChoiceWordSchema as "ToolChoiceWord" = ["auto", "none", "required", "any"];
+    /// What a reply is.
+    FormatKindSchema as "ResponseFormatKind" = ["text", "json_object", "json_schema"];
+    /// What a part of a message is.
+    PartKindSchema as "ContentPartKind" = ["text", "image_url", "refusal"];
+    /// How closely a picture is looked at.
+    ImageDetailSchema as "ImageDetail" = ["auto", "low", "high"];
     /// How hard a model thinks: `none` is `minimal`, `xhigh` is `high`.
     EffortSchema as "ReasoningEffort" = ["none", "minimal", "low", "medium", "high", "xhigh"];
     /// How vectors are written.
