@@ -243,9 +243,8 @@ pub(crate) async fn import(
     let (engine, new) = (state.engine.clone(), body.value);
     NewChatBody { agent: new.agent.clone(), title: new.title.clone() }.checked()?;
     let faults = (0..).zip(&new.messages);
-    let faults: Vec<Detail> = faults
-        .filter_map(|(n, message)| check_content(&format!("/messages/{n}/content"), &message.content))
-        .collect();
+    let faults: Vec<Detail> =
+        faults.filter_map(|(n, message)| check_content(&format!("/messages/{n}/content"), &message.content)).collect();
     if let Some(problem) = Problem::invalid_all(faults) {
         return Err(problem);
     }

@@ -6,7 +6,9 @@ use axum::http::StatusCode;
 use kybern_core::context::Importance;
 use kybern_core::error::Detail;
 use kybern_core::id::{MemoryId, UserId};
-use kybern_core::memory::{MAX_CONTENT, Memory, MemoryCategory, MemoryChange, MemoryStatus, NewMemory, Provenance, Subject};
+use kybern_core::memory::{
+    MAX_CONTENT, Memory, MemoryCategory, MemoryChange, MemoryStatus, NewMemory, Provenance, Subject,
+};
 use kybern_core::ports::MemoryFilter;
 use kybern_core::time::Timestamp;
 use kybern_engine::models::Caller as ModelCaller;

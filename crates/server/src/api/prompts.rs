@@ -274,6 +274,9 @@ pub(crate) async fn reject(
     body: JsonBody<RejectPromptBody>,
 ) -> ApiResult<Json<Value>> {
     plain("/note", &body.value.note, MAX_NOTE)?;
+    if body.value.note.trim().is_empty() {
+        return Err(Problem::invalid("/note", "note is empty, say what is to be changed"));
+    }
     act(state, caller, &path, PromptAct::Reject(body.value.note)).await
 }
 

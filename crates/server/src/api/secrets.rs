@@ -43,7 +43,8 @@ pub(crate) struct NewSecretBody {
 
 impl NewSecretBody {
     fn check(self) -> Result<NewSecret, Problem> {
-        let mut faults: Vec<Detail> = check_text("/description", &self.description, MAX_DESCRIPTION).into_iter().collect();
+        let mut faults: Vec<Detail> =
+            check_text("/description", &self.description, MAX_DESCRIPTION).into_iter().collect();
         let name: Option<SecretName> =
             self.name.parse().map_err(|error| faults.push(Detail::new("/name", format!("{error}")))).ok();
         if let Err(problem) = self.value.check() {

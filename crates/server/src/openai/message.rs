@@ -179,15 +179,14 @@ fn message(n: usize, body: MessageBody, faults: &mut Vec<Detail>) -> Option<Mode
 }
 
 fn part(part: ContentPart, role: Role) -> Result<Part, String> {
-    match (part.kind.as_str(), part.text, part.image_url, part.refusal) {
+    let picture = match part.image_url {
+        Some(ImageUrl::Object { url, detail }) => Some((url, self::detail(detail.as_deref())?)),
+        Some(ImageUrl::Bare(url)) => Some((url, None)),
+        None => None,
+    };
+    match (part.kind.as_str(), part.text, picture, part.refusal) {
         ("text", Some(text), _, _) | ("refusal", _, _, Some(text)) => Ok(Part::Text { text }),
-        ("image_url", _, Some(given), _) if role == Role::User => {
-            let (url, detail) = match given {
-                ImageUrl::Object { url, detail } => (url, detail),
-                ImageUrl::Bare(url) => (url, None),
-            };
-            image(&url, self::detail(detail.as_deref())?).map(Part::Image)
-        }
+        ("image_url", _, Some((url, detail)), _) if role == Role::User => image(&url, detail).map(Part::Image),
         ("image_url", _, Some(_), _) => Err("only a user's message has images".to_owned()),
         ("text" | "image_url" | "refusal", ..) => Err(format!("a part of type {:?} lacks its member", part.kind)),
         (other, ..) => Err(format!("parts of type {other:?} are not taken: use text or image_url")),

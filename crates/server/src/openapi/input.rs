@@ -27,10 +27,13 @@ pub(super) fn complete(operation: &mut Operation, schemas: &Schemas) {
         }
     }
     if let Some(RefOr::T(body)) = &mut operation.request_body {
-        body.content.values_mut().filter_map(|content| match content {
-            RefOr::T(content) => Some(content),
-            RefOr::Ref(_) => None,
-        }).for_each(|content| describe(content, schemas));
+        body.content
+            .values_mut()
+            .filter_map(|content| match content {
+                RefOr::T(content) => Some(content),
+                RefOr::Ref(_) => None,
+            })
+            .for_each(|content| describe(content, schemas));
     }
 }
 

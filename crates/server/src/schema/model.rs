@@ -3,7 +3,9 @@
 use serde_json::Value;
 use utoipa::ToSchema;
 
-use super::words::{ChatCompletionObjectSchema, ChatFinishSchema, EmbeddingObjectSchema, ListObjectSchema, ModelObjectSchema};
+use super::words::{
+    ChatCompletionObjectSchema, ChatFinishSchema, EmbeddingObjectSchema, ListObjectSchema, ModelObjectSchema,
+};
 /// A reply.
 #[derive(ToSchema)]
 #[schema(as = ChatCompletion)]

@@ -4,9 +4,7 @@ use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
 use super::retention::TaskHoldSchema;
-use super::words::{
-    ArtifactRoleSchema, AttachmentSourceSchema, CallbackWordSchema, ErrorCodeSchema, WaitKindSchema,
-};
+use super::words::{ArtifactRoleSchema, AttachmentSourceSchema, CallbackWordSchema, ErrorCodeSchema, WaitKindSchema};
 
 /// Where a task stands.
 #[derive(ToSchema)]

@@ -183,5 +183,4 @@ words! {
 }
 
 /// The events that completion webhooks are told.
-pub(crate) const WEBHOOK_EVENTS: [&str; 4] =
-    ["task.completed", "task.failed", "task.cancelled", "task.needs_review"];
+pub(crate) const WEBHOOK_EVENTS: [&str; 4] = ["task.completed", "task.failed", "task.cancelled", "task.needs_review"];

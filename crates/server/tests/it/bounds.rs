@@ -1,6 +1,8 @@
 //! The bounds that the document names are those that the core holds.
 
-use kybern_core::{agent, approval, chat, knowledge, lesson, memory, plan, policy, preference, prompt, retention, secret, task};
+use kybern_core::{
+    agent, approval, chat, knowledge, lesson, memory, plan, policy, preference, prompt, retention, secret, task,
+};
 use serde_json::{Value, json};
 
 use crate::schemas::document;

@@ -32,7 +32,9 @@ fn form(schema: &Value, example: &Value) -> Vec<u8> {
         let binary = property["format"] == "binary" || property["items"]["format"] == "binary";
         let file = if binary { "; filename=\"example.txt\"" } else { "" };
         let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-        body.push_str(&format!("--{BOUNDARY}\r\nContent-Disposition: form-data; name=\"{name}\"{file}\r\n\r\n{text}\r\n"));
+        body.push_str(&format!(
+            "--{BOUNDARY}\r\nContent-Disposition: form-data; name=\"{name}\"{file}\r\n\r\n{text}\r\n"
+        ));
     }
     body.push_str(&format!("--{BOUNDARY}--\r\n"));
     body.into_bytes()
