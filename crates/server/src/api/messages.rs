@@ -23,6 +23,7 @@ use crate::idempotency::{IdempotencyKey, replayed};
 use crate::page::Paging;
 use crate::request::Asked;
 use crate::schema::chat::{MessagePage, MessageSchema, TurnSchema};
+use crate::schema::event::StreamEventSchema;
 use crate::state::AppState;
 use crate::turn_sse;
 
@@ -87,7 +88,8 @@ impl SayBody {
     params(("id" = String, Path, format = "uuid", description = "The chat")),
     request_body = SayBody,
     responses(
-        (status = 200, description = "The answer, or the events of the turn", body = TurnSchema),
+        (status = 200, description = "The answer, or the events of the turn, each so",
+            content((TurnSchema = "application/json"), (StreamEventSchema = "text/event-stream"))),
         (status = 202, description = "The turn waits for a person, or goes on", body = TurnSchema),
     ))]
 pub(crate) async fn send(
@@ -158,7 +160,8 @@ fn last_event(headers: &HeaderMap) -> ApiResult<Option<EventId>> {
         ("message" = Option<String>, Query, format = "uuid", description = "The message; the last turn's when not given"),
         ("Last-Event-ID" = Option<String>, Header, description = "The last event that was received"),
     ),
-    responses((status = 200, description = "The events", body = String, content_type = "text/event-stream")))]
+    responses((status = 200, description = "The events, each so", body = StreamEventSchema,
+        content_type = "text/event-stream")))]
 pub(crate) async fn stream(
     State(state): State<AppState>,
     Caller(actor): Caller,

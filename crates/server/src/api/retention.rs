@@ -27,7 +27,7 @@ const DAY: u64 = 24 * 60 * 60 * 1000;
 #[schema(as = HoldTask, example = json!({"reason": "claim 4711 is before the court"}))]
 pub(crate) struct HoldBody {
     /// Why.
-    #[schema(max_length = 2_000)]
+    #[schema(max_length = 2_000, pattern = "\\S")]
     reason: String,
 }
 

@@ -18,7 +18,7 @@ use crate::extract::{PathArgs, QueryArgs};
 use crate::idempotency::{Attempt, IdempotencyKey, Made};
 use crate::page::Paging;
 use crate::request::Asked;
-use crate::schema::event::LogPage;
+use crate::schema::event::{LogPage, StreamEventSchema};
 use crate::schema::task::{ChannelSchema, TaskPage, TaskSchema, TaskStatusSchema};
 use crate::sse;
 use crate::state::AppState;
@@ -153,7 +153,8 @@ pub(crate) async fn log(
         ("id" = String, Path, format = "uuid", description = "The task"),
         ("Last-Event-ID" = Option<String>, Header, description = "The last event that was received"),
     ),
-    responses((status = 200, description = "The events", body = String, content_type = "text/event-stream")))]
+    responses((status = 200, description = "The events, each so", body = StreamEventSchema,
+        content_type = "text/event-stream")))]
 pub(crate) async fn events(
     State(state): State<AppState>,
     Caller(actor): Caller,

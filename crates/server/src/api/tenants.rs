@@ -22,7 +22,7 @@ use crate::state::AppState;
 #[serde(rename_all = "camelCase", deny_unknown_fields, expecting = "an object")]
 #[schema(as = NewTenantRequest, example = json!({"name": "Pinewood Insurance"}))]
 pub(crate) struct NewTenantBody {
-    /// Its name, unique.
+    /// Its name, unique, with at least one letter or digit.
     #[schema(max_length = 100, pattern = "\\S")]
     name: String,
 }

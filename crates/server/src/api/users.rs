@@ -26,7 +26,7 @@ use crate::state::AppState;
 #[schema(as = NewUser, example = json!({"name": "Ada Park", "email": "ada.park@example.com", "roles": ["viewer"],
     "timezone": "Europe/Berlin"}))]
 pub(crate) struct NewUserBody {
-    /// Their name.
+    /// Their name, in one line.
     #[schema(max_length = 200, pattern = "\\S")]
     name: String,
     /// Their address, unique in the tenant.

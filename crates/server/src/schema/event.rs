@@ -60,6 +60,20 @@ pub enum EventTypeSchema {
     Unreadable,
 }
 
+/// An event of a stream of server-sent events.
+#[derive(ToSchema)]
+#[schema(as = StreamEvent)]
+pub struct StreamEventSchema {
+    /// Its place, by which a reader goes on behind it; not there in OpenAI's streams.
+    #[schema(nullable = false)]
+    pub id: Option<String>,
+    /// Its type; not there in OpenAI's streams.
+    #[schema(nullable = false)]
+    pub event: Option<String>,
+    /// What it says, as JSON; `[DONE]` at the end of OpenAI's streams.
+    pub data: String,
+}
+
 /// A page of a task's log.
 #[derive(ToSchema)]
 #[schema(rename_all = "camelCase")]
