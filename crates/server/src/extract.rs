@@ -158,6 +158,11 @@ fn escape(name: &str) -> String {
     name.replace('~', "~0").replace('/', "~1")
 }
 
+/// The most characters of a part of the path.
+pub(crate) const MAX_PATH_PART: usize = 300;
+/// The most characters of a parameter of the query.
+pub(crate) const MAX_QUERY_VALUE: usize = 2_000;
+
 /// The parts of the path.
 pub(crate) struct PathArgs(Vec<(String, String)>);
 
@@ -172,11 +177,11 @@ impl FromRequestParts<AppState> for PathArgs {
 }
 
 impl PathArgs {
-    /// A part as text of at most 300 characters.
+    /// A part as text of at most [`MAX_PATH_PART`] characters.
     pub(crate) fn text(&self, name: &str) -> ApiResult<&str> {
         let value = self.0.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str());
         let value = value.ok_or_else(|| Problem::internal(format!("the route has no part {name}")))?;
-        plain(&format!("/{name}"), value, 300)?;
+        plain(&format!("/{name}"), value, MAX_PATH_PART)?;
         Ok(value)
     }
 
@@ -233,7 +238,7 @@ impl QueryArgs {
             if self.0[..n].iter().any(|(earlier, _)| earlier == name) {
                 return Err(Problem::invalid(path, format!("query parameter {name:?} is given twice")));
             }
-            plain(&path, value, 2000)?;
+            plain(&path, value, MAX_QUERY_VALUE)?;
         }
         Ok(self)
     }

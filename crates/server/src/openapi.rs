@@ -1,6 +1,8 @@
 //! The OpenAPI document. What every route has in common (who may call it, which errors it answers, the idempotency
 //! key) is added from the table of [`crate::router`], so that it cannot be forgotten.
 
+mod input;
+
 use std::sync::LazyLock;
 
 use axum::http::{HeaderValue, header};
@@ -22,6 +24,7 @@ use crate::error::status_of;
 use crate::router::{Access, Route, table};
 use crate::schema::event::LogEntrySchema;
 use crate::schema::operation::ErrorSchema;
+use crate::schema::words::ApprovalFilterSchema;
 use crate::{health, metrics, status_page};
 
 /// Routes on which `Idempotency-Key` is honoured.
@@ -47,14 +50,21 @@ const CREATING: [&str; 19] = [
     "/api/admin/tenants",
 ];
 
+/// Routes that are calls of a model.
+const CALLING: [&str; 2] = ["/v1/chat/completions", "/v1/embeddings"];
+
 #[derive(OpenApi)]
 #[openapi(
     info(
         title = "Kybern",
         description = "A self-hosted server in which a model decides, tools act, and services keep the record.\n\n\
-            Every error has the shape `Error`. Lists take `limit` and `cursor`. Ids are UUIDs, times RFC 3339 in UTC, \
-            money integer nano-dollars (`…Nanos`), durations integer milliseconds (`…Ms`). Names of input fields may \
-            also be written in snake_case.",
+            Every error has the shape `Error`. Ids are UUIDs, times RFC 3339 in UTC, money integer nano-dollars \
+            (`…Nanos`), durations integer milliseconds (`…Ms`). Names of input fields may also be written in \
+            snake_case. No text may contain the character U+0000.\n\n\
+            Lists take `limit` and `cursor`, and answer `items` and `nextCursor`. A cursor is opaque and says behind \
+            which item the next page begins: it does not expire, survives a restart, and still holds when that item \
+            is gone. It goes with the list that gave it; with another one, or changed, it is a `VALIDATION_ERROR` \
+            at `/cursor`. An empty query parameter counts as not given.",
         license(name = "Apache-2.0 OR MIT", identifier = "Apache-2.0 OR MIT"),
     ),
     tags(
@@ -111,12 +121,14 @@ const CREATING: [&str; 19] = [
         audit::list, audit::head, audit::verify, audit::check, audit::purge,
         health::alive, health::ready, metrics::show, show, status_page::show,
     ),
-    components(schemas(ErrorSchema, LogEntrySchema)),
+    components(schemas(ApprovalFilterSchema, ErrorSchema, LogEntrySchema)),
 )]
 struct Document;
 
 static JSON: LazyLock<String> = LazyLock::new(|| {
-    let mut text = serde_json::to_string_pretty(&document()).unwrap_or_default();
+    let mut document = serde_json::to_value(document()).unwrap_or_default();
+    input::name_unsigned(&mut document);
+    let mut text = serde_json::to_string_pretty(&document).unwrap_or_default();
     text.push('\n');
     text
 });
@@ -138,16 +150,21 @@ pub(crate) async fn show() -> Response {
     ([json, anyone], JSON.as_str()).into_response()
 }
 
+/// Objects of requests that are read by hand, and refuse members that they do not know.
+const CLOSED: [&str; 3] = ["NewPlan", "Retry", "Step"];
+
 fn document() -> utoipa::openapi::OpenApi {
     let mut document = Document::openapi();
+    let components = document.components.get_or_insert_default();
+    input::close(&mut components.schemas, &CLOSED);
     for route in table() {
         let operation = document.paths.paths.get_mut(route.path).and_then(|item| operation(item, route.method));
         if let Some(operation) = operation {
             complete(operation, &route);
+            input::complete(operation, &components.schemas);
         }
     }
     let bearer = HttpBuilder::new().scheme(HttpAuthScheme::Bearer).bearer_format("kyb_…").build();
-    let components = document.components.get_or_insert_default();
     components.add_security_scheme("key", SecurityScheme::Http(bearer));
     for code in ErrorCode::ALL {
         let content = ContentBuilder::new().schema(Some(Ref::from_schema_name("Error"))).build();
@@ -203,7 +220,7 @@ fn header_parameter(name: &str, about: &str) -> Parameter {
         .name(name)
         .parameter_in(ParameterIn::Header)
         .description(Some(about))
-        .schema(Some(ObjectBuilder::new().schema_type(Type::String).max_length(Some(255))))
+        .schema(Some(ObjectBuilder::new().schema_type(Type::String).min_length(Some(1)).max_length(Some(255))))
         .build()
 }
 
@@ -213,6 +230,8 @@ fn errors(route: &Route, proven: bool) -> Vec<ErrorCode> {
         codes.extend([ErrorCode::Unauthenticated, ErrorCode::PermissionDenied, ErrorCode::Validation]);
         // Also where the path names nothing: a plan, a user, or the tenant crossed into may not be there.
         codes.push(ErrorCode::NotFound);
+        // Whoever has sent many wrong keys has to wait, whatever the route.
+        codes.push(ErrorCode::RateLimited);
     }
     if route.method == "POST" {
         codes.extend([ErrorCode::Conflict, ErrorCode::PayloadTooLarge, ErrorCode::Unprocessable]);
@@ -227,11 +246,9 @@ fn errors(route: &Route, proven: bool) -> Vec<ErrorCode> {
         codes.push(ErrorCode::Conflict);
     }
     // A text is embedded first, which a budget may not cover, and which may fail.
-    if ["/api/memories", "/api/knowledge/search", "/api/prompts/preview"].iter().any(|of| route.path.starts_with(of)) {
-        codes.extend([ErrorCode::BudgetExceeded, ErrorCode::RateLimited, ErrorCode::Model, ErrorCode::Timeout]);
-    }
-    if route.path.ends_with("/events") {
-        codes.push(ErrorCode::RateLimited);
+    let asks_a_model = ["/api/memories", "/api/knowledge/search", "/api/prompts/preview"];
+    if asks_a_model.iter().any(|of| route.path.starts_with(of)) || CALLING.contains(&route.path) {
+        codes.extend([ErrorCode::BudgetExceeded, ErrorCode::Model, ErrorCode::Timeout]);
     }
     codes
 }

@@ -1,5 +1,6 @@
-//! OpenAI's own clients, unchanged, for the tests of the gateway: Python's from PyPI, Node's from npm, and the Node that
-//! runs it from PyPI too, so that none has to be on the machine.
+//! Other people's clients, unchanged, for the tests. OpenAI's own for the gateway: Python's from PyPI, Node's from npm,
+//! and the Node that runs it from PyPI too, so that none has to be on the machine. And Schemathesis from PyPI, which asks
+//! every route what the OpenAPI document lets it ask, and what it forbids.
 
 use std::fs;
 use std::path::PathBuf;
@@ -20,9 +21,12 @@ const LOCK: &str = include_str!("openai_node/package-lock.json");
 /// The version that the manifest names, for people and for the folder.
 const NODE_CLIENT: &str = "7.57.0";
 
+const SCHEMATHESIS: Package = Package::new("schemathesis", "4.32.5");
+
 const PYTHON_PROGRAM: &str = "KYBERN_TEST_OPENAI_PYTHON";
 const NODE_PROGRAM: &str = "KYBERN_TEST_OPENAI_NODE";
 const NODE_MODULES: &str = "KYBERN_TEST_OPENAI_NODE_MODULES";
+const SCHEMATHESIS_PROGRAM: &str = "KYBERN_TEST_SCHEMATHESIS";
 
 /// A client.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -31,6 +35,8 @@ pub(crate) enum Client {
     Python,
     /// `openai` of npm.
     Node,
+    /// `schemathesis` of PyPI.
+    Schemathesis,
 }
 
 /// A client that is there.
@@ -43,13 +49,14 @@ pub(crate) struct Brought {
 
 impl Client {
     /// All of them.
-    pub(crate) const ALL: [Self; 2] = [Self::Python, Self::Node];
+    pub(crate) const ALL: [Self; 3] = [Self::Python, Self::Node, Self::Schemathesis];
 
     /// What people call it.
     pub(crate) const fn title(self) -> &'static str {
         match self {
             Self::Python => "OpenAI's client for Python",
             Self::Node => "OpenAI's client for Node",
+            Self::Schemathesis => "Schemathesis",
         }
     }
 
@@ -58,6 +65,7 @@ impl Client {
         match self {
             Self::Python => &[PYTHON_PROGRAM],
             Self::Node => &[NODE_PROGRAM, NODE_MODULES],
+            Self::Schemathesis => &[SCHEMATHESIS_PROGRAM],
         }
     }
 
@@ -78,6 +86,11 @@ impl Client {
                 let environment =
                     vec![(NODE_PROGRAM, node.display().to_string()), (NODE_MODULES, modules.display().to_string())];
                 Ok(Brought { about, environment })
+            }
+            Self::Schemathesis => {
+                let program = python::environment(&[SCHEMATHESIS])?.join("bin/schemathesis");
+                let about = format!("schemathesis {} of PyPI, {}", SCHEMATHESIS.version, program.display());
+                Ok(Brought { about, environment: vec![(SCHEMATHESIS_PROGRAM, program.display().to_string())] })
             }
         }
     }

@@ -12,19 +12,19 @@ use crate::time::Timestamp;
 /// What stands for the configured provider or model, found out when the agent is asked.
 pub const DEFAULT: &str = "default";
 /// The most characters of an agent's key.
-const MAX_KEY: usize = 64;
+pub const MAX_KEY: usize = 64;
 /// The most characters of an agent's name.
-const MAX_NAME: usize = 80;
+pub const MAX_NAME: usize = 80;
 /// The most characters of an agent's description.
-const MAX_DESCRIPTION: usize = 2_000;
+pub const MAX_DESCRIPTION: usize = 2_000;
 /// The most tools, groups or words that an agent names, of each.
-const MAX_ITEMS: usize = 200;
+pub const MAX_ITEMS: usize = 200;
 /// The most characters of a provider's, a model's, a tool's, a group's or a trigger's name.
 pub const MAX_NAMED: usize = 200;
 /// The most characters of a sign or a category.
 pub const MAX_LABEL: usize = 40;
 /// The most tokens that an agent may let a model write in one reply.
-const MAX_OUTPUT: u32 = 200_000;
+pub const MAX_OUTPUT: u32 = 200_000;
 
 /// An agent as it is written down: by a person, or in the file of bundled agents.
 ///

@@ -103,7 +103,7 @@ pub(super) fn step(value: &Value, path: &str, depth: usize, faults: &mut Vec<Pla
     let id = match written_id {
         None => Err("a step needs an id".to_owned()),
         // Derived ids are read back from frozen plans and injected steps; they are longer than an author may write.
-        Some(id) if id.contains("__") && id.len() <= limits::MAX_DERIVED_ID => Ok(StepId::trusted(id)),
+        Some(id) if id.contains("__") => StepId::parse_derived(id),
         Some(id) => StepId::parse(id),
     };
     let id = id.map_err(|message| reader.fault("id", message)).ok();

@@ -39,14 +39,26 @@ impl StepId {
     /// # Errors
     /// A sentence that says what is wrong.
     pub fn parse(text: &str) -> Result<Self, String> {
+        Self::bounded(text, limits::MAX_STEP_ID)
+    }
+
+    /// Checks an id that may be derived: it is longer than an author may write.
+    ///
+    /// # Errors
+    /// A sentence that says what is wrong.
+    pub(super) fn parse_derived(text: &str) -> Result<Self, String> {
+        Self::bounded(text, limits::MAX_DERIVED_ID)
+    }
+
+    fn bounded(text: &str, most: usize) -> Result<Self, String> {
         let mut chars = text.chars();
         let starts_well = chars.next().is_some_and(|c| c.is_ascii_lowercase());
         let goes_on_well = chars.all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_');
         if !starts_well || !goes_on_well {
             return Err(format!("step id {text:?} must match [a-z][a-z0-9_]*"));
         }
-        if text.len() > limits::MAX_STEP_ID {
-            return Err(format!("step id {text:?} is longer than {} characters", limits::MAX_STEP_ID));
+        if text.len() > most {
+            return Err(format!("step id {text:?} is longer than {most} characters"));
         }
         Ok(Self(text.into()))
     }

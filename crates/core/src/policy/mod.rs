@@ -9,4 +9,6 @@ pub mod sms;
 pub mod webhook;
 
 pub use egress::{EgressDenied, EgressPolicy, TRAVELLING_HEADERS};
-pub use permission::{Autonomy, CallFacts, Denied, PermissionLevel, Preset, ToolCategory, ToolPolicy};
+pub use permission::{
+    Autonomy, CallFacts, Denied, MAX_ENTRIES, MAX_ENTRY, PermissionLevel, Preset, ToolCategory, ToolPolicy,
+};

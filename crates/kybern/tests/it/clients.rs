@@ -34,7 +34,7 @@ const CHECKS: &[&str] = &[
 const PROVIDERS_KEY: &str = "sk-example-0123456789abcdef";
 
 /// A variable that `cargo xtask test` sets; `None`, said aloud, where it does not.
-fn found(variable: &str) -> Option<String> {
+pub(crate) fn found(variable: &str) -> Option<String> {
     let value = std::env::var(variable).ok().filter(|value| !value.is_empty());
     if value.is_none() {
         eprintln!("skipped: {variable} is not set; `cargo xtask test` sets it when it can");

@@ -19,6 +19,8 @@ mod clock;
 #[cfg(test)]
 mod computing;
 #[cfg(test)]
+mod contract;
+#[cfg(test)]
 mod conversing;
 #[cfg(test)]
 mod crash;

@@ -56,7 +56,7 @@ async fn every_route_holds_on_postgres() {
 }
 
 /// Takes everything, and is a provider of language models.
-fn receiver() -> Receiver {
+pub(crate) fn receiver() -> Receiver {
     Receiver::answering(|seen, _| {
         let answer = match seen.path.as_str() {
             "/v1/chat/completions" => json!({

@@ -1,46 +1,55 @@
 //! What requests say of agents.
 
-use kybern_core::agent::{AgentChange, AgentDraft, LimitsChange, MAX_LABEL, MAX_NAMED, TurnLimits};
+use kybern_core::agent::{
+    AgentChange, AgentDraft, LimitsChange, MAX_DESCRIPTION, MAX_KEY, MAX_LABEL, MAX_NAME, MAX_NAMED, TurnLimits,
+};
 use kybern_core::error::{Detail, Error};
 use kybern_core::money::{NanoUsd, Tokens};
+use kybern_core::prompt::MAX_PROMPT;
 use kybern_core::time::Millis;
 use serde::Deserialize;
 use utoipa::ToSchema;
 
 use crate::error::{ApiResult, Problem};
 use crate::extract::{check_text, said};
-
-/// What the core takes at most; beyond it the core says so itself.
-const ANY: usize = usize::MAX;
+use crate::schema::texts::AgentNameSchema;
 
 /// A new agent.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, expecting = "an object")]
 #[schema(as = NewAgent, example = json!({"name": "Billing", "systemPrompt": "You answer questions about invoices.",
-    "toolGroups": ["records", "mail"], "triggers": ["invoice"]}))]
+    "tools": ["core.get_record"], "triggers": ["invoice"]}))]
 pub(crate) struct NewAgentBody {
     /// How plans and models name it: `[a-z][a-z0-9_]*`. Made of the name when left out.
     #[serde(default)]
+    #[schema(max_length = 64, pattern = "^([a-z][a-z0-9_]*)?$")]
     key: Option<String>,
     /// What people call it.
+    #[schema(max_length = 80, pattern = "\\S")]
     name: String,
     /// What it is for.
     #[serde(default)]
+    #[schema(max_length = 2_000)]
     description: Option<String>,
     /// A sign for it.
     #[serde(default)]
+    #[schema(max_length = 40)]
     emoji: Option<String>,
     /// Where it is listed.
     #[serde(default)]
+    #[schema(max_length = 40)]
     category: Option<String>,
     /// What it is told.
     #[serde(alias = "system_prompt")]
+    #[schema(max_length = 16_000, pattern = "\\S")]
     system_prompt: String,
     /// The provider, or `default`.
     #[serde(default)]
+    #[schema(max_length = 200, pattern = "\\S")]
     provider: Option<String>,
     /// The model, a routing strategy, or `default`.
     #[serde(default)]
+    #[schema(max_length = 200, pattern = "\\S")]
     model: Option<String>,
     /// The most tokens of one reply; 4,000 when left out.
     #[serde(default, alias = "max_tokens")]
@@ -60,26 +69,31 @@ pub(crate) struct NewAgentBody {
     max_tool_calls: Option<u32>,
     /// How many tokens a turn reads and writes; no limit of its own when left out.
     #[serde(default, alias = "max_turn_tokens")]
+    #[schema(maximum = 9_223_372_036_854_775_807_u64)]
     max_turn_tokens: Option<u64>,
     /// What a turn may cost; no limit of its own when left out.
     #[serde(default, alias = "max_cost_nanos")]
+    #[schema(maximum = 9_223_372_036_854_775_807_u64)]
     max_cost_nanos: Option<u64>,
     /// How long a turn may take while nobody is waited for; 120,000 when left out.
     #[serde(default, alias = "timeout_ms")]
-    #[schema(minimum = 1)]
+    #[schema(minimum = 1, maximum = 9_223_372_036_854_775_807_u64)]
     timeout_ms: Option<u64>,
     /// How far back in its conversation the model may see; 2,592,000,000, which is 30 days, when left out.
     #[serde(default, alias = "history_ms")]
-    #[schema(minimum = 1)]
+    #[schema(minimum = 1, maximum = 9_223_372_036_854_775_807_u64)]
     history_ms: Option<u64>,
     /// The tools it has, by key. Those that this server does not have are left out when it is asked.
     #[serde(default)]
+    #[schema(value_type = Vec<AgentNameSchema>, max_items = 200)]
     tools: Vec<String>,
     /// The groups of tools it has.
     #[serde(default, alias = "tool_groups")]
+    #[schema(value_type = Vec<AgentNameSchema>, max_items = 200)]
     tool_groups: Vec<String>,
     /// Words in a message by which it is chosen when nobody names an agent.
     #[serde(default)]
+    #[schema(value_type = Vec<AgentNameSchema>, max_items = 200)]
     triggers: Vec<String>,
 }
 
@@ -90,26 +104,31 @@ pub(crate) struct NewAgentBody {
 pub(crate) struct ChangeAgentBody {
     /// What people call it.
     #[serde(default)]
+    #[schema(max_length = 80, pattern = "\\S")]
     name: Option<String>,
     /// What it is for.
     #[serde(default)]
+    #[schema(max_length = 2_000)]
     description: Option<String>,
     /// A sign for it; null takes it away.
     #[serde(default, deserialize_with = "said")]
-    #[schema(value_type = Option<String>)]
+    #[schema(value_type = Option<String>, max_length = 40)]
     emoji: Option<Option<String>>,
     /// Where it is listed; null takes it away.
     #[serde(default, deserialize_with = "said")]
-    #[schema(value_type = Option<String>)]
+    #[schema(value_type = Option<String>, max_length = 40)]
     category: Option<Option<String>>,
     /// What it shall be told. It becomes a draft prompt.
     #[serde(default, alias = "system_prompt")]
+    #[schema(max_length = 16_000, pattern = "\\S")]
     system_prompt: Option<String>,
     /// The provider, or `default`.
     #[serde(default)]
+    #[schema(max_length = 200, pattern = "\\S")]
     provider: Option<String>,
     /// The model, a routing strategy, or `default`.
     #[serde(default)]
+    #[schema(max_length = 200, pattern = "\\S")]
     model: Option<String>,
     /// The most tokens of one reply.
     #[serde(default, alias = "max_tokens")]
@@ -129,28 +148,31 @@ pub(crate) struct ChangeAgentBody {
     max_tool_calls: Option<u32>,
     /// How many tokens a turn reads and writes; null takes the limit away.
     #[serde(default, alias = "max_turn_tokens", deserialize_with = "said")]
-    #[schema(value_type = Option<u64>)]
+    #[schema(value_type = Option<u64>, maximum = 9_223_372_036_854_775_807_u64)]
     max_turn_tokens: Option<Option<u64>>,
     /// What a turn may cost; null takes the limit away.
     #[serde(default, alias = "max_cost_nanos", deserialize_with = "said")]
-    #[schema(value_type = Option<u64>)]
+    #[schema(value_type = Option<u64>, maximum = 9_223_372_036_854_775_807_u64)]
     max_cost_nanos: Option<Option<u64>>,
     /// How long a turn may take while nobody is waited for.
     #[serde(default, alias = "timeout_ms")]
-    #[schema(minimum = 1)]
+    #[schema(minimum = 1, maximum = 9_223_372_036_854_775_807_u64)]
     timeout_ms: Option<u64>,
     /// How far back in its conversation the model may see.
     #[serde(default, alias = "history_ms")]
-    #[schema(minimum = 1)]
+    #[schema(minimum = 1, maximum = 9_223_372_036_854_775_807_u64)]
     history_ms: Option<u64>,
     /// The tools it has, by key.
     #[serde(default)]
+    #[schema(value_type = Option<Vec<AgentNameSchema>>, max_items = 200)]
     tools: Option<Vec<String>>,
     /// The groups of tools it has.
     #[serde(default, alias = "tool_groups")]
+    #[schema(value_type = Option<Vec<AgentNameSchema>>, max_items = 200)]
     tool_groups: Option<Vec<String>>,
     /// Words by which it is chosen.
     #[serde(default)]
+    #[schema(value_type = Option<Vec<AgentNameSchema>>, max_items = 200)]
     triggers: Option<Vec<String>>,
 }
 
@@ -195,12 +217,12 @@ impl NewAgentBody {
     /// The agent that it asks for. The core checks what it means.
     pub(super) fn draft(self) -> ApiResult<AgentDraft> {
         let mut texts = Texts(Vec::new());
-        texts.one("/key", self.key.as_ref(), ANY);
-        texts.one("/name", Some(&self.name), ANY);
-        texts.one("/description", self.description.as_ref(), ANY);
+        texts.one("/key", self.key.as_ref(), MAX_KEY);
+        texts.one("/name", Some(&self.name), MAX_NAME);
+        texts.one("/description", self.description.as_ref(), MAX_DESCRIPTION);
         texts.one("/emoji", self.emoji.as_ref(), MAX_LABEL);
         texts.one("/category", self.category.as_ref(), MAX_LABEL);
-        texts.one("/systemPrompt", Some(&self.system_prompt), ANY);
+        texts.one("/systemPrompt", Some(&self.system_prompt), MAX_PROMPT);
         texts.one("/provider", self.provider.as_ref(), MAX_NAMED);
         texts.one("/model", self.model.as_ref(), MAX_NAMED);
         texts.list("/tools", Some(&self.tools));
@@ -240,11 +262,11 @@ impl ChangeAgentBody {
     /// The change that it asks for.
     pub(super) fn change(self) -> ApiResult<AgentChange> {
         let mut texts = Texts(Vec::new());
-        texts.one("/name", self.name.as_ref(), ANY);
-        texts.one("/description", self.description.as_ref(), ANY);
+        texts.one("/name", self.name.as_ref(), MAX_NAME);
+        texts.one("/description", self.description.as_ref(), MAX_DESCRIPTION);
         texts.one("/emoji", self.emoji.as_ref().and_then(Option::as_ref), MAX_LABEL);
         texts.one("/category", self.category.as_ref().and_then(Option::as_ref), MAX_LABEL);
-        texts.one("/systemPrompt", self.system_prompt.as_ref(), ANY);
+        texts.one("/systemPrompt", self.system_prompt.as_ref(), MAX_PROMPT);
         texts.one("/provider", self.provider.as_ref(), MAX_NAMED);
         texts.one("/model", self.model.as_ref(), MAX_NAMED);
         texts.list("/tools", self.tools.as_ref());

@@ -16,6 +16,7 @@ use crate::extract::{JsonBody, PathArgs, QueryArgs, plain};
 use crate::page::Paging;
 use crate::schema::approval::{ApprovalPage, ApprovalSchema};
 use crate::schema::task::ResolutionSchema;
+use crate::schema::words::{ApprovalFilterSchema, DecisionSchema};
 use crate::state::AppState;
 
 /// Pending ones are meant when nobody says.
@@ -28,7 +29,7 @@ const EVERY: &str = "all";
 #[utoipa::path(get, path = "/api/approvals", operation_id = "list_approvals",
     tag = "approvals",
     params(
-        ("status" = Option<String>, Query, description = "`pending`, `approved`, `denied`, `expired`, `withdrawn` or `all`"),
+        ("status" = Option<ApprovalFilterSchema>, Query, description = "How they stand; `pending` when not given"),
         ("taskId" = Option<String>, Query, format = "uuid", description = "Of this task only"),
         ("limit" = Option<u32>, Query, minimum = 1, maximum = 200, description = "Items, 50 when not given"),
         ("cursor" = Option<String>, Query, description = "`nextCursor` of the page before"),
@@ -114,19 +115,21 @@ fn describe(view: &ApprovalView) -> Value {
 /// A decision.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, expecting = "an object")]
-#[schema(as = Decide, example = json!({"decision": "approve"}))]
+#[schema(as = Decide, example = json!({"decision": "deny", "note": "That insurer is not ours."}))]
 pub(crate) struct DecideBody {
-    /// `approve` or `deny`.
+    /// A yes or a no.
+    #[schema(value_type = DecisionSchema)]
     decision: String,
     /// What you say about it; it is shown to whoever reads the task, and to the model that asked for the call.
     #[serde(default)]
+    #[schema(max_length = 2_000)]
     note: Option<String>,
     /// For a call: the arguments in place of those that were asked about, checked like any. For a form or a review: the
     /// answer.
     #[serde(default)]
     #[schema(value_type = Option<Object>)]
     input: Option<Map<String, Value>>,
-    /// For an effect of which nobody knows whether it happened: `done`, `retry` or `fail`.
+    /// For an effect of which nobody knows whether it happened.
     #[serde(default)]
     #[schema(value_type = Option<ResolutionSchema>)]
     resolution: Option<Resolution>,

@@ -15,7 +15,7 @@ use crate::auth::Caller;
 use crate::error::{ApiResult, Problem};
 use crate::extract::{JsonBody, QueryArgs};
 use crate::page::Paging;
-use crate::schema::audit::{AuditHeadSchema, AuditPage, AuditPurgedSchema, AuditReportSchema, AuditSchema};
+use crate::schema::audit::{AuditHeadSchema, AuditPage, AuditPurgedSchema, AuditReportSchema, ExportedEventSchema};
 use crate::state::AppState;
 
 /// Events of an export that are checked at once.
@@ -88,10 +88,14 @@ pub(crate) async fn head(State(state): State<AppState>, Caller(actor): Caller) -
 /// Events of an export.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, expecting = "an object")]
-#[schema(as = AuditExportPart)]
+#[schema(as = AuditExportPart, example = json!({"events": [{"seq": 1, "at": "2026-09-01T08:00:00.000Z",
+    "action": "tenant.create", "actor": "system", "subject": "tenant:0198c1d2-7a3b-7000-8000-000000000001",
+    "requestId": null, "detail": {},
+    "prevHash": "0000000000000000000000000000000000000000000000000000000000000000",
+    "hash": "0a1b2c3d4e5f60718293a4b5c6d7e8f90a1b2c3d4e5f60718293a4b5c6d7e8f9"}]}))]
 pub(crate) struct CheckBody {
     /// As they were listed, in order: at most 500, and without a head at least 1.
-    #[schema(value_type = Vec<AuditSchema>, max_items = 500)]
+    #[schema(value_type = Vec<ExportedEventSchema>, max_items = 500)]
     events: Vec<Exported<ChainedEvent>>,
     /// The signed head that the export ends with.
     #[serde(default)]
@@ -122,14 +126,17 @@ pub(crate) async fn check(
 /// What is to be removed from the beginning of the audit.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, expecting = "an object")]
-#[schema(as = PurgeAudit)]
+#[schema(as = PurgeAudit, example = json!({"olderThanDays": 400, "from": 1, "dryRun": true, "head": {
+    "tenantId": "0198c1d2-7a3b-7000-8000-000000000001", "seq": 4000, "at": "2026-09-01T08:00:00.000Z",
+    "hash": "0a1b2c3d4e5f60718293a4b5c6d7e8f90a1b2c3d4e5f60718293a4b5c6d7e8f9",
+    "signature": "0a1b2c3d4e5f60718293a4b5c6d7e8f90a1b2c3d4e5f60718293a4b5c6d7e8f9"}}))]
 pub(crate) struct PurgeBody {
     /// Only what is older than so many days.
     #[serde(alias = "older_than_days")]
-    #[schema(minimum = 7, maximum = 36500, example = 400)]
+    #[schema(minimum = 7, maximum = 36500)]
     older_than_days: u32,
     /// The number of the first event that was exported.
-    #[schema(minimum = 1, example = 1)]
+    #[schema(minimum = 1)]
     from: i64,
     /// The signed head with which the export ends.
     #[schema(value_type = AuditHeadSchema)]

@@ -19,6 +19,7 @@ use crate::idempotency::{Attempt, IdempotencyKey, Made};
 use crate::page::Paging;
 use crate::request::Asked;
 use crate::schema::budget::{BudgetPage, BudgetSchema};
+use crate::schema::words::{BudgetOwnerKindSchema, PeriodSchema};
 use crate::state::AppState;
 
 /// A new budget.
@@ -28,16 +29,20 @@ use crate::state::AppState;
 pub(crate) struct NewBudgetBody {
     /// Whose.
     subject: SubjectBody,
-    /// `day` or `month`, from midnight to midnight UTC; `whole` for budgets of `each_task`.
+    /// Its window.
+    #[schema(value_type = PeriodSchema)]
     period: String,
     /// Nano-dollars: 1,000,000,000 are one dollar.
     #[serde(default, alias = "cost_nanos")]
+    #[schema(maximum = 9_223_372_036_854_775_807_u64)]
     cost_nanos: Option<u64>,
     /// Tokens, read and written.
     #[serde(default)]
+    #[schema(maximum = 9_223_372_036_854_775_807_u64)]
     tokens: Option<u64>,
     /// Calls of models and tools.
     #[serde(default)]
+    #[schema(maximum = 9_223_372_036_854_775_807_u64)]
     calls: Option<u64>,
 }
 
@@ -46,11 +51,13 @@ pub(crate) struct NewBudgetBody {
 #[serde(deny_unknown_fields, expecting = "an object")]
 #[schema(as = BudgetSubject)]
 pub(crate) struct SubjectBody {
-    /// `tenant`, `user`, `each_user` or `each_task`.
+    /// Whose it is.
     #[serde(rename = "type")]
+    #[schema(value_type = BudgetOwnerKindSchema)]
     kind: String,
-    /// The user, for `user`.
+    /// The user, for `user`; left out for the others.
     #[serde(default)]
+    #[schema(format = "uuid")]
     id: Option<String>,
 }
 
@@ -61,15 +68,15 @@ pub(crate) struct SubjectBody {
 pub(crate) struct ChangeBudgetBody {
     /// Nano-dollars; null takes the limit away, left out it stays.
     #[serde(default, alias = "cost_nanos", deserialize_with = "said")]
-    #[schema(value_type = Option<u64>)]
+    #[schema(value_type = Option<u64>, maximum = 9_223_372_036_854_775_807_u64)]
     cost_nanos: Option<Option<u64>>,
     /// Tokens.
     #[serde(default, deserialize_with = "said")]
-    #[schema(value_type = Option<u64>)]
+    #[schema(value_type = Option<u64>, maximum = 9_223_372_036_854_775_807_u64)]
     tokens: Option<Option<u64>>,
     /// Calls.
     #[serde(default, deserialize_with = "said")]
-    #[schema(value_type = Option<u64>)]
+    #[schema(value_type = Option<u64>, maximum = 9_223_372_036_854_775_807_u64)]
     calls: Option<Option<u64>>,
 }
 

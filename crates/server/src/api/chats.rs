@@ -11,6 +11,7 @@ use serde::Deserialize;
 use serde_json::Value;
 use utoipa::ToSchema;
 
+use super::messages::check_content;
 use crate::auth::Caller;
 use crate::error::{ApiResult, Problem};
 use crate::extract::{JsonBody, OptionalBody, PathArgs, QueryArgs, check_text};
@@ -18,6 +19,7 @@ use crate::idempotency::{Attempt, IdempotencyKey, Made};
 use crate::page::Paging;
 use crate::request::Asked;
 use crate::schema::chat::{ChatExportSchema, ChatPage, ChatSchema};
+use crate::schema::words::SpeakerSchema;
 use crate::state::AppState;
 
 /// Characters of an agent's name.
@@ -29,6 +31,7 @@ const MAX_AGENT: usize = 100;
 #[schema(as = NewChat, example = json!({"agent": "assistant", "title": "Renewals"}))]
 pub(crate) struct NewChatBody {
     /// The agent that answers, by key, name or id. Without one the words of each message choose.
+    #[schema(max_length = 100)]
     agent: Option<String>,
     /// What it is called.
     #[schema(max_length = 200)]
@@ -140,7 +143,7 @@ pub(crate) async fn reset(
 /// From where to fork.
 #[derive(Debug, Default, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, expecting = "an object")]
-#[schema(as = ForkChat)]
+#[schema(as = ForkChat, example = json!({}))]
 pub(crate) struct ForkBody {
     /// The last message that is copied; all when not given.
     #[serde(alias = "message_id")]
@@ -194,24 +197,27 @@ pub(crate) async fn export(
 #[derive(Debug, Deserialize, ToSchema)]
 #[schema(as = ImportedMessage)]
 pub(crate) struct ImportedBody {
-    /// `user` or `assistant`.
-    #[schema(value_type = String, example = "user")]
+    /// Who said it.
+    #[schema(value_type = SpeakerSchema)]
     role: Speaker,
     /// What was said.
     #[serde(default)]
+    #[schema(max_length = 262_144)]
     content: String,
 }
 
 /// A chat that was held elsewhere. What an export has beside this is passed over.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(expecting = "an object")]
-#[schema(as = ImportChat)]
+#[schema(as = ImportChat, example = json!({"title": "Renewals", "messages": [{"role": "user", "content": "Hello."}]}))]
 pub(crate) struct ImportBody {
     /// The agent that answers from now on.
     #[serde(default)]
+    #[schema(max_length = 100)]
     agent: Option<String>,
     /// What it is called.
     #[serde(default)]
+    #[schema(max_length = 200)]
     title: Option<String>,
     /// What was said, the oldest first. What is empty is left out.
     #[schema(max_items = 10_000)]
@@ -237,9 +243,8 @@ pub(crate) async fn import(
     let (engine, new) = (state.engine.clone(), body.value);
     NewChatBody { agent: new.agent.clone(), title: new.title.clone() }.checked()?;
     let faults = (0..).zip(&new.messages);
-    let faults: Vec<Detail> = faults
-        .filter_map(|(n, message)| check_text(&format!("/messages/{n}/content"), &message.content, usize::MAX))
-        .collect();
+    let faults: Vec<Detail> =
+        faults.filter_map(|(n, message)| check_content(&format!("/messages/{n}/content"), &message.content)).collect();
     if let Some(problem) = Problem::invalid_all(faults) {
         return Err(problem);
     }

@@ -21,12 +21,19 @@ use crate::state::{AppState, InboundSource};
 /// Parts of an SMS form.
 const MAX_FIELDS: usize = 200;
 
+/// A mail.
+const EXAMPLE: &str = "Message-ID: <1@example.com>\r\nFrom: ada@example.com\r\nTo: intake@example.com\r\n\
+    Subject: Loss runs\r\n\r\nPlease send the loss runs for policy CP-1.\r\n";
+
 /// Take in a mail
 ///
 /// The whole message as it came. Its `Message-ID` is the dedupe key.
 #[utoipa::path(post, path = "/api/inbound/email", operation_id = "take_in_email",
     tag = "inbound",
-    request_body(content = String, content_type = "message/rfc822", description = "The message, up to 25 MiB"),
+    request_body(description = "The message, up to 25 MiB", content(
+        (String = "message/rfc822", example = json!(EXAMPLE)),
+        (String = "application/octet-stream", example = json!(EXAMPLE)),
+    )),
     responses((status = 202, description = "The task", body = ReceivedSchema)))]
 pub(crate) async fn email(
     State(state): State<AppState>,
@@ -155,7 +162,7 @@ fn sms_faults(form: &[(String, String)]) -> Vec<Detail> {
         ("webhook-signature" = Option<String>, Header, description = "The signature, `v1,BASE64`"),
         ("X-Delivery-Id" = Option<String>, Header, description = "The delivery's id, where it is not signed"),
     ),
-    request_body(content = Object, content_type = "application/json", description = "Any JSON",
+    request_body(content = Value, content_type = "application/json", description = "Any JSON",
         example = json!({"event": "lead.created", "company": "Pinewood Freight"})),
     responses((status = 202, description = "The task", body = ReceivedSchema)))]
 pub(crate) async fn webhook(

@@ -21,6 +21,7 @@ use crate::idempotency::{Attempt, IdempotencyKey, Made};
 use crate::page::Paging;
 use crate::request::Asked;
 use crate::schema::identity::{KeyPage, NewKeySchema, RevokedSchema, RoleSchema};
+use crate::schema::words::ScopeSchema;
 use crate::state::AppState;
 
 /// What a key can be narrowed to.
@@ -36,10 +37,10 @@ const SCOPES: [&str; 6] = [
 /// A new key.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, expecting = "an object")]
-#[schema(as = NewKey)]
+#[schema(as = NewKey, example = json!({"name": "nightly import", "scopes": ["read", "operate"]}))]
 pub(crate) struct NewKeyBody {
     /// What it is for.
-    #[schema(example = "nightly import", max_length = 200)]
+    #[schema(max_length = 200, pattern = "\\S")]
     name: String,
     /// Whose it is; the caller's when not given.
     #[serde(default, alias = "user_id")]
@@ -49,9 +50,9 @@ pub(crate) struct NewKeyBody {
     #[serde(default)]
     #[schema(value_type = Vec<RoleSchema>)]
     roles: Vec<Role>,
-    /// Rights it is narrowed to: `read`, `operate`, `review`, `administer`, `platform`; all when empty.
+    /// Rights it is narrowed to; all when empty.
     #[serde(default)]
-    #[schema(example = json!(["read", "operate"]))]
+    #[schema(value_type = Vec<ScopeSchema>)]
     scopes: Vec<String>,
     /// When it ends; never when not given. No later than the key it is made with.
     #[serde(default, alias = "expires_at")]

@@ -4,7 +4,7 @@ use axum::Json;
 use axum::extract::{Request, State};
 use axum::http::StatusCode;
 use bytes::Bytes;
-use kybern_core::knowledge::{KnowledgeAct, KnowledgeStatus};
+use kybern_core::knowledge::{KnowledgeAct, KnowledgeStatus, MAX_TITLE};
 use kybern_core::ports::KnowledgeFilter;
 use kybern_engine::knowledge::NewDocument;
 use serde::Deserialize;
@@ -21,6 +21,7 @@ use crate::idempotency::{Attempt, IdempotencyKey, Made};
 use crate::page::Paging;
 use crate::request::Asked;
 use crate::schema::knowledge::{KnowledgePage, KnowledgeSchema, KnowledgeSearch};
+use crate::schema::words::KnowledgeStatusSchema;
 use crate::state::AppState;
 
 /// The most pieces that a search answers.
@@ -37,21 +38,26 @@ pub(crate) struct NewKnowledgeBody {
     #[schema(max_length = 200)]
     title: Option<String>,
     /// The name of the file.
+    #[schema(max_length = 255, pattern = "\\S")]
     filename: String,
     /// Its type; the content decides in the end.
     #[serde(default, alias = "content_type")]
+    #[schema(max_length = 255)]
     content_type: Option<String>,
-    /// Its bytes in base64: at most 20 MiB, and no more than the server's limit of bodies lets through.
+    /// Its bytes in base64: at most 20 MiB, and no more than the server's limit of bodies lets through. White space
+    /// between the characters is passed over.
     #[serde(alias = "data_base64")]
+    #[schema(content_encoding = "base64", pattern = r"^[A-Za-z0-9+/\s]*(=\s*){0,2}$")]
     data_base64: String,
 }
 
 /// A document as a form: one file, and its title.
 #[derive(ToSchema)]
-#[schema(as = NewKnowledgeForm)]
+#[schema(as = NewKnowledgeForm, example = json!({"title": "Terms of carriage", "file": "We carry what fits."}))]
 #[expect(dead_code, reason = "describes the form for the OpenAPI document; parts are read one by one")]
 pub(crate) struct NewKnowledgeForm {
     /// What people call it.
+    #[schema(max_length = 200, nullable = false)]
     title: Option<String>,
     /// The file.
     #[schema(value_type = String, format = Binary)]
@@ -84,7 +90,7 @@ async fn read(state: &AppState, request: Request) -> ApiResult<(NewDocument, Byt
         let file = decoded("", &AttachmentBody { filename, content_type, data_base64 }, &mut faults);
         (title, file, raw)
     };
-    faults.extend(title.as_ref().and_then(|title| check_text("/title", title, usize::MAX)));
+    faults.extend(title.as_ref().and_then(|title| check_text("/title", title, MAX_TITLE)));
     if let Some(problem) = Problem::invalid_all(faults) {
         return Err(problem);
     }
@@ -122,8 +128,8 @@ pub(crate) async fn create(
 #[utoipa::path(get, path = "/api/knowledge", operation_id = "list_knowledge",
     tag = "knowledge",
     params(
-        ("status" = Option<String>, Query, description = "`indexing`, `ready` or `failed`"),
-        ("published" = Option<String>, Query, description = "`true` or `false`"),
+        ("status" = Option<KnowledgeStatusSchema>, Query, description = "Only of that status"),
+        ("published" = Option<bool>, Query, description = "Only those that may be found, or only the others"),
         ("limit" = Option<u32>, Query, minimum = 1, maximum = 200, description = "Items, 50 when not given"),
         ("cursor" = Option<String>, Query, description = "`nextCursor` of the page before"),
     ),

@@ -19,39 +19,48 @@ use crate::idempotency::{Attempt, IdempotencyKey, Made};
 use crate::page::Paging;
 use crate::request::Asked;
 use crate::schema::lesson::{LessonPage, LessonPreviewSchema, LessonSchema};
+use crate::schema::words::{LessonKindSchema, LessonStatusSchema};
 use crate::state::AppState;
 
 /// A new lesson. Which members it has follows from its kind.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields, expecting = "an object")]
-#[schema(as = NewLesson, example = json!({"kind": "label", "schema": "insurance", "field": "insured.name",
-    "label": "Named trucker"}))]
+#[schema(as = NewLesson, example = json!({"kind": "trusted_sender", "address": "broker@example.com"}))]
 pub(crate) struct NewLessonBody {
-    /// `intent_example`, `label`, `spelling`, `trusted_sender` or `speaker`.
+    /// What it teaches.
+    #[schema(value_type = LessonKindSchema)]
     kind: String,
     /// Of an example: the intent's key.
     #[serde(default)]
+    #[schema(max_length = 200)]
     intent: Option<String>,
-    /// Of an example: a message that asks for it, at most 1,500 characters.
+    /// Of an example: a message that asks for it.
     #[serde(default)]
+    #[schema(max_length = 1_500)]
     text: Option<String>,
     /// Of a label or a spelling: the extraction schema.
     #[serde(default)]
+    #[schema(max_length = 200)]
     schema: Option<String>,
     /// Of a label or a spelling: the field, as `insured.name`, or `policies/policy_number` in a list.
     #[serde(default)]
+    #[schema(max_length = 200)]
     field: Option<String>,
     /// Of a label or a spelling: at most six plain words.
     #[serde(default)]
+    #[schema(max_length = 60)]
     label: Option<String>,
     /// Of a label: the value of the field's closed list that the words stand for; of a spelling: the value that they mean.
     #[serde(default)]
+    #[schema(max_length = 200)]
     value: Option<String>,
     /// Of a trusted sender or a speaker: the e-mail address.
     #[serde(default)]
+    #[schema(max_length = 254)]
     address: Option<String>,
     /// Of a speaker: the company that they answer for.
     #[serde(default)]
+    #[schema(max_length = 200)]
     company: Option<String>,
 }
 
@@ -148,8 +157,8 @@ pub(crate) async fn create(
 #[utoipa::path(get, path = "/api/lessons", operation_id = "list_lessons",
     tag = "lessons",
     params(
-        ("status" = Option<String>, Query, description = "`suggested`, `accepted` or `withdrawn`"),
-        ("kind" = Option<String>, Query, description = "`intent_example`, `label`, `spelling`, `trusted_sender` or `speaker`"),
+        ("status" = Option<LessonStatusSchema>, Query, description = "Only of that status"),
+        ("kind" = Option<LessonKindSchema>, Query, description = "Only of that kind"),
         ("limit" = Option<u32>, Query, minimum = 1, maximum = 200, description = "Items, 50 when not given"),
         ("cursor" = Option<String>, Query, description = "`nextCursor` of the page before"),
     ),

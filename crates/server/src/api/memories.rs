@@ -6,7 +6,9 @@ use axum::http::StatusCode;
 use kybern_core::context::Importance;
 use kybern_core::error::Detail;
 use kybern_core::id::{MemoryId, UserId};
-use kybern_core::memory::{Memory, MemoryCategory, MemoryChange, MemoryStatus, NewMemory, Provenance, Subject};
+use kybern_core::memory::{
+    MAX_CONTENT, Memory, MemoryCategory, MemoryChange, MemoryStatus, NewMemory, Provenance, Subject,
+};
 use kybern_core::ports::MemoryFilter;
 use kybern_core::time::Timestamp;
 use serde::Deserialize;
@@ -21,6 +23,7 @@ use crate::idempotency::{Attempt, IdempotencyKey, Made};
 use crate::page::Paging;
 use crate::request::Asked;
 use crate::schema::memory::{MemoryExport, MemoryPage, MemorySchema};
+use crate::schema::words::{MemoryCategorySchema, MemoryStatusSchema, SubjectKindSchema};
 use crate::state::AppState;
 
 /// The most characters of a name in a body.
@@ -31,8 +34,9 @@ const MAX_NAME: usize = 100;
 #[serde(deny_unknown_fields, expecting = "an object")]
 #[schema(as = MemorySubject)]
 pub(crate) struct SubjectBody {
-    /// `user` or `entity`.
+    /// Whether of a user or of a record.
     #[serde(rename = "type")]
+    #[schema(value_type = SubjectKindSchema)]
     kind: String,
     /// The user, or the record.
     #[schema(format = "uuid")]
@@ -47,10 +51,12 @@ pub(crate) struct NewMemoryBody {
     /// Of what; the caller when left out.
     #[serde(default)]
     subject: Option<SubjectBody>,
-    /// What: 1 to 2,000 characters, and no secret.
+    /// What, and no secret.
+    #[schema(max_length = 2_000, pattern = "\\S")]
     content: String,
-    /// `insight`, `event`, `preference` or `fact`; a fact when left out.
+    /// What kind of knowledge it is; a fact when left out.
     #[serde(default)]
+    #[schema(value_type = Option<MemoryCategorySchema>)]
     category: Option<String>,
     /// How much it matters, from 1 to 10; 5 when left out.
     #[serde(default)]
@@ -72,9 +78,11 @@ pub(crate) struct NewMemoryBody {
 pub(crate) struct ChangeMemoryBody {
     /// What it says.
     #[serde(default)]
+    #[schema(max_length = 2_000, pattern = "\\S")]
     content: Option<String>,
-    /// `insight`, `event`, `preference` or `fact`.
+    /// What kind of knowledge it is.
     #[serde(default)]
+    #[schema(value_type = Option<MemoryCategorySchema>)]
     category: Option<String>,
     /// How much it matters, from 1 to 10.
     #[serde(default)]
@@ -128,7 +136,7 @@ pub(crate) async fn create(
         }
         None => actor.user().map(Subject::User),
     };
-    faults.extend(check_text("/content", &new.content, usize::MAX));
+    faults.extend(check_text("/content", &new.content, MAX_CONTENT));
     let category = new.category.as_deref().and_then(|name| category(name, &mut faults)).unwrap_or_default();
     let importance = new.importance.and_then(|number| importance(number, &mut faults)).unwrap_or_default();
     if let Some(problem) = Problem::invalid_all(faults) {
@@ -177,10 +185,10 @@ fn of_one(subject: Option<Subject>, kind: Option<&str>) -> ApiResult<()> {
 #[utoipa::path(get, path = "/api/memories", operation_id = "list_memories",
     tag = "memories",
     params(
-        ("subjectType" = Option<String>, Query, description = "`user` or `entity`"),
-        ("subjectId" = Option<String>, Query, description = "The user, or the record"),
+        ("subjectType" = Option<SubjectKindSchema>, Query, description = "`user` when not given"),
+        ("subjectId" = Option<String>, Query, format = "uuid", description = "The user, or the record"),
         ("query" = Option<String>, Query, description = "What is looked for"),
-        ("status" = Option<String>, Query, description = "`pending`, `active` or `rejected`"),
+        ("status" = Option<MemoryStatusSchema>, Query, description = "Only of that status"),
         ("limit" = Option<u32>, Query, minimum = 1, maximum = 200, description = "Items, 50 when not given"),
         ("cursor" = Option<String>, Query, description = "`nextCursor` of the page before"),
     ),
@@ -228,8 +236,8 @@ pub(crate) async fn list(
 #[utoipa::path(get, path = "/api/memories/export", operation_id = "export_memories",
     tag = "memories",
     params(
-        ("subjectType" = Option<String>, Query, description = "`user` or `entity`"),
-        ("subjectId" = Option<String>, Query, description = "The user, or the record"),
+        ("subjectType" = Option<SubjectKindSchema>, Query, description = "`user` when not given"),
+        ("subjectId" = Option<String>, Query, format = "uuid", description = "The user, or the record"),
     ),
     responses((status = 200, description = "The memories", body = MemoryExport)))]
 pub(crate) async fn export(
@@ -274,7 +282,7 @@ pub(crate) async fn change(
 ) -> ApiResult<Json<Value>> {
     let id: MemoryId = path.parse("id")?;
     let (said, mut faults) = (body.value, Vec::new());
-    faults.extend(said.content.as_ref().and_then(|content| check_text("/content", content, usize::MAX)));
+    faults.extend(said.content.as_ref().and_then(|content| check_text("/content", content, MAX_CONTENT)));
     faults.extend(said.category.as_ref().and_then(|name| check_text("/category", name, MAX_NAME)));
     let category = said.category.as_deref().and_then(|name| category(name, &mut faults));
     let importance = said.importance.and_then(|number| importance(number, &mut faults));

@@ -5,8 +5,8 @@ use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use kybern_core::actor::Actor;
-use kybern_core::chat::EventId;
-use kybern_core::error::{Error, ErrorCode};
+use kybern_core::chat::{EventId, MAX_CONTENT};
+use kybern_core::error::{Detail, Error, ErrorCode};
 use kybern_core::id::{ChatId, MessageId};
 use kybern_core::money::NanoUsd;
 use kybern_core::time::Millis;
@@ -23,6 +23,7 @@ use crate::idempotency::{IdempotencyKey, replayed};
 use crate::page::Paging;
 use crate::request::Asked;
 use crate::schema::chat::{MessagePage, MessageSchema, TurnSchema};
+use crate::schema::event::StreamEventSchema;
 use crate::state::AppState;
 use crate::turn_sse;
 
@@ -36,7 +37,7 @@ const WAIT: Millis = Millis::from_secs(150);
 #[schema(as = NewMessage, example = json!({"content": "Which policies end this month?"}))]
 pub(crate) struct SayBody {
     /// The words.
-    #[schema(max_length = 262_144)]
+    #[schema(max_length = 262_144, pattern = "\\S")]
     content: String,
     /// Files. Their text is shown to the model as data.
     #[serde(default)]
@@ -47,12 +48,19 @@ pub(crate) struct SayBody {
     budget_nanos: Option<i64>,
 }
 
+/// What is wrong with the words of a message as such.
+pub(super) fn check_content(path: &str, content: &str) -> Option<Detail> {
+    let length = content.len();
+    let too_long = || Detail::new(path, format!("a message has at most {MAX_CONTENT} bytes, this one has {length}"));
+    check_text(path, content, usize::MAX).or_else(|| (length > MAX_CONTENT).then(too_long))
+}
+
 impl SayBody {
     fn request(self, key: Option<String>, trace: Option<String>) -> ApiResult<SayRequest> {
         let mut faults = Vec::new();
-        faults.extend(check_text("/content", &self.content, usize::MAX));
+        faults.extend(check_content("/content", &self.content));
         if self.budget_nanos.is_some_and(|budget| budget < 0) {
-            faults.push(kybern_core::error::Detail::new("/budgetNanos", "budgetNanos must not be negative"));
+            faults.push(Detail::new("/budgetNanos", "budgetNanos must not be negative"));
         }
         let attachments = attached(&self.attachments, &mut faults);
         match Problem::invalid_all(faults) {
@@ -80,7 +88,8 @@ impl SayBody {
     params(("id" = String, Path, format = "uuid", description = "The chat")),
     request_body = SayBody,
     responses(
-        (status = 200, description = "The answer, or the events of the turn", body = TurnSchema),
+        (status = 200, description = "The answer, or the events of the turn, each so",
+            content((TurnSchema = "application/json"), (StreamEventSchema = "text/event-stream"))),
         (status = 202, description = "The turn waits for a person, or goes on", body = TurnSchema),
     ))]
 pub(crate) async fn send(
@@ -151,7 +160,8 @@ fn last_event(headers: &HeaderMap) -> ApiResult<Option<EventId>> {
         ("message" = Option<String>, Query, format = "uuid", description = "The message; the last turn's when not given"),
         ("Last-Event-ID" = Option<String>, Header, description = "The last event that was received"),
     ),
-    responses((status = 200, description = "The events", body = String, content_type = "text/event-stream")))]
+    responses((status = 200, description = "The events, each so", body = StreamEventSchema,
+        content_type = "text/event-stream")))]
 pub(crate) async fn stream(
     State(state): State<AppState>,
     Caller(actor): Caller,

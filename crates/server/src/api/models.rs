@@ -20,6 +20,7 @@ use crate::extract::{JsonBody, PathArgs};
 use crate::idempotency::{Attempt, IdempotencyKey, Made};
 use crate::openai::{self, ChatBody, EmbeddingBody, Said, Wanted};
 use crate::request::Asked;
+use crate::schema::event::StreamEventSchema;
 use crate::schema::model::{
     ChatCompletionSchema, EmbeddingListSchema, ModelEntrySchema, ModelListSchema, ModelPolicySchema,
 };
@@ -36,7 +37,8 @@ use crate::state::AppState;
 #[utoipa::path(post, path = "/v1/chat/completions", operation_id = "create_chat_completion",
     tag = "models",
     request_body(content = ChatBody, content_type = "application/json"),
-    responses((status = 200, description = "The reply, or its pieces", body = ChatCompletionSchema)))]
+    responses((status = 200, description = "The reply, or its pieces as events, each so",
+        content((ChatCompletionSchema = "application/json"), (StreamEventSchema = "text/event-stream")))))]
 pub(crate) async fn chat(
     State(state): State<AppState>,
     Caller(actor): Caller,

@@ -17,6 +17,8 @@ use crate::error::{ApiResult, Problem};
 use crate::extract::{JsonBody, PathArgs, said};
 use crate::schema::identity::RoleSchema;
 use crate::schema::permission::PermissionsSchema;
+use crate::schema::texts::{FolderSchema, HostSchema, ToolEntrySchema};
+use crate::schema::words::{AutonomySchema, CategorySchema, LevelSchema, PresetSchema};
 use crate::state::AppState;
 
 /// Show what a user may do
@@ -60,34 +62,33 @@ pub(crate) struct PermissionsBody {
     /// Their roles from now on.
     #[schema(value_type = Option<Vec<RoleSchema>>)]
     roles: Option<Vec<Role>>,
-    /// Where the rest begins: `read_only`, `restrictive` or `permissive`; `role` takes back what was said, so that
-    /// their roles decide.
+    /// Where the rest begins; `role` takes back what was said, so that their roles decide.
+    #[schema(value_type = Option<PresetSchema>)]
     preset: Option<String>,
-    /// `none`, `read`, `write`, `execute` or `admin`.
-    #[schema(value_type = Option<String>)]
+    /// Tools of that level and below may be called.
+    #[schema(value_type = Option<LevelSchema>)]
     level: Option<PermissionLevel>,
-    /// `file_read`, `file_write`, `file_delete`, `code_execute`, `network_read`, `network_write`, `system`, `memory`,
-    /// `custom`.
-    #[schema(value_type = Option<Vec<String>>)]
+    /// What the tools may work on.
+    #[schema(value_type = Option<Vec<CategorySchema>>)]
     categories: Option<BTreeSet<ToolCategory>>,
     /// Tools that may be called whatever their level and category are.
     #[serde(alias = "allowed_tools")]
-    #[schema(value_type = Option<Vec<String>>)]
+    #[schema(value_type = Option<Vec<ToolEntrySchema>>, max_items = 200)]
     allowed_tools: Option<BTreeSet<String>>,
     /// Tools that may never be called.
     #[serde(alias = "denied_tools")]
-    #[schema(value_type = Option<Vec<String>>)]
+    #[schema(value_type = Option<Vec<ToolEntrySchema>>, max_items = 200)]
     denied_tools: Option<BTreeSet<String>>,
     /// Folders in which file tools may work; null for every one.
     #[serde(alias = "allowed_paths", deserialize_with = "said")]
-    #[schema(value_type = Option<Vec<String>>)]
+    #[schema(value_type = Option<Vec<FolderSchema>>, max_items = 200)]
     allowed_paths: Option<Option<Vec<String>>>,
     /// Hosts that network tools may reach, exact or as `*.example.com`; null for every one.
     #[serde(alias = "allowed_hosts", deserialize_with = "said")]
-    #[schema(value_type = Option<Vec<String>>)]
+    #[schema(value_type = Option<Vec<HostSchema>>, max_items = 200)]
     allowed_hosts: Option<Option<Vec<String>>>,
-    /// How much happens without a yes: `none`, `low`, `medium`, `high` or `full`.
-    #[schema(value_type = Option<String>)]
+    /// How much happens without a yes.
+    #[schema(value_type = Option<AutonomySchema>)]
     autonomy: Option<Autonomy>,
     /// Calls of all tools together within any minute; null for no limit.
     #[serde(alias = "calls_per_minute", deserialize_with = "said")]

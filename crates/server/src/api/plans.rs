@@ -65,10 +65,11 @@ pub(crate) async fn list(
 
 /// Check a plan
 ///
-/// Says every fault without storing anything.
+/// Says every fault without storing anything. Whatever is no `NewPlan` is a fault, too, and no error.
 #[utoipa::path(post, path = "/api/plans/check", operation_id = "check_plan",
     tag = "plans",
-    request_body = NewPlan,
+    request_body(content = Object, content_type = "application/json", description = "What is to be a plan",
+        example = json!({"key": "demo.greet", "steps": [{"id": "greet", "tool": "core.set", "args": {"greeting": "Hello"}}]})),
     responses((status = 200, description = "The faults; none when the plan is good", body = PlanCheckSchema)))]
 pub(crate) async fn check(
     State(state): State<AppState>,
@@ -119,7 +120,7 @@ pub(crate) async fn versions(
 /// What changes in a plan.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, expecting = "an object")]
-#[schema(as = ChangePlan)]
+#[schema(as = ChangePlan, example = json!({"active": false}))]
 pub(crate) struct ChangePlanBody {
     /// `false` takes every version out of use, `true` brings the newest back.
     active: bool,

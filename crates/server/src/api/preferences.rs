@@ -5,7 +5,7 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use kybern_core::error::Detail;
 use kybern_core::id::UserId;
-use kybern_core::preference::{Formality, Preferences, Profile, ResponseLength};
+use kybern_core::preference::{Formality, MAX_NAME, MAX_TEXT, Preferences, Profile, ResponseLength};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use utoipa::ToSchema;
@@ -14,6 +14,8 @@ use crate::auth::Caller;
 use crate::error::{ApiResult, Problem};
 use crate::extract::{JsonBody, QueryArgs, check_text, members};
 use crate::schema::preference::PreferencesSchema;
+use crate::schema::texts::PreferenceTextSchema;
+use crate::schema::words::{FormalitySchema, ResponseLengthSchema};
 use crate::state::AppState;
 
 /// A user's preferences, all of them: what is left out is as if it had never been said.
@@ -22,16 +24,17 @@ use crate::state::AppState;
 #[schema(as = SetPreferences, example = json!({"responseLength": "concise", "formality": "neutral",
     "customInstructions": ["Use metric units."], "profile": {"name": "Ada", "interests": ["freight"]}}))]
 pub(crate) struct PreferencesBody {
-    /// How long answers are: `concise`, `balanced` or `detailed`.
+    /// How long answers are.
     #[serde(default, alias = "response_length")]
-    #[schema(value_type = String)]
+    #[schema(value_type = ResponseLengthSchema)]
     response_length: ResponseLength,
-    /// How they sound: `casual`, `neutral` or `formal`.
+    /// How they sound.
     #[serde(default)]
-    #[schema(value_type = String)]
+    #[schema(value_type = FormalitySchema)]
     formality: Formality,
     /// What the user always wants: at most 50 texts of at most 500 characters, 4,000 together.
     #[serde(default, alias = "custom_instructions")]
+    #[schema(value_type = Vec<PreferenceTextSchema>, max_items = 50)]
     custom_instructions: Vec<String>,
     /// What the user tells about themselves.
     #[serde(default, deserialize_with = "members")]
@@ -47,13 +50,17 @@ pub(crate) struct PreferencesBody {
 #[serde(rename_all = "camelCase", deny_unknown_fields, expecting = "an object", default)]
 #[schema(as = SetProfile)]
 pub(crate) struct ProfileBody {
-    /// What they want to be called: at most 80 characters.
+    /// What they want to be called.
+    #[schema(max_length = 80)]
     name: Option<String>,
     /// What they care about.
+    #[schema(value_type = Vec<PreferenceTextSchema>, max_items = 50)]
     interests: Vec<String>,
     /// What they want to reach.
+    #[schema(value_type = Vec<PreferenceTextSchema>, max_items = 50)]
     goals: Vec<String>,
     /// Anything else.
+    #[schema(value_type = Vec<PreferenceTextSchema>, max_items = 50)]
     facts: Vec<String>,
 }
 
@@ -66,7 +73,7 @@ impl PreferencesBody {
             faults.push(Detail::new("/autonomy", message));
         }
         let ProfileBody { name, interests, goals, facts } = self.profile;
-        faults.extend(name.as_ref().and_then(|name| check_text("/profile/name", name, usize::MAX)));
+        faults.extend(name.as_ref().and_then(|name| check_text("/profile/name", name, MAX_NAME)));
         for (path, list) in [
             ("/customInstructions", &self.custom_instructions),
             ("/profile/interests", &interests),
@@ -74,7 +81,7 @@ impl PreferencesBody {
             ("/profile/facts", &facts),
         ] {
             let texts = list.iter().enumerate();
-            faults.extend(texts.filter_map(|(n, text)| check_text(&format!("{path}/{n}"), text, usize::MAX)));
+            faults.extend(texts.filter_map(|(n, text)| check_text(&format!("{path}/{n}"), text, MAX_TEXT)));
         }
         if let Some(problem) = Problem::invalid_all(faults) {
             return Err(problem);

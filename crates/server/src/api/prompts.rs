@@ -2,14 +2,17 @@
 
 use axum::Json;
 use axum::extract::State;
+use kybern_core::approval::MAX_NOTE;
 use kybern_core::context::LeftOut;
+use kybern_core::error::Detail;
 use kybern_core::id::PromptId;
-use kybern_core::prompt::{OfAgent, Prompt, PromptAct, PromptFilter, PromptStatus};
+use kybern_core::prompt::{MAX_PROMPT, OfAgent, Prompt, PromptAct, PromptFilter, PromptStatus};
 use kybern_engine::prompt::PreviewRequest;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use utoipa::ToSchema;
 
+use super::messages::check_content;
 use super::shown;
 use crate::auth::Caller;
 use crate::error::{ApiResult, Problem};
@@ -18,6 +21,7 @@ use crate::idempotency::{Attempt, IdempotencyKey, Made};
 use crate::page::Paging;
 use crate::request::Asked;
 use crate::schema::prompt::{PreviewSchema, PromptPage, PromptSchema};
+use crate::schema::words::PromptStatusSchema;
 use crate::state::AppState;
 
 /// The most characters of a hash.
@@ -37,8 +41,10 @@ fn described(prompt: &Prompt) -> ApiResult<Value> {
 pub(crate) struct NewPromptBody {
     /// The agent that it is for, by id, key or name; null for all agents that have none of their own.
     #[serde(default)]
+    #[schema(max_length = 300)]
     agent: Option<String>,
-    /// What it says: 1 to 16,000 characters.
+    /// What it says.
+    #[schema(max_length = 16_000, pattern = "\\S")]
     text: String,
 }
 
@@ -59,7 +65,7 @@ pub(crate) async fn create(
 ) -> ApiResult {
     let NewPromptBody { agent, text } = body.value;
     plain("/agent", agent.as_deref().unwrap_or_default(), 300)?;
-    plain("/text", &text, usize::MAX)?;
+    plain("/text", &text, MAX_PROMPT)?;
     let attempt = Attempt { state: &state, actor: &actor, asked: &asked, key, said: body.raw.clone() };
     let engine = state.engine.clone();
     attempt
@@ -75,7 +81,7 @@ pub(crate) async fn create(
     tag = "prompts",
     params(
         ("agent" = Option<String>, Query, description = "The key of an agent, or `*` for those that are for all"),
-        ("status" = Option<String>, Query, description = "`draft`, `review`, `approved`, `active` or `retired`"),
+        ("status" = Option<PromptStatusSchema>, Query, description = "Only of that status"),
         ("limit" = Option<u32>, Query, minimum = 1, maximum = 200, description = "Items, 50 when not given"),
         ("cursor" = Option<String>, Query, description = "`nextCursor` of the page before"),
     ),
@@ -123,16 +129,19 @@ pub(crate) async fn show(
 #[schema(as = PreviewPrompt, example = json!({"content": "Where is invoice 4711?", "agent": "assistant"}))]
 pub(crate) struct PreviewBody {
     /// The words.
+    #[schema(max_length = 262_144, pattern = "\\S")]
     content: String,
     /// The agent, by id, key or name; that of the chat, or the one that the words choose, when left out.
     #[serde(default)]
+    #[schema(max_length = 300)]
     agent: Option<String>,
     /// The chat in which it would be said; a new one when left out.
     #[serde(default, alias = "chat_id")]
     #[schema(format = "uuid")]
     chat_id: Option<String>,
-    /// A text to try in place of what the agent is told: 1 to 16,000 characters.
+    /// A text to try in place of what the agent is told.
     #[serde(default)]
+    #[schema(max_length = 16_000, pattern = "\\S")]
     text: Option<String>,
 }
 
@@ -150,9 +159,11 @@ pub(crate) async fn preview(
     body: JsonBody<PreviewBody>,
 ) -> ApiResult<Json<Value>> {
     let PreviewBody { content, agent, chat_id, text } = body.value;
-    plain("/content", &content, usize::MAX)?;
+    if let Some(Detail { path, message }) = check_content("/content", &content) {
+        return Err(Problem::invalid(path, message));
+    }
     plain("/agent", agent.as_deref().unwrap_or_default(), 300)?;
-    plain("/text", text.as_deref().unwrap_or_default(), usize::MAX)?;
+    plain("/text", text.as_deref().unwrap_or_default(), MAX_PROMPT)?;
     let invalid = |id: &String| Problem::invalid("/chatId", format!("{id:.64?} is not a valid id"));
     let chat = chat_id.map(|id| id.parse().map_err(|_| invalid(&id))).transpose()?;
     let request = PreviewRequest { content, agent, chat, text };
@@ -173,9 +184,10 @@ pub(crate) async fn preview(
 /// What changes in a draft.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields, expecting = "an object")]
-#[schema(as = ChangePrompt)]
+#[schema(as = ChangePrompt, example = json!({"text": "You answer for Acme Freight, briefly."}))]
 pub(crate) struct ChangePromptBody {
-    /// What it says: 1 to 16,000 characters.
+    /// What it says.
+    #[schema(max_length = 16_000, pattern = "\\S")]
     text: String,
 }
 
@@ -193,7 +205,7 @@ pub(crate) async fn change(
     path: PathArgs,
     body: JsonBody<ChangePromptBody>,
 ) -> ApiResult<Json<Value>> {
-    plain("/text", &body.value.text, usize::MAX)?;
+    plain("/text", &body.value.text, MAX_PROMPT)?;
     act(state, caller, &path, PromptAct::Edit(body.value.text)).await
 }
 
@@ -203,6 +215,7 @@ pub(crate) async fn change(
 #[schema(as = RejectPrompt, example = json!({"note": "Say how invoices are numbered."}))]
 pub(crate) struct RejectPromptBody {
     /// What is to be changed.
+    #[schema(max_length = 2_000, pattern = "\\S")]
     note: String,
 }
 
@@ -223,6 +236,7 @@ pub(crate) async fn submit(state: State<AppState>, caller: Caller, path: PathArg
 pub(crate) struct ReadPromptBody {
     /// The `textHash` of the prompt as it was read. If it says something else by now, nothing is done.
     #[serde(alias = "text_hash")]
+    #[schema(max_length = 64)]
     text_hash: String,
 }
 
@@ -259,7 +273,10 @@ pub(crate) async fn reject(
     path: PathArgs,
     body: JsonBody<RejectPromptBody>,
 ) -> ApiResult<Json<Value>> {
-    plain("/note", &body.value.note, usize::MAX)?;
+    plain("/note", &body.value.note, MAX_NOTE)?;
+    if body.value.note.trim().is_empty() {
+        return Err(Problem::invalid("/note", "note is empty, say what is to be changed"));
+    }
     act(state, caller, &path, PromptAct::Reject(body.value.note)).await
 }
 

@@ -15,6 +15,7 @@ use crate::error::{ApiResult, Problem};
 use crate::extract::{JsonBody, PathArgs, plain};
 use crate::schema::retention::PurgedSchema;
 use crate::schema::task::TaskSchema;
+use crate::schema::words::KeptSchema;
 use crate::state::AppState;
 
 /// A day, in milliseconds.
@@ -23,10 +24,10 @@ const DAY: u64 = 24 * 60 * 60 * 1000;
 /// Why a task is kept.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, expecting = "an object")]
-#[schema(as = HoldTask)]
+#[schema(as = HoldTask, example = json!({"reason": "claim 4711 is before the court"}))]
 pub(crate) struct HoldBody {
-    /// In up to 2,000 characters.
-    #[schema(example = "claim 4711 is before the court")]
+    /// Why.
+    #[schema(max_length = 2_000, pattern = "\\S")]
     reason: String,
 }
 
@@ -65,14 +66,14 @@ pub(crate) async fn release(
 /// What is to be removed.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, expecting = "an object")]
-#[schema(as = Purge)]
+#[schema(as = Purge, example = json!({"olderThanDays": 400, "kinds": ["tasks"], "dryRun": true}))]
 pub(crate) struct PurgeBody {
     /// Only what was over before so many days.
     #[serde(alias = "older_than_days")]
-    #[schema(minimum = 7, maximum = 36500, example = 400)]
+    #[schema(minimum = 7, maximum = 36500)]
     older_than_days: u32,
-    /// Only these kinds: `files`, `chats`, `tasks`, `messages`, `jobs`, `idempotency_keys`. All when not given.
-    #[schema(example = json!(["tasks"]))]
+    /// Only these kinds; all when not given.
+    #[schema(value_type = Option<Vec<KeptSchema>>)]
     kinds: Option<Vec<String>>,
     /// Only count it.
     #[serde(default, alias = "dry_run")]

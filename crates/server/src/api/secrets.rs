@@ -5,7 +5,7 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use bytes::Bytes;
 use kybern_core::error::{Detail, Error};
-use kybern_core::secret::{HostRule, SecretName, SecretValue};
+use kybern_core::secret::{HostRule, MAX_DESCRIPTION, MAX_HOSTS, SecretName, SecretValue};
 use kybern_engine::secret::NewSecret;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -24,29 +24,34 @@ use crate::state::AppState;
 /// A secret, or its next version.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, expecting = "an object")]
-#[schema(as = NewSecret)]
+#[schema(as = NewSecret, example = json!({"name": "crm_token", "value": "example-value-0123", "hosts": ["api.example.com"]}))]
 pub(crate) struct NewSecretBody {
     /// A small letter, then up to 62 small letters, digits and underscores.
-    #[schema(example = "crm_token", pattern = "^[a-z][a-z0-9_]{0,62}$")]
+    #[schema(pattern = "^[a-z][a-z0-9_]{0,62}$")]
     name: String,
     /// 8 bytes to 64 KiB. Never shown again.
-    #[schema(value_type = String, write_only, example = "example-value-0123")]
+    #[schema(value_type = String, write_only, max_length = 65_536)]
     value: SecretValue,
     /// Where it may be sent: `api.example.com`, `*.example.com`, `host:port`; `http://host:port` for plain HTTP.
-    #[schema(example = json!(["api.example.com"]))]
+    #[schema(min_items = 1, max_items = 20)]
     hosts: Vec<String>,
     /// What it is for.
     #[serde(default)]
+    #[schema(max_length = 500)]
     description: String,
 }
 
 impl NewSecretBody {
     fn check(self) -> Result<NewSecret, Problem> {
-        let mut faults: Vec<Detail> = check_text("/description", &self.description, 500).into_iter().collect();
+        let mut faults: Vec<Detail> =
+            check_text("/description", &self.description, MAX_DESCRIPTION).into_iter().collect();
         let name: Option<SecretName> =
             self.name.parse().map_err(|error| faults.push(Detail::new("/name", format!("{error}")))).ok();
         if let Err(problem) = self.value.check() {
             faults.push(Detail::new("/value", problem));
+        }
+        if self.hosts.len() > MAX_HOSTS {
+            faults.push(Detail::new("/hosts", format!("name 1 to {MAX_HOSTS} hosts to which the secret may be sent")));
         }
         let mut hosts: Vec<HostRule> = Vec::new();
         for (n, host) in self.hosts.iter().enumerate() {

@@ -58,7 +58,7 @@ pub(crate) async fn attachments(
         ("page" = Option<u32>, Query, minimum = 1, maximum = 500,
             description = "The picture of this page, from 1, instead of the original"),
     ),
-    responses((status = 200, description = "The bytes", body = String, content_type = "application/octet-stream")))]
+    responses((status = 200, description = "The bytes", body = String, content_type = "*/*")))]
 pub(crate) async fn attachment(
     State(state): State<AppState>,
     Caller(actor): Caller,

@@ -46,11 +46,13 @@ pub(crate) async fn review(
 pub(crate) struct CallbackBody {
     /// The delegation, as it was named in the dispatch.
     #[serde(alias = "workflow_id")]
+    #[schema(max_length = 1_000)]
     workflow_id: String,
     /// Whether it succeeded.
     success: bool,
     /// Why not.
     #[serde(default)]
+    #[schema(max_length = 10_000)]
     error: Option<String>,
     /// Its result: any JSON.
     #[serde(default)]

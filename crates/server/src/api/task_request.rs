@@ -19,6 +19,7 @@ use utoipa::ToSchema;
 use crate::body;
 use crate::error::{ApiResult, Problem};
 use crate::extract::{self, check_text};
+use crate::schema::words::SubmitChannelSchema;
 use crate::state::AppState;
 
 /// Characters of a name, a key or a type.
@@ -33,16 +34,17 @@ const BASE64: GeneralPurpose = GeneralPurpose::new(
 /// A submission.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, expecting = "an object")]
-#[schema(as = SubmitTask)]
+#[schema(as = SubmitTask, example = json!({"input": "Please send the loss runs for policy CP-1", "maxSteps": 40}))]
 pub(crate) struct SubmitBody {
     /// `api`, or `web`: what a stranger typed into a form, and so untrusted.
-    #[schema(default = "api", example = "api")]
+    #[schema(value_type = Option<SubmitChannelSchema>, default = "api")]
     channel: Option<String>,
     /// The instruction, or the text that came in. May be left out with a `planKey` or a file.
     #[schema(max_length = 4_194_304)]
     input: Option<String>,
     /// The plan to walk; otherwise the intent is detected.
     #[serde(alias = "plan_key")]
+    #[schema(min_length = 1, max_length = 255)]
     plan_key: Option<String>,
     /// What else the plan can read.
     payload: Option<Map<String, Value>>,
@@ -62,6 +64,7 @@ pub(crate) struct SubmitBody {
     budget_nanos: Option<i64>,
     /// The same key twice is one task.
     #[serde(alias = "idempotency_key")]
+    #[schema(min_length = 1, max_length = 255)]
     idempotency_key: Option<String>,
 }
 
@@ -71,32 +74,51 @@ pub(crate) struct SubmitBody {
 #[schema(as = SubmitAttachment)]
 pub(crate) struct AttachmentBody {
     /// Its name.
-    #[schema(example = "acord-125.pdf")]
+    #[schema(example = "acord-125.pdf", max_length = 255, pattern = "\\S")]
     pub(super) filename: String,
     /// Its type; the content decides in the end.
     #[serde(default, alias = "content_type")]
-    #[schema(example = "application/pdf")]
+    #[schema(example = "application/pdf", max_length = 255)]
     pub(super) content_type: Option<String>,
-    /// Its bytes in base64, at most 20 MiB.
+    /// Its bytes in base64, at most 20 MiB. White space between the characters is passed over.
     #[serde(alias = "data_base64")]
+    #[schema(content_encoding = "base64", pattern = r"^[A-Za-z0-9+/\s]*(=\s*){0,2}$", example = "aGVsbG8=")]
     pub(super) data_base64: String,
 }
 
 /// A submission as a form. Every part with a file name is an attachment, whatever the part is called.
 #[derive(ToSchema)]
-#[schema(as = SubmitTaskForm)]
+#[schema(as = SubmitTaskForm, rename_all = "camelCase",
+    example = json!({"input": "Please send the loss runs for policy CP-1", "payload": "{\"name\": \"Pinewood\"}"}))]
 #[expect(dead_code, reason = "describes the form for the OpenAPI document; parts are read one by one")]
 pub(crate) struct SubmitForm {
     /// The instruction.
+    #[schema(nullable = false)]
     input: Option<String>,
+    /// `api`, or `web`: what a stranger typed into a form, and so untrusted.
+    #[schema(value_type = Option<SubmitChannelSchema>, nullable = false)]
+    channel: Option<String>,
     /// The plan to walk.
-    #[schema(rename = "planKey")]
+    #[schema(nullable = false, min_length = 1, max_length = 255)]
     plan_key: Option<String>,
     /// A JSON object: what else the plan can read.
+    #[schema(nullable = false, content_media_type = "application/json")]
     payload: Option<String>,
+    /// The most steps it may schedule; 50 when not given.
+    #[schema(nullable = false, minimum = 1, maximum = 10_000)]
+    max_steps: Option<i64>,
+    /// Below this confidence a person is asked which intent it is; 0.8 when not given.
+    #[schema(nullable = false, minimum = 0, maximum = 1)]
+    confidence_threshold: Option<f64>,
+    /// The most it and its children may cost, in nano-dollars.
+    #[schema(nullable = false, minimum = 0)]
+    budget_nanos: Option<i64>,
+    /// The same key twice is one task.
+    #[schema(nullable = false, min_length = 1, max_length = 255)]
+    idempotency_key: Option<String>,
     /// Files.
-    #[schema(value_type = Vec<String>, format = Binary)]
-    files: Vec<Vec<u8>>,
+    #[schema(value_type = Option<Vec<String>>, format = Binary, nullable = false)]
+    files: Option<Vec<Vec<u8>>>,
 }
 
 /// Reads a submission, and what it says as one text.

@@ -80,11 +80,11 @@ pub(crate) async fn retry(
 /// From where to fork.
 #[derive(Debug, Default, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, expecting = "an object")]
-#[schema(as = ForkTask)]
+#[schema(as = ForkTask, example = json!({}))]
 pub(crate) struct ForkBody {
     /// The first step that is done anew; from the beginning when not given.
     #[serde(alias = "from_step")]
-    #[schema(example = "resolve_insurer")]
+    #[schema(example = "resolve_insurer", max_length = 300)]
     from_step: Option<String>,
     /// The steps whose outside writes may be made again: all that `dryRun` lists. Otherwise the answer is 409, and
     /// lists them.
@@ -160,6 +160,7 @@ pub(crate) struct ReviewBody {
     corrections: Option<Map<String, Value>>,
     /// Which step is answered; needed when several wait.
     #[serde(alias = "step_id")]
+    #[schema(max_length = 300)]
     step_id: Option<String>,
     /// What is decided, where a decision is asked.
     #[schema(value_type = Option<ResolutionSchema>)]

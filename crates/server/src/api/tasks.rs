@@ -18,8 +18,8 @@ use crate::extract::{PathArgs, QueryArgs};
 use crate::idempotency::{Attempt, IdempotencyKey, Made};
 use crate::page::Paging;
 use crate::request::Asked;
-use crate::schema::event::LogPage;
-use crate::schema::task::{TaskPage, TaskSchema};
+use crate::schema::event::{LogPage, StreamEventSchema};
+use crate::schema::task::{ChannelSchema, TaskPage, TaskSchema, TaskStatusSchema};
 use crate::sse;
 use crate::state::AppState;
 
@@ -32,7 +32,7 @@ use crate::state::AppState;
     tag = "tasks",
     params(("waitMs" = Option<u64>, Query, maximum = 60000, description = "How long to wait for the end")),
     request_body(content(
-        (SubmitBody = "application/json", example = json!({"input": "Please send the loss runs for policy CP-1"})),
+        (SubmitBody = "application/json"),
         (SubmitForm = "multipart/form-data"),
     )),
     responses((status = 202, description = "The task", body = TaskSchema)))]
@@ -69,9 +69,9 @@ pub(crate) async fn submit(
 #[utoipa::path(get, path = "/api/tasks", operation_id = "list_tasks",
     tag = "tasks",
     params(
-        ("status" = Option<String>, Query, description = "Only of that status"),
+        ("status" = Option<TaskStatusSchema>, Query, description = "Only of that status"),
         ("intent" = Option<String>, Query, description = "Only of that intent"),
-        ("channel" = Option<String>, Query, description = "Only of that channel"),
+        ("channel" = Option<ChannelSchema>, Query, description = "Only of that channel"),
         ("limit" = Option<u32>, Query, minimum = 1, maximum = 200, description = "Items, 50 when not given"),
         ("cursor" = Option<String>, Query, description = "`nextCursor` of the page before"),
     ),
@@ -153,7 +153,8 @@ pub(crate) async fn log(
         ("id" = String, Path, format = "uuid", description = "The task"),
         ("Last-Event-ID" = Option<String>, Header, description = "The last event that was received"),
     ),
-    responses((status = 200, description = "The events", body = String, content_type = "text/event-stream")))]
+    responses((status = 200, description = "The events, each so", body = StreamEventSchema,
+        content_type = "text/event-stream")))]
 pub(crate) async fn events(
     State(state): State<AppState>,
     Caller(actor): Caller,

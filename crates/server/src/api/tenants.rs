@@ -20,10 +20,10 @@ use crate::state::AppState;
 /// A new tenant.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, expecting = "an object")]
-#[schema(as = NewTenantRequest)]
+#[schema(as = NewTenantRequest, example = json!({"name": "Pinewood Insurance"}))]
 pub(crate) struct NewTenantBody {
-    /// Its name, unique.
-    #[schema(example = "Pinewood Insurance", max_length = 100)]
+    /// Its name, unique, with at least one letter or digit.
+    #[schema(max_length = 100, pattern = "\\S")]
     name: String,
 }
 

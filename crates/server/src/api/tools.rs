@@ -19,6 +19,7 @@ use crate::idempotency::{Attempt, IdempotencyKey, Made};
 use crate::page::Paging;
 use crate::request::Asked;
 use crate::schema::tool::{InvocationSchema, ToolLimitsSchema, ToolPage, ToolPriceSchema, ToolSchema};
+use crate::schema::words::RiskSchema;
 use crate::state::AppState;
 
 /// List tools
@@ -88,9 +89,9 @@ pub(crate) struct ChangeBody {
     #[serde(deserialize_with = "said")]
     #[schema(value_type = Option<bool>)]
     enabled: Option<Option<bool>>,
-    /// How much harm a call can do, `R0` to `R3`.
+    /// How much harm a call can do.
     #[serde(deserialize_with = "said")]
-    #[schema(value_type = Option<String>)]
+    #[schema(value_type = Option<RiskSchema>)]
     risk: Option<Option<Risk>>,
     /// How often each user may call it: `perMinute`, `perHour`, `perDay`.
     #[serde(deserialize_with = "said_object")]
@@ -147,7 +148,7 @@ pub(crate) async fn change(
 /// A call.
 #[derive(Debug, Default, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, expecting = "an object")]
-#[schema(as = InvokeTool, example = json!({"input": {"kind": "note", "key": "n1", "props": {"text": "hello"}}}))]
+#[schema(as = InvokeTool, example = json!({"input": {}}))]
 pub(crate) struct InvokeBody {
     /// The arguments; they have to fit the tool's `inputSchema`.
     #[serde(default)]

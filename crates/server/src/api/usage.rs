@@ -13,6 +13,7 @@ use crate::auth::Caller;
 use crate::error::{ApiResult, Problem};
 use crate::extract::QueryArgs;
 use crate::schema::budget::UsageReport;
+use crate::schema::words::UsageBySchema;
 use crate::state::AppState;
 
 fn describe(sum: &UsageSum) -> Value {
@@ -42,9 +43,9 @@ fn day(name: &str, text: &str) -> Result<i64, Detail> {
 #[utoipa::path(get, path = "/api/usage", operation_id = "report_usage",
     tag = "budgets",
     params(
-        ("by" = Option<String>, Query, description = "`day` (when not given), `model`, `tool` or `user`"),
-        ("from" = Option<String>, Query, description = "The first day, `YYYY-MM-DD`; 29 days before `to` when not given"),
-        ("to" = Option<String>, Query, description = "The last day; today when not given"),
+        ("by" = Option<UsageBySchema>, Query, description = "By what it is added up; by `day` when not given"),
+        ("from" = Option<String>, Query, format = "date", description = "The first day, `YYYY-MM-DD`; 29 days before `to` when not given"),
+        ("to" = Option<String>, Query, format = "date", description = "The last day; today when not given"),
         ("userId" = Option<String>, Query, format = "uuid", description = "Of one user only"),
     ),
     responses((status = 200, description = "The report", body = UsageReport)))]

@@ -23,13 +23,14 @@ use crate::state::AppState;
 /// A new user.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, expecting = "an object")]
-#[schema(as = NewUser)]
+#[schema(as = NewUser, example = json!({"name": "Ada Park", "email": "ada.park@example.com", "roles": ["viewer"],
+    "timezone": "Europe/Berlin"}))]
 pub(crate) struct NewUserBody {
-    /// Their name.
-    #[schema(example = "Ada Park", max_length = 200)]
+    /// Their name, in one line.
+    #[schema(max_length = 200, pattern = "\\S")]
     name: String,
     /// Their address, unique in the tenant.
-    #[schema(example = "ada@example.com", format = "email")]
+    #[schema(max_length = 254, pattern = r"^[^@\s]+@[^@\s]+$")]
     email: String,
     /// Their roles; without any they may do nothing.
     #[serde(default)]
@@ -37,7 +38,7 @@ pub(crate) struct NewUserBody {
     roles: Vec<Role>,
     /// Their IANA time zone; UTC when not given.
     #[serde(default)]
-    #[schema(example = "Europe/Berlin")]
+    #[schema(max_length = 100)]
     timezone: Option<String>,
 }
 

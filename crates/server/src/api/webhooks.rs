@@ -18,21 +18,20 @@ use crate::idempotency::{Attempt, IdempotencyKey, Made};
 use crate::page::Paging;
 use crate::request::Asked;
 use crate::schema::identity::{NewWebhookSchema, WebhookPage};
+use crate::schema::words::{WEBHOOK_EVENTS, WebhookEventSchema};
 use crate::state::AppState;
-
-const EVENTS: [&str; 4] = ["task.completed", "task.failed", "task.cancelled", "task.needs_review"];
 
 /// A new completion webhook.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, expecting = "an object")]
-#[schema(as = NewCompletionWebhook)]
+#[schema(as = NewCompletionWebhook, example = json!({"url": "https://example.com/kybern", "events": ["task.completed"]}))]
 pub(crate) struct NewWebhookBody {
     /// Where to: `http` or `https`, a public address unless the operator has opened a private one.
-    #[schema(example = "https://example.com/kybern")]
+    #[schema(max_length = 2_000, pattern = "^[Hh][Tt][Tt][Pp][Ss]?:")]
     url: String,
-    /// Which events: `task.completed`, `task.failed`, `task.cancelled`, `task.needs_review`; all when empty.
+    /// Which events; all when empty.
     #[serde(default)]
-    #[schema(example = json!(["task.completed"]))]
+    #[schema(value_type = Vec<WebhookEventSchema>)]
     events: Vec<String>,
 }
 
@@ -47,9 +46,9 @@ fn faults(body: &NewWebhookBody) -> Vec<Detail> {
         Some(_) => {}
     }
     faults.extend(check_text("/url", &body.url, 2000));
-    for (n, event) in body.events.iter().enumerate().filter(|(_, event)| !EVENTS.contains(&event.as_str())) {
+    for (n, event) in body.events.iter().enumerate().filter(|(_, event)| !WEBHOOK_EVENTS.contains(&event.as_str())) {
         let shown: String = event.chars().take(64).collect();
-        let message = format!("event {shown:?} is none of {}", EVENTS.join(", "));
+        let message = format!("event {shown:?} is none of {}", WEBHOOK_EVENTS.join(", "));
         faults.push(Detail::new(format!("/events/{n}"), message));
     }
     faults

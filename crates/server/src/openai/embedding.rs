@@ -8,6 +8,7 @@ use utoipa::ToSchema;
 use super::request::MAX_NAME;
 use crate::error::{ApiResult, Problem};
 use crate::extract::check_text;
+use crate::schema::words::EncodingSchema;
 
 /// Texts to be embedded.
 #[derive(Debug, Deserialize, ToSchema)]
@@ -16,28 +17,36 @@ use crate::extract::check_text;
 pub(crate) struct EmbeddingBody {
     /// `provider/model`.
     #[serde(default)]
+    #[schema(max_length = 256)]
     pub(crate) model: String,
     /// A text, or a list of up to 2,048; or the tokens of one text, or lists of them, where the model's tokenizer is
     /// known here.
-    #[schema(value_type = Value)]
     input: InputBody,
-    /// `float` or `base64`.
+    /// How vectors are written; `float` when not given.
     #[serde(default)]
+    #[schema(value_type = Option<EncodingSchema>)]
     encoding_format: Option<String>,
     /// How many dimensions, where the model lets one choose.
     #[serde(default)]
     dimensions: Option<u32>,
     /// An opaque name of the end user.
     #[serde(default)]
+    #[schema(max_length = 256)]
     user: Option<String>,
 }
 
-#[derive(Debug, Deserialize)]
+/// What is embedded.
+#[derive(Debug, Deserialize, ToSchema)]
 #[serde(untagged, expecting = "a text, a list of texts, or tokens")]
+#[schema(as = EmbeddingInput)]
 enum InputBody {
+    /// A text.
     One(String),
+    /// Up to 2,048 texts.
     Many(Vec<String>),
+    /// The tokens of a text.
     Tokens(Vec<u32>),
+    /// The tokens of up to 2,048 texts.
     ManyTokens(Vec<Vec<u32>>),
 }
 

@@ -5,16 +5,18 @@ use kybern_core::model::{Image, ImageDetail, ModelMessage, Part, Reasoning, Role
 use serde::Deserialize;
 use utoipa::ToSchema;
 
+use crate::schema::words::{ChatRoleSchema, ImageDetailSchema, PartKindSchema};
+
 /// A message.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(expecting = "a message with role and content")]
 #[schema(as = ChatMessage)]
 pub(crate) struct MessageBody {
-    /// `system`, `developer`, `user`, `assistant` or `tool`.
+    /// Who says it.
+    #[schema(value_type = ChatRoleSchema)]
     role: String,
-    /// Text, or a list of parts `{"type":"text","text"}` and `{"type":"image_url","image_url":{"url","detail"}}`.
+    /// What is said.
     #[serde(default)]
-    #[schema(value_type = Option<serde_json::Value>)]
     content: Option<Content>,
     /// The calls of an assistant's message.
     #[serde(default)]
@@ -34,35 +36,50 @@ pub(crate) struct MessageBody {
 }
 
 /// What is said.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, ToSchema)]
 #[serde(untagged, expecting = "a text or a list of parts")]
+#[schema(as = ChatContent)]
 enum Content {
+    /// A text.
     Text(String),
+    /// Texts and pictures.
     Parts(Vec<ContentPart>),
 }
 
 /// One part of what is said.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, ToSchema)]
+#[schema(as = ChatContentPart)]
 struct ContentPart {
+    /// Which of the members it has.
     #[serde(rename = "type")]
+    #[schema(value_type = PartKindSchema)]
     kind: String,
+    /// The text.
     #[serde(default)]
     text: Option<String>,
+    /// A refusal of an earlier reply; taken for its text.
     #[serde(default)]
     refusal: Option<String>,
+    /// The picture, of a user.
     #[serde(default)]
     image_url: Option<ImageUrl>,
 }
 
-/// An image: OpenAI's object, or its bare URL.
-#[derive(Debug, Deserialize)]
+/// A picture: OpenAI's object, or its bare URL.
+#[derive(Debug, Deserialize, ToSchema)]
 #[serde(untagged)]
+#[schema(as = ChatImage)]
 enum ImageUrl {
+    /// OpenAI's object.
     Object {
+        /// An `https` URL, or a data URL with base64.
         url: String,
+        /// How closely it is looked at.
         #[serde(default)]
+        #[schema(value_type = Option<ImageDetailSchema>)]
         detail: Option<String>,
     },
+    /// Its URL.
     Bare(String),
 }
 
@@ -162,15 +179,14 @@ fn message(n: usize, body: MessageBody, faults: &mut Vec<Detail>) -> Option<Mode
 }
 
 fn part(part: ContentPart, role: Role) -> Result<Part, String> {
-    match (part.kind.as_str(), part.text, part.image_url, part.refusal) {
+    let picture = match part.image_url {
+        Some(ImageUrl::Object { url, detail }) => Some((url, self::detail(detail.as_deref())?)),
+        Some(ImageUrl::Bare(url)) => Some((url, None)),
+        None => None,
+    };
+    match (part.kind.as_str(), part.text, picture, part.refusal) {
         ("text", Some(text), _, _) | ("refusal", _, _, Some(text)) => Ok(Part::Text { text }),
-        ("image_url", _, Some(given), _) if role == Role::User => {
-            let (url, detail) = match given {
-                ImageUrl::Object { url, detail } => (url, detail),
-                ImageUrl::Bare(url) => (url, None),
-            };
-            image(&url, self::detail(detail.as_deref())?).map(Part::Image)
-        }
+        ("image_url", _, Some((url, detail)), _) if role == Role::User => image(&url, detail).map(Part::Image),
         ("image_url", _, Some(_), _) => Err("only a user's message has images".to_owned()),
         ("text" | "image_url" | "refusal", ..) => Err(format!("a part of type {:?} lacks its member", part.kind)),
         (other, ..) => Err(format!("parts of type {other:?} are not taken: use text or image_url")),

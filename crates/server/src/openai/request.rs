@@ -9,6 +9,7 @@ use utoipa::ToSchema;
 use super::message::{MessageBody, messages};
 use crate::error::{ApiResult, Problem};
 use crate::extract::check_text;
+use crate::schema::words::{ChatToolKindSchema, EffortSchema, FormatKindSchema, ToolChoiceWordSchema};
 
 /// A question to a model.
 #[derive(Debug, Deserialize, ToSchema)]
@@ -19,8 +20,10 @@ pub(crate) struct ChatBody {
     /// `provider/model`, a provider, or a strategy: `balanced`, `cheapest`, `fastest`, `smartest`, `reasoning`,
     /// `fallback`.
     #[serde(default)]
+    #[schema(max_length = 256)]
     pub(crate) model: String,
     /// The conversation.
+    #[schema(min_items = 1)]
     messages: Vec<MessageBody>,
     /// Whether the reply comes in pieces, as server-sent events.
     #[serde(default)]
@@ -31,32 +34,32 @@ pub(crate) struct ChatBody {
     /// The tools that the model may call.
     #[serde(default)]
     tools: Option<Vec<ToolBody>>,
-    /// `auto`, `none`, `required`, or `{"type":"function","function":{"name"}}`.
+    /// Whether the model calls, or which function.
     #[serde(default)]
-    #[schema(value_type = Option<Value>)]
     tool_choice: Option<ChoiceBody>,
     /// Whether the model may ask for several calls at once.
     #[serde(default)]
     parallel_tool_calls: Option<bool>,
-    /// `{"type":"text"}`, `{"type":"json_object"}` or `{"type":"json_schema","json_schema":{"name","schema","strict"}}`.
+    /// What the reply is: text, JSON, or JSON by a schema.
     #[serde(default)]
-    #[schema(value_type = Option<Object>)]
     response_format: Option<FormatBody>,
     /// The most tokens of the reply.
     #[serde(default)]
+    #[schema(minimum = 1)]
     max_tokens: Option<u32>,
     /// The same under its newer name.
     #[serde(default)]
     max_completion_tokens: Option<u32>,
     /// From 0 to 2.
     #[serde(default)]
+    #[schema(minimum = 0, maximum = 2)]
     temperature: Option<f64>,
     /// From 0 to 1.
     #[serde(default)]
+    #[schema(minimum = 0, maximum = 1)]
     top_p: Option<f64>,
     /// Where the reply ends: a text or a list of up to four.
     #[serde(default)]
-    #[schema(value_type = Option<Value>)]
     stop: Option<StopBody>,
     /// For replies that can be repeated.
     #[serde(default)]
@@ -64,17 +67,21 @@ pub(crate) struct ChatBody {
     /// Whether the reply says how likely its tokens were, where the provider tells.
     #[serde(default)]
     logprobs: Option<bool>,
-    /// With how many others that could have stood in the place of each, from 0 to 20.
+    /// With how many others that could have stood in the place of each.
     #[serde(default)]
+    #[schema(minimum = 0, maximum = 20)]
     top_logprobs: Option<u8>,
-    /// `minimal`, `low`, `medium` or `high`.
+    /// How hard the model thinks, where it does.
     #[serde(default)]
+    #[schema(value_type = Option<EffortSchema>)]
     reasoning_effort: Option<String>,
     /// An opaque name of the end user.
     #[serde(default)]
+    #[schema(max_length = 256)]
     user: Option<String>,
     /// Only 1.
     #[serde(default)]
+    #[schema(minimum = 1, maximum = 1)]
     n: Option<u32>,
     /// `frequency_penalty`, `presence_penalty`, `logit_bias`, `top_k` and the like go along to the provider.
     #[serde(flatten)]
@@ -86,11 +93,13 @@ pub(crate) struct ChatBody {
 #[derive(Debug, Deserialize, ToSchema)]
 #[schema(as = ChatTool)]
 pub(crate) struct ToolBody {
-    /// `function`.
+    /// Always `function`.
     #[serde(rename = "type")]
+    #[schema(value_type = ChatToolKindSchema)]
     kind: String,
     /// The function.
     #[serde(default)]
+    #[schema(required, nullable = false)]
     function: Option<FunctionBody>,
 }
 
@@ -99,6 +108,7 @@ pub(crate) struct ToolBody {
 #[schema(as = ChatFunction)]
 struct FunctionBody {
     /// Its name.
+    #[schema(pattern = "^[A-Za-z0-9_-]{1,64}$")]
     name: String,
     /// What it does.
     #[serde(default)]
@@ -106,45 +116,71 @@ struct FunctionBody {
     /// JSON Schema of its arguments.
     #[serde(default)]
     #[schema(value_type = Option<Object>)]
-    parameters: Option<Value>,
+    parameters: Option<Map<String, Value>>,
     /// Whether the model is held to the schema.
     #[serde(default)]
     strict: Option<bool>,
 }
 
-#[derive(Debug, Deserialize)]
+/// Whether the model calls, or which function it calls.
+#[derive(Debug, Deserialize, ToSchema)]
 #[serde(untagged, expecting = "auto, none, required or a function")]
+#[schema(as = ChatToolChoice)]
 enum ChoiceBody {
+    /// As it likes, never, or at least one; `any` is `required`.
+    #[schema(value_type = ToolChoiceWordSchema)]
     Word(String),
-    Function { function: NamedBody },
+    /// This one.
+    Function {
+        /// The function.
+        function: NamedBody,
+    },
 }
 
-#[derive(Debug, Deserialize)]
+/// A function by its name.
+#[derive(Debug, Deserialize, ToSchema)]
+#[schema(as = ChatNamedFunction)]
 struct NamedBody {
+    /// The name of one of the tools.
     name: String,
 }
 
-#[derive(Debug, Deserialize)]
+/// What the reply is.
+#[derive(Debug, Deserialize, ToSchema)]
+#[schema(as = ChatResponseFormat)]
 struct FormatBody {
+    /// Text, JSON, or JSON by a schema.
     #[serde(rename = "type")]
+    #[schema(value_type = FormatKindSchema)]
     kind: String,
+    /// The schema, beside `json_schema`.
     #[serde(default)]
     json_schema: Option<SchemaBody>,
 }
 
-#[derive(Debug, Deserialize)]
+/// A schema of a reply.
+#[derive(Debug, Deserialize, ToSchema)]
+#[schema(as = ChatReplySchema)]
 struct SchemaBody {
+    /// Its name.
     name: String,
+    /// JSON Schema of the reply.
     #[serde(default)]
-    schema: Option<Value>,
+    #[schema(value_type = Option<Object>)]
+    schema: Option<Map<String, Value>>,
+    /// Whether the model is held to it.
     #[serde(default)]
     strict: Option<bool>,
 }
 
-#[derive(Debug, Deserialize)]
+/// Where a reply ends.
+#[derive(Debug, Deserialize, ToSchema)]
 #[serde(untagged, expecting = "a text or a list of texts")]
+#[schema(as = ChatStop)]
 enum StopBody {
+    /// At this text.
     One(String),
+    /// At the first of at most four.
     Many(Vec<String>),
 }
 
@@ -297,11 +333,10 @@ fn functions(tools: Vec<ToolBody>, faults: &mut Vec<Detail>) -> Vec<FunctionSpec
         if functions.iter().any(|known| known.name == function.name) {
             faults.push(Detail::new(format!("{place}/function/name"), "another tool has this name"));
         }
-        let parameters = function.parameters.filter(|schema| !schema.is_null());
         functions.push(FunctionSpec {
             name: function.name,
             description: function.description.unwrap_or_default(),
-            parameters: parameters.unwrap_or_else(|| json!({"type": "object", "properties": {}})),
+            parameters: function.parameters.map_or_else(|| json!({"type": "object", "properties": {}}), Value::Object),
             strict: function.strict,
         });
     }
@@ -341,7 +376,7 @@ fn output(format: Option<FormatBody>, faults: &mut Vec<Detail>) -> Option<Output
         ("text", _) => None,
         ("json_object", _) => Some(OutputSchema { name: "answer".to_owned(), schema: None, strict: false }),
         ("json_schema", Some(SchemaBody { name, schema, strict })) => {
-            Some(OutputSchema { name, schema, strict: strict.unwrap_or(false) })
+            Some(OutputSchema { name, schema: schema.map(Value::Object), strict: strict.unwrap_or(false) })
         }
         ("json_schema", None) => {
             faults.push(Detail::new("/response_format/json_schema", "is needed beside type json_schema"));

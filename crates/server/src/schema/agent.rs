@@ -76,7 +76,7 @@ pub struct AgentSchema {
 pub struct AgentPage {
     /// The agents.
     pub items: Vec<AgentSchema>,
-    /// Where the next page begins.
+    /// The `cursor` of the next page; null on the last one.
     #[schema(required)]
     pub next_cursor: Option<String>,
 }

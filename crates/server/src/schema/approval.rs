@@ -3,6 +3,7 @@
 use serde_json::Value;
 use utoipa::ToSchema;
 
+use super::words::{ApprovalKindSchema, ApprovalStatusSchema, RiskSchema};
 /// A question to a person.
 #[derive(ToSchema)]
 #[schema(as = Approval, rename_all = "camelCase")]
@@ -10,11 +11,10 @@ pub struct ApprovalSchema {
     /// Its id.
     #[schema(format = "uuid")]
     pub id: String,
-    /// What is asked: `confirmation` (may this call be made?), `review`, `input` (a form), `ambiguous` (did it happen?),
-    /// `intent`, `document` or `plan`.
-    pub kind: String,
-    /// `pending`, `approved`, `denied`, `expired` or `withdrawn`.
-    pub status: String,
+    /// What is asked.
+    pub kind: ApprovalKindSchema,
+    /// How it stands.
+    pub status: ApprovalStatusSchema,
     /// The task that waits.
     #[schema(format = "uuid")]
     pub task_id: String,
@@ -49,9 +49,9 @@ pub struct ApprovalSchema {
     /// What else is shown with it.
     #[schema(required)]
     pub details: Option<Value>,
-    /// How much harm the call can do, `R0` to `R3`.
+    /// How much harm the call can do.
     #[schema(required)]
-    pub risk: Option<String>,
+    pub risk: Option<RiskSchema>,
     /// The arguments that come from mail, documents or the web.
     #[schema(required)]
     pub untrusted: Option<Vec<String>>,
@@ -83,7 +83,7 @@ pub struct ApprovalSchema {
 pub struct ApprovalPage {
     /// The approvals.
     pub items: Vec<ApprovalSchema>,
-    /// Where the next page begins.
+    /// The `cursor` of the next page; null on the last one.
     #[schema(required)]
     pub next_cursor: Option<String>,
 }

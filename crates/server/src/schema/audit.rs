@@ -33,13 +33,40 @@ pub struct AuditSchema {
     pub unreadable: Option<String>,
 }
 
+/// An event of an export, as it was listed. Whatever was added to it or written otherwise is found.
+#[derive(ToSchema)]
+#[schema(as = ExportedAuditEvent, rename_all = "camelCase")]
+pub struct ExportedEventSchema {
+    /// Its place, from 1, without gaps.
+    pub seq: i64,
+    /// When it was written.
+    #[schema(format = "date-time")]
+    pub at: String,
+    /// What was done, `noun.verb`.
+    pub action: String,
+    /// Who did it.
+    pub actor: String,
+    /// What it was done to.
+    pub subject: String,
+    /// The request under which it happened.
+    pub request_id: Option<String>,
+    /// What else explains it.
+    pub detail: Value,
+    /// The hash of the event before it.
+    pub prev_hash: String,
+    /// The keyed hash over this event and the one before it.
+    pub hash: String,
+    /// What of it could not be read when it was listed.
+    pub unreadable: Option<String>,
+}
+
 /// A page of events.
 #[derive(ToSchema)]
 #[schema(rename_all = "camelCase")]
 pub struct AuditPage {
     /// The events.
     pub items: Vec<AuditSchema>,
-    /// Where the next page begins.
+    /// The `cursor` of the next page; null on the last one.
     #[schema(required)]
     pub next_cursor: Option<String>,
 }

@@ -2,6 +2,7 @@
 
 use utoipa::ToSchema;
 
+use super::words::{BudgetOwnerKindSchema, PeriodSchema, UsageBySchema};
 /// Money, tokens and calls.
 #[derive(ToSchema)]
 #[schema(as = Amount, rename_all = "camelCase")]
@@ -18,8 +19,8 @@ pub struct AmountSchema {
 #[derive(ToSchema)]
 #[schema(as = BudgetOwner)]
 pub struct SubjectSchema {
-    /// `tenant`, `user`, `each_user` or `each_task`.
-    pub r#type: String,
+    /// Whose it is.
+    pub r#type: BudgetOwnerKindSchema,
     /// The user, for `user`.
     #[schema(required, format = "uuid")]
     pub id: Option<String>,
@@ -34,8 +35,8 @@ pub struct BudgetSchema {
     pub id: String,
     /// Whose.
     pub subject: SubjectSchema,
-    /// `day`, `month` or `whole`.
-    pub period: String,
+    /// Its window.
+    pub period: PeriodSchema,
     /// The limit in nano-dollars.
     #[schema(required)]
     pub cost_nanos: Option<i64>,
@@ -68,7 +69,7 @@ pub struct BudgetSchema {
 pub struct BudgetPage {
     /// The budgets.
     pub items: Vec<BudgetSchema>,
-    /// Where the next page begins.
+    /// The `cursor` of the next page; null on the last one.
     #[schema(required)]
     pub next_cursor: Option<String>,
 }
@@ -99,7 +100,7 @@ pub struct UsageItem {
 #[derive(ToSchema)]
 pub struct UsageReport {
     /// By what it is added up.
-    pub by: String,
+    pub by: UsageBySchema,
     /// The dearest first; days in their order.
     pub items: Vec<UsageItem>,
 }

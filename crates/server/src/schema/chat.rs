@@ -3,7 +3,8 @@
 use serde_json::Value;
 use utoipa::ToSchema;
 
-use super::task::UsageSchema;
+use super::task::{TaskStatusSchema, UsageSchema};
+use super::words::{SpeakerSchema, TurnCallStatusSchema, TurnFinishSchema};
 
 /// A conversation.
 #[derive(ToSchema)]
@@ -37,7 +38,7 @@ pub struct ChatSchema {
 pub struct ChatPage {
     /// The chats, the newest first.
     pub items: Vec<ChatSchema>,
-    /// Where the next page begins.
+    /// The `cursor` of the next page; null on the last one.
     #[schema(required)]
     pub next_cursor: Option<String>,
 }
@@ -52,8 +53,8 @@ pub struct MessageSchema {
     /// The chat.
     #[schema(format = "uuid")]
     pub chat_id: String,
-    /// `user` or `assistant`.
-    pub role: String,
+    /// Who said it.
+    pub role: SpeakerSchema,
     /// What was said; empty when it was taken back.
     pub content: String,
     /// The task of the turn.
@@ -62,7 +63,7 @@ pub struct MessageSchema {
     /// The calls of an answer's turn.
     pub tool_calls: Option<Vec<ToolCallSchema>>,
     /// Why an answer's turn ended.
-    pub finish_reason: Option<String>,
+    pub finish_reason: Option<TurnFinishSchema>,
     /// What an answer's turn used.
     pub usage: Option<UsageSchema>,
     /// Whether the turn had read what strangers wrote.
@@ -84,8 +85,8 @@ pub struct ToolCallSchema {
     pub step_id: Option<String>,
     /// The tool.
     pub name: String,
-    /// `success`, `failure`, `denied`, `timeout` or `waiting`.
-    pub status: String,
+    /// How it ended.
+    pub status: TurnCallStatusSchema,
 }
 
 /// A page of messages.
@@ -94,7 +95,7 @@ pub struct ToolCallSchema {
 pub struct MessagePage {
     /// The messages, the oldest first.
     pub items: Vec<MessageSchema>,
-    /// Where the next page begins.
+    /// The `cursor` of the next page; null on the last one.
     #[schema(required)]
     pub next_cursor: Option<String>,
 }
@@ -120,16 +121,15 @@ pub struct TurnSchema {
     #[schema(format = "uuid")]
     pub task_id: String,
     /// The status of that task.
-    pub status: String,
+    pub status: TaskStatusSchema,
     /// What was answered.
     pub content: String,
     /// The calls that were made for it.
     pub tool_calls: Vec<ToolCallSchema>,
     /// What it used.
     pub usage: UsageSchema,
-    /// `complete`, `tool_use`, `max_tokens`, `iteration_limit`, `tool_limit`, `timeout`, `content_filter`, `cancelled`,
-    /// `error` or `no_model` (none is configured, and the content says so); not there while the turn goes on.
-    pub finish_reason: Option<String>,
+    /// Why it ended; not there while the turn goes on.
+    pub finish_reason: Option<TurnFinishSchema>,
     /// What the model would like to remember. Nothing of it is remembered until somebody says so.
     pub memory_suggestions: Vec<String>,
     /// Why it failed.

@@ -3,6 +3,7 @@
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
+use super::words::LogStatusSchema;
 /// One entry of a task's log.
 #[derive(ToSchema)]
 #[schema(as = LogEntry, rename_all = "camelCase")]
@@ -22,7 +23,7 @@ pub struct LogEntrySchema {
     pub tool_key: Option<String>,
     /// The step's or the task's status.
     #[schema(required)]
-    pub status: Option<String>,
+    pub status: Option<LogStatusSchema>,
     /// One sentence.
     pub summary: String,
     /// What went wrong.
@@ -59,13 +60,27 @@ pub enum EventTypeSchema {
     Unreadable,
 }
 
+/// An event of a stream of server-sent events.
+#[derive(ToSchema)]
+#[schema(as = StreamEvent)]
+pub struct StreamEventSchema {
+    /// Its place, by which a reader goes on behind it; not there in OpenAI's streams.
+    #[schema(nullable = false)]
+    pub id: Option<String>,
+    /// Its type; not there in OpenAI's streams.
+    #[schema(nullable = false)]
+    pub event: Option<String>,
+    /// What it says, as JSON; `[DONE]` at the end of OpenAI's streams.
+    pub data: String,
+}
+
 /// A page of a task's log.
 #[derive(ToSchema)]
 #[schema(rename_all = "camelCase")]
 pub struct LogPage {
     /// The entries.
     pub items: Vec<LogEntrySchema>,
-    /// Where the next page begins.
+    /// The `cursor` of the next page; null on the last one.
     #[schema(required)]
     pub next_cursor: Option<String>,
 }

@@ -2,6 +2,7 @@
 
 use utoipa::ToSchema;
 
+use super::words::{ScopeSchema, WebhookEventSchema};
 /// A named set of rights.
 #[derive(ToSchema)]
 #[schema(as = Role, rename_all = "snake_case")]
@@ -47,7 +48,7 @@ pub struct UserSchema {
 pub struct UserPage {
     /// The users.
     pub items: Vec<UserSchema>,
-    /// Where the next page begins.
+    /// The `cursor` of the next page; null on the last one.
     #[schema(required)]
     pub next_cursor: Option<String>,
 }
@@ -69,7 +70,7 @@ pub struct KeySchema {
     /// Roles it is limited to; its user's when empty.
     pub roles: Vec<RoleSchema>,
     /// Rights it is narrowed to; all when empty.
-    pub scopes: Vec<String>,
+    pub scopes: Vec<ScopeSchema>,
     /// When it ends.
     #[schema(format = "date-time", required)]
     pub expires_at: Option<String>,
@@ -107,7 +108,7 @@ pub struct NewKeySchema {
     /// Roles it is limited to; its user's when empty.
     pub roles: Vec<RoleSchema>,
     /// Rights it is narrowed to; all when empty.
-    pub scopes: Vec<String>,
+    pub scopes: Vec<ScopeSchema>,
     /// When it ends.
     #[schema(format = "date-time", required)]
     pub expires_at: Option<String>,
@@ -139,7 +140,7 @@ pub struct RevokedSchema {
 pub struct KeyPage {
     /// The keys.
     pub items: Vec<KeySchema>,
-    /// Where the next page begins.
+    /// The `cursor` of the next page; null on the last one.
     #[schema(required)]
     pub next_cursor: Option<String>,
 }
@@ -185,7 +186,7 @@ pub struct NewTenantSchema {
 pub struct TenantPage {
     /// The tenants.
     pub items: Vec<TenantSchema>,
-    /// Where the next page begins.
+    /// The `cursor` of the next page; null on the last one.
     #[schema(required)]
     pub next_cursor: Option<String>,
 }
@@ -200,7 +201,7 @@ pub struct WebhookSchema {
     /// Where to.
     pub url: String,
     /// Which events; all when empty.
-    pub events: Vec<String>,
+    pub events: Vec<WebhookEventSchema>,
     /// Whether it is in use.
     pub active: bool,
     /// When it was created.
@@ -221,7 +222,7 @@ pub struct NewWebhookSchema {
     /// Where to.
     pub url: String,
     /// Which events; all when empty.
-    pub events: Vec<String>,
+    pub events: Vec<WebhookEventSchema>,
     /// Whether it is in use.
     pub active: bool,
     /// When it was created.
@@ -235,7 +236,7 @@ pub struct NewWebhookSchema {
 pub struct WebhookPage {
     /// The webhooks.
     pub items: Vec<WebhookSchema>,
-    /// Where the next page begins.
+    /// The `cursor` of the next page; null on the last one.
     #[schema(required)]
     pub next_cursor: Option<String>,
 }

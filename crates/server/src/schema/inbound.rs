@@ -19,11 +19,15 @@ pub struct ReceivedSchema {
     "Body": "Need a certificate for tomorrow", "MessageSid": "SM0001"}))]
 pub struct SmsForm {
     /// The sender's number.
+    #[schema(max_length = 10_000, pattern = "\\S")]
     pub from: String,
     /// The number it was sent to.
+    #[schema(max_length = 10_000, pattern = "\\S")]
     pub to: String,
     /// The text.
+    #[schema(max_length = 10_000, pattern = "\\S")]
     pub body: String,
     /// The gateway's id of the message.
+    #[schema(max_length = 10_000, pattern = "\\S")]
     pub message_sid: String,
 }

@@ -2,6 +2,7 @@
 
 use utoipa::ToSchema;
 
+use super::words::KnowledgeStatusSchema;
 /// A document.
 #[derive(ToSchema)]
 #[schema(as = Knowledge, rename_all = "camelCase")]
@@ -17,8 +18,8 @@ pub struct KnowledgeSchema {
     pub content_type: String,
     /// How many bytes it has.
     pub size: u64,
-    /// `indexing`, `ready` or `failed`.
-    pub status: String,
+    /// How far it is.
+    pub status: KnowledgeStatusSchema,
     /// Whether it may be found.
     pub published: bool,
     /// Why it failed.
@@ -48,7 +49,7 @@ pub struct KnowledgeSchema {
 pub struct KnowledgePage {
     /// The documents.
     pub items: Vec<KnowledgeSchema>,
-    /// Where the next page begins.
+    /// The `cursor` of the next page; null on the last one.
     #[schema(required)]
     pub next_cursor: Option<String>,
 }

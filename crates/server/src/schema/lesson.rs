@@ -2,6 +2,7 @@
 
 use utoipa::ToSchema;
 
+use super::words::{LessonKindSchema, LessonStatusSchema};
 /// A lesson. Which of the first members it has follows from its kind.
 #[derive(ToSchema)]
 #[schema(as = Lesson, rename_all = "camelCase")]
@@ -9,8 +10,8 @@ pub struct LessonSchema {
     /// Its id.
     #[schema(format = "uuid")]
     pub id: String,
-    /// `intent_example`, `label`, `spelling`, `trusted_sender` or `speaker`.
-    pub kind: String,
+    /// What it teaches.
+    pub kind: LessonKindSchema,
     /// Of an example: the intent's key.
     pub intent: Option<String>,
     /// Of an example: what the message says, without names and numbers.
@@ -27,8 +28,8 @@ pub struct LessonSchema {
     pub address: Option<String>,
     /// Of a speaker: the company that they answer for.
     pub company: Option<String>,
-    /// `suggested`, `accepted` or `withdrawn`.
-    pub status: String,
+    /// How it stands.
+    pub status: LessonStatusSchema,
     /// Where it comes from.
     pub source: LessonSourceSchema,
     /// The version of the tenant's lessons from which on it is used; null when it never was.
@@ -68,7 +69,7 @@ pub struct LessonSourceSchema {
 pub struct LessonPage {
     /// The lessons.
     pub items: Vec<LessonSchema>,
-    /// Where the next page begins.
+    /// The `cursor` of the next page; null on the last one.
     #[schema(required)]
     pub next_cursor: Option<String>,
 }

@@ -2,12 +2,13 @@
 
 use utoipa::ToSchema;
 
+use super::words::{MemoryCategorySchema, MemoryStatusSchema, SubjectKindSchema, TrustSchema};
 /// Of what something is remembered.
 #[derive(ToSchema)]
 #[schema(as = Subject)]
 pub struct SubjectSchema {
-    /// `user` or `entity`.
-    pub r#type: String,
+    /// Whether of a user or of a record.
+    pub r#type: SubjectKindSchema,
     /// The user, or the record.
     #[schema(format = "uuid")]
     pub id: String,
@@ -42,14 +43,14 @@ pub struct MemorySchema {
     pub subject: SubjectSchema,
     /// What.
     pub content: String,
-    /// `insight`, `event`, `preference` or `fact`.
-    pub category: String,
+    /// What kind of knowledge it is.
+    pub category: MemoryCategorySchema,
     /// How much it matters, from 1 to 10.
     pub importance: u8,
-    /// Whose word it is: `user`, `tool` or `model`.
-    pub trust: String,
-    /// `pending`, `active` or `rejected`.
-    pub status: String,
+    /// Whose word it is.
+    pub trust: TrustSchema,
+    /// How it stands.
+    pub status: MemoryStatusSchema,
     /// Where it comes from.
     pub provenance: ProvenanceSchema,
     /// When it holds no more; null for never.
@@ -71,7 +72,7 @@ pub struct MemorySchema {
 pub struct MemoryPage {
     /// The memories.
     pub items: Vec<MemorySchema>,
-    /// Where the next page begins.
+    /// The `cursor` of the next page; null on the last one.
     #[schema(required)]
     pub next_cursor: Option<String>,
 }

@@ -22,4 +22,6 @@ pub mod record;
 pub mod retention;
 pub mod secret;
 pub mod task;
+pub mod texts;
 pub mod tool;
+pub mod words;

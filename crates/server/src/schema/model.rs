@@ -3,14 +3,17 @@
 use serde_json::Value;
 use utoipa::ToSchema;
 
+use super::words::{
+    ChatCompletionObjectSchema, ChatFinishSchema, EmbeddingObjectSchema, ListObjectSchema, ModelObjectSchema,
+};
 /// A reply.
 #[derive(ToSchema)]
 #[schema(as = ChatCompletion)]
 pub struct ChatCompletionSchema {
     /// Its id; the request's id stands in it.
     pub id: String,
-    /// `chat.completion`.
-    pub object: String,
+    /// Always `chat.completion`.
+    pub object: ChatCompletionObjectSchema,
     /// When, in seconds since 1970.
     pub created: i64,
     /// `provider/model` that answered.
@@ -34,16 +37,16 @@ pub struct ChatChoiceSchema {
     /// How likely the tokens were, when that was asked for.
     #[schema(required, value_type = Option<Object>)]
     pub logprobs: Option<Value>,
-    /// `stop`, `length`, `tool_calls` or `content_filter`.
-    pub finish_reason: String,
+    /// Why it ended.
+    pub finish_reason: ChatFinishSchema,
 }
 
 /// The models.
 #[derive(ToSchema)]
 #[schema(as = ModelList)]
 pub struct ModelListSchema {
-    /// `list`.
-    pub object: String,
+    /// Always `list`.
+    pub object: ListObjectSchema,
     /// The models.
     pub data: Vec<ModelEntrySchema>,
 }
@@ -54,8 +57,8 @@ pub struct ModelListSchema {
 pub struct ModelEntrySchema {
     /// `provider/model`, or a strategy.
     pub id: String,
-    /// `model`.
-    pub object: String,
+    /// Always `model`.
+    pub object: ModelObjectSchema,
     /// 0.
     pub created: i64,
     /// The provider.
@@ -77,8 +80,8 @@ pub struct ModelPolicySchema {
 #[derive(ToSchema)]
 #[schema(as = EmbeddingList)]
 pub struct EmbeddingListSchema {
-    /// `list`.
-    pub object: String,
+    /// Always `list`.
+    pub object: ListObjectSchema,
     /// The vectors, in the order of the texts.
     pub data: Vec<EmbeddingSchema>,
     /// `provider/model` that answered.
@@ -92,8 +95,8 @@ pub struct EmbeddingListSchema {
 #[derive(ToSchema)]
 #[schema(as = Embedding)]
 pub struct EmbeddingSchema {
-    /// `embedding`.
-    pub object: String,
+    /// Always `embedding`.
+    pub object: EmbeddingObjectSchema,
     /// The text's place.
     pub index: u32,
     /// Numbers, or base64 of little-endian 32-bit floats.

@@ -2,6 +2,7 @@
 
 use utoipa::ToSchema;
 
+use super::words::{AliveSchema, ErrorCodeSchema};
 /// Every error.
 #[derive(ToSchema)]
 #[schema(as = Error)]
@@ -16,8 +17,8 @@ pub struct ErrorSchema {
     "requestId": "0198c1d2-7a3b-7000-8000-000000000001",
     "details": [{"path": "/maxSteps", "message": "maxSteps must be between 1 and 10000"}]}))]
 pub struct ErrorBody {
-    /// What a program may rely on: never renamed. Each has a page under `docs/errors/`.
-    pub code: String,
+    /// What a program may rely on.
+    pub code: ErrorCodeSchema,
     /// What a person reads: what failed and what to do.
     pub message: String,
     /// The request, as in the header `X-Request-Id`.
@@ -40,7 +41,7 @@ pub struct ErrorDetail {
 #[schema(as = Health, rename_all = "camelCase")]
 pub struct HealthSchema {
     /// Always `ok`.
-    pub status: String,
+    pub status: AliveSchema,
     /// The version that runs.
     pub version: String,
     /// For how long.

@@ -3,6 +3,7 @@
 use utoipa::ToSchema;
 
 use super::identity::RoleSchema;
+use super::words::{AutonomySchema, CategorySchema, LevelSchema, PermissionSourceSchema};
 
 /// What a user may do.
 #[derive(ToSchema)]
@@ -14,11 +15,11 @@ pub struct PermissionsSchema {
     /// Their roles.
     pub roles: Vec<RoleSchema>,
     /// `own` when it was said of this user, `role` when it follows from their roles.
-    pub source: String,
-    /// `none`, `read`, `write`, `execute` or `admin`: tools of that level and below may be called.
-    pub level: String,
+    pub source: PermissionSourceSchema,
+    /// Tools of that level and below may be called.
+    pub level: LevelSchema,
     /// What the tools may work on.
-    pub categories: Vec<String>,
+    pub categories: Vec<CategorySchema>,
     /// Tools that may be called whatever their level and category are.
     pub allowed_tools: Vec<String>,
     /// Tools that may never be called.
@@ -29,8 +30,8 @@ pub struct PermissionsSchema {
     /// Hosts that network tools may reach; null for every one that egress allows.
     #[schema(required)]
     pub allowed_hosts: Option<Vec<String>>,
-    /// How much happens without a yes: `none`, `low`, `medium`, `high` or `full`.
-    pub autonomy: String,
+    /// How much happens without a yes.
+    pub autonomy: AutonomySchema,
     /// Calls of all tools together within any minute; null for no limit.
     #[schema(required)]
     pub calls_per_minute: Option<u32>,

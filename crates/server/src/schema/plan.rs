@@ -1,7 +1,13 @@
 //! Plans.
 
+use std::borrow::Cow;
+
 use serde_json::Value;
-use utoipa::ToSchema;
+use utoipa::openapi::schema::{ObjectBuilder, OneOfBuilder, Type};
+use utoipa::openapi::{RefOr, Schema};
+use utoipa::{PartialSchema, ToSchema};
+
+use super::words::{PlanOriginSchema, StepKindSchema, StepWhenSchema};
 
 /// A plan to be stored.
 #[derive(ToSchema)]
@@ -13,6 +19,7 @@ pub struct NewPlan {
     #[schema(pattern = "^[a-z][a-z0-9_.-]{0,99}$")]
     pub key: String,
     /// The intent it serves; its key when not given.
+    #[schema(max_length = 200)]
     pub intent_key: Option<String>,
     /// Its domain; the part of the key before the first dot when not given.
     pub domain: Option<String>,
@@ -30,39 +37,101 @@ pub struct NewPlan {
     /// The expression that makes the result.
     pub output: Option<String>,
     /// The steps.
-    #[schema(min_items = 1)]
+    #[schema(max_items = 500)]
     pub steps: Vec<StepSchema>,
 }
 
-/// A step. What else it holds depends on its kind: `tool` and `args`; `title` and `fields`; `if`, `then` and `else`;
-/// `branches`; `over` or `while`, `maxIterations` and `steps`; `workflow` and `args`; `planKey` and `input`.
+/// A step. Which members it has follows from its kind: `tool` and `args`; `agent` and `task`; `prompt` and `schema`;
+/// `title` and `fields`; `if`, `then` and `else`; `branches`; `over` or `while`, `maxIterations` and `steps`; `workflow`
+/// and `args`; `planKey` or `capability`, and `input`. One of another kind is a fault.
 #[derive(ToSchema)]
 #[schema(as = Step, rename_all = "camelCase")]
 pub struct StepSchema {
-    /// Its id, unique in the plan.
-    #[schema(pattern = "^[a-z][a-z0-9_]*$")]
+    /// Its id, unique in the plan: at most 64 characters, or 512 of one that is derived and has `__` in it.
+    #[schema(pattern = "^[a-z][a-z0-9_]*$", max_length = 512)]
     pub id: String,
-    /// `tool` when not given; `agent`, `decision`, `input`, `condition`, `parallel`, `loop`, `workflow`, `task`.
-    pub kind: Option<String>,
+    /// Its kind; `tool` when not given.
+    pub kind: Option<StepKindSchema>,
     /// The tool.
     pub tool: Option<String>,
     /// The arguments: literals, or `{{ expressions }}`.
     #[schema(value_type = Option<Object>)]
     pub args: Option<Value>,
+    /// The agent.
+    pub agent: Option<String>,
+    /// What the agent is to do.
+    pub task: Option<Value>,
+    /// What a decision asks.
+    pub prompt: Option<Value>,
+    /// JSON Schema of the decision.
+    pub schema: Option<Value>,
+    /// The title of a form.
+    pub title: Option<Value>,
+    /// JSON Schema of a form.
+    #[schema(value_type = Option<Object>)]
+    pub fields: Option<Value>,
+    /// The expression that decides.
+    pub r#if: Option<String>,
+    /// Steps where it holds.
+    #[schema(no_recursion)]
+    pub then: Option<Vec<StepSchema>>,
+    /// Steps where it does not.
+    #[schema(no_recursion)]
+    pub r#else: Option<Vec<StepSchema>>,
+    /// Lists of steps that run side by side.
+    #[schema(no_recursion)]
+    pub branches: Option<Vec<Vec<StepSchema>>>,
+    /// The list that a loop goes through, or an expression that makes it.
+    pub over: Option<Value>,
+    /// The expression for as long as which a loop goes on.
+    pub r#while: Option<String>,
+    /// The most rounds of a loop; 100 when not given.
+    #[schema(minimum = 1, maximum = 10_000)]
+    pub max_iterations: Option<u32>,
+    /// The steps of a loop.
+    #[schema(no_recursion)]
+    pub steps: Option<Vec<StepSchema>>,
+    /// The workflow.
+    pub workflow: Option<String>,
+    /// The plan of a child task.
+    pub plan_key: Option<String>,
+    /// The capability of a child task.
+    pub capability: Option<String>,
+    /// The input of a child task.
+    pub input: Option<Value>,
     /// Skipped unless this expression holds.
-    pub condition: Option<String>,
-    /// `success`, or `always` for a step that runs although another failed.
-    pub when: Option<String>,
+    #[schema(value_type = Option<ConditionSchema>)]
+    pub condition: Option<Value>,
+    /// Whether it also runs after another has failed.
+    pub when: Option<StepWhenSchema>,
     /// Steps that have to end before it; the one before it when not given.
     pub depends_on: Option<Vec<String>>,
     /// Under which name its data enters the state; flat when not given.
+    #[schema(max_length = 100, pattern = "^[^_]")]
     pub save_as: Option<String>,
     /// Whether its failure stops the task.
     pub stop_on_failure: Option<bool>,
     /// How it is tried again.
     pub retry: Option<RetrySchema>,
-    /// How long one try may take.
+    /// How long one try may take: up to a day.
+    #[schema(minimum = 1, maximum = 86_400_000)]
     pub timeout_ms: Option<u64>,
+}
+
+/// An expression, or a truth value.
+pub struct ConditionSchema;
+
+impl PartialSchema for ConditionSchema {
+    fn schema() -> RefOr<Schema> {
+        let one = |kind| ObjectBuilder::new().schema_type(kind);
+        OneOfBuilder::new().item(one(Type::String)).item(one(Type::Boolean)).into()
+    }
+}
+
+impl ToSchema for ConditionSchema {
+    fn name() -> Cow<'static, str> {
+        Cow::Borrowed("StepCondition")
+    }
 }
 
 /// How a step is tried again.
@@ -73,8 +142,10 @@ pub struct RetrySchema {
     #[schema(minimum = 1, maximum = 20)]
     pub max_attempts: Option<u32>,
     /// The pause before the second try.
+    #[schema(maximum = 86_400_000)]
     pub initial_delay_ms: Option<u64>,
     /// The longest pause.
+    #[schema(maximum = 86_400_000)]
     pub max_delay_ms: Option<u64>,
     /// By how much each pause is longer than the one before.
     #[schema(minimum = 1, maximum = 10)]
@@ -109,8 +180,8 @@ pub struct PlanSchema {
     pub output: Option<String>,
     /// The steps.
     pub steps: Vec<StepSchema>,
-    /// `bundled` or `tenant`.
-    pub origin: String,
+    /// Where it comes from.
+    pub origin: PlanOriginSchema,
     /// Whether it is in use.
     pub active: bool,
     /// When this version was written.
@@ -149,7 +220,7 @@ pub struct PlanCheckSchema {
 pub struct PlanPage {
     /// The plans.
     pub items: Vec<PlanSchema>,
-    /// Where the next page begins.
+    /// The `cursor` of the next page; null on the last one.
     #[schema(required)]
     pub next_cursor: Option<String>,
 }

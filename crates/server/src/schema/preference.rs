@@ -2,6 +2,7 @@
 
 use utoipa::ToSchema;
 
+use super::words::{FormalitySchema, ResponseLengthSchema};
 /// A user's preferences.
 #[derive(ToSchema)]
 #[schema(as = Preferences, rename_all = "camelCase")]
@@ -9,10 +10,10 @@ pub struct PreferencesSchema {
     /// Whose.
     #[schema(format = "uuid")]
     pub user_id: String,
-    /// How long answers are: `concise`, `balanced` or `detailed`.
-    pub response_length: String,
-    /// How they sound: `casual`, `neutral` or `formal`.
-    pub formality: String,
+    /// How long answers are.
+    pub response_length: ResponseLengthSchema,
+    /// How they sound.
+    pub formality: FormalitySchema,
     /// What they always want.
     pub custom_instructions: Vec<String>,
     /// What they have told about themselves.

@@ -2,6 +2,7 @@
 
 use utoipa::ToSchema;
 
+use super::words::{LayerSchema, ModelRoleSchema, PromptStatusSchema, SectionSchema};
 /// A prompt.
 #[derive(ToSchema)]
 #[schema(as = Prompt, rename_all = "camelCase")]
@@ -18,8 +19,8 @@ pub struct PromptSchema {
     pub text: String,
     /// The BLAKE3 of the text, in hex: what is sent back to approve or activate it.
     pub text_hash: String,
-    /// `draft`, `review`, `approved`, `active` or `retired`.
-    pub status: String,
+    /// How far it is.
+    pub status: PromptStatusSchema,
     /// Everybody who has written at it.
     pub authors: Vec<String>,
     /// Who approved it.
@@ -42,7 +43,7 @@ pub struct PromptSchema {
 pub struct PromptPage {
     /// The prompts.
     pub items: Vec<PromptSchema>,
-    /// Where the next page begins.
+    /// The `cursor` of the next page; null on the last one.
     #[schema(required)]
     pub next_cursor: Option<String>,
 }
@@ -72,8 +73,8 @@ pub struct PreviewSchema {
 #[derive(ToSchema)]
 #[schema(rename_all = "camelCase")]
 pub struct PreviewMessage {
-    /// `system`, `user`, `assistant` or `tool`.
-    pub role: String,
+    /// Who says it.
+    pub role: ModelRoleSchema,
     /// Its parts, each with a `type`: texts, calls and their answers.
     #[schema(value_type = Vec<Object>)]
     pub parts: Vec<serde_json::Value>,
@@ -83,8 +84,8 @@ pub struct PreviewMessage {
 #[derive(ToSchema)]
 #[schema(rename_all = "camelCase")]
 pub struct PreviewLayer {
-    /// `core`, `prompt`, `preferences`, `retrieved` or `conversation`.
-    pub layer: String,
+    /// The layer.
+    pub layer: LayerSchema,
     /// About how many tokens.
     pub tokens: u64,
     /// A digest of its messages.
@@ -97,7 +98,7 @@ pub struct PreviewLayer {
 #[schema(rename_all = "camelCase")]
 pub struct PreviewLeftOut {
     /// Sections of which nothing is there.
-    pub sections: Vec<String>,
+    pub sections: Vec<SectionSchema>,
     /// How many texts of preferences.
     pub items: u64,
     /// How many memories.

@@ -3,6 +3,7 @@
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
+use super::words::{OutboxChannelSchema, OutboxStatusSchema};
 /// A record.
 #[derive(ToSchema)]
 #[schema(as = Record, rename_all = "camelCase")]
@@ -35,7 +36,7 @@ pub struct RecordSchema {
 pub struct RecordPage {
     /// The records.
     pub items: Vec<RecordSchema>,
-    /// Where the next page begins.
+    /// The `cursor` of the next page; null on the last one.
     #[schema(required)]
     pub next_cursor: Option<String>,
 }
@@ -68,8 +69,8 @@ pub struct OutboxSchema {
     /// Its id.
     #[schema(format = "uuid")]
     pub id: String,
-    /// `email`, `webhook`, `workflow` or `completion`.
-    pub channel: String,
+    /// How it leaves.
+    pub channel: OutboxChannelSchema,
     /// An address, a URL, or a workflow's name.
     pub target: String,
     /// The idempotency key that every try carries.
@@ -80,8 +81,8 @@ pub struct OutboxSchema {
     /// The task that made it.
     #[schema(format = "uuid", required)]
     pub task_id: Option<String>,
-    /// `pending`, `sending`, `sent`, `kept`, `failed` or `uncertain`.
-    pub status: String,
+    /// How far it is.
+    pub status: OutboxStatusSchema,
     /// The trace of the task that made it.
     pub trace_id: Option<String>,
     /// Tries so far.
@@ -106,7 +107,7 @@ pub struct OutboxSchema {
 pub struct OutboxPage {
     /// The messages.
     pub items: Vec<OutboxSchema>,
-    /// Where the next page begins.
+    /// The `cursor` of the next page; null on the last one.
     #[schema(required)]
     pub next_cursor: Option<String>,
 }

@@ -2,6 +2,7 @@
 
 use utoipa::ToSchema;
 
+use super::words::KeptSchema;
 /// What was removed, or would be.
 #[derive(ToSchema)]
 #[schema(as = Purged, rename_all = "camelCase")]
@@ -17,8 +18,7 @@ pub struct PurgedSchema {
 #[schema(as = PurgedKind, rename_all = "camelCase")]
 pub struct PurgedKindSchema {
     /// The kind.
-    #[schema(example = "tasks")]
-    pub kind: String,
+    pub kind: KeptSchema,
     /// How much: trees of tasks count their tasks.
     pub count: u64,
 }

@@ -30,7 +30,7 @@ pub struct SecretSchema {
 pub struct SecretPage {
     /// The secrets.
     pub items: Vec<SecretSchema>,
-    /// Where the next page begins.
+    /// The `cursor` of the next page; null on the last one.
     #[schema(required)]
     pub next_cursor: Option<String>,
 }

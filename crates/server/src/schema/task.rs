@@ -4,6 +4,7 @@ use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
 use super::retention::TaskHoldSchema;
+use super::words::{ArtifactRoleSchema, AttachmentSourceSchema, CallbackWordSchema, ErrorCodeSchema, WaitKindSchema};
 
 /// Where a task stands.
 #[derive(ToSchema)]
@@ -152,8 +153,8 @@ pub struct WaitSchema {
     pub step_id: String,
     /// The place of the wait in the journal.
     pub seq: i64,
-    /// `intent`, `document`, `plan`, `input`, `review`, `confirmation`, `ambiguous`; or `timer`, `child`, `workflow`.
-    pub kind: String,
+    /// For whom or what.
+    pub kind: WaitKindSchema,
     /// The question, by which it is answered at `/api/approvals/{id}`.
     #[schema(format = "uuid", nullable = false)]
     pub approval_id: Option<String>,
@@ -186,7 +187,7 @@ pub struct WaitSchema {
 #[schema(as = StepError, rename_all = "camelCase")]
 pub struct StepErrorSchema {
     /// The code.
-    pub code: String,
+    pub code: ErrorCodeSchema,
     /// What failed.
     pub message: String,
     /// Whether another try may help.
@@ -211,7 +212,7 @@ pub struct UsageSchema {
 pub struct TaskPage {
     /// The tasks.
     pub items: Vec<TaskSchema>,
-    /// Where the next page begins.
+    /// The `cursor` of the next page; null on the last one.
     #[schema(required)]
     pub next_cursor: Option<String>,
 }
@@ -227,8 +228,8 @@ pub struct ArtifactSchema {
     pub record_id: String,
     /// The record's key.
     pub key: String,
-    /// `created`, `updated`, `resolved` or `input`.
-    pub role: String,
+    /// How the task touched it.
+    pub role: ArtifactRoleSchema,
     /// The names of fields, never values.
     #[schema(value_type = Option<Object>, nullable = false)]
     pub metadata: Option<Map<String, Value>>,
@@ -267,8 +268,8 @@ pub struct AttachmentSchema {
     pub size: u64,
     /// BLAKE3 of its bytes in hex.
     pub hash: String,
-    /// `original`, `attached` or `inline`.
-    pub source: String,
+    /// Where it comes from.
+    pub source: AttachmentSourceSchema,
 }
 
 /// A task's attachments.
@@ -301,8 +302,8 @@ pub struct CallbackSchema {
     /// The task.
     #[schema(format = "uuid")]
     pub task_id: String,
-    /// `accepted`, `kept`, `duplicate` or `late`.
-    pub outcome: String,
+    /// What became of it.
+    pub outcome: CallbackWordSchema,
 }
 
 /// What a fork would make again outside.

@@ -4,6 +4,10 @@ use serde_json::Value;
 use utoipa::ToSchema;
 
 use super::plan::RetrySchema;
+use super::words::{
+    CategorySchema, EffectSchema, ErrorCodeSchema, InvocationStatusSchema, LevelSchema, PriceUnitSchema, RightSchema,
+    RiskSchema,
+};
 
 /// A tool.
 #[derive(ToSchema)]
@@ -20,14 +24,14 @@ pub struct ToolSchema {
     /// JSON Schema of its arguments.
     #[schema(value_type = Object)]
     pub input_schema: Value,
-    /// What happens if the process dies during a call: `read`, `local`, `keyed`, `queryable` or `unkeyed`.
-    pub effect: String,
-    /// How much harm a call can do, `R0` to `R3`.
-    pub risk: String,
-    /// What a user must be allowed: `none`, `read`, `write`, `execute` or `admin`. Some tools ask for less for some calls.
-    pub level: String,
+    /// What happens if the process dies during a call.
+    pub effect: EffectSchema,
+    /// How much harm a call can do.
+    pub risk: RiskSchema,
+    /// What a user must be allowed. Some tools ask for less for some calls.
+    pub level: LevelSchema,
     /// What it works on.
-    pub category: String,
+    pub category: CategorySchema,
     /// Whether it may be called.
     pub enabled: bool,
     /// Whether every call asks a person first.
@@ -40,7 +44,7 @@ pub struct ToolSchema {
     #[schema(required)]
     pub price: Option<ToolPriceSchema>,
     /// What the caller must hold.
-    pub right: String,
+    pub right: RightSchema,
     /// How long one try may take.
     pub timeout_ms: u64,
     /// Whether its failure stops a task when the step does not say.
@@ -86,8 +90,8 @@ pub struct ToolPriceSchema {
 #[derive(ToSchema)]
 #[schema(as = UnitPrice, rename_all = "camelCase")]
 pub struct UnitPriceSchema {
-    /// `token`, `character`, `record` or `second`.
-    pub unit: String,
+    /// The unit.
+    pub unit: PriceUnitSchema,
     /// Nano-dollars for one of them.
     pub nanos: i64,
     /// The argument that is measured.
@@ -101,7 +105,7 @@ pub struct UnitPriceSchema {
 pub struct ToolPage {
     /// The tools.
     pub items: Vec<ToolSchema>,
-    /// Where the next page begins.
+    /// The `cursor` of the next page; null on the last one.
     #[schema(required)]
     pub next_cursor: Option<String>,
 }
@@ -113,8 +117,8 @@ pub struct InvocationSchema {
     /// The call; also the id of the task that records it.
     #[schema(format = "uuid")]
     pub invocation_id: String,
-    /// `success`, `failure`, `timeout` or `waiting`.
-    pub status: String,
+    /// How it ended.
+    pub status: InvocationStatusSchema,
     /// The tool's data.
     #[schema(required)]
     pub output: Option<Value>,
@@ -135,7 +139,7 @@ pub struct InvocationSchema {
 #[schema(as = InvocationError, rename_all = "camelCase")]
 pub struct InvocationErrorSchema {
     /// The code.
-    pub code: String,
+    pub code: ErrorCodeSchema,
     /// What failed.
     pub message: String,
     /// Whether another try may help.

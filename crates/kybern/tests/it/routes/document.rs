@@ -108,13 +108,15 @@ impl Document {
             put(json!(least - 1));
         }
         if let Some(most) = inner["maximum"].as_i64() {
-            put(json!(most + 1));
+            put(json!(most.unsigned_abs() + 1));
         }
         if let Some(most) = inner["maxLength"].as_u64().filter(|most| *most < 10_000) {
             put(json!("x".repeat(usize::try_from(most).unwrap() + 1)));
         }
-        if is(inner, "string") && (inner.get("enum").is_some() || inner.get("pattern").is_some() || well_known(inner)) {
-            put(json!("No such Value"));
+        if is(inner, "string") {
+            // The validator takes formats for remarks.
+            let forbidden = |text: &Value| well_known(inner) || !jsonschema::is_valid(inner, text);
+            [json!("No such Value"), json!("  "), json!("")].into_iter().filter(forbidden).for_each(&mut put);
         }
         if is(inner, "string") {
             put(json!("a\u{0}b"));
