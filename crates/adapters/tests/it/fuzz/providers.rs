@@ -85,7 +85,7 @@ fn bodies(input: &[u8]) -> Result<(), String> {
         return Err(format!("a message of {} bytes", failure.message.len()));
     }
     let texts = vec!["a".to_owned(); status % 4];
-    let request = EmbedRequest { model: "m".to_owned(), texts, dimensions: None, user: None };
+    let request = EmbedRequest { model: "m".to_owned(), texts, ..EmbedRequest::default() };
     if let Ok(embedded) = embedding::decode(body, &request)
         && embedded.vectors.len() != request.texts.len()
     {

@@ -229,6 +229,7 @@ fn texts_are_embedded_in_each_format() {
         texts: vec!["one".to_owned(), "two".to_owned()],
         dimensions: Some(256),
         user: Some("u-1".to_owned()),
+        ..EmbedRequest::default()
     };
     let mut out = String::new();
     for kind in ProviderKind::ALL {
