@@ -4,7 +4,10 @@ use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
 use super::retention::TaskHoldSchema;
-use super::words::{ArtifactRoleSchema, AttachmentSourceSchema, CallbackWordSchema, ErrorCodeSchema, WaitKindSchema};
+use super::words::{
+    ArtifactRoleSchema, AttachmentSourceSchema, CallbackWordSchema, EffectSchema, ErrorCodeSchema, RepeatKindSchema,
+    WaitKindSchema,
+};
 
 /// Where a task stands.
 #[derive(ToSchema)]
@@ -322,12 +325,12 @@ pub struct ForkPreviewSchema {
 pub struct RepeatSchema {
     /// The step; `confirm` names it.
     pub step_id: String,
-    /// `call` of a tool, `message` into the outbox, outside `workflow`, or child `task` that writes outside.
-    pub kind: String,
+    /// What would be done again.
+    pub kind: RepeatKindSchema,
     /// The tool that it calls.
     pub tool: Option<String>,
-    /// The effect class of a call: `keyed`, `queryable` or `unkeyed`.
-    pub effect: Option<String>,
+    /// The effect class of a call.
+    pub effect: Option<EffectSchema>,
     /// What the log said of it the first time.
     pub summary: String,
 }

@@ -80,6 +80,9 @@ words! {
     PlanOriginSchema as "PlanOrigin" = ["bundled", "tenant"];
     /// What happens if the process dies during a call.
     EffectSchema as "Effect" = ["read", "local", "keyed", "queryable", "unkeyed"];
+    /// What a fork would do again outside: the `call` of a tool, a `message` of the outbox, a `workflow`, or a child `task`
+    /// that writes outside.
+    RepeatKindSchema as "RepeatKind" = ["call", "message", "workflow", "task"];
     /// How much harm a call can do.
     RiskSchema as "Risk" = ["R0", "R1", "R2", "R3"];
     /// How far tools may go.
