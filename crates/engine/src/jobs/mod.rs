@@ -212,7 +212,9 @@ impl Engine {
             }
         };
         let due_at = self.inner.clock.now().plus(BACKOFF.delay(tries, self.inner.random.unit()));
-        Some(JobEnd::Retry { error: kept(failure.message), due_at })
+        let error = kept(failure.message);
+        tracing::warn!(job.id = %job.id, job.kind = %job.kind, attempt = job.attempt, %error, "job failed, it is tried again");
+        Some(JobEnd::Retry { error, due_at })
     }
 
     /// Gives signs of life, and ends when the lease is somebody else's.

@@ -145,6 +145,7 @@ enum Command {
     /// Say what is configured, reachable and missing, and how to fix it
     Doctor(admin::DoctorArgs),
     /// Print the script with which a shell completes the verbs
+    #[command(alias = "completions")]
     Completion(shell::CompletionArgs),
     /// Write manual pages, one for each verb
     Man(shell::ManArgs),

@@ -10,6 +10,7 @@ use kybern_core::tool::{Needs, Review, ToolFailure, ToolOutcome, ToolSpec};
 use serde_json::{Map, Value, json};
 
 pub(super) use self::spelling::InsurerNames;
+use super::letter::Letter;
 use super::loss_run_request::{self as request, Asked};
 use super::policies::Policy;
 use super::{authority, deal, kinds, policies};
@@ -86,7 +87,11 @@ impl Tool for CreateLossRunRequests {
             let theirs: Vec<_> = existing.iter().filter(|record| request::is_to(record, asked)).collect();
             if let Some(draft) = theirs.iter().find(|record| request::is_draft(record)) {
                 ids.push(draft.id);
-                let changed = change::difference(draft, request::over(context, draft, asked));
+                let mut wanted = request::over(context, draft, asked);
+                let insured = request::insured(context, &draft.props).await?.unwrap_or_default();
+                let letter = Letter { sender: &context.tenant_name, insured: &insured, id: draft.id };
+                letter.rewrite(&draft.props, &mut wanted);
+                let changed = change::difference(draft, wanted);
                 if changed.is_empty() {
                     outcome.links.push(change::resolve(draft));
                 } else {
@@ -142,7 +147,10 @@ async fn create(
     let props = request::props(context, deal, asked, insurer.as_ref());
     let key = request::key(deal.id, asked, n);
     let lookups = request::lookups(deal.id, asked);
-    let change = change::create(context, kinds::LOSS_RUN_REQUEST, &key, props, lookups);
+    let insured = request::insured(context, &props).await?.unwrap_or_default();
+    let mut change = change::create(context, kinds::LOSS_RUN_REQUEST, &key, props, lookups);
+    let letter = Letter { sender: &context.tenant_name, insured: &insured, id: change.put.id };
+    letter.write(&mut change.put.props);
     outcome.links.extend(insurer.as_ref().map(change::resolve));
     let id = change.link.record_id;
     outcome.records.push(change);

@@ -82,6 +82,9 @@ pub(super) fn all() -> [RecordKind; 3] {
                 "source_documents": {"type": "array", "items": {"type": "object"}},
                 "attachments": {"type": "array", "items": {"type": "object"}},
                 "attachments_left_out": {"type": "array", "items": {"type": "object"}},
+                "to": text,
+                "subject": text,
+                "body": text,
                 "sent_to": text,
                 "message_ids": texts
             }),

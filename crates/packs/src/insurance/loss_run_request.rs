@@ -10,6 +10,7 @@ use serde_json::{Map, Value, json};
 
 use super::authority::{self, ATTACHMENTS, LEFT_OUT};
 use super::kinds::{ENTITY, LOSS_RUN_REQUEST};
+use super::letter::{BODY, SUBJECT, TO};
 use super::policies::Policy;
 use crate::args::{fields, text, texts};
 use crate::{company, coverage};
@@ -161,6 +162,10 @@ pub(super) fn props(
         ("lines", json!(asked.lines)),
         ("source_documents", Value::Array(sources(context, asked))),
         (ATTACHMENTS, Value::Array(letters.taken)),
+        (TO, json!(insurer_entity.and_then(|record| text(&record.props, "email")))),
+        // Written once the request has its id.
+        (SUBJECT, Value::Null),
+        (BODY, Value::Null),
     ]);
     if !letters.left_out.is_empty() {
         props.insert(LEFT_OUT.to_owned(), Value::Array(letters.left_out));
@@ -293,8 +298,11 @@ pub(super) async fn with_id(context: &ToolContext, id: &str) -> Result<Option<Re
 }
 
 /// The name of the company that a request is about.
-pub(super) async fn insured(context: &ToolContext, request: &Record) -> Result<Option<String>, ToolFailure> {
-    let Some(id) = text(&request.props, "entity_id").and_then(|id| id.parse().ok()) else { return Ok(None) };
+pub(super) async fn insured(
+    context: &ToolContext,
+    request: &Map<String, Value>,
+) -> Result<Option<String>, ToolFailure> {
+    let Some(id) = text(request, "entity_id").and_then(|id| id.parse().ok()) else { return Ok(None) };
     let found = context.records()?.record_by_id(context.scope, id).await?.filter(|record| record.kind == ENTITY);
     Ok(found.and_then(|record| text(&record.props, "name")))
 }

@@ -160,7 +160,7 @@ async fn of_others(context: &ToolContext, requests: &[Record]) -> Result<Vec<Str
     let answered = numbers(named(&context.state, "policy_number", 1));
     let mut found = Vec::new();
     for request in requests.iter().filter(|request| !answered.iter().any(|one| request::asks_about(request, one))) {
-        let insured = request::insured(context, request).await?;
+        let insured = request::insured(context, &request.props).await?;
         found.extend(which::of_another(&context.state, insured.as_deref(), 1));
     }
     Ok(found)
@@ -204,7 +204,7 @@ async fn which_one(
 ) -> Result<Review, ToolFailure> {
     let mut candidates = Vec::new();
     for request in requests {
-        let insured = request::insured(context, request).await?;
+        let insured = request::insured(context, &request.props).await?;
         let mut doubts = doubts(context, senders, std::slice::from_ref(request));
         doubts.extend(which::of_another(&context.state, insured.as_deref(), 0));
         candidates.push(json!({

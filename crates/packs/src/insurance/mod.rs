@@ -15,6 +15,7 @@ mod insured;
 mod insurers;
 pub mod intents;
 mod kinds;
+mod letter;
 mod loss_run_request;
 mod match_reply;
 mod missing;

@@ -16,15 +16,13 @@ use kybern_core::tool::{Needs, Risk, ToolFailure, ToolOutcome, ToolSpec};
 use serde_json::{Map, Value, json};
 
 use super::authority::{self, ATTACHMENTS};
+use super::letter::Letter;
 use super::loss_run_request as request;
 use crate::args::{fields, text, texts};
 use crate::{change, contact};
 
 /// The member of a request that holds the `Message-ID`s of its mails.
 const MESSAGES: &str = "message_ids";
-/// Characters of a subject, and of one value in it.
-const MAX_SUBJECT: usize = 200;
-const MAX_VALUE: usize = 120;
 
 /// The tool.
 #[derive(Debug)]
@@ -108,7 +106,7 @@ impl Tool for SendLossRunRequest {
         let message = message_id(outbox);
         let mut messages = texts(&draft.props, MESSAGES);
         messages.push(message.clone());
-        let insured = request::insured(context, &draft).await?.map(|name| plain(&name)).unwrap_or_default();
+        let insured = request::insured(context, &draft.props).await?.unwrap_or_default();
         let attach = args.get("attach").and_then(Value::as_bool).unwrap_or(true);
         let files = if attach { authority::files(&draft.props) } else { Vec::new() };
         let mail = NewOutbox {
@@ -151,45 +149,13 @@ async fn is_unsent(context: &ToolContext, request: &Record) -> Result<bool, Tool
 
 /// The mail: its text names what goes along.
 fn written(context: &ToolContext, draft: &Record, insured: &str, files: &[MailFile]) -> Value {
-    let mut mail = json!({"subject": subject(draft, insured), "body": body(context, draft, insured, files)});
+    let letter = Letter { sender: &context.tenant_name, insured, id: draft.id };
+    let (subject, body) = letter.sent(&draft.props, files);
+    let mut mail = json!({"subject": subject, "body": body});
     if !files.is_empty() {
         mail[ATTACHMENTS] = json!(files);
     }
     mail
-}
-
-fn subject(draft: &Record, insured: &str) -> String {
-    let numbers = texts(&draft.props, "policy_numbers").iter().map(|number| plain(number)).collect::<Vec<_>>();
-    let about = [insured.to_owned(), numbers.join(", ")].into_iter().filter(|part| !part.is_empty());
-    let words = format!("Loss run request: {}", about.collect::<Vec<_>>().join(", "));
-    format!("{} [Request:{}]", words.chars().take(MAX_SUBJECT).collect::<String>(), draft.id)
-}
-
-fn body(context: &ToolContext, draft: &Record, insured: &str, files: &[MailFile]) -> String {
-    let mut lines = vec!["Please send us currently valued loss runs.".to_owned(), String::new()];
-    if !insured.is_empty() {
-        lines.push(format!("Insured: {insured}"));
-    }
-    lines
-        .extend(texts(&draft.props, "policy_numbers").iter().map(|number| format!("Policy number: {}", plain(number))));
-    let covers = texts(&draft.props, "lines").iter().map(|line| plain(line)).collect::<Vec<_>>();
-    if !covers.is_empty() {
-        lines.push(format!("Coverage: {}", covers.join(", ")));
-    }
-    lines.extend(files.iter().map(|file| format!("Attached: {}", plain(&file.filename))));
-    lines.extend([
-        String::new(),
-        "Please answer this message, or keep the reference in the subject.".to_owned(),
-        String::new(),
-        context.tenant_name.to_string(),
-        format!("[Request:{}]", draft.id),
-    ]);
-    lines.join("\n")
-}
-
-/// A value out of a document, on one line and without brackets: only the request's own token may look like one.
-fn plain(value: &str) -> String {
-    value.chars().map(|c| if c.is_control() || "[]".contains(c) { ' ' } else { c }).take(MAX_VALUE).collect()
 }
 
 #[cfg(test)]
