@@ -1,5 +1,6 @@
 //! Which of a message's policies some of its words mean: a number, an insurer, a line of coverage, a layer.
 
+use std::collections::HashMap;
 use std::sync::LazyLock;
 
 use jiff::civil::Date;
@@ -332,15 +333,23 @@ fn short_of(name: &[String], all: &[Vec<String>]) -> usize {
 /// Adds the lines of a document in which a single policy's number stands; in a message, those of tables only.
 fn rows_of(document: &ReadDocument, numbers: &[String], rows: &mut [Vec<Vec<String>>]) {
     let places = policies::number_places(document);
+    // A paper may list thousands of policies.
+    let mut known: HashMap<&str, usize> = HashMap::new();
+    for (at, number) in numbers.iter().enumerate() {
+        known.entry(number).or_insert(at);
+    }
     for page in &document.text.pages {
         let here = || places.iter().filter(|(source, _)| source.page == page.number && source.start < source.end);
+        let mut starts: Vec<usize> = here().map(|(source, _)| source.start).collect();
+        starts.sort_unstable();
+        let before = |end: usize| starts.partition_point(|start| *start < end);
         for (source, number) in here() {
-            let Some(before) = page.text.get(..source.start) else { continue };
-            let from = before.rfind('\n').map_or(0, |at| at + 1);
+            let Some(ahead) = page.text.get(..source.start) else { continue };
+            let from = ahead.rfind('\n').map_or(0, |at| at + 1);
             let to = page.text[source.start..].find('\n').map_or(page.text.len(), |at| source.start + at);
-            let alone = here().filter(|(other, _)| (from..to).contains(&other.start)).count() == 1;
+            let alone = before(to) - before(from) == 1;
             let line = &page.text[from..to];
-            let at = numbers.iter().position(|known| *known == company::policy_number(number));
+            let at = known.get(company::policy_number(number).as_str()).copied();
             if let Some(at) =
                 at.filter(|_| alone && line.len() <= MAX_ROW && (document.n != MESSAGE_NUMBER || is_row(line)))
             {
