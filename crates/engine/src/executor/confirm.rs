@@ -1,5 +1,5 @@
 //! Asking a person whether a call may be made: because of what it can do, because the tenant says so, or because its
-//! receiver or its address comes from mail, documents or the web.
+//! receiver, its address or the secret that goes along comes from mail, documents or the web.
 //!
 //! The yes binds to the arguments exactly as they were shown; whoever says it may put others in their place, which are
 //! checked like any. It holds for one call and ends with its time.
@@ -45,9 +45,9 @@ pub(super) fn confirmation(
 ) -> Option<Draft> {
     let node = run.walk.node(index);
     let spec = prepared.spec();
-    let names_secret = |name: &&String| spec.needs.secrets && prepared.args.get(*name).is_some_and(names_secret);
+    let sends_secret = |name: &&String| spec.needs.secrets && prepared.args.get(*name).is_some_and(names_secret);
     let led = spec.destinations.iter().filter(|name| tainted.contains(name));
-    let secret = tainted.iter().filter(|name| !spec.destinations.contains(name)).filter(names_secret);
+    let secret = tainted.iter().filter(|name| !spec.destinations.contains(name)).filter(sends_secret);
     let risky: Vec<&str> = led.chain(secret).map(String::as_str).collect();
     let reason = match (risky.first(), prepared.asks) {
         (Some(first), _) => {
