@@ -68,3 +68,97 @@ impl<D> SqlStore<D> {
         self.read_all((), |tx, ()| Box::pin(prepare_all(tx))).await
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use kybern_testkit::{SimClock, TestKeys};
+
+    use super::*;
+    use crate::{SqliteOptions, SqliteStore};
+
+    /// Tables that grow with the work of a tenant.
+    const LARGE: [&str; 22] = [
+        "approval",
+        "artifact_link",
+        "attachment",
+        "attempt",
+        "audit_event",
+        "chat",
+        "delegation",
+        "idempotency",
+        "job",
+        "knowledge",
+        "knowledge_piece",
+        "memory",
+        "message",
+        "outbox",
+        "record",
+        "record_lookup",
+        "signal",
+        "step_row",
+        "task",
+        "tool_call",
+        "turn",
+        "usage_row",
+    ];
+
+    /// What may go through all rows of a table, or of a tenant in it: the statement, the table, and why.
+    const MAY: [(&str, &str, &str); 17] = [
+        ("audit_kept_since", "task", "an index of what has not completed"),
+        ("audit_remove", "audit_event", "as many as a step may remove"),
+        ("job_set_back", "job", "an index of what is open, when the clock was set back"),
+        ("job_take_over", "job", "an index of what is open, at the start"),
+        ("job_waiting", "job", "an index of what is open, each tenant's first one"),
+        ("knowledge_count", "knowledge", "a tenant has a limited number"),
+        ("knowledge_piece_count", "knowledge_piece", "a tenant has a limited number"),
+        ("knowledge_piece_published", "knowledge_piece", "all that is searched"),
+        ("knowledge_revision", "knowledge", "a tenant has a limited number"),
+        ("lesson_forget", "task", "an index of what has not completed, up to the first"),
+        ("memory_named", "record", "the first entry of an index"),
+        ("open_work", "", "indexes of what is open"),
+        ("record_kinds", "record", "a count for a person who asks"),
+        ("task_count_by_status", "task", "counts for metrics, from indexes alone"),
+        ("task_set_back", "task", "when the clock was set back"),
+        ("task_take_over", "task", "an index of what is open, at the start"),
+        ("task_waiting", "task", "an index of what is open, each tenant's first one"),
+    ];
+
+    /// The table that a step of a plan goes through without looking for more than a tenant.
+    fn walked(step: &str) -> Option<&str> {
+        let (how, rest) = step.split_once(' ')?;
+        let goes_through = how == "SCAN" || (how == "SEARCH" && rest.ends_with("(tenant_id=?)"));
+        rest.split(' ').next().filter(|_| goes_through)
+    }
+
+    async fn plans(tx: &mut Tx) -> Result<Vec<(&'static str, String)>> {
+        let Conn::Sqlite(conn) = tx.conn() else { return Ok(Vec::new()) };
+        let mut steps = Vec::new();
+        for sql in every_statement() {
+            let mut asked = conn.prepare(&format!("EXPLAIN QUERY PLAN {}", sql.sqlite))?;
+            let mut rows = asked.raw_query();
+            while let Some(row) = rows.next()? {
+                steps.push((sql.name, row.get::<_, String>("detail")?));
+            }
+        }
+        Ok(steps)
+    }
+
+    #[tokio::test]
+    async fn no_statement_goes_through_all_that_a_tenant_has() {
+        let folder = tempfile::tempdir().unwrap();
+        let (keys, clock) = (Arc::new(TestKeys::new()), Arc::new(SimClock::new()));
+        let file = folder.path().join("a.db");
+        let store = SqliteStore::open(&file, SqliteOptions::default(), keys, clock).await.unwrap();
+        let steps = store.read_all((), |tx, ()| Box::pin(plans(tx))).await.unwrap();
+        assert!(steps.len() > 300, "{}", steps.len());
+        let may =
+            |name: &str, table: &str| MAY.iter().any(|(of, it, _)| *of == name && (*it == table || it.is_empty()));
+        let found: Vec<_> = steps
+            .iter()
+            .filter(|(name, step)| walked(step).is_some_and(|table| LARGE.contains(&table) && !may(name, table)))
+            .collect();
+        assert!(found.is_empty(), "{found:#?}");
+    }
+}

@@ -55,6 +55,7 @@ const MIGRATIONS: &[Migration] = &[
     migration!(20, "0020_lessons_of_insurers"),
     migration!(21, "0021_probe"),
     migration!(22, "0022_open_work"),
+    migration!(23, "0023_files_by_hash"),
 ];
 
 /// The schema version that this program knows.

@@ -1,7 +1,9 @@
 WITH RECURSIVE kept (id, parent_id, created_at) AS (
     SELECT task.id, task.parent_id, task.created_at FROM task
-    WHERE task.tenant_id = $1 AND (task.status NOT IN ('completed', 'failed', 'cancelled')
-        OR EXISTS (SELECT 1 FROM task_hold WHERE task_hold.tenant_id = $1 AND task_hold.task_id = task.id))
+    WHERE task.tenant_id = $1 AND task.status <> 'completed' AND task.status NOT IN ('failed', 'cancelled')
+    UNION
+    SELECT task.id, task.parent_id, task.created_at FROM task_hold CROSS JOIN task
+    WHERE task_hold.tenant_id = $1 AND task.tenant_id = $1 AND task.id = task_hold.task_id
     UNION
     SELECT task.id, task.parent_id, task.created_at FROM kept
     JOIN task ON task.tenant_id = $1 AND task.id = kept.parent_id

@@ -6,7 +6,8 @@ WITH RECURSIVE up (id, parent_id) AS (
 ), held (id) AS (
     SELECT id FROM up
     UNION
-    SELECT task.id FROM held JOIN task ON task.tenant_id = $1 AND task.parent_id = held.id
+    -- CROSS JOIN keeps SQLite to this order; else it goes through all of the tenant's child tasks.
+    SELECT task.id FROM held CROSS JOIN task WHERE task.tenant_id = $1 AND task.parent_id = held.id
 )
 SELECT id FROM chat WHERE tenant_id = $1 AND id > $2 AND id < $3 AND updated_at < $4
     AND NOT EXISTS (SELECT 1 FROM turn WHERE turn.tenant_id = $1 AND turn.chat_id = chat.id)

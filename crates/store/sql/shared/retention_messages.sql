@@ -6,7 +6,8 @@ WITH RECURSIVE up (id, parent_id) AS (
 ), held (id) AS (
     SELECT id FROM up
     UNION
-    SELECT task.id FROM held JOIN task ON task.tenant_id = $1 AND task.parent_id = held.id
+    -- CROSS JOIN keeps SQLite to this order; else it goes through all of the tenant's child tasks.
+    SELECT task.id FROM held CROSS JOIN task WHERE task.tenant_id = $1 AND task.parent_id = held.id
 )
 DELETE FROM outbox WHERE tenant_id = $1 AND id IN (
     SELECT id FROM outbox WHERE tenant_id = $1 AND id < $2 AND status <> 'pending' AND status <> 'sending' AND created_at < $3

@@ -6,7 +6,8 @@ WITH RECURSIVE root (id) AS (
 ), tree (root, id) AS (
     SELECT id, id FROM root
     UNION ALL
-    SELECT tree.root, task.id FROM tree JOIN task ON task.tenant_id = $1 AND task.parent_id = tree.id
+    -- CROSS JOIN keeps SQLite to this order; else it goes through all of the tenant's tasks.
+    SELECT tree.root, task.id FROM tree CROSS JOIN task WHERE task.tenant_id = $1 AND task.parent_id = tree.id
 )
 SELECT tree.root, task.id,
     CAST(CASE WHEN task.status IN ('completed', 'failed', 'cancelled') AND task.completed_at < $4
@@ -17,5 +18,6 @@ SELECT tree.root, task.id,
             AND outbox.status IN ('pending', 'sending'))
         AND NOT EXISTS (SELECT 1 FROM reservation WHERE reservation.tenant_id = $1 AND reservation.tree_id = task.id)
         THEN 1 ELSE 0 END AS BIGINT)
-FROM tree JOIN task ON task.tenant_id = $1 AND task.id = tree.id
+FROM tree CROSS JOIN task
+WHERE task.tenant_id = $1 AND task.id = tree.id
 ORDER BY tree.root, task.id
