@@ -1,5 +1,52 @@
 //! Looking at bytes without ever reaching beyond them, and the first look that spares most texts the others.
 
+/// A byte of a [name](is_word).
+const WORD: u8 = 1;
+/// A letter or a digit.
+const ALPHANUMERIC: u8 = 2;
+/// A letter.
+const ALPHABETIC: u8 = 4;
+
+/// What each byte may be. Looked up, because every byte of every line of the log is asked.
+static CLASSES: [u8; 256] = {
+    let mut classes = [0; 256];
+    let mut byte = 0_u8;
+    while byte < 0x80 {
+        let mut class = 0;
+        if byte.is_ascii_alphabetic() {
+            class |= ALPHABETIC;
+        }
+        if byte.is_ascii_alphanumeric() {
+            class |= ALPHANUMERIC | WORD;
+        }
+        if matches!(byte, b'_' | b'-' | b'.') {
+            class |= WORD;
+        }
+        classes[byte as usize] = class;
+        byte += 1;
+    }
+    classes
+};
+
+fn is_of(byte: u8, class: u8) -> bool {
+    CLASSES[usize::from(byte)] & class != 0
+}
+
+/// Whether names have it: a letter, a digit, `_`, `-` or `.`.
+pub(super) fn is_word(byte: u8) -> bool {
+    is_of(byte, WORD)
+}
+
+/// Where in `text` letters begin that no letter and no digit stands before, from `from` up to `to`.
+pub(super) fn beginnings(text: &[u8], from: usize, to: usize) -> impl Iterator<Item = usize> {
+    let mut inside = is_of(before(text, from), ALPHANUMERIC);
+    (from..).zip(slice(text, from, to)).filter_map(move |(n, byte)| {
+        let begins = !inside && is_of(*byte, ALPHABETIC);
+        inside = is_of(*byte, ALPHANUMERIC);
+        begins.then_some(n)
+    })
+}
+
 /// The byte at `at`; 0 beyond the end.
 pub(super) fn at(text: &[u8], at: usize) -> u8 {
     text.get(at).copied().unwrap_or(0)
@@ -50,21 +97,18 @@ pub(super) struct Signs {
 impl Signs {
     pub(super) fn of(text: &[u8]) -> Self {
         let mut signs = Self::default();
-        let (mut dashes, mut slashes, mut percent, mut tilde) = (0_u32, 0_u32, 0_u32, false);
-        for &byte in text {
-            signs.digits += usize::from(byte.is_ascii_digit());
-            signs.at |= byte == b'@';
-            percent = match (byte, percent) {
-                (b'%', _) => 1,
-                (_, 1 | 2) if byte.is_ascii_hexdigit() => percent + 1,
-                _ => 0,
-            };
-            signs.encoded |= percent == 3 || (tilde && matches!(byte, b'0' | b'1'));
-            tilde = byte == b'~';
-            dashes = if byte == b'-' { dashes + 1 } else { 0 };
-            signs.fence |= dashes >= 5;
-            slashes = if byte == b'/' { slashes + 1 } else { 0 };
-            signs.slashes |= slashes >= 2;
+        for (n, byte) in text.iter().enumerate() {
+            match byte {
+                b'0'..=b'9' => signs.digits += 1,
+                b'@' => signs.at = true,
+                b'/' => signs.slashes |= at(text, n + 1) == b'/',
+                b'-' => signs.fence |= slice(text, n, n + 5) == b"-----",
+                b'~' => signs.encoded |= matches!(at(text, n + 1), b'0' | b'1'),
+                b'%' => {
+                    signs.encoded |= at(text, n + 1).is_ascii_hexdigit() && at(text, n + 2).is_ascii_hexdigit();
+                }
+                _ => {}
+            }
         }
         signs
     }

@@ -39,12 +39,10 @@ struct Row<'a> {
 /// Finds them all.
 pub(super) fn find(text: &[u8], found: &mut Found) {
     let mut n = 0;
-    while n < text.len() {
-        if !at(text, n).is_ascii_digit() {
-            n += 1;
-            continue;
-        }
-        let account = n.checked_sub(2).filter(|from| is_free(text, *from)).and_then(|from| iban::ends(text, from));
+    while let Some(ahead) = slice(text, n, text.len()).iter().position(u8::is_ascii_digit) {
+        n += ahead;
+        let country = |from: &usize| slice(text, *from, n).iter().all(u8::is_ascii_uppercase) && is_free(text, *from);
+        let account = n.checked_sub(2).filter(country).and_then(|from| iban::ends(text, from));
         if let Some(end) = account {
             found.add(n - 2, end, Kind::Iban);
             n = end;
@@ -130,6 +128,9 @@ impl<'a> Row<'a> {
 
     /// What the number is that begins at `begin`.
     fn number(&self, begin: usize) -> Option<(usize, usize, Kind)> {
+        if self.groups.iter().take(self.count).map(|group| group.len()).sum::<usize>() < FEWEST {
+            return None;
+        }
         if let Some(groups) = self.card() {
             return Some((begin, self.end(groups), Kind::Card));
         }

@@ -1,7 +1,7 @@
 //! One walk over a text's words: keys that show what they are, and names with what stands under them.
 
 use super::assign;
-use super::bytes::{at, before, run, slice};
+use super::bytes::{at, beginnings, is_word, run, slice};
 use super::found::Found;
 use super::keys;
 use super::kind::{Kind, MARKER};
@@ -9,10 +9,6 @@ use super::names;
 
 /// The longest name that is looked at as one.
 const LONGEST_NAME: usize = 128;
-
-fn is_word(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.')
-}
 
 /// Last words of names that only several words make: `API key`, `date of birth`.
 const JOINED: [&[u8]; 12] = [
@@ -107,9 +103,7 @@ fn name(text: &[u8], begin: usize, end: usize, earlier: &[Option<usize>; 3]) -> 
 
 /// A key that begins somewhere in the word from `from` to `end`: at its beginning, or behind a hyphen or the like.
 fn key_in(text: &[u8], from: usize, end: usize) -> Option<(usize, usize, Kind)> {
-    (from..end)
-        .filter(|n| at(text, *n).is_ascii_alphabetic() && !before(text, *n).is_ascii_alphanumeric())
-        .find_map(|n| keys::starts(text, n).map(|(stop, kind)| (n, stop, kind)))
+    beginnings(text, from, end).find_map(|n| keys::starts(text, n).map(|(stop, kind)| (n, stop, kind)))
 }
 
 /// Where what is proven by follows `Bearer` or `Basic`, and no word does.
