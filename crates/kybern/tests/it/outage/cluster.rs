@@ -24,13 +24,17 @@ pub(super) struct Cluster {
 impl Cluster {
     /// A running server; `None`, said aloud, where there is no server to learn from, or it runs elsewhere.
     pub(super) async fn start() -> Option<Self> {
+        Self::start_in(tempfile::tempdir().unwrap()).await
+    }
+
+    /// A running server whose files lie in that folder.
+    pub(super) async fn start_in(folder: tempfile::TempDir) -> Option<Self> {
         let told = Database::create()?.rows("SELECT setting FROM pg_config WHERE name = 'BINDIR'");
         let programs = PathBuf::from(&told[0][0]);
         if !programs.join("initdb").exists() {
             eprintln!("skipped: the programs of PostgreSQL are not on this machine, in {}", programs.display());
             return None;
         }
-        let folder = tempfile::tempdir().unwrap();
         fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o755)).unwrap();
         let data = folder.path().join("data");
         fs::create_dir(&data).unwrap();

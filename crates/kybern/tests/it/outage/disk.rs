@@ -1,10 +1,15 @@
-//! The disk under a SQLite file is full.
+//! The disk under a SQLite file, or under PostgreSQL, is full.
 
+use std::fs::File;
+use std::io::{ErrorKind, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use super::cluster::Cluster;
 use super::load::Load;
 use crate::server::Site;
+use crate::server::client::{Ask, until};
+use crate::server::postgres::Database;
 
 /// Bytes of each task's input.
 const BALLAST: usize = 100_000;
@@ -28,6 +33,33 @@ async fn a_full_disk_refuses_and_recovers() {
     drop((server, site));
 }
 
+/// Only PostgreSQL sees its disk. What is written to find out whether a write is taken must not fit where it was.
+#[tokio::test]
+async fn a_full_disk_under_postgres_shows_and_passes() {
+    let folder = tempfile::tempdir().unwrap();
+    let Some(disk) = Disk::mount(folder.path(), "512m") else { return };
+    let Some(cluster) = Cluster::start_in(folder).await else { return };
+    let site = Site::on(Database::on(cluster.url()));
+    let server = site.start();
+    let client = server.client();
+    let database = async || {
+        let (status, health) = client.send(&Ask::get("/readyz")).await;
+        let checks = health["checks"].as_array().unwrap();
+        let of = checks.iter().find(|check| check["name"] == "database").unwrap();
+        (status.as_u16(), of["message"].as_str().unwrap().to_owned())
+    };
+    assert_eq!(database().await.0, 200);
+    let ballast = disk.fill();
+    let said = until("the server is not ready", async || {
+        let (status, said) = database().await;
+        (status == 503).then_some(said)
+    });
+    assert!(said.await.contains("the database's disk is full"));
+    std::fs::remove_file(ballast).unwrap();
+    until("the server is ready again", async || (database().await.0 == 200).then_some(())).await;
+    drop((server, site, cluster, disk));
+}
+
 /// A small disk in memory over a folder; taken off when it is dropped.
 struct Disk(PathBuf);
 
@@ -40,6 +72,16 @@ impl Disk {
         }
         eprintln!("skipped: this user may not mount a file system, so there is no small disk to fill");
         None
+    }
+
+    /// Takes all the room that is left, in a file.
+    fn fill(&self) -> PathBuf {
+        let ballast = self.0.join("ballast");
+        let mut file = File::create(&ballast).unwrap();
+        let part = vec![b'x'; 64 * 1024];
+        let full = std::iter::repeat_with(|| file.write_all(&part)).find_map(Result::err).unwrap();
+        assert_eq!(full.kind(), ErrorKind::StorageFull);
+        ballast
     }
 
     fn grow(&self, size: &str) {
