@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::id::JobId;
+use crate::json;
 use crate::tenant::TenantScope;
 use crate::time::Timestamp;
 
@@ -60,6 +61,22 @@ pub struct NewJob {
     pub max_attempts: u32,
     /// Not before this moment.
     pub due_at: Timestamp,
+}
+
+impl NewJob {
+    /// Whether it can be kept.
+    ///
+    /// # Errors
+    /// That its payload is too large.
+    pub fn check(&self) -> std::result::Result<(), String> {
+        let (kind, most) = (&self.kind, limits::MAX_PAYLOAD);
+        let bytes = json::bytes_of(&self.payload);
+        if bytes <= most {
+            Ok(())
+        } else {
+            Err(format!("the payload of a {kind} job has {bytes} bytes, {most} are taken"))
+        }
+    }
 }
 
 /// A job under a lease.

@@ -160,7 +160,8 @@ pub struct RecordKind {
     pub key: String,
     /// What it is, for people.
     pub description: String,
-    /// JSON Schema of its props.
+    /// JSON Schema of its props, which every write has to fit. What is put into a record that exists leaves out what it
+    /// does not change, so the schema asks of each prop by itself, beside which of them are required.
     pub schema: Value,
 }
 

@@ -226,11 +226,12 @@ pub(super) fn conclude(run: &Run, returned: Returned, now: Timestamp) -> Draft {
     draft
 }
 
-/// A call that reached the outside is an act: it is audited whatever came of it. A local step's row is its audit. What
-/// it was given is there as a digest under the tenant's key, which tells inputs apart and gives none away.
+/// A call that reached the outside is an act, also when it only reads there: it is audited whatever came of it. A local
+/// step's row is its audit. What it was given is there as a digest under the tenant's key, which tells inputs apart and
+/// gives none away.
 fn act(run: &Run, call: &Call, draft: &Draft, duration: Millis) -> Option<AuditEvent> {
     let Target::Tool(prepared) = &call.target else { return None };
-    if !prepared.effect.needs_attempt_row() {
+    if !prepared.effect.needs_attempt_row() && !prepared.needs().http {
         return None;
     }
     let came_to = draft.rows.first().map(|row| row.entry.kind());
@@ -279,10 +280,6 @@ fn succeeded(run: &Run, call: &Call, outcome: ToolOutcome, now: Timestamp) -> Dr
         Ok(proposal) => proposal,
         Err(error) => return Draft::row(failed_row(run, node, call.attempt, error, tainted)),
     };
-    if let Some(problem) = outcome.records.iter().find_map(|change| change.put.check().err()) {
-        let error = failure(ErrorCode::Validation, problem);
-        return Draft::row(failed_row(run, node, call.attempt, error, tainted));
-    }
     let mut finished = StepOutcome::completed(Value::Object(outcome.data));
     finished.tainted = tainted;
     finished.effect = effect_of(call);

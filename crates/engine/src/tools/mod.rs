@@ -10,6 +10,7 @@ mod only_hosts;
 pub(crate) mod placed;
 pub mod prepared;
 pub(crate) mod read_once;
+mod record;
 pub mod refusal;
 pub mod schema;
 pub mod service;

@@ -11,7 +11,9 @@ use std::sync::Arc;
 
 use jsonschema::Validator;
 use kybern_core::error::{Detail, ErrorCode};
+use kybern_core::job::NewJob;
 use kybern_core::json::check_value;
+use kybern_core::money::Usage;
 use kybern_core::pack::Registry;
 use kybern_core::policy::CallFacts;
 use kybern_core::policy::place::host_of;
@@ -23,6 +25,7 @@ use serde_json::{Map, Value};
 
 use super::grant::Grant;
 use super::prepared::{Asks, Prepared};
+use super::record::DeclaredKinds;
 use super::refusal::Refusal;
 use super::schema;
 use crate::beside::polled_beside_the_runtime;
@@ -33,6 +36,7 @@ pub struct ToolService {
     /// What the arguments of each tool have to be, by its key: compiled once. A schema that is none is the fault of
     /// each call.
     arguments: HashMap<String, Result<Validator, String>>,
+    kinds: DeclaredKinds,
 }
 
 impl ToolService {
@@ -41,7 +45,8 @@ impl ToolService {
     pub fn new(registry: Arc<Registry>) -> Self {
         let compiled = |spec: &ToolSpec| schema::compile_own(&schema::closed(&spec.input_schema));
         let arguments = registry.tools().map(|tool| (tool.spec().key.clone(), compiled(tool.spec()))).collect();
-        Self { registry, arguments }
+        let kinds = DeclaredKinds::of(&registry);
+        Self { registry, arguments, kinds }
     }
 
     fn faults(&self, spec: &ToolSpec, args: &Value) -> Vec<Detail> {
@@ -108,7 +113,7 @@ impl ToolService {
         Ok(Prepared { tool: Arc::clone(tool), args, effect, reach, asks, price, rates, hosts })
     }
 
-    /// Makes the call, at most `timeout` long, and checks the result's limits.
+    /// Makes the call, at most `timeout` long, and checks the result: its limits, and that each record fits its kind.
     ///
     /// # Errors
     /// The tool's own failure; `TIMEOUT` when the time is up, of which nobody knows whether the effect happened.
@@ -136,8 +141,17 @@ impl ToolService {
                 return Err(ToolFailure::transient(message).code(ErrorCode::Timeout).unknown());
             }
         };
-        limited(outcome)
+        let outcome = limited(outcome)?;
+        match outcome.records.iter().find_map(|change| self.kinds.refusal(&change.put)) {
+            None => Ok(outcome),
+            Some(problem) => Err(unkept(problem, outcome.usage)),
+        }
     }
+}
+
+/// The failure of a call whose result cannot be kept.
+fn unkept(problem: String, usage: Usage) -> ToolFailure {
+    ToolFailure::permanent(problem).code(ErrorCode::Validation).used(usage)
 }
 
 /// A call as policies see it.
@@ -178,6 +192,11 @@ pub(crate) fn limited(outcome: ToolOutcome) -> Result<ToolOutcome, ToolFailure> 
     if size > limits::MAX_STEP_DATA {
         let message = format!("the result is {size} bytes, over the limit of {}", limits::MAX_STEP_DATA);
         return Err(ToolFailure::permanent(message).code(ErrorCode::PayloadTooLarge).used(outcome.usage));
+    }
+    let mut records = outcome.records.iter().map(|change| change.put.check());
+    let mut jobs = outcome.jobs.iter().map(NewJob::check);
+    if let Some(problem) = records.find_map(Result::err).or_else(|| jobs.find_map(Result::err)) {
+        return Err(unkept(problem, outcome.usage));
     }
     Ok(outcome)
 }

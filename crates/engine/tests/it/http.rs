@@ -41,6 +41,22 @@ fn a_request_carries_its_body_its_trace_and_its_key_unless_it_reads() {
 }
 
 #[test]
+fn whatever_a_request_did_outside_is_audited_also_when_it_only_read() {
+    let gone = |nth| Wired::Answer(if nth == 1 { 200 } else { 404 }, json!({}));
+    World::new().on(Wire::new(move |_, nth| gone(nth))).run(async |live| {
+        let second = json!({"id": "b", "tool": "http_request", "args": {"method": "GET", "url": "http://out.test/y"}});
+        let task = live.run(json!([request("GET", json!({})), second]), json!({})).await;
+        live.proven(task.id).await;
+        let events = live.engine.audit_events(live.world.scope(), 0, 100).await.unwrap();
+        let calls = events.iter().map(|event| &event.event).filter(|event| event.action == "tool.call");
+        let told: Vec<[&Value; 3]> =
+            calls.map(|call| ["stepId", "effect", "status"].map(|name| &call.detail[name])).collect();
+        let read = json!("read");
+        assert_eq!(told, [[&json!("a"), &read, &json!("completed")], [&json!("b"), &read, &json!("failed")]]);
+    });
+}
+
+#[test]
 fn an_answer_succeeds_fails_for_good_or_is_asked_for_again() {
     for (status, tries, code) in [
         (204, 1, None),

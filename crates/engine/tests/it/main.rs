@@ -47,6 +47,7 @@ mod persons;
 mod phases;
 mod prompts;
 mod property;
+mod records;
 mod scans;
 mod sequence;
 mod sim;
