@@ -131,6 +131,10 @@ async fn questions(
     if !slips.is_empty() {
         open.push(missing::ask_number(read, &slips));
     }
+    let doubtful: Vec<&Policy> = policies.iter().filter(|policy| policies_too && policy.is_doubtful()).collect();
+    if !doubtful.is_empty() {
+        open.push(missing::ask_doubtful(read, &doubtful));
+    }
     if insured_too && !insured.contradicting.values.is_empty() {
         let Contradiction { key, what, decides, values } = &insured.contradicting;
         open.push(missing::ask_which(read, (key, what), values, decides));
@@ -139,12 +143,13 @@ async fn questions(
         open.push(missing::ask_which(read, ("companies", "insured companies"), &insured.several, "name"));
     }
     // Whoever has to type the policies in chooses them so.
-    let choice = choice.filter(|_| slips.is_empty() || insured.several.is_empty());
+    let is_typed = !slips.is_empty() || !doubtful.is_empty();
+    let choice = choice.filter(|_| !is_typed || insured.several.is_empty());
     // A policy that is typed in comes with its insurer, and of one that nobody wants it does not matter. Whose a contested
     // one is has to be known before a record says it.
     let is_contested = policies.iter().any(|policy| !policy.contested.is_empty());
     let is_asked = !open.is_empty() || is_contested;
-    if is_asked && policies_too && !no_policies && slips.is_empty() && choice.is_none() {
+    if is_asked && policies_too && !no_policies && !is_typed && choice.is_none() {
         open.extend(create_loss_run_requests::whose_they_are(context, policies).await?);
     }
     open.extend(choice);

@@ -138,6 +138,20 @@ pub(super) fn ask_number(read: &[ReadDocument], slips: &[(&Policy, &Policy)]) ->
     }
 }
 
+/// Asks which of the policies whose numbers are read with too little confidence are right.
+pub(super) fn ask_doubtful(read: &[ReadDocument], doubtful: &[&Policy]) -> Review {
+    let numbers: Vec<&str> = doubtful.iter().map(|policy| policy.number.as_str()).collect();
+    let what = if numbers.len() == 1 { "number is" } else { "numbers are" };
+    Review {
+        reason: format!("the policy {what} hard to read: {}; name what is right", numbers.join(", ")),
+        details: json!({
+            "policies": doubtful.iter().map(|policy| policy.to_json()).collect::<Vec<_>>(),
+            "documents": documents(read),
+        }),
+        ..ask_number(read, &[])
+    }
+}
+
 /// All that is to be asked in one question, with a field for each; `None` when nothing is.
 pub(super) fn joined(open: Vec<Review>) -> Option<Review> {
     open.into_iter().reduce(|mut all, other| {

@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 use super::insurers::Insurers;
 use super::underlying;
 use crate::args::{as_text, fields, objects, text, texts};
-use crate::reading::{MESSAGE_NUMBER, ReadDocument, rounded};
+use crate::reading::{MESSAGE_NUMBER, ReadDocument, UNSURE, rounded};
 use crate::{company, coverage};
 
 /// The list in which extraction gives them.
@@ -88,6 +88,11 @@ impl Policy {
         company::policy_number(&self.number)
     }
 
+    /// Whether nothing may be made of its number before a person has said that it is right.
+    pub(super) fn is_doubtful(&self) -> bool {
+        self.confidence.is_some_and(|confidence| confidence < UNSURE)
+    }
+
     /// Its wire form, which is what stands in the state.
     pub(super) fn to_json(&self) -> Value {
         let mut json = json!({
@@ -147,6 +152,8 @@ impl Policy {
         self.effective = self.effective.take().or(other.effective);
         self.expiration = self.expiration.take().or(other.expiration);
         self.premium_nanos = self.premium_nanos.or(other.premium_nanos);
+        // A number that one paper shows faintly and another plainly is plain; one that a person wrote stays theirs.
+        self.confidence = self.confidence.map(|one| other.confidence.map_or(one, |another| one.max(another)));
         coverage::add(&mut self.lines, other.lines);
         for n in other.documents {
             if !self.documents.contains(&n) {
@@ -161,10 +168,11 @@ pub(super) fn merged(read: &[ReadDocument], insurers: &Insurers, corrections: &[
     let mut all = ByNumber::default();
     let corrected = corrections.iter().filter_map(Policy::from_json);
     for policy in corrected.chain(read.iter().flat_map(|document| insured_by(document, insurers))) {
-        // What a person has said settles what else was a slip.
+        // What a person has said settles what else was a slip, or doubtful.
         let is_slip =
             || swapped(&policy.key()).any(|other| all.get(&other).is_some_and(|one| one.confidence.is_none()));
-        if policy.confidence.is_some() && all.get(policy.key().as_bytes()).is_none() && is_slip() {
+        let is_doubtful = || policy.is_doubtful() && !corrections.is_empty();
+        if policy.confidence.is_some() && all.get(policy.key().as_bytes()).is_none() && (is_doubtful() || is_slip()) {
             continue;
         }
         all.add(policy);

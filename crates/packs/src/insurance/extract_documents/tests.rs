@@ -102,6 +102,26 @@ async fn a_number_with_two_characters_swapped_asks_and_the_answer_settles_it() {
 }
 
 #[tokio::test]
+async fn a_policy_number_that_is_hard_to_read_asks_and_the_answer_settles_it() {
+    let mut world = World::new();
+    let args = json!({"required": ["insured", "policies"]});
+    let faint = "@policies[0].policy_number = AC 8150 ?0.3\n@policies[1].policy_number = BD 77";
+    let review = asked_of(&mut world, faint).await.unwrap();
+    assert!(review.reason.contains("number is hard to read: AC 8150; name what is right"), "{}", review.reason);
+    assert_eq!(review.details["policies"][0]["confidence"], 0.3);
+    world.state(json!({"extracted_policies": [{"policy_number": "AC 8159"}]}));
+    let data = world.run(&tool(), args.clone()).await;
+    let numbers: Vec<&Value> =
+        data["extracted_policies"].as_array().unwrap().iter().map(|one| &one["policy_number"]).collect();
+    assert_eq!(numbers, [&json!("AC 8159"), &json!("BD 77")]);
+    // Another paper that shows it plainly is an answer, too.
+    let mut world = World::new();
+    world.document("b.pdf", "@policies[0].policy_number = AC-8150 ?0.8");
+    assert!(asked_of(&mut world, faint).await.is_none());
+    assert_eq!(world.run(&tool(), args).await["extracted_policies"][0]["confidence"], 0.8);
+}
+
+#[tokio::test]
 async fn the_agency_is_never_the_insured() {
     let mut world = World::new();
     let text = "@agency.name = Birch Street Agency\n@insured.name = Birch Street Agency LLC ?0.95\n\
