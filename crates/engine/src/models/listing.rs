@@ -6,11 +6,12 @@
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use kybern_core::model::{ModelKind, ModelSpec, ModelTimeouts};
+use kybern_core::model::{ModelFailure, ModelFailureKind, ModelKind, ModelSpec, ModelTimeouts};
 use kybern_core::ports::Clock;
 use kybern_core::time::{Millis, Timestamp};
 use tokio::sync::OwnedMutexGuard;
 
+use super::policy;
 use super::registry::{Candidate, Provider, Registry};
 use super::route::{self, Route, Unroutable, Wanted};
 use super::service::Inner;
@@ -42,8 +43,8 @@ pub(crate) struct Listing {
 struct State {
     /// When it is asked for next; `None` before the first time.
     next: Option<Timestamp>,
-    /// Whether it was not given the last time.
-    failing: bool,
+    /// Why it was not given the last time.
+    failure: Option<ModelFailure>,
 }
 
 impl Listing {
@@ -56,10 +57,20 @@ impl Listing {
     }
 
     /// It was asked for. Says whether this is the first time that it was not given.
-    fn asked(&self, given: bool, now: Timestamp) -> bool {
+    fn asked(&self, failure: Option<ModelFailure>, now: Timestamp) -> bool {
         let mut state = self.state();
-        state.next = Some(now.plus(if given { FRESH } else { AGAIN }));
-        !std::mem::replace(&mut state.failing, !given) && !given
+        let failed = failure.is_some();
+        state.next = Some(now.plus(if failed { AGAIN } else { FRESH }));
+        std::mem::replace(&mut state.failure, failure).is_none() && failed
+    }
+
+    /// Why there is none, or no newer one.
+    fn failure(&self, provider: &str) -> Option<ModelFailure> {
+        let state = self.state();
+        if state.next.is_some() {
+            return state.failure.clone();
+        }
+        Some(ModelFailure::new(ModelFailureKind::FirstTimeout, "it has not given its list yet").of(provider))
     }
 
     fn state(&self) -> std::sync::MutexGuard<'_, State> {
@@ -101,9 +112,22 @@ impl Inner {
         self.ask_for_lists();
         let choose = |registry: &Registry| route::candidates(registry, route, wanted, chain, self.clock.now());
         match choose(&self.registry) {
-            Err(Unroutable::NoneAble | Unroutable::Unknown(_)) => choose(self.listed().await),
+            Err(Unroutable::NoneAble | Unroutable::NoneListed | Unroutable::Unknown(_)) => {
+                choose(self.listed().await).map_err(|why| self.explained(why, wanted))
+            }
             chosen => chosen,
         }
+    }
+
+    /// Why nobody can be asked. That a model is unknown means nothing while no list was given that could name it.
+    fn explained(&self, why: Unroutable, wanted: &Wanted) -> Unroutable {
+        let asked = || self.registry.conversing().filter(|provider| policy::allows(&wanted.policy, provider.name()));
+        let is_unknown = matches!(why, Unroutable::Unknown(_) | Unroutable::NoneListed);
+        if !is_unknown || asked().any(|provider| !provider.models().is_empty()) {
+            return why;
+        }
+        let failure = asked().find_map(|provider| provider.listing.as_ref()?.failure(provider.name()));
+        failure.map_or(why, Unroutable::Unlisted)
     }
 
     /// Has the lists asked for that are due.
@@ -124,7 +148,7 @@ impl Inner {
 async fn ask_for_list(provider: &Provider, clock: &dyn Clock) {
     let answered = provider.model.models(ModelTimeouts::DEFAULT.within(PATIENCE)).await;
     let Some(listing) = &provider.listing else { return };
-    let first_failure = listing.asked(answered.is_ok(), clock.now());
+    let first_failure = listing.asked(answered.as_ref().err().cloned(), clock.now());
     match answered {
         Ok(names) => provider.set_models(names.into_iter().map(spec_of).collect()),
         // The list that it gave before holds until it gives another.

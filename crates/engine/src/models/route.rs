@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use kybern_core::model::{Abilities, ModelKind, ModelPolicy, ModelRequest};
+use kybern_core::model::{Abilities, ModelFailure, ModelKind, ModelPolicy, ModelRequest};
 use kybern_core::time::{Millis, Timestamp};
 
 use super::policy;
@@ -74,6 +74,10 @@ pub(crate) enum Unroutable {
     TooLong(u64),
     /// None can do what the request asks for.
     NoneAble,
+    /// No model that a strategy could choose is known.
+    NoneListed,
+    /// No model is known, because a provider did not give the list of its own.
+    Unlisted(ModelFailure),
 }
 
 /// The models to be asked, the first first. `chain` are the keys of the configured fallbacks, which follow a named
@@ -140,11 +144,14 @@ fn by_strategy(
     wanted: &Wanted,
     allowed: &impl Fn(&Candidate) -> bool,
 ) -> Result<Vec<Candidate>, Unroutable> {
-    let able: Vec<Candidate> = registry
+    let mut able: Vec<Candidate> = registry
         .all(ModelKind::Chat)
         .filter(|candidate| candidate.spec.quality.is_some() && allowed(candidate))
-        .filter(|candidate| candidate.spec.abilities.cover(wanted.needs))
         .collect();
+    if able.is_empty() {
+        return Err(Unroutable::NoneListed);
+    }
+    able.retain(|candidate| candidate.spec.abilities.cover(wanted.needs));
     if able.is_empty() {
         return Err(Unroutable::NoneAble);
     }

@@ -448,6 +448,19 @@ pub(crate) fn refused(why: &Unroutable) -> Error {
         Unroutable::NoneAble => unprocessable(
             "no configured model can do what the request asks for: tools, images or a JSON schema".to_owned(),
         ),
+        Unroutable::NoneListed => unprocessable(
+            "no provider lists a model that could be chosen: load one there, name it as provider/model, or set models in \
+             its section"
+                .to_owned(),
+        ),
+        Unroutable::Unlisted(failure) => {
+            let (said, provider) = (&failure.message, &failure.provider);
+            let message = format!(
+                "{said}, so its models are not known: name one as {provider}/MODEL, or set models in \
+                 [providers.{provider}]"
+            );
+            Error::from(ModelFailure { message, ..failure.clone() })
+        }
         Unroutable::TooLong(tokens) => unprocessable(format!(
             "about {tokens} tokens fit into no configured model's window: shorten the conversation"
         )),

@@ -1,6 +1,7 @@
 //! Tools that ask a language model, over the real wire: what is sent, what comes of it, what it costs, and what happens
 //! when the provider will not.
 
+use futures::future::{join, join_all};
 use serde_json::{Value, json};
 
 use crate::server::client::{Ask, text, until};
@@ -241,6 +242,38 @@ async fn without_a_model_a_tool_says_so() {
     let input = json!({"input": {"text": "{\"a\": 1", "schema": {"type": "object"}}});
     let plain = client.ok(&Ask::json("/api/tools/json_parser/invoke", &input)).await;
     assert_eq!((&plain["status"], &plain["output"]["success"]), (&json!("success"), &json!(false)), "{plain}");
+}
+
+#[tokio::test]
+async fn a_provider_that_gives_no_list_is_told_apart_from_a_server_without_models() {
+    let provider = Receiver::answering(|seen, _| match seen.path.as_str() {
+        "/v1/models" => Some((503, json!({"error": {"message": "loading"}}))),
+        _ => Some(reply(seen, "Here I am.", "stop")),
+    });
+    let site = Site::sqlite();
+    let settings = format!("[providers.fake]\nkind = \"custom\"\nbase_url = \"{}\"\n", provider.url("/v1"));
+    site.file("kybern.toml", settings);
+    let server = site.start();
+    let client = server.client();
+    let asked = |model: &str| {
+        let body = json!({"model": model, "messages": [{"role": "user", "content": "Hello."}]});
+        Ask::json("/v1/chat/completions", &body)
+    };
+    let chat = text(&client.post("/api/chats", &json!({"agent": "assistant"})).await["id"]);
+    let message = Ask::json(&format!("/api/chats/{chat}/messages"), &json!({"content": "Hello."}));
+    let refused = ["balanced", "small", "agent:assistant"].map(|model| (model, asked(model)));
+    // Turns are tried again before they fail, so they fail together.
+    let refused = join_all(refused.iter().map(async |(model, ask)| (model, client.raw(ask).await.unwrap())));
+    let (refused, said) = join(refused, client.raw(&message)).await;
+    for (model, refused) in refused {
+        let (status, body) = (refused.status(), refused.text().await.unwrap());
+        assert_eq!(status, 502, "{model}: {body}");
+        assert!(body.contains("MODEL_ERROR") && body.contains("name one as fake/MODEL"), "{model}: {body}");
+    }
+    let said = said.unwrap().text().await.unwrap();
+    assert!(said.contains("\"finishReason\":\"error\""), "{said}");
+    let answered = client.ok(&asked("fake/small")).await;
+    assert_eq!(answered["choices"][0]["message"]["content"], "Here I am.", "whoever names a model needs no list");
 }
 
 #[tokio::test]

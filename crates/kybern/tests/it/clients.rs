@@ -1,9 +1,9 @@
-//! OpenAI's own clients, unchanged, against a real server whose provider speaks OpenAI's format over real HTTP. And, where
-//! it is asked for, the server before a real model.
+//! Clients of OpenAI's API, unchanged, against a real server whose provider speaks OpenAI's format over real HTTP: OpenAI's
+//! own, LangChain's, and Vercel's AI SDK. And, where it is asked for, the server before a real model.
 
 mod provider;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 use serde_json::{Value, json};
@@ -16,6 +16,8 @@ use provider::Provider;
 const CHECKS: &[&str] = &[
     "chat",
     "stream",
+    "routed",
+    "agent",
     "tools",
     "streamed_tools",
     "json_schema",
@@ -28,6 +30,7 @@ const CHECKS: &[&str] = &[
     "rate_limited",
     "retried",
     "cut",
+    "no_model",
 ];
 
 /// The provider's key.
@@ -59,13 +62,15 @@ fn named() -> String {
 /// A gateway before a provider.
 struct Gateway {
     provider: Provider,
-    /// A patient server, and one that leaves no time for tries of its own, so that callers have to come again.
+    /// A patient server, one that leaves no time for tries of its own, so that callers have to come again, and one
+    /// without any provider.
     patient: Server,
     impatient: Server,
+    offline: Server,
     client: Client,
     /// A key whose user may spend next to nothing.
     poor: String,
-    _sites: [Site; 2],
+    _sites: [Site; 3],
 }
 
 impl Gateway {
@@ -77,14 +82,15 @@ impl Gateway {
              api_key = \"{PROVIDERS_KEY}\"\n{models}",
             provider.url()
         );
-        let site = |more: &str| {
+        let site = |settings: &str| {
             let site = Site::sqlite();
-            site.file("kybern.toml", format!("{settings}{more}"));
+            site.file("kybern.toml", settings);
             site
         };
         // Two seconds of pause and one for the call do not fit.
-        let sites = [site(""), site("[models]\nwhole_ms = 2900\n")];
-        let [patient, impatient] = [sites[0].start(), sites[1].start()];
+        let hurried = format!("{settings}[models]\nwhole_ms = 2900\n");
+        let sites = [settings.as_str(), &hurried, ""].map(site);
+        let [patient, impatient, offline] = sites.each_ref().map(Site::start);
         let client = patient.client();
         let user = json!({"name": "A poor user", "email": "poor@example.com", "roles": ["operator"]});
         let user = text(&client.post("/api/users", &user).await["id"]);
@@ -92,13 +98,14 @@ impl Gateway {
         let poor = text(&client.post("/api/keys", &key).await["key"]);
         let budget = json!({"subject": {"type": "user", "id": user}, "period": "day", "tokens": 1});
         client.post("/api/budgets", &budget).await;
-        Self { provider, patient, impatient, client, poor, _sites: sites }
+        Self { provider, patient, impatient, offline, client, poor, _sites: sites }
     }
 
     /// Lets a client's script ask. Blocking is fine: the servers are processes, and the provider has a thread.
     fn ask(&self, mut script: Command) -> Output {
-        script.env("KYBERN_URL", format!("{}/v1", self.patient.url()));
-        script.env("KYBERN_IMPATIENT_URL", format!("{}/v1", self.impatient.url()));
+        for (name, server) in [("", &self.patient), ("IMPATIENT_", &self.impatient), ("OFFLINE_", &self.offline)] {
+            script.env(format!("KYBERN_{name}URL"), format!("{}/v1", server.url()));
+        }
         script.env("KYBERN_KEY", KEY).env("KYBERN_POOR_KEY", &self.poor);
         for proxy in ["http_proxy", "https_proxy", "all_proxy", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"] {
             script.env_remove(proxy);
@@ -126,8 +133,9 @@ impl Gateway {
         let schema = &self.provider.calls("json")[0].body["response_format"]["json_schema"];
         assert_eq!((&schema["strict"], &schema["schema"]["required"]), (&json!(true), &json!(["city", "degrees"])));
         assert_eq!(self.provider.calls("busy").len(), 3, "two refusals and an answer, and no tries in between");
-        // Two whole and streamed chats, three of tools, one of JSON, one that was cut, two of vectors.
-        counted_calls(&self.client, 9).await;
+        // A whole and a streamed chat, three routed ones, two turns of an agent, three of tools, one of JSON, one that was
+        // cut, two of vectors.
+        counted_calls(&self.client, 14).await;
         self.client.audit_is_whole().await;
     }
 }
@@ -142,52 +150,72 @@ async fn counted_calls(client: &Client, calls: u64) {
     until(&format!("{calls} calls are counted"), counted).await;
 }
 
-/// OpenAI's client for Python, asked to do everything.
-async fn python(models: &str) {
-    let Some(python) = found("KYBERN_TEST_OPENAI_PYTHON") else { return };
-    let gateway = Gateway::start(models).await;
-    let mut script = Command::new(python);
-    script.arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/clients/openai_client.py"));
-    let output = gateway.ask(script);
+/// A client for Python, asked to do everything; `named` are the models that the configuration names.
+async fn python(variable: &str, script: &str, named: &str) {
+    let Some(python) = found(variable) else { return };
+    let gateway = Gateway::start(named).await;
+    let mut program = Command::new(python);
+    program.arg(folder().join(script));
+    let output = gateway.ask(program);
     gateway.holds(&output).await;
 }
 
-/// OpenAI's client for Node, asked to do everything.
-async fn node(models: &str) {
-    let (Some(node), Some(modules)) = (found("KYBERN_TEST_OPENAI_NODE"), found("KYBERN_TEST_OPENAI_NODE_MODULES"))
-    else {
-        return;
-    };
+/// A client for Node, asked to do everything.
+async fn node(variable: &str, modules: &str, script: &str, named: &str) {
+    let (Some(node), Some(modules)) = (found(variable), found(modules)) else { return };
     // A program finds its packages beside itself.
-    let folder = tempfile::tempdir().unwrap();
-    std::os::unix::fs::symlink(modules, folder.path().join("node_modules")).unwrap();
-    let program = folder.path().join("openai_client.mjs");
-    std::fs::write(&program, include_str!("clients/openai_client.mjs")).unwrap();
-    let gateway = Gateway::start(models).await;
-    let mut script = Command::new(node);
-    script.arg(program);
-    let output = gateway.ask(script);
+    let beside = tempfile::tempdir().unwrap();
+    std::os::unix::fs::symlink(modules, beside.path().join("node_modules")).unwrap();
+    let copy = beside.path().join(script);
+    std::fs::copy(folder().join(script), &copy).unwrap();
+    let gateway = Gateway::start(named).await;
+    let mut program = Command::new(node);
+    program.arg(copy);
+    let output = gateway.ask(program);
     gateway.holds(&output).await;
+}
+
+/// Where the clients' scripts lie.
+fn folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/clients")
+}
+
+async fn openai_python(named: &str) {
+    python("KYBERN_TEST_OPENAI_PYTHON", "openai_client.py", named).await;
+}
+
+async fn openai_node(named: &str) {
+    node("KYBERN_TEST_OPENAI_NODE", "KYBERN_TEST_OPENAI_NODE_MODULES", "openai_client.mjs", named).await;
 }
 
 #[tokio::test]
 async fn openais_client_for_python_works_unchanged() {
-    python(&named()).await;
+    openai_python(&named()).await;
 }
 
 #[tokio::test]
 async fn openais_client_for_node_works_unchanged() {
-    node(&named()).await;
+    openai_node(&named()).await;
 }
 
 #[tokio::test]
 async fn openais_client_for_python_needs_no_list_of_the_providers_models() {
-    python("").await;
+    openai_python("").await;
 }
 
 #[tokio::test]
 async fn openais_client_for_node_needs_no_list_of_the_providers_models() {
-    node("").await;
+    openai_node("").await;
+}
+
+#[tokio::test]
+async fn langchain_works_unchanged_and_needs_no_list_of_the_providers_models() {
+    python("KYBERN_TEST_LANGCHAIN_PYTHON", "langchain_client.py", "").await;
+}
+
+#[tokio::test]
+async fn the_ai_sdk_works_unchanged_and_needs_no_list_of_the_providers_models() {
+    node("KYBERN_TEST_AI_SDK_NODE", "KYBERN_TEST_AI_SDK_NODE_MODULES", "ai_sdk_client.mjs", "").await;
 }
 
 /// What a real model says is its own affair; that it says something, counts it, and keeps to a schema is not.

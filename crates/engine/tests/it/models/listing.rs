@@ -46,10 +46,12 @@ fn a_list_that_was_not_given_is_asked_for_again_and_an_old_one_anew() {
     let model = Arc::new(ScriptedModel::new("own", |_, _| Scripted::text("x", 1, 1)));
     model.lists(Err(ModelFailureKind::Connect));
     World::with([]).asking(vec![unlisted(&model)]).run(async |live| {
-        assert_eq!(live.answered_by("balanced").await, Err(ErrorCode::Unprocessable));
+        for named in ["balanced", "small", "own"] {
+            assert_eq!(live.answered_by(named).await, Err(ErrorCode::Model), "{named}: nobody knows what there is");
+        }
         assert_eq!(live.answered_by("own/small").await.as_deref(), Ok("own/small"), "whoever names it needs no list");
         model.lists(Ok(&["small"]));
-        assert_eq!(live.answered_by("balanced").await, Err(ErrorCode::Unprocessable), "it is not stormed");
+        assert_eq!(live.answered_by("balanced").await, Err(ErrorCode::Model), "it is not stormed");
         passes(5).await;
         assert_eq!(live.answered_by("balanced").await.as_deref(), Ok("own/small"));
         model.lists(Ok(&["other"]));
@@ -65,5 +67,23 @@ fn a_list_that_was_not_given_is_asked_for_again_and_an_old_one_anew() {
             assert_eq!(live.listed().await, ["own/other"], "the last list holds while there is no other");
             tokio::task::yield_now().await;
         }
+    });
+}
+
+#[test]
+fn a_list_that_is_empty_is_told_apart_from_one_that_was_not_given() {
+    let model = Arc::new(ScriptedModel::new("own", |_, _| Scripted::text("x", 1, 1)));
+    World::with([]).asking(vec![unlisted(&model)]).run(async |live| {
+        let refused = async |named: &str| live.engine.models().complete(&live.caller(), ask(named)).await.unwrap_err();
+        model.lists(Err(ModelFailureKind::RateLimited));
+        let limited = refused("balanced").await;
+        assert_eq!(limited.code(), ErrorCode::RateLimited);
+        assert!(limited.to_string().contains("name one as own/MODEL"), "{limited}");
+        model.lists(Ok(&[]));
+        passes(5).await;
+        let empty = refused("balanced").await;
+        assert_eq!(empty.code(), ErrorCode::Unprocessable);
+        assert!(empty.to_string().contains("no provider lists a model"), "{empty}");
+        assert_eq!(refused("small").await.code(), ErrorCode::NotFound);
     });
 }

@@ -3,7 +3,8 @@
 import assert from "node:assert/strict";
 import OpenAI from "openai";
 
-const { KYBERN_URL: baseURL, KYBERN_IMPATIENT_URL: impatient, KYBERN_KEY: apiKey, KYBERN_POOR_KEY: poor } = process.env;
+const { KYBERN_URL: baseURL, KYBERN_IMPATIENT_URL: impatient, KYBERN_OFFLINE_URL: offline } = process.env;
+const { KYBERN_KEY: apiKey, KYBERN_POOR_KEY: poor } = process.env;
 const client = new OpenAI({ baseURL, apiKey });
 const messages = [{ role: "user", content: "hello" }];
 const parameters = { type: "object", properties: { city: { type: "string" } }, required: ["city"] };
@@ -52,6 +53,23 @@ const checks = {
       if (chunk.usage) usage.push([chunk.usage.prompt_tokens, chunk.usage.completion_tokens]);
     }
     assert.deepEqual([text, finish, usage], ["you said: hello", ["stop"], [[12, 7]]]);
+  },
+  async routed() {
+    for (const model of ["balanced", "fake", "echo"]) {
+      const reply = await client.chat.completions.create({ model, messages });
+      assert.deepEqual([reply.model, reply.choices[0].message.content], ["fake/echo", "you said: hello"]);
+    }
+  },
+  async agent() {
+    const model = "agent:assistant";
+    const reply = await client.chat.completions.create({ model, messages });
+    assert.deepEqual([reply.model, reply.choices[0].message.content], [model, "you said: hello"]);
+    let [text, finish] = ["", null];
+    for await (const { choices } of await client.chat.completions.create({ model, messages, stream: true })) {
+      text += choices[0].delta.content ?? "";
+      finish = choices[0].finish_reason;
+    }
+    assert.deepEqual([text, finish], ["you said: hello", "stop"]);
   },
   async tools() {
     const asks = { model: "fake/tools", tools: [weather], tool_choice: "auto", parallel_tool_calls: true };
@@ -142,6 +160,15 @@ const checks = {
     };
     await refused(OpenAI.APIError, undefined, "MODEL_ERROR", ask);
     assert.equal(text, "half a ");
+  },
+  async no_model() {
+    const nobody = new OpenAI({ baseURL: offline, apiKey });
+    for (const model of ["balanced", "agent:assistant"]) {
+      for (const stream of [false, true]) {
+        const ask = () => nobody.chat.completions.create({ model, messages, stream });
+        await refused(OpenAI.UnprocessableEntityError, 422, "UNPROCESSABLE", ask);
+      }
+    }
   },
 };
 

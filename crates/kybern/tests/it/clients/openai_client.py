@@ -8,7 +8,7 @@ import time
 import openai
 import pydantic
 
-URL, IMPATIENT = os.environ["KYBERN_URL"], os.environ["KYBERN_IMPATIENT_URL"]
+URL, IMPATIENT, OFFLINE = (os.environ[f"KYBERN_{name}URL"] for name in ("", "IMPATIENT_", "OFFLINE_"))
 KEY, POOR = os.environ["KYBERN_KEY"], os.environ["KYBERN_POOR_KEY"]
 client = openai.OpenAI(base_url=URL, api_key=KEY)
 HELLO = [{"role": "user", "content": "hello"}]
@@ -54,6 +54,20 @@ def stream():
         usage += [chunk.usage] if chunk.usage else []
     assert (text, finish) == ("you said: hello", ["stop"]), (text, finish)
     assert [(one.prompt_tokens, one.completion_tokens) for one in usage] == [(12, 7)], usage
+
+
+def routed():
+    for model in ("balanced", "fake", "echo"):
+        reply = client.chat.completions.create(model=model, messages=HELLO)
+        assert (reply.model, reply.choices[0].message.content) == ("fake/echo", "you said: hello"), reply
+
+
+def agent():
+    reply = client.chat.completions.create(model="agent:assistant", messages=HELLO)
+    assert (reply.model, reply.choices[0].message.content) == ("agent:assistant", "you said: hello"), reply
+    chunks = list(client.chat.completions.create(model="agent:assistant", messages=HELLO, stream=True))
+    assert "".join(chunk.choices[0].delta.content or "" for chunk in chunks) == "you said: hello", chunks
+    assert chunks[-1].choices[0].finish_reason == "stop", chunks
 
 
 def tools():
@@ -161,9 +175,17 @@ def cut():
     raise AssertionError("a stream that was cut looks whole")
 
 
+def no_model():
+    nobody = openai.OpenAI(base_url=OFFLINE, api_key=KEY)
+    for model in ("balanced", "agent:assistant"):
+        for streams in (False, True):
+            ask = lambda: nobody.chat.completions.create(model=model, messages=HELLO, stream=streams)
+            refused(openai.UnprocessableEntityError, 422, "UNPROCESSABLE", ask)
+
+
 for check in (
-    chat, stream, tools, streamed_tools, json_schema, embeddings, models, unauthenticated, not_found, invalid,
-    over_budget, rate_limited, retried, cut,
+    chat, stream, routed, agent, tools, streamed_tools, json_schema, embeddings, models, unauthenticated, not_found,
+    invalid, over_budget, rate_limited, retried, cut, no_model,
 ):
     check()
     print(check.__name__, flush=True)
