@@ -33,6 +33,8 @@ mod faults;
 #[cfg(test)]
 mod hostile;
 #[cfg(test)]
+mod in_memory;
+#[cfg(test)]
 mod learning;
 #[cfg(test)]
 mod obeying;
