@@ -31,6 +31,8 @@ mod failing;
 #[cfg(test)]
 mod faults;
 #[cfg(test)]
+mod fuzz;
+#[cfg(test)]
 mod hostile;
 #[cfg(test)]
 mod in_memory;
