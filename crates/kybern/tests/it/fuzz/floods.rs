@@ -160,7 +160,7 @@ fn message_floods() {
     let each = ways.into_iter().flat_map(|way| PIECES.iter().map(move |piece| recipe(way, &[*piece])));
     let known = [["cargo ", "foo cargo x not needed ", "loss runs for policy number {policy}, "]];
     let known = known.into_iter().map(|pieces| recipe(Way { mixed: false, ..plain }, &pieces));
-    Target::new("message-floods", 30, move |recipe| {
+    Target::new("message-floods", 16, move |recipe| {
         withstands(&mut agencies.lock().unwrap_or_else(PoisonError::into_inner), recipe)
     })
     .seeds(known.chain(all).chain(each))

@@ -11,6 +11,8 @@ use super::letters::{Letter, make};
 use crate::computing;
 use crate::samples;
 
+/// How long a flood is.
+const FLOOD: usize = if cfg!(debug_assertions) { 4 * 1024 } else { 40 * 1024 };
 const WORDS: &[&str] = &[
     "loss runs ",
     "Policy number: ",
@@ -81,10 +83,10 @@ fn sayings() -> Vec<String> {
 fn messages() {
     let mails = samples::all().into_iter().filter(|sample| sample.file.starts_with("mail/"));
     let mails = mails.map(|sample| sample.ask.body);
-    let floods = computing::floods().into_iter().map(|text| Letter::new(text).raw());
+    let floods = computing::floods().into_iter().map(|text| Letter::new(&text[..text.len().min(FLOOD)]).raw());
     let agencies = Mutex::new(Agencies::new());
     let sayings = sayings();
-    Target::new("messages", 60, move |raw| {
+    Target::new("messages", 36, move |raw| {
         let mut agencies = agencies.lock().unwrap_or_else(PoisonError::into_inner);
         agencies.walk(&[raw], intent(raw)).map(|_| ())
     })

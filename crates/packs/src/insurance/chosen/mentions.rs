@@ -126,6 +126,8 @@ pub(super) struct Mentions<'p> {
     insurers: Vec<(Vec<String>, usize)>,
     /// The words with which these names begin.
     openings: HashSet<String>,
+    /// The words of the lines of each.
+    lines: Vec<Vec<Vec<String>>>,
     /// What stands in the rows of each.
     rows: Vec<Vec<Vec<String>>>,
     /// The day on which the message was written, where it says so.
@@ -154,7 +156,8 @@ impl<'p> Mentions<'p> {
         }
         let message = read.iter().find(|document| document.n == MESSAGE_NUMBER);
         let today = message.and_then(|message| message.text.pages.first()?.written);
-        Self { policies, numbers, insurers, openings, rows, today }
+        let lines = policies.iter().map(|policy| policy.lines.iter().map(|line| words_of(line)).collect()).collect();
+        Self { policies, numbers, insurers, openings, lines, rows, today }
     }
 
     /// What the words there mean; `None` when they mean no policy.
@@ -303,8 +306,7 @@ impl<'p> Mentions<'p> {
 
     /// The policies of which a line has these words in its name.
     fn called(&self, words: &[&str]) -> Vec<bool> {
-        let stands = |line: &String| stand_in(words, &words_of(line));
-        self.policies.iter().map(|policy| policy.lines.iter().any(stands)).collect()
+        self.lines.iter().map(|lines| lines.iter().any(|line| stand_in(words, line))).collect()
     }
 
     /// The policies in whose rows these words stand together.
