@@ -45,6 +45,8 @@ const TARGETS: &[Target] = &[
     Target("forms", "kybern-server", "fuzz::forms::forms"),
     Target("archives", "kybern-store", "fuzz::archives"),
     Target("doors", "kybern-server", "fuzz::doors::doors_of_json"),
+    Target("messages", "kybern", "fuzz::messages::messages"),
+    Target("message-floods", "kybern", "fuzz::floods::message_floods"),
 ];
 
 /// What is to be played.

@@ -38,15 +38,17 @@ pub(crate) fn lines_in(text: &str) -> Vec<String> {
     let mut rest = lower.clone();
     for (name, spellings) in LINES {
         for spelling in *spellings {
-            while let Some(at) = whole_word(&rest, spelling) {
+            let mut from = 0;
+            while let Some(at) = whole_word(&rest, spelling, from) {
                 found.push((at, name));
                 // What has been understood is blanked, so that `cargo` is not found again inside `truck cargo`.
-                rest.replace_range(at..at + spelling.len(), &" ".repeat(spelling.len()));
+                from = at + spelling.len();
+                rest.replace_range(at..from, &" ".repeat(spelling.len()));
             }
         }
     }
     if found.iter().all(|(_, name)| !name.ends_with("Liability"))
-        && let Some(at) = whole_word(&rest, "liability")
+        && let Some(at) = whole_word(&rest, "liability", 0)
     {
         // Trucking people say `liability` and mean the trucks'.
         found.push((at, "Auto Liability"));
@@ -100,9 +102,9 @@ pub(crate) fn add(to: &mut Vec<String>, names: impl IntoIterator<Item = String>)
     }
 }
 
-/// Where `word` stands in `text`, not as a part of a longer word.
-fn whole_word(text: &str, word: &str) -> Option<usize> {
-    text.match_indices(word).map(|(at, _)| at).find(|at| {
+/// Where `word` stands in `text` from a byte on, not as a part of a longer word.
+fn whole_word(text: &str, word: &str, from: usize) -> Option<usize> {
+    text[from..].match_indices(word).map(|(at, _)| from + at).find(|at| {
         let before = text[..*at].chars().next_back();
         let after = text[at + word.len()..].chars().next();
         !before.is_some_and(char::is_alphanumeric) && !after.is_some_and(char::is_alphanumeric)
@@ -132,5 +134,11 @@ mod tests {
         assert_eq!(lines_of("Pollution"), ["Pollution"]);
         assert!(lines_of("  ").is_empty());
         assert_eq!(lines_of_all(["Medical Payments", "AL"].into_iter()), ["Auto Liability"]);
+    }
+
+    #[test]
+    fn a_line_that_is_named_again_and_again_is_found_as_often_in_time() {
+        assert_eq!(lines_in(&"cargo ".repeat(50)), ["Motor Truck Cargo"]);
+        assert!(kybern_testkit::growth(4_000, |times| drop(lines_in(&"cargo ".repeat(times)))) < 24.0);
     }
 }

@@ -21,7 +21,7 @@ const REPEATED: f64 = 0.7;
 const MAX_BETWEEN: usize = 120;
 /// The most bytes of a text in which a name is looked for that begins there: a text says such words without an end.
 const LONGEST_NAME: usize = 256;
-/// The most places at which a label is looked behind.
+/// The most places at which a label is looked behind, or a name that the subject has is looked at.
 const MAX_PLACES: usize = 200;
 /// Words with which labels end that a name follows.
 const LEADS: [&str; 3] = [" for", " on", " de"];
@@ -276,9 +276,18 @@ pub(crate) fn formed(line: &str) -> impl Iterator<Item = String> {
 pub(crate) fn with_owner(text: &str, name: &str) -> Option<String> {
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
     text.match_indices(name).find_map(|(at, _)| {
-        let small = text[..at].to_ascii_lowercase();
-        let owner = TRADES_AS.iter().find_map(|trades| small.strip_suffix(trades))?;
-        let start = ends_with_name(&text[..owner.len()])?;
+        let before = &text.as_bytes()[..at];
+        let trades_as = |trades: &&&str| {
+            before
+                .len()
+                .checked_sub(trades.len())
+                .is_some_and(|from| before[from..].eq_ignore_ascii_case(trades.as_bytes()))
+        };
+        let owner = &text[..at - TRADES_AS.iter().find(trades_as)?.len()];
+        // What is longer than a name is not looked at: a text says so without an end.
+        let from = owner.ceil_char_boundary(owner.len().saturating_sub(LONGEST_NAME));
+        let from = if from == 0 { 0 } else { from + owner[from..].find(' ')? + 1 };
+        let start = from + ends_with_name(&owner[from..])?;
         Some(text[start..at + name.len()].to_owned())
     })
 }
@@ -345,7 +354,7 @@ fn repeated(body: &str, subject: &str) -> Vec<Named> {
             continue;
         }
         // The longest of the places where it stands is its whole name.
-        let there = body.match_indices(name).filter_map(|(at, _)| name_at(body, at));
+        let there = body.match_indices(name).take(MAX_PLACES).filter_map(|(at, _)| name_at(body, at));
         let longest = there.filter(|named| named.name.starts_with(name)).max_by_key(|named| named.name.len());
         found.extend(longest);
     }
@@ -450,5 +459,13 @@ mod tests {
         for subject in ["Loss Runs Needed", "Fern", "Oak Bend Haulage"] {
             assert_eq!(name(&format!("{text} Loss Runs Needed."), subject), "", "{subject}");
         }
+    }
+
+    #[test]
+    fn a_name_under_which_many_trade_is_found_in_time() {
+        let text = |times: usize| "as they say dba Fern Hollow Hauling ".repeat(times);
+        let owned = format!("{}. Ada Example dba Fern Hollow Hauling", text(30).trim_end());
+        assert_eq!(with_owner(&owned, "Fern Hollow Hauling").as_deref(), Some("Ada Example dba Fern Hollow Hauling"));
+        assert!(kybern_testkit::growth(60, |times| drop(with_owner(&text(times), "Fern Hollow Hauling"))) < 24.0);
     }
 }

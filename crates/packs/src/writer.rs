@@ -332,7 +332,8 @@ const MAX_DESCRIBED: usize = 5;
 fn is_described_as_firm(behind: &str) -> bool {
     let described = behind.strip_prefix(',').or_else(|| behind.trim_start_matches(['\r', ' ']).strip_prefix('\n'));
     let line = described.unwrap_or_default().lines().next().unwrap_or_default();
-    let words: Vec<String> = line.split_whitespace().map(company::normal_name).collect();
+    // A line may go on without an end.
+    let words: Vec<String> = line.split_whitespace().take(MAX_DESCRIBED + 1).map(company::normal_name).collect();
     words.len() <= MAX_DESCRIBED && words.iter().any(|word| company::FIRMS.contains(&word.as_str()))
 }
 

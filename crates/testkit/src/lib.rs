@@ -10,6 +10,7 @@ pub mod clock;
 pub mod conformance;
 pub mod fakes;
 pub mod fuzz;
+pub mod growth;
 pub mod handlers;
 pub mod keys;
 pub mod mem;
@@ -19,6 +20,7 @@ pub mod sink;
 pub mod tools;
 
 pub use clock::{SeededIds, SeededRandom, SimClock};
+pub use growth::growth;
 pub use keys::TestKeys;
 pub use mem::{Fault, FaultPoint, MemStore};
 pub use sink::{EffectSink, Received, Reply};

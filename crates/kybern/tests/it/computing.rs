@@ -67,7 +67,7 @@ async fn a_search_without_an_end_stops_no_other_request_and_is_given_up() {
 }
 
 /// Mails that say one thing again and again, each as long as a long letter.
-fn floods() -> Vec<String> {
+pub(crate) fn floods() -> Vec<String> {
     let again = |piece: &dyn Fn(usize) -> String| {
         let mut text = "Please send the loss runs.\r\n\r\n".to_owned();
         let mut n = 0;

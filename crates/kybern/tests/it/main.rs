@@ -31,7 +31,11 @@ mod failing;
 #[cfg(test)]
 mod faults;
 #[cfg(test)]
+mod fuzz;
+#[cfg(test)]
 mod hostile;
+#[cfg(test)]
+mod in_memory;
 #[cfg(test)]
 mod learning;
 #[cfg(test)]

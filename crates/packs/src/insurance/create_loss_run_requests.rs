@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 
 pub(super) use self::spelling::InsurerNames;
 use super::letter::Letter;
-use super::loss_run_request::{self as request, Asked};
+use super::loss_run_request::{self as request, Asked, ByInsurer};
 use super::policies::Policy;
 use super::{authority, deal, kinds, policies};
 use crate::args::{fields, text, texts};
@@ -73,10 +73,10 @@ impl Tool for CreateLossRunRequests {
         let (mut groups, unknown) = request::by_insurer(&policies, &named);
         authority::add(context, &mut groups).await?;
         let deal = deal::deal(context, &args).await?;
-        let existing = request::of_deal(context, deal.id).await?;
+        let requests = request::of_deal(context, deal.id).await?;
+        let existing = ByInsurer::new(&requests);
         // Whom the deal has asked already, a person has let pass.
-        let asked_before = |asked: &Asked| existing.iter().any(|record| request::is_to(record, asked));
-        let fresh: Vec<&Asked> = groups.iter().filter(|asked| !asked_before(asked)).collect();
+        let fresh: Vec<&Asked> = groups.iter().filter(|asked| existing.to(asked).is_empty()).collect();
         let open = whose::open(context, &fresh, &unknown, &named).await?;
         if !open.is_empty() {
             return Ok(ToolOutcome::ask(whose::review(&open)));
@@ -84,7 +84,7 @@ impl Tool for CreateLossRunRequests {
         let mut outcome = ToolOutcome::default();
         let (mut ids, mut created, mut updated) = (Vec::new(), 0_usize, 0_usize);
         for asked in &groups {
-            let theirs: Vec<_> = existing.iter().filter(|record| request::is_to(record, asked)).collect();
+            let theirs = existing.to(asked);
             if let Some(draft) = theirs.iter().find(|record| request::is_draft(record)) {
                 ids.push(draft.id);
                 let mut wanted = request::over(context, draft, asked);

@@ -1,5 +1,7 @@
 //! A loss-run request's record: what one insurer is asked for within one deal.
 
+use std::collections::{BTreeSet, HashMap, HashSet};
+
 use kybern_core::error::Result;
 use kybern_core::id::RecordId;
 use kybern_core::ports::{RecordStore, ToolContext};
@@ -114,8 +116,37 @@ pub(super) async fn of_deal(context: &ToolContext, deal: RecordId) -> Result<Vec
     Ok(records.records_by_lookup(context.scope, LOSS_RUN_REQUEST, "deal", &deal.to_string()).await?)
 }
 
+/// Requests by the insurers that they are to. A deal may have as many as a paper lists.
+pub(super) struct ByInsurer<'r> {
+    requests: &'r [Record],
+    names: HashMap<String, Vec<usize>>,
+    codes: HashMap<String, Vec<usize>>,
+}
+
+impl<'r> ByInsurer<'r> {
+    pub(super) fn new(requests: &'r [Record]) -> Self {
+        let mut all = Self { requests, names: HashMap::new(), codes: HashMap::new() };
+        for (at, request) in requests.iter().enumerate() {
+            let insurer = text(&request.props, "insurer").unwrap_or_default();
+            all.names.entry(company::normal_name(&insurer)).or_default().push(at);
+            if let Some(code) = text(&request.props, "naic") {
+                all.codes.entry(code).or_default().push(at);
+            }
+        }
+        all
+    }
+
+    /// Those to this insurer, in their order.
+    pub(super) fn to(&self, asked: &Asked) -> Vec<&'r Record> {
+        let named = self.names.get(&company::normal_name(&asked.insurer));
+        let coded = asked.naic.as_ref().and_then(|code| self.codes.get(code));
+        let places: BTreeSet<usize> = named.into_iter().chain(coded).flatten().copied().collect();
+        places.into_iter().map(|at| &self.requests[at]).filter(|request| is_to(request, asked)).collect()
+    }
+}
+
 /// Whether the request is to this insurer.
-pub(super) fn is_to(request: &Record, asked: &Asked) -> bool {
+fn is_to(request: &Record, asked: &Asked) -> bool {
     let insurer = text(&request.props, "insurer").unwrap_or_default();
     asked.is(&insurer, text(&request.props, "naic").as_deref())
 }
@@ -132,7 +163,7 @@ pub(super) fn is_open(request: &Record) -> bool {
 
 /// Whether it asks about all of these policies already.
 pub(super) fn covers(request: &Record, asked: &Asked) -> bool {
-    let known: Vec<String> =
+    let known: HashSet<String> =
         texts(&request.props, "policy_numbers").iter().map(|n| company::policy_number(n)).collect();
     asked.numbers.iter().all(|number| known.contains(&company::policy_number(number)))
 }
@@ -176,11 +207,8 @@ pub(super) fn props(
 /// What a draft should hold: its own policies, lines and documents, and ours.
 pub(super) fn over(context: &ToolContext, draft: &Record, asked: &Asked) -> Map<String, Value> {
     let mut numbers = texts(&draft.props, "policy_numbers");
-    for number in &asked.numbers {
-        if !numbers.iter().any(|known| company::policy_number(known) == company::policy_number(number)) {
-            numbers.push(number.clone());
-        }
-    }
+    let mut known: HashSet<String> = numbers.iter().map(|number| company::policy_number(number)).collect();
+    numbers.extend(asked.numbers.iter().filter(|number| known.insert(company::policy_number(number))).cloned());
     let mut lines = texts(&draft.props, "lines");
     coverage::add(&mut lines, asked.lines.iter().cloned());
     let mut documents = draft.props.get("source_documents").and_then(Value::as_array).cloned().unwrap_or_default();
@@ -367,5 +395,38 @@ mod tests {
         ] {
             assert!(!is_one_policy(one, other), "{one} {other}");
         }
+    }
+
+    fn request(n: usize, numbers: usize) -> Record {
+        let at = kybern_core::time::Timestamp::from_millis(0);
+        let numbers: Vec<String> = (0..numbers).map(|n| format!("CP-{n}")).collect();
+        Record {
+            id: RecordId::from_uuid(uuid::Uuid::from_u128(n as u128)),
+            kind: LOSS_RUN_REQUEST.to_owned(),
+            key: n.to_string(),
+            props: fields([("insurer", json!(format!("Fern {n} Casualty"))), ("policy_numbers", json!(numbers))]),
+            version: 1,
+            created_at: at,
+            updated_at: at,
+            unreadable: None,
+        }
+    }
+
+    #[test]
+    fn requests_without_an_end_are_found_and_added_to_in_time() {
+        let asked = |n: usize| Asked { insurer: format!("Fern {n} Casualty"), ..Asked::default() };
+        let find = |count: usize| {
+            let requests: Vec<Record> = (0..count).map(|n| request(n, 1)).collect();
+            let known = ByInsurer::new(&requests);
+            assert!((0..count).all(|n| known.to(&asked(n)).iter().map(|found| found.id).eq([requests[n].id])));
+        };
+        assert!(kybern_testkit::growth(50, find) < 24.0);
+        let context = crate::tests::World::new().context(&crate::insurance::CreateLossRunRequests::new());
+        let add = |count: usize| {
+            let numbers = (0..count).map(|n| format!("CP {}", n + 1)).collect();
+            let wanted = over(&context, &request(1, count), &Asked { numbers, ..asked(1) });
+            assert_eq!(texts(&wanted, "policy_numbers").len(), count + 1);
+        };
+        assert!(kybern_testkit::growth(100, add) < 24.0);
     }
 }

@@ -1,7 +1,7 @@
 //! The policies that documents describe, each once, merged over all documents by policy number.
 
 use std::collections::hash_map::Entry;
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use kybern_core::model::{ExtractedField, FieldSource};
 use serde_json::{Map, Value, json};
@@ -241,7 +241,7 @@ impl ByNumber {
 /// The policies of one document, with the insurers that their codes or the document's words mean.
 fn insured_by(document: &ReadDocument, insurers: &Insurers) -> Vec<Policy> {
     let mut policies = of_document(document);
-    let read: Vec<String> = policies.iter().map(Policy::key).collect();
+    let read: HashSet<String> = policies.iter().map(Policy::key).collect();
     for (number, insurer) in insurers.loose_in(document.n) {
         if read.contains(&company::policy_number(number)) {
             continue;

@@ -6,6 +6,8 @@ use crate::reading::ReadDocument;
 
 /// The word for it, as papers have it in their labels and remarks.
 const UNDERLYING: &str = "underlying";
+/// Bytes of a line in which the word is looked for: a text may go on without an end.
+const MAX_LINE: usize = 8 * 1024;
 /// From this confidence on, a label or a column says whose insurer a name is.
 const LABELLED: f64 = 0.9;
 
@@ -15,14 +17,13 @@ pub(super) fn is_beneath(document: &ReadDocument, field: &ExtractedField) -> boo
     let source = &field.source;
     let Some(page) = document.text.pages.iter().find(|page| page.number == source.page) else { return false };
     let Some(before) = page.text.get(..source.start).filter(|_| field.confidence < LABELLED) else { return false };
-    let lines: Vec<&str> = page.text.lines().collect();
-    let at = before.matches('\n').count();
-    let column = before.rsplit('\n').next().unwrap_or_default().chars().count();
-    let says = |line: Option<&&str>| {
-        let left: String = line.map(|line| line.chars().take(column).collect()).unwrap_or_default();
-        left.to_lowercase().contains(UNDERLYING)
-    };
-    says(lines.get(at)) || says(lines.get(at + 1)) || at.checked_sub(1).is_some_and(|above| says(lines.get(above)))
+    let near = before.floor_char_boundary(before.len().saturating_sub(MAX_LINE));
+    let own = before[near..].rfind('\n').map_or(near, |at| near + at + 1);
+    let column = before[own..].chars().count();
+    let above = before[..own].lines().next_back();
+    let beneath = page.text[own..].lines().take(2);
+    let left = |line: &str| line.chars().take(column).collect::<String>().to_lowercase();
+    above.into_iter().chain(beneath).any(|line| left(line).contains(UNDERLYING))
 }
 
 /// Whether a document tells of insurance beneath, so that the only insurer that it names may be of that.

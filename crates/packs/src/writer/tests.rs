@@ -100,3 +100,10 @@ fn a_firm_that_says_what_it_is_writes_for_somebody_else() {
     assert_eq!(of("Fern Pike LLC, insurance renewal").as_deref(), Some("Fern Pike LLC"));
     assert_eq!(of("Fern Pike LLC\n\nOur accountants want them").as_deref(), Some("Fern Pike LLC"));
 }
+
+#[test]
+fn a_line_on_which_a_company_is_named_without_an_end_is_read_in_time() {
+    let text = |times: usize| "Fern Hollow Hauling, ".repeat(times);
+    assert_eq!(company(&text(30), "ada@fernhollow.example"), "Fern Hollow Hauling");
+    assert!(kybern_testkit::growth(40, |times| drop(company_of(&text(times), "ada@fernhollow.example"))) < 24.0);
+}

@@ -1,12 +1,14 @@
 //! A world for tools in tests, and tests of all packs together.
 
 mod extractor;
+mod listing;
 mod packs;
 mod records;
 mod templates;
 mod walk;
 mod world;
 
+pub(crate) use listing::listing;
 pub(crate) use world::World;
 
 /// The tool that records insurers, for packs that only know its records.

@@ -21,11 +21,12 @@ mod mutate;
 mod options;
 mod play;
 mod shrink;
-mod waited;
+mod thread;
 
 pub use chance::Chance;
 pub use memory::peak as peak_megabytes;
 pub use mutate::mutate;
+pub use thread::computed;
 
 /// The longest input, in bytes.
 pub const MAX_INPUT: usize = 64 * 1024;
@@ -45,6 +46,7 @@ pub struct Target {
     words: Vec<&'static [u8]>,
     maker: Option<Box<Maker>>,
     megabytes: u64,
+    times: u32,
     run: Box<Run>,
 }
 
@@ -57,7 +59,7 @@ impl Target {
         run: impl Fn(&[u8]) -> Result<(), String> + Send + Sync + 'static,
     ) -> Self {
         let (seeds, words) = (Vec::new(), Vec::new());
-        Self { name, count, seeds, words, maker: None, megabytes: MAX_MEGABYTES, run: Box::new(run) }
+        Self { name, count, seeds, words, maker: None, megabytes: MAX_MEGABYTES, times: 1, run: Box::new(run) }
     }
 
     /// Inputs to begin with. Longer ones than [`MAX_INPUT`] are left out, because a torn one says little.
@@ -85,6 +87,13 @@ impl Target {
     #[must_use]
     pub fn within_megabytes(mut self, megabytes: u64) -> Self {
         self.megabytes = megabytes;
+        self
+    }
+
+    /// How many times as long as others an input may take, where one stands for several.
+    #[must_use]
+    pub fn within_times(mut self, times: u32) -> Self {
+        self.times = times;
         self
     }
 

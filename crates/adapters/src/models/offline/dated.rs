@@ -1,6 +1,6 @@
 //! Numbers that nobody labelled, with a whole term right behind them: `LX-4401, 12/18/2025 - 12/18/2026`.
 
-use std::collections::HashSet;
+use std::collections::BTreeSet;
 
 use kybern_core::model::ValueKind;
 
@@ -53,7 +53,7 @@ pub(super) fn numbers(
         };
         let Some(period) = (0..labels.fields.len()).find(is_period) else { continue };
         let here = found.into_iter().flatten().filter(|value| value.page == index);
-        let known: HashSet<usize> = here.filter(|value| value.field == opener).map(|value| value.start).collect();
+        let known: BTreeSet<usize> = here.filter(|value| value.field == opener).map(|value| value.start).collect();
         for (line, row) in page.lines.iter().enumerate().filter(|(line, _)| !page.used[*line]) {
             let text = &page.text[row.start..row.end];
             if text.bytes().filter(u8::is_ascii_digit).count() < LEAST_OF_LINE {
@@ -77,7 +77,7 @@ pub(super) fn numbers(
                 };
                 over = start + term.end;
                 let place = |field| Place { field, page: index, line, at: start };
-                if known.iter().any(|known| (start..start + number.end).contains(known)) {
+                if known.range(start..start + number.end).next().is_some() {
                     continue;
                 }
                 let values = [(opener, number), (period, term)].into_iter();

@@ -94,7 +94,8 @@ pub(super) fn asks(before: &str) -> bool {
     let words = before.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
     let mut words = words.skip_while(|word| word.bytes().all(|b| b.is_ascii_digit())).map(str::to_lowercase);
     let asked = words.next().is_some_and(|word| QUESTIONS.contains(&word.as_str()));
-    let rest: Vec<String> = words.skip_while(|word| VERBS_OF_QUESTIONS.contains(&word.as_str())).collect();
+    let rest = words.skip_while(|word| VERBS_OF_QUESTIONS.contains(&word.as_str()));
+    let rest: Vec<String> = rest.take(MAX_LEADS + 1).collect();
     asked && rest.len() <= MAX_LEADS && rest.iter().all(|word| LEADS.contains(&word.as_str()))
 }
 

@@ -2,6 +2,8 @@
 //!
 //! `Full service: Some Leasing Company / LX-4401 / 5/1/2025-5/1/2026` has no label, and everybody understands it.
 
+use std::collections::BTreeSet;
+
 use kybern_core::model::{FieldPattern, ValueKind};
 
 use super::analyse::clip;
@@ -40,6 +42,8 @@ pub(super) fn lines(page: &Page<'_>, index: usize, labels: &Labels<'_>, found: &
         }
         let range = (0..labels.fields.len())
             .find(|field| group_of(*field) == group && labels.fields[*field].value == ValueKind::DateRange);
+        let here = found.iter().filter(|value| value.page == index);
+        let known: BTreeSet<(usize, usize)> = here.map(|value| (value.field, value.start)).collect();
         let mut above: Option<(usize, Read)> = None;
         for (number, line) in page.lines.iter().enumerate().filter(|(number, _)| !page.used[*number]) {
             let text = clip(&page.text[line.start..line.end], MAX_LINE);
@@ -51,10 +55,10 @@ pub(super) fn lines(page: &Page<'_>, index: usize, labels: &Labels<'_>, found: &
             let repeated = || above.take().and_then(|(before, who)| ditto(page, (before, number), &parts, who));
             let Some((at, who)) = the_name(labels, name, text, &parts).or_else(repeated) else { continue };
             above = Some((number, who.clone()));
-            let here = |value: &&Occurrence| value.page == index && (line.start..line.end).contains(&value.start);
+            let is_known = |field| known.range((field, line.start)..(field, line.end)).next().is_some();
             let place = |field, at| Place { field, page: index, line: number, at: line.start + at };
-            if found.iter().filter(here).any(|value| value.field == opener) {
-                if !found.iter().filter(here).any(|value| value.field == name) {
+            if is_known(opener) {
+                if !is_known(name) {
                     told.push(Occurrence::new(place(name, at), who, line.start + at, sure::AMOUNT));
                 }
                 continue;

@@ -7,28 +7,23 @@ use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
 use bytes::Bytes;
-use kybern_adapters::clock::{SystemClock, ThreadRandom, UuidV7Ids};
-use kybern_adapters::documents::Reader;
-use kybern_adapters::http::{Egress, install_tls};
-use kybern_adapters::models::offline::RulesModel;
 use kybern_core::actor::Actor;
 use kybern_core::error::ErrorCode;
 use kybern_core::id::{TaskId, TenantId};
 use kybern_core::outbox::OutboxStatus;
 use kybern_core::pack::Registry;
 use kybern_core::plan::Plan;
-use kybern_core::policy::EgressPolicy;
 use kybern_core::ports::{Tool, ToolContext};
-use kybern_core::task::{EffectClass, Resolution, TaskStatus, WorkerId};
+use kybern_core::task::{EffectClass, Resolution, TaskStatus};
 use kybern_core::time::Millis;
 use kybern_core::tool::{ToolFailure, ToolOutcome, ToolSpec};
+use kybern_engine::Engine;
 use kybern_engine::task::{ReviewRequest, SubmitRequest, TaskView};
-use kybern_engine::{Engine, EngineParts, Settings};
-use kybern_testkit::{Fault, FaultPoint, MemStore, TestKeys, actors};
+use kybern_testkit::{Fault, FaultPoint, MemStore, actors};
 use serde_json::{Map, Value};
 use tokio::sync::Notify;
 
-use crate::server::KEY;
+use crate::in_memory;
 
 /// What happens to a step, the first time that its tool is called.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -121,7 +116,6 @@ pub(super) struct World {
 impl World {
     /// A world with these packs, in which that step is disturbed.
     pub(super) fn new(packs: Registry, disturbed: Option<(&String, Disturbance)>) -> Self {
-        install_tls();
         let fate = Arc::new(Fate {
             disturbed: disturbed.map(|(step, how)| (step.clone(), how)),
             calls: Mutex::default(),
@@ -130,8 +124,7 @@ impl World {
             struck: Notify::new(),
         });
         let judge = Arc::clone(&fate);
-        let store = MemStore::new(Arc::new(SystemClock), Arc::new(UuidV7Ids), Arc::new(TestKeys::new()))
-            .with_faults(Box::new(move |point| judge.of(point)));
+        let store = in_memory::store().with_faults(Box::new(move |point| judge.of(point)));
         let registry = watched(&packs, &fate);
         Self { store: Arc::new(store), actor: actors::admin(TenantId::DEFAULT), registry, fate }
     }
@@ -192,10 +185,7 @@ impl World {
                 biased;
                 () = self.fate.struck.notified() => None,
                 told = async {
-                    let engine = self.engine(work);
-                    engine.bootstrap(Some(KEY), String::new).await.unwrap();
-                    engine.start().await.unwrap();
-                    story(engine).await
+                    story(in_memory::start(self.store.clone(), self.registry.clone(), work).await).await
                 } => Some(told),
             }
         });
@@ -203,31 +193,6 @@ impl World {
         drop(runtime);
         self.fate.dead.store(false, Ordering::SeqCst);
         told
-    }
-
-    fn engine(&self, work: bool) -> Engine {
-        let model = Arc::new(RulesModel);
-        Engine::new(EngineParts {
-            wake_ups: self.store.clone(),
-            job_wake_ups: self.store.clone(),
-            store: self.store.clone(),
-            registry: self.registry.clone(),
-            keys: Arc::new(TestKeys::new()),
-            clock: Arc::new(SystemClock),
-            ids: Arc::new(UuidV7Ids),
-            random: Arc::new(ThreadRandom),
-            http: Arc::new(Egress::new(EgressPolicy::new::<String>(&[]).unwrap()).unwrap()),
-            mail_parser: Arc::new(Reader::new()),
-            mail_sender: None,
-            documents: Arc::new(Reader::new()),
-            intents: model.clone(),
-            extractor: model,
-            decisions: None,
-            models: Default::default(),
-            worker: WorkerId::new("bundled"),
-            settings: Settings { work, poll: Millis(20), ..Settings::default() },
-        })
-        .unwrap()
     }
 }
 

@@ -1,6 +1,6 @@
 //! Which of a message's policies some of its words mean: a number, an insurer, a line of coverage, a layer.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::LazyLock;
 
 use jiff::civil::Date;
@@ -120,9 +120,14 @@ pub(super) struct Mention {
 /// The policies, as words may mean them.
 pub(super) struct Mentions<'p> {
     policies: &'p [Policy],
-    numbers: Vec<String>,
+    /// The places of the policies of each number. A paper may list thousands.
+    numbers: HashMap<String, Vec<usize>>,
     /// The insurer of each, and how many words of its name no other one's begins with; 0 where there are none.
     insurers: Vec<(Vec<String>, usize)>,
+    /// The words with which these names begin.
+    openings: HashSet<String>,
+    /// The words of the lines of each.
+    lines: Vec<Vec<Vec<String>>>,
     /// What stands in the rows of each.
     rows: Vec<Vec<Vec<String>>>,
     /// The day on which the message was written, where it says so.
@@ -131,19 +136,28 @@ pub(super) struct Mentions<'p> {
 
 impl<'p> Mentions<'p> {
     pub(super) fn new(read: &[ReadDocument], policies: &'p [Policy]) -> Self {
-        let numbers: Vec<String> = policies.iter().map(Policy::key).collect();
+        let mut numbers: HashMap<String, Vec<usize>> = HashMap::new();
+        for (at, policy) in policies.iter().enumerate() {
+            numbers.entry(policy.key()).or_default().push(at);
+        }
         let names: Vec<Vec<String>> = policies
             .iter()
             .map(|policy| words_of(&company::normal_name(policy.insurer.as_deref().unwrap_or_default())))
             .collect();
-        let insurers = names.iter().map(|name| (name.clone(), short_of(name, &names))).collect();
+        let mut beginnings: HashMap<&[String], usize> = HashMap::new();
+        for name in names.iter().collect::<HashSet<_>>() {
+            (1..=name.len()).for_each(|length| *beginnings.entry(&name[..length]).or_default() += 1);
+        }
+        let insurers = names.iter().map(|name| (name.clone(), short_of(name, &beginnings))).collect();
+        let openings = names.iter().filter_map(|name| name.first().cloned()).collect();
         let mut rows = vec![Vec::new(); policies.len()];
         for document in read {
             rows_of(document, &numbers, &mut rows);
         }
         let message = read.iter().find(|document| document.n == MESSAGE_NUMBER);
         let today = message.and_then(|message| message.text.pages.first()?.written);
-        Self { policies, numbers, insurers, rows, today }
+        let lines = policies.iter().map(|policy| policy.lines.iter().map(|line| words_of(line)).collect()).collect();
+        Self { policies, numbers, insurers, openings, lines, rows, today }
     }
 
     /// What the words there mean; `None` when they mean no policy.
@@ -161,12 +175,18 @@ impl<'p> Mentions<'p> {
         let mut written = String::new();
         (at..sentence.words.len().min(at + MAX_NUMBER_WORDS)).find_map(|last| {
             written.push_str(&sentence.words[last].text.to_uppercase());
-            let meant: Vec<bool> = self.numbers.iter().map(|number| *number == written).collect();
-            meant.contains(&true).then_some(Mention { start: at, end: last + 1, policies: Some(meant) })
+            let places = self.numbers.get(&written)?;
+            let mut meant = vec![false; self.policies.len()];
+            places.iter().for_each(|place| meant[*place] = true);
+            Some(Mention { start: at, end: last + 1, policies: Some(meant) })
         })
     }
 
     fn insurer(&self, sentence: &Sentence, at: usize) -> Option<Mention> {
+        let word = sentence.words.get(at)?;
+        if ![&word.text, &word.written].iter().any(|word| self.openings.contains(*word)) {
+            return None;
+        }
         let stands = |(name, short): &(Vec<String>, usize)| {
             let words = name.iter().enumerate().take_while(|(n, word)| sentence.is(at + n, &[word.as_str()])).count();
             (words >= *short && *short > 0).then_some(words)
@@ -190,10 +210,13 @@ impl<'p> Mentions<'p> {
                 break;
             }
         }
-        // `First` alone is any word.
+        if end == at {
+            return None;
+        }
         let words: Vec<&str> = sentence.words[at..end].iter().map(|word| word.text.as_str()).collect();
         let shown = self.shown(&words);
-        if words.is_empty() || line.is_none() && !shown.contains(&true) {
+        // `First` alone is any word.
+        if line.is_none() && !shown.contains(&true) {
             return None;
         }
         let policies = match line {
@@ -283,8 +306,7 @@ impl<'p> Mentions<'p> {
 
     /// The policies of which a line has these words in its name.
     fn called(&self, words: &[&str]) -> Vec<bool> {
-        let stands = |line: &String| stand_in(words, &words_of(line));
-        self.policies.iter().map(|policy| policy.lines.iter().any(stands)).collect()
+        self.lines.iter().map(|lines| lines.iter().any(|line| stand_in(words, line))).collect()
     }
 
     /// The policies in whose rows these words stand together.
@@ -322,22 +344,17 @@ fn words_of(text: &str) -> Vec<String> {
     Sentence::of(text).words.into_iter().map(|word| word.text).collect()
 }
 
-/// How many words of a name tell it from the others: up to one that not many insurers have.
-fn short_of(name: &[String], all: &[Vec<String>]) -> usize {
+/// How many words of a name tell it from the others: up to one that not many insurers have. Of each beginning it is known
+/// how many names have it.
+fn short_of(name: &[String], beginnings: &HashMap<&[String], usize>) -> usize {
     let telling = |word: &String| word.len() > 2 && !COMMON.iter().any(|common| compared(common) == *word);
     let first = name.iter().position(telling).map_or(name.len(), |at| at + 1);
-    let others = |short: &[String]| all.iter().any(|other| other != name && other.starts_with(short));
-    (first..=name.len()).find(|length| !others(&name[..*length])).unwrap_or_default()
+    (first..=name.len()).find(|length| beginnings.get(&name[..*length]) == Some(&1)).unwrap_or_default()
 }
 
 /// Adds the lines of a document in which a single policy's number stands; in a message, those of tables only.
-fn rows_of(document: &ReadDocument, numbers: &[String], rows: &mut [Vec<Vec<String>>]) {
+fn rows_of(document: &ReadDocument, numbers: &HashMap<String, Vec<usize>>, rows: &mut [Vec<Vec<String>>]) {
     let places = policies::number_places(document);
-    // A paper may list thousands of policies.
-    let mut known: HashMap<&str, usize> = HashMap::new();
-    for (at, number) in numbers.iter().enumerate() {
-        known.entry(number).or_insert(at);
-    }
     for page in &document.text.pages {
         let here = || places.iter().filter(|(source, _)| source.page == page.number && source.start < source.end);
         let mut starts: Vec<usize> = here().map(|(source, _)| source.start).collect();
@@ -349,7 +366,7 @@ fn rows_of(document: &ReadDocument, numbers: &[String], rows: &mut [Vec<Vec<Stri
             let to = page.text[source.start..].find('\n').map_or(page.text.len(), |at| source.start + at);
             let alone = before(to) - before(from) == 1;
             let line = &page.text[from..to];
-            let at = known.get(company::policy_number(number).as_str()).copied();
+            let at = numbers.get(&company::policy_number(number)).and_then(|places| places.first()).copied();
             if let Some(at) =
                 at.filter(|_| alone && line.len() <= MAX_ROW && (document.n != MESSAGE_NUMBER || is_row(line)))
             {

@@ -60,10 +60,11 @@ impl Picked {
             || all_but
             || leaves;
         let mut named: Vec<Mention> = Vec::new();
+        let mut run: Option<Mention> = None;
         let (mut at, mut picks) = (0, false);
         while at < sentence.words.len() {
             let turned = at.checked_sub(1).is_some_and(|before| sentence.is(before, word::NOT));
-            let turn = Turn { sentence, mentions, policies, named: &named, at };
+            let turn = Turn { sentence, mentions, policies, named: &named, run: run.as_ref(), at };
             let orders = [say::LEAVE_THEM, say::NOT_NEEDED, say::RATHER_NOT]
                 .iter()
                 .any(|turns| sentence.any(at, turns).is_some());
@@ -71,9 +72,13 @@ impl Picked {
             if let Some(end) = Some(turn).filter(|_| is_turn).and_then(|turn| self.turn(&turn)) {
                 // What stands before a turn in its sentence is only named.
                 named.clear();
+                run = None;
                 (at, picks) = (end.max(at + 1), true);
             } else if let Some(mention) = mentions.at(sentence, at) {
                 at = mention.end;
+                if run.as_ref().is_none_or(|run| run.end < mention.end) {
+                    run = Some(joined(sentence, mentions, mention.clone()));
+                }
                 named.push(mention);
             } else {
                 at += 1;
@@ -88,11 +93,11 @@ impl Picked {
     fn turn(&mut self, turn: &Turn<'_>) -> Option<usize> {
         let Turn { sentence, at, .. } = *turn;
         if let Some(end) = sentence.any(at, say::LEAVE_THEM).filter(|_| !turn.named.is_empty()) {
-            let all = turn.run_before().filter(|run| run.start == turn.named[0].start);
+            let all = turn.run.cloned().filter(|run| run.start == turn.named[0].start);
             return self.leave_out(sentence, all.and_then(|run| run.policies), end);
         }
         if let Some(end) = sentence.any(at, say::NOT_NEEDED)
-            && let Some(run) = turn.run_before().filter(|run| turn.leads_here(run.end))
+            && let Some(run) = turn.run.cloned().filter(|run| turn.leads_here(run.end))
         {
             return self.leave_out(sentence, run.policies, end);
         }
@@ -125,7 +130,7 @@ impl Picked {
             return self.keep(sentence, list.policies, list.end);
         }
         if let Some(end) = sentence.any(at, say::ALONE).filter(|end| turn.ends(*end))
-            && let Some(run) = turn.run_before().filter(|run| turn.leads_here(run.end))
+            && let Some(run) = turn.run.cloned().filter(|run| turn.leads_here(run.end))
         {
             // `Not the cargo only` wants more than the cargo.
             let denied = (run.start.saturating_sub(3)..run.start).any(|at| sentence.is(at, word::NOT));
@@ -215,6 +220,8 @@ struct Turn<'t> {
     policies: &'t [Policy],
     /// What the sentence has named before.
     named: &'t [Mention],
+    /// The last of it, with all that it is joined to.
+    run: Option<&'t Mention>,
     at: usize,
 }
 
@@ -271,39 +278,12 @@ impl Turn<'_> {
             Some(mention) => Some(Some(mention)),
             None => (!sentence.is(at, word::BETWEEN)).then_some(None),
         });
-        Some(self.joined(first??))
+        Some(joined(sentence, mentions, first??))
     }
 
     /// The same, where nothing behind it goes on telling of it.
     fn whole_list(&self, from: usize) -> Option<Mention> {
         self.list(from).filter(|list| self.ends(list.end))
-    }
-
-    /// A mention with those that are joined to it: `the cargo and the umbrella from Northfield`. What is joined and is no
-    /// policy that is known may be one all the same.
-    fn joined(&self, mut list: Mention) -> Mention {
-        let Self { sentence, mentions, .. } = *self;
-        let (mut at, mut more, mut within, mut and) = (list.end, false, false, false);
-        while let Some(word) = sentence.words.get(at).filter(|word| word.before != Border::Clause) {
-            and |= sentence.is(at, word::AND);
-            more |= word.before == Border::Comma || and;
-            within |= sentence.is(at, word::OF);
-            if let Some(next) = mentions.at(sentence, at) {
-                let meant = list.policies.take();
-                list.policies = if within && !more { both(meant, next.policies) } else { either(meant, next.policies) };
-                (list.end, at) = (next.end, next.end);
-                (more, within, and) = (false, false, false);
-            } else if at < list.end + MAX_BETWEEN
-                && [word::AND, word::THINGS, word::BETWEEN].iter().any(|words| sentence.is(at, words))
-            {
-                at += 1;
-            } else {
-                let unknown = and && !sentence.is(at, word::GOES_ON) && !sentence.is(at, word::ASKS);
-                list.policies = list.policies.filter(|_| !unknown);
-                break;
-            }
-        }
-        list
     }
 
     /// Whether a turn that leaves something out says what is wanted; `None` where it tells of what is:
@@ -320,13 +300,6 @@ impl Turn<'_> {
             _ if begins || sentence.has_any(word::ASKS) => Some(true),
             _ => (sentence.has_any(word::LOSSES) && sentence.has_any(word::EVERY)).then_some(false),
         }
-    }
-
-    /// The last of what the sentence has named, with all that it is joined to.
-    fn run_before(&self) -> Option<Mention> {
-        let last = self.named.last()?.end;
-        let reaches = |mention: &&Mention| self.joined((*mention).clone()).end >= last;
-        self.named.iter().find(reaches).map(|mention| self.joined(mention.clone()))
     }
 
     /// Whether between a place and the turn nothing stands that says anything.
@@ -355,6 +328,32 @@ impl Turn<'_> {
         let same_term = self.policies.windows(2).all(|two| two[0].expiration == two[1].expiration);
         !(all || by_term && same_term)
     }
+}
+
+/// A mention with those that are joined to it: `the cargo and the umbrella from Northfield`. What is joined and is no
+/// policy that is known may be one all the same.
+fn joined(sentence: &Sentence, mentions: &Mentions<'_>, mut list: Mention) -> Mention {
+    let (mut at, mut more, mut within, mut and) = (list.end, false, false, false);
+    while let Some(word) = sentence.words.get(at).filter(|word| word.before != Border::Clause) {
+        and |= sentence.is(at, word::AND);
+        more |= word.before == Border::Comma || and;
+        within |= sentence.is(at, word::OF);
+        if let Some(next) = mentions.at(sentence, at) {
+            let meant = list.policies.take();
+            list.policies = if within && !more { both(meant, next.policies) } else { either(meant, next.policies) };
+            (list.end, at) = (next.end, next.end);
+            (more, within, and) = (false, false, false);
+        } else if at < list.end + MAX_BETWEEN
+            && [word::AND, word::THINGS, word::BETWEEN].iter().any(|words| sentence.is(at, words))
+        {
+            at += 1;
+        } else {
+            let unknown = and && !sentence.is(at, word::GOES_ON) && !sentence.is(at, word::ASKS);
+            list.policies = list.policies.filter(|_| !unknown);
+            break;
+        }
+    }
+    list
 }
 
 pub(super) fn add(to: &mut Option<Vec<bool>>, more: Vec<bool>) {

@@ -414,3 +414,20 @@ fn what_is_said_of_some_policies_and_not_understood_is_asked_about() {
         assert_eq!(on(text), Some(all.clone()), "{text}");
     }
 }
+
+#[test]
+fn a_list_of_policies_without_an_end_is_chosen_from_in_time() {
+    let text: String = (0..60).map(|n| format!("liability of AL-{n} with Fern{n}, ")).collect();
+    let choose = |count: usize| {
+        let policies: Vec<Policy> =
+            (0..count).map(|n| policy(&format!("BA{n}"), &format!("Fern{n} Casualty"), &["Auto Liability"])).collect();
+        drop(wanted_of(&text, &policies));
+    };
+    assert!(kybern_testkit::growth(50, choose) < 12.0);
+}
+
+#[test]
+fn what_is_named_again_and_again_before_a_turn_is_joined_in_time() {
+    let text = |times: usize| format!("{}{}", "cargo ".repeat(times), "foo cargo x not needed ".repeat(times));
+    assert!(kybern_testkit::growth(30, |times| drop(wanted(&text(times)))) < 24.0);
+}

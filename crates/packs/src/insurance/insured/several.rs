@@ -92,17 +92,17 @@ fn of_papers(read: &[ReadDocument], refused: &[String]) -> Vec<String> {
 fn listed(read: &[ReadDocument], refused: &[String]) -> Vec<String> {
     let Some(message) = read.iter().find(|document| document.n == MESSAGE_NUMBER) else { return Vec::new() };
     let text = message.text.full_text();
-    let mut found: Vec<(String, String)> = Vec::new();
+    let (mut found, mut known) = (Vec::new(), HashSet::new());
     for line in text.lines() {
         let mut numbers = SAID.groups(line).into_iter().filter_map(company::dot_number);
         let (Some(number), None) = (numbers.next(), numbers.next()) else { continue };
         let named = named::formed(line).find(|name| !refused.contains(&company::normal_name(name)));
         let Some(named) = named else { continue };
-        if !found.iter().any(|(_, other)| *other == number) {
-            found.push((named, number));
+        if known.insert(number) {
+            found.push(named);
         }
     }
-    if found.len() > 1 { found.into_iter().map(|(name, _)| name).collect() } else { Vec::new() }
+    if found.len() > 1 { found } else { Vec::new() }
 }
 
 /// The companies that a line of a message names beside each other, as a signature does: `Fern Hollow LLC | Fern Lease Inc.`.
@@ -161,9 +161,10 @@ fn spoken_of(read: &[ReadDocument], refused: &[String]) -> Vec<String> {
     });
     let found: BTreeMap<String, String> = named.map(|name| (company::normal_name(&name), name)).collect();
     // `Hollow LLC` is only the end of `Fern Hollow LLC`.
-    let is_end =
-        |name: &str| found.keys().any(|other| other.strip_suffix(name).is_some_and(|rest| rest.ends_with(' ')));
-    let whole: Vec<String> = found.iter().filter(|(normal, _)| !is_end(normal)).map(|(_, name)| name.clone()).collect();
+    let ends: HashSet<&str> =
+        found.keys().flat_map(|name| name.match_indices(' ').map(|(at, _)| &name[at + 1..])).collect();
+    let whole = found.iter().filter(|(normal, _)| !ends.contains(normal.as_str()));
+    let whole: Vec<String> = whole.map(|(_, name)| name.clone()).collect();
     if whole.len() > 1 { whole } else { Vec::new() }
 }
 
@@ -207,7 +208,7 @@ fn rows_of(document: &ReadDocument, refused: &[String]) -> Vec<String> {
         let is_insurers = normal.split(' ').any(|word| INSURERS.contains(&word)) || insurers.contains(&normal);
         !refused.contains(&normal) && !is_insurers
     };
-    let mut found: Vec<&String> = Vec::new();
+    let (mut found, mut known) = (Vec::new(), HashSet::new());
     for page in &document.text.pages {
         let mut at = 0;
         for line in page.text.split_inclusive('\n') {
@@ -218,11 +219,49 @@ fn rows_of(document: &ReadDocument, refused: &[String]) -> Vec<String> {
             }
             let mut named = companies.range(row).map(|(_, name)| name).filter(is_insured);
             let (Some(name), None) = (named.next(), named.next()) else { continue };
-            let normal = company::normal_name(name);
-            if !found.iter().any(|known| company::normal_name(known) == normal) {
-                found.push(name);
+            if known.insert(company::normal_name(name)) {
+                found.push(name.clone());
             }
         }
     }
-    found.into_iter().cloned().collect()
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use kybern_testkit::growth;
+
+    use super::*;
+    use crate::reading::as_document;
+    use crate::tests::listing;
+
+    fn message(text: String) -> ReadDocument {
+        ReadDocument { n: MESSAGE_NUMBER, text: Arc::new(as_document(text)), ..listing(0, |_| Vec::new()) }
+    }
+
+    #[test]
+    fn companies_without_an_end_take_no_more_than_their_share() {
+        let row = |n: usize| {
+            vec![
+                ("policies", "policy_number", format!("CP-{n}")),
+                (COMPANIES, "name", format!("Fern {} Hauling", n % 400)),
+            ]
+        };
+        assert_eq!(in_rows(&[listing(3, row)], &[]).len(), 3);
+        assert!(growth(200, |rows| drop(in_rows(&[listing(rows, row)], &[]))) < 24.0);
+        let numbered = |count: usize| {
+            let lines = (0..count).map(|n| format!("Fern {n} Hauling LLC, DOT {}\n", 9_000_000 + n));
+            listed(&[message(lines.collect())], &[]).len()
+        };
+        assert_eq!(numbered(3), 3);
+        assert!(growth(200, |count| assert!(numbered(count) > 0)) < 24.0);
+        let spoken = |count: usize| {
+            let names = (0..count).map(|n| format!("Fern {n} Hauling LLC, Hauling LLC, "));
+            spoken_of(&[message(format!("Both companies, {}", names.collect::<String>()))], &[])
+        };
+        assert_eq!(spoken(2), ["Fern 0 Hauling LLC", "Fern 1 Hauling LLC"]);
+        assert!(growth(100, |count| assert!(!spoken(count).is_empty())) < 24.0);
+    }
 }

@@ -1,0 +1,51 @@
+//! A whole engine with the real packs and the offline rules over a store in memory, in the test's own process.
+
+use std::sync::Arc;
+
+use kybern_adapters::clock::{SystemClock, ThreadRandom, UuidV7Ids};
+use kybern_adapters::documents::Reader;
+use kybern_adapters::http::{Egress, install_tls};
+use kybern_adapters::models::offline::RulesModel;
+use kybern_core::pack::Registry;
+use kybern_core::policy::EgressPolicy;
+use kybern_core::task::WorkerId;
+use kybern_core::time::Millis;
+use kybern_engine::{Engine, EngineParts, Settings};
+use kybern_testkit::{MemStore, TestKeys};
+
+use crate::server::KEY;
+
+/// An empty store.
+pub(crate) fn store() -> MemStore {
+    MemStore::new(Arc::new(SystemClock), Arc::new(UuidV7Ids), Arc::new(TestKeys::new()))
+}
+
+/// Starts an engine over that store; `work` says whether it works on tasks.
+pub(crate) async fn start(store: Arc<MemStore>, registry: Registry, work: bool) -> Engine {
+    install_tls();
+    let model = Arc::new(RulesModel);
+    let engine = Engine::new(EngineParts {
+        wake_ups: store.clone(),
+        job_wake_ups: store.clone(),
+        store,
+        registry,
+        keys: Arc::new(TestKeys::new()),
+        clock: Arc::new(SystemClock),
+        ids: Arc::new(UuidV7Ids),
+        random: Arc::new(ThreadRandom),
+        http: Arc::new(Egress::new(EgressPolicy::new::<String>(&[]).unwrap()).unwrap()),
+        mail_parser: Arc::new(Reader::new()),
+        mail_sender: None,
+        documents: Arc::new(Reader::new()),
+        intents: model.clone(),
+        extractor: model,
+        decisions: None,
+        models: Default::default(),
+        worker: WorkerId::new("in-memory"),
+        settings: Settings { work, poll: Millis(20), ..Settings::default() },
+    })
+    .unwrap();
+    engine.bootstrap(Some(KEY), String::new).await.unwrap();
+    engine.start().await.unwrap();
+    engine
+}
