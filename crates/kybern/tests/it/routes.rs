@@ -69,6 +69,10 @@ pub(crate) fn receiver() -> Receiver {
                 "data": [{"object": "embedding", "index": 0, "embedding": [0.5, 0.25]}],
                 "usage": {"prompt_tokens": 3, "total_tokens": 3},
             }),
+            "/v1/models" => json!({
+                "object": "list",
+                "data": [{"id": "chat", "object": "model", "created": 1, "owned_by": "receiver"}],
+            }),
             _ => Value::Null,
         };
         Some((200, answer))

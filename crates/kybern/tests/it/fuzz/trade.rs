@@ -255,7 +255,7 @@ fn a_piece_is_filled_with_things() {
         next += 1;
         next
     });
-    assert_eq!(made, "CP-00001 for Gravel Bend Trucking LLC {no such} {");
+    assert_eq!(made, "CP-00001 for Larkspur Valley Trucking LLC {no such} {");
     assert_eq!(vin(0), "1FUJGLDR0KLAB0000");
     for piece in PIECES {
         let made = filled(piece, || 7);
