@@ -1,5 +1,6 @@
 WITH RECURSIVE kept (id, parent_id, created_at) AS (
     SELECT task.id, task.parent_id, task.created_at FROM task
+    -- The first comparison is that of an index.
     WHERE task.tenant_id = $1 AND task.status <> 'completed' AND task.status NOT IN ('failed', 'cancelled')
     UNION
     SELECT task.id, task.parent_id, task.created_at FROM task_hold CROSS JOIN task
