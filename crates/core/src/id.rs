@@ -111,6 +111,10 @@ id_type!(
     PromptId, "prompt"
 );
 id_type!(
+    /// A version of a tool that a tenant has made itself.
+    OwnToolId, "own tool"
+);
+id_type!(
     /// A named configuration of a model that works with tools.
     AgentId, "agent"
 );

@@ -3,12 +3,14 @@
 
 pub mod failure;
 pub mod outcome;
+pub mod own;
 pub mod price;
 pub mod setting;
 pub mod spec;
 
 pub use failure::ToolFailure;
 pub use outcome::{Injected, RecordChange, Review, ToolOutcome, WaitUntil};
+pub use own::{OwnDefinition, OwnTool, OwnToolAct, OwnToolStatus};
 pub use price::{PriceUnit, ToolPrice, UnitPrice};
 pub use setting::{ToolRate, ToolSetting};
 pub use spec::{Needs, Reach, Risk, ToolSpec};
