@@ -255,6 +255,9 @@ impl Expansion<'_> {
         if let Some(effect) = outcome.effect {
             note("effect", json!(effect));
         }
+        if let Some(hash) = &outcome.tool_hash {
+            note("toolHash", json!(hash));
+        }
         if let Some(error) = &outcome.error {
             note("errorCode", json!(error.code));
         }

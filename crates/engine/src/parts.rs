@@ -7,7 +7,7 @@ use kybern_core::pack::Registry;
 use kybern_core::plan::PlanFault;
 use kybern_core::ports::{
     Clock, DocumentReader, Extractor, HttpClient, IdSource, IntentModel, Keys, MailParser, MailSender, Random,
-    StepHandler, Store, WakeUps,
+    StepHandler, Store, ToolSource, WakeUps,
 };
 use kybern_core::slots::TenantShare;
 use kybern_core::task::{WorkerId, limits};
@@ -31,6 +31,8 @@ use crate::retention::Retention;
 use crate::slots::Slots;
 use crate::task::read::{DRAWN, DRAWN_OF_TENANT};
 use crate::task::reading::Reading;
+use crate::tools::ToolCatalogue;
+use crate::tools::own_source::OwnTools;
 use crate::tools::ToolService;
 use crate::tools::documents::DocumentTexts;
 use crate::tools::placed::Placed;
@@ -147,6 +149,8 @@ pub struct EngineParts {
     pub clock: Arc<dyn Clock>,
     /// Where ids come from.
     pub ids: Arc<dyn IdSource>,
+    /// Where tenants' tools come from besides their own HTTP tools.
+    pub tool_sources: Vec<Arc<dyn ToolSource>>,
     /// Jitter.
     pub random: Arc<dyn Random>,
     /// HTTP through the egress policy.
@@ -218,6 +222,7 @@ pub(crate) struct Inner {
     pub(crate) agents: MergedAgents,
     pub(crate) tool_sections: ToolSections,
     pub(crate) tools: ToolService,
+    pub(crate) catalogue: ToolCatalogue,
     pub(crate) models: ModelService,
     pub(crate) frozen: FrozenPlans,
     pub(crate) watchers: Watchers,
@@ -262,7 +267,10 @@ impl Engine {
         let mut registry = parts.registry;
         crate::tools::builtin::register(&mut registry)?;
         let registry = Arc::new(registry);
-        let tools = ToolService::new(Arc::clone(&registry));
+        let tools = ToolService::new(&registry);
+        let mut sources: Vec<Arc<dyn ToolSource>> = vec![Arc::new(OwnTools::new(Arc::clone(&parts.store)))];
+        sources.extend(parts.tool_sources);
+        let catalogue = ToolCatalogue::new(Arc::clone(&registry), sources, Arc::clone(&parts.clock));
         let spawned = TaskTracker::new();
         let meter = Arc::<Meter>::default();
         let models = ModelService::new(crate::models::Inner {
@@ -294,7 +302,7 @@ impl Engine {
             taught: TaughtExtractors::default(),
             quarantined: std::sync::RwLock::default(),
         };
-        let faults = catalog.bundled_faults();
+        let faults = catalog.bundled_faults(catalogue.bundled());
         if !faults.is_empty() {
             return Err(StartError::FaultyPlans(faults));
         }
@@ -323,6 +331,7 @@ impl Engine {
             agents: MergedAgents::default(),
             tool_sections: ToolSections::default(),
             tools,
+            catalogue,
             models,
             frozen: FrozenPlans::default(),
             watchers: Watchers::default(),

@@ -215,6 +215,7 @@ pub(crate) fn engine(config: &Config, opened: &Opened, ocr: Ocr, settings: Setti
     let reader = Arc::new(reader.decoding_by(PictureDecoder::new(this_program)));
     let keys: Arc<dyn Keys> = opened.keys.clone();
     Ok(Engine::new(EngineParts {
+        tool_sources: Vec::new(),
         store: Arc::clone(&opened.store),
         wake_ups,
         job_wake_ups,

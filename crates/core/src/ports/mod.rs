@@ -37,6 +37,7 @@ pub mod step_handler;
 pub mod task_store;
 pub mod token_counter;
 pub mod tool;
+pub mod tool_source;
 
 pub use agent_store::AgentStore;
 pub use approval_store::ApprovalStore;
@@ -76,6 +77,7 @@ pub use task_store::{
 };
 pub use token_counter::{NoText, TokenCounter};
 pub use tool::{Documents, OutboxView, Tool, ToolContext, UserDirectory};
+pub use tool_source::{OfferedTool, OfferedTools, ToolSource};
 
 /// Everything that is stored, behind one handle.
 pub trait Store:

@@ -66,6 +66,9 @@ pub struct Attempt {
     pub effect: EffectClass,
     /// BLAKE3 of the arguments' canonical form. The same key with other arguments is a conflict.
     pub args_hash: String,
+    /// The hash of the definition that was called, of a tool that its tenant can change.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tool_hash: Option<Arc<str>>,
     /// What it was called with, unless the plan or an earlier journal row says so: kept so that another try after a
     /// crash sends the same.
     #[serde(default, skip_serializing_if = "Option::is_none")]

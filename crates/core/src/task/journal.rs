@@ -127,6 +127,9 @@ pub struct StepOutcome {
     /// The effect class of what it called; `None` when it called nothing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub effect: Option<EffectClass>,
+    /// The hash of the definition of the tool that it called; `None` when it called none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tool_hash: Option<Arc<str>>,
     /// How many messages its commit has put into the outbox.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub sent: u32,
@@ -165,6 +168,7 @@ impl StepOutcome {
             tainted: false,
             begun_earlier: false,
             effect: None,
+            tool_hash: None,
             sent: 0,
             possible_duplicate: false,
             injected: Vec::new(),

@@ -28,6 +28,7 @@ use crate::executor::gate::Gate;
 use crate::models::prompt::{CORE, OFFLINE, TOOL_RULES, TURN_CLOSING};
 use crate::models::{Ask, Caller, Route, desk_failure};
 use crate::parts::Inner;
+use crate::tools::ToolSnapshot;
 
 /// The model that answers where none is configured.
 pub(crate) const OFFLINE_MODEL: &str = "offline/rules";
@@ -41,6 +42,8 @@ pub(crate) struct Question {
     pub(crate) tree: Option<(TaskId, Option<Limits>)>,
     pub(crate) start: TurnStart,
     pub(crate) asked: Asked,
+    /// What can be called.
+    pub(crate) tools: Arc<ToolSnapshot>,
     /// The turn so far.
     pub(crate) said: Vec<ModelMessage>,
     pub(crate) subject: Subject,
@@ -129,14 +132,16 @@ async fn asked(inner: &Arc<Inner>, question: &Question, timeout: Millis) -> Resu
     };
     let caller = Caller::executor(question.scope, question.user, question.traceparent.clone());
     let caller = Caller { tree: Some(tree), gate: question.gate.clone(), ..caller };
-    let gathered =
-        question.gathered.get_or_try_init(|| gather(inner, &caller, &question.subject, &question.start.tools)).await?;
+    let gathered = question
+        .gathered
+        .get_or_try_init(|| gather(inner, &caller, &question.subject, (&question.tools, &question.start.tools)))
+        .await?;
     let models = &inner.models;
     if models.providers().is_empty() {
         return offline(question).await;
     }
     let route = Route::parse(&question.start.route);
-    let functions = functions::offered(inner.catalog.registry(), &question.start.tools);
+    let functions = functions::offered(&question.tools, &question.start.tools);
     // Pictures are shown in their own turn only.
     let parts = gathered.conversation.last().map(|spoken| &spoken.message.parts);
     let images = parts.is_some_and(|parts| parts.iter().any(|part| matches!(part, Part::Image(_))));

@@ -6,7 +6,6 @@
 use kybern_core::agent::{AskedCall, Called, Turn, TurnFinish, TurnStart};
 use kybern_core::json as bounded;
 use kybern_core::model::{Part, ToolCall};
-use kybern_core::pack::Registry;
 use kybern_core::plan::{StepId, StepSpec};
 use kybern_core::policy::redact;
 use kybern_core::task::EffectClass;
@@ -17,7 +16,7 @@ use serde_json::{Map, Value};
 use super::functions::{are_many, help, tool_of};
 use super::meta::{self, Meta};
 use super::{MAX_SUGGESTION, SUGGEST_MEMORY};
-use crate::tools::ToolService;
+use crate::tools::ToolSnapshot;
 
 /// The calls of a reply, and the steps that are made of them.
 pub(crate) struct Interpreted {
@@ -34,7 +33,7 @@ struct Understood {
 /// Understands the calls of a reply to `question`, of a model that was given its tools. `turn` stands before the reply;
 /// a call takes at most `left`, and none is made when the turn is `over`.
 pub(crate) fn interpret(
-    (registry, tools): (&Registry, &ToolService),
+    snapshot: &ToolSnapshot,
     start: &TurnStart,
     turn: &Turn,
     question: &StepId,
@@ -45,14 +44,14 @@ pub(crate) fn interpret(
         Part::ToolCall(call) => Some(call),
         Part::Text { .. } | Part::Image(_) | Part::Reasoning(_) | Part::ToolAnswer(_) => None,
     });
-    let many = are_many(registry, &start.tools);
+    let many = are_many(snapshot, &start.tools);
     let room = usize::try_from(start.limits.calls.saturating_sub(turn.calls())).unwrap_or(usize::MAX);
     let mut understood: Vec<Understood> = Vec::new();
     for (place, call) in asked.enumerate() {
         let step = StepId::trusted(&format!("call_{}", place + 1));
         let one = match over {
             Some(finish) => answered(call, None, &format!("not made: the turn is over, {}", finish.as_str()), true),
-            None if place < room => understand((registry, tools), start, many, call, question.child(&step)),
+            None if place < room => understand(snapshot, start, many, call, question.child(&step)),
             None => {
                 let text = "not made: this turn may make no more calls. Answer with what you have.";
                 answered(call, None, text, true)
@@ -60,17 +59,11 @@ pub(crate) fn interpret(
         };
         understood.push(one);
     }
-    let steps = steps(&understood, registry, left);
+    let steps = steps(&understood, snapshot, left);
     Interpreted { calls: understood.into_iter().map(|one| one.call).collect(), steps }
 }
 
-fn understand(
-    (registry, tools): (&Registry, &ToolService),
-    start: &TurnStart,
-    many: bool,
-    call: &ToolCall,
-    step: StepId,
-) -> Understood {
+fn understand(snapshot: &ToolSnapshot, start: &TurnStart, many: bool, call: &ToolCall, step: StepId) -> Understood {
     let written = if call.arguments.trim().is_empty() { "{}" } else { call.arguments.as_str() };
     let object = |value: Value| match value {
         Value::Object(args) => Ok(args),
@@ -78,7 +71,7 @@ fn understand(
     };
     let args = bounded::read(written.as_bytes()).map_err(|error| error.to_string()).and_then(object);
     let key = tool_of(&start.tools, &call.name).filter(|_| !many);
-    let spec_of = |key: &str| registry.find_tool(key).map(|tool| tool.spec());
+    let spec_of = |key: &str| snapshot.find(key).map(|tool| tool.spec());
     let args = match args {
         Ok(args) => args,
         Err(why) => {
@@ -86,7 +79,7 @@ fn understand(
             return answered(call, key, &format!("not made: the arguments cannot be read: {why}. {help}"), true);
         }
     };
-    let meant = if many { meta::meant(registry, &start.tools, &call.name, &args) } else { None };
+    let meant = if many { meta::meant(snapshot, &start.tools, &call.name, &args) } else { None };
     let (key, args) = match (meant, key) {
         (Some(Meta::Told { text, is_error }), _) => return answered(call, None, &text, is_error),
         (Some(Meta::Uses(key, Value::Object(args))), _) => (key, args),
@@ -103,17 +96,17 @@ fn understand(
     if key == SUGGEST_MEMORY {
         return suggested(call, &args);
     }
-    let Some(tool) = registry.find_tool(&key) else {
+    let Some(tool) = snapshot.find(&key) else {
         return answered(call, None, "not made: the tool is not there any more", true);
     };
-    let faults = tools.faults_of(tool.as_ref(), &args);
+    let faults = tool.faults_of(&args);
     if !faults.is_empty() {
         let faults: Vec<String> = faults.iter().map(|fault| format!("{} {}", fault.path, fault.message)).collect();
         let text = format!("not made: the arguments do not fit: {}. {}", faults.join("; "), help(tool.spec()));
         return answered(call, Some(&key), &text, true);
     }
     // What is not known to look only is made by itself.
-    let reads = tool.effect_of(&args) == EffectClass::Read && tool.reach_of(&args).risk == Risk::R0;
+    let reads = tool.tool().effect_of(&args) == EffectClass::Read && tool.tool().reach_of(&args).risk == Risk::R0;
     let call = AskedCall {
         id: call.id.clone(),
         function: call.name.clone(),
@@ -152,7 +145,7 @@ fn suggested(call: &ToolCall, args: &Map<String, Value>) -> Understood {
 }
 
 /// The steps, each batch after the one before it.
-fn steps(understood: &[Understood], registry: &Registry, left: Millis) -> Vec<StepSpec> {
+fn steps(understood: &[Understood], snapshot: &ToolSnapshot, left: Millis) -> Vec<StepSpec> {
     let mut steps: Vec<StepSpec> = Vec::new();
     let (mut before, mut batch): (Vec<StepId>, Vec<StepId>) = (Vec::new(), Vec::new());
     let mut together = false;
@@ -164,7 +157,7 @@ fn steps(understood: &[Understood], registry: &Registry, left: Millis) -> Vec<St
         }
         together = one.call.reads;
         batch.push(id.clone());
-        let own = registry.find_tool(tool).map_or(left, |tool| tool.spec().timeout);
+        let own = snapshot.find(tool).map_or(left, |tool| tool.spec().timeout);
         steps.push(StepSpec {
             depends_on: Some(before.clone()),
             // The model is told what failed, and decides what follows.

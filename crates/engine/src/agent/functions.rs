@@ -1,11 +1,10 @@
 //! Tools as models know them: under names that every provider takes.
 
 use kybern_core::model::FunctionSpec;
-use kybern_core::pack::Registry;
 use kybern_core::tool::ToolSpec;
 
 use super::meta;
-use crate::tools::schema;
+use crate::tools::{ToolSnapshot, schema};
 
 /// The most characters of a function's name at every provider.
 const MAX_NAME: usize = 64;
@@ -33,15 +32,14 @@ pub(crate) fn tool_of<'a>(offered: &'a [String], function: &str) -> Option<&'a s
 }
 
 /// What the model is given: the tools themselves, or three functions to find, explain and use them where they are many.
-pub(crate) fn offered(registry: &Registry, tools: &[String]) -> Vec<FunctionSpec> {
-    let specs: Vec<&ToolSpec> =
-        tools.iter().filter_map(|key| registry.find_tool(key)).map(|tool| tool.spec()).collect();
+pub(crate) fn offered(snapshot: &ToolSnapshot, tools: &[String]) -> Vec<FunctionSpec> {
+    let specs: Vec<&ToolSpec> = tools.iter().filter_map(|key| snapshot.find(key)).map(|tool| tool.spec()).collect();
     if specs.len() > meta::MANY { meta::functions() } else { specs.into_iter().map(function).collect() }
 }
 
 /// Whether the tools are found and used through the three functions.
-pub(crate) fn are_many(registry: &Registry, tools: &[String]) -> bool {
-    tools.iter().filter(|key| registry.find_tool(key).is_some()).count() > meta::MANY
+pub(crate) fn are_many(snapshot: &ToolSnapshot, tools: &[String]) -> bool {
+    tools.iter().filter(|key| snapshot.find(key).is_some()).count() > meta::MANY
 }
 
 fn function(spec: &ToolSpec) -> FunctionSpec {

@@ -9,7 +9,6 @@ use kybern_core::error::{ErrorCode, Result};
 use kybern_core::id::{ChatId, MessageId, PromptId, UserId};
 use kybern_core::model::{ModelMessage, Part, Role};
 use kybern_core::money::Tokens;
-use kybern_core::pack::Registry;
 use kybern_core::policy::Autonomy;
 use kybern_core::preference::Preferences;
 use kybern_core::tenant::TenantScope;
@@ -25,6 +24,7 @@ use crate::models::prompt::AUTONOMY;
 use crate::parts::Inner;
 use crate::prompt::in_use;
 use crate::tools::Grant;
+use crate::tools::ToolSnapshot;
 use crate::tools::documents::TaskDocuments;
 
 /// Memories that are looked up for a turn; how many are shown depends on the window.
@@ -146,16 +146,15 @@ pub(crate) async fn gather(
     inner: &Arc<Inner>,
     caller: &Caller,
     subject: &Subject,
-    tools: &[String],
+    (snapshot, tools): (&ToolSnapshot, &[String]),
 ) -> Result<Gathered> {
     let mut gathered = match subject.chat {
         Some(chat) => in_conversation(inner, caller, subject, chat).await?,
         None => in_plan(inner, caller.scope, subject).await?,
     };
     if !tools.is_empty() {
-        let registry = inner.catalog.registry();
-        gathered.sections.extend(inner.tool_sections.of(registry, tools).iter().cloned());
-        gathered.sections.extend(workspace(registry, subject, tools));
+        gathered.sections.extend(inner.tool_sections.of(snapshot, tools).iter().cloned());
+        gathered.sections.extend(workspace(snapshot, subject, tools));
     }
     Ok(gathered)
 }
@@ -248,9 +247,9 @@ fn about_server(subject: &Subject) -> Vec<Section> {
 
 /// Where the files are that its tools may be given. It names what an operator has written and no file: whoever sent one
 /// chose its name.
-fn workspace(registry: &Registry, subject: &Subject, tools: &[String]) -> Option<Section> {
+fn workspace(snapshot: &ToolSnapshot, subject: &Subject, tools: &[String]) -> Option<Section> {
     let mut lines = Vec::new();
-    if let Some(folders) = subject.latitude.folders.as_ref().filter(|_| work_on_files(registry, tools)) {
+    if let Some(folders) = subject.latitude.folders.as_ref().filter(|_| work_on_files(snapshot, tools)) {
         lines.push(match folders.as_slice() {
             [] => "There is no folder in which your tools may work.".to_owned(),
             folders => format!("Folders in which your tools may work: {}.", folders.join(", ")),

@@ -1,11 +1,11 @@
 //! Three functions instead of many: find a tool, have it explained, use it. What is used is judged as the tool itself.
 
 use kybern_core::model::FunctionSpec;
-use kybern_core::pack::Registry;
 use kybern_core::tool::ToolSpec;
 use serde_json::{Map, Value, json};
 
 use super::functions::{function_name, help, tool_of};
+use crate::tools::ToolSnapshot;
 
 /// From how many tools on they are found and used through the three functions: their schemas together would be longer
 /// than most conversations.
@@ -62,7 +62,7 @@ pub(super) fn functions() -> Vec<FunctionSpec> {
 
 /// What a call means; `None` when it is none of the three.
 pub(super) fn meant(
-    registry: &Registry,
+    snapshot: &ToolSnapshot,
     offered: &[String],
     function: &str,
     args: &Map<String, Value>,
@@ -71,13 +71,13 @@ pub(super) fn meant(
     let told = |text: String| Meta::Told { text, is_error: false };
     let named = || {
         let key = tool_of(offered, text("tool"));
-        key.and_then(|key| registry.find_tool(key)).map(|tool| tool.spec()).ok_or_else(|| Meta::Told {
+        key.and_then(|key| snapshot.find(key)).map(|tool| tool.spec()).ok_or_else(|| Meta::Told {
             text: format!("there is no tool {:?}: look for one with {FIND}", text("tool")),
             is_error: true,
         })
     };
     Some(match function {
-        FIND => told(found(registry, offered, text("query"))),
+        FIND => told(found(snapshot, offered, text("query"))),
         EXPLAIN => match named() {
             Ok(spec) => told(format!("{}\n{}", spec.description, help(spec))),
             Err(unknown) => unknown,
@@ -91,7 +91,7 @@ pub(super) fn meant(
 }
 
 /// The tools in whose names and descriptions all words stand, those with most of them in the name first.
-fn found(registry: &Registry, offered: &[String], query: &str) -> String {
+fn found(snapshot: &ToolSnapshot, offered: &[String], query: &str) -> String {
     let words: Vec<String> = query.split_whitespace().map(str::to_lowercase).collect();
     let all = words.is_empty() || words == ["all"];
     let hits = |spec: &ToolSpec| {
@@ -99,7 +99,7 @@ fn found(registry: &Registry, offered: &[String], query: &str) -> String {
         let everywhere = all || words.iter().all(|word| name.contains(word) || text.contains(word));
         everywhere.then(|| words.iter().filter(|word| name.contains(word.as_str())).count())
     };
-    let specs = offered.iter().filter_map(|key| registry.find_tool(key)).map(|tool| tool.spec());
+    let specs = offered.iter().filter_map(|key| snapshot.find(key)).map(|tool| tool.spec());
     let mut found: Vec<(usize, &ToolSpec)> = specs.filter_map(|spec| hits(spec).map(|hits| (hits, spec))).collect();
     found.sort_by(|(a, one), (b, two)| b.cmp(a).then_with(|| one.key.cmp(&two.key)));
     if found.is_empty() {
@@ -116,13 +116,15 @@ fn found(registry: &Registry, offered: &[String], query: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use kybern_core::pack::Registry;
+
     use super::*;
 
-    fn registry() -> (Registry, Vec<String>) {
+    fn registry() -> (ToolSnapshot, Vec<String>) {
         let mut registry = Registry::default();
         crate::tools::builtin::register(&mut registry).unwrap();
         let keys = registry.tools().map(|tool| tool.spec().key.clone()).collect();
-        (registry, keys)
+        (ToolSnapshot::of_bundled(registry.into()), keys)
     }
 
     fn told(function: &str, args: Value) -> (String, bool) {
@@ -141,7 +143,7 @@ mod tests {
         let (registry, keys) = registry();
         assert!(told(FIND, json!({"query": "all"})).0.starts_with(&format!("{} found", keys.len())));
         let (text, is_error) = told(EXPLAIN, json!({"tool": "core.put_record"}));
-        assert!(!is_error && text.contains("\"kind\"") && registry.find_tool("core.put_record").is_some());
+        assert!(!is_error && text.contains("\"kind\"") && registry.find("core.put_record").is_some());
         assert!(told(EXPLAIN, json!({"tool": "ghost"})).1);
     }
 

@@ -1,7 +1,7 @@
 //! What an agent is told of its own tools: which it has, how they are found where they are many, whether it can set up
 //! automation, and what it can do with them.
 //!
-//! All of it follows from the registry, which says what a tool is whatever the tool's server claims. It depends on
+//! All of it follows from the snapshot, which says what a tool is whatever the tool's server claims. It depends on
 //! nothing but the tools, so it is written once for each set of them, and a model that has seen it before finds it at
 //! the same place. An agent without tools is told nothing.
 
@@ -9,13 +9,13 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use kybern_core::context::{Section, SectionKind};
-use kybern_core::pack::Registry;
 use kybern_core::policy::ToolCategory;
 use kybern_core::tool::{Risk, ToolSpec};
 
 use super::functions::are_many;
 use super::gather::section;
 use crate::models::prompt::{AUTOMATION, TOOLS_MANY};
+use crate::tools::ToolSnapshot;
 
 /// Sets of tools whose sections are kept in memory.
 const KEPT: usize = 1_024;
@@ -30,33 +30,36 @@ const ABILITIES: [(Risk, &str); 4] = [
     (Risk::R3, "run code, move money or administer"),
 ];
 
-/// What agents are told of their tools, by the tools' keys.
+/// What agents are told of their tools, by the hashes of the tools' definitions: two tenants may have different tools
+/// with the same key.
 #[derive(Default)]
 pub(crate) struct ToolSections {
-    known: Mutex<HashMap<Vec<String>, Arc<Vec<Section>>>>,
+    known: Mutex<HashMap<Vec<Arc<str>>, Arc<Vec<Section>>>>,
 }
 
 impl ToolSections {
     /// What an agent with these tools is told of them.
-    pub(super) fn of(&self, registry: &Registry, tools: &[String]) -> Arc<Vec<Section>> {
+    pub(super) fn of(&self, snapshot: &ToolSnapshot, tools: &[String]) -> Arc<Vec<Section>> {
         if tools.is_empty() {
             return Arc::default();
         }
+        let definitions = tools.iter().filter_map(|key| snapshot.find(key));
+        let hashes: Vec<Arc<str>> = definitions.map(|tool| Arc::clone(tool.hash())).collect();
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(sections) = known.get(tools) {
+        if let Some(sections) = known.get(&hashes) {
             return Arc::clone(sections);
         }
-        let made = Arc::new(written(registry, tools));
+        let made = Arc::new(written(snapshot, tools));
         if known.len() >= KEPT {
             known.clear();
         }
-        known.insert(tools.to_vec(), Arc::clone(&made));
+        known.insert(hashes, Arc::clone(&made));
         made
     }
 }
 
 /// Whether one of these tools works on files.
-pub(super) fn work_on_files(registry: &Registry, tools: &[String]) -> bool {
+pub(super) fn work_on_files(snapshot: &ToolSnapshot, tools: &[String]) -> bool {
     let on_files = |spec: &ToolSpec| match spec.category {
         ToolCategory::FileRead | ToolCategory::FileWrite | ToolCategory::FileDelete => true,
         ToolCategory::CodeExecute
@@ -66,15 +69,15 @@ pub(super) fn work_on_files(registry: &Registry, tools: &[String]) -> bool {
         | ToolCategory::Memory
         | ToolCategory::Custom => false,
     };
-    specs(registry, tools).any(on_files)
+    specs(snapshot, tools).any(on_files)
 }
 
-fn specs<'a>(registry: &'a Registry, tools: &'a [String]) -> impl Iterator<Item = &'a ToolSpec> {
-    tools.iter().filter_map(|key| registry.find_tool(key)).map(|tool| tool.spec())
+fn specs<'a>(snapshot: &'a ToolSnapshot, tools: &'a [String]) -> impl Iterator<Item = &'a ToolSpec> {
+    tools.iter().filter_map(|key| snapshot.find(key)).map(|tool| tool.spec())
 }
 
-fn written(registry: &Registry, tools: &[String]) -> Vec<Section> {
-    let specs: Vec<(&ToolSpec, String)> = specs(registry, tools).map(|spec| (spec, group_of(registry, spec))).collect();
+fn written(snapshot: &ToolSnapshot, tools: &[String]) -> Vec<Section> {
+    let specs: Vec<(&ToolSpec, String)> = specs(snapshot, tools).map(|spec| (spec, group_of(snapshot, spec))).collect();
     if specs.is_empty() {
         return Vec::new();
     }
@@ -84,7 +87,7 @@ fn written(registry: &Registry, tools: &[String]) -> Vec<Section> {
     }
     let counted = groups.into_iter().map(|(group, count)| format!("{group} ({count})"));
     let mut text = format!("Your tools, by what they are for: {}.", listed(counted.collect()));
-    if are_many(registry, tools) {
+    if are_many(snapshot, tools) {
         text.push_str("\n\n");
         text.push_str(TOOLS_MANY.text.trim());
     }
@@ -107,10 +110,8 @@ fn written(registry: &Registry, tools: &[String]) -> Vec<Section> {
 }
 
 /// The first group by name that has the tool; where none has it, what stands before the dot of its key.
-fn group_of(registry: &Registry, spec: &ToolSpec) -> String {
-    let is_named = |name: &String| *name == spec.key || spec.aliases.contains(name);
-    let group = registry.tool_groups().find(|(_, tools)| tools.iter().any(is_named));
-    group.map_or_else(|| spec.domain.clone(), |(group, _)| group.to_owned())
+fn group_of(snapshot: &ToolSnapshot, spec: &ToolSpec) -> String {
+    snapshot.group_of(spec).map_or_else(|| spec.domain.clone(), str::to_owned)
 }
 
 fn listed(names: Vec<String>) -> String {
@@ -127,16 +128,18 @@ mod tests {
     use kybern_core::task::EffectClass;
     use kybern_testkit::tools::ScriptedTool;
 
+    use kybern_core::pack::Registry;
+
     use super::*;
 
-    fn registry(tools: &[(&str, Risk)]) -> (Registry, Vec<String>) {
+    fn registry(tools: &[(&str, Risk)]) -> (ToolSnapshot, Vec<String>) {
         let mut registry = Registry::default();
         for (key, risk) in tools {
             let tool = ScriptedTool::noop(key, EffectClass::Read).with_spec(|spec| spec.risk = *risk);
             registry.tool(Arc::new(tool)).unwrap();
         }
         registry.tool_group("records", ["core.get".to_owned(), "core.put".to_owned(), "core.later".to_owned()]);
-        (registry, tools.iter().map(|(key, _)| (*key).to_owned()).collect())
+        (ToolSnapshot::of_bundled(registry.into()), tools.iter().map(|(key, _)| (*key).to_owned()).collect())
     }
 
     fn told(tools: &[(&str, Risk)]) -> Vec<(SectionKind, String)> {

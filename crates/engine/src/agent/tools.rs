@@ -3,9 +3,8 @@
 use std::collections::BTreeSet;
 
 use kybern_core::agent::{Agent, AgentDraft};
-use kybern_core::pack::Registry;
 
-use crate::Engine;
+use crate::tools::ToolSnapshot;
 
 /// The tools of an agent.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -16,22 +15,20 @@ pub struct AgentTools {
     pub missing: Vec<String>,
 }
 
-impl Engine {
-    /// The tools of an agent. Whether the tenant and the user allow them is judged with each call.
+impl AgentTools {
+    /// The tools of an agent among those that its tenant can call. Whether the tenant and the user allow them is judged
+    /// with each call.
     #[must_use]
-    pub fn agent_tools(&self, agent: &Agent) -> AgentTools {
-        named(self.registry(), &agent.draft)
+    pub fn of(agent: &Agent, tools: &ToolSnapshot) -> Self {
+        named(tools, &agent.draft)
     }
 }
 
-pub(crate) fn named(registry: &Registry, draft: &AgentDraft) -> AgentTools {
-    let of_group = |group: &String| {
-        let found = registry.tool_groups().find(|(name, _)| *name == group.as_str());
-        found.map_or(&[][..], |(_, tools)| tools)
-    };
+pub(crate) fn named(snapshot: &ToolSnapshot, draft: &AgentDraft) -> AgentTools {
+    let of_group = |group: &String| snapshot.group(group);
     let (mut tools, mut seen) = (AgentTools::default(), BTreeSet::new());
     for name in draft.tools.iter().chain(draft.tool_groups.iter().flat_map(of_group)) {
-        match registry.find_tool(name) {
+        match snapshot.find(name) {
             Some(tool) => {
                 let key = &tool.spec().key;
                 if seen.insert(key.clone()) {
@@ -54,6 +51,8 @@ mod tests {
 
     use kybern_testkit::tools::ScriptedTool;
 
+    use kybern_core::pack::Registry;
+
     use super::*;
 
     #[test]
@@ -70,7 +69,7 @@ mod tests {
             tool_groups: names(&["numbers", "empty", "numbers"]),
             ..AgentDraft::named("Counter", "You count.")
         };
-        let tools = named(&registry, &draft);
+        let tools = named(&ToolSnapshot::of_bundled(registry.into()), &draft);
         assert_eq!((tools.keys, tools.missing), (names(&["t.one", "t.two"]), names(&["t.soon", "t.later"])));
     }
 }

@@ -4,12 +4,12 @@ use kybern_core::agent::{Called, Replied};
 use kybern_core::context::Origin;
 use kybern_core::error::ErrorCode;
 use kybern_core::model::{ModelMessage, Part, Role, ToolAnswer};
-use kybern_core::pack::Registry;
 use kybern_core::task::{StepOutcome, StepStatus};
 use serde_json::json;
 
 use super::functions::help;
 use crate::context::fence::fenced;
+use crate::tools::ToolSnapshot;
 
 /// Characters of a result that are shown: some 4,000 tokens, as much as a sub-agent's whole prompt.
 const MAX_SHOWN: usize = 16_000;
@@ -26,7 +26,7 @@ pub(crate) struct Round<'a> {
 }
 
 /// The messages of these rounds: one for each reply, and one with all answers.
-pub(crate) fn transcript(registry: &Registry, rounds: &[Round<'_>]) -> Vec<ModelMessage> {
+pub(crate) fn transcript(snapshot: &ToolSnapshot, rounds: &[Round<'_>]) -> Vec<ModelMessage> {
     let mut messages = Vec::with_capacity(rounds.len() * 2);
     for round in rounds {
         let message = round.reply.message();
@@ -41,7 +41,7 @@ pub(crate) fn transcript(registry: &Registry, rounds: &[Round<'_>]) -> Vec<Model
             let (content, is_error) = match (&call.became, outcome) {
                 (Called::Answered { text, is_error }, _) => (text.clone(), *is_error),
                 (Called::Suggested { .. }, _) => ("noted as a suggestion".to_owned(), false),
-                (Called::Step(_), Some(outcome)) => result(registry, call.tool.as_deref(), outcome),
+                (Called::Step(_), Some(outcome)) => result(snapshot, call.tool.as_deref(), outcome),
                 (Called::Step(_), None) => ("not made: the turn was broken off".to_owned(), true),
             };
             Part::ToolAnswer(ToolAnswer { call_id: call.id.clone(), name: call.function.clone(), content, is_error })
@@ -70,12 +70,12 @@ pub(crate) fn keep_short(messages: &mut [ModelMessage]) {
 }
 
 /// What a model is told of a step's end.
-fn result(registry: &Registry, tool: Option<&str>, outcome: &StepOutcome) -> (String, bool) {
+fn result(snapshot: &ToolSnapshot, tool: Option<&str>, outcome: &StepOutcome) -> (String, bool) {
     let (text, is_error) = match (&outcome.status, &outcome.error) {
         (StepStatus::Completed, _) => (shortened(outcome.data.to_string()), false),
         (StepStatus::Failed, Some(error)) => {
             let mut told = json!({"error": {"code": error.code, "message": error.message}}).to_string();
-            let spec = tool.and_then(|tool| registry.find_tool(tool)).map(|tool| tool.spec());
+            let spec = tool.and_then(|tool| snapshot.find(tool)).map(|tool| tool.spec());
             if let (ErrorCode::Validation, Some(spec)) = (error.code, spec) {
                 told.push('\n');
                 told.push_str(&help(spec));
@@ -107,6 +107,8 @@ mod tests {
     use kybern_core::model::{FinishReason, ToolCall};
     use kybern_core::plan::StepId;
     use kybern_core::task::StepError;
+
+    use kybern_core::pack::Registry;
 
     use super::*;
 
@@ -149,7 +151,7 @@ mod tests {
         let (code, message) = (ErrorCode::Validation, "kind is missing".to_owned());
         let failed = StepOutcome::failed(StepError { code, message, retryable: false }, false);
         let outcomes = vec![Some(&done), Some(&read), None, Some(&failed)];
-        let messages = transcript(&registry, &[Round { reply: &reply, outcomes }]);
+        let messages = transcript(&ToolSnapshot::of_bundled(registry.into()), &[Round { reply: &reply, outcomes }]);
         assert_eq!(messages.iter().map(|message| message.role).collect::<Vec<_>>(), [Role::Assistant, Role::Tool]);
         assert_eq!(messages[0].parts.len(), 5, "the text and all calls");
         let answers: Vec<&ToolAnswer> = messages[1]
@@ -173,7 +175,10 @@ mod tests {
         crate::tools::builtin::register(&mut registry).unwrap();
         let reply = reply(vec![call("a", Called::Step(StepId::trusted("s")))]);
         let long = StepOutcome::completed(json!({"text": "ö".repeat(20_000)}));
-        let messages = transcript(&registry, &[Round { reply: &reply, outcomes: vec![Some(&long)] }]);
+        let messages = transcript(
+            &ToolSnapshot::of_bundled(registry.into()),
+            &[Round { reply: &reply, outcomes: vec![Some(&long)] }],
+        );
         let Part::ToolAnswer(answer) = &messages[1].parts[0] else { panic!("no answer") };
         assert!(answer.content.ends_with("[cut here: 20011 characters in all]"), "{}", answer.content.len());
     }

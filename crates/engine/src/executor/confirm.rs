@@ -1,7 +1,7 @@
 //! Asking a person whether a call may be made: because of what it can do, because the tenant says so, or because its
 //! receiver, its address or the secret that goes along comes from mail, documents or the web.
 //!
-//! The yes binds to the arguments exactly as they were shown; whoever says it may put others in their place, which are
+//! The yes binds to the arguments exactly as they were shown, and to the tool as its tenant has defined it; whoever says it may put others in their place, which are
 //! checked like any. It holds for one call and ends with its time.
 
 use kybern_core::task::WaitKind;
@@ -82,6 +82,7 @@ pub(super) fn confirmation(
         "tool": spec.key,
         "args": prepared.args,
         "argsHash": hash_args(&prepared.args),
+        "toolHash": prepared.definition.hash(),
         "untrusted": risky,
         "risk": prepared.reach.risk,
         "effect": prepared.effect,

@@ -306,9 +306,8 @@ impl Run {
 
     /// The steps whose calls are on their way, and are not recorded before they begin.
     pub(super) fn unrecorded_calls(&self) -> Vec<StepId> {
-        let registry = self.inner.catalog.registry();
         let is_recorded = |node: &Node| {
-            let tool = node.spec.tool_key().and_then(|tool| registry.find_tool(tool));
+            let tool = node.spec.tool_key().and_then(|tool| self.tools.find(tool));
             tool.is_some_and(|tool| tool.spec().effect.needs_attempt_row())
         };
         let nodes = self.walk.in_plan_order().into_iter().map(|index| self.walk.node(index));

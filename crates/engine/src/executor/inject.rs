@@ -10,8 +10,8 @@ use serde_json::Value;
 
 use super::node::Node;
 use super::walk::Walk;
-use crate::plan::catalog::Catalog;
 use crate::plan::check;
+use crate::plan::check::Parts;
 
 /// Steps that one call may propose.
 const MAX_INJECTED: usize = 50;
@@ -29,7 +29,7 @@ pub(super) fn proposal(
     node: &Node,
     walk: &Walk,
     max_steps: u32,
-    catalog: &Catalog,
+    parts: Parts<'_>,
 ) -> Result<Proposal, StepError> {
     if outcome.new_steps.is_empty() && outcome.patch.is_none() {
         return Ok(Proposal::default());
@@ -44,7 +44,7 @@ pub(super) fn proposal(
         faults.push(PlanFault::new("/newSteps", None, format!("{count} steps at once are over {MAX_INJECTED}")));
     }
     for (steps, path) in [(&injected, "/newSteps"), (&patched, "/patch/steps")] {
-        check::steps_with(steps, path, catalog, check::Values::Literal, &mut faults);
+        check::steps_with(steps, path, parts, check::Values::Literal, &mut faults);
     }
     if let Some(fault) = faults.first() {
         let message = format!("the proposed steps are refused ({} faults), first: {fault}", faults.len());

@@ -60,6 +60,8 @@ pub struct Approved {
     pub values: Map<String, Value>,
     /// The names of those that came from untrusted sources when the person was asked.
     pub tainted: Vec<String>,
+    /// The hash of the definition that was shown; `None` where none was.
+    pub tool_hash: Option<String>,
     /// Until when the yes holds for a call that has not begun.
     pub until: Option<Timestamp>,
 }

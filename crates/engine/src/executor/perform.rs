@@ -114,6 +114,7 @@ pub(super) async fn perform(inner: Arc<Inner>, lease: Lease, call: Box<Call>) ->
             args_hash: if call.is_suspect { String::new() } else { prepared.args_hash() },
             at: began,
             rendered: if call.is_suspect { None } else { call.rendered.clone() },
+            tool_hash: prepared.definition.source().map(|_| Arc::clone(prepared.definition.hash())),
         };
         match until_available(|| inner.store.begin_attempt(&lease, &attempt)).await {
             Ok(committed) if committed.cancel_requested && !call.is_suspect => {

@@ -44,7 +44,7 @@ use crate::secret::TenantSecrets;
 use crate::tools::documents::TaskDocuments;
 use crate::tools::grant::is_by_hand;
 use crate::tools::read_once::ReadOnce;
-use crate::tools::{Grant, Origin, Prepared, Refusal};
+use crate::tools::{Grant, Origin, Prepared, Refusal, ToolSnapshot};
 
 /// Journal rows that are read at once.
 const JOURNAL_PAGE: u32 = 1_000;
@@ -97,6 +97,8 @@ pub(crate) struct Run {
     claimed_at: Timestamp,
     /// By what right its tools are called.
     grant: Grant,
+    /// What its steps can call, as it was when the last of them began.
+    pub(super) tools: Arc<ToolSnapshot>,
     /// The tenant's agents.
     agents: Arc<Vec<Agent>>,
     /// What was gathered for each turn, by its agent's node.
@@ -203,6 +205,7 @@ impl Run {
             recovered_from: recovered_from.map(|worker| worker.as_str().to_owned()),
             claimed_at,
             grant: Grant::plan(),
+            tools: Arc::clone(inner.catalogue.bundled()),
             agents,
             gathered: std::sync::Mutex::default(),
             live: turn.map(|_| inner.lives.of(task.id)),
@@ -218,12 +221,13 @@ impl Run {
         self.inner.time.now().max(self.claimed_at)
     }
 
-    /// Looks at what holds now for whoever the task works for: it is looked at again before steps begin, because it may
-    /// have been taken away since.
+    /// Looks at what holds now for whoever the task works for, and at what can be called: both are looked at again before
+    /// steps begin, because they may have changed since.
     ///
     /// # Errors
     /// When the store fails.
     pub(super) async fn look_at_rules(&mut self) -> Result<(), Stop> {
+        self.tools = self.inner.catalogue.of(self.lease.scope()).await;
         let grant = Grant::of_task(self.inner.store.as_ref(), self.lease.scope(), &self.task).await;
         self.grant = match grant {
             Err(error) if error.is_unavailable() => {
@@ -257,7 +261,7 @@ impl Run {
             }
             None => &self.grant,
         };
-        let mut prepared = self.inner.tools.prepare(tool, args, grant)?;
+        let mut prepared = self.inner.tools.prepare(&self.tools, tool, args, grant)?;
         let is_first = node.attempts == 0 && node.generation == 0 && self.task.forked_from.is_none();
         if is_by_hand(&self.task) && is_first {
             // Its place was taken when the call came in: whoever makes it learns at once that there is none. Another
@@ -385,7 +389,7 @@ impl Run {
             _ => None,
         });
         let Some(agent) = asked.filter(|_| self.turn.is_some()) else { return Ok(false) };
-        let tools = crate::agent::tools::named(self.inner.catalog.registry(), &agent.draft).keys;
+        let tools = crate::agent::tools::named(&self.tools, &agent.draft).keys;
         let needs = Abilities { images: true, functions: !tools.is_empty(), ..Abilities::default() };
         let route = Route::parse(&crate::agent::route_name(&agent.draft));
         self.inner.models.can(self.lease.scope(), &route, needs).await

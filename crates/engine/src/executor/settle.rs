@@ -370,7 +370,7 @@ impl Run {
         let (mut effects, audit) = super::asking::questions(self, &rows, &change, effects, audit);
         if let (TaskChange::End(ending), Some(turn)) = (&change, self.turn()) {
             let used = self.task.usage.plus(usage);
-            let said = super::turn::said(&self.walk, self.inner.catalog.registry());
+            let said = super::turn::said(&self.walk, &self.tools);
             let answer = crate::chat::answer(&self.walk, (turn, self.task.id), (ending.status, used), said, now);
             effects.push(Effect::Answer(Box::new(answer)));
             if self.has_documents {

@@ -135,6 +135,7 @@ impl Surroundings {
             task: Arc::clone(&self.names().task),
             tenant: Arc::clone(&self.names().tenant),
             user: Arc::clone(&self.user),
+            args: None,
             round: index
                 .and_then(|index| walk.node(index).round.clone())
                 .map(|round| (Arc::new(round.item.clone()), round.index)),

@@ -240,7 +240,7 @@ fn unkept(run: &Run, entry: &JournalEntry) -> Option<StepError> {
 /// Whether a node's failure stops the task: the step says so, else the tool, else yes.
 pub(super) fn stops(run: &Run, node: &Node) -> bool {
     let tool = || {
-        let tool = run.inner.catalog.registry().find_tool(node.spec.tool_key()?)?;
+        let tool = run.tools.find(node.spec.tool_key()?)?;
         Some(tool.spec().stop_on_failure)
     };
     node.spec.stop_on_failure.or_else(tool).unwrap_or(true)

@@ -1,5 +1,7 @@
 //! Tool steps: what is checked before the call, and what its end becomes.
 
+use std::sync::Arc;
+
 use kybern_core::actor::Principal;
 use kybern_core::audit::AuditEvent;
 use kybern_core::error::ErrorCode;
@@ -19,6 +21,7 @@ use super::step::{
 use super::taint::anything_is_tainted;
 use super::walk_apply::RAN;
 use super::{arguments, confirm, inject, step_kinds};
+use crate::plan::check::Parts;
 use crate::tools::{OnlyHosts, Refusal};
 
 /// How long a step is left to other workers when this one does not have its tool or plan, and how often: five minutes in all,
@@ -50,11 +53,13 @@ pub(super) fn begin(run: &Run, index: usize, tool: &str, written: &Map<String, V
     let prepared = match run.prepare(node, tool, std::mem::take(&mut args.values)) {
         Ok(prepared) => prepared,
         Err(refusal) => {
-            let is_missing = matches!(refusal, Refusal::Unknown(_));
-            let left = is_missing.then(|| put_off(node, "tool", tool, now)).flatten();
-            return Begun::Rows(left.unwrap_or_else(|| refused(run, index, tool, &refusal, !args.tainted.is_empty())));
+            return Begun::Rows(not_made(run, index, tool, &refusal, !args.tainted.is_empty(), now));
         }
     };
+    // A yes is one to the tool as it was then.
+    let is_changed = |known: &str| prepared.definition.source().is_some() && **prepared.definition.hash() != *known;
+    let shown = node.answer.approved_args.as_ref().and_then(|yes| yes.tool_hash.as_deref());
+    let is_approved = is_approved && !shown.is_some_and(is_changed);
     if is_approved && run.has_lost_its_user() {
         let message = "not made: the user for whom the task works has no role any more";
         let mut draft = fail(run, index, failure(ErrorCode::PermissionDenied, message.to_owned()), false);
@@ -81,6 +86,10 @@ pub(super) fn begin(run: &Run, index: usize, tool: &str, written: &Map<String, V
         may_have_happened = true;
         if open.effect == EffectClass::Unkeyed {
             return Begun::Rows(ambiguous(run, index, DIED, now));
+        }
+        if open.tool_hash.as_deref().is_some_and(is_changed) {
+            let message = format!("{DIED}, and the tool has been changed since");
+            return Begun::Rows(ambiguous(run, index, &message, now));
         }
     }
     let own = node.spec.timeout.unwrap_or(prepared.spec().timeout);
@@ -118,6 +127,40 @@ pub(super) fn begin(run: &Run, index: usize, tool: &str, written: &Map<String, V
         args_hash,
         target: Target::Tool(Box::new(prepared)),
     }))
+}
+
+/// What becomes of a step whose call may not be made. That a tool of the tenant's own is gone, or takes other arguments
+/// than the plan gives it, is nothing that the task has done: a person puts it right, and the step begins again. A model is
+/// told, and does better.
+fn not_made(run: &Run, index: usize, tool: &str, refusal: &Refusal, tainted: bool, now: Timestamp) -> Draft {
+    let node = run.walk.node(index);
+    let found = run.tools.find(tool);
+    let domain = tool.split_once('.').map_or(tool, |(domain, _)| domain);
+    let (is_missing, is_own) = match (refusal, found) {
+        (Refusal::Unknown(_), _) => (true, !run.tools.is_bundled_domain(domain)),
+        (Refusal::Arguments(_), Some(found)) => (false, found.source().is_some()),
+        _ => (false, false),
+    };
+    // Another worker may have a bundled tool, and a source that cannot be asked now may offer it.
+    if is_missing
+        && (!is_own || run.tools.is_partial())
+        && let Some(left) = put_off(node, "tool", tool, now)
+    {
+        return left;
+    }
+    if !is_own || node.turn.is_some() || crate::tools::grant::is_by_hand(&run.task) {
+        return refused(run, index, tool, refusal, tainted);
+    }
+    let reason = if is_missing {
+        format!("the tool {tool} is not there any more, or not active")
+    } else {
+        format!("the tool {tool} does not take what this step gives it: {refusal}")
+    };
+    let mut wait = wait_of(&node.id, WaitKind::Review, reason, now);
+    wait.title = Some(format!("Put {tool} right, then answer: the step begins again. Or cancel the task."));
+    wait.schema = json!({"type": "object"});
+    wait.details = json!({"tool": tool, "toolHash": found.map(|found| found.hash())});
+    Draft::row(wait_row(node, wait))
 }
 
 /// A step whose call may not be made. That somebody wanted what they may not is in the audit. The refusal may quote an
@@ -257,6 +300,13 @@ fn effect_of(call: &Call) -> Option<EffectClass> {
     }
 }
 
+fn tool_hash_of(call: &Call) -> Option<Arc<str>> {
+    match &call.target {
+        Target::Tool(prepared) => Some(Arc::clone(prepared.definition.hash())),
+        Target::Handler(..) | Target::Question(_) => None,
+    }
+}
+
 fn succeeded(run: &Run, call: &Call, outcome: ToolOutcome, now: Timestamp) -> Draft {
     let node = run.walk.node(call.index);
     if let Some(review) = outcome.review {
@@ -276,13 +326,15 @@ fn succeeded(run: &Run, call: &Call, outcome: ToolOutcome, now: Timestamp) -> Dr
         Target::Handler(..) | Target::Question(_) => (true, false),
     };
     let tainted = untrusted || (!trusted && (call.tainted || outcome.tainted));
-    let proposal = match inject::proposal(&outcome, node, &run.walk, run.task.max_steps, &run.inner.catalog) {
+    let parts = Parts { catalog: &run.inner.catalog, tools: &run.tools, agents: None };
+    let proposal = match inject::proposal(&outcome, node, &run.walk, run.task.max_steps, parts) {
         Ok(proposal) => proposal,
         Err(error) => return Draft::row(failed_row(run, node, call.attempt, error, tainted)),
     };
     let mut finished = StepOutcome::completed(Value::Object(outcome.data));
     finished.tainted = tainted;
     finished.effect = effect_of(call);
+    finished.tool_hash = tool_hash_of(call);
     finished.sent = u32::try_from(outcome.outbox.len()).unwrap_or(u32::MAX);
     finished.possible_duplicate = call.possible_duplicate;
     finished.injected = proposal.injected;
@@ -351,6 +403,7 @@ fn failed(run: &Run, call: &Call, error: ToolFailure, now: Timestamp) -> Draft {
             outcome.metadata.insert("sawRow".to_owned(), json!(call.saw));
         }
         outcome.effect = Some(effect);
+        outcome.tool_hash = tool_hash_of(call);
         outcome.possible_duplicate = call.possible_duplicate;
     }
     Draft::row(row)

@@ -8,7 +8,6 @@ use kybern_core::agent::{AgentDraft, AskedCall, Called, Move, TurnFinish, TurnLi
 use kybern_core::chat::{Attached, TURN_STEP, TurnRef};
 use kybern_core::error::{Error, ErrorCode, Result};
 use kybern_core::model::ModelMessage;
-use kybern_core::pack::Registry;
 use kybern_core::plan::{StepId, StepKind};
 use kybern_core::task::{JournalEntry, Opening, StepError, StepOutcome, StepStatus};
 use kybern_core::time::{Millis, Timestamp};
@@ -26,6 +25,7 @@ use super::turn_reply::{Answer, replied_with};
 use super::turn_rounds::{Rounds, rounds};
 use super::walk::Walk;
 use crate::agent::{Came, Files, Gathered, MAX_SUGGESTIONS, Question, SUGGEST_MEMORY, Subject, keep_short, transcript};
+use crate::tools::ToolSnapshot;
 
 /// In the metadata of a question that was not asked: how the turn ended instead.
 const FINISH: &str = "finish";
@@ -71,7 +71,7 @@ pub(super) fn begin(run: &Run, index: usize, agent: &str, written: &Value) -> Be
 
 /// The tools of an agent in this task. Where there is no user, there is nobody to remember anything of.
 fn tools_of(run: &Run, draft: &AgentDraft) -> Vec<String> {
-    let mut tools = crate::agent::tools::named(run.inner.catalog.registry(), draft).keys;
+    let mut tools = crate::agent::tools::named(&run.tools, draft).keys;
     tools.retain(|tool| tool != SUGGEST_MEMORY || run.task.user.is_some());
     tools
 }
@@ -101,7 +101,6 @@ fn question(run: &Run, index: usize, now: Timestamp) -> Result<Begun> {
         Move::End(finish) => return Ok(Begun::Rows(unasked(node, finish))),
         Move::Call { .. } => return Err(Error::new(ErrorCode::Internal, "a turn calls what it has not asked for")),
     };
-    let registry = run.inner.catalog.registry();
     let question = Question {
         scope: run.lease.scope(),
         user: run.task.user,
@@ -109,7 +108,8 @@ fn question(run: &Run, index: usize, now: Timestamp) -> Result<Begun> {
         tree: run.task.parent.is_none().then(|| (run.task.id, run.own_limits())),
         start: known.start.clone(),
         asked,
-        said: transcript(registry, &known.with_calls()),
+        said: transcript(&run.tools, &known.with_calls()),
+        tools: Arc::clone(&run.tools),
         subject: subject(run, agent, known.start, now)?,
         gathered: run.gathered(agent),
         behind: run.told_until(),
@@ -311,10 +311,10 @@ pub(super) fn done(run: &Run, index: usize) -> Draft {
 
 /// What the turn of a conversation said on the way to its answer: replies with calls, and their results, as far as it is
 /// kept for later turns.
-pub(super) fn said(walk: &Walk, registry: &Registry) -> Vec<ModelMessage> {
+pub(super) fn said(walk: &Walk, tools: &ToolSnapshot) -> Vec<ModelMessage> {
     let Some(index) = walk.find(&StepId::trusted(TURN_STEP)) else { return Vec::new() };
     let Some(known) = rounds(walk, index) else { return Vec::new() };
-    let mut said = transcript(registry, &known.with_calls());
+    let mut said = transcript(tools, &known.with_calls());
     keep_short(&mut said);
     said
 }

@@ -11,7 +11,7 @@ use kybern_core::time::Millis;
 
 use super::node::Node;
 use super::run::Run;
-use super::step::{Call, Draft, RowDraft};
+use super::step::{Call, Draft, RowDraft, Target};
 use super::turn_rounds::rounds;
 use crate::agent::interpret;
 
@@ -66,8 +66,12 @@ pub(super) fn replied_with(run: &Run, call: &Call, mut replied: Replied, answer:
         Fate::Unmade(finish) => Some(finish),
         Fate::Made => None,
     };
-    let doors = (run.inner.catalog.registry(), &run.inner.tools);
-    let interpreted = interpret(doors, known.start, turn, &node.id, &replied.parts, (with_answer(left), over));
+    // What it was asked with, also when something else can be called by now.
+    let tools = match &call.target {
+        Target::Question(question) => &question.tools,
+        Target::Tool(_) | Target::Handler(..) => &run.tools,
+    };
+    let interpreted = interpret(tools, known.start, turn, &node.id, &replied.parts, (with_answer(left), over));
     replied.calls = interpreted.calls;
     let mut draft = answered(node, call, replied, answer);
     if let Some(JournalEntry::Finished(outcome)) = draft.rows.first_mut().map(|row| &mut row.entry) {

@@ -252,7 +252,8 @@ impl Walk {
                 let mut args = if replaces { Map::new() } else { shown() };
                 args.extend(corrections.clone());
                 let (tainted, until) = (wait.tainted_args.clone(), wait.until);
-                node.answer.approved_args = Some(Approved { values: args, tainted, until });
+                let tool_hash = wait.details.get("toolHash").and_then(Value::as_str).map(str::to_owned);
+                node.answer.approved_args = Some(Approved { values: args, tainted, tool_hash, until });
             }
             WaitKind::Ambiguous if resolution == Some(Resolution::Retry) => {
                 // It is another call, and whoever answers is one person: a yes to the first is no yes to it.

@@ -12,6 +12,7 @@ use kybern_core::tenant::TenantScope;
 use serde_json::json;
 
 use crate::Engine;
+use crate::tools::ToolSnapshot;
 use crate::tools::{Grant, Origin};
 
 /// What holds for a user.
@@ -52,12 +53,12 @@ impl Engine {
 
     /// Puts keys in place of other names of tools: rules are held against the tool that is really called. A name of no
     /// tool is a fault, because a rule about it would hold for nothing.
-    fn keys_in(&self, path: &str, list: &mut BTreeSet<String>) -> Vec<Detail> {
+    fn keys_in(tools: &ToolSnapshot, path: &str, list: &mut BTreeSet<String>) -> Vec<Detail> {
         let mut faults = Vec::new();
         let names = std::mem::take(list);
         for (n, name) in names.into_iter().enumerate() {
-            match self.tool_spec(&name) {
-                Some(spec) => drop(list.insert(spec.key)),
+            match tools.find(&name) {
+                Some(tool) => drop(list.insert(tool.spec().key.clone())),
                 None => faults.push(Detail::new(format!("/{path}/{n}"), format!("there is no tool {name:?}"))),
             }
         }
@@ -74,9 +75,10 @@ impl Engine {
         let mut policy = policy;
         let mut faults = policy.as_ref().map(ToolPolicy::faults).unwrap_or_default();
         if let Some(policy) = &mut policy {
+            let tools = self.tools_now(actor.scope()).await;
             for (path, list) in [("allowedTools", &mut policy.allowed_tools), ("deniedTools", &mut policy.denied_tools)]
             {
-                faults.extend(self.keys_in(path, list));
+                faults.extend(Self::keys_in(&tools, path, list));
             }
         }
         if !faults.is_empty() {

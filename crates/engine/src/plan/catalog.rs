@@ -11,6 +11,7 @@ use kybern_core::ports::StepHandler;
 
 use super::check;
 use super::intents::KnownIntents;
+use crate::tools::ToolSnapshot;
 use crate::tools::taught::TaughtExtractors;
 
 /// Tools, workflows, handlers and bundled plans.
@@ -50,10 +51,11 @@ impl Catalog {
 
     /// Every fault of every bundled plan, with the plan's key in front of its path.
     #[must_use]
-    pub fn bundled_faults(&self) -> Vec<PlanFault> {
+    pub fn bundled_faults(&self, tools: &ToolSnapshot) -> Vec<PlanFault> {
         let fault_of = |plan: &Arc<Plan>| {
             let key = plan.key.clone();
-            check::plan(&plan.steps, plan.output.as_deref(), self, None)
+            let parts = check::Parts { catalog: self, tools, agents: None };
+            check::plan(&plan.steps, plan.output.as_deref(), parts)
                 .into_iter()
                 .map(move |fault| PlanFault { path: format!("{key}{}", fault.path), ..fault })
                 .collect::<Vec<_>>()
@@ -61,9 +63,10 @@ impl Catalog {
         self.registry.plans().flat_map(fault_of).collect()
     }
 
-    /// Checks a stored plan of a tenant that has these agents, and puts it into, or takes it out of, quarantine.
-    pub fn judge(&self, tenant: TenantId, plan: &Plan, agents: &[Agent]) -> Vec<PlanFault> {
-        let faults = check::plan(&plan.steps, plan.output.as_deref(), self, Some(agents));
+    /// Checks a stored plan of a tenant that has these tools and agents, and puts it into, or takes it out of, quarantine.
+    pub fn judge(&self, tenant: TenantId, plan: &Plan, tools: &ToolSnapshot, agents: &[Agent]) -> Vec<PlanFault> {
+        let parts = check::Parts { catalog: self, tools, agents: Some(agents) };
+        let faults = check::plan(&plan.steps, plan.output.as_deref(), parts);
         let key = (tenant, plan.key.clone(), plan.version);
         let mut quarantined = self.quarantined.write().unwrap_or_else(PoisonError::into_inner);
         if faults.is_empty() {
@@ -105,30 +108,43 @@ impl Catalog {
 /// Tenants whose plans are kept in memory.
 const KEPT: usize = 1_024;
 
-/// A stored list, and what was made of it.
-type Judged = (Arc<Vec<Plan>>, Arc<Vec<Plan>>);
+/// What plans were judged by: the stored list, the tools and the agents of their tenant, each compared by pointer.
+#[derive(Clone)]
+pub(crate) struct JudgedBy {
+    pub(crate) stored: Arc<Vec<Plan>>,
+    pub(crate) tools: Arc<ToolSnapshot>,
+    pub(crate) agents: Arc<Vec<Agent>>,
+}
 
-/// The plans of tenants as they were judged, each with the stored list that it was made of.
+impl JudgedBy {
+    fn is(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.stored, &other.stored)
+            && Arc::ptr_eq(&self.tools, &other.tools)
+            && Arc::ptr_eq(&self.agents, &other.agents)
+    }
+}
+
+/// The plans of tenants as they were judged, each with what they were judged by.
 #[derive(Default)]
 pub(crate) struct JudgedPlans {
-    plans: Mutex<HashMap<TenantId, Judged>>,
+    plans: Mutex<HashMap<TenantId, (JudgedBy, Arc<Vec<Plan>>)>>,
 }
 
 impl JudgedPlans {
-    /// What was made of exactly this list.
-    pub(crate) fn get(&self, tenant: TenantId, stored: &Arc<Vec<Plan>>) -> Option<Arc<Vec<Plan>>> {
+    /// The plans as they were judged by exactly this.
+    pub(crate) fn get(&self, tenant: TenantId, by: &JudgedBy) -> Option<Arc<Vec<Plan>>> {
         let plans = self.plans.lock().unwrap_or_else(PoisonError::into_inner);
-        plans.get(&tenant).filter(|(of, _)| Arc::ptr_eq(of, stored)).map(|(_, judged)| Arc::clone(judged))
+        plans.get(&tenant).filter(|(was, _)| was.is(by)).map(|(_, judged)| Arc::clone(judged))
     }
 
-    /// Keeps what was made of a list.
-    pub(crate) fn keep(&self, tenant: TenantId, stored: Arc<Vec<Plan>>, judged: Vec<Plan>) -> Arc<Vec<Plan>> {
+    /// Keeps plans as they were judged.
+    pub(crate) fn keep(&self, tenant: TenantId, by: JudgedBy, judged: Vec<Plan>) -> Arc<Vec<Plan>> {
         let judged = Arc::new(judged);
         let mut plans = self.plans.lock().unwrap_or_else(PoisonError::into_inner);
         if plans.len() >= KEPT {
             plans.clear();
         }
-        plans.insert(tenant, (stored, Arc::clone(&judged)));
+        plans.insert(tenant, (by, Arc::clone(&judged)));
         judged
     }
 }

@@ -12,6 +12,7 @@ use serde_json::{Map, Value};
 use super::catalog::Catalog;
 use crate::executor::inject::may_be_proposed;
 use crate::templates::{Path, check_text, compile, expressions_in, has_expression};
+use crate::tools::ToolSnapshot;
 
 /// What values of a plan are.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -22,12 +23,22 @@ pub enum Values {
     Literal,
 }
 
-/// Every fault of a plan beyond its form. `agents` are those of the tenant; a bundled plan has the bundled ones.
+/// What steps may be made of.
+#[derive(Clone, Copy)]
+pub struct Parts<'a> {
+    /// Workflows, handlers and what is bundled.
+    pub catalog: &'a Catalog,
+    /// What the tenant can call.
+    pub tools: &'a ToolSnapshot,
+    /// The tenant's agents; a bundled plan has the bundled ones.
+    pub agents: Option<&'a [Agent]>,
+}
+
+/// Every fault of a plan beyond its form.
 #[must_use]
-pub fn plan(steps: &[StepSpec], output: Option<&str>, catalog: &Catalog, agents: Option<&[Agent]>) -> Vec<PlanFault> {
+pub fn plan(steps: &[StepSpec], output: Option<&str>, parts: Parts<'_>) -> Vec<PlanFault> {
     let mut faults = Vec::new();
-    let mut checker =
-        Checker { catalog, agents, values: Values::Templates, known: HashSet::new(), faults: &mut faults };
+    let mut checker = Checker { parts, values: Values::Templates, known: HashSet::new(), faults: &mut faults };
     checker.steps(steps, "/steps");
     if let Some(output) = output {
         checker.text(output, "/output", None);
@@ -36,13 +47,12 @@ pub fn plan(steps: &[StepSpec], output: Option<&str>, catalog: &Catalog, agents:
 }
 
 /// Adds every fault of steps beyond their form.
-pub fn steps_with(steps: &[StepSpec], path: &str, catalog: &Catalog, values: Values, faults: &mut Vec<PlanFault>) {
-    Checker { catalog, agents: None, values, known: HashSet::new(), faults }.steps(steps, path);
+pub fn steps_with(steps: &[StepSpec], path: &str, parts: Parts<'_>, values: Values, faults: &mut Vec<PlanFault>) {
+    Checker { parts, values, known: HashSet::new(), faults }.steps(steps, path);
 }
 
 struct Checker<'a> {
-    catalog: &'a Catalog,
-    agents: Option<&'a [Agent]>,
+    parts: Parts<'a>,
     values: Values,
     /// Ids of steps that come before the one that is looked at, or that it waits for.
     known: HashSet<String>,
@@ -80,9 +90,9 @@ impl Checker<'_> {
             StepKind::Tool { tool, args } => self.tool(tool, args, path, id),
             StepKind::Agent { agent, task } => {
                 self.value(task, &format!("{path}/task"), id);
-                let is_known = match self.agents {
+                let is_known = match self.parts.agents {
                     Some(agents) => agents.iter().any(|known| known.draft.key == *agent),
-                    None => self.catalog.registry().find_agent(agent).is_some(),
+                    None => self.parts.catalog.registry().find_agent(agent).is_some(),
                 };
                 if !is_known {
                     let message = format!("agent {agent:?} is not known, see GET /api/agents");
@@ -92,7 +102,7 @@ impl Checker<'_> {
             StepKind::Question => self.fault(path, id, "a question is asked by an agent step, not by a plan"),
             StepKind::Decision { prompt: value, schema: _ } => {
                 self.value(value, &format!("{path}/prompt"), id);
-                match self.catalog.handler(kind) {
+                match self.parts.catalog.handler(kind) {
                     None => {
                         let message = format!("{} steps need a language model, and none is configured", kind.name());
                         self.fault(path, id, message);
@@ -133,7 +143,7 @@ impl Checker<'_> {
                 self.steps(steps, &format!("{path}/steps"));
             }
             StepKind::Workflow { workflow, args } => {
-                if !self.catalog.workflows.contains(workflow) {
+                if !self.parts.catalog.workflows.contains(workflow) {
                     let message = format!("workflow {workflow:?} is not configured, add [workflows.{workflow}] url");
                     self.fault(format!("{path}/workflow"), id, message);
                 }
@@ -151,8 +161,8 @@ impl Checker<'_> {
 
     fn tool(&mut self, tool: &str, args: &Map<String, Value>, path: &str, id: Option<&str>) {
         self.members(args, &format!("{path}/args"), id);
-        let Some(found) = self.catalog.registry().find_tool(tool) else {
-            let message = format!("tool {tool:?} is not registered, see `kybern tool list`");
+        let Some(found) = self.parts.tools.find(tool) else {
+            let message = format!("there is no tool {tool:?}, see `kybern tool list`");
             self.fault(format!("{path}/tool"), id, message);
             return;
         };
@@ -184,7 +194,7 @@ impl Checker<'_> {
             let is_plain = |value: &Value| self.values == Values::Literal || !has_expression(value);
             let plain = args.iter().filter(|(_, value)| is_plain(value));
             let plain = plain.map(|(name, value)| (name.clone(), value.clone())).collect();
-            for detail in found.faults(&plain) {
+            for detail in found.tool().faults(&plain) {
                 self.fault(format!("{path}/args{}", detail.path), id, detail.message);
             }
         }

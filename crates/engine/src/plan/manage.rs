@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use kybern_core::actor::Actor;
-use kybern_core::agent::Agent;
 use kybern_core::audit::AuditEvent;
 use kybern_core::error::{Error, ErrorCode, Result};
 use kybern_core::id::PlanId;
@@ -13,7 +12,8 @@ use kybern_core::ports::Page;
 use kybern_core::tenant::TenantScope;
 use serde_json::{Value, json};
 
-use super::check;
+use super::catalog::JudgedBy;
+use super::check::{self, Parts};
 use crate::Engine;
 use crate::command::once;
 
@@ -23,8 +23,9 @@ impl Engine {
     /// # Errors
     /// `UNPROCESSABLE` with every fault; `CONFLICT` when the version it names exists.
     pub async fn put_plan(&self, actor: &Actor, plan: &Value) -> Result<Plan> {
-        let agents = self.agents(actor.scope()).await?;
-        let draft = self.faultless(plan, &agents).map_err(|faults| {
+        let (tools, agents) = (self.tools_now(actor.scope()).await, self.agents(actor.scope()).await?);
+        let parts = Parts { catalog: &self.inner.catalog, tools: &tools, agents: Some(&agents) };
+        let draft = faultless(plan, parts).map_err(|faults| {
             let count = if faults.len() == 1 { "one fault".to_owned() } else { format!("{} faults", faults.len()) };
             let message = format!("the plan has {count}, nothing was stored");
             Error::new(ErrorCode::Unprocessable, message).with_details(faults.into_iter().map(Into::into).collect())
@@ -34,7 +35,7 @@ impl Engine {
         let (id, scope) = (PlanId::from_uuid(self.id_for(actor, "plan")), actor.scope());
         let find = || inner.store.find_plan(scope, id);
         let stored = once(actor, find, inner.store.put_plan(scope, id, draft, inner.clock.now(), audit)).await?;
-        inner.catalog.judge(actor.tenant(), &stored, &agents);
+        inner.catalog.judge(actor.tenant(), &stored, &tools, &agents);
         Ok(stored)
     }
 
@@ -43,14 +44,9 @@ impl Engine {
     /// # Errors
     /// When the store fails.
     pub async fn check_plan(&self, scope: TenantScope, plan: &Value) -> Result<Vec<PlanFault>> {
-        Ok(self.faultless(plan, &self.agents(scope).await?).err().unwrap_or_default())
-    }
-
-    fn faultless(&self, plan: &Value, agents: &[Agent]) -> Result<PlanDraft, Vec<PlanFault>> {
-        let (draft, mut faults) = parse::readable(plan);
-        let Some(draft) = draft else { return Err(faults) };
-        faults.extend(check::plan(&draft.steps, draft.output.as_deref(), &self.inner.catalog, Some(agents)));
-        if faults.is_empty() { Ok(draft) } else { Err(faults) }
+        let (tools, agents) = (self.tools_now(scope).await, self.agents(scope).await?);
+        let parts = Parts { catalog: &self.inner.catalog, tools: &tools, agents: Some(&agents) };
+        Ok(faultless(plan, parts).err().unwrap_or_default())
     }
 
     /// A page of the tenant's plans, every version of them, and of the bundled ones, in the order of [`PlanPlace`].
@@ -133,18 +129,21 @@ impl Engine {
     /// The tenant's own plans, those in quarantine marked. They are looked over again only when they have changed.
     pub(crate) async fn own_plans(&self, scope: TenantScope) -> Result<Arc<Vec<Plan>>> {
         let stored = self.inner.store.plans(scope).await?;
-        if let Some(judged) = self.inner.catalog.judged.get(scope.tenant(), &stored) {
+        let tools = self.inner.catalogue.of(scope).await;
+        let agents = self.agents(scope).await?;
+        let by = JudgedBy { stored, tools, agents };
+        if let Some(judged) = self.inner.catalog.judged.get(scope.tenant(), &by) {
             return Ok(judged);
         }
-        let mut plans = stored.as_ref().clone();
+        let mut plans = by.stored.as_ref().clone();
         self.mark_quarantine(scope, &mut plans).await?;
-        Ok(self.inner.catalog.judged.keep(scope.tenant(), stored, plans))
+        Ok(self.inner.catalog.judged.keep(scope.tenant(), by, plans))
     }
 
     async fn mark_quarantine(&self, scope: TenantScope, plans: &mut [Plan]) -> Result<()> {
-        let agents = self.agents(scope).await?;
+        let (tools, agents) = (self.inner.catalogue.of(scope).await, self.agents(scope).await?);
         for plan in plans.iter_mut().filter(|plan| plan.active) {
-            plan.quarantine = self.inner.catalog.judge(scope.tenant(), plan, &agents);
+            plan.quarantine = self.inner.catalog.judge(scope.tenant(), plan, &tools, &agents);
         }
         Ok(())
     }
@@ -157,11 +156,19 @@ impl Engine {
             let Some((last, plan)) = next.last() else { return Ok(()) };
             after = Some((last.tenant(), plan.key.clone()));
             for (scope, plan) in next {
-                let faults = self.inner.catalog.judge(scope.tenant(), &plan, &self.agents(scope).await?);
+                let (tools, agents) = (self.inner.catalogue.of(scope).await, self.agents(scope).await?);
+                let faults = self.inner.catalog.judge(scope.tenant(), &plan, &tools, &agents);
                 if let Some(fault) = faults.first() {
                     tracing::warn!(tenant.id = %scope.tenant(), plan.key = %plan.key, %fault, "stored plan is quarantined");
                 }
             }
         }
     }
+}
+
+fn faultless(plan: &Value, parts: Parts<'_>) -> Result<PlanDraft, Vec<PlanFault>> {
+    let (draft, mut faults) = parse::readable(plan);
+    let Some(draft) = draft else { return Err(faults) };
+    faults.extend(check::plan(&draft.steps, draft.output.as_deref(), parts));
+    if faults.is_empty() { Ok(draft) } else { Err(faults) }
 }

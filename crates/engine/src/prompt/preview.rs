@@ -16,8 +16,10 @@ use kybern_core::prompt;
 use kybern_core::tenant::TenantScope;
 
 use crate::Engine;
+use crate::agent::AgentTools;
 use crate::agent::{InChat, Latitude, Person, Question, Subject, functions, gather, route_name, section, written};
 use crate::models::{Caller, Route};
+use crate::tools::ToolSnapshot;
 use crate::tools::grant::{Grant, Origin};
 
 /// What is to be written down.
@@ -96,8 +98,9 @@ impl Engine {
                 before: MessageId::from_uuid(before),
             }),
         };
-        let start = start_of(self, &agent);
-        let mut gathered = gather(inner, &Caller::of(actor), &subject, &start.tools).await?;
+        let snapshot = inner.catalogue.of(scope).await;
+        let start = start_of(&agent, &snapshot);
+        let mut gathered = gather(inner, &Caller::of(actor), &subject, (&snapshot, &start.tools)).await?;
         if let Some(text) = tried {
             gathered.prompt = None;
             for base in gathered.sections.iter_mut().filter(|section| section.kind == SectionKind::Base) {
@@ -105,7 +108,7 @@ impl Engine {
             }
         }
         let route = Route::parse(&start.route);
-        let tools = functions::offered(self.registry(), &start.tools);
+        let tools = functions::offered(&snapshot, &start.tools);
         let needs = Abilities { functions: !tools.is_empty(), ..Abilities::default() };
         // Where no model can be chosen now, as where none is configured, it is written for a window that nobody knows.
         let window = inner.models.window(scope, &route, needs).await.unwrap_or_default();
@@ -115,6 +118,7 @@ impl Engine {
             task: TaskId::from_uuid(task),
             tree: None,
             asked: Asked { tools: !start.tools.is_empty(), cap: None },
+            tools: snapshot,
             start,
             said: Vec::new(),
             subject,
@@ -169,7 +173,7 @@ impl Engine {
 }
 
 /// What would hold for the turn.
-fn start_of(engine: &Engine, agent: &Agent) -> TurnStart {
+fn start_of(agent: &Agent, tools: &ToolSnapshot) -> TurnStart {
     TurnStart {
         agent: agent.draft.key.clone(),
         version: agent.version,
@@ -177,7 +181,7 @@ fn start_of(engine: &Engine, agent: &Agent) -> TurnStart {
         max_tokens: agent.draft.max_tokens,
         temperature: agent.draft.temperature,
         limits: agent.draft.limits,
-        tools: engine.agent_tools(agent).keys,
+        tools: AgentTools::of(agent, tools).keys,
         text: None,
         after: Vec::new(),
         tainted: false,

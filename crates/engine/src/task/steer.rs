@@ -165,11 +165,12 @@ impl Engine {
     /// allowed it.
     async fn may_call(&self, actor: &Actor, task: &Task, wait: &Wait, args: Map<String, Value>) -> Result<()> {
         let Some(tool) = wait.details.get("tool").and_then(Value::as_str) else { return Ok(()) };
-        let (tools, store) = (&self.inner.tools, self.inner.store.as_ref());
+        let (door, store) = (&self.inner.tools, self.inner.store.as_ref());
+        let tools = self.tools_now(actor.scope()).await;
         let tasks = Grant::of_task(store, actor.scope(), task).await?;
-        tools.prepare(tool, args.clone(), &tasks).map_err(|refusal| refusal.at("/corrections"))?;
+        door.prepare(&tools, tool, args.clone(), &tasks).map_err(|refusal| refusal.at("/corrections"))?;
         let own = self.grant_of(actor).await?;
-        tools.prepare(tool, args, &own).map(|_| ()).map_err(|refusal| {
+        door.prepare(&tools, tool, args, &own).map(|_| ()).map_err(|refusal| {
             let why =
                 "to put other arguments in place you must be allowed the call yourself; say yes or no to it as it is";
             Error::new(refusal.code(), format!("{refusal}: {why}"))

@@ -34,6 +34,8 @@ pub struct Context {
     pub user: Arc<Value>,
     /// The item and the index of the loop round.
     pub round: Option<(Arc<Value>, u32)>,
+    /// The arguments of a call: what a tool's own templates read, and no plan's.
+    pub args: Option<Arc<Map<String, Value>>>,
     /// How many bytes of memory all of it takes, about.
     pub weight: usize,
 }
@@ -42,6 +44,21 @@ pub struct Context {
 const LIGHT: usize = 256 * 1024;
 
 impl Context {
+    /// The arguments of a call, which take about so many bytes, and nothing else.
+    #[must_use]
+    pub fn of_args(args: Map<String, Value>, weight: usize) -> Self {
+        Self {
+            state: Arc::default(),
+            steps: Arc::default(),
+            task: Arc::default(),
+            tenant: Arc::default(),
+            user: Arc::new(Value::Null),
+            round: None,
+            args: Some(Arc::new(args)),
+            weight,
+        }
+    }
+
     /// Computes something that reads it. A filter over megabytes takes a moment, and there may be many: the runtime moves
     /// everything else on this thread to another one first.
     pub(super) fn beside_the_runtime<T>(&self, compute: impl FnOnce() -> T) -> T {
@@ -76,6 +93,7 @@ impl Object for Root {
             "task" => members(&self.context.task),
             "tenant" => members(&self.context.tenant),
             "user" => Some(convert(&self.context.user, self.numeric)),
+            "args" => self.context.args.as_ref().and_then(members),
             "item" => self.context.round.as_ref().map(|(item, _)| convert(item, self.numeric)),
             "index" => self.context.round.as_ref().map(|(_, index)| Jinja::from(*index)),
             "context" => Some(Jinja::from_object(Self { context: self.context.clone(), numeric: self.numeric })),

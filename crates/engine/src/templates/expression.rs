@@ -324,6 +324,7 @@ mod tests {
             task: Arc::default(),
             tenant: Arc::default(),
             user: Arc::default(),
+            args: None,
             round: None,
             weight: 0,
         }

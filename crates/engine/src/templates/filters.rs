@@ -244,6 +244,7 @@ mod unit {
             task: Arc::default(),
             tenant: Arc::default(),
             user: Arc::default(),
+            args: None,
             round: Some((Arc::new(json!({"k": 7})), 4)),
             weight: 0,
         };
@@ -304,6 +305,7 @@ mod unit {
             task: Arc::default(),
             tenant: Arc::default(),
             user: Arc::default(),
+            args: None,
             round: None,
             weight: 0,
         };

@@ -13,6 +13,7 @@ fn eval(template: &Value, state: &Value) -> Result<Value, RenderError> {
         task: Arc::default(),
         tenant: Arc::default(),
         user: Arc::default(),
+        args: None,
         round: None,
         weight: 0,
     };
@@ -85,6 +86,7 @@ fn the_expressions_of_one_object_have_limits_together() {
         task: Arc::default(),
         tenant: Arc::default(),
         user: Arc::default(),
+        args: None,
         round: None,
         weight: 0,
     };

@@ -15,4 +15,6 @@ mod value;
 
 pub use context::Context;
 pub use expression::{Compiled, ExpressionError, Path, compile};
-pub use render::{RenderError, check_text, expressions_in, has_expression, render, render_members, truth};
+pub use render::{
+    RenderError, check_text, expressions_in, has_expression, render, render_encoded, render_members, truth,
+};

@@ -126,23 +126,40 @@ fn render_text(text: &str, context: &Context, left: &mut Left) -> Result<Value, 
     if let [Piece::Expression(source)] = pieces.as_slice() {
         return left.evaluate(source, context);
     }
-    let mut rendered = String::with_capacity(text.len());
+    joined(pieces, context, left, &|value| value).map(Value::String)
+}
+
+/// Renders a text in which what each expression comes to is written as `write` has it.
+///
+/// # Errors
+/// See [`RenderError`].
+pub fn render_encoded(text: &str, context: &Context, write: &dyn Fn(String) -> String) -> Result<String, RenderError> {
+    context.beside_the_runtime(|| joined(pieces(text)?, context, &mut Left::all(), write))
+}
+
+fn joined(
+    pieces: Vec<Piece<'_>>,
+    context: &Context,
+    left: &mut Left,
+    write: &dyn Fn(String) -> String,
+) -> Result<String, RenderError> {
+    let mut joined = String::new();
     for piece in pieces {
         match piece {
-            Piece::Literal(literal) => rendered.push_str(literal),
+            Piece::Literal(literal) => joined.push_str(literal),
             Piece::Expression(source) => match left.evaluate(source, context)? {
-                Value::String(value) => rendered.push_str(&value),
-                Value::Null => {}
+                Value::String(value) => joined.push_str(&write(value)),
+                Value::Null => joined.push_str(&write(String::new())),
                 value @ (Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_)) => {
-                    rendered.push_str(&value.to_string());
+                    joined.push_str(&write(value.to_string()));
                 }
             },
         }
-        if rendered.len() > MAX_RESULT {
+        if joined.len() > MAX_RESULT {
             return Err(RenderError::Limit("the text is larger than 4 MiB"));
         }
     }
-    Ok(Value::String(rendered))
+    Ok(joined)
 }
 
 /// Cuts a text into literals and expressions. White space around a lone expression does not count.
@@ -258,6 +275,7 @@ mod tests {
             task: Arc::default(),
             tenant: Arc::default(),
             user: Arc::new(Value::Null),
+            args: None,
             round: None,
             weight: 0,
         }

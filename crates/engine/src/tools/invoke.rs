@@ -1,6 +1,8 @@
 //! Calling one tool over the API. The call is a task with one step, so it is journaled, leased, resumed and reviewed
 //! like everything else; its id is the invocation's.
 
+use std::sync::Arc;
+
 use kybern_core::actor::Actor;
 use kybern_core::audit::AuditEvent;
 use kybern_core::error::{Error, ErrorCode, Result};
@@ -8,16 +10,16 @@ use kybern_core::id::{ApprovalId, TaskId};
 use kybern_core::money::NanoUsd;
 use kybern_core::plan::{FrozenPlan, StepId, StepSpec};
 use kybern_core::task::{Channel, StepError, TaskStatus};
+use kybern_core::tenant::TenantScope;
 use kybern_core::time::Millis;
-use kybern_core::tool::ToolSpec;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use crate::Engine;
 use crate::task::SubmitRequest;
 use crate::task::view::TaskView;
-use crate::tools::Grant;
 use crate::tools::admit::take_places;
+use crate::tools::{Grant, ToolSnapshot};
 
 /// How the plans of calls by hand are named. No stored plan may have a colon in its key.
 const CALL: &str = "tool:";
@@ -44,16 +46,9 @@ pub struct InvocationView {
 }
 
 impl Engine {
-    /// Every tool's description of itself, by key.
-    #[must_use]
-    pub fn tool_specs(&self) -> Vec<ToolSpec> {
-        self.registry().tools().map(|tool| tool.spec().clone()).collect()
-    }
-
-    /// One tool's description of itself, by key or alias.
-    #[must_use]
-    pub fn tool_spec(&self, name: &str) -> Option<ToolSpec> {
-        self.registry().find_tool(name).map(|tool| tool.spec().clone())
+    /// What a tenant can call now.
+    pub async fn tools_now(&self, scope: TenantScope) -> Arc<ToolSnapshot> {
+        self.inner.catalogue.of(scope).await
     }
 
     /// Calls a tool and waits for its end, at most `wait` long. The same call under the same idempotency key is one
@@ -72,7 +67,8 @@ impl Engine {
         wait: Millis,
     ) -> Result<InvocationView> {
         let grant = self.grant_of(actor).await?;
-        let prepared = match self.inner.tools.prepare(name, input, &grant) {
+        let tools = self.tools_now(actor.scope()).await;
+        let prepared = match self.inner.tools.prepare(&tools, name, input, &grant) {
             Ok(prepared) => prepared,
             Err(refusal) => {
                 if refusal.is_denial() {

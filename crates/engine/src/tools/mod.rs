@@ -3,20 +3,25 @@
 pub mod access;
 pub(crate) mod admit;
 pub mod builtin;
+pub mod catalogue;
 pub mod documents;
 pub mod grant;
 pub mod invoke;
 mod only_hosts;
+mod own_call;
+pub(crate) mod own_source;
 pub(crate) mod placed;
 pub mod prepared;
 pub(crate) mod read_once;
 mod record;
 pub mod refusal;
 pub mod schema;
+mod schemas;
 pub mod service;
 pub mod setting;
 pub(crate) mod taught;
 
+pub use catalogue::{Definition, ToolCatalogue, ToolSnapshot};
 pub use invoke::InvocationView;
 pub(crate) use only_hosts::OnlyHosts;
 

@@ -4,11 +4,12 @@ use std::sync::Arc;
 
 use kybern_core::budget::RateRule;
 use kybern_core::money::NanoUsd;
-use kybern_core::ports::Tool;
 use kybern_core::task::EffectClass;
 use kybern_core::time::Millis;
 use kybern_core::tool::{Needs, Reach, ToolPrice, ToolSpec};
 use serde_json::{Map, Value};
+
+use super::catalogue::Definition;
 
 /// Why a call needs a person's yes, before any look at where its arguments come from.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -24,7 +25,8 @@ pub enum Asks {
 /// A call that may be made.
 #[derive(Clone)]
 pub struct Prepared {
-    pub(super) tool: Arc<dyn Tool>,
+    /// The definition that is called.
+    pub definition: Arc<Definition>,
     /// The arguments.
     pub args: Map<String, Value>,
     /// What happens if the process dies during the call.
@@ -45,19 +47,19 @@ impl Prepared {
     /// The tool's own words about itself.
     #[must_use]
     pub fn spec(&self) -> &ToolSpec {
-        self.tool.spec()
+        self.definition.spec()
     }
 
     /// What this call needs.
     #[must_use]
     pub fn needs(&self) -> Needs {
-        self.tool.needs_of(&self.args)
+        self.definition.tool().needs_of(&self.args)
     }
 
     /// Whether it could take the process down.
     #[must_use]
     pub fn computes(&self) -> bool {
-        self.tool.computes(&self.args)
+        self.definition.tool().computes(&self.args)
     }
 
     /// The most that a call can cost that may take that long.

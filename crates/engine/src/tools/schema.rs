@@ -48,8 +48,13 @@ pub fn check(schema: &Value, value: &Value) -> Vec<Detail> {
         Err(problem) => return vec![Detail::new("", problem)],
         Ok(validator) => validator,
     };
+    bounded_faults(&validator, schema, value)
+}
+
+/// The faults of a value under a compiled schema that is not ours.
+pub(super) fn bounded_faults(validator: &Validator, schema: &Value, value: &Value) -> Vec<Detail> {
     match json_schema::work(schema, value) {
-        Some(work) if work <= MAX_LISTED_WORK => faults(&validator, value),
+        Some(work) if work <= MAX_LISTED_WORK => faults(validator, value),
         Some(_) if validator.is_valid(value) => Vec::new(),
         Some(_) => vec![Detail::new("", "it does not fit the schema, which has too many ways to list where")],
         None => {

@@ -6,76 +6,54 @@
 //! (`executor/confirm.rs`). [`super::admit`] takes the places and reserves the money just before the attempt, because
 //! nothing is held while a person thinks. What the call cost is settled when it has ended.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
-use jsonschema::Validator;
-use kybern_core::error::{Detail, ErrorCode};
+use kybern_core::error::ErrorCode;
 use kybern_core::job::NewJob;
-use kybern_core::json::check_value;
 use kybern_core::money::Usage;
 use kybern_core::pack::Registry;
 use kybern_core::policy::CallFacts;
 use kybern_core::policy::place::host_of;
-use kybern_core::ports::{Tool, ToolContext};
+use kybern_core::ports::ToolContext;
 use kybern_core::task::limits;
 use kybern_core::time::Millis;
 use kybern_core::tool::{Reach, ToolFailure, ToolOutcome, ToolSpec};
 use serde_json::{Map, Value};
 
+use super::catalogue::ToolSnapshot;
 use super::grant::Grant;
 use super::prepared::{Asks, Prepared};
 use super::record::DeclaredKinds;
 use super::refusal::Refusal;
-use super::schema;
 use crate::beside::polled_beside_the_runtime;
 
 /// The one door.
 pub struct ToolService {
-    registry: Arc<Registry>,
-    /// What the arguments of each tool have to be, by its key: compiled once. A schema that is none is the fault of
-    /// each call.
-    arguments: HashMap<String, Result<Validator, String>>,
     kinds: DeclaredKinds,
 }
 
 impl ToolService {
-    /// A door to these tools.
+    /// A door for calls whose records are of these kinds.
     #[must_use]
-    pub fn new(registry: Arc<Registry>) -> Self {
-        let compiled = |spec: &ToolSpec| schema::compile_own(&schema::closed(&spec.input_schema));
-        let arguments = registry.tools().map(|tool| (tool.spec().key.clone(), compiled(tool.spec()))).collect();
-        let kinds = DeclaredKinds::of(&registry);
-        Self { registry, arguments, kinds }
-    }
-
-    fn faults(&self, spec: &ToolSpec, args: &Value) -> Vec<Detail> {
-        if let Err(deep) = check_value(args) {
-            return vec![deep.detail("")];
-        }
-        match self.arguments.get(&spec.key) {
-            Some(Ok(validator)) => schema::faults(validator, args),
-            Some(Err(problem)) => vec![Detail::new("", problem.clone())],
-            None => schema::check(&schema::closed(&spec.input_schema), args),
-        }
-    }
-
-    /// What is wrong with arguments by the tool's schema, and else by the tool; empty when they fit.
-    #[must_use]
-    pub fn faults_of(&self, tool: &dyn Tool, args: &Map<String, Value>) -> Vec<Detail> {
-        let faults = self.faults(tool.spec(), &Value::Object(args.clone()));
-        if faults.is_empty() { tool.faults(args) } else { faults }
+    pub fn new(registry: &Registry) -> Self {
+        Self { kinds: DeclaredKinds::of(registry) }
     }
 
     /// Checks a call: exists, schema, permission, and what follows from its risk, its rates and its price.
     ///
     /// # Errors
     /// Why it may not be made.
-    pub fn prepare(&self, name: &str, args: Map<String, Value>, grant: &Grant) -> Result<Prepared, Refusal> {
-        let tool = self.registry.find_tool(name).ok_or_else(|| Refusal::Unknown(name.to_owned()))?;
-        let spec = tool.spec();
+    pub fn prepare(
+        &self,
+        tools: &ToolSnapshot,
+        name: &str,
+        args: Map<String, Value>,
+        grant: &Grant,
+    ) -> Result<Prepared, Refusal> {
+        let definition = tools.find(name).ok_or_else(|| Refusal::Unknown(name.to_owned()))?;
+        let (spec, tool) = (definition.spec(), definition.tool());
         let as_value = Value::Object(args);
-        let faults = self.faults(spec, &as_value);
+        let faults = definition.schema_faults(&as_value);
         if !faults.is_empty() {
             return Err(Refusal::Arguments(faults));
         }
@@ -110,7 +88,7 @@ impl ToolService {
         let rates = limits.rules(&grant.counted_as(), &spec.key).chain(grant.overall()).collect();
         let price = setting.and_then(|setting| setting.price.clone()).or_else(|| spec.price.clone());
         let effect = tool.effect_of(&args);
-        Ok(Prepared { tool: Arc::clone(tool), args, effect, reach, asks, price, rates, hosts })
+        Ok(Prepared { definition: Arc::clone(definition), args, effect, reach, asks, price, rates, hosts })
     }
 
     /// Makes the call, at most `timeout` long, and checks the result: its limits, and that each record fits its kind.
@@ -126,7 +104,7 @@ impl ToolService {
         context: &ToolContext,
         timeout: Millis,
     ) -> Result<ToolOutcome, ToolFailure> {
-        let call = prepared.tool.call(context, prepared.args.clone());
+        let call = prepared.definition.tool().call(context, prepared.args.clone());
         // What reads a task's message and documents computes over what strangers wrote, and may for a while.
         let needs = &prepared.spec().needs;
         let outcome = if needs.task || needs.documents {
@@ -201,7 +179,7 @@ pub(crate) fn limited(outcome: ToolOutcome) -> Result<ToolOutcome, ToolFailure> 
     Ok(outcome)
 }
 
-fn approximate_size(members: &Map<String, Value>) -> usize {
+pub(super) fn approximate_size(members: &Map<String, Value>) -> usize {
     members.iter().map(|(name, value)| name.len() + 4 + size_of_value(value)).sum::<usize>() + 2
 }
 
@@ -232,10 +210,19 @@ mod tests {
         value.as_object().cloned().unwrap()
     }
 
-    fn door() -> ToolService {
+    /// The door, and what goes through it.
+    struct Door(ToolService, ToolSnapshot);
+
+    impl Door {
+        fn prepare(&self, name: &str, args: Map<String, Value>, grant: &Grant) -> Result<Prepared, Refusal> {
+            self.0.prepare(&self.1, name, args, grant)
+        }
+    }
+
+    fn door() -> Door {
         let mut registry = Registry::default();
         crate::tools::builtin::register(&mut registry).unwrap();
-        ToolService::new(Arc::new(registry))
+        Door(ToolService::new(&registry), ToolSnapshot::of_bundled(registry.into()))
     }
 
     fn by_hand(policy: Option<ToolPolicy>, settings: Vec<ToolSetting>) -> Grant {

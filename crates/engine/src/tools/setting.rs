@@ -1,12 +1,15 @@
 //! What a tenant says about tools.
 
+use std::sync::Arc;
+
 use kybern_core::actor::Actor;
 use kybern_core::audit::AuditEvent;
 use kybern_core::error::{Error, ErrorCode, Result};
 use kybern_core::tenant::TenantScope;
 use kybern_core::tool::{Risk, ToolPrice, ToolRate, ToolSetting, ToolSpec};
-use serde_json::json;
+use serde_json::{Value, json};
 
+use super::catalogue::Definition;
 use crate::Engine;
 
 /// A tool with what the tenant says about it.
@@ -14,6 +17,12 @@ use crate::Engine;
 pub struct ToolView {
     /// The tool's own words.
     pub spec: ToolSpec,
+    /// A hash over everything that a model or a checker sees of it, in hex.
+    pub hash: Arc<str>,
+    /// The source that offers it; `None` for a bundled tool.
+    pub source: Option<&'static str>,
+    /// JSON Schema of what a call returns; `None` for anything.
+    pub output_schema: Option<Value>,
     /// The tenant's.
     pub setting: Option<ToolSetting>,
 }
@@ -36,6 +45,13 @@ pub struct ToolChange {
 }
 
 impl ToolView {
+    fn of(tool: &Definition, settings: &[ToolSetting]) -> Self {
+        let spec = tool.spec().clone();
+        let setting = settings.iter().find(|setting| setting.tool == spec.key).cloned();
+        let output_schema = tool.output_schema().cloned();
+        Self { spec, hash: Arc::clone(tool.hash()), source: tool.source(), output_schema, setting }
+    }
+
     /// Whether it may be called.
     #[must_use]
     pub fn enabled(&self) -> bool {
@@ -80,8 +96,8 @@ impl Engine {
     /// When the store fails.
     pub async fn tools_of(&self, scope: TenantScope) -> Result<Vec<ToolView>> {
         let settings = self.inner.store.tool_settings(scope).await?;
-        let said = |spec: &ToolSpec| settings.iter().find(|setting| setting.tool == spec.key).cloned();
-        Ok(self.tool_specs().into_iter().map(|spec| ToolView { setting: said(&spec), spec }).collect())
+        let tools = self.tools_now(scope).await;
+        Ok(tools.tools().into_iter().map(|tool| ToolView::of(tool, &settings)).collect())
     }
 
     /// One tool as the tenant sees it, by key or alias.
@@ -89,10 +105,9 @@ impl Engine {
     /// # Errors
     /// `NOT_FOUND`.
     pub async fn tool_of(&self, scope: TenantScope, name: &str) -> Result<ToolView> {
-        let spec = self.tool_spec(name).ok_or_else(|| Error::not_found("tool", name))?;
-        let settings = self.inner.store.tool_settings(scope).await?;
-        let setting = settings.iter().find(|setting| setting.tool == spec.key).cloned();
-        Ok(ToolView { spec, setting })
+        let tools = self.tools_now(scope).await;
+        let tool = tools.find(name).ok_or_else(|| Error::not_found("tool", name))?;
+        Ok(ToolView::of(tool, &self.inner.store.tool_settings(scope).await?))
     }
 
     /// Says something about a tool. It holds from the next call on, in every process.
@@ -102,7 +117,7 @@ impl Engine {
     pub async fn set_tool(&self, actor: &Actor, name: &str, change: ToolChange) -> Result<ToolView> {
         let known = self.tool_of(actor.scope(), name).await?;
         let at = self.inner.clock.now();
-        let mut setting = known.setting.unwrap_or_else(|| ToolSetting::of(&known.spec.key, at));
+        let mut setting = known.setting.clone().unwrap_or_else(|| ToolSetting::of(&known.spec.key, at));
         setting.updated_at = at;
         setting.enabled = change.enabled.unwrap_or(setting.enabled);
         setting.confirm = change.confirm.unwrap_or(setting.confirm);
@@ -116,6 +131,6 @@ impl Engine {
         }
         let event = AuditEvent::by(actor, "tool.set", format!("tool:{}", setting.tool), json!(setting));
         self.inner.store.put_tool_setting(actor.scope(), &setting, event).await?;
-        Ok(ToolView { spec: known.spec, setting: Some(setting) })
+        Ok(ToolView { setting: Some(setting), ..known })
     }
 }

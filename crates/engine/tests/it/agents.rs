@@ -8,6 +8,7 @@ use kybern_core::error::ErrorCode;
 use kybern_core::id::{TenantId, UserId};
 use kybern_core::prompt::{PromptAct, PromptStatus};
 use kybern_engine::Engine;
+use kybern_engine::agent::AgentTools;
 use kybern_engine::agent::manage::AgentChanged;
 use uuid::Uuid;
 
@@ -49,7 +50,7 @@ fn a_tenant_has_the_bundled_agents_and_its_own() {
         }
         let writer = engine.agent(world.scope(), "writer").await.unwrap();
         assert_eq!((writer.id, writer.bundled), (bundled_id("writer"), true));
-        let tools = engine.agent_tools(&writer);
+        let tools = AgentTools::of(&writer, engine.tools_now(world.scope()).await.as_ref());
         assert_eq!((tools.keys, tools.missing), (vec!["t.echo".to_owned()], vec!["t.later".to_owned()]));
         let nobody = engine.agent(world.scope(), "nobody").await.unwrap_err();
         assert_eq!(nobody.code(), ErrorCode::NotFound);

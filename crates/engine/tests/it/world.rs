@@ -89,6 +89,7 @@ pub struct World {
     pub has_mail: bool,
     pub actor: Actor,
     tools: Vec<Arc<dyn Tool>>,
+    pub tool_sources: Vec<Arc<dyn kybern_core::ports::ToolSource>>,
     providers: Vec<ProviderParts>,
     counter: Option<Arc<dyn kybern_core::ports::TokenCounter>>,
     fallback: Vec<String>,
@@ -135,6 +136,7 @@ impl World {
             has_mail: true,
             actor: kybern_testkit::actors::admin(TenantId::DEFAULT),
             tools: all,
+            tool_sources: Vec::new(),
             providers: Vec::new(),
             counter: None,
             fallback: Vec::new(),
@@ -271,6 +273,7 @@ impl World {
     pub fn parts(&self, registry: Registry, settings: Settings) -> EngineParts {
         let life = self.lives.load(Ordering::SeqCst);
         EngineParts {
+            tool_sources: self.tool_sources.clone(),
             store: self.store.clone(),
             wake_ups: Arc::new(NoHints),
             job_wake_ups: Arc::new(NoHints),

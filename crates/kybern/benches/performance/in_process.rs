@@ -42,6 +42,7 @@ fn over(store: Arc<dyn Store>, wake_ups: [Arc<dyn WakeUps>; 2], keys: Arc<dyn Ke
     kybern_adapters::tools::local::register(&mut registry).unwrap();
     let model = Arc::new(RulesModel);
     Engine::new(EngineParts {
+        tool_sources: Vec::new(),
         wake_ups,
         job_wake_ups,
         store,

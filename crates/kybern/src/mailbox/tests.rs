@@ -141,6 +141,7 @@ fn poller(post: &Post, call: &'static str, fails: usize, domain: Option<&str>) -
     let store = Arc::new(store.with_faults(Box::new(hook)));
     let model = Arc::new(RulesModel);
     let engine = Engine::new(EngineParts {
+        tool_sources: Vec::new(),
         store: store.clone(),
         wake_ups: store.clone(),
         job_wake_ups: store.clone(),

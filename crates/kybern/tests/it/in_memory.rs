@@ -25,6 +25,7 @@ pub(crate) async fn start(store: Arc<MemStore>, registry: Registry, work: bool) 
     install_tls();
     let model = Arc::new(RulesModel);
     let engine = Engine::new(EngineParts {
+        tool_sources: Vec::new(),
         wake_ups: store.clone(),
         job_wake_ups: store.clone(),
         store,

@@ -5,8 +5,9 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use kybern_core::agent::{Agent, TurnLimits};
 use kybern_core::id::PromptId;
-use kybern_engine::Engine;
+use kybern_engine::agent::AgentTools;
 use kybern_engine::agent::manage::AgentChanged;
+use kybern_engine::tools::ToolSnapshot;
 use serde_json::{Value, json};
 
 use super::agent_body::{ChangeAgentBody, NewAgentBody, with_names};
@@ -19,8 +20,8 @@ use crate::request::Asked;
 use crate::schema::agent::{AgentPage, AgentSchema, ResyncSchema};
 use crate::state::AppState;
 
-fn describe(engine: &Engine, agent: &Agent, draft: Option<PromptId>) -> Value {
-    let tools = engine.agent_tools(agent);
+fn describe(tools: &ToolSnapshot, agent: &Agent, draft: Option<PromptId>) -> Value {
+    let tools = AgentTools::of(agent, tools);
     let written = &agent.draft;
     let TurnLimits { iterations, calls, tokens, cost, time, history } = written.limits;
     let at = |time| (!agent.bundled).then_some(time);
@@ -77,7 +78,8 @@ pub(crate) async fn create(
     attempt
         .once(move |actor| async move {
             let AgentChanged { agent, draft } = engine.create_agent(&actor, draft).await.map_err(with_names)?;
-            Made::created("/api/agents", &agent.id, &describe(&engine, &agent, draft.map(|draft| draft.id)))
+            let tools = engine.tools_now(actor.scope()).await;
+            Made::created("/api/agents", &agent.id, &describe(&tools, &agent, draft.map(|draft| draft.id)))
         })
         .await
 }
@@ -100,7 +102,8 @@ pub(crate) async fn list(
     let paging = Paging::read(&query.only(&["limit", "cursor"])?, "agents")?;
     let agents = state.engine.agents(actor.scope()).await?;
     let items = agents.iter().collect();
-    Ok(Json(paging.cut(items, |agent| agent.draft.key.clone(), |agent| describe(&state.engine, agent, None))))
+    let tools = state.engine.tools_now(actor.scope()).await;
+    Ok(Json(paging.cut(items, |agent| agent.draft.key.clone(), |agent| describe(&tools, agent, None))))
 }
 
 /// Show an agent
@@ -114,7 +117,8 @@ pub(crate) async fn show(
     path: PathArgs,
 ) -> ApiResult<Json<Value>> {
     let agent = state.engine.agent(actor.scope(), path.text("id")?).await?;
-    Ok(Json(describe(&state.engine, &agent, None)))
+    let tools = state.engine.tools_now(actor.scope()).await;
+    Ok(Json(describe(&tools, &agent, None)))
 }
 
 /// Change an agent
@@ -135,7 +139,8 @@ pub(crate) async fn change(
     let name = path.text("id")?;
     let change = body.value.change()?;
     let changed = state.engine.change_agent(&actor, name, change).await.map_err(with_names)?;
-    Ok(Json(describe(&state.engine, &changed.agent, changed.draft.map(|draft| draft.id))))
+    let tools = state.engine.tools_now(actor.scope()).await;
+    Ok(Json(describe(&tools, &changed.agent, changed.draft.map(|draft| draft.id))))
 }
 
 /// Remove an agent
@@ -167,7 +172,8 @@ pub(crate) async fn reset(
     path: PathArgs,
 ) -> ApiResult<Json<Value>> {
     let agent = state.engine.reset_agent(&actor, path.text("id")?).await?;
-    Ok(Json(describe(&state.engine, &agent, None)))
+    let tools = state.engine.tools_now(actor.scope()).await;
+    Ok(Json(describe(&tools, &agent, None)))
 }
 
 /// Make the bundled agents as they are in the program

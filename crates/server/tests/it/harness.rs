@@ -160,6 +160,7 @@ fn engine(
     let never = |_, _| futures::FutureExt::boxed(std::future::pending());
     registry.tool(Arc::new(ScriptedTool::pending("test.never", EffectClass::Read, never))).unwrap();
     Engine::new(EngineParts {
+        tool_sources: Vec::new(),
         wake_ups: store.clone(),
         job_wake_ups: store.clone(),
         store,

@@ -221,6 +221,7 @@ pub(super) async fn begin_attempt(tx: &mut Tx, lease: &Lease, attempt: &Attempt)
         lease.epoch(),
         attempt.at,
         rendered.as_deref(),
+        attempt.tool_hash.as_deref(),
     ];
     tx.execute(&ATTEMPT_INSERT, args).await?;
     Ok(told)

@@ -127,6 +127,7 @@ pub(super) async fn attempts(tx: &mut Tx, scope: TenantScope, id: TaskId) -> Res
                 args_hash: row.text()?,
                 at: row.time()?,
                 rendered: row.opt_json()?.map(Arc::new),
+                tool_hash: row.opt_text()?.map(Arc::from),
             })
         })
         .collect()

@@ -19,6 +19,7 @@ fn attempt(w: &World, generation: u32, attempt: u32, args_hash: &str) -> Attempt
         args_hash: args_hash.to_owned(),
         at: w.now(),
         rendered: None,
+        tool_hash: None,
     }
 }
 

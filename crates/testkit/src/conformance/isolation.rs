@@ -100,6 +100,7 @@ fn attempt(w: &World) -> Attempt {
         args_hash: "h".to_owned(),
         at: w.now(),
         rendered: None,
+        tool_hash: None,
     }
 }
 

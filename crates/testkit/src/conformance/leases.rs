@@ -32,6 +32,7 @@ pub async fn stale_epoch_is_refused(h: Harness) {
         args_hash: "h".to_owned(),
         at: w.now(),
         rendered: None,
+        tool_hash: None,
     };
     assert!(is_fenced(&w.store().begin_attempt(&stale, &attempt).await));
     assert!(is_fenced(&w.store().commit(&stale, w.changes(super::fixture::end(TaskStatus::Failed)).into()).await));

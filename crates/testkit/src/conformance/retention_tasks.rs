@@ -60,6 +60,7 @@ async fn with_all(w: &World, home: &Home) -> Lease {
         args_hash: "a".to_owned(),
         at: w.now(),
         rendered: None,
+        tool_hash: None,
     };
     w.store().begin_attempt(&lease, &attempt).await.unwrap();
     let put = w.put("test.thing", "a", json!({"n": 1}), Expect::Absent);

@@ -125,8 +125,8 @@ impl HttpCall {
             let known = READING.iter().chain(&WRITING).copied().collect::<Vec<_>>().join(", ");
             fault("/method".to_owned(), format!("method is one of {known}"));
         }
-        if self.url.is_empty() || self.url.chars().count() > MAX_URL {
-            fault("/url".to_owned(), format!("url has 1 to {MAX_URL} characters"));
+        if self.url.is_empty() || self.url.chars().count() > MAX_URL || self.url.chars().any(char::is_control) {
+            fault("/url".to_owned(), format!("url is one line of 1 to {MAX_URL} characters"));
         }
         if self.headers.len() > MAX_HEADERS {
             fault("/headers".to_owned(), format!("a request has at most {MAX_HEADERS} headers"));

@@ -17,12 +17,12 @@ use crate::secret::Scrub;
 /// Bytes of an answer that are taken.
 const MAX_ANSWER: usize = 2 * 1024 * 1024;
 
-pub(super) struct HttpCall {
+pub(in crate::tools) struct HttpCall {
     spec: ToolSpec,
 }
 
 impl HttpCall {
-    pub(super) fn new() -> Self {
+    pub(in crate::tools) fn new() -> Self {
         let schema = json!({
             "type": "object",
             "properties": {

@@ -12,6 +12,8 @@ mod set;
 mod suggest_memory;
 mod wait;
 
+pub(super) use http_request::HttpCall;
+
 use std::sync::Arc;
 
 use kybern_core::pack::{DuplicateKey, Registry};

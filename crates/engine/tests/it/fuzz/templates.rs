@@ -198,6 +198,7 @@ static CONTEXT: LazyLock<Context> = LazyLock::new(|| {
         task: map(json!({"id": "t", "payload": {"n": 1}})),
         tenant: map(json!({"name": "Tenant"})),
         user: Arc::new(json!({"name": "Ada", "roles": ["admin"]})),
+        args: None,
         round: Some((Arc::new(json!({"n": 5})), 3)),
         weight: 0,
     }

@@ -191,6 +191,7 @@ impl SimWorld {
         }
         let handler = Arc::new(tools::handler(&self.ledger));
         Engine::new(EngineParts {
+            tool_sources: Vec::new(),
             store: self.store.clone(),
             wake_ups: Arc::new(NoHints),
             job_wake_ups: Arc::new(NoHints),

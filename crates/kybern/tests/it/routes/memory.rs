@@ -54,6 +54,7 @@ fn engine(receiver: &Receiver, url: &str) -> Engine {
     let policy = EgressPolicy::new(&[receiver.address()]).unwrap();
     let egress = Arc::new(Egress::new(policy).unwrap());
     Engine::new(EngineParts {
+        tool_sources: Vec::new(),
         wake_ups: store.clone(),
         job_wake_ups: store.clone(),
         store,

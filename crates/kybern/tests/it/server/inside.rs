@@ -71,6 +71,7 @@ pub(crate) async fn start(site: &Site, clock: Arc<ShiftedClock>, registry: Regis
     let [wake_ups, job_wake_ups] = wake_ups;
     let model = Arc::new(RulesModel);
     let engine = Engine::new(EngineParts {
+        tool_sources: Vec::new(),
         store,
         wake_ups,
         job_wake_ups,

@@ -264,6 +264,7 @@ impl Walk {
             effect: EffectClass::Keyed,
             args_hash: format!("args {args}"),
             at: self.world.now(),
+            tool_hash: None,
             rendered: (attempt == 1).then(|| {
                 let rendered = serde_json::Map::from_iter([("n".to_owned(), args.into())]);
                 std::sync::Arc::new(RenderedArgs { args: rendered, saw: 0, tainted: Vec::new() })

@@ -1,0 +1,307 @@
+//! What a tenant can call: the one door to tools. Whoever checks a plan, makes a call, tells a model or lists tools
+//! reads a snapshot of it, and nothing else.
+//!
+//! A snapshot never changes. It is made of the bundled tools and of what the tenant's sources offer, and is the same one
+//! until a source offers something else. A run takes one before its steps begin.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use jsonschema::Validator;
+use kybern_core::error::{Detail, Error, ErrorCode, Result};
+use kybern_core::id::TenantId;
+use kybern_core::json::check_value;
+use kybern_core::pack::Registry;
+use kybern_core::ports::{Clock, OfferedTool, OfferedTools, Tool, ToolSource};
+use kybern_core::tenant::TenantScope;
+use kybern_core::time::{Millis, Timestamp};
+use kybern_core::tool::ToolSpec;
+use kybern_core::tool::own::{MAX_ACTIVE, MAX_ACTIVE_BYTES};
+use serde_json::{Map, Value};
+
+use super::schema;
+use super::schemas::Schemas;
+
+/// Tenants whose snapshots are kept in memory.
+const KEPT: usize = 1_024;
+/// How long a source may take to say what it offers: a step waits for it.
+const PATIENCE: Millis = Millis::from_secs(2);
+/// How long a source that has failed is left alone.
+const REST: Millis = Millis::from_secs(10);
+
+/// A tool that a tenant can call.
+pub struct Definition {
+    offered: OfferedTool,
+    /// The source that offers it; `None` for a bundled tool.
+    source: Option<&'static str>,
+    /// What its arguments have to be, of a bundled tool. Those of a source are compiled when they are needed.
+    arguments: Option<Result<Validator, String>>,
+    schemas: Arc<Schemas>,
+}
+
+impl Definition {
+    /// What it says about itself.
+    #[must_use]
+    pub fn spec(&self) -> &ToolSpec {
+        self.offered.tool.spec()
+    }
+
+    /// What is called.
+    #[must_use]
+    pub fn tool(&self) -> &Arc<dyn Tool> {
+        &self.offered.tool
+    }
+
+    /// A hash over everything that a model or a checker sees of it, in hex.
+    #[must_use]
+    pub fn hash(&self) -> &Arc<str> {
+        &self.offered.hash
+    }
+
+    /// The source that offers it; `None` for a bundled tool.
+    #[must_use]
+    pub fn source(&self) -> Option<&'static str> {
+        self.source
+    }
+
+    /// JSON Schema of what a call returns; `None` for anything.
+    #[must_use]
+    pub fn output_schema(&self) -> Option<&Value> {
+        self.offered.output_schema.as_deref()
+    }
+
+    /// What is wrong with arguments by the tool's schema, and else by the tool; empty when they fit.
+    #[must_use]
+    pub fn faults_of(&self, args: &Map<String, Value>) -> Vec<Detail> {
+        let faults = self.schema_faults(&Value::Object(args.clone()));
+        if faults.is_empty() { self.offered.tool.faults(args) } else { faults }
+    }
+
+    /// What is wrong with arguments by the tool's schema.
+    pub(super) fn schema_faults(&self, args: &Value) -> Vec<Detail> {
+        if let Err(deep) = check_value(args) {
+            return vec![deep.detail("")];
+        }
+        let own = &self.spec().input_schema;
+        match &self.arguments {
+            Some(compiled) => match compiled {
+                Ok(validator) => schema::faults(validator, args),
+                Err(problem) => vec![Detail::new("", problem.clone())],
+            },
+            None => self.schemas.check(self.hash(), &schema::closed(own), args),
+        }
+    }
+}
+
+/// The bundled tools, with what is compiled of them once.
+struct Bundled {
+    registry: Arc<Registry>,
+    tools: BTreeMap<String, Arc<Definition>>,
+}
+
+/// What a tenant can call at one moment.
+#[derive(Clone)]
+pub struct ToolSnapshot {
+    bundled: Arc<Bundled>,
+    own: BTreeMap<String, Arc<Definition>>,
+    /// Whether a source could not say what it offers, and nothing that it offered before is known.
+    is_partial: bool,
+}
+
+impl ToolSnapshot {
+    /// The bundled tools and no others.
+    #[must_use]
+    pub fn of_bundled(registry: Arc<Registry>) -> Self {
+        Self { bundled: Arc::new(Bundled::of(registry, &Arc::default())), own: BTreeMap::new(), is_partial: false }
+    }
+
+    /// The tool with that key or alias.
+    #[must_use]
+    pub fn find(&self, name: &str) -> Option<&Arc<Definition>> {
+        let bundled =
+            || self.bundled.registry.find_tool(name).and_then(|tool| self.bundled.tools.get(&tool.spec().key));
+        bundled().or_else(|| self.own.get(name))
+    }
+
+    /// Every tool, by key.
+    #[must_use]
+    pub fn tools(&self) -> Vec<&Arc<Definition>> {
+        let mut all: Vec<&Arc<Definition>> = self.bundled.tools.values().chain(self.own.values()).collect();
+        all.sort_by(|a, b| a.spec().key.cmp(&b.spec().key));
+        all
+    }
+
+    /// The tools of a group, by the names that it gives.
+    #[must_use]
+    pub fn group(&self, name: &str) -> &[String] {
+        let found = self.bundled.registry.tool_groups().find(|(group, _)| *group == name);
+        found.map_or(&[], |(_, tools)| tools)
+    }
+
+    /// The first group by name that has the tool.
+    #[must_use]
+    pub fn group_of(&self, spec: &ToolSpec) -> Option<&str> {
+        let is_named = |name: &String| *name == spec.key || spec.aliases.contains(name);
+        self.bundled.registry.tool_groups().find(|(_, tools)| tools.iter().any(is_named)).map(|(group, _)| group)
+    }
+
+    /// Whether tools may be missing because a source could not be asked.
+    #[must_use]
+    pub fn is_partial(&self) -> bool {
+        self.is_partial
+    }
+
+    /// Whether a bundled tool has that domain: then no tool of a tenant may have it.
+    #[must_use]
+    pub fn is_bundled_domain(&self, domain: &str) -> bool {
+        self.bundled.tools.values().any(|tool| tool.spec().domain == domain)
+    }
+}
+
+impl Bundled {
+    fn of(registry: Arc<Registry>, schemas: &Arc<Schemas>) -> Self {
+        let define = |tool: &Arc<dyn Tool>| {
+            let spec = tool.spec();
+            let arguments = schema::compile_own(&schema::closed(&spec.input_schema));
+            let offered = OfferedTool { tool: Arc::clone(tool), hash: hash_of(spec), output_schema: None };
+            let schemas = Arc::clone(schemas);
+            let definition = Definition { offered, source: None, arguments: Some(arguments), schemas };
+            (spec.key.clone(), Arc::new(definition))
+        };
+        let tools = registry.tools().map(define).collect();
+        Self { registry, tools }
+    }
+}
+
+/// BLAKE3 of what a bundled tool says about itself, in hex: the program is what it does.
+fn hash_of(spec: &ToolSpec) -> Arc<str> {
+    let mut said = serde_json::to_value(spec).unwrap_or_default();
+    said.sort_all_objects();
+    blake3::hash(said.to_string().as_bytes()).to_hex().as_str().into()
+}
+
+/// What is known of a tenant.
+#[derive(Clone)]
+struct Known {
+    /// What each source offered last; `None` when it has never said.
+    offered: Vec<Option<Arc<OfferedTools>>>,
+    /// Until when each source that failed is left alone.
+    rests: Vec<Option<Timestamp>>,
+    snapshot: Arc<ToolSnapshot>,
+}
+
+/// The tools of all tenants.
+pub struct ToolCatalogue {
+    sources: Vec<Arc<dyn ToolSource>>,
+    clock: Arc<dyn Clock>,
+    schemas: Arc<Schemas>,
+    bundled: Arc<ToolSnapshot>,
+    known: Mutex<HashMap<TenantId, Known>>,
+}
+
+impl ToolCatalogue {
+    /// A catalogue of the bundled tools and what these sources offer. Where two have the same key, the bundled one
+    /// counts, and else the source that comes first.
+    #[must_use]
+    pub fn new(registry: Arc<Registry>, sources: Vec<Arc<dyn ToolSource>>, clock: Arc<dyn Clock>) -> Self {
+        let schemas = Arc::<Schemas>::default();
+        let bundled = Arc::new(Bundled::of(registry, &schemas));
+        let bundled = Arc::new(ToolSnapshot { bundled, own: BTreeMap::new(), is_partial: false });
+        Self { sources, clock, schemas, bundled, known: Mutex::default() }
+    }
+
+    /// What every tenant can call.
+    #[must_use]
+    pub fn bundled(&self) -> &Arc<ToolSnapshot> {
+        &self.bundled
+    }
+
+    /// What a tenant can call now: the same snapshot, by pointer, as long as nothing has changed. A source that hangs,
+    /// fails or offers too much costs its tenant what it offers newly, and nobody else anything.
+    ///
+    /// # Cancel safety
+    /// Nothing is lost.
+    pub async fn of(&self, scope: TenantScope) -> Arc<ToolSnapshot> {
+        let before = self.known.lock().unwrap_or_else(PoisonError::into_inner).get(&scope.tenant()).cloned();
+        let (mut offered, mut rests) = (Vec::with_capacity(self.sources.len()), Vec::with_capacity(self.sources.len()));
+        for (n, source) in self.sources.iter().enumerate() {
+            let last = before.as_ref().and_then(|known| known.offered[n].clone());
+            let rest = before.as_ref().and_then(|known| known.rests[n]).filter(|until| self.clock.now() < *until);
+            if rest.is_some() {
+                offered.push(last);
+                rests.push(rest);
+                continue;
+            }
+            match ask(source.as_ref(), scope).await {
+                Ok(tools) => {
+                    offered.push(Some(tools));
+                    rests.push(None);
+                }
+                Err(error) => {
+                    tracing::warn!(tenant.id = %scope.tenant(), source = source.name(), %error, "tools could not be listed");
+                    offered.push(last);
+                    rests.push(Some(self.clock.now().plus(REST)));
+                }
+            }
+        }
+        let is_same = |known: &&Known| {
+            let mut pairs = known.offered.iter().zip(&offered);
+            pairs.all(|(old, new)| match (old, new) {
+                (Some(old), Some(new)) => Arc::ptr_eq(old, new),
+                (old, new) => old.is_none() && new.is_none(),
+            })
+        };
+        if let Some(known) = before.as_ref().filter(is_same).filter(|known| known.rests == rests) {
+            return Arc::clone(&known.snapshot);
+        }
+        let snapshot = match before.as_ref().filter(is_same) {
+            Some(known) => Arc::clone(&known.snapshot),
+            None => self.put_together(&offered),
+        };
+        self.keep(scope.tenant(), Known { offered, rests, snapshot: Arc::clone(&snapshot) });
+        snapshot
+    }
+
+    fn put_together(&self, offered: &[Option<Arc<OfferedTools>>]) -> Arc<ToolSnapshot> {
+        let is_partial = offered.iter().any(Option::is_none);
+        let mut own = BTreeMap::new();
+        for (source, tools) in self.sources.iter().zip(offered) {
+            for tool in tools.iter().flat_map(|tools| &tools.tools) {
+                let key = &tool.tool.spec().key;
+                if self.bundled.find(key).is_none() && !own.contains_key(key) {
+                    let (source, schemas) = (Some(source.name()), Arc::clone(&self.schemas));
+                    let definition = Definition { offered: tool.clone(), source, arguments: None, schemas };
+                    own.insert(key.clone(), Arc::new(definition));
+                }
+            }
+        }
+        if own.is_empty() && !is_partial {
+            return Arc::clone(&self.bundled);
+        }
+        Arc::new(ToolSnapshot { bundled: Arc::clone(&self.bundled.bundled), own, is_partial })
+    }
+
+    fn keep(&self, tenant: TenantId, known: Known) {
+        let mut all = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        // A tenant that is known already takes no other's place.
+        if all.len() >= KEPT && !all.contains_key(&tenant) {
+            all.clear();
+        }
+        all.insert(tenant, known);
+    }
+}
+
+/// Asks a source what it offers, within bounds of time and size.
+async fn ask(source: &dyn ToolSource, scope: TenantScope) -> Result<Arc<OfferedTools>> {
+    let asked = tokio::time::timeout(PATIENCE.as_duration(), source.tools(scope)).await;
+    let unavailable = |message: String| Error::new(ErrorCode::Unavailable, message);
+    let offered = asked.map_err(|_elapsed| unavailable(format!("it did not answer within {PATIENCE}")))??;
+    let (count, bytes) = (offered.tools.len(), offered.bytes);
+    if u64::try_from(count).unwrap_or(u64::MAX) > MAX_ACTIVE
+        || u64::try_from(bytes).unwrap_or(u64::MAX) > MAX_ACTIVE_BYTES
+    {
+        let message = format!("it offers {count} tools of {bytes} bytes, more than {MAX_ACTIVE} or {MAX_ACTIVE_BYTES}");
+        return Err(unavailable(message));
+    }
+    Ok(offered)
+}
