@@ -85,6 +85,7 @@ pub trait Store:
     + IdentityStore
     + JobStore
     + OutboxStore
+    + OwnToolStore
     + IdempotencyStore
     + AuditStore
     + BlobStore
@@ -112,6 +113,7 @@ impl<T> Store for T where
         + IdentityStore
         + JobStore
         + OutboxStore
+        + OwnToolStore
         + IdempotencyStore
         + AuditStore
         + BlobStore
