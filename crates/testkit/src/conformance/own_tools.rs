@@ -258,11 +258,11 @@ pub async fn a_tenant_has_so_many_tools_active_and_so_many_bytes_of_them(h: Harn
     };
     let each = large(0).bytes();
     let most = usize::try_from(MAX_ACTIVE_BYTES).unwrap() / each;
-    let mut used = Vec::new();
-    for n in 0..most {
-        let tool = approved(&w, &home, large(n)).await;
-        used.push(activate(&w, &home, &tool).await.unwrap());
-    }
+    let into_use = async |home: &Home, definition: OwnDefinition| {
+        let tool = approved(&w, home, definition).await;
+        activate(&w, home, &tool).await.unwrap()
+    };
+    let used = join_all((0..most).map(|n| into_use(&home, large(n)))).await;
     let more = approved(&w, &home, large(most)).await;
     let refused = activate(&w, &home, &more).await.unwrap_err();
     assert_eq!(refused.code(), ErrorCode::Unprocessable);
@@ -274,10 +274,8 @@ pub async fn a_tenant_has_so_many_tools_active_and_so_many_bytes_of_them(h: Harn
     activate(&w, &home, &more).await.unwrap();
 
     let other = w.tenant("second").await;
-    for n in 0..MAX_ACTIVE {
-        let tool = approved(&w, &other, definition(&format!("small.tool_{n}"), "A small one.")).await;
-        activate(&w, &other, &tool).await.unwrap();
-    }
+    let small = |n: u64| into_use(&other, definition(&format!("small.tool_{n}"), "A small one."));
+    join_all((0..MAX_ACTIVE).map(small)).await;
     let more = approved(&w, &other, definition(PING, "Pings.")).await;
     assert_eq!(code(activate(&w, &other, &more).await), ErrorCode::Unprocessable);
     assert_eq!(active(&w, &other).await.len() as u64, MAX_ACTIVE);

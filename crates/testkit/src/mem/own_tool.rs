@@ -27,7 +27,8 @@ impl OwnToolStore for MemStore {
                 return Err(Error::new(ErrorCode::Unprocessable, why));
             }
             let tool = new.clone().drafted(versions.into_iter().max().unwrap_or(0) + 1);
-            state.own_tools.insert((scope.tenant(), tool.id), tool.clone());
+            let bytes = tool.definition.bytes() as u64;
+            state.own_tools.insert((scope.tenant(), tool.id), (tool.clone(), bytes));
             state.append_audit(scope.tenant(), new.at, audit);
             Ok(tool)
         })
@@ -37,7 +38,7 @@ impl OwnToolStore for MemStore {
     async fn own_tool(&self, scope: TenantScope, id: OwnToolId) -> Result<Option<OwnTool>> {
         self.run("own_tool", |state| {
             state.own_tool_can_be_read(id)?;
-            Ok(state.own_tools.get(&(scope.tenant(), id)).cloned())
+            Ok(state.own_tools.get(&(scope.tenant(), id)).map(|(tool, _)| tool.clone()))
         })
         .await
     }
@@ -82,14 +83,16 @@ impl OwnToolStore for MemStore {
             let OwnToolChange { before, after } = change;
             let key = before.definition.key.as_str();
             state.own_tool_can_be_read(before.id)?;
-            if state.own_tools.get(&(scope.tenant(), before.id)) != Some(before) {
+            let place = (scope.tenant(), before.id);
+            let Some(bytes) = state.own_tools.get(&place).filter(|(tool, _)| tool == before).map(|(_, bytes)| *bytes)
+            else {
                 let message = format!("somebody else has changed version {} of {key} meanwhile", before.version);
                 return Err(conflict(message));
-            }
+            };
             if after.status == OwnToolStatus::Active {
-                state.make_room(scope, after)?;
+                state.make_room(scope, after, bytes)?;
             }
-            state.own_tools.insert((scope.tenant(), before.id), after.clone());
+            state.own_tools.insert(place, (after.clone(), bytes));
             if change.touches_use() {
                 state.known_own_tools.remove(&scope.tenant());
             }
@@ -102,7 +105,7 @@ impl OwnToolStore for MemStore {
     async fn delete_own_tool(&self, scope: TenantScope, key: &str, at: Timestamp, audit: AuditEvent) -> Result<bool> {
         self.run("delete_own_tool", |state| {
             let count = state.own_tools.len();
-            state.own_tools.retain(|(tenant, _), tool| *tenant != scope.tenant() || tool.definition.key != key);
+            state.own_tools.retain(|(tenant, _), (tool, _)| *tenant != scope.tenant() || tool.definition.key != key);
             let deleted = state.own_tools.len() < count;
             if deleted {
                 let State { own_tools, spoilt_own_tools, .. } = state;
@@ -124,7 +127,7 @@ impl State {
         key: Option<&'a str>,
     ) -> impl DoubleEndedIterator<Item = &'a OwnTool> {
         let own = self.own_tools.iter().filter(move |((tenant, _), _)| *tenant == scope.tenant());
-        own.map(|(_, tool)| tool).filter(move |tool| key.is_none_or(|key| tool.definition.key == key))
+        own.map(|(_, (tool, _))| tool).filter(move |tool| key.is_none_or(|key| tool.definition.key == key))
     }
 
     fn own_tool_can_be_read(&self, id: OwnToolId) -> Result<()> {
@@ -134,20 +137,17 @@ impl State {
         Ok(())
     }
 
-    /// Makes room for a version that becomes active: the one before is retired.
-    fn make_room(&mut self, scope: TenantScope, tool: &OwnTool) -> Result<()> {
-        let key = tool.definition.key.as_str();
-        let is_active = |other: &&OwnTool| other.status == OwnToolStatus::Active;
-        let others = self.own_tools_of(scope, None).filter(is_active).filter(|other| other.definition.key != key);
-        let sizes: Vec<u64> = others.map(|other| other.definition.bytes() as u64).collect();
-        if let Some(why) = no_room(sizes.len() as u64, sizes.iter().sum(), tool.definition.bytes() as u64) {
+    /// Makes room for a version of so many bytes that becomes active: the one before is retired.
+    fn make_room(&mut self, scope: TenantScope, tool: &OwnTool, bytes: u64) -> Result<()> {
+        let key = &tool.definition.key;
+        let of_tenant = self.own_tools.iter_mut().filter(|((tenant, _), _)| *tenant == scope.tenant());
+        let active = of_tenant.map(|(_, known)| known).filter(|(other, _)| other.status == OwnToolStatus::Active);
+        let (before, others): (Vec<_>, Vec<_>) = active.partition(|(other, _)| other.definition.key == *key);
+        if let Some(why) = no_room(others.len() as u64, others.iter().map(|(_, bytes)| bytes).sum(), bytes) {
             return Err(Error::new(ErrorCode::Unprocessable, why));
         }
-        for ((tenant, _), other) in &mut self.own_tools {
-            let before = *tenant == scope.tenant() && other.definition.key == key;
-            if before && other.status == OwnToolStatus::Active {
-                (other.status, other.updated_at) = (OwnToolStatus::Disabled, tool.updated_at);
-            }
+        for (other, _) in before {
+            (other.status, other.updated_at) = (OwnToolStatus::Disabled, tool.updated_at);
         }
         Ok(())
     }

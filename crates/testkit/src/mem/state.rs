@@ -87,7 +87,8 @@ pub(super) struct State {
     /// By key.
     pub(super) agents: BTreeMap<(TenantId, String), OwnAgent>,
     pub(super) prompts: BTreeMap<(TenantId, PromptId), Prompt>,
-    pub(super) own_tools: BTreeMap<(TenantId, OwnToolId), OwnTool>,
+    /// With the bytes of what each says.
+    pub(super) own_tools: BTreeMap<(TenantId, OwnToolId), (OwnTool, u64)>,
     /// The own tools that cannot be read.
     pub(super) spoilt_own_tools: BTreeSet<OwnToolId>,
     /// The active ones, as they were read last.
