@@ -7,8 +7,8 @@ use crate::error::{Result, StoreError};
 use crate::store::SqlStore;
 use crate::{
     agents, approvals, audit, blobs, budgets, chats, idempotency, identity, jobs, knowledge, lessons, memories,
-    model_policies, outbox, permissions, plans, preferences, probe, prompts, rates, records, reservations, retention,
-    secrets, standings, tasks,
+    model_policies, outbox, own_tools, permissions, plans, preferences, probe, prompts, rates, records, reservations,
+    retention, secrets, standings, tasks,
 };
 
 /// Every statement of this crate.
@@ -29,6 +29,7 @@ fn every_statement() -> impl Iterator<Item = &'static Sql> {
         memories::STATEMENTS,
         model_policies::STATEMENTS,
         outbox::STATEMENTS,
+        own_tools::STATEMENTS,
         permissions::STATEMENTS,
         plans::STATEMENTS,
         preferences::STATEMENTS,

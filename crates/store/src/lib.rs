@@ -31,6 +31,7 @@ mod migrate;
 mod model_policies;
 mod options;
 mod outbox;
+mod own_tools;
 mod page;
 mod partitions;
 mod permissions;

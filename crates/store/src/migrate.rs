@@ -56,6 +56,7 @@ const MIGRATIONS: &[Migration] = &[
     migration!(21, "0021_probe"),
     migration!(22, "0022_open_work"),
     migration!(23, "0023_files_by_hash"),
+    migration!(24, "0024_own_tools"),
     migration!(25, "0025_attempt_definition"),
 ];
 

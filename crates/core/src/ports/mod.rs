@@ -87,6 +87,7 @@ pub trait Store:
     + IdentityStore
     + JobStore
     + OutboxStore
+    + OwnToolStore
     + IdempotencyStore
     + AuditStore
     + BlobStore
@@ -114,6 +115,7 @@ impl<T> Store for T where
         + IdentityStore
         + JobStore
         + OutboxStore
+        + OwnToolStore
         + IdempotencyStore
         + AuditStore
         + BlobStore

@@ -35,6 +35,23 @@ pub(super) const AGENT_TABLES: &[Table] = &[
         ],
     },
     Table {
+        name: "own_tool",
+        columns: &[
+            ("tenant_id", U),
+            ("id", U),
+            ("tool_key", T),
+            ("version", I),
+            ("definition", T),
+            ("bytes", I),
+            ("status", T),
+            ("author", U),
+            ("approved_by", U),
+            ("note", T),
+            ("created_at", I),
+            ("updated_at", I),
+        ],
+    },
+    Table {
         name: "memory",
         columns: &[
             ("tenant_id", U),

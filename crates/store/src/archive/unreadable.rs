@@ -6,6 +6,7 @@ use kybern_core::lesson::{LessonSource, Teaching};
 use kybern_core::plan::FrozenPlan;
 use kybern_core::ports::UnreadableRow;
 use kybern_core::task::{JournalRow, Signal, StepError, Wait};
+use kybern_core::tool::own::OwnDefinition;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
@@ -37,6 +38,7 @@ const COLUMNS: &[(&str, &str, Reads)] = &[
     ("audit_event", "body", is::<AuditEvent>),
     ("lesson", "body", is::<Teaching>),
     ("lesson", "source", is::<LessonSource>),
+    ("own_tool", "definition", is::<OwnDefinition>),
 ];
 
 fn is<T: DeserializeOwned + Send>(text: &str) -> Result<(), String> {

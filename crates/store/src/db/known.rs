@@ -1,5 +1,5 @@
 //! What was read before and still holds: who holds which key, users, the plans of a tenant, what a user may let tools
-//! do, what a tenant says about tools, its agents, active prompts and published knowledge, what it has
+//! do, what a tenant says about tools, its own tools, its agents, active prompts and published knowledge, what it has
 //! learned, what a user wants to be answered like, of whom nothing is remembered, and which tenants remember nothing of any record.
 //!
 //! Every submission asks for the first two, every call of a tool for the next two, and every turn of an agent for the
@@ -26,6 +26,7 @@ use kybern_core::preference::Preferences;
 use kybern_core::prompt::Prompt;
 use kybern_core::time::Millis;
 use kybern_core::tool::ToolSetting;
+use kybern_core::tool::own::OwnTool;
 use tokio::time::Instant;
 
 /// Keys, users, and tenants' lists that are kept of each; beyond it the memory is emptied.
@@ -35,6 +36,12 @@ const KEPT: usize = 4_096;
 const KEPT_LESSONS: usize = 32 << 20;
 /// What a lesson takes besides its words.
 const LESSON: usize = 512;
+
+/// Bytes of own tools that tenants have active.
+const KEPT_OWN_TOOLS: usize = 64 << 20;
+/// What an own tool takes besides its definition, and how many times as much as its JSON the definition does.
+const OWN_TOOL: usize = 1_024;
+const READ_JSON: usize = 4;
 
 /// Tenants whose knowledge is kept: it is large.
 const KEPT_KNOWLEDGE: usize = 16;
@@ -109,6 +116,7 @@ pub(crate) struct Known {
     prompts: Kept<TenantId, Prompts>,
     preferences: Kept<OfTenant, Arc<Preferences>>,
     lessons: Mutex<ByteCache<TenantId, (Stamp, Arc<Lessons>)>>,
+    own_tools: Mutex<ByteCache<TenantId, (Stamp, Arc<Vec<OwnTool>>)>>,
     pieces: Kept<TenantId, Pieces>,
     unremembered: Kept<(TenantId, Subject), ()>,
     no_entities: Kept<TenantId, ()>,
@@ -129,6 +137,7 @@ impl Known {
             prompts: Kept::at_most(KEPT),
             preferences: Kept::at_most(KEPT),
             lessons: Mutex::new(ByteCache::new(KEPT_LESSONS)),
+            own_tools: Mutex::new(ByteCache::new(KEPT_OWN_TOOLS)),
             pieces: Kept::at_most(KEPT_KNOWLEDGE),
             unremembered: Kept::at_most(KEPT),
             no_entities: Kept::at_most(KEPT),
@@ -255,6 +264,22 @@ impl Known {
         let bytes = words.saturating_add(LESSON.saturating_mul(lessons.count() + 1));
         let mut kept = self.lessons.lock().unwrap_or_else(PoisonError::into_inner);
         kept.keep(tenant, (then, Arc::clone(lessons)), bytes);
+    }
+
+    pub(crate) fn own_tools(&self, tenant: TenantId, now: Stamp) -> Option<Arc<Vec<OwnTool>>> {
+        let kept = self.own_tools.lock().unwrap_or_else(PoisonError::into_inner).get(&tenant);
+        kept.filter(|(then, _)| self.holds(*then, now)).map(|(_, tools)| tools)
+    }
+
+    /// Answers the list that was kept before when it says the same: whoever has made something of it need not do so
+    /// again.
+    pub(crate) fn keep_own_tools(&self, tenant: TenantId, then: Stamp, read: Vec<OwnTool>) -> Arc<Vec<OwnTool>> {
+        let mut kept = self.own_tools.lock().unwrap_or_else(PoisonError::into_inner);
+        let before = kept.get(&tenant).map(|(_, tools)| tools).filter(|tools| **tools == read);
+        let tools = before.unwrap_or_else(|| Arc::new(read));
+        let bytes = tools.iter().map(|tool| OWN_TOOL.saturating_add(tool.definition.bytes().saturating_mul(READ_JSON)));
+        kept.keep(tenant, (then, Arc::clone(&tools)), bytes.fold(OWN_TOOL, usize::saturating_add));
+        tools
     }
 
     /// Whether it is known that nothing is remembered of somebody.

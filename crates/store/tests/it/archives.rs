@@ -7,7 +7,9 @@ use bytes::Bytes;
 use kybern_core::agent::{AgentDraft, OwnAgent};
 use kybern_core::audit::ChainVerifier;
 use kybern_core::error::{Error, ErrorCode};
-use kybern_core::id::{AgentId, JobId, KeyId, LessonId, OutboxId, PromptId, RecordId, TaskId, TenantId, UserId};
+use kybern_core::id::{
+    AgentId, JobId, KeyId, LessonId, OutboxId, OwnToolId, PromptId, RecordId, TaskId, TenantId, UserId,
+};
 use kybern_core::identity::{ApiKey, Tenant, User};
 use kybern_core::job::NewJob;
 use kybern_core::lesson::{Lesson, LessonAct, LessonChange, LessonSource, Teaching};
@@ -20,6 +22,7 @@ use kybern_core::record::{Expect, Lookup, Merge, PutRecord};
 use kybern_core::secret::{SealedSecret, Secret};
 use kybern_core::task::{Commit, Effect};
 use kybern_core::tenant::TenantScope;
+use kybern_core::tool::own::{NewOwnTool, OwnToolFilter};
 use kybern_store::{Manifest, SqliteOptions, SqliteStore, StoreError, manifest, verify};
 use kybern_testkit::{SeededIds, SimClock, TestKeys, actors};
 use serde_json::json;
@@ -80,6 +83,13 @@ async fn govern(store: &dyn Store, scope: TenantScope, seed: u64, ids: &SeededId
         store.change_prompt(scope, &change, work::event("prompt.step")).await.unwrap();
         before = after;
     }
+    let definition = serde_json::from_value(json!({
+        "key": "crm.ping", "description": "Pings.", "inputSchema": {"type": "object"}, "effect": "read",
+        "http": {"method": "GET", "url": "https://crm.example.com/ping"},
+    }));
+    let new =
+        NewOwnTool { id: OwnToolId::from_uuid(ids.next()), definition: definition.unwrap(), by: user, at: work::NOW };
+    store.draft_own_tool(scope, &new, work::event("own_tool.draft")).await.unwrap();
     let said = Preferences { custom_instructions: vec!["Use metric units.".to_owned()], ..Preferences::default() };
     store.set_preferences(scope, user, Some(&said), work::NOW, work::event("preferences.set")).await.unwrap();
     let source = LessonSource { task_id: None, step_id: None, by: format!("user:{user}") };
@@ -164,6 +174,9 @@ async fn shows(store: &dyn Store, scope: TenantScope, id: TaskId, old: &dyn Stor
     let prompts =
         async |store: &dyn Store| store.prompts(scope, &PromptFilter::default(), None, 10).await.unwrap().items;
     assert!(prompts(store).await[0].approved_by.is_some() && prompts(store).await == prompts(old).await);
+    let tools =
+        async |store: &dyn Store| store.own_tools(scope, &OwnToolFilter::default(), None, 10).await.unwrap().items;
+    assert!(tools(store).await.len() == 1 && tools(store).await == tools(old).await);
     let user = prompts(store).await[0].authors[0];
     let wishes = store.preferences(scope, user).await.unwrap();
     assert!(wishes.updated_at.is_some() && wishes == old.preferences(scope, user).await.unwrap());
@@ -174,7 +187,7 @@ async fn shows(store: &dyn Store, scope: TenantScope, id: TaskId, old: &dyn Stor
     let mut chain = ChainVerifier::new(TestKeys::new().audit_key(scope.tenant()));
     store.audit_events(scope, 0, 100).await.unwrap().iter().for_each(|link| chain.push(link));
     let (length, faults) = chain.finish(store.audit_head(scope).await.unwrap());
-    assert_eq!((length, faults), (11, vec![]));
+    assert_eq!((length, faults), (12, vec![]));
 }
 
 fn other() -> TenantScope {

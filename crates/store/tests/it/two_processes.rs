@@ -7,18 +7,19 @@ use std::time::Duration;
 use kybern_core::actor::Role;
 use kybern_core::agent::{AgentDraft, OwnAgent};
 use kybern_core::audit::AuditEvent;
-use kybern_core::id::{AgentId, JobId, KeyId, KnowledgeId, LessonId, PlanId, PromptId, TenantId, UserId};
+use kybern_core::id::{AgentId, JobId, KeyId, KnowledgeId, LessonId, OwnToolId, PlanId, PromptId, TenantId, UserId};
 use kybern_core::identity::{ApiKey, Tenant, User};
 use kybern_core::job::NewJob;
 use kybern_core::knowledge::{Indexed, IndexedPiece, KnowledgeAct, KnowledgeDocument, KnowledgeStatus};
 use kybern_core::lesson::{Lesson, LessonAct, LessonChange, LessonSource, Teaching};
 use kybern_core::plan::parse;
 use kybern_core::ports::{
-    AgentStore as _, IdSource as _, IdentityStore as _, KnowledgeStore as _, LessonStore as _, PlanStore as _,
-    PreferenceStore as _, PromptStore as _, Store,
+    AgentStore as _, IdSource as _, IdentityStore as _, KnowledgeStore as _, LessonStore as _, OwnToolStore as _,
+    PlanStore as _, PreferenceStore as _, PromptStore as _, Store,
 };
 use kybern_core::preference::{Formality, Preferences};
 use kybern_core::prompt::{NewPrompt, PromptAct, PromptChange};
+use kybern_core::tool::own::{NewOwnTool, OwnToolAct, OwnToolChange};
 use kybern_testkit::{SeededIds, SimClock};
 use serde_json::json;
 
@@ -163,6 +164,31 @@ async fn what_one_process_says_of_agents_prompts_and_wishes_is_heard_by_the_othe
     }
     let activated = one.change_prompt(home, &activation, event("prompt.activate"));
     is_heard(activated, async || other.active_prompts(home).await.unwrap().len() == 1).await;
+
+    let definition = serde_json::from_value(json!({
+        "key": "crm.ping", "description": "Pings.", "inputSchema": {"type": "object"}, "effect": "read",
+        "http": {"method": "GET", "url": "https://crm.example.com/ping"},
+    }));
+    let id = OwnToolId::from_uuid(ids.next());
+    let new = NewOwnTool { id, definition: definition.unwrap(), by: admin.id, at: work::NOW };
+    let mut tool = one.draft_own_tool(home, &new, event("own_tool.draft")).await.unwrap();
+    let hash = tool.definition.hash();
+    use OwnToolAct::{Activate, Approve, Disable, Submit};
+    let mut steps = Vec::new();
+    for act in [Submit, Approve(hash.clone()), Activate(hash), Disable] {
+        let after = tool.clone().after(&act, admin.id, None, work::NOW).unwrap();
+        steps.push(OwnToolChange { before: tool, after: after.clone() });
+        tool = after;
+    }
+    for step in &steps[..2] {
+        one.change_own_tool(home, step, event("own_tool.step")).await.unwrap();
+    }
+    let activated = one.change_own_tool(home, &steps[2], event("own_tool.activate"));
+    is_heard(activated, async || other.active_own_tools(home).await.unwrap().len() == 1).await;
+    let known = other.active_own_tools(home).await.unwrap();
+    assert!(Arc::ptr_eq(&known, &other.active_own_tools(home).await.unwrap()), "nothing has changed");
+    let disabled = one.change_own_tool(home, &steps[3], event("own_tool.disable"));
+    is_heard(disabled, async || other.active_own_tools(home).await.unwrap().is_empty()).await;
 
     let formal = Preferences { formality: Formality::Formal, ..Preferences::default() };
     let said = one.set_preferences(home, admin.id, Some(&formal), work::NOW, event("preferences.set"));

@@ -35,6 +35,7 @@ pub mod memories;
 pub mod model;
 pub mod model_policies;
 pub mod outbox;
+pub mod own_tools;
 pub mod permissions;
 pub mod plans;
 pub mod preferences;

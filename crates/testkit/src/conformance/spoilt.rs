@@ -1,6 +1,6 @@
 //! Rows that no program can read: planted by the tests, past every check.
 
-use kybern_core::id::{ApprovalId, JobId, LessonId, OutboxId, RecordId, TaskId, TenantId};
+use kybern_core::id::{ApprovalId, JobId, LessonId, OutboxId, OwnToolId, RecordId, TaskId, TenantId};
 use uuid::Uuid;
 
 /// A row whose JSON is broken.
@@ -24,6 +24,8 @@ pub enum Spoilt {
     Record(RecordId),
     /// What a lesson teaches.
     Lesson(LessonId),
+    /// What a version of an own tool says.
+    OwnTool(OwnToolId),
     /// An audit event, by its number.
     Audit(TenantId, i64),
 }
@@ -49,6 +51,7 @@ impl Spoilt {
             Self::Outbox(message) => ("outbox", &["body"][..], format!("id = {}", id(message.as_uuid()))),
             Self::Record(record) => ("record", &["props"][..], format!("id = {}", id(record.as_uuid()))),
             Self::Lesson(lesson) => ("lesson", &["body"][..], format!("id = {}", id(lesson.as_uuid()))),
+            Self::OwnTool(tool) => ("own_tool", &["definition"][..], format!("id = {}", id(tool.as_uuid()))),
             Self::Audit(tenant, seq) => {
                 ("audit_event", &["body"][..], format!("tenant_id = {} AND seq = {seq}", id(tenant.as_uuid())))
             }

@@ -223,6 +223,19 @@ macro_rules! conformance_suite {
                 pages_of_the_outbox_visit_each_once_newest_first,
                 what_is_open_is_counted_over_all_tenants,
             }
+            own_tools {
+                an_own_tool_goes_its_way_and_every_step_is_audited,
+                versions_count_up_for_each_tool,
+                an_act_on_a_version_that_was_changed_meanwhile_is_a_conflict,
+                one_version_of_a_tool_is_active,
+                the_active_tools_are_the_same_list_while_nothing_changes,
+                pages_of_own_tools_visit_each_once_newest_first,
+                a_deleted_tool_is_gone_with_every_version,
+                another_tenant_neither_sees_nor_changes_an_own_tool,
+                a_tool_has_so_many_versions,
+                a_tenant_has_so_many_tools_active_and_so_many_bytes_of_them,
+                an_own_tool_that_cannot_be_read_harms_no_other,
+            }
             permissions {
                 a_policy_is_said_changed_and_taken_back,
                 rules_follow_the_roles_at_once,

@@ -20,6 +20,7 @@ mod lesson;
 mod memory;
 mod model_policy;
 mod outbox;
+mod own_tool;
 mod permission;
 mod plan;
 mod preference;

@@ -26,7 +26,7 @@ impl MemStore {
 }
 
 impl State {
-    /// What has been spoilt, as far as tasks, their journals, jobs, records and lessons go.
+    /// What has been spoilt, as far as tasks, their journals, jobs, records, lessons and own tools go.
     pub(super) fn unreadable(&self, most: usize) -> Vec<UnreadableRow> {
         let row = |table, id: String, problem: &str| UnreadableRow { table, id, problem: problem.to_owned() };
         let mut found = Vec::new();
@@ -45,6 +45,7 @@ impl State {
             found.extend(record.unreadable.iter().map(|problem| row("record", record.id.to_string(), problem)));
         }
         found.extend(self.spoilt_lessons.iter().map(|id| row("lesson", id.to_string(), PROBLEM)));
+        found.extend(self.spoilt_own_tools.iter().map(|id| row("own_tool", id.to_string(), PROBLEM)));
         let mut of_table: BTreeMap<&str, usize> = BTreeMap::new();
         found.retain(|row| {
             let count = of_table.entry(row.table).or_default();
@@ -95,6 +96,11 @@ impl State {
             Spoilt::Lesson(id) => {
                 self.lessons.keys().find(|(_, known)| *known == id)?;
                 self.spoilt_lessons.insert(id);
+            }
+            Spoilt::OwnTool(id) => {
+                self.own_tools.keys().find(|(_, known)| *known == id)?;
+                self.spoilt_own_tools.insert(id);
+                self.known_own_tools.clear();
             }
             Spoilt::Audit(tenant, seq) => {
                 let event = self.audit.get_mut(&tenant)?.iter_mut().find(|event| event.seq == seq)?;

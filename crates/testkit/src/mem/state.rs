@@ -11,8 +11,8 @@ use kybern_core::budget::{Amount, Budget, Reservation, SpendKind, UsageLine};
 use kybern_core::chat::{Chat, Message};
 use kybern_core::error::{Error, ErrorCode};
 use kybern_core::id::{
-    ApprovalId, BudgetId, ChatId, JobId, KeyId, KnowledgeId, LessonId, MemoryId, MessageId, OutboxId, PromptId,
-    RecordId, ReservationId, TaskId, TenantId, UserId, WebhookId,
+    ApprovalId, BudgetId, ChatId, JobId, KeyId, KnowledgeId, LessonId, MemoryId, MessageId, OutboxId, OwnToolId,
+    PromptId, RecordId, ReservationId, TaskId, TenantId, UserId, WebhookId,
 };
 use kybern_core::identity::{ApiKey, OutboundWebhook, Tenant, User};
 use kybern_core::job::{JobStatus, NewJob};
@@ -35,6 +35,7 @@ use kybern_core::task::{
 use kybern_core::tenant::TenantScope;
 use kybern_core::time::Timestamp;
 use kybern_core::tool::ToolSetting;
+use kybern_core::tool::own::OwnTool;
 use uuid::Uuid;
 
 use super::JobView;
@@ -86,6 +87,12 @@ pub(super) struct State {
     /// By key.
     pub(super) agents: BTreeMap<(TenantId, String), OwnAgent>,
     pub(super) prompts: BTreeMap<(TenantId, PromptId), Prompt>,
+    /// With the bytes of what each says.
+    pub(super) own_tools: BTreeMap<(TenantId, OwnToolId), (OwnTool, u64)>,
+    /// The own tools that cannot be read.
+    pub(super) spoilt_own_tools: BTreeSet<OwnToolId>,
+    /// The active ones, as they were read last.
+    pub(super) known_own_tools: BTreeMap<TenantId, Arc<Vec<OwnTool>>>,
     pub(super) preferences: BTreeMap<(TenantId, UserId), Preferences>,
     pub(super) memories: BTreeMap<(TenantId, MemoryId), (Memory, Option<Vector>)>,
     pub(super) lessons: BTreeMap<(TenantId, LessonId), Lesson>,
@@ -241,6 +248,9 @@ impl State {
             tool_settings: BTreeMap::new(),
             agents: BTreeMap::new(),
             prompts: BTreeMap::new(),
+            own_tools: BTreeMap::new(),
+            spoilt_own_tools: BTreeSet::new(),
+            known_own_tools: BTreeMap::new(),
             lessons: BTreeMap::new(),
             spoilt_lessons: BTreeSet::new(),
             preferences: BTreeMap::new(),

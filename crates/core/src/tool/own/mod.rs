@@ -13,10 +13,12 @@
 //! definition that they have read. One version of a tool is active at a time, and that one is in the tenant's catalogue.
 
 mod definition;
+mod room;
 
 use serde::{Deserialize, Serialize};
 
 pub use definition::{HttpCall, MAX_DEFINITION, OwnDefinition};
+pub use room::{no_more_versions, no_room};
 
 use crate::approval::MAX_NOTE;
 use crate::error::{Error, ErrorCode, Result};

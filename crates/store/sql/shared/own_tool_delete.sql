@@ -1,0 +1,1 @@
+DELETE FROM own_tool WHERE tenant_id = $1 AND tool_key = $2
