@@ -7,6 +7,7 @@ pub mod documents;
 pub mod grant;
 pub mod invoke;
 mod only_hosts;
+mod own;
 pub(crate) mod placed;
 pub mod prepared;
 pub(crate) mod read_once;
