@@ -182,14 +182,14 @@ impl Registry {
         }
     }
 
-    /// The tool with that key or alias.
+    /// The bundled tool with that key or alias. Whether a tenant can call it, its catalogue says.
     #[must_use]
-    pub fn find_tool(&self, name: &str) -> Option<&Arc<dyn Tool>> {
+    pub fn registered_tool(&self, name: &str) -> Option<&Arc<dyn Tool>> {
         self.tools.get(name).or_else(|| self.aliases.get(name).and_then(|key| self.tools.get(key)))
     }
 
-    /// Every tool by key.
-    pub fn tools(&self) -> impl Iterator<Item = &Arc<dyn Tool>> {
+    /// Every bundled tool by key.
+    pub fn registered_tools(&self) -> impl Iterator<Item = &Arc<dyn Tool>> {
         self.tools.values()
     }
 

@@ -34,7 +34,7 @@ use crate::task::reading::Reading;
 use crate::tools::ToolCatalogue;
 use crate::tools::ToolService;
 use crate::tools::documents::DocumentTexts;
-use crate::tools::own_source::OwnTools;
+use crate::tools::own::source::OwnTools;
 use crate::tools::placed::Placed;
 use crate::tools::taught::TaughtExtractors;
 use crate::trouble::Trouble;

@@ -341,7 +341,7 @@ async fn reachable(part: &'static str, host: &str, port: u16) -> Finding {
 fn plans() -> Finding {
     match packs::registry() {
         Ok(registry) => {
-            let (plans, tools) = (registry.plans().count(), registry.tools().count());
+            let (plans, tools) = (registry.plans().count(), registry.registered_tools().count());
             finding("packs", State::Ok, format!("{plans} plans and {tools} tools beside the built-in ones"), "")
         }
         Err(error) => finding("packs", State::Broken, error.to_string(), "rename one of the two"),

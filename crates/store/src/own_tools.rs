@@ -71,7 +71,7 @@ async fn draft(tx: &mut Tx, (scope, new, event): &(TenantScope, NewOwnTool, Audi
     let bytes = i64::try_from(tool.definition.bytes()).unwrap_or(i64::MAX);
     let row = args![scope, id, key, tool.version, text, bytes, status, author, tool.created_at, tool.updated_at];
     tx.execute(&INSERT, row).await?;
-    audit::append(tx, scope, new.at, event).await?;
+    audit::append(tx, scope, new.at, &tool.numbers(event)).await?;
     Ok(tool)
 }
 

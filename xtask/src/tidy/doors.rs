@@ -1,4 +1,4 @@
-//! One door: who acts, and for which tenant, is made in few places.
+//! One door: who acts, and for which tenant, is made in few places; what a tenant can call is read in one.
 //!
 //! The types see to it that nobody has a scope who was not given one: it has no public constructor, and what carries one
 //! along is made of a scope. What is left is checked here: the few functions that make an actor, a crossing, a store's
@@ -46,6 +46,8 @@ const MADE: &[Made] = &[
             ("crates/core/src/actor.rs", "an authenticated actor has a scope"),
         ],
     },
+    Made { needle: "registered_tool(", remedy: CATALOGUE, doors: TOOLS },
+    Made { needle: "registered_tools(", remedy: CATALOGUE, doors: TOOLS },
     Made { needle: "TenantScope(", remedy: "ask an Actor, a lease or a Sudo for its scope", doors: SCOPES },
 ];
 
@@ -53,6 +55,13 @@ const MADE: &[Made] = &[
 const NAMED: &[&str] = &["Actor", "Sudo", "TenantScope"];
 
 const WITNESS: &str = "only a store knows whose a row is: take the scope of the lease, the job or the actor";
+
+const CATALOGUE: &str = "what a tenant can call, its snapshot says: take a ToolSnapshot as a parameter";
+
+const TOOLS: &[(&str, &str)] = &[
+    ("crates/engine/src/tools/catalogue.rs", "makes snapshots of the bundled tools and the tenants' sources"),
+    ("crates/kybern/src/doctor.rs", "counts what the program brings, without a tenant"),
+];
 
 const STORES: &[(&str, &str)] = &[
     ("crates/core/src/tenant.rs", "declares the type"),
@@ -87,7 +96,7 @@ pub(crate) fn check(tree: &Tree) -> Vec<Finding> {
         for Made { needle, remedy, .. } in MADE.iter().filter(|made| !is_door(made.doors, file.path())) {
             let name = needle.trim_end_matches(['(', '{', ':']);
             for line in squeezed.lines_of(|text| makes(text, needle)) {
-                found.entry(line).or_insert_with(|| (format!("{name} is made outside its doors"), *remedy));
+                found.entry(line).or_insert_with(|| (format!("{name} is used outside its doors"), *remedy));
             }
         }
         for name in NAMED {
@@ -205,13 +214,15 @@ mod tests {
             ("StoreWitness(())", "crates/core/src/tenant.rs"),
             ("scope_of_row(tenant)", "crates/store/src/retention/mod.rs"),
             ("Sudo { tenant, reason }", "crates/core/src/tenant.rs"),
+            ("registry.registered_tool(name)", "crates/engine/src/tools/catalogue.rs"),
+            ("registry().registered_tools()", "crates/engine/src/tools/catalogue.rs"),
         ];
         let bad = [
             "crates/core/src/task/lease.rs",
             "crates/core/src/job.rs",
             "crates/store/src/records.rs",
             "crates/engine/src/worker.rs",
-            "crates/kybern/src/doctor.rs",
+            "crates/kybern/src/backup.rs",
             "crates/testkit/src/conformance/jobs.rs",
         ];
         for (code, door) in samples {

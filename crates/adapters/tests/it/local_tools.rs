@@ -68,7 +68,7 @@ fn context() -> ToolContext {
 /// Calls a tool whose arguments fit its schema; answers the data, or the refusal's words.
 fn call(tool: &str, args: &Value) -> Result<Map<String, Value>, String> {
     let registry = registry();
-    let tool = registry.find_tool(tool).unwrap();
+    let tool = registry.registered_tool(tool).unwrap();
     let validator = jsonschema::validator_for(&tool.spec().input_schema).unwrap();
     let faults: Vec<String> = validator.iter_errors(args).map(|fault| fault.to_string()).collect();
     assert!(faults.is_empty(), "{args}: {faults:?}");

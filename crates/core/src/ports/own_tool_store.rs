@@ -15,7 +15,7 @@ use crate::tool::own::{NewOwnTool, OwnTool, OwnToolChange, OwnToolFilter};
 /// Where own tools are kept, every version of them.
 #[async_trait]
 pub trait OwnToolStore: Send + Sync {
-    /// Writes down the next version of a tool.
+    /// Writes down the next version of a tool. The audit says [which number it got](OwnTool::numbers).
     ///
     /// # Errors
     /// `UNPROCESSABLE` when the tool has [as many versions](crate::tool::own::MAX_VERSIONS) as it may.

@@ -197,6 +197,11 @@ pub trait Tool: Send + Sync {
         self.spec().reach()
     }
 
+    /// The least that any call of it reaches: who may not even that is not told of the tool.
+    fn least_reach(&self) -> Reach {
+        self.spec().reach()
+    }
+
     /// What a call with these arguments needs, where it is less than what the spec asks for.
     fn needs_of(&self, _args: &Map<String, Value>) -> Needs {
         self.spec().needs

@@ -9,7 +9,7 @@ use kybern_core::error::{ErrorCode, Result};
 use kybern_core::id::{ChatId, MessageId, PromptId, UserId};
 use kybern_core::model::{ModelMessage, Part, Role};
 use kybern_core::money::Tokens;
-use kybern_core::policy::Autonomy;
+use kybern_core::policy::{Autonomy, PermissionLevel};
 use kybern_core::preference::Preferences;
 use kybern_core::tenant::TenantScope;
 use kybern_core::time::Timestamp;
@@ -20,7 +20,7 @@ use crate::Engine;
 use crate::context::fence::fenced;
 use crate::memory::Sought;
 use crate::models::Caller;
-use crate::models::prompt::AUTONOMY;
+use crate::models::prompt::{AUTONOMY, AUTONOMY_LOOKING};
 use crate::parts::Inner;
 use crate::prompt::in_use;
 use crate::tools::Grant;
@@ -57,6 +57,8 @@ pub(crate) struct Person {
 pub(crate) struct Latitude {
     /// What happens without a yes; `None` where nobody has said.
     autonomy: Option<Autonomy>,
+    /// Whether the user may let tools look only.
+    only_looks: bool,
     /// The folders in which its tools may work; `None` for every one that they allow themselves.
     folders: Option<Vec<String>>,
     /// Whether it may be told what is remembered of entities.
@@ -68,7 +70,10 @@ impl Latitude {
         let policy = grant.policy();
         let folders = policy.as_ref().and_then(|policy| policy.allowed_paths.clone());
         let sees_entities = grant.may(Right::Operate) || grant.may(Right::Administer);
-        Self { autonomy: policy.map(|policy| policy.autonomy), folders, sees_entities }
+        let only_looks = policy
+            .as_ref()
+            .is_some_and(|policy| policy.level <= PermissionLevel::Read && policy.allowed_tools.is_empty());
+        Self { autonomy: policy.map(|policy| policy.autonomy), only_looks, folders, sees_entities }
     }
 }
 
@@ -237,7 +242,8 @@ fn spoken(message: &Message) -> Vec<Spoken> {
 fn about_server(subject: &Subject) -> Vec<Section> {
     let mut sections = vec![section(SectionKind::Base, subject.prompt.clone())];
     if let Some(autonomy) = subject.latitude.autonomy {
-        let text = AUTONOMY.get(autonomy as usize).map(|prompt| prompt.text.trim().to_owned()).unwrap_or_default();
+        let own = if subject.latitude.only_looks { Some(&AUTONOMY_LOOKING) } else { AUTONOMY.get(autonomy as usize) };
+        let text = own.map(|prompt| prompt.text.trim().to_owned()).unwrap_or_default();
         sections.push(section(SectionKind::Autonomy, text));
     }
     let zone = subject.person.as_ref().map_or("UTC", |person| person.timezone.as_str());

@@ -123,7 +123,7 @@ mod tests {
     fn registry() -> (ToolSnapshot, Vec<String>) {
         let mut registry = Registry::default();
         crate::tools::builtin::register(&mut registry).unwrap();
-        let keys = registry.tools().map(|tool| tool.spec().key.clone()).collect();
+        let keys = registry.registered_tools().map(|tool| tool.spec().key.clone()).collect();
         (ToolSnapshot::of_bundled(registry.into()), keys)
     }
 

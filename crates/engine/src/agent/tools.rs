@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use kybern_core::agent::{Agent, AgentDraft};
 
-use crate::tools::ToolSnapshot;
+use crate::tools::{Grant, ToolService, ToolSnapshot};
 
 /// The tools of an agent.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -22,6 +22,13 @@ impl AgentTools {
     pub fn of(agent: &Agent, tools: &ToolSnapshot) -> Self {
         named(tools, &agent.draft)
     }
+}
+
+/// The tools of an agent that may be called under that grant, by key. It is told of no others.
+pub(crate) fn open_to(snapshot: &ToolSnapshot, draft: &AgentDraft, grant: &Grant) -> Vec<String> {
+    let mut keys = named(snapshot, draft).keys;
+    keys.retain(|key| snapshot.find(key).is_some_and(|tool| ToolService::is_open(tool, grant)));
+    keys
 }
 
 pub(crate) fn named(snapshot: &ToolSnapshot, draft: &AgentDraft) -> AgentTools {

@@ -256,7 +256,7 @@ impl Run {
         let by_model;
         let grant = match node.turn {
             Some(_) => {
-                by_model = Grant { origin: Origin::Model, ..self.grant.clone() };
+                by_model = self.grant_of_model();
                 &by_model
             }
             None => &self.grant,
@@ -322,9 +322,14 @@ impl Run {
         self.turn.map(|turn| InChat { chat: turn.chat_id, before: turn.message_id })
     }
 
+    /// By what right a model calls tools.
+    pub(super) fn grant_of_model(&self) -> Grant {
+        Grant { origin: Origin::Model, ..self.grant.clone() }
+    }
+
     /// How far the task's user lets a model go alone.
     pub(super) fn latitude(&self) -> Latitude {
-        Latitude::of(&Grant { origin: Origin::Model, ..self.grant.clone() })
+        Latitude::of(&self.grant_of_model())
     }
 
     /// When a step that holds steps was opened.

@@ -42,6 +42,8 @@ pub(crate) const AUTONOMY: [OwnPrompt; 5] = [
     prompt!("autonomy_high"),
     prompt!("autonomy_full"),
 ];
+/// What an agent is told whose user may let tools look only.
+pub(crate) const AUTONOMY_LOOKING: OwnPrompt = prompt!("autonomy_looking");
 
 /// A decision by a schema.
 pub(crate) const DECISION: OwnPrompt = prompt!("decision");

@@ -16,10 +16,9 @@ use kybern_core::prompt;
 use kybern_core::tenant::TenantScope;
 
 use crate::Engine;
-use crate::agent::AgentTools;
+use crate::agent::tools::open_to;
 use crate::agent::{InChat, Latitude, Person, Question, Subject, functions, gather, route_name, section, written};
 use crate::models::{Caller, Route};
-use crate::tools::ToolSnapshot;
 use crate::tools::grant::{Grant, Origin};
 
 /// What is to be written down.
@@ -74,6 +73,7 @@ impl Engine {
         let agent = self.previewed_agent(actor, request).await?;
         let now = inner.clock.now();
         let [chat, before, task] = [(); 3].map(|()| inner.ids.next());
+        let grant = self.grant_of_model(scope, actor.user()).await?;
         let subject = Subject {
             text: request.content.replace('\0', ""),
             shown: Vec::new(),
@@ -89,7 +89,7 @@ impl Engine {
             agent: agent.draft.key.clone(),
             prompt: agent.draft.system_prompt.clone(),
             user: actor.user(),
-            latitude: self.latitude_of(scope, actor.user()).await?,
+            latitude: Latitude::of(&grant),
             begun: now,
             since: now.minus(agent.draft.limits.history),
             // A chat that nobody has begun has no messages.
@@ -99,7 +99,7 @@ impl Engine {
             }),
         };
         let snapshot = inner.catalogue.of(scope).await;
-        let start = start_of(&agent, &snapshot);
+        let start = start_of(&agent, open_to(&snapshot, &agent.draft, &grant));
         let mut gathered = gather(inner, &Caller::of(actor), &subject, (&snapshot, &start.tools)).await?;
         if let Some(text) = tried {
             gathered.prompt = None;
@@ -161,19 +161,20 @@ impl Engine {
         }
     }
 
-    /// How far a user lets a model go alone.
-    async fn latitude_of(&self, scope: TenantScope, user: Option<UserId>) -> Result<Latitude> {
+    /// By what right a model would call tools for a user.
+    async fn grant_of_model(&self, scope: TenantScope, user: Option<UserId>) -> Result<Grant> {
         let rules = match user {
             Some(user) => self.inner.store.user_rules(scope, user).await?,
             None => None,
         };
         let rights = kybern_core::actor::Right::ALL.into_iter().collect();
-        Ok(Latitude::of(&Grant { origin: Origin::Model, user, rules, rights, settings: Arc::default() }))
+        let settings = self.inner.store.tool_settings(scope).await?;
+        Ok(Grant { origin: Origin::Model, user, rules, rights, settings })
     }
 }
 
 /// What would hold for the turn.
-fn start_of(agent: &Agent, tools: &ToolSnapshot) -> TurnStart {
+fn start_of(agent: &Agent, tools: Vec<String>) -> TurnStart {
     TurnStart {
         agent: agent.draft.key.clone(),
         version: agent.version,
@@ -181,7 +182,7 @@ fn start_of(agent: &Agent, tools: &ToolSnapshot) -> TurnStart {
         max_tokens: agent.draft.max_tokens,
         temperature: agent.draft.temperature,
         limits: agent.draft.limits,
-        tools: AgentTools::of(agent, tools).keys,
+        tools,
         text: None,
         after: Vec::new(),
         tainted: false,

@@ -7,6 +7,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use futures::FutureExt as _;
 use jsonschema::Validator;
 use kybern_core::error::{Detail, Error, ErrorCode, Result};
 use kybern_core::id::TenantId;
@@ -119,7 +120,7 @@ impl ToolSnapshot {
     #[must_use]
     pub fn find(&self, name: &str) -> Option<&Arc<Definition>> {
         let bundled =
-            || self.bundled.registry.find_tool(name).and_then(|tool| self.bundled.tools.get(&tool.spec().key));
+            || self.bundled.registry.registered_tool(name).and_then(|tool| self.bundled.tools.get(&tool.spec().key));
         bundled().or_else(|| self.own.get(name))
     }
 
@@ -151,10 +152,12 @@ impl ToolSnapshot {
         self.is_partial
     }
 
-    /// Whether a bundled tool has that domain: then no tool of a tenant may have it.
+    /// Whether a bundled tool has its key or another name in that domain: then no tool of a tenant may.
     #[must_use]
     pub fn is_bundled_domain(&self, domain: &str) -> bool {
-        self.bundled.tools.values().any(|tool| tool.spec().domain == domain)
+        let is_in = |name: &String| name.split_once('.').is_some_and(|(of, _)| of == domain);
+        let mut specs = self.bundled.tools.values().map(|tool| tool.spec());
+        specs.any(|spec| spec.domain == domain || is_in(&spec.key) || spec.aliases.iter().any(is_in))
     }
 }
 
@@ -168,7 +171,7 @@ impl Bundled {
             let definition = Definition { offered, source: None, arguments: Some(arguments), schemas };
             (spec.key.clone(), Arc::new(definition))
         };
-        let tools = registry.tools().map(define).collect();
+        let tools = registry.registered_tools().map(define).collect();
         Self { registry, tools }
     }
 }
@@ -293,7 +296,12 @@ impl ToolCatalogue {
 
 /// Asks a source what it offers, within bounds of time and size.
 async fn ask(source: &dyn ToolSource, scope: TenantScope) -> Result<Arc<OfferedTools>> {
-    let asked = tokio::time::timeout(PATIENCE.as_duration(), source.tools(scope)).await;
+    let mut asked = source.tools(scope);
+    // Most know their list, and then nothing is timed.
+    let asked = match (&mut asked).now_or_never() {
+        Some(answered) => Ok(answered),
+        None => tokio::time::timeout(PATIENCE.as_duration(), asked).await,
+    };
     let unavailable = |message: String| Error::new(ErrorCode::Unavailable, message);
     let offered = asked.map_err(|_elapsed| unavailable(format!("it did not answer within {PATIENCE}")))??;
     let (count, bytes) = (offered.tools.len(), offered.bytes);
@@ -305,3 +313,6 @@ async fn ask(source: &dyn ToolSource, scope: TenantScope) -> Result<Arc<OfferedT
     }
     Ok(offered)
 }
+
+#[cfg(test)]
+mod tests;

@@ -12,15 +12,15 @@ use kybern_core::error::ErrorCode;
 use kybern_core::job::NewJob;
 use kybern_core::money::Usage;
 use kybern_core::pack::Registry;
-use kybern_core::policy::CallFacts;
 use kybern_core::policy::place::host_of;
+use kybern_core::policy::{CallFacts, ToolPolicy};
 use kybern_core::ports::ToolContext;
 use kybern_core::task::limits;
 use kybern_core::time::Millis;
 use kybern_core::tool::{Reach, ToolFailure, ToolOutcome, ToolSpec};
 use serde_json::{Map, Value};
 
-use super::catalogue::ToolSnapshot;
+use super::catalogue::{Definition, ToolSnapshot};
 use super::grant::Grant;
 use super::prepared::{Asks, Prepared};
 use super::record::DeclaredKinds;
@@ -89,6 +89,16 @@ impl ToolService {
         let price = setting.and_then(|setting| setting.price.clone()).or_else(|| spec.price.clone());
         let effect = tool.effect_of(&args);
         Ok(Prepared { definition: Arc::clone(definition), args, effect, reach, asks, price, rates, hosts })
+    }
+
+    /// Whether any call of a tool may be made under that grant: a model is not told of one that may not.
+    #[must_use]
+    pub fn is_open(definition: &Definition, grant: &Grant) -> bool {
+        let (spec, reach) = (definition.spec(), definition.tool().least_reach());
+        let permits = |policy: &ToolPolicy| policy.permits(&facts(spec, reach, &Map::new())).is_ok();
+        grant.may(spec.right)
+            && grant.setting(&spec.key).is_none_or(|setting| setting.enabled)
+            && grant.policy().is_none_or(|policy| permits(&policy))
     }
 
     /// Makes the call, at most `timeout` long, and checks the result: its limits, and that each record fits its kind.

@@ -42,6 +42,7 @@ mod open_effects;
 mod outage;
 mod outbox;
 mod outside;
+mod own_tools;
 mod parallel;
 mod persons;
 mod phases;

@@ -45,6 +45,8 @@ mod offline;
 #[cfg(test)]
 mod outage;
 #[cfg(test)]
+mod own_tools;
+#[cfg(test)]
 mod pictures;
 #[cfg(test)]
 mod races;

@@ -13,5 +13,5 @@ pub(crate) use world::World;
 
 /// The tool that records insurers, for packs that only know its records.
 pub(crate) fn insurer_tool() -> std::sync::Arc<dyn kybern_core::ports::Tool> {
-    std::sync::Arc::clone(packs::registry().find_tool("resolve_insurer").unwrap())
+    std::sync::Arc::clone(packs::registry().registered_tool("resolve_insurer").unwrap())
 }

@@ -40,7 +40,7 @@ fn every_plan_is_sound_and_calls_tools_that_exist() {
         assert!(!plan.steps.is_empty(), "{} would complete by doing nothing", plan.key);
         for step in &plan.steps {
             let StepKind::Tool { tool, args } = &step.kind else { panic!("{} {}", plan.key, step.id) };
-            let Some(tool) = registry.find_tool(tool) else {
+            let Some(tool) = registry.registered_tool(tool) else {
                 panic!("{} {}: there is no tool {tool:?}", plan.key, step.id)
             };
             let known = tool.spec().input_schema["properties"].as_object().unwrap();
@@ -75,7 +75,7 @@ fn every_intent_of_the_taxonomy_has_a_plan() {
 #[test]
 fn every_schema_is_closed_and_compiles() {
     let registry = registry();
-    for tool in registry.tools() {
+    for tool in registry.registered_tools() {
         let spec = tool.spec();
         jsonschema::validator_for(&spec.input_schema).unwrap();
         assert_eq!(spec.input_schema["additionalProperties"], false, "{}", spec.key);
@@ -99,6 +99,6 @@ fn the_names_of_the_specification_find_their_tools() {
         ("resolve_insurer", "network.resolve_insurer"),
         ("core.notify_agent", "notify_agent"),
     ] {
-        assert_eq!(registry.find_tool(name).unwrap().spec().key, key);
+        assert_eq!(registry.registered_tool(name).unwrap().spec().key, key);
     }
 }

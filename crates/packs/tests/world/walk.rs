@@ -33,7 +33,7 @@ async fn walk(world: &mut World, plan: &str) -> Result<Value, (String, Review)> 
             continue;
         }
         let args = templates::fill(&Value::Object(args.clone()), &state);
-        let outcome = world.call(registry.find_tool(tool).unwrap().as_ref(), args).await.unwrap();
+        let outcome = world.call(registry.registered_tool(tool).unwrap().as_ref(), args).await.unwrap();
         if let Some(review) = outcome.review {
             return Err((step.id.to_string(), *review));
         }
@@ -159,7 +159,7 @@ async fn a_form_without_a_company_asks_for_one_and_goes_on() {
     assert!(jsonschema::is_valid(&review.schema, &answer));
     let registry = registry();
     world.state(answer);
-    let tool = registry.find_tool("resolve_entity").unwrap();
+    let tool = registry.registered_tool("resolve_entity").unwrap();
     // The arguments are those of the first call: only the state has learnt the name.
     let data = world.run(tool.as_ref(), json!({"name": null, "dot_number": null})).await;
     assert_eq!(data["entity_name"], "Late Answer Trucking LLC");

@@ -29,7 +29,7 @@ impl OwnToolStore for MemStore {
             let tool = new.clone().drafted(versions.into_iter().max().unwrap_or(0) + 1);
             let bytes = tool.definition.bytes() as u64;
             state.own_tools.insert((scope.tenant(), tool.id), (tool.clone(), bytes));
-            state.append_audit(scope.tenant(), new.at, audit);
+            state.append_audit(scope.tenant(), new.at, tool.numbers(&audit));
             Ok(tool)
         })
         .await

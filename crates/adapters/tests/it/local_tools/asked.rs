@@ -34,7 +34,7 @@ async fn ask(tool: &str, args: Value, answers: &[&str]) -> (Result<ToolOutcome, 
     let mut context = context();
     context.models = Some(desk.clone());
     let registry = registry();
-    let called = registry.find_tool(tool).unwrap().call(&context, args.as_object().unwrap().clone()).await;
+    let called = registry.registered_tool(tool).unwrap().call(&context, args.as_object().unwrap().clone()).await;
     assert!(desk.answers.lock().unwrap().is_empty(), "every answer was asked for");
     let asked = desk.asked.lock().unwrap().clone();
     (called, asked)

@@ -7,14 +7,14 @@ use super::{call, registry};
 #[test]
 fn the_tools_are_registered_and_none_twice() {
     let mut registry = registry();
-    let keys: Vec<String> = registry.tools().map(|tool| tool.spec().key.clone()).collect();
+    let keys: Vec<String> = registry.registered_tools().map(|tool| tool.spec().key.clone()).collect();
     assert_eq!(keys, ["calculator", "datetime", "deep_reasoning", "json_parser", "text_transform"]);
     assert!(kybern_adapters::tools::local::register(&mut registry).is_err());
 }
 
 #[test]
 fn they_only_read_and_need_nothing_but_a_model_where_they_ask_one() {
-    for tool in registry().tools() {
+    for tool in registry().registered_tools() {
         let spec = tool.spec();
         let asks = ["deep_reasoning", "json_parser", "text_transform"].contains(&spec.key.as_str());
         let needs = Needs { language_model: asks, ..Needs::default() };
@@ -27,7 +27,7 @@ fn they_only_read_and_need_nothing_but_a_model_where_they_ask_one() {
 fn a_call_that_needs_no_model_does_not_get_one() {
     let asks = |tool: &str, args: Value| {
         let registry = registry();
-        registry.find_tool(tool).unwrap().needs_of(args.as_object().unwrap()).language_model
+        registry.registered_tool(tool).unwrap().needs_of(args.as_object().unwrap()).language_model
     };
     for (tool, args, expected) in [
         ("deep_reasoning", json!({"problem": "x"}), true),
@@ -54,7 +54,7 @@ fn every_argument_is_described_and_no_other_is_taken() {
             }
         }
     }
-    for tool in registry().tools() {
+    for tool in registry().registered_tools() {
         look(&tool.spec().key, &tool.spec().input_schema);
     }
 }

@@ -1,6 +1,7 @@
-//! How much a tenant may have of own tools.
+//! How much a tenant may have of own tools, and what a store says of what it did.
 
-use super::{MAX_ACTIVE, MAX_ACTIVE_BYTES, MAX_VERSIONS, OwnToolChange, OwnToolStatus};
+use super::{MAX_ACTIVE, MAX_ACTIVE_BYTES, MAX_VERSIONS, OwnTool, OwnToolChange, OwnToolStatus};
+use crate::audit::AuditEvent;
 
 /// Why a tool that has `versions` of them gets no further one; `None` when it does.
 #[must_use]
@@ -24,6 +25,18 @@ pub fn no_room(others: u64, others_bytes: u64, bytes: u64) -> Option<String> {
     (all > MAX_ACTIVE_BYTES).then(|| {
         format!("a tenant's active own tools have at most {MAX_ACTIVE_BYTES} bytes, these would have {all}: {remedy}")
     })
+}
+
+impl OwnTool {
+    /// The audit event of a draft, with the number that the store has given it.
+    #[must_use]
+    pub fn numbers(&self, event: &AuditEvent) -> AuditEvent {
+        let mut event = event.clone();
+        if let Some(detail) = event.detail.as_object_mut() {
+            detail.insert("version".to_owned(), self.version.into());
+        }
+        event
+    }
 }
 
 impl OwnToolChange {

@@ -88,11 +88,13 @@ impl Tool for HttpCall {
     /// about the effect does not count here.
     fn reach_of(&self, args: &Map<String, Value>) -> Reach {
         match args.get("method").and_then(Value::as_str) {
-            Some("GET" | "HEAD") => {
-                Reach { level: PermissionLevel::Read, category: ToolCategory::NetworkRead, risk: Risk::R1 }
-            }
+            Some("GET" | "HEAD") => self.least_reach(),
             Some(_) | None => self.spec.reach(),
         }
+    }
+
+    fn least_reach(&self) -> Reach {
+        Reach { level: PermissionLevel::Read, category: ToolCategory::NetworkRead, risk: Risk::R1 }
     }
 
     async fn call(&self, context: &ToolContext, args: Map<String, Value>) -> Result<ToolOutcome, ToolFailure> {

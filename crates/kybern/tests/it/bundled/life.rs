@@ -199,7 +199,7 @@ impl World {
 /// The same packs, every tool of them watched.
 fn watched(packs: &Registry, fate: &Arc<Fate>) -> Registry {
     let mut registry = Registry::default();
-    for tool in packs.tools() {
+    for tool in packs.registered_tools() {
         let watched = Watched { tool: Arc::clone(tool), fate: Arc::clone(fate) };
         registry.tool(Arc::new(watched)).unwrap();
     }

@@ -10,7 +10,7 @@ use kybern_core::ports::{OfferedTool, OfferedTools, OwnToolStore, ToolSource};
 use kybern_core::tenant::TenantScope;
 use kybern_core::tool::OwnTool;
 
-use super::own_call::OwnHttpTool;
+use super::call::OwnHttpTool;
 
 /// Tenants whose tools are kept in memory.
 const KEPT: usize = 1_024;

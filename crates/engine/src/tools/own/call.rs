@@ -11,16 +11,16 @@ use kybern_core::tool::{OwnDefinition, ToolFailure, ToolOutcome, ToolSpec};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::{Map, Value, json};
 
-use super::builtin::HttpCall;
-use super::schema;
-use super::service::approximate_size;
 use crate::templates::{self, Context, RenderError};
+use crate::tools::builtin::HttpCall;
+use crate::tools::schema;
+use crate::tools::service::approximate_size;
 
 /// What an argument in a URL is encoded to: everything that is more than a letter, a digit or one of `-._~`.
 const ENCODED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
 /// An own tool.
-pub(super) struct OwnHttpTool {
+pub(crate) struct OwnHttpTool {
     definition: OwnDefinition,
     spec: ToolSpec,
     http: HttpCall,
@@ -142,5 +142,65 @@ impl Tool for OwnHttpTool {
                 Err(if self.definition.effect == EffectClass::Read { failure } else { failure.unknown() })
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tool(http: &Value) -> OwnHttpTool {
+        let definition = serde_json::from_value(json!({
+            "key": "crm.change", "description": "Changes.", "effect": "keyed", "http": http,
+            "inputSchema": {"type": "object", "properties": {"id": {}, "name": {}, "tags": {}, "note": {}}},
+        }));
+        OwnHttpTool::new(definition.unwrap())
+    }
+
+    fn args(value: &Value) -> Map<String, Value> {
+        value.as_object().cloned().unwrap()
+    }
+
+    #[test]
+    fn an_argument_stays_one_part_of_the_path_or_one_value_of_the_query() {
+        let tool =
+            tool(&json!({"method": "GET", "url": "https://crm.example.com/c/{{ args.id }}?q={{ args.name }}&x=1"}));
+        let made = |id: Value, name: Value| {
+            let request = tool.request(args(&json!({"id": id, "name": name})));
+            request.map(|request| request["url"].as_str().unwrap().to_owned()).map_err(|failure| failure.message)
+        };
+        let plain = made(json!(17), json!("Müller & Co")).unwrap();
+        assert_eq!(plain, "https://crm.example.com/c/17?q=M%C3%BCller%20%26%20Co&x=1");
+        for id in ["../admin", "a/b", "a?b", "a#b", "a\\b", "a%2fb", "//evil.test", "x@evil.test"] {
+            let made = made(json!(id), json!("")).unwrap();
+            let url = url::Url::parse(&made).unwrap();
+            assert_eq!(url.host_str(), Some("crm.example.com"), "{made}");
+            assert_eq!((url.path_segments().unwrap().count(), url.query()), (2, Some("q=&x=1")), "{made}");
+        }
+        for id in [json!(""), json!(null), json!("."), json!("..")] {
+            assert!(made(id.clone(), json!("x")).is_err(), "{id} would be another place");
+        }
+    }
+
+    #[test]
+    fn two_arguments_do_not_lead_up_together() {
+        let tool = tool(&json!({"method": "DELETE", "url": "https://crm.example.com/c/{{ args.id }}{{ args.name }}"}));
+        assert!(tool.request(args(&json!({"id": ".", "name": "."}))).is_err());
+        assert!(tool.request(args(&json!({"id": "a", "name": "b"}))).is_ok());
+    }
+
+    #[test]
+    fn a_body_keeps_types_and_leaves_out_what_was_not_given() {
+        let tool = tool(&json!({
+            "method": "POST", "url": "https://crm.example.com/c", "auth": {"secret": "crm"},
+            "headers": {"X-Note": "{{ args.note }}", "X-Fixed": "1"},
+            "json": {"name": "{{ args.name }}", "tags": "{{ args.tags }}", "note": "{{ args.note }}", "kept": null,
+                "inner": {"text": "about {{ args.note }}", "note": "{{ args.note }}"}},
+        }));
+        let request = tool.request(args(&json!({"name": "{{ args.id }}", "tags": ["a", 1]}))).unwrap();
+        let inner = json!({"text": "about "});
+        assert_eq!(request["json"], json!({"name": "{{ args.id }}", "tags": ["a", 1], "kept": null, "inner": inner}));
+        assert_eq!(request["headers"], json!({"X-Fixed": "1"}));
+        assert_eq!((&request["auth"], &request["effect"]), (&json!({"secret": "crm"}), &json!("keyed")));
     }
 }
