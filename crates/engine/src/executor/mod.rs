@@ -18,6 +18,7 @@ pub mod inject;
 mod lessons;
 mod message;
 mod node;
+mod not_made;
 pub(crate) mod patience;
 mod perform;
 mod phase_documents;

@@ -200,7 +200,7 @@ fn child(run: &Run, index: usize, target: &TaskTarget, written: &Value, now: Tim
     }
     let Some(plan) = run.inner.catalog.find(&run.own_plans, key).filter(|plan| plan.quarantine.is_empty()) else {
         // Another version of the program may have it, or what it needs.
-        return super::tool_step::put_off(node, "plan", key, now).unwrap_or_else(|| {
+        return super::not_made::put_off(node, "plan", key, now).unwrap_or_else(|| {
             let message = format!("there is no usable plan {key:?} for the child");
             fail(run, index, failure(ErrorCode::Unprocessable, message), false)
         });

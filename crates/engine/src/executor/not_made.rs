@@ -1,0 +1,79 @@
+//! What becomes of a step whose call may not be made: it fails, another worker makes it, or a person puts right what has
+//! changed under its plan.
+
+use kybern_core::audit::AuditEvent;
+use kybern_core::error::ErrorCode;
+use kybern_core::task::{JournalEntry, StepError, WaitKind};
+use kybern_core::time::{Millis, Timestamp};
+use serde_json::json;
+
+use super::node::Node;
+use super::run::Run;
+use super::step::{Draft, RowDraft, fail, failure, wait_of, wait_row};
+use crate::tools::Refusal;
+
+/// How long a step is left to other workers when this one does not have its tool or plan, and how often: five minutes in all,
+/// in which an upgrade of all workers is done.
+const MISS: Millis = Millis::from_secs(5);
+const MOST_MISSES: u32 = 60;
+/// What becomes of a step whose call may not be made. That a tool of the tenant's own is gone, or takes other arguments
+/// than the plan gives it, is nothing that the task has done: a person puts it right, and the step begins again. A model is
+/// told, and does better.
+pub(super) fn not_made(run: &Run, index: usize, tool: &str, refusal: &Refusal, tainted: bool, now: Timestamp) -> Draft {
+    let node = run.walk.node(index);
+    let found = run.tools.find(tool);
+    let domain = tool.split_once('.').map_or(tool, |(domain, _)| domain);
+    let (is_missing, is_own) = match (refusal, found) {
+        (Refusal::Unknown(_), _) => (true, !run.tools.is_bundled_domain(domain)),
+        (Refusal::Arguments(_), Some(found)) => (false, found.source().is_some()),
+        _ => (false, false),
+    };
+    // Another worker may have a bundled tool, and a source that cannot be asked now may offer it.
+    if is_missing
+        && (!is_own || run.tools.is_partial())
+        && let Some(left) = put_off(node, "tool", tool, now)
+    {
+        return left;
+    }
+    if !is_own || node.turn.is_some() || crate::tools::grant::is_by_hand(&run.task) {
+        return refused(run, index, tool, refusal, tainted);
+    }
+    let reason = if is_missing {
+        format!("the tool {tool} is not there any more, or not active")
+    } else {
+        format!("the tool {tool} does not take what this step gives it: {refusal}")
+    };
+    let mut wait = wait_of(&node.id, WaitKind::Review, reason, now);
+    wait.title = Some(format!("Put {tool} right, then answer: the step begins again. Or cancel the task."));
+    wait.schema = json!({"type": "object"});
+    wait.details = json!({"tool": tool, "toolHash": found.map(|found| found.hash())});
+    Draft::row(wait_row(node, wait))
+}
+
+/// A step whose call may not be made. That somebody wanted what they may not is in the audit. The refusal may quote an
+/// argument.
+fn refused(run: &Run, index: usize, tool: &str, refusal: &Refusal, tainted: bool) -> Draft {
+    let mut draft = fail(run, index, failure(refusal.code(), refusal.to_string()), tainted);
+    if refusal.is_denial() {
+        draft.audit.push(denial(run, index, tool, refusal.code()));
+    }
+    draft
+}
+
+pub(super) fn denial(run: &Run, index: usize, tool: &str, code: ErrorCode) -> AuditEvent {
+    let detail = json!({"tool": tool, "stepId": run.walk.node(index).id, "code": code});
+    AuditEvent::by_executor("tool.deny", format!("task:{}", run.task.id), detail)
+}
+
+/// Leaves a step to another worker: while workers are upgraded one by one, some have tools and plans that others have
+/// not. `None` once that is over.
+pub(super) fn put_off(node: &Node, kind: &str, name: &str, now: Timestamp) -> Option<Draft> {
+    if node.misses >= MOST_MISSES {
+        return None;
+    }
+    let error = failure(ErrorCode::NotFound, format!("this worker does not have the {kind} {name}"));
+    let summary = format!("left to a worker that has {name}");
+    let error = StepError { retryable: true, ..error };
+    let entry = JournalEntry::Retrying { error, due: now.plus(MISS), rendered: None };
+    Some(Draft::row(RowDraft::of(node, node.attempts, summary, entry)))
+}
