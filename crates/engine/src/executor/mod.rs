@@ -46,6 +46,7 @@ mod walk_state;
 mod walk_tests;
 pub mod walk_view;
 mod weight;
+mod writes;
 
 pub(crate) use drive::Stop;
 pub(crate) use message::message_of;

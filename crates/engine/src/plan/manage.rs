@@ -46,6 +46,15 @@ impl Engine {
         Ok(self.faultless(plan, &self.agents(scope).await?).err().unwrap_or_default())
     }
 
+    /// The plan that a text stands for, or every fault of it.
+    pub(crate) async fn drafted(
+        &self,
+        scope: TenantScope,
+        plan: &Value,
+    ) -> Result<std::result::Result<PlanDraft, Vec<PlanFault>>> {
+        Ok(self.faultless(plan, &self.agents(scope).await?))
+    }
+
     fn faultless(&self, plan: &Value, agents: &[Agent]) -> Result<PlanDraft, Vec<PlanFault>> {
         let (draft, mut faults) = parse::readable(plan);
         let Some(draft) = draft else { return Err(faults) };

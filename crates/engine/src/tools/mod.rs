@@ -6,6 +6,7 @@ pub mod builtin;
 pub mod documents;
 pub mod grant;
 pub mod invoke;
+pub(crate) mod nouns;
 mod only_hosts;
 pub(crate) mod placed;
 pub mod prepared;
