@@ -96,14 +96,9 @@ pub enum StoreError {
     /// The lease is somebody else's.
     #[error("the lease on the task has been taken over")]
     Fenced,
-    /// A record is not what a tool believed.
-    #[error("record {kind} {key:?} has changed since the tool read it")]
-    RecordChanged {
-        /// Its kind.
-        kind: String,
-        /// Its key.
-        key: String,
-    },
+    /// Something is not what a tool believed: a record, a memory, a plan, another task.
+    #[error("{0} has changed since the tool read it")]
+    Changed(String),
     /// The task does not wait there.
     #[error("the task is not waiting for this answer")]
     NotWaiting,
@@ -154,7 +149,7 @@ impl StoreError {
             Self::Archive(_) | Self::Full(_) => ErrorCode::Unprocessable,
             Self::Busy(_) => ErrorCode::RateLimited,
             Self::NotFound { .. } => ErrorCode::NotFound,
-            Self::Fenced | Self::RecordChanged { .. } | Self::NotWaiting | Self::Conflict(_) => ErrorCode::Conflict,
+            Self::Fenced | Self::Changed(_) | Self::NotWaiting | Self::Conflict(_) => ErrorCode::Conflict,
         }
     }
 
@@ -305,7 +300,7 @@ impl From<StoreError> for CommitRefused {
     fn from(error: StoreError) -> Self {
         match error {
             StoreError::Fenced => Self::Fenced,
-            StoreError::RecordChanged { kind, key } => Self::RecordChanged { kind, key },
+            StoreError::Changed(what) => Self::Changed { what },
             other => Self::Store(other.into()),
         }
     }

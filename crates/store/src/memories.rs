@@ -8,6 +8,7 @@ use kybern_core::id::{MemoryId, RecordId};
 use kybern_core::memory::{MAX_OF_SUBJECT, Memory, MemoryCategory, MemoryStatus, Subject, Trust};
 use kybern_core::model::Vector;
 use kybern_core::ports::{MemoryFilter, MemoryStore, Page};
+use kybern_core::task::MemoryEffect;
 use kybern_core::tenant::TenantScope;
 use kybern_core::time::Timestamp;
 use serde_json::json;
@@ -77,7 +78,13 @@ struct Writing {
 
 async fn add(tx: &mut Tx, writing: &Writing) -> Result<()> {
     let Writing { scope, memory, vector, audit, .. } = writing;
-    let (scope, subject) = (*scope, memory.subject);
+    find_room(tx, *scope, memory).await?;
+    insert(tx, *scope, memory, vector.as_ref(), audit).await
+}
+
+/// Refuses a memory whose subject is not known, or has as many as it may. Nobody else writes one until this commits.
+async fn find_room(tx: &mut Tx, scope: TenantScope, memory: &Memory) -> Result<()> {
+    let subject = memory.subject;
     reservations::hold(tx, scope, &[]).await?;
     match subject {
         Subject::User(user) => must_know(tx, scope, user).await?,
@@ -88,7 +95,18 @@ async fn add(tx: &mut Tx, writing: &Writing) -> Result<()> {
         let message = format!("a subject has at most {MAX_OF_SUBJECT} memories: remove some that do not matter");
         return Err(StoreError::Full(message));
     }
-    let (model, values) = vectors::columns(vector.as_ref());
+    Ok(())
+}
+
+async fn insert(
+    tx: &mut Tx,
+    scope: TenantScope,
+    memory: &Memory,
+    vector: Option<&Vector>,
+    audit: &AuditEvent,
+) -> Result<()> {
+    let subject = memory.subject;
+    let (model, values) = vectors::columns(vector);
     let provenance = json!(memory.provenance).to_string();
     let row = args![
         scope,
@@ -119,21 +137,70 @@ async fn known_record(tx: &mut Tx, scope: TenantScope, id: RecordId) -> Result<(
 
 async fn change(tx: &mut Tx, writing: &Writing) -> Result<()> {
     let Writing { scope, before, memory, vector, audit } = writing;
-    let (scope, id) = (*scope, memory.id.as_uuid());
+    let scope = *scope;
     reservations::hold(tx, scope, &[]).await?;
     if get(tx, scope, memory.id).await? != *before {
         return Err(StoreError::Conflict(format!("somebody else has changed memory {} meanwhile", memory.id)));
     }
+    let says_the_same = before.as_ref().is_some_and(|before| before.content == memory.content);
+    update(tx, scope, (memory, says_the_same), vector.as_ref(), audit).await
+}
+
+async fn update(
+    tx: &mut Tx,
+    scope: TenantScope,
+    (memory, says_the_same): (&Memory, bool),
+    vector: Option<&Vector>,
+    audit: &AuditEvent,
+) -> Result<()> {
+    let id = memory.id.as_uuid();
     let (content, category, trust) = (memory.content.as_str(), memory.category.as_str(), memory.trust.as_str());
     let (status, importance) = (memory.status.as_str(), number(memory.importance));
     let row = args![scope, id, content, category, importance, trust, status, memory.expires_at, memory.updated_at];
     tx.execute(&UPDATE, row).await?;
-    let says_the_same = before.as_ref().is_some_and(|before| before.content == memory.content);
     if vector.is_some() || !says_the_same {
-        let (model, values) = vectors::columns(vector.as_ref());
+        let (model, values) = vectors::columns(vector);
         tx.execute(&VECTOR, args![scope, id, memory.updated_at, model, values]).await?;
     }
     audit::append(tx, scope, memory.updated_at, audit).await
+}
+
+/// Checks what a step believed about a memory that it changes.
+pub(crate) async fn check(tx: &mut Tx, scope: TenantScope, effect: &MemoryEffect) -> Result<()> {
+    let changed = || StoreError::Changed(format!("memory {}", effect.memory().id));
+    match effect {
+        MemoryEffect::Add(memory) => match find_room(tx, scope, memory).await {
+            Err(StoreError::NotFound { .. } | StoreError::Full(_)) => {
+                Err(StoreError::Changed(format!("what is remembered of {}", memory.subject)))
+            }
+            checked => checked,
+        },
+        MemoryEffect::Change { before, .. } | MemoryEffect::Remove(before) => {
+            reservations::hold(tx, scope, &[]).await?;
+            let known = get(tx, scope, before.id).await?;
+            if known.as_ref() == Some(before) { Ok(()) } else { Err(changed()) }
+        }
+    }
+}
+
+/// Writes what a step makes of a memory. What it believed has been checked in this transaction.
+pub(crate) async fn write(
+    tx: &mut Tx,
+    scope: TenantScope,
+    effect: &MemoryEffect,
+    at: Timestamp,
+    audit: &AuditEvent,
+) -> Result<()> {
+    match effect {
+        MemoryEffect::Add(memory) => insert(tx, scope, memory, None, audit).await,
+        MemoryEffect::Change { before, after } => {
+            update(tx, scope, (after, before.content == after.content), None, audit).await
+        }
+        MemoryEffect::Remove(memory) => {
+            tx.execute(&DELETE, args![scope, memory.id.as_uuid()]).await?;
+            audit::append(tx, scope, at, audit).await
+        }
+    }
 }
 
 type Deleting = (TenantScope, MemoryId, Timestamp, AuditEvent);

@@ -9,6 +9,7 @@ use kybern_core::id::{PlanId, TenantId};
 use kybern_core::plan::parse::{self, PlanDraft};
 use kybern_core::plan::{Plan, PlanFault, PlanOrigin, PlanPlace, no_room};
 use kybern_core::ports::{MAX_PAGE_BYTES, Page, PlanStore};
+use kybern_core::task::PlanEffect;
 use kybern_core::tenant::TenantScope;
 use kybern_core::time::Timestamp;
 use serde_json::{Value, json};
@@ -33,6 +34,7 @@ statements! {
     ALL_ACTIVE = split "plan_all_active";
     OTHERS = shared "plan_others";
     NEWEST_BYTES = shared "plan_newest_bytes";
+    IN_USE = shared "plan_in_use";
 }
 
 /// A plan to be stored.
@@ -105,6 +107,49 @@ async fn put(tx: &mut Tx, putting: &Putting) -> Result<Plan> {
     tx.outdates_what_is_known();
     audit::append(tx, *scope, *at, audit).await?;
     Ok(plan(*id, draft.clone(), version, true, *at))
+}
+
+/// Checks what a step believed about a plan that it stores or retires.
+pub(crate) async fn check(tx: &mut Tx, scope: TenantScope, effect: &PlanEffect) -> Result<()> {
+    let changed = || StoreError::Changed(format!("plan {}", effect.key()));
+    let last = tx.fetch_optional(&LAST_VERSION, args![scope, effect.key()]).await?;
+    let last = last.map_or(Ok(0), |mut row| row.u32())?;
+    match effect {
+        PlanEffect::Put { draft, .. } => {
+            if draft.version != Some(last + 1) {
+                return Err(changed());
+            }
+            match find_room(tx, scope, &draft.key, body(draft).to_string().len()).await {
+                Err(StoreError::Full(_)) => Err(StoreError::Changed("the room for plans".to_owned())),
+                checked => checked,
+            }
+        }
+        PlanEffect::Retire { key, version } => {
+            let in_use = tx.fetch_optional(&IN_USE, args![scope, key.as_str()]).await?;
+            let in_use = in_use.map_or(Ok(0), |mut row| row.u32())?;
+            if in_use == *version { Ok(()) } else { Err(changed()) }
+        }
+    }
+}
+
+/// Writes what a step makes of a plan. What it believed has been checked in this transaction.
+pub(crate) async fn write(
+    tx: &mut Tx,
+    scope: TenantScope,
+    effect: &PlanEffect,
+    at: Timestamp,
+    audit: &AuditEvent,
+) -> Result<()> {
+    match effect {
+        PlanEffect::Put { id, draft } => {
+            let putting = Putting { scope, id: *id, draft: draft.clone(), at, audit: audit.clone() };
+            put(tx, &putting).await.map(drop)
+        }
+        PlanEffect::Retire { key, .. } => {
+            let switch = Switch { scope, key: key.clone(), active: false, at, audit: audit.clone() };
+            set_active(tx, &switch).await
+        }
+    }
 }
 
 /// Reads a row. A body that this program cannot read is a plan that is quarantined with its faults, not an error:

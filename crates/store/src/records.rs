@@ -86,7 +86,7 @@ pub(crate) async fn check(tx: &mut Tx, scope: TenantScope, put: &PutRecord) -> R
 }
 
 fn changed(put: &PutRecord) -> StoreError {
-    StoreError::RecordChanged { kind: put.kind.clone(), key: put.key.clone() }
+    StoreError::Changed(put.name())
 }
 
 /// Creates the record or merges into it. The belief has been checked in this transaction.

@@ -170,7 +170,7 @@ pub trait TaskStore: Send + Sync {
     /// Writes one commit under the lease's fence, all or nothing.
     ///
     /// # Errors
-    /// [`CommitRefused::Fenced`] when the epoch is old, [`CommitRefused::RecordChanged`] when a tool's belief no
+    /// [`CommitRefused::Fenced`] when the epoch is old, [`CommitRefused::Changed`] when a tool's belief no
     /// longer holds; in each case nothing was written. After `UNAVAILABLE` nobody knows whether it was written; ask
     /// with [`TaskStore::commit_again`].
     async fn commit(&self, lease: &Lease, commit: Arc<Commit>) -> Result<Committed, CommitRefused>;

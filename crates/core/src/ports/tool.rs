@@ -5,7 +5,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use serde_json::{Map, Value};
 
-use super::{Extractor, HttpClient, IdSource, ModelDesk, RecordStore, SecretReader};
+use super::{Extractor, HttpClient, IdSource, ModelDesk, Nouns, RecordStore, SecretReader};
 use crate::document::DocumentText;
 use crate::error::{Detail, Result};
 use crate::id::{OutboxId, TaskId, TenantId, UserId};
@@ -17,7 +17,7 @@ use crate::plan::StepId;
 use crate::task::{Attachment, Channel, EffectClass, Lease};
 use crate::tenant::TenantScope;
 use crate::time::{Millis, Timestamp};
-use crate::tool::{Needs, Reach, ToolFailure, ToolOutcome, ToolSpec};
+use crate::tool::{Behalf, Needs, Reach, ToolFailure, ToolOutcome, ToolSpec};
 
 /// The documents of a task.
 #[async_trait]
@@ -71,6 +71,8 @@ pub struct ToolContext {
     pub tenant_name: Arc<str>,
     /// The user for whom it is called.
     pub user: Option<UserId>,
+    /// The same, with what they may.
+    pub behalf: Behalf,
     /// The task, when it is called by a step.
     pub task: Option<TaskId>,
     /// The step.
@@ -107,6 +109,8 @@ pub struct ToolContext {
     pub extractor: Option<Arc<dyn Extractor>>,
     /// The tenant's records. Always with [`ToolContext::scope`].
     pub records: Option<Arc<dyn RecordStore>>,
+    /// Memories, knowledge, tasks and plans.
+    pub nouns: Nouns,
     /// The tenant's users.
     pub users: Option<Arc<dyn UserDirectory>>,
     /// What became of the tenant's outgoing messages.

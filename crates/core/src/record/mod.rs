@@ -131,6 +131,12 @@ pub struct PutRecord {
 }
 
 impl PutRecord {
+    /// What it is called when it is spoken of: its kind and its key.
+    #[must_use]
+    pub fn name(&self) -> String {
+        format!("record {} {:?}", self.kind, self.key)
+    }
+
     /// Whether it can be kept.
     ///
     /// # Errors

@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use super::input::NewTask;
 use super::journal::{JournalRow, StepError};
+use super::noun_effect::NounEffect;
 use super::status::TaskStatus;
 use super::wait::Wait;
 use crate::approval::{ApprovalStatus, NewApproval};
@@ -52,6 +53,8 @@ pub enum Effect {
     Answer(Box<Message>),
     /// The files of a message are kept for later turns of its conversation.
     Attach(Box<Attached>),
+    /// A memory, a plan or another task becomes something else.
+    Noun(Box<NounEffect>),
     /// A person is asked.
     Ask(Box<NewApproval>),
     /// What was asked, and has not been answered, is not asked any more.
@@ -61,6 +64,27 @@ pub enum Effect {
         /// `expired` or `withdrawn`.
         status: ApprovalStatus,
     },
+}
+
+impl Effect {
+    /// Whether it may be refused with [`CommitRefused::Changed`]. Of any other the store says no only when it fails.
+    #[must_use]
+    pub const fn may_be_refused(&self) -> bool {
+        match self {
+            Self::Put(_) | Self::Noun(_) => true,
+            Self::Link { .. }
+            | Self::Send(_)
+            | Self::Enqueue(_)
+            | Self::Spawn(_)
+            | Self::Reopen(_)
+            | Self::Cancel(_)
+            | Self::Delegate(_)
+            | Self::Answer(_)
+            | Self::Attach(_)
+            | Self::Ask(_)
+            | Self::Close { .. } => false,
+        }
+    }
 }
 
 /// A child task.
@@ -166,13 +190,11 @@ pub enum CommitRefused {
     /// The lease is somebody else's by now. Whatever was computed is discarded.
     #[error("the lease on the task has been taken over")]
     Fenced,
-    /// A record is not what the tool believed when it decided. It decides again.
-    #[error("record {kind} {key:?} has changed since the tool read it")]
-    RecordChanged {
-        /// Its kind.
-        kind: String,
-        /// Its key.
-        key: String,
+    /// Something is not what the tool believed when it decided. It decides again.
+    #[error("{what} has changed since the tool read it")]
+    Changed {
+        /// What, for people: `record note "n"`, `plan demo.greet`.
+        what: String,
     },
     /// The store failed.
     #[error(transparent)]

@@ -8,6 +8,7 @@ pub mod commit;
 pub mod input;
 pub mod journal;
 pub mod lease;
+pub mod noun_effect;
 pub mod signal;
 pub mod status;
 pub mod wait;
@@ -17,6 +18,7 @@ pub use commit::{Commit, CommitRefused, Committed, Delegation, Effect, Ending, N
 pub use input::{Attachment, AttachmentSource, NewAttachment, NewTask, Submitted, Task, listed_payload};
 pub use journal::{EffectClass, JournalEntry, JournalRow, Opening, StepError, StepOutcome, StepStatus};
 pub use lease::{Claimed, Lease, WorkerId};
+pub use noun_effect::{MemoryEffect, Noun, NounEffect, PlanEffect, Wish};
 pub use signal::{Resolution, Signal, SignalKind};
 pub use status::{Channel, IllegalTransition, TaskStatus, Transition};
 pub use wait::{Wait, WaitKind};

@@ -11,6 +11,8 @@ use crate::plan::PlanPatch;
 use crate::record::{ArtifactLink, PutRecord};
 use crate::time::Timestamp;
 
+use super::write::Write;
+
 /// A record to be written, and the link that explains it.
 #[derive(Clone, PartialEq, Debug)]
 pub struct RecordChange {
@@ -60,6 +62,8 @@ pub struct ToolOutcome {
     pub jobs: Vec<NewJob>,
     /// What the answer of a person, with which the tool was called again, teaches: each is suggested to the tenant.
     pub lessons: Vec<Teaching>,
+    /// What is to be written of memories, tasks and plans.
+    pub writes: Vec<Write>,
     /// What the call used.
     pub usage: Usage,
     /// Steps to run after this one.
@@ -100,6 +104,11 @@ impl ToolOutcome {
         }
         for job in &self.jobs {
             json::check_value(&job.payload).map_err(named("a job"))?;
+        }
+        for write in &self.writes {
+            if let Write::Submit(task) = write {
+                json::check_value(&task.payload).map_err(named("the payload of a task"))?;
+            }
         }
         for step in &self.new_steps {
             json::check_value(step).map_err(named("a new step"))?;

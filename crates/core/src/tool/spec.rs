@@ -60,6 +60,14 @@ pub struct Needs {
     pub language_model: bool,
     /// What the tenant has learned.
     pub lessons: bool,
+    /// What is remembered, to read.
+    pub memories: bool,
+    /// The published documents, to search.
+    pub knowledge: bool,
+    /// Tasks, to read.
+    pub tasks: bool,
+    /// Plans, to read and to check.
+    pub plans: bool,
 }
 
 /// A tool's description of itself.
@@ -74,6 +82,10 @@ pub struct ToolSpec {
     pub description: String,
     /// The part of the key before the dot, or `global`.
     pub domain: String,
+    /// Words by which it is found beside those of its description.
+    pub tags: Vec<String>,
+    /// Arguments with which it can be called, each a whole call.
+    pub examples: Vec<Value>,
     /// JSON Schema of its arguments. `additionalProperties` is refused unless it says otherwise.
     pub input_schema: Value,
     /// What happens if the process dies during a call. Some tools decide per call, see
@@ -120,6 +132,8 @@ impl ToolSpec {
             aliases: Vec::new(),
             description: description.to_owned(),
             domain: key.split_once('.').map_or("global", |(domain, _)| domain).to_owned(),
+            tags: Vec::new(),
+            examples: Vec::new(),
             input_schema,
             effect: EffectClass::Local,
             risk: Risk::R1,
@@ -143,6 +157,14 @@ impl ToolSpec {
     pub fn read(key: &str, description: &str, input_schema: Value) -> Self {
         let (effect, risk, level) = (EffectClass::Read, Risk::R0, PermissionLevel::Read);
         Self { effect, risk, level, ..Self::local(key, description, input_schema) }
+    }
+
+    /// The same tool, found by these words, and called like this.
+    #[must_use]
+    pub fn shown(mut self, tags: &[&str], example: Value) -> Self {
+        self.tags.extend(tags.iter().map(|tag| (*tag).to_owned()));
+        self.examples.push(example);
+        self
     }
 
     /// How far its calls reach when the arguments do not matter.

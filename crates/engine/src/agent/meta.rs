@@ -90,12 +90,13 @@ pub(super) fn meant(
     })
 }
 
-/// The tools in whose names and descriptions all words stand, those with most of them in the name first.
+/// The tools in whose names, descriptions and tags all words stand, those with most of them in the name first.
 fn found(snapshot: &ToolSnapshot, offered: &[String], query: &str) -> String {
     let words: Vec<String> = query.split_whitespace().map(str::to_lowercase).collect();
     let all = words.is_empty() || words == ["all"];
     let hits = |spec: &ToolSpec| {
-        let (name, text) = (spec.key.to_lowercase(), spec.description.to_lowercase());
+        let (name, tags) = (spec.key.to_lowercase(), spec.tags.join(" "));
+        let text = format!("{} {tags}", spec.description).to_lowercase();
         let everywhere = all || words.iter().all(|word| name.contains(word) || text.contains(word));
         everywhere.then(|| words.iter().filter(|word| name.contains(word.as_str())).count())
     };

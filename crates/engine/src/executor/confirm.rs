@@ -35,6 +35,11 @@ fn is_led_astray(node: &Node, prepared: &Prepared) -> bool {
     node.turn.is_some() && node.tainted_args && (speaks || prepared.reach.risk >= Risk::R2)
 }
 
+/// Whether strangers may have chosen what is administered: nobody's plan has meant that.
+fn is_administered_by_strangers(prepared: &Prepared, tainted: &[String]) -> bool {
+    prepared.reach.risk >= Risk::R3 && !tainted.is_empty()
+}
+
 /// The question, when the call needs a yes.
 pub(super) fn confirmation(
     run: &Run,
@@ -68,6 +73,9 @@ pub(super) fn confirmation(
         }
         (None, None) if is_led_astray(node, prepared) => {
             format!("{} was asked for by a model that has read a message, a document or the web", spec.key)
+        }
+        (None, None) if is_administered_by_strangers(prepared, tainted) => {
+            format!("{} would be called with what a message, a document or the web says", spec.key)
         }
         (None, None) => return None,
     };

@@ -42,8 +42,8 @@ impl From<CommitRefused> for Stop {
         match refused {
             CommitRefused::Fenced => Self::Fenced,
             CommitRefused::Store(error) => Self::Store(error),
-            CommitRefused::RecordChanged { kind, key } => {
-                Self::Store(Error::new(ErrorCode::Conflict, format!("record {kind} {key:?} keeps changing")))
+            CommitRefused::Changed { what } => {
+                Self::Store(Error::new(ErrorCode::Conflict, format!("{what} keeps changing")))
             }
         }
     }

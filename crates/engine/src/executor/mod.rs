@@ -47,6 +47,7 @@ mod walk_state;
 mod walk_tests;
 pub mod walk_view;
 mod weight;
+mod writes;
 
 pub(crate) use drive::Stop;
 pub(crate) use message::message_of;

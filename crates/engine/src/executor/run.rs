@@ -1,14 +1,17 @@
 //! One run: what is known of a claimed task, and how it is loaded.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::{Arc, PoisonError};
 
+use kybern_core::actor::Right;
 use kybern_core::agent::Agent;
 use kybern_core::budget::Limits;
 use kybern_core::chat::TurnRef;
 use kybern_core::error::{Error, ErrorCode, Result};
 use kybern_core::identity::User;
 use kybern_core::lesson::Lessons;
+use kybern_core::memory::Trust;
 use kybern_core::model::Abilities;
 use kybern_core::money::NanoUsd;
 use kybern_core::plan::{FrozenPlan, Plan, StepId, StepKind};
@@ -18,7 +21,7 @@ use kybern_core::task::{
 };
 use kybern_core::tenant::TenantScope;
 use kybern_core::time::{Millis, Timestamp};
-use kybern_core::tool::Needs;
+use kybern_core::tool::{Behalf, Needs};
 use kybern_core::trace::traceparent;
 use serde_json::{Map, Value};
 use tokio::sync::OnceCell;
@@ -248,20 +251,33 @@ impl Run {
         self.grant.rules.as_ref().is_some_and(|rules| rules.roles.is_empty())
     }
 
+    /// What a step's call is held against: a model's is the user's own.
+    fn grant_of(&self, node: &Node) -> Cow<'_, Grant> {
+        match node.turn {
+            Some(_) => Cow::Owned(Grant { origin: Origin::Model, ..self.grant.clone() }),
+            None => Cow::Borrowed(&self.grant),
+        }
+    }
+
+    /// For whom a step's call is made, and whose word it is. Whether it is tainted is known when its arguments are.
+    fn behalf(&self, node: &Node) -> Behalf {
+        let grant = self.grant_of(node);
+        let word = match (node.turn, is_by_hand(&self.task) && self.task.user.is_some()) {
+            (Some(_), _) => Trust::Model,
+            (None, true) => Trust::User,
+            (None, false) => Trust::Tool,
+        };
+        let rights = Right::ALL.into_iter().filter(|right| grant.may(*right)).collect();
+        let agreed = node.answer.approved_args.is_some();
+        Behalf { user: grant.user, rights, word, tainted: false, agreed }
+    }
+
     /// Whether a call may be made, as far as that can be judged at once.
     ///
     /// # Errors
     /// Why it may not.
     pub(super) fn prepare(&self, node: &Node, tool: &str, args: Map<String, Value>) -> Result<Prepared, Refusal> {
-        let by_model;
-        let grant = match node.turn {
-            Some(_) => {
-                by_model = self.grant_of_model();
-                &by_model
-            }
-            None => &self.grant,
-        };
-        let mut prepared = self.inner.tools.prepare(&self.tools, tool, args, grant)?;
+        let mut prepared = self.inner.tools.prepare(&self.tools, tool, args, &self.grant_of(node))?;
         let is_first = node.attempts == 0 && node.generation == 0 && self.task.forked_from.is_none();
         if is_by_hand(&self.task) && is_first {
             // Its place was taken when the call came in: whoever makes it learns at once that there is none. Another
@@ -426,10 +442,12 @@ impl Run {
         let node = self.walk.node(index);
         let key = AttemptKey::mint(self.task.tenant, self.task.id, &node.id, node.generation);
         let inner = &self.inner;
+        let behalf = self.behalf(node);
         ToolContext {
             scope: self.lease.scope(),
             tenant_name: Arc::clone(self.surroundings.tenant_name()),
             user: self.task.user,
+            behalf,
             task: Some(self.task.id),
             step: Some(node.id.clone()),
             lease: Some(self.lease.clone()),
@@ -449,6 +467,7 @@ impl Run {
             extractor: needs.model.then(|| self.extractor(timeout)),
             records: needs.records.then(|| Arc::new(crate::tools::access::Records(Arc::clone(&inner.store))) as _),
             users: needs.users.then(|| Arc::new(crate::tools::access::Users(Arc::clone(&inner.store))) as _),
+            nouns: crate::tools::nouns::given(inner, self.lease.scope(), behalf, *needs, &self.task),
             outbox: needs.outbox.then(|| Arc::new(crate::tools::access::Outbox(Arc::clone(&inner.store))) as _),
             secrets: needs.secrets.then(|| Arc::new(self.secrets()) as _),
             models: needs.language_model.then(|| Arc::new(self.desk(timeout)) as _),

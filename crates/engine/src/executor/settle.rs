@@ -34,8 +34,8 @@ impl Run {
         let now = self.now();
         let draft = super::step::kept(self, draft);
         let rows = self.stamp(draft.rows, now);
-        // A record may have changed under the tool; then nothing is written, and the walk goes back to what is.
-        let may_be_refused = draft.effects.iter().any(|effect| matches!(effect, Effect::Put(_)));
+        // A record, or another noun, may have changed under the tool; then nothing is written, and the walk goes back to what is.
+        let may_be_refused = draft.effects.iter().any(Effect::may_be_refused);
         let before = may_be_refused.then(|| self.held.clone());
         for row in &rows {
             self.walk.apply(row);
@@ -52,14 +52,14 @@ impl Run {
         };
         match self.commit_all(rows, draft.effects, change, draft.usage, draft.audit).await {
             Ok(flow) => Ok(flow),
-            Err(CommitRefused::RecordChanged { kind, key }) if before.is_some() => {
+            Err(CommitRefused::Changed { what }) if before.is_some() => {
                 if let (Some(held), Some(index)) = (before, draft.redo) {
                     self.walk_again(held).await?;
                     self.walk.unmark_running(index);
                     let redone = self.redone.entry(index).or_default();
                     *redone += 1;
                     if *redone > MAX_REDONE {
-                        let message = format!("record {kind} {key:?} changed under the step {MAX_REDONE} times");
+                        let message = format!("{what} changed under the step {MAX_REDONE} times");
                         // A record's key may be a stranger's word.
                         let strange = super::taint::anything_is_tainted(&self.walk, index, self.task.channel);
                         let draft = super::step::fail(self, index, failure(ErrorCode::Conflict, message), strange);
@@ -69,7 +69,7 @@ impl Run {
                         // It was called, and nothing says what came of it: as after a crash.
                         self.walk.take_up(&attempt);
                         self.earlier_attempts.push(*attempt);
-                        let why = "a record that it writes changed during the call";
+                        let why = "what it writes changed during the call";
                         if let Some(draft) = super::tool_step::left_open(self, index, why, now) {
                             return Box::pin(self.settle(draft)).await;
                         }

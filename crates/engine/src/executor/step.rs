@@ -184,7 +184,8 @@ pub(super) fn kept(run: &Run, mut draft: Draft) -> Draft {
             | Effect::Enqueue(_)
             | Effect::Spawn(_)
             | Effect::Reopen(_)
-            | Effect::Delegate(_) => false,
+            | Effect::Delegate(_)
+            | Effect::Noun(_) => false,
             Effect::Cancel(_) | Effect::Answer(_) | Effect::Attach(_) | Effect::Ask(_) | Effect::Close { .. } => true,
         });
     }

@@ -21,7 +21,7 @@ use super::step::{
 };
 use super::taint::anything_is_tainted;
 use super::walk_apply::RAN;
-use super::{arguments, confirm, inject, step_kinds};
+use super::{arguments, confirm, inject, step_kinds, writes};
 use crate::plan::check::Parts;
 use crate::tools::OnlyHosts;
 
@@ -104,6 +104,8 @@ pub(super) fn begin(run: &Run, index: usize, tool: &str, written: &Map<String, V
     if let (Some(http), Some(hosts)) = (&context.http, &prepared.hosts) {
         context.http = Some(OnlyHosts::over(http, hosts));
     }
+    let tainted = !args.tainted.is_empty() || reads_tainted;
+    context.behalf.tainted = tainted;
     let maker = Principal::of_label(&run.task.created_by);
     let records_hash = prepared.effect.needs_attempt_row() || written.values().any(crate::templates::has_expression);
     let args_hash = records_hash.then(|| prepared.args_hash());
@@ -116,7 +118,7 @@ pub(super) fn begin(run: &Run, index: usize, tool: &str, written: &Map<String, V
         attempt,
         timeout,
         context,
-        tainted: !args.tainted.is_empty() || reads_tainted,
+        tainted,
         rendered,
         possible_duplicate: node.answer.possible_duplicate,
         is_suspect,
@@ -266,6 +268,10 @@ fn succeeded(run: &Run, call: &Call, outcome: ToolOutcome, now: Timestamp) -> Dr
         Ok(proposal) => proposal,
         Err(error) => return Draft::row(failed_row(run, node, call.attempt, error, tainted)),
     };
+    let written = match writes::effects(run, call, outcome.writes, now) {
+        Ok(written) => written,
+        Err(error) => return Draft::row(failed_row(run, node, call.attempt, error, tainted)),
+    };
     let mut finished = StepOutcome::completed(Value::Object(outcome.data));
     finished.tainted = tainted;
     finished.effect = effect_of(call);
@@ -298,6 +304,7 @@ fn succeeded(run: &Run, call: &Call, outcome: ToolOutcome, now: Timestamp) -> Dr
     }));
     effects.extend(outcome.outbox.into_iter().map(|message| Effect::Send(Box::new(message))));
     effects.extend(outcome.jobs.into_iter().map(|job| Effect::Enqueue(Box::new(job))));
+    effects.extend(written);
     effects.extend(run.taught_by(&node.id, outcome.lessons, now));
     let row = RowDraft::of(node, call.attempt, outcome.summary, JournalEntry::Finished(Box::new(finished)));
     Draft { rows: vec![row], effects, ..Draft::default() }

@@ -24,7 +24,7 @@ fn event(caller: &Caller, action: &str, memory: &Memory) -> AuditEvent {
     }
 }
 
-fn detail(memory: &Memory) -> Value {
+pub(crate) fn detail(memory: &Memory) -> Value {
     json!({
         "subject": memory.subject.to_string(),
         "category": memory.category,

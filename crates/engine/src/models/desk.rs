@@ -101,7 +101,7 @@ pub(crate) async fn still_held(models: &ModelService, lease: &Lease) -> Result<(
     match models.inner.store.commit(lease, nothing.into()).await {
         Ok(_) => Ok(()),
         Err(CommitRefused::Store(error)) => Err(error),
-        Err(refused @ (CommitRefused::Fenced | CommitRefused::RecordChanged { .. })) => {
+        Err(refused @ (CommitRefused::Fenced | CommitRefused::Changed { .. })) => {
             Err(Error::new(ErrorCode::Conflict, refused.to_string()))
         }
     }

@@ -44,9 +44,18 @@ impl Engine {
     /// # Errors
     /// When the store fails.
     pub async fn check_plan(&self, scope: TenantScope, plan: &Value) -> Result<Vec<PlanFault>> {
+        Ok(self.drafted(scope, plan).await?.err().unwrap_or_default())
+    }
+
+    /// The plan that a text stands for, or every fault of it.
+    pub(crate) async fn drafted(
+        &self,
+        scope: TenantScope,
+        plan: &Value,
+    ) -> Result<std::result::Result<PlanDraft, Vec<PlanFault>>> {
         let (tools, agents) = (self.tools_now(scope).await, self.agents(scope).await?);
         let parts = Parts { catalog: &self.inner.catalog, tools: &tools, agents: Some(&agents) };
-        Ok(faultless(plan, parts).err().unwrap_or_default())
+        Ok(faultless(plan, parts))
     }
 
     /// A page of the tenant's plans, every version of them, and of the bundled ones, in the order of [`PlanPlace`].

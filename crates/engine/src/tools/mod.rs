@@ -7,6 +7,7 @@ pub mod catalogue;
 pub mod documents;
 pub mod grant;
 pub mod invoke;
+pub(crate) mod nouns;
 mod only_hosts;
 pub(crate) mod own;
 pub(crate) mod placed;

@@ -37,6 +37,7 @@ mod live;
 mod memories;
 mod models;
 mod narrowed;
+mod nouns;
 mod nul;
 mod open_effects;
 mod outage;

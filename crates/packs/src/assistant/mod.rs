@@ -1,7 +1,7 @@
 //! The agents that every tenant has from the start, and the groups in which agents are given tools.
 //!
-//! Both are data, in `agents.json`. A group may name tools that this program does not have: they are left out when an
-//! agent is asked, and show in what the API says of it. Agents name the provider and the model `default`, which is found
+//! Both are data, in `agents.json`. They name only tools that the program has, which a test of the whole program sees
+//! to, and no agent is told to do what its tools cannot. Agents name the provider and the model `default`, which is found
 //! out when they are asked.
 
 use std::collections::BTreeMap;

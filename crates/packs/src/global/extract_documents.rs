@@ -54,6 +54,7 @@ impl ExtractDocuments {
                 timeout: Millis::from_secs(120),
                 needs: Needs { task: true, documents: true, model: true, ..Needs::default() },
                 ..ToolSpec::read("extract_documents", description, input)
+                    .shown(&["document", "fields", "pdf", "read"], json!({"schema": "contact"}))
             },
         }
     }

@@ -34,7 +34,7 @@ impl HandToPerson {
             "additionalProperties": false
         });
         let description = "Stops for a person, says why and what to do next; their answer is the step's data.";
-        Self { spec: ToolSpec::local("core.hand_to_person", description, schema) }
+        Self { spec: ToolSpec::read("core.hand_to_person", description, schema).shown(&["escalate", "person", "review"], json!({"reason": "The two invoices contradict each other.", "next": "Ask the supplier which one holds."})) }
     }
 }
 

@@ -36,6 +36,7 @@ impl NormalizeEmailInput {
                 untrusted_output: true,
                 needs: Needs { task: true, documents: true, ..Needs::default() },
                 ..ToolSpec::read("normalize_email_input", description, schema)
+                    .shown(&["mail", "sender", "subject", "attachments"], json!({}))
             },
         }
     }

@@ -47,6 +47,7 @@ impl NormalizeWebhookInput {
                 untrusted_output: true,
                 needs: Needs { task: true, documents: true, model: true, ..Needs::default() },
                 ..ToolSpec::read("normalize_webhook_input", description, schema)
+                    .shown(&["lead", "form", "webhook", "sms"], json!({}))
             },
         }
     }

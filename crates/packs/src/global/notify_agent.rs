@@ -52,7 +52,7 @@ impl NotifyAgent {
                 stop_on_failure: false,
                 destinations: vec!["agent_email".to_owned()],
                 needs: Needs { task: true, users: true, ..Needs::default() },
-                ..ToolSpec::local("notify_agent", description, schema)
+                ..ToolSpec::local("notify_agent", description, schema).shown(&["mail", "colleague", "done"], json!({"subject": "Loss runs requested", "next": "Wait for the insurers.", "counts": {"requests": 2}}))
             },
         }
     }

@@ -47,6 +47,7 @@ impl AssignAgent {
                 trusted_output: true,
                 needs: Needs { task: true, records: true, users: true, ..Needs::default() },
                 ..ToolSpec::local("insurance.assign_agent", description, schema)
+                    .shown(&["deal", "owner", "agent"], json!({}))
             },
         }
     }

@@ -54,6 +54,7 @@ impl CreateDeal {
             spec: ToolSpec {
                 needs: Needs { task: true, records: true, ..Needs::default() },
                 ..ToolSpec::local("insurance.create_deal", description, schema)
+                    .shown(&["deal", "pipeline", "policies"], json!({"pipeline_type": PIPELINES[0]}))
             },
         }
     }

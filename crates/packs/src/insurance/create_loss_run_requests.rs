@@ -50,6 +50,7 @@ impl CreateLossRunRequests {
             spec: ToolSpec {
                 needs: Needs { task: true, documents: true, records: true, lessons: true, ..Needs::default() },
                 ..ToolSpec::local("insurance.create_loss_run_requests", description, schema)
+                    .shown(&["loss run", "insurer", "policies"], json!({}))
             },
         }
     }

@@ -61,6 +61,7 @@ impl ExtractDocuments {
                     ..Needs::default()
                 },
                 ..ToolSpec::read("insurance.extract_documents", description, input)
+                    .shown(&["policy", "vehicle", "loss", "document"], json!({"required": ["insured", "policies"]}))
             },
         }
     }

@@ -63,6 +63,7 @@ impl MatchReply {
                     ..Needs::default()
                 },
                 ..ToolSpec::local("insurance.match_reply", description, schema)
+                    .shown(&["loss run", "answer", "insurer"], json!({}))
             },
         }
     }

@@ -64,7 +64,7 @@ impl SendLossRunRequest {
                 needs: Needs { records: true, outbox: true, ..Needs::default() },
                 // It reads records past its arguments, and they may hold what a stranger wrote.
                 untrusted_output: true,
-                ..ToolSpec::local("insurance.send_loss_run_request", description, schema)
+                ..ToolSpec::local("insurance.send_loss_run_request", description, schema).shown(&["loss run", "insurer", "send"], json!({"request_id": "0198c1de-7c00-7000-8000-000000000001", "version": 1, "to": "lossruns@example.com"}))
             },
         }
     }

@@ -56,7 +56,10 @@ impl ResolveEntity {
                 needs: Needs { task: true, records: true, ..Needs::default() },
                 // It reads the state and records past its arguments, and both may hold what a stranger wrote.
                 untrusted_output: true,
-                ..ToolSpec::local("network.resolve_entity", description, schema)
+                ..ToolSpec::local("network.resolve_entity", description, schema).shown(
+                    &["company", "carrier", "dot number"],
+                    json!({"name": "Acme Trucking LLC", "dot_number": "1234567"}),
+                )
             },
         }
     }

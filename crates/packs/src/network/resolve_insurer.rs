@@ -43,7 +43,10 @@ impl ResolveInsurer {
                 needs: Needs { records: true, ..Needs::default() },
                 // It reads the state and records past its arguments, and both may hold what a stranger wrote.
                 untrusted_output: true,
-                ..ToolSpec::local("network.resolve_insurer", description, schema)
+                ..ToolSpec::local("network.resolve_insurer", description, schema).shown(
+                    &["insurer", "company", "naic"],
+                    json!({"insurer_name": "Great West Casualty", "create": false}),
+                )
             },
         }
     }

@@ -60,6 +60,8 @@ fn describe(view: &ToolView) -> Value {
         "aliases": tool.aliases,
         "description": tool.description,
         "domain": tool.domain,
+        "tags": tool.tags,
+        "examples": tool.examples,
         "inputSchema": tool.input_schema,
         "effect": tool.effect,
         "risk": view.risk(),

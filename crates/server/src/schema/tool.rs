@@ -21,6 +21,11 @@ pub struct ToolSchema {
     pub description: String,
     /// Its domain.
     pub domain: String,
+    /// Words by which it is found beside those of its description.
+    pub tags: Vec<String>,
+    /// Arguments with which it can be called, each a whole call.
+    #[schema(value_type = Vec<Object>)]
+    pub examples: Vec<Value>,
     /// JSON Schema of its arguments.
     #[schema(value_type = Object)]
     pub input_schema: Value,

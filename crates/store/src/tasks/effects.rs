@@ -1,4 +1,4 @@
-//! What is written with a step: records, links, messages, jobs, children, delegations.
+//! What is written with a step: records, links, messages, jobs, children, delegations, and the engine's own nouns.
 
 use kybern_core::job::{NewJob, limits};
 use kybern_core::outbox::NewOutbox;
@@ -8,7 +8,7 @@ use kybern_core::time::Timestamp;
 use serde_json::json;
 
 use super::commit::Prepared;
-use super::{journal, steer, submit};
+use super::{journal, nouns, steer, submit};
 use crate::db::{Tx, args, statements};
 use crate::error::Result;
 use crate::{approvals, chats, jobs, outbox, records};
@@ -20,14 +20,16 @@ statements! {
 
 /// Whether an effect may be refused, so that everything has to be checked before anything is written.
 pub(super) fn must_check(effects: &[Effect]) -> bool {
-    effects.iter().any(|effect| matches!(effect, Effect::Put(_)))
+    effects.iter().any(Effect::may_be_refused)
 }
 
-/// Checks what tools believed about records.
+/// Checks what tools believed.
 pub(super) async fn check(tx: &mut Tx, scope: TenantScope, effects: &[Effect]) -> Result<()> {
     let mut seen = Vec::new();
     for effect in effects {
-        if let Effect::Put(put) = effect {
+        if let Effect::Noun(noun) = effect {
+            nouns::check(tx, scope, noun).await?;
+        } else if let Effect::Put(put) = effect {
             let name = (put.kind.as_str(), put.key.as_str());
             // A second put of one commit meets what the first one wrote, not what the tool read.
             if !seen.contains(&name) {
@@ -73,6 +75,7 @@ pub(super) async fn write(tx: &mut Tx, prepared: &Prepared) -> Result<()> {
             Effect::Delegate(delegation) => delegate(tx, prepared, delegation).await?,
             Effect::Answer(answer) => chats::answer(tx, scope, task, answer, at).await?,
             Effect::Attach(attached) => chats::attach(tx, scope, attached).await?,
+            Effect::Noun(noun) => nouns::write(tx, scope, noun, at).await?,
             Effect::Ask(approval) => approvals::ask(tx, scope, task, approval, at).await?,
             Effect::Close { wait_seq, status } => {
                 approvals::close(tx, (scope, task), *wait_seq, *status, at).await?;

@@ -5,6 +5,7 @@ mod commit;
 mod effects;
 mod ending;
 mod journal;
+mod nouns;
 mod read;
 mod repeat;
 mod row;
@@ -200,8 +201,8 @@ impl<D: 'static> TaskStore for SqlStore<D> {
     }
 
     async fn request_cancel(&self, scope: TenantScope, id: TaskId, at: Timestamp, audit: AuditEvent) -> Result<Task> {
-        let wish = steer::Wish { scope, id, at, audit };
-        Ok(self.write_about(scope, id.as_uuid(), wish, |tx, wish| Box::pin(steer::cancel(tx, wish))).await?)
+        let aim = steer::Aim { scope, id, at, audit };
+        Ok(self.write_about(scope, id.as_uuid(), aim, |tx, aim| Box::pin(steer::cancel(tx, aim))).await?)
     }
 
     async fn set_paused(
@@ -212,8 +213,8 @@ impl<D: 'static> TaskStore for SqlStore<D> {
         at: Timestamp,
         audit: AuditEvent,
     ) -> Result<Task> {
-        let wish = (steer::Wish { scope, id, at, audit }, paused);
-        Ok(self.write_about(scope, id.as_uuid(), wish, |tx, wish| Box::pin(steer::pause(tx, wish))).await?)
+        let aim = (steer::Aim { scope, id, at, audit }, paused);
+        Ok(self.write_about(scope, id.as_uuid(), aim, |tx, aim| Box::pin(steer::pause(tx, aim))).await?)
     }
 
     async fn reopen(
@@ -224,8 +225,8 @@ impl<D: 'static> TaskStore for SqlStore<D> {
         at: Timestamp,
         audit: AuditEvent,
     ) -> Result<Task> {
-        let wish = (steer::Wish { scope, id, at, audit }, signal);
-        Ok(self.write_about(scope, id.as_uuid(), wish, |tx, wish| Box::pin(steer::reopen(tx, wish))).await?)
+        let aim = (steer::Aim { scope, id, at, audit }, signal);
+        Ok(self.write_about(scope, id.as_uuid(), aim, |tx, aim| Box::pin(steer::reopen(tx, aim))).await?)
     }
 
     async fn usage_of_tree(&self, scope: TenantScope, root: TaskId) -> Result<Usage> {

@@ -3,7 +3,7 @@
 use kybern_core::audit::AuditEvent;
 use kybern_core::id::TaskId;
 use kybern_core::plan::StepId;
-use kybern_core::task::{Lease, Signal, Task, TaskStatus};
+use kybern_core::task::{Lease, Signal, Task, TaskStatus, Wish};
 use kybern_core::tenant::TenantScope;
 use kybern_core::time::Timestamp;
 use serde_json::json;
@@ -21,9 +21,9 @@ statements! {
     REOPEN = shared "task_reopen";
 }
 
-/// What a person wants of a task.
+/// What is wanted of which task, and since when.
 #[derive(Debug)]
-pub(super) struct Wish {
+pub(super) struct Aim {
     pub(super) scope: TenantScope,
     pub(super) id: TaskId,
     pub(super) at: Timestamp,
@@ -31,21 +31,21 @@ pub(super) struct Wish {
 }
 
 /// Wants the task cancelled.
-pub(super) async fn cancel(tx: &mut Tx, wish: &Wish) -> Result<Task> {
-    let (scope, id) = (wish.scope, wish.id);
+pub(super) async fn cancel(tx: &mut Tx, aim: &Aim) -> Result<Task> {
+    let (scope, id) = (aim.scope, aim.id);
     let stand = expect(tx, scope, id).await?;
     if stand.status.is_terminal() {
         return Err(StoreError::Conflict(format!("the task is {} already", stand.status)));
     }
-    tx.execute(&CANCEL, args![scope, id.as_uuid(), wish.at]).await?;
+    tx.execute(&CANCEL, args![scope, id.as_uuid(), aim.at]).await?;
     tx.wake();
-    audit::append(tx, scope, wish.at, &wish.audit).await?;
+    audit::append(tx, scope, aim.at, &aim.audit).await?;
     read::expect(tx, scope, id).await
 }
 
 /// Pauses or resumes the task.
-pub(super) async fn pause(tx: &mut Tx, (wish, paused): &(Wish, bool)) -> Result<Task> {
-    let (scope, id) = (wish.scope, wish.id);
+pub(super) async fn pause(tx: &mut Tx, (aim, paused): &(Aim, bool)) -> Result<Task> {
+    let (scope, id) = (aim.scope, aim.id);
     let stand = expect(tx, scope, id).await?;
     if stand.status.is_terminal() {
         return Err(StoreError::Conflict(format!("the task is {} already", stand.status)));
@@ -54,29 +54,38 @@ pub(super) async fn pause(tx: &mut Tx, (wish, paused): &(Wish, bool)) -> Result<
         let word = if *paused { "paused already" } else { "not paused" };
         return Err(StoreError::Conflict(format!("the task is {word}")));
     }
-    tx.execute(&PAUSE, args![scope, id.as_uuid(), paused.then_some(wish.at)]).await?;
+    tx.execute(&PAUSE, args![scope, id.as_uuid(), paused.then_some(aim.at)]).await?;
     if !*paused {
         tx.wake();
     }
-    audit::append(tx, scope, wish.at, &wish.audit).await?;
+    audit::append(tx, scope, aim.at, &aim.audit).await?;
     read::expect(tx, scope, id).await
 }
 
+/// Steers a task as a step of another one wants it.
+pub(super) async fn steer(tx: &mut Tx, aim: Aim, wish: Wish) -> Result<()> {
+    match wish {
+        Wish::Cancel => cancel(tx, &aim).await.map(drop),
+        Wish::Pause => pause(tx, &(aim, true)).await.map(drop),
+        Wish::Resume => pause(tx, &(aim, false)).await.map(drop),
+    }
+}
+
 /// Reopens a failed task.
-pub(super) async fn reopen(tx: &mut Tx, (wish, signal): &(Wish, Signal)) -> Result<Task> {
-    let (scope, id) = (wish.scope, wish.id);
+pub(super) async fn reopen(tx: &mut Tx, (aim, signal): &(Aim, Signal)) -> Result<Task> {
+    let (scope, id) = (aim.scope, aim.id);
     let stand = expect(tx, scope, id).await?;
     if stand.status != TaskStatus::Failed {
         return Err(StoreError::Conflict(format!("the task is {}; only a failed one can be retried", stand.status)));
     }
     let known = read::expect(tx, scope, id).await?;
     if let Some(turn) = known.turn() {
-        chats::take_again(tx, scope, id, &turn, wish.at).await?;
+        chats::take_again(tx, scope, id, &turn, aim.at).await?;
     }
     let dedupe = format!("retry:{}", stand.signals + 1);
-    tx.execute(&REOPEN, args![scope, id.as_uuid(), wish.at]).await?;
-    leave(tx, scope, id, &Left { dedupe, signal, body_hash: None }, wish.at).await?;
-    audit::append(tx, scope, wish.at, &wish.audit).await?;
+    tx.execute(&REOPEN, args![scope, id.as_uuid(), aim.at]).await?;
+    leave(tx, scope, id, &Left { dedupe, signal, body_hash: None }, aim.at).await?;
+    audit::append(tx, scope, aim.at, &aim.audit).await?;
     read::expect(tx, scope, id).await
 }
 
@@ -90,7 +99,7 @@ pub(super) async fn cancel_child(tx: &mut Tx, parent: &Lease, child: TaskId, at:
     }
     let detail = json!({"parent": parent.task()});
     let audit = AuditEvent::by_executor("task.cancel", format!("task:{child}"), detail);
-    cancel(tx, &Wish { scope, id: child, at, audit }).await.map(|_| ())
+    cancel(tx, &Aim { scope, id: child, at, audit }).await.map(|_| ())
 }
 
 /// Lets a task's child be waited for once more: a failed one is tried again, the end of one that has ended otherwise
@@ -115,8 +124,8 @@ pub(super) async fn reopen_child(
         let by = format!("task:{}", parent.task());
         let detail = json!({"parent": parent.task()});
         let audit = AuditEvent::by_executor("task.retry", format!("task:{child}"), detail);
-        let wish = Wish { scope, id: child, at, audit };
-        reopen(tx, &(wish, Signal::Retry { by })).await.map(|_| ())
+        let aim = Aim { scope, id: child, at, audit };
+        reopen(tx, &(aim, Signal::Retry { by })).await.map(|_| ())
     } else if stand.status.is_terminal() {
         let signal = Signal::ChildEnded {
             step: StepId::trusted(&step),

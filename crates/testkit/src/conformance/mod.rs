@@ -34,6 +34,7 @@ pub mod lessons;
 pub mod memories;
 pub mod model;
 pub mod model_policies;
+pub mod nouns;
 pub mod outbox;
 pub mod own_tools;
 pub mod permissions;

@@ -73,12 +73,12 @@ pub async fn record_expectation_mismatch_writes_nothing(h: Harness) {
     let before = read(&w, &home, "a").await;
     for expect in [Expect::Absent, Expect::Version(2), Expect::Version(0)] {
         let refused = put(&w, &lease, w.put(KIND, "a", json!({"n": 2}), expect)).await.unwrap_err();
-        let told = matches!(refused, CommitRefused::RecordChanged { ref kind, ref key } if kind == KIND && key == "a");
+        let told = matches!(&refused, CommitRefused::Changed { what } if *what == format!("record {KIND} {:?}", "a"));
         assert!(told, "{expect:?}: {refused}");
         assert_eq!(read(&w, &home, "a").await, before);
     }
     let refused = put(&w, &lease, w.put(KIND, "b", json!({"n": 2}), Expect::Version(1))).await;
-    assert!(matches!(refused, Err(CommitRefused::RecordChanged { .. })));
+    assert!(matches!(refused, Err(CommitRefused::Changed { .. })));
     assert_eq!(read(&w, &home, "b").await, None);
     put(&w, &lease, w.put(KIND, "a", json!({"n": 2}), Expect::Version(1))).await.unwrap();
     put(&w, &lease, w.put(KIND, "a", json!({"n": 3}), Expect::Any)).await.unwrap();
@@ -96,7 +96,7 @@ pub async fn of_twenty_who_expect_nothing_one_writes(h: Harness) {
     }
     let answers = join_all(commits).await;
     assert_eq!(answers.iter().filter(|answer| answer.is_ok()).count(), 1);
-    let refused = |answer: &Result<_, _>| matches!(answer, Err(CommitRefused::RecordChanged { .. }));
+    let refused = |answer: &Result<_, _>| matches!(answer, Err(CommitRefused::Changed { .. }));
     assert_eq!(answers.iter().filter(|answer| refused(answer)).count(), 19);
     assert_eq!(read(&w, &home, "a").await.unwrap().version, 1);
 }
@@ -107,7 +107,10 @@ pub async fn unique_lookup_is_enforced(h: Harness) {
     let with = |key: &str, lookups: Vec<Lookup>| PutRecord { lookups, ..w.put(KIND, key, json!({}), Expect::Any) };
     put(&w, &lease, with("a", vec![Lookup::unique("DOT", "1"), Lookup::shared("name", "x")])).await.unwrap();
     let refused = put(&w, &lease, with("b", vec![Lookup::unique("DOT", "1")])).await.unwrap_err();
-    assert!(matches!(refused, CommitRefused::RecordChanged { ref key, .. } if key == "b"), "{refused}");
+    assert!(
+        matches!(refused, CommitRefused::Changed { ref what } if what.ends_with(concat!("\"", "b", "\""))),
+        "{refused}"
+    );
     assert_eq!(read(&w, &home, "b").await, None);
     put(&w, &lease, with("a", vec![Lookup::unique("DOT", "1")])).await.unwrap();
     put(&w, &lease, with("b", vec![Lookup::unique("DOT", "2"), Lookup::shared("name", "x")])).await.unwrap();
@@ -125,7 +128,7 @@ pub async fn two_new_records_of_one_commit_may_not_share_a_unique_lookup(h: Harn
         Effect::Put(Box::new(PutRecord { lookups, ..w.put(KIND, key, json!({}), Expect::Absent) }))
     };
     let refused = w.store().commit(&lease, w.effects(vec![with("a"), with("b")]).into()).await;
-    assert!(matches!(refused, Err(CommitRefused::RecordChanged { .. })));
+    assert!(matches!(refused, Err(CommitRefused::Changed { .. })));
     assert_eq!((read(&w, &home, "a").await, read(&w, &home, "b").await), (None, None));
 }
 

@@ -193,6 +193,6 @@ pub async fn a_repeat_is_refused_like_the_commit_that_it_repeats(h: Harness) {
     let put = w.put("test.thing", "a", json!({"n": 1}), Expect::Version(3));
     let commit = Arc::new(Commit { rows: vec![w.row(1)], ..w.effects(vec![Effect::Put(Box::new(put))]) });
     let refused = w.again(&lease, &commit).await.unwrap_err();
-    assert!(matches!(refused, CommitRefused::RecordChanged { .. }), "{refused}");
+    assert!(matches!(refused, CommitRefused::Changed { .. }), "{refused}");
     assert!(w.store().journal(home.scope, lease.task(), 0, 10).await.unwrap().is_empty());
 }

@@ -214,6 +214,15 @@ macro_rules! conformance_suite {
             model_policies {
                 a_policy_is_each_tenants_own_audited_and_taken_back,
             }
+            nouns {
+                a_memory_is_written_changed_and_removed_by_commits,
+                a_memory_of_nobody_or_of_somebody_with_too_many_refuses_the_commit,
+                a_commit_that_is_written_again_remembers_once,
+                a_plan_is_stored_and_retired_at_the_version_that_was_read,
+                of_ten_who_store_the_same_version_by_a_commit_one_does,
+                another_task_is_steered_by_a_commit_as_it_stands,
+                nouns_of_another_tenant_are_nothing_to_a_commit,
+            }
             outbox {
                 outbox_row_and_its_job_come_with_the_commit,
                 a_message_that_came_to_its_end_is_sent_again_as_often_as_somebody_wants,

@@ -19,8 +19,11 @@ impl State {
         let tenant = scope.tenant();
         let mut claimed = BTreeMap::new();
         for effect in effects {
+            if let Effect::Noun(noun) = effect {
+                self.check_noun(scope, noun)?;
+            }
             let Effect::Put(put) = effect else { continue };
-            let changed = || CommitRefused::RecordChanged { kind: put.kind.clone(), key: put.key.clone() };
+            let changed = || CommitRefused::Changed { what: put.name() };
             let known = self.records.get(&(tenant, put.kind.clone(), put.key.clone()));
             let holds = match put.expect {
                 Expect::Absent => known.is_none(),
@@ -69,6 +72,7 @@ impl State {
                 }
                 Effect::Answer(answer) => self.answer_turn((tenant, task), *answer, at),
                 Effect::Attach(attached) => self.attach(tenant, *attached),
+                Effect::Noun(noun) => self.apply_noun(tenant, *noun, at),
                 Effect::Ask(approval) => self.ask((tenant, task), *approval, at),
                 Effect::Close { wait_seq, status } => self.close((tenant, task), wait_seq, status, at),
             }

@@ -25,21 +25,7 @@ impl MemoryStore for MemStore {
     ) -> Result<()> {
         self.run("add_memory", |state| {
             let tenant = scope.tenant();
-            match memory.subject {
-                Subject::User(user) if !state.users.contains_key(&(tenant, user)) => {
-                    return Err(Error::not_found("user", user));
-                }
-                Subject::Entity(record) if !state.record_keys.contains_key(&(tenant, record)) => {
-                    return Err(Error::not_found("record", record));
-                }
-                Subject::User(_) | Subject::Entity(_) => {}
-            }
-            let counts = |known: &Memory| known.subject == memory.subject && known.status.counts();
-            let there = state.memories_in(scope).filter(|(known, _)| counts(known)).count();
-            if there >= usize::try_from(MAX_OF_SUBJECT).unwrap_or(usize::MAX) {
-                let message = format!("a subject has at most {MAX_OF_SUBJECT} memories");
-                return Err(Error::new(ErrorCode::Unprocessable, message));
-            }
+            state.room_for_memory(scope, memory)?;
             state.memories.insert((tenant, memory.id), (memory.clone(), vector.cloned()));
             state.append_audit(tenant, memory.updated_at, audit);
             Ok(())
@@ -155,6 +141,27 @@ impl MemoryStore for MemStore {
 }
 
 impl State {
+    /// Whether one more of its subject can be written.
+    pub(super) fn room_for_memory(&self, scope: TenantScope, memory: &Memory) -> Result<()> {
+        let tenant = scope.tenant();
+        match memory.subject {
+            Subject::User(user) if !self.users.contains_key(&(tenant, user)) => {
+                return Err(Error::not_found("user", user));
+            }
+            Subject::Entity(record) if !self.record_keys.contains_key(&(tenant, record)) => {
+                return Err(Error::not_found("record", record));
+            }
+            Subject::User(_) | Subject::Entity(_) => {}
+        }
+        let counts = |known: &Memory| known.subject == memory.subject && known.status.counts();
+        let there = self.memories_in(scope).filter(|(known, _)| counts(known)).count();
+        if there >= usize::try_from(MAX_OF_SUBJECT).unwrap_or(usize::MAX) {
+            let message = format!("a subject has at most {MAX_OF_SUBJECT} memories");
+            return Err(Error::new(ErrorCode::Unprocessable, message));
+        }
+        Ok(())
+    }
+
     /// A tenant's memories, the oldest first.
     fn memories_in(&self, scope: TenantScope) -> impl DoubleEndedIterator<Item = &(Memory, Option<Vector>)> {
         let own = self.memories.iter().filter(move |((tenant, _), _)| *tenant == scope.tenant());

@@ -19,6 +19,7 @@ mod knowledge;
 mod lesson;
 mod memory;
 mod model_policy;
+mod noun;
 mod outbox;
 mod own_tool;
 mod permission;

@@ -111,6 +111,26 @@ fn bytes(plan: &Plan) -> usize {
     plan.to_json().to_string().len()
 }
 
+fn made(id: PlanId, draft: PlanDraft, version: u32, at: Timestamp) -> Plan {
+    Plan {
+        id: Some(id),
+        key: draft.key,
+        intent_key: draft.intent_key,
+        domain: draft.domain,
+        description: draft.description,
+        keywords: draft.keywords,
+        examples: draft.examples,
+        priority: draft.priority,
+        version,
+        output: draft.output,
+        steps: draft.steps,
+        origin: PlanOrigin::Tenant,
+        active: true,
+        created_at: at,
+        quarantine: Vec::new(),
+    }
+}
+
 impl State {
     fn find_room(&self, tenant: TenantId, plan: &Plan) -> Result<()> {
         let own = self.plans.iter().filter(|((of, key), _)| *of == tenant && *key != plan.key);
@@ -133,29 +153,47 @@ impl State {
         if versions.iter().any(|plan| plan.version == version) {
             return Err(conflict(format!("plan {} has a version {version} already", draft.key)));
         }
-        let plan = Plan {
-            id: Some(id),
-            key: draft.key,
-            intent_key: draft.intent_key,
-            domain: draft.domain,
-            description: draft.description,
-            keywords: draft.keywords,
-            examples: draft.examples,
-            priority: draft.priority,
-            version,
-            output: draft.output,
-            steps: draft.steps,
-            origin: PlanOrigin::Tenant,
-            active: true,
-            created_at: at,
-            quarantine: Vec::new(),
-        };
+        let plan = made(id, draft, version, at);
         self.find_room(scope.tenant(), &plan)?;
-        let versions = self.plans.entry((scope.tenant(), plan.key.clone())).or_default();
-        versions.iter_mut().for_each(|older| older.active = false);
-        versions.push(plan.clone());
-        versions.sort_by_key(|plan| plan.version);
+        self.keep(scope.tenant(), plan.clone());
         self.append_audit(scope.tenant(), at, audit);
         Ok(plan)
+    }
+
+    fn keep(&mut self, tenant: TenantId, plan: Plan) {
+        let versions = self.plans.entry((tenant, plan.key.clone())).or_default();
+        versions.iter_mut().for_each(|older| older.active = false);
+        versions.push(plan);
+        versions.sort_by_key(|plan| plan.version);
+    }
+
+    /// Whether a step's plan can be in use beside the tenant's others.
+    pub(super) fn room_for_plan(&self, scope: TenantScope, id: PlanId, draft: &PlanDraft) -> Result<()> {
+        let version = draft.version.unwrap_or(1);
+        self.find_room(scope.tenant(), &made(id, draft.clone(), version, self.now))
+    }
+
+    /// Stores a step's plan.
+    pub(super) fn keep_plan(&mut self, tenant: TenantId, id: PlanId, draft: PlanDraft, at: Timestamp) {
+        let version = draft.version.unwrap_or_else(|| self.newest_version(tenant, &draft.key) + 1);
+        self.keep(tenant, made(id, draft, version, at));
+    }
+
+    /// Takes every version of a plan out of use.
+    pub(super) fn retire_plan(&mut self, tenant: TenantId, key: &str) {
+        let versions = self.plans.get_mut(&(tenant, key.to_owned()));
+        versions.into_iter().flatten().for_each(|plan| plan.active = false);
+    }
+
+    /// The newest version of a plan, in use or not; 0 when there is none.
+    pub(super) fn newest_version(&self, tenant: TenantId, key: &str) -> u32 {
+        let versions = self.plans.get(&(tenant, key.to_owned()));
+        versions.and_then(|versions| versions.last()).map_or(0, |newest| newest.version)
+    }
+
+    /// The version of a plan that is in use.
+    pub(super) fn version_in_use(&self, tenant: TenantId, key: &str) -> Option<u32> {
+        let versions = self.plans.get(&(tenant, key.to_owned()))?;
+        versions.iter().find(|plan| plan.active).map(|plan| plan.version)
     }
 }

@@ -44,7 +44,10 @@ impl DeepReasoning {
             spec: ToolSpec {
                 timeout: Millis::from_secs(120),
                 needs: Needs { language_model: true, ..Needs::default() },
-                ..ToolSpec::read("deep_reasoning", description, schema)
+                ..ToolSpec::read("deep_reasoning", description, schema).shown(
+                    &["think", "logic", "analysis"],
+                    json!({"problem": "Which of the two offers is cheaper over three years?"}),
+                )
             },
         }
     }

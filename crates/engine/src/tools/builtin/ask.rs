@@ -22,7 +22,12 @@ impl Ask {
             "additionalProperties": false
         });
         let description = "Asks a person to fill in a form (fields: JSON Schema). The answer is the step's data.";
-        Self { spec: ToolSpec::read("core.ask", description, schema) }
+        Self {
+            spec: ToolSpec::read("core.ask", description, schema).shown(
+                &["person", "form", "question"],
+                json!({"title": "When does the policy end?", "fields": {"ends_on": {"type": "string"}}}),
+            ),
+        }
     }
 }
 

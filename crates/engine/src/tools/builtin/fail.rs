@@ -19,7 +19,10 @@ impl Fail {
             "required": ["message"],
             "additionalProperties": false
         });
-        Self { spec: ToolSpec::read("core.fail", "Fails with the given message.", schema) }
+        Self {
+            spec: ToolSpec::read("core.fail", "Fails with the given message.", schema)
+                .shown(&["error", "stop"], json!({"message": "the invoice has no number"})),
+        }
     }
 }
 

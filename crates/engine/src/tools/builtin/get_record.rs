@@ -30,6 +30,7 @@ impl GetOne {
                 needs: Needs { records: true, ..Needs::default() },
                 untrusted_output: true,
                 ..ToolSpec::read("core.get_record", description, schema)
+                    .shown(&["record", "read", "database"], json!({"kind": "note", "key": "n-1"}))
             },
         }
     }

@@ -60,7 +60,10 @@ impl HttpCall {
                 destinations: vec!["url".to_owned(), "auth".to_owned()],
                 untrusted_output: true,
                 needs: Needs { http: true, secrets: true, ..Needs::default() },
-                ..ToolSpec::local("core.http_request", description, schema)
+                ..ToolSpec::local("core.http_request", description, schema).shown(
+                    &["web", "api", "fetch", "page", "download"],
+                    json!({"method": "GET", "url": "https://example.com/prices.json"}),
+                )
             },
         }
     }

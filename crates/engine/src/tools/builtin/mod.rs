@@ -1,15 +1,22 @@
-//! The tools that every plan may use: `core.*`.
+//! The tools that every plan may use: `core.*`, and those over the engine's own nouns: memories, knowledge, tasks and
+//! plans.
 
 mod ask;
 mod fail;
 mod get_record;
+mod given;
 mod http_headers;
 mod http_request;
+mod knowledge_search;
+mod memory;
 mod noop;
 mod notify;
+mod plans;
 mod put_record;
+mod search_records;
 mod set;
 mod suggest_memory;
+mod tasks;
 mod wait;
 
 pub(super) use http_request::HttpCall;
@@ -32,6 +39,11 @@ pub fn register(registry: &mut Registry) -> Result<(), DuplicateKey> {
     registry.tool(Arc::new(http_request::HttpCall::new()))?;
     registry.tool(Arc::new(put_record::PutOne::new()))?;
     registry.tool(Arc::new(get_record::GetOne::new()))?;
+    registry.tool(Arc::new(search_records::SearchRecords::new()))?;
+    registry.tool(Arc::new(knowledge_search::SearchKnowledge::new()))?;
+    memory::register(registry)?;
+    tasks::register(registry)?;
+    plans::register(registry)?;
     registry.tool(Arc::new(suggest_memory::SuggestMemory::new()))?;
     registry.tool(Arc::new(ask::Ask::new()))?;
     registry.tool(Arc::new(notify::Notify::new()))

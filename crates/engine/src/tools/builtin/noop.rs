@@ -12,7 +12,10 @@ pub(super) struct Noop {
 impl Noop {
     pub(super) fn new() -> Self {
         let schema = json!({"type": "object", "properties": {}, "additionalProperties": true});
-        Self { spec: ToolSpec::read("core.noop", "Does nothing. Its step is journaled like any other.", schema) }
+        Self {
+            spec: ToolSpec::read("core.noop", "Does nothing. Its step is journaled like any other.", schema)
+                .shown(&["nothing", "placeholder"], json!({})),
+        }
     }
 }
 

@@ -34,7 +34,10 @@ impl Notify {
                 risk: Risk::R2,
                 category: ToolCategory::NetworkWrite,
                 destinations: vec!["to".to_owned()],
-                ..ToolSpec::local("core.notify", description, schema)
+                ..ToolSpec::local("core.notify", description, schema).shown(
+                    &["send", "mail", "message", "webhook"],
+                    json!({"to": "ada@example.com", "subject": "Your report", "body": "It is ready."}),
+                )
             },
         }
     }

@@ -32,7 +32,10 @@ impl PutOne {
         Self {
             spec: ToolSpec {
                 needs: Needs { records: true, ..Needs::default() },
-                ..ToolSpec::local("core.put_record", description, schema)
+                ..ToolSpec::local("core.put_record", description, schema).shown(
+                    &["record", "save", "store", "database"],
+                    json!({"kind": "note", "key": "n-1", "props": {"title": "Renewal of Acme"}, "merge": "fill"}),
+                )
             },
         }
     }

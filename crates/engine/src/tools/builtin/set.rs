@@ -13,7 +13,10 @@ impl Set {
     pub(super) fn new() -> Self {
         let schema = json!({"type": "object", "additionalProperties": true});
         let description = "Puts its arguments into the state under their names.";
-        Self { spec: ToolSpec::read("core.set", description, schema) }
+        Self {
+            spec: ToolSpec::read("core.set", description, schema)
+                .shown(&["state", "value", "constant"], json!({"greeting": "Hello"})),
+        }
     }
 }
 

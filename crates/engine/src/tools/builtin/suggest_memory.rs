@@ -26,7 +26,10 @@ impl SuggestMemory {
         });
         let about = "Suggests one fact about the user to be remembered for later conversations. The user accepts or \
                      rejects it; until then it is not remembered.";
-        Self { spec: ToolSpec::read(SUGGEST_MEMORY, about, schema) }
+        Self {
+            spec: ToolSpec::read(SUGGEST_MEMORY, about, schema)
+                .shown(&["remember", "preference"], json!({"memory": "Prefers trains to planes."})),
+        }
     }
 }
 

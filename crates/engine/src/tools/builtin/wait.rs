@@ -22,7 +22,10 @@ impl Wait {
             "required": ["ms"],
             "additionalProperties": false
         });
-        Self { spec: ToolSpec::read("core.wait", "Waits that many milliseconds; survives restarts.", schema) }
+        Self {
+            spec: ToolSpec::read("core.wait", "Waits that many milliseconds; survives restarts.", schema)
+                .shown(&["pause", "delay", "later"], json!({"ms": 1000})),
+        }
     }
 }
 

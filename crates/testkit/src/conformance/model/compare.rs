@@ -32,7 +32,7 @@ pub(super) fn committed(answer: &Result<Committed, CommitRefused>) -> String {
     match answer {
         Ok(committed) => format!("{committed:?}"),
         Err(CommitRefused::Fenced) => "fenced".to_owned(),
-        Err(CommitRefused::RecordChanged { kind, key }) => format!("changed {kind} {key}"),
+        Err(CommitRefused::Changed { what }) => format!("changed {what}"),
         Err(CommitRefused::Store(error)) => refused(error),
     }
 }

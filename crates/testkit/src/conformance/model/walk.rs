@@ -183,7 +183,8 @@ impl Walk {
             | Effect::Ask(_)
             | Effect::Close { .. }
             | Effect::Reopen(_)
-            | Effect::Cancel(_) => None,
+            | Effect::Cancel(_)
+            | Effect::Noun(_) => None,
         });
         let commit = Arc::new(commit);
         let store = self.world.store().commit(lease, Arc::clone(&commit)).await;

@@ -59,7 +59,11 @@ impl Calculator {
         let description = "Works out an arithmetic expression or converts units. Decimals and fractions are exact: \
                            0.1 + 0.2 is 0.3. The answer's exact says whether result is the exact value or rounded; \
                            a result that a JSON number cannot hold comes as a text with all its digits.";
-        Self { spec: ToolSpec::read("calculator", description, schema), workers }
+        Self {
+            spec: ToolSpec::read("calculator", description, schema)
+                .shown(&["arithmetic", "units", "percent", "sum"], json!({"expression": "(19.99 + 5) * 3"})),
+            workers,
+        }
     }
 }
 

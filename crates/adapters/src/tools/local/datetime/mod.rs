@@ -87,7 +87,12 @@ impl Datetime {
         let description = "The time now, and dates read, written, compared and moved, in a named time zone. Answers \
                            iso in UTC, local with its offset, formatted, timestamp in milliseconds, timezone and \
                            offset. A date such as 03/04/2026 is refused unless inputFormat says the order.";
-        Self { spec: ToolSpec::read("datetime", description, schema) }
+        Self {
+            spec: ToolSpec::read("datetime", description, schema).shown(
+                &["date", "time", "timezone", "deadline"],
+                json!({"operation": "add", "date": "2026-11-22", "amount": 30, "unit": "days"}),
+            ),
+        }
     }
 }
 

@@ -67,6 +67,7 @@ impl JsonParser {
                 timeout: Millis::from_secs(60),
                 needs: Needs { language_model: true, ..Needs::default() },
                 ..ToolSpec::read("json_parser", description, schema)
+                    .shown(&["json", "schema", "parse"], json!({"text": "The answer is {\"total\": 7}."}))
             },
             workers,
         }

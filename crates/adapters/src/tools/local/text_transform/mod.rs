@@ -100,7 +100,10 @@ impl TextTransform {
             spec: ToolSpec {
                 timeout: Millis::from_secs(60),
                 needs: Needs { language_model: true, ..Needs::default() },
-                ..ToolSpec::read("text_transform", description, schema)
+                ..ToolSpec::read("text_transform", description, schema).shown(
+                    &["text", "words", "translate", "summary"],
+                    json!({"text": "Hello world", "operation": "word_count"}),
+                )
             },
             workers,
         }

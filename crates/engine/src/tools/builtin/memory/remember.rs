@@ -1,0 +1,104 @@
+//! `memory.remember`: writes down what is to be remembered. Whose word it is decides whether it waits for a person.
+
+use async_trait::async_trait;
+use kybern_core::context::Importance;
+use kybern_core::error::ErrorCode;
+use kybern_core::id::MemoryId;
+use kybern_core::memory::{MAX_CONTENT, MAX_OF_SUBJECT, Memory, MemoryCategory, MemoryStatus, NewMemory};
+use kybern_core::policy::ToolCategory;
+use kybern_core::ports::{Tool, ToolContext};
+use kybern_core::tool::{Needs, ToolFailure, ToolOutcome, ToolSpec, Write};
+use serde_json::{Map, Value, json};
+
+use super::super::given::{maybe, moment, refused};
+use super::{category_schema, entity_schema, expiry_schema, importance_schema, subject, text};
+
+pub(super) struct Remember {
+    spec: ToolSpec,
+}
+
+impl Remember {
+    pub(super) fn new() -> Self {
+        let schema = json!({
+            "type": "object",
+            "properties": {
+                "content": {
+                    "type": "string", "minLength": 1, "maxLength": MAX_CONTENT, "pattern": "\\S",
+                    "description": "One sentence that can be understood by itself, and nothing secret. A model has 200 \
+                                    characters.",
+                },
+                "category": category_schema(),
+                "importance": importance_schema(),
+                "entity_id": entity_schema(),
+                "expires_at": expiry_schema(),
+            },
+            "required": ["content"],
+            "additionalProperties": false,
+        });
+        let description = "Writes down what is to be remembered of the user, or of an entity. What a model writes waits \
+                           until a person accepts it: memory_status says so. What is remembered in the same words \
+                           already is answered as it stands.";
+        Self {
+            spec: ToolSpec {
+                needs: Needs { memories: true, ..Needs::default() },
+                category: ToolCategory::Memory,
+                ..ToolSpec::local("memory.remember", description, schema)
+            }
+            .shown(
+                &["note", "keep in mind", "preference", "fact"],
+                json!({"content": "Prefers trains to planes.", "category": "preference", "importance": 6}),
+            ),
+        }
+    }
+}
+
+/// What the caller wants written.
+fn wanted(context: &ToolContext, args: &Map<String, Value>) -> Result<NewMemory, ToolFailure> {
+    let importance = args.get("importance").and_then(Value::as_u64).and_then(|number| u8::try_from(number).ok());
+    Ok(NewMemory {
+        category: maybe(args, "category").and_then(MemoryCategory::parse).unwrap_or_default(),
+        importance: importance.and_then(|number| Importance::try_from(number).ok()).unwrap_or_default(),
+        expires_at: moment(args, "expires_at")?.flatten(),
+        ..NewMemory::fact(subject(context, args)?, text(args, "content")?)
+    })
+}
+
+fn outcome(memory: &Memory, is_new: bool) -> ToolOutcome {
+    let mut data = Map::new();
+    data.insert("memory_id".to_owned(), json!(memory.id));
+    data.insert("memory_status".to_owned(), json!(memory.status));
+    data.insert("memory_created".to_owned(), json!(is_new));
+    let summary = match (is_new, memory.status) {
+        (false, _) => "was known in the same words",
+        (true, MemoryStatus::Active) => "remembered",
+        (true, MemoryStatus::Pending | MemoryStatus::Rejected) => "waits until a person accepts it",
+    };
+    ToolOutcome::new(data, summary)
+}
+
+#[async_trait]
+impl Tool for Remember {
+    fn spec(&self) -> &ToolSpec {
+        &self.spec
+    }
+
+    async fn call(&self, context: &ToolContext, args: Map<String, Value>) -> Result<ToolOutcome, ToolFailure> {
+        let new = wanted(context, &args)?;
+        let words = new.content.trim().to_lowercase();
+        let known = context.nouns.memories()?.of(new.subject).await.map_err(refused)?;
+        if let Some(memory) = known.iter().find(|memory| memory.content.to_lowercase() == words) {
+            return Ok(outcome(memory, false));
+        }
+        // Those that were rejected take no place, and are no more than as many again.
+        let (counts, rejected): (Vec<&Memory>, Vec<&Memory>) = known.iter().partition(|memory| memory.status.counts());
+        if counts.len().max(rejected.len()) >= usize::try_from(MAX_OF_SUBJECT).unwrap_or(usize::MAX) {
+            let message = format!("a subject has at most {MAX_OF_SUBJECT} memories: remove some that do not matter");
+            return Err(ToolFailure::permanent(message).code(ErrorCode::Unprocessable));
+        }
+        let id = MemoryId::from_uuid(context.ids.next());
+        let memory = context.behalf.remembered(new.clone(), id, context.now).map_err(super::unkept)?;
+        let mut outcome = outcome(&memory, true);
+        outcome.writes.push(Write::Remember(id, Box::new(new)));
+        Ok(outcome)
+    }
+}

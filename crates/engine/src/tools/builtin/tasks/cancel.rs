@@ -1,0 +1,48 @@
+//! `tasks.cancel`: wants a task cancelled.
+
+use async_trait::async_trait;
+use kybern_core::policy::PermissionLevel;
+use kybern_core::ports::{Tool, ToolContext};
+use kybern_core::task::Wish;
+use kybern_core::tool::{Needs, Risk, ToolFailure, ToolOutcome, ToolSpec};
+use serde_json::{Map, Value, json};
+
+use super::super::given::id_schema;
+use super::steered;
+
+pub(super) struct Cancel {
+    spec: ToolSpec,
+}
+
+impl Cancel {
+    pub(super) fn new() -> Self {
+        let schema = json!({
+            "type": "object",
+            "properties": {"task_id": id_schema("The task.")},
+            "required": ["task_id"],
+            "additionalProperties": false,
+        });
+        let description = "Cancels a task that has not ended. What it has done stays done, and nothing more of it is \
+                           begun.";
+        Self {
+            spec: ToolSpec {
+                needs: Needs { tasks: true, ..Needs::default() },
+                risk: Risk::R2,
+                level: PermissionLevel::Execute,
+                ..ToolSpec::local("tasks.cancel", description, schema)
+            }
+            .shown(&["stop", "abort"], json!({"task_id": "0198c1de-7c00-7000-8000-000000000001"})),
+        }
+    }
+}
+
+#[async_trait]
+impl Tool for Cancel {
+    fn spec(&self) -> &ToolSpec {
+        &self.spec
+    }
+
+    async fn call(&self, context: &ToolContext, args: Map<String, Value>) -> Result<ToolOutcome, ToolFailure> {
+        steered(context, &args, Wish::Cancel, ("task_cancel_requested", "asked the task to stop")).await
+    }
+}

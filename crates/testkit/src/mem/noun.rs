@@ -1,0 +1,89 @@
+//! What a step makes of memories, plans and other tasks.
+
+use kybern_core::error::{Error, ErrorCode};
+use kybern_core::id::TenantId;
+use kybern_core::task::{CommitRefused, MemoryEffect, Noun, NounEffect, PlanEffect, Wish};
+use kybern_core::tenant::TenantScope;
+use kybern_core::time::Timestamp;
+
+use super::state::State;
+
+/// What a belief that does not hold refuses; any other trouble is the store's.
+fn belief(error: Error, what: String) -> CommitRefused {
+    match error.code() {
+        ErrorCode::NotFound | ErrorCode::Unprocessable | ErrorCode::Conflict => CommitRefused::Changed { what },
+        _ => CommitRefused::Store(error),
+    }
+}
+
+impl State {
+    /// What a step believed, before anything is written.
+    pub(super) fn check_noun(&self, scope: TenantScope, noun: &NounEffect) -> Result<(), CommitRefused> {
+        let tenant = scope.tenant();
+        match &noun.what {
+            Noun::Memory(MemoryEffect::Add(memory)) => self
+                .room_for_memory(scope, memory)
+                .map_err(|error| belief(error, format!("what is remembered of {}", memory.subject))),
+            Noun::Memory(MemoryEffect::Change { before, .. } | MemoryEffect::Remove(before)) => {
+                let same = self.memories.get(&(tenant, before.id)).is_some_and(|(known, _)| known == before);
+                changed_unless(same, || format!("memory {}", before.id))
+            }
+            Noun::Plan(PlanEffect::Put { id, draft }) => {
+                let newest = self.newest_version(tenant, &draft.key);
+                changed_unless(draft.version == Some(newest + 1), || format!("plan {}", draft.key))?;
+                self.room_for_plan(scope, *id, draft).map_err(|error| belief(error, "the room for plans".to_owned()))
+            }
+            Noun::Plan(PlanEffect::Retire { key, version }) => {
+                changed_unless(self.version_in_use(tenant, key) == Some(*version), || format!("plan {key}"))
+            }
+            Noun::Task(task, wish) => {
+                let row = self.tasks.get(task).filter(|row| row.task.tenant == tenant);
+                let fits =
+                    row.is_some_and(|row| !row.task.status.is_terminal() && wish.fits(row.task.paused_at.is_some()));
+                changed_unless(fits, || format!("task {task}"))
+            }
+        }
+    }
+
+    /// Writes it. What was believed has been checked.
+    pub(super) fn apply_noun(&mut self, tenant: TenantId, noun: NounEffect, at: Timestamp) {
+        let NounEffect { what, audit } = noun;
+        match what {
+            Noun::Memory(MemoryEffect::Add(memory)) => {
+                self.memories.insert((tenant, memory.id), (memory, None));
+            }
+            Noun::Memory(MemoryEffect::Change { before, after }) => {
+                if let Some((memory, vector)) = self.memories.get_mut(&(tenant, before.id)) {
+                    if memory.content != after.content {
+                        *vector = None;
+                    }
+                    *memory = after;
+                }
+            }
+            Noun::Memory(MemoryEffect::Remove(memory)) => {
+                self.memories.remove(&(tenant, memory.id));
+            }
+            Noun::Plan(PlanEffect::Put { id, draft }) => self.keep_plan(tenant, id, draft, at),
+            Noun::Plan(PlanEffect::Retire { key, .. }) => self.retire_plan(tenant, &key),
+            Noun::Task(task, wish) => {
+                let now = self.moment(at);
+                if let Some(row) = self.tasks.get_mut(&task) {
+                    match wish {
+                        Wish::Cancel => {
+                            row.task.cancel_requested = true;
+                            row.task.paused_at = None;
+                            row.make_due(now);
+                        }
+                        Wish::Pause => row.task.paused_at = Some(at),
+                        Wish::Resume => row.task.paused_at = None,
+                    }
+                }
+            }
+        }
+        self.append_audit(tenant, at, audit);
+    }
+}
+
+fn changed_unless(holds: bool, what: impl FnOnce() -> String) -> Result<(), CommitRefused> {
+    if holds { Ok(()) } else { Err(CommitRefused::Changed { what: what() }) }
+}
