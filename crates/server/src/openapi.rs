@@ -17,8 +17,8 @@ use utoipa::openapi::{ContentBuilder, PathItem, Ref, RefOr};
 
 use crate::api::{
     agents, approvals, audit, budgets, chats, inbound, keys, knowledge, lessons, memories, messages, models, outbox,
-    permissions, plans, preferences, prompts, records, retention, secrets, task_files, task_internal, task_steer,
-    tasks, tenants, tools, usage, users, webhooks,
+    own_tools, permissions, plans, preferences, prompts, records, retention, secrets, task_files, task_internal,
+    task_steer, tasks, tenants, tools, usage, users, webhooks,
 };
 use crate::error::status_of;
 use crate::router::{Access, Route, table};
@@ -28,7 +28,7 @@ use crate::schema::words::ApprovalFilterSchema;
 use crate::{health, metrics, status_page};
 
 /// Routes on which `Idempotency-Key` is honoured.
-const CREATING: [&str; 19] = [
+const CREATING: [&str; 20] = [
     "/api/chats",
     "/api/chats/import",
     "/api/chats/{id}/fork",
@@ -42,6 +42,7 @@ const CREATING: [&str; 19] = [
     "/api/tasks/{id}/fork",
     "/api/lessons",
     "/api/plans",
+    "/api/tools",
     "/api/tools/{name}/invoke",
     "/api/users",
     "/api/keys",
@@ -98,6 +99,8 @@ const CALLING: [&str; 2] = ["/v1/chat/completions", "/v1/embeddings"];
         inbound::email, inbound::sms, inbound::webhook,
         plans::put, plans::list, plans::check, plans::show, plans::versions, plans::change,
         tools::list, tools::show, tools::invoke, tools::change,
+        own_tools::create, own_tools::versions, own_tools::submit, own_tools::reject, own_tools::approve,
+        own_tools::activate, own_tools::disable, own_tools::remove,
         agents::create, agents::list, agents::resync, agents::show, agents::change, agents::remove, agents::reset,
         prompts::create, prompts::list, prompts::preview, prompts::show, prompts::change, prompts::submit, prompts::approve,
         prompts::reject, prompts::activate,
@@ -243,6 +246,10 @@ fn errors(route: &Route, proven: bool) -> Vec<ErrorCode> {
     if matches!(route.method, "PATCH" | "DELETE")
         && ["/api/agents", "/api/prompts", "/api/memories"].iter().any(|of| route.path.starts_with(of))
     {
+        codes.push(ErrorCode::Conflict);
+    }
+    // A bundled tool.
+    if (route.method, route.path) == ("DELETE", "/api/tools/{name}") {
         codes.push(ErrorCode::Conflict);
     }
     // A text is embedded first, which a budget may not cover, and which may fail.

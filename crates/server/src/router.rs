@@ -11,8 +11,8 @@ use kybern_core::error::{Error, ErrorCode};
 
 use crate::api::{
     agents, approvals, audit, budgets, chats, inbound, keys, knowledge, lessons, memories, messages, models, outbox,
-    permissions, plans, preferences, prompts, records, retention, secrets, task_files, task_internal, task_steer,
-    tasks, tenants, tools, usage, users, webhooks,
+    own_tools, permissions, plans, preferences, prompts, records, retention, secrets, task_files, task_internal,
+    task_steer, tasks, tenants, tools, usage, users, webhooks,
 };
 use crate::error::Problem;
 use crate::state::AppState;
@@ -101,6 +101,15 @@ pub fn table() -> Vec<Route> {
         get("/api/tools/{name}", Needs(Read), tools::show),
         post("/api/tools/{name}/invoke", Needs(Operate), tools::invoke),
         patch("/api/tools/{name}", Needs(Administer), tools::change),
+        // Tools that a tenant makes itself
+        post("/api/tools", Needs(Administer), own_tools::create),
+        get("/api/tools/{name}/versions", Needs(Read), own_tools::versions),
+        post("/api/tools/{name}/submit", Needs(Administer), own_tools::submit),
+        post("/api/tools/{name}/reject", Needs(Administer), own_tools::reject),
+        post("/api/tools/{name}/approve", Needs(Administer), own_tools::approve),
+        post("/api/tools/{name}/activate", Needs(Administer), own_tools::activate),
+        post("/api/tools/{name}/disable", Needs(Administer), own_tools::disable),
+        delete("/api/tools/{name}", Needs(Administer), own_tools::remove),
         // Who answers, what they are told, and what users wish
         post("/api/agents", Needs(Administer), agents::create),
         get("/api/agents", Needs(Read), agents::list),

@@ -20,6 +20,7 @@ pub(crate) mod list;
 mod memory;
 mod model;
 mod outbox;
+mod own_tool;
 mod plan;
 mod prompt;
 mod purge;

@@ -4,6 +4,7 @@ use clap::Subcommand;
 use serde_json::{Value, json};
 
 use super::list::{Page, items, next_cursor};
+use super::own_tool::{self, OwnToolCommand};
 use super::{Context, Exit, Format, input};
 use crate::client::{Body, segment};
 use crate::output::{Failure, Table, field, fields, in_full, short, span};
@@ -35,6 +36,8 @@ pub(super) enum ToolCommand {
         #[command(flatten)]
         format: Format,
     },
+    #[command(flatten)]
+    Own(OwnToolCommand),
 }
 
 pub(super) async fn run(command: ToolCommand, context: &mut Context) -> Result<Exit, Failure> {
@@ -42,6 +45,7 @@ pub(super) async fn run(command: ToolCommand, context: &mut Context) -> Result<E
         ToolCommand::List { page, format } => list(&page, format, context).await,
         ToolCommand::Show { name, format } => show(&name, format, context).await,
         ToolCommand::Call { name, arguments, format } => call(&name, &arguments, format, context).await,
+        ToolCommand::Own(command) => own_tool::run(command, context).await,
     }
 }
 

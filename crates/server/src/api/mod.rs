@@ -14,6 +14,7 @@ pub(crate) mod memories;
 pub(crate) mod messages;
 pub(crate) mod models;
 pub(crate) mod outbox;
+pub(crate) mod own_tools;
 pub(crate) mod permissions;
 pub(crate) mod plans;
 pub(crate) mod preferences;

@@ -14,6 +14,7 @@ pub mod lesson;
 pub mod memory;
 pub mod model;
 pub mod operation;
+pub mod own_tool;
 pub mod permission;
 pub mod plan;
 pub mod preference;

@@ -14,6 +14,7 @@ use kybern_core::policy::ToolCategory;
 use kybern_core::prompt::PromptStatus;
 use kybern_core::retention::Kept;
 use kybern_core::task::{TaskStatus, WaitKind};
+use kybern_core::tool::own::OwnToolStatus;
 use utoipa::openapi::schema::{ObjectBuilder, SchemaType, Type};
 use utoipa::openapi::{RefOr, Schema};
 use utoipa::{PartialSchema, ToSchema};
@@ -132,6 +133,15 @@ words! {
     MemoryStatusSchema as "MemoryStatus" = MemoryStatus::ALL.map(MemoryStatus::as_str);
     /// Whose word it is.
     TrustSchema as "Trust" = Trust::ALL.map(Trust::as_str);
+    /// What an own tool is made of.
+    OwnToolKindSchema as "OwnToolKind" = ["http"];
+    /// How a version of an own tool stands.
+    OwnToolStatusSchema as "OwnToolStatus" = OwnToolStatus::ALL.map(OwnToolStatus::as_str);
+    /// What happens if the process dies during a call of an own tool: `read` and `keyed` are called again, `unkeyed`
+    /// waits for a person.
+    OwnToolEffectSchema as "OwnToolEffect" = ["read", "keyed", "unkeyed"];
+    /// The method of a request.
+    HttpMethodSchema as "HttpMethod" = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"];
     /// How far a prompt is.
     PromptStatusSchema as "PromptStatus" = PromptStatus::ALL.map(PromptStatus::as_str);
     /// A layer of a prompt.

@@ -1,5 +1,7 @@
 //! Every route does its work, and its answer is what the OpenAPI document says. A route that is not called here fails.
 
+mod own_tools;
+
 use std::collections::BTreeSet;
 
 use kybern_core::ports::Keys;
@@ -68,6 +70,7 @@ async fn every_route_answers_as_the_document_says() {
     plans_and_tools(&mut walk, &fixture).await;
     agents(&mut walk, &fixture).await;
     prompts(&mut walk, &fixture).await;
+    own_tools::walk(&mut walk, &fixture).await;
     preferences(&mut walk).await;
     chats(&mut walk, &fixture).await;
     memories(&mut walk, &fixture).await;
@@ -888,7 +891,7 @@ async fn operation(walk: &mut Walk<'_>) {
     let seq = head["seq"].as_i64().unwrap();
     assert_eq!(held(seq, &text("hash")).await["valid"], true);
     assert_eq!(held(seq - 1, &text("hash")).await["valid"], false, "nobody signed that");
-    let page = walk.app.send(Ask::get("/api/audit?limit=200").key(&admin)).await.json();
+    let page = walk.app.send(Ask::get("/api/audit?limit=100").key(&admin)).await.json();
     let mut events = page["items"].clone();
     let sound = walk.call(200, ("POST", "/api/audit/check"), &[], &admin, Some(json!({"events": events}))).await;
     assert_eq!((&sound["valid"], &sound["length"]), (&json!(true), &json!(events.as_array().unwrap().len())));

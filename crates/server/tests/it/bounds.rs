@@ -1,5 +1,6 @@
 //! The bounds that the document names are those that the core holds.
 
+use kybern_core::tool::own;
 use kybern_core::{
     agent, approval, chat, knowledge, lesson, memory, plan, policy, preference, prompt, retention, secret, task,
 };
@@ -26,6 +27,13 @@ fn bounds() -> Vec<Bound> {
         ("NewAgent", "key", "maxLength", json!(agent::MAX_KEY)),
         ("NewKnowledge", "title", "maxLength", json!(knowledge::MAX_TITLE)),
         ("NewKnowledgeForm", "title", "maxLength", json!(knowledge::MAX_TITLE)),
+        ("NewOwnTool", "key", "maxLength", json!(own::MAX_KEY)),
+        ("NewOwnTool", "description", "maxLength", json!(own::MAX_DESCRIPTION)),
+        ("NewOwnTool", "tags", "maxItems", json!(own::MAX_TAGS)),
+        ("NewOwnTool", "timeoutMs", "minimum", json!(own::MIN_TIMEOUT)),
+        ("NewOwnTool", "timeoutMs", "maximum", json!(own::MAX_TIMEOUT)),
+        ("HttpCall", "url", "maxLength", json!(own::MAX_URL)),
+        ("RejectTool", "note", "maxLength", json!(approval::MAX_NOTE)),
         ("NewMemory", "content", "maxLength", json!(memory::MAX_CONTENT)),
         ("ChangeMemory", "content", "maxLength", json!(memory::MAX_CONTENT)),
         ("NewLesson", "text", "maxLength", json!(lesson::MAX_EXAMPLE)),

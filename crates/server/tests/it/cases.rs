@@ -63,6 +63,19 @@ fn read() -> Input {
     strict(json!({"textHash": "00ff"}), ("/textHash", json!(7)), &["textHash"])
 }
 
+/// A version of a tool that was read.
+fn read_tool() -> Input {
+    strict(json!({"hash": "00ff"}), ("/hash", json!(7)), &["hash"])
+}
+
+fn own_tool() -> Input {
+    let good = json!({
+        "key": "crm.find", "kind": "http", "description": "Finds.", "inputSchema": {"type": "object"}, "effect": "read",
+        "http": {"method": "GET", "url": "https://crm.example.com/"},
+    });
+    strict(good, ("/effect", json!("sometimes")), &["key", "kind", "description", "inputSchema", "effect", "http"])
+}
+
 fn plan() -> Input {
     let good = json!({"key": "case.plan", "steps": [{"id": "a", "tool": "core.noop", "args": {}}]});
     Input::Json {
@@ -98,6 +111,7 @@ pub(crate) fn all() -> Vec<Case> {
     let waiting = || Id(|fixture| fixture.waiting.clone());
     let agent = || Name(|fixture| fixture.agent.clone());
     let talk = || Id(|fixture| fixture.chat.clone());
+    let tool = || Name(|fixture| fixture.tool.clone());
     let prompt = || Id(|fixture| fixture.prompt.clone());
     let memory = || Id(|fixture| fixture.memory.clone());
     let document = || Id(|fixture| fixture.document.clone());
@@ -172,6 +186,19 @@ pub(crate) fn all() -> Vec<Case> {
             Shared("core.noop"),
             strict(json!({"enabled": true}), ("/risk", json!("R9")), &[]),
         ),
+        case("POST", "/api/tools", Fixed, own_tool()),
+        case("GET", "/api/tools/{name}/versions", tool(), None),
+        case("POST", "/api/tools/{name}/submit", tool(), None),
+        case(
+            "POST",
+            "/api/tools/{name}/reject",
+            tool(),
+            strict(json!({"note": "too wide"}), ("/note", json!(true)), &["note"]),
+        ),
+        case("POST", "/api/tools/{name}/approve", tool(), read_tool()),
+        case("POST", "/api/tools/{name}/activate", tool(), read_tool()),
+        case("POST", "/api/tools/{name}/disable", tool(), None),
+        case("DELETE", "/api/tools/{name}", tool(), None),
         case(
             "POST",
             "/api/agents",

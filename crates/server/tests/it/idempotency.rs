@@ -11,17 +11,23 @@ async fn post(app: &App, key: &str, path: &str, body: &Value, idempotency: &str)
     app.send(Ask::post(path).key(key).header("idempotency-key", idempotency).json(body)).await
 }
 
+fn own_tool() -> Value {
+    json!({"key": "crm.lost", "kind": "http", "description": "Finds.", "effect": "read",
+        "inputSchema": {"type": "object"}, "http": {"method": "GET", "url": "https://crm.example.com/"}})
+}
+
 #[tokio::test]
 async fn the_same_key_and_body_give_the_first_answer_again_on_every_creating_route() {
     let app = App::start().await;
     let fixture = Fixture::of(&app, &app.ours).await;
     let (operator, admin) = (app.ours.operator.as_str(), app.ours.admin.as_str());
     let fork = format!("/api/tasks/{}/fork", fixture.ended);
-    let routes: [(&str, &str, Value); 8] = [
+    let routes: [(&str, &str, Value); 9] = [
         (operator, "/api/tasks", json!({"input": "hi"})),
         (operator, &fork, json!({"fromStep": "put"})),
         (operator, "/api/tools/core.set/invoke", json!({"input": {"a": 1}})),
         (admin, "/api/plans", put_plan("case.idempotent")),
+        (admin, "/api/tools", own_tool()),
         (admin, "/api/users", json!({"name": "Bo", "email": "bo@example.com"})),
         (admin, "/api/keys", json!({"name": "k"})),
         (admin, "/api/webhooks/outbound", json!({"url": "https://example.com/h"})),
@@ -50,6 +56,7 @@ async fn the_same_key_and_body_give_the_first_answer_again_on_every_creating_rou
 
 fn changed(path: &str) -> (&'static str, Value) {
     match path {
+        "/api/tools" => ("description", json!("Finds more.")),
         "/api/tasks" => ("input", json!("something else")),
         "/api/plans" => ("description", json!("another")),
         "/api/webhooks/outbound" => ("url", json!("https://example.com/other")),
@@ -157,13 +164,14 @@ fn creating(app: &App, ended: &str, chat: &str) -> Vec<(String, String, Value, S
         json!({"title": "Guide", "filename": "guide.txt", "contentType": "text/plain", "dataBase64": "aGVsbG8="});
     let said = json!([{"role": "user", "content": "hello"}]);
     let new_memory = json!({"content": "prefers short answers"});
-    let routes: [(&str, &str, Value, &str); 16] = [
+    let routes: [(&str, &str, Value, &str); 17] = [
         (operator, "/api/tasks", json!({"input": "hi"}), "/api/tasks"),
         (operator, &format!("/api/tasks/{ended}/fork"), json!({"fromStep": "put"}), "/api/tasks"),
         (operator, "/api/tools/core.set/invoke", json!({"input": {"a": 1}}), "/api/tasks"),
         (admin, "/api/plans", put_plan("case.lost"), "/api/plans/case.lost/versions"),
         (admin, "/api/agents", json!({"name": "Lost", "systemPrompt": "You help."}), "/api/agents"),
         (admin, "/api/prompts", json!({"text": "You are brief."}), "/api/prompts"),
+        (admin, "/api/tools", own_tool(), "/api/tools/crm.lost/versions"),
         (admin, "/api/users", json!({"name": "Bo", "email": "bo@example.com"}), "/api/users"),
         (admin, "/api/keys", json!({"name": "k"}), "/api/keys"),
         (admin, "/api/webhooks/outbound", json!({"url": "https://example.com/h"}), "/api/webhooks/outbound"),

@@ -17,20 +17,23 @@ use crate::tool::{Needs, Risk, ToolPrice, ToolSetting, ToolSpec};
 /// Bytes of a definition as JSON.
 pub const MAX_DEFINITION: usize = 96 * 1024;
 /// Characters of a key.
-const MAX_KEY: usize = 100;
+pub const MAX_KEY: usize = 100;
 /// Characters of a description.
-const MAX_DESCRIPTION: usize = 2_000;
-/// Tags of a tool, and characters of one.
-const MAX_TAGS: usize = 20;
+pub const MAX_DESCRIPTION: usize = 2_000;
+/// Tags of a tool.
+pub const MAX_TAGS: usize = 20;
+/// Characters of one.
 const MAX_TAG: usize = 50;
-/// Characters of a URL, and of a header's value.
-const MAX_URL: usize = 4_096;
+/// Characters of a URL.
+pub const MAX_URL: usize = 4_096;
+/// Characters of a header's value.
 const MAX_HEADER: usize = 4_096;
 /// Headers of a request.
 const MAX_HEADERS: usize = 50;
-/// The shortest and the longest time for one try.
-const MIN_TIMEOUT: Millis = Millis(100);
-const MAX_TIMEOUT: Millis = Millis(300_000);
+/// The shortest time for one try.
+pub const MIN_TIMEOUT: Millis = Millis(100);
+/// The longest time for one try.
+pub const MAX_TIMEOUT: Millis = Millis(300_000);
 /// The time for one try of a tool that says none: that of `core.http_request`.
 const TIMEOUT: Millis = Millis(60_000);
 /// Methods that only look.

@@ -17,7 +17,9 @@ mod room;
 
 use serde::{Deserialize, Serialize};
 
-pub use definition::{HttpCall, MAX_DEFINITION, OwnDefinition};
+pub use definition::{
+    HttpCall, MAX_DEFINITION, MAX_DESCRIPTION, MAX_KEY, MAX_TAGS, MAX_TIMEOUT, MAX_URL, MIN_TIMEOUT, OwnDefinition,
+};
 pub use room::{no_more_versions, no_room};
 
 use crate::approval::MAX_NOTE;

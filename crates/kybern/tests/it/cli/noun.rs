@@ -107,6 +107,54 @@ fn tools_are_listed_and_shown() {
 }
 
 #[test]
+fn a_tool_of_ones_own_is_approved_as_it_was_read() {
+    let server = Server::start(|seen| {
+        let version = json!({"id": "i", "key": "crm.ping", "version": 3, "status": "review", "hash": "00ff",
+            "description": "Pings.", "effect": "read", "inputSchema": {"type": "object"}, "tags": [],
+            "http": {"method": "GET", "url": "https://crm.example.com/ping"}});
+        Some(match (seen.method.as_str(), seen.path.as_str()) {
+            ("POST", "/api/tools") => Answer::Json(201, version),
+            ("GET", "/api/tools/crm.ping/versions") if seen.query.contains("status=approved") => {
+                Answer::Json(200, json!({"items": [], "nextCursor": null}))
+            }
+            ("GET", "/api/tools/crm.ping/versions") => {
+                Answer::Json(200, json!({"items": [version], "nextCursor": null}))
+            }
+            ("DELETE", "/api/tools/crm.ping") => Answer::Json(204, json!(null)),
+            ("POST", path) if path.starts_with("/api/tools/crm.ping/") => Answer::Json(200, version),
+            _other => return None,
+        })
+    });
+    let file = server.folder().join("tool.json");
+    std::fs::write(&file, "{\"key\": \"crm.ping\"}").unwrap();
+    let made = server.run(&["tool", "create", file.to_str().unwrap()]);
+    assert_eq!(made.out, "version 3 of crm.ping is a draft; hand it in with: kybern tool submit crm.ping\n");
+    let list = server.run(&["tool", "versions", "crm.ping"]);
+    assert!(list.out.contains("review  GET     https://crm.example.com/ping"), "{}", list.out);
+    // Nobody is there to be asked: what would be approved is shown, with the command that does it.
+    for (verb, asked) in [("approve", "review"), ("activate", "disabled")] {
+        let shown = server.run(&["tool", verb, "crm.ping"]);
+        assert_eq!(shown.code, 3, "{}", shown.out);
+        let command = format!("kybern tool {verb} crm.ping --hash 00ff");
+        assert!(shown.out.contains("https://crm.example.com/ping") && shown.out.contains(&command), "{}", shown.out);
+        let looked = server.seen("GET", "/api/tools/crm.ping/versions");
+        assert!(looked.last().unwrap().query.contains(&format!("status={asked}")), "{asked}");
+        assert!(server.seen("POST", &format!("/api/tools/crm.ping/{verb}")).is_empty());
+        assert_eq!(server.run(&["tool", verb, "crm.ping", "--hash", "00ff"]).code, 0);
+        assert_eq!(server.seen("POST", &format!("/api/tools/crm.ping/{verb}"))[0].json(), json!({"hash": "00ff"}));
+    }
+    let handed_in = server.run(&["tool", "submit", "crm.ping", "--json"]);
+    assert!(handed_in.out.starts_with("{\"id\""), "{}", handed_in.out);
+    assert_eq!(
+        server.run(&["tool", "reject", "crm.ping", "--note", "No."]).out,
+        "version 3 of crm.ping is sent back\n"
+    );
+    assert_eq!(server.run(&["tool", "disable", "crm.ping"]).code, 0);
+    let deleted = server.run(&["tool", "delete", "crm.ping"]);
+    assert_eq!(deleted.out, "tool crm.ping is deleted with every version of it\n");
+}
+
+#[test]
 fn agents_are_listed_and_shown() {
     let server = Server::start(|seen| {
         let agent = json!({"id": "i", "key": "billing", "name": "Billing", "description": "Answers about invoices.",

@@ -63,6 +63,7 @@ const REFERENCES: &[(&str, &str, &str, Names)] = &[
     ("POST", "/api/plans/check", "key", Names::Own),
     ("POST", "/api/plans/check", "intentKey", Names::Own),
     ("POST", "/api/agents", "key", Names::Own),
+    ("POST", "/api/tools", "key", Names::Own),
     ("POST", "/api/prompts/preview", "chatId", Names::Tenants(|suite| (suite.theirs.chat.clone(), NOBODY.to_owned()))),
     ("POST", "/api/chats/{id}/fork", "messageId", Names::Own),
     ("POST", "/api/keys", "userId", Names::Tenants(|suite| (suite.theirs.user.clone(), NOBODY.to_owned()))),

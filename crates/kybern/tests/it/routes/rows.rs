@@ -107,6 +107,8 @@ const BUDGET: &[Part] = &[Id(|things| &things.budget)];
 const AGENT: &[Part] = &[Name(|things| &things.agent)];
 const DRAFT: &[Part] = &[Id(|things| &things.draft)];
 const REVIEWED: &[Part] = &[Id(|things| &things.reviewed)];
+const TOOL: &[Part] = &[Name(|things| &things.tool)];
+const REVIEWED_TOOL: &[Part] = &[Name(|things| &things.reviewed_tool)];
 const CHAT: &[Part] = &[Id(|things| &things.chat)];
 const MEMORY: &[Part] = &[Id(|things| &things.memory)];
 const DOCUMENT: &[Part] = &[Id(|things| &things.document)];
@@ -174,6 +176,18 @@ pub(crate) fn all() -> Vec<Row> {
             ..act("POST", "/api/tools/{name}/invoke", "operate", &[Shared("core.set")], 200) },
         Row { input: Json(|_, n| json!({"enabled": true, "limits": {"perMinute": 1_000 + n}}), Refused),
             ..act("PATCH", "/api/tools/{name}", "administer", &[Shared("core.set")], 200) },
+        Row { input: Json(|_, n| own_tool(&format!("made.tool_{n}"), "Pings."), Refused),
+            ..act("POST", "/api/tools", "administer", &[], 201) },
+        read("/api/tools/{name}/versions", TOOL),
+        act("POST", "/api/tools/{name}/submit", "administer", TOOL, 200),
+        Row { input: Json(|_, n| json!({"note": format!("the {n}th time")}), Refused),
+            ..act("POST", "/api/tools/{name}/reject", "administer", TOOL, 200) },
+        Row { input: Json(read_tool, Refused),
+            ..act("POST", "/api/tools/{name}/approve", "administer", REVIEWED_TOOL, 200) },
+        Row { input: Json(read_tool, Refused),
+            ..act("POST", "/api/tools/{name}/activate", "administer", REVIEWED_TOOL, 200) },
+        act("POST", "/api/tools/{name}/disable", "administer", REVIEWED_TOOL, 200),
+        act("DELETE", "/api/tools/{name}", "administer", TOOL, 204),
         Row { input: Json(agent, Refused), ..act("POST", "/api/agents", "administer", &[], 201) },
         read("/api/agents", &[]),
         read("/api/agents/{id}", AGENT),
@@ -366,6 +380,16 @@ fn prompt(_things: &Things, n: u32) -> Value {
 
 fn read_prompt(things: &Things, _: u32) -> Value {
     json!({"textHash": things.reviewed_hash})
+}
+
+fn read_tool(things: &Things, _: u32) -> Value {
+    json!({"hash": things.reviewed_tool_hash})
+}
+
+/// A tool of a tenant's own.
+pub(crate) fn own_tool(key: &str, about: &str) -> Value {
+    json!({"key": key, "kind": "http", "description": about, "inputSchema": {"type": "object"}, "effect": "read",
+        "http": {"method": "GET", "url": "https://crm.example.com/ping"}})
 }
 
 fn lesson(_things: &Things, n: u32) -> Value {

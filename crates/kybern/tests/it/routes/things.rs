@@ -6,7 +6,7 @@ use crate::server::Client;
 use crate::server::client::{Ask, text, until};
 use crate::server::receiver::Receiver;
 
-use super::rows;
+use super::rows::{self, own_tool};
 
 /// A kind of which both tenants have a record.
 pub(crate) const SHARED_KIND: &str = "note.shared";
@@ -46,6 +46,11 @@ pub(crate) struct Things {
     pub(crate) reviewed: String,
     /// The hash of its text.
     pub(crate) reviewed_hash: String,
+    /// The key of a tool of its own that is a draft, and of one that waits for its review.
+    pub(crate) tool: String,
+    pub(crate) reviewed_tool: String,
+    /// The hash of its definition.
+    pub(crate) reviewed_tool_hash: String,
     /// A chat, and what was said in it.
     pub(crate) chat: String,
     pub(crate) message: String,
@@ -94,6 +99,10 @@ impl Things {
         let reviewed = client.post("/api/prompts", &draft).await;
         let (reviewed, reviewed_hash) = (text(&reviewed["id"]), text(&reviewed["textHash"]));
         client.post(&format!("/api/prompts/{reviewed}/submit"), &json!({})).await;
+        let (tool, reviewed_tool) = (format!("{mark}.ping"), format!("{mark}.pong"));
+        client.post("/api/tools", &own_tool(&tool, mark)).await;
+        let reviewed_tool_hash = text(&client.post("/api/tools", &own_tool(&reviewed_tool, mark)).await["hash"]);
+        client.post(&format!("/api/tools/{reviewed_tool}/submit"), &json!({})).await;
         let chat = text(&client.post("/api/chats", &json!({"agent": agent, "title": mark})).await["id"]);
         client.post(&format!("/api/chats/{chat}/messages"), &json!({"content": mark})).await;
         let message = text(&client.get(&format!("/api/chats/{chat}/messages")).await["items"][0]["id"]);
@@ -149,6 +158,9 @@ impl Things {
             refused_lesson: text(&client.post("/api/lessons", &trusted("bo")).await["id"]),
             reviewed,
             reviewed_hash,
+            tool,
+            reviewed_tool,
+            reviewed_tool_hash,
             chat,
             message,
             agent,

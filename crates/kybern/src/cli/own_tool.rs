@@ -1,0 +1,219 @@
+//! `kybern tool create …`: HTTP tools of the tenant's own, from the draft to what a call makes.
+
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+
+use clap::{Args, Subcommand};
+use serde_json::{Value, json};
+
+use super::list::{List, Page, items};
+use super::{Context, Exit, Format, input};
+use crate::client::{Body, Client, segment};
+use crate::output::{Failure, field, in_full};
+
+/// The verbs of `kybern tool` that are about tools of the tenant's own.
+#[derive(Subcommand, Debug)]
+pub(super) enum OwnToolCommand {
+    /// Write a draft of an HTTP tool, or of its next version
+    Create {
+        /// The file with the tool as JSON; - reads it from the standard input
+        file: PathBuf,
+        #[command(flatten)]
+        format: Format,
+    },
+    /// List the versions of a tool
+    Versions {
+        /// The tool's key
+        name: String,
+        /// Only those that stand so: draft, review, rejected, approved, active or disabled
+        #[arg(long)]
+        status: Option<String>,
+        #[command(flatten)]
+        page: Page,
+        #[command(flatten)]
+        format: Format,
+    },
+    /// Hand the newest draft in, so that another person may approve it
+    Submit(Named),
+    /// Send the newest version in review back
+    Reject {
+        #[command(flatten)]
+        tool: Named,
+        /// What is to be changed
+        #[arg(long)]
+        note: String,
+    },
+    /// Approve the version in review as it is shown before
+    Approve(Reading),
+    /// Put an approved or disabled version into use, as it is shown before
+    Activate(Reading),
+    /// Turn the active version off
+    Disable(Named),
+    /// Delete a tool with every version of it
+    Delete {
+        /// The tool's key
+        name: String,
+    },
+}
+
+/// A tool.
+#[derive(Args, Debug)]
+pub(super) struct Named {
+    /// The tool's key
+    name: String,
+    #[command(flatten)]
+    format: Format,
+}
+
+/// A tool of which somebody has read a version.
+#[derive(Args, Debug)]
+pub(super) struct Reading {
+    #[command(flatten)]
+    tool: Named,
+    /// The hash of the version that you have read; else the version is shown, and asked about on a terminal
+    #[arg(long)]
+    hash: Option<String>,
+}
+
+const PATH: &str = "/api/tools";
+
+pub(super) async fn run(command: OwnToolCommand, context: &mut Context) -> Result<Exit, Failure> {
+    match command {
+        OwnToolCommand::Create { file, format } => {
+            let definition = definition(&file)?;
+            let client = context.connect().await?;
+            let reply = client.post(PATH, Body::Json(&definition), None).await?;
+            Ok(context.told(&reply, format, |draft| {
+                let [key, version] = ["key", "version"].map(|name| field(draft, name));
+                format!("version {version} of {key} is a draft; hand it in with: kybern tool submit {key}")
+            }))
+        }
+        OwnToolCommand::Versions { name, status, page, format } => {
+            let path = format!("{PATH}/{}/versions", segment(&name));
+            let versions = List {
+                path: &path,
+                query: vec![("status", status)],
+                columns: &[
+                    ("VERSION", "/version"),
+                    ("STATUS", "/status"),
+                    ("METHOD", "/http/method"),
+                    ("URL", "/http/url"),
+                    ("HASH", "/hash"),
+                ],
+                nothing: "no versions",
+                command: format!("kybern tool versions {name}"),
+            };
+            versions.print(&page, format, context).await
+        }
+        OwnToolCommand::Submit(tool) => {
+            let next = format!("another person approves it with: kybern tool approve {}", tool.name);
+            act(&tool, "submit", Body::Empty, &format!("is handed in; {next}"), context).await
+        }
+        OwnToolCommand::Reject { tool, note } => {
+            act(&tool, "reject", Body::Json(&json!({"note": note})), "is sent back", context).await
+        }
+        OwnToolCommand::Approve(reading) => {
+            let next = format!("is approved; put it into use with: kybern tool activate {}", reading.tool.name);
+            decide(reading, "approve", &["review"], &next, context).await
+        }
+        OwnToolCommand::Activate(reading) => {
+            decide(reading, "activate", &["approved", "disabled"], "is in use", context).await
+        }
+        OwnToolCommand::Disable(tool) => act(&tool, "disable", Body::Empty, "is turned off", context).await,
+        OwnToolCommand::Delete { name } => {
+            let client = context.connect().await?;
+            client.delete(&format!("{PATH}/{}", segment(&name))).await?;
+            context.screen().line(format!("tool {name} is deleted with every version of it"));
+            Ok(Exit::Done)
+        }
+    }
+}
+
+/// A tool out of a file, or out of the standard input.
+fn definition(file: &Path) -> Result<Value, Failure> {
+    if file != Path::new("-") {
+        return input::json_file(file);
+    }
+    let mut text = Vec::new();
+    std::io::stdin().read_to_end(&mut text).map_err(|error| Failure::Other(error.into()))?;
+    let problem = |error: serde_json::Error| format!("is not JSON: {error}");
+    serde_json::from_slice(&text)
+        .map_err(|error| Failure::Content { path: "the standard input".to_owned(), problem: problem(error) })
+}
+
+/// Does something with a tool, and says what its version has become.
+async fn act(tool: &Named, verb: &str, body: Body<'_>, done: &str, context: &mut Context) -> Result<Exit, Failure> {
+    let client = context.connect().await?;
+    let reply = client.post(&format!("{PATH}/{}/{verb}", segment(&tool.name)), body, None).await?;
+    Ok(context.told(&reply, tool.format, |version| {
+        format!("version {} of {} {done}", field(version, "version"), field(version, "key"))
+    }))
+}
+
+/// A decision about a version holds for the definition that was read, and for no other.
+async fn decide(
+    Reading { tool, hash }: Reading,
+    verb: &str,
+    statuses: &[&str],
+    done: &str,
+    context: &mut Context,
+) -> Result<Exit, Failure> {
+    let hash = match hash {
+        Some(hash) => hash,
+        None => {
+            let client = context.connect().await?;
+            let Some(hash) = read(&client, &tool.name, verb, statuses, context).await? else {
+                return Ok(Exit::Review);
+            };
+            hash
+        }
+    };
+    act(&tool, verb, Body::Json(&json!({"hash": hash})), done, context).await
+}
+
+/// Shows the newest version that stands so and asks; `None` without a yes.
+async fn read(
+    client: &Client,
+    name: &str,
+    verb: &str,
+    statuses: &[&str],
+    context: &mut Context,
+) -> Result<Option<String>, Failure> {
+    let path = format!("{PATH}/{}/versions", segment(name));
+    for status in statuses {
+        let query = [("status", Some((*status).to_owned())), ("limit", Some("1".to_owned()))];
+        let versions = client.get(&path, &query).await?.value;
+        let Some(version) = items(&versions).first() else { continue };
+        print(version, context);
+        let hash = field(version, "hash");
+        if !context.screen().is_interactive() {
+            context.screen().line(format!("to {verb} this version: kybern tool {verb} {name} --hash {hash}"));
+            return Ok(None);
+        }
+        context.screen().text(format!("{verb} this version? [y/N] "));
+        let mut said = String::new();
+        std::io::stdin().read_line(&mut said).map_err(|error| Failure::Other(error.into()))?;
+        return Ok(said.trim().eq_ignore_ascii_case("y").then_some(hash));
+    }
+    let wanted = statuses.join(" or ");
+    context.screen().line(format!("no version of {name} is {wanted}: kybern tool versions {name}"));
+    Ok(None)
+}
+
+/// Everything that a version says.
+fn print(version: &Value, context: &mut Context) {
+    let [key, number, status, hash] = ["key", "version", "status", "hash"].map(|name| field(version, name));
+    let paint = context.screen().paint();
+    context.screen().line(format!("tool {key}, version {number}  {}", paint.status(&status)));
+    context.screen().line(format!("  hash {hash}"));
+    let said = ["description", "effect", "risk", "price", "category", "destinations", "timeoutMs", "tags"];
+    let objects = ["http", "inputSchema", "outputSchema"];
+    for name in said.into_iter().chain(objects) {
+        let value = version.get(name).unwrap_or(&Value::Null);
+        let is_empty = value.is_null() || value.as_array().is_some_and(Vec::is_empty);
+        if !is_empty {
+            context.screen().line(format!("  {name}"));
+            context.screen().line(in_full(value, "    "));
+        }
+    }
+}

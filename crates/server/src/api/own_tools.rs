@@ -1,0 +1,344 @@
+//! Own tools: drafts of HTTP tools, and their way to being what a call makes.
+
+use axum::Json;
+use axum::extract::State;
+use axum::http::StatusCode;
+use kybern_core::approval::MAX_NOTE;
+use kybern_core::error::Error;
+use kybern_core::policy::ToolCategory;
+use kybern_core::task::EffectClass;
+use kybern_core::time::Millis;
+use kybern_core::tool::own::{HttpCall, OwnDefinition, OwnTool, OwnToolAct, OwnToolFilter, OwnToolStatus};
+use kybern_core::tool::{Risk, ToolPrice};
+use serde::de::{DeserializeOwned, Error as _};
+use serde::{Deserialize, Deserializer};
+use serde_json::{Map, Value, json};
+use utoipa::ToSchema;
+
+use crate::auth::Caller;
+use crate::error::{ApiResult, Problem};
+use crate::extract::{JsonBody, PathArgs, QueryArgs, members, plain};
+use crate::idempotency::{Attempt, IdempotencyKey, Made};
+use crate::page::Paging;
+use crate::request::Asked;
+use crate::schema::own_tool::{HttpCallSchema, OwnToolPage, OwnToolSchema};
+use crate::schema::tool::ToolPriceSchema;
+use crate::schema::words::{CategorySchema, OwnToolEffectSchema, OwnToolKindSchema, OwnToolStatusSchema, RiskSchema};
+use crate::state::AppState;
+
+/// The most characters of a hash.
+const MAX_HASH: usize = 64;
+
+/// A version with everything that it says, and the hash by which an approval names what was read.
+fn described(tool: &OwnTool) -> Value {
+    let said = &tool.definition;
+    json!({
+        "id": tool.id,
+        "key": said.key,
+        "kind": "http",
+        "version": tool.version,
+        "status": tool.status,
+        "hash": said.hash(),
+        "description": said.description,
+        "inputSchema": said.input_schema,
+        "outputSchema": said.output_schema,
+        "effect": said.effect,
+        "risk": said.risk,
+        "price": said.price,
+        "category": said.category,
+        "tags": said.tags,
+        "destinations": said.destinations,
+        "timeoutMs": said.timeout_ms,
+        "http": {"method": said.http.method, "url": said.http.url, "headers": said.http.headers,
+            "auth": said.http.auth, "json": said.http.json},
+        "author": tool.author,
+        "approvedBy": tool.approved_by,
+        "note": tool.note,
+        "createdAt": tool.created_at,
+        "updatedAt": tool.updated_at,
+    })
+}
+
+/// An object that may be left out or null, which a list is not.
+fn object<'de, D: Deserializer<'de>, T: DeserializeOwned>(deserializer: D) -> Result<Option<T>, D::Error> {
+    let said = Option::<Map<String, Value>>::deserialize(deserializer)?;
+    let read = |members| serde_json::from_value(Value::Object(members)).map_err(D::Error::custom);
+    said.map(read).transpose()
+}
+
+/// A new tool, or the next version of one.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, expecting = "an object")]
+#[schema(as = NewOwnTool, example = json!({
+    "key": "crm.find_customer", "kind": "http", "description": "Finds a customer by their number.",
+    "inputSchema": {"type": "object", "properties": {"number": {"type": "string"}}, "required": ["number"]},
+    "effect": "read",
+    "http": {"method": "GET", "url": "https://crm.example.com/customers/{{ args.number }}",
+        "auth": {"secret": "crm_token"}}}))]
+pub(crate) struct NewOwnToolBody {
+    /// Its key, `domain.verb_object`. Bundled tools have domains of their own.
+    #[schema(max_length = 100, pattern = "^[a-z][a-z0-9_]*\\.[a-z][a-z0-9_]*$")]
+    key: String,
+    /// What it is made of.
+    #[schema(value_type = OwnToolKindSchema)]
+    kind: String,
+    /// What it does, for people and models.
+    #[schema(max_length = 2_000, pattern = "\\S")]
+    description: String,
+    /// JSON Schema of its arguments: that of an object.
+    #[serde(alias = "input_schema")]
+    #[schema(value_type = Object)]
+    input_schema: Map<String, Value>,
+    /// JSON Schema of what a call returns; null for anything.
+    #[serde(default, alias = "output_schema")]
+    #[schema(value_type = Option<Object>)]
+    output_schema: Option<Map<String, Value>>,
+    /// What happens if the process dies during a call.
+    #[schema(value_type = OwnToolEffectSchema)]
+    effect: EffectClass,
+    /// How much harm a call can do: at least `R1` for GET and HEAD, `R2` for the others, which is what null means.
+    #[serde(default)]
+    #[schema(value_type = Option<RiskSchema>)]
+    risk: Option<Risk>,
+    /// What a call costs; null for nothing.
+    #[serde(default, deserialize_with = "object")]
+    #[schema(value_type = Option<ToolPriceSchema>)]
+    price: Option<ToolPrice>,
+    /// What it works on; null for the network.
+    #[serde(default)]
+    #[schema(value_type = Option<CategorySchema>)]
+    category: Option<ToolCategory>,
+    /// Words by which it is found.
+    #[serde(default)]
+    #[schema(max_items = 20)]
+    tags: Vec<String>,
+    /// Arguments that name a receiver. A value out of mail, documents or the web asks a person first.
+    #[serde(default)]
+    destinations: Vec<String>,
+    /// How long one try may take; null for 60,000.
+    #[serde(default, alias = "timeout_ms")]
+    #[schema(value_type = Option<u64>, minimum = 100, maximum = 300_000)]
+    timeout_ms: Option<Millis>,
+    /// The request that a call makes.
+    #[serde(deserialize_with = "members")]
+    #[schema(value_type = HttpCallSchema)]
+    http: HttpCall,
+}
+
+impl NewOwnToolBody {
+    fn definition(self) -> ApiResult<OwnDefinition> {
+        match self.kind.as_str() {
+            "http" => {}
+            "script" => {
+                let message = "there are no script tools on this server yet: make an http tool";
+                return Err(Problem::invalid("/kind", message));
+            }
+            other => return Err(Problem::invalid("/kind", format!("there is no kind {other:.60?}, use http"))),
+        }
+        Ok(OwnDefinition {
+            key: self.key,
+            description: self.description,
+            input_schema: Value::Object(self.input_schema),
+            output_schema: self.output_schema.map(Value::Object),
+            effect: self.effect,
+            risk: self.risk,
+            price: self.price,
+            category: self.category,
+            tags: self.tags,
+            destinations: self.destinations,
+            timeout_ms: self.timeout_ms,
+            http: self.http,
+        })
+    }
+}
+
+/// Write an HTTP tool
+///
+/// A draft: the first version of a tool, or the next one. It is submitted, approved by somebody who has not written it,
+/// and activated. Texts of `http.url`, of the headers and of `http.json` may be templates, which read the arguments of a
+/// call as `args.NAME`.
+#[utoipa::path(post, path = "/api/tools", operation_id = "create_tool",
+    tag = "tools",
+    request_body = NewOwnToolBody,
+    responses((status = 201, description = "The draft", body = OwnToolSchema)))]
+pub(crate) async fn create(
+    State(state): State<AppState>,
+    Caller(actor): Caller,
+    asked: Asked,
+    IdempotencyKey(key): IdempotencyKey,
+    body: JsonBody<NewOwnToolBody>,
+) -> ApiResult {
+    let definition = body.value.definition()?;
+    let attempt = Attempt { state: &state, actor: &actor, asked: &asked, key, said: body.raw.clone() };
+    let engine = state.engine.clone();
+    attempt
+        .once(move |actor| async move {
+            let tool = engine.draft_own_tool(&actor, definition).await?;
+            Made::created("/api/tools", &format!("{}/versions", tool.definition.key), &described(&tool))
+        })
+        .await
+}
+
+/// List a tool's versions
+///
+/// A bundled tool has none.
+#[utoipa::path(get, path = "/api/tools/{name}/versions", operation_id = "list_tool_versions",
+    tag = "tools",
+    params(
+        ("name" = String, Path, description = "The tool's key"),
+        ("status" = Option<OwnToolStatusSchema>, Query, description = "Only of that status"),
+        ("limit" = Option<u32>, Query, minimum = 1, maximum = 200, description = "Items, 50 when not given"),
+        ("cursor" = Option<String>, Query, description = "`nextCursor` of the page before"),
+    ),
+    responses((status = 200, description = "A page of versions, newest first", body = OwnToolPage)))]
+pub(crate) async fn versions(
+    State(state): State<AppState>,
+    Caller(actor): Caller,
+    path: PathArgs,
+    query: QueryArgs,
+) -> ApiResult<Json<Value>> {
+    let (key, query) = (path.text("name")?, query.only(&["status", "limit", "cursor"])?);
+    let unknown = |name: &str| {
+        let known: Vec<&str> = OwnToolStatus::ALL.into_iter().map(OwnToolStatus::as_str).collect();
+        Problem::invalid("/status", format!("there is no status {name:?}, use one of {}", known.join(", ")))
+    };
+    let status = query.get("status").map(|name| OwnToolStatus::parse(name).ok_or_else(|| unknown(name))).transpose()?;
+    let paging = Paging::read(&query, "tool_versions")?;
+    let filter = OwnToolFilter { key: Some(key.to_owned()), status };
+    let page = state.engine.own_tools(actor.scope(), &filter, paging.after()?, paging.limit).await?;
+    if page.items.is_empty() && page.next.is_none() && state.engine.tool_spec(key).is_none() {
+        let any = OwnToolFilter { status: None, ..filter };
+        if state.engine.own_tools(actor.scope(), &any, None, 1).await?.items.is_empty() {
+            return Err(Error::not_found("tool", key).into());
+        }
+    }
+    let items: Vec<Value> = page.items.iter().map(described).collect();
+    Ok(Json(paging.answer(&items, page.next.as_deref())))
+}
+
+/// Hand a tool in for review
+///
+/// Its newest draft.
+#[utoipa::path(post, path = "/api/tools/{name}/submit", operation_id = "submit_tool",
+    tag = "tools",
+    params(("name" = String, Path, description = "The tool's key")),
+    responses((status = 200, description = "The version", body = OwnToolSchema)))]
+pub(crate) async fn submit(state: State<AppState>, caller: Caller, path: PathArgs) -> ApiResult<Json<Value>> {
+    act(state, caller, &path, OwnToolAct::Submit).await
+}
+
+/// Why a tool is rejected.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields, expecting = "an object")]
+#[schema(as = RejectTool, example = json!({"note": "Say what it does when there is no such customer."}))]
+pub(crate) struct RejectToolBody {
+    /// What is to be changed.
+    #[schema(max_length = 2_000, pattern = "\\S")]
+    note: String,
+}
+
+/// Reject a tool
+///
+/// The newest version in review. What was rejected stays so: another version may do better.
+#[utoipa::path(post, path = "/api/tools/{name}/reject", operation_id = "reject_tool",
+    tag = "tools",
+    params(("name" = String, Path, description = "The tool's key")),
+    request_body = RejectToolBody,
+    responses((status = 200, description = "The version", body = OwnToolSchema)))]
+pub(crate) async fn reject(
+    state: State<AppState>,
+    caller: Caller,
+    path: PathArgs,
+    body: JsonBody<RejectToolBody>,
+) -> ApiResult<Json<Value>> {
+    plain("/note", &body.value.note, MAX_NOTE)?;
+    if body.value.note.trim().is_empty() {
+        return Err(Problem::invalid("/note", "note is empty, say what is to be changed"));
+    }
+    act(state, caller, &path, OwnToolAct::Reject(body.value.note)).await
+}
+
+/// The definition that was read.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields, expecting = "an object")]
+#[schema(as = ReadTool, example = json!({
+    "hash": "0a1b2c3d4e5f60718293a4b5c6d7e8f90a1b2c3d4e5f60718293a4b5c6d7e8f9"}))]
+pub(crate) struct ReadToolBody {
+    /// The `hash` of the version that was read. No other version is meant.
+    #[schema(max_length = 64)]
+    hash: String,
+}
+
+/// Approve a tool
+///
+/// Never by its author, unless `governance.self_approval` is set. It is the version in review that has the hash.
+#[utoipa::path(post, path = "/api/tools/{name}/approve", operation_id = "approve_tool",
+    tag = "tools",
+    params(("name" = String, Path, description = "The tool's key")),
+    request_body = ReadToolBody,
+    responses((status = 200, description = "The version", body = OwnToolSchema)))]
+pub(crate) async fn approve(
+    state: State<AppState>,
+    caller: Caller,
+    path: PathArgs,
+    body: JsonBody<ReadToolBody>,
+) -> ApiResult<Json<Value>> {
+    plain("/hash", &body.value.hash, MAX_HASH)?;
+    act(state, caller, &path, OwnToolAct::Approve(body.value.hash)).await
+}
+
+/// Activate a tool
+///
+/// The approved or disabled version that has the hash. Every step that begins from then on uses it; the version before
+/// it is disabled, and may be activated again.
+#[utoipa::path(post, path = "/api/tools/{name}/activate", operation_id = "activate_tool",
+    tag = "tools",
+    params(("name" = String, Path, description = "The tool's key")),
+    request_body = ReadToolBody,
+    responses((status = 200, description = "The version", body = OwnToolSchema)))]
+pub(crate) async fn activate(
+    state: State<AppState>,
+    caller: Caller,
+    path: PathArgs,
+    body: JsonBody<ReadToolBody>,
+) -> ApiResult<Json<Value>> {
+    plain("/hash", &body.value.hash, MAX_HASH)?;
+    act(state, caller, &path, OwnToolAct::Activate(body.value.hash)).await
+}
+
+/// Disable a tool
+///
+/// Its active version. It may be activated again.
+#[utoipa::path(post, path = "/api/tools/{name}/disable", operation_id = "disable_tool",
+    tag = "tools",
+    params(("name" = String, Path, description = "The tool's key")),
+    responses((status = 200, description = "The version", body = OwnToolSchema)))]
+pub(crate) async fn disable(state: State<AppState>, caller: Caller, path: PathArgs) -> ApiResult<Json<Value>> {
+    act(state, caller, &path, OwnToolAct::Disable).await
+}
+
+/// Delete a tool
+///
+/// Every version of it. A bundled tool cannot be deleted; PATCH turns it off.
+#[utoipa::path(delete, path = "/api/tools/{name}", operation_id = "delete_tool",
+    tag = "tools",
+    params(("name" = String, Path, description = "The tool's key")),
+    responses((status = 204, description = "Deleted")))]
+pub(crate) async fn remove(
+    State(state): State<AppState>,
+    Caller(actor): Caller,
+    path: PathArgs,
+) -> ApiResult<StatusCode> {
+    state.engine.delete_own_tool(&actor, path.text("name")?).await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+async fn act(
+    State(state): State<AppState>,
+    Caller(actor): Caller,
+    path: &PathArgs,
+    act: OwnToolAct,
+) -> ApiResult<Json<Value>> {
+    let tool = state.engine.act_on_own_tool(&actor, path.text("name")?, act).await?;
+    Ok(Json(described(&tool)))
+}
