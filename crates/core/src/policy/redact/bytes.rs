@@ -61,6 +61,17 @@ pub(super) fn beginnings(text: &[u8], from: usize, to: usize) -> impl Iterator<I
     })
 }
 
+/// Whether a text is a UUID or the id of a trace, in small letters. They name things and open none, and no detector finds
+/// anything in one; fields of the log hold little else.
+pub(super) fn is_id(text: &[u8]) -> bool {
+    let is_uuid = text.len() == 36;
+    let fits = |(n, byte): (usize, &u8)| match n {
+        8 | 13 | 18 | 23 if is_uuid => *byte == b'-',
+        _digit => matches!(byte, b'0'..=b'9' | b'a'..=b'f'),
+    };
+    (is_uuid || text.len() == 32) && text.iter().enumerate().all(fits)
+}
+
 /// Where a number may begin from `from` on: at a digit that neither a digit nor a small letter stands before, as one does
 /// before most digits of an id.
 #[inline]

@@ -49,6 +49,9 @@ pub fn has_secret(text: &str) -> bool {
 
 /// Everything in a text that is secret or personal.
 fn found_in(text: &str) -> Found {
+    if bytes::is_id(text.as_bytes()) {
+        return Found::default();
+    }
     let signs = bytes::Signs::of(text);
     let mut found = Found::default();
     if signs.encoded {
