@@ -1,5 +1,7 @@
 //! Log and traces: to the terminal always, to an OTLP collector when one is configured.
 
+mod fields;
+mod line;
 mod redacting;
 
 use std::io::IsTerminal as _;
@@ -13,9 +15,10 @@ use tracing_subscriber::layer::SubscriberExt as _;
 use tracing_subscriber::util::SubscriberInitExt as _;
 use tracing_subscriber::{EnvFilter, Layer as _};
 
-use self::redacting::{Log, Spans};
+use self::fields::Fields;
+use self::line::Line;
+use self::redacting::Spans;
 use crate::config::TelemetryOptions;
-use crate::config::telemetry::LogFormat;
 
 /// Ends the export of spans when it is dropped, sending what is left.
 pub(crate) struct Telemetry {
@@ -42,14 +45,12 @@ pub(crate) fn start(options: &TelemetryOptions) -> anyhow::Result<Telemetry> {
     // The PDF library tells every fault of a stranger's file; what becomes of the file is told by whoever reads it.
     let quiet = "async_imap=info,sqlx::postgres::notice=warn,lopdf=off,hyper=info,hyper_util=info,h2=info,reqwest=info,rustls=info";
     let filter = EnvFilter::try_new(format!("{},{quiet}", options.log)).context("telemetry.log")?;
-    let mut format = tracing_subscriber::fmt::layer().with_writer(Log).with_target(false);
+    let (fields, line) = (Fields(options.format), Line(options.format));
+    let mut format = tracing_subscriber::fmt::layer().fmt_fields(fields).event_format(line);
     if !std::io::stderr().is_terminal() {
         format.set_ansi(false);
     }
-    let format = match options.format {
-        LogFormat::Text => format.boxed(),
-        LogFormat::Json => format.json().boxed(),
-    };
+    let format = format.with_writer(std::io::stderr);
     let provider = match &options.otlp_endpoint {
         None => None,
         Some(endpoint) => Some(provider(endpoint, &options.service_name)?),

@@ -1,8 +1,7 @@
-//! The log's and the spans' last station: secrets and personal data are taken out of every line and every attribute
-//! before they leave the process, whoever wrote them, the libraries too.
+//! The spans' last station: secrets and personal data are taken out of every attribute before they leave the process,
+//! whoever wrote them, the libraries too.
 
 use std::borrow::Cow;
-use std::io::{self, Stderr, Write};
 use std::time::Duration;
 
 use kybern_core::policy::redact::{redact_named, redact_text};
@@ -11,35 +10,6 @@ use opentelemetry::{Array, KeyValue, Value};
 use opentelemetry_sdk::Resource;
 use opentelemetry_sdk::error::OTelSdkResult;
 use opentelemetry_sdk::trace::{SpanData, SpanExporter};
-use tracing_subscriber::fmt::MakeWriter;
-
-/// Writes the log to standard error.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Log;
-
-impl<'a> MakeWriter<'a> for Log {
-    type Writer = Redacting<Stderr>;
-
-    fn make_writer(&'a self) -> Redacting<Stderr> {
-        Redacting(io::stderr())
-    }
-}
-
-/// A writer that is handed whole lines, as the log hands them over.
-#[derive(Debug)]
-pub(crate) struct Redacting<W>(W);
-
-impl<W: Write> Write for Redacting<W> {
-    fn write(&mut self, line: &[u8]) -> io::Result<usize> {
-        let text = String::from_utf8_lossy(line);
-        self.0.write_all(redact_text(&text).as_bytes())?;
-        Ok(line.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        self.0.flush()
-    }
-}
 
 /// Hands spans on without secrets and personal data. On the exporter's own thread: no request waits for it.
 #[derive(Debug)]
@@ -130,14 +100,6 @@ mod tests {
             self.0.lock().unwrap().extend(batch);
             std::future::ready(Ok(()))
         }
-    }
-
-    #[test]
-    fn a_line_is_written_without_its_secret() {
-        let mut lines = Redacting(Vec::new());
-        lines.write_all(b"sent with Bearer abc123def456 to bob@example.com\n").unwrap();
-        lines.flush().unwrap();
-        assert_eq!(lines.0, b"sent with Bearer [redacted:authorization] to [redacted:email]\n");
     }
 
     #[test]

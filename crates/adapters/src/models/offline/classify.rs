@@ -140,11 +140,11 @@ fn scores<'i>(input: &ClassifyInput, intents: &'i PreparedIntents) -> Vec<Scored
     let search = Search::new(&message, &intents.keywords.stems);
     let likenesses = intents.examples.similarities(input);
     let anything = LazyCell::new(|| asks_anything(&input.subject) || asks_anything(said(input, intents)));
-    let of_intents = intents.specs.iter().zip(&intents.keywords.of_intents).zip(likenesses);
+    let of_intents = intents.specs.iter().zip(intents.keywords.possible(&search)).zip(likenesses);
     let mut found: Vec<Scored<'_>> = of_intents
         .map(|((intent, keywords), likeness)| {
             let (mut words, mut nearest): (Vec<(&str, f64)>, f64) = (Vec::new(), 0.0);
-            for keyword in keywords {
+            for keyword in &keywords {
                 let weight = search.weigh(keyword);
                 if weight != 0.0 {
                     words.push((&keyword.phrase, weight));
@@ -162,7 +162,7 @@ fn scores<'i>(input: &ClassifyInput, intents: &'i PreparedIntents) -> Vec<Scored
                 let is_raised = search.says(keyword) || keyword.phrase == UNASKED && !is_wished && !asks();
                 keyword.doubt.as_deref().filter(|_| is_raised)
             };
-            let doubts = keywords.iter().filter_map(raised).collect();
+            let doubts = keywords.into_iter().filter_map(raised).collect();
             Scored { intent, score, words, nearest, likeness, doubts, is_wished }
         })
         .collect();

@@ -13,6 +13,7 @@ use std::collections::HashMap;
 use kybern_core::model::IntentSpec;
 
 use super::acts::Act;
+use super::message::Search;
 use super::wishes::FOR;
 use super::words::{fold, is_long, same, stem, words};
 
@@ -42,6 +43,21 @@ pub(super) struct Keywords {
     pub(super) of_intents: Vec<Vec<Keyword>>,
     /// Every stem that a keyword has.
     pub(super) stems: Stems,
+    /// Where the keywords stand that are there only with a stem, by its number.
+    by_stem: Vec<Vec<Place>>,
+    /// The same of words as they are written.
+    by_word: HashMap<String, Vec<Place>>,
+    /// Where those stand that may be there with any words.
+    with_any: Vec<Place>,
+}
+
+/// Where a keyword stands: the number of its intent, and its own number there.
+type Place = (usize, usize);
+
+/// What a message must have for a keyword to be there.
+enum Sign<'k> {
+    Stem(usize),
+    Word(&'k str),
 }
 
 /// A keyword, taken apart.
@@ -101,14 +117,45 @@ impl Keywords {
         let mut stems = Stems::default();
         let mut keywords =
             |intent: &IntentSpec| intent.keywords.iter().map(|keyword| Keyword::new(keyword, &mut stems)).collect();
-        let of_intents = intents.iter().map(&mut keywords).collect();
-        Self { of_intents, stems }
+        let of_intents: Vec<Vec<Keyword>> = intents.iter().map(&mut keywords).collect();
+        let mut all = Self { by_stem: vec![Vec::new(); stems.len()], stems, ..Self::default() };
+        for (intent, keywords) in of_intents.iter().enumerate() {
+            for (n, keyword) in keywords.iter().enumerate() {
+                let Some(signs) = keyword.signs() else {
+                    all.with_any.push((intent, n));
+                    continue;
+                };
+                for sign in signs {
+                    match sign {
+                        Sign::Stem(stem) => all.by_stem[stem].push((intent, n)),
+                        Sign::Word(word) => all.by_word.entry(word.to_owned()).or_default().push((intent, n)),
+                    }
+                }
+            }
+        }
+        Self { of_intents, ..all }
+    }
+
+    /// Of each intent the keywords that may be in a message, in their order: hardly any of thousands. The others are not
+    /// there.
+    pub(super) fn possible(&self, search: &Search<'_>) -> Vec<Vec<&Keyword>> {
+        let of_stems = search.stems().flat_map(|stem| &self.by_stem[stem]);
+        let of_words = search.written().filter_map(|word| self.by_word.get(word)).flatten();
+        let mut places: Vec<Place> = of_stems.chain(of_words).chain(&self.with_any).copied().collect();
+        places.sort_unstable();
+        places.dedup();
+        let mut possible = vec![Vec::new(); self.of_intents.len()];
+        for (intent, n) in places {
+            possible[intent].push(&self.of_intents[intent][n]);
+        }
+        possible
     }
 
     /// About how many bytes they take.
     pub(super) fn bytes(&self) -> usize {
         // A keyword's stems and letters are about as long as it is itself.
-        let of = |keyword: &Keyword| size_of::<Keyword>() + 4 * (keyword.phrase.len() + BESIDE);
+        // So are the places where it stands by its words.
+        let of = |keyword: &Keyword| size_of::<Keyword>() + 5 * (keyword.phrase.len() + BESIDE);
         let keywords = self.of_intents.iter().flatten().map(of).sum::<usize>();
         keywords + self.stems.numbers.keys().map(|stem| 2 * (stem.len() + BESIDE)).sum::<usize>()
     }
@@ -120,6 +167,11 @@ impl Keyword {
         let (phrase, weight) = split_weight(keyword);
         let doubt = keyword.split_once(DOUBT).map(|(_, reason)| reason.trim().to_owned());
         Self { phrase: phrase.to_owned(), weight, doubt, test: Test::new(phrase, stems) }
+    }
+
+    /// Of which signs a message must have one for this to be there; `None` when it may be there without any.
+    fn signs(&self) -> Option<Vec<Sign<'_>>> {
+        if self.phrase == UNASKED { None } else { self.test.signs() }
     }
 }
 
@@ -151,6 +203,15 @@ impl Test {
         let (phrases, act) = done.map_or((phrase, None), |(phrases, act)| (phrases, Some(act)));
         Self::Phrases(phrases.split('|').map(|phrase| Phrase::new(phrase.trim(), stems)).collect(), act)
     }
+
+    fn signs(&self) -> Option<Vec<Sign<'_>>> {
+        match self {
+            Self::Document(_) | Self::Mail(_) | Self::WrongVin | Self::Letters(_) | Self::Absent(_) => None,
+            Self::Never => Some(Vec::new()),
+            Self::All(all) => all.iter().filter_map(Self::signs).min_by_key(Vec::len),
+            Self::Phrases(phrases, _) => Some(phrases.iter().flat_map(Phrase::signs).collect()),
+        }
+    }
 }
 
 impl Phrase {
@@ -161,6 +222,14 @@ impl Phrase {
         let found: Vec<String> = words(phrase, 0).iter().map(|word| stem(&fold(&word.text))).collect();
         let glued = (found.len() == 2).then(|| stems.number(found.concat()));
         Self::Stems(found.into_iter().map(|stem| stems.number(stem)).collect(), glued)
+    }
+
+    fn signs(&self) -> Vec<Sign<'_>> {
+        match self {
+            Self::Exact(word) => vec![Sign::Word(word)],
+            // All of its stems must be there, or the one word that it may be written as.
+            Self::Stems(stems, glued) => stems.first().into_iter().chain(glued).map(|stem| Sign::Stem(*stem)).collect(),
+        }
     }
 }
 

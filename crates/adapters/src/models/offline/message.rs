@@ -79,10 +79,10 @@ pub(super) struct Message {
 /// A message that is searched for the keywords with these stems.
 pub(super) struct Search<'m> {
     message: &'m Message,
-    /// For each stem the message's words that are it, by their numbers.
-    alike: Vec<Vec<usize>>,
-    /// For each stem the message's word that is spelt like it.
-    itself: Vec<Option<usize>>,
+    /// For each stem that the message has the words that are it, by their numbers.
+    alike: HashMap<usize, Vec<usize>>,
+    /// For each of them the word that is spelt like it.
+    itself: HashMap<usize, usize>,
 }
 
 impl Message {
@@ -183,16 +183,31 @@ impl Message {
 impl<'m> Search<'m> {
     /// Looks up which words of a message these stems are.
     pub(super) fn new(message: &'m Message, stems: &Stems) -> Self {
-        let (mut alike, mut itself) = (vec![Vec::new(); stems.len()], vec![None; stems.len()]);
+        let (mut alike, mut itself) = (HashMap::<usize, Vec<usize>>::new(), HashMap::new());
         for (word, number) in &message.numbers {
             let (same, near) = stems.like(word);
             if let Some(stem) = same {
-                itself[stem] = Some(*number);
-                alike[stem].push(*number);
+                itself.insert(stem, *number);
+                alike.entry(stem).or_default().push(*number);
             }
-            near.for_each(|stem| alike[stem].push(*number));
+            near.for_each(|stem| alike.entry(stem).or_default().push(*number));
         }
         Self { message, alike, itself }
+    }
+
+    /// The stems that the message has.
+    pub(super) fn stems(&self) -> impl Iterator<Item = usize> {
+        self.alike.keys().copied()
+    }
+
+    /// Its words as they are written.
+    pub(super) fn written(&self) -> impl Iterator<Item = &str> {
+        self.message.written.keys().map(String::as_str)
+    }
+
+    /// The message's words that are a stem, by their numbers.
+    fn alike(&self, stem: usize) -> &[usize] {
+        self.alike.get(&stem).map_or(&[], Vec::as_slice)
     }
 
     /// Whether a keyword's phrase stands in what is said now, or in what is handed on.
@@ -241,13 +256,13 @@ impl<'m> Search<'m> {
                 there.filter(|(_, done)| fits(*done)).map(|(part, _)| factor(*part)).fold(0.0, f64::max)
             }
             Phrase::Stems(stems, glued) => {
-                let glued = glued.and_then(|stem| self.itself[stem]);
-                let glued = glued.into_iter().flat_map(|word| &self.message.found[word]);
-                let known = stems.iter().all(|stem| !self.alike[*stem].is_empty());
+                let glued = glued.and_then(|stem| self.itself.get(&stem));
+                let glued = glued.into_iter().flat_map(|word| &self.message.found[*word]);
+                let known = stems.iter().all(|stem| !self.alike(*stem).is_empty());
                 let (first, rest) = stems
                     .split_first()
                     .filter(|_| known)
-                    .map_or((&[][..], &[][..]), |(first, rest)| (self.alike[*first].as_slice(), rest));
+                    .map_or((&[][..], &[][..]), |(first, rest)| (self.alike(*first), rest));
                 let starts = first.iter().flat_map(|word| &self.message.found[*word]);
                 let starts = starts.filter(|(part, at)| self.goes_on(*part, *at, rest));
                 let places = glued.chain(starts).filter(|(part, at)| fits(self.act(*part, *at)));
@@ -268,9 +283,10 @@ impl<'m> Search<'m> {
     fn goes_on(&self, part: usize, mut at: usize, stems: &[usize]) -> bool {
         let places = &self.message.parts[part].places;
         stems.iter().all(|stem| {
+            let alike = self.alike(*stem);
             let window = places.iter().enumerate().skip(at + 1).take(MAX_GAP + 1);
             let mut whole = window.take_while(|(_, place)| !matches!(place, Place::Break));
-            let is = |place: &Place| matches!(place, Place::Word(word, _) if self.alike[*stem].contains(word));
+            let is = |place: &Place| matches!(place, Place::Word(word, _) if alike.contains(word));
             let next = whole.find(|(_, place)| is(place));
             at = next.map_or(at, |(next, _)| next);
             next.is_some()

@@ -5,7 +5,7 @@ use kybern_core::model::IntentSpec;
 use super::acts::{self, Act};
 use super::analyse::clip;
 use super::conditions;
-use super::keywords::{ASKED, Keyword};
+use super::keywords::ASKED;
 use super::message::{Message, Search};
 use super::prepared::PreparedIntents;
 use super::words::{Word, words};
@@ -214,12 +214,18 @@ fn surely<'i>(message: &Message, intents: &'i PreparedIntents, asked: bool) -> O
 /// What speaks for each intent, and whether any of it is something that can be asked for; the most first.
 pub(super) fn ranked<'i>(message: &Message, intents: &'i PreparedIntents) -> Vec<(f64, bool, &'i IntentSpec)> {
     let search = Search::new(message, &intents.keywords.stems);
-    let of_intents = intents.keywords.of_intents.iter().zip(intents.specs.iter());
-    let mut scores: Vec<(f64, bool, &IntentSpec)> = of_intents
+    let possible = intents.keywords.possible(&search);
+    let mut scores: Vec<(f64, bool, &IntentSpec)> = possible
+        .iter()
+        .zip(intents.specs.iter())
         .map(|(keywords, intent)| {
-            let weights = || keywords.iter().map(|keyword| (keyword, search.weigh(keyword)));
-            let asks = |(keyword, weight): (&Keyword, f64)| weight > 0.0 && keyword.phrase.starts_with(ASKED);
-            (weights().map(|(_, weight)| weight).sum(), weights().any(asks), intent)
+            let (mut score, mut asks) = (0.0, false);
+            for keyword in keywords {
+                let weight = search.weigh(keyword);
+                score += weight;
+                asks |= weight > 0.0 && keyword.phrase.starts_with(ASKED);
+            }
+            (score, asks, intent)
         })
         .collect();
     scores.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| a.2.key.cmp(&b.2.key)));

@@ -379,10 +379,13 @@ fn is_id(value: &[u8]) -> bool {
 
 /// Whether a parameter of a URL with that short name carries what a key would: `?key=…`, `&sig=…`.
 pub(super) fn parameter(text: &[u8], begin: usize, end: usize) -> Option<(usize, usize)> {
+    let in_query = matches!(before(text, begin), b'?' | b'&') && at(text, end) == b'=';
+    if !in_query {
+        return None;
+    }
     let names: [&[u8]; 6] = [b"key", b"sig", b"signature", b"x-amz-signature", b"x-goog-signature", b"code"];
     let name = slice(text, begin, end);
-    let in_query = matches!(before(text, begin), b'?' | b'&') && at(text, end) == b'=';
-    if !in_query || !names.iter().any(|known| name.eq_ignore_ascii_case(known)) {
+    if !names.iter().any(|known| name.eq_ignore_ascii_case(known)) {
         return None;
     }
     if !looks_made_up(slice(text, end + 1, word(slice(text, 0, end + 1 + SHORT), end + 1)), 16) {

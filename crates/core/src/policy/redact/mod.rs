@@ -49,12 +49,15 @@ pub fn has_secret(text: &str) -> bool {
 
 /// Everything in a text that is secret or personal.
 fn found_in(text: &str) -> Found {
-    let signs = bytes::Signs::of(text.as_bytes());
+    if bytes::is_id(text.as_bytes()) {
+        return Found::default();
+    }
+    let signs = bytes::Signs::of(text);
     let mut found = Found::default();
     if signs.encoded {
         // What is encoded is read as it is meant, and taken out as it stands.
         let (plain, places) = bytes::decoded(text);
-        find(&plain, &bytes::Signs::of(plain.as_bytes()), &mut found);
+        find(&plain, &bytes::Signs::of(&plain), &mut found);
         found.move_to(&places);
     } else {
         find(text, &signs, &mut found);
@@ -71,7 +74,7 @@ fn find(text: &str, signs: &bytes::Signs, found: &mut Found) {
     if signs.at {
         links::addresses(text.as_bytes(), &in_urls, found);
     }
-    if signs.digits >= numbers::FEWEST {
+    if signs.numbers {
         numbers::find(text.as_bytes(), found);
     }
     words::find(text.as_bytes(), found);

@@ -56,7 +56,7 @@ impl Spelled {
     }
 
     fn ends(&self, word: &str) -> bool {
-        self.text().ends_with(word.as_bytes())
+        ends(self.text(), word)
     }
 
     /// Whether its last word, or words, are these: `card pin`, not `spin`.
@@ -234,6 +234,12 @@ const OWNERS: [&str; 16] = [
     "access", "debit", "atm",
 ];
 
+/// Whether a name ends with a word. Its last letter is asked first, which most names and words have not in common.
+#[inline]
+fn ends(name: &[u8], word: &str) -> bool {
+    name.last() == word.as_bytes().last() && name.ends_with(word.as_bytes())
+}
+
 /// What `name` says of its value; `None` when it says nothing.
 pub(super) fn named(name: &[u8]) -> Option<Named> {
     let mut name = Spelled::of(name);
@@ -250,7 +256,7 @@ pub(super) fn named(name: &[u8]) -> Option<Named> {
         return None;
     }
     let tokens = name.ends("tokens");
-    if tokens && !HOLDERS.iter().any(|holder| name.before("tokens").ends_with(holder.as_bytes())) {
+    if tokens && !HOLDERS.iter().any(|holder| ends(name.before("tokens"), holder)) {
         return None;
     }
     name.cut(1);
@@ -258,7 +264,7 @@ pub(super) fn named(name: &[u8]) -> Option<Named> {
 }
 
 fn of(name: &Spelled) -> Option<Kind> {
-    let ends_any = |rest: &[u8], words: &[&str]| words.iter().any(|word| rest.ends_with(word.as_bytes()));
+    let ends_any = |rest: &[u8], words: &[&str]| words.iter().any(|word| ends(rest, word));
     if name.ends("key") {
         let rest = name.before("key");
         if rest.ends_with(b"private") {
@@ -284,78 +290,40 @@ fn of(name: &Spelled) -> Option<Kind> {
     by_end.or_else(by_word).or_else(by_whole).or_else(phone).map(|(_, kind)| *kind)
 }
 
-/// Whether a name that ends like this is worth spelling out. A cheap look at its last letters, which all names above
-/// share with few other words.
-pub(super) fn may_say(name: &[u8]) -> bool {
-    let mut end = name.len();
-    while end > 0 && name.get(end - 1).is_some_and(|byte| !byte.is_ascii_alphabetic()) {
-        end -= 1;
+/// The last letters of all names above; few other words share them.
+const LAST_LETTERS: [&[u8; 3]; 62] = [
+    b"ord", b"rds", b"swd", b"pwd", b"ase", b"ode", b"des", b"ort", b"ret", b"ets", b"ken", b"ens", b"key", b"eys",
+    b"ial", b"als", b"eds", b"ion", b"kie", b"ies", b"ssn", b"ban", b"ard", b"ber", b"ers", b"cvv", b"cvc", b"pin",
+    b"otp", b"jwt", b"dsn", b"dob", b"ass", b"ing", b"rth", b"ate", b"day", b"one", b"ile", b"tel", b"ell", b"fax",
+    b"nse", b"rer", b"uth", b"ity", b"lue", b"ash", b"ain", b"raw", b"hex", b"irm", b"eat", b"ent", b"ext", b"pan",
+    b"nal", b"unt", b"der", b"nid", b"lid", b"dno",
+];
+
+/// Bit for bit, which three letters are among them. Looked up, because every word of every line of the log is asked.
+static MAY_SAY: [u64; 32 * 32 * 32 / 64] = {
+    let mut bits = [0; 32 * 32 * 32 / 64];
+    let mut n = 0;
+    while n < LAST_LETTERS.len() {
+        let place = place_of(LAST_LETTERS[n]);
+        bits[place / 64] |= 1 << (place % 64);
+        n += 1;
     }
-    let Some(&[a, b, c]) = end.checked_sub(3).and_then(|from| name.get(from..end)) else { return false };
-    let (a, b, c) = (a.to_ascii_lowercase(), b.to_ascii_lowercase(), c.to_ascii_lowercase());
-    matches!(
-        &[a, b, c],
-        b"ord"
-            | b"rds"
-            | b"swd"
-            | b"pwd"
-            | b"ase"
-            | b"ode"
-            | b"des"
-            | b"ort"
-            | b"ret"
-            | b"ets"
-            | b"ken"
-            | b"ens"
-            | b"key"
-            | b"eys"
-            | b"ial"
-            | b"als"
-            | b"eds"
-            | b"ion"
-            | b"kie"
-            | b"ies"
-            | b"ssn"
-            | b"ban"
-            | b"ard"
-            | b"ber"
-            | b"ers"
-            | b"cvv"
-            | b"cvc"
-            | b"pin"
-            | b"otp"
-            | b"jwt"
-            | b"dsn"
-            | b"dob"
-            | b"ass"
-            | b"ing"
-            | b"rth"
-            | b"ate"
-            | b"day"
-            | b"one"
-            | b"ile"
-            | b"tel"
-            | b"ell"
-            | b"fax"
-            | b"nse"
-            | b"rer"
-            | b"uth"
-            | b"ity"
-            | b"lue"
-            | b"ash"
-            | b"ain"
-            | b"raw"
-            | b"hex"
-            | b"irm"
-            | b"eat"
-            | b"ent"
-            | b"ext"
-            | b"pan"
-            | b"nal"
-            | b"unt"
-            | b"der"
-            | b"nid"
-            | b"lid"
-            | b"dno"
-    )
+    bits
+};
+
+/// A number for three letters, whatever their case.
+#[inline]
+const fn place_of(letters: &[u8; 3]) -> usize {
+    let [a, b, c] = *letters;
+    ((a & 31) as usize) << 10 | ((b & 31) as usize) << 5 | (c & 31) as usize
+}
+
+/// Whether a name that ends like this is worth spelling out: a cheap look at its last letters.
+#[inline]
+pub(super) fn may_say(name: &[u8]) -> bool {
+    let end = name.iter().rposition(u8::is_ascii_alphabetic).map_or(0, |last| last + 1);
+    let Some(letters) = name.get(..end).and_then(|name| name.last_chunk::<3>()) else { return false };
+    let place = place_of(letters);
+    let listed = MAY_SAY.get(place / 64).is_some_and(|bits| bits & (1 << (place % 64)) != 0);
+    listed && letters.iter().all(u8::is_ascii_alphabetic)
 }

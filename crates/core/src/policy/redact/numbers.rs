@@ -2,7 +2,7 @@
 //!
 //! A number counts only as a whole: not inside a longer number, an id, a date or a version.
 
-use super::bytes::{at, before, run, slice};
+use super::bytes::{at, before, next_number, run, slice};
 use super::found::Found;
 use super::iban;
 use super::kind::Kind;
@@ -39,24 +39,22 @@ struct Row<'a> {
 /// Finds them all.
 pub(super) fn find(text: &[u8], found: &mut Found) {
     let mut n = 0;
-    while let Some(ahead) = slice(text, n, text.len()).iter().position(u8::is_ascii_digit) {
-        n += ahead;
-        let country = |from: &usize| slice(text, *from, n).iter().all(u8::is_ascii_uppercase) && is_free(text, *from);
-        let account = n.checked_sub(2).filter(country).and_then(|from| iban::ends(text, from));
-        if let Some(end) = account {
-            found.add(n - 2, end, Kind::Iban);
+    while let Some(first) = next_number(text, n) {
+        n = first + 1;
+        if let Some((begin, end, kind)) = number(text, first) {
+            found.add(begin, end, kind);
             n = end;
-            continue;
         }
-        let hit = starts(text, n).and_then(|begin| Row::of(text, n).number(begin));
-        n = match hit {
-            Some((begin, end, kind)) => {
-                found.add(begin, end, kind);
-                end
-            }
-            // What is longer than any number is passed over as one.
-            None => run(text, n, usize::MAX, |byte| byte.is_ascii_digit()),
-        };
+    }
+}
+
+/// The number that has its first digit at `n`, and where it begins and ends.
+fn number(text: &[u8], n: usize) -> Option<(usize, usize, Kind)> {
+    let country = |from: &usize| slice(text, *from, n).iter().all(u8::is_ascii_uppercase) && is_free(text, *from);
+    let account = n.checked_sub(2).filter(country).and_then(|from| iban::ends(text, from));
+    match account {
+        Some(end) => Some((n - 2, end, Kind::Iban)),
+        None => starts(text, n).and_then(|begin| Row::of(text, n).number(begin)),
     }
 }
 

@@ -1,7 +1,7 @@
 //! One walk over a text's words: keys that show what they are, and names with what stands under them.
 
 use super::assign;
-use super::bytes::{at, beginnings, is_word, run, slice};
+use super::bytes::{self, at, beginnings, is_word, run, slice};
 use super::found::Found;
 use super::keys;
 use super::kind::{Kind, MARKER};
@@ -30,7 +30,7 @@ const JOINED: [&[u8]; 12] = [
 pub(super) fn find(text: &[u8], found: &mut Found) {
     // Where the words before this one began, as far as only single spaces lie between.
     let mut earlier: [Option<usize>; 3] = [None; 3];
-    let (mut n, mut word_end, mut has_access_key) = (0, 0, false);
+    let (mut n, mut word_end, mut has_key, mut has_access_key) = (0, 0, false, false);
     while n < text.len() {
         let byte = at(text, n);
         if byte == 0x1b {
@@ -50,10 +50,12 @@ pub(super) fn find(text: &[u8], found: &mut Found) {
             continue;
         }
         // What follows a key in the same word is not measured again.
-        word_end = if n < word_end { word_end } else { run(text, n, usize::MAX, is_word) };
+        if n >= word_end {
+            (word_end, has_key) = bytes::word(text, n, keys::may_start);
+        }
         let end = word_end;
         let begin = n.max(end.saturating_sub(LONGEST_NAME));
-        if let Some((start, stop, kind)) = key_in(text, n, end) {
+        if has_key && let Some((start, stop, kind)) = key_in(text, n, end) {
             has_access_key |= stop - start == 20;
             found.add(start, stop, kind);
             n = stop;
