@@ -211,7 +211,7 @@ pub(crate) async fn list(
     if searches {
         of_one(subject, kind)?;
     }
-    let paging = Paging::read(&query, "memories")?;
+    let paging = Paging::read(&query)?;
     if let Some(question) = query.get("query") {
         let limit = usize::try_from(paging.limit).unwrap_or(usize::MAX);
         let of = state.engine.visible_subject(&actor, subject)?;
@@ -227,7 +227,7 @@ pub(crate) async fn list(
     }
     let filter = MemoryFilter { subject, kind, status };
     let page = state.engine.memories(&actor, filter, paging.after()?, paging.limit).await?;
-    Ok(Json(paging.answer(&page.items, page.next.as_deref())))
+    Ok(Json(paging.answer(&page.items, page.next.as_deref())?))
 }
 
 /// Export memories
