@@ -56,6 +56,7 @@ const MIGRATIONS: &[Migration] = &[
     migration!(21, "0021_probe"),
     migration!(22, "0022_open_work"),
     migration!(23, "0023_files_by_hash"),
+    migration!(27, "0027_oldest_work"),
 ];
 
 /// The schema version that this program knows.

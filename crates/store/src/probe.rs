@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use kybern_core::error::Result as PortResult;
 use kybern_core::outbox::OutboxStatus;
-use kybern_core::ports::{OpenWork, ProbeStore, Room};
+use kybern_core::ports::{OldestWork, OpenWork, ProbeStore, Room};
 use kybern_core::time::Timestamp;
 use nix::sys::statvfs::statvfs;
 
@@ -16,6 +16,7 @@ statements! {
     LITTLE_MEMORY = postgres "probe_memory";
     FILL = postgres "probe_fill";
     OPEN = shared "open_work";
+    OLDEST = shared "oldest_work";
 }
 
 #[async_trait]
@@ -32,6 +33,10 @@ impl<D: 'static> ProbeStore for SqlStore<D> {
 
     async fn open_work(&self) -> PortResult<OpenWork> {
         Ok(self.read_all((), |tx, ()| Box::pin(open(tx))).await?)
+    }
+
+    async fn oldest_work(&self) -> PortResult<OldestWork> {
+        Ok(self.read_all((), |tx, ()| Box::pin(oldest(tx))).await?)
     }
 
     async fn room(&self) -> Option<Room> {
@@ -70,4 +75,19 @@ async fn open(tx: &mut Tx) -> Result<OpenWork> {
         }
     }
     Ok(open)
+}
+
+async fn oldest(tx: &mut Tx) -> Result<OldestWork> {
+    let mut oldest = OldestWork::default();
+    for mut row in tx.fetch_all(&OLDEST, args![]).await? {
+        let (of, since) = (row.text()?, row.opt_time()?);
+        match of.as_str() {
+            "task" => oldest.task = since,
+            "approval" => oldest.approval = since,
+            "delegation" => oldest.delegation = since,
+            "job" => oldest.job = since,
+            _message => oldest.message = since,
+        }
+    }
+    Ok(oldest)
 }

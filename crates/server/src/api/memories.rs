@@ -185,7 +185,7 @@ fn of_one(subject: Option<Subject>, kind: Option<&str>) -> ApiResult<()> {
 #[utoipa::path(get, path = "/api/memories", operation_id = "list_memories",
     tag = "memories",
     params(
-        ("subjectType" = Option<SubjectKindSchema>, Query, description = "`user` when not given"),
+        ("subjectType" = Option<SubjectKindSchema>, Query, description = "Only of users, or of entities; `user` when `subjectId` stands alone"),
         ("subjectId" = Option<String>, Query, format = "uuid", description = "The user, or the record"),
         ("query" = Option<String>, Query, description = "What is looked for"),
         ("status" = Option<MemoryStatusSchema>, Query, description = "Only of that status"),

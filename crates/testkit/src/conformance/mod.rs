@@ -38,6 +38,7 @@ pub mod outbox;
 pub mod permissions;
 pub mod plans;
 pub mod preferences;
+pub mod probe;
 pub mod prompts;
 pub mod rates;
 pub mod records;

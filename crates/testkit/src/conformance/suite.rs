@@ -223,6 +223,12 @@ macro_rules! conformance_suite {
                 pages_of_the_outbox_visit_each_once_newest_first,
                 what_is_open_is_counted_over_all_tenants,
             }
+            probe {
+                the_first_task_that_may_be_claimed_is_the_oldest,
+                the_oldest_question_is_that_of_any_tenant,
+                a_delegated_task_is_as_old_as_its_last_delegation,
+                the_oldest_message_is_one_that_is_still_to_leave,
+            }
             permissions {
                 a_policy_is_said_changed_and_taken_back,
                 rules_follow_the_roles_at_once,

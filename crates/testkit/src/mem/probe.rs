@@ -7,7 +7,8 @@ use kybern_core::approval::ApprovalStatus;
 use kybern_core::error::Result;
 use kybern_core::job::JobStatus;
 use kybern_core::outbox::OutboxStatus;
-use kybern_core::ports::{OpenWork, ProbeStore, Room};
+use kybern_core::ports::{OldestWork, OpenWork, ProbeStore, Room};
+use kybern_core::task::TaskStatus;
 use kybern_core::time::Timestamp;
 
 use super::MemStore;
@@ -35,6 +36,23 @@ impl ProbeStore for MemStore {
             };
             let (jobs, dead_jobs) = (jobs_in(JobStatus::Pending), jobs_in(JobStatus::Dead));
             Ok(OpenWork { approvals, messages: messages.into_values().collect(), jobs, dead_jobs })
+        })
+        .await
+    }
+
+    async fn oldest_work(&self) -> Result<OldestWork> {
+        self.run("oldest_work", |state| {
+            let tasks = || state.tasks.values();
+            let asked = state.approvals.values().filter(|approval| approval.status == ApprovalStatus::Pending);
+            let delegated = tasks().filter(|row| row.task.status == TaskStatus::Delegated);
+            let to_leave = |status| matches!(status, OutboxStatus::Pending | OutboxStatus::Sending);
+            Ok(OldestWork {
+                task: tasks().filter(|row| row.task.paused_at.is_none()).filter_map(|row| row.claimable_at).min(),
+                approval: asked.map(|approval| approval.created_at).min(),
+                delegation: delegated.filter_map(|row| row.delegations.iter().map(|(.., at)| *at).max()).min(),
+                job: state.jobs.iter().filter(|row| row.status == JobStatus::Pending).map(|row| row.claimable_at).min(),
+                message: state.outbox.values().filter(|row| to_leave(row.status)).map(|row| row.created_at).min(),
+            })
         })
         .await
     }
