@@ -152,7 +152,8 @@ impl Engine {
     pub async fn figures(&self) -> Result<Figures> {
         let inner = &self.inner;
         let (tasks, open) = (inner.store.count_by_status().await?, inner.store.open_work().await?);
-        let (oldest, now) = (inner.store.oldest_work().await?, inner.time.now());
+        let now = inner.time.now();
+        let oldest = inner.store.oldest_work(now).await?;
         let age = |since: Option<Timestamp>| since.map_or(Millis(0), |since| now.since(since));
         let of = |name, slots: &crate::slots::Slots| (name, slots.held(), slots.total());
         let providers = inner.models.health().into_iter();

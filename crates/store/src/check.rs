@@ -104,7 +104,7 @@ mod tests {
     ];
 
     /// What may go through all rows of a table, or of a tenant in it: the statement, the table, and why.
-    const MAY: [(&str, &str, &str); 22] = [
+    const MAY: [(&str, &str, &str); 18] = [
         ("audit_kept_since", "task", "an index of what has not completed"),
         ("job_set_back", "job", "an index of what is open, when the clock was set back"),
         ("job_take_over", "job", "an index of what is open, at the start"),
@@ -115,10 +115,6 @@ mod tests {
         ("knowledge_revision", "knowledge", "a tenant has a limited number"),
         ("lesson_forget", "task", "an index of what has not completed, up to the first"),
         ("memory_named", "record", "the first entry of an index"),
-        ("oldest_work", "approval", "the first entry of an index"),
-        ("oldest_work", "job", "the first entry of an index"),
-        ("oldest_work", "outbox", "the first entry of an index"),
-        ("oldest_work", "task", "the first entry of an index, and an index of what is delegated"),
         ("open_work", "approval", "an index of what is open"),
         ("open_work", "job", "an index of what is open"),
         ("open_work", "outbox", "an index of what is not sent"),

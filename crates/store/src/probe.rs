@@ -10,6 +10,7 @@ use nix::sys::statvfs::statvfs;
 use crate::db::{Tx, args, statements};
 use crate::error::Result;
 use crate::store::SqlStore;
+use crate::{jobs, tasks};
 
 statements! {
     WRITE = shared "probe_write";
@@ -35,8 +36,8 @@ impl<D: 'static> ProbeStore for SqlStore<D> {
         Ok(self.read_all((), |tx, ()| Box::pin(open(tx))).await?)
     }
 
-    async fn oldest_work(&self) -> PortResult<OldestWork> {
-        Ok(self.read_all((), |tx, ()| Box::pin(oldest(tx))).await?)
+    async fn oldest_work(&self, now: Timestamp) -> PortResult<OldestWork> {
+        Ok(self.read_all(now, |tx, now| Box::pin(oldest(tx, *now))).await?)
     }
 
     async fn room(&self) -> Option<Room> {
@@ -77,15 +78,14 @@ async fn open(tx: &mut Tx) -> Result<OpenWork> {
     Ok(open)
 }
 
-async fn oldest(tx: &mut Tx) -> Result<OldestWork> {
-    let mut oldest = OldestWork::default();
+async fn oldest(tx: &mut Tx, now: Timestamp) -> Result<OldestWork> {
+    let (task, job) = (tasks::longest_due(tx, now).await?, jobs::longest_due(tx, now).await?);
+    let mut oldest = OldestWork { task, job, ..OldestWork::default() };
     for mut row in tx.fetch_all(&OLDEST, args![]).await? {
         let (of, since) = (row.text()?, row.opt_time()?);
         match of.as_str() {
-            "task" => oldest.task = since,
             "approval" => oldest.approval = since,
             "delegation" => oldest.delegation = since,
-            "job" => oldest.job = since,
             _message => oldest.message = since,
         }
     }

@@ -31,13 +31,13 @@ pub struct OpenWork {
 /// Since when the oldest open work is open, of all tenants together; `None` where there is none of a kind.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct OldestWork {
-    /// From when on the first task may be claimed; a moment to come where none is due yet.
+    /// Since when the task is due that has waited longest for a worker.
     pub task: Option<Timestamp>,
     /// When the oldest question was asked that waits for a person.
     pub approval: Option<Timestamp>,
     /// When the delegated task that waits longest was handed over.
     pub delegation: Option<Timestamp>,
-    /// From when on the first job may be claimed; a moment to come where none is due yet.
+    /// Since when the job is due that has waited longest for a worker.
     pub job: Option<Timestamp>,
     /// When the oldest message was written that is still to leave.
     pub message: Option<Timestamp>,
@@ -62,7 +62,7 @@ pub trait ProbeStore: Send + Sync {
     ///
     /// # Errors
     /// When the store fails.
-    async fn oldest_work(&self) -> Result<OldestWork>;
+    async fn oldest_work(&self, now: Timestamp) -> Result<OldestWork>;
 
     /// The room that is left; `None` when that is another machine's to know.
     async fn room(&self) -> Option<Room>;

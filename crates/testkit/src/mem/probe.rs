@@ -40,17 +40,19 @@ impl ProbeStore for MemStore {
         .await
     }
 
-    async fn oldest_work(&self) -> Result<OldestWork> {
+    async fn oldest_work(&self, now: Timestamp) -> Result<OldestWork> {
         self.run("oldest_work", |state| {
+            let is_due = |since: &Timestamp| *since <= state.moment(now);
             let tasks = || state.tasks.values();
             let asked = state.approvals.values().filter(|approval| approval.status == ApprovalStatus::Pending);
             let delegated = tasks().filter(|row| row.task.status == TaskStatus::Delegated);
+            let open = state.jobs.iter().filter(|row| row.status == JobStatus::Pending);
             let to_leave = |status| matches!(status, OutboxStatus::Pending | OutboxStatus::Sending);
             Ok(OldestWork {
-                task: tasks().filter(|row| row.task.paused_at.is_none()).filter_map(|row| row.claimable_at).min(),
+                task: tasks().filter(|row| row.task.paused_at.is_none()).filter_map(|row| row.claimable_at).filter(is_due).min(),
                 approval: asked.map(|approval| approval.created_at).min(),
                 delegation: delegated.filter_map(|row| row.delegations.iter().map(|(.., at)| *at).max()).min(),
-                job: state.jobs.iter().filter(|row| row.status == JobStatus::Pending).map(|row| row.claimable_at).min(),
+                job: open.map(|row| row.claimable_at).filter(is_due).min(),
                 message: state.outbox.values().filter(|row| to_leave(row.status)).map(|row| row.created_at).min(),
             })
         })
