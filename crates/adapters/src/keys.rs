@@ -70,6 +70,7 @@ pub struct MasterKey {
     webhooks: [u8; KEY_BYTES],
     audit: [u8; KEY_BYTES],
     digests: [u8; KEY_BYTES],
+    cursors: [u8; KEY_BYTES],
     fingerprint: [u8; 4],
     current: Sealer,
     retired: Vec<Sealer>,
@@ -93,6 +94,7 @@ impl MasterKey {
             webhooks: derive("kybern v1 2026 secrets of outgoing webhooks"),
             audit: derive("kybern v1 2026 keys of audit chains"),
             digests: derive("kybern v1 2026 keys of digests"),
+            cursors: derive("kybern v1 2026 keys of cursors of lists"),
             fingerprint: [a, b, c, d],
             current: Sealer {
                 id: a,
@@ -160,6 +162,10 @@ impl Keys for MasterKey {
 
     fn digest_key(&self, tenant: TenantId) -> DigestKey {
         DigestKey::new(blake3::keyed_hash(&self.digests, tenant.as_uuid().as_bytes()).into())
+    }
+
+    fn cursor_key(&self, tenant: TenantId) -> DigestKey {
+        DigestKey::new(blake3::keyed_hash(&self.cursors, tenant.as_uuid().as_bytes()).into())
     }
 
     fn seal(&self, purpose: &str, plain: &[u8]) -> Vec<u8> {

@@ -8,7 +8,7 @@ use kybern_core::model::TokenUsage;
 use kybern_core::money::NanoUsd;
 use kybern_core::ports::{OpenWork, Room};
 use kybern_core::task::TaskStatus;
-use kybern_core::time::Millis;
+use kybern_core::time::{Millis, Timestamp};
 
 use crate::Engine;
 
@@ -126,6 +126,8 @@ pub struct Figures {
     pub tasks: Vec<(TaskStatus, i64)>,
     /// What waits besides tasks.
     pub open: OpenWork,
+    /// How long the oldest work of each kind has waited; no time where none waits.
+    pub oldest: [(&'static str, Millis); 5],
     /// Slots of this process: the kind of work, how many are held, and how many there are.
     pub slots: [(&'static str, u32, u32); 2],
     /// The room on the store's disk, where it is this machine's.
@@ -150,11 +152,21 @@ impl Engine {
     pub async fn figures(&self) -> Result<Figures> {
         let inner = &self.inner;
         let (tasks, open) = (inner.store.count_by_status().await?, inner.store.open_work().await?);
+        let now = inner.time.now();
+        let oldest = inner.store.oldest_work(now).await?;
+        let age = |since: Option<Timestamp>| since.map_or(Millis(0), |since| now.since(since));
         let of = |name, slots: &crate::slots::Slots| (name, slots.held(), slots.total());
         let providers = inner.models.health().into_iter();
         Ok(Figures {
             tasks,
             open,
+            oldest: [
+                ("tasks", age(oldest.task)),
+                ("approvals", age(oldest.approval)),
+                ("delegations", age(oldest.delegation)),
+                ("jobs", age(oldest.job)),
+                ("messages", age(oldest.message)),
+            ],
             slots: [of("tasks", &inner.slots), of("jobs", &inner.job_slots)],
             room: inner.store.room().await,
             providers: providers.map(|one| (one.provider, matches!(one.breaker, "closed" | "failing"))).collect(),

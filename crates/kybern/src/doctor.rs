@@ -12,7 +12,7 @@ use std::sync::Arc;
 use kybern_adapters::clock::SystemClock;
 use kybern_core::model::{ModelFailure, ModelFailureKind};
 use kybern_core::ports::UnreadableRow;
-use kybern_store::SqliteStore;
+use kybern_store::{SqliteStore, StoreError};
 use serde::Serialize;
 
 use crate::config::database::DatabaseUrl;
@@ -198,8 +198,11 @@ async fn database(config: &Config, running: bool) -> (Vec<Finding>, Option<Vec<S
             return (vec![finding("database", state, message, ""), rows(found)], named);
         }
         // Perhaps it is that server's: then it is well, and asking it is better than asking the file.
-        Err(error) if running && format!("{error:#}").contains("process") => {
-            let found = finding("database", State::Ok, format!("{error:#}; it is the server that was asked"), "");
+        Err(error) if running && holder(&error).is_some() => {
+            let holder = holder(&error).unwrap_or_default();
+            let message =
+                format!("{}: in use by process {holder}, as it should be while a server runs", config.database.url);
+            let found = finding("database", State::Ok, message, "");
             return (std::iter::once(found).chain(rows_beside(config).await).collect(), None);
         }
         Err(error) => {
@@ -209,6 +212,14 @@ async fn database(config: &Config, running: bool) -> (Vec<Finding>, Option<Vec<S
         }
     };
     (vec![found], None)
+}
+
+/// The process that has the file, where that is why it cannot be opened.
+fn holder(error: &anyhow::Error) -> Option<&str> {
+    error.chain().find_map(|cause| match cause.downcast_ref() {
+        Some(StoreError::InUse { holder, .. }) => Some(holder.as_str()),
+        _other => None,
+    })
 }
 
 /// The rows of a file that a running server has: a reader of SQLite disturbs nobody.

@@ -1,5 +1,7 @@
 //! Reading input. Whatever is wrong with it is said in the error envelope, with the place and the remedy.
 
+mod query;
+
 use std::marker::PhantomData;
 
 use axum::extract::{FromRequest, FromRequestParts, RawPathParams, Request};
@@ -16,6 +18,10 @@ use serde_json::Value;
 use crate::body;
 use crate::error::{ApiResult, Problem};
 use crate::state::AppState;
+
+#[cfg(test)]
+pub(crate) use query::tests::asked;
+pub(crate) use query::{MAX_QUERY_VALUE, QueryArgs};
 
 /// A JSON object as the body.
 pub(crate) struct JsonBody<T> {
@@ -160,8 +166,6 @@ fn escape(name: &str) -> String {
 
 /// The most characters of a part of the path.
 pub(crate) const MAX_PATH_PART: usize = 300;
-/// The most characters of a parameter of the query.
-pub(crate) const MAX_QUERY_VALUE: usize = 2_000;
 
 /// The parts of the path.
 pub(crate) struct PathArgs(Vec<(String, String)>);
@@ -199,82 +203,6 @@ impl PathArgs {
             Problem::invalid(format!("/{name}"), message)
         })
     }
-}
-
-/// The parameters of the query.
-pub(crate) struct QueryArgs(Vec<(String, String)>);
-
-impl FromRequestParts<AppState> for QueryArgs {
-    type Rejection = Problem;
-
-    async fn from_request_parts(parts: &mut Parts, _state: &AppState) -> Result<Self, Problem> {
-        let query = parts.uri.query().unwrap_or_default();
-        let pairs = url::form_urlencoded::parse(query.as_bytes());
-        Ok(Self(pairs.map(|(name, value)| (name.into_owned(), value.into_owned())).collect()))
-    }
-}
-
-impl QueryArgs {
-    /// Refuses parameters that the route does not know, and one that is given twice: a filter that is silently
-    /// ignored gives a wrong answer.
-    /// A name may be spelt in snake_case, as in bodies.
-    pub(crate) fn only(mut self, known: &[&str]) -> ApiResult<Self> {
-        for (name, _) in &mut self.0 {
-            if !known.contains(&name.as_str())
-                && let Some(meant) = known.iter().find(|known| snake_case(known) == *name)
-            {
-                (*meant).clone_into(name);
-            }
-        }
-        for (n, (name, value)) in self.0.iter().enumerate() {
-            let path = format!("/{name}");
-            if !known.contains(&name.as_str()) {
-                let message = match known {
-                    [] => format!("unknown query parameter {name:?}, this route takes none"),
-                    known => format!("unknown query parameter {name:?}, expected one of {}", known.join(", ")),
-                };
-                return Err(Problem::invalid(path, message));
-            }
-            if self.0[..n].iter().any(|(earlier, _)| earlier == name) {
-                return Err(Problem::invalid(path, format!("query parameter {name:?} is given twice")));
-            }
-            plain(&path, value, MAX_QUERY_VALUE)?;
-        }
-        Ok(self)
-    }
-
-    /// A parameter; an empty one counts as not given.
-    pub(crate) fn get(&self, name: &str) -> Option<&str> {
-        self.0.iter().find(|(known, value)| known == name && !value.is_empty()).map(|(_, value)| value.as_str())
-    }
-
-    /// A parameter that is `true` or `false`.
-    pub(crate) fn flag(&self, name: &str) -> ApiResult<Option<bool>> {
-        match self.get(name) {
-            None => Ok(None),
-            Some("true") => Ok(Some(true)),
-            Some("false") => Ok(Some(false)),
-            Some(other) => Err(Problem::invalid(format!("/{name}"), format!("{name} is true or false, not {other:?}"))),
-        }
-    }
-
-    /// A parameter as a whole number in a range.
-    pub(crate) fn number(&self, name: &str, range: std::ops::RangeInclusive<u64>) -> ApiResult<Option<u64>> {
-        let Some(text) = self.get(name) else { return Ok(None) };
-        let number = text.parse::<u64>().ok().filter(|number| range.contains(number));
-        let wanted = || {
-            let message = format!("{name} must be a whole number from {} to {}", range.start(), range.end());
-            Problem::invalid(format!("/{name}"), message)
-        };
-        number.map(Some).ok_or_else(wanted)
-    }
-}
-
-/// `waitMs` as `wait_ms`.
-fn snake_case(name: &str) -> String {
-    let spelt =
-        name.chars().map(|c| if c.is_ascii_uppercase() { format!("_{}", c.to_ascii_lowercase()) } else { c.into() });
-    spelt.collect()
 }
 
 /// Refuses a text that is too long, or that no database takes.
@@ -422,31 +350,5 @@ mod tests {
             assert!(json(deep(depth).as_bytes()).is_err());
         }
         assert!(json(deep(63).as_bytes()).is_ok());
-    }
-
-    #[test]
-    fn a_query_is_strict() {
-        let query = |text: &str| {
-            QueryArgs(url::form_urlencoded::parse(text.as_bytes()).into_owned().collect()).only(&["limit", "cursor"])
-        };
-        assert_eq!(query("limit=5&cursor=").unwrap().number("limit", 1..=200).unwrap(), Some(5));
-        assert_eq!(query("cursor=").unwrap().get("cursor"), None);
-        for bad in ["limit=0", "limit=201", "limit=x", "limit=-1", "limit=1.5"] {
-            assert!(query(bad).unwrap().number("limit", 1..=200).is_err(), "{bad}");
-        }
-        for bad in ["limits=5", "limit=1&limit=2", "cursor=%00"] {
-            assert!(query(bad).is_err(), "{bad}");
-        }
-    }
-
-    #[test]
-    fn a_query_takes_snake_case_and_knows_a_name_that_is_given_twice() {
-        let pairs = |names: &[&str]| QueryArgs(names.iter().map(|&name| (name.to_owned(), "5".to_owned())).collect());
-        let only = |names: &[&str]| pairs(names).only(&["waitMs", "limit"]);
-        assert_eq!(
-            only(&["wait_ms", "limit"]).ok().and_then(|args| args.get("waitMs").map(str::to_owned)).as_deref(),
-            Some("5")
-        );
-        assert!(only(&["wait_ms", "waitMs"]).is_err() && only(&["waitms"]).is_err() && only(&["li_mit"]).is_err());
     }
 }

@@ -64,8 +64,8 @@ const CALLING: [&str; 2] = ["/v1/chat/completions", "/v1/embeddings"];
             snake_case. No text may contain the character U+0000.\n\n\
             Lists take `limit` and `cursor`, and answer `items` and `nextCursor`. A cursor is opaque and says behind \
             which item the next page begins: it does not expire, survives a restart, and still holds when that item \
-            is gone. It goes with the list that gave it; with another one, or changed, it is a `VALIDATION_ERROR` \
-            at `/cursor`. An empty query parameter counts as not given.",
+            is gone. It goes with the list and the filter that it was given for, while `limit` may change; with \
+            another list, another filter or another tenant, or changed, it is a `VALIDATION_ERROR` at `/cursor`. An empty query parameter counts as not given.",
         license(name = "Apache-2.0 OR MIT", identifier = "Apache-2.0 OR MIT"),
     ),
     tags(

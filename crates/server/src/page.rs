@@ -1,5 +1,6 @@
-//! Lists: `?limit=&cursor=` in, `{"items":[…],"nextCursor":…}` out. A cursor is opaque to callers: it says which
-//! list gave it and behind what to go on, so that one of another list is refused instead of misread.
+//! Lists: `?limit=&cursor=` in, `{"items":[…],"nextCursor":…}` out. A cursor is opaque to callers: it says behind what
+//! to go on, and is sealed for the tenant, the list and the filter that it was given for, so that another one is refused
+//! instead of misread. It guards nothing: whoever may not see an item does not see it by any cursor.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -13,38 +14,38 @@ use crate::extract::QueryArgs;
 pub(crate) const DEFAULT_LIMIT: u32 = 50;
 /// The largest limit.
 pub(crate) const MAX_LIMIT: u32 = 200;
+/// The hexadecimal digits of a seal: 128 bits.
+const SEAL_DIGITS: usize = 32;
 
 /// Where a page begins and how long it is.
-#[derive(Debug)]
 pub(crate) struct Paging {
-    list: &'static str,
+    query: QueryArgs,
     /// At most so many items.
     pub(crate) limit: u32,
     after: Option<String>,
 }
 
 impl Paging {
-    /// Reads `limit` and `cursor` for the list of that name.
-    pub(crate) fn read(query: &QueryArgs, list: &'static str) -> ApiResult<Self> {
+    /// Reads `limit` and `cursor`. The rest of the query is the filter that the cursors hold for.
+    pub(crate) fn read(query: &QueryArgs) -> ApiResult<Self> {
         let limit = query.number("limit", 1..=u64::from(MAX_LIMIT))?;
         let limit = limit.and_then(|limit| u32::try_from(limit).ok()).unwrap_or(DEFAULT_LIMIT);
-        let foreign = || Problem::invalid("/cursor", "cursor is not one that this list gave, leave it out to begin");
         let after = match query.get("cursor") {
-            Some(cursor) => Some(decode(list, cursor).ok_or_else(foreign)?),
+            Some(cursor) => Some(decode(query, cursor)?),
             None => None,
         };
-        Ok(Self { list, limit, after })
+        Ok(Self { query: query.clone(), limit, after })
     }
 
     /// Behind what the page begins.
     pub(crate) fn after<T: std::str::FromStr>(&self) -> ApiResult<Option<T>> {
-        let foreign = || Problem::invalid("/cursor", "cursor is damaged, leave it out to begin");
         self.after.as_deref().map(|text| text.parse().map_err(|_| foreign())).transpose()
     }
 
     /// A page that the engine cut.
-    pub(crate) fn answer<T: Serialize>(&self, items: &[T], next: Option<&str>) -> Value {
-        json!({"items": items, "nextCursor": next.map(|next| encode(self.list, next))})
+    pub(crate) fn answer<T: Serialize>(&self, items: &[T], next: Option<&str>) -> ApiResult<Value> {
+        let next = next.map(|next| encode(&self.query, next)).transpose()?;
+        Ok(json!({"items": items, "nextCursor": next}))
     }
 
     /// A page cut out of a whole list, ordered by `key`.
@@ -53,57 +54,91 @@ impl Paging {
         items: Vec<T>,
         key: impl Fn(&T) -> String,
         show: impl Fn(T) -> V,
-    ) -> Value {
+    ) -> ApiResult<Value> {
         let mut keyed: Vec<(String, T)> = items.into_iter().map(|item| (key(&item), item)).collect();
         keyed.sort_by(|a, b| a.0.cmp(&b.0));
         let behind = |key: &str| self.after.as_deref().is_none_or(|after| key > after);
         let mut rest = keyed.into_iter().filter(|(key, _)| behind(key)).peekable();
         let limit = usize::try_from(self.limit).unwrap_or(usize::MAX);
         let page: Vec<(String, T)> = rest.by_ref().take(limit).collect();
-        let next = page.last().filter(|_| rest.peek().is_some()).map(|(key, _)| encode(self.list, key));
+        let next =
+            page.last().filter(|_| rest.peek().is_some()).map(|(key, _)| encode(&self.query, key)).transpose()?;
         let items: Vec<V> = page.into_iter().map(|(_, item)| show(item)).collect();
-        json!({"items": items, "nextCursor": next})
+        Ok(json!({"items": items, "nextCursor": next}))
     }
 }
 
-fn encode(list: &str, after: &str) -> String {
-    URL_SAFE_NO_PAD.encode(format!("{list}:{after}"))
+/// The position behind its seal.
+fn encode(query: &QueryArgs, after: &str) -> ApiResult<String> {
+    let mut sealed = query.seal(after)?;
+    sealed.truncate(SEAL_DIGITS);
+    sealed.push_str(after);
+    Ok(URL_SAFE_NO_PAD.encode(sealed))
 }
 
-fn decode(list: &str, cursor: &str) -> Option<String> {
-    let text = String::from_utf8(URL_SAFE_NO_PAD.decode(cursor).ok()?).ok()?;
-    Some(text.strip_prefix(list)?.strip_prefix(':')?.to_owned())
+fn decode(query: &QueryArgs, cursor: &str) -> ApiResult<String> {
+    let text =
+        URL_SAFE_NO_PAD.decode(cursor).ok().and_then(|bytes| String::from_utf8(bytes).ok()).ok_or_else(foreign)?;
+    let after = text.get(SEAL_DIGITS..).ok_or_else(foreign)?;
+    // A position is no secret, so that nothing is told by how long the comparison takes.
+    if encode(query, after)? == cursor { Ok(after.to_owned()) } else { Err(foreign()) }
+}
+
+fn foreign() -> Problem {
+    Problem::invalid("/cursor", "cursor is not one that this list gave for this filter, leave it out to begin")
 }
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use kybern_core::digest::DigestKey;
 
-    fn paging(limit: u32, cursor: Option<&Value>) -> Paging {
-        let after = cursor.map(|cursor| decode("letters", cursor.as_str().unwrap()).unwrap());
-        Paging { list: "letters", limit, after }
-    }
+    use super::*;
+    use crate::extract::asked;
+
+    const KEY: DigestKey = DigestKey::new([1; 32]);
 
     #[test]
     fn pages_of_a_whole_list_cover_it_once() {
         let letters = || vec!["d", "a", "c", "b", "e"];
         let mut seen = Vec::new();
-        let mut cursor = None;
+        let mut cursor = String::new();
         loop {
-            let page = paging(2, cursor.as_ref()).cut(letters(), |letter| (*letter).to_owned(), |letter| letter);
+            let paging = Paging::read(&asked(KEY, "/letters", &format!("limit=2&cursor={cursor}"))).unwrap();
+            let page = paging.cut(letters(), |letter| (*letter).to_owned(), |letter| letter).unwrap();
             seen.extend(page["items"].as_array().unwrap().clone());
-            if page["nextCursor"].is_null() {
-                break;
-            }
-            cursor = Some(page["nextCursor"].clone());
+            let Some(next) = page["nextCursor"].as_str() else { break };
+            next.clone_into(&mut cursor);
         }
         assert_eq!(json!(seen), json!(["a", "b", "c", "d", "e"]));
     }
 
     #[test]
-    fn a_cursor_of_another_list_is_not_read() {
-        assert_eq!(decode("users", &encode("tasks", "7")), None);
-        assert_eq!(decode("tasks", "%%%"), None);
-        assert_eq!(decode("tasks", &encode("tasks", "a:b")).as_deref(), Some("a:b"));
+    fn a_cursor_holds_for_its_list_its_filter_and_its_tenant_only() {
+        let given = encode(&asked(KEY, "/letters", "case=upper&limit=2"), "a:b").unwrap();
+        let read = |key, path, query: &str| decode(&asked(key, path, query), &given).ok();
+        for same in ["case=upper", "case=upper&limit=9", "limit=1&case=upper&tone=&cursor=x"] {
+            assert_eq!(read(KEY, "/letters", same).as_deref(), Some("a:b"), "{same}");
+        }
+        for other in ["", "case=lower", "case=upper&tone=high", "tone=upper"] {
+            assert_eq!(read(KEY, "/letters", other), None, "{other}");
+        }
+        assert_eq!(read(KEY, "/digits", "case=upper"), None);
+        assert_eq!(read(DigestKey::new([2; 32]), "/letters", "case=upper"), None);
+    }
+
+    #[test]
+    fn a_cursor_that_was_changed_anywhere_is_refused() {
+        let query = asked(KEY, "/letters", "");
+        let given = encode(&query, "a:b").unwrap();
+        assert_eq!(decode(&query, &given).unwrap(), "a:b");
+        for n in 0..given.len() {
+            let mut changed = given.clone().into_bytes();
+            changed[n] = if changed[n] == b'A' { b'B' } else { b'A' };
+            assert!(decode(&query, &String::from_utf8(changed).unwrap()).is_err(), "{n}");
+            assert!(decode(&query, &given[..n]).is_err(), "{n}");
+        }
+        for never in ["%%%", "é", &URL_SAFE_NO_PAD.encode("tasks:7"), &format!("{given}="), &format!("{given}A")] {
+            assert!(decode(&query, never).is_err(), "{never}");
+        }
     }
 }

@@ -96,7 +96,7 @@ async fn create_user(tx: &mut Tx, act: &Act<User>) -> Result<()> {
     let user = &act.what;
     let args = args![act.scope, user.id.as_uuid(), user.email.as_str()];
     if tx.fetch_optional(&USER_TAKEN, args).await?.is_some() {
-        return Err(StoreError::Conflict(format!("the address {:?} is taken", user.email)));
+        return Err(StoreError::Conflict("that address is taken".to_owned()));
     }
     insert_user(tx, act.scope, user).await?;
     act.audited(tx).await

@@ -13,7 +13,7 @@ use kybern_core::time::{Millis, Timestamp};
 use crate::db::{Arg, Tx, args, count, scope_of_row, statements};
 use crate::error::Result;
 use crate::store::SqlStore;
-use crate::tasks::{allotted, named};
+use crate::tasks::{allotted, due_since, named};
 
 statements! {
     INSERT = shared "job_insert";
@@ -25,6 +25,11 @@ statements! {
     TAKE_OVER = shared "job_take_over";
     SET_BACK = shared "job_set_back";
     DEAD = shared "job_dead";
+}
+
+/// Since when the longest due job is due.
+pub(crate) async fn longest_due(tx: &mut Tx, now: Timestamp) -> Result<Option<Timestamp>> {
+    due_since(tx, &WAITING, now).await
 }
 
 /// Stores a job; `false` when one with its dedupe key exists.

@@ -58,6 +58,7 @@ const MIGRATIONS: &[Migration] = &[
     migration!(23, "0023_files_by_hash"),
     migration!(24, "0024_own_tools"),
     migration!(25, "0025_attempt_definition"),
+    migration!(26, "0026_oldest_work"),
 ];
 
 /// The schema version that this program knows.

@@ -3,19 +3,21 @@
 use async_trait::async_trait;
 use kybern_core::error::Result as PortResult;
 use kybern_core::outbox::OutboxStatus;
-use kybern_core::ports::{OpenWork, ProbeStore, Room};
+use kybern_core::ports::{OldestWork, OpenWork, ProbeStore, Room};
 use kybern_core::time::Timestamp;
 use nix::sys::statvfs::statvfs;
 
 use crate::db::{Tx, args, statements};
 use crate::error::Result;
 use crate::store::SqlStore;
+use crate::{jobs, tasks};
 
 statements! {
     WRITE = shared "probe_write";
     LITTLE_MEMORY = postgres "probe_memory";
     FILL = postgres "probe_fill";
     OPEN = shared "open_work";
+    OLDEST = shared "oldest_work";
 }
 
 #[async_trait]
@@ -32,6 +34,10 @@ impl<D: 'static> ProbeStore for SqlStore<D> {
 
     async fn open_work(&self) -> PortResult<OpenWork> {
         Ok(self.read_all((), |tx, ()| Box::pin(open(tx))).await?)
+    }
+
+    async fn oldest_work(&self, now: Timestamp) -> PortResult<OldestWork> {
+        Ok(self.read_all(now, |tx, now| Box::pin(oldest(tx, *now))).await?)
     }
 
     async fn room(&self) -> Option<Room> {
@@ -70,4 +76,18 @@ async fn open(tx: &mut Tx) -> Result<OpenWork> {
         }
     }
     Ok(open)
+}
+
+async fn oldest(tx: &mut Tx, now: Timestamp) -> Result<OldestWork> {
+    let (task, job) = (tasks::longest_due(tx, now).await?, jobs::longest_due(tx, now).await?);
+    let mut oldest = OldestWork { task, job, ..OldestWork::default() };
+    for mut row in tx.fetch_all(&OLDEST, args![]).await? {
+        let (of, since) = (row.text()?, row.opt_time()?);
+        match of.as_str() {
+            "approval" => oldest.approval = since,
+            "delegation" => oldest.delegation = since,
+            _message => oldest.message = since,
+        }
+    }
+    Ok(oldest)
 }

@@ -70,6 +70,10 @@ impl Keys for TestKeys {
         DigestKey::new(*blake3::keyed_hash(&self.derive("digest"), tenant.as_uuid().as_bytes()).as_bytes())
     }
 
+    fn cursor_key(&self, tenant: TenantId) -> DigestKey {
+        DigestKey::new(*blake3::keyed_hash(&self.derive("cursor"), tenant.as_uuid().as_bytes()).as_bytes())
+    }
+
     /// A nonce out of the content, a key stream over it, and a tag over all: the same content seals the same way.
     fn seal(&self, purpose: &str, plain: &[u8]) -> Vec<u8> {
         let key = self.derive(&format!("seal {purpose}"));

@@ -30,6 +30,11 @@ fn derived_values_are_stable_and_differ_by_key_purpose_and_subject() {
     assert_ne!(one.api_key_hash("kyb_a"), two.api_key_hash("kyb_a"));
     assert_ne!(one.webhook_secret(tenant(1), "a"), one.webhook_secret(tenant(2), "a"));
     assert_ne!(one.webhook_secret(tenant(1), "a"), one.webhook_secret(tenant(1), "b"));
+    let seal = |key: &MasterKey, tenant| key.cursor_key(tenant).digest(&"x");
+    assert_eq!(seal(&one, tenant(1)), seal(&key(1), tenant(1)));
+    assert_ne!(seal(&one, tenant(1)), seal(&one, tenant(2)));
+    assert_ne!(seal(&one, tenant(1)), seal(&two, tenant(1)));
+    assert_ne!(seal(&one, tenant(1)), one.digest_key(tenant(1)).digest(&"x"));
     assert_ne!(one.fingerprint(), two.fingerprint());
     assert_eq!(one.fingerprint().len(), 8);
 }

@@ -73,7 +73,7 @@ pub use permission_store::{PermissionStore, UserRules};
 pub use plan_reader::PlanReader;
 pub use plan_store::PlanStore;
 pub use preference_store::PreferenceStore;
-pub use probe_store::{OpenWork, ProbeStore, Room};
+pub use probe_store::{OldestWork, OpenWork, ProbeStore, Room};
 pub use prompt_store::PromptStore;
 pub use record_store::RecordStore;
 pub use retention_store::RetentionStore;

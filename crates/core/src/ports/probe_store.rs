@@ -28,6 +28,21 @@ pub struct OpenWork {
     pub dead_jobs: Vec<(String, i64)>,
 }
 
+/// Since when the oldest open work is open, of all tenants together; `None` where there is none of a kind.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct OldestWork {
+    /// Since when the task is due that has waited longest for a worker.
+    pub task: Option<Timestamp>,
+    /// When the oldest question was asked that waits for a person.
+    pub approval: Option<Timestamp>,
+    /// When the delegated task that waits longest was handed over.
+    pub delegation: Option<Timestamp>,
+    /// Since when the job is due that has waited longest for a worker.
+    pub job: Option<Timestamp>,
+    /// When the oldest message was written that is still to leave.
+    pub message: Option<Timestamp>,
+}
+
 /// Looks at the store itself.
 #[async_trait]
 pub trait ProbeStore: Send + Sync {
@@ -42,6 +57,12 @@ pub trait ProbeStore: Send + Sync {
     /// # Errors
     /// When the store fails.
     async fn open_work(&self) -> Result<OpenWork>;
+
+    /// Finds the oldest open work, for metrics.
+    ///
+    /// # Errors
+    /// When the store fails.
+    async fn oldest_work(&self, now: Timestamp) -> Result<OldestWork>;
 
     /// The room that is left; `None` when that is another machine's to know.
     async fn room(&self) -> Option<Room>;

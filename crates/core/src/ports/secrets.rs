@@ -31,6 +31,9 @@ pub trait Keys: Send + Sync {
     /// The key of one tenant's digests, under which the audit tells inputs apart without saying them.
     fn digest_key(&self, tenant: TenantId) -> DigestKey;
 
+    /// The key under which a tenant's lists seal where their pages begin.
+    fn cursor_key(&self, tenant: TenantId) -> DigestKey;
+
     /// Seals bytes for one purpose and row; only the same purpose and row open them again.
     fn seal(&self, purpose: &str, plain: &[u8]) -> Vec<u8>;
 

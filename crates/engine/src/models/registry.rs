@@ -8,6 +8,7 @@ use kybern_core::ports::LanguageModel;
 use kybern_core::time::{Millis, Timestamp};
 
 use super::listing::Listing;
+use super::route::Unroutable;
 use crate::breaker::Breaker;
 
 /// A provider as the configuration makes it.
@@ -206,6 +207,16 @@ impl Registry {
             specs.map(|spec| Candidate { provider: Arc::clone(provider), spec }).collect::<Vec<_>>()
         };
         self.providers.iter().flat_map(of)
+    }
+
+    /// Why [`Registry::find`] finds nothing of that name.
+    pub(crate) fn missing(&self, name: &str) -> Unroutable {
+        let has = |provider: &&Arc<Provider>| provider.models().iter().any(|spec| spec.name == name);
+        let having: Vec<String> = self.providers.iter().filter(has).map(|one| one.name().to_owned()).collect();
+        match having.as_slice() {
+            [] | [_] => Unroutable::Unknown(name.to_owned()),
+            _several => Unroutable::Several(name.to_owned(), having),
+        }
     }
 
     /// The model that is named so: `provider/model`, `provider` for its default, or a bare name that only one provider

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use kybern_core::error::{Error, ErrorCode};
 use kybern_core::model::{Abilities, ModelFailure, ModelKind, ModelPolicy, ModelRequest};
 use kybern_core::time::{Millis, Timestamp};
 
@@ -64,6 +65,8 @@ pub(crate) enum Unroutable {
     NoProvider,
     /// There is no such model.
     Unknown(String),
+    /// These providers have a model of that bare name.
+    Several(String, Vec<String>),
     /// The tenant does not allow its provider.
     NotAllowed(String),
     /// The tenant allows none of the configured providers.
@@ -124,7 +127,7 @@ fn named(
     wanted: &Wanted,
     allowed: &impl Fn(&Candidate) -> bool,
 ) -> Result<Candidate, Unroutable> {
-    let found = registry.find(name, ModelKind::Chat).ok_or_else(|| Unroutable::Unknown(name.to_owned()))?;
+    let found = registry.find(name, ModelKind::Chat).ok_or_else(|| registry.missing(name))?;
     if !allowed(&found) {
         return Err(Unroutable::NotAllowed(found.provider.name().to_owned()));
     }
@@ -192,6 +195,57 @@ fn by_strategy(
         }
     }
     Ok(fitting)
+}
+
+/// The error of a question that no model is asked.
+pub(crate) fn refused(why: &Unroutable) -> Error {
+    let unprocessable = |message: String| Error::new(ErrorCode::Unprocessable, message);
+    match why {
+        Unroutable::NoProvider => unprocessable(
+            "no language model is configured, and the offline rules cannot write: set OPENAI_API_KEY, \
+             ANTHROPIC_API_KEY, GEMINI_API_KEY, OPENROUTER_API_KEY or OLLAMA_HOST, or a [providers.NAME]"
+                .to_owned(),
+        ),
+        Unroutable::Unknown(model) => {
+            Error::new(ErrorCode::NotFound, format!("there is no model {model:?}; GET /v1/models lists them"))
+        }
+        Unroutable::Several(model, providers) => {
+            let names: Vec<String> = providers.iter().map(|provider| format!("{provider}/{model}")).collect();
+            unprocessable(format!("several providers have a model {model:?}: name it as {}", names.join(" or ")))
+        }
+        Unroutable::NotAllowed(provider) => {
+            let message = format!(
+                "this tenant does not allow the provider {provider}: an admin may, with PUT /api/models/policy"
+            );
+            Error::new(ErrorCode::PermissionDenied, message)
+        }
+        Unroutable::NoneAllowed => Error::new(
+            ErrorCode::PermissionDenied,
+            "this tenant allows none of the configured providers: an admin may, with PUT /api/models/policy",
+        ),
+        Unroutable::Unable(model) => {
+            unprocessable(format!("{model} cannot do what the request asks for: tools, images or a JSON schema"))
+        }
+        Unroutable::NoneAble => unprocessable(
+            "no configured model can do what the request asks for: tools, images or a JSON schema".to_owned(),
+        ),
+        Unroutable::NoneListed => unprocessable(
+            "no provider lists a model that could be chosen: load one there, name it as provider/model, or set models in \
+             its section"
+                .to_owned(),
+        ),
+        Unroutable::Unlisted(failure) => {
+            let (said, provider) = (&failure.message, &failure.provider);
+            let message = format!(
+                "{said}, so its models are not known: name one as {provider}/MODEL, or set models in \
+                 [providers.{provider}]"
+            );
+            Error::from(ModelFailure { message, ..failure.clone() })
+        }
+        Unroutable::TooLong(tokens) => unprocessable(format!(
+            "about {tokens} tokens fit into no configured model's window: shorten the conversation"
+        )),
+    }
 }
 
 /// Quality squared for each doubling of the price above ten cents a million: twice the price has to buy visibly more.

@@ -24,7 +24,7 @@ use super::estimate;
 use super::policy::{self, Policies};
 use super::registry::{Candidate, Provider, ProviderParts, Registry};
 use super::retry::RetryBudget;
-use super::route::{self, Route, Unroutable};
+use super::route::{self, Route, Unroutable, refused};
 use super::run::{Next, Run};
 use super::stream::Streaming;
 
@@ -273,9 +273,8 @@ impl ModelService {
     /// The same as of [`ModelService::complete`].
     pub async fn embed(&self, caller: &Caller, model: &str, mut request: EmbedRequest) -> Result<(Embedded, String)> {
         let model = if model.is_empty() { BUILT_IN } else { model };
-        let unknown = || refused(&Unroutable::Unknown(model.to_owned()));
         let found = self.inner.find(|registry| registry.find(model, ModelKind::Embedding)).await;
-        let candidate = found.ok_or_else(unknown)?;
+        let candidate = found.ok_or_else(|| refused(&self.inner.registry.missing(model)))?;
         let provider = candidate.provider.name();
         if !policy::allows(self.inner.policy(caller.scope).await?.as_ref(), provider) {
             return Err(refused(&Unroutable::NotAllowed(provider.to_owned())));
@@ -417,53 +416,6 @@ fn view(candidate: Candidate) -> ModelView {
         spec: (*candidate.spec).clone(),
         health: candidate.provider.health(),
         latency: candidate.provider.latency(),
-    }
-}
-
-/// The error of a question that no model is asked.
-pub(crate) fn refused(why: &Unroutable) -> Error {
-    let unprocessable = |message: String| Error::new(ErrorCode::Unprocessable, message);
-    match why {
-        Unroutable::NoProvider => unprocessable(
-            "no language model is configured, and the offline rules cannot write: set OPENAI_API_KEY, \
-             ANTHROPIC_API_KEY, GEMINI_API_KEY, OPENROUTER_API_KEY or OLLAMA_HOST, or a [providers.NAME]"
-                .to_owned(),
-        ),
-        Unroutable::Unknown(model) => {
-            Error::new(ErrorCode::NotFound, format!("there is no model {model:?}; GET /v1/models lists them"))
-        }
-        Unroutable::NotAllowed(provider) => {
-            let message = format!(
-                "this tenant does not allow the provider {provider}: an admin may, with PUT /api/models/policy"
-            );
-            Error::new(ErrorCode::PermissionDenied, message)
-        }
-        Unroutable::NoneAllowed => Error::new(
-            ErrorCode::PermissionDenied,
-            "this tenant allows none of the configured providers: an admin may, with PUT /api/models/policy",
-        ),
-        Unroutable::Unable(model) => {
-            unprocessable(format!("{model} cannot do what the request asks for: tools, images or a JSON schema"))
-        }
-        Unroutable::NoneAble => unprocessable(
-            "no configured model can do what the request asks for: tools, images or a JSON schema".to_owned(),
-        ),
-        Unroutable::NoneListed => unprocessable(
-            "no provider lists a model that could be chosen: load one there, name it as provider/model, or set models in \
-             its section"
-                .to_owned(),
-        ),
-        Unroutable::Unlisted(failure) => {
-            let (said, provider) = (&failure.message, &failure.provider);
-            let message = format!(
-                "{said}, so its models are not known: name one as {provider}/MODEL, or set models in \
-                 [providers.{provider}]"
-            );
-            Error::from(ModelFailure { message, ..failure.clone() })
-        }
-        Unroutable::TooLong(tokens) => unprocessable(format!(
-            "about {tokens} tokens fit into no configured model's window: shorten the conversation"
-        )),
     }
 }
 

@@ -4,8 +4,8 @@ use kybern_core::error::{Detail, Error, ErrorCode, Result};
 use kybern_core::model::ModelKind;
 use kybern_core::ports::NoText;
 
-use super::route::Unroutable;
-use super::service::{BUILT_IN, ModelService, refused};
+use super::route::refused;
+use super::service::{BUILT_IN, ModelService};
 
 impl ModelService {
     /// The texts that an embedding model's tokens are.
@@ -16,7 +16,7 @@ impl ModelService {
     pub async fn texts(&self, model: &str, tokens: Vec<Vec<u32>>) -> Result<Vec<String>> {
         let model = if model.is_empty() { BUILT_IN } else { model };
         let found = self.inner.find(|registry| registry.find(model, ModelKind::Embedding)).await;
-        let name = found.ok_or_else(|| refused(&Unroutable::Unknown(model.to_owned())))?.spec.name.clone();
+        let name = found.ok_or_else(|| refused(&self.inner.registry.missing(model)))?.spec.name.clone();
         let unknown = || {
             let message =
                 format!("the tokenizer of {name} is not known here, so its tokens cannot be read: send texts");

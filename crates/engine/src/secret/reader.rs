@@ -24,10 +24,19 @@ impl SecretReader for TenantSecrets {
             ToolFailure::permanent(message).code(ErrorCode::NotFound)
         })?;
         if !found.secret.hosts.iter().any(|rule| rule.covers(to)) {
-            let message = format!(
-                "secret {name} may not be sent to {to}: if that is meant, an admin writes it again with that host among \
-                 its hosts"
-            );
+            let port = if to.port == 80 { 443 } else { to.port };
+            let over_tls = Destination { scheme: "https".to_owned(), port, ..to.clone() };
+            let message = if found.secret.hosts.iter().any(|rule| rule.covers(&over_tls)) {
+                format!(
+                    "secret {name} may be sent to that host over TLS only, and {to} is plain HTTP: if that is meant, an \
+                     admin writes it again with {to} among its hosts, http:// included"
+                )
+            } else {
+                format!(
+                    "secret {name} may not be sent to {to}: if that is meant, an admin writes it again with that host \
+                     among its hosts"
+                )
+            };
             return Err(ToolFailure::permanent(message).code(ErrorCode::PermissionDenied));
         }
         let owner = data_key_owner(self.scope);

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use clap::Args;
 
-use super::{Context, Format};
+use super::{Context, Format, input};
 use crate::backup::{BackupOptions, RestoreOptions};
 use crate::demo::DemoOptions;
 use crate::demo::crash::CrashOptions;
@@ -80,8 +80,7 @@ pub(super) async fn backup(args: BackupArgs, context: &Context) -> Result<ExitCo
 
 pub(super) async fn restore(args: RestoreArgs, context: &Context) -> Result<ExitCode, Failure> {
     // Opened and closed again: that a name is mistyped is said as such.
-    let there = std::fs::File::open(&args.file);
-    there.map_err(|source| Failure::File { path: args.file.display().to_string(), source })?;
+    input::open(&args.file)?;
     let config = context.config(None)?;
     Ok(crate::backup::restore(RestoreOptions { config, file: args.file, replace: args.replace }).await?)
 }

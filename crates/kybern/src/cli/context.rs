@@ -99,6 +99,10 @@ impl Context {
             return Err(Failure::usage(message, "leave one of them out"));
         }
         if let Some(url) = self.url() {
+            // The server has settings of its own; a file that was named is still meant, and may be mistyped.
+            if let Some(path) = &self.globals.config {
+                Config::check_file(path)?;
+            }
             return Ok(Client::new(url, self.api_key())?);
         }
         let config = self.config(None)?;

@@ -1,5 +1,7 @@
 //! Reading what was typed, and files that were named.
 
+use std::fs::File;
+use std::io::ErrorKind;
 use std::path::Path;
 
 use serde_json::Value;
@@ -51,6 +53,17 @@ pub(crate) fn moment(text: &str) -> Result<jiff::Timestamp, String> {
 #[expect(clippy::disallowed_methods, reason = "a person who types 90d means from now on")]
 fn now() -> jiff::Timestamp {
     jiff::Timestamp::now()
+}
+
+/// A file, to be read.
+///
+/// # Errors
+/// [`Failure::File`]
+pub(crate) fn open(path: &Path) -> Result<File, Failure> {
+    let failed = |source| Failure::File { path: path.display().to_string(), source };
+    let file = File::open(path).map_err(failed)?;
+    // A folder opens, and only its reader learns what it is.
+    if file.metadata().map_err(failed)?.is_dir() { Err(failed(ErrorKind::IsADirectory.into())) } else { Ok(file) }
 }
 
 /// A file's bytes.

@@ -4,7 +4,7 @@ use clap::{Subcommand, ValueEnum};
 use kybern_core::id::LessonId;
 use serde_json::{Map, Value, json};
 
-use super::list::{Page, items, next_cursor};
+use super::list::{self, Page, items, next_cursor};
 use super::{Context, Exit, Format};
 use crate::client::Body;
 use crate::output::{Failure, Table, field, short};
@@ -201,7 +201,8 @@ async fn list(status: Option<Status>, page: &Page, format: Format, context: &mut
     let (paint, nothing) = (context.screen().paint(), table.is_empty());
     context.screen().line(if nothing { "nothing has been learned".to_owned() } else { table.render(paint) });
     if let Some(cursor) = next_cursor(&reply.value) {
-        context.screen().line(format!("more: kybern lesson list --cursor {cursor}"));
+        let filters = list::flags([("status", status.map(Status::as_str))]);
+        context.screen().line(format!("more: kybern lesson list{filters} --cursor {cursor}"));
     }
     Ok(Exit::Done)
 }

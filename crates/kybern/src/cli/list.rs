@@ -59,6 +59,16 @@ pub(crate) async fn all(client: &Client, path: &str) -> Result<Vec<Value>, Clien
     Ok(all)
 }
 
+/// What narrowed a page, as it is written on a command line: the page after it belongs to the same filter only.
+pub(crate) fn flags<'a>(filter: impl IntoIterator<Item = (&'a str, Option<&'a str>)>) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_.:/@+".contains(c);
+    let flag = |(name, value): (&str, Option<&str>)| match value.filter(|value| !value.is_empty())? {
+        value if value.chars().all(plain) => Some(format!(" --{name} {value}")),
+        value => Some(format!(" --{name} '{}'", value.replace('\'', "'\\''"))),
+    };
+    filter.into_iter().filter_map(flag).collect()
+}
+
 /// A list that a verb prints as a table.
 pub(crate) struct List<'a> {
     /// Where it is.
@@ -117,4 +127,15 @@ pub(crate) async fn show(path: &str, format: Format, context: &mut Context) -> R
     let client = context.connect_to_read().await?;
     let reply = client.get(path, &[]).await?;
     Ok(context.told(&reply, format, |value| in_full(value, "")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::flags;
+
+    #[test]
+    fn a_filter_is_written_as_the_shell_reads_it() {
+        let filter = [("status", Some("failed")), ("intent", None), ("key", Some("")), ("query", Some("Ann's trains"))];
+        assert_eq!(flags(filter), r" --status failed --query 'Ann'\''s trains'");
+    }
 }

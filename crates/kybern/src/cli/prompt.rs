@@ -89,6 +89,10 @@ const PATH: &str = "/api/prompts";
 pub(super) async fn run(command: PromptCommand, context: &mut Context) -> Result<Exit, Failure> {
     match command {
         PromptCommand::List { agent, status, page, format } => {
+            let command = format!(
+                "kybern prompt list{}",
+                list::flags([("agent", agent.as_deref()), ("status", status.as_deref())])
+            );
             let prompts = List {
                 path: PATH,
                 query: vec![("agent", agent), ("status", status)],
@@ -100,7 +104,7 @@ pub(super) async fn run(command: PromptCommand, context: &mut Context) -> Result
                     ("TEXT", "/text"),
                 ],
                 nothing: "no prompts; kybern prompt create FILE --agent NAME",
-                command: "kybern prompt list".to_owned(),
+                command,
             };
             prompts.print(&page, format, context).await
         }

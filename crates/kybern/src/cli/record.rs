@@ -53,12 +53,13 @@ pub(super) async fn run(command: RecordCommand, context: &mut Context) -> Result
             kinds.print(&Page::default(), format, context).await
         }
         RecordCommand::List { kind, key, page, format } => {
+            let command = format!("kybern record list {kind}{}", list::flags([("key", key.as_deref())]));
             let records = List {
                 path: &format!("/api/records/{}", segment(&kind)),
                 query: vec![("key", key)],
                 columns: &[("ID", "/id"), ("KEY", "/key"), ("VERSION", "/version"), ("CHANGED (UTC)", "/updatedAt")],
                 nothing: "no such records; kybern record kinds lists what there is",
-                command: format!("kybern record list {kind}"),
+                command,
             };
             records.print(&page, format, context).await
         }

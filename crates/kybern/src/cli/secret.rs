@@ -64,7 +64,8 @@ impl Source {
         let (origin, raw) = match (&self.from_file, &self.from_env) {
             (Some(path), _) => (path.display().to_string(), bytes(path)?),
             (None, Some(name)) => {
-                let value = context.variable(name).ok_or_else(|| problem(name, "is not set"))?;
+                let unset = || Failure::usage(format!("{name} is not set"), "name a variable that holds the value");
+                let value = context.variable(name).ok_or_else(unset)?;
                 (name.clone(), value.into_bytes())
             }
             (None, None) => ("standard input".to_owned(), piped()?),

@@ -18,7 +18,7 @@ pub(super) enum WebhookCommand {
         #[command(flatten)]
         format: Format,
     },
-    /// Tell a URL of the ends of tasks; the secret with which deliveries are signed is shown once
+    /// Tell a URL of the ends of tasks; prints the secret with which deliveries are signed, the same for all of them
     Create {
         /// Where to
         #[arg(value_name = "URL")]
@@ -60,7 +60,7 @@ pub(super) async fn run(command: WebhookCommand, context: &mut Context) -> Resul
             context.screen().line(paint.bold(&field(&reply.value, "secret")));
             // The secret alone is on standard output, so that a script can take it.
             let id = field(&reply.value, "id");
-            eprintln!("Deliveries are signed with this; it is shown once. Remove it with: kybern webhook delete {id}");
+            eprintln!("Deliveries of all webhooks are signed with this. Remove it with: kybern webhook delete {id}");
             Ok(Exit::Done)
         }
         WebhookCommand::Delete { id } => {

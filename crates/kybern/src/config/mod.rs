@@ -150,6 +150,18 @@ impl Config {
         faults.into_error().map_or(Ok(config), Err)
     }
 
+    /// Whether the settings of a file can be read: what each comes to in this environment is not looked at.
+    ///
+    /// # Errors
+    /// Every fault in it.
+    pub(crate) fn check_file(path: &Path) -> Result<(), ConfigError> {
+        let layer = file_layer(path)?;
+        let mut faults = Faults::default();
+        layers::read(vec![layer.clone()], &mut faults);
+        faults.name_origins(|key| layers::origin(std::slice::from_ref(&layer), key));
+        faults.into_error().map_or(Ok(()), Err)
+    }
+
     fn check(&mut self, env: &Environment, faults: &mut Faults) {
         self.server.check(faults);
         self.database.check(faults);

@@ -125,7 +125,7 @@ async fn a_value_goes_nowhere_else() {
     for (url, args, code, says) in [
         (elsewhere.url("/"), auth.clone(), "PERMISSION_DENIED", "crm_token may not be sent to http://127.0.0.1"),
         (receiver.url("/").replace("127.0.0.1", "localhost"), auth.clone(), "PERMISSION_DENIED", "may not be sent"),
-        (receiver.url("/"), json!({"auth": {"secret": "tls_only"}}), "PERMISSION_DENIED", "may not be sent"),
+        (receiver.url("/"), json!({"auth": {"secret": "tls_only"}}), "PERMISSION_DENIED", "http:// included"),
         (receiver.url("/"), json!({"auth": {"secret": "nowhere"}}), "NOT_FOUND", "kybern secret set nowhere"),
         (
             receiver.url("/"),

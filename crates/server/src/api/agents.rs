@@ -58,9 +58,10 @@ fn describe(tools: &ToolSnapshot, agent: &Agent, draft: Option<PromptId>) -> Val
 
 /// Create an agent
 ///
-/// Its `systemPrompt` is what it is told from the start. Later changes of it are drafts that somebody else approves; so is
-/// the text of an agent that comes with the program, or that had a governed prompt before: then it is told what was
-/// approved, and the draft's id is answered as `draftPromptId`.
+/// Its `systemPrompt` becomes a draft prompt that somebody else approves; the draft's id is answered as `draftPromptId`.
+/// Until then a new agent is told that its instructions are not approved yet, and one that comes with the program or had a
+/// governed prompt before is told what was approved. With `governance.self_approval` the text of a new agent holds at
+/// once.
 #[utoipa::path(post, path = "/api/agents", operation_id = "create_agent",
     tag = "agents",
     request_body = NewAgentBody,
@@ -99,11 +100,11 @@ pub(crate) async fn list(
     Caller(actor): Caller,
     query: QueryArgs,
 ) -> ApiResult<Json<Value>> {
-    let paging = Paging::read(&query.only(&["limit", "cursor"])?, "agents")?;
+    let paging = Paging::read(&query.only(&["limit", "cursor"])?)?;
     let agents = state.engine.agents(actor.scope()).await?;
     let items = agents.iter().collect();
     let tools = state.engine.tools_now(actor.scope()).await;
-    Ok(Json(paging.cut(items, |agent| agent.draft.key.clone(), |agent| describe(&tools, agent, None))))
+    Ok(Json(paging.cut(items, |agent| agent.draft.key.clone(), |agent| describe(&tools, agent, None))?))
 }
 
 /// Show an agent

@@ -41,7 +41,7 @@ pub(crate) async fn list(
     query: QueryArgs,
 ) -> ApiResult<Json<Value>> {
     let query = query.only(&["status", "taskId", "limit", "cursor"])?;
-    let paging = Paging::read(&query, "approvals")?;
+    let paging = Paging::read(&query)?;
     let status =
         match query.get("status") {
             Some(EVERY) => None,
@@ -60,7 +60,7 @@ pub(crate) async fn list(
     let filter = ApprovalFilter { status, task, talks_of: None, calls: true };
     let page = state.engine.approvals(&actor, filter, paging.after::<ApprovalId>()?, paging.limit).await?;
     let items: Vec<Value> = page.items.iter().map(describe).collect();
-    Ok(Json(paging.answer(&items, page.next.as_deref())))
+    Ok(Json(paging.answer(&items, page.next.as_deref())?))
 }
 
 /// Show an approval

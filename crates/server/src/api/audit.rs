@@ -36,7 +36,7 @@ pub(crate) async fn list(
     Caller(actor): Caller,
     query: QueryArgs,
 ) -> ApiResult<Json<Value>> {
-    let paging = Paging::read(&query.only(&["limit", "cursor"])?, "audit")?;
+    let paging = Paging::read(&query.only(&["limit", "cursor"])?)?;
     let after = paging.after::<i64>()?.unwrap_or(0);
     // One more than asked for tells whether there is a next page.
     let mut events = state.engine.audit_events(actor.scope(), after, paging.limit + 1).await?;
@@ -44,7 +44,7 @@ pub(crate) async fn list(
     let more = events.len() > limit;
     events.truncate(limit);
     let next = events.last().filter(|_| more).map(|event| event.seq.to_string());
-    Ok(Json(paging.answer(&events, next.as_deref())))
+    Ok(Json(paging.answer(&events, next.as_deref())?))
 }
 
 /// Verify the audit

@@ -209,7 +209,7 @@ pub(crate) async fn list(
     Caller(actor): Caller,
     query: QueryArgs,
 ) -> ApiResult<Json<Value>> {
-    let paging = Paging::read(&query.only(&["limit", "cursor"])?, "budgets")?;
+    let paging = Paging::read(&query.only(&["limit", "cursor"])?)?;
     // One more than the page: whether there is a next one.
     let mut budgets = state.engine.budgets(actor.scope(), paging.after()?, paging.limit + 1).await?;
     let limit = usize::try_from(paging.limit).unwrap_or(usize::MAX);
@@ -217,7 +217,7 @@ pub(crate) async fn list(
     budgets.truncate(limit);
     let next = budgets.last().filter(|_| more).map(|view| view.budget.id.to_string());
     let items: Vec<Value> = budgets.iter().map(describe).collect();
-    Ok(Json(paging.answer(&items, next.as_deref())))
+    Ok(Json(paging.answer(&items, next.as_deref())?))
 }
 
 /// Show a budget

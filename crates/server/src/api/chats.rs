@@ -89,10 +89,10 @@ pub(crate) async fn list(
     query: QueryArgs,
 ) -> ApiResult<Json<Value>> {
     let query = query.only(&["all", "limit", "cursor"])?;
-    let paging = Paging::read(&query, "chats")?;
+    let paging = Paging::read(&query)?;
     let all = query.flag("all")?.unwrap_or_default();
     let page = state.engine.chats(&actor, all, paging.after::<ChatId>()?, paging.limit).await?;
-    Ok(Json(paging.answer(&page.items, page.next.as_deref())))
+    Ok(Json(paging.answer(&page.items, page.next.as_deref())?))
 }
 
 /// Show a chat

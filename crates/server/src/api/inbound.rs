@@ -27,7 +27,8 @@ const EXAMPLE: &str = "Message-ID: <1@example.com>\r\nFrom: ada@example.com\r\nT
 
 /// Take in a mail
 ///
-/// The whole message as it came. Its `Message-ID` is the dedupe key.
+/// The whole message as it came. Its `Message-ID` and its content are the dedupe key: another message under a known
+/// `Message-ID` is a task of its own.
 #[utoipa::path(post, path = "/api/inbound/email", operation_id = "take_in_email",
     tag = "inbound",
     request_body(description = "The message, up to 25 MiB", content(

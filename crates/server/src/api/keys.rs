@@ -128,9 +128,9 @@ pub(crate) async fn list(
     Caller(actor): Caller,
     query: QueryArgs,
 ) -> ApiResult<Json<Value>> {
-    let paging = Paging::read(&query.only(&["limit", "cursor"])?, "keys")?;
+    let paging = Paging::read(&query.only(&["limit", "cursor"])?)?;
     let keys = state.engine.keys_of(actor.scope()).await?;
-    Ok(Json(paging.cut(keys, |key| key.id.to_string(), |key| key)))
+    Ok(Json(paging.cut(keys, |key| key.id.to_string(), |key| key)?))
 }
 
 /// Revoke a key

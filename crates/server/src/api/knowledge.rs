@@ -144,10 +144,10 @@ pub(crate) async fn list(
     let status = query.get("status").map(|name| KnowledgeStatus::parse(name).ok_or_else(unknown)).transpose()?;
     let neither = |_| Problem::invalid("/published", "use true or false");
     let published = query.get("published").map(str::parse::<bool>).transpose().map_err(neither)?;
-    let paging = Paging::read(&query, "knowledge")?;
+    let paging = Paging::read(&query)?;
     let filter = KnowledgeFilter { status, published };
     let page = state.engine.documents(actor.scope(), &filter, paging.after()?, paging.limit).await?;
-    Ok(Json(paging.answer(&page.items, page.next.as_deref())))
+    Ok(Json(paging.answer(&page.items, page.next.as_deref())?))
 }
 
 /// Search the published documents

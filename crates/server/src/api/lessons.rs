@@ -181,10 +181,10 @@ pub(crate) async fn list(
         LessonKind::parse(name).ok_or_else(|| unknown("kind", name, &known))
     });
     let filter = LessonFilter { status: status.transpose()?, kind: kind.transpose()? };
-    let paging = Paging::read(&query, "lessons")?;
+    let paging = Paging::read(&query)?;
     let page = state.engine.lessons(actor.scope(), filter, paging.after()?, paging.limit).await?;
     let items = page.items.iter().map(shown).collect::<ApiResult<Vec<Value>>>()?;
-    Ok(Json(paging.answer(&items, page.next.as_deref())))
+    Ok(Json(paging.answer(&items, page.next.as_deref())?))
 }
 
 /// Show a lesson

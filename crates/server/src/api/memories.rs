@@ -185,7 +185,7 @@ fn of_one(subject: Option<Subject>, kind: Option<&str>) -> ApiResult<()> {
 #[utoipa::path(get, path = "/api/memories", operation_id = "list_memories",
     tag = "memories",
     params(
-        ("subjectType" = Option<SubjectKindSchema>, Query, description = "`user` when not given"),
+        ("subjectType" = Option<SubjectKindSchema>, Query, description = "Only of users, or of entities; `user` when `subjectId` stands alone"),
         ("subjectId" = Option<String>, Query, format = "uuid", description = "The user, or the record"),
         ("query" = Option<String>, Query, description = "What is looked for"),
         ("status" = Option<MemoryStatusSchema>, Query, description = "Only of that status"),
@@ -211,7 +211,7 @@ pub(crate) async fn list(
     if searches {
         of_one(subject, kind)?;
     }
-    let paging = Paging::read(&query, "memories")?;
+    let paging = Paging::read(&query)?;
     if let Some(question) = query.get("query") {
         let limit = usize::try_from(paging.limit).unwrap_or(usize::MAX);
         let of = state.engine.visible_subject(&actor, subject)?;
@@ -227,7 +227,7 @@ pub(crate) async fn list(
     }
     let filter = MemoryFilter { subject, kind, status };
     let page = state.engine.memories(&actor, filter, paging.after()?, paging.limit).await?;
-    Ok(Json(paging.answer(&page.items, page.next.as_deref())))
+    Ok(Json(paging.answer(&page.items, page.next.as_deref())?))
 }
 
 /// Export memories

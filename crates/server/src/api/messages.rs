@@ -203,9 +203,9 @@ pub(crate) async fn list(
     query: QueryArgs,
 ) -> ApiResult<Json<Value>> {
     let chat: ChatId = path.parse("id")?;
-    let paging = Paging::read(&query.only(&["limit", "cursor"])?, "messages")?;
+    let paging = Paging::read(&query.only(&["limit", "cursor"])?)?;
     let page = state.engine.messages(&actor, chat, paging.after::<MessageId>()?, paging.limit).await?;
-    Ok(Json(paging.answer(&page.items, page.next.as_deref())))
+    Ok(Json(paging.answer(&page.items, page.next.as_deref())?))
 }
 
 /// Take a message back

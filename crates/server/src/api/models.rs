@@ -33,7 +33,7 @@ use crate::state::AppState;
 /// own prompt and tools; where a person has to say yes the answer names the approval. With `stream` the reply comes as server-sent
 /// events that end with `[DONE]`; an error after the first piece is an event with the member `error`, and ends the stream.
 /// Every call is held against the budgets before it is made, and counted and audited after it. The header
-/// `x-kybern-model` says who has answered.
+/// `x-kybern-model` says who has answered, but for a turn of an agent, which may ask several.
 #[utoipa::path(post, path = "/v1/chat/completions", operation_id = "create_chat_completion",
     tag = "models",
     request_body(content = ChatBody, content_type = "application/json"),

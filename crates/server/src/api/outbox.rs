@@ -29,9 +29,9 @@ pub(crate) async fn list(
     Caller(actor): Caller,
     query: QueryArgs,
 ) -> ApiResult<Json<Value>> {
-    let paging = Paging::read(&query.only(&["limit", "cursor"])?, "outbox")?;
+    let paging = Paging::read(&query.only(&["limit", "cursor"])?)?;
     let page = state.engine.outbox(&actor, paging.after::<OutboxId>()?, paging.limit).await?;
-    Ok(Json(paging.answer(&page.items, page.next.as_deref())))
+    Ok(Json(paging.answer(&page.items, page.next.as_deref())?))
 }
 
 /// What is known of a message that is to leave once more.

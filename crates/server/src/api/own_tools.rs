@@ -203,17 +203,17 @@ pub(crate) async fn versions(
         Problem::invalid("/status", format!("there is no status {name:?}, use one of {}", known.join(", ")))
     };
     let status = query.get("status").map(|name| OwnToolStatus::parse(name).ok_or_else(|| unknown(name))).transpose()?;
-    let paging = Paging::read(&query, "tool_versions")?;
+    let paging = Paging::read(&query)?;
     let filter = OwnToolFilter { key: Some(key.to_owned()), status };
     let page = state.engine.own_tools(actor.scope(), &filter, paging.after()?, paging.limit).await?;
-    if page.items.is_empty() && page.next.is_none() && state.engine.tool_spec(key).is_none() {
+    if page.items.is_empty() && page.next.is_none() && state.engine.tools_now(actor.scope()).await.find(key).is_none() {
         let any = OwnToolFilter { status: None, ..filter };
         if state.engine.own_tools(actor.scope(), &any, None, 1).await?.items.is_empty() {
             return Err(Error::not_found("tool", key).into());
         }
     }
     let items: Vec<Value> = page.items.iter().map(described).collect();
-    Ok(Json(paging.answer(&items, page.next.as_deref())))
+    Ok(Json(paging.answer(&items, page.next.as_deref())?))
 }
 
 /// Hand a tool in for review

@@ -57,10 +57,10 @@ pub(crate) async fn list(
     Caller(actor): Caller,
     query: QueryArgs,
 ) -> ApiResult<Json<Value>> {
-    let paging = Paging::read(&query.only(&["limit", "cursor"])?, "plans")?;
+    let paging = Paging::read(&query.only(&["limit", "cursor"])?)?;
     let page = state.engine.plans(actor.scope(), paging.after()?, paging.limit).await?;
     let items: Vec<Value> = page.items.iter().map(Plan::to_json).collect();
-    Ok(Json(paging.answer(&items, page.next.as_deref())))
+    Ok(Json(paging.answer(&items, page.next.as_deref())?))
 }
 
 /// Check a plan
@@ -110,11 +110,11 @@ pub(crate) async fn versions(
     path: PathArgs,
     query: QueryArgs,
 ) -> ApiResult<Json<Value>> {
-    let paging = Paging::read(&query.only(&["limit", "cursor"])?, "plan_versions")?;
+    let paging = Paging::read(&query.only(&["limit", "cursor"])?)?;
     let (key, after) = (path.text("key")?, paging.after()?);
     let page = state.engine.plan_versions(actor.scope(), key, after, paging.limit).await?;
     let items: Vec<Value> = page.items.iter().map(Plan::to_json).collect();
-    Ok(Json(paging.answer(&items, page.next.as_deref())))
+    Ok(Json(paging.answer(&items, page.next.as_deref())?))
 }
 
 /// What changes in a plan.

@@ -102,11 +102,11 @@ pub(crate) async fn list(
         Problem::invalid("/status", format!("there is no status {name:?}, use one of {}", known.join(", ")))
     };
     let status = query.get("status").map(|name| PromptStatus::parse(name).ok_or_else(|| unknown(name))).transpose()?;
-    let paging = Paging::read(&query, "prompts")?;
+    let paging = Paging::read(&query)?;
     let filter = PromptFilter { agent, status };
     let page = state.engine.prompts(actor.scope(), &filter, paging.after()?, paging.limit).await?;
     let items = page.items.iter().map(described).collect::<ApiResult<Vec<Value>>>()?;
-    Ok(Json(paging.answer(&items, page.next.as_deref())))
+    Ok(Json(paging.answer(&items, page.next.as_deref())?))
 }
 
 /// Show a prompt

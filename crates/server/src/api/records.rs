@@ -43,14 +43,14 @@ pub(crate) async fn list(
     query: QueryArgs,
 ) -> ApiResult<Json<Value>> {
     let query = query.only(&["key", "limit", "cursor"])?;
-    let (kind, paging) = (path.text("kind")?, Paging::read(&query, "records")?);
+    let (kind, paging) = (path.text("kind")?, Paging::read(&query)?);
     if let Some(key) = query.get("key") {
         let found: Vec<Record> = state.engine.store().record(actor.scope(), kind, key).await?.into_iter().collect();
-        return Ok(Json(paging.answer(&found, None)));
+        return Ok(Json(paging.answer(&found, None)?));
     }
     let after = paging.after::<RecordId>()?;
     let page = state.engine.records(actor.scope(), kind, after, paging.limit).await?;
-    Ok(Json(paging.answer(&page.items, page.next.as_deref())))
+    Ok(Json(paging.answer(&page.items, page.next.as_deref())?))
 }
 
 /// Show a record

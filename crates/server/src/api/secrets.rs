@@ -116,9 +116,9 @@ pub(crate) async fn list(
     Caller(actor): Caller,
     query: QueryArgs,
 ) -> ApiResult<Json<Value>> {
-    let paging = Paging::read(&query.only(&["limit", "cursor"])?, "secrets")?;
+    let paging = Paging::read(&query.only(&["limit", "cursor"])?)?;
     let secrets = state.engine.secrets(actor.scope()).await?;
-    Ok(Json(paging.cut(secrets, |secret| secret.name.to_string(), |secret| secret)))
+    Ok(Json(paging.cut(secrets, |secret| secret.name.to_string(), |secret| secret)?))
 }
 
 /// Show a secret

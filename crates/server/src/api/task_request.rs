@@ -50,11 +50,11 @@ pub(crate) struct SubmitBody {
     payload: Option<Map<String, Value>>,
     /// Files.
     attachments: Option<Vec<AttachmentBody>>,
-    /// The most steps it may schedule; 50 when not given.
+    /// The most steps it may schedule; `limits.max_steps` (50) when not given.
     #[serde(alias = "max_steps")]
     #[schema(minimum = 1, maximum = 10_000)]
     max_steps: Option<i64>,
-    /// Below this confidence a person is asked which intent it is; 0.8 when not given.
+    /// Below this confidence a person is asked which intent it is; `model.confidence_threshold` (0.8) when not given.
     #[serde(alias = "confidence_threshold")]
     #[schema(minimum = 0, maximum = 1)]
     confidence_threshold: Option<f64>,
@@ -104,10 +104,10 @@ pub(crate) struct SubmitForm {
     /// A JSON object: what else the plan can read.
     #[schema(nullable = false, content_media_type = "application/json")]
     payload: Option<String>,
-    /// The most steps it may schedule; 50 when not given.
+    /// The most steps it may schedule; `limits.max_steps` (50) when not given.
     #[schema(nullable = false, minimum = 1, maximum = 10_000)]
     max_steps: Option<i64>,
-    /// Below this confidence a person is asked which intent it is; 0.8 when not given.
+    /// Below this confidence a person is asked which intent it is; `model.confidence_threshold` (0.8) when not given.
     #[schema(nullable = false, minimum = 0, maximum = 1)]
     confidence_threshold: Option<f64>,
     /// The most it and its children may cost, in nano-dollars.

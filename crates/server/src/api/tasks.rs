@@ -82,7 +82,7 @@ pub(crate) async fn list(
     query: QueryArgs,
 ) -> ApiResult<Json<Value>> {
     let query = query.only(&["status", "intent", "channel", "limit", "cursor"])?;
-    let paging = Paging::read(&query, "tasks")?;
+    let paging = Paging::read(&query)?;
     let filter = TaskFilter {
         status: named(&query, "status", TaskStatus::parse, &TaskStatus::ALL.map(TaskStatus::as_str))?,
         intent: query.get("intent").map(str::to_owned),
@@ -92,7 +92,7 @@ pub(crate) async fn list(
         limit: paging.limit,
     };
     let list = state.engine.list_tasks(&actor, filter).await?;
-    Ok(Json(paging.answer(&list.items, list.next_cursor.as_deref())))
+    Ok(Json(paging.answer(&list.items, list.next_cursor.as_deref())?))
 }
 
 /// Show a task
@@ -136,10 +136,10 @@ pub(crate) async fn log(
     query: QueryArgs,
 ) -> ApiResult<Json<Value>> {
     let id: TaskId = path.parse("id")?;
-    let paging = Paging::read(&query.only(&["limit", "cursor"])?, "log")?;
+    let paging = Paging::read(&query.only(&["limit", "cursor"])?)?;
     let after = paging.after::<i64>()?.unwrap_or(-1);
     let (entries, next) = state.engine.task_log(&actor, id, after, paging.limit).await?;
-    Ok(Json(paging.answer(&entries, next.map(|next| next.to_string()).as_deref())))
+    Ok(Json(paging.answer(&entries, next.map(|next| next.to_string()).as_deref())?))
 }
 
 /// Follow a task's log

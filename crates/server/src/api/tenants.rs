@@ -73,7 +73,7 @@ pub(crate) async fn list(
     Caller(actor): Caller,
     query: QueryArgs,
 ) -> ApiResult<Json<Value>> {
-    let paging = Paging::read(&query.only(&["limit", "cursor"])?, "tenants")?;
+    let paging = Paging::read(&query.only(&["limit", "cursor"])?)?;
     let tenants = state.engine.tenants(&actor).await?;
-    Ok(Json(paging.cut(tenants, |tenant| tenant.id.to_string(), |tenant| tenant)))
+    Ok(Json(paging.cut(tenants, |tenant| tenant.id.to_string(), |tenant| tenant)?))
 }

@@ -35,9 +35,9 @@ pub(crate) async fn list(
     Caller(actor): Caller,
     query: QueryArgs,
 ) -> ApiResult<Json<Value>> {
-    let paging = Paging::read(&query.only(&["limit", "cursor"])?, "tools")?;
+    let paging = Paging::read(&query.only(&["limit", "cursor"])?)?;
     let tools = state.engine.tools_of(actor.scope()).await?;
-    Ok(Json(paging.cut(tools, |tool| tool.spec.key.clone(), |tool| describe(&tool))))
+    Ok(Json(paging.cut(tools, |tool| tool.spec.key.clone(), |tool| describe(&tool))?))
 }
 
 /// Show a tool
@@ -63,6 +63,9 @@ fn describe(view: &ToolView) -> Value {
         "tags": tool.tags,
         "examples": tool.examples,
         "inputSchema": tool.input_schema,
+        "outputSchema": view.output_schema,
+        "hash": view.hash,
+        "source": view.source.unwrap_or("bundled"),
         "effect": tool.effect,
         "risk": view.risk(),
         "level": tool.level,

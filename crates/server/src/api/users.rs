@@ -109,9 +109,9 @@ pub(crate) async fn list(
     Caller(actor): Caller,
     query: QueryArgs,
 ) -> ApiResult<Json<Value>> {
-    let paging = Paging::read(&query.only(&["limit", "cursor"])?, "users")?;
+    let paging = Paging::read(&query.only(&["limit", "cursor"])?)?;
     let users = state.engine.users(actor.scope()).await?;
-    Ok(Json(paging.cut(users, |user| user.id.to_string(), |user| user)))
+    Ok(Json(paging.cut(users, |user| user.id.to_string(), |user| user)?))
 }
 
 /// Show a user

@@ -56,7 +56,8 @@ fn faults(body: &NewWebhookBody) -> Vec<Detail> {
 
 /// Create a completion webhook
 ///
-/// The answer is the only place where the secret is shown with which deliveries are signed (Standard Webhooks).
+/// The answer shows the secret with which deliveries are signed (Standard Webhooks). A tenant has one for all its
+/// webhooks, and every answer of this route shows it again; no other route does.
 #[utoipa::path(post, path = "/api/webhooks/outbound", operation_id = "create_completion_webhook",
     tag = "identity",
     request_body = NewWebhookBody,
@@ -96,9 +97,9 @@ pub(crate) async fn list(
     Caller(actor): Caller,
     query: QueryArgs,
 ) -> ApiResult<Json<Value>> {
-    let paging = Paging::read(&query.only(&["limit", "cursor"])?, "webhooks")?;
+    let paging = Paging::read(&query.only(&["limit", "cursor"])?)?;
     let webhooks = state.engine.webhooks(actor.scope()).await?;
-    Ok(Json(paging.cut(webhooks, |webhook| webhook.id.to_string(), |webhook| webhook)))
+    Ok(Json(paging.cut(webhooks, |webhook| webhook.id.to_string(), |webhook| webhook)?))
 }
 
 /// Remove a completion webhook

@@ -50,6 +50,10 @@ fn open(now: &Figures, out: &mut Out<'_>) -> fmt::Result {
     let waiting = now.open.jobs.iter().map(|(kind, count)| ([("kind", kind.as_str()), ("status", "pending")], *count));
     let dead = now.open.dead_jobs.iter().map(|(kind, count)| ([("kind", kind.as_str()), ("status", "dead")], *count));
     out.gauges("jobs", "Jobs that are not done, by kind and status", waiting.chain(dead))?;
+    let oldest = now.oldest.iter().map(|(work, age)| ([("work", *work)], seconds(age.0)));
+    let help = "How long the oldest work of each kind has waited: tasks and jobs that are due, questions for people, \
+                tasks that outside engines have, messages that are to leave";
+    out.ages("oldest_work", help, oldest)?;
     let held = now.slots.iter().map(|(work, held, _)| ([("work", *work)], i64::from(*held)));
     out.gauges("slots_held", "Slots of this process that work holds", held)?;
     let all = now.slots.iter().map(|(work, _, all)| ([("work", *work)], i64::from(*all)));
@@ -116,6 +120,16 @@ impl Out<'_> {
         values: impl IntoIterator<Item = (Labels<'l, N>, i64)>,
     ) -> fmt::Result {
         self.family((name, help, None, MetricType::Gauge), values, |mut one, value| one.encode_gauge(&value))
+    }
+
+    fn ages<'l>(
+        &mut self,
+        name: &str,
+        help: &str,
+        values: impl IntoIterator<Item = (Labels<'l, 1>, f64)>,
+    ) -> fmt::Result {
+        let family = (name, help, Some(&Unit::Seconds), MetricType::Gauge);
+        self.family(family, values, |mut one, value| one.encode_gauge(&value))
     }
 
     fn counters<'l, const N: usize, V: EncodeCounterValue>(

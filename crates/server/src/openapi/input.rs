@@ -16,8 +16,8 @@ pub(super) type Schemas = BTreeMap<String, RefOr<Schema>>;
 
 const REFERENCE: &str = "#/components/schemas/";
 const CURSOR: &str = "Where the page begins: the `nextCursor` of the page before, as it came; the list begins when it is \
-    not given. It is opaque, goes with one list only, and does not expire. One that this list did not give is a 400 with \
-    the path `/cursor`";
+    not given. It is opaque, goes with one list and one filter only, and does not expire; `limit` may change from page to \
+    page. One that this list did not give for this filter is a 400 with the path `/cursor`";
 
 /// Completes what an operation says of its input.
 pub(super) fn complete(operation: &mut Operation, schemas: &Schemas) {

@@ -6,7 +6,7 @@ use utoipa::ToSchema;
 use super::plan::RetrySchema;
 use super::words::{
     CategorySchema, EffectSchema, ErrorCodeSchema, InvocationStatusSchema, LevelSchema, PriceUnitSchema, RightSchema,
-    RiskSchema,
+    RiskSchema, ToolSourceSchema,
 };
 
 /// A tool.
@@ -29,6 +29,14 @@ pub struct ToolSchema {
     /// JSON Schema of its arguments.
     #[schema(value_type = Object)]
     pub input_schema: Value,
+    /// JSON Schema of what a call returns; null for anything.
+    #[schema(required, value_type = Option<Object>)]
+    pub output_schema: Option<Value>,
+    /// A hash over everything that a model or a checker sees of it. A step journals the one that it called.
+    #[schema(min_length = 64, max_length = 64)]
+    pub hash: String,
+    /// Where it comes from.
+    pub source: ToolSourceSchema,
     /// What happens if the process dies during a call.
     pub effect: EffectSchema,
     /// How much harm a call can do.

@@ -102,6 +102,8 @@ words! {
     ScopeSchema as "KeyScope" = Right::ALL.map(Right::as_str).into_iter().chain(["*"]);
     /// By what a price grows.
     PriceUnitSchema as "PriceUnit" = ["token", "character", "record", "second"];
+    /// Where a tool comes from: the program, or the tenant's own HTTP tools.
+    ToolSourceSchema as "ToolSource" = ["bundled", "http"];
     /// How a call ended.
     InvocationStatusSchema as "InvocationStatus" = ["success", "failure", "timeout", "waiting"];
     /// How a call of a turn ended.

@@ -103,3 +103,14 @@ async fn a_traceparent_is_the_trace_of_what_is_delivered() {
         assert_eq!(task.json()["traceId"], trace, "delivery {n}");
     }
 }
+
+#[tokio::test]
+async fn a_taken_address_is_refused_in_words_that_hide_nothing() {
+    let app = App::start().await;
+    let user = json!({"name": "Bo Reed", "email": "bo@example.com", "roles": ["operator"]});
+    let make = async || app.send(Ask::post("/api/users").key(&app.ours.admin).json(&user)).await;
+    assert_eq!(make().await.status, 201);
+    let again = make().await;
+    again.refused(409, "CONFLICT", "the same address");
+    assert_eq!(again.json()["error"]["message"], "that address is taken");
+}

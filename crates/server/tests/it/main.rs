@@ -17,6 +17,7 @@ mod fuzz;
 mod harness;
 mod idempotency;
 mod limits;
+mod lists;
 mod local;
 mod metrics;
 mod openapi;

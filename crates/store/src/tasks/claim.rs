@@ -34,20 +34,35 @@ pub(super) struct Wanted {
     pub(super) now: Timestamp,
 }
 
-/// Shares an offer out among the tenants with work that is due. `waiting` reads one row for each tenant with open work,
-/// however much work that is.
+/// The tenants with work that is due, and since when. `waiting` reads one row for each tenant with open work, however
+/// much work that is.
+async fn due(tx: &mut Tx, waiting: &'static Sql, now: Timestamp) -> Result<Vec<Waiting>> {
+    let rows = tx.fetch_all(waiting, args![now]).await?;
+    let waiting = rows.into_iter().map(|mut row| {
+        let (tenant, since) = (TenantId::from_uuid(row.uuid()?), row.time()?);
+        Ok(Waiting { tenant, since })
+    });
+    waiting.collect()
+}
+
+/// Since when the longest due work is due.
+pub(crate) async fn due_since(tx: &mut Tx, waiting: &'static Sql, now: Timestamp) -> Result<Option<Timestamp>> {
+    Ok(due(tx, waiting, now).await?.into_iter().map(|waiting| waiting.since).min())
+}
+
+/// Since when the longest due task is due.
+pub(crate) async fn longest_due(tx: &mut Tx, now: Timestamp) -> Result<Option<Timestamp>> {
+    due_since(tx, &WAITING, now).await
+}
+
+/// Shares an offer out among the tenants with work that is due.
 pub(crate) async fn allotted(
     tx: &mut Tx,
     waiting: &'static Sql,
     offer: &Offer,
     now: Timestamp,
 ) -> Result<Vec<(TenantId, u32)>> {
-    let rows = tx.fetch_all(waiting, args![now]).await?;
-    let waiting = rows.into_iter().map(|mut row| {
-        let (tenant, since) = (TenantId::from_uuid(row.uuid()?), row.time()?);
-        Ok(Waiting { tenant, since })
-    });
-    Ok(offer.allot(&waiting.collect::<Result<Vec<_>>>()?))
+    Ok(offer.allot(&due(tx, waiting, now).await?))
 }
 
 /// Claims what is due, shared out among the tenants; of each the longest due.

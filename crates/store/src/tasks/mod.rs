@@ -35,7 +35,7 @@ use kybern_core::time::{Millis, Timestamp};
 use crate::archive;
 use crate::db::Sql;
 use crate::store::SqlStore;
-pub(crate) use claim::{allotted, named};
+pub(crate) use claim::{allotted, due_since, longest_due, named};
 pub(crate) use signals::{may_dispatch, must_exist};
 pub(crate) use together::write_at_once;
 

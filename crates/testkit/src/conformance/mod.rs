@@ -40,6 +40,7 @@ pub mod own_tools;
 pub mod permissions;
 pub mod plans;
 pub mod preferences;
+pub mod probe;
 pub mod prompts;
 pub mod rates;
 pub mod records;

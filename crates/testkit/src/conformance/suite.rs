@@ -245,6 +245,12 @@ macro_rules! conformance_suite {
                 a_tenant_has_so_many_tools_active_and_so_many_bytes_of_them,
                 an_own_tool_that_cannot_be_read_harms_no_other,
             }
+            probe {
+                the_first_task_that_may_be_claimed_is_the_oldest,
+                the_oldest_question_is_that_of_any_tenant,
+                a_delegated_task_is_as_old_as_its_last_delegation,
+                the_oldest_message_is_one_that_is_still_to_leave,
+            }
             permissions {
                 a_policy_is_said_changed_and_taken_back,
                 rules_follow_the_roles_at_once,

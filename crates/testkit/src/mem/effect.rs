@@ -67,7 +67,8 @@ impl State {
                 Effect::Cancel(child) => self.cancel_child((tenant, task), child, at),
                 Effect::Delegate(delegation) => {
                     if let Some(row) = self.tasks.get_mut(&task) {
-                        row.delegations.push((*delegation, last_seq.unwrap_or_else(|| row.last_seq())));
+                        let seq = last_seq.unwrap_or_else(|| row.last_seq());
+                        row.delegations.push((*delegation, seq, at));
                     }
                 }
                 Effect::Answer(answer) => self.answer_turn((tenant, task), *answer, at),

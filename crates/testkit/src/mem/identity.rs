@@ -57,7 +57,7 @@ impl IdentityStore for MemStore {
     async fn create_user(&self, scope: TenantScope, user: &User, audit: AuditEvent) -> Result<()> {
         self.run("create_user", |state| {
             if state.users_of(scope).any(|known| known.email == user.email || known.id == user.id) {
-                return Err(conflict(format!("the address {:?} is taken", user.email)));
+                return Err(conflict("that address is taken"));
             }
             state.users.insert((scope.tenant(), user.id), user.clone());
             state.append_audit(scope.tenant(), state.now, audit);

@@ -149,7 +149,7 @@ impl MemStore {
             state
                 .tasks
                 .get(&task)
-                .map(|row| row.delegations.iter().map(|(known, _)| known.clone()).collect())
+                .map(|row| row.delegations.iter().map(|(known, ..)| known.clone()).collect())
                 .unwrap_or_default()
         })
     }

@@ -116,8 +116,8 @@ impl OutboxStore for MemStore {
 impl TaskRow {
     /// Whether the dispatch of a delegation may leave.
     fn may_dispatch(&self, workflow_id: &str, at: Timestamp) -> Dispatch {
-        let known = self.delegations.iter().find(|(known, _)| known.workflow_id == workflow_id);
-        let is_over = known.is_some_and(|(known, began)| {
+        let known = self.delegations.iter().find(|(known, ..)| known.workflow_id == workflow_id);
+        let is_over = known.is_some_and(|(known, began, _)| {
             let ends = |row: &JournalRow| matches!(row.entry, JournalEntry::Finished(_));
             let of_step = |row: &&JournalRow| row.seq > *began && row.step.as_ref() == Some(&known.step);
             known.deadline <= at || self.journal.iter().filter(of_step).any(ends)

@@ -7,7 +7,8 @@ use kybern_core::approval::ApprovalStatus;
 use kybern_core::error::Result;
 use kybern_core::job::JobStatus;
 use kybern_core::outbox::OutboxStatus;
-use kybern_core::ports::{OpenWork, ProbeStore, Room};
+use kybern_core::ports::{OldestWork, OpenWork, ProbeStore, Room};
+use kybern_core::task::TaskStatus;
 use kybern_core::time::Timestamp;
 
 use super::MemStore;
@@ -35,6 +36,29 @@ impl ProbeStore for MemStore {
             };
             let (jobs, dead_jobs) = (jobs_in(JobStatus::Pending), jobs_in(JobStatus::Dead));
             Ok(OpenWork { approvals, messages: messages.into_values().collect(), jobs, dead_jobs })
+        })
+        .await
+    }
+
+    async fn oldest_work(&self, now: Timestamp) -> Result<OldestWork> {
+        self.run("oldest_work", |state| {
+            let is_due = |since: &Timestamp| *since <= state.moment(now);
+            let tasks = || state.tasks.values();
+            let asked = state.approvals.values().filter(|approval| approval.status == ApprovalStatus::Pending);
+            let delegated = tasks().filter(|row| row.task.status == TaskStatus::Delegated);
+            let open = state.jobs.iter().filter(|row| row.status == JobStatus::Pending);
+            let to_leave = |status| matches!(status, OutboxStatus::Pending | OutboxStatus::Sending);
+            Ok(OldestWork {
+                task: tasks()
+                    .filter(|row| row.task.paused_at.is_none())
+                    .filter_map(|row| row.claimable_at)
+                    .filter(is_due)
+                    .min(),
+                approval: asked.map(|approval| approval.created_at).min(),
+                delegation: delegated.filter_map(|row| row.delegations.iter().map(|(.., at)| *at).max()).min(),
+                job: open.map(|row| row.claimable_at).filter(is_due).min(),
+                message: state.outbox.values().filter(|row| to_leave(row.status)).map(|row| row.created_at).min(),
+            })
         })
         .await
     }

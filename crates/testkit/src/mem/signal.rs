@@ -65,7 +65,7 @@ impl State {
             self.append_audit(scope.tenant(), at, event);
             return Ok(CallbackOutcome::Conflict);
         }
-        let delegated = row.delegations.iter().any(|(known, _)| known.workflow_id == workflow_id);
+        let delegated = row.delegations.iter().any(|(known, ..)| known.workflow_id == workflow_id);
         row.push_signal(Some(dedupe_key), Some(body_hash.to_owned()), signal);
         row.make_due(now);
         Ok(match (row.task.status.is_terminal(), delegated) {

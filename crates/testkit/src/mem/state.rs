@@ -120,8 +120,8 @@ pub(super) struct TaskRow {
     pub(super) journal: Vec<JournalRow>,
     pub(super) attempts: Vec<Attempt>,
     pub(super) signals: Vec<SignalRow>,
-    /// With the last row of the journal when each began.
-    pub(super) delegations: Vec<(Delegation, i64)>,
+    /// With the last row of the journal when each began, and when that was.
+    pub(super) delegations: Vec<(Delegation, i64, Timestamp)>,
     pub(super) links: Vec<StoredLink>,
 }
 

@@ -42,6 +42,21 @@ fn bare_names_and_strategies_reach_what_a_provider_lists_itself() {
 }
 
 #[test]
+fn a_bare_name_that_two_providers_have_is_refused_with_both_names() {
+    let own = |name: &'static str| {
+        let model = Arc::new(ScriptedModel::new(name, |_, _| Scripted::text("x", 1, 1)));
+        model.lists(Ok(&["small"]));
+        unlisted(&model)
+    };
+    World::with([]).asking(vec![own("one"), own("two")]).run(async |live| {
+        let refused = live.engine.models().complete(&live.caller(), ask("small")).await.unwrap_err();
+        assert_eq!(refused.code(), ErrorCode::Unprocessable);
+        assert!(refused.to_string().contains("name it as one/small or two/small"), "{refused}");
+        assert_eq!(live.answered_by("two/small").await.as_deref(), Ok("two/small"));
+    });
+}
+
+#[test]
 fn a_list_that_was_not_given_is_asked_for_again_and_an_old_one_anew() {
     let model = Arc::new(ScriptedModel::new("own", |_, _| Scripted::text("x", 1, 1)));
     model.lists(Err(ModelFailureKind::Connect));

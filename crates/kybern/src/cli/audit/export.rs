@@ -10,7 +10,7 @@ use kybern_core::audit::{ExportEnds, ExportReader};
 use kybern_store::private;
 use serde_json::{Value, json};
 
-use super::super::{Context, Exit, Format};
+use super::super::{Context, Exit, Format, input};
 use super::{PAGE, print};
 use crate::client::{Body, Client, Reply};
 use crate::output::{Failure, count};
@@ -71,9 +71,10 @@ async fn fill(file: File, path: &Path, client: &Client, head: &Value) -> Result<
 
 /// Checks an export: each event's content, that each follows the one before, and that the head ends it.
 pub(super) async fn verify(path: &Path, format: Format, context: &mut Context) -> Result<Exit, Failure> {
+    let file = input::open(path)?;
     let client = context.connect_to_read().await?;
     let mut report = Report::default();
-    let export = read(path, &client, &mut report).await?;
+    let export = read(path, file, &client, &mut report).await?;
     let (from, length) = (export.from, export.head["seq"].as_i64().unwrap_or_default());
     let value = json!({"valid": report.faults.is_empty(), "length": length, "removedTo": from - 1,
         "faults": report.faults});
@@ -94,9 +95,10 @@ pub(super) async fn purge(
     format: Format,
     context: &mut Context,
 ) -> Result<Exit, Failure> {
+    let file = input::open(path)?;
     let client = context.connect().await?;
     let mut report = Report::default();
-    let export = read(path, &client, &mut report).await?;
+    let export = read(path, file, &client, &mut report).await?;
     if let Some(fault) = report.faults.first() {
         let problem = format!("is no whole export, event {}: {}", fault["seq"], fault["problem"]);
         return Err(Failure::Content { path: path.display().to_string(), problem });
@@ -128,9 +130,8 @@ struct Report {
 }
 
 /// Reads an export page by page, and has the server check each.
-async fn read(path: &Path, client: &Client, report: &mut Report) -> Result<ExportEnds, Failure> {
+async fn read(path: &Path, file: File, client: &Client, report: &mut Report) -> Result<ExportEnds, Failure> {
     let wrong = |problem: String| Failure::Content { path: path.display().to_string(), problem };
-    let file = File::open(path).map_err(|error| wrong(format!("cannot be read: {error}")))?;
     let mut file = BufReader::new(file);
     let mut lines = std::iter::from_fn(|| next_line(&mut file).transpose()).enumerate().peekable();
     let mut reader = ExportReader::new(PAGE as usize);

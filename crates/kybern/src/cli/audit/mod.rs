@@ -67,9 +67,10 @@ pub(super) async fn run(command: AuditCommand, context: &mut Context) -> Result<
             return export::purge(&exported, (older_than, dry_run), format, context).await;
         }
     };
+    let head = head.map(|path| input::bytes(&path).map(|bytes| (path, bytes))).transpose()?;
     let client = context.connect_to_read().await?;
     let kept = match head {
-        Some(path) => kept(&client, &path).await?,
+        Some((path, bytes)) => kept(&client, &path, &bytes).await?,
         None => Kept::default(),
     };
     let query = kept.heads.last().map(named).unwrap_or_default();
@@ -132,8 +133,7 @@ struct Kept {
 
 /// What a file holds: one head as `kybern audit head` writes it, or one on each line as `[audit] head_file` does. A line
 /// that cannot be read, because a write was cut off, takes no other's proof away.
-async fn kept(client: &Client, path: &Path) -> Result<Kept, Failure> {
-    let bytes = input::bytes(path)?;
+async fn kept(client: &Client, path: &Path, bytes: &[u8]) -> Result<Kept, Failure> {
     let own = client.get("/api/audit/head", &[]).await?;
     let tenant = own.value.get("tenantId").cloned().unwrap_or_default();
     let mut found = Kept::default();
@@ -142,7 +142,7 @@ async fn kept(client: &Client, path: &Path) -> Result<Kept, Failure> {
             found.heads.push(head);
         }
     };
-    match serde_json::from_slice::<Value>(&bytes) {
+    match serde_json::from_slice::<Value>(bytes) {
         Ok(head) => add(head),
         Err(_) => {
             for (n, line) in bytes.split(|byte| *byte == b'\n').enumerate().filter(|(_, line)| !line.is_empty()) {

@@ -50,8 +50,7 @@ pub(super) async fn list(
     let paint = context.screen().paint();
     context.screen().line(table.render(paint));
     if let Some(cursor) = next_cursor(&reply.value) {
-        let filters: String =
-            filter.iter().filter_map(|(name, value)| Some(format!(" --{name} {}", value.as_ref()?))).collect();
+        let filters = list::flags(filter.iter().map(|(name, value)| (*name, value.as_deref())));
         context.screen().line(format!("more: kybern task list{filters} --cursor {cursor}"));
     }
     Ok(Exit::Done)

@@ -296,6 +296,13 @@ fn what_cannot_be_typed_ends_with_2() {
         &["plan", "check", "."],
         &["restore", "missing.backup"],
         &["knowledge", "add", "missing.txt"],
+        &["audit", "verify", "--export", "missing.jsonl"],
+        &["audit", "verify", "--export", "."],
+        &["audit", "verify", "--head", "missing.json"],
+        &["audit", "purge", "--exported", "missing.jsonl", "--older-than", "400"],
+        &["secret", "set", "erp", "--host", "erp.example.com", "--from-env", "NO_SUCH_VARIABLE"],
+        &["--config", "missing.toml", "task", "list"],
+        &["--url", "ftp://x", "task", "list"],
     ] {
         let run = server.run(args);
         assert_eq!(run.code, 2, "{args:?}: {} {}", run.out, run.err);
@@ -304,6 +311,14 @@ fn what_cannot_be_typed_ends_with_2() {
     std::fs::write(server.folder().join("broken.json"), "{").unwrap();
     let broken = server.run(&["plan", "check", "broken.json"]);
     assert!(broken.code == 1 && broken.err.contains("is not JSON"), "what is in a file is no usage: {}", broken.err);
+    for (text, fault) in [("[server", "is not TOML"), ("[server]\nlissen = \"x\"\n", "server.lissen")] {
+        std::fs::write(server.folder().join("own.toml"), text).unwrap();
+        let faulty = server.run(&["--config", "own.toml", "task", "list"]);
+        assert!(faulty.code == 2 && faulty.err.contains(fault), "{}", faulty.err);
+    }
+    std::fs::write(server.folder().join("own.toml"), "[smtp]\nhost = \"mail.example.com\"\nfrom = \"a@b.example\"\n")
+        .unwrap();
+    assert_ne!(server.run(&["--config", "own.toml", "task", "list"]).code, 2, "a file that can be read");
     assert_eq!(server.run(&["--version"]).code, 0);
 }
 

@@ -105,6 +105,7 @@ async fn the_doctor_sees_a_running_server() {
     let output = site.command(&["doctor", "--url", server.url()]).env("KYBERN_API_KEY", KEY).output().unwrap();
     let out = String::from_utf8(output.stdout).unwrap();
     assert!(out.contains(server.url()), "{out}");
+    assert!(out.contains("as it should be while a server runs") && !out.contains("stop that one"), "{out}");
     assert_eq!(output.status.code(), Some(0), "{out}");
 }
 
