@@ -61,7 +61,8 @@ impl Paging {
         let mut rest = keyed.into_iter().filter(|(key, _)| behind(key)).peekable();
         let limit = usize::try_from(self.limit).unwrap_or(usize::MAX);
         let page: Vec<(String, T)> = rest.by_ref().take(limit).collect();
-        let next = page.last().filter(|_| rest.peek().is_some()).map(|(key, _)| encode(&self.query, key)).transpose()?;
+        let next =
+            page.last().filter(|_| rest.peek().is_some()).map(|(key, _)| encode(&self.query, key)).transpose()?;
         let items: Vec<V> = page.into_iter().map(|(_, item)| show(item)).collect();
         Ok(json!({"items": items, "nextCursor": next}))
     }
@@ -76,7 +77,8 @@ fn encode(query: &QueryArgs, after: &str) -> ApiResult<String> {
 }
 
 fn decode(query: &QueryArgs, cursor: &str) -> ApiResult<String> {
-    let text = URL_SAFE_NO_PAD.decode(cursor).ok().and_then(|bytes| String::from_utf8(bytes).ok()).ok_or_else(foreign)?;
+    let text =
+        URL_SAFE_NO_PAD.decode(cursor).ok().and_then(|bytes| String::from_utf8(bytes).ok()).ok_or_else(foreign)?;
     let after = text.get(SEAL_DIGITS..).ok_or_else(foreign)?;
     // A position is no secret, so that nothing is told by how long the comparison takes.
     if encode(query, after)? == cursor { Ok(after.to_owned()) } else { Err(foreign()) }

@@ -84,8 +84,7 @@ pub(super) async fn run(command: MemoryCommand, context: &mut Context) -> Result
     match command {
         MemoryCommand::List { of, query, status, page, format } => {
             let subject = of.as_ref().map(|(kind, id)| format!("{kind}:{id}"));
-            let filter =
-                [("of", subject.as_deref()), ("query", query.as_deref()), ("status", status.as_deref())];
+            let filter = [("of", subject.as_deref()), ("query", query.as_deref()), ("status", status.as_deref())];
             let command = format!("kybern memory list{}", list::flags(filter));
             let mut narrowed = of.map(of_whom).unwrap_or_default();
             narrowed.extend([("query", query), ("status", status)]);

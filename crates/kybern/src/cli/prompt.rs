@@ -89,8 +89,10 @@ const PATH: &str = "/api/prompts";
 pub(super) async fn run(command: PromptCommand, context: &mut Context) -> Result<Exit, Failure> {
     match command {
         PromptCommand::List { agent, status, page, format } => {
-            let command =
-                format!("kybern prompt list{}", list::flags([("agent", agent.as_deref()), ("status", status.as_deref())]));
+            let command = format!(
+                "kybern prompt list{}",
+                list::flags([("agent", agent.as_deref()), ("status", status.as_deref())])
+            );
             let prompts = List {
                 path: PATH,
                 query: vec![("agent", agent), ("status", status)],

@@ -21,7 +21,11 @@ pub async fn the_first_task_that_may_be_claimed_is_the_oldest(h: Harness) {
     let due = oldest(&w).await.task;
     assert!(due.is_some());
     w.queued(&home, w.new_task()).await;
-    assert_eq!(oldest(&w).await, OldestWork { task: due, ..OldestWork::default() }, "the first one, of whatever tenant");
+    assert_eq!(
+        oldest(&w).await,
+        OldestWork { task: due, ..OldestWork::default() },
+        "the first one, of whatever tenant"
+    );
     let claimed = w.claim("w", 10).await;
     assert_eq!((claimed.len(), oldest(&w).await), (2, OldestWork::default()), "both are at work");
     let lease = &claimed.iter().find(|claimed| claimed.task.id == first.id).unwrap().lease;

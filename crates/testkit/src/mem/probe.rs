@@ -49,7 +49,11 @@ impl ProbeStore for MemStore {
             let open = state.jobs.iter().filter(|row| row.status == JobStatus::Pending);
             let to_leave = |status| matches!(status, OutboxStatus::Pending | OutboxStatus::Sending);
             Ok(OldestWork {
-                task: tasks().filter(|row| row.task.paused_at.is_none()).filter_map(|row| row.claimable_at).filter(is_due).min(),
+                task: tasks()
+                    .filter(|row| row.task.paused_at.is_none())
+                    .filter_map(|row| row.claimable_at)
+                    .filter(is_due)
+                    .min(),
                 approval: asked.map(|approval| approval.created_at).min(),
                 delegation: delegated.filter_map(|row| row.delegations.iter().map(|(.., at)| *at).max()).min(),
                 job: open.map(|row| row.claimable_at).filter(is_due).min(),

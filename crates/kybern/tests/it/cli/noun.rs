@@ -268,7 +268,8 @@ fn what_cannot_be_typed_ends_with_2() {
         let faulty = server.run(&["--config", "own.toml", "task", "list"]);
         assert!(faulty.code == 2 && faulty.err.contains(fault), "{}", faulty.err);
     }
-    std::fs::write(server.folder().join("own.toml"), "[smtp]\nhost = \"mail.example.com\"\nfrom = \"a@b.example\"\n").unwrap();
+    std::fs::write(server.folder().join("own.toml"), "[smtp]\nhost = \"mail.example.com\"\nfrom = \"a@b.example\"\n")
+        .unwrap();
     assert_ne!(server.run(&["--config", "own.toml", "task", "list"]).code, 2, "a file that can be read");
     assert_eq!(server.run(&["--version"]).code, 0);
 }
