@@ -10,12 +10,12 @@ use crate::server::client::{Ask, text};
 use crate::server::receiver::{Receiver, Seen};
 use crate::server::{Client, Server, Site};
 
-/// A customer register and a model: `/v1` asks for one call of the tool that a message names, everything else is what a
+/// A customer register and a model: `/v1/chat` asks for one call of the tool that a message names, everything else is what a
 /// tool has reached.
 fn world() -> Receiver {
     let calls = Arc::new(AtomicUsize::new(0));
     Receiver::answering(move |seen, _| {
-        if seen.path.starts_with("/v1/") {
+        if seen.path.starts_with("/v1/chat/") {
             return Some((200, replied(seen, calls.fetch_add(1, Ordering::SeqCst))));
         }
         Some((200, json!({"name": "Acme Freight", "by": seen.path, "sent": seen.header("authorization")})))
@@ -126,7 +126,7 @@ async fn a_tool_is_made_called_changed_and_deleted(site: Site) {
         "model": "small", "tools": ["crm.find_customer"]});
     let agent = client.post("/api/agents", &agent).await;
     assert_eq!((&agent["toolKeys"], &agent["missingTools"]), (&json!(["crm.find_customer"]), &json!([])), "{agent}");
-    let chat = client.post("/api/chats", &json!({"agentId": agent["id"]})).await;
+    let chat = client.post("/api/chats", &json!({"agent": "clerk"})).await;
     let say = format!("/api/chats/{}/messages", text(&chat["id"]));
     let answer = client.post(&say, &json!({"content": "Who is customer 17?"})).await;
     assert_eq!(answer["content"], "found: true", "{answer}");

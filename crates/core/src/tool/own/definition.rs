@@ -177,6 +177,8 @@ impl OwnDefinition {
         let length = self.description.trim().chars().count();
         if length == 0 || length > MAX_DESCRIPTION {
             fault("/description", format!("description says in 1 to {MAX_DESCRIPTION} characters what the tool does"));
+        } else if self.description.contains('\0') {
+            fault("/description", "description holds a NUL character".to_owned());
         }
         if self.input_schema.get("type").and_then(Value::as_str) != Some("object") {
             fault("/inputSchema", "inputSchema is that of an object: {\"type\": \"object\", …}".to_owned());
@@ -199,9 +201,10 @@ impl OwnDefinition {
         if self.risk.is_some_and(|risk| risk < least) {
             fault("/risk", format!("a {} request has at least the risk {least:?}", self.http.method));
         }
-        if self.tags.len() > MAX_TAGS
-            || self.tags.iter().any(|tag| tag.trim().is_empty() || tag.chars().count() > MAX_TAG)
-        {
+        let is_word = |tag: &String| {
+            !tag.trim().is_empty() && tag.chars().count() <= MAX_TAG && !tag.chars().any(char::is_control)
+        };
+        if self.tags.len() > MAX_TAGS || !self.tags.iter().all(is_word) {
             fault("/tags", format!("tags are at most {MAX_TAGS} words of at most {MAX_TAG} characters"));
         }
         let arguments = self.input_schema.get("properties").and_then(Value::as_object);
@@ -328,6 +331,8 @@ mod tests {
             (json!({"effect": "queryable"}), "/effect"),
             (json!({"risk": "R0"}), "/risk"),
             (json!({"tags": [""]}), "/tags"),
+            (json!({"tags": ["a\u{0}b"]}), "/tags"),
+            (json!({"description": "a\u{0}b"}), "/description"),
             (json!({"destinations": ["to"]}), "/destinations/0"),
             (json!({"timeoutMs": 5}), "/timeoutMs"),
             (json!({"price": {"fixedNanos": -1}}), "/price/fixedNanos"),
