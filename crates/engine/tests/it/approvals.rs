@@ -100,7 +100,7 @@ fn a_no_is_told_with_its_note_and_stays_in_the_audit() {
         let denied = live.decide(id, Word::Deny, Some("ask the customer first")).await.unwrap().approval;
         let task = live.end(denied.task).await;
         let error = task.error.unwrap();
-        assert_eq!((task.status, error.code), (TaskStatus::Failed, ErrorCode::PermissionDenied));
+        assert_eq!((task.status, error.code), (TaskStatus::Cancelled, ErrorCode::PermissionDenied));
         assert!(error.message.ends_with("a person denied this call: ask the customer first"), "{}", error.message);
         assert_eq!((tool.count(), live.how(id).await), (0, ApprovalStatus::Denied));
         assert_eq!(denied.decision.unwrap().note.as_deref(), Some("ask the customer first"));
