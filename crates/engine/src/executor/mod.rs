@@ -20,6 +20,7 @@ mod message;
 mod node;
 pub(crate) mod patience;
 mod perform;
+pub(crate) mod phase_answers;
 mod phase_documents;
 mod phase_open;
 mod phase_scans;
