@@ -48,11 +48,15 @@ impl Correction {
         match (found.next(), found.count()) {
             (None, _) => {
                 let on = page.map(|page| format!(" on page {page}")).unwrap_or_default();
-                Err(format!("{quoted:?} does not stand in the text that was read{on}: copy the words as they are shown"))
+                Err(format!(
+                    "{quoted:?} does not stand in the text that was read{on}: copy the words as they are shown"
+                ))
             }
             (Some(_), more @ 1..) => {
                 let times = more + 1;
-                Err(format!("{quoted:?} stands {times} times in the text that was read: take more of the words around it"))
+                Err(format!(
+                    "{quoted:?} stands {times} times in the text that was read: take more of the words around it"
+                ))
             }
             (Some((page, start)), 0) => Ok(ScanCorrection { page, start, end: start + replace.len(), text: with }),
         }
@@ -99,7 +103,9 @@ pub(crate) fn faults(details: &Value, answer: &Map<String, Value>) -> Vec<Detail
         let Some(file) = listed("scans").chain(listed("files")).find(is_it) else { continue };
         let fault = match shape(decision) {
             Some(Shape::Whole) => None,
-            Some(Shape::Confirmed(read)) => file.get("confirm").and_then(|shown| unconfirmed(file, shown, read, decision)),
+            Some(Shape::Confirmed(read)) => {
+                file.get("confirm").and_then(|shown| unconfirmed(file, shown, read, decision))
+            }
             None => Some((String::new(), shapes(file))),
         };
         found.extend(fault.map(|(place, message)| Detail::new(format!("/{DOCUMENTS}/{n}{place}"), message)));
@@ -142,7 +148,8 @@ fn shapes(file: &Value) -> String {
 /// Why a yes to a text does not count, with its place within the answer.
 fn unconfirmed(file: &Value, shown: &Value, read: &str, decision: &Value) -> Option<(String, String)> {
     if shown != read {
-        let message = "this is not the name of the text that is shown: look at it once more, and copy confirm from there";
+        let message =
+            "this is not the name of the text that is shown: look at it once more, and copy confirm from there";
         return Some(("/confirm".to_owned(), message.to_owned()));
     }
     let corrections = decision.get("corrections")?;
@@ -151,9 +158,7 @@ fn unconfirmed(file: &Value, shown: &Value, read: &str, decision: &Value) -> Opt
     };
     let pages = || {
         let pages = file.get("pages").and_then(Value::as_array).into_iter().flatten();
-        pages.filter_map(|page| {
-            Some((u32::try_from(page.get("page")?.as_u64()?).ok()?, page.get("text")?.as_str()?))
-        })
+        pages.filter_map(|page| Some((u32::try_from(page.get("page")?.as_u64()?).ok()?, page.get("text")?.as_str()?)))
     };
     corrections.iter().enumerate().find_map(|(n, written)| {
         let fault = match serde_json::from_value::<Correction>(written.clone()) {
@@ -201,9 +206,21 @@ mod tests {
             (json!({"ignore": false}), "/documents/1", "for dec.pdf answer {\"confirm\": \"h\"}"),
             (json!("yes"), "/documents/1", "{\"text\": \"what it says\"}"),
             (json!({"confirm": "other"}), "/documents/1/confirm", "not the name of the text that is shown"),
-            (json!({"confirm": "h", "corrections": [{"replace": "2JV", "with": "x"}]}), "/documents/1/corrections/0", "does not stand in the text"),
-            (json!({"confirm": "h", "corrections": [{"replace": "1JV5", "with": "x"}]}), "/documents/1/corrections/0", "stands 2 times"),
-            (json!({"confirm": "h", "corrections": [{"old": "1JV5"}]}), "/documents/1/corrections/0", "\"replace\": \"old words\""),
+            (
+                json!({"confirm": "h", "corrections": [{"replace": "2JV", "with": "x"}]}),
+                "/documents/1/corrections/0",
+                "does not stand in the text",
+            ),
+            (
+                json!({"confirm": "h", "corrections": [{"replace": "1JV5", "with": "x"}]}),
+                "/documents/1/corrections/0",
+                "stands 2 times",
+            ),
+            (
+                json!({"confirm": "h", "corrections": [{"old": "1JV5"}]}),
+                "/documents/1/corrections/0",
+                "\"replace\": \"old words\"",
+            ),
         ] {
             let found = said(json!({"1": decision}));
             assert!(found.len() == 1 && found[0].0 == place && found[0].1.contains(words), "{found:?}");

@@ -154,7 +154,8 @@ pub(super) fn said(what: &str, note: Option<&str>) -> String {
 pub(super) fn refuse(row: &mut RowDraft) {
     if let JournalEntry::Finished(outcome) = &mut row.entry {
         outcome.refused = true;
-        row.summary = if outcome.tolerated { "refused by a person; the task goes on" } else { "refused by a person" }.to_owned();
+        row.summary =
+            if outcome.tolerated { "refused by a person; the task goes on" } else { "refused by a person" }.to_owned();
     }
 }
 

@@ -48,11 +48,9 @@ fn a_persons_no_cancels_what_it_stops_and_says_why() {
     let ask = json!({"id": "ask", "kind": "input", "title": "t", "fields": {}});
     let inside = json!({"id": "whether", "kind": "condition", "if": "{{ true }}", "then": [ask]});
     let tolerated = json!({"id": "ask", "kind": "input", "title": "t", "fields": {}, "stopOnFailure": false});
-    for (step, status) in [
-        (ask, TaskStatus::Cancelled),
-        (inside, TaskStatus::Cancelled),
-        (tolerated, TaskStatus::Completed),
-    ] {
+    for (step, status) in
+        [(ask, TaskStatus::Cancelled), (inside, TaskStatus::Cancelled), (tolerated, TaskStatus::Completed)]
+    {
         World::new().run(async |live| {
             let id = live.begin(plan(json!([step])), json!({})).await;
             live.rest(id).await;

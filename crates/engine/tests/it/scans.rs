@@ -123,7 +123,10 @@ fn words_are_corrected_by_the_words_that_were_read() {
         for (old, why) in [("9104417", "does not stand in the text"), ("4", "stands 2 times")] {
             let refused = live.review(id, None, corrected(old, "x")).await.unwrap_err();
             let fault = &refused.details()[0];
-            assert_eq!((refused.code(), fault.path.as_str()), (ErrorCode::Validation, "/corrections/documents/1/corrections/0"));
+            assert_eq!(
+                (refused.code(), fault.path.as_str()),
+                (ErrorCode::Validation, "/corrections/documents/1/corrections/0")
+            );
             assert!(fault.message.contains(why), "{fault:?}");
         }
         let refused = live.review(id, None, answer(json!({"yes": true}))).await.unwrap_err();

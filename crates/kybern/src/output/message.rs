@@ -34,7 +34,8 @@ pub(crate) fn message(task: &Value, files: &[Value], paint: Paint) -> Option<Str
     if !named.is_empty() {
         lines.push(String::new());
         lines.extend(named);
-        lines.push(paint.dim(&format!("what a file says: kybern task attachment {id} N --text; its bytes: --out FILE")));
+        lines
+            .push(paint.dim(&format!("what a file says: kybern task attachment {id} N --text; its bytes: --out FILE")));
     }
     let lines: Vec<String> = lines.iter().map(|line| format!("  {line}").trim_end().to_owned()).collect();
     (!lines.is_empty()).then(|| format!("message\n{}", lines.join("\n")))

@@ -87,10 +87,13 @@ impl Paper {
     }
 
     fn doubts(&self, page: &Value, line: &str, (start, end): (usize, usize)) -> Vec<String> {
-        let place = |of: &Value, name: &str| of.get(name).and_then(Value::as_u64).and_then(|at| usize::try_from(at).ok());
-        let within = |of: &Value| place(of, "start").zip(place(of, "end")).is_some_and(|(from, to)| from < end && start < to);
+        let place =
+            |of: &Value, name: &str| of.get(name).and_then(Value::as_u64).and_then(|at| usize::try_from(at).ok());
+        let within =
+            |of: &Value| place(of, "start").zip(place(of, "end")).is_some_and(|(from, to)| from < end && start < to);
         let unsure = page.get("unsure").and_then(Value::as_array).into_iter().flatten().filter(|word| within(word));
-        let unsure: Vec<String> = unsure.map(|word| format!("{} ({})", field(word, "words"), field(word, "confidence"))).collect();
+        let unsure: Vec<String> =
+            unsure.map(|word| format!("{} ({})", field(word, "words"), field(word, "confidence"))).collect();
         let mut doubts = Vec::new();
         if !unsure.is_empty() {
             doubts.push(format!("not sure of {}", unsure.join(", ")));
@@ -178,9 +181,7 @@ mod tests {
                 "text": "DOT 9171809\n\nWabash 1JV532\nVIN 7", "confidence": sure,
                 "unsure": [{"words": "1JV532", "start": 20, "end": 26, "confidence": 0.47}]})
         };
-        let found = |start: u32, end: u32, problem: Value| {
-            json!({"name": "x", "problem": problem, "source": {"page": 2, "start": start, "end": end}})
-        };
+        let found = |start: u32, end: u32, problem: Value| json!({"name": "x", "problem": problem, "source": {"page": 2, "start": start, "end": end}});
         let fields = json!([found(4, 11, Value::Null), found(31, 32, json!("the check digit is 4, it should be 7"))]);
         let properties: serde_json::Map<String, Value> = numbers.iter().map(|n| ((*n).to_owned(), json!({}))).collect();
         json!({

@@ -69,9 +69,13 @@ impl Field {
             let names: Vec<&str> = self.types.iter().map(|name| type_name(name)).collect();
             notes.push(names.join(" or "));
         }
-        if !self.choices.is_empty() {
-            let choices: Vec<String> = self.choices.iter().map(|value| short(value, 40)).collect();
-            notes.push(format!("one of {}", choices.join(", ")));
+        match self.choices.as_slice() {
+            [] => {}
+            [only] => notes.push(format!("only {}", short(only, 40))),
+            choices => {
+                let choices: Vec<String> = choices.iter().map(|value| short(value, 40)).collect();
+                notes.push(format!("one of {}", choices.join(", ")));
+            }
         }
         if self.required {
             notes.push("required".to_owned());

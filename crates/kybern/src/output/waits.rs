@@ -185,7 +185,8 @@ mod tests {
         assert!(text.contains("--set intent=b.b") && text.contains("alternatives: b.b (0.61), a.a (0.10)"), "{text}");
         assert!(!text.contains("best"), "{text}");
         assert!(intent(json!("a.a"), 0.7, json!([])).contains("--set intent=a.a"));
-        for text in [intent(Value::Null, 0.0, json!([["b.b", 0.28]])), intent(json!("a.a"), 0.3, json!([["a.a", 0.3]]))] {
+        for text in [intent(Value::Null, 0.0, json!([["b.b", 0.28]])), intent(json!("a.a"), 0.3, json!([["a.a", 0.3]]))]
+        {
             assert!(text.contains("--set intent=…") && !text.contains("--set intent=a"), "{text}");
             assert!(text.contains("nothing to do: kybern task review t1 --drop"), "{text}");
         }
@@ -196,7 +197,8 @@ mod tests {
         let form = |schema: Value| shown(json!({"stepId": "a", "kind": "review", "reason": "look", "schema": schema}));
         let text = form(json!({"properties": {"name": {"type": "string"}}}));
         assert!(text.contains("no:     kybern task review t1 --no --note WHY"), "{text}");
-        let text = form(json!({"required": ["handled"], "properties": {"handled": {"type": "boolean", "const": true}}}));
+        let text =
+            form(json!({"required": ["handled"], "properties": {"handled": {"type": "boolean", "const": true}}}));
         assert!(text.contains("answer:        kybern task review t1 --set handled=true"), "{text}");
         assert!(text.contains("nothing to do: kybern task review t1 --drop"), "{text}");
         let text = shown(json!({"stepId": "a", "kind": "confirmation", "reason": "may it?",

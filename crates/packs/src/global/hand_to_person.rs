@@ -88,7 +88,8 @@ mod tests {
 
     #[tokio::test]
     async fn only_work_that_was_done_ends_it() {
-        let review = World::new().call(&HandToPerson::new(), json!({"reason": "file it"})).await.unwrap().review.unwrap();
+        let review =
+            World::new().call(&HandToPerson::new(), json!({"reason": "file it"})).await.unwrap().review.unwrap();
         let ends = |answer: Value| jsonschema::is_valid(&review.schema, &answer);
         assert!(ends(json!({"handled": true, "note": "filed"})));
         for open in [json!({}), json!({"note": "later"}), json!({"handled": false}), json!({"handled": null})] {

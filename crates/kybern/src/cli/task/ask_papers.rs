@@ -29,7 +29,10 @@ fn one(paper: &Paper, screen: &mut Screen, input: &mut dyn BufRead) -> Result<Va
     let mut tries = 0;
     while tries < MAX_TRIES {
         screen.text(match paper.confirm {
-            Some(_) => format!("{} (yes: it says that / OLD WORDS {ARROW} NEW WORDS / text: type it in / ignore) ", paper.filename),
+            Some(_) => format!(
+                "{} (yes: it says that / OLD WORDS {ARROW} NEW WORDS / text: type it in / ignore) ",
+                paper.filename
+            ),
             None => format!("{} (text: type in what it says / ignore: go on without it) ", paper.filename),
         });
         let typed = read(input)?;
@@ -77,7 +80,9 @@ fn text(screen: &mut Screen, input: &mut dyn BufRead) -> Result<Value, Failure> 
     }
     let text = lines.join("\n");
     match text.trim().is_empty() {
-        true => Err(Failure::usage("nothing was typed, nothing was sent", "answer again, with ignore to go on without it")),
+        true => {
+            Err(Failure::usage("nothing was typed, nothing was sent", "answer again, with ignore to go on without it"))
+        }
         false => Ok(json!({"text": text})),
     }
 }

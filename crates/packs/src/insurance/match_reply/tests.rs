@@ -131,7 +131,8 @@ async fn a_token_that_is_none_of_ours_asks_and_none_at_all_does_not() {
 #[tokio::test]
 async fn an_answer_with_a_strange_token_asks_for_one_of_the_requests_that_fit() {
     let mut world = World::new();
-    let entity = world.put_with(ENTITY, "e", json!({"name": "Fern Hollow LLC"}), vec![Lookup::shared("name", "fern hollow")]);
+    let entity =
+        world.put_with(ENTITY, "e", json!({"name": "Fern Hollow LLC"}), vec![Lookup::shared("name", "fern hollow")]);
     let deal = world.put_with(DEAL, "d", json!({}), vec![Lookup::shared("entity", entity.clone())]);
     let mut put = |key: &str, insurer: &str, status: &str, number: &str| {
         let props = json!({"entity_id": entity, "insurer": insurer, "status": status, "policy_numbers": [number]});
