@@ -147,7 +147,7 @@ pub struct Ending {
     pub status: TaskStatus,
     /// Its result.
     pub result: Value,
-    /// Why it failed.
+    /// Why it failed, or why a person said no.
     pub error: Option<StepError>,
     /// The step it ended in.
     pub current_step: Option<String>,

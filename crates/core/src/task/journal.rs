@@ -118,6 +118,10 @@ pub struct StepOutcome {
     /// Whether its failure was tolerated, so that the task went on.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub tolerated: bool,
+    /// Whether it failed because a person said no, or what failed inside it did: then nothing broke, and a task that it
+    /// stops is cancelled.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub refused: bool,
     /// Whether its data, or a part, comes from mail, documents or the web.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub tainted: bool,
@@ -165,6 +169,7 @@ impl StepOutcome {
             data: Value::Null,
             error: None,
             tolerated: false,
+            refused: false,
             tainted: false,
             begun_earlier: false,
             effect: None,

@@ -12,6 +12,9 @@ use kybern_core::task::{Resolution, Task, Wait, WaitKind};
 use crate::Engine;
 use crate::task::request::ReviewRequest;
 
+/// Characters of how a message begins.
+const MAX_BEGINNING: usize = 200;
+
 /// A question with what its task says about it.
 #[derive(Clone, PartialEq, Debug)]
 pub struct ApprovalView {
@@ -19,17 +22,17 @@ pub struct ApprovalView {
     pub approval: Approval,
     /// The wait of the task, while it waits.
     pub wait: Option<Wait>,
-    /// Of the mail that the task is, who sent it and its subject, while the task waits. Nothing of a conversation that
+    /// Of the message that the task is, who sent it and its subject, while the task waits. Nothing of a conversation that
     /// the actor does not see.
     pub about: About,
 }
 
-/// Whose mail is about what.
+/// Whose message is about what.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub struct About {
     /// The address that sent it. Nobody has checked it.
     pub sender: Option<String>,
-    /// Its subject.
+    /// Its subject, or how the text begins of what came without one.
     pub subject: Option<String>,
 }
 
@@ -130,7 +133,8 @@ impl Engine {
     fn with_wait(&self, actor: &Actor, mut approval: Approval, task: Option<&Task>) -> ApprovalView {
         let open = task.filter(|_| approval.status == ApprovalStatus::Pending);
         let seen = open.filter(|task| task.is_visible_to(actor));
-        let about = seen.map(|task| About { sender: task.sender(), subject: task.subject() }).unwrap_or_default();
+        let subject = |task: &Task| task.subject().or_else(|| begins(&task.input));
+        let about = seen.map(|task| About { sender: task.sender(), subject: subject(task) }).unwrap_or_default();
         let wait = open.and_then(|task| task.waits.iter().find(|wait| wait.seq == approval.asked.wait_seq)).cloned();
         let is_over = approval.asked.expires_at.is_some_and(|end| end <= self.inner.time.now());
         if approval.status == ApprovalStatus::Pending && is_over {
@@ -138,4 +142,10 @@ impl Engine {
         }
         ApprovalView { wait, about, approval }
     }
+}
+
+/// How a message without a subject begins: its first line that says anything.
+fn begins(text: &str) -> Option<String> {
+    let line = text.lines().map(str::trim).find(|line| !line.is_empty())?;
+    Some(line.chars().take(MAX_BEGINNING).collect())
 }

@@ -15,6 +15,7 @@ use kybern_core::task::{
 };
 use kybern_core::time::Millis;
 
+use super::ending;
 use super::node::{Node, NodeState, Phase};
 use super::perform::{NotBegun, Returned, is_effectful, is_reply, is_unseen, perform};
 use super::phases::{self, Interrupted};
@@ -366,7 +367,7 @@ impl Run {
     /// Walks the phases that are left, until the plan is known or a person is asked.
     async fn walk_phases(&mut self) -> Result<Flow, Stop> {
         // After a phase that failed there is nothing to find out.
-        while let (Some(phase), None) = (self.next_phase(), self.failed_phase()) {
+        while let (Some(phase), None) = (self.next_phase(), ending::in_phase(&self.walk)) {
             let known = self.walk.phase(phase).cloned().unwrap_or_default();
             if known.wait.is_some() {
                 return Ok(Flow::Continue);
@@ -384,7 +385,7 @@ impl Run {
                 end = phases::run_phase(self, phase, now) => end,
             };
             let flow = match end {
-                Ok(end) => self.settle_phase(phase, end).await?,
+                Ok(end) => self.settle_phase(end).await?,
                 Err(Interrupted::Stop(stop)) => return Err(stop),
                 // Somebody wants something else of the task first.
                 Err(Interrupted::Held) => return Ok(Flow::Continue),
@@ -407,7 +408,7 @@ impl Run {
 
     /// Whether a phase is left to walk.
     fn needs_phases(&self) -> bool {
-        self.next_phase().is_some() && self.failed_phase().is_none()
+        self.next_phase().is_some() && ending::in_phase(&self.walk).is_none()
     }
 
     /// Whether it is a mail whose intent is found out here, or was in the task that it is a fork of: what it and its

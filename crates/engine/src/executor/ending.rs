@@ -1,21 +1,26 @@
 //! How a task ends: its status, its result, and what never ran.
+//!
+//! What a person's no stops is `cancelled`, with what they said as the reason: nothing broke, and nobody has to look.
 
 use kybern_core::error::ErrorCode;
 use kybern_core::policy::redact::redact_text;
 use kybern_core::task::{Ending, JournalEntry, StepError, StepStatus, TaskStatus};
 use serde_json::{Map, Value, json};
 
-use super::node::Node;
+use super::node::{Node, Phase};
 use super::snapshot::Surroundings;
 use super::walk::Walk;
 use crate::templates;
 
-/// The end of a finished walk: `failed` when a failure stopped it, otherwise `completed`.
+/// The end of a finished walk: `cancelled` when a person's no stopped it, `failed` when a failure did, otherwise
+/// `completed`.
 pub(super) fn end(walk: &Walk, surroundings: &Surroundings) -> Ending {
     if let Some(by) = walk.stopped_inside(None) {
         let node = walk.node(by);
-        let error = node.outcome().and_then(|outcome| outcome.error.clone());
-        return failed(walk, error.unwrap_or_else(unexplained), Some(node.id.as_str()));
+        let error = node.outcome().and_then(|outcome| outcome.error.clone()).unwrap_or_else(unexplained);
+        let is_refused = node.outcome().is_some_and(|outcome| outcome.refused);
+        let ended = if is_refused { refused } else { failed };
+        return ended(walk, error, Some(node.id.as_str()));
     }
     let output = walk.plan().and_then(|plan| plan.output.clone());
     let result = match output {
@@ -29,6 +34,16 @@ pub(super) fn end(walk: &Walk, surroundings: &Surroundings) -> Ending {
             failed(walk, StepError { code: ErrorCode::Unprocessable, message, retryable: false }, None)
         }
     }
+}
+
+/// The end of a task with a phase that failed, or to which a person said no.
+pub(super) fn in_phase(walk: &Walk) -> Option<Ending> {
+    [Phase::Extraction, Phase::Intent, Phase::Planning].into_iter().find_map(|phase| {
+        let outcome = walk.phase(phase)?.outcome.as_ref()?;
+        let error = outcome.error.clone()?;
+        let ended = if outcome.refused { refused } else { failed };
+        Some(ended(walk, error, Some(phase.step_id())))
+    })
 }
 
 /// The end of a task that cannot go on. What succeeded is in the result, marked as a part.
@@ -49,6 +64,17 @@ pub(super) fn failed(walk: &Walk, error: StepError, step: Option<&str>) -> Endin
     Ending { status: TaskStatus::Failed, result, error: Some(error), current_step: step.map(str::to_owned) }
 }
 
+/// The end of a task that a person's no stopped.
+pub(super) fn refused(walk: &Walk, error: StepError, step: Option<&str>) -> Ending {
+    let result = json!({
+        "partial": true,
+        "completed": walk.completed(),
+        "refusedStep": step,
+        "reason": redact_text(&error.message),
+    });
+    Ending { status: TaskStatus::Cancelled, result, error: Some(error), current_step: step.map(str::to_owned) }
+}
+
 /// The end of a task that somebody cancelled.
 pub(super) fn cancelled(walk: &Walk) -> Ending {
     let result = json!({"partial": true, "completed": walk.completed()});
@@ -60,6 +86,7 @@ pub(super) fn entry(walk: &Walk, ending: &Ending) -> (JournalEntry, String) {
     let summary = match ending.status {
         TaskStatus::Completed if walk.failed().is_empty() => "every step is done".to_owned(),
         TaskStatus::Completed => format!("done; tolerated failures: {}", walk.failed().join(", ")),
+        TaskStatus::Cancelled if ending.error.is_some() => "a person said no; nothing more is started".to_owned(),
         TaskStatus::Cancelled => "cancelled; nothing more is started".to_owned(),
         _failed => match &ending.current_step {
             Some(step) => format!("stopped at step {step}"),

@@ -21,6 +21,7 @@ mod node;
 mod not_made;
 pub(crate) mod patience;
 mod perform;
+pub(crate) mod phase_answers;
 mod phase_documents;
 mod phase_open;
 mod phase_scans;

@@ -4,18 +4,23 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use kybern_core::document::{DocumentFault, DocumentText, FaultKind, PageText, ScanCorrection};
+use kybern_core::document::{DocumentFault, DocumentText, FaultKind, PageText};
 use kybern_core::id::TaskId;
 use kybern_core::model::{ExtractionSchema, FieldPattern, ValueKind};
 use kybern_core::money::Usage;
 use kybern_core::task::Attachment;
 use serde_json::{Map, Value, json};
 
+use super::phase_answers::{self, Correction};
 use crate::tools::documents::Decision;
 
 /// Bytes of all texts of a task that are read from pictures, with their places, as JSON: half of what a step may leave.
 /// All of it is shown to whoever confirms it, and kept with the task; a full page takes some 15 KB.
 const MAX_ALL: usize = 2 << 20;
+/// Below this many percent a word is shown as one that may be misread: what is clear is read at 90 and more.
+const SURE: u8 = 75;
+/// Such words that are told of one page.
+const MAX_UNSURE: usize = 100;
 /// Corrections of one document.
 const MAX_CORRECTIONS: usize = 1_000;
 
@@ -23,7 +28,7 @@ const MAX_CORRECTIONS: usize = 1_000;
 pub(super) struct Confirmation {
     /// Which text the yes is for.
     read: String,
-    corrections: Vec<ScanCorrection>,
+    corrections: Vec<Correction>,
 }
 
 /// The confirmations in an answer, by document: `{"documents": {"2": {"confirm": …}}}`.
@@ -93,7 +98,11 @@ pub(super) fn confirmed(
     if !text.is_scanned() && answer.corrections.is_empty() {
         return Ok(Decision::WithoutPictures);
     }
-    let text = match DocumentText::clone(text).confirmed(&answer.corrections) {
+    let corrections = match phase_answers::placed(&answer.corrections, text) {
+        Ok(corrections) => corrections,
+        Err(unplaced) => return Err(ask(Some(unplaced))),
+    };
+    let text = match DocumentText::clone(text).confirmed(&corrections) {
         Ok(text) => text,
         Err(misplaced) => return Err(ask(Some(misplaced.to_string()))),
     };
@@ -141,24 +150,11 @@ impl Unconfirmed {
 
     /// What may be answered beside what any unreadable document allows.
     pub(super) fn schema(&self) -> Value {
-        let number = json!({"type": "integer", "minimum": 0});
         json!({
             "type": "object",
             "properties": {
                 "confirm": {"const": fingerprint(&self.text)},
-                "corrections": {
-                    "type": "array",
-                    "maxItems": MAX_CORRECTIONS,
-                    "items": {
-                        "type": "object",
-                        "properties": {
-                            "page": number, "start": number, "end": number,
-                            "text": {"type": "string", "maxLength": 10_000}
-                        },
-                        "required": ["page", "start", "end", "text"],
-                        "additionalProperties": false
-                    }
-                }
+                "corrections": {"type": "array", "maxItems": MAX_CORRECTIONS, "items": phase_answers::schema()}
             },
             "required": ["confirm"],
             "additionalProperties": false
@@ -166,7 +162,7 @@ impl Unconfirmed {
     }
 
     /// What the person sees: for each page that is a picture its text, whether all of it was read, how sure its least sure
-    /// word is where somebody knows, and where its picture is.
+    /// word is where somebody knows, which words are less sure than most, and where its picture is.
     pub(super) fn details(&self, task: TaskId) -> Value {
         let n = self.attachment.n;
         let sure = |page: &PageText| {
@@ -181,6 +177,7 @@ impl Unconfirmed {
                 "text": page.text,
                 "read": !page.unread,
                 "confidence": sure(page),
+                "unsure": if self.by.is_none() { unsure(page) } else { Vec::new() },
             })
         });
         let mut details = json!({
@@ -196,6 +193,17 @@ impl Unconfirmed {
         }
         details
     }
+}
+
+/// The words of a page that OCR is not sure of.
+fn unsure(page: &PageText) -> Vec<Value> {
+    let words = page.scan.iter().flat_map(|scan| &scan.words).filter(|word| word.place.confidence < SURE);
+    let told = words.take(MAX_UNSURE).filter_map(|word| {
+        let text = page.text.get(word.start..word.end)?;
+        let sure = f64::from(word.place.confidence) / 100.0;
+        Some(json!({"words": text, "start": word.start, "end": word.end, "confidence": sure}))
+    });
+    told.collect()
 }
 
 /// Whether the message says what a document was sent along for: each value of that field which was read in it, or the one

@@ -15,6 +15,7 @@ use super::answers::PhaseAsking;
 use super::drive::Stop;
 use super::node::{Phase, PhaseState};
 use super::run::Run;
+use super::signals::{NO, said};
 use super::step::{RowDraft, failure, wait_of};
 use super::walk::Walk;
 use crate::tools::documents::TaskDocuments;
@@ -265,10 +266,11 @@ fn choose(run: &Run, known: &PhaseState, now: Timestamp) -> PhaseEnd {
     PhaseEnd::row(waits(Phase::Planning, wait))
 }
 
-/// A phase that a person let fail.
-pub(super) fn refused(phase: Phase) -> RowDraft {
-    let error = failure(ErrorCode::Unprocessable, "a person decided that the task shall not go on");
-    row_of(phase, "refused by a person", JournalEntry::Finished(Box::new(StepOutcome::failed(error, false))))
+/// A phase to which a person said no.
+pub(super) fn refused(phase: Phase, note: Option<&str>) -> RowDraft {
+    let error = failure(ErrorCode::Unprocessable, said(NO, note));
+    let outcome = StepOutcome { refused: true, ..StepOutcome::failed(error, false) };
+    row_of(phase, "refused by a person", JournalEntry::Finished(Box::new(outcome)))
 }
 
 /// Corrections that are no phase's own names enter the state, as the specifications have it.

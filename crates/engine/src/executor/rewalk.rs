@@ -229,10 +229,13 @@ impl Rewalk {
     pub(crate) fn finish(mut self, task: &Task) -> ReplayReport {
         let cancelled = self.ended == Some(TaskStatus::Cancelled);
         let walked_out = self.walk.plan().is_some() && self.walk.is_finished();
-        let end = if cancelled {
+        let end = if cancelled && task.error.is_none() {
             ending::cancelled(&self.walk)
         } else if walked_out {
             ending::end(&self.walk, &self.surroundings)
+        } else if cancelled {
+            let error = task.error.clone().unwrap_or_else(ending::unexplained);
+            ending::refused(&self.walk, error, task.current_step.as_deref())
         } else {
             // It was given up on the way: the reason is the row's, everything else must still be the same.
             let error = task.error.clone().unwrap_or_else(ending::unexplained);

@@ -14,7 +14,7 @@ use kybern_core::time::{Millis, Timestamp};
 
 use super::drive::{Flow, Stop};
 use super::ending;
-use super::node::{Node, Phase};
+use super::node::Node;
 use super::phases::PhaseEnd;
 use super::run::Run;
 use super::step::{Draft, RowDraft, failure};
@@ -131,8 +131,8 @@ impl Run {
         if self.paused || self.inner.stopping.is_cancelled() {
             return self.release(Some(now)).await;
         }
-        if let Some(error) = self.failed_phase() {
-            return self.fail_task(error.1, Some(error.0.step_id())).await;
+        if let Some(ending) = ending::in_phase(&self.walk) {
+            return self.end(ending).await;
         }
         if self.walk.is_finished() && self.next_phase().is_none() {
             let ending = ending::end(&self.walk, &self.surroundings);
@@ -170,13 +170,6 @@ impl Run {
         Ok(())
     }
 
-    pub(super) fn failed_phase(&self) -> Option<(Phase, StepError)> {
-        [Phase::Extraction, Phase::Intent, Phase::Planning].into_iter().find_map(|phase| {
-            let outcome = self.walk.phase(phase)?.outcome.clone()?;
-            outcome.error.clone().map(|error| (phase, error))
-        })
-    }
-
     /// Gives the lease back.
     pub(super) async fn release(&mut self, due: Option<Timestamp>) -> Result<Flow, Stop> {
         let change = self.release_change(due);
@@ -194,7 +187,7 @@ impl Run {
     }
 
     /// Journals a phase's end, or its question.
-    pub(super) async fn settle_phase(&mut self, phase: Phase, end: PhaseEnd) -> Result<Flow, Stop> {
+    pub(super) async fn settle_phase(&mut self, end: PhaseEnd) -> Result<Flow, Stop> {
         if let Some(plan) = &end.plan {
             self.look_up_agents(plan).await?;
         }
@@ -215,8 +208,7 @@ impl Run {
             self.task.plan = Some((plan.key.clone(), plan.version));
             self.walk.take_plan(self.inner.frozen.keep(plan.clone()));
         }
-        if let Some((_, error)) = self.failed_phase() {
-            let ending = ending::failed(&self.walk, error, Some(phase.step_id()));
+        if let Some(ending) = ending::in_phase(&self.walk) {
             return Ok(self.commit_with(rows, Vec::new(), TaskChange::End(Box::new(ending)), Usage::default()).await?);
         }
         let change = TaskChange::Progress { status: self.phase_status(), intent: end.intent, plan: end.plan };

@@ -21,7 +21,7 @@ pub(super) fn rows(run: &Run, number: i64, signal: &Signal) -> Vec<RowDraft> {
             if let Some(phase) = Phase::of_step(step.as_str()) {
                 let waits = run.walk.phase(phase).and_then(|state| state.wait.as_ref());
                 if waits.is_some_and(|wait| wait.seq == *wait_seq) && *resolution == Some(Resolution::Fail) {
-                    rows.push(super::phases::refused(phase));
+                    rows.push(super::phases::refused(phase, note.as_deref()));
                 }
             } else if let Some((index, wait)) = waiting(run, step)
                 && wait.seq == *wait_seq
@@ -47,7 +47,12 @@ pub(super) fn rows(run: &Run, number: i64, signal: &Signal) -> Vec<RowDraft> {
                     TaskStatus::Completed => Ok(object(result, child)),
                     _other => Err(child_failure(*status, error.as_ref())),
                 };
-                rows.push(ended(run, index, end, true));
+                let mut row = ended(run, index, end, true);
+                // A child that was cancelled for a reason is one to which a person said no.
+                if *status == TaskStatus::Cancelled && error.is_some() {
+                    refuse(&mut row);
+                }
+                rows.push(row);
             }
         }
         Signal::Retry { .. } => {
@@ -95,15 +100,20 @@ fn reviewed(
     corrections: Value,
     (resolution, note): (Option<Resolution>, Option<&str>),
 ) -> Option<RowDraft> {
-    let said = |what: &str| note.map_or_else(|| what.to_owned(), |note| format!("{what}: {note}"));
     match (wait.kind, resolution) {
-        (WaitKind::Confirmation, Some(Resolution::Fail)) => {
-            let message = said("a person denied this call");
-            Some(ended(run, index, Err(failure(ErrorCode::PermissionDenied, message)), false))
-        }
-        (_, Some(Resolution::Fail)) => {
-            let message = said("a person decided that this step failed");
+        // Whoever gives up an outside effect says that it did not happen, and somebody has to look why.
+        (WaitKind::Ambiguous, Some(Resolution::Fail)) => {
+            let message = said("a person decided that this step failed", note);
             Some(ended(run, index, Err(failure(ErrorCode::Unprocessable, message)), false))
+        }
+        (kind, Some(Resolution::Fail)) => {
+            let (code, what) = match kind {
+                WaitKind::Confirmation => (ErrorCode::PermissionDenied, "a person denied this call"),
+                _ => (ErrorCode::Unprocessable, NO),
+            };
+            let mut row = ended(run, index, Err(failure(code, said(what, note))), false);
+            refuse(&mut row);
+            Some(row)
         }
         (WaitKind::Review, None | Some(Resolution::Retry)) if wait.answer_ends => {
             Some(ended(run, index, Ok(corrections), false))
@@ -129,6 +139,23 @@ fn reviewed(
             | WaitKind::Workflow,
             _,
         ) => None,
+    }
+}
+
+/// What is told of a person's no.
+pub(super) const NO: &str = "a person said no";
+
+/// What a person decided, with what they said about it.
+pub(super) fn said(what: &str, note: Option<&str>) -> String {
+    note.map_or_else(|| what.to_owned(), |note| format!("{what}: {note}"))
+}
+
+/// Marks a step's failure as a person's no.
+pub(super) fn refuse(row: &mut RowDraft) {
+    if let JournalEntry::Finished(outcome) = &mut row.entry {
+        outcome.refused = true;
+        row.summary =
+            if outcome.tolerated { "refused by a person; the task goes on" } else { "refused by a person" }.to_owned();
     }
 }
 

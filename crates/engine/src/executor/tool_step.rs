@@ -378,7 +378,11 @@ pub(super) fn container_done(run: &Run, index: usize) -> Draft {
         let message = error.as_ref().map_or("it failed", |error| error.message.as_str());
         let code = error.as_ref().map_or(ErrorCode::Internal, |error| error.code);
         let error = failure(code, format!("step {} inside it failed: {message}", inner.id));
-        return fail(run, index, error, inner.outcome().is_none_or(|outcome| outcome.tainted));
+        let mut draft = fail(run, index, error, inner.outcome().is_none_or(|outcome| outcome.tainted));
+        if inner.outcome().is_some_and(|outcome| outcome.refused) {
+            draft.rows.iter_mut().for_each(super::signals::refuse);
+        }
+        return draft;
     }
     if run.walk.is_interrupted(index) {
         let entry = JournalEntry::Finished(Box::new(StepOutcome::bare(StepStatus::Skipped)));

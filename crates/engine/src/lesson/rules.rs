@@ -50,7 +50,7 @@ impl Engine {
     }
 
     /// The documents of a task that was read before, with what was decided about them then.
-    pub(super) fn documents_of(&self, scope: TenantScope, task: &Task, walk: &Walk) -> TaskDocuments {
+    pub(crate) fn documents_of(&self, scope: TenantScope, task: &Task, walk: &Walk) -> TaskDocuments {
         let outcome = walk.phase(Phase::Extraction).and_then(|phase| phase.outcome.as_ref());
         TaskDocuments {
             store: Arc::clone(&self.inner.store),

@@ -10,6 +10,7 @@ pub mod request;
 pub mod steer;
 pub mod submit;
 pub mod view;
+mod words;
 
 pub use fork::Fork;
 pub use repeats::{Repeat, RepeatKind};

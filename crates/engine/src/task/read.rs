@@ -6,7 +6,7 @@ use kybern_core::actor::Actor;
 use kybern_core::document::{FaultKind, PagePicture, PageView};
 use kybern_core::error::{Error, ErrorCode, Result};
 use kybern_core::event::{self, LogEntry};
-use kybern_core::id::TaskId;
+use kybern_core::id::{TaskId, TenantId};
 use kybern_core::ports::TaskFilter;
 use kybern_core::record::StoredLink;
 use kybern_core::task::{Attachment, Task, TaskStatus};
@@ -14,6 +14,7 @@ use kybern_core::tenant::TenantScope;
 use kybern_core::time::Millis;
 use tokio::sync::oneshot;
 
+use super::reading::Turn;
 use super::view::{TaskList, TaskView};
 use crate::Engine;
 use crate::executor::walk::Walk;
@@ -196,11 +197,7 @@ impl Engine {
     /// is too much to do.
     pub async fn page_picture(&self, actor: &Actor, id: TaskId, n: u32, page: u32) -> Result<PagePicture> {
         // A file is only in memory while its page is drawn: whoever waits for a turn holds nothing.
-        let turn = tokio::time::timeout(DRAWING_WAIT.as_duration(), self.inner.drawing.turn(actor.tenant())).await;
-        let _turn = turn.map_err(|_elapsed| {
-            let message = "too many pages of this organisation are being drawn: ask again when some have ended";
-            Error::new(ErrorCode::Unavailable, message)
-        })?;
+        let _turn = self.drawing_turn(actor.tenant()).await?;
         let (attachment, bytes) = self.attachment(actor, id, n).await?;
         let reader = &self.inner.documents;
         let (name, kind) = (&attachment.filename, &attachment.content_type);
@@ -213,6 +210,15 @@ impl Engine {
             | FaultKind::Unsupported
             | FaultKind::Broken
             | FaultKind::TooLarge => Error::new(ErrorCode::Unprocessable, fault.to_string()),
+        })
+    }
+
+    /// A turn to read a file or to draw a page of one.
+    pub(super) async fn drawing_turn(&self, tenant: TenantId) -> Result<Turn> {
+        let turn = tokio::time::timeout(DRAWING_WAIT.as_duration(), self.inner.drawing.turn(tenant)).await;
+        turn.map_err(|_elapsed| {
+            let message = "too many pages of this organisation are being drawn: ask again when some have ended";
+            Error::new(ErrorCode::Unavailable, message)
         })
     }
 

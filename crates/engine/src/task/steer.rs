@@ -18,6 +18,7 @@ use super::nul;
 use super::request::{CallbackRequest, ReviewRequest};
 use super::view::TaskView;
 use crate::Engine;
+use crate::executor::phase_answers;
 use crate::tools::{Grant, hash_args, schema};
 
 /// How long an answer waits for what it caused to be taken in.
@@ -328,7 +329,13 @@ fn check_answer(wait: &Wait, request: &ReviewRequest) -> Result<()> {
     if decided || wait.schema.is_null() || (request.corrections.is_empty() && !must_answer(wait)) {
         return Ok(());
     }
-    let faults = schema::check(&wait.schema, &Value::Object(request.corrections.clone()));
+    let mut faults = match wait.kind {
+        WaitKind::Document => phase_answers::faults(&wait.details, &request.corrections),
+        _ => Vec::new(),
+    };
+    if faults.is_empty() {
+        faults = schema::check(&wait.schema, &Value::Object(request.corrections.clone()));
+    }
     if faults.is_empty() {
         return Ok(());
     }

@@ -100,7 +100,7 @@ fn a_no_is_told_with_its_note_and_stays_in_the_audit() {
         let denied = live.decide(id, Word::Deny, Some("ask the customer first")).await.unwrap().approval;
         let task = live.end(denied.task).await;
         let error = task.error.unwrap();
-        assert_eq!((task.status, error.code), (TaskStatus::Failed, ErrorCode::PermissionDenied));
+        assert_eq!((task.status, error.code), (TaskStatus::Cancelled, ErrorCode::PermissionDenied));
         assert!(error.message.ends_with("a person denied this call: ask the customer first"), "{}", error.message);
         assert_eq!((tool.count(), live.how(id).await), (0, ApprovalStatus::Denied));
         assert_eq!(denied.decision.unwrap().note.as_deref(), Some("ask the customer first"));
@@ -276,7 +276,7 @@ fn whoever_asked_may_always_say_no() {
         let id = live.begin(plan(json!([step("a", "t.risky", json!({"to": "ops@example.com"}))])), json!({})).await;
         let asked = live.rest(id).await.waits[0].approval_id.unwrap();
         live.decide(asked, Word::Deny, None).await.unwrap();
-        assert_eq!((live.end(id).await.status, tool.count()), (TaskStatus::Failed, 0));
+        assert_eq!((live.end(id).await.status, tool.count()), (TaskStatus::Cancelled, 0));
     });
 }
 

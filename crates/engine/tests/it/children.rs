@@ -7,7 +7,7 @@ use kybern_core::error::ErrorCode;
 use kybern_core::id::TaskId;
 use kybern_core::money::{NanoUsd, Usage};
 use kybern_core::ports::{TaskFilter, TaskStore as _};
-use kybern_core::task::{EffectClass, TaskStatus, WaitKind};
+use kybern_core::task::{EffectClass, Resolution, TaskStatus, WaitKind};
 use kybern_core::time::Millis;
 use kybern_core::tool::{ToolFailure, ToolOutcome};
 use kybern_testkit::tools::ScriptedTool;
@@ -45,6 +45,23 @@ fn a_childs_result_flows_back_and_its_parent_holds_nothing_meanwhile() {
         assert_eq!(task.result, Some(json!({"z": 2})));
         let child = live.proven(child).await;
         assert_eq!((child.parent_task_id, child.depth, child.trace_id), (Some(id), 1, task.trace_id));
+    });
+}
+
+#[test]
+fn a_persons_no_to_a_child_cancels_its_parent_too() {
+    World::new().run(async |live| {
+        let ask = json!({"id": "ask", "kind": "input", "title": "t", "fields": {}});
+        live.put(json!({"key": "test.child", "steps": [ask]})).await;
+        let id = live.begin(plan(json!([starting("test.child")])), json!({"n": 1})).await;
+        let child = child_of(&live, id).await;
+        live.rest(child).await;
+        live.resolve(child, Resolution::Fail).await.unwrap();
+        for id in [id, child] {
+            let task = live.proven(id).await;
+            assert_eq!(task.status, TaskStatus::Cancelled);
+            assert!(task.error_message.unwrap().ends_with("a person said no"));
+        }
     });
 }
 

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use kybern_core::approval::{ApprovalStatus, Word};
 use kybern_core::error::ErrorCode;
 use kybern_core::task::{EffectClass, Resolution, TaskStatus, WaitKind};
 use kybern_core::tool::{Review, ToolOutcome};
@@ -43,13 +44,35 @@ fn a_form_is_checked_and_its_answer_is_the_steps_data() {
 }
 
 #[test]
+fn a_persons_no_cancels_what_it_stops_and_says_why() {
+    let ask = json!({"id": "ask", "kind": "input", "title": "t", "fields": {}});
+    let inside = json!({"id": "whether", "kind": "condition", "if": "{{ true }}", "then": [ask]});
+    let tolerated = json!({"id": "ask", "kind": "input", "title": "t", "fields": {}, "stopOnFailure": false});
+    for (step, status) in
+        [(ask, TaskStatus::Cancelled), (inside, TaskStatus::Cancelled), (tolerated, TaskStatus::Completed)]
+    {
+        World::new().run(async |live| {
+            let id = live.begin(plan(json!([step])), json!({})).await;
+            live.rest(id).await;
+            let asked = live.inbox(Some(ApprovalStatus::Pending)).await[0].approval.asked.id;
+            live.decide(asked, Word::Deny, Some("not ours")).await.unwrap();
+            let task = live.proven(id).await;
+            assert_eq!(task.status, status, "{step}");
+            let reason = task.error_message.unwrap_or_default();
+            assert_eq!(reason.ends_with("a person said no: not ours"), status == TaskStatus::Cancelled, "{reason}");
+        });
+    }
+}
+
+#[test]
 fn a_form_can_be_refused_and_can_run_out_of_time() {
     World::new().set(|settings| settings.poll = kybern_core::time::Millis(1_000)).run(async |live| {
         let ask = json!({"id": "ask", "kind": "input", "title": "t", "fields": {}, "timeoutMs": 60_000});
         let id = live.begin(plan(json!([ask])), json!({})).await;
         live.rest(id).await;
         live.resolve(id, Resolution::Fail).await.unwrap();
-        assert_eq!(live.proven(id).await.error.unwrap().code, ErrorCode::Unprocessable);
+        let task = live.proven(id).await;
+        assert_eq!((task.status, task.error.unwrap().code), (TaskStatus::Cancelled, ErrorCode::Unprocessable));
         let id = live.begin(plan(json!([ask])), json!({})).await;
         live.rest(id).await;
         let task = live.proven(id).await;

@@ -162,18 +162,15 @@ fn an_intent_without_a_usable_plan_asks_which() {
 }
 
 #[test]
-fn a_phase_can_be_refused_and_a_failed_one_tried_again() {
+fn a_phase_to_which_a_person_says_no_cancels_the_task() {
     knowing(FixedIntent::new()).run(async |live| {
         let id = with_files(&live, "unknown", vec![]).await;
         live.rest(id).await;
         live.resolve(id, Resolution::Fail).await.unwrap();
         let task = live.proven(id).await;
-        assert_eq!((task.status, task.error.unwrap().code), (TaskStatus::Failed, ErrorCode::Unprocessable));
-        live.engine.retry(&live.world.actor, id).await.unwrap();
-        let task = live.until(id, |task| task.status == TaskStatus::NeedsReview).await;
-        assert_eq!(kinds(&task), [WaitKind::Intent]);
-        live.review(id, None, json!({"intent": "test.plan"})).await.unwrap();
-        assert_eq!(live.proven(id).await.status, TaskStatus::Completed);
+        assert_eq!((task.status, task.error_message.as_deref()), (TaskStatus::Cancelled, Some("a person said no")));
+        let refused = live.engine.retry(&live.world.actor, id).await.unwrap_err();
+        assert_eq!(refused.code(), ErrorCode::Conflict, "nothing failed");
     });
 }
 

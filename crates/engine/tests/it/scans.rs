@@ -112,6 +112,36 @@ fn what_a_person_corrects_is_what_the_document_says() {
 }
 
 #[test]
+fn words_are_corrected_by_the_words_that_were_read() {
+    World::with([reading()]).run(async |live| {
+        let (id, task) = waiting(&live).await;
+        let page = &wait(&task).details["scans"][0]["pages"][0];
+        assert_eq!(page["unsure"][0]["confidence"], json!(0.4), "{page}");
+        let corrected = |old: &str, new: &str| {
+            answer(json!({"confirm": yes(&task), "corrections": [{"replace": old, "with": new}]}))
+        };
+        for (old, why) in [("9104417", "does not stand in the text"), ("4", "stands 2 times")] {
+            let refused = live.review(id, None, corrected(old, "x")).await.unwrap_err();
+            let fault = &refused.details()[0];
+            assert_eq!(
+                (refused.code(), fault.path.as_str()),
+                (ErrorCode::Validation, "/corrections/documents/1/corrections/0")
+            );
+            assert!(fault.message.contains(why), "{fault:?}");
+        }
+        let refused = live.review(id, None, answer(json!({"yes": true}))).await.unwrap_err();
+        assert!(refused.details()[0].message.contains("for letter.photo answer {\"confirm\": "), "{refused:?}");
+        live.review(id, None, corrected("91o4417?", "9104417")).await.unwrap();
+        let task = live.proven(id).await;
+        assert_eq!((task.status, &task.state["said"]), (TaskStatus::Completed, &json!("DOT 9104417")));
+        let text = live.engine.attachment_text(&live.world.actor, id, 1).await.unwrap();
+        assert_eq!(text, "DOT 9104417", "as it was confirmed");
+        let none = live.engine.attachment_text(&live.world.actor, id, 7).await.unwrap_err();
+        assert_eq!(none.code(), ErrorCode::NotFound);
+    });
+}
+
+#[test]
 fn a_yes_counts_for_the_text_that_was_shown() {
     World::with([reading()]).run(async |live| {
         let (id, task) = waiting(&live).await;

@@ -34,7 +34,8 @@ pub(crate) fn message(task: &Value, files: &[Value], paint: Paint) -> Option<Str
     if !named.is_empty() {
         lines.push(String::new());
         lines.extend(named);
-        lines.push(paint.dim(&format!("a file's bytes: kybern task attachment {id} N --out FILE")));
+        lines
+            .push(paint.dim(&format!("what a file says: kybern task attachment {id} N --text; its bytes: --out FILE")));
     }
     let lines: Vec<String> = lines.iter().map(|line| format!("  {line}").trim_end().to_owned()).collect();
     (!lines.is_empty()).then(|| format!("message\n{}", lines.join("\n")))
@@ -149,7 +150,7 @@ mod tests {
         ];
         let expected = "message\n  from      Kim <kim@acme.example>  (sender NOT confirmed)\n  to        intake@example.com\n  \
             subject   Losses [2J\n\n  Loss runs please.\n\n  Kim\n  … 2 more lines: kybern task attachment t1 0\n\n  \
-            file 1    dec.pdf  (application/pdf, 1.5 MB)\n  a file's bytes: kybern task attachment t1 N --out FILE";
+            file 1    dec.pdf  (application/pdf, 1.5 MB)\n  what a file says: kybern task attachment t1 N --text; its bytes: --out FILE";
         assert_eq!(shown(&task, &files), expected);
     }
 

@@ -7,12 +7,14 @@ mod failure;
 mod log;
 mod message;
 mod paint;
+mod papers;
 mod progress;
 mod read;
 mod schema;
 mod table;
 mod task;
 mod text;
+mod waits;
 
 use std::io::{self, IsTerminal, Write};
 
@@ -20,14 +22,14 @@ pub(crate) use failure::{Failure, report};
 pub(crate) use log::{line as log_line, table as log_table};
 pub(crate) use message::message as render_message;
 pub(crate) use paint::Paint;
+pub(crate) use papers::{Paper, papers};
 pub(crate) use progress::Progress;
 pub(crate) use read::read_table;
 pub(crate) use schema::{Field, fields};
 pub(crate) use table::{Cell, MAX_COLUMN, Table};
-pub(crate) use task::{
-    TaskView, person_waits, plan as plan_of, read as render_read, render as render_task, waits as render_waits,
-};
+pub(crate) use task::{TaskView, plan as plan_of, read as render_read, render as render_task};
 pub(crate) use text::{clean, count, field, in_full, moment, short, span};
+pub(crate) use waits::{person_waits, waits as render_waits};
 
 use crate::config::Environment;
 

@@ -1,6 +1,5 @@
 //! What was read out of documents: each value with the file, the page and the words where it stands.
 
-use kybern_core::money::NanoUsd;
 use serde_json::Value;
 
 use super::table::Table;
@@ -18,25 +17,25 @@ struct Read {
     words: String,
     /// How sure, with a mark at what was read from a picture.
     sure: String,
+    /// What is wrong with it although it was found.
+    problem: String,
 }
 
 /// The values of a task's `extractions`, at most so many of each document, and how many are left out.
 pub(crate) fn read_table(extractions: &[Value], most: usize) -> (Table, usize) {
-    let mut table = Table::new(&["FIELD", "VALUE", "FILE", "PAGE", "WORDS", "SURE"]);
-    let mut more = 0;
-    for document in extractions {
-        let fields = document.get("fields").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
-        more += fields.len().saturating_sub(most);
-        for one in fields.iter().take(most).map(|found| Read::of(document, found)) {
-            table.row([
-                one.name.into(),
-                one.value.into(),
-                one.file.into(),
-                one.page.into(),
-                one.words.into(),
-                one.sure.into(),
-            ]);
-        }
+    let fields = |document: &Value| document.get("fields").and_then(Value::as_array).cloned().unwrap_or_default();
+    let more = extractions.iter().map(|document| fields(document).len().saturating_sub(most)).sum();
+    let rows = extractions.iter().flat_map(|document| {
+        fields(document).iter().take(most).map(|found| Read::of(document, found)).collect::<Vec<_>>()
+    });
+    let rows: Vec<Read> = rows.collect();
+    // Most papers have nothing wrong in them.
+    let any_problem = rows.iter().any(|row| !row.problem.is_empty());
+    let head = ["FIELD", "VALUE", "FILE", "PAGE", "WORDS", "SURE", "PROBLEM"];
+    let mut table = Table::new(head.get(..if any_problem { 7 } else { 6 }).unwrap_or_default());
+    for one in rows {
+        let cells = [one.name, one.value, one.file, one.page, one.words, one.sure, one.problem];
+        table.row(cells.into_iter().take(if any_problem { 7 } else { 6 }).map(Into::into));
     }
     (table, more)
 }
@@ -58,51 +57,40 @@ impl Read {
             page: field(&source, "page"),
             words: source.get("words").map(|words| short(words, WIDTH)).unwrap_or_default(),
             sure: format!("{sure:.2}{scanned}"),
+            problem: field(found, "problem"),
         }
     }
 }
 
-/// The pictures with which a person compares what was read from them, a line each.
-pub(crate) fn pictures(wait: &Value) -> Vec<String> {
-    let scans = wait.pointer("/details/scans").and_then(Value::as_array).into_iter().flatten();
-    let pages = |scan: &Value| -> Vec<String> {
-        let pages = scan.get("pages").and_then(Value::as_array).into_iter().flatten();
-        let line = |page: &Value| {
-            let sure = match (page.get("read").and_then(Value::as_bool), page.get("confidence")) {
-                (Some(false), _) => ", not read".to_owned(),
-                (_, None | Some(Value::Null)) => String::new(),
-                (_, Some(sure)) => format!(", least sure word {sure}"),
-            };
-            let of = |name: &str| field(page, name);
-            format!(
-                "{} page {}{sure}: look at it with {}",
-                field(scan, "filename"),
-                of("page"),
-                fetching(&of("picture"))
-            )
-        };
-        pages.map(line).collect()
-    };
-    scans.flat_map(pages).collect()
-}
-
-/// The command that fetches a picture of which the API tells the place.
-fn fetching(picture: &str) -> String {
-    let parts = picture.strip_prefix("/api/tasks/").and_then(|rest| rest.split_once("/attachments/"));
-    let parts = parts.and_then(|(task, rest)| rest.split_once("?page=").map(|(n, page)| (task, n, page)));
-    match parts {
-        Some((task, n, page)) => format!("kybern task attachment {task} {n} --page {page}"),
-        None => format!("GET {picture}"),
+/// A value as people read it. Money is kept in nano-dollars; where the words say the same number of dollars, with or
+/// without a sign for them, it is money.
+fn shown(value: &Value, words: &str) -> String {
+    let digits: String = words.chars().filter(|c| c.is_ascii_digit() || *c == '.').collect();
+    let said = digits.trim_matches('.').parse::<NanoDollars>().ok();
+    match (value.as_i64(), said) {
+        (Some(nanos), Some(NanoDollars(said)))
+            if nanos.checked_abs() == Some(said) && (nanos != 0 || words.contains('$')) =>
+        {
+            dollars(nanos)
+        }
+        _other => short(value, WIDTH),
     }
 }
 
-/// A value as people read it. Money is kept in nano-dollars; where the words say the same number, it is money.
-fn shown(value: &Value, words: &str) -> String {
-    let digits: String = words.chars().filter(|c| c.is_ascii_digit() || *c == '.').collect();
-    let said = digits.parse::<NanoDollars>().ok();
-    match (value.as_i64(), said) {
-        (Some(nanos), Some(NanoDollars(said))) if nanos == said && words.contains('$') => NanoUsd(nanos).to_string(),
-        _other => short(value, WIDTH),
+/// An amount with its thousands parted, and with cents where it has any.
+fn dollars(nanos: i64) -> String {
+    let (sign, cents) = (if nanos < 0 { "-" } else { "" }, nanos.unsigned_abs() / 10_000_000);
+    let whole = (cents / 100).to_string();
+    let mut parted = String::new();
+    for (at, digit) in whole.chars().enumerate() {
+        if at > 0 && (whole.len() - at).is_multiple_of(3) {
+            parted.push(',');
+        }
+        parted.push(digit);
+    }
+    match cents % 100 {
+        0 => format!("{sign}${parted}"),
+        cents => format!("{sign}${parted}.{cents:02}"),
     }
 }
 
@@ -118,14 +106,6 @@ impl std::str::FromStr for NanoDollars {
         let (whole, cents): (i64, i64) = (whole.parse()?, cents.parse()?);
         Ok(Self(whole.saturating_mul(1_000_000_000).saturating_add(cents.saturating_mul(10_000_000))))
     }
-}
-
-/// What was read from pictures and waits for a person, as rows; `None` where nothing was.
-pub(crate) fn read_of_wait(wait: &Value, most: usize) -> Option<Table> {
-    wait.pointer("/details/scans")?;
-    let extractions = wait.pointer("/details/extractions").and_then(Value::as_array)?;
-    let (table, _more) = read_table(extractions, most);
-    (!table.is_empty()).then_some(table)
 }
 
 #[cfg(test)]
@@ -155,30 +135,22 @@ mod tests {
     }
 
     #[test]
-    fn money_is_shown_in_dollars() {
-        assert_eq!(shown(&json!(39_900_000_000_000_i64), "$39,900"), "$39900");
-        assert_eq!(shown(&json!(39_900_500_000_000_i64), "$ 39,900.50"), "$39900.5");
-        assert_eq!(shown(&json!(9_171_809), "9171809"), "9171809");
-        assert_eq!(shown(&json!("$1"), "$1"), "$1");
+    fn a_problem_has_a_column_where_there_is_one() {
+        let mut extractions = extractions();
+        extractions[0]["fields"][2]["problem"] = json!("check digit is 4, it should be 9");
+        let text = read_table(&extractions, 9).0.render(Paint::new(false));
+        assert!(text.lines().next().unwrap().ends_with("PROBLEM") && text.contains("it should be 9"), "{text}");
     }
 
     #[test]
-    fn a_question_about_a_scan_names_its_pictures() {
-        let page = |n: u32, read: bool, sure: Value| {
-            let picture = format!("/api/tasks/t1/attachments/3?page={n}");
-            json!({"page": n, "picture": picture, "read": read, "confidence": sure})
-        };
-        let pages = [page(2, true, json!(0.41)), page(3, false, Value::Null), page(4, true, Value::Null)];
-        let wait = json!({"details": {"extractions": extractions(),
-            "scans": [{"filename": "a.tif", "pages": pages}]}});
-        let lines = [
-            "a.tif page 2, least sure word 0.41: look at it with kybern task attachment t1 3 --page 2",
-            "a.tif page 3, not read: look at it with kybern task attachment t1 3 --page 3",
-            "a.tif page 4: look at it with kybern task attachment t1 3 --page 4",
-        ];
-        assert_eq!(pictures(&wait), lines);
-        assert!(read_of_wait(&wait, 9).is_some());
-        assert!(pictures(&json!({"details": {"files": []}})).is_empty());
-        assert!(read_of_wait(&json!({"details": {"extractions": extractions()}}), 9).is_none());
+    fn money_is_shown_in_dollars() {
+        assert_eq!(shown(&json!(39_900_000_000_000_i64), "$39,900"), "$39,900");
+        assert_eq!(shown(&json!(3_562_500_000_000_i64), "$3562.5"), "$3,562.50");
+        assert_eq!(shown(&json!(1_234_567_050_000_000_i64), "$ 1,234,567.05"), "$1,234,567.05");
+        assert_eq!(shown(&json!(61_500_000_000_000_i64), "61500"), "$61,500");
+        assert_eq!(shown(&json!(-480_000_000_000_i64), "(480.00)"), "-$480");
+        assert_eq!((shown(&json!(0), "$0"), shown(&json!(0), "0")), ("$0".to_owned(), "0".to_owned()));
+        assert_eq!(shown(&json!(9_171_809), "9171809"), "9171809");
+        assert_eq!(shown(&json!("$1"), "$1"), "$1");
     }
 }

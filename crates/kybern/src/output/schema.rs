@@ -5,9 +5,12 @@ use serde_json::Value;
 use super::text::{clean, field, short};
 
 /// How many ways of an object are shown.
-const MAX_SAMPLES: usize = 2;
+const MAX_SAMPLES: usize = 3;
 /// How deep an object is shown.
 const MAX_SAMPLE_DEPTH: usize = 6;
+
+/// The pattern of a day.
+const DAY: &str = "^[0-9]{4}-[0-9]{2}-[0-9]{2}$";
 
 /// One field of a form.
 #[derive(Clone, PartialEq, Debug)]
@@ -21,14 +24,20 @@ pub(crate) struct Field {
     /// Whether the answer is refused without it.
     pub(crate) required: bool,
     types: Vec<String>,
-    /// What an object may look like, as JSON: one for each way.
+    /// What an object, or a list of objects, may look like, as JSON: one for each way.
     samples: Vec<String>,
+    /// What each object of a list must have.
+    needs: Vec<String>,
+}
+
+/// The members that an object must have.
+fn needed(schema: &Value) -> Vec<&str> {
+    schema.get("required").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str).collect()
 }
 
 /// The fields that a schema names, in its order.
 pub(crate) fn fields(schema: &Value) -> Vec<Field> {
-    let required: Vec<&str> =
-        schema.get("required").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str).collect();
+    let required = needed(schema);
     let Some(properties) = schema.get("properties").and_then(Value::as_object) else { return Vec::new() };
     let field_of = |(key, schema): (&String, &Value)| {
         let types = match schema.get("type") {
@@ -46,7 +55,8 @@ pub(crate) fn fields(schema: &Value) -> Vec<Field> {
             text => text,
         };
         let (key, required) = (key.clone(), required.contains(&key.as_str()));
-        Field { key, description, choices, required, types, samples: samples(schema) }
+        let needs = schema.get("items").map(needed).unwrap_or_default().into_iter().map(clean).collect();
+        Field { key, description, choices, required, types, samples: samples(schema), needs }
     };
     properties.iter().map(field_of).collect()
 }
@@ -59,9 +69,13 @@ impl Field {
             let names: Vec<&str> = self.types.iter().map(|name| type_name(name)).collect();
             notes.push(names.join(" or "));
         }
-        if !self.choices.is_empty() {
-            let choices: Vec<String> = self.choices.iter().map(|value| short(value, 40)).collect();
-            notes.push(format!("one of {}", choices.join(", ")));
+        match self.choices.as_slice() {
+            [] => {}
+            [only] => notes.push(format!("only {}", short(only, 40))),
+            choices => {
+                let choices: Vec<String> = choices.iter().map(|value| short(value, 40)).collect();
+                notes.push(format!("one of {}", choices.join(", ")));
+            }
         }
         if self.required {
             notes.push("required".to_owned());
@@ -75,6 +89,9 @@ impl Field {
         }
         if !self.samples.is_empty() {
             line.push_str(&format!(", such as {}", self.samples.join(" or ")));
+        }
+        if !self.needs.is_empty() {
+            line.push_str(&format!("; each needs {}", self.needs.join(" and ")));
         }
         line
     }
@@ -107,6 +124,9 @@ impl Field {
     /// A sentence, when it is neither JSON nor allowed to be a text, or none of the choices.
     pub(crate) fn read(&self, typed: &str) -> Result<Value, String> {
         let value = self.value(typed)?;
+        if self.choices == [Value::Bool(true)] && value == Value::Bool(false) {
+            return Err("only true is an answer: until then leave it open, or say no with --no".to_owned());
+        }
         if !self.choices.is_empty() && !self.choices.contains(&value) {
             let choices: Vec<String> = self.choices.iter().map(|value| short(value, 40)).collect();
             return Err(format!("{typed:?} is none of {}", choices.join(", ")));
@@ -128,6 +148,8 @@ impl Field {
             _other if self.is("boolean") && matches!(typed, "no" | "n") => Ok(Value::Bool(false)),
             _other => {
                 let names: Vec<&str> = self.types.iter().map(|name| type_name(name)).collect();
+                let article = |name: &str| if name == "yes or no" { "" } else { "a " };
+                let names: Vec<String> = names.iter().map(|name| format!("{}{name}", article(name))).collect();
                 Err(format!("{typed:?} is not {}", names.join(" or ")))
             }
         }
@@ -138,15 +160,18 @@ impl Field {
     }
 }
 
-/// What an object with known members may look like: one text for each way that its members may take.
+/// What an object with known members, or a list of such, may look like: one text for each way that its members may take.
 fn samples(schema: &Value) -> Vec<String> {
-    let known = schema.get("properties").and_then(Value::as_object).is_some_and(|members| !members.is_empty());
-    if !known {
+    if !has_members(schema) && !schema.get("items").is_some_and(has_members) {
         return Vec::new();
     }
     let mut samples: Vec<String> = (0..MAX_SAMPLES).map(|way| clean(&sample(schema, way, 0).to_string())).collect();
     samples.dedup();
     samples
+}
+
+fn has_members(schema: &Value) -> bool {
+    schema.get("properties").and_then(Value::as_object).is_some_and(|members| !members.is_empty())
 }
 
 /// A value that fits, taking that way where there are several.
@@ -161,12 +186,17 @@ fn sample(schema: &Value, way: usize, depth: usize) -> Value {
     if let Some(inner) = first("oneOf").or_else(|| first("anyOf")) {
         return sample(inner, way, depth + 1);
     }
-    match schema.get("type").and_then(Value::as_str) {
+    let kind = schema.get("type").and_then(|name| name.as_str().or_else(|| name.get(0)?.as_str()));
+    match kind {
+        Some("string") if schema.get("pattern").is_some_and(|pattern| pattern == DAY) => Value::from("2026-01-31"),
         Some("object") => {
             let members = schema.get("properties").and_then(Value::as_object).into_iter().flatten();
             members.map(|(name, member)| (name.clone(), sample(member, way, depth + 1))).collect()
         }
-        Some("array") => Value::Array(Vec::new()),
+        Some("array") => {
+            let items = schema.get("items").filter(|items| has_members(items));
+            items.map(|items| sample(items, way, depth + 1)).into_iter().collect()
+        }
         Some("boolean") => Value::Bool(true),
         Some("integer" | "number") => Value::from(0),
         _text_or_unsaid => Value::from("…"),
@@ -225,6 +255,25 @@ mod tests {
         assert_eq!(one(json!({"type": ["string", "null"]})).read("null"), Ok(json!(null)));
         assert_eq!(one(json!({})).read("[1]"), Ok(json!([1])));
         assert_eq!(one(json!({})).read("plain"), Ok(json!("plain")));
+    }
+
+    #[test]
+    fn a_list_shows_what_stands_in_it() {
+        let day = json!({"type": ["string", "null"], "pattern": DAY});
+        let policy = json!({"type": "object", "required": ["number"],
+            "properties": {"number": {"type": "string"}, "premium": {"type": ["integer", "null"]}, "from": day}});
+        let list = one(json!({"type": "array", "items": policy}));
+        let sample = "[{\"number\":\"…\",\"premium\":0,\"from\":\"2026-01-31\"}]";
+        assert_eq!(list.describe(), format!("x (JSON list; required), such as {sample}; each needs number"));
+        assert_eq!(list.example(None), format!("--set x='{sample}'"));
+        assert_eq!(list.read("[…]").unwrap_err(), "\"[…]\" is not a JSON list");
+    }
+
+    #[test]
+    fn what_must_be_done_is_not_answered_with_a_no() {
+        let handled = one(json!({"type": "boolean", "const": true}));
+        assert_eq!((handled.read("yes"), handled.example(None)), (Ok(json!(true)), "--set x=true".to_owned()));
+        assert!(handled.read("no").unwrap_err().contains("--no"));
     }
 
     #[test]

@@ -1,20 +1,17 @@
 //! A task for people: where it stands, what its steps did, what it made, whom it waits for and what to type next.
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use super::log::{StepMark, steps};
 use super::message::message;
 use super::paint::Paint;
-use super::read::{pictures, read_of_wait, read_table};
-use super::schema::fields;
+use super::read::read_table;
 use super::table::{Cell, Table};
-use super::text::{clean, field, in_full, moment, short};
+use super::text::{field, in_full, moment, short};
+use super::waits::{person_waits, render_waits};
 
 /// The most lines of a result that are shown.
 const RESULT_LINES: usize = 24;
-
-/// The most values of one document that are shown.
-const READ_FIELDS: usize = 20;
 
 /// What there is to show of a task.
 #[derive(Clone, Copy, Debug)]
@@ -72,7 +69,12 @@ fn head(task: &Value, paint: Paint) -> String {
     add("parent", field(task, "parentTaskId"));
     add("engine", field(task, "delegatedWorkflowId"));
     add("cost", cost(task));
-    add("error", paint_nonempty(&field(task, "errorMessage"), |text| paint.bad(text)));
+    let reason = field(task, "errorMessage");
+    match status.as_str() {
+        // Somebody said no; nothing broke.
+        "cancelled" => add("reason", reason),
+        _other => add("error", paint_nonempty(&reason, |text| paint.bad(text))),
+    }
     lines.join("\n")
 }
 
@@ -152,19 +154,11 @@ fn made(artifacts: &[Value], paint: Paint) -> Option<String> {
     (!table.is_empty()).then(|| format!("records\n{}", indent(&table.render(paint))))
 }
 
-/// What was read out of its documents, and where.
+/// What was read out of its documents, and where: all of it, because what is cut off may be what decides.
 pub(crate) fn read(task: &Value, paint: Paint) -> Option<String> {
     let extractions = task.pointer("/state/extractions")?.as_array()?;
-    let (table, more) = read_table(extractions, READ_FIELDS);
-    if table.is_empty() {
-        return None;
-    }
-    let mut text = format!("read\n{}", indent(&table.render(paint)));
-    if more > 0 {
-        let hint = format!("\n  … {more} more: kybern task show {} --json", field(task, "id"));
-        text.push_str(&paint.dim(&hint));
-    }
-    Some(text)
+    let (table, _all) = read_table(extractions, usize::MAX);
+    (!table.is_empty()).then(|| format!("read\n{}", indent(&table.render(paint))))
 }
 
 fn result(task: &Value, paint: Paint) -> Option<String> {
@@ -181,17 +175,6 @@ fn result(task: &Value, paint: Paint) -> Option<String> {
     Some(text)
 }
 
-/// Those waits of a task that a person answers; a clock, a child or an engine answers the others.
-pub(crate) fn person_waits(task: &Value) -> Vec<&Value> {
-    let all = task.get("waits").and_then(Value::as_array).into_iter().flatten();
-    all.filter(|wait| !matches!(field(wait, "kind").as_str(), "timer" | "child" | "workflow")).collect()
-}
-
-/// What the task waits for, why, and the command that answers it.
-pub(crate) fn waits(task: &Value, paint: Paint) -> Option<String> {
-    render_waits(task, &person_waits(task), paint)
-}
-
 /// The waits that the log does not say were answered: a task keeps them until a worker has come to rest again.
 fn open_waits(view: TaskView<'_>, paint: Paint) -> Option<String> {
     let seen = steps(view.log);
@@ -200,86 +183,6 @@ fn open_waits(view: TaskView<'_>, paint: Paint) -> Option<String> {
         seen.iter().find(|step| step.id == id).is_none_or(|step| step.mark == StepMark::Waiting)
     };
     render_waits(view.task, &person_waits(view.task).into_iter().filter(is_open).collect::<Vec<_>>(), paint)
-}
-
-fn render_waits(task: &Value, waits: &[&Value], paint: Paint) -> Option<String> {
-    let several = waits.len() > 1;
-    let text: Vec<String> = waits.iter().map(|wait| one_wait(task, wait, several, paint)).collect();
-    (!text.is_empty()).then(|| format!("{}\n{}", paint.wait("waits for a person"), text.join("\n")))
-}
-
-fn one_wait(task: &Value, wait: &Value, several: bool, paint: Paint) -> String {
-    let step = field(wait, "stepId");
-    let mut lines = vec![format!("  {} at {step}: {}", field(wait, "kind"), field(wait, "reason"))];
-    let title = field(wait, "title");
-    if !title.is_empty() {
-        lines.push(format!("    {title}"));
-    }
-    lines.extend(pictures(wait).into_iter().map(|line| format!("    {}", clean(&line))));
-    // What the task has read already stands above its questions.
-    let is_shown = task.pointer("/state/extractions").is_some();
-    if let Some(table) = read_of_wait(wait, READ_FIELDS).filter(|_| !is_shown) {
-        lines.push(indent(&indent(&table.render(paint))));
-    }
-    if let Some(Value::Object(details)) = wait.get("details") {
-        lines.extend(unread(details).into_iter().map(|line| format!("    {line}")));
-        // What was read has a table, and what was not has lines of its own.
-        let is_shown = |name: &str| !matches!(name, "scans" | "extractions" | "files");
-        for (name, value) in details.iter().filter(|(name, _)| is_shown(name)) {
-            let text = detail(value);
-            if !text.is_empty() {
-                lines.push(format!("    {}", paint.dim(&format!("{}: {text}", clean(name)))));
-            }
-        }
-    }
-    let asked = wait.get("schema").map(fields).unwrap_or_default();
-    for field in &asked {
-        lines.push(format!("    {}", field.describe()));
-    }
-    let mut command = format!("kybern task review {}", field(task, "id"));
-    if several {
-        command.push_str(&format!(" --step {step}"));
-    }
-    if field(wait, "kind") == "ambiguous" {
-        command.push_str(" --resolution done   (it happened; or retry, or fail)");
-    } else if asked.is_empty() {
-        command.push_str(" --corrections '{}'");
-    } else {
-        let required: Vec<_> = asked.iter().filter(|field| field.required).collect();
-        let shown = if required.is_empty() { asked.iter().take(1).collect() } else { required };
-        for field in shown {
-            command.push_str(&format!(" {}", field.example(likely(wait).as_deref())));
-        }
-    }
-    lines.push(format!("    {} {command}", paint.bold("answer:")));
-    lines.join("\n")
-}
-
-/// The files that could not be read, a line each, with what is wrong and what helps.
-fn unread(details: &Map<String, Value>) -> Vec<String> {
-    let files = details.get("files").and_then(Value::as_array).into_iter().flatten();
-    let line = |file: &Value| {
-        let said: Vec<String> =
-            ["problem", "remedy"].iter().map(|name| field(file, name)).filter(|said| !said.is_empty()).collect();
-        format!("file {} {}: {}", field(file, "n"), field(file, "filename"), said.join("; "))
-    };
-    files.map(line).collect()
-}
-
-/// A detail as one line; empty when it says nothing. Guesses with how sure they are read better than their JSON.
-fn detail(value: &Value) -> String {
-    let guess = |pair: &Value| Some(format!("{} ({:.2})", pair.get(0)?.as_str()?, pair.get(1)?.as_f64()?));
-    let guesses = value.as_array().map(|pairs| pairs.iter().map(guess).collect::<Option<Vec<_>>>());
-    match guesses {
-        Some(Some(guesses)) => clean(&guesses.join(", ")),
-        _other => short(value, 100),
-    }
-}
-
-/// What the model would say: its best answer, or its first alternative.
-fn likely(wait: &Value) -> Option<String> {
-    let best = wait.pointer("/details/best").and_then(Value::as_str);
-    best.or_else(|| wait.pointer("/details/alternatives/0/0")?.as_str()).map(clean)
 }
 
 fn next(task: &Value, paint: Paint) -> Option<String> {
@@ -302,7 +205,7 @@ fn is_terminal(status: &str) -> bool {
     matches!(status, "completed" | "failed" | "cancelled")
 }
 
-fn indent(text: &str) -> String {
+pub(super) fn indent(text: &str) -> String {
     let lines: Vec<String> = text.lines().map(|line| format!("  {line}")).collect();
     lines.join("\n")
 }
@@ -328,7 +231,7 @@ mod tests {
         let expected = "task t1  needs_review\n  intent    insurance.new_lead (confidence 0.91)\n  channel   email\n  \
             created   2026-09-21 14:13:20\n\nsteps\n  … ask  core.ask  asked\n  · deal  insurance.create_deal\n\n\
             waits for a person\n  input at ask: the DOT number is missing\n    Carrier\n    file: a.pdf\n    \
-            dot (text; required)\n    answer: kybern task review t1 --set dot=…";
+            dot (text; required)\n    answer: kybern task review t1 --set dot=…\n    no:     kybern task review t1 --no --note WHY";
         assert_eq!(show(&task, &log, &[]), expected);
     }
 
@@ -342,13 +245,6 @@ mod tests {
         assert!(text.contains("insurance.deal  D-1  created  deal"), "{text}");
         assert!(text.contains("result\n  {\n    \"deal\": \"D-1\"\n  }"), "{text}");
         assert!(!text.contains("next:"), "{text}");
-    }
-
-    #[test]
-    fn an_unknown_outcome_asks_for_a_resolution() {
-        let task = json!({"id": "t1", "waits": [{"stepId": "send", "kind": "ambiguous", "reason": "was it sent?"}]});
-        let text = waits(&task, Paint::new(false)).unwrap();
-        assert!(text.contains("kybern task review t1 --resolution done"), "{text}");
     }
 
     #[test]
@@ -367,16 +263,6 @@ mod tests {
         assert!(show(&task, &log, &[]).contains("answer:"));
         log.push(json!({"eventType": "human_review", "stepId": "ask"}));
         assert!(!show(&task, &log, &[]).contains("answer:"));
-    }
-
-    #[test]
-    fn an_unsure_intent_proposes_what_is_likely() {
-        let task = json!({"id": "t1", "waits": [{"stepId": "_intent", "kind": "intent", "reason": "which?",
-            "schema": {"required": ["intent"], "properties": {"intent": {"type": "string", "enum": ["a.a", "b.b"]}}},
-            "details": {"best": null, "alternatives": [["b.b", 0.412], ["a.a", 0.1]]}}]});
-        let text = waits(&task, Paint::new(false)).unwrap();
-        assert!(text.contains("--set intent=b.b") && text.contains("alternatives: b.b (0.41), a.a (0.10)"), "{text}");
-        assert!(!text.contains("best"), "{text}");
     }
 
     #[test]

@@ -57,9 +57,14 @@ impl Tool for HandToPerson {
             schema: json!({
                 "type": "object",
                 "properties": {
-                    "handled": {"type": "boolean", "description": "whether the work has been done"},
+                    "handled": {
+                        "type": "boolean",
+                        "const": true,
+                        "description": "true once the work is done; until then it stays open"
+                    },
                     "note": {"type": "string", "maxLength": 4000, "description": "what was done"}
                 },
+                "required": ["handled"],
                 "additionalProperties": false
             }),
             details: json!({"next": next}),
@@ -79,5 +84,16 @@ mod tests {
         let review = World::new().call(&HandToPerson::new(), args).await.unwrap().review.unwrap();
         assert_eq!(review.reason, "no tool files this yet. Next: file it by hand");
         assert!(review.answer_is_result);
+    }
+
+    #[tokio::test]
+    async fn only_work_that_was_done_ends_it() {
+        let review =
+            World::new().call(&HandToPerson::new(), json!({"reason": "file it"})).await.unwrap().review.unwrap();
+        let ends = |answer: Value| jsonschema::is_valid(&review.schema, &answer);
+        assert!(ends(json!({"handled": true, "note": "filed"})));
+        for open in [json!({}), json!({"note": "later"}), json!({"handled": false}), json!({"handled": null})] {
+            assert!(!ends(open.clone()), "{open}");
+        }
     }
 }

@@ -20,6 +20,7 @@ use kybern_core::tool::{Needs, Review, ToolFailure, ToolOutcome, ToolSpec};
 use serde_json::{Map, Value, json};
 
 use self::which::Which;
+use super::kinds::LOSS_RUN_REQUEST;
 use super::loss_run_request::{self as request, is_one_policy};
 use crate::args::{as_text, fields, objects, text, texts};
 use crate::{change, company};
@@ -82,40 +83,40 @@ impl Tool for MatchReply {
             None => Vec::new(),
         };
         let senders = sender::senders(&mail, &users);
+        let confirmed = context.state.get(CONFIRMED).and_then(Value::as_bool);
+        if confirmed == Some(false) {
+            return Ok(unmatched("a person says that it is not the insurer's answer"));
+        }
         let chosen = text(&context.state, CHOSEN);
-        let (requests, foreign) = match (chosen.as_deref(), which::of(context, &mail).await?) {
+        let requests = match (chosen.as_deref(), which::of(context, &mail).await?) {
             (Some(NONE), _) => return Ok(unmatched("a person says that it answers none of the requests")),
-            (Some(id), _) => {
-                let gone = || ToolFailure::permanent(format!("there is no request {id} any more"));
-                (vec![request::with_id(context, id).await?.ok_or_else(gone)?], Vec::new())
-            }
-            (None, Which::Said(requests)) => (requests, Vec::new()),
+            (Some(id), _) => match request::with_id(context, id).await? {
+                Some(request) => vec![request],
+                None => {
+                    let (why, fitting) = (format!("there is no request {id:?}"), which::fitting(context).await?);
+                    return Ok(ToolOutcome::ask(which_one(context, &why, &senders, &fitting).await?));
+                }
+            },
+            (None, Which::Said(requests)) => requests,
             (None, Which::OneOf(requests, why)) => {
                 return Ok(ToolOutcome::ask(which_one(context, why, &senders, &requests).await?));
             }
             (None, Which::Foreign) if sender::knows_one_of(context, &senders).await? => {
                 return Ok(unmatched("an insurer's answer names a request that is none of ours"));
             }
-            (None, Which::Foreign) => (Vec::new(), mail.request_tokens.iter().map(|token| token.id.as_str()).collect()),
+            (None, Which::Foreign) => {
+                let foreign: Vec<&str> = mail.request_tokens.iter().map(|token| token.id.as_str()).collect();
+                let why = format!("the answer names the request {}, which is none of ours", foreign.join(", "));
+                let fitting = which::fitting(context).await?;
+                return Ok(ToolOutcome::ask(which_one(context, &why, &senders, &fitting).await?));
+            }
             (None, Which::Unnamed) => return Ok(unmatched("the answer names no request")),
         };
-        let confirmed = context.state.get(CONFIRMED).and_then(Value::as_bool);
-        let doubts = if requests.is_empty() {
-            vec![format!("the answer names the request {}, which is none of ours", foreign.join(", "))]
-        } else {
-            let mut doubts = doubts(context, &senders, &requests);
-            doubts.extend(of_others(context, &requests).await?);
-            doubts
-        };
-        match confirmed {
-            Some(false) => {
-                return Err(ToolFailure::permanent(format!("a person refused the answer: {}", doubts.join("; "))));
-            }
-            // Whoever chose the request was shown what is doubtful about it.
-            None if !doubts.is_empty() && chosen.is_none() => {
-                return Ok(ToolOutcome::ask(review(&doubts, &senders, &requests)));
-            }
-            Some(true) | None => {}
+        let mut doubts = doubts(context, &senders, &requests);
+        doubts.extend(of_others(context, &requests).await?);
+        // Whoever chose the request was shown what is doubtful about it.
+        if confirmed.is_none() && !doubts.is_empty() && chosen.is_none() {
+            return Ok(ToolOutcome::ask(review(&doubts, &senders, &requests)));
         }
         let data = fields([
             ("request_ids", json!(requests.iter().map(|request| request.id).collect::<Vec<_>>())),
@@ -220,12 +221,27 @@ async fn which_one(
     let choices: Vec<String> = requests.iter().map(|request| request.id.to_string()).chain([NONE.to_owned()]).collect();
     let title =
         if requests.len() == 1 { "Is this the answer to the request?" } else { "Which request does this answer?" };
+    let (reason, answer) = match requests {
+        [] => (
+            format!("{why}, and no open request fits; name the one that it answers as {CHOSEN}, or {NONE:?}"),
+            json!({
+                "type": "string",
+                "minLength": 1,
+                "maxLength": 100,
+                "description": format!("the id of a {LOSS_RUN_REQUEST}, or {NONE}"),
+            }),
+        ),
+        _some => (
+            format!("{why}: {}; choose the one that it answers as {CHOSEN}, or {NONE:?}", told(requests)),
+            json!({"enum": choices}),
+        ),
+    };
     Ok(Review {
-        reason: format!("{why}: {}; choose the one that it answers as {CHOSEN}, or {NONE:?}", told(requests)),
+        reason,
         title: Some(title.to_owned()),
         schema: json!({
             "type": "object",
-            "properties": {CHOSEN: {"enum": choices}},
+            "properties": {CHOSEN: answer},
             "required": [CHOSEN],
             "additionalProperties": false
         }),

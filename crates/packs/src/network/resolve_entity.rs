@@ -14,6 +14,8 @@ use crate::{change, company, contact};
 
 /// What a person answers when several companies may be meant and it is none of them.
 const NEW: &str = "new";
+/// Characters of an answer that a question repeats.
+const MAX_QUOTED: usize = 60;
 
 /// The tool.
 #[derive(Debug)]
@@ -77,7 +79,7 @@ impl Tool for ResolveEntity {
             return chosen(context, &described, &choice).await;
         }
         if described.name.is_none() && described.identifiers.is_empty() {
-            return Ok(ToolOutcome::ask(nobody_named()));
+            return Ok(ToolOutcome::ask(nobody_named(&unusable(context, &args))));
         }
         Ok(match matching::find(context.records()?, context.scope, &described).await? {
             Match::One(record, reason) => found(context, &described, &record, reason),
@@ -117,6 +119,22 @@ fn describe(context: &ToolContext, args: &Map<String, Value>) -> Described {
         state: text(args, "state").and_then(|text| contact::state(&text)),
         sources: args.get("sources").and_then(Value::as_object).cloned().unwrap_or_default(),
     }
+}
+
+/// What was said and is neither a name nor a number, in sentences.
+fn unusable(context: &ToolContext, args: &Map<String, Value>) -> Vec<String> {
+    let said = [
+        ("name", "a company's name has letters or digits"),
+        ("company_name", "a company's name has letters or digits"),
+        ("dot_number", "a DOT number has 1 to 8 digits"),
+        ("mc_number", "an MC number has 1 to 8 digits"),
+    ];
+    let told = said.into_iter().filter_map(|(field, what)| {
+        let text = text_or_state(args, &context.state, &[field])?;
+        let text: String = text.chars().take(MAX_QUOTED).collect();
+        Some(format!("{text:?} is no {field}: {what}"))
+    });
+    told.collect()
 }
 
 /// Goes on after a person has chosen among candidates.
@@ -266,11 +284,13 @@ fn free_to_create(described: &Described, records: &[Record]) -> bool {
     described.name.is_some() && !described.identifiers.iter().any(taken)
 }
 
-fn nobody_named() -> Review {
+fn nobody_named(unusable: &[String]) -> Review {
     let text = json!({"type": "string", "minLength": 1, "maxLength": 300});
-    let number = json!({"type": ["string", "integer"]});
+    let number = json!({"type": ["string", "integer"], "description": "digits"});
+    let asked = "neither a company name nor a DOT or MC number was found; say which company this is about";
+    let reasons: Vec<&str> = unusable.iter().map(String::as_str).chain([asked]).collect();
     Review {
-        reason: "neither a company name nor a DOT or MC number was found; say which company this is about".to_owned(),
+        reason: reasons.join("; "),
         title: Some("Which company?".to_owned()),
         schema: json!({
             "type": "object",
@@ -291,7 +311,7 @@ fn nameless(described: &Described) -> Review {
             identifiers.join(" and ")
         ),
         details: json!({"missing": ["company_name"], "identifiers": entity::identifiers_json(&described.identifiers)}),
-        ..nobody_named()
+        ..nobody_named(&[])
     }
 }
 

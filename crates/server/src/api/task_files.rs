@@ -9,10 +9,13 @@ use kybern_core::id::TaskId;
 use serde_json::{Value, json};
 
 use crate::auth::Caller;
-use crate::error::ApiResult;
+use crate::error::{ApiResult, Problem};
 use crate::extract::{PathArgs, QueryArgs};
 use crate::schema::task::{ArtifactPage, AttachmentPage};
 use crate::state::AppState;
+
+/// It was written by strangers: a browser must neither guess its type nor run anything in it.
+const SANDBOX: HeaderValue = HeaderValue::from_static("default-src 'none'; sandbox");
 
 /// List a task's artifacts
 ///
@@ -49,7 +52,8 @@ pub(crate) async fn attachments(
 /// Download an attachment
 ///
 /// The original bytes, always as a download; with `page`, the picture of a page that is read from its picture (a scan),
-/// as a PNG: the places of words that were read are places in it.
+/// as a PNG: the places of words that were read are places in it; with `text=true`, the text that was read of it, or that
+/// a person typed or confirmed.
 #[utoipa::path(get, path = "/api/tasks/{id}/attachments/{n}", operation_id = "download_task_attachment",
     tag = "tasks",
     params(
@@ -57,6 +61,7 @@ pub(crate) async fn attachments(
         ("n" = u32, Path, description = "Its number: 0 is a mail itself, files begin at 1"),
         ("page" = Option<u32>, Query, minimum = 1, maximum = 500,
             description = "The picture of this page, from 1, instead of the original"),
+        ("text" = Option<bool>, Query, description = "What it says as plain text, instead of the original"),
     ),
     responses((status = 200, description = "The bytes", body = String, content_type = "*/*")))]
 pub(crate) async fn attachment(
@@ -66,7 +71,15 @@ pub(crate) async fn attachment(
     query: QueryArgs,
 ) -> ApiResult<Response> {
     let (id, n): (TaskId, u32) = (path.parse("id")?, path.parse("n")?);
-    let query = query.only(&["page"])?;
+    let query = query.only(&["page", "text"])?;
+    if query.flag("text")? == Some(true) {
+        if query.get("page").is_some() {
+            return Err(Problem::invalid("/text", "the text is that of all pages: leave page out"));
+        }
+        let text = state.engine.attachment_text(&actor, id, n).await?;
+        let kind = HeaderValue::from_static("text/plain; charset=utf-8");
+        return Ok(([(header::CONTENT_TYPE, kind), (header::CONTENT_SECURITY_POLICY, SANDBOX)], text).into_response());
+    }
     let most = u64::try_from(limits::MAX_PAGES).unwrap_or(u64::MAX);
     if let Some(page) = query.number("page", 1..=most)? {
         let page = u32::try_from(page).unwrap_or(u32::MAX);
@@ -80,10 +93,8 @@ pub(crate) async fn attachment(
     let kind = kind.unwrap_or(HeaderValue::from_static("application/octet-stream"));
     let name = HeaderValue::try_from(disposition(&attachment.filename)).ok();
     let name = name.unwrap_or(HeaderValue::from_static("attachment"));
-    // It was written by strangers: a browser must neither guess its type nor run anything in it.
-    let policy = HeaderValue::from_static("default-src 'none'; sandbox");
     let headers =
-        [(header::CONTENT_TYPE, kind), (header::CONTENT_DISPOSITION, name), (header::CONTENT_SECURITY_POLICY, policy)];
+        [(header::CONTENT_TYPE, kind), (header::CONTENT_DISPOSITION, name), (header::CONTENT_SECURITY_POLICY, SANDBOX)];
     Ok((headers, bytes).into_response())
 }
 

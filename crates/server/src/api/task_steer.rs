@@ -3,6 +3,7 @@
 use axum::Json;
 use axum::extract::State;
 use axum::response::IntoResponse as _;
+use kybern_core::approval::MAX_NOTE;
 use kybern_core::id::TaskId;
 use kybern_core::task::Resolution;
 use kybern_engine::task::{Fork, ReviewRequest, TaskView};
@@ -162,9 +163,13 @@ pub(crate) struct ReviewBody {
     #[serde(alias = "step_id")]
     #[schema(max_length = 300)]
     step_id: Option<String>,
-    /// What is decided, where a decision is asked.
+    /// What is decided, where a decision is asked; `fail` says no to any question.
     #[schema(value_type = Option<ResolutionSchema>)]
     resolution: Option<Resolution>,
+    /// What you say about it; with a no it is why the task ends.
+    #[serde(default)]
+    #[schema(max_length = 2_000)]
+    note: Option<String>,
 }
 
 impl ReviewBody {
@@ -175,15 +180,19 @@ impl ReviewBody {
             return Err(Problem::invalid("/corrections", message));
         }
         let corrections = self.corrections.unwrap_or_default();
-        let Self { step_id, resolution, .. } = self;
-        Ok(ReviewRequest { corrections, step_id, resolution, ..ReviewRequest::default() })
+        let Self { step_id, resolution, note, .. } = self;
+        if note.as_ref().is_some_and(|note| note.chars().count() > MAX_NOTE) {
+            return Err(Problem::invalid("/note", format!("a note has at most {MAX_NOTE} characters")));
+        }
+        Ok(ReviewRequest { corrections, step_id, resolution, note, ..ReviewRequest::default() })
     }
 }
 
 /// Answer a task that waits for a person
 ///
 /// The task goes on with the corrections in its state. `resolution` answers an outside effect of which nobody knows
-/// whether it happened. A task that does not wait answers 409.
+/// whether it happened; to any other question `fail` is a no, which cancels what it stops. A task that does not wait
+/// answers 409.
 #[utoipa::path(post, path = "/api/tasks/{id}/review", operation_id = "review_task",
     tag = "tasks",
     params(("id" = String, Path, format = "uuid", description = "The task")),

@@ -26,7 +26,7 @@ pub struct ApprovalSchema {
     /// The address that sent the mail that the task is, while the question is open. Nobody has checked it.
     #[schema(required)]
     pub sender: Option<String>,
-    /// The subject of that mail.
+    /// The subject of that mail; of what came otherwise, how its text begins.
     #[schema(required)]
     pub subject: Option<String>,
     /// The tool that would be called.

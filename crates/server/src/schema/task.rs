@@ -294,7 +294,7 @@ pub enum ResolutionSchema {
     Done,
     /// Do it again.
     Retry,
-    /// Let the step fail.
+    /// No: the task does not go on. An outside effect counts as failed.
     Fail,
 }
 

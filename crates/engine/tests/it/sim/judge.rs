@@ -71,6 +71,8 @@ pub struct Judge<'a> {
     patches: Vec<(bool, String, Vec<Step>)>,
     /// The row in which a failure stopped the list that is being judged, or one around it.
     pub(super) stopped: Option<i64>,
+    /// Whether what stopped the task first is a person's no.
+    is_refused: bool,
 }
 
 impl<'a> Judge<'a> {
@@ -90,6 +92,7 @@ impl<'a> Judge<'a> {
             refused: Vec::new(),
             patches: Vec::new(),
             stopped: None,
+            is_refused: false,
         }
     }
 
@@ -119,6 +122,7 @@ impl<'a> Judge<'a> {
         }
         let status = match (self.seen.is_cancelled(), came.stops) {
             (true, _) => TaskStatus::Cancelled,
+            (false, true) if self.is_refused => TaskStatus::Cancelled,
             (false, true) => TaskStatus::Failed,
             (false, false) => TaskStatus::Completed,
         };
@@ -152,6 +156,10 @@ impl<'a> Judge<'a> {
             at += 1;
         }
         self.stopped = outer;
+        if prefix.is_empty() {
+            let first = entries.iter().filter_map(|(id, _)| self.stopper(id)).min();
+            self.is_refused = first.is_some_and(|(_, refused)| refused);
+        }
         let stops = came.iter().any(|came| came.stops);
         let data = came.into_iter().rev().find_map(|came| came.data);
         Came { stops, never: false, data }

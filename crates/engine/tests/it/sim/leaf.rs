@@ -17,6 +17,8 @@ pub(super) struct Legal {
     /// With which data it may complete.
     pub(super) completed: Option<Value>,
     pub(super) fails: bool,
+    /// Whether that is a person's no.
+    pub(super) refused: bool,
     /// Tokens of a success.
     pub(super) used: u64,
 }
@@ -24,6 +26,10 @@ pub(super) struct Legal {
 impl Legal {
     fn fails() -> Self {
         Self { fails: true, ..Self::default() }
+    }
+
+    fn refused() -> Self {
+        Self { refused: true, ..Self::fails() }
     }
 
     fn completes(data: Value) -> Self {
@@ -52,7 +58,7 @@ impl Judge<'_> {
             Kind::Ask | Kind::Input => asked(step, seen, end),
             Kind::Review if end.generation > 0 => Legal::completes(json!({format!("q{n}"): n})).uses(n),
             Kind::Review => match &seen.answer {
-                Some((Some(Resolution::Fail), _)) => Legal::fails(),
+                Some((Some(Resolution::Fail), _)) => Legal::refused(),
                 _ => Legal::default(),
             },
             Kind::Delegate(_) | Kind::Workflow(_) => self.delegated(id, step, seen, end),
@@ -67,7 +73,7 @@ impl Judge<'_> {
                 self.used += legal.used;
                 Came { data: legal.completed, ..Came::default() }
             }
-            StepStatus::Failed if legal.fails => Came::default(),
+            StepStatus::Failed if legal.fails && legal.refused == end.outcome.refused => Came::default(),
             status => {
                 let (error, data) = (&end.outcome.error, &end.outcome.data);
                 self.fault(
@@ -174,6 +180,7 @@ impl Judge<'_> {
                 };
                 Legal::completes(data)
             }
+            TaskStatus::Cancelled if !seen.is_cancelled() => Legal::refused(),
             _ => Legal::fails(),
         }
     }
@@ -191,7 +198,7 @@ pub(super) fn depth(value: &Value) -> usize {
 fn asked(step: &Step, seen: &SeenStep, end: &End) -> Legal {
     match &seen.answer {
         Some((None, corrections)) => Legal::completes(json!(corrections)),
-        Some((Some(_), _)) => Legal::fails(),
+        Some((Some(_), _)) => Legal::refused(),
         None => {
             let wait = seen.waits.last();
             let late = wait.and_then(|wait| wait.until).is_some_and(|until| until <= end.at);

@@ -54,6 +54,14 @@ pub struct SeenStep {
     pub is_undone: bool,
 }
 
+impl SeenStep {
+    /// The tasks that it waited for.
+    fn children(&self) -> impl Iterator<Item = TaskId> {
+        let children = self.waits.iter().filter(|wait| wait.kind == WaitKind::Child);
+        children.filter_map(|wait| wait.reference.as_ref()?.parse().ok())
+    }
+}
+
 /// How a step ended last.
 #[derive(Clone, Debug)]
 pub struct End {
@@ -96,8 +104,9 @@ impl Seen {
         seen
     }
 
+    /// Whether somebody cancelled it, which is not what a person's no to a question of its own does.
     pub fn is_cancelled(&self) -> bool {
-        self.task.status == TaskStatus::Cancelled
+        self.task.status == TaskStatus::Cancelled && self.task.error.is_none()
     }
 
     fn take(&mut self, row: &JournalRow) {
@@ -175,6 +184,10 @@ impl Seen {
             self.steps.iter().filter(|(id, step)| goes_on(step) && begins(id)).map(|(id, _)| id.clone()).collect();
         for id in again {
             let step = self.steps.entry(id).or_default();
+            // A child to which a person said no does not come back: another takes its place.
+            if step.end.as_ref().is_some_and(|end| end.outcome.refused) {
+                self.left.extend(step.children());
+            }
             (step.end, step.answer) = (None, None);
             step.is_undone = !step.is_open;
         }
@@ -272,8 +285,7 @@ impl Seen {
         for step in &gone {
             let end = step.end.iter().filter(|end| end.outcome.status == StepStatus::Completed);
             self.spent_before += end.map(|end| end.outcome.usage.input_tokens.0).sum::<u64>();
-            let children = step.waits.iter().filter(|wait| wait.kind == WaitKind::Child);
-            self.left.extend(children.filter_map(|wait| wait.reference.as_ref()?.parse::<TaskId>().ok()));
+            self.left.extend(step.children());
         }
         let step = self.steps.entry(id.to_owned()).or_default();
         *step = SeenStep {

@@ -9,10 +9,15 @@ use super::program::{Kind, Step};
 impl Judge<'_> {
     /// The row in which a step, or one that it injected, stopped the list that it stands in.
     pub(super) fn stop_of(&self, id: &str) -> Option<i64> {
+        self.stopper(id).map(|(row, _)| row)
+    }
+
+    /// That row, and whether what it tells is a person's no.
+    pub(super) fn stopper(&self, id: &str) -> Option<(i64, bool)> {
         let end = self.seen.steps.get(id)?.end.as_ref()?;
         let stops = end.outcome.status == StepStatus::Failed && !end.outcome.tolerated;
-        let injected = end.outcome.injected.iter().filter_map(|step| self.stop_of(step.id.as_str()));
-        stops.then_some(end.seq).into_iter().chain(injected).min()
+        let injected = end.outcome.injected.iter().filter_map(|step| self.stopper(step.id.as_str()));
+        stops.then_some((end.seq, end.outcome.refused)).into_iter().chain(injected).min()
     }
 
     /// A step does not begin after a failure has stopped what it stands in. It began after that when what it waits for

@@ -4,11 +4,12 @@ use std::io::BufRead;
 
 use serde_json::Value;
 
+use super::ask_papers;
 use super::review::Answer;
-use crate::output::{Failure, Field, Screen, field, fields};
+use crate::output::{Failure, Field, Screen, field, fields, papers};
 
 /// How often a field is asked again after a wrong answer.
-const MAX_TRIES: usize = 5;
+pub(super) const MAX_TRIES: usize = 5;
 
 /// Asks for the answer to a wait.
 ///
@@ -35,10 +36,17 @@ fn answer_from(wait: Option<&Value>, screen: &mut Screen, input: &mut dyn BufRea
             _no => Err(Failure::usage("nothing was sent", "say what to change with --set KEY=VALUE")),
         };
     }
-    for asked in asked {
+    let papers = papers(wait);
+    if !papers.is_empty() {
+        answer.corrections.insert("documents".to_owned(), ask_papers::answers(&papers, screen, input)?);
+    }
+    for asked in asked.into_iter().filter(|asked| papers.is_empty() || asked.key != "documents") {
         if let Some(value) = one(&asked, screen, input)? {
             answer.corrections.insert(asked.key, value);
         }
+    }
+    if answer.corrections.is_empty() && field(wait, "kind") != "confirmation" {
+        return Err(Failure::usage("nothing was answered, nothing was sent", "fill in a field, or say no with --no"));
     }
     Ok(answer)
 }
@@ -88,7 +96,7 @@ fn one(asked: &Field, screen: &mut Screen, input: &mut dyn BufRead) -> Result<Op
     Err(gave_up())
 }
 
-fn read(input: &mut dyn BufRead) -> Result<String, Failure> {
+pub(super) fn read(input: &mut dyn BufRead) -> Result<String, Failure> {
     let mut line = String::new();
     let count = input.read_line(&mut line);
     match count {
@@ -98,7 +106,7 @@ fn read(input: &mut dyn BufRead) -> Result<String, Failure> {
     }
 }
 
-fn gave_up() -> Failure {
+pub(super) fn gave_up() -> Failure {
     Failure::usage("the answer was wrong too often, nothing was sent", "answer with --set KEY=VALUE")
 }
 
@@ -120,6 +128,17 @@ mod tests {
         let answer = ask(&wait, "\nmany\n7\n\n").unwrap();
         assert_eq!(Value::Object(answer.corrections), json!({"units": 7}));
         assert!(ask(&wait, "").is_err());
+    }
+
+    #[test]
+    fn a_form_that_is_left_blank_is_not_sent() {
+        let wait = json!({"stepId": "a", "kind": "review", "schema": {"properties": {
+            "name": {"type": "string"}, "number": {"type": "string"}}}});
+        assert!(ask(&wait, "\n\n").unwrap_err().to_string().contains("nothing was sent"));
+        let wait = json!({"stepId": "a", "kind": "review", "schema": {"required": ["handled"], "properties": {
+            "handled": {"type": "boolean", "const": true}, "note": {"type": "string"}}}});
+        assert!(ask(&wait, "\n\n\n\n\n\n").is_err() && ask(&wait, "no\nno\nno\nno\nno\n").is_err());
+        assert_eq!(Value::Object(ask(&wait, "\nyes\n\n").unwrap().corrections), json!({"handled": true}));
     }
 
     #[test]

@@ -7,7 +7,7 @@ use kybern_core::id::TaskId;
 
 use crate::cli::{Context, Exit};
 use crate::client::Client;
-use crate::output::{Failure, clean, field};
+use crate::output::{Failure, clean, field, in_full};
 
 /// `kybern task attachment`
 #[derive(Args, Debug)]
@@ -22,6 +22,9 @@ pub(in crate::cli) struct AttachmentArgs {
     /// The picture of this page, from 1, as a PNG: only of what was read from a picture
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=500))]
     page: Option<u32>,
+    /// Print what it says, as it was read or as a person confirmed it; in a file with --out
+    #[arg(long, conflicts_with = "page")]
+    text: bool,
     /// Write over a file that is there
     #[arg(long)]
     force: bool,
@@ -33,10 +36,18 @@ pub(super) async fn run(args: AttachmentArgs, context: &mut Context) -> Result<E
     let to_stdout = args.out.as_deref() == Some(Path::new("-"));
     let out = match &args.out {
         Some(out) => out.clone(),
+        None if args.text => PathBuf::new(),
         None => PathBuf::from(own_name(&client, &args).await?),
     };
     let page = args.page.map(|page| page.to_string());
-    let bytes = client.bytes(&format!("/api/tasks/{id}/attachments/{n}"), &[("page", page)]).await?;
+    let text = args.text.then(|| "true".to_owned());
+    let bytes = client.bytes(&format!("/api/tasks/{id}/attachments/{n}"), &[("page", page), ("text", text)]).await?;
+    if args.text && args.out.is_none() {
+        // A stranger wrote it: nothing in it may act on the terminal.
+        let text = String::from_utf8_lossy(&bytes);
+        context.screen().line(in_full(&text.into(), ""));
+        return Ok(Exit::Done);
+    }
     if to_stdout {
         context.screen().bytes(&bytes);
         return Ok(Exit::Done);

@@ -1,6 +1,7 @@
 //! `kybern task`: everything that arrives.
 
 mod ask;
+mod ask_papers;
 mod attachment;
 mod control;
 mod follow;
@@ -137,9 +138,18 @@ pub(super) struct ReviewArgs {
     /// The step that is answered, when several wait
     #[arg(long, value_name = "STEP")]
     step: Option<String>,
-    /// For an outside effect of which nobody knows: it is done, do it again, or give up
+    /// For an outside effect of which nobody knows: it is done, do it again, or give up; `fail` is a no to any question
     #[arg(long, value_enum)]
     resolution: Option<Resolution>,
+    /// Say no: the task is cancelled, unless its plan goes on without that step
+    #[arg(long, conflicts_with_all = ["set", "corrections", "resolution", "drop"])]
+    no: bool,
+    /// Say that there is nothing to do, as with advertising: the task is cancelled
+    #[arg(long, conflicts_with_all = ["set", "corrections", "resolution"])]
+    drop: bool,
+    /// Why not; it stands in the task
+    #[arg(long, value_name = "WHY")]
+    note: Option<String>,
 }
 
 /// What becomes of an outside effect of which nobody knows whether it happened.

@@ -11,7 +11,7 @@ pub(super) async fn run(args: ReviewArgs, context: &mut Context) -> Result<Exit,
     let client = context.connect().await?;
     let id = args.id;
     let task = client.get(&format!("/api/tasks/{id}"), &[]).await?.value;
-    let nothing_said = args.set.is_empty() && args.corrections.is_none() && args.resolution.is_none();
+    let nothing_said = args.set.is_empty() && args.corrections.is_none() && args.resolution().is_none();
     let waits = waits(&task, args.step.as_deref());
     let paint = context.screen().paint();
     if nothing_said {
@@ -48,9 +48,30 @@ pub(super) async fn run(args: ReviewArgs, context: &mut Context) -> Result<Exit,
     if let Some(resolution) = answer.resolution {
         body.insert("resolution".to_owned(), json!(resolution));
     }
-    client.post(&format!("/api/tasks/{id}/review"), Body::Json(&Value::Object(body)), None).await?;
-    context.screen().line(format!("task {id} goes on; follow it with: kybern task watch {id}"));
+    if let Some(note) = args.note() {
+        body.insert("note".to_owned(), json!(note));
+    }
+    let after = client.post(&format!("/api/tasks/{id}/review"), Body::Json(&Value::Object(body)), None).await?.value;
+    let told = match field(&after, "status").as_str() {
+        "cancelled" => format!("task {id} is cancelled: {}", field(&after, "errorMessage")),
+        _goes_on => format!("task {id} goes on; follow it with: kybern task watch {id}"),
+    };
+    context.screen().line(told);
     Ok(Exit::Done)
+}
+
+impl ReviewArgs {
+    /// What is decided, where that was typed.
+    fn resolution(&self) -> Option<&'static str> {
+        match self.no || self.drop {
+            true => Some(super::Resolution::Fail.as_str()),
+            false => self.resolution.map(super::Resolution::as_str),
+        }
+    }
+
+    fn note(&self) -> Option<&str> {
+        self.note.as_deref().or(self.drop.then_some("there is nothing to do"))
+    }
 }
 
 /// An answer as it is sent.
@@ -83,7 +104,7 @@ fn typed(args: &ReviewArgs, wait: Option<&Value>) -> Result<Answer, Failure> {
         };
         corrections.insert(key.clone(), value);
     }
-    Ok(Answer { corrections, resolution: args.resolution.map(super::Resolution::as_str) })
+    Ok(Answer { corrections, resolution: args.resolution() })
 }
 
 #[cfg(test)]
@@ -97,7 +118,19 @@ mod tests {
             corrections: None,
             step: None,
             resolution: None,
+            no: false,
+            drop: false,
+            note: None,
         }
+    }
+
+    #[test]
+    fn a_no_is_told_with_its_reason() {
+        let no = ReviewArgs { no: true, note: Some("not ours".to_owned()), ..args(&[]) };
+        assert_eq!((no.resolution(), no.note()), (Some("fail"), Some("not ours")));
+        let dropped = ReviewArgs { drop: true, ..args(&[]) };
+        assert_eq!((dropped.resolution(), dropped.note()), (Some("fail"), Some("there is nothing to do")));
+        assert_eq!((args(&[]).resolution(), args(&[]).note()), (None, None));
     }
 
     #[test]

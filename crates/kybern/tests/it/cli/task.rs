@@ -134,6 +134,10 @@ fn a_message_is_shown_with_what_is_to_be_decided_and_its_files_are_fetched() {
     let run = server.run(&["task", "attachment", ID, "1"]);
     assert!(run.code == 2 && run.err.contains("is there already"), "{}", run.err);
     assert_eq!(server.run(&["task", "attachment", ID, "1", "--out", "-"]).out, "%PDF-words");
+    let text = server.run(&["task", "attachment", ID, "1", "--text"]);
+    assert_eq!((text.code, text.out.as_str()), (0, "%PDF-words\n"), "{}", text.err);
+    let asked = server.seen("GET", &task_path("/attachments/1"));
+    assert!(asked.last().unwrap().query.contains("text=true"));
 }
 
 #[test]
@@ -307,6 +311,14 @@ fn an_answer_is_read_by_its_schema() {
     let sent = server.seen("POST", &task_path("/review"));
     assert_eq!(sent.len(), 1);
     assert_eq!(sent[0].json(), json!({"corrections": {"dot": "0042"}, "stepId": "ask"}));
+    assert!(asked.out.contains("--no --note WHY"), "{}", asked.out);
+    for (args, note) in [(&["--no", "--note", "not ours"][..], "not ours"), (&["--drop"], "there is nothing to do")] {
+        let refused = server.run(&[&["task", "review", ID], args].concat());
+        assert_eq!(refused.code, 0, "{}", refused.err);
+        let sent = server.seen("POST", &task_path("/review")).pop().unwrap().json();
+        assert_eq!(sent, json!({"corrections": {}, "stepId": "ask", "resolution": "fail", "note": note}));
+    }
+    assert_eq!(server.run(&["task", "review", ID, "--no", "--set", "dot=1"]).code, 2, "yes and no");
 }
 
 #[test]

@@ -1,10 +1,11 @@
 use kybern_core::id::OutboxId;
 use kybern_core::lesson::Teaching;
 use kybern_core::outbox::message_id;
+use kybern_core::record::Lookup;
 use uuid::Uuid;
 
 use super::*;
-use crate::insurance::kinds::{ENTITY, LOSS_RUN_REQUEST};
+use crate::insurance::kinds::{DEAL, ENTITY, LOSS_RUN_REQUEST};
 use crate::tests::World;
 
 const INSURER: &str = "Prairie Lantern Mutual Insurance Company";
@@ -45,7 +46,8 @@ async fn an_answer_from_somebody_else_asks_and_a_person_decides() {
     world.state(answer);
     assert!(asked(&world).await.is_none());
     world.state(json!({CONFIRMED: false}));
-    assert!(world.call(&MatchReply::new(), json!({})).await.is_err());
+    let outcome = world.call(&MatchReply::new(), json!({})).await.unwrap();
+    assert_eq!((&outcome.data["request_ids"], outcome.links.len()), (&json!([]), 0), "a no breaks nothing");
 }
 
 #[tokio::test]
@@ -124,6 +126,43 @@ async fn a_token_that_is_none_of_ours_asks_and_none_at_all_does_not() {
     world.mail("a@prairielantern.example", "Loss runs", "x");
     world.answers("019d2eae-b7a3-7eae-a7a3-2eaeb7a33a7b");
     assert!(asked(&world).await.is_none());
+}
+
+#[tokio::test]
+async fn an_answer_with_a_strange_token_asks_for_one_of_the_requests_that_fit() {
+    let mut world = World::new();
+    let entity =
+        world.put_with(ENTITY, "e", json!({"name": "Fern Hollow LLC"}), vec![Lookup::shared("name", "fern hollow")]);
+    let deal = world.put_with(DEAL, "d", json!({}), vec![Lookup::shared("entity", entity.clone())]);
+    let mut put = |key: &str, insurer: &str, status: &str, number: &str| {
+        let props = json!({"entity_id": entity, "insurer": insurer, "status": status, "policy_numbers": [number]});
+        let mut lookups = request::number_lookups(&[number.to_owned()]);
+        lookups.push(Lookup::shared("deal", deal.clone()));
+        world.put_with(LOSS_RUN_REQUEST, key, props, lookups)
+    };
+    let (own, _) = (put("a", INSURER, "draft", "PLM-77001"), put("b", "Harrow Mutual", "draft", "HM-1"));
+    put("c", INSURER, "closed", "PLM-77001");
+    world.mail("kim@hearthadjusters.example", "Loss runs", "x");
+    world.answers("019d2eae-b7a3-7eae-a7a3-2eaeb7a33a7b");
+    let read = |fields: Value| json!({"extractions": [{"n": 1, "fields": fields}]});
+    let insured = json!({"name": "insured.name", "value": "Fern Hollow LLC"});
+    for said in [json!({"name": "policy_number", "value": "plm 77001"}), json!({"name": "insurer", "value": INSURER})] {
+        world.state(read(json!([insured, said])));
+        let review = asked(&world).await.unwrap();
+        assert!(review.reason.contains("which is none of ours") && review.reason.contains("PLM-77001"), "{review:?}");
+        assert_eq!(review.schema["properties"][CHOSEN]["enum"], json!([own, NONE]));
+        let candidate = &review.details["candidates"][0];
+        assert_eq!((&candidate["insured"], &candidate["insurer"]), (&json!("Fern Hollow LLC"), &json!(INSURER)));
+    }
+    // What fits nothing is asked for by its id, again when that is none, and after a yes without one too.
+    world.state(json!({"extractions": [], CONFIRMED: true}));
+    let review = asked(&world).await.unwrap();
+    assert!(review.reason.contains("no open request fits") && review.schema["properties"][CHOSEN]["type"] == "string");
+    world.state(json!({CHOSEN: "019d2eae-b7a3-7eae-a7a3-2eaeb7a33a7b"}));
+    assert!(asked(&world).await.unwrap().reason.contains("there is no request"));
+    world.state(json!({CHOSEN: own}));
+    let outcome = world.call(&MatchReply::new(), json!({})).await.unwrap();
+    assert_eq!((outcome.review, &outcome.data["request_ids"]), (None, &json!([own])));
 }
 
 /// A request that was sent, under whose mail and policies it is found.

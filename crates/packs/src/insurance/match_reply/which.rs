@@ -7,8 +7,10 @@ use kybern_core::record::Record;
 use kybern_core::tool::ToolFailure;
 use serde_json::{Map, Value};
 
+use super::super::kinds::{DEAL, ENTITY};
 use super::super::loss_run_request as request;
 use super::{named, numbers};
+use crate::args::text;
 use crate::company;
 use crate::pattern::Pattern;
 
@@ -18,6 +20,8 @@ static ID: Pattern = Pattern::new(r"(?i)\b([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[
 const MAX_IDS: usize = 20;
 /// Requests that a person is asked about at most.
 const MAX_CANDIDATES: usize = 20;
+/// Insureds of one answer that are looked up, and companies of one name.
+const MAX_NAMES: usize = 5;
 /// Policy numbers of one answer that are looked up.
 const MAX_NUMBERS: usize = 50;
 
@@ -92,6 +96,41 @@ fn add(known: &mut Vec<Record>, found: impl IntoIterator<Item = Record>) {
 
 /// The open requests that ask about a policy of the answer. That is no proof: a policy is asked about more than once.
 async fn with_policies(context: &ToolContext) -> Result<Which, ToolFailure> {
+    let found = about_policies(context).await?;
+    if found.is_empty() {
+        return Ok(Which::Unnamed);
+    }
+    Ok(Which::OneOf(found, "the answer has neither the token nor the thread of a request, but a policy of an open one"))
+}
+
+/// The open requests that an answer may be about whose token leads nowhere: those that ask about its policies, and where
+/// there are none, those about its insured, to its insurer where the answer names one of whom it was asked.
+pub(super) async fn fitting(context: &ToolContext) -> Result<Vec<Record>, ToolFailure> {
+    let mut found = about_policies(context).await?;
+    if !found.is_empty() {
+        return Ok(found);
+    }
+    let records = context.records()?;
+    for name in named(&context.state, "insured.name", 0).iter().take(MAX_NAMES) {
+        let known = records.records_by_lookup(context.scope, ENTITY, "name", &company::normal_name(name)).await?;
+        for insured in known.iter().take(MAX_NAMES) {
+            for deal in records.records_by_lookup(context.scope, DEAL, "entity", &insured.id.to_string()).await? {
+                add(&mut found, request::of_deal(context, deal.id).await?.into_iter().filter(request::is_open));
+            }
+        }
+    }
+    let insurers: Vec<String> = named(&context.state, "insurer", 0).iter().map(|it| company::normal_name(it)).collect();
+    let is_asked = |request: &Record| {
+        text(&request.props, "insurer").is_some_and(|insurer| insurers.contains(&company::normal_name(&insurer)))
+    };
+    if found.iter().any(is_asked) {
+        found.retain(is_asked);
+    }
+    found.truncate(MAX_CANDIDATES);
+    Ok(found)
+}
+
+async fn about_policies(context: &ToolContext) -> Result<Vec<Record>, ToolFailure> {
     let mut found: Vec<Record> = Vec::new();
     let numbers = numbers(named(&context.state, "policy_number", 0));
     let unlisted = if numbers.is_empty() { Vec::new() } else { request::unlisted(context).await? };
@@ -100,10 +139,7 @@ async fn with_policies(context: &ToolContext) -> Result<Which, ToolFailure> {
         add(&mut found, older.chain(request::about(context, number).await?).filter(request::is_open));
     }
     found.truncate(MAX_CANDIDATES);
-    if found.is_empty() {
-        return Ok(Which::Unnamed);
-    }
-    Ok(Which::OneOf(found, "the answer has neither the token nor the thread of a request, but a policy of an open one"))
+    Ok(found)
 }
 
 /// Says so when the documents of the answer from the `first` on name insureds, and none of them is the request's.

@@ -187,3 +187,12 @@ async fn nobody_named_asks_and_a_number_alone_asks_for_the_name() {
         assert!(!jsonschema::is_valid(&review.schema, &json!({})));
     }
 }
+
+#[tokio::test]
+async fn an_answer_that_is_no_number_is_asked_for_again_with_what_is_wrong() {
+    let mut world = World::new();
+    world.state(json!({"dot_number": "abc"}));
+    let review = world.call(&tool(), json!({})).await.unwrap().review.unwrap();
+    let why = "\"abc\" is no dot_number: a DOT number has 1 to 8 digits; neither";
+    assert!(review.reason.starts_with(why), "{}", review.reason);
+}
