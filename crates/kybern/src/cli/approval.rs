@@ -8,7 +8,7 @@ use super::list::{Page, items, next_cursor};
 use super::task::matter;
 use super::{Context, Exit, Format, input};
 use crate::client::{Body, Client};
-use crate::output::{Failure, Table, field, in_full, render_waits, short};
+use crate::output::{Cell, Failure, Table, field, in_full, kybern, render_waits, short};
 
 /// `kybern approval …`
 #[derive(Subcommand, Debug)]
@@ -124,13 +124,13 @@ async fn list(
             field(approval, "status").into(),
             if tool.is_empty() { field(approval, "kind") } else { tool }.into(),
             short(approval.get("subject").unwrap_or(&Value::Null), 40).into(),
-            short(approval.get("reason").unwrap_or(&Value::Null), 60).into(),
+            Cell::fitting(field(approval, "reason"), 60),
         ]);
     }
     let (paint, nothing) = (context.screen().paint(), table.is_empty());
     context.screen().line(if nothing { "nothing waits for a person".to_owned() } else { table.render(paint) });
     if let Some(cursor) = next_cursor(&reply.value) {
-        context.screen().line(format!("more: kybern approval list --cursor {cursor}"));
+        context.screen().line(format!("more: {kybern} approval list --cursor {cursor}", kybern = kybern()));
     }
     Ok(Exit::Done)
 }
@@ -181,7 +181,11 @@ async fn show(id: ApprovalId, format: Format, context: &mut Context) -> Result<E
         return Ok(Exit::Review);
     }
     if waiting {
-        screen.line(format!("{} kybern approval approve {id}   or   kybern approval deny {id}", paint.bold("decide:")));
+        screen.line(format!(
+            "{} {kybern} approval approve {id}   or   {kybern} approval deny {id}",
+            paint.bold("decide:"),
+            kybern = kybern()
+        ));
         return Ok(Exit::Review);
     }
     Ok(Exit::Done)
@@ -207,6 +211,7 @@ async fn decide(id: ApprovalId, body: Map<String, Value>, context: &mut Context)
     let path = format!("/api/approvals/{id}");
     let approval = client.post(&path, Body::Json(&Value::Object(body)), None).await?.value;
     let (status, task) = (field(&approval, "status"), field(&approval, "taskId"));
-    context.screen().line(format!("{status}; follow the task with: kybern task watch {task}"));
+    let follow = context.follow_up(&task);
+    context.screen().line(format!("{status}; {follow}"));
     Ok(Exit::Done)
 }

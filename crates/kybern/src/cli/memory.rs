@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::list::{self, List, Page};
 use super::{Context, Exit, Format};
 use crate::client::Body;
-use crate::output::{Failure, field};
+use crate::output::{Failure, field, kybern};
 
 /// `kybern memory …`
 #[derive(Subcommand, Debug)]
@@ -97,7 +97,7 @@ pub(super) async fn run(command: MemoryCommand, context: &mut Context) -> Result
                     ("WHAT", "/content"),
                 ],
                 nothing: "nothing is remembered",
-                command: "kybern memory list".to_owned(),
+                command: format!("{} memory list", kybern()),
             };
             memories.print(&page, format, context).await
         }

@@ -6,7 +6,7 @@ use kybern_core::id::RecordId;
 use super::list::{self, List, Page};
 use super::{Context, Exit, Format};
 use crate::client::segment;
-use crate::output::Failure;
+use crate::output::{Failure, kybern};
 
 /// `kybern record …`
 #[derive(Subcommand, Debug)]
@@ -47,7 +47,7 @@ pub(super) async fn run(command: RecordCommand, context: &mut Context) -> Result
                 query: Vec::new(),
                 columns: &[("KIND", "/kind"), ("RECORDS", "/count")],
                 nothing: "no records yet",
-                command: "kybern record kinds".to_owned(),
+                command: format!("{} record kinds", kybern()),
             };
             // All kinds are one page.
             kinds.print(&Page::default(), format, context).await
@@ -58,7 +58,7 @@ pub(super) async fn run(command: RecordCommand, context: &mut Context) -> Result
                 query: vec![("key", key)],
                 columns: &[("ID", "/id"), ("KEY", "/key"), ("VERSION", "/version"), ("CHANGED (UTC)", "/updatedAt")],
                 nothing: "no such records; kybern record kinds lists what there is",
-                command: format!("kybern record list {kind}"),
+                command: format!("{kybern} record list {kind}", kybern = kybern()),
             };
             records.print(&page, format, context).await
         }

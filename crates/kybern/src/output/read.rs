@@ -3,6 +3,7 @@
 use kybern_core::money::NanoUsd;
 use serde_json::Value;
 
+use super::command::kybern;
 use super::table::Table;
 use super::text::{field, short};
 
@@ -91,7 +92,7 @@ fn fetching(picture: &str) -> String {
     let parts = picture.strip_prefix("/api/tasks/").and_then(|rest| rest.split_once("/attachments/"));
     let parts = parts.and_then(|(task, rest)| rest.split_once("?page=").map(|(n, page)| (task, n, page)));
     match parts {
-        Some((task, n, page)) => format!("kybern task attachment {task} {n} --page {page}"),
+        Some((task, n, page)) => format!("{kybern} task attachment {task} {n} --page {page}", kybern = kybern()),
         None => format!("GET {picture}"),
     }
 }

@@ -49,7 +49,8 @@ pub(super) async fn run(args: ReviewArgs, context: &mut Context) -> Result<Exit,
         body.insert("resolution".to_owned(), json!(resolution));
     }
     client.post(&format!("/api/tasks/{id}/review"), Body::Json(&Value::Object(body)), None).await?;
-    context.screen().line(format!("task {id} goes on; follow it with: kybern task watch {id}"));
+    let follow = context.follow_up(id);
+    context.screen().line(format!("task {id} is answered; {follow}"));
     Ok(Exit::Done)
 }
 
