@@ -25,7 +25,7 @@ use crate::{packs, wiring};
 /// The part that stands for what was set or typed.
 const CONFIGURATION: &str = "configuration";
 /// What is said of settings that are not those of the server that was asked.
-const OTHERS: &str = "every setting can be used; the server that was asked has another database, and its own settings";
+const OTHERS: &str = "every setting can be used; the server asked has settings of its own";
 /// Where the jobs are named that were given up.
 const DEAD_JOBS: &str = "kybern outbox list shows what could not be delivered; kybern outbox retry ID sends it again";
 /// Rows of each table that are named one by one.

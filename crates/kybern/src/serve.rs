@@ -272,7 +272,10 @@ fn announce(running: &Running, has_mail: bool, voice: Voice, screen: &mut Screen
             eprintln!("  export KYBERN_API_KEY={key}");
             eprintln!("  kybern task submit 'what you want'     (lost the key? stop, then kybern key recover)\n");
         }
-        None => voice.say(&format!("to reach it: export KYBERN_URL={url}, and KYBERN_API_KEY with a key of yours")),
+        None => voice.say(&format!(
+            "to reach it: export KYBERN_URL={url}, and KYBERN_API_KEY with a key of yours (lost? stop, then kybern key \
+             recover)"
+        )),
     }
     Ok(())
 }

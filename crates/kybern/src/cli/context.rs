@@ -135,7 +135,7 @@ impl Context {
     /// What comes after a task was let go on: who works on it, or how to follow it.
     pub(crate) fn follow_up(&self, task: impl std::fmt::Display) -> String {
         match self.is_local() {
-            true => "No server runs, so it waits: start one with kybern serve".to_owned(),
+            true => "no server runs, so it waits: start one with kybern serve".to_owned(),
             false => format!("follow it with: {kybern} task watch {task}", kybern = kybern()),
         }
     }

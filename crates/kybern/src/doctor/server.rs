@@ -118,9 +118,9 @@ fn part(check: &Value) -> Finding {
         "broken" if check["required"] == true => State::Broken,
         _unwell => State::Warning,
     };
-    let message = match text("message") {
-        "" => "the server says more with a key",
-        message => message,
+    let message = match (text("message"), state) {
+        ("", State::Warning | State::Broken) => "the server says more with a key",
+        (message, _) => message,
     };
     let remedy = if text("name") == "jobs" && state == State::Warning { DEAD_JOBS } else { "" };
     finding(text("name").to_owned(), state, message, remedy)

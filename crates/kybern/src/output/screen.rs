@@ -23,7 +23,6 @@ struct Fault(Arc<OnceLock<io::Error>>);
 
 impl Screen {
     /// Standard output. `NO_COLOR` and `TERM=dumb` turn colours off; `COLUMNS` says how wide the terminal is.
-    #[expect(clippy::disallowed_methods, reason = "the one place that writes to standard output")]
     pub(crate) fn stdout(env: &Environment) -> Self {
         let terminal = io::stdout().is_terminal();
         let color = terminal && env.get("NO_COLOR").is_none() && env.get("TERM") != Some("dumb");
@@ -37,7 +36,6 @@ impl Screen {
     }
 
     /// Standard output once more, for a part that runs by itself. What fails there has failed here.
-    #[expect(clippy::disallowed_methods, reason = "the one place that writes to standard output")]
     pub(crate) fn another(&self) -> Self {
         Self { out: Box::new(io::stdout()), fault: self.fault.clone(), ..*self }
     }

@@ -26,19 +26,14 @@ impl Cell {
         Self { text: clean(&text.into()), status: true, fitting: None }
     }
 
-    /// A text that gets what room the terminal leaves, and `usual` characters where there is no terminal. A table has
-    /// one column of such cells.
+    /// A text that gets what room the terminal leaves, and `usual` characters where there is no terminal. All cells of a
+    /// column are such, or none is.
     pub(crate) fn fitting(text: impl Into<String>, usual: usize) -> Self {
         Self { text: clean(&text.into()), status: false, fitting: Some(usual) }
     }
 
     fn width(&self) -> usize {
         self.text.chars().count()
-    }
-
-    /// The same, with its text cut to so many characters.
-    fn cut(&self, width: usize) -> Self {
-        Self { text: shorten(&self.text, width), ..self.clone() }
     }
 }
 
@@ -76,30 +71,39 @@ impl Table {
         self.rows.is_empty()
     }
 
-    /// The table as lines. A column that is empty in every row is left out, and one of fitting cells takes the rest of
-    /// the terminal's width.
+    /// The table as lines. A column that is empty in every row is left out, and those of fitting cells share what the
+    /// others leave of the terminal's width.
     pub(crate) fn render(&self, paint: Paint) -> String {
-        let mut widths: Vec<usize> = (0..self.head.len()).map(|column| self.width(column)).collect();
-        let fitting = self.fitting();
-        if let Some((column, usual)) = fitting
-            && let Some(width) = widths.get(column).copied().filter(|width| *width > 0)
-        {
-            let others: usize = widths.iter().filter(|width| **width > 0).map(|width| width + GAP.len()).sum();
-            // What the others take has a gap too many, and this column's own.
-            let others = others - width - GAP.len();
-            let room = paint.width().map_or(usual, |columns| columns.saturating_sub(others).max(MIN_FITTING));
-            widths[column] = width.min(room);
-        }
+        let widths = self.fit((0..self.head.len()).map(|column| self.width(column)).collect(), paint.width());
         let head: Vec<Cell> = self.head.iter().map(|name| Cell::from(*name)).collect();
         let mut lines = vec![paint.dim(&line(&head, &widths, Paint::new(false)))];
-        lines.extend(self.rows.iter().map(|row| match fitting {
-            Some((column, _)) => {
-                let cut = |(n, cell): (usize, &Cell)| if n == column { cell.cut(widths[n]) } else { cell.clone() };
-                line(&row.iter().enumerate().map(cut).collect::<Vec<_>>(), &widths, paint)
-            }
-            None => line(row, &widths, paint),
-        }));
+        lines.extend(self.rows.iter().map(|row| line(row, &widths, paint)));
         lines.join("\n")
+    }
+
+    /// The widths of the columns once those of fitting cells have what is left of so many columns.
+    fn fit(&self, mut widths: Vec<usize>, columns: Option<usize>) -> Vec<usize> {
+        let fitting = |n: usize| self.rows.first().and_then(|row| row.get(n)?.fitting);
+        let mut flexible: Vec<(usize, usize)> = widths.iter().copied().enumerate().collect();
+        flexible.retain(|(n, width)| *width > 0 && fitting(*n).is_some());
+        let shown = widths.iter().filter(|width| **width > 0);
+        let gaps = GAP.len() * shown.clone().count().saturating_sub(1);
+        let others = shown.sum::<usize>() - flexible.iter().map(|(_, width)| width).sum::<usize>() + gaps;
+        // Who needs less leaves more to the rest.
+        flexible.sort_by_key(|(_, width)| *width);
+        let (mut left, count) = (columns.unwrap_or_default().saturating_sub(others), flexible.len());
+        for (n, (column, width)) in flexible.into_iter().enumerate() {
+            let room = match columns {
+                Some(_) => (left / (count - n)).max(MIN_FITTING),
+                None => fitting(column).unwrap_or(width),
+            };
+            let fitted = width.min(room);
+            left = left.saturating_sub(fitted);
+            if let Some(width) = widths.get_mut(column) {
+                *width = fitted;
+            }
+        }
+        widths
     }
 
     fn width(&self, column: usize) -> usize {
@@ -107,20 +111,15 @@ impl Table {
         let head = self.head.get(column).map_or(0, |name| name.chars().count());
         if widest == 0 && !self.rows.is_empty() { 0 } else { widest.max(head) }
     }
-
-    /// The column that fits to the terminal, and how wide it is where there is none.
-    fn fitting(&self) -> Option<(usize, usize)> {
-        let row = self.rows.first()?;
-        row.iter().enumerate().find_map(|(column, cell)| Some((column, cell.fitting?)))
-    }
 }
 
 fn line(cells: &[Cell], widths: &[usize], paint: Paint) -> String {
     let shown = cells.iter().zip(widths).filter(|(_, width)| **width > 0);
     let texts: Vec<String> = shown
         .map(|(cell, width)| {
-            let padding = " ".repeat(width.saturating_sub(cell.width()));
-            let text = if cell.status { paint.status(&cell.text) } else { cell.text.clone() };
+            let text = if cell.fitting.is_some() { shorten(&cell.text, *width) } else { cell.text.clone() };
+            let padding = " ".repeat(width.saturating_sub(text.chars().count()));
+            let text = if cell.status { paint.status(&text) } else { text };
             format!("{text}{padding}")
         })
         .collect();
@@ -148,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn one_column_takes_the_rest_of_the_terminal() {
+    fn what_fits_takes_the_rest_of_the_terminal() {
         let mut table = Table::new(&["ID", "ABOUT", "STATUS"]);
         table.row(["1".into(), Cell::fitting("a subject of many words", 10), "done".into()]);
         let row = |width| {
@@ -159,6 +158,10 @@ mod tests {
         assert_eq!(row(Some(30)), "1   a subject of many…  done");
         assert_eq!(row(Some(200)), "1   a subject of many words  done");
         assert_eq!(row(Some(5)), "1   a subject o…  done");
+        let mut two = Table::new(&["A", "B"]);
+        two.row([Cell::fitting("short", 40), Cell::fitting("what is longer than its half of the room", 40)]);
+        let shown = two.render(Paint::new(false).with_width(Some(30)));
+        assert_eq!(shown.lines().nth(1), Some("short  what is longer than it…"));
     }
 
     #[test]

@@ -212,7 +212,11 @@ fn render_waits(task: &Value, waits: &[&Value], paint: Paint) -> Option<String> 
 
 fn one_wait(task: &Value, wait: &Value, several: bool, paint: Paint) -> String {
     let step = field(wait, "stepId");
-    let mut lines = vec![format!("  {} at {step}: {}", field(wait, "kind"), field(wait, "reason"))];
+    // What to do next is the last half of the reason, and stands below as a detail of its own.
+    let reason = field(wait, "reason");
+    let next = wait.pointer("/details/next").map(|next| format!(". Next: {}", detail(next))).unwrap_or_default();
+    let reason = reason.strip_suffix(&next).unwrap_or(&reason);
+    let mut lines = vec![format!("  {} at {step}: {reason}", field(wait, "kind"))];
     let title = field(wait, "title");
     if !title.is_empty() {
         lines.push(format!("    {title}"));

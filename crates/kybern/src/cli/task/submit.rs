@@ -122,8 +122,7 @@ async fn finish(args: &SubmitArgs, client: &Client, reply: &Reply, context: &mut
     } else if duplicate || reply.replayed {
         context.screen().line(format!("next: {kybern} task show {id}", kybern = kybern()));
     } else if context.is_local() {
-        let waits = context.follow_up(&id);
-        context.screen().line(format!("{waits}, or submit with --wait"));
+        context.screen().line("No server runs, so it waits: start one with kybern serve, or submit with --wait.");
     } else {
         context.screen().line(format!("next: {kybern} task watch {id}", kybern = kybern()));
     }
