@@ -57,6 +57,7 @@ fn faults(body: &NewWebhookBody) -> Vec<Detail> {
 /// Create a completion webhook
 ///
 /// The answer is the only place where the secret is shown with which deliveries are signed (Standard Webhooks).
+/// A URL that leads to a closed address is refused: no delivery could be made.
 #[utoipa::path(post, path = "/api/webhooks/outbound", operation_id = "create_completion_webhook",
     tag = "identity",
     request_body = NewWebhookBody,
