@@ -3,11 +3,13 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")"
 . ./api.sh
+needs_receiver
 
 json POST /api/plans @plans/deliver.json >/dev/null
 task=$(json POST '/api/tasks?waitMs=30000' '{
   "channel": "api", "planKey": "example.deliver", "input": "deliver", "payload": {"order": "B-1"}
 }')
+needs_completed "$task"
 id=$(field id <<<"$task")
 echo "task $id: $(field status <<<"$task"), result $(field result <<<"$task")"
 echo "what the receiver saw of it:"

@@ -3,6 +3,7 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")"
 . ./api.sh
+needs_receiver
 
 json POST /api/plans @plans/hello.json >/dev/null
 json POST /api/plans @plans/quote.json >/dev/null
@@ -21,6 +22,7 @@ for _ in $(seq 1 100); do
     case $status in completed | failed | cancelled | needs_review) break ;; esac
     sleep 0.2
 done
+needs_completed "$task"
 echo "result $(field result <<<"$task")"
 echo "callbacks as the receiver saw them:"
 curl -sS http://127.0.0.1:8099/seen | python3 -c '

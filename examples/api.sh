@@ -21,12 +21,36 @@ json() {
     api "$1" "$2" -H 'Content-Type: application/json' --data-binary "$3"
 }
 
+# needs_receiver: ends the example when examples/receiver.py does not answer.
+needs_receiver() {
+    if ! curl -sf -o /dev/null http://127.0.0.1:8099/rates; then
+        echo "nothing answers on 127.0.0.1:8099: start examples/receiver.py first, in a terminal of its own" >&2
+        exit 1
+    fi
+}
+
+# needs_completed TASK: ends the example when the task, as JSON, has not come to its end; says why.
+needs_completed() {
+    python3 -c '
+import json, sys
+task = json.load(sys.stdin)
+if task["status"] != "completed":
+    why = task.get("errorMessage") or "; ".join(wait["reason"] for wait in task.get("waits") or []) or "nothing more is known"
+    print("task %s is %s: %s" % (task["id"], task["status"], why), file=sys.stderr)
+    print("this example needs a server with: kybern serve --config examples/kybern.toml", file=sys.stderr)
+    sys.exit(1)' <<<"$1"
+}
+
 # field NAME: reads a field of the JSON on standard input, such as status or result.price.
 field() {
     python3 -c '
 import json, sys
-value = json.load(sys.stdin)
-for name in sys.argv[1].split("."):
-    value = value[int(name)] if name.lstrip("-").isdigit() else value[name]
+text = sys.stdin.read()
+try:
+    value = json.loads(text)
+    for name in sys.argv[1].split("."):
+        value = value[int(name)] if name.lstrip("-").isdigit() else value[name]
+except (ValueError, LookupError, TypeError):
+    sys.exit("there is no %s in the answer: %s" % (sys.argv[1], text[:400]))
 print(value if isinstance(value, str) else json.dumps(value))' "$1"
 }

@@ -163,8 +163,15 @@ class Handler(BaseHTTPRequestHandler):
 
 
 if __name__ == "__main__":
+    try:
+        server = ThreadingHTTPServer(("127.0.0.1", PORT), Handler)
+    except OSError as error:
+        sys.exit(
+            f"cannot listen on 127.0.0.1:{PORT}: {error.strerror}. End what listens there, or choose another port with "
+            "RECEIVER_PORT and write it into kybern.toml, the plans and api.sh in place of 8099"
+        )
     print(f"receiver on http://127.0.0.1:{PORT}, quotes are called back: {QUOTE_MODE}", flush=True)
     try:
-        ThreadingHTTPServer(("127.0.0.1", PORT), Handler).serve_forever()
+        server.serve_forever()
     except KeyboardInterrupt:
         sys.exit(0)

@@ -12,6 +12,7 @@ use kybern_store::{Manifest, PostgresOptions, PostgresStore, SqliteOptions, Sqli
 
 use crate::config::Config;
 use crate::config::database::DatabaseUrl;
+use crate::output::Screen;
 use crate::{opening, wiring};
 
 /// What a backup is made of.
@@ -20,6 +21,8 @@ pub(crate) struct BackupOptions {
     pub(crate) config: Config,
     /// The file that is written.
     pub(crate) file: PathBuf,
+    /// Where it is told what is in it.
+    pub(crate) screen: Screen,
 }
 
 /// What is restored.
@@ -30,6 +33,8 @@ pub(crate) struct RestoreOptions {
     pub(crate) file: PathBuf,
     /// Replace a database that is there already.
     pub(crate) replace: bool,
+    /// Where it is told what came back.
+    pub(crate) screen: Screen,
 }
 
 /// An opened store of either kind.
@@ -58,12 +63,13 @@ async fn open(config: &Config, key: &Arc<MasterKey>) -> anyhow::Result<Either> {
 /// # Errors
 /// When the database cannot be read or the file cannot be written.
 pub(crate) async fn backup(options: BackupOptions) -> anyhow::Result<ExitCode> {
-    let BackupOptions { config, file } = options;
+    let BackupOptions { config, file, mut screen } = options;
     if let DatabaseUrl::Sqlite(path) = &config.database.url
         && !path.exists()
     {
         anyhow::bail!("there is no database {}, name it with --database sqlite:PATH", path.display());
     }
+    opening::look(&config.database.url)?;
     kybern_adapters::http::install_tls();
     let key = Arc::new(wiring::master_key(&config)?);
     let fingerprint = key.fingerprint();
@@ -75,8 +81,8 @@ pub(crate) async fn backup(options: BackupOptions) -> anyhow::Result<ExitCode> {
             store.backup(&file, Some(&fingerprint)).await?
         }
     };
-    println!("{}: {}", file.display(), sizes(&manifest));
-    println!("the master key (fingerprint {fingerprint}) is not in it: keep {} too", key_place(&config));
+    screen.line(format!("{}: {}", file.display(), sizes(&manifest)));
+    screen.line(format!("the master key (fingerprint {fingerprint}) is not in it: keep {} too", key_place(&config)));
     if manifest.missing.is_empty() {
         return Ok(ExitCode::SUCCESS);
     }
@@ -92,7 +98,7 @@ pub(crate) async fn backup(options: BackupOptions) -> anyhow::Result<ExitCode> {
 /// # Errors
 /// When the file is no backup, or a database is there and may not be replaced.
 pub(crate) async fn restore(options: RestoreOptions) -> anyhow::Result<ExitCode> {
-    let RestoreOptions { config, file, replace } = options;
+    let RestoreOptions { config, file, replace, mut screen } = options;
     kybern_adapters::http::install_tls();
     // A damaged archive must neither make a database nor cost the one that is there.
     let manifest = kybern_store::verify(&file)
@@ -119,6 +125,7 @@ pub(crate) async fn restore(options: RestoreOptions) -> anyhow::Result<ExitCode>
     if replace && matches!(config.database.url, DatabaseUrl::Postgres(_)) {
         anyhow::bail!("--replace is for SQLite files; on PostgreSQL restore into an empty database and point at that");
     }
+    let mut aside = None;
     if let DatabaseUrl::Sqlite(path) = &config.database.url
         && path.exists()
     {
@@ -132,7 +139,7 @@ pub(crate) async fn restore(options: RestoreOptions) -> anyhow::Result<ExitCode>
             // One that is damaged is what a restore is for; it is moved aside like any other.
             Err(_damaged) => {}
         }
-        set_aside(path)?;
+        aside = Some(set_aside(path)?);
     }
     let restored = match open(&config, &key).await? {
         Either::Sqlite(store) => store.restore(&file).await,
@@ -142,7 +149,13 @@ pub(crate) async fn restore(options: RestoreOptions) -> anyhow::Result<ExitCode>
         unmake(path);
     }
     let manifest = restored?;
-    println!("{}: restored {}", config.database.url, sizes(&manifest));
+    screen.line(format!("{}: restored {}", config.database.url, sizes(&manifest)));
+    if let Some(aside) = aside {
+        let aside = aside.display();
+        screen.line(format!(
+            "the database that was there is now {aside}; move or remove {aside} and {aside}.files before another --replace"
+        ));
+    }
     Ok(ExitCode::SUCCESS)
 }
 
@@ -174,8 +187,8 @@ fn unmake(path: &Path) {
     }
 }
 
-/// Renames a database and what belongs to it to `NAME.replaced`, so that nothing is lost by a restore.
-fn set_aside(path: &Path) -> anyhow::Result<()> {
+/// Renames a database and what belongs to it to `NAME.replaced`, so that nothing is lost by a restore. Its new name.
+fn set_aside(path: &Path) -> anyhow::Result<PathBuf> {
     let with = |suffix: &str| {
         let mut name = path.as_os_str().to_owned();
         name.push(suffix);
@@ -187,10 +200,14 @@ fn set_aside(path: &Path) -> anyhow::Result<()> {
         .filter(|(from, _)| from.exists())
         .collect();
     if let Some((_, taken)) = moves.iter().find(|(_, to)| to.exists()) {
-        anyhow::bail!("{} is left from an earlier restore, move it away first", taken.display());
+        anyhow::bail!(
+            "{} is what an earlier restore --replace has moved aside: move it away, or remove it when it is no longer \
+             needed",
+            taken.display()
+        );
     }
     for (from, to) in moves {
         std::fs::rename(&from, &to).with_context(|| format!("cannot move {} aside", from.display()))?;
     }
-    Ok(())
+    Ok(with(".replaced"))
 }

@@ -5,6 +5,7 @@ mod events;
 
 use std::time::Duration;
 
+use kybern_core::error::ErrorCode;
 use reqwest::header::{CONTENT_TYPE, HeaderName, RETRY_AFTER};
 use reqwest::{Method, RequestBuilder, Response, Url};
 use serde_json::Value;
@@ -233,7 +234,13 @@ async fn read_error(client: &Client, response: Response) -> ClientError {
     };
     let body: Value = serde_json::from_str(&text).unwrap_or_default();
     match ApiError::read(status.as_u16(), after, &body) {
-        Some(error) => Box::new(error).into(),
+        Some(mut error) => {
+            if client.key.is_none() && error.code == Some(ErrorCode::Unauthenticated) {
+                // The server speaks of a header, which nobody types here.
+                "no API key is set".clone_into(&mut error.message);
+            }
+            Box::new(error).into()
+        }
         None => client.foreign(&format!("{status}")),
     }
 }

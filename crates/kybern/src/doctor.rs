@@ -3,24 +3,31 @@
 mod retention;
 mod scans;
 mod server;
+mod ways;
 
-use std::net::TcpListener;
+use std::borrow::Cow;
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 
 use kybern_adapters::clock::SystemClock;
-use kybern_core::model::{ModelFailure, ModelFailureKind};
 use kybern_core::ports::UnreadableRow;
 use kybern_store::{SqliteStore, StoreError};
 use serde::Serialize;
 
+use crate::cli::Exit;
 use crate::config::database::DatabaseUrl;
 use crate::config::{Config, ConfigError, Secret};
 use crate::opening::{self, OpenError};
 use crate::output::{Cell, MAX_COLUMN, Screen, Table, clean, count};
-use crate::{models, packs, wiring};
+use crate::{packs, wiring};
 
+/// The part that stands for what was set or typed.
+const CONFIGURATION: &str = "configuration";
+/// What is said of settings that are not those of the server that was asked.
+const OTHERS: &str = "every setting can be used; the server asked has settings of its own";
+/// Where the jobs are named that were given up.
+const DEAD_JOBS: &str = "kybern outbox list shows what could not be delivered; kybern outbox retry ID sends it again";
 /// Rows of each table that are named one by one.
 const MOST_ROWS: usize = 20;
 
@@ -65,7 +72,7 @@ impl State {
 /// One finding.
 #[derive(Serialize)]
 struct Finding {
-    part: &'static str,
+    part: Cow<'static, str>,
     state: State,
     message: String,
     #[serde(skip_serializing_if = "String::is_empty")]
@@ -78,7 +85,7 @@ struct Finding {
 impl Finding {
     /// What stands below the table: what a column has no room for, each fault, and the remedy.
     fn below(&self) -> Vec<String> {
-        let part = self.part;
+        let part = &self.part;
         let whole = (self.message.chars().count() > MAX_COLUMN).then(|| format!("{part}: {}", self.message));
         let details = self.details.iter().map(|detail| format!("{part}: {detail}"));
         let remedy = (!self.remedy.is_empty()).then(|| format!("{part}: {}", self.remedy));
@@ -86,7 +93,13 @@ impl Finding {
     }
 }
 
-fn finding(part: &'static str, state: State, message: impl Into<String>, remedy: impl Into<String>) -> Finding {
+fn finding(
+    part: impl Into<Cow<'static, str>>,
+    state: State,
+    message: impl Into<String>,
+    remedy: impl Into<String>,
+) -> Finding {
+    let part = part.into();
     Finding { part, state, message: message.into(), remedy: remedy.into(), details: Vec::new() }
 }
 
@@ -100,30 +113,11 @@ pub(crate) async fn run(options: DoctorOptions) -> anyhow::Result<ExitCode> {
     match &config {
         Err(error) => {
             let remedy = "correct these settings; docs/configuration.md has them all";
-            let mut found = finding("configuration", State::Broken, error.to_string(), remedy);
+            let mut found = finding(CONFIGURATION, State::Broken, error.to_string(), remedy);
             found.details = error.faults().iter().map(|fault| format!("{fault}; {}", fault.remedy)).collect();
             findings.push(found);
         }
-        Ok(config) => {
-            findings.push(finding("configuration", State::Ok, "every setting can be used", ""));
-            let server = server::server(config, url, api_key, &mut findings).await;
-            findings.push(master_key(config));
-            let (found, mut tenants) = database(config, server.is_some()).await;
-            findings.extend(found);
-            if let (Some(server), None) = (&server, &tenants) {
-                tenants = server::tenants(server).await;
-            }
-            if server.is_none() {
-                findings.push(listen(config));
-            }
-            findings.extend(ways_out(config).await);
-            findings.push(scans::scans(config));
-            findings.push(retention::retention(config, tenants.as_deref()));
-            findings.push(plans());
-            let model = "offline rules: they find intents and fields, and write no prose";
-            findings.push(finding("model", State::Ok, model, ""));
-            findings.extend(providers(config).await);
-        }
+        Ok(config) => findings.extend(looked(config, url, api_key).await),
     }
     let broken = findings.iter().any(|finding| finding.state == State::Broken);
     if json {
@@ -131,7 +125,11 @@ pub(crate) async fn run(options: DoctorOptions) -> anyhow::Result<ExitCode> {
     } else {
         let mut table = Table::new(&["PART", "STATE", "WHAT"]);
         for found in &findings {
-            table.row([Cell::from(found.part), Cell::from(found.state.word()), Cell::from(found.message.as_str())]);
+            table.row([
+                Cell::from(found.part.as_ref()),
+                Cell::from(found.state.word()),
+                Cell::from(found.message.as_str()),
+            ]);
         }
         screen.line(table.render(screen.paint()));
         for found in &findings {
@@ -139,7 +137,51 @@ pub(crate) async fn run(options: DoctorOptions) -> anyhow::Result<ExitCode> {
         }
         screen.line(if broken { "something does not work" } else { "nothing is broken" });
     }
-    Ok(if broken { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+    let is_broken = |found: &Finding| found.state == State::Broken && found.part == CONFIGURATION;
+    Ok(match (findings.iter().any(is_broken), broken) {
+        (true, _) => Exit::Usage,
+        (false, true) => Exit::Failed,
+        (false, false) => Exit::Done,
+    }
+    .into())
+}
+
+/// What is found where the settings can be read. Beside a server it says itself how it is: this shell may have other
+/// settings. What only these settings say is left out where the server does not have their database.
+async fn looked(config: &Config, url: Option<String>, api_key: Option<Secret>) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    let server = server::server(config, url, api_key, &mut findings).await;
+    let is_other = server.as_ref().is_some_and(|server| !server.is_of(config));
+    let settings = if is_other { OTHERS } else { "every setting can be used" };
+    // A faulty KYBERN_URL stands there already.
+    if findings.iter().all(|found| found.part != CONFIGURATION) {
+        findings.insert(0, finding(CONFIGURATION, State::Ok, settings, ""));
+    }
+    if let Some(server) = &server {
+        findings.extend(server.findings(is_other));
+    }
+    if is_other {
+        return findings;
+    }
+    findings.push(master_key(config));
+    let (found, mut tenants) = database(config, server.is_some()).await;
+    findings.extend(found);
+    if let (Some(server), None) = (&server, &tenants) {
+        tenants = server::tenants(&server.client).await;
+    }
+    if server.is_none() {
+        findings.push(ways::listen(config));
+    }
+    findings.extend(ways::ways_out(config, server.as_ref()).await);
+    findings.push(scans::scans(config));
+    findings.push(retention::retention(config, tenants.as_deref()));
+    if server.is_none() {
+        findings.push(plans());
+        let model = "offline rules: they find intents and fields, and write no prose";
+        findings.push(finding("model", State::Ok, model, ""));
+    }
+    findings.extend(ways::providers(config, server.as_ref()).await);
+    findings
 }
 
 fn master_key(config: &Config) -> Finding {
@@ -176,6 +218,9 @@ async fn database(config: &Config, running: bool) -> (Vec<Finding>, Option<Vec<S
     {
         return (vec![new_file(path)], None);
     }
+    if let Err(error) = opening::look(&config.database.url) {
+        return (vec![unopened(&error)], None);
+    }
     // The first start makes the schema and the key; looking makes neither.
     if config.security.master_key.is_none() && !wiring::key_file(config).exists() {
         return (vec![first_start(config).await], None);
@@ -195,7 +240,8 @@ async fn database(config: &Config, running: bool) -> (Vec<Finding>, Option<Vec<S
             let found = opened.store.unreadable(MOST_ROWS).await.map_err(anyhow::Error::from);
             let tenants = opened.store.kept_tenants().await.ok();
             let named = tenants.map(|all| all.into_iter().flat_map(|tenant| [tenant.name, tenant.slug]).collect());
-            return (vec![finding("database", state, message, ""), rows(found)], named);
+            let remedy = if dead > 0 { DEAD_JOBS } else { "" };
+            return (vec![finding("database", state, message, remedy), rows(found)], named);
         }
         // Perhaps it is that server's: then it is well, and asking it is better than asking the file.
         Err(error) if running && holder(&error).is_some() => {
@@ -205,11 +251,7 @@ async fn database(config: &Config, running: bool) -> (Vec<Finding>, Option<Vec<S
             let found = finding("database", State::Ok, message, "");
             return (std::iter::once(found).chain(rows_beside(config).await).collect(), None);
         }
-        Err(error) => {
-            let remedy = error.downcast_ref::<OpenError>().and_then(OpenError::remedy).map(str::to_owned);
-            let remedy = remedy.unwrap_or_else(|| "stop the process that has it, or correct [database] url".to_owned());
-            finding("database", State::Broken, format!("{error:#}"), remedy)
-        }
+        Err(error) => unopened(&error),
     };
     (vec![found], None)
 }
@@ -220,6 +262,12 @@ fn holder(error: &anyhow::Error) -> Option<&str> {
         Some(StoreError::InUse { holder, .. }) => Some(holder.as_str()),
         _other => None,
     })
+}
+
+fn unopened(error: &anyhow::Error) -> Finding {
+    let remedy = error.downcast_ref::<OpenError>().and_then(OpenError::remedy);
+    let remedy = remedy.unwrap_or("stop the process that has it, or correct [database] url");
+    finding("database", State::Broken, format!("{error:#}"), remedy)
 }
 
 /// The rows of a file that a running server has: a reader of SQLite disturbs nobody.
@@ -265,7 +313,7 @@ async fn first_start(config: &Config) -> Finding {
             let parsed = url::Url::parse(url.expose()).ok();
             let host = parsed.as_ref().and_then(url::Url::host_str).unwrap_or("localhost");
             let port = parsed.as_ref().and_then(url::Url::port).unwrap_or(5432);
-            let mut found = reachable("database", host, port).await;
+            let mut found = ways::reachable("database", host, port).await;
             if found.state == State::Ok {
                 found.state = State::Off;
                 found.message.push_str(", and is not looked into: the master key is not here");
@@ -294,61 +342,6 @@ fn new_file(path: &Path) -> Finding {
     }
 }
 
-fn listen(config: &Config) -> Finding {
-    let address = config.server.listen;
-    match TcpListener::bind(address) {
-        Ok(_) => finding("address", State::Ok, format!("{address} is free"), ""),
-        Err(error) => {
-            let remedy = "choose another with --listen or [server] listen";
-            finding("address", State::Broken, format!("{address}: {error}"), remedy)
-        }
-    }
-}
-
-/// Mail out, mail in, workflows, telemetry: configured and reachable?
-async fn ways_out(config: &Config) -> Vec<Finding> {
-    let mut findings = Vec::new();
-    findings.push(match &config.smtp {
-        None => {
-            let message = "no SMTP server: mail stays in the outbox";
-            finding("mail out", State::Off, message, "add [smtp] host, port and from to send it")
-        }
-        Some(smtp) => reachable("mail out", &smtp.host, smtp.port).await,
-    });
-    findings.push(match &config.imap {
-        None => finding("mail in", State::Off, "no mailbox is polled; POST /api/inbound/email works", ""),
-        Some(imap) => reachable("mail in", &imap.host, imap.port).await,
-    });
-    for (name, workflow) in &config.workflows {
-        let mut found = at_url("workflow", &workflow.url, &format!("[workflows.{name}] url")).await;
-        found.message = format!("{name}: {}", found.message);
-        findings.push(found);
-    }
-    if let Some(endpoint) = &config.telemetry.otlp_endpoint {
-        findings.push(at_url("traces", endpoint, "[telemetry] otlp_endpoint").await);
-    }
-    findings
-}
-
-async fn at_url(part: &'static str, url: &str, setting: &str) -> Finding {
-    let parsed = url::Url::parse(url).ok();
-    match parsed.as_ref().and_then(|url| Some((url.host_str()?, url.port_or_known_default()?))) {
-        Some((host, port)) => reachable(part, host, port).await,
-        None => finding(part, State::Broken, "its url names no host", format!("correct {setting}")),
-    }
-}
-
-async fn reachable(part: &'static str, host: &str, port: u16) -> Finding {
-    let patience = std::time::Duration::from_secs(3);
-    match tokio::time::timeout(patience, tokio::net::TcpStream::connect((host, port))).await {
-        Ok(Ok(_)) => finding(part, State::Ok, format!("{host}:{port} answers"), ""),
-        Ok(Err(error)) => {
-            finding(part, State::Broken, format!("{host}:{port}: {error}"), "start it, or correct the settings")
-        }
-        Err(_) => finding(part, State::Broken, format!("{host}:{port} does not answer"), "look at the network"),
-    }
-}
-
 fn plans() -> Finding {
     match packs::registry() {
         Ok(registry) => {
@@ -357,34 +350,4 @@ fn plans() -> Finding {
         }
         Err(error) => finding("packs", State::Broken, error.to_string(), "rename one of the two"),
     }
-}
-
-/// The providers of language models: does each accept its key, and list its models?
-async fn providers(config: &Config) -> Vec<Finding> {
-    const PART: &str = "language models";
-    let probed = match models::probe(config).await {
-        Ok(probed) => probed,
-        Err(error) => return vec![finding(PART, State::Broken, format!("{error:#}"), "correct that section")],
-    };
-    if probed.is_empty() {
-        let remedy = "set OPENAI_API_KEY, ANTHROPIC_API_KEY, GEMINI_API_KEY, OPENROUTER_API_KEY or OLLAMA_HOST, or a \
-                      [providers.NAME]; docs/models.md says more";
-        return vec![finding(PART, State::Off, "no provider is configured", remedy)];
-    }
-    let found = |(name, answer): (String, Result<usize, ModelFailure>)| match answer {
-        Ok(models) => finding(PART, State::Ok, format!("{name} answers, {}", count(&models.to_string(), "model")), ""),
-        Err(failure) if failure.kind == ModelFailureKind::Unsupported => {
-            let remedy = format!("try it: kybern model test {name}/MODEL");
-            finding(PART, State::Warning, format!("{name} has no list of models to ask for"), remedy)
-        }
-        Err(failure) => {
-            let remedy = match failure.kind {
-                ModelFailureKind::Key => "correct its key: api_key_env, or the variable that turns it on",
-                ModelFailureKind::Denied => "its base_url leads to a closed address",
-                _ => "start it, or correct its base_url",
-            };
-            finding(PART, State::Broken, failure.to_string(), remedy)
-        }
-    };
-    probed.into_iter().map(found).collect()
 }

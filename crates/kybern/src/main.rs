@@ -1,5 +1,8 @@
 //! The `kybern` binary: the server, and the command line that talks to it.
 
+// Everything that is printed goes through `output::Screen`, which notices when it does not arrive.
+#![deny(clippy::print_stdout)]
+
 mod backup;
 mod cli;
 mod client;

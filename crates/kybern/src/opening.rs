@@ -1,6 +1,9 @@
 //! A database that cannot be opened: which one, why, and what to do. The store's own words say neither where the
 //! database is nor what an operator can do about it.
 
+use std::fs::File;
+use std::io::Read as _;
+
 use kybern_core::error::ErrorCode;
 use kybern_store::StoreError;
 
@@ -27,6 +30,27 @@ impl OpenError {
     pub(crate) const fn code(&self) -> Option<ErrorCode> {
         self.code
     }
+}
+
+/// How every file of SQLite begins.
+const SQLITE: &[u8] = b"SQLite format 3\0";
+
+/// Looks whether the file can be a database, before a master key is asked for that it cannot have. A file that is
+/// missing or empty is one that will be made.
+///
+/// # Errors
+/// When it holds something else.
+pub(crate) fn look(url: &DatabaseUrl) -> anyhow::Result<()> {
+    let DatabaseUrl::Sqlite(path) = url else { return Ok(()) };
+    let mut begins = Vec::new();
+    // One that cannot be read is told by whoever opens it.
+    let read = File::open(path).and_then(|file| file.take(SQLITE.len() as u64).read_to_end(&mut begins));
+    if read.is_err() || begins.is_empty() || begins == SQLITE {
+        return Ok(());
+    }
+    let path = path.display().to_string();
+    let source = "file is not a database".into();
+    Err(OpenError { url: url.to_string(), remedy: file_remedy(&path, "not a database"), code: None, source }.into())
 }
 
 /// Says which database could not be opened, and the remedy.
@@ -100,6 +124,17 @@ mod tests {
         assert!(!missing.contains("secret"), "{missing}");
         assert!(told(url, "pool timed out while waiting for an open connection").contains("GRANT kybern_app"));
         assert!(told(url, "Connection refused (os error 111)").contains("start PostgreSQL"));
+    }
+
+    #[test]
+    fn a_file_that_holds_something_else_is_no_database() {
+        let folder = tempfile::tempdir().unwrap();
+        let look = |name: &str| look(&DatabaseUrl::Sqlite(folder.path().join(name)));
+        std::fs::write(folder.path().join("notes.txt"), "something else").unwrap();
+        std::fs::write(folder.path().join("empty.db"), "").unwrap();
+        let told = look("notes.txt").unwrap_err();
+        assert!(told.downcast_ref::<OpenError>().unwrap().remedy().unwrap().contains("no Kybern database"));
+        assert!(look("empty.db").is_ok() && look("missing.db").is_ok());
     }
 
     #[test]

@@ -36,5 +36,8 @@ pub(crate) async fn run(options: RecoverOptions) -> anyhow::Result<ExitCode> {
     screen.line("a new admin key of the tenant default, shown this once:");
     screen.line(format!("  {key}"));
     screen.line(format!("  export KYBERN_API_KEY={key}"));
+    screen.secret_written(
+        "a key was made and is lost: recover once more, then revoke the one that \"kybern key list\" shows and you lack",
+    )?;
     Ok(ExitCode::SUCCESS)
 }

@@ -18,6 +18,7 @@ use crate::config::telemetry::LogFormat;
 use crate::config::{Config, Secret};
 use crate::heads::Heads;
 use crate::mailbox::Poller;
+use crate::output::{Failure, Screen};
 use crate::{opening, telemetry, wiring};
 
 /// How often partitions are made ahead. They are made months ahead, so a few failures do no harm.
@@ -32,6 +33,8 @@ const MIN_CONNECTIONS: usize = 64;
 pub(crate) struct ServeOptions {
     /// Every setting.
     pub(crate) config: Config,
+    /// Where the first admin key is shown when the log is JSON.
+    pub(crate) screen: Screen,
 }
 
 /// For whom a server is started.
@@ -74,12 +77,12 @@ pub(crate) struct Running {
 /// # Errors
 /// When it cannot start.
 pub(crate) async fn run(options: ServeOptions) -> anyhow::Result<ExitCode> {
-    let config = options.config;
+    let ServeOptions { config, screen } = options;
     // Before telemetry, whose exporter is an HTTP client too.
     kybern_adapters::http::install_tls();
     let _telemetry = telemetry::start(&config.telemetry)?;
     let voice = Voice { json: config.telemetry.format == LogFormat::Json };
-    match serve(config, voice).await {
+    match serve(config, voice, screen).await {
         Err(error) if voice.json => {
             let causes: Vec<String> = error.chain().map(ToString::to_string).collect();
             tracing::error!("the server cannot run: {}", causes.join(": "));
@@ -89,11 +92,11 @@ pub(crate) async fn run(options: ServeOptions) -> anyhow::Result<ExitCode> {
     }
 }
 
-async fn serve(config: Config, voice: Voice) -> anyhow::Result<()> {
+async fn serve(config: Config, voice: Voice, mut screen: Screen) -> anyhow::Result<()> {
     let listen = config.server.listen;
     let has_mail = config.smtp.is_some();
     let running = start(config, listen, Purpose::Serve).await?;
-    announce(&running, has_mail, voice);
+    announce(&running, has_mail, voice, &mut screen)?;
     let signal = wait_for_signal(&running.stop).await?;
     voice.say(&format!("{signal}: no new work is taken, running steps get {} to finish", running.grace));
     running.stop().await;
@@ -249,7 +252,7 @@ impl Running {
     }
 }
 
-fn announce(running: &Running, has_mail: bool, voice: Voice) {
+fn announce(running: &Running, has_mail: bool, voice: Voice, screen: &mut Screen) -> Result<(), Failure> {
     voice.say(&format!("kybern {} listens on http://{}", env!("CARGO_PKG_VERSION"), running.address));
     let mail = if has_mail { "sent over SMTP" } else { "kept in the outbox, no [smtp] is configured" };
     let providers = running.engine.models().providers();
@@ -259,15 +262,22 @@ fn announce(running: &Running, has_mail: bool, voice: Voice) {
     let url = reachable(running.address);
     match &running.first_key {
         // The log knows no secrets.
-        Some(key) if voice.json => println!("{}", serde_json::json!({"url": url, "adminKey": key})),
+        Some(key) if voice.json => {
+            screen.line(serde_json::json!({"url": url, "adminKey": key}).to_string());
+            screen.secret_written("the first admin key is lost, make another with: kybern key recover")?;
+        }
         Some(key) => {
             eprintln!("\nadmin key, shown this once: {key}");
             eprintln!("  export KYBERN_URL={url}");
             eprintln!("  export KYBERN_API_KEY={key}");
             eprintln!("  kybern task submit 'what you want'     (lost the key? stop, then kybern key recover)\n");
         }
-        None => voice.say(&format!("to reach it: export KYBERN_URL={url}, and KYBERN_API_KEY with a key of yours")),
+        None => voice.say(&format!(
+            "to reach it: export KYBERN_URL={url}, and KYBERN_API_KEY with a key of yours (lost? stop, then kybern key \
+             recover)"
+        )),
     }
+    Ok(())
 }
 
 async fn wait_for_signal(stop: &CancellationToken) -> anyhow::Result<&'static str> {

@@ -25,7 +25,7 @@ use kybern_store::{PostgresOptions, PostgresStore, SqliteOptions, SqliteStore};
 use crate::config::database::DatabaseUrl;
 use crate::config::smtp::TlsMode;
 use crate::config::{Config, Ocr};
-use crate::packs;
+use crate::{opening, packs};
 
 /// An opened store with what belongs to it.
 pub(crate) struct Opened {
@@ -89,12 +89,13 @@ pub(crate) struct Opening {
 /// # Errors
 /// The same.
 pub(crate) async fn open_store_as(config: &Config, opening: Opening) -> anyhow::Result<Opened> {
+    opening::look(&config.database.url)?;
     let file = key_file(config);
     let makes_key = config.security.master_key.is_none() && !file.exists();
     if let DatabaseUrl::Sqlite(path) = &config.database.url
         && makes_key
         && !opening.adopt
-        && path.exists()
+        && std::fs::metadata(path).is_ok_and(|found| found.len() > 0)
     {
         anyhow::bail!(
             "the database {} is there, but its master key {} is not: bring the file back or set KYBERN_MASTER_KEY; when \

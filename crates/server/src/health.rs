@@ -32,7 +32,7 @@ pub(crate) async fn alive(State(state): State<AppState>) -> Json<Value> {
 
 /// Ready
 ///
-/// Each part is named. 503 only when a part fails without which nothing works: the database and its migrations. What
+/// Each part is named. 503 when a part fails without which no work is taken: the database, its migrations, the disk, the worker. What
 /// is known of each part is told to a key that may read. Looked at once a second, however often it is asked for.
 #[utoipa::path(get, path = "/readyz", operation_id = "show_readiness", tag = "operation", responses(
     (status = 200, description = "Everything that is required works", body = ReadinessSchema),

@@ -45,7 +45,7 @@ pub enum StoreError {
     },
     /// The database was made under another master key.
     #[error(
-        "the database was made under another master key: bring that one back, or, when it is lost for good, run \
+        "the database was made under another master key, bring that one back, or, when it is lost for good, run \
          `kybern key recover --new-master-key`"
     )]
     OtherKey,

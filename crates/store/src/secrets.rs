@@ -85,7 +85,7 @@ async fn put(tx: &mut Tx, (scope, new, event): &(TenantScope, SealedSecret, Audi
     }
     let count = tx.fetch_optional(&COUNT, args![scope]).await?.map_or(Ok(0), |mut row| row.i64())?;
     if known.is_none() && count >= i64::from(MAX_SECRETS) {
-        let message = format!("a tenant has at most {MAX_SECRETS} secrets: delete one that is not used");
+        let message = format!("a tenant has at most {MAX_SECRETS} secrets, delete one that is not used");
         return Err(StoreError::Full(message));
     }
     if tx.execute(&KEY_INSERT, args![scope, wrapped.as_str(), secret.updated_at]).await? == 0 {

@@ -2,7 +2,8 @@
 //!
 //! The types see to it that nobody has a scope who was not given one: it has no public constructor, and what carries one
 //! along is made of a scope. What is left is checked here: the few functions that make an actor, a crossing, a store's
-//! witness or a scope out of nothing, each by its own list of files.
+//! witness or a scope out of nothing, each by its own list of files. Standard output has such a list too: what is written
+//! past it is lost without a word when it does not arrive.
 
 use std::collections::BTreeMap;
 
@@ -48,6 +49,14 @@ const MADE: &[Made] = &[
     },
     Made { needle: "registered_tool(", remedy: CATALOGUE, doors: TOOLS },
     Made { needle: "registered_tools(", remedy: CATALOGUE, doors: TOOLS },
+    Made {
+        needle: "io::stdout(",
+        remedy: "print through the binary's Screen, which notices what does not arrive",
+        doors: &[
+            ("crates/kybern/src/output/screen.rs", "writes it, checked"),
+            ("crates/kybern/src/cli/mod.rs", "hands a picture to the server that started this process for it"),
+        ],
+    },
     Made { needle: "TenantScope(", remedy: "ask an Actor, a lease or a Sudo for its scope", doors: SCOPES },
 ];
 

@@ -9,7 +9,7 @@ use kybern_core::ports::{HttpFailure, HttpResponse};
 use reqwest::Response;
 use url::Url;
 
-use super::resolver::Closed;
+use super::resolver::{Closed, Unresolved};
 
 /// Reads an answer whose body, after decompression, has at most `max_bytes`.
 pub(super) async fn read(mut response: Response, max_bytes: usize) -> Result<HttpResponse, HttpFailure> {
@@ -54,8 +54,8 @@ pub(super) fn failure(error: reqwest::Error, url: &Url, hop: usize) -> HttpFailu
         return HttpFailure::Invalid(describe(error));
     }
     match (error.is_connect(), hop) {
-        (true, 0) => HttpFailure::Connect(unconnected(error)),
-        (true, _) => HttpFailure::NoAnswer(format!("cannot connect after a redirect: {}", unconnected(error))),
+        (true, 0) => HttpFailure::Connect(unconnected(error, url)),
+        (true, _) => HttpFailure::NoAnswer(format!("cannot connect after a redirect: {}", unconnected(error, url))),
         (false, _) => HttpFailure::NoAnswer(describe(error)),
     }
 }
@@ -70,7 +70,11 @@ fn causes(error: &reqwest::Error) -> impl Iterator<Item = &(dyn Error + 'static)
 
 /// Why there is no connection. The system's own words, which may hold addresses and say how the network is laid out,
 /// are for the log.
-fn unconnected(error: reqwest::Error) -> String {
+fn unconnected(error: reqwest::Error, url: &Url) -> String {
+    if find::<Unresolved>(&error).is_some() {
+        tracing::debug!(error = %describe(error), "no address");
+        return format!("the name {} cannot be resolved", url.host_str().unwrap_or_default());
+    }
     let kind = find::<std::io::Error>(&error).map(std::io::Error::kind);
     let described = describe(error);
     match kind.filter(|kind| *kind != ErrorKind::Other) {

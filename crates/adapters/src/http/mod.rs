@@ -19,7 +19,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use kybern_core::policy::EgressPolicy;
+use bytes::Bytes;
+use kybern_core::policy::{EgressDenied, EgressPolicy};
 use kybern_core::ports::{HttpClient, HttpFailure, HttpRequest, HttpResponse};
 use kybern_core::time::Millis;
 use reqwest::redirect::Policy;
@@ -34,6 +35,8 @@ pub use self::tls::install_tls;
 pub const MAX_REDIRECTS: usize = 5;
 /// How long a name, a connection and its TLS handshake may take together.
 pub const CONNECT_TIMEOUT: Millis = Millis::from_secs(5);
+/// How long it may take to find out where a name leads before a URL is kept.
+const REFUSAL_TIMEOUT: Millis = Millis::from_secs(2);
 /// How long an unused connection is kept. Below the 5 s after which common servers close theirs: a request that is
 /// written into a connection while it closes ends as [`HttpFailure::NoAnswer`].
 const IDLE_TIMEOUT: Duration = Duration::from_secs(4);
@@ -77,6 +80,7 @@ impl Default for EgressOptions {
 /// The one HTTP client.
 pub struct Egress {
     policy: EgressPolicy,
+    lookup: Arc<dyn Lookup>,
     trusted: reqwest::Client,
     opened: reqwest::Client,
     public: reqwest::Client,
@@ -105,7 +109,8 @@ impl Egress {
         let mut tls = options.tls.clone().map_or_else(|| tls::client_config(&[]), Ok)?;
         tls.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
         let client = |judged| client(&options, &tls, judged).map_err(EgressError::Client);
-        Ok(Self { policy, trusted: client(false)?, opened: client(false)?, public: client(true)? })
+        let lookup = Arc::clone(&options.lookup);
+        Ok(Self { policy, lookup, trusted: client(false)?, opened: client(false)?, public: client(true)? })
     }
 
     /// The client whose connections a request may use.
@@ -159,5 +164,18 @@ impl HttpClient for Egress {
         let outgoing = Outgoing::parse(request)?;
         let answer = tokio::time::timeout(limit.as_duration(), self.follow(outgoing, max_bytes)).await;
         answer.unwrap_or_else(|_| Err(HttpFailure::NoAnswer(format!("it took longer than {limit}"))))
+    }
+
+    async fn refusal(&self, url: &str) -> Option<EgressDenied> {
+        let outgoing = Outgoing::of("POST", url, &[], Bytes::new(), false).ok()?;
+        match outgoing.way(&self.policy) {
+            Err(denied) => return Some(denied),
+            Ok(Way::Public) => {}
+            Ok(Way::Trusted | Way::Opened) => return None,
+        }
+        let (host, port) = (outgoing.url().host_str()?, outgoing.url().port_or_known_default()?);
+        let found = tokio::time::timeout(REFUSAL_TIMEOUT.as_duration(), self.lookup.lookup(host)).await.ok()?.ok()?;
+        let closed = resolver::keep_open(host, found).err()?;
+        Some(EgressDenied::Address { host: host.to_owned(), port, address: closed.address })
     }
 }

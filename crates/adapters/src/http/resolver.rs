@@ -37,6 +37,11 @@ pub(super) struct Closed {
     pub(super) address: IpAddr,
 }
 
+/// A name has no addresses, or nobody knows. It travels like [`Closed`].
+#[derive(Debug, thiserror::Error)]
+#[error("the name cannot be resolved")]
+pub(super) struct Unresolved(#[source] io::Error);
+
 /// What the HTTP library asks when it makes a connection.
 pub(super) struct Resolver {
     lookup: Arc<dyn Lookup>,
@@ -55,7 +60,7 @@ impl Resolve for Resolver {
     fn resolve(&self, name: Name) -> Resolving {
         let (lookup, judged) = (Arc::clone(&self.lookup), self.judged);
         Box::pin(async move {
-            let found = lookup.lookup(name.as_str()).await?;
+            let found = lookup.lookup(name.as_str()).await.map_err(Unresolved)?;
             let addresses = if judged { keep_open(name.as_str(), found)? } else { found };
             // Port 0 stands for the port of the URL.
             Ok(Box::new(addresses.into_iter().map(|address| SocketAddr::new(address, 0))) as Addrs)
@@ -63,7 +68,8 @@ impl Resolve for Resolver {
     }
 }
 
-fn keep_open(host: &str, found: Vec<IpAddr>) -> Result<Vec<IpAddr>, Closed> {
+/// The addresses that are open to everybody; an error when there are some, and none of them is.
+pub(super) fn keep_open(host: &str, found: Vec<IpAddr>) -> Result<Vec<IpAddr>, Closed> {
     let nothing_opened = EgressPolicy::default();
     let is_open = |address: &IpAddr| nothing_opened.judge(host, 0, *address).is_ok();
     let (open, closed): (Vec<_>, Vec<_>) = found.into_iter().partition(is_open);

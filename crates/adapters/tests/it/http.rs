@@ -107,6 +107,12 @@ async fn a_name_that_leads_inside_is_refused_where_the_connection_is_made() {
 }
 
 #[tokio::test]
+async fn a_name_that_nobody_knows_is_told_as_such() {
+    let failure = egress(&[], &Names::default()).send(get("http://nowhere.test/v1?key=1")).await.unwrap_err();
+    assert_eq!(failure.to_string(), "cannot connect: the name nowhere.test cannot be resolved");
+}
+
+#[tokio::test]
 async fn what_is_said_of_a_way_that_is_closed_or_dead_names_no_inner_address() {
     let names = Names::default();
     names.answer("inside.test", &["127.0.0.1"]);

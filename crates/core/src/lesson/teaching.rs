@@ -210,7 +210,7 @@ fn address_of(address: &str) -> Result<String> {
             && !address.contains(|c: char| c.is_whitespace() || c.is_control() || "<>,;*".contains(c))
     });
     if parts.is_none() {
-        let message = "an address such as ada@example.com: one person's or one system's, never a pattern";
+        let message = "a whole address, with its name, @ and host: one person's or one system's, never a pattern";
         return Err(Error::invalid("/address", message));
     }
     Ok(address)

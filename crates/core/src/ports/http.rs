@@ -81,4 +81,11 @@ pub trait HttpClient: Send + Sync {
     /// # Errors
     /// See [`HttpFailure`]; the variant says whether anything may have been sent.
     async fn send(&self, request: HttpRequest) -> Result<HttpResponse, HttpFailure>;
+
+    /// Why a request to that URL would be refused, if it would be now: whoever keeps a URL for later asks before.
+    /// What cannot be known now, such as a name without an address, is refused by nobody.
+    async fn refusal(&self, url: &str) -> Option<EgressDenied> {
+        let _open_to_everything = url;
+        None
+    }
 }

@@ -157,7 +157,7 @@ impl Engine {
     pub async fn create_user(&self, actor: &Actor, new: NewUser) -> Result<User> {
         let email = new.email.trim().to_ascii_lowercase();
         if !email.contains('@') || email.len() > 254 || email.contains(char::is_whitespace) {
-            return Err(Error::invalid("/email", "email must be an address such as ops@example.com"));
+            return Err(Error::invalid("/email", "email must be an address: a name, an @ and a host"));
         }
         grantable(actor, &new.roles)?;
         let user = User {
@@ -321,6 +321,10 @@ impl Engine {
         if let Some(event) = events.iter().find(|event| !EVENTS.contains(&event.as_str())) {
             let message = format!("unknown event {event:?}, use {}", EVENTS.join(", "));
             return Err(Error::invalid("/events", message));
+        }
+        // Otherwise each task that ends would leave a delivery behind that can never be made.
+        if let Some(denied) = self.inner.http.refusal(url).await {
+            return Err(Error::invalid("/url", denied.to_string()));
         }
         let webhook = OutboundWebhook {
             id: WebhookId::from_uuid(self.id_for(actor, "webhook")),

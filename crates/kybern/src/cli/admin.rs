@@ -61,7 +61,7 @@ pub(super) struct DoctorArgs {
 
 pub(super) async fn serve(args: ServeArgs, context: &Context) -> Result<ExitCode, Failure> {
     let config = context.config(args.listen)?;
-    Ok(crate::serve::run(ServeOptions { config }).await?)
+    Ok(crate::serve::run(ServeOptions { config, screen: context.new_screen() }).await?)
 }
 
 pub(super) async fn demo(args: DemoArgs, context: &Context) -> Result<ExitCode, Failure> {
@@ -75,14 +75,15 @@ pub(super) async fn demo(args: DemoArgs, context: &Context) -> Result<ExitCode, 
 
 pub(super) async fn backup(args: BackupArgs, context: &Context) -> Result<ExitCode, Failure> {
     let config = context.config(None)?;
-    Ok(crate::backup::backup(BackupOptions { config, file: args.file }).await?)
+    Ok(crate::backup::backup(BackupOptions { config, file: args.file, screen: context.new_screen() }).await?)
 }
 
 pub(super) async fn restore(args: RestoreArgs, context: &Context) -> Result<ExitCode, Failure> {
     // Opened and closed again: that a name is mistyped is said as such.
     input::open(&args.file)?;
     let config = context.config(None)?;
-    Ok(crate::backup::restore(RestoreOptions { config, file: args.file, replace: args.replace }).await?)
+    let RestoreArgs { file, replace } = args;
+    Ok(crate::backup::restore(RestoreOptions { config, file, replace, screen: context.new_screen() }).await?)
 }
 
 pub(super) async fn doctor(args: DoctorArgs, context: &Context) -> Result<ExitCode, Failure> {

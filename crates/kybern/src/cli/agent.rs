@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::list::{Page, items, next_cursor};
 use super::{Context, Exit, Format};
 use crate::client::segment;
-use crate::output::{Failure, Table, field, in_full, short};
+use crate::output::{Cell, Failure, Table, field, in_full, kybern};
 
 /// `kybern agent …`
 #[derive(Subcommand, Debug)]
@@ -48,13 +48,13 @@ async fn list(page: &Page, format: Format, context: &mut Context) -> Result<Exit
             field(agent, "name").into(),
             origin(agent).into(),
             model(agent).into(),
-            short(agent.get("description").unwrap_or(&Value::Null), 60).into(),
+            Cell::fitting(field(agent, "description"), 60),
         ]);
     }
     let paint = context.screen().paint();
     context.screen().line(table.render(paint));
     if let Some(cursor) = next_cursor(&reply.value) {
-        context.screen().line(format!("more: kybern agent list --cursor {cursor}"));
+        context.screen().line(format!("more: {kybern} agent list --cursor {cursor}", kybern = kybern()));
     }
     Ok(Exit::Done)
 }

@@ -8,7 +8,7 @@ use super::list::{self, Page, items, next_cursor};
 use super::task::matter;
 use super::{Context, Exit, Format, input};
 use crate::client::{Body, Client};
-use crate::output::{Failure, Table, field, in_full, render_waits, short};
+use crate::output::{Cell, Failure, Table, field, in_full, kybern, render_waits};
 
 /// `kybern approval …`
 #[derive(Subcommand, Debug)]
@@ -123,8 +123,8 @@ async fn list(
             field(approval, "id").into(),
             field(approval, "status").into(),
             if tool.is_empty() { field(approval, "kind") } else { tool }.into(),
-            short(approval.get("subject").unwrap_or(&Value::Null), 40).into(),
-            short(approval.get("reason").unwrap_or(&Value::Null), 60).into(),
+            Cell::fitting(field(approval, "subject"), 40),
+            Cell::fitting(why(approval), 60),
         ]);
     }
     let (paint, nothing) = (context.screen().paint(), table.is_empty());
@@ -132,9 +132,18 @@ async fn list(
     if let Some(cursor) = next_cursor(&reply.value) {
         let task = task.map(|task| task.to_string());
         let filters = list::flags([("status", Some(status.as_str())), ("task", task.as_deref())]);
-        context.screen().line(format!("more: kybern approval list{filters} --cursor {cursor}"));
+        context.screen().line(format!("more: {kybern} approval list{filters} --cursor {cursor}", kybern = kybern()));
     }
     Ok(Exit::Done)
+}
+
+/// The reason, beginning with what is to be done where it says so.
+fn why(approval: &Value) -> String {
+    let reason = field(approval, "reason");
+    match reason.split_once(". Next: ") {
+        Some((why, next)) => format!("Next: {next}. {why}"),
+        None => reason,
+    }
 }
 
 async fn show(id: ApprovalId, format: Format, context: &mut Context) -> Result<Exit, Failure> {
@@ -148,7 +157,13 @@ async fn show(id: ApprovalId, format: Format, context: &mut Context) -> Result<E
     let paint = context.screen().paint();
     let screen = context.screen();
     screen.line(format!("approval {id}  {}", paint.status(&field(approval, "status"))));
-    screen.line(format!("  {}", field(approval, "reason")));
+    // A form is answered with its fields; with them its task says why.
+    let is_form = approval.get("schema").is_some_and(|schema| !schema.is_null())
+        && !matches!(field(approval, "kind").as_str(), "confirmation" | "ambiguous");
+    let waiting = field(approval, "status") == "pending";
+    if !(is_form && waiting) {
+        screen.line(format!("  {}", field(approval, "reason")));
+    }
     for (name, shown) in [
         ("toolName", "tool"),
         ("risk", "risk"),
@@ -163,9 +178,11 @@ async fn show(id: ApprovalId, format: Format, context: &mut Context) -> Result<E
             screen.line(format!("  {shown:<6} {text}"));
         }
     }
-    let waiting = field(approval, "status") == "pending";
     let task = if waiting { matter_of(&client, approval, context).await? } else { None };
     let screen = context.screen();
+    if is_form && waiting && task.is_none() {
+        screen.line(format!("  {}", field(approval, "reason")));
+    }
     if let Some(arguments) = approval.get("input").filter(|input| !input.is_null()) {
         let edited = approval.get("edited") == Some(&Value::Bool(true));
         screen.line(if edited {
@@ -175,15 +192,16 @@ async fn show(id: ApprovalId, format: Format, context: &mut Context) -> Result<E
         });
         screen.line(in_full(arguments, "  "));
     }
-    // A form is answered with its fields.
-    let is_form = approval.get("schema").is_some_and(|schema| !schema.is_null())
-        && !matches!(field(approval, "kind").as_str(), "confirmation" | "ambiguous");
     if let Some(waits) = task.filter(|_| is_form).and_then(|task| render_waits(&task, paint)) {
         screen.line(format!("\n{waits}"));
         return Ok(Exit::Review);
     }
     if waiting {
-        screen.line(format!("{} kybern approval approve {id}   or   kybern approval deny {id}", paint.bold("decide:")));
+        screen.line(format!(
+            "{} {kybern} approval approve {id}   or   {kybern} approval deny {id}",
+            paint.bold("decide:"),
+            kybern = kybern()
+        ));
         return Ok(Exit::Review);
     }
     Ok(Exit::Done)
@@ -209,6 +227,7 @@ async fn decide(id: ApprovalId, body: Map<String, Value>, context: &mut Context)
     let path = format!("/api/approvals/{id}");
     let approval = client.post(&path, Body::Json(&Value::Object(body)), None).await?.value;
     let (status, task) = (field(&approval, "status"), field(&approval, "taskId"));
-    context.screen().line(format!("{status}; follow the task with: kybern task watch {task}"));
+    let follow = context.follow_up(&task);
+    context.screen().line(format!("{status}; {follow}"));
     Ok(Exit::Done)
 }

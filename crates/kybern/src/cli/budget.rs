@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 use super::list::{Page, items, next_cursor};
 use super::{Context, Exit, Format};
 use crate::client::Body;
-use crate::output::{Failure, Table, field};
+use crate::output::{Failure, Table, field, kybern};
 
 /// `kybern budget …`
 #[derive(Subcommand, Debug)]
@@ -171,7 +171,7 @@ async fn list(page: &Page, format: Format, context: &mut Context) -> Result<Exit
     let paint = context.screen().paint();
     context.screen().line(table.render(paint));
     if let Some(cursor) = next_cursor(&reply.value) {
-        context.screen().line(format!("more: kybern budget list --cursor {cursor}"));
+        context.screen().line(format!("more: {kybern} budget list --cursor {cursor}", kybern = kybern()));
     }
     Ok(Exit::Done)
 }

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::{Context, Exit, Format};
 use crate::client::{Body, Client, Event, Events};
-use crate::output::{Failure, Paint, Screen, clean, field, in_full};
+use crate::output::{Failure, Paint, Screen, clean, field, in_full, kybern};
 
 /// `kybern chat [MESSAGE]`
 #[derive(Args, Debug)]
@@ -172,7 +172,10 @@ impl Talk<'_> {
         let id = field(&event.data, "approvalId");
         if self.json || !screen.is_interactive() {
             if !self.json {
-                screen.line(format!("decide: kybern approval approve {id}   or   kybern approval deny {id}"));
+                screen.line(format!(
+                    "decide: {kybern} approval approve {id}   or   {kybern} approval deny {id}",
+                    kybern = kybern()
+                ));
             }
             seen.exit = Some(Exit::Review);
             return Ok(());
@@ -184,7 +187,10 @@ impl Talk<'_> {
             Typed::Interrupt => {
                 // The turn goes on to wait; whoever comes back decides.
                 screen.line("");
-                screen.line(format!("decide: kybern approval approve {id}   or   kybern approval deny {id}"));
+                screen.line(format!(
+                    "decide: {kybern} approval approve {id}   or   {kybern} approval deny {id}",
+                    kybern = kybern()
+                ));
                 seen.exit = Some(Exit::Review);
                 return Ok(());
             }

@@ -1,7 +1,5 @@
 //! What a verb works with: the settings, the screen, and the connection to a server.
 
-use std::io::IsTerminal;
-
 use serde_json::Value;
 
 use crate::cli::{Exit, Format, Globals};
@@ -9,7 +7,7 @@ use crate::client::{Client, Reply};
 use crate::config::database::DatabaseUrl;
 use crate::config::{Config, ConfigError, DocumentOptions, Environment, Overrides, Secret};
 use crate::local::{self, LocalOptions, LocalServer, Use};
-use crate::output::{Failure, Screen};
+use crate::output::{Failure, Screen, kybern};
 
 const API_KEY: &str = "KYBERN_API_KEY";
 const URL: &str = "KYBERN_URL";
@@ -36,12 +34,15 @@ impl Context {
 
     /// A screen of its own for a part that runs by itself.
     pub(crate) fn new_screen(&self) -> Screen {
-        Screen::stdout(&self.env)
+        self.screen.another()
     }
 
-    /// Whether standard error takes colours.
-    pub(crate) fn stderr_color(&self) -> bool {
-        std::io::stderr().is_terminal() && self.env.get("NO_COLOR").is_none()
+    /// Whether everything that was printed has arrived.
+    ///
+    /// # Errors
+    /// The first write that failed; a reader that has gone away is none.
+    pub(crate) fn written(&self) -> Result<(), Failure> {
+        self.screen.written()
     }
 
     /// The settings.
@@ -133,6 +134,14 @@ impl Context {
     /// Whether the verb runs on a server of its own, which ends with it.
     pub(crate) const fn is_local(&self) -> bool {
         self.local.is_some()
+    }
+
+    /// What comes after a task was let go on: who works on it, or how to follow it.
+    pub(crate) fn follow_up(&self, task: impl std::fmt::Display) -> String {
+        match self.is_local() {
+            true => "no server runs, so it waits: start one with kybern serve".to_owned(),
+            false => format!("follow it with: {kybern} task watch {task}", kybern = kybern()),
+        }
     }
 
     /// Ends the server inside this process, if there is one.

@@ -9,8 +9,8 @@ use serde_json::{Map, Value, json};
 
 use super::list::{List, Page};
 use super::{Context, Exit, Format, input};
-use crate::client::Body;
-use crate::output::{Failure, clean, field};
+use crate::client::{Body, ClientError};
+use crate::output::{Failure, clean, field, kybern};
 use crate::recover::RecoverOptions;
 
 /// `kybern key …`
@@ -107,14 +107,15 @@ pub(super) async fn run(command: KeyCommand, context: &mut Context) -> Result<Ex
                     ("REVOKED", "/revokedAt"),
                 ],
                 nothing: "no keys",
-                command: "kybern key list".to_owned(),
+                command: format!("{} key list", kybern()),
             };
             keys.print(&page, format, context).await
         }
         KeyCommand::Revoke { id, cascade, force } => {
             let client = context.connect().await?;
             let forced = if force { "&force=true" } else { "" };
-            let reply = client.delete(&format!("/api/keys/{id}?cascade={cascade}{forced}")).await?;
+            let reply = client.delete(&format!("/api/keys/{id}?cascade={cascade}{forced}")).await;
+            let reply = reply.map_err(with_flags)?;
             context.screen().line(format!("key {id} is revoked"));
             for key in reply.value.get("revokedWith").and_then(Value::as_array).into_iter().flatten() {
                 let (name, id) = (field(key, "name"), field(key, "id"));
@@ -126,17 +127,29 @@ pub(super) async fn run(command: KeyCommand, context: &mut Context) -> Result<Ex
     }
 }
 
+/// The API names its parameters; here they are flags.
+fn with_flags(mut error: ClientError) -> ClientError {
+    if let ClientError::Api(api) = &mut error {
+        api.message = api.message.replace("cascade=true", "--cascade").replace("force=true", "--force");
+    }
+    error
+}
+
 async fn create(body: &Value, format: Format, context: &mut Context) -> Result<Exit, Failure> {
     let client = context.connect().await?;
     let reply = client.post("/api/keys", Body::Json(body), None).await?;
+    let id = field(&reply.value, "id");
+    let revoke = format!("{kybern} key revoke {id}", kybern = kybern());
+    let lost = format!("the key was made and is lost, revoke it with: {revoke}");
     if format.json {
         context.raw(&reply);
+        context.screen().secret_written(lost)?;
         return Ok(Exit::Done);
     }
     let paint = context.screen().paint();
     context.screen().line(paint.bold(&field(&reply.value, "key")));
-    let id = field(&reply.value, "id");
+    context.screen().secret_written(lost)?;
     // The key alone is on standard output, so that a script can take it.
-    eprintln!("This is shown once. Revoke it with: kybern key revoke {id}");
+    eprintln!("This is shown once. Revoke it with: {revoke}");
     Ok(Exit::Done)
 }

@@ -11,7 +11,7 @@ use serde_json::json;
 use super::list::{self, List, Page, items};
 use super::{Context, Exit, Format, input};
 use crate::client::Body;
-use crate::output::{Failure, field, in_full};
+use crate::output::{Failure, field, in_full, kybern};
 
 /// `kybern knowledge …`
 #[derive(Subcommand, Debug)]
@@ -89,7 +89,7 @@ pub(super) async fn run(command: KnowledgeCommand, context: &mut Context) -> Res
                     ("ERROR", "/error"),
                 ],
                 nothing: "no documents; kybern knowledge add FILE",
-                command: "kybern knowledge list".to_owned(),
+                command: format!("{} knowledge list", kybern()),
             };
             documents.print(&page, format, context).await
         }
@@ -101,7 +101,7 @@ pub(super) async fn run(command: KnowledgeCommand, context: &mut Context) -> Res
             let reply = client.post(PATH, Body::Json(&body), None).await?;
             Ok(context.told(&reply, format, |document| {
                 let id = field(document, "id");
-                format!("{name} is document {id}; when it is read: kybern knowledge publish {id}")
+                format!("{name} is document {id}; when it is read: {kybern} knowledge publish {id}", kybern = kybern())
             }))
         }
         KnowledgeCommand::Search { query, limit, format } => search(query, limit, format, context).await,

@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 use super::list::{self, Page, items, next_cursor};
 use super::{Context, Exit, Format};
 use crate::client::Body;
-use crate::output::{Failure, Table, field, short};
+use crate::output::{Cell, Failure, Table, field, kybern, short};
 
 /// `kybern lesson …`
 #[derive(Subcommand, Debug)]
@@ -157,7 +157,9 @@ pub(super) async fn run(command: LessonCommand, context: &mut Context) -> Result
                 return Ok(Exit::Done);
             }
             let id = field(&reply.value, "id");
-            context.screen().line(format!("lesson {id} is suggested; use it with: kybern lesson accept {id}"));
+            context
+                .screen()
+                .line(format!("lesson {id} is suggested; use it with: {kybern} lesson accept {id}", kybern = kybern()));
             Ok(Exit::Done)
         }
         LessonCommand::Accept { id } => decide(id, "accept", context).await,
@@ -195,14 +197,14 @@ async fn list(status: Option<Status>, page: &Page, format: Format, context: &mut
             field(lesson, "id").into(),
             field(lesson, "status").into(),
             field(lesson, "kind").into(),
-            short(&json!(teaching(lesson)), 72).into(),
+            Cell::fitting(teaching(lesson), 72),
         ]);
     }
     let (paint, nothing) = (context.screen().paint(), table.is_empty());
     context.screen().line(if nothing { "nothing has been learned".to_owned() } else { table.render(paint) });
     if let Some(cursor) = next_cursor(&reply.value) {
         let filters = list::flags([("status", status.map(Status::as_str))]);
-        context.screen().line(format!("more: kybern lesson list{filters} --cursor {cursor}"));
+        context.screen().line(format!("more: {kybern} lesson list{filters} --cursor {cursor}", kybern = kybern()));
     }
     Ok(Exit::Done)
 }

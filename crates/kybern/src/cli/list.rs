@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::{Context, Exit, Format};
 use crate::client::{Client, ClientError};
-use crate::output::{Failure, Table, in_full, moment, short};
+use crate::output::{Cell, Failure, Table, in_full, moment, short};
 
 /// The widest that a cell of a list is.
 const CELL: usize = 60;
@@ -99,7 +99,12 @@ impl List<'_> {
         let headings: Vec<&str> = self.columns.iter().map(|(heading, _)| *heading).collect();
         let mut table = Table::new(&headings);
         for item in items(&reply.value) {
-            table.row(self.columns.iter().map(|(_, at)| cell(item.pointer(at)).into()));
+            let last = self.columns.len().saturating_sub(1);
+            table.row(self.columns.iter().enumerate().map(|(n, (_, at))| match item.pointer(at) {
+                Some(Value::String(text)) if n == last => Cell::fitting(moment(text), CELL),
+                value if n == last => Cell::fitting(cell(value), CELL),
+                value => cell(value).into(),
+            }));
         }
         let (paint, is_empty) = (context.screen().paint(), table.is_empty());
         context.screen().line(if is_empty { self.nothing.to_owned() } else { table.render(paint) });

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::list::{self, List, Page};
 use super::{Context, Exit, Format};
 use crate::client::Body;
-use crate::output::{Failure, field};
+use crate::output::{Failure, field, kybern};
 
 /// `kybern memory …`
 #[derive(Subcommand, Debug)]
@@ -85,7 +85,7 @@ pub(super) async fn run(command: MemoryCommand, context: &mut Context) -> Result
         MemoryCommand::List { of, query, status, page, format } => {
             let subject = of.as_ref().map(|(kind, id)| format!("{kind}:{id}"));
             let filter = [("of", subject.as_deref()), ("query", query.as_deref()), ("status", status.as_deref())];
-            let command = format!("kybern memory list{}", list::flags(filter));
+            let command = format!("{} memory list{}", kybern(), list::flags(filter));
             let mut narrowed = of.map(of_whom).unwrap_or_default();
             narrowed.extend([("query", query), ("status", status)]);
             let memories = List {

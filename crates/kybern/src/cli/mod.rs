@@ -33,6 +33,7 @@ mod tool;
 mod user;
 mod webhook;
 
+use std::io::IsTerminal as _;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -43,7 +44,7 @@ pub(crate) use exit::Exit;
 use kybern_adapters::documents::decode_picture;
 
 use crate::config::Environment;
-use crate::output::{Failure, report};
+use crate::output::{Failure, Paint, Screen, Voice, called_with};
 
 /// Kybern: an AI orchestration server that never loses a task.
 #[derive(Parser, Debug)]
@@ -168,29 +169,54 @@ pub(crate) struct Format {
 
 /// Runs the command line, and gives its exit code.
 pub(crate) fn main() -> ExitCode {
-    let cli = Cli::parse();
+    let env = Environment::of_process();
+    let voice = voice(&env);
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) if error.use_stderr() => {
+            voice.misread(&error);
+            return Exit::Usage.into();
+        }
+        Err(help) => return ended(print_help(&help, &env), voice),
+    };
     // No runtime: its memory would count against the picture's.
     if let Command::DecodePicture { packing } = cli.command {
         let decoded = decode_picture(&packing, std::io::stdin().lock(), std::io::stdout().lock());
         return if decoded.is_ok() { Exit::Done.into() } else { Exit::Failed.into() };
     }
-    let env = Environment::of_process();
+    called_with(&cli.globals);
     let mut context = Context::new(cli.globals, env);
-    let paint = crate::output::Paint::new(context.stderr_color());
     let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
         Ok(runtime) => runtime,
         Err(error) => {
-            report(&Failure::Other(anyhow::Error::new(error).context("the runtime cannot be started")), paint);
-            return Exit::Failed.into();
+            let failure = Failure::Other(anyhow::Error::new(error).context("the runtime cannot be started"));
+            return ended(Err(failure), voice);
         }
     };
-    match runtime.block_on(run(cli.command, &mut context)) {
-        Ok(code) => code,
-        Err(failure) => {
-            report(&failure, paint);
-            if failure.is_usage() { Exit::Usage.into() } else { Exit::Failed.into() }
-        }
-    }
+    let code = runtime.block_on(run(cli.command, &mut context));
+    ended(code.and_then(|code| context.written().map(|()| code)), voice)
+}
+
+/// How failures are told: as JSON where `--json` was typed, also on a command line that is wrong otherwise.
+fn voice(env: &Environment) -> Voice {
+    let typed = std::env::args_os().skip(1).take_while(|word| word != "--").any(|word| word == "--json");
+    let color = std::io::stderr().is_terminal() && env.get("NO_COLOR").is_none();
+    if typed { Voice::Json } else { Voice::Lines(Paint::new(color)) }
+}
+
+fn ended(code: Result<ExitCode, Failure>, voice: Voice) -> ExitCode {
+    code.unwrap_or_else(|failure| {
+        voice.report(&failure);
+        if failure.is_usage() { Exit::Usage.into() } else { Exit::Failed.into() }
+    })
+}
+
+/// Prints the help, or the version, that was asked for.
+fn print_help(help: &clap::Error, env: &Environment) -> Result<ExitCode, Failure> {
+    let mut screen = Screen::stdout(env);
+    let text = help.render();
+    screen.text(if screen.paint().is_on() { text.ansi().to_string() } else { text.to_string() });
+    screen.written().map(|()| Exit::Done.into())
 }
 
 async fn run(command: Command, context: &mut Context) -> Result<ExitCode, Failure> {
@@ -200,7 +226,7 @@ async fn run(command: Command, context: &mut Context) -> Result<ExitCode, Failur
         Command::Backup(args) => return admin::backup(args, context).await,
         Command::Restore(args) => return admin::restore(args, context).await,
         Command::Doctor(args) => return admin::doctor(args, context).await,
-        Command::Completion(args) => shell::completion(&args),
+        Command::Completion(args) => Ok(shell::completion(&args, context)),
         Command::Man(args) => shell::man(&args),
         // Was done before there was a runtime.
         Command::DecodePicture { .. } => return Ok(Exit::Done.into()),

@@ -7,7 +7,7 @@ use serde_json::json;
 use super::list::{List, Page};
 use super::{Context, Exit, Format};
 use crate::client::Body;
-use crate::output::Failure;
+use crate::output::{Failure, kybern};
 
 /// `kybern outbox …`
 #[derive(Subcommand, Debug)]
@@ -45,7 +45,7 @@ pub(super) async fn run(command: OutboxCommand, context: &mut Context) -> Result
                     ("ERROR", "/error"),
                 ],
                 nothing: "nothing has left, and nothing wants to",
-                command: "kybern outbox list".to_owned(),
+                command: format!("{} outbox list", kybern()),
             };
             messages.print(&page, format, context).await
         }
@@ -53,7 +53,9 @@ pub(super) async fn run(command: OutboxCommand, context: &mut Context) -> Result
             let client = context.connect().await?;
             let body = json!({"evenIfSent": even_if_sent});
             client.post(&format!("/api/outbox/{id}/retry"), Body::Json(&body), None).await?;
-            context.screen().line(format!("message {id} is sent once more; see kybern outbox list"));
+            context
+                .screen()
+                .line(format!("message {id} is sent once more; see {kybern} outbox list", kybern = kybern()));
             Ok(Exit::Done)
         }
     }

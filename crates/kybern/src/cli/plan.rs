@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::list::{Page, items, next_cursor};
 use super::{Context, Exit, Format, input};
 use crate::client::{Body, Client, ClientError, segment};
-use crate::output::{Failure, Paint, Table, field, in_full};
+use crate::output::{Failure, Paint, Table, field, in_full, kybern};
 
 /// `kybern plan …`
 #[derive(Subcommand, Debug)]
@@ -82,10 +82,14 @@ async fn list(page: &Page, format: Format, context: &mut Context) -> Result<Exit
     let paint = context.screen().paint();
     context.screen().line(table.render(paint));
     for key in faulty {
-        context.screen().line(format!("{} {key} cannot be used: kybern plan show {key}", paint.bad("✗")));
+        context.screen().line(format!(
+            "{} {key} cannot be used: {kybern} plan show {key}",
+            paint.bad("✗"),
+            kybern = kybern()
+        ));
     }
     if let Some(cursor) = next_cursor(&reply.value) {
-        context.screen().line(format!("more: kybern plan list --cursor {cursor}"));
+        context.screen().line(format!("more: {kybern} plan list --cursor {cursor}", kybern = kybern()));
     }
     Ok(Exit::Done)
 }

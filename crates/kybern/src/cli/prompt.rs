@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::list::{self, List, Page};
 use super::{Context, Exit, Format, input};
 use crate::client::{Body, Client};
-use crate::output::{Failure, field, in_full};
+use crate::output::{Failure, field, in_full, kybern};
 
 /// `kybern prompt …`
 #[derive(Subcommand, Debug)]
@@ -90,7 +90,8 @@ pub(super) async fn run(command: PromptCommand, context: &mut Context) -> Result
     match command {
         PromptCommand::List { agent, status, page, format } => {
             let command = format!(
-                "kybern prompt list{}",
+                "{} prompt list{}",
+                kybern(),
                 list::flags([("agent", agent.as_deref()), ("status", status.as_deref())])
             );
             let prompts = List {
@@ -123,13 +124,13 @@ pub(super) async fn run(command: PromptCommand, context: &mut Context) -> Result
             let reply = client.post(PATH, Body::Json(&body), None).await?;
             Ok(context.told(&reply, format, |draft| {
                 let id = field(draft, "id");
-                format!("draft {id} is made; hand it in with: kybern prompt submit {id}")
+                format!("draft {id} is made; hand it in with: {kybern} prompt submit {id}", kybern = kybern())
             }))
         }
         PromptCommand::Submit { id } => {
             let client = context.connect().await?;
             client.post(&format!("{PATH}/{id}/submit"), Body::Empty, None).await?;
-            let next = format!("another person approves it with: kybern prompt approve {id}");
+            let next = format!("another person approves it with: {kybern} prompt approve {id}", kybern = kybern());
             context.screen().line(format!("prompt {id} is handed in; {next}"));
             Ok(Exit::Done)
         }

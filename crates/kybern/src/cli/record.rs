@@ -6,7 +6,7 @@ use kybern_core::id::RecordId;
 use super::list::{self, List, Page};
 use super::{Context, Exit, Format};
 use crate::client::segment;
-use crate::output::Failure;
+use crate::output::{Failure, kybern};
 
 /// `kybern record …`
 #[derive(Subcommand, Debug)]
@@ -47,13 +47,13 @@ pub(super) async fn run(command: RecordCommand, context: &mut Context) -> Result
                 query: Vec::new(),
                 columns: &[("KIND", "/kind"), ("RECORDS", "/count")],
                 nothing: "no records yet",
-                command: "kybern record kinds".to_owned(),
+                command: format!("{} record kinds", kybern()),
             };
             // All kinds are one page.
             kinds.print(&Page::default(), format, context).await
         }
         RecordCommand::List { kind, key, page, format } => {
-            let command = format!("kybern record list {kind}{}", list::flags([("key", key.as_deref())]));
+            let command = format!("{} record list {kind}{}", kybern(), list::flags([("key", key.as_deref())]));
             let records = List {
                 path: &format!("/api/records/{}", segment(&kind)),
                 query: vec![("key", key)],

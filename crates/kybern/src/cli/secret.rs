@@ -12,7 +12,7 @@ use super::input::bytes;
 use super::list::{List, Page};
 use super::{Context, Exit, Format};
 use crate::client::Body;
-use crate::output::{Failure, field};
+use crate::output::{Failure, field, kybern};
 
 /// `kybern secret …`
 #[derive(Subcommand, Debug)]
@@ -123,7 +123,7 @@ pub(super) async fn run(command: SecretCommand, context: &mut Context) -> Result
                     ("DESCRIPTION", "/description"),
                 ],
                 nothing: "no secrets; kybern secret set NAME --host HOST",
-                command: "kybern secret list".to_owned(),
+                command: format!("{} secret list", kybern()),
             };
             secrets.print(&page, format, context).await
         }

@@ -1,14 +1,13 @@
 //! `kybern completion` and `kybern man`: what a shell and its reader want to know of the other verbs.
 
-use std::io::Write as _;
 use std::path::PathBuf;
 
 use anyhow::Context as _;
 use clap::{Args, CommandFactory as _};
 use clap_complete::Shell;
 
-use super::Cli;
 use super::exit::Exit;
+use super::{Cli, Context};
 use crate::output::Failure;
 
 /// The program's name.
@@ -29,16 +28,11 @@ pub(super) struct ManArgs {
 }
 
 /// Prints what completes a command line.
-pub(super) fn completion(args: &CompletionArgs) -> Result<Exit, Failure> {
+pub(super) fn completion(args: &CompletionArgs, context: &mut Context) -> Exit {
     let mut script = Vec::new();
     clap_complete::generate(args.shell, &mut Cli::command(), NAME, &mut script);
-    match std::io::stdout().write_all(&script) {
-        // Whoever reads it may have seen enough.
-        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
-            Err(anyhow::Error::new(error).context("the script cannot be printed").into())
-        }
-        _printed => Ok(Exit::Done),
-    }
+    context.screen().bytes(&script);
+    Exit::Done
 }
 
 /// Writes a page for each verb.

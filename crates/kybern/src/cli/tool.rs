@@ -7,7 +7,7 @@ use super::list::{Page, items, next_cursor};
 use super::own_tool::{self, OwnToolCommand};
 use super::{Context, Exit, Format, input};
 use crate::client::{Body, segment};
-use crate::output::{Failure, Table, field, fields, in_full, short, span};
+use crate::output::{Cell, Failure, Table, field, fields, in_full, kybern, span};
 
 /// `kybern tool …`
 #[derive(Subcommand, Debug)]
@@ -62,13 +62,13 @@ async fn list(page: &Page, format: Format, context: &mut Context) -> Result<Exit
             field(tool, "key").into(),
             field(tool, "risk").into(),
             field(tool, "effect").into(),
-            short(tool.get("description").unwrap_or(&Value::Null), 72).into(),
+            Cell::fitting(field(tool, "description"), 72),
         ]);
     }
     let paint = context.screen().paint();
     context.screen().line(table.render(paint));
     if let Some(cursor) = next_cursor(&reply.value) {
-        context.screen().line(format!("more: kybern tool list --cursor {cursor}"));
+        context.screen().line(format!("more: {kybern} tool list --cursor {cursor}", kybern = kybern()));
     }
     Ok(Exit::Done)
 }
@@ -96,7 +96,12 @@ async fn show(name: &str, format: Format, context: &mut Context) -> Result<Exit,
     for argument in &arguments {
         screen.line(format!("  {}", argument.describe()));
     }
-    screen.line(format!("{} kybern tool call {} '{{…}}'", paint.bold("call it:"), field(tool, "key")));
+    screen.line(format!(
+        "{} {kybern} tool call {} '{{…}}'",
+        paint.bold("call it:"),
+        field(tool, "key"),
+        kybern = kybern()
+    ));
     Ok(Exit::Done)
 }
 
@@ -130,7 +135,7 @@ async fn call(name: &str, arguments: &Value, format: Format, context: &mut Conte
     }
     let approval = field(answer, "approvalId");
     if !approval.is_empty() {
-        screen.line(format!("it waits for a person's yes: kybern approval show {approval}"));
+        screen.line(format!("it waits for a person's yes: {kybern} approval show {approval}", kybern = kybern()));
     }
     Ok(exit)
 }

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::list::{self, List, Page};
 use super::{Context, Exit, Format, input, key};
 use crate::client::Body;
-use crate::output::{Failure, field, in_full};
+use crate::output::{Failure, field, in_full, kybern};
 
 /// `kybern user …`
 #[derive(Subcommand, Debug)]
@@ -61,7 +61,7 @@ pub(super) async fn run(command: UserCommand, context: &mut Context) -> Result<E
                 query: Vec::new(),
                 columns: &[("ID", "/id"), ("NAME", "/name"), ("E-MAIL", "/email"), ("ROLES", "/roles")],
                 nothing: "no users",
-                command: "kybern user list".to_owned(),
+                command: format!("{} user list", kybern()),
             };
             users.print(&page, format, context).await
         }
@@ -71,7 +71,10 @@ pub(super) async fn run(command: UserCommand, context: &mut Context) -> Result<E
             let reply = client.post("/api/users", Body::Json(&body), None).await?;
             Ok(context.told(&reply, format, |user| {
                 let id = field(user, "id");
-                format!("user {id} is made; a key for them: kybern key create --name NAME --user {id}")
+                format!(
+                    "user {id} is made; a key for them: {kybern} key create --name NAME --user {id}",
+                    kybern = kybern()
+                )
             }))
         }
         UserCommand::Show { id, format } => list::show(&format!("/api/users/{id}"), format, context).await,

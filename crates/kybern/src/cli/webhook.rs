@@ -6,7 +6,7 @@ use serde_json::json;
 use super::list::{List, Page};
 use super::{Context, Exit, Format};
 use crate::client::{Body, segment};
-use crate::output::{Failure, field};
+use crate::output::{Failure, field, kybern};
 
 /// `kybern webhook …`
 #[derive(Subcommand, Debug)]
@@ -45,22 +45,25 @@ pub(super) async fn run(command: WebhookCommand, context: &mut Context) -> Resul
                 query: Vec::new(),
                 columns: &[("ID", "/id"), ("URL", "/url"), ("EVENTS", "/events"), ("MADE (UTC)", "/createdAt")],
                 nothing: "nobody is told; kybern webhook create URL",
-                command: "kybern webhook list".to_owned(),
+                command: format!("{} webhook list", kybern()),
             };
             webhooks.print(&page, format, context).await
         }
         WebhookCommand::Create { receiver, events, format } => {
             let client = context.connect().await?;
             let reply = client.post(PATH, Body::Json(&json!({"url": receiver, "events": events})), None).await?;
+            let remove = format!("{kybern} webhook delete {}", field(&reply.value, "id"), kybern = kybern());
+            let lost = format!("the webhook was made and its secret is lost, remove it with: {remove}");
             if format.json {
                 context.raw(&reply);
+                context.screen().secret_written(lost)?;
                 return Ok(Exit::Done);
             }
             let paint = context.screen().paint();
             context.screen().line(paint.bold(&field(&reply.value, "secret")));
+            context.screen().secret_written(lost)?;
             // The secret alone is on standard output, so that a script can take it.
-            let id = field(&reply.value, "id");
-            eprintln!("Deliveries of all webhooks are signed with this. Remove it with: kybern webhook delete {id}");
+            eprintln!("Deliveries of all webhooks are signed with this. Remove this one with: {remove}");
             Ok(Exit::Done)
         }
         WebhookCommand::Delete { id } => {

@@ -99,6 +99,9 @@ impl ApiError {
                  can write its database (on SQLite stop the server first)"
             }
             ErrorCode::PermissionDenied => "use a key with the role for it, or ask an admin: \"kybern key create\"",
+            ErrorCode::NotFound if self.message.contains("picture of page") => {
+                "only what was read from a picture, a scan, has pictures of its pages; leave --page out for the file"
+            }
             ErrorCode::NotFound => "check the id or the name; the matching \"list\" verb shows what there is",
             ErrorCode::Conflict if self.message.to_ascii_lowercase().contains("idempotency") => {
                 "take another --idempotency-key, or leave it out"
@@ -106,11 +109,15 @@ impl ApiError {
             ErrorCode::Conflict if self.message.to_ascii_lowercase().contains("the task") => {
                 "look at its state first: \"kybern task show ID\""
             }
+            // The message names the flag.
+            ErrorCode::Conflict if self.message.contains("--") => return None,
             ErrorCode::Conflict => "look at what it is now first; the matching \"show\" or \"list\" verb says",
             ErrorCode::PayloadTooLarge => {
                 "send less, or raise the limit in the server's settings: server.max_mail_bytes for an e-mail, \
                  server.max_body_bytes for everything else"
             }
+            // The message says what to do: a second later the disk is as full.
+            ErrorCode::Unavailable if self.message.contains("make room") => return None,
             ErrorCode::RateLimited | ErrorCode::Unavailable => {
                 return Some(match self.retry_after_s {
                     Some(seconds) => format!("try again in {seconds} s"),
@@ -185,6 +192,12 @@ mod tests {
         let conflict = error("CONFLICT").unwrap();
         assert!(conflict.contains("matching \"show\"") && !conflict.contains("task"), "{conflict}");
         assert_eq!(error("A_NEW_CODE"), None);
+        let said = |code: &str, message: &str| {
+            let body = json!({"error": {"code": code, "message": message}});
+            ClientError::from(Box::new(ApiError::read(400, Some(1), &body).unwrap())).remedy()
+        };
+        assert_eq!(said("UNAVAILABLE", "the database's disk is full: make room, then try again"), None);
+        assert!(said("NOT_FOUND", "there is no picture of page 1").unwrap().contains("leave --page out"));
         let body = json!({"error": {"code": "CONFLICT", "message": "the idempotency key was used before"}});
         let reused = ClientError::from(Box::new(ApiError::read(409, None, &body).unwrap())).remedy().unwrap();
         assert!(reused.contains("another --idempotency-key"), "{reused}");

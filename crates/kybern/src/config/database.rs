@@ -38,6 +38,12 @@ impl Default for DatabaseOptions {
 
 impl DatabaseOptions {
     pub(super) fn check(&self, faults: &mut Faults) {
+        if let DatabaseUrl::Sqlite(path) = &self.url
+            && path.is_dir()
+        {
+            let problem = format!("names the folder {}, and a database is a file", path.display());
+            faults.add(Fault::bad("database.url", &self.url, problem));
+        }
         if !(1..=1000).contains(&self.max_connections) {
             faults.add(Fault::bad("database.max_connections", &self.max_connections, "is not between 1 and 1000"));
         }

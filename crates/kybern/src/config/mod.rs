@@ -188,7 +188,7 @@ impl Config {
         for (name, provider) in &mut self.providers {
             provider.check(name, env, faults);
         }
-        for (name, provider) in providers::of_environment(env, |name| self.providers.contains_key(name)) {
+        for (name, provider) in providers::of_environment(env, |name| self.providers.contains_key(name), faults) {
             self.providers.insert(name, provider);
         }
         self.models.check(faults);

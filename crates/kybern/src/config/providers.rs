@@ -147,7 +147,7 @@ impl ProviderOptions {
             faults.add(Fault::bad(&key("format"), format, "is no wire format"));
         }
         if let Some(url) = &self.base_url
-            && !(url.starts_with("http://") || url.starts_with("https://"))
+            && !is_http(url)
         {
             faults.add(Fault::bad(&key("base_url"), url, "is not an http or https URL"));
         }
@@ -186,17 +186,42 @@ const BY_THEMSELVES: [(&str, &str); 4] = [
     ("openrouter", "OPENROUTER_API_KEY"),
 ];
 
+/// Where OpenAI's own clients look for another address than OpenAI's.
+const OPENAI_BASE_URL: &str = "OPENAI_BASE_URL";
+const OPENAI: &str = "https://api.openai.com/v1";
+
 /// The providers that the environment turns on, and that no section has named.
-pub(super) fn of_environment(env: &Environment, named: impl Fn(&str) -> bool) -> Vec<(String, ProviderOptions)> {
+pub(super) fn of_environment(
+    env: &Environment,
+    named: impl Fn(&str) -> bool,
+    faults: &mut Faults,
+) -> Vec<(String, ProviderOptions)> {
     let by_key = BY_THEMSELVES.into_iter().filter_map(|(name, variable)| {
         let api_key = Some(Secret::new(env.get(variable)?));
-        Some((name.to_owned(), ProviderOptions { api_key, ..ProviderOptions::default() }))
+        let base_url = if name == "openai" { openai_url(env) } else { None };
+        Some((name.to_owned(), ProviderOptions { api_key, base_url, ..ProviderOptions::default() }))
     });
     let ollama = env.get("OLLAMA_HOST").map(|host| {
         let base_url = Some(ollama_url(host));
         ("ollama".to_owned(), ProviderOptions { base_url, ..ProviderOptions::default() })
     });
-    by_key.chain(ollama).filter(|(name, _)| !named(name)).collect()
+    let found: Vec<_> = by_key.chain(ollama).filter(|(name, _)| !named(name)).collect();
+    for (name, provider) in &found {
+        if provider.base_url.as_deref().is_some_and(|url| name == "openai" && !is_http(url)) {
+            let remedy = "write it whole, such as http://127.0.0.1:8080/v1, or unset it";
+            faults.add(Fault::variable(OPENAI_BASE_URL, "is not an http or https URL", remedy));
+        }
+    }
+    found
+}
+
+/// The address in the environment, unless it is the usual one, whose models and prices are known.
+fn openai_url(env: &Environment) -> Option<String> {
+    env.get(OPENAI_BASE_URL).map(|url| url.trim().trim_end_matches('/')).filter(|url| *url != OPENAI).map(str::to_owned)
+}
+
+fn is_http(url: &str) -> bool {
+    url.starts_with("http://") || url.starts_with("https://")
 }
 
 /// `OLLAMA_HOST` is a host, a host with a port, or a URL; its own tools add what is missing.
@@ -221,10 +246,27 @@ mod tests {
             ("OLLAMA_HOST", "0.0.0.0"),
             ("ANTHROPIC_API_KEY", ""),
         ]);
-        let found = of_environment(&env, |name| name == "google");
+        let mut faults = Faults::default();
+        let found = of_environment(&env, |name| name == "google", &mut faults);
         let names: Vec<&str> = found.iter().map(|(name, _)| name.as_str()).collect();
         assert_eq!(names, ["openai", "ollama"]);
         assert_eq!(found[1].1.base_url.as_deref(), Some("http://127.0.0.1:11434/v1"));
+    }
+
+    #[test]
+    fn the_address_that_openais_clients_read_counts_here_too() {
+        let found = |url: &str, named: bool| {
+            let env = Environment::from([("OPENAI_API_KEY", "k"), ("OPENAI_BASE_URL", url)]);
+            let mut faults = Faults::default();
+            let mut found = of_environment(&env, |_| named, &mut faults);
+            (found.pop().map(|(_, provider)| provider.base_url), faults.into_error().is_some())
+        };
+        let other = Some(Some("http://127.0.0.1:8080/v1".to_owned()));
+        assert_eq!(found("http://127.0.0.1:8080/v1/", false), (other, false));
+        assert_eq!(found("https://api.openai.com/v1", false), (Some(None), false));
+        assert!(found("127.0.0.1:8080", false).1);
+        // A section says everything itself.
+        assert_eq!(found("127.0.0.1:8080", true), (None, false));
     }
 
     #[test]

@@ -212,6 +212,8 @@ fn next(screen: &mut Screen, folder: &Path, keep: bool, done: &[Done]) {
         if let Some(id) = of(TaskStatus::NeedsReview) {
             screen.line(format!("  kybern {database} task review {id}    answer what it asks"));
         }
+        screen.line(format!("  kybern {database} key recover    an admin key, for a server on this database:"));
+        screen.line(format!("  kybern {database} serve"));
     } else {
         screen.line("  kybern demo --keep           the same, and keep the database to look into");
     }

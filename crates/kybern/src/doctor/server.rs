@@ -3,21 +3,52 @@
 use kybern_store::served_at;
 use serde_json::Value;
 
-use super::{Finding, State, finding};
+use super::{CONFIGURATION, DEAD_JOBS, Finding, State, finding};
 use crate::cli::list;
 use crate::client::Client;
 use crate::config::database::DatabaseUrl;
 use crate::config::{Config, Secret};
 use crate::output::field;
 
+/// A server that answered.
+pub(super) struct Asked {
+    /// How to reach it.
+    pub(super) client: Client,
+    url: String,
+    checks: Vec<Value>,
+}
+
+impl Asked {
+    /// Whether it has the database of these settings, as far as can be known: a file names its server.
+    pub(super) fn is_of(&self, config: &Config) -> bool {
+        let is_this = |url: &str| url.trim_end_matches('/') == self.url.trim_end_matches('/');
+        match &config.database.url {
+            DatabaseUrl::Sqlite(path) => served_at(path)
+                .is_some_and(|url| is_this(&url) || config.server.public_url.as_deref().is_some_and(is_this)),
+            DatabaseUrl::Postgres(_) => true,
+        }
+    }
+
+    /// Whether it has such a part, and the part is not off.
+    pub(super) fn has(&self, part: &str) -> bool {
+        self.checks.iter().any(|check| check["name"] == part && check["state"] != "off")
+    }
+
+    /// What it says of each part. Of a database that is looked at from here as well only what is wrong.
+    pub(super) fn findings(&self, with_database: bool) -> Vec<Finding> {
+        let shown = |check: &&Value| with_database || check["name"] != "database" || check["ok"] != true;
+        self.checks.iter().filter(shown).map(part).collect()
+    }
+}
+
 /// Asks the server that was named, or else the one that has the database's file, or else the one that listens where the
-/// settings say. How to reach it, if there is one.
+/// settings say.
 pub(super) async fn server(
     config: &Config,
     named: Option<String>,
     api_key: Option<Secret>,
     findings: &mut Vec<Finding>,
-) -> Option<Client> {
+) -> Option<Asked> {
     let has_key = api_key.is_some();
     let url = match (named, &config.database.url) {
         (Some(url), _) => url,
@@ -27,7 +58,7 @@ pub(super) async fn server(
     let client = match Client::new(&url, api_key) {
         Ok(client) => client,
         Err(error) => {
-            findings.push(finding("server", State::Broken, error.to_string(), "correct KYBERN_URL"));
+            findings.push(finding(CONFIGURATION, State::Broken, error.to_string(), "correct KYBERN_URL, or --url"));
             return None;
         }
     };
@@ -36,8 +67,15 @@ pub(super) async fn server(
         findings.push(finding("server", State::Off, message, "start one with `kybern serve`"));
         return None;
     }
+    let mut checks = Vec::new();
     findings.push(match client.ready().await {
-        Ok(told) => said(&url, &told),
+        Ok(mut told) => {
+            let found = said(&url, &told);
+            if let Value::Array(parts) = told["checks"].take() {
+                checks = parts;
+            }
+            found
+        }
         Err(error) => finding("server", State::Broken, error.to_string(), "look at its log"),
     });
     if !has_key {
@@ -45,7 +83,7 @@ pub(super) async fn server(
                       `kybern key recover`";
         findings.push(finding("api key", State::Warning, "none is set", remedy));
     }
-    Some(client)
+    Some(Asked { client, url, checks })
 }
 
 /// The names and slugs of its tenants; `None` where the key may not see them.
@@ -54,28 +92,36 @@ pub(super) async fn tenants(client: &Client) -> Option<Vec<String>> {
     Some(tenants.iter().flat_map(|tenant| [field(tenant, "name"), field(tenant, "slug")]).collect())
 }
 
-/// What a server's readiness comes to: each part that is not well is named.
+/// What a server's readiness comes to.
 fn said(url: &str, told: &Value) -> Finding {
-    let mut state = if told["ready"] == true { State::Ok } else { State::Broken };
-    let mut details = Vec::new();
-    for check in told["checks"].as_array().into_iter().flatten() {
-        let text = |name: &str| check[name].as_str().unwrap_or_default();
-        let word = match text("state") {
-            "warning" => "warning",
-            "broken" => "broken",
-            _well => continue,
-        };
-        if state == State::Ok {
-            state = State::Warning;
+    let unwell = |check: &Value| matches!(check["state"].as_str(), Some("warning" | "broken"));
+    let all_well = !told["checks"].as_array().into_iter().flatten().any(unwell);
+    match (told["ready"] == true, all_well) {
+        (true, true) => finding("server", State::Ok, format!("answers at {url}, and all its parts are well"), ""),
+        (true, false) => {
+            let message = format!("answers at {url}, and takes work; not all its parts are well");
+            finding("server", State::Warning, message, "")
         }
-        let message = text("message");
-        let message = if message.is_empty() { "the server says more with a key" } else { message };
-        details.push(format!("{}, {word}: {message}", text("name")));
+        (false, _) => {
+            let message = format!("answers at {url}, and is not ready");
+            finding("server", State::Broken, message, "mend what is broken, it goes on by itself")
+        }
     }
-    let (message, remedy) = match state {
-        State::Ok | State::Off => (format!("answers at {url}, and all its parts are well"), ""),
-        State::Warning => (format!("answers at {url}, and takes work; not all its parts are well"), ""),
-        State::Broken => (format!("answers at {url}, and is not ready"), "mend what is broken, it goes on by itself"),
+}
+
+/// What a server says of one of its parts. What is broken and not needed breaks nothing here either: the server works.
+fn part(check: &Value) -> Finding {
+    let text = |name: &str| check[name].as_str().unwrap_or_default();
+    let state = match text("state") {
+        "ok" => State::Ok,
+        "off" => State::Off,
+        "broken" if check["required"] == true => State::Broken,
+        _unwell => State::Warning,
     };
-    Finding { details, ..finding("server", state, message, remedy) }
+    let message = match (text("message"), state) {
+        ("", State::Warning | State::Broken) => "the server says more with a key",
+        (message, _) => message,
+    };
+    let remedy = if text("name") == "jobs" && state == State::Warning { DEAD_JOBS } else { "" };
+    finding(text("name").to_owned(), state, message, remedy)
 }

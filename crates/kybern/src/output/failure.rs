@@ -4,6 +4,7 @@ use std::io::{self, Write};
 
 use kybern_core::error::{Detail, Error, ErrorCode};
 use kybern_store::StoreError;
+use serde_json::{Map, Value, json};
 
 use super::paint::Paint;
 use super::text::clean;
@@ -44,9 +45,23 @@ pub(crate) enum Failure {
         /// What is wrong with it.
         problem: String,
     },
+    /// Standard output did not take what was to be printed.
+    #[error("the output could not be written: {problem}")]
+    Output {
+        /// Why.
+        problem: String,
+        /// What to do about what is lost.
+        remedy: Option<String>,
+    },
     /// Something inside this process.
     #[error(transparent)]
-    Other(#[from] anyhow::Error),
+    Other(anyhow::Error),
+}
+
+impl From<anyhow::Error> for Failure {
+    fn from(error: anyhow::Error) -> Self {
+        error.downcast::<Self>().unwrap_or_else(Self::Other)
+    }
 }
 
 impl Failure {
@@ -63,20 +78,21 @@ impl Failure {
             Self::File { source, .. } => {
                 matches!(source.kind(), io::ErrorKind::NotFound | io::ErrorKind::IsADirectory)
             }
-            Self::Client(_) | Self::Content { .. } | Self::Other(_) => false,
+            Self::Client(_) | Self::Content { .. } | Self::Output { .. } | Self::Other(_) => false,
         }
     }
 
-    fn lines(&self, paint: Paint) -> Vec<String> {
-        let mut lines = vec![format!("{} {}", paint.bad("error:"), clean(&self.to_string()))];
-        let mut detail = |text: String| lines.push(format!("  {}", clean(&text)));
-        let mut remedy = None;
+    /// All that is said of it.
+    fn told(&self) -> Told {
+        let mut told = Told { message: self.to_string(), code: self.code(), ..Told::default() };
+        let mut detail = |text: String| told.details.push(Detail::new("", text));
         match self {
             Self::Client(error) => {
                 if let ClientError::Api(api) = error {
-                    api.details.iter().filter_map(|fault| unsaid(fault, &api.message)).for_each(&mut detail);
+                    told.details.clone_from(&api.details);
+                    told.request.clone_from(&api.request_id);
                 }
-                remedy = error.remedy();
+                told.remedy = error.remedy();
             }
             Self::Config(error) => {
                 for fault in error.faults() {
@@ -84,7 +100,7 @@ impl Failure {
                     detail(format!("  {}", fault.remedy));
                 }
             }
-            Self::Usage { remedy: text, .. } => remedy.clone_from(text),
+            Self::Usage { remedy, .. } | Self::Output { remedy, .. } => told.remedy.clone_from(remedy),
             Self::Other(error) => {
                 let mut said = error.to_string();
                 for cause in error.chain().skip(1).map(ToString::to_string) {
@@ -94,10 +110,10 @@ impl Failure {
                         said = cause;
                     }
                 }
-                remedy = error.downcast_ref::<OpenError>().and_then(OpenError::remedy).map(str::to_owned);
+                told.remedy = error.downcast_ref::<OpenError>().and_then(OpenError::remedy).map(str::to_owned);
             }
             Self::File { path, source } => {
-                remedy = Some(match source.kind() {
+                told.remedy = Some(match source.kind() {
                     io::ErrorKind::NotFound => format!("name a file that exists, {path} does not"),
                     io::ErrorKind::IsADirectory => format!("{path} is a folder, name a file"),
                     _other => format!("let this user read {path}"),
@@ -105,19 +121,35 @@ impl Failure {
             }
             Self::Content { .. } => {}
         }
-        if let Some(remedy) = remedy {
+        told
+    }
+
+    fn lines(&self, paint: Paint) -> Vec<String> {
+        let told = self.told();
+        let mut lines = vec![format!("{} {}", paint.bad("error:"), clean(&told.message))];
+        let details = told.details.iter().filter_map(|fault| unsaid(fault, &told.message));
+        lines.extend(details.map(|text| format!("  {}", clean(&text))));
+        if let Some(remedy) = told.remedy {
             lines.push(format!("  {} {}", paint.bold("try:"), clean(&remedy)));
         }
-        let request = match self {
-            Self::Client(ClientError::Api(api)) => api.request_id.as_deref(),
-            _local => None,
-        };
-        let code = self.code().map(|code| format!("code {code}"));
-        let known: Vec<String> = code.into_iter().chain(request.map(|id| format!("request {}", clean(id)))).collect();
+        let code = told.code.map(|code| format!("code {code}"));
+        let request = told.request.map(|id| format!("request {}", clean(&id)));
+        let known: Vec<String> = code.into_iter().chain(request).collect();
         if !known.is_empty() {
             lines.push(paint.dim(&format!("  {}", known.join(", "))));
         }
         lines
+    }
+
+    /// In the shape of the API's errors, with the remedy.
+    fn json(&self) -> Value {
+        let told = self.told();
+        let own = if self.is_usage() { ErrorCode::Validation } else { ErrorCode::Internal };
+        envelope(told.code.unwrap_or(own), &told.message, |error| {
+            error.insert("details".to_owned(), json!(told.details));
+            error.extend(told.remedy.map(|remedy| ("remedy".to_owned(), json!(remedy))));
+            error.extend(told.request.map(|request| ("requestId".to_owned(), json!(request))));
+        })
     }
 
     /// The stable code, where there is one.
@@ -130,9 +162,30 @@ impl Failure {
                 let told = opening.or_else(|| cause.downcast_ref::<Error>().map(Error::code));
                 told.or_else(|| cause.downcast_ref::<StoreError>().map(StoreError::code))
             }),
-            Self::Client(_) | Self::Config(_) | Self::Usage { .. } | Self::File { .. } | Self::Content { .. } => None,
+            Self::Client(_)
+            | Self::Config(_)
+            | Self::Usage { .. }
+            | Self::File { .. }
+            | Self::Content { .. }
+            | Self::Output { .. } => None,
         }
     }
+}
+
+/// What is said of a failure, before anybody has made lines or JSON of it.
+#[derive(Default)]
+struct Told {
+    message: String,
+    details: Vec<Detail>,
+    remedy: Option<String>,
+    code: Option<ErrorCode>,
+    request: Option<String>,
+}
+
+fn envelope(code: ErrorCode, message: &str, more: impl FnOnce(&mut Map<String, Value>)) -> Value {
+    let mut error = Map::from_iter([("code".to_owned(), json!(code)), ("message".to_owned(), json!(message))]);
+    more(&mut error);
+    json!({ "error": error })
 }
 
 /// A detail as a line, unless the message has said it all.
@@ -145,9 +198,39 @@ fn unsaid(fault: &Detail, message: &str) -> Option<String> {
     Some(if message == fault.message { format!("at {}", fault.path) } else { whole })
 }
 
-/// Tells a failure on standard error.
-pub(crate) fn report(failure: &Failure, paint: Paint) {
-    let text = failure.lines(paint).join("\n");
+/// How failures are told on standard error.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Voice {
+    /// In lines, so painted.
+    Lines(Paint),
+    /// In JSON, where the output was to be JSON.
+    Json,
+}
+
+impl Voice {
+    /// Tells a failure.
+    pub(crate) fn report(self, failure: &Failure) {
+        say(&match self {
+            Self::Lines(paint) => failure.lines(paint).join("\n"),
+            Self::Json => failure.json().to_string(),
+        });
+    }
+
+    /// Tells what is wrong with a command line that names no verb.
+    pub(crate) fn misread(self, error: &clap::Error) {
+        match self {
+            // When standard error is closed there is nobody to tell.
+            Self::Lines(_) => error.print().unwrap_or_default(),
+            Self::Json => {
+                let text = error.render().to_string();
+                let text = text.trim().strip_prefix("error: ").unwrap_or(text.trim());
+                say(&envelope(ErrorCode::Validation, text, |_| {}).to_string());
+            }
+        }
+    }
+}
+
+fn say(text: &str) {
     // When standard error is closed there is nobody to tell.
     writeln!(io::stderr(), "{text}").unwrap_or_default();
 }
@@ -172,6 +255,16 @@ mod tests {
         assert_eq!(lines[1], "  /roles: needs  admin");
         assert!(lines[2].starts_with("  try: use a key with the role"), "{lines:?}");
         assert_eq!(lines[3], "  code PERMISSION_DENIED, request r-1");
+    }
+
+    #[test]
+    fn in_json_a_failure_has_the_shape_of_the_apis_errors() {
+        let wrong = Failure::usage("there is no file a.eml", "give a text").json();
+        let shape = json!({"error": {"code": "VALIDATION_ERROR", "message": "there is no file a.eml", "details": [],
+            "remedy": "give a text"}});
+        assert_eq!(wrong, shape);
+        let full = Failure::Output { problem: "no room".to_owned(), remedy: None }.json();
+        assert_eq!(full["error"]["code"], "INTERNAL_ERROR", "{full}");
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::paint::Paint;
-use super::table::Table;
+use super::table::{Cell, MAX_COLUMN, Table};
 use super::text::{field, moment, span};
 
 /// How a step stands.
@@ -104,7 +104,7 @@ pub(crate) fn table(log: &[Value]) -> Table {
             field(entry, "stepId").into(),
             field(entry, "toolKey").into(),
             took.into(),
-            note(entry).into(),
+            Cell::fitting(note(entry), MAX_COLUMN),
         ]);
     }
     table

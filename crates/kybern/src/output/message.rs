@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use super::command::kybern;
 use super::paint::Paint;
 use super::text::{clean, field, short};
 
@@ -25,8 +26,8 @@ pub(crate) fn message(task: &Value, files: &[Value], paint: Paint) -> Option<Str
     let id = field(task, "id");
     if left_out > 0 {
         let hint = match files.iter().any(|file| field(file, "n") == "0") {
-            true => format!("kybern task attachment {id} 0"),
-            false => format!("kybern task show {id} --json"),
+            true => format!("{kybern} task attachment {id} 0", kybern = kybern()),
+            false => format!("{kybern} task show {id} --json", kybern = kybern()),
         };
         lines.push(paint.dim(&format!("… {left_out} more lines: {hint}")));
     }
@@ -34,8 +35,10 @@ pub(crate) fn message(task: &Value, files: &[Value], paint: Paint) -> Option<Str
     if !named.is_empty() {
         lines.push(String::new());
         lines.extend(named);
-        lines
-            .push(paint.dim(&format!("what a file says: kybern task attachment {id} N --text; its bytes: --out FILE")));
+        lines.push(paint.dim(&format!(
+            "what a file says: {kybern} task attachment {id} N --text; its bytes: --out FILE",
+            kybern = kybern()
+        )));
     }
     let lines: Vec<String> = lines.iter().map(|line| format!("  {line}").trim_end().to_owned()).collect();
     (!lines.is_empty()).then(|| format!("message\n{}", lines.join("\n")))

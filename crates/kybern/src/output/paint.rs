@@ -1,15 +1,31 @@
-//! Colours on a terminal that wants them.
+//! How texts look: colours on a terminal that wants them, and how much room a line has there.
 
 /// Paints texts, or leaves them as they are.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Paint {
     color: bool,
+    width: Option<usize>,
 }
 
 impl Paint {
     /// With or without colours.
     pub(crate) const fn new(color: bool) -> Self {
-        Self { color }
+        Self { color, width: None }
+    }
+
+    /// The same on a terminal of so many columns.
+    pub(crate) const fn with_width(self, width: Option<usize>) -> Self {
+        Self { width, ..self }
+    }
+
+    /// The columns of the terminal; `None` where there is none.
+    pub(crate) const fn width(self) -> Option<usize> {
+        self.width
+    }
+
+    /// Whether there are colours.
+    pub(crate) const fn is_on(self) -> bool {
+        self.color
     }
 
     /// What went well.

@@ -3,6 +3,7 @@
 
 use serde_json::{Value, json};
 
+use super::command::kybern;
 use super::read::read_table;
 use super::table::Table;
 use super::text::{clean, field};
@@ -158,7 +159,7 @@ fn fetching(picture: &str) -> String {
     let parts = picture.strip_prefix("/api/tasks/").and_then(|rest| rest.split_once("/attachments/"));
     let parts = parts.and_then(|(task, rest)| rest.split_once("?page=").map(|(n, page)| (task, n, page)));
     match parts {
-        Some((task, n, page)) => format!("kybern task attachment {task} {n} --page {page}"),
+        Some((task, n, page)) => format!("{} task attachment {task} {n} --page {page}", kybern()),
         None => format!("GET {picture}"),
     }
 }

@@ -62,8 +62,18 @@ pub(crate) fn fields(schema: &Value) -> Vec<Field> {
 }
 
 impl Field {
-    /// One line about it: `dotNumber (text, required): the carrier's number`.
+    /// One line about it: `dotNumber (text, required): the carrier's number`. The command that answers has its examples
+    /// in full.
     pub(crate) fn describe(&self) -> String {
+        let samples: Vec<String> = self.samples.iter().map(|sample| without_hashes(sample)).collect();
+        match samples.as_slice() {
+            [] => self.question(),
+            _some => format!("{}, such as {}", self.question(), samples.join(" or ")),
+        }
+    }
+
+    /// The same without examples, which stand above where it is asked.
+    pub(crate) fn question(&self) -> String {
         let mut notes = Vec::new();
         if !self.types.is_empty() {
             let names: Vec<&str> = self.types.iter().map(|name| type_name(name)).collect();
@@ -160,6 +170,16 @@ impl Field {
     }
 }
 
+/// The text with what only a machine reads, hashes, cut short.
+fn without_hashes(text: &str) -> String {
+    let hash = |word: &str| word.len() == 64 && word.bytes().all(|byte| byte.is_ascii_hexdigit());
+    let words = text.split('"').map(|word| match word.get(..8) {
+        Some(begins) if hash(word) => format!("{begins}…"),
+        _other => word.to_owned(),
+    });
+    words.collect::<Vec<_>>().join("\"")
+}
+
 /// What an object with known members, or a list of such, may look like: one text for each way that its members may take.
 fn samples(schema: &Value) -> Vec<String> {
     if !has_members(schema) && !schema.get("items").is_some_and(has_members) {
@@ -236,6 +256,17 @@ mod tests {
     fn one(schema: Value) -> Field {
         let schema = json!({"type": "object", "required": ["x"], "properties": {"x": schema}});
         fields(&schema).remove(0)
+    }
+
+    #[test]
+    fn a_hash_is_whole_only_in_the_command_that_answers() {
+        let hash = "54d186582f6c90bb44fa2257fff9b4e4339a2ea96d65e5255199cc4a870b6e9b";
+        let members = json!({"confirm": {"const": hash}});
+        let schema = json!({"properties": {"documents": {"type": "object", "properties": members}}});
+        let asked = &fields(&schema)[0];
+        assert_eq!(asked.describe(), "documents (JSON object), such as {\"confirm\":\"54d18658…\"}");
+        assert_eq!(asked.question(), "documents (JSON object)");
+        assert!(asked.example(None).contains(hash));
     }
 
     #[test]

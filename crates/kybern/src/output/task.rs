@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use super::command::kybern;
 use super::log::{StepMark, steps};
 use super::message::message;
 use super::paint::Paint;
@@ -169,7 +170,8 @@ fn result(task: &Value, paint: Paint) -> Option<String> {
     lines.truncate(RESULT_LINES);
     let mut text = format!("result\n{}", lines.join("\n"));
     if more > 0 {
-        let hint = format!("\n  … {more} more lines: kybern task show {} --json", field(task, "id"));
+        let hint =
+            format!("\n  … {more} more lines: {kybern} task show {} --json", field(task, "id"), kybern = kybern());
         text.push_str(&paint.dim(&hint));
     }
     Some(text)
@@ -188,14 +190,16 @@ fn open_waits(view: TaskView<'_>, paint: Paint) -> Option<String> {
 fn next(task: &Value, paint: Paint) -> Option<String> {
     let id = field(task, "id");
     let hint = match field(task, "status").as_str() {
-        _paused if task.get("pausedAt").is_some_and(|at| !at.is_null()) => format!("kybern task resume {id}"),
+        _paused if task.get("pausedAt").is_some_and(|at| !at.is_null()) => {
+            format!("{kybern} task resume {id}", kybern = kybern())
+        }
         // A task keeps its limit, also when it is tried again.
         "failed" if field(task, "errorMessage").starts_with("Max execution steps exceeded") => {
             "submit it again with a larger --max-steps (10000 at most)".to_owned()
         }
-        "failed" => format!("kybern task log {id}, then kybern task retry {id}"),
+        "failed" => format!("{kybern} task log {id}, then {kybern} task retry {id}", kybern = kybern()),
         "completed" | "cancelled" | "needs_review" => return None,
-        _running => format!("kybern task watch {id}"),
+        _running => format!("{kybern} task watch {id}", kybern = kybern()),
     };
     Some(format!("{} {hint}", paint.bold("next:")))
 }

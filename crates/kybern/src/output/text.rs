@@ -39,7 +39,8 @@ pub(crate) fn in_full(value: &Value, indent: &str) -> String {
     lines.join("\n")
 }
 
-fn shorten(text: &str, width: usize) -> String {
+/// The text in at most `width` characters.
+pub(crate) fn shorten(text: &str, width: usize) -> String {
     if text.chars().count() <= width {
         return text.to_owned();
     }

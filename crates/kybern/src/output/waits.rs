@@ -2,6 +2,7 @@
 
 use serde_json::{Map, Value};
 
+use super::command::kybern;
 use super::paint::Paint;
 use super::papers::{commands, papers, read_of_wait};
 use super::schema::fields;
@@ -53,7 +54,7 @@ fn one_wait(task: &Value, wait: &Value, several: bool, paint: Paint) -> String {
     for field in asked.iter().filter(|field| papers.is_empty() || field.key != "documents") {
         lines.push(format!("    {}", field.describe()));
     }
-    let mut command = format!("kybern task review {}", field(task, "id"));
+    let mut command = format!("{} task review {}", kybern(), field(task, "id"));
     if several {
         command.push_str(&format!(" --step {step}"));
     }

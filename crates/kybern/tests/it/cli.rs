@@ -2,6 +2,7 @@
 
 mod fork;
 mod noun;
+mod printing;
 mod server;
 mod task;
 mod words;

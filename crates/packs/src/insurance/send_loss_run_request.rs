@@ -99,7 +99,7 @@ impl Tool for SendLossRunRequest {
         }
         let to = text(&args, "to").unwrap_or_default();
         if !is_address(&to) || contact::registered_label(&to).is_none() {
-            let message = "to must be one e-mail address, such as desk@example.com";
+            let message = "to must be one e-mail address: a name, an @ and a host";
             return Err(ToolFailure::permanent(message).code(ErrorCode::Validation));
         }
         let outbox = OutboxId::from_uuid(context.ids.next());

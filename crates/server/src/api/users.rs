@@ -56,8 +56,10 @@ impl NewUserBody {
                 && !self.email.contains(char::is_whitespace)
         });
         if !well_formed {
-            faults
-                .push(Detail::new("/email", format!("email {:?} is not an address such as a@example.com", self.email)));
+            faults.push(Detail::new(
+                "/email",
+                format!("email {:?} is not an address: a name, an @ and a host", self.email),
+            ));
         }
         faults.extend(check_text("/email", &self.email, 254));
         faults.extend(check_text("/timezone", self.timezone.as_deref().unwrap_or_default(), 100));

@@ -58,6 +58,7 @@ fn faults(body: &NewWebhookBody) -> Vec<Detail> {
 ///
 /// The answer shows the secret with which deliveries are signed (Standard Webhooks). A tenant has one for all its
 /// webhooks, and every answer of this route shows it again; no other route does.
+/// A URL that leads to a closed address is refused: no delivery could be made.
 #[utoipa::path(post, path = "/api/webhooks/outbound", operation_id = "create_completion_webhook",
     tag = "identity",
     request_body = NewWebhookBody,

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::fs::File;
-use std::io::{BufWriter, Write as _};
+use std::io::{self, BufWriter, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 use kybern_core::id::TenantId;
@@ -29,10 +29,46 @@ pub(super) struct Order {
 
 /// An archive while it is being written.
 struct Archive {
-    zip: ZipWriter<BufWriter<File>>,
+    zip: ZipWriter<Part>,
     entries: Vec<Entry>,
     /// The originals that the tables name, by what they are called in the archive.
     named: BTreeSet<String>,
+}
+
+/// The file that is written. After a failure it takes everything and keeps nothing: the archive would otherwise try to end
+/// itself when it is dropped, and print that it cannot.
+struct Part {
+    file: BufWriter<File>,
+    failed: bool,
+}
+
+impl Part {
+    fn unless_failed<T>(
+        &mut self,
+        otherwise: T,
+        act: impl FnOnce(&mut BufWriter<File>) -> io::Result<T>,
+    ) -> io::Result<T> {
+        if self.failed {
+            return Ok(otherwise);
+        }
+        act(&mut self.file).inspect_err(|error| self.failed = error.kind() != io::ErrorKind::Interrupted)
+    }
+}
+
+impl Write for Part {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.unless_failed(bytes.len(), |file| file.write(bytes))
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.unless_failed((), |file| file.flush())
+    }
+}
+
+impl Seek for Part {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        self.unless_failed(0, |file| file.seek(to))
+    }
 }
 
 /// What an original is called in the archive.
@@ -102,8 +138,11 @@ async fn write(tx: &mut Tx, order: &Order, part: &Path) -> Result<Manifest> {
     tx.snapshot().await?;
     expect_present(tx).await?;
     let file = private::create(part).map_err(StoreError::io(format!("creating {}", part.display())))?;
-    let mut archive =
-        Archive { zip: ZipWriter::new(BufWriter::new(file)), entries: Vec::new(), named: BTreeSet::new() };
+    let mut archive = Archive {
+        zip: ZipWriter::new(Part { file: BufWriter::new(file), failed: false }),
+        entries: Vec::new(),
+        named: BTreeSet::new(),
+    };
     let tenants = if tx.is_postgres() { tenants(tx).await? } else { Vec::new() };
     for table in every_table() {
         dump_table(tx, &mut archive, table, &tenants).await?;
@@ -127,7 +166,8 @@ async fn write(tx: &mut Tx, order: &Order, part: &Path) -> Result<Manifest> {
     let body = serde_json::to_vec_pretty(&manifest).map_err(|error| StoreError::Archive(error.to_string()))?;
     let fault = || StoreError::io("writing the archive");
     archive.zip.write_all(&body).map_err(fault())?;
-    let file = archive.zip.finish().map_err(zip_fault)?.into_inner().map_err(|error| fault()(error.into_error()))?;
+    let file =
+        archive.zip.finish().map_err(zip_fault)?.file.into_inner().map_err(|error| fault()(error.into_error()))?;
     file.sync_all().map_err(fault())?;
     Ok(manifest)
 }

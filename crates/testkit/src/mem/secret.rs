@@ -44,7 +44,7 @@ impl SecretStore for MemStore {
             }
             let count = state.secrets.keys().filter(|(of, _)| *of == tenant).count();
             if known.is_none() && count >= MAX_SECRETS as usize {
-                let message = format!("a tenant has at most {MAX_SECRETS} secrets: delete one that is not used");
+                let message = format!("a tenant has at most {MAX_SECRETS} secrets, delete one that is not used");
                 return Err(Error::new(ErrorCode::Unprocessable, message));
             }
             let mut secret = new.secret.clone();

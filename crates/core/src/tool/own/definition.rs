@@ -144,17 +144,17 @@ impl HttpCall {
                     fault(path, format!("a header is one line of at most {MAX_HEADER} characters"));
                 }
             } else if secret_of(value).is_none() {
-                fault(path, "a header is a text, or {\"secret\": \"NAME\"}".to_owned());
+                fault(path, "a header is a text, or an object whose member secret names a secret".to_owned());
             } else if TRAVELLING_HEADERS.contains(&name.to_ascii_lowercase().as_str()) {
                 fault(path, format!("header {name} follows redirects to other hosts, so it takes no secret"));
             }
         }
         if let Some(auth) = &self.auth {
             if secret_of(auth).is_none() {
-                fault("/auth".to_owned(), "auth is {\"secret\": \"NAME\"}".to_owned());
+                fault("/auth".to_owned(), "auth is an object whose member secret names a secret".to_owned());
             }
             if self.headers.keys().any(|name| name.eq_ignore_ascii_case("authorization")) {
-                fault("/auth".to_owned(), "there are auth and a header Authorization: give one of them".to_owned());
+                fault("/auth".to_owned(), "there are auth and a header Authorization, give one of them".to_owned());
             }
         }
         if self.json.is_some() && self.only_looks() {

@@ -79,7 +79,7 @@ fn resolution(screen: &mut Screen, input: &mut dyn BufRead) -> Result<&'static s
 
 fn one(asked: &Field, screen: &mut Screen, input: &mut dyn BufRead) -> Result<Option<Value>, Failure> {
     for _ in 0..MAX_TRIES {
-        screen.text(format!("{}{} ", asked.describe(), if asked.required { ":" } else { ", enter to leave it:" }));
+        screen.text(format!("{}{} ", asked.question(), if asked.required { ":" } else { ", enter to leave it:" }));
         let typed = read(input)?;
         if typed.is_empty() && !asked.required {
             return Ok(None);

@@ -5,19 +5,20 @@ use serde_json::{Value, json};
 
 use crate::cli::{Context, Exit, Format};
 use crate::client::Body;
-use crate::output::{Failure, field, short};
+use crate::output::{Failure, field, kybern, short};
 
 /// Cancels, pauses, resumes or retries.
 pub(super) async fn steer(id: TaskId, verb: &'static str, context: &mut Context) -> Result<Exit, Failure> {
     let client = context.connect().await?;
     let reply = client.post(&format!("/api/tasks/{id}/{verb}"), Body::Empty, None).await?;
     let status = field(&reply.value, "status");
+    let follow = context.follow_up(id);
     let line = match (verb, status.as_str()) {
         ("cancel", "cancelled") => format!("task {id} is cancelled"),
         ("cancel", _running) => format!("task {id} will be cancelled after the step that runs now"),
-        ("pause", _any) => format!("task {id} rests; let it go on with: kybern task resume {id}"),
-        ("resume", _any) => format!("task {id} goes on; follow it with: kybern task watch {id}"),
-        _retry => format!("task {id} is tried again; follow it with: kybern task watch {id}"),
+        ("pause", _any) => format!("task {id} rests; let it go on with: {kybern} task resume {id}", kybern = kybern()),
+        ("resume", _any) => format!("task {id} may go on; {follow}"),
+        _retry => format!("task {id} is tried again; {follow}"),
     };
     context.screen().line(line);
     Ok(Exit::Done)
@@ -27,7 +28,7 @@ pub(super) async fn steer(id: TaskId, verb: &'static str, context: &mut Context)
 pub(super) async fn hold(id: TaskId, reason: &str, context: &mut Context) -> Result<Exit, Failure> {
     let client = context.connect().await?;
     client.post(&format!("/api/tasks/{id}/hold"), Body::Json(&json!({ "reason": reason })), None).await?;
-    context.screen().line(format!("task {id} is kept; end that with: kybern task release {id}"));
+    context.screen().line(format!("task {id} is kept; end that with: {kybern} task release {id}", kybern = kybern()));
     Ok(Exit::Done)
 }
 

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::ask::says_yes;
 use crate::cli::{Context, Exit, Format};
 use crate::client::Body;
-use crate::output::{Failure, Screen, field};
+use crate::output::{Failure, Screen, field, kybern};
 
 /// Starts a new task from the middle of another.
 pub(super) async fn run(
@@ -50,7 +50,7 @@ pub(super) async fn run(
     }
     let new = field(&reply.value, "id");
     context.screen().line(format!("task {new} begins at step {from} of task {id}"));
-    context.screen().line(format!("next: kybern task watch {new}"));
+    context.screen().line(format!("next: {kybern} task watch {new}", kybern = kybern()));
     Ok(Exit::Done)
 }
 

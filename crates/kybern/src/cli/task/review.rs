@@ -54,7 +54,7 @@ pub(super) async fn run(args: ReviewArgs, context: &mut Context) -> Result<Exit,
     let after = client.post(&format!("/api/tasks/{id}/review"), Body::Json(&Value::Object(body)), None).await?.value;
     let told = match field(&after, "status").as_str() {
         "cancelled" => format!("task {id} is cancelled: {}", field(&after, "errorMessage")),
-        _goes_on => format!("task {id} goes on; follow it with: kybern task watch {id}"),
+        _goes_on => format!("task {id} is answered; {}", context.follow_up(id)),
     };
     context.screen().line(told);
     Ok(Exit::Done)

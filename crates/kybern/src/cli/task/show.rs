@@ -1,14 +1,14 @@
 //! `kybern task list`, `show` and `log`.
 
 use kybern_core::id::TaskId;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use crate::cli::list::{self, Page, items, next_cursor};
 use crate::cli::{Context, Exit, Format};
 use crate::client::Client;
 use crate::output::{
-    Cell, Failure, Paint, Table, TaskView, field, log_table, moment, plan_of, render_message, render_read, render_task,
-    short,
+    Cell, Failure, Paint, Table, TaskView, field, kybern, log_table, moment, plan_of, render_message, render_read,
+    render_task,
 };
 
 /// The most characters of a subject in a list.
@@ -41,7 +41,7 @@ pub(super) async fn list(
             field(task, "id").into(),
             status(task),
             field(task, "channel").into(),
-            about(task).into(),
+            Cell::fitting(about(task), ABOUT),
             field(task, "detectedIntent").into(),
             plan_of(task).into(),
             moment(&field(task, "createdAt")).into(),
@@ -51,7 +51,7 @@ pub(super) async fn list(
     context.screen().line(table.render(paint));
     if let Some(cursor) = next_cursor(&reply.value) {
         let filters = list::flags(filter.iter().map(|(name, value)| (*name, value.as_deref())));
-        context.screen().line(format!("more: kybern task list{filters} --cursor {cursor}"));
+        context.screen().line(format!("more: {kybern} task list{filters} --cursor {cursor}", kybern = kybern()));
     }
     Ok(Exit::Done)
 }
@@ -61,7 +61,7 @@ fn about(task: &Value) -> String {
     let input = task.get("input").and_then(Value::as_str).unwrap_or_default();
     let subject = task.pointer("/payload/subject").and_then(Value::as_str).filter(|subject| !subject.is_empty());
     let about = subject.or_else(|| input.lines().find(|line| !line.trim().is_empty()));
-    short(&json!(about), ABOUT)
+    about.unwrap_or_default().to_owned()
 }
 
 /// Where a task stands; a paused one keeps its status, and yet nothing happens.
@@ -130,7 +130,7 @@ pub(super) async fn log(id: TaskId, page: &Page, format: Format, context: &mut C
     let reply = client.get(&path, &page.query()).await?;
     context.screen().line(log_table(items(&reply.value)).render(paint));
     if let Some(cursor) = next_cursor(&reply.value) {
-        context.screen().line(format!("more: kybern task log {id} --cursor {cursor}"));
+        context.screen().line(format!("more: {kybern} task log {id} --cursor {cursor}", kybern = kybern()));
     }
     Ok(Exit::Done)
 }

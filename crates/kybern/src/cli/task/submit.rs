@@ -12,7 +12,7 @@ use serde_json::{Map, Value, json};
 use super::follow;
 use crate::cli::{Context, Exit, Format, input};
 use crate::client::{Body, Client, Reply};
-use crate::output::{Failure, field};
+use crate::output::{Failure, field, kybern};
 
 /// The longest text that is read from standard input, in bytes.
 const MAX_STDIN: u64 = 16 * 1024 * 1024;
@@ -82,8 +82,10 @@ fn mail(what: &str) -> Result<Option<PathBuf>, Failure> {
     }
     let is_mail = path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("eml"));
     if path.is_file() && !is_mail {
-        let remedy =
-            format!("an e-mail ends in .eml; for another file: kybern task submit 'what to do' --attach {what}");
+        let remedy = format!(
+            "an e-mail ends in .eml; for another file: {kybern} task submit 'what to do' --attach {what}",
+            kybern = kybern()
+        );
         return Err(Failure::usage(format!("{what} is a file and no e-mail"), remedy));
     }
     if path.is_file() {
@@ -117,10 +119,12 @@ async fn finish(args: &SubmitArgs, client: &Client, reply: &Reply, context: &mut
     }
     if args.format.json {
         context.raw(reply);
+    } else if duplicate || reply.replayed {
+        context.screen().line(format!("next: {kybern} task show {id}", kybern = kybern()));
     } else if context.is_local() {
         context.screen().line("No server runs, so it waits: start one with kybern serve, or submit with --wait.");
     } else {
-        context.screen().line(format!("next: kybern task watch {id}"));
+        context.screen().line(format!("next: {kybern} task watch {id}", kybern = kybern()));
     }
     Ok(Exit::Done)
 }

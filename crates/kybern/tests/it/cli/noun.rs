@@ -221,7 +221,7 @@ fn keys_that_fall_with_a_key_are_told_before_and_after() {
             }
             ("DELETE", "cascade=false") => {
                 let details = json!([{"path": format!("/{made}"), "message": "key \"nightly import\""}]);
-                envelope(409, "CONFLICT", "1 more keys were made with this one", details)
+                envelope(409, "CONFLICT", "1 more keys were made with this one: revoke it with cascade=true", details)
             }
             ("DELETE", "cascade=false&force=true") => Answer::Raw(204, "application/json", String::new()),
             _other => return None,
@@ -230,6 +230,7 @@ fn keys_that_fall_with_a_key_are_told_before_and_after() {
     let refused = server.run(&["key", "revoke", &id]);
     assert_eq!(refused.code, 1, "{}", refused.out);
     assert!(refused.err.contains(&below) && refused.err.contains("nightly import"), "{}", refused.err);
+    assert!(refused.err.contains("revoke it with --cascade\n") && !refused.err.contains("try:"), "{}", refused.err);
     let revoked = server.run(&["key", "revoke", &id, "--cascade"]);
     assert_eq!(revoked.code, 0, "{}", revoked.err);
     assert!(revoked.out.starts_with(&format!("key {id} is revoked\nwith it: key {below} (nightly")), "{}", revoked.out);

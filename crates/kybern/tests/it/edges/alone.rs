@@ -136,7 +136,7 @@ fn the_doctor_names_each_fault_and_makes_nothing() {
     assert_eq!(fs::read_dir(site.folder()).unwrap().count(), 0);
     site.file("kybern.toml", "[server]\nlisten = \"nowhere\"\n[worker]\nslots = 0\nlease_ms = \"x\"\n");
     let (code, out, _) = run(&site, &["doctor"]);
-    assert_eq!(code, Some(1), "{out}");
+    assert_eq!(code, Some(2), "{out}");
     for part in ["server.listen", "worker.slots", "worker.lease_ms", "kybern.toml", "such as \"127.0.0.1:7171\""] {
         assert!(out.contains(part), "{part} is not in: {out}");
     }
@@ -173,4 +173,25 @@ async fn the_span_of_a_request_lies_in_the_callers_trace() {
     let exported = receiver.seen();
     let found = exported.iter().any(|request| has(&request.body, TRACE) && has(&request.body, SPAN));
     assert!(found, "{} exports", exported.len());
+}
+
+#[test]
+fn where_no_server_runs_nothing_is_said_to_go_on() {
+    let site = Site::sqlite();
+    let database = site.database();
+    let cli = |args: &[&str]| {
+        let args: Vec<&str> = ["--database", &database].into_iter().chain(args.iter().copied()).collect();
+        run(&site, &args)
+    };
+    let mail = concat!(env!("CARGO_MANIFEST_DIR"), "/../../samples/mail/09-certificate-request.eml");
+    let (code, out, err) = cli(&["task", "submit", mail, "--wait"]);
+    assert_eq!(code, Some(3), "{out}{err}");
+    let id = out.split_whitespace().find_map(|word| word.parse::<uuid::Uuid>().ok()).unwrap().to_string();
+    assert!(out.contains(&format!("kybern --database {database} task review {id}")), "{out}");
+    let (code, out, err) = cli(&["task", "review", &id, "--set", "handled=true"]);
+    assert!(code == Some(0) && out.contains("no server runs, so it waits"), "{out}{err}");
+    let (_, again, _) = cli(&["task", "submit", mail]);
+    assert!(again.contains("came in before") && !again.contains("so it waits"), "{again}");
+    let (_, new, _) = cli(&["task", "submit", "look into it"]);
+    assert!(new.contains("No server runs, so it waits"), "{new}");
 }

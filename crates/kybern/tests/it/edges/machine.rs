@@ -95,7 +95,7 @@ async fn the_doctor_says_what_is_missing() {
     assert!(out.contains("tasks 800 days") && out.contains("retention: acme: chats for ever"), "{out}{err}");
     site.file("kybern.toml", "[smtp]\nhots = \"x\"\n");
     let (code, out, _) = run(&site, &["doctor", "--json"]);
-    assert!(code == Some(1) && out.contains("smtp.hots"), "{out}");
+    assert!(code == Some(2) && out.contains("smtp.hots"), "{out}");
 }
 
 #[tokio::test]
@@ -125,25 +125,46 @@ async fn the_doctor_says_what_the_running_server_says_of_itself() {
             .output()
             .unwrap();
         let told: Value = serde_json::from_slice(&output.stdout).unwrap();
-        let server = told["findings"].as_array().unwrap().iter().find(|found| found["part"] == "server").unwrap();
-        (server["state"].clone(), server["message"].as_str().unwrap().to_owned(), server["details"].clone())
+        let part = |name: &str| {
+            let found = told["findings"].as_array().unwrap().iter().find(|found| found["part"] == name);
+            let found = found.unwrap_or_else(|| panic!("{name} is not in {told}"));
+            (found["state"].clone(), found["message"].as_str().unwrap().to_owned())
+        };
+        (part("server"), part("provider:away"))
     };
-    let (state, message, _) = doctor(KEY);
+    let ((state, message), _) = doctor(KEY);
     assert!(state == "ok" && message.contains(server.url()), "{state} {message}");
     let ask = json!({"model": "away/x", "messages": [{"role": "user", "content": "Hello."}]});
     let refused = server.client().raw(&Ask::json("/v1/chat/completions", &ask)).await.unwrap();
     assert_eq!(refused.status(), 502);
-    let (state, _, details) = doctor(KEY);
-    let about = |details: &Value| {
-        details
-            .as_array()
-            .unwrap()
-            .iter()
-            .any(|one| one.as_str().unwrap().starts_with("provider:away, warning: has failed, at "))
+    let ((state, _), away) = doctor(KEY);
+    assert!(state == "warning" && away.0 == "warning" && away.1.starts_with("has failed, at "), "{state} {away:?}");
+    let (_, away) = doctor("");
+    assert_eq!(away, (json!("warning"), "the server says more with a key".to_owned()));
+}
+
+#[tokio::test]
+async fn the_doctor_tells_the_facts_of_the_server_that_it_asks_and_not_of_its_own_shell() {
+    let site = Site::sqlite().with("OPENAI_API_KEY", "k").with("OPENAI_BASE_URL", "http://127.0.0.1:1/v1");
+    let server = site.start();
+    let elsewhere = Site::sqlite();
+    let parts = |site: &Site, args: &[&str]| {
+        let mut doctor = site.command(args);
+        doctor.env("KYBERN_API_KEY", KEY).env_remove("OPENAI_API_KEY").env_remove("OPENAI_BASE_URL");
+        let told: Value = serde_json::from_slice(&doctor.output().unwrap().stdout).unwrap();
+        let findings = told["findings"].as_array().unwrap().clone();
+        findings.iter().map(|found| text(&found["part"])).collect::<Vec<_>>()
     };
-    assert!(state == "warning" && about(&details), "{state} {details}");
-    let (_, _, details) = doctor("");
-    assert_eq!(details, json!(["provider:away, warning: the server says more with a key"]));
+    // Beside its own database, without its environment.
+    let own = parts(&site, &["doctor", "--json", "--url", server.url()]);
+    let has = |parts: &[String], name: &str| parts.iter().any(|part| part == name);
+    assert!(has(&own, "provider:openai") && has(&own, "master key") && !has(&own, "language models"), "{own:?}");
+    // With the settings of another database, of which the server knows nothing.
+    let other = parts(&elsewhere, &["doctor", "--json", "--url", server.url()]);
+    assert!(has(&other, "provider:openai") && has(&other, "database") && has(&other, "jobs"), "{other:?}");
+    for not_its_own in ["master key", "retention", "scans", "mail out", "language models"] {
+        assert!(!has(&other, not_its_own), "{not_its_own} is in {other:?}");
+    }
 }
 
 #[tokio::test]
