@@ -69,8 +69,8 @@ impl Run {
                         // It was called, and nothing says what came of it: as after a crash.
                         self.walk.take_up(&attempt);
                         self.earlier_attempts.push(*attempt);
-                        let why = "what it writes changed during the call";
-                        if let Some(draft) = super::tool_step::left_open(self, index, why, now) {
+                        let why = format!("{what} changed during the call");
+                        if let Some(draft) = super::tool_step::left_open(self, index, &why, now) {
                             return Box::pin(self.settle(draft)).await;
                         }
                     }
