@@ -30,11 +30,14 @@ const ABILITIES: [(Risk, &str); 4] = [
     (Risk::R3, "run code, move money or administer"),
 ];
 
+/// The hashes of a set of definitions.
+type Hashes = Vec<Arc<str>>;
+
 /// What agents are told of their tools, by the hashes of the tools' definitions: two tenants may have different tools
 /// with the same key.
 #[derive(Default)]
 pub(crate) struct ToolSections {
-    known: Mutex<HashMap<Vec<Arc<str>>, Arc<Vec<Section>>>>,
+    known: Mutex<HashMap<Hashes, Arc<Vec<Section>>>>,
 }
 
 impl ToolSections {

@@ -99,7 +99,7 @@ pub(crate) fn faults(details: &Value, answer: &Map<String, Value>) -> Vec<Detail
     let listed = |name: &str| details.get(name).and_then(Value::as_array).into_iter().flatten();
     let mut found = Vec::new();
     for (n, decision) in answer.get(DOCUMENTS).and_then(Value::as_object).into_iter().flatten() {
-        let is_it = |file: &&Value| file.get("n").is_some_and(|number| number.to_string() == *n);
+        let is_it = |file: &&Value| file.get("n").and_then(Value::as_u64).is_some_and(|number| n.parse() == Ok(number));
         let Some(file) = listed("scans").chain(listed("files")).find(is_it) else { continue };
         let fault = match shape(decision) {
             Some(Shape::Whole) => None,

@@ -124,10 +124,13 @@ impl JudgedBy {
     }
 }
 
+/// Plans as they were judged, and by what.
+type Judged = (JudgedBy, Arc<Vec<Plan>>);
+
 /// The plans of tenants as they were judged, each with what they were judged by.
 #[derive(Default)]
 pub(crate) struct JudgedPlans {
-    plans: Mutex<HashMap<TenantId, (JudgedBy, Arc<Vec<Plan>>)>>,
+    plans: Mutex<HashMap<TenantId, Judged>>,
 }
 
 impl JudgedPlans {

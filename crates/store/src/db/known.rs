@@ -100,6 +100,9 @@ type Pieces = (Revision, Arc<Vec<PublishedPiece>>);
 /// A user of a tenant.
 type OfTenant = (TenantId, UserId);
 
+/// A tenant's active tools, and when they were read.
+type OwnTools = (Stamp, Arc<Vec<OwnTool>>);
+
 /// What was read, with its stamp.
 pub(crate) struct Known {
     /// For how long something holds of which no change is heard; `None` means for ever.
@@ -116,7 +119,7 @@ pub(crate) struct Known {
     prompts: Kept<TenantId, Prompts>,
     preferences: Kept<OfTenant, Arc<Preferences>>,
     lessons: Mutex<ByteCache<TenantId, (Stamp, Arc<Lessons>)>>,
-    own_tools: Mutex<ByteCache<TenantId, (Stamp, Arc<Vec<OwnTool>>)>>,
+    own_tools: Mutex<ByteCache<TenantId, OwnTools>>,
     pieces: Kept<TenantId, Pieces>,
     unremembered: Kept<(TenantId, Subject), ()>,
     no_entities: Kept<TenantId, ()>,

@@ -84,7 +84,7 @@ pub async fn an_own_tool_goes_its_way_and_every_step_is_audited(h: Harness) {
     let used = activate(&w, &home, &good).await.unwrap();
     assert_eq!((used.version, used.approved_by), (2, Some(home.user)));
     assert_eq!(w.store().own_tool(home.scope, good.id).await.unwrap(), Some(used.clone()));
-    assert_eq!(*w.store().active_own_tools(home.scope).await.unwrap(), [used.clone()]);
+    assert_eq!(**w.store().active_own_tools(home.scope).await.unwrap(), *std::slice::from_ref(&used));
     let off = act(&w, &home, &used, &OwnToolAct::Disable).await.unwrap();
     assert!(active(&w, &home).await.is_empty());
     activate(&w, &home, &off).await.unwrap();

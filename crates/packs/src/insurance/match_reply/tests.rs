@@ -134,7 +134,7 @@ async fn an_answer_with_a_strange_token_asks_for_one_of_the_requests_that_fit() 
     let entity =
         world.put_with(ENTITY, "e", json!({"name": "Fern Hollow LLC"}), vec![Lookup::shared("name", "fern hollow")]);
     let deal = world.put_with(DEAL, "d", json!({}), vec![Lookup::shared("entity", entity.clone())]);
-    let mut put = |key: &str, insurer: &str, status: &str, number: &str| {
+    let put = |key: &str, insurer: &str, status: &str, number: &str| {
         let props = json!({"entity_id": entity, "insurer": insurer, "status": status, "policy_numbers": [number]});
         let mut lookups = request::number_lookups(&[number.to_owned()]);
         lookups.push(Lookup::shared("deal", deal.clone()));
