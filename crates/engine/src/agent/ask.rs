@@ -44,6 +44,8 @@ pub(crate) struct Question {
     pub(crate) asked: Asked,
     /// What can be called.
     pub(crate) tools: Arc<ToolSnapshot>,
+    /// The turn's tools that its user may let a model call: it is told of no others.
+    pub(crate) open: Vec<String>,
     /// The turn so far.
     pub(crate) said: Vec<ModelMessage>,
     pub(crate) subject: Subject,
@@ -134,14 +136,14 @@ async fn asked(inner: &Arc<Inner>, question: &Question, timeout: Millis) -> Resu
     let caller = Caller { tree: Some(tree), gate: question.gate.clone(), ..caller };
     let gathered = question
         .gathered
-        .get_or_try_init(|| gather(inner, &caller, &question.subject, (&question.tools, &question.start.tools)))
+        .get_or_try_init(|| gather(inner, &caller, &question.subject, (&question.tools, &question.open)))
         .await?;
     let models = &inner.models;
     if models.providers().is_empty() {
         return offline(question).await;
     }
     let route = Route::parse(&question.start.route);
-    let functions = functions::offered(&question.tools, &question.start.tools);
+    let functions = functions::offered(&question.tools, &question.open);
     // Pictures are shown in their own turn only.
     let parts = gathered.conversation.last().map(|spoken| &spoken.message.parts);
     let images = parts.is_some_and(|parts| parts.iter().any(|part| matches!(part, Part::Image(_))));

@@ -30,10 +30,10 @@ struct Understood {
     args: Map<String, Value>,
 }
 
-/// Understands the calls of a reply to `question`, of a model that was given its tools. `turn` stands before the reply;
+/// Understands the calls of a reply to `question`, of a model that was given those of its tools that are `open`. `turn` stands before the reply;
 /// a call takes at most `left`, and none is made when the turn is `over`.
 pub(crate) fn interpret(
-    snapshot: &ToolSnapshot,
+    (snapshot, open): (&ToolSnapshot, &[String]),
     start: &TurnStart,
     turn: &Turn,
     question: &StepId,
@@ -44,14 +44,14 @@ pub(crate) fn interpret(
         Part::ToolCall(call) => Some(call),
         Part::Text { .. } | Part::Image(_) | Part::Reasoning(_) | Part::ToolAnswer(_) => None,
     });
-    let many = are_many(snapshot, &start.tools);
+    let many = are_many(snapshot, open);
     let room = usize::try_from(start.limits.calls.saturating_sub(turn.calls())).unwrap_or(usize::MAX);
     let mut understood: Vec<Understood> = Vec::new();
     for (place, call) in asked.enumerate() {
         let step = StepId::trusted(&format!("call_{}", place + 1));
         let one = match over {
             Some(finish) => answered(call, None, &format!("not made: the turn is over, {}", finish.as_str()), true),
-            None if place < room => understand(snapshot, start, many, call, question.child(&step)),
+            None if place < room => understand((snapshot, open), start, many, call, question.child(&step)),
             None => {
                 let text = "not made: this turn may make no more calls. Answer with what you have.";
                 answered(call, None, text, true)
@@ -63,7 +63,13 @@ pub(crate) fn interpret(
     Interpreted { calls: understood.into_iter().map(|one| one.call).collect(), steps }
 }
 
-fn understand(snapshot: &ToolSnapshot, start: &TurnStart, many: bool, call: &ToolCall, step: StepId) -> Understood {
+fn understand(
+    (snapshot, open): (&ToolSnapshot, &[String]),
+    start: &TurnStart,
+    many: bool,
+    call: &ToolCall,
+    step: StepId,
+) -> Understood {
     let written = if call.arguments.trim().is_empty() { "{}" } else { call.arguments.as_str() };
     let object = |value: Value| match value {
         Value::Object(args) => Ok(args),
@@ -79,7 +85,7 @@ fn understand(snapshot: &ToolSnapshot, start: &TurnStart, many: bool, call: &Too
             return answered(call, key, &format!("not made: the arguments cannot be read: {why}. {help}"), true);
         }
     };
-    let meant = if many { meta::meant(snapshot, &start.tools, &call.name, &args) } else { None };
+    let meant = if many { meta::meant(snapshot, open, &call.name, &args) } else { None };
     let (key, args) = match (meant, key) {
         (Some(Meta::Told { text, is_error }), _) => return answered(call, None, &text, is_error),
         (Some(Meta::Uses(key, Value::Object(args))), _) => (key, args),

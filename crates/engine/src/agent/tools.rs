@@ -24,11 +24,10 @@ impl AgentTools {
     }
 }
 
-/// The tools of an agent that may be called under that grant, by key. It is told of no others.
-pub(crate) fn open_to(snapshot: &ToolSnapshot, draft: &AgentDraft, grant: &Grant) -> Vec<String> {
-    let mut keys = named(snapshot, draft).keys;
-    keys.retain(|key| snapshot.find(key).is_some_and(|tool| ToolService::is_open(tool, grant)));
-    keys
+/// Those of the tools that may be called under that grant.
+pub(crate) fn open_to(snapshot: &ToolSnapshot, tools: &[String], grant: &Grant) -> Vec<String> {
+    let is_open = |key: &&String| snapshot.find(key).is_some_and(|tool| ToolService::is_open(tool, grant));
+    tools.iter().filter(is_open).cloned().collect()
 }
 
 pub(crate) fn named(snapshot: &ToolSnapshot, draft: &AgentDraft) -> AgentTools {

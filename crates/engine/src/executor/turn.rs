@@ -71,7 +71,7 @@ pub(super) fn begin(run: &Run, index: usize, agent: &str, written: &Value) -> Be
 
 /// The tools of an agent in this task. Where there is no user, there is nobody to remember anything of.
 fn tools_of(run: &Run, draft: &AgentDraft) -> Vec<String> {
-    let mut tools = crate::agent::tools::open_to(&run.tools, draft, &run.grant_of_model());
+    let mut tools = crate::agent::tools::named(&run.tools, draft).keys;
     tools.retain(|tool| tool != SUGGEST_MEMORY || run.task.user.is_some());
     tools
 }
@@ -110,6 +110,7 @@ fn question(run: &Run, index: usize, now: Timestamp) -> Result<Begun> {
         asked,
         said: transcript(&run.tools, &known.with_calls()),
         tools: Arc::clone(&run.tools),
+        open: crate::agent::tools::open_to(&run.tools, &known.start.tools, &run.grant_of_model()),
         subject: subject(run, agent, known.start, now)?,
         gathered: run.gathered(agent),
         behind: run.told_until(),

@@ -67,11 +67,11 @@ pub(super) fn replied_with(run: &Run, call: &Call, mut replied: Replied, answer:
         Fate::Made => None,
     };
     // What it was asked with, also when something else can be called by now.
-    let tools = match &call.target {
-        Target::Question(question) => &question.tools,
-        Target::Tool(_) | Target::Handler(..) => &run.tools,
+    let given = match &call.target {
+        Target::Question(question) => (&*question.tools, question.open.as_slice()),
+        Target::Tool(_) | Target::Handler(..) => (&*run.tools, known.start.tools.as_slice()),
     };
-    let interpreted = interpret(tools, known.start, turn, &node.id, &replied.parts, (with_answer(left), over));
+    let interpreted = interpret(given, known.start, turn, &node.id, &replied.parts, (with_answer(left), over));
     replied.calls = interpreted.calls;
     let mut draft = answered(node, call, replied, answer);
     if let Some(JournalEntry::Finished(outcome)) = draft.rows.first_mut().map(|row| &mut row.entry) {

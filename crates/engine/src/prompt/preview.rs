@@ -16,6 +16,7 @@ use kybern_core::prompt;
 use kybern_core::tenant::TenantScope;
 
 use crate::Engine;
+use crate::agent::AgentTools;
 use crate::agent::tools::open_to;
 use crate::agent::{InChat, Latitude, Person, Question, Subject, functions, gather, route_name, section, written};
 use crate::models::{Caller, Route};
@@ -99,8 +100,9 @@ impl Engine {
             }),
         };
         let snapshot = inner.catalogue.of(scope).await;
-        let start = start_of(&agent, open_to(&snapshot, &agent.draft, &grant));
-        let mut gathered = gather(inner, &Caller::of(actor), &subject, (&snapshot, &start.tools)).await?;
+        let start = start_of(&agent, AgentTools::of(&agent, &snapshot).keys);
+        let open = open_to(&snapshot, &start.tools, &grant);
+        let mut gathered = gather(inner, &Caller::of(actor), &subject, (&snapshot, &open)).await?;
         if let Some(text) = tried {
             gathered.prompt = None;
             for base in gathered.sections.iter_mut().filter(|section| section.kind == SectionKind::Base) {
@@ -108,7 +110,7 @@ impl Engine {
             }
         }
         let route = Route::parse(&start.route);
-        let tools = functions::offered(&snapshot, &start.tools);
+        let tools = functions::offered(&snapshot, &open);
         let needs = Abilities { functions: !tools.is_empty(), ..Abilities::default() };
         // Where no model can be chosen now, as where none is configured, it is written for a window that nobody knows.
         let window = inner.models.window(scope, &route, needs).await.unwrap_or_default();
@@ -119,6 +121,7 @@ impl Engine {
             tree: None,
             asked: Asked { tools: !start.tools.is_empty(), cap: None },
             tools: snapshot,
+            open,
             start,
             said: Vec::new(),
             subject,

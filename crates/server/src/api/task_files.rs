@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 use crate::auth::Caller;
 use crate::error::{ApiResult, Problem};
 use crate::extract::{PathArgs, QueryArgs};
+use crate::schema::operation::ErrorSchema;
 use crate::schema::task::{ArtifactPage, AttachmentPage};
 use crate::state::AppState;
 
@@ -63,7 +64,10 @@ pub(crate) async fn attachments(
             description = "The picture of this page, from 1, instead of the original"),
         ("text" = Option<bool>, Query, description = "What it says as plain text, instead of the original"),
     ),
-    responses((status = 200, description = "The bytes", body = String, content_type = "*/*")))]
+    responses(
+        (status = 200, description = "The bytes", body = String, content_type = "*/*"),
+        (status = 422, description = "It has no text, or no such page: the message says why", body = ErrorSchema),
+    ))]
 pub(crate) async fn attachment(
     State(state): State<AppState>,
     Caller(actor): Caller,

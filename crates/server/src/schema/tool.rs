@@ -92,7 +92,8 @@ pub struct ToolLimitsSchema {
 #[derive(ToSchema)]
 #[schema(as = ToolPrice, rename_all = "camelCase")]
 pub struct ToolPriceSchema {
-    /// Nano-dollars for each call.
+    /// Nano-dollars for each call; 0 when left out.
+    #[schema(required = false)]
     pub fixed_nanos: i64,
     /// For each unit besides.
     #[schema(nullable = false)]

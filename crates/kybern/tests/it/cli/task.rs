@@ -205,7 +205,7 @@ fn watching_ends_where_a_person_is_needed() {
     let run = server.run(&["task", "watch", ID]);
     assert_eq!(run.code, 3, "{}", run.err);
     assert!(run.out.contains("answered") && run.out.contains("asked\n"), "{}", run.out);
-    assert!(run.out.contains(&format!("answer: kybern task review {ID}")), "{}", run.out);
+    assert!(run.out.contains(&format!("yes: kybern task review {ID}")), "{}", run.out);
     assert_eq!(server.seen("GET", &task_path("/events")).len(), 1);
 }
 
@@ -352,7 +352,7 @@ fn a_task_is_steered_replayed_and_forked() {
     });
     assert!(server.run(&["task", "cancel", ID]).out.contains("after the step that runs now"));
     assert!(server.run(&["task", "pause", ID]).out.contains("kybern task resume"));
-    assert!(server.run(&["task", "resume", ID]).out.contains("goes on"));
+    assert!(server.run(&["task", "resume", ID]).out.contains("may go on; follow it with"));
     let refused = server.run(&["task", "retry", ID]);
     assert_eq!(refused.code, 1);
     assert!(refused.err.contains("the task has not failed") && refused.err.contains("kybern task show"));

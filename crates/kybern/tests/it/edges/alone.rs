@@ -83,9 +83,7 @@ async fn a_damaged_database_is_named_and_replaced_by_a_backup() {
         let (code, _, err) = run(&site, verb);
         assert_eq!(code, Some(1), "{err}");
         assert!(err.starts_with(&format!("error: cannot open the database sqlite:{}", path.display())), "{err}");
-        assert!(err.contains("file is not a database") && err.contains("try: ") && err.contains("--replace"), "{err}");
-        assert!(err.contains("code INTERNAL_ERROR"), "{err}");
-        assert_eq!(err.matches("the database could not do this").count(), 1, "{err}");
+        assert!(err.contains("is damaged or no Kybern database") && err.contains("--replace"), "{err}");
     }
     let (code, out, err) = run(&site, &["restore", "--replace", "good.backup"]);
     assert_eq!(code, Some(0), "{out}{err}");
