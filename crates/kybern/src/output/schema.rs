@@ -66,10 +66,14 @@ impl Field {
     /// in full.
     pub(crate) fn describe(&self) -> String {
         let samples: Vec<String> = self.samples.iter().map(|sample| without_hashes(sample)).collect();
-        match samples.as_slice() {
-            [] => self.question(),
-            _some => format!("{}, such as {}", self.question(), samples.join(" or ")),
+        let mut line = self.question();
+        if !samples.is_empty() {
+            line.push_str(&format!(", such as {}", samples.join(" or ")));
         }
+        if !self.needs.is_empty() {
+            line.push_str(&format!("; each needs {}", self.needs.join(" and ")));
+        }
+        line
     }
 
     /// The same without examples, which stand above where it is asked.
@@ -96,12 +100,6 @@ impl Field {
         }
         if !self.description.is_empty() {
             line.push_str(&format!(": {}", self.description));
-        }
-        if !self.samples.is_empty() {
-            line.push_str(&format!(", such as {}", self.samples.join(" or ")));
-        }
-        if !self.needs.is_empty() {
-            line.push_str(&format!("; each needs {}", self.needs.join(" and ")));
         }
         line
     }

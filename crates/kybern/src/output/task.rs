@@ -264,9 +264,9 @@ mod tests {
     fn an_answered_wait_is_not_asked_again() {
         let task = json!({"id": "t1", "status": "executing", "waits": [{"stepId": "ask", "kind": "input"}]});
         let mut log = vec![json!({"eventType": "needs_review", "stepId": "ask"})];
-        assert!(show(&task, &log, &[]).contains("answer:"));
+        assert!(show(&task, &log, &[]).contains("task review t1"));
         log.push(json!({"eventType": "human_review", "stepId": "ask"}));
-        assert!(!show(&task, &log, &[]).contains("answer:"));
+        assert!(!show(&task, &log, &[]).contains("task review t1"));
     }
 
     #[test]

@@ -92,7 +92,7 @@ async fn the_doctor_and_the_question_name_what_reads_scans() {
     let mut show = site.command(&["--url", server.url(), "task", "show", &id]);
     let shown = show.env("KYBERN_API_KEY", crate::server::KEY).output().unwrap();
     let shown = String::from_utf8(shown.stdout).unwrap();
-    for part in ["was read from a picture", "look at it with kybern task attachment", "9171809", "scan"] {
+    for part in ["was read from a picture", "look at it with kybern", " task attachment ", "9171809", "scan"] {
         assert!(shown.contains(part), "{part} is not in:\n{shown}");
     }
 }

@@ -181,9 +181,7 @@ impl ReviewBody {
         }
         let corrections = self.corrections.unwrap_or_default();
         let Self { step_id, resolution, note, .. } = self;
-        if note.as_ref().is_some_and(|note| note.chars().count() > MAX_NOTE) {
-            return Err(Problem::invalid("/note", format!("a note has at most {MAX_NOTE} characters")));
-        }
+        plain("/note", note.as_deref().unwrap_or_default(), MAX_NOTE)?;
         Ok(ReviewRequest { corrections, step_id, resolution, note, ..ReviewRequest::default() })
     }
 }
