@@ -96,7 +96,6 @@ pub struct ToolPriceSchema {
     #[schema(required = false)]
     pub fixed_nanos: i64,
     /// For each unit besides.
-    #[schema(nullable = false)]
     pub per_unit: Option<UnitPriceSchema>,
 }
 
@@ -109,7 +108,6 @@ pub struct UnitPriceSchema {
     /// Nano-dollars for one of them.
     pub nanos: i64,
     /// The argument that is measured.
-    #[schema(nullable = false)]
     pub argument: Option<String>,
 }
 
