@@ -127,6 +127,6 @@ fn an_unreadable_question_can_only_be_denied() {
         assert_eq!(refused.code(), ErrorCode::Conflict);
         assert!(refused.to_string().contains("deny it"), "{refused}");
         decide(Word::Deny).await.unwrap();
-        assert_eq!(live.end(id).await.status, TaskStatus::Failed);
+        assert_eq!(live.end(id).await.status, TaskStatus::Cancelled);
     });
 }
