@@ -16,8 +16,9 @@ const THEIRS: &str = "0198aaaa-0000-7000-8000-000000000001";
 
 /// What a worker, who sees every tenant, may read, by table.
 const WORKER_READS: &[(&str, &[&str])] = &[
-    ("outbox", &["status"]),
-    ("approval", &["status"]),
+    ("outbox", &["status", "created_at"]),
+    ("approval", &["status", "created_at"]),
+    ("delegation", &["tenant_id", "task_id", "at"]),
     ("reservation", &["tenant_id", "id", "owner", "expires_at"]),
     ("tenant", &["id", "name", "slug", "created_at"]),
     ("app_user", &["tenant_id", "id", "roles"]),
