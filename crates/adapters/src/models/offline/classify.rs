@@ -10,8 +10,9 @@ use kybern_core::model::{Classification, ClassifyInput, IntentSpec};
 
 use super::analyse::{clip, round};
 use super::keywords::{ASKED, GIVEN, Keyword, UNASKED};
-use super::message::{MAX_TEXT, Message, Search, hands_on};
+use super::message::{MAX_TEXT, Message, hands_on};
 use super::prepared::PreparedIntents;
+use super::search::Search;
 use super::words::{Word, fold, words};
 use super::{MODEL, acts, asked, doubts, examples, letter, noise, wishes};
 

@@ -13,7 +13,7 @@ use std::collections::HashMap;
 use kybern_core::model::IntentSpec;
 
 use super::acts::Act;
-use super::message::Search;
+use super::search::Search;
 use super::wishes::FOR;
 use super::words::{fold, is_long, same, stem, words};
 

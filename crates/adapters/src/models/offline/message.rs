@@ -7,10 +7,8 @@ use kybern_core::model::ClassifyInput;
 use super::acts::{self, Act};
 use super::analyse::clip;
 use super::chasing;
-use super::keywords::{Keyword, Phrase, Stems, Test};
 use super::negation::denied;
 use super::pointing;
-use super::values;
 use super::words::{fold, stem, twice, words};
 
 /// What is looked at of the message, and of the documents.
@@ -18,11 +16,11 @@ pub(super) const MAX_TEXT: usize = 32 * 1024;
 const MAX_DOCUMENTS: usize = 8 * 1024;
 /// What a word counts in the subject, in the message, and in a document.
 const IN_SUBJECT: f64 = 1.25;
-const IN_TEXT: f64 = 1.0;
+pub(super) const IN_TEXT: f64 = 1.0;
 const IN_DOCUMENTS: f64 = 0.3;
 /// The same for the subject of an answer, which is of the first message; for a signature; for quoted text; and for
 /// text that is handed on, by somebody who says much and by somebody who only says "see below".
-const IN_OLD_SUBJECT: f64 = 0.6;
+pub(super) const IN_OLD_SUBJECT: f64 = 0.6;
 const IN_HANDED_SUBJECT: f64 = 0.5;
 const IN_SIGNATURE: f64 = 0.3;
 const IN_EARLIER: f64 = 0.2;
@@ -39,12 +37,9 @@ const MAX_POINTING: usize = 1024;
 const TOKEN: &str = "[request:";
 /// How the subject of an answer begins.
 const ANSWERS: &[&str] = &["re:", "re :", "aw:", "antw:", "sv:", "ré:", "ré :", "rép:", "resp:"];
-/// Other words that may stand between two of a phrase.
-const MAX_GAP: usize = 1;
-
 /// A place in a text.
 #[derive(Clone, Copy, Debug)]
-enum Place {
+pub(super) enum Place {
     /// A comma, a full stop or the like.
     Break,
     /// A word that is denied: no word is like it.
@@ -55,34 +50,25 @@ enum Place {
 
 /// A part of a message.
 #[derive(Debug)]
-struct Part {
+pub(super) struct Part {
     /// What a word counts here.
-    factor: f64,
-    places: Vec<Place>,
+    pub(super) factor: f64,
+    pub(super) places: Vec<Place>,
 }
 
 /// A message, ready to be searched.
 #[derive(Debug, Default)]
 pub(super) struct Message {
-    raw: String,
-    kind: &'static str,
-    documents: Vec<String>,
-    parts: Vec<Part>,
+    pub(super) raw: String,
+    pub(super) kind: &'static str,
+    pub(super) documents: Vec<String>,
+    pub(super) parts: Vec<Part>,
     /// The number of each stem that the message has.
-    numbers: HashMap<String, usize>,
+    pub(super) numbers: HashMap<String, usize>,
     /// The parts and the places in them where each stem stands, by its number.
-    found: Vec<Vec<(usize, usize)>>,
+    pub(super) found: Vec<Vec<(usize, usize)>>,
     /// The parts in which each word stands as it is written, and what is done with it there.
-    written: HashMap<String, Vec<(usize, Act)>>,
-}
-
-/// A message that is searched for the keywords with these stems.
-pub(super) struct Search<'m> {
-    message: &'m Message,
-    /// For each stem that the message has the words that are it, by their numbers.
-    alike: HashMap<usize, Vec<usize>>,
-    /// For each of them the word that is spelt like it.
-    itself: HashMap<usize, usize>,
+    pub(super) written: HashMap<String, Vec<(usize, Act)>>,
 }
 
 impl Message {
@@ -180,120 +166,6 @@ impl Message {
     }
 }
 
-impl<'m> Search<'m> {
-    /// Looks up which words of a message these stems are.
-    pub(super) fn new(message: &'m Message, stems: &Stems) -> Self {
-        let (mut alike, mut itself) = (HashMap::<usize, Vec<usize>>::new(), HashMap::new());
-        for (word, number) in &message.numbers {
-            let (same, near) = stems.like(word);
-            if let Some(stem) = same {
-                itself.insert(stem, *number);
-                alike.entry(stem).or_default().push(*number);
-            }
-            near.for_each(|stem| alike.entry(stem).or_default().push(*number));
-        }
-        Self { message, alike, itself }
-    }
-
-    /// The stems that the message has.
-    pub(super) fn stems(&self) -> impl Iterator<Item = usize> {
-        self.alike.keys().copied()
-    }
-
-    /// Its words as they are written.
-    pub(super) fn written(&self) -> impl Iterator<Item = &str> {
-        self.message.written.keys().map(String::as_str)
-    }
-
-    /// The message's words that are a stem, by their numbers.
-    fn alike(&self, stem: usize) -> &[usize] {
-        self.alike.get(&stem).map_or(&[], Vec::as_slice)
-    }
-
-    /// Whether a keyword's phrase stands in what is said now, or in what is handed on.
-    pub(super) fn says(&self, keyword: &Keyword) -> bool {
-        self.presence(&keyword.test) >= IN_OLD_SUBJECT
-    }
-
-    /// What a keyword weighs here; 0 when it is not there.
-    pub(super) fn weigh(&self, keyword: &Keyword) -> f64 {
-        let presence = self.presence(&keyword.test);
-        if keyword.weight < 0.0 {
-            keyword.weight * f64::from(u8::from(presence >= IN_TEXT))
-        } else {
-            keyword.weight * presence
-        }
-    }
-
-    fn presence(&self, test: &Test) -> f64 {
-        let is = |is: bool| f64::from(u8::from(is));
-        match test {
-            Test::Document(category) => {
-                is(self.message.documents.iter().any(|other| other.eq_ignore_ascii_case(category)))
-            }
-            Test::Mail(kind) => is(self.message.kind == kind),
-            Test::WrongVin => {
-                let vins = values::find_vins(&self.message.raw.to_uppercase());
-                is(vins.iter().any(|read| read.problem.is_some()))
-            }
-            Test::Never => 0.0,
-            Test::All(all) => all.iter().map(|test| self.presence(test)).fold(f64::INFINITY, f64::min),
-            Test::Absent(test) => is(self.presence(test) <= 0.0),
-            Test::Letters(letters) => is(self.message.raw.contains(letters)),
-            Test::Phrases(phrases, act) => {
-                phrases.iter().map(|phrase| self.presence_of(phrase, *act)).fold(0.0, f64::max)
-            }
-        }
-    }
-
-    /// The most that a phrase counts where it stands, or where that is done with it.
-    fn presence_of(&self, phrase: &Phrase, act: Option<Act>) -> f64 {
-        let fits = |done: Act| act.is_none_or(|act| done.is(act));
-        let factor = |part: usize| self.message.parts[part].factor;
-        match phrase {
-            Phrase::Exact(word) => {
-                let there = self.message.written.get(word).into_iter().flatten();
-                there.filter(|(_, done)| fits(*done)).map(|(part, _)| factor(*part)).fold(0.0, f64::max)
-            }
-            Phrase::Stems(stems, glued) => {
-                let glued = glued.and_then(|stem| self.itself.get(&stem));
-                let glued = glued.into_iter().flat_map(|word| &self.message.found[*word]);
-                let known = stems.iter().all(|stem| !self.alike(*stem).is_empty());
-                let (first, rest) = stems
-                    .split_first()
-                    .filter(|_| known)
-                    .map_or((&[][..], &[][..]), |(first, rest)| (self.alike(*first), rest));
-                let starts = first.iter().flat_map(|word| &self.message.found[*word]);
-                let starts = starts.filter(|(part, at)| self.goes_on(*part, *at, rest));
-                let places = glued.chain(starts).filter(|(part, at)| fits(self.act(*part, *at)));
-                places.map(|(part, _)| factor(*part)).fold(0.0, f64::max)
-            }
-        }
-    }
-
-    /// What is done with the word at a place.
-    fn act(&self, part: usize, at: usize) -> Act {
-        match self.message.parts[part].places[at] {
-            Place::Word(_, act) => act,
-            Place::Break | Place::Denied => Act::Named,
-        }
-    }
-
-    /// Whether these stems follow a place.
-    fn goes_on(&self, part: usize, mut at: usize, stems: &[usize]) -> bool {
-        let places = &self.message.parts[part].places;
-        stems.iter().all(|stem| {
-            let alike = self.alike(*stem);
-            let window = places.iter().enumerate().skip(at + 1).take(MAX_GAP + 1);
-            let mut whole = window.take_while(|(_, place)| !matches!(place, Place::Break));
-            let is = |place: &Place| matches!(place, Place::Word(word, _) if alike.contains(word));
-            let next = whole.find(|(_, place)| is(place));
-            at = next.map_or(at, |(next, _)| next);
-            next.is_some()
-        })
-    }
-}
-
 /// What is done with each word of the newest text, whether it asks for what its subject names, and whether it wants from
 /// somebody what was named elsewhere.
 fn acts_of(text: &str) -> (Vec<Act>, bool, bool) {
@@ -328,6 +200,8 @@ pub(super) fn hands_on(input: &ClassifyInput) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use super::super::keywords::{Keyword, Stems};
+    use super::super::search::Search;
     use super::*;
 
     fn weigh(keyword: &str) -> f64 {

@@ -53,6 +53,7 @@ mod prepared;
 mod rivals;
 mod roll;
 mod said;
+mod search;
 mod sentences;
 mod sides;
 mod signs;

@@ -6,8 +6,9 @@ use super::acts::{self, Act};
 use super::analyse::clip;
 use super::conditions;
 use super::keywords::ASKED;
-use super::message::{Message, Search};
+use super::message::Message;
 use super::prepared::PreparedIntents;
+use super::search::Search;
 use super::words::{Word, words};
 
 /// What is looked at of a message, and its sentences.
