@@ -218,11 +218,11 @@ async fn database(config: &Config, running: bool) -> (Vec<Finding>, Option<Vec<S
     {
         return (vec![new_file(path)], None);
     }
-    if let Err(error) = opening::look(&config.database.url) {
-        return (vec![unopened(&error)], None);
-    }
     // The first start makes the schema and the key; looking makes neither.
     if config.security.master_key.is_none() && !wiring::key_file(config).exists() {
+        if let Err(error) = opening::look(&config.database.url) {
+            return (vec![unopened(&error)], None);
+        }
         return (vec![first_start(config).await], None);
     }
     let found = match wiring::open_store(config).await.map_err(|error| opening::explain(&config.database.url, error)) {

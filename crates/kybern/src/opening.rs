@@ -49,8 +49,8 @@ pub(crate) fn look(url: &DatabaseUrl) -> anyhow::Result<()> {
         return Ok(());
     }
     let path = path.display().to_string();
-    let source = "file is not a database".into();
-    Err(OpenError { url: url.to_string(), remedy: file_remedy(&path, "not a database"), code: None, source }.into())
+    let (remedy, source) = (file_remedy(&path, "not a database"), "file is not a database".into());
+    Err(OpenError { url: url.to_string(), remedy, code: Some(ErrorCode::Internal), source }.into())
 }
 
 /// Says which database could not be opened, and the remedy.

@@ -89,9 +89,11 @@ pub(crate) struct Opening {
 /// # Errors
 /// The same.
 pub(crate) async fn open_store_as(config: &Config, opening: Opening) -> anyhow::Result<Opened> {
-    opening::look(&config.database.url)?;
     let file = key_file(config);
     let makes_key = config.security.master_key.is_none() && !file.exists();
+    if makes_key {
+        opening::look(&config.database.url)?;
+    }
     if let DatabaseUrl::Sqlite(path) = &config.database.url
         && makes_key
         && !opening.adopt

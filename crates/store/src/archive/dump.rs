@@ -40,9 +40,16 @@ struct Archive {
 struct Part {
     file: BufWriter<File>,
     failed: bool,
+    /// Where the next byte stands, and where the last one.
+    at: u64,
+    end: u64,
 }
 
 impl Part {
+    fn new(file: File) -> Self {
+        Self { file: BufWriter::new(file), failed: false, at: 0, end: 0 }
+    }
+
     fn unless_failed<T>(
         &mut self,
         otherwise: T,
@@ -57,7 +64,10 @@ impl Part {
 
 impl Write for Part {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.unless_failed(bytes.len(), |file| file.write(bytes))
+        let written = self.unless_failed(bytes.len(), |file| file.write(bytes))?;
+        self.at += u64::try_from(written).unwrap_or_default();
+        self.end = self.end.max(self.at);
+        Ok(written)
     }
 
     fn flush(&mut self) -> io::Result<()> {
@@ -67,7 +77,13 @@ impl Write for Part {
 
 impl Seek for Part {
     fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
-        self.unless_failed(0, |file| file.seek(to))
+        let place = match to {
+            SeekFrom::Start(place) => place,
+            SeekFrom::Current(by) => self.at.saturating_add_signed(by),
+            SeekFrom::End(by) => self.end.saturating_add_signed(by),
+        };
+        self.at = self.unless_failed(place, |file| file.seek(to))?;
+        Ok(self.at)
     }
 }
 
@@ -138,11 +154,7 @@ async fn write(tx: &mut Tx, order: &Order, part: &Path) -> Result<Manifest> {
     tx.snapshot().await?;
     expect_present(tx).await?;
     let file = private::create(part).map_err(StoreError::io(format!("creating {}", part.display())))?;
-    let mut archive = Archive {
-        zip: ZipWriter::new(Part { file: BufWriter::new(file), failed: false }),
-        entries: Vec::new(),
-        named: BTreeSet::new(),
-    };
+    let mut archive = Archive { zip: ZipWriter::new(Part::new(file)), entries: Vec::new(), named: BTreeSet::new() };
     let tenants = if tx.is_postgres() { tenants(tx).await? } else { Vec::new() };
     for table in every_table() {
         dump_table(tx, &mut archive, table, &tenants).await?;
@@ -296,4 +308,20 @@ async fn dump_blobs(tx: &mut Tx, archive: &mut Archive, tenants: &[TenantId]) ->
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_archive_that_cannot_be_written_ends_without_a_word() {
+        let full = File::options().write(true).open("/dev/full").unwrap();
+        let mut zip = ZipWriter::new(Part::new(full));
+        zip.start_file("a", options()).unwrap();
+        let written = (0..100).try_for_each(|_| zip.write_all(&[7; 4096]));
+        assert_eq!(written.unwrap_err().kind(), io::ErrorKind::StorageFull);
+        // What a drop would do, which panics or prints where it fails.
+        zip.finish().unwrap();
+    }
 }

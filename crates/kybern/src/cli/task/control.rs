@@ -17,7 +17,7 @@ pub(super) async fn steer(id: TaskId, verb: &'static str, context: &mut Context)
         ("cancel", "cancelled") => format!("task {id} is cancelled"),
         ("cancel", _running) => format!("task {id} will be cancelled after the step that runs now"),
         ("pause", _any) => format!("task {id} rests; let it go on with: {kybern} task resume {id}", kybern = kybern()),
-        ("resume", _any) => format!("task {id} may go on; {follow}"),
+        ("resume", _any) => format!("task {id} is resumed; {follow}"),
         _retry => format!("task {id} is tried again; {follow}"),
     };
     context.screen().line(line);

@@ -352,7 +352,7 @@ fn a_task_is_steered_replayed_and_forked() {
     });
     assert!(server.run(&["task", "cancel", ID]).out.contains("after the step that runs now"));
     assert!(server.run(&["task", "pause", ID]).out.contains("kybern task resume"));
-    assert!(server.run(&["task", "resume", ID]).out.contains("may go on; follow it with"));
+    assert!(server.run(&["task", "resume", ID]).out.contains("is resumed; follow it with"));
     let refused = server.run(&["task", "retry", ID]);
     assert_eq!(refused.code, 1);
     assert!(refused.err.contains("the task has not failed") && refused.err.contains("kybern task show"));
