@@ -1,13 +1,16 @@
 //! The audit chain: reading it and proving it.
 
+use std::sync::Arc;
+
 use kybern_core::actor::Actor;
 use kybern_core::audit::{self, AuditEvent, AuditHead, AuditReport, ChainedEvent, Exported, GENESIS, PURGED};
 use kybern_core::error::{Error, ErrorCode, Result};
+use kybern_core::ports::{AuditStore, Clock, Keys};
 use kybern_core::retention::Purge;
 use kybern_core::tenant::TenantScope;
 use kybern_core::time::Millis;
 
-use crate::Engine;
+use crate::retention::Removal;
 
 /// Events that one transaction removes.
 const BATCH: u32 = 500;
@@ -21,33 +24,42 @@ pub struct AuditExport {
     pub head: AuditHead,
 }
 
-impl Engine {
+/// The audit trails of tenants: read, proved, exported, and cut at their beginning.
+#[derive(Clone)]
+pub struct AuditTrail {
+    pub(crate) store: Arc<dyn AuditStore>,
+    pub(crate) removal: Removal,
+    pub(crate) keys: Arc<dyn Keys>,
+    pub(crate) clock: Arc<dyn Clock>,
+}
+
+impl AuditTrail {
     /// Audit events after `after`, in order.
     ///
     /// # Errors
     /// When the store fails.
-    pub async fn audit_events(&self, scope: TenantScope, after: i64, limit: u32) -> Result<Vec<ChainedEvent>> {
-        self.inner.store.audit_events(scope, after, limit).await
+    pub async fn events(&self, scope: TenantScope, after: i64, limit: u32) -> Result<Vec<ChainedEvent>> {
+        self.store.audit_events(scope, after, limit).await
     }
 
     /// What the tenant's chain ends with now, signed, to be kept somewhere else.
     ///
     /// # Errors
     /// When the store fails.
-    pub async fn audit_head(&self, scope: TenantScope) -> Result<AuditHead> {
-        let head = self.inner.store.audit_head(scope).await?.unwrap_or_else(|| (0, GENESIS.to_owned()));
-        let key = self.inner.keys.audit_key(scope.tenant());
-        Ok(key.sign_head(scope.tenant(), head, self.inner.clock.now()))
+    pub async fn head(&self, scope: TenantScope) -> Result<AuditHead> {
+        let head = self.store.audit_head(scope).await?.unwrap_or_else(|| (0, GENESIS.to_owned()));
+        let key = self.keys.audit_key(scope.tenant());
+        Ok(key.sign_head(scope.tenant(), head, self.clock.now()))
     }
 
     /// Walks the tenant's whole chain, and holds it against a head that was signed earlier.
     ///
     /// # Errors
     /// When the store fails.
-    pub async fn verify_audit_against(&self, scope: TenantScope, head: &AuditHead) -> Result<AuditReport> {
-        let mut report = self.verify_audit(scope).await?;
-        let key = self.inner.keys.audit_key(scope.tenant());
-        let fault = audit::hold_against(self.inner.store.as_ref(), scope, key, head).await?;
+    pub async fn verify_against(&self, scope: TenantScope, head: &AuditHead) -> Result<AuditReport> {
+        let mut report = self.verify(scope).await?;
+        let key = self.keys.audit_key(scope.tenant());
+        let fault = audit::hold_against(self.store.as_ref(), scope, key, head).await?;
         report.faults.extend(fault);
         report.valid = report.faults.is_empty();
         Ok(report)
@@ -57,19 +69,19 @@ impl Engine {
     ///
     /// # Errors
     /// When the store fails.
-    pub async fn verify_audit(&self, scope: TenantScope) -> Result<AuditReport> {
-        audit::verify(self.inner.store.as_ref(), scope, self.inner.keys.audit_key(scope.tenant())).await
+    pub async fn verify(&self, scope: TenantScope) -> Result<AuditReport> {
+        audit::verify(self.store.as_ref(), scope, self.keys.audit_key(scope.tenant())).await
     }
 
     /// Checks events of an export as they follow each other, each with its content, and the head that it ends with.
     #[must_use]
-    pub fn check_audit_export(
+    pub fn check_export(
         &self,
         scope: TenantScope,
         events: &[Exported<ChainedEvent>],
         head: Option<&Exported<AuditHead>>,
     ) -> AuditReport {
-        audit::check_export(self.inner.keys.audit_key(scope.tenant()), scope.tenant(), events, head)
+        audit::check_export(self.keys.audit_key(scope.tenant()), scope.tenant(), events, head)
     }
 
     /// Removes the events that are older than `age` from the beginning of the caller's chain, as far as they stand in an
@@ -80,27 +92,27 @@ impl Engine {
     /// # Errors
     /// `VALIDATION_ERROR` when `age` is out of its range; `CONFLICT` when the export's head was not signed here, when
     /// everything of the tenant is on hold, when the chain is not whole, or when it does not go through the export.
-    pub async fn purge_audit(&self, actor: &Actor, export: &AuditExport, age: Millis, dry_run: bool) -> Result<u64> {
-        let (inner, scope) = (&self.inner, actor.scope());
-        let now = inner.clock.now();
+    pub async fn purge(&self, actor: &Actor, export: &AuditExport, age: Millis, dry_run: bool) -> Result<u64> {
+        let scope = actor.scope();
+        let now = self.clock.now();
         let before = crate::retention::before(now, age)?.min(Purge::billed_since(now));
-        self.not_on_hold(scope.tenant()).await?;
+        self.removal.not_on_hold(scope.tenant()).await?;
         let conflict = |problem: String| Error::new(ErrorCode::Conflict, format!("nothing is removed: {problem}"));
-        let key = inner.keys.audit_key(scope.tenant());
+        let key = self.keys.audit_key(scope.tenant());
         if export.head.tenant_id != scope.tenant() || !key.has_signed(&export.head) {
             return Err(conflict("the export's head was not signed for this organisation by this server".to_owned()));
         }
-        let start = inner.store.audit_start(scope).await?;
+        let start = self.store.audit_start(scope).await?;
         if export.from > start.seq + 1 {
             let (first, last) = (start.seq + 1, export.from - 1);
             return Err(conflict(format!("the events {first} to {last} are not in the export, make a new one")));
         }
-        let report = self.verify_audit_against(scope, &export.head).await?;
+        let report = self.verify_against(scope, &export.head).await?;
         if let Some(fault) = report.faults.first() {
             let problem = &fault.problem;
             return Err(conflict(format!("the audit trail is not whole, event {}: {problem}", fault.seq)));
         }
-        let to = inner.store.audit_purgeable(scope, export.head.seq, before).await?;
+        let to = self.store.audit_purgeable(scope, export.head.seq, before).await?;
         let count = to.as_ref().map_or(0, |to| to.seq - start.seq);
         if dry_run {
             return Ok(u64::try_from(count).unwrap_or(0));
@@ -108,12 +120,12 @@ impl Engine {
         if let Some(to) = to {
             let detail = to.detail(count, before);
             let event = AuditEvent::by(actor, PURGED, format!("tenant:{}", scope.tenant()), detail);
-            if !inner.store.purge_audit(scope, &start, &to, now, event).await? {
+            if !self.store.purge_audit(scope, &start, &to, now, event).await? {
                 return Err(conflict("somebody else has just removed some, try again".to_owned()));
             }
         }
         // Also what a removal that broke off has left.
-        while inner.store.drop_purged_audit(scope, BATCH).await? > 0 {}
+        while self.store.drop_purged_audit(scope, BATCH).await? > 0 {}
         Ok(u64::try_from(count).unwrap_or(0))
     }
 }

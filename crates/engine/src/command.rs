@@ -4,15 +4,12 @@ use std::future::Future;
 
 use kybern_core::actor::Actor;
 use kybern_core::error::{ErrorCode, Result};
+use kybern_core::ports::IdSource;
 use uuid::Uuid;
 
-use crate::Engine;
-
-impl Engine {
-    /// The id of the one thing of that noun that a caller makes: under an idempotency key the same at every try.
-    pub(crate) fn id_for(&self, actor: &Actor, noun: &str) -> Uuid {
-        actor.command().map_or_else(|| self.inner.ids.next(), |command| command.id_of(noun))
-    }
+/// The id of the one thing of that noun that a caller makes: under an idempotency key the same at every try.
+pub(crate) fn id_for(ids: &dyn IdSource, actor: &Actor, noun: &str) -> Uuid {
+    actor.command().map_or_else(|| ids.next(), |command| command.id_of(noun))
 }
 
 /// Makes a thing, unless an earlier try of the same command has made it: `find` looks for it by its id.

@@ -1,23 +1,32 @@
 //! The outbox for people: what left or wants to leave, and another try by hand.
 
+use std::sync::Arc;
+
 use kybern_core::actor::Actor;
 use kybern_core::audit::AuditEvent;
 use kybern_core::error::{Error, ErrorCode, Result};
 use kybern_core::id::{JobId, OutboxId};
 use kybern_core::job::{NewJob, limits};
 use kybern_core::outbox::{OutboxMessage, OutboxStatus, SEND_JOB};
-use kybern_core::ports::Page;
+use kybern_core::ports::{Clock, IdSource, OutboxStore, Page, TaskStore};
 use serde_json::json;
 
-use crate::Engine;
+/// What left or wants to leave.
+#[derive(Clone)]
+pub struct Outbox {
+    pub(crate) store: Arc<dyn OutboxStore>,
+    pub(crate) tasks: Arc<dyn TaskStore>,
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) ids: Arc<dyn IdSource>,
+}
 
-impl Engine {
+impl Outbox {
     /// A page of the outbox, newest first: what the actor may see of it.
     ///
     /// # Errors
     /// When the store fails.
-    pub async fn outbox(&self, actor: &Actor, before: Option<OutboxId>, limit: u32) -> Result<Page<OutboxMessage>> {
-        self.inner.store.outbox(actor.scope(), actor.sees_talks_of(), before, limit).await
+    pub async fn list(&self, actor: &Actor, before: Option<OutboxId>, limit: u32) -> Result<Page<OutboxMessage>> {
+        self.store.outbox(actor.scope(), actor.sees_talks_of(), before, limit).await
     }
 
     /// Lets a message leave once more that was given up or kept. Of one that may have left already nobody knows whether
@@ -25,12 +34,12 @@ impl Engine {
     ///
     /// # Errors
     /// `NOT_FOUND`; `CONFLICT` for one that is under way or has arrived, or may have and nobody says that it may twice.
-    pub async fn retry_outbox(&self, actor: &Actor, id: OutboxId, even_if_sent: bool) -> Result<OutboxMessage> {
-        let (store, scope) = (&self.inner.store, actor.scope());
+    pub async fn retry(&self, actor: &Actor, id: OutboxId, even_if_sent: bool) -> Result<OutboxMessage> {
+        let (store, scope) = (&self.store, actor.scope());
         let unknown = || Error::not_found("message", id);
         let known = store.outbox_message(scope, id).await?.ok_or_else(unknown)?;
         if let Some(task) = known.task_id
-            && let Some(task) = store.task(scope, task).await?
+            && let Some(task) = self.tasks.task(scope, task).await?
             && !task.is_visible_to(actor)
         {
             return Err(unknown());
@@ -45,9 +54,9 @@ impl Engine {
             }
             OutboxStatus::Uncertain | OutboxStatus::Failed | OutboxStatus::Kept => {}
         }
-        let now = self.inner.clock.now();
+        let now = self.clock.now();
         let job = NewJob {
-            id: JobId::from_uuid(self.inner.ids.next()),
+            id: JobId::from_uuid(self.ids.next()),
             kind: SEND_JOB.to_owned(),
             payload: json!({"outboxId": id}),
             // The message itself lets no second one begin: it is moved once, from where it was.

@@ -15,7 +15,7 @@ use kybern_core::time::Millis;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use crate::agent::{MergedAgents, ToolSections};
+use crate::agent::ToolSections;
 use crate::budget::ledger::Ledger;
 use crate::clock::TaskClock;
 use crate::events::{Lives, Watchers};
@@ -28,13 +28,14 @@ use crate::plan::FrozenPlans;
 use crate::plan::catalog::{Catalog, JudgedPlans};
 use crate::plan::intents::KnownIntents;
 use crate::retention::Retention;
+use crate::services::{Services, Shared};
 use crate::slots::Slots;
 use crate::task::read::{DRAWN, DRAWN_OF_TENANT};
 use crate::task::reading::Reading;
 use crate::tools::ToolCatalogue;
 use crate::tools::ToolService;
 use crate::tools::documents::DocumentTexts;
-use crate::tools::own::source::OwnTools;
+use crate::tools::own::source::OwnToolSource;
 use crate::tools::placed::Placed;
 use crate::tools::taught::TaughtExtractors;
 use crate::trouble::Trouble;
@@ -206,7 +207,7 @@ pub(crate) struct Inner {
     pub(crate) job_wake_ups: Arc<dyn WakeUps>,
     pub(crate) keys: Arc<dyn Keys>,
     pub(crate) clock: Arc<dyn Clock>,
-    pub(crate) time: TaskClock,
+    pub(crate) time: Arc<TaskClock>,
     pub(crate) ids: Arc<dyn IdSource>,
     pub(crate) random: Arc<dyn Random>,
     pub(crate) http: Arc<dyn HttpClient>,
@@ -219,10 +220,10 @@ pub(crate) struct Inner {
     pub(crate) worker: WorkerId,
     pub(crate) settings: Settings,
     pub(crate) catalog: Catalog,
-    pub(crate) agents: MergedAgents,
+    pub(crate) services: Services,
     pub(crate) tool_sections: ToolSections,
     pub(crate) tools: ToolService,
-    pub(crate) catalogue: ToolCatalogue,
+    pub(crate) catalogue: Arc<ToolCatalogue>,
     pub(crate) models: ModelService,
     pub(crate) frozen: FrozenPlans,
     pub(crate) watchers: Watchers,
@@ -268,9 +269,9 @@ impl Engine {
         crate::tools::builtin::register(&mut registry)?;
         let registry = Arc::new(registry);
         let tools = ToolService::new(&registry);
-        let mut sources: Vec<Arc<dyn ToolSource>> = vec![Arc::new(OwnTools::new(Arc::clone(&parts.store)))];
+        let mut sources: Vec<Arc<dyn ToolSource>> = vec![Arc::new(OwnToolSource::new(Arc::clone(&parts.store)))];
         sources.extend(parts.tool_sources);
-        let catalogue = ToolCatalogue::new(Arc::clone(&registry), sources, Arc::clone(&parts.clock));
+        let catalogue = Arc::new(ToolCatalogue::new(Arc::clone(&registry), sources, Arc::clone(&parts.clock)));
         let spawned = TaskTracker::new();
         let meter = Arc::<Meter>::default();
         let models = ModelService::new(crate::models::Inner {
@@ -293,6 +294,21 @@ impl Engine {
             let fault = agent.as_ref().clone().checked().and_then(|agent| registry.check_groups(&agent));
             fault.map_err(|fault| StartError::FaultyAgent { key: agent.key.clone(), fault })?;
         }
+        let (time, stopping) = (Arc::new(TaskClock::new(Arc::clone(&parts.clock))), CancellationToken::new());
+        let services = Services::new(&Shared {
+            store: &parts.store,
+            clock: &parts.clock,
+            ids: &parts.ids,
+            keys: &parts.keys,
+            http: &parts.http,
+            documents: &parts.documents,
+            settings: &parts.settings,
+            registry: &registry,
+            catalogue: &catalogue,
+            models: &models,
+            time: &time,
+            stopping: &stopping,
+        });
         let catalog = Catalog {
             registry,
             workflows: parts.settings.workflows.keys().cloned().collect(),
@@ -314,7 +330,7 @@ impl Engine {
             wake_ups: parts.wake_ups,
             job_wake_ups: parts.job_wake_ups,
             keys: parts.keys,
-            time: TaskClock::new(Arc::clone(&parts.clock)),
+            time,
             clock: parts.clock,
             ids: parts.ids,
             random: parts.random,
@@ -328,7 +344,7 @@ impl Engine {
             worker: parts.worker,
             settings: parts.settings,
             catalog,
-            agents: MergedAgents::default(),
+            services,
             tool_sections: ToolSections::default(),
             tools,
             catalogue,
@@ -347,7 +363,7 @@ impl Engine {
             suspect: tokio::sync::Mutex::default(),
             drawing: Reading::at_most(DRAWN, DRAWN_OF_TENANT),
             previewing: Reading::at_most(crate::lesson::PREVIEWS, 1),
-            stopping: CancellationToken::new(),
+            stopping,
             spawned,
             meter,
         };

@@ -1,11 +1,7 @@
 //! What is known of the server's own health, each part by name.
 
 use kybern_core::error::Result;
-use kybern_core::id::RecordId;
-use kybern_core::ports::Page;
-use kybern_core::record::Record;
 use kybern_core::task::TaskStatus;
-use kybern_core::tenant::TenantScope;
 use serde::Serialize;
 
 use crate::Engine;
@@ -224,36 +220,5 @@ impl Engine {
             replies: self.inner.lives.count(),
             slots: self.inner.slots.held() + self.inner.job_slots.held(),
         }
-    }
-
-    /// A page of a kind's records.
-    ///
-    /// # Errors
-    /// When the store fails.
-    pub async fn records(
-        &self,
-        scope: TenantScope,
-        kind: &str,
-        after: Option<RecordId>,
-        limit: u32,
-    ) -> Result<Page<Record>> {
-        self.inner.store.records(scope, kind, after, limit).await
-    }
-
-    /// The kinds of which the tenant has records.
-    ///
-    /// # Errors
-    /// When the store fails.
-    pub async fn record_kinds(&self, scope: TenantScope) -> Result<Vec<(String, i64)>> {
-        self.inner.store.record_kinds(scope).await
-    }
-
-    /// A record.
-    ///
-    /// # Errors
-    /// `NOT_FOUND`.
-    pub async fn record(&self, scope: TenantScope, id: RecordId) -> Result<Record> {
-        let record = self.inner.store.record_by_id(scope, id).await?;
-        record.ok_or_else(|| kybern_core::error::Error::not_found("record", id))
     }
 }

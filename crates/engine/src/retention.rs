@@ -6,13 +6,14 @@ use std::sync::Arc;
 use kybern_core::actor::Actor;
 use kybern_core::audit::AuditEvent;
 use kybern_core::error::{Error, ErrorCode, Result};
-use kybern_core::id::{TaskId, TenantId};
-use kybern_core::retention::{Kept, LONGEST, MAX_REASON, OwnTimes, Purge, Purged, Round, SHORTEST, TaskHold};
+use kybern_core::id::TenantId;
+use kybern_core::ports::{AuditStore, RetentionStore};
+use kybern_core::retention::{Kept, LONGEST, OwnTimes, Purge, Purged, Round, SHORTEST};
 use kybern_core::time::{Millis, Timestamp};
 use serde_json::json;
+use tokio_util::sync::CancellationToken;
 
-use crate::Engine;
-use crate::task::TaskView;
+use crate::clock::TaskClock;
 
 /// How often is looked for what has become old.
 const ROUND: Millis = Millis::from_secs(60 * 60);
@@ -33,21 +34,29 @@ pub struct Retention {
     pub holds: Vec<String>,
 }
 
-impl Engine {
+/// Removes what is over and has been kept as long as it is to be kept.
+#[derive(Clone)]
+pub struct Removal {
+    pub(crate) store: Arc<dyn RetentionStore>,
+    pub(crate) audit: Arc<dyn AuditStore>,
+    pub(crate) settings: Retention,
+    pub(crate) time: Arc<TaskClock>,
+    pub(crate) stopping: CancellationToken,
+}
+
+impl Removal {
     pub(crate) async fn retention_loop(self) {
-        let inner = Arc::clone(&self.inner);
-        while !inner.stopping.is_cancelled() {
+        while !self.stopping.is_cancelled() {
             self.purge_what_is_old().await;
             // Running out of time is the next round.
-            let _ = tokio::time::timeout(ROUND.as_duration(), inner.stopping.cancelled()).await;
+            let _ = tokio::time::timeout(ROUND.as_duration(), self.stopping.cancelled()).await;
         }
     }
 
     async fn purge_what_is_old(&self) {
-        let inner = &self.inner;
         for kept in Kept::ALL {
             tokio::select! {
-                () = inner.stopping.cancelled() => return,
+                () = self.stopping.cancelled() => return,
                 purged = self.purge_round(kept) => match purged {
                     Ok(purged) => tell(kept, &purged),
                     Err(error) => {
@@ -61,17 +70,16 @@ impl Engine {
     /// Removes one kind of all tenants, each in turn, with pauses. What cannot be removed of one tenant keeps nobody
     /// else's.
     async fn purge_round(&self, kept: Kept) -> Result<Vec<Purged>> {
-        let inner = &self.inner;
-        let (now, Retention { times, tenants, holds }) = (inner.time.now(), &inner.settings.retention);
+        let (now, Retention { times, tenants, holds }) = (self.time.now(), &self.settings);
         let before = |times: &KeptTimes| times.get(&kept).map(|time| now.minus(*time));
         let own: OwnTimes = tenants.iter().map(|(name, times)| (name.clone(), before(times))).collect();
         if before(times).is_none() && own.values().all(Option::is_none) {
             return Ok(Vec::new());
         }
         let purge = Purge { kept, before: now, holds: holds.clone(), dry_run: false };
-        let mut round = Round::begin_with(&*inner.store, purge, &own, before(times), now).await?;
+        let mut round = Round::begin_with(&*self.store, purge, &own, before(times), now).await?;
         loop {
-            match round.step(&*inner.store).await {
+            match round.step(&*self.store).await {
                 Ok(None) => return Ok(round.purged()),
                 Ok(Some(0)) => {}
                 Ok(Some(_)) => {
@@ -82,9 +90,7 @@ impl Engine {
             }
         }
     }
-}
 
-impl Engine {
     /// Removes what is over and older than `age` of the caller's tenant, now, and answers how much of each kind. Whoever
     /// stops waiting for it stops it after the transaction that runs.
     ///
@@ -92,21 +98,21 @@ impl Engine {
     /// `VALIDATION_ERROR` when `age` is not between [`SHORTEST`] and [`LONGEST`]; `CONFLICT` when everything of the tenant is on hold, or a hold
     /// names no tenant.
     pub async fn purge(&self, actor: &Actor, kinds: &[Kept], age: Millis, dry_run: bool) -> Result<Vec<(Kept, u64)>> {
-        let (inner, tenant) = (&self.inner, actor.scope().tenant());
-        let now = inner.time.now();
+        let tenant = actor.scope().tenant();
+        let now = self.time.now();
         let before = before(now, age)?;
         if !dry_run {
             let names: Vec<&str> = kinds.iter().map(|kind| kind.as_str()).collect();
             let detail = json!({"kinds": names, "before": before});
             let event = AuditEvent::by(actor, "retention.ask", format!("tenant:{tenant}"), detail);
-            inner.store.append_audit(actor.scope(), now, event).await?;
+            self.audit.append_audit(actor.scope(), now, event).await?;
         }
         let mut removed = Vec::new();
         for kept in Kept::ALL.into_iter().filter(|kept| kinds.contains(kept)) {
-            let purge = Purge { kept, before, holds: inner.settings.retention.holds.clone(), dry_run };
+            let purge = Purge { kept, before, holds: self.settings.holds.clone(), dry_run };
             let mut round = self.round_of(tenant, purge).await?;
             let mut count = 0;
-            while let Some(some) = round.step(&*inner.store).await? {
+            while let Some(some) = round.step(&*self.store).await? {
                 count += some;
             }
             removed.push((kept, count));
@@ -117,7 +123,7 @@ impl Engine {
     /// A removal of one tenant.
     async fn round_of(&self, tenant: TenantId, purge: Purge) -> Result<Round> {
         let held = |problem: String| Error::new(ErrorCode::Conflict, format!("nothing is removed: {problem}"));
-        let round = Round::begin(&*self.inner.store, purge, self.inner.time.now()).await;
+        let round = Round::begin(&*self.store, purge, self.time.now()).await;
         let round = round.map_err(|error| match error.code() {
             ErrorCode::NotFound => held(format!("[retention] holds names no tenant: {error}")),
             _ => error,
@@ -131,42 +137,9 @@ impl Engine {
 
     /// `CONFLICT` when everything of a tenant is on hold, or a hold names no tenant.
     pub(crate) async fn not_on_hold(&self, tenant: TenantId) -> Result<()> {
-        let holds = self.inner.settings.retention.holds.clone();
-        let purge = Purge { kept: Kept::Jobs, before: self.inner.clock.now(), holds, dry_run: true };
+        let holds = self.settings.holds.clone();
+        let purge = Purge { kept: Kept::Jobs, before: self.time.now(), holds, dry_run: true };
         self.round_of(tenant, purge).await.map(|_| ())
-    }
-
-    /// Puts a task on hold: nothing of its tree is removed until it is released.
-    ///
-    /// # Errors
-    /// `NOT_FOUND`; `VALIDATION_ERROR` without a reason; `CONFLICT` when it is on hold already.
-    pub async fn hold_task(&self, actor: &Actor, id: TaskId, reason: &str) -> Result<TaskView> {
-        self.task_for(actor, id).await?;
-        let reason = reason.trim();
-        if reason.is_empty() || reason.chars().count() > MAX_REASON {
-            let problem = format!("say why it is kept, in up to {MAX_REASON} characters");
-            return Err(Error::invalid("/reason", problem));
-        }
-        let hold = TaskHold {
-            task_id: id,
-            reason: reason.to_owned(),
-            held_by: actor.principal().label(),
-            held_at: self.inner.clock.now(),
-        };
-        let event = AuditEvent::by(actor, "task.hold", format!("task:{id}"), json!({"reason": reason}));
-        self.inner.store.hold_task(actor.scope(), &hold, event).await?;
-        self.task(actor, id).await
-    }
-
-    /// Releases a task from its hold.
-    ///
-    /// # Errors
-    /// `NOT_FOUND`; `CONFLICT` when it is not on hold.
-    pub async fn release_task(&self, actor: &Actor, id: TaskId) -> Result<TaskView> {
-        self.task_for(actor, id).await?;
-        let event = AuditEvent::by(actor, "task.release", format!("task:{id}"), json!({}));
-        self.inner.store.release_task(actor.scope(), id, self.inner.clock.now(), event).await?;
-        self.task(actor, id).await
     }
 }
 

@@ -29,10 +29,13 @@ impl Engine {
     pub(crate) fn spawn_loops(&self) {
         self.spawn(Self::claim_loop);
         self.spawn(Self::heartbeat_loop);
-        self.spawn(Self::job_loop);
+        self.spawn(|engine| {
+            let handlers = engine.job_handlers();
+            engine.job_loop(handlers)
+        });
         self.spawn(Self::ledger_loop);
         if self.inner.settings.retention != Retention::default() {
-            self.spawn(Self::retention_loop);
+            self.spawn(|engine| engine.removal().clone().retention_loop());
         }
     }
 

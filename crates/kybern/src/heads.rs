@@ -112,8 +112,8 @@ impl Heads {
         let mut heads = Vec::new();
         for tenant in self.engine.store().tenants().await? {
             let request = RequestId::from_uuid(self.engine.ids().next());
-            let actor = self.engine.channel_actor(tenant.id, "audit", request);
-            match self.engine.audit_head(actor.scope()).await {
+            let actor = self.engine.identity().channel_actor(tenant.id, "audit", request);
+            match self.engine.audit().head(actor.scope()).await {
                 Ok(head) => heads.push(head),
                 Err(error) => {
                     tracing::error!(tenant.id = %tenant.id, %error, "the head of an audit chain cannot be read")

@@ -109,7 +109,7 @@ impl Poller {
     async fn hand_over(&self, raw: Bytes) -> Result<Received> {
         let request = RequestId::from_uuid(self.engine.ids().next());
         let tenant = self.engine.tenant_of_mail(self.tenant, &raw).await?;
-        let actor = self.engine.channel_actor(tenant, "imap", request);
+        let actor = self.engine.identity().channel_actor(tenant, "imap", request);
         self.engine.receive_email(&actor, raw, None).await
     }
 

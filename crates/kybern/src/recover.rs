@@ -30,8 +30,8 @@ pub(crate) async fn run(options: RecoverOptions) -> anyhow::Result<ExitCode> {
     settings.work = false;
     let engine = wiring::engine(&config, &opened, Ocr::Off, settings)?;
     let key = new_api_key()?;
-    if engine.bootstrap(None, || key.clone()).await?.is_none() {
-        engine.admin_key(&key).await?;
+    if engine.identity().bootstrap(None, || key.clone()).await?.is_none() {
+        engine.identity().admin_key(&key).await?;
     }
     screen.line("a new admin key of the tenant default, shown this once:");
     screen.line(format!("  {key}"));

@@ -144,7 +144,7 @@ pub(crate) async fn start(config: Config, listen: SocketAddr, purpose: Purpose) 
         true => {
             let admin = config.security.admin_key.as_ref().map(|key| key.expose().to_owned());
             let made = new_api_key()?;
-            engine.bootstrap(admin.as_deref(), || made).await?
+            engine.identity().bootstrap(admin.as_deref(), || made).await?
         }
         false => None,
     };

@@ -88,12 +88,12 @@ pub(crate) async fn may_read(state: &AppState, headers: &HeaderMap, asked: &Aske
 
 async fn prove(state: &AppState, headers: &HeaderMap, bearer: &str, asked: &Asked) -> ApiResult<Actor> {
     let actor = match tenant(headers)? {
-        None if state.is_local(bearer) => state.engine.local_actor(asked.id).await?,
-        None => state.engine.authenticate(bearer, asked.id, None).await?,
+        None if state.is_local(bearer) => state.engine.identity().local_actor(asked.id).await?,
+        None => state.engine.identity().authenticate(bearer, asked.id, None).await?,
         Some(tenant) => match text(headers, &REASON) {
-            Some(reason) => state.engine.authenticate(bearer, asked.id, Some((tenant, reason))).await?,
+            Some(reason) => state.engine.identity().authenticate(bearer, asked.id, Some((tenant, reason))).await?,
             None => {
-                let actor = state.engine.authenticate(bearer, asked.id, None).await?;
+                let actor = state.engine.identity().authenticate(bearer, asked.id, None).await?;
                 if actor.tenant() != tenant {
                     return Err(no_reason(&actor));
                 }
@@ -108,7 +108,7 @@ async fn prove(state: &AppState, headers: &HeaderMap, bearer: &str, asked: &Aske
 /// The actor of a configured source whose signature has just held.
 pub(crate) fn source_actor(state: &AppState, source: &str, configured: &InboundSource, asked: &Asked) -> Actor {
     tracing::Span::current().record("tenant.id", tracing::field::display(configured.tenant));
-    state.engine.channel_actor(configured.tenant, &format!("webhook/{source}"), asked.id)
+    state.engine.identity().channel_actor(configured.tenant, &format!("webhook/{source}"), asked.id)
 }
 
 /// Refuses an actor without the right.

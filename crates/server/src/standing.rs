@@ -49,7 +49,7 @@ impl Standing {
         loop {
             // The time being up is what is waited for.
             drop(tokio::time::timeout(LOOK, std::future::pending::<()>()).await);
-            if !self.state.engine.still_holds(bearer, &held).await {
+            if !self.state.engine.identity().still_holds(bearer, &held).await {
                 return;
             }
         }

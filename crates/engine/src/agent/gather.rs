@@ -16,13 +16,12 @@ use kybern_core::time::Timestamp;
 
 use super::attached::Files;
 use super::sections::work_on_files;
-use crate::Engine;
+use super::told::in_use;
 use crate::context::fence::fenced;
-use crate::memory::Sought;
 use crate::models::Caller;
+use crate::models::embedding::Query;
 use crate::models::prompt::{AUTONOMY, AUTONOMY_LOOKING};
 use crate::parts::Inner;
-use crate::prompt::in_use;
 use crate::tools::Grant;
 use crate::tools::ToolSnapshot;
 use crate::tools::documents::TaskDocuments;
@@ -166,16 +165,16 @@ pub(crate) async fn gather(
 
 /// What a turn of a conversation is told.
 async fn in_conversation(inner: &Arc<Inner>, caller: &Caller, subject: &Subject, chat: InChat) -> Result<Gathered> {
-    let (scope, engine) = (caller.scope, Engine { inner: Arc::clone(inner) });
+    let (scope, services) = (caller.scope, &inner.services);
     // What is asked is embedded once for both.
-    let sought = Sought::new(&subject.text);
+    let query = Query::new(&subject.text);
     let memories = match subject.user {
         Some(user) => {
-            found(engine.memories_for_turn(caller, user, subject.latitude.sees_entities, &sought, MEMORIES).await)?
+            found(services.memories.for_turn(caller, user, subject.latitude.sees_entities, &query, MEMORIES).await)?
         }
         None => Vec::new(),
     };
-    let knowledge = found(engine.found_knowledge(caller, &sought, PIECES).await)?;
+    let knowledge = found(services.knowledge.found(caller, &query, PIECES).await)?;
     let most = u32::try_from(WindowLimits::MESSAGES).unwrap_or(u32::MAX);
     let before = inner.store.said_before(scope, chat.chat, chat.before, most).await?;
     let mut sections = about_server(subject);

@@ -7,12 +7,14 @@ use kybern_core::agent::{Agent, AgentChange, AgentDraft, OwnAgent, chosen};
 use kybern_core::audit::AuditEvent;
 use kybern_core::error::{Error, ErrorCode, Result};
 use kybern_core::id::{AgentId, PromptId};
+use kybern_core::pack::Registry;
+use kybern_core::ports::{AgentStore, Clock, IdSource, PromptStore};
 use kybern_core::prompt::{self, NewPrompt, OfAgent, Prompt, PromptFilter, PromptStatus};
 use kybern_core::tenant::TenantScope;
 use serde_json::{Value, json};
 
-use crate::Engine;
-use crate::command::once;
+use super::merge::MergedAgents;
+use crate::command::{id_for, once};
 use crate::models::prompt::UNAPPROVED;
 
 /// What a change has done.
@@ -33,22 +35,34 @@ pub struct Resynced {
     pub updated: Vec<Agent>,
 }
 
-impl Engine {
+/// The agents of tenants: the bundled ones with what a tenant says about them, and its own.
+#[derive(Clone)]
+pub struct Agents {
+    pub(crate) store: Arc<dyn AgentStore>,
+    pub(crate) prompts: Arc<dyn PromptStore>,
+    pub(crate) registry: Arc<Registry>,
+    pub(crate) merged: Arc<MergedAgents>,
+    pub(crate) self_approval: bool,
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) ids: Arc<dyn IdSource>,
+}
+
+impl Agents {
     /// The agents that a tenant has, by key: the bundled ones with what the tenant says about them, and its own.
     ///
     /// # Errors
     /// When the store fails.
-    pub async fn agents(&self, scope: TenantScope) -> Result<Arc<Vec<Agent>>> {
-        let own = self.inner.store.agents(scope).await?;
-        Ok(self.inner.agents.of(scope.tenant(), &own, self.registry()))
+    pub async fn list(&self, scope: TenantScope) -> Result<Arc<Vec<Agent>>> {
+        let own = self.store.agents(scope).await?;
+        Ok(self.merged.of(scope.tenant(), &own, &self.registry))
     }
 
     /// One of them, by id, key or name. A key goes before a name; of several of one name it is the first by key.
     ///
     /// # Errors
     /// `NOT_FOUND`.
-    pub async fn agent(&self, scope: TenantScope, name: &str) -> Result<Agent> {
-        let all = self.agents(scope).await?;
+    pub async fn get(&self, scope: TenantScope, name: &str) -> Result<Agent> {
+        let all = self.list(scope).await?;
         let id = name.parse::<AgentId>().ok();
         let by_id = all.iter().find(|agent| Some(agent.id) == id);
         let by_key = || all.iter().find(|agent| agent.draft.key == name);
@@ -61,8 +75,8 @@ impl Engine {
     ///
     /// # Errors
     /// When the store fails.
-    pub async fn choose_agent(&self, scope: TenantScope, message: &str) -> Result<Option<Agent>> {
-        Ok(chosen(&self.agents(scope).await?, message).cloned())
+    pub async fn choose(&self, scope: TenantScope, message: &str) -> Result<Option<Agent>> {
+        Ok(chosen(&self.list(scope).await?, message).cloned())
     }
 
     /// Adds an agent. Its text goes the way of every change of one: it becomes a draft, and until somebody else approves
@@ -71,14 +85,14 @@ impl Engine {
     ///
     /// # Errors
     /// `VALIDATION_ERROR` with the field; `CONFLICT` when its key or name is another agent's.
-    pub async fn create_agent(&self, actor: &Actor, draft: AgentDraft) -> Result<AgentChanged> {
+    pub async fn create(&self, actor: &Actor, draft: AgentDraft) -> Result<AgentChanged> {
         let draft = draft.checked()?;
         once(actor, || self.created_agent(actor, &draft), self.add_agent(actor, draft.clone())).await
     }
 
     /// The agent that an earlier try of the actor's command has added. Its text may have become a draft.
     async fn created_agent(&self, actor: &Actor, draft: &AgentDraft) -> Result<Option<AgentChanged>> {
-        let (scope, store) = (actor.scope(), &self.inner.store);
+        let scope = actor.scope();
         let Some(command) = actor.command() else { return Ok(None) };
         let says = |known: &AgentDraft| {
             let told = AgentDraft { system_prompt: draft.system_prompt.clone(), ..known.clone() };
@@ -89,26 +103,26 @@ impl Engine {
             let made = row.id.as_uuid() == command.id_of("agent") || command.is_repeated();
             made && row.key == draft.key && row.draft.as_ref().is_some_and(says)
         };
-        let own = store.agents(scope).await?;
+        let own = self.store.agents(scope).await?;
         let Some(known) = own.iter().find(is_made) else { return Ok(None) };
-        let begun = store.prompt(scope, PromptId::from_uuid(command.id_of("prompt"))).await?;
-        Ok(Some(AgentChanged { agent: self.agent(scope, &known.id.to_string()).await?, draft: begun }))
+        let begun = self.prompts.prompt(scope, PromptId::from_uuid(command.id_of("prompt"))).await?;
+        Ok(Some(AgentChanged { agent: self.get(scope, &known.id.to_string()).await?, draft: begun }))
     }
 
     async fn add_agent(&self, actor: &Actor, mut draft: AgentDraft) -> Result<AgentChanged> {
-        self.registry().check_groups(&draft)?;
+        self.registry.check_groups(&draft)?;
         let scope = actor.scope();
-        let own = self.inner.store.agents(scope).await?;
-        let all = self.inner.agents.of(scope.tenant(), &own, self.registry());
+        let own = self.store.agents(scope).await?;
+        let all = self.merged.of(scope.tenant(), &own, &self.registry);
         if all.iter().any(|agent| agent.draft.key == draft.key) {
             let message = format!("there is an agent {} already, change that one or choose another key", draft.key);
             return Err(Error::new(ErrorCode::Conflict, message));
         }
         only_one_is_called(&all, &draft)?;
-        let at = self.inner.clock.now();
+        let at = self.clock.now();
         // A bundled agent that was taken away comes back under its id, with another draft.
         let known = own.iter().find(|row| row.key == draft.key);
-        let id = known.map_or_else(|| AgentId::from_uuid(self.id_for(actor, "agent")), |known| known.id);
+        let id = known.map_or_else(|| AgentId::from_uuid(id_for(self.ids.as_ref(), actor, "agent")), |known| known.id);
         let mut told = None;
         if let Some(text) = self.told_before(scope, &draft.key).await? {
             let wanted = std::mem::replace(&mut draft.system_prompt, text);
@@ -124,17 +138,17 @@ impl Engine {
             draft: Some(draft),
         };
         let draft = self.put_agent(actor, &agent, json!({"created": true}), told).await?;
-        Ok(AgentChanged { agent: self.agent(scope, &agent.id.to_string()).await?, draft })
+        Ok(AgentChanged { agent: self.get(scope, &agent.id.to_string()).await?, draft })
     }
 
     /// What an agent of that key is told without anybody's approval: the text of the bundled one, else what was in
     /// use for it last, else that nothing is approved yet. `None` for a new key where administrators approve their own:
     /// what they write is approved by them.
     async fn told_before(&self, scope: TenantScope, key: &str) -> Result<Option<String>> {
-        if let Some(bundled) = self.registry().find_agent(key) {
+        if let Some(bundled) = self.registry.find_agent(key) {
             return Ok(Some(bundled.system_prompt.clone()));
         }
-        let (of, store) = (OfAgent::One(key.to_owned()), &self.inner.store);
+        let (of, store) = (OfAgent::One(key.to_owned()), &self.prompts);
         for status in [PromptStatus::Active, PromptStatus::Retired] {
             let filter = PromptFilter { agent: of.clone(), status: Some(status) };
             if let Some(prompt) = store.prompts(scope, &filter, None, 1).await?.items.pop() {
@@ -143,7 +157,7 @@ impl Engine {
         }
         let any = PromptFilter { agent: of, status: None };
         let any = store.prompts(scope, &any, None, 1).await?.items.pop();
-        let needs_approval = any.is_some() || !self.inner.settings.self_approval;
+        let needs_approval = any.is_some() || !self.self_approval;
         Ok(needs_approval.then(|| UNAPPROVED.text.trim().to_owned()))
     }
 
@@ -153,13 +167,13 @@ impl Engine {
     /// # Errors
     /// `NOT_FOUND`; `VALIDATION_ERROR` with the field; `CONFLICT` when its new name is another agent's, or somebody
     /// else changes it at the same time.
-    pub async fn change_agent(&self, actor: &Actor, name: &str, change: AgentChange) -> Result<AgentChanged> {
+    pub async fn change(&self, actor: &Actor, name: &str, change: AgentChange) -> Result<AgentChanged> {
         let scope = actor.scope();
-        let agent = self.agent(scope, name).await?;
+        let agent = self.get(scope, name).await?;
         let told = self.prompt_for(actor, &agent, change.system_prompt.as_deref()).await?;
         let draft = change.applied_to(agent.draft.clone()).checked()?;
-        self.registry().check_groups(&draft)?;
-        let others = self.agents(scope).await?;
+        self.registry.check_groups(&draft)?;
+        let others = self.list(scope).await?;
         let others: Vec<Agent> = others.iter().filter(|other| other.id != agent.id).cloned().collect();
         only_one_is_called(&others, &draft)?;
         if draft == agent.draft {
@@ -169,9 +183,9 @@ impl Engine {
             };
             return Ok(AgentChanged { agent, draft: begun });
         }
-        let next = agent.next(Some(draft), self.inner.clock.now());
+        let next = agent.next(Some(draft), self.clock.now());
         let begun = self.put_agent(actor, &next, json!({"changed": changed(&agent, &next)}), told).await?;
-        Ok(AgentChanged { agent: self.agent(scope, &agent.id.to_string()).await?, draft: begun })
+        Ok(AgentChanged { agent: self.get(scope, &agent.id.to_string()).await?, draft: begun })
     }
 
     /// Takes an agent away. A bundled one stays away until the agents are [resynced](Self::resync_agents), or it is
@@ -179,16 +193,16 @@ impl Engine {
     ///
     /// # Errors
     /// `NOT_FOUND`; `CONFLICT` when somebody else changes it at the same time.
-    pub async fn delete_agent(&self, actor: &Actor, name: &str) -> Result<()> {
+    pub async fn delete(&self, actor: &Actor, name: &str) -> Result<()> {
         let scope = actor.scope();
-        let agent = self.agent(scope, name).await?;
-        let (key, at) = (agent.draft.key.as_str(), self.inner.clock.now());
+        let agent = self.get(scope, name).await?;
+        let (key, at) = (agent.draft.key.as_str(), self.clock.now());
         let event = AuditEvent::by(actor, "agent.delete", format!("agent:{}", agent.id), json!({"key": key}));
         let gone = agent.next(None, at);
         if self.is_bundled(&gone) {
-            return self.inner.store.put_agent(scope, &gone, None, vec![event]).await.map(drop);
+            return self.store.put_agent(scope, &gone, None, vec![event]).await.map(drop);
         }
-        self.inner.store.drop_agents(scope, &[(agent.id, agent.version)], at, event).await
+        self.store.drop_agents(scope, &[(agent.id, agent.version)], at, event).await
     }
 
     /// Makes one bundled agent as it is in the program again, also one that was taken away. What was approved for it
@@ -197,22 +211,22 @@ impl Engine {
     /// # Errors
     /// `NOT_FOUND`; `CONFLICT` for an agent that does not come with the program, and when somebody else changes it at
     /// the same time.
-    pub async fn reset_agent(&self, actor: &Actor, name: &str) -> Result<Agent> {
+    pub async fn reset(&self, actor: &Actor, name: &str) -> Result<Agent> {
         let scope = actor.scope();
-        let own = self.inner.store.agents(scope).await?;
+        let own = self.store.agents(scope).await?;
         let id = name.parse::<AgentId>().ok();
         let mut gone = own.iter().filter(|row| row.draft.is_none());
         let row = match gone.find(|row| row.key == name || Some(row.id) == id) {
             Some(gone) => gone.clone(),
             None => {
-                let agent = self.agent(scope, name).await?;
+                let agent = self.get(scope, name).await?;
                 if agent.bundled {
                     return Ok(agent);
                 }
                 OwnAgent { version: agent.version, ..agent.next(None, agent.updated_at) }
             }
         };
-        let bundled = self.registry().find_agent(&row.key).filter(|_| row.is_of_bundled());
+        let bundled = self.registry.find_agent(&row.key).filter(|_| row.is_of_bundled());
         let Some(bundled) = bundled else {
             let message = format!(
                 "agent {} does not come with the program, so there is nothing to go back to: change or remove it",
@@ -229,10 +243,10 @@ impl Engine {
     ///
     /// # Errors
     /// `CONFLICT` when somebody else changes one of them at the same time.
-    pub async fn resync_agents(&self, actor: &Actor) -> Result<Resynced> {
+    pub async fn resync(&self, actor: &Actor) -> Result<Resynced> {
         let (scope, mut resynced, mut dropped) = (actor.scope(), Resynced::default(), Vec::new());
-        for row in self.inner.store.agents(scope).await?.iter() {
-            let bundled = self.registry().find_agent(&row.key).filter(|_| row.is_of_bundled());
+        for row in self.store.agents(scope).await?.iter() {
+            let bundled = self.registry.find_agent(&row.key).filter(|_| row.is_of_bundled());
             let Some(bundled) = bundled else { continue };
             let list = if row.draft.is_some() { &mut resynced.updated } else { &mut resynced.created };
             list.push(Agent::as_bundled(bundled));
@@ -247,7 +261,7 @@ impl Engine {
 
     /// Whether what is said is about an agent of the program.
     fn is_bundled(&self, row: &OwnAgent) -> bool {
-        row.is_of_bundled() && self.registry().find_agent(&row.key).is_some()
+        row.is_of_bundled() && self.registry.find_agent(&row.key).is_some()
     }
 
     /// Forgets what was said about agents of the program. Whoever has forgotten one meanwhile has changed it.
@@ -256,8 +270,8 @@ impl Engine {
             ErrorCode::NotFound => Error::new(ErrorCode::Conflict, "somebody else has reset an agent meanwhile"),
             _ => error,
         };
-        let at = self.inner.clock.now();
-        self.inner.store.drop_agents(actor.scope(), dropped, at, event).await.map_err(changed)
+        let at = self.clock.now();
+        self.store.drop_agents(actor.scope(), dropped, at, event).await.map_err(changed)
     }
 
     async fn put_agent(
@@ -270,8 +284,8 @@ impl Engine {
         detail["key"] = json!(agent.key);
         detail["version"] = json!(agent.version);
         let mut events = vec![AuditEvent::by(actor, "agent.put", format!("agent:{}", agent.id), detail)];
-        events.extend(told.as_ref().map(|new| crate::prompt::begun(actor, new)));
-        self.inner.store.put_agent(actor.scope(), agent, told.as_ref(), events).await
+        events.extend(told.as_ref().map(|new| super::told::begun(actor, new)));
+        self.store.put_agent(actor.scope(), agent, told.as_ref(), events).await
     }
 
     /// The prompt that a text makes which an agent shall be told; `None` when it is told just that already.

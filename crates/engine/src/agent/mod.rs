@@ -13,6 +13,7 @@ pub mod manage;
 mod merge;
 mod meta;
 mod sections;
+pub(crate) mod told;
 pub mod tools;
 mod transcript;
 
@@ -23,7 +24,7 @@ pub(crate) use ask::{Came, Question, ask, written};
 pub(crate) use attached::Files;
 pub(crate) use calls::interpret;
 pub(crate) use gather::{Gathered, InChat, Latitude, Person, Subject, gather, section};
-pub(crate) use merge::MergedAgents;
+pub use manage::Agents;
 pub(crate) use sections::ToolSections;
 pub use tools::AgentTools;
 pub(crate) use transcript::{Round, keep_short, transcript};

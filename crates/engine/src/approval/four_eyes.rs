@@ -40,7 +40,7 @@ impl Engine {
         let Some(by) = actor.user() else {
             return denied("two persons stand for this call, and a person is a user: use a user's key");
         };
-        let makers = Makers::of(&self.users(scope).await?, &self.keys_of(scope).await?);
+        let makers = Makers::of(&self.identity().users(scope).await?, &self.identity().keys(scope).await?);
         let asked = self.who_asked(scope, task).await?;
         let is_own = asked.iter().any(|one| makers.are_one(*one, by));
         let is_edited = request.replaces || !request.corrections.is_empty();

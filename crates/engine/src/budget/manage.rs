@@ -1,6 +1,7 @@
 //! Budgets and usage, as people set and see them.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use kybern_core::actor::Actor;
 use kybern_core::audit::AuditEvent;
@@ -9,12 +10,12 @@ use kybern_core::budget::{
 };
 use kybern_core::error::{Error, Result};
 use kybern_core::id::BudgetId;
+use kybern_core::ports::{Clock, IdSource, LedgerStore};
 use kybern_core::tenant::TenantScope;
 use kybern_core::time::Timestamp;
 use serde_json::json;
 
-use crate::Engine;
-use crate::command::once;
+use crate::command::{id_for, once};
 
 /// A budget with how it stands now.
 #[derive(Clone, Copy, Debug)]
@@ -37,14 +38,22 @@ pub struct UsageSum {
     pub line: UsageLine,
 }
 
-impl Engine {
+/// Budgets and usage, as people set and see them.
+#[derive(Clone)]
+pub struct Budgets {
+    pub(crate) store: Arc<dyn LedgerStore>,
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) ids: Arc<dyn IdSource>,
+}
+
+impl Budgets {
     /// A page of the tenant's budgets with how they stand, oldest first, behind `after`.
     ///
     /// # Errors
     /// When the store fails.
-    pub async fn budgets(&self, scope: TenantScope, after: Option<BudgetId>, limit: u32) -> Result<Vec<BudgetView>> {
-        let now = self.inner.clock.now();
-        let page = self.inner.store.standings(scope, after, limit, now).await?;
+    pub async fn list(&self, scope: TenantScope, after: Option<BudgetId>, limit: u32) -> Result<Vec<BudgetView>> {
+        let now = self.clock.now();
+        let page = self.store.standings(scope, after, limit, now).await?;
         let view = |(budget, standing): (Budget, Option<Standing>)| BudgetView {
             budget,
             standing,
@@ -57,19 +66,19 @@ impl Engine {
     ///
     /// # Errors
     /// `NOT_FOUND`.
-    pub async fn budget(&self, scope: TenantScope, id: BudgetId) -> Result<BudgetView> {
+    pub async fn get(&self, scope: TenantScope, id: BudgetId) -> Result<BudgetView> {
         let budget = self.known_budget(scope, id).await?;
         self.budget_view(scope, budget).await
     }
 
     async fn known_budget(&self, scope: TenantScope, id: BudgetId) -> Result<Budget> {
-        let all = self.inner.store.budgets(scope).await?;
+        let all = self.store.budgets(scope).await?;
         all.into_iter().find(|budget| budget.id == id).ok_or_else(|| Error::not_found("budget", id))
     }
 
     async fn budget_view(&self, scope: TenantScope, budget: Budget) -> Result<BudgetView> {
-        let now = self.inner.clock.now();
-        let standing = self.inner.store.standing(scope, &budget, now).await?;
+        let now = self.clock.now();
+        let standing = self.store.standing(scope, &budget, now).await?;
         Ok(BudgetView { budget, standing, resets_at: budget.period.window(now).ends() })
     }
 
@@ -77,18 +86,18 @@ impl Engine {
     ///
     /// # Errors
     /// `VALIDATION_ERROR`; `NOT_FOUND` for an unknown user; `CONFLICT` when the subject has a budget of that period.
-    pub async fn create_budget(
+    pub async fn create(
         &self,
         actor: &Actor,
         subject: BudgetSubject,
         period: Period,
         limits: Limits,
     ) -> Result<BudgetView> {
-        let at = self.inner.clock.now();
-        let id = BudgetId::from_uuid(self.id_for(actor, "budget"));
+        let at = self.clock.now();
+        let id = BudgetId::from_uuid(id_for(self.ids.as_ref(), actor, "budget"));
         let budget = Budget { id, subject, period, limits, created_at: at, updated_at: at };
         let find = || async {
-            let known = self.inner.store.budgets(actor.scope()).await?.into_iter().find(|known| known.id == id);
+            let known = self.store.budgets(actor.scope()).await?.into_iter().find(|known| known.id == id);
             match known {
                 None => Ok(None),
                 Some(known) => self.budget_view(actor.scope(), known).await.map(Some),
@@ -101,9 +110,9 @@ impl Engine {
     ///
     /// # Errors
     /// `VALIDATION_ERROR`; `NOT_FOUND`.
-    pub async fn change_budget(&self, actor: &Actor, id: BudgetId, limits: Limits) -> Result<BudgetView> {
+    pub async fn change(&self, actor: &Actor, id: BudgetId, limits: Limits) -> Result<BudgetView> {
         let known = self.known_budget(actor.scope(), id).await?;
-        let budget = Budget { limits, updated_at: self.inner.clock.now(), ..known };
+        let budget = Budget { limits, updated_at: self.clock.now(), ..known };
         self.put_budget(actor, budget, "budget.change").await
     }
 
@@ -115,7 +124,7 @@ impl Engine {
             "limits": budget.limits,
         });
         let audit = AuditEvent::by(actor, action, format!("budget:{}", budget.id), detail);
-        self.inner.store.put_budget(actor.scope(), &budget, audit).await?;
+        self.store.put_budget(actor.scope(), &budget, audit).await?;
         self.budget_view(actor.scope(), budget).await
     }
 
@@ -123,9 +132,9 @@ impl Engine {
     ///
     /// # Errors
     /// `NOT_FOUND`.
-    pub async fn delete_budget(&self, actor: &Actor, id: BudgetId) -> Result<()> {
+    pub async fn delete(&self, actor: &Actor, id: BudgetId) -> Result<()> {
         let audit = AuditEvent::by(actor, "budget.delete", format!("budget:{id}"), json!({}));
-        let deleted = self.inner.store.delete_budget(actor.scope(), id, self.inner.clock.now(), audit).await?;
+        let deleted = self.store.delete_budget(actor.scope(), id, self.clock.now(), audit).await?;
         if deleted { Ok(()) } else { Err(Error::not_found("budget", id)) }
     }
 
@@ -134,7 +143,7 @@ impl Engine {
     /// # Errors
     /// When the store fails.
     pub async fn usage(&self, scope: TenantScope, by: UsageBy, filter: &UsageFilter) -> Result<Vec<UsageSum>> {
-        let lines = self.inner.store.usage(scope, filter).await?;
+        let lines = self.store.usage(scope, filter).await?;
         let mut sums: BTreeMap<String, UsageLine> = BTreeMap::new();
         for line in lines {
             let Some(name) = group(by, &line) else { continue };
@@ -153,7 +162,7 @@ impl Engine {
     /// The day that it is now, in UTC, counted as usage counts days.
     #[must_use]
     pub fn today(&self) -> i64 {
-        Window::day_of(self.inner.clock.now())
+        Window::day_of(self.clock.now())
     }
 }
 

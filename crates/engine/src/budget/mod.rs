@@ -7,4 +7,4 @@ mod lost;
 mod manage;
 pub(crate) mod tree;
 
-pub use manage::{BudgetView, UsageSum};
+pub use manage::{BudgetView, Budgets, UsageSum};

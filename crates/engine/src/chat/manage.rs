@@ -11,7 +11,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::Engine;
-use crate::command::once;
+use crate::command::{id_for, once};
 
 /// The most messages that one import brings.
 const MAX_IMPORTED: usize = 10_000;
@@ -61,7 +61,7 @@ impl Engine {
 
     async fn new_chat(&self, actor: &Actor, agent: Option<&str>, title: Option<&str>) -> Result<Chat> {
         let agent = match agent {
-            Some(name) => Some(self.agent(actor.scope(), name).await?.draft.key),
+            Some(name) => Some(self.agents().get(actor.scope(), name).await?.draft.key),
             None => None,
         };
         let title = title.map(str::trim).filter(|title| !title.is_empty()).unwrap_or(UNTITLED);
@@ -70,7 +70,7 @@ impl Engine {
         }
         let now = self.inner.clock.now();
         Ok(Chat {
-            id: ChatId::from_uuid(self.id_for(actor, "chat")),
+            id: ChatId::from_uuid(id_for(self.inner.ids.as_ref(), actor, "chat")),
             user_id: actor.user(),
             agent,
             title: title.to_owned(),
@@ -128,7 +128,7 @@ impl Engine {
     /// `NOT_FOUND`; `CONFLICT` when a task of it, or everything of its organisation, is on hold.
     pub async fn delete_chat(&self, actor: &Actor, id: ChatId) -> Result<()> {
         self.chat(actor, id).await?;
-        self.not_on_hold(actor.tenant()).await?;
+        self.removal().not_on_hold(actor.tenant()).await?;
         let open = self.inner.store.open_turns(actor.scope(), id).await?;
         let audit = self.about_chat(actor, "chat.delete", id, json!({}));
         let there = self.inner.store.delete_chat(actor.scope(), id, self.inner.clock.now(), audit).await?;
@@ -142,7 +142,7 @@ impl Engine {
     /// `NOT_FOUND`; `CONFLICT` when a task of it, or everything of its organisation, is on hold.
     pub async fn reset_chat(&self, actor: &Actor, id: ChatId) -> Result<Chat> {
         let chat = self.chat(actor, id).await?;
-        self.not_on_hold(actor.tenant()).await?;
+        self.removal().not_on_hold(actor.tenant()).await?;
         let open = self.inner.store.open_turns(actor.scope(), id).await?;
         let audit = self.about_chat(actor, "chat.reset", id, json!({}));
         let there = self.inner.store.clear_chat(actor.scope(), id, self.inner.clock.now(), audit).await?;
@@ -171,7 +171,7 @@ impl Engine {
         let from = self.chat(actor, id).await?;
         let now = self.inner.clock.now();
         let fork = Chat {
-            id: ChatId::from_uuid(self.id_for(actor, "chat")),
+            id: ChatId::from_uuid(id_for(self.inner.ids.as_ref(), actor, "chat")),
             user_id: actor.user(),
             forked_from: Some(id),
             created_at: now,
@@ -245,7 +245,7 @@ impl Engine {
     /// everything of its organisation, is on hold.
     pub async fn redact_message(&self, actor: &Actor, chat: ChatId, id: MessageId) -> Result<Message> {
         self.chat(actor, chat).await?;
-        self.not_on_hold(actor.tenant()).await?;
+        self.removal().not_on_hold(actor.tenant()).await?;
         let (store, scope) = (&self.inner.store, actor.scope());
         let unknown = || Error::not_found("message", id);
         let known = store.message(scope, chat, id).await?.ok_or_else(unknown)?;

@@ -114,9 +114,9 @@ impl Engine {
         }
         check_content("/content", &request.content)?;
         let agent = match &known.agent {
-            Some(key) => self.agent(actor.scope(), key).await?,
+            Some(key) => self.agents().get(actor.scope(), key).await?,
             None => {
-                let chosen = self.choose_agent(actor.scope(), &request.content).await?;
+                let chosen = self.agents().choose(actor.scope(), &request.content).await?;
                 chosen.ok_or_else(|| Error::not_found("agent", "assistant"))?
             }
         };

@@ -478,8 +478,7 @@ impl Run {
 
 /// The tenant's agents as they are now.
 async fn agents_of(inner: &Inner, scope: TenantScope) -> Result<Arc<Vec<Agent>>> {
-    let own = inner.store.agents(scope).await?;
-    Ok(inner.agents.of(scope.tenant(), &own, inner.catalog.registry()))
+    inner.services.agents.list(scope).await
 }
 
 fn asks_agents(step: &kybern_core::plan::StepSpec) -> bool {

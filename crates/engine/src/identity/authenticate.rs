@@ -8,10 +8,10 @@ use kybern_core::identity::{KeyHolder, Tenant, User};
 use kybern_core::tenant::{Sudo, SudoError};
 use serde_json::json;
 
+use super::Identity;
 use super::well_formed;
-use crate::Engine;
 
-impl Engine {
+impl Identity {
     /// Proves who holds a key. With `sudo` the actor is a platform admin who acts in another tenant; that is audited
     /// there.
     ///
@@ -24,9 +24,8 @@ impl Engine {
         request: RequestId,
         sudo: Option<(TenantId, &str)>,
     ) -> Result<Actor> {
-        let inner = &self.inner;
-        let holder = inner.store.key_holder(&inner.keys.api_key_hash(bearer)).await?;
-        let now = inner.clock.now();
+        let holder = self.store.key_holder(&self.keys.api_key_hash(bearer)).await?;
+        let now = self.clock.now();
         let valid = |holder: &KeyHolder| holder.expires_at.is_none_or(|end| end > now);
         let holder = holder
             .filter(valid)
@@ -43,12 +42,11 @@ impl Engine {
     /// Whether a key is still good for what its holder could do with it. A store that cannot be asked takes nothing
     /// away.
     pub async fn still_holds(&self, bearer: &str, held: &[Right]) -> bool {
-        let inner = &self.inner;
-        match inner.store.key_holder(&inner.keys.api_key_hash(bearer)).await {
+        match self.store.key_holder(&self.keys.api_key_hash(bearer)).await {
             Ok(Some(holder)) => {
-                let valid = holder.expires_at.is_none_or(|end| end > inner.clock.now());
+                let valid = holder.expires_at.is_none_or(|end| end > self.clock.now());
                 let principal = Principal::User { user: holder.user, key: Some(holder.key) };
-                let request = RequestId::from_uuid(inner.ids.next());
+                let request = RequestId::from_uuid(self.ids.next());
                 let actor = Actor::authenticated(holder.tenant, principal, holder.roles, holder.scopes, request);
                 valid && held.iter().all(|right| actor.may(*right))
             }
@@ -65,12 +63,12 @@ impl Engine {
             SudoError::NotPlatformAdmin => Error::new(ErrorCode::PermissionDenied, error.to_string()),
             SudoError::NoReason => Error::invalid("/headers/X-Sudo-Reason", error.to_string()),
         })?;
-        if self.inner.store.tenant(tenant).await?.is_none() {
+        if self.store.tenant(tenant).await?.is_none() {
             return Err(Error::not_found("tenant", tenant));
         }
         let detail = json!({"reason": sudo.reason(), "fromTenant": actor.tenant()});
         let event = AuditEvent::by(actor, "tenant.sudo", format!("tenant:{tenant}"), detail);
-        self.inner.store.append_audit(sudo.scope(), self.inner.clock.now(), event).await?;
+        self.audit.append_audit(sudo.scope(), self.clock.now(), event).await?;
         Ok(actor.acting_in(&sudo))
     }
 
@@ -87,11 +85,10 @@ impl Engine {
     /// # Errors
     /// When the key is malformed, or the store fails.
     pub async fn bootstrap(&self, key: Option<&str>, fresh: impl FnOnce() -> String) -> Result<Option<String>> {
-        let inner = &self.inner;
         if let Some(key) = key {
             well_formed(key)?;
         }
-        let default = inner.store.tenant(TenantId::DEFAULT).await?;
+        let default = self.store.tenant(TenantId::DEFAULT).await?;
         let (Some(_), None) = (&default, key) else {
             if let (Some(_), Some(key)) = (&default, key) {
                 self.admin_key(key).await?;
@@ -105,11 +102,10 @@ impl Engine {
     }
 
     async fn first_tenant(&self, key: &str) -> Result<()> {
-        let inner = &self.inner;
-        let now = inner.clock.now();
+        let now = self.clock.now();
         let tenant = Tenant { id: TenantId::DEFAULT, name: "default".into(), slug: "default".into(), created_at: now };
         let admin = User {
-            id: UserId::from_uuid(inner.ids.next()),
+            id: UserId::from_uuid(self.ids.next()),
             name: "Administrator".to_owned(),
             email: "admin@localhost".to_owned(),
             roles: vec![Role::Admin, Role::PlatformAdmin],
@@ -117,10 +113,10 @@ impl Engine {
             created_at: now,
             made_by_user_id: None,
         };
-        let record = self.key_record(KeyId::from_uuid(inner.ids.next()), admin.id, "first admin key", key, now);
+        let record = self.key_record(KeyId::from_uuid(self.ids.next()), admin.id, "first admin key", key, now);
         let event =
             AuditEvent::by_executor(audit::TENANT_CREATED, format!("tenant:{}", tenant.id), json!({"first": true}));
-        inner.store.create_tenant(&tenant, &admin, &record, &inner.keys.api_key_hash(key), event).await
+        self.store.create_tenant(&tenant, &admin, &record, &self.keys.api_key_hash(key), event).await
     }
 
     /// Makes a key work as platform admin of the first tenant. For whoever can write the database.
@@ -129,24 +125,18 @@ impl Engine {
     /// When it is malformed, or the store fails.
     pub async fn admin_key(&self, key: &str) -> Result<()> {
         well_formed(key)?;
-        let inner = &self.inner;
-        let hash = inner.keys.api_key_hash(key);
-        if inner.store.key_holder(&hash).await?.is_some() {
+        let hash = self.keys.api_key_hash(key);
+        if self.store.key_holder(&hash).await?.is_some() {
             return Ok(());
         }
         let actor = self.executor_in(TenantId::DEFAULT);
-        let users = inner.store.users(actor.scope()).await?;
+        let users = self.store.users(actor.scope()).await?;
         let admin = users.iter().find(|user| user.roles.contains(&Role::PlatformAdmin));
         let admin = admin.ok_or_else(|| Error::new(ErrorCode::Internal, "there is no platform admin"))?;
-        let record = self.key_record(
-            KeyId::from_uuid(inner.ids.next()),
-            admin.id,
-            "recovered admin key",
-            key,
-            inner.clock.now(),
-        );
+        let record =
+            self.key_record(KeyId::from_uuid(self.ids.next()), admin.id, "recovered admin key", key, self.clock.now());
         let event = AuditEvent::by(&actor, "key.recover", format!("key:{}", record.id), json!({"user": admin.id}));
-        inner.store.create_key(actor.scope(), &record, &hash, event).await
+        self.store.create_key(actor.scope(), &record, &hash, event).await
     }
 
     /// The first tenant's platform admin, for the command line's own run on the machine that has the database. Needs
@@ -155,7 +145,7 @@ impl Engine {
     /// # Errors
     /// When the store fails.
     pub async fn local_actor(&self, request: RequestId) -> Result<Actor> {
-        let users = self.inner.store.users(self.executor_in(TenantId::DEFAULT).scope()).await?;
+        let users = self.store.users(self.executor_in(TenantId::DEFAULT).scope()).await?;
         let Some(admin) = users.into_iter().find(|user| user.roles.contains(&Role::PlatformAdmin)) else {
             // Nothing has been set up yet: there is nothing to be seen, and nobody to act for.
             return Ok(self.executor_in(TenantId::DEFAULT));
@@ -165,7 +155,7 @@ impl Engine {
     }
 
     fn executor_in(&self, tenant: TenantId) -> Actor {
-        let request = RequestId::from_uuid(self.inner.ids.next());
+        let request = RequestId::from_uuid(self.ids.next());
         Actor::authenticated(tenant, Principal::Executor, vec![Role::Admin], Vec::new(), request)
     }
 }

@@ -4,22 +4,22 @@ mod authenticate;
 mod permission;
 
 use std::collections::HashMap;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use kybern_core::actor::{Actor, Principal, Right, Role};
 use kybern_core::audit::{self, AuditEvent};
 use kybern_core::error::{Detail, Error, ErrorCode, Result};
 use kybern_core::id::{KeyId, TenantId, UserId, WebhookId};
 use kybern_core::identity::{ApiKey, OutboundWebhook, Tenant, User};
-use kybern_core::ports::Store;
+use kybern_core::ports::{AuditStore, Clock, HttpClient, IdSource, IdentityStore, Keys, PermissionStore, Store};
 use kybern_core::tenant::TenantScope;
 use kybern_core::time::Timestamp;
 use serde_json::json;
 
 pub use permission::PermissionsView;
 
-use crate::Engine;
-use crate::command::once;
+use crate::command::{id_for, once};
+use crate::tools::ToolCatalogue;
 
 /// Characters that an API key must have.
 const MIN_KEY: usize = 32;
@@ -81,7 +81,20 @@ pub struct NewKey {
     pub expires_at: Option<Timestamp>,
 }
 
-impl Engine {
+/// Tenants, users, keys, webhooks and permissions.
+#[derive(Clone)]
+pub struct Identity {
+    pub(crate) store: Arc<dyn IdentityStore>,
+    pub(crate) permissions: Arc<dyn PermissionStore>,
+    pub(crate) audit: Arc<dyn AuditStore>,
+    pub(crate) catalogue: Arc<ToolCatalogue>,
+    pub(crate) http: Arc<dyn HttpClient>,
+    pub(crate) keys: Arc<dyn Keys>,
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) ids: Arc<dyn IdSource>,
+}
+
+impl Identity {
     fn key_record(&self, id: KeyId, user: UserId, name: &str, key: &str, now: Timestamp) -> ApiKey {
         ApiKey {
             id,
@@ -102,9 +115,9 @@ impl Engine {
     fn key_to_make(&self, actor: &Actor) -> String {
         // Ids hold less than 256 random bits; the keyed hash over them and the master key makes the key unguessable,
         // because the master key is.
-        let fresh = || format!("{}{}", self.inner.ids.next(), self.inner.ids.next());
+        let fresh = || format!("{}{}", self.ids.next(), self.ids.next());
         let seed = actor.command().map_or_else(fresh, |command| format!("command:{}", command.seed()));
-        format!("kyb_{}", self.inner.keys.callback_secret(&format!("api-key:{seed}")))
+        format!("kyb_{}", self.keys.callback_secret(&format!("api-key:{seed}")))
     }
 
     /// Creates a tenant with its first admin; returns the admin's key, which is shown once.
@@ -118,10 +131,11 @@ impl Engine {
         if slug.is_empty() {
             return Err(Error::invalid("/name", "name must hold at least one letter or digit"));
         }
-        let (inner, now) = (&self.inner, self.inner.clock.now());
-        let tenant = Tenant { id: TenantId::from_uuid(self.id_for(actor, "tenant")), name, slug, created_at: now };
+        let now = self.clock.now();
+        let tenant =
+            Tenant { id: TenantId::from_uuid(id_for(self.ids.as_ref(), actor, "tenant")), name, slug, created_at: now };
         let admin = User {
-            id: UserId::from_uuid(self.id_for(actor, "user")),
+            id: UserId::from_uuid(id_for(self.ids.as_ref(), actor, "user")),
             name: "Administrator".to_owned(),
             email: "admin@localhost".to_owned(),
             roles: vec![Role::Admin],
@@ -129,16 +143,16 @@ impl Engine {
             created_at: now,
             made_by_user_id: actor.user(),
         };
-        let (key, key_id) = (self.key_to_make(actor), KeyId::from_uuid(self.id_for(actor, "key")));
+        let (key, key_id) = (self.key_to_make(actor), KeyId::from_uuid(id_for(self.ids.as_ref(), actor, "key")));
         let mut record = self.key_record(key_id, admin.id, "first admin key", &key, now);
         record.made_by_user_id = actor.user();
         let event = AuditEvent::by(actor, audit::TENANT_CREATED, format!("tenant:{}", tenant.id), json!({}));
-        let hash = inner.keys.api_key_hash(&key);
+        let hash = self.keys.api_key_hash(&key);
         let make = async {
-            inner.store.create_tenant(&tenant, &admin, &record, &hash, event).await?;
+            self.store.create_tenant(&tenant, &admin, &record, &hash, event).await?;
             Ok(tenant.clone())
         };
-        Ok((once(actor, || inner.store.tenant(tenant.id), make).await?, key))
+        Ok((once(actor, || self.store.tenant(tenant.id), make).await?, key))
     }
 
     /// Every tenant.
@@ -147,7 +161,7 @@ impl Engine {
     /// `PERMISSION_DENIED` without the platform right.
     pub async fn tenants(&self, actor: &Actor) -> Result<Vec<Tenant>> {
         require(actor, Right::Platform)?;
-        self.inner.store.tenants().await
+        self.store.tenants().await
     }
 
     /// Creates a user.
@@ -161,20 +175,20 @@ impl Engine {
         }
         grantable(actor, &new.roles)?;
         let user = User {
-            id: UserId::from_uuid(self.id_for(actor, "user")),
+            id: UserId::from_uuid(id_for(self.ids.as_ref(), actor, "user")),
             name: one_line("/name", &new.name, 200)?,
             email,
             roles: new.roles,
             timezone: if new.timezone.is_empty() { "UTC".to_owned() } else { new.timezone },
-            created_at: self.inner.clock.now(),
+            created_at: self.clock.now(),
             made_by_user_id: actor.user(),
         };
         let event = AuditEvent::by(actor, "user.create", format!("user:{}", user.id), json!({"roles": user.roles}));
         let make = async {
-            self.inner.store.create_user(actor.scope(), &user, event).await?;
+            self.store.create_user(actor.scope(), &user, event).await?;
             Ok(user.clone())
         };
-        once(actor, || self.inner.store.user(actor.scope(), user.id), make).await
+        once(actor, || self.store.user(actor.scope(), user.id), make).await
     }
 
     /// The tenant's users.
@@ -182,7 +196,7 @@ impl Engine {
     /// # Errors
     /// When the store fails.
     pub async fn users(&self, scope: TenantScope) -> Result<Vec<User>> {
-        self.inner.store.users(scope).await
+        self.store.users(scope).await
     }
 
     /// Replaces a user's roles.
@@ -193,7 +207,7 @@ impl Engine {
         grantable(actor, &roles)?;
         self.within_reach(actor, id).await?;
         let event = AuditEvent::by(actor, "user.set_roles", format!("user:{id}"), json!({"roles": roles}));
-        self.inner.store.set_roles(actor.scope(), id, &roles, event).await
+        self.store.set_roles(actor.scope(), id, &roles, event).await
     }
 
     /// Creates a key and returns it, once. It is no wider than the key it is made with, ends no later, and stops
@@ -206,7 +220,7 @@ impl Engine {
         let user = new.user_id.or_else(|| actor.user());
         let user = user.ok_or_else(|| Error::invalid("/userId", "userId is needed, because the caller is no user"))?;
         self.within_reach(actor, user).await?;
-        if new.expires_at.is_some_and(|end| end <= self.inner.clock.now()) {
+        if new.expires_at.is_some_and(|end| end <= self.clock.now()) {
             return Err(Error::invalid("/expiresAt", "expiresAt must lie in the future"));
         }
         let known = ["read", "operate", "review", "administer", "platform", "*"];
@@ -219,8 +233,8 @@ impl Engine {
             let message = format!("a key may be no wider than its maker's: {}", actor.scopes().join(", "));
             return Err(Error::new(ErrorCode::PermissionDenied, message));
         }
-        let (key, id) = (self.key_to_make(actor), KeyId::from_uuid(self.id_for(actor, "key")));
-        let mut record = self.key_record(id, user, &one_line("/name", &new.name, 200)?, &key, self.inner.clock.now());
+        let (key, id) = (self.key_to_make(actor), KeyId::from_uuid(id_for(self.ids.as_ref(), actor, "key")));
+        let mut record = self.key_record(id, user, &one_line("/name", &new.name, 200)?, &key, self.clock.now());
         record.roles = new.roles;
         record.scopes = new.scopes;
         // A key never outlives the one it is made with.
@@ -236,13 +250,13 @@ impl Engine {
             "madeByUserId": record.made_by_user_id,
         });
         let event = AuditEvent::by(actor, "key.create", format!("key:{}", record.id), detail);
-        let hash = self.inner.keys.api_key_hash(&key);
+        let hash = self.keys.api_key_hash(&key);
         let find = || async {
-            let keys = self.inner.store.keys(actor.scope()).await?;
+            let keys = self.store.keys(actor.scope()).await?;
             Ok(keys.into_iter().find(|known| known.id == id))
         };
         let make = async {
-            self.inner.store.create_key(actor.scope(), &record, &hash, event).await?;
+            self.store.create_key(actor.scope(), &record, &hash, event).await?;
             Ok(record.clone())
         };
         Ok((once(actor, find, make).await?, key))
@@ -250,7 +264,7 @@ impl Engine {
 
     /// Nobody changes what a platform admin may do, or takes their place, but a platform admin.
     pub(crate) async fn within_reach(&self, actor: &Actor, user: UserId) -> Result<()> {
-        let target = self.inner.store.user(actor.scope(), user).await?;
+        let target = self.store.user(actor.scope(), user).await?;
         let target = target.ok_or_else(|| Error::not_found("user", user))?;
         if target.roles.contains(&Role::PlatformAdmin) && actor.principal() != &Principal::Executor {
             return require(actor, Right::Platform);
@@ -262,8 +276,8 @@ impl Engine {
     ///
     /// # Errors
     /// When the store fails.
-    pub async fn keys_of(&self, scope: TenantScope) -> Result<Vec<ApiKey>> {
-        self.inner.store.keys(scope).await
+    pub async fn keys(&self, scope: TenantScope) -> Result<Vec<ApiKey>> {
+        self.store.keys(scope).await
     }
 
     /// Revokes a key at once, with the keys that were made with it, and tells which of the caller's tenant those were.
@@ -272,8 +286,8 @@ impl Engine {
     /// `NOT_FOUND`; `CONFLICT` with the keys that would fall with it, see [`Revoke::cascade`]; `CONFLICT` when no key of
     /// a platform admin would be left that works, see [`Revoke::force`].
     pub async fn revoke_key(&self, actor: &Actor, id: KeyId, how: Revoke) -> Result<Vec<ApiKey>> {
-        let now = self.inner.clock.now();
-        let keys = self.inner.store.keys(actor.scope()).await?;
+        let now = self.clock.now();
+        let keys = self.store.keys(actor.scope()).await?;
         if let Some(key) = keys.iter().find(|key| key.id == id) {
             self.within_reach(actor, key.user_id).await?;
         }
@@ -291,7 +305,7 @@ impl Engine {
         }
         let ids: Vec<KeyId> = made.iter().map(|key| key.id).collect();
         if !how.force {
-            let users = self.inner.store.users(actor.scope()).await?;
+            let users = self.store.users(actor.scope()).await?;
             let (falls, stays): (Vec<&ApiKey>, Vec<&ApiKey>) =
                 keys.iter().filter(|key| works(key, now)).partition(|key| key.id == id || ids.contains(&key.id));
             if falls.iter().any(|key| opens_all(key, &users)) && !stays.iter().any(|key| opens_all(key, &users)) {
@@ -301,7 +315,7 @@ impl Engine {
             }
         }
         let event = AuditEvent::by(actor, "key.revoke", format!("key:{id}"), json!({"with": ids}));
-        self.inner.store.revoke_key(actor.scope(), id, now, event).await?;
+        self.store.revoke_key(actor.scope(), id, now, event).await?;
         Ok(made.into_iter().map(|key| ApiKey { revoked_at: Some(now), ..key.clone() }).collect())
     }
 
@@ -323,26 +337,26 @@ impl Engine {
             return Err(Error::invalid("/events", message));
         }
         // Otherwise each task that ends would leave a delivery behind that can never be made.
-        if let Some(denied) = self.inner.http.refusal(url).await {
+        if let Some(denied) = self.http.refusal(url).await {
             return Err(Error::invalid("/url", denied.to_string()));
         }
         let webhook = OutboundWebhook {
-            id: WebhookId::from_uuid(self.id_for(actor, "webhook")),
+            id: WebhookId::from_uuid(id_for(self.ids.as_ref(), actor, "webhook")),
             url: url.to_owned(),
             events,
             active: true,
-            created_at: self.inner.clock.now(),
+            created_at: self.clock.now(),
         };
         let event = AuditEvent::by(actor, "webhook.create", format!("webhook:{}", webhook.id), json!({}));
         let find = || async {
-            let webhooks = self.inner.store.webhooks(actor.scope()).await?;
+            let webhooks = self.store.webhooks(actor.scope()).await?;
             Ok(webhooks.into_iter().find(|known| known.id == webhook.id))
         };
         let make = async {
-            self.inner.store.create_webhook(actor.scope(), &webhook, event).await?;
+            self.store.create_webhook(actor.scope(), &webhook, event).await?;
             Ok(webhook.clone())
         };
-        Ok((once(actor, find, make).await?, self.inner.keys.webhook_secret(actor.tenant(), "outbound")))
+        Ok((once(actor, find, make).await?, self.keys.webhook_secret(actor.tenant(), "outbound")))
     }
 
     /// The tenant's completion webhooks.
@@ -350,7 +364,7 @@ impl Engine {
     /// # Errors
     /// When the store fails.
     pub async fn webhooks(&self, scope: TenantScope) -> Result<Vec<OutboundWebhook>> {
-        self.inner.store.webhooks(scope).await
+        self.store.webhooks(scope).await
     }
 
     /// Removes a completion webhook.
@@ -359,7 +373,7 @@ impl Engine {
     /// `NOT_FOUND`.
     pub async fn delete_webhook(&self, actor: &Actor, id: WebhookId) -> Result<()> {
         let event = AuditEvent::by(actor, "webhook.delete", format!("webhook:{id}"), json!({}));
-        self.inner.store.delete_webhook(actor.scope(), id, event).await
+        self.store.delete_webhook(actor.scope(), id, event).await
     }
 }
 

@@ -11,7 +11,7 @@ use kybern_core::ports::UserRules;
 use kybern_core::tenant::TenantScope;
 use serde_json::json;
 
-use crate::Engine;
+use super::Identity;
 use crate::tools::ToolSnapshot;
 use crate::tools::{Grant, Origin};
 
@@ -28,13 +28,13 @@ pub struct PermissionsView {
     pub policy: ToolPolicy,
 }
 
-impl Engine {
+impl Identity {
     /// What holds for a user.
     ///
     /// # Errors
     /// `NOT_FOUND`.
     pub async fn permissions(&self, scope: TenantScope, user: UserId) -> Result<PermissionsView> {
-        let rules = self.inner.store.user_rules(scope, user).await?;
+        let rules = self.permissions.user_rules(scope, user).await?;
         let rules = rules.ok_or_else(|| Error::not_found("user", user))?;
         let UserRules { roles, policy } = (*rules).clone();
         // With a key that nothing narrows.
@@ -75,7 +75,7 @@ impl Engine {
         let mut policy = policy;
         let mut faults = policy.as_ref().map(ToolPolicy::faults).unwrap_or_default();
         if let Some(policy) = &mut policy {
-            let tools = self.tools_now(actor.scope()).await;
+            let tools = self.catalogue.of(actor.scope()).await;
             for (path, list) in [("allowedTools", &mut policy.allowed_tools), ("deniedTools", &mut policy.denied_tools)]
             {
                 faults.extend(Self::keys_in(&tools, path, list));
@@ -86,6 +86,6 @@ impl Engine {
         }
         let detail = json!({"policy": policy});
         let event = AuditEvent::by(actor, "user.set_permissions", format!("user:{user}"), detail);
-        self.inner.store.set_policy(actor.scope(), user, policy.as_ref(), event).await
+        self.permissions.set_policy(actor.scope(), user, policy.as_ref(), event).await
     }
 }

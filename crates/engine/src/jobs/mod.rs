@@ -9,9 +9,10 @@ mod receiver;
 mod sign;
 mod wind_up;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use async_trait::async_trait;
 use kybern_core::job::{ClaimedJob, JobEnd};
 use kybern_core::plan::RetryPolicy;
 use kybern_core::policy::redact;
@@ -21,9 +22,7 @@ use uuid::Uuid;
 
 use crate::Engine;
 use crate::executor::patience::until_available;
-use crate::knowledge::INDEX_JOB;
-use crate::lesson::{LEARN_JOB, TEACH_JOB};
-use crate::memory::SUGGEST_JOB;
+pub(crate) use outbox::OutboxSender;
 pub(crate) use receiver::{Receiver, Receivers};
 
 /// How long one try may take: longer than a sender of mail may take to say what became of a message, so that a mail
@@ -78,6 +77,22 @@ impl From<kybern_core::error::Error> for JobFailure {
     }
 }
 
+/// Carries out the jobs of one kind.
+#[async_trait]
+pub(crate) trait JobHandler: Send + Sync {
+    /// Carries one out. It may be called again for the same job.
+    async fn run(&self, job: &ClaimedJob) -> Result<(), JobFailure>;
+
+    /// Ends what a job that is given up has not carried out, and says why; `true` when it had been carried out all the
+    /// same. Done again after a crash, it goes on where it was.
+    async fn wind_up(&self, _job: &ClaimedJob, _reason: &str) -> Result<bool, JobFailure> {
+        Ok(false)
+    }
+}
+
+/// Who carries out which kind of job.
+pub(crate) type JobHandlers = BTreeMap<&'static str, Arc<dyn JobHandler>>;
+
 type RunningJobs = Arc<Mutex<BTreeSet<Uuid>>>;
 
 /// That a job runs in this process, until this goes.
@@ -104,7 +119,8 @@ impl Drop for Running {
 }
 
 impl Engine {
-    pub(crate) async fn job_loop(self) {
+    pub(crate) async fn job_loop(self, handlers: JobHandlers) {
+        let handlers = Arc::new(handlers);
         let inner = Arc::clone(&self.inner);
         let stopping = inner.stopping.clone();
         let running = Arc::new(Mutex::new(BTreeSet::new()));
@@ -120,9 +136,10 @@ impl Engine {
                     inner.job_claims.end();
                     for job in jobs {
                         let (engine, slot) = (self.clone(), vacant.give(job.scope().tenant()));
+                        let handler = handlers.get(job.kind.as_str()).cloned();
                         let mine = Running::enter(&running, job.id.as_uuid());
                         let work = async move {
-                            engine.run_job(job).await;
+                            engine.run_job(job, handler.as_deref()).await;
                             drop((mine, slot));
                         };
                         #[expect(clippy::disallowed_methods, reason = "tracked by the engine")]
@@ -150,10 +167,10 @@ impl Engine {
 
     /// Tries a job and says how that ended. When its lease is lost the work is dropped where it stands, as by a crash:
     /// somebody else goes on with it.
-    async fn run_job(&self, job: ClaimedJob) {
+    async fn run_job(&self, job: ClaimedJob, handler: Option<&dyn JobHandler>) {
         let end = tokio::select! {
             biased;
-            end = self.try_job(&job) => end,
+            end = self.try_job(&job, handler) => end,
             () = self.lease_lost(&job) => None,
         };
         let Some(end) = end else {
@@ -176,7 +193,7 @@ impl Engine {
     }
 
     /// How the try ended; `None` when the lease was lost before the job could be wound up.
-    async fn try_job(&self, job: &ClaimedJob) -> Option<JobEnd> {
+    async fn try_job(&self, job: &ClaimedJob, handler: Option<&dyn JobHandler>) -> Option<JobEnd> {
         if let Some(problem) = &job.unreadable {
             let error = kept(format!("the job cannot be read: {problem}"));
             tracing::error!(job.id = %job.id, job.kind = %job.kind, %error, "job is dead");
@@ -185,7 +202,7 @@ impl Engine {
         let result = if job.attempt > job.max_attempts {
             Err(JobFailure::permanent(CUT_OFF))
         } else {
-            let handled = tokio::time::timeout(TIMEOUT.as_duration(), self.handle(job)).await;
+            let handled = tokio::time::timeout(TIMEOUT.as_duration(), handle(handler, job)).await;
             handled.unwrap_or_else(|_elapsed| Err(JobFailure::transient(format!("took longer than {TIMEOUT}"))))
         };
         let (failure, tries) = match result {
@@ -199,7 +216,12 @@ impl Engine {
                 if !self.renew(job).await {
                     return None;
                 }
-                match self.wind_up(job, &failure.message).await {
+                let wound_up = match handler {
+                    Some(handler) => handler.wind_up(job, &failure.message).await,
+                    // Nobody knows what such a job was to do.
+                    None => Ok(false),
+                };
+                match wound_up {
                     Ok(true) => return Some(JobEnd::Done),
                     Ok(false) => {
                         let error = kept(failure.message);
@@ -237,15 +259,11 @@ impl Engine {
             true
         })
     }
+}
 
-    async fn handle(&self, job: &ClaimedJob) -> Result<(), JobFailure> {
-        match job.kind.as_str() {
-            "outbox.send" => self.send_outbox(job).await,
-            INDEX_JOB => self.index_document(job).await,
-            SUGGEST_JOB => self.note_suggestions(job).await,
-            LEARN_JOB => self.learn(job).await,
-            TEACH_JOB => self.learn_from_tool(job).await,
-            other => Err(JobFailure::permanent(format!("no handler for jobs of kind {other:?}"))),
-        }
+async fn handle(handler: Option<&dyn JobHandler>, job: &ClaimedJob) -> Result<(), JobFailure> {
+    match handler {
+        Some(handler) => handler.run(job).await,
+        None => Err(JobFailure::permanent(format!("no handler for jobs of kind {:?}", job.kind))),
     }
 }

@@ -5,6 +5,7 @@
 //! A dispatch that may have arrived stays `sending` from then on, because its workflow may be under way: it is never
 //! said not to have been started, and becomes `uncertain` when its tries are used up.
 
+use async_trait::async_trait;
 use kybern_core::audit::AuditEvent;
 use kybern_core::id::OutboxId;
 use kybern_core::job::ClaimedJob;
@@ -22,7 +23,7 @@ use kybern_core::trace::{traceparent, traceparent_of};
 use serde_json::{Value, json};
 
 use super::receiver::{Delivery, PutOff, Receiver};
-use super::{JobFailure, sign};
+use super::{JobFailure, JobHandler, sign};
 use crate::Engine;
 use crate::executor::patience::until_available;
 
@@ -36,8 +37,22 @@ const WHILE_ITS_TASK_RESTS: Millis = Millis(60_000);
 /// Bytes of a receiver's answer that are read.
 const MAX_ANSWER: usize = 64 * 1024;
 
+/// Sends what is in the outbox.
+pub(crate) struct OutboxSender(pub(crate) Engine);
+
+#[async_trait]
+impl JobHandler for OutboxSender {
+    async fn run(&self, job: &ClaimedJob) -> Result<(), JobFailure> {
+        self.0.send_outbox(job).await
+    }
+
+    async fn wind_up(&self, job: &ClaimedJob, reason: &str) -> Result<bool, JobFailure> {
+        self.0.wind_up_outbox(job, reason).await
+    }
+}
+
 impl Engine {
-    pub(super) async fn send_outbox(&self, job: &ClaimedJob) -> Result<(), JobFailure> {
+    async fn send_outbox(&self, job: &ClaimedJob) -> Result<(), JobFailure> {
         let id = outbox_id(job).ok_or_else(|| JobFailure::permanent("the job names no outbox message"))?;
         let message = self.inner.store.outbox_message(job.scope(), id).await?;
         let message = message.ok_or_else(|| JobFailure::permanent("the outbox message is gone"))?;

@@ -6,24 +6,12 @@ use kybern_core::outbox::{OutboxChannel, OutboxStatus};
 use super::JobFailure;
 use super::outbox::outbox_id;
 use crate::Engine;
-use crate::knowledge::INDEX_JOB;
 
 impl Engine {
-    /// Ends what a job that is given up has not carried out, and says why; `true` when it had been carried out all the
-    /// same. Done again after a crash, it goes on where it was.
-    pub(super) async fn wind_up(&self, job: &ClaimedJob, reason: &str) -> Result<bool, JobFailure> {
-        match job.kind.as_str() {
-            "outbox.send" => self.wind_up_outbox(job, reason).await,
-            INDEX_JOB => self.give_up_indexing(job, reason).await,
-            // Nobody knows what such a job was to do.
-            _ => Ok(false),
-        }
-    }
-
     /// A mail that may have been handed over becomes `uncertain`, and so does a dispatch whose workflow may be under way:
     /// its step goes on waiting for the callback. Everything else that is on its way has failed. A receiver of a webhook
     /// drops repeats, so nothing is lost by saying that it failed when it may have arrived.
-    async fn wind_up_outbox(&self, job: &ClaimedJob, reason: &str) -> Result<bool, JobFailure> {
+    pub(super) async fn wind_up_outbox(&self, job: &ClaimedJob, reason: &str) -> Result<bool, JobFailure> {
         let Some(id) = outbox_id(job) else { return Ok(false) };
         let Some(message) = self.inner.store.outbox_message(job.scope(), id).await? else { return Ok(false) };
         let channel = message.message.channel;

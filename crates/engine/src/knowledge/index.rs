@@ -3,6 +3,7 @@
 //! It asks nothing twice that was paid for once within a try, and writes only at its end: a try that is cut off leaves
 //! the document as it was. After its last try the document has failed, with the reason.
 
+use async_trait::async_trait;
 use bytes::Bytes;
 use kybern_core::audit::AuditEvent;
 use kybern_core::document::{DocumentFault, DocumentText};
@@ -14,8 +15,8 @@ use kybern_core::policy::redact;
 use kybern_core::trace::traceparent_of;
 use serde_json::json;
 
-use crate::Engine;
-use crate::jobs::JobFailure;
+use super::Knowledge;
+use crate::jobs::{JobFailure, JobHandler};
 use crate::models::Caller;
 
 /// The kind of the job.
@@ -23,7 +24,7 @@ pub(crate) const JOB: &str = "knowledge.index";
 /// How often it is tried.
 pub(super) const TRIES: u32 = 5;
 /// The most texts that are embedded at once.
-const BATCH: usize = crate::memory::BATCH;
+const BATCH: usize = crate::models::embedding::BATCH;
 
 /// The document and the version that a job is about.
 fn about(job: &ClaimedJob) -> Option<(KnowledgeId, u32)> {
@@ -32,10 +33,21 @@ fn about(job: &ClaimedJob) -> Option<(KnowledgeId, u32)> {
     Some((id, version))
 }
 
-impl Engine {
-    pub(crate) async fn index_document(&self, job: &ClaimedJob) -> Result<(), JobFailure> {
+#[async_trait]
+impl JobHandler for Knowledge {
+    async fn run(&self, job: &ClaimedJob) -> Result<(), JobFailure> {
+        self.index_document(job).await
+    }
+
+    async fn wind_up(&self, job: &ClaimedJob, reason: &str) -> Result<bool, JobFailure> {
+        self.give_up_indexing(job, reason).await
+    }
+}
+
+impl Knowledge {
+    async fn index_document(&self, job: &ClaimedJob) -> Result<(), JobFailure> {
         let Some(of) = about(job) else { return Err(JobFailure::permanent("the job names no document")) };
-        let Some(document) = self.inner.store.document(job.scope(), of.0).await? else { return Ok(()) };
+        let Some(document) = self.store.document(job.scope(), of.0).await? else { return Ok(()) };
         if document.version != of.1 || document.status != KnowledgeStatus::Indexing {
             return Ok(());
         }
@@ -52,10 +64,10 @@ impl Engine {
         job: &ClaimedJob,
         document: &KnowledgeDocument,
     ) -> Result<Result<DocumentText, DocumentFault>, JobFailure> {
-        let bytes: Option<Bytes> = self.inner.store.blob(job.scope(), &document.hash).await?;
+        let bytes: Option<Bytes> = self.blobs.blob(job.scope(), &document.hash).await?;
         let missing = || JobFailure::permanent("the bytes of the document are missing or damaged");
         let bytes = bytes.ok_or_else(missing)?;
-        Ok(self.inner.documents.read(job.scope().tenant(), &document.filename, &document.content_type, bytes).await)
+        Ok(self.documents.read(job.scope().tenant(), &document.filename, &document.content_type, bytes).await)
     }
 
     async fn embedded_pieces(
@@ -74,7 +86,7 @@ impl Engine {
         self.has_room(job, document, all.len()).await?;
         for some in all.chunks_mut(BATCH) {
             let texts = some.iter().map(|piece| piece.text.clone()).collect();
-            let Some(vectors) = self.vectors_of(&caller, texts).await? else { break };
+            let Some(vectors) = self.models.vectors_of(&caller, texts).await? else { break };
             for (piece, vector) in some.iter_mut().zip(vectors) {
                 piece.vector = Some(vector);
             }
@@ -84,7 +96,7 @@ impl Engine {
 
     /// Refuses what would be refused at the end, before it is paid for.
     async fn has_room(&self, job: &ClaimedJob, document: &KnowledgeDocument, pieces: usize) -> Result<()> {
-        let there = self.inner.store.knowledge_size(job.scope()).await?.pieces.saturating_sub(document.pieces);
+        let there = self.store.knowledge_size(job.scope()).await?.pieces.saturating_sub(document.pieces);
         match u32::try_from(pieces).ok().and_then(|pieces| there.checked_add(pieces)) {
             Some(all) if all <= MAX_PIECES => Ok(()),
             _ => {
@@ -103,11 +115,11 @@ impl Engine {
             Indexed::Failed(reason) => json!({"version": of.1, "error": reason}),
         };
         let event = AuditEvent::by_executor("knowledge.index", format!("knowledge:{}", of.0), detail);
-        self.inner.store.end_indexing(job.scope(), of, indexed, self.inner.clock.now(), event).await
+        self.store.end_indexing(job.scope(), of, indexed, self.clock.now(), event).await
     }
 
     /// Says of a document that it could not be indexed.
-    pub(crate) async fn give_up_indexing(&self, job: &ClaimedJob, reason: &str) -> Result<bool, JobFailure> {
+    async fn give_up_indexing(&self, job: &ClaimedJob, reason: &str) -> Result<bool, JobFailure> {
         let Some(of) = about(job) else { return Ok(false) };
         let reason = redact::redacted(reason.to_owned());
         self.end_indexing(job, of, &Indexed::Failed(reason)).await?;

@@ -12,9 +12,9 @@ use kybern_core::ports::{KnowledgeFilter, Page};
 use kybern_core::tenant::TenantScope;
 use serde_json::json;
 
+use super::Knowledge;
 use super::index::{JOB, TRIES};
-use crate::Engine;
-use crate::command::once;
+use crate::command::{id_for, once};
 
 /// A file that is to become a document.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -29,12 +29,12 @@ pub struct NewDocument {
     pub bytes: Bytes,
 }
 
-impl Engine {
+impl Knowledge {
     /// Takes in a document as a draft. It is indexed in the background; until then it is `indexing`.
     ///
     /// # Errors
     /// `VALIDATION_ERROR` with the place; `PAYLOAD_TOO_LARGE`; `UNPROCESSABLE` when the tenant has as many as it may.
-    pub async fn add_document(&self, actor: &Actor, new: NewDocument) -> Result<KnowledgeDocument> {
+    pub async fn add(&self, actor: &Actor, new: NewDocument) -> Result<KnowledgeDocument> {
         let title = new.title.as_deref().unwrap_or(&new.filename).trim().to_owned();
         if title.is_empty() || title.chars().count() > MAX_TITLE {
             return Err(Error::invalid("/title", format!("a title has 1 to {MAX_TITLE} characters")));
@@ -46,9 +46,9 @@ impl Engine {
             let message = format!("a document has at most {MAX_BYTES} bytes");
             return Err(Error::new(ErrorCode::PayloadTooLarge, message));
         }
-        let id = KnowledgeId::from_uuid(self.id_for(actor, "knowledge"));
+        let id = KnowledgeId::from_uuid(id_for(self.ids.as_ref(), actor, "knowledge"));
         let make = self.store_document(actor, id, title, new);
-        once(actor, || self.inner.store.document(actor.scope(), id), make).await
+        once(actor, || self.store.document(actor.scope(), id), make).await
     }
 
     async fn store_document(
@@ -58,15 +58,14 @@ impl Engine {
         title: String,
         new: NewDocument,
     ) -> Result<KnowledgeDocument> {
-        let inner = &self.inner;
         // Looked at before the bytes are kept, and again when the document is written down.
-        if inner.store.knowledge_size(actor.scope()).await?.documents >= MAX_DOCUMENTS {
+        if self.store.knowledge_size(actor.scope()).await?.documents >= MAX_DOCUMENTS {
             let message = format!("a tenant has at most {MAX_DOCUMENTS} documents: remove some first");
             return Err(Error::new(ErrorCode::Unprocessable, message));
         }
         let size = u64::try_from(new.bytes.len()).unwrap_or(u64::MAX);
-        let hash = inner.store.put_blob(actor.scope(), new.bytes).await?;
-        let at = inner.clock.now();
+        let hash = self.blobs.put_blob(actor.scope(), new.bytes).await?;
+        let at = self.clock.now();
         let document = KnowledgeDocument {
             id,
             title,
@@ -85,13 +84,13 @@ impl Engine {
             updated_at: at,
         };
         let (job, event) = (self.index_job(&document), event(actor, "knowledge.add", &document));
-        inner.store.add_document(actor.scope(), &document, &job, event).await?;
+        self.store.add_document(actor.scope(), &document, &job, event).await?;
         Ok(document)
     }
 
     fn index_job(&self, document: &KnowledgeDocument) -> NewJob {
         NewJob {
-            id: JobId::from_uuid(self.inner.ids.next()),
+            id: JobId::from_uuid(self.ids.next()),
             kind: JOB.to_owned(),
             payload: json!({"id": document.id, "version": document.version}),
             dedupe_key: Some(format!("{}/{}", document.id, document.version)),
@@ -104,22 +103,22 @@ impl Engine {
     ///
     /// # Errors
     /// `NOT_FOUND`.
-    pub async fn document(&self, scope: TenantScope, id: KnowledgeId) -> Result<KnowledgeDocument> {
-        self.inner.store.document(scope, id).await?.ok_or_else(|| Error::not_found("document", id))
+    pub async fn get(&self, scope: TenantScope, id: KnowledgeId) -> Result<KnowledgeDocument> {
+        self.store.document(scope, id).await?.ok_or_else(|| Error::not_found("document", id))
     }
 
     /// A page of documents, the newest first.
     ///
     /// # Errors
     /// When the store fails.
-    pub async fn documents(
+    pub async fn list(
         &self,
         scope: TenantScope,
         filter: &KnowledgeFilter,
         after: Option<KnowledgeId>,
         limit: u32,
     ) -> Result<Page<KnowledgeDocument>> {
-        self.inner.store.documents(scope, filter, after, limit).await
+        self.store.documents(scope, filter, after, limit).await
     }
 
     /// Publishes a document, takes it back, or indexes it anew. What was found before an indexing is found until it is
@@ -127,17 +126,12 @@ impl Engine {
     ///
     /// # Errors
     /// `NOT_FOUND`; `CONFLICT` when it is not so far, or somebody else acts at the same time.
-    pub async fn act_on_document(
-        &self,
-        actor: &Actor,
-        id: KnowledgeId,
-        act: KnowledgeAct,
-    ) -> Result<KnowledgeDocument> {
-        let before = self.document(actor.scope(), id).await?;
-        let after = before.clone().after(act, self.inner.clock.now())?;
+    pub async fn act(&self, actor: &Actor, id: KnowledgeId, act: KnowledgeAct) -> Result<KnowledgeDocument> {
+        let before = self.get(actor.scope(), id).await?;
+        let after = before.clone().after(act, self.clock.now())?;
         let job = (act == KnowledgeAct::Reindex).then(|| self.index_job(&after));
         let event = event(actor, act.action(), &after);
-        self.inner.store.change_document(actor.scope(), (&before, &after), job.as_ref(), event).await?;
+        self.store.change_document(actor.scope(), (&before, &after), job.as_ref(), event).await?;
         Ok(after)
     }
 
@@ -145,10 +139,10 @@ impl Engine {
     ///
     /// # Errors
     /// `NOT_FOUND`.
-    pub async fn delete_document(&self, actor: &Actor, id: KnowledgeId) -> Result<()> {
-        let document = self.document(actor.scope(), id).await?;
+    pub async fn delete(&self, actor: &Actor, id: KnowledgeId) -> Result<()> {
+        let document = self.get(actor.scope(), id).await?;
         let event = event(actor, "knowledge.delete", &document);
-        let gone = self.inner.store.delete_document(actor.scope(), id, self.inner.clock.now(), event).await?;
+        let gone = self.store.delete_document(actor.scope(), id, self.clock.now(), event).await?;
         if gone { Ok(()) } else { Err(Error::not_found("document", id)) }
     }
 }

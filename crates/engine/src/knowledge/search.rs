@@ -5,32 +5,27 @@ use kybern_core::error::Result;
 use kybern_core::knowledge::PublishedPiece;
 use kybern_core::memory::by_words;
 
-use crate::Engine;
-use crate::memory::{Sought, tokens};
+use super::Knowledge;
 use crate::models::Caller;
+use crate::models::embedding::{Query, tokens};
 
-impl Engine {
+impl Knowledge {
     /// The published pieces that say something about a question, the nearest first. Pieces that were embedded by another
     /// model than the present one are not found: their documents are to be indexed anew. Where there is no model, words
     /// are compared.
     ///
     /// # Errors
     /// `BUDGET_EXCEEDED`, and when the store or the model fails.
-    pub async fn search_knowledge(&self, caller: &Caller, question: &str, limit: usize) -> Result<Vec<Found>> {
-        self.found_knowledge(caller, &Sought::new(question), limit).await
+    pub async fn search(&self, caller: &Caller, question: &str, limit: usize) -> Result<Vec<Found>> {
+        self.found(caller, &Query::new(question), limit).await
     }
 
-    pub(crate) async fn found_knowledge(
-        &self,
-        caller: &Caller,
-        sought: &Sought<'_>,
-        limit: usize,
-    ) -> Result<Vec<Found>> {
-        let (pieces, question) = (self.inner.store.published_pieces(caller.scope).await?, sought.text());
+    pub(crate) async fn found(&self, caller: &Caller, query: &Query<'_>, limit: usize) -> Result<Vec<Found>> {
+        let (pieces, question) = (self.store.published_pieces(caller.scope).await?, query.text());
         if pieces.is_empty() || question.is_empty() {
             return Ok(Vec::new());
         }
-        let asked = sought.vector(self, caller).await?;
+        let asked = query.vector(&self.models, caller).await?;
         let near = |one: &PublishedPiece| match asked {
             None => by_words(question, &one.piece.text),
             Some(asked) => {

@@ -4,6 +4,7 @@
 //! Only what would have made the question needless is suggested: the rules are asked again, with the lesson, about
 //! the message that raised it.
 
+use async_trait::async_trait;
 use kybern_core::audit::AuditEvent;
 use kybern_core::error::{Error, ErrorCode, Result};
 use kybern_core::id::{JobId, LessonId, TaskId};
@@ -22,7 +23,7 @@ use super::rules::is_sure;
 use crate::Engine;
 use crate::executor::walk::Walk;
 use crate::executor::{EXTRACTIONS, Phase, classify_input, doubtful_sender, message_of};
-use crate::jobs::JobFailure;
+use crate::jobs::{JobFailure, JobHandler};
 
 /// The kind of the job.
 pub(crate) const LEARN_JOB: &str = "lesson.learn";
@@ -71,8 +72,18 @@ pub(super) struct Answer {
     by: String,
 }
 
+/// Looks what the answers of people teach.
+pub(crate) struct Learner(pub(crate) Engine);
+
+#[async_trait]
+impl JobHandler for Learner {
+    async fn run(&self, job: &ClaimedJob) -> std::result::Result<(), JobFailure> {
+        self.0.learn(job).await
+    }
+}
+
 impl Engine {
-    pub(crate) async fn learn(&self, job: &ClaimedJob) -> Result<(), JobFailure> {
+    async fn learn(&self, job: &ClaimedJob) -> Result<(), JobFailure> {
         let answered = serde_json::from_value::<Answered>(job.payload.clone());
         let answered = answered.map_err(|error| JobFailure::permanent(format!("the job cannot be read: {error}")))?;
         let scope = job.scope();

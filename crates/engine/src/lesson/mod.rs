@@ -16,13 +16,13 @@ use kybern_core::ports::Page;
 use kybern_core::tenant::TenantScope;
 use serde_json::json;
 
-pub(crate) use learn::{Answered, LEARN_JOB};
+pub(crate) use learn::{Answered, LEARN_JOB, Learner};
 pub(crate) use preview::PREVIEWS;
 pub use preview::{LessonPreview, PreviewedMail};
-pub(crate) use told::{TEACH_JOB, ToldByTool};
+pub(crate) use told::{TEACH_JOB, Teacher, ToldByTool};
 
 use crate::Engine;
-use crate::command::once;
+use crate::command::{id_for, once};
 
 impl Engine {
     /// A page of the tenant's lessons, the newest first.
@@ -56,7 +56,7 @@ impl Engine {
         let (scope, teaching) = (actor.scope(), teaching.checked()?);
         self.can_be_taught(scope, &teaching).await?;
         let source = LessonSource { task_id: None, step_id: None, by: actor.principal().label() };
-        let id = LessonId::from_uuid(self.id_for(actor, "lesson"));
+        let id = LessonId::from_uuid(id_for(self.inner.ids.as_ref(), actor, "lesson"));
         let lesson = Lesson::suggested(id, teaching, source, self.inner.clock.now());
         let subject = format!("lesson:{id}");
         let event = AuditEvent::by(actor, "lesson.add", subject, json!({"kind": lesson.teaching.kind().as_str()}));

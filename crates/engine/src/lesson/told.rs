@@ -3,6 +3,7 @@
 //!
 //! Only what a person has answered teaches: a step that asked nobody suggests nothing, whatever its tool says.
 
+use async_trait::async_trait;
 use kybern_core::error::Result;
 use kybern_core::id::JobId;
 use kybern_core::id::TaskId;
@@ -16,7 +17,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use crate::Engine;
-use crate::jobs::JobFailure;
+use crate::jobs::{JobFailure, JobHandler};
 
 /// The kind of the job.
 pub(crate) const TEACH_JOB: &str = "lesson.suggest";
@@ -55,8 +56,18 @@ impl ToldByTool {
     }
 }
 
+/// Suggests what tools have learned from answers.
+pub(crate) struct Teacher(pub(crate) Engine);
+
+#[async_trait]
+impl JobHandler for Teacher {
+    async fn run(&self, job: &ClaimedJob) -> std::result::Result<(), JobFailure> {
+        self.0.learn_from_tool(job).await
+    }
+}
+
 impl Engine {
-    pub(crate) async fn learn_from_tool(&self, job: &ClaimedJob) -> std::result::Result<(), JobFailure> {
+    async fn learn_from_tool(&self, job: &ClaimedJob) -> std::result::Result<(), JobFailure> {
         let told = serde_json::from_value::<ToldByTool>(job.payload.clone());
         let told = told.map_err(|error| JobFailure::permanent(format!("the job cannot be read: {error}")))?;
         let scope = job.scope();

@@ -7,9 +7,8 @@ use kybern_core::memory::{MAX_OF_SUBJECT, Memory, MemoryChange, MemoryStatus, Ne
 use kybern_core::model::Vector;
 use kybern_core::ports::{MemoryFilter, Page};
 
-use super::event;
-use crate::Engine;
-use crate::command::once;
+use super::{Memories, event};
+use crate::command::{id_for, once};
 use crate::models::Caller;
 
 /// Whether an actor may see and change what is remembered of a subject: users what is remembered of them, operators
@@ -33,7 +32,7 @@ fn demand(actor: &Actor, subject: Subject) -> Result<()> {
     Err(Error::new(ErrorCode::PermissionDenied, message))
 }
 
-impl Engine {
+impl Memories {
     /// Remembers what a user says. It holds from the next turn on.
     ///
     /// # Errors
@@ -41,9 +40,9 @@ impl Engine {
     /// `UNPROCESSABLE` when the subject has as many as it may.
     pub async fn remember(&self, actor: &Actor, new: NewMemory) -> Result<Memory> {
         demand(actor, new.subject)?;
-        let (caller, id) = (Caller::of(actor), MemoryId::from_uuid(self.id_for(actor, "memory")));
+        let (caller, id) = (Caller::of(actor), MemoryId::from_uuid(id_for(self.ids.as_ref(), actor, "memory")));
         let make = self.add_memory(&caller, id, new, (Trust::User, "memory.add"));
-        once(actor, || self.inner.store.memory(actor.scope(), id), make).await
+        once(actor, || self.store.memory(actor.scope(), id), make).await
     }
 
     /// Remembers what a tool has read. It holds from the next turn on.
@@ -51,7 +50,7 @@ impl Engine {
     /// # Errors
     /// The same, but for rights: whoever calls it has asked for them.
     pub async fn remember_for_tool(&self, caller: &Caller, new: NewMemory) -> Result<Memory> {
-        let id = MemoryId::from_uuid(self.inner.ids.next());
+        let id = MemoryId::from_uuid(self.ids.next());
         self.add_memory(caller, id, new, (Trust::Tool, "memory.add")).await
     }
 
@@ -61,9 +60,9 @@ impl Engine {
     /// # Errors
     /// The same, but for rights: whoever calls it has asked for them. `UNPROCESSABLE` also when as many suggestions were
     /// rejected as a subject may have memories.
-    pub async fn suggest_memory(&self, caller: &Caller, new: NewMemory) -> Result<Memory> {
+    pub async fn suggest(&self, caller: &Caller, new: NewMemory) -> Result<Memory> {
         let words = new.content.trim().to_lowercase();
-        let known = self.inner.store.memories_of(caller.scope, new.subject).await?;
+        let known = self.store.memories_of(caller.scope, new.subject).await?;
         if let Some((memory, _)) = known.iter().find(|(memory, _)| memory.content.to_lowercase() == words) {
             return Ok(memory.clone());
         }
@@ -73,7 +72,7 @@ impl Engine {
             let message = format!("a subject has at most {MAX_OF_SUBJECT} memories: remove some that do not matter");
             return Err(Error::new(ErrorCode::Unprocessable, message));
         }
-        let id = MemoryId::from_uuid(self.inner.ids.next());
+        let id = MemoryId::from_uuid(self.ids.next());
         self.add_memory(caller, id, new, (Trust::Model, "memory.suggest")).await
     }
 
@@ -84,18 +83,17 @@ impl Engine {
         new: NewMemory,
         (trust, action): (Trust, &str),
     ) -> Result<Memory> {
-        let inner = &self.inner;
-        let memory = Memory::of(new, id, trust, inner.clock.now())?;
+        let memory = Memory::of(new, id, trust, self.clock.now())?;
         let vector = self.vector_to_keep(caller, &memory.content).await;
         let event = event(caller, action, &memory);
-        inner.store.add_memory(caller.scope, &memory, vector.as_ref(), event).await?;
+        self.store.add_memory(caller.scope, &memory, vector.as_ref(), event).await?;
         Ok(memory)
     }
 
     /// The vector of what is remembered, if it can be made now. A memory is not lost because a model is down or the
     /// budget is spent: a search makes the vectors that are missing.
     async fn vector_to_keep(&self, caller: &Caller, text: &str) -> Option<Vector> {
-        let made = self.vector_of(caller, text).await;
+        let made = self.models.vector_of(caller, text).await;
         made.unwrap_or_else(|error| {
             tracing::warn!(%error, "a memory is kept without its vector, which the next search makes");
             None
@@ -106,8 +104,8 @@ impl Engine {
     ///
     /// # Errors
     /// `NOT_FOUND`, also for one that the actor may not see.
-    pub async fn memory(&self, actor: &Actor, id: MemoryId) -> Result<Memory> {
-        let found = self.inner.store.memory(actor.scope(), id).await?;
+    pub async fn get(&self, actor: &Actor, id: MemoryId) -> Result<Memory> {
+        let found = self.store.memory(actor.scope(), id).await?;
         found.filter(|memory| may(actor, memory.subject)).ok_or_else(|| Error::not_found("memory", id))
     }
 
@@ -115,7 +113,7 @@ impl Engine {
     ///
     /// # Errors
     /// `PERMISSION_DENIED` for a subject that the actor may not see.
-    pub async fn memories(
+    pub async fn list(
         &self,
         actor: &Actor,
         mut filter: MemoryFilter,
@@ -133,7 +131,7 @@ impl Engine {
             }
             None => filter.subject = Some(own_subject(actor)?),
         }
-        self.inner.store.memories(actor.scope(), &filter, after, limit).await
+        self.store.memories(actor.scope(), &filter, after, limit).await
     }
 
     /// The subject that an actor asks about: the one they name, if they may see it, else themselves.
@@ -149,9 +147,9 @@ impl Engine {
     ///
     /// # Errors
     /// `PERMISSION_DENIED` for a subject that the actor may not see.
-    pub async fn export_memories(&self, actor: &Actor, subject: Option<Subject>) -> Result<Vec<Memory>> {
+    pub async fn export(&self, actor: &Actor, subject: Option<Subject>) -> Result<Vec<Memory>> {
         let subject = self.visible_subject(actor, subject)?;
-        let all = self.inner.store.memories_of(actor.scope(), subject).await?;
+        let all = self.store.memories_of(actor.scope(), subject).await?;
         Ok(all.into_iter().map(|(memory, _)| memory).collect())
     }
 
@@ -159,16 +157,16 @@ impl Engine {
     ///
     /// # Errors
     /// `NOT_FOUND`; `VALIDATION_ERROR` with the place; `CONFLICT` when somebody else changes it at the same time.
-    pub async fn change_memory(&self, actor: &Actor, id: MemoryId, change: MemoryChange) -> Result<Memory> {
-        let before = self.memory(actor, id).await?;
-        let after = before.clone().changed(change, self.inner.clock.now())?;
+    pub async fn change(&self, actor: &Actor, id: MemoryId, change: MemoryChange) -> Result<Memory> {
+        let before = self.get(actor, id).await?;
+        let after = before.clone().changed(change, self.clock.now())?;
         let caller = Caller::of(actor);
         let vector = match after.content == before.content {
             true => None,
             false => self.vector_to_keep(&caller, &after.content).await,
         };
         let event = event(&caller, "memory.change", &after);
-        self.inner.store.change_memory(actor.scope(), (&before, &after), vector.as_ref(), event).await?;
+        self.store.change_memory(actor.scope(), (&before, &after), vector.as_ref(), event).await?;
         Ok(after)
     }
 
@@ -176,15 +174,15 @@ impl Engine {
     ///
     /// # Errors
     /// `NOT_FOUND`; `CONFLICT` when that was said already.
-    pub async fn judge_memory(&self, actor: &Actor, id: MemoryId, wanted: bool) -> Result<Memory> {
-        let before = self.memory(actor, id).await?;
-        let after = before.clone().judged(wanted, self.inner.clock.now())?;
+    pub async fn judge(&self, actor: &Actor, id: MemoryId, wanted: bool) -> Result<Memory> {
+        let before = self.get(actor, id).await?;
+        let after = before.clone().judged(wanted, self.clock.now())?;
         let action = match after.status {
             MemoryStatus::Active => "memory.accept",
             MemoryStatus::Rejected | MemoryStatus::Pending => "memory.reject",
         };
         let event = event(&Caller::of(actor), action, &after);
-        self.inner.store.change_memory(actor.scope(), (&before, &after), None, event).await?;
+        self.store.change_memory(actor.scope(), (&before, &after), None, event).await?;
         Ok(after)
     }
 
@@ -192,10 +190,10 @@ impl Engine {
     ///
     /// # Errors
     /// `NOT_FOUND`.
-    pub async fn forget_memory(&self, actor: &Actor, id: MemoryId) -> Result<()> {
-        let memory = self.memory(actor, id).await?;
+    pub async fn forget(&self, actor: &Actor, id: MemoryId) -> Result<()> {
+        let memory = self.get(actor, id).await?;
         let event = event(&Caller::of(actor), "memory.delete", &memory);
-        let gone = self.inner.store.delete_memory(actor.scope(), id, self.inner.clock.now(), event).await?;
+        let gone = self.store.delete_memory(actor.scope(), id, self.clock.now(), event).await?;
         if gone { Ok(()) } else { Err(Error::not_found("memory", id)) }
     }
 }

@@ -4,14 +4,25 @@ mod manage;
 mod search;
 mod suggest;
 
-pub(crate) use search::{BATCH, Sought, tokens};
 pub(crate) use suggest::{SUGGEST_JOB, Suggestions};
+
+use std::sync::Arc;
 
 use kybern_core::audit::AuditEvent;
 use kybern_core::memory::Memory;
+use kybern_core::ports::{Clock, IdSource, MemoryStore};
 use serde_json::{Value, json};
 
-use crate::models::Caller;
+use crate::models::{Caller, ModelService};
+
+/// What is remembered of users and records.
+#[derive(Clone)]
+pub struct Memories {
+    pub(crate) store: Arc<dyn MemoryStore>,
+    pub(crate) models: ModelService,
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) ids: Arc<dyn IdSource>,
+}
 
 /// The audit of an act on a memory. What it says is not in it.
 fn event(caller: &Caller, action: &str, memory: &Memory) -> AuditEvent {

@@ -1,5 +1,6 @@
 //! The job that notes what the agents of a task would remember. It follows the end of the task, so nobody waits for it, and it is tried again until it is done: what was noted already is not noted twice.
 
+use async_trait::async_trait;
 use kybern_core::chat::TurnRef;
 use kybern_core::error::ErrorCode;
 use kybern_core::id::{JobId, TaskId, UserId};
@@ -10,8 +11,8 @@ use kybern_core::trace::traceparent_of;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use crate::Engine;
-use crate::jobs::JobFailure;
+use super::Memories;
+use crate::jobs::{JobFailure, JobHandler};
 use crate::models::Caller;
 
 /// The kind of the job.
@@ -51,8 +52,15 @@ const fn mends(code: ErrorCode) -> bool {
     )
 }
 
-impl Engine {
-    pub(crate) async fn note_suggestions(&self, job: &ClaimedJob) -> Result<(), JobFailure> {
+#[async_trait]
+impl JobHandler for Memories {
+    async fn run(&self, job: &ClaimedJob) -> Result<(), JobFailure> {
+        self.note_suggestions(job).await
+    }
+}
+
+impl Memories {
+    async fn note_suggestions(&self, job: &ClaimedJob) -> Result<(), JobFailure> {
         let said = serde_json::from_value::<Suggestions>(job.payload.clone());
         let said = said.map_err(|error| JobFailure::permanent(format!("the job cannot be read: {error}")))?;
         let caller = Caller::executor(job.scope(), Some(said.user), traceparent_of(job.id.as_uuid()));
@@ -65,7 +73,7 @@ impl Engine {
                 tool: Some(crate::agent::SUGGEST_MEMORY.to_owned()),
             };
             let new = NewMemory { provenance, pending: true, ..NewMemory::fact(Subject::User(said.user), memory) };
-            match self.suggest_memory(&caller, new).await.map_err(|error| (mends(error.code()), error)) {
+            match self.suggest(&caller, new).await.map_err(|error| (mends(error.code()), error)) {
                 Ok(_) => {}
                 Err((true, error)) => again = Some(error),
                 // What it says cannot be kept: no other try changes that, and the others are not lost for it.

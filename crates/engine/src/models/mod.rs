@@ -8,6 +8,7 @@
 mod call;
 mod decision;
 mod desk;
+pub(crate) mod embedding;
 pub(crate) mod estimate;
 mod listing;
 mod policy;

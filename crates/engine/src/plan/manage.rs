@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use super::catalog::JudgedBy;
 use super::check::{self, Parts};
 use crate::Engine;
-use crate::command::once;
+use crate::command::{id_for, once};
 
 impl Engine {
     /// Stores the next version of a plan.
@@ -23,7 +23,7 @@ impl Engine {
     /// # Errors
     /// `UNPROCESSABLE` with every fault; `CONFLICT` when the version it names exists.
     pub async fn put_plan(&self, actor: &Actor, plan: &Value) -> Result<Plan> {
-        let (tools, agents) = (self.tools_now(actor.scope()).await, self.agents(actor.scope()).await?);
+        let (tools, agents) = (self.tools_now(actor.scope()).await, self.agents().list(actor.scope()).await?);
         let parts = Parts { catalog: &self.inner.catalog, tools: &tools, agents: Some(&agents) };
         let draft = faultless(plan, parts).map_err(|faults| {
             let count = if faults.len() == 1 { "one fault".to_owned() } else { format!("{} faults", faults.len()) };
@@ -32,7 +32,7 @@ impl Engine {
         })?;
         let inner = &self.inner;
         let audit = AuditEvent::by(actor, "plan.put", format!("plan:{}", draft.key), json!({"key": draft.key}));
-        let (id, scope) = (PlanId::from_uuid(self.id_for(actor, "plan")), actor.scope());
+        let (id, scope) = (PlanId::from_uuid(id_for(self.inner.ids.as_ref(), actor, "plan")), actor.scope());
         let find = || inner.store.find_plan(scope, id);
         let stored = once(actor, find, inner.store.put_plan(scope, id, draft, inner.clock.now(), audit)).await?;
         inner.catalog.judge(actor.tenant(), &stored, &tools, &agents);
@@ -53,7 +53,7 @@ impl Engine {
         scope: TenantScope,
         plan: &Value,
     ) -> Result<std::result::Result<PlanDraft, Vec<PlanFault>>> {
-        let (tools, agents) = (self.tools_now(scope).await, self.agents(scope).await?);
+        let (tools, agents) = (self.tools_now(scope).await, self.agents().list(scope).await?);
         let parts = Parts { catalog: &self.inner.catalog, tools: &tools, agents: Some(&agents) };
         Ok(faultless(plan, parts))
     }
@@ -139,7 +139,7 @@ impl Engine {
     pub(crate) async fn own_plans(&self, scope: TenantScope) -> Result<Arc<Vec<Plan>>> {
         let stored = self.inner.store.plans(scope).await?;
         let tools = self.inner.catalogue.of(scope).await;
-        let agents = self.agents(scope).await?;
+        let agents = self.agents().list(scope).await?;
         let by = JudgedBy { stored, tools, agents };
         if let Some(judged) = self.inner.catalog.judged.get(scope.tenant(), &by) {
             return Ok(judged);
@@ -150,7 +150,7 @@ impl Engine {
     }
 
     async fn mark_quarantine(&self, scope: TenantScope, plans: &mut [Plan]) -> Result<()> {
-        let (tools, agents) = (self.inner.catalogue.of(scope).await, self.agents(scope).await?);
+        let (tools, agents) = (self.inner.catalogue.of(scope).await, self.agents().list(scope).await?);
         for plan in plans.iter_mut().filter(|plan| plan.active) {
             plan.quarantine = self.inner.catalog.judge(scope.tenant(), plan, &tools, &agents);
         }
@@ -165,7 +165,7 @@ impl Engine {
             let Some((last, plan)) = next.last() else { return Ok(()) };
             after = Some((last.tenant(), plan.key.clone()));
             for (scope, plan) in next {
-                let (tools, agents) = (self.inner.catalogue.of(scope).await, self.agents(scope).await?);
+                let (tools, agents) = (self.inner.catalogue.of(scope).await, self.agents().list(scope).await?);
                 let faults = self.inner.catalog.judge(scope.tenant(), &plan, &tools, &agents);
                 if let Some(fault) = faults.first() {
                     tracing::warn!(tenant.id = %scope.tenant(), plan.key = %plan.key, %fault, "stored plan is quarantined");

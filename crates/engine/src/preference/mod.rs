@@ -6,11 +6,10 @@ use kybern_core::actor::{Actor, Right};
 use kybern_core::audit::AuditEvent;
 use kybern_core::error::{Error, ErrorCode, Result};
 use kybern_core::id::UserId;
+use kybern_core::ports::{Clock, IdentityStore, PreferenceStore};
 use kybern_core::preference::Preferences;
 use kybern_core::tenant::TenantScope;
 use serde_json::json;
-
-use crate::Engine;
 
 /// Whose preferences an actor speaks of when nobody is named.
 fn self_of(actor: &Actor) -> Result<UserId> {
@@ -18,20 +17,28 @@ fn self_of(actor: &Actor) -> Result<UserId> {
     actor.user().ok_or_else(|| Error::new(ErrorCode::PermissionDenied, message))
 }
 
-impl Engine {
+/// What users want to be answered like.
+#[derive(Clone)]
+pub struct PreferenceService {
+    pub(crate) store: Arc<dyn PreferenceStore>,
+    pub(crate) users: Arc<dyn IdentityStore>,
+    pub(crate) clock: Arc<dyn Clock>,
+}
+
+impl PreferenceService {
     /// A user's preferences, the default ones of who has said nothing. Answered from memory while nothing changes.
     ///
     /// # Errors
     /// When the store fails.
-    pub async fn preferences(&self, scope: TenantScope, user: UserId) -> Result<Arc<Preferences>> {
-        self.inner.store.preferences(scope, user).await
+    pub async fn of(&self, scope: TenantScope, user: UserId) -> Result<Arc<Preferences>> {
+        self.store.preferences(scope, user).await
     }
 
     /// The actor's own preferences, or those of another user, which only an administrator may read.
     ///
     /// # Errors
     /// `PERMISSION_DENIED`; `NOT_FOUND` for an unknown user.
-    pub async fn shown_preferences(&self, actor: &Actor, of: Option<UserId>) -> Result<(UserId, Arc<Preferences>)> {
+    pub async fn shown(&self, actor: &Actor, of: Option<UserId>) -> Result<(UserId, Arc<Preferences>)> {
         let user = match of {
             Some(user) if actor.user() != Some(user) => {
                 if !actor.may(Right::Administer) {
@@ -43,16 +50,16 @@ impl Engine {
             Some(user) => user,
             None => self_of(actor)?,
         };
-        let known = self.inner.store.user(actor.scope(), user).await?;
+        let known = self.users.user(actor.scope(), user).await?;
         known.ok_or_else(|| Error::not_found("user", user))?;
-        Ok((user, self.preferences(actor.scope(), user).await?))
+        Ok((user, self.of(actor.scope(), user).await?))
     }
 
     /// Writes the actor's own preferences in place of those before. They hold from the next turn on.
     ///
     /// # Errors
     /// `VALIDATION_ERROR` with every fault; `PERMISSION_DENIED` for somebody who is no user.
-    pub async fn set_preferences(&self, actor: &Actor, said: Preferences) -> Result<(UserId, Arc<Preferences>)> {
+    pub async fn set(&self, actor: &Actor, said: Preferences) -> Result<(UserId, Arc<Preferences>)> {
         let (user, said) = (self_of(actor)?, said.trimmed());
         let faults = said.faults();
         if let Some(first) = faults.first() {
@@ -67,14 +74,14 @@ impl Engine {
             "profile": profile.interests.len() + profile.goals.len() + profile.facts.len(),
         });
         self.put_preferences(actor, user, Some(&said), "preferences.set", detail).await?;
-        Ok((user, self.preferences(actor.scope(), user).await?))
+        Ok((user, self.of(actor.scope(), user).await?))
     }
 
     /// Takes the actor's own preferences back.
     ///
     /// # Errors
     /// `PERMISSION_DENIED` for somebody who is no user.
-    pub async fn forget_preferences(&self, actor: &Actor) -> Result<()> {
+    pub async fn forget(&self, actor: &Actor) -> Result<()> {
         self.put_preferences(actor, self_of(actor)?, None, "preferences.delete", json!({})).await
     }
 
@@ -87,6 +94,6 @@ impl Engine {
         detail: serde_json::Value,
     ) -> Result<()> {
         let event = AuditEvent::by(actor, action, format!("user:{user}"), detail);
-        self.inner.store.set_preferences(actor.scope(), user, said, self.inner.clock.now(), event).await
+        self.store.set_preferences(actor.scope(), user, said, self.clock.now(), event).await
     }
 }

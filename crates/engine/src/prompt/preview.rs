@@ -155,10 +155,10 @@ impl Engine {
             _ => error,
         };
         match (&request.agent, of_chat) {
-            (Some(name), _) => self.agent(scope, name).await.map_err(unknown),
-            (None, Some(key)) => self.agent(scope, &key).await,
+            (Some(name), _) => self.agents().get(scope, name).await.map_err(unknown),
+            (None, Some(key)) => self.agents().get(scope, &key).await,
             (None, None) => {
-                let chosen = self.choose_agent(scope, &request.content).await?;
+                let chosen = self.agents().choose(scope, &request.content).await?;
                 chosen.ok_or_else(|| Error::not_found("agent", "assistant"))
             }
         }

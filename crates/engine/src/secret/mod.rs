@@ -6,17 +6,17 @@
 mod reader;
 mod scrub;
 
+use std::sync::Arc;
+
 use kybern_core::actor::Actor;
 use kybern_core::audit::AuditEvent;
 use kybern_core::error::{Detail, Error, ErrorCode, Result};
-use kybern_core::ports::DataKey;
+use kybern_core::ports::{Clock, DataKey, Keys, SecretStore};
 use kybern_core::secret::{
     HostRule, MAX_DESCRIPTION, MAX_HOSTS, SealedSecret, Secret, SecretName, SecretValue, data_key_owner,
 };
 use kybern_core::tenant::TenantScope;
 use serde_json::json;
-
-use crate::Engine;
 
 pub(crate) use reader::TenantSecrets;
 pub(crate) use scrub::Scrub;
@@ -54,21 +54,29 @@ impl NewSecret {
     }
 }
 
-impl Engine {
+/// The secrets of tenants: written here, opened by nobody but a tool's call.
+#[derive(Clone)]
+pub struct Secrets {
+    pub(crate) store: Arc<dyn SecretStore>,
+    pub(crate) keys: Arc<dyn Keys>,
+    pub(crate) clock: Arc<dyn Clock>,
+}
+
+impl Secrets {
     /// What is known of each of the tenant's secrets, by name. Never a value.
     ///
     /// # Errors
     /// When the store fails.
-    pub async fn secrets(&self, scope: TenantScope) -> Result<Vec<Secret>> {
-        self.inner.store.secrets(scope).await
+    pub async fn list(&self, scope: TenantScope) -> Result<Vec<Secret>> {
+        self.store.secrets(scope).await
     }
 
     /// What is known of one of them. Never its value.
     ///
     /// # Errors
     /// `NOT_FOUND`.
-    pub async fn secret(&self, scope: TenantScope, name: &SecretName) -> Result<Secret> {
-        let found = self.inner.store.sealed_secret(scope, name).await?;
+    pub async fn get(&self, scope: TenantScope, name: &SecretName) -> Result<Secret> {
+        let found = self.store.sealed_secret(scope, name).await?;
         found.map(|found| found.secret).ok_or_else(|| Error::not_found("secret", name))
     }
 
@@ -77,7 +85,7 @@ impl Engine {
     /// # Errors
     /// `VALIDATION_ERROR`; `UNPROCESSABLE` when the tenant has too many, or its data key does not open under the
     /// present master key; `CONFLICT` when others keep writing the same one.
-    pub async fn set_secret(&self, actor: &Actor, new: NewSecret) -> Result<Secret> {
+    pub async fn set(&self, actor: &Actor, new: NewSecret) -> Result<Secret> {
         let faults = new.faults();
         if let Some(first) = faults.first() {
             return Err(Error::new(ErrorCode::Validation, first.message.clone()).with_details(faults));
@@ -89,7 +97,7 @@ impl Engine {
             let sealed = self.seal_secret(actor, &new).await?;
             let detail = json!({"version": sealed.secret.version, "hosts": sealed.secret.hosts});
             let audit = AuditEvent::by(actor, "secret.set", format!("secret:{}", new.name), detail);
-            if self.inner.store.put_secret(actor.scope(), &sealed, audit).await? {
+            if self.store.put_secret(actor.scope(), &sealed, audit).await? {
                 return Ok(sealed.secret);
             }
         }
@@ -103,10 +111,10 @@ impl Engine {
             return Ok(None);
         }
         let scope = actor.scope();
-        let Some(known) = self.inner.store.sealed_secret(scope, &new.name).await? else { return Ok(None) };
+        let Some(known) = self.store.sealed_secret(scope, &new.name).await? else { return Ok(None) };
         let owner = data_key_owner(scope);
         let key = DataKey { owner: &owner, wrapped: &known.data_key };
-        let value = self.inner.keys.open_under(key, &known.secret.binding(scope), &known.sealed);
+        let value = self.keys.open_under(key, &known.secret.binding(scope), &known.sealed);
         let same = known.secret.hosts == new.hosts
             && known.secret.description == new.description
             && known.secret.created_by == actor.principal().label()
@@ -115,7 +123,7 @@ impl Engine {
     }
 
     async fn seal_secret(&self, actor: &Actor, new: &NewSecret) -> Result<SealedSecret> {
-        let (scope, keys, store) = (actor.scope(), &self.inner.keys, &self.inner.store);
+        let (scope, keys, store) = (actor.scope(), &self.keys, &self.store);
         let owner = data_key_owner(scope);
         let data_key = match store.data_key(scope).await? {
             Some(wrapped) => wrapped,
@@ -124,7 +132,7 @@ impl Engine {
             })?,
         };
         let known = store.sealed_secret(scope, &new.name).await?.map(|known| known.secret);
-        let now = self.inner.clock.now();
+        let now = self.clock.now();
         let secret = Secret {
             name: new.name.clone(),
             hosts: new.hosts.clone(),
@@ -148,9 +156,9 @@ impl Engine {
     ///
     /// # Errors
     /// `NOT_FOUND`.
-    pub async fn delete_secret(&self, actor: &Actor, name: &SecretName) -> Result<()> {
+    pub async fn delete(&self, actor: &Actor, name: &SecretName) -> Result<()> {
         let audit = AuditEvent::by(actor, "secret.delete", format!("secret:{name}"), json!({}));
-        let deleted = self.inner.store.delete_secret(actor.scope(), name, self.inner.clock.now(), audit).await?;
+        let deleted = self.store.delete_secret(actor.scope(), name, self.clock.now(), audit).await?;
         if deleted { Ok(()) } else { Err(Error::not_found("secret", name)) }
     }
 }

@@ -11,6 +11,7 @@ use kybern_core::task::{Channel, JournalEntry, JournalRow, NewAttachment, NewTas
 use serde_json::Value;
 
 use crate::Engine;
+use crate::command::id_for;
 use crate::executor::Standing;
 use crate::task::repeats::{Repeat, confirmed};
 
@@ -87,7 +88,7 @@ impl Engine {
             return Err(Error::not_found("task", id));
         }
         Ok(NewTask {
-            id: TaskId::from_uuid(self.id_for(actor, "task")),
+            id: TaskId::from_uuid(id_for(self.inner.ids.as_ref(), actor, "task")),
             // A stranger's words stay a stranger's.
             channel: task.channel,
             source: format!("fork/{id}"),

@@ -1,6 +1,7 @@
 //! What can be asked of tasks: submitted, looked at, steered, replayed.
 
 pub mod fork;
+mod hold;
 mod nul;
 pub mod read;
 pub(crate) mod reading;

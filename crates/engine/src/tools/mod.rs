@@ -26,7 +26,8 @@ pub use invoke::InvocationView;
 pub(crate) use only_hosts::OnlyHosts;
 
 pub use grant::{Grant, Origin};
+pub use own::OwnTools;
 pub use prepared::{Asks, Prepared, hash_args};
 pub use refusal::Refusal;
 pub use service::ToolService;
-pub use setting::{ToolChange, ToolView};
+pub use setting::{ToolChange, ToolSettings, ToolView};

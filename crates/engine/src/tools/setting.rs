@@ -5,12 +5,12 @@ use std::sync::Arc;
 use kybern_core::actor::Actor;
 use kybern_core::audit::AuditEvent;
 use kybern_core::error::{Error, ErrorCode, Result};
+use kybern_core::ports::{Clock, PermissionStore};
 use kybern_core::tenant::TenantScope;
 use kybern_core::tool::{Risk, ToolPrice, ToolRate, ToolSetting, ToolSpec};
 use serde_json::{Value, json};
 
-use super::catalogue::Definition;
-use crate::Engine;
+use super::catalogue::{Definition, ToolCatalogue};
 
 /// A tool with what the tenant says about it.
 #[derive(Clone, PartialEq, Debug)]
@@ -89,14 +89,22 @@ impl ToolView {
     }
 }
 
-impl Engine {
+/// What tenants say about their tools.
+#[derive(Clone)]
+pub struct ToolSettings {
+    pub(crate) store: Arc<dyn PermissionStore>,
+    pub(crate) catalogue: Arc<ToolCatalogue>,
+    pub(crate) clock: Arc<dyn Clock>,
+}
+
+impl ToolSettings {
     /// Every tool as the tenant sees it, by key.
     ///
     /// # Errors
     /// When the store fails.
-    pub async fn tools_of(&self, scope: TenantScope) -> Result<Vec<ToolView>> {
-        let settings = self.inner.store.tool_settings(scope).await?;
-        let tools = self.tools_now(scope).await;
+    pub async fn list(&self, scope: TenantScope) -> Result<Vec<ToolView>> {
+        let settings = self.store.tool_settings(scope).await?;
+        let tools = self.catalogue.of(scope).await;
         Ok(tools.tools().into_iter().map(|tool| ToolView::of(tool, &settings)).collect())
     }
 
@@ -104,19 +112,19 @@ impl Engine {
     ///
     /// # Errors
     /// `NOT_FOUND`.
-    pub async fn tool_of(&self, scope: TenantScope, name: &str) -> Result<ToolView> {
-        let tools = self.tools_now(scope).await;
+    pub async fn get(&self, scope: TenantScope, name: &str) -> Result<ToolView> {
+        let tools = self.catalogue.of(scope).await;
         let tool = tools.find(name).ok_or_else(|| Error::not_found("tool", name))?;
-        Ok(ToolView::of(tool, &self.inner.store.tool_settings(scope).await?))
+        Ok(ToolView::of(tool, &self.store.tool_settings(scope).await?))
     }
 
     /// Says something about a tool. It holds from the next call on, in every process.
     ///
     /// # Errors
     /// `NOT_FOUND`; `VALIDATION_ERROR` with every fault.
-    pub async fn set_tool(&self, actor: &Actor, name: &str, change: ToolChange) -> Result<ToolView> {
-        let known = self.tool_of(actor.scope(), name).await?;
-        let at = self.inner.clock.now();
+    pub async fn set(&self, actor: &Actor, name: &str, change: ToolChange) -> Result<ToolView> {
+        let known = self.get(actor.scope(), name).await?;
+        let at = self.clock.now();
         let mut setting = known.setting.clone().unwrap_or_else(|| ToolSetting::of(&known.spec.key, at));
         setting.updated_at = at;
         setting.enabled = change.enabled.unwrap_or(setting.enabled);
@@ -130,7 +138,7 @@ impl Engine {
             return Err(Error::new(ErrorCode::Validation, "the setting is not usable").with_details(faults));
         }
         let event = AuditEvent::by(actor, "tool.set", format!("tool:{}", setting.tool), json!(setting));
-        self.inner.store.put_tool_setting(actor.scope(), &setting, event).await?;
+        self.store.put_tool_setting(actor.scope(), &setting, event).await?;
         Ok(ToolView { setting: Some(setting), ..known })
     }
 }

@@ -44,7 +44,7 @@ fn an_agent_is_found_by_a_plan_that_is_chosen_in_the_same_run() {
         let model = scripted(vec![says("Seven boxes.")]);
         let world = world(&model);
         world.run(async |live| {
-            live.engine.create_agent(&world.actor, clerk()).await.unwrap();
+            live.engine.agents().create(&world.actor, clerk()).await.unwrap();
             let steps = if inside {
                 json!([{"id": "if", "kind": "condition", "if": "{{ task.intent == 'test.plan' }}",
                     "then": [ask("clerk")]}])
@@ -67,7 +67,7 @@ fn an_agent_is_found_by_a_plan_that_a_person_names() {
     let model = scripted(vec![says("Seven boxes.")]);
     let world = world(&model);
     world.run(async |live| {
-        live.engine.create_agent(&world.actor, clerk()).await.unwrap();
+        live.engine.agents().create(&world.actor, clerk()).await.unwrap();
         live.put(plan(json!([ask("clerk")]))).await;
         let id = live.try_submit(SubmitRequest::text("who knows what")).await.unwrap().id;
         let task = live.rest(id).await;
@@ -83,10 +83,10 @@ fn an_agent_that_is_gone_when_its_step_begins_is_missed_by_its_name() {
     let model = scripted(vec![says("Seven boxes.")]);
     let world = world(&model);
     world.run(async |live| {
-        live.engine.create_agent(&world.actor, clerk()).await.unwrap();
+        live.engine.agents().create(&world.actor, clerk()).await.unwrap();
         let id = live.begin(plan(json!([approve(), ask("clerk")])), Value::Null).await;
         live.rest(id).await;
-        live.engine.delete_agent(&world.actor, "clerk").await.unwrap();
+        live.engine.agents().delete(&world.actor, "clerk").await.unwrap();
         live.review(id, Some("approve"), json!({})).await.unwrap();
         let task = live.proven(id).await;
         assert_eq!(task.status, TaskStatus::Failed);
@@ -105,11 +105,11 @@ fn a_turn_whose_agent_is_deleted_while_it_waits_makes_the_call_and_then_misses_i
     let world = World::with([tool.clone(), reading()]).asking(provider(&model));
     world.run(async |live| {
         let tools = ["t.read", "t.send"].map(str::to_owned).to_vec();
-        live.engine.create_agent(&world.actor, AgentDraft { tools, ..clerk() }).await.unwrap();
+        live.engine.agents().create(&world.actor, AgentDraft { tools, ..clerk() }).await.unwrap();
         let id = live.begin(plan(json!([ask("clerk")])), Value::Null).await;
         let task = live.rest(id).await;
         assert_eq!((kinds(&task), tool.count()), (vec![WaitKind::Confirmation], 0));
-        live.engine.delete_agent(&world.actor, "clerk").await.unwrap();
+        live.engine.agents().delete(&world.actor, "clerk").await.unwrap();
         live.answer(id, None, Value::Null, None).await.unwrap();
         let task = live.proven(id).await;
         assert_eq!((task.status, tool.count()), (TaskStatus::Failed, 1), "what was answered with yes is done");
@@ -128,7 +128,7 @@ fn a_step_says_how_often_its_agents_model_is_asked_again() {
     {
         let model = Arc::new(ScriptedModel::new("one", |_, _| Scripted::fail(ModelFailureKind::Provider)));
         world(&model).run(async |live| {
-            live.engine.create_agent(&live.world.actor, clerk()).await.unwrap();
+            live.engine.agents().create(&live.world.actor, clerk()).await.unwrap();
             let mut step = ask("clerk");
             step.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
             let id = live.begin(plan(json!([step])), json!({})).await;
@@ -190,7 +190,7 @@ fn for_a_task_of_nobody_an_agent_has_nobody_to_remember_anything_of() {
     world.knowing(CountedIntent { table: intents, ..CountedIntent::default() }).run(async |live| {
         live.put(plan(json!([ask("helper")]))).await;
         let letter = json!({"id": "1@example.com", "subject": "A question", "text": "How many boxes?"});
-        let nobody = live.engine.channel_actor(live.world.scope().tenant(), "email", live.world.actor.request());
+        let nobody = live.engine.identity().channel_actor(live.world.scope().tenant(), "email", live.world.actor.request());
         let received = live.engine.receive_email(&nobody, letter.to_string().into(), None).await.unwrap();
         assert_eq!(live.proven(received.task_id).await.status, TaskStatus::Completed);
         let offered: Vec<String> = model.asked().last().unwrap().functions.iter().map(|one| one.name.clone()).collect();

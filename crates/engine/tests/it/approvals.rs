@@ -123,7 +123,7 @@ fn who_may_not_make_a_call_says_yes_to_it_and_puts_no_other_in_its_place() {
             roles: vec![Role::Reviewer],
             timezone: String::new(),
         };
-        let user = live.engine.create_user(&live.world.actor, new).await.unwrap();
+        let user = live.engine.identity().create_user(&live.world.actor, new).await.unwrap();
         let reviewer = kybern_testkit::actors::user(TenantId::DEFAULT, user.id, &[Role::Reviewer]);
         let decide = async |id, input: Option<Value>| {
             let word = Word::Approve(input.map(object));
@@ -183,13 +183,13 @@ impl Live<'_> {
             roles: roles.to_vec(),
             timezone: String::new(),
         };
-        let user = self.engine.create_user(maker.unwrap_or(&nobody), new).await.unwrap();
+        let user = self.engine.identity().create_user(maker.unwrap_or(&nobody), new).await.unwrap();
         kybern_testkit::actors::user(TenantId::DEFAULT, user.id, roles)
     }
 
     async fn wants_four_eyes(&self, tool: &str) {
         let change = ToolChange { four_eyes: Some(true), ..ToolChange::default() };
-        self.engine.set_tool(&self.world.actor, tool, change).await.unwrap();
+        self.engine.tool_settings().set(&self.world.actor, tool, change).await.unwrap();
     }
 
     async fn yes_by(&self, actor: &Actor, id: ApprovalId, input: Option<Value>) -> Result<ApprovalView, Error> {
@@ -226,7 +226,7 @@ fn where_two_persons_stand_for_a_call_nobody_says_yes_to_their_own() {
             assert_eq!(refused.code(), ErrorCode::PermissionDenied, "nor is it said to be done");
         }
         // They may make the call themselves, and still nobody else has seen theirs.
-        live.engine.set_policy(&live.world.actor, ben.user().unwrap(), Some(careful())).await.unwrap();
+        live.engine.identity().set_policy(&live.world.actor, ben.user().unwrap(), Some(careful())).await.unwrap();
         let other = Some(json!({"to": "elsewhere@example.com"}));
         let refused = live.yes_by(&ben, id, other).await.unwrap_err();
         assert!(refused.to_string().contains("nobody else has seen other arguments"), "{refused}");
@@ -319,19 +319,19 @@ fn a_call_is_not_made_for_a_key_that_was_revoked_while_it_waited() {
     let tool = risky();
     World::with([tool.clone()]).run(async |live| {
         let change = ToolChange { confirm: Some(true), ..ToolChange::default() };
-        live.engine.set_tool(&live.world.actor, "t.risky", change).await.unwrap();
+        live.engine.tool_settings().set(&live.world.actor, "t.risky", change).await.unwrap();
         let ann = live.colleague("ann", &BOTH, None).await.user().unwrap();
         let key = live.put(plan(json!([step("a", "t.risky", json!({"to": "ops@example.com"}))]))).await;
         for is_revoked in [false, true] {
             let (name, user_id) = ("till".to_owned(), Some(ann));
             let new = NewKey { name, user_id, roles: Vec::new(), scopes: Vec::new(), expires_at: None };
-            let with = live.engine.create_key(&live.world.actor, new).await.unwrap().0;
+            let with = live.engine.identity().create_key(&live.world.actor, new).await.unwrap().0;
             let by_key = kybern_testkit::actors::user_by(TenantId::DEFAULT, ann, with.id, &BOTH);
             let request = SubmitRequest { plan_key: Some(key.clone()), ..SubmitRequest::text("go") };
             let task = live.engine.submit(&by_key, request, None).await.unwrap().id;
             let asked = live.rest(task).await.waits[0].approval_id.unwrap();
             if is_revoked {
-                live.engine.revoke_key(&live.world.actor, with.id, Revoke::default()).await.unwrap();
+                live.engine.identity().revoke_key(&live.world.actor, with.id, Revoke::default()).await.unwrap();
             }
             live.decide(asked, Word::Approve(None), None).await.unwrap();
             let task = live.end(task).await;
@@ -352,13 +352,13 @@ fn a_call_is_not_made_for_a_user_who_has_lost_every_role_while_it_waited() {
     let tool = risky();
     World::with([tool.clone()]).run(async |live| {
         let change = ToolChange { confirm: Some(true), ..ToolChange::default() };
-        live.engine.set_tool(&live.world.actor, "t.risky", change).await.unwrap();
+        live.engine.tool_settings().set(&live.world.actor, "t.risky", change).await.unwrap();
         let ann = live.colleague("ann", &BOTH, None).await;
         let key = live.put(plan(json!([step("a", "t.risky", json!({"to": "ops@example.com"}))]))).await;
         let request = SubmitRequest { plan_key: Some(key), ..SubmitRequest::text("go") };
         let task = live.engine.submit(&ann, request, None).await.unwrap().id;
         let asked = live.rest(task).await.waits[0].approval_id.unwrap();
-        live.engine.set_roles(&live.world.actor, ann.user().unwrap(), Vec::new()).await.unwrap();
+        live.engine.identity().set_roles(&live.world.actor, ann.user().unwrap(), Vec::new()).await.unwrap();
         live.decide(asked, Word::Approve(None), None).await.unwrap();
         let task = live.end(task).await;
         assert_eq!((task.error.unwrap().code, tool.count()), (ErrorCode::PermissionDenied, 0));
@@ -453,7 +453,7 @@ fn a_step_that_is_tried_again_asks_again() {
     );
     World::with([tool.clone()]).run(async |live| {
         live.engine
-            .set_tool(&live.world.actor, "t.risky", ToolChange { confirm: Some(true), ..ToolChange::default() })
+            .tool_settings().set(&live.world.actor, "t.risky", ToolChange { confirm: Some(true), ..ToolChange::default() })
             .await
             .unwrap();
         let id = live.begin(plan(json!([step("a", "t.risky", json!({"n": 1}))])), json!({})).await;
@@ -503,7 +503,7 @@ fn a_yes_is_no_yes_to_the_call_after_a_review() {
     let tool = Arc::new(ScriptedTool::answers("t.asks", EffectClass::Keyed, answers));
     World::with([tool.clone()]).run(async |live| {
         let change = ToolChange { confirm: Some(true), ..ToolChange::default() };
-        live.engine.set_tool(&live.world.actor, "t.asks", change).await.unwrap();
+        live.engine.tool_settings().set(&live.world.actor, "t.asks", change).await.unwrap();
         let id = live.begin(plan(json!([step("a", "t.asks", json!({}))])), json!({})).await;
         let first = live.rest(id).await;
         assert_eq!(crate::live::kinds(&first), [WaitKind::Confirmation]);

@@ -476,7 +476,7 @@ fn a_call_of_a_conversation_is_decided_by_a_reviewer_who_sees_nothing_else_of_it
         engine.decide(&reviewer, approval, decision).await.unwrap();
         live.until(turned.task_id, |task| task.status.is_terminal()).await;
         assert_eq!(engine.task(&reviewer, turned.task_id).await.unwrap_err().code(), ErrorCode::NotFound);
-        let sent = async |actor: &Actor| engine.outbox(actor, None, 10).await.unwrap().items.len();
+        let sent = async |actor: &Actor| engine.outbox().list(actor, None, 10).await.unwrap().items.len();
         assert_eq!((sent(&live.world.actor).await, sent(&admin).await, sent(&reviewer).await), (1, 1, 0));
     });
 }
@@ -635,7 +635,7 @@ fn what_is_remembered_is_told_and_what_a_model_would_remember_waits_for_a_yes() 
         let shown =
             |n: usize| -> String { model.asked()[n].messages.iter().map(|message| message.joined_text()).collect() };
         assert!(!shown(2).contains("Ships to Ohio on Mondays.\n</data"), "nobody has said yes to it");
-        live.engine.judge_memory(&live.world.actor, noted.id, true).await.unwrap();
+        live.engine.memories().judge(&live.world.actor, noted.id, true).await.unwrap();
         say(&live, chat, "Where do I ship to on Mondays?").await;
         assert!(shown(3).contains("<data label=\"memory\"") && shown(3).contains("Ships to Ohio"), "{}", shown(3));
     });

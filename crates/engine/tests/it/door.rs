@@ -34,7 +34,7 @@ impl Live<'_> {
     /// Says what the world's user may let tools do.
     pub async fn permit(&self, policy: &ToolPolicy) {
         let user = UserId::from_uuid(Uuid::nil());
-        self.engine.set_policy(&self.world.actor, user, Some(policy.clone())).await.unwrap();
+        self.engine.identity().set_policy(&self.world.actor, user, Some(policy.clone())).await.unwrap();
     }
 
     /// What has been done, by its names.
@@ -46,7 +46,7 @@ impl Live<'_> {
     async fn may_spend(&self, nanos: i64) -> Budget {
         let limits = Limits { cost: Some(NanoUsd(nanos)), ..Limits::default() };
         let actor = &self.world.actor;
-        self.engine.create_budget(actor, BudgetSubject::Tenant, Period::Day, limits).await.unwrap().budget
+        self.engine.budgets().create(actor, BudgetSubject::Tenant, Period::Day, limits).await.unwrap().budget
     }
 }
 
@@ -83,7 +83,7 @@ fn a_user_may_call_what_was_said_and_a_plan_what_its_author_wrote() {
         let task = live.run(json!([step("a", "t.write", json!({}))]), json!({})).await;
         assert_eq!((task.status, task.error.unwrap().code), (TaskStatus::Failed, ErrorCode::PermissionDenied));
         let user = UserId::from_uuid(Uuid::nil());
-        live.engine.set_policy(&live.world.actor, user, None).await.unwrap();
+        live.engine.identity().set_policy(&live.world.actor, user, None).await.unwrap();
         let task = live.run(json!([step("a", "t.write", json!({}))]), json!({})).await;
         assert_eq!((task.status, tool.count()), (TaskStatus::Completed, 2));
     });
@@ -195,7 +195,7 @@ fn a_price_by_the_second_reserves_the_most_and_takes_what_it_took() {
         let budget = live.may_spend(29).await;
         assert_eq!(live.call("t.slow", json!({})).await.unwrap_err().code(), ErrorCode::BudgetExceeded);
         let wider = Limits { cost: Some(NanoUsd(30)), ..Limits::default() };
-        live.engine.change_budget(&live.world.actor, budget.id, wider).await.unwrap();
+        live.engine.budgets().change(&live.world.actor, budget.id, wider).await.unwrap();
         assert_eq!(live.call("t.slow", json!({})).await.unwrap().cost_nanos, NanoUsd(3));
         assert_eq!(live.settled(&budget).await.cost(), NanoUsd(3));
     });
@@ -245,14 +245,14 @@ fn a_tenant_turns_a_tool_off_and_gives_it_a_price() {
     World::new().run(async |live| {
         let actor = &live.world.actor;
         let off = ToolChange { enabled: Some(false), ..ToolChange::default() };
-        live.engine.set_tool(actor, "t.echo", off).await.unwrap();
+        live.engine.tool_settings().set(actor, "t.echo", off).await.unwrap();
         assert_eq!(live.call("t.echo", json!({})).await.unwrap_err().code(), ErrorCode::PermissionDenied);
         let price = Some(Some(ToolPrice::fixed(NanoUsd(7))));
         let on = ToolChange { enabled: Some(true), price, ..ToolChange::default() };
-        live.engine.set_tool(actor, "t.echo", on).await.unwrap();
+        live.engine.tool_settings().set(actor, "t.echo", on).await.unwrap();
         assert_eq!(live.call("t.echo", json!({})).await.unwrap().cost_nanos, NanoUsd(7));
         let bad = ToolChange { price: Some(Some(ToolPrice::fixed(NanoUsd(-1)))), ..ToolChange::default() };
-        let refused = live.engine.set_tool(actor, "t.echo", bad).await.unwrap_err();
+        let refused = live.engine.tool_settings().set(actor, "t.echo", bad).await.unwrap_err();
         assert_eq!(refused.details()[0].path, "/price/fixedNanos");
         let other = kybern_testkit::actors::scope(TenantId::from_uuid(Uuid::from_u128(9)));
         assert!(live.world.store.tool_settings(other).await.unwrap().is_empty());
@@ -321,7 +321,7 @@ fn rules_name_tools_by_any_of_their_names_and_a_name_of_none_is_a_fault() {
         }
         policy.denied_tools.insert("no.such_tool".to_owned());
         let user = UserId::from_uuid(Uuid::nil());
-        let refused = live.engine.set_policy(&live.world.actor, user, Some(policy)).await.unwrap_err();
+        let refused = live.engine.identity().set_policy(&live.world.actor, user, Some(policy)).await.unwrap_err();
         assert_eq!((refused.code(), refused.details()[0].path.as_str()), (ErrorCode::Validation, "/deniedTools/1"));
     });
 }

@@ -45,10 +45,10 @@ fn a_named_record_brings_what_is_accepted_of_it_and_no_other_does() {
         let (engine, actor) = (&live.engine, &world.actor);
         let [north, south] = [record(&live, "yard-17").await, record(&live, "yard-18").await];
         let own = Subject::User(actor.user().unwrap());
-        engine.remember(actor, NewMemory::fact(north, "Its gate sticks.")).await.unwrap();
-        engine.remember(actor, NewMemory::fact(south, "It floods.")).await.unwrap();
-        engine.remember(actor, NewMemory::fact(own, "Asks about pallets often.")).await.unwrap();
-        engine.suggest_memory(&Caller::of(actor), NewMemory::fact(north, "Perhaps closed.")).await.unwrap();
+        engine.memories().remember(actor, NewMemory::fact(north, "Its gate sticks.")).await.unwrap();
+        engine.memories().remember(actor, NewMemory::fact(south, "It floods.")).await.unwrap();
+        engine.memories().remember(actor, NewMemory::fact(own, "Asks about pallets often.")).await.unwrap();
+        engine.memories().suggest(&Caller::of(actor), NewMemory::fact(north, "Perhaps closed.")).await.unwrap();
 
         let told = shown(&live, &model, actor, "How many pallets stand in Yard-17?").await;
         let (own, named) = ("fact\nAsks about pallets often.", "fact about yard-17\nIts gate sticks.");
@@ -70,7 +70,7 @@ fn a_message_that_names_nothing_looks_nothing_up() {
     world.run(async |live| {
         let (engine, actor) = (&live.engine, &world.actor);
         let own = Subject::User(actor.user().unwrap());
-        engine.remember(actor, NewMemory::fact(own, "Asks about pallets often.")).await.unwrap();
+        engine.memories().remember(actor, NewMemory::fact(own, "Asks about pallets often.")).await.unwrap();
         world.lacks(Some("memories_named"));
         let told = shown(&live, &model, actor, "How many pallets are there?").await;
         assert!(told.contains("Asks about pallets often."), "{told}");
@@ -89,7 +89,7 @@ fn a_turn_is_told_of_three_records_at_most() {
         for n in 1..=4 {
             let place = record(&live, &format!("yard-{n}")).await;
             let memory = NewMemory::fact(place, &format!("Gate number {n} sticks."));
-            live.engine.remember(&world.actor, memory).await.unwrap();
+            live.engine.memories().remember(&world.actor, memory).await.unwrap();
         }
         let told = shown(&live, &model, &world.actor, "yard-4 yard-3 yard-2 yard-1").await;
         let named: Vec<bool> = (1..=4).map(|n| told.contains(&format!("Gate number {n} sticks."))).collect();
@@ -103,7 +103,7 @@ fn who_may_not_see_what_is_remembered_of_records_is_told_none_of_it() {
     let world = World::new().asking(provider(&model)).employing([helper(&[])]);
     world.run(async |live| {
         let place = record(&live, "yard-17").await;
-        live.engine.remember(&world.actor, NewMemory::fact(place, "Its gate sticks.")).await.unwrap();
+        live.engine.memories().remember(&world.actor, NewMemory::fact(place, "Its gate sticks.")).await.unwrap();
         for (role, sees) in [(Role::Operator, true), (Role::Reviewer, false), (Role::Viewer, false)] {
             let new = NewUser {
                 name: format!("{role:?}"),
@@ -111,7 +111,7 @@ fn who_may_not_see_what_is_remembered_of_records_is_told_none_of_it() {
                 roles: vec![role],
                 timezone: String::new(),
             };
-            let user = live.engine.create_user(&world.actor, new).await.unwrap();
+            let user = live.engine.identity().create_user(&world.actor, new).await.unwrap();
             let actor = kybern_testkit::actors::user(TenantId::DEFAULT, user.id, &[role]);
             let told = shown(&live, &model, &actor, "How is yard-17?").await;
             assert_eq!(told.contains("Its gate sticks."), sees, "{role:?}: {told}");
@@ -130,7 +130,7 @@ fn an_order_that_is_remembered_of_a_record_is_data_and_its_effect_asks_a_person(
     let world = world.employing([helper(&["t.send", "t.close"])]);
     world.run(async |live| {
         let place = record(&live, "yard-17").await;
-        live.engine.remember_for_tool(&Caller::of(&world.actor), NewMemory::fact(place, order)).await.unwrap();
+        live.engine.memories().remember_for_tool(&Caller::of(&world.actor), NewMemory::fact(place, order)).await.unwrap();
         let chat = live.engine.create_chat(&world.actor, Some("helper"), None).await.unwrap().id;
         let turned = live.engine.say(&world.actor, chat, saying("Do what yard-17 needs."), LONG).await.unwrap();
         let asked = &model.asked()[0];

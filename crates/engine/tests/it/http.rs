@@ -47,7 +47,7 @@ fn whatever_a_request_did_outside_is_audited_also_when_it_only_read() {
         let second = json!({"id": "b", "tool": "http_request", "args": {"method": "GET", "url": "http://out.test/y"}});
         let task = live.run(json!([request("GET", json!({})), second]), json!({})).await;
         live.proven(task.id).await;
-        let events = live.engine.audit_events(live.world.scope(), 0, 100).await.unwrap();
+        let events = live.engine.audit().events(live.world.scope(), 0, 100).await.unwrap();
         let calls = events.iter().map(|event| &event.event).filter(|event| event.action == "tool.call");
         let told: Vec<[&Value; 3]> =
             calls.map(|call| ["stepId", "effect", "status"].map(|name| &call.detail[name])).collect();

@@ -302,7 +302,7 @@ fn an_admin_removes_what_is_old_and_nothing_that_is_on_hold() {
     world.run(async |live| {
         let young = live.run(noop(), json!({})).await.id;
         let purge = async |(kinds, age): (Vec<Kept>, Millis), dry_run| {
-            live.engine.purge(&live.world.actor, &kinds, age, dry_run).await
+            live.engine.removal().purge(&live.world.actor, &kinds, age, dry_run).await
         };
         let held = live.engine.hold_task(&live.world.actor, kept, " a claim ").await.unwrap().hold.unwrap();
         assert_eq!((held.reason.as_str(), held.held_at), ("a claim", live.now()));
@@ -320,7 +320,7 @@ fn an_admin_removes_what_is_old_and_nothing_that_is_on_hold() {
         }
         live.engine.release_task(&live.world.actor, kept).await.unwrap();
         assert_eq!(purge(tasks(30), false).await.unwrap(), [(Kept::Tasks, 1)]);
-        let events = live.engine.audit_events(live.world.scope(), 0, 100).await.unwrap();
+        let events = live.engine.audit().events(live.world.scope(), 0, 100).await.unwrap();
         let actions: Vec<&str> = events.iter().map(|event| event.event.action.as_str()).collect();
         assert!(
             ["task.hold", "task.release", "retention.ask", "retention.purge"].iter().all(|act| actions.contains(act))
@@ -335,13 +335,13 @@ fn the_audit_is_removed_as_far_as_it_was_exported_and_is_whole_afterwards() {
     let noop = || json!([step("a", "core.noop", json!({}))]);
     let export = world.run(async |live| {
         live.run(noop(), json!({})).await;
-        AuditExport { from: 1, head: live.engine.audit_head(live.world.scope()).await.unwrap() }
+        AuditExport { from: 1, head: live.engine.audit().head(live.world.scope()).await.unwrap() }
     });
     world.clock.stop(world.clock.now().plus(Millis(70 * DAY.0)));
     world.run(async |live| {
         let (scope, actor) = (live.world.scope(), &live.world.actor);
         let purge = async |export: &AuditExport, days: u64, dry_run| {
-            live.engine.purge_audit(actor, export, Millis(days * DAY.0), dry_run).await
+            live.engine.audit().purge(actor, export, Millis(days * DAY.0), dry_run).await
         };
         // What was not exported stays, however old it is.
         live.put(plan(noop())).await;
@@ -350,7 +350,7 @@ fn the_audit_is_removed_as_far_as_it_was_exported_and_is_whole_afterwards() {
         assert!(last >= 2, "{last}");
         assert_eq!(purge(&export, 71, false).await.unwrap(), 0, "nothing is that old");
         assert_eq!(purge(&export, 60, true).await.unwrap(), u64::try_from(last).unwrap());
-        let before = live.engine.verify_audit(scope).await.unwrap();
+        let before = live.engine.audit().verify(scope).await.unwrap();
         assert_eq!((before.length, before.removed_to, before.valid), (whole, 0, valid));
         // Neither is an export that begins later, nor a head that nobody signed, nor an age that is too young.
         let late = AuditExport { from: 2, ..export.clone() };
@@ -361,9 +361,9 @@ fn the_audit_is_removed_as_far_as_it_was_exported_and_is_whole_afterwards() {
         assert_eq!(purge(&export, 6, false).await.unwrap_err().code(), ErrorCode::Validation);
 
         assert_eq!(purge(&export, 60, false).await.unwrap(), u64::try_from(last).unwrap());
-        let after = live.engine.verify_audit_against(scope, &export.head).await.unwrap();
+        let after = live.engine.audit().verify_against(scope, &export.head).await.unwrap();
         assert_eq!((after.length, after.removed_to, after.valid), (whole + 1, last, valid), "{after:?}");
-        let left = live.engine.audit_events(scope, 0, 100).await.unwrap();
+        let left = live.engine.audit().events(scope, 0, 100).await.unwrap();
         assert_eq!(left.iter().map(|event| event.seq).collect::<Vec<_>>(), [whole, whole + 1]);
         let told = &left[1].event;
         assert_eq!(

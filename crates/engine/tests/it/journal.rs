@@ -432,7 +432,7 @@ fn acts_and_decisions_are_in_a_valid_audit_chain() {
         live.engine.resume(&live.world.actor, other).await.unwrap();
         live.engine.cancel(&live.world.actor, other).await.unwrap();
         live.end(other).await;
-        let events = live.engine.audit_events(live.world.scope(), 0, 100).await.unwrap();
+        let events = live.engine.audit().events(live.world.scope(), 0, 100).await.unwrap();
         let actions: Vec<&str> = events.iter().map(|event| event.event.action.as_str()).collect();
         for action in ["plan.put", "tool.call", "task.review", "task.pause", "task.resume", "task.cancel"] {
             assert!(actions.contains(&action), "{action} in {actions:?}");
@@ -442,7 +442,7 @@ fn acts_and_decisions_are_in_a_valid_audit_chain() {
         assert_eq!(call["inputHash"], key.digest(&json!({})).unwrap());
         assert_eq!((&call["tool"], &call["status"]), (&json!("t.act"), &json!("completed")));
         assert!(call["durationMs"].is_u64() && call["traceId"].as_str().is_some_and(|id| !id.is_empty()), "{call}");
-        let report = live.engine.verify_audit(live.world.scope()).await.unwrap();
+        let report = live.engine.audit().verify(live.world.scope()).await.unwrap();
         assert!(report.valid && report.length == i64::try_from(events.len()).unwrap());
     });
 }

@@ -90,16 +90,16 @@ fn a_question_finds_what_is_near_and_weighs_what_matters() {
         let caller = Caller::of(actor);
         for (content, importance) in [("Takes the train", 2), ("Loves rail", 9), ("Owns a boat", 9), ("Likes tea", 9)] {
             let importance = importance.try_into().unwrap();
-            engine.remember(actor, NewMemory { importance, ..NewMemory::fact(own(actor), content) }).await.unwrap();
+            engine.memories().remember(actor, NewMemory { importance, ..NewMemory::fact(own(actor), content) }).await.unwrap();
         }
-        let found = engine.search_memories(&caller, own(actor), "any railway?", 10).await.unwrap();
+        let found = engine.memories().search(&caller, own(actor), "any railway?", 10).await.unwrap();
         assert_eq!(texts(&found), ["Loves rail", "Takes the train"]);
         let best = &found[0];
         assert_eq!((best.origin, best.title.as_str(), best.similarity.per_mille()), (Origin::Memory, "fact", 1_000));
         assert!(best.importance.is_some() && best.tokens.0 > 0);
-        let one = engine.search_memories(&caller, own(actor), "any railway?", 1).await.unwrap();
+        let one = engine.memories().search(&caller, own(actor), "any railway?", 1).await.unwrap();
         assert_eq!(texts(&one), ["Loves rail"]);
-        assert_eq!(texts(&engine.search_memories(&caller, own(actor), "  ", 10).await.unwrap()), [""; 0]);
+        assert_eq!(texts(&engine.memories().search(&caller, own(actor), "  ", 10).await.unwrap()), [""; 0]);
     });
 }
 
@@ -109,26 +109,26 @@ fn what_waits_was_rejected_or_has_expired_is_never_found() {
     let world = World::new().asking(model.provider());
     world.life(async |live| {
         let (engine, actor, caller) = (&live.engine, &world.actor, Caller::of(&world.actor));
-        let suggested = engine.suggest_memory(&caller, NewMemory::fact(own(actor), "Loves rail")).await.unwrap();
+        let suggested = engine.memories().suggest(&caller, NewMemory::fact(own(actor), "Loves rail")).await.unwrap();
         assert_eq!((suggested.status, suggested.trust), (MemoryStatus::Pending, Trust::Model));
-        let again = engine.suggest_memory(&caller, NewMemory::fact(own(actor), "loves RAIL ")).await.unwrap();
+        let again = engine.memories().suggest(&caller, NewMemory::fact(own(actor), "loves RAIL ")).await.unwrap();
         assert_eq!(again.id, suggested.id, "the same words are noted once");
         let search = async || {
-            let found = engine.search_memories(&caller, own(actor), "trains", 10).await.unwrap();
+            let found = engine.memories().search(&caller, own(actor), "trains", 10).await.unwrap();
             found.into_iter().map(|one| one.text).collect::<Vec<_>>()
         };
         assert!(search().await.is_empty());
-        engine.judge_memory(actor, suggested.id, true).await.unwrap();
+        engine.memories().judge(actor, suggested.id, true).await.unwrap();
         assert_eq!(search().await, ["Loves rail"]);
-        let twice = engine.judge_memory(actor, suggested.id, false).await.unwrap_err();
+        let twice = engine.memories().judge(actor, suggested.id, false).await.unwrap_err();
         assert_eq!(twice.code(), ErrorCode::Conflict);
-        let other = engine.suggest_memory(&caller, NewMemory::fact(own(actor), "Hates trains")).await.unwrap();
-        engine.judge_memory(actor, other.id, false).await.unwrap();
+        let other = engine.memories().suggest(&caller, NewMemory::fact(own(actor), "Hates trains")).await.unwrap();
+        engine.memories().judge(actor, other.id, false).await.unwrap();
         assert_eq!(search().await, ["Loves rail"]);
 
         let soon = live.now().plus(Millis(1_000));
         let change = MemoryChange { expires_at: Some(Some(soon)), ..MemoryChange::default() };
-        engine.change_memory(actor, suggested.id, change).await.unwrap();
+        engine.memories().change(actor, suggested.id, change).await.unwrap();
         assert_eq!(search().await, ["Loves rail"]);
         let gone = async || search().await.is_empty().then_some(());
         live.find(gone).await;
@@ -147,7 +147,7 @@ fn vectors_of_another_model_are_made_anew_once() {
         let event = kybern_core::audit::AuditEvent::by_executor("memory.add", "memory:4", serde_json::json!({}));
         world.store.add_memory(world.scope(), &old, Some(&vector), event).await.unwrap();
         for asked in [2, 3, 4] {
-            let found = engine.search_memories(&caller, own(actor), "trains", 10).await.unwrap();
+            let found = engine.memories().search(&caller, own(actor), "trains", 10).await.unwrap();
             assert_eq!(texts(&found), ["Loves rail"]);
             // The first time the question and the memory, then the question only.
             assert_eq!(model.texts.load(Ordering::SeqCst), asked);
@@ -164,14 +164,14 @@ fn a_memory_is_kept_while_no_vector_can_be_made_and_found_afterwards() {
     world.life(async |live| {
         let (engine, actor, caller) = (&live.engine, &world.actor, Caller::of(&world.actor));
         model.down.store(true, Ordering::SeqCst);
-        let kept = engine.remember(actor, NewMemory::fact(own(actor), "Loves boats")).await.unwrap();
-        engine.suggest_memory(&caller, NewMemory::fact(own(actor), "Hates rail")).await.unwrap();
+        let kept = engine.memories().remember(actor, NewMemory::fact(own(actor), "Loves boats")).await.unwrap();
+        engine.memories().suggest(&caller, NewMemory::fact(own(actor), "Hates rail")).await.unwrap();
         let change = MemoryChange { content: Some("Loves rail".to_owned()), ..MemoryChange::default() };
-        engine.change_memory(actor, kept.id, change).await.unwrap();
-        assert!(engine.search_memories(&caller, own(actor), "trains", 10).await.is_err());
+        engine.memories().change(actor, kept.id, change).await.unwrap();
+        assert!(engine.memories().search(&caller, own(actor), "trains", 10).await.is_err());
         model.down.store(false, Ordering::SeqCst);
         // It was left alone for a while.
-        let found = async || engine.search_memories(&caller, own(actor), "trains", 10).await.ok();
+        let found = async || engine.memories().search(&caller, own(actor), "trains", 10).await.ok();
         assert_eq!(texts(&live.find(found).await), ["Loves rail"]);
     });
 }
@@ -192,11 +192,11 @@ fn where_no_memory_has_room_nothing_is_paid_for_and_what_was_rejected_takes_none
             last = Some(memory.id);
         }
         let new = || NewMemory::fact(own(actor), "Loves rail");
-        assert_eq!(engine.suggest_memory(&caller, new()).await.unwrap_err().code(), ErrorCode::Unprocessable);
+        assert_eq!(engine.memories().suggest(&caller, new()).await.unwrap_err().code(), ErrorCode::Unprocessable);
         assert_eq!(model.texts.load(Ordering::SeqCst), 0);
-        engine.judge_memory(actor, last.unwrap(), false).await.unwrap();
-        engine.suggest_memory(&caller, new()).await.unwrap();
-        assert_eq!(engine.remember(actor, new()).await.unwrap_err().code(), ErrorCode::Unprocessable);
+        engine.memories().judge(actor, last.unwrap(), false).await.unwrap();
+        engine.memories().suggest(&caller, new()).await.unwrap();
+        assert_eq!(engine.memories().remember(actor, new()).await.unwrap_err().code(), ErrorCode::Unprocessable);
     });
 }
 
@@ -235,9 +235,9 @@ fn without_a_model_words_are_compared() {
     world.life(async |live| {
         let (engine, actor, caller) = (&live.engine, &world.actor, Caller::of(&world.actor));
         for content in ["Loves night trains", "Owns a boat"] {
-            engine.remember_for_tool(&caller, NewMemory::fact(own(actor), content)).await.unwrap();
+            engine.memories().remember_for_tool(&caller, NewMemory::fact(own(actor), content)).await.unwrap();
         }
-        let found = engine.search_memories(&caller, own(actor), "night trains to Lisbon", 10).await.unwrap();
+        let found = engine.memories().search(&caller, own(actor), "night trains to Lisbon", 10).await.unwrap();
         assert_eq!(texts(&found), ["Loves night trains"]);
     });
 }
@@ -249,19 +249,19 @@ fn users_see_their_own_and_administrators_all() {
         let (engine, admin) = (&live.engine, &world.actor);
         let viewer =
             kybern_testkit::actors::user(TenantId::DEFAULT, UserId::from_uuid(Uuid::from_u128(6)), &[Role::Operator]);
-        let mine = engine.remember(admin, NewMemory::fact(own(admin), "Loves rail")).await.unwrap();
+        let mine = engine.memories().remember(admin, NewMemory::fact(own(admin), "Loves rail")).await.unwrap();
         let code = |error: kybern_core::error::Error| error.code();
         let not_found = Err(ErrorCode::NotFound);
-        assert_eq!(engine.memory(&viewer, mine.id).await.map_err(code), not_found);
-        assert_eq!(engine.judge_memory(&viewer, mine.id, true).await.map_err(code), not_found);
-        assert_eq!(engine.forget_memory(&viewer, mine.id).await.map_err(code), Err(ErrorCode::NotFound));
+        assert_eq!(engine.memories().get(&viewer, mine.id).await.map_err(code), not_found);
+        assert_eq!(engine.memories().judge(&viewer, mine.id, true).await.map_err(code), not_found);
+        assert_eq!(engine.memories().forget(&viewer, mine.id).await.map_err(code), Err(ErrorCode::NotFound));
         let denied = Err(ErrorCode::PermissionDenied);
         let write = NewMemory::fact(own(admin), "Hates rail");
-        assert_eq!(engine.remember(&viewer, write).await.map_err(code), denied);
-        assert_eq!(engine.export_memories(&viewer, Some(own(admin))).await.map(drop).map_err(code), denied.map(drop));
-        let page = engine.memories(&viewer, MemoryFilter::default(), None, 10).await.unwrap();
+        assert_eq!(engine.memories().remember(&viewer, write).await.map_err(code), denied);
+        assert_eq!(engine.memories().export(&viewer, Some(own(admin))).await.map(drop).map_err(code), denied.map(drop));
+        let page = engine.memories().list(&viewer, MemoryFilter::default(), None, 10).await.unwrap();
         assert!(page.items.is_empty());
-        let page = engine.memories(admin, MemoryFilter::default(), None, 10).await.unwrap();
+        let page = engine.memories().list(admin, MemoryFilter::default(), None, 10).await.unwrap();
         assert_eq!(page.items, [mine]);
         let events = world.store.audit_events(world.scope(), 0, 100).await.unwrap();
         let acts: Vec<&str> = events.iter().map(|link| link.event.action.as_str()).collect();

@@ -35,15 +35,15 @@ impl Live<'_> {
             roles: vec![Role::Admin],
             timezone: String::new(),
         };
-        self.engine.create_user(&self.world.actor, new).await.unwrap().id
+        self.engine.identity().create_user(&self.world.actor, new).await.unwrap().id
     }
 
     /// Whoever holds a new key of that user's, narrowed so.
     async fn holder(&self, user: UserId, roles: &[Role], scopes: &[&str]) -> Actor {
         let scopes = scopes.iter().map(|scope| (*scope).to_owned()).collect();
         let new = NewKey { name: "k".to_owned(), user_id: Some(user), roles: roles.to_vec(), scopes, expires_at: None };
-        let key = self.engine.create_key(&self.world.actor, new).await.unwrap().1;
-        self.engine.authenticate(&key, RequestId::from_uuid(Uuid::nil()), None).await.unwrap()
+        let key = self.engine.identity().create_key(&self.world.actor, new).await.unwrap().1;
+        self.engine.identity().authenticate(&key, RequestId::from_uuid(Uuid::nil()), None).await.unwrap()
     }
 
     async fn store_plans(&self) {
@@ -54,7 +54,7 @@ impl Live<'_> {
             self.put(json!({"key": key, "steps": steps})).await;
         }
         let change = ToolChange { confirm: Some(true), ..ToolChange::default() };
-        self.engine.set_tool(&self.world.actor, "t.asked", change).await.unwrap();
+        self.engine.tool_settings().set(&self.world.actor, "t.asked", change).await.unwrap();
     }
 
     /// A task that somebody begins with that plan, at its end; what it asks is answered with yes.

@@ -32,7 +32,7 @@ impl Live<'_> {
 
     async fn know(&self, content: &str) -> MemoryId {
         let new = NewMemory::fact(own(&self.world.actor), content);
-        self.engine.remember(&self.world.actor, new).await.unwrap().id
+        self.engine.memories().remember(&self.world.actor, new).await.unwrap().id
     }
 
     /// Stores a plan that waits for an hour, and begins with it.
@@ -55,7 +55,7 @@ impl Live<'_> {
             roles: roles.to_vec(),
             timezone: String::new(),
         };
-        let user: UserId = self.engine.create_user(&self.world.actor, new).await.unwrap().id;
+        let user: UserId = self.engine.identity().create_user(&self.world.actor, new).await.unwrap().id;
         kybern_testkit::actors::user(TenantId::DEFAULT, user, roles)
     }
 

@@ -83,7 +83,7 @@ fn a_mail_that_was_kept_or_given_up_is_sent_again_by_hand_and_its_ends_are_audit
         let id = settled(&live).await.message.id;
         // As often as somebody asks, also while nothing has changed.
         for _ in 0..2 {
-            let again = live.engine.retry_outbox(&live.world.actor, id, false).await.unwrap();
+            let again = live.engine.outbox().retry(&live.world.actor, id, false).await.unwrap();
             assert_eq!(again.status, OutboxStatus::Pending);
             assert_eq!(settled(&live).await.status, OutboxStatus::Kept);
         }
@@ -92,13 +92,13 @@ fn a_mail_that_was_kept_or_given_up_is_sent_again_by_hand_and_its_ends_are_audit
     world.has_mail = true;
     world.mail.fail_next(SendFault::Unknown { message: "the line broke".to_owned() });
     world.run(async |live| {
-        live.engine.retry_outbox(&live.world.actor, id, false).await.unwrap();
+        live.engine.outbox().retry(&live.world.actor, id, false).await.unwrap();
         assert_eq!(settled(&live).await.status, OutboxStatus::Uncertain);
-        let refused = live.engine.retry_outbox(&live.world.actor, id, false).await.unwrap_err();
+        let refused = live.engine.outbox().retry(&live.world.actor, id, false).await.unwrap_err();
         assert!(refused.to_string().contains("may have arrived"), "{refused}");
-        live.engine.retry_outbox(&live.world.actor, id, true).await.unwrap();
+        live.engine.outbox().retry(&live.world.actor, id, true).await.unwrap();
         assert_eq!(settled(&live).await.status, OutboxStatus::Sent);
-        let refused = live.engine.retry_outbox(&live.world.actor, id, true).await.unwrap_err();
+        let refused = live.engine.outbox().retry(&live.world.actor, id, true).await.unwrap_err();
         assert!(refused.to_string().contains("has arrived"), "{refused}");
         let acts: Vec<String> = live.acts().await.into_iter().map(|act| act.action).collect();
         let of = |action: &str| acts.iter().filter(|act| *act == action).count();
@@ -272,7 +272,7 @@ fn what_is_queued_for_a_webhook_that_was_removed_ends_without_being_sent() {
         let actor = &live.world.actor;
         let subscribe = async |url: &str, events: &[&str]| {
             let events = events.iter().map(|event| (*event).to_owned()).collect();
-            live.engine.create_webhook(actor, url, events).await.unwrap().0.id
+            live.engine.identity().create_webhook(actor, url, events).await.unwrap().0.id
         };
         let gone = subscribe("https://gone.test/x", &[]).await;
         let narrower = subscribe("https://other.test/x", &[]).await;
@@ -282,7 +282,7 @@ fn what_is_queued_for_a_webhook_that_was_removed_ends_without_being_sent() {
         let tried = async || (live.world.wire.requests().len() >= 3).then_some(());
         live.find(tried).await;
         for webhook in [gone, narrower] {
-            live.engine.delete_webhook(actor, webhook).await.unwrap();
+            live.engine.identity().delete_webhook(actor, webhook).await.unwrap();
         }
         up.store(true, Ordering::SeqCst);
         let open = |message: &OutboxMessage| matches!(message.status, OutboxStatus::Pending | OutboxStatus::Sending);

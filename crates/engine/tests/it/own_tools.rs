@@ -33,17 +33,17 @@ fn world() -> World {
 }
 
 async fn handed_in(engine: &Engine, author: &Actor, description: &str) -> OwnTool {
-    engine.draft_own_tool(author, definition(FIND, description)).await.unwrap();
-    engine.act_on_own_tool(author, FIND, OwnToolAct::Submit).await.unwrap()
+    engine.own_tools().draft(author, definition(FIND, description)).await.unwrap();
+    engine.own_tools().act(author, FIND, OwnToolAct::Submit).await.unwrap()
 }
 
 async fn approved(engine: &Engine, author: &Actor, description: &str) -> OwnTool {
     let tool = handed_in(engine, author, description).await;
-    engine.act_on_own_tool(&reviewer(), FIND, OwnToolAct::Approve(tool.definition.hash())).await.unwrap()
+    engine.own_tools().act(&reviewer(), FIND, OwnToolAct::Approve(tool.definition.hash())).await.unwrap()
 }
 
 async fn activate(engine: &Engine, actor: &Actor, tool: &OwnTool) -> Result<OwnTool, Error> {
-    engine.act_on_own_tool(actor, FIND, OwnToolAct::Activate(tool.definition.hash())).await
+    engine.own_tools().act(actor, FIND, OwnToolAct::Activate(tool.definition.hash())).await
 }
 
 fn refusal<T: std::fmt::Debug>(result: Result<T, Error>) -> (ErrorCode, String) {
@@ -58,16 +58,16 @@ fn a_tool_is_drafted_reviewed_used_and_deleted_and_the_audit_names_the_version()
         let (engine, author) = (&live.engine, &world.actor);
         let tool = approved(engine, author, "Finds.").await;
         activate(engine, author, &tool).await.unwrap();
-        engine.act_on_own_tool(author, FIND, OwnToolAct::Disable).await.unwrap();
+        engine.own_tools().act(author, FIND, OwnToolAct::Disable).await.unwrap();
         activate(engine, author, &tool).await.unwrap();
         let sent_back = handed_in(engine, author, "Finds more.").await;
         let note = OwnToolAct::Reject("Say what it finds.".to_owned());
         let sent_back =
-            engine.act_on_own_tool(&reviewer(), FIND, note).await.map(|after| (sent_back.id, after)).unwrap();
+            engine.own_tools().act(&reviewer(), FIND, note).await.map(|after| (sent_back.id, after)).unwrap();
         assert_eq!((sent_back.0, sent_back.1.status), (sent_back.1.id, OwnToolStatus::Rejected));
-        assert_eq!(engine.own_tool(world.scope(), sent_back.0).await.unwrap(), sent_back.1);
-        engine.delete_own_tool(author, FIND).await.unwrap();
-        let left = engine.own_tools(world.scope(), &OwnToolFilter::default(), None, 10).await.unwrap();
+        assert_eq!(engine.own_tools().get(world.scope(), sent_back.0).await.unwrap(), sent_back.1);
+        engine.own_tools().delete(author, FIND).await.unwrap();
+        let left = engine.own_tools().list(world.scope(), &OwnToolFilter::default(), None, 10).await.unwrap();
         assert!(left.items.is_empty());
 
         let events = world.look(world.store.audit_events(world.scope(), 0, 100)).await.unwrap();
@@ -94,11 +94,11 @@ fn an_act_means_the_version_that_was_read_or_the_newest_that_it_fits() {
     let world = world();
     world.life(async |live| {
         let (engine, author, reviewer) = (&live.engine, &world.actor, reviewer());
-        let act = async |actor: &Actor, act: OwnToolAct| engine.act_on_own_tool(actor, FIND, act).await;
+        let act = async |actor: &Actor, act: OwnToolAct| engine.own_tools().act(actor, FIND, act).await;
         assert_eq!(refusal(act(author, OwnToolAct::Submit).await).0, ErrorCode::NotFound);
         let one = handed_in(engine, author, "One.").await;
         let two = handed_in(engine, author, "Two.").await;
-        let draft = engine.draft_own_tool(author, definition(FIND, "Three.")).await.unwrap();
+        let draft = engine.own_tools().draft(author, definition(FIND, "Three.")).await.unwrap();
         // By its hash the older one is approved, not the newest.
         let good = act(&reviewer, OwnToolAct::Approve(one.definition.hash())).await.unwrap();
         assert_eq!((good.id, good.version), (one.id, 1));
@@ -134,7 +134,7 @@ fn nobody_approves_a_tool_of_their_own_unless_the_operator_allows_it() {
         world.life(async |live| {
             let (engine, author) = (&live.engine, &world.actor);
             let tool = handed_in(engine, author, "Finds.").await;
-            let own = engine.act_on_own_tool(author, FIND, OwnToolAct::Approve(tool.definition.hash())).await;
+            let own = engine.own_tools().act(author, FIND, OwnToolAct::Approve(tool.definition.hash())).await;
             if allowed {
                 assert_eq!(own.unwrap().status, OwnToolStatus::Approved);
             } else {
@@ -150,7 +150,7 @@ fn a_draft_is_refused_in_a_domain_of_the_server_and_with_every_fault_at_once() {
     world.life(async |live| {
         let (engine, author) = (&live.engine, &world.actor);
         let faults = async |definition: OwnDefinition| {
-            let error = engine.draft_own_tool(author, definition).await.unwrap_err();
+            let error = engine.own_tools().draft(author, definition).await.unwrap_err();
             assert_eq!(error.code(), ErrorCode::Validation);
             error.details().iter().map(|fault| fault.path.clone()).collect::<Vec<_>>()
         };
@@ -160,15 +160,15 @@ fn a_draft_is_refused_in_a_domain_of_the_server_and_with_every_fault_at_once() {
         let mut bad = definition("test.send", " ");
         bad.http.url = "https://crm.example.com/{{ state.id }}".to_owned();
         assert_eq!(faults(bad).await, ["/description", "/http/url", "/key"]);
-        let named = engine.draft_own_tool(author, definition("test.x", "X.")).await.unwrap_err();
+        let named = engine.own_tools().draft(author, definition("test.x", "X.")).await.unwrap_err();
         assert!(named.details()[0].message.starts_with("test is a domain"), "{named:?}");
         for refused in [
-            refusal(engine.act_on_own_tool(author, "test.send", OwnToolAct::Submit).await),
-            refusal(engine.delete_own_tool(author, "plain").await),
+            refusal(engine.own_tools().act(author, "test.send", OwnToolAct::Submit).await),
+            refusal(engine.own_tools().delete(author, "plain").await),
         ] {
             assert!(refused.0 == ErrorCode::Conflict && refused.1.contains("PATCH"), "{refused:?}");
         }
-        assert_eq!(refusal(engine.delete_own_tool(author, FIND).await).0, ErrorCode::NotFound);
+        assert_eq!(refusal(engine.own_tools().delete(author, FIND).await).0, ErrorCode::NotFound);
     });
 }
 
@@ -179,7 +179,7 @@ fn only_a_user_writes_a_tool() {
         let channel = Principal::Channel { name: "email".to_owned() };
         let request = RequestId::from_uuid(Uuid::nil());
         let channel = Actor::authenticated(TenantId::DEFAULT, channel, vec![Role::Admin], Vec::new(), request);
-        let refused = refusal(live.engine.draft_own_tool(&channel, definition(FIND, "Finds.")).await);
+        let refused = refusal(live.engine.own_tools().draft(&channel, definition(FIND, "Finds.")).await);
         assert_eq!(refused.0, ErrorCode::PermissionDenied);
     });
 }

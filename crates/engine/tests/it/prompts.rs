@@ -36,13 +36,13 @@ fn reviewer() -> Actor {
 
 /// Brings a draft as far as it is approved by somebody else.
 async fn approved(engine: &Engine, author: &Actor, agent: Option<&str>, text: &str) -> Prompt {
-    let draft = engine.draft_prompt(author, agent, text).await.unwrap();
-    engine.act_on_prompt(author, draft.id, PromptAct::Submit).await.unwrap();
-    engine.act_on_prompt(&reviewer(), draft.id, PromptAct::approval_of(&draft)).await.unwrap()
+    let draft = engine.prompts().draft(author, agent, text).await.unwrap();
+    engine.prompts().act(author, draft.id, PromptAct::Submit).await.unwrap();
+    engine.prompts().act(&reviewer(), draft.id, PromptAct::approval_of(&draft)).await.unwrap()
 }
 
 async fn in_use(world: &World, engine: &Engine, agent: &str) -> Option<String> {
-    engine.active_prompt(world.scope(), agent).await.unwrap().map(|prompt| prompt.text.clone())
+    engine.agents().active_prompt(world.scope(), agent).await.unwrap().map(|prompt| prompt.text.clone())
 }
 
 async fn last_act(world: &World) -> (String, Value) {
@@ -58,19 +58,19 @@ fn an_agents_own_prompt_goes_before_the_one_for_all() {
         let (engine, author) = (&live.engine, &world.actor);
         assert_eq!(in_use(&world, engine, "writer").await, None);
         let all = approved(engine, author, None, "You answer for Acme Freight.").await;
-        engine.act_on_prompt(author, all.id, PromptAct::activation_of(&all)).await.unwrap();
+        engine.prompts().act(author, all.id, PromptAct::activation_of(&all)).await.unwrap();
         assert_eq!(in_use(&world, engine, "writer").await.as_deref(), Some("You answer for Acme Freight."));
         let one = approved(engine, author, Some("Writer"), "You write well.").await;
         assert_eq!(one.agent.as_deref(), Some("writer"), "it is kept under the key");
-        engine.act_on_prompt(author, one.id, PromptAct::activation_of(&one)).await.unwrap();
+        engine.prompts().act(author, one.id, PromptAct::activation_of(&one)).await.unwrap();
         assert_eq!(in_use(&world, engine, "writer").await.as_deref(), Some("You write well."));
         assert_eq!(in_use(&world, engine, "planner").await.as_deref(), Some("You answer for Acme Freight."));
 
         let two = approved(engine, author, Some("writer"), "You write better.").await;
-        engine.act_on_prompt(author, two.id, PromptAct::activation_of(&two)).await.unwrap();
+        engine.prompts().act(author, two.id, PromptAct::activation_of(&two)).await.unwrap();
         assert_eq!(last_act(&world).await.1["retires"], json!(one.id));
-        assert_eq!(engine.prompt(world.scope(), one.id).await.unwrap().status, PromptStatus::Retired);
-        engine.act_on_prompt(author, one.id, PromptAct::activation_of(&one)).await.unwrap();
+        assert_eq!(engine.prompts().get(world.scope(), one.id).await.unwrap().status, PromptStatus::Retired);
+        engine.prompts().act(author, one.id, PromptAct::activation_of(&one)).await.unwrap();
         assert_eq!(in_use(&world, engine, "writer").await.as_deref(), Some("You write well."));
     });
 }
@@ -81,9 +81,9 @@ fn nobody_approves_their_own_unless_the_operator_allows_it_and_the_audit_says_so
         let world = world().set(|settings| settings.self_approval = allowed);
         world.life(async |live| {
             let (engine, author) = (&live.engine, &world.actor);
-            let draft = engine.draft_prompt(author, None, "You help.").await.unwrap();
-            engine.act_on_prompt(author, draft.id, PromptAct::Submit).await.unwrap();
-            let approved = engine.act_on_prompt(author, draft.id, PromptAct::approval_of(&draft)).await;
+            let draft = engine.prompts().draft(author, None, "You help.").await.unwrap();
+            engine.prompts().act(author, draft.id, PromptAct::Submit).await.unwrap();
+            let approved = engine.prompts().act(author, draft.id, PromptAct::approval_of(&draft)).await;
             if allowed {
                 assert_eq!(approved.unwrap().approved_by, author.user());
                 let (act, detail) = last_act(&world).await;
@@ -106,7 +106,7 @@ fn who_made_an_account_or_a_key_is_no_second_person() {
                 let email = format!("{name}@example.com");
                 let new =
                     NewUser { name: name.to_owned(), email, roles: vec![Role::Admin], timezone: "UTC".to_owned() };
-                let user = engine.create_user(maker, new).await.unwrap();
+                let user = engine.identity().create_user(maker, new).await.unwrap();
                 assert_eq!(user.made_by_user_id, maker.user());
                 kybern_testkit::actors::user(TenantId::DEFAULT, user.id, &[Role::Admin])
             };
@@ -121,15 +121,15 @@ fn who_made_an_account_or_a_key_is_no_second_person() {
                 scopes: Vec::new(),
                 expires_at: None,
             };
-            let (record, _) = engine.create_key(&below, key(&keyed)).await.unwrap();
+            let (record, _) = engine.identity().create_key(&below, key(&keyed)).await.unwrap();
             assert_eq!(record.made_by_user_id, below.user());
-            engine.revoke_key(&below, record.id, Revoke::default()).await.unwrap();
+            engine.identity().revoke_key(&below, record.id, Revoke::default()).await.unwrap();
             let free = admin_made_by(&outside, "free").await;
             let approve = async |author: &Actor, approver: &Actor| {
-                let draft = engine.draft_prompt(author, None, "You help.").await.unwrap();
-                engine.act_on_prompt(author, draft.id, PromptAct::Submit).await.unwrap();
+                let draft = engine.prompts().draft(author, None, "You help.").await.unwrap();
+                engine.prompts().act(author, draft.id, PromptAct::Submit).await.unwrap();
                 let act = PromptAct::approval_of(&draft);
-                engine.act_on_prompt(approver, draft.id, act).await.map_err(|error| error.code())
+                engine.prompts().act(approver, draft.id, act).await.map_err(|error| error.code())
             };
             for (one, other) in [(author, &made), (author, &below), (&made, &below), (author, &keyed)] {
                 for (author, approver) in [(one, other), (other, one)] {
@@ -159,17 +159,17 @@ fn what_an_agent_shall_be_told_becomes_a_draft() {
     world.life(async |live| {
         let (engine, author) = (&live.engine, &world.actor);
         let told = |text: &str| AgentChange { system_prompt: Some(text.to_owned()), ..AgentChange::default() };
-        let changed = engine.change_agent(author, "writer", told(" You obey. ")).await.unwrap();
+        let changed = engine.agents().change(author, "writer", told(" You obey. ")).await.unwrap();
         assert_eq!((changed.agent.draft.system_prompt.as_str(), changed.agent.bundled), ("You write.", true));
         let draft = changed.draft.unwrap();
         assert_eq!((draft.text.as_str(), draft.status, draft.version), ("You obey.", PromptStatus::Draft, 1));
         assert_eq!(last_act(&world).await.0, "prompt.draft");
         let both = AgentChange { name: Some("Scribe".to_owned()), ..told("You obey more.") };
-        let changed = engine.change_agent(author, "writer", both).await.unwrap();
+        let changed = engine.agents().change(author, "writer", both).await.unwrap();
         assert_eq!((changed.agent.draft.name.as_str(), changed.draft.unwrap().version), ("Scribe", 2));
-        assert_eq!(engine.change_agent(author, "writer", told("You write.")).await.unwrap().draft, None);
+        assert_eq!(engine.agents().change(author, "writer", told("You write.")).await.unwrap().draft, None);
         for bad in ["", " ", &"x".repeat(16_001)] {
-            let refused = engine.change_agent(author, "writer", told(bad)).await.unwrap_err();
+            let refused = engine.agents().change(author, "writer", told(bad)).await.unwrap_err();
             assert_eq!(refused.details()[0].path, "/systemPrompt");
         }
         assert_eq!(in_use(&world, engine, "writer").await, None, "nothing is in use that nobody approved");
@@ -182,9 +182,9 @@ fn a_preview_is_what_is_sent_afterwards_and_leaves_nothing() {
     let world = World::new().asking(provider(&model)).employing([helper(&["t.echo"])]);
     world.life(async |live| {
         let (engine, actor) = (&live.engine, &world.actor);
-        engine.remember(actor, NewMemory::fact(Subject::User(actor.user().unwrap()), "Ships boxes")).await.unwrap();
+        engine.memories().remember(actor, NewMemory::fact(Subject::User(actor.user().unwrap()), "Ships boxes")).await.unwrap();
         let wishes = Preferences { formality: Formality::Formal, ..Preferences::default() };
-        engine.set_preferences(actor, wishes).await.unwrap();
+        engine.preferences().set(actor, wishes).await.unwrap();
         let chat = engine.create_chat(actor, Some("helper"), None).await.unwrap().id;
         let say = async |content: &str| {
             let request = SayRequest { content: content.to_owned(), ..SayRequest::default() };
@@ -311,13 +311,13 @@ fn only_persons_write_and_approve() {
         let channel = Principal::Channel { name: "email".to_owned() };
         let request = RequestId::from_uuid(Uuid::nil());
         let channel = Actor::authenticated(TenantId::DEFAULT, channel, vec![Role::Admin], Vec::new(), request);
-        let draft = live.engine.draft_prompt(&world.actor, None, "You help.").await.unwrap();
+        let draft = live.engine.prompts().draft(&world.actor, None, "You help.").await.unwrap();
         let code = |error: Error| error.code();
         let denied = Err(ErrorCode::PermissionDenied);
-        assert_eq!(live.engine.draft_prompt(&channel, None, "x").await.map(drop).map_err(code), denied);
-        let acted = live.engine.act_on_prompt(&channel, draft.id, PromptAct::Submit).await;
+        assert_eq!(live.engine.prompts().draft(&channel, None, "x").await.map(drop).map_err(code), denied);
+        let acted = live.engine.prompts().act(&channel, draft.id, PromptAct::Submit).await;
         assert_eq!(acted.map(drop).map_err(code), denied);
-        assert_eq!(live.engine.set_preferences(&channel, Preferences::default()).await.map(drop).map_err(code), denied);
+        assert_eq!(live.engine.preferences().set(&channel, Preferences::default()).await.map(drop).map_err(code), denied);
     });
 }
 
@@ -330,8 +330,8 @@ fn preferences_are_kept_for_their_user_and_told_to_the_audit_in_counts() {
         let instructions = vec![" Use metric units. ".to_owned()];
         let said =
             Preferences { formality: Formality::Formal, custom_instructions: instructions, ..Preferences::default() };
-        engine.set_preferences(actor, said).await.unwrap();
-        let kept = engine.preferences(world.scope(), user).await.unwrap();
+        engine.preferences().set(actor, said).await.unwrap();
+        let kept = engine.preferences().of(world.scope(), user).await.unwrap();
         assert_eq!(
             (kept.formality, kept.custom_instructions.as_slice()),
             (Formality::Formal, &["Use metric units.".to_owned()][..])
@@ -341,9 +341,9 @@ fn preferences_are_kept_for_their_user_and_told_to_the_audit_in_counts() {
         assert!(!detail.to_string().contains("metric"));
         let viewer =
             kybern_testkit::actors::user(TenantId::DEFAULT, UserId::from_uuid(Uuid::from_u128(6)), &[Role::Viewer]);
-        let refused = engine.shown_preferences(&viewer, Some(user)).await.unwrap_err();
+        let refused = engine.preferences().shown(&viewer, Some(user)).await.unwrap_err();
         assert_eq!(refused.code(), ErrorCode::PermissionDenied);
-        engine.forget_preferences(actor).await.unwrap();
-        assert_eq!(*engine.preferences(world.scope(), user).await.unwrap(), Preferences::default());
+        engine.preferences().forget(actor).await.unwrap();
+        assert_eq!(*engine.preferences().of(world.scope(), user).await.unwrap(), Preferences::default());
     });
 }

@@ -23,8 +23,8 @@ fn models_and_receivers_are_told_the_trace_of_the_task() {
     let world = World::new().asking(provider(&model)).set(|settings| settings.self_approval = true);
     world.run(async |live| {
         let agent = AgentDraft::named("Clerk", "You count for Acme Freight.");
-        live.engine.create_agent(&world.actor, agent).await.unwrap();
-        live.engine.create_webhook(&world.actor, "https://ends.test/x", Vec::new()).await.unwrap();
+        live.engine.agents().create(&world.actor, agent).await.unwrap();
+        live.engine.identity().create_webhook(&world.actor, "https://ends.test/x", Vec::new()).await.unwrap();
         let tell = json!({"to": "https://hook.test/x", "subject": "s", "body": "b", "channel": "webhook"});
         let steps = json!([
             {"id": "pick", "kind": "decision", "prompt": "Which queue?", "schema": {"queue": {"type": "string"}}},

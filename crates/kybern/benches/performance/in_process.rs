@@ -90,10 +90,10 @@ async fn median(folder: &Path, seconds: u64, steps_per_commit: u32) -> f64 {
 /// Starts an engine, and answers its admin.
 async fn begin(engine: &Engine) -> Actor {
     let key = "kyb_0123456789012345678901234567890123456789";
-    engine.bootstrap(Some(key), String::new).await.unwrap();
+    engine.identity().bootstrap(Some(key), String::new).await.unwrap();
     engine.start().await.unwrap();
     let request = RequestId::from_uuid(uuid::Uuid::now_v7());
-    engine.authenticate(key, request, None).await.unwrap()
+    engine.identity().authenticate(key, request, None).await.unwrap()
 }
 
 /// The median of a task of that plan, from the submission to its end, in milliseconds.

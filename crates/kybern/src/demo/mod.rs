@@ -100,7 +100,7 @@ fn folder(named: Option<PathBuf>) -> anyhow::Result<PathBuf> {
 }
 
 fn actor(engine: &Engine) -> Actor {
-    engine.channel_actor(TenantId::DEFAULT, "demo", RequestId::from_uuid(engine.ids().next()))
+    engine.identity().channel_actor(TenantId::DEFAULT, "demo", RequestId::from_uuid(engine.ids().next()))
 }
 
 /// Hands in one message after the other, and shows what becomes of each.

@@ -36,7 +36,7 @@ pub(super) async fn make(
     for done in fresh().filter(|done| done.task.status == TaskStatus::Completed) {
         replayed += usize::from(engine.replay(actor, done.task.id).await?.matches);
     }
-    let audit = engine.verify_audit(actor.scope()).await?;
+    let audit = engine.audit().verify(actor.scope()).await?;
     let sound = completed + waiting == fresh().count() && replayed == completed && audit.valid;
     let summary = format!(
         "{} messages in {}: {completed} done, {waiting} wait for a person, {} came twice.\n{}\n{}",
@@ -104,7 +104,7 @@ async fn created(engine: &Engine, actor: &Actor, done: &[Done]) -> anyhow::Resul
 
 async fn kinds(engine: &Engine, actor: &Actor) -> anyhow::Result<Table> {
     let mut table = Table::new(&["KIND", "RECORDS"]);
-    for (kind, n) in engine.record_kinds(actor.scope()).await? {
+    for (kind, n) in engine.records().kinds(actor.scope()).await? {
         table.row([Cell::from(kind), Cell::from(n.to_string())]);
     }
     Ok(table)

@@ -46,7 +46,7 @@ pub(crate) async fn start(store: Arc<MemStore>, registry: Registry, work: bool) 
         settings: Settings { work, poll: Millis(20), ..Settings::default() },
     })
     .unwrap();
-    engine.bootstrap(Some(KEY), String::new).await.unwrap();
+    engine.identity().bootstrap(Some(KEY), String::new).await.unwrap();
     engine.start().await.unwrap();
     engine
 }

@@ -78,7 +78,7 @@ pub(crate) async fn create(
     let engine = state.engine.clone();
     attempt
         .once(move |actor| async move {
-            let AgentChanged { agent, draft } = engine.create_agent(&actor, draft).await.map_err(with_names)?;
+            let AgentChanged { agent, draft } = engine.agents().create(&actor, draft).await.map_err(with_names)?;
             let tools = engine.tools_now(actor.scope()).await;
             Made::created("/api/agents", &agent.id, &describe(&tools, &agent, draft.map(|draft| draft.id)))
         })
@@ -101,7 +101,7 @@ pub(crate) async fn list(
     query: QueryArgs,
 ) -> ApiResult<Json<Value>> {
     let paging = Paging::read(&query.only(&["limit", "cursor"])?)?;
-    let agents = state.engine.agents(actor.scope()).await?;
+    let agents = state.engine.agents().list(actor.scope()).await?;
     let items = agents.iter().collect();
     let tools = state.engine.tools_now(actor.scope()).await;
     Ok(Json(paging.cut(items, |agent| agent.draft.key.clone(), |agent| describe(&tools, agent, None))?))
@@ -117,7 +117,7 @@ pub(crate) async fn show(
     Caller(actor): Caller,
     path: PathArgs,
 ) -> ApiResult<Json<Value>> {
-    let agent = state.engine.agent(actor.scope(), path.text("id")?).await?;
+    let agent = state.engine.agents().get(actor.scope(), path.text("id")?).await?;
     let tools = state.engine.tools_now(actor.scope()).await;
     Ok(Json(describe(&tools, &agent, None)))
 }
@@ -139,7 +139,7 @@ pub(crate) async fn change(
 ) -> ApiResult<Json<Value>> {
     let name = path.text("id")?;
     let change = body.value.change()?;
-    let changed = state.engine.change_agent(&actor, name, change).await.map_err(with_names)?;
+    let changed = state.engine.agents().change(&actor, name, change).await.map_err(with_names)?;
     let tools = state.engine.tools_now(actor.scope()).await;
     Ok(Json(describe(&tools, &changed.agent, changed.draft.map(|draft| draft.id))))
 }
@@ -156,7 +156,7 @@ pub(crate) async fn remove(
     Caller(actor): Caller,
     path: PathArgs,
 ) -> ApiResult<StatusCode> {
-    state.engine.delete_agent(&actor, path.text("id")?).await?;
+    state.engine.agents().delete(&actor, path.text("id")?).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
@@ -172,7 +172,7 @@ pub(crate) async fn reset(
     Caller(actor): Caller,
     path: PathArgs,
 ) -> ApiResult<Json<Value>> {
-    let agent = state.engine.reset_agent(&actor, path.text("id")?).await?;
+    let agent = state.engine.agents().reset(&actor, path.text("id")?).await?;
     let tools = state.engine.tools_now(actor.scope()).await;
     Ok(Json(describe(&tools, &agent, None)))
 }
@@ -184,7 +184,7 @@ pub(crate) async fn reset(
     tag = "agents",
     responses((status = 200, description = "What was done", body = ResyncSchema)))]
 pub(crate) async fn resync(State(state): State<AppState>, Caller(actor): Caller) -> Result<Json<Value>, Problem> {
-    let resynced = state.engine.resync_agents(&actor).await?;
+    let resynced = state.engine.agents().resync(&actor).await?;
     let keys = |agents: &[Agent]| agents.iter().map(|agent| agent.draft.key.clone()).collect::<Vec<_>>();
     Ok(Json(json!({"created": keys(&resynced.created), "updated": keys(&resynced.updated)})))
 }

@@ -39,7 +39,7 @@ pub(crate) async fn list(
     let paging = Paging::read(&query.only(&["limit", "cursor"])?)?;
     let after = paging.after::<i64>()?.unwrap_or(0);
     // One more than asked for tells whether there is a next page.
-    let mut events = state.engine.audit_events(actor.scope(), after, paging.limit + 1).await?;
+    let mut events = state.engine.audit().events(actor.scope(), after, paging.limit + 1).await?;
     let limit = usize::try_from(paging.limit).unwrap_or(usize::MAX);
     let more = events.len() > limit;
     events.truncate(limit);
@@ -67,8 +67,8 @@ pub(crate) async fn verify(
 ) -> ApiResult<Json<Value>> {
     let query = query.only(&["seq", "hash", "at", "signature"])?;
     let report = match signed(&query, &actor)? {
-        Some(head) => state.engine.verify_audit_against(actor.scope(), &head).await?,
-        None => state.engine.verify_audit(actor.scope()).await?,
+        Some(head) => state.engine.audit().verify_against(actor.scope(), &head).await?,
+        None => state.engine.audit().verify(actor.scope()).await?,
     };
     Ok(Json(shown(&report)?))
 }
@@ -82,7 +82,7 @@ pub(crate) async fn verify(
     tag = "audit",
     responses((status = 200, description = "The signed head", body = AuditHeadSchema)))]
 pub(crate) async fn head(State(state): State<AppState>, Caller(actor): Caller) -> ApiResult<Json<Value>> {
-    Ok(Json(shown(&state.engine.audit_head(actor.scope()).await?)?))
+    Ok(Json(shown(&state.engine.audit().head(actor.scope()).await?)?))
 }
 
 /// Events of an export.
@@ -120,7 +120,7 @@ pub(crate) async fn check(
     if (events.is_empty() && head.is_none()) || events.len() > MOST_CHECKED {
         return Err(Problem::invalid("/events", format!("send 1 to {MOST_CHECKED} events")));
     }
-    Ok(Json(shown(&state.engine.check_audit_export(actor.scope(), &events, head.as_ref()))?))
+    Ok(Json(shown(&state.engine.audit().check_export(actor.scope(), &events, head.as_ref()))?))
 }
 
 /// What is to be removed from the beginning of the audit.
@@ -165,7 +165,7 @@ pub(crate) async fn purge(
         return Err(Problem::invalid("/from", "must be 1 or more"));
     }
     let export = AuditExport { from, head };
-    let count = state.engine.purge_audit(&actor, &export, days(older_than_days), dry_run).await?;
+    let count = state.engine.audit().purge(&actor, &export, days(older_than_days), dry_run).await?;
     Ok(Json(json!({"dryRun": dry_run, "count": count})))
 }
 

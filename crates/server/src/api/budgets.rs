@@ -188,7 +188,7 @@ pub(crate) async fn create(
     let engine = state.engine.clone();
     attempt
         .once(move |actor| async move {
-            let view = engine.create_budget(&actor, of, period, limits).await?;
+            let view = engine.budgets().create(&actor, of, period, limits).await?;
             Made::created("/api/budgets", &view.budget.id, &describe(&view))
         })
         .await
@@ -211,7 +211,7 @@ pub(crate) async fn list(
 ) -> ApiResult<Json<Value>> {
     let paging = Paging::read(&query.only(&["limit", "cursor"])?)?;
     // One more than the page: whether there is a next one.
-    let mut budgets = state.engine.budgets(actor.scope(), paging.after()?, paging.limit + 1).await?;
+    let mut budgets = state.engine.budgets().list(actor.scope(), paging.after()?, paging.limit + 1).await?;
     let limit = usize::try_from(paging.limit).unwrap_or(usize::MAX);
     let more = budgets.len() > limit;
     budgets.truncate(limit);
@@ -231,7 +231,7 @@ pub(crate) async fn show(
     path: PathArgs,
 ) -> ApiResult<Json<Value>> {
     let id: BudgetId = path.parse("id")?;
-    Ok(Json(describe(&state.engine.budget(actor.scope(), id).await?)))
+    Ok(Json(describe(&state.engine.budgets().get(actor.scope(), id).await?)))
 }
 
 /// Change a budget's limits
@@ -247,7 +247,7 @@ pub(crate) async fn change(
     body: JsonBody<ChangeBudgetBody>,
 ) -> ApiResult<Json<Value>> {
     let id: BudgetId = path.parse("id")?;
-    let known = state.engine.budget(actor.scope(), id).await?.budget.limits;
+    let known = state.engine.budgets().get(actor.scope(), id).await?.budget.limits;
     let mut faults = Vec::new();
     let ChangeBudgetBody { cost_nanos, tokens, calls } = body.value;
     let said = limits((cost_nanos.flatten(), tokens.flatten(), calls.flatten()), &mut faults);
@@ -259,7 +259,7 @@ pub(crate) async fn change(
         tokens: if tokens.is_some() { said.tokens } else { known.tokens },
         calls: if calls.is_some() { said.calls } else { known.calls },
     };
-    Ok(Json(describe(&state.engine.change_budget(&actor, id, limits).await?)))
+    Ok(Json(describe(&state.engine.budgets().change(&actor, id, limits).await?)))
 }
 
 /// Remove a budget
@@ -273,6 +273,6 @@ pub(crate) async fn remove(
     path: PathArgs,
 ) -> ApiResult<StatusCode> {
     let id: BudgetId = path.parse("id")?;
-    state.engine.delete_budget(&actor, id).await?;
+    state.engine.budgets().delete(&actor, id).await?;
     Ok(StatusCode::NO_CONTENT)
 }

@@ -107,7 +107,7 @@ pub(crate) async fn create(
     let engine = state.engine.clone();
     attempt
         .once(move |actor| async move {
-            let (stored, secret) = engine.create_key(&actor, new).await?;
+            let (stored, secret) = engine.identity().create_key(&actor, new).await?;
             let mut shown = shown(&stored)?;
             shown["key"] = Value::String(secret);
             Made::created("/api/keys", &stored.id, &shown)
@@ -129,7 +129,7 @@ pub(crate) async fn list(
     query: QueryArgs,
 ) -> ApiResult<Json<Value>> {
     let paging = Paging::read(&query.only(&["limit", "cursor"])?)?;
-    let keys = state.engine.keys_of(actor.scope()).await?;
+    let keys = state.engine.identity().keys(actor.scope()).await?;
     Ok(Json(paging.cut(keys, |key| key.id.to_string(), |key| key)?))
 }
 
@@ -159,7 +159,7 @@ pub(crate) async fn revoke(
     let id: KeyId = path.parse("id")?;
     let query = query.only(&["cascade", "force"])?;
     let how = Revoke { cascade: query.flag("cascade")?, force: query.flag("force")?.unwrap_or_default() };
-    let fell = state.engine.revoke_key(&actor, id, how).await?;
+    let fell = state.engine.identity().revoke_key(&actor, id, how).await?;
     if fell.is_empty() {
         return Ok(StatusCode::NO_CONTENT.into_response());
     }

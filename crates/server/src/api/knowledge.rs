@@ -118,7 +118,7 @@ pub(crate) async fn create(
     let engine = state.engine.clone();
     attempt
         .once(move |actor| async move {
-            let document = engine.add_document(&actor, new).await?;
+            let document = engine.knowledge().add(&actor, new).await?;
             Made::accepted("/api/knowledge", &document.id, &document)
         })
         .await
@@ -146,7 +146,7 @@ pub(crate) async fn list(
     let published = query.get("published").map(str::parse::<bool>).transpose().map_err(neither)?;
     let paging = Paging::read(&query)?;
     let filter = KnowledgeFilter { status, published };
-    let page = state.engine.documents(actor.scope(), &filter, paging.after()?, paging.limit).await?;
+    let page = state.engine.knowledge().list(actor.scope(), &filter, paging.after()?, paging.limit).await?;
     Ok(Json(paging.answer(&page.items, page.next.as_deref())?))
 }
 
@@ -169,7 +169,7 @@ pub(crate) async fn search(
     let query = query.only(&["query", "limit"])?;
     let limit = query.number("limit", 1..=MAX_FOUND)?.and_then(|limit| usize::try_from(limit).ok()).unwrap_or(10);
     let question = query.get("query").unwrap_or_default();
-    let found = state.engine.search_knowledge(&asked.asks_models(&actor), question, limit).await?;
+    let found = state.engine.knowledge().search(&asked.asks_models(&actor), question, limit).await?;
     let item = |one: &kybern_core::context::Found| json!({"id": one.id, "title": one.title, "text": one.text, "similarity": one.similarity});
     Ok(Json(json!({"items": found.iter().map(item).collect::<Vec<Value>>()})))
 }
@@ -184,7 +184,7 @@ pub(crate) async fn show(
     Caller(actor): Caller,
     path: PathArgs,
 ) -> ApiResult<Json<Value>> {
-    shown(&state.engine.document(actor.scope(), path.parse("id")?).await?).map(Json)
+    shown(&state.engine.knowledge().get(actor.scope(), path.parse("id")?).await?).map(Json)
 }
 
 /// Remove a document
@@ -197,7 +197,7 @@ pub(crate) async fn remove(
     Caller(actor): Caller,
     path: PathArgs,
 ) -> ApiResult<StatusCode> {
-    state.engine.delete_document(&actor, path.parse("id")?).await?;
+    state.engine.knowledge().delete(&actor, path.parse("id")?).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
@@ -238,5 +238,5 @@ async fn act(
     path: &PathArgs,
     act: KnowledgeAct,
 ) -> ApiResult<Json<Value>> {
-    shown(&state.engine.act_on_document(&actor, path.parse("id")?, act).await?).map(Json)
+    shown(&state.engine.knowledge().act(&actor, path.parse("id")?, act).await?).map(Json)
 }

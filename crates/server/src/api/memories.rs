@@ -150,7 +150,7 @@ pub(crate) async fn create(
     let engine = state.engine.clone();
     attempt
         .once(move |actor| async move {
-            let memory = engine.remember(&actor, new).await?;
+            let memory = engine.memories().remember(&actor, new).await?;
             Made::created("/api/memories", &memory.id, &memory)
         })
         .await
@@ -214,9 +214,9 @@ pub(crate) async fn list(
     let paging = Paging::read(&query)?;
     if let Some(question) = query.get("query") {
         let limit = usize::try_from(paging.limit).unwrap_or(usize::MAX);
-        let of = state.engine.visible_subject(&actor, subject)?;
+        let of = state.engine.memories().visible_subject(&actor, subject)?;
         let caller = asked.asks_models(&actor);
-        let found = state.engine.near_memories(&caller, of, question, limit).await?;
+        let found = state.engine.memories().near(&caller, of, question, limit).await?;
         let items = found.iter().map(|(found, memory)| {
             let mut item = shown(memory)?;
             item["similarity"] = json!(found.similarity);
@@ -226,7 +226,7 @@ pub(crate) async fn list(
         return Ok(Json(json!({"items": items, "nextCursor": null})));
     }
     let filter = MemoryFilter { subject, kind, status };
-    let page = state.engine.memories(&actor, filter, paging.after()?, paging.limit).await?;
+    let page = state.engine.memories().list(&actor, filter, paging.after()?, paging.limit).await?;
     Ok(Json(paging.answer(&page.items, page.next.as_deref())?))
 }
 
@@ -248,7 +248,7 @@ pub(crate) async fn export(
     let query = query.only(&["subjectType", "subjectId"])?;
     let (subject, kind) = named(&query)?;
     of_one(subject, kind)?;
-    let all: Vec<Memory> = state.engine.export_memories(&actor, subject).await?;
+    let all: Vec<Memory> = state.engine.memories().export(&actor, subject).await?;
     Ok(Json(json!({"items": all})))
 }
 
@@ -263,7 +263,7 @@ pub(crate) async fn show(
     path: PathArgs,
 ) -> ApiResult<Json<Value>> {
     let id: MemoryId = path.parse("id")?;
-    shown(&state.engine.memory(&actor, id).await?).map(Json)
+    shown(&state.engine.memories().get(&actor, id).await?).map(Json)
 }
 
 /// Change a memory
@@ -290,7 +290,7 @@ pub(crate) async fn change(
         return Err(problem);
     }
     let change = MemoryChange { content: said.content, category, importance, expires_at: said.expires_at };
-    shown(&state.engine.change_memory(&actor, id, change).await?).map(Json)
+    shown(&state.engine.memories().change(&actor, id, change).await?).map(Json)
 }
 
 /// Forget a memory
@@ -303,7 +303,7 @@ pub(crate) async fn remove(
     Caller(actor): Caller,
     path: PathArgs,
 ) -> ApiResult<StatusCode> {
-    state.engine.forget_memory(&actor, path.parse("id")?).await?;
+    state.engine.memories().forget(&actor, path.parse("id")?).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
@@ -317,7 +317,7 @@ pub(crate) async fn accept(
     Caller(actor): Caller,
     path: PathArgs,
 ) -> ApiResult<Json<Value>> {
-    shown(&state.engine.judge_memory(&actor, path.parse("id")?, true).await?).map(Json)
+    shown(&state.engine.memories().judge(&actor, path.parse("id")?, true).await?).map(Json)
 }
 
 /// Do not keep what a model would remember
@@ -330,5 +330,5 @@ pub(crate) async fn reject(
     Caller(actor): Caller,
     path: PathArgs,
 ) -> ApiResult<Json<Value>> {
-    shown(&state.engine.judge_memory(&actor, path.parse("id")?, false).await?).map(Json)
+    shown(&state.engine.memories().judge(&actor, path.parse("id")?, false).await?).map(Json)
 }

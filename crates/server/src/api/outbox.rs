@@ -30,7 +30,7 @@ pub(crate) async fn list(
     query: QueryArgs,
 ) -> ApiResult<Json<Value>> {
     let paging = Paging::read(&query.only(&["limit", "cursor"])?)?;
-    let page = state.engine.outbox(&actor, paging.after::<OutboxId>()?, paging.limit).await?;
+    let page = state.engine.outbox().list(&actor, paging.after::<OutboxId>()?, paging.limit).await?;
     Ok(Json(paging.answer(&page.items, page.next.as_deref())?))
 }
 
@@ -59,6 +59,6 @@ pub(crate) async fn retry(
     path: PathArgs,
     body: OptionalBody<RetryBody>,
 ) -> ApiResult<Json<Value>> {
-    let message = state.engine.retry_outbox(&actor, path.parse("id")?, body.value.even_if_sent).await?;
+    let message = state.engine.outbox().retry(&actor, path.parse("id")?, body.value.even_if_sent).await?;
     Ok(Json(json!(message)))
 }

@@ -173,7 +173,7 @@ pub(crate) async fn create(
     let engine = state.engine.clone();
     attempt
         .once(move |actor| async move {
-            let tool = engine.draft_own_tool(&actor, definition).await?;
+            let tool = engine.own_tools().draft(&actor, definition).await?;
             Made::created("/api/tools", &format!("{}/versions", tool.definition.key), &described(&tool))
         })
         .await
@@ -205,10 +205,10 @@ pub(crate) async fn versions(
     let status = query.get("status").map(|name| OwnToolStatus::parse(name).ok_or_else(|| unknown(name))).transpose()?;
     let paging = Paging::read(&query)?;
     let filter = OwnToolFilter { key: Some(key.to_owned()), status };
-    let page = state.engine.own_tools(actor.scope(), &filter, paging.after()?, paging.limit).await?;
+    let page = state.engine.own_tools().list(actor.scope(), &filter, paging.after()?, paging.limit).await?;
     if page.items.is_empty() && page.next.is_none() && state.engine.tools_now(actor.scope()).await.find(key).is_none() {
         let any = OwnToolFilter { status: None, ..filter };
-        if state.engine.own_tools(actor.scope(), &any, None, 1).await?.items.is_empty() {
+        if state.engine.own_tools().list(actor.scope(), &any, None, 1).await?.items.is_empty() {
             return Err(Error::not_found("tool", key).into());
         }
     }
@@ -329,7 +329,7 @@ pub(crate) async fn remove(
     Caller(actor): Caller,
     path: PathArgs,
 ) -> ApiResult<StatusCode> {
-    state.engine.delete_own_tool(&actor, path.text("name")?).await?;
+    state.engine.own_tools().delete(&actor, path.text("name")?).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
@@ -339,6 +339,6 @@ async fn act(
     path: &PathArgs,
     act: OwnToolAct,
 ) -> ApiResult<Json<Value>> {
-    let tool = state.engine.act_on_own_tool(&actor, path.text("name")?, act).await?;
+    let tool = state.engine.own_tools().act(&actor, path.text("name")?, act).await?;
     Ok(Json(described(&tool)))
 }

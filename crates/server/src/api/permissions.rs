@@ -34,7 +34,7 @@ pub(crate) async fn show(
     Caller(actor): Caller,
     path: PathArgs,
 ) -> ApiResult<Json<Value>> {
-    Ok(Json(describe(&state.engine.permissions(actor.scope(), path.parse("id")?).await?)))
+    Ok(Json(describe(&state.engine.identity().permissions(actor.scope(), path.parse("id")?).await?)))
 }
 
 fn describe(view: &PermissionsView) -> Value {
@@ -164,7 +164,7 @@ pub(crate) async fn change(
     body: JsonBody<PermissionsBody>,
 ) -> ApiResult<Json<Value>> {
     let (id, mut said): (UserId, _) = (path.parse("id")?, body.value);
-    let known = state.engine.permissions(actor.scope(), id).await?;
+    let known = state.engine.identity().permissions(actor.scope(), id).await?;
     let roles = said.roles.take();
     let change = said.change(known.policy)?;
     if roles.is_none() && change == Change::Stays {
@@ -172,13 +172,13 @@ pub(crate) async fn change(
     }
     match change {
         Change::Stays => {}
-        Change::TakenBack => state.engine.set_policy(&actor, id, None).await?,
-        Change::Said(policy) => state.engine.set_policy(&actor, id, Some(*policy)).await?,
+        Change::TakenBack => state.engine.identity().set_policy(&actor, id, None).await?,
+        Change::Said(policy) => state.engine.identity().set_policy(&actor, id, Some(*policy)).await?,
     }
     if let Some(roles) = roles {
-        state.engine.set_roles(&actor, id, roles).await?;
+        state.engine.identity().set_roles(&actor, id, roles).await?;
     }
-    Ok(Json(describe(&state.engine.permissions(actor.scope(), id).await?)))
+    Ok(Json(describe(&state.engine.identity().permissions(actor.scope(), id).await?)))
 }
 
 #[cfg(test)]

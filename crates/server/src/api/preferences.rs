@@ -122,7 +122,7 @@ pub(crate) async fn show(
     let query = query.only(&["userId"])?;
     let named = query.get("userId").map(str::parse::<UserId>).transpose();
     let of = named.map_err(|error| Problem::invalid("/userId", error.to_string()))?;
-    let (user, said) = state.engine.shown_preferences(&actor, of).await?;
+    let (user, said) = state.engine.preferences().shown(&actor, of).await?;
     Ok(Json(describe(user, &said)))
 }
 
@@ -139,7 +139,7 @@ pub(crate) async fn set(
     Caller(actor): Caller,
     body: JsonBody<PreferencesBody>,
 ) -> ApiResult<Json<Value>> {
-    let (user, said) = state.engine.set_preferences(&actor, body.value.read()?).await?;
+    let (user, said) = state.engine.preferences().set(&actor, body.value.read()?).await?;
     Ok(Json(describe(user, &said)))
 }
 
@@ -148,6 +148,6 @@ pub(crate) async fn set(
     tag = "preferences",
     responses((status = 204, description = "Removed")))]
 pub(crate) async fn remove(State(state): State<AppState>, Caller(actor): Caller) -> ApiResult<StatusCode> {
-    state.engine.forget_preferences(&actor).await?;
+    state.engine.preferences().forget(&actor).await?;
     Ok(StatusCode::NO_CONTENT)
 }

@@ -70,7 +70,7 @@ pub(crate) async fn create(
     let engine = state.engine.clone();
     attempt
         .once(move |actor| async move {
-            let prompt = engine.draft_prompt(&actor, agent.as_deref(), &text).await?;
+            let prompt = engine.prompts().draft(&actor, agent.as_deref(), &text).await?;
             Made::created("/api/prompts", &prompt.id, &described(&prompt)?)
         })
         .await
@@ -104,7 +104,7 @@ pub(crate) async fn list(
     let status = query.get("status").map(|name| PromptStatus::parse(name).ok_or_else(|| unknown(name))).transpose()?;
     let paging = Paging::read(&query)?;
     let filter = PromptFilter { agent, status };
-    let page = state.engine.prompts(actor.scope(), &filter, paging.after()?, paging.limit).await?;
+    let page = state.engine.prompts().list(actor.scope(), &filter, paging.after()?, paging.limit).await?;
     let items = page.items.iter().map(described).collect::<ApiResult<Vec<Value>>>()?;
     Ok(Json(paging.answer(&items, page.next.as_deref())?))
 }
@@ -119,7 +119,7 @@ pub(crate) async fn show(
     Caller(actor): Caller,
     path: PathArgs,
 ) -> ApiResult<Json<Value>> {
-    let prompt = state.engine.prompt(actor.scope(), path.parse("id")?).await?;
+    let prompt = state.engine.prompts().get(actor.scope(), path.parse("id")?).await?;
     described(&prompt).map(Json)
 }
 
@@ -306,6 +306,6 @@ async fn act(
     act: PromptAct,
 ) -> ApiResult<Json<Value>> {
     let id: PromptId = path.parse("id")?;
-    let prompt = state.engine.act_on_prompt(&actor, id, act).await?;
+    let prompt = state.engine.prompts().act(&actor, id, act).await?;
     described(&prompt).map(Json)
 }

@@ -19,7 +19,7 @@ use crate::state::AppState;
     tag = "records",
     responses((status = 200, description = "The kinds of which there are records", body = RecordKindPage)))]
 pub(crate) async fn kinds(State(state): State<AppState>, Caller(actor): Caller) -> ApiResult<Json<Value>> {
-    let kinds = state.engine.record_kinds(actor.scope()).await?;
+    let kinds = state.engine.records().kinds(actor.scope()).await?;
     let items: Vec<Value> = kinds.iter().map(|(kind, count)| json!({"kind": kind, "count": count})).collect();
     Ok(Json(json!({"items": items, "nextCursor": null})))
 }
@@ -49,7 +49,7 @@ pub(crate) async fn list(
         return Ok(Json(paging.answer(&found, None)?));
     }
     let after = paging.after::<RecordId>()?;
-    let page = state.engine.records(actor.scope(), kind, after, paging.limit).await?;
+    let page = state.engine.records().list(actor.scope(), kind, after, paging.limit).await?;
     Ok(Json(paging.answer(&page.items, page.next.as_deref())?))
 }
 
@@ -67,6 +67,6 @@ pub(crate) async fn show(
     path: PathArgs,
 ) -> ApiResult<Json<Record>> {
     let (kind, id): (&str, RecordId) = (path.text("kind")?, path.parse("id")?);
-    let record = state.engine.record(actor.scope(), id).await?;
+    let record = state.engine.records().get(actor.scope(), id).await?;
     if record.kind == kind { Ok(Json(record)) } else { Err(Error::not_found("record", id).into()) }
 }

@@ -98,7 +98,7 @@ pub(crate) async fn purge(
         None => Kept::ALL.to_vec(),
         Some(names) => of_names(&names)?,
     };
-    let removed = state.engine.purge(&actor, &kinds, days(older_than_days), dry_run).await?;
+    let removed = state.engine.removal().purge(&actor, &kinds, days(older_than_days), dry_run).await?;
     let items: Vec<Value> =
         removed.into_iter().map(|(kept, count)| json!({"kind": kept.as_str(), "count": count})).collect();
     Ok(Json(json!({"dryRun": dry_run, "items": items})))

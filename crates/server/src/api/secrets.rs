@@ -97,7 +97,7 @@ pub(crate) async fn set(
     let engine = state.engine.clone();
     attempt
         .once(move |actor| async move {
-            let secret = engine.set_secret(&actor, new).await?;
+            let secret = engine.secrets().set(&actor, new).await?;
             Made::created("/api/secrets", &secret.name, &secret)
         })
         .await
@@ -117,7 +117,7 @@ pub(crate) async fn list(
     query: QueryArgs,
 ) -> ApiResult<Json<Value>> {
     let paging = Paging::read(&query.only(&["limit", "cursor"])?)?;
-    let secrets = state.engine.secrets(actor.scope()).await?;
+    let secrets = state.engine.secrets().list(actor.scope()).await?;
     Ok(Json(paging.cut(secrets, |secret| secret.name.to_string(), |secret| secret)?))
 }
 
@@ -134,7 +134,7 @@ pub(crate) async fn show(
     path: PathArgs,
 ) -> ApiResult<Json<Value>> {
     let name = named(&path)?;
-    Ok(Json(shown(&state.engine.secret(actor.scope(), &name).await?)?))
+    Ok(Json(shown(&state.engine.secrets().get(actor.scope(), &name).await?)?))
 }
 
 /// Remove a secret
@@ -150,7 +150,7 @@ pub(crate) async fn remove(
     path: PathArgs,
 ) -> ApiResult<StatusCode> {
     let name = named(&path)?;
-    state.engine.delete_secret(&actor, &name).await?;
+    state.engine.secrets().delete(&actor, &name).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 

@@ -52,7 +52,7 @@ pub(crate) async fn create(
     let (engine, name) = (state.engine.clone(), body.value.name);
     attempt
         .once(move |actor| async move {
-            let (tenant, admin_key) = engine.create_tenant(&actor, &name).await?;
+            let (tenant, admin_key) = engine.identity().create_tenant(&actor, &name).await?;
             let mut shown = shown(&tenant)?;
             shown["adminKey"] = Value::String(admin_key);
             Made::created("/api/admin/tenants", &tenant.id, &shown)
@@ -74,6 +74,6 @@ pub(crate) async fn list(
     query: QueryArgs,
 ) -> ApiResult<Json<Value>> {
     let paging = Paging::read(&query.only(&["limit", "cursor"])?)?;
-    let tenants = state.engine.tenants(&actor).await?;
+    let tenants = state.engine.identity().tenants(&actor).await?;
     Ok(Json(paging.cut(tenants, |tenant| tenant.id.to_string(), |tenant| tenant)?))
 }

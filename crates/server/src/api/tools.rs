@@ -36,7 +36,7 @@ pub(crate) async fn list(
     query: QueryArgs,
 ) -> ApiResult<Json<Value>> {
     let paging = Paging::read(&query.only(&["limit", "cursor"])?)?;
-    let tools = state.engine.tools_of(actor.scope()).await?;
+    let tools = state.engine.tool_settings().list(actor.scope()).await?;
     Ok(Json(paging.cut(tools, |tool| tool.spec.key.clone(), |tool| describe(&tool))?))
 }
 
@@ -50,7 +50,7 @@ pub(crate) async fn show(
     Caller(actor): Caller,
     path: PathArgs,
 ) -> ApiResult<Json<Value>> {
-    Ok(Json(describe(&state.engine.tool_of(actor.scope(), path.text("name")?).await?)))
+    Ok(Json(describe(&state.engine.tool_settings().get(actor.scope(), path.text("name")?).await?)))
 }
 
 fn describe(view: &ToolView) -> Value {
@@ -147,7 +147,7 @@ pub(crate) async fn change(
         limits,
         price,
     };
-    Ok(Json(describe(&state.engine.set_tool(&actor, path.text("name")?, change).await?)))
+    Ok(Json(describe(&state.engine.tool_settings().set(&actor, path.text("name")?, change).await?)))
 }
 
 /// A call.

@@ -83,7 +83,7 @@ pub(crate) async fn report(
         Some(Ok(user)) => Some(user),
         None => None,
     };
-    let to = to.unwrap_or_else(|| state.engine.today());
+    let to = to.unwrap_or_else(|| state.engine.budgets().today());
     let from = from.unwrap_or(to - 29);
     if from > to {
         faults.push(Detail::new("", "query from: it lies after to"));
@@ -92,7 +92,7 @@ pub(crate) async fn report(
         return Err(problem);
     }
     let Some(by) = by else { return Err(Problem::internal("a fault was lost")) };
-    let sums = state.engine.usage(actor.scope(), by, &UsageFilter { from, to, user }).await?;
+    let sums = state.engine.budgets().usage(actor.scope(), by, &UsageFilter { from, to, user }).await?;
     let items: Vec<Value> = sums.iter().map(describe).collect();
     Ok(Json(json!({"by": by, "items": items})))
 }

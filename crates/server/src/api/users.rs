@@ -92,7 +92,7 @@ pub(crate) async fn create(
     let engine = state.engine.clone();
     attempt
         .once(move |actor| async move {
-            let user = engine.create_user(&actor, user).await?;
+            let user = engine.identity().create_user(&actor, user).await?;
             Made::created("/api/users", &user.id, &user)
         })
         .await
@@ -112,7 +112,7 @@ pub(crate) async fn list(
     query: QueryArgs,
 ) -> ApiResult<Json<Value>> {
     let paging = Paging::read(&query.only(&["limit", "cursor"])?)?;
-    let users = state.engine.users(actor.scope()).await?;
+    let users = state.engine.identity().users(actor.scope()).await?;
     Ok(Json(paging.cut(users, |user| user.id.to_string(), |user| user)?))
 }
 

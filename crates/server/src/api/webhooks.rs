@@ -77,7 +77,7 @@ pub(crate) async fn create(
     let (engine, new) = (state.engine.clone(), body.value);
     attempt
         .once(move |actor| async move {
-            let (webhook, secret) = engine.create_webhook(&actor, &new.url, new.events).await?;
+            let (webhook, secret) = engine.identity().create_webhook(&actor, &new.url, new.events).await?;
             let mut shown = shown(&webhook)?;
             shown["secret"] = Value::String(secret);
             Made::created("/api/webhooks/outbound", &webhook.id, &shown)
@@ -99,7 +99,7 @@ pub(crate) async fn list(
     query: QueryArgs,
 ) -> ApiResult<Json<Value>> {
     let paging = Paging::read(&query.only(&["limit", "cursor"])?)?;
-    let webhooks = state.engine.webhooks(actor.scope()).await?;
+    let webhooks = state.engine.identity().webhooks(actor.scope()).await?;
     Ok(Json(paging.cut(webhooks, |webhook| webhook.id.to_string(), |webhook| webhook)?))
 }
 
@@ -114,7 +114,7 @@ pub(crate) async fn remove(
     path: PathArgs,
 ) -> ApiResult<StatusCode> {
     let id: WebhookId = path.parse("id")?;
-    state.engine.delete_webhook(&actor, id).await?;
+    state.engine.identity().delete_webhook(&actor, id).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 

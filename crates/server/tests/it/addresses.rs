@@ -58,14 +58,14 @@ async fn a_mail_of_a_shared_mailbox_becomes_a_task_of_its_tenant_alone() {
     let (ours, theirs) = (ids(&app, &app.ours.admin).await, ids(&app, &app.theirs.admin).await);
     let raw = letter("shared", &[&format!("other-carrier@{INTAKE}")]);
     let tenant = app.engine.tenant_of_mail(TenantId::DEFAULT, &raw).await.unwrap();
-    let actor = app.engine.channel_actor(tenant, "imap", RequestId::from_uuid(Uuid::nil()));
+    let actor = app.engine.identity().channel_actor(tenant, "imap", RequestId::from_uuid(Uuid::nil()));
     let received = app.engine.receive_email(&actor, raw.clone(), None).await.unwrap();
     let now = ids(&app, &app.theirs.admin).await;
     assert_eq!(now.len(), theirs.len() + 1);
     assert!(now.contains(&json!(received.task_id)));
     assert_eq!(ids(&app, &app.ours.admin).await, ours);
     // The same message, sent to us as well, is a task of ours too, and no repeat.
-    let actor = app.engine.channel_actor(TenantId::DEFAULT, "imap", RequestId::from_uuid(Uuid::nil()));
+    let actor = app.engine.identity().channel_actor(TenantId::DEFAULT, "imap", RequestId::from_uuid(Uuid::nil()));
     let mine = app.engine.receive_email(&actor, raw, None).await.unwrap();
     assert!(!mine.duplicate && mine.task_id != received.task_id);
 }

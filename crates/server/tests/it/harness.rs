@@ -94,10 +94,10 @@ impl App {
         let ill = Ill::default();
         let engine = engine(&clock, http, workflows, ill.clone());
         engine.start().await.unwrap();
-        engine.bootstrap(Some(PLATFORM), String::new).await.unwrap();
+        engine.identity().bootstrap(Some(PLATFORM), String::new).await.unwrap();
         let request = RequestId::from_uuid(Uuid::nil());
-        let platform = engine.authenticate(PLATFORM, request, None).await.unwrap();
-        let (other, other_admin) = engine.create_tenant(&platform, "Other Carrier").await.unwrap();
+        let platform = engine.identity().authenticate(PLATFORM, request, None).await.unwrap();
+        let (other, other_admin) = engine.identity().create_tenant(&platform, "Other Carrier").await.unwrap();
         let shutdown = CancellationToken::new();
         let sources = BTreeMap::from([
             ("forms".to_owned(), InboundSource { secret: Some(SOURCE_SECRET.to_owned()), tenant: TenantId::DEFAULT }),
@@ -204,14 +204,14 @@ fn models() -> ModelParts {
 }
 
 async fn tenant_keys(engine: &Engine, admin_key: &str) -> TenantKeys {
-    let admin = engine.authenticate(admin_key, RequestId::from_uuid(Uuid::nil()), None).await.unwrap();
+    let admin = engine.identity().authenticate(admin_key, RequestId::from_uuid(Uuid::nil()), None).await.unwrap();
     let key = async |name: &str, role: Role, scopes: &[&str]| {
         let email = format!("{name}@example.com");
         let new = NewUser { name: name.to_owned(), email, roles: vec![role], timezone: String::new() };
-        let user = engine.create_user(&admin, new).await.unwrap();
+        let user = engine.identity().create_user(&admin, new).await.unwrap();
         let scopes = scopes.iter().map(|scope| (*scope).to_owned()).collect();
         let new = NewKey { name: name.to_owned(), user_id: Some(user.id), roles: vec![], scopes, expires_at: None };
-        engine.create_key(&admin, new).await.unwrap().1
+        engine.identity().create_key(&admin, new).await.unwrap().1
     };
     TenantKeys {
         viewer: key("viewer", Role::Viewer, &[]).await,

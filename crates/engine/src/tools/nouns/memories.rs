@@ -30,7 +30,7 @@ impl MemoryReader for Memories {
     async fn near(&self, subject: Subject, question: &str, limit: usize) -> Result<Vec<(Similarity, Memory)>> {
         self.demand(subject)?;
         let caller = self.0.caller().await?;
-        let found = self.0.seen.engine.near_memories(caller, subject, question, limit).await?;
+        let found = self.0.seen.engine.memories().near(caller, subject, question, limit).await?;
         Ok(found.into_iter().map(|(found, memory)| (found.similarity, memory)).collect())
     }
 

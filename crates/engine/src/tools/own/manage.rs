@@ -1,11 +1,13 @@
 //! Who writes own tools, who approves them, and which version of each is in use.
 
+use std::sync::Arc;
+
 use kybern_core::actor::Actor;
 use kybern_core::audit::AuditEvent;
 use kybern_core::error::{Detail, Error, ErrorCode, Result};
 use kybern_core::id::{OwnToolId, UserId};
 use kybern_core::identity::Makers;
-use kybern_core::ports::Page;
+use kybern_core::ports::{Clock, IdSource, IdentityStore, OwnToolStore, Page};
 use kybern_core::tenant::TenantScope;
 use kybern_core::tool::own::{
     NewOwnTool, OwnDefinition, OwnTool, OwnToolAct, OwnToolChange, OwnToolFilter, OwnToolStatus,
@@ -13,8 +15,8 @@ use kybern_core::tool::own::{
 use serde_json::{Value, json};
 
 use super::check;
-use crate::Engine;
-use crate::command::once;
+use crate::command::{id_for, once};
+use crate::tools::ToolCatalogue;
 
 /// Versions that are read at once when one of them is looked for.
 const AT_ONCE: u32 = 20;
@@ -38,27 +40,38 @@ fn named(definition: &OwnDefinition, version: Option<u32>) -> Value {
     named
 }
 
-impl Engine {
+/// The HTTP tools that tenants have written.
+#[derive(Clone)]
+pub struct OwnTools {
+    pub(crate) store: Arc<dyn OwnToolStore>,
+    pub(crate) users: Arc<dyn IdentityStore>,
+    pub(crate) catalogue: Arc<ToolCatalogue>,
+    pub(crate) self_approval: bool,
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) ids: Arc<dyn IdSource>,
+}
+
+impl OwnTools {
     /// Writes down a tool, or the next version of one. It cannot be called before it is active.
     ///
     /// # Errors
     /// `VALIDATION_ERROR` with every fault, also for a key in a domain of the server's own; `PERMISSION_DENIED` for
     /// somebody who is no user; `UNPROCESSABLE` when the tool has as many versions as are kept.
-    pub async fn draft_own_tool(&self, actor: &Actor, definition: OwnDefinition) -> Result<OwnTool> {
+    pub async fn draft(&self, actor: &Actor, definition: OwnDefinition) -> Result<OwnTool> {
         let mut faults = check::faults(&definition);
         let domain = definition.domain();
-        if !domain.is_empty() && self.inner.catalogue.bundled().is_bundled_domain(domain) {
+        if !domain.is_empty() && self.catalogue.bundled().is_bundled_domain(domain) {
             let message = format!("{domain} is a domain of the server's own tools: give the tool another one");
             faults.push(Detail::new("/key", message));
         }
         if !faults.is_empty() {
             return Err(Error::new(ErrorCode::Validation, "the tool is not usable").with_details(faults));
         }
-        let (id, at) = (OwnToolId::from_uuid(self.id_for(actor, "own tool")), self.inner.clock.now());
+        let (id, at) = (OwnToolId::from_uuid(id_for(self.ids.as_ref(), actor, "own tool")), self.clock.now());
         let new = NewOwnTool { id, definition, by: author(actor)?, at };
         // The store adds the number that it gives.
         let audit = event(actor, "own_tool.draft", &new.definition.key, named(&new.definition, None));
-        let store = &self.inner.store;
+        let store = &self.store;
         once(actor, || store.own_tool(actor.scope(), id), store.draft_own_tool(actor.scope(), &new, audit)).await
     }
 
@@ -66,22 +79,22 @@ impl Engine {
     ///
     /// # Errors
     /// When the store fails.
-    pub async fn own_tools(
+    pub async fn list(
         &self,
         scope: TenantScope,
         filter: &OwnToolFilter,
         after: Option<OwnToolId>,
         limit: u32,
     ) -> Result<Page<OwnTool>> {
-        self.inner.store.own_tools(scope, filter, after, limit).await
+        self.store.own_tools(scope, filter, after, limit).await
     }
 
     /// One version.
     ///
     /// # Errors
     /// `NOT_FOUND`.
-    pub async fn own_tool(&self, scope: TenantScope, id: OwnToolId) -> Result<OwnTool> {
-        self.inner.store.own_tool(scope, id).await?.ok_or_else(|| Error::not_found("own tool", id))
+    pub async fn get(&self, scope: TenantScope, id: OwnToolId) -> Result<OwnTool> {
+        self.store.own_tool(scope, id).await?.ok_or_else(|| Error::not_found("own tool", id))
     }
 
     /// Does something with a tool: hands in its newest draft, rejects the newest version in review, approves or
@@ -93,19 +106,19 @@ impl Engine {
     /// the act fits, and when somebody else acts at the same time; `PERMISSION_DENIED` for somebody who is no user, or
     /// counts as the author and would approve; `VALIDATION_ERROR` for a note that cannot be one; `UNPROCESSABLE` when
     /// the tenant has no room for another active tool.
-    pub async fn act_on_own_tool(&self, actor: &Actor, key: &str, act: OwnToolAct) -> Result<OwnTool> {
+    pub async fn act(&self, actor: &Actor, key: &str, act: OwnToolAct) -> Result<OwnTool> {
         let (scope, by) = (actor.scope(), author(actor)?);
         self.refuse_bundled(key)?;
         let before = self.version_for(scope, key, &act).await?;
         // Who made whom is asked for where it matters only.
         let makers = match &act {
-            OwnToolAct::Approve(_) => Makers::of(&self.users(scope).await?, &self.keys_of(scope).await?),
+            OwnToolAct::Approve(_) => Makers::of(&self.users.users(scope).await?, &self.users.keys(scope).await?),
             OwnToolAct::Submit | OwnToolAct::Reject(_) | OwnToolAct::Activate(_) | OwnToolAct::Disable => {
                 Makers::default()
             }
         };
-        let asked = (!self.inner.settings.self_approval).then_some(&makers);
-        let after = before.clone().after(&act, by, asked, self.inner.clock.now())?;
+        let asked = (!self.self_approval).then_some(&makers);
+        let after = before.clone().after(&act, by, asked, self.clock.now())?;
         let mut detail = named(&after.definition, Some(after.version));
         if after.status == OwnToolStatus::Approved {
             detail["selfApproval"] = json!(makers.are_one(after.author, by));
@@ -116,7 +129,7 @@ impl Engine {
         }
         let audit = event(actor, act.action(), key, detail);
         let change = OwnToolChange { before, after: after.clone() };
-        self.inner.store.change_own_tool(scope, &change, audit).await?;
+        self.store.change_own_tool(scope, &change, audit).await?;
         Ok(after)
     }
 
@@ -124,24 +137,24 @@ impl Engine {
     ///
     /// # Errors
     /// `NOT_FOUND` for a tool that nobody has written; `CONFLICT` for a bundled one.
-    pub async fn delete_own_tool(&self, actor: &Actor, key: &str) -> Result<()> {
+    pub async fn delete(&self, actor: &Actor, key: &str) -> Result<()> {
         let scope = actor.scope();
         self.refuse_bundled(key)?;
         let newest = self.find_version(scope, key, &[None], None).await?;
         let mut detail = newest.map_or_else(|| json!({"key": key}), |tool| named(&tool.definition, Some(tool.version)));
-        let active = self.inner.store.active_own_tools(scope).await?;
+        let active = self.store.active_own_tools(scope).await?;
         if let Some(active) = active.iter().find(|tool| tool.definition.key == key) {
             detail["active"] = named(&active.definition, Some(active.version));
         }
         let audit = event(actor, "own_tool.delete", key, detail);
-        match self.inner.store.delete_own_tool(scope, key, self.inner.clock.now(), audit).await? {
+        match self.store.delete_own_tool(scope, key, self.clock.now(), audit).await? {
             true => Ok(()),
             false => Err(Error::not_found("own tool", key)),
         }
     }
 
     fn refuse_bundled(&self, key: &str) -> Result<()> {
-        if self.inner.catalogue.bundled().find(key).is_none() {
+        if self.catalogue.bundled().find(key).is_none() {
             return Ok(());
         }
         let message =
@@ -194,7 +207,7 @@ impl Engine {
             let filter = OwnToolFilter { key: Some(key.to_owned()), status: *status };
             let mut after = None;
             loop {
-                let page = self.inner.store.own_tools(scope, &filter, after, AT_ONCE).await?;
+                let page = self.store.own_tools(scope, &filter, after, AT_ONCE).await?;
                 let mut read = page.items.into_iter();
                 let found = read.find(|tool| hash.is_none_or(|hash| tool.definition.hash() == hash));
                 if let Some(found) = found {

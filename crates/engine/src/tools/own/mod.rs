@@ -4,3 +4,5 @@ mod call;
 pub(crate) mod check;
 mod manage;
 pub(crate) mod source;
+
+pub use manage::OwnTools;

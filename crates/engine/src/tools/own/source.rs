@@ -19,20 +19,20 @@ const KEPT: usize = 1_024;
 type Made = (Arc<Vec<OwnTool>>, Arc<OfferedTools>);
 
 /// Own tools, as the store has them.
-pub(crate) struct OwnTools<S: ?Sized> {
+pub(crate) struct OwnToolSource<S: ?Sized> {
     store: Arc<S>,
     made: Mutex<HashMap<TenantId, Made>>,
     nothing: Arc<OfferedTools>,
 }
 
-impl<S: OwnToolStore + ?Sized> OwnTools<S> {
+impl<S: OwnToolStore + ?Sized> OwnToolSource<S> {
     pub(crate) fn new(store: Arc<S>) -> Self {
         Self { store, made: Mutex::default(), nothing: Arc::default() }
     }
 }
 
 #[async_trait]
-impl<S: OwnToolStore + ?Sized> ToolSource for OwnTools<S> {
+impl<S: OwnToolStore + ?Sized> ToolSource for OwnToolSource<S> {
     fn name(&self) -> &'static str {
         "http"
     }

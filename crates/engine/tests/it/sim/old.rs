@@ -84,7 +84,7 @@ pub async fn act(scene: &Scene<'_>) {
     let Some(from) = scene.case.schedule.purge else { return };
     scene.until(from).await;
     while !scene.world.did().purged {
-        let purged = scene.or_leaves(scene.engine.purge(&scene.world.actor, &Kept::ALL, AGE, false)).await;
+        let purged = scene.or_leaves(scene.engine.removal().purge(&scene.world.actor, &Kept::ALL, AGE, false)).await;
         if matches!(purged, Some(Ok(_))) {
             scene.world.note(|did| did.purged = true);
         }

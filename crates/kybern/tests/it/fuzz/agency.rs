@@ -92,7 +92,7 @@ impl Open {
         let store = Arc::new(in_memory::store());
         let (engine, platform) = runtime.block_on(async {
             let engine = in_memory::start(store.clone(), registry.clone(), true).await;
-            let platform = engine.authenticate(KEY, RequestId::from_uuid(Uuid::nil()), None).await.unwrap();
+            let platform = engine.identity().authenticate(KEY, RequestId::from_uuid(Uuid::nil()), None).await.unwrap();
             (engine, platform)
         });
         Self { runtime, store, engine, platform, tenants: 0 }
@@ -127,8 +127,8 @@ impl Open {
 
     /// The admin of a new agency, which knows some insurers.
     async fn agency(&self) -> Actor {
-        let (_, key) = self.engine.create_tenant(&self.platform, &format!("Agency {}", self.tenants)).await.unwrap();
-        let actor = self.engine.authenticate(&key, RequestId::from_uuid(Uuid::nil()), None).await.unwrap();
+        let (_, key) = self.engine.identity().create_tenant(&self.platform, &format!("Agency {}", self.tenants)).await.unwrap();
+        let actor = self.engine.identity().authenticate(&key, RequestId::from_uuid(Uuid::nil()), None).await.unwrap();
         for insurer in (0..KNOWN).map(|n| filled("{insurer}", || n)) {
             let input =
                 Map::from_iter([("insurer_name".to_owned(), json!(insurer)), ("create".to_owned(), json!(true))]);

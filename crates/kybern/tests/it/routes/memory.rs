@@ -33,7 +33,7 @@ pub(crate) fn start(receiver: &Receiver) -> String {
     std::thread::spawn(move || {
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
         runtime.block_on(async move {
-            engine.bootstrap(Some(KEY), String::new).await.unwrap();
+            engine.identity().bootstrap(Some(KEY), String::new).await.unwrap();
             engine.start().await.unwrap();
             let limits = Limits { max_body: MAX_BODY, max_mail: MAX_MAIL, wrong_keys: 0, ..Limits::default() };
             let stop = CancellationToken::new();

@@ -92,8 +92,8 @@ pub(crate) async fn start(site: &Site, clock: Arc<ShiftedClock>, registry: Regis
         settings: Settings { poll: Millis(50), ..Settings::default() },
     })
     .unwrap();
-    engine.bootstrap(Some(KEY), String::new).await.unwrap();
+    engine.identity().bootstrap(Some(KEY), String::new).await.unwrap();
     engine.start().await.unwrap();
-    let admin = engine.authenticate(KEY, RequestId::from_uuid(Uuid::nil()), None).await.unwrap();
+    let admin = engine.identity().authenticate(KEY, RequestId::from_uuid(Uuid::nil()), None).await.unwrap();
     (engine, admin)
 }

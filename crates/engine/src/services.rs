@@ -1,0 +1,233 @@
+//! The services above the kernel, by what they look after. Each holds the ports that it uses and nothing else.
+
+use std::sync::Arc;
+
+use kybern_core::outbox::SEND_JOB;
+use kybern_core::pack::Registry;
+use kybern_core::ports::{Clock, DocumentReader, HttpClient, IdSource, Keys, Store};
+use tokio_util::sync::CancellationToken;
+
+use crate::Engine;
+use crate::agent::Agents;
+use crate::audit::AuditTrail;
+use crate::budget::Budgets;
+use crate::clock::TaskClock;
+use crate::identity::Identity;
+use crate::jobs::{JobHandler, JobHandlers, OutboxSender};
+use crate::knowledge::{INDEX_JOB, Knowledge};
+use crate::lesson::{LEARN_JOB, Learner, TEACH_JOB, Teacher};
+use crate::memory::{Memories, SUGGEST_JOB};
+use crate::models::ModelService;
+use crate::outbox::Outbox;
+use crate::parts::Settings;
+use crate::preference::PreferenceService;
+use crate::prompt::Prompts;
+use crate::record::Records;
+use crate::retention::Removal;
+use crate::secret::Secrets;
+use crate::tools::{OwnTools, ToolCatalogue, ToolSettings};
+
+/// All of them.
+pub(crate) struct Services {
+    pub(crate) agents: Agents,
+    pub(crate) audit: AuditTrail,
+    pub(crate) budgets: Budgets,
+    pub(crate) identity: Identity,
+    pub(crate) knowledge: Knowledge,
+    pub(crate) memories: Memories,
+    pub(crate) outbox: Outbox,
+    pub(crate) own_tools: OwnTools,
+    pub(crate) preferences: PreferenceService,
+    pub(crate) prompts: Prompts,
+    pub(crate) records: Records,
+    pub(crate) removal: Removal,
+    pub(crate) secrets: Secrets,
+    pub(crate) tool_settings: ToolSettings,
+}
+
+/// What services share besides the ports.
+pub(crate) struct Shared<'a> {
+    pub(crate) store: &'a Arc<dyn Store>,
+    pub(crate) clock: &'a Arc<dyn Clock>,
+    pub(crate) ids: &'a Arc<dyn IdSource>,
+    pub(crate) keys: &'a Arc<dyn Keys>,
+    pub(crate) http: &'a Arc<dyn HttpClient>,
+    pub(crate) documents: &'a Arc<dyn DocumentReader>,
+    pub(crate) settings: &'a Settings,
+    pub(crate) registry: &'a Arc<Registry>,
+    pub(crate) catalogue: &'a Arc<ToolCatalogue>,
+    pub(crate) models: &'a ModelService,
+    pub(crate) time: &'a Arc<TaskClock>,
+    pub(crate) stopping: &'a CancellationToken,
+}
+
+impl Services {
+    pub(crate) fn new(shared: &Shared<'_>) -> Self {
+        let Shared { store, clock, ids, keys, http, documents, settings, registry, catalogue, models, time, stopping } =
+            *shared;
+        let self_approval = settings.self_approval;
+        let agents = Agents {
+            store: store.clone(),
+            prompts: store.clone(),
+            registry: registry.clone(),
+            merged: Arc::default(),
+            self_approval,
+            clock: clock.clone(),
+            ids: ids.clone(),
+        };
+        let removal = Removal {
+            store: store.clone(),
+            audit: store.clone(),
+            settings: settings.retention.clone(),
+            time: time.clone(),
+            stopping: stopping.clone(),
+        };
+        Self {
+            audit: AuditTrail {
+                store: store.clone(),
+                removal: removal.clone(),
+                keys: keys.clone(),
+                clock: clock.clone(),
+            },
+            budgets: Budgets { store: store.clone(), clock: clock.clone(), ids: ids.clone() },
+            identity: Identity {
+                store: store.clone(),
+                permissions: store.clone(),
+                audit: store.clone(),
+                catalogue: catalogue.clone(),
+                http: http.clone(),
+                keys: keys.clone(),
+                clock: clock.clone(),
+                ids: ids.clone(),
+            },
+            knowledge: Knowledge {
+                store: store.clone(),
+                blobs: store.clone(),
+                documents: documents.clone(),
+                models: models.clone(),
+                clock: clock.clone(),
+                ids: ids.clone(),
+            },
+            memories: Memories { store: store.clone(), models: models.clone(), clock: clock.clone(), ids: ids.clone() },
+            outbox: Outbox { store: store.clone(), tasks: store.clone(), clock: clock.clone(), ids: ids.clone() },
+            own_tools: OwnTools {
+                store: store.clone(),
+                users: store.clone(),
+                catalogue: catalogue.clone(),
+                self_approval,
+                clock: clock.clone(),
+                ids: ids.clone(),
+            },
+            preferences: PreferenceService { store: store.clone(), users: store.clone(), clock: clock.clone() },
+            prompts: Prompts {
+                store: store.clone(),
+                users: store.clone(),
+                agents: agents.clone(),
+                self_approval,
+                clock: clock.clone(),
+            },
+            records: Records { store: store.clone() },
+            secrets: Secrets { store: store.clone(), keys: keys.clone(), clock: clock.clone() },
+            tool_settings: ToolSettings { store: store.clone(), catalogue: catalogue.clone(), clock: clock.clone() },
+            agents,
+            removal,
+        }
+    }
+}
+
+impl Engine {
+    /// The agents of tenants.
+    #[must_use]
+    pub fn agents(&self) -> &Agents {
+        &self.inner.services.agents
+    }
+
+    /// The audit trails of tenants.
+    #[must_use]
+    pub fn audit(&self) -> &AuditTrail {
+        &self.inner.services.audit
+    }
+
+    /// Budgets and usage.
+    #[must_use]
+    pub fn budgets(&self) -> &Budgets {
+        &self.inner.services.budgets
+    }
+
+    /// Tenants, users, keys, webhooks and permissions.
+    #[must_use]
+    pub fn identity(&self) -> &Identity {
+        &self.inner.services.identity
+    }
+
+    /// The documents that agents may quote.
+    #[must_use]
+    pub fn knowledge(&self) -> &Knowledge {
+        &self.inner.services.knowledge
+    }
+
+    /// What is remembered of users and records.
+    #[must_use]
+    pub fn memories(&self) -> &Memories {
+        &self.inner.services.memories
+    }
+
+    /// What left or wants to leave.
+    #[must_use]
+    pub fn outbox(&self) -> &Outbox {
+        &self.inner.services.outbox
+    }
+
+    /// The HTTP tools that tenants have written.
+    #[must_use]
+    pub fn own_tools(&self) -> &OwnTools {
+        &self.inner.services.own_tools
+    }
+
+    /// What users want to be answered like.
+    #[must_use]
+    pub fn preferences(&self) -> &PreferenceService {
+        &self.inner.services.preferences
+    }
+
+    /// Governed prompts.
+    #[must_use]
+    pub fn prompts(&self) -> &Prompts {
+        &self.inner.services.prompts
+    }
+
+    /// The records of tenants.
+    #[must_use]
+    pub fn records(&self) -> &Records {
+        &self.inner.services.records
+    }
+
+    /// Removes what is over and old.
+    #[must_use]
+    pub fn removal(&self) -> &Removal {
+        &self.inner.services.removal
+    }
+
+    /// The secrets of tenants.
+    #[must_use]
+    pub fn secrets(&self) -> &Secrets {
+        &self.inner.services.secrets
+    }
+
+    /// What tenants say about their tools.
+    #[must_use]
+    pub fn tool_settings(&self) -> &ToolSettings {
+        &self.inner.services.tool_settings
+    }
+
+    /// Who carries out which kind of job.
+    pub(crate) fn job_handlers(&self) -> JobHandlers {
+        JobHandlers::from([
+            (SEND_JOB, Arc::new(OutboxSender(self.clone())) as Arc<dyn JobHandler>),
+            (INDEX_JOB, Arc::new(self.knowledge().clone())),
+            (SUGGEST_JOB, Arc::new(self.memories().clone())),
+            (LEARN_JOB, Arc::new(Learner(self.clone()))),
+            (TEACH_JOB, Arc::new(Teacher(self.clone()))),
+        ])
+    }
+}

@@ -1,0 +1,46 @@
+//! Keeping a task, with its tree, from being removed.
+
+use kybern_core::actor::Actor;
+use kybern_core::audit::AuditEvent;
+use kybern_core::error::{Error, Result};
+use kybern_core::id::TaskId;
+use kybern_core::retention::{MAX_REASON, TaskHold};
+use serde_json::json;
+
+use super::TaskView;
+use crate::Engine;
+
+impl Engine {
+    /// Puts a task on hold: nothing of its tree is removed until it is released.
+    ///
+    /// # Errors
+    /// `NOT_FOUND`; `VALIDATION_ERROR` without a reason; `CONFLICT` when it is on hold already.
+    pub async fn hold_task(&self, actor: &Actor, id: TaskId, reason: &str) -> Result<TaskView> {
+        self.task_for(actor, id).await?;
+        let reason = reason.trim();
+        if reason.is_empty() || reason.chars().count() > MAX_REASON {
+            let problem = format!("say why it is kept, in up to {MAX_REASON} characters");
+            return Err(Error::invalid("/reason", problem));
+        }
+        let hold = TaskHold {
+            task_id: id,
+            reason: reason.to_owned(),
+            held_by: actor.principal().label(),
+            held_at: self.inner.clock.now(),
+        };
+        let event = AuditEvent::by(actor, "task.hold", format!("task:{id}"), json!({"reason": reason}));
+        self.inner.store.hold_task(actor.scope(), &hold, event).await?;
+        self.task(actor, id).await
+    }
+
+    /// Releases a task from its hold.
+    ///
+    /// # Errors
+    /// `NOT_FOUND`; `CONFLICT` when it is not on hold.
+    pub async fn release_task(&self, actor: &Actor, id: TaskId) -> Result<TaskView> {
+        self.task_for(actor, id).await?;
+        let event = AuditEvent::by(actor, "task.release", format!("task:{id}"), json!({}));
+        self.inner.store.release_task(actor.scope(), id, self.inner.clock.now(), event).await?;
+        self.task(actor, id).await
+    }
+}
