@@ -219,7 +219,7 @@ pub(crate) struct Inner {
     pub(crate) extractor: Arc<dyn Extractor>,
     pub(crate) worker: WorkerId,
     pub(crate) settings: Settings,
-    pub(crate) catalog: Catalog,
+    pub(crate) catalog: Arc<Catalog>,
     pub(crate) services: Services,
     pub(crate) tool_sections: ToolSections,
     pub(crate) tools: ToolService,
@@ -294,6 +294,15 @@ impl Engine {
             let fault = agent.as_ref().clone().checked().and_then(|agent| registry.check_groups(&agent));
             fault.map_err(|fault| StartError::FaultyAgent { key: agent.key.clone(), fault })?;
         }
+        let catalog = Arc::new(Catalog {
+            registry: Arc::clone(&registry),
+            workflows: parts.settings.workflows.keys().cloned().collect(),
+            decisions: parts.decisions.or_else(|| crate::models::decisions(&models)),
+            judged: JudgedPlans::default(),
+            intents: KnownIntents::default(),
+            taught: TaughtExtractors::default(),
+            quarantined: std::sync::RwLock::default(),
+        });
         let (time, stopping) = (Arc::new(TaskClock::new(Arc::clone(&parts.clock))), CancellationToken::new());
         let services = Services::new(&Shared {
             store: &parts.store,
@@ -304,20 +313,12 @@ impl Engine {
             documents: &parts.documents,
             settings: &parts.settings,
             registry: &registry,
+            catalog: &catalog,
             catalogue: &catalogue,
             models: &models,
             time: &time,
             stopping: &stopping,
         });
-        let catalog = Catalog {
-            registry,
-            workflows: parts.settings.workflows.keys().cloned().collect(),
-            decisions: parts.decisions.or_else(|| crate::models::decisions(&models)),
-            judged: JudgedPlans::default(),
-            intents: KnownIntents::default(),
-            taught: TaughtExtractors::default(),
-            quarantined: std::sync::RwLock::default(),
-        };
         let faults = catalog.bundled_faults(catalogue.bundled());
         if !faults.is_empty() {
             return Err(StartError::FaultyPlans(faults));
@@ -375,7 +376,7 @@ impl Engine {
     /// # Errors
     /// When the store fails.
     pub async fn start(&self) -> Result<(), StartError> {
-        self.refresh_quarantine().await?;
+        self.plans().refresh_quarantine().await?;
         if self.inner.time.ask(self.inner.store.as_ref()).await? {
             self.spawn(Self::clock_loop);
         }

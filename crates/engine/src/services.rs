@@ -20,6 +20,8 @@ use crate::memory::{Memories, SUGGEST_JOB};
 use crate::models::ModelService;
 use crate::outbox::Outbox;
 use crate::parts::Settings;
+use crate::plan::catalog::Catalog;
+use crate::plan::manage::Plans;
 use crate::preference::PreferenceService;
 use crate::prompt::Prompts;
 use crate::record::Records;
@@ -37,6 +39,7 @@ pub(crate) struct Services {
     pub(crate) memories: Memories,
     pub(crate) outbox: Outbox,
     pub(crate) own_tools: OwnTools,
+    pub(crate) plans: Plans,
     pub(crate) preferences: PreferenceService,
     pub(crate) prompts: Prompts,
     pub(crate) records: Records,
@@ -55,6 +58,7 @@ pub(crate) struct Shared<'a> {
     pub(crate) documents: &'a Arc<dyn DocumentReader>,
     pub(crate) settings: &'a Settings,
     pub(crate) registry: &'a Arc<Registry>,
+    pub(crate) catalog: &'a Arc<Catalog>,
     pub(crate) catalogue: &'a Arc<ToolCatalogue>,
     pub(crate) models: &'a ModelService,
     pub(crate) time: &'a Arc<TaskClock>,
@@ -63,8 +67,21 @@ pub(crate) struct Shared<'a> {
 
 impl Services {
     pub(crate) fn new(shared: &Shared<'_>) -> Self {
-        let Shared { store, clock, ids, keys, http, documents, settings, registry, catalogue, models, time, stopping } =
-            *shared;
+        let Shared {
+            store,
+            clock,
+            ids,
+            keys,
+            http,
+            documents,
+            settings,
+            registry,
+            catalog,
+            catalogue,
+            models,
+            time,
+            stopping,
+        } = *shared;
         let self_approval = settings.self_approval;
         let agents = Agents {
             store: store.clone(),
@@ -119,6 +136,14 @@ impl Services {
                 ids: ids.clone(),
             },
             preferences: PreferenceService { store: store.clone(), users: store.clone(), clock: clock.clone() },
+            plans: Plans {
+                store: store.clone(),
+                catalog: catalog.clone(),
+                tools: catalogue.clone(),
+                agents: agents.clone(),
+                clock: clock.clone(),
+                ids: ids.clone(),
+            },
             prompts: Prompts {
                 store: store.clone(),
                 users: store.clone(),
@@ -182,6 +207,12 @@ impl Engine {
     #[must_use]
     pub fn own_tools(&self) -> &OwnTools {
         &self.inner.services.own_tools
+    }
+
+    /// The plans of tenants.
+    #[must_use]
+    pub fn plans(&self) -> &Plans {
+        &self.inner.services.plans
     }
 
     /// What users want to be answered like.

@@ -38,7 +38,6 @@ use super::patience::Failure as _;
 use super::phase_documents::decided;
 use super::snapshot::Surroundings;
 use super::walk::Walk;
-use crate::Engine;
 use crate::agent::{Gathered, InChat, Latitude};
 use crate::events::Live;
 use crate::models::{Asker, Desk, Route};
@@ -162,8 +161,7 @@ impl Known {
         };
         let agents = if has_agents { agents_of(inner, scope).await? } else { Arc::default() };
         let tenant_name = inner.tenants.name(inner.store.as_ref(), task.tenant).await?;
-        let own_plans =
-            if needs_plans { Engine { inner: Arc::clone(inner) }.own_plans(scope).await? } else { Arc::default() };
+        let own_plans = if needs_plans { inner.services.plans.own(scope).await? } else { Arc::default() };
         // Phases use them; a call that reads without any takes them up when it begins.
         let has_phases = walk.plan().is_none() || has_documents || task.channel == Channel::Email;
         let lessons = if has_phases || lessons::version_of(&walk).is_some() {

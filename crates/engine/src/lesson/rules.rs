@@ -33,7 +33,7 @@ impl Rules {
 impl Engine {
     /// The rules of a tenant, as they are now.
     pub(super) async fn rules_of(&self, scope: TenantScope) -> Result<Rules> {
-        let own_plans = self.own_plans(scope).await?;
+        let own_plans = self.plans().own(scope).await?;
         let lessons = self.inner.store.lessons_in_use(scope).await?;
         let now = Intents::of(self.inner.catalog.registry(), &own_plans, &lessons);
         Ok(Rules { own_plans, lessons, now })

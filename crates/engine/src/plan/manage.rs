@@ -8,34 +8,45 @@ use kybern_core::error::{Error, ErrorCode, Result};
 use kybern_core::id::PlanId;
 use kybern_core::plan::parse::{self, PlanDraft};
 use kybern_core::plan::{Plan, PlanFault, PlanPlace};
-use kybern_core::ports::Page;
+use kybern_core::ports::{Clock, IdSource, Page, PlanStore};
 use kybern_core::tenant::TenantScope;
 use serde_json::{Value, json};
 
-use super::catalog::JudgedBy;
+use super::catalog::{Catalog, JudgedBy};
 use super::check::{self, Parts};
-use crate::Engine;
+use crate::agent::Agents;
 use crate::command::{id_for, once};
+use crate::tools::ToolCatalogue;
 
-impl Engine {
+/// The plans of tenants: the bundled ones and their own.
+#[derive(Clone)]
+pub struct Plans {
+    pub(crate) store: Arc<dyn PlanStore>,
+    pub(crate) catalog: Arc<Catalog>,
+    pub(crate) tools: Arc<ToolCatalogue>,
+    pub(crate) agents: Agents,
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) ids: Arc<dyn IdSource>,
+}
+
+impl Plans {
     /// Stores the next version of a plan.
     ///
     /// # Errors
     /// `UNPROCESSABLE` with every fault; `CONFLICT` when the version it names exists.
-    pub async fn put_plan(&self, actor: &Actor, plan: &Value) -> Result<Plan> {
-        let (tools, agents) = (self.tools_now(actor.scope()).await, self.agents().list(actor.scope()).await?);
-        let parts = Parts { catalog: &self.inner.catalog, tools: &tools, agents: Some(&agents) };
+    pub async fn put(&self, actor: &Actor, plan: &Value) -> Result<Plan> {
+        let (tools, agents) = (self.tools.of(actor.scope()).await, self.agents.list(actor.scope()).await?);
+        let parts = Parts { catalog: self.catalog.as_ref(), tools: &tools, agents: Some(&agents) };
         let draft = faultless(plan, parts).map_err(|faults| {
             let count = if faults.len() == 1 { "one fault".to_owned() } else { format!("{} faults", faults.len()) };
             let message = format!("the plan has {count}, nothing was stored");
             Error::new(ErrorCode::Unprocessable, message).with_details(faults.into_iter().map(Into::into).collect())
         })?;
-        let inner = &self.inner;
         let audit = AuditEvent::by(actor, "plan.put", format!("plan:{}", draft.key), json!({"key": draft.key}));
-        let (id, scope) = (PlanId::from_uuid(id_for(self.inner.ids.as_ref(), actor, "plan")), actor.scope());
-        let find = || inner.store.find_plan(scope, id);
-        let stored = once(actor, find, inner.store.put_plan(scope, id, draft, inner.clock.now(), audit)).await?;
-        inner.catalog.judge(actor.tenant(), &stored, &tools, &agents);
+        let (id, scope) = (PlanId::from_uuid(id_for(self.ids.as_ref(), actor, "plan")), actor.scope());
+        let find = || self.store.find_plan(scope, id);
+        let stored = once(actor, find, self.store.put_plan(scope, id, draft, self.clock.now(), audit)).await?;
+        self.catalog.judge(actor.tenant(), &stored, &tools, &agents);
         Ok(stored)
     }
 
@@ -43,7 +54,7 @@ impl Engine {
     ///
     /// # Errors
     /// When the store fails.
-    pub async fn check_plan(&self, scope: TenantScope, plan: &Value) -> Result<Vec<PlanFault>> {
+    pub async fn check(&self, scope: TenantScope, plan: &Value) -> Result<Vec<PlanFault>> {
         Ok(self.drafted(scope, plan).await?.err().unwrap_or_default())
     }
 
@@ -53,8 +64,8 @@ impl Engine {
         scope: TenantScope,
         plan: &Value,
     ) -> Result<std::result::Result<PlanDraft, Vec<PlanFault>>> {
-        let (tools, agents) = (self.tools_now(scope).await, self.agents().list(scope).await?);
-        let parts = Parts { catalog: &self.inner.catalog, tools: &tools, agents: Some(&agents) };
+        let (tools, agents) = (self.tools.of(scope).await, self.agents.list(scope).await?);
+        let parts = Parts { catalog: self.catalog.as_ref(), tools: &tools, agents: Some(&agents) };
         Ok(faultless(plan, parts))
     }
 
@@ -62,14 +73,14 @@ impl Engine {
     ///
     /// # Errors
     /// When the store fails.
-    pub async fn plans(&self, scope: TenantScope, after: Option<PlanPlace>, limit: u32) -> Result<Page<Plan>> {
+    pub async fn list(&self, scope: TenantScope, after: Option<PlanPlace>, limit: u32) -> Result<Page<Plan>> {
         let after = after.unwrap_or_default();
-        let Page { mut items, mut next } = self.inner.store.plan_page(scope, after.clone(), limit).await?;
+        let Page { mut items, mut next } = self.store.plan_page(scope, after.clone(), limit).await?;
         self.mark_quarantine(scope, &mut items).await?;
         // Behind the last of the page nothing is known of the tenant's own.
         let end = if next.is_some() { items.last().map(Plan::place) } else { None };
         let is_here = |place: PlanPlace| place > after && end.as_ref().is_none_or(|end| place < *end);
-        items.extend(self.registry().plans().filter(|plan| is_here(plan.place())).map(|plan| (**plan).clone()));
+        items.extend(self.catalog.registry().plans().filter(|plan| is_here(plan.place())).map(|plan| (**plan).clone()));
         items.sort_by_cached_key(Plan::place);
         let limit = usize::try_from(limit).unwrap_or(usize::MAX);
         if items.len() > limit {
@@ -83,11 +94,11 @@ impl Engine {
     ///
     /// # Errors
     /// `NOT_FOUND` when there is none.
-    pub async fn plan(&self, scope: TenantScope, key: &str) -> Result<Plan> {
-        let own = self.own_plans(scope).await?;
-        match self.inner.catalog.find(&own, key) {
+    pub async fn get(&self, scope: TenantScope, key: &str) -> Result<Plan> {
+        let own = self.own(scope).await?;
+        match self.catalog.find(&own, key) {
             Some(plan) => Ok(plan.clone()),
-            None => self.newest_plan(scope, key).await,
+            None => self.newest(scope, key).await,
         }
     }
 
@@ -95,8 +106,8 @@ impl Engine {
     ///
     /// # Errors
     /// `NOT_FOUND` when there is none.
-    pub async fn newest_plan(&self, scope: TenantScope, key: &str) -> Result<Plan> {
-        let mut newest = self.inner.store.plan_versions(scope, key, None, 1).await?.items;
+    pub async fn newest(&self, scope: TenantScope, key: &str) -> Result<Plan> {
+        let mut newest = self.store.plan_versions(scope, key, None, 1).await?.items;
         self.mark_quarantine(scope, &mut newest).await?;
         newest.pop().ok_or_else(|| Error::not_found("plan", key))
     }
@@ -105,7 +116,7 @@ impl Engine {
     ///
     /// # Errors
     /// `NOT_FOUND` when there is none.
-    pub async fn plan_versions(
+    pub async fn versions(
         &self,
         scope: TenantScope,
         key: &str,
@@ -113,9 +124,9 @@ impl Engine {
         limit: u32,
     ) -> Result<Page<Plan>> {
         let below = after.map(|after| after.version);
-        let mut page = self.inner.store.plan_versions(scope, key, below, limit).await?;
+        let mut page = self.store.plan_versions(scope, key, below, limit).await?;
         self.mark_quarantine(scope, &mut page.items).await?;
-        let bundled = self.registry().find_plan(key).filter(|_| below != Some(0));
+        let bundled = self.catalog.registry().find_plan(key).filter(|_| below != Some(0));
         if let Some(bundled) = bundled.filter(|_| page.next.is_none()) {
             if page.items.len() < usize::try_from(limit).unwrap_or(usize::MAX) {
                 page.items.push((**bundled).clone());
@@ -130,29 +141,29 @@ impl Engine {
     ///
     /// # Errors
     /// `NOT_FOUND` when the tenant has no such plan; bundled plans cannot be taken out of use, only overridden.
-    pub async fn set_plan_active(&self, actor: &Actor, key: &str, active: bool) -> Result<()> {
+    pub async fn set_active(&self, actor: &Actor, key: &str, active: bool) -> Result<()> {
         let audit = AuditEvent::by(actor, "plan.set_active", format!("plan:{key}"), json!({"active": active}));
-        self.inner.store.set_plan_active(actor.scope(), key, active, audit).await
+        self.store.set_plan_active(actor.scope(), key, active, audit).await
     }
 
     /// The tenant's own plans, those in quarantine marked. They are looked over again only when they have changed.
-    pub(crate) async fn own_plans(&self, scope: TenantScope) -> Result<Arc<Vec<Plan>>> {
-        let stored = self.inner.store.plans(scope).await?;
-        let tools = self.inner.catalogue.of(scope).await;
-        let agents = self.agents().list(scope).await?;
+    pub(crate) async fn own(&self, scope: TenantScope) -> Result<Arc<Vec<Plan>>> {
+        let stored = self.store.plans(scope).await?;
+        let tools = self.tools.of(scope).await;
+        let agents = self.agents.list(scope).await?;
         let by = JudgedBy { stored, tools, agents };
-        if let Some(judged) = self.inner.catalog.judged.get(scope.tenant(), &by) {
+        if let Some(judged) = self.catalog.judged.get(scope.tenant(), &by) {
             return Ok(judged);
         }
         let mut plans = by.stored.as_ref().clone();
         self.mark_quarantine(scope, &mut plans).await?;
-        Ok(self.inner.catalog.judged.keep(scope.tenant(), by, plans))
+        Ok(self.catalog.judged.keep(scope.tenant(), by, plans))
     }
 
     async fn mark_quarantine(&self, scope: TenantScope, plans: &mut [Plan]) -> Result<()> {
-        let (tools, agents) = (self.inner.catalogue.of(scope).await, self.agents().list(scope).await?);
+        let (tools, agents) = (self.tools.of(scope).await, self.agents.list(scope).await?);
         for plan in plans.iter_mut().filter(|plan| plan.active) {
-            plan.quarantine = self.inner.catalog.judge(scope.tenant(), plan, &tools, &agents);
+            plan.quarantine = self.catalog.judge(scope.tenant(), plan, &tools, &agents);
         }
         Ok(())
     }
@@ -161,12 +172,12 @@ impl Engine {
     pub(crate) async fn refresh_quarantine(&self) -> Result<()> {
         let mut after = None;
         loop {
-            let next = self.inner.store.active_plans(after).await?;
+            let next = self.store.active_plans(after).await?;
             let Some((last, plan)) = next.last() else { return Ok(()) };
             after = Some((last.tenant(), plan.key.clone()));
             for (scope, plan) in next {
-                let (tools, agents) = (self.inner.catalogue.of(scope).await, self.agents().list(scope).await?);
-                let faults = self.inner.catalog.judge(scope.tenant(), &plan, &tools, &agents);
+                let (tools, agents) = (self.tools.of(scope).await, self.agents.list(scope).await?);
+                let faults = self.catalog.judge(scope.tenant(), &plan, &tools, &agents);
                 if let Some(fault) = faults.first() {
                     tracing::warn!(tenant.id = %scope.tenant(), plan.key = %plan.key, %fault, "stored plan is quarantined");
                 }

@@ -80,7 +80,7 @@ impl Engine {
     }
 
     async fn plan_for(&self, actor: &Actor, key: &str) -> Result<Arc<FrozenPlan>> {
-        let own = self.own_plans(actor.scope()).await?;
+        let own = self.plans().own(actor.scope()).await?;
         let plan = self.inner.catalog.find(&own, key);
         let plan = plan.ok_or_else(|| Error::not_found("plan", key))?;
         if let Some(fault) = plan.quarantine.first() {

@@ -183,13 +183,28 @@ fn hash_of(spec: &ToolSpec) -> Arc<str> {
     blake3::hash(said.to_string().as_bytes()).to_hex().as_str().into()
 }
 
+/// What a source said last.
+#[derive(Default)]
+struct Told {
+    /// What it offers; `None` when it has never said.
+    offered: Option<Arc<OfferedTools>>,
+    /// Until when it is left alone, because it failed.
+    rests_until: Option<Timestamp>,
+}
+
+impl Told {
+    fn offers_the_same(&self, other: &Self) -> bool {
+        match (&self.offered, &other.offered) {
+            (Some(old), Some(new)) => Arc::ptr_eq(old, new),
+            (old, new) => old.is_none() && new.is_none(),
+        }
+    }
+}
+
 /// What is known of a tenant.
-#[derive(Clone)]
 struct Known {
-    /// What each source offered last; `None` when it has never said.
-    offered: Vec<Option<Arc<OfferedTools>>>,
-    /// Until when each source that failed is left alone.
-    rests: Vec<Option<Timestamp>>,
+    /// What each source said, in the order of the sources.
+    told: Vec<Told>,
     snapshot: Arc<ToolSnapshot>,
 }
 
@@ -199,7 +214,7 @@ pub struct ToolCatalogue {
     clock: Arc<dyn Clock>,
     schemas: Arc<Schemas>,
     bundled: Arc<ToolSnapshot>,
-    known: Mutex<HashMap<TenantId, Known>>,
+    known: Mutex<HashMap<TenantId, Arc<Known>>>,
 }
 
 impl ToolCatalogue {
@@ -225,51 +240,46 @@ impl ToolCatalogue {
     /// # Cancel safety
     /// Nothing is lost.
     pub async fn of(&self, scope: TenantScope) -> Arc<ToolSnapshot> {
-        let before = self.known.lock().unwrap_or_else(PoisonError::into_inner).get(&scope.tenant()).cloned();
-        let (mut offered, mut rests) = (Vec::with_capacity(self.sources.len()), Vec::with_capacity(self.sources.len()));
+        let before = self.known.lock().unwrap_or_else(PoisonError::into_inner).get(&scope.tenant()).map(Arc::clone);
+        let mut told = Vec::with_capacity(self.sources.len());
         for (n, source) in self.sources.iter().enumerate() {
-            let last = before.as_ref().and_then(|known| known.offered[n].clone());
-            let rest = before.as_ref().and_then(|known| known.rests[n]).filter(|until| self.clock.now() < *until);
-            if rest.is_some() {
-                offered.push(last);
-                rests.push(rest);
-                continue;
-            }
-            match ask(source.as_ref(), scope).await {
-                Ok(tools) => {
-                    offered.push(Some(tools));
-                    rests.push(None);
+            told.push(self.heard(source.as_ref(), scope, before.as_ref().and_then(|known| known.told.get(n))).await);
+        }
+        let mut snapshot = None;
+        if let Some(known) = &before {
+            let pairs = || known.told.iter().zip(&told);
+            if pairs().all(|(old, new)| old.offers_the_same(new)) {
+                if pairs().all(|(old, new)| old.rests_until == new.rests_until) {
+                    return Arc::clone(&known.snapshot);
                 }
-                Err(error) => {
-                    tracing::warn!(tenant.id = %scope.tenant(), source = source.name(), %error, "tools could not be listed");
-                    offered.push(last);
-                    rests.push(Some(self.clock.now().plus(REST)));
-                }
+                snapshot = Some(Arc::clone(&known.snapshot));
             }
         }
-        let is_same = |known: &&Known| {
-            let mut pairs = known.offered.iter().zip(&offered);
-            pairs.all(|(old, new)| match (old, new) {
-                (Some(old), Some(new)) => Arc::ptr_eq(old, new),
-                (old, new) => old.is_none() && new.is_none(),
-            })
-        };
-        if let Some(known) = before.as_ref().filter(is_same).filter(|known| known.rests == rests) {
-            return Arc::clone(&known.snapshot);
-        }
-        let snapshot = match before.as_ref().filter(is_same) {
-            Some(known) => Arc::clone(&known.snapshot),
-            None => self.put_together(&offered),
-        };
-        self.keep(scope.tenant(), Known { offered, rests, snapshot: Arc::clone(&snapshot) });
+        let snapshot = snapshot.unwrap_or_else(|| self.put_together(&told));
+        self.keep(scope.tenant(), Known { told, snapshot: Arc::clone(&snapshot) });
         snapshot
     }
 
-    fn put_together(&self, offered: &[Option<Arc<OfferedTools>>]) -> Arc<ToolSnapshot> {
-        let is_partial = offered.iter().any(Option::is_none);
+    /// What a source says now. One that fails is left alone for a while, and what it said before goes on to count.
+    async fn heard(&self, source: &dyn ToolSource, scope: TenantScope, last: Option<&Told>) -> Told {
+        let offered = || last.and_then(|last| last.offered.clone());
+        if let Some(until) = last.and_then(|last| last.rests_until).filter(|until| self.clock.now() < *until) {
+            return Told { offered: offered(), rests_until: Some(until) };
+        }
+        match ask(source, scope).await {
+            Ok(tools) => Told { offered: Some(tools), rests_until: None },
+            Err(error) => {
+                tracing::warn!(tenant.id = %scope.tenant(), source = source.name(), %error, "tools could not be listed");
+                Told { offered: offered(), rests_until: Some(self.clock.now().plus(REST)) }
+            }
+        }
+    }
+
+    fn put_together(&self, told: &[Told]) -> Arc<ToolSnapshot> {
+        let is_partial = told.iter().any(|told| told.offered.is_none());
         let mut own = BTreeMap::new();
-        for (source, tools) in self.sources.iter().zip(offered) {
-            for tool in tools.iter().flat_map(|tools| &tools.tools) {
+        for (source, told) in self.sources.iter().zip(told) {
+            for tool in told.offered.iter().flat_map(|offered| &offered.tools) {
                 let key = &tool.tool.spec().key;
                 if self.bundled.find(key).is_none() && !own.contains_key(key) {
                     let (source, schemas) = (Some(source.name()), Arc::clone(&self.schemas));
@@ -290,7 +300,7 @@ impl ToolCatalogue {
         if all.len() >= KEPT && !all.contains_key(&tenant) {
             all.clear();
         }
-        all.insert(tenant, known);
+        all.insert(tenant, Arc::new(known));
     }
 }
 

@@ -54,7 +54,8 @@ fn a_tenant_has_the_bundled_agents_and_its_own() {
         assert_eq!((tools.keys, tools.missing), (vec!["t.echo".to_owned()], vec!["t.later".to_owned()]));
         let nobody = engine.agents().get(world.scope(), "nobody").await.unwrap_err();
         assert_eq!(nobody.code(), ErrorCode::NotFound);
-        let again = (engine.agents().list(world.scope()).await.unwrap(), engine.agents().list(world.scope()).await.unwrap());
+        let again =
+            (engine.agents().list(world.scope()).await.unwrap(), engine.agents().list(world.scope()).await.unwrap());
         assert_eq!(again.0, again.1);
         assert_eq!(acts(&world).await, ["agent.put", "prompt.draft"]);
     });

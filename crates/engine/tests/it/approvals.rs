@@ -453,7 +453,8 @@ fn a_step_that_is_tried_again_asks_again() {
     );
     World::with([tool.clone()]).run(async |live| {
         live.engine
-            .tool_settings().set(&live.world.actor, "t.risky", ToolChange { confirm: Some(true), ..ToolChange::default() })
+            .tool_settings()
+            .set(&live.world.actor, "t.risky", ToolChange { confirm: Some(true), ..ToolChange::default() })
             .await
             .unwrap();
         let id = live.begin(plan(json!([step("a", "t.risky", json!({"n": 1}))])), json!({})).await;

@@ -161,7 +161,7 @@ fn who_has_lost_the_lease_does_not_spend_again() {
 #[test]
 fn without_a_model_a_plan_that_decides_is_faulty() {
     World::new().run(async |live| {
-        let faults = live.engine.check_plan(live.world.scope(), &plan(decide())).await.unwrap();
+        let faults = live.engine.plans().check(live.world.scope(), &plan(decide())).await.unwrap();
         assert!(format!("{faults:?}").contains("decision"), "{faults:?}");
     });
 }

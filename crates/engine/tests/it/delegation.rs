@@ -114,7 +114,8 @@ fn the_same_callback_twice_is_a_duplicate_another_body_a_conflict_and_one_after_
         assert_eq!(call_back(&live, task.id, yes).await, Ok(CallbackOutcome::Duplicate));
         let actions: Vec<String> = live
             .engine
-            .audit().events(live.world.scope(), 0, 100)
+            .audit()
+            .events(live.world.scope(), 0, 100)
             .await
             .unwrap()
             .into_iter()

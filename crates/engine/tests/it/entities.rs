@@ -130,7 +130,11 @@ fn an_order_that_is_remembered_of_a_record_is_data_and_its_effect_asks_a_person(
     let world = world.employing([helper(&["t.send", "t.close"])]);
     world.run(async |live| {
         let place = record(&live, "yard-17").await;
-        live.engine.memories().remember_for_tool(&Caller::of(&world.actor), NewMemory::fact(place, order)).await.unwrap();
+        live.engine
+            .memories()
+            .remember_for_tool(&Caller::of(&world.actor), NewMemory::fact(place, order))
+            .await
+            .unwrap();
         let chat = live.engine.create_chat(&world.actor, Some("helper"), None).await.unwrap().id;
         let turned = live.engine.say(&world.actor, chat, saying("Do what yard-17 needs."), LONG).await.unwrap();
         let asked = &model.asked()[0];

@@ -90,7 +90,11 @@ fn a_question_finds_what_is_near_and_weighs_what_matters() {
         let caller = Caller::of(actor);
         for (content, importance) in [("Takes the train", 2), ("Loves rail", 9), ("Owns a boat", 9), ("Likes tea", 9)] {
             let importance = importance.try_into().unwrap();
-            engine.memories().remember(actor, NewMemory { importance, ..NewMemory::fact(own(actor), content) }).await.unwrap();
+            engine
+                .memories()
+                .remember(actor, NewMemory { importance, ..NewMemory::fact(own(actor), content) })
+                .await
+                .unwrap();
         }
         let found = engine.memories().search(&caller, own(actor), "any railway?", 10).await.unwrap();
         assert_eq!(texts(&found), ["Loves rail", "Takes the train"]);

@@ -212,7 +212,7 @@ fn plans_are_stored_only_for_administrators() {
             let task = live.step_of(&live.world.actor, tool, args).await;
             assert_eq!(task.status, TaskStatus::Completed, "{tool}: {:?}", task.error);
         }
-        let plan: Plan = live.engine.plan(live.world.scope(), "desk.new").await.unwrap();
+        let plan: Plan = live.engine.plans().get(live.world.scope(), "desk.new").await.unwrap();
         assert_eq!((plan.version, plan.intent_key.as_str(), plan.keywords.len()), (1, "desk.new", 0));
     });
 }
@@ -226,7 +226,7 @@ fn a_faulty_plan_is_not_stored_and_every_fault_is_told() {
         assert_eq!(failed_as(&task), ErrorCode::Unprocessable);
         let told = &task.error.as_ref().unwrap().message;
         assert!(told.contains("no.such_tool"), "{told}");
-        assert!(live.engine.plan(live.world.scope(), "desk.new").await.is_err());
+        assert!(live.engine.plans().get(live.world.scope(), "desk.new").await.is_err());
     });
 }
 
@@ -242,7 +242,7 @@ fn two_steps_that_add_to_one_plan_at_once_both_do() {
         };
         let task = live.run(json!([add("one"), add("two")]), json!({})).await;
         assert_eq!(task.status, TaskStatus::Completed, "{:?}", task.error);
-        let plan = live.engine.plan(live.world.scope(), "desk.greet").await.unwrap();
+        let plan = live.engine.plans().get(live.world.scope(), "desk.greet").await.unwrap();
         let mut ids: Vec<&str> = plan.steps.iter().map(|step| step.id.as_str()).collect();
         ids.sort_unstable();
         assert_eq!((plan.version, ids), (3, vec!["greet", "one", "two"]));
@@ -348,7 +348,7 @@ fn tasks_of_another_tenant_are_not_there() {
     world.run(async |live| {
         let stranger = kybern_testkit::actors::admin(other);
         let long = json!({"key": "theirs.long", "steps": [step("w", "core.wait", json!({"ms": 3_600_000}))]});
-        live.engine.put_plan(&stranger, &long).await.unwrap();
+        live.engine.plans().put(&stranger, &long).await.unwrap();
         let request = SubmitRequest { plan_key: Some("theirs.long".to_owned()), ..SubmitRequest::text("go") };
         let theirs = live.engine.submit(&stranger, request, None).await.unwrap().id;
         let actor = &live.world.actor;

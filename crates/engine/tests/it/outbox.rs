@@ -232,7 +232,7 @@ fn a_receiver_that_hangs_delays_no_other_tenant() {
         live.world.settle_tenant(other, "second");
         let actor = kybern_testkit::actors::admin(other);
         let plan = json!({"key": "test.tell", "steps": webhooks("https://good.test/x", 1)});
-        live.engine.put_plan(&actor, &plan).await.unwrap();
+        live.engine.plans().put(&actor, &plan).await.unwrap();
         let request = SubmitRequest { plan_key: Some("test.tell".to_owned()), ..SubmitRequest::text("go") };
         live.engine.submit(&actor, request, None).await.unwrap();
         let good = |request: &HttpRequest| request.url.contains("good.test");

@@ -182,7 +182,11 @@ fn a_preview_is_what_is_sent_afterwards_and_leaves_nothing() {
     let world = World::new().asking(provider(&model)).employing([helper(&["t.echo"])]);
     world.life(async |live| {
         let (engine, actor) = (&live.engine, &world.actor);
-        engine.memories().remember(actor, NewMemory::fact(Subject::User(actor.user().unwrap()), "Ships boxes")).await.unwrap();
+        engine
+            .memories()
+            .remember(actor, NewMemory::fact(Subject::User(actor.user().unwrap()), "Ships boxes"))
+            .await
+            .unwrap();
         let wishes = Preferences { formality: Formality::Formal, ..Preferences::default() };
         engine.preferences().set(actor, wishes).await.unwrap();
         let chat = engine.create_chat(actor, Some("helper"), None).await.unwrap().id;
@@ -317,7 +321,10 @@ fn only_persons_write_and_approve() {
         assert_eq!(live.engine.prompts().draft(&channel, None, "x").await.map(drop).map_err(code), denied);
         let acted = live.engine.prompts().act(&channel, draft.id, PromptAct::Submit).await;
         assert_eq!(acted.map(drop).map_err(code), denied);
-        assert_eq!(live.engine.preferences().set(&channel, Preferences::default()).await.map(drop).map_err(code), denied);
+        assert_eq!(
+            live.engine.preferences().set(&channel, Preferences::default()).await.map(drop).map_err(code),
+            denied
+        );
     });
 }
 

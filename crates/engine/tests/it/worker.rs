@@ -290,7 +290,7 @@ fn neighbour(world: &World, n: u128) -> Actor {
 
 /// Puts a plan of one step and submits so many tasks with it.
 async fn submitted(live: &Live<'_>, actor: &Actor, tool: &str, count: usize) -> Vec<TaskId> {
-    live.engine.put_plan(actor, &json!({"key": "test.one", "steps": [step("a", tool, json!({}))]})).await.unwrap();
+    live.engine.plans().put(actor, &json!({"key": "test.one", "steps": [step("a", tool, json!({}))]})).await.unwrap();
     let mut ids = Vec::new();
     for _ in 0..count {
         let request = SubmitRequest { plan_key: Some("test.one".to_owned()), ..SubmitRequest::text("go") };

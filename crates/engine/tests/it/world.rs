@@ -391,6 +391,6 @@ impl World {
 
     /// Brings a plan into use, or takes it out.
     pub async fn set_active(&self, live: &Live<'_>, key: &str, active: bool) {
-        live.engine.set_plan_active(&self.actor, key, active).await.unwrap();
+        live.engine.plans().set_active(&self.actor, key, active).await.unwrap();
     }
 }

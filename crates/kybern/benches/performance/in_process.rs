@@ -81,7 +81,7 @@ pub(crate) fn measure(bench: &Bench) {
 async fn median(folder: &Path, seconds: u64, steps_per_commit: u32) -> f64 {
     let engine = engine(folder, steps_per_commit).await;
     let actor = begin(&engine).await;
-    engine.put_plan(&actor, &json!({"key": "bench.five", "steps": kit::five_steps()})).await.unwrap();
+    engine.plans().put(&actor, &json!({"key": "bench.five", "steps": kit::five_steps()})).await.unwrap();
     let median = of_tasks(&engine, &actor, "bench.five", Duration::from_secs(seconds)).await;
     engine.drain(Millis(1_000)).await;
     median
@@ -127,7 +127,7 @@ pub(crate) fn tool_call(bench: &Bench) -> f64 {
             let call =
                 |n| json!({"id": format!("s{n}"), "tool": "calculator", "args": {"expression": "(19.99 + 24.5) / 2"}});
             let steps: Vec<Value> = (0..calls).map(call).collect();
-            engine.put_plan(&actor, &json!({"key": plan, "steps": steps})).await.unwrap();
+            engine.plans().put(&actor, &json!({"key": plan, "steps": steps})).await.unwrap();
             medians.push(of_tasks(&engine, &actor, plan, Duration::from_secs(1)).await);
         }
         engine.drain(Millis(1_000)).await;

@@ -30,7 +30,7 @@ async fn a_process_takes_no_running_task_from_itself_when_its_clock_is_set_forwa
     let rests = json!({"key": "test.rests", "steps": [
         {"id": "a", "tool": "core.wait", "args": {"ms": 20}}, {"id": "b", "tool": "core.noop"}]});
     for plan in [&slow, &rests] {
-        engine.put_plan(&admin, plan).await.unwrap();
+        engine.plans().put(&admin, plan).await.unwrap();
     }
     let submit = async |plan: &str| {
         let request = SubmitRequest { plan_key: Some(plan.to_owned()), ..SubmitRequest::text("go") };
@@ -82,7 +82,7 @@ async fn a_wait_takes_as_long_as_it_says_although_the_clock_is_a_day_ahead(site:
     let (engine, admin) = inside::start(&site, clock.clone(), registry).await;
     let rests = json!({"id": "b", "tool": "core.wait", "args": {"ms": 20}});
     for (key, first) in [("test.rests", "core.noop"), ("test.slow", "test.slow")] {
-        engine.put_plan(&admin, &json!({"key": key, "steps": [{"id": "a", "tool": first}, rests]})).await.unwrap();
+        engine.plans().put(&admin, &json!({"key": key, "steps": [{"id": "a", "tool": first}, rests]})).await.unwrap();
     }
     let submit = async |plan: &str| {
         let request = SubmitRequest { plan_key: Some(plan.to_owned()), ..SubmitRequest::text("go") };

@@ -35,7 +35,7 @@ pub(crate) async fn put(
     let (engine, plan) = (state.engine.clone(), Value::Object(body.value));
     attempt
         .once(move |actor| async move {
-            let plan = engine.put_plan(&actor, &plan).await?;
+            let plan = engine.plans().put(&actor, &plan).await?;
             Made::created("/api/plans", &plan.key, &plan.to_json())
         })
         .await
@@ -58,7 +58,7 @@ pub(crate) async fn list(
     query: QueryArgs,
 ) -> ApiResult<Json<Value>> {
     let paging = Paging::read(&query.only(&["limit", "cursor"])?)?;
-    let page = state.engine.plans(actor.scope(), paging.after()?, paging.limit).await?;
+    let page = state.engine.plans().list(actor.scope(), paging.after()?, paging.limit).await?;
     let items: Vec<Value> = page.items.iter().map(Plan::to_json).collect();
     Ok(Json(paging.answer(&items, page.next.as_deref())?))
 }
@@ -76,7 +76,7 @@ pub(crate) async fn check(
     Caller(actor): Caller,
     body: JsonBody<Map<String, Value>>,
 ) -> ApiResult<Json<Value>> {
-    let faults = state.engine.check_plan(actor.scope(), &Value::Object(body.value)).await?;
+    let faults = state.engine.plans().check(actor.scope(), &Value::Object(body.value)).await?;
     Ok(Json(json!({"valid": faults.is_empty(), "faults": faults})))
 }
 
@@ -90,7 +90,7 @@ pub(crate) async fn show(
     Caller(actor): Caller,
     path: PathArgs,
 ) -> ApiResult<Json<Value>> {
-    Ok(Json(state.engine.plan(actor.scope(), path.text("key")?).await?.to_json()))
+    Ok(Json(state.engine.plans().get(actor.scope(), path.text("key")?).await?.to_json()))
 }
 
 /// List a plan's versions
@@ -112,7 +112,7 @@ pub(crate) async fn versions(
 ) -> ApiResult<Json<Value>> {
     let paging = Paging::read(&query.only(&["limit", "cursor"])?)?;
     let (key, after) = (path.text("key")?, paging.after()?);
-    let page = state.engine.plan_versions(actor.scope(), key, after, paging.limit).await?;
+    let page = state.engine.plans().versions(actor.scope(), key, after, paging.limit).await?;
     let items: Vec<Value> = page.items.iter().map(Plan::to_json).collect();
     Ok(Json(paging.answer(&items, page.next.as_deref())?))
 }
@@ -141,6 +141,6 @@ pub(crate) async fn change(
     body: JsonBody<ChangePlanBody>,
 ) -> ApiResult<Json<Value>> {
     let key = path.text("key")?;
-    state.engine.set_plan_active(&actor, key, body.value.active).await?;
-    Ok(Json(state.engine.newest_plan(actor.scope(), key).await?.to_json()))
+    state.engine.plans().set_active(&actor, key, body.value.active).await?;
+    Ok(Json(state.engine.plans().newest(actor.scope(), key).await?.to_json()))
 }

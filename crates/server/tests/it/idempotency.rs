@@ -284,8 +284,11 @@ async fn a_malformed_key_is_refused() {
 async fn a_kept_answer_cannot_be_read_in_the_store() {
     let app = App::start().await;
     let made = post(&app, &app.ours.admin, "/api/keys", &json!({"name": "k"}), "sealed").await.json();
-    let caller =
-        app.engine.identity().authenticate(&app.ours.admin, kybern_core::id::RequestId::from_uuid(uuid::Uuid::nil()), None);
+    let caller = app.engine.identity().authenticate(
+        &app.ours.admin,
+        kybern_core::id::RequestId::from_uuid(uuid::Uuid::nil()),
+        None,
+    );
     let caller = caller.await.unwrap();
     let (principal, hash) = (caller.principal().label(), "another body");
     let place = (principal.as_str(), "POST /api/keys", "sealed");

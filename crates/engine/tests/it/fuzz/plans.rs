@@ -127,7 +127,7 @@ fn samples() -> Vec<Value> {
 fn check(engine: &Engine, world: &World, input: &[u8]) -> Result<(), String> {
     let Ok(value) = serde_json::from_slice::<Value>(input) else { return Ok(()) };
     let faults =
-        futures::executor::block_on(engine.check_plan(world.scope(), &value)).map_err(|error| error.to_string())?;
+        futures::executor::block_on(engine.plans().check(world.scope(), &value)).map_err(|error| error.to_string())?;
     let draft = match parse::plan(&value) {
         Ok(draft) => draft,
         Err(_) if faults.is_empty() => return Err("a plan that cannot be read has no faults".to_owned()),

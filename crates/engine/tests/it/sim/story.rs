@@ -84,7 +84,7 @@ pub async fn tell(world: &SimWorld, case: &Case, life: usize) -> Told {
         let others = case.schedule.crowd.iter().flat_map(crowd::plans);
         let harmed = case.schedule.harm.iter().flat_map(|_| harm::plans());
         for (actor, plan) in own.chain(others).chain(harmed) {
-            if let Err(error) = world.doom.look(engine.put_plan(&actor, &plan)) {
+            if let Err(error) = world.doom.look(engine.plans().put(&actor, &plan)) {
                 return Told::Stuck(format!("a plan is refused: {error} {:?}\n{plan:#}", error.details()));
             }
         }

@@ -86,7 +86,7 @@ async fn forty_days_ago(site: &Site) -> [String; 3] {
     let open =
         json!({"key": "open", "steps": [{"id": "a", "tool": "core.ask", "args": {"title": "?", "fields": {"v": {}}}}]});
     for plan in [&over, &open] {
-        engine.put_plan(&admin, plan).await.unwrap();
+        engine.plans().put(&admin, plan).await.unwrap();
     }
     let submit = async |plan: &str| {
         let request = SubmitRequest { plan_key: Some(plan.to_owned()), ..SubmitRequest::text("go") };

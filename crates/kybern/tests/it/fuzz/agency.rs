@@ -127,7 +127,8 @@ impl Open {
 
     /// The admin of a new agency, which knows some insurers.
     async fn agency(&self) -> Actor {
-        let (_, key) = self.engine.identity().create_tenant(&self.platform, &format!("Agency {}", self.tenants)).await.unwrap();
+        let (_, key) =
+            self.engine.identity().create_tenant(&self.platform, &format!("Agency {}", self.tenants)).await.unwrap();
         let actor = self.engine.identity().authenticate(&key, RequestId::from_uuid(Uuid::nil()), None).await.unwrap();
         for insurer in (0..KNOWN).map(|n| filled("{insurer}", || n)) {
             let input =

@@ -56,7 +56,7 @@ async fn what_a_call_has_used_counts_whatever_came_of_it(site: Site) {
         ("test.grow", TaskStatus::Failed),
         ("test.wire", TaskStatus::NeedsReview),
     ] {
-        engine.put_plan(&admin, &json!({"key": "test.plan", "steps": [{"id": "a", "tool": tool}]})).await.unwrap();
+        engine.plans().put(&admin, &json!({"key": "test.plan", "steps": [{"id": "a", "tool": tool}]})).await.unwrap();
         let request = SubmitRequest { plan_key: Some("test.plan".to_owned()), ..SubmitRequest::text("go") };
         let id = engine.submit(&admin, request, None).await.unwrap().id;
         let task = until("the task rests", || async {
