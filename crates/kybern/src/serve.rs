@@ -186,9 +186,13 @@ pub(crate) async fn start(config: Config, listen: SocketAddr, purpose: Purpose) 
     if let Some(store) = opened.partitioned.filter(|_| purpose.works()) {
         let (clock, stop) = (engine.clock().clone(), stop.clone());
         spawn(&parts, async move {
-            while tokio::time::timeout(DAY.as_duration(), stop.cancelled()).await.is_err() {
+            // At the start too: a server that is restarted every day would never come to it otherwise.
+            loop {
                 if let Err(error) = store.maintain(clock.now()).await {
                     tracing::error!(%error, "the partitions of the coming months could not be made, tried again tomorrow");
+                }
+                if tokio::time::timeout(DAY.as_duration(), stop.cancelled()).await.is_ok() {
+                    return;
                 }
             }
         });

@@ -7,6 +7,7 @@ mod arrows;
 mod doors;
 mod error_pages;
 mod finding;
+mod floors;
 mod heavy;
 mod idle_tests;
 mod machine_paths;
@@ -42,6 +43,7 @@ const RULES: &[Rule] = &[
     sql::check,
     migrations::check,
     doors::check,
+    floors::check,
     idle_tests::check,
     machine_paths::check,
 ];

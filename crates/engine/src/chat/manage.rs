@@ -182,7 +182,7 @@ impl Engine {
         self.make_chat(actor, &fork, self.inner.store.fork_chat(actor.scope(), id, until, &fork, audit)).await
     }
 
-    /// A chat with all its messages.
+    /// A chat with all its messages. Audited as `chat.export`.
     ///
     /// # Errors
     /// `NOT_FOUND`.
@@ -194,6 +194,9 @@ impl Engine {
             after = page.items.last().map(|message| message.id);
             messages.extend(page.items);
             if page.next.is_none() {
+                // Whoever carries a conversation out of the house is named, before they have it.
+                let event = self.about_chat(actor, "chat.export", id, json!({"messages": messages.len()}));
+                self.inner.store.append_audit(actor.scope(), self.inner.clock.now(), event).await?;
                 return Ok(ChatExport { chat, messages });
             }
         }

@@ -219,9 +219,15 @@ impl Engine {
 
     /// Ends a message that nobody wants any more.
     async fn withdraw(&self, job: &ClaimedJob, message: &OutboxMessage, why: &str) -> Result<(), JobFailure> {
-        let reason = match message.attempts {
-            0 => format!("withdrawn: {why}"),
-            _ => format!("withdrawn: {why}; an earlier try may have arrived"),
+        // A dispatch that surely has not arrived is `pending` again; everything else says only that it was tried.
+        let may_have_arrived = match message.message.channel {
+            OutboxChannel::Workflow => message.status == OutboxStatus::Sending,
+            _ => message.attempts > 0,
+        };
+        let reason = if may_have_arrived {
+            format!("withdrawn: {why}; an earlier try may have arrived")
+        } else {
+            format!("withdrawn: {why}")
         };
         self.shift(job, message, message.status, OutboxStatus::Failed, Some(&reason)).await
     }

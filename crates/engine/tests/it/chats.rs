@@ -535,6 +535,8 @@ fn chats_are_their_users_own_and_are_forked_exported_and_imported() {
         assert_eq!(contents(&live, fork.id).await.len(), 2);
         let export = engine.export_chat(actor, first).await.unwrap();
         assert_eq!(export.messages.len(), 4);
+        let audited = engine.audit().events(actor.scope(), 0, 100).await.unwrap();
+        assert_eq!(audited.iter().filter(|event| event.event.action == "chat.export").count(), 1);
         let said =
             export.messages.iter().map(|one| Imported { role: one.role, content: one.content.clone() }).collect();
         let imported = engine.import_chat(actor, Some("helper"), Some("again"), said).await.unwrap();

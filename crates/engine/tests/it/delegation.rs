@@ -256,7 +256,7 @@ fn a_dispatch_that_has_not_left_is_withdrawn_when_its_task_is_cancelled() {
         there.store(true, Ordering::SeqCst);
         let withdrawn = async || live.outbox().await.pop().filter(|message| message.status == OutboxStatus::Failed);
         let message = live.find(withdrawn).await;
-        let words = "withdrawn: its step waits for it no longer; an earlier try may have arrived";
+        let words = "withdrawn: its step waits for it no longer";
         assert_eq!((message.error.as_deref(), live.world.wire.requests().len()), (Some(words), tried));
         live.find(async || live.world.store.jobs().iter().all(|job| job.status == JobStatus::Done).then_some(())).await;
     });

@@ -1,0 +1,245 @@
+//! The engine's floors: a module uses modules of its own floor and of those below, and no two use each other in a circle.
+//!
+//! Where that is not so yet is written down as a debt, one pair at a time. A new one is a finding, and so is one that has
+//! been paid and still stands here: the list can only become shorter.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::finding::Finding;
+use super::tree::Tree;
+
+/// Where the modules lie.
+const HOME: &str = "crates/engine/src/";
+
+/// The floors from the ground up, each with its modules.
+const FLOORS: &[(&str, &[&str])] = &[
+    ("ground", &["beside", "breaker", "command", "meter", "slots", "templates", "trouble"]),
+    ("kernel", &["clock", "events", "executor", "jobs", "plan", "retention", "task", "worker"]),
+    ("tools", &["secret", "tools"]),
+    ("models and budget", &["budget", "models"]),
+    ("agents", &["agent", "context", "knowledge", "lesson", "memory", "understanding"]),
+    (
+        "people",
+        &["approval", "audit", "chat", "identity", "intake", "outbox", "preference", "prompt", "readiness", "record"],
+    ),
+    ("roof", &["Engine", "parts", "services"]),
+];
+
+/// Who still uses what lies above, or in a circle.
+const DEBTS: &[(&str, &str)] = &[
+    ("agent", "parts"),
+    ("approval", "Engine"),
+    ("budget", "parts"),
+    ("chat", "Engine"),
+    ("clock", "Engine"),
+    ("events", "Engine"),
+    ("events", "task"),
+    ("executor", "agent"),
+    ("executor", "chat"),
+    ("executor", "events"),
+    ("executor", "lesson"),
+    ("executor", "memory"),
+    ("executor", "models"),
+    ("executor", "parts"),
+    ("executor", "plan"),
+    ("executor", "secret"),
+    ("executor", "task"),
+    ("executor", "tools"),
+    ("executor", "understanding"),
+    ("intake", "Engine"),
+    ("jobs", "Engine"),
+    ("lesson", "Engine"),
+    ("meter", "Engine"),
+    ("models", "context"),
+    ("parts", "services"),
+    ("plan", "agent"),
+    ("plan", "executor"),
+    ("plan", "tools"),
+    ("prompt", "Engine"),
+    ("readiness", "Engine"),
+    ("services", "parts"),
+    ("task", "Engine"),
+    ("task", "events"),
+    ("task", "executor"),
+    ("task", "intake"),
+    ("task", "tools"),
+    ("tools", "Engine"),
+    ("tools", "agent"),
+    ("tools", "budget"),
+    ("tools", "models"),
+    ("tools", "parts"),
+    ("worker", "Engine"),
+    ("worker", "chat"),
+];
+
+/// Checks every file of the engine.
+pub(crate) fn check(tree: &Tree) -> Vec<Finding> {
+    let mut uses: BTreeMap<(String, String), (String, usize)> = BTreeMap::new();
+    let mut findings = Vec::new();
+    for (file, source) in tree.rust_files() {
+        let Some(rest) = file.path().strip_prefix(HOME).filter(|_| !file.is_test()) else { continue };
+        let module = rest.split('/').next().unwrap_or(rest).trim_end_matches(".rs").to_owned();
+        if module == "lib" {
+            continue;
+        }
+        if floor(&module).is_none() {
+            let message = format!("the module {module} has no floor");
+            findings.push(Finding::violation(file.path(), 1, message, "give it one in xtask/src/tidy/floors.rs"));
+            continue;
+        }
+        for (line, used) in used_modules(source.code()) {
+            if used != module && floor(&used).is_some() {
+                uses.entry((module.clone(), used)).or_insert_with(|| (file.path().to_owned(), line));
+            }
+        }
+    }
+    let debts: BTreeSet<(&str, &str)> = DEBTS.iter().copied().collect();
+    for ((from, to), (path, line)) in &uses {
+        if floor(from) < floor(to) && !debts.contains(&(from.as_str(), to.as_str())) {
+            let message = format!("{from} ({}) uses {to} ({}), which lies above it", name(from), name(to));
+            let remedy = "let the upper one hand in what is needed, through a trait of the lower one";
+            findings.push(Finding::violation(path, *line, message, remedy));
+        }
+    }
+    for (from, to) in debts {
+        if !uses.contains_key(&(from.to_owned(), to.to_owned())) {
+            let message = format!("{from} uses {to} no longer");
+            findings.push(Finding::violation("xtask/src/tidy/floors.rs", 1, message, "take it out of DEBTS"));
+        }
+    }
+    findings.extend(circles(&uses));
+    findings
+}
+
+fn floor(module: &str) -> Option<usize> {
+    FLOORS.iter().position(|(_, modules)| modules.contains(&module))
+}
+
+fn name(module: &str) -> &'static str {
+    floor(module).map_or("nowhere", |floor| FLOORS[floor].0)
+}
+
+/// Circles of modules of one floor.
+fn circles(uses: &BTreeMap<(String, String), (String, usize)>) -> Vec<Finding> {
+    let beside = |from: &str| {
+        let of = from.to_owned();
+        uses.keys().filter(move |(one, to)| *one == of && floor(one) == floor(to)).map(|(_, to)| to.clone())
+    };
+    let mut findings = Vec::new();
+    let known = |from: &str, to: &str| DEBTS.contains(&(from, to));
+    for ((from, to), (path, line)) in uses.iter().filter(|((from, to), _)| floor(from) == floor(to)) {
+        if known(from, to) {
+            continue;
+        }
+        let (mut seen, mut line_up) = (BTreeSet::new(), vec![to.clone()]);
+        while let Some(next) = line_up.pop() {
+            if next == *from {
+                let message = format!("{from} uses {to}, which uses {from} in turn");
+                findings.push(Finding::violation(path, *line, message, "move what both need below them"));
+                break;
+            }
+            if seen.insert(next.clone()) {
+                line_up.extend(beside(&next));
+            }
+        }
+    }
+    findings
+}
+
+/// The modules that are named behind `crate::`, alone or in braces, each with its line.
+fn used_modules<'a>(code: impl Iterator<Item = (usize, &'a str)>) -> Vec<(usize, String)> {
+    let mut used = Vec::new();
+    let mut in_braces = 0_usize;
+    for (line, text) in code {
+        if in_braces > 0 {
+            in_braces = braces(text, in_braces, line, &mut used);
+            continue;
+        }
+        for (at, _) in text.match_indices("crate::") {
+            let before = &text[..at];
+            if before.ends_with(|c: char| c.is_alphanumeric() || c == '_' || c == ':') {
+                continue;
+            }
+            let rest = &text[at + "crate::".len()..];
+            match rest.strip_prefix('{') {
+                Some(rest) => in_braces = braces(rest, 1, line, &mut used),
+                None => used.extend(first_name(rest).map(|name| (line, name))),
+            }
+        }
+    }
+    used
+}
+
+/// The names on the first level of an import's braces; how deep the text ends.
+fn braces(text: &str, mut depth: usize, line: usize, used: &mut Vec<(usize, String)>) -> usize {
+    let mut begins = depth == 1;
+    for (at, c) in text.char_indices() {
+        match c {
+            '{' => depth += 1,
+            '}' => depth -= 1,
+            ',' if depth == 1 => begins = true,
+            c if c.is_whitespace() => {}
+            _ if begins => {
+                used.extend(first_name(&text[at..]).map(|name| (line, name)));
+                begins = false;
+            }
+            _ => {}
+        }
+        if depth == 0 {
+            break;
+        }
+    }
+    depth
+}
+
+fn first_name(text: &str) -> Option<String> {
+    let end = text.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(text.len());
+    (end > 0).then(|| text[..end].to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn found(files: &[(&str, &str)]) -> Vec<String> {
+        let all: Vec<(String, &str)> = files.iter().map(|(path, text)| (format!("{HOME}{path}"), *text)).collect();
+        let all: Vec<(&str, &str)> = all.iter().map(|(path, text)| (path.as_str(), *text)).collect();
+        let paid = |finding: &String| !finding.contains("no longer");
+        check(&Tree::of(&all)).iter().map(ToString::to_string).filter(paid).collect()
+    }
+
+    #[test]
+    fn what_lies_above_is_not_used() {
+        for text in [
+            "use crate::chat::answer;\n",
+            "use crate::{clock::TaskClock, chat};\n",
+            "use crate::{\n    clock::{A, B},\n    chat::answer,\n};\n",
+            "fn f() { crate::chat::answer() }\n",
+        ] {
+            let findings = found(&[("templates/mod.rs", text)]);
+            assert!(findings.iter().any(|finding| finding.contains("templates (ground) uses chat (people)")), "{text}");
+        }
+        assert_eq!(found(&[("chat/say.rs", "use crate::templates::{self, render};\nuse crate::task;\n")]).len(), 0);
+        assert_eq!(found(&[("templates/mod.rs", "// use crate::chat\nuse kybern_core::chat::A;\n")]).len(), 0);
+        assert_eq!(found(&[("templates/mod.rs", "#[cfg(test)]\nmod tests {\n    use crate::chat::A;\n}\n")]).len(), 0);
+    }
+
+    #[test]
+    fn no_two_of_a_floor_use_each_other() {
+        let one = ("budget/mod.rs", "use crate::models::A;\n");
+        assert_eq!(found(&[one, ("models/mod.rs", "use crate::slots::B;\n")]).len(), 0);
+        let findings = found(&[one, ("models/mod.rs", "use crate::budget::B;\n")]);
+        assert_eq!(findings.len(), 2, "{findings:?}");
+        let round = [
+            ("agent/mod.rs", "use crate::lesson::A;\n"),
+            ("lesson/mod.rs", "use crate::knowledge::B;\n"),
+            ("knowledge/mod.rs", "use crate::agent::C;\n"),
+        ];
+        assert_eq!(found(&round).len(), 3);
+    }
+
+    #[test]
+    fn a_module_has_a_floor() {
+        assert!(found(&[("odd.rs", "")])[0].contains("has no floor"));
+    }
+}
