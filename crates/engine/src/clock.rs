@@ -4,10 +4,9 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use kybern_core::error::Result;
-use kybern_core::ports::{Clock, TaskStore};
-use kybern_core::time::Timestamp;
-
-use crate::Engine;
+use kybern_core::ports::{Clock, Store, TaskStore};
+use kybern_core::time::{Millis, Timestamp};
+use tokio_util::sync::CancellationToken;
 
 /// The clock of tasks: their waits, deadlines and journals.
 pub(crate) struct TaskClock {
@@ -44,15 +43,12 @@ impl TaskClock {
         *origin = Some(origin.unwrap_or(most).clamp(least.min(most), most));
         Ok(true)
     }
-}
 
-impl Engine {
     /// Follows the store's clock, which may be set, and may have run on while this machine slept.
-    pub(crate) async fn clock_loop(self) {
-        let (inner, stopping) = (&self.inner, self.inner.stopping.clone());
+    pub(crate) async fn follow(self: Arc<Self>, store: Arc<dyn Store>, every: Millis, stopping: CancellationToken) {
         while !stopping.is_cancelled() {
-            let _ = tokio::time::timeout(inner.settings.heartbeat.as_duration(), stopping.cancelled()).await;
-            if let Err(error) = inner.time.ask(inner.store.as_ref()).await {
+            let _ = tokio::time::timeout(every.as_duration(), stopping.cancelled()).await;
+            if let Err(error) = self.ask(store.as_ref()).await {
                 tracing::debug!(%error, "the store does not say what time it is");
             }
         }

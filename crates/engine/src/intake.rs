@@ -2,7 +2,6 @@
 
 use bytes::Bytes;
 use kybern_core::actor::Actor;
-use kybern_core::document::limits as documents;
 use kybern_core::error::{Error, ErrorCode, Result};
 use kybern_core::id::{TaskId, TenantId};
 use kybern_core::mail::{AuthenticationResults, MailFault, ParsedMail, has_token};
@@ -306,52 +305,7 @@ fn as_lines(body: &Value) -> String {
     lines.join("\n")
 }
 
-/// Whether a submission's files are inside their limits.
-///
-/// # Errors
-/// `PAYLOAD_TOO_LARGE` naming the file.
-pub(crate) fn within_limits(parts: &[Part]) -> Result<()> {
-    // The message itself is kept beside what came with it, and is none of its attachments.
-    let attachments = parts.iter().filter(|part| part.source != AttachmentSource::Original).count();
-    if attachments > documents::MAX_ATTACHMENTS {
-        let message = format!("{attachments} attachments are over the limit of {}", documents::MAX_ATTACHMENTS);
-        return Err(Error::new(ErrorCode::PayloadTooLarge, message));
-    }
-    let too_large = |part: &&Part| part.source == AttachmentSource::Attached && part.bytes.len() > documents::MAX_BYTES;
-    if let Some(part) = parts.iter().find(too_large) {
-        let message = format!("{} is over the limit of {} bytes", part.filename, documents::MAX_BYTES);
-        return Err(Error::new(ErrorCode::PayloadTooLarge, message));
-    }
-    Ok(())
-}
-
 /// A key that a stranger has chosen, as it is kept: indexes take no long ones.
 fn short_key(key: String) -> String {
     if key.len() <= MAX_KEY { key } else { format!("hash:{}", blake3::hash(key.as_bytes()).to_hex()) }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_hundred_attachments_are_taken_whether_they_came_in_a_message_or_alone() {
-        let file = |n: usize, source| part(format!("{n}.pdf"), "application/pdf".to_owned(), Bytes::new(), source);
-        let attached = |count: usize| -> Vec<Part> {
-            let source =
-                |n: usize| if n.is_multiple_of(2) { AttachmentSource::Attached } else { AttachmentSource::Inline };
-            (0..count).map(|n| file(n, source(n))).collect()
-        };
-        let with_message = |mut parts: Vec<Part>| {
-            parts.insert(0, file(0, AttachmentSource::Original));
-            parts
-        };
-        within_limits(&attached(100)).unwrap();
-        within_limits(&with_message(attached(100))).unwrap();
-        for over in [attached(101), with_message(attached(101))] {
-            let refused = within_limits(&over).unwrap_err();
-            assert_eq!(refused.code(), ErrorCode::PayloadTooLarge);
-            assert!(refused.to_string().contains("101 attachments are over the limit of 100"), "{refused}");
-        }
-    }
 }

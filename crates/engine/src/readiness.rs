@@ -2,10 +2,12 @@
 
 use kybern_core::error::Result;
 use kybern_core::task::TaskStatus;
+use kybern_core::time::{Millis, Timestamp};
 use serde::Serialize;
 
 use crate::Engine;
 use crate::jobs::Receiver;
+use crate::meter::{Figures, Meter};
 use crate::models::ProviderHealth;
 
 /// How a part is.
@@ -220,5 +222,42 @@ impl Engine {
             replies: self.inner.lives.count(),
             slots: self.inner.slots.held() + self.inner.job_slots.held(),
         }
+    }
+}
+
+impl Engine {
+    /// What this process counts.
+    #[must_use]
+    pub fn meter(&self) -> &std::sync::Arc<Meter> {
+        &self.inner.meter
+    }
+
+    /// What is open right now.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub async fn figures(&self) -> Result<Figures> {
+        let inner = &self.inner;
+        let (tasks, open) = (inner.store.count_by_status().await?, inner.store.open_work().await?);
+        let now = inner.time.now();
+        let oldest = inner.store.oldest_work(now).await?;
+        let age = |since: Option<Timestamp>| since.map_or(Millis(0), |since| now.since(since));
+        let of = |name, slots: &crate::slots::Slots| (name, slots.held(), slots.total());
+        let providers = inner.models.health().into_iter();
+        Ok(Figures {
+            tasks,
+            open,
+            oldest: [
+                ("tasks", age(oldest.task)),
+                ("approvals", age(oldest.approval)),
+                ("delegations", age(oldest.delegation)),
+                ("jobs", age(oldest.job)),
+                ("messages", age(oldest.message)),
+            ],
+            slots: [of("tasks", &inner.slots), of("jobs", &inner.job_slots)],
+            room: inner.store.room().await,
+            providers: providers.map(|one| (one.provider, matches!(one.breaker, "closed" | "failing"))).collect(),
+            claims: inner.claims.told().is_none() && inner.job_claims.told().is_none(),
+        })
     }
 }

@@ -19,7 +19,6 @@ use crate::lesson::{LEARN_JOB, Learner, TEACH_JOB, Teacher};
 use crate::memory::{Memories, SUGGEST_JOB};
 use crate::models::ModelService;
 use crate::outbox::Outbox;
-use crate::parts::Settings;
 use crate::plan::catalog::Catalog;
 use crate::plan::manage::Plans;
 use crate::preference::PreferenceService;
@@ -27,6 +26,7 @@ use crate::prompt::Prompts;
 use crate::record::Records;
 use crate::retention::Removal;
 use crate::secret::Secrets;
+use crate::settings::Settings;
 use crate::tools::{OwnTools, ToolCatalogue, ToolSettings};
 
 /// All of them.

@@ -18,8 +18,6 @@ use crate::executor::run::{Known, Run};
 use crate::retention::Retention;
 use crate::slots::Slot;
 
-/// How often what other processes left reserved is looked for.
-const LEDGER_REST: Millis = Millis::from_secs(30);
 /// By how much a clock is set back before it matters: what waits for less is not looked for.
 const SET_BACK: Millis = Millis::from_secs(1);
 /// How long a worker rests after the store failed.
@@ -33,7 +31,6 @@ impl Engine {
             let handlers = engine.job_handlers();
             engine.job_loop(handlers)
         });
-        self.spawn(Self::ledger_loop);
         if self.inner.settings.retention != Retention::default() {
             self.spawn(|engine| engine.removal().clone().retention_loop());
         }
@@ -207,17 +204,6 @@ impl Engine {
                 tracing::error!(%error, "the clock was set back, and what was due before is not due yet");
                 latest
             }
-        }
-    }
-
-    /// Settles at their estimates the reservations of processes that are gone: at the start, and again and again.
-    async fn ledger_loop(self) {
-        let inner = Arc::clone(&self.inner);
-        while !inner.stopping.is_cancelled() {
-            if let Err(error) = inner.settle_lost().await {
-                tracing::error!(%error, "lost reservations could not be settled");
-            }
-            let _ = tokio::time::timeout(LEDGER_REST.as_duration(), inner.stopping.cancelled()).await;
         }
     }
 

@@ -11,7 +11,7 @@ use kybern_core::ports::Documents as _;
 use kybern_core::task::Attachment;
 
 use super::transcript::cut;
-use crate::context::fence::fenced;
+use crate::fence::fenced;
 use crate::tools::documents::TaskDocuments;
 
 /// Bytes of files that are kept of one message, for the turns after its own: some 8,000 tokens, as many as all knowledge

@@ -17,7 +17,7 @@ use kybern_core::time::Timestamp;
 use super::attached::Files;
 use super::sections::work_on_files;
 use super::told::in_use;
-use crate::context::fence::fenced;
+use crate::fence::fenced;
 use crate::models::Caller;
 use crate::models::embedding::Query;
 use crate::models::prompt::{AUTONOMY, AUTONOMY_LOOKING};

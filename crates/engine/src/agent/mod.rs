@@ -20,6 +20,7 @@ mod transcript;
 use kybern_core::agent::{AgentDraft, DEFAULT};
 pub(crate) use kybern_core::memory::{MAX_SUGGESTION, MAX_SUGGESTIONS};
 
+pub(crate) use crate::tools::builtin::SUGGEST_MEMORY;
 pub(crate) use ask::{Came, Question, ask, written};
 pub(crate) use attached::Files;
 pub(crate) use calls::interpret;
@@ -28,9 +29,6 @@ pub use manage::Agents;
 pub(crate) use sections::ToolSections;
 pub use tools::AgentTools;
 pub(crate) use transcript::{Round, keep_short, transcript};
-
-/// The tool with which a model suggests to remember something: the only way, and nothing is remembered by it.
-pub(crate) const SUGGEST_MEMORY: &str = "suggest_memory";
 
 /// By what an agent's model is chosen: `default`, a strategy, a provider for its own default, or `provider/model`.
 pub(crate) fn route_name(agent: &AgentDraft) -> String {

@@ -8,7 +8,7 @@ use kybern_core::task::{StepOutcome, StepStatus};
 use serde_json::json;
 
 use super::functions::help;
-use crate::context::fence::fenced;
+use crate::fence::fenced;
 use crate::tools::ToolSnapshot;
 
 /// Characters of a result that are shown: some 4,000 tokens, as much as a sub-agent's whole prompt.

@@ -1,15 +1,38 @@
 //! Reservations whose process is gone.
 
-use kybern_core::error::Result;
+use std::sync::Arc;
 
-use crate::parts::Inner;
+use kybern_core::error::Result;
+use kybern_core::ports::{Clock, LedgerStore};
+use kybern_core::task::WorkerId;
+use kybern_core::time::Millis;
+use tokio_util::sync::CancellationToken;
 
 /// How many are settled before the others get their turn.
 const BATCH: u32 = 200;
+/// How often what other processes left reserved is looked for.
+const REST: Millis = Millis::from_secs(30);
 
-impl Inner {
-    /// Settles at their estimates what was reserved by processes that are gone.
-    pub(crate) async fn settle_lost(&self) -> Result<()> {
+/// Settles at their estimates the reservations of processes that are gone.
+pub(crate) struct LostReservations {
+    pub(crate) store: Arc<dyn LedgerStore>,
+    pub(crate) worker: WorkerId,
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) stopping: CancellationToken,
+}
+
+impl LostReservations {
+    /// Settles them: at the start, and again and again.
+    pub(crate) async fn settle_until_stopped(self) {
+        while !self.stopping.is_cancelled() {
+            if let Err(error) = self.settle().await {
+                tracing::error!(%error, "lost reservations could not be settled");
+            }
+            let _ = tokio::time::timeout(REST.as_duration(), self.stopping.cancelled()).await;
+        }
+    }
+
+    async fn settle(&self) -> Result<()> {
         loop {
             let lost = self.store.lost_reservations(&self.worker, BATCH, self.clock.now()).await?;
             let more = lost.len() >= BATCH as usize;

@@ -7,4 +7,5 @@ mod lost;
 mod manage;
 pub(crate) mod tree;
 
+pub(crate) use lost::LostReservations;
 pub use manage::{BudgetView, Budgets, UsageSum};

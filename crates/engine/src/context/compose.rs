@@ -9,7 +9,7 @@ use kybern_core::error::{Error, ErrorCode, Result};
 use kybern_core::model::{ModelMessage, Part, Role};
 use kybern_core::money::Tokens;
 
-use super::fence::fenced;
+use crate::fence::fenced;
 use crate::models::prompt::{CORE, TOOL_RULES, TURN_CLOSING};
 
 /// What stands for a result for which there is no room any more.

@@ -5,6 +5,5 @@
 //! cannot contain, with the word for where it comes from.
 
 mod compose;
-pub(crate) mod fence;
 
 pub use compose::{Composed, Material, compose};

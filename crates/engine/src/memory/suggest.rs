@@ -70,7 +70,7 @@ impl Memories {
                 task: Some(said.task),
                 chat: said.turn.map(|turn| turn.chat_id),
                 message: said.turn.map(|turn| turn.answer_id),
-                tool: Some(crate::agent::SUGGEST_MEMORY.to_owned()),
+                tool: Some(crate::tools::builtin::SUGGEST_MEMORY.to_owned()),
             };
             let new = NewMemory { provenance, pending: true, ..NewMemory::fact(Subject::User(said.user), memory) };
             match self.suggest(&caller, new).await.map_err(|error| (mends(error.code()), error)) {

@@ -22,7 +22,7 @@ use super::prompt::{OwnPrompt, TOOL_CORRECTION};
 use super::route::Route;
 use super::service::ModelService;
 use crate::budget::tree::tree_of;
-use crate::context::fence;
+use crate::fence;
 
 /// For whom a step asks.
 #[derive(Clone, Debug)]

@@ -1,5 +1,6 @@
 //! What can be asked of tasks: submitted, looked at, steered, replayed.
 
+mod files;
 pub mod fork;
 mod hold;
 mod nul;

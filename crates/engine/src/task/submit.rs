@@ -198,7 +198,7 @@ impl Engine {
     ) -> Result<Taken> {
         let mut incoming = incoming;
         without_nul(&mut incoming);
-        crate::intake::within_limits(&incoming.parts)?;
+        super::files::within_limits(&incoming.parts)?;
         check_value(&incoming.payload).map_err(|deep| deep.at("/payload"))?;
         if incoming.input.len() > limits::MAX_INPUT {
             let message = format!("the input is over the limit of {} bytes", limits::MAX_INPUT);

@@ -5,7 +5,7 @@ use kybern_core::model::{Image, ModelMessage, ModelRequest, OutputSchema, Part, 
 use kybern_core::plan::StepId;
 use serde_json::Value;
 
-use crate::context::fence;
+use crate::fence;
 use crate::models::prompt::{OwnPrompt, TOOL_CORRECTION};
 
 /// Digits of the digest in an id: 128 bits.

@@ -168,8 +168,11 @@ fn a_faulty_plan_is_refused_with_every_fault() {
             (json!({"id": "a", "tool": "core.noop", "dependsOn": ["a"]}), "/steps/0/dependsOn"),
         ];
         for (bad, path) in cases {
-            let refused =
-                live.engine.plans().put(&live.world.actor, &plan(json!([bad, step("b", "core.noop", json!({}))]))).await;
+            let refused = live
+                .engine
+                .plans()
+                .put(&live.world.actor, &plan(json!([bad, step("b", "core.noop", json!({}))])))
+                .await;
             let refused = refused.unwrap_err();
             assert_eq!(refused.code(), ErrorCode::Unprocessable);
             assert_eq!(refused.details()[0].path, path, "{bad}: {:?}", refused.details());
@@ -177,7 +180,8 @@ fn a_faulty_plan_is_refused_with_every_fault() {
         let two = json!([step("a", "t.ghost", json!({})), step("b", "core.wait", json!({"more": 1}))]);
         let refused = live.engine.plans().put(&live.world.actor, &plan(two)).await.unwrap_err();
         assert_eq!(refused.details().len(), 3, "{:?}", refused.details());
-        let none = live.engine.plans().check(live.world.scope(), &plan(json!([step("a", "core.noop", json!({}))]))).await;
+        let none =
+            live.engine.plans().check(live.world.scope(), &plan(json!([step("a", "core.noop", json!({}))]))).await;
         assert!(none.unwrap().is_empty());
         let out = json!({"key": "test.out", "output": "{{ steps.ghost.result }}", "steps": []});
         assert_eq!(live.engine.plans().check(live.world.scope(), &out).await.unwrap()[0].path, "/output");

@@ -34,7 +34,8 @@ impl<'w> Live<'w> {
     /// Stores a plan, and answers its key.
     pub async fn put(&self, plan: Value) -> String {
         self.engine
-            .plans().put(&self.world.actor, &plan)
+            .plans()
+            .put(&self.world.actor, &plan)
             .await
             .map_err(|error| format!("{error} {:?}", error.details()))
             .unwrap()

@@ -21,6 +21,8 @@ mod wait;
 
 pub(super) use http_request::HttpCall;
 
+pub(crate) use suggest_memory::SUGGEST_MEMORY;
+
 use std::sync::Arc;
 
 use kybern_core::pack::{DuplicateKey, Registry};

@@ -2,11 +2,13 @@
 //! nobody is called; a step or a call of its own has `POST /api/memories`.
 
 use async_trait::async_trait;
+use kybern_core::memory::MAX_SUGGESTION;
 use kybern_core::ports::{Tool, ToolContext};
 use kybern_core::tool::{ToolFailure, ToolOutcome, ToolSpec};
 use serde_json::{Map, Value, json};
 
-use crate::agent::{MAX_SUGGESTION, SUGGEST_MEMORY};
+/// The tool with which a model suggests to remember something: the only way, and nothing is remembered by it.
+pub(crate) const SUGGEST_MEMORY: &str = "suggest_memory";
 
 /// The tool.
 #[derive(Debug)]
