@@ -1,17 +1,20 @@
 //! What comes in by mail, webhook and SMS: taken apart, deduplicated per tenant and source, and made a task.
 
+use std::sync::Arc;
+
 use bytes::Bytes;
 use kybern_core::actor::Actor;
 use kybern_core::error::{Error, ErrorCode, Result};
 use kybern_core::id::{TaskId, TenantId};
 use kybern_core::mail::{AuthenticationResults, MailFault, ParsedMail, has_token};
 use kybern_core::outbox::mail_of;
+use kybern_core::ports::{IdentityStore, MailParser, OutboxStore};
 use kybern_core::task::{AttachmentSource, Channel};
 use kybern_core::tenant::TenantScope;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-use crate::Engine;
+use crate::task::Tasks;
 use crate::task::submit::{Incoming, Part, Taken};
 
 /// Mails of ours that a mail may answer and that are looked at, the nearest first.
@@ -35,7 +38,20 @@ pub struct Received {
     pub duplicate: bool,
 }
 
-impl Engine {
+/// Takes in what comes by mail, webhook and SMS.
+#[derive(Clone)]
+pub struct Intake {
+    pub(crate) tenants: Arc<dyn IdentityStore>,
+    pub(crate) outbox: Arc<dyn OutboxStore>,
+    pub(crate) parser: Arc<dyn MailParser>,
+    pub(crate) tasks: Tasks,
+    /// The domain of intake addresses.
+    pub(crate) domain: Option<String>,
+    /// The mail server whose findings about senders are believed.
+    pub(crate) trusted_authserv: Option<String>,
+}
+
+impl Intake {
     /// Takes in an e-mail as it came over the wire. Its `Message-ID` deduplicates it, or the hash of its bytes when
     /// it has none. `trace_id` is the trace that whoever delivers it is in.
     ///
@@ -46,7 +62,7 @@ impl Engine {
         let mail = self.take_apart(actor.tenant(), &raw).await?;
         let hash = content_hash(&mail);
         let answers_request = self.answers_request(actor.scope(), &mail).await?;
-        let sender = sender(&mail, self.inner.settings.trusted_authserv.as_deref());
+        let sender = sender(&mail, self.trusted_authserv.as_deref());
         let subject: String = mail.subject.chars().filter(|c| !c.is_control()).take(500).collect();
         let mut parts =
             vec![part("message.eml".to_owned(), "message/rfc822".to_owned(), raw, AttachmentSource::Original)];
@@ -92,7 +108,7 @@ impl Engine {
     /// although its sender's mail program has cut the token out.
     async fn answers_request(&self, scope: TenantScope, mail: &ParsedMail) -> Result<bool> {
         for id in mail.answers().into_iter().filter_map(|id| mail_of(id)).take(MAX_ANSWERED) {
-            let Some(sent) = self.inner.store.outbox_message(scope, id).await? else { continue };
+            let Some(sent) = self.outbox.outbox_message(scope, id).await? else { continue };
             let texts = ["subject", "body"].map(|name| sent.message.body.get(name).and_then(Value::as_str));
             if texts.into_iter().flatten().any(has_token) {
                 return Ok(true);
@@ -176,13 +192,13 @@ impl Engine {
     /// When the store fails.
     pub async fn tenant_of_address(&self, address: &str) -> Result<Option<kybern_core::identity::Tenant>> {
         let Some((local, domain)) = address.rsplit_once('@') else { return Ok(None) };
-        let ours = self.inner.settings.intake_domain.as_deref();
+        let ours = self.domain.as_deref();
         if ours.is_some_and(|ours| !ours.eq_ignore_ascii_case(domain)) {
             return Ok(None);
         }
         // `slug+anything@` is the same mailbox.
         let slug = local.split('+').next().unwrap_or(local).to_ascii_lowercase();
-        self.inner.store.tenant_by_slug(&slug).await
+        self.tenants.tenant_by_slug(&slug).await
     }
 
     /// The tenant to which a message from a shared mailbox belongs, by its receivers; that of the mailbox when none of
@@ -191,7 +207,7 @@ impl Engine {
     /// # Errors
     /// When the store fails, and those of [`receive_email`](Self::receive_email).
     pub async fn tenant_of_mail(&self, mailbox: TenantId, raw: &Bytes) -> Result<TenantId> {
-        if self.inner.settings.intake_domain.is_none() {
+        if self.domain.is_none() {
             return Ok(mailbox);
         }
         let mail = self.take_apart(mailbox, raw).await?;
@@ -204,7 +220,7 @@ impl Engine {
     }
 
     async fn take_apart(&self, tenant: TenantId, raw: &Bytes) -> Result<ParsedMail> {
-        let parsed = self.inner.mail_parser.parse(tenant, raw.clone()).await;
+        let parsed = self.parser.parse(tenant, raw.clone()).await;
         parsed.map_err(|fault| match fault {
             MailFault::Broken(_) => Error::invalid("", fault.to_string()),
             MailFault::TooLarge(_) => Error::new(ErrorCode::PayloadTooLarge, fault.to_string()),
@@ -213,13 +229,13 @@ impl Engine {
     }
 
     async fn take_in(&self, actor: &Actor, incoming: Incoming) -> Result<Received> {
-        let mut submitted = self.submit_incoming(actor, incoming.clone()).await?;
+        let mut submitted = self.tasks.submit_incoming(actor, incoming.clone()).await?;
         // Anybody can choose a Message-ID: another message under a known one is another message, not a repeat.
         if let (Taken::Known { same_body: false, .. }, Channel::Email) = (&submitted, incoming.channel) {
             let (key, hash) = (incoming.dedupe_key.clone(), incoming.body_hash.clone());
             let dedupe_key = key.zip(hash).map(|(key, hash)| format!("{key}#{hash}"));
             tracing::warn!(source = %incoming.source, "another message came under a known Message-ID");
-            submitted = self.submit_incoming(actor, Incoming { dedupe_key, ..incoming }).await?;
+            submitted = self.tasks.submit_incoming(actor, Incoming { dedupe_key, ..incoming }).await?;
         }
         Ok(match submitted {
             Taken::Started(id) | Taken::Queued(id) => Received { task_id: id, duplicate: false },

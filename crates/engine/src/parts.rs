@@ -19,14 +19,16 @@ use crate::budget::ledger::Ledger;
 use crate::clock::TaskClock;
 use crate::events::{Lives, Watchers};
 use crate::executor::active::ActiveRuns;
+use crate::executor::view::TaskView;
 use crate::identity::TenantNames;
-use crate::jobs::Receivers;
+use crate::jobs::{JobWorker, Receivers};
 use crate::meter::Meter;
 use crate::models::{ModelParts, ModelService};
 use crate::plan::FrozenPlans;
 use crate::plan::catalog::{Catalog, JudgedPlans};
 use crate::plan::intents::KnownIntents;
-use crate::services::{Services, Shared};
+use crate::retention::Retention;
+use crate::services::{Doors, Services, Shared};
 use crate::settings::Settings;
 use crate::slots::Slots;
 use crate::task::read::{DRAWN, DRAWN_OF_TENANT};
@@ -38,6 +40,7 @@ use crate::tools::own::source::OwnToolSource;
 use crate::tools::placed::Placed;
 use crate::tools::taught::TaughtExtractors;
 use crate::trouble::Trouble;
+use crate::worker::Worker;
 
 /// What an engine is made of.
 pub struct EngineParts {
@@ -131,7 +134,7 @@ pub(crate) struct Inner {
     pub(crate) catalogue: Arc<ToolCatalogue>,
     pub(crate) models: ModelService,
     pub(crate) frozen: FrozenPlans,
-    pub(crate) watchers: Watchers,
+    pub(crate) watchers: Watchers<TaskView>,
     pub(crate) lives: Lives,
     pub(crate) active: ActiveRuns,
     pub(crate) tenants: TenantNames,
@@ -147,18 +150,25 @@ pub(crate) struct Inner {
     pub(crate) suspect: tokio::sync::Mutex<()>,
     /// Whose turn it is to have a page drawn.
     pub(crate) drawing: Reading,
-    /// Whose turn it is to preview a lesson.
-    pub(crate) previewing: Reading,
     pub(crate) stopping: CancellationToken,
     pub(crate) spawned: TaskTracker,
     /// What this process counts of its work.
     pub(crate) meter: Arc<Meter>,
 }
 
+impl Inner {
+    /// Spawns something that ends when the engine stops.
+    pub(crate) fn spawn(&self, work: impl Future<Output = ()> + Send + 'static) {
+        #[expect(clippy::disallowed_methods, reason = "the engine's one place for tracked background work")]
+        tokio::spawn(self.spawned.track_future(work));
+    }
+}
+
 /// The engine. Cheap to clone; all clones are the same engine.
 #[derive(Clone)]
 pub struct Engine {
     pub(crate) inner: Arc<Inner>,
+    pub(crate) doors: Arc<Doors>,
 }
 
 /// How long abandoned runs may take to stop.
@@ -268,12 +278,12 @@ impl Engine {
             job_claims: Trouble::default(),
             suspect: tokio::sync::Mutex::default(),
             drawing: Reading::at_most(DRAWN, DRAWN_OF_TENANT),
-            previewing: Reading::at_most(crate::lesson::PREVIEWS, 1),
             stopping,
             spawned,
             meter,
         };
-        Ok(Self { inner: Arc::new(inner) })
+        let inner = Arc::new(inner);
+        Ok(Self { doors: Arc::new(Doors::new(&inner)), inner })
     }
 
     /// Takes over what an earlier process left behind, checks the stored plans, and starts the loops.
@@ -282,29 +292,30 @@ impl Engine {
     /// When the store fails.
     pub async fn start(&self) -> Result<(), StartError> {
         self.plans().refresh_quarantine().await?;
-        if self.inner.time.ask(self.inner.store.as_ref()).await? {
-            self.spawn(|engine| {
-                let inner = &engine.inner;
-                let beat = inner.settings.heartbeat;
-                Arc::clone(&inner.time).follow(Arc::clone(&inner.store), beat, inner.stopping.clone())
-            });
+        let inner = &self.inner;
+        if inner.time.ask(inner.store.as_ref()).await? {
+            let time = Arc::clone(&inner.time);
+            inner.spawn(time.follow(Arc::clone(&inner.store), inner.settings.heartbeat, inner.stopping.clone()));
         }
         // Whoever does no work takes none over.
-        if self.inner.settings.work {
-            let now = self.inner.clock.now();
-            self.inner.store.take_over(now).await?;
-            self.inner.store.take_over_jobs(now).await?;
-            self.spawn_loops();
-            self.spawn(|engine| {
-                let inner = &engine.inner;
-                let lost = LostReservations {
-                    store: inner.store.clone(),
-                    worker: inner.worker.clone(),
-                    clock: Arc::clone(&inner.clock),
-                    stopping: inner.stopping.clone(),
-                };
-                lost.settle_until_stopped()
-            });
+        if inner.settings.work {
+            let now = inner.clock.now();
+            inner.store.take_over(now).await?;
+            inner.store.take_over_jobs(now).await?;
+            let worker = Worker { inner: Arc::clone(inner) };
+            inner.spawn(worker.clone().claim_loop());
+            inner.spawn(worker.heartbeat_loop());
+            inner.spawn(JobWorker { inner: Arc::clone(inner) }.claim_loop(self.job_handlers()));
+            if inner.settings.retention != Retention::default() {
+                inner.spawn(self.removal().clone().retention_loop());
+            }
+            let lost = LostReservations {
+                store: inner.store.clone(),
+                worker: inner.worker.clone(),
+                clock: Arc::clone(&inner.clock),
+                stopping: inner.stopping.clone(),
+            };
+            inner.spawn(lost.settle_until_stopped());
         }
         Ok(())
     }

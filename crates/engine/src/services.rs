@@ -9,16 +9,20 @@ use tokio_util::sync::CancellationToken;
 
 use crate::Engine;
 use crate::agent::Agents;
+use crate::approval::Approvals;
 use crate::audit::AuditTrail;
 use crate::budget::Budgets;
+use crate::chat::Chats;
 use crate::clock::TaskClock;
 use crate::identity::Identity;
+use crate::intake::Intake;
 use crate::jobs::{JobHandler, JobHandlers, OutboxSender};
 use crate::knowledge::{INDEX_JOB, Knowledge};
-use crate::lesson::{LEARN_JOB, Learner, TEACH_JOB, Teacher};
+use crate::lesson::{LEARN_JOB, Learner, LessonService, PREVIEWS, TEACH_JOB, Teacher};
 use crate::memory::{Memories, SUGGEST_JOB};
 use crate::models::ModelService;
 use crate::outbox::Outbox;
+use crate::parts::Inner;
 use crate::plan::catalog::Catalog;
 use crate::plan::manage::Plans;
 use crate::preference::PreferenceService;
@@ -27,6 +31,9 @@ use crate::record::Records;
 use crate::retention::Removal;
 use crate::secret::Secrets;
 use crate::settings::Settings;
+use crate::task::Tasks;
+use crate::task::reading::Reading;
+use crate::tools::Invocations;
 use crate::tools::{OwnTools, ToolCatalogue, ToolSettings};
 
 /// All of them.
@@ -254,11 +261,104 @@ impl Engine {
     /// Who carries out which kind of job.
     pub(crate) fn job_handlers(&self) -> JobHandlers {
         JobHandlers::from([
-            (SEND_JOB, Arc::new(OutboxSender(self.clone())) as Arc<dyn JobHandler>),
+            (SEND_JOB, Arc::new(OutboxSender { inner: Arc::clone(&self.inner) }) as Arc<dyn JobHandler>),
             (INDEX_JOB, Arc::new(self.knowledge().clone())),
             (SUGGEST_JOB, Arc::new(self.memories().clone())),
-            (LEARN_JOB, Arc::new(Learner(self.clone()))),
-            (TEACH_JOB, Arc::new(Teacher(self.clone()))),
+            (LEARN_JOB, Arc::new(Learner(self.lessons().clone()))),
+            (TEACH_JOB, Arc::new(Teacher(self.lessons().clone()))),
         ])
+    }
+}
+
+/// The services that begin, steer and answer tasks.
+pub(crate) struct Doors {
+    approvals: Approvals,
+    chats: Chats,
+    intake: Intake,
+    invocations: Invocations,
+    lessons: LessonService,
+    tasks: Tasks,
+}
+
+impl Doors {
+    pub(crate) fn new(inner: &Arc<Inner>) -> Self {
+        let (store, services) = (&inner.store, &inner.services);
+        let tasks = Tasks { inner: Arc::clone(inner) };
+        Self {
+            approvals: Approvals {
+                store: store.clone(),
+                task_rows: store.clone(),
+                tasks: tasks.clone(),
+                time: inner.time.clone(),
+            },
+            chats: Chats { tasks: tasks.clone(), agents: services.agents.clone(), removal: services.removal.clone() },
+            intake: Intake {
+                tenants: store.clone(),
+                outbox: store.clone(),
+                parser: inner.mail_parser.clone(),
+                tasks: tasks.clone(),
+                domain: inner.settings.intake_domain.clone(),
+                trusted_authserv: inner.settings.trusted_authserv.clone(),
+            },
+            invocations: Invocations { tasks: tasks.clone() },
+            lessons: LessonService {
+                store: store.clone(),
+                task_rows: store.clone(),
+                tasks: tasks.clone(),
+                plans: services.plans.clone(),
+                catalog: inner.catalog.clone(),
+                intents: inner.intents.clone(),
+                extractor: inner.extractor.clone(),
+                previewing: Arc::new(Reading::at_most(PREVIEWS, 1)),
+                clock: inner.clock.clone(),
+                records: store.clone(),
+                ids: inner.ids.clone(),
+            },
+            tasks,
+        }
+    }
+}
+
+impl Engine {
+    /// What waits for persons.
+    #[must_use]
+    pub fn approvals(&self) -> &Approvals {
+        &self.doors.approvals
+    }
+
+    /// Conversations.
+    #[must_use]
+    pub fn chats(&self) -> &Chats {
+        &self.doors.chats
+    }
+
+    /// Takes in what comes by mail, webhook and SMS.
+    #[must_use]
+    pub fn intake(&self) -> &Intake {
+        &self.doors.intake
+    }
+
+    /// Calls of tools by hand.
+    #[must_use]
+    pub fn invocations(&self) -> &Invocations {
+        &self.doors.invocations
+    }
+
+    /// What tenants learn.
+    #[must_use]
+    pub fn lessons(&self) -> &LessonService {
+        &self.doors.lessons
+    }
+
+    /// The tasks of tenants.
+    #[must_use]
+    pub fn tasks(&self) -> &Tasks {
+        &self.doors.tasks
+    }
+
+    /// What tenants can call.
+    #[must_use]
+    pub fn catalogue(&self) -> &ToolCatalogue {
+        &self.inner.catalogue
     }
 }

@@ -10,12 +10,11 @@ use kybern_core::task::{Claimed, Commit, Effect, Ending, Lease, StepError, Task,
 use kybern_core::time::{Millis, Timestamp};
 use tracing::Instrument as _;
 
-use crate::Engine;
 use crate::executor::Stop;
 use crate::executor::active::ActiveRun;
 use crate::executor::patience::{Failure as _, until_available};
 use crate::executor::run::{Known, Run};
-use crate::retention::Retention;
+use crate::parts::Inner;
 use crate::slots::Slot;
 
 /// By how much a clock is set back before it matters: what waits for less is not looked for.
@@ -23,30 +22,14 @@ const SET_BACK: Millis = Millis::from_secs(1);
 /// How long a worker rests after the store failed.
 const REST: Millis = Millis(500);
 
-impl Engine {
-    pub(crate) fn spawn_loops(&self) {
-        self.spawn(Self::claim_loop);
-        self.spawn(Self::heartbeat_loop);
-        self.spawn(|engine| {
-            let handlers = engine.job_handlers();
-            engine.job_loop(handlers)
-        });
-        if self.inner.settings.retention != Retention::default() {
-            self.spawn(|engine| engine.removal().clone().retention_loop());
-        }
-    }
+/// Works on tasks: claims what is due, runs it, and keeps its leases.
+#[derive(Clone)]
+pub(crate) struct Worker {
+    pub(crate) inner: Arc<Inner>,
+}
 
-    /// Spawns something that ends when the engine stops.
-    pub(crate) fn spawn<F>(&self, body: impl FnOnce(Self) -> F)
-    where
-        F: Future<Output = ()> + Send + 'static,
-    {
-        let tracked = self.inner.spawned.track_future(body(self.clone()));
-        #[expect(clippy::disallowed_methods, reason = "the engine's one place for tracked background work")]
-        tokio::spawn(tracked);
-    }
-
-    async fn claim_loop(self) {
+impl Worker {
+    pub(crate) async fn claim_loop(self) {
         let inner = Arc::clone(&self.inner);
         let stopping = inner.stopping.clone();
         while !stopping.is_cancelled() {
@@ -92,7 +75,7 @@ impl Engine {
         self.inner.active.enter(&active);
         // Boxed, because what is spawned is moved several times before it runs.
         let run = Box::pin(self.clone().in_its_span((claimed, active), has_documents));
-        self.spawn(|_| async move {
+        self.inner.spawn(async move {
             run.await;
             drop(slot);
         });
@@ -112,7 +95,7 @@ impl Engine {
     async fn run_to_rest(self, (claimed, active): (Box<Claimed>, ActiveRun), has_documents: Option<bool>) {
         let lease = claimed.lease.clone();
         let (id, tenant) = (lease.task(), lease.scope().tenant());
-        let left = Leave { engine: self.clone(), active: active.clone() };
+        let left = Leave { worker: self.clone(), active: active.clone() };
         let found = Found::of(&claimed.task);
         let lost = active.lost.clone();
         let known = Box::pin(until_available(|| Known::read(&self.inner, &claimed, has_documents)));
@@ -162,7 +145,7 @@ impl Engine {
         }
     }
 
-    async fn heartbeat_loop(self) {
+    pub(crate) async fn heartbeat_loop(self) {
         let inner = Arc::clone(&self.inner);
         let mut rest = inner.settings.heartbeat;
         let mut latest = inner.clock.now();
@@ -247,13 +230,13 @@ impl Found {
 
 /// Lets go of a run however it ends, a panic included: a lease that nobody lets go would be renewed for ever.
 struct Leave {
-    engine: Engine,
+    worker: Worker,
     active: ActiveRun,
 }
 
 impl Drop for Leave {
     fn drop(&mut self) {
-        self.engine.inner.active.leave(&self.active);
-        self.engine.inner.watchers.tell(self.active.lease.task());
+        self.worker.inner.active.leave(&self.active);
+        self.worker.inner.watchers.tell(self.active.lease.task());
     }
 }

@@ -108,9 +108,9 @@ impl Poller {
 
     async fn hand_over(&self, raw: Bytes) -> Result<Received> {
         let request = RequestId::from_uuid(self.engine.ids().next());
-        let tenant = self.engine.tenant_of_mail(self.tenant, &raw).await?;
+        let tenant = self.engine.intake().tenant_of_mail(self.tenant, &raw).await?;
         let actor = self.engine.identity().channel_actor(tenant, "imap", request);
-        self.engine.receive_email(&actor, raw, None).await
+        self.engine.intake().receive_email(&actor, raw, None).await
     }
 
     /// Leaves a message in the mailbox for good, flagged for the people who look into it; those behind it come next.

@@ -78,7 +78,7 @@ async fn next(follow: Option<Follow>) -> Step {
             let done = event("done", &json!({})).id(follow.after.to_string());
             return Some((Ok(done), None));
         }
-        let look = follow.state.engine.follow(&follow.actor, follow.task, follow.after, LOOK);
+        let look = follow.state.engine.tasks().follow(&follow.actor, follow.task, follow.after, LOOK);
         let looked = tokio::select! {
             biased;
             () = follow.state.shutdown.cancelled() => return None,

@@ -9,8 +9,9 @@ use kybern_core::id::{ChatId, MessageId, TaskId};
 use kybern_core::tenant::TenantScope;
 use kybern_core::time::Millis;
 
-use crate::Engine;
+use super::Chats;
 use crate::events::{Live, Watch};
+use crate::task::{TaskView, Tasks};
 
 /// Rows that are read at once.
 const PAGE: u32 = 200;
@@ -21,11 +22,11 @@ const LAST_POLL: Millis = Millis(8_000);
 
 /// A reader of one turn.
 pub struct Following {
-    engine: Engine,
+    tasks: Tasks,
     scope: TenantScope,
     heard: Heard,
     live: Arc<Live>,
-    watch: Arc<Watch>,
+    watch: Arc<Watch<TaskView>>,
     /// How much of the news of the journal was looked at.
     told: u64,
     /// The last event that was read.
@@ -38,7 +39,7 @@ pub struct Following {
     ended: bool,
 }
 
-impl Engine {
+impl Chats {
     /// Reads a turn along, from its beginning or from behind an event: that of a message, or the last one of the chat.
     ///
     /// # Errors
@@ -62,10 +63,10 @@ impl Engine {
     #[must_use]
     pub fn following(&self, scope: TenantScope, task: TaskId, turn: TurnRef, after: Option<EventId>) -> Following {
         Following {
-            live: self.inner.lives.of(task),
-            watch: Arc::new(self.inner.watchers.watch(task)),
+            live: self.tasks.inner.lives.of(task),
+            watch: Arc::new(self.tasks.inner.watchers.watch(task)),
             told: 0,
-            engine: self.clone(),
+            tasks: self.tasks.clone(),
             scope,
             heard: Heard { task, turn },
             row: after.map_or(0, |after| (after.row - 1).max(0)),
@@ -124,7 +125,7 @@ impl Following {
 
     /// Whether nothing comes any more behind where it reads: it said that it had read what there never was.
     async fn is_past_the_end(&self) -> Result<bool> {
-        let store = &self.engine.inner.store;
+        let store = &self.tasks.inner.store;
         let task = store.task(self.scope, self.heard.task).await?;
         if task.is_some_and(|task| !task.status.is_terminal()) {
             return Ok(false);
@@ -151,7 +152,7 @@ impl Following {
         // Pieces of a reply to what is not read yet come after it.
         let mut more = self.rows || told != self.told || written.behind > self.row;
         while more {
-            let rows = self.engine.inner.store.journal(self.scope, self.heard.task, row, PAGE).await?;
+            let rows = self.tasks.inner.store.journal(self.scope, self.heard.task, row, PAGE).await?;
             for one in &rows {
                 // An end behind which something follows was none: the turn was tried again.
                 end.clear();

@@ -10,7 +10,7 @@ use kybern_core::ports::Page;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::Engine;
+use super::Chats;
 use crate::command::{id_for, once};
 
 /// The most messages that one import brings.
@@ -39,15 +39,15 @@ pub struct Imported {
     pub content: String,
 }
 
-impl Engine {
+impl Chats {
     /// Begins a chat. Without an agent the words of each message choose one.
     ///
     /// # Errors
     /// `NOT_FOUND` for an unknown agent; `VALIDATION_ERROR` for a title that is too long.
-    pub async fn create_chat(&self, actor: &Actor, agent: Option<&str>, title: Option<&str>) -> Result<Chat> {
+    pub async fn create(&self, actor: &Actor, agent: Option<&str>, title: Option<&str>) -> Result<Chat> {
         let chat = self.new_chat(actor, agent, title).await?;
         let audit = self.about_chat(actor, "chat.create", chat.id, json!({"agent": chat.agent}));
-        self.make_chat(actor, &chat, self.inner.store.put_chat(actor.scope(), &chat, &[], audit)).await
+        self.make_chat(actor, &chat, self.tasks.inner.store.put_chat(actor.scope(), &chat, &[], audit)).await
     }
 
     /// The chat, once it has been made.
@@ -56,21 +56,21 @@ impl Engine {
             made.await?;
             Ok(chat.clone())
         };
-        once(actor, || self.inner.store.chat(actor.scope(), chat.id), make).await
+        once(actor, || self.tasks.inner.store.chat(actor.scope(), chat.id), make).await
     }
 
     async fn new_chat(&self, actor: &Actor, agent: Option<&str>, title: Option<&str>) -> Result<Chat> {
         let agent = match agent {
-            Some(name) => Some(self.agents().get(actor.scope(), name).await?.draft.key),
+            Some(name) => Some(self.agents.get(actor.scope(), name).await?.draft.key),
             None => None,
         };
         let title = title.map(str::trim).filter(|title| !title.is_empty()).unwrap_or(UNTITLED);
         if title.chars().count() > MAX_TITLE {
             return Err(Error::invalid("/title", format!("title has at most {MAX_TITLE} characters")));
         }
-        let now = self.inner.clock.now();
+        let now = self.tasks.inner.clock.now();
         Ok(Chat {
-            id: ChatId::from_uuid(id_for(self.inner.ids.as_ref(), actor, "chat")),
+            id: ChatId::from_uuid(id_for(self.tasks.inner.ids.as_ref(), actor, "chat")),
             user_id: actor.user(),
             agent,
             title: title.to_owned(),
@@ -88,20 +88,20 @@ impl Engine {
     ///
     /// # Errors
     /// `PERMISSION_DENIED` for everybody's chats without being an administrator.
-    pub async fn chats(&self, actor: &Actor, all: bool, after: Option<ChatId>, limit: u32) -> Result<Page<Chat>> {
+    pub async fn list(&self, actor: &Actor, all: bool, after: Option<ChatId>, limit: u32) -> Result<Page<Chat>> {
         if all && !actor.may(Right::Administer) {
             return Err(Error::new(ErrorCode::PermissionDenied, "all chats are for administrators"));
         }
         let user = if all { None } else { actor.user() };
-        self.inner.store.chats(actor.scope(), user, after, limit).await
+        self.tasks.inner.store.chats(actor.scope(), user, after, limit).await
     }
 
     /// A chat of the actor's; any for an administrator.
     ///
     /// # Errors
     /// `NOT_FOUND`, also for somebody else's.
-    pub async fn chat(&self, actor: &Actor, id: ChatId) -> Result<Chat> {
-        let chat = self.inner.store.chat(actor.scope(), id).await?;
+    pub async fn get(&self, actor: &Actor, id: ChatId) -> Result<Chat> {
+        let chat = self.tasks.inner.store.chat(actor.scope(), id).await?;
         let own = |chat: &Chat| chat.user_id.is_none() || chat.user_id == actor.user();
         chat.filter(|chat| own(chat) || actor.may(Right::Administer)).ok_or_else(|| Error::not_found("chat", id))
     }
@@ -117,8 +117,8 @@ impl Engine {
         after: Option<MessageId>,
         limit: u32,
     ) -> Result<Page<Message>> {
-        self.chat(actor, chat).await?;
-        self.inner.store.messages(actor.scope(), chat, after, limit).await
+        self.get(actor, chat).await?;
+        self.tasks.inner.store.messages(actor.scope(), chat, after, limit).await
     }
 
     /// Deletes a chat with its messages. Its turns that have not ended are cancelled; their tasks stay, as the record
@@ -126,12 +126,12 @@ impl Engine {
     ///
     /// # Errors
     /// `NOT_FOUND`; `CONFLICT` when a task of it, or everything of its organisation, is on hold.
-    pub async fn delete_chat(&self, actor: &Actor, id: ChatId) -> Result<()> {
-        self.chat(actor, id).await?;
-        self.removal().not_on_hold(actor.tenant()).await?;
-        let open = self.inner.store.open_turns(actor.scope(), id).await?;
+    pub async fn delete(&self, actor: &Actor, id: ChatId) -> Result<()> {
+        self.get(actor, id).await?;
+        self.removal.not_on_hold(actor.tenant()).await?;
+        let open = self.tasks.inner.store.open_turns(actor.scope(), id).await?;
         let audit = self.about_chat(actor, "chat.delete", id, json!({}));
-        let there = self.inner.store.delete_chat(actor.scope(), id, self.inner.clock.now(), audit).await?;
+        let there = self.tasks.inner.store.delete_chat(actor.scope(), id, self.tasks.inner.clock.now(), audit).await?;
         self.cancel_turns(actor, open).await?;
         if there { Ok(()) } else { Err(Error::not_found("chat", id)) }
     }
@@ -140,12 +140,12 @@ impl Engine {
     ///
     /// # Errors
     /// `NOT_FOUND`; `CONFLICT` when a task of it, or everything of its organisation, is on hold.
-    pub async fn reset_chat(&self, actor: &Actor, id: ChatId) -> Result<Chat> {
-        let chat = self.chat(actor, id).await?;
-        self.removal().not_on_hold(actor.tenant()).await?;
-        let open = self.inner.store.open_turns(actor.scope(), id).await?;
+    pub async fn reset(&self, actor: &Actor, id: ChatId) -> Result<Chat> {
+        let chat = self.get(actor, id).await?;
+        self.removal.not_on_hold(actor.tenant()).await?;
+        let open = self.tasks.inner.store.open_turns(actor.scope(), id).await?;
         let audit = self.about_chat(actor, "chat.reset", id, json!({}));
-        let there = self.inner.store.clear_chat(actor.scope(), id, self.inner.clock.now(), audit).await?;
+        let there = self.tasks.inner.store.clear_chat(actor.scope(), id, self.tasks.inner.clock.now(), audit).await?;
         self.cancel_turns(actor, open).await?;
         if there { Ok(chat) } else { Err(Error::not_found("chat", id)) }
     }
@@ -153,7 +153,7 @@ impl Engine {
     /// Tells the turns of a chat that are under way that they are wanted to end, as its removal has left for them.
     async fn cancel_turns(&self, actor: &Actor, open: Vec<TaskId>) -> Result<()> {
         for task in open {
-            match self.cancel(actor, task).await {
+            match self.tasks.cancel(actor, task).await {
                 Ok(_) => {}
                 // It has ended meanwhile.
                 Err(error) if matches!(error.code(), ErrorCode::Conflict | ErrorCode::NotFound) => {}
@@ -167,11 +167,11 @@ impl Engine {
     ///
     /// # Errors
     /// `NOT_FOUND` for the chat or the message.
-    pub async fn fork_chat(&self, actor: &Actor, id: ChatId, until: Option<MessageId>) -> Result<Chat> {
-        let from = self.chat(actor, id).await?;
-        let now = self.inner.clock.now();
+    pub async fn fork(&self, actor: &Actor, id: ChatId, until: Option<MessageId>) -> Result<Chat> {
+        let from = self.get(actor, id).await?;
+        let now = self.tasks.inner.clock.now();
         let fork = Chat {
-            id: ChatId::from_uuid(id_for(self.inner.ids.as_ref(), actor, "chat")),
+            id: ChatId::from_uuid(id_for(self.tasks.inner.ids.as_ref(), actor, "chat")),
             user_id: actor.user(),
             forked_from: Some(id),
             created_at: now,
@@ -179,24 +179,24 @@ impl Engine {
             ..from
         };
         let audit = self.about_chat(actor, "chat.fork", fork.id, json!({"from": id, "until": until}));
-        self.make_chat(actor, &fork, self.inner.store.fork_chat(actor.scope(), id, until, &fork, audit)).await
+        self.make_chat(actor, &fork, self.tasks.inner.store.fork_chat(actor.scope(), id, until, &fork, audit)).await
     }
 
     /// A chat with all its messages. Audited as `chat.export`.
     ///
     /// # Errors
     /// `NOT_FOUND`.
-    pub async fn export_chat(&self, actor: &Actor, id: ChatId) -> Result<ChatExport> {
-        let chat = self.chat(actor, id).await?;
+    pub async fn export(&self, actor: &Actor, id: ChatId) -> Result<ChatExport> {
+        let chat = self.get(actor, id).await?;
         let (mut messages, mut after): (Vec<Message>, _) = (Vec::new(), None);
         loop {
-            let page = self.inner.store.messages(actor.scope(), id, after, PAGE).await?;
+            let page = self.tasks.inner.store.messages(actor.scope(), id, after, PAGE).await?;
             after = page.items.last().map(|message| message.id);
             messages.extend(page.items);
             if page.next.is_none() {
                 // Whoever carries a conversation out of the house is named, before they have it.
                 let event = self.about_chat(actor, "chat.export", id, json!({"messages": messages.len()}));
-                self.inner.store.append_audit(actor.scope(), self.inner.clock.now(), event).await?;
+                self.tasks.inner.store.append_audit(actor.scope(), self.tasks.inner.clock.now(), event).await?;
                 return Ok(ChatExport { chat, messages });
             }
         }
@@ -207,7 +207,7 @@ impl Engine {
     ///
     /// # Errors
     /// `NOT_FOUND` for an unknown agent; `VALIDATION_ERROR` for too many or too long messages.
-    pub async fn import_chat(
+    pub async fn import(
         &self,
         actor: &Actor,
         agent: Option<&str>,
@@ -222,7 +222,7 @@ impl Engine {
         for (n, message) in messages.into_iter().enumerate() {
             check_content(&format!("/messages/{n}/content"), &message.content)?;
             imported.push(Message {
-                id: MessageId::from_uuid(self.inner.ids.next()),
+                id: MessageId::from_uuid(self.tasks.inner.ids.next()),
                 chat_id: chat.id,
                 role: message.role,
                 content: message.content.replace('\0', ""),
@@ -237,7 +237,7 @@ impl Engine {
             });
         }
         let audit = self.about_chat(actor, "chat.import", chat.id, json!({"messages": imported.len()}));
-        self.make_chat(actor, &chat, self.inner.store.put_chat(actor.scope(), &chat, &imported, audit)).await
+        self.make_chat(actor, &chat, self.tasks.inner.store.put_chat(actor.scope(), &chat, &imported, audit)).await
     }
 
     /// Takes a message back: its words are gone and no model is shown it again. The journal of its turn keeps what a
@@ -246,10 +246,10 @@ impl Engine {
     /// # Errors
     /// `NOT_FOUND`; `CONFLICT` when it was taken back before, while its turn goes on, or when a task of the chat, or
     /// everything of its organisation, is on hold.
-    pub async fn redact_message(&self, actor: &Actor, chat: ChatId, id: MessageId) -> Result<Message> {
-        self.chat(actor, chat).await?;
-        self.removal().not_on_hold(actor.tenant()).await?;
-        let (store, scope) = (&self.inner.store, actor.scope());
+    pub async fn redact(&self, actor: &Actor, chat: ChatId, id: MessageId) -> Result<Message> {
+        self.get(actor, chat).await?;
+        self.removal.not_on_hold(actor.tenant()).await?;
+        let (store, scope) = (&self.tasks.inner.store, actor.scope());
         let unknown = || Error::not_found("message", id);
         let known = store.message(scope, chat, id).await?.ok_or_else(unknown)?;
         if let Some(task) = known.task_id
@@ -259,7 +259,7 @@ impl Engine {
             return Err(Error::new(ErrorCode::Conflict, message));
         }
         let audit = self.about_chat(actor, "message.redact", chat, json!({"messageId": id}));
-        if !store.redact_message(scope, chat, id, self.inner.clock.now(), audit).await? {
+        if !store.redact_message(scope, chat, id, self.tasks.inner.clock.now(), audit).await? {
             return Err(Error::new(ErrorCode::Conflict, "the message was taken back before"));
         }
         store.message(scope, chat, id).await?.ok_or_else(unknown)

@@ -8,8 +8,20 @@ mod follow;
 mod manage;
 mod say;
 
+use crate::agent::Agents;
+use crate::retention::Removal;
+use crate::task::Tasks;
+
 pub use follow::Following;
 pub use manage::{ChatExport, Imported};
 pub use say::{SayRequest, Turned};
 
 pub(crate) use answer::{answer, no_answer};
+
+/// Conversations: begun, gone on with, read along, and looked after.
+#[derive(Clone)]
+pub struct Chats {
+    pub(crate) tasks: Tasks,
+    pub(crate) agents: Agents,
+    pub(crate) removal: Removal,
+}

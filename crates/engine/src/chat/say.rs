@@ -14,9 +14,9 @@ use kybern_core::time::Millis;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+use super::Chats;
 use super::follow::Following;
 use super::manage::check_content;
-use crate::Engine;
 use crate::task::{AttachmentRequest, Incoming, Part, TaskView};
 
 /// How the plans of turns are named. No stored plan may have a colon in its key.
@@ -69,7 +69,7 @@ pub struct Turned {
     pub repeated: bool,
 }
 
-impl Engine {
+impl Chats {
     /// Says something in a chat. The turn is on its way when this returns; with `wait` it answers when the turn has
     /// ended or a person is asked, at most that much later.
     ///
@@ -79,8 +79,8 @@ impl Engine {
     pub async fn say(&self, actor: &Actor, chat: ChatId, request: SayRequest, wait: Option<Millis>) -> Result<Turned> {
         let budget = request.budget;
         let (incoming, plan) = self.turn_to_be(actor, chat, request).await?;
-        let id = TaskId::from_uuid(self.inner.ids.next());
-        let told = turned(self.submit_turn(actor, id, incoming, plan, budget, wait).await?)?;
+        let id = TaskId::from_uuid(self.tasks.inner.ids.next());
+        let told = turned(self.tasks.submit_turn(actor, id, incoming, plan, budget, wait).await?)?;
         Ok(Turned { repeated: told.task_id != id, ..told })
     }
 
@@ -91,10 +91,10 @@ impl Engine {
     pub async fn say_aloud(&self, actor: &Actor, chat: ChatId, request: SayRequest) -> Result<Following> {
         let budget = request.budget;
         let (incoming, plan) = self.turn_to_be(actor, chat, request).await?;
-        let id = TaskId::from_uuid(self.inner.ids.next());
+        let id = TaskId::from_uuid(self.tasks.inner.ids.next());
         // Whoever reads has to be there before the model is asked, or it is not asked for pieces.
-        let _reads = self.inner.lives.of(id);
-        let view = self.submit_turn(actor, id, incoming, plan, budget, None).await?;
+        let _reads = self.tasks.inner.lives.of(id);
+        let view = self.tasks.submit_turn(actor, id, incoming, plan, budget, None).await?;
         let turn = turn_of(&view)?;
         Ok(self.following(actor.scope(), view.id, turn, None))
     }
@@ -106,7 +106,7 @@ impl Engine {
         chat: ChatId,
         request: SayRequest,
     ) -> Result<(Incoming, Arc<FrozenPlan>)> {
-        let known = self.chat(actor, chat).await?;
+        let known = self.get(actor, chat).await?;
         if known.user_id.is_some() && known.user_id != actor.user() {
             // An administrator's rights, memories and wishes are nothing for somebody else's conversation.
             let message = "only its user says something in a chat: fork it to go on with it";
@@ -114,14 +114,14 @@ impl Engine {
         }
         check_content("/content", &request.content)?;
         let agent = match &known.agent {
-            Some(key) => self.agents().get(actor.scope(), key).await?,
+            Some(key) => self.agents.get(actor.scope(), key).await?,
             None => {
-                let chosen = self.agents().choose(actor.scope(), &request.content).await?;
+                let chosen = self.agents.choose(actor.scope(), &request.content).await?;
                 chosen.ok_or_else(|| Error::not_found("agent", "assistant"))?
             }
         };
-        let now = self.inner.clock.now();
-        let [message_id, answer_id] = [(); 2].map(|()| MessageId::from_uuid(self.inner.ids.next()));
+        let now = self.tasks.inner.clock.now();
+        let [message_id, answer_id] = [(); 2].map(|()| MessageId::from_uuid(self.tasks.inner.ids.next()));
         let turn = TurnRef { chat_id: chat, message_id, answer_id };
         let content = request.content.replace('\0', "");
         let message = Message {
@@ -160,7 +160,7 @@ impl Engine {
             trace_id: request.trace_id,
             turn: Some(Box::new(NewTurn { turn, message })),
         };
-        let plan = self.inner.frozen.of_turn(&agent.draft.key, || plan_of(&agent));
+        let plan = self.tasks.inner.frozen.of_turn(&agent.draft.key, || plan_of(&agent));
         Ok((incoming, plan))
     }
 
@@ -169,8 +169,8 @@ impl Engine {
     /// # Errors
     /// `NOT_FOUND` when nothing was said yet.
     pub(crate) async fn last_turn(&self, actor: &Actor, chat: ChatId) -> Result<MessageId> {
-        self.chat(actor, chat).await?;
-        let (store, scope) = (&self.inner.store, actor.scope());
+        self.get(actor, chat).await?;
+        let (store, scope) = (&self.tasks.inner.store, actor.scope());
         if let Some(last) = store.open_turns(scope, chat).await?.last()
             && let Some(task) = store.task(scope, *last).await?
             && let Some(turn) = task.turn()
@@ -187,8 +187,8 @@ impl Engine {
     /// # Errors
     /// `NOT_FOUND`.
     pub async fn turn_and_task(&self, actor: &Actor, chat: ChatId, message: MessageId) -> Result<(TurnRef, TaskId)> {
-        self.chat(actor, chat).await?;
-        let (store, scope) = (&self.inner.store, actor.scope());
+        self.get(actor, chat).await?;
+        let (store, scope) = (&self.tasks.inner.store, actor.scope());
         let unknown = || Error::not_found("message", message);
         let task = match store.message(scope, chat, message).await? {
             Some(known) => known.task_id,

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use kybern_core::error::ErrorCode;
-use kybern_core::plan::{PlanFault, PlanPatch, StepId, StepKind, StepSpec, parse};
+use kybern_core::plan::{PlanFault, PlanPatch, StepId, StepSpec, parse};
 use kybern_core::task::StepError;
 use kybern_core::tool::ToolOutcome;
 use serde_json::Value;
@@ -89,19 +89,4 @@ fn derive(steps: &[StepSpec], parent: &StepId) -> Vec<StepSpec> {
         step.id = parent.child(&step.id);
     }
     derived
-}
-
-/// Whether a kind may be proposed by a tool: what hands over to others, or asks persons, needs a plan that a person
-/// wrote.
-#[must_use]
-pub fn may_be_proposed(kind: &StepKind) -> bool {
-    match kind {
-        StepKind::Tool { .. } | StepKind::Input { .. } | StepKind::Parallel { .. } | StepKind::Workflow { .. } => true,
-        StepKind::Agent { .. }
-        | StepKind::Question
-        | StepKind::Decision { .. }
-        | StepKind::Condition { .. }
-        | StepKind::Loop { .. }
-        | StepKind::Task { .. } => false,
-    }
 }

@@ -39,6 +39,7 @@ mod tool_step;
 mod turn;
 mod turn_reply;
 mod turn_rounds;
+pub mod view;
 pub mod walk;
 mod walk_apply;
 mod walk_open;

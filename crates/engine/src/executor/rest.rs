@@ -5,7 +5,7 @@ use kybern_core::task::{Committed, Task, TaskChange, TaskStatus};
 use kybern_core::time::{Millis, Timestamp};
 
 use super::run::Run;
-use crate::task::TaskView;
+use super::view::TaskView;
 
 impl Run {
     /// One line of the log for each end of a task, and each time that it comes to wait for a person. No word of a message

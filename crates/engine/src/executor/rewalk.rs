@@ -3,11 +3,13 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
+use kybern_core::id::TaskId;
 use kybern_core::identity::User;
 use kybern_core::plan::step::LoopSource;
 use kybern_core::plan::{FrozenPlan, StepKind};
 use kybern_core::task::{JournalEntry, JournalRow, Opening, StepOutcome, StepStatus, Task, TaskStatus};
 use kybern_core::time::Timestamp;
+use serde::Serialize;
 use serde_json::Value;
 
 use super::ending;
@@ -15,9 +17,28 @@ use super::node::{NodeState, Phase};
 use super::snapshot::Surroundings;
 use super::walk::{Action, Walk};
 use super::walk_apply::is_about_lessons;
-use crate::task::ReplayReport;
 use crate::templates::{self, Context};
 use crate::tools::hash_args;
+
+/// What a replay found.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ReplayReport {
+    /// The task.
+    pub task_id: TaskId,
+    /// Whether it arrived at the same end.
+    pub matches: bool,
+    /// Where it did not.
+    pub differences: Vec<String>,
+    /// Rows that were walked.
+    pub rows: usize,
+    /// Steps that ended.
+    pub steps: usize,
+    /// The status it arrived at.
+    pub status: TaskStatus,
+    /// The result it arrived at.
+    pub result: Value,
+}
 
 /// Differences that are listed.
 const MAX_DIFFERENCES: usize = 50;

@@ -20,8 +20,8 @@ use kybern_core::slots::Offer;
 use kybern_core::time::{Millis, Timestamp};
 use uuid::Uuid;
 
-use crate::Engine;
 use crate::executor::patience::until_available;
+use crate::parts::Inner;
 pub(crate) use outbox::OutboxSender;
 pub(crate) use receiver::{Receiver, Receivers};
 
@@ -118,8 +118,14 @@ impl Drop for Running {
     }
 }
 
-impl Engine {
-    pub(crate) async fn job_loop(self, handlers: JobHandlers) {
+/// Works on jobs: claims what is due, hands it to its handler, and says how it ended.
+#[derive(Clone)]
+pub(crate) struct JobWorker {
+    pub(crate) inner: Arc<Inner>,
+}
+
+impl JobWorker {
+    pub(crate) async fn claim_loop(self, handlers: JobHandlers) {
         let handlers = Arc::new(handlers);
         let inner = Arc::clone(&self.inner);
         let stopping = inner.stopping.clone();
@@ -135,15 +141,14 @@ impl Engine {
                 Ok(jobs) if !jobs.is_empty() => {
                     inner.job_claims.end();
                     for job in jobs {
-                        let (engine, slot) = (self.clone(), vacant.give(job.scope().tenant()));
+                        let (worker, slot) = (self.clone(), vacant.give(job.scope().tenant()));
                         let handler = handlers.get(job.kind.as_str()).cloned();
                         let mine = Running::enter(&running, job.id.as_uuid());
                         let work = async move {
-                            engine.run_job(job, handler.as_deref()).await;
+                            worker.run_job(job, handler.as_deref()).await;
                             drop((mine, slot));
                         };
-                        #[expect(clippy::disallowed_methods, reason = "tracked by the engine")]
-                        tokio::spawn(inner.spawned.track_future(work));
+                        inner.spawn(work);
                     }
                 }
                 claimed => {

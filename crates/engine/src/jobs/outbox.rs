@@ -5,6 +5,8 @@
 //! A dispatch that may have arrived stays `sending` from then on, because its workflow may be under way: it is never
 //! said not to have been started, and becomes `uncertain` when its tries are used up.
 
+use std::sync::Arc;
+
 use async_trait::async_trait;
 use kybern_core::audit::AuditEvent;
 use kybern_core::id::OutboxId;
@@ -24,8 +26,8 @@ use serde_json::{Value, json};
 
 use super::receiver::{Delivery, PutOff, Receiver};
 use super::{JobFailure, JobHandler, sign};
-use crate::Engine;
 use crate::executor::patience::until_available;
+use crate::parts::Inner;
 
 /// How long a receiver may take to answer.
 const RECEIVER_TIMEOUT: Millis = Millis(20_000);
@@ -38,20 +40,22 @@ const WHILE_ITS_TASK_RESTS: Millis = Millis(60_000);
 const MAX_ANSWER: usize = 64 * 1024;
 
 /// Sends what is in the outbox.
-pub(crate) struct OutboxSender(pub(crate) Engine);
+pub(crate) struct OutboxSender {
+    pub(crate) inner: Arc<Inner>,
+}
 
 #[async_trait]
 impl JobHandler for OutboxSender {
     async fn run(&self, job: &ClaimedJob) -> Result<(), JobFailure> {
-        self.0.send_outbox(job).await
+        self.send_outbox(job).await
     }
 
     async fn wind_up(&self, job: &ClaimedJob, reason: &str) -> Result<bool, JobFailure> {
-        self.0.wind_up_outbox(job, reason).await
+        self.wind_up_outbox(job, reason).await
     }
 }
 
-impl Engine {
+impl OutboxSender {
     async fn send_outbox(&self, job: &ClaimedJob) -> Result<(), JobFailure> {
         let id = outbox_id(job).ok_or_else(|| JobFailure::permanent("the job names no outbox message"))?;
         let message = self.inner.store.outbox_message(job.scope(), id).await?;

@@ -4,10 +4,9 @@ use kybern_core::job::ClaimedJob;
 use kybern_core::outbox::{OutboxChannel, OutboxStatus};
 
 use super::JobFailure;
-use super::outbox::outbox_id;
-use crate::Engine;
+use super::outbox::{OutboxSender, outbox_id};
 
-impl Engine {
+impl OutboxSender {
     /// A mail that may have been handed over becomes `uncertain`, and so does a dispatch whose workflow may be under way:
     /// its step goes on waiting for the callback. Everything else that is on its way has failed. A receiver of a webhook
     /// drops repeats, so nothing is lost by saying that it failed when it may have arrived.

@@ -18,8 +18,8 @@ use kybern_core::time::Timestamp;
 use serde_json::{Map, Value};
 use uuid::Uuid;
 
+use super::LessonService;
 use super::learn::Answer;
-use crate::Engine;
 use crate::executor::message_of;
 use crate::tools::taught::taught;
 
@@ -109,7 +109,7 @@ fn squashed(text: &str) -> String {
     text.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
 }
 
-impl Engine {
+impl LessonService {
     /// The labels under which what a person typed in stands in the papers.
     pub(super) async fn labels_taught(&self, scope: TenantScope, answer: &Answer) -> Result<Vec<Teaching>> {
         let typed = typed(&answer.corrections);
@@ -119,7 +119,7 @@ impl Engine {
         let papers: Vec<Arc<DocumentText>> = self.papers(scope, answer).await?;
         let (mut found, mut left) = (Vec::new(), MAX_TRIES);
         for (path, value) in typed {
-            let schemas = self.inner.catalog.registry().extractions();
+            let schemas = self.catalog.registry().extractions();
             let wanted = schemas.flat_map(|(_, schema)| {
                 let fields = schema.fields.iter().filter(|field| path.is_of(field)).map(FieldPattern::path);
                 fields.collect::<BTreeSet<_>>().into_iter().map(move |field| (Arc::clone(schema), field))
@@ -137,7 +137,7 @@ impl Engine {
     /// The documents of a task, and the message itself.
     async fn papers(&self, scope: TenantScope, answer: &Answer) -> Result<Vec<Arc<DocumentText>>> {
         let mut texts = vec![Arc::new(message_of(&answer.task))];
-        for (attachment, text) in self.documents_of(scope, &answer.task, &answer.walk).texts().await? {
+        for (attachment, text) in self.tasks.documents_of(scope, &answer.task, &answer.walk).texts().await? {
             if attachment.source == AttachmentSource::Attached {
                 texts.push(text);
             }
@@ -162,7 +162,7 @@ impl Engine {
             return Ok(None);
         }
         let Some(wanted) = self.normal(schema, field, value).await? else { return Ok(None) };
-        let lessons = self.inner.store.lessons_in_use(scope).await?;
+        let lessons = self.store.lessons_in_use(scope).await?;
         if !take_one(left) || self.finds(&lessons, schema, field, document, &wanted).await? {
             return Ok(None);
         }
@@ -196,7 +196,7 @@ impl Engine {
         document: &DocumentText,
         wanted: &Value,
     ) -> Result<bool> {
-        let extractor = taught(&self.inner.extractor, lessons);
+        let extractor = taught(&self.extractor, lessons);
         let analysis = extractor.analyse(document, schema).await?;
         let found = extractor.extract(1, document, &analysis, schema).await?;
         let is_it = |found: &kybern_core::model::ExtractedField| {
@@ -213,7 +213,7 @@ impl Engine {
         let document = DocumentText { format: DocumentFormat::Text, pages: vec![page] };
         let sections = pattern.section.iter().cloned().collect();
         let analysis = DocumentAnalysis { sections, ..DocumentAnalysis::default() };
-        let found = self.inner.extractor.extract(1, &document, &analysis, schema).await?;
+        let found = self.extractor.extract(1, &document, &analysis, schema).await?;
         Ok(found.fields.into_iter().find(|found| path_of(found) == field).map(|found| found.value))
     }
 }

@@ -19,8 +19,8 @@ use kybern_core::time::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
+use super::LessonService;
 use super::rules::is_sure;
-use crate::Engine;
 use crate::executor::walk::Walk;
 use crate::executor::{EXTRACTIONS, Phase, classify_input, doubtful_sender, message_of};
 use crate::jobs::{JobFailure, JobHandler};
@@ -73,7 +73,7 @@ pub(super) struct Answer {
 }
 
 /// Looks what the answers of people teach.
-pub(crate) struct Learner(pub(crate) Engine);
+pub(crate) struct Learner(pub(crate) LessonService);
 
 #[async_trait]
 impl JobHandler for Learner {
@@ -82,7 +82,7 @@ impl JobHandler for Learner {
     }
 }
 
-impl Engine {
+impl LessonService {
     async fn learn(&self, job: &ClaimedJob) -> Result<(), JobFailure> {
         let answered = serde_json::from_value::<Answered>(job.payload.clone());
         let answered = answered.map_err(|error| JobFailure::permanent(format!("the job cannot be read: {error}")))?;
@@ -95,17 +95,17 @@ impl Engine {
         };
         for teaching in taught {
             let asked = (answer.task.id, &answer.wait.step_id, answer.by.as_str());
-            self.suggest_lesson(scope, asked, teaching).await?;
+            self.suggest(scope, asked, teaching).await?;
         }
         Ok(())
     }
 
     async fn answer_to(&self, scope: TenantScope, answered: &Answered) -> Result<Option<Answer>> {
-        let Some(task) = self.inner.store.task(scope, answered.task).await? else { return Ok(None) };
-        let walk = self.walk_of(scope, &task).await?;
+        let Some(task) = self.task_rows.task(scope, answered.task).await? else { return Ok(None) };
+        let walk = self.tasks.walk_of(scope, &task).await?;
         let (mut asked, mut after) = (None, 0);
         loop {
-            let rows = self.inner.store.journal(scope, task.id, after, PAGE).await?;
+            let rows = self.task_rows.journal(scope, task.id, after, PAGE).await?;
             let Some(last) = rows.last().map(|row| row.seq) else { return Ok(None) };
             for row in rows {
                 match row.entry {
@@ -125,18 +125,18 @@ impl Engine {
     }
 
     /// Writes down what an answer to a step of a task teaches.
-    pub(super) async fn suggest_lesson(
+    pub(super) async fn suggest(
         &self,
         scope: TenantScope,
         (task, step, by): (TaskId, &StepId, &str),
         teaching: Teaching,
     ) -> Result<()> {
         let source = LessonSource { task_id: Some(task), step_id: Some(step.to_string()), by: by.to_owned() };
-        let id = LessonId::from_uuid(self.inner.ids.next());
-        let lesson = Lesson::suggested(id, teaching, source, self.inner.clock.now());
+        let id = LessonId::from_uuid(self.ids.next());
+        let lesson = Lesson::suggested(id, teaching, source, self.clock.now());
         let detail = json!({"kind": lesson.teaching.kind().as_str(), "taskId": task});
         let event = AuditEvent::by_executor("lesson.suggest", format!("lesson:{id}"), detail);
-        match self.inner.store.add_lesson(scope, &lesson, event).await {
+        match self.store.add_lesson(scope, &lesson, event).await {
             Ok(_) => Ok(()),
             // As many wait as may: the answer counts all the same.
             Err(error) if error.code() == ErrorCode::Unprocessable => {
@@ -160,7 +160,7 @@ impl Engine {
         if !rules.serves(chosen) {
             return Ok(taught);
         }
-        let input = classify_input(task, walk, &self.documents_of(scope, task, walk)).await?;
+        let input = classify_input(task, walk, &self.tasks.documents_of(scope, task, walk)).await?;
         let answers = |found: &kybern_core::model::Classification| {
             found.intent.as_deref() == Some(chosen) && is_sure(found, task)
         };
@@ -179,8 +179,8 @@ impl Engine {
         let example = Teaching::IntentExample { intent: chosen.to_owned(), text };
         let Ok(example) = example.checked() else { return Ok(taught) };
         let source = LessonSource { task_id: None, step_id: None, by: String::new() };
-        let id = LessonId::from_uuid(self.inner.ids.next());
-        let tried = Lesson::suggested(id, example.clone(), source, self.inner.clock.now());
+        let id = LessonId::from_uuid(self.ids.next());
+        let tried = Lesson::suggested(id, example.clone(), source, self.clock.now());
         let after = self.classified(&input, &self.intents_with(&rules, &rules.lessons.with(&tried))).await?;
         if answers(&after) {
             taught.push(example);

@@ -6,13 +6,15 @@ mod preview;
 mod rules;
 mod told;
 
+use std::sync::Arc;
+
 use kybern_core::actor::Actor;
 use kybern_core::audit::AuditEvent;
 use kybern_core::error::{Error, ErrorCode, Result};
 use kybern_core::id::LessonId;
 use kybern_core::lesson::{Lesson, LessonAct, LessonChange, LessonFilter, LessonSource, Teaching};
 use kybern_core::model::ExtractionSchema;
-use kybern_core::ports::Page;
+use kybern_core::ports::{Clock, Extractor, IdSource, IntentModel, LessonStore, Page, RecordStore, TaskStore};
 use kybern_core::tenant::TenantScope;
 use serde_json::json;
 
@@ -21,30 +23,50 @@ pub(crate) use preview::PREVIEWS;
 pub use preview::{LessonPreview, PreviewedMail};
 pub(crate) use told::{TEACH_JOB, Teacher, ToldByTool};
 
-use crate::Engine;
 use crate::command::{id_for, once};
+use crate::plan::catalog::Catalog;
+use crate::plan::manage::Plans;
+use crate::task::Tasks;
+use crate::task::reading::Reading;
 
-impl Engine {
+/// What tenants learn.
+#[derive(Clone)]
+pub struct LessonService {
+    pub(crate) store: Arc<dyn LessonStore>,
+    pub(crate) task_rows: Arc<dyn TaskStore>,
+    pub(crate) records: Arc<dyn RecordStore>,
+    pub(crate) tasks: Tasks,
+    pub(crate) plans: Plans,
+    pub(crate) catalog: Arc<Catalog>,
+    pub(crate) intents: Arc<dyn IntentModel>,
+    pub(crate) extractor: Arc<dyn Extractor>,
+    /// Whose turn it is to preview a lesson.
+    pub(crate) previewing: Arc<Reading>,
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) ids: Arc<dyn IdSource>,
+}
+
+impl LessonService {
     /// A page of the tenant's lessons, the newest first.
     ///
     /// # Errors
     /// When the store fails.
-    pub async fn lessons(
+    pub async fn list(
         &self,
         scope: TenantScope,
         filter: LessonFilter,
         after: Option<LessonId>,
         limit: u32,
     ) -> Result<Page<Lesson>> {
-        self.inner.store.lessons(scope, filter, after, limit).await
+        self.store.lessons(scope, filter, after, limit).await
     }
 
     /// One of them.
     ///
     /// # Errors
     /// `NOT_FOUND`.
-    pub async fn lesson(&self, scope: TenantScope, id: LessonId) -> Result<Lesson> {
-        self.inner.store.lesson(scope, id).await?.ok_or_else(|| Error::not_found("lesson", id))
+    pub async fn get(&self, scope: TenantScope, id: LessonId) -> Result<Lesson> {
+        self.store.lesson(scope, id).await?.ok_or_else(|| Error::not_found("lesson", id))
     }
 
     /// Writes down a lesson. It is used once it is accepted.
@@ -52,16 +74,16 @@ impl Engine {
     /// # Errors
     /// `VALIDATION_ERROR` for what cannot be taught: an intent that no plan serves, a field that no schema has, words
     /// that are known already; `CONFLICT` when there is such a lesson; `UNPROCESSABLE` when too many wait.
-    pub async fn add_lesson(&self, actor: &Actor, teaching: Teaching) -> Result<Lesson> {
+    pub async fn add(&self, actor: &Actor, teaching: Teaching) -> Result<Lesson> {
         let (scope, teaching) = (actor.scope(), teaching.checked()?);
         self.can_be_taught(scope, &teaching).await?;
         let source = LessonSource { task_id: None, step_id: None, by: actor.principal().label() };
-        let id = LessonId::from_uuid(id_for(self.inner.ids.as_ref(), actor, "lesson"));
-        let lesson = Lesson::suggested(id, teaching, source, self.inner.clock.now());
+        let id = LessonId::from_uuid(id_for(self.ids.as_ref(), actor, "lesson"));
+        let lesson = Lesson::suggested(id, teaching, source, self.clock.now());
         let subject = format!("lesson:{id}");
         let event = AuditEvent::by(actor, "lesson.add", subject, json!({"kind": lesson.teaching.kind().as_str()}));
         let add = async {
-            match self.inner.store.add_lesson(scope, &lesson, event).await? {
+            match self.store.add_lesson(scope, &lesson, event).await? {
                 None => Ok(lesson.clone()),
                 Some(same) => {
                     let message = format!("lesson {} teaches the same, and is {}", same.id, same.status.as_str());
@@ -69,7 +91,7 @@ impl Engine {
                 }
             }
         };
-        once(actor, || self.inner.store.lesson(scope, id), add).await
+        once(actor, || self.store.lesson(scope, id), add).await
     }
 
     /// Decides about a lesson. What is accepted is used for every message that is read from then on.
@@ -77,11 +99,11 @@ impl Engine {
     /// # Errors
     /// `NOT_FOUND`; `CONFLICT` for an act that its status does not allow, and when somebody else decides at the same
     /// time; `VALIDATION_ERROR` when it teaches what cannot be taught any more; `UNPROCESSABLE` when as many are accepted as may.
-    pub async fn act_on_lesson(&self, actor: &Actor, id: LessonId, act: LessonAct) -> Result<Lesson> {
+    pub async fn act(&self, actor: &Actor, id: LessonId, act: LessonAct) -> Result<Lesson> {
         let scope = actor.scope();
-        let before = self.lesson(scope, id).await?;
-        let next = self.inner.store.lessons_in_use(scope).await?.version() + 1;
-        let after = before.clone().after(act, &actor.principal().label(), next, self.inner.clock.now())?;
+        let before = self.get(scope, id).await?;
+        let next = self.store.lessons_in_use(scope).await?.version() + 1;
+        let after = before.clone().after(act, &actor.principal().label(), next, self.clock.now())?;
         if act == LessonAct::Accept {
             self.can_be_taught(scope, &before.teaching).await?;
         }
@@ -89,7 +111,7 @@ impl Engine {
         let detail = json!({"kind": before.teaching.kind().as_str(), "version": version});
         let event = AuditEvent::by(actor, act.action(), format!("lesson:{id}"), detail);
         let change = LessonChange { before, after: after.clone() };
-        self.inner.store.change_lesson(scope, &change, event).await?;
+        self.store.change_lesson(scope, &change, event).await?;
         Ok(after)
     }
 
@@ -109,7 +131,7 @@ impl Engine {
             }
             Teaching::Spelling { schema, field, label, value } => {
                 labels::is_spelling(self.schema_to_teach(schema)?, field, label, value)?;
-                let lessons = self.inner.store.lessons_in_use(scope).await?;
+                let lessons = self.store.lessons_in_use(scope).await?;
                 match lessons.meant_by(schema, field, label) {
                     Some(other) if other != value => {
                         let message = format!("{label:?} means {other:?} already: withdraw that lesson first");
@@ -123,7 +145,7 @@ impl Engine {
     }
 
     fn schema_to_teach(&self, name: &str) -> Result<&ExtractionSchema> {
-        let registry = self.inner.catalog.registry();
+        let registry = self.catalog.registry();
         if let Some((_, known)) = registry.extractions().find(|(known, _)| *known == name) {
             return Ok(known);
         }

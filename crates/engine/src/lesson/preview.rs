@@ -18,8 +18,8 @@ use kybern_core::time::{Millis, Timestamp};
 use serde::Serialize;
 use serde_json::{Value, json};
 
+use super::LessonService;
 use super::rules::{Rules, is_sure};
-use crate::Engine;
 use crate::executor::{classify_input, doubtful_sender, message_of};
 use crate::plan::intents::Intents;
 use crate::tools::taught::taught;
@@ -88,35 +88,35 @@ struct Sides {
     with: Side,
 }
 
-impl Engine {
+impl LessonService {
     /// What a lesson changes on the tenant's last mails.
     ///
     /// # Errors
     /// `NOT_FOUND`; `RATE_LIMITED` while another preview of the tenant runs, or many others wait.
-    pub async fn preview_lesson(&self, actor: &Actor, id: LessonId) -> Result<LessonPreview> {
+    pub async fn preview(&self, actor: &Actor, id: LessonId) -> Result<LessonPreview> {
         let scope = actor.scope();
-        let lesson = self.lesson(scope, id).await?;
+        let lesson = self.get(scope, id).await?;
         let busy = || {
             let message = "other previews of lessons run: ask again when they have ended";
             Error::new(ErrorCode::RateLimited, message).retry_after(AGAIN)
         };
-        let turn = tokio::time::timeout(AGAIN.as_duration(), self.inner.previewing.turn(scope.tenant())).await;
+        let turn = tokio::time::timeout(AGAIN.as_duration(), self.previewing.turn(scope.tenant())).await;
         let _turn = turn.map_err(|_elapsed| busy())?;
         let rules = self.rules_of(scope).await?;
         let sides = self.sides(&rules, &lesson);
-        let began = self.inner.clock.now();
+        let began = self.clock.now();
         let mut preview = LessonPreview { lesson_id: id, mails: 0, left_out: 0, complete: true, changed: Vec::new() };
         let mut filter = TaskFilter { channel: Some(Channel::Email), limit: PAGE, ..TaskFilter::default() };
         while preview.mails < MAILS {
-            let page = self.inner.store.tasks(scope, &filter).await?;
+            let page = self.task_rows.tasks(scope, &filter).await?;
             for task in page.items.into_iter().take(MAILS - preview.mails) {
-                let left = Millis(TIME.0.saturating_sub(self.inner.clock.now().since(began).0));
+                let left = Millis(TIME.0.saturating_sub(self.clock.now().since(began).0));
                 if left == Millis(0) {
                     preview.complete = false;
                     return Ok(preview);
                 }
                 // A list has tasks without what they came with.
-                let Some(task) = self.inner.store.task(scope, task.id).await? else { continue };
+                let Some(task) = self.task_rows.task(scope, task.id).await? else { continue };
                 preview.mails += 1;
                 let compared = self.compare(scope, &task, &lesson.teaching, &sides);
                 let compared = tokio::time::timeout(left.min(MAIL_TIME).as_duration(), compared).await;
@@ -150,7 +150,7 @@ impl Engine {
         };
         let side = |lessons: Lessons| Side {
             intents: self.intents_with(rules, &lessons),
-            extractor: taught(&self.inner.extractor, &lessons),
+            extractor: taught(&self.extractor, &lessons),
             lessons,
         };
         Sides { without: side(without), with: side(with) }
@@ -175,8 +175,8 @@ impl Engine {
     }
 
     async fn compare_intents(&self, scope: TenantScope, task: &Task, sides: &Sides) -> Result<Option<(Value, Value)>> {
-        let walk = self.walk_of(scope, task).await?;
-        let input = classify_input(task, &walk, &self.documents_of(scope, task, &walk)).await?;
+        let walk = self.tasks.walk_of(scope, task).await?;
+        let input = classify_input(task, &walk, &self.tasks.documents_of(scope, task, &walk)).await?;
         let mut said = Vec::new();
         for side in [&sides.without, &sides.with] {
             let found = self.classified(&input, &side.intents).await?;
@@ -197,11 +197,11 @@ impl Engine {
         (name, field): (&str, &str),
         sides: &Sides,
     ) -> Result<Option<(Value, Value)>> {
-        let mut schemas = self.inner.catalog.registry().extractions();
+        let mut schemas = self.catalog.registry().extractions();
         let Some((_, schema)) = schemas.find(|(known, _)| *known == name) else { return Ok(None) };
-        let walk = self.walk_of(scope, task).await?;
+        let walk = self.tasks.walk_of(scope, task).await?;
         let mut documents = vec![(0, message_of(task))];
-        for (attachment, text) in self.documents_of(scope, task, &walk).texts().await? {
+        for (attachment, text) in self.tasks.documents_of(scope, task, &walk).texts().await? {
             if attachment.source == AttachmentSource::Attached {
                 documents.push((attachment.n, text.as_ref().clone()));
             }
@@ -248,12 +248,12 @@ impl Engine {
     ) -> Result<Option<&'l str>> {
         let (path, Some(written)) = (path_of(field), field.value.as_str()) else { return Ok(None) };
         let Some(value) = lessons.meant_by(schema, &path, written) else { return Ok(None) };
-        let Some(rule) = self.inner.catalog.registry().find_spelling(schema, &path) else { return Ok(Some(value)) };
+        let Some(rule) = self.catalog.registry().find_spelling(schema, &path) else { return Ok(Some(value)) };
         let of_item = |other: &&ExtractedField| (&other.group, other.item) == (&field.group, field.item);
         let single = |other: &&ExtractedField| other.group.is_none() && field.group.is_some();
         let beside = read.iter().filter(of_item).chain(read.iter().filter(single));
         let beside: Vec<(&str, &Value)> = beside.map(|other| (other.name.as_str(), &other.value)).collect();
-        let counts = rule.counts(self.inner.store.as_ref(), scope, Spelled { written, value, beside: &beside }).await?;
+        let counts = rule.counts(self.records.as_ref(), scope, Spelled { written, value, beside: &beside }).await?;
         Ok(counts.then_some(value))
     }
 }

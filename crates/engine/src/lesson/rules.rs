@@ -9,11 +9,8 @@ use kybern_core::plan::Plan;
 use kybern_core::task::Task;
 use kybern_core::tenant::TenantScope;
 
-use crate::Engine;
-use crate::executor::walk::Walk;
-use crate::executor::{Phase, decided};
+use super::LessonService;
 use crate::plan::intents::Intents;
-use crate::tools::documents::TaskDocuments;
 
 /// What a tenant's rules are made of.
 pub(super) struct Rules {
@@ -30,37 +27,23 @@ impl Rules {
     }
 }
 
-impl Engine {
+impl LessonService {
     /// The rules of a tenant, as they are now.
     pub(super) async fn rules_of(&self, scope: TenantScope) -> Result<Rules> {
-        let own_plans = self.plans().own(scope).await?;
-        let lessons = self.inner.store.lessons_in_use(scope).await?;
-        let now = Intents::of(self.inner.catalog.registry(), &own_plans, &lessons);
+        let own_plans = self.plans.own(scope).await?;
+        let lessons = self.store.lessons_in_use(scope).await?;
+        let now = Intents::of(self.catalog.registry(), &own_plans, &lessons);
         Ok(Rules { own_plans, lessons, now })
     }
 
     /// The intents of a tenant with other lessons than those that it has.
     pub(super) fn intents_with(&self, rules: &Rules, lessons: &Lessons) -> Intents {
-        Intents::of(self.inner.catalog.registry(), &rules.own_plans, lessons)
+        Intents::of(self.catalog.registry(), &rules.own_plans, lessons)
     }
 
     /// What the rules say that a message wants.
     pub(super) async fn classified(&self, input: &ClassifyInput, intents: &Intents) -> Result<Classification> {
-        intents.classify(self.inner.intents.as_ref(), input).await
-    }
-
-    /// The documents of a task that was read before, with what was decided about them then.
-    pub(crate) fn documents_of(&self, scope: TenantScope, task: &Task, walk: &Walk) -> TaskDocuments {
-        let outcome = walk.phase(Phase::Extraction).and_then(|phase| phase.outcome.as_ref());
-        TaskDocuments {
-            store: Arc::clone(&self.inner.store),
-            reader: Arc::clone(&self.inner.documents),
-            parser: Arc::clone(&self.inner.mail_parser),
-            texts: self.inner.texts.clone(),
-            scope,
-            task: task.id,
-            decisions: outcome.map(|outcome| decided(&outcome.data)).unwrap_or_default(),
-        }
+        intents.classify(self.intents.as_ref(), input).await
     }
 }
 

@@ -16,7 +16,7 @@ use kybern_core::time::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use crate::Engine;
+use super::LessonService;
 use crate::jobs::{JobFailure, JobHandler};
 
 /// The kind of the job.
@@ -57,7 +57,7 @@ impl ToldByTool {
 }
 
 /// Suggests what tools have learned from answers.
-pub(crate) struct Teacher(pub(crate) Engine);
+pub(crate) struct Teacher(pub(crate) LessonService);
 
 #[async_trait]
 impl JobHandler for Teacher {
@@ -66,7 +66,7 @@ impl JobHandler for Teacher {
     }
 }
 
-impl Engine {
+impl LessonService {
     async fn learn_from_tool(&self, job: &ClaimedJob) -> std::result::Result<(), JobFailure> {
         let told = serde_json::from_value::<ToldByTool>(job.payload.clone());
         let told = told.map_err(|error| JobFailure::permanent(format!("the job cannot be read: {error}")))?;
@@ -75,7 +75,7 @@ impl Engine {
         for teaching in told.lessons {
             // What is known meanwhile, and what no rule could use, is not suggested.
             if self.can_be_taught(scope, &teaching).await.is_ok() {
-                self.suggest_lesson(scope, (told.task, &told.step, &by), teaching).await?;
+                self.suggest(scope, (told.task, &told.step, &by), teaching).await?;
             }
         }
         Ok(())
@@ -85,7 +85,7 @@ impl Engine {
     async fn who_answered(&self, scope: TenantScope, task: TaskId, step: &StepId) -> Result<Option<String>> {
         let (mut last, mut after) = (None, 0);
         loop {
-            let rows = self.inner.store.journal(scope, task, after, PAGE).await?;
+            let rows = self.task_rows.journal(scope, task, after, PAGE).await?;
             let Some(end) = rows.last().map(|row| row.seq) else { return Ok(last) };
             for row in rows {
                 if let JournalEntry::Answered { signal, .. } = row.entry

@@ -10,7 +10,6 @@ use kybern_core::plan::{PlanFault, StepKind, StepSpec, TaskTarget};
 use serde_json::{Map, Value};
 
 use super::catalog::Catalog;
-use crate::executor::inject::may_be_proposed;
 use crate::templates::{Path, check_text, compile, expressions_in, has_expression};
 use crate::tools::ToolSnapshot;
 
@@ -260,4 +259,19 @@ fn all_ids(steps: &[StepSpec]) -> Vec<String> {
             std::iter::once(step.id.as_str().to_owned()).chain(inner).collect::<Vec<_>>()
         })
         .collect()
+}
+
+/// Whether a kind may be proposed by a tool: what hands over to others, or asks persons, needs a plan that a person
+/// wrote.
+#[must_use]
+pub fn may_be_proposed(kind: &StepKind) -> bool {
+    match kind {
+        StepKind::Tool { .. } | StepKind::Input { .. } | StepKind::Parallel { .. } | StepKind::Workflow { .. } => true,
+        StepKind::Agent { .. }
+        | StepKind::Question
+        | StepKind::Decision { .. }
+        | StepKind::Condition { .. }
+        | StepKind::Loop { .. }
+        | StepKind::Task { .. } => false,
+    }
 }

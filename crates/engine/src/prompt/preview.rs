@@ -147,7 +147,7 @@ impl Engine {
     async fn previewed_agent(&self, actor: &Actor, request: &PreviewRequest) -> Result<Agent> {
         let scope = actor.scope();
         let of_chat = match request.chat {
-            Some(chat) => self.chat(actor, chat).await?.agent,
+            Some(chat) => self.chats().get(actor, chat).await?.agent,
             None => None,
         };
         let unknown = |error: Error| match error.code() {

@@ -10,7 +10,7 @@ use kybern_core::plan::{FrozenPlan, StepId};
 use kybern_core::task::{Channel, JournalEntry, JournalRow, NewAttachment, NewTask, Signal, SignalKind, Task};
 use serde_json::Value;
 
-use crate::Engine;
+use super::Tasks;
 use crate::command::id_for;
 use crate::executor::Standing;
 use crate::task::repeats::{Repeat, confirmed};
@@ -41,11 +41,11 @@ struct Origin {
     kept: Vec<JournalRow>,
 }
 
-impl Engine {
+impl Tasks {
     /// The outside writes of a task that a fork from that step makes again.
     ///
     /// # Errors
-    /// The same as of [`Engine::fork`], but for what is not confirmed.
+    /// The same as of [`Tasks::fork`], but for what is not confirmed.
     pub async fn repeats_of_fork(&self, actor: &Actor, id: TaskId, from: Option<&str>) -> Result<Vec<Repeat>> {
         let _turn = self.inner.reading.turn(actor.tenant()).await;
         let Origin { rows, kept, .. } = self.origin(actor, id, from).await?;

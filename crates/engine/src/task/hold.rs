@@ -8,14 +8,14 @@ use kybern_core::retention::{MAX_REASON, TaskHold};
 use serde_json::json;
 
 use super::TaskView;
-use crate::Engine;
+use super::Tasks;
 
-impl Engine {
+impl Tasks {
     /// Puts a task on hold: nothing of its tree is removed until it is released.
     ///
     /// # Errors
     /// `NOT_FOUND`; `VALIDATION_ERROR` without a reason; `CONFLICT` when it is on hold already.
-    pub async fn hold_task(&self, actor: &Actor, id: TaskId, reason: &str) -> Result<TaskView> {
+    pub async fn hold(&self, actor: &Actor, id: TaskId, reason: &str) -> Result<TaskView> {
         self.task_for(actor, id).await?;
         let reason = reason.trim();
         if reason.is_empty() || reason.chars().count() > MAX_REASON {
@@ -30,17 +30,17 @@ impl Engine {
         };
         let event = AuditEvent::by(actor, "task.hold", format!("task:{id}"), json!({"reason": reason}));
         self.inner.store.hold_task(actor.scope(), &hold, event).await?;
-        self.task(actor, id).await
+        self.get(actor, id).await
     }
 
     /// Releases a task from its hold.
     ///
     /// # Errors
     /// `NOT_FOUND`; `CONFLICT` when it is not on hold.
-    pub async fn release_task(&self, actor: &Actor, id: TaskId) -> Result<TaskView> {
+    pub async fn release(&self, actor: &Actor, id: TaskId) -> Result<TaskView> {
         self.task_for(actor, id).await?;
         let event = AuditEvent::by(actor, "task.release", format!("task:{id}"), json!({}));
         self.inner.store.release_task(actor.scope(), id, self.inner.clock.now(), event).await?;
-        self.task(actor, id).await
+        self.get(actor, id).await
     }
 }

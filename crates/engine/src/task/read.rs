@@ -1,5 +1,7 @@
-//! Looking at tasks. Whoever sees or steers one by its id comes through [`Engine::task_for`], which says whether they
+//! Looking at tasks. Whoever sees or steers one by its id comes through [`Tasks::task_for`], which says whether they
 //! may.
+
+use std::sync::Arc;
 
 use bytes::Bytes;
 use kybern_core::actor::Actor;
@@ -14,10 +16,12 @@ use kybern_core::tenant::TenantScope;
 use kybern_core::time::Millis;
 use tokio::sync::oneshot;
 
+use super::Tasks;
 use super::reading::Turn;
-use super::view::{TaskList, TaskView};
-use crate::Engine;
+use crate::executor::view::{TaskList, TaskView};
 use crate::executor::walk::Walk;
+use crate::executor::{Phase, decided};
+use crate::tools::documents::TaskDocuments;
 
 /// How often a task is looked at when another process works on it.
 const POLL: Millis = Millis(250);
@@ -29,12 +33,12 @@ const DRAWING_WAIT: Millis = Millis(60_000);
 /// Rows that are read at once.
 const PAGE: u32 = 1_000;
 
-impl Engine {
+impl Tasks {
     /// A task with its state and its plan as it is walked.
     ///
     /// # Errors
     /// `NOT_FOUND`.
-    pub async fn task(&self, actor: &Actor, id: TaskId) -> Result<TaskView> {
+    pub async fn get(&self, actor: &Actor, id: TaskId) -> Result<TaskView> {
         let task = self.just_made(actor, id).await?;
         let hold = self.inner.store.task_hold(actor.scope(), id).await?;
         Ok(TaskView { hold, ..task })
@@ -122,7 +126,7 @@ impl Engine {
     ///
     /// # Errors
     /// When the store fails.
-    pub async fn list_tasks(&self, actor: &Actor, filter: TaskFilter) -> Result<TaskList> {
+    pub async fn list(&self, actor: &Actor, filter: TaskFilter) -> Result<TaskList> {
         let filter = TaskFilter { talks_of: actor.sees_talks_of(), ..filter };
         let page = self.inner.store.tasks(actor.scope(), &filter).await?;
         let items = page.items.into_iter().map(|task| TaskView::new(task, None)).collect();
@@ -133,13 +137,7 @@ impl Engine {
     ///
     /// # Errors
     /// `NOT_FOUND`.
-    pub async fn task_log(
-        &self,
-        actor: &Actor,
-        id: TaskId,
-        after: i64,
-        limit: u32,
-    ) -> Result<(Vec<LogEntry>, Option<i64>)> {
+    pub async fn log(&self, actor: &Actor, id: TaskId, after: i64, limit: u32) -> Result<(Vec<LogEntry>, Option<i64>)> {
         let task = self.task_for(actor, id).await?;
         let limit = limit.clamp(1, 1_000);
         // A row stands for at least one entry, and all of the first may have been seen: this many rows are enough to
@@ -161,7 +159,7 @@ impl Engine {
     ///
     /// # Errors
     /// `NOT_FOUND`.
-    pub async fn task_artifacts(&self, actor: &Actor, id: TaskId) -> Result<Vec<StoredLink>> {
+    pub async fn artifacts(&self, actor: &Actor, id: TaskId) -> Result<Vec<StoredLink>> {
         self.task_for(actor, id).await?;
         self.inner.store.artifacts(actor.scope(), id).await
     }
@@ -170,7 +168,7 @@ impl Engine {
     ///
     /// # Errors
     /// `NOT_FOUND`.
-    pub async fn task_attachments(&self, actor: &Actor, id: TaskId) -> Result<Vec<Attachment>> {
+    pub async fn attachments(&self, actor: &Actor, id: TaskId) -> Result<Vec<Attachment>> {
         self.task_for(actor, id).await?;
         self.inner.store.attachments(actor.scope(), id).await
     }
@@ -180,7 +178,7 @@ impl Engine {
     /// # Errors
     /// `NOT_FOUND`.
     pub async fn attachment(&self, actor: &Actor, id: TaskId, n: u32) -> Result<(Attachment, Bytes)> {
-        let attachments = self.task_attachments(actor, id).await?;
+        let attachments = self.attachments(actor, id).await?;
         let found = attachments.into_iter().find(|attachment| attachment.n == n);
         let attachment = found.ok_or_else(|| Error::not_found("attachment", n))?;
         let _turn = self.inner.reading.turn(actor.tenant()).await;
@@ -264,6 +262,20 @@ impl Engine {
             if rows.len() < usize::try_from(PAGE).unwrap_or(usize::MAX) {
                 return Ok(walk);
             }
+        }
+    }
+
+    /// The documents of a task that was read before, with what was decided about them then.
+    pub(crate) fn documents_of(&self, scope: TenantScope, task: &Task, walk: &Walk) -> TaskDocuments {
+        let outcome = walk.phase(Phase::Extraction).and_then(|phase| phase.outcome.as_ref());
+        TaskDocuments {
+            store: Arc::clone(&self.inner.store),
+            reader: Arc::clone(&self.inner.documents),
+            parser: Arc::clone(&self.inner.mail_parser),
+            texts: self.inner.texts.clone(),
+            scope,
+            task: task.id,
+            decisions: outcome.map(|outcome| decided(&outcome.data)).unwrap_or_default(),
         }
     }
 }

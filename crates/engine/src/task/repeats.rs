@@ -12,7 +12,7 @@ use kybern_core::task::{Attempt, EffectClass, JournalEntry, JournalRow, StepStat
 use kybern_core::tenant::TenantScope;
 use serde::Serialize;
 
-use crate::Engine;
+use super::Tasks;
 
 /// By which way a step writes outside.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
@@ -76,7 +76,7 @@ fn told(repeat: &Repeat) -> String {
     }
 }
 
-impl Engine {
+impl Tasks {
     /// What the rows that are not kept have written outside, in their order, once for each step.
     pub(super) async fn repeats(
         &self,

@@ -6,39 +6,16 @@
 use kybern_core::actor::Actor;
 use kybern_core::error::{Error, ErrorCode, Result};
 use kybern_core::id::TaskId;
-use kybern_core::task::TaskStatus;
-use serde::Serialize;
-use serde_json::Value;
 
-use crate::Engine;
+use super::Tasks;
 use crate::command::once;
-use crate::executor::rewalk::Rewalk;
+use crate::executor::rewalk::{ReplayReport, Rewalk};
 use crate::task::Fork;
 
 /// Rows that are read at once.
 const PAGE: u32 = 1_000;
 
-/// What a replay found.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct ReplayReport {
-    /// The task.
-    pub task_id: TaskId,
-    /// Whether it arrived at the same end.
-    pub matches: bool,
-    /// Where it did not.
-    pub differences: Vec<String>,
-    /// Rows that were walked.
-    pub rows: usize,
-    /// Steps that ended.
-    pub steps: usize,
-    /// The status it arrived at.
-    pub status: TaskStatus,
-    /// The result it arrived at.
-    pub result: Value,
-}
-
-impl Engine {
+impl Tasks {
     /// Replays a task that has ended.
     ///
     /// # Errors
@@ -81,12 +58,17 @@ impl Engine {
     /// `NOT_FOUND`; `PERMISSION_DENIED` for a turn of somebody else's conversation; `CONFLICT` while the old one has not
     /// ended, and where outside writes would be made again that [`Fork::confirm`] does not name; `VALIDATION_ERROR` for
     /// an unknown step.
-    pub async fn fork(&self, actor: &Actor, id: TaskId, asked: impl Into<Fork>) -> Result<crate::task::view::TaskView> {
+    pub async fn fork(
+        &self,
+        actor: &Actor,
+        id: TaskId,
+        asked: impl Into<Fork>,
+    ) -> Result<crate::executor::view::TaskView> {
         let fork = self.fork_of(actor, id, &asked.into()).await?;
         let new = fork.id;
         let find = || async { Ok(self.inner.store.task(actor.scope(), new).await?.map(|_| ())) };
         let make = async { self.store_task(actor, fork, None).await.map(|_| ()) };
         once(actor, find, make).await?;
-        self.task(actor, new).await
+        self.get(actor, new).await
     }
 }

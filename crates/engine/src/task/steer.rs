@@ -14,11 +14,11 @@ use kybern_core::task::{Channel, Resolution, Signal, Task, TaskStatus, Wait, Wai
 use kybern_core::time::Millis;
 use serde_json::{Map, Value, json};
 
+use super::Tasks;
 use super::nul;
 use super::request::{CallbackRequest, ReviewRequest};
-use super::view::TaskView;
-use crate::Engine;
 use crate::executor::phase_answers;
+use crate::executor::view::TaskView;
 use crate::tools::{Grant, hash_args, schema};
 
 /// How long an answer waits for what it caused to be taken in.
@@ -42,7 +42,7 @@ pub enum CallbackProof {
     },
 }
 
-impl Engine {
+impl Tasks {
     /// Wants a task cancelled. What is in flight is recorded, nothing more is started.
     ///
     /// # Errors
@@ -167,7 +167,7 @@ impl Engine {
     async fn may_call(&self, actor: &Actor, task: &Task, wait: &Wait, args: Map<String, Value>) -> Result<()> {
         let Some(tool) = wait.details.get("tool").and_then(Value::as_str) else { return Ok(()) };
         let (door, store) = (&self.inner.tools, self.inner.store.as_ref());
-        let tools = self.tools_now(actor.scope()).await;
+        let tools = self.inner.catalogue.of(actor.scope()).await;
         let tasks = Grant::of_task(store, actor.scope(), task).await?;
         door.prepare(&tools, tool, args.clone(), &tasks).map_err(|refusal| refusal.at("/corrections"))?;
         let own = self.grant_of(actor).await?;
@@ -243,6 +243,16 @@ impl Engine {
                 webhook::verify(&signing_secret(secret), headers, body, self.inner.clock.now()).is_ok()
             }
         }
+    }
+
+    /// What a call that a user makes by hand is held against.
+    pub(crate) async fn grant_of(&self, actor: &Actor) -> Result<Grant> {
+        let (store, scope) = (&self.inner.store, actor.scope());
+        let rules = match actor.user() {
+            Some(user) => store.user_rules(scope, user).await?,
+            None => None,
+        };
+        Ok(Grant::direct(actor, rules, store.tool_settings(scope).await?))
     }
 }
 

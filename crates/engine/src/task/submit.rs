@@ -18,12 +18,13 @@ use kybern_core::tenant::TenantScope;
 use kybern_core::time::Millis;
 use serde_json::Value;
 
+use super::Tasks;
 use super::nul;
 use super::request::SubmitRequest;
-use super::view::TaskView;
-use crate::Engine;
 use crate::events::Watch;
+use crate::executor::view::TaskView;
 use crate::tools::service::size_of_value;
+use crate::worker::Worker;
 
 /// A file on its way in.
 #[derive(Clone, Debug)]
@@ -65,7 +66,7 @@ pub(crate) enum Taken {
     },
 }
 
-impl Engine {
+impl Tasks {
     /// Submits a task. With `wait` the answer comes when it ends or waits for a person, at most that much later.
     ///
     /// # Errors
@@ -80,7 +81,7 @@ impl Engine {
     }
 
     async fn plan_for(&self, actor: &Actor, key: &str) -> Result<Arc<FrozenPlan>> {
-        let own = self.plans().own(actor.scope()).await?;
+        let own = self.inner.services.plans.own(actor.scope()).await?;
         let plan = self.inner.catalog.find(&own, key);
         let plan = plan.ok_or_else(|| Error::not_found("plan", key))?;
         if let Some(fault) = plan.quarantine.first() {
@@ -173,7 +174,7 @@ impl Engine {
         match wait {
             Some(wait) => Box::pin(self.wait_for(actor, id, wait)).await,
             None if is_new => Box::pin(self.just_made(actor, id)).await,
-            None => Box::pin(self.task(actor, id)).await,
+            None => Box::pin(self.get(actor, id)).await,
         }
     }
 
@@ -263,7 +264,7 @@ impl Engine {
         let work = async move { engine.store_and_start(scope, task, has_documents).await };
         // Tracked, so that an engine that stops waits for it, and gives back what it has claimed.
         let work = Box::pin(self.inner.spawned.track_future(work));
-        ToItsEnd { engine: self.clone(), work: Some(work) }.await
+        ToItsEnd { tasks: self.clone(), work: Some(work) }.await
     }
 
     async fn store_and_start(&self, scope: TenantScope, task: NewTask, has_documents: Option<bool>) -> Result<Taken> {
@@ -274,7 +275,7 @@ impl Engine {
         Ok(match inner.store.submit(scope, task, claim).await? {
             Submitted::New(claimed) => {
                 let id = claimed.task.id;
-                self.run_claimed(claimed, has_documents, slot);
+                Worker { inner: Arc::clone(&self.inner) }.run_claimed(claimed, has_documents, slot);
                 Taken::Started(id)
             }
             Submitted::Queued(task) => Taken::Queued(task.id),
@@ -285,7 +286,7 @@ impl Engine {
 
 /// Work that is done to its end, also when whoever waits for it leaves.
 struct ToItsEnd {
-    engine: Engine,
+    tasks: Tasks,
     work: Option<BoxFuture<'static, Result<Taken>>>,
 }
 
@@ -308,7 +309,7 @@ impl Drop for ToItsEnd {
         if let Some(work) = self.work.take()
             && tokio::runtime::Handle::try_current().is_ok()
         {
-            self.engine.spawn(|_| async move { drop(work.await) });
+            self.tasks.inner.spawn(async move { drop(work.await) });
         }
     }
 }

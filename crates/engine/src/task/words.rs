@@ -6,16 +6,16 @@ use kybern_core::error::{Error, ErrorCode, Result};
 use kybern_core::id::TaskId;
 use kybern_core::task::AttachmentSource;
 
-use crate::Engine;
+use super::Tasks;
 
-impl Engine {
+impl Tasks {
     /// The text of an attachment as the task has it: as a person typed or confirmed it, else as it was read. Pages are
     /// parted by a line with their numbers; a mail itself gives the task's own text.
     ///
     /// # Errors
     /// `NOT_FOUND`; `UNPROCESSABLE` when it cannot be read, `UNAVAILABLE` when there is too much to do.
     pub async fn attachment_text(&self, actor: &Actor, id: TaskId, n: u32) -> Result<String> {
-        let attachments = self.task_attachments(actor, id).await?;
+        let attachments = self.attachments(actor, id).await?;
         let found = attachments.into_iter().find(|attachment| attachment.n == n);
         let attachment = found.ok_or_else(|| Error::not_found("attachment", n))?;
         let task = self.task_for(actor, id).await?;

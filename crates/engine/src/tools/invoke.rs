@@ -1,8 +1,6 @@
 //! Calling one tool over the API. The call is a task with one step, so it is journaled, leased, resumed and reviewed
 //! like everything else; its id is the invocation's.
 
-use std::sync::Arc;
-
 use kybern_core::actor::Actor;
 use kybern_core::audit::AuditEvent;
 use kybern_core::error::{Error, ErrorCode, Result};
@@ -10,16 +8,14 @@ use kybern_core::id::{ApprovalId, TaskId};
 use kybern_core::money::NanoUsd;
 use kybern_core::plan::{FrozenPlan, StepId, StepSpec};
 use kybern_core::task::{Channel, StepError, TaskStatus};
-use kybern_core::tenant::TenantScope;
-use kybern_core::time::Millis;
+use kybern_core::time::{Millis, Timestamp};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-use crate::Engine;
+use crate::executor::view::TaskView;
 use crate::task::SubmitRequest;
-use crate::task::view::TaskView;
+use crate::task::Tasks;
 use crate::tools::admit::take_places;
-use crate::tools::{Grant, ToolSnapshot};
 
 /// How the plans of calls by hand are named. No stored plan may have a colon in its key.
 const CALL: &str = "tool:";
@@ -45,12 +41,13 @@ pub struct InvocationView {
     pub approval_id: Option<ApprovalId>,
 }
 
-impl Engine {
-    /// What a tenant can call now.
-    pub async fn tools_now(&self, scope: TenantScope) -> Arc<ToolSnapshot> {
-        self.inner.catalogue.of(scope).await
-    }
+/// Calls of tools by hand: each is a task of its own.
+#[derive(Clone)]
+pub struct Invocations {
+    pub(crate) tasks: Tasks,
+}
 
+impl Invocations {
     /// Calls a tool and waits for its end, at most `wait` long. The same call under the same idempotency key is one
     /// call, also when the process died in between.
     ///
@@ -58,7 +55,7 @@ impl Engine {
     /// `NOT_FOUND`, `VALIDATION_ERROR` with the arguments' faults, `PERMISSION_DENIED`, `RATE_LIMITED`,
     /// `BUDGET_EXCEEDED`, `CONFLICT` when the key was used for another call; a tool's own failure is no error but a
     /// status.
-    pub async fn invoke_tool(
+    pub async fn invoke(
         &self,
         actor: &Actor,
         name: &str,
@@ -66,20 +63,20 @@ impl Engine {
         idempotency_key: Option<&str>,
         wait: Millis,
     ) -> Result<InvocationView> {
-        let grant = self.grant_of(actor).await?;
-        let tools = self.tools_now(actor.scope()).await;
-        let prepared = match self.inner.tools.prepare(&tools, name, input, &grant) {
+        let grant = self.tasks.grant_of(actor).await?;
+        let tools = self.tasks.inner.catalogue.of(actor.scope()).await;
+        let prepared = match self.tasks.inner.tools.prepare(&tools, name, input, &grant) {
             Ok(prepared) => prepared,
             Err(refusal) => {
                 if refusal.is_denial() {
                     let detail = json!({"tool": name, "code": refusal.code()});
                     let event = AuditEvent::by(actor, "tool.deny", format!("tool:{name}"), detail);
-                    self.inner.store.append_audit(actor.scope(), self.inner.clock.now(), event).await?;
+                    self.tasks.inner.store.append_audit(actor.scope(), self.tasks.inner.clock.now(), event).await?;
                 }
                 return Err(refusal.at("/input"));
             }
         };
-        take_places(&self.inner, actor.scope(), &prepared).await.map_err(|(_, error)| error)?;
+        take_places(&self.tasks.inner, actor.scope(), &prepared).await.map_err(|(_, error)| error)?;
         // The arguments travel in the payload: they are data, and whatever looks like a template in them stays text.
         let args = prepared
             .args
@@ -96,22 +93,12 @@ impl Engine {
         // Keys of submissions are the caller's too: the same one may serve for either.
         request.idempotency_key = idempotency_key.map(|own| format!("call {key} {own}"));
         request.payload = json!({"tool": key, "input": prepared.args});
-        let view = self.submit_with_plan(actor, request, Some(plan.into()), Some(wait)).await?;
+        let view = self.tasks.submit_with_plan(actor, request, Some(plan.into()), Some(wait)).await?;
         if let Some(error) = view.error.as_ref().filter(|error| error.code == ErrorCode::BudgetExceeded) {
             // That there is no money is the door's answer, not the tool's.
             return Err(Error::new(error.code, error.message.clone()));
         }
-        Ok(invocation(self, view))
-    }
-
-    /// What a call that a user makes by hand is held against.
-    pub(crate) async fn grant_of(&self, actor: &Actor) -> Result<Grant> {
-        let (store, scope) = (&self.inner.store, actor.scope());
-        let rules = match actor.user() {
-            Some(user) => store.user_rules(scope, user).await?,
-            None => None,
-        };
-        Ok(Grant::direct(actor, rules, store.tool_settings(scope).await?))
+        Ok(invocation(self.tasks.inner.clock.now(), view))
     }
 }
 
@@ -120,8 +107,8 @@ pub(crate) fn is_call(plan: &str) -> bool {
     plan.starts_with(CALL)
 }
 
-fn invocation(engine: &Engine, view: TaskView) -> InvocationView {
-    let ended = view.completed_at.unwrap_or_else(|| engine.clock().now());
+fn invocation(now: Timestamp, view: TaskView) -> InvocationView {
+    let ended = view.completed_at.unwrap_or(now);
     let timed_out = view.error.as_ref().is_some_and(|error| error.code == ErrorCode::Timeout);
     let status = match view.status {
         TaskStatus::Completed => "success",

@@ -22,7 +22,7 @@ pub mod setting;
 pub(crate) mod taught;
 
 pub use catalogue::{Definition, ToolCatalogue, ToolSnapshot};
-pub use invoke::InvocationView;
+pub use invoke::{InvocationView, Invocations};
 pub(crate) use only_hosts::OnlyHosts;
 
 pub use grant::{Grant, Origin};

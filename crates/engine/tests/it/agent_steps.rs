@@ -192,7 +192,7 @@ fn for_a_task_of_nobody_an_agent_has_nobody_to_remember_anything_of() {
         let letter = json!({"id": "1@example.com", "subject": "A question", "text": "How many boxes?"});
         let nobody =
             live.engine.identity().channel_actor(live.world.scope().tenant(), "email", live.world.actor.request());
-        let received = live.engine.receive_email(&nobody, letter.to_string().into(), None).await.unwrap();
+        let received = live.engine.intake().receive_email(&nobody, letter.to_string().into(), None).await.unwrap();
         assert_eq!(live.proven(received.task_id).await.status, TaskStatus::Completed);
         let offered: Vec<String> = model.asked().last().unwrap().functions.iter().map(|one| one.name.clone()).collect();
         assert_eq!(offered, ["t__echo"]);

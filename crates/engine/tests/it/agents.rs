@@ -50,7 +50,7 @@ fn a_tenant_has_the_bundled_agents_and_its_own() {
         }
         let writer = engine.agents().get(world.scope(), "writer").await.unwrap();
         assert_eq!((writer.id, writer.bundled), (bundled_id("writer"), true));
-        let tools = AgentTools::of(&writer, engine.tools_now(world.scope()).await.as_ref());
+        let tools = AgentTools::of(&writer, engine.catalogue().of(world.scope()).await.as_ref());
         assert_eq!((tools.keys, tools.missing), (vec!["t.echo".to_owned()], vec!["t.later".to_owned()]));
         let nobody = engine.agents().get(world.scope(), "nobody").await.unwrap_err();
         assert_eq!(nobody.code(), ErrorCode::NotFound);

@@ -51,11 +51,11 @@ fn an_answer_that_the_journal_has_no_room_for_is_used_by_no_try_of_the_step() {
             assert!(error.message.contains("the answer of a language model was not used"), "{}", error.message);
             assert_eq!((task.state.get("read"), task.usage.input_tokens), (None, Tokens(20)), "both were paid for");
             if tries == 1 {
-                live.engine.retry(&live.world.actor, id).await.unwrap();
+                live.engine.tasks().retry(&live.world.actor, id).await.unwrap();
             }
         }
         // A fork leaves out what had no room, and asks about the paper itself.
-        let fork = live.engine.fork(&live.world.actor, id, Some("s1".to_owned())).await.unwrap();
+        let fork = live.engine.tasks().fork(&live.world.actor, id, Some("s1".to_owned())).await.unwrap();
         live.end(fork.id).await;
         assert_eq!(model.count(), 4);
     });

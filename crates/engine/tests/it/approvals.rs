@@ -24,12 +24,12 @@ use crate::world::{World, plan, step};
 impl Live<'_> {
     pub(crate) async fn decide(&self, id: ApprovalId, word: Word, note: Option<&str>) -> Result<ApprovalView, Error> {
         let decision = ApprovalDecision { word, note: note.map(str::to_owned), resolution: None };
-        self.engine.decide(&self.world.actor, id, decision).await
+        self.engine.approvals().decide(&self.world.actor, id, decision).await
     }
 
     pub(crate) async fn inbox(&self, status: Option<ApprovalStatus>) -> Vec<ApprovalView> {
         let filter = ApprovalFilter { status, task: None, talks_of: None, calls: true };
-        self.engine.approvals(&self.world.actor, filter, None, 200).await.unwrap().items
+        self.engine.approvals().list(&self.world.actor, filter, None, 200).await.unwrap().items
     }
 
     /// Calls the risky tool by hand and answers what is asked.
@@ -40,7 +40,7 @@ impl Live<'_> {
     }
 
     async fn how(&self, id: ApprovalId) -> ApprovalStatus {
-        self.engine.approval(&self.world.actor, id).await.unwrap().approval.status
+        self.engine.approvals().get(&self.world.actor, id).await.unwrap().approval.status
     }
 }
 
@@ -128,15 +128,15 @@ fn who_may_not_make_a_call_says_yes_to_it_and_puts_no_other_in_its_place() {
         let decide = async |id, input: Option<Value>| {
             let word = Word::Approve(input.map(object));
             let decision = ApprovalDecision { word, note: None, resolution: None };
-            live.engine.decide(&reviewer, id, decision).await
+            live.engine.approvals().decide(&reviewer, id, decision).await
         };
         let other = json!({"to": "elsewhere@example.com"});
         let refused = decide(first, Some(other.clone())).await.unwrap_err();
         assert_eq!(refused.code(), ErrorCode::PermissionDenied);
         assert!(refused.to_string().contains("say yes or no to it as it is"), "{refused}");
-        let task = live.engine.approval(&reviewer, first).await.unwrap().approval.task;
+        let task = live.engine.approvals().get(&reviewer, first).await.unwrap().approval.task;
         let request = ReviewRequest { corrections: object(other), ..ReviewRequest::default() };
-        let refused = live.engine.review(&reviewer, task, request).await.unwrap_err();
+        let refused = live.engine.tasks().review(&reviewer, task, request).await.unwrap_err();
         assert_eq!((refused.code(), tool.count()), (ErrorCode::PermissionDenied, 0), "by the other door as well");
         for id in [first, second] {
             let task = decide(id, None).await.unwrap().approval.task;
@@ -194,7 +194,7 @@ impl Live<'_> {
 
     async fn yes_by(&self, actor: &Actor, id: ApprovalId, input: Option<Value>) -> Result<ApprovalView, Error> {
         let decision = ApprovalDecision { word: Word::Approve(input.map(object)), note: None, resolution: None };
-        self.engine.decide(actor, id, decision).await
+        self.engine.approvals().decide(actor, id, decision).await
     }
 }
 
@@ -211,7 +211,7 @@ fn where_two_persons_stand_for_a_call_nobody_says_yes_to_their_own() {
         let ben = live.colleague("ben", &BOTH, None).await;
         let key = live.put(plan(json!([step("a", "t.risky", json!({"to": "ops@example.com"}))]))).await;
         let request = SubmitRequest { plan_key: Some(key), ..SubmitRequest::text("go") };
-        let task = live.engine.submit(&ann, request, None).await.unwrap().id;
+        let task = live.engine.tasks().submit(&ann, request, None).await.unwrap().id;
         let asked = live.rest(task).await.waits.remove(0);
         assert!(asked.reason.contains("by somebody else than whoever asked for it"), "{}", asked.reason);
         let id = asked.approval_id.unwrap();
@@ -219,10 +219,10 @@ fn where_two_persons_stand_for_a_call_nobody_says_yes_to_their_own() {
             let refused = live.yes_by(own, id, None).await.unwrap_err();
             assert_eq!(refused.code(), ErrorCode::PermissionDenied);
             assert!(refused.to_string().contains("ask another reviewer, or deny it"), "{refused}");
-            let refused = live.engine.review(own, task, ReviewRequest::default()).await.unwrap_err();
+            let refused = live.engine.tasks().review(own, task, ReviewRequest::default()).await.unwrap_err();
             assert_eq!(refused.code(), ErrorCode::PermissionDenied, "by the other door as well");
             let done = ReviewRequest { resolution: Some(Resolution::Done), ..ReviewRequest::default() };
-            let refused = live.engine.review(own, task, done).await.unwrap_err();
+            let refused = live.engine.tasks().review(own, task, done).await.unwrap_err();
             assert_eq!(refused.code(), ErrorCode::PermissionDenied, "nor is it said to be done");
         }
         // They may make the call themselves, and still nobody else has seen theirs.
@@ -250,14 +250,14 @@ fn a_call_of_which_nobody_knows_what_came_of_it_is_made_again_on_two_persons_wor
         let [ann, ben] = [live.colleague("ann", &BOTH, None).await, live.colleague("ben", &BOTH, None).await];
         let key = live.put(plan(json!([step("a", "t.pay", json!({"to": "ops@example.com"}))]))).await;
         let request = SubmitRequest { plan_key: Some(key), ..SubmitRequest::text("go") };
-        let task = live.engine.submit(&ann, request, None).await.unwrap().id;
+        let task = live.engine.tasks().submit(&ann, request, None).await.unwrap().id;
         let waiting = live.rest(task).await;
         let first = waiting.waits[0].approval_id.unwrap();
         live.yes_by(&ben, first, None).await.unwrap();
         let open = live.after_answer(task, &waiting).await;
         assert_eq!((kinds(&open), tool.count()), (vec![WaitKind::Ambiguous], 1));
         let again = ReviewRequest { resolution: Some(Resolution::Retry), ..ReviewRequest::default() };
-        live.engine.review(&ann, task, again).await.unwrap();
+        live.engine.tasks().review(&ann, task, again).await.unwrap();
         let asked = live.after_answer(task, &open).await;
         assert_eq!((kinds(&asked), tool.count()), (vec![WaitKind::Confirmation], 1), "the first yes is used up");
         let second = asked.waits[0].approval_id.unwrap();
@@ -291,7 +291,7 @@ fn whoever_filled_in_the_form_has_asked_for_what_is_made_of_it() {
         let id = live.begin(plan(json!([form, call])), json!({})).await;
         let waiting = live.rest(id).await;
         let corrections = object(json!({"to": "ops@example.com"}));
-        live.engine.review(&ben, id, ReviewRequest { corrections, ..ReviewRequest::default() }).await.unwrap();
+        live.engine.tasks().review(&ben, id, ReviewRequest { corrections, ..ReviewRequest::default() }).await.unwrap();
         let asked = live.after_answer(id, &waiting).await.waits[0].approval_id.unwrap();
         assert_eq!(live.yes_by(&ben, asked, None).await.unwrap_err().code(), ErrorCode::PermissionDenied);
         live.yes_by(&cem, asked, None).await.unwrap();
@@ -328,7 +328,7 @@ fn a_call_is_not_made_for_a_key_that_was_revoked_while_it_waited() {
             let with = live.engine.identity().create_key(&live.world.actor, new).await.unwrap().0;
             let by_key = kybern_testkit::actors::user_by(TenantId::DEFAULT, ann, with.id, &BOTH);
             let request = SubmitRequest { plan_key: Some(key.clone()), ..SubmitRequest::text("go") };
-            let task = live.engine.submit(&by_key, request, None).await.unwrap().id;
+            let task = live.engine.tasks().submit(&by_key, request, None).await.unwrap().id;
             let asked = live.rest(task).await.waits[0].approval_id.unwrap();
             if is_revoked {
                 live.engine.identity().revoke_key(&live.world.actor, with.id, Revoke::default()).await.unwrap();
@@ -356,7 +356,7 @@ fn a_call_is_not_made_for_a_user_who_has_lost_every_role_while_it_waited() {
         let ann = live.colleague("ann", &BOTH, None).await;
         let key = live.put(plan(json!([step("a", "t.risky", json!({"to": "ops@example.com"}))]))).await;
         let request = SubmitRequest { plan_key: Some(key), ..SubmitRequest::text("go") };
-        let task = live.engine.submit(&ann, request, None).await.unwrap().id;
+        let task = live.engine.tasks().submit(&ann, request, None).await.unwrap().id;
         let asked = live.rest(task).await.waits[0].approval_id.unwrap();
         live.engine.identity().set_roles(&live.world.actor, ann.user().unwrap(), Vec::new()).await.unwrap();
         live.decide(asked, Word::Approve(None), None).await.unwrap();
@@ -388,10 +388,10 @@ fn a_yes_ends_with_its_time_while_its_task_rests() {
         live.permit(&careful()).await;
         let first = live.asked(json!({"to": "ops@example.com"})).await;
         let task = live.inbox(None).await[0].approval.task;
-        live.engine.pause(&live.world.actor, task).await.unwrap();
+        live.engine.tasks().pause(&live.world.actor, task).await.unwrap();
         live.decide(first, Word::Approve(None), None).await.unwrap();
         pause(Millis(61_000)).await;
-        live.engine.resume(&live.world.actor, task).await.unwrap();
+        live.engine.tasks().resume(&live.world.actor, task).await.unwrap();
         let asked = live.until(task, |task| task.waits.iter().any(|wait| wait.approval_id != Some(first))).await;
         let again = asked.waits[0].approval_id.unwrap();
         assert_eq!((asked.waits[0].kind, tool.count()), (WaitKind::Confirmation, 0));
@@ -399,8 +399,8 @@ fn a_yes_ends_with_its_time_while_its_task_rests() {
         assert_eq!((live.end(task).await.status, tool.count()), (TaskStatus::Completed, 1));
         // A question that nobody has answered in time is over as well.
         let late = live.asked(json!({"to": "ops@example.com"})).await;
-        let task = live.engine.approval(&live.world.actor, late).await.unwrap().approval.task;
-        live.engine.pause(&live.world.actor, task).await.unwrap();
+        let task = live.engine.approvals().get(&live.world.actor, late).await.unwrap().approval.task;
+        live.engine.tasks().pause(&live.world.actor, task).await.unwrap();
         pause(Millis(61_000)).await;
         assert_eq!(live.how(late).await, ApprovalStatus::Expired);
         assert_eq!(live.decide(late, Word::Approve(None), None).await.unwrap_err().code(), ErrorCode::Conflict);
@@ -418,7 +418,7 @@ fn a_question_outlives_the_process_and_what_was_taken_away_meanwhile_is_not_done
     world.run(async |live| {
         let done = live.decide(ids[0], Word::Approve(None), None).await.unwrap();
         assert_eq!(live.end(done.approval.task).await.status, TaskStatus::Completed);
-        let asked = live.engine.approval(&world.actor, ids[1]).await.unwrap().approval;
+        let asked = live.engine.approvals().get(&world.actor, ids[1]).await.unwrap().approval;
         // The worker has not begun the second: the user loses the tool between the yes and the call.
         live.permit(&ToolPolicy::preset(Preset::ReadOnly)).await;
         live.decide(ids[1], Word::Approve(None), None).await.unwrap();
@@ -434,7 +434,7 @@ fn a_cancelled_task_asks_nobody_any_more() {
         live.permit(&careful()).await;
         let id = live.asked(json!({"to": "ops@example.com"})).await;
         let task = live.inbox(None).await[0].approval.task;
-        live.engine.cancel(&live.world.actor, task).await.unwrap();
+        live.engine.tasks().cancel(&live.world.actor, task).await.unwrap();
         live.end(task).await;
         assert_eq!((live.how(id).await, tool.count()), (ApprovalStatus::Withdrawn, 0));
         assert_eq!(live.decide(id, Word::Approve(None), None).await.unwrap_err().code(), ErrorCode::Conflict);
@@ -462,7 +462,7 @@ fn a_step_that_is_tried_again_asks_again() {
         let first = live.inbox(Some(ApprovalStatus::Pending)).await[0].approval.asked.id;
         live.decide(first, Word::Approve(None), None).await.unwrap();
         assert_eq!(live.end(id).await.status, TaskStatus::Failed);
-        live.engine.retry(&live.world.actor, id).await.unwrap();
+        live.engine.tasks().retry(&live.world.actor, id).await.unwrap();
         live.rest(id).await;
         let open = live.inbox(Some(ApprovalStatus::Pending)).await;
         assert_eq!((open.len(), tool.count()), (1, 1), "the first yes is used up");

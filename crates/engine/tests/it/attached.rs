@@ -53,7 +53,7 @@ fn seeing(model: &Arc<ScriptedModel>, images: bool) -> Vec<ProviderParts> {
 
 async fn say(live: &Live<'_>, chat: ChatId, content: &str, attachments: Vec<AttachmentRequest>) -> Turned {
     let request = SayRequest { attachments, ..saying(content) };
-    live.engine.say(&live.world.actor, chat, request, LONG).await.unwrap()
+    live.engine.chats().say(&live.world.actor, chat, request, LONG).await.unwrap()
 }
 
 fn words(request: &ModelRequest) -> String {
@@ -83,9 +83,9 @@ fn what_was_attached_is_known_in_later_turns_until_its_message_is_taken_back() {
         assert_eq!(later.matches("<data label=\"document\"").count(), 1);
         let place = |words: &str| later.find(words).unwrap();
         assert!(place("Read this.") < place("attached file") && place("attached file") < place("Noted."));
-        let said = live.engine.messages(&live.world.actor, chat, None, 10).await.unwrap().items;
+        let said = live.engine.chats().messages(&live.world.actor, chat, None, 10).await.unwrap().items;
         assert_eq!((said[0].content.as_str(), said[0].tainted), ("Read this.", true));
-        live.engine.redact_message(&live.world.actor, chat, said[0].id).await.unwrap();
+        live.engine.chats().redact(&live.world.actor, chat, said[0].id).await.unwrap();
         say(&live, chat, "And now?", vec![]).await;
         let last = words(&model.asked()[2]);
         assert!(!last.contains("seven boxes") && !last.contains("note.txt"), "{last}");

@@ -46,10 +46,14 @@ fn an_agent_of_a_pack_answers_with_the_tool_of_the_pack() {
     let model = scripted(vec![calls(&[("yard__count_pallets", json!({"gate": "north"}))]), says("40 pallets.")]);
     let world = World::new().asking(provider(&model)).bringing(Yard(|keeper| keeper));
     world.run(async |live| {
-        let chat = live.engine.create_chat(&world.actor, None, None).await.unwrap().id;
+        let chat = live.engine.chats().create(&world.actor, None, None).await.unwrap().id;
         let wait = Some(kybern_core::time::Millis(60_000));
-        let turned =
-            live.engine.say(&world.actor, chat, saying("How many pallets are at the north gate?"), wait).await.unwrap();
+        let turned = live
+            .engine
+            .chats()
+            .say(&world.actor, chat, saying("How many pallets are at the north gate?"), wait)
+            .await
+            .unwrap();
         assert_eq!(turned.content, "40 pallets.");
         assert_eq!(turned.tool_calls[0]["name"], json!("yard.count_pallets"));
         let first = &model.asked()[0];

@@ -27,7 +27,7 @@ fn a_task_whose_submitter_has_left_is_run() {
         let key = live.put(plan(json!([step("a", "t.echo", json!({}))]))).await;
         live.world.ails([("submit", SLOW)]);
         let request = SubmitRequest { plan_key: Some(key), ..SubmitRequest::text("go") };
-        and_leaves(Box::pin(live.engine.submit(&live.world.actor, request, None))).await;
+        and_leaves(Box::pin(live.engine.tasks().submit(&live.world.actor, request, None))).await;
         live.world.ails(None);
         pause(Millis(500)).await;
         let filter = TaskFilter { limit: 10, ..TaskFilter::default() };
@@ -44,7 +44,7 @@ fn a_message_whose_writer_has_left_is_answered() {
     World::with([]).asking(provider(&model)).employing([helper(&[])]).run(async |live| {
         let chat = chat(&live).await;
         live.world.ails([("submit", SLOW)]);
-        and_leaves(Box::pin(live.engine.say(&live.world.actor, chat, saying("Hi!"), None))).await;
+        and_leaves(Box::pin(live.engine.chats().say(&live.world.actor, chat, saying("Hi!"), None))).await;
         live.world.ails(None);
         pause(Millis(500)).await;
         let all = contents(&live, chat).await;

@@ -37,7 +37,7 @@ fn the_same_key_and_body_is_one_task_and_another_body_a_conflict() {
         assert_ne!(live.try_submit(unnamed.clone()).await.unwrap().id, live.try_submit(unnamed).await.unwrap().id);
         let other =
             kybern_testkit::actors::user(TenantId::DEFAULT, UserId::from_uuid(Uuid::from_u128(5)), &[Role::Admin]);
-        assert_ne!(live.engine.submit(&other, request(1), None).await.unwrap().id, first.id);
+        assert_ne!(live.engine.tasks().submit(&other, request(1), None).await.unwrap().id, first.id);
     });
 }
 
@@ -68,17 +68,18 @@ fn another_tenants_task_is_not_found() {
         let actor = kybern_testkit::actors::admin(stranger);
         let review = kybern_engine::task::ReviewRequest::default();
         let refused = [
-            live.engine.task(&actor, id).await.err(),
-            live.engine.cancel(&actor, id).await.err(),
-            live.engine.review(&actor, id, review).await.err(),
-            live.engine.replay(&actor, id).await.err(),
-            live.engine.task_log(&actor, id, -1, 10).await.err(),
+            live.engine.tasks().get(&actor, id).await.err(),
+            live.engine.tasks().cancel(&actor, id).await.err(),
+            live.engine.tasks().review(&actor, id, review).await.err(),
+            live.engine.tasks().replay(&actor, id).await.err(),
+            live.engine.tasks().log(&actor, id, -1, 10).await.err(),
         ];
         for error in refused {
             assert_eq!(error.unwrap().code(), ErrorCode::NotFound);
         }
         assert_eq!(
             live.engine
+                .tasks()
                 .submit(
                     &actor,
                     SubmitRequest { plan_key: Some("test.plan".to_owned()), ..SubmitRequest::text("x") },
@@ -97,22 +98,23 @@ fn a_tool_call_succeeds_fails_waits_or_is_refused() {
     let broken = ScriptedTool::new("t.broken", EffectClass::Read, |_, _| Err(ToolFailure::permanent("broken")));
     World::with([Arc::new(broken)]).run(async |live| {
         let (engine, actor) = (&live.engine, &live.world.actor);
-        let call = engine.invoke_tool(actor, "t.echo", object(json!({"x": [1]})), None, LONG).await.unwrap();
+        let call = engine.invocations().invoke(actor, "t.echo", object(json!({"x": [1]})), None, LONG).await.unwrap();
         assert_eq!((call.status, call.output), ("success", Some(json!({"x": [1]}))));
-        let call = engine.invoke_tool(actor, "t.broken", object(json!({})), None, LONG).await.unwrap();
+        let call = engine.invocations().invoke(actor, "t.broken", object(json!({})), None, LONG).await.unwrap();
         assert_eq!((call.status, call.error.unwrap().message.as_str()), ("failure", "broken"));
         assert_eq!(call.output, None);
         let ask = object(json!({"title": "t", "fields": {}}));
-        let call = engine.invoke_tool(actor, "core.ask", ask, None, LONG).await.unwrap();
+        let call = engine.invocations().invoke(actor, "core.ask", ask, None, LONG).await.unwrap();
         assert_eq!(call.status, "waiting");
-        let asked = engine.approval(actor, call.approval_id.unwrap()).await.unwrap();
+        let asked = engine.approvals().get(actor, call.approval_id.unwrap()).await.unwrap();
         assert_eq!((asked.approval.task, asked.approval.asked.reason.as_str()), (call.invocation_id, "t"));
-        let wrong = engine.invoke_tool(actor, "core.wait", object(json!({"ms": -1})), None, LONG).await.unwrap_err();
+        let wrong =
+            engine.invocations().invoke(actor, "core.wait", object(json!({"ms": -1})), None, LONG).await.unwrap_err();
         assert_eq!((wrong.code(), wrong.details()[0].path.as_str()), (ErrorCode::Validation, "/input/ms"));
-        let unknown = engine.invoke_tool(actor, "t.ghost", object(json!({})), None, LONG).await.unwrap_err();
+        let unknown = engine.invocations().invoke(actor, "t.ghost", object(json!({})), None, LONG).await.unwrap_err();
         assert_eq!(unknown.code(), ErrorCode::NotFound);
         let viewer = kybern_testkit::actors::user(TenantId::DEFAULT, UserId::from_uuid(Uuid::nil()), &[Role::Viewer]);
-        let denied = engine.invoke_tool(&viewer, "t.echo", object(json!({})), None, LONG).await.unwrap_err();
+        let denied = engine.invocations().invoke(&viewer, "t.echo", object(json!({})), None, LONG).await.unwrap_err();
         assert_eq!(denied.code(), ErrorCode::PermissionDenied);
     });
 }
@@ -122,13 +124,14 @@ fn the_same_call_under_the_same_key_is_made_once() {
     let paid = Arc::new(ScriptedTool::noop("t.paid", EffectClass::Keyed));
     World::with([paid.clone()]).run(async |live| {
         let (engine, actor, input) = (&live.engine, &live.world.actor, object(json!({"n": 1})));
-        let first = engine.invoke_tool(actor, "t.paid", input.clone(), Some("k"), LONG).await.unwrap();
-        let again = engine.invoke_tool(actor, "t.paid", input.clone(), Some("k"), LONG).await.unwrap();
+        let first = engine.invocations().invoke(actor, "t.paid", input.clone(), Some("k"), LONG).await.unwrap();
+        let again = engine.invocations().invoke(actor, "t.paid", input.clone(), Some("k"), LONG).await.unwrap();
         assert_eq!((again.invocation_id, again.status, paid.count()), (first.invocation_id, "success", 1));
-        let other = engine.invoke_tool(actor, "t.paid", object(json!({"n": 2})), Some("k"), LONG).await.unwrap_err();
+        let other =
+            engine.invocations().invoke(actor, "t.paid", object(json!({"n": 2})), Some("k"), LONG).await.unwrap_err();
         assert_eq!((other.code(), paid.count()), (ErrorCode::Conflict, 1));
         // The key of a call and that of a submission are not the same.
-        engine.invoke_tool(actor, "t.echo", input, Some("k"), LONG).await.unwrap();
+        engine.invocations().invoke(actor, "t.echo", input, Some("k"), LONG).await.unwrap();
         let request = SubmitRequest { idempotency_key: Some("k".to_owned()), ..SubmitRequest::text("go") };
         live.try_submit(request).await.unwrap();
     });
@@ -138,7 +141,12 @@ fn the_same_call_under_the_same_key_is_made_once() {
 fn arguments_of_a_tool_call_that_look_like_templates_stay_text() {
     World::new().run(async |live| {
         let sly = json!({"a": "{{ tenant.name }}", "b": ["{% x %}", {"c": "{{"}], "we\"ird '] name": "}}"});
-        let call = live.engine.invoke_tool(&live.world.actor, "t.echo", object(sly.clone()), None, LONG).await.unwrap();
+        let call = live
+            .engine
+            .invocations()
+            .invoke(&live.world.actor, "t.echo", object(sly.clone()), None, LONG)
+            .await
+            .unwrap();
         assert_eq!((call.status, call.output), ("success", Some(sly)), "{:?}", call.error);
         let report = live.replay(call.invocation_id).await;
         assert!(report.matches, "{:#?}", report.differences);
@@ -200,7 +208,8 @@ fn a_tool_whose_failure_stops_no_plan_has_failed_all_the_same_when_it_is_called_
     let soft = ScriptedTool::new("t.soft", EffectClass::Read, |_, _| Err(ToolFailure::permanent("nobody is told")));
     let soft = Arc::new(soft.with_spec(|spec| spec.stop_on_failure = false));
     World::with([soft]).run(async |live| {
-        let called = live.engine.invoke_tool(&live.world.actor, "t.soft", object(json!({})), None, LONG).await.unwrap();
+        let called =
+            live.engine.invocations().invoke(&live.world.actor, "t.soft", object(json!({})), None, LONG).await.unwrap();
         assert_eq!((called.status, called.error.unwrap().message.as_str()), ("failure", "nobody is told"));
     });
 }

@@ -100,7 +100,7 @@ fn cancelling_a_parent_cancels_what_lies_below_it() {
         let id = live.begin(plan(json!([starting("test.child")])), json!({"n": 1})).await;
         let child = child_of(&live, id).await;
         let leaf = child_of(&live, child).await;
-        live.engine.cancel(&live.world.actor, id).await.unwrap();
+        live.engine.tasks().cancel(&live.world.actor, id).await.unwrap();
         for task in [id, child, leaf] {
             assert_eq!(live.proven(task).await.status, TaskStatus::Cancelled);
         }
@@ -133,7 +133,7 @@ fn a_cancelled_child_fails_its_parents_step() {
         let child = child_of(&live, id).await;
         let asked = live.rest(child).await;
         assert_eq!(asked.waits[0].kind, WaitKind::Input);
-        live.engine.cancel(&live.world.actor, child).await.unwrap();
+        live.engine.tasks().cancel(&live.world.actor, child).await.unwrap();
         let task = live.proven(id).await;
         assert!(task.error_message.unwrap().contains("cancelled"));
     });
@@ -172,10 +172,10 @@ fn a_retry_goes_on_with_the_child_that_failed_and_repeats_nothing_that_it_did() 
         let id = live.begin(plan(json!([starting(GATED)])), json!({"n": 1})).await;
         assert_eq!(live.proven(id).await.status, TaskStatus::Failed);
         let child = child_of(&live, id).await;
-        live.engine.retry(&live.world.actor, id).await.unwrap();
+        live.engine.tasks().retry(&live.world.actor, id).await.unwrap();
         assert_eq!(live.proven(id).await.status, TaskStatus::Failed, "the gate is still shut");
         open.store(true, Ordering::SeqCst);
-        live.engine.retry(&live.world.actor, id).await.unwrap();
+        live.engine.tasks().retry(&live.world.actor, id).await.unwrap();
         let task = live.proven(id).await;
         assert_eq!((task.status, live.proven(child).await.status), (TaskStatus::Completed, TaskStatus::Completed));
         assert_eq!(live.world.store.children(live.world.scope(), id).await.unwrap(), [child]);
@@ -193,10 +193,10 @@ fn a_child_that_was_retried_by_itself_is_not_run_again_for_its_parent() {
         live.end(id).await;
         let child = child_of(&live, id).await;
         open.store(true, Ordering::SeqCst);
-        live.engine.retry(&live.world.actor, child).await.unwrap();
+        live.engine.tasks().retry(&live.world.actor, child).await.unwrap();
         assert_eq!(live.proven(child).await.status, TaskStatus::Completed);
         assert_eq!(live.proven(id).await.status, TaskStatus::Failed, "nobody asked for it to go on");
-        live.engine.retry(&live.world.actor, id).await.unwrap();
+        live.engine.tasks().retry(&live.world.actor, id).await.unwrap();
         let task = live.proven(id).await;
         assert_eq!((task.status, task.usage.cost_nanos), (TaskStatus::Completed, NanoUsd(12)));
         assert_eq!((once.count(), gate.count()), (1, 2));
@@ -209,9 +209,9 @@ fn in_the_place_of_a_cancelled_child_a_retry_starts_another() {
         live.put(json!({"key": "test.child", "steps": [step("rest", "core.wait", json!({"ms": 60_000}))]})).await;
         let id = live.begin(plan(json!([starting("test.child")])), json!({"n": 1})).await;
         let child = child_of(&live, id).await;
-        live.engine.cancel(&live.world.actor, child).await.unwrap();
+        live.engine.tasks().cancel(&live.world.actor, child).await.unwrap();
         assert_eq!(live.end(id).await.status, TaskStatus::Failed);
-        live.engine.retry(&live.world.actor, id).await.unwrap();
+        live.engine.tasks().retry(&live.world.actor, id).await.unwrap();
         assert_eq!(live.proven(id).await.status, TaskStatus::Completed);
         assert_eq!(live.world.store.children(live.world.scope(), id).await.unwrap().len(), 2);
     });

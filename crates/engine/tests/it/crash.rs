@@ -88,7 +88,7 @@ async fn tell(live: &Live<'_>, story: &Story) -> TaskView {
         ..SubmitRequest::text("go")
     };
     let id = live.try_submit(request).await.unwrap().id;
-    let mut retried = story.retries && live.engine.task(&live.world.actor, id).await.is_err();
+    let mut retried = story.retries && live.engine.tasks().get(&live.world.actor, id).await.is_err();
     loop {
         let task = live.rest(id).await;
         if task.status.is_terminal() {
@@ -97,7 +97,7 @@ async fn tell(live: &Live<'_>, story: &Story) -> TaskView {
                     == 1;
             if story.retries && !retried && first && task.status == TaskStatus::Failed {
                 retried = true;
-                live.engine.retry(&live.world.actor, id).await.unwrap();
+                live.engine.tasks().retry(&live.world.actor, id).await.unwrap();
                 live.until(id, |task| task.status == TaskStatus::Completed).await;
                 continue;
             }

@@ -50,7 +50,7 @@ fn answer(task: TaskId, success: bool, data: Value) -> CallbackRequest {
 
 async fn call_back(live: &Live<'_>, task: TaskId, request: CallbackRequest) -> Result<CallbackOutcome, ErrorCode> {
     let secret = TestKeys::new().callback_secret(&request.workflow_id);
-    live.engine.callback(task, &CallbackProof::Secret(secret), request).await.map_err(|error| error.code())
+    live.engine.tasks().callback(task, &CallbackProof::Secret(secret), request).await.map_err(|error| error.code())
 }
 
 /// The engine that was asked says that it failed, in these words.
@@ -123,7 +123,7 @@ fn the_same_callback_twice_is_a_duplicate_another_body_a_conflict_and_one_after_
             .collect();
         assert!(actions.contains(&"delegation.conflict".to_owned()), "{actions:?}");
         let other = delegated(&live).await;
-        live.engine.cancel(&live.world.actor, other.id).await.unwrap();
+        live.engine.tasks().cancel(&live.world.actor, other.id).await.unwrap();
         live.end(other.id).await;
         assert_eq!(call_back(&live, other.id, answer(other.id, true, json!({}))).await, Ok(CallbackOutcome::Late));
         assert_eq!(live.proven(other.id).await.status, TaskStatus::Cancelled);
@@ -153,11 +153,12 @@ fn a_forged_callback_and_one_for_another_task_or_step_are_refused() {
     World::new().run(async |live| {
         let (task, other) = (delegated(&live).await, delegated(&live).await);
         let request = answer(task.id, true, json!({"answer": 1}));
-        let forged = live.engine.callback(task.id, &CallbackProof::Secret("guess".to_owned()), request.clone()).await;
+        let forged =
+            live.engine.tasks().callback(task.id, &CallbackProof::Secret("guess".to_owned()), request.clone()).await;
         assert_eq!(forged.unwrap_err().code(), ErrorCode::Unauthenticated);
         let keys = TestKeys::new();
         let others = CallbackProof::Secret(keys.callback_secret(&id_of(other.id)));
-        let forged = live.engine.callback(task.id, &others, request.clone()).await;
+        let forged = live.engine.tasks().callback(task.id, &others, request.clone()).await;
         assert_eq!(forged.unwrap_err().code(), ErrorCode::Unauthenticated);
         assert_eq!(call_back(&live, other.id, request.clone()).await, Err(ErrorCode::NotFound));
         let mut elsewhere = request.clone();
@@ -250,7 +251,7 @@ fn a_dispatch_that_has_not_left_is_withdrawn_when_its_task_is_cancelled() {
     World::new().on(away(&there)).run(async |live| {
         let task = delegated(&live).await;
         live.find(async || (live.world.wire.requests().len() == 2).then_some(())).await;
-        live.engine.cancel(&live.world.actor, task.id).await.unwrap();
+        live.engine.tasks().cancel(&live.world.actor, task.id).await.unwrap();
         assert_eq!(live.end(task.id).await.status, TaskStatus::Cancelled);
         let tried = live.world.wire.requests().len();
         there.store(true, Ordering::SeqCst);
@@ -269,7 +270,7 @@ fn a_dispatch_whose_time_was_up_before_it_left_does_not_arrive_beside_the_one_of
         let id = overdue(&live).await;
         let tried = live.world.wire.requests().len();
         there.store(true, Ordering::SeqCst);
-        live.engine.retry(&live.world.actor, id).await.unwrap();
+        live.engine.tasks().retry(&live.world.actor, id).await.unwrap();
         let open = |message: &OutboxMessage| matches!(message.status, OutboxStatus::Pending | OutboxStatus::Sending);
         live.find(async || (!live.outbox().await.iter().any(open)).then_some(())).await;
         let requests = live.world.wire.requests();
@@ -300,7 +301,7 @@ fn an_answer_that_came_after_the_deadline_counts_once_the_task_is_tried_again() 
         let late = answer(id, true, json!({"answer": "late"}));
         assert_eq!(call_back(&live, id, late).await, Ok(CallbackOutcome::Late));
         assert_eq!(live.task(id).await.status, TaskStatus::Failed);
-        live.engine.retry(&live.world.actor, id).await.unwrap();
+        live.engine.tasks().retry(&live.world.actor, id).await.unwrap();
         let task = live.proven(id).await;
         assert_eq!((task.status, task.result), (TaskStatus::Completed, Some(json!({"got": "late"}))));
         assert_eq!(live.world.wire.requests().len(), 1, "what has answered is not asked again");
@@ -315,7 +316,7 @@ fn a_workflow_that_has_not_answered_or_has_failed_is_begun_anew_when_the_task_is
             if failed {
                 assert_eq!(call_back(&live, id, answer(id, false, Value::Null)).await, Ok(CallbackOutcome::Late));
             }
-            live.engine.retry(&live.world.actor, id).await.unwrap();
+            live.engine.tasks().retry(&live.world.actor, id).await.unwrap();
             live.until(id, |_| live.world.wire.requests().len() == 2).await;
             let mut again = answer(id, true, json!({"answer": 2}));
             again.workflow_id = again.workflow_id.replace(":out:0", ":out:1");
@@ -372,7 +373,7 @@ fn a_workflow_that_answers_while_its_task_is_given_up_is_heard_once_the_task_is_
         let mut heard = answer(id, true, json!({"answer": 1}));
         heard.workflow_id = heard.workflow_id.replace(":out:", ":both__out:");
         assert_eq!(call_back(&live, id, heard).await, Ok(CallbackOutcome::Late));
-        live.engine.retry(&live.world.actor, id).await.unwrap();
+        live.engine.tasks().retry(&live.world.actor, id).await.unwrap();
         let task = live.proven(id).await;
         assert_eq!((task.status, &task.state["answer"]), (TaskStatus::Completed, &json!(1)));
         assert_eq!(live.world.wire.requests().len(), 1);
@@ -387,7 +388,7 @@ fn a_workflow_whose_time_was_up_while_its_task_was_given_up_is_begun_anew() {
     may_end.store(true, Ordering::SeqCst);
     world.run(async |live| {
         pause(Millis(3_700_000)).await;
-        live.engine.retry(&live.world.actor, id).await.unwrap();
+        live.engine.tasks().retry(&live.world.actor, id).await.unwrap();
         live.until(id, |_| live.world.wire.requests().len() == 2).await;
         let mut again = answer(id, true, json!({"answer": 2}));
         again.workflow_id = again.workflow_id.replace(":out:0", ":both__out:1");

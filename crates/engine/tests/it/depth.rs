@@ -171,7 +171,7 @@ fn answers_of_persons_and_of_workflows_are_refused_and_may_be_given_again() {
             let data = nested(depth);
             let body_hash = depth.to_string();
             let request = CallbackRequest { workflow_id, success: true, error: None, data, body_hash };
-            live.engine.callback(id, &proof, request).await
+            live.engine.tasks().callback(id, &proof, request).await
         };
         refused(&call(MAX_DEPTH + 1).await.unwrap_err(), "/data/0");
         assert_eq!(call(MAX_DEPTH).await.unwrap(), CallbackOutcome::Accepted);

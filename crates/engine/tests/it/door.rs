@@ -28,7 +28,7 @@ const LONG: Millis = Millis(60_000);
 impl Live<'_> {
     /// Calls a tool by hand.
     pub async fn call(&self, tool: &str, input: Value) -> Result<InvocationView, kybern_core::error::Error> {
-        self.engine.invoke_tool(&self.world.actor, tool, object(input), None, LONG).await
+        self.engine.invocations().invoke(&self.world.actor, tool, object(input), None, LONG).await
     }
 
     /// Says what the world's user may let tools do.
@@ -100,7 +100,7 @@ fn what_is_taken_away_while_a_task_runs_is_not_done() {
         let task = live.end(id).await;
         assert_eq!((task.status, tool.count()), (TaskStatus::Failed, 0));
         live.permit(&everything()).await;
-        live.engine.retry(&live.world.actor, id).await.unwrap();
+        live.engine.tasks().retry(&live.world.actor, id).await.unwrap();
         assert_eq!(live.until(id, |task| task.status == TaskStatus::Completed).await.status, TaskStatus::Completed);
     });
 }
@@ -302,7 +302,7 @@ fn a_fork_of_a_call_by_hand_takes_a_place_of_its_own() {
         let call = live.call("t.rated", json!({})).await.unwrap();
         let begun = live.now();
         let from = Some("call".to_owned());
-        let fork = live.engine.fork(&live.world.actor, call.invocation_id, from).await.unwrap();
+        let fork = live.engine.tasks().fork(&live.world.actor, call.invocation_id, from).await.unwrap();
         assert_eq!(live.end(fork.id).await.status, TaskStatus::Completed);
         assert_eq!(tool.count(), 2);
         assert!(live.now().since(begun) >= Millis(50_000), "it waited for its place");
@@ -349,7 +349,7 @@ fn whoever_is_no_user_of_the_tenant_is_judged_at_the_door_alone() {
         let stranger = UserId::from_uuid(Uuid::from_u128(5));
         let roles = [kybern_core::actor::Role::PlatformAdmin];
         let actor = kybern_testkit::actors::user(TenantId::DEFAULT, stranger, &roles);
-        let call = live.engine.invoke_tool(&actor, "t.write", object(json!({})), None, LONG).await.unwrap();
+        let call = live.engine.invocations().invoke(&actor, "t.write", object(json!({})), None, LONG).await.unwrap();
         assert_eq!((call.status, tool.count()), ("success", 1));
     });
 }

@@ -148,7 +148,7 @@ fn an_unkeyed_call_that_was_given_up_unknown_is_marked_when_its_task_is_tried_ag
         live.answer(id, None, json!({}), Some(Resolution::Fail)).await.unwrap();
         assert_eq!(live.proven(id).await.status, TaskStatus::Failed);
         for (calls, status) in [(2, TaskStatus::Failed), (3, TaskStatus::Completed)] {
-            live.engine.retry(&live.world.actor, id).await.unwrap();
+            live.engine.tasks().retry(&live.world.actor, id).await.unwrap();
             live.until(id, |task| task.status == status && tool.count() == calls).await;
             assert_eq!(live.proven(id).await.status, status);
             assert!(live.outcome(id, "a").unwrap().possible_duplicate, "call {calls}");
@@ -213,14 +213,14 @@ fn a_failed_task_tried_again_keeps_what_succeeded_and_takes_the_next_generation(
         ]);
         let id = live.begin(plan(steps), json!({})).await;
         assert_eq!(live.proven(id).await.status, TaskStatus::Failed);
-        live.engine.retry(&live.world.actor, id).await.unwrap();
+        live.engine.tasks().retry(&live.world.actor, id).await.unwrap();
         let task = live.until(id, |task| task.status == TaskStatus::Completed).await;
         live.proven(id).await;
         assert_eq!(task.result, Some(json!({"y": 1})));
         assert_eq!((before.count(), fragile.count()), (1, 2));
         let keys: Vec<String> = fragile.calls().into_iter().map(|call| call.key).collect();
         assert!(keys[0].ends_with(":a:0") && keys[1].ends_with(":a:1"));
-        let again = live.engine.retry(&live.world.actor, id).await.unwrap_err();
+        let again = live.engine.tasks().retry(&live.world.actor, id).await.unwrap_err();
         assert_eq!(again.code(), ErrorCode::Conflict);
     });
 }
@@ -235,7 +235,7 @@ fn a_task_tried_again_goes_on_with_branches_that_its_failure_interrupted() {
         let id = live.begin(plan(steps), json!({})).await;
         let task = live.proven(id).await;
         assert_eq!((task.status, task.completed_step_ids), (TaskStatus::Failed, vec!["p__each__0__s".to_owned()]));
-        live.engine.retry(&live.world.actor, id).await.unwrap();
+        live.engine.tasks().retry(&live.world.actor, id).await.unwrap();
         let task = live.until(id, |task| task.completed_at.is_some() && task.status == TaskStatus::Completed).await;
         live.proven(id).await;
         let rounds = task.completed_step_ids.iter().filter(|id| id.starts_with("p__each__")).count();

@@ -32,8 +32,8 @@ async fn record(live: &Live<'_>, key: &str) -> Subject {
 
 /// What the model is shown when somebody says that.
 async fn shown(live: &Live<'_>, model: &ScriptedModel, actor: &Actor, content: &str) -> String {
-    let chat = live.engine.create_chat(actor, Some("helper"), None).await.unwrap().id;
-    live.engine.say(actor, chat, saying(content), LONG).await.unwrap();
+    let chat = live.engine.chats().create(actor, Some("helper"), None).await.unwrap().id;
+    live.engine.chats().say(actor, chat, saying(content), LONG).await.unwrap();
     model.asked().last().unwrap().messages.iter().map(|one| one.joined_text()).collect::<Vec<_>>().join("\n")
 }
 
@@ -135,8 +135,8 @@ fn an_order_that_is_remembered_of_a_record_is_data_and_its_effect_asks_a_person(
             .remember_for_tool(&Caller::of(&world.actor), NewMemory::fact(place, order))
             .await
             .unwrap();
-        let chat = live.engine.create_chat(&world.actor, Some("helper"), None).await.unwrap().id;
-        let turned = live.engine.say(&world.actor, chat, saying("Do what yard-17 needs."), LONG).await.unwrap();
+        let chat = live.engine.chats().create(&world.actor, Some("helper"), None).await.unwrap().id;
+        let turned = live.engine.chats().say(&world.actor, chat, saying("Do what yard-17 needs."), LONG).await.unwrap();
         let asked = &model.asked()[0];
         for message in asked.messages.iter().filter(|message| message.joined_text().contains(order)) {
             let text = message.joined_text();

@@ -21,7 +21,7 @@ fn world() -> World {
 async fn receive(live: &Live<'_>, files: Map<String, Value>) -> TaskId {
     live.put(plan(json!([step("a", "core.noop", json!({}))]))).await;
     let letter = json!({"id": "1@example.com", "subject": "Papers", "text": "please", "files": files});
-    live.engine.receive_email(&live.world.actor, letter.to_string().into(), None).await.unwrap().task_id
+    live.engine.intake().receive_email(&live.world.actor, letter.to_string().into(), None).await.unwrap().task_id
 }
 
 /// The numbers of the documents, each with the values of its fields.
@@ -60,7 +60,7 @@ fn a_fork_of_a_letter_without_files_knows_what_the_letter_says() {
     world().run(async |live| {
         let id = receive(&live, Map::new()).await;
         let task = live.proven(id).await;
-        let fork = live.engine.fork(&live.world.actor, id, None).await.unwrap();
+        let fork = live.engine.tasks().fork(&live.world.actor, id, None).await.unwrap();
         let fork = live.proven(fork.id).await;
         assert_eq!(lines(&fork.state["extractions"]), [(0, vec!["please".to_owned(), "Papers".to_owned()])]);
         assert_eq!(fork.state["extractions"], task.state["extractions"]);

@@ -24,7 +24,7 @@ fn asked(from: Option<&str>, confirm: &[&str]) -> Fork {
 
 /// The steps that a fork would make again, each with its kind.
 async fn repeats(live: &Live<'_>, id: TaskId, from: Option<&str>) -> Vec<(String, RepeatKind)> {
-    let found = live.engine.repeats_of_fork(&live.world.actor, id, from).await.unwrap();
+    let found = live.engine.tasks().repeats_of_fork(&live.world.actor, id, from).await.unwrap();
     found.into_iter().map(|repeat| (repeat.step_id, repeat.kind)).collect()
 }
 
@@ -50,10 +50,10 @@ fn outside_writes_are_made_again_only_with_a_yes_for_each() {
         {
             assert_eq!(repeats(&live, id, from).await, named(expected), "{from:?}");
         }
-        let paid = &live.engine.repeats_of_fork(&live.world.actor, id, None).await.unwrap()[0];
+        let paid = &live.engine.tasks().repeats_of_fork(&live.world.actor, id, None).await.unwrap()[0];
         assert_eq!((paid.tool.as_deref(), paid.effect), (Some("t.pay"), Some(EffectClass::Keyed)));
 
-        let fork = async |asked: Fork| live.engine.fork(&live.world.actor, id, asked).await;
+        let fork = async |asked: Fork| live.engine.tasks().fork(&live.world.actor, id, asked).await;
         for confirm in [&[][..], &["pay"], &["tell"]] {
             let refused = fork(asked(Some("pay"), confirm)).await.unwrap_err();
             assert_eq!(refused.code(), ErrorCode::Conflict, "{confirm:?}");
@@ -111,7 +111,7 @@ fn an_outside_workflow_is_started_again_only_with_a_yes() {
         delegation::fails(&live, id, "it rained").await;
         assert_eq!(live.end(id).await.status, TaskStatus::Failed);
         assert_eq!(repeats(&live, id, None).await, named(&[("out", RepeatKind::Workflow)]));
-        let refused = live.engine.fork(&live.world.actor, id, None).await.unwrap_err();
+        let refused = live.engine.tasks().fork(&live.world.actor, id, None).await.unwrap_err();
         assert_eq!(refused.code(), ErrorCode::Conflict);
     });
 }

@@ -39,17 +39,17 @@ fn nothing_is_held_of_tasks_that_are_over() {
         let bad = live.put(bad).await;
         for n in 0..MANY {
             let request = |key: &str| SubmitRequest { plan_key: Some(key.to_owned()), ..SubmitRequest::text("go") };
-            let waiting = live.engine.submit(&live.world.actor, request(&good), Some(Millis(60_000)));
+            let waiting = live.engine.tasks().submit(&live.world.actor, request(&good), Some(Millis(60_000)));
             // Every other one leaves before it is over, and every fifth task is cancelled.
             let patience = if n % 2 == 0 { 60_000 } else { 20 };
             drop(tokio::time::timeout(Millis(patience).as_duration(), Box::pin(waiting)).await);
             let failing = live.try_submit(request(&bad)).await.unwrap();
             let other = live.try_submit(request(&good)).await.unwrap();
             if n % 5 == 0 {
-                live.engine.cancel(&live.world.actor, other.id).await.unwrap();
+                live.engine.tasks().cancel(&live.world.actor, other.id).await.unwrap();
             }
             let talk = chat(&live).await;
-            live.engine.say(&live.world.actor, talk, saying("Hi!"), Some(Millis(60_000))).await.unwrap();
+            live.engine.chats().say(&live.world.actor, talk, saying("Hi!"), Some(Millis(60_000))).await.unwrap();
             live.until(failing.id, |task| task.status == TaskStatus::Failed).await;
             live.until(other.id, |task| task.completed_at.is_some()).await;
         }

@@ -20,7 +20,7 @@ fn letter(id: &str, text: &str) -> Value {
 }
 
 async fn receive(live: &Live<'_>, letter: &Value) -> Received {
-    live.engine.receive_email(&live.world.actor, letter.to_string().into(), None).await.unwrap()
+    live.engine.intake().receive_email(&live.world.actor, letter.to_string().into(), None).await.unwrap()
 }
 
 async fn count(live: &Live<'_>) -> usize {
@@ -83,7 +83,7 @@ fn a_picture_beside_a_paper_that_was_read_stops_no_letter_and_a_locked_paper_doe
         let rows = live.world.journal(id);
         let told = rows.iter().any(|row| format!("{:?}", row.entry).contains("unread"));
         assert!(told, "the journal says which paper nobody read");
-        let fork = live.engine.fork(&live.world.actor, id, None).await.unwrap();
+        let fork = live.engine.tasks().fork(&live.world.actor, id, None).await.unwrap();
         let fork = live.proven(fork.id).await;
         assert_eq!(
             (fork.status, &fork.state["said"]),

@@ -304,13 +304,13 @@ fn an_admin_removes_what_is_old_and_nothing_that_is_on_hold() {
         let purge = async |(kinds, age): (Vec<Kept>, Millis), dry_run| {
             live.engine.removal().purge(&live.world.actor, &kinds, age, dry_run).await
         };
-        let held = live.engine.hold_task(&live.world.actor, kept, " a claim ").await.unwrap().hold.unwrap();
+        let held = live.engine.tasks().hold(&live.world.actor, kept, " a claim ").await.unwrap().hold.unwrap();
         assert_eq!((held.reason.as_str(), held.held_at), ("a claim", live.now()));
         assert_eq!(purge(tasks(30), true).await.unwrap(), [(Kept::Tasks, 1)]);
         assert_eq!(live.task(old).await.id, old, "it was only counted");
         assert_eq!(purge(tasks(41), false).await.unwrap(), [(Kept::Tasks, 0)]);
         assert_eq!(purge(tasks(30), false).await.unwrap(), [(Kept::Tasks, 1)]);
-        let look = live.engine.task(&live.world.actor, old).await;
+        let look = live.engine.tasks().get(&live.world.actor, old).await;
         assert_eq!(look.unwrap_err().code(), ErrorCode::NotFound);
         for id in [kept, young] {
             live.proven(id).await;
@@ -318,7 +318,7 @@ fn an_admin_removes_what_is_old_and_nothing_that_is_on_hold() {
         for age in [6, 36_501] {
             assert_eq!(purge(tasks(age), false).await.unwrap_err().code(), ErrorCode::Validation);
         }
-        live.engine.release_task(&live.world.actor, kept).await.unwrap();
+        live.engine.tasks().release(&live.world.actor, kept).await.unwrap();
         assert_eq!(purge(tasks(30), false).await.unwrap(), [(Kept::Tasks, 1)]);
         let events = live.engine.audit().events(live.world.scope(), 0, 100).await.unwrap();
         let actions: Vec<&str> = events.iter().map(|event| event.event.action.as_str()).collect();

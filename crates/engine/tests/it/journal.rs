@@ -142,9 +142,12 @@ fn a_tampered_journal_is_found() {
 fn only_a_task_that_has_ended_is_replayed_and_forked() {
     World::new().run(async |live| {
         let id = live.begin(plan(json!([step("w", "core.wait", json!({"ms": 1_000}))])), json!({})).await;
-        let replay = live.engine.replay(&live.world.actor, id).await;
+        let replay = live.engine.tasks().replay(&live.world.actor, id).await;
         assert_eq!(replay.unwrap_err().code(), ErrorCode::Conflict);
-        assert_eq!(live.engine.fork(&live.world.actor, id, None).await.unwrap_err().code(), ErrorCode::Conflict);
+        assert_eq!(
+            live.engine.tasks().fork(&live.world.actor, id, None).await.unwrap_err().code(),
+            ErrorCode::Conflict
+        );
     });
 }
 
@@ -159,14 +162,14 @@ fn a_fork_takes_over_what_came_before_a_step_and_goes_on_by_itself() {
         for (from, calls) in [(Some("l"), 1), (Some("c__yes"), 1), (Some("l__1__x"), 1), (None, 2)] {
             let confirm = if from.is_none() { vec!["f".to_owned()] } else { Vec::new() };
             let asked = Fork { from_step: from.map(str::to_owned), confirm };
-            let fork = live.engine.fork(&live.world.actor, id, asked).await.unwrap();
+            let fork = live.engine.tasks().fork(&live.world.actor, id, asked).await.unwrap();
             assert_eq!(fork.forked_from_task_id, Some(id));
             let forked = live.proven(fork.id).await;
             assert_eq!((forked.status, &forked.result), (TaskStatus::Completed, &task.result), "{from:?}");
             assert_eq!(json!(forked.state), json!(task.state));
             assert_eq!(tool.count(), calls, "{from:?}");
         }
-        let unknown = live.engine.fork(&live.world.actor, id, Some("ghost".to_owned())).await.unwrap_err();
+        let unknown = live.engine.tasks().fork(&live.world.actor, id, Some("ghost".to_owned())).await.unwrap_err();
         assert_eq!(unknown.code(), ErrorCode::Validation);
     });
 }
@@ -201,14 +204,14 @@ fn a_fork_keeps_what_persons_answered_and_what_was_wanted() {
         let task = live.proven(id).await;
         assert_eq!(task.detected_intent.as_deref(), Some("test.plan"));
         for from in ["use", "last"] {
-            let fork = live.engine.fork(&live.world.actor, id, Some(from.to_owned())).await.unwrap();
+            let fork = live.engine.tasks().fork(&live.world.actor, id, Some(from.to_owned())).await.unwrap();
             let forked = live.proven(fork.id).await;
             assert_eq!((forked.status, &forked.result), (TaskStatus::Completed, &task.result), "{from}");
             assert_eq!(forked.state["name"], "Acme Towing");
             let wanted = |task: &TaskView| (task.detected_intent.clone(), task.confidence_score);
             assert_eq!(wanted(&forked), wanted(&task));
             // It can be forked, and be asked, like any other.
-            let again = live.engine.fork(&live.world.actor, fork.id, Some("last".to_owned())).await.unwrap();
+            let again = live.engine.tasks().fork(&live.world.actor, fork.id, Some("last".to_owned())).await.unwrap();
             assert_eq!(live.proven(again.id).await.result, task.result);
         }
     });
@@ -222,10 +225,10 @@ fn a_fork_after_a_retry_goes_on_from_where_the_retry_had_led() {
         let id = live.begin(plan(json!([inner, step("after", "core.noop", json!({}))])), json!({})).await;
         assert_eq!(live.end(id).await.status, TaskStatus::Failed);
         shut.store(false, std::sync::atomic::Ordering::SeqCst);
-        live.engine.retry(&live.world.actor, id).await.unwrap();
+        live.engine.tasks().retry(&live.world.actor, id).await.unwrap();
         let task = live.proven(id).await;
         assert_eq!(task.status, TaskStatus::Completed);
-        let fork = live.engine.fork(&live.world.actor, id, Some("after".to_owned())).await.unwrap();
+        let fork = live.engine.tasks().fork(&live.world.actor, id, Some("after".to_owned())).await.unwrap();
         let forked = live.proven(fork.id).await;
         assert_eq!((forked.status, &forked.result), (TaskStatus::Completed, &task.result));
     });
@@ -274,17 +277,17 @@ fn what_ran_always_because_of_a_failure_runs_once_more_when_a_retry_has_succeede
             let failed = live.proven(id).await;
             assert_eq!(failed.result.unwrap()["completed"]["last"], json!({"said": "shut"}), "{say}");
             // A fork decides anew what its failure had decided, whether it fails again or not.
-            let fork = live.engine.fork(&live.world.actor, id, Some("last".to_owned())).await.unwrap();
+            let fork = live.engine.tasks().fork(&live.world.actor, id, Some("last".to_owned())).await.unwrap();
             let forked = live.proven(fork.id).await;
             assert_eq!((forked.status, &forked.state["said"]), (TaskStatus::Failed, &json!("shut")), "{say}");
             shut.store(false, std::sync::atomic::Ordering::SeqCst);
-            let fork = live.engine.fork(&live.world.actor, id, Some("last".to_owned())).await.unwrap();
+            let fork = live.engine.tasks().fork(&live.world.actor, id, Some("last".to_owned())).await.unwrap();
             let forked = live.proven(fork.id).await;
             assert_eq!(forked.result, Some(json!({"said": "open"})), "{say}");
-            live.engine.retry(&live.world.actor, id).await.unwrap();
+            live.engine.tasks().retry(&live.world.actor, id).await.unwrap();
             let task = live.proven(id).await;
             assert_eq!((task.status, &task.result), (TaskStatus::Completed, &Some(json!({"said": "open"}))), "{say}");
-            let fork = live.engine.fork(&live.world.actor, id, Some("last".to_owned())).await.unwrap();
+            let fork = live.engine.tasks().fork(&live.world.actor, id, Some("last".to_owned())).await.unwrap();
             let forked = live.proven(fork.id).await;
             assert_eq!((forked.status, &forked.result), (TaskStatus::Completed, &task.result), "{say}");
         });
@@ -305,7 +308,7 @@ fn what_runs_always_beside_a_failure_and_not_behind_it_stays_as_it_ended() {
         let id = live.begin(plan(steps), json!({})).await;
         assert_eq!(live.proven(id).await.status, TaskStatus::Failed);
         shut.store(false, std::sync::atomic::Ordering::SeqCst);
-        live.engine.retry(&live.world.actor, id).await.unwrap();
+        live.engine.tasks().retry(&live.world.actor, id).await.unwrap();
         assert_eq!(live.proven(id).await.status, TaskStatus::Completed);
         let mut keys: Vec<String> = beside
             .calls()
@@ -370,7 +373,7 @@ fn the_log_says_once_that_a_step_has_begun() {
         let id = live.begin(plan(steps), json!({})).await;
         let task = live.proven(id).await;
         assert_eq!(task.status, TaskStatus::Completed, "{:?}", task.error);
-        let fork = live.engine.fork(&live.world.actor, id, Some("sub".to_owned())).await.unwrap();
+        let fork = live.engine.tasks().fork(&live.world.actor, id, Some("sub".to_owned())).await.unwrap();
         live.proven(fork.id).await;
         for id in [id, fork.id] {
             let events = live.events(id).await;
@@ -391,7 +394,8 @@ fn a_follower_resumes_after_any_entry_and_learns_of_the_end() {
         let id = live.begin(plan(steps()), json!({"n": 2})).await;
         let (mut seen, mut after) = (Vec::new(), -1);
         loop {
-            let news = live.engine.follow(&live.world.actor, id, EventId::at(after), Millis(60_000)).await.unwrap();
+            let news =
+                live.engine.tasks().follow(&live.world.actor, id, EventId::at(after), Millis(60_000)).await.unwrap();
             after = news.entries.last().map_or(after, |entry| entry.seq);
             seen.extend(news.entries);
             if news.ended {
@@ -401,14 +405,15 @@ fn a_follower_resumes_after_any_entry_and_learns_of_the_end() {
         let log = live.log(id).await;
         assert_eq!(seen, log);
         for (n, entry) in log.iter().enumerate() {
-            let rest = live.engine.follow(&live.world.actor, id, EventId::at(entry.seq), Millis(0)).await.unwrap();
+            let rest =
+                live.engine.tasks().follow(&live.world.actor, id, EventId::at(entry.seq), Millis(0)).await.unwrap();
             assert_eq!(rest.entries, log[n + 1..], "after {}", entry.seq);
-            let (page, _) = live.engine.task_log(&live.world.actor, id, entry.seq, 1_000).await.unwrap();
+            let (page, _) = live.engine.tasks().log(&live.world.actor, id, entry.seq, 1_000).await.unwrap();
             assert_eq!(page, log[n + 1..]);
         }
         let (mut paged, mut after) = (Vec::new(), -1);
         loop {
-            let (page, next) = live.engine.task_log(&live.world.actor, id, after, 2).await.unwrap();
+            let (page, next) = live.engine.tasks().log(&live.world.actor, id, after, 2).await.unwrap();
             paged.extend(page);
             let Some(next) = next else { break };
             after = next;
@@ -428,9 +433,9 @@ fn acts_and_decisions_are_in_a_valid_audit_chain() {
         live.review(id, None, json!({})).await.unwrap();
         live.proven(id).await;
         let other = live.begin(plan(json!([step("w", "core.wait", json!({"ms": 60_000}))])), json!({})).await;
-        live.engine.pause(&live.world.actor, other).await.unwrap();
-        live.engine.resume(&live.world.actor, other).await.unwrap();
-        live.engine.cancel(&live.world.actor, other).await.unwrap();
+        live.engine.tasks().pause(&live.world.actor, other).await.unwrap();
+        live.engine.tasks().resume(&live.world.actor, other).await.unwrap();
+        live.engine.tasks().cancel(&live.world.actor, other).await.unwrap();
         live.end(other).await;
         let events = live.engine.audit().events(live.world.scope(), 0, 100).await.unwrap();
         let actions: Vec<&str> = events.iter().map(|event| event.event.action.as_str()).collect();

@@ -145,8 +145,8 @@ async fn learn(live: &Live<'_>, label: &str) {
         label: label.to_owned(),
         value: None,
     };
-    let lesson = live.engine.add_lesson(&live.world.actor, teaching).await.unwrap();
-    live.engine.act_on_lesson(&live.world.actor, lesson.id, LessonAct::Accept).await.unwrap();
+    let lesson = live.engine.lessons().add(&live.world.actor, teaching).await.unwrap();
+    live.engine.lessons().act(&live.world.actor, lesson.id, LessonAct::Accept).await.unwrap();
 }
 
 fn words(id: &str) -> Value {
@@ -178,16 +178,16 @@ fn words_mean_one_value() {
             label: "fern holow".to_owned(),
             value: value.to_owned(),
         };
-        let one = live.engine.add_lesson(actor, spelled("Fern Hollow")).await.unwrap().id;
-        let other = live.engine.add_lesson(actor, spelled("Fern Harrow")).await.unwrap().id;
-        live.engine.act_on_lesson(actor, one, LessonAct::Accept).await.unwrap();
-        let fault = live.engine.act_on_lesson(actor, other, LessonAct::Accept).await.unwrap_err();
+        let one = live.engine.lessons().add(actor, spelled("Fern Hollow")).await.unwrap().id;
+        let other = live.engine.lessons().add(actor, spelled("Fern Harrow")).await.unwrap().id;
+        live.engine.lessons().act(actor, one, LessonAct::Accept).await.unwrap();
+        let fault = live.engine.lessons().act(actor, other, LessonAct::Accept).await.unwrap_err();
         assert_eq!(fault.details()[0].path, "/label");
         assert!(fault.to_string().contains("Fern Hollow"), "{fault}");
-        let fault = live.engine.add_lesson(actor, spelled("Fern Barrow")).await.unwrap_err();
+        let fault = live.engine.lessons().add(actor, spelled("Fern Barrow")).await.unwrap_err();
         assert_eq!(fault.details()[0].path, "/label");
-        live.engine.act_on_lesson(actor, one, LessonAct::Withdraw).await.unwrap();
-        live.engine.act_on_lesson(actor, other, LessonAct::Accept).await.unwrap();
+        live.engine.lessons().act(actor, one, LessonAct::Withdraw).await.unwrap();
+        live.engine.lessons().act(actor, other, LessonAct::Accept).await.unwrap();
     });
 }
 
@@ -217,7 +217,7 @@ fn all_calls_of_a_task_read_with_the_lessons_of_the_first() {
             let now = if knows { json!(["warden", "porter"]) } else { json!(["porter"]) };
             assert_eq!(saw(&world, next, "one"), now, "what comes later reads with what was learned meanwhile");
             // A fork goes on with what its beginning was read with.
-            let fork = live.engine.fork(&world.actor, id, Some("two".to_owned())).await.unwrap().id;
+            let fork = live.engine.tasks().fork(&world.actor, id, Some("two".to_owned())).await.unwrap().id;
             assert_eq!(live.proven(fork).await.status, TaskStatus::Completed);
             assert_eq!((saw(&world, fork, "two"), told(&world, fork)), (first, 1));
         });
@@ -315,7 +315,7 @@ fn a_mail_of_many_papers_takes_no_more_of_a_preview_than_it_may() {
             let files: serde_json::Map<String, Value> =
                 (0..40).filter(|_| n == 6).map(|n| (format!("{n}.txt"), json!("a letter"))).collect();
             let letter = json!({"id": format!("{n}@example.com"), "subject": "A", "text": "hello", "files": files});
-            let id = live.engine.receive_email(actor, letter.to_string().into(), None).await.unwrap().task_id;
+            let id = live.engine.intake().receive_email(actor, letter.to_string().into(), None).await.unwrap().task_id;
             live.rest(id).await;
         }
         let teaching = Teaching::Label {
@@ -324,10 +324,10 @@ fn a_mail_of_many_papers_takes_no_more_of_a_preview_than_it_may() {
             label: "warden".to_owned(),
             value: None,
         };
-        let lesson = live.engine.add_lesson(actor, teaching).await.unwrap().id;
+        let lesson = live.engine.lessons().add(actor, teaching).await.unwrap().id;
         rules.0.store(true, std::sync::atomic::Ordering::SeqCst);
         let began = live.now();
-        let preview = live.engine.preview_lesson(actor, lesson).await.unwrap();
+        let preview = live.engine.lessons().preview(actor, lesson).await.unwrap();
         // Five seconds for it, four for each of three others, and what was left was not enough for the next.
         assert_eq!(live.now().since(began), Millis(20_000));
         assert_eq!((preview.mails, preview.left_out, preview.changed.len()), (5, 2, 3));
@@ -368,7 +368,7 @@ fn a_tool_teaches_what_a_person_has_answered_and_nothing_else() {
             };
             live.find(async || looked().then_some(())).await;
             let scope = live.world.actor.scope();
-            let lessons = live.engine.lessons(scope, LessonFilter::default(), None, 10).await.unwrap().items;
+            let lessons = live.engine.lessons().list(scope, LessonFilter::default(), None, 10).await.unwrap().items;
             let told: Vec<_> = lessons.iter().map(|lesson| (lesson.source.task_id, lesson.status)).collect();
             let expected = if asks { vec![(Some(id), LessonStatus::Suggested)] } else { Vec::new() };
             assert_eq!(told, expected);

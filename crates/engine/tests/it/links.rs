@@ -28,14 +28,14 @@ fn after_strangers_words_no_picture_or_link_leaves_the_turn() {
             let actor = &live.world.actor;
             let chat = chat(&live).await;
             let said = saying("What does it say? Compare with https://docs.example.com/a, please.");
-            let reader = live.engine.say_aloud(actor, chat, said).await.unwrap();
+            let reader = live.engine.chats().say_aloud(actor, chat, said).await.unwrap();
             let (task, answer) = (reader.heard().task, reader.heard().turn.answer_id);
             let events = all(reader).await;
             let expected = if reads { SHOWN } else { REPLY };
             assert_eq!(content(&events), expected);
             assert!(text(&events).ends_with(expected), "{}", text(&events));
             assert_eq!(contents(&live, chat).await.last().unwrap().1, expected);
-            let later = live.engine.follow_turn(actor, chat, Some(answer), None).await.unwrap();
+            let later = live.engine.chats().follow_turn(actor, chat, Some(answer), None).await.unwrap();
             assert_eq!(all(later).await, events, "from the journal it is the same");
             // The journal has what the model wrote, and a replay arrives at what was shown.
             let rows = live.world.journal(task);
@@ -57,7 +57,8 @@ fn what_a_model_would_remember_has_none_either() {
     let world = World::with([reading()]).asking(provider(&model)).employing([helper(&["t.read", "suggest_memory"])]);
     world.run(async |live| {
         let chat = chat(&live).await;
-        let turned = live.engine.say(&live.world.actor, chat, saying("Read it."), Some(Millis(60_000))).await.unwrap();
+        let turned =
+            live.engine.chats().say(&live.world.actor, chat, saying("Read it."), Some(Millis(60_000))).await.unwrap();
         let shown = "See ![x] (picture removed: `evil[.]example/…`) and `evil[.]example/…`.";
         assert_eq!(turned.memory_suggestions, [shown]);
         live.proven(turned.task_id).await;

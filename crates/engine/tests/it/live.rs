@@ -50,7 +50,7 @@ impl<'w> Live<'w> {
     }
 
     pub async fn try_submit(&self, request: SubmitRequest) -> Result<TaskView, Error> {
-        self.engine.submit(&self.world.actor, request, None).await
+        self.engine.tasks().submit(&self.world.actor, request, None).await
     }
 
     /// Stores a plan and starts a task with it.
@@ -66,7 +66,7 @@ impl<'w> Live<'w> {
     }
 
     pub async fn task(&self, id: TaskId) -> TaskView {
-        self.world.look(self.engine.task(&self.world.actor, id)).await.unwrap()
+        self.world.look(self.engine.tasks().get(&self.world.actor, id)).await.unwrap()
     }
 
     /// The task once it has ended or asks a person.
@@ -125,7 +125,7 @@ impl<'w> Live<'w> {
         let corrections = corrections.as_object().cloned().unwrap_or_default();
         let step_id = step.map(str::to_owned);
         let request = ReviewRequest { corrections, step_id, resolution, ..ReviewRequest::default() };
-        self.engine.review(&self.world.actor, id, request).await
+        self.engine.tasks().review(&self.world.actor, id, request).await
     }
 
     /// The task once it has taken in what was answered and rests again.
@@ -139,7 +139,7 @@ impl<'w> Live<'w> {
     }
 
     pub async fn replay(&self, id: TaskId) -> ReplayReport {
-        self.world.look(self.engine.replay(&self.world.actor, id)).await.unwrap()
+        self.world.look(self.engine.tasks().replay(&self.world.actor, id)).await.unwrap()
     }
 
     /// The task has ended, and its journal alone leads to the same end.
@@ -151,7 +151,7 @@ impl<'w> Live<'w> {
     }
 
     pub async fn log(&self, id: TaskId) -> Vec<LogEntry> {
-        self.world.look(self.engine.task_log(&self.world.actor, id, -1, 1_000)).await.unwrap().0
+        self.world.look(self.engine.tasks().log(&self.world.actor, id, -1, 1_000)).await.unwrap().0
     }
 
     pub async fn events(&self, id: TaskId) -> Vec<(EventType, Option<String>)> {

@@ -61,7 +61,7 @@ impl Live<'_> {
     async fn ended(&self, by: &Actor, plan: &str) -> TaskId {
         let request =
             SubmitRequest { plan_key: Some(plan.to_owned()), payload: Value::Null, ..SubmitRequest::text("x") };
-        let id = self.engine.submit(by, request, None).await.unwrap().id;
+        let id = self.engine.tasks().submit(by, request, None).await.unwrap().id;
         if self.rest(id).await.status == TaskStatus::NeedsReview {
             let asked = self.inbox(Some(ApprovalStatus::Pending)).await[0].approval.asked.id;
             self.decide(asked, Word::Approve(None), None).await.unwrap();
@@ -102,7 +102,7 @@ fn what_a_narrowed_key_began_never_calls_what_the_key_could_not() {
                 let id = live.ended(&narrow, plan).await;
                 live.was_refused(id, &about).await;
                 // Somebody who may everything has it tried again: it is still the task of the narrow key.
-                live.engine.retry(&live.world.actor, id).await.unwrap();
+                live.engine.tasks().retry(&live.world.actor, id).await.unwrap();
                 live.end(id).await;
                 live.was_refused(id, &format!("{about}, tried again")).await;
             }
@@ -120,11 +120,11 @@ fn a_fork_may_what_the_key_may_that_forks() {
         let whole = live.holder(user, &[], &[]).await;
         let narrow = live.holder(user, &[], &["read", "operate"]).await;
         let first = live.ended(&whole, "test.step").await;
-        let fork = live.engine.fork(&narrow, first, None).await.unwrap().id;
+        let fork = live.engine.tasks().fork(&narrow, first, None).await.unwrap().id;
         live.end(fork).await;
         live.was_refused(fork, "a narrow key forks").await;
         assert_eq!(tool.count(), 1);
-        let again = live.engine.fork(&whole, fork, None).await.unwrap().id;
+        let again = live.engine.tasks().fork(&whole, fork, None).await.unwrap().id;
         assert_eq!(live.end(again).await.status, TaskStatus::Completed, "whoever may it decides to do it");
         assert_eq!(tool.count(), 2);
         let code = live.outcome(fork, "call").unwrap().error.unwrap().code;

@@ -63,7 +63,7 @@ impl Live<'_> {
     async fn step_of(&self, actor: &Actor, tool: &str, args: Value) -> TaskView {
         let key = self.put(plan(json!([step("a", tool, args)]))).await;
         let request = SubmitRequest { plan_key: Some(key), ..SubmitRequest::text("go") };
-        let id = self.engine.submit(actor, request, None).await.unwrap().id;
+        let id = self.engine.tasks().submit(actor, request, None).await.unwrap().id;
         self.rest(id).await
     }
 
@@ -88,7 +88,7 @@ async fn prepared(live: &Live<'_>, tool: &str, example: &Value) -> Value {
     if args.get("task_id").is_some() {
         let id = live.wait_long().await;
         if tool == "plans.resume" {
-            live.engine.pause(&live.world.actor, id).await.unwrap();
+            live.engine.tasks().pause(&live.world.actor, id).await.unwrap();
         }
         args["task_id"] = json!(id);
     }
@@ -350,7 +350,7 @@ fn tasks_of_another_tenant_are_not_there() {
         let long = json!({"key": "theirs.long", "steps": [step("w", "core.wait", json!({"ms": 3_600_000}))]});
         live.engine.plans().put(&stranger, &long).await.unwrap();
         let request = SubmitRequest { plan_key: Some("theirs.long".to_owned()), ..SubmitRequest::text("go") };
-        let theirs = live.engine.submit(&stranger, request, None).await.unwrap().id;
+        let theirs = live.engine.tasks().submit(&stranger, request, None).await.unwrap().id;
         let actor = &live.world.actor;
         for tool in ["tasks.show", "tasks.cancel", "plans.pause"] {
             let task = live.step_of(actor, tool, json!({"task_id": theirs})).await;

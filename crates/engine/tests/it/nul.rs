@@ -77,9 +77,9 @@ fn a_nul_in_a_callback_reaches_neither_the_state_nor_the_error() {
                 body_hash: "hash".to_owned(),
             };
             let proof = CallbackProof::Secret(TestKeys::new().callback_secret(&workflow_id));
-            let taken = live.engine.callback(id, &proof, request.clone()).await.unwrap();
+            let taken = live.engine.tasks().callback(id, &proof, request.clone()).await.unwrap();
             assert_eq!(taken, CallbackOutcome::Accepted);
-            assert_eq!(live.engine.callback(id, &proof, request).await.unwrap(), CallbackOutcome::Duplicate);
+            assert_eq!(live.engine.tasks().callback(id, &proof, request).await.unwrap(), CallbackOutcome::Duplicate);
             let task = live.proven(id).await;
             match success {
                 true => assert_eq!(json!(task.state), json!({"na\u{fffd}me": "a\u{fffd}b"})),

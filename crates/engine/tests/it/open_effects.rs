@@ -101,7 +101,7 @@ fn a_step_that_was_given_up_may_have_run_and_is_not_called_one_that_never_ran() 
     let world = World::with([tool.clone()]);
     world.run(async |live| {
         let id = dies_at(&live, &tool, steps()).await;
-        live.engine.cancel(&live.world.actor, id).await.unwrap();
+        live.engine.tasks().cancel(&live.world.actor, id).await.unwrap();
         assert_eq!(live.proven(id).await.status, TaskStatus::Cancelled);
         assert_eq!(without_end(live.world, id), expected);
     });
@@ -110,7 +110,7 @@ fn a_step_that_was_given_up_may_have_run_and_is_not_called_one_that_never_ran() 
     let world = World::with([tool.clone()]);
     let id = world.run(async |live| dies_at(&live, &tool, steps()).await);
     world.run(async |live| {
-        live.engine.cancel(&live.world.actor, id).await.unwrap();
+        live.engine.tasks().cancel(&live.world.actor, id).await.unwrap();
         assert_eq!(live.proven(id).await.status, TaskStatus::Cancelled);
     });
     assert_eq!(without_end(&world, id), expected);
@@ -125,7 +125,7 @@ fn a_step_that_was_given_up_may_have_run_and_is_not_called_one_that_never_ran() 
     let id = world.run(async |live| {
         let id = dies_at(&live, &tool, steps()).await;
         live.engine.drain(Millis(50)).await;
-        live.engine.cancel(&live.world.actor, id).await.unwrap();
+        live.engine.tasks().cancel(&live.world.actor, id).await.unwrap();
         id
     });
     world.run(async |live| {
@@ -203,7 +203,7 @@ fn it_is_asked_about_before_its_siblings_begin_anything() {
     let id = world.run(async |live| {
         let id = live.begin(beside(other, step("act", "t.act", json!({}))), json!({})).await;
         live.until(id, |_| act.count() == 1).await;
-        live.engine.pause(&world.actor, id).await.unwrap();
+        live.engine.tasks().pause(&world.actor, id).await.unwrap();
         live.until(id, |task| task.completed_step_ids == ["p__quick"]).await;
         id
     });

@@ -97,7 +97,7 @@ fn an_end_whose_answer_was_lost_is_told_to_whoever_waits() {
     World::with([tool.clone()]).run(async |live| {
         let key = live.put(plan(acts(&["t.act"]))).await;
         let request = SubmitRequest { plan_key: Some(key), ..SubmitRequest::text("go") };
-        let waiting = live.engine.submit(&live.world.actor, request, Some(Millis(60_000)));
+        let waiting = live.engine.tasks().submit(&live.world.actor, request, Some(Millis(60_000)));
         let away = async {
             live.find(async || (tool.count() == 1).then_some(())).await;
             live.outage(&["commit"], Fault::AnswerLost, Millis(3_000)).await;

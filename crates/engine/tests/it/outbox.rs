@@ -234,7 +234,7 @@ fn a_receiver_that_hangs_delays_no_other_tenant() {
         let plan = json!({"key": "test.tell", "steps": webhooks("https://good.test/x", 1)});
         live.engine.plans().put(&actor, &plan).await.unwrap();
         let request = SubmitRequest { plan_key: Some("test.tell".to_owned()), ..SubmitRequest::text("go") };
-        live.engine.submit(&actor, request, None).await.unwrap();
+        live.engine.tasks().submit(&actor, request, None).await.unwrap();
         let good = |request: &HttpRequest| request.url.contains("good.test");
         live.find(async || live.world.wire.requests().iter().any(good).then_some(())).await;
         assert_eq!(live.world.wire.requests().len(), 4, "no slot was given back by the receiver that hangs");

@@ -209,7 +209,8 @@ fn fetched() -> Wire {
 async fn by_webhook(live: &crate::live::Live<'_>, steps: Value, payload: Value) -> kybern_core::id::TaskId {
     live.put(json!({"key": "test.plan", "steps": steps})).await;
     let raw = payload.to_string();
-    let received = live.engine.receive_webhook(&live.world.actor, "forms", None, payload, raw.as_bytes(), None).await;
+    let received =
+        live.engine.intake().receive_webhook(&live.world.actor, "forms", None, payload, raw.as_bytes(), None).await;
     received.unwrap().task_id
 }
 

@@ -169,7 +169,7 @@ fn a_phase_to_which_a_person_says_no_cancels_the_task() {
         live.resolve(id, Resolution::Fail).await.unwrap();
         let task = live.proven(id).await;
         assert_eq!((task.status, task.error_message.as_deref()), (TaskStatus::Cancelled, Some("a person said no")));
-        let refused = live.engine.retry(&live.world.actor, id).await.unwrap_err();
+        let refused = live.engine.tasks().retry(&live.world.actor, id).await.unwrap_err();
         assert_eq!(refused.code(), ErrorCode::Conflict, "nothing failed");
     });
 }

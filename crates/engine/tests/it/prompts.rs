@@ -189,10 +189,10 @@ fn a_preview_is_what_is_sent_afterwards_and_leaves_nothing() {
             .unwrap();
         let wishes = Preferences { formality: Formality::Formal, ..Preferences::default() };
         engine.preferences().set(actor, wishes).await.unwrap();
-        let chat = engine.create_chat(actor, Some("helper"), None).await.unwrap().id;
+        let chat = engine.chats().create(actor, Some("helper"), None).await.unwrap().id;
         let say = async |content: &str| {
             let request = SayRequest { content: content.to_owned(), ..SayRequest::default() };
-            engine.say(actor, chat, request, Some(Millis(60_000))).await.unwrap()
+            engine.chats().say(actor, chat, request, Some(Millis(60_000))).await.unwrap()
         };
         say("How many boxes fit?").await;
         let acts = world.store.audit_events(world.scope(), 0, 100).await.unwrap().len();
@@ -244,9 +244,9 @@ fn an_agent_is_told_of_the_tools_that_it_has_and_one_without_tools_nothing() {
                 ..PreviewRequest::default()
             };
             let preview = engine.preview_prompt(actor, &request).await.unwrap();
-            let chat = engine.create_chat(actor, Some(agent), None).await.unwrap().id;
+            let chat = engine.chats().create(actor, Some(agent), None).await.unwrap().id;
             let said = SayRequest { content: "How many?".to_owned(), ..SayRequest::default() };
-            engine.say(actor, chat, said, Some(Millis(60_000))).await.unwrap();
+            engine.chats().say(actor, chat, said, Some(Millis(60_000))).await.unwrap();
             let sent = &model.asked()[asked];
             assert_eq!(sent.messages, preview.messages, "what is shown is what is sent");
             // The rules of the server and of the autonomy speak of tools to everybody.
@@ -291,7 +291,7 @@ fn what_cannot_be_previewed_is_refused() {
     let world = world();
     world.life(async |live| {
         let (engine, actor) = (&live.engine, &world.actor);
-        let chat = engine.create_chat(actor, Some("writer"), None).await.unwrap().id;
+        let chat = engine.chats().create(actor, Some("writer"), None).await.unwrap().id;
         let good = || PreviewRequest { content: "Hello.".to_owned(), chat: Some(chat), ..PreviewRequest::default() };
         let preview = engine.preview_prompt(actor, &good()).await.unwrap();
         assert!(preview.messages.iter().any(|message| message.joined_text().contains("You write.")), "without a model");

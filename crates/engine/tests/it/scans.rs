@@ -71,7 +71,7 @@ fn nothing_happens_before_a_person_has_compared_the_text_with_its_picture() {
         let page = &wait(&task).details["scans"][0]["pages"][0];
         assert_eq!((&page["page"], &page["text"], &page["confidence"]), (&json!(1), &json!(READ), &json!(0.4)));
         assert_eq!(page["picture"], json!(format!("/api/tasks/{id}/attachments/1?page=1")));
-        let picture = live.engine.page_picture(&live.world.actor, id, 1, 1).await.unwrap();
+        let picture = live.engine.tasks().page_picture(&live.world.actor, id, 1, 1).await.unwrap();
         assert_eq!(picture.bytes, "picture of page 1");
         live.review(id, None, answer(json!({"confirm": yes(&task)}))).await.unwrap();
         let task = live.proven(id).await;
@@ -88,7 +88,7 @@ fn whoever_waits_for_the_picture_of_a_page_holds_no_file() {
         let (id, _) = waiting(&live).await;
         let reader = &live.world.reader;
         reader.drawing.store(10_000, Ordering::SeqCst);
-        let page = || live.engine.page_picture(&live.world.actor, id, 1, 1);
+        let page = || live.engine.tasks().page_picture(&live.world.actor, id, 1, 1);
         for picture in futures::future::join_all((0..10).map(|_| page())).await {
             assert_eq!(picture.unwrap().bytes, "picture of page 1");
         }
@@ -134,9 +134,9 @@ fn words_are_corrected_by_the_words_that_were_read() {
         live.review(id, None, corrected("91o4417?", "9104417")).await.unwrap();
         let task = live.proven(id).await;
         assert_eq!((task.status, &task.state["said"]), (TaskStatus::Completed, &json!("DOT 9104417")));
-        let text = live.engine.attachment_text(&live.world.actor, id, 1).await.unwrap();
+        let text = live.engine.tasks().attachment_text(&live.world.actor, id, 1).await.unwrap();
         assert_eq!(text, "DOT 9104417", "as it was confirmed");
-        let none = live.engine.attachment_text(&live.world.actor, id, 7).await.unwrap_err();
+        let none = live.engine.tasks().attachment_text(&live.world.actor, id, 7).await.unwrap_err();
         assert_eq!(none.code(), ErrorCode::NotFound);
     });
 }
@@ -309,7 +309,7 @@ fn a_picture_that_says_what_its_mail_says_stops_nothing_and_one_that_says_more_d
         for (n, (picture, text, asks)) in cases.into_iter().enumerate() {
             let text = format!("{text}\n{n}");
             let letter = json!({"subject": "s", "text": text, "files": {"card.photo": picture}}).to_string();
-            let id = live.engine.receive_email(&live.world.actor, letter.into(), None).await.unwrap().task_id;
+            let id = live.engine.intake().receive_email(&live.world.actor, letter.into(), None).await.unwrap().task_id;
             let task = live.rest(id).await;
             if let Some(why) = asks {
                 assert_eq!(kinds(&task), [WaitKind::Document], "{why}");

@@ -51,24 +51,24 @@ fn a_paused_task_keeps_its_status_records_what_is_in_flight_and_begins_nothing()
         let steps = json!([step("a", "t.lasting", json!({})), step("b", "t.lasting", json!({}))]);
         let id = live.begin(plan(steps), json!({})).await;
         live.until(id, |_| tool.count() == 1).await;
-        let task = live.engine.pause(&live.world.actor, id).await.unwrap();
+        let task = live.engine.tasks().pause(&live.world.actor, id).await.unwrap();
         assert!(task.paused_at.is_some());
         let task = live.until(id, |task| task.completed_step_ids == ["a"]).await;
         assert_eq!(task.status, TaskStatus::Executing);
         pause(Millis(5_000)).await;
         assert_eq!((tool.count(), live.task(id).await.completed_step_ids.len()), (1, 1));
-        assert_eq!(live.engine.pause(&live.world.actor, id).await.unwrap_err().code(), ErrorCode::Conflict);
-        live.engine.resume(&live.world.actor, id).await.unwrap();
+        assert_eq!(live.engine.tasks().pause(&live.world.actor, id).await.unwrap_err().code(), ErrorCode::Conflict);
+        live.engine.tasks().resume(&live.world.actor, id).await.unwrap();
         assert_eq!(live.proven(id).await.status, TaskStatus::Completed);
-        assert_eq!(live.engine.resume(&live.world.actor, id).await.unwrap_err().code(), ErrorCode::Conflict);
+        assert_eq!(live.engine.tasks().resume(&live.world.actor, id).await.unwrap_err().code(), ErrorCode::Conflict);
     });
 }
 
 async fn cancelled(live: &Live<'_>, id: kybern_core::id::TaskId) -> kybern_engine::task::TaskView {
-    live.engine.cancel(&live.world.actor, id).await.unwrap();
+    live.engine.tasks().cancel(&live.world.actor, id).await.unwrap();
     let task = live.proven(id).await;
     assert_eq!(task.status, TaskStatus::Cancelled);
-    assert_eq!(live.engine.cancel(&live.world.actor, id).await.unwrap_err().code(), ErrorCode::Conflict);
+    assert_eq!(live.engine.tasks().cancel(&live.world.actor, id).await.unwrap_err().code(), ErrorCode::Conflict);
     task
 }
 
@@ -113,7 +113,7 @@ fn a_task_is_cancelled_while_it_waits_for_a_person_the_clock_an_engine_or_is_pau
                     .await;
                 live.until(id, |_| live.world.store.holder(id).is_none() && !live.world.journal(id).is_empty()).await;
                 if paused {
-                    live.engine.pause(&live.world.actor, id).await.unwrap();
+                    live.engine.tasks().pause(&live.world.actor, id).await.unwrap();
                 }
                 let task = cancelled(&live, id).await;
                 assert!(task.completed_step_ids.is_empty() && task.waits.is_empty(), "{wait}");
@@ -137,7 +137,7 @@ fn a_cancel_at_every_moment_starts_nothing_afterwards() {
             let steps = json!([{"id": "p", "kind": "parallel", "branches": [branch("a"), branch("b")]}]);
             let id = live.begin(plan(steps), json!({})).await;
             pause(Millis(at)).await;
-            if live.engine.cancel(&live.world.actor, id).await.is_err() {
+            if live.engine.tasks().cancel(&live.world.actor, id).await.is_err() {
                 return;
             }
             let (begun, attempts) = (tool.count(), live.attempts(id).await.len());
@@ -273,9 +273,9 @@ fn whoever_may_not_see_a_task_is_not_told_of_its_end_either() {
         let id = live.begin(plan(json!([step("a", "t.lasting", json!({}))])), json!({"secret": "hush"})).await;
         let wait = Millis(2_000);
         let (own, foreign, again) = futures::join!(
-            live.engine.wait_for(&live.world.actor, id, wait),
-            live.engine.wait_for(&stranger, id, wait),
-            live.engine.wait_for(&live.world.actor, id, wait),
+            live.engine.tasks().wait_for(&live.world.actor, id, wait),
+            live.engine.tasks().wait_for(&stranger, id, wait),
+            live.engine.tasks().wait_for(&live.world.actor, id, wait),
         );
         assert_eq!((own.unwrap().status, again.unwrap().status), (TaskStatus::Completed, TaskStatus::Completed));
         assert_eq!(foreign.unwrap_err().code(), kybern_core::error::ErrorCode::NotFound);
@@ -298,7 +298,7 @@ fn the_submitter_is_told_what_the_store_says() {
                 plan_key: Some(key),
                 ..kybern_engine::task::SubmitRequest::text("go")
             };
-            let told = live.engine.submit(&live.world.actor, request, Some(Millis(60_000))).await.unwrap();
+            let told = live.engine.tasks().submit(&live.world.actor, request, Some(Millis(60_000))).await.unwrap();
             assert_eq!(json!(told), json!(live.task(told.id).await));
         }
     });

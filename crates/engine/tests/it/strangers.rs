@@ -75,7 +75,8 @@ fn what_a_letter_says_stays_a_strangers_in_every_child_of_its_task() {
         first["planKey"] = json!("test.middle");
         live.put(plan(json!([first]))).await;
         let letter = json!({"id": "1@example.com", "subject": "stranger@example.com", "text": "please"});
-        let received = live.engine.receive_email(&live.world.actor, letter.to_string().into(), None).await.unwrap();
+        let received =
+            live.engine.intake().receive_email(&live.world.actor, letter.to_string().into(), None).await.unwrap();
         let middle = child_of(&live, received.task_id).await;
         let leaf = live.rest(child_of(&live, middle).await).await;
         assert_eq!((live.task(middle).await.channel, leaf.channel), (Channel::Email, Channel::Email));
@@ -217,7 +218,8 @@ fn a_receiver_out_of_a_failures_words_asks_whatever_way_the_words_came() {
             let call = step("call", "t.caller", json!({"to": "{{ steps.x.error.message }}"}));
             live.put(plan(json!([failing.clone(), call]))).await;
             let letter = json!({"id": "1@example.com", "subject": EVIL, "text": "please"});
-            let received = live.engine.receive_email(&live.world.actor, letter.to_string().into(), None).await.unwrap();
+            let received =
+                live.engine.intake().receive_email(&live.world.actor, letter.to_string().into(), None).await.unwrap();
             let task = live.rest(received.task_id).await;
             assert_eq!((kinds(&task), caller.count()), (vec![WaitKind::Confirmation], 0), "{way}: {task:?}");
         });

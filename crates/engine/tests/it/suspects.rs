@@ -47,7 +47,7 @@ fn what_took_three_workers_down_is_not_begun_again() {
             assert_eq!((task.status, tool.count()), (TaskStatus::Failed, 3));
             assert_eq!((task.completed_step_ids, task.failed_steps), (vec!["a".to_owned()], vec!["b".to_owned()]));
             // A person may have it tried again.
-            live.engine.retry(&live.world.actor, id).await.unwrap();
+            live.engine.tasks().retry(&live.world.actor, id).await.unwrap();
             live.until(id, |_| tool.count() == 4).await;
         });
     }

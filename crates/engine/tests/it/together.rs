@@ -121,7 +121,7 @@ fn a_cancel_stops_a_chain_of_steps_that_never_wait() {
         if *count == 3 {
             let (engine, actor) = from.get().unwrap();
             // It is told at the first look; what it waits for after that is the end.
-            drop(engine.cancel(actor, context.task.unwrap()).now_or_never());
+            drop(engine.tasks().cancel(actor, context.task.unwrap()).now_or_never());
         }
         Ok(ToolOutcome::default())
     }));
@@ -156,7 +156,7 @@ fn a_pause_that_comes_with_the_commit_of_what_led_to_a_call_holds_the_call() {
         live.until(id, |task| task.paused_at.is_some() && !task.completed_step_ids.is_empty()).await;
         pause(Millis(5_000)).await;
         assert_eq!(read.count(), 0);
-        live.engine.resume(&live.world.actor, id).await.unwrap();
+        live.engine.tasks().resume(&live.world.actor, id).await.unwrap();
         assert_eq!(live.proven(id).await.status, TaskStatus::Completed);
     });
 }

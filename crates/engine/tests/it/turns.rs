@@ -258,7 +258,7 @@ fn a_turn_that_ran_out_of_time_is_tried_again_in_new_time() {
             assert_eq!((task.status, model.count()), (TaskStatus::Failed, tries));
             assert_eq!(task.error.unwrap().code, ErrorCode::Timeout);
             waits.store(tries == 1, Ordering::SeqCst);
-            live.engine.retry(&live.world.actor, id).await.unwrap();
+            live.engine.tasks().retry(&live.world.actor, id).await.unwrap();
         }
         let task = live.proven(id).await;
         assert_eq!((task.status, &task.state["content"]), (TaskStatus::Completed, &json!("Done.")));

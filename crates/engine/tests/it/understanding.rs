@@ -214,7 +214,7 @@ pub fn nothing() -> Value {
 
 pub async fn letter(live: &Live<'_>, text: &str, files: Value) -> TaskId {
     let letter = json!({"id": "one@example.com", "subject": "A request", "text": text, "files": files});
-    live.engine.receive_email(&live.world.actor, letter.to_string().into(), None).await.unwrap().task_id
+    live.engine.intake().receive_email(&live.world.actor, letter.to_string().into(), None).await.unwrap().task_id
 }
 
 async fn text(live: &Live<'_>, text: &str) -> TaskView {
@@ -441,7 +441,7 @@ fn a_paper_that_the_rules_read_well_is_shown_to_no_model() {
         assert!(asked(&model).is_empty(), "{:?}", asked(&model));
         let unsure = format!("{well}\nkeeper ~ Ada Moor");
         let letter = json!({"id": "two@example.com", "subject": "s", "text": "SHEET surely\nhouse = x", "files": {"a.txt": unsure}});
-        let id = live.engine.receive_email(&live.world.actor, letter.to_string().into(), None).await.unwrap().task_id;
+        let id = live.engine.intake().receive_email(&live.world.actor, letter.to_string().into(), None).await.unwrap().task_id;
         live.proven(id).await;
         assert!(asked(&model).contains(&About::Fields), "a guess is asked about");
         assert!(!asked(&model).contains(&About::Kind), "what is known is not");
@@ -690,7 +690,7 @@ fn what_was_asked_for_the_message_is_not_asked_again_for_a_step() {
         assert_eq!(task.state["read"], task.state["extractions"][0]["fields"]);
         assert_eq!(task.state["by"], json!("sheets/1+one/small"));
         // A fork takes the answers over with what it keeps.
-        let fork = live.engine.fork(&live.world.actor, id, Some("a".to_owned())).await.unwrap();
+        let fork = live.engine.tasks().fork(&live.world.actor, id, Some("a".to_owned())).await.unwrap();
         let again = live.proven(fork.id).await;
         assert_eq!(
             (again.status, model.count(), &again.state["read"]),
@@ -801,7 +801,7 @@ fn a_cancelled_task_asks_no_more() {
         plans(&live, nothing()).await;
         let id = letter(&live, "could you", json!({"a.txt": SHEET, "b.txt": SHEET, "c.txt": "another"})).await;
         live.find(async || (model.count() == 1).then_some(())).await;
-        live.engine.cancel(&live.world.actor, id).await.unwrap();
+        live.engine.tasks().cancel(&live.world.actor, id).await.unwrap();
         assert_eq!(live.end(id).await.status, TaskStatus::Cancelled);
         assert_eq!((model.count(), answers(live.world, id)), (1, 1), "what was paid for is kept");
         let rows = live.world.journal(id);

@@ -36,15 +36,19 @@ fn an_unreadable_task_is_given_up_and_the_others_go_on() {
         let (bad, good) = (resting(&live, 500).await, resting(&live, 500).await);
         live.world.store.spoil(Spoilt::Task(bad));
         assert_eq!(live.proven(good).await.status, TaskStatus::Completed);
-        let listed = live.engine.list_tasks(&live.world.actor, TaskFilter { limit: 10, ..TaskFilter::default() }).await;
+        let listed =
+            live.engine.tasks().list(&live.world.actor, TaskFilter { limit: 10, ..TaskFilter::default() }).await;
         let told: Vec<bool> = listed.unwrap().items.iter().map(|task| task.unreadable.is_some()).collect();
         assert_eq!(told, [false, true]);
         let task = live.end(bad).await;
         assert_eq!(task.status, TaskStatus::Failed);
         let error = task.error.unwrap();
         assert!(error.message.contains("cannot be loaded") && error.message.contains("kybern doctor"), "{error:?}");
-        assert_eq!(live.engine.replay(&live.world.actor, bad).await.unwrap_err().code(), ErrorCode::Unprocessable);
-        let fork = live.engine.fork(&live.world.actor, bad, None).await;
+        assert_eq!(
+            live.engine.tasks().replay(&live.world.actor, bad).await.unwrap_err().code(),
+            ErrorCode::Unprocessable
+        );
+        let fork = live.engine.tasks().fork(&live.world.actor, bad, None).await;
         assert_eq!(fork.unwrap_err().code(), ErrorCode::Unprocessable, "nothing is made of what is not there");
     });
 }
@@ -63,11 +67,14 @@ fn a_task_whose_plan_cannot_be_read_is_shown_with_what_is_wrong() {
         let told = task.unreadable.unwrap();
         assert!(told.contains("the frozen plan cannot be read") && told.contains("kybern doctor"), "{told}");
         assert_eq!((task.selected_plan.as_deref(), task.frozen_plan.steps().len()), (Some("test.plan"), 0));
-        let waited = live.engine.wait_for(&live.world.actor, id, Millis(1)).await.unwrap();
+        let waited = live.engine.tasks().wait_for(&live.world.actor, id, Millis(1)).await.unwrap();
         assert!(waited.unreadable.is_some());
-        live.engine.cancel(&live.world.actor, id).await.unwrap();
+        live.engine.tasks().cancel(&live.world.actor, id).await.unwrap();
         assert_eq!(live.end(id).await.status, TaskStatus::Cancelled);
-        assert_eq!(live.engine.replay(&live.world.actor, id).await.unwrap_err().code(), ErrorCode::Unprocessable);
+        assert_eq!(
+            live.engine.tasks().replay(&live.world.actor, id).await.unwrap_err().code(),
+            ErrorCode::Unprocessable
+        );
     });
 }
 
@@ -76,7 +83,7 @@ fn an_unreadable_task_is_cancelled_at_once() {
     world().run(async |live| {
         let id = resting(&live, 3_600_000).await;
         live.world.store.spoil(Spoilt::Task(id));
-        live.engine.cancel(&live.world.actor, id).await.unwrap();
+        live.engine.tasks().cancel(&live.world.actor, id).await.unwrap();
         let task = live.end(id).await;
         assert_eq!((task.status, task.recoveries), (TaskStatus::Cancelled, 0));
     });
@@ -102,10 +109,10 @@ fn an_unreadable_answer_fails_its_task_and_a_retry_asks_again() {
         let ask = step("ask", "core.ask", json!({"title": "what?", "fields": {"v": {}}}));
         let id = live.begin(plan(json!([ask])), json!({})).await;
         live.rest(id).await;
-        live.engine.pause(&live.world.actor, id).await.unwrap();
+        live.engine.tasks().pause(&live.world.actor, id).await.unwrap();
         live.review(id, None, json!({"v": 1})).await.unwrap();
         live.world.store.spoil(Spoilt::Signal(id, 1));
-        live.engine.resume(&live.world.actor, id).await.unwrap();
+        live.engine.tasks().resume(&live.world.actor, id).await.unwrap();
         let task = live.end(id).await;
         assert_eq!(task.status, TaskStatus::Failed);
         assert!(task.error.unwrap().message.contains("what was answered cannot be read (signal 1)"));
@@ -121,7 +128,7 @@ fn an_unreadable_question_can_only_be_denied() {
         live.world.store.spoil(Spoilt::Approval(approval));
         let decide = async |word| {
             let decision = ApprovalDecision { word, note: None, resolution: None };
-            live.engine.decide(&live.world.actor, approval, decision).await
+            live.engine.approvals().decide(&live.world.actor, approval, decision).await
         };
         let refused = decide(Word::Approve(None)).await.unwrap_err();
         assert_eq!(refused.code(), ErrorCode::Conflict);

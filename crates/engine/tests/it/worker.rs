@@ -87,7 +87,7 @@ fn a_task_that_was_given_up_while_it_asked_asks_again_when_it_is_tried_again() {
         assert_eq!(live.proven(id).await.status, TaskStatus::Failed);
         assert_eq!(live.inbox(Some(ApprovalStatus::Pending)).await, []);
         armed.store(false, Ordering::SeqCst);
-        live.engine.retry(&live.world.actor, id).await.unwrap();
+        live.engine.tasks().retry(&live.world.actor, id).await.unwrap();
         assert_eq!(live.rest(id).await.status, TaskStatus::NeedsReview);
         let open = live.inbox(Some(ApprovalStatus::Pending)).await;
         assert_eq!((open.len(), open[0].approval.task), (1, id));
@@ -115,7 +115,7 @@ fn a_review_that_is_asked_again_after_a_task_was_given_up_is_about_another_call(
         let id = live.begin(plan(both), json!({})).await;
         assert_eq!((live.proven(id).await.status, asks.count()), (TaskStatus::Failed, 1));
         armed.store(false, Ordering::SeqCst);
-        live.engine.retry(&live.world.actor, id).await.unwrap();
+        live.engine.tasks().retry(&live.world.actor, id).await.unwrap();
         // Nobody is asked whether the first call happened: its end is known.
         assert_eq!((live.proven(id).await.status, asks.count()), (TaskStatus::Completed, 2));
         let generations: Vec<String> = asks.calls().iter().map(|call| call.key.clone()).collect();
@@ -294,7 +294,7 @@ async fn submitted(live: &Live<'_>, actor: &Actor, tool: &str, count: usize) -> 
     let mut ids = Vec::new();
     for _ in 0..count {
         let request = SubmitRequest { plan_key: Some("test.one".to_owned()), ..SubmitRequest::text("go") };
-        ids.push(live.engine.submit(actor, request, None).await.unwrap().id);
+        ids.push(live.engine.tasks().submit(actor, request, None).await.unwrap().id);
     }
     ids
 }

@@ -102,7 +102,7 @@ async fn of_tasks(engine: &Engine, actor: &Actor, plan: &str, span: Duration) ->
     while begun.elapsed() < span {
         let begun = Instant::now();
         let request = SubmitRequest { plan_key: Some(plan.to_owned()), ..SubmitRequest::text("") };
-        let task = engine.submit(actor, request, Some(Millis(10_000))).await.unwrap();
+        let task = engine.tasks().submit(actor, request, Some(Millis(10_000))).await.unwrap();
         times.push(begun.elapsed());
         assert_eq!(task.status, TaskStatus::Completed);
     }

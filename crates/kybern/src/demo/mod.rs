@@ -116,7 +116,7 @@ async fn through(engine: &Engine, screen: &mut Screen) -> anyhow::Result<Vec<Don
         } else {
             follow(engine, &actor, received.task_id, screen).await?;
         }
-        let task = engine.wait_for(&actor, received.task_id, PATIENCE).await?;
+        let task = engine.tasks().wait_for(&actor, received.task_id, PATIENCE).await?;
         screen.line(format!("  {}", verdict(&task, paint)));
         all.push(Done { sample, received, task });
     }
@@ -126,12 +126,12 @@ async fn through(engine: &Engine, screen: &mut Screen) -> anyhow::Result<Vec<Don
 async fn hand_in(engine: &Engine, actor: &Actor, sample: &Sample) -> anyhow::Result<Received> {
     let bytes = Bytes::from_static(sample.bytes);
     Ok(match sample.way {
-        Way::Mail => engine.receive_email(actor, bytes, None).await?,
+        Way::Mail => engine.intake().receive_email(actor, bytes, None).await?,
         Way::Form => {
             let body = serde_json::from_slice(&bytes)?;
-            engine.receive_webhook(actor, "web-form", Some(sample.name.to_owned()), body, &bytes, None).await?
+            engine.intake().receive_webhook(actor, "web-form", Some(sample.name.to_owned()), body, &bytes, None).await?
         }
-        Way::Sms => engine.receive_sms(actor, form(&bytes), None).await?,
+        Way::Sms => engine.intake().receive_sms(actor, form(&bytes), None).await?,
     })
 }
 
@@ -144,7 +144,7 @@ fn form(bytes: &[u8]) -> Vec<(String, String)> {
 async fn follow(engine: &Engine, actor: &Actor, id: TaskId, screen: &mut Screen) -> anyhow::Result<()> {
     let (mut after, paint) = (-1, screen.paint());
     loop {
-        let news = engine.follow(actor, id, EventId::at(after), Millis(500)).await?;
+        let news = engine.tasks().follow(actor, id, EventId::at(after), Millis(500)).await?;
         for entry in &news.entries {
             after = after.max(entry.seq);
             if let Some(line) = step_line(entry, paint) {
@@ -155,7 +155,7 @@ async fn follow(engine: &Engine, actor: &Actor, id: TaskId, screen: &mut Screen)
         if news.ended || waits {
             return Ok(());
         }
-        if news.entries.is_empty() && engine.wait_for(actor, id, Millis(1)).await?.rests() {
+        if news.entries.is_empty() && engine.tasks().wait_for(actor, id, Millis(1)).await?.rests() {
             return Ok(());
         }
     }

@@ -34,7 +34,7 @@ pub(super) async fn make(
     let (completed, waiting) = (count(TaskStatus::Completed), count(TaskStatus::NeedsReview));
     let mut replayed = 0;
     for done in fresh().filter(|done| done.task.status == TaskStatus::Completed) {
-        replayed += usize::from(engine.replay(actor, done.task.id).await?.matches);
+        replayed += usize::from(engine.tasks().replay(actor, done.task.id).await?.matches);
     }
     let audit = engine.audit().verify(actor.scope()).await?;
     let sound = completed + waiting == fresh().count() && replayed == completed && audit.valid;
@@ -82,7 +82,7 @@ fn read(done: &[Done], paint: Paint) -> String {
 async fn created(engine: &Engine, actor: &Actor, done: &[Done]) -> anyhow::Result<Table> {
     let mut table = Table::new(&["MESSAGE", "COMPANY", "CREATED", "UPDATED"]);
     for done in done.iter().filter(|done| done.task.status == TaskStatus::Completed && !done.received.duplicate) {
-        let links = engine.task_artifacts(actor, done.task.id).await?;
+        let links = engine.tasks().artifacts(actor, done.task.id).await?;
         let by_role = |role: ArtifactRole| {
             let mut kinds: BTreeMap<&str, usize> = BTreeMap::new();
             for link in links.iter().filter(|stored| stored.link.role == role) {

@@ -36,8 +36,8 @@ pub(super) async fn show(engine: &Engine, screen: &mut Screen) -> anyhow::Result
     let corrections = json!({"intent": INTENT}).as_object().cloned().unwrap_or_default();
     let request =
         ReviewRequest { corrections, step_id: None, resolution: None, replaces: false, note: None, approval: None };
-    engine.review(&person, first.id, request).await?;
-    let answered = engine.wait_for(&person, first.id, PATIENCE).await?;
+    engine.tasks().review(&person, first.id, request).await?;
+    let answered = engine.tasks().wait_for(&person, first.id, PATIENCE).await?;
     screen.line(format!("  {}", verdict(&answered, paint)));
     let Some(lesson) = suggestion(engine, &person, first.id).await? else {
         screen.line(paint.bad("  nothing was suggested"));
@@ -46,10 +46,10 @@ pub(super) async fn show(engine: &Engine, screen: &mut Screen) -> anyhow::Result
     if let Teaching::IntentExample { text, .. } = &lesson.teaching {
         screen.line(format!("  {} suggested: messages like {text:?} want that", paint.good("→")));
     }
-    let preview = engine.preview_lesson(&person, lesson.id).await?;
+    let preview = engine.lessons().preview(&person, lesson.id).await?;
     let (changed, mails) = (preview.changed.len(), preview.mails);
     screen.line(format!("    it changes {changed} of the last {mails} mails"));
-    let accepted = engine.act_on_lesson(&person, lesson.id, LessonAct::Accept).await?;
+    let accepted = engine.lessons().act(&person, lesson.id, LessonAct::Accept).await?;
     let version = accepted.since_version.unwrap_or_default();
     screen.line(format!("  {} accepted: version {version} of what this organisation knows", paint.good("→")));
     let next = hand_in(engine, screen, "walk-in-again.eml", NEXT).await?;
@@ -59,10 +59,10 @@ pub(super) async fn show(engine: &Engine, screen: &mut Screen) -> anyhow::Result
 async fn hand_in(engine: &Engine, screen: &mut Screen, name: &str, bytes: &'static [u8]) -> anyhow::Result<TaskView> {
     let (paint, actor) = (screen.paint(), actor(engine));
     screen.line(paint.bold(name));
-    let received = engine.receive_email(&actor, Bytes::from_static(bytes), None).await;
+    let received = engine.intake().receive_email(&actor, Bytes::from_static(bytes), None).await;
     let id = received.with_context(|| name.to_owned())?.task_id;
     follow(engine, &actor, id, screen).await?;
-    let task = engine.wait_for(&actor, id, PATIENCE).await?;
+    let task = engine.tasks().wait_for(&actor, id, PATIENCE).await?;
     screen.line(format!("  {}", verdict(&task, paint)));
     Ok(task)
 }
@@ -76,7 +76,7 @@ async fn suggestion(engine: &Engine, person: &Actor, task: TaskId) -> anyhow::Re
     let filter = LessonFilter { status: Some(LessonStatus::Suggested), kind: None };
     let began = engine.clock().now();
     while engine.clock().now().since(began) < PATIENCE {
-        let found = engine.lessons(person.scope(), filter, None, 50).await?.items;
+        let found = engine.lessons().list(person.scope(), filter, None, 50).await?.items;
         if let Some(lesson) = found.into_iter().find(|lesson| lesson.source.task_id == Some(task)) {
             return Ok(Some(lesson));
         }

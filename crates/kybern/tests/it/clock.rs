@@ -34,11 +34,11 @@ async fn a_process_takes_no_running_task_from_itself_when_its_clock_is_set_forwa
     }
     let submit = async |plan: &str| {
         let request = SubmitRequest { plan_key: Some(plan.to_owned()), ..SubmitRequest::text("go") };
-        engine.submit(&admin, request, None).await.unwrap().id
+        engine.tasks().submit(&admin, request, None).await.unwrap().id
     };
     let ended = async |id| {
         until("the task ends", || async {
-            let task = engine.task(&admin, id).await.unwrap();
+            let task = engine.tasks().get(&admin, id).await.unwrap();
             task.status.is_terminal().then_some(task)
         })
         .await
@@ -50,12 +50,12 @@ async fn a_process_takes_no_running_task_from_itself_when_its_clock_is_set_forwa
         clock.advance(Millis(35_000));
         let other = submit("test.rests").await;
         assert_eq!(ended(other).await.status, TaskStatus::Completed);
-        assert_eq!(engine.task(&admin, running).await.unwrap().recoveries, 0);
+        assert_eq!(engine.tasks().get(&admin, running).await.unwrap().recoveries, 0);
     }
     answered.cancel();
     let task = ended(running).await;
     assert_eq!((task.status, task.recoveries, tool.count()), (TaskStatus::Completed, 0, 1));
-    let log = engine.task_log(&admin, running, -1, 100).await.unwrap().0;
+    let log = engine.tasks().log(&admin, running, -1, 100).await.unwrap().0;
     assert!(log.iter().all(|entry| entry.event_type != EventType::ZombieReset), "{log:?}");
     engine.drain(Millis(1_000)).await;
 }
@@ -86,11 +86,11 @@ async fn a_wait_takes_as_long_as_it_says_although_the_clock_is_a_day_ahead(site:
     }
     let submit = async |plan: &str| {
         let request = SubmitRequest { plan_key: Some(plan.to_owned()), ..SubmitRequest::text("go") };
-        engine.submit(&admin, request, None).await.unwrap().id
+        engine.tasks().submit(&admin, request, None).await.unwrap().id
     };
     let ended = async |id| {
         let task = until("the task ends", || async {
-            let task = engine.task(&admin, id).await.unwrap();
+            let task = engine.tasks().get(&admin, id).await.unwrap();
             task.status.is_terminal().then_some(task)
         })
         .await;
@@ -106,7 +106,7 @@ async fn a_wait_takes_as_long_as_it_says_although_the_clock_is_a_day_ahead(site:
         clock.advance(day);
         answered.cancel();
         until("it waits", || async {
-            let task = engine.task(&admin, running).await.unwrap();
+            let task = engine.tasks().get(&admin, running).await.unwrap();
             task.completed_step_ids.contains(&"a".to_owned()).then_some(())
         })
         .await;

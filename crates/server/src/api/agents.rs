@@ -79,7 +79,7 @@ pub(crate) async fn create(
     attempt
         .once(move |actor| async move {
             let AgentChanged { agent, draft } = engine.agents().create(&actor, draft).await.map_err(with_names)?;
-            let tools = engine.tools_now(actor.scope()).await;
+            let tools = engine.catalogue().of(actor.scope()).await;
             Made::created("/api/agents", &agent.id, &describe(&tools, &agent, draft.map(|draft| draft.id)))
         })
         .await
@@ -103,7 +103,7 @@ pub(crate) async fn list(
     let paging = Paging::read(&query.only(&["limit", "cursor"])?)?;
     let agents = state.engine.agents().list(actor.scope()).await?;
     let items = agents.iter().collect();
-    let tools = state.engine.tools_now(actor.scope()).await;
+    let tools = state.engine.catalogue().of(actor.scope()).await;
     Ok(Json(paging.cut(items, |agent| agent.draft.key.clone(), |agent| describe(&tools, agent, None))?))
 }
 
@@ -118,7 +118,7 @@ pub(crate) async fn show(
     path: PathArgs,
 ) -> ApiResult<Json<Value>> {
     let agent = state.engine.agents().get(actor.scope(), path.text("id")?).await?;
-    let tools = state.engine.tools_now(actor.scope()).await;
+    let tools = state.engine.catalogue().of(actor.scope()).await;
     Ok(Json(describe(&tools, &agent, None)))
 }
 
@@ -140,7 +140,7 @@ pub(crate) async fn change(
     let name = path.text("id")?;
     let change = body.value.change()?;
     let changed = state.engine.agents().change(&actor, name, change).await.map_err(with_names)?;
-    let tools = state.engine.tools_now(actor.scope()).await;
+    let tools = state.engine.catalogue().of(actor.scope()).await;
     Ok(Json(describe(&tools, &changed.agent, changed.draft.map(|draft| draft.id))))
 }
 
@@ -173,7 +173,7 @@ pub(crate) async fn reset(
     path: PathArgs,
 ) -> ApiResult<Json<Value>> {
     let agent = state.engine.agents().reset(&actor, path.text("id")?).await?;
-    let tools = state.engine.tools_now(actor.scope()).await;
+    let tools = state.engine.catalogue().of(actor.scope()).await;
     Ok(Json(describe(&tools, &agent, None)))
 }
 

@@ -58,7 +58,7 @@ pub(crate) async fn list(
         None => None,
     };
     let filter = ApprovalFilter { status, task, talks_of: None, calls: true };
-    let page = state.engine.approvals(&actor, filter, paging.after::<ApprovalId>()?, paging.limit).await?;
+    let page = state.engine.approvals().list(&actor, filter, paging.after::<ApprovalId>()?, paging.limit).await?;
     let items: Vec<Value> = page.items.iter().map(describe).collect();
     Ok(Json(paging.answer(&items, page.next.as_deref())?))
 }
@@ -73,7 +73,7 @@ pub(crate) async fn show(
     Caller(actor): Caller,
     path: PathArgs,
 ) -> ApiResult<Json<Value>> {
-    let view = state.engine.approval(&actor, path.parse("id")?).await?;
+    let view = state.engine.approvals().get(&actor, path.parse("id")?).await?;
     Ok(Json(describe(&view)))
 }
 
@@ -172,6 +172,6 @@ pub(crate) async fn decide(
     body: JsonBody<DecideBody>,
 ) -> ApiResult<Json<Value>> {
     let id: ApprovalId = path.parse("id")?;
-    let view = state.engine.decide(&actor, id, body.value.checked()?).await?;
+    let view = state.engine.approvals().decide(&actor, id, body.value.checked()?).await?;
     Ok(Json(describe(&view)))
 }

@@ -66,7 +66,7 @@ pub(crate) async fn create(
     let (engine, new) = (state.engine.clone(), body.value);
     attempt
         .once(move |actor| async move {
-            let chat = engine.create_chat(&actor, new.agent.as_deref(), new.title.as_deref()).await?;
+            let chat = engine.chats().create(&actor, new.agent.as_deref(), new.title.as_deref()).await?;
             Made::created("/api/chats", &chat.id, &chat)
         })
         .await
@@ -91,7 +91,7 @@ pub(crate) async fn list(
     let query = query.only(&["all", "limit", "cursor"])?;
     let paging = Paging::read(&query)?;
     let all = query.flag("all")?.unwrap_or_default();
-    let page = state.engine.chats(&actor, all, paging.after::<ChatId>()?, paging.limit).await?;
+    let page = state.engine.chats().list(&actor, all, paging.after::<ChatId>()?, paging.limit).await?;
     Ok(Json(paging.answer(&page.items, page.next.as_deref())?))
 }
 
@@ -105,7 +105,7 @@ pub(crate) async fn show(
     Caller(actor): Caller,
     path: PathArgs,
 ) -> ApiResult<Json<Value>> {
-    super::shown(&state.engine.chat(&actor, path.parse("id")?).await?).map(Json)
+    super::shown(&state.engine.chats().get(&actor, path.parse("id")?).await?).map(Json)
 }
 
 /// Delete a chat
@@ -121,7 +121,7 @@ pub(crate) async fn remove(
     Caller(actor): Caller,
     path: PathArgs,
 ) -> ApiResult<StatusCode> {
-    state.engine.delete_chat(&actor, path.parse("id")?).await?;
+    state.engine.chats().delete(&actor, path.parse("id")?).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
@@ -137,7 +137,7 @@ pub(crate) async fn reset(
     Caller(actor): Caller,
     path: PathArgs,
 ) -> ApiResult<Json<Value>> {
-    super::shown(&state.engine.reset_chat(&actor, path.parse("id")?).await?).map(Json)
+    super::shown(&state.engine.chats().reset(&actor, path.parse("id")?).await?).map(Json)
 }
 
 /// From where to fork.
@@ -172,7 +172,7 @@ pub(crate) async fn fork(
     let engine = state.engine.clone();
     attempt
         .once(move |actor| async move {
-            let chat = engine.fork_chat(&actor, id, until).await?;
+            let chat = engine.chats().fork(&actor, id, until).await?;
             Made::created("/api/chats", &chat.id, &chat)
         })
         .await
@@ -190,7 +190,7 @@ pub(crate) async fn export(
     Caller(actor): Caller,
     path: PathArgs,
 ) -> ApiResult<Json<Value>> {
-    super::shown(&state.engine.export_chat(&actor, path.parse("id")?).await?).map(Json)
+    super::shown(&state.engine.chats().export(&actor, path.parse("id")?).await?).map(Json)
 }
 
 /// A message of an import.
@@ -252,7 +252,7 @@ pub(crate) async fn import(
     let said = said.map(|message| Imported { role: message.role, content: message.content }).collect();
     attempt
         .once(move |actor| async move {
-            let chat = engine.import_chat(&actor, new.agent.as_deref(), new.title.as_deref(), said).await?;
+            let chat = engine.chats().import(&actor, new.agent.as_deref(), new.title.as_deref(), said).await?;
             Made::created("/api/chats", &chat.id, &chat)
         })
         .await

@@ -51,7 +51,7 @@ pub(crate) async fn email(
     if raw.trim_ascii().is_empty() {
         return Err(Problem::invalid("", "the body is empty, send the whole message"));
     }
-    Ok(received(&state.engine.receive_email(&actor, raw, asked.trace_id.clone()).await?))
+    Ok(received(&state.engine.intake().receive_email(&actor, raw, asked.trace_id.clone()).await?))
 }
 
 /// The source under which the gateway of text messages is configured.
@@ -121,7 +121,7 @@ pub(crate) async fn sms(
         return Err(problem);
     }
     let actor = actor.ok_or_else(no_source)?;
-    Ok(received(&state.engine.receive_sms(&actor, form, asked.trace_id.clone()).await?))
+    Ok(received(&state.engine.intake().receive_sms(&actor, form, asked.trace_id.clone()).await?))
 }
 
 /// Whether a text is an id that Twilio gives a message.
@@ -200,7 +200,8 @@ pub(crate) async fn webhook(
     let actor = signed_or(&state, &source, &headers, &raw, by_key, &asked)?;
     extract::expect_json(&headers)?;
     let body = extract::json(&raw)?;
-    let taken = state.engine.receive_webhook(&actor, &source, delivery, body, &raw, asked.trace_id.clone()).await?;
+    let taken =
+        state.engine.intake().receive_webhook(&actor, &source, delivery, body, &raw, asked.trace_id.clone()).await?;
     Ok(received(&taken))
 }
 

@@ -147,7 +147,7 @@ pub(crate) async fn create(
     let engine = state.engine.clone();
     attempt
         .once(move |actor| async move {
-            let lesson = engine.add_lesson(&actor, teaching).await?;
+            let lesson = engine.lessons().add(&actor, teaching).await?;
             Made::created("/api/lessons", &lesson.id, &shown(&lesson)?)
         })
         .await
@@ -182,7 +182,7 @@ pub(crate) async fn list(
     });
     let filter = LessonFilter { status: status.transpose()?, kind: kind.transpose()? };
     let paging = Paging::read(&query)?;
-    let page = state.engine.lessons(actor.scope(), filter, paging.after()?, paging.limit).await?;
+    let page = state.engine.lessons().list(actor.scope(), filter, paging.after()?, paging.limit).await?;
     let items = page.items.iter().map(shown).collect::<ApiResult<Vec<Value>>>()?;
     Ok(Json(paging.answer(&items, page.next.as_deref())?))
 }
@@ -197,7 +197,7 @@ pub(crate) async fn show(
     Caller(actor): Caller,
     path: PathArgs,
 ) -> ApiResult<Json<Value>> {
-    shown(&state.engine.lesson(actor.scope(), path.parse("id")?).await?).map(Json)
+    shown(&state.engine.lessons().get(actor.scope(), path.parse("id")?).await?).map(Json)
 }
 
 /// Preview a lesson
@@ -213,7 +213,7 @@ pub(crate) async fn preview(
     Caller(actor): Caller,
     path: PathArgs,
 ) -> ApiResult<Json<Value>> {
-    shown(&state.engine.preview_lesson(&actor, path.parse("id")?).await?).map(Json)
+    shown(&state.engine.lessons().preview(&actor, path.parse("id")?).await?).map(Json)
 }
 
 /// Accept a lesson
@@ -245,5 +245,5 @@ async fn act(
     act: LessonAct,
 ) -> ApiResult<Json<Value>> {
     let id: LessonId = path.parse("id")?;
-    shown(&state.engine.act_on_lesson(&actor, id, act).await?).map(Json)
+    shown(&state.engine.lessons().act(&actor, id, act).await?).map(Json)
 }

@@ -110,7 +110,7 @@ pub(crate) async fn send(
     let request = body.value.request(key, asked.trace_id.clone())?;
     if wants_events(&headers) {
         let place = state.streams.take(&actor)?;
-        let following = state.engine.say_aloud(&actor, chat, request).await?;
+        let following = state.engine.chats().say_aloud(&actor, chat, request).await?;
         return Ok(turn_sse::events(&state, following, place));
     }
     Ok(answered(&say(&state, &actor, chat, request).await?))
@@ -119,7 +119,7 @@ pub(crate) async fn send(
 /// Says something and waits for the answer, as long as the server goes on.
 pub(super) async fn say(state: &AppState, actor: &Actor, chat: ChatId, request: SayRequest) -> ApiResult<Turned> {
     tokio::select! {
-        turned = state.engine.say(actor, chat, request, Some(WAIT)) => Ok(turned?),
+        turned = state.engine.chats().say(actor, chat, request, Some(WAIT)) => Ok(turned?),
         () = state.shutdown.cancelled() => {
             let message = "the server stops; the turn goes on when it is back, read it at the chat";
             Err(Error::new(ErrorCode::Unavailable, message).into())
@@ -181,7 +181,7 @@ pub(crate) async fn stream(
         return Err(Problem::invalid("/message", message));
     }
     let place = state.streams.take(&actor)?;
-    let following = state.engine.follow_turn(&actor, chat, named, after).await?;
+    let following = state.engine.chats().follow_turn(&actor, chat, named, after).await?;
     Ok(turn_sse::events(&state, following, place))
 }
 
@@ -204,7 +204,7 @@ pub(crate) async fn list(
 ) -> ApiResult<Json<Value>> {
     let chat: ChatId = path.parse("id")?;
     let paging = Paging::read(&query.only(&["limit", "cursor"])?)?;
-    let page = state.engine.messages(&actor, chat, paging.after::<MessageId>()?, paging.limit).await?;
+    let page = state.engine.chats().messages(&actor, chat, paging.after::<MessageId>()?, paging.limit).await?;
     Ok(Json(paging.answer(&page.items, page.next.as_deref())?))
 }
 
@@ -223,7 +223,7 @@ pub(crate) async fn redact(
     Caller(actor): Caller,
     path: PathArgs,
 ) -> ApiResult<Json<Value>> {
-    let message = state.engine.redact_message(&actor, path.parse("id")?, path.parse("message")?).await?;
+    let message = state.engine.chats().redact(&actor, path.parse("id")?, path.parse("message")?).await?;
     super::shown(&message).map(Json)
 }
 

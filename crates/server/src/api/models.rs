@@ -83,7 +83,7 @@ async fn turn(attempt: Attempt<'_>, agent: String, body: ChatBody) -> ApiResult 
     let (trace_id, idempotency_key) = (asked.trace_id.clone(), attempt.key.clone());
     let (engine, title) = (state.engine.clone(), model.clone());
     let imported = attempt.made(move |speaker| async move {
-        let chat = engine.import_chat(&speaker, Some(&agent), Some(&title), before).await?;
+        let chat = engine.chats().import(&speaker, Some(&agent), Some(&title), before).await?;
         Made::created("/api/chats", &chat.id, &chat)
     });
     let (made, _again) = imported.await?;
@@ -91,7 +91,7 @@ async fn turn(attempt: Attempt<'_>, agent: String, body: ChatBody) -> ApiResult 
     let request = SayRequest { content, attachments: pictures, trace_id, idempotency_key, ..SayRequest::default() };
     if streams {
         let place = state.streams.take(actor)?;
-        let following = state.engine.say_aloud(actor, chat, request).await?;
+        let following = state.engine.chats().say_aloud(actor, chat, request).await?;
         return Ok(openai::turn_events(state, following, (&model, &asked.shown, created), tells_usage, place));
     }
     let turned = say(state, actor, chat, request).await?;

@@ -206,7 +206,10 @@ pub(crate) async fn versions(
     let paging = Paging::read(&query)?;
     let filter = OwnToolFilter { key: Some(key.to_owned()), status };
     let page = state.engine.own_tools().list(actor.scope(), &filter, paging.after()?, paging.limit).await?;
-    if page.items.is_empty() && page.next.is_none() && state.engine.tools_now(actor.scope()).await.find(key).is_none() {
+    if page.items.is_empty()
+        && page.next.is_none()
+        && state.engine.catalogue().of(actor.scope()).await.find(key).is_none()
+    {
         let any = OwnToolFilter { status: None, ..filter };
         if state.engine.own_tools().list(actor.scope(), &any, None, 1).await?.items.is_empty() {
             return Err(Error::not_found("tool", key).into());

@@ -47,7 +47,7 @@ pub(crate) async fn hold(
 ) -> ApiResult<Json<TaskView>> {
     let id = path.parse("id")?;
     plain("/reason", &body.value.reason, MAX_REASON)?;
-    Ok(Json(state.engine.hold_task(&actor, id, &body.value.reason).await?))
+    Ok(Json(state.engine.tasks().hold(&actor, id, &body.value.reason).await?))
 }
 
 /// Release a task from its hold
@@ -60,7 +60,7 @@ pub(crate) async fn release(
     Caller(actor): Caller,
     path: PathArgs,
 ) -> ApiResult<Json<TaskView>> {
-    Ok(Json(state.engine.release_task(&actor, path.parse("id")?).await?))
+    Ok(Json(state.engine.tasks().release(&actor, path.parse("id")?).await?))
 }
 
 /// What is to be removed.

@@ -31,7 +31,7 @@ pub(crate) async fn artifacts(
     path: PathArgs,
 ) -> ApiResult<Json<Value>> {
     let id: TaskId = path.parse("id")?;
-    let links = state.engine.task_artifacts(&actor, id).await?;
+    let links = state.engine.tasks().artifacts(&actor, id).await?;
     Ok(Json(json!({"items": links, "nextCursor": null})))
 }
 
@@ -46,7 +46,7 @@ pub(crate) async fn attachments(
     path: PathArgs,
 ) -> ApiResult<Json<Value>> {
     let id: TaskId = path.parse("id")?;
-    let attachments = state.engine.task_attachments(&actor, id).await?;
+    let attachments = state.engine.tasks().attachments(&actor, id).await?;
     Ok(Json(json!({"items": attachments, "nextCursor": null})))
 }
 
@@ -80,19 +80,19 @@ pub(crate) async fn attachment(
         if query.get("page").is_some() {
             return Err(Problem::invalid("/text", "the text is that of all pages: leave page out"));
         }
-        let text = state.engine.attachment_text(&actor, id, n).await?;
+        let text = state.engine.tasks().attachment_text(&actor, id, n).await?;
         let kind = HeaderValue::from_static("text/plain; charset=utf-8");
         return Ok(([(header::CONTENT_TYPE, kind), (header::CONTENT_SECURITY_POLICY, SANDBOX)], text).into_response());
     }
     let most = u64::try_from(limits::MAX_PAGES).unwrap_or(u64::MAX);
     if let Some(page) = query.number("page", 1..=most)? {
         let page = u32::try_from(page).unwrap_or(u32::MAX);
-        let picture = state.engine.page_picture(&actor, id, n, page).await?;
+        let picture = state.engine.tasks().page_picture(&actor, id, n, page).await?;
         // It was made here out of pixels, so a browser may show it.
         let kind = HeaderValue::from_static(picture.media_type);
         return Ok(([(header::CONTENT_TYPE, kind)], picture.bytes).into_response());
     }
-    let (attachment, bytes) = state.engine.attachment(&actor, id, n).await?;
+    let (attachment, bytes) = state.engine.tasks().attachment(&actor, id, n).await?;
     let kind = HeaderValue::try_from(&attachment.content_type).ok();
     let kind = kind.unwrap_or(HeaderValue::from_static("application/octet-stream"));
     let name = HeaderValue::try_from(disposition(&attachment.filename)).ok();

@@ -36,7 +36,7 @@ pub(crate) async fn review(
     body: JsonBody<ReviewBody>,
 ) -> ApiResult<Json<TaskView>> {
     let id = path.parse("id")?;
-    Ok(Json(state.engine.review(&actor, id, body.value.checked()?).await?))
+    Ok(Json(state.engine.tasks().review(&actor, id, body.value.checked()?).await?))
 }
 
 /// How a workflow ended.
@@ -104,7 +104,7 @@ pub(crate) async fn callback(
     extract::expect_json(&parts.headers)?;
     let proof = proof(&parts.headers, &raw)?;
     let callback = checked(extract::object(&raw)?, &raw)?;
-    let (status, outcome) = match state.engine.callback(id, &proof, callback).await? {
+    let (status, outcome) = match state.engine.tasks().callback(id, &proof, callback).await? {
         CallbackOutcome::Accepted => (200, "accepted"),
         CallbackOutcome::Kept => (202, "kept"),
         CallbackOutcome::Duplicate => (200, "duplicate"),
@@ -125,7 +125,7 @@ pub(crate) async fn callback(
 fn known_beforehand(state: &AppState, id: TaskId, headers: &HeaderMap) -> ApiResult<Option<TenantId>> {
     let text = |name| headers.get(name).and_then(|value| value.to_str().ok()).map(str::trim);
     let (Some(workflow), Some(secret)) = (text("x-workflow-id"), text("x-callback-secret")) else { return Ok(None) };
-    Ok(Some(state.engine.delegation_tenant(id, workflow, secret)?))
+    Ok(Some(state.engine.tasks().delegation_tenant(id, workflow, secret)?))
 }
 
 fn proof(headers: &HeaderMap, raw: &Bytes) -> ApiResult<CallbackProof> {

@@ -32,7 +32,7 @@ pub(crate) async fn cancel(
     Caller(actor): Caller,
     path: PathArgs,
 ) -> ApiResult<Json<TaskView>> {
-    Ok(Json(state.engine.cancel(&actor, path.parse("id")?).await?))
+    Ok(Json(state.engine.tasks().cancel(&actor, path.parse("id")?).await?))
 }
 
 /// Pause a task
@@ -47,7 +47,7 @@ pub(crate) async fn pause(
     Caller(actor): Caller,
     path: PathArgs,
 ) -> ApiResult<Json<TaskView>> {
-    Ok(Json(state.engine.pause(&actor, path.parse("id")?).await?))
+    Ok(Json(state.engine.tasks().pause(&actor, path.parse("id")?).await?))
 }
 
 /// Resume a paused task
@@ -60,7 +60,7 @@ pub(crate) async fn resume(
     Caller(actor): Caller,
     path: PathArgs,
 ) -> ApiResult<Json<TaskView>> {
-    Ok(Json(state.engine.resume(&actor, path.parse("id")?).await?))
+    Ok(Json(state.engine.tasks().resume(&actor, path.parse("id")?).await?))
 }
 
 /// Retry a failed task
@@ -75,7 +75,7 @@ pub(crate) async fn retry(
     Caller(actor): Caller,
     path: PathArgs,
 ) -> ApiResult<Json<TaskView>> {
-    Ok(Json(state.engine.retry(&actor, path.parse("id")?).await?))
+    Ok(Json(state.engine.tasks().retry(&actor, path.parse("id")?).await?))
 }
 
 /// From where to fork.
@@ -122,14 +122,14 @@ pub(crate) async fn fork(
         plain(&format!("/confirm/{n}"), step, 300)?;
     }
     if dry_run {
-        let repeats = state.engine.repeats_of_fork(&actor, id, from_step.as_deref()).await?;
+        let repeats = state.engine.tasks().repeats_of_fork(&actor, id, from_step.as_deref()).await?;
         return Ok(Json(json!({"dryRun": true, "repeats": shown(&repeats)?})).into_response());
     }
     let attempt = Attempt { state: &state, actor: &actor, asked: &asked, key, said: body.raw.clone() };
     let engine = state.engine.clone();
     attempt
         .once(move |actor| async move {
-            let task = engine.fork(&actor, id, Fork { from_step, confirm }).await?;
+            let task = engine.tasks().fork(&actor, id, Fork { from_step, confirm }).await?;
             Made::accepted("/api/tasks", &task.id, &task)
         })
         .await
@@ -148,7 +148,7 @@ pub(crate) async fn replay(
     Caller(actor): Caller,
     path: PathArgs,
 ) -> ApiResult<Json<Value>> {
-    let report = state.engine.replay(&actor, path.parse("id")?).await?;
+    let report = state.engine.tasks().replay(&actor, path.parse("id")?).await?;
     Ok(Json(shown(&report)?))
 }
 
@@ -203,5 +203,5 @@ pub(crate) async fn review(
     body: JsonBody<ReviewBody>,
 ) -> ApiResult<Json<TaskView>> {
     let id = path.parse("id")?;
-    Ok(Json(state.engine.review(&actor, id, body.value.checked()?).await?))
+    Ok(Json(state.engine.tasks().review(&actor, id, body.value.checked()?).await?))
 }

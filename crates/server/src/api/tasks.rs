@@ -55,7 +55,7 @@ pub(crate) async fn submit(
         // Boxed, because what a request carries along is moved several times before it runs.
         .once(move |actor| {
             Box::pin(async move {
-                let task = engine.submit(&actor, task, wait).await?;
+                let task = engine.tasks().submit(&actor, task, wait).await?;
                 Made::accepted("/api/tasks", &task.id, &task)
             })
         })
@@ -91,7 +91,7 @@ pub(crate) async fn list(
         before: paging.after::<TaskId>()?,
         limit: paging.limit,
     };
-    let list = state.engine.list_tasks(&actor, filter).await?;
+    let list = state.engine.tasks().list(&actor, filter).await?;
     Ok(Json(paging.answer(&list.items, list.next_cursor.as_deref())?))
 }
 
@@ -110,10 +110,10 @@ pub(crate) async fn show(
     query: QueryArgs,
 ) -> ApiResult<Json<TaskView>> {
     let (id, wait) = (path.parse("id")?, wait(&query.only(&["waitMs"])?)?);
-    let Some(wait) = wait else { return Ok(Json(state.engine.task(&actor, id).await?)) };
+    let Some(wait) = wait else { return Ok(Json(state.engine.tasks().get(&actor, id).await?)) };
     let task = tokio::select! {
-        task = state.engine.wait_for(&actor, id, wait) => task?,
-        () = state.shutdown.cancelled() => state.engine.task(&actor, id).await?,
+        task = state.engine.tasks().wait_for(&actor, id, wait) => task?,
+        () = state.shutdown.cancelled() => state.engine.tasks().get(&actor, id).await?,
     };
     Ok(Json(task))
 }
@@ -138,7 +138,7 @@ pub(crate) async fn log(
     let id: TaskId = path.parse("id")?;
     let paging = Paging::read(&query.only(&["limit", "cursor"])?)?;
     let after = paging.after::<i64>()?.unwrap_or(-1);
-    let (entries, next) = state.engine.task_log(&actor, id, after, paging.limit).await?;
+    let (entries, next) = state.engine.tasks().log(&actor, id, after, paging.limit).await?;
     Ok(Json(paging.answer(&entries, next.map(|next| next.to_string()).as_deref())?))
 }
 
@@ -163,7 +163,7 @@ pub(crate) async fn events(
 ) -> ApiResult<Response> {
     let (id, after) = (path.parse("id")?, sse::last_event_id(&headers)?);
     // A task that is not there is said before the stream begins.
-    state.engine.task(&actor, id).await?;
+    state.engine.tasks().get(&actor, id).await?;
     sse::stream(&state, actor, id, after)
 }
 

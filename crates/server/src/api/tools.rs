@@ -189,7 +189,7 @@ pub(crate) async fn invoke(
     let (engine, input) = (state.engine.clone(), body.value.input);
     attempt
         .once(move |actor| async move {
-            let view = engine.invoke_tool(&actor, &name, input, known.as_deref(), at_most).await?;
+            let view = engine.invocations().invoke(&actor, &name, input, known.as_deref(), at_most).await?;
             Made::done(&view)
         })
         .await

@@ -22,7 +22,7 @@ async fn ids(app: &App, key: &str) -> Vec<Value> {
 async fn a_mail_belongs_to_the_tenant_whose_address_it_was_sent_to() {
     let app = App::start().await;
     let mailbox = TenantId::from_uuid(Uuid::max());
-    let of = async |to: &[&str]| app.engine.tenant_of_mail(mailbox, &letter("m", to)).await.unwrap();
+    let of = async |to: &[&str]| app.engine.intake().tenant_of_mail(mailbox, &letter("m", to)).await.unwrap();
     let at = |local: &str| format!("{local}@{INTAKE}");
     let (theirs, ours) = (app.their_id, TenantId::DEFAULT);
     for (to, tenant) in [
@@ -48,7 +48,7 @@ async fn a_mail_belongs_to_the_tenant_whose_address_it_was_sent_to() {
         let to: Vec<&str> = to.iter().map(String::as_str).collect();
         assert_eq!(of(&to).await, tenant, "{to:?}");
     }
-    let none = app.engine.tenant_of_mail(mailbox, &"no message at all".into()).await;
+    let none = app.engine.intake().tenant_of_mail(mailbox, &"no message at all".into()).await;
     assert_eq!(none.unwrap_err().code(), ErrorCode::Validation);
 }
 
@@ -57,16 +57,16 @@ async fn a_mail_of_a_shared_mailbox_becomes_a_task_of_its_tenant_alone() {
     let app = App::start().await;
     let (ours, theirs) = (ids(&app, &app.ours.admin).await, ids(&app, &app.theirs.admin).await);
     let raw = letter("shared", &[&format!("other-carrier@{INTAKE}")]);
-    let tenant = app.engine.tenant_of_mail(TenantId::DEFAULT, &raw).await.unwrap();
+    let tenant = app.engine.intake().tenant_of_mail(TenantId::DEFAULT, &raw).await.unwrap();
     let actor = app.engine.identity().channel_actor(tenant, "imap", RequestId::from_uuid(Uuid::nil()));
-    let received = app.engine.receive_email(&actor, raw.clone(), None).await.unwrap();
+    let received = app.engine.intake().receive_email(&actor, raw.clone(), None).await.unwrap();
     let now = ids(&app, &app.theirs.admin).await;
     assert_eq!(now.len(), theirs.len() + 1);
     assert!(now.contains(&json!(received.task_id)));
     assert_eq!(ids(&app, &app.ours.admin).await, ours);
     // The same message, sent to us as well, is a task of ours too, and no repeat.
     let actor = app.engine.identity().channel_actor(TenantId::DEFAULT, "imap", RequestId::from_uuid(Uuid::nil()));
-    let mine = app.engine.receive_email(&actor, raw, None).await.unwrap();
+    let mine = app.engine.intake().receive_email(&actor, raw, None).await.unwrap();
     assert!(!mine.duplicate && mine.task_id != received.task_id);
 }
 

@@ -16,14 +16,13 @@ use kybern_core::tool::{Behalf, Needs};
 use kybern_core::trace::traceparent;
 use tokio::sync::OnceCell;
 
-use crate::Engine;
 use crate::budget::tree::tree_of;
 use crate::models::Caller;
 use crate::parts::Inner;
 
 /// The readers that a tool's spec asks for.
 pub(crate) fn given(inner: &Arc<Inner>, scope: TenantScope, behalf: Behalf, needs: Needs, task: &Task) -> Nouns {
-    let seen = || Seen { engine: Engine { inner: Arc::clone(inner) }, scope, behalf };
+    let seen = || Seen { inner: Arc::clone(inner), scope, behalf };
     let payer = || Payer {
         seen: seen(),
         task: task.id,
@@ -40,7 +39,7 @@ pub(crate) fn given(inner: &Arc<Inner>, scope: TenantScope, behalf: Behalf, need
 
 /// What is seen, and for whom.
 struct Seen {
-    engine: Engine,
+    inner: Arc<Inner>,
     scope: TenantScope,
     behalf: Behalf,
 }
@@ -56,9 +55,9 @@ struct Payer {
 
 impl Payer {
     async fn caller(&self) -> Result<&Caller> {
-        let Seen { engine, scope, behalf } = &self.seen;
+        let Seen { inner, scope, behalf } = &self.seen;
         let make = || async {
-            let tree = tree_of(engine.inner.store.as_ref(), *scope, self.task).await?;
+            let tree = tree_of(inner.store.as_ref(), *scope, self.task).await?;
             let caller = Caller::executor(*scope, behalf.user, self.traceparent.clone());
             Ok(Caller { tree: Some(tree), ..caller })
         };

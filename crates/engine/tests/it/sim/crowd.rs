@@ -114,7 +114,7 @@ pub async fn submit(scene: &Scene<'_>, actor: &Actor, plan: &str, n: u32) -> Tas
             idempotency_key: Some(format!("number {n} of {plan}")),
             ..SubmitRequest::text("go")
         };
-        if let Some(Ok(task)) = scene.or_leaves(scene.engine.submit(actor, request, None)).await {
+        if let Some(Ok(task)) = scene.or_leaves(scene.engine.tasks().submit(actor, request, None)).await {
             return task.id;
         }
         pause(TICK).await;

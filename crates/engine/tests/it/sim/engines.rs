@@ -134,11 +134,11 @@ async fn call_back(scene: &Scene<'_>, task: TaskId, id: &str, success: bool) {
     scene.world.ledger.called_back(id, CalledBack { success, outcome: None });
     if scene.case.schedule.rude {
         let rude = CallbackRequest { data: too_deep(), ..request.clone() };
-        if let Ok(outcome) = scene.engine.callback(task, &proof, rude).await {
+        if let Ok(outcome) = scene.engine.tasks().callback(task, &proof, rude).await {
             scene.world.ledger.accuse(format!("a callback of {id} that is nested too deep was {outcome:?}"));
         }
     }
-    let answer = scene.or_leaves(scene.engine.callback(task, &proof, request)).await;
+    let answer = scene.or_leaves(scene.engine.tasks().callback(task, &proof, request)).await;
     let outcome: Option<CallbackOutcome> = match answer {
         None => None,
         Some(Ok(outcome)) => Some(outcome),

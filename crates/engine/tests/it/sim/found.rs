@@ -35,7 +35,7 @@ fn a_retry_does_not_begin_what_comes_after_a_step_that_ran_always_before_what_fa
             let id = live.begin(plan(steps), json!({})).await;
             for (tries, status) in [(2, TaskStatus::Failed), (3, TaskStatus::Completed)] {
                 assert_eq!(live.proven(id).await.status, TaskStatus::Failed);
-                live.engine.retry(&live.world.actor, id).await.unwrap();
+                live.engine.tasks().retry(&live.world.actor, id).await.unwrap();
                 let task = live.until(id, |task| task.completed_at.is_some() && charge.count() == tries).await;
                 assert_eq!(task.status, status);
                 let shipped = task.completed_step_ids.iter().any(|id| id == "ship" || id == "tell__more");
@@ -96,7 +96,7 @@ fn a_retry_does_not_go_on_with_a_child_before_what_stands_before_it_has_ended() 
         let steps = json!([step("charge", "t.charge", json!({})), step("ship", "core.noop", json!({})), tell]);
         let id = live.begin(plan(steps), json!({})).await;
         assert_eq!(live.proven(id).await.completed_step_ids, [] as [&str; 0]);
-        live.engine.retry(&live.world.actor, id).await.unwrap();
+        live.engine.tasks().retry(&live.world.actor, id).await.unwrap();
         let task = live.proven(id).await;
         assert_eq!((task.status, task.completed_step_ids), (TaskStatus::Failed, vec!["charge".into(), "ship".into()]));
     });
@@ -199,7 +199,7 @@ fn a_patch_replaces_what_has_not_begun_wherever_it_stands_and_is_made_once() {
         ] {
             let id = live.begin(plan(steps), json!({})).await;
             assert_eq!(live.proven(id).await.completed_step_ids, at_first);
-            live.engine.retry(&live.world.actor, id).await.unwrap();
+            live.engine.tasks().retry(&live.world.actor, id).await.unwrap();
             assert_eq!(live.proven(id).await.completed_step_ids, at_last);
         }
     });
@@ -226,7 +226,7 @@ fn a_call_that_a_crash_left_open_is_made_again_before_a_failure_beside_it_closes
         let proof = CallbackProof::Secret(TestKeys::new().callback_secret(&workflow_id));
         let (data, error, body_hash) = (Value::Null, Some("it rained".to_owned()), "no".to_owned());
         let answer = CallbackRequest { workflow_id, success: false, error, data, body_hash };
-        live.engine.callback(id, &proof, answer).await.unwrap();
+        live.engine.tasks().callback(id, &proof, answer).await.unwrap();
         id
     });
     world.run(async |live| {

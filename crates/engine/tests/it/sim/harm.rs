@@ -97,7 +97,7 @@ async fn answer(scene: &Scene<'_>, id: TaskId) {
         let corrections = Map::from_iter([("v".to_owned(), json!(1))]);
         let request = ReviewRequest { corrections, ..ReviewRequest::default() };
         // Whether it was taken is seen by the task.
-        drop(scene.or_leaves(scene.engine.review(&hostile(), id, request)).await);
+        drop(scene.or_leaves(scene.engine.tasks().review(&hostile(), id, request)).await);
     }
 }
 

@@ -29,9 +29,9 @@ pub fn faults(world: &SimWorld, case: &Case) -> Vec<String> {
     let mut all: BTreeMap<TaskId, Seen> = BTreeMap::new();
     for task in family(world) {
         let id = task.id;
-        let view = world.doom.look(engine.task(&world.actor, id)).unwrap();
+        let view = world.doom.look(engine.tasks().get(&world.actor, id)).unwrap();
         let rows = world.doom.look(world.store.journal(scope, id, 0, 100_000)).unwrap();
-        let replay = world.doom.look(engine.replay(&world.actor, id)).unwrap();
+        let replay = world.doom.look(engine.tasks().replay(&world.actor, id)).unwrap();
         if !replay.matches {
             faults.push(format!("task {id}: a replay differs: {:#?}", replay.differences));
         }

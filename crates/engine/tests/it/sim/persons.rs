@@ -80,11 +80,11 @@ async fn give(scene: &Scene<'_>, task: &Task, wait: &Wait, name: &str, value: u6
     if scene.case.schedule.rude {
         let corrections = Map::from_iter([("deep".to_owned(), too_deep())]);
         let rude = ReviewRequest { corrections, ..request.clone() };
-        if scene.engine.review(&scene.world.actor, task.id, rude).await.is_ok() {
+        if scene.engine.tasks().review(&scene.world.actor, task.id, rude).await.is_ok() {
             scene.world.ledger.accuse(format!("an answer to {name} that is nested too deep was taken"));
         }
     }
-    let answer = scene.or_leaves(scene.engine.review(&scene.world.actor, task.id, request)).await;
+    let answer = scene.or_leaves(scene.engine.tasks().review(&scene.world.actor, task.id, request)).await;
     let taken = match answer {
         None => None,
         Some(Ok(_)) => Some(true),

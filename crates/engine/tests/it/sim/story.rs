@@ -166,13 +166,13 @@ async fn submit(scene: &Scene<'_>) {
     let world = scene.world;
     if scene.case.schedule.rude {
         let request = SubmitRequest { payload: too_deep(), idempotency_key: None, ..request(scene) };
-        if let Ok(task) = scene.engine.submit(&world.actor, request, None).await {
+        if let Ok(task) = scene.engine.tasks().submit(&world.actor, request, None).await {
             world.ledger.accuse(format!("a payload that is nested too deep was taken by {}", task.id));
         }
     }
     loop {
         let once = || async {
-            let answer = scene.or_leaves(scene.engine.submit(&world.actor, request(scene), None)).await;
+            let answer = scene.or_leaves(scene.engine.tasks().submit(&world.actor, request(scene), None)).await;
             answer.unwrap_or_else(|| Err(Error::new(ErrorCode::Unavailable, "nobody waited for the answer")))
         };
         let answers = if scene.case.schedule.twice {
@@ -207,7 +207,7 @@ fn took(scene: &Scene<'_>, id: TaskId) {
 async fn again(scene: &Scene<'_>) {
     if scene.case.schedule.twice && !scene.world.did().submitted_again {
         scene.until(1_000).await;
-        if let Ok(task) = scene.engine.submit(&scene.world.actor, request(scene), None).await {
+        if let Ok(task) = scene.engine.tasks().submit(&scene.world.actor, request(scene), None).await {
             took(scene, task.id);
             scene.world.note(|did| did.submitted_again = true);
         }
@@ -240,7 +240,7 @@ async fn cancels(scene: &Scene<'_>) {
     let Some(root) = world.did().root else { return };
     world.note(|did| did.cancel_wanted = true);
     loop {
-        let answer = scene.or_leaves(scene.engine.cancel(&world.actor, root)).await;
+        let answer = scene.or_leaves(scene.engine.tasks().cancel(&world.actor, root)).await;
         if answer.is_some_and(|answer| !matches!(answer, Err(error) if error.code() == ErrorCode::Unavailable)) {
             world.note(|did| did.cancelled = true);
             return;
@@ -256,11 +256,11 @@ async fn pauses(scene: &Scene<'_>) {
     if !world.did().paused {
         world.note(|did| did.paused = true);
         // Whether it was heard or not: it is resumed in any case.
-        drop(scene.engine.pause(&world.actor, root).await);
+        drop(scene.engine.tasks().pause(&world.actor, root).await);
     }
     scene.until(to).await;
     while !world.did().resumed {
-        match scene.engine.resume(&world.actor, root).await {
+        match scene.engine.tasks().resume(&world.actor, root).await {
             Err(error) if error.code() == ErrorCode::Unavailable => pause(TICK).await,
             Ok(_) | Err(_) => world.note(|did| did.resumed = true),
         }
@@ -283,7 +283,7 @@ async fn retries(scene: &Scene<'_>) {
             continue;
         }
         let Some(root) = world.did().root else { continue };
-        match scene.or_leaves(scene.engine.retry(&world.actor, root)).await {
+        match scene.or_leaves(scene.engine.tasks().retry(&world.actor, root)).await {
             None => {}
             Some(Err(error)) if error.code() == ErrorCode::Unavailable => {}
             Some(Ok(_) | Err(_)) => world.note(|did| did.retried = true),

@@ -137,10 +137,12 @@ impl World {
     /// Submits a task that walks the plan, before anybody works.
     pub(super) fn begin(&self, plan: &Plan, message: Option<&[u8]>) -> TaskId {
         let begun = self.life(false, async |engine| match message {
-            Some(raw) => engine.receive_email(&self.actor, Bytes::copy_from_slice(raw), None).await.unwrap().task_id,
+            Some(raw) => {
+                engine.intake().receive_email(&self.actor, Bytes::copy_from_slice(raw), None).await.unwrap().task_id
+            }
             None => {
                 let request = SubmitRequest { plan_key: Some(plan.key.clone()), ..SubmitRequest::text("do it") };
-                engine.submit(&self.actor, request, None).await.unwrap().id
+                engine.tasks().submit(&self.actor, request, None).await.unwrap().id
             }
         });
         begun.unwrap()
@@ -152,7 +154,7 @@ impl World {
         for _life in 0..3 {
             let ended = self.life(true, async |engine| {
                 loop {
-                    let task = engine.wait_for(&self.actor, id, Millis::from_secs(30)).await.unwrap();
+                    let task = engine.tasks().wait_for(&self.actor, id, Millis::from_secs(30)).await.unwrap();
                     match task.status {
                         TaskStatus::NeedsReview => done(&engine, &self.actor, &task).await,
                         _ => break self.drained(&task).await,
@@ -223,7 +225,7 @@ async fn done(engine: &Engine, actor: &Actor, task: &TaskView) {
         ..ReviewRequest::default()
     };
     // The answer is taken in a moment after it was accepted; until then the task still asks.
-    if let Err(error) = engine.review(actor, task.id, request).await {
+    if let Err(error) = engine.tasks().review(actor, task.id, request).await {
         assert_eq!(error.code(), ErrorCode::Conflict, "{error}");
     }
 }

@@ -90,9 +90,9 @@ async fn forty_days_ago(site: &Site) -> [String; 3] {
     }
     let submit = async |plan: &str| {
         let request = SubmitRequest { plan_key: Some(plan.to_owned()), ..SubmitRequest::text("go") };
-        let id = engine.submit(&admin, request, None).await.unwrap().id;
+        let id = engine.tasks().submit(&admin, request, None).await.unwrap().id;
         until("the task rests", || async {
-            let status = engine.task(&admin, id).await.unwrap().status;
+            let status = engine.tasks().get(&admin, id).await.unwrap().status;
             (status.is_terminal() || status == TaskStatus::NeedsReview).then_some(())
         })
         .await;

@@ -103,7 +103,7 @@ impl Open {
         let mut walked = Walked { steps: Vec::new(), computed: Duration::ZERO };
         for mail in mails {
             let before = fuzz::computed();
-            let id = match self.engine.receive_email(&actor, Bytes::copy_from_slice(mail), None).await {
+            let id = match self.engine.intake().receive_email(&actor, Bytes::copy_from_slice(mail), None).await {
                 Ok(received) => received.task_id,
                 Err(error) if matches!(error.code(), ErrorCode::Validation | ErrorCode::PayloadTooLarge) => {
                     return Ok(None);
@@ -115,7 +115,7 @@ impl Open {
             if let Some(error) = task.error.filter(|error| error.code == ErrorCode::Internal) {
                 return Err(format!("the task has failed: {}", error.message));
             }
-            let replay = self.engine.replay(&actor, id).await.map_err(|error| told("no replay", &error))?;
+            let replay = self.engine.tasks().replay(&actor, id).await.map_err(|error| told("no replay", &error))?;
             if !replay.matches {
                 return Err(format!("a replay comes to another end: {:?}", replay.differences));
             }
@@ -133,7 +133,7 @@ impl Open {
         for insurer in (0..KNOWN).map(|n| filled("{insurer}", || n)) {
             let input =
                 Map::from_iter([("insurer_name".to_owned(), json!(insurer)), ("create".to_owned(), json!(true))]);
-            self.engine.invoke_tool(&actor, "network.resolve_insurer", input, None, PATIENCE).await.unwrap();
+            self.engine.invocations().invoke(&actor, "network.resolve_insurer", input, None, PATIENCE).await.unwrap();
         }
         actor
     }
@@ -142,7 +142,7 @@ impl Open {
         for answers in 0..MOST_ANSWERS * 2 {
             let rested = async {
                 tokio::select! {
-                    task = self.engine.wait_for(actor, id, PATIENCE) => {
+                    task = self.engine.tasks().wait_for(actor, id, PATIENCE) => {
                         task.map_err(|error| told("the task cannot be read", &error))
                     }
                     panic = panicked() => Err(format!("the engine has panicked: {panic}")),
@@ -156,14 +156,14 @@ impl Open {
                 return Err(format!("the task does not come to rest, it is {}", task.status));
             }
             let answered = match answer(&task, intent).filter(|_| answers < MOST_ANSWERS) {
-                Some(request) => self.engine.review(actor, id, request).await,
-                None => self.engine.cancel(actor, id).await,
+                Some(request) => self.engine.tasks().review(actor, id, request).await,
+                None => self.engine.tasks().cancel(actor, id).await,
             };
             match answered {
                 Ok(_) => {}
                 // What does not fit the question is no answer, and a late one comes too late.
                 Err(error) if matches!(error.code(), ErrorCode::Validation | ErrorCode::Conflict) => {
-                    drop(self.engine.cancel(actor, id).await);
+                    drop(self.engine.tasks().cancel(actor, id).await);
                 }
                 Err(error) => return Err(told("an answer is not taken", &error)),
             }

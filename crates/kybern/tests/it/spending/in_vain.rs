@@ -58,9 +58,9 @@ async fn what_a_call_has_used_counts_whatever_came_of_it(site: Site) {
     ] {
         engine.plans().put(&admin, &json!({"key": "test.plan", "steps": [{"id": "a", "tool": tool}]})).await.unwrap();
         let request = SubmitRequest { plan_key: Some("test.plan".to_owned()), ..SubmitRequest::text("go") };
-        let id = engine.submit(&admin, request, None).await.unwrap().id;
+        let id = engine.tasks().submit(&admin, request, None).await.unwrap().id;
         let task = until("the task rests", || async {
-            let task = engine.task(&admin, id).await.unwrap();
+            let task = engine.tasks().get(&admin, id).await.unwrap();
             (task.status == status).then_some(task)
         })
         .await;

@@ -1,15 +1,16 @@
 //! The inbox of persons: what waits for them, and their decisions.
 
-mod four_eyes;
+use std::sync::Arc;
 
 use kybern_core::actor::Actor;
 use kybern_core::approval::{Approval, ApprovalFilter, ApprovalStatus, MAX_NOTE, Word};
 use kybern_core::error::{Error, ErrorCode, Result};
 use kybern_core::id::ApprovalId;
-use kybern_core::ports::Page;
+use kybern_core::ports::{ApprovalStore, Page, TaskStore};
 use kybern_core::task::{Resolution, Task, Wait, WaitKind};
 
-use crate::Engine;
+use crate::clock::TaskClock;
+use crate::task::Tasks;
 use crate::task::request::ReviewRequest;
 
 /// Characters of how a message begins.
@@ -47,13 +48,22 @@ pub struct ApprovalDecision {
     pub resolution: Option<Resolution>,
 }
 
-impl Engine {
+/// What waits for persons, and what they decide.
+#[derive(Clone)]
+pub struct Approvals {
+    pub(crate) store: Arc<dyn ApprovalStore>,
+    pub(crate) task_rows: Arc<dyn TaskStore>,
+    pub(crate) tasks: Tasks,
+    pub(crate) time: Arc<TaskClock>,
+}
+
+impl Approvals {
     /// A page of the questions that the actor may see, the oldest first. What the filter says of conversations is
     /// the actor's, whatever it says.
     ///
     /// # Errors
     /// When the store fails.
-    pub async fn approvals(
+    pub async fn list(
         &self,
         actor: &Actor,
         filter: ApprovalFilter,
@@ -61,11 +71,11 @@ impl Engine {
         limit: u32,
     ) -> Result<Page<ApprovalView>> {
         let filter = ApprovalFilter { talks_of: actor.sees_talks_of(), calls: actor.answers_questions(), ..filter };
-        let page = self.inner.store.approvals(actor.scope(), filter, after, limit).await?;
+        let page = self.store.approvals(actor.scope(), filter, after, limit).await?;
         let mut items = Vec::with_capacity(page.items.len());
         for approval in page.items {
             let is_open = approval.status == ApprovalStatus::Pending;
-            let task = if is_open { self.inner.store.task(actor.scope(), approval.task).await? } else { None };
+            let task = if is_open { self.task_rows.task(actor.scope(), approval.task).await? } else { None };
             items.push(self.with_wait(actor, approval, task.as_ref()));
         }
         Ok(Page { items, next: page.next })
@@ -75,16 +85,16 @@ impl Engine {
     ///
     /// # Errors
     /// `NOT_FOUND`.
-    pub async fn approval(&self, actor: &Actor, id: ApprovalId) -> Result<ApprovalView> {
+    pub async fn get(&self, actor: &Actor, id: ApprovalId) -> Result<ApprovalView> {
         self.approval_for(actor, id).await.map(|(view, _)| view)
     }
 
     /// A question that the actor may see, with the task that asks. One of somebody else's conversation is not found,
     /// unless it is about a call and the actor answers such questions.
     async fn approval_for(&self, actor: &Actor, id: ApprovalId) -> Result<(ApprovalView, Task)> {
-        let (store, scope, unknown) = (&self.inner.store, actor.scope(), || Error::not_found("approval", id));
-        let approval = store.approval(scope, id).await?.ok_or_else(unknown)?;
-        let task = store.task(scope, approval.task).await?.ok_or_else(unknown)?;
+        let (scope, unknown) = (actor.scope(), || Error::not_found("approval", id));
+        let approval = self.store.approval(scope, id).await?.ok_or_else(unknown)?;
+        let task = self.task_rows.task(scope, approval.task).await?.ok_or_else(unknown)?;
         if !approval.is_visible_to(actor, &task) {
             return Err(unknown());
         }
@@ -124,8 +134,8 @@ impl Engine {
             }
         }
         request.approval = Some(id);
-        self.answer(actor, &task, request).await.map_err(|error| error.moved("/corrections", "/input"))?;
-        self.approval(actor, id).await
+        self.tasks.answer(actor, &task, request).await.map_err(|error| error.moved("/corrections", "/input"))?;
+        self.get(actor, id).await
     }
 
     /// A question with what its task, while it waits, says about it. One whose time is over has expired, also while its
@@ -136,7 +146,7 @@ impl Engine {
         let subject = |task: &Task| task.subject().or_else(|| begins(&task.input));
         let about = seen.map(|task| About { sender: task.sender(), subject: subject(task) }).unwrap_or_default();
         let wait = open.and_then(|task| task.waits.iter().find(|wait| wait.seq == approval.asked.wait_seq)).cloned();
-        let is_over = approval.asked.expires_at.is_some_and(|end| end <= self.inner.time.now());
+        let is_over = approval.asked.expires_at.is_some_and(|end| end <= self.time.now());
         if approval.status == ApprovalStatus::Pending && is_over {
             approval.status = ApprovalStatus::Expired;
         }

@@ -12,8 +12,8 @@ use kybern_core::time::Timestamp;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use crate::executor::walk::Walk;
-use crate::executor::walk_view::EffectivePlan;
+use super::walk::Walk;
+use super::walk_view::EffectivePlan;
 
 /// A task.
 #[derive(Clone, Debug, Serialize)]

@@ -15,10 +15,10 @@ use kybern_core::task::{JournalEntry, Resolution, Signal, Task, Wait, WaitKind};
 use kybern_core::tenant::TenantScope;
 use serde_json::{Map, Value, json};
 
-use crate::Engine;
-use crate::task::request::ReviewRequest;
+use super::Tasks;
+use super::request::ReviewRequest;
 
-impl Engine {
+impl Tasks {
     /// Whether the actor may give this answer, as far as two persons are asked for; and what the audit says about who
     /// they are. Anybody may say no.
     ///
@@ -40,7 +40,7 @@ impl Engine {
         let Some(by) = actor.user() else {
             return denied("two persons stand for this call, and a person is a user: use a user's key");
         };
-        let makers = Makers::of(&self.identity().users(scope).await?, &self.identity().keys(scope).await?);
+        let makers = Makers::of(&self.inner.store.users(scope).await?, &self.inner.store.keys(scope).await?);
         let asked = self.who_asked(scope, task).await?;
         let is_own = asked.iter().any(|one| makers.are_one(*one, by));
         let is_edited = request.replaces || !request.corrections.is_empty();
