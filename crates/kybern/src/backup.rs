@@ -71,7 +71,7 @@ pub(crate) async fn backup(options: BackupOptions) -> anyhow::Result<ExitCode> {
     }
     opening::look(&config.database.url)?;
     kybern_adapters::http::install_tls();
-    let key = Arc::new(wiring::master_key(&config)?);
+    let key = Arc::new(wiring::known_master_key(&config)?);
     let fingerprint = key.fingerprint();
     let (keys, clock): (Arc<dyn Keys>, Arc<dyn Clock>) = (key.clone(), Arc::new(SystemClock));
     let manifest = match &config.database.url {

@@ -99,12 +99,7 @@ pub(crate) async fn open_store_as(config: &Config, opening: Opening) -> anyhow::
         && !opening.adopt
         && std::fs::metadata(path).is_ok_and(|found| found.len() > 0)
     {
-        anyhow::bail!(
-            "the database {} is there, but its master key {} is not: bring the file back or set KYBERN_MASTER_KEY; when \
-             the key is lost for good, run `kybern key recover --new-master-key`",
-            path.display(),
-            file.display()
-        );
+        return Err(key_is_missing(&path.display().to_string(), &file));
     }
     let opened = open_with(config, Arc::new(master_key(config)?), opening).await;
     if opened.is_err() && makes_key {
@@ -112,6 +107,27 @@ pub(crate) async fn open_store_as(config: &Config, opening: Opening) -> anyhow::
         drop(std::fs::remove_file(&file));
     }
     opened
+}
+
+/// That a database is there, and the key is not under which it was made.
+fn key_is_missing(database: &str, file: &Path) -> anyhow::Error {
+    anyhow::anyhow!(
+        "the database {database} is there, but its master key {} is not: bring the file back or set KYBERN_MASTER_KEY; \
+         when the key is lost for good, run `kybern key recover --new-master-key`",
+        file.display()
+    )
+}
+
+/// The master key of a database that is there already: none is made for it.
+///
+/// # Errors
+/// When there is none, or it cannot be read.
+pub(crate) fn known_master_key(config: &Config) -> anyhow::Result<MasterKey> {
+    let file = key_file(config);
+    if config.security.master_key.is_none() && !file.exists() {
+        return Err(key_is_missing(&config.database.url.to_string(), &file));
+    }
+    master_key(config)
 }
 
 async fn open_with(config: &Config, keys: Arc<MasterKey>, opening: Opening) -> anyhow::Result<Opened> {
@@ -266,13 +282,16 @@ pub(crate) async fn sources(config: &Config, store: &dyn Store) -> anyhow::Resul
     Ok(sources)
 }
 
-/// The tenant with that slug.
+/// The tenant with that slug or name.
 ///
 /// # Errors
 /// When there is none.
-pub(crate) async fn tenant_named(store: &dyn Store, slug: &str) -> anyhow::Result<TenantId> {
-    let tenant = store.tenant_by_slug(slug).await?;
-    tenant.map(|tenant| tenant.id).with_context(|| format!("there is no tenant {slug:?}"))
+pub(crate) async fn tenant_named(store: &dyn Store, name: &str) -> anyhow::Result<TenantId> {
+    if let Some(tenant) = store.tenant_by_slug(name).await? {
+        return Ok(tenant.id);
+    }
+    let named = store.tenants().await?.into_iter().find(|tenant| tenant.name == name);
+    named.map(|tenant| tenant.id).with_context(|| format!("there is no tenant {name:?}"))
 }
 
 #[cfg(test)]

@@ -33,7 +33,7 @@ fn describe(sum: &UsageSum) -> Value {
 /// A day of a query, `YYYY-MM-DD`.
 fn day(name: &str, text: &str) -> Result<i64, Detail> {
     let at = format!("{text}T00:00:00Z").parse::<Timestamp>();
-    at.map(Window::day_of).map_err(|_| Detail::new("", format!("query {name}: {text:?} is no day, write YYYY-MM-DD")))
+    at.map(Window::day_of).map_err(|_| Detail::new(format!("/{name}"), format!("{text:?} is no day, write YYYY-MM-DD")))
 }
 
 /// Report usage
@@ -62,7 +62,7 @@ pub(crate) async fn report(
         "tool" => Some(UsageBy::Tool),
         "user" => Some(UsageBy::User),
         other => {
-            faults.push(Detail::new("", format!("query by: {other:?} is none of day, model, tool, user")));
+            faults.push(Detail::new("/by", format!("{other:?} is none of day, model, tool, user")));
             None
         }
     };
@@ -77,7 +77,7 @@ pub(crate) async fn report(
     let (from, to) = (read("from"), read("to"));
     let user = match query.get("userId").map(str::parse::<UserId>) {
         Some(Err(error)) => {
-            faults.push(Detail::new("", format!("query userId: {error}")));
+            faults.push(Detail::new("/userId", error.to_string()));
             None
         }
         Some(Ok(user)) => Some(user),
@@ -86,7 +86,7 @@ pub(crate) async fn report(
     let to = to.unwrap_or_else(|| state.engine.budgets().today());
     let from = from.unwrap_or(to - 29);
     if from > to {
-        faults.push(Detail::new("", "query from: it lies after to"));
+        faults.push(Detail::new("/from", "from lies after to"));
     }
     if let Some(problem) = Problem::invalid_all(faults) {
         return Err(problem);

@@ -137,6 +137,7 @@ fn refuse_for_mail(args: &SubmitArgs) -> Result<(), Failure> {
         ("--payload", args.payload.is_some()),
         ("--max-steps", args.max_steps.is_some()),
         ("--budget-nanos", args.budget_nanos.is_some()),
+        ("--idempotency-key", args.idempotency_key.is_some()),
     ];
     match flags.into_iter().find(|(_, given)| *given) {
         Some((flag, _)) => {
