@@ -58,7 +58,8 @@ impl Outbox {
         let job = NewJob {
             id: JobId::from_uuid(self.ids.next()),
             kind: SEND_JOB.to_owned(),
-            payload: json!({"outboxId": id}),
+            // How long it may wait for its receiver counts from here on.
+            payload: json!({"outboxId": id, "since": now}),
             // The message itself lets no second one begin: it is moved once, from where it was.
             dedupe_key: None,
             max_attempts: limits::DEFAULT_ATTEMPTS,

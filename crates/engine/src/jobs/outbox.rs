@@ -20,7 +20,7 @@ use kybern_core::plan::StepId;
 use kybern_core::policy::redact::redact_text;
 use kybern_core::ports::{HttpBody, HttpFailure, HttpRequest};
 use kybern_core::task::Signal;
-use kybern_core::time::Millis;
+use kybern_core::time::{Millis, Timestamp};
 use kybern_core::trace::{traceparent, traceparent_of};
 use serde_json::{Value, json};
 
@@ -88,7 +88,7 @@ impl OutboxSender {
         };
         let Some(reason) = reason else { return Err(JobFailure::put_off("waits for its receiver", until)) };
         // Made by the clock of tasks: this machine's own may be far ahead of it.
-        if self.inner.time.now().since(message.created_at) > MAX_WAIT {
+        if self.inner.time.now().since(since(job).unwrap_or(message.created_at)) > MAX_WAIT {
             return Err(JobFailure::permanent(format!("given up after {MAX_WAIT}: {reason}")));
         }
         let told = message.error.as_deref().is_some_and(|error| error.starts_with("receiver "));
@@ -386,6 +386,11 @@ fn explained(message: &OutboxMessage, to: OutboxStatus, attempt: u32) -> Option<
         "attempt": attempt,
     });
     Some(AuditEvent::by_executor(act, format!("outbox:{id}"), detail))
+}
+
+/// Since when a message waits that somebody has sent once more.
+fn since(job: &ClaimedJob) -> Option<Timestamp> {
+    serde_json::from_value(job.payload.get("since")?.clone()).ok()
 }
 
 /// The message that a job is to send.
