@@ -55,8 +55,10 @@ impl Catalog {
         let fault_of = |plan: &Arc<Plan>| {
             let key = plan.key.clone();
             let parts = check::Parts { catalog: self, tools, agents: None };
-            check::plan(&plan.steps, plan.output.as_deref(), parts)
-                .into_iter()
+            // What could not be read of it makes it a plan without steps.
+            let unread = plan.quarantine.iter().cloned();
+            unread
+                .chain(check::plan(&plan.steps, plan.output.as_deref(), parts))
                 .map(move |fault| PlanFault { path: format!("{key}{}", fault.path), ..fault })
                 .collect::<Vec<_>>()
         };

@@ -231,6 +231,19 @@ fn a_faulty_plan_is_not_stored_and_every_fault_is_told() {
 }
 
 #[test]
+fn a_new_plan_takes_no_other_plans_messages() {
+    World::new().run(async |live| {
+        let steps = json!([step("hi", "core.set", json!({"said": "hi"}))]);
+        let serving = json!({"key": "desk.hi", "intentKey": "desk.greeting", "steps": steps});
+        live.engine.plans().put(&live.world.actor, &serving).await.unwrap();
+        let new = json!({"plan_key": "desk.greeting", "description": "New.", "steps": steps});
+        let task = live.step_of(&live.world.actor, "plans.create", new).await;
+        assert_eq!(failed_as(&task), ErrorCode::Validation);
+        assert!(live.engine.plans().get(live.world.scope(), "desk.greeting").await.is_err());
+    });
+}
+
+#[test]
 fn two_steps_that_add_to_one_plan_at_once_both_do() {
     World::new().run(async |live| {
         let key = live.greeting().await;

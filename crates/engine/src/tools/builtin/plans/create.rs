@@ -74,6 +74,10 @@ impl Tool for Create {
         if plans.find(key).await.map_err(refused)?.is_some() {
             return Err(invalid(format!("there is a plan {key} already: choose another key")));
         }
+        // A plan without an intent of its own serves the one that its key spells: it would take that one's messages.
+        if plans.in_use().await.map_err(refused)?.iter().any(|plan| plan.intent_key == key) {
+            return Err(invalid(format!("{key} is an intent that a plan serves already: choose another key")));
+        }
         // One that was taken out of use keeps its versions, and this is the next.
         let before = plans.newest_own(key).await.map_err(refused)?.map_or(0, |plan| plan.version);
         let mut plan = json!({
