@@ -322,7 +322,8 @@ impl Turn<'_> {
         let Some(at) = (from..from + MAX_BETWEEN).find(says) else { return false };
         let by_term = sentence.is(at, word::TERMS);
         let thing = (at..at + 3).find(|at| sentence.is(*at, word::PICKED));
-        let asks = sentence.has_any(word::ASKS) || sentence.has_any(word::LOSSES);
+        // A sentence of a few words goes on with what was asked before: `Just the first two carriers.`
+        let asks = sentence.has_any(word::ASKS) || sentence.has_any(word::LOSSES) || sentence.words.len() <= FRAGMENT;
         let Some(thing) = thing.filter(|_| asks && (by_term || sentence.is(at, word::PICKS))) else { return false };
         let all = (thing.saturating_sub(1)..=thing + 1).any(|at| sentence.is(at, word::ALL_OF));
         let same_term = self.policies.windows(2).all(|two| two[0].expiration == two[1].expiration);

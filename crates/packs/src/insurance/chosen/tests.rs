@@ -84,6 +84,7 @@ fn where_nobody_can_tell_what_a_message_picks_a_person_is_asked() {
         "Please order loss runs for the physical damage only.",
         "We only need the liability.",
         "Only the first two carriers please, loss runs for five years.",
+        "Loss runs for five years please. Just the first two carriers.",
         "Just the highlighted policies need loss runs.",
         "Loss runs for the cargo only. Please also request the umbrella.",
         "Please order the loss runs. We already have the cargo losses.",
