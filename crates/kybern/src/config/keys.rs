@@ -140,7 +140,7 @@ pub(super) fn is_secret(key: &str) -> bool {
 
 /// The name among `names` that is written most like `wrong`, when one is close.
 pub(super) fn closest<'a>(wrong: &str, names: &[&'a str]) -> Option<&'a str> {
-    let near = names.iter().map(|name| (distance(wrong, name), *name)).min()?;
+    let near = names.iter().map(|name| (strsim::osa_distance(wrong, name), *name)).min()?;
     (near.0 <= 2.max(wrong.len() / 3)).then_some(near.1)
 }
 
@@ -149,32 +149,12 @@ fn matches(pattern: &str, key: &str) -> bool {
     pattern.len() == key.len() && pattern.iter().zip(&key).all(|(p, k)| *p == "*" || p == k)
 }
 
-/// Levenshtein's distance.
-fn distance(a: &str, b: &str) -> usize {
-    let b: Vec<char> = b.chars().collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, left) in a.chars().enumerate() {
-        let mut diagonal = i;
-        let mut before = i + 1;
-        let mut next = vec![before];
-        for (above, right) in row.iter().skip(1).zip(&b) {
-            let cost = diagonal + usize::from(left != *right);
-            diagonal = *above;
-            before = cost.min(*above + 1).min(before + 1);
-            next.push(before);
-        }
-        row = next;
-    }
-    row.last().copied().unwrap_or_default()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn a_misspelt_name_finds_its_neighbour() {
-        assert_eq!(distance("kitten", "sitting"), 3);
         assert_eq!(closest("lisen", &siblings("server")), Some("listen"));
         assert_eq!(closest("servr", &siblings("")), Some("server"));
         assert_eq!(closest("secretenv", &siblings("workflows.quote")), Some("secret_env"));
