@@ -54,6 +54,8 @@ pub(super) const KEYS: &[(&str, &str)] = &[
     ("intake.language_model", "\"off\", \"unsure\" or \"always\""),
     ("documents.ocr", "\"auto\", \"off\" or the program's path, such as \"/usr/bin/tesseract\""),
     ("documents.ocr_languages", "a list of 1 to 8 languages of Tesseract, such as [\"eng\", \"spa\"]"),
+    ("documents.memory_mb", "a whole number of megabytes from 256 to 65536"),
+    ("documents.timeout_ms", "a whole number of milliseconds from 1000 to 600000"),
     ("webhooks.*.secret_env", "the name of the environment variable that holds the signing secret"),
     ("webhooks.*.tenant", "a tenant's name, beside a secret_env"),
     ("workflows.*.url", "a URL, such as \"http://127.0.0.1:5678/webhook/quote\""),
