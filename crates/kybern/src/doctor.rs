@@ -1,5 +1,6 @@
 //! `kybern doctor`: what is configured, what is reachable, what is missing, and how to fix it.
 
+mod documents;
 mod retention;
 mod scans;
 mod server;
@@ -173,6 +174,7 @@ async fn looked(config: &Config, url: Option<String>, api_key: Option<Secret>) -
         findings.push(ways::listen(config));
     }
     findings.extend(ways::ways_out(config, server.as_ref()).await);
+    findings.push(documents::documents(config));
     findings.push(scans::scans(config));
     findings.push(retention::retention(config, tenants.as_deref()));
     if server.is_none() {

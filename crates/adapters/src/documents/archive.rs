@@ -154,7 +154,7 @@ impl<'a> Parts<'a> {
         let mut buffer = vec![0; 64 * 1024];
         let mut total = 0u64;
         loop {
-            let read = part.read(&mut buffer).map_err(|_| torn(name))?;
+            let read = part.read(&mut buffer).map_err(|error| torn(name, &error))?;
             total += u64::try_from(read).unwrap_or(u64::MAX);
             if total > allowed(left, packed) {
                 return Err(unpacks_too_far());
@@ -173,7 +173,7 @@ impl<'a> Parts<'a> {
         let Some(part) = self.part(name)? else { return Ok(None) };
         let most = allowed(left, part.compressed_size()).min(MAX_PART);
         let mut bytes = Vec::new();
-        part.take(most + 1).read_to_end(&mut bytes).map_err(|_| torn(name))?;
+        part.take(most + 1).read_to_end(&mut bytes).map_err(|error| torn(name, &error))?;
         let total = u64::try_from(bytes.len()).unwrap_or(u64::MAX);
         if total > most {
             return Err(unpacks_too_far());
@@ -198,7 +198,10 @@ fn allowed(left: u64, packed: u64) -> u64 {
     left.min(packed.saturating_mul(limits::MAX_EXPANSION).max(FREE_BYTES))
 }
 
-fn torn(name: &str) -> DocumentFault {
+fn torn(name: &str, error: &std::io::Error) -> DocumentFault {
+    if error.kind() == std::io::ErrorKind::OutOfMemory {
+        return DocumentFault::new(FaultKind::TooLarge, "unpacking it takes more memory than a document may have");
+    }
     DocumentFault::new(FaultKind::Broken, format!("its part {name} cannot be unpacked"))
 }
 

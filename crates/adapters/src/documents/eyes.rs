@@ -2,9 +2,8 @@
 
 use kybern_core::document::{DocumentFault, FaultKind, PageText, limits};
 
-use super::ocr::Tesseract;
-use super::pdf::PictureDecoder;
 use super::picture::Picture;
+use super::process::Aids;
 use crate::workers::Stop;
 
 /// What was seen in a picture.
@@ -21,21 +20,20 @@ pub(super) enum Seen {
 
 /// Reads the pictures of one document.
 pub(super) struct Eyes<'a> {
-    tesseract: &'a Tesseract,
-    decoder: Option<&'a PictureDecoder>,
+    aids: &'a dyn Aids,
     stop: &'a Stop,
     /// Pictures that may still be looked at.
     left: usize,
 }
 
 impl<'a> Eyes<'a> {
-    pub(super) const fn new(tesseract: &'a Tesseract, decoder: Option<&'a PictureDecoder>, stop: &'a Stop) -> Self {
-        Self { tesseract, decoder, stop, left: limits::MAX_SCANNED_PAGES }
+    pub(super) const fn new(aids: &'a dyn Aids, stop: &'a Stop) -> Self {
+        Self { aids, stop, left: limits::MAX_SCANNED_PAGES }
     }
 
     /// What unpacks the pictures that are not unpacked in this process.
-    pub(super) const fn decoder(&self) -> Option<&'a PictureDecoder> {
-        self.decoder
+    pub(super) const fn aids(&self) -> &'a dyn Aids {
+        self.aids
     }
 
     /// What a picture shows.
@@ -51,11 +49,11 @@ impl<'a> Eyes<'a> {
         }
         self.left -= 1;
         let read = match picture() {
-            Ok(Some(picture)) => match self.tesseract.read(&picture, self.stop) {
+            Ok(Some(picture)) => match self.aids.words(&picture, self.stop) {
                 Ok(Some(page)) => Ok(Seen::Words(page)),
                 // What is no word may be handwriting.
                 Ok(None) => Ok(if picture.is_blank() { Seen::Nothing } else { Seen::Unread }),
-                Err(fault) => Err(fault.to_string()),
+                Err(fault) => Err(fault),
             },
             Ok(None) => Ok(Seen::Unread),
             Err(fault) => Err(fault.to_string()),

@@ -5,8 +5,9 @@
 //!
 //! Invariants: no input panics, recurses without bound, or unpacks without bound; a text that is returned is never
 //! blank; a fault is a sentence for people. Limits come from [`kybern_core::document::limits`] and are checked while
-//! unpacking, not after. The work runs on a thread of its own (`crate::workers`), so a slow or hostile document
-//! costs nobody else.
+//! unpacking, not after. A server reads each document in a process of its own ([`process`]) that ends with it, so one that
+//! is slow or hostile, or brings the reader down, costs nobody else. How many are read at once is decided by slots
+//! (`crate::workers`), of which no tenant has all.
 //!
 //! What is a picture is read by OCR where Tesseract is installed ([`Tesseract`]): in a second pass, on slots of its own,
 //! because it takes seconds where text takes milliseconds. Without it a scan is a fault.
@@ -14,7 +15,6 @@
 //! This module does not know what the text is about, who sent it, or where it is kept.
 
 mod archive;
-mod child;
 mod csv;
 mod docx;
 mod eyes;
@@ -23,6 +23,7 @@ mod ocr;
 mod pages;
 mod pdf;
 mod picture;
+mod process;
 mod sniff;
 mod text;
 mod xlsx;
@@ -40,13 +41,14 @@ use kybern_core::ports::DocumentReader;
 use self::eyes::{Eyes, Seen};
 use self::pages::Pages;
 use self::picture::Picture;
+use self::process::{Aids, ServerAids};
 use self::sniff::Found;
 use crate::workers::{Stop, WorkerFault, Workers};
 
 pub(crate) use self::archive::{is_plain_zip, unzip};
 pub(crate) use self::html::{to_text as html_to_text, visible_to_text};
 pub use self::ocr::{Tesseract, TesseractFault};
-pub use self::pdf::{PictureDecoder, decode_picture};
+pub use self::process::{READER_VERB, ReaderProgram, read_as_child};
 pub(crate) use self::text::decode_lenient;
 
 /// How long one document, or one message, may take.
@@ -64,7 +66,8 @@ pub struct Reader {
     /// Where mail is taken apart: it is taken in whatever papers are being read.
     pub(crate) mail: Workers,
     ocr: Option<Ocr>,
-    decoder: Option<PictureDecoder>,
+    /// What reads in a process of its own.
+    program: Option<ReaderProgram>,
     /// Where pictures are drawn for people. Each keeps a core busy and takes a few hundred megabytes, so fewer are drawn
     /// at the same time than documents are read, and none of them waits in front of a document.
     drawing: Workers,
@@ -78,7 +81,8 @@ struct Ocr {
 }
 
 impl Reader {
-    /// A reader with its own worker slots, to which a scan is a fault.
+    /// A reader with its own worker slots, to which a scan is a fault. It reads in this process, for tests of what is
+    /// read; a server's reads [by children](Self::reading_by).
     #[must_use]
     pub fn new() -> Self {
         Self::with_ocr(None)
@@ -90,14 +94,19 @@ impl Reader {
         let ocr = tesseract.map(|tesseract| Ocr { tesseract, workers: Workers::one_a_core(STACK_BYTES) });
         let drawing = Workers::one_a_core(STACK_BYTES);
         let [workers, mail] = [(); 2].map(|()| Workers::new(STACK_BYTES));
-        Self { workers, mail, ocr, decoder: None, drawing }
+        Self { workers, mail, ocr, program: None, drawing }
     }
 
-    /// Also unpacks pictures in JPEG 2000 and JBIG2, by this program. Without one they are not unpacked: a page that has
-    /// nothing else is a picture that nobody can read.
+    /// The same reading each document in a process of its own, which is this program. Only then are pictures in JPEG 2000
+    /// and JBIG2 unpacked: without it a page that has nothing else is a picture that nobody can read.
     #[must_use]
-    pub fn decoding_by(self, decoder: PictureDecoder) -> Self {
-        Self { decoder: Some(decoder), ..self }
+    pub fn reading_by(self, program: ReaderProgram) -> Self {
+        Self { program: Some(program), ..self }
+    }
+
+    /// How long a document without pictures may take.
+    fn time_limit(&self) -> Duration {
+        self.program.as_ref().map_or(TIME_LIMIT, ReaderProgram::time)
     }
 }
 
@@ -130,8 +139,10 @@ impl File {
     }
 
     /// Its text, and whether there are pictures in it that were not read.
-    fn read(&self, eyes: Option<&mut Eyes<'_>>, stop: &Stop) -> Result<pdf::Read, DocumentFault> {
+    fn read(&self, seeing: Option<&dyn Aids>, stop: &Stop) -> Result<pdf::Read, DocumentFault> {
         let bytes = &self.bytes;
+        let mut eyes = seeing.map(|aids| Eyes::new(aids, stop));
+        let eyes = eyes.as_mut();
         let text = match sniff::sniff(&self.name, &self.content_type, bytes)? {
             Found::Pdf => return pdf::read(bytes, stop, eyes),
             Found::Picture(format) => return picture(bytes, format, eyes),
@@ -154,15 +165,10 @@ impl File {
     }
 
     /// The picture of one of its pages.
-    fn picture(
-        &self,
-        view: PageView,
-        decoder: Option<&PictureDecoder>,
-        stop: &Stop,
-    ) -> Result<PagePicture, DocumentFault> {
+    fn picture(&self, view: PageView, aids: &dyn Aids, stop: &Stop) -> Result<PagePicture, DocumentFault> {
         let page = view.page;
         let picture = match sniff::sniff(&self.name, &self.content_type, &self.bytes)? {
-            Found::Pdf => pdf::picture(&self.bytes, page, decoder, stop)?,
+            Found::Pdf => pdf::picture(&self.bytes, page, aids, stop)?,
             Found::Picture(_) if page == 1 => Picture::unpack(&self.bytes)?,
             _ => return Err(DocumentFault::new(FaultKind::Empty, format!("page {page} is not a picture"))),
         };
@@ -206,12 +212,21 @@ impl DocumentReader for Reader {
         bytes: Bytes,
     ) -> Result<DocumentText, DocumentFault> {
         let file = File::new(filename, content_type, bytes)?;
-        let plain = file.clone();
-        let read = self.workers.run(tenant, TIME_LIMIT, move |stop| plain.read(None, stop)).await??;
+        let (plain, program) = (file.clone(), self.program.clone());
+        let read = move |stop: &Stop| match &program {
+            Some(program) => program.read(&plain, None, stop),
+            None => plain.read(None, stop),
+        };
+        let read = self.workers.run(tenant, self.time_limit(), read).await??;
         let Some(ocr) = self.ocr.as_ref().filter(|_| read.has_pictures) else { return read.text };
-        let tesseract = ocr.tesseract.clone();
-        let decoder = self.decoder.clone();
-        let look = move |stop: &Stop| file.read(Some(&mut Eyes::new(&tesseract, decoder.as_ref(), stop)), stop);
+        let (tesseract, program) = (ocr.tesseract.clone(), self.program.clone());
+        let look = move |stop: &Stop| {
+            let aids = ServerAids { tesseract: Some(&tesseract), program: program.as_ref() };
+            match &program {
+                Some(program) => program.read(&file, Some((aids, ocr::time_limit())), stop),
+                None => file.read(Some(&aids), stop),
+            }
+        };
         match ocr.workers.run(tenant, ocr::time_limit(), look).await {
             Ok(seen) => seen?.text,
             // It can be read, later: that some of its pages were left out would depend on the moment.
@@ -232,7 +247,12 @@ impl DocumentReader for Reader {
         bytes: Bytes,
     ) -> Result<Vec<PageLook>, DocumentFault> {
         let file = File::new(filename, content_type, bytes)?;
-        self.workers.run(tenant, TIME_LIMIT, move |stop| file.looks(stop)).await?
+        let program = self.program.clone();
+        let look = move |stop: &Stop| match &program {
+            Some(program) => program.looks(&file, stop),
+            None => file.looks(stop),
+        };
+        self.workers.run(tenant, self.time_limit(), look).await?
     }
 
     async fn picture(
@@ -244,8 +264,12 @@ impl DocumentReader for Reader {
         view: PageView,
     ) -> Result<PagePicture, DocumentFault> {
         let file = File::new(filename, content_type, bytes)?;
-        let decoder = self.decoder.clone();
-        self.drawing.run(tenant, TIME_LIMIT, move |stop| file.picture(view, decoder.as_ref(), stop)).await?
+        let program = self.program.clone();
+        let draw = move |stop: &Stop| match &program {
+            Some(program) => program.picture(&file, view, stop),
+            None => file.picture(view, &ServerAids::default(), stop),
+        };
+        self.drawing.run(tenant, self.time_limit(), draw).await?
     }
 }
 

@@ -112,8 +112,28 @@ impl Picture {
         encoder
             .write_image(&self.pixels, self.width, self.height, ExtendedColorType::L8)
             .map_err(|error| fault(&error))?;
-        Ok(PagePicture { media_type: "image/png", bytes: Bytes::from(bytes) })
+        Ok(png(bytes))
     }
+
+    /// Width, height and resolution, as they go from one process to another before the pixels.
+    pub(super) fn wire_head(&self) -> Vec<u8> {
+        [self.width.to_be_bytes(), self.height.to_be_bytes(), self.dpi.to_be_bytes()].concat()
+    }
+
+    /// A picture as it came from another process; `None` when its pixels are not as many as it says.
+    pub(super) fn from_wire(mut bytes: Vec<u8>) -> Option<Self> {
+        let number = |at: usize| Some(u32::from_be_bytes(bytes.get(at..at + 4)?.try_into().ok()?));
+        let (width, height, dpi) = (number(0)?, number(4)?, number(8)?);
+        check_size(width, height).ok()?;
+        bytes.drain(..12);
+        let pixels = u64::from(width) * u64::from(height);
+        (u64::try_from(bytes.len()) == Ok(pixels)).then_some(Self { width, height, pixels: bytes, dpi })
+    }
+}
+
+/// A page that was packed as a PNG.
+pub(super) fn png(bytes: Vec<u8>) -> PagePicture {
+    PagePicture { media_type: "image/png", bytes: Bytes::from(bytes) }
 }
 
 /// How many pages a picture has: a TIFF, which is what a fax machine sends, may have several.

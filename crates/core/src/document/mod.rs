@@ -112,7 +112,7 @@ pub struct PageText {
 }
 
 /// What there is to see on a page.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub enum PageLook {
     /// A picture.
     Picture,

@@ -1,6 +1,5 @@
 //! The command line. `serve`, `demo`, `backup`, `restore`, `doctor` and `key recover` work on this machine; every
-//! other verb is an HTTP client of the API and has one implementation, whether a server runs or not. `decode-picture` is
-//! nobody's to call: a server starts itself so for each picture whose decoder needs limits.
+//! other verb is an HTTP client of the API and has one implementation, whether a server runs or not.
 //!
 //! Exit codes: 0 done, 1 failed, 2 usage, which a file that is not there and wrong settings are too, 3 waits for review.
 
@@ -41,7 +40,6 @@ use clap::{Args, Parser, Subcommand};
 
 pub(crate) use context::Context;
 pub(crate) use exit::Exit;
-use kybern_adapters::documents::decode_picture;
 
 use crate::config::Environment;
 use crate::output::{Failure, Paint, Screen, Voice, called_with};
@@ -151,12 +149,6 @@ enum Command {
     Completion(shell::CompletionArgs),
     /// Write manual pages, one for each verb
     Man(shell::ManArgs),
-    /// Unpack a picture from the standard input, for a server that limits this process
-    #[command(hide = true)]
-    DecodePicture {
-        /// jpeg-2000 or jbig2
-        packing: String,
-    },
 }
 
 /// How a reading verb answers.
@@ -179,11 +171,6 @@ pub(crate) fn main() -> ExitCode {
         }
         Err(help) => return ended(print_help(&help, &env), voice),
     };
-    // No runtime: its memory would count against the picture's.
-    if let Command::DecodePicture { packing } = cli.command {
-        let decoded = decode_picture(&packing, std::io::stdin().lock(), std::io::stdout().lock());
-        return if decoded.is_ok() { Exit::Done.into() } else { Exit::Failed.into() };
-    }
     called_with(&cli.globals);
     let mut context = Context::new(cli.globals, env);
     let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
@@ -228,8 +215,6 @@ async fn run(command: Command, context: &mut Context) -> Result<ExitCode, Failur
         Command::Doctor(args) => return admin::doctor(args, context).await,
         Command::Completion(args) => Ok(shell::completion(&args, context)),
         Command::Man(args) => shell::man(&args),
-        // Was done before there was a runtime.
-        Command::DecodePicture { .. } => return Ok(Exit::Done.into()),
         Command::Key(key::KeyCommand::Recover { new_master_key }) => {
             return key::recover(new_master_key, context).await;
         }

@@ -1,8 +1,11 @@
-//! `[documents]`: whether scans are read, by what, and in which languages.
+//! `[documents]`: what reading one may take, whether scans are read, by what, and in which languages.
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
-use kybern_adapters::documents::Tesseract;
+use anyhow::Context as _;
+use kybern_adapters::documents::{ReaderProgram, Tesseract};
+use kybern_core::time::Millis;
 use serde::{Deserialize, Serialize};
 
 use super::environment::Environment;
@@ -13,6 +16,11 @@ const PROGRAM: &str = "tesseract";
 /// Languages of one reader: each makes it slower.
 const MAX_LANGUAGES: usize = 8;
 
+/// Megabytes that a process which reads a document may have: fewer do not hold the program, more are nobody's.
+const MEMORY_MB: std::ops::RangeInclusive<u64> = 256..=65_536;
+/// How long it may take.
+const TIMEOUT_MS: std::ops::RangeInclusive<u64> = 1_000..=600_000;
+
 /// How documents are read.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -21,6 +29,10 @@ pub(crate) struct DocumentOptions {
     pub(crate) ocr: String,
     /// The languages that it reads, by the names of Tesseract's data. With `auto` those of them that are installed.
     pub(crate) ocr_languages: Vec<String>,
+    /// Megabytes of memory of the process that reads one document.
+    pub(crate) memory_mb: u64,
+    /// How long one document without scans may take.
+    pub(crate) timeout_ms: Millis,
     /// The program that was found.
     #[serde(skip)]
     pub(crate) program: Option<PathBuf>,
@@ -29,7 +41,8 @@ pub(crate) struct DocumentOptions {
 impl Default for DocumentOptions {
     fn default() -> Self {
         let ocr_languages = ["eng", "spa", "fra"].map(str::to_owned).to_vec();
-        Self { ocr: "auto".to_owned(), ocr_languages, program: None }
+        let (memory_mb, timeout_ms) = (1_024, Millis(20_000));
+        Self { ocr: "auto".to_owned(), ocr_languages, memory_mb, timeout_ms, program: None }
     }
 }
 
@@ -70,6 +83,29 @@ impl DocumentOptions {
             let problem = format!("is not 1 to {MAX_LANGUAGES} languages");
             faults.add(Fault::bad("documents.ocr_languages", &self.ocr_languages.len(), problem));
         }
+        for (key, value, range) in [
+            ("documents.memory_mb", self.memory_mb, MEMORY_MB),
+            ("documents.timeout_ms", self.timeout_ms.0, TIMEOUT_MS),
+        ] {
+            if !range.contains(&value) {
+                faults.add(Fault::bad(key, &value, format!("is not from {} to {}", range.start(), range.end())));
+            }
+        }
+    }
+
+    /// What reads documents: this program, under these limits.
+    ///
+    /// # Errors
+    /// When the program's own path cannot be read.
+    pub(crate) fn reader_program(&self) -> anyhow::Result<ReaderProgram> {
+        // The very program that runs, also when another one was installed in its place meanwhile.
+        let running = Path::new("/proc/self/exe");
+        let program = match running.exists() {
+            true => running.to_owned(),
+            false => std::env::current_exe().context("this program's own path cannot be read")?,
+        };
+        let bytes = self.memory_mb.saturating_mul(1024 * 1024);
+        Ok(ReaderProgram::new(program).limited_to(bytes, Duration::from_millis(self.timeout_ms.0)))
     }
 
     /// Asks the program what it can do.
@@ -140,6 +176,14 @@ mod tests {
         assert_eq!(faults(&mut named), 0);
         let error = format!("{:#}", named.reader().unwrap_err());
         assert!(error.contains("[documents] ocr") && error.contains("does not answer as Tesseract does"), "{error}");
+    }
+
+    #[test]
+    fn limits_under_which_nothing_could_be_read_are_refused() {
+        for (memory_mb, timeout_ms) in [(255, 20_000), (1_024, 999), (65_537, 20_000), (1_024, 600_001)] {
+            let timeout_ms = Millis(timeout_ms);
+            assert_eq!(faults(&mut DocumentOptions { memory_mb, timeout_ms, ..DocumentOptions::default() }), 1);
+        }
     }
 
     #[test]

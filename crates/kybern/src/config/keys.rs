@@ -54,6 +54,8 @@ pub(super) const KEYS: &[(&str, &str)] = &[
     ("intake.language_model", "\"off\", \"unsure\" or \"always\""),
     ("documents.ocr", "\"auto\", \"off\" or the program's path, such as \"/usr/bin/tesseract\""),
     ("documents.ocr_languages", "a list of 1 to 8 languages of Tesseract, such as [\"eng\", \"spa\"]"),
+    ("documents.memory_mb", "a whole number of megabytes from 256 to 65536"),
+    ("documents.timeout_ms", "a whole number of milliseconds from 1000 to 600000"),
     ("webhooks.*.secret_env", "the name of the environment variable that holds the signing secret"),
     ("webhooks.*.tenant", "a tenant's name, beside a secret_env"),
     ("workflows.*.url", "a URL, such as \"http://127.0.0.1:5678/webhook/quote\""),
@@ -140,7 +142,7 @@ pub(super) fn is_secret(key: &str) -> bool {
 
 /// The name among `names` that is written most like `wrong`, when one is close.
 pub(super) fn closest<'a>(wrong: &str, names: &[&'a str]) -> Option<&'a str> {
-    let near = names.iter().map(|name| (distance(wrong, name), *name)).min()?;
+    let near = names.iter().map(|name| (strsim::osa_distance(wrong, name), *name)).min()?;
     (near.0 <= 2.max(wrong.len() / 3)).then_some(near.1)
 }
 
@@ -149,32 +151,12 @@ fn matches(pattern: &str, key: &str) -> bool {
     pattern.len() == key.len() && pattern.iter().zip(&key).all(|(p, k)| *p == "*" || p == k)
 }
 
-/// Levenshtein's distance.
-fn distance(a: &str, b: &str) -> usize {
-    let b: Vec<char> = b.chars().collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, left) in a.chars().enumerate() {
-        let mut diagonal = i;
-        let mut before = i + 1;
-        let mut next = vec![before];
-        for (above, right) in row.iter().skip(1).zip(&b) {
-            let cost = diagonal + usize::from(left != *right);
-            diagonal = *above;
-            before = cost.min(*above + 1).min(before + 1);
-            next.push(before);
-        }
-        row = next;
-    }
-    row.last().copied().unwrap_or_default()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn a_misspelt_name_finds_its_neighbour() {
-        assert_eq!(distance("kitten", "sitting"), 3);
         assert_eq!(closest("lisen", &siblings("server")), Some("listen"));
         assert_eq!(closest("servr", &siblings("")), Some("server"));
         assert_eq!(closest("secretenv", &siblings("workflows.quote")), Some("secret_env"));

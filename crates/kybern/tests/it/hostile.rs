@@ -3,7 +3,7 @@
 
 mod bodies;
 mod bombs;
-mod files;
+pub(crate) mod files;
 
 use std::cell::Cell;
 use std::time::{Duration, Instant};

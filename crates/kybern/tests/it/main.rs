@@ -51,6 +51,8 @@ mod pictures;
 #[cfg(test)]
 mod races;
 #[cfg(test)]
+mod reading;
+#[cfg(test)]
 mod redaction;
 #[cfg(test)]
 mod routes;

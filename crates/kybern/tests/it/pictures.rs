@@ -2,7 +2,7 @@
 //! the server's own memory and time stay as they are.
 
 use bytes::Bytes;
-use kybern_adapters::documents::{PictureDecoder, Reader};
+use kybern_adapters::documents::{Reader, ReaderProgram};
 use kybern_core::document::{DocumentFault, FaultKind, PagePicture, PageView};
 use kybern_core::id::TenantId;
 use kybern_core::ports::DocumentReader as _;
@@ -18,7 +18,7 @@ const JPEG_2000: &str = "ff4fff5100290000000000100000000800000000000000000000001
     1f729a23ee53447dca688fb94d11f729a23ee53447ffd9";
 
 async fn picture(pdf: Vec<u8>) -> Result<PagePicture, DocumentFault> {
-    let reader = Reader::new().decoding_by(PictureDecoder::new(env!("CARGO_BIN_EXE_kybern").into()));
+    let reader = Reader::new().reading_by(ReaderProgram::new(env!("CARGO_BIN_EXE_kybern").into()));
     reader.picture(TENANT, "a.pdf", "application/pdf", Bytes::from(pdf), PageView { page: 1, longest: None }).await
 }
 

@@ -1,7 +1,7 @@
 //! Tags and text in, lines out.
 
-use super::entities::resolve;
 use super::style;
+use super::tags::Attributes;
 
 /// A cell of up to this many lines is one value, such as an address; a longer one is a piece of the page.
 const MAX_CELL_LINES: usize = 4;
@@ -72,7 +72,7 @@ impl Renderer {
         }
     }
 
-    fn hides(&self, attributes: &str) -> bool {
+    fn hides(&self, attributes: &Attributes) -> bool {
         self.painted.is_some_and(|painted| style::is_hidden(attributes, painted))
     }
 
@@ -91,7 +91,7 @@ impl Renderer {
             return;
         }
         self.after_term &= text.trim().is_empty();
-        let text = resolve(text);
+        let text = without_marks(text);
         self.written += text.split_whitespace().map(str::len).sum::<usize>();
         let preformatted = self.preformatted > 0;
         let block = self.block();
@@ -114,14 +114,14 @@ impl Renderer {
         block.space = text.ends_with(char::is_whitespace) || (block.space && text.trim().is_empty());
     }
 
-    pub(super) fn open(&mut self, name: &str, attributes: &str) {
-        if nests(name) && !attributes.ends_with('/') {
+    pub(super) fn open(&mut self, name: &str, attributes: &Attributes) {
+        if nests(name) && !attributes.closes {
             self.depth += 1;
         }
         if self.skips(name) {
             return;
         }
-        if !is_empty(name) && !attributes.ends_with('/') && self.hides(attributes) {
+        if !is_empty(name) && !attributes.closes && self.hides(attributes) {
             if matches!(name, "td" | "th") {
                 self.end_cell();
             }
@@ -148,9 +148,7 @@ impl Renderer {
                 self.end_cell();
                 if matches!(self.frames.last(), Some(Frame::Row(_))) {
                     self.cells.push(self.frames.len());
-                    let span = style::value(&attributes.to_ascii_lowercase(), "colspan")
-                        .and_then(|span| span.trim().parse().ok())
-                        .unwrap_or(1usize);
+                    let span = attributes.get("colspan").and_then(|span| span.trim().parse().ok()).unwrap_or(1usize);
                     self.frames.push(Frame::Cell(Block::default(), span.clamp(1, MAX_SPAN)));
                 }
             }
@@ -258,25 +256,20 @@ impl Renderer {
     }
 
     /// The text of a picture or a filled-in field.
-    fn alternative(&mut self, name: &str, attributes: &str) {
-        let key = if name == "img" { "alt=" } else { "value=" };
-        let lower = attributes.to_ascii_lowercase();
-        let kind = if name == "input" { style::value(&lower, "type").unwrap_or_default() } else { "" };
-        if matches!(kind, "checkbox" | "radio") {
-            let ticked = lower.split(|c: char| !c.is_ascii_alphanumeric()).any(|word| word == "checked");
-            self.text(if ticked { " [X] " } else { " [ ] " });
-            return;
+    fn alternative(&mut self, name: &str, attributes: &Attributes) {
+        let kind = attributes.get("type").filter(|_| name == "input").unwrap_or_default().to_ascii_lowercase();
+        match kind.as_str() {
+            "checkbox" | "radio" => {
+                let ticked = attributes.get("checked").is_some();
+                return self.text(if ticked { " [X] " } else { " [ ] " });
+            }
+            "hidden" | "password" => return,
+            _ if self.hides(attributes) => return,
+            _ => {}
         }
-        if matches!(kind, "hidden" | "password") || self.hides(attributes) {
-            return;
-        }
-        let Some((_, value)) = attributes.split_once(key) else { return };
-        let value = match value.chars().next() {
-            Some(quote @ ('"' | '\'')) => value[1..].split(quote).next().unwrap_or_default(),
-            _ => value.split_whitespace().next().unwrap_or_default(),
-        };
-        if !value.trim().is_empty() {
-            self.text(&format!(" {} ", value.trim()));
+        let value = attributes.get(if name == "img" { "alt" } else { "value" }).unwrap_or_default().trim();
+        if !value.is_empty() {
+            self.text(&format!(" {value} "));
         }
     }
 
@@ -365,6 +358,12 @@ impl Block {
         self.space = false;
         self.text.push_str(text);
     }
+}
+
+/// Without zero-width and soft characters, which only hide words from whoever looks for them.
+fn without_marks(text: &str) -> String {
+    let hides = |c| matches!(c, '\u{ad}' | '\u{200b}' | '\u{200c}' | '\u{200d}' | '\u{2060}' | '\u{feff}' | '\u{34f}');
+    text.chars().filter(|c| !hides(*c)).map(|c| if c == '\u{a0}' { ' ' } else { c }).collect()
 }
 
 /// A row of values on one line; cells that are pieces of the page one under the other.

@@ -1,19 +1,17 @@
 //! What a page hides from the person who looks at it, by the attributes of its elements.
 
+use super::tags::Attributes;
+
 /// Whether an element with these attributes is not shown. `painted` says that the page has a background that is not
 /// white, so that white text may be seen somewhere.
-pub(super) fn is_hidden(attributes: &str, painted: bool) -> bool {
-    if attributes.is_empty() {
-        return false;
-    }
-    let lower = attributes.to_ascii_lowercase();
-    let is_bare = |word: &str| word == "hidden" || word.starts_with("hidden=");
-    if lower.contains("hidden") && lower.split_ascii_whitespace().any(is_bare) {
+pub(super) fn is_hidden(attributes: &Attributes, painted: bool) -> bool {
+    let lower = |name| attributes.get(name).map(str::to_ascii_lowercase);
+    if attributes.get("hidden").is_some() {
         return true;
     }
-    let Some(style) = value(&lower, "style") else {
+    let Some(style) = lower("style") else {
         // `font color=white` is the way of old pages.
-        return !painted && value(&lower, "color").is_some_and(is_white);
+        return !painted && lower("color").is_some_and(|colour| is_white(&colour));
     };
     let (mut colour, mut ground) = (None, None);
     let (mut small, mut cut) = (0, false);
@@ -31,7 +29,8 @@ pub(super) fn is_hidden(attributes: &str, painted: bool) -> bool {
             _ => {}
         }
     }
-    let ground = ground.or_else(|| value(&lower, "bgcolor"));
+    let attribute = lower("bgcolor");
+    let ground = ground.or(attribute.as_deref());
     let unseen = match (colour, ground) {
         (Some(colour), Some(ground)) => colour == ground || (is_white(colour) && is_white(ground)),
         (Some(colour), None) => colour == "transparent" || (!painted && is_white(colour)),
@@ -52,20 +51,6 @@ pub(super) fn is_painted(html: &str) -> bool {
             !(is_white(colour) || matches!(colour, "none" | "transparent" | "inherit" | "initial" | ""))
         })
     })
-}
-
-/// The value of an attribute.
-pub(super) fn value<'a>(attributes: &'a str, name: &str) -> Option<&'a str> {
-    let (at, _) = attributes.match_indices(name).find(|(at, _)| {
-        let before = attributes[..*at].chars().next_back();
-        let after = attributes[at + name.len()..].trim_start();
-        before.is_none_or(|c| c.is_whitespace() || matches!(c, '"' | '\'')) && after.starts_with('=')
-    })?;
-    let rest = attributes[at + name.len()..].trim_start().strip_prefix('=')?.trim_start();
-    match rest.chars().next() {
-        Some(quote @ ('"' | '\'')) => rest[1..].split(quote).next(),
-        _ => rest.split([' ', '\n', '\t', '>']).next(),
-    }
 }
 
 fn is_white(colour: &str) -> bool {

@@ -1,148 +1,198 @@
-//! HTML taken apart into tags and text, tolerating everything.
+//! HTML taken apart into tags and text as browsers do it, by html5gum's tokenizer.
+//!
+//! What the tokenizer leaves to a tree is done here as far as text depends on it: whose content is no markup, and which
+//! elements are not shown, with the ends that HTML allows them to leave out. In one thing it is kinder than a browser: a
+//! quotation mark that never closes takes its tag with it, and not the rest of the page.
+
+use std::collections::BTreeMap;
+use std::convert::Infallible;
+
+use html5gum::{DefaultEmitter, Doctype, Error, HtmlString, Spanned, State, StringReader, Token, Tokenizer};
 
 /// One piece of a page.
 #[derive(Debug, PartialEq)]
-pub(super) enum Piece<'a> {
-    /// Text, with its entities.
-    Text(&'a str),
+pub(super) enum Piece {
+    /// Text; its entities are resolved.
+    Text(String),
     /// The start of an element; the name is in lower case.
-    Open {
-        /// Its name.
-        name: String,
-        /// What stands between its name and the end of the tag.
-        attributes: &'a str,
-    },
+    Open { name: String, attributes: Attributes },
     /// The end of an element.
-    Close {
-        /// Its name.
-        name: String,
-    },
+    Close { name: String },
+}
+
+/// The attributes of an element.
+#[derive(Debug, Default, PartialEq)]
+pub(super) struct Attributes {
+    values: BTreeMap<HtmlString, Spanned<HtmlString>>,
+    /// Whether the tag ends its element, as in `<p/>`: what programs write that take HTML for XML.
+    pub(super) closes: bool,
+}
+
+impl Attributes {
+    /// The value of one, whose name is in lower case; empty where it has none.
+    pub(super) fn get(&self, name: &str) -> Option<&str> {
+        std::str::from_utf8(self.values.get(name.as_bytes())?).ok()
+    }
 }
 
 /// Walks over the pieces. Comments, declarations, and the content of scripts and styles are left out.
 pub(super) struct Tags<'a> {
-    rest: &'a str,
+    /// What the tokens are of, and where the last of them ended.
+    html: &'a str,
+    at: usize,
+    tokens: Tokenizer<StringReader<'a>, DefaultEmitter<usize>>,
+    /// Whether the page ended inside of a tag.
+    is_torn: bool,
+    /// The element that is not shown and is still open, and how many of its name are.
+    hidden: Option<(String, usize)>,
 }
 
 /// Elements whose content is no text to read.
-const HIDDEN: [&str; 8] = ["script", "style", "head", "template", "noframes", "svg", "math", "object"];
-/// Hidden elements whose content is not markup either.
-const RAW: [&str; 2] = ["script", "style"];
+const HIDDEN: [&str; 7] = ["script", "style", "head", "template", "noframes", "svg", "math"];
+/// What may lie in a `head`. Anything else ends it, whether its end is written or not.
+const IN_HEAD: [&str; 12] =
+    ["head", "html", "base", "basefont", "bgsound", "link", "meta", "title", "style", "script", "noscript", "template"];
+/// What cannot lie in a picture that is drawn by tags, and so ends it.
+const NOT_DRAWN: [&str; 24] = [
+    "blockquote",
+    "body",
+    "br",
+    "center",
+    "dd",
+    "div",
+    "dl",
+    "dt",
+    "h1",
+    "h2",
+    "h3",
+    "h4",
+    "h5",
+    "h6",
+    "hr",
+    "img",
+    "li",
+    "ol",
+    "p",
+    "pre",
+    "span",
+    "table",
+    "ul",
+    "b",
+];
 
 impl<'a> Tags<'a> {
-    pub(super) const fn new(html: &'a str) -> Self {
-        Self { rest: html }
+    pub(super) fn new(html: &'a str) -> Self {
+        Self { html, at: 0, tokens: tokens(html), is_torn: false, hidden: None }
     }
 
-    /// Skips to after the end of a hidden element. `head` ends where `body` begins, too.
-    fn skip_hidden(&mut self, name: &str) {
-        let raw = RAW.contains(&name);
+    /// The next token, also after a tag that never ends.
+    fn token(&mut self) -> Option<Token<usize>> {
         loop {
-            let Some(at) = self.rest.find('<') else {
-                self.rest = "";
-                return;
-            };
-            let tag = &self.rest[at..];
-            if starts_with_tag(tag, "</", name) {
-                let end = tag.find('>').map_or(tag.len(), |end| end + 1);
-                self.rest = &tag[end..];
-                return;
+            if let Some(token) = self.tokens.next() {
+                return Some(token.unwrap_or_else(|never: Infallible| match never {}));
             }
-            if name == "head" && starts_with_tag(tag, "<", "body") {
-                self.rest = tag;
-                return;
-            }
-            self.rest = &tag[1..];
-            if !raw {
-                for inner in RAW {
-                    if starts_with_tag(tag, "<", inner) {
-                        self.skip_hidden(inner);
-                    }
-                }
-            }
-        }
-    }
-}
-
-impl<'a> Iterator for Tags<'a> {
-    type Item = Piece<'a>;
-
-    fn next(&mut self) -> Option<Piece<'a>> {
-        loop {
-            if self.rest.is_empty() {
+            if !std::mem::take(&mut self.is_torn) {
                 return None;
             }
-            let Some(at) = tag_start(self.rest) else {
-                return Some(Piece::Text(std::mem::take(&mut self.rest)));
+            // Each kind of quotation mark is without its other half only once, so this is not done often.
+            let torn = self.html.get(self.at..)?;
+            self.html = torn.get(torn.find('>')? + 1..)?;
+            (self.at, self.tokens) = (0, tokens(self.html));
+        }
+    }
+
+    /// Whether this is inside of what is not shown. `None` is text.
+    fn skips(&mut self, opens: Option<&str>) -> bool {
+        let Some((hidden, count)) = &mut self.hidden else { return false };
+        let ends = match (hidden.as_str(), opens) {
+            ("head", Some(name)) => !IN_HEAD.contains(&name),
+            ("svg" | "math", Some(name)) => NOT_DRAWN.contains(&name),
+            _ => false,
+        };
+        if ends {
+            self.hidden = None;
+            return false;
+        }
+        *count += usize::from(opens == Some(hidden.as_str()));
+        true
+    }
+
+    fn open(&mut self, name: String, attributes: Attributes) -> Option<Piece> {
+        if !attributes.closes {
+            // What stands in these is text to its end, or no text at all, whatever it looks like.
+            match name.as_str() {
+                "script" => self.tokens.set_state(State::ScriptData),
+                "style" | "noframes" | "xmp" | "iframe" | "noembed" => self.tokens.set_state(State::RawText),
+                "title" | "textarea" => self.tokens.set_state(State::RcData),
+                _ => {}
+            }
+        }
+        if self.skips(Some(&name)) {
+            return None;
+        }
+        if HIDDEN.contains(&name.as_str()) {
+            self.hidden = (!attributes.closes).then_some((name, 1));
+            return None;
+        }
+        Some(Piece::Open { name, attributes })
+    }
+
+    fn close(&mut self, name: String) -> Option<Piece> {
+        let Some((hidden, count)) = &mut self.hidden else { return Some(Piece::Close { name }) };
+        if *hidden == name {
+            *count -= 1;
+            if *count == 0 {
+                self.hidden = None;
+            }
+        }
+        None
+    }
+
+    fn text(&mut self, text: HtmlString) -> Option<Piece> {
+        let text = String::from_utf8(text.0).unwrap_or_default();
+        (!self.skips(None)).then_some(Piece::Text(text))
+    }
+}
+
+impl Iterator for Tags<'_> {
+    type Item = Piece;
+
+    fn next(&mut self) -> Option<Piece> {
+        loop {
+            let piece = match self.token()? {
+                Token::String(text) => {
+                    self.at = text.span.end;
+                    self.text(text.value)
+                }
+                Token::StartTag(tag) => {
+                    self.at = tag.span.end;
+                    let attributes = Attributes { values: tag.attributes, closes: tag.self_closing };
+                    self.open(in_words(tag.name), attributes)
+                }
+                Token::EndTag(tag) => {
+                    self.at = tag.span.end;
+                    self.close(in_words(tag.name))
+                }
+                Token::Comment(Spanned { span, .. }) | Token::Doctype(Doctype { span, .. }) => {
+                    self.at = span.end;
+                    None
+                }
+                Token::Error(error) => {
+                    self.is_torn |= error.value == Error::EofInTag;
+                    None
+                }
             };
-            if at > 0 {
-                let (text, rest) = self.rest.split_at(at);
-                self.rest = rest;
-                return Some(Piece::Text(text));
+            if piece.is_some() {
+                return piece;
             }
-            if let Some(comment) = self.rest.strip_prefix("<!--") {
-                self.rest = comment.find("-->").map_or("", |end| &comment[end + 3..]);
-                continue;
-            }
-            let end = tag_end(self.rest);
-            let tag = &self.rest[1..end];
-            self.rest = self.rest.get(end + 1..).unwrap_or_default();
-            if tag.starts_with(['!', '?']) {
-                continue;
-            }
-            if let Some(name) = tag.strip_prefix('/') {
-                return Some(Piece::Close { name: name_of(name) });
-            }
-            let name = name_of(tag);
-            if HIDDEN.contains(&name.as_str()) && !tag.ends_with('/') {
-                self.skip_hidden(&name);
-                continue;
-            }
-            let attributes = tag.get(name.len()..).unwrap_or_default();
-            return Some(Piece::Open { name, attributes });
         }
     }
 }
 
-/// Where the next tag starts: a `<` before a letter, `/`, `!` or `?`.
-fn tag_start(text: &str) -> Option<usize> {
-    let bytes = text.as_bytes();
-    let mut from = 0;
-    while let Some(at) = text[from..].find('<') {
-        let at = from + at;
-        match bytes.get(at + 1) {
-            Some(next) if next.is_ascii_alphabetic() || matches!(next, b'/' | b'!' | b'?') => return Some(at),
-            _ => from = at + 1,
-        }
-    }
-    None
+fn tokens(html: &str) -> Tokenizer<StringReader<'_>, DefaultEmitter<usize>> {
+    Tokenizer::new_with_emitter(html, DefaultEmitter::new_with_span())
 }
 
-/// Where the tag at the start ends: its `>` outside quotes. A quote that never closes does not swallow the page.
-fn tag_end(text: &str) -> usize {
-    let mut quote = None;
-    for (at, byte) in text.bytes().enumerate().take(64 * 1024) {
-        match (quote, byte) {
-            (None, b'>') => return at,
-            (None, b'"' | b'\'') if text.as_bytes().get(at.wrapping_sub(1)) == Some(&b'=') => quote = Some(byte),
-            (Some(open), byte) if byte == open => quote = None,
-            _ => {}
-        }
-    }
-    text.find('>').unwrap_or(text.len())
-}
-
-fn name_of(tag: &str) -> String {
-    let end = tag.find(|c: char| c.is_whitespace() || matches!(c, '/' | '>')).unwrap_or(tag.len());
-    tag[..end].to_ascii_lowercase()
-}
-
-fn starts_with_tag(text: &str, open: &str, name: &str) -> bool {
-    let Some(rest) = text.strip_prefix(open) else { return false };
-    match rest.as_bytes().get(..name.len()) {
-        Some(start) if start.eq_ignore_ascii_case(name.as_bytes()) => {
-            !rest.as_bytes().get(name.len()).is_some_and(u8::is_ascii_alphanumeric)
-        }
-        _ => false,
-    }
+fn in_words(name: HtmlString) -> String {
+    String::from_utf8(name.0).unwrap_or_default()
 }

@@ -11,8 +11,8 @@ use std::time::Duration;
 
 use kybern_core::document::{PageText, limits};
 
-use super::child::{self, ChildFault, Limits};
 use super::picture::Picture;
+use super::process::child::{self, ChildFault, Limits};
 use crate::workers::Stop;
 
 /// What one page may take, and what the questions after version and languages may.

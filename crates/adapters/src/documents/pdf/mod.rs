@@ -40,18 +40,20 @@ use kybern_core::document::{
     DocumentFault, DocumentFormat, DocumentText, FaultKind, LineBox, PageLook, PageText, Scan,
 };
 use lopdf::{Dictionary, Document, Object};
+use serde::{Deserialize, Serialize};
 
 pub(super) use self::direction::is_from_right;
 use self::geometry::{Drawing, Matrix};
 pub(super) use self::geometry::{Glyph, Rect};
 use self::interpret::{Drawn, Fonts, Interpreter};
 pub(super) use self::lean::Lean;
-pub use self::packed::{PictureDecoder, decode_picture};
+pub(super) use self::packed::{Packed, Unpacked};
 use self::pixels::Tools;
 use self::unpack::Unpacker;
 use super::eyes::{Eyes, Seen as Look};
 use super::pages::Pages;
 use super::picture::Picture;
+use super::process::Aids;
 use crate::workers::Stop;
 
 /// A page with a picture and fewer characters is a picture with a stamp on it.
@@ -66,7 +68,7 @@ const DAMAGED: &str = "[this page cannot be unpacked]";
 const PICTURE: &str = "[this page is a picture without text]";
 
 /// A PDF as far as it could be read.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Read {
     pub(super) text: Result<DocumentText, DocumentFault>,
     /// Whether there are pages that are pictures, so that reading those may give more.
@@ -91,7 +93,7 @@ pub(super) fn read(bytes: &[u8], stop: &Stop, mut eyes: Option<&mut Eyes<'_>>) -
         let mut seen_area = 0.0;
         let looked = match &mut eyes {
             Some(eyes) if is_picture => {
-                let tools = Tools { decoder: eyes.decoder(), stop };
+                let tools = Tools { aids: eyes.aids(), stop };
                 eyes.read(|| {
                     let rendered = render::page(&doc, dict, page.bounds, &page.pictures, tools)?;
                     Ok(rendered.map(|rendered| {
@@ -138,12 +140,7 @@ pub(super) fn read(bytes: &[u8], stop: &Stop, mut eyes: Option<&mut Eyes<'_>>) -
 ///
 /// # Errors
 /// `Empty` when the page is none, `TooLarge` when it draws too much, and as for [`read`].
-pub(super) fn picture(
-    bytes: &[u8],
-    number: u32,
-    decoder: Option<&PictureDecoder>,
-    stop: &Stop,
-) -> Result<Picture, DocumentFault> {
+pub(super) fn picture(bytes: &[u8], number: u32, aids: &dyn Aids, stop: &Stop) -> Result<Picture, DocumentFault> {
     let none = || DocumentFault::new(FaultKind::Empty, format!("page {number} is not a picture"));
     let doc = open::open(bytes, stop)?;
     let found = tree::pages(&doc)?;
@@ -153,7 +150,7 @@ pub(super) fn picture(
     if !Seen::default().add(&page) {
         return Err(none());
     }
-    let rendered = render::page(&doc, dict, page.bounds, &page.pictures, Tools { decoder, stop })?;
+    let rendered = render::page(&doc, dict, page.bounds, &page.pictures, Tools { aids, stop })?;
     rendered.map(|rendered| rendered.picture).ok_or_else(none)
 }
 

@@ -1,45 +1,25 @@
-//! Pictures in JPEG 2000 and JBIG2, unpacked in a child process.
+//! Pictures in JPEG 2000 and JBIG2, unpacked in a child process of their own.
 //!
 //! What a decoder of these takes in memory and time does not follow from the size of the picture: a few bytes ask for
 //! millions of code blocks or symbols, each of which is set up before its data is missed. No header bounds that, and
-//! a decoder cannot be stopped, so it runs where both end: in a process with limits, which is this program once more.
-//!
-//! Between the two: the packing is the argument, the packed bytes are the input, and the output is the width, the
-//! height, and the bytes of [`Unpacked`].
-
-use std::io::{self, Read, Write};
-use std::path::PathBuf;
-use std::time::Duration;
+//! a decoder cannot be stopped, so it runs where both end ([`super::super::process`]). It is not the process that reads
+//! the document: a page whose picture cannot be unpacked is not read, and the others are.
 
 use hayro_jpeg2000 as jpx;
-use kybern_core::document::limits;
 
-use super::super::child::{self, Limits};
 use super::super::picture;
+use super::super::process::Tag;
 use super::rows::Rows;
 use super::space::Space;
-use crate::workers::Stop;
 
-/// The verb of the program that [`decode_picture`] answers.
-const VERB: &str = "decode-picture";
-const JPEG_2000: &str = "jpeg-2000";
-const JBIG2: &str = "jbig2";
-/// What one picture may take: the largest needs some three seconds.
-const LIMITS: Limits = Limits { time: Duration::from_secs(15), output: SIZE + limits::MAX_PIXELS };
-/// Bytes of width and height.
-const SIZE: u64 = 8;
 /// Bytes of a JPEG 2000 picture while it is unpacked, of the gigabyte that a child has. One that needs more is unpacked
 /// to half its size, or a quarter: its format allows that.
 const MAX_MEMORY: u64 = 640 * 1024 * 1024;
 /// How often it is halved.
 const MAX_HALVINGS: u32 = 5;
 
-/// The program that unpacks pictures in JPEG 2000 and JBIG2.
-#[derive(Clone, Debug)]
-pub struct PictureDecoder(PathBuf);
-
 /// A picture as it lies in a document.
-pub(super) enum Packed<'a> {
+pub(in crate::documents) enum Packed<'a> {
     Jpeg2000(&'a [u8]),
     /// With what several pages share.
     Jbig2 {
@@ -51,81 +31,38 @@ pub(super) enum Packed<'a> {
 /// A picture in grey pixels, 0 for black, from JPEG 2000; in rows of bits, of which each begins with a byte of its own,
 /// from JBIG2.
 #[derive(Debug)]
-pub(super) struct Unpacked {
+pub(in crate::documents) struct Unpacked {
     pub(super) width: u32,
     pub(super) height: u32,
     pub(super) bytes: Vec<u8>,
 }
 
-impl PictureDecoder {
-    /// A program that calls [`decode_picture`] when it is started with `decode-picture` and the packing.
-    #[must_use]
-    pub const fn new(program: PathBuf) -> Self {
-        Self(program)
-    }
-
-    /// Without a child, for tests of what is unpacked: no program has an empty path.
-    #[cfg(test)]
-    pub(super) fn in_this_process() -> Self {
-        Self(PathBuf::new())
-    }
-
-    /// Unpacks a picture; `None` when it is damaged, goes over a limit, or nobody waits any more.
-    pub(super) fn unpack(&self, packed: &Packed<'_>, stop: &Stop) -> Option<Unpacked> {
-        #[cfg(test)]
-        if self.0.as_os_str().is_empty() {
-            return packed.decode();
-        }
-        let (packing, input) = packed.to_wire();
-        match child::run(&self.0, &[VERB, packing], &[], &input, LIMITS, stop) {
-            Ok(output) => Unpacked::from_wire(output),
-            Err(fault) => {
-                tracing::warn!(error.message = %fault, "a picture of a document could not be unpacked");
-                None
-            }
-        }
-    }
-}
-
-/// The child's part: unpacks what comes in. The caller's process is one whose memory and time are limited.
-///
-/// # Errors
-/// `InvalidData` when it cannot be unpacked, and what reading and writing fail with.
-pub fn decode_picture(packing: &str, mut input: impl Read, mut output: impl Write) -> io::Result<()> {
-    let mut packed = Vec::new();
-    input.read_to_end(&mut packed)?;
-    let damaged = || io::Error::new(io::ErrorKind::InvalidData, "it cannot be unpacked");
-    let picture = Packed::from_wire(packing, &packed).and_then(|packed| packed.decode()).ok_or_else(damaged)?;
-    output.write_all(&picture.width.to_be_bytes())?;
-    output.write_all(&picture.height.to_be_bytes())?;
-    output.write_all(&picture.bytes)?;
-    output.flush()
-}
-
 impl<'a> Packed<'a> {
-    fn to_wire(&self) -> (&'static str, Vec<u8>) {
+    /// The frame that carries it: its tag and its parts.
+    pub(in crate::documents) fn to_wire(&self) -> (Tag, Vec<u8>, [&'a [u8]; 2]) {
         match self {
-            Self::Jpeg2000(bytes) => (JPEG_2000, bytes.to_vec()),
+            Self::Jpeg2000(bytes) => (Tag::Jpeg2000, Vec::new(), [bytes, &[]]),
             Self::Jbig2 { shared, page } => {
                 let length = u64::try_from(shared.len()).unwrap_or(u64::MAX).to_be_bytes();
-                (JBIG2, [&length, *shared, *page].concat())
+                (Tag::Jbig2, length.to_vec(), [shared, page])
             }
         }
     }
 
-    fn from_wire(packing: &str, bytes: &'a [u8]) -> Option<Self> {
-        match packing {
-            JPEG_2000 => Some(Self::Jpeg2000(bytes)),
-            JBIG2 => {
+    pub(in crate::documents) fn from_wire(tag: Tag, bytes: &'a [u8]) -> Option<Self> {
+        match tag {
+            Tag::Jpeg2000 => Some(Self::Jpeg2000(bytes)),
+            Tag::Jbig2 => {
                 let (length, bytes) = bytes.split_first_chunk()?;
                 let (shared, page) = bytes.split_at_checked(usize::try_from(u64::from_be_bytes(*length)).ok()?)?;
                 Some(Self::Jbig2 { shared, page })
             }
-            _ => None,
+            Tag::Order | Tag::Document | Tag::Words | Tag::Unpacked | Tag::Answer | Tag::Drawn => None,
         }
     }
 
-    fn decode(&self) -> Option<Unpacked> {
+    /// Unpacks it in this process, which is to be one whose memory and time are limited.
+    pub(in crate::documents) fn decode(&self) -> Option<Unpacked> {
         match self {
             Self::Jpeg2000(bytes) => jpeg_2000(bytes),
             Self::Jbig2 { shared, page } => jbig2(shared, page),
@@ -134,7 +71,12 @@ impl<'a> Packed<'a> {
 }
 
 impl Unpacked {
-    fn from_wire(mut output: Vec<u8>) -> Option<Self> {
+    /// Width and height, and the bytes.
+    pub(in crate::documents) fn into_wire(self) -> (Vec<u8>, Vec<u8>) {
+        ([self.width.to_be_bytes(), self.height.to_be_bytes()].concat(), self.bytes)
+    }
+
+    pub(in crate::documents) fn from_wire(mut output: Vec<u8>) -> Option<Self> {
         let (width, rest) = output.split_first_chunk()?;
         let (height, rest) = rest.split_first_chunk()?;
         let (width, height) = (u32::from_be_bytes(*width), u32::from_be_bytes(*height));

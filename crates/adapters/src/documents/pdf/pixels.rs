@@ -1,14 +1,15 @@
 //! The pictures inside a PDF as grey pixels, whatever they are packed in: plain, JPEG, fax, JBIG2, JPEG 2000.
 //!
 //! Sizes are looked at before anything is unpacked, and nothing unpacks to more than its size says. What says no size
-//! that holds is unpacked in a child process ([`super::packed`]).
+//! that holds is unpacked in a child process of its own ([`super::packed`]).
 
 use hayro_ccitt::EncodingMode;
 use kybern_core::document::DocumentFault;
 use lopdf::{Dictionary, Document, Object, Stream};
 
 use super::super::picture::{self, Picture};
-use super::packed::{Packed, PictureDecoder, Unpacked};
+use super::super::process::Aids;
+use super::packed::{Packed, Unpacked};
 use super::rows::Rows;
 use super::space::Space;
 use super::unpack::resolved;
@@ -24,7 +25,7 @@ const MAX_FILTERS: usize = 16;
 /// What unpacks pictures, and says when nobody waits for them any more.
 #[derive(Clone, Copy)]
 pub(super) struct Tools<'a> {
-    pub(super) decoder: Option<&'a PictureDecoder>,
+    pub(super) aids: &'a dyn Aids,
     pub(super) stop: &'a Stop,
 }
 
@@ -116,19 +117,17 @@ fn unpack_whole(doc: &Document, stream: &Stream, tools: Tools<'_>, work: &mut Wo
             return Some(about.finished(width, height, pixels));
         }
         Some((b"JPXDecode", _)) => {
-            let decoder = tools.decoder?;
             work.pay(CHILD)?;
-            let picture = decoder.unpack(&Packed::Jpeg2000(&packed), tools.stop)?;
+            let picture = tools.aids.unpack(&Packed::Jpeg2000(&packed), tools.stop)?;
             work.pay(picture.bytes.len())?;
             return Some(about.finished(picture.width, picture.height, picture.bytes));
         }
         Some((b"CCITTFaxDecode" | b"CCF", parms)) => fax(doc, &packed, parms, &about)?,
         Some((b"JBIG2Decode", parms)) => {
             let shared = shared(doc, parms);
-            let decoder = tools.decoder?;
             work.pay(CHILD)?;
             let packed = Packed::Jbig2 { shared: shared.as_deref().unwrap_or_default(), page: &packed };
-            let Unpacked { width, bytes, .. } = decoder.unpack(&packed, tools.stop)?;
+            let Unpacked { width, bytes, .. } = tools.aids.unpack(&packed, tools.stop)?;
             (width.div_ceil(8) == about.width.div_ceil(8)).then_some(bytes)?
         }
         Some(_) => return None,
@@ -292,6 +291,7 @@ mod tests {
     use fax::{Color, VecWriter};
     use lopdf::dictionary;
 
+    use super::super::super::process::ServerAids;
     use super::*;
 
     const WIDTH: u16 = 16;
@@ -306,8 +306,21 @@ mod tests {
         (0..HEIGHT).flat_map(|_| (0..WIDTH).map(|x| if x < WIDTH / 2 { 0 } else { 255 })).collect()
     }
 
+    /// Without a child.
+    struct InThisProcess;
+
+    impl Aids for InThisProcess {
+        fn words(&self, _: &Picture, _: &Stop) -> Result<Option<kybern_core::document::PageText>, String> {
+            Ok(None)
+        }
+
+        fn unpack(&self, packed: &Packed<'_>, _: &Stop) -> Option<Unpacked> {
+            packed.decode()
+        }
+    }
+
     fn unpacked_here(stream: &Stream, work: &mut Work) -> Option<Grey> {
-        let tools = Tools { decoder: Some(&PictureDecoder::in_this_process()), stop: &Stop::default() };
+        let tools = Tools { aids: &InThisProcess, stop: &Stop::default() };
         unpack(&Document::new(), stream, tools, work).unwrap()
     }
 
@@ -345,14 +358,14 @@ mod tests {
     #[test]
     fn no_picture_is_unpacked_when_nobody_waits_any_more() {
         let stream = Stream::new(dictionary! { "Width" => 16, "Height" => 8, "BitsPerComponent" => 8 }, vec![0; 128]);
-        let tools = Tools { decoder: None, stop: &Stop::set() };
+        let tools = Tools { aids: &InThisProcess, stop: &Stop::set() };
         unpack(&Document::new(), &stream, tools, &mut Work::of(u64::MAX)).unwrap_err();
     }
 
     #[test]
     fn without_a_program_for_them_hard_packings_are_not_unpacked() {
         let dict = dictionary! { "Width" => 16, "Height" => 8, "Filter" => "JPXDecode" };
-        let tools = Tools { decoder: None, stop: &Stop::default() };
+        let tools = Tools { aids: &ServerAids::default(), stop: &Stop::default() };
         let stream = Stream::new(dict, hex(JPEG_2000));
         assert_eq!(unpack(&Document::new(), &stream, tools, &mut Work::of(u64::MAX)).unwrap(), None);
     }

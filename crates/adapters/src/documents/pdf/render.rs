@@ -185,6 +185,7 @@ mod tests {
     use lopdf::{Stream, dictionary};
 
     use super::*;
+    use crate::documents::process::ServerAids;
     use crate::workers::Stop;
 
     /// Two pixels wide, one high: black, white.
@@ -240,7 +241,7 @@ mod tests {
         let picture = Stream::new(dictionary! { "Width" => 10, "Height" => 1, "BitsPerComponent" => 8 }, vec![0; 10]);
         let drawn = vec![(Matrix([10.0, 0.0, 0.0, 1.0, 0.0, 0.0]), &picture); times];
         let bounds = Rect { x0: 0.0, y0: 0.0, x1: 10.0, y1: 1.0 };
-        let tools = Tools { decoder: None, stop: &Stop::default() };
+        let tools = Tools { aids: &ServerAids::default(), stop: &Stop::default() };
         within(Work::of(work), &Document::new(), &Dictionary::new(), bounds, &drawn, tools)
     }
 

@@ -55,7 +55,7 @@ pub(super) async fn run(args: SubmitArgs, context: &mut Context) -> Result<Exit,
             refuse_for_mail(&args)?;
             let bytes = input::bytes(path)?;
             let client = context.connect().await?;
-            let reply = client.post("/api/inbound/email", Body::Mail(bytes), args.idempotency_key.as_deref()).await?;
+            let reply = client.post("/api/inbound/email", Body::Mail(bytes), None).await?;
             (client, reply)
         }
         None => {

@@ -237,7 +237,7 @@ fn pdf(objects: &[(u32, Vec<u8>)]) -> Vec<u8> {
 }
 
 /// A mail that asks for something, with one attachment.
-fn mail(what: &str, name: &str, kind: &str, attachment: &[u8]) -> Ask {
+pub(crate) fn mail(what: &str, name: &str, kind: &str, attachment: &[u8]) -> Ask {
     let encoded = STANDARD.encode(attachment);
     let lines: Vec<&str> = encoded.as_bytes().chunks(76).map(|line| std::str::from_utf8(line).unwrap()).collect();
     let id = what.replace(' ', "-");
