@@ -54,6 +54,7 @@ const MADE: &[Made] = &[
         remedy: "print through the binary's Screen, which notices what does not arrive",
         doors: &[
             ("crates/kybern/src/output/screen.rs", "writes it, checked"),
+            ("crates/adapters/src/documents/process/worker.rs", "answers the server that started this process"),
             ("crates/kybern/src/cli/mod.rs", "hands a picture to the server that started this process for it"),
         ],
     },
