@@ -134,13 +134,11 @@ impl Engine {
             },
         ));
         for ProviderHealth { provider, breaker, last } in inner.models.health() {
-            let last = last.map(|(at, what)| format!(", at {at} with {what}")).unwrap_or_default();
+            let last = last.map(|(at, what)| format!(", last at {at} with {what}")).unwrap_or_default();
             let (state, message) = match breaker {
                 "closed" => (State::Ok, "nothing has failed".to_owned()),
                 "failing" => (State::Warning, format!("has failed{last}")),
-                _left_alone => {
-                    (State::Broken, format!("is left alone for a while: it has failed again and again{last}"))
-                }
+                _open => (State::Broken, format!("circuit breaker open after repeated failures{last}")),
             };
             checks.push(Check::of(&format!("provider:{provider}"), state, message));
         }
@@ -182,7 +180,7 @@ impl Engine {
             (None, _) => Check::of("mail", State::Off, "no SMTP, mail stays in the outbox"),
             (Some(_), None) => Check::of("mail", State::Ok, "SMTP is configured, and no try has failed since"),
             (Some(_), Some((name, _, breaker))) if breaker.is_tripped() => {
-                Check::of("mail", State::Broken, format!("{name} does not answer and is left alone for a while"))
+                Check::of("mail", State::Broken, format!("{name} is not answering: circuit breaker open"))
             }
             (Some(_), Some((name, ..))) => Check::of("mail", State::Warning, format!("{name} has not answered")),
         };

@@ -162,8 +162,9 @@ impl Run {
     pub(crate) fn may_ask(&mut self, candidate: &Candidate) -> Result<()> {
         if !candidate.provider.may_ask(self.inner.clock.now()) {
             let (provider, now) = (&candidate.provider, self.inner.clock.now());
-            let last = provider.last_failure().map(|(at, what)| format!(", at {at} with {what}")).unwrap_or_default();
-            let message = format!("it has failed again and again{last}, and is left alone for a while");
+            let last =
+                provider.last_failure().map(|(at, what)| format!(", the last at {at} with {what}")).unwrap_or_default();
+            let message = format!("circuit breaker open after repeated failures{last}");
             let rest = provider.open_until(now).map(|until| until.since(now));
             let failure = ModelFailure::new(kybern_core::model::ModelFailureKind::Provider, message.clone());
             let failure = failure.retry_after(rest);

@@ -233,7 +233,7 @@ fn when_one_provider_is_down_the_next_is_asked_and_the_sick_one_is_left_alone_fo
         let failed = live.engine.models().complete(&live.caller(), alone).await.unwrap_err();
         assert_eq!(failed.code(), ErrorCode::Model);
         let said = failed.details().iter().map(|detail| detail.message.as_str()).collect::<String>();
-        assert!(said.contains("left alone") && said.contains("a failure of its own"), "{said}");
+        assert!(said.contains("circuit breaker open") && said.contains("a failure of its own"), "{said}");
         let Retry::After(rest) = failed.retry() else { panic!("{failed:?}") };
         assert!(rest > Millis(0) && rest <= Millis(30_000), "{rest}");
         let check =

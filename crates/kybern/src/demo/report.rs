@@ -39,7 +39,7 @@ pub(super) async fn make(
     let audit = engine.audit().verify(actor.scope()).await?;
     let sound = completed + waiting == fresh().count() && replayed == completed && audit.valid;
     let summary = format!(
-        "{} messages in {}: {completed} done, {waiting} wait for a person, {} came twice.\n{}\n{}",
+        "{} messages in {}: {completed} done, {waiting} wait for a person, {} duplicates.\n{}\n{}",
         done.len(),
         crate::output::span(took.0),
         done.len() - fresh().count(),

@@ -65,7 +65,11 @@ fn open(now: &Figures, out: &mut Out<'_>) -> fmt::Result {
         out.gauge("disk_size", "Size of the database's disk", Some(&Unit::Bytes), bytes(room.total))?;
     }
     let providers = now.providers.iter().map(|(name, asked)| ([("provider", name.as_str())], i64::from(*asked)));
-    out.gauges("model_provider_up", "Whether a provider of models is asked, or left alone for a while", providers)
+    out.gauges(
+        "model_provider_up",
+        "Whether a provider of models can be asked: 0 while its circuit breaker is open",
+        providers,
+    )
 }
 
 /// What this process has done since its start.
