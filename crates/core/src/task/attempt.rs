@@ -1,10 +1,11 @@
 //! Attempts: an outside effect is recorded as started before it is sent.
 
-use std::fmt;
+use std::fmt::{self, Write as _};
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
+use uuid::Uuid;
 
 use super::journal::EffectClass;
 use crate::id::{TaskId, TenantId};
@@ -20,7 +21,17 @@ impl AttemptKey {
     /// `v1:{tenant}:{task}:{step}:{generation}`.
     #[must_use]
     pub fn mint(tenant: TenantId, task: TaskId, step: &StepId, generation: u32) -> Self {
-        Self(format!("v1:{tenant}:{task}:{step}:{generation}"))
+        let mut buffer = Uuid::encode_buffer();
+        let mut key = String::with_capacity("v1:".len() + 2 * (buffer.len() + 1) + step.as_str().len() + ":0".len());
+        key.push_str("v1:");
+        key.push_str(tenant.as_uuid().hyphenated().encode_lower(&mut buffer));
+        key.push(':');
+        key.push_str(task.as_uuid().hyphenated().encode_lower(&mut buffer));
+        key.push(':');
+        key.push_str(step.as_str());
+        // Writing into a string does not fail.
+        let _ = write!(key, ":{generation}");
+        Self(key)
     }
 
     /// The key as text, as it is sent.

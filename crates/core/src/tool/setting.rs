@@ -35,15 +35,18 @@ impl ToolRate {
     }
 
     /// The rules under which a call by `who` counts.
-    pub fn rules(&self, who: &str, tool: &str) -> impl Iterator<Item = RateRule> + use<> {
+    pub fn rules<'a, W: Fn() -> String + 'a>(
+        &self,
+        who: W,
+        tool: &'a str,
+    ) -> impl Iterator<Item = RateRule> + use<'a, W> {
         let spans = [
             (self.per_minute, "minute", Millis::from_secs(60)),
             (self.per_hour, "hour", Millis::from_secs(3_600)),
             (self.per_day, "day", Millis::from_secs(86_400)),
         ];
-        let (who, tool) = (who.to_owned(), tool.to_owned());
         spans.into_iter().filter_map(move |(most, span, window)| {
-            most.map(|most| RateRule { key: format!("{who}/tool:{tool}/{span}"), most, window })
+            most.map(|most| RateRule { key: format!("{}/tool:{tool}/{span}", who()), most, window })
         })
     }
 }
@@ -127,7 +130,7 @@ mod tests {
     #[test]
     fn every_span_has_a_rule_of_its_own() {
         let rate = ToolRate { per_minute: Some(3), per_hour: None, per_day: Some(50) };
-        let rules: Vec<RateRule> = rate.rules("user:1", "search").collect();
+        let rules: Vec<RateRule> = rate.rules(|| "user:1".to_owned(), "search").collect();
         let keys: Vec<&str> = rules.iter().map(|rule| rule.key.as_str()).collect();
         assert_eq!(keys, ["user:1/tool:search/minute", "user:1/tool:search/day"]);
         assert_eq!((rules[0].most, rules[1].window), (3, Millis::from_secs(86_400)));

@@ -85,7 +85,7 @@ impl ToolService {
             (Some(_) | None, Some(_) | None) => None,
         };
         let limits = setting.and_then(|setting| setting.limits).unwrap_or(spec.rate);
-        let rates = limits.rules(&grant.counted_as(), &spec.key).chain(grant.overall()).collect();
+        let rates = limits.rules(|| grant.counted_as(), &spec.key).chain(grant.overall()).collect();
         let price = setting.and_then(|setting| setting.price.clone()).or_else(|| spec.price.clone());
         let effect = tool.effect_of(&args);
         Ok(Prepared { definition: Arc::clone(definition), args, effect, reach, asks, price, rates, hosts })
