@@ -5,8 +5,8 @@ use crate::config::Config;
 
 const PART: &str = "documents";
 /// What to do where they are not.
-const ISOLATE: &str =
-    "run on Linux, on x86-64, AArch64 or RISC-V, and let the server call seccomp (systemd: SystemCallFilter=seccomp)";
+const ISOLATE: &str = "run on Linux, on x86-64, AArch64 or RISC-V, and let the server call seccomp (systemd: \
+                       SystemCallFilter=seccomp)";
 
 pub(super) fn documents(config: &Config) -> Finding {
     let program = config.documents.reader_program().map_err(|error| format!("{error:#}"));

@@ -53,6 +53,12 @@ fn a_reader_that_takes_too_long_is_ended_with_all_that_it_started() {
 }
 
 #[test]
+fn what_is_ended_by_its_limit_of_processor_time_took_too_long() {
+    let fault = fault("kill -XCPU $$");
+    assert_eq!((fault.kind, fault.message.contains("took longer than")), (FaultKind::TooLarge, true), "{fault}");
+}
+
+#[test]
 fn what_ends_for_lack_of_memory_is_told_from_a_crash() {
     let fault = fault("echo 'memory allocation of 9 bytes failed' >&2; kill -ABRT $$");
     assert_eq!((fault.kind, fault.message.contains("1024 MB of memory")), (FaultKind::TooLarge, true), "{fault}");
