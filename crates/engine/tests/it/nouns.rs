@@ -1,18 +1,28 @@
 //! Tools over the engine's own nouns: what they read is what their caller may see, and what they write is written with
 //! their step, once.
 
+use std::sync::{Arc, OnceLock};
+
+use bytes::Bytes;
 use kybern_core::actor::{Actor, Role};
+use kybern_core::approval::Word;
 use kybern_core::error::ErrorCode;
 use kybern_core::id::{MemoryId, TaskId, TenantId, UserId};
+use kybern_core::knowledge::{KnowledgeAct, KnowledgeStatus};
 use kybern_core::memory::{Memory, MemoryStatus, NewMemory, Subject, Trust};
 use kybern_core::plan::Plan;
 use kybern_core::ports::{MemoryStore as _, TaskFilter, TaskStore as _};
 use kybern_core::task::{StepStatus, TaskStatus, WaitKind};
+use kybern_core::time::Millis;
 use kybern_engine::identity::NewUser;
+use kybern_engine::knowledge::NewDocument;
 use kybern_engine::task::{SubmitRequest, TaskView};
+use kybern_engine::tools::ToolChange;
 use kybern_testkit::Fault;
+use kybern_testkit::models::ScriptedModel;
 use serde_json::{Value, json};
 
+use crate::chats::{chat, saying};
 use crate::live::{Live, kinds};
 use crate::turns::{answers, calls, helper, provider, says, scripted};
 use crate::world::{World, plan, step};
@@ -167,7 +177,7 @@ fn what_a_stranger_wrote_is_remembered_only_once_a_person_has_accepted_it() {
 }
 
 #[test]
-fn what_a_model_remembers_waits_and_what_it_changes_after_a_yes_holds() {
+fn what_a_model_remembers_waits_until_a_person_accepts_it() {
     let model = scripted(vec![calls(&[("memory__remember", json!({"content": FACT}))]), says("Noted.")]);
     let world = World::new().asking(provider(&model)).employing([helper(&["memory.remember"])]);
     world.run(async |live| {
@@ -181,7 +191,94 @@ fn what_a_model_remembers_waits_and_what_it_changes_after_a_yes_holds() {
 }
 
 #[test]
-fn a_tool_sees_no_other_users_memories_and_no_other_users_conversation() {
+fn what_a_model_changes_after_a_yes_holds() {
+    const NEW: &str = "Prefers night trains to planes.";
+    let known = Arc::new(OnceLock::<MemoryId>::new());
+    let of = Arc::clone(&known);
+    let model = Arc::new(ScriptedModel::new("one", move |n, _| match n {
+        0 => calls(&[("memory__update", json!({"memory_id": of.get(), "says": FACT, "content": NEW}))]),
+        _ => says("Changed."),
+    }));
+    let world = World::new().asking(provider(&model)).employing([helper(&["memory.update"])]);
+    world.run(async |live| {
+        known.set(live.know(FACT).await).unwrap();
+        let asks = ToolChange { confirm: Some(true), ..ToolChange::default() };
+        live.engine.tool_settings().set(&live.world.actor, "memory.update", asks).await.unwrap();
+        let ask = json!([{"id": "help", "kind": "agent", "agent": "helper", "task": "Correct it."}]);
+        let task = live.run(ask, json!({})).await;
+        assert_eq!((task.status, kinds(&task)), (TaskStatus::NeedsReview, vec![WaitKind::Confirmation]));
+        assert_eq!(live.remembered().await[0].content, FACT, "nothing is changed before the yes");
+        let question = task.waits[0].approval_id.unwrap();
+        live.decide(question, Word::Approve(None), None).await.unwrap();
+        assert_eq!(live.rest(task.id).await.status, TaskStatus::Completed);
+        let [memory]: [Memory; 1] = live.remembered().await.try_into().unwrap();
+        assert_eq!((memory.content.as_str(), memory.status), (NEW, MemoryStatus::Active));
+    });
+}
+
+#[test]
+fn a_tool_finds_what_is_remembered_of_a_record_and_what_published_documents_say() {
+    World::new().run(async |live| {
+        let place = step("put", "core.put_record", json!({"kind": "yard.place", "key": "north", "props": {}}));
+        assert_eq!(live.run(json!([place]), json!({})).await.status, TaskStatus::Completed);
+        let (scope, actor) = (live.world.scope(), &live.world.actor);
+        let record = live.engine.records().list(scope, "yard.place", None, 1).await.unwrap().items[0].id;
+        let args = json!({"content": "The gate opens at six.", "entity_id": record});
+        assert_eq!(live.step_of(actor, "memory.remember", args).await.status, TaskStatus::Completed);
+        let search = |entity: Value| json!({"query": "gate opens", "entity_id": entity});
+        let found = live.step_of(actor, "memory.search", search(json!(record))).await;
+        assert_eq!(found.state["memories"][0]["says"], json!("The gate opens at six."));
+        let viewer = live.engage(&[Role::Viewer]).await;
+        let input = search(json!(record)).as_object().unwrap().clone();
+        let call = live.engine.invocations().invoke(&viewer, "memory.search", input, None, Millis(600_000)).await;
+        assert_eq!(call.unwrap().error.unwrap().code, ErrorCode::PermissionDenied);
+
+        let file = NewDocument {
+            title: Some("Yard rules".to_owned()),
+            filename: "rules.txt".to_owned(),
+            content_type: "text/plain".to_owned(),
+            bytes: Bytes::from_static(b"Trucks park behind the gate.\n"),
+        };
+        let document = live.engine.knowledge().add(actor, file).await.unwrap().id;
+        live.find(async || {
+            let known = live.engine.knowledge().get(scope, document).await.ok()?;
+            (known.status == KnowledgeStatus::Ready).then_some(())
+        })
+        .await;
+        let ask = json!({"query": "Where do trucks park?"});
+        let draft = live.step_of(actor, "knowledge.search", ask.clone()).await;
+        assert_eq!(draft.state["passages"], json!([]), "a draft is quoted by nobody");
+        live.engine.knowledge().act(actor, document, KnowledgeAct::Publish).await.unwrap();
+        let found = live.step_of(actor, "knowledge.search", ask).await;
+        assert_eq!(found.state["passages"][0]["title"], json!("Yard rules"));
+        assert!(found.state["passages"][0]["text"].as_str().unwrap().contains("behind the gate"));
+    });
+}
+
+#[test]
+fn a_tool_sees_no_other_users_conversation() {
+    let model = scripted(vec![says("Hello.")]);
+    World::new().asking(provider(&model)).employing([helper(&[])]).run(async |live| {
+        let chat = chat(&live).await;
+        let wait = Some(Millis(600_000));
+        let turn = live.engine.chats().say(&live.world.actor, chat, saying("My secret."), wait).await.unwrap();
+        let second = live.engage(&[Role::Operator]).await;
+        for (tool, args) in
+            [("tasks.show", json!({"task_id": turn.task_id})), ("tasks.cancel", json!({"task_id": turn.task_id}))]
+        {
+            assert_eq!(failed_as(&live.step_of(&second, tool, args).await), ErrorCode::NotFound, "{tool}");
+        }
+        let listed = live.step_of(&second, "tasks.list", json!({"limit": 50})).await;
+        assert_eq!(listed.status, TaskStatus::Completed, "{:?}", listed.error);
+        let shown = json!(listed.state).to_string();
+        assert!(!shown.contains(&turn.task_id.to_string()) && !shown.contains("My secret."), "{shown}");
+        let own = live.step_of(&live.world.actor, "tasks.show", json!({"task_id": turn.task_id})).await;
+        assert_eq!(own.status, TaskStatus::Completed, "{:?}", own.error);
+    });
+}
+
+#[test]
+fn a_tool_sees_no_other_users_memories() {
     World::new().run(async |live| {
         let id = live.know(FACT).await;
         let second = live.engage(&[Role::Admin]).await;
