@@ -63,7 +63,7 @@ struct Putting {
 async fn put(tx: &mut Tx, putting: &Putting) -> Result<Option<Prompt>> {
     let Putting { scope, agent, prompt, audit } = putting;
     let (scope, key) = (*scope, agent.key.as_str());
-    reservations::hold(tx, scope, &[]).await?;
+    reservations::lock_tenant(tx, scope).await?;
     let known = version(tx, scope, agent.id).await?;
     if known.checked_add(1) != Some(agent.version) {
         return Err(changed(key));
@@ -98,7 +98,7 @@ fn changed(agent: impl std::fmt::Display) -> StoreError {
 type Dropping = (TenantScope, Vec<(AgentId, u32)>, Timestamp, AuditEvent);
 
 async fn drop_all(tx: &mut Tx, (scope, dropped, at, event): &Dropping) -> Result<()> {
-    reservations::hold(tx, *scope, &[]).await?;
+    reservations::lock_tenant(tx, *scope).await?;
     for (id, expected) in dropped {
         match version(tx, *scope, *id).await? {
             0 => return Err(StoreError::not_found("agent", id)),

@@ -69,7 +69,7 @@ async fn all(tx: &mut Tx, scope: TenantScope) -> Result<Vec<Budget>> {
 }
 
 async fn put(tx: &mut Tx, (scope, budget, event): &(TenantScope, Budget, AuditEvent)) -> Result<()> {
-    reservations::hold(tx, *scope, &[]).await?;
+    reservations::lock_tenant(tx, *scope).await?;
     let [cost, tokens, calls] = limits(budget);
     let id = budget.id.as_uuid();
     if tx.fetch_optional(&GET, args![*scope, id]).await?.is_some() {
@@ -92,7 +92,7 @@ async fn put(tx: &mut Tx, (scope, budget, event): &(TenantScope, Budget, AuditEv
 }
 
 async fn delete(tx: &mut Tx, (scope, id, at, event): &(TenantScope, BudgetId, Timestamp, AuditEvent)) -> Result<bool> {
-    reservations::hold(tx, *scope, &[]).await?;
+    reservations::lock_tenant(tx, *scope).await?;
     let there = tx.execute(&DELETE, args![*scope, id.as_uuid()]).await? > 0;
     if there {
         audit::append(tx, *scope, *at, event).await?;

@@ -70,7 +70,7 @@ struct Writing {
 async fn add(tx: &mut Tx, writing: &Writing) -> Result<()> {
     let Writing { scope, document, .. } = writing;
     let scope = *scope;
-    reservations::hold(tx, scope, &[]).await?;
+    reservations::lock_tenant(tx, scope).await?;
     let there = tx.fetch_optional(&COUNT, args![scope]).await?.map_or(Ok(0), |mut row| row.i64())?;
     if there >= i64::from(MAX_DOCUMENTS) {
         return Err(StoreError::Full(format!("a tenant has at most {MAX_DOCUMENTS} documents: remove some first")));
@@ -121,7 +121,7 @@ async fn update(tx: &mut Tx, scope: TenantScope, document: &KnowledgeDocument) -
 
 async fn change(tx: &mut Tx, writing: &Writing) -> Result<()> {
     let Writing { scope, before, document, .. } = writing;
-    reservations::hold(tx, *scope, &[]).await?;
+    reservations::lock_tenant(tx, *scope).await?;
     if get(tx, *scope, document.id).await? != *before {
         return Err(StoreError::Conflict(format!("somebody else has changed document {} meanwhile", document.id)));
     }
@@ -133,7 +133,7 @@ async fn change(tx: &mut Tx, writing: &Writing) -> Result<()> {
 type Deleting = (TenantScope, KnowledgeId, Timestamp, AuditEvent);
 
 async fn delete(tx: &mut Tx, (scope, id, at, event): &Deleting) -> Result<bool> {
-    reservations::hold(tx, *scope, &[]).await?;
+    reservations::lock_tenant(tx, *scope).await?;
     tx.execute(&PIECES_CLEAR, args![*scope, id.as_uuid()]).await?;
     let there = tx.execute(&DELETE, args![*scope, id.as_uuid()]).await? > 0;
     if there {
@@ -154,7 +154,7 @@ struct Ending {
 
 async fn end(tx: &mut Tx, Ending { scope, of: (id, version), indexed, at, audit }: &Ending) -> Result<bool> {
     let scope = *scope;
-    reservations::hold(tx, scope, &[]).await?;
+    reservations::lock_tenant(tx, scope).await?;
     let Some(mut document) = get(tx, scope, *id).await? else { return Ok(false) };
     if document.version != *version || document.status != KnowledgeStatus::Indexing {
         return Ok(false);

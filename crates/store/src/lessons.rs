@@ -76,7 +76,7 @@ async fn add(
 ) -> Result<PortResult<Option<Lesson>>> {
     let scope = *scope;
     // From here on nobody else adds one or decides about one.
-    reservations::hold(tx, scope, &[]).await?;
+    reservations::lock_tenant(tx, scope).await?;
     let fingerprint = new.teaching.fingerprint();
     let of_task = u32::from(new.source.task_id.is_some());
     if let Some(row) = tx.fetch_optional(&SAME, args![scope, fingerprint.as_str(), of_task]).await? {
@@ -151,7 +151,7 @@ async fn change(
 ) -> Result<PortResult<()>> {
     let (scope, LessonChange { before, after }) = (*scope, change);
     let other = || StoreError::Conflict(format!("somebody else has decided about lessons meanwhile: {}", before.id));
-    reservations::hold(tx, scope, &[]).await?;
+    reservations::lock_tenant(tx, scope).await?;
     if get(tx, scope, before.id).await?.as_ref() != Some(before) {
         return Err(other());
     }

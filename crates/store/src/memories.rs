@@ -85,7 +85,7 @@ async fn add(tx: &mut Tx, writing: &Writing) -> Result<()> {
 /// Refuses a memory whose subject is not known, or has as many as it may. Nobody else writes one until this commits.
 async fn find_room(tx: &mut Tx, scope: TenantScope, memory: &Memory) -> Result<()> {
     let subject = memory.subject;
-    reservations::hold(tx, scope, &[]).await?;
+    reservations::lock_tenant(tx, scope).await?;
     match subject {
         Subject::User(user) => must_know(tx, scope, user).await?,
         Subject::Entity(record) => known_record(tx, scope, record).await?,
@@ -138,7 +138,7 @@ async fn known_record(tx: &mut Tx, scope: TenantScope, id: RecordId) -> Result<(
 async fn change(tx: &mut Tx, writing: &Writing) -> Result<()> {
     let Writing { scope, before, memory, vector, audit } = writing;
     let scope = *scope;
-    reservations::hold(tx, scope, &[]).await?;
+    reservations::lock_tenant(tx, scope).await?;
     if get(tx, scope, memory.id).await? != *before {
         return Err(StoreError::Conflict(format!("somebody else has changed memory {} meanwhile", memory.id)));
     }
@@ -176,7 +176,7 @@ pub(crate) async fn check(tx: &mut Tx, scope: TenantScope, effect: &MemoryEffect
             checked => checked,
         },
         MemoryEffect::Change { before, .. } | MemoryEffect::Remove(before) => {
-            reservations::hold(tx, scope, &[]).await?;
+            reservations::lock_tenant(tx, scope).await?;
             let known = get(tx, scope, before.id).await?;
             if known.as_ref() == Some(before) { Ok(()) } else { Err(changed()) }
         }
@@ -206,7 +206,7 @@ pub(crate) async fn write(
 type Deleting = (TenantScope, MemoryId, Timestamp, AuditEvent);
 
 async fn delete(tx: &mut Tx, (scope, id, at, event): &Deleting) -> Result<bool> {
-    reservations::hold(tx, *scope, &[]).await?;
+    reservations::lock_tenant(tx, *scope).await?;
     let there = tx.execute(&DELETE, args![*scope, id.as_uuid()]).await? > 0;
     if there {
         audit::append(tx, *scope, *at, event).await?;

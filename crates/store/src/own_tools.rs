@@ -54,7 +54,7 @@ async fn get(tx: &mut Tx, scope: TenantScope, id: OwnToolId) -> Result<Option<Ow
 async fn draft(tx: &mut Tx, (scope, new, event): &(TenantScope, NewOwnTool, AuditEvent)) -> Result<OwnTool> {
     let scope = *scope;
     // From here on nobody else changes a tool of the tenant, so no version is given twice.
-    reservations::hold(tx, scope, &[]).await?;
+    reservations::lock_tenant(tx, scope).await?;
     let key = new.definition.key.as_str();
     let found = tx.fetch_optional(&VERSIONS, args![scope, key]).await?;
     let (last, kept) = found.map_or(Ok((0, 0)), |mut row| Ok::<_, StoreError>((row.u32()?, row.u32()?)))?;
@@ -114,7 +114,7 @@ async fn make_room(tx: &mut Tx, scope: TenantScope, tool: &OwnTool) -> Result<()
 async fn change(tx: &mut Tx, (scope, change, event): &(TenantScope, OwnToolChange, AuditEvent)) -> Result<()> {
     let (scope, OwnToolChange { before, after }) = (*scope, change);
     // From here on nobody else changes a tool of the tenant: what is compared is what is written over.
-    reservations::hold(tx, scope, &[]).await?;
+    reservations::lock_tenant(tx, scope).await?;
     if get(tx, scope, before.id).await?.as_ref() != Some(before) {
         let key = &before.definition.key;
         let message = format!("somebody else has changed version {} of {key} meanwhile", before.version);
@@ -142,7 +142,7 @@ struct Deletion {
 
 async fn delete(tx: &mut Tx, deletion: &Deletion) -> Result<bool> {
     let Deletion { scope, key, at, event } = deletion;
-    reservations::hold(tx, *scope, &[]).await?;
+    reservations::lock_tenant(tx, *scope).await?;
     if tx.execute(&DELETE, args![*scope, key.as_str()]).await? == 0 {
         return Ok(false);
     }

@@ -65,7 +65,7 @@ pub(crate) async fn begin(tx: &mut Tx, scope: TenantScope, new: &NewPrompt) -> R
 }
 
 async fn draft(tx: &mut Tx, (scope, new, event): &(TenantScope, NewPrompt, AuditEvent)) -> Result<Prompt> {
-    reservations::hold(tx, *scope, &[]).await?;
+    reservations::lock_tenant(tx, *scope).await?;
     let begun = begin(tx, *scope, new).await?;
     audit::append(tx, *scope, new.at, event).await?;
     Ok(begun)
@@ -109,7 +109,7 @@ async fn change(tx: &mut Tx, (scope, change, event): &(TenantScope, PromptChange
     let (scope, PromptChange { before, after, retires }) = (*scope, change);
     let other = || StoreError::Conflict(format!("somebody else has changed prompt {} meanwhile", before.id));
     // From here on nobody else changes a prompt of the tenant: what is compared is what is written over.
-    reservations::hold(tx, scope, &[]).await?;
+    reservations::lock_tenant(tx, scope).await?;
     if get(tx, scope, before.id).await?.as_ref() != Some(before) {
         return Err(other());
     }

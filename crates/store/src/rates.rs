@@ -21,7 +21,7 @@ pub(crate) async fn take(
     (scope, rules, at): &(TenantScope, Vec<RateRule>, Timestamp),
 ) -> Result<Option<RateExceeded>> {
     // Units of one tenant may share a transaction: all of them take the head of the audit first.
-    reservations::hold(tx, *scope, &[]).await?;
+    reservations::lock_tenant(tx, *scope).await?;
     let mut rules: Vec<&RateRule> = rules.iter().collect();
     // Always in one order, so that two who take the same keys do not wait for each other.
     rules.sort_by(|a, b| a.key.cmp(&b.key));

@@ -52,10 +52,15 @@ pub(crate) async fn standing(tx: &mut Tx, scope: TenantScope, payer: Payer, wind
     row.map_or(Ok(Standing::default()), |mut row| Ok(Standing { used: amount(&mut row)?, reserved: amount(&mut row)? }))
 }
 
+/// Locks the tenant, see [`lock_budgets`]: what is compared afterwards stays until this transaction ends.
+pub(crate) async fn lock_tenant(tx: &mut Tx, scope: TenantScope) -> Result<()> {
+    lock_budgets(tx, scope, &[]).await.map(drop)
+}
+
 /// The budgets that may cover the calls. On PostgreSQL the head of the tenant's audit is held from here on, before
 /// anything else is: whoever spends, settles or sets a budget waits for it, and every act that is audited takes it, so
 /// that all take their locks in one order.
-pub(crate) async fn hold(tx: &mut Tx, scope: TenantScope, new: &[NewReservation]) -> Result<Vec<Budget>> {
+pub(crate) async fn lock_budgets(tx: &mut Tx, scope: TenantScope, new: &[NewReservation]) -> Result<Vec<Budget>> {
     if tx.is_postgres() {
         // By itself: whoever waited here reads what the one before has written, budgets too.
         audit::hold(tx, scope).await?;
@@ -193,7 +198,7 @@ pub(crate) async fn settle_and_reserve(
     tx: &mut Tx,
     (scope, settled, new): &Together,
 ) -> Result<Vec<Result<(), Box<Shortage>>>> {
-    let budgets = hold(tx, *scope, new).await?;
+    let budgets = lock_budgets(tx, *scope, new).await?;
     let (mut counted, mut events) = (Counted::default(), Vec::with_capacity(settled.len()));
     for (settlement, event) in settled.iter() {
         let Some(taken) = take(tx, *scope, settlement.id).await? else { continue };
@@ -212,7 +217,7 @@ pub(crate) async fn settle_and_reserve(
 
 pub(crate) async fn settle_at_estimate(tx: &mut Tx, (lost, at): &(LostReservation, Timestamp)) -> Result<bool> {
     let scope = lost.scope;
-    hold(tx, scope, &[]).await?;
+    lock_budgets(tx, scope, &[]).await?;
     let Some(taken) = take(tx, scope, lost.id).await? else { return Ok(false) };
     let tokens = TokenUsage { estimated: true, ..TokenUsage::default() };
     let mut counted = Counted::default();

@@ -70,7 +70,7 @@ async fn data_key(tx: &mut Tx, scope: TenantScope) -> Result<Option<Vec<u8>>> {
 
 async fn put(tx: &mut Tx, (scope, new, event): &(TenantScope, SealedSecret, AuditEvent)) -> Result<bool> {
     let (scope, SealedSecret { secret, sealed, data_key }) = (*scope, new);
-    reservations::hold(tx, scope, &[]).await?;
+    reservations::lock_tenant(tx, scope).await?;
     // The tenant's key is held from here on, so all who write its secrets stand in line.
     let wrapped = STANDARD.encode(data_key);
     let held = tx.fetch_optional(&KEY_HOLD, args![scope]).await?;
@@ -112,7 +112,7 @@ async fn put(tx: &mut Tx, (scope, new, event): &(TenantScope, SealedSecret, Audi
 type Deleting = (TenantScope, SecretName, Timestamp, AuditEvent);
 
 async fn delete(tx: &mut Tx, (scope, name, at, event): &Deleting) -> Result<bool> {
-    reservations::hold(tx, *scope, &[]).await?;
+    reservations::lock_tenant(tx, *scope).await?;
     tx.fetch_optional(&KEY_HOLD, args![*scope]).await?;
     let there = tx.execute(&DELETE, args![*scope, name.as_str()]).await? > 0;
     if there {

@@ -1,7 +1,7 @@
 //! What a sentence does with what it names: it asks for it, or hands it over.
 //!
 //! "Please order the loss runs" and "the loss runs are attached" have the same nouns. Who asks and who gives is told by
-//! words that every trade has, so they may live here; what is asked for stays with the packs' keywords. A wish that only
+//! words that every trade has, so they may live here; what is asked for stays with the packs' keywords. A request that only
 //! says what something else is for ("so that we can quote") asks for nothing.
 
 use std::collections::HashSet;
@@ -75,7 +75,7 @@ const POLITE: &str = "please|pls|plz|kindly|can you|can u|can we|can i|can someo
     might you|might i|might we|are you able|is it possible|is there any way|any chance|if you could|if you can|if you would|if possible|\
     grateful if|appreciate if|appreciate it if|appreciated if|be great if|nice if|por favor|favor de|porfa|podria|podrian|podriamos|podrias|\
     merci de|pourriez|pouvez|veuillez|svp|s il vous plait|bitte|konnen sie|konnten sie";
-const ASKS: &str = "ask that|ask you to|would ask|request that|requests that|i d welcome|we d welcome|would welcome|d love|would love|be grateful for|be good enough|see to it|put in for|je le demande|je les demande|need|we require|i require|want|would like|d like|should like|be so kind|so good as to|be obliged|wish to|\
+const ASKS: &str = "ask that|ask you to|would ask|request that|requests that|i d welcome|we d welcome|would welcome|d love|would love|be grateful for|be good enough|see to it|put in for|je le demande|je les demande|need|we require|i require|want|would like|d like|should like|be so kind|so good as to|be obliged|request to|\
     time to get|looking for|looking to get|looking to obtain|looking to have|in need of|must have|have to have|asking for|ask for|asking that|\
     asking you|authorize you|authorise you|requesting|we request|i request|hereby request|help me|help us|help with|hoping to|hope to|trouble you|in search of|\
     who do i|who do we|what do we need|i lack|we lack|short of|am after|are after|how do i|how do we|how can i|how can we|who can|where do i|where can i|what do you need|any news|any update|any word|any luck|any progress|any movement|any sign of|\
@@ -158,7 +158,7 @@ const MAX_IDLE: usize = 8;
 const IDLE: &[&str] =
     &["have", "to", "go", "really", "even", "need", "you", "us", "me", "for", "want", "any", "reason"];
 
-/// What may follow "please" at the end of a wish.
+/// What may follow "please" at the end of a request.
 const THANKS: &[&str] = &["and", "thank", "thanks", "y", "gracias", "et", "merci", "danke"];
 
 static CUES: LazyLock<(Phrases, Vec<Cue>)> = LazyLock::new(|| {

@@ -10,7 +10,7 @@ use super::analyse::clip;
 use super::message::Message;
 use super::phrases::Phrases;
 use super::prepared::PreparedIntents;
-use super::wishes::{ranked, sentences};
+use super::requests::{ranked, sentences};
 use super::words::{Word, fold, words};
 
 /// What is looked at of a message, and its sentences.

@@ -14,7 +14,7 @@ use super::message::{MAX_TEXT, Message, hands_on};
 use super::prepared::PreparedIntents;
 use super::search::Search;
 use super::words::{Word, fold, words};
-use super::{MODEL, acts, asked, doubts, examples, letter, noise, wishes};
+use super::{MODEL, acts, asked, doubts, examples, letter, noise, requests};
 
 /// What full likeness to an example counts beside a keyword's 1.
 const EXAMPLES: f64 = 4.0;
@@ -33,7 +33,7 @@ const MAX_SCORE: f64 = 6.0;
 const MAX_MARGIN: f64 = 4.0;
 
 /// What the next best intent counts where the newest words ask for the best and for nothing else.
-const BESIDE_WISH: f64 = 0.5;
+const BESIDE_REQUEST: f64 = 0.5;
 
 /// How sure an intent is that only words speak for, when a machine wrote them; and one that only papers speak for.
 const WORDS_OF_MACHINE: f64 = 0.4;
@@ -49,11 +49,11 @@ const KIND_SPEAKS: f64 = 1.0;
 const A_LITTLE_LIKE: f64 = 0.2;
 /// A message with more words than this tells many things: what it only names says little about what it wants.
 const MANY_WORDS: usize = 70;
-/// The share of the highest score that the only wish of such a message needs to come first.
+/// The share of the highest score that the only request of such a message needs to come first.
 const LEAST_SHARE: f64 = 0.3;
 /// A line with at least so many words is prose, and no line of a form or a list.
 const FULL_LINE: usize = 8;
-/// The least score of the only wish of such a message.
+/// The least score of the only request of such a message.
 const LEAST_WISHED: f64 = 2.0;
 /// How sure an intent is at most that such a message only names: no sentence asks for it, or hands anything over.
 const ONLY_NAMED: f64 = 0.6;
@@ -107,7 +107,7 @@ struct Scored<'i> {
     likeness: f64,
     doubts: Vec<&'i str>,
     /// Whether the newest words ask for it, and for nothing else.
-    is_wished: bool,
+    is_requested: bool,
 }
 
 impl Scored<'_> {
@@ -134,10 +134,10 @@ impl Scored<'_> {
 }
 
 fn scores<'i>(input: &ClassifyInput, intents: &'i PreparedIntents) -> Vec<Scored<'i>> {
-    let wished = only_wish(&input.text, intents);
-    let wishes = wished.is_some();
+    let requested = only_request(&input.text, intents);
+    let requests = requested.is_some();
     let tells_much = tells_much(&input.text);
-    let message = Message::new(input, hands_on(input) && !wishes, wishes);
+    let message = Message::new(input, hands_on(input) && !requests, requests);
     let search = Search::new(&message, &intents.keywords.stems);
     let likenesses = intents.examples.similarities(input);
     let anything = LazyCell::new(|| asks_anything(&input.subject) || asks_anything(said(input, intents)));
@@ -154,22 +154,22 @@ fn scores<'i>(input: &ClassifyInput, intents: &'i PreparedIntents) -> Vec<Scored
                     nearest = nearest.max(weight / keyword.weight);
                 }
             }
-            let is_wished = wished == Some(intent.key.as_str());
+            let is_requested = requested == Some(intent.key.as_str());
             let score = words.iter().map(|(_, weight)| weight).sum::<f64>() + EXAMPLES * likeness;
             // What the one sentence asks for that asks, the others need not name.
-            let score = if is_wished && tells_much { score.max(LEAST_WISHED) } else { score };
+            let score = if is_requested && tells_much { score.max(LEAST_WISHED) } else { score };
             let asks = || *anything || words.iter().any(|(word, weight)| *weight > 0.0 && word.starts_with(ASKED));
             let raised = |keyword: &'i Keyword| {
-                let is_raised = search.says(keyword) || keyword.phrase == UNASKED && !is_wished && !asks();
+                let is_raised = search.says(keyword) || keyword.phrase == UNASKED && !is_requested && !asks();
                 keyword.doubt.as_deref().filter(|_| is_raised)
             };
             let doubts = keywords.into_iter().filter_map(raised).collect();
-            Scored { intent, score, words, nearest, likeness, doubts, is_wished }
+            Scored { intent, score, words, nearest, likeness, doubts, is_requested }
         })
         .collect();
     // What everything else speaks for comes first all the same, and is then unsure.
     let most = found.iter().map(|scored| scored.score).fold(0.0, f64::max);
-    let first = |scored: &Scored<'_>| scored.is_wished && tells_much && scored.score >= most * LEAST_SHARE;
+    let first = |scored: &Scored<'_>| scored.is_requested && tells_much && scored.score >= most * LEAST_SHARE;
     found.sort_by(|a, b| {
         let order = first(b).cmp(&first(a)).then(b.score.total_cmp(&a.score));
         order.then_with(|| a.intent.key.cmp(&b.intent.key))
@@ -185,12 +185,12 @@ fn tells_much(text: &str) -> bool {
 }
 
 /// The key of the only intent for which the newest words ask.
-fn only_wish<'i>(text: &str, intents: &'i PreparedIntents) -> Option<&'i str> {
+fn only_request<'i>(text: &str, intents: &'i PreparedIntents) -> Option<&'i str> {
     let asked = || match asked::intents(text, intents).as_slice() {
         [one] => Some(one.key.as_str()),
         _ => None,
     };
-    if tells_much(text) { asked() } else { wishes::only_wish(text, intents).or_else(asked) }
+    if tells_much(text) { asked() } else { requests::only_request(text, intents).or_else(asked) }
 }
 
 /// Whether a text asks for anything at all, or says that somebody wants something: `Our broker asked for reports.`
@@ -201,7 +201,7 @@ fn asks_anything(text: &str) -> bool {
         || found.iter().any(|word| WISHES.contains(&fold(&word.text).as_str()))
 }
 
-/// Words by which somebody tells of a wish.
+/// Words by which somebody tells of a request.
 const WISHES: [&str; 26] = [
     "ask",
     "asks",
@@ -234,8 +234,8 @@ const WISHES: [&str; 26] = [
 fn evidence_of(found: &[Scored<'_>], noise: f64) -> Evidence {
     let Some(best) = found.first() else { return Evidence::default() };
     let second = found.get(1).map_or(0.0, |scored| scored.score.max(0.0));
-    // What is only named beside the one thing that is asked for is hardly another wish.
-    let second = if best.is_wished { second * BESIDE_WISH } else { second };
+    // What is only named beside the one thing that is asked for is hardly another request.
+    let second = if best.is_requested { second * BESIDE_REQUEST } else { second };
     Evidence {
         intent: Some(best.intent.key.clone()),
         score: best.score.clamp(0.0, MAX_SCORE),
@@ -280,16 +280,16 @@ pub(super) fn classify(input: &ClassifyInput, intents: &PreparedIntents) -> Clas
         confidence = confidence.min(ONLY_PAPERS);
     }
     // What nobody has to ask for is told by the subject and the papers, too.
-    let is_wish = best.intent.keywords.iter().any(|keyword| keyword.starts_with(ASKED) && !keyword.contains("^-"));
+    let is_request = best.intent.keywords.iter().any(|keyword| keyword.starts_with(ASKED) && !keyword.contains("^-"));
     let of_subject = || asked::tells(&input.subject, intents).is_some_and(|intent| intent.key == best.intent.key);
     let of_papers = || TOLD.iter().any(|told| best.has(told));
-    let is_told = || best.has(GIVEN) || only_hands_on(input, intents) || !is_wish && (of_subject() || of_papers());
+    let is_told = || best.has(GIVEN) || only_hands_on(input, intents) || !is_request && (of_subject() || of_papers());
     let is_asked = || asked::intents(said, intents).iter().any(|intent| intent.key == best.intent.key);
     let is_elsewhere = || {
         let is_others = best.nearest < IN_OWN_WORDS && best.likeness < A_LITTLE_LIKE && !best.has("doc:");
         is_others && !only_hands_on(input, intents) && asks_anything(clip(&input.text, MAX_TEXT))
     };
-    if (tells_much(said) && !best.is_wished && !is_told() && !is_asked()) || is_elsewhere() {
+    if (tells_much(said) && !best.is_requested && !is_told() && !is_asked()) || is_elsewhere() {
         confidence = confidence.min(ONLY_NAMED);
     }
     let confidence = round(confidence);
@@ -312,8 +312,8 @@ fn said<'t>(input: &'t ClassifyInput, intents: &PreparedIntents) -> &'t str {
     clip(text, MAX_TEXT)
 }
 
-/// Where wishes may stand: in the newest words, and in the message that they hand on, or point to.
-fn wished(input: &ClassifyInput) -> String {
+/// Where requests may stand: in the newest words, and in the message that they hand on, or point to.
+fn requested(input: &ClassifyInput) -> String {
     let points = || words(&input.text, 0).iter().any(|word| BELOW.contains(&word.text.as_str()));
     if input.forwarded.is_empty() || !(hands_on(input) || points()) {
         return clip(&input.text, MAX_TEXT).to_owned();
@@ -326,7 +326,7 @@ const BELOW: [&str; 6] = ["below", "forwarded", "abajo", "dessous", "reenviado",
 
 /// Whether a message only hands another one on, and asks for nothing itself.
 fn only_hands_on(input: &ClassifyInput, intents: &PreparedIntents) -> bool {
-    hands_on(input) && only_wish(&input.text, intents).is_none()
+    hands_on(input) && only_request(&input.text, intents).is_none()
 }
 
 /// Whether papers speak for an intent although a machine wrote: an insurer's system may send a report by itself. What
@@ -367,13 +367,14 @@ fn doubts_about(input: &ClassifyInput, best: Option<&Scored<'_>>, intents: &Prep
             found.push((*reason).to_owned());
         }
     }
-    let wished = wished(input);
-    if let Some(condition) = wishes::condition(&wished, &best.intent.key, intents) {
+    let requested = requested(input);
+    if let Some(condition) = requests::condition(&requested, &best.intent.key, intents) {
         found.push(format!("it asks on a condition: {condition:?}"));
     }
-    let several = wishes::wishes(&wished, intents);
+    let several = requests::requests(&requested, intents);
     if !several.is_empty() {
-        let told: Vec<String> = several.iter().map(|wish| format!("{} ({:?})", wish.intent.key, wish.said())).collect();
+        let told: Vec<String> =
+            several.iter().map(|request| format!("{} ({:?})", request.intent.key, request.said())).collect();
         found.push(format!("it asks for several things: {}", told.join(", ")));
     }
     found

@@ -13,8 +13,8 @@ use std::collections::HashMap;
 use kybern_core::model::IntentSpec;
 
 use super::acts::Act;
+use super::requests::FOR;
 use super::search::Search;
-use super::wishes::FOR;
 use super::words::{fold, is_long, same, stem, words};
 
 /// How keywords begin that want something asked for, and something handed over.

@@ -26,7 +26,7 @@ const IN_SIGNATURE: f64 = 0.3;
 const IN_EARLIER: f64 = 0.2;
 const IN_FORWARDED: f64 = 0.4;
 /// What words of others count beside newest words that ask for one thing.
-const BESIDE_WISH: f64 = 0.5;
+const BESIDE_REQUEST: f64 = 0.5;
 /// How the subject of a message begins that is handed on.
 const FORWARDS: &[&str] = &["fw:", "fwd:", "wg:", "tr:", "rv:", "i:", "enc:"];
 /// Whoever hands a message on says no more than this many words about it.
@@ -72,12 +72,12 @@ pub(super) struct Message {
 }
 
 impl Message {
-    /// Cuts a message into stems. `hands_on` says whether its newest words only hand on what is beneath them, `wishes`
+    /// Cuts a message into stems. `hands_on` says whether its newest words only hand on what is beneath them, `requests`
     /// whether they ask for one thing: then what is not theirs counts less.
-    pub(super) fn new(input: &ClassifyInput, hands_on: bool, wishes: bool) -> Self {
-        let beside = if wishes { BESIDE_WISH } else { 1.0 };
+    pub(super) fn new(input: &ClassifyInput, hands_on: bool, requests: bool) -> Self {
+        let beside = if requests { BESIDE_REQUEST } else { 1.0 };
         let again = is_answer(&input.subject) && chasing::asks_again(clip(&input.text, MAX_POINTING));
-        let subject = match is_answer(&input.subject) || wishes && is_forward(&input.subject) {
+        let subject = match is_answer(&input.subject) || requests && is_forward(&input.subject) {
             // "Re: the order. Any news yet?" is about nothing but the order.
             true if again => IN_TEXT,
             true => IN_OLD_SUBJECT,

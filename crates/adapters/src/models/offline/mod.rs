@@ -50,6 +50,7 @@ mod pieces;
 mod pointing;
 mod postal;
 mod prepared;
+mod requests;
 mod rivals;
 mod roll;
 mod said;
@@ -68,7 +69,6 @@ mod unnamed;
 mod values;
 mod vocabulary;
 mod waits;
-mod wishes;
 mod words;
 
 use std::sync::Arc;

@@ -1,6 +1,6 @@
 //! Words that are only named to say that they are not wanted: "no need to order loss runs", "we do not want a quote".
 //!
-//! Such words count for nothing. Known here are turns that deny a wish, in any trade, and "never had", behind which nothing
+//! Such words count for nothing. Known here are turns that deny a request, in any trade, and "never had", behind which nothing
 //! has happened; "no losses" or "could not deliver" deny a fact, and are what the message says.
 
 /// How many words a turn denies at most, before a comma or full stop.

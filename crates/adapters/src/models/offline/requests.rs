@@ -1,4 +1,4 @@
-//! Several wishes in one message: sentences that each ask, or their parts, and each for something else.
+//! Several requests in one message: sentences that each ask, or their parts, and each for something else.
 
 use kybern_core::model::IntentSpec;
 
@@ -19,22 +19,22 @@ const LEAST_SCORE: f64 = 1.9;
 const LEAST_LEAD: f64 = 0.9;
 /// What is enough where one of the intent's keywords wants to be asked for, and is.
 const LEAST_ASKED: f64 = 1.5;
-/// How a keyword begins that names an intent for whose sake this one is wished: of the two, it is no wish of its own.
+/// How a keyword begins that names an intent for whose sake this one is requested: of the two, it is no request of its own.
 pub(super) const FOR: &str = "for:";
 
-/// Letters of a wish that are shown to a person.
+/// Letters of a request that are shown to a person.
 const MAX_SHOWN: usize = 80;
 
 /// What one sentence asks for.
 #[derive(Debug)]
-pub(super) struct Wish<'i> {
+pub(super) struct Request<'i> {
     /// The intent that it has.
     pub(super) intent: &'i IntentSpec,
     /// The words that ask.
     asked: String,
 }
 
-impl Wish<'_> {
+impl Request<'_> {
     /// The beginning of the words that ask, for a person to read.
     pub(super) fn said(&self) -> &str {
         clip(self.asked.trim(), MAX_SHOWN)
@@ -43,21 +43,21 @@ impl Wish<'_> {
 
 /// What is asked for in sentences of their own, or in parts of one that `and` joins, each intent once, in their order;
 /// fewer than two are none.
-pub(super) fn wishes<'i>(text: &str, intents: &'i PreparedIntents) -> Vec<Wish<'i>> {
+pub(super) fn requests<'i>(text: &str, intents: &'i PreparedIntents) -> Vec<Request<'i>> {
     let mut found = all(text, intents);
-    let keys: Vec<&String> = found.iter().map(|wish| &wish.intent.key).collect();
-    let of_another = |wish: &Wish<'_>| {
-        let mut sakes = wish.intent.keywords.iter().filter_map(|keyword| keyword.strip_prefix(FOR));
+    let keys: Vec<&String> = found.iter().map(|request| &request.intent.key).collect();
+    let of_another = |request: &Request<'_>| {
+        let mut sakes = request.intent.keywords.iter().filter_map(|keyword| keyword.strip_prefix(FOR));
         sakes.any(|key| keys.iter().any(|other| *other == key))
     };
-    let own: Vec<bool> = found.iter().map(|wish| !of_another(wish)).collect();
+    let own: Vec<bool> = found.iter().map(|request| !of_another(request)).collect();
     let mut own = own.into_iter();
     found.retain(|_| own.next().unwrap_or(true));
     if found.len() < 2 { Vec::new() } else { found }
 }
 
 /// The key of the intent that everything has which a text asks for.
-pub(super) fn only_wish<'i>(text: &str, intents: &'i PreparedIntents) -> Option<&'i str> {
+pub(super) fn only_request<'i>(text: &str, intents: &'i PreparedIntents) -> Option<&'i str> {
     match all(text, intents).as_slice() {
         [one] => Some(&one.intent.key),
         _ => None,
@@ -68,21 +68,22 @@ pub(super) fn only_wish<'i>(text: &str, intents: &'i PreparedIntents) -> Option<
 pub(super) fn condition(text: &str, key: &str, intents: &PreparedIntents) -> Option<String> {
     let mut before = Sentence::default();
     asking(clip(text, MAX_TEXT)).into_iter().find_map(|sentence| {
-        let wishes = sentence.wishes(&before, intents);
-        let found = wishes.iter().any(|(intent, _)| intent.key == key).then(|| conditions::of_sentence(&sentence.text));
+        let requests = sentence.requests(&before, intents);
+        let found =
+            requests.iter().any(|(intent, _)| intent.key == key).then(|| conditions::of_sentence(&sentence.text));
         before = sentence;
         found.flatten()
     })
 }
 
 /// What is asked for in sentences of their own, each intent once, in their order.
-fn all<'i>(text: &str, intents: &'i PreparedIntents) -> Vec<Wish<'i>> {
-    let mut found: Vec<Wish<'i>> = Vec::new();
+fn all<'i>(text: &str, intents: &'i PreparedIntents) -> Vec<Request<'i>> {
+    let mut found: Vec<Request<'i>> = Vec::new();
     let mut before = Sentence::default();
     for sentence in asking(clip(text, MAX_TEXT)) {
-        for (intent, asked) in sentence.wishes(&before, intents) {
+        for (intent, asked) in sentence.requests(&before, intents) {
             if !found.iter().any(|other| other.intent.key == intent.key) {
-                found.push(Wish { intent, asked });
+                found.push(Request { intent, asked });
             }
         }
         before = sentence;
@@ -127,7 +128,7 @@ impl Sentence {
     }
 
     /// The intents for which its words surely ask, with those words.
-    fn wishes<'i>(&self, before: &Self, intents: &'i PreparedIntents) -> Vec<(&'i IntentSpec, String)> {
+    fn requests<'i>(&self, before: &Self, intents: &'i PreparedIntents) -> Vec<(&'i IntentSpec, String)> {
         let sure = |asked: &String| only_one(asked, intents).map(|intent| (intent, asked.clone()));
         let whole = self.asked.join(" ");
         let parts: Vec<_> = self.asked.iter().filter_map(sure).collect();
@@ -166,7 +167,7 @@ fn asking(text: &str) -> Vec<Sentence> {
 
 /// Words that join what is asked for.
 const AND: &[&str] = &["and", "also", "plus", "y", "tambien", "también", "et", "aussi", "und"];
-/// Words of a sentence that tells something and adds to no wish.
+/// Words of a sentence that tells something and adds to no request.
 const TELLS: &[&str] = &[
     "is", "are", "was", "were", "be", "been", "has", "have", "had", "will", "would", "came", "got", "did", "does",
     "do", "es", "son", "está", "fue", "est", "sont", "a", "ont",
@@ -288,7 +289,8 @@ mod tests {
     fn wishes_in_sentences_of_their_own_are_several() {
         let known = |intents: [IntentSpec; 2]| PreparedIntents::new(&Arc::from(intents));
         let intents = known([intent("a", &["loss run^2"]), intent("b", &["certificate^2"])]);
-        let keys = |text: &str| wishes(text, &intents).iter().map(|wish| wish.intent.key.clone()).collect::<Vec<_>>();
+        let keys =
+            |text: &str| requests(text, &intents).iter().map(|request| request.intent.key.clone()).collect::<Vec<_>>();
         assert_eq!(keys("Please order loss runs. Also, can you send a certificate?"), ["a", "b"]);
         assert_eq!(keys("Two things:\n1. loss runs please\n2. certificate please\n"), ["a", "b"]);
         assert!(keys("Please order loss runs. The certificate was fine.").is_empty());
@@ -304,9 +306,12 @@ mod tests {
         assert_eq!(keys("A few things:\n- certificate for Acme\n- loss runs from both"), ["b", "a"]);
         assert!(keys("Please order loss runs so that a certificate can be made.").is_empty());
         let purpose = known([intent("a", &["loss run^2"]), intent("b", &["quote^2", "for:a"])]);
-        let said = wishes("Please order loss runs. Please send the certificate, thanks.", &intents);
+        let said = requests("Please order loss runs. Please send the certificate, thanks.", &intents);
         assert_eq!(said[1].said(), "Please send the certificate thanks");
-        assert!(wishes("Please quote. Please order loss runs.", &purpose).is_empty(), "the quote is what they are for");
+        assert!(
+            requests("Please quote. Please order loss runs.", &purpose).is_empty(),
+            "the quote is what they are for"
+        );
     }
 
     #[test]
@@ -314,7 +319,8 @@ mod tests {
         let intents =
             [intent("a", &["loss run^2"]), intent("b", &["rear ended^1.5", "ask:claim^1.4", "drafted twice^2"])];
         let intents = PreparedIntents::new(&Arc::from(intents));
-        let keys = |text: &str| wishes(text, &intents).iter().map(|wish| wish.intent.key.clone()).collect::<Vec<_>>();
+        let keys =
+            |text: &str| requests(text, &intents).iter().map(|request| request.intent.key.clone()).collect::<Vec<_>>();
         assert_eq!(keys("Please order loss runs. We were rear ended today, how do we turn in a claim?"), ["a", "b"]);
         assert!(keys("Please order loss runs. We were rear ended in May, please be quick.").is_empty());
         assert_eq!(keys("Please order loss runs. We were drafted twice. Can you look into it?"), ["a", "b"]);
