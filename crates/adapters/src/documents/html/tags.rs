@@ -2,12 +2,14 @@
 //!
 //! What the tokenizer leaves to a tree is done here as far as text depends on it: whose content is no markup, and which
 //! elements are not shown, with the ends that HTML allows them to leave out. In one thing it is kinder than a browser: a
-//! quotation mark that never closes takes its tag with it, and not the rest of the page.
+//! quotation mark that never closes takes what its tag says with it, and not the rest of the page.
 
 use std::collections::BTreeMap;
 use std::convert::Infallible;
 
-use html5gum::{DefaultEmitter, Doctype, Error, HtmlString, Spanned, State, StringReader, Token, Tokenizer};
+use html5gum::{
+    DefaultEmitter, Doctype, EndTag, Error, HtmlString, Spanned, StartTag, State, StringReader, Token, Tokenizer,
+};
 
 /// One piece of a page.
 #[derive(Debug, PartialEq)]
@@ -98,6 +100,9 @@ impl<'a> Tags<'a> {
             let torn = self.html.get(self.at..)?;
             self.html = torn.get(torn.find('>')? + 1..)?;
             (self.at, self.tokens) = (0, tokens(self.html));
+            if let Some(token) = torn_tag(torn) {
+                return Some(token);
+            }
         }
     }
 
@@ -191,6 +196,19 @@ impl Iterator for Tags<'_> {
 
 fn tokens(html: &str) -> Tokenizer<StringReader<'_>, DefaultEmitter<usize>> {
     Tokenizer::new_with_emitter(html, DefaultEmitter::new_with_span())
+}
+
+/// The tag with which a text begins, without what it says besides its name.
+fn torn_tag(torn: &str) -> Option<Token<usize>> {
+    let tag = torn.strip_prefix('<')?;
+    let (name, is_end) = tag.strip_prefix('/').map_or((tag, false), |name| (name, true));
+    let end = name.find(|c: char| !c.is_ascii_alphanumeric()).unwrap_or(name.len());
+    let name = HtmlString(name.get(..end)?.to_ascii_lowercase().into_bytes());
+    Some(if is_end {
+        Token::EndTag(EndTag { name, ..EndTag::default() })
+    } else {
+        Token::StartTag(StartTag { name, ..StartTag::default() })
+    })
 }
 
 fn in_words(name: HtmlString) -> String {
