@@ -6,6 +6,7 @@
 use std::sync::Arc;
 
 use futures::FutureExt as _;
+use futures::future::{join, join_all, ready};
 use kybern_core::approval::ApprovalStatus;
 use kybern_core::error::{Error, ErrorCode};
 use kybern_core::plan::StepId;
@@ -20,7 +21,7 @@ use super::node::{Node, NodeState, Phase};
 use super::perform::{NotBegun, Returned, is_effectful, is_reply, is_unseen, perform};
 use super::phases::{self, Interrupted};
 use super::run::Run;
-use super::step::{self, Begun, Call, Draft, Target, failure};
+use super::step::{self, Begun, Call, Draft, failure};
 use super::tool_step;
 use super::walk::Action;
 
@@ -106,16 +107,15 @@ impl Run {
                 }
                 continue;
             }
-            if !self.held.is_empty() && self.asking < self.calls.len() {
+            if !self.held.is_empty() && self.calls.asking < self.calls.len() {
                 self.write_held().await?;
                 continue;
             }
-            if self.held.is_owed() {
-                // The questions come as far as the reservation that they wait for: it is written together with what led
-                // to them, and they are asked when both are.
+            if self.held.is_owed() || !self.calls.written.is_empty() {
+                // All that can be asked now is asked together.
                 let flow = match self.calls.next().now_or_never().flatten() {
                     Some(returned) => self.take_in(returned).await?,
-                    None => self.write_held().await?,
+                    None => self.ask_what_is_written().await?,
                 };
                 if flow == Flow::Done {
                     return Ok(());
@@ -216,15 +216,17 @@ impl Run {
     async fn make(&mut self, call: Box<Call>, alone: bool) -> Result<Made, Stop> {
         let unseen = is_unseen(&call);
         // A question changes nothing outside: what led to it is written with its reply, or while it is on its way.
-        let asks = matches!(call.target, Target::Question(_));
-        if !unseen && !asks && !self.held.is_empty() {
+        let asks = call.question().is_some();
+        // What is looked up for its turn may be asked outside at once.
+        let looks_up = call.question().is_some_and(|asked| asked.gathered.get().is_none()) && self.held.is_owed();
+        if !unseen && (!asks || looks_up) && !self.held.is_empty() {
             // What led to the call comes first, and it may bring news: look again.
             return Ok(Made::Ended(self.write_held().await?));
         }
         self.walk.mark_running(call.index);
         self.calls.effectful += usize::from(is_effectful(&call));
-        if let Target::Question(question) = &call.target {
-            self.asking += 1;
+        if let Some(question) = call.question() {
+            self.calls.asking += 1;
             self.asked_behind = Some(question.behind);
         }
         let mut made = Box::pin(perform(Arc::clone(&self.inner), self.lease.clone(), call));
@@ -245,8 +247,8 @@ impl Run {
     async fn take_in(&mut self, returned: Result<Returned, NotBegun>) -> Result<Flow, Stop> {
         match returned {
             Ok(returned) => {
-                if matches!(returned.call.target, Target::Question(_)) {
-                    self.asking -= 1;
+                if returned.call.question().is_some() {
+                    self.calls.asking -= 1;
                     self.asked_behind = None;
                 }
                 self.calls.effectful -= usize::from(is_effectful(&returned.call));
@@ -263,6 +265,10 @@ impl Run {
                 let draft = tool_step::later(self, &call, due, error);
                 self.settle(draft).await
             }
+            Err(NotBegun::Asks(asks)) => {
+                self.calls.written.push(asks);
+                Ok(Flow::Continue)
+            }
             Err(NotBegun::Cancelled(index)) => {
                 self.calls.effectful -= 1;
                 self.walk.unmark_running(index);
@@ -270,6 +276,34 @@ impl Run {
                 Ok(Flow::Continue)
             }
         }
+    }
+
+    /// Reserves for every question that is written, stores what is owed together with that, and only then asks.
+    async fn ask_what_is_written(&mut self) -> Result<Flow, Stop> {
+        let inner = Arc::clone(&self.inner);
+        let written = std::mem::take(&mut self.calls.written);
+        let reserving = join_all(written.into_iter().map(|asks| asks.reserved(Arc::clone(&inner))));
+        let granted = if self.held.is_owed() {
+            // The reservations are in the store's line first: on SQLite it is one commit.
+            let (granted, flow) = join(reserving, self.write_held()).await;
+            if flow? == Flow::Done {
+                return Ok(Flow::Done);
+            }
+            granted
+        } else {
+            let lost = self.active.lost.clone();
+            match lost.run_until_cancelled(self.calls.beside(reserving)).await {
+                Some(granted) => granted,
+                None => return Err(Box::pin(self.leave()).await),
+            }
+        };
+        for granted in granted {
+            match granted {
+                Ok(granted) => self.calls.push(Box::pin(granted.ask(Arc::clone(&inner)))),
+                Err(refused) => self.calls.push(Box::pin(ready(Ok(*refused)))),
+            }
+        }
+        Ok(Flow::Continue)
     }
 
     /// Waits until the clock changes something that has not changed yet: a wait, a back-off or a deadline ends. Asks the
@@ -322,7 +356,6 @@ impl Run {
             return;
         }
         self.calls.clear();
-        self.asking = 0;
         for index in self.walk.in_plan_order() {
             self.walk.give_up(index);
         }

@@ -12,7 +12,6 @@ mod calls;
 mod confirm;
 mod drive;
 mod ending;
-pub(crate) mod gate;
 mod held;
 pub mod inject;
 mod lessons;

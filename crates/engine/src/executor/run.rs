@@ -30,7 +30,6 @@ use super::active::ActiveRun;
 use super::answers::{CallAnswers, Notes};
 use super::calls::Calls;
 use super::drive::Stop;
-use super::gate::{Gate, Key};
 use super::held::Held;
 use super::lessons;
 use super::node::{Node, Phase};
@@ -61,8 +60,6 @@ pub(crate) struct Run {
     pub(super) walk: Walk,
     /// What the walk has taken in and the store has not.
     pub(super) held: Held,
-    /// Opens when what is owed of it is on the disk.
-    pub(super) on_disk: Option<(Key, Gate)>,
     pub(super) surroundings: Surroundings,
     pub(super) own_plans: Arc<Vec<Plan>>,
     /// What its tenant has learned, at the version with which it was read first.
@@ -91,8 +88,6 @@ pub(crate) struct Run {
     pub(super) notes: Notes,
     /// What they have asked language models.
     pub(super) call_answers: Arc<CallAnswers>,
-    /// How many of them are questions to a model.
-    pub(super) asking: usize,
     /// Behind which row the last question was asked whose reply is not there.
     pub(super) asked_behind: Option<i64>,
     /// How often each step has begun anew because a record had changed under it.
@@ -187,7 +182,6 @@ impl Run {
             active,
             walk,
             held: Held::default(),
-            on_disk: None,
             own_plans,
             lessons,
             read: ReadOnce::default(),
@@ -201,7 +195,6 @@ impl Run {
             calls: Calls::default(),
             notes: Notes::new(inner),
             call_answers: Arc::default(),
-            asking: 0,
             asked_behind: None,
             redone: HashMap::new(),
             after_crash: recovered_from.is_some(),

@@ -380,9 +380,6 @@ impl Run {
         let signals_seen = self.walk.signals_seen().max(self.missing_signals);
         let commit = Commit { rows, effects, change, usage, audit, signals_seen, at: now };
         let committed = self.write(Arc::new(commit)).await?;
-        if let Some((key, _)) = self.on_disk.take() {
-            key.open();
-        }
         self.row_status = status;
         self.task.status = status;
         self.task.usage = self.task.usage.plus(usage);

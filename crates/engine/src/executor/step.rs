@@ -84,7 +84,7 @@ pub(super) enum Target {
     /// A tool.
     Tool(Box<Prepared>),
     /// A question of an agent's turn.
-    Question(Box<crate::agent::Question>),
+    Question(Arc<crate::agent::Question>),
     /// A decision, with its rendered text.
     Handler(Arc<dyn kybern_core::ports::StepHandler>, Box<StepKind>, Value),
 }
@@ -107,6 +107,21 @@ pub(super) struct Call {
     pub(super) asked_with: Option<KeyId>,
     /// What its first row, or its attempt, keeps of its arguments for other tries.
     pub(super) rendered: Option<Arc<RenderedArgs>>,
+}
+
+impl Call {
+    /// Its step's id, for traces.
+    pub(super) fn step(&self) -> &str {
+        self.context.step.as_ref().map_or("", |step| step.as_str())
+    }
+
+    /// The question of a turn that it is.
+    pub(super) fn question(&self) -> Option<&crate::agent::Question> {
+        match &self.target {
+            Target::Question(question) => Some(question),
+            Target::Tool(_) | Target::Handler(..) => None,
+        }
+    }
 }
 
 /// How a step begins.

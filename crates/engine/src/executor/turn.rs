@@ -117,7 +117,6 @@ fn question(run: &Run, index: usize, now: Timestamp) -> Result<Begun> {
         tainted: known.tainted(),
         live: run.live_for_reading(),
         traceparent: traceparent(&run.task.trace_id, &format!("{}/{}", run.task.id, node.id)),
-        gate: run.gate(),
     };
     Ok(Begun::Call(Box::new(Call {
         index,
@@ -131,7 +130,7 @@ fn question(run: &Run, index: usize, now: Timestamp) -> Result<Begun> {
         asked_with: None,
         args_hash: None,
         rendered: None,
-        target: Target::Question(Box::new(question)),
+        target: Target::Question(Arc::new(question)),
     })))
 }
 
