@@ -7,7 +7,7 @@ use kybern_core::error::{Error, ErrorCode, Result};
 use kybern_core::id::{TaskId, TenantId};
 use kybern_core::mail::{AuthenticationResults, MailFault, ParsedMail, has_token};
 use kybern_core::outbox::mail_of;
-use kybern_core::task::{AttachmentSource, Channel};
+use kybern_core::task::{AttachmentSource, Channel, NewKind};
 use kybern_core::tenant::TenantScope;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
@@ -84,7 +84,7 @@ impl Engine {
             payload,
             parts,
             trace_id,
-            turn: None,
+            kind: NewKind::Plan,
         };
         self.take_in(actor, incoming).await
     }
@@ -129,7 +129,7 @@ impl Engine {
             payload: body,
             parts: Vec::new(),
             trace_id,
-            turn: None,
+            kind: NewKind::Plan,
         };
         self.take_in(actor, incoming).await
     }
@@ -166,7 +166,7 @@ impl Engine {
             payload: Value::Object(fields),
             parts: Vec::new(),
             trace_id,
-            turn: None,
+            kind: NewKind::Plan,
         };
         self.take_in(actor, incoming).await
     }

@@ -13,7 +13,9 @@ use kybern_core::money::Usage;
 use kybern_core::task::{JournalEntry, JournalRow, TaskChange};
 
 use super::drive::{Flow, Stop};
-use super::run::{Run, load_journal};
+use super::known::load_journal;
+use super::run::Run;
+use super::step::Draft;
 use super::walk::Walk;
 use crate::models::estimate;
 use crate::tools::service::size_of_value;
@@ -81,7 +83,7 @@ impl Run {
         if self.held.is_empty() {
             return Ok(Flow::Continue);
         }
-        Ok(self.commit_with(Vec::new(), Vec::new(), TaskChange::Keep, Usage::default()).await?)
+        Ok(self.commit(Vec::new(), Draft::default(), TaskChange::Keep).await?)
     }
 }
 
@@ -102,7 +104,7 @@ impl Run {
         });
         let mut walk = walked.await?;
         held.rows.iter().for_each(|row| walk.apply(row));
-        self.earlier_attempts.iter().for_each(|attempt| walk.take_up(attempt));
+        self.earlier.attempts.iter().for_each(|attempt| walk.take_up(attempt));
         walk.keep_marks(&self.walk);
         (self.walk, self.held) = (walk, held);
         Ok(())

@@ -153,7 +153,7 @@ pub(super) async fn perform(inner: Arc<Inner>, lease: Lease, call: Box<Call>) ->
     {
         let attempt = Attempt {
             step: step.clone(),
-            generation: generation_of(&call),
+            generation: call.generation,
             attempt: call.attempt,
             tool: prepared.spec().key.clone(),
             effect: prepared.effect,
@@ -208,9 +208,4 @@ pub(super) async fn perform(inner: Arc<Inner>, lease: Lease, call: Box<Call>) ->
         (Target::Tool(_) | Target::Handler(..) | Target::Question(_), _) => NanoUsd(0),
     };
     Ok(Returned { call, admitted: true, attempt: begun, result, came: None, duration, cost })
-}
-
-/// The generation is the last part of the key.
-fn generation_of(call: &Call) -> u32 {
-    call.context.key.rsplit(':').next().and_then(|part| part.parse().ok()).unwrap_or(0)
 }
