@@ -247,7 +247,6 @@ impl Expansion<'_> {
         entry.status = Some(outcome.status.as_str());
         entry.error = outcome.error.as_ref().map(|error| error.message.clone());
         entry.data_keys = outcome.data.as_object().map(|data| data.keys().cloned().collect()).unwrap_or_default();
-        entry.metadata.clone_from(&outcome.metadata);
         let mut note = |name: &str, value: Value| {
             entry.metadata.insert(name.to_owned(), value);
         };
@@ -263,6 +262,27 @@ impl Expansion<'_> {
         }
         if outcome.tolerated {
             note("tolerated", json!(true));
+        }
+        if let Some(saw) = outcome.saw {
+            note("sawRow", json!(saw));
+        }
+        if let Some(hash) = &outcome.args_hash {
+            note("argsHash", json!(hash));
+        }
+        if !outcome.ran_meanwhile.is_empty() {
+            note("ranMeanwhile", json!(outcome.ran_meanwhile));
+        }
+        if let Some(cap) = outcome.over_cap {
+            note("maxSteps", json!(cap));
+        }
+        if let Some(finish) = outcome.turn_end {
+            note("finish", json!(finish));
+        }
+        if outcome.told_by_person {
+            note("resolvedBy", json!("person"));
+        }
+        if outcome.taken_over {
+            note("takenOver", json!(true));
         }
         if outcome.possible_duplicate {
             note("possibleDuplicate", json!(true));

@@ -9,7 +9,7 @@ use kybern_core::id::{TaskId, TenantId};
 use kybern_core::mail::{AuthenticationResults, MailFault, ParsedMail, has_token};
 use kybern_core::outbox::mail_of;
 use kybern_core::ports::{IdentityStore, MailParser, OutboxStore};
-use kybern_core::task::{AttachmentSource, Channel};
+use kybern_core::task::{AttachmentSource, Channel, NewKind};
 use kybern_core::tenant::TenantScope;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
@@ -99,7 +99,7 @@ impl Intake {
             payload,
             parts,
             trace_id,
-            turn: None,
+            kind: NewKind::Plan,
         };
         self.take_in(actor, incoming).await
     }
@@ -144,7 +144,7 @@ impl Intake {
             payload: body,
             parts: Vec::new(),
             trace_id,
-            turn: None,
+            kind: NewKind::Plan,
         };
         self.take_in(actor, incoming).await
     }
@@ -181,7 +181,7 @@ impl Intake {
             payload: Value::Object(fields),
             parts: Vec::new(),
             trace_id,
-            turn: None,
+            kind: NewKind::Plan,
         };
         self.take_in(actor, incoming).await
     }

@@ -12,8 +12,9 @@ use tracing::Instrument as _;
 
 use crate::executor::Stop;
 use crate::executor::active::ActiveRun;
+use crate::executor::known::Known;
 use crate::executor::patience::{Failure as _, until_available};
-use crate::executor::run::{Known, Run};
+use crate::executor::run::Run;
 use crate::parts::Inner;
 use crate::slots::Slot;
 

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::journal::StepError;
 use super::lease::{Claimed, Lease, WorkerId};
 use super::limits;
-use super::status::{Channel, TaskStatus};
+use super::status::{Channel, TaskKind, TaskStatus};
 use super::wait::Wait;
 use crate::actor::{Actor, Rights};
 use crate::chat::{NewTurn, TurnRef};
@@ -26,6 +26,8 @@ pub struct Task {
     pub id: TaskId,
     /// Whose it is.
     pub tenant: TenantId,
+    /// What it is.
+    pub kind: TaskKind,
     /// By which way it came in.
     pub channel: Channel,
     /// Where it stands.
@@ -112,8 +114,7 @@ impl Task {
     /// its channel and its payload: it takes nothing out of a conversation and writes nothing into one.
     #[must_use]
     pub fn turn(&self) -> Option<TurnRef> {
-        let is_turn = self.channel == Channel::Chat && self.forked_from.is_none();
-        if is_turn { TurnRef::deserialize(&self.payload).ok() } else { None }
+        if self.kind == TaskKind::Turn { TurnRef::deserialize(&self.payload).ok() } else { None }
     }
 
     /// The task, where all of its row is needed.
@@ -160,11 +161,25 @@ pub fn listed_payload(channel: Channel, payload: &Value) -> Value {
     json!({"from": {"name": name, "address": address}, "subject": text("/subject").map(short)})
 }
 
+/// What a task is that is to be submitted.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub enum NewKind {
+    /// A plan, given or still to be found.
+    #[default]
+    Plan,
+    /// One call of a tool that somebody makes by hand.
+    Call,
+    /// A turn of a conversation. Its message is stored with it; while another turn of the chat is taken, it waits.
+    Turn(Box<NewTurn>),
+}
+
 /// A task to be submitted.
 #[derive(Clone, PartialEq, Debug)]
 pub struct NewTask {
     /// Its id.
     pub id: TaskId,
+    /// What it is.
+    pub kind: NewKind,
     /// By which way it comes in.
     pub channel: Channel,
     /// Where it comes from, for the dedupe key: `email`, `webhook/forms`, `sms`, `api/user:…`.
@@ -203,14 +218,30 @@ pub struct NewTask {
     pub depth: u32,
     /// The task it is forked from, with the journal rows it begins with.
     pub forked_from: Option<(TaskId, Vec<super::journal::JournalRow>)>,
-    /// The turn of a conversation that it is. Its message is stored with it; while another turn of the chat is taken,
-    /// it waits.
-    pub turn: Option<Box<NewTurn>>,
     /// When it is submitted.
     pub at: Timestamp,
 }
 
 impl NewTask {
+    /// What it is.
+    #[must_use]
+    pub const fn kind(&self) -> TaskKind {
+        match self.kind {
+            NewKind::Plan => TaskKind::Plan,
+            NewKind::Call => TaskKind::Call,
+            NewKind::Turn(_) => TaskKind::Turn,
+        }
+    }
+
+    /// The turn of a conversation that it is.
+    #[must_use]
+    pub const fn turn(&self) -> Option<&NewTurn> {
+        match &self.kind {
+            NewKind::Turn(turn) => Some(turn),
+            NewKind::Plan | NewKind::Call => None,
+        }
+    }
+
     /// Whether the key of an earlier task of its source, submitted at `earlier`, no longer stands for that task. A
     /// caller of the API has the key for a day; a message and a step have theirs as long as the task is there.
     #[must_use]
@@ -231,6 +262,7 @@ impl NewTask {
         Task {
             id: self.id,
             tenant,
+            kind: self.kind(),
             channel: self.channel,
             status: if claimed && self.plan.is_some() { TaskStatus::Executing } else { TaskStatus::Pending },
             input: self.input.clone(),

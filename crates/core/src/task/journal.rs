@@ -5,13 +5,13 @@
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use super::attempt::RenderedArgs;
 use super::signal::Signal;
 use super::status::TaskStatus;
 use super::wait::Wait;
-use crate::agent::{Replied, TurnStart};
+use crate::agent::{Replied, TurnFinish, TurnStart};
 use crate::error::ErrorCode;
 use crate::money::Usage;
 use crate::plan::{PlanPatch, StepId, StepSpec};
@@ -155,9 +155,27 @@ pub struct StepOutcome {
     /// What it used.
     #[serde(default, skip_serializing_if = "Usage::is_zero")]
     pub usage: Usage,
-    /// What else the log shows: counts and keys, never values.
-    #[serde(default, skip_serializing_if = "Map::is_empty")]
-    pub metadata: Map<String, Value>,
+    /// The last row that it had seen when it began, where others were written while it ran: it read nothing behind that.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub saw: Option<i64>,
+    /// The hash of the arguments that were made for its call.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub args_hash: Option<String>,
+    /// The steps that ran when its patch replaced what had not begun.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub ran_meanwhile: Vec<StepId>,
+    /// How many steps its task may schedule, where it was refused for that.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub over_cap: Option<u32>,
+    /// How its turn ended, of a question that was not asked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub turn_end: Option<TurnFinish>,
+    /// Whether a person said how its call had ended.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub told_by_person: bool,
+    /// Whether it was taken over from the task that its own was forked from.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub taken_over: bool,
 }
 
 impl StepOutcome {
@@ -181,7 +199,13 @@ impl StepOutcome {
             patch: None,
             artifacts: Vec::new(),
             usage: Usage::default(),
-            metadata: Map::new(),
+            saw: None,
+            args_hash: None,
+            ran_meanwhile: Vec::new(),
+            over_cap: None,
+            turn_end: None,
+            told_by_person: false,
+            taken_over: false,
         }
     }
 

@@ -15,12 +15,12 @@ pub mod wait;
 
 pub use attempt::{Attempt, AttemptKey, RenderedArgs};
 pub use commit::{Commit, CommitRefused, Committed, Delegation, Effect, Ending, NewChild, TaskChange};
-pub use input::{Attachment, AttachmentSource, NewAttachment, NewTask, Submitted, Task, listed_payload};
+pub use input::{Attachment, AttachmentSource, NewAttachment, NewKind, NewTask, Submitted, Task, listed_payload};
 pub use journal::{EffectClass, JournalEntry, JournalRow, Opening, StepError, StepOutcome, StepStatus};
 pub use lease::{Claimed, Lease, WorkerId};
 pub use noun_effect::{MemoryEffect, Noun, NounEffect, PlanEffect, Wish};
 pub use signal::{Resolution, Signal, SignalKind};
-pub use status::{Channel, IllegalTransition, TaskStatus, Transition};
+pub use status::{Channel, TaskKind, TaskStatus};
 pub use wait::{Wait, WaitKind};
 
 /// Limits of tasks.

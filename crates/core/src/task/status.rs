@@ -11,10 +11,46 @@
 //! | needs_review, delegated | claim (after a signal or a deadline) | the phase it was in |
 //! | every non-terminal | end | completed, failed, cancelled |
 //! | failed | retry by a person | pending |
+//!
+//! A status changes in the store only, in the statement that also proves the right to change it: the holder of a lease by
+//! its fence, a person's retry by the status `failed`.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
+
+/// What a task is, as whoever submits it says.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub enum TaskKind {
+    /// A plan that is walked, or is still to be found.
+    #[default]
+    Plan,
+    /// One call of a tool that somebody makes by hand.
+    Call,
+    /// A turn of a conversation.
+    Turn,
+}
+
+impl TaskKind {
+    /// Every kind.
+    pub const ALL: [Self; 3] = [Self::Plan, Self::Call, Self::Turn];
+
+    /// Its name in the database.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Plan => "plan",
+            Self::Call => "call",
+            Self::Turn => "turn",
+        }
+    }
+
+    /// The kind with that name.
+    #[must_use]
+    pub fn parse(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| kind.as_str() == name)
+    }
+}
 
 /// By which way a task came in.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
@@ -104,35 +140,6 @@ pub enum TaskStatus {
     Cancelled,
 }
 
-/// What may happen to a task.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Transition {
-    /// The holder of the lease enters, or goes back to, a phase.
-    Enter(TaskStatus),
-    /// Nothing can go on without a person.
-    AwaitPerson,
-    /// Nothing can go on before an outside engine answers.
-    AwaitWorkflow,
-    /// The plan has been walked.
-    Complete,
-    /// It cannot be finished.
-    Fail,
-    /// A person wants no more of it.
-    Cancel,
-    /// A person wants it tried again.
-    Retry,
-}
-
-/// A transition that the table does not have.
-#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-#[error("a task that is {from} cannot {transition:?}")]
-pub struct IllegalTransition {
-    /// Where the task stands.
-    pub from: TaskStatus,
-    /// What was asked.
-    pub transition: Transition,
-}
-
 impl TaskStatus {
     /// Every status.
     pub const ALL: [Self; 10] = [
@@ -182,86 +189,10 @@ impl TaskStatus {
     pub const fn is_waiting(self) -> bool {
         matches!(self, Self::NeedsReview | Self::Delegated)
     }
-
-    /// The phase's place in the order; `None` outside the phases.
-    const fn phase(self) -> Option<u8> {
-        match self {
-            Self::Extracting => Some(1),
-            Self::DetectingIntent => Some(2),
-            Self::Planning => Some(3),
-            Self::Executing => Some(4),
-            Self::Pending | Self::NeedsReview | Self::Delegated | Self::Completed | Self::Failed | Self::Cancelled => {
-                None
-            }
-        }
-    }
-
-    /// The next status.
-    ///
-    /// # Errors
-    /// When the table in the module's documentation has no such line.
-    pub fn next(self, transition: Transition) -> Result<Self, IllegalTransition> {
-        let illegal = IllegalTransition { from: self, transition };
-        let next = match transition {
-            Transition::Enter(phase) => match (self.phase(), phase.phase()) {
-                (None, Some(_)) if !self.is_terminal() => phase,
-                (Some(now), Some(then)) if then >= now => phase,
-                _ => return Err(illegal),
-            },
-            Transition::AwaitPerson if self.phase().is_some() => Self::NeedsReview,
-            Transition::AwaitWorkflow if self == Self::Executing => Self::Delegated,
-            Transition::Complete if self == Self::Executing => Self::Completed,
-            Transition::Fail if !self.is_terminal() => Self::Failed,
-            Transition::Cancel if !self.is_terminal() => Self::Cancelled,
-            Transition::Retry if self == Self::Failed => Self::Pending,
-            Transition::AwaitPerson
-            | Transition::AwaitWorkflow
-            | Transition::Complete
-            | Transition::Fail
-            | Transition::Cancel
-            | Transition::Retry => return Err(illegal),
-        };
-        Ok(next)
-    }
 }
 
 impl fmt::Display for TaskStatus {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.as_str())
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn nothing_leaves_a_terminal_state_but_a_retry() {
-        let all = [
-            Transition::Enter(TaskStatus::Executing),
-            Transition::AwaitPerson,
-            Transition::AwaitWorkflow,
-            Transition::Complete,
-            Transition::Fail,
-            Transition::Cancel,
-        ];
-        for status in TaskStatus::ALL.into_iter().filter(|status| status.is_terminal()) {
-            assert!(all.into_iter().all(|transition| status.next(transition).is_err()));
-        }
-        assert_eq!(TaskStatus::Failed.next(Transition::Retry), Ok(TaskStatus::Pending));
-        assert!(TaskStatus::Completed.next(Transition::Retry).is_err());
-    }
-
-    #[test]
-    fn phases_only_go_forward() {
-        assert!(TaskStatus::Executing.next(Transition::Enter(TaskStatus::Planning)).is_err());
-        assert!(TaskStatus::Pending.next(Transition::Enter(TaskStatus::Executing)).is_ok());
-        assert!(TaskStatus::NeedsReview.next(Transition::Enter(TaskStatus::DetectingIntent)).is_ok());
-    }
-
-    #[test]
-    fn a_task_never_completes_out_of_a_wait() {
-        assert!(TaskStatus::Delegated.next(Transition::Complete).is_err());
-        assert!(TaskStatus::NeedsReview.next(Transition::Complete).is_err());
     }
 }

@@ -24,9 +24,8 @@ use super::gather::{Gathered, Subject, count, count_message, gather};
 use crate::budget::tree::tree_of;
 use crate::context::{Composed, Material, compose};
 use crate::events::Live;
-use crate::executor::gate::Gate;
 use crate::models::prompt::{CORE, OFFLINE, TOOL_RULES, TURN_CLOSING};
-use crate::models::{Ask, Caller, Route, desk_failure};
+use crate::models::{Ask, Caller, Chosen, Reserved, Route, desk_failure};
 use crate::parts::Inner;
 use crate::tools::ToolSnapshot;
 
@@ -59,8 +58,6 @@ pub(crate) struct Question {
     pub(crate) live: Option<Arc<Live>>,
     /// The W3C `traceparent` that goes along.
     pub(crate) traceparent: Option<String>,
-    /// What has to be open before anybody is asked, or answers.
-    pub(crate) gate: Option<Gate>,
 }
 
 /// What came of a question.
@@ -71,15 +68,58 @@ pub(crate) enum Came {
     Broke(ToolFailure, Option<Box<Replied>>, bool),
 }
 
+/// A question whose prompt is written and whose model is chosen. Nobody has been asked.
+pub(crate) struct Written {
+    question: Arc<Question>,
+    known: Known,
+    /// What answers: `None` is the server itself, where no model is configured.
+    chosen: Option<Chosen>,
+}
+
+/// A question that may be asked: what it can cost is reserved.
+pub(crate) struct Ready {
+    question: Arc<Question>,
+    known: Known,
+    reserved: Option<Reserved>,
+}
+
+impl Written {
+    /// Reserves what it can cost. Whoever has to write what led to it does that before the question is asked.
+    ///
+    /// # Errors
+    /// What becomes of the question when nothing can be reserved.
+    ///
+    /// # Cancel safety
+    /// Dropping the future gives back what it may have reserved.
+    pub(crate) async fn reserved(self) -> std::result::Result<Ready, Came> {
+        let reserved = match self.chosen {
+            Some(chosen) => Some(chosen.reserved().await.map_err(|error| Came::failed(&error))?),
+            None => None,
+        };
+        Ok(Ready { question: self.question, known: self.known, reserved })
+    }
+}
+
+impl Came {
+    fn failed(error: &Error) -> Self {
+        Self::Broke(desk_failure(error), None, false)
+    }
+}
+
 /// What is known of a reply before it comes.
-struct Frame<'a> {
-    question: &'a Question,
+struct Known {
     layers: Vec<LayerUse>,
     left_out: LeftOut,
     prompt: Option<PromptId>,
     tainted: bool,
     /// Which links of the reply are shown.
     links: Links,
+}
+
+/// A question, with what is known of its reply.
+struct Frame<'a> {
+    question: &'a Question,
+    known: Known,
 }
 
 /// Which links of a reply are shown: where strangers' words were read, those that the agent's prompt has, or what the
@@ -104,43 +144,63 @@ impl Frame<'_> {
             calls: Vec::new(),
             tools: self.question.asked.tools,
             cap: self.question.asked.cap,
-            prompt: self.prompt,
-            layers: self.layers.clone(),
-            left_out: self.left_out.clone(),
+            prompt: self.known.prompt,
+            layers: self.known.layers.clone(),
+            left_out: self.known.left_out.clone(),
             behind: self.question.behind,
             pieces,
             links: Links::All,
         };
-        replied.links = self.links.in_text(&replied);
+        replied.links = self.known.links.in_text(&replied);
         Box::new(replied)
     }
+}
+
+/// Writes a question's prompt and chooses its model.
+///
+/// # Errors
+/// What becomes of a question that cannot be asked.
+pub(crate) async fn prepare(
+    inner: &Arc<Inner>,
+    question: &Arc<Question>,
+    timeout: Millis,
+) -> std::result::Result<Written, Came> {
+    prepared(inner, question, timeout).await.map_err(|error| Came::failed(&error))
 }
 
 /// Asks.
 ///
 /// # Cancel safety
 /// Dropping the future ends the request; what it may have cost is settled at its estimate.
-pub(crate) async fn ask(inner: &Arc<Inner>, question: &Question, timeout: Millis) -> Came {
-    match asked(inner, question, timeout).await {
-        Ok(came) => came,
-        Err(error) => Came::Broke(desk_failure(&error), None, false),
-    }
+pub(crate) async fn ask(ready: Ready) -> Came {
+    let Ready { question, known, reserved } = ready;
+    let frame = Frame { question: &question, known };
+    let Some(reserved) = reserved else { return offline(&frame) };
+    let came = match &question.live {
+        Some(live) => streamed(&frame, live, reserved).await,
+        None => reserved.complete().await.map(|answered| {
+            let usage = used(answered.usage.input, answered.usage.output, answered.cost);
+            let ModelReply { parts, finish, .. } = answered.reply;
+            Came::Reply(frame.replied(answered.model, parts, Some(finish), Vec::new()), usage, frame.known.tainted)
+        }),
+    };
+    came.unwrap_or_else(|error| Came::failed(&error))
 }
 
-async fn asked(inner: &Arc<Inner>, question: &Question, timeout: Millis) -> Result<Came> {
+async fn prepared(inner: &Arc<Inner>, question: &Arc<Question>, timeout: Millis) -> Result<Written> {
     let tree = match question.tree {
         Some(known) => known,
         None => tree_of(inner.store.as_ref(), question.scope, question.task).await?,
     };
     let caller = Caller::executor(question.scope, question.user, question.traceparent.clone());
-    let caller = Caller { tree: Some(tree), gate: question.gate.clone(), ..caller };
+    let caller = Caller { tree: Some(tree), ..caller };
     let gathered = question
         .gathered
         .get_or_try_init(|| gather(inner, &caller, &question.subject, (&question.tools, &question.open)))
         .await?;
     let models = &inner.models;
     if models.providers().is_empty() {
-        return offline(question).await;
+        return unanswered(question);
     }
     let route = Route::parse(&question.start.route);
     let functions = functions::offered(&question.tools, &question.open);
@@ -167,16 +227,8 @@ async fn asked(inner: &Arc<Inner>, question: &Question, timeout: Millis) -> Resu
     let digest = inner.keys.digest_key(question.scope.tenant()).digest_as_written(&asked);
     let ask = Ask { route, request, timeouts, may_fall_back: true, prompt, digest };
     let links = links(question, gathered, tainted);
-    let frame = Frame { question, layers, left_out, prompt: gathered.prompt, tainted, links };
-    match &question.live {
-        Some(live) => streamed(inner, &frame, live, &caller, ask).await,
-        None => {
-            let answered = models.complete(&caller, ask).await?;
-            let usage = used(answered.usage.input, answered.usage.output, answered.cost);
-            let ModelReply { parts, finish, .. } = answered.reply;
-            Ok(Came::Reply(frame.replied(answered.model, parts, Some(finish), Vec::new()), usage, frame.tainted))
-        }
-    }
+    let known = Known { layers, left_out, prompt: gathered.prompt, tainted, links };
+    Ok(Written { question: Arc::clone(question), known, chosen: Some(models.choose(&caller, ask).await?) })
 }
 
 /// The prompt of a question.
@@ -215,13 +267,13 @@ pub(crate) fn written(
 }
 
 /// Asks for a reply in pieces, and passes each on as it comes.
-async fn streamed(inner: &Inner, frame: &Frame<'_>, live: &Live, caller: &Caller, ask: Ask) -> Result<Came> {
+async fn streamed(frame: &Frame<'_>, live: &Live, reserved: Reserved) -> Result<Came> {
     live.begin(frame.question.behind);
-    let mut filter = match &frame.links {
+    let mut filter = match &frame.known.links {
         Links::All => None,
         Links::Only(kept) => Some(LinkFilter::new(kept.clone())),
     };
-    let mut streaming = inner.models.stream(caller, ask).await?;
+    let mut streaming = reserved.stream().await?;
     let (mut assembly, mut pieces) = (Assembly::default(), Vec::new());
     loop {
         match streaming.next().await {
@@ -257,7 +309,7 @@ async fn streamed(inner: &Inner, frame: &Frame<'_>, live: &Live, caller: &Caller
     let usage = used(usage.input, usage.output, cost);
     match assembly.finished() {
         Some(reply) => {
-            Ok(Came::Reply(frame.replied(model, reply.parts, Some(reply.finish), pieces), usage, frame.tainted))
+            Ok(Came::Reply(frame.replied(model, reply.parts, Some(reply.finish), pieces), usage, frame.known.tainted))
         }
         None => Err(Error::new(ErrorCode::Model, format!("{model} ended its reply without an end"))),
     }
@@ -273,12 +325,12 @@ fn broken(
 ) -> Came {
     let failure = ToolFailure { usage, ..desk_failure(error) };
     if !assembly.has_begun() {
-        return Came::Broke(failure, None, frame.tainted);
+        return Came::Broke(failure, None, frame.known.tainted);
     }
     // Its calls may be cut off, and are not made.
     let texts = assembly.parts().iter().filter(|part| matches!(part, Part::Text { .. }));
     let partial = frame.replied(model.to_owned(), texts.cloned().collect(), None, pieces);
-    Came::Broke(ToolFailure { retryable: false, ..failure }, Some(partial), frame.tainted)
+    Came::Broke(ToolFailure { retryable: false, ..failure }, Some(partial), frame.known.tainted)
 }
 
 fn used(input: u64, output: u64, cost: NanoUsd) -> Usage {
@@ -286,27 +338,26 @@ fn used(input: u64, output: u64, cost: NanoUsd) -> Usage {
 }
 
 /// Where no model is configured a conversation is told so; nothing is pretended.
-async fn offline(question: &Question) -> Result<Came> {
+fn unanswered(question: &Arc<Question>) -> Result<Written> {
     if !question.is_conversation() {
         let message = "agent steps need a language model, and none is configured: set OPENAI_API_KEY, \
                        ANTHROPIC_API_KEY, GEMINI_API_KEY, OPENROUTER_API_KEY or OLLAMA_HOST, or a [providers.NAME]";
         return Err(Error::new(ErrorCode::Unprocessable, message));
     }
-    if let Some(gate) = &question.gate
-        && !gate.passed().await
-    {
-        return Err(Error::new(ErrorCode::Unavailable, "nothing is answered: what led to it was not stored"));
-    }
     let (layers, left_out, links) = (Vec::new(), LeftOut::default(), Links::All);
-    let frame = Frame { question, layers, left_out, prompt: None, tainted: false, links };
+    let known = Known { layers, left_out, prompt: None, tainted: false, links };
+    Ok(Written { question: Arc::clone(question), known, chosen: None })
+}
+
+fn offline(frame: &Frame<'_>) -> Came {
     let text = OFFLINE.text.trim().to_owned();
-    if let Some(live) = &question.live {
-        live.begin(question.behind);
+    if let Some(live) = &frame.question.live {
+        live.begin(frame.question.behind);
         live.add(&text);
     }
-    let reply =
-        frame.replied(OFFLINE_MODEL.to_owned(), vec![Part::Text { text }], Some(FinishReason::NoModel), Vec::new());
-    Ok(Came::Reply(reply, Usage::default(), false))
+    let parts = vec![Part::Text { text }];
+    let reply = frame.replied(OFFLINE_MODEL.to_owned(), parts, Some(FinishReason::NoModel), Vec::new());
+    Came::Reply(reply, Usage::default(), false)
 }
 
 impl Question {

@@ -9,7 +9,7 @@ use kybern_core::error::{Error, ErrorCode, Result};
 use kybern_core::id::{ApprovalId, ChatId, MessageId, TaskId};
 use kybern_core::money::{NanoUsd, Usage};
 use kybern_core::plan::{FrozenPlan, StepId, StepKind, StepSpec};
-use kybern_core::task::{AttachmentSource, Channel, StepError, TaskStatus};
+use kybern_core::task::{AttachmentSource, Channel, NewKind, StepError, TaskStatus};
 use kybern_core::time::Millis;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -158,7 +158,7 @@ impl Chats {
                 })
                 .collect(),
             trace_id: request.trace_id,
-            turn: Some(Box::new(NewTurn { turn, message })),
+            kind: NewKind::Turn(Box::new(NewTurn { turn, message })),
         };
         let plan = self.tasks.inner.frozen.of_turn(&agent.draft.key, || plan_of(&agent));
         Ok((incoming, plan))

@@ -85,15 +85,9 @@ fn row(inquiry: &Inquiry, answer: &ModelAnswer, duration: Millis) -> RowDraft {
     let mut outcome = StepOutcome::completed(data);
     outcome.tainted = true;
     outcome.usage = answer.usage;
-    RowDraft {
-        step: Some(inquiry.id()),
-        tool: None,
-        attempt: 1,
-        generation: 0,
-        duration,
-        summary: format!("{} answered ({})", answer.model, inquiry.prompt.name),
-        entry: JournalEntry::Finished(Box::new(outcome)),
-    }
+    let summary = format!("{} answered ({})", answer.model, inquiry.prompt.name);
+    let row = RowDraft::bare(Some(inquiry.id()), 1, summary, JournalEntry::Finished(Box::new(outcome)));
+    RowDraft { duration, ..row }
 }
 
 /// Whether a task that has had so many answers, of so many bytes, may have another one.
@@ -150,7 +144,7 @@ impl Asking for PhaseAsking<'_> {
         if !self.may_ask {
             return Err(Unasked::No("no language model may be asked any more".to_owned()));
         }
-        if self.run.cancel || self.run.paused || self.run.inner.stopping.is_cancelled() {
+        if self.run.wanted.cancel || self.run.wanted.paused || self.run.inner.stopping.is_cancelled() {
             return Err(self.stop(Interrupted::Held));
         }
         let answers = self.run.walk.answers();

@@ -7,7 +7,7 @@ use std::sync::{Mutex, PoisonError};
 use futures::StreamExt as _;
 use futures::stream::FuturesUnordered;
 
-use super::perform::{NotBegun, Returned};
+use super::perform::{Asks, NotBegun, Returned};
 
 /// How a call ended, or why it did not begin.
 type End = Result<Returned, NotBegun>;
@@ -18,6 +18,10 @@ type End = Result<Returned, NotBegun>;
 pub(super) struct Calls {
     /// How many of them change something outside.
     pub(super) effectful: usize,
+    /// How many of them are questions to a model.
+    pub(super) asking: usize,
+    /// The questions that are written, and for which nothing is reserved.
+    pub(super) written: Vec<Asks>,
     count: usize,
     /// In a lock that is never taken, because a run that is lent out has to be shareable.
     inside: Mutex<Inside>,
@@ -32,11 +36,11 @@ struct Inside {
 
 impl Calls {
     pub(super) fn len(&self) -> usize {
-        self.count
+        self.count + self.written.len()
     }
 
     pub(super) fn is_empty(&self) -> bool {
-        self.count == 0
+        self.len() == 0
     }
 
     pub(super) fn push(&mut self, call: Pin<Box<dyn Future<Output = End> + Send>>) {

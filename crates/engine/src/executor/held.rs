@@ -6,15 +6,16 @@
 //! anything outside, writes anything else, or tells anybody.
 //!
 //! A reply of a model waits for no longer than it takes to do what it asks for of this kind, and to end its turn or to
-//! get as far as the reservation for the next question: on SQLite these are one commit, and nobody is asked before the
-//! reply is on the disk. Whatever else came from outside, or cost anything, does not wait at all.
+//! write its next question: it is written together with the reservation for that, which on SQLite is one commit, and
+//! nobody is asked before both are on the disk. Whatever else came from outside, or cost anything, does not wait at all.
 
 use kybern_core::money::Usage;
 use kybern_core::task::{JournalEntry, JournalRow, TaskChange};
 
 use super::drive::{Flow, Stop};
-use super::gate::Gate;
-use super::run::{Run, load_journal};
+use super::known::load_journal;
+use super::run::Run;
+use super::step::Draft;
 use super::walk::Walk;
 use crate::models::estimate;
 use crate::tools::service::size_of_value;
@@ -74,15 +75,7 @@ impl Run {
         self.held.rows.extend(rows);
         self.held.size = size;
         self.held.usage = self.held.usage.plus(usage);
-        if self.held.is_owed() && self.on_disk.is_none() {
-            self.on_disk = Some(Gate::new());
-        }
         Ok(())
-    }
-
-    /// What has to be open before a question of this run is asked: what is owed is on the disk.
-    pub(super) fn gate(&self) -> Option<Gate> {
-        self.on_disk.as_ref().map(|(_, gate)| gate.clone())
     }
 
     /// Commits what is held.
@@ -90,7 +83,7 @@ impl Run {
         if self.held.is_empty() {
             return Ok(Flow::Continue);
         }
-        Ok(self.commit_with(Vec::new(), Vec::new(), TaskChange::Keep, Usage::default()).await?)
+        Ok(self.commit(Vec::new(), Draft::default(), TaskChange::Keep).await?)
     }
 }
 
@@ -111,7 +104,7 @@ impl Run {
         });
         let mut walk = walked.await?;
         held.rows.iter().for_each(|row| walk.apply(row));
-        self.earlier_attempts.iter().for_each(|attempt| walk.take_up(attempt));
+        self.earlier.attempts.iter().for_each(|attempt| walk.take_up(attempt));
         walk.keep_marks(&self.walk);
         (self.walk, self.held) = (walk, held);
         Ok(())

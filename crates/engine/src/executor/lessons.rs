@@ -9,7 +9,7 @@ use kybern_core::lesson::{Lessons, Teaching};
 use kybern_core::plan::StepId;
 use kybern_core::ports::Extractor;
 use kybern_core::task::{Channel, Effect, JournalEntry, Signal, StepOutcome, WaitKind};
-use kybern_core::time::{Millis, Timestamp};
+use kybern_core::time::Timestamp;
 use serde_json::{Value, json};
 
 use super::drive::{Flow, Stop};
@@ -43,8 +43,8 @@ pub(super) fn read_with(walk: &Walk, now: &Lessons) -> Lessons {
 impl Run {
     /// The rules that read papers, with the labels that the tenant has added. They read each once.
     pub(super) fn rules(&self) -> Arc<dyn Extractor> {
-        let taught = self.inner.catalog.taught.get(&self.inner.extractor, self.task.tenant, &self.lessons);
-        self.read.beside(taught, self.lessons.version())
+        let taught = self.inner.catalog.taught.get(&self.inner.extractor, self.task.tenant, &self.own.lessons);
+        self.papers.read.beside(taught, self.own.lessons.version())
     }
 
     /// Whether a call uses lessons, as one does that reads by an extraction schema, and nothing says yet which.
@@ -61,12 +61,12 @@ impl Run {
     pub(super) async fn take_up_lessons(&mut self) -> Result<Flow, Stop> {
         let scope = self.lease.scope();
         let now = self.ask(|inner| async move { inner.store.lessons_in_use(scope).await }).await?;
-        self.lessons = (*now).clone();
+        self.own.lessons = (*now).clone();
         let mut draft = Draft::row(self.says_lessons());
         draft.may_wait = true;
         let flow = self.settle(draft).await?;
         // A journal that is full has refused the version: the task reads as its next life would.
-        self.lessons = read_with(&self.walk, &now);
+        self.own.lessons = read_with(&self.walk, &now);
         Ok(flow)
     }
 
@@ -78,25 +78,18 @@ impl Run {
 
     /// The row that says with which lessons the task reads.
     fn says_lessons(&self) -> RowDraft {
-        let version = self.lessons.version();
+        let version = self.own.lessons.version();
         let summary = match version {
             0 => "reads without lessons: there were none".to_owned(),
             _ => format!("reads with lessons version {version}"),
         };
-        RowDraft {
-            step: Some(StepId::trusted(StepId::LESSONS)),
-            tool: None,
-            attempt: 1,
-            generation: 0,
-            duration: Millis(0),
-            summary,
-            entry: JournalEntry::Finished(Box::new(StepOutcome::completed(json!({VERSION: version})))),
-        }
+        let entry = JournalEntry::Finished(Box::new(StepOutcome::completed(json!({VERSION: version}))));
+        RowDraft::bare(Some(StepId::trusted(StepId::LESSONS)), 1, summary, entry)
     }
 
     /// A phase's end, with the version of the lessons that it was found out with.
     pub(super) fn found_out(&self, phase: Phase, summary: String, mut data: Value, tainted: bool) -> RowDraft {
-        let version = self.lessons.version();
+        let version = self.own.lessons.version();
         if version == 0 {
             return finished(phase, summary, data, tainted);
         }

@@ -3,7 +3,7 @@
 
 use kybern_core::audit::AuditEvent;
 use kybern_core::error::ErrorCode;
-use kybern_core::task::{JournalEntry, StepError, WaitKind};
+use kybern_core::task::{JournalEntry, StepError, TaskKind, WaitKind};
 use kybern_core::time::{Millis, Timestamp};
 use serde_json::json;
 
@@ -21,21 +21,21 @@ const MOST_MISSES: u32 = 60;
 /// told, and does better.
 pub(super) fn not_made(run: &Run, index: usize, tool: &str, refusal: &Refusal, tainted: bool, now: Timestamp) -> Draft {
     let node = run.walk.node(index);
-    let found = run.tools.find(tool);
+    let found = run.allowed.tools.find(tool);
     let domain = tool.split_once('.').map_or(tool, |(domain, _)| domain);
     let (is_missing, is_own) = match (refusal, found) {
-        (Refusal::Unknown(_), _) => (true, !run.tools.is_bundled_domain(domain)),
+        (Refusal::Unknown(_), _) => (true, !run.allowed.tools.is_bundled_domain(domain)),
         (Refusal::Arguments(_), Some(found)) => (false, found.source().is_some()),
         _ => (false, false),
     };
     // Another worker may have a bundled tool, and a source that cannot be asked now may offer it.
     if is_missing
-        && (!is_own || run.tools.is_partial())
+        && (!is_own || run.allowed.tools.is_partial())
         && let Some(left) = put_off(node, "tool", tool, now)
     {
         return left;
     }
-    if !is_own || node.turn.is_some() || crate::tools::grant::is_by_hand(&run.task) {
+    if !is_own || node.turn.is_some() || run.task.kind == TaskKind::Call {
         return refused(run, index, tool, refusal, tainted);
     }
     let reason = if is_missing {

@@ -12,7 +12,7 @@ use tracing::Instrument as _;
 use super::drive::Stop;
 use super::patience::until_available;
 use super::step::{Call, Target};
-use crate::agent::Came;
+use crate::agent::{Came, Ready, Written};
 use crate::parts::Inner;
 use crate::tools::admit::{NotAdmitted, admit, settle};
 use crate::tools::service::limited;
@@ -37,6 +37,13 @@ impl Returned {
     fn unmade(call: Box<Call>, admitted: bool, failure: ToolFailure) -> Self {
         Self { call, admitted, attempt: None, result: Err(failure), came: None, duration: Millis(0), cost: NanoUsd(0) }
     }
+
+    /// A question that has ended.
+    fn answered(inner: &Inner, call: Box<Call>, came: Came, began: Timestamp) -> Self {
+        let duration = inner.clock.now().since(began);
+        let result = Ok(ToolOutcome::default());
+        Self { call, admitted: true, attempt: None, result, came: Some(came), duration, cost: NanoUsd(0) }
+    }
 }
 
 /// A call that did not get to begin.
@@ -47,6 +54,46 @@ pub(super) enum NotBegun {
     Cancelled(usize),
     /// There is no place under a rate before that moment.
     Later(Box<Call>, Timestamp, StepError),
+    /// A question that is written. It is asked when what it can cost is reserved, and what led to it is stored.
+    Asks(Asks),
+}
+
+/// A question that is written, and not asked.
+pub(super) struct Asks {
+    call: Box<Call>,
+    written: Box<Written>,
+    began: Timestamp,
+}
+
+/// A question for which is reserved what it can cost.
+pub(super) struct Granted {
+    call: Box<Call>,
+    ready: Box<Ready>,
+    began: Timestamp,
+}
+
+impl Asks {
+    /// Reserves what the question can cost.
+    ///
+    /// # Errors
+    /// The end of a question for which nothing can be reserved.
+    pub(super) async fn reserved(self, inner: Arc<Inner>) -> Result<Granted, Box<Returned>> {
+        let Self { call, written, began } = self;
+        match written.reserved().await {
+            Ok(ready) => Ok(Granted { call, ready: Box::new(ready), began }),
+            Err(came) => Err(Box::new(Returned::answered(&inner, call, came, began))),
+        }
+    }
+}
+
+impl Granted {
+    /// Asks.
+    pub(super) async fn ask(self, inner: Arc<Inner>) -> Result<Returned, NotBegun> {
+        let Self { call, ready, began } = self;
+        let span = tracing::debug_span!("model.ask", step.id = call.step());
+        let came = crate::agent::ask(*ready).instrument(span).await;
+        Ok(Returned::answered(&inner, call, came, began))
+    }
 }
 
 /// Whether a call touches nothing outside, so that nobody can tell whether it was made twice.
@@ -106,7 +153,7 @@ pub(super) async fn perform(inner: Arc<Inner>, lease: Lease, call: Box<Call>) ->
     {
         let attempt = Attempt {
             step: step.clone(),
-            generation: generation_of(&call),
+            generation: call.generation,
             attempt: call.attempt,
             tool: prepared.spec().key.clone(),
             effect: prepared.effect,
@@ -132,17 +179,16 @@ pub(super) async fn perform(inner: Arc<Inner>, lease: Lease, call: Box<Call>) ->
     if let Some(held) = &mut held {
         held.on_its_way();
     }
-    let mut came = None;
     let result = match &call.target {
         Target::Question(question) => {
-            let span = tracing::debug_span!("model.ask", task.id = %question.task);
             // Boxed, or every call of a tool would carry the room for it.
-            let asked = Box::pin(crate::agent::ask(&inner, question, call.timeout));
-            came = Some(asked.instrument(span).await);
-            Ok(ToolOutcome::default())
+            return match Box::pin(crate::agent::prepare(&inner, question, call.timeout)).await {
+                Ok(written) => Err(NotBegun::Asks(Asks { call, written: Box::new(written), began })),
+                Err(came) => Ok(Returned::answered(&inner, call, came, began)),
+            };
         }
         Target::Tool(prepared) => {
-            let step = call.context.step.as_ref().map_or("", |step| step.as_str());
+            let step = call.step();
             // One a step: who exports traces sees it, the log of a quiet server does not pay for it.
             let span = tracing::debug_span!("tool.call", step.id = step, tool.name = %prepared.spec().key);
             inner.tools.call(prepared, &call.context, call.timeout).instrument(span).await
@@ -161,10 +207,5 @@ pub(super) async fn perform(inner: Arc<Inner>, lease: Lease, call: Box<Call>) ->
         (Target::Tool(prepared), Some(held)) => settle(&inner, &held, prepared, &call.context, &result, duration),
         (Target::Tool(_) | Target::Handler(..) | Target::Question(_), _) => NanoUsd(0),
     };
-    Ok(Returned { call, admitted: true, attempt: begun, result, came, duration, cost })
-}
-
-/// The generation is the last part of the key.
-fn generation_of(call: &Call) -> u32 {
-    call.context.key.rsplit(':').next().and_then(|part| part.parse().ok()).unwrap_or(0)
+    Ok(Returned { call, admitted: true, attempt: begun, result, came: None, duration, cost })
 }

@@ -18,8 +18,9 @@ use super::message::{is_nobodys, message_of};
 use super::node::{Phase, PhaseState};
 use super::phase_open::{Open, Unreadable};
 use super::phase_scans::{self, CopiedBy, Room};
-use super::phases::{Interrupted, PhaseEnd, answers_request};
+use super::phases::{Interrupted, answers_request};
 use super::run::Run;
+use super::step::Draft;
 use crate::tools::documents::{Decision, Leaf, MAX_ALL_PICTURES, MAX_PICTURES, TaskDocuments, picture_type};
 use crate::understanding::{self, Inquirer, fields, kind, transcript};
 
@@ -37,7 +38,7 @@ const MAX_EXTRACTIONS: usize = 512 << 10;
 /// drawn by then are pages that were not read.
 const MAX_DRAWING: Millis = Millis(60_000);
 
-pub(super) async fn read(run: &mut Run, known: &PhaseState, now: Timestamp) -> Result<PhaseEnd, Interrupted> {
+pub(super) async fn read(run: &mut Run, known: &PhaseState, now: Timestamp) -> Result<Draft, Interrupted> {
     let mut inquirer = run.inquirer();
     let mut decisions = corrected(&known.corrections);
     let confirmations = phase_scans::confirmations(&known.corrections);
@@ -81,7 +82,7 @@ pub(super) async fn read(run: &mut Run, known: &PhaseState, now: Timestamp) -> R
         };
         let mut unconfirmed = None;
         // The model of a conversation is told in the text which pages are pictures, and says so to whoever talks with it.
-        let in_part = run.turn().is_none() && !text.unread_pages().is_empty();
+        let in_part = run.talk.turn.is_none() && !text.unread_pages().is_empty();
         let (text, status) = if text.is_scanned() || in_part {
             let answer = confirmations.get(&attachment.n);
             match phase_scans::confirmed(attachment, (&text, by.as_ref()), answer, &mut room) {
@@ -143,14 +144,14 @@ pub(super) async fn read(run: &mut Run, known: &PhaseState, now: Timestamp) -> R
         }
     }
     if !open.is_empty() {
-        return Ok(PhaseEnd::row(open.question(extractions.found, run.task.id, now)));
+        return Ok(Draft::phase(open.question(extractions.found, run.task.id, now)));
     }
     let summary = format!("read {} documents", rows.len());
     let mut data = json!({"documents": rows, "decisions": written(&decisions)});
     if !extractions.found.is_empty() {
         data[EXTRACTIONS] = Value::Array(extractions.found);
     }
-    Ok(PhaseEnd::row(run.found_out(Phase::Extraction, summary, data, true)))
+    Ok(Draft::phase(run.found_out(Phase::Extraction, summary, data, true)))
 }
 
 /// Whether a machine wrote the mail and wants nothing with its files: what could not be delivered comes back with them,
@@ -217,7 +218,7 @@ async fn copied_out(
     attachment: &Attachment,
     pictures: &mut Pictures,
 ) -> Result<Option<(Arc<DocumentText>, CopiedBy)>, Interrupted> {
-    if run.turn().is_some() {
+    if run.talk.turn.is_some() {
         return Ok(None);
     }
     let models = &run.inner.models;

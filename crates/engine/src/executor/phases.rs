@@ -1,14 +1,12 @@
 //! The phases before the plan: documents become text, the intent is found out, the plan is chosen. Each is journaled
 //! like a step, so a resume never asks a model again.
 
-use std::sync::Arc;
-
 use kybern_core::error::{Error, ErrorCode, Result};
 use kybern_core::mail::{MailKind, Passage};
 use kybern_core::model::ClassifyInput;
-use kybern_core::plan::{FrozenPlan, StepId};
+use kybern_core::plan::StepId;
 use kybern_core::task::{Channel, JournalEntry, StepOutcome, Task, TaskStatus, Wait, WaitKind};
-use kybern_core::time::{Millis, Timestamp};
+use kybern_core::time::Timestamp;
 use serde_json::{Map, Value, json};
 
 use super::answers::PhaseAsking;
@@ -16,29 +14,13 @@ use super::drive::Stop;
 use super::node::{Phase, PhaseState};
 use super::run::Run;
 use super::signals::{NO, said};
-use super::step::{RowDraft, failure, wait_of};
+use super::step::{Draft, RowDraft, Then, failure, wait_of};
 use super::walk::Walk;
 use crate::tools::documents::TaskDocuments;
 use crate::understanding::{Understood, understood};
 
 /// Characters of documents that are shown to the intent model.
 const DOCUMENT_EXCERPT: usize = 8_000;
-
-/// What a phase comes to.
-pub(super) struct PhaseEnd {
-    /// What is journaled.
-    pub(super) row: RowDraft,
-    /// The intent, when it has been found out.
-    pub(super) intent: Option<(String, f64)>,
-    /// The plan, when it has been chosen.
-    pub(super) plan: Option<Arc<FrozenPlan>>,
-}
-
-impl PhaseEnd {
-    pub(super) fn row(row: RowDraft) -> Self {
-        Self { row, intent: None, plan: None }
-    }
-}
 
 /// Why a phase did not come to its end. What it had asked models is in the journal.
 #[derive(Debug)]
@@ -68,15 +50,7 @@ pub(super) const fn status_in(phase: Phase) -> TaskStatus {
 
 /// A row about a phase.
 pub(super) fn row_of(phase: Phase, summary: impl Into<String>, entry: JournalEntry) -> RowDraft {
-    RowDraft {
-        step: Some(StepId::trusted(phase.step_id())),
-        tool: None,
-        attempt: 1,
-        generation: 0,
-        duration: Millis(0),
-        summary: summary.into(),
-        entry,
-    }
+    RowDraft::bare(Some(StepId::trusted(phase.step_id())), 1, summary, entry)
 }
 
 pub(super) fn finished(phase: Phase, summary: impl Into<String>, data: Value, tainted: bool) -> RowDraft {
@@ -106,7 +80,7 @@ pub(super) fn takes_time(run: &Run, phase: Phase) -> bool {
 ///
 /// # Errors
 /// When a port fails; nothing but answers of models was written, and the task is tried again later.
-pub(super) async fn run_phase(run: &mut Run, phase: Phase, now: Timestamp) -> Result<PhaseEnd, Interrupted> {
+pub(super) async fn run_phase(run: &mut Run, phase: Phase, now: Timestamp) -> Result<Draft, Interrupted> {
     let known_of = known(run, phase);
     match phase {
         Phase::Extraction => super::phase_documents::read(run, &known_of, now).await,
@@ -115,15 +89,15 @@ pub(super) async fn run_phase(run: &mut Run, phase: Phase, now: Timestamp) -> Re
     }
 }
 
-async fn detect(run: &mut Run, known: &PhaseState, now: Timestamp) -> Result<PhaseEnd, Interrupted> {
+async fn detect(run: &mut Run, known: &PhaseState, now: Timestamp) -> Result<Draft, Interrupted> {
     if let Some(intent) = known.corrections.get("intent").and_then(Value::as_str) {
         let data = json!({"intent": intent, "confidence": 1.0, "reasoning": "a person said so", "model": "person"});
-        let mut end = PhaseEnd::row(run.found_out(Phase::Intent, format!("{intent}, said a person"), data, false));
-        end.intent = Some((intent.to_owned(), 1.0));
+        let mut end = Draft::phase(run.found_out(Phase::Intent, format!("{intent}, said a person"), data, false));
+        end.then = Then::Found { intent: Some((intent.to_owned(), 1.0)), plan: None };
         return Ok(end);
     }
     let catalog = &run.inner.catalog;
-    let intents = catalog.intents.get(catalog.registry(), run.task.tenant, &run.own_plans, &run.lessons);
+    let intents = catalog.intents.get(catalog.registry(), run.task.tenant, &run.own.plans, &run.own.lessons);
     let input = classify_input(&run.task, &run.walk, &run.documents()).await?;
     let rules = intents.classify(run.inner.intents.as_ref(), &input).await?;
     let (model_use, threshold) = (run.model_use(), run.task.confidence_threshold);
@@ -132,7 +106,7 @@ async fn detect(run: &mut Run, known: &PhaseState, now: Timestamp) -> Result<Pha
     let came = understood(&mut asking, model_use, (&input, &intents.for_models()), rules, threshold).await;
     let mut understood = asking.end(came)?;
     let answer = &mut understood.answer;
-    if doubtful_sender(&run.task).is_some_and(|sender| !run.lessons.trusts(sender)) {
+    if doubtful_sender(&run.task).is_some_and(|sender| !run.own.lessons.trusts(sender)) {
         answer.doubts.push("the receiving server says that the mail does not come from its sender's domain".to_owned());
     }
     let sure = answer.confidence >= run.task.confidence_threshold && answer.doubts.is_empty();
@@ -142,13 +116,13 @@ async fn detect(run: &mut Run, known: &PhaseState, now: Timestamp) -> Result<Pha
     {
         let summary = format!("{intent} with confidence {:.2}", answer.confidence);
         let confidence = answer.confidence;
-        let mut end = PhaseEnd::row(run.found_out(Phase::Intent, summary, understood.to_json(), true));
-        end.intent = Some((intent, confidence));
+        let mut end = Draft::phase(run.found_out(Phase::Intent, summary, understood.to_json(), true));
+        end.then = Then::Found { intent: Some((intent, confidence)), plan: None };
         return Ok(end);
     }
-    let mut end = PhaseEnd::row(waits(Phase::Intent, unsure(run, &understood, &intents.keys, now)));
+    let mut end = Draft::phase(waits(Phase::Intent, unsure(run, &understood, &intents.keys, now)));
     let answer = understood.answer;
-    end.intent = answer.intent.map(|intent| (intent, answer.confidence));
+    end.then = Then::Found { intent: answer.intent.map(|intent| (intent, answer.confidence)), plan: None };
     Ok(end)
 }
 
@@ -228,21 +202,21 @@ pub(crate) async fn classify_input(task: &Task, walk: &Walk, texts: &TaskDocumen
     Ok(input)
 }
 
-fn choose(run: &Run, known: &PhaseState, now: Timestamp) -> PhaseEnd {
+fn choose(run: &Run, known: &PhaseState, now: Timestamp) -> Draft {
     let intent = run.task.intent.clone().unwrap_or_default();
     let named = known.corrections.get("planKey").and_then(Value::as_str);
     let plan = match named {
-        Some(key) => run.inner.catalog.find(&run.own_plans, key).filter(|plan| plan.quarantine.is_empty()),
-        None => run.inner.catalog.choose(&run.own_plans, &intent),
+        Some(key) => run.inner.catalog.find(&run.own.plans, key).filter(|plan| plan.quarantine.is_empty()),
+        None => run.inner.catalog.choose(&run.own.plans, &intent),
     };
     if let Some(plan) = plan {
         let data = json!({"plan": plan.key, "version": plan.version, "origin": plan.origin});
         let summary = format!("plan {} version {}", plan.key, plan.version);
-        let mut end = PhaseEnd::row(finished(Phase::Planning, summary, data, false));
-        end.plan = Some(run.inner.frozen.freeze(plan));
+        let mut end = Draft::phase(finished(Phase::Planning, summary, data, false));
+        end.then = Then::Found { intent: None, plan: Some(run.inner.frozen.freeze(plan)) };
         return end;
     }
-    let quarantined = run.own_plans.iter().any(|plan| plan.intent_key == intent && !plan.quarantine.is_empty());
+    let quarantined = run.own.plans.iter().any(|plan| plan.intent_key == intent && !plan.quarantine.is_empty());
     let reason = match (named, quarantined) {
         (Some(key), _) => format!("plan {key} cannot be used, name another"),
         (None, true) => format!("the plan for {intent} is in quarantine, see `kybern plan list`"),
@@ -254,7 +228,7 @@ fn choose(run: &Run, known: &PhaseState, now: Timestamp) -> PhaseEnd {
         .registry()
         .plans()
         .map(|plan| plan.key.clone())
-        .chain(run.own_plans.iter().filter(|plan| plan.quarantine.is_empty()).map(|plan| plan.key.clone()))
+        .chain(run.own.plans.iter().filter(|plan| plan.quarantine.is_empty()).map(|plan| plan.key.clone()))
         .collect();
     let mut wait = wait_of(&StepId::trusted(StepId::PLANNING), WaitKind::Plan, reason, now);
     wait.title = Some("Which plan?".to_owned());
@@ -263,7 +237,7 @@ fn choose(run: &Run, known: &PhaseState, now: Timestamp) -> PhaseEnd {
         "properties": {"planKey": {"type": "string", "enum": keys}},
         "additionalProperties": true
     });
-    PhaseEnd::row(waits(Phase::Planning, wait))
+    Draft::phase(waits(Phase::Planning, wait))
 }
 
 /// A phase to which a person said no.

@@ -1,13 +1,66 @@
-//! What is told of a task that has come to rest: to the log, and to those who wait for it.
+//! A task that comes to rest: how, and what is told of it to the log and to those who wait for it.
 
+use kybern_core::audit::AuditEvent;
 use kybern_core::error::ErrorCode;
-use kybern_core::task::{Committed, Task, TaskChange, TaskStatus};
+use kybern_core::task::{Committed, Task, TaskChange, TaskStatus, WaitKind};
 use kybern_core::time::{Millis, Timestamp};
+use serde_json::json;
 
+use super::drive::{Flow, Stop};
+use super::ending;
 use super::run::Run;
+use super::step::{Draft, Then, failure};
 use super::view::TaskView;
 
 impl Run {
+    /// Nothing runs and nothing can begin: the task ends, or its lease is given back.
+    pub(super) async fn rest(&mut self) -> Result<Flow, Stop> {
+        let now = self.now();
+        if self.wanted.cancel {
+            self.cancel_children(now).await?;
+            return self.settle(Draft { rows: super::turn::cut(self), ..Draft::only(Then::Cancelled) }).await;
+        }
+        let due = self.walk.next_due();
+        let waits =
+            || due.is_some() || !self.walk.person_waits().is_empty() || self.walk.waiting_nodes().next().is_some();
+        let then = if self.wanted.paused || self.inner.stopping.is_cancelled() {
+            Then::Rests(Some(now))
+        } else if let Some(ending) = ending::in_phase(&self.walk) {
+            Then::Ends(Box::new(ending))
+        } else if self.walk.is_finished() && self.next_phase().is_none() {
+            Then::Ends(Box::new(ending::end(&self.walk, &self.surroundings)))
+        } else if waits() {
+            Then::Rests(due)
+        } else {
+            Then::Fails(failure(ErrorCode::Internal, "the task can neither go on nor wait for anything"), None)
+        };
+        self.settle(Draft::only(then)).await
+    }
+
+    /// What a cancelled task has started is cancelled with it. Done again after a crash, because the end follows.
+    async fn cancel_children(&mut self, now: Timestamp) -> Result<(), Stop> {
+        let (id, scope) = (self.task.id, self.lease.scope());
+        if self.walk.waiting_nodes().all(|(_, wait)| wait.kind != WaitKind::Child) {
+            return Ok(());
+        }
+        for child in self.ask(|inner| async move { inner.store.children(scope, id).await }).await? {
+            self.ask(|inner| async move {
+                let detail = json!({"parent": id});
+                let audit = AuditEvent::by_executor("task.cancel", format!("task:{child}"), detail);
+                match inner.store.request_cancel(scope, child, now, audit).await {
+                    Ok(_) => {
+                        inner.active.poke(child);
+                        Ok(())
+                    }
+                    Err(error) if error.code() == ErrorCode::Conflict => Ok(()),
+                    Err(error) => Err(error),
+                }
+            })
+            .await?;
+        }
+        Ok(())
+    }
+
     /// One line of the log for each end of a task, and each time that it comes to wait for a person. No word of a message
     /// stands in it: a failure's own may be a stranger's.
     pub(super) fn log_rest(&self, failed: Option<(ErrorCode, Option<String>)>, now: Timestamp) {

@@ -118,7 +118,7 @@ impl Rewalk {
 
     /// What a step could read when it began.
     fn context_of(&mut self, index: usize, outcome: &StepOutcome) -> Context {
-        let saw = outcome.metadata.get("sawRow").and_then(Value::as_i64).unwrap_or(i64::MAX);
+        let saw = outcome.saw.unwrap_or(i64::MAX);
         if saw >= self.walk.last_seq() {
             return self.surroundings.context(&self.walk, Some(index));
         }
@@ -183,7 +183,7 @@ impl Rewalk {
         }
         let node = self.walk.node(index).clone();
         let context = self.context_of(index, outcome);
-        if outcome.metadata.contains_key("takenOver") {
+        if outcome.taken_over {
             // It was decided in the task that this one was forked from, and is checked there.
             return;
         }
@@ -201,15 +201,14 @@ impl Rewalk {
         {
             self.differ(row, "the turn comes out differently");
         }
-        let recorded = outcome.metadata.get("argsHash").and_then(Value::as_str);
-        if let (StepKind::Tool { args, .. }, Some(recorded)) = (&node.spec.kind, recorded) {
+        if let (StepKind::Tool { args, .. }, Some(recorded)) = (&node.spec.kind, &outcome.args_hash) {
             let rendered = match (&node.answer.approved_args, node.literal_args) {
                 (Some(approved), _) => Ok(approved.values.clone()),
                 (None, true) => Ok(args.clone()),
                 (None, false) => templates::render_members(args, &context),
             };
             match rendered {
-                Ok(rendered) if hash_args(&rendered) == recorded => {}
+                Ok(rendered) if hash_args(&rendered) == *recorded => {}
                 Ok(_) => self.differ(row, "its arguments come out differently"),
                 Err(error) => self.differ(row, format!("its arguments cannot be made: {error}")),
             }

@@ -1,16 +1,18 @@
 //! Taking in what others left: answers of persons, callbacks, the ends of children, a wish to try again.
 
+use kybern_core::approval::ApprovalStatus;
 use kybern_core::error::ErrorCode;
+use kybern_core::money::Usage;
 use kybern_core::plan::StepId;
 use kybern_core::task::{
-    EffectClass, JournalEntry, Resolution, Signal, StepError, StepOutcome, TaskStatus, Wait, WaitKind,
+    Effect, EffectClass, JournalEntry, Resolution, Signal, StepError, StepOutcome, TaskStatus, Wait, WaitKind,
 };
-use kybern_core::time::Millis;
-use serde_json::Value;
+use serde_json::{Value, json};
 
+use super::drive::{Flow, Stop};
 use super::node::{NodeState, Phase};
 use super::run::Run;
-use super::step::{RowDraft, failed_row, failure};
+use super::step::{Draft, RowDraft, Then, failed_row, failure};
 
 /// The rows for one signal: that it was taken in, and the end of a step where it ends one. The walk has not taken
 /// them in yet.
@@ -71,15 +73,48 @@ fn answered(number: i64, signal: &Signal) -> RowDraft {
         }
         Signal::Retry { .. } | Signal::Unreadable { .. } => None,
     };
-    RowDraft {
-        step,
-        tool: None,
-        attempt: 0,
-        generation: 0,
-        duration: Millis(0),
-        summary: String::new(),
-        entry: JournalEntry::Answered { number, signal: Box::new(signal.clone()) },
+    RowDraft::bare(step, 0, "", JournalEntry::Answered { number, signal: Box::new(signal.clone()) })
+}
+
+impl Run {
+    /// Takes in every signal that has been left.
+    pub(super) async fn take_signals(&mut self) -> Result<Flow, Stop> {
+        let seen = self.walk.signals_seen();
+        let (scope, id) = (self.lease.scope(), self.task.id);
+        let found = self.ask(|inner| async move { inner.store.signals(scope, id, seen).await }).await?;
+        if found.is_empty() {
+            self.wanted.note_missing(seen);
+            return Ok(Flow::Continue);
+        }
+        for (number, signal) in found {
+            let rows = rows(self, number, &signal);
+            let usage = match &signal {
+                // A child that was tried again tells all that it has used; some of it was told before.
+                Signal::ChildEnded { child, usage, .. } => usage.minus(self.walk.used_by_child(*child)),
+                Signal::Review { .. } | Signal::Callback { .. } | Signal::Retry { .. } | Signal::Unreadable { .. } => {
+                    Usage::default()
+                }
+            };
+            self.wanted.note_signal(number);
+            let effects = self.learning(&signal, self.now()).into_iter().collect();
+            let then = match &signal {
+                // The task ends for it: nobody knows what it should have done.
+                Signal::Unreadable { problem } => Then::Fails(unreadable(number, problem), None),
+                _readable => Then::Follows,
+            };
+            let draft = Draft { rows, usage, effects, then, ..Draft::default() };
+            if self.settle(draft).await? == Flow::Done {
+                return Ok(Flow::Done);
+            }
+        }
+        Ok(Flow::Continue)
     }
+}
+
+fn unreadable(number: i64, problem: &str) -> StepError {
+    let message =
+        format!("what was answered cannot be read (signal {number}): {problem}; answer it anew after a retry");
+    failure(ErrorCode::Internal, message)
 }
 
 fn waiting(run: &Run, step: &StepId) -> Option<(usize, Wait)> {
@@ -125,7 +160,7 @@ fn reviewed(
                 && let JournalEntry::Finished(outcome) = &mut row.entry
             {
                 outcome.effect = Some(EffectClass::Unkeyed);
-                outcome.metadata.insert("resolvedBy".to_owned(), "person".into());
+                outcome.told_by_person = true;
             }
             Some(row)
         }
@@ -187,11 +222,47 @@ pub(super) fn ended(run: &Run, index: usize, end: Result<Value, StepError>, tain
     }
 }
 
+/// The clock ended a wait.
+pub(super) fn time_up(run: &Run, index: usize) -> Draft {
+    let node = run.walk.node(index);
+    let NodeState::Waiting(wait) = &node.state else { return Draft::default() };
+    let row = match wait.kind {
+        WaitKind::Timer => ended(run, index, Ok(json!({})), false),
+        WaitKind::Workflow => {
+            let message = format!("no callback came before the deadline: {}", wait.reason);
+            ended(run, index, Err(failure(ErrorCode::Timeout, message)), false)
+        }
+        WaitKind::Child => {
+            let message = format!("the child did not end in time: {}", wait.reason);
+            ended(run, index, Err(failure(ErrorCode::Timeout, message)), false)
+        }
+        WaitKind::Input
+        | WaitKind::Intent
+        | WaitKind::Document
+        | WaitKind::Plan
+        | WaitKind::Review
+        | WaitKind::Confirmation
+        | WaitKind::Ambiguous => {
+            let error = failure(ErrorCode::Timeout, "nobody answered in time");
+            ended(run, index, Err(error), false)
+        }
+    };
+    let mut draft = Draft::row(row);
+    if wait.kind == WaitKind::Child {
+        draft.effects.extend(node.child.as_ref().map(|child| Effect::Cancel(child.id)));
+    }
+    if wait.kind.is_person() {
+        let (wait_seq, status) = (Some(wait.seq), ApprovalStatus::Expired);
+        draft.effects.push(Effect::Close { wait_seq, status });
+    }
+    draft
+}
+
 /// A child's result as its parent's data.
 fn object(result: &Value, child: &kybern_core::id::TaskId) -> Value {
     match result {
         Value::Object(_) => result.clone(),
-        other => serde_json::json!({"result": other, "child_task_id": child}),
+        other => json!({"result": other, "child_task_id": child}),
     }
 }
 

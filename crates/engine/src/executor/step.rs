@@ -10,10 +10,11 @@ use kybern_core::error::ErrorCode;
 use kybern_core::id::KeyId;
 use kybern_core::json::check_value;
 use kybern_core::money::Usage;
-use kybern_core::plan::{RetryPolicy, StepId, StepKind};
+use kybern_core::plan::{FrozenPlan, RetryPolicy, StepId, StepKind};
 use kybern_core::ports::ToolContext;
 use kybern_core::task::{
-    Attempt, Effect, JournalEntry, Opening, RenderedArgs, StepError, StepOutcome, StepStatus, Wait, WaitKind, limits,
+    Attempt, Effect, Ending, JournalEntry, JournalRow, Opening, RenderedArgs, StepError, StepOutcome, StepStatus, Wait,
+    WaitKind, limits,
 };
 use kybern_core::time::{Millis, Timestamp};
 use serde_json::{Map, Value};
@@ -21,7 +22,6 @@ use serde_json::{Map, Value};
 use super::node::{Node, NodeState};
 use super::run::Run;
 use super::taint::anything_is_tainted;
-use super::walk_apply::CAP;
 use crate::templates::{self, RenderError};
 use crate::tools::Prepared;
 
@@ -41,6 +41,17 @@ pub(super) struct RowDraft {
 }
 
 impl RowDraft {
+    /// A row about the task, or about a step of the kernel's own.
+    pub(super) fn bare(step: Option<StepId>, attempt: u32, summary: impl Into<String>, entry: JournalEntry) -> Self {
+        Self { step, tool: None, attempt, generation: 0, duration: Millis(0), summary: summary.into(), entry }
+    }
+
+    /// The row in its place.
+    pub(super) fn at(self, seq: i64, at: Timestamp) -> JournalRow {
+        let Self { step, tool, attempt, generation, duration, summary, entry } = self;
+        JournalRow { seq, step, tool, attempt, generation, at, duration, summary, entry }
+    }
+
     /// A row about a node.
     pub(super) fn of(node: &Node, attempt: u32, summary: impl Into<String>, entry: JournalEntry) -> Self {
         Self {
@@ -71,11 +82,48 @@ pub(super) struct Draft {
     pub(super) takes_along: bool,
     /// Whether nothing outside was asked for it, so that its rows may wait for the next commit.
     pub(super) may_wait: bool,
+    /// What becomes of the task.
+    pub(super) then: Then,
+}
+
+/// What becomes of a task with what is journaled.
+#[derive(Clone, Debug, Default)]
+pub(super) enum Then {
+    /// What the walk says once it knows the rows.
+    #[default]
+    Follows,
+    /// It stays with its holder.
+    Stays,
+    /// A phase has found this out of it.
+    Found {
+        /// What is wanted, and how sure that is.
+        intent: Option<(String, f64)>,
+        /// The plan that was chosen.
+        plan: Option<Arc<FrozenPlan>>,
+    },
+    /// Its lease is given back, until then or until somebody answers.
+    Rests(Option<Timestamp>),
+    /// It ends so.
+    Ends(Box<Ending>),
+    /// It ends, because somebody cancelled it.
+    Cancelled,
+    /// It ends, because it cannot go on: why, and at which step.
+    Fails(StepError, Option<String>),
 }
 
 impl Draft {
     pub(super) fn row(row: RowDraft) -> Self {
         Self { rows: vec![row], ..Self::default() }
+    }
+
+    /// Nothing but what becomes of the task.
+    pub(super) fn only(then: Then) -> Self {
+        Self { then, ..Self::default() }
+    }
+
+    /// The end of a phase that has found nothing but what its row says, or its question.
+    pub(super) fn phase(row: RowDraft) -> Self {
+        Self { then: Then::Found { intent: None, plan: None }, ..Self::row(row) }
     }
 }
 
@@ -84,7 +132,7 @@ pub(super) enum Target {
     /// A tool.
     Tool(Box<Prepared>),
     /// A question of an agent's turn.
-    Question(Box<crate::agent::Question>),
+    Question(Arc<crate::agent::Question>),
     /// A decision, with its rendered text.
     Handler(Arc<dyn kybern_core::ports::StepHandler>, Box<StepKind>, Value),
 }
@@ -92,6 +140,7 @@ pub(super) enum Target {
 /// A call to make.
 pub(super) struct Call {
     pub(super) index: usize,
+    pub(super) generation: u32,
     /// The last row of the journal when its arguments were rendered.
     pub(super) saw: i64,
     pub(super) attempt: u32,
@@ -107,6 +156,21 @@ pub(super) struct Call {
     pub(super) asked_with: Option<KeyId>,
     /// What its first row, or its attempt, keeps of its arguments for other tries.
     pub(super) rendered: Option<Arc<RenderedArgs>>,
+}
+
+impl Call {
+    /// Its step's id, for traces.
+    pub(super) fn step(&self) -> &str {
+        self.context.step.as_ref().map_or("", |step| step.as_str())
+    }
+
+    /// The question of a turn that it is.
+    pub(super) fn question(&self) -> Option<&crate::agent::Question> {
+        match &self.target {
+            Target::Question(question) => Some(question),
+            Target::Tool(_) | Target::Handler(..) => None,
+        }
+    }
 }
 
 /// How a step begins.
@@ -129,7 +193,7 @@ pub(super) fn begin(run: &Run, index: usize, now: Timestamp) -> Begun {
             run.task.max_steps
         );
         let mut outcome = StepOutcome::failed(failure(ErrorCode::Unprocessable, message), false);
-        outcome.metadata.insert(CAP.to_owned(), run.task.max_steps.into());
+        outcome.over_cap = Some(run.task.max_steps);
         let entry = JournalEntry::Finished(Box::new(outcome));
         return Begun::Rows(Draft::row(RowDraft::of(node, 0, "the task may schedule no more steps", entry)));
     }
@@ -241,7 +305,7 @@ fn unkept(run: &Run, entry: &JournalEntry) -> Option<StepError> {
 /// Whether a node's failure stops the task: the step says so, else the tool, else yes.
 pub(super) fn stops(run: &Run, node: &Node) -> bool {
     let tool = || {
-        let tool = run.tools.find(node.spec.tool_key()?)?;
+        let tool = run.allowed.tools.find(node.spec.tool_key()?)?;
         Some(tool.spec().stop_on_failure)
     };
     node.spec.stop_on_failure.or_else(tool).unwrap_or(true)

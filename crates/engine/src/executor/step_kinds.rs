@@ -6,7 +6,7 @@ use kybern_core::outbox::{NewOutbox, OutboxChannel};
 use kybern_core::plan::step::LoopSource;
 use kybern_core::plan::{StepKind, TaskTarget};
 use kybern_core::task::{
-    AttemptKey, Channel, Delegation, Effect, JournalEntry, NewChild, NewTask, Opening, Wait, WaitKind, limits,
+    AttemptKey, Channel, Delegation, Effect, JournalEntry, NewChild, NewKind, NewTask, Opening, Wait, WaitKind, limits,
 };
 use kybern_core::time::Timestamp;
 use serde_json::{Map, Value, json};
@@ -64,6 +64,7 @@ fn handler(run: &Run, index: usize, kind: &StepKind, text: &Value, now: Timestam
     let needs = kybern_core::tool::Needs::default();
     Begun::Call(Box::new(Call {
         index,
+        generation: node.generation,
         saw: args.saw,
         attempt: node.attempts + 1,
         context: run.tool_context(index, &needs, timeout, false, now),
@@ -198,7 +199,7 @@ fn child(run: &Run, index: usize, target: &TaskTarget, written: &Value, now: Tim
         let message = format!("children may lie {} deep, this one would lie deeper", limits::MAX_DEPTH);
         return fail(run, index, failure(ErrorCode::Unprocessable, message), false);
     }
-    let Some(plan) = run.inner.catalog.find(&run.own_plans, key).filter(|plan| plan.quarantine.is_empty()) else {
+    let Some(plan) = run.inner.catalog.find(&run.own.plans, key).filter(|plan| plan.quarantine.is_empty()) else {
         // Another version of the program may have it, or what it needs.
         return super::not_made::put_off(node, "plan", key, now).unwrap_or_else(|| {
             let message = format!("there is no usable plan {key:?} for the child");
@@ -246,7 +247,7 @@ fn child(run: &Run, index: usize, target: &TaskTarget, written: &Value, now: Tim
         parent: Some((run.task.id, node.id.as_str().to_owned())),
         depth: run.task.depth + 1,
         forked_from: None,
-        turn: None,
+        kind: NewKind::Plan,
         at: now,
     };
     Draft { effects: vec![Effect::Spawn(Box::new(NewChild { task }))], ..Draft::row(wait_row(node, wait)) }

@@ -20,7 +20,6 @@ use super::step::{
     Begun, Call, Draft, RowDraft, Target, fail, failed_row, failure, retry_policy, stops, unrendered, wait_of, wait_row,
 };
 use super::taint::anything_is_tainted;
-use super::walk_apply::RAN;
 use super::{arguments, confirm, inject, step_kinds, writes};
 use crate::plan::check::Parts;
 use crate::tools::OnlyHosts;
@@ -63,7 +62,7 @@ pub(super) fn begin(run: &Run, index: usize, tool: &str, written: &Map<String, V
         draft.audit.push(denial(run, index, tool, ErrorCode::PermissionDenied));
         return Begun::Rows(draft);
     }
-    let is_suspect = run.after_crash && prepared.computes() && !prepared.effect.needs_attempt_row();
+    let is_suspect = run.earlier.after_crash && prepared.computes() && !prepared.effect.needs_attempt_row();
     let deaths = run.walk.recoveries_without_progress(run.task.recoveries);
     if is_suspect && deaths >= MOST_DEATHS && run.died_in(&node.id, node.generation) {
         let message = format!(
@@ -114,6 +113,7 @@ pub(super) fn begin(run: &Run, index: usize, tool: &str, written: &Map<String, V
     let rendered = if is_local { None } else { args.to_keep(node, written, &prepared.args) };
     Begun::Call(Box::new(Call {
         index,
+        generation: node.generation,
         saw: args.saw,
         attempt,
         timeout,
@@ -263,7 +263,7 @@ fn succeeded(run: &Run, call: &Call, outcome: ToolOutcome, now: Timestamp) -> Dr
         Target::Handler(..) | Target::Question(_) => (true, false),
     };
     let tainted = untrusted || (!trusted && (call.tainted || outcome.tainted));
-    let parts = Parts { catalog: &run.inner.catalog, tools: &run.tools, agents: None };
+    let parts = Parts { catalog: &run.inner.catalog, tools: &run.allowed.tools, agents: None };
     let proposal = match inject::proposal(&outcome, node, &run.walk, run.task.max_steps, parts) {
         Ok(proposal) => proposal,
         Err(error) => return Draft::row(failed_row(run, node, call.attempt, error, tainted)),
@@ -281,15 +281,11 @@ fn succeeded(run: &Run, call: &Call, outcome: ToolOutcome, now: Timestamp) -> Dr
     finished.injected = proposal.injected;
     finished.patch = proposal.patch;
     if finished.patch.is_some() {
-        finished.metadata.insert(RAN.to_owned(), json!(run.walk.running(call.index)));
+        finished.ran_meanwhile = run.walk.running(call.index).into_iter().cloned().collect();
     }
-    if let Some(hash) = &call.args_hash {
-        finished.metadata.insert("argsHash".to_owned(), json!(hash));
-    }
-    if call.saw < run.walk.last_seq() {
-        // What else has happened since then the step did not see; a replay must not let it see it either.
-        finished.metadata.insert("sawRow".to_owned(), json!(call.saw));
-    }
+    finished.args_hash.clone_from(&call.args_hash);
+    // What else has happened since then the step did not see; a replay must not let it see it either.
+    finished.saw = Some(call.saw).filter(|saw| *saw < run.walk.last_seq());
     let tool = node.spec.tool_key().map(str::to_owned);
     let mut effects = Vec::new();
     for change in outcome.records {
@@ -341,9 +337,7 @@ fn failed(run: &Run, call: &Call, error: ToolFailure, now: Timestamp) -> Draft {
     };
     let mut row = failed_row(run, node, call.attempt, StepError::from(error), foreign || call.tainted);
     if let JournalEntry::Finished(outcome) = &mut row.entry {
-        if call.saw < run.walk.last_seq() {
-            outcome.metadata.insert("sawRow".to_owned(), json!(call.saw));
-        }
+        outcome.saw = Some(call.saw).filter(|saw| *saw < run.walk.last_seq());
         outcome.effect = Some(effect);
         outcome.tool_hash = tool_hash_of(call);
         outcome.possible_duplicate = call.possible_duplicate;

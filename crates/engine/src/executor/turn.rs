@@ -27,13 +27,10 @@ use super::walk::Walk;
 use crate::agent::{Came, Files, Gathered, MAX_SUGGESTIONS, Question, SUGGEST_MEMORY, Subject, keep_short, transcript};
 use crate::tools::ToolSnapshot;
 
-/// In the metadata of a question that was not asked: how the turn ended instead.
-const FINISH: &str = "finish";
-
 /// Begins an agent step: what holds for its turn is written down.
 pub(super) fn begin(run: &Run, index: usize, agent: &str, written: &Value) -> Begun {
     let node = run.walk.node(index);
-    let Some(found) = run.agent(agent) else {
+    let Some(found) = run.own.agent(agent) else {
         let message = format!("there is no agent {agent:?}, see GET /api/agents");
         return Begun::Rows(fail(run, index, failure(ErrorCode::NotFound, message), false));
     };
@@ -71,7 +68,7 @@ pub(super) fn begin(run: &Run, index: usize, agent: &str, written: &Value) -> Be
 
 /// The tools of an agent in this task. Where there is no user, there is nobody to remember anything of.
 fn tools_of(run: &Run, draft: &AgentDraft) -> Vec<String> {
-    let mut tools = crate::agent::tools::named(&run.tools, draft).keys;
+    let mut tools = crate::agent::tools::named(&run.allowed.tools, draft).keys;
     tools.retain(|tool| tool != SUGGEST_MEMORY || run.task.user.is_some());
     tools
 }
@@ -108,19 +105,19 @@ fn question(run: &Run, index: usize, now: Timestamp) -> Result<Begun> {
         tree: run.task.parent.is_none().then(|| (run.task.id, run.own_limits())),
         start: known.start.clone(),
         asked,
-        said: transcript(&run.tools, &known.with_calls()),
-        tools: Arc::clone(&run.tools),
-        open: crate::agent::tools::open_to(&run.tools, &known.start.tools, &run.grant_of_model()),
+        said: transcript(&run.allowed.tools, &known.with_calls()),
+        tools: Arc::clone(&run.allowed.tools),
+        open: crate::agent::tools::open_to(&run.allowed.tools, &known.start.tools, &run.grant_of_model()),
         subject: subject(run, agent, known.start, now)?,
-        gathered: run.gathered(agent),
+        gathered: run.talk.gathered(agent),
         behind: run.told_until(),
         tainted: known.tainted(),
-        live: run.live_for_reading(),
+        live: run.talk.live_for_reading(),
         traceparent: traceparent(&run.task.trace_id, &format!("{}/{}", run.task.id, node.id)),
-        gate: run.gate(),
     };
     Ok(Begun::Call(Box::new(Call {
         index,
+        generation: node.generation,
         saw: run.walk.last_seq(),
         attempt: node.attempts + 1,
         context: run.tool_context(index, &Needs::default(), left, false, now),
@@ -131,20 +128,20 @@ fn question(run: &Run, index: usize, now: Timestamp) -> Result<Begun> {
         asked_with: None,
         args_hash: None,
         rendered: None,
-        target: Target::Question(Box::new(question)),
+        target: Target::Question(Arc::new(question)),
     })))
 }
 
 /// A question that is not asked, because the turn is over.
 fn unasked(node: &Node, finish: TurnFinish) -> Draft {
     let mut outcome = StepOutcome::bare(StepStatus::Skipped);
-    outcome.metadata.insert(FINISH.to_owned(), json!(finish));
+    outcome.turn_end = Some(finish);
     let summary = format!("not asked, the turn ends: {}", finish.as_str());
     Draft::row(RowDraft::of(node, 0, summary, JournalEntry::Finished(Box::new(outcome))))
 }
 
 fn subject(run: &Run, agent: usize, start: &TurnStart, now: Timestamp) -> Result<Subject> {
-    let Some(known) = run.agent(&start.agent) else {
+    let Some(known) = run.own.agent(&start.agent) else {
         let message = format!("the agent {:?} was deleted before its turn had ended", start.agent);
         return Err(Error::new(ErrorCode::NotFound, message));
     };
@@ -157,7 +154,7 @@ fn subject(run: &Run, agent: usize, start: &TurnStart, now: Timestamp) -> Result
         text: start.text.clone().unwrap_or_else(|| run.surroundings.input().to_string()),
         shown: shown.collect(),
         person: run.surroundings.person(),
-        files: run.has_documents.then(|| Arc::new(run.documents())),
+        files: run.papers.came.then(|| Arc::new(run.documents())),
         agent: start.agent.clone(),
         user: run.task.user,
         strange: start.tainted,
@@ -165,7 +162,7 @@ fn subject(run: &Run, agent: usize, start: &TurnStart, now: Timestamp) -> Result
         latitude: run.latitude(),
         begun,
         since: begun.minus(start.limits.history),
-        chat: run.in_chat(),
+        chat: run.talk.in_chat(),
     })
 }
 
@@ -217,8 +214,7 @@ pub(super) fn end_of(walk: &Walk, agent: usize, cut: bool) -> Option<Ended> {
     let turn = known.turn().ok()?;
     let last = known.rounds.last();
     let outcome = last.and_then(|round| round.question.outcome());
-    let told = outcome.and_then(|outcome| outcome.metadata.get(FINISH)).cloned();
-    let told: Option<TurnFinish> = told.and_then(|finish| serde_json::from_value(finish).ok());
+    let told = outcome.and_then(|outcome| outcome.turn_end);
     let error = outcome.and_then(|outcome| outcome.error.clone());
     let is_timeout = error.as_ref().is_some_and(|error| error.code == ErrorCode::Timeout);
     let finish = match (cut, turn.finish().or(told)) {
@@ -356,10 +352,10 @@ pub(super) fn cut(run: &Run) -> Vec<RowDraft> {
     };
     let rows = run.walk.in_plan_order().into_iter().filter(open).filter_map(|index| {
         let mut ended = end_of(&run.walk, index, true)?;
-        if let Some(text) = run.half_written() {
+        if let Some(text) = run.talk.half_written() {
             ended.data.insert("content".to_owned(), json!(text));
             // Its question is not in the journal, and so neither is whether it had read what strangers wrote.
-            ended.tainted |= run.gathered(index).get().is_none_or(Gathered::taints);
+            ended.tainted |= run.talk.gathered(index).get().is_none_or(Gathered::taints);
         }
         let mut outcome = StepOutcome::bare(StepStatus::Skipped);
         outcome.data = Value::Object(ended.data);

@@ -69,7 +69,7 @@ pub(super) fn replied_with(run: &Run, call: &Call, mut replied: Replied, answer:
     // What it was asked with, also when something else can be called by now.
     let given = match &call.target {
         Target::Question(question) => (&*question.tools, question.open.as_slice()),
-        Target::Tool(_) | Target::Handler(..) => (&*run.tools, known.start.tools.as_slice()),
+        Target::Tool(_) | Target::Handler(..) => (&*run.allowed.tools, known.start.tools.as_slice()),
     };
     let interpreted = interpret(given, known.start, turn, &node.id, &replied.parts, (with_answer(left), over));
     replied.calls = interpreted.calls;

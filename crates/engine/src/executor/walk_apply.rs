@@ -16,11 +16,6 @@ use super::phase_documents::DOCUMENTS;
 use super::walk::Walk;
 use super::walk_state::merge_deep;
 
-/// In the metadata of a step that replaced what had not begun: the steps that ran at that moment.
-pub(super) const RAN: &str = "ranMeanwhile";
-/// In the metadata of a step that was refused because the task may schedule no more: how many it may.
-pub(super) const CAP: &str = "maxSteps";
-
 impl Walk {
     /// Takes in one row.
     pub fn apply(&mut self, row: &JournalRow) {
@@ -165,11 +160,9 @@ impl Walk {
         }
         if patch.mode == PatchMode::Replace {
             // What ran at that moment had begun, although no row says so.
-            let ran = by.metadata.get(RAN).and_then(Value::as_array);
-            let ran = |id: &str| ran.is_some_and(|ran| ran.iter().any(|known| known == id));
             for index in self.lists[0].nodes.clone() {
                 let node = &mut self.nodes[index];
-                if node.state == NodeState::Pending && !node.is_open() && !ran(node.id.as_str()) {
+                if node.state == NodeState::Pending && !node.is_open() && !by.ran_meanwhile.contains(&node.id) {
                     node.replaced = true;
                 }
             }
@@ -301,7 +294,7 @@ pub(super) fn is_about_lessons(row: &JournalRow) -> bool {
 /// Whether a row tells that its step has been scheduled.
 fn schedules(entry: &JournalEntry) -> bool {
     match entry {
-        JournalEntry::Finished(outcome) => outcome.status != StepStatus::Skipped && !outcome.metadata.contains_key(CAP),
+        JournalEntry::Finished(outcome) => outcome.status != StepStatus::Skipped && outcome.over_cap.is_none(),
         JournalEntry::Opened(_) | JournalEntry::Waiting(_) | JournalEntry::Retrying { .. } => true,
         JournalEntry::Answered { .. }
         | JournalEntry::Recovered { .. }

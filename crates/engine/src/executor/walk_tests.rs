@@ -9,7 +9,6 @@ use kybern_core::time::{Millis, Timestamp};
 use serde_json::{Value, json};
 
 use super::walk::{Action, Walk};
-use super::walk_apply::RAN;
 use super::walk_state::merge_deep;
 
 struct Told {
@@ -227,7 +226,7 @@ fn a_step_that_ran_while_others_were_replaced_stays_in_the_plan() {
     );
     let mut outcome = StepOutcome::completed(json!({}));
     outcome.patch = Some(PlanPatch { mode: PatchMode::Replace, steps: Vec::new(), reason: String::new() });
-    outcome.metadata.insert(RAN.to_owned(), json!(["b"]));
+    outcome.ran_meanwhile = vec![StepId::trusted("b")];
     // A crash before `b` ended: it had begun, so it is begun again.
     told.row(Some("a"), JournalEntry::Finished(Box::new(outcome)));
     assert_eq!(told.next(), ["start b"]);

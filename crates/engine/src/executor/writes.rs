@@ -6,7 +6,7 @@ use kybern_core::error::{Error, ErrorCode};
 use kybern_core::id::{MemoryId, TaskId};
 use kybern_core::memory::{Memory, MemoryChange, NewMemory, Provenance};
 use kybern_core::task::{
-    Channel, Effect, MemoryEffect, NewChild, NewTask, Noun, NounEffect, PlanEffect, StepError, limits,
+    Channel, Effect, MemoryEffect, NewChild, NewKind, NewTask, Noun, NounEffect, PlanEffect, StepError, limits,
 };
 use kybern_core::time::Timestamp;
 use kybern_core::tool::{Behalf, Submit, Write};
@@ -64,7 +64,7 @@ impl Word<'_> {
     }
 
     fn remember(&self, id: MemoryId, new: NewMemory) -> Result<Effect, StepError> {
-        let turn = self.run.turn();
+        let turn = self.run.talk.turn;
         let provenance = Provenance {
             task: Some(self.run.task.id),
             chat: turn.map(|turn| turn.chat_id),
@@ -115,7 +115,7 @@ impl Word<'_> {
             parent: Some(parent),
             depth: run.task.depth + 1,
             forked_from: None,
-            turn: None,
+            kind: NewKind::Plan,
             at: self.now,
         };
         Ok(Effect::Spawn(Box::new(NewChild { task })))

@@ -9,7 +9,6 @@ use kybern_core::tenant::TenantScope;
 use kybern_core::trace::traceparent_of;
 
 use super::route::Route;
-use crate::executor::gate::Gate;
 
 /// For whom a model is asked.
 #[derive(Clone, Debug)]
@@ -26,8 +25,6 @@ pub struct Caller {
     pub tree: Option<(TaskId, Option<Limits>)>,
     /// The W3C `traceparent` that goes along to whoever is asked.
     pub traceparent: Option<String>,
-    /// What has to be open before anybody is asked, when that is not sure yet.
-    pub(crate) gate: Option<Gate>,
 }
 
 impl Caller {
@@ -41,14 +38,13 @@ impl Caller {
             request: Some(actor.request().to_string()),
             tree: None,
             traceparent: traceparent_of(actor.request().as_uuid()),
-            gate: None,
         }
     }
 
     /// The executor, for a user or for nobody, in the trace that `traceparent` says.
     #[must_use]
     pub fn executor(scope: TenantScope, user: Option<UserId>, traceparent: Option<String>) -> Self {
-        Self { scope, user, label: Principal::Executor.label(), request: None, tree: None, traceparent, gate: None }
+        Self { scope, user, label: Principal::Executor.label(), request: None, tree: None, traceparent }
     }
 }
 

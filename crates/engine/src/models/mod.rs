@@ -6,6 +6,7 @@
 //! which calls it took.
 
 mod call;
+mod chosen;
 mod decision;
 mod desk;
 pub(crate) mod embedding;
@@ -21,6 +22,7 @@ mod service;
 mod stream;
 mod tokens;
 
+pub(crate) use chosen::{Chosen, Reserved};
 pub(crate) use decision::{handler as decisions, judge, said};
 pub(crate) use desk::{Asker, Desk, failed as desk_failure, still_held, usage as desk_usage};
 pub(crate) use policy::Policies;

@@ -112,9 +112,14 @@ impl Run {
         self.deadline.since(self.inner.clock.now())
     }
 
+    /// Whether something is reserved for its next call.
+    pub(crate) fn is_reserved(&self) -> bool {
+        self.held.is_some()
+    }
+
     /// Reserves the most that a call of this model can take, unless that is still reserved.
     pub(crate) async fn hold(&mut self, candidate: &Candidate, input: u64, output: u64) -> Result<()> {
-        if self.held.is_some() {
+        if self.is_reserved() {
             return Ok(());
         }
         let estimate = ModelService::most(candidate, input, output)?;
@@ -137,12 +142,6 @@ impl Run {
         // Whoever gives up while it is being written gives it back: the store keeps the order of a tenant's writes.
         self.held = Some(Held { id, estimate, model: candidate.key(), asked: false, refused: Vec::new() });
         let reserved = self.inner.ledger.reserve(self.caller.scope, new).await;
-        if let (Ok(()), Some(gate)) = (&reserved, &self.caller.gate)
-            && !gate.passed().await
-        {
-            let message = "the question is not asked: what led to it was not stored";
-            return Err(Error::new(ErrorCode::Unavailable, message));
-        }
         reserved.map_err(|why| {
             let error = match why {
                 ReserveRefused::Short(short) => Error::from(*short),

@@ -2,13 +2,9 @@
 
 use std::sync::Arc;
 
-use futures::future::BoxFuture;
 use kybern_core::budget::{Amount, SpendKind};
 use kybern_core::error::{Error, ErrorCode, Result};
-use kybern_core::model::{
-    Abilities, EmbedRequest, Embedded, ModelFailure, ModelKind, ModelReply, ModelRequest, ModelSpec, ModelTimeouts,
-    TokenUsage,
-};
+use kybern_core::model::{Abilities, EmbedRequest, Embedded, ModelKind, ModelSpec, ModelTimeouts, TokenUsage};
 use kybern_core::money::Tokens;
 use kybern_core::ports::{Clock, IdSource, Keys, Random, Store, TokenCounter};
 use kybern_core::task::WorkerId;
@@ -27,9 +23,6 @@ use super::retry::RetryBudget;
 use super::route::{self, Route, Unroutable, refused};
 use super::run::{Next, Run};
 use super::stream::Streaming;
-
-/// The most tokens of a reply when nobody says: the orchestrator's default.
-const MAX_OUTPUT: u32 = 4_000;
 
 /// Whose vectors are meant when nobody names a model.
 pub(crate) const BUILT_IN: &str = "builtin";
@@ -126,18 +119,6 @@ pub(crate) struct ProviderHealth {
     pub(crate) breaker: &'static str,
     /// What it failed with last, and when, as long as it has not answered since.
     pub(crate) last: Option<(Timestamp, String)>,
-}
-
-type CallOf<T> =
-    for<'a> fn(&'a Provider, &'a ModelRequest, ModelTimeouts) -> BoxFuture<'a, std::result::Result<T, ModelFailure>>;
-
-fn ask_whole<'a>(
-    provider: &'a Provider,
-    request: &'a ModelRequest,
-    timeouts: ModelTimeouts,
-) -> BoxFuture<'a, std::result::Result<ModelReply, ModelFailure>> {
-    // Providers send the head of a whole reply when it is complete: until then there is nothing to be seen of it.
-    provider.model.complete(request, ModelTimeouts { first: timeouts.whole, ..timeouts })
 }
 
 impl ModelService {
@@ -243,19 +224,7 @@ impl ModelService {
     /// # Cancel safety
     /// Dropping the future ends the request; what it may have cost is settled at its estimate.
     pub async fn complete(&self, caller: &Caller, ask: Ask) -> Result<Answered> {
-        let (mut run, candidate, reply) = self.first_that_answers(caller, ask, ask_whole).await?;
-        let usage = reply.usage.unwrap_or_else(|| {
-            let written = reply.parts.iter().map(estimate::part).sum();
-            TokenUsage {
-                input: run.about,
-                output: estimate::of_bytes(written),
-                estimated: true,
-                ..TokenUsage::default()
-            }
-        });
-        run.settle(&candidate, usage, Some(reply.finish));
-        let (cost, tries) = run.into_costs();
-        Ok(Answered { reply, model: candidate.key(), usage, cost, tries })
+        self.choose(caller, ask).await?.reserved().await?.complete().await
     }
 
     /// Asks for a reply in pieces. Returns when the first piece is there; from then on nobody else is asked.
@@ -263,8 +232,7 @@ impl ModelService {
     /// # Errors
     /// The same as of [`ModelService::complete`].
     pub async fn stream(&self, caller: &Caller, ask: Ask) -> Result<Streaming> {
-        let (run, candidate, begun) = self.first_that_answers(caller, ask, super::stream::begin).await?;
-        Ok(Streaming::new(run, candidate, begun))
+        self.choose(caller, ask).await?.reserved().await?.stream().await
     }
 
     /// Turns texts into vectors.
@@ -304,90 +272,6 @@ impl ModelService {
                     Next::Another => return Err(run.give_up()),
                 },
             }
-        }
-    }
-
-    /// Asks one model after the other, each as often as it makes sense, until one answers.
-    async fn first_that_answers<T>(
-        &self,
-        caller: &Caller,
-        mut ask: Ask,
-        call: CallOf<T>,
-    ) -> Result<(Run, Candidate, T)> {
-        let inner = &self.inner;
-        let output = ask.request.max_output_tokens.unwrap_or(MAX_OUTPUT);
-        let about = estimate::about(&ask.request);
-        let policy = inner.policy(caller.scope).await?;
-        let wanted = route::wanted(&ask.request, about.saturating_add(u64::from(output)), policy);
-        let chain = if ask.may_fall_back { inner.settings.fallback.as_slice() } else { &[] };
-        let by = if ask.route == Route::Default { &inner.settings.default } else { &ask.route };
-        let candidates = inner.candidates(by, &wanted, chain).await.map_err(|why| refused(&why))?;
-        let mut run = Run::new(inner, caller.clone(), SpendKind::Model, ask.timeouts.whole);
-        run.about = about;
-        run.prompt = ask.prompt.take();
-        match ask.digest.take() {
-            Some(digest) => run.is_about(digest),
-            None => run.hash(&ask.request),
-        }
-        ask.request.traceparent.clone_from(&caller.traceparent);
-        inner.again.earn();
-        for candidate in candidates {
-            candidate.spec.name.clone_into(&mut ask.request.model);
-            let most = candidate.spec.max_output.and_then(|most| u32::try_from(most).ok()).unwrap_or(u32::MAX);
-            ask.request.max_output_tokens = Some(output.min(most));
-            let input = estimate::at_most(&ask.request);
-            let mut retry = 0;
-            loop {
-                match self.hold(&mut run, &candidate, &ask.request, input, u64::from(output.min(most))).await {
-                    Ok(()) => {}
-                    // That a fallback is too dear does not hide why it was needed; the next one may be cheaper.
-                    Err(_) if !run.tries().is_empty() => break,
-                    Err(refused) => return Err(refused),
-                }
-                if run.may_ask(&candidate).is_err() {
-                    break;
-                }
-                let begun = inner.clock.now();
-                match call(&candidate.provider, &ask.request, ask.timeouts.within(run.left())).await {
-                    Ok(answer) => {
-                        candidate.provider.succeeded(inner.clock.now().since(begun));
-                        run.answered(&candidate);
-                        return Ok((run, candidate, answer));
-                    }
-                    Err(failure) => match run.failed(&candidate, failure, &mut retry).await {
-                        Next::Again => {}
-                        Next::Another => break,
-                    },
-                }
-            }
-            run.let_go();
-            if !ask.may_fall_back || !run.may_fall_back() {
-                break;
-            }
-        }
-        Err(run.give_up())
-    }
-
-    /// Reserves by the cheap bound; where a budget does not cover that, by the tokens counted one by one.
-    async fn hold(
-        &self,
-        run: &mut Run,
-        candidate: &Candidate,
-        request: &ModelRequest,
-        input: u64,
-        output: u64,
-    ) -> Result<()> {
-        let short = match run.hold(candidate, input, output).await {
-            Err(error) if error.code() == ErrorCode::BudgetExceeded => error,
-            held => return held,
-        };
-        let Some(counter) = self.inner.counter.clone() else { return Err(short) };
-        let (request, model) = (request.clone(), candidate.spec.name.clone());
-        // It may take a while, and others are served on this thread.
-        let counting = tokio::task::spawn_blocking(move || estimate::counted(&request, &model, counter.as_ref()));
-        match counting.await.unwrap_or_default() {
-            Some(counted) if counted < input => run.hold(candidate, counted, output).await,
-            Some(_) | None => Err(short),
         }
     }
 

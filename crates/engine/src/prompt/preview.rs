@@ -130,7 +130,6 @@ impl Engine {
             tainted: false,
             live: None,
             traceparent: None,
-            gate: None,
         };
         let composed = written(inner, &question, &gathered, window)?;
         Ok(Preview {

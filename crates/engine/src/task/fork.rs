@@ -7,8 +7,9 @@ use kybern_core::actor::Actor;
 use kybern_core::error::{Error, ErrorCode, Result};
 use kybern_core::id::TaskId;
 use kybern_core::plan::{FrozenPlan, StepId};
-use kybern_core::task::{Channel, JournalEntry, JournalRow, NewAttachment, NewTask, Signal, SignalKind, Task};
-use serde_json::Value;
+use kybern_core::task::{
+    Channel, JournalEntry, JournalRow, NewAttachment, NewKind, NewTask, Signal, SignalKind, Task, TaskKind,
+};
 
 use super::Tasks;
 use crate::command::id_for;
@@ -120,7 +121,8 @@ impl Tasks {
             parent: None,
             depth: 0,
             forked_from: Some((id, kept)),
-            turn: None,
+            // A fork of a turn takes nothing out of a conversation and writes nothing into one.
+            kind: if task.kind == TaskKind::Call { NewKind::Call } else { NewKind::Plan },
             at: inner.time.now(),
         })
     }
@@ -202,12 +204,10 @@ fn taken_over(row: &JournalRow, seq: i64, places: &BTreeMap<i64, i64>, opened: &
     let place = |old: i64| places.range(..=old).next_back().map_or(0, |(_, new)| *new);
     match &mut row.entry {
         JournalEntry::Finished(outcome) => {
-            if let Some(saw) = outcome.metadata.get("sawRow").and_then(Value::as_i64) {
-                outcome.metadata.insert("sawRow".to_owned(), place(saw).into());
-            }
+            outcome.saw = outcome.saw.map(place);
             // Arguments may name the old task, and cannot be made again from the new one.
-            outcome.metadata.remove("argsHash");
-            outcome.metadata.insert("takenOver".to_owned(), true.into());
+            outcome.args_hash = None;
+            outcome.taken_over = true;
             // The waits of clocks and children are not taken over.
             outcome.begun_earlier &= row.step.as_ref().is_some_and(|step| opened.contains(step));
         }

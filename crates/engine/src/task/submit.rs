@@ -7,13 +7,12 @@ use std::task::{Context, Poll};
 use bytes::Bytes;
 use futures::future::BoxFuture;
 use kybern_core::actor::Actor;
-use kybern_core::chat::NewTurn;
 use kybern_core::error::{Error, ErrorCode, Result};
 use kybern_core::id::TaskId;
 use kybern_core::json::check_value;
 use kybern_core::money::NanoUsd;
 use kybern_core::plan::FrozenPlan;
-use kybern_core::task::{AttachmentSource, Channel, NewAttachment, NewTask, Submitted, limits};
+use kybern_core::task::{AttachmentSource, Channel, NewAttachment, NewKind, NewTask, Submitted, limits};
 use kybern_core::tenant::TenantScope;
 use kybern_core::time::Millis;
 use serde_json::Value;
@@ -46,8 +45,7 @@ pub(crate) struct Incoming {
     pub(crate) payload: Value,
     pub(crate) parts: Vec<Part>,
     pub(crate) trace_id: Option<String>,
-    /// The turn of a conversation that it is.
-    pub(crate) turn: Option<Box<NewTurn>>,
+    pub(crate) kind: NewKind,
 }
 
 /// What became of a submission.
@@ -77,7 +75,7 @@ impl Tasks {
             None => None,
             Some(key) => Some(self.plan_for(actor, key).await?),
         };
-        self.submit_with_plan(actor, request, plan, wait).await
+        self.submit_with_plan(actor, request, (NewKind::Plan, plan), wait).await
     }
 
     async fn plan_for(&self, actor: &Actor, key: &str) -> Result<Arc<FrozenPlan>> {
@@ -95,7 +93,7 @@ impl Tasks {
         &self,
         actor: &Actor,
         request: SubmitRequest,
-        plan: Option<Arc<FrozenPlan>>,
+        (kind, plan): (NewKind, Option<Arc<FrozenPlan>>),
         wait: Option<Millis>,
     ) -> Result<TaskView> {
         check(&request)?;
@@ -122,7 +120,7 @@ impl Tasks {
                 })
                 .collect(),
             trace_id: request.trace_id.clone(),
-            turn: None,
+            kind,
         };
         let caps = Caps {
             max_steps: request.max_steps.unwrap_or(self.inner.settings.max_steps),
@@ -251,7 +249,7 @@ impl Tasks {
             parent: None,
             depth: 0,
             forked_from: None,
-            turn: incoming.turn,
+            kind: incoming.kind,
             at: inner.time.now(),
         };
         self.store_task(actor, task, Some(has_documents)).await

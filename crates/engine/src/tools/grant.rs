@@ -13,12 +13,10 @@ use kybern_core::error::Result;
 use kybern_core::id::UserId;
 use kybern_core::policy::{Preset, ToolPolicy};
 use kybern_core::ports::{Store, UserRules};
-use kybern_core::task::Task;
+use kybern_core::task::{Task, TaskKind};
 use kybern_core::tenant::TenantScope;
 use kybern_core::time::Millis;
 use kybern_core::tool::ToolSetting;
-
-use super::invoke::is_call;
 
 /// Who chose the call.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -44,11 +42,6 @@ pub struct Grant {
     pub rights: Rights,
     /// What the tenant says about tools, by key.
     pub settings: Arc<Vec<ToolSetting>>,
-}
-
-/// Whether a task is a call that a user makes by hand.
-pub(crate) fn is_by_hand(task: &Task) -> bool {
-    task.plan.as_ref().is_some_and(|(key, _)| is_call(key))
 }
 
 impl Grant {
@@ -78,7 +71,8 @@ impl Grant {
         // A platform admin who acts here is no user of this tenant: the door has judged the call by who they are.
         // With a key that is narrowed to less than an admin's rights they are held to those.
         let judged = rules.is_none() && task.rights.may(Right::Administer);
-        let origin = if is_by_hand(task) && task.user.is_some() && !judged { Origin::Direct } else { Origin::Plan };
+        let origin =
+            if task.kind == TaskKind::Call && task.user.is_some() && !judged { Origin::Direct } else { Origin::Plan };
         let settings = store.tool_settings(scope).await?;
         Ok(Self { origin, user: task.user, rules, rights: task.rights, settings })
     }

@@ -7,7 +7,7 @@ use kybern_core::error::{Error, ErrorCode, Result};
 use kybern_core::id::{ApprovalId, TaskId};
 use kybern_core::money::NanoUsd;
 use kybern_core::plan::{FrozenPlan, StepId, StepSpec};
-use kybern_core::task::{Channel, StepError, TaskStatus};
+use kybern_core::task::{Channel, NewKind, StepError, TaskStatus};
 use kybern_core::time::{Millis, Timestamp};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
@@ -16,9 +16,6 @@ use crate::executor::view::TaskView;
 use crate::task::SubmitRequest;
 use crate::task::Tasks;
 use crate::tools::admit::take_places;
-
-/// How the plans of calls by hand are named. No stored plan may have a colon in its key.
-const CALL: &str = "tool:";
 
 /// How a call stands.
 #[derive(Clone, Debug, Serialize)]
@@ -87,24 +84,19 @@ impl Invocations {
         // A plan may go on where such a tool fails; whoever calls it by hand wants to know.
         let step =
             StepSpec { stop_on_failure: Some(true), ..StepSpec::tool(StepId::trusted("call"), key.clone(), args) };
-        let plan = FrozenPlan::freeze(&format!("{CALL}{key}"), 1, vec![step], None);
+        let plan = FrozenPlan::freeze(&format!("tool:{key}"), 1, vec![step], None);
         let mut request = SubmitRequest::text("");
         request.channel = Channel::Api;
         // Keys of submissions are the caller's too: the same one may serve for either.
         request.idempotency_key = idempotency_key.map(|own| format!("call {key} {own}"));
         request.payload = json!({"tool": key, "input": prepared.args});
-        let view = self.tasks.submit_with_plan(actor, request, Some(plan.into()), Some(wait)).await?;
+        let view = self.tasks.submit_with_plan(actor, request, (NewKind::Call, Some(plan.into())), Some(wait)).await?;
         if let Some(error) = view.error.as_ref().filter(|error| error.code == ErrorCode::BudgetExceeded) {
             // That there is no money is the door's answer, not the tool's.
             return Err(Error::new(error.code, error.message.clone()));
         }
         Ok(invocation(self.tasks.inner.clock.now(), view))
     }
-}
-
-/// Whether a plan is that of a call by hand.
-pub(crate) fn is_call(plan: &str) -> bool {
-    plan.starts_with(CALL)
 }
 
 fn invocation(now: Timestamp, view: TaskView) -> InvocationView {

@@ -9,8 +9,8 @@ use kybern_core::id::TaskId;
 use kybern_core::plan::{FrozenPlan, parse};
 use kybern_core::ports::TaskStore as _;
 use kybern_core::task::{
-    Channel, Commit, EffectClass, Ending, JournalEntry, JournalRow, NewTask, Submitted, TaskChange, TaskStatus,
-    WorkerId,
+    Channel, Commit, EffectClass, Ending, JournalEntry, JournalRow, NewKind, NewTask, Submitted, TaskChange,
+    TaskStatus, WorkerId,
 };
 use kybern_core::time::Millis;
 use kybern_core::tool::{Review, ToolOutcome};
@@ -59,7 +59,7 @@ async fn with_rows(live: &Live<'_>, rows: Vec<JournalRow>, ending: Ending) -> Re
         parent: None,
         depth: 0,
         forked_from: None,
-        turn: None,
+        kind: NewKind::Plan,
         at: now,
     };
     let worker = WorkerId::new("forger");

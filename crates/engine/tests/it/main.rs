@@ -49,6 +49,7 @@ mod persons;
 mod phases;
 mod prompts;
 mod property;
+mod recorded;
 mod records;
 mod scans;
 mod sequence;

@@ -11,7 +11,7 @@ use kybern_core::error::ErrorCode;
 use kybern_core::id::{TaskId, TenantId};
 use kybern_core::ports::{Clock as _, TaskStore as _};
 use kybern_core::slots::TenantShare;
-use kybern_core::task::{Channel, EffectClass, NewTask, Task, TaskStatus};
+use kybern_core::task::{Channel, EffectClass, NewKind, NewTask, Task, TaskStatus};
 use kybern_core::time::Millis;
 use kybern_core::tool::{Review, ToolOutcome};
 use kybern_engine::task::SubmitRequest;
@@ -147,7 +147,7 @@ fn stray(world: &World, tenant: TenantId) -> TaskId {
         parent: None,
         depth: 0,
         forked_from: None,
-        turn: None,
+        kind: NewKind::Plan,
         at: world.clock.now(),
     };
     let scope = kybern_testkit::actors::scope(tenant);

@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 use kybern_core::id::{TaskId, TenantId};
 use kybern_core::ports::{Clock, Store};
 use kybern_core::task::{
-    Channel, Commit, Ending, JournalEntry, JournalRow, NewTask, StepOutcome, Submitted, TaskChange, TaskStatus,
-    WorkerId,
+    Channel, Commit, Ending, JournalEntry, JournalRow, NewKind, NewTask, StepOutcome, Submitted, TaskChange,
+    TaskStatus, WorkerId,
 };
 use kybern_core::tenant::TenantScope;
 use kybern_core::time::{Millis, Timestamp};
@@ -48,7 +48,7 @@ pub(crate) fn new_task() -> NewTask {
         parent: None,
         depth: 0,
         forked_from: None,
-        turn: None,
+        kind: NewKind::Plan,
         at: Wall.now(),
     }
 }

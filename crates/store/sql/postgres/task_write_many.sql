@@ -34,21 +34,21 @@ WITH free AS (
     INSERT INTO task (id, tenant_id, channel, source, dedupe_key, body_hash, status, input, payload, created_by,
         user_id, plan_key, plan_version, plan_hash, max_steps, confidence_threshold, budget_nanos, trace_id, parent_id,
         parent_step, depth, created_at, started_at, lease_owner, lease_epoch, claimable_at, forked_from, intent,
-        confidence, rights)
+        confidence, rights, kind)
     SELECT id, tenant_id, channel, source, dedupe_key, body_hash,
         CASE WHEN worker IS NULL OR plan_hash IS NULL THEN 'pending' ELSE 'executing' END,
         input, payload, created_by, user_id, plan_key, plan_version, plan_hash, max_steps, confidence_threshold,
         budget_nanos, trace_id, parent_id, parent_step, depth, created_at, started_at, worker, lease_epoch,
         CASE WHEN worker IS NOT NULL THEN kybern_now(created_at) + lease
             ELSE least(created_at, kybern_now(created_at)) END, forked_from, intent,
-        confidence, rights
+        confidence, rights, kind
     FROM unnest($20::uuid[], $21::uuid[], $22::text[], $23::text[], $24::text[], $25::text[], $26::text[], $27::text[],
         $28::text[], $29::uuid[], $30::text[], $31::bigint[], $32::text[], $33::bigint[], $34::double precision[],
         $35::bigint[], $36::text[], $37::uuid[], $38::text[], $39::bigint[], $40::bigint[], $41::bigint[],
-        $42::text[], $43::bigint[], $44::bigint[], $45::uuid[], $46::text[], $47::double precision[], $48::bigint[])
+        $42::text[], $43::bigint[], $44::bigint[], $45::uuid[], $46::text[], $47::double precision[], $48::bigint[], $49::text[])
         AS given (id, tenant_id, channel, source, dedupe_key, body_hash, input, payload, created_by, user_id, plan_key,
         plan_version, plan_hash, max_steps, confidence_threshold, budget_nanos, trace_id, parent_id, parent_step,
         depth, created_at, started_at, worker, lease_epoch, lease, forked_from, intent, confidence,
-        rights)
+        rights, kind)
 )
 SELECT id, lease_epoch, told FROM fenced

@@ -144,6 +144,7 @@ const TABLES: &[Table] = &[
             ("claimable_at", I),
             ("forked_from", U),
             ("rights", I),
+            ("kind", T),
         ],
     },
     Table {

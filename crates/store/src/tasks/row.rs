@@ -4,7 +4,7 @@ use kybern_core::actor::Rights;
 use kybern_core::id::{TaskId, TenantId, UserId};
 use kybern_core::money::{NanoUsd, Tokens, Usage};
 use kybern_core::plan::PlanHash;
-use kybern_core::task::{Channel, Committed, Task, TaskStatus};
+use kybern_core::task::{Channel, Committed, Task, TaskKind, TaskStatus};
 
 use crate::db::{Row, count};
 use crate::error::Result;
@@ -50,6 +50,7 @@ pub(super) fn task(row: &mut Row) -> Result<Task> {
         forked_from: row.opt_uuid()?.map(TaskId::from_uuid),
         // Of a task of an earlier version nobody knows what its maker could do.
         rights: row.opt_i64()?.map_or(Rights::OPERATOR, Rights::from_bits),
+        kind: row.named_or(TaskKind::parse, TaskKind::Plan, &mut unreadable),
         unreadable: None,
     };
     task.unreadable = unreadable;

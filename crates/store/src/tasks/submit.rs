@@ -51,7 +51,7 @@ impl Submission {
     /// Whether it is one row once its plan is stored.
     pub(super) fn may_be_plain(&self) -> bool {
         self.new.dedupe_key.is_none()
-            && self.new.turn.is_none()
+            && self.new.turn().is_none()
             && self.new.attachments.is_empty()
             && self.rows.is_empty()
             && self.new.input.len() + self.payload.len() <= MAX_PLAIN
@@ -68,7 +68,7 @@ impl Submission {
     }
 
     /// The task's row as it is bound.
-    pub(super) fn args(&self) -> [Arg<'_>; 29] {
+    pub(super) fn args(&self) -> [Arg<'_>; 30] {
         let (scope, new, claim) = (self.scope, &self.new, self.claim.as_ref());
         let plan = new.plan.as_ref();
         [
@@ -101,6 +101,7 @@ impl Submission {
             new.intent.as_ref().map(|(intent, _)| intent.as_str()).into(),
             new.intent.as_ref().map(|(_, confidence)| *confidence).into(),
             i64::from(new.rights.bits()).into(),
+            new.kind().as_str().into(),
         ]
     }
 
@@ -114,7 +115,7 @@ pub(super) async fn submit(tx: &mut Tx, submission: &Submission) -> Result<Submi
     if let Some((task, same_body)) = earlier(tx, submission).await? {
         return Ok(Submitted::Duplicate { task: Box::new(task), same_body });
     }
-    let Some(turn) = &submission.new.turn else {
+    let Some(turn) = submission.new.turn() else {
         insert(tx, submission).await?;
         return Ok(stored(tx, submission));
     };

@@ -66,7 +66,7 @@ async fn write(tx: &mut Tx, scope: TenantScope, new: &[&Submission], commits: &[
     let mut args = vec![scope.into(), Arg::Uuids(tasks)];
     args.extend(columns("uitttti", ends)?);
     args.extend(columns("uiuttttiti", rows)?);
-    args.extend(columns("uutttttttutitifitutiiitiiutfi", new)?);
+    args.extend(columns("uutttttttutitifitutiiitiiutfit", new)?);
     let told = tx.write_rows(&WRITE_MANY, &args).await?;
     told.into_iter().map(|mut held| Ok(((held.uuid()?, held.i64()?), row::unpack(held.i64()?)))).collect()
 }

@@ -4,8 +4,8 @@ use kybern_core::audit::AuditEvent;
 use kybern_core::id::{TaskId, TenantId};
 use kybern_core::ports::{IdSource as _, Store};
 use kybern_core::task::{
-    Channel, Claimed, Commit, Ending, JournalEntry, JournalRow, Lease, NewTask, StepOutcome, Submitted, TaskChange,
-    TaskStatus, WorkerId,
+    Channel, Claimed, Commit, Ending, JournalEntry, JournalRow, Lease, NewKind, NewTask, StepOutcome, Submitted,
+    TaskChange, TaskStatus, WorkerId,
 };
 use kybern_core::tenant::TenantScope;
 use kybern_core::time::{Millis, Timestamp};
@@ -48,7 +48,7 @@ pub fn task(id: TaskId) -> NewTask {
         parent: None,
         depth: 0,
         forked_from: None,
-        turn: None,
+        kind: NewKind::Plan,
         at: NOW,
     }
 }

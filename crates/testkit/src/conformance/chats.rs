@@ -7,7 +7,7 @@ use kybern_core::model::{ModelMessage, Role};
 use kybern_core::retention::TaskHold;
 use kybern_core::slots::Offer;
 use kybern_core::task::{
-    Channel, Commit, Effect, Lease, NewChild, NewTask, Signal, Submitted, TaskChange, TaskStatus, WorkerId,
+    Channel, Commit, Effect, Lease, NewChild, NewKind, NewTask, Signal, Submitted, TaskChange, TaskStatus, WorkerId,
 };
 use serde_json::{Value, json};
 
@@ -52,7 +52,7 @@ impl World {
         let new = NewTurn { turn, message };
         let payload = json!(turn);
         let plan = Some(plan("test.plan").into());
-        NewTask { channel: Channel::Chat, turn: Some(Box::new(new)), payload, plan, ..self.new_task() }
+        NewTask { channel: Channel::Chat, kind: NewKind::Turn(Box::new(new)), payload, plan, ..self.new_task() }
     }
 
     pub(super) async fn take_turn(&self, home: &Home, task: NewTask) -> Submitted {
@@ -62,7 +62,7 @@ impl World {
 
     /// Ends a turn with its answer.
     pub(super) async fn answered(&self, lease: &Lease, task: &NewTask, content: &str) {
-        let turn = task.turn.as_ref().unwrap().turn;
+        let turn = task.turn().unwrap().turn;
         let said = self.says(turn.chat_id, Speaker::Assistant, content);
         let answer = Message {
             id: turn.answer_id,
@@ -122,7 +122,7 @@ pub async fn a_turn_that_failed_is_taken_again_in_its_place_as_long_as_nothing_e
     let lease = started(w.take_turn(&home, task.clone()).await);
     let id = lease.task();
     let answer = |content: &str| {
-        let turn = task.turn.as_ref().unwrap().turn;
+        let turn = task.turn().unwrap().turn;
         let said = Message { id: turn.answer_id, ..w.says(chat, Speaker::Assistant, content) };
         vec![Effect::Answer(Box::new(said))]
     };
@@ -154,12 +154,17 @@ pub async fn a_fork_of_a_turn_is_no_turn_and_its_retry_leaves_the_conversation_a
     let (w, home) = World::new(h).await;
     let chat = w.chat(&home, None).await;
     let task = w.turn(chat, "hello");
-    let turn = task.turn.as_ref().unwrap().turn;
+    let turn = task.turn().unwrap().turn;
     let lease = started(w.take_turn(&home, task.clone()).await);
     let said = Message { id: turn.answer_id, ..w.says(chat, Speaker::Assistant, "it broke") };
     let effects = vec![Effect::Answer(Box::new(said))];
     w.commit(&lease, Commit { effects, ..w.changes(end(TaskStatus::Failed)) }).await;
-    let fork = NewTask { id: TaskId::from_uuid(w.id()), turn: None, forked_from: Some((task.id, Vec::new())), ..task };
+    let fork = NewTask {
+        id: TaskId::from_uuid(w.id()),
+        kind: NewKind::Plan,
+        forked_from: Some((task.id, Vec::new())),
+        ..task
+    };
     let lease = started(w.take_turn(&home, fork).await);
     w.commit(&lease, w.changes(end(TaskStatus::Failed))).await;
     let retry = async |id| {
@@ -202,7 +207,7 @@ pub async fn files_are_kept_with_their_message_until_it_is_taken_back(h: Harness
     let (first, second) = (w.turn(chat, "read"), w.turn(chat, "again"));
     for (task, redacted) in [(&first, false), (&second, true)] {
         let lease = started(w.take_turn(&home, task.clone()).await);
-        let turn = task.turn.as_ref().unwrap().turn;
+        let turn = task.turn().unwrap().turn;
         if redacted {
             let event = w.event("message.redact");
             assert!(w.store().redact_message(home.scope, chat, turn.message_id, w.now(), event).await.unwrap());
@@ -372,7 +377,7 @@ pub async fn a_conversation_of_a_task_on_hold_is_kept_whole(h: Harness) {
     store.hold_task(scope, &hold, w.event("task.hold")).await.unwrap();
 
     let said = store.messages(scope, chat, None, 1).await.unwrap().items.remove(0);
-    let message = second.turn.as_ref().unwrap().turn.message_id;
+    let message = second.turn().unwrap().turn.message_id;
     let refused = [
         store.delete_chat(scope, chat, w.now(), w.event("chat.delete")).await.unwrap_err(),
         store.clear_chat(scope, chat, w.now(), w.event("chat.reset")).await.unwrap_err(),

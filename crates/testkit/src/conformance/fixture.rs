@@ -12,8 +12,8 @@ use kybern_core::ports::{IdSource as _, Store};
 use kybern_core::record::{Expect, Merge, PutRecord};
 use kybern_core::slots::Offer;
 use kybern_core::task::{
-    Channel, Claimed, Commit, CommitRefused, Committed, Effect, Ending, JournalEntry, JournalRow, Lease, NewTask,
-    Signal, StepError, StepOutcome, Submitted, Task, TaskChange, TaskStatus, Wait, WaitKind, WorkerId,
+    Channel, Claimed, Commit, CommitRefused, Committed, Effect, Ending, JournalEntry, JournalRow, Lease, NewKind,
+    NewTask, Signal, StepError, StepOutcome, Submitted, Task, TaskChange, TaskStatus, Wait, WaitKind, WorkerId,
 };
 use kybern_core::tenant::TenantScope;
 use kybern_core::time::{Millis, Timestamp};
@@ -155,7 +155,7 @@ impl World {
             parent: None,
             depth: 0,
             forked_from: None,
-            turn: None,
+            kind: NewKind::Plan,
             at: self.now(),
         }
     }

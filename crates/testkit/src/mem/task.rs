@@ -295,7 +295,7 @@ impl State {
             return Err(conflict(format!("there is a task {} already", new.id)));
         }
         let (id, at, now) = (new.id, new.at, self.moment(new.at));
-        let turn = new.turn.clone();
+        let turn = new.turn().cloned();
         let waits = turn.as_ref().map(|turn| self.must_wait(tenant, turn)).transpose()?;
         self.insert_task(tenant, new);
         if let Some((turn, waits)) = turn.zip(waits) {
@@ -438,10 +438,12 @@ fn row_of(tenant: TenantId, new: NewTask) -> TaskRow {
         source: file.source,
     });
     let attachments = numbered.collect();
+    let kind = new.kind();
     let (forked_from, journal) = new.forked_from.map_or((None, Vec::new()), |(from, rows)| (Some(from), rows));
     let task = Task {
         id: new.id,
         tenant,
+        kind,
         channel: new.channel,
         status: TaskStatus::Pending,
         input: new.input,

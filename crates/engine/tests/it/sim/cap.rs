@@ -13,9 +13,9 @@ use super::seen::{End, SeenStep};
 impl Judge<'_> {
     /// Whether a step was refused because the task may schedule no more.
     pub(super) fn is_refused(&mut self, id: &str, end: &End) -> bool {
-        let Some(cap) = end.outcome.metadata.get("maxSteps") else { return false };
+        let Some(cap) = end.outcome.over_cap else { return false };
         self.refused.push(end.seq);
-        if *cap != json!(self.cap) || end.outcome.status != StepStatus::Failed {
+        if cap != self.cap || end.outcome.status != StepStatus::Failed {
             self.fault(id, format!("it was refused by the cap {cap}, the task's is {}", self.cap));
         }
         true

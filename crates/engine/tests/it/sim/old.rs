@@ -5,7 +5,7 @@ use kybern_core::audit::AuditEvent;
 use kybern_core::id::TaskId;
 use kybern_core::ports::{RetentionStore as _, TaskStore as _};
 use kybern_core::retention::{Kept, TaskHold};
-use kybern_core::task::{Channel, Commit, Ending, NewTask, Submitted, TaskChange, TaskStatus, WorkerId};
+use kybern_core::task::{Channel, Commit, Ending, NewKind, NewTask, Submitted, TaskChange, TaskStatus, WorkerId};
 use kybern_core::time::Millis;
 use kybern_testkit::SimClock;
 use serde_json::{Value, json};
@@ -69,7 +69,7 @@ fn end(world: &SimWorld, tree: u128, place: u128) {
         parent: (place > 0).then(|| (id(tree, 0), "s1".to_owned())),
         depth: u32::from(place > 0),
         forked_from: None,
-        turn: None,
+        kind: NewKind::Plan,
         at,
     };
     let submitted = world.doom.look(world.store.submit(scope, task, Some((&worker, DAY)))).unwrap();

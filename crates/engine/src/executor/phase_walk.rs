@@ -1,0 +1,88 @@
+//! Walking the phases before a plan: which comes next, and what its end means for the task.
+
+use kybern_core::error::ErrorCode;
+use kybern_core::task::{Channel, JournalEntry, StepError, TaskStatus};
+use kybern_core::time::Millis;
+
+use super::drive::{Flow, Stop};
+use super::node::Phase;
+use super::phases::{self, Interrupted};
+use super::run::Run;
+use super::step::{Draft, Then};
+
+/// How long a task rests after a port failed in one of its phases.
+const PHASE_BACKOFF: Millis = Millis(2_000);
+
+impl Run {
+    /// Walks the next phase, until it has ended or a person is asked.
+    pub(super) async fn walk_phase(&mut self) -> Result<Flow, Stop> {
+        let Some(phase) = self.next_phase() else { return Ok(Flow::Continue) };
+        let takes_time = phases::takes_time(self, phase);
+        if takes_time && self.row_status != self.phase_status() && !self.row_status.is_terminal() {
+            // The row says where the task is while something slow is asked.
+            self.settle(Draft::only(Then::Stays)).await?;
+        }
+        let now = self.now();
+        let lost = self.active.lost.clone();
+        let end = tokio::select! {
+            biased;
+            () = lost.cancelled() => return Err(Stop::Fenced),
+            end = phases::run_phase(self, phase, now) => end,
+        };
+        match end {
+            Ok(draft) => self.end_phase(draft).await,
+            Err(Interrupted::Stop(stop)) => Err(stop),
+            // Somebody wants something else of the task first.
+            Err(Interrupted::Held) => Ok(Flow::Continue),
+            Err(Interrupted::Port(error)) if error.code() == ErrorCode::Unavailable => {
+                tracing::warn!(task.id = %self.task.id, %error, "phase will be tried again");
+                let due = self.now().plus(PHASE_BACKOFF);
+                self.settle(Draft::only(Then::Rests(Some(due)))).await
+            }
+            Err(Interrupted::Port(error)) => {
+                let error = StepError { code: error.code(), message: error.to_string(), retryable: true };
+                self.settle(Draft::only(Then::Fails(error, Some(phase.step_id().to_owned())))).await
+            }
+        }
+    }
+
+    /// Journals a phase's end, or its question.
+    async fn end_phase(&mut self, mut draft: Draft) -> Result<Flow, Stop> {
+        if let Then::Found { plan: Some(plan), .. } = &draft.then {
+            self.look_up_agents(plan).await?;
+        }
+        let asks = draft.rows.iter().any(|row| matches!(row.entry, JournalEntry::Waiting(_)));
+        if let Some(lessons) = asks.then(|| self.first_lessons()).flatten() {
+            draft.rows.insert(0, lessons);
+        }
+        self.settle(draft).await
+    }
+
+    /// Whether it is a mail whose intent is found out here, or was in the task that it is a fork of: what it and its
+    /// papers say is wanted at once, because a person may be asked before any step of a plan reads them.
+    pub(super) fn is_mail_to_understand(&self) -> bool {
+        let is_found_out = self.walk.plan().is_none() || self.task.intent.is_some();
+        self.task.channel == Channel::Email && is_found_out
+    }
+
+    /// The first phase that has not ended.
+    pub(super) fn next_phase(&self) -> Option<Phase> {
+        let ended = |phase: Phase| self.walk.phase(phase).is_some_and(|state| state.outcome.is_some());
+        // A mail says something even without files.
+        let says_something = self.papers.came || self.is_mail_to_understand();
+        if says_something && !ended(Phase::Extraction) {
+            return Some(Phase::Extraction);
+        }
+        if self.walk.plan().is_some() {
+            return None;
+        }
+        [Phase::Intent, Phase::Planning].into_iter().find(|phase| !ended(*phase))
+    }
+
+    /// The status of the phase that the task is in.
+    pub(super) fn phase_status(&self) -> TaskStatus {
+        // A task whose plan was named from the start reads its documents as part of executing it.
+        let phase = self.next_phase().filter(|_| self.walk.plan().is_none());
+        phase.map_or(TaskStatus::Executing, phases::status_in)
+    }
+}
