@@ -1,13 +1,73 @@
 //! Own tools, from the draft to what is deleted.
 
+use futures::FutureExt as _;
+use kybern_core::approval;
+use kybern_core::tool::own;
 use serde_json::{Value, json};
 
-use super::Walk;
-use crate::fixture::Fixture;
+use super::Noun;
+use crate::answers::Walk;
+use crate::bounds::Bound;
+use crate::cases::Place::{Fixed, Name};
+use crate::cases::{Case, Input, Place, case, strict};
+use crate::fixture::{Fixture, made};
 use crate::harness::{Ask, PLATFORM};
 
-pub(super) async fn walk(walk: &mut Walk<'_>, fixture: &Fixture) {
-    let (admin, viewer, name) = (walk.app.ours.admin.clone(), walk.app.ours.viewer.clone(), fixture.tool.as_str());
+pub(super) const NOUN: Noun = Noun {
+    name: "own_tool",
+    make: |app, keys, mark| {
+        async move {
+            let key = format!("crm.of_{mark}");
+            let ask = Ask::post("/api/tools").key(&keys.admin).json(&draft(&key));
+            made(&app.send(ask).await, 201);
+            key
+        }
+        .boxed_local()
+    },
+    cases,
+    bounds,
+    walk: |walk, fixture| life(walk, fixture).boxed_local(),
+};
+
+fn draft(key: &str) -> Value {
+    json!({
+        "key": key, "kind": "http", "description": "Pings.", "inputSchema": {"type": "object"}, "effect": "read",
+        "http": {"method": "GET", "url": "https://crm.example.com/ping"},
+    })
+}
+
+fn cases() -> Vec<Case> {
+    let tool = || -> Place { Name(|fixture| fixture.made["own_tool"].clone()) };
+    let needed = &["key", "kind", "description", "inputSchema", "effect", "http"];
+    let read = || strict(json!({"hash": "00ff"}), ("/hash", json!(7)), &["hash"]);
+    let note = strict(json!({"note": "too wide"}), ("/note", json!(true)), &["note"]);
+    vec![
+        case("POST", "/api/tools", Fixed, strict(draft("crm.find"), ("/effect", json!("sometimes")), needed)),
+        case("GET", "/api/tools/{name}/versions", tool(), Input::None),
+        case("POST", "/api/tools/{name}/submit", tool(), Input::None),
+        case("POST", "/api/tools/{name}/reject", tool(), note),
+        case("POST", "/api/tools/{name}/approve", tool(), read()),
+        case("POST", "/api/tools/{name}/activate", tool(), read()),
+        case("POST", "/api/tools/{name}/disable", tool(), Input::None),
+        case("DELETE", "/api/tools/{name}", tool(), Input::None),
+    ]
+}
+
+fn bounds() -> Vec<Bound> {
+    vec![
+        ("NewOwnTool", "key", "maxLength", json!(own::MAX_KEY)),
+        ("NewOwnTool", "description", "maxLength", json!(own::MAX_DESCRIPTION)),
+        ("NewOwnTool", "tags", "maxItems", json!(own::MAX_TAGS)),
+        ("NewOwnTool", "timeoutMs", "minimum", json!(own::MIN_TIMEOUT)),
+        ("NewOwnTool", "timeoutMs", "maximum", json!(own::MAX_TIMEOUT)),
+        ("HttpCall", "url", "maxLength", json!(own::MAX_URL)),
+        ("RejectTool", "note", "maxLength", json!(approval::MAX_NOTE)),
+    ]
+}
+
+async fn life(walk: &mut Walk<'_>, fixture: &Fixture) {
+    let (admin, viewer) = (walk.app.ours.admin.clone(), walk.app.ours.viewer.clone());
+    let name = fixture.made["own_tool"].as_str();
     let maker = PLATFORM.to_owned();
     let second = json!({"name": "Third", "email": "third@example.com", "roles": ["admin"]});
     let second = walk.app.send(Ask::post("/api/users").key(&maker).json(&second)).await.json();
@@ -67,10 +127,7 @@ pub(super) async fn walk(walk: &mut Walk<'_>, fixture: &Fixture) {
 /// What cannot be written, and what cannot be done to a bundled tool.
 async fn refused(walk: &mut Walk<'_>, admin: &str) {
     let body = |name: &str, value: Value| {
-        let mut body = json!({
-            "key": "crm.ping", "kind": "http", "description": "Pings.", "inputSchema": {"type": "object"},
-            "effect": "read", "http": {"method": "GET", "url": "https://crm.example.com/ping"},
-        });
+        let mut body = draft("crm.ping");
         body[name] = value;
         body
     };
