@@ -7,44 +7,24 @@ use crate::id::{KeyId, RequestId, TenantId, UserId};
 use crate::tenant::TenantScope;
 use crate::time::Timestamp;
 
-/// A named set of rights. Roles only ever add rights.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Role {
-    /// May read.
-    Viewer,
-    /// May submit, cancel, pause and retry tasks, and call tools.
-    Operator,
-    /// May answer reviews.
-    Reviewer,
-    /// May do everything inside the tenant.
-    Admin,
-    /// May create tenants, and act in any with a stated reason.
-    PlatformAdmin,
+words! {
+    /// A named set of rights. Roles only ever add rights.
+    #[derive(PartialOrd, Ord)]
+    pub enum Role {
+        /// May read.
+        Viewer = "viewer",
+        /// May submit, cancel, pause and retry tasks, and call tools.
+        Operator = "operator",
+        /// May answer reviews.
+        Reviewer = "reviewer",
+        /// May do everything inside the tenant.
+        Admin = "admin",
+        /// May create tenants, and act in any with a stated reason.
+        PlatformAdmin = "platform_admin",
+    }
 }
 
 impl Role {
-    /// Every role, weakest first.
-    pub const ALL: [Self; 5] = [Self::Viewer, Self::Operator, Self::Reviewer, Self::Admin, Self::PlatformAdmin];
-
-    /// The role's name on the wire.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Viewer => "viewer",
-            Self::Operator => "operator",
-            Self::Reviewer => "reviewer",
-            Self::Admin => "admin",
-            Self::PlatformAdmin => "platform_admin",
-        }
-    }
-
-    /// The role with that name.
-    #[must_use]
-    pub fn parse(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|role| role.as_str() == name)
-    }
-
     /// A key's own roles, as far as its user's cover them; its user's where it has none.
     #[must_use]
     pub fn limited(own: &[Self], users: &[Self]) -> Vec<Self> {
@@ -69,26 +49,23 @@ impl Role {
     }
 }
 
-/// What a route or a tool asks of its caller.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Right {
-    /// See tasks, plans, tools and records.
-    Read,
-    /// Submit and steer tasks, call tools.
-    Operate,
-    /// Answer what waits for a person.
-    Review,
-    /// Change plans, keys, users and settings; read the audit.
-    Administer,
-    /// Create tenants and act in any of them.
-    Platform,
+words! {
+    /// What a route or a tool asks of its caller.
+    pub enum Right {
+        /// See tasks, plans, tools and records.
+        Read = "read",
+        /// Submit and steer tasks, call tools.
+        Operate = "operate",
+        /// Answer what waits for a person.
+        Review = "review",
+        /// Change plans, keys, users and settings; read the audit.
+        Administer = "administer",
+        /// Create tenants and act in any of them.
+        Platform = "platform",
+    }
 }
 
 impl Right {
-    /// Every right.
-    pub const ALL: [Self; 5] = [Self::Read, Self::Operate, Self::Review, Self::Administer, Self::Platform];
-
     const fn bit(self) -> u8 {
         match self {
             Self::Read => 1,
@@ -96,18 +73,6 @@ impl Right {
             Self::Review => 4,
             Self::Administer => 8,
             Self::Platform => 16,
-        }
-    }
-
-    /// The right's name on the wire; also a key's scope.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Read => "read",
-            Self::Operate => "operate",
-            Self::Review => "review",
-            Self::Administer => "administer",
-            Self::Platform => "platform",
         }
     }
 }

@@ -21,20 +21,22 @@ pub use export::{ExportEnds, ExportReader, Exported, check_export};
 /// Events that are read at once.
 const PAGE: u32 = 500;
 
-/// An act, a decision or a change of configuration that has to be explained later.
+/// An event in its place in the chain.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = in_place::AuditEvent))]
 pub struct AuditEvent {
-    /// What was done, as `noun.verb`, for instance `task.review`.
+    /// What was done, `noun.verb`.
     pub action: String,
-    /// Who did it ([`crate::actor::Principal::label`]).
+    /// Who did it.
     pub actor: String,
-    /// What it was done to, for instance `task:0198…`.
+    /// What it was done to.
     pub subject: String,
-    /// The request under which it happened, when there was one.
+    /// The request under which it happened.
+    #[cfg_attr(feature = "schema", schema(required))]
     pub request_id: Option<String>,
-    /// What else explains it: keys, ids, counts, and the reasons that people gave. [`AuditKey::chain`] takes out what
-    /// is secret or personal.
+    /// What else explains it.
+    #[cfg_attr(feature = "schema", schema(required))]
     pub detail: Value,
 }
 
@@ -72,6 +74,7 @@ impl AuditEvent {
 /// An event in its place in the chain.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = AuditEvent))]
 pub struct ChainedEvent {
     /// Its place, from 1, without gaps.
     pub seq: i64,
@@ -80,11 +83,12 @@ pub struct ChainedEvent {
     /// What happened.
     #[serde(flatten)]
     pub event: AuditEvent,
-    /// The hash of the event before it; 64 zeros for the first.
+    /// The hash of the event before it.
     pub prev_hash: String,
-    /// The keyed hash over this event and `prev_hash`, in hex.
+    /// The keyed hash over this event and the one before it.
     pub hash: String,
-    /// What of the row this program cannot read, and why; it is left empty here. `None` for every sound row.
+    /// What of it this program cannot read, and why; it is empty here. Only there when something is wrong: see `kybern
+    /// doctor`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unreadable: Option<String>,
 }
@@ -174,20 +178,20 @@ impl AuditKey {
     }
 }
 
-/// What a chain ended with at some moment, signed: kept somewhere else it proves later that nothing up to there was
-/// changed, also to whoever can write the database and its head.
+/// What a chain ends with, signed.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct AuditHead {
     /// Whose chain it is.
     pub tenant_id: TenantId,
-    /// The number of its last event; 0 when there was none.
+    /// The number of its last event; 0 when there is none.
     pub seq: i64,
     /// The hash of that event.
     pub hash: String,
     /// When it was signed.
     pub at: Timestamp,
-    /// Keyed BLAKE3 over all of this, in hex, under a key that is derived from the master key.
+    /// Keyed BLAKE3 over all of this, in hex.
     pub signature: String,
 }
 
@@ -248,13 +252,14 @@ pub async fn hold_against<S: AuditStore + ?Sized>(
     })
 }
 
-/// What is wrong with a chain.
+/// One fault of the chain.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = AuditFault))]
 pub struct ChainFault {
-    /// Where it was found.
+    /// Where.
     pub seq: i64,
-    /// What was found.
+    /// What.
     pub problem: String,
 }
 
@@ -313,17 +318,18 @@ impl ChainVerifier {
     }
 }
 
-/// What a walk over a whole chain found.
+/// What a verification found.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct AuditReport {
-    /// Whether nothing was edited, removed, reordered or cut.
+    /// Whether the chain is whole.
     pub valid: bool,
     /// The number of its last event.
     pub length: i64,
     /// The number of the last event that was exported and removed; 0 when none was.
     pub removed_to: i64,
-    /// What is wrong.
+    /// What is wrong with it.
     pub faults: Vec<ChainFault>,
 }
 

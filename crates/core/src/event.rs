@@ -9,29 +9,29 @@ use crate::policy::redact;
 use crate::task::{JournalEntry, JournalRow, Opening, Signal, StepOutcome, StepStatus, Task, TaskStatus};
 use crate::time::Timestamp;
 
-/// What happened, as `eventType`.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize)]
-#[serde(rename_all = "snake_case")]
-#[expect(missing_docs, reason = "the names say it")]
-pub enum EventType {
-    TaskCreated,
-    StepStarted,
-    RoundStarted,
-    ChildEnded,
-    StepCompleted,
-    StepFailed,
-    StepSkipped,
-    DynamicStepsInjected,
-    PlanRevised,
-    NeedsReview,
-    HumanReview,
-    Delegated,
-    WorkflowCallback,
-    ZombieReset,
-    TaskCompleted,
-    TaskFailed,
-    TaskCancelled,
-    Unreadable,
+words! {
+    /// What happened, as `eventType`.
+    #[expect(missing_docs, reason = "the names say it")]
+    pub enum EventType {
+        TaskCreated = "task_created",
+        StepStarted = "step_started",
+        RoundStarted = "round_started",
+        ChildEnded = "child_ended",
+        StepCompleted = "step_completed",
+        StepFailed = "step_failed",
+        StepSkipped = "step_skipped",
+        DynamicStepsInjected = "dynamic_steps_injected",
+        PlanRevised = "plan_revised",
+        NeedsReview = "needs_review",
+        HumanReview = "human_review",
+        Delegated = "delegated",
+        WorkflowCallback = "workflow_callback",
+        ZombieReset = "zombie_reset",
+        TaskCompleted = "task_completed",
+        TaskFailed = "task_failed",
+        TaskCancelled = "task_cancelled",
+        Unreadable = "unreadable",
+    }
 }
 
 /// One entry of the log.

@@ -38,6 +38,9 @@ macro_rules! id_type {
             }
         }
 
+        #[cfg(feature = "schema")]
+        crate::schema::scalars!($name = String, "uuid";);
+
         impl fmt::Display for $name {
             fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 self.0.fmt(f)

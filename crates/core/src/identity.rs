@@ -8,38 +8,40 @@ use crate::actor::Role;
 use crate::id::{KeyId, TenantId, UserId, WebhookId};
 use crate::time::Timestamp;
 
-/// A customer.
+/// A tenant.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct Tenant {
     /// Its id.
     pub id: TenantId,
-    /// Its name, unique.
+    /// Its name.
     pub name: String,
-    /// The local part of its intake address: mail to `slug@…` is its mail. Unique.
+    /// The local part of its intake address.
     pub slug: String,
     /// When it was created.
     pub created_at: Timestamp,
 }
 
-/// A person, or a program that acts as one.
+/// A user.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct User {
     /// Their id.
     pub id: UserId,
     /// Their name.
     pub name: String,
-    /// Their address, unique in the tenant.
+    /// Their address.
     pub email: String,
     /// Their roles.
     pub roles: Vec<Role>,
-    /// Their IANA time zone; UTC when not stated.
+    /// Their IANA time zone.
     pub timezone: String,
     /// When they were created.
     pub created_at: Timestamp,
-    /// Who created them; perhaps a platform admin, who is no user of this tenant. `None` for the first of a server, and
-    /// for those of earlier versions.
+    /// Who made the account. Where two persons are asked for, both count as one.
+    #[cfg_attr(feature = "schema", schema(required))]
     pub made_by_user_id: Option<UserId>,
 }
 

@@ -21,27 +21,15 @@ pub mod limits {
     pub const LONGEST_PAUSE: Millis = Millis(60 * 60 * 1000);
 }
 
-/// A job's place in life. `Dead` keeps its last error and is never claimed again.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum JobStatus {
-    /// Waiting for its time.
-    Pending,
-    /// Its handler succeeded.
-    Done,
-    /// Given up.
-    Dead,
-}
-
-impl JobStatus {
-    /// Its name on the wire.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Pending => "pending",
-            Self::Done => "done",
-            Self::Dead => "dead",
-        }
+words! {
+    /// A job's place in life. `Dead` keeps its last error and is never claimed again.
+    pub enum JobStatus {
+        /// Waiting for its time.
+        Pending = "pending",
+        /// Its handler succeeded.
+        Done = "done",
+        /// Given up.
+        Dead = "dead",
     }
 }
 

@@ -4,6 +4,9 @@
 //! is a trait in [`ports`], implemented elsewhere and handed in by the binary.
 #![deny(clippy::wildcard_enum_match_arm)]
 
+#[macro_use]
+mod words;
+
 pub mod actor;
 pub mod agent;
 pub mod approval;
@@ -37,6 +40,8 @@ pub mod preference;
 pub mod prompt;
 pub mod record;
 pub mod retention;
+#[cfg(feature = "schema")]
+pub mod schema;
 pub mod secret;
 pub mod slots;
 pub mod task;

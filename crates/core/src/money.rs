@@ -33,15 +33,19 @@ impl fmt::Display for NanoUsd {
 #[serde(transparent)]
 pub struct Tokens(pub u64);
 
-/// What a step, or a whole task, has used.
+/// What was used.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct Usage {
     /// Tokens read by models.
+    #[cfg_attr(feature = "schema", schema(required))]
     pub input_tokens: Tokens,
     /// Tokens written by models.
+    #[cfg_attr(feature = "schema", schema(required))]
     pub output_tokens: Tokens,
-    /// What it cost.
+    /// Nano-dollars.
+    #[cfg_attr(feature = "schema", schema(required))]
     pub cost_nanos: NanoUsd,
 }
 

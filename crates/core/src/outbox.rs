@@ -9,77 +9,35 @@ use crate::time::Timestamp;
 /// The kind of the job that sends a message.
 pub const SEND_JOB: &str = "outbox.send";
 
-/// By which way a message leaves.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum OutboxChannel {
-    /// SMTP, when it is configured; otherwise the message stays in the outbox for people to see.
-    Email,
-    /// An HTTP POST of the message as JSON.
-    Webhook,
-    /// The dispatch of a delegation to a workflow engine.
-    Workflow,
-    /// The completion webhook of a task.
-    Completion,
-}
-
-impl OutboxChannel {
-    /// Its name on the wire.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Email => "email",
-            Self::Webhook => "webhook",
-            Self::Workflow => "workflow",
-            Self::Completion => "completion",
-        }
-    }
-
-    /// The channel with that name.
-    #[must_use]
-    pub fn parse(name: &str) -> Option<Self> {
-        [Self::Email, Self::Webhook, Self::Workflow, Self::Completion].into_iter().find(|c| c.as_str() == name)
+words! {
+    /// By which way a message leaves.
+    pub enum OutboxChannel {
+        /// SMTP, when it is configured; otherwise the message stays in the outbox for people to see.
+        Email = "email",
+        /// An HTTP POST of the message as JSON.
+        Webhook = "webhook",
+        /// The dispatch of a delegation to a workflow engine.
+        Workflow = "workflow",
+        /// The completion webhook of a task.
+        Completion = "completion",
     }
 }
 
-/// How far a message has got.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum OutboxStatus {
-    /// Waiting for its job.
-    Pending,
-    /// Handed over, no answer yet. After a crash this means that nobody knows.
-    Sending,
-    /// The receiver took it.
-    Sent,
-    /// Kept, and not sent, because no way out is configured.
-    Kept,
-    /// Given up after its tries.
-    Failed,
-    /// It may or may not have been sent; it is not sent again by itself.
-    Uncertain,
-}
-
-impl OutboxStatus {
-    /// Its name on the wire.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Pending => "pending",
-            Self::Sending => "sending",
-            Self::Sent => "sent",
-            Self::Kept => "kept",
-            Self::Failed => "failed",
-            Self::Uncertain => "uncertain",
-        }
-    }
-
-    /// The status with that name.
-    #[must_use]
-    pub fn parse(name: &str) -> Option<Self> {
-        [Self::Pending, Self::Sending, Self::Sent, Self::Kept, Self::Failed, Self::Uncertain]
-            .into_iter()
-            .find(|status| status.as_str() == name)
+words! {
+    /// How far a message has got.
+    pub enum OutboxStatus {
+        /// Waiting for its job.
+        Pending = "pending",
+        /// Handed over, no answer yet. After a crash this means that nobody knows.
+        Sending = "sending",
+        /// The receiver took it.
+        Sent = "sent",
+        /// Kept, and not sent, because no way out is configured.
+        Kept = "kept",
+        /// Given up after its tries.
+        Failed = "failed",
+        /// It may or may not have been sent; it is not sent again by itself.
+        Uncertain = "uncertain",
     }
 }
 
@@ -142,46 +100,53 @@ pub struct MailFile {
     pub hash: String,
 }
 
-/// A message to be committed.
+/// A message that left the house, or waits to.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = in_place::NewOutbox))]
 pub struct NewOutbox {
     /// Its id.
     pub id: OutboxId,
-    /// By which way.
+    /// How it leaves.
     pub channel: OutboxChannel,
     /// An address, a URL, or a workflow's name.
     pub target: String,
     /// The idempotency key that every try carries.
     pub key: String,
-    /// The message: `{subject, body, attachments}` for mail, where `attachments` may be left out and lists
-    /// [`MailFile`]s; the JSON body otherwise.
+    /// The message: `{subject, body, attachments}` for mail, where `attachments` may be left out and lists files; the JSON
+    /// body otherwise.
+    #[cfg_attr(feature = "schema", schema(required))]
     pub body: Value,
 }
 
-/// A message as it is stored.
+/// A message that left the house, or waits to.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct OutboxMessage {
     /// The message.
     #[serde(flatten)]
     pub message: NewOutbox,
     /// The task that made it.
+    #[cfg_attr(feature = "schema", schema(required))]
     pub task_id: Option<TaskId>,
-    /// The trace of that task.
+    /// The trace of the task that made it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trace_id: Option<String>,
-    /// How far it has got.
+    /// How far it is.
     pub status: OutboxStatus,
     /// Tries so far.
     pub attempts: u32,
     /// What went wrong last.
+    #[cfg_attr(feature = "schema", schema(required))]
     pub error: Option<String>,
-    /// When it was committed.
+    /// When it was written.
     pub created_at: Timestamp,
     /// When the receiver took it.
+    #[cfg_attr(feature = "schema", schema(required))]
     pub sent_at: Option<Timestamp>,
-    /// What of the row this program cannot read, and why; it is left empty here. `None` for every sound row.
+    /// What of it this program cannot read, and why; it is empty here. Only there when something is wrong: see `kybern
+    /// doctor`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unreadable: Option<String>,
 }

@@ -11,47 +11,23 @@ use crate::ports::RetentionStore;
 use crate::tenant::TenantScope;
 use crate::time::{Millis, Timestamp};
 
-/// What is removed once it is over and old.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Kept {
-    /// Original bytes that nothing names any more.
-    Files,
-    /// Conversations in which nothing was said for so long, with their messages.
-    Chats,
-    /// Trees of tasks that have ended, with everything that belongs to them alone. Records stay.
-    Tasks,
-    /// Messages of the outbox that have their end: sent, kept, failed, uncertain.
-    Messages,
-    /// Jobs that are done or dead.
-    Jobs,
-    /// Answers to idempotency keys that have expired, and keys that never got an answer.
-    IdempotencyKeys,
-}
-
-impl Kept {
-    /// Every kind, in the order in which they are looked through. A file goes a round after what named it, so that a
-    /// backup that is being written finds it; a conversation goes before its tasks, which it keeps.
-    pub const ALL: [Self; 6] =
-        [Self::Files, Self::Chats, Self::Tasks, Self::Messages, Self::Jobs, Self::IdempotencyKeys];
-
-    /// Its name on the wire.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Files => "files",
-            Self::Chats => "chats",
-            Self::Tasks => "tasks",
-            Self::Messages => "messages",
-            Self::Jobs => "jobs",
-            Self::IdempotencyKeys => "idempotency_keys",
-        }
-    }
-
-    /// The kind of that name.
-    #[must_use]
-    pub fn parse(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|kept| kept.as_str() == name)
+words! {
+    /// What is removed when it is old.
+    #[derive(PartialOrd, Ord)]
+    #[cfg_attr(feature = "schema", schema(as = RetentionKind))]
+    pub enum Kept {
+        /// Original bytes that nothing names any more.
+        Files = "files",
+        /// Conversations in which nothing was said for so long, with their messages.
+        Chats = "chats",
+        /// Trees of tasks that have ended, with everything that belongs to them alone. Records stay.
+        Tasks = "tasks",
+        /// Messages of the outbox that have their end: sent, kept, failed, uncertain.
+        Messages = "messages",
+        /// Jobs that are done or dead.
+        Jobs = "jobs",
+        /// Answers to idempotency keys that have expired, and keys that never got an answer.
+        IdempotencyKeys = "idempotency_keys",
     }
 }
 
@@ -118,15 +94,16 @@ pub struct Purged {
     pub count: u64,
 }
 
-/// Why nothing of a task's tree may be removed, however old it becomes.
+/// Why a task is kept, however old it becomes.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct TaskHold {
-    /// The task that was put on hold.
+    /// The task.
     pub task_id: TaskId,
-    /// Why, in the words of whoever did it.
+    /// Why.
     pub reason: String,
-    /// Who did it ([`crate::actor::Principal::label`]).
+    /// Who put it on hold.
     pub held_by: String,
     /// When.
     pub held_at: Timestamp,

@@ -8,6 +8,8 @@
 //! codes to HTTP.
 #![deny(clippy::wildcard_enum_match_arm)]
 
+#[macro_use]
+pub mod schema;
 mod answers;
 mod api;
 mod auth;
@@ -25,7 +27,6 @@ mod page;
 mod peer;
 mod request;
 pub mod router;
-pub mod schema;
 mod serve;
 mod sse;
 mod standing;

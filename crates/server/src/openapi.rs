@@ -1,6 +1,7 @@
 //! The OpenAPI document. What every route has in common (who may call it, which errors it answers, the idempotency
 //! key) is added from the table of [`crate::router`], so that it cannot be forgotten.
 
+mod in_place;
 mod input;
 
 use std::sync::LazyLock;
@@ -15,41 +16,11 @@ use utoipa::openapi::schema::{ObjectBuilder, Type};
 use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityRequirement, SecurityScheme};
 use utoipa::openapi::{ContentBuilder, PathItem, Ref, RefOr};
 
-use crate::api::{
-    agents, approvals, audit, budgets, chats, inbound, keys, knowledge, lessons, memories, messages, models, outbox,
-    own_tools, permissions, plans, preferences, prompts, records, retention, secrets, task_files, task_internal,
-    task_steer, tasks, tenants, tools, usage, users, webhooks,
-};
 use crate::error::status_of;
-use crate::router::{Access, Route, table};
+use crate::router::{Access, Paths, Route, table};
 use crate::schema::event::LogEntrySchema;
 use crate::schema::operation::ErrorSchema;
 use crate::schema::words::ApprovalFilterSchema;
-use crate::{health, metrics, status_page};
-
-/// Routes on which `Idempotency-Key` is honoured.
-const CREATING: [&str; 20] = [
-    "/api/chats",
-    "/api/chats/import",
-    "/api/chats/{id}/fork",
-    "/api/chats/{id}/messages",
-    "/api/memories",
-    "/api/knowledge",
-    "/api/agents",
-    "/api/prompts",
-    "/api/budgets",
-    "/api/tasks",
-    "/api/tasks/{id}/fork",
-    "/api/lessons",
-    "/api/plans",
-    "/api/tools",
-    "/api/tools/{name}/invoke",
-    "/api/users",
-    "/api/keys",
-    "/api/secrets",
-    "/api/webhooks/outbound",
-    "/api/admin/tenants",
-];
 
 /// Routes that are calls of a model.
 const CALLING: [&str; 2] = ["/v1/chat/completions", "/v1/embeddings"];
@@ -90,46 +61,13 @@ const CALLING: [&str; 2] = ["/v1/chat/completions", "/v1/embeddings"];
         (name = "workflows", description = "What outside engines call"),
         (name = "operation", description = "Health, numbers, this document"),
     ),
-    paths(
-        tasks::submit, tasks::list, tasks::show, tasks::log, tasks::events,
-        task_files::artifacts, task_files::attachments, task_files::attachment,
-        task_steer::cancel, task_steer::pause, task_steer::resume, task_steer::retry, task_steer::fork,
-        task_steer::replay, task_steer::review, retention::hold, retention::release, retention::purge,
-        task_internal::review, task_internal::callback,
-        inbound::email, inbound::sms, inbound::webhook,
-        plans::put, plans::list, plans::check, plans::show, plans::versions, plans::change,
-        tools::list, tools::show, tools::invoke, tools::change,
-        own_tools::create, own_tools::versions, own_tools::submit, own_tools::reject, own_tools::approve,
-        own_tools::activate, own_tools::disable, own_tools::remove,
-        agents::create, agents::list, agents::resync, agents::show, agents::change, agents::remove, agents::reset,
-        prompts::create, prompts::list, prompts::preview, prompts::show, prompts::change, prompts::submit, prompts::approve,
-        prompts::reject, prompts::activate,
-        preferences::show, preferences::set, preferences::remove,
-        chats::create, chats::list, chats::import, chats::show, chats::remove, chats::fork, chats::reset, chats::export,
-        messages::send, messages::list, messages::redact, messages::stream,
-        memories::create, memories::list, memories::export, memories::show, memories::change, memories::remove,
-        memories::accept, memories::reject,
-        knowledge::create, knowledge::list, knowledge::search, knowledge::show, knowledge::remove, knowledge::publish,
-        knowledge::unpublish, knowledge::reindex,
-        lessons::create, lessons::list, lessons::show, lessons::preview, lessons::accept, lessons::withdraw,
-        approvals::list, approvals::show, approvals::decide,
-        models::chat, models::list, models::show, models::embed, models::policy, models::set_policy,
-        budgets::create, budgets::list, budgets::show, budgets::change, budgets::remove, usage::report,
-        records::kinds, records::list, records::show, outbox::list, outbox::retry,
-        users::create, users::list, users::show, permissions::show, permissions::change,
-        keys::create, keys::list, keys::revoke,
-        secrets::set, secrets::list, secrets::show, secrets::remove,
-        webhooks::create, webhooks::list, webhooks::remove,
-        tenants::create, tenants::list,
-        audit::list, audit::head, audit::verify, audit::check, audit::purge,
-        health::alive, health::ready, metrics::show, show, status_page::show,
-    ),
     components(schemas(ApprovalFilterSchema, ErrorSchema, LogEntrySchema)),
 )]
 struct Document;
 
 static JSON: LazyLock<String> = LazyLock::new(|| {
     let mut document = serde_json::to_value(document()).unwrap_or_default();
+    in_place::write(&mut document);
     input::name_unsigned(&mut document);
     let mut text = serde_json::to_string_pretty(&document).unwrap_or_default();
     text.push('\n');
@@ -158,6 +96,7 @@ const CLOSED: [&str; 3] = ["NewPlan", "Retry", "Step"];
 
 fn document() -> utoipa::openapi::OpenApi {
     let mut document = Document::openapi();
+    document.merge(Paths::openapi());
     let components = document.components.get_or_insert_default();
     input::close(&mut components.schemas, &CLOSED);
     for route in table() {
@@ -207,7 +146,7 @@ fn complete(operation: &mut Operation, route: &Route) {
         (Some(_), true) => vec![key, SecurityRequirement::default()],
         (None, _) => vec![SecurityRequirement::default()],
     });
-    if route.method == "POST" && CREATING.contains(&route.path) {
+    if route.once {
         let about = "The same key with the same body gives the first answer again; with another body 409";
         operation.parameters.get_or_insert_default().push(RefOr::T(header_parameter("Idempotency-Key", about)));
     }

@@ -19,12 +19,12 @@ use crate::store::SqlStore;
 use crate::{audit, prompts, reservations};
 
 statements! {
-    LIST = shared "agent_list";
-    GET = shared "agent_get";
-    BY_KEY = shared "agent_by_key";
-    INSERT = shared "agent_insert";
-    UPDATE = shared "agent_update";
-    DELETE = shared "agent_delete";
+    LIST = part "agent" "list";
+    GET = part "agent" "get";
+    BY_KEY = part "agent" "by_key";
+    INSERT = part "agent" "insert";
+    UPDATE = part "agent" "update";
+    DELETE = part "agent" "delete";
 }
 
 /// Reads an agent. One that cannot be read is taken away, and so is the bundled one of its key: nobody knows any more

@@ -21,14 +21,14 @@ use crate::store::SqlStore;
 use crate::{audit, jobs, page, reservations, vectors};
 
 statements! {
-    INSERT = shared "knowledge_insert";
+    INSERT = part "knowledge" "insert";
     COUNT = shared "knowledge_count";
-    GET = shared "knowledge_get";
-    LIST = shared "knowledge_list";
-    UPDATE = shared "knowledge_update";
-    DELETE = shared "knowledge_delete";
-    PIECE_INSERT = shared "knowledge_piece_insert";
-    PIECES_CLEAR = shared "knowledge_piece_clear";
+    GET = part "knowledge" "get";
+    LIST = part "knowledge" "list";
+    UPDATE = part "knowledge" "update";
+    DELETE = part "knowledge" "delete";
+    PIECE_INSERT = part "knowledge" "piece_insert";
+    PIECES_CLEAR = part "knowledge" "piece_clear";
     PIECES_COUNT = shared "knowledge_piece_count";
     PIECES_PUBLISHED = shared "knowledge_piece_published";
     REVISION = shared "knowledge_revision";

@@ -18,14 +18,14 @@ use crate::store::SqlStore;
 use crate::{audit, page, reservations};
 
 statements! {
-    INSERT = shared "lesson_insert";
-    GET = shared "lesson_get";
-    SAME = shared "lesson_same";
-    LIST = shared "lesson_list";
-    USED = shared "lesson_used";
-    ROOM = shared "lesson_room";
+    INSERT = part "lesson" "insert";
+    GET = part "lesson" "get";
+    SAME = part "lesson" "same";
+    LIST = part "lesson" "list";
+    USED = part "lesson" "used";
+    ROOM = part "lesson" "room";
     FORGET = shared "lesson_forget";
-    UPDATE = shared "lesson_update";
+    UPDATE = part "lesson" "update";
 }
 
 fn lesson(mut row: Row) -> Result<Lesson> {

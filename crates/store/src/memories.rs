@@ -21,17 +21,17 @@ use crate::store::SqlStore;
 use crate::{audit, page, records, reservations, vectors};
 
 statements! {
-    INSERT = shared "memory_insert";
-    GET = shared "memory_get";
-    LIST = shared "memory_list";
-    LIST_SUBJECT = shared "memory_list_subject";
-    OF_SUBJECT = shared "memory_of_subject";
+    INSERT = part "memory" "insert";
+    GET = part "memory" "get";
+    LIST = part "memory" "list";
+    LIST_SUBJECT = part "memory" "list_subject";
+    OF_SUBJECT = part "memory" "of_subject";
     NAMED = split "memory_named";
-    ENTITIES_EXIST = shared "memory_entities_exist";
-    COUNT = shared "memory_count";
-    UPDATE = shared "memory_update";
-    VECTOR = shared "memory_vector";
-    DELETE = shared "memory_delete";
+    ENTITIES_EXIST = part "memory" "entities_exist";
+    COUNT = part "memory" "count";
+    UPDATE = part "memory" "update";
+    VECTOR = part "memory" "vector";
+    DELETE = part "memory" "delete";
 }
 
 fn memory(row: &mut Row) -> Result<Memory> {

@@ -15,8 +15,8 @@ use crate::error::Result;
 use crate::store::SqlStore;
 
 statements! {
-    GET = shared "model_policy_get";
-    PUT = shared "model_policy_put";
+    GET = part "model_policy" "get";
+    PUT = part "model_policy" "put";
 }
 
 type Putting = (TenantScope, ModelPolicy, Timestamp, AuditEvent);

@@ -21,15 +21,15 @@ use crate::store::SqlStore;
 use crate::{audit, page, reservations};
 
 statements! {
-    VERSIONS = shared "own_tool_versions";
-    INSERT = shared "own_tool_insert";
-    GET = shared "own_tool_get";
-    LIST = shared "own_tool_list";
-    ACTIVE = shared "own_tool_active";
-    OTHERS = shared "own_tool_others";
-    RETIRE = shared "own_tool_retire";
-    UPDATE = shared "own_tool_update";
-    DELETE = shared "own_tool_delete";
+    VERSIONS = part "own_tool" "versions";
+    INSERT = part "own_tool" "insert";
+    GET = part "own_tool" "get";
+    LIST = part "own_tool" "list";
+    ACTIVE = part "own_tool" "active";
+    OTHERS = part "own_tool" "others";
+    RETIRE = part "own_tool" "retire";
+    UPDATE = part "own_tool" "update";
+    DELETE = part "own_tool" "delete";
 }
 
 fn own_tool(row: &mut Row) -> Result<OwnTool> {

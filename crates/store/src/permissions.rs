@@ -21,10 +21,10 @@ use crate::store::SqlStore;
 
 statements! {
     RULES = shared "user_rules";
-    PUT = shared "permission_put";
-    DELETE = shared "permission_delete";
-    SETTINGS = shared "tool_setting_list";
-    SETTING_PUT = shared "tool_setting_put";
+    PUT = part "permission" "put";
+    DELETE = part "permission" "delete";
+    SETTINGS = part "tool_setting" "list";
+    SETTING_PUT = part "tool_setting" "put";
 }
 
 async fn rules(tx: &mut Tx, scope: TenantScope, user: UserId) -> Result<Option<UserRules>> {

@@ -19,9 +19,9 @@ use crate::identity::must_know;
 use crate::store::SqlStore;
 
 statements! {
-    GET = shared "preference_get";
-    PUT = shared "preference_put";
-    DELETE = shared "preference_delete";
+    GET = part "preference" "get";
+    PUT = part "preference" "put";
+    DELETE = part "preference" "delete";
 }
 
 async fn get(tx: &mut Tx, scope: TenantScope, user: UserId) -> Result<Preferences> {

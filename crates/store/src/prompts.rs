@@ -18,13 +18,13 @@ use crate::store::SqlStore;
 use crate::{audit, page, reservations};
 
 statements! {
-    LAST_VERSION = shared "prompt_last_version";
-    INSERT = shared "prompt_insert";
-    GET = shared "prompt_get";
-    LIST = shared "prompt_list";
-    ACTIVE = shared "prompt_active";
-    ACTIVE_OF = shared "prompt_active_of";
-    UPDATE = shared "prompt_update";
+    LAST_VERSION = part "prompt" "last_version";
+    INSERT = part "prompt" "insert";
+    GET = part "prompt" "get";
+    LIST = part "prompt" "list";
+    ACTIVE = part "prompt" "active";
+    ACTIVE_OF = part "prompt" "active_of";
+    UPDATE = part "prompt" "update";
 }
 
 /// What stands for all agents: no agent's key is so.

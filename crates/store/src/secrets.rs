@@ -17,17 +17,17 @@ use crate::store::SqlStore;
 use crate::{audit, page, reservations};
 
 statements! {
-    LIST = shared "secret_list";
-    GET = shared "secret_get";
-    VERSION = shared "secret_version";
-    COUNT = shared "secret_count";
-    INSERT = shared "secret_insert";
-    UPDATE = shared "secret_update";
-    DELETE = shared "secret_delete";
-    KEY_GET = shared "tenant_key_get";
-    KEY_INSERT = shared "tenant_key_insert";
+    LIST = part "secret" "list";
+    GET = part "secret" "get";
+    VERSION = part "secret" "version";
+    COUNT = part "secret" "count";
+    INSERT = part "secret" "insert";
+    UPDATE = part "secret" "update";
+    DELETE = part "secret" "delete";
+    KEY_GET = part "tenant_key" "get";
+    KEY_INSERT = part "tenant_key" "insert";
     KEY_HOLD = split "tenant_key_hold";
-    KEY_DELETE = shared "tenant_key_delete";
+    KEY_DELETE = part "tenant_key" "delete";
 }
 
 fn secret(row: &mut Row) -> Result<Secret> {

@@ -9,7 +9,11 @@ const HOMES: &[(&str, &[&str], &str)] = &[
     ("sqlx", &["kybern-store"], "all SQL is in the store"),
     ("axum", &["kybern-server"], "HTTP routes are the server's"),
     ("tower-http", &["kybern-server"], "HTTP routes are the server's"),
-    ("utoipa", &["kybern-server"], "only the edge has an OpenAPI document"),
+    (
+        "utoipa",
+        &["kybern-server", "kybern-core"],
+        "the edge has the OpenAPI document, and core describes its own shapes",
+    ),
     ("reqwest", &["kybern-adapters", "kybern"], "outside calls go through the adapters' egress policy"),
     ("clap", &["kybern"], "the command line is the binary's"),
     ("figment", &["kybern"], "nothing below the binary reads configuration"),

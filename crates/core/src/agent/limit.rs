@@ -6,48 +6,29 @@ use crate::error::{Error, Result};
 use crate::money::{NanoUsd, Tokens};
 use crate::time::Millis;
 
-/// Why a turn ended.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum TurnFinish {
-    /// The model has answered, and wanted nothing more.
-    Complete,
-    /// The model wants calls that whoever asked makes themselves.
-    ToolUse,
-    /// A reply was cut at its limit, or the turn has used all its tokens.
-    MaxTokens,
-    /// The model was asked as often as it may be, and had to answer with what it had.
-    IterationLimit,
-    /// As many calls were made as may be, and the model had to answer with what it had.
-    ToolLimit,
-    /// Its time was over.
-    Timeout,
-    /// The provider's filter, or the model itself, refused.
-    ContentFilter,
-    /// Somebody wanted it to end.
-    Cancelled,
-    /// Something failed; the error beside it says what.
-    Error,
-    /// No model is configured. What stands there as the answer says so.
-    NoModel,
-}
-
-impl TurnFinish {
-    /// Its name on the wire.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Complete => "complete",
-            Self::ToolUse => "tool_use",
-            Self::MaxTokens => "max_tokens",
-            Self::IterationLimit => "iteration_limit",
-            Self::ToolLimit => "tool_limit",
-            Self::Timeout => "timeout",
-            Self::ContentFilter => "content_filter",
-            Self::Cancelled => "cancelled",
-            Self::Error => "error",
-            Self::NoModel => "no_model",
-        }
+words! {
+    /// Why a turn ended; with `no_model` none is configured, and the content says so.
+    pub enum TurnFinish {
+        /// The model has answered, and wanted nothing more.
+        Complete = "complete",
+        /// The model wants calls that whoever asked makes themselves.
+        ToolUse = "tool_use",
+        /// A reply was cut at its limit, or the turn has used all its tokens.
+        MaxTokens = "max_tokens",
+        /// The model was asked as often as it may be, and had to answer with what it had.
+        IterationLimit = "iteration_limit",
+        /// As many calls were made as may be, and the model had to answer with what it had.
+        ToolLimit = "tool_limit",
+        /// Its time was over.
+        Timeout = "timeout",
+        /// The provider's filter, or the model itself, refused.
+        ContentFilter = "content_filter",
+        /// Somebody wanted it to end.
+        Cancelled = "cancelled",
+        /// Something failed; the error beside it says what.
+        Error = "error",
+        /// No model is configured. What stands there as the answer says so.
+        NoModel = "no_model",
     }
 }
 

@@ -13,7 +13,6 @@
 //! Nothing leads out of the others: a yes is used once, for exactly the arguments that were shown, or for those that
 //! whoever said it put in their place.
 
-use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::actor::Actor;
@@ -27,42 +26,20 @@ pub const TIME_TO_ANSWER: Millis = Millis::from_secs(7 * 86_400);
 /// The most characters of a note.
 pub const MAX_NOTE: usize = 2_000;
 
-/// How a question stands.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum ApprovalStatus {
-    /// Nobody has answered.
-    Pending,
-    /// Yes, perhaps with other arguments.
-    Approved,
-    /// No.
-    Denied,
-    /// Nobody answered in time.
-    Expired,
-    /// It is not asked any more.
-    Withdrawn,
-}
-
-impl ApprovalStatus {
-    /// Every status.
-    pub const ALL: [Self; 5] = [Self::Pending, Self::Approved, Self::Denied, Self::Expired, Self::Withdrawn];
-
-    /// Its name.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Pending => "pending",
-            Self::Approved => "approved",
-            Self::Denied => "denied",
-            Self::Expired => "expired",
-            Self::Withdrawn => "withdrawn",
-        }
-    }
-
-    /// The status with that name.
-    #[must_use]
-    pub fn parse(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|status| status.as_str() == name)
+words! {
+    /// How a question stands.
+    #[derive(PartialOrd, Ord)]
+    pub enum ApprovalStatus {
+        /// Nobody has answered.
+        Pending = "pending",
+        /// Yes, perhaps with other arguments.
+        Approved = "approved",
+        /// No.
+        Denied = "denied",
+        /// Nobody answered in time.
+        Expired = "expired",
+        /// It is not asked any more.
+        Withdrawn = "withdrawn",
     }
 }
 

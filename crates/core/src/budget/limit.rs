@@ -62,38 +62,21 @@ impl BudgetSubject {
     }
 }
 
-/// How long a limit counts before it begins anew.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Period {
-    /// From midnight to midnight, UTC.
-    Day,
-    /// From the first to the last of a month, UTC.
-    Month,
-    /// For ever: of a task and its children.
-    Whole,
+words! {
+    /// How long a limit counts: from midnight to midnight UTC; `whole` for budgets of `each_task`.
+    #[derive(PartialOrd, Ord)]
+    #[cfg_attr(feature = "schema", schema(as = BudgetPeriod))]
+    pub enum Period {
+        /// From midnight to midnight, UTC.
+        Day = "day",
+        /// From the first to the last of a month, UTC.
+        Month = "month",
+        /// For ever: of a task and its children.
+        Whole = "whole",
+    }
 }
 
 impl Period {
-    /// Every period.
-    pub const ALL: [Self; 3] = [Self::Day, Self::Month, Self::Whole];
-
-    /// Its name.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Day => "day",
-            Self::Month => "month",
-            Self::Whole => "whole",
-        }
-    }
-
-    /// The period with that name.
-    #[must_use]
-    pub fn parse(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|period| period.as_str() == name)
-    }
-
     /// The days of the window around `at`.
     #[must_use]
     pub fn window(self, at: Timestamp) -> Window {

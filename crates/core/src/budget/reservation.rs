@@ -2,7 +2,6 @@
 
 use std::fmt;
 
-use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::{Amount, Budget, BudgetSubject, Limits, Period, UsageLine, Window};
@@ -13,36 +12,16 @@ use crate::task::WorkerId;
 use crate::tenant::TenantScope;
 use crate::time::Timestamp;
 
-/// What kind of call spends.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum SpendKind {
-    /// A language model.
-    Model,
-    /// An embedding model.
-    Embedding,
-    /// A tool.
-    Tool,
-}
-
-impl SpendKind {
-    /// Every kind.
-    pub const ALL: [Self; 3] = [Self::Model, Self::Embedding, Self::Tool];
-
-    /// Its name.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Model => "model",
-            Self::Embedding => "embedding",
-            Self::Tool => "tool",
-        }
-    }
-
-    /// The kind with that name.
-    #[must_use]
-    pub fn parse(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|kind| kind.as_str() == name)
+words! {
+    /// What kind of call spends.
+    #[derive(PartialOrd, Ord)]
+    pub enum SpendKind {
+        /// A language model.
+        Model = "model",
+        /// An embedding model.
+        Embedding = "embedding",
+        /// A tool.
+        Tool = "tool",
     }
 }
 

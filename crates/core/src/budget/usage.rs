@@ -1,23 +1,21 @@
 //! What has been used, added up by day.
 
-use serde::{Deserialize, Serialize};
-
 use super::SpendKind;
 use crate::id::UserId;
 use crate::money::NanoUsd;
 
-/// By what usage is told apart.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum UsageBy {
-    /// By day.
-    Day,
-    /// By model, embeddings included.
-    Model,
-    /// By tool.
-    Tool,
-    /// By user.
-    User,
+words! {
+    /// By what usage is added up.
+    pub enum UsageBy {
+        /// By day.
+        Day = "day",
+        /// By model, embeddings included.
+        Model = "model",
+        /// By tool.
+        Tool = "tool",
+        /// By user.
+        User = "user",
+    }
 }
 
 /// Which usage.

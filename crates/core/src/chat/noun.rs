@@ -21,16 +21,20 @@ pub const MAX_CONTENT: usize = 256 * 1024;
 /// A conversation.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct Chat {
     /// Its id.
     pub id: ChatId,
-    /// Whose it is; `None` for one that a program without a user holds.
+    /// Whose it is.
+    #[cfg_attr(feature = "schema", schema(required))]
     pub user_id: Option<UserId>,
-    /// The key of the agent that answers; `None` lets the words of each message choose.
+    /// The key of the agent that answers; null lets the words of each message choose.
+    #[cfg_attr(feature = "schema", schema(required))]
     pub agent: Option<String>,
     /// What it is called.
     pub title: String,
     /// The chat it was forked from.
+    #[cfg_attr(feature = "schema", schema(required))]
     pub forked_from: Option<ChatId>,
     /// When it was begun.
     pub created_at: Timestamp,
@@ -38,30 +42,13 @@ pub struct Chat {
     pub updated_at: Timestamp,
 }
 
-/// Who said a message.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Speaker {
-    /// The user.
-    User,
-    /// The agent.
-    Assistant,
-}
-
-impl Speaker {
-    /// Its name on the wire and in the database.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::User => "user",
-            Self::Assistant => "assistant",
-        }
-    }
-
-    /// The speaker with that name.
-    #[must_use]
-    pub fn parse(name: &str) -> Option<Self> {
-        [Self::User, Self::Assistant].into_iter().find(|speaker| speaker.as_str() == name)
+words! {
+    /// Who said a message.
+    pub enum Speaker {
+        /// The user.
+        User = "user",
+        /// The agent.
+        Assistant = "assistant",
     }
 }
 

@@ -4,36 +4,21 @@ use serde::{Deserialize, Serialize};
 
 use crate::money::Tokens;
 
-/// A part of a prompt. The order is that of their strength: what stands in a later one never overrides an earlier one.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Layer {
-    /// The server's own rules, which nobody can change.
-    Core,
-    /// The governed prompt of the tenant or the agent, with what the server says about tools, place and time.
-    Prompt,
-    /// What the user wants to be answered like, and what they have told about themselves.
-    Preferences,
-    /// Memories and knowledge that were looked up for this turn.
-    Retrieved,
-    /// What was said before, and what is said now.
-    Conversation,
-}
-
-impl Layer {
-    /// Every layer, the strongest first.
-    pub const ALL: [Self; 5] = [Self::Core, Self::Prompt, Self::Preferences, Self::Retrieved, Self::Conversation];
-
-    /// Its name on the wire.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Core => "core",
-            Self::Prompt => "prompt",
-            Self::Preferences => "preferences",
-            Self::Retrieved => "retrieved",
-            Self::Conversation => "conversation",
-        }
+words! {
+    /// A part of a prompt. The order is that of their strength: what stands in a later one never overrides an earlier one.
+    #[derive(PartialOrd, Ord)]
+    #[cfg_attr(feature = "schema", schema(as = PromptLayer))]
+    pub enum Layer {
+        /// The server's own rules, which nobody can change.
+        Core = "core",
+        /// The governed prompt of the tenant or the agent, with what the server says about tools, place and time.
+        Prompt = "prompt",
+        /// What the user wants to be answered like, and what they have told about themselves.
+        Preferences = "preferences",
+        /// Memories and knowledge that were looked up for this turn.
+        Retrieved = "retrieved",
+        /// What was said before, and what is said now.
+        Conversation = "conversation",
     }
 }
 
@@ -49,38 +34,25 @@ pub struct LayerUse {
     pub hash: Option<String>,
 }
 
-/// Where a text comes from.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Origin {
-    /// The server.
-    Core,
-    /// An operator: a prompt that was approved.
-    Operator,
-    /// The user whose turn it is.
-    User,
-    /// Something that was remembered.
-    Memory,
-    /// The result of a tool.
-    Tool,
-    /// A document, a mail, a page of knowledge.
-    Document,
+words! {
+    /// Where a text comes from.
+    pub enum Origin {
+        /// The server.
+        Core = "core",
+        /// An operator: a prompt that was approved.
+        Operator = "operator",
+        /// The user whose turn it is.
+        User = "user",
+        /// Something that was remembered.
+        Memory = "memory",
+        /// The result of a tool.
+        Tool = "tool",
+        /// A document, a mail, a page of knowledge.
+        Document = "document",
+    }
 }
 
 impl Origin {
-    /// Its name on the wire.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Core => "core",
-            Self::Operator => "operator",
-            Self::User => "user",
-            Self::Memory => "memory",
-            Self::Tool => "tool",
-            Self::Document => "document",
-        }
-    }
-
     /// Whether the text may instruct. Everything else is fenced, and never grants a permission.
     #[must_use]
     pub const fn instructs(self) -> bool {

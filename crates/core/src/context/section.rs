@@ -1,36 +1,36 @@
 //! The sections beside a governed prompt, and which of them stay when they are too long together.
 
-use serde::{Deserialize, Serialize};
-
 use super::layer::Layer;
 use crate::money::Tokens;
 
-/// What a section is about, in the order in which sections stand.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum SectionKind {
-    /// Who the agent is, and how it works: the governed prompt itself.
-    Base,
-    /// How long the user wants answers, and how they sound.
-    Style,
-    /// What the user has told about themselves.
-    Profile,
-    /// What the user always wants.
-    Instructions,
-    /// How tools are found and used.
-    Tools,
-    /// Triggers and plans, where there are tools for them.
-    Automation,
-    /// Where files may lie.
-    Workspace,
-    /// What the agent can do.
-    Capabilities,
-    /// What it may do without asking. It only tells: the server decides.
-    Autonomy,
-    /// Day and time where the user is.
-    Time,
-    /// What is known of the conversation.
-    Conversation,
+words! {
+    /// What a section is about, in the order in which sections stand.
+    #[derive(PartialOrd, Ord)]
+    #[cfg_attr(feature = "schema", schema(as = PromptSection))]
+    pub enum SectionKind {
+        /// Who the agent is, and how it works: the governed prompt itself.
+        Base = "base",
+        /// How long the user wants answers, and how they sound.
+        Style = "style",
+        /// What the user has told about themselves.
+        Profile = "profile",
+        /// What the user always wants.
+        Instructions = "instructions",
+        /// How tools are found and used.
+        Tools = "tools",
+        /// Triggers and plans, where there are tools for them.
+        Automation = "automation",
+        /// Where files may lie.
+        Workspace = "workspace",
+        /// What the agent can do.
+        Capabilities = "capabilities",
+        /// What it may do without asking. It only tells: the server decides.
+        Autonomy = "autonomy",
+        /// Day and time where the user is.
+        Time = "time",
+        /// What is known of the conversation.
+        Conversation = "conversation",
+    }
 }
 
 /// In which order sections are left out, from the last backwards. The base and autonomy stay always.

@@ -37,39 +37,23 @@ pub mod limits {
     pub const MAX_PIXELS: u64 = 40_000_000;
 }
 
-/// The kinds of documents that can be read.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum DocumentFormat {
-    /// Portable Document Format.
-    Pdf,
-    /// A word processor's document.
-    Docx,
-    /// A workbook.
-    Xlsx,
-    /// Comma-separated values.
-    Csv,
-    /// A web page.
-    Html,
-    /// Plain text.
-    Text,
-    /// A picture, read by OCR.
-    Picture,
-}
-
-impl DocumentFormat {
-    /// Its name on the wire.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Pdf => "pdf",
-            Self::Docx => "docx",
-            Self::Xlsx => "xlsx",
-            Self::Csv => "csv",
-            Self::Html => "html",
-            Self::Text => "text",
-            Self::Picture => "picture",
-        }
+words! {
+    /// The kinds of documents that can be read.
+    pub enum DocumentFormat {
+        /// Portable Document Format.
+        Pdf = "pdf",
+        /// A word processor's document.
+        Docx = "docx",
+        /// A workbook.
+        Xlsx = "xlsx",
+        /// Comma-separated values.
+        Csv = "csv",
+        /// A web page.
+        Html = "html",
+        /// Plain text.
+        Text = "text",
+        /// A picture, read by OCR.
+        Picture = "picture",
     }
 }
 
@@ -177,41 +161,27 @@ impl DocumentText {
     }
 }
 
-/// Why a document could not be read.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum FaultKind {
-    /// Only pictures, no text layer.
-    Scan,
-    /// Locked with a password.
-    Encrypted,
-    /// A type that cannot be read.
-    Unsupported,
-    /// Damaged, or not what it says it is.
-    Broken,
-    /// Over a limit.
-    TooLarge,
-    /// Nothing in it.
-    Empty,
-    /// Nothing is wrong with it: the reader has too much to do.
-    Busy,
+words! {
+    /// Why a document could not be read.
+    pub enum FaultKind {
+        /// Only pictures, no text layer.
+        Scan = "scan",
+        /// Locked with a password.
+        Encrypted = "encrypted",
+        /// A type that cannot be read.
+        Unsupported = "unsupported",
+        /// Damaged, or not what it says it is.
+        Broken = "broken",
+        /// Over a limit.
+        TooLarge = "too_large",
+        /// Nothing in it.
+        Empty = "empty",
+        /// Nothing is wrong with it: the reader has too much to do.
+        Busy = "busy",
+    }
 }
 
 impl FaultKind {
-    /// Its name on the wire.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Scan => "scan",
-            Self::Encrypted => "encrypted",
-            Self::Unsupported => "unsupported",
-            Self::Broken => "broken",
-            Self::TooLarge => "too_large",
-            Self::Empty => "empty",
-            Self::Busy => "busy",
-        }
-    }
-
     /// Whether it may be read the next time, just as it is.
     #[must_use]
     pub const fn is_transient(self) -> bool {

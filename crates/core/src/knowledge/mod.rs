@@ -12,7 +12,7 @@
 
 mod pieces;
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 pub use pieces::{MAX_PIECE, OVERLAP, pieces};
 
@@ -29,44 +29,24 @@ pub const MAX_DOCUMENTS: u32 = 1_000;
 /// reads.
 pub const MAX_PIECES: u32 = 20_000;
 
-/// How far a document is.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum KnowledgeStatus {
-    /// It is being read and embedded.
-    Indexing,
-    /// It can be found once it is published.
-    Ready,
-    /// It could not be read or embedded.
-    Failed,
-}
-
-impl KnowledgeStatus {
-    /// Every status.
-    pub const ALL: [Self; 3] = [Self::Indexing, Self::Ready, Self::Failed];
-
-    /// Its name on the wire.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Indexing => "indexing",
-            Self::Ready => "ready",
-            Self::Failed => "failed",
-        }
-    }
-
-    /// The status with that name.
-    #[must_use]
-    pub fn parse(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|status| status.as_str() == name)
+words! {
+    /// How far a document is.
+    pub enum KnowledgeStatus {
+        /// It is being read and embedded.
+        Indexing = "indexing",
+        /// It can be found once it is published.
+        Ready = "ready",
+        /// It could not be read or embedded.
+        Failed = "failed",
     }
 }
 
 /// A document.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = Knowledge))]
 pub struct KnowledgeDocument {
-    /// Which.
+    /// Its id.
     pub id: KnowledgeId,
     /// What people call it.
     pub title: String,
@@ -84,14 +64,17 @@ pub struct KnowledgeDocument {
     /// Whether it may be found.
     pub published: bool,
     /// Why it failed.
+    #[cfg_attr(feature = "schema", schema(required))]
     pub error: Option<String>,
     /// In how many pieces it is.
     pub pieces: u32,
-    /// The model that made the vectors of its pieces; `None` when there was none.
+    /// The model that made the vectors of its pieces; null when there was none.
+    #[cfg_attr(feature = "schema", schema(required))]
     pub model: Option<String>,
-    /// Grows with each indexing; from 1.
+    /// Grows with each indexing.
     pub version: u32,
-    /// Who uploaded it, when it was a user.
+    /// Who uploaded it.
+    #[cfg_attr(feature = "schema", schema(required))]
     pub created_by: Option<UserId>,
     /// When it was uploaded.
     pub created_at: Timestamp,

@@ -34,36 +34,15 @@ pub const MAX_SUGGESTED: u64 = 200;
 /// was read that may still go on.
 pub const MAX_KEPT: u64 = 2_000;
 
-/// How a lesson stands.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum LessonStatus {
-    /// Nobody has decided about it.
-    Suggested,
-    /// The tenant's rules use it.
-    Accepted,
-    /// They do not, or do so no longer.
-    Withdrawn,
-}
-
-impl LessonStatus {
-    /// Every status.
-    pub const ALL: [Self; 3] = [Self::Suggested, Self::Accepted, Self::Withdrawn];
-
-    /// The status with that name.
-    #[must_use]
-    pub fn parse(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|status| status.as_str() == name)
-    }
-
-    /// Its name on the wire.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Suggested => "suggested",
-            Self::Accepted => "accepted",
-            Self::Withdrawn => "withdrawn",
-        }
+words! {
+    /// How a lesson stands.
+    pub enum LessonStatus {
+        /// Nobody has decided about it.
+        Suggested = "suggested",
+        /// The tenant's rules use it.
+        Accepted = "accepted",
+        /// They do not, or do so no longer.
+        Withdrawn = "withdrawn",
     }
 }
 
@@ -90,10 +69,13 @@ impl LessonAct {
 /// Where a lesson comes from.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct LessonSource {
-    /// The task in which the answer was given; `None` when somebody wrote the lesson down by themselves.
+    /// The task in which somebody answered; null when somebody wrote the lesson down.
+    #[cfg_attr(feature = "schema", schema(required))]
     pub task_id: Option<TaskId>,
     /// The step that asked.
+    #[cfg_attr(feature = "schema", schema(required))]
     pub step_id: Option<String>,
     /// Who answered, or wrote it down.
     pub by: String,

@@ -37,6 +37,7 @@ pub const MAX_OF_SUBJECT: u32 = 2_000;
 /// Of what something is remembered.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 #[serde(tag = "type", content = "id", rename_all = "snake_case")]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub enum Subject {
     /// A user.
     User(UserId),
@@ -80,75 +81,35 @@ impl fmt::Display for Subject {
     }
 }
 
-/// What kind of memory it is.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum MemoryCategory {
-    /// A conclusion.
-    Insight,
-    /// Something that happened.
-    Event,
-    /// What somebody likes.
-    Preference,
-    /// What is so.
-    #[default]
-    Fact,
-}
-
-impl MemoryCategory {
-    /// Every category.
-    pub const ALL: [Self; 4] = [Self::Insight, Self::Event, Self::Preference, Self::Fact];
-
-    /// Its name on the wire.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Insight => "insight",
-            Self::Event => "event",
-            Self::Preference => "preference",
-            Self::Fact => "fact",
-        }
-    }
-
-    /// The category with that name.
-    #[must_use]
-    pub fn parse(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|category| category.as_str() == name)
+words! {
+    /// What kind of memory it is.
+    #[derive(Default)]
+    pub enum MemoryCategory {
+        /// A conclusion.
+        Insight = "insight",
+        /// Something that happened.
+        Event = "event",
+        /// What somebody likes.
+        Preference = "preference",
+        /// What is so.
+        #[default]
+        Fact = "fact",
     }
 }
 
-/// Whose word it is.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Trust {
-    /// A user's.
-    User,
-    /// A tool's.
-    Tool,
-    /// A model's.
-    Model,
+words! {
+    /// Whose word it is.
+    pub enum Trust {
+        /// A user's.
+        User = "user",
+        /// A tool's.
+        Tool = "tool",
+        /// A model's.
+        Model = "model",
+    }
 }
 
 impl Trust {
-    /// Every one.
-    pub const ALL: [Self; 3] = [Self::User, Self::Tool, Self::Model];
-
-    /// Its name on the wire.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::User => "user",
-            Self::Tool => "tool",
-            Self::Model => "model",
-        }
-    }
-
-    /// The one with that name.
-    #[must_use]
-    pub fn parse(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|trust| trust.as_str() == name)
-    }
-
     /// How a memory on this word stands at first.
     #[must_use]
     pub const fn begins(self) -> MemoryStatus {
@@ -159,22 +120,19 @@ impl Trust {
     }
 }
 
-/// How a memory stands.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum MemoryStatus {
-    /// A person has to say whether it is to be kept.
-    Pending,
-    /// It is remembered.
-    Active,
-    /// It was not wanted.
-    Rejected,
+words! {
+    /// How a memory stands.
+    pub enum MemoryStatus {
+        /// A person has to say whether it is to be kept.
+        Pending = "pending",
+        /// It is remembered.
+        Active = "active",
+        /// It was not wanted.
+        Rejected = "rejected",
+    }
 }
 
 impl MemoryStatus {
-    /// Every status.
-    pub const ALL: [Self; 3] = [Self::Pending, Self::Active, Self::Rejected];
-
     /// Whether a memory that stands so takes a place among the [`MAX_OF_SUBJECT`]. What was not wanted takes none: it is
     /// kept so that it is not suggested again.
     #[must_use]
@@ -184,35 +142,24 @@ impl MemoryStatus {
             Self::Rejected => false,
         }
     }
-
-    /// Its name on the wire.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Pending => "pending",
-            Self::Active => "active",
-            Self::Rejected => "rejected",
-        }
-    }
-
-    /// The status with that name.
-    #[must_use]
-    pub fn parse(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|status| status.as_str() == name)
-    }
 }
 
 /// Where a memory comes from.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct Provenance {
     /// The task in which it was said.
+    #[cfg_attr(feature = "schema", schema(required))]
     pub task: Option<TaskId>,
     /// The conversation.
+    #[cfg_attr(feature = "schema", schema(required))]
     pub chat: Option<ChatId>,
     /// The message.
+    #[cfg_attr(feature = "schema", schema(required))]
     pub message: Option<MessageId>,
     /// The tool that said it.
+    #[cfg_attr(feature = "schema", schema(required))]
     pub tool: Option<String>,
 }
 
@@ -254,16 +201,17 @@ impl NewMemory {
 /// A memory.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = in_place::Memory))]
 pub struct Memory {
-    /// Which.
+    /// Its id.
     pub id: MemoryId,
     /// Of what.
     pub subject: Subject,
     /// What.
     pub content: String,
-    /// What kind of memory.
+    /// What kind of knowledge it is.
     pub category: MemoryCategory,
-    /// How much it matters.
+    /// How much it matters, from 1 to 10.
     pub importance: Importance,
     /// Whose word it is.
     pub trust: Trust,
@@ -271,7 +219,8 @@ pub struct Memory {
     pub status: MemoryStatus,
     /// Where it comes from.
     pub provenance: Provenance,
-    /// When it holds no more; `None` for never.
+    /// When it holds no more; null for never.
+    #[cfg_attr(feature = "schema", schema(required))]
     pub expires_at: Option<Timestamp>,
     /// When it was first said.
     pub created_at: Timestamp,

@@ -4,18 +4,19 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-/// Who speaks.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Role {
-    /// The operator's instructions.
-    System,
-    /// The user, or data that is handed over in the user's name.
-    User,
-    /// The model itself, earlier.
-    Assistant,
-    /// The results of tools that the model asked for.
-    Tool,
+words! {
+    /// Who says a message to a model.
+    #[cfg_attr(feature = "schema", schema(as = ModelRole))]
+    pub enum Role {
+        /// The operator's instructions.
+        System = "system",
+        /// The user, or data that is handed over in the user's name.
+        User = "user",
+        /// The model itself, earlier.
+        Assistant = "assistant",
+        /// The results of tools that the model asked for.
+        Tool = "tool",
+    }
 }
 
 /// How closely a model looks at an image, where that can be said. It changes what the image costs.

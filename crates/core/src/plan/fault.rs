@@ -7,10 +7,12 @@ use serde::{Deserialize, Serialize};
 /// One fault of a plan.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct PlanFault {
     /// JSON pointer into the plan.
     pub path: String,
-    /// The step, where it has a readable id.
+    /// The step.
+    #[cfg_attr(feature = "schema", schema(required))]
     pub step_id: Option<String>,
     /// What is wrong, and the remedy.
     pub message: String,

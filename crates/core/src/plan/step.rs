@@ -94,15 +94,17 @@ impl fmt::Display for StepId {
     }
 }
 
-/// When a step runs at all.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum When {
-    /// As long as no failure has stopped the task.
-    #[default]
-    Success,
-    /// Even after a failure has stopped the task (composing an answer, cleaning up).
-    Always,
+words! {
+    /// When a step runs: `always` also after another has failed.
+    #[derive(Default)]
+    #[cfg_attr(feature = "schema", schema(as = StepWhen))]
+    pub enum When {
+        /// As long as no failure has stopped the task.
+        #[default]
+        Success = "success",
+        /// Even after a failure has stopped the task (composing an answer, cleaning up).
+        Always = "always",
+    }
 }
 
 /// How often, and how far apart, a step is tried. Unnamed parts come from the tool, then from the default.

@@ -4,7 +4,6 @@ use std::cmp::Ordering;
 use std::fmt;
 use std::str::FromStr;
 
-use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::fault::PlanFault;
@@ -14,14 +13,14 @@ use super::step::StepSpec;
 use crate::id::PlanId;
 use crate::time::Timestamp;
 
-/// Where a plan comes from.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum PlanOrigin {
-    /// A pack of this program; the same for every tenant.
-    Bundled,
-    /// Written by a tenant over the API.
-    Tenant,
+words! {
+    /// Where a plan comes from.
+    pub enum PlanOrigin {
+        /// A pack of this program; the same for every tenant.
+        Bundled = "bundled",
+        /// Written by a tenant over the API.
+        Tenant = "tenant",
+    }
 }
 
 /// A plan.

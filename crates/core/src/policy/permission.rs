@@ -11,105 +11,63 @@ use super::place::{host_fits, path_fits};
 use crate::error::Detail;
 use crate::tool::Risk;
 
-/// How far a tool reaches, weakest first. A user at one level may call tools of that level and below.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum PermissionLevel {
-    /// Nothing at all.
-    None,
-    /// Looks.
-    Read,
-    /// Changes what can be changed back.
-    Write,
-    /// Runs things, or reaches people and systems that cannot be called back.
-    Execute,
-    /// Changes how the server itself works.
-    Admin,
-}
-
-impl PermissionLevel {
-    /// Its name on the wire.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::None => "none",
-            Self::Read => "read",
-            Self::Write => "write",
-            Self::Execute => "execute",
-            Self::Admin => "admin",
-        }
+words! {
+    /// How far a tool reaches, weakest first. A user at one level may call tools of that level and below.
+    #[derive(PartialOrd, Ord)]
+    pub enum PermissionLevel {
+        /// Nothing at all.
+        None = "none",
+        /// Looks.
+        Read = "read",
+        /// Changes what can be changed back.
+        Write = "write",
+        /// Runs things, or reaches people and systems that cannot be called back.
+        Execute = "execute",
+        /// Changes how the server itself works.
+        Admin = "admin",
     }
 }
 
-/// What a tool works on.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum ToolCategory {
-    /// Reads files and folders.
-    FileRead,
-    /// Makes or changes files.
-    FileWrite,
-    /// Deletes files.
-    FileDelete,
-    /// Runs code.
-    CodeExecute,
-    /// Fetches from the network.
-    NetworkRead,
-    /// Sends to the network.
-    NetworkWrite,
-    /// Runs commands of the operating system.
-    System,
-    /// Memories.
-    Memory,
-    /// Everything else: the tools of plans and packs, and those that users bring.
-    Custom,
-}
-
-impl ToolCategory {
-    /// Every category.
-    pub const ALL: [Self; 9] = [
-        Self::FileRead,
-        Self::FileWrite,
-        Self::FileDelete,
-        Self::CodeExecute,
-        Self::NetworkRead,
-        Self::NetworkWrite,
-        Self::System,
-        Self::Memory,
-        Self::Custom,
-    ];
-
-    /// Its name on the wire.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::FileRead => "file_read",
-            Self::FileWrite => "file_write",
-            Self::FileDelete => "file_delete",
-            Self::CodeExecute => "code_execute",
-            Self::NetworkRead => "network_read",
-            Self::NetworkWrite => "network_write",
-            Self::System => "system",
-            Self::Memory => "memory",
-            Self::Custom => "custom",
-        }
+words! {
+    /// What a tool works on.
+    #[derive(PartialOrd, Ord)]
+    pub enum ToolCategory {
+        /// Reads files and folders.
+        FileRead = "file_read",
+        /// Makes or changes files.
+        FileWrite = "file_write",
+        /// Deletes files.
+        FileDelete = "file_delete",
+        /// Runs code.
+        CodeExecute = "code_execute",
+        /// Fetches from the network.
+        NetworkRead = "network_read",
+        /// Sends to the network.
+        NetworkWrite = "network_write",
+        /// Runs commands of the operating system.
+        System = "system",
+        /// Memories.
+        Memory = "memory",
+        /// Everything else: the tools of plans and packs, and those that users bring.
+        Custom = "custom",
     }
 }
 
-/// How much happens without a person's yes.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Autonomy {
-    /// Every call asks.
-    None,
-    /// Calls that write ask.
-    Low,
-    /// Calls that reach the outside, or cannot be undone, ask.
-    Medium,
-    /// Code, money and administration ask.
-    High,
-    /// Nothing asks but what came from untrusted text.
-    Full,
+words! {
+    /// How much happens without a person's yes.
+    #[derive(PartialOrd, Ord)]
+    pub enum Autonomy {
+        /// Every call asks.
+        None = "none",
+        /// Calls that write ask.
+        Low = "low",
+        /// Calls that reach the outside, or cannot be undone, ask.
+        Medium = "medium",
+        /// Code, money and administration ask.
+        High = "high",
+        /// Nothing asks but what came from untrusted text.
+        Full = "full",
+    }
 }
 
 impl Autonomy {
@@ -124,30 +82,19 @@ impl Autonomy {
             Self::Full => None,
         }
     }
-
-    /// Its name on the wire.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::None => "none",
-            Self::Low => "low",
-            Self::Medium => "medium",
-            Self::High => "high",
-            Self::Full => "full",
-        }
-    }
 }
 
-/// A policy that can be named.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Preset {
-    /// What holds for whom nothing was said: looks, and changes nothing.
-    ReadOnly,
-    /// Reads files and memories, and nothing else.
-    Restrictive,
-    /// Everything.
-    Permissive,
+words! {
+    /// Where what a user may do begins; with `role` their roles decide.
+    #[cfg_attr(feature = "schema", schema(as = PermissionPreset))]
+    pub enum Preset {
+        /// What holds for whom nothing was said: looks, and changes nothing.
+        ReadOnly = "read_only",
+        /// Reads files and memories, and nothing else.
+        Restrictive = "restrictive",
+        /// Everything.
+        Permissive = "permissive",
+    }
 }
 
 /// The most entries of one list.

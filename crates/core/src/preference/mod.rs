@@ -19,83 +19,72 @@ pub const MAX_TOGETHER: usize = 4_000;
 /// The most characters of a name.
 pub const MAX_NAME: usize = 80;
 
-/// How long answers are.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum ResponseLength {
-    /// Short.
-    Concise,
-    /// As long as the question asks for.
-    #[default]
-    Balanced,
-    /// Long, with reasons.
-    Detailed,
-}
-
-impl ResponseLength {
-    /// Its name on the wire.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Concise => "concise",
-            Self::Balanced => "balanced",
-            Self::Detailed => "detailed",
-        }
+words! {
+    /// How long answers are.
+    #[derive(Default)]
+    pub enum ResponseLength {
+        /// Short.
+        Concise = "concise",
+        /// As long as the question asks for.
+        #[default]
+        Balanced = "balanced",
+        /// Long, with reasons.
+        Detailed = "detailed",
     }
 }
 
-/// How answers sound.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Formality {
-    /// As among friends.
-    Casual,
-    /// Neither.
-    #[default]
-    Neutral,
-    /// As in a letter.
-    Formal,
-}
-
-impl Formality {
-    /// Its name on the wire.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Casual => "casual",
-            Self::Neutral => "neutral",
-            Self::Formal => "formal",
-        }
+words! {
+    /// How answers sound.
+    #[derive(Default)]
+    pub enum Formality {
+        /// As among friends.
+        Casual = "casual",
+        /// Neither.
+        #[default]
+        Neutral = "neutral",
+        /// As in a letter.
+        Formal = "formal",
     }
 }
 
 /// What a user has told about themselves.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct Profile {
     /// What they want to be called.
+    #[cfg_attr(feature = "schema", schema(required))]
     pub name: Option<String>,
     /// What they care about.
+    #[cfg_attr(feature = "schema", schema(required))]
     pub interests: Vec<String>,
     /// What they want to reach.
+    #[cfg_attr(feature = "schema", schema(required))]
     pub goals: Vec<String>,
     /// Anything else.
+    #[cfg_attr(feature = "schema", schema(required))]
     pub facts: Vec<String>,
 }
 
 /// A user's preferences.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = in_place::Preferences))]
 pub struct Preferences {
     /// How long answers are.
+    #[cfg_attr(feature = "schema", schema(required))]
     pub response_length: ResponseLength,
     /// How they sound.
+    #[cfg_attr(feature = "schema", schema(required))]
     pub formality: Formality,
     /// What they always want.
+    #[cfg_attr(feature = "schema", schema(required))]
     pub custom_instructions: Vec<String>,
     /// What they have told about themselves.
+    #[cfg_attr(feature = "schema", schema(required))]
     pub profile: Profile,
-    /// When they were said last; `None` when never.
+    /// When they were set last; null when never.
+    #[cfg_attr(feature = "schema", schema(required))]
     pub updated_at: Option<Timestamp>,
 }
 

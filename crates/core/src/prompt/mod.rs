@@ -30,42 +30,19 @@ use crate::time::Timestamp;
 /// window is seen when it is written down for that model.
 pub const MAX_PROMPT: usize = 16_000;
 
-/// How a prompt stands.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum PromptStatus {
-    /// It is being written.
-    Draft,
-    /// Somebody else is to read it.
-    Review,
-    /// It may be used.
-    Approved,
-    /// It is what the agent is told.
-    Active,
-    /// Another one is.
-    Retired,
-}
-
-impl PromptStatus {
-    /// Every status.
-    pub const ALL: [Self; 5] = [Self::Draft, Self::Review, Self::Approved, Self::Active, Self::Retired];
-
-    /// The status with that name.
-    #[must_use]
-    pub fn parse(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|status| status.as_str() == name)
-    }
-
-    /// Its name on the wire.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Draft => "draft",
-            Self::Review => "review",
-            Self::Approved => "approved",
-            Self::Active => "active",
-            Self::Retired => "retired",
-        }
+words! {
+    /// How a prompt stands.
+    pub enum PromptStatus {
+        /// It is being written.
+        Draft = "draft",
+        /// Somebody else is to read it.
+        Review = "review",
+        /// It may be used.
+        Approved = "approved",
+        /// It is what the agent is told.
+        Active = "active",
+        /// Another one is.
+        Retired = "retired",
     }
 }
 
@@ -123,22 +100,26 @@ impl PromptAct {
 /// A prompt.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = in_place::Prompt))]
 pub struct Prompt {
-    /// Which.
+    /// Its id.
     pub id: PromptId,
-    /// The key of the agent that it is for; `None` for all agents of the tenant that have none of their own.
+    /// The key of the agent that it is for; null for all agents that have none of their own.
+    #[cfg_attr(feature = "schema", schema(required))]
     pub agent: Option<String>,
-    /// Grows by one with each prompt of the same agent; from 1.
+    /// Grows by one with each prompt of the same agent.
     pub version: u32,
     /// What it says.
     pub text: String,
-    /// How it stands.
+    /// How far it is.
     pub status: PromptStatus,
-    /// Everybody who has written at it, in order.
+    /// Everybody who has written at it.
     pub authors: Vec<UserId>,
     /// Who approved it.
+    #[cfg_attr(feature = "schema", schema(required))]
     pub approved_by: Option<UserId>,
     /// What was said when it was rejected last.
+    #[cfg_attr(feature = "schema", schema(required))]
     pub note: Option<String>,
     /// When it was begun.
     pub created_at: Timestamp,

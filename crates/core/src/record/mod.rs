@@ -2,8 +2,6 @@
 
 pub mod merge;
 
-use std::fmt;
-
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -26,15 +24,16 @@ pub mod limits {
     pub const MAX_PROPS: usize = 256 * 1024;
 }
 
-/// A domain object of one tenant.
+/// A record.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct Record {
     /// Its id.
     pub id: RecordId,
-    /// Its kind, for instance `insurance.deal`.
+    /// Its kind.
     pub kind: String,
-    /// Unique in its tenant and kind.
+    /// Unique in its kind.
     pub key: String,
     /// What it holds.
     pub props: Map<String, Value>,
@@ -44,7 +43,8 @@ pub struct Record {
     pub created_at: Timestamp,
     /// When it last changed.
     pub updated_at: Timestamp,
-    /// What of the row this program cannot read, and why; it is left empty here. `None` for every sound row.
+    /// What of it this program cannot read, and why; it is empty here. Only there when something is wrong: see `kybern
+    /// doctor`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unreadable: Option<String>,
 }
@@ -171,65 +171,43 @@ pub struct RecordKind {
     pub schema: Value,
 }
 
-/// What part a record played in a task.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum ArtifactRole {
-    /// The task created it.
-    Created,
-    /// The task changed it.
-    Updated,
-    /// The task found it as it was.
-    Resolved,
-    /// The task was about it.
-    Input,
-}
-
-impl ArtifactRole {
-    /// Its name on the wire.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Created => "created",
-            Self::Updated => "updated",
-            Self::Resolved => "resolved",
-            Self::Input => "input",
-        }
-    }
-
-    /// The role with that name.
-    #[must_use]
-    pub fn parse(name: &str) -> Option<Self> {
-        [Self::Created, Self::Updated, Self::Resolved, Self::Input].into_iter().find(|role| role.as_str() == name)
-    }
-}
-
-impl fmt::Display for ArtifactRole {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
+words! {
+    /// What part a record played in a task.
+    pub enum ArtifactRole {
+        /// The task created it.
+        Created = "created",
+        /// The task changed it.
+        Updated = "updated",
+        /// The task found it as it was.
+        Resolved = "resolved",
+        /// The task was about it.
+        Input = "input",
     }
 }
 
 /// A task's link to a record.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = in_place::ArtifactLink))]
 pub struct ArtifactLink {
     /// The record's kind.
     pub kind: String,
-    /// The record's id.
+    /// The record.
     pub record_id: RecordId,
     /// The record's key.
     pub key: String,
-    /// The part it played.
+    /// How the task touched it.
     pub role: ArtifactRole,
-    /// What else explains the link: field names, never values.
+    /// The names of fields, never values.
     #[serde(default, skip_serializing_if = "Map::is_empty")]
+    #[cfg_attr(feature = "schema", schema(value_type = Option<Object>, nullable = false))]
     pub metadata: Map<String, Value>,
 }
 
-/// An artifact link as it is stored: with the step and the tool that made it.
+/// A task's link to a record.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = Artifact))]
 pub struct StoredLink {
     /// The link.
     #[serde(flatten)]
@@ -237,6 +215,7 @@ pub struct StoredLink {
     /// The step that made it.
     pub step_id: String,
     /// The tool that made it.
+    #[cfg_attr(feature = "schema", schema(required))]
     pub tool_key: Option<String>,
     /// When.
     pub created_at: Timestamp,

@@ -22,19 +22,20 @@ pub const MAX_SECRETS: u32 = 1_000;
 /// Characters of a description.
 pub const MAX_DESCRIPTION: usize = 500;
 
-/// What is known of a secret: all but its value.
+/// What is known of a secret. Its value is never shown.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct Secret {
     /// Its name.
     pub name: SecretName,
-    /// Where its value may be sent.
+    /// Where it may be sent.
     pub hosts: Vec<HostRule>,
     /// What it is for.
     pub description: String,
     /// Grows by one each time the value is written; from 1.
     pub version: u32,
-    /// Who wrote this version ([`crate::actor::Principal::label`]).
+    /// Who wrote this version.
     pub created_by: String,
     /// When it was first written.
     pub created_at: Timestamp,

@@ -326,6 +326,7 @@ pub enum Submitted {
 
 /// Where an attachment comes from.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum AttachmentSource {
     /// The message itself, as it came in.

@@ -21,6 +21,7 @@ use crate::time::{Millis, Timestamp};
 
 /// What happens when the process dies between an effect's start and its end.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = Effect))]
 #[serde(rename_all = "snake_case")]
 pub enum EffectClass {
     /// Nothing outside changes: try again.

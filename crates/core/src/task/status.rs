@@ -54,6 +54,7 @@ impl TaskKind {
 
 /// By which way a task came in.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "snake_case")]
 #[expect(missing_docs, reason = "the names say it")]
 pub enum Channel {
@@ -125,6 +126,7 @@ impl fmt::Display for Channel {
 
 /// Where a task stands.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "snake_case")]
 #[expect(missing_docs, reason = "the table in the module's documentation says it")]
 pub enum TaskStatus {

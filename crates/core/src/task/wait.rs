@@ -9,6 +9,7 @@ use crate::time::Timestamp;
 
 /// Whom, or what, a step waits for.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum WaitKind {
     /// A person: which intent is it?

@@ -6,27 +6,28 @@ use serde_json::{Map, Value};
 use crate::money::{MAX_COST, NanoUsd};
 use crate::time::Millis;
 
-/// By what a price grows.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum PriceUnit {
-    /// A token of a text, four characters each.
-    Token,
-    /// A character of a text.
-    Character,
-    /// A record that is asked for, or an item of a list.
-    Record,
-    /// A second that the call takes.
-    Second,
+words! {
+    /// By what a price grows.
+    pub enum PriceUnit {
+        /// A token of a text, four characters each.
+        Token = "token",
+        /// A character of a text.
+        Character = "character",
+        /// A record that is asked for, or an item of a list.
+        Record = "record",
+        /// A second that the call takes.
+        Second = "second",
+    }
 }
 
 /// A price for each unit.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct UnitPrice {
     /// The unit.
     pub unit: PriceUnit,
-    /// For one of them.
+    /// Nano-dollars for one of them.
     pub nanos: NanoUsd,
     /// The argument that is measured; not needed for seconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -36,9 +37,11 @@ pub struct UnitPrice {
 /// What a call costs.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct ToolPrice {
-    /// For each call.
+    /// Nano-dollars for each call; 0 when left out.
     #[serde(default, alias = "fixed_nanos")]
+    #[cfg_attr(feature = "schema", schema(required = false))]
     pub fixed_nanos: NanoUsd,
     /// For each unit besides.
     #[serde(default, alias = "per_unit", skip_serializing_if = "Option::is_none")]

@@ -9,18 +9,22 @@ use crate::error::Detail;
 use crate::money::{MAX_COST, NanoUsd};
 use crate::time::{Millis, Timestamp};
 
-/// How often a tool may be called, by each user. What is `None` is not limited.
+/// How often each user may call a tool; what is missing is not limited.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = ToolLimits))]
 pub struct ToolRate {
     /// Within any minute.
     #[serde(alias = "per_minute", skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schema(nullable = false))]
     pub per_minute: Option<u32>,
     /// Within any hour.
     #[serde(alias = "per_hour", skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schema(nullable = false))]
     pub per_hour: Option<u32>,
     /// Within any 24 hours.
     #[serde(alias = "per_day", skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schema(nullable = false))]
     pub per_day: Option<u32>,
 }
 

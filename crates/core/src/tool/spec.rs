@@ -14,6 +14,7 @@ use super::setting::ToolRate;
 
 /// How much harm a call can do.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub enum Risk {
     /// Reads what is the tenant's own.
     R0,

@@ -11,49 +11,50 @@ use kybern_engine::tools::ToolSnapshot;
 use serde_json::{Value, json};
 
 use super::agent_body::{ChangeAgentBody, NewAgentBody, with_names};
+use super::shown;
 use crate::auth::Caller;
 use crate::error::{ApiResult, Problem};
 use crate::extract::{JsonBody, PathArgs, QueryArgs};
 use crate::idempotency::{Attempt, IdempotencyKey, Made};
 use crate::page::Paging;
 use crate::request::Asked;
-use crate::schema::agent::{AgentPage, AgentSchema, ResyncSchema};
+use crate::schema::agent::{AgentAnswer, AgentPage, ResyncSchema};
 use crate::state::AppState;
 
-fn describe(tools: &ToolSnapshot, agent: &Agent, draft: Option<PromptId>) -> Value {
+fn describe(tools: &ToolSnapshot, agent: &Agent, draft: Option<PromptId>) -> AgentAnswer {
     let tools = AgentTools::of(agent, tools);
-    let written = &agent.draft;
+    let written = agent.draft.clone();
     let TurnLimits { iterations, calls, tokens, cost, time, history } = written.limits;
     let at = |time| (!agent.bundled).then_some(time);
-    json!({
-        "id": agent.id,
-        "key": written.key,
-        "name": written.name,
-        "description": written.description,
-        "emoji": written.emoji,
-        "category": written.category,
-        "systemPrompt": written.system_prompt,
-        "provider": written.provider,
-        "model": written.model,
-        "maxTokens": written.max_tokens,
-        "temperature": written.temperature,
-        "maxTurns": iterations,
-        "maxToolCalls": calls,
-        "maxTurnTokens": tokens,
-        "maxCostNanos": cost,
-        "timeoutMs": time,
-        "historyMs": history,
-        "tools": written.tools,
-        "toolGroups": written.tool_groups,
-        "triggers": written.triggers,
-        "toolKeys": tools.keys,
-        "missingTools": tools.missing,
-        "bundled": agent.bundled,
-        "version": agent.version,
-        "createdAt": at(agent.created_at),
-        "updatedAt": at(agent.updated_at),
-        "draftPromptId": draft,
-    })
+    AgentAnswer {
+        id: agent.id,
+        key: written.key,
+        name: written.name,
+        description: written.description,
+        emoji: written.emoji,
+        category: written.category,
+        system_prompt: written.system_prompt,
+        provider: written.provider,
+        model: written.model,
+        max_tokens: written.max_tokens,
+        temperature: written.temperature,
+        max_turns: iterations,
+        max_tool_calls: calls,
+        max_turn_tokens: tokens,
+        max_cost_nanos: cost,
+        timeout_ms: time,
+        history_ms: history,
+        tools: written.tools,
+        tool_groups: written.tool_groups,
+        triggers: written.triggers,
+        tool_keys: tools.keys,
+        missing_tools: tools.missing,
+        bundled: agent.bundled,
+        version: agent.version,
+        created_at: at(agent.created_at),
+        updated_at: at(agent.updated_at),
+        draft_prompt_id: draft,
+    }
 }
 
 /// Create an agent
@@ -65,7 +66,7 @@ fn describe(tools: &ToolSnapshot, agent: &Agent, draft: Option<PromptId>) -> Val
 #[utoipa::path(post, path = "/api/agents", operation_id = "create_agent",
     tag = "agents",
     request_body = NewAgentBody,
-    responses((status = 201, description = "The agent", body = AgentSchema)))]
+    responses((status = 201, description = "The agent", body = AgentAnswer)))]
 pub(crate) async fn create(
     State(state): State<AppState>,
     Caller(actor): Caller,
@@ -111,7 +112,7 @@ pub(crate) async fn list(
 #[utoipa::path(get, path = "/api/agents/{id}", operation_id = "show_agent",
     tag = "agents",
     params(("id" = String, Path, description = "The agent's id, key or name")),
-    responses((status = 200, description = "The agent", body = AgentSchema)))]
+    responses((status = 200, description = "The agent", body = AgentAnswer)))]
 pub(crate) async fn show(
     State(state): State<AppState>,
     Caller(actor): Caller,
@@ -119,7 +120,7 @@ pub(crate) async fn show(
 ) -> ApiResult<Json<Value>> {
     let agent = state.engine.agents().get(actor.scope(), path.text("id")?).await?;
     let tools = state.engine.catalogue().of(actor.scope()).await;
-    Ok(Json(describe(&tools, &agent, None)))
+    shown(&describe(&tools, &agent, None)).map(Json)
 }
 
 /// Change an agent
@@ -130,7 +131,7 @@ pub(crate) async fn show(
     tag = "agents",
     params(("id" = String, Path, description = "The agent's id, key or name")),
     request_body = ChangeAgentBody,
-    responses((status = 200, description = "The agent", body = AgentSchema)))]
+    responses((status = 200, description = "The agent", body = AgentAnswer)))]
 pub(crate) async fn change(
     State(state): State<AppState>,
     Caller(actor): Caller,
@@ -141,7 +142,7 @@ pub(crate) async fn change(
     let change = body.value.change()?;
     let changed = state.engine.agents().change(&actor, name, change).await.map_err(with_names)?;
     let tools = state.engine.catalogue().of(actor.scope()).await;
-    Ok(Json(describe(&tools, &changed.agent, changed.draft.map(|draft| draft.id))))
+    shown(&describe(&tools, &changed.agent, changed.draft.map(|draft| draft.id))).map(Json)
 }
 
 /// Remove an agent
@@ -166,7 +167,7 @@ pub(crate) async fn remove(
 #[utoipa::path(post, path = "/api/agents/{id}/reset", operation_id = "reset_agent",
     tag = "agents",
     params(("id" = String, Path, description = "The agent's id, key or name")),
-    responses((status = 200, description = "The agent", body = AgentSchema)))]
+    responses((status = 200, description = "The agent", body = AgentAnswer)))]
 pub(crate) async fn reset(
     State(state): State<AppState>,
     Caller(actor): Caller,
@@ -174,7 +175,7 @@ pub(crate) async fn reset(
 ) -> ApiResult<Json<Value>> {
     let agent = state.engine.agents().reset(&actor, path.text("id")?).await?;
     let tools = state.engine.catalogue().of(actor.scope()).await;
-    Ok(Json(describe(&tools, &agent, None)))
+    shown(&describe(&tools, &agent, None)).map(Json)
 }
 
 /// Make the bundled agents as they are in the program

@@ -3,7 +3,7 @@
 use axum::Json;
 use axum::extract::State;
 use kybern_core::actor::Actor;
-use kybern_core::audit::{AuditHead, ChainedEvent, Exported};
+use kybern_core::audit::{AuditHead, AuditReport, ChainedEvent, Exported};
 use kybern_engine::audit::AuditExport;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -15,7 +15,7 @@ use crate::auth::Caller;
 use crate::error::{ApiResult, Problem};
 use crate::extract::{JsonBody, QueryArgs};
 use crate::page::Paging;
-use crate::schema::audit::{AuditHeadSchema, AuditPage, AuditPurgedSchema, AuditReportSchema, ExportedEventSchema};
+use crate::schema::audit::{AuditPage, AuditPurgedSchema, ExportedEventSchema};
 use crate::state::AppState;
 
 /// Events of an export that are checked at once.
@@ -59,7 +59,7 @@ pub(crate) async fn list(
         ("at" = Option<String>, Query, format = "date-time", description = "Of the signed head"),
         ("signature" = Option<String>, Query, description = "Of the signed head"),
     ),
-    responses((status = 200, description = "What was found", body = AuditReportSchema)))]
+    responses((status = 200, description = "What was found", body = AuditReport)))]
 pub(crate) async fn verify(
     State(state): State<AppState>,
     Caller(actor): Caller,
@@ -80,7 +80,7 @@ pub(crate) async fn verify(
 /// somebody who made the whole chain anew.
 #[utoipa::path(get, path = "/api/audit/head", operation_id = "sign_audit_head",
     tag = "audit",
-    responses((status = 200, description = "The signed head", body = AuditHeadSchema)))]
+    responses((status = 200, description = "The signed head", body = AuditHead)))]
 pub(crate) async fn head(State(state): State<AppState>, Caller(actor): Caller) -> ApiResult<Json<Value>> {
     Ok(Json(shown(&state.engine.audit().head(actor.scope()).await?)?))
 }
@@ -99,7 +99,7 @@ pub(crate) struct CheckBody {
     events: Vec<Exported<ChainedEvent>>,
     /// The signed head that the export ends with.
     #[serde(default)]
-    #[schema(value_type = Option<AuditHeadSchema>)]
+    #[schema(value_type = Option<AuditHead>)]
     head: Option<Exported<AuditHead>>,
 }
 
@@ -110,7 +110,7 @@ pub(crate) struct CheckBody {
 #[utoipa::path(post, path = "/api/audit/check", operation_id = "check_audit_export",
     tag = "audit",
     request_body = CheckBody,
-    responses((status = 200, description = "What was found", body = AuditReportSchema)))]
+    responses((status = 200, description = "What was found", body = AuditReport)))]
 pub(crate) async fn check(
     State(state): State<AppState>,
     Caller(actor): Caller,
@@ -139,7 +139,6 @@ pub(crate) struct PurgeBody {
     #[schema(minimum = 1)]
     from: i64,
     /// The signed head with which the export ends.
-    #[schema(value_type = AuditHeadSchema)]
     head: AuditHead,
     /// Only count it.
     #[serde(default, alias = "dry_run")]

@@ -19,7 +19,7 @@ use crate::idempotency::{Attempt, IdempotencyKey, Made};
 use crate::page::Paging;
 use crate::request::Asked;
 use crate::schema::budget::{BudgetPage, BudgetSchema};
-use crate::schema::words::{BudgetOwnerKindSchema, PeriodSchema};
+use crate::schema::words::BudgetOwnerKindSchema;
 use crate::state::AppState;
 
 /// A new budget.
@@ -30,7 +30,7 @@ pub(crate) struct NewBudgetBody {
     /// Whose.
     subject: SubjectBody,
     /// Its window.
-    #[schema(value_type = PeriodSchema)]
+    #[schema(value_type = Period)]
     period: String,
     /// Nano-dollars: 1,000,000,000 are one dollar.
     #[serde(default, alias = "cost_nanos")]

@@ -3,7 +3,7 @@
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
-use kybern_core::chat::{MAX_TITLE, Speaker};
+use kybern_core::chat::{Chat, MAX_TITLE, Speaker};
 use kybern_core::error::Detail;
 use kybern_core::id::{ChatId, MessageId};
 use kybern_engine::chat::Imported;
@@ -18,8 +18,7 @@ use crate::extract::{JsonBody, OptionalBody, PathArgs, QueryArgs, check_text};
 use crate::idempotency::{Attempt, IdempotencyKey, Made};
 use crate::page::Paging;
 use crate::request::Asked;
-use crate::schema::chat::{ChatExportSchema, ChatPage, ChatSchema};
-use crate::schema::words::SpeakerSchema;
+use crate::schema::chat::{ChatExportSchema, ChatPage};
 use crate::state::AppState;
 
 /// Characters of an agent's name.
@@ -53,7 +52,7 @@ impl NewChatBody {
 #[utoipa::path(post, path = "/api/chats", operation_id = "create_chat",
     tag = "chats",
     request_body(content = Option<NewChatBody>, content_type = "application/json"),
-    responses((status = 201, description = "The chat", body = ChatSchema)))]
+    responses((status = 201, description = "The chat", body = Chat)))]
 pub(crate) async fn create(
     State(state): State<AppState>,
     Caller(actor): Caller,
@@ -99,7 +98,7 @@ pub(crate) async fn list(
 #[utoipa::path(get, path = "/api/chats/{id}", operation_id = "show_chat",
     tag = "chats",
     params(("id" = String, Path, format = "uuid", description = "The chat")),
-    responses((status = 200, description = "The chat", body = ChatSchema)))]
+    responses((status = 200, description = "The chat", body = Chat)))]
 pub(crate) async fn show(
     State(state): State<AppState>,
     Caller(actor): Caller,
@@ -131,7 +130,7 @@ pub(crate) async fn remove(
 #[utoipa::path(post, path = "/api/chats/{id}/reset", operation_id = "reset_chat",
     tag = "chats",
     params(("id" = String, Path, format = "uuid", description = "The chat")),
-    responses((status = 200, description = "The chat", body = ChatSchema)))]
+    responses((status = 200, description = "The chat", body = Chat)))]
 pub(crate) async fn reset(
     State(state): State<AppState>,
     Caller(actor): Caller,
@@ -158,7 +157,7 @@ pub(crate) struct ForkBody {
     tag = "chats",
     params(("id" = String, Path, format = "uuid", description = "The chat")),
     request_body(content = Option<ForkBody>, content_type = "application/json"),
-    responses((status = 201, description = "The new chat", body = ChatSchema)))]
+    responses((status = 201, description = "The new chat", body = Chat)))]
 pub(crate) async fn fork(
     State(state): State<AppState>,
     Caller(actor): Caller,
@@ -198,7 +197,6 @@ pub(crate) async fn export(
 #[schema(as = ImportedMessage)]
 pub(crate) struct ImportedBody {
     /// Who said it.
-    #[schema(value_type = SpeakerSchema)]
     role: Speaker,
     /// What was said.
     #[serde(default)]
@@ -231,7 +229,7 @@ pub(crate) struct ImportBody {
 #[utoipa::path(post, path = "/api/chats/import", operation_id = "import_chat",
     tag = "chats",
     request_body = ImportBody,
-    responses((status = 201, description = "The chat", body = ChatSchema)))]
+    responses((status = 201, description = "The chat", body = Chat)))]
 pub(crate) async fn import(
     State(state): State<AppState>,
     Caller(actor): Caller,

@@ -20,7 +20,7 @@ use crate::extract::{JsonBody, PathArgs, QueryArgs, check_text};
 use crate::idempotency::{Attempt, IdempotencyKey, Made};
 use crate::page::Paging;
 use crate::request::Asked;
-use crate::schema::identity::{KeyPage, NewKeySchema, RevokedSchema, RoleSchema};
+use crate::schema::identity::{KeyPage, NewKeySchema, RevokedSchema};
 use crate::schema::words::ScopeSchema;
 use crate::state::AppState;
 
@@ -48,7 +48,6 @@ pub(crate) struct NewKeyBody {
     user_id: Option<UserId>,
     /// Roles it is limited to; its user's when empty.
     #[serde(default)]
-    #[schema(value_type = Vec<RoleSchema>)]
     roles: Vec<Role>,
     /// Rights it is narrowed to; all when empty.
     #[serde(default)]

@@ -4,7 +4,7 @@ use axum::Json;
 use axum::extract::{Request, State};
 use axum::http::StatusCode;
 use bytes::Bytes;
-use kybern_core::knowledge::{KnowledgeAct, KnowledgeStatus, MAX_TITLE};
+use kybern_core::knowledge::{KnowledgeAct, KnowledgeDocument, KnowledgeStatus, MAX_TITLE};
 use kybern_core::ports::KnowledgeFilter;
 use kybern_engine::knowledge::NewDocument;
 use serde::Deserialize;
@@ -20,8 +20,7 @@ use crate::extract::{self, PathArgs, QueryArgs, check_text};
 use crate::idempotency::{Attempt, IdempotencyKey, Made};
 use crate::page::Paging;
 use crate::request::Asked;
-use crate::schema::knowledge::{KnowledgePage, KnowledgeSchema, KnowledgeSearch};
-use crate::schema::words::KnowledgeStatusSchema;
+use crate::schema::knowledge::{KnowledgePage, KnowledgeSearch};
 use crate::state::AppState;
 
 /// The most pieces that a search answers.
@@ -105,7 +104,7 @@ async fn read(state: &AppState, request: Request) -> ApiResult<(NewDocument, Byt
 #[utoipa::path(post, path = "/api/knowledge", operation_id = "create_knowledge",
     tag = "knowledge",
     request_body(content((NewKnowledgeBody = "application/json"), (NewKnowledgeForm = "multipart/form-data"))),
-    responses((status = 202, description = "The document", body = KnowledgeSchema)))]
+    responses((status = 202, description = "The document", body = KnowledgeDocument)))]
 pub(crate) async fn create(
     State(state): State<AppState>,
     Caller(actor): Caller,
@@ -128,7 +127,7 @@ pub(crate) async fn create(
 #[utoipa::path(get, path = "/api/knowledge", operation_id = "list_knowledge",
     tag = "knowledge",
     params(
-        ("status" = Option<KnowledgeStatusSchema>, Query, description = "Only of that status"),
+        ("status" = Option<KnowledgeStatus>, Query, description = "Only of that status"),
         ("published" = Option<bool>, Query, description = "Only those that may be found, or only the others"),
         ("limit" = Option<u32>, Query, minimum = 1, maximum = 200, description = "Items, 50 when not given"),
         ("cursor" = Option<String>, Query, description = "`nextCursor` of the page before"),
@@ -178,7 +177,7 @@ pub(crate) async fn search(
 #[utoipa::path(get, path = "/api/knowledge/{id}", operation_id = "show_knowledge",
     tag = "knowledge",
     params(("id" = String, Path, format = "uuid", description = "The document")),
-    responses((status = 200, description = "The document", body = KnowledgeSchema)))]
+    responses((status = 200, description = "The document", body = KnowledgeDocument)))]
 pub(crate) async fn show(
     State(state): State<AppState>,
     Caller(actor): Caller,
@@ -207,7 +206,7 @@ pub(crate) async fn remove(
 #[utoipa::path(post, path = "/api/knowledge/{id}/publish", operation_id = "publish_knowledge",
     tag = "knowledge",
     params(("id" = String, Path, format = "uuid", description = "The document")),
-    responses((status = 200, description = "The document", body = KnowledgeSchema)))]
+    responses((status = 200, description = "The document", body = KnowledgeDocument)))]
 pub(crate) async fn publish(state: State<AppState>, caller: Caller, path: PathArgs) -> ApiResult<Json<Value>> {
     act(state, caller, &path, KnowledgeAct::Publish).await
 }
@@ -216,7 +215,7 @@ pub(crate) async fn publish(state: State<AppState>, caller: Caller, path: PathAr
 #[utoipa::path(post, path = "/api/knowledge/{id}/unpublish", operation_id = "unpublish_knowledge",
     tag = "knowledge",
     params(("id" = String, Path, format = "uuid", description = "The document")),
-    responses((status = 200, description = "The document", body = KnowledgeSchema)))]
+    responses((status = 200, description = "The document", body = KnowledgeDocument)))]
 pub(crate) async fn unpublish(state: State<AppState>, caller: Caller, path: PathArgs) -> ApiResult<Json<Value>> {
     act(state, caller, &path, KnowledgeAct::Unpublish).await
 }
@@ -227,7 +226,7 @@ pub(crate) async fn unpublish(state: State<AppState>, caller: Caller, path: Path
 #[utoipa::path(post, path = "/api/knowledge/{id}/reindex", operation_id = "reindex_knowledge",
     tag = "knowledge",
     params(("id" = String, Path, format = "uuid", description = "The document")),
-    responses((status = 200, description = "The document", body = KnowledgeSchema)))]
+    responses((status = 200, description = "The document", body = KnowledgeDocument)))]
 pub(crate) async fn reindex(state: State<AppState>, caller: Caller, path: PathArgs) -> ApiResult<Json<Value>> {
     act(state, caller, &path, KnowledgeAct::Reindex).await
 }

@@ -19,7 +19,7 @@ use crate::idempotency::{Attempt, IdempotencyKey, Made};
 use crate::page::Paging;
 use crate::request::Asked;
 use crate::schema::lesson::{LessonPage, LessonPreviewSchema, LessonSchema};
-use crate::schema::words::{LessonKindSchema, LessonStatusSchema};
+use crate::schema::words::LessonKindSchema;
 use crate::state::AppState;
 
 /// A new lesson. Which members it has follows from its kind.
@@ -157,7 +157,7 @@ pub(crate) async fn create(
 #[utoipa::path(get, path = "/api/lessons", operation_id = "list_lessons",
     tag = "lessons",
     params(
-        ("status" = Option<LessonStatusSchema>, Query, description = "Only of that status"),
+        ("status" = Option<LessonStatus>, Query, description = "Only of that status"),
         ("kind" = Option<LessonKindSchema>, Query, description = "Only of that kind"),
         ("limit" = Option<u32>, Query, minimum = 1, maximum = 200, description = "Items, 50 when not given"),
         ("cursor" = Option<String>, Query, description = "`nextCursor` of the page before"),

@@ -22,8 +22,8 @@ use crate::extract::{JsonBody, PathArgs, QueryArgs, check_text, said};
 use crate::idempotency::{Attempt, IdempotencyKey, Made};
 use crate::page::Paging;
 use crate::request::Asked;
-use crate::schema::memory::{MemoryExport, MemoryPage, MemorySchema};
-use crate::schema::words::{MemoryCategorySchema, MemoryStatusSchema, SubjectKindSchema};
+use crate::schema::memory::{MemoryAnswer, MemoryExport, MemoryPage};
+use crate::schema::words::SubjectKindSchema;
 use crate::state::AppState;
 
 /// The most characters of a name in a body.
@@ -56,7 +56,7 @@ pub(crate) struct NewMemoryBody {
     content: String,
     /// What kind of knowledge it is; a fact when left out.
     #[serde(default)]
-    #[schema(value_type = Option<MemoryCategorySchema>)]
+    #[schema(value_type = Option<MemoryCategory>)]
     category: Option<String>,
     /// How much it matters, from 1 to 10; 5 when left out.
     #[serde(default)]
@@ -82,7 +82,7 @@ pub(crate) struct ChangeMemoryBody {
     content: Option<String>,
     /// What kind of knowledge it is.
     #[serde(default)]
-    #[schema(value_type = Option<MemoryCategorySchema>)]
+    #[schema(value_type = Option<MemoryCategory>)]
     category: Option<String>,
     /// How much it matters, from 1 to 10.
     #[serde(default)]
@@ -121,7 +121,7 @@ fn subject(kind: &str, id: &str, paths: (&str, &str)) -> Result<Subject, Detail>
 #[utoipa::path(post, path = "/api/memories", operation_id = "create_memory",
     tag = "memories",
     request_body = NewMemoryBody,
-    responses((status = 201, description = "The memory", body = MemorySchema)))]
+    responses((status = 201, description = "The memory", body = MemoryAnswer)))]
 pub(crate) async fn create(
     State(state): State<AppState>,
     Caller(actor): Caller,
@@ -188,7 +188,7 @@ fn of_one(subject: Option<Subject>, kind: Option<&str>) -> ApiResult<()> {
         ("subjectType" = Option<SubjectKindSchema>, Query, description = "Only of users, or of entities; `user` when `subjectId` stands alone"),
         ("subjectId" = Option<String>, Query, format = "uuid", description = "The user, or the record"),
         ("query" = Option<String>, Query, description = "What is looked for"),
-        ("status" = Option<MemoryStatusSchema>, Query, description = "Only of that status"),
+        ("status" = Option<MemoryStatus>, Query, description = "Only of that status"),
         ("limit" = Option<u32>, Query, minimum = 1, maximum = 200, description = "Items, 50 when not given"),
         ("cursor" = Option<String>, Query, description = "`nextCursor` of the page before"),
     ),
@@ -217,12 +217,10 @@ pub(crate) async fn list(
         let of = state.engine.memories().visible_subject(&actor, subject)?;
         let caller = asked.asks_models(&actor);
         let found = state.engine.memories().near(&caller, of, question, limit).await?;
-        let items = found.iter().map(|(found, memory)| {
-            let mut item = shown(memory)?;
-            item["similarity"] = json!(found.similarity);
-            Ok(item)
-        });
-        let items = items.collect::<ApiResult<Vec<Value>>>()?;
+        let items: Vec<MemoryAnswer> = found
+            .into_iter()
+            .map(|(found, memory)| MemoryAnswer { memory, similarity: Some(found.similarity) })
+            .collect();
         return Ok(Json(json!({"items": items, "nextCursor": null})));
     }
     let filter = MemoryFilter { subject, kind, status };
@@ -256,7 +254,7 @@ pub(crate) async fn export(
 #[utoipa::path(get, path = "/api/memories/{id}", operation_id = "show_memory",
     tag = "memories",
     params(("id" = String, Path, format = "uuid", description = "The memory")),
-    responses((status = 200, description = "The memory", body = MemorySchema)))]
+    responses((status = 200, description = "The memory", body = MemoryAnswer)))]
 pub(crate) async fn show(
     State(state): State<AppState>,
     Caller(actor): Caller,
@@ -273,7 +271,7 @@ pub(crate) async fn show(
     tag = "memories",
     params(("id" = String, Path, format = "uuid", description = "The memory")),
     request_body = ChangeMemoryBody,
-    responses((status = 200, description = "The memory", body = MemorySchema)))]
+    responses((status = 200, description = "The memory", body = MemoryAnswer)))]
 pub(crate) async fn change(
     State(state): State<AppState>,
     Caller(actor): Caller,
@@ -311,7 +309,7 @@ pub(crate) async fn remove(
 #[utoipa::path(post, path = "/api/memories/{id}/accept", operation_id = "accept_memory",
     tag = "memories",
     params(("id" = String, Path, format = "uuid", description = "The memory")),
-    responses((status = 200, description = "The memory", body = MemorySchema)))]
+    responses((status = 200, description = "The memory", body = MemoryAnswer)))]
 pub(crate) async fn accept(
     State(state): State<AppState>,
     Caller(actor): Caller,
@@ -324,7 +322,7 @@ pub(crate) async fn accept(
 #[utoipa::path(post, path = "/api/memories/{id}/reject", operation_id = "reject_memory",
     tag = "memories",
     params(("id" = String, Path, format = "uuid", description = "The memory")),
-    responses((status = 200, description = "The memory", body = MemorySchema)))]
+    responses((status = 200, description = "The memory", body = MemoryAnswer)))]
 pub(crate) async fn reject(
     State(state): State<AppState>,
     Caller(actor): Caller,

@@ -3,6 +3,7 @@
 use axum::Json;
 use axum::extract::State;
 use kybern_core::id::OutboxId;
+use kybern_core::outbox::OutboxMessage;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use utoipa::ToSchema;
@@ -11,7 +12,7 @@ use crate::auth::Caller;
 use crate::error::ApiResult;
 use crate::extract::{OptionalBody, PathArgs, QueryArgs};
 use crate::page::Paging;
-use crate::schema::record::{OutboxPage, OutboxSchema};
+use crate::schema::record::OutboxPage;
 use crate::state::AppState;
 
 /// List outgoing messages
@@ -52,7 +53,7 @@ pub(crate) struct RetryBody {
     tag = "records",
     params(("id" = String, Path, format = "uuid", description = "The message")),
     request_body(content = Option<RetryBody>, content_type = "application/json"),
-    responses((status = 200, description = "The message, which waits for its job", body = OutboxSchema)))]
+    responses((status = 200, description = "The message, which waits for its job", body = OutboxMessage)))]
 pub(crate) async fn retry(
     State(state): State<AppState>,
     Caller(actor): Caller,

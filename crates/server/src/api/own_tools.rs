@@ -1,62 +1,187 @@
 //! Own tools: drafts of HTTP tools, and their way to being what a call makes.
 
+use std::collections::BTreeMap;
+
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
 use kybern_core::approval::MAX_NOTE;
 use kybern_core::error::Error;
+use kybern_core::id::{OwnToolId, UserId};
 use kybern_core::policy::ToolCategory;
 use kybern_core::task::EffectClass;
-use kybern_core::time::Millis;
+use kybern_core::time::{Millis, Timestamp};
 use kybern_core::tool::own::{HttpCall, OwnDefinition, OwnTool, OwnToolAct, OwnToolFilter, OwnToolStatus};
 use kybern_core::tool::{Risk, ToolPrice};
 use serde::de::{DeserializeOwned, Error as _};
-use serde::{Deserialize, Deserializer};
-use serde_json::{Map, Value, json};
+use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
+use crate::api::shown;
 use crate::auth::Caller;
 use crate::error::{ApiResult, Problem};
 use crate::extract::{JsonBody, PathArgs, QueryArgs, members, plain};
 use crate::idempotency::{Attempt, IdempotencyKey, Made};
 use crate::page::Paging;
 use crate::request::Asked;
-use crate::schema::own_tool::{HttpCallSchema, OwnToolPage, OwnToolSchema};
-use crate::schema::tool::ToolPriceSchema;
-use crate::schema::words::{CategorySchema, OwnToolEffectSchema, OwnToolKindSchema, OwnToolStatusSchema, RiskSchema};
 use crate::state::AppState;
 
 /// The most characters of a hash.
 const MAX_HASH: usize = 64;
 
-/// A version with everything that it says, and the hash by which an approval names what was read.
-fn described(tool: &OwnTool) -> Value {
-    let said = &tool.definition;
-    json!({
-        "id": tool.id,
-        "key": said.key,
-        "kind": "http",
-        "version": tool.version,
-        "status": tool.status,
-        "hash": said.hash(),
-        "description": said.description,
-        "inputSchema": said.input_schema,
-        "outputSchema": said.output_schema,
-        "effect": said.effect,
-        "risk": said.risk,
-        "price": said.price,
-        "category": said.category,
-        "tags": said.tags,
-        "destinations": said.destinations,
-        "timeoutMs": said.timeout_ms,
-        "http": {"method": said.http.method, "url": said.http.url, "headers": said.http.headers,
-            "auth": said.http.auth, "json": said.http.json},
-        "author": tool.author,
-        "approvedBy": tool.approved_by,
-        "note": tool.note,
-        "createdAt": tool.created_at,
-        "updatedAt": tool.updated_at,
-    })
+words! {
+    /// What an own tool is made of.
+    OwnToolKindSchema as "OwnToolKind" = ["http"];
+    /// What happens if the process dies during a call of an own tool: `read` and `keyed` are called again, `unkeyed`
+    /// waits for a person.
+    OwnToolEffectSchema as "OwnToolEffect" = ["read", "keyed", "unkeyed"];
+    /// The method of a request.
+    HttpMethodSchema as "HttpMethod" = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"];
+}
+
+/// A version of an own tool.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = OwnTool)]
+pub(crate) struct OwnToolAnswer {
+    /// Its id.
+    id: OwnToolId,
+    /// The tool's key.
+    key: String,
+    /// What it is made of.
+    #[schema(value_type = OwnToolKindSchema)]
+    kind: &'static str,
+    /// Grows by one with each version of the same key.
+    version: u32,
+    /// How it stands.
+    status: OwnToolStatus,
+    /// The BLAKE3 of everything that it says, in hex: what is sent back to approve or activate it.
+    hash: String,
+    /// What it does.
+    description: String,
+    /// JSON Schema of its arguments.
+    #[schema(value_type = Object)]
+    input_schema: Value,
+    /// JSON Schema of what a call returns; null for anything.
+    #[schema(required, value_type = Option<Object>)]
+    output_schema: Option<Value>,
+    /// What happens if the process dies during a call.
+    #[schema(value_type = OwnToolEffectSchema)]
+    effect: EffectClass,
+    /// How much harm a call can do; null for what its method makes of it.
+    #[schema(required)]
+    risk: Option<Risk>,
+    /// What a call costs; null for nothing.
+    #[schema(required)]
+    price: Option<ToolPrice>,
+    /// What it works on; null for the network.
+    #[schema(required)]
+    category: Option<ToolCategory>,
+    /// Words by which it is found.
+    tags: Vec<String>,
+    /// Arguments that name a receiver.
+    destinations: Vec<String>,
+    /// How long one try may take; null for 60,000.
+    #[schema(required)]
+    timeout_ms: Option<Millis>,
+    /// The request that a call makes.
+    http: HttpCallAnswer,
+    /// Who has written it.
+    author: UserId,
+    /// Who approved it.
+    #[schema(required)]
+    approved_by: Option<UserId>,
+    /// What was said when it was rejected.
+    #[schema(required)]
+    note: Option<String>,
+    /// When it was written.
+    created_at: Timestamp,
+    /// When its status changed last.
+    updated_at: Timestamp,
+}
+
+/// The HTTP request that a call makes.
+#[derive(Serialize, ToSchema)]
+#[schema(as = HttpCall)]
+pub(crate) struct HttpCallAnswer {
+    /// The method.
+    #[schema(value_type = HttpMethodSchema)]
+    method: String,
+    /// Where it goes. Scheme, host and port are written out; behind them it may be a template.
+    #[schema(max_length = 4_096, pattern = "^https?://")]
+    url: String,
+    /// Its headers: each a text, which may be a template, or `{"secret": NAME}`.
+    #[schema(required = false, value_type = BTreeMap<String, HeaderSchema>)]
+    headers: BTreeMap<String, Value>,
+    /// The secret that is sent as `Authorization: Bearer`.
+    #[schema(value_type = Option<SecretReferenceSchema>)]
+    auth: Option<Value>,
+    /// Its body, in which texts may be templates; null for none.
+    json: Option<Value>,
+}
+
+impl From<HttpCall> for HttpCallAnswer {
+    fn from(call: HttpCall) -> Self {
+        let HttpCall { method, url, headers, auth, json } = call;
+        Self { method, url, headers, auth, json }
+    }
+}
+
+/// The value of a header.
+#[derive(Serialize, ToSchema)]
+#[schema(as = HttpHeader)]
+#[serde(untagged)]
+pub(crate) enum HeaderSchema {
+    /// A text, which may be a template.
+    Text(String),
+    /// A secret.
+    Secret(SecretReferenceSchema),
+}
+
+/// A secret by its name.
+#[derive(Serialize, ToSchema)]
+#[schema(as = SecretReference)]
+pub(crate) struct SecretReferenceSchema {
+    /// The name under which it is stored at `/api/secrets`.
+    #[schema(max_length = 64)]
+    secret: String,
+}
+
+page! {
+    /// A page of versions of an own tool.
+    OwnToolPage of OwnToolAnswer: "The versions."
+}
+
+impl From<OwnTool> for OwnToolAnswer {
+    fn from(tool: OwnTool) -> Self {
+        let hash = tool.definition.hash();
+        let said = tool.definition;
+        Self {
+            id: tool.id,
+            key: said.key,
+            kind: "http",
+            version: tool.version,
+            status: tool.status,
+            hash,
+            description: said.description,
+            input_schema: said.input_schema,
+            output_schema: said.output_schema,
+            effect: said.effect,
+            risk: said.risk,
+            price: said.price,
+            category: said.category,
+            tags: said.tags,
+            destinations: said.destinations,
+            timeout_ms: said.timeout_ms,
+            http: said.http.into(),
+            author: tool.author,
+            approved_by: tool.approved_by,
+            note: tool.note,
+            created_at: tool.created_at,
+            updated_at: tool.updated_at,
+        }
+    }
 }
 
 /// An object that may be left out or null, which a list is not.
@@ -98,15 +223,12 @@ pub(crate) struct NewOwnToolBody {
     effect: EffectClass,
     /// How much harm a call can do: at least `R1` for GET and HEAD, `R2` for the others, which is what null means.
     #[serde(default)]
-    #[schema(value_type = Option<RiskSchema>)]
     risk: Option<Risk>,
     /// What a call costs; null for nothing.
     #[serde(default, deserialize_with = "object")]
-    #[schema(value_type = Option<ToolPriceSchema>)]
     price: Option<ToolPrice>,
     /// What it works on; null for the network.
     #[serde(default)]
-    #[schema(value_type = Option<CategorySchema>)]
     category: Option<ToolCategory>,
     /// Words by which it is found.
     #[serde(default)]
@@ -121,7 +243,7 @@ pub(crate) struct NewOwnToolBody {
     timeout_ms: Option<Millis>,
     /// The request that a call makes.
     #[serde(deserialize_with = "members")]
-    #[schema(value_type = HttpCallSchema)]
+    #[schema(value_type = HttpCallAnswer)]
     http: HttpCall,
 }
 
@@ -160,7 +282,7 @@ impl NewOwnToolBody {
 #[utoipa::path(post, path = "/api/tools", operation_id = "create_tool",
     tag = "tools",
     request_body = NewOwnToolBody,
-    responses((status = 201, description = "The draft", body = OwnToolSchema)))]
+    responses((status = 201, description = "The draft", body = OwnToolAnswer)))]
 pub(crate) async fn create(
     State(state): State<AppState>,
     Caller(actor): Caller,
@@ -174,7 +296,8 @@ pub(crate) async fn create(
     attempt
         .once(move |actor| async move {
             let tool = engine.own_tools().draft(&actor, definition).await?;
-            Made::created("/api/tools", &format!("{}/versions", tool.definition.key), &described(&tool))
+            let place = format!("{}/versions", tool.definition.key);
+            Made::created("/api/tools", &place, &OwnToolAnswer::from(tool))
         })
         .await
 }
@@ -186,7 +309,7 @@ pub(crate) async fn create(
     tag = "tools",
     params(
         ("name" = String, Path, description = "The tool's key"),
-        ("status" = Option<OwnToolStatusSchema>, Query, description = "Only of that status"),
+        ("status" = Option<OwnToolStatus>, Query, description = "Only of that status"),
         ("limit" = Option<u32>, Query, minimum = 1, maximum = 200, description = "Items, 50 when not given"),
         ("cursor" = Option<String>, Query, description = "`nextCursor` of the page before"),
     ),
@@ -206,16 +329,13 @@ pub(crate) async fn versions(
     let paging = Paging::read(&query)?;
     let filter = OwnToolFilter { key: Some(key.to_owned()), status };
     let page = state.engine.own_tools().list(actor.scope(), &filter, paging.after()?, paging.limit).await?;
-    if page.items.is_empty()
-        && page.next.is_none()
-        && state.engine.catalogue().of(actor.scope()).await.find(key).is_none()
-    {
+    if page.items.is_empty() && page.next.is_none() && state.engine.catalogue().of(actor.scope()).await.find(key).is_none() {
         let any = OwnToolFilter { status: None, ..filter };
         if state.engine.own_tools().list(actor.scope(), &any, None, 1).await?.items.is_empty() {
             return Err(Error::not_found("tool", key).into());
         }
     }
-    let items: Vec<Value> = page.items.iter().map(described).collect();
+    let items: Vec<OwnToolAnswer> = page.items.into_iter().map(OwnToolAnswer::from).collect();
     Ok(Json(paging.answer(&items, page.next.as_deref())?))
 }
 
@@ -225,7 +345,7 @@ pub(crate) async fn versions(
 #[utoipa::path(post, path = "/api/tools/{name}/submit", operation_id = "submit_tool",
     tag = "tools",
     params(("name" = String, Path, description = "The tool's key")),
-    responses((status = 200, description = "The version", body = OwnToolSchema)))]
+    responses((status = 200, description = "The version", body = OwnToolAnswer)))]
 pub(crate) async fn submit(state: State<AppState>, caller: Caller, path: PathArgs) -> ApiResult<Json<Value>> {
     act(state, caller, &path, OwnToolAct::Submit).await
 }
@@ -247,7 +367,7 @@ pub(crate) struct RejectToolBody {
     tag = "tools",
     params(("name" = String, Path, description = "The tool's key")),
     request_body = RejectToolBody,
-    responses((status = 200, description = "The version", body = OwnToolSchema)))]
+    responses((status = 200, description = "The version", body = OwnToolAnswer)))]
 pub(crate) async fn reject(
     state: State<AppState>,
     caller: Caller,
@@ -279,7 +399,7 @@ pub(crate) struct ReadToolBody {
     tag = "tools",
     params(("name" = String, Path, description = "The tool's key")),
     request_body = ReadToolBody,
-    responses((status = 200, description = "The version", body = OwnToolSchema)))]
+    responses((status = 200, description = "The version", body = OwnToolAnswer)))]
 pub(crate) async fn approve(
     state: State<AppState>,
     caller: Caller,
@@ -298,7 +418,7 @@ pub(crate) async fn approve(
     tag = "tools",
     params(("name" = String, Path, description = "The tool's key")),
     request_body = ReadToolBody,
-    responses((status = 200, description = "The version", body = OwnToolSchema)))]
+    responses((status = 200, description = "The version", body = OwnToolAnswer)))]
 pub(crate) async fn activate(
     state: State<AppState>,
     caller: Caller,
@@ -315,7 +435,7 @@ pub(crate) async fn activate(
 #[utoipa::path(post, path = "/api/tools/{name}/disable", operation_id = "disable_tool",
     tag = "tools",
     params(("name" = String, Path, description = "The tool's key")),
-    responses((status = 200, description = "The version", body = OwnToolSchema)))]
+    responses((status = 200, description = "The version", body = OwnToolAnswer)))]
 pub(crate) async fn disable(state: State<AppState>, caller: Caller, path: PathArgs) -> ApiResult<Json<Value>> {
     act(state, caller, &path, OwnToolAct::Disable).await
 }
@@ -343,5 +463,5 @@ async fn act(
     act: OwnToolAct,
 ) -> ApiResult<Json<Value>> {
     let tool = state.engine.own_tools().act(&actor, path.text("name")?, act).await?;
-    Ok(Json(described(&tool)))
+    shown(&OwnToolAnswer::from(tool)).map(Json)
 }

@@ -9,16 +9,15 @@ use kybern_core::id::UserId;
 use kybern_core::policy::{Autonomy, PermissionLevel, Preset, ToolCategory, ToolPolicy};
 use kybern_engine::identity::PermissionsView;
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::Value;
 use utoipa::ToSchema;
 
+use crate::api::shown;
 use crate::auth::Caller;
 use crate::error::{ApiResult, Problem};
 use crate::extract::{JsonBody, PathArgs, said};
-use crate::schema::identity::RoleSchema;
-use crate::schema::permission::PermissionsSchema;
+use crate::schema::permission::PermissionsAnswer;
 use crate::schema::texts::{FolderSchema, HostSchema, ToolEntrySchema};
-use crate::schema::words::{AutonomySchema, CategorySchema, LevelSchema, PresetSchema};
 use crate::state::AppState;
 
 /// Show what a user may do
@@ -28,30 +27,30 @@ use crate::state::AppState;
 #[utoipa::path(get, path = "/api/users/{id}/permissions", operation_id = "show_permissions",
     tag = "identity",
     params(("id" = String, Path, format = "uuid", description = "The user")),
-    responses((status = 200, description = "What they may do", body = PermissionsSchema)))]
+    responses((status = 200, description = "What they may do", body = PermissionsAnswer)))]
 pub(crate) async fn show(
     State(state): State<AppState>,
     Caller(actor): Caller,
     path: PathArgs,
 ) -> ApiResult<Json<Value>> {
-    Ok(Json(describe(&state.engine.identity().permissions(actor.scope(), path.parse("id")?).await?)))
+    shown(&describe(state.engine.identity().permissions(actor.scope(), path.parse("id")?).await?)).map(Json)
 }
 
-fn describe(view: &PermissionsView) -> Value {
-    let policy = &view.policy;
-    json!({
-        "userId": view.user,
-        "roles": view.roles,
-        "source": if view.own { "own" } else { "role" },
-        "level": policy.level,
-        "categories": policy.categories,
-        "allowedTools": policy.allowed_tools,
-        "deniedTools": policy.denied_tools,
-        "allowedPaths": policy.allowed_paths,
-        "allowedHosts": policy.allowed_hosts,
-        "autonomy": policy.autonomy,
-        "callsPerMinute": policy.calls_per_minute,
-    })
+fn describe(view: PermissionsView) -> PermissionsAnswer {
+    let policy = view.policy;
+    PermissionsAnswer {
+        user_id: view.user,
+        roles: view.roles,
+        source: if view.own { "own" } else { "role" },
+        level: policy.level,
+        categories: policy.categories.into_iter().collect(),
+        allowed_tools: policy.allowed_tools.into_iter().collect(),
+        denied_tools: policy.denied_tools.into_iter().collect(),
+        allowed_paths: policy.allowed_paths,
+        allowed_hosts: policy.allowed_hosts,
+        autonomy: policy.autonomy,
+        calls_per_minute: policy.calls_per_minute,
+    }
 }
 
 /// What a user may do. What is left out stays as it is; with `preset` it is as the preset says.
@@ -60,16 +59,14 @@ fn describe(view: &PermissionsView) -> Value {
 #[schema(as = ChangePermissions, example = json!({"level": "write", "allowedHosts": ["*.example.com"]}))]
 pub(crate) struct PermissionsBody {
     /// Their roles from now on.
-    #[schema(value_type = Option<Vec<RoleSchema>>)]
     roles: Option<Vec<Role>>,
     /// Where the rest begins; `role` takes back what was said, so that their roles decide.
-    #[schema(value_type = Option<PresetSchema>)]
+    #[schema(value_type = Option<Preset>)]
     preset: Option<String>,
     /// Tools of that level and below may be called.
-    #[schema(value_type = Option<LevelSchema>)]
     level: Option<PermissionLevel>,
     /// What the tools may work on.
-    #[schema(value_type = Option<Vec<CategorySchema>>)]
+    #[schema(value_type = Option<Vec<ToolCategory>>)]
     categories: Option<BTreeSet<ToolCategory>>,
     /// Tools that may be called whatever their level and category are.
     #[serde(alias = "allowed_tools")]
@@ -88,7 +85,6 @@ pub(crate) struct PermissionsBody {
     #[schema(value_type = Option<Vec<HostSchema>>, max_items = 200)]
     allowed_hosts: Option<Option<Vec<String>>>,
     /// How much happens without a yes.
-    #[schema(value_type = Option<AutonomySchema>)]
     autonomy: Option<Autonomy>,
     /// Calls of all tools together within any minute; null for no limit.
     #[serde(alias = "calls_per_minute", deserialize_with = "said")]
@@ -156,7 +152,7 @@ impl PermissionsBody {
     tag = "identity",
     params(("id" = String, Path, format = "uuid", description = "The user")),
     request_body = PermissionsBody,
-    responses((status = 200, description = "What they may do", body = PermissionsSchema)))]
+    responses((status = 200, description = "What they may do", body = PermissionsAnswer)))]
 pub(crate) async fn change(
     State(state): State<AppState>,
     Caller(actor): Caller,
@@ -178,11 +174,13 @@ pub(crate) async fn change(
     if let Some(roles) = roles {
         state.engine.identity().set_roles(&actor, id, roles).await?;
     }
-    Ok(Json(describe(&state.engine.identity().permissions(actor.scope(), id).await?)))
+    shown(&describe(state.engine.identity().permissions(actor.scope(), id).await?)).map(Json)
 }
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
 
     fn body(text: Value) -> PermissionsBody {

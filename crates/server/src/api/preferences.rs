@@ -7,15 +7,15 @@ use kybern_core::error::Detail;
 use kybern_core::id::UserId;
 use kybern_core::preference::{Formality, MAX_NAME, MAX_TEXT, Preferences, Profile, ResponseLength};
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::Value;
 use utoipa::ToSchema;
 
+use crate::api::shown;
 use crate::auth::Caller;
 use crate::error::{ApiResult, Problem};
 use crate::extract::{JsonBody, QueryArgs, check_text, members};
-use crate::schema::preference::PreferencesSchema;
+use crate::schema::preference::PreferencesAnswer;
 use crate::schema::texts::PreferenceTextSchema;
-use crate::schema::words::{FormalitySchema, ResponseLengthSchema};
 use crate::state::AppState;
 
 /// A user's preferences, all of them: what is left out is as if it had never been said.
@@ -26,11 +26,9 @@ use crate::state::AppState;
 pub(crate) struct PreferencesBody {
     /// How long answers are.
     #[serde(default, alias = "response_length")]
-    #[schema(value_type = ResponseLengthSchema)]
     response_length: ResponseLength,
     /// How they sound.
     #[serde(default)]
-    #[schema(value_type = FormalitySchema)]
     formality: Formality,
     /// What the user always wants: at most 50 texts of at most 500 characters, 4,000 together.
     #[serde(default, alias = "custom_instructions")]
@@ -96,24 +94,13 @@ impl PreferencesBody {
     }
 }
 
-fn describe(user: UserId, said: &Preferences) -> Value {
-    json!({
-        "userId": user,
-        "responseLength": said.response_length,
-        "formality": said.formality,
-        "customInstructions": said.custom_instructions,
-        "profile": said.profile,
-        "updatedAt": said.updated_at,
-    })
-}
-
 /// Show preferences
 ///
 /// The caller's own; an administrator may read those of others.
 #[utoipa::path(get, path = "/api/preferences", operation_id = "show_preferences",
     tag = "preferences",
     params(("userId" = Option<String>, Query, format = "uuid", description = "Whose; the caller's own when not given")),
-    responses((status = 200, description = "The preferences", body = PreferencesSchema)))]
+    responses((status = 200, description = "The preferences", body = PreferencesAnswer)))]
 pub(crate) async fn show(
     State(state): State<AppState>,
     Caller(actor): Caller,
@@ -122,8 +109,8 @@ pub(crate) async fn show(
     let query = query.only(&["userId"])?;
     let named = query.get("userId").map(str::parse::<UserId>).transpose();
     let of = named.map_err(|error| Problem::invalid("/userId", error.to_string()))?;
-    let (user, said) = state.engine.preferences().shown(&actor, of).await?;
-    Ok(Json(describe(user, &said)))
+    let (user_id, said) = state.engine.preferences().shown(&actor, of).await?;
+    shown(&PreferencesAnswer { user_id, said: Preferences::clone(&said) }).map(Json)
 }
 
 /// Set the caller's preferences
@@ -133,14 +120,14 @@ pub(crate) async fn show(
 #[utoipa::path(put, path = "/api/preferences", operation_id = "set_preferences",
     tag = "preferences",
     request_body = PreferencesBody,
-    responses((status = 200, description = "The preferences", body = PreferencesSchema)))]
+    responses((status = 200, description = "The preferences", body = PreferencesAnswer)))]
 pub(crate) async fn set(
     State(state): State<AppState>,
     Caller(actor): Caller,
     body: JsonBody<PreferencesBody>,
 ) -> ApiResult<Json<Value>> {
-    let (user, said) = state.engine.preferences().set(&actor, body.value.read()?).await?;
-    Ok(Json(describe(user, &said)))
+    let (user_id, said) = state.engine.preferences().set(&actor, body.value.read()?).await?;
+    shown(&PreferencesAnswer { user_id, said: Preferences::clone(&said) }).map(Json)
 }
 
 /// Take the caller's preferences back

@@ -6,7 +6,7 @@ use kybern_core::approval::MAX_NOTE;
 use kybern_core::context::LeftOut;
 use kybern_core::error::Detail;
 use kybern_core::id::PromptId;
-use kybern_core::prompt::{MAX_PROMPT, OfAgent, Prompt, PromptAct, PromptFilter, PromptStatus};
+use kybern_core::prompt::{MAX_PROMPT, OfAgent, PromptAct, PromptFilter, PromptStatus};
 use kybern_engine::prompt::PreviewRequest;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -20,19 +20,11 @@ use crate::extract::{JsonBody, PathArgs, QueryArgs, plain};
 use crate::idempotency::{Attempt, IdempotencyKey, Made};
 use crate::page::Paging;
 use crate::request::Asked;
-use crate::schema::prompt::{PreviewSchema, PromptPage, PromptSchema};
-use crate::schema::words::PromptStatusSchema;
+use crate::schema::prompt::{PreviewSchema, PromptAnswer, PromptPage};
 use crate::state::AppState;
 
 /// The most characters of a hash.
 const MAX_HASH: usize = 64;
-
-/// A prompt with the hash of its text, by which an approval says what was read.
-fn described(prompt: &Prompt) -> ApiResult<Value> {
-    let mut described = shown(prompt)?;
-    described["textHash"] = json!(prompt.text_hash());
-    Ok(described)
-}
 
 /// A new prompt.
 #[derive(Debug, Deserialize, ToSchema)]
@@ -55,7 +47,7 @@ pub(crate) struct NewPromptBody {
 #[utoipa::path(post, path = "/api/prompts", operation_id = "create_prompt",
     tag = "prompts",
     request_body = NewPromptBody,
-    responses((status = 201, description = "The draft", body = PromptSchema)))]
+    responses((status = 201, description = "The draft", body = PromptAnswer)))]
 pub(crate) async fn create(
     State(state): State<AppState>,
     Caller(actor): Caller,
@@ -71,7 +63,8 @@ pub(crate) async fn create(
     attempt
         .once(move |actor| async move {
             let prompt = engine.prompts().draft(&actor, agent.as_deref(), &text).await?;
-            Made::created("/api/prompts", &prompt.id, &described(&prompt)?)
+            let id = prompt.id;
+            Made::created("/api/prompts", &id, &PromptAnswer::from(prompt))
         })
         .await
 }
@@ -81,7 +74,7 @@ pub(crate) async fn create(
     tag = "prompts",
     params(
         ("agent" = Option<String>, Query, description = "The key of an agent, or `*` for those that are for all"),
-        ("status" = Option<PromptStatusSchema>, Query, description = "Only of that status"),
+        ("status" = Option<PromptStatus>, Query, description = "Only of that status"),
         ("limit" = Option<u32>, Query, minimum = 1, maximum = 200, description = "Items, 50 when not given"),
         ("cursor" = Option<String>, Query, description = "`nextCursor` of the page before"),
     ),
@@ -105,7 +98,7 @@ pub(crate) async fn list(
     let paging = Paging::read(&query)?;
     let filter = PromptFilter { agent, status };
     let page = state.engine.prompts().list(actor.scope(), &filter, paging.after()?, paging.limit).await?;
-    let items = page.items.iter().map(described).collect::<ApiResult<Vec<Value>>>()?;
+    let items: Vec<PromptAnswer> = page.items.into_iter().map(PromptAnswer::from).collect();
     Ok(Json(paging.answer(&items, page.next.as_deref())?))
 }
 
@@ -113,14 +106,14 @@ pub(crate) async fn list(
 #[utoipa::path(get, path = "/api/prompts/{id}", operation_id = "show_prompt",
     tag = "prompts",
     params(("id" = String, Path, format = "uuid", description = "The prompt")),
-    responses((status = 200, description = "The prompt", body = PromptSchema)))]
+    responses((status = 200, description = "The prompt", body = PromptAnswer)))]
 pub(crate) async fn show(
     State(state): State<AppState>,
     Caller(actor): Caller,
     path: PathArgs,
 ) -> ApiResult<Json<Value>> {
     let prompt = state.engine.prompts().get(actor.scope(), path.parse("id")?).await?;
-    described(&prompt).map(Json)
+    shown(&PromptAnswer::from(prompt)).map(Json)
 }
 
 /// What would be said.
@@ -198,7 +191,7 @@ pub(crate) struct ChangePromptBody {
     tag = "prompts",
     params(("id" = String, Path, format = "uuid", description = "The prompt")),
     request_body = ChangePromptBody,
-    responses((status = 200, description = "The draft", body = PromptSchema)))]
+    responses((status = 200, description = "The draft", body = PromptAnswer)))]
 pub(crate) async fn change(
     state: State<AppState>,
     caller: Caller,
@@ -223,7 +216,7 @@ pub(crate) struct RejectPromptBody {
 #[utoipa::path(post, path = "/api/prompts/{id}/submit", operation_id = "submit_prompt",
     tag = "prompts",
     params(("id" = String, Path, format = "uuid", description = "The prompt")),
-    responses((status = 200, description = "The prompt", body = PromptSchema)))]
+    responses((status = 200, description = "The prompt", body = PromptAnswer)))]
 pub(crate) async fn submit(state: State<AppState>, caller: Caller, path: PathArgs) -> ApiResult<Json<Value>> {
     act(state, caller, &path, PromptAct::Submit).await
 }
@@ -248,7 +241,7 @@ pub(crate) struct ReadPromptBody {
     tag = "prompts",
     params(("id" = String, Path, format = "uuid", description = "The prompt")),
     request_body = ReadPromptBody,
-    responses((status = 200, description = "The prompt", body = PromptSchema)))]
+    responses((status = 200, description = "The prompt", body = PromptAnswer)))]
 pub(crate) async fn approve(
     state: State<AppState>,
     caller: Caller,
@@ -266,7 +259,7 @@ pub(crate) async fn approve(
     tag = "prompts",
     params(("id" = String, Path, format = "uuid", description = "The prompt")),
     request_body = RejectPromptBody,
-    responses((status = 200, description = "The draft", body = PromptSchema)))]
+    responses((status = 200, description = "The draft", body = PromptAnswer)))]
 pub(crate) async fn reject(
     state: State<AppState>,
     caller: Caller,
@@ -288,7 +281,7 @@ pub(crate) async fn reject(
     tag = "prompts",
     params(("id" = String, Path, format = "uuid", description = "The prompt")),
     request_body = ReadPromptBody,
-    responses((status = 200, description = "The prompt", body = PromptSchema)))]
+    responses((status = 200, description = "The prompt", body = PromptAnswer)))]
 pub(crate) async fn activate(
     state: State<AppState>,
     caller: Caller,
@@ -307,5 +300,5 @@ async fn act(
 ) -> ApiResult<Json<Value>> {
     let id: PromptId = path.parse("id")?;
     let prompt = state.engine.prompts().act(&actor, id, act).await?;
-    described(&prompt).map(Json)
+    shown(&PromptAnswer::from(prompt)).map(Json)
 }

@@ -11,7 +11,7 @@ use crate::auth::Caller;
 use crate::error::ApiResult;
 use crate::extract::{PathArgs, QueryArgs};
 use crate::page::Paging;
-use crate::schema::record::{RecordKindPage, RecordPage, RecordSchema};
+use crate::schema::record::{RecordKindPage, RecordPage};
 use crate::state::AppState;
 
 /// List the kinds of records
@@ -60,7 +60,7 @@ pub(crate) async fn list(
         ("kind" = String, Path, description = "The kind"),
         ("id" = String, Path, format = "uuid", description = "The record"),
     ),
-    responses((status = 200, description = "The record", body = RecordSchema)))]
+    responses((status = 200, description = "The record", body = Record)))]
 pub(crate) async fn show(
     State(state): State<AppState>,
     Caller(actor): Caller,

@@ -15,7 +15,6 @@ use crate::error::{ApiResult, Problem};
 use crate::extract::{JsonBody, PathArgs, plain};
 use crate::schema::retention::PurgedSchema;
 use crate::schema::task::TaskSchema;
-use crate::schema::words::KeptSchema;
 use crate::state::AppState;
 
 /// A day, in milliseconds.
@@ -73,7 +72,7 @@ pub(crate) struct PurgeBody {
     #[schema(minimum = 7, maximum = 36500)]
     older_than_days: u32,
     /// Only these kinds; all when not given.
-    #[schema(value_type = Option<Vec<KeptSchema>>)]
+    #[schema(value_type = Option<Vec<Kept>>)]
     kinds: Option<Vec<String>>,
     /// Only count it.
     #[serde(default, alias = "dry_run")]

@@ -5,7 +5,7 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use bytes::Bytes;
 use kybern_core::error::{Detail, Error};
-use kybern_core::secret::{HostRule, MAX_DESCRIPTION, MAX_HOSTS, SecretName, SecretValue};
+use kybern_core::secret::{HostRule, MAX_DESCRIPTION, MAX_HOSTS, Secret, SecretName, SecretValue};
 use kybern_engine::secret::NewSecret;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -18,7 +18,7 @@ use crate::extract::{JsonBody, PathArgs, QueryArgs, check_text};
 use crate::idempotency::{Attempt, IdempotencyKey, Made};
 use crate::page::Paging;
 use crate::request::Asked;
-use crate::schema::secret::{SecretPage, SecretSchema};
+use crate::schema::secret::SecretPage;
 use crate::state::AppState;
 
 /// A secret, or its next version.
@@ -84,7 +84,7 @@ fn said(state: &AppState, new: &NewSecret) -> Bytes {
 #[utoipa::path(post, path = "/api/secrets", operation_id = "set_secret",
     tag = "secrets",
     request_body = NewSecretBody,
-    responses((status = 201, description = "What is known of it", body = SecretSchema)))]
+    responses((status = 201, description = "What is known of it", body = Secret)))]
 pub(crate) async fn set(
     State(state): State<AppState>,
     Caller(actor): Caller,
@@ -127,7 +127,7 @@ pub(crate) async fn list(
 #[utoipa::path(get, path = "/api/secrets/{name}", operation_id = "show_secret",
     tag = "secrets",
     params(("name" = String, Path, description = "Its name")),
-    responses((status = 200, description = "What is known of it", body = SecretSchema)))]
+    responses((status = 200, description = "What is known of it", body = Secret)))]
 pub(crate) async fn show(
     State(state): State<AppState>,
     Caller(actor): Caller,

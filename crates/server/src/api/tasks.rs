@@ -19,7 +19,7 @@ use crate::idempotency::{Attempt, IdempotencyKey, Made};
 use crate::page::Paging;
 use crate::request::Asked;
 use crate::schema::event::{LogPage, StreamEventSchema};
-use crate::schema::task::{ChannelSchema, TaskPage, TaskSchema, TaskStatusSchema};
+use crate::schema::task::{TaskPage, TaskSchema};
 use crate::sse;
 use crate::state::AppState;
 
@@ -69,9 +69,9 @@ pub(crate) async fn submit(
 #[utoipa::path(get, path = "/api/tasks", operation_id = "list_tasks",
     tag = "tasks",
     params(
-        ("status" = Option<TaskStatusSchema>, Query, description = "Only of that status"),
+        ("status" = Option<TaskStatus>, Query, description = "Only of that status"),
         ("intent" = Option<String>, Query, description = "Only of that intent"),
-        ("channel" = Option<ChannelSchema>, Query, description = "Only of that channel"),
+        ("channel" = Option<Channel>, Query, description = "Only of that channel"),
         ("limit" = Option<u32>, Query, minimum = 1, maximum = 200, description = "Items, 50 when not given"),
         ("cursor" = Option<String>, Query, description = "`nextCursor` of the page before"),
     ),

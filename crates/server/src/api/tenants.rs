@@ -7,14 +7,13 @@ use serde::Deserialize;
 use serde_json::Value;
 use utoipa::ToSchema;
 
-use super::shown;
 use crate::auth::Caller;
 use crate::error::{ApiResult, Problem};
 use crate::extract::{JsonBody, QueryArgs, check_text};
 use crate::idempotency::{Attempt, IdempotencyKey, Made};
 use crate::page::Paging;
 use crate::request::Asked;
-use crate::schema::identity::{NewTenantSchema, TenantPage};
+use crate::schema::identity::{NewTenantAnswer, TenantPage};
 use crate::state::AppState;
 
 /// A new tenant.
@@ -33,7 +32,7 @@ pub(crate) struct NewTenantBody {
 #[utoipa::path(post, path = "/api/admin/tenants", operation_id = "create_tenant",
     tag = "identity",
     request_body = NewTenantBody,
-    responses((status = 201, description = "The tenant", body = NewTenantSchema)))]
+    responses((status = 201, description = "The tenant", body = NewTenantAnswer)))]
 pub(crate) async fn create(
     State(state): State<AppState>,
     Caller(actor): Caller,
@@ -53,9 +52,8 @@ pub(crate) async fn create(
     attempt
         .once(move |actor| async move {
             let (tenant, admin_key) = engine.identity().create_tenant(&actor, &name).await?;
-            let mut shown = shown(&tenant)?;
-            shown["adminKey"] = Value::String(admin_key);
-            Made::created("/api/admin/tenants", &tenant.id, &shown)
+            let id = tenant.id;
+            Made::created("/api/admin/tenants", &id, &NewTenantAnswer { admin_key, tenant })
         })
         .await
 }

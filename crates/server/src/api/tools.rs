@@ -1,5 +1,7 @@
 //! Tools: what they say about themselves, and a call by hand.
 
+use std::sync::Arc;
+
 use axum::Json;
 use axum::extract::State;
 use kybern_core::task::limits;
@@ -8,9 +10,10 @@ use kybern_core::tool::{Risk, ToolPrice, ToolRate};
 use kybern_engine::tools::{ToolChange, ToolView};
 use serde::de::{DeserializeOwned, Error as _};
 use serde::{Deserialize, Deserializer};
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
+use super::shown;
 use super::tasks::wait;
 use crate::auth::Caller;
 use crate::error::ApiResult;
@@ -18,8 +21,7 @@ use crate::extract::{JsonBody, OptionalBody, PathArgs, QueryArgs, said};
 use crate::idempotency::{Attempt, IdempotencyKey, Made};
 use crate::page::Paging;
 use crate::request::Asked;
-use crate::schema::tool::{InvocationSchema, ToolLimitsSchema, ToolPage, ToolPriceSchema, ToolSchema};
-use crate::schema::words::RiskSchema;
+use crate::schema::tool::{InvocationSchema, ToolAnswer, ToolPage};
 use crate::state::AppState;
 
 /// List tools
@@ -44,45 +46,45 @@ pub(crate) async fn list(
 #[utoipa::path(get, path = "/api/tools/{name}", operation_id = "show_tool",
     tag = "tools",
     params(("name" = String, Path, description = "The tool's key, or another name of it")),
-    responses((status = 200, description = "The tool", body = ToolSchema)))]
+    responses((status = 200, description = "The tool", body = ToolAnswer)))]
 pub(crate) async fn show(
     State(state): State<AppState>,
     Caller(actor): Caller,
     path: PathArgs,
 ) -> ApiResult<Json<Value>> {
-    Ok(Json(describe(&state.engine.tool_settings().get(actor.scope(), path.text("name")?).await?)))
+    shown(&describe(&state.engine.tool_settings().get(actor.scope(), path.text("name")?).await?)).map(Json)
 }
 
-fn describe(view: &ToolView) -> Value {
-    let tool = &view.spec;
-    json!({
-        "key": tool.key,
-        "aliases": tool.aliases,
-        "description": tool.description,
-        "domain": tool.domain,
-        "tags": tool.tags,
-        "examples": tool.examples,
-        "inputSchema": tool.input_schema,
-        "outputSchema": view.output_schema,
-        "hash": view.hash,
-        "source": view.source.unwrap_or("bundled"),
-        "effect": tool.effect,
-        "risk": view.risk(),
-        "level": tool.level,
-        "category": tool.category,
-        "enabled": view.enabled(),
-        "confirm": view.confirm(),
-        "fourEyes": view.four_eyes(),
-        "limits": view.limits(),
-        "price": view.price(),
-        "right": tool.right,
-        "timeoutMs": tool.timeout,
-        "stopOnFailure": tool.stop_on_failure,
-        "retry": tool.retry,
-        "destinations": tool.destinations,
-        "paths": tool.paths,
-        "needs": tool.needs,
-    })
+fn describe(view: &ToolView) -> ToolAnswer {
+    let tool = view.spec.clone();
+    ToolAnswer {
+        key: tool.key,
+        aliases: tool.aliases,
+        description: tool.description,
+        domain: tool.domain,
+        tags: tool.tags,
+        examples: tool.examples,
+        input_schema: tool.input_schema,
+        output_schema: view.output_schema.clone(),
+        hash: Arc::clone(&view.hash),
+        source: view.source.unwrap_or("bundled"),
+        effect: tool.effect,
+        risk: view.risk(),
+        level: tool.level,
+        category: tool.category,
+        enabled: view.enabled(),
+        confirm: view.confirm(),
+        four_eyes: view.four_eyes(),
+        limits: view.limits(),
+        price: view.price().cloned(),
+        right: tool.right,
+        timeout_ms: tool.timeout,
+        stop_on_failure: tool.stop_on_failure,
+        retry: tool.retry,
+        destinations: tool.destinations,
+        paths: tool.paths,
+        needs: tool.needs,
+    }
 }
 
 /// What is said about a tool. What is left out stays; null goes back to the tool's own word.
@@ -96,15 +98,15 @@ pub(crate) struct ChangeBody {
     enabled: Option<Option<bool>>,
     /// How much harm a call can do.
     #[serde(deserialize_with = "said")]
-    #[schema(value_type = Option<RiskSchema>)]
+    #[schema(value_type = Option<Risk>)]
     risk: Option<Option<Risk>>,
     /// How often each user may call it: `perMinute`, `perHour`, `perDay`.
     #[serde(deserialize_with = "said_object")]
-    #[schema(value_type = Option<ToolLimitsSchema>)]
+    #[schema(value_type = Option<ToolRate>)]
     limits: Option<Option<ToolRate>>,
     /// What it costs: `fixedNanos` for each call, `perUnit` besides.
     #[serde(deserialize_with = "said_object")]
-    #[schema(value_type = Option<ToolPriceSchema>)]
+    #[schema(value_type = Option<ToolPrice>)]
     price: Option<Option<ToolPrice>>,
     /// Whether every call asks a person first, whoever makes it.
     #[serde(deserialize_with = "said")]
@@ -130,7 +132,7 @@ fn said_object<'de, D: Deserializer<'de>, T: DeserializeOwned>(deserializer: D) 
     tag = "tools",
     params(("name" = String, Path, description = "The tool's key, or another name of it")),
     request_body = ChangeBody,
-    responses((status = 200, description = "The tool", body = ToolSchema)))]
+    responses((status = 200, description = "The tool", body = ToolAnswer)))]
 pub(crate) async fn change(
     State(state): State<AppState>,
     Caller(actor): Caller,
@@ -147,7 +149,7 @@ pub(crate) async fn change(
         limits,
         price,
     };
-    Ok(Json(describe(&state.engine.tool_settings().set(&actor, path.text("name")?, change).await?)))
+    shown(&describe(&state.engine.tool_settings().set(&actor, path.text("name")?, change).await?)).map(Json)
 }
 
 /// A call.

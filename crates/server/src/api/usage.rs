@@ -7,27 +7,27 @@ use kybern_core::error::Detail;
 use kybern_core::id::UserId;
 use kybern_core::time::Timestamp;
 use kybern_engine::budget::UsageSum;
-use serde_json::{Value, json};
+use serde_json::Value;
 
+use super::shown;
 use crate::auth::Caller;
 use crate::error::{ApiResult, Problem};
 use crate::extract::QueryArgs;
-use crate::schema::budget::UsageReport;
-use crate::schema::words::UsageBySchema;
+use crate::schema::budget::{UsageItem, UsageReport};
 use crate::state::AppState;
 
-fn describe(sum: &UsageSum) -> Value {
-    let line = &sum.line;
-    json!({
-        "name": sum.name,
-        "calls": line.calls,
-        "failedCalls": line.failed,
-        "estimatedCalls": line.estimated,
-        "inputTokens": line.input_tokens,
-        "cachedTokens": line.cached_tokens,
-        "outputTokens": line.output_tokens,
-        "costNanos": line.cost,
-    })
+fn describe(sum: UsageSum) -> UsageItem {
+    let line = sum.line;
+    UsageItem {
+        name: sum.name,
+        calls: line.calls,
+        failed_calls: line.failed,
+        estimated_calls: line.estimated,
+        input_tokens: line.input_tokens,
+        cached_tokens: line.cached_tokens,
+        output_tokens: line.output_tokens,
+        cost_nanos: line.cost,
+    }
 }
 
 /// A day of a query, `YYYY-MM-DD`.
@@ -43,7 +43,7 @@ fn day(name: &str, text: &str) -> Result<i64, Detail> {
 #[utoipa::path(get, path = "/api/usage", operation_id = "report_usage",
     tag = "budgets",
     params(
-        ("by" = Option<UsageBySchema>, Query, description = "By what it is added up; by `day` when not given"),
+        ("by" = Option<UsageBy>, Query, description = "By what it is added up; by `day` when not given"),
         ("from" = Option<String>, Query, format = "date", description = "The first day, `YYYY-MM-DD`; 29 days before `to` when not given"),
         ("to" = Option<String>, Query, format = "date", description = "The last day; today when not given"),
         ("userId" = Option<String>, Query, format = "uuid", description = "Of one user only"),
@@ -93,6 +93,5 @@ pub(crate) async fn report(
     }
     let Some(by) = by else { return Err(Problem::internal("a fault was lost")) };
     let sums = state.engine.budgets().usage(actor.scope(), by, &UsageFilter { from, to, user }).await?;
-    let items: Vec<Value> = sums.iter().map(describe).collect();
-    Ok(Json(json!({"by": by, "items": items})))
+    shown(&UsageReport { by, items: sums.into_iter().map(describe).collect() }).map(Json)
 }

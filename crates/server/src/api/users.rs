@@ -17,7 +17,7 @@ use crate::extract::{JsonBody, PathArgs, QueryArgs, check_text};
 use crate::idempotency::{Attempt, IdempotencyKey, Made};
 use crate::page::Paging;
 use crate::request::Asked;
-use crate::schema::identity::{RoleSchema, UserPage, UserSchema};
+use crate::schema::identity::UserPage;
 use crate::state::AppState;
 
 /// A new user.
@@ -34,7 +34,6 @@ pub(crate) struct NewUserBody {
     email: String,
     /// Their roles; without any they may do nothing.
     #[serde(default)]
-    #[schema(value_type = Vec<RoleSchema>)]
     roles: Vec<Role>,
     /// Their IANA time zone; UTC when not given.
     #[serde(default)]
@@ -79,7 +78,7 @@ impl NewUserBody {
 #[utoipa::path(post, path = "/api/users", operation_id = "create_user",
     tag = "identity",
     request_body = NewUserBody,
-    responses((status = 201, description = "The user", body = UserSchema)))]
+    responses((status = 201, description = "The user", body = User)))]
 pub(crate) async fn create(
     State(state): State<AppState>,
     Caller(actor): Caller,
@@ -120,7 +119,7 @@ pub(crate) async fn list(
 #[utoipa::path(get, path = "/api/users/{id}", operation_id = "show_user",
     tag = "identity",
     params(("id" = String, Path, format = "uuid", description = "The user")),
-    responses((status = 200, description = "The user", body = UserSchema)))]
+    responses((status = 200, description = "The user", body = User)))]
 pub(crate) async fn show(
     State(state): State<AppState>,
     Caller(actor): Caller,

@@ -1,14 +1,18 @@
 //! Agents.
 
+use kybern_core::id::{AgentId, PromptId};
+use kybern_core::money::{NanoUsd, Tokens};
+use kybern_core::time::{Millis, Timestamp};
+use serde::Serialize;
 use utoipa::ToSchema;
 
 /// An agent.
-#[derive(ToSchema)]
-#[schema(as = Agent, rename_all = "camelCase")]
-pub struct AgentSchema {
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = Agent)]
+pub struct AgentAnswer {
     /// Its id. That of a bundled agent is the same on every server.
-    #[schema(format = "uuid")]
-    pub id: String,
+    pub id: AgentId,
     /// How plans and models name it.
     pub key: String,
     /// What people call it.
@@ -37,14 +41,14 @@ pub struct AgentSchema {
     pub max_tool_calls: u32,
     /// How many tokens a turn reads and writes; null for no limit of its own.
     #[schema(required)]
-    pub max_turn_tokens: Option<u64>,
+    pub max_turn_tokens: Option<Tokens>,
     /// What a turn may cost; null for no limit of its own.
     #[schema(required)]
-    pub max_cost_nanos: Option<i64>,
+    pub max_cost_nanos: Option<NanoUsd>,
     /// How long a turn may take while nobody is waited for.
-    pub timeout_ms: u64,
+    pub timeout_ms: Millis,
     /// How far back in its conversation the model may see.
-    pub history_ms: u64,
+    pub history_ms: Millis,
     /// The tools it names.
     pub tools: Vec<String>,
     /// The groups of tools it names.
@@ -60,25 +64,14 @@ pub struct AgentSchema {
     /// Grows with each change.
     pub version: u32,
     /// When it was made; null for a bundled one.
-    #[schema(required, format = "date-time")]
-    pub created_at: Option<String>,
-    /// When it was changed last; null for a bundled one.
-    #[schema(required, format = "date-time")]
-    pub updated_at: Option<String>,
-    /// The draft that a new `systemPrompt` has just become; null otherwise.
-    #[schema(required, format = "uuid")]
-    pub draft_prompt_id: Option<String>,
-}
-
-/// A page of agents.
-#[derive(ToSchema)]
-#[schema(rename_all = "camelCase")]
-pub struct AgentPage {
-    /// The agents.
-    pub items: Vec<AgentSchema>,
-    /// The `cursor` of the next page; null on the last one.
     #[schema(required)]
-    pub next_cursor: Option<String>,
+    pub created_at: Option<Timestamp>,
+    /// When it was changed last; null for a bundled one.
+    #[schema(required)]
+    pub updated_at: Option<Timestamp>,
+    /// The draft that a new `systemPrompt` has just become; null otherwise.
+    #[schema(required)]
+    pub draft_prompt_id: Option<PromptId>,
 }
 
 /// What is as in the program again.
@@ -89,4 +82,9 @@ pub struct ResyncSchema {
     pub created: Vec<String>,
     /// The keys of bundled agents that had been changed.
     pub updated: Vec<String>,
+}
+
+page! {
+    /// A page of agents.
+    AgentPage of AgentAnswer: "The agents."
 }

@@ -1,9 +1,11 @@
 //! Approvals.
 
+use kybern_core::approval::ApprovalStatus;
+use kybern_core::tool::Risk;
 use serde_json::Value;
 use utoipa::ToSchema;
 
-use super::words::{ApprovalKindSchema, ApprovalStatusSchema, RiskSchema};
+use super::words::ApprovalKindSchema;
 /// A question to a person.
 #[derive(ToSchema)]
 #[schema(as = Approval, rename_all = "camelCase")]
@@ -14,7 +16,7 @@ pub struct ApprovalSchema {
     /// What is asked.
     pub kind: ApprovalKindSchema,
     /// How it stands.
-    pub status: ApprovalStatusSchema,
+    pub status: ApprovalStatus,
     /// The task that waits.
     #[schema(format = "uuid")]
     pub task_id: String,
@@ -51,7 +53,7 @@ pub struct ApprovalSchema {
     pub details: Option<Value>,
     /// How much harm the call can do.
     #[schema(required)]
-    pub risk: Option<RiskSchema>,
+    pub risk: Option<Risk>,
     /// The arguments that come from mail, documents or the web.
     #[schema(required)]
     pub untrusted: Option<Vec<String>>,
@@ -77,13 +79,7 @@ pub struct ApprovalSchema {
     pub unreadable: Option<String>,
 }
 
-/// A page of approvals.
-#[derive(ToSchema)]
-#[schema(rename_all = "camelCase")]
-pub struct ApprovalPage {
-    /// The approvals.
-    pub items: Vec<ApprovalSchema>,
-    /// The `cursor` of the next page; null on the last one.
-    #[schema(required)]
-    pub next_cursor: Option<String>,
+page! {
+    /// A page of approvals.
+    ApprovalPage of ApprovalSchema: "The approvals."
 }

@@ -1,8 +1,11 @@
 //! Budgets and usage.
 
+use kybern_core::budget::{Period, UsageBy};
+use kybern_core::money::NanoUsd;
+use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::words::{BudgetOwnerKindSchema, PeriodSchema, UsageBySchema};
+use super::words::BudgetOwnerKindSchema;
 /// Money, tokens and calls.
 #[derive(ToSchema)]
 #[schema(as = Amount, rename_all = "camelCase")]
@@ -36,7 +39,7 @@ pub struct BudgetSchema {
     /// Whose.
     pub subject: SubjectSchema,
     /// Its window.
-    pub period: PeriodSchema,
+    pub period: Period,
     /// The limit in nano-dollars.
     #[schema(required)]
     pub cost_nanos: Option<i64>,
@@ -63,20 +66,9 @@ pub struct BudgetSchema {
     pub updated_at: String,
 }
 
-/// A page of budgets.
-#[derive(ToSchema)]
-#[schema(rename_all = "camelCase")]
-pub struct BudgetPage {
-    /// The budgets.
-    pub items: Vec<BudgetSchema>,
-    /// The `cursor` of the next page; null on the last one.
-    #[schema(required)]
-    pub next_cursor: Option<String>,
-}
-
 /// What was used under one name.
-#[derive(ToSchema)]
-#[schema(rename_all = "camelCase")]
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
 pub struct UsageItem {
     /// The day, the model, the tool or the user.
     pub name: String,
@@ -93,14 +85,19 @@ pub struct UsageItem {
     /// Tokens written.
     pub output_tokens: u64,
     /// Nano-dollars.
-    pub cost_nanos: i64,
+    pub cost_nanos: NanoUsd,
 }
 
 /// A report of usage.
-#[derive(ToSchema)]
+#[derive(Serialize, ToSchema)]
 pub struct UsageReport {
     /// By what it is added up.
-    pub by: UsageBySchema,
+    pub by: UsageBy,
     /// The dearest first; days in their order.
     pub items: Vec<UsageItem>,
+}
+
+page! {
+    /// A page of budgets.
+    BudgetPage of BudgetSchema: "The budgets."
 }

@@ -1,47 +1,13 @@
 //! Chats and messages.
 
+use kybern_core::agent::TurnFinish;
+use kybern_core::chat::{Chat, Speaker};
+use kybern_core::money::Usage;
+use kybern_core::task::TaskStatus;
 use serde_json::Value;
 use utoipa::ToSchema;
 
-use super::task::{TaskStatusSchema, UsageSchema};
-use super::words::{SpeakerSchema, TurnCallStatusSchema, TurnFinishSchema};
-
-/// A conversation.
-#[derive(ToSchema)]
-#[schema(as = Chat, rename_all = "camelCase")]
-pub struct ChatSchema {
-    /// Its id.
-    #[schema(format = "uuid")]
-    pub id: String,
-    /// Whose it is.
-    #[schema(required, format = "uuid")]
-    pub user_id: Option<String>,
-    /// The key of the agent that answers; null lets the words of each message choose.
-    #[schema(required)]
-    pub agent: Option<String>,
-    /// What it is called.
-    pub title: String,
-    /// The chat it was forked from.
-    #[schema(required, format = "uuid")]
-    pub forked_from: Option<String>,
-    /// When it was begun.
-    #[schema(format = "date-time")]
-    pub created_at: String,
-    /// When something was said in it last.
-    #[schema(format = "date-time")]
-    pub updated_at: String,
-}
-
-/// A page of chats.
-#[derive(ToSchema)]
-#[schema(as = ChatPage, rename_all = "camelCase")]
-pub struct ChatPage {
-    /// The chats, the newest first.
-    pub items: Vec<ChatSchema>,
-    /// The `cursor` of the next page; null on the last one.
-    #[schema(required)]
-    pub next_cursor: Option<String>,
-}
+use super::words::TurnCallStatusSchema;
 
 /// A message.
 #[derive(ToSchema)]
@@ -54,7 +20,7 @@ pub struct MessageSchema {
     #[schema(format = "uuid")]
     pub chat_id: String,
     /// Who said it.
-    pub role: SpeakerSchema,
+    pub role: Speaker,
     /// What was said; empty when it was taken back.
     pub content: String,
     /// The task of the turn.
@@ -63,9 +29,9 @@ pub struct MessageSchema {
     /// The calls of an answer's turn.
     pub tool_calls: Option<Vec<ToolCallSchema>>,
     /// Why an answer's turn ended.
-    pub finish_reason: Option<TurnFinishSchema>,
+    pub finish_reason: Option<TurnFinish>,
     /// What an answer's turn used.
-    pub usage: Option<UsageSchema>,
+    pub usage: Option<Usage>,
     /// Whether the turn had read what strangers wrote.
     pub tainted: Option<bool>,
     /// When it was taken back.
@@ -89,23 +55,12 @@ pub struct ToolCallSchema {
     pub status: TurnCallStatusSchema,
 }
 
-/// A page of messages.
-#[derive(ToSchema)]
-#[schema(as = MessagePage, rename_all = "camelCase")]
-pub struct MessagePage {
-    /// The messages, the oldest first.
-    pub items: Vec<MessageSchema>,
-    /// The `cursor` of the next page; null on the last one.
-    #[schema(required)]
-    pub next_cursor: Option<String>,
-}
-
 /// A chat with all its messages.
 #[derive(ToSchema)]
 #[schema(as = ChatExport, rename_all = "camelCase")]
 pub struct ChatExportSchema {
     /// The chat.
-    pub chat: ChatSchema,
+    pub chat: Chat,
     /// Its messages, the oldest first.
     pub messages: Vec<MessageSchema>,
 }
@@ -121,15 +76,15 @@ pub struct TurnSchema {
     #[schema(format = "uuid")]
     pub task_id: String,
     /// The status of that task.
-    pub status: TaskStatusSchema,
+    pub status: TaskStatus,
     /// What was answered.
     pub content: String,
     /// The calls that were made for it.
     pub tool_calls: Vec<ToolCallSchema>,
     /// What it used.
-    pub usage: UsageSchema,
+    pub usage: Usage,
     /// Why it ended; not there while the turn goes on.
-    pub finish_reason: Option<TurnFinishSchema>,
+    pub finish_reason: Option<TurnFinish>,
     /// What the model would like to remember. Nothing of it is remembered until somebody says so.
     pub memory_suggestions: Vec<String>,
     /// Why it failed.
@@ -137,4 +92,14 @@ pub struct TurnSchema {
     /// The question, when a person is asked.
     #[schema(format = "uuid")]
     pub approval_id: Option<String>,
+}
+
+page! {
+    /// A page of chats.
+    ChatPage of Chat: "The chats, the newest first."
+}
+
+page! {
+    /// A page of messages.
+    MessagePage of MessageSchema: "The messages, the oldest first."
 }

@@ -1,5 +1,6 @@
 //! The log of a task.
 
+use kybern_core::event::EventType;
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
@@ -14,7 +15,7 @@ pub struct LogEntrySchema {
     #[schema(format = "date-time")]
     pub created_at: String,
     /// What happened.
-    pub event_type: EventTypeSchema,
+    pub event_type: EventType,
     /// The step.
     #[schema(required)]
     pub step_id: Option<String>,
@@ -35,31 +36,6 @@ pub struct LogEntrySchema {
     pub metadata: Map<String, Value>,
 }
 
-/// What happened.
-#[derive(ToSchema)]
-#[schema(as = EventType, rename_all = "snake_case")]
-#[expect(missing_docs, reason = "the names say it")]
-pub enum EventTypeSchema {
-    TaskCreated,
-    StepStarted,
-    RoundStarted,
-    ChildEnded,
-    StepCompleted,
-    StepFailed,
-    StepSkipped,
-    DynamicStepsInjected,
-    PlanRevised,
-    NeedsReview,
-    HumanReview,
-    Delegated,
-    WorkflowCallback,
-    ZombieReset,
-    TaskCompleted,
-    TaskFailed,
-    TaskCancelled,
-    Unreadable,
-}
-
 /// An event of a stream of server-sent events.
 #[derive(ToSchema)]
 #[schema(as = StreamEvent)]
@@ -74,13 +50,7 @@ pub struct StreamEventSchema {
     pub data: String,
 }
 
-/// A page of a task's log.
-#[derive(ToSchema)]
-#[schema(rename_all = "camelCase")]
-pub struct LogPage {
-    /// The entries.
-    pub items: Vec<LogEntrySchema>,
-    /// The `cursor` of the next page; null on the last one.
-    #[schema(required)]
-    pub next_cursor: Option<String>,
+page! {
+    /// A page of a task's log.
+    LogPage of LogEntrySchema: "The entries."
 }

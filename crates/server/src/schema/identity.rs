@@ -1,58 +1,11 @@
 //! Users, keys, tenants and completion webhooks.
 
+use kybern_core::actor::Role;
+use kybern_core::identity::{Tenant, User};
+use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::words::{ScopeSchema, WebhookEventSchema};
-/// A named set of rights.
-#[derive(ToSchema)]
-#[schema(as = Role, rename_all = "snake_case")]
-pub enum RoleSchema {
-    /// May read.
-    Viewer,
-    /// May submit and steer tasks, and call tools.
-    Operator,
-    /// May answer reviews.
-    Reviewer,
-    /// May do everything inside the tenant.
-    Admin,
-    /// May create tenants, and act in any with a stated reason.
-    PlatformAdmin,
-}
-
-/// A user.
-#[derive(ToSchema)]
-#[schema(as = User, rename_all = "camelCase")]
-pub struct UserSchema {
-    /// Their id.
-    #[schema(format = "uuid")]
-    pub id: String,
-    /// Their name.
-    pub name: String,
-    /// Their address.
-    pub email: String,
-    /// Their roles.
-    pub roles: Vec<RoleSchema>,
-    /// Their IANA time zone.
-    pub timezone: String,
-    /// When they were created.
-    #[schema(format = "date-time")]
-    pub created_at: String,
-    /// Who made the account. Where two persons are asked for, both count as one.
-    #[schema(format = "uuid", required)]
-    pub made_by_user_id: Option<String>,
-}
-
-/// A page of users.
-#[derive(ToSchema)]
-#[schema(rename_all = "camelCase")]
-pub struct UserPage {
-    /// The users.
-    pub items: Vec<UserSchema>,
-    /// The `cursor` of the next page; null on the last one.
-    #[schema(required)]
-    pub next_cursor: Option<String>,
-}
-
 /// A key, without the key itself.
 #[derive(ToSchema)]
 #[schema(as = Key, rename_all = "camelCase")]
@@ -68,7 +21,7 @@ pub struct KeySchema {
     /// Its first characters.
     pub prefix: String,
     /// Roles it is limited to; its user's when empty.
-    pub roles: Vec<RoleSchema>,
+    pub roles: Vec<Role>,
     /// Rights it is narrowed to; all when empty.
     pub scopes: Vec<ScopeSchema>,
     /// When it ends.
@@ -106,7 +59,7 @@ pub struct NewKeySchema {
     /// Its first characters.
     pub prefix: String,
     /// Roles it is limited to; its user's when empty.
-    pub roles: Vec<RoleSchema>,
+    pub roles: Vec<Role>,
     /// Rights it is narrowed to; all when empty.
     pub scopes: Vec<ScopeSchema>,
     /// When it ends.
@@ -134,61 +87,17 @@ pub struct RevokedSchema {
     pub revoked_with: Vec<KeySchema>,
 }
 
-/// A page of keys.
-#[derive(ToSchema)]
-#[schema(rename_all = "camelCase")]
-pub struct KeyPage {
-    /// The keys.
-    pub items: Vec<KeySchema>,
-    /// The `cursor` of the next page; null on the last one.
-    #[schema(required)]
-    pub next_cursor: Option<String>,
-}
-
-/// A tenant.
-#[derive(ToSchema)]
-#[schema(as = Tenant, rename_all = "camelCase")]
-pub struct TenantSchema {
-    /// Its id.
-    #[schema(format = "uuid")]
-    pub id: String,
-    /// Its name.
-    pub name: String,
-    /// The local part of its intake address.
-    pub slug: String,
-    /// When it was created.
-    #[schema(format = "date-time")]
-    pub created_at: String,
-}
-
 /// A new tenant, with its admin's key.
-#[derive(ToSchema)]
-#[schema(as = NewTenantAnswer, rename_all = "camelCase")]
-pub struct NewTenantSchema {
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = NewTenantAnswer)]
+pub struct NewTenantAnswer {
     /// The key of its first admin. Shown in this answer only.
     #[schema(example = "kyb_…")]
     pub admin_key: String,
-    /// Its id.
-    #[schema(format = "uuid")]
-    pub id: String,
-    /// Its name.
-    pub name: String,
-    /// The local part of its intake address.
-    pub slug: String,
-    /// When it was created.
-    #[schema(format = "date-time")]
-    pub created_at: String,
-}
-
-/// A page of tenants.
-#[derive(ToSchema)]
-#[schema(rename_all = "camelCase")]
-pub struct TenantPage {
-    /// The tenants.
-    pub items: Vec<TenantSchema>,
-    /// The `cursor` of the next page; null on the last one.
-    #[schema(required)]
-    pub next_cursor: Option<String>,
+    /// The tenant.
+    #[serde(flatten)]
+    pub tenant: Tenant,
 }
 
 /// A completion webhook.
@@ -230,13 +139,22 @@ pub struct NewWebhookSchema {
     pub created_at: String,
 }
 
-/// A page of completion webhooks.
-#[derive(ToSchema)]
-#[schema(rename_all = "camelCase")]
-pub struct WebhookPage {
-    /// The webhooks.
-    pub items: Vec<WebhookSchema>,
-    /// The `cursor` of the next page; null on the last one.
-    #[schema(required)]
-    pub next_cursor: Option<String>,
+page! {
+    /// A page of users.
+    UserPage of User: "The users."
+}
+
+page! {
+    /// A page of keys.
+    KeyPage of KeySchema: "The keys."
+}
+
+page! {
+    /// A page of tenants.
+    TenantPage of Tenant: "The tenants."
+}
+
+page! {
+    /// A page of completion webhooks.
+    WebhookPage of WebhookSchema: "The webhooks."
 }

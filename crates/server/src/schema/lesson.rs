@@ -1,8 +1,9 @@
 //! Lessons.
 
+use kybern_core::lesson::{LessonSource, LessonStatus};
 use utoipa::ToSchema;
 
-use super::words::{LessonKindSchema, LessonStatusSchema};
+use super::words::LessonKindSchema;
 /// A lesson. Which of the first members it has follows from its kind.
 #[derive(ToSchema)]
 #[schema(as = Lesson, rename_all = "camelCase")]
@@ -29,9 +30,9 @@ pub struct LessonSchema {
     /// Of a speaker: the company that they answer for.
     pub company: Option<String>,
     /// How it stands.
-    pub status: LessonStatusSchema,
+    pub status: LessonStatus,
     /// Where it comes from.
-    pub source: LessonSourceSchema,
+    pub source: LessonSource,
     /// The version of the tenant's lessons from which on it is used; null when it never was.
     #[schema(required)]
     pub since_version: Option<u32>,
@@ -47,31 +48,6 @@ pub struct LessonSchema {
     /// When it was decided about last.
     #[schema(format = "date-time")]
     pub updated_at: String,
-}
-
-/// Where a lesson comes from.
-#[derive(ToSchema)]
-#[schema(as = LessonSource, rename_all = "camelCase")]
-pub struct LessonSourceSchema {
-    /// The task in which somebody answered; null when somebody wrote the lesson down.
-    #[schema(required, format = "uuid")]
-    pub task_id: Option<String>,
-    /// The step that asked.
-    #[schema(required)]
-    pub step_id: Option<String>,
-    /// Who answered, or wrote it down.
-    pub by: String,
-}
-
-/// A page of lessons.
-#[derive(ToSchema)]
-#[schema(rename_all = "camelCase")]
-pub struct LessonPage {
-    /// The lessons.
-    pub items: Vec<LessonSchema>,
-    /// The `cursor` of the next page; null on the last one.
-    #[schema(required)]
-    pub next_cursor: Option<String>,
 }
 
 /// What a lesson changes.
@@ -112,4 +88,9 @@ pub struct PreviewedMailSchema {
     /// What they say with it.
     #[schema(value_type = Object)]
     pub with: serde_json::Value,
+}
+
+page! {
+    /// A page of lessons.
+    LessonPage of LessonSchema: "The lessons."
 }

@@ -1,5 +1,58 @@
-//! What answers look like, for the OpenAPI document. The values themselves are the engine's and the core's, which know
-//! nothing of OpenAPI; the tests hold real answers against these shapes, so that neither drifts from the other.
+//! What answers look like that are not the core's own types: those describe themselves, with the core's feature `schema`.
+//! What derives `Serialize` here is what is answered; of the others the tests hold real answers against these shapes.
+
+use utoipa::openapi::schema::{ArrayBuilder, ObjectBuilder, SchemaType, Type};
+use utoipa::openapi::{Ref, RefOr, Schema};
+
+/// A type for the document that is one of these words.
+macro_rules! words {
+    ($($(#[doc = $about:literal])+ $schema:ident as $name:literal = $words:expr;)+) => {$(
+        $(#[doc = $about])+
+        pub struct $schema;
+
+        impl utoipa::PartialSchema for $schema {
+            fn schema() -> utoipa::openapi::RefOr<utoipa::openapi::Schema> {
+                $crate::schema::words::one_of(concat!($($about),+).trim(), $words.into_iter())
+            }
+        }
+
+        impl utoipa::ToSchema for $schema {
+            fn name() -> std::borrow::Cow<'static, str> {
+                std::borrow::Cow::Borrowed($name)
+            }
+        }
+    )+};
+}
+
+/// A page of a list, as [`crate::page`] answers it.
+macro_rules! page {
+    ($(#[doc = $about:literal])+ $name:ident of $item:ty: $items:literal) => {
+        page! { $(#[doc = $about])+ $name of $item: $items, "The `cursor` of the next page; null on the last one." }
+    };
+    ($(#[doc = $about:literal])+ $name:ident of $item:ty: $items:literal, $next:literal) => {
+        $(#[doc = $about])+
+        pub struct $name;
+
+        impl utoipa::PartialSchema for $name {
+            fn schema() -> utoipa::openapi::RefOr<utoipa::openapi::Schema> {
+                let item = <$item as utoipa::ToSchema>::name();
+                $crate::schema::page(concat!($($about),+).trim(), &item, ($items, $next))
+            }
+        }
+
+        impl utoipa::ToSchema for $name {
+            fn name() -> std::borrow::Cow<'static, str> {
+                std::borrow::Cow::Borrowed(stringify!($name))
+            }
+
+            fn schemas(all: &mut Vec<(String, utoipa::openapi::RefOr<utoipa::openapi::Schema>)>) {
+                let name = <$item as utoipa::ToSchema>::name().into_owned();
+                all.push((name, <$item as utoipa::PartialSchema>::schema()));
+                <$item as utoipa::ToSchema>::schemas(all);
+            }
+        }
+    };
+}
 
 pub mod agent;
 pub mod approval;
@@ -14,7 +67,6 @@ pub mod lesson;
 pub mod memory;
 pub mod model;
 pub mod operation;
-pub mod own_tool;
 pub mod permission;
 pub mod plan;
 pub mod preference;
@@ -26,3 +78,12 @@ pub mod task;
 pub mod texts;
 pub mod tool;
 pub mod words;
+
+/// An object of `items` and `nextCursor`.
+pub(crate) fn page(about: &str, item: &str, (items, next): (&str, &str)) -> RefOr<Schema> {
+    let items = ArrayBuilder::new().items(Ref::from_schema_name(item)).description(Some(items));
+    let cursor = ObjectBuilder::new().schema_type(SchemaType::from_iter([Type::String, Type::Null]));
+    let page = ObjectBuilder::new().property("items", items).required("items");
+    let page = page.property("nextCursor", cursor.description(Some(next))).required("nextCursor");
+    page.description(Some(about)).into()
+}

@@ -1,25 +1,29 @@
 //! What a user may let tools do.
 
+use kybern_core::actor::Role;
+use kybern_core::id::UserId;
+use kybern_core::policy::{Autonomy, PermissionLevel, ToolCategory};
+use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::identity::RoleSchema;
-use super::words::{AutonomySchema, CategorySchema, LevelSchema, PermissionSourceSchema};
+use super::words::PermissionSourceSchema;
 
 /// What a user may do.
-#[derive(ToSchema)]
-#[schema(as = Permissions, rename_all = "camelCase")]
-pub struct PermissionsSchema {
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = Permissions)]
+pub struct PermissionsAnswer {
     /// The user.
-    #[schema(format = "uuid")]
-    pub user_id: String,
+    pub user_id: UserId,
     /// Their roles.
-    pub roles: Vec<RoleSchema>,
+    pub roles: Vec<Role>,
     /// `own` when it was said of this user, `role` when it follows from their roles.
-    pub source: PermissionSourceSchema,
+    #[schema(value_type = PermissionSourceSchema)]
+    pub source: &'static str,
     /// Tools of that level and below may be called.
-    pub level: LevelSchema,
+    pub level: PermissionLevel,
     /// What the tools may work on.
-    pub categories: Vec<CategorySchema>,
+    pub categories: Vec<ToolCategory>,
     /// Tools that may be called whatever their level and category are.
     pub allowed_tools: Vec<String>,
     /// Tools that may never be called.
@@ -31,7 +35,7 @@ pub struct PermissionsSchema {
     #[schema(required)]
     pub allowed_hosts: Option<Vec<String>>,
     /// How much happens without a yes.
-    pub autonomy: AutonomySchema,
+    pub autonomy: Autonomy,
     /// Calls of all tools together within any minute; null for no limit.
     #[schema(required)]
     pub calls_per_minute: Option<u32>,

@@ -2,12 +2,13 @@
 
 use std::borrow::Cow;
 
+use kybern_core::plan::{PlanFault, PlanOrigin, When};
 use serde_json::Value;
 use utoipa::openapi::schema::{ObjectBuilder, OneOfBuilder, Type};
 use utoipa::openapi::{RefOr, Schema};
 use utoipa::{PartialSchema, ToSchema};
 
-use super::words::{PlanOriginSchema, StepKindSchema, StepWhenSchema};
+use super::words::StepKindSchema;
 
 /// A plan to be stored.
 #[derive(ToSchema)]
@@ -103,7 +104,7 @@ pub struct StepSchema {
     #[schema(value_type = Option<ConditionSchema>)]
     pub condition: Option<Value>,
     /// Whether it also runs after another has failed.
-    pub when: Option<StepWhenSchema>,
+    pub when: Option<When>,
     /// Steps that have to end before it; the one before it when not given.
     pub depends_on: Option<Vec<String>>,
     /// Under which name its data enters the state; flat when not given.
@@ -181,27 +182,14 @@ pub struct PlanSchema {
     /// The steps.
     pub steps: Vec<StepSchema>,
     /// Where it comes from.
-    pub origin: PlanOriginSchema,
+    pub origin: PlanOrigin,
     /// Whether it is in use.
     pub active: bool,
     /// When this version was written.
     #[schema(format = "date-time")]
     pub created_at: String,
     /// Why this server cannot use it; empty when it can.
-    pub quarantine: Vec<PlanFaultSchema>,
-}
-
-/// One fault of a plan.
-#[derive(ToSchema)]
-#[schema(as = PlanFault, rename_all = "camelCase")]
-pub struct PlanFaultSchema {
-    /// JSON pointer into the plan.
-    pub path: String,
-    /// The step.
-    #[schema(required)]
-    pub step_id: Option<String>,
-    /// What is wrong, and the remedy.
-    pub message: String,
+    pub quarantine: Vec<PlanFault>,
 }
 
 /// What a check found.
@@ -211,16 +199,10 @@ pub struct PlanCheckSchema {
     /// Whether there are no faults.
     pub valid: bool,
     /// Every fault.
-    pub faults: Vec<PlanFaultSchema>,
+    pub faults: Vec<PlanFault>,
 }
 
-/// A page of plans.
-#[derive(ToSchema)]
-#[schema(rename_all = "camelCase")]
-pub struct PlanPage {
-    /// The plans.
-    pub items: Vec<PlanSchema>,
-    /// The `cursor` of the next page; null on the last one.
-    #[schema(required)]
-    pub next_cursor: Option<String>,
+page! {
+    /// A page of plans.
+    PlanPage of PlanSchema: "The plans."
 }

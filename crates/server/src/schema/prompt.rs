@@ -1,51 +1,27 @@
 //! Governed prompts.
 
+use kybern_core::context::{Layer, SectionKind};
+use kybern_core::model::Role;
+use kybern_core::prompt::Prompt;
+use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::words::{LayerSchema, ModelRoleSchema, PromptStatusSchema, SectionSchema};
 /// A prompt.
-#[derive(ToSchema)]
-#[schema(as = Prompt, rename_all = "camelCase")]
-pub struct PromptSchema {
-    /// Its id.
-    #[schema(format = "uuid")]
-    pub id: String,
-    /// The key of the agent that it is for; null for all agents that have none of their own.
-    #[schema(required)]
-    pub agent: Option<String>,
-    /// Grows by one with each prompt of the same agent.
-    pub version: u32,
-    /// What it says.
-    pub text: String,
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = Prompt)]
+pub struct PromptAnswer {
+    /// The prompt.
+    #[serde(flatten)]
+    pub prompt: Prompt,
     /// The BLAKE3 of the text, in hex: what is sent back to approve or activate it.
     pub text_hash: String,
-    /// How far it is.
-    pub status: PromptStatusSchema,
-    /// Everybody who has written at it.
-    pub authors: Vec<String>,
-    /// Who approved it.
-    #[schema(required, format = "uuid")]
-    pub approved_by: Option<String>,
-    /// What was said when it was rejected last.
-    #[schema(required)]
-    pub note: Option<String>,
-    /// When it was begun.
-    #[schema(format = "date-time")]
-    pub created_at: String,
-    /// When it was changed last.
-    #[schema(format = "date-time")]
-    pub updated_at: String,
 }
 
-/// A page of prompts.
-#[derive(ToSchema)]
-#[schema(rename_all = "camelCase")]
-pub struct PromptPage {
-    /// The prompts.
-    pub items: Vec<PromptSchema>,
-    /// The `cursor` of the next page; null on the last one.
-    #[schema(required)]
-    pub next_cursor: Option<String>,
+impl From<Prompt> for PromptAnswer {
+    fn from(prompt: Prompt) -> Self {
+        Self { text_hash: prompt.text_hash(), prompt }
+    }
 }
 
 /// What would be sent to a model.
@@ -74,7 +50,7 @@ pub struct PreviewSchema {
 #[schema(rename_all = "camelCase")]
 pub struct PreviewMessage {
     /// Who says it.
-    pub role: ModelRoleSchema,
+    pub role: Role,
     /// Its parts, each with a `type`: texts, calls and their answers.
     #[schema(value_type = Vec<Object>)]
     pub parts: Vec<serde_json::Value>,
@@ -85,7 +61,7 @@ pub struct PreviewMessage {
 #[schema(rename_all = "camelCase")]
 pub struct PreviewLayer {
     /// The layer.
-    pub layer: LayerSchema,
+    pub layer: Layer,
     /// About how many tokens.
     pub tokens: u64,
     /// A digest of its messages.
@@ -98,7 +74,7 @@ pub struct PreviewLayer {
 #[schema(rename_all = "camelCase")]
 pub struct PreviewLeftOut {
     /// Sections of which nothing is there.
-    pub sections: Vec<SectionSchema>,
+    pub sections: Vec<SectionKind>,
     /// How many texts of preferences.
     pub items: u64,
     /// How many memories.
@@ -107,4 +83,9 @@ pub struct PreviewLeftOut {
     pub knowledge: u64,
     /// How many messages of the conversation.
     pub messages: u64,
+}
+
+page! {
+    /// A page of prompts.
+    PromptPage of PromptAnswer: "The prompts."
 }

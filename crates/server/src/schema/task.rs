@@ -1,47 +1,13 @@
 //! Tasks, their artifacts and attachments.
 
+use kybern_core::money::Usage;
+use kybern_core::record::StoredLink;
+use kybern_core::retention::TaskHold;
+use kybern_core::task::{AttachmentSource, Channel, EffectClass, TaskStatus, WaitKind};
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
-use super::retention::TaskHoldSchema;
-use super::words::{
-    ArtifactRoleSchema, AttachmentSourceSchema, CallbackWordSchema, EffectSchema, ErrorCodeSchema, RepeatKindSchema,
-    WaitKindSchema,
-};
-
-/// Where a task stands.
-#[derive(ToSchema)]
-#[schema(as = TaskStatus, rename_all = "snake_case")]
-#[expect(missing_docs, reason = "the names say it; how they follow each other stands in the guide")]
-pub enum TaskStatusSchema {
-    Pending,
-    Extracting,
-    DetectingIntent,
-    Planning,
-    Executing,
-    NeedsReview,
-    Delegated,
-    Completed,
-    Failed,
-    Cancelled,
-}
-
-/// By which way a task came in.
-#[derive(ToSchema)]
-#[schema(as = Channel, rename_all = "snake_case")]
-#[expect(missing_docs, reason = "the names say it")]
-pub enum ChannelSchema {
-    Email,
-    Web,
-    Api,
-    Webhook,
-    Sms,
-    Whatsapp,
-    Chat,
-    Mcp,
-    Trigger,
-    System,
-}
+use super::words::{CallbackWordSchema, ErrorCodeSchema, RepeatKindSchema};
 
 /// A task.
 #[derive(ToSchema)]
@@ -51,9 +17,9 @@ pub struct TaskSchema {
     #[schema(format = "uuid")]
     pub id: String,
     /// Where it stands.
-    pub status: TaskStatusSchema,
+    pub status: TaskStatus,
     /// By which way it came in.
-    pub channel: ChannelSchema,
+    pub channel: Channel,
     /// The instruction, or the text that came in.
     pub input: String,
     /// What else came in. A list shows of a mail `from` and `subject`, and of anything else nothing.
@@ -111,7 +77,7 @@ pub struct TaskSchema {
     #[schema(required)]
     pub budget_nanos: Option<i64>,
     /// What it has used.
-    pub usage: UsageSchema,
+    pub usage: Usage,
     /// The trace, 32 hex digits.
     pub trace_id: String,
     /// The task that started it.
@@ -145,7 +111,7 @@ pub struct TaskSchema {
     /// doctor`.
     pub unreadable: Option<String>,
     /// Why it is kept, however old it becomes. Only there when it is on hold, where one task is shown.
-    pub hold: Option<TaskHoldSchema>,
+    pub hold: Option<TaskHold>,
 }
 
 /// For what a task waits.
@@ -157,7 +123,7 @@ pub struct WaitSchema {
     /// The place of the wait in the journal.
     pub seq: i64,
     /// For whom or what.
-    pub kind: WaitKindSchema,
+    pub kind: WaitKind,
     /// The question, by which it is answered at `/api/approvals/{id}`.
     #[schema(format = "uuid", nullable = false)]
     pub approval_id: Option<String>,
@@ -197,66 +163,6 @@ pub struct StepErrorSchema {
     pub retryable: bool,
 }
 
-/// What was used.
-#[derive(ToSchema)]
-#[schema(as = Usage, rename_all = "camelCase")]
-pub struct UsageSchema {
-    /// Tokens read by models.
-    pub input_tokens: u64,
-    /// Tokens written by models.
-    pub output_tokens: u64,
-    /// Nano-dollars.
-    pub cost_nanos: i64,
-}
-
-/// A page of tasks.
-#[derive(ToSchema)]
-#[schema(rename_all = "camelCase")]
-pub struct TaskPage {
-    /// The tasks.
-    pub items: Vec<TaskSchema>,
-    /// The `cursor` of the next page; null on the last one.
-    #[schema(required)]
-    pub next_cursor: Option<String>,
-}
-
-/// A task's link to a record.
-#[derive(ToSchema)]
-#[schema(as = Artifact, rename_all = "camelCase")]
-pub struct ArtifactSchema {
-    /// The record's kind.
-    pub kind: String,
-    /// The record.
-    #[schema(format = "uuid")]
-    pub record_id: String,
-    /// The record's key.
-    pub key: String,
-    /// How the task touched it.
-    pub role: ArtifactRoleSchema,
-    /// The names of fields, never values.
-    #[schema(value_type = Option<Object>, nullable = false)]
-    pub metadata: Option<Map<String, Value>>,
-    /// The step that made it.
-    pub step_id: String,
-    /// The tool that made it.
-    #[schema(required)]
-    pub tool_key: Option<String>,
-    /// When.
-    #[schema(format = "date-time")]
-    pub created_at: String,
-}
-
-/// A task's artifacts.
-#[derive(ToSchema)]
-#[schema(rename_all = "camelCase")]
-pub struct ArtifactPage {
-    /// The links.
-    pub items: Vec<ArtifactSchema>,
-    /// Always null: the list is whole.
-    #[schema(required)]
-    pub next_cursor: Option<String>,
-}
-
 /// A file that came with a task.
 #[derive(ToSchema)]
 #[schema(as = Attachment, rename_all = "camelCase")]
@@ -272,18 +178,7 @@ pub struct AttachmentSchema {
     /// BLAKE3 of its bytes in hex.
     pub hash: String,
     /// Where it comes from.
-    pub source: AttachmentSourceSchema,
-}
-
-/// A task's attachments.
-#[derive(ToSchema)]
-#[schema(rename_all = "camelCase")]
-pub struct AttachmentPage {
-    /// The attachments.
-    pub items: Vec<AttachmentSchema>,
-    /// Always null: the list is whole.
-    #[schema(required)]
-    pub next_cursor: Option<String>,
+    pub source: AttachmentSource,
 }
 
 /// A person's decision.
@@ -330,7 +225,7 @@ pub struct RepeatSchema {
     /// The tool that it calls.
     pub tool: Option<String>,
     /// The effect class of a call.
-    pub effect: Option<EffectSchema>,
+    pub effect: Option<EffectClass>,
     /// What the log said of it the first time.
     pub summary: String,
 }
@@ -351,8 +246,23 @@ pub struct ReplaySchema {
     /// Steps that ended.
     pub steps: u64,
     /// The status it arrived at.
-    pub status: TaskStatusSchema,
+    pub status: TaskStatus,
     /// The result it arrived at.
     #[schema(required)]
     pub result: Option<Value>,
+}
+
+page! {
+    /// A page of tasks.
+    TaskPage of TaskSchema: "The tasks."
+}
+
+page! {
+    /// A task's artifacts.
+    ArtifactPage of StoredLink: "The links.", "Always null: the list is whole."
+}
+
+page! {
+    /// A task's attachments.
+    AttachmentPage of AttachmentSchema: "The attachments.", "Always null: the list is whole."
 }

@@ -1,18 +1,25 @@
 //! Tools and calls.
 
+use std::sync::Arc;
+
+use kybern_core::actor::Right;
+use kybern_core::plan::RetryPolicy;
+use kybern_core::policy::{PermissionLevel, ToolCategory};
+use kybern_core::task::EffectClass;
+use kybern_core::time::Millis;
+use kybern_core::tool::{Needs, Risk, ToolPrice, ToolRate};
+use serde::Serialize;
 use serde_json::Value;
 use utoipa::ToSchema;
 
 use super::plan::RetrySchema;
-use super::words::{
-    CategorySchema, EffectSchema, ErrorCodeSchema, InvocationStatusSchema, LevelSchema, PriceUnitSchema, RightSchema,
-    RiskSchema, ToolSourceSchema,
-};
+use super::words::{ErrorCodeSchema, InvocationStatusSchema, ToolSourceSchema};
 
 /// A tool.
-#[derive(ToSchema)]
-#[schema(as = Tool, rename_all = "camelCase")]
-pub struct ToolSchema {
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = Tool)]
+pub struct ToolAnswer {
     /// Its key.
     pub key: String,
     /// Other names of it.
@@ -33,18 +40,19 @@ pub struct ToolSchema {
     #[schema(required, value_type = Option<Object>)]
     pub output_schema: Option<Value>,
     /// A hash over everything that a model or a checker sees of it. A step journals the one that it called.
-    #[schema(min_length = 64, max_length = 64)]
-    pub hash: String,
+    #[schema(value_type = String, min_length = 64, max_length = 64)]
+    pub hash: Arc<str>,
     /// Where it comes from.
-    pub source: ToolSourceSchema,
+    #[schema(value_type = ToolSourceSchema)]
+    pub source: &'static str,
     /// What happens if the process dies during a call.
-    pub effect: EffectSchema,
+    pub effect: EffectClass,
     /// How much harm a call can do.
-    pub risk: RiskSchema,
+    pub risk: Risk,
     /// What a user must be allowed. Some tools ask for less for some calls.
-    pub level: LevelSchema,
+    pub level: PermissionLevel,
     /// What it works on.
-    pub category: CategorySchema,
+    pub category: ToolCategory,
     /// Whether it may be called.
     pub enabled: bool,
     /// Whether every call asks a person first.
@@ -52,74 +60,26 @@ pub struct ToolSchema {
     /// Whether every call asks a second person first.
     pub four_eyes: bool,
     /// How often each user may call it.
-    pub limits: ToolLimitsSchema,
+    pub limits: ToolRate,
     /// What a call costs; null for nothing.
     #[schema(required)]
-    pub price: Option<ToolPriceSchema>,
+    pub price: Option<ToolPrice>,
     /// What the caller must hold.
-    pub right: RightSchema,
+    pub right: Right,
     /// How long one try may take.
-    pub timeout_ms: u64,
+    pub timeout_ms: Millis,
     /// Whether its failure stops a task when the step does not say.
     pub stop_on_failure: bool,
     /// How it is tried again when the step does not say.
-    pub retry: RetrySchema,
+    #[schema(value_type = RetrySchema)]
+    pub retry: RetryPolicy,
     /// Arguments that name a receiver or a place on the network.
     pub destinations: Vec<String>,
     /// Arguments that are paths of files or folders.
     pub paths: Vec<String>,
     /// What it is given to work with.
     #[schema(value_type = Object)]
-    pub needs: Value,
-}
-
-/// How often each user may call a tool; what is missing is not limited.
-#[derive(ToSchema)]
-#[schema(as = ToolLimits, rename_all = "camelCase")]
-pub struct ToolLimitsSchema {
-    /// Within any minute.
-    #[schema(nullable = false)]
-    pub per_minute: Option<u32>,
-    /// Within any hour.
-    #[schema(nullable = false)]
-    pub per_hour: Option<u32>,
-    /// Within any 24 hours.
-    #[schema(nullable = false)]
-    pub per_day: Option<u32>,
-}
-
-/// What a call costs.
-#[derive(ToSchema)]
-#[schema(as = ToolPrice, rename_all = "camelCase")]
-pub struct ToolPriceSchema {
-    /// Nano-dollars for each call; 0 when left out.
-    #[schema(required = false)]
-    pub fixed_nanos: i64,
-    /// For each unit besides.
-    pub per_unit: Option<UnitPriceSchema>,
-}
-
-/// A price for each unit.
-#[derive(ToSchema)]
-#[schema(as = UnitPrice, rename_all = "camelCase")]
-pub struct UnitPriceSchema {
-    /// The unit.
-    pub unit: PriceUnitSchema,
-    /// Nano-dollars for one of them.
-    pub nanos: i64,
-    /// The argument that is measured.
-    pub argument: Option<String>,
-}
-
-/// A page of tools.
-#[derive(ToSchema)]
-#[schema(rename_all = "camelCase")]
-pub struct ToolPage {
-    /// The tools.
-    pub items: Vec<ToolSchema>,
-    /// The `cursor` of the next page; null on the last one.
-    #[schema(required)]
-    pub next_cursor: Option<String>,
+    pub needs: Needs,
 }
 
 /// How a call ended.
@@ -156,4 +116,9 @@ pub struct InvocationErrorSchema {
     pub message: String,
     /// Whether another try may help.
     pub retryable: bool,
+}
+
+page! {
+    /// A page of tools.
+    ToolPage of ToolAnswer: "The tools."
 }

@@ -1,7 +1,5 @@
 //! Every route does its work, and its answer is what the OpenAPI document says. A route that is not called here fails.
 
-mod own_tools;
-
 use std::collections::BTreeSet;
 
 use kybern_core::ports::Keys;
@@ -11,18 +9,26 @@ use serde_json::{Value, json};
 
 use crate::fixture::{Fixture, put_plan};
 use crate::harness::{Answer, App, Ask, PLATFORM};
+use crate::nouns::NOUNS;
 use crate::schemas;
 
 /// Calls routes and remembers which.
-struct Walk<'a> {
-    app: &'a App,
+pub(crate) struct Walk<'a> {
+    pub(crate) app: &'a App,
     document: Value,
     called: BTreeSet<(String, String)>,
 }
 
 impl Walk<'_> {
     /// Calls a route and checks its answer. `fill` names what stands for `{id}` and the like, in order.
-    async fn call(&mut self, status: u16, route: (&str, &str), fill: &[&str], key: &str, body: Option<Value>) -> Value {
+    pub(crate) async fn call(
+        &mut self,
+        status: u16,
+        route: (&str, &str),
+        fill: &[&str],
+        key: &str,
+        body: Option<Value>,
+    ) -> Value {
         let (method, template) = route;
         let ask = Ask::new(method, &filled(template, fill)).key(key);
         let ask = match &body {
@@ -70,7 +76,9 @@ async fn every_route_answers_as_the_document_says() {
     plans_and_tools(&mut walk, &fixture).await;
     agents(&mut walk, &fixture).await;
     prompts(&mut walk, &fixture).await;
-    own_tools::walk(&mut walk, &fixture).await;
+    for noun in NOUNS {
+        (noun.walk)(&mut walk, &fixture).await;
+    }
     preferences(&mut walk).await;
     chats(&mut walk, &fixture).await;
     memories(&mut walk, &fixture).await;

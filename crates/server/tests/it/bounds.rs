@@ -1,15 +1,15 @@
 //! The bounds that the document names are those that the core holds.
 
-use kybern_core::tool::own;
 use kybern_core::{
     agent, approval, chat, knowledge, lesson, memory, plan, policy, preference, prompt, retention, secret, task,
 };
 use serde_json::{Value, json};
 
+use crate::nouns::NOUNS;
 use crate::schemas::document;
 
 /// A bound: the schema, the member, the keyword, and what the core has.
-type Bound = (&'static str, &'static str, &'static str, Value);
+pub(crate) type Bound = (&'static str, &'static str, &'static str, Value);
 
 fn bounds() -> Vec<Bound> {
     let mut bounds = vec![
@@ -27,13 +27,6 @@ fn bounds() -> Vec<Bound> {
         ("NewAgent", "key", "maxLength", json!(agent::MAX_KEY)),
         ("NewKnowledge", "title", "maxLength", json!(knowledge::MAX_TITLE)),
         ("NewKnowledgeForm", "title", "maxLength", json!(knowledge::MAX_TITLE)),
-        ("NewOwnTool", "key", "maxLength", json!(own::MAX_KEY)),
-        ("NewOwnTool", "description", "maxLength", json!(own::MAX_DESCRIPTION)),
-        ("NewOwnTool", "tags", "maxItems", json!(own::MAX_TAGS)),
-        ("NewOwnTool", "timeoutMs", "minimum", json!(own::MIN_TIMEOUT)),
-        ("NewOwnTool", "timeoutMs", "maximum", json!(own::MAX_TIMEOUT)),
-        ("HttpCall", "url", "maxLength", json!(own::MAX_URL)),
-        ("RejectTool", "note", "maxLength", json!(approval::MAX_NOTE)),
         ("NewMemory", "content", "maxLength", json!(memory::MAX_CONTENT)),
         ("ChangeMemory", "content", "maxLength", json!(memory::MAX_CONTENT)),
         ("NewLesson", "text", "maxLength", json!(lesson::MAX_EXAMPLE)),
@@ -67,6 +60,7 @@ fn bounds() -> Vec<Bound> {
     bounds.push(("SetPreferences", "customInstructions", "maxItems", json!(preference::MAX_TEXTS)));
     let lists = ["interests", "goals", "facts"];
     bounds.extend(lists.map(|name| ("SetProfile", name, "maxItems", json!(preference::MAX_TEXTS))));
+    bounds.extend(NOUNS.iter().flat_map(|noun| (noun.bounds)()));
     bounds
 }
 

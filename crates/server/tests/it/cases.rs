@@ -5,6 +5,7 @@ use kybern_testkit::TestKeys;
 use serde_json::{Value, json};
 
 use crate::fixture::Fixture;
+use crate::nouns::NOUNS;
 
 /// What a route reads.
 pub(crate) enum Input {
@@ -46,11 +47,11 @@ pub(crate) struct Case {
     pub(crate) input: Input,
 }
 
-fn case(method: &'static str, path: &'static str, place: Place, input: Input) -> Case {
+pub(crate) fn case(method: &'static str, path: &'static str, place: Place, input: Input) -> Case {
     Case { route: (method, path), place, input }
 }
 
-fn strict(good: Value, wrong: (&'static str, Value), needed: &'static [&'static str]) -> Input {
+pub(crate) fn strict(good: Value, wrong: (&'static str, Value), needed: &'static [&'static str]) -> Input {
     Input::Json { good, wrong: Some(wrong), strict: true, needed, faults: 400 }
 }
 
@@ -61,19 +62,6 @@ fn lenient(good: Value, wrong: (&'static str, Value), needed: &'static [&'static
 /// A text that was read.
 fn read() -> Input {
     strict(json!({"textHash": "00ff"}), ("/textHash", json!(7)), &["textHash"])
-}
-
-/// A version of a tool that was read.
-fn read_tool() -> Input {
-    strict(json!({"hash": "00ff"}), ("/hash", json!(7)), &["hash"])
-}
-
-fn own_tool() -> Input {
-    let good = json!({
-        "key": "crm.find", "kind": "http", "description": "Finds.", "inputSchema": {"type": "object"}, "effect": "read",
-        "http": {"method": "GET", "url": "https://crm.example.com/"},
-    });
-    strict(good, ("/effect", json!("sometimes")), &["key", "kind", "description", "inputSchema", "effect", "http"])
 }
 
 fn plan() -> Input {
@@ -111,13 +99,12 @@ pub(crate) fn all() -> Vec<Case> {
     let waiting = || Id(|fixture| fixture.waiting.clone());
     let agent = || Name(|fixture| fixture.agent.clone());
     let talk = || Id(|fixture| fixture.chat.clone());
-    let tool = || Name(|fixture| fixture.tool.clone());
     let prompt = || Id(|fixture| fixture.prompt.clone());
     let memory = || Id(|fixture| fixture.memory.clone());
     let document = || Id(|fixture| fixture.document.clone());
     let lesson = || Id(|fixture| fixture.lesson.clone());
     let callback = json!({"workflowId": "w", "success": true});
-    vec![
+    let mut cases = vec![
         case("POST", "/api/tasks", Fixed, strict(json!({"input": "hi"}), ("/maxSteps", json!("many")), &["input"])),
         case("GET", "/api/tasks", Fixed, None),
         case("GET", "/api/tasks/{id}", task(), None),
@@ -186,19 +173,6 @@ pub(crate) fn all() -> Vec<Case> {
             Shared("core.noop"),
             strict(json!({"enabled": true}), ("/risk", json!("R9")), &[]),
         ),
-        case("POST", "/api/tools", Fixed, own_tool()),
-        case("GET", "/api/tools/{name}/versions", tool(), None),
-        case("POST", "/api/tools/{name}/submit", tool(), None),
-        case(
-            "POST",
-            "/api/tools/{name}/reject",
-            tool(),
-            strict(json!({"note": "too wide"}), ("/note", json!(true)), &["note"]),
-        ),
-        case("POST", "/api/tools/{name}/approve", tool(), read_tool()),
-        case("POST", "/api/tools/{name}/activate", tool(), read_tool()),
-        case("POST", "/api/tools/{name}/disable", tool(), None),
-        case("DELETE", "/api/tools/{name}", tool(), None),
         case(
             "POST",
             "/api/agents",
@@ -454,7 +428,9 @@ pub(crate) fn all() -> Vec<Case> {
         case("GET", "/metrics", Fixed, None),
         case("GET", "/openapi.json", Fixed, None),
         case("GET", "/", Fixed, None),
-    ]
+    ];
+    cases.extend(NOUNS.iter().flat_map(|noun| (noun.cases)()));
+    cases
 }
 
 /// An event as an export has it.

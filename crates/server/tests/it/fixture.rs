@@ -1,8 +1,11 @@
 //! Things that are there in a tenant before a test begins.
 
+use std::collections::BTreeMap;
+
 use serde_json::{Value, json};
 
 use crate::harness::{Answer, App, Ask, TenantKeys};
+use crate::nouns::NOUNS;
 
 /// One thing of each kind.
 #[derive(Clone, Debug)]
@@ -27,8 +30,8 @@ pub(crate) struct Fixture {
     pub(crate) agent: String,
     /// A draft for it.
     pub(crate) prompt: String,
-    /// The key of a tool of the tenant's own, of which there is a draft.
-    pub(crate) tool: String,
+    /// One of each noun, by its name.
+    pub(crate) made: BTreeMap<&'static str, String>,
     /// A chat of the operator's with it, in which something was said.
     pub(crate) chat: String,
     /// Something that is remembered of the record, if somebody accepts it.
@@ -85,12 +88,10 @@ impl Fixture {
         let agent = format!("helper_{}", plan.trim_start_matches("note.").to_ascii_lowercase());
         let body = json!({"key": agent, "name": agent, "systemPrompt": "You help.", "tools": ["test.echo"]});
         create("/api/agents", &body).await;
-        let tool = format!("crm.of_{}", agent.trim_start_matches("helper_"));
-        let body = json!({
-            "key": tool, "kind": "http", "description": "Pings.", "inputSchema": {"type": "object"}, "effect": "read",
-            "http": {"method": "GET", "url": "https://crm.example.com/ping"},
-        });
-        create("/api/tools", &body).await;
+        let mut things = BTreeMap::new();
+        for noun in NOUNS {
+            things.insert(noun.name, (noun.make)(app, keys, agent.trim_start_matches("helper_")).await);
+        }
         let chat = create_as(&keys.operator, "/api/chats", &json!({"agent": agent})).await;
         let said = json!({"content": "Hello"});
         let answer = app.send(Ask::post(&format!("/api/chats/{chat}/messages")).key(&keys.operator).json(&said)).await;
@@ -136,7 +137,7 @@ impl Fixture {
             record,
             mail,
             prompt: create("/api/prompts", &json!({"agent": agent, "text": "You help well."})).await,
-            tool,
+            made: things,
             chat,
             secret,
             plan,
@@ -146,7 +147,7 @@ impl Fixture {
 }
 
 #[track_caller]
-fn made(answer: &Answer, status: u16) -> Value {
+pub(crate) fn made(answer: &Answer, status: u16) -> Value {
     assert_eq!(answer.status, status, "{}", answer.text());
     answer.json()
 }

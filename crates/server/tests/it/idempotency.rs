@@ -1,9 +1,12 @@
 //! `Idempotency-Key` on every route that creates.
 
+use kybern_core::actor::Right;
 use kybern_core::time::Millis;
+use kybern_server::router::{Access, table};
 use kybern_testkit::Fault;
 use serde_json::{Value, json};
 
+use crate::cases::{self, Input};
 use crate::fixture::{Fixture, put_plan};
 use crate::harness::{Answer, App, Ask, PLATFORM};
 
@@ -16,24 +19,47 @@ fn own_tool() -> Value {
         "inputSchema": {"type": "object"}, "http": {"method": "GET", "url": "https://crm.example.com/"}})
 }
 
+/// What a second request says otherwise.
+fn other(path: &str, body: &Value) -> Value {
+    let mut other = body.clone();
+    let (name, value) = match path {
+        "/api/tasks" => ("input", json!("something else")),
+        "/api/plans" | "/api/tools" | "/api/secrets" => ("description", json!("another")),
+        "/api/webhooks/outbound" => ("url", json!("https://example.com/other")),
+        "/api/tasks/{id}/fork" => ("fromStep", json!("other")),
+        "/api/tools/{name}/invoke" => ("input", json!({"a": 2})),
+        "/api/chats" | "/api/chats/import" | "/api/knowledge" => ("title", json!("Another")),
+        "/api/chats/{id}/fork" => ("messageId", json!("0198c1d2-7a3b-7000-8000-000000000001")),
+        "/api/chats/{id}/messages" | "/api/memories" => ("content", json!("Another.")),
+        "/api/prompts" => ("text", json!("Another.")),
+        "/api/budgets" => ("calls", json!(8)),
+        "/api/lessons" => ("address", json!("another@example.com")),
+        _named => ("name", json!("another")),
+    };
+    other[name] = value;
+    other
+}
+
 #[tokio::test]
 async fn the_same_key_and_body_give_the_first_answer_again_on_every_creating_route() {
     let app = App::start().await;
     let fixture = Fixture::of(&app, &app.ours).await;
-    let (operator, admin) = (app.ours.operator.as_str(), app.ours.admin.as_str());
-    let fork = format!("/api/tasks/{}/fork", fixture.ended);
-    let routes: [(&str, &str, Value); 9] = [
-        (operator, "/api/tasks", json!({"input": "hi"})),
-        (operator, &fork, json!({"fromStep": "put"})),
-        (operator, "/api/tools/core.set/invoke", json!({"input": {"a": 1}})),
-        (admin, "/api/plans", put_plan("case.idempotent")),
-        (admin, "/api/tools", own_tool()),
-        (admin, "/api/users", json!({"name": "Bo", "email": "bo@example.com"})),
-        (admin, "/api/keys", json!({"name": "k"})),
-        (admin, "/api/webhooks/outbound", json!({"url": "https://example.com/h"})),
-        (PLATFORM, "/api/admin/tenants", json!({"name": "Third"})),
-    ];
-    for (key, path, body) in routes {
+    let cases = cases::all();
+    let routes = table();
+    for route in routes.iter().filter(|route| route.once) {
+        let case = cases.iter().find(|case| case.route == (route.method, route.path)).unwrap();
+        let Input::Json { good, .. } = &case.input else { panic!("{} takes no JSON", route.path) };
+        let body = match route.path {
+            "/api/plans" => put_plan("case.idempotent"),
+            "/api/tasks/{id}/fork" => json!({"fromStep": "put"}),
+            _other => good.clone(),
+        };
+        let key = match route.access {
+            Access::Needs(Right::Platform) => PLATFORM,
+            Access::Needs(Right::Operate) => app.ours.operator.as_str(),
+            _ => app.ours.admin.as_str(),
+        };
+        let path = &case.path(&fixture);
         let first = post(&app, key, path, &body, "k1").await;
         assert!((200..300).contains(&first.status), "{path}: {}", first.text());
         assert_eq!(first.header("idempotency-replayed"), "", "{path}");
@@ -41,27 +67,7 @@ async fn the_same_key_and_body_give_the_first_answer_again_on_every_creating_rou
         assert_eq!((second.status, &second.body), (first.status, &first.body), "{path}");
         assert_eq!(second.header("idempotency-replayed"), "true", "{path}");
         assert_eq!(second.header("location"), first.header("location"), "{path}");
-        let mut other = body.clone();
-        other.as_object_mut().unwrap().insert("extra".to_owned(), json!(1));
-        if path.ends_with("invoke") {
-            other = json!({"input": {"a": 2}});
-        } else {
-            other.as_object_mut().unwrap().remove("extra");
-            let (name, value) = changed(path);
-            other[name] = value;
-        }
-        post(&app, key, path, &other, "k1").await.refused(409, "CONFLICT", path);
-    }
-}
-
-fn changed(path: &str) -> (&'static str, Value) {
-    match path {
-        "/api/tools" => ("description", json!("Finds more.")),
-        "/api/tasks" => ("input", json!("something else")),
-        "/api/plans" => ("description", json!("another")),
-        "/api/webhooks/outbound" => ("url", json!("https://example.com/other")),
-        path if path.ends_with("/fork") => ("fromStep", json!("other")),
-        _named => ("name", json!("another")),
+        post(&app, key, path, &other(route.path, &body), "k1").await.refused(409, "CONFLICT", path);
     }
 }
 

@@ -20,6 +20,7 @@ mod limits;
 mod lists;
 mod local;
 mod metrics;
+mod nouns;
 mod openapi;
 mod outside;
 mod private;

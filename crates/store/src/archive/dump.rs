@@ -156,8 +156,8 @@ async fn write(tx: &mut Tx, order: &Order, part: &Path) -> Result<Manifest> {
     let file = private::create(part).map_err(StoreError::io(format!("creating {}", part.display())))?;
     let mut archive = Archive { zip: ZipWriter::new(Part::new(file)), entries: Vec::new(), named: BTreeSet::new() };
     let tenants = if tx.is_postgres() { tenants(tx).await? } else { Vec::new() };
-    for table in every_table() {
-        dump_table(tx, &mut archive, table, &tenants).await?;
+    for table in every_table(tx).await? {
+        dump_table(tx, &mut archive, &table, &tenants).await?;
     }
     match &order.folder {
         Some(folder) => dump_folder(&mut archive, folder)?,
@@ -242,7 +242,7 @@ async fn dump_table(tx: &mut Tx, archive: &mut Archive, table: &Table, tenants: 
     } else {
         tx.each_row(&table.select(false), &[], &mut take).await?;
     }
-    archive.add(name, &hasher, rows, table.columns.iter().map(|(column, _)| (*column).to_owned()).collect());
+    archive.add(name, &hasher, rows, table.columns.iter().map(|(column, _)| column.clone()).collect());
     Ok(())
 }
 
@@ -261,7 +261,7 @@ pub(super) fn line(table: &Table, mut row: Row) -> Result<Vec<Value>> {
 
 /// The original that a row names.
 fn original(table: &Table, cells: &[Value]) -> Option<String> {
-    let cell = |column| cells.get(table.columns.iter().position(|(name, _)| *name == column)?)?.as_str();
+    let cell = |column| cells.get(table.columns.iter().position(|(name, _)| name == column)?)?.as_str();
     (table.name == "attachment").then_some(())?;
     Some(file_name(cell("tenant_id")?.parse().ok()?, cell("hash")?))
 }

@@ -81,10 +81,10 @@ pub(super) async fn load(tx: &mut Tx, order: &Order) -> Result<Manifest> {
     verify(&mut archive, &manifest)?;
     must_be_empty(tx).await?;
     tx.outdates_what_is_known();
-    for table in every_table() {
+    for table in every_table(tx).await? {
         let name = format!("tables/{}.jsonl", table.name);
         if let Some(entry) = manifest.entries.iter().find(|entry| entry.name == name) {
-            load_table(tx, &mut archive, table, entry).await?;
+            load_table(tx, &mut archive, &table, entry).await?;
         }
     }
     for entry in manifest.entries.iter().filter(|entry| entry.name.starts_with("files/")) {
@@ -136,13 +136,15 @@ async fn must_be_empty(tx: &mut Tx) -> Result<()> {
 /// Rows that wait to be inserted together; all of one tenant.
 struct Chunk<'a> {
     table: &'a Table,
-    columns: Vec<(&'static str, Kind)>,
+    columns: Vec<(&'a str, Kind)>,
     tenant: Option<TenantId>,
     rows: Vec<Vec<Value>>,
 }
 
 async fn load_table(tx: &mut Tx, archive: &mut Archive, table: &Table, entry: &Entry) -> Result<()> {
-    let known = |name: &String| table.columns.iter().copied().find(|(column, _)| column == name);
+    let known = |name: &String| {
+        table.columns.iter().find(|(column, _)| column == name).map(|(column, kind)| (column.as_str(), *kind))
+    };
     let columns: Option<Vec<_>> = entry.columns.iter().map(known).collect();
     let columns = columns.ok_or_else(|| broken(format!("{} has columns that this program lacks", entry.name)))?;
     let owner = columns.iter().position(|(name, _)| *name == table.owner()).unwrap_or_else(|| table.owner_at());

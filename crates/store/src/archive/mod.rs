@@ -4,7 +4,6 @@
 //! and `manifest.json` with the schema version and the checksum of each. Secrets are not in it, only the master
 //! key's fingerprint, so that a restore under another key is noticed.
 
-mod agent_tables;
 mod dump;
 mod load;
 mod tables;

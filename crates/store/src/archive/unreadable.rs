@@ -53,8 +53,8 @@ fn is_plan(text: &str) -> Result<(), String> {
 pub(crate) async fn find(tx: &mut Tx, most: usize) -> Result<Vec<UnreadableRow>> {
     let tenants = if tx.is_postgres() { tenants(tx).await? } else { Vec::new() };
     let mut found = Vec::new();
-    for table in every_table() {
-        let columns: Vec<(usize, Reads)> = COLUMNS.iter().filter_map(|column| place_of(table, column)).collect();
+    for table in &every_table(tx).await? {
+        let columns: Vec<Place> = COLUMNS.iter().filter_map(|column| place_of(table, column)).collect();
         if columns.is_empty() {
             continue;
         }
@@ -77,20 +77,23 @@ pub(crate) async fn find(tx: &mut Tx, most: usize) -> Result<Vec<UnreadableRow>>
     Ok(found)
 }
 
-fn place_of(table: &Table, (of, column, reads): &(&str, &str, Reads)) -> Option<(usize, Reads)> {
+/// A column of [`COLUMNS`] in a table: where it stands, and what it is.
+type Place = (usize, &'static (&'static str, &'static str, Reads));
+
+fn place_of(table: &Table, known: &'static (&'static str, &'static str, Reads)) -> Option<Place> {
+    let (of, column, _) = known;
     let place = table.columns.iter().position(|(name, _)| name == column)?;
-    (*of == table.name).then_some((place, *reads))
+    (table.name == *of).then_some((place, known))
 }
 
-fn fault(table: &Table, cells: &[Value], (place, reads): (usize, Reads)) -> Option<UnreadableRow> {
+fn fault(table: &Table, cells: &[Value], (place, (name, column, reads)): Place) -> Option<UnreadableRow> {
     let problem = reads(cells.get(place)?.as_str()?).err()?;
-    let (column, _) = table.columns.get(place)?;
-    Some(UnreadableRow { table: table.name, id: id_of(table, cells), problem: format!("{column}: {problem}") })
+    Some(UnreadableRow { table: name, id: id_of(table, cells), problem: format!("{column}: {problem}") })
 }
 
 /// What names a row: its ids but the tenant's, and its number among its like.
 fn id_of(table: &Table, cells: &[Value]) -> String {
-    let named = table.columns.iter().zip(cells).filter_map(|((name, kind), cell)| match (kind, *name) {
+    let named = table.columns.iter().zip(cells).filter_map(|((name, kind), cell)| match (kind, name.as_str()) {
         (Kind::U, "id" | "task_id") | (Kind::T, "hash") => cell.as_str().map(str::to_owned),
         (Kind::I, "seq" | "number") => Some(cell.to_string()),
         _ => None,

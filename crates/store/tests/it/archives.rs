@@ -202,6 +202,8 @@ async fn a_sqlite_archive_restores_into_sqlite() {
     let made = old.backup(&file, Some("fingerprint")).await.unwrap();
     assert_eq!(manifest(&file).unwrap(), made);
     assert_eq!(made.key_fingerprint.as_deref(), Some("fingerprint"));
+    let attempts = made.entries.iter().find(|entry| entry.name == "tables/attempt.jsonl").unwrap();
+    assert!(attempts.columns.iter().any(|column| column == "tool_hash"), "a column of a later migration");
     let (new, _new_folder) = support::sqlite(Arc::new(SimClock::new())).await;
     new.restore(&file).await.unwrap();
     shows(&new, work::home(), first, &old).await;

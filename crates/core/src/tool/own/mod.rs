@@ -15,8 +15,6 @@
 mod definition;
 mod room;
 
-use serde::{Deserialize, Serialize};
-
 pub use definition::{
     HttpCall, MAX_DEFINITION, MAX_DESCRIPTION, MAX_KEY, MAX_TAGS, MAX_TIMEOUT, MAX_URL, MIN_TIMEOUT, OwnDefinition,
 };
@@ -35,46 +33,21 @@ pub const MAX_ACTIVE_BYTES: u64 = 4 * 1024 * 1024;
 /// Versions of one tool that are kept. Deleting the tool makes room.
 pub const MAX_VERSIONS: u32 = 200;
 
-/// How a version of an own tool stands.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum OwnToolStatus {
-    /// It is written down.
-    Draft,
-    /// Somebody else is to read it.
-    Review,
-    /// Somebody else has sent it back. Another version may do better.
-    Rejected,
-    /// It may be used.
-    Approved,
-    /// It is what a call of the tool makes.
-    Active,
-    /// It was active. Another version is, or the tool is turned off.
-    Disabled,
-}
-
-impl OwnToolStatus {
-    /// Every status.
-    pub const ALL: [Self; 6] =
-        [Self::Draft, Self::Review, Self::Rejected, Self::Approved, Self::Active, Self::Disabled];
-
-    /// The status with that name.
-    #[must_use]
-    pub fn parse(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|status| status.as_str() == name)
-    }
-
-    /// Its name on the wire.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Draft => "draft",
-            Self::Review => "review",
-            Self::Rejected => "rejected",
-            Self::Approved => "approved",
-            Self::Active => "active",
-            Self::Disabled => "disabled",
-        }
+words! {
+    /// How a version of an own tool stands.
+    pub enum OwnToolStatus {
+        /// It is written down.
+        Draft = "draft",
+        /// Somebody else is to read it.
+        Review = "review",
+        /// Somebody else has sent it back. Another version may do better.
+        Rejected = "rejected",
+        /// It may be used.
+        Approved = "approved",
+        /// It is what a call of the tool makes.
+        Active = "active",
+        /// It was active. Another version is, or the tool is turned off.
+        Disabled = "disabled",
     }
 }
 

@@ -1,1 +1,0 @@
-DELETE FROM agent WHERE tenant_id = $1 AND id = $2

@@ -1,1 +1,0 @@
-SELECT version, key FROM agent WHERE tenant_id = $1 AND id = $2

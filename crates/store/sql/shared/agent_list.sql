@@ -1,1 +1,0 @@
-SELECT id, key, body, version, created_at, updated_at FROM agent WHERE tenant_id = $1

@@ -1,3 +1,0 @@
-SELECT id, title, filename, content_type, hash, size, status, published, error, pieces, model, version, created_by, created_at,
-    updated_at
-FROM knowledge WHERE tenant_id = $1 AND id = $2

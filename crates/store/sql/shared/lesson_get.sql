@@ -1,2 +1,0 @@
-SELECT id, body, status, source, since_version, until_version, decided_by, created_at, updated_at
-FROM lesson WHERE tenant_id = $1 AND id = $2

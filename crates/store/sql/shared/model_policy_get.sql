@@ -1,1 +1,0 @@
-SELECT providers FROM model_policy WHERE tenant_id = $1

@@ -1,2 +1,0 @@
-INSERT INTO user_permission (tenant_id, user_id, policy, updated_at) VALUES ($1, $2, $3, $4)
-ON CONFLICT (tenant_id, user_id) DO UPDATE SET policy = excluded.policy, updated_at = excluded.updated_at

@@ -1,1 +1,0 @@
-SELECT body, updated_at FROM user_preference WHERE tenant_id = $1 AND user_id = $2

@@ -1,2 +1,0 @@
-INSERT INTO user_preference (tenant_id, user_id, body, updated_at) VALUES ($1, $2, $3, $4)
-ON CONFLICT (tenant_id, user_id) DO UPDATE SET body = excluded.body, updated_at = excluded.updated_at

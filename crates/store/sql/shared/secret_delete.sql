@@ -1,1 +1,0 @@
-DELETE FROM secret WHERE tenant_id = $1 AND name = $2

@@ -1,1 +1,0 @@
-SELECT wrapped FROM tenant_key WHERE tenant_id = $1

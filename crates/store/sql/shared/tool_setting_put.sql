@@ -1,2 +1,0 @@
-INSERT INTO tool_setting (tenant_id, tool, body, updated_at) VALUES ($1, $2, $3, $4)
-ON CONFLICT (tenant_id, tool) DO UPDATE SET body = excluded.body, updated_at = excluded.updated_at
