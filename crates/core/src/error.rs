@@ -13,7 +13,7 @@ use crate::time::Millis;
 pub enum ErrorCode {
     /// The input is malformed or does not fit its schema.
     Validation,
-    /// No key, or one that is unknown, expired or revoked.
+    /// No key, or one that is unknown, expired or revoked, or a signature or a secret that does not fit.
     Unauthenticated,
     /// The caller is known and may not do this.
     PermissionDenied,
@@ -21,7 +21,7 @@ pub enum ErrorCode {
     NotFound,
     /// The thing is not in a state that allows this, or a key was used with another body.
     Conflict,
-    /// The body is over its limit.
+    /// The body, or something in it, is over its limit.
     PayloadTooLarge,
     /// Well-formed, and yet it cannot be done.
     Unprocessable,
@@ -123,7 +123,7 @@ pub enum Retry {
 /// One fault in an input: where it is and what to do.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, serde::Deserialize)]
 pub struct Detail {
-    /// JSON pointer into the input; empty for the whole.
+    /// JSON pointer into the input, empty for the whole; of a fact, its name.
     pub path: String,
     /// What is wrong there, and the remedy.
     pub message: String,

@@ -50,13 +50,13 @@ pub struct LogEntry {
     pub tool_key: Option<String>,
     /// The step's or the task's status.
     pub status: Option<&'static str>,
-    /// One sentence.
+    /// What happened, in a few words; may be empty.
     pub summary: String,
     /// What went wrong.
     pub error: Option<String>,
     /// The names of the step's data.
     pub data_keys: Vec<String>,
-    /// Counts, keys, durations.
+    /// What else is known: counts, keys, durations, who answered, the title of a question.
     pub metadata: Map<String, Value>,
 }
 

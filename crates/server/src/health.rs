@@ -32,8 +32,9 @@ pub(crate) async fn alive(State(state): State<AppState>) -> Json<Value> {
 
 /// Ready
 ///
-/// Each part is named. 503 when a part fails without which no work is taken: the database, its migrations, the disk, the worker. What
-/// is known of each part is told to a key that may read. Looked at once a second, however often it is asked for.
+/// Each part is named. 503 when a part fails without which no work is taken: the database, its migrations, the disk,
+/// the worker. What is known of each part is told to a key that may read. Looked at once a second at most, however
+/// often it is asked for.
 #[utoipa::path(get, path = "/readyz", operation_id = "show_readiness", tag = "operation", responses(
     (status = 200, description = "Everything that is required works", body = ReadinessSchema),
     (status = 503, description = "Something that is required does not work", body = ReadinessSchema),

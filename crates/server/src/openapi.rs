@@ -29,14 +29,7 @@ const CALLING: [&str; 2] = ["/v1/chat/completions", "/v1/embeddings"];
 #[openapi(
     info(
         title = "Kybern",
-        description = "A self-hosted server in which a model decides, tools act, and services keep the record.\n\n\
-            Every error has the shape `Error`. Ids are UUIDs, times RFC 3339 in UTC, money integer nano-dollars \
-            (`…Nanos`), durations integer milliseconds (`…Ms`). Names of input fields may also be written in \
-            snake_case. No text may contain the character U+0000.\n\n\
-            Lists take `limit` and `cursor`, and answer `items` and `nextCursor`. A cursor is opaque and says behind \
-            which item the next page begins: it does not expire, survives a restart, and still holds when that item \
-            is gone. It goes with the list and the filter that it was given for, while `limit` may change; with \
-            another list, another filter or another tenant, or changed, it is a `VALIDATION_ERROR` at `/cursor`. An empty query parameter counts as not given.",
+        description = "A self-hosted server in which a model decides, tools act, and services keep the record.\n\nEvery error has the shape `Error`; only a request that is no readable HTTP gets a bare status. Unless a schema says otherwise, ids are UUIDs, times RFC 3339 in UTC, money integer nano-dollars (`…Nanos`), and durations integer milliseconds (`…Ms`). Names of input fields may also be written in snake_case, but for those of an audit export and of an SMS. The character U+0000 is refused, or replaced by U+FFFD in payloads, arguments and what arrives from outside.\n\nLists that come in pages take `limit` and `cursor`, and answer `items` and `nextCursor`. A cursor is opaque and says behind which item the next page begins: it does not expire, survives a restart, and still holds when that item is gone. It goes with the list and the filter that it was given for, while `limit` may change; with another list, another filter or another tenant, or changed, it is a `VALIDATION_ERROR` at `/cursor`. An empty query parameter counts as not given.",
         license(name = "Apache-2.0 OR MIT", identifier = "Apache-2.0 OR MIT"),
     ),
     tags(
@@ -147,7 +140,7 @@ fn complete(operation: &mut Operation, route: &Route) {
         (None, _) => vec![SecurityRequirement::default()],
     });
     if route.once {
-        let about = "The same key with the same body gives the first answer again; with another body 409";
+        let about = "For a day the same key with the same body gives the first success again; with another body 409";
         operation.parameters.get_or_insert_default().push(RefOr::T(header_parameter("Idempotency-Key", about)));
     }
     for code in errors(route, right.is_some() || signed) {
@@ -201,12 +194,16 @@ fn errors(route: &Route, proven: bool) -> Vec<ErrorCode> {
 
 const fn about(code: ErrorCode) -> &'static str {
     match code {
-        ErrorCode::Validation => "The input is malformed; `details` names each place",
-        ErrorCode::Unauthenticated => "No key, or one that is unknown, expired or revoked",
-        ErrorCode::PermissionDenied => "The key does not hold the right",
-        ErrorCode::NotFound => "There is no such thing in this tenant",
-        ErrorCode::Conflict => "Not in a state that allows this, or a key was used with another body",
-        ErrorCode::PayloadTooLarge => "The body is over its limit",
+        ErrorCode::Validation => "The input is malformed; `details` names the places that were found",
+        ErrorCode::Unauthenticated => {
+            "No key, or one that is unknown, expired or revoked, or a signature or a secret that does not fit"
+        }
+        ErrorCode::PermissionDenied => "The key does not hold the right, or its user may not do this",
+        ErrorCode::NotFound => "There is no such thing in this tenant, or the caller does not see it",
+        ErrorCode::Conflict => {
+            "Not in a state that allows this, there already, or an idempotency key was used with another body"
+        }
+        ErrorCode::PayloadTooLarge => "The body, or something in it, is over its limit",
         ErrorCode::Unprocessable => "Well-formed, and yet it cannot be done",
         ErrorCode::RateLimited => "Too many; `Retry-After` says when to come back",
         ErrorCode::BudgetExceeded => "A budget does not cover it",

@@ -138,7 +138,7 @@ pub struct Limits {
     pub cost: Option<NanoUsd>,
     /// Tokens, read and written.
     pub tokens: Option<Tokens>,
-    /// Calls of models and tools.
+    /// Calls of models, and of tools that have a price.
     pub calls: Option<u64>,
 }
 

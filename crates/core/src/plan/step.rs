@@ -113,7 +113,7 @@ words! {
 pub struct RetryPolicy {
     /// Tries in all, from 1 to 20.
     pub max_attempts: u32,
-    /// The pause before the second try.
+    /// The pause before the second try, of which at least half is waited.
     pub initial_delay_ms: Millis,
     /// The longest pause.
     pub max_delay_ms: Millis,

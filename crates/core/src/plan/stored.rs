@@ -40,7 +40,7 @@ pub struct Plan {
     pub keywords: Vec<String>,
     /// Messages that ask for its intent.
     pub examples: Vec<String>,
-    /// Among plans for one intent the highest wins.
+    /// Among the tenant's own plans for one intent the highest wins, and among the bundled ones where it has none.
     pub priority: i64,
     /// Grows with each edit of the same key.
     pub version: u32,

@@ -72,7 +72,7 @@ pub struct Task {
     pub delegated_workflow_id: Option<String>,
     /// How it ended.
     pub result: Option<Value>,
-    /// Why it failed.
+    /// Why it failed, or was cancelled by a no.
     pub error: Option<StepError>,
     /// When it was submitted.
     pub created_at: Timestamp,

@@ -71,7 +71,8 @@ pub struct ToolSetting {
     pub price: Option<ToolPrice>,
     /// Whether every call asks a person first, whoever makes it.
     pub confirm: bool,
-    /// Whether every call asks a second person first: not whoever asked for it.
+    /// Whether every call asks a second person first: not whoever asked for it, unless `governance.self_approval` is
+    /// set.
     #[serde(default)]
     pub four_eyes: bool,
     /// When it was set last.

@@ -240,8 +240,8 @@ impl Chats {
         self.make_chat(actor, &chat, self.tasks.inner.store.put_chat(actor.scope(), &chat, &imported, audit)).await
     }
 
-    /// Takes a message back: its words are gone and no model is shown it again. The journal of its turn keeps what a
-    /// replay needs.
+    /// Takes a message back: its words are gone and no model is shown it again. The task of its turn keeps its input
+    /// and its journal, and a fork of the chat its copy.
     ///
     /// # Errors
     /// `NOT_FOUND`; `CONFLICT` when it was taken back before, while its turn goes on, or when a task of the chat, or

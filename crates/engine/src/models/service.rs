@@ -101,7 +101,7 @@ pub struct ModelService {
 pub struct ModelView {
     /// `provider/model`.
     pub key: String,
-    /// The provider.
+    /// The provider; `kybern` of a strategy.
     pub provider: String,
     /// What is known of it.
     pub spec: ModelSpec,

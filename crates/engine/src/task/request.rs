@@ -36,7 +36,7 @@ pub struct SubmitRequest {
     pub confidence_threshold: Option<f64>,
     /// The most it may cost.
     pub budget: Option<NanoUsd>,
-    /// The same key twice is one task.
+    /// Within a day the same key twice is one task; with other content 409.
     pub idempotency_key: Option<String>,
     /// The trace to join, 32 hex digits; a new one otherwise.
     pub trace_id: Option<String>,

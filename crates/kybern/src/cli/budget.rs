@@ -59,7 +59,7 @@ pub(super) struct LimitArgs {
     /// Tokens, read and written
     #[arg(long)]
     tokens: Option<u64>,
-    /// Calls of models and tools
+    /// Calls of models, and of tools that have a price
     #[arg(long)]
     calls: Option<u64>,
 }

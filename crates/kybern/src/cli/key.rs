@@ -24,7 +24,7 @@ pub(super) enum KeyCommand {
         /// Whose it is; yours when not stated
         #[arg(long, value_name = "USER")]
         user: Option<UserId>,
-        /// A role it has: viewer, operator, reviewer, admin, platform_admin; its user's when none is stated
+        /// A role it is limited to: viewer, operator, reviewer, admin, platform_admin; its user's when none is stated
         #[arg(long = "role", value_name = "ROLE", value_parser = role)]
         roles: Vec<Role>,
         /// What narrows it; may be repeated

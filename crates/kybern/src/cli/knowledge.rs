@@ -23,7 +23,7 @@ pub(super) enum KnowledgeCommand {
         #[command(flatten)]
         format: Format,
     },
-    /// Add a document; nobody is told of it before it is published
+    /// Add a document; no agent quotes it before it is published
     Add {
         /// The file
         file: PathBuf,

@@ -121,7 +121,7 @@ enum Command {
     /// Write what tools may send, and where to
     #[command(subcommand)]
     Secret(secret::SecretCommand),
-    /// Say who is told when tasks end
+    /// Say who is told when tasks end or wait for a person
     #[command(subcommand)]
     Webhook(webhook::WebhookCommand),
     /// Make users, and say what they may do
@@ -138,7 +138,7 @@ enum Command {
     Audit(audit::AuditCommand),
     /// Remove what is over and old, now
     Purge(purge::PurgeArgs),
-    /// Write everything into one file, also while the server runs
+    /// Write the whole database into one file, also while the server runs; the master key is not in it
     Backup(admin::BackupArgs),
     /// Make a database out of a backup
     Restore(admin::RestoreArgs),

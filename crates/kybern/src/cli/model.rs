@@ -10,7 +10,7 @@ use crate::output::{Failure, Table, field, short};
 /// `kybern model …`
 #[derive(Subcommand, Debug)]
 pub(super) enum ModelCommand {
-    /// List the models of the configured providers
+    /// List the models of the configured providers, and the strategies that choose among them
     List {
         #[command(flatten)]
         format: Format,

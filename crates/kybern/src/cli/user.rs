@@ -20,7 +20,7 @@ pub(super) enum UserCommand {
         #[command(flatten)]
         format: Format,
     },
-    /// Make a user; a key for them makes kybern key create --user
+    /// Make a user; kybern key create --user makes a key for them
     Create {
         /// What people call them
         #[arg(long)]

@@ -18,7 +18,8 @@ pub(super) enum WebhookCommand {
         #[command(flatten)]
         format: Format,
     },
-    /// Tell a URL of the ends of tasks; prints the secret with which deliveries are signed, the same for all of them
+    /// Tell a URL when tasks end or wait for a person; prints the secret with which deliveries are signed, the same
+    /// for all of them
     Create {
         /// Where to
         #[arg(value_name = "URL")]

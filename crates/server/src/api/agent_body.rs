@@ -59,19 +59,21 @@ pub(crate) struct NewAgentBody {
     #[serde(default)]
     #[schema(minimum = 0, maximum = 2)]
     temperature: Option<f64>,
-    /// How often the model is asked in a turn; 10 when left out.
+    /// How often the model is asked in a turn at most; 10 when left out.
     #[serde(default, alias = "max_turns", alias = "maxIterations", alias = "max_iterations")]
     #[schema(minimum = 1, maximum = 50)]
     max_turns: Option<u32>,
-    /// How many calls a turn makes; 25 when left out.
+    /// How many calls a turn makes at most; 25 when left out.
     #[serde(default, alias = "max_tool_calls")]
     #[schema(maximum = 200)]
     max_tool_calls: Option<u32>,
-    /// How many tokens a turn reads and writes; no limit of its own when left out.
+    /// The model is asked no more once a turn has read and written so many tokens, so the last question may go
+    /// beyond; no limit of its own when left out.
     #[serde(default, alias = "max_turn_tokens")]
     #[schema(maximum = 9_223_372_036_854_775_807_u64)]
     max_turn_tokens: Option<u64>,
-    /// What a turn may cost; no limit of its own when left out.
+    /// The model is asked no more once a turn has cost so much, so the last question may go beyond; no limit of its
+    /// own when left out.
     #[serde(default, alias = "max_cost_nanos")]
     #[schema(maximum = 9_223_372_036_854_775_807_u64)]
     max_cost_nanos: Option<u64>,
@@ -138,19 +140,21 @@ pub(crate) struct ChangeAgentBody {
     #[serde(default)]
     #[schema(minimum = 0, maximum = 2)]
     temperature: Option<f64>,
-    /// How often the model is asked in a turn.
+    /// How often the model is asked in a turn at most.
     #[serde(default, alias = "max_turns", alias = "maxIterations", alias = "max_iterations")]
     #[schema(minimum = 1, maximum = 50)]
     max_turns: Option<u32>,
-    /// How many calls a turn makes.
+    /// How many calls a turn makes at most.
     #[serde(default, alias = "max_tool_calls")]
     #[schema(maximum = 200)]
     max_tool_calls: Option<u32>,
-    /// How many tokens a turn reads and writes; null takes the limit away.
+    /// The model is asked no more once a turn has read and written so many tokens, so the last question may go
+    /// beyond; null takes the limit away.
     #[serde(default, alias = "max_turn_tokens", deserialize_with = "said")]
     #[schema(value_type = Option<u64>, maximum = 9_223_372_036_854_775_807_u64)]
     max_turn_tokens: Option<Option<u64>>,
-    /// What a turn may cost; null takes the limit away.
+    /// The model is asked no more once a turn has cost so much, so the last question may go beyond; null takes the
+    /// limit away.
     #[serde(default, alias = "max_cost_nanos", deserialize_with = "said")]
     #[schema(value_type = Option<u64>, maximum = 9_223_372_036_854_775_807_u64)]
     max_cost_nanos: Option<Option<u64>>,

@@ -59,10 +59,10 @@ fn describe(tools: &ToolSnapshot, agent: &Agent, draft: Option<PromptId>) -> Age
 
 /// Create an agent
 ///
-/// Its `systemPrompt` becomes a draft prompt that somebody else approves; the draft's id is answered as `draftPromptId`.
-/// Until then a new agent is told that its instructions are not approved yet, and one that comes with the program or had a
-/// governed prompt before is told what was approved. With `governance.self_approval` the text of a new agent holds at
-/// once.
+/// Its `systemPrompt` becomes a draft prompt that somebody else approves and that is then activated; the draft's id
+/// is answered as `draftPromptId`. Until then a new agent is told the tenant's prompt for all agents or, where there
+/// is none, that its instructions are not approved yet; one that comes with the program or had a governed prompt
+/// before is told what was approved. With `governance.self_approval` the text of a new agent holds at once.
 #[utoipa::path(post, path = "/api/agents", operation_id = "create_agent",
     tag = "agents",
     request_body = NewAgentBody,
@@ -147,7 +147,7 @@ pub(crate) async fn change(
 
 /// Remove an agent
 ///
-/// One that comes with the program stays away until the agents are resynced.
+/// One that comes with the program stays away until it is reset or the agents are resynced.
 #[utoipa::path(delete, path = "/api/agents/{id}", operation_id = "remove_agent",
     tag = "agents",
     params(("id" = String, Path, description = "The agent's id, key or name")),

@@ -24,8 +24,9 @@ const EVERY: &str = "all";
 
 /// List approvals
 ///
-/// The one inbox: calls that wait for a yes, forms, reviews, and effects of which nobody knows whether they happened.
-/// The oldest first. `status` is `pending` when not given; `all` lists every one.
+/// The one inbox: calls that wait for a yes, forms, reviews, intents, documents and plans that are in doubt, and
+/// effects of which nobody knows whether they happened. The oldest first. `status` is `pending` when not given; `all`
+/// lists every one.
 #[utoipa::path(get, path = "/api/approvals", operation_id = "list_approvals",
     tag = "approvals",
     params(
@@ -124,8 +125,8 @@ pub(crate) struct DecideBody {
     #[serde(default)]
     #[schema(max_length = 2_000)]
     note: Option<String>,
-    /// For a call: the arguments in place of those that were asked about, checked like any. For a form or a review: the
-    /// answer.
+    /// For a call: the arguments in place of those that were asked about, checked like any. For any other question:
+    /// the answer.
     #[serde(default)]
     #[schema(value_type = Option<Object>)]
     input: Option<Map<String, Value>>,

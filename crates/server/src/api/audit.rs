@@ -49,8 +49,8 @@ pub(crate) async fn list(
 
 /// Verify the audit
 ///
-/// Walks the tenant's whole chain and says what was edited, removed, reordered or cut. With the four values of a head
-/// that was signed earlier it also says whether the chain still goes through it.
+/// Walks the tenant's whole chain and says what was edited, removed, reordered, or cut while its head stayed. With
+/// the four values of a head that was signed earlier it also says whether the chain still goes through it.
 #[utoipa::path(get, path = "/api/audit/verify", operation_id = "verify_audit",
     tag = "audit",
     params(

@@ -40,7 +40,7 @@ pub(crate) struct NewBudgetBody {
     #[serde(default)]
     #[schema(maximum = 9_223_372_036_854_775_807_u64)]
     tokens: Option<u64>,
-    /// Calls of models and tools.
+    /// Calls of models, and of tools that have a price.
     #[serde(default)]
     #[schema(maximum = 9_223_372_036_854_775_807_u64)]
     calls: Option<u64>,
@@ -160,7 +160,7 @@ fn describe(view: &BudgetView) -> Value {
 /// Create a budget
 ///
 /// It holds from the next call on, and counts what its window has used already. A call that a budget does not cover
-/// is refused with `BUDGET_EXCEEDED` before anybody is asked.
+/// is refused with `BUDGET_EXCEEDED` before it is made: where a person has to say yes, after the yes.
 #[utoipa::path(post, path = "/api/budgets", operation_id = "create_budget",
     tag = "budgets",
     request_body = NewBudgetBody,
@@ -196,7 +196,7 @@ pub(crate) async fn create(
 
 /// List budgets
 ///
-/// Each with what is used and reserved in its present window.
+/// Each with what is used and reserved in its present window, but for those of each user or task.
 #[utoipa::path(get, path = "/api/budgets", operation_id = "list_budgets",
     tag = "budgets",
     params(

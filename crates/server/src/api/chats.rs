@@ -179,7 +179,8 @@ pub(crate) async fn fork(
 
 /// Export a chat
 ///
-/// With all its messages, the oldest first. What it answers can be imported.
+/// With all its messages, the oldest first. What it answers can be imported, but for the title and the agent, which
+/// have to be said anew.
 #[utoipa::path(get, path = "/api/chats/{id}/export", operation_id = "export_chat",
     tag = "chats",
     params(("id" = String, Path, format = "uuid", description = "The chat")),
@@ -225,7 +226,7 @@ pub(crate) struct ImportBody {
 /// Import a chat
 ///
 /// A new chat with what was said elsewhere. Nobody here has seen how that came about, so it counts as what strangers
-/// wrote: a call that cannot be undone needs a person's yes while a model sees it.
+/// wrote: a call of risk R2 or more, or of a tool that names a receiver, needs a person's yes while a model sees it.
 #[utoipa::path(post, path = "/api/chats/import", operation_id = "import_chat",
     tag = "chats",
     request_body = ImportBody,

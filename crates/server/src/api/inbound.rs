@@ -31,7 +31,7 @@ const EXAMPLE: &str = "Message-ID: <1@example.com>\r\nFrom: ada@example.com\r\nT
 /// `Message-ID` is a task of its own.
 #[utoipa::path(post, path = "/api/inbound/email", operation_id = "take_in_email",
     tag = "inbound",
-    request_body(description = "The message, up to 25 MiB", content(
+    request_body(description = "The message, up to `server.max_mail_bytes` (25 MiB)", content(
         (String = "message/rfc822", example = json!(EXAMPLE)),
         (String = "application/octet-stream", example = json!(EXAMPLE)),
     )),
@@ -152,8 +152,8 @@ fn sms_faults(form: &[(String, String)]) -> Vec<Detail> {
 /// Take in a webhook
 ///
 /// With an API key, or signed by a source that the operator has configured (Standard Webhooks headers). The header
-/// `webhook-id`, `Idempotency-Key` or `X-Delivery-Id` is the dedupe key. Without a key the body may have 1 MiB
-/// (`server.max_unproven_body_bytes`).
+/// `webhook-id`, `Idempotency-Key` or `X-Delivery-Id` is the dedupe key; without one every delivery is a task of its
+/// own. Without a key the body may have 1 MiB (`server.max_unproven_body_bytes`).
 #[utoipa::path(post, path = "/api/inbound/webhook/{source}", operation_id = "take_in_webhook",
     tag = "inbound",
     params(

@@ -53,7 +53,7 @@ pub(crate) struct NewKeyBody {
     #[serde(default)]
     #[schema(value_type = Vec<ScopeSchema>)]
     scopes: Vec<String>,
-    /// When it ends; never when not given. No later than the key it is made with.
+    /// When it ends; never when not given. Where the key it is made with ends earlier, it ends with that one.
     #[serde(default, alias = "expires_at")]
     #[schema(value_type = Option<String>, format = "date-time")]
     expires_at: Option<Timestamp>,
@@ -134,9 +134,10 @@ pub(crate) async fn list(
 
 /// Revoke a key
 ///
-/// It is refused from the next request on, and so are the keys that were made with it, with those, and so on: the
-/// answer lists them. Ask with `cascade=false` to be told of them first. The last key of a platform admin that works is
-/// refused with 409 but with `force=true`, because only `kybern key recover` lets anybody in again.
+/// It is refused from the next request on, by other processes on the same database within half a second, and so are
+/// the keys that were made with it, with those, and so on: the answer lists those of this organisation. Ask with
+/// `cascade=false` to be told of them first. The last key of a platform admin that works is refused with 409 but with
+/// `force=true`, because after it only `kybern key recover` makes another.
 #[utoipa::path(delete, path = "/api/keys/{id}", operation_id = "revoke_key",
     tag = "identity",
     params(

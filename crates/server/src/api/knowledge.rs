@@ -151,7 +151,8 @@ pub(crate) async fn list(
 
 /// Search the published documents
 ///
-/// The pieces that say something about the question, the nearest first.
+/// The pieces that say something about the question, the nearest first. Those that another model has embedded are
+/// found once their documents are indexed anew.
 #[utoipa::path(get, path = "/api/knowledge/search", operation_id = "search_knowledge",
     tag = "knowledge",
     params(

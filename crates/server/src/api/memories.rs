@@ -117,7 +117,8 @@ fn subject(kind: &str, id: &str, paths: (&str, &str)) -> Result<Subject, Detail>
 
 /// Remember something
 ///
-/// What a user says is remembered at once. Users say it of themselves, operators of entities, administrators of all.
+/// What a user says is remembered at once, unless it is `pending`. Users say it of themselves, operators of entities,
+/// administrators of all.
 #[utoipa::path(post, path = "/api/memories", operation_id = "create_memory",
     tag = "memories",
     request_body = NewMemoryBody,
@@ -179,9 +180,10 @@ fn of_one(subject: Option<Subject>, kind: Option<&str>) -> ApiResult<()> {
 
 /// List memories, or search them
 ///
-/// The caller's own where no subject is named; all of the tenant for an administrator. With `query` those of one subject
-/// that say something about it come first, each with its `similarity` from 0 to 1,000: active ones that have not
-/// expired; it goes with neither `status` nor `cursor`.
+/// The caller's own where no subject is named; all of the tenant for an administrator, and those of all entities with
+/// `subjectType=entity`. With `query` only those of one subject that say something about it, the nearest and
+/// weightiest first, each with its `similarity` up to 1,000: active ones that have not expired; it goes with neither
+/// `status` nor `cursor`.
 #[utoipa::path(get, path = "/api/memories", operation_id = "list_memories",
     tag = "memories",
     params(
@@ -305,7 +307,7 @@ pub(crate) async fn remove(
     Ok(StatusCode::NO_CONTENT)
 }
 
-/// Keep what a model would remember
+/// Accept a memory that waits
 #[utoipa::path(post, path = "/api/memories/{id}/accept", operation_id = "accept_memory",
     tag = "memories",
     params(("id" = String, Path, format = "uuid", description = "The memory")),
@@ -318,7 +320,7 @@ pub(crate) async fn accept(
     shown(&state.engine.memories().judge(&actor, path.parse("id")?, true).await?).map(Json)
 }
 
-/// Do not keep what a model would remember
+/// Reject a memory that waits
 #[utoipa::path(post, path = "/api/memories/{id}/reject", operation_id = "reject_memory",
     tag = "memories",
     params(("id" = String, Path, format = "uuid", description = "The memory")),

@@ -39,7 +39,7 @@ pub(crate) struct SayBody {
     /// The words.
     #[schema(max_length = 262_144, pattern = "\\S")]
     content: String,
-    /// Files. Their text is shown to the model as data.
+    /// Files. Their text is shown to the model as data, and pictures as pictures.
     #[serde(default)]
     attachments: Vec<AttachmentBody>,
     /// The most that the turn may cost, in nano-dollars.
@@ -210,7 +210,8 @@ pub(crate) async fn list(
 
 /// Take a message back
 ///
-/// Its words are gone, and no model is shown it again. The journal of its turn keeps what a replay needs.
+/// Its words are gone from the chat, and no model is shown it there again. The task of its turn keeps its input and
+/// its journal, and a fork of the chat its copy.
 #[utoipa::path(post, path = "/api/chats/{id}/messages/{message}/redact", operation_id = "redact_message",
     tag = "chats",
     params(

@@ -28,12 +28,14 @@ use crate::state::AppState;
 
 /// Ask a model
 ///
-/// OpenAI's chat completions: existing clients work unchanged. `model` is `provider/model`, a provider, or a strategy
-/// (`balanced`, `cheapest`, `fastest`, `smartest`, `reasoning`, `fallback`). `agent:NAME` is a turn of that agent with its
-/// own prompt and tools; where a person has to say yes the answer names the approval. With `stream` the reply comes as server-sent
-/// events that end with `[DONE]`; an error after the first piece is an event with the member `error`, and ends the stream.
-/// Every call is held against the budgets before it is made, and counted and audited after it. The header
-/// `x-kybern-model` says who has answered, but for a turn of an agent, which may ask several.
+/// OpenAI's chat completions: existing clients need only this server's address and a key of it. A member that could
+/// change what a call costs or reaches is refused, such as `n` above 1. `model` is `provider/model`, a provider, or a
+/// strategy (`balanced`, `cheapest`, `fastest`, `smartest`, `reasoning`, `fallback`). `agent:NAME` is a turn of that
+/// agent with its own prompt and tools; where a person has to say yes the answer names the approval. With `stream`
+/// the reply comes as server-sent events that end with `[DONE]`; an error after the first piece is an event with the
+/// member `error`, and ends the stream. Every call is held against the budgets before it is made, and counted and
+/// audited after it. The header `x-kybern-model` says who has answered, but for a turn of an agent, which may ask
+/// several.
 #[utoipa::path(post, path = "/v1/chat/completions", operation_id = "create_chat_completion",
     tag = "models",
     request_body(content = ChatBody, content_type = "application/json"),
@@ -117,7 +119,7 @@ pub(crate) async fn list(State(state): State<AppState>, Caller(actor): Caller) -
 
 /// Show a model
 ///
-/// One entry of OpenAI's list. The id has a slash and is written into the path as it is: `/v1/models/openai/gpt-5.4`.
+/// One entry of OpenAI's list. An id with a slash is written into the path as it is: `/v1/models/openai/gpt-5.4`.
 #[utoipa::path(get, path = "/v1/models/{id}", operation_id = "show_model",
     tag = "models",
     params(("id" = String, Path, description = "`provider/model`, or a strategy")),

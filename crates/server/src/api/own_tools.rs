@@ -329,7 +329,10 @@ pub(crate) async fn versions(
     let paging = Paging::read(&query)?;
     let filter = OwnToolFilter { key: Some(key.to_owned()), status };
     let page = state.engine.own_tools().list(actor.scope(), &filter, paging.after()?, paging.limit).await?;
-    if page.items.is_empty() && page.next.is_none() && state.engine.catalogue().of(actor.scope()).await.find(key).is_none() {
+    if page.items.is_empty()
+        && page.next.is_none()
+        && state.engine.catalogue().of(actor.scope()).await.find(key).is_none()
+    {
         let any = OwnToolFilter { status: None, ..filter };
         if state.engine.own_tools().list(actor.scope(), &any, None, 1).await?.items.is_empty() {
             return Err(Error::not_found("tool", key).into());
@@ -394,7 +397,8 @@ pub(crate) struct ReadToolBody {
 
 /// Approve a tool
 ///
-/// Never by its author, unless `governance.self_approval` is set. It is the version in review that has the hash.
+/// Never by its author, or by somebody who counts as one person with them, unless `governance.self_approval` is set.
+/// It is the version in review that has the hash.
 #[utoipa::path(post, path = "/api/tools/{name}/approve", operation_id = "approve_tool",
     tag = "tools",
     params(("name" = String, Path, description = "The tool's key")),

@@ -76,17 +76,18 @@ pub(crate) struct PermissionsBody {
     #[serde(alias = "denied_tools")]
     #[schema(value_type = Option<Vec<ToolEntrySchema>>, max_items = 200)]
     denied_tools: Option<BTreeSet<String>>,
-    /// Folders in which file tools may work; null for every one.
+    /// Folders in which file tools may work, of which this version has none; null for every one.
     #[serde(alias = "allowed_paths", deserialize_with = "said")]
     #[schema(value_type = Option<Vec<FolderSchema>>, max_items = 200)]
     allowed_paths: Option<Option<Vec<String>>>,
-    /// Hosts that network tools may reach, exact or as `*.example.com`; null for every one.
+    /// Hosts that network tools may reach, exact or as `*.example.com`; null for every one that egress allows.
     #[serde(alias = "allowed_hosts", deserialize_with = "said")]
     #[schema(value_type = Option<Vec<HostSchema>>, max_items = 200)]
     allowed_hosts: Option<Option<Vec<String>>>,
     /// How much happens without a yes.
     autonomy: Option<Autonomy>,
-    /// Calls of all tools together within any minute; null for no limit.
+    /// Calls of all tools together within any minute, by hand or by a model; those of plans do not count. Null for no
+    /// limit.
     #[serde(alias = "calls_per_minute", deserialize_with = "said")]
     #[schema(value_type = Option<u32>)]
     calls_per_minute: Option<Option<u32>>,
@@ -146,8 +147,9 @@ impl PermissionsBody {
 
 /// Change what a user may do
 ///
-/// Replaces their roles, or what they may let tools do, or both. Holds at once, also for the keys they have and for
-/// calls that wait for a yes. What is said about a user also narrows the plans that they start.
+/// Replaces their roles, or what they may let tools do, or both. Holds at once (in other processes on the same
+/// database within half a second), also for the keys they have and for calls that wait for a yes. What is said about
+/// a user also narrows the plans that they start.
 #[utoipa::path(put, path = "/api/users/{id}/permissions", operation_id = "change_permissions",
     tag = "identity",
     params(("id" = String, Path, format = "uuid", description = "The user")),

@@ -19,7 +19,7 @@ use crate::state::AppState;
 /// Store a plan
 ///
 /// The next version of its key, or the version it names, becomes the one in use. A plan with faults is refused with
-/// every one listed (422), and nothing is stored.
+/// up to 100 of them listed (422), and nothing is stored.
 #[utoipa::path(post, path = "/api/plans", operation_id = "store_plan",
     tag = "plans",
     request_body = NewPlan,
@@ -65,7 +65,8 @@ pub(crate) async fn list(
 
 /// Check a plan
 ///
-/// Says every fault without storing anything. Whatever is no `NewPlan` is a fault, too, and no error.
+/// Says every fault, up to some 500, without storing anything. An object that is no `NewPlan` has faults, and is no
+/// error.
 #[utoipa::path(post, path = "/api/plans/check", operation_id = "check_plan",
     tag = "plans",
     request_body(content = Object, content_type = "application/json", description = "What is to be a plan",
@@ -80,7 +81,7 @@ pub(crate) async fn check(
     Ok(Json(json!({"valid": faults.is_empty(), "faults": faults})))
 }
 
-/// Show the plan in use
+/// Show the plan in use, or the newest where none is
 #[utoipa::path(get, path = "/api/plans/{key}", operation_id = "show_plan",
     tag = "plans",
     params(("key" = String, Path, description = "The plan's key")),

@@ -115,8 +115,8 @@ pub(crate) async fn show(
 
 /// Set the caller's preferences
 ///
-/// In place of those before. They are wishes: they never override the server's rules or an operator's prompt, and give
-/// no right.
+/// In place of those before. They are wishes: a model is told them below the server's rules and an operator's prompt,
+/// and they give no right.
 #[utoipa::path(put, path = "/api/preferences", operation_id = "set_preferences",
     tag = "preferences",
     request_body = PreferencesBody,

@@ -140,8 +140,8 @@ pub(crate) struct PreviewBody {
 
 /// Preview a prompt
 ///
-/// What would be sent to the model if the caller said that now, with the tokens of each layer and what found no place.
-/// Nothing is stored, and no model is asked but the one that embeds the question.
+/// What would be sent to the model if the caller said that now, with the tokens of each layer and what found no
+/// place. No message is stored, and no model is asked but the one that embeds the question.
 #[utoipa::path(post, path = "/api/prompts/preview", operation_id = "preview_prompt",
     tag = "prompts",
     request_body = PreviewBody,
@@ -186,7 +186,7 @@ pub(crate) struct ChangePromptBody {
 
 /// Edit a draft
 ///
-/// Whoever edits it becomes one of its authors, and does not approve it.
+/// Whoever edits it becomes one of its authors, and does not approve it unless `governance.self_approval` is set.
 #[utoipa::path(patch, path = "/api/prompts/{id}", operation_id = "change_prompt",
     tag = "prompts",
     params(("id" = String, Path, format = "uuid", description = "The prompt")),
@@ -235,8 +235,8 @@ pub(crate) struct ReadPromptBody {
 
 /// Approve a prompt
 ///
-/// Never by one of its authors, unless `governance.self_approval` is set. It holds for the text that was read: one that
-/// was edited meanwhile is a conflict.
+/// Never by one of its authors, or by somebody who counts as one person with them, unless `governance.self_approval`
+/// is set. It holds for the text that was read: one that was edited meanwhile is a conflict.
 #[utoipa::path(post, path = "/api/prompts/{id}/approve", operation_id = "approve_prompt",
     tag = "prompts",
     params(("id" = String, Path, format = "uuid", description = "The prompt")),

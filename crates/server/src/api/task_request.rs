@@ -62,7 +62,7 @@ pub(crate) struct SubmitBody {
     #[serde(alias = "budget_nanos")]
     #[schema(minimum = 0)]
     budget_nanos: Option<i64>,
-    /// The same key twice is one task.
+    /// Within a day the same key twice is one task; with other content 409.
     #[serde(alias = "idempotency_key")]
     #[schema(min_length = 1, max_length = 255)]
     idempotency_key: Option<String>,
@@ -80,7 +80,8 @@ pub(crate) struct AttachmentBody {
     #[serde(default, alias = "content_type")]
     #[schema(example = "application/pdf", max_length = 255)]
     pub(super) content_type: Option<String>,
-    /// Its bytes in base64, at most 20 MiB. White space between the characters is passed over.
+    /// Its bytes in base64: at most 20 MiB, and no more than the server's limit of bodies lets through. White space
+    /// between the characters is passed over.
     #[serde(alias = "data_base64")]
     #[schema(content_encoding = "base64", pattern = r"^[A-Za-z0-9+/\s]*(=\s*){0,2}$", example = "aGVsbG8=")]
     pub(super) data_base64: String,
@@ -113,7 +114,7 @@ pub(crate) struct SubmitForm {
     /// The most it and its children may cost, in nano-dollars.
     #[schema(nullable = false, minimum = 0)]
     budget_nanos: Option<i64>,
-    /// The same key twice is one task.
+    /// Within a day the same key twice is one task; with other content 409.
     #[schema(nullable = false, min_length = 1, max_length = 255)]
     idempotency_key: Option<String>,
     /// Files.

@@ -157,7 +157,8 @@ pub(crate) async fn replay(
 #[serde(rename_all = "camelCase", deny_unknown_fields, expecting = "an object")]
 #[schema(as = Review, example = json!({"corrections": {"policy_number": "CP-20418"}}))]
 pub(crate) struct ReviewBody {
-    /// What is put right; it enters the task's state. Has to fit the schema of what waits.
+    /// What is put right; it enters the task's state or, of a call that waits for a yes, its arguments. Has to fit
+    /// the schema of what waits.
     corrections: Option<Map<String, Value>>,
     /// Which step is answered; needed when several wait.
     #[serde(alias = "step_id")]
@@ -188,9 +189,10 @@ impl ReviewBody {
 
 /// Answer a task that waits for a person
 ///
-/// The task goes on with the corrections in its state. `resolution` answers an outside effect of which nobody knows
-/// whether it happened; to any other question `fail` is a no, which cancels what it stops. A task that does not wait
-/// answers 409.
+/// The task goes on with the corrections in its state or, of a call that waits for a yes, in its arguments.
+/// `resolution` answers an outside effect of which nobody knows whether it happened; of a review `done` makes the
+/// corrections the step's data; to any other question `fail` is a no, which cancels what it stops. A task that does
+/// not wait answers 409.
 #[utoipa::path(post, path = "/api/tasks/{id}/review", operation_id = "review_task",
     tag = "tasks",
     params(("id" = String, Path, format = "uuid", description = "The task")),

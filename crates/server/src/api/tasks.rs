@@ -30,7 +30,7 @@ use crate::state::AppState;
 /// person.
 #[utoipa::path(post, path = "/api/tasks", operation_id = "submit_task",
     tag = "tasks",
-    params(("waitMs" = Option<u64>, Query, maximum = 60000, description = "How long to wait for the end")),
+    params(("waitMs" = Option<u64>, Query, maximum = 60000, description = "How long to wait at most until it ends or waits for a person")),
     request_body(content(
         (SubmitBody = "application/json"),
         (SubmitForm = "multipart/form-data"),
@@ -64,8 +64,9 @@ pub(crate) async fn submit(
 
 /// List tasks
 ///
-/// Newest first. An item is a summary: `input` is cut after 2,000 characters; `payload`, `result`, `state` and
-/// `frozenPlan` are empty, and so are `waits` that are long. Ask for the single task.
+/// Newest first. An item is a summary: `input` is cut after 2,000 characters; `payload` has of a mail `from` and
+/// `subject`, and of anything else nothing; `result`, `state`, `frozenPlan` and the lists of steps are empty, and so
+/// are `waits` that are long. Ask for the single task.
 #[utoipa::path(get, path = "/api/tasks", operation_id = "list_tasks",
     tag = "tasks",
     params(
@@ -100,7 +101,7 @@ pub(crate) async fn list(
     tag = "tasks",
     params(
         ("id" = String, Path, format = "uuid", description = "The task"),
-        ("waitMs" = Option<u64>, Query, maximum = 60000, description = "How long to wait for the end"),
+        ("waitMs" = Option<u64>, Query, maximum = 60000, description = "How long to wait at most until it ends or waits for a person"),
     ),
     responses((status = 200, description = "The task", body = TaskSchema)))]
 pub(crate) async fn show(
@@ -120,7 +121,7 @@ pub(crate) async fn show(
 
 /// Read a task's log
 ///
-/// Oldest first. It holds the names of data, never values.
+/// Oldest first. Of data it holds the names and not the values; a reason, a title or an error may quote some.
 #[utoipa::path(get, path = "/api/tasks/{id}/log", operation_id = "read_task_log",
     tag = "tasks",
     params(

@@ -21,7 +21,7 @@ use crate::state::AppState;
 #[serde(rename_all = "camelCase", deny_unknown_fields, expecting = "an object")]
 #[schema(as = NewTenantRequest, example = json!({"name": "Pinewood Insurance"}))]
 pub(crate) struct NewTenantBody {
-    /// Its name, unique, with at least one letter or digit.
+    /// Its name, with at least one ASCII letter or digit; neither it nor the slug that is made of it may be taken.
     #[schema(max_length = 100, pattern = "\\S")]
     name: String,
 }

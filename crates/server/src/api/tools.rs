@@ -112,7 +112,8 @@ pub(crate) struct ChangeBody {
     #[serde(deserialize_with = "said")]
     #[schema(value_type = Option<bool>)]
     confirm: Option<Option<bool>>,
-    /// Whether every call asks a second person first: not whoever asked for it.
+    /// Whether every call asks a second person first: not whoever asked for it, unless `governance.self_approval` is
+    /// set.
     #[serde(deserialize_with = "said", alias = "four_eyes")]
     #[schema(value_type = Option<bool>)]
     four_eyes: Option<Option<bool>>,
@@ -127,7 +128,8 @@ fn said_object<'de, D: Deserializer<'de>, T: DeserializeOwned>(deserializer: D) 
 
 /// Change a tool for this tenant
 ///
-/// Turns it on or off, sets its risk, how often each user may call it and what it costs. Holds from the next call on.
+/// Turns it on or off, sets its risk, how often each user may call it, what it costs, and whether a person is asked
+/// first. Holds from the next call on.
 #[utoipa::path(patch, path = "/api/tools/{name}", operation_id = "change_tool",
     tag = "tools",
     params(("name" = String, Path, description = "The tool's key, or another name of it")),
@@ -170,7 +172,7 @@ pub(crate) struct InvokeBody {
     tag = "tools",
     params(
         ("name" = String, Path, description = "The tool's key, or another name of it"),
-        ("waitMs" = Option<u64>, Query, maximum = 60000, description = "How long to wait for the end"),
+        ("waitMs" = Option<u64>, Query, maximum = 60000, description = "How long to wait at most until it ends or waits for a person"),
     ),
     request_body(content = Option<InvokeBody>, content_type = "application/json"),
     responses((status = 200, description = "How the call ended", body = InvocationSchema)))]

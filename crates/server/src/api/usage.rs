@@ -38,8 +38,8 @@ fn day(name: &str, text: &str) -> Result<i64, Detail> {
 
 /// Report usage
 ///
-/// Calls, tokens and money, added up by day, model, tool or user. A call counts once it is settled, on the day on
-/// which it began, UTC.
+/// Calls of models, and of tools that have a price, with their tokens and money, added up by day, model, tool or
+/// user. A call counts once it is settled, on the day on which it began, UTC.
 #[utoipa::path(get, path = "/api/usage", operation_id = "report_usage",
     tag = "budgets",
     params(

@@ -17,8 +17,8 @@ use crate::schema::words::{ChatToolKindSchema, EffortSchema, FormatKindSchema, T
 #[schema(as = ChatCompletionRequest, example = json!({
     "model": "balanced", "messages": [{"role": "user", "content": "Say hello."}]}))]
 pub(crate) struct ChatBody {
-    /// `provider/model`, a provider, or a strategy: `balanced`, `cheapest`, `fastest`, `smartest`, `reasoning`,
-    /// `fallback`.
+    /// `provider/model`, a provider, a strategy (`balanced`, `cheapest`, `fastest`, `smartest`, `reasoning`,
+    /// `fallback`), or `agent:NAME`.
     #[serde(default)]
     #[schema(max_length = 256)]
     pub(crate) model: String,

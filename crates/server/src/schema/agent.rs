@@ -25,7 +25,7 @@ pub struct AgentAnswer {
     /// Where it is listed.
     #[schema(required)]
     pub category: Option<String>,
-    /// What it is told, unless a prompt of it is active.
+    /// What it is told, unless a prompt is active for it or for all agents.
     pub system_prompt: String,
     /// The provider, or `default`.
     pub provider: String,
@@ -35,14 +35,16 @@ pub struct AgentAnswer {
     pub max_tokens: u32,
     /// From 0 to 2.
     pub temperature: f64,
-    /// How often the model is asked in a turn.
+    /// How often the model is asked in a turn at most.
     pub max_turns: u32,
-    /// How many calls a turn makes.
+    /// How many calls a turn makes at most.
     pub max_tool_calls: u32,
-    /// How many tokens a turn reads and writes; null for no limit of its own.
+    /// The model is asked no more once a turn has read and written so many tokens, so the last question may go
+    /// beyond; null for no limit of its own.
     #[schema(required)]
     pub max_turn_tokens: Option<Tokens>,
-    /// What a turn may cost; null for no limit of its own.
+    /// The model is asked no more once a turn has cost so much, so the last question may go beyond; null for no limit
+    /// of its own.
     #[schema(required)]
     pub max_cost_nanos: Option<NanoUsd>,
     /// How long a turn may take while nobody is waited for.
@@ -61,7 +63,7 @@ pub struct AgentAnswer {
     pub missing_tools: Vec<String>,
     /// Whether it comes with the program and nothing about it was changed.
     pub bundled: bool,
-    /// Grows with each change.
+    /// Of an agent as it is in the program 1; otherwise grows with each change, from 1.
     pub version: u32,
     /// When it was made; null for a bundled one.
     #[schema(required)]

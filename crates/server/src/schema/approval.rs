@@ -42,7 +42,7 @@ pub struct ApprovalSchema {
     pub input_hash: Option<String>,
     /// Why it is asked.
     pub reason: String,
-    /// What is asked, in one line.
+    /// What is asked, in one line; null once it is closed, as are `schema`, `details`, `risk` and `untrusted`.
     #[schema(required)]
     pub title: Option<String>,
     /// JSON Schema of an answer.

@@ -25,14 +25,14 @@ pub struct LogEntrySchema {
     /// The step's or the task's status.
     #[schema(required)]
     pub status: Option<LogStatusSchema>,
-    /// One sentence.
+    /// What happened, in a few words; may be empty.
     pub summary: String,
     /// What went wrong.
     #[schema(required)]
     pub error: Option<String>,
     /// The names of the step's data.
     pub data_keys: Vec<String>,
-    /// Counts, keys, durations.
+    /// What else is known: counts, keys, durations, who answered, the title of a question.
     pub metadata: Map<String, Value>,
 }
 
@@ -40,7 +40,8 @@ pub struct LogEntrySchema {
 #[derive(ToSchema)]
 #[schema(as = StreamEvent)]
 pub struct StreamEventSchema {
-    /// Its place, by which a reader goes on behind it; not there in OpenAI's streams.
+    /// Its place, by which a reader goes on behind it; not there in OpenAI's streams, nor where the stream itself
+    /// fails.
     #[schema(nullable = false)]
     pub id: Option<String>,
     /// Its type; not there in OpenAI's streams.

@@ -122,7 +122,7 @@ pub struct WebhookSchema {
 #[derive(ToSchema)]
 #[schema(as = NewCompletionWebhookAnswer, rename_all = "camelCase")]
 pub struct NewWebhookSchema {
-    /// With what deliveries are signed. Shown in this answer only.
+    /// With what deliveries are signed: the same for all webhooks of the tenant. Only answers of this route show it.
     #[schema(example = "whsec_…")]
     pub secret: String,
     /// Its id.

@@ -15,7 +15,8 @@ pub struct LessonSchema {
     pub kind: LessonKindSchema,
     /// Of an example: the intent's key.
     pub intent: Option<String>,
-    /// Of an example: what the message says, without names and numbers.
+    /// Of an example: what the message says; of one that an answer has suggested, without the values that were read
+    /// out of it, numbers and addresses.
     pub text: Option<String>,
     /// Of a label or a spelling: the extraction schema.
     pub schema: Option<String>,
@@ -59,7 +60,7 @@ pub struct LessonPreviewSchema {
     pub lesson_id: String,
     /// How many mails were looked at, the newest first.
     pub mails: u64,
-    /// How many of them could not be read.
+    /// How many of them could not be read, or not within five seconds.
     pub left_out: u64,
     /// Whether all of the last hundred were looked at; otherwise the time was over.
     pub complete: bool,

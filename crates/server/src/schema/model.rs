@@ -16,7 +16,7 @@ pub struct ChatCompletionSchema {
     pub object: ChatCompletionObjectSchema,
     /// When, in seconds since 1970.
     pub created: i64,
-    /// `provider/model` that answered.
+    /// `provider/model` that answered; of a turn of an agent, `agent:NAME`.
     pub model: String,
     /// One choice.
     pub choices: Vec<ChatChoiceSchema>,
@@ -61,7 +61,7 @@ pub struct ModelEntrySchema {
     pub object: ModelObjectSchema,
     /// 0.
     pub created: i64,
-    /// The provider.
+    /// The provider; `kybern` of a strategy.
     pub owned_by: String,
 }
 

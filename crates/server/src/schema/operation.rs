@@ -23,14 +23,14 @@ pub struct ErrorBody {
     pub message: String,
     /// The request, as in the header `X-Request-Id`.
     pub request_id: String,
-    /// Each fault of the input.
+    /// Faults of the input, or more about the error: at most 100.
     pub details: Vec<ErrorDetail>,
 }
 
-/// One fault of the input.
+/// One fault of the input, or one more fact about the error.
 #[derive(ToSchema)]
 pub struct ErrorDetail {
-    /// JSON pointer into the input; empty for the whole.
+    /// JSON pointer into the input, empty for the whole; of a fact, its name.
     pub path: String,
     /// What is wrong there.
     pub message: String,
@@ -79,7 +79,7 @@ pub struct CheckSchema {
     pub ok: bool,
     /// How it is.
     pub state: CheckStateSchema,
-    /// Whether nothing works without it.
+    /// Whether nothing works without it; of the disk and the worker only while they are broken.
     pub required: bool,
     /// What it says, to a key that may read.
     #[schema(nullable = false)]

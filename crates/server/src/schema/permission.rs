@@ -28,7 +28,8 @@ pub struct PermissionsAnswer {
     pub allowed_tools: Vec<String>,
     /// Tools that may never be called.
     pub denied_tools: Vec<String>,
-    /// Folders in which file tools may work; null for every one that the tool itself allows.
+    /// Folders in which file tools may work, of which this version has none; null for every one that the tool itself
+    /// allows.
     #[schema(required)]
     pub allowed_paths: Option<Vec<String>>,
     /// Hosts that network tools may reach; null for every one that egress allows.
@@ -36,7 +37,8 @@ pub struct PermissionsAnswer {
     pub allowed_hosts: Option<Vec<String>>,
     /// How much happens without a yes.
     pub autonomy: Autonomy,
-    /// Calls of all tools together within any minute; null for no limit.
+    /// Calls of all tools together within any minute, by hand or by a model; those of plans do not count. Null for no
+    /// limit.
     #[schema(required)]
     pub calls_per_minute: Option<u32>,
 }

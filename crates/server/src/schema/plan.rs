@@ -30,7 +30,7 @@ pub struct NewPlan {
     pub keywords: Option<Vec<String>>,
     /// Messages that ask for its intent.
     pub examples: Option<Vec<String>>,
-    /// Among plans for one intent the highest wins.
+    /// Among the tenant's own plans for one intent the highest wins, and among the bundled ones where it has none.
     pub priority: Option<i64>,
     /// The version; the next free one when not given.
     #[schema(minimum = 1)]
@@ -43,8 +43,8 @@ pub struct NewPlan {
 }
 
 /// A step. Which members it has follows from its kind: `tool` and `args`; `agent` and `task`; `prompt` and `schema`;
-/// `title` and `fields`; `if`, `then` and `else`; `branches`; `over` or `while`, `maxIterations` and `steps`; `workflow`
-/// and `args`; `planKey` or `capability`, and `input`. One of another kind is a fault.
+/// `title` and `fields`; `if`, `then` and `else`; `branches`; `over` or `while`, `maxIterations` and `steps`;
+/// `workflow` and `args`; `planKey` and `input`. One of another kind is a fault.
 #[derive(ToSchema)]
 #[schema(as = Step, rename_all = "camelCase")]
 pub struct StepSchema {
@@ -96,7 +96,7 @@ pub struct StepSchema {
     pub workflow: Option<String>,
     /// The plan of a child task.
     pub plan_key: Option<String>,
-    /// The capability of a child task.
+    /// Not used on this server: naming one is a fault.
     pub capability: Option<String>,
     /// The input of a child task.
     pub input: Option<Value>,
@@ -142,7 +142,7 @@ pub struct RetrySchema {
     /// Tries in all.
     #[schema(minimum = 1, maximum = 20)]
     pub max_attempts: Option<u32>,
-    /// The pause before the second try.
+    /// The pause before the second try, of which at least half is waited.
     #[schema(maximum = 86_400_000)]
     pub initial_delay_ms: Option<u64>,
     /// The longest pause.
@@ -172,9 +172,9 @@ pub struct PlanSchema {
     pub keywords: Vec<String>,
     /// Messages that ask for its intent.
     pub examples: Vec<String>,
-    /// Among plans for one intent the highest wins.
+    /// Among the tenant's own plans for one intent the highest wins, and among the bundled ones where it has none.
     pub priority: i64,
-    /// Grows with each edit.
+    /// Grows with each edit, unless the edit names one.
     pub version: u32,
     /// The expression that makes the result.
     #[schema(required)]
@@ -198,7 +198,7 @@ pub struct PlanSchema {
 pub struct PlanCheckSchema {
     /// Whether there are no faults.
     pub valid: bool,
-    /// Every fault.
+    /// The faults, up to some 500.
     pub faults: Vec<PlanFault>,
 }
 

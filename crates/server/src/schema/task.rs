@@ -48,11 +48,11 @@ pub struct TaskSchema {
     pub frozen_plan: Vec<Value>,
     /// Steps that succeeded.
     pub completed_step_ids: Vec<String>,
-    /// Steps whose failure was tolerated.
+    /// Steps that failed, also those whose failure was tolerated.
     pub failed_steps: Vec<String>,
     /// Steps that were skipped.
     pub skipped_step_ids: Vec<String>,
-    /// The step it waits in, or ended in.
+    /// The step it waits in, or that stopped it; null otherwise.
     #[schema(required)]
     pub current_step_id: Option<String>,
     /// What the steps have found so far.
@@ -62,10 +62,10 @@ pub struct TaskSchema {
     /// How it ended.
     #[schema(required)]
     pub result: Option<Value>,
-    /// Why it failed.
+    /// Why it failed, or was cancelled by a no.
     #[schema(required)]
     pub error_message: Option<String>,
-    /// Why it failed, for programs.
+    /// Why it failed, or was cancelled by a no, for programs.
     #[schema(required)]
     pub error: Option<StepErrorSchema>,
     /// The delegation it waits for.
@@ -189,7 +189,7 @@ pub enum ResolutionSchema {
     Done,
     /// Do it again.
     Retry,
-    /// No: the task does not go on. An outside effect counts as failed.
+    /// No: what it stops is cancelled. An outside effect counts as failed.
     Fail,
 }
 

@@ -39,7 +39,8 @@ pub struct ToolAnswer {
     /// JSON Schema of what a call returns; null for anything.
     #[schema(required, value_type = Option<Object>)]
     pub output_schema: Option<Value>,
-    /// A hash over everything that a model or a checker sees of it. A step journals the one that it called.
+    /// A hash over what the tool says of itself; what the tenant sets (risk, limits, price, confirmation) is not in
+    /// it. A step journals the one that it called.
     #[schema(value_type = String, min_length = 64, max_length = 64)]
     pub hash: Arc<str>,
     /// Where it comes from.

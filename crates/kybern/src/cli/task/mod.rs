@@ -141,7 +141,7 @@ pub(super) struct ReviewArgs {
     /// For an outside effect of which nobody knows: it is done, do it again, or give up; `fail` is a no to any question
     #[arg(long, value_enum)]
     resolution: Option<Resolution>,
-    /// Say no: the task is cancelled, unless its plan goes on without that step
+    /// Say no: the task is cancelled, unless it goes on without that step; an outside effect counts as failed
     #[arg(long, conflicts_with_all = ["set", "corrections", "resolution", "drop"])]
     no: bool,
     /// Say that there is nothing to do, as with advertising: the task is cancelled

@@ -38,7 +38,7 @@ pub(in crate::cli) struct SubmitArgs {
     /// The most it may cost, in billionths of a dollar
     #[arg(long, value_name = "NANOS", allow_negative_numbers = true, value_parser = clap::value_parser!(i64).range(0..))]
     budget_nanos: Option<i64>,
-    /// The same key and the same input make no second task
+    /// Within a day the same key and the same input make no second task
     #[arg(long, value_name = "KEY")]
     idempotency_key: Option<String>,
     /// Wait until it ends or waits for a person
