@@ -91,6 +91,12 @@ impl Rights {
         self.0 & right.bit() != 0
     }
 
+    /// Those that are among both.
+    #[must_use]
+    pub const fn and(self, other: Self) -> Self {
+        Self(self.0 & other.0)
+    }
+
     /// As a number, for the database: one bit for each right, in the order of [`Right::ALL`].
     #[must_use]
     pub const fn bits(self) -> u8 {

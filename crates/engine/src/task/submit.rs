@@ -6,7 +6,7 @@ use std::task::{Context, Poll};
 
 use bytes::Bytes;
 use futures::future::BoxFuture;
-use kybern_core::actor::Actor;
+use kybern_core::actor::{Actor, Rights};
 use kybern_core::error::{Error, ErrorCode, Result};
 use kybern_core::id::TaskId;
 use kybern_core::json::check_value;
@@ -238,7 +238,7 @@ impl Tasks {
             payload: incoming.payload,
             created_by: actor.principal().label(),
             user: actor.user(),
-            rights: actor.rights(),
+            rights: rights_of(actor, incoming.channel),
             plan,
             intent: None,
             attachments,
@@ -279,6 +279,17 @@ impl Tasks {
             Submitted::Queued(task) => Taken::Queued(task.id),
             Submitted::Duplicate { task, same_body } => Taken::Known { id: task.id, same_body },
         })
+    }
+}
+
+/// What a task may do that an actor submits. Whoever hands in what a stranger has written lends it no more than an
+/// operator's rights, whatever their own are.
+fn rights_of(actor: &Actor, channel: Channel) -> Rights {
+    match channel {
+        Channel::Email | Channel::Web | Channel::Webhook | Channel::Sms | Channel::Whatsapp => {
+            actor.rights().and(Rights::OPERATOR)
+        }
+        Channel::Api | Channel::Chat | Channel::Mcp | Channel::Trigger | Channel::System => actor.rights(),
     }
 }
 

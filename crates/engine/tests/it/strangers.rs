@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use kybern_core::error::ErrorCode;
 use kybern_core::id::TaskId;
 use kybern_core::ports::TaskStore as _;
 use kybern_core::task::{Channel, EffectClass, TaskStatus, WaitKind};
@@ -81,6 +82,23 @@ fn what_a_letter_says_stays_a_strangers_in_every_child_of_its_task() {
         let leaf = live.rest(child_of(&live, middle).await).await;
         assert_eq!((live.task(middle).await.channel, leaf.channel), (Channel::Email, Channel::Email));
         assert_eq!((kinds(&leaf), caller.count()), (vec![WaitKind::Confirmation], 0));
+    });
+}
+
+#[test]
+fn a_letter_has_no_more_than_an_operators_rights_whoever_hands_it_in() {
+    let table = FixedIntent::new().when("please", "test.plan", 0.9);
+    let world = World::with([]).knowing(CountedIntent { table, ..CountedIntent::default() });
+    world.run(async |live| {
+        live.put(json!({"key": "desk.other", "steps": [step("s", "core.noop", json!({}))]})).await;
+        live.put(plan(json!([step("gone", "plans.delete", json!({"plan_key": "desk.other"}))]))).await;
+        // The world's actor is an administrator.
+        let letter = json!({"id": "1@example.com", "subject": "A plan", "text": "please"});
+        let received =
+            live.engine.intake().receive_email(&live.world.actor, letter.to_string().into(), None).await.unwrap();
+        let task = live.rest(received.task_id).await;
+        assert_eq!(task.error.map(|error| error.code), Some(ErrorCode::PermissionDenied));
+        assert!(live.engine.plans().get(live.world.scope(), "desk.other").await.unwrap().active);
     });
 }
 

@@ -12,7 +12,7 @@ use crate::output::{Cell, Failure, Table, field, kybern, short};
 /// `kybern lesson …`
 #[derive(Subcommand, Debug)]
 pub(super) enum LessonCommand {
-    /// List lessons: what is suggested, and what is used
+    /// List lessons: suggested, used and withdrawn ones
     List {
         /// Which ones
         #[arg(long, value_enum)]
