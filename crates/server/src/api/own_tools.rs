@@ -32,12 +32,12 @@ const MAX_HASH: usize = 64;
 
 words! {
     /// What an own tool is made of.
-    OwnToolKindSchema as "OwnToolKind" = ["http"];
+    pub(crate) OwnToolKindSchema as "OwnToolKind" = ["http"];
     /// What happens if the process dies during a call of an own tool: `read` and `keyed` are called again, `unkeyed`
     /// waits for a person.
-    OwnToolEffectSchema as "OwnToolEffect" = ["read", "keyed", "unkeyed"];
+    pub(crate) OwnToolEffectSchema as "OwnToolEffect" = ["read", "keyed", "unkeyed"];
     /// The method of a request.
-    HttpMethodSchema as "HttpMethod" = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"];
+    pub(crate) HttpMethodSchema as "HttpMethod" = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"];
 }
 
 /// A version of an own tool.
@@ -132,6 +132,7 @@ impl From<HttpCall> for HttpCallAnswer {
 #[derive(Serialize, ToSchema)]
 #[schema(as = HttpHeader)]
 #[serde(untagged)]
+#[expect(dead_code, reason = "describes what a definition's own type writes")]
 pub(crate) enum HeaderSchema {
     /// A text, which may be a template.
     Text(String),
@@ -150,7 +151,7 @@ pub(crate) struct SecretReferenceSchema {
 
 page! {
     /// A page of versions of an own tool.
-    OwnToolPage of OwnToolAnswer: "The versions."
+    pub(crate) OwnToolPage of OwnToolAnswer: "The versions."
 }
 
 impl From<OwnTool> for OwnToolAnswer {

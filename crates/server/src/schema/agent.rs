@@ -88,5 +88,5 @@ pub struct ResyncSchema {
 
 page! {
     /// A page of agents.
-    AgentPage of AgentAnswer: "The agents."
+    pub AgentPage of AgentAnswer: "The agents."
 }

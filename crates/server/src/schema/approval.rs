@@ -81,5 +81,5 @@ pub struct ApprovalSchema {
 
 page! {
     /// A page of approvals.
-    ApprovalPage of ApprovalSchema: "The approvals."
+    pub ApprovalPage of ApprovalSchema: "The approvals."
 }

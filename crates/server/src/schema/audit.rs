@@ -43,5 +43,5 @@ pub struct AuditPurgedSchema {
 
 page! {
     /// A page of events.
-    AuditPage of ChainedEvent: "The events."
+    pub AuditPage of ChainedEvent: "The events."
 }

@@ -99,5 +99,5 @@ pub struct UsageReport {
 
 page! {
     /// A page of budgets.
-    BudgetPage of BudgetSchema: "The budgets."
+    pub BudgetPage of BudgetSchema: "The budgets."
 }

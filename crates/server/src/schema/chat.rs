@@ -96,10 +96,10 @@ pub struct TurnSchema {
 
 page! {
     /// A page of chats.
-    ChatPage of Chat: "The chats, the newest first."
+    pub ChatPage of Chat: "The chats, the newest first."
 }
 
 page! {
     /// A page of messages.
-    MessagePage of MessageSchema: "The messages, the oldest first."
+    pub MessagePage of MessageSchema: "The messages, the oldest first."
 }

@@ -53,5 +53,5 @@ pub struct StreamEventSchema {
 
 page! {
     /// A page of a task's log.
-    LogPage of LogEntrySchema: "The entries."
+    pub LogPage of LogEntrySchema: "The entries."
 }

@@ -141,20 +141,20 @@ pub struct NewWebhookSchema {
 
 page! {
     /// A page of users.
-    UserPage of User: "The users."
+    pub UserPage of User: "The users."
 }
 
 page! {
     /// A page of keys.
-    KeyPage of KeySchema: "The keys."
+    pub KeyPage of KeySchema: "The keys."
 }
 
 page! {
     /// A page of tenants.
-    TenantPage of Tenant: "The tenants."
+    pub TenantPage of Tenant: "The tenants."
 }
 
 page! {
     /// A page of completion webhooks.
-    WebhookPage of WebhookSchema: "The webhooks."
+    pub WebhookPage of WebhookSchema: "The webhooks."
 }

@@ -25,5 +25,5 @@ pub struct KnowledgeSearch {
 
 page! {
     /// A page of documents.
-    KnowledgePage of KnowledgeDocument: "The documents."
+    pub KnowledgePage of KnowledgeDocument: "The documents."
 }

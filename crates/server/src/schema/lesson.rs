@@ -93,5 +93,5 @@ pub struct PreviewedMailSchema {
 
 page! {
     /// A page of lessons.
-    LessonPage of LessonSchema: "The lessons."
+    pub LessonPage of LessonSchema: "The lessons."
 }

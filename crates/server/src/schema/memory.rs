@@ -32,5 +32,5 @@ pub struct MemoryExport {
 
 page! {
     /// A page of memories.
-    MemoryPage of MemoryAnswer: "The memories."
+    pub MemoryPage of MemoryAnswer: "The memories."
 }

@@ -6,9 +6,9 @@ use utoipa::openapi::{Ref, RefOr, Schema};
 
 /// A type for the document that is one of these words.
 macro_rules! words {
-    ($($(#[doc = $about:literal])+ $schema:ident as $name:literal = $words:expr;)+) => {$(
+    ($($(#[doc = $about:literal])+ $seen:vis $schema:ident as $name:literal = $words:expr;)+) => {$(
         $(#[doc = $about])+
-        pub struct $schema;
+        $seen struct $schema;
 
         impl utoipa::PartialSchema for $schema {
             fn schema() -> utoipa::openapi::RefOr<utoipa::openapi::Schema> {
@@ -26,12 +26,12 @@ macro_rules! words {
 
 /// A page of a list, as [`crate::page`] answers it.
 macro_rules! page {
-    ($(#[doc = $about:literal])+ $name:ident of $item:ty: $items:literal) => {
-        page! { $(#[doc = $about])+ $name of $item: $items, "The `cursor` of the next page; null on the last one." }
+    ($(#[doc = $about:literal])+ $seen:vis $name:ident of $item:ty: $items:literal) => {
+        page! { $(#[doc = $about])+ $seen $name of $item: $items, "The `cursor` of the next page; null on the last one." }
     };
-    ($(#[doc = $about:literal])+ $name:ident of $item:ty: $items:literal, $next:literal) => {
+    ($(#[doc = $about:literal])+ $seen:vis $name:ident of $item:ty: $items:literal, $next:literal) => {
         $(#[doc = $about])+
-        pub struct $name;
+        $seen struct $name;
 
         impl utoipa::PartialSchema for $name {
             fn schema() -> utoipa::openapi::RefOr<utoipa::openapi::Schema> {

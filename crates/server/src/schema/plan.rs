@@ -204,5 +204,5 @@ pub struct PlanCheckSchema {
 
 page! {
     /// A page of plans.
-    PlanPage of PlanSchema: "The plans."
+    pub PlanPage of PlanSchema: "The plans."
 }

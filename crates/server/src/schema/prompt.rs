@@ -87,5 +87,5 @@ pub struct PreviewLeftOut {
 
 page! {
     /// A page of prompts.
-    PromptPage of PromptAnswer: "The prompts."
+    pub PromptPage of PromptAnswer: "The prompts."
 }

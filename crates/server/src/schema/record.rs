@@ -16,15 +16,15 @@ pub struct RecordKindSchema {
 
 page! {
     /// A page of records.
-    RecordPage of Record: "The records."
+    pub RecordPage of Record: "The records."
 }
 
 page! {
     /// The kinds.
-    RecordKindPage of RecordKindSchema: "The kinds.", "Always null: the list is whole."
+    pub RecordKindPage of RecordKindSchema: "The kinds.", "Always null: the list is whole."
 }
 
 page! {
     /// A page of messages.
-    OutboxPage of OutboxMessage: "The messages."
+    pub OutboxPage of OutboxMessage: "The messages."
 }

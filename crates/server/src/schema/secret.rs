@@ -4,5 +4,5 @@ use kybern_core::secret::Secret;
 
 page! {
     /// A page of secrets.
-    SecretPage of Secret: "The secrets."
+    pub SecretPage of Secret: "The secrets."
 }

@@ -254,15 +254,15 @@ pub struct ReplaySchema {
 
 page! {
     /// A page of tasks.
-    TaskPage of TaskSchema: "The tasks."
+    pub TaskPage of TaskSchema: "The tasks."
 }
 
 page! {
     /// A task's artifacts.
-    ArtifactPage of StoredLink: "The links.", "Always null: the list is whole."
+    pub ArtifactPage of StoredLink: "The links.", "Always null: the list is whole."
 }
 
 page! {
     /// A task's attachments.
-    AttachmentPage of AttachmentSchema: "The attachments.", "Always null: the list is whole."
+    pub AttachmentPage of AttachmentSchema: "The attachments.", "Always null: the list is whole."
 }

@@ -121,5 +121,5 @@ pub struct InvocationErrorSchema {
 
 page! {
     /// A page of tools.
-    ToolPage of ToolAnswer: "The tools."
+    pub ToolPage of ToolAnswer: "The tools."
 }

@@ -17,75 +17,75 @@ pub(crate) fn one_of(about: &str, words: impl Iterator<Item = &'static str>) -> 
 
 words! {
     /// What a program may rely on: never renamed. Each has a page under `docs/errors/`.
-    ErrorCodeSchema as "ErrorCode" = ErrorCode::ALL.map(ErrorCode::as_str);
+    pub ErrorCodeSchema as "ErrorCode" = ErrorCode::ALL.map(ErrorCode::as_str);
     /// How a task may be submitted: `web` is what a stranger typed into a form, and so untrusted.
-    SubmitChannelSchema as "SubmitChannel" = ["api", "web"];
+    pub SubmitChannelSchema as "SubmitChannel" = ["api", "web"];
     /// What is asked: `confirmation` (may this call be made?), `review`, `input` (a form), `ambiguous` (did it happen?),
     /// `intent`, `document` or `plan`.
-    ApprovalKindSchema as "ApprovalKind" =
+    pub ApprovalKindSchema as "ApprovalKind" =
         WaitKind::ALL.into_iter().filter(|kind| kind.is_person()).map(WaitKind::as_str);
     /// Which questions are listed.
-    ApprovalFilterSchema as "ApprovalFilter" = ApprovalStatus::ALL.map(ApprovalStatus::as_str).into_iter().chain(["all"]);
+    pub ApprovalFilterSchema as "ApprovalFilter" = ApprovalStatus::ALL.map(ApprovalStatus::as_str).into_iter().chain(["all"]);
     /// A yes or a no.
-    DecisionSchema as "Decision" = ["approve", "deny"];
+    pub DecisionSchema as "Decision" = ["approve", "deny"];
     /// What became of a callback.
-    CallbackWordSchema as "CallbackWord" = ["accepted", "kept", "duplicate", "late"];
+    pub CallbackWordSchema as "CallbackWord" = ["accepted", "kept", "duplicate", "late"];
     /// The step's status, or the task's.
-    LogStatusSchema as "LogStatus" = TaskStatus::ALL.map(TaskStatus::as_str).into_iter().chain(["skipped"]);
+    pub LogStatusSchema as "LogStatus" = TaskStatus::ALL.map(TaskStatus::as_str).into_iter().chain(["skipped"]);
     /// The kind of a step. `tool_call`, `llm_decision` and `user_input` are other names of `tool`, `decision` and `input`.
-    StepKindSchema as "StepKind" = [
+    pub StepKindSchema as "StepKind" = [
         "tool", "agent", "decision", "input", "condition", "parallel", "loop", "workflow", "task",
         "tool_call", "llm_decision", "user_input",
     ];
     /// What a fork would do again outside: the `call` of a tool, a `message` of the outbox, a `workflow`, or a child `task`
     /// that writes outside.
-    RepeatKindSchema as "RepeatKind" = ["call", "message", "workflow", "task"];
+    pub RepeatKindSchema as "RepeatKind" = ["call", "message", "workflow", "task"];
     /// Whether it was said of this user, or follows from their roles.
-    PermissionSourceSchema as "PermissionSource" = ["own", "role"];
+    pub PermissionSourceSchema as "PermissionSource" = ["own", "role"];
     /// What a key may be narrowed to; `*` is every right.
-    ScopeSchema as "KeyScope" = Right::ALL.map(Right::as_str).into_iter().chain(["*"]);
+    pub ScopeSchema as "KeyScope" = Right::ALL.map(Right::as_str).into_iter().chain(["*"]);
     /// Where a tool comes from: the program, or the tenant's own HTTP tools.
-    ToolSourceSchema as "ToolSource" = ["bundled", "http"];
+    pub ToolSourceSchema as "ToolSource" = ["bundled", "http"];
     /// How a call ended.
-    InvocationStatusSchema as "InvocationStatus" = ["success", "failure", "timeout", "waiting"];
+    pub InvocationStatusSchema as "InvocationStatus" = ["success", "failure", "timeout", "waiting"];
     /// How a call of a turn ended.
-    TurnCallStatusSchema as "TurnCallStatus" = ["success", "failure", "denied", "timeout", "waiting"];
+    pub TurnCallStatusSchema as "TurnCallStatus" = ["success", "failure", "denied", "timeout", "waiting"];
     /// Whose budget.
-    BudgetOwnerKindSchema as "BudgetOwnerKind" = ["tenant", "user", "each_user", "each_task"];
+    pub BudgetOwnerKindSchema as "BudgetOwnerKind" = ["tenant", "user", "each_user", "each_task"];
     /// What a lesson teaches.
-    LessonKindSchema as "LessonKind" = LessonKind::ALL.map(LessonKind::as_str);
+    pub LessonKindSchema as "LessonKind" = LessonKind::ALL.map(LessonKind::as_str);
     /// Of what something is remembered.
-    SubjectKindSchema as "SubjectKind" = ["user", "entity"];
+    pub SubjectKindSchema as "SubjectKind" = ["user", "entity"];
     /// What is told to a webhook.
-    WebhookEventSchema as "WebhookEvent" = WEBHOOK_EVENTS;
+    pub WebhookEventSchema as "WebhookEvent" = WEBHOOK_EVENTS;
     /// The process lives.
-    AliveSchema as "Alive" = ["ok"];
+    pub AliveSchema as "Alive" = ["ok"];
     /// Who says a message, in OpenAI's words.
-    ChatRoleSchema as "ChatRole" = ["system", "developer", "user", "assistant", "tool"];
+    pub ChatRoleSchema as "ChatRole" = ["system", "developer", "user", "assistant", "tool"];
     /// A function: the only kind of tool.
-    ChatToolKindSchema as "ChatToolKind" = ["function"];
+    pub ChatToolKindSchema as "ChatToolKind" = ["function"];
     /// Whether the model calls: as it likes, never, or at least one; `any` is `required`.
-    ToolChoiceWordSchema as "ToolChoiceWord" = ["auto", "none", "required", "any"];
+    pub ToolChoiceWordSchema as "ToolChoiceWord" = ["auto", "none", "required", "any"];
     /// What a reply is.
-    FormatKindSchema as "ResponseFormatKind" = ["text", "json_object", "json_schema"];
+    pub FormatKindSchema as "ResponseFormatKind" = ["text", "json_object", "json_schema"];
     /// What a part of a message is.
-    PartKindSchema as "ContentPartKind" = ["text", "image_url", "refusal"];
+    pub PartKindSchema as "ContentPartKind" = ["text", "image_url", "refusal"];
     /// How closely a picture is looked at.
-    ImageDetailSchema as "ImageDetail" = ["auto", "low", "high"];
+    pub ImageDetailSchema as "ImageDetail" = ["auto", "low", "high"];
     /// How hard a model thinks: `none` is `minimal`, `xhigh` is `high`.
-    EffortSchema as "ReasoningEffort" = ["none", "minimal", "low", "medium", "high", "xhigh"];
+    pub EffortSchema as "ReasoningEffort" = ["none", "minimal", "low", "medium", "high", "xhigh"];
     /// How vectors are written.
-    EncodingSchema as "EmbeddingEncoding" = ["float", "base64"];
+    pub EncodingSchema as "EmbeddingEncoding" = ["float", "base64"];
     /// Why a reply ended, in OpenAI's words.
-    ChatFinishSchema as "ChatFinish" = ["stop", "length", "tool_calls", "content_filter"];
+    pub ChatFinishSchema as "ChatFinish" = ["stop", "length", "tool_calls", "content_filter"];
     /// OpenAI's name of the object.
-    ChatCompletionObjectSchema as "ChatCompletionObject" = ["chat.completion"];
+    pub ChatCompletionObjectSchema as "ChatCompletionObject" = ["chat.completion"];
     /// OpenAI's name of the object.
-    ListObjectSchema as "ListObject" = ["list"];
+    pub ListObjectSchema as "ListObject" = ["list"];
     /// OpenAI's name of the object.
-    ModelObjectSchema as "ModelObject" = ["model"];
+    pub ModelObjectSchema as "ModelObject" = ["model"];
     /// OpenAI's name of the object.
-    EmbeddingObjectSchema as "EmbeddingObject" = ["embedding"];
+    pub EmbeddingObjectSchema as "EmbeddingObject" = ["embedding"];
 }
 
 /// The events that completion webhooks are told.
