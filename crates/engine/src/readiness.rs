@@ -134,7 +134,7 @@ impl Engine {
             },
         ));
         for ProviderHealth { provider, breaker, last } in inner.models.health() {
-            let last = last.map(|(at, what)| format!(", last at {at} with {what}")).unwrap_or_default();
+            let last = last.map(|(at, what)| format!(", at {at} with {what}")).unwrap_or_default();
             let (state, message) = match breaker {
                 "closed" => (State::Ok, "nothing has failed".to_owned()),
                 "failing" => (State::Warning, format!("has failed{last}")),
