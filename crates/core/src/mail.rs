@@ -233,7 +233,8 @@ fn marks_of(line: &str) -> (usize, &str) {
 
 /// How many marks the lines of a quoted passage have that answer nothing older: one, or none where most have none.
 fn depth_of(piece: &str) -> usize {
-    let lines = || piece.lines().filter(|line| !line.trim().is_empty());
+    // The line that says who wrote it stands before the marks.
+    let lines = || piece.lines().filter(|line| !line.trim().is_empty() && !is_head(marks_of(line).1));
     let marked = lines().filter(|line| line.trim_start().starts_with('>')).count();
     usize::from(2 * marked > lines().count())
 }
@@ -430,6 +431,8 @@ mod tests {
         assert_eq!(ordered("Go ahead.", marked).as_deref(), Some("Shall I order A?"));
         let plain = "From: Ada\nSent: Monday\n\nShall I order A?\nOr not?\n> Please cancel B.";
         assert_eq!(ordered("Go ahead.", plain).as_deref(), Some("Shall I order A?\nOr not?"));
+        let one_line = "On Monday a colleague wrote:\n> Shall I order A?\n";
+        assert_eq!(ordered("Go ahead.", one_line).as_deref(), Some("Shall I order A?"));
         assert_eq!(ordered("Thanks.", plain), None);
     }
 

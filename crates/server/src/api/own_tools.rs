@@ -277,8 +277,8 @@ impl NewOwnToolBody {
 
 /// Write an HTTP tool
 ///
-/// A draft: the first version of a tool, or the next one. It is submitted, approved by somebody who has not written it,
-/// and activated. Texts of `http.url`, of the headers and of `http.json` may be templates, which read the arguments of a
+/// A draft: the first version of a tool, or the next one. It is submitted, approved by somebody who counts as none of
+/// its authors (see `approve`), and activated. Texts of `http.url`, of the headers and of `http.json` may be templates, which read the arguments of a
 /// call as `args.NAME`.
 #[utoipa::path(post, path = "/api/tools", operation_id = "create_tool",
     tag = "tools",

@@ -42,8 +42,8 @@ pub(crate) struct NewPromptBody {
 
 /// Begin a prompt
 ///
-/// A draft, the next version of its agent. It is submitted, approved by somebody who has not written at it, and
-/// activated.
+/// A draft, the next version of its agent. It is submitted, approved by somebody who counts as none of its
+/// authors (see `approve`), and activated.
 #[utoipa::path(post, path = "/api/prompts", operation_id = "create_prompt",
     tag = "prompts",
     request_body = NewPromptBody,
