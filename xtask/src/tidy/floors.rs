@@ -90,7 +90,9 @@ pub(crate) fn check(tree: &Tree) -> Vec<Finding> {
             findings.push(Finding::violation(path, *line, message, remedy));
         }
     }
-    for (from, to) in DEBTS.iter().filter(|debt| !owed.contains(*debt)) {
+    // A tree of a few files, as tests have it, owes nothing.
+    let is_whole = tree.below(HOME).any(|file| file.path().ends_with("/lib.rs"));
+    for (from, to) in DEBTS.iter().filter(|debt| is_whole && !owed.contains(*debt)) {
         let message = format!("that {from} uses {to} is no debt any more");
         findings.push(Finding::violation("xtask/src/tidy/floors.rs", 1, message, "take it out of DEBTS"));
     }
@@ -178,8 +180,7 @@ mod tests {
     fn found(files: &[(&str, &str)]) -> Vec<String> {
         let all: Vec<(String, &str)> = files.iter().map(|(path, text)| (format!("{HOME}{path}"), *text)).collect();
         let all: Vec<(&str, &str)> = all.iter().map(|(path, text)| (path.as_str(), *text)).collect();
-        let paid = |finding: &String| !finding.contains("no debt any more");
-        check(&Tree::of(&all)).iter().map(ToString::to_string).filter(paid).collect()
+        check(&Tree::of(&all)).iter().map(ToString::to_string).collect()
     }
 
     #[test]
@@ -210,6 +211,11 @@ mod tests {
             ("knowledge/mod.rs", "use crate::agent::C;\n"),
         ];
         assert_eq!(found(&round).len(), 3);
+    }
+
+    #[test]
+    fn a_debt_that_is_paid_is_struck_off() {
+        assert_eq!(found(&[("lib.rs", "")]).len(), DEBTS.len());
     }
 
     #[test]

@@ -98,11 +98,11 @@ mod tests {
     fn findings_of_all_rules_come_in_order_of_place() {
         let tree = Tree::of(&[
             ("crates/server/src/utils.rs", "fn f() { q(\"DELETE FROM tasks\"); }\n"),
-            ("crates/engine/src/a.rs", "fn f() { q(\"SELECT 1\"); }\n"),
+            ("crates/engine/src/task/a.rs", "fn f() { q(\"SELECT 1\"); }\n"),
         ]);
         let lines: Vec<String> = check(&tree).iter().map(ToString::to_string).collect();
         assert_eq!(lines.len(), 3, "{lines:?}");
-        assert!(lines[0].starts_with("crates/engine/src/a.rs:1: "), "{lines:?}");
+        assert!(lines[0].starts_with("crates/engine/src/task/a.rs:1: "), "{lines:?}");
         assert!(lines[2].starts_with("crates/server/src/utils.rs:1: "), "{lines:?}");
     }
 }
