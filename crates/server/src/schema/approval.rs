@@ -72,7 +72,7 @@ pub struct ApprovalSchema {
     /// What they said about it.
     #[schema(required)]
     pub note: Option<String>,
-    /// Whether they put other arguments in place.
+    /// Of a call whether they put other arguments in place, of any other question whether they gave an answer.
     pub edited: bool,
     /// What of it this program cannot read, and why; it is empty here. Only there when something is wrong: see `kybern
     /// doctor`.
