@@ -12,6 +12,7 @@ use kybern_core::task::{
 };
 
 use super::Tasks;
+use super::submit::rights_of;
 use crate::command::id_for;
 use crate::executor::Standing;
 use crate::task::repeats::{Repeat, confirmed};
@@ -99,8 +100,9 @@ impl Tasks {
             payload: task.payload,
             created_by: actor.principal().label(),
             user: actor.user().or(task.user),
-            // Who forks decides to do it again: with their own rights, whoever made the first one.
-            rights: actor.rights(),
+            // Who forks decides to do it again: with their own rights, whoever made the first one, as far as what came in
+            // may be lent them.
+            rights: rights_of(actor, task.channel),
             plan,
             // A plan that was found out is kept, and with it what it was found out for.
             intent: task.intent.zip(task.confidence),

@@ -282,9 +282,9 @@ impl Tasks {
     }
 }
 
-/// What a task may do that an actor submits. Whoever hands in what a stranger has written lends it no more than an
+/// What a task may do that an actor submits or forks. Whoever hands in what a stranger has written lends it no more than an
 /// operator's rights, whatever their own are.
-fn rights_of(actor: &Actor, channel: Channel) -> Rights {
+pub(super) fn rights_of(actor: &Actor, channel: Channel) -> Rights {
     match channel {
         Channel::Email | Channel::Web | Channel::Webhook | Channel::Sms | Channel::Whatsapp => {
             actor.rights().and(Rights::OPERATOR)

@@ -98,6 +98,9 @@ fn a_letter_has_no_more_than_an_operators_rights_whoever_hands_it_in() {
             live.engine.intake().receive_email(&live.world.actor, letter.to_string().into(), None).await.unwrap();
         let task = live.rest(received.task_id).await;
         assert_eq!(task.error.map(|error| error.code), Some(ErrorCode::PermissionDenied));
+        let fork = live.engine.tasks().fork(&live.world.actor, received.task_id, None).await.unwrap();
+        let fork = live.rest(fork.id).await;
+        assert_eq!(fork.error.map(|error| error.code), Some(ErrorCode::PermissionDenied), "nor has a fork of it");
         assert!(live.engine.plans().get(live.world.scope(), "desk.other").await.unwrap().active);
     });
 }
