@@ -1,5 +1,5 @@
-use std::io::Write as _;
-use std::os::unix::fs::PermissionsExt as _;
+use std::io::{Read as _, Write as _};
+use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _};
 
 use bytes::Bytes;
 
@@ -40,16 +40,24 @@ fn a_reader_that_says_too_much_or_what_it_may_not_is_not_listened_to() {
 #[test]
 fn a_reader_that_takes_too_long_is_ended_with_all_that_it_started() {
     let folder = tempfile::tempdir().unwrap();
-    let left = folder.path().join("left");
-    // Who outlives its group says so.
-    let fault = fault(&format!("(sleep 2; touch {}) & cat >/dev/null; sleep 600", left.display()));
+    let pipe = folder.path().join("pipe");
+    assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    // Opened without waiting for whoever writes to it.
+    let mut open = std::fs::File::options();
+    let mut read = open.read(true).custom_flags(nix::libc::O_NONBLOCK).open(&pipe).unwrap();
+    // Both hold the pipe open for as long as they live, and one of them says so.
+    let fault = fault(&format!("exec 3>{}; echo begun >&3; sleep 600 & cat >/dev/null; sleep 600", pipe.display()));
     assert_eq!(
         (fault.kind, fault.message.contains("took longer than 1 second")),
         (FaultKind::TooLarge, true),
         "{fault}"
     );
-    std::thread::sleep(Duration::from_secs(2));
-    assert!(!left.exists(), "a grandchild went on");
+    let mut said = Vec::new();
+    while let Err(error) = read.read_to_end(&mut said) {
+        assert_eq!(error.kind(), std::io::ErrorKind::WouldBlock, "{error}");
+        std::thread::yield_now();
+    }
+    assert_eq!(said, b"begun\n", "it ends when nobody is left who could write");
 }
 
 #[test]
