@@ -1,32 +1,35 @@
 //! What time it is for tasks: the store's time where the store has a clock of its own, so that what one process lets
 //! wait is due in time for every other, however wrong the clock of its machine is, was or will be.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
 
 use kybern_core::error::Result;
 use kybern_core::ports::{Clock, Store, TaskStore};
 use kybern_core::time::{Millis, Timestamp};
 use tokio_util::sync::CancellationToken;
 
+/// No moment of any clock.
+const NEVER_ASKED: i64 = i64::MIN;
+
 /// The clock of tasks: their waits, deadlines and journals.
 pub(crate) struct TaskClock {
     own: Arc<dyn Clock>,
-    /// What the store's clock showed when no time had passed yet by [`Clock::elapsed`]. `None` while nobody has asked,
-    /// and where the process's own clock counts.
-    origin: Mutex<Option<i64>>,
+    /// What the store's clock showed when no time had passed yet by [`Clock::elapsed`]; [`NEVER_ASKED`] where the
+    /// process's own clock counts. Only [`TaskClock::ask`] changes it, and nobody asks twice at a time.
+    origin: AtomicI64,
 }
 
 impl TaskClock {
     pub(crate) fn new(own: Arc<dyn Clock>) -> Self {
-        Self { own, origin: Mutex::default() }
+        Self { own, origin: AtomicI64::new(NEVER_ASKED) }
     }
 
     /// Now.
     pub(crate) fn now(&self) -> Timestamp {
-        let origin = *self.origin.lock().unwrap_or_else(PoisonError::into_inner);
-        match origin {
-            Some(origin) => Timestamp::from_millis(origin).plus(self.own.elapsed()),
-            None => self.own.now(),
+        match self.origin.load(Ordering::Relaxed) {
+            NEVER_ASKED => self.own.now(),
+            origin => Timestamp::from_millis(origin).plus(self.own.elapsed()),
         }
     }
 
@@ -39,8 +42,11 @@ impl TaskClock {
         let Some(told) = store.time().await? else { return Ok(false) };
         // The store looked at its clock while it was asked: an answer that took long says less.
         let (least, most) = (told.minus(self.own.elapsed()).as_millis(), told.minus(before).as_millis());
-        let mut origin = self.origin.lock().unwrap_or_else(PoisonError::into_inner);
-        *origin = Some(origin.unwrap_or(most).clamp(least.min(most), most));
+        let origin = match self.origin.load(Ordering::Relaxed) {
+            NEVER_ASKED => most,
+            origin => origin.clamp(least.min(most), most),
+        };
+        self.origin.store(origin, Ordering::Relaxed);
         Ok(true)
     }
 

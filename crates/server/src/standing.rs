@@ -6,7 +6,7 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use axum::body::{Body, HttpBody};
-use axum::http::{HeaderMap, HeaderValue, header};
+use axum::http::{HeaderMap, header};
 use axum::response::Response;
 use bytes::Bytes;
 use futures::FutureExt as _;
@@ -27,29 +27,25 @@ const LOOK: Duration = Duration::from_secs(2);
 #[derive(Clone)]
 pub(crate) struct Standing {
     state: AppState,
-    authorization: HeaderValue,
+    bearer: String,
     held: [bool; Right::ALL.len()],
 }
 
 impl Standing {
     /// `None` for the process's own key, which ends with it.
     pub(crate) fn of(state: &AppState, headers: &HeaderMap, actor: &Actor) -> Option<Self> {
-        let authorization = headers.get(header::AUTHORIZATION)?.clone();
-        let held = Right::ALL.map(|right| actor.may(right));
-        let bearer = auth::bearer(headers).ok().filter(|bearer| !state.is_local(bearer));
-        bearer.map(|_| Self { state: state.clone(), authorization, held })
+        let bearer = auth::bearer(headers).ok().filter(|bearer| !state.is_local(bearer))?.to_owned();
+        Some(Self { state: state.clone(), bearer, held: Right::ALL.map(|right| actor.may(right)) })
     }
 
     /// Returns once the key does not stand any more.
     async fn lost(self) {
-        let headers = HeaderMap::from_iter([(header::AUTHORIZATION, self.authorization)]);
-        let Ok(bearer) = auth::bearer(&headers) else { return };
-        let held = Right::ALL.into_iter().zip(self.held).filter_map(|(right, held)| held.then_some(right));
-        let held: Vec<Right> = held.collect();
         loop {
             // The time being up is what is waited for.
             drop(tokio::time::timeout(LOOK, std::future::pending::<()>()).await);
-            if !self.state.engine.identity().still_holds(bearer, &held).await {
+            let held = Right::ALL.into_iter().zip(self.held).filter_map(|(right, held)| held.then_some(right));
+            let held: Vec<Right> = held.collect();
+            if !self.state.engine.identity().still_holds(&self.bearer, &held).await {
                 return;
             }
         }

@@ -169,9 +169,13 @@ fn is_hopeless(faults: &[PlanFault]) -> bool {
 
 fn unique_ids(list: &[StepSpec], path: &str, seen: &mut HashSet<String>, faults: &mut Vec<PlanFault>) {
     for (n, step) in list.iter().enumerate() {
-        if !seen.insert(step.id.as_str().to_owned()) {
-            let message = format!("step id {:?} appears twice, ids are unique in a plan", step.id.as_str());
-            faults.push(PlanFault::new(format!("{path}/{n}/id"), Some(step.id.as_str()), message));
+        let id = step.id.as_str();
+        let mut fault = |message| faults.push(PlanFault::new(format!("{path}/{n}/id"), Some(id), message));
+        if id.contains("__") {
+            // Else it could be the id of a step that stands inside another.
+            fault(format!("step id {id:?} has two underscores in a row, which join the ids of steps inside others"));
+        } else if !seen.insert(id.to_owned()) {
+            fault(format!("step id {id:?} appears twice, ids are unique in a plan"));
         }
         for inner in step.kind.inner() {
             unique_ids(inner, &format!("{path}/{n}"), seen, faults);
@@ -291,6 +295,20 @@ mod tests {
         assert_eq!(nested(json!({"id": "x", "kind": "loop", "over": [], "steps": []})).unwrap(), silent);
         let deeper = json!({"id": "x", "kind": "loop", "over": [], "steps": [{"id": "y", "tool": "core.noop"}]});
         assert!(nested(deeper).unwrap_err()[0].message.contains("nested deeper"));
+    }
+
+    #[test]
+    fn no_written_id_can_be_that_of_a_step_inside_another() {
+        let faults = |inner: &str, behind: &str| {
+            let ask = json!({"id": "ask", "kind": "condition", "if": "true", "then": [{"id": inner, "tool": "core.noop"}]});
+            let steps = json!([ask, {"id": behind, "tool": "core.noop"}]);
+            plan(&json!({"key": "a.b", "steps": steps})).err().unwrap_or_default()
+        };
+        assert_eq!(faults("yes", "ask_yes"), []);
+        let found = faults("yes", "ask__yes");
+        assert_eq!((found.len(), found[0].path.as_str()), (1, "/steps/1/id"), "{found:?}");
+        assert!(found[0].message.contains("two underscores"), "{found:?}");
+        assert_eq!(faults("yes__no", "x")[0].path, "/steps/0/0/id");
     }
 
     #[test]

@@ -41,6 +41,12 @@ impl AttemptKey {
     }
 }
 
+impl From<AttemptKey> for String {
+    fn from(key: AttemptKey) -> Self {
+        key.0
+    }
+}
+
 impl fmt::Display for AttemptKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)

@@ -238,7 +238,9 @@ impl Run {
     }
 
     fn open_attempts(&self, step: &StepId, generation: u32) -> impl Iterator<Item = &Attempt> {
-        let ended = self.walk.find(step).map_or(0, |index| self.walk.node(index).attempts);
+        // Most tasks have one life: then there is nothing to look for.
+        let node = if self.earlier.attempts.is_empty() { None } else { self.walk.find(step) };
+        let ended = node.map_or(0, |index| self.walk.node(index).attempts);
         self.earlier.open(step, generation, ended)
     }
 
@@ -322,7 +324,7 @@ impl Run {
             payload: if needs.task { Arc::clone(self.surroundings.payload()) } else { Arc::default() },
             state: if needs.task { Arc::clone(self.walk.state()) } else { Arc::default() },
             trace_id: Arc::clone(self.surroundings.trace_id()),
-            key: key.as_str().to_owned(),
+            key: key.into(),
             attempt: node.attempts + 1,
             may_have_happened,
             now,

@@ -176,11 +176,12 @@ impl Bundled {
     }
 }
 
-/// BLAKE3 of what a bundled tool says about itself, in hex: the program is what it does.
+/// The first 128 bits of the BLAKE3 of what a bundled tool says about itself, in hex: the program is what it does. Every
+/// step's row carries it, so it is no longer than it must be to tell two versions apart.
 fn hash_of(spec: &ToolSpec) -> Arc<str> {
     let mut said = serde_json::to_value(spec).unwrap_or_default();
     said.sort_all_objects();
-    blake3::hash(said.to_string().as_bytes()).to_hex().as_str().into()
+    blake3::hash(said.to_string().as_bytes()).to_hex()[..32].into()
 }
 
 /// What a source said last.
