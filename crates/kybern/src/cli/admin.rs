@@ -27,7 +27,7 @@ pub(super) struct DemoArgs {
     /// Keep the demo's folder, to look into it afterwards
     #[arg(long)]
     keep: bool,
-    /// The folder to use; a temporary one when not stated
+    /// The folder to use, which is kept; a temporary one when not stated
     #[arg(long, value_name = "FOLDER")]
     dir: Option<PathBuf>,
     /// Kill the server in the middle of the work, five times, and prove that nothing was lost or done twice

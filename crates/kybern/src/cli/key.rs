@@ -50,7 +50,7 @@ pub(super) enum KeyCommand {
         /// Revoke the keys as well that were made with it; they stop working with it
         #[arg(long)]
         cascade: bool,
-        /// Revoke it although it is the last key of a platform admin that works; then only kybern key recover helps
+        /// Revoke also the last working key of a platform admin with all rights; then only kybern key recover helps
         #[arg(long)]
         force: bool,
     },

@@ -40,7 +40,7 @@ pub(super) enum LessonCommand {
     Add {
         #[command(subcommand)]
         taught: Taught,
-        /// Print the API's JSON as it came
+        /// Print JSON
         #[arg(long, global = true)]
         json: bool,
     },

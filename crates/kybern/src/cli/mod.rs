@@ -73,7 +73,7 @@ pub(crate) struct Globals {
 enum Command {
     /// Start the server
     Serve(admin::ServeArgs),
-    /// See the main job done on bundled e-mails
+    /// See the main job done on bundled messages
     Demo(admin::DemoArgs),
     /// Submit tasks, watch them, answer them
     #[command(subcommand)]
@@ -154,7 +154,7 @@ enum Command {
 /// How a reading verb answers.
 #[derive(Args, Clone, Copy, Debug, Default)]
 pub(crate) struct Format {
-    /// Print the API's JSON as it came
+    /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
 }

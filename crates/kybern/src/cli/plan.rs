@@ -27,7 +27,7 @@ pub(super) enum PlanCommand {
         #[command(flatten)]
         format: Format,
     },
-    /// Say everything that is wrong with a plan in a file, without storing it
+    /// Say what is wrong with a plan in a file, without storing it
     Check {
         /// A JSON file with a plan, or a list of plans
         file: PathBuf,

@@ -136,15 +136,16 @@ pub(crate) async fn list(
 ///
 /// It is refused from the next request on, by other processes on the same database within half a second, and so are
 /// the keys that were made with it, with those, and so on: the answer lists those of this organisation. Ask with
-/// `cascade=false` to be told of them first. The last key of a platform admin that works is refused with 409 but with
-/// `force=true`, because after it only `kybern key recover` makes another.
+/// `cascade=false` to be told of them first. The last working key of a platform admin that no scope narrows is refused
+/// with 409 but with `force=true`, because after it only `kybern key recover` makes another.
 #[utoipa::path(delete, path = "/api/keys/{id}", operation_id = "revoke_key",
     tag = "identity",
     params(
         ("id" = String, Path, format = "uuid", description = "The key's id"),
         ("cascade" = Option<bool>, Query, description = "`false`: when keys were made with it, 409 lists them and \
             nothing is revoked. `true`: also when your own is among them; that is refused when this is not given"),
-        ("force" = Option<bool>, Query, description = "`true`: also the last key of a platform admin that works"),
+        ("force" = Option<bool>, Query, description = "`true`: also the last working key of a \
+            platform admin with all rights"),
     ),
     responses(
         (status = 200, description = "Revoked, and these keys with it", body = RevokedSchema),

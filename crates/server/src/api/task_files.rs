@@ -66,7 +66,7 @@ pub(crate) async fn attachments(
     ),
     responses(
         (status = 200, description = "The bytes", body = String, content_type = "*/*"),
-        (status = 422, description = "It has no text, or no such page: the message says why", body = ErrorSchema),
+        (status = 422, description = "Its text cannot be given, or the picture cannot be made: the message says why", body = ErrorSchema),
     ))]
 pub(crate) async fn attachment(
     State(state): State<AppState>,

@@ -65,8 +65,8 @@ pub(crate) async fn submit(
 /// List tasks
 ///
 /// Newest first. An item is a summary: `input` is cut after 2,000 characters; `payload` has of a mail `from` and
-/// `subject`, and of anything else nothing; `result`, `state`, `frozenPlan` and the lists of steps are empty, and so
-/// are `waits` that are long. Ask for the single task.
+/// `subject` (nothing of one longer than 65,536 characters), and of anything else nothing; `result`, `state`,
+/// `frozenPlan` and the lists of steps are empty, and so are `waits` that are long. Ask for the single task.
 #[utoipa::path(get, path = "/api/tasks", operation_id = "list_tasks",
     tag = "tasks",
     params(

@@ -22,7 +22,8 @@ pub struct TaskSchema {
     pub channel: Channel,
     /// The instruction, or the text that came in.
     pub input: String,
-    /// What else came in. A list shows of a mail `from` and `subject`, and of anything else nothing.
+    /// What else came in. A list shows of a mail `from` and `subject` (nothing of one longer than 65,536
+    /// characters), and of anything else nothing.
     #[schema(required)]
     pub payload: Option<Value>,
     /// Who submitted it.
