@@ -64,11 +64,7 @@ async fn open(config: &Config, key: &Arc<MasterKey>) -> anyhow::Result<Either> {
 /// When the database cannot be read or the file cannot be written.
 pub(crate) async fn backup(options: BackupOptions) -> anyhow::Result<ExitCode> {
     let BackupOptions { config, file, mut screen } = options;
-    if let DatabaseUrl::Sqlite(path) = &config.database.url
-        && !path.exists()
-    {
-        anyhow::bail!("there is no database {}, name it with --database sqlite:PATH", path.display());
-    }
+    wiring::must_be_there(&config)?;
     opening::look(&config.database.url)?;
     kybern_adapters::http::install_tls();
     let key = Arc::new(wiring::known_master_key(&config)?);

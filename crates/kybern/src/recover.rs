@@ -24,6 +24,7 @@ pub(crate) struct RecoverOptions {
 /// When the database cannot be written.
 pub(crate) async fn run(options: RecoverOptions) -> anyhow::Result<ExitCode> {
     let RecoverOptions { config, new_master_key, mut screen } = options;
+    wiring::must_be_there(&config)?;
     kybern_adapters::http::install_tls();
     let opened = wiring::open_store_as(&config, Opening { adopt: new_master_key, ..Opening::default() }).await?;
     let mut settings = wiring::settings(&config, &config.server.local_url());

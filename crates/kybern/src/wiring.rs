@@ -25,6 +25,7 @@ use kybern_store::{PostgresOptions, PostgresStore, SqliteOptions, SqliteStore};
 use crate::config::database::DatabaseUrl;
 use crate::config::smtp::TlsMode;
 use crate::config::{Config, Ocr};
+use crate::output::Failure;
 use crate::{opening, packs};
 
 /// An opened store with what belongs to it.
@@ -73,6 +74,20 @@ pub(crate) fn master_key(config: &Config) -> anyhow::Result<MasterKey> {
 /// reached.
 pub(crate) async fn open_store(config: &Config) -> anyhow::Result<Opened> {
     open_store_as(config, Opening::default()).await
+}
+
+/// Looks whether the database is there, for whoever must not make one. A PostgreSQL database always is.
+///
+/// # Errors
+/// [`Failure::Usage`] when there is no such file.
+pub(crate) fn must_be_there(config: &Config) -> Result<(), Failure> {
+    match &config.database.url {
+        DatabaseUrl::Sqlite(path) if !path.exists() => {
+            let message = format!("there is no database {}", path.display());
+            Err(Failure::usage(message, "name the one that is there with --database sqlite:PATH"))
+        }
+        DatabaseUrl::Sqlite(_) | DatabaseUrl::Postgres(_) => Ok(()),
+    }
 }
 
 /// How a database is opened.

@@ -300,7 +300,8 @@ mod tests {
     #[test]
     fn no_written_id_can_be_that_of_a_step_inside_another() {
         let faults = |inner: &str, behind: &str| {
-            let ask = json!({"id": "ask", "kind": "condition", "if": "true", "then": [{"id": inner, "tool": "core.noop"}]});
+            let ask =
+                json!({"id": "ask", "kind": "condition", "if": "true", "then": [{"id": inner, "tool": "core.noop"}]});
             let steps = json!([ask, {"id": behind, "tool": "core.noop"}]);
             plan(&json!({"key": "a.b", "steps": steps})).err().unwrap_or_default()
         };

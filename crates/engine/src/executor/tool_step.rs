@@ -105,7 +105,8 @@ pub(super) fn begin(run: &Run, index: usize, tool: &str, written: &Map<String, V
     }
     let tainted = !args.tainted.is_empty() || reads_tainted;
     context.behalf.tainted = tainted;
-    let asked_with = if is_approved { Principal::of_label(&run.task.created_by).and_then(|maker| maker.key()) } else { None };
+    let asked_with =
+        if is_approved { Principal::of_label(&run.task.created_by).and_then(|maker| maker.key()) } else { None };
     let records_hash = prepared.effect.needs_attempt_row() || written.values().any(crate::templates::has_expression);
     let args_hash = records_hash.then(|| prepared.args_hash());
     // A local call happens once, in the commit of its step; any other may be seen outside at every try.

@@ -72,20 +72,44 @@ impl Identity {
     /// `VALIDATION_ERROR` with every fault; `NOT_FOUND`; `PERMISSION_DENIED` for somebody out of the caller's reach.
     pub async fn set_policy(&self, actor: &Actor, user: UserId, policy: Option<ToolPolicy>) -> Result<()> {
         self.within_reach(actor, user).await?;
-        let mut policy = policy;
-        let mut faults = policy.as_ref().map(ToolPolicy::faults).unwrap_or_default();
-        if let Some(policy) = &mut policy {
-            let tools = self.catalogue.of(actor.scope()).await;
-            for (path, list) in [("allowedTools", &mut policy.allowed_tools), ("deniedTools", &mut policy.denied_tools)]
-            {
-                faults.extend(Self::keys_in(&tools, path, list));
-            }
-        }
-        if !faults.is_empty() {
-            return Err(Error::new(ErrorCode::Validation, "the permissions are not usable").with_details(faults));
-        }
+        let policy = match policy {
+            Some(policy) => Some(self.usable(actor, policy).await?),
+            None => None,
+        };
         let detail = json!({"policy": policy});
         let event = AuditEvent::by(actor, "user.set_permissions", format!("user:{user}"), detail);
         self.permissions.set_policy(actor.scope(), user, policy.as_ref(), event).await
+    }
+
+    /// Replaces a user's roles and what was said about them. When one of them is refused, neither is changed.
+    ///
+    /// # Errors
+    /// As [`Self::set_roles`] and [`Self::set_policy`].
+    pub async fn set_roles_and_policy(
+        &self,
+        actor: &Actor,
+        user: UserId,
+        roles: Vec<Role>,
+        policy: Option<ToolPolicy>,
+    ) -> Result<()> {
+        let policy = match policy {
+            Some(policy) => Some(self.usable(actor, policy).await?),
+            None => None,
+        };
+        self.set_roles(actor, user, roles).await?;
+        self.set_policy(actor, user, policy).await
+    }
+
+    /// A policy with the keys of the tools that it names.
+    async fn usable(&self, actor: &Actor, mut policy: ToolPolicy) -> Result<ToolPolicy> {
+        let mut faults = policy.faults();
+        let tools = self.catalogue.of(actor.scope()).await;
+        for (path, list) in [("allowedTools", &mut policy.allowed_tools), ("deniedTools", &mut policy.denied_tools)] {
+            faults.extend(Self::keys_in(&tools, path, list));
+        }
+        if faults.is_empty() {
+            return Ok(policy);
+        }
+        Err(Error::new(ErrorCode::Validation, "the permissions are not usable").with_details(faults))
     }
 }

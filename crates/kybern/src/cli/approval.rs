@@ -149,18 +149,18 @@ fn why(approval: &Value) -> String {
 async fn show(id: ApprovalId, format: Format, context: &mut Context) -> Result<Exit, Failure> {
     let client = context.connect_to_read().await?;
     let reply = client.get(&format!("/api/approvals/{id}"), &[]).await?;
+    let approval = &reply.value;
+    let waiting = field(approval, "status") == "pending";
     if format.json {
         context.raw(&reply);
-        return Ok(Exit::Done);
+        return Ok(if waiting { Exit::Review } else { Exit::Done });
     }
-    let approval = &reply.value;
     let paint = context.screen().paint();
     let screen = context.screen();
     screen.line(format!("approval {id}  {}", paint.status(&field(approval, "status"))));
     // A form is answered with its fields; with them its task says why.
     let is_form = approval.get("schema").is_some_and(|schema| !schema.is_null())
         && !matches!(field(approval, "kind").as_str(), "confirmation" | "ambiguous");
-    let waiting = field(approval, "status") == "pending";
     if !(is_form && waiting) {
         screen.line(format!("  {}", field(approval, "reason")));
     }

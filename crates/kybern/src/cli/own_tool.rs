@@ -196,8 +196,8 @@ async fn read(
         return Ok(said.trim().eq_ignore_ascii_case("y").then_some(hash));
     }
     let wanted = statuses.join(" or ");
-    context.screen().line(format!("no version of {name} is {wanted}: kybern tool versions {name}"));
-    Ok(None)
+    let message = format!("{name} has no version with the status {wanted}");
+    Err(Failure::usage(message, format!("kybern tool versions {name} lists what there is")))
 }
 
 /// Everything that a version says.

@@ -176,18 +176,17 @@ async fn import(files: &[PathBuf], context: &mut Context) -> Result<Exit, Failur
             Err(failure) => unread.push(failure),
         }
     }
-    if plans.is_empty()
-        && let Some(failure) = unread.pop()
-    {
-        return Err(failure);
-    }
-    let client = context.connect().await?;
+    let last = if plans.is_empty() { unread.pop() } else { None };
     let paint = context.screen().paint();
     let mut exit = Exit::Done;
     for failure in unread {
         exit = Exit::Failed;
         context.screen().line(format!("{} {failure}", paint.bad("✗")));
     }
+    if let Some(failure) = last {
+        return Err(failure);
+    }
+    let client = context.connect().await?;
     for plan in plans {
         match store(&client, &plan).await {
             Ok(line) => context.screen().line(format!("{} {line}", paint.good("✓"))),

@@ -174,7 +174,7 @@ fn signed(query: &QueryArgs, actor: &Actor) -> ApiResult<Option<AuditHead>> {
     let given = ["hash", "at", "signature"].map(|name| query.get(name));
     let (Some(seq), [Some(hash), Some(at), Some(signature)]) = (seq, given) else {
         if seq.is_some() || given.iter().any(Option::is_some) {
-            return Err(Problem::invalid("/", "a signed head has seq, hash, at and signature: send all four, or none"));
+            return Err(Problem::invalid("", "a signed head has seq, hash, at and signature: send all four, or none"));
         }
         return Ok(None);
     };

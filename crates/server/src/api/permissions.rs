@@ -168,13 +168,17 @@ pub(crate) async fn change(
     if roles.is_none() && change == Change::Stays {
         return Err(Problem::invalid("", "say roles, a preset, or what tools may do"));
     }
-    match change {
-        Change::Stays => {}
-        Change::TakenBack => state.engine.identity().set_policy(&actor, id, None).await?,
-        Change::Said(policy) => state.engine.identity().set_policy(&actor, id, Some(*policy)).await?,
-    }
-    if let Some(roles) = roles {
-        state.engine.identity().set_roles(&actor, id, roles).await?;
+    let identity = state.engine.identity();
+    let policy = match change {
+        Change::Stays => None,
+        Change::TakenBack => Some(None),
+        Change::Said(policy) => Some(Some(*policy)),
+    };
+    match (roles, policy) {
+        (Some(roles), Some(policy)) => identity.set_roles_and_policy(&actor, id, roles, policy).await?,
+        (Some(roles), None) => identity.set_roles(&actor, id, roles).await?,
+        (None, Some(policy)) => identity.set_policy(&actor, id, policy).await?,
+        (None, None) => {}
     }
     shown(&describe(state.engine.identity().permissions(actor.scope(), id).await?)).map(Json)
 }

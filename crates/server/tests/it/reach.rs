@@ -114,6 +114,23 @@ async fn an_admin_reaches_everybody_else() {
 }
 
 #[tokio::test]
+async fn of_a_change_that_is_refused_in_part_nothing_is_done() {
+    let app = App::start().await;
+    let admin = &app.ours.admin;
+    let users = app.send(Ask::get("/api/users").key(admin)).await.json();
+    let user = users["items"].as_array().unwrap().iter().find(|user| user["name"] == "operator").unwrap();
+    let path = format!("/api/users/{}/permissions", user["id"].as_str().unwrap());
+    let before = app.send(Ask::get(&path).key(admin)).await.text();
+    for (said, status, code) in [
+        (json!({"preset": "read_only", "roles": ["platform_admin"]}), 403, "PERMISSION_DENIED"),
+        (json!({"preset": "read_only", "deniedTools": ["no.such_tool"], "roles": ["viewer"]}), 400, "VALIDATION_ERROR"),
+    ] {
+        app.send(Ask::new("PUT", &path).key(admin).json(&said)).await.refused(status, code, &said.to_string());
+        assert_eq!(app.send(Ask::get(&path).key(admin)).await.text(), before, "{said}");
+    }
+}
+
+#[tokio::test]
 async fn a_narrowed_key_makes_no_wider_key() {
     let app = App::start().await;
     let makers = [

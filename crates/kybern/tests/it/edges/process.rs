@@ -149,6 +149,10 @@ async fn a_database_is_made_only_where_somebody_names_it() {
     let (code, said) = run(&["task", "submit", "hello"]);
     assert_eq!(code, Some(2), "{said}");
     assert!(said.contains("there is no database kybern.db in this folder") && said.contains("kybern serve"), "{said}");
+    for args in [&["key", "recover"][..], &["backup", "kept"]] {
+        let (code, said) = run(args);
+        assert!(code == Some(2) && said.contains("there is no database"), "{args:?}: {code:?} {said}");
+    }
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0, "nothing was made");
     let (code, said) = run(&["task", "submit", "hello", "--database", "sqlite:mine.db"]);
     assert_eq!(code, Some(0), "{said}");
