@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use kybern_server::router::{Access, table};
+use kybern_server::router::{Access, Query, table};
 use serde_json::Value;
 
 use crate::harness::{App, Ask};
@@ -62,6 +62,19 @@ fn every_operation_says_what_it_takes_and_answers() {
             let found = parameters.iter().any(|parameter| parameter["name"] == name && parameter["in"] == "path");
             assert!(found, "{about}: part {n} ({name}) is not described");
         }
+    }
+}
+
+#[test]
+fn a_route_reads_the_query_when_its_operation_names_parameters_of_it() {
+    let document = document();
+    for route in table() {
+        let operation = &document["paths"][route.path][route.method.to_lowercase()];
+        let parameters = operation["parameters"].as_array().map(Vec::as_slice).unwrap_or_default();
+        let named = parameters.iter().any(|parameter| parameter["in"] == "query");
+        assert_eq!(route.query == Query::Own, named, "{} {}", route.method, route.path);
+        let refuses = operation["responses"].get("400").is_some();
+        assert!(refuses || route.query == Query::Any, "{} {}", route.method, route.path);
     }
 }
 
