@@ -85,7 +85,7 @@ pub(crate) async fn show() -> Response {
 }
 
 /// Objects of requests that are read by hand, and refuse members that they do not know.
-const CLOSED: [&str; 3] = ["NewPlan", "Retry", "Step"];
+const CLOSED: [&str; 4] = ["EmbeddingRequest", "NewPlan", "Retry", "Step"];
 
 fn document() -> utoipa::openapi::OpenApi {
     let mut document = Document::openapi();
