@@ -19,6 +19,7 @@ use utoipa::openapi::{ContentBuilder, PathItem, Ref, RefOr};
 use crate::error::status_of;
 use crate::router::{Access, Paths, Query, Route, table};
 use crate::schema::event::LogEntrySchema;
+use crate::schema::http_call::HeaderSchema;
 use crate::schema::operation::ErrorSchema;
 use crate::schema::words::ApprovalFilterSchema;
 
@@ -54,7 +55,7 @@ const CALLING: [&str; 2] = ["/v1/chat/completions", "/v1/embeddings"];
         (name = "workflows", description = "What outside engines call"),
         (name = "operation", description = "Health, numbers, this document"),
     ),
-    components(schemas(ApprovalFilterSchema, ErrorSchema, LogEntrySchema)),
+    components(schemas(ApprovalFilterSchema, ErrorSchema, HeaderSchema, LogEntrySchema)),
 )]
 struct Document;
 
@@ -182,6 +183,10 @@ fn errors(route: &Route, proven: bool) -> Vec<ErrorCode> {
         && ["/api/agents", "/api/prompts", "/api/memories"].iter().any(|of| route.path.starts_with(of))
     {
         codes.push(ErrorCode::Conflict);
+    }
+    // A call by hand that no budget covers.
+    if route.path == "/api/tools/{name}/invoke" {
+        codes.push(ErrorCode::BudgetExceeded);
     }
     // A bundled tool.
     if (route.method, route.path) == ("DELETE", "/api/tools/{name}") {

@@ -9,6 +9,7 @@ use utoipa::ToSchema;
 use super::request::MAX_NAME;
 use crate::error::{ApiResult, Problem};
 use crate::extract::check_text;
+use crate::schema::model::{EmbeddingInputSchema, MAX_TEXTS};
 use crate::schema::words::EncodingSchema;
 
 /// Texts to be embedded.
@@ -22,6 +23,7 @@ pub(crate) struct EmbeddingBody {
     pub(crate) model: String,
     /// A text, or a list of up to 2,048; or the tokens of one text, or lists of them, where the model's tokenizer is
     /// known here.
+    #[schema(value_type = EmbeddingInputSchema)]
     input: InputBody,
     /// How vectors are written; `float` when not given.
     #[serde(default)]
@@ -42,9 +44,8 @@ pub(crate) struct EmbeddingBody {
 }
 
 /// What is embedded.
-#[derive(Debug, Deserialize, ToSchema)]
+#[derive(Debug, Deserialize)]
 #[serde(untagged, expecting = "a text, a list of texts, or tokens")]
-#[schema(as = EmbeddingInput)]
 enum InputBody {
     /// A text.
     One(String),
@@ -65,9 +66,6 @@ pub(crate) struct Wanted {
     /// Whether vectors are wanted as base64.
     pub(crate) as_base64: bool,
 }
-
-/// Texts of one request.
-const MAX_TEXTS: usize = 2_048;
 
 impl EmbeddingBody {
     /// What is asked for.

@@ -10,7 +10,7 @@ use utoipa::{PartialSchema, ToSchema};
 
 use super::words::StepKindSchema;
 
-/// A plan to be stored.
+/// A plan to be stored: at most 512 KiB as JSON.
 #[derive(ToSchema)]
 #[schema(rename_all = "camelCase", example = json!({"key": "demo.greet", "intentKey": "demo.greet",
     "keywords": ["greet"], "steps": [{"id": "greet", "tool": "core.set", "args": {"greeting": "Hello"}}],
