@@ -98,7 +98,15 @@ pub(crate) async fn authenticate(state: &AppState, headers: &HeaderMap, asked: &
 
 /// Whether a request comes with a key that may read: what is open to everybody shows it more.
 pub(crate) async fn may_read(state: &AppState, headers: &HeaderMap, asked: &Asked) -> bool {
-    has_key(headers) && authenticate(state, headers, asked).await.is_ok_and(|actor| actor.may(Right::Read))
+    reader(state, headers, asked).await.is_some()
+}
+
+/// Who comes with a key that may read.
+pub(crate) async fn reader(state: &AppState, headers: &HeaderMap, asked: &Asked) -> Option<Actor> {
+    if !has_key(headers) {
+        return None;
+    }
+    authenticate(state, headers, asked).await.ok().filter(|actor| actor.may(Right::Read))
 }
 
 async fn prove(state: &AppState, headers: &HeaderMap, bearer: &str, asked: &Asked) -> ApiResult<Actor> {
