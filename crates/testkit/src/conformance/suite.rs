@@ -16,6 +16,7 @@ macro_rules! conformance_suite {
             agents {
                 an_agent_is_read_back_as_it_was_written,
                 a_version_follows_the_one_that_is_stored,
+                the_first_version_of_a_bundled_agent_follows_the_programs,
                 when_an_agent_was_made_stays_as_it_was_stored_first,
                 of_twenty_who_write_the_same_version_of_an_agent_one_does,
                 a_prompt_is_begun_with_the_change_of_an_agent,
