@@ -27,6 +27,7 @@ fn bounds() -> Vec<Bound> {
         ("PreviewPrompt", "content", "maxLength", json!(chat::MAX_CONTENT)),
         ("NewChat", "title", "maxLength", json!(chat::MAX_TITLE)),
         ("ImportChat", "title", "maxLength", json!(chat::MAX_TITLE)),
+        ("ImportedChat", "title", "maxLength", json!(chat::MAX_TITLE)),
         ("NewAgent", "key", "maxLength", json!(agent::MAX_KEY)),
         ("NewKnowledge", "title", "maxLength", json!(knowledge::MAX_TITLE)),
         ("NewKnowledgeForm", "title", "maxLength", json!(knowledge::MAX_TITLE)),
