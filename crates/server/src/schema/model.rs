@@ -141,8 +141,8 @@ pub struct EmbeddingInputSchema;
 impl PartialSchema for EmbeddingInputSchema {
     fn schema() -> RefOr<Schema> {
         let text = || ObjectBuilder::new().schema_type(Type::String).min_length(Some(1));
-        let token = ObjectBuilder::new().schema_type(Type::Integer).minimum(Some(0)).maximum(Some(u32::MAX));
-        let tokens = || ArrayBuilder::new().items(token.clone()).min_items(Some(1));
+        let token = || ObjectBuilder::new().schema_type(Type::Integer).minimum(Some(0)).maximum(Some(u32::MAX));
+        let tokens = || ArrayBuilder::new().items(token()).min_items(Some(1));
         let many = |of| ArrayBuilder::new().items(of).min_items(Some(1)).max_items(Some(MAX_TEXTS));
         OneOfBuilder::new()
             .description(Some("What is embedded."))

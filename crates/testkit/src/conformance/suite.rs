@@ -25,6 +25,7 @@ macro_rules! conformance_suite {
             }
             approvals {
                 a_question_is_opened_by_a_commit_and_closed_by_its_answer_once,
+                an_answer_edits_where_it_puts_other_arguments_in_place,
                 what_is_not_asked_any_more_is_closed_and_what_was_answered_stays,
                 pages_of_the_inbox_visit_each_once_oldest_first,
                 another_tenant_neither_sees_nor_closes_a_question,
