@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use kybern_server::router::{Access, Query, table};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::harness::{App, Ask};
 use crate::schemas::document;
@@ -148,4 +148,14 @@ async fn the_plan_that_the_document_shows_is_taken() {
     let app = App::start().await;
     let made = app.send(Ask::new("POST", "/api/plans").key(&app.ours.admin).json(&example)).await;
     assert_eq!(made.status, 201, "{}", made.text());
+}
+
+#[tokio::test]
+async fn a_capability_is_refused_as_the_document_says() {
+    let described = document().pointer("/components/schemas/Step/properties/capability/description").cloned();
+    assert!(described.is_some_and(|text| text.to_string().contains("is refused")));
+    let app = App::start().await;
+    let plan = json!({"key": "a.b", "steps": [{"id": "a", "kind": "task", "capability": "quotes"}]});
+    let answer = app.send(Ask::post("/api/plans").key(&app.ours.admin).json(&plan)).await;
+    assert_eq!(answer.refused(422, "UNPROCESSABLE", "a capability"), ["/steps/0/capability"]);
 }
