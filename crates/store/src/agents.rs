@@ -86,7 +86,11 @@ async fn put(tx: &mut Tx, putting: &Putting) -> Result<Option<Prompt>> {
     };
     tx.outdates_what_is_known();
     for event in audit {
-        audit::append(tx, scope, agent.updated_at, event).await?;
+        let event = match &begun {
+            Some(begun) => begun.numbers(event.clone()),
+            None => event.clone(),
+        };
+        audit::append(tx, scope, agent.updated_at, &event).await?;
     }
     Ok(begun)
 }

@@ -262,6 +262,7 @@ macro_rules! conformance_suite {
             plans {
                 a_plan_is_read_back_as_it_was_written,
                 versions_count_up_and_the_newest_is_active,
+                the_audit_of_a_plan_names_its_version,
                 a_version_is_written_once,
                 a_plan_is_taken_out_of_use_and_brought_back,
                 active_plans_of_all_tenants_are_checked_at_start,

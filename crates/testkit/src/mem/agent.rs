@@ -45,6 +45,10 @@ impl AgentStore for MemStore {
             state.agents.insert(place, OwnAgent { created_at, ..agent.clone() });
             let begun = prompt.map(|new| state.begin_prompt(scope, new));
             for event in audit {
+                let event = match &begun {
+                    Some(begun) => begun.numbers(event),
+                    None => event,
+                };
                 state.append_audit(scope.tenant(), agent.updated_at, event);
             }
             Ok(begun)
