@@ -90,7 +90,9 @@ pub(super) async fn print(client: &Client, id: TaskId, task: &Value, context: &m
     let artifacts = client.get(&format!("/api/tasks/{id}/artifacts"), &[]).await?.value;
     let files = files_of(client, id).await?;
     let paint = context.screen().paint();
-    context.screen().line(render_task(TaskView { task, log: &log, artifacts: list::items(&artifacts), files: &files }, paint));
+    context
+        .screen()
+        .line(render_task(TaskView { task, log: &log, artifacts: list::items(&artifacts), files: &files }, paint));
     Ok(())
 }
 
