@@ -52,6 +52,15 @@ impl AuditEvent {
         }
     }
 
+    /// The same event with one more detail, which is known only where it is written.
+    #[must_use]
+    pub fn telling(mut self, name: &str, value: Value) -> Self {
+        if let Value::Object(detail) = &mut self.detail {
+            detail.insert(name.to_owned(), value);
+        }
+        self
+    }
+
     /// The event without secrets and personal data. Whoever did it is named by ids only.
     fn redacted(mut self) -> Self {
         self.subject = redact::redacted(self.subject);

@@ -38,13 +38,17 @@ pub struct Check {
     pub required: bool,
     /// What is known of it.
     pub message: String,
+    /// More of it, which names tenants or what the operator has set: for those who run the server.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub details: Vec<String>,
 }
 
 impl Check {
     /// A part without which the server takes work as well.
-    fn of(name: &str, state: State, message: impl Into<String>) -> Self {
+    #[must_use]
+    pub fn of(name: &str, state: State, message: impl Into<String>) -> Self {
         let ok = matches!(state, State::Ok | State::Off);
-        Self { name: name.to_owned(), ok, state, required: false, message: message.into() }
+        Self { name: name.to_owned(), ok, state, required: false, message: message.into(), details: Vec::new() }
     }
 
     /// A part that is needed for everything.
@@ -142,6 +146,8 @@ impl Engine {
             };
             checks.push(Check::of(&format!("provider:{provider}"), state, message));
         }
+        checks.push(self.removal().check().await);
+        checks.extend(inner.settings.parts.iter().cloned());
         Readiness { checks }
     }
 

@@ -14,11 +14,14 @@ use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
 use crate::clock::TaskClock;
+use crate::readiness::{Check, State};
 
 /// How often is looked for what has become old.
 const ROUND: Millis = Millis::from_secs(60 * 60);
 /// How long everybody else has the database to themselves between two removals.
 const PAUSE: Millis = Millis(50);
+
+const DAY: Millis = Millis::from_secs(24 * 60 * 60);
 
 /// How long things are kept, by kind. What is not named is kept for ever.
 pub type KeptTimes = BTreeMap<Kept, Millis>;
@@ -32,6 +35,44 @@ pub struct Retention {
     pub tenants: BTreeMap<String, KeptTimes>,
     /// The tenants, by name or slug, of which nothing is removed.
     pub holds: Vec<String>,
+}
+
+impl Retention {
+    /// What it says, in words: for all, and then each tenant that differs and those of which nothing is removed.
+    #[must_use]
+    pub fn told(&self) -> (String, Vec<String>) {
+        let say = |times: &KeptTimes, of: &dyn Fn(Kept) -> bool| {
+            let said = Kept::ALL.into_iter().filter(|kept| of(*kept)).map(|kept| {
+                let name = kept.as_str().replace('_', " ");
+                match times.get(&kept) {
+                    None => format!("{name} for ever"),
+                    Some(time) => format!("{name} {} days", time.0 / DAY.0),
+                }
+            });
+            said.collect::<Vec<_>>().join(", ")
+        };
+        let own = self.tenants.iter().map(|(tenant, own)| {
+            let differs = |kept: Kept| own.get(&kept) != self.times.get(&kept);
+            format!("{tenant}: {}", say(own, &differs))
+        });
+        let held = self.holds.iter().map(|tenant| format!("{tenant}: on hold, nothing is removed"));
+        (say(&self.times, &|_| true), own.chain(held).collect())
+    }
+
+    /// Whether it names tenants.
+    #[must_use]
+    pub fn names_tenants(&self) -> bool {
+        !self.holds.is_empty() || !self.tenants.is_empty()
+    }
+
+    /// What of it names none of these names and slugs, in words. It stops every round of the removal.
+    #[must_use]
+    pub fn strangers(&self, known: &[String]) -> Vec<String> {
+        let held = self.holds.iter().map(|name| ("retention.holds", name));
+        let own = self.tenants.keys().map(|name| ("retention.tenants", name));
+        let unknown = held.chain(own).filter(|(_, name)| !known.contains(name));
+        unknown.map(|(key, name)| format!("{key} names {name:?}, and no tenant is called so")).collect()
+    }
 }
 
 /// Removes what is over and has been kept as long as it is to be kept.
@@ -51,6 +92,33 @@ impl Removal {
             // Running out of time is the next round.
             let _ = tokio::time::timeout(ROUND.as_duration(), self.stopping.cancelled()).await;
         }
+    }
+
+    /// What is known of it: what it says, and what of it names no tenant. Names of tenants stand in the details.
+    pub(crate) async fn check(&self) -> Check {
+        let (message, mut details) = self.settings.told();
+        let mut state = State::Ok;
+        if self.settings.names_tenants() {
+            match self.store.kept_tenants().await {
+                Ok(tenants) => {
+                    let known: Vec<String> = tenants.into_iter().flat_map(|one| [one.name, one.slug]).collect();
+                    let strangers = self.settings.strangers(&known);
+                    if !strangers.is_empty() {
+                        state = State::Broken;
+                        details.extend(strangers);
+                    }
+                }
+                Err(error) => {
+                    state = State::Warning;
+                    details.push(format!("its tenants cannot be looked for: {error}"));
+                }
+            }
+        }
+        let message = match state {
+            State::Broken => format!("nothing old is removed: [retention] names what is no tenant; {message}"),
+            State::Ok | State::Off | State::Warning => message,
+        };
+        Check { details, ..Check::of("retention", state, message) }
     }
 
     async fn purge_what_is_old(&self) {

@@ -6,6 +6,7 @@ use kybern_core::slots::TenantShare;
 use kybern_core::task::limits;
 use kybern_core::time::Millis;
 
+use crate::readiness::Check;
 use crate::retention::Retention;
 use crate::understanding::ModelUse;
 
@@ -70,6 +71,8 @@ pub struct Settings {
     pub self_approval: bool,
     /// How long what is over is kept.
     pub retention: Retention,
+    /// Parts of the server that were looked at when it started: what readiness says of them.
+    pub parts: Vec<Check>,
     /// Whether this process works on tasks at all; `false` for one that only answers requests.
     pub work: bool,
 }
@@ -97,6 +100,7 @@ impl Default for Settings {
             approval_time: kybern_core::approval::TIME_TO_ANSWER,
             self_approval: false,
             retention: Retention::default(),
+            parts: Vec::new(),
             work: true,
         }
     }

@@ -13,12 +13,13 @@ use std::sync::Arc;
 
 use kybern_adapters::clock::SystemClock;
 use kybern_core::ports::UnreadableRow;
+use kybern_engine::readiness::{self, Check};
 use kybern_store::{SqliteStore, StoreError};
 use serde::Serialize;
 
 use crate::cli::Exit;
 use crate::config::database::DatabaseUrl;
-use crate::config::{Config, ConfigError, Secret};
+use crate::config::{Config, ConfigError, DocumentOptions, Ocr, Secret};
 use crate::opening::{self, OpenError};
 use crate::output::{Cell, MAX_COLUMN, Screen, Table, clean, count};
 use crate::{packs, wiring};
@@ -84,6 +85,19 @@ struct Finding {
 }
 
 impl Finding {
+    /// As a server says it of itself.
+    fn told(self) -> Check {
+        let state = match self.state {
+            State::Ok => readiness::State::Ok,
+            State::Off => readiness::State::Off,
+            State::Warning => readiness::State::Warning,
+            State::Broken => readiness::State::Broken,
+        };
+        let remedy = Some(self.remedy).filter(|remedy| !remedy.is_empty());
+        let details = self.details.into_iter().chain(remedy).collect();
+        Check { details, ..Check::of(&self.part, state, self.message) }
+    }
+
     /// What stands below the table: what a column has no room for, each fault, and the remedy.
     fn below(&self) -> Vec<String> {
         let part = &self.part;
@@ -174,9 +188,17 @@ async fn looked(config: &Config, url: Option<String>, api_key: Option<Secret>) -
         findings.push(ways::listen(config));
     }
     findings.extend(ways::ways_out(config, server.as_ref()).await);
-    findings.push(documents::documents(config));
-    findings.push(scans::scans(config));
-    findings.push(retention::retention(config, tenants.as_deref()));
+    // What a server does with documents and with what is old it says itself: this shell may have other settings.
+    let tells = |part: &str| server.as_ref().is_some_and(|server| server.tells(part));
+    if !tells(documents::PART) {
+        findings.push(documents::documents(&config.documents));
+    }
+    if !tells(scans::PART) {
+        findings.push(scans::scans(&config.documents, &config.documents.reader()));
+    }
+    if !tells(retention::PART) {
+        findings.push(retention::retention(config, tenants.as_deref()));
+    }
     if server.is_none() {
         findings.push(plans());
         let model = "offline rules: they find intents and fields, and write no prose";
@@ -184,6 +206,11 @@ async fn looked(config: &Config, url: Option<String>, api_key: Option<Secret>) -
     }
     findings.extend(ways::providers(config, server.as_ref()).await);
     findings
+}
+
+/// What a server with these settings says of how it reads documents. It is looked at once, when the server starts.
+pub(crate) fn parts(options: &DocumentOptions, reader: &anyhow::Result<Ocr>) -> Vec<Check> {
+    [documents::documents(options), scans::scans(options, reader)].into_iter().map(Finding::told).collect()
 }
 
 fn master_key(config: &Config) -> Finding {

@@ -19,7 +19,7 @@ use crate::config::{Config, Secret};
 use crate::heads::Heads;
 use crate::mailbox::Poller;
 use crate::output::{Failure, Screen};
-use crate::{opening, telemetry, wiring};
+use crate::{doctor, opening, telemetry, wiring};
 
 /// How often partitions are made ahead. They are made months ahead, so a few failures do no harm.
 const DAY: Millis = Millis::from_secs(24 * 60 * 60);
@@ -131,15 +131,21 @@ pub(crate) async fn start(config: Config, listen: SocketAddr, purpose: Purpose) 
         .with_context(|| format!("cannot listen on {listen}; another server may have it: choose one with --listen"))?;
     let address = listener.local_addr()?;
     // Who reads scans is asked while the database opens: both take a few hundredths of a second.
-    let documents = config.documents.clone();
-    let asked = tokio::task::spawn_blocking(move || documents.reader());
-    let served_at = matches!(purpose, Purpose::Serve).then(|| reachable(address));
+    let (documents, is_server) = (config.documents.clone(), matches!(purpose, Purpose::Serve));
+    let asked = tokio::task::spawn_blocking(move || {
+        let reader = documents.reader();
+        let parts = if is_server { doctor::parts(&documents, &reader) } else { Vec::new() };
+        (reader, parts)
+    });
+    let served_at = is_server.then(|| reachable(address));
     let how = wiring::Opening { served_at, ..wiring::Opening::default() };
     let opened = wiring::open_store_as(&config, how).await;
     let opened = opened.map_err(|error| opening::explain(&config.database.url, error))?;
     let mut settings = wiring::settings(&config, &format!("http://{address}"));
     settings.work = purpose.works();
-    let engine = wiring::engine(&config, &opened, asked.await??, settings)?;
+    let (reader, parts) = asked.await?;
+    settings.parts = parts;
+    let engine = wiring::engine(&config, &opened, reader?, settings)?;
     let first_key = match purpose.works() {
         true => {
             let admin = config.security.admin_key.as_ref().map(|key| key.expose().to_owned());

@@ -213,6 +213,7 @@ pub(crate) fn settings(config: &Config, public_url: &str) -> Settings {
         approval_time: config.limits.approval_ms,
         self_approval: config.governance.self_approval,
         retention: config.retention.settings(),
+        parts: Vec::new(),
         work: true,
     }
 }

@@ -55,3 +55,16 @@ fn blank(key: &str) -> Plan {
         quarantine: Vec::new(),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_that_cannot_be_read_is_a_plan_with_its_faults() {
+        for file in ["{\"key\": ", r#"{"key": "yard.count", "steps": "none"}"#] {
+            let plan = read("yard.count", file, &[]);
+            assert_eq!((plan.key.as_str(), plan.active, plan.quarantine.is_empty()), ("yard.count", false, false));
+        }
+    }
+}

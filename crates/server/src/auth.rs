@@ -13,21 +13,32 @@ use kybern_core::policy::webhook::{self, WebhookHeaders};
 
 use crate::answers::Room;
 use crate::error::{ApiResult, Problem};
+use crate::extract::no_query;
 use crate::request::Asked;
-use crate::router::Access;
+use crate::router::{Access, Query};
 use crate::standing::Standing;
 use crate::state::{AppState, InboundSource};
 
 const TENANT: HeaderName = HeaderName::from_static("x-tenant-id");
 const REASON: HeaderName = HeaderName::from_static("x-sudo-reason");
 
-/// The layer of each route that asks for a right: a handler behind it has a [`Caller`].
+/// The layer of each route. Behind one that asks for a right, a handler has a [`Caller`]; behind one that takes no
+/// parameters of the query, there are none.
 pub(crate) async fn guard(
-    State((state, access)): State<(AppState, Access)>,
+    State((state, access, query)): State<(AppState, Access, Query)>,
     mut request: Request,
     next: Next,
 ) -> Response {
-    let Access::Needs(right) = access else { return next.run(request).await };
+    let refused = match query {
+        Query::None => no_query(request.uri()).err(),
+        Query::Own | Query::Any => None,
+    };
+    let Access::Needs(right) = access else {
+        return match refused {
+            Some(problem) => problem.into_response(),
+            None => next.run(request).await,
+        };
+    };
     let Some(asked) = request.extensions().get::<Asked>().cloned() else {
         return Problem::internal("a route without its request layer").into_response();
     };
@@ -36,6 +47,10 @@ pub(crate) async fn guard(
         Err(problem) => return problem.into_response(),
     };
     if let Err(problem) = demand(&actor, right) {
+        return problem.into_response();
+    }
+    // Like any other input, it is looked at once the caller may.
+    if let Some(problem) = refused {
         return problem.into_response();
     }
     let room = match Room::of(&state, actor.tenant(), request.method()) {
@@ -83,7 +98,15 @@ pub(crate) async fn authenticate(state: &AppState, headers: &HeaderMap, asked: &
 
 /// Whether a request comes with a key that may read: what is open to everybody shows it more.
 pub(crate) async fn may_read(state: &AppState, headers: &HeaderMap, asked: &Asked) -> bool {
-    has_key(headers) && authenticate(state, headers, asked).await.is_ok_and(|actor| actor.may(Right::Read))
+    reader(state, headers, asked).await.is_some()
+}
+
+/// Who comes with a key that may read.
+pub(crate) async fn reader(state: &AppState, headers: &HeaderMap, asked: &Asked) -> Option<Actor> {
+    if !has_key(headers) {
+        return None;
+    }
+    authenticate(state, headers, asked).await.ok().filter(|actor| actor.may(Right::Read))
 }
 
 async fn prove(state: &AppState, headers: &HeaderMap, bearer: &str, asked: &Asked) -> ApiResult<Actor> {

@@ -21,7 +21,7 @@ use crate::state::AppState;
 
 #[cfg(test)]
 pub(crate) use query::tests::asked;
-pub(crate) use query::{MAX_QUERY_VALUE, QueryArgs};
+pub(crate) use query::{MAX_QUERY_VALUE, QueryArgs, no_query};
 
 /// A JSON object as the body.
 pub(crate) struct JsonBody<T> {

@@ -8,6 +8,7 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
+use kybern_core::actor::Right;
 use kybern_engine::readiness::{Check, Readiness};
 use serde_json::{Value, json};
 
@@ -33,30 +34,47 @@ pub(crate) async fn alive(State(state): State<AppState>) -> Json<Value> {
 /// Ready
 ///
 /// Each part is named. 503 when a part fails without which no work is taken: the database, its migrations, the disk,
-/// the worker. What is known of each part is told to a key that may read. Looked at once a second at most, however
-/// often it is asked for.
+/// the worker. What is known of each part is told to a key that may read, and what names tenants to a platform admin's.
+/// Looked at once a second at most, however often it is asked for.
 #[utoipa::path(get, path = "/readyz", operation_id = "show_readiness", tag = "operation", responses(
     (status = 200, description = "Everything that is required works", body = ReadinessSchema),
     (status = 503, description = "Something that is required does not work", body = ReadinessSchema),
 ))]
 pub(crate) async fn ready(State(state): State<AppState>, headers: HeaderMap, asked: Asked) -> Response {
-    let details = auth::may_read(&state, &headers, &asked).await;
-    let (ready, checks) = checks(&state, details).await;
+    let reader = auth::reader(&state, &headers, &asked).await;
+    let told = match reader {
+        None => Told::Names,
+        Some(actor) if actor.may(Right::Platform) => Told::Details,
+        Some(_) => Told::Messages,
+    };
+    let (ready, checks) = checks(&state, told).await;
     let status = if ready { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
     (status, Json(json!({"ready": ready, "checks": checks}))).into_response()
 }
 
+/// How much of each part is told.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Told {
+    /// What it is called, and how it is.
+    Names,
+    /// Also what is known of it.
+    Messages,
+    /// Everything.
+    Details,
+}
+
 /// The checks on the wire, and whether all that are required hold.
-pub(crate) async fn checks(state: &AppState, details: bool) -> (bool, Vec<Value>) {
+pub(crate) async fn checks(state: &AppState, told: Told) -> (bool, Vec<Value>) {
     let look = async { Ok(tokio::time::timeout(PATIENCE, state.engine.readiness()).await.unwrap_or_else(silent)) };
     let readiness: Result<Arc<Readiness>, Infallible> = state.readiness.get(look).await;
     let readiness = match readiness {
         Ok(readiness) => readiness,
         Err(never) => match never {},
     };
-    let shown = |check: &Check| match details {
-        true => json!(check),
-        false => json!({"name": check.name, "ok": check.ok, "state": check.state, "required": check.required}),
+    let shown = |check: &Check| match told {
+        Told::Details => json!(check),
+        Told::Messages => json!(Check { details: Vec::new(), ..check.clone() }),
+        Told::Names => json!({"name": check.name, "ok": check.ok, "state": check.state, "required": check.required}),
     };
     (readiness.is_ready(), readiness.checks.iter().map(shown).collect())
 }

@@ -17,8 +17,9 @@ use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityRequirement
 use utoipa::openapi::{ContentBuilder, PathItem, Ref, RefOr};
 
 use crate::error::status_of;
-use crate::router::{Access, Paths, Route, table};
+use crate::router::{Access, Paths, Query, Route, table};
 use crate::schema::event::LogEntrySchema;
+use crate::schema::http_call::HeaderSchema;
 use crate::schema::operation::ErrorSchema;
 use crate::schema::words::ApprovalFilterSchema;
 
@@ -29,7 +30,7 @@ const CALLING: [&str; 2] = ["/v1/chat/completions", "/v1/embeddings"];
 #[openapi(
     info(
         title = "Kybern",
-        description = "A self-hosted server in which a model decides, tools act, and services keep the record.\n\nEvery error has the shape `Error`; only a request that is no readable HTTP, or has too large a head, gets a bare status, and `/readyz` answers in its own shape. Unless a schema says otherwise, ids are UUIDs, times RFC 3339 in UTC, money integer nano-dollars (`…Nanos`), and durations integer milliseconds (`…Ms`). Names of input fields may also be written in snake_case, but for those of an audit export and of an SMS. The character U+0000 is refused, or replaced by U+FFFD in payloads, arguments and what arrives from outside.\n\nLists that come in pages take `limit` and `cursor`, and answer `items` and `nextCursor`. A cursor is opaque and says behind which item the next page begins: it does not expire, survives a restart, and still holds when that item is gone. It goes with the list and the filter that it was given for, while `limit` may change; with another list, another filter or another tenant, or changed, it is a `VALIDATION_ERROR` at `/cursor`. An empty query parameter counts as not given.",
+        description = "A self-hosted server in which a model decides, tools act, and services keep the record.\n\nEvery error has the shape `Error`; only a request that is no readable HTTP, or has too large a head, gets a bare status, and `/readyz` answers in its own shape. Unless a schema says otherwise, ids are UUIDs, times RFC 3339 in UTC, money integer nano-dollars (`…Nanos`), and durations integer milliseconds (`…Ms`). Names of input fields may also be written in snake_case, but for those of an audit export and of an SMS. The character U+0000 is refused, or replaced by U+FFFD in payloads, arguments and what arrives from outside.\n\nLists that come in pages take `limit` and `cursor`, and answer `items` and `nextCursor`. A cursor is opaque and says behind which item the next page begins: it does not expire, survives a restart, and still holds when that item is gone. It goes with the list and the filter that it was given for, while `limit` may change; with another list, another filter or another tenant, or changed, it is a `VALIDATION_ERROR` at `/cursor`. Query parameters that a route does not know are refused, and an empty one counts as not given; only `/healthz`, `/readyz`, `/metrics`, and SMS and webhooks from outside ignore any.",
         license(name = "Apache-2.0 OR MIT", identifier = "Apache-2.0 OR MIT"),
     ),
     tags(
@@ -54,7 +55,7 @@ const CALLING: [&str; 2] = ["/v1/chat/completions", "/v1/embeddings"];
         (name = "workflows", description = "What outside engines call"),
         (name = "operation", description = "Health, numbers, this document"),
     ),
-    components(schemas(ApprovalFilterSchema, ErrorSchema, LogEntrySchema)),
+    components(schemas(ApprovalFilterSchema, ErrorSchema, HeaderSchema, LogEntrySchema)),
 )]
 struct Document;
 
@@ -85,7 +86,7 @@ pub(crate) async fn show() -> Response {
 }
 
 /// Objects of requests that are read by hand, and refuse members that they do not know.
-const CLOSED: [&str; 3] = ["NewPlan", "Retry", "Step"];
+const CLOSED: [&str; 4] = ["EmbeddingRequest", "NewPlan", "Retry", "Step"];
 
 fn document() -> utoipa::openapi::OpenApi {
     let mut document = Document::openapi();
@@ -168,6 +169,9 @@ fn errors(route: &Route, proven: bool) -> Vec<ErrorCode> {
         // Whoever has sent many wrong keys has to wait, whatever the route.
         codes.push(ErrorCode::RateLimited);
     }
+    if route.query != Query::Any {
+        codes.push(ErrorCode::Validation);
+    }
     if route.method == "POST" {
         codes.extend([ErrorCode::Conflict, ErrorCode::PayloadTooLarge, ErrorCode::Unprocessable]);
     }
@@ -179,6 +183,10 @@ fn errors(route: &Route, proven: bool) -> Vec<ErrorCode> {
         && ["/api/agents", "/api/prompts", "/api/memories"].iter().any(|of| route.path.starts_with(of))
     {
         codes.push(ErrorCode::Conflict);
+    }
+    // A call by hand that no budget covers.
+    if route.path == "/api/tools/{name}/invoke" {
+        codes.push(ErrorCode::BudgetExceeded);
     }
     // A bundled tool.
     if (route.method, route.path) == ("DELETE", "/api/tools/{name}") {

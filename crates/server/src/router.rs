@@ -26,6 +26,17 @@ pub enum Access {
     SignedOr(Right),
 }
 
+/// What a route does with the parameters of the query.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Query {
+    /// It takes none, and refuses any.
+    None,
+    /// It reads its own, and refuses all others.
+    Own,
+    /// It takes none, and ignores any: who asks is a program that adds some of its own.
+    Any,
+}
+
 /// A route.
 pub struct Route {
     /// Its method.
@@ -36,6 +47,8 @@ pub struct Route {
     pub access: Access,
     /// Whether `Idempotency-Key` is honoured.
     pub once: bool,
+    /// What it does with the parameters of the query.
+    pub query: Query,
     /// Whether what stands last in the path may have slashes.
     slashes: bool,
     handler: MethodRouter<AppState>,
@@ -48,6 +61,14 @@ impl Route {
 
     fn once(self) -> Self {
         Self { once: true, ..self }
+    }
+
+    fn query(self) -> Self {
+        Self { query: Query::Own, ..self }
+    }
+
+    fn any_query(self) -> Self {
+        Self { query: Query::Any, ..self }
     }
 
     /// The path as the router takes it.
@@ -79,17 +100,19 @@ macro_rules! routes {
 }
 
 // A method, a path, what is asked of the caller, and the handler. `once`: `Idempotency-Key` is honoured; `slashes`: what
-// stands last in the path may have some.
+// stands last in the path may have some; `query`: the handler reads parameters of the query, and refuses those that it
+// does not know; `any_query`: parameters are ignored, because monitors and services outside add their own. Any other
+// route refuses parameters.
 routes! {
     // Tasks
-    post "/api/tasks", Needs(Operate), api::tasks::submit, once;
-    get "/api/tasks", Needs(Read), api::tasks::list;
-    get "/api/tasks/{id}", Needs(Read), api::tasks::show;
-    get "/api/tasks/{id}/log", Needs(Read), api::tasks::log;
+    post "/api/tasks", Needs(Operate), api::tasks::submit, once, query;
+    get "/api/tasks", Needs(Read), api::tasks::list, query;
+    get "/api/tasks/{id}", Needs(Read), api::tasks::show, query;
+    get "/api/tasks/{id}/log", Needs(Read), api::tasks::log, query;
     get "/api/tasks/{id}/events", Needs(Read), api::tasks::events;
     get "/api/tasks/{id}/artifacts", Needs(Read), api::task_files::artifacts;
     get "/api/tasks/{id}/attachments", Needs(Read), api::task_files::attachments;
-    get "/api/tasks/{id}/attachments/{n}", Needs(Read), api::task_files::attachment;
+    get "/api/tasks/{id}/attachments/{n}", Needs(Read), api::task_files::attachment, query;
     post "/api/tasks/{id}/cancel", Needs(Operate), api::task_steer::cancel;
     post "/api/tasks/{id}/pause", Needs(Operate), api::task_steer::pause;
     post "/api/tasks/{id}/resume", Needs(Operate), api::task_steer::resume;
@@ -103,23 +126,23 @@ routes! {
     post "/api/internal/brain/callback/{id}", Callback, api::task_internal::callback;
     // What arrives
     post "/api/inbound/email", Needs(Operate), api::inbound::email;
-    post "/api/inbound/sms", SignedOr(Operate), api::inbound::sms;
-    post "/api/inbound/webhook/{source}", SignedOr(Operate), api::inbound::webhook;
+    post "/api/inbound/sms", SignedOr(Operate), api::inbound::sms, any_query;
+    post "/api/inbound/webhook/{source}", SignedOr(Operate), api::inbound::webhook, any_query;
     // Plans
     post "/api/plans", Needs(Administer), api::plans::put, once;
-    get "/api/plans", Needs(Read), api::plans::list;
+    get "/api/plans", Needs(Read), api::plans::list, query;
     post "/api/plans/check", Needs(Read), api::plans::check;
     get "/api/plans/{key}", Needs(Read), api::plans::show;
-    get "/api/plans/{key}/versions", Needs(Read), api::plans::versions;
+    get "/api/plans/{key}/versions", Needs(Read), api::plans::versions, query;
     patch "/api/plans/{key}", Needs(Administer), api::plans::change;
     // Tools
-    get "/api/tools", Needs(Read), api::tools::list;
+    get "/api/tools", Needs(Read), api::tools::list, query;
     get "/api/tools/{name}", Needs(Read), api::tools::show;
-    post "/api/tools/{name}/invoke", Needs(Operate), api::tools::invoke, once;
+    post "/api/tools/{name}/invoke", Needs(Operate), api::tools::invoke, once, query;
     patch "/api/tools/{name}", Needs(Administer), api::tools::change;
     // Tools that a tenant makes itself
     post "/api/tools", Needs(Administer), api::own_tools::create, once;
-    get "/api/tools/{name}/versions", Needs(Read), api::own_tools::versions;
+    get "/api/tools/{name}/versions", Needs(Read), api::own_tools::versions, query;
     post "/api/tools/{name}/submit", Needs(Administer), api::own_tools::submit;
     post "/api/tools/{name}/reject", Needs(Administer), api::own_tools::reject;
     post "/api/tools/{name}/approve", Needs(Administer), api::own_tools::approve;
@@ -128,14 +151,14 @@ routes! {
     delete "/api/tools/{name}", Needs(Administer), api::own_tools::remove;
     // Who answers, what they are told, and what users wish
     post "/api/agents", Needs(Administer), api::agents::create, once;
-    get "/api/agents", Needs(Read), api::agents::list;
+    get "/api/agents", Needs(Read), api::agents::list, query;
     post "/api/agents/resync", Needs(Administer), api::agents::resync;
     get "/api/agents/{id}", Needs(Read), api::agents::show;
     patch "/api/agents/{id}", Needs(Administer), api::agents::change;
     delete "/api/agents/{id}", Needs(Administer), api::agents::remove;
     post "/api/agents/{id}/reset", Needs(Administer), api::agents::reset;
     post "/api/prompts", Needs(Administer), api::prompts::create, once;
-    get "/api/prompts", Needs(Administer), api::prompts::list;
+    get "/api/prompts", Needs(Administer), api::prompts::list, query;
     post "/api/prompts/preview", Needs(Administer), api::prompts::preview;
     get "/api/prompts/{id}", Needs(Administer), api::prompts::show;
     patch "/api/prompts/{id}", Needs(Administer), api::prompts::change;
@@ -143,12 +166,12 @@ routes! {
     post "/api/prompts/{id}/approve", Needs(Administer), api::prompts::approve;
     post "/api/prompts/{id}/reject", Needs(Administer), api::prompts::reject;
     post "/api/prompts/{id}/activate", Needs(Administer), api::prompts::activate;
-    get "/api/preferences", Needs(Read), api::preferences::show;
+    get "/api/preferences", Needs(Read), api::preferences::show, query;
     put "/api/preferences", Needs(Operate), api::preferences::set;
     delete "/api/preferences", Needs(Operate), api::preferences::remove;
     // Conversations
     post "/api/chats", Needs(Operate), api::chats::create, once;
-    get "/api/chats", Needs(Read), api::chats::list;
+    get "/api/chats", Needs(Read), api::chats::list, query;
     post "/api/chats/import", Needs(Operate), api::chats::import, once;
     get "/api/chats/{id}", Needs(Read), api::chats::show;
     delete "/api/chats/{id}", Needs(Operate), api::chats::remove;
@@ -156,21 +179,21 @@ routes! {
     post "/api/chats/{id}/reset", Needs(Operate), api::chats::reset;
     get "/api/chats/{id}/export", Needs(Read), api::chats::export;
     post "/api/chats/{id}/messages", Needs(Operate), api::messages::send, once;
-    get "/api/chats/{id}/messages", Needs(Read), api::messages::list;
+    get "/api/chats/{id}/messages", Needs(Read), api::messages::list, query;
     post "/api/chats/{id}/messages/{message}/redact", Needs(Operate), api::messages::redact;
-    get "/api/chats/{id}/stream", Needs(Read), api::messages::stream;
+    get "/api/chats/{id}/stream", Needs(Read), api::messages::stream, query;
     // What is remembered, and what agents may quote
     post "/api/memories", Needs(Operate), api::memories::create, once;
-    get "/api/memories", Needs(Read), api::memories::list;
-    get "/api/memories/export", Needs(Read), api::memories::export;
+    get "/api/memories", Needs(Read), api::memories::list, query;
+    get "/api/memories/export", Needs(Read), api::memories::export, query;
     get "/api/memories/{id}", Needs(Read), api::memories::show;
     patch "/api/memories/{id}", Needs(Operate), api::memories::change;
     delete "/api/memories/{id}", Needs(Operate), api::memories::remove;
     post "/api/memories/{id}/accept", Needs(Operate), api::memories::accept;
     post "/api/memories/{id}/reject", Needs(Operate), api::memories::reject;
     post "/api/knowledge", Needs(Administer), api::knowledge::create, once;
-    get "/api/knowledge", Needs(Read), api::knowledge::list;
-    get "/api/knowledge/search", Needs(Read), api::knowledge::search;
+    get "/api/knowledge", Needs(Read), api::knowledge::list, query;
+    get "/api/knowledge/search", Needs(Read), api::knowledge::search, query;
     get "/api/knowledge/{id}", Needs(Read), api::knowledge::show;
     delete "/api/knowledge/{id}", Needs(Administer), api::knowledge::remove;
     post "/api/knowledge/{id}/publish", Needs(Administer), api::knowledge::publish;
@@ -178,13 +201,13 @@ routes! {
     post "/api/knowledge/{id}/reindex", Needs(Administer), api::knowledge::reindex;
     // What is learned from answers
     post "/api/lessons", Needs(Administer), api::lessons::create, once;
-    get "/api/lessons", Needs(Read), api::lessons::list;
+    get "/api/lessons", Needs(Read), api::lessons::list, query;
     get "/api/lessons/{id}", Needs(Read), api::lessons::show;
     get "/api/lessons/{id}/preview", Needs(Administer), api::lessons::preview;
     post "/api/lessons/{id}/accept", Needs(Administer), api::lessons::accept;
     post "/api/lessons/{id}/withdraw", Needs(Administer), api::lessons::withdraw;
     // What waits for a person
-    get "/api/approvals", Needs(Read), api::approvals::list;
+    get "/api/approvals", Needs(Read), api::approvals::list, query;
     get "/api/approvals/{id}", Needs(Read), api::approvals::show;
     post "/api/approvals/{id}", Needs(Review), api::approvals::decide;
     // Language models, as OpenAI's clients ask for them
@@ -196,47 +219,47 @@ routes! {
     put "/api/models/policy", Needs(Administer), api::models::set_policy;
     // What may be spent, and what has been
     post "/api/budgets", Needs(Administer), api::budgets::create, once;
-    get "/api/budgets", Needs(Read), api::budgets::list;
+    get "/api/budgets", Needs(Read), api::budgets::list, query;
     get "/api/budgets/{id}", Needs(Read), api::budgets::show;
     patch "/api/budgets/{id}", Needs(Administer), api::budgets::change;
     delete "/api/budgets/{id}", Needs(Administer), api::budgets::remove;
-    get "/api/usage", Needs(Read), api::usage::report;
+    get "/api/usage", Needs(Read), api::usage::report, query;
     // Records and messages
     get "/api/records", Needs(Read), api::records::kinds;
-    get "/api/records/{kind}", Needs(Read), api::records::list;
+    get "/api/records/{kind}", Needs(Read), api::records::list, query;
     get "/api/records/{kind}/{id}", Needs(Read), api::records::show;
-    get "/api/outbox", Needs(Read), api::outbox::list;
+    get "/api/outbox", Needs(Read), api::outbox::list, query;
     post "/api/outbox/{id}/retry", Needs(Operate), api::outbox::retry;
     // Who may do what
     post "/api/users", Needs(Administer), api::users::create, once;
-    get "/api/users", Needs(Administer), api::users::list;
+    get "/api/users", Needs(Administer), api::users::list, query;
     get "/api/users/{id}", Needs(Administer), api::users::show;
     get "/api/users/{id}/permissions", Needs(Administer), api::permissions::show;
     put "/api/users/{id}/permissions", Needs(Administer), api::permissions::change;
     post "/api/keys", Needs(Administer), api::keys::create, once;
-    get "/api/keys", Needs(Administer), api::keys::list;
-    delete "/api/keys/{id}", Needs(Administer), api::keys::revoke;
+    get "/api/keys", Needs(Administer), api::keys::list, query;
+    delete "/api/keys/{id}", Needs(Administer), api::keys::revoke, query;
     // What tools may send, and where to
     post "/api/secrets", Needs(Administer), api::secrets::set, once;
-    get "/api/secrets", Needs(Administer), api::secrets::list;
+    get "/api/secrets", Needs(Administer), api::secrets::list, query;
     get "/api/secrets/{name}", Needs(Administer), api::secrets::show;
     delete "/api/secrets/{name}", Needs(Administer), api::secrets::remove;
     post "/api/webhooks/outbound", Needs(Administer), api::webhooks::create, once;
-    get "/api/webhooks/outbound", Needs(Administer), api::webhooks::list;
+    get "/api/webhooks/outbound", Needs(Administer), api::webhooks::list, query;
     delete "/api/webhooks/outbound/{id}", Needs(Administer), api::webhooks::remove;
     post "/api/admin/tenants", Needs(Platform), api::tenants::create, once;
-    get "/api/admin/tenants", Needs(Platform), api::tenants::list;
+    get "/api/admin/tenants", Needs(Platform), api::tenants::list, query;
     // The audit
-    get "/api/audit", Needs(Administer), api::audit::list;
+    get "/api/audit", Needs(Administer), api::audit::list, query;
     get "/api/audit/head", Needs(Administer), api::audit::head;
-    get "/api/audit/verify", Needs(Administer), api::audit::verify;
+    get "/api/audit/verify", Needs(Administer), api::audit::verify, query;
     post "/api/audit/check", Needs(Administer), api::audit::check;
     post "/api/audit/purge", Needs(Administer), api::audit::purge;
     // Operation
-    get "/healthz", Open, health::alive;
+    get "/healthz", Open, health::alive, any_query;
     post "/api/purge", Needs(Administer), api::retention::purge;
-    get "/readyz", Open, health::ready;
-    get "/metrics", Open, metrics::show;
+    get "/readyz", Open, health::ready, any_query;
+    get "/metrics", Open, metrics::show, any_query;
     get "/openapi.json", Open, openapi::show;
     get "/", Open, status_page::show;
 }
@@ -245,7 +268,7 @@ routes! {
 pub fn router(state: AppState) -> Router {
     let mut router = Router::new();
     for route in table() {
-        let guard = from_fn_with_state((state.clone(), route.access), auth::guard);
+        let guard = from_fn_with_state((state.clone(), route.access, route.query), auth::guard);
         let pattern = route.pattern();
         router = router.route(&pattern, route.handler.route_layer(guard));
     }
@@ -274,7 +297,8 @@ async fn unknown_method(method: Method, uri: Uri) -> (axum::http::StatusCode, Pr
 macro_rules! methods {
     ($($verb:ident $method:literal)+) => {$(
         fn $verb<H: Handler<T, AppState>, T: 'static>(path: &'static str, access: Access, handler: H) -> Route {
-            Route { method: $method, path, access, once: false, slashes: false, handler: routing::$verb(handler) }
+            let (query, handler) = (Query::None, routing::$verb(handler));
+            Route { method: $method, path, access, once: false, query, slashes: false, handler }
         }
     )+};
 }

@@ -65,7 +65,7 @@ async fn put(tx: &mut Tx, putting: &Putting) -> Result<Option<Prompt>> {
     let (scope, key) = (*scope, agent.key.as_str());
     reservations::lock_tenant(tx, scope).await?;
     let known = version(tx, scope, agent.id).await?;
-    if known.checked_add(1) != Some(agent.version) {
+    if !agent.follows(Some(known).filter(|known| *known > 0)) {
         return Err(changed(key));
     }
     let body = agent.draft.as_ref().map(|draft| json!(draft).to_string());
@@ -86,7 +86,11 @@ async fn put(tx: &mut Tx, putting: &Putting) -> Result<Option<Prompt>> {
     };
     tx.outdates_what_is_known();
     for event in audit {
-        audit::append(tx, scope, agent.updated_at, event).await?;
+        let event = match &begun {
+            Some(begun) => begun.numbers(event.clone()),
+            None => event.clone(),
+        };
+        audit::append(tx, scope, agent.updated_at, &event).await?;
     }
     Ok(begun)
 }

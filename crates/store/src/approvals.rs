@@ -6,7 +6,7 @@ use kybern_core::error::Result as PortResult;
 use kybern_core::id::{ApprovalId, TaskId, UserId};
 use kybern_core::plan::StepId;
 use kybern_core::ports::{ApprovalStore, MAX_PAGE_BYTES, Page};
-use kybern_core::task::{Resolution, Signal, WaitKind};
+use kybern_core::task::{Resolution, Signal, Wait, WaitKind};
 use kybern_core::tenant::TenantScope;
 use kybern_core::time::Timestamp;
 use uuid::Uuid;
@@ -74,13 +74,13 @@ pub(crate) async fn decide(
     tx: &mut Tx,
     scope: TenantScope,
     task: TaskId,
-    signal: &Signal,
+    (wait, signal): (&Wait, &Signal),
     at: Timestamp,
 ) -> Result<()> {
-    let Signal::Review { wait_seq, corrections, resolution, replaces, note, by, .. } = signal else { return Ok(()) };
+    let Signal::Review { wait_seq, resolution, note, by, .. } = signal else { return Ok(()) };
     let denied = *resolution == Some(Resolution::Fail);
     let status = if denied { ApprovalStatus::Denied } else { ApprovalStatus::Approved };
-    let edited = !denied && (*replaces || !corrections.is_empty());
+    let edited = signal.edits(wait);
     let args = args![scope, task.as_uuid(), *wait_seq, status.as_str(), at, by.as_str(), note.as_deref(), edited];
     tx.execute(&DECIDE, args).await.map(|_| ())
 }

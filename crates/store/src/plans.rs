@@ -105,7 +105,7 @@ async fn put(tx: &mut Tx, putting: &Putting) -> Result<Plan> {
     let args = args![*scope, id.as_uuid(), draft.key.as_str(), version, body, *at];
     tx.execute(&INSERT, args).await?;
     tx.outdates_what_is_known();
-    audit::append(tx, *scope, *at, audit).await?;
+    audit::append(tx, *scope, *at, &audit.clone().telling("version", json!(version))).await?;
     Ok(plan(*id, draft.clone(), version, true, *at))
 }
 

@@ -67,7 +67,7 @@ pub(crate) async fn begin(tx: &mut Tx, scope: TenantScope, new: &NewPrompt) -> R
 async fn draft(tx: &mut Tx, (scope, new, event): &(TenantScope, NewPrompt, AuditEvent)) -> Result<Prompt> {
     reservations::lock_tenant(tx, *scope).await?;
     let begun = begin(tx, *scope, new).await?;
-    audit::append(tx, *scope, new.at, event).await?;
+    audit::append(tx, *scope, new.at, &begun.numbers(event.clone())).await?;
     Ok(begun)
 }
 

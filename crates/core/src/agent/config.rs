@@ -232,7 +232,7 @@ pub struct Agent {
     pub draft: AgentDraft,
     /// Whether it comes with the program and nothing about it was changed.
     pub bundled: bool,
-    /// Of an agent as it is in the program 1; otherwise grows with each change, from 1.
+    /// Grows by one with each change, from 1; of an agent as it is in the program, 1, also after a reset.
     pub version: u32,
     /// When it was made.
     pub created_at: Timestamp,

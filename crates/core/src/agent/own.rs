@@ -25,7 +25,7 @@ pub struct OwnAgent {
     pub key: String,
     /// What was written down; `None` takes the bundled agent of that key away.
     pub draft: Option<AgentDraft>,
-    /// Grows by one with each change; from 1.
+    /// Grows by one with each change; from 1, and from 2 of a bundled agent: the program's own is version 1.
     pub version: u32,
     /// When it was made.
     pub created_at: Timestamp,
@@ -135,6 +135,14 @@ impl OwnAgent {
     pub fn is_of_bundled(&self) -> bool {
         self.id == bundled_id(&self.key)
     }
+
+    /// Whether it is the next version where `stored` is what is stored of the agent. Where nothing is, the program's own
+    /// version of a bundled agent is the one before.
+    #[must_use]
+    pub fn follows(&self, stored: Option<u32>) -> bool {
+        let before = stored.unwrap_or(u32::from(self.is_of_bundled()));
+        before.checked_add(1) == Some(self.version)
+    }
 }
 
 impl Agent {
@@ -143,8 +151,9 @@ impl Agent {
     #[must_use]
     pub fn next(&self, draft: Option<AgentDraft>, at: Timestamp) -> OwnAgent {
         // Nothing is stored yet of a bundled agent of which nothing was said.
-        let (version, created_at) = if self.bundled { (1, at) } else { (self.version + 1, self.created_at) };
-        OwnAgent { id: self.id, key: self.draft.key.clone(), draft, version, created_at, updated_at: at }
+        let created_at = if self.bundled { at } else { self.created_at };
+        let (id, key, version) = (self.id, self.draft.key.clone(), self.version + 1);
+        OwnAgent { id, key, draft, version, created_at, updated_at: at }
     }
 
     /// A bundled agent of which nothing was said. It was made at no time that a tenant knows, so its times are zero.
@@ -246,11 +255,12 @@ mod tests {
         let (at, bundled) = (Timestamp::from_millis(50), Agent::as_bundled(&draft("Writer", &[])));
         let first = bundled.next(Some(bundled.draft.clone()), at);
         assert!(first.is_of_bundled());
-        assert_eq!((first.version, first.created_at, first.updated_at), (1, at, at));
+        assert_eq!((first.version, first.created_at, first.updated_at), (2, at, at), "another than the program's");
+        assert!(first.follows(None) && first.follows(Some(1)) && !first.follows(Some(2)));
         let row = own("billing", Some(draft("Billing", &[])));
         let known = merged([&bundled.draft], std::slice::from_ref(&row)).remove(0);
         let gone = known.next(None, at);
-        assert!(!gone.is_of_bundled());
+        assert!(!gone.is_of_bundled() && gone.follows(Some(3)) && !gone.follows(None));
         assert_eq!((gone.id, gone.version, gone.created_at, gone.draft), (row.id, 4, row.created_at, None));
     }
 

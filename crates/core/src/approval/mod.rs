@@ -100,7 +100,7 @@ pub struct Decided {
     pub by: String,
     /// What they said about it.
     pub note: Option<String>,
-    /// Whether they put other arguments in place of those that were asked about.
+    /// Whether they changed what was proposed: put other arguments in place of those that were asked about.
     pub edited: bool,
     /// When.
     pub at: Timestamp,

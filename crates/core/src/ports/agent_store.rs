@@ -23,11 +23,11 @@ pub trait AgentStore: Send + Sync {
     /// When the store fails.
     async fn agents(&self, scope: TenantScope) -> Result<Arc<Vec<OwnAgent>>>;
 
-    /// Writes the next version of an agent: what is stored is one version older, or nothing when its version is 1. When
-    /// it was made stays as it was stored first. With it a prompt may be begun, which is answered. Holds in every process when it returns.
+    /// Writes the next version of an agent: it has to [follow](OwnAgent::follows) what is stored. When it was made
+    /// stays as it was stored first. With it a prompt may be begun, which is answered. Holds in every process when it returns.
     ///
     /// # Errors
-    /// `CONFLICT` when another version is stored, or another agent has the key.
+    /// `CONFLICT` when it does not follow what is stored, or another agent has the key.
     async fn put_agent(
         &self,
         scope: TenantScope,

@@ -21,6 +21,7 @@ use serde::{Deserialize, Serialize};
 pub use draft::{NewPrompt, OfAgent, PromptChange, PromptFilter};
 
 use crate::approval::MAX_NOTE;
+use crate::audit::AuditEvent;
 use crate::error::{Error, ErrorCode, Result};
 use crate::id::{PromptId, UserId};
 use crate::identity::Makers;
@@ -149,6 +150,13 @@ impl Prompt {
     #[must_use]
     pub fn text_hash(&self) -> String {
         hash_of(&self.text)
+    }
+
+    /// The audit event of its draft with the number that the store has given it; another event as it is.
+    #[must_use]
+    pub fn numbers(&self, event: AuditEvent) -> AuditEvent {
+        let is_about_it = event.subject == format!("prompt:{}", self.id);
+        if is_about_it { event.telling("version", self.version.into()) } else { event }
     }
 
     /// Refuses an act on a text that is not the one that was read: it may have been edited in between.

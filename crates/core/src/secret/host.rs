@@ -47,6 +47,16 @@ pub struct HostRule {
 }
 
 impl HostRule {
+    /// How one is written, as a regular expression for schemas. It also fits a few that are refused, such as a port above
+    /// 65,535.
+    pub const PATTERN: &'static str = concat!(
+        r"^([Hh][Tt][Tt][Pp][Ss]?://)?(\*\.)?(\[[0-9A-Fa-f:.]+\]|",
+        r"[A-Za-z0-9_]([A-Za-z0-9_-]{0,61}[A-Za-z0-9_])?(\.[A-Za-z0-9_]([A-Za-z0-9_-]{0,61}[A-Za-z0-9_])?)*)",
+        r"(:[1-9][0-9]{0,4})?$"
+    );
+    /// Characters of one: a scheme, a star, a host and a port.
+    pub const MAX: usize = "https://*.".len() + MAX_HOST + ":65535".len();
+
     /// As it is written.
     #[must_use]
     pub fn as_str(&self) -> &str {
@@ -195,6 +205,27 @@ mod tests {
         }
         for host in ["example.com", ".example.com", "notexample.com", "example.com.evil.test"] {
             assert!(!below.covers(&to("https", host, 443)), "{host}");
+        }
+    }
+
+    #[test]
+    fn the_pattern_lets_through_what_is_taken() {
+        let pattern = regex::Regex::new(HostRule::PATTERN).unwrap();
+        for good in [
+            "API.example.com",
+            "HTTPS://api.example.com:8443",
+            "http://127.0.0.1:8080",
+            "http://[::1]:8080",
+            "*.example.com",
+            "https://*.a-b.example_c.com:1",
+            "localhost",
+        ] {
+            assert!(pattern.is_match(good) && good.parse::<HostRule>().is_ok(), "{good}");
+        }
+        for bad in
+            ["", "*", "*.*.example.com", "a b", "a/b", "user@host", "host:", "host:0", "ftp://host", "-a.example"]
+        {
+            assert!(!pattern.is_match(bad) && bad.parse::<HostRule>().is_err(), "{bad}");
         }
     }
 

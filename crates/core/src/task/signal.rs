@@ -5,6 +5,7 @@ use serde_json::{Map, Value};
 
 use super::journal::StepError;
 use super::status::TaskStatus;
+use super::wait::{Wait, WaitKind};
 use crate::plan::StepId;
 
 /// A person's answer to an outside effect of which nobody knows whether it happened.
@@ -99,6 +100,20 @@ pub enum SignalKind {
 }
 
 impl Signal {
+    /// Whether a person has changed what was proposed to them: the arguments of the call that they were asked about. An
+    /// answer to any other question changes nothing, and neither do the same arguments said again.
+    #[must_use]
+    pub fn edits(&self, wait: &Wait) -> bool {
+        let Self::Review { corrections, resolution, replaces, .. } = self else { return false };
+        if wait.kind != WaitKind::Confirmation || *resolution == Some(Resolution::Fail) {
+            return false;
+        }
+        let shown = wait.details.get("args").and_then(Value::as_object);
+        let is_as_shown = |(name, value): (&String, &Value)| shown.and_then(|shown| shown.get(name)) == Some(value);
+        let leaves_out = *replaces && shown.is_some_and(|shown| shown.len() != corrections.len());
+        leaves_out || !corrections.iter().all(is_as_shown)
+    }
+
     /// Which signal it is.
     #[must_use]
     pub const fn kind(&self) -> SignalKind {

@@ -1,6 +1,9 @@
 //! For whom a tool works. What it may see and change of the engine's own nouns is what they may, and never more.
 
+use std::collections::BTreeSet;
+
 use crate::actor::{Right, Rights};
+use crate::chat::without_links;
 use crate::error::Result;
 use crate::id::{MemoryId, UserId};
 use crate::memory::{Memory, MemoryChange, MemoryStatus, NewMemory, Subject, Trust, checked};
@@ -45,14 +48,23 @@ impl Behalf {
         }
     }
 
+    /// Words as they are kept: where a stranger may have chosen them and nobody has said yes to them, without pictures
+    /// and links, as what a model suggests to remember.
+    fn kept(&self, words: &str) -> String {
+        match self.tainted && !self.agreed {
+            true => without_links(words, &BTreeSet::new()).0,
+            false => words.to_owned(),
+        }
+    }
+
     /// The memory of what is to be remembered. What a model says waits for a person, and so does what strangers may have
-    /// said.
+    /// said; that has no pictures and links either.
     ///
     /// # Errors
     /// `VALIDATION_ERROR` with the place.
     pub fn remembered(&self, new: NewMemory, id: MemoryId, at: Timestamp) -> Result<Memory> {
-        let pending = new.pending || self.tainted;
-        Memory::of(NewMemory { pending, ..new }, id, self.word, at)
+        let (pending, content) = (new.pending || self.tainted, self.kept(&new.content));
+        Memory::of(NewMemory { pending, content, ..new }, id, self.word, at)
     }
 
     /// A memory after the call has changed it. New words wait for a person when a model, or a stranger, may have chosen
@@ -61,7 +73,8 @@ impl Behalf {
     /// # Errors
     /// `VALIDATION_ERROR` with the place.
     pub fn reworded(&self, before: &Memory, change: MemoryChange, at: Timestamp) -> Result<Memory> {
-        let after = before.clone().changed(change, at)?;
+        let content = change.content.as_deref().map(|content| self.kept(content));
+        let after = before.clone().changed(MemoryChange { content, ..change }, at)?;
         if after.content == before.content {
             return Ok(Memory { trust: before.trust, ..after });
         }
@@ -134,6 +147,30 @@ mod tests {
         let long = "x".repeat(crate::memory::MAX_SUGGESTION + 1);
         let change = MemoryChange { content: Some(long), ..MemoryChange::default() };
         assert!(model.reworded(&known, change, at).is_err());
+    }
+
+    #[test]
+    fn what_a_stranger_may_have_said_is_kept_without_pictures_and_links() {
+        const SAID: &str = "Likes ![x](https://evil.example/?q=1) trains.";
+        let at = Timestamp::from_millis(1_000);
+        let user = Subject::User(UserId::from_uuid(Uuid::from_u128(1)));
+        let tool = behalf(Some(1), &[]);
+        let remembered = |behalf: Behalf| {
+            let memory = behalf.remembered(NewMemory::fact(user, SAID), MemoryId::from_uuid(Uuid::nil()), at);
+            memory.unwrap()
+        };
+        let reworded = |behalf: Behalf| {
+            let before = behalf.remembered(NewMemory::fact(user, "x"), MemoryId::from_uuid(Uuid::nil()), at).unwrap();
+            let change = MemoryChange { content: Some(SAID.to_owned()), ..MemoryChange::default() };
+            behalf.reworded(&before, change, at).unwrap().content
+        };
+        let (tainted, yes) = (Behalf { tainted: true, ..tool }, Behalf { tainted: true, agreed: true, ..tool });
+        for content in [remembered(tainted).content, reworded(tainted)] {
+            assert!(content.contains("picture removed") && !content.contains("](https"), "{content}");
+        }
+        for content in [remembered(tool).content, reworded(tool), remembered(yes).content, reworded(yes)] {
+            assert_eq!(content, SAID);
+        }
     }
 
     #[test]

@@ -28,6 +28,7 @@ pub struct UnitPrice {
     /// The unit.
     pub unit: PriceUnit,
     /// Nano-dollars for one of them.
+    #[cfg_attr(feature = "schema", schema(value_type = i64, minimum = 0, maximum = 10_000_000_000_000_i64))]
     pub nanos: NanoUsd,
     /// The argument that is measured; not needed for seconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -41,7 +42,7 @@ pub struct UnitPrice {
 pub struct ToolPrice {
     /// Nano-dollars for each call; 0 when left out.
     #[serde(default, alias = "fixed_nanos")]
-    #[cfg_attr(feature = "schema", schema(required = false))]
+    #[cfg_attr(feature = "schema", schema(required = false, value_type = i64, minimum = 0, maximum = 10_000_000_000_000_i64))]
     pub fixed_nanos: NanoUsd,
     /// For each unit besides.
     #[serde(default, alias = "per_unit", skip_serializing_if = "Option::is_none")]

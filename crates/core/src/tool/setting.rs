@@ -16,15 +16,15 @@ use crate::time::{Millis, Timestamp};
 pub struct ToolRate {
     /// Within any minute.
     #[serde(alias = "per_minute", skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schema(nullable = false))]
+    #[cfg_attr(feature = "schema", schema(nullable = false, maximum = 10_000))]
     pub per_minute: Option<u32>,
     /// Within any hour.
     #[serde(alias = "per_hour", skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schema(nullable = false))]
+    #[cfg_attr(feature = "schema", schema(nullable = false, maximum = 10_000))]
     pub per_hour: Option<u32>,
     /// Within any 24 hours.
     #[serde(alias = "per_day", skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schema(nullable = false))]
+    #[cfg_attr(feature = "schema", schema(nullable = false, maximum = 10_000))]
     pub per_day: Option<u32>,
 }
 

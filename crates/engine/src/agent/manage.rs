@@ -197,7 +197,8 @@ impl Agents {
         let scope = actor.scope();
         let agent = self.get(scope, name).await?;
         let (key, at) = (agent.draft.key.as_str(), self.clock.now());
-        let event = AuditEvent::by(actor, "agent.delete", format!("agent:{}", agent.id), json!({"key": key}));
+        let detail = json!({"key": key, "version": agent.version});
+        let event = AuditEvent::by(actor, "agent.delete", format!("agent:{}", agent.id), detail);
         let gone = agent.next(None, at);
         if self.is_bundled(&gone) {
             return self.store.put_agent(scope, &gone, None, vec![event]).await.map(drop);
@@ -234,7 +235,8 @@ impl Agents {
             );
             return Err(Error::new(ErrorCode::Conflict, message));
         };
-        let event = AuditEvent::by(actor, "agent.reset", format!("agent:{}", row.id), json!({"key": row.key}));
+        let detail = json!({"key": row.key, "version": row.version});
+        let event = AuditEvent::by(actor, "agent.reset", format!("agent:{}", row.id), detail);
         self.drop_agents(actor, &[(row.id, row.version)], event).await?;
         Ok(Agent::as_bundled(bundled))
     }

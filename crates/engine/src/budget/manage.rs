@@ -118,12 +118,7 @@ impl Budgets {
 
     async fn put_budget(&self, actor: &Actor, budget: Budget, action: &str) -> Result<BudgetView> {
         budget.check()?;
-        let detail = json!({
-            "subject": budget.subject.to_string(),
-            "period": budget.period,
-            "limits": budget.limits,
-        });
-        let audit = AuditEvent::by(actor, action, format!("budget:{}", budget.id), detail);
+        let audit = about_budget(actor, action, &budget);
         self.store.put_budget(actor.scope(), &budget, audit).await?;
         self.budget_view(actor.scope(), budget).await
     }
@@ -133,7 +128,7 @@ impl Budgets {
     /// # Errors
     /// `NOT_FOUND`.
     pub async fn delete(&self, actor: &Actor, id: BudgetId) -> Result<()> {
-        let audit = AuditEvent::by(actor, "budget.delete", format!("budget:{id}"), json!({}));
+        let audit = about_budget(actor, "budget.delete", &self.known_budget(actor.scope(), id).await?);
         let deleted = self.store.delete_budget(actor.scope(), id, self.clock.now(), audit).await?;
         if deleted { Ok(()) } else { Err(Error::not_found("budget", id)) }
     }
@@ -164,6 +159,12 @@ impl Budgets {
     pub fn today(&self) -> i64 {
         Window::day_of(self.clock.now())
     }
+}
+
+/// The audit of an act on a budget.
+fn about_budget(actor: &Actor, action: &str, budget: &Budget) -> AuditEvent {
+    let detail = json!({"subject": budget.subject.to_string(), "period": budget.period, "limits": budget.limits});
+    AuditEvent::by(actor, action, format!("budget:{}", budget.id), detail)
 }
 
 /// Under which name a line is counted; `None` when it is of another kind.

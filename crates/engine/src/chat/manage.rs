@@ -236,7 +236,8 @@ impl Chats {
                 created_at: chat.created_at,
             });
         }
-        let audit = self.about_chat(actor, "chat.import", chat.id, json!({"messages": imported.len()}));
+        let audit =
+            self.about_chat(actor, "chat.import", chat.id, json!({"agent": chat.agent, "messages": imported.len()}));
         self.make_chat(actor, &chat, self.tasks.inner.store.put_chat(actor.scope(), &chat, &imported, audit)).await
     }
 

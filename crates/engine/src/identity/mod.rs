@@ -11,6 +11,7 @@ use kybern_core::audit::{self, AuditEvent};
 use kybern_core::error::{Detail, Error, ErrorCode, Result};
 use kybern_core::id::{KeyId, TenantId, UserId, WebhookId};
 use kybern_core::identity::{ApiKey, OutboundWebhook, Tenant, User};
+use kybern_core::policy::place::host_of;
 use kybern_core::ports::{AuditStore, Clock, HttpClient, IdSource, IdentityStore, Keys, PermissionStore, Store};
 use kybern_core::tenant::TenantScope;
 use kybern_core::time::Timestamp;
@@ -146,7 +147,8 @@ impl Identity {
         let (key, key_id) = (self.key_to_make(actor), KeyId::from_uuid(id_for(self.ids.as_ref(), actor, "key")));
         let mut record = self.key_record(key_id, admin.id, "first admin key", &key, now);
         record.made_by_user_id = actor.user();
-        let event = AuditEvent::by(actor, audit::TENANT_CREATED, format!("tenant:{}", tenant.id), json!({}));
+        let detail = json!({"slug": tenant.slug, "adminUserId": admin.id, "adminKeyId": record.id});
+        let event = AuditEvent::by(actor, audit::TENANT_CREATED, format!("tenant:{}", tenant.id), detail);
         let hash = self.keys.api_key_hash(&key);
         let make = async {
             self.store.create_tenant(&tenant, &admin, &record, &hash, event).await?;
@@ -347,7 +349,7 @@ impl Identity {
             active: true,
             created_at: self.clock.now(),
         };
-        let event = AuditEvent::by(actor, "webhook.create", format!("webhook:{}", webhook.id), json!({}));
+        let event = about_webhook(actor, "webhook.create", &webhook);
         let find = || async {
             let webhooks = self.store.webhooks(actor.scope()).await?;
             Ok(webhooks.into_iter().find(|known| known.id == webhook.id))
@@ -372,9 +374,18 @@ impl Identity {
     /// # Errors
     /// `NOT_FOUND`.
     pub async fn delete_webhook(&self, actor: &Actor, id: WebhookId) -> Result<()> {
-        let event = AuditEvent::by(actor, "webhook.delete", format!("webhook:{id}"), json!({}));
+        let known = self.store.webhooks(actor.scope()).await?.into_iter().find(|known| known.id == id);
+        let known = known.ok_or_else(|| Error::not_found("webhook", id))?;
+        let event = about_webhook(actor, "webhook.delete", &known);
         self.store.delete_webhook(actor.scope(), id, event).await
     }
+}
+
+/// The audit of an act on a webhook. The path of its address may be what its receiver knows it by, so the host is all
+/// that is told of it.
+fn about_webhook(actor: &Actor, action: &str, webhook: &OutboundWebhook) -> AuditEvent {
+    let detail = json!({"host": host_of(&webhook.url), "events": webhook.events});
+    AuditEvent::by(actor, action, format!("webhook:{}", webhook.id), detail)
 }
 
 /// The keys that work now and were made with that one, with those, and so on.

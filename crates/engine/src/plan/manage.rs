@@ -142,7 +142,8 @@ impl Plans {
     /// # Errors
     /// `NOT_FOUND` when the tenant has no such plan; bundled plans cannot be taken out of use, only overridden.
     pub async fn set_active(&self, actor: &Actor, key: &str, active: bool) -> Result<()> {
-        let audit = AuditEvent::by(actor, "plan.set_active", format!("plan:{key}"), json!({"active": active}));
+        let audit =
+            AuditEvent::by(actor, "plan.set_active", format!("plan:{key}"), json!({"key": key, "active": active}));
         self.store.set_plan_active(actor.scope(), key, active, audit).await
     }
 

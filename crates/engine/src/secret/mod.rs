@@ -157,7 +157,10 @@ impl Secrets {
     /// # Errors
     /// `NOT_FOUND`.
     pub async fn delete(&self, actor: &Actor, name: &SecretName) -> Result<()> {
-        let audit = AuditEvent::by(actor, "secret.delete", format!("secret:{name}"), json!({}));
+        // One that cannot be read is removed as well.
+        let known = self.get(actor.scope(), name).await.ok();
+        let detail = known.map_or(json!({}), |known| json!({"version": known.version, "hosts": known.hosts}));
+        let audit = AuditEvent::by(actor, "secret.delete", format!("secret:{name}"), detail);
         let deleted = self.store.delete_secret(actor.scope(), name, self.clock.now(), audit).await?;
         if deleted { Ok(()) } else { Err(Error::not_found("secret", name)) }
     }

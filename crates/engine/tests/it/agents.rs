@@ -84,12 +84,14 @@ fn a_bundled_agent_is_changed_removed_and_brought_back() {
     let world = world();
     world.life(async |live| {
         let (engine, actor) = (&live.engine, &world.actor);
+        let bundled = engine.agents().get(world.scope(), "writer").await.unwrap();
         let change = AgentChange { name: Some("Scribe".to_owned()), ..AgentChange::default() };
         let changed = engine.agents().change(actor, "writer", change.clone()).await.unwrap();
         assert_eq!((changed.agent.id, changed.agent.bundled), (bundled_id("writer"), false));
         assert_eq!((changed.agent.draft.name.as_str(), changed.draft), ("Scribe", None));
+        assert_eq!((bundled.version, changed.agent.version), (1, 2), "two texts are never the same version");
         let same = engine.agents().change(actor, "writer", change).await.unwrap();
-        assert_eq!(same.agent.version, 1, "what changes nothing is nothing");
+        assert_eq!(same.agent.version, 2, "what changes nothing is nothing");
         engine.agents().delete(actor, "assistant").await.unwrap();
         assert_eq!(keys(&world, engine).await, ["writer"]);
         let again = engine.agents().delete(actor, "assistant").await.unwrap_err();
@@ -97,7 +99,7 @@ fn a_bundled_agent_is_changed_removed_and_brought_back() {
         // One of the tenant's own may take the place of the one that was removed.
         let own = AgentDraft::named("Assistant", "You assist us.");
         let AgentChanged { agent: own, draft } = engine.agents().create(actor, own).await.unwrap();
-        assert_eq!((own.id, own.bundled, own.version), (bundled_id("assistant"), false, 2));
+        assert_eq!((own.id, own.bundled, own.version), (bundled_id("assistant"), false, 3));
         assert_eq!(own.draft.system_prompt, "You help.", "nobody has approved another text");
         assert_eq!(draft.map(|draft| (draft.text, draft.status)), Some(("You assist us.".into(), PromptStatus::Draft)));
         engine.agents().delete(actor, "assistant").await.unwrap();

@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use kybern_core::agent::{AgentBuilder, AgentDraft};
 use kybern_core::pack::{DuplicateKey, Pack, Registry};
+use kybern_core::plan::{Plan, PlanFault, PlanOrigin};
 use kybern_core::task::EffectClass;
+use kybern_core::time::Timestamp;
 use kybern_core::tool::ToolOutcome;
 use kybern_engine::{Engine, StartError};
 use kybern_testkit::tools::ScriptedTool;
@@ -73,4 +75,34 @@ fn a_program_whose_agent_names_a_group_that_nobody_brings_does_not_start() {
     let StartError::FaultyAgent { key, fault } = refused else { panic!("{refused}") };
     assert_eq!((key.as_str(), fault.details()[0].path.as_str()), ("yard_keeper", "/toolGroups/1"));
     assert!(fault.to_string().contains("there is no group of tools \"dock\", use yard"), "{fault}");
+}
+
+#[test]
+fn a_bundled_plan_that_cannot_be_read_stops_the_start_with_its_fault() {
+    let world = World::new();
+    let mut registry = Registry::default();
+    let unread = PlanFault::new("", None, "the plan's file is not JSON: EOF");
+    let plan = Plan {
+        id: None,
+        key: "yard.count".to_owned(),
+        intent_key: "yard.count".to_owned(),
+        domain: "yard".to_owned(),
+        description: String::new(),
+        keywords: Vec::new(),
+        examples: Vec::new(),
+        priority: 0,
+        version: 1,
+        output: None,
+        steps: Vec::new(),
+        origin: PlanOrigin::Bundled,
+        active: false,
+        created_at: Timestamp::from_millis(0),
+        quarantine: vec![unread],
+    };
+    registry.plan(plan).unwrap();
+    let refused = Engine::new(world.parts(registry, world.settings.clone())).err().unwrap();
+    assert!(refused.to_string().contains("1 bundled plan faults"), "{refused}");
+    let StartError::FaultyPlans(faults) = refused else { panic!("{refused}") };
+    assert_eq!((faults.len(), faults[0].path.as_str()), (1, "yard.count"));
+    assert!(faults[0].message.contains("is not JSON"), "{}", faults[0].message);
 }

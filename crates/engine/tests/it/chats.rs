@@ -212,6 +212,11 @@ fn what_was_taken_back_is_shown_to_no_model() {
         say(&live, chat, "What was it?").await;
         let shown: String = model.asked()[1].messages.iter().map(|message| message.joined_text()).collect();
         assert!(!shown.contains("4711"), "{shown}");
+        // What a replay needs stays with the task, as docs/chat.md says.
+        let task = live.task(first.task_id.unwrap()).await;
+        assert_eq!(task.input, "My code is 4711.");
+        let report = live.engine.tasks().replay(&live.world.actor, task.id).await.unwrap();
+        assert!(report.matches, "{report:?}");
     });
 }
 

@@ -170,9 +170,14 @@ fn what_a_stranger_wrote_is_remembered_only_once_a_person_has_accepted_it() {
         let steps = json!([
             step("look", "core.search_records", json!({"kind": "note"})),
             step("note", "memory.remember", json!({"content": "Read {{ state.records_found }} notes."})),
+            step("seen", "memory.remember", json!({"content": "![{{ state.records_found }}](https://evil.example/)"})),
+            step("again", "memory.remember", json!({"content": "![{{ state.records_found }}](https://evil.example/)"})),
         ]);
-        live.run(steps, json!({})).await;
-        assert_eq!(live.remembered().await[0].status, MemoryStatus::Pending);
+        let task = live.run(steps, json!({})).await;
+        assert_eq!(task.state["memory_created"], json!(false), "known in the words in which it was kept");
+        let [first, second]: [Memory; 2] = live.remembered().await.try_into().unwrap();
+        assert_eq!((first.status, second.status), (MemoryStatus::Pending, MemoryStatus::Pending));
+        assert!(second.content.contains("picture removed") && !second.content.contains("]("), "{}", second.content);
     });
 }
 

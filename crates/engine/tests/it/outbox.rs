@@ -220,6 +220,35 @@ fn a_message_to_a_receiver_that_never_comes_back_fails_in_the_end() {
 }
 
 #[test]
+fn a_message_that_is_sent_once_more_has_all_its_time_again() {
+    let up = Arc::new(AtomicBool::new(false));
+    let answers = up.clone();
+    let wire = Wire::new(move |_, _| match answers.load(Ordering::SeqCst) {
+        true => Wired::Answer(200, json!({})),
+        false => Wired::Fail(HttpFailure::Connect("refused".to_owned())),
+    });
+    let mut world = World::new().on(wire).set(|settings| settings.poll = Millis(60_000));
+    world.tick = Millis(60_000);
+    world.run(async |live| {
+        // So many that they wait for the receiver longer than they may, rather than use up their tries.
+        live.run(webhooks("https://dead.test/x", 48), json!({})).await;
+        let given_up = async || {
+            let failed =
+                |message: &&OutboxMessage| message.error.as_deref().is_some_and(|it| it.contains("given up after"));
+            live.outbox().await.iter().find(failed).map(|message| message.message.id)
+        };
+        let id = live.find(given_up).await;
+        live.engine.outbox().retry(&live.world.actor, id, false).await.unwrap();
+        let again = live.now();
+        let this = async || live.outbox().await.into_iter().find(|message| message.message.id == id).unwrap();
+        live.find(async || (live.now().since(again) > Millis(600_000)).then_some(())).await;
+        assert_eq!(this().await.status, OutboxStatus::Pending, "{:?}", this().await.error);
+        up.store(true, Ordering::SeqCst);
+        live.find(async || (this().await.status == OutboxStatus::Sent).then_some(())).await;
+    });
+}
+
+#[test]
 fn a_receiver_that_hangs_delays_no_other_tenant() {
     let wire = Wire::new(|request, _| match request.url.contains("dead.test") {
         true => Wired::Hang,

@@ -121,30 +121,6 @@ impl RetentionOptions {
         }
     }
 
-    /// What they say, in words: for all, and then each tenant that differs and those of which nothing is removed.
-    pub(crate) fn told(&self) -> (String, Vec<String>) {
-        let say = |days: &dyn Fn(Kept) -> Option<u32>| {
-            let said =
-                Kept::ALL.into_iter().filter_map(|kept| Some((key(kept).trim_end_matches("_days"), days(kept)?)));
-            let said = said.map(|(name, days)| match days {
-                0 => format!("{} for ever", name.replace('_', " ")),
-                days => format!("{} {days} days", name.replace('_', " ")),
-            });
-            said.collect::<Vec<_>>().join(", ")
-        };
-        let own = self.tenants.iter().map(|(tenant, own)| format!("{tenant}: {}", say(&|kept| own.of(kept))));
-        let held = self.holds.iter().map(|tenant| format!("{tenant}: on hold, nothing is removed"));
-        (say(&|kept| Some(self.of(kept))), own.chain(held).collect())
-    }
-
-    /// The tenants that they name and that are not among these names and slugs, each with the key that names it.
-    pub(crate) fn strangers(&self, known: &[String]) -> Vec<(&'static str, &str)> {
-        let held = self.holds.iter().map(|name| ("retention.holds", name));
-        let own = self.tenants.keys().map(|name| ("retention.tenants", name));
-        let unknown = held.chain(own).filter(|(_, name)| !known.contains(name));
-        unknown.map(|(key, name)| (key, name.as_str())).collect()
-    }
-
     /// What they say to the engine.
     pub(crate) fn settings(&self) -> Retention {
         let times = |days: &dyn Fn(Kept) -> u32| -> KeptTimes {
@@ -182,7 +158,9 @@ mod tests {
         let holds = vec!["Fern Hall".to_owned(), "fern".to_owned()];
         let options = RetentionOptions { tenants, holds, ..Default::default() };
         let known = ["Acme", "acme", "Fern Hall", "fern-hall"].map(str::to_owned);
-        assert_eq!(options.strangers(&known), [("retention.holds", "fern"), ("retention.tenants", "acne")]);
+        let expected = [("holds", "fern"), ("tenants", "acne")]
+            .map(|(key, name)| format!("retention.{key} names {name:?}, and no tenant is called so"));
+        assert_eq!(options.settings().strangers(&known), expected);
     }
 
     #[test]
@@ -190,7 +168,7 @@ mod tests {
         let own = DaysKept { tasks_days: Some(3_650), jobs_days: Some(0), ..DaysKept::default() };
         let tenants = BTreeMap::from([("acme".to_owned(), own)]);
         let options = RetentionOptions { tenants, holds: vec!["fern".to_owned()], chats_days: 0, ..Default::default() };
-        let (all, each) = options.told();
+        let (all, each) = options.settings().told();
         for part in
             ["tasks 400 days", "chats for ever", "messages 1095 days", "idempotency keys 30 days", "files 7 days"]
         {

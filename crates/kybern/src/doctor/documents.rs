@@ -1,15 +1,15 @@
 //! Whether the processes that read documents are kept from everything else.
 
 use super::{Finding, State, finding};
-use crate::config::Config;
+use crate::config::DocumentOptions;
 
-const PART: &str = "documents";
+pub(super) const PART: &str = "documents";
 /// What to do where they are not.
 const ISOLATE: &str = "run on Linux, on x86-64, AArch64 or RISC-V, and let the server call seccomp (systemd: \
                        SystemCallFilter=seccomp)";
 
-pub(super) fn documents(config: &Config) -> Finding {
-    let program = config.documents.reader_program().map_err(|error| format!("{error:#}"));
+pub(super) fn documents(options: &DocumentOptions) -> Finding {
+    let program = options.reader_program().map_err(|error| format!("{error:#}"));
     match program.and_then(|program| program.is_isolated()) {
         Ok(true) => {
             finding(PART, State::Ok, "each is read in a process without network, files and programs, under limits", "")

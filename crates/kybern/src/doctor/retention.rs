@@ -3,16 +3,29 @@
 use super::{Finding, State, finding};
 use crate::config::Config;
 
+pub(super) const PART: &str = "retention";
+/// What to do about a name of nobody.
+pub(super) const CORRECT: &str =
+    "correct the name in [retention]; kybern tenant list shows names and slugs. Nothing old is removed before that";
+
 /// The times of all, and below them the tenants that have others. A name that no tenant has stops every round of the
 /// removal; `tenants` are the names and slugs that there are, where they are known.
 pub(super) fn retention(config: &Config, tenants: Option<&[String]>) -> Finding {
-    let (all, mut details) = config.retention.told();
-    let unknown = tenants.map(|tenants| config.retention.strangers(tenants)).unwrap_or_default();
-    if unknown.is_empty() {
-        return Finding { details, ..finding("retention", State::Ok, all, "") };
-    }
-    details.extend(unknown.iter().map(|(key, name)| format!("{key} names {name:?}, and no tenant is called so")));
-    let remedy =
-        "correct the name in [retention]; kybern tenant list shows names and slugs. Nothing old is removed before that";
-    Finding { details, ..finding("retention", State::Broken, all, remedy) }
+    let said = config.retention.settings();
+    let (all, mut details) = said.told();
+    let Some(tenants) = tenants else {
+        let found = match said.names_tenants() {
+            true => {
+                let remedy =
+                    "look again where the database is: whether there are tenants called so cannot be seen here";
+                finding(PART, State::Warning, all, remedy)
+            }
+            false => finding(PART, State::Ok, all, ""),
+        };
+        return Finding { details, ..found };
+    };
+    let unknown = said.strangers(tenants);
+    let (state, remedy) = if unknown.is_empty() { (State::Ok, "") } else { (State::Broken, CORRECT) };
+    details.extend(unknown);
+    Finding { details, ..finding(PART, state, all, remedy) }
 }

@@ -1,15 +1,15 @@
 //! Who reads scans and pictures, and how to have them read.
 
 use super::{Finding, State, finding};
-use crate::config::{Config, Ocr};
+use crate::config::{DocumentOptions, Ocr};
 
-const PART: &str = "scans";
+pub(super) const PART: &str = "scans";
 /// What to do where nobody reads them.
 const ADD: &str = "install Tesseract (on Debian: apt-get install tesseract-ocr tesseract-ocr-spa tesseract-ocr-fra), \
                    or name the program with [documents] ocr";
 
-pub(super) fn scans(config: &Config) -> Finding {
-    let tesseract = match config.documents.reader() {
+pub(super) fn scans(documents: &DocumentOptions, reader: &anyhow::Result<Ocr>) -> Finding {
+    let tesseract = match reader {
         Ok(Ocr::Reads(tesseract)) => tesseract,
         Ok(Ocr::Off) => {
             return finding(PART, State::Off, "[documents] ocr is off: a person types in what a scan says", "");
@@ -22,7 +22,7 @@ pub(super) fn scans(config: &Config) -> Finding {
     let reads: Vec<&str> = tesseract.languages().split('+').collect();
     let message =
         format!("Tesseract {} reads {}; a person confirms what it read", tesseract.version(), reads.join(", "));
-    let lacks = config.documents.ocr_languages.iter().filter(|language| !reads.contains(&language.as_str()));
+    let lacks = documents.ocr_languages.iter().filter(|language| !reads.contains(&language.as_str()));
     let packages: Vec<String> = lacks.map(|language| format!("tesseract-ocr-{language}")).collect();
     if packages.is_empty() {
         return finding(PART, State::Ok, message, "");
@@ -37,11 +37,10 @@ pub(super) fn scans(config: &Config) -> Finding {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::DocumentOptions;
 
     fn found(ocr: &str) -> Finding {
         let documents = DocumentOptions { ocr: ocr.to_owned(), ..DocumentOptions::default() };
-        scans(&Config { documents, ..Config::default() })
+        scans(&documents, &documents.reader())
     }
 
     #[test]

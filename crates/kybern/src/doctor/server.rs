@@ -3,7 +3,7 @@
 use kybern_store::served_at;
 use serde_json::Value;
 
-use super::{CONFIGURATION, DEAD_JOBS, Finding, State, finding};
+use super::{CONFIGURATION, DEAD_JOBS, Finding, State, finding, retention};
 use crate::cli::list;
 use crate::client::Client;
 use crate::config::database::DatabaseUrl;
@@ -32,6 +32,11 @@ impl Asked {
     /// Whether it has such a part, and the part is not off.
     pub(super) fn has(&self, part: &str) -> bool {
         self.checks.iter().any(|check| check["name"] == part && check["state"] != "off")
+    }
+
+    /// Whether it says anything of such a part; an older one may not.
+    pub(super) fn tells(&self, part: &str) -> bool {
+        self.checks.iter().any(|check| check["name"] == part)
     }
 
     /// What it says of each part. Of a database that is looked at from here as well only what is wrong.
@@ -115,13 +120,19 @@ fn part(check: &Value) -> Finding {
     let state = match text("state") {
         "ok" => State::Ok,
         "off" => State::Off,
-        "broken" if check["required"] == true => State::Broken,
+        // Of a name of nobody in [retention] comes that nothing is removed, of nobody, without a sign of it elsewhere.
+        "broken" if check["required"] == true || text("name") == retention::PART => State::Broken,
         _unwell => State::Warning,
     };
     let message = match (text("message"), state) {
         ("", State::Warning | State::Broken) => "the server says more with a key",
         (message, _) => message,
     };
-    let remedy = if text("name") == "jobs" && state == State::Warning { DEAD_JOBS } else { "" };
-    finding(text("name").to_owned(), state, message, remedy)
+    let remedy = match (text("name"), state) {
+        ("jobs", State::Warning) => DEAD_JOBS,
+        (retention::PART, State::Broken) => retention::CORRECT,
+        _clear => "",
+    };
+    let details = check["details"].as_array().into_iter().flatten().filter_map(Value::as_str).map(str::to_owned);
+    Finding { details: details.collect(), ..finding(text("name").to_owned(), state, message, remedy) }
 }

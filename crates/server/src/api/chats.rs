@@ -14,7 +14,7 @@ use utoipa::ToSchema;
 use super::messages::check_content;
 use crate::auth::Caller;
 use crate::error::{ApiResult, Problem};
-use crate::extract::{JsonBody, OptionalBody, PathArgs, QueryArgs, check_text};
+use crate::extract::{JsonBody, OptionalBody, PathArgs, QueryArgs, check_text, members, said};
 use crate::idempotency::{Attempt, IdempotencyKey, Made};
 use crate::page::Paging;
 use crate::request::Asked;
@@ -205,19 +205,38 @@ pub(crate) struct ImportedBody {
     content: String,
 }
 
-/// A chat that was held elsewhere. What an export has beside this is passed over.
+/// What an export says of the chat itself. What it has beside this is passed over.
+#[derive(Debug, Default, Deserialize, ToSchema)]
+#[serde(expecting = "an object")]
+#[schema(as = ImportedChat)]
+pub(crate) struct ExportedBody {
+    /// The key of the agent that answered in it.
+    #[serde(default)]
+    #[schema(max_length = 100)]
+    agent: Option<String>,
+    /// What it was called.
+    #[serde(default)]
+    #[schema(max_length = 200)]
+    title: Option<String>,
+}
+
+/// A chat that was held elsewhere: what an export holds, or the same by hand. What is not known here is passed over.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(expecting = "an object")]
 #[schema(as = ImportChat, example = json!({"title": "Renewals", "messages": [{"role": "user", "content": "Hello."}]}))]
 pub(crate) struct ImportBody {
-    /// The agent that answers from now on.
-    #[serde(default)]
-    #[schema(max_length = 100)]
-    agent: Option<String>,
-    /// What it is called.
+    /// The agent that answers from now on: that of `chat` when it is left out, and none when it is null.
+    #[serde(default, deserialize_with = "said")]
+    #[schema(value_type = Option<String>, max_length = 100)]
+    agent: Option<Option<String>>,
+    /// What it is called: as `chat` was when it is left out.
     #[serde(default)]
     #[schema(max_length = 200)]
     title: Option<String>,
+    /// What an export says of the chat.
+    #[serde(default, deserialize_with = "members")]
+    #[schema(required = false)]
+    chat: ExportedBody,
     /// What was said, the oldest first. What is empty is left out.
     #[schema(max_items = 10_000)]
     messages: Vec<ImportedBody>,
@@ -225,8 +244,9 @@ pub(crate) struct ImportBody {
 
 /// Import a chat
 ///
-/// A new chat with what was said elsewhere. Nobody here has seen how that came about, so it counts as what strangers
-/// wrote: a call of risk R2 or more, or of a tool that names a receiver, needs a person's yes while a model sees it.
+/// A new chat with what was said elsewhere; an export keeps its title and its agent, which has to be known here. Nobody
+/// here has seen how that came about, so it counts as what strangers wrote: a call of risk R2 or more, or of a tool that
+/// names a receiver, needs a person's yes while a model sees it.
 #[utoipa::path(post, path = "/api/chats/import", operation_id = "import_chat",
     tag = "chats",
     request_body = ImportBody,
@@ -240,18 +260,19 @@ pub(crate) async fn import(
 ) -> ApiResult {
     let attempt = Attempt { state: &state, actor: &actor, asked: &asked, key, said: body.raw.clone() };
     let (engine, new) = (state.engine.clone(), body.value);
-    NewChatBody { agent: new.agent.clone(), title: new.title.clone() }.checked()?;
+    let known = NewChatBody { agent: new.agent.unwrap_or(new.chat.agent), title: new.title.or(new.chat.title) };
+    known.checked()?;
     let faults = (0..).zip(&new.messages);
     let faults: Vec<Detail> =
         faults.filter_map(|(n, message)| check_content(&format!("/messages/{n}/content"), &message.content)).collect();
     if let Some(problem) = Problem::invalid_all(faults) {
         return Err(problem);
     }
-    let said = new.messages.into_iter().filter(|message| !message.content.trim().is_empty());
-    let said = said.map(|message| Imported { role: message.role, content: message.content }).collect();
+    let messages = new.messages.into_iter().filter(|message| !message.content.trim().is_empty());
+    let messages = messages.map(|message| Imported { role: message.role, content: message.content }).collect();
     attempt
         .once(move |actor| async move {
-            let chat = engine.chats().import(&actor, new.agent.as_deref(), new.title.as_deref(), said).await?;
+            let chat = engine.chats().import(&actor, known.agent.as_deref(), known.title.as_deref(), messages).await?;
             Made::created("/api/chats", &chat.id, &chat)
         })
         .await

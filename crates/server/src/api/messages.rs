@@ -41,6 +41,7 @@ pub(crate) struct SayBody {
     content: String,
     /// Files. Their text is shown to the model as data, and pictures as pictures.
     #[serde(default)]
+    #[schema(max_items = 100)]
     attachments: Vec<AttachmentBody>,
     /// The most that the turn may cost, in nano-dollars.
     #[serde(default, alias = "budget_nanos")]

@@ -187,7 +187,8 @@ pub(crate) async fn set_policy(
 
 /// Embed texts
 ///
-/// OpenAI's embeddings, held against the budgets like every other call.
+/// OpenAI's embeddings, held against the budgets like every other call. A member that is not known here is refused, as
+/// on `/v1/chat/completions`.
 #[utoipa::path(post, path = "/v1/embeddings", operation_id = "create_embeddings",
     tag = "models",
     request_body(content = EmbeddingBody, content_type = "application/json"),

@@ -1,7 +1,5 @@
 //! Own tools: drafts of HTTP tools, and their way to being what a call makes.
 
-use std::collections::BTreeMap;
-
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
@@ -25,6 +23,8 @@ use crate::extract::{JsonBody, PathArgs, QueryArgs, members, plain};
 use crate::idempotency::{Attempt, IdempotencyKey, Made};
 use crate::page::Paging;
 use crate::request::Asked;
+use crate::schema::http_call::HttpCallAnswer;
+use crate::schema::texts::ToolTagSchema;
 use crate::state::AppState;
 
 /// The most characters of a hash.
@@ -36,8 +36,6 @@ words! {
     /// What happens if the process dies during a call of an own tool: `read` and `keyed` are called again, `unkeyed`
     /// waits for a person.
     pub(crate) OwnToolEffectSchema as "OwnToolEffect" = ["read", "keyed", "unkeyed"];
-    /// The method of a request.
-    pub(crate) HttpMethodSchema as "HttpMethod" = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"];
 }
 
 /// A version of an own tool.
@@ -99,54 +97,6 @@ pub(crate) struct OwnToolAnswer {
     created_at: Timestamp,
     /// When its status changed last.
     updated_at: Timestamp,
-}
-
-/// The HTTP request that a call makes.
-#[derive(Serialize, ToSchema)]
-#[schema(as = HttpCall)]
-pub(crate) struct HttpCallAnswer {
-    /// The method.
-    #[schema(value_type = HttpMethodSchema)]
-    method: String,
-    /// Where it goes. Scheme, host and port are written out; behind them it may be a template.
-    #[schema(max_length = 4_096, pattern = "^https?://")]
-    url: String,
-    /// Its headers: each a text, which may be a template, or `{"secret": NAME}`.
-    #[schema(required = false, value_type = BTreeMap<String, HeaderSchema>)]
-    headers: BTreeMap<String, Value>,
-    /// The secret that is sent as `Authorization: Bearer`.
-    #[schema(value_type = Option<SecretReferenceSchema>)]
-    auth: Option<Value>,
-    /// Its body, in which texts may be templates; null for none.
-    json: Option<Value>,
-}
-
-impl From<HttpCall> for HttpCallAnswer {
-    fn from(call: HttpCall) -> Self {
-        let HttpCall { method, url, headers, auth, json } = call;
-        Self { method, url, headers, auth, json }
-    }
-}
-
-/// The value of a header.
-#[derive(Serialize, ToSchema)]
-#[schema(as = HttpHeader)]
-#[serde(untagged)]
-#[expect(dead_code, reason = "describes what a definition's own type writes")]
-pub(crate) enum HeaderSchema {
-    /// A text, which may be a template.
-    Text(String),
-    /// A secret.
-    Secret(SecretReferenceSchema),
-}
-
-/// A secret by its name.
-#[derive(Serialize, ToSchema)]
-#[schema(as = SecretReference)]
-pub(crate) struct SecretReferenceSchema {
-    /// The name under which it is stored at `/api/secrets`.
-    #[schema(max_length = 64)]
-    secret: String,
 }
 
 page! {
@@ -211,7 +161,7 @@ pub(crate) struct NewOwnToolBody {
     /// What it does, for people and models.
     #[schema(max_length = 2_000, pattern = "\\S")]
     description: String,
-    /// JSON Schema of its arguments: that of an object.
+    /// JSON Schema of its arguments: that of an object, of at most 64 KiB. The whole tool has at most 96 KiB.
     #[serde(alias = "input_schema")]
     #[schema(value_type = Object)]
     input_schema: Map<String, Value>,
@@ -233,7 +183,7 @@ pub(crate) struct NewOwnToolBody {
     category: Option<ToolCategory>,
     /// Words by which it is found.
     #[serde(default)]
-    #[schema(max_items = 20)]
+    #[schema(value_type = Vec<ToolTagSchema>, max_items = 20)]
     tags: Vec<String>,
     /// Arguments that name a receiver. A value out of mail, documents or the web asks a person first.
     #[serde(default)]

@@ -19,6 +19,7 @@ use crate::idempotency::{Attempt, IdempotencyKey, Made};
 use crate::page::Paging;
 use crate::request::Asked;
 use crate::schema::secret::SecretPage;
+use crate::schema::texts::SecretHostSchema;
 use crate::state::AppState;
 
 /// A secret, or its next version.
@@ -33,7 +34,7 @@ pub(crate) struct NewSecretBody {
     #[schema(value_type = String, write_only, max_length = 65_536)]
     value: SecretValue,
     /// Where it may be sent: `api.example.com`, `*.example.com`, `host:port`; `http://host:port` for plain HTTP.
-    #[schema(min_items = 1, max_items = 20)]
+    #[schema(value_type = Vec<SecretHostSchema>, min_items = 1, max_items = 20)]
     hosts: Vec<String>,
     /// What it is for.
     #[serde(default)]

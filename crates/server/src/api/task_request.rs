@@ -46,9 +46,10 @@ pub(crate) struct SubmitBody {
     #[serde(alias = "plan_key")]
     #[schema(min_length = 1, max_length = 255)]
     plan_key: Option<String>,
-    /// What else the plan can read.
+    /// What else the plan can read: at most 4 MiB as JSON.
     payload: Option<Map<String, Value>>,
     /// Files.
+    #[schema(max_items = 100)]
     attachments: Option<Vec<AttachmentBody>>,
     /// The most steps it may schedule; `limits.max_steps` (50) when not given.
     #[serde(alias = "max_steps")]
@@ -94,7 +95,7 @@ pub(crate) struct AttachmentBody {
 #[expect(dead_code, reason = "describes the form for the OpenAPI document; parts are read one by one")]
 pub(crate) struct SubmitForm {
     /// The instruction.
-    #[schema(nullable = false)]
+    #[schema(nullable = false, max_length = 4_194_304)]
     input: Option<String>,
     /// `api`, or `web`: what a stranger typed into a form, and so untrusted.
     #[schema(value_type = Option<SubmitChannelSchema>, nullable = false)]
@@ -102,7 +103,7 @@ pub(crate) struct SubmitForm {
     /// The plan to walk.
     #[schema(nullable = false, min_length = 1, max_length = 255)]
     plan_key: Option<String>,
-    /// A JSON object: what else the plan can read.
+    /// A JSON object of at most 4 MiB: what else the plan can read.
     #[schema(nullable = false, content_media_type = "application/json")]
     payload: Option<String>,
     /// The most steps it may schedule; `limits.max_steps` (50) when not given.
@@ -118,7 +119,7 @@ pub(crate) struct SubmitForm {
     #[schema(nullable = false, min_length = 1, max_length = 255)]
     idempotency_key: Option<String>,
     /// Files.
-    #[schema(value_type = Option<Vec<String>>, format = Binary, nullable = false)]
+    #[schema(value_type = Option<Vec<String>>, format = Binary, nullable = false, max_items = 100)]
     files: Option<Vec<Vec<u8>>>,
 }
 

@@ -1,6 +1,7 @@
 //! The parameters of the query, and what ties a cursor to the list and the filter that gave it.
 
 use axum::extract::FromRequestParts;
+use axum::http::Uri;
 use axum::http::request::Parts;
 use kybern_core::digest::DigestKey;
 
@@ -39,8 +40,18 @@ impl FromRequestParts<AppState> for QueryArgs {
             key: state.engine.keys().cursor_key(actor.tenant()),
             path: parts.uri.path().to_owned(),
         });
-        Ok(Self { given: url::form_urlencoded::parse(query.as_bytes()).into_owned().collect(), seal })
+        Ok(Self { given: read(query), seal })
     }
+}
+
+/// Refuses any parameter of the query, for a route that takes none.
+pub(crate) fn no_query(uri: &Uri) -> ApiResult<()> {
+    let Some(query) = uri.query() else { return Ok(()) };
+    QueryArgs { given: read(query), seal: None }.only(&[]).map(drop)
+}
+
+fn read(query: &str) -> Vec<(String, String)> {
+    url::form_urlencoded::parse(query.as_bytes()).into_owned().collect()
 }
 
 impl QueryArgs {

@@ -3,11 +3,13 @@
 use kybern_core::error::Detail;
 use kybern_core::model::EmbedRequest;
 use serde::Deserialize;
+use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
 use super::request::MAX_NAME;
 use crate::error::{ApiResult, Problem};
 use crate::extract::check_text;
+use crate::schema::model::{EmbeddingInputSchema, MAX_TEXTS};
 use crate::schema::words::EncodingSchema;
 
 /// Texts to be embedded.
@@ -21,6 +23,7 @@ pub(crate) struct EmbeddingBody {
     pub(crate) model: String,
     /// A text, or a list of up to 2,048; or the tokens of one text, or lists of them, where the model's tokenizer is
     /// known here.
+    #[schema(value_type = EmbeddingInputSchema)]
     input: InputBody,
     /// How vectors are written; `float` when not given.
     #[serde(default)]
@@ -28,17 +31,21 @@ pub(crate) struct EmbeddingBody {
     encoding_format: Option<String>,
     /// How many dimensions, where the model lets one choose.
     #[serde(default)]
+    #[schema(minimum = 1)]
     dimensions: Option<u32>,
     /// An opaque name of the end user.
     #[serde(default)]
     #[schema(max_length = 256)]
     user: Option<String>,
+    /// Whatever else: refused, unless it is null.
+    #[serde(flatten)]
+    #[schema(ignore)]
+    rest: Map<String, Value>,
 }
 
 /// What is embedded.
-#[derive(Debug, Deserialize, ToSchema)]
+#[derive(Debug, Deserialize)]
 #[serde(untagged, expecting = "a text, a list of texts, or tokens")]
-#[schema(as = EmbeddingInput)]
 enum InputBody {
     /// A text.
     One(String),
@@ -60,9 +67,6 @@ pub(crate) struct Wanted {
     pub(crate) as_base64: bool,
 }
 
-/// Texts of one request.
-const MAX_TEXTS: usize = 2_048;
-
 impl EmbeddingBody {
     /// What is asked for.
     ///
@@ -78,6 +82,14 @@ impl EmbeddingBody {
         let mut faults: Vec<Detail> = Vec::new();
         faults.extend(check_text("/model", &self.model, MAX_NAME));
         faults.extend(self.user.as_deref().and_then(|user| check_text("/user", user, MAX_NAME)));
+        if self.dimensions == Some(0) {
+            faults.push(Detail::new("/dimensions", "a vector has at least one dimension"));
+        }
+        for (name, _) in self.rest.iter().filter(|(_, value)| !value.is_null()) {
+            let shown: String = name.chars().take(64).collect();
+            let message = format!("{shown:?} is not taken: leave it out, or ask the provider itself");
+            faults.push(Detail::new(format!("/{shown}"), message));
+        }
         let count = tokens.as_ref().map_or(texts.len(), Vec::len);
         if count == 0 || count > MAX_TEXTS {
             faults.push(Detail::new("/input", format!("1 to {MAX_TEXTS} texts are embedded at once")));
@@ -102,5 +114,27 @@ impl EmbeddingBody {
                 Ok(Wanted { request, tokens, as_base64 })
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::extract::shaped;
+    use serde_json::json;
+
+    fn asked(body: Value) -> Result<Wanted, Vec<String>> {
+        let body: EmbeddingBody = shaped(body).ok().unwrap();
+        body.request().map_err(|problem| problem.0.details().iter().map(|detail| detail.path.clone()).collect())
+    }
+
+    #[test]
+    fn what_clients_send_is_taken_and_the_rest_refused() {
+        let known = json!({"input": "a", "encoding_format": "base64", "dimensions": 256, "user": "ada", "extra": null});
+        let wanted = asked(known).ok().unwrap();
+        assert!(wanted.as_base64);
+        assert_eq!((wanted.request.dimensions, wanted.request.user.as_deref()), (Some(256), Some("ada")));
+        let unknown = json!({"input": "a", "dimensions": 0, "input_type": "query", "truncate": false});
+        assert_eq!(asked(unknown).err().unwrap(), ["/dimensions", "/input_type", "/truncate"]);
     }
 }

@@ -9,6 +9,7 @@ use utoipa::ToSchema;
 use super::message::{MessageBody, messages};
 use crate::error::{ApiResult, Problem};
 use crate::extract::check_text;
+use crate::schema::model::{ChatStopSchema, MAX_STOPS};
 use crate::schema::words::{ChatToolKindSchema, EffortSchema, FormatKindSchema, ToolChoiceWordSchema};
 
 /// A question to a model.
@@ -49,6 +50,7 @@ pub(crate) struct ChatBody {
     max_tokens: Option<u32>,
     /// The same under its newer name.
     #[serde(default)]
+    #[schema(minimum = 1)]
     max_completion_tokens: Option<u32>,
     /// From 0 to 2.
     #[serde(default)]
@@ -60,6 +62,7 @@ pub(crate) struct ChatBody {
     top_p: Option<f64>,
     /// Where the reply ends: a text or a list of up to four.
     #[serde(default)]
+    #[schema(value_type = Option<ChatStopSchema>)]
     stop: Option<StopBody>,
     /// For replies that can be repeated.
     #[serde(default)]
@@ -174,13 +177,12 @@ struct SchemaBody {
 }
 
 /// Where a reply ends.
-#[derive(Debug, Deserialize, ToSchema)]
+#[derive(Debug, Deserialize)]
 #[serde(untagged, expecting = "a text or a list of texts")]
-#[schema(as = ChatStop)]
 enum StopBody {
     /// At this text.
     One(String),
-    /// At the first of at most four.
+    /// At the first of these.
     Many(Vec<String>),
 }
 
@@ -247,8 +249,11 @@ impl ChatBody {
             }
         }
         let max_output_tokens = self.max_completion_tokens.or(self.max_tokens);
-        if max_output_tokens == Some(0) {
-            fault("/max_tokens", "a reply has at least one token".to_owned());
+        for (place, most) in [("/max_tokens", self.max_tokens), ("/max_completion_tokens", self.max_completion_tokens)]
+        {
+            if most == Some(0) {
+                fault(place, "a reply has at least one token".to_owned());
+            }
         }
         let mut extra = self.rest;
         extra.retain(|name, value| !is_neutral(name, value));
@@ -274,8 +279,8 @@ impl ChatBody {
             Some(StopBody::One(text)) => vec![text],
             Some(StopBody::Many(texts)) => texts,
         };
-        if stop.len() > 4 {
-            faults.push(Detail::new("/stop", "at most four texts end a reply"));
+        if stop.len() > MAX_STOPS {
+            faults.push(Detail::new("/stop", format!("at most {MAX_STOPS} texts end a reply")));
         }
         let messages = messages(self.messages, &mut faults);
         if let Some(problem) = Problem::invalid_all(faults) {

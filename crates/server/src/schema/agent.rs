@@ -63,7 +63,7 @@ pub struct AgentAnswer {
     pub missing_tools: Vec<String>,
     /// Whether it comes with the program and nothing about it was changed.
     pub bundled: bool,
-    /// Of an agent as it is in the program 1; otherwise grows with each change, from 1.
+    /// Grows by one with each change, from 1; of an agent as it is in the program, 1, also after a reset.
     pub version: u32,
     /// When it was made; null for a bundled one.
     #[schema(required)]

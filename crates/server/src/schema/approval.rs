@@ -72,7 +72,8 @@ pub struct ApprovalSchema {
     /// What they said about it.
     #[schema(required)]
     pub note: Option<String>,
-    /// Of a call whether they put other arguments in place, of any other question whether they gave an answer.
+    /// Whether they changed what was proposed: put other arguments in place of those of the call that was asked about.
+    /// False for any other question, which is merely answered.
     pub edited: bool,
     /// What of it this program cannot read, and why; it is empty here. Only there when something is wrong: see `kybern
     /// doctor`.

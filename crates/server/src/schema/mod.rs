@@ -60,6 +60,7 @@ pub mod audit;
 pub mod budget;
 pub mod chat;
 pub mod event;
+pub mod http_call;
 pub mod identity;
 pub mod inbound;
 pub mod knowledge;

@@ -1,11 +1,21 @@
 //! Language models, in OpenAI's shapes.
 
+use std::borrow::Cow;
+
 use serde_json::Value;
-use utoipa::ToSchema;
+use utoipa::openapi::schema::{ArrayBuilder, ObjectBuilder, OneOfBuilder, Type};
+use utoipa::openapi::{RefOr, Schema};
+use utoipa::{PartialSchema, ToSchema};
 
 use super::words::{
     ChatCompletionObjectSchema, ChatFinishSchema, EmbeddingObjectSchema, ListObjectSchema, ModelObjectSchema,
 };
+
+/// Texts at which a reply ends.
+pub(crate) const MAX_STOPS: usize = 4;
+/// Texts of one request for vectors.
+pub(crate) const MAX_TEXTS: usize = 2_048;
+
 /// A reply.
 #[derive(ToSchema)]
 #[schema(as = ChatCompletion)]
@@ -102,4 +112,50 @@ pub struct EmbeddingSchema {
     /// Numbers, or base64 of little-endian 32-bit floats.
     #[schema(value_type = Value)]
     pub embedding: Value,
+}
+
+/// Where a reply ends.
+pub struct ChatStopSchema;
+
+impl PartialSchema for ChatStopSchema {
+    fn schema() -> RefOr<Schema> {
+        let text = || ObjectBuilder::new().schema_type(Type::String);
+        let many = ArrayBuilder::new().items(text()).max_items(Some(MAX_STOPS));
+        OneOfBuilder::new()
+            .description(Some("Where a reply ends."))
+            .item(text().description(Some("At this text.")))
+            .item(many.description(Some("At the first of these.")))
+            .into()
+    }
+}
+
+impl ToSchema for ChatStopSchema {
+    fn name() -> Cow<'static, str> {
+        Cow::Borrowed("ChatStop")
+    }
+}
+
+/// What is embedded.
+pub struct EmbeddingInputSchema;
+
+impl PartialSchema for EmbeddingInputSchema {
+    fn schema() -> RefOr<Schema> {
+        let text = || ObjectBuilder::new().schema_type(Type::String).min_length(Some(1));
+        let token = || ObjectBuilder::new().schema_type(Type::Integer).minimum(Some(0)).maximum(Some(u32::MAX));
+        let tokens = || ArrayBuilder::new().items(token()).min_items(Some(1));
+        let many = |of| ArrayBuilder::new().items(of).min_items(Some(1)).max_items(Some(MAX_TEXTS));
+        OneOfBuilder::new()
+            .description(Some("What is embedded."))
+            .item(text().description(Some("A text.")))
+            .item(many(RefOr::T(text().into())).description(Some("Texts.")))
+            .item(tokens().description(Some("The tokens of a text.")))
+            .item(many(RefOr::T(tokens().into())).description(Some("The tokens of texts.")))
+            .into()
+    }
+}
+
+impl ToSchema for EmbeddingInputSchema {
+    fn name() -> Cow<'static, str> {
+        Cow::Borrowed("EmbeddingInput")
+    }
 }

@@ -84,4 +84,7 @@ pub struct CheckSchema {
     /// What it says, to a key that may read.
     #[schema(nullable = false)]
     pub message: Option<String>,
+    /// More of it that names tenants or settings, to a key of a platform admin.
+    #[schema(nullable = false)]
+    pub details: Option<Vec<String>>,
 }

@@ -10,7 +10,7 @@ use utoipa::{PartialSchema, ToSchema};
 
 use super::words::StepKindSchema;
 
-/// A plan to be stored.
+/// A plan to be stored: at most 512 KiB as JSON.
 #[derive(ToSchema)]
 #[schema(rename_all = "camelCase", example = json!({"key": "demo.greet", "intentKey": "demo.greet",
     "keywords": ["greet"], "steps": [{"id": "greet", "tool": "core.set", "args": {"greeting": "Hello"}}],
@@ -44,7 +44,7 @@ pub struct NewPlan {
 
 /// A step. Which members it has follows from its kind: `tool` and `args`; `agent` and `task`; `prompt` and `schema`;
 /// `title` and `fields`; `if`, `then` and `else`; `branches`; `over` or `while`, `maxIterations` and `steps`;
-/// `workflow` and `args`; `planKey` and `input`. One of another kind is a fault.
+/// `workflow` and `args`; `planKey` and `input`. One of another kind is a fault, and so is `capability`.
 #[derive(ToSchema)]
 #[schema(as = Step, rename_all = "camelCase")]
 pub struct StepSchema {
@@ -96,7 +96,8 @@ pub struct StepSchema {
     pub workflow: Option<String>,
     /// The plan of a child task.
     pub plan_key: Option<String>,
-    /// Not used on this server: naming one is a fault.
+    /// In place of `planKey`, a capability of a marketplace. There is no marketplace yet, so a plan that names one is
+    /// refused.
     pub capability: Option<String>,
     /// The input of a child task.
     pub input: Option<Value>,

@@ -5,6 +5,8 @@ use std::borrow::Cow;
 use kybern_core::agent::MAX_NAMED;
 use kybern_core::policy::MAX_ENTRY;
 use kybern_core::preference::MAX_TEXT;
+use kybern_core::secret::HostRule;
+use kybern_core::tool::own::{MAX_HEADER, MAX_TAG};
 use utoipa::openapi::schema::{ObjectBuilder, SchemaType, Type};
 use utoipa::openapi::{RefOr, Schema};
 use utoipa::{PartialSchema, ToSchema};
@@ -48,4 +50,10 @@ texts! {
     FolderSchema as "Folder" = MAX_ENTRY, Some(r"^/[^\x00-\x1f\x7f-\x9f]*$");
     /// A name or an address without a port, or `*.example.com` for all below a name.
     HostSchema as "AllowedHost" = MAX_ENTRY, Some(r"^(\*\.)?[^*/@ ?#\x00-\x1f\x7f-\x9f]+$");
+    /// `api.example.com`, `*.example.com`, `host:port`; `http://host:port` for plain HTTP.
+    SecretHostSchema as "SecretHost" = HostRule::MAX, Some(HostRule::PATTERN);
+    /// A word by which a tool is found.
+    ToolTagSchema as "ToolTag" = MAX_TAG, WRITTEN;
+    /// One line, which may be a template.
+    HeaderTextSchema as "HttpHeaderText" = MAX_HEADER, Some(r"^[^\x00-\x1f\x7f-\x9f]*$");
 }

@@ -280,8 +280,17 @@ async fn chats(walk: &mut Walk<'_>, fixture: &Fixture) {
     let redacted = walk.call(200, path, &[&id, message], &operator, None).await;
     assert_eq!(redacted["content"], "");
     let export = walk.call(200, ("GET", "/api/chats/{id}/export"), &[&id], &operator, None).await;
-    let imported = walk.call(201, ("POST", "/api/chats/import"), &[], &operator, Some(export)).await;
-    assert_eq!(imported["title"], "New chat", "what the export says about the chat itself is passed over");
+    let import = ("POST", "/api/chats/import");
+    let imported = walk.call(201, import, &[], &operator, Some(export.clone())).await;
+    assert_eq!((&imported["title"], &imported["agent"]), (&chat["title"], &chat["agent"]), "as it was exported");
+    assert!(imported["id"] != chat["id"] && imported["forkedFrom"].is_null(), "{imported}");
+    let (mut other, mut elsewhere) = (export.clone(), export);
+    (other["title"], other["agent"]) = (json!("Copy"), Value::Null);
+    let imported = walk.call(201, import, &[], &operator, Some(other)).await;
+    assert_eq!((&imported["title"], &imported["agent"]), (&json!("Copy"), &Value::Null), "what is said goes before");
+    elsewhere["chat"]["agent"] = json!("not_here");
+    let refused = walk.app.send(Ask::post("/api/chats/import").key(&operator).json(&elsewhere)).await;
+    refused.refused(404, "NOT_FOUND", "an agent that is not here");
     walk.call(200, ("POST", "/api/chats/{id}/reset"), &[&id], &operator, None).await;
     walk.call(204, ("DELETE", "/api/chats/{id}"), &[&id], &operator, None).await;
 }

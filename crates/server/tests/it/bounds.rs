@@ -1,12 +1,14 @@
 //! The bounds that the document names are those that the core holds.
 
+use kybern_core::money::MAX_COST;
 use kybern_core::{
-    agent, approval, chat, knowledge, lesson, memory, plan, policy, preference, prompt, retention, secret, task,
+    agent, approval, chat, document, knowledge, lesson, memory, plan, policy, preference, prompt, retention, secret,
+    task, tool,
 };
 use serde_json::{Value, json};
 
 use crate::nouns::NOUNS;
-use crate::schemas::document;
+use crate::schemas::document as described;
 
 /// A bound: the schema, the member, the keyword, and what the core has.
 pub(crate) type Bound = (&'static str, &'static str, &'static str, Value);
@@ -14,6 +16,7 @@ pub(crate) type Bound = (&'static str, &'static str, &'static str, Value);
 fn bounds() -> Vec<Bound> {
     let mut bounds = vec![
         ("SubmitTask", "input", "maxLength", json!(task::limits::MAX_INPUT)),
+        ("SubmitTaskForm", "input", "maxLength", json!(task::limits::MAX_INPUT)),
         ("SubmitTask", "maxSteps", "maximum", json!(task::limits::MAX_MAX_STEPS)),
         ("SubmitTaskForm", "maxSteps", "maximum", json!(task::limits::MAX_MAX_STEPS)),
         ("HoldTask", "reason", "maxLength", json!(retention::MAX_REASON)),
@@ -24,6 +27,7 @@ fn bounds() -> Vec<Bound> {
         ("PreviewPrompt", "content", "maxLength", json!(chat::MAX_CONTENT)),
         ("NewChat", "title", "maxLength", json!(chat::MAX_TITLE)),
         ("ImportChat", "title", "maxLength", json!(chat::MAX_TITLE)),
+        ("ImportedChat", "title", "maxLength", json!(chat::MAX_TITLE)),
         ("NewAgent", "key", "maxLength", json!(agent::MAX_KEY)),
         ("NewKnowledge", "title", "maxLength", json!(knowledge::MAX_TITLE)),
         ("NewKnowledgeForm", "title", "maxLength", json!(knowledge::MAX_TITLE)),
@@ -41,6 +45,14 @@ fn bounds() -> Vec<Bound> {
         ("Step", "id", "maxLength", json!(plan::limits::MAX_DERIVED_ID)),
         ("Step", "maxIterations", "maximum", json!(plan::limits::MAX_ITERATIONS)),
     ];
+    let files = [("SubmitTask", "attachments"), ("SubmitTaskForm", "files"), ("NewMessage", "attachments")];
+    bounds.extend(files.map(|(schema, name)| (schema, name, "maxItems", json!(document::limits::MAX_ATTACHMENTS))));
+    for (schema, price) in [("ToolPrice", "fixedNanos"), ("UnitPrice", "nanos")] {
+        bounds.push((schema, price, "minimum", json!(0)));
+        bounds.push((schema, price, "maximum", json!(MAX_COST)));
+    }
+    let rates = ["perMinute", "perHour", "perDay"];
+    bounds.extend(rates.map(|name| ("ToolLimits", name, "maximum", json!(tool::setting::MAX_CALLS))));
     for schema in ["NewAgent", "ChangeAgent"] {
         bounds.push((schema, "name", "maxLength", json!(agent::MAX_NAME)));
         bounds.push((schema, "description", "maxLength", json!(agent::MAX_DESCRIPTION)));
@@ -66,11 +78,35 @@ fn bounds() -> Vec<Bound> {
 
 #[test]
 fn the_bounds_of_the_document_are_those_of_the_core() {
-    let document = document();
+    let document = described();
     for (schema, member, keyword, held) in bounds() {
         let said = &document["components"]["schemas"][schema]["properties"][member][keyword];
         assert_eq!(*said, held, "{schema}.{member} {keyword}");
     }
+}
+
+#[test]
+fn the_bounds_of_what_stands_in_lists_are_said_too() {
+    let document = described();
+    let held = [
+        ("ChatStop/oneOf/1/maxItems", json!(4)),
+        ("EmbeddingInput/oneOf/0/minLength", json!(1)),
+        ("EmbeddingInput/oneOf/1/maxItems", json!(2_048)),
+        ("EmbeddingInput/oneOf/1/items/minLength", json!(1)),
+        ("EmbeddingInput/oneOf/2/minItems", json!(1)),
+        ("EmbeddingInput/oneOf/3/maxItems", json!(2_048)),
+        ("NewSecret/properties/hosts/items/$ref", json!("#/components/schemas/SecretHost")),
+        ("SecretHost/pattern", json!(secret::HostRule::PATTERN)),
+        ("SecretHost/maxLength", json!(secret::HostRule::MAX)),
+        ("SecretReference/properties/secret/pattern", json!(secret::SecretName::PATTERN)),
+        ("ToolTag/maxLength", json!(tool::own::MAX_TAG)),
+        ("HttpCall/properties/headers/maxProperties", json!(tool::own::MAX_HEADERS)),
+        ("HttpHeaderText/maxLength", json!(tool::own::MAX_HEADER)),
+    ];
+    for (place, held) in held {
+        assert_eq!(document.pointer(&format!("/components/schemas/{place}")), Some(&held), "{place}");
+    }
+    assert!(document["paths"]["/api/tools/{name}/invoke"]["post"]["responses"].get("402").is_some());
 }
 
 /// Whether a description names the words that a text may be.
@@ -83,7 +119,7 @@ fn lists_words(description: &str) -> bool {
 #[test]
 fn a_text_that_is_one_of_some_words_is_an_enum() {
     let open = ["NewCompletionWebhook.url"];
-    let document = document();
+    let document = described();
     let mut found = Vec::new();
     for (name, schema) in document["components"]["schemas"].as_object().unwrap() {
         for (member, property) in schema["properties"].as_object().into_iter().flatten() {

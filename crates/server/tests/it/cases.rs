@@ -328,7 +328,7 @@ pub(crate) fn all() -> Vec<Case> {
             Fixed,
             strict(json!({"providers": null}), ("/providers", json!(5)), &["providers"]),
         ),
-        case("POST", "/v1/embeddings", Fixed, lenient(embedding, ("/input", json!(5)), &["input"])),
+        case("POST", "/v1/embeddings", Fixed, strict(embedding, ("/input", json!(5)), &["input"])),
         case(
             "POST",
             "/api/budgets",

@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use kybern_server::router::{Access, table};
-use serde_json::Value;
+use kybern_server::router::{Access, Query, table};
+use serde_json::{Value, json};
 
 use crate::harness::{App, Ask};
 use crate::schemas::document;
@@ -62,6 +62,19 @@ fn every_operation_says_what_it_takes_and_answers() {
             let found = parameters.iter().any(|parameter| parameter["name"] == name && parameter["in"] == "path");
             assert!(found, "{about}: part {n} ({name}) is not described");
         }
+    }
+}
+
+#[test]
+fn a_route_reads_the_query_when_its_operation_names_parameters_of_it() {
+    let document = document();
+    for route in table() {
+        let operation = &document["paths"][route.path][route.method.to_lowercase()];
+        let parameters = operation["parameters"].as_array().map(Vec::as_slice).unwrap_or_default();
+        let named = parameters.iter().any(|parameter| parameter["in"] == "query");
+        assert_eq!(route.query == Query::Own, named, "{} {}", route.method, route.path);
+        let refuses = operation["responses"].get("400").is_some();
+        assert!(refuses || route.query == Query::Any, "{} {}", route.method, route.path);
     }
 }
 
@@ -135,4 +148,14 @@ async fn the_plan_that_the_document_shows_is_taken() {
     let app = App::start().await;
     let made = app.send(Ask::new("POST", "/api/plans").key(&app.ours.admin).json(&example)).await;
     assert_eq!(made.status, 201, "{}", made.text());
+}
+
+#[tokio::test]
+async fn a_capability_is_refused_as_the_document_says() {
+    let described = document().pointer("/components/schemas/Step/properties/capability/description").cloned();
+    assert!(described.is_some_and(|text| text.to_string().contains("refused")));
+    let app = App::start().await;
+    let plan = json!({"key": "a.b", "steps": [{"id": "a", "kind": "task", "capability": "quotes"}]});
+    let answer = app.send(Ask::post("/api/plans").key(&app.ours.admin).json(&plan)).await;
+    assert_eq!(answer.refused(422, "UNPROCESSABLE", "a capability"), ["/steps/0/capability"]);
 }

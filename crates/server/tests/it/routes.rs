@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use kybern_core::actor::Right;
-use kybern_server::router::{Access, Route, table};
+use kybern_server::router::{Access, Query, Route, table};
 use serde_json::{Value, json};
 
 use crate::cases::{self, Case, Input, Place};
@@ -310,6 +310,36 @@ async fn an_unknown_route_is_not_found_in_the_envelope() {
     for path in ["/api/nothing", "/api/tasks/", "/API/tasks", "//", "/api/tasks/x/y/z"] {
         app.send(Ask::get(path)).await.refused(404, "NOT_FOUND", path);
     }
+}
+
+#[tokio::test]
+async fn an_unknown_parameter_is_refused_on_every_route() {
+    let app = App::start().await;
+    let fixture = Fixture::of(&app, &app.ours).await;
+    let mut ignoring = Vec::new();
+    for (route, case) in routed() {
+        let path = case.path(&fixture);
+        if route.query == Query::Any {
+            ignoring.push(route.path);
+        } else {
+            let ask = allowed(case.good(&format!("{path}?surprise=1")), route.access, &app.ours);
+            let places = app.send(ask).await.refused(400, "VALIDATION_ERROR", &case.about("an unknown parameter"));
+            assert_eq!(places, ["/surprise"], "{}", case.about("an unknown parameter"));
+        }
+        if let Access::Needs(right) = route.access {
+            let ask = case.good(&format!("{path}?surprise=1"));
+            app.send(ask.key(too_weak(right, &app.ours))).await.refused(
+                403,
+                "PERMISSION_DENIED",
+                &case.about("a query"),
+            );
+        }
+    }
+    for path in ["/healthz", "/readyz", "/metrics"] {
+        assert_eq!(app.send(Ask::get(&format!("{path}?surprise=1"))).await.status, 200, "{path}");
+    }
+    let outside = ["/api/inbound/sms", "/api/inbound/webhook/{source}"];
+    assert_eq!(ignoring, [&outside[..], &["/healthz", "/readyz", "/metrics"]].concat());
 }
 
 #[tokio::test]

@@ -120,7 +120,7 @@ pub(super) async fn answer(tx: &mut Tx, answer: &Answer) -> Result<()> {
         return Err(StoreError::NotWaiting);
     }
     leave(tx, *scope, *id, &Left { dedupe, signal, body_hash: None }, *at).await?;
-    approvals::decide(tx, *scope, *id, signal, *at).await?;
+    approvals::decide(tx, *scope, *id, (wait, signal), *at).await?;
     audit::append(tx, *scope, *at, audit).await
 }
 

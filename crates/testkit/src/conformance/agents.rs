@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use futures::future::join_all;
-use kybern_core::agent::{AgentDraft, OwnAgent};
+use kybern_core::agent::{AgentDraft, OwnAgent, bundled_id};
 use kybern_core::error::ErrorCode;
 use kybern_core::id::{AgentId, PromptId};
 use kybern_core::prompt::{NewPrompt, PromptStatus};
@@ -67,6 +67,23 @@ pub async fn a_version_follows_the_one_that_is_stored(h: Harness) {
     assert_eq!(head(&w, &home).await, before, "what is refused is no act");
     put(&w, &home, &OwnAgent { version: 2, ..first }).await.unwrap();
     assert_eq!(head(&w, &home).await, before + 1);
+}
+
+pub async fn the_first_version_of_a_bundled_agent_follows_the_programs(h: Harness) {
+    let (w, home) = World::new(h).await;
+    let writer = agent(&w, "Writer");
+    let first = OwnAgent { id: bundled_id(&writer.key), version: 2, ..writer };
+    for early in [0, 1, 3] {
+        let refused = put(&w, &home, &OwnAgent { version: early, ..first.clone() }).await;
+        assert_eq!(code(refused), ErrorCode::Conflict, "version {early}");
+    }
+    put(&w, &home, &first).await.unwrap();
+    assert_eq!(code(put(&w, &home, &first).await), ErrorCode::Conflict, "somebody else was first");
+    put(&w, &home, &OwnAgent { version: 3, ..first.clone() }).await.unwrap();
+    let event = w.event("agent.reset");
+    w.store().drop_agents(home.scope, &[(first.id, 3)], w.now(), event).await.unwrap();
+    assert_eq!(code(put(&w, &home, &OwnAgent { version: 4, ..first.clone() }).await), ErrorCode::Conflict);
+    put(&w, &home, &first).await.unwrap();
 }
 
 pub async fn when_an_agent_was_made_stays_as_it_was_stored_first(h: Harness) {

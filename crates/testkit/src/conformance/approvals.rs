@@ -4,7 +4,7 @@ use kybern_core::approval::{Approval, ApprovalFilter, ApprovalStatus, NewApprova
 use kybern_core::id::ApprovalId;
 use kybern_core::ports::ReviewRefused;
 use kybern_core::task::{Commit, Effect, Lease, Resolution, Signal, TaskStatus, Wait, WaitKind};
-use serde_json::{Map, json};
+use serde_json::{Map, Value, json};
 
 use super::fixture::{end, release, review};
 use super::{Harness, Home, World};
@@ -65,6 +65,37 @@ pub async fn a_question_is_opened_by_a_commit_and_closed_by_its_answer_once(h: H
     assert_eq!((decided.by.as_str(), decided.note.as_deref(), decided.edited), ("user:test", Some("not today"), false));
     assert!(inbox(&w, &home, Some(ApprovalStatus::Pending)).await.is_empty());
     assert_eq!(inbox(&w, &home, None).await.len(), 2, "what was denied stays");
+}
+
+pub async fn an_answer_edits_where_it_puts_other_arguments_in_place(h: Harness) {
+    let (w, home) = World::new(h).await;
+    let args = json!({"to": "ops@example.com", "n": [1, null]});
+    let call = |seq: i64| Wait {
+        kind: WaitKind::Confirmation,
+        details: json!({"args": args}),
+        ..w.wait(&format!("call{seq}"), seq)
+    };
+    let form = w.wait("form", 9);
+    let said = |corrections: Value, replaces: bool, resolution: Option<Resolution>| (corrections, replaces, resolution);
+    let cases = [
+        (call(1), said(json!({}), false, None), false),
+        (call(2), said(args.clone(), true, None), false),
+        (call(3), said(json!({"to": "ops@example.com"}), false, None), false),
+        (call(4), said(json!({"to": "desk@example.com"}), false, None), true),
+        (call(5), said(json!({"to": "ops@example.com"}), true, None), true),
+        (call(6), said(json!({"to": "desk@example.com"}), false, Some(Resolution::Fail)), false),
+        (form, said(json!({"policy_number": "CP-1"}), false, None), false),
+    ];
+    let waits: Vec<Wait> = cases.iter().map(|(wait, ..)| wait.clone()).collect();
+    let (lease, asked) = asking(&w, &home, &waits).await;
+    for ((wait, (corrections, replaces, resolution), edited), asked) in cases.into_iter().zip(asked) {
+        let Signal::Review { step, wait_seq, by, .. } = review(&wait) else { unreachable!("a review is one") };
+        let corrections = corrections.as_object().cloned().unwrap_or_default();
+        let signal = Signal::Review { step, wait_seq, corrections, resolution, replaces, note: None, by };
+        w.store().answer(home.scope, lease.task(), &wait, signal, w.event("x.y")).await.unwrap();
+        let stored = w.store().approval(home.scope, asked.id).await.unwrap().unwrap();
+        assert_eq!(stored.decision.unwrap().edited, edited, "{}", wait.step_id);
+    }
 }
 
 pub async fn what_is_not_asked_any_more_is_closed_and_what_was_answered_stays(h: Harness) {

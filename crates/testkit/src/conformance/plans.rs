@@ -4,7 +4,7 @@ use kybern_core::error::ErrorCode;
 use kybern_core::id::PlanId;
 use kybern_core::plan::parse::{PlanDraft, plan};
 use kybern_core::plan::{Plan, PlanOrigin, PlanPlace};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::fixture::code;
 use super::{Harness, Home, World};
@@ -70,6 +70,17 @@ pub async fn versions_count_up_and_the_newest_is_active(h: Harness) {
     }
     let below = w.store().plan_versions(home.scope, "test.plan", Some(3), 1).await.unwrap();
     assert_eq!((told(&below.items), below.next.as_deref()), (keyed(&[("test.plan", 2)]), Some("2:test.plan")));
+}
+
+pub async fn the_audit_of_a_plan_names_its_version(h: Harness) {
+    let (w, home) = World::new(h).await;
+    for version in [None, Some(7), None] {
+        write(&w, &home, draft("test.plan", "it", version)).await;
+    }
+    let events = w.store().audit_events(home.scope, 0, 100).await.unwrap();
+    let events = events.iter().filter(|event| event.event.action == "plan.put");
+    let told: Vec<&Value> = events.map(|event| &event.event.detail["version"]).collect();
+    assert_eq!(told, [&json!(1), &json!(7), &json!(8)]);
 }
 
 pub async fn a_version_is_written_once(h: Harness) {

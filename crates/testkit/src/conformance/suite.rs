@@ -16,6 +16,7 @@ macro_rules! conformance_suite {
             agents {
                 an_agent_is_read_back_as_it_was_written,
                 a_version_follows_the_one_that_is_stored,
+                the_first_version_of_a_bundled_agent_follows_the_programs,
                 when_an_agent_was_made_stays_as_it_was_stored_first,
                 of_twenty_who_write_the_same_version_of_an_agent_one_does,
                 a_prompt_is_begun_with_the_change_of_an_agent,
@@ -24,6 +25,7 @@ macro_rules! conformance_suite {
             }
             approvals {
                 a_question_is_opened_by_a_commit_and_closed_by_its_answer_once,
+                an_answer_edits_where_it_puts_other_arguments_in_place,
                 what_is_not_asked_any_more_is_closed_and_what_was_answered_stays,
                 pages_of_the_inbox_visit_each_once_oldest_first,
                 another_tenant_neither_sees_nor_closes_a_question,
@@ -260,6 +262,7 @@ macro_rules! conformance_suite {
             plans {
                 a_plan_is_read_back_as_it_was_written,
                 versions_count_up_and_the_newest_is_active,
+                the_audit_of_a_plan_names_its_version,
                 a_version_is_written_once,
                 a_plan_is_taken_out_of_use_and_brought_back,
                 active_plans_of_all_tenants_are_checked_at_start,

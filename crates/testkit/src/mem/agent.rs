@@ -38,13 +38,17 @@ impl AgentStore for MemStore {
             if known.is_some_and(|known| known.id != agent.id) {
                 return Err(conflict(format!("there is an agent {} already", agent.key)));
             }
-            if known.map_or(0, |known| known.version) + 1 != agent.version {
+            if !agent.follows(known.map(|known| known.version)) {
                 return Err(conflict(format!("somebody else has changed the agent {} meanwhile", agent.key)));
             }
             let created_at = known.map_or(agent.created_at, |known| known.created_at);
             state.agents.insert(place, OwnAgent { created_at, ..agent.clone() });
             let begun = prompt.map(|new| state.begin_prompt(scope, new));
             for event in audit {
+                let event = match &begun {
+                    Some(begun) => begun.numbers(event),
+                    None => event,
+                };
                 state.append_audit(scope.tenant(), agent.updated_at, event);
             }
             Ok(begun)

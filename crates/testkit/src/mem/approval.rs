@@ -5,7 +5,7 @@ use kybern_core::approval::{Approval, ApprovalFilter, ApprovalStatus, Decided, N
 use kybern_core::error::Result;
 use kybern_core::id::{ApprovalId, TaskId, TenantId};
 use kybern_core::ports::{ApprovalStore, Page};
-use kybern_core::task::{Resolution, Signal};
+use kybern_core::task::{Resolution, Signal, Wait};
 use kybern_core::tenant::TenantScope;
 use kybern_core::time::Timestamp;
 
@@ -38,13 +38,12 @@ impl State {
     }
 
     /// Writes down what a person's answer decided.
-    pub(super) fn decide(&mut self, (tenant, task): (TenantId, TaskId), signal: &Signal, at: Timestamp) {
-        let Signal::Review { wait_seq, corrections, resolution, replaces, note, by, .. } = signal else { return };
+    pub(super) fn decide(&mut self, of: (TenantId, TaskId), (wait, signal): (&Wait, &Signal), at: Timestamp) {
+        let Signal::Review { wait_seq, resolution, note, by, .. } = signal else { return };
         let denied = *resolution == Some(Resolution::Fail);
         let status = if denied { ApprovalStatus::Denied } else { ApprovalStatus::Approved };
-        let edited = !denied && (*replaces || !corrections.is_empty());
-        let decided = Decided { by: by.clone(), note: note.clone(), edited, at };
-        self.decide_all((tenant, task), Some(*wait_seq), status, &decided);
+        let decided = Decided { by: by.clone(), note: note.clone(), edited: signal.edits(wait), at };
+        self.decide_all(of, Some(*wait_seq), status, &decided);
     }
 
     fn decide_all(

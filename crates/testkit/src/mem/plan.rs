@@ -11,6 +11,7 @@ use kybern_core::plan::{Plan, PlanOrigin, PlanPlace, no_room};
 use kybern_core::ports::{MAX_PAGE_BYTES, Page, PlanStore};
 use kybern_core::tenant::TenantScope;
 use kybern_core::time::Timestamp;
+use serde_json::json;
 
 use super::MemStore;
 use super::state::{State, conflict};
@@ -156,7 +157,7 @@ impl State {
         let plan = made(id, draft, version, at);
         self.find_room(scope.tenant(), &plan)?;
         self.keep(scope.tenant(), plan.clone());
-        self.append_audit(scope.tenant(), at, audit);
+        self.append_audit(scope.tenant(), at, audit.telling("version", json!(version)));
         Ok(plan)
     }
 

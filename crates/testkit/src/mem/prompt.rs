@@ -19,7 +19,7 @@ impl PromptStore for MemStore {
     async fn draft_prompt(&self, scope: TenantScope, new: &NewPrompt, audit: AuditEvent) -> Result<Prompt> {
         self.run("draft_prompt", |state| {
             let begun = state.begin_prompt(scope, new);
-            state.append_audit(scope.tenant(), new.at, audit);
+            state.append_audit(scope.tenant(), new.at, begun.numbers(audit));
             Ok(begun)
         })
         .await

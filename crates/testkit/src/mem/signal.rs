@@ -31,7 +31,7 @@ impl State {
         }
         row.push_signal(Some(dedupe_key), None, signal.clone());
         row.make_due(now);
-        self.decide((scope.tenant(), id), &signal, now);
+        self.decide((scope.tenant(), id), (wait, &signal), now);
         self.append_audit(scope.tenant(), now, audit);
         Ok(())
     }

@@ -23,13 +23,13 @@ pub const MAX_DESCRIPTION: usize = 2_000;
 /// Tags of a tool.
 pub const MAX_TAGS: usize = 20;
 /// Characters of one.
-const MAX_TAG: usize = 50;
+pub const MAX_TAG: usize = 50;
 /// Characters of a URL.
 pub const MAX_URL: usize = 4_096;
 /// Characters of a header's value.
-const MAX_HEADER: usize = 4_096;
+pub const MAX_HEADER: usize = 4_096;
 /// Headers of a request.
-const MAX_HEADERS: usize = 50;
+pub const MAX_HEADERS: usize = 50;
 /// The shortest time for one try.
 pub const MIN_TIMEOUT: Millis = Millis(100);
 /// The longest time for one try.

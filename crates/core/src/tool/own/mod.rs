@@ -16,7 +16,8 @@ mod definition;
 mod room;
 
 pub use definition::{
-    HttpCall, MAX_DEFINITION, MAX_DESCRIPTION, MAX_KEY, MAX_TAGS, MAX_TIMEOUT, MAX_URL, MIN_TIMEOUT, OwnDefinition,
+    HttpCall, MAX_DEFINITION, MAX_DESCRIPTION, MAX_HEADER, MAX_HEADERS, MAX_KEY, MAX_TAG, MAX_TAGS, MAX_TIMEOUT,
+    MAX_URL, MIN_TIMEOUT, OwnDefinition,
 };
 pub use room::{no_more_versions, no_room};
 

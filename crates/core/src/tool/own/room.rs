@@ -31,11 +31,7 @@ impl OwnTool {
     /// The audit event of a draft, with the number that the store has given it.
     #[must_use]
     pub fn numbers(&self, event: &AuditEvent) -> AuditEvent {
-        let mut event = event.clone();
-        if let Some(detail) = event.detail.as_object_mut() {
-            detail.insert("version".to_owned(), self.version.into());
-        }
-        event
+        event.clone().telling("version", self.version.into())
     }
 }
 

@@ -87,10 +87,12 @@ pub(super) async fn show(id: TaskId, format: Format, context: &mut Context) -> R
 /// Prints the whole view of a task.
 pub(super) async fn print(client: &Client, id: TaskId, task: &Value, context: &mut Context) -> Result<(), Failure> {
     let log = list::all(client, &format!("/api/tasks/{id}/log")).await?;
-    let artifacts = list::all(client, &format!("/api/tasks/{id}/artifacts")).await?;
+    let artifacts = client.get(&format!("/api/tasks/{id}/artifacts"), &[]).await?.value;
     let files = files_of(client, id).await?;
     let paint = context.screen().paint();
-    context.screen().line(render_task(TaskView { task, log: &log, artifacts: &artifacts, files: &files }, paint));
+    context
+        .screen()
+        .line(render_task(TaskView { task, log: &log, artifacts: list::items(&artifacts), files: &files }, paint));
     Ok(())
 }
 

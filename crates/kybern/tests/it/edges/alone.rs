@@ -6,7 +6,7 @@ use std::process::Output;
 use serde_json::json;
 
 use super::{plan, submit};
-use crate::server::client::Ask;
+use crate::server::client::{Ask, until};
 use crate::server::receiver::Receiver;
 use crate::server::{KEY, Site};
 
@@ -88,6 +88,49 @@ async fn a_damaged_database_is_named_and_replaced_by_a_backup() {
     let (code, out, err) = run(&site, &["restore", "--replace", "good.backup"]);
     assert_eq!(code, Some(0), "{out}{err}");
     site.start().client().audit_is_whole().await;
+}
+
+async fn a_backup_without_the_key_makes_none(site: Site) {
+    let mut server = site.start();
+    server.terminate();
+    server.ended().await;
+    let key = fs::read(site.key_file()).unwrap();
+    fs::remove_file(site.key_file()).unwrap();
+    let (code, out, err) = run(&site, &["backup", "all.backup"]);
+    assert!(code == Some(1) && err.contains("its master key") && err.contains("is not"), "{out}{err}");
+    assert!(!site.key_file().exists() && !site.folder().join("all.backup").exists(), "neither a key nor a backup");
+    fs::write(site.key_file(), key).unwrap();
+    let private = std::os::unix::fs::PermissionsExt::from_mode(0o600);
+    fs::set_permissions(site.key_file(), private).unwrap();
+    let (code, out, err) = run(&site, &["backup", "all.backup"]);
+    assert_eq!(code, Some(0), "{out}{err}");
+}
+
+#[tokio::test]
+async fn a_backup_without_the_key_makes_none_on_sqlite() {
+    a_backup_without_the_key_makes_none(Site::sqlite()).await;
+}
+
+#[tokio::test]
+async fn a_backup_without_the_key_makes_none_on_postgres() {
+    let Some(site) = Site::postgres() else { return };
+    a_backup_without_the_key_makes_none(site).await;
+}
+
+#[tokio::test]
+async fn partitions_are_looked_at_when_the_server_starts() {
+    let Some(site) = Site::postgres() else { return };
+    let mut server = site.start();
+    server.terminate();
+    server.ended().await;
+    // January 2001: nothing is in it, and nobody needs it any more.
+    let (from, to) = ("00e3c7a7-3400-0000-0000-000000000000", "00e4674c-5800-0000-0000-000000000000");
+    let old = format!("CREATE TABLE step_row_2001_01 PARTITION OF step_row FOR VALUES FROM ('{from}') TO ('{to}')");
+    site.beneath(&old);
+    let count = || site.count("SELECT count(*)::text FROM pg_class WHERE relname = 'step_row_2001_01'");
+    assert_eq!(count(), 1);
+    let _server = site.start();
+    until("the partition is gone", || async { (count() == 0).then_some(()) }).await;
 }
 
 #[tokio::test]

@@ -162,7 +162,12 @@ async fn the_doctor_tells_the_facts_of_the_server_that_it_asks_and_not_of_its_ow
     // With the settings of another database, of which the server knows nothing.
     let other = parts(&elsewhere, &["doctor", "--json", "--url", server.url()]);
     assert!(has(&other, "provider:openai") && has(&other, "database") && has(&other, "jobs"), "{other:?}");
-    for not_its_own in ["master key", "retention", "scans", "mail out", "language models"] {
+    // The server says these of itself, and each of them once.
+    for told in ["retention", "scans", "documents"] {
+        let count = |parts: &[String]| parts.iter().filter(|part| *part == told).count();
+        assert_eq!((count(&own), count(&other)), (1, 1), "{told}");
+    }
+    for not_its_own in ["master key", "mail out", "language models"] {
         assert!(!has(&other, not_its_own), "{not_its_own} is in {other:?}");
     }
 }

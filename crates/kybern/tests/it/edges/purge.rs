@@ -196,6 +196,22 @@ async fn while_a_tenant_is_on_hold_nothing_of_it_is_removed() {
     };
     let (code, out, _) = run(&site, &server, &["doctor"]);
     told(code, &out);
+    // What counts is what the server was started with, not what this shell has.
+    let mut other = site.command(&["doctor", "--url", server.url()]);
+    other.env("KYBERN_API_KEY", KEY).env("KYBERN_RETENTION__HOLDS", "[]").env("KYBERN_DOCUMENTS__OCR", "off");
+    let output = other.output().unwrap();
+    let out = String::from_utf8_lossy(&output.stdout);
+    told(output.status.code(), &out);
+    assert!(!out.contains("ocr is off") && out.contains("scans"), "{out}");
+    // Whoever administers one tenant is told that a name is wrong, and not which.
+    let client = server.client();
+    let admin = json!({"name": "a", "email": "a@example.com", "roles": ["admin"]});
+    let admin = client.post("/api/users", &admin).await;
+    let key = client.post("/api/keys", &json!({"name": "a", "userId": admin["id"]})).await;
+    let ready = client.with_key(key["key"].as_str().unwrap()).get("/readyz").await;
+    let mut parts = ready["checks"].as_array().unwrap().iter();
+    let part = parts.find(|check| check["name"] == "retention").unwrap();
+    assert!(part["state"] == "broken" && !part.to_string().contains("defualt"), "{part}");
     drop(server);
     let output = site.command(&["doctor", "--database", &site.database()]).output().unwrap();
     told(output.status.code(), &String::from_utf8_lossy(&output.stdout));

@@ -3,6 +3,9 @@
 use super::ids::fill;
 use super::suite::Suite;
 
+/// Operations whose callers add parameters of their own.
+const IGNORING: [&str; 5] = ["/healthz", "/readyz", "/metrics", "/api/inbound/sms", "/api/inbound/webhook/{source}"];
+
 /// Every parameter of every operation.
 pub(crate) async fn bad_queries_are_refused_with_the_parameter(suite: &Suite) {
     let mut asks = Vec::new();
@@ -21,7 +24,7 @@ pub(crate) async fn bad_queries_are_refused_with_the_parameter(suite: &Suite) {
             asks.extend(bad.into_iter().map(|value| (row, format!("{name}={value}"), format!("/{name}"))));
             asks.push((row, format!("{name}=1&{name}=1"), format!("/{name}")));
         }
-        if !parameters.is_empty() {
+        if !IGNORING.contains(&row.path) {
             asks.push((row, "surprise=1".to_owned(), "/surprise".to_owned()));
         }
     }

@@ -263,7 +263,7 @@ pub(crate) fn all() -> Vec<Row> {
         administered("/api/models/policy", &[]),
         Row { input: Json(|_, _| json!({"providers": null}), Refused),
             ..act("PUT", "/api/models/policy", "administer", &[], 200) },
-        Row { input: Json(|_, n| json!({"model": "fake/embed", "input": format!("text {n}")}), Faults::Lenient),
+        Row { input: Json(|_, n| json!({"model": "fake/embed", "input": format!("text {n}")}), Refused),
             ..act("POST", "/v1/embeddings", "operate", &[], 200) },
         Row { input: Json(budget, Refused), ..act("POST", "/api/budgets", "administer", &[], 201) },
         read("/api/budgets", &[]),

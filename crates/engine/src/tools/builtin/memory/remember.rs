@@ -84,7 +84,9 @@ impl Tool for Remember {
 
     async fn call(&self, context: &ToolContext, args: Map<String, Value>) -> Result<ToolOutcome, ToolFailure> {
         let new = wanted(context, &args)?;
-        let words = new.content.trim().to_lowercase();
+        let id = MemoryId::from_uuid(context.ids.next());
+        let memory = context.behalf.remembered(new.clone(), id, context.now).map_err(super::unkept)?;
+        let words = memory.content.to_lowercase();
         let known = context.nouns.memories()?.of(new.subject).await.map_err(refused)?;
         if let Some(memory) = known.iter().find(|memory| memory.content.to_lowercase() == words) {
             return Ok(outcome(memory, false));
@@ -95,8 +97,6 @@ impl Tool for Remember {
             let message = format!("a subject has at most {MAX_OF_SUBJECT} memories: remove some that do not matter");
             return Err(ToolFailure::permanent(message).code(ErrorCode::Unprocessable));
         }
-        let id = MemoryId::from_uuid(context.ids.next());
-        let memory = context.behalf.remembered(new.clone(), id, context.now).map_err(super::unkept)?;
         let mut outcome = outcome(&memory, true);
         outcome.writes.push(Write::Remember(id, Box::new(new)));
         Ok(outcome)
