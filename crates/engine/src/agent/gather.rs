@@ -41,7 +41,7 @@ pub(crate) fn count(text: &str) -> Tokens {
 
 /// About how many tokens a message is.
 pub(crate) fn count_message(message: &ModelMessage) -> Tokens {
-    Tokens(message.parts.iter().map(crate::models::estimate::part).sum::<u64>().div_ceil(BYTES_PER_TOKEN))
+    Tokens(message.parts.iter().map(crate::size::of_part).sum::<u64>().div_ceil(BYTES_PER_TOKEN))
 }
 
 /// Who is spoken with.

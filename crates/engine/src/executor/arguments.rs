@@ -77,3 +77,30 @@ pub(super) fn of(run: &Run, index: usize, written: &Map<String, Value>) -> Resul
     let values = render_object(run, index, written)?;
     Ok(Arguments { values, saw, tainted: tainted_now(), restored: None })
 }
+
+/// BLAKE3 of arguments' canonical form (RFC 8785), in hex.
+#[must_use]
+pub fn hash_args(args: &Map<String, Value>) -> String {
+    // Serialising a JSON object cannot fail.
+    let canonical = serde_json_canonicalizer::to_vec(args).unwrap_or_default();
+    blake3::hash(&canonical).to_hex().to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn object(value: Value) -> Map<String, Value> {
+        value.as_object().cloned().unwrap()
+    }
+
+    #[test]
+    fn a_hash_of_arguments_follows_their_values_and_not_their_order() {
+        let (a, b) =
+            (object(json!({"x": 1, "y": {"p": [1], "q": 2}})), object(json!({"y": {"q": 2, "p": [1]}, "x": 1})));
+        assert_eq!(hash_args(&a), hash_args(&b));
+        assert_ne!(hash_args(&a), hash_args(&object(json!({"x": 1, "y": {"p": [2], "q": 2}}))));
+    }
+}

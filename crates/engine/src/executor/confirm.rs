@@ -12,7 +12,8 @@ use serde_json::{Value, json};
 use super::node::Node;
 use super::run::Run;
 use super::step::{Draft, wait_of, wait_row};
-use crate::tools::{Asks, Prepared, hash_args, schema};
+use crate::schema;
+use crate::tools::{Asks, Prepared, hash_args};
 
 /// The most characters of a value in a reason.
 const SHOWN: usize = 200;

@@ -17,8 +17,7 @@ use super::known::load_journal;
 use super::run::Run;
 use super::step::Draft;
 use super::walk::Walk;
-use crate::models::estimate;
-use crate::tools::service::size_of_value;
+use crate::size;
 
 /// Bytes of data that wait at most: one large row is no company.
 const MAX_HELD: usize = 128 * 1024;
@@ -129,8 +128,8 @@ fn tells(row: &JournalRow) -> bool {
 fn size_of(row: &JournalRow) -> usize {
     match &row.entry {
         JournalEntry::Finished(outcome) => {
-            let said = outcome.reply.iter().flat_map(|reply| &reply.parts).map(estimate::part).sum::<u64>();
-            size_of_value(&outcome.data).saturating_add(usize::try_from(said).unwrap_or(usize::MAX))
+            let said = outcome.reply.iter().flat_map(|reply| &reply.parts).map(size::of_part).sum::<u64>();
+            size::of_value(&outcome.data).saturating_add(usize::try_from(said).unwrap_or(usize::MAX))
         }
         other => serde_json::to_vec(other).map_or(0, |json| json.len()),
     }

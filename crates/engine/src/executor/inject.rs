@@ -10,8 +10,8 @@ use serde_json::Value;
 
 use super::node::Node;
 use super::walk::Walk;
-use crate::plan::check;
-use crate::plan::check::Parts;
+use crate::plans::check;
+use crate::plans::check::Parts;
 
 /// Steps that one call may propose.
 const MAX_INJECTED: usize = 50;

@@ -40,6 +40,7 @@ mod step_kinds;
 mod taint;
 mod take_over;
 mod talk;
+pub(crate) mod tenant_names;
 mod tool_step;
 mod turn;
 mod turn_reply;
@@ -57,6 +58,7 @@ mod wanted;
 mod weight;
 mod writes;
 
+pub use arguments::hash_args;
 pub(crate) use drive::Stop;
 pub(crate) use message::message_of;
 pub use node::{Node, NodeState, Phase};

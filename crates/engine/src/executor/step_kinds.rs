@@ -88,7 +88,7 @@ fn input(run: &Run, index: usize, title: &Value, fields: &Value, now: Timestamp)
     };
     let mut wait = wait_of(&node.id, WaitKind::Input, title.clone(), now);
     wait.title = Some(title);
-    wait.schema = crate::tools::schema::form(fields);
+    wait.schema = crate::schema::form(fields);
     wait.until = until(node, now);
     Draft::row(wait_row(node, wait))
 }

@@ -21,7 +21,7 @@ use super::step::{
 };
 use super::taint::anything_is_tainted;
 use super::{arguments, confirm, inject, step_kinds, writes};
-use crate::plan::check::Parts;
+use crate::plans::check::Parts;
 use crate::tools::OnlyHosts;
 
 /// By how many milliseconds those who wait for the same place under a rate are spread, for each of 256 parts: half a

@@ -6,7 +6,7 @@
 use kybern_core::task::{JournalEntry, Opening, StepOutcome};
 use serde_json::{Map, Value};
 
-use crate::models::estimate;
+use crate::size;
 
 /// What a value takes besides its text, and a member of an object besides its name and its value.
 const NODE: usize = 32;
@@ -28,7 +28,7 @@ pub(super) fn of(entry: &JournalEntry) -> usize {
 }
 
 fn of_outcome(outcome: &StepOutcome) -> usize {
-    let said = outcome.reply.iter().flat_map(|reply| &reply.parts).map(estimate::part).sum::<u64>();
+    let said = outcome.reply.iter().flat_map(|reply| &reply.parts).map(size::of_part).sum::<u64>();
     let injected = if outcome.injected.is_empty() { 0 } else { as_text(&outcome.injected) };
     of_value(&outcome.data) + injected + usize::try_from(said).unwrap_or(usize::MAX)
 }

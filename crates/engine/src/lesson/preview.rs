@@ -21,7 +21,7 @@ use serde_json::{Value, json};
 use super::LessonService;
 use super::rules::{Rules, is_sure};
 use crate::executor::{classify_input, doubtful_sender, message_of};
-use crate::plan::intents::Intents;
+use crate::plans::intents::Intents;
 use crate::tools::taught::taught;
 
 /// Mails that are looked at.

@@ -19,7 +19,8 @@ use super::nul;
 use super::request::{CallbackRequest, ReviewRequest};
 use crate::executor::phase_answers;
 use crate::executor::view::TaskView;
-use crate::tools::{Grant, hash_args, schema};
+use crate::schema;
+use crate::tools::{Grant, hash_args};
 
 /// How long an answer waits for what it caused to be taken in.
 const TAKEN_IN: Millis = Millis(1_000);

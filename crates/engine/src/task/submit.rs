@@ -22,7 +22,7 @@ use super::nul;
 use super::request::SubmitRequest;
 use crate::events::Watch;
 use crate::executor::view::TaskView;
-use crate::tools::service::size_of_value;
+use crate::size;
 use crate::worker::Worker;
 
 /// A file on its way in.
@@ -203,7 +203,7 @@ impl Tasks {
             let message = format!("the input is over the limit of {} bytes", limits::MAX_INPUT);
             return Err(Error::new(ErrorCode::PayloadTooLarge, message));
         }
-        let size = size_of_value(&incoming.payload);
+        let size = size::of_value(&incoming.payload);
         if size > limits::MAX_PAYLOAD {
             let message = format!(
                 "the payload is {size} bytes of JSON, over the limit of {}: send large content as an attachment",

@@ -115,7 +115,7 @@ impl Checker<'_> {
             }
             StepKind::Input { title, fields } => {
                 self.value(title, &format!("{path}/title"), id);
-                if let Err(problem) = crate::tools::schema::compile(&crate::tools::schema::form(fields)) {
+                if let Err(problem) = crate::schema::compile(&crate::schema::form(fields)) {
                     self.fault(format!("{path}/fields"), id, problem);
                 }
             }
@@ -182,7 +182,7 @@ impl Checker<'_> {
                     self.fault(format!("{path}/args/{name}"), id, message);
                 }
                 Some(property) if self.values == Values::Literal || !has_expression(value) => {
-                    for detail in crate::tools::schema::check(property, value) {
+                    for detail in crate::schema::check(property, value) {
                         self.fault(format!("{path}/args/{name}{}", detail.path), id, detail.message);
                     }
                 }

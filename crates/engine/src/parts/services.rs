@@ -7,7 +7,7 @@ use kybern_core::pack::Registry;
 use kybern_core::ports::{Clock, DocumentReader, HttpClient, IdSource, Keys, Store};
 use tokio_util::sync::CancellationToken;
 
-use crate::Engine;
+use super::{Engine, Inner};
 use crate::agent::Agents;
 use crate::approval::Approvals;
 use crate::audit::AuditTrail;
@@ -22,9 +22,8 @@ use crate::lesson::{LEARN_JOB, Learner, LessonService, PREVIEWS, TEACH_JOB, Teac
 use crate::memory::{Memories, SUGGEST_JOB};
 use crate::models::ModelService;
 use crate::outbox::Outbox;
-use crate::parts::Inner;
-use crate::plan::catalog::Catalog;
-use crate::plan::manage::Plans;
+use crate::plans::catalog::Catalog;
+use crate::plans::manage::Plans;
 use crate::preference::PreferenceService;
 use crate::prompt::Prompts;
 use crate::record::Records;

@@ -1,5 +1,7 @@
 //! The engine's handle: what it is made of, how it starts and how it stops.
 
+mod services;
+
 use std::sync::Arc;
 
 use kybern_core::pack::Registry;
@@ -13,22 +15,22 @@ use kybern_core::time::Millis;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
+use self::services::{Doors, Services, Shared};
 use crate::agent::ToolSections;
 use crate::budget::LostReservations;
 use crate::budget::ledger::Ledger;
 use crate::clock::TaskClock;
 use crate::events::{Lives, Watchers};
 use crate::executor::active::ActiveRuns;
+use crate::executor::tenant_names::TenantNames;
 use crate::executor::view::TaskView;
-use crate::identity::TenantNames;
 use crate::jobs::{JobWorker, Receivers};
 use crate::meter::Meter;
 use crate::models::{ModelParts, ModelService};
 use crate::plan::FrozenPlans;
-use crate::plan::catalog::{Catalog, JudgedPlans};
-use crate::plan::intents::KnownIntents;
+use crate::plans::catalog::{Catalog, JudgedPlans};
+use crate::plans::intents::KnownIntents;
 use crate::retention::Retention;
-use crate::services::{Doors, Services, Shared};
 use crate::settings::Settings;
 use crate::slots::Slots;
 use crate::task::read::{DRAWN, DRAWN_OF_TENANT};

@@ -1,9 +1,4 @@
-//! Plans: which there are, whether they fit this program, and which one serves an intent.
-
-pub mod catalog;
-pub mod check;
-pub(crate) mod intents;
-pub mod manage;
+//! Frozen plans, as tasks are walked by them.
 
 use std::sync::{Arc, Mutex, PoisonError};
 

@@ -25,7 +25,7 @@ pub fn compile(schema: &Value) -> Result<Validator, String> {
 ///
 /// # Errors
 /// A sentence that says what is wrong with the schema.
-pub(super) fn compile_own(schema: &Value) -> Result<Validator, String> {
+pub(crate) fn compile_own(schema: &Value) -> Result<Validator, String> {
     let patterns = PatternOptions::regex()
         .size_limit(json_schema::MAX_PATTERN_BYTES)
         .dfa_size_limit(json_schema::MAX_PATTERN_BYTES);
@@ -52,7 +52,7 @@ pub fn check(schema: &Value, value: &Value) -> Vec<Detail> {
 }
 
 /// The faults of a value under a compiled schema that is not ours.
-pub(super) fn bounded_faults(validator: &Validator, schema: &Value, value: &Value) -> Vec<Detail> {
+pub(crate) fn bounded_faults(validator: &Validator, schema: &Value, value: &Value) -> Vec<Detail> {
     match json_schema::work(schema, value) {
         Some(work) if work <= MAX_LISTED_WORK => faults(validator, value),
         Some(_) if validator.is_valid(value) => Vec::new(),
