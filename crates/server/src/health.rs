@@ -48,7 +48,8 @@ pub(crate) async fn ready(State(state): State<AppState>, headers: HeaderMap, ask
 
 /// The checks on the wire, and whether all that are required hold.
 pub(crate) async fn checks(state: &AppState, details: bool) -> (bool, Vec<Value>) {
-    let look = async { Ok(tokio::time::timeout(PATIENCE, state.engine.readiness()).await.unwrap_or_else(silent)) };
+    let look =
+        async { Ok(tokio::time::timeout(PATIENCE, state.engine.health().readiness()).await.unwrap_or_else(silent)) };
     let readiness: Result<Arc<Readiness>, Infallible> = state.readiness.get(look).await;
     let readiness = match readiness {
         Ok(readiness) => readiness,

@@ -17,19 +17,19 @@ use super::taint::argument_is_tainted;
 use crate::templates::{self, RenderError};
 
 /// The arguments of a call, and where they come from.
-pub(super) struct Arguments {
-    pub(super) values: Map<String, Value>,
+pub(crate) struct Arguments {
+    pub(crate) values: Map<String, Value>,
     /// The last row that templates could read when they were rendered.
-    pub(super) saw: i64,
+    pub(crate) saw: i64,
     /// The names of those that come from untrusted sources.
-    pub(super) tainted: Vec<String>,
+    pub(crate) tainted: Vec<String>,
     /// As they were kept by an earlier try.
     restored: Option<Arc<RenderedArgs>>,
 }
 
 impl Arguments {
     /// What the next row or attempt has to keep of them, so that another try is called with the same.
-    pub(super) fn to_keep(
+    pub(crate) fn to_keep(
         &self,
         node: &Node,
         written: &Map<String, Value>,
@@ -55,7 +55,7 @@ impl Arguments {
 ///
 /// # Errors
 /// When a template cannot be rendered.
-pub(super) fn of(run: &Run, index: usize, written: &Map<String, Value>) -> Result<Arguments, RenderError> {
+pub(crate) fn of(run: &Run, index: usize, written: &Map<String, Value>) -> Result<Arguments, RenderError> {
     let node = run.walk.node(index);
     let saw = run.walk.last_seq();
     let tainted_now = || {

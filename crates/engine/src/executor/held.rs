@@ -67,7 +67,7 @@ impl Run {
     /// Keeps rows for the next commit; gives them back when that would be too many, or too large.
     pub(super) fn hold(&mut self, rows: Vec<JournalRow>, usage: Usage) -> Result<(), Vec<JournalRow>> {
         let size = self.held.size + rows.iter().map(size_of).sum::<usize>();
-        let most = self.inner.settings.steps_per_commit as usize;
+        let most = self.kernel.settings.steps_per_commit as usize;
         if self.held.rows.len() + rows.len() >= most || size > MAX_HELD {
             return Err(rows);
         }
@@ -94,10 +94,10 @@ impl Run {
     /// When the store fails, or the journal cannot be read by this program.
     pub(super) async fn walk_again(&mut self, held: Held) -> Result<(), Stop> {
         let (plan, lease) = (self.walk.plan().cloned(), self.lease.clone());
-        let walked = self.ask(|inner| {
+        let walked = self.ask(|kernel| {
             let (mut walk, lease) = (Walk::new(plan.clone()), lease.clone());
             async move {
-                load_journal(&inner, &lease, &mut walk).await?;
+                load_journal(&kernel, &lease, &mut walk).await?;
                 Ok(walk)
             }
         });

@@ -12,7 +12,7 @@ use crate::size;
 const NODE: usize = 32;
 
 /// What an entry adds.
-pub(super) fn of(entry: &JournalEntry) -> usize {
+pub(crate) fn of(entry: &JournalEntry) -> usize {
     match entry {
         JournalEntry::Finished(outcome) => of_outcome(outcome),
         JournalEntry::Opened(Opening::Items { items, .. }) => items.iter().map(of_value).sum(),
@@ -38,7 +38,7 @@ fn as_text(value: &impl serde::Serialize) -> usize {
 }
 
 /// What a value weighs.
-pub(super) fn of_value(value: &Value) -> usize {
+pub(crate) fn of_value(value: &Value) -> usize {
     NODE + match value {
         Value::Null | Value::Bool(_) | Value::Number(_) => 0,
         Value::String(text) => text.len(),

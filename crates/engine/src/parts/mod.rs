@@ -15,16 +15,16 @@ use kybern_core::time::Millis;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use self::services::{Doors, Services, Shared};
-use crate::agent::ToolSections;
-use crate::budget::LostReservations;
+use self::services::{Behind, Doors, Services, Shared};
+use crate::agent::{ToolSections, TurnServices};
 use crate::budget::ledger::Ledger;
+use crate::budget::{CallBudget, LostReservations};
 use crate::clock::TaskClock;
 use crate::events::{Lives, Watchers};
+use crate::executor::Kernel;
 use crate::executor::active::ActiveRuns;
 use crate::executor::tenant_names::TenantNames;
-use crate::executor::view::TaskView;
-use crate::jobs::{JobWorker, Receivers};
+use crate::jobs::{JobHandlers, JobWorker, OutboxSender};
 use crate::meter::Meter;
 use crate::models::{ModelParts, ModelService};
 use crate::plan::FrozenPlans;
@@ -33,14 +33,15 @@ use crate::plans::intents::KnownIntents;
 use crate::retention::Retention;
 use crate::settings::Settings;
 use crate::slots::Slots;
+use crate::steps::{Kinds, StepServices};
 use crate::task::read::{DRAWN, DRAWN_OF_TENANT};
 use crate::task::reading::Reading;
-use crate::tools::ToolCatalogue;
-use crate::tools::ToolService;
+use crate::task::{TaskServices, Tasks};
 use crate::tools::documents::DocumentTexts;
 use crate::tools::own::source::OwnToolSource;
 use crate::tools::placed::Placed;
 use crate::tools::taught::TaughtExtractors;
+use crate::tools::{ToolCatalogue, ToolService};
 use crate::trouble::Trouble;
 use crate::worker::Worker;
 
@@ -110,67 +111,24 @@ pub enum StartError {
     Store(#[from] kybern_core::error::Error),
 }
 
-/// What all parts of the engine share.
+/// What all clones of the engine share.
 pub(crate) struct Inner {
-    pub(crate) store: Arc<dyn Store>,
-    pub(crate) wake_ups: Arc<dyn WakeUps>,
-    pub(crate) job_wake_ups: Arc<dyn WakeUps>,
+    pub(crate) kernel: Arc<Kernel>,
+    pub(crate) jobs: JobWorker,
     pub(crate) keys: Arc<dyn Keys>,
-    pub(crate) clock: Arc<dyn Clock>,
-    pub(crate) time: Arc<TaskClock>,
-    pub(crate) ids: Arc<dyn IdSource>,
-    pub(crate) random: Arc<dyn Random>,
     pub(crate) http: Arc<dyn HttpClient>,
-    pub(crate) mail_parser: Arc<dyn MailParser>,
-    pub(crate) mail_sender: Option<Arc<dyn MailSender>>,
-    pub(crate) documents: Arc<dyn DocumentReader>,
-    pub(crate) texts: DocumentTexts,
-    pub(crate) intents: Arc<dyn IntentModel>,
-    pub(crate) extractor: Arc<dyn Extractor>,
-    pub(crate) worker: WorkerId,
-    pub(crate) settings: Settings,
     pub(crate) catalog: Arc<Catalog>,
-    pub(crate) services: Services,
-    pub(crate) tool_sections: ToolSections,
-    pub(crate) tools: ToolService,
     pub(crate) catalogue: Arc<ToolCatalogue>,
     pub(crate) models: ModelService,
-    pub(crate) frozen: FrozenPlans,
-    pub(crate) watchers: Watchers<TaskView>,
-    pub(crate) lives: Lives,
-    pub(crate) active: ActiveRuns,
-    pub(crate) tenants: TenantNames,
-    pub(crate) reading: Reading,
-    pub(crate) slots: Arc<Slots>,
-    pub(crate) job_slots: Arc<Slots>,
-    pub(crate) receivers: Arc<Receivers>,
-    /// What claims of tasks fail at.
-    pub(crate) claims: Trouble,
-    /// What claims of jobs fail at.
-    pub(crate) job_claims: Trouble,
-    /// Held by a call of which a worker may have died.
-    pub(crate) suspect: tokio::sync::Mutex<()>,
-    /// Whose turn it is to have a page drawn.
-    pub(crate) drawing: Reading,
-    pub(crate) stopping: CancellationToken,
-    pub(crate) spawned: TaskTracker,
-    /// What this process counts of its work.
-    pub(crate) meter: Arc<Meter>,
-}
-
-impl Inner {
-    /// Spawns something that ends when the engine stops.
-    pub(crate) fn spawn(&self, work: impl Future<Output = ()> + Send + 'static) {
-        #[expect(clippy::disallowed_methods, reason = "the engine's one place for tracked background work")]
-        tokio::spawn(self.spawned.track_future(work));
-    }
+    pub(crate) services: Services,
+    pub(crate) doors: Doors,
+    pub(crate) job_handlers: JobHandlers,
 }
 
 /// The engine. Cheap to clone; all clones are the same engine.
 #[derive(Clone)]
 pub struct Engine {
     pub(crate) inner: Arc<Inner>,
-    pub(crate) doors: Arc<Doors>,
 }
 
 /// How long abandoned runs may take to stop.
@@ -185,12 +143,13 @@ impl Engine {
         let mut registry = parts.registry;
         crate::tools::builtin::register(&mut registry)?;
         let registry = Arc::new(registry);
-        let tools = ToolService::new(&registry);
+        let tools = Arc::new(ToolService::new(&registry));
         let mut sources: Vec<Arc<dyn ToolSource>> = vec![Arc::new(OwnToolSource::new(Arc::clone(&parts.store)))];
         sources.extend(parts.tool_sources);
         let catalogue = Arc::new(ToolCatalogue::new(Arc::clone(&registry), sources, Arc::clone(&parts.clock)));
         let spawned = TaskTracker::new();
         let meter = Arc::<Meter>::default();
+        let ledger = Arc::new(Ledger::new(Arc::clone(&parts.store), spawned.clone()));
         let models = ModelService::new(crate::models::Inner {
             keys: Arc::clone(&parts.keys),
             store: Arc::clone(&parts.store),
@@ -198,7 +157,7 @@ impl Engine {
             ids: Arc::clone(&parts.ids),
             random: Arc::clone(&parts.random),
             worker: parts.worker.clone(),
-            ledger: Arc::new(Ledger::new(Arc::clone(&parts.store), spawned.clone())),
+            ledger: Arc::clone(&ledger),
             registry: crate::models::Registry::new(parts.models.providers),
             settings: parts.models.settings,
             again: crate::models::RetryBudget::default(),
@@ -240,52 +199,113 @@ impl Engine {
         if !faults.is_empty() {
             return Err(StartError::FaultyPlans(faults));
         }
-        let share = parts.settings.tenant_share;
-        let slots = Slots::new(parts.settings.slots, share);
-        let job_slots = Slots::new(parts.settings.job_slots, share);
-        let inner = Inner {
-            store: parts.store,
-            wake_ups: parts.wake_ups,
-            job_wake_ups: parts.job_wake_ups,
-            keys: parts.keys,
-            time,
-            clock: parts.clock,
-            ids: parts.ids,
-            random: parts.random,
-            http: parts.http,
-            mail_parser: parts.mail_parser,
-            mail_sender: parts.mail_sender,
-            documents: parts.documents,
-            texts: DocumentTexts::default(),
-            intents: parts.intents,
-            extractor: Arc::new(Placed(parts.extractor)),
-            worker: parts.worker,
-            settings: parts.settings,
-            catalog,
-            services,
+        let EngineParts { store, keys, clock, ids, http, mail_parser, documents, settings, .. } = parts;
+        let (texts, extractor) = (DocumentTexts::default(), Arc::new(Placed(parts.extractor)) as Arc<dyn Extractor>);
+        let (lives, budget) = (
+            Arc::<Lives>::default(),
+            CallBudget {
+                store: store.clone(),
+                ledger,
+                worker: parts.worker.clone(),
+                clock: clock.clone(),
+                ids: ids.clone(),
+            },
+        );
+        let budget = Arc::new(budget);
+        let turns = Arc::new(TurnServices {
+            store: store.clone(),
+            keys: keys.clone(),
+            models: models.clone(),
+            memories: services.memories.clone(),
+            knowledge: services.knowledge.clone(),
             tool_sections: ToolSections::default(),
-            tools,
-            catalogue,
-            models,
+        });
+        let steps = StepServices {
+            store: store.clone(),
+            keys: keys.clone(),
+            clock: clock.clone(),
+            ids: ids.clone(),
+            http: http.clone(),
+            mail_parser: mail_parser.clone(),
+            documents: documents.clone(),
+            texts: texts.clone(),
+            intents: parts.intents.clone(),
+            extractor: extractor.clone(),
+            understanding: settings.understanding,
+            lives: lives.clone(),
+            catalog: catalog.clone(),
+            catalogue: catalogue.clone(),
+            tools: tools.clone(),
+            budget: budget.clone(),
+            models: models.clone(),
+            agents: services.agents.clone(),
+            plans: services.plans.clone(),
+            turns: turns.clone(),
+            suspect: tokio::sync::Mutex::default(),
+        };
+        let share = settings.tenant_share;
+        let (slots, job_slots) = (Slots::new(settings.slots, share), Slots::new(settings.job_slots, share));
+        let kernel = Arc::new(Kernel {
+            store,
+            wake_ups: parts.wake_ups,
+            clock,
+            time,
+            ids,
+            random: parts.random,
+            worker: parts.worker,
+            settings,
+            kinds: Arc::new(Kinds(Arc::new(steps))),
             frozen: FrozenPlans::default(),
             watchers: Watchers::default(),
-            lives: Lives::default(),
+            lives,
             active: ActiveRuns::default(),
             tenants: TenantNames::default(),
-            reading: Reading::default(),
             slots,
-            job_slots,
-            receivers: Arc::default(),
             claims: Trouble::default(),
-            job_claims: Trouble::default(),
-            suspect: tokio::sync::Mutex::default(),
-            drawing: Reading::at_most(DRAWN, DRAWN_OF_TENANT),
             stopping,
             spawned,
             meter,
+        });
+        let jobs = JobWorker {
+            kernel: kernel.clone(),
+            wake_ups: parts.job_wake_ups,
+            slots: job_slots,
+            claims: Arc::default(),
         };
-        let inner = Arc::new(inner);
-        Ok(Self { doors: Arc::new(Doors::new(&inner)), inner })
+        let tasks = Tasks {
+            kernel: kernel.clone(),
+            services: Arc::new(TaskServices {
+                keys: keys.clone(),
+                mail_parser,
+                documents,
+                texts,
+                tools,
+                catalogue: catalogue.clone(),
+                plans: services.plans.clone(),
+                reading: Reading::default(),
+                drawing: Reading::at_most(DRAWN, DRAWN_OF_TENANT),
+            }),
+        };
+        let outbox = OutboxSender {
+            kernel: kernel.clone(),
+            keys: keys.clone(),
+            http: http.clone(),
+            mail_sender: parts.mail_sender,
+            receivers: Arc::default(),
+        };
+        let doors = Doors::new(&Behind {
+            tasks: &tasks,
+            services: &services,
+            budget: &budget,
+            turns: &turns,
+            jobs: &jobs,
+            outbox: &outbox,
+            intents: &parts.intents,
+            extractor: &extractor,
+        });
+        let job_handlers = services::job_handlers(outbox, &services, &doors);
+        let inner = Inner { kernel, jobs, keys, http, catalog, catalogue, models, services, doors, job_handlers };
+        Ok(Self { inner: Arc::new(inner) })
     }
 
     /// Takes over what an earlier process left behind, checks the stored plans, and starts the loops.
@@ -294,30 +314,30 @@ impl Engine {
     /// When the store fails.
     pub async fn start(&self) -> Result<(), StartError> {
         self.plans().refresh_quarantine().await?;
-        let inner = &self.inner;
-        if inner.time.ask(inner.store.as_ref()).await? {
-            let time = Arc::clone(&inner.time);
-            inner.spawn(time.follow(Arc::clone(&inner.store), inner.settings.heartbeat, inner.stopping.clone()));
+        let kernel = &self.inner.kernel;
+        if kernel.time.ask(kernel.store.as_ref()).await? {
+            let time = Arc::clone(&kernel.time);
+            kernel.spawn(time.follow(Arc::clone(&kernel.store), kernel.settings.heartbeat, kernel.stopping.clone()));
         }
         // Whoever does no work takes none over.
-        if inner.settings.work {
-            let now = inner.clock.now();
-            inner.store.take_over(now).await?;
-            inner.store.take_over_jobs(now).await?;
-            let worker = Worker { inner: Arc::clone(inner) };
-            inner.spawn(worker.clone().claim_loop());
-            inner.spawn(worker.heartbeat_loop());
-            inner.spawn(JobWorker { inner: Arc::clone(inner) }.claim_loop(self.job_handlers()));
-            if inner.settings.retention != Retention::default() {
-                inner.spawn(self.removal().clone().retention_loop());
+        if kernel.settings.work {
+            let now = kernel.clock.now();
+            kernel.store.take_over(now).await?;
+            kernel.store.take_over_jobs(now).await?;
+            let worker = Worker { kernel: Arc::clone(kernel) };
+            kernel.spawn(worker.clone().claim_loop());
+            kernel.spawn(worker.heartbeat_loop());
+            kernel.spawn(self.inner.jobs.clone().claim_loop(self.inner.job_handlers.clone()));
+            if kernel.settings.retention != Retention::default() {
+                kernel.spawn(self.removal().clone().retention_loop());
             }
             let lost = LostReservations {
-                store: inner.store.clone(),
-                worker: inner.worker.clone(),
-                clock: Arc::clone(&inner.clock),
-                stopping: inner.stopping.clone(),
+                store: kernel.store.clone(),
+                worker: kernel.worker.clone(),
+                clock: Arc::clone(&kernel.clock),
+                stopping: kernel.stopping.clone(),
             };
-            inner.spawn(lost.settle_until_stopped());
+            kernel.spawn(lost.settle_until_stopped());
         }
         Ok(())
     }
@@ -326,21 +346,21 @@ impl Engine {
     /// dropped, and its lease given back, so that another worker resumes it without waiting: a call that was open is taken
     /// up by its class, as after a crash, but a stop is none and is not counted as one.
     pub async fn drain(&self, grace: Millis) {
-        self.inner.stopping.cancel();
-        self.inner.spawned.close();
-        let waited = tokio::time::timeout(grace.as_duration(), self.inner.spawned.wait()).await;
+        self.inner.kernel.stopping.cancel();
+        self.inner.kernel.spawned.close();
+        let waited = tokio::time::timeout(grace.as_duration(), self.inner.kernel.spawned.wait()).await;
         if waited.is_err() {
-            let leases = self.inner.active.leases();
-            self.inner.active.abandon_all();
+            let leases = self.inner.kernel.active.leases();
+            self.inner.kernel.active.abandon_all();
             tracing::warn!(steps = leases.len(), "steps still ran at the end of the grace time and will be resumed");
-            if tokio::time::timeout(ABANDONED.as_duration(), self.inner.spawned.wait()).await.is_err() {
+            if tokio::time::timeout(ABANDONED.as_duration(), self.inner.kernel.spawned.wait()).await.is_err() {
                 tracing::warn!("some runs did not stop");
             }
             for lease in &leases {
-                self.inner.active.forget(lease);
+                self.inner.kernel.active.forget(lease);
             }
             // Whoever still writes under such a lease is fenced from now on.
-            if let Err(error) = self.inner.store.give_back(&leases, self.inner.clock.now()).await {
+            if let Err(error) = self.inner.kernel.store.give_back(&leases, self.inner.kernel.clock.now()).await {
                 tracing::warn!(%error, "leases could not be given back and will expire");
             }
         }
@@ -350,8 +370,8 @@ impl Engine {
     pub async fn flush_ledger(&self) {
         self.inner.models.inner.ledger.flush().await;
         // What was on its way already is waited for as well.
-        self.inner.spawned.close();
-        if tokio::time::timeout(ABANDONED.as_duration(), self.inner.spawned.wait()).await.is_err() {
+        self.inner.kernel.spawned.close();
+        if tokio::time::timeout(ABANDONED.as_duration(), self.inner.kernel.spawned.wait()).await.is_err() {
             tracing::warn!("some settlements were still being written; they will be settled at their estimates");
         }
     }
@@ -365,13 +385,13 @@ impl Engine {
     /// What an operator has set.
     #[must_use]
     pub fn settings(&self) -> &Settings {
-        &self.inner.settings
+        &self.inner.kernel.settings
     }
 
     /// Everything that is stored. For reads that need no more than a scope.
     #[must_use]
     pub fn store(&self) -> &Arc<dyn Store> {
-        &self.inner.store
+        &self.inner.kernel.store
     }
 
     /// Derivations of the master key.
@@ -383,7 +403,7 @@ impl Engine {
     /// The clock.
     #[must_use]
     pub fn clock(&self) -> &Arc<dyn Clock> {
-        &self.inner.clock
+        &self.inner.kernel.clock
     }
 
     /// The language models.
@@ -401,6 +421,6 @@ impl Engine {
     /// Where ids come from.
     #[must_use]
     pub fn ids(&self) -> &Arc<dyn IdSource> {
-        &self.inner.ids
+        &self.inner.kernel.ids
     }
 }

@@ -4,19 +4,20 @@ use std::sync::Arc;
 
 use kybern_core::outbox::SEND_JOB;
 use kybern_core::pack::Registry;
-use kybern_core::ports::{Clock, DocumentReader, HttpClient, IdSource, Keys, Store};
+use kybern_core::ports::{Clock, DocumentReader, Extractor, HttpClient, IdSource, IntentModel, Keys, Store};
 use tokio_util::sync::CancellationToken;
 
-use super::{Engine, Inner};
-use crate::agent::Agents;
+use super::Engine;
+use crate::agent::{Agents, TurnServices};
 use crate::approval::Approvals;
 use crate::audit::AuditTrail;
-use crate::budget::Budgets;
+use crate::budget::{Budgets, CallBudget};
 use crate::chat::Chats;
 use crate::clock::TaskClock;
 use crate::identity::Identity;
 use crate::intake::Intake;
-use crate::jobs::{JobHandler, JobHandlers, OutboxSender};
+use crate::invocation::Invocations;
+use crate::jobs::{JobHandler, JobHandlers, JobWorker, OutboxSender};
 use crate::knowledge::{INDEX_JOB, Knowledge};
 use crate::lesson::{LEARN_JOB, Learner, LessonService, PREVIEWS, TEACH_JOB, Teacher};
 use crate::memory::{Memories, SUGGEST_JOB};
@@ -25,14 +26,14 @@ use crate::outbox::Outbox;
 use crate::plans::catalog::Catalog;
 use crate::plans::manage::Plans;
 use crate::preference::PreferenceService;
-use crate::prompt::Prompts;
+use crate::prompt::{Previews, Prompts};
+use crate::readiness::Health;
 use crate::record::Records;
 use crate::retention::Removal;
 use crate::secret::Secrets;
 use crate::settings::Settings;
 use crate::task::Tasks;
 use crate::task::reading::Reading;
-use crate::tools::Invocations;
 use crate::tools::{OwnTools, ToolCatalogue, ToolSettings};
 
 /// All of them.
@@ -256,64 +257,96 @@ impl Engine {
     pub fn tool_settings(&self) -> &ToolSettings {
         &self.inner.services.tool_settings
     }
+}
 
-    /// Who carries out which kind of job.
-    pub(crate) fn job_handlers(&self) -> JobHandlers {
-        JobHandlers::from([
-            (SEND_JOB, Arc::new(OutboxSender { inner: Arc::clone(&self.inner) }) as Arc<dyn JobHandler>),
-            (INDEX_JOB, Arc::new(self.knowledge().clone())),
-            (SUGGEST_JOB, Arc::new(self.memories().clone())),
-            (LEARN_JOB, Arc::new(Learner(self.lessons().clone()))),
-            (TEACH_JOB, Arc::new(Teacher(self.lessons().clone()))),
-        ])
-    }
+/// Who carries out which kind of job.
+pub(super) fn job_handlers(outbox: OutboxSender, services: &Services, doors: &Doors) -> JobHandlers {
+    JobHandlers::from([
+        (SEND_JOB, Arc::new(outbox) as Arc<dyn JobHandler>),
+        (INDEX_JOB, Arc::new(services.knowledge.clone())),
+        (SUGGEST_JOB, Arc::new(services.memories.clone())),
+        (LEARN_JOB, Arc::new(Learner(doors.lessons.clone()))),
+        (TEACH_JOB, Arc::new(Teacher(doors.lessons.clone()))),
+    ])
 }
 
 /// The services that begin, steer and answer tasks.
 pub(crate) struct Doors {
     approvals: Approvals,
     chats: Chats,
+    health: Health,
     intake: Intake,
     invocations: Invocations,
     lessons: LessonService,
+    previews: Previews,
     tasks: Tasks,
 }
 
+/// What lies behind the doors.
+pub(crate) struct Behind<'a> {
+    pub(crate) tasks: &'a Tasks,
+    pub(crate) services: &'a Services,
+    pub(crate) budget: &'a Arc<CallBudget>,
+    pub(crate) turns: &'a Arc<TurnServices>,
+    pub(crate) jobs: &'a JobWorker,
+    pub(crate) outbox: &'a OutboxSender,
+    pub(crate) intents: &'a Arc<dyn IntentModel>,
+    pub(crate) extractor: &'a Arc<dyn Extractor>,
+}
+
 impl Doors {
-    pub(crate) fn new(inner: &Arc<Inner>) -> Self {
-        let (store, services) = (&inner.store, &inner.services);
-        let tasks = Tasks { inner: Arc::clone(inner) };
+    pub(crate) fn new(behind: &Behind<'_>) -> Self {
+        let Behind { tasks, services, budget, turns, jobs, outbox, intents, extractor } = *behind;
+        let (kernel, plans) = (&tasks.kernel, &services.plans);
+        let (store, catalogue) = (&kernel.store, &tasks.services.catalogue);
+        let chats = Chats { tasks: tasks.clone(), agents: services.agents.clone(), removal: services.removal.clone() };
         Self {
             approvals: Approvals {
                 store: store.clone(),
                 task_rows: store.clone(),
                 tasks: tasks.clone(),
-                time: inner.time.clone(),
+                time: kernel.time.clone(),
             },
-            chats: Chats { tasks: tasks.clone(), agents: services.agents.clone(), removal: services.removal.clone() },
+            health: Health {
+                kernel: kernel.clone(),
+                jobs: jobs.clone(),
+                receivers: outbox.receivers.clone(),
+                mail_sender: outbox.mail_sender.clone(),
+                catalog: plans.catalog.clone(),
+                models: turns.models.clone(),
+            },
+            previews: Previews {
+                chats: chats.clone(),
+                agents: services.agents.clone(),
+                catalogue: catalogue.clone(),
+                turns: turns.clone(),
+                clock: kernel.clock.clone(),
+                ids: kernel.ids.clone(),
+            },
+            chats,
             intake: Intake {
                 tenants: store.clone(),
                 outbox: store.clone(),
-                parser: inner.mail_parser.clone(),
+                parser: tasks.services.mail_parser.clone(),
                 tasks: tasks.clone(),
-                domain: inner.settings.intake_domain.clone(),
-                trusted_authserv: inner.settings.trusted_authserv.clone(),
+                domain: kernel.settings.intake_domain.clone(),
+                trusted_authserv: kernel.settings.trusted_authserv.clone(),
             },
-            invocations: Invocations { tasks: tasks.clone() },
+            invocations: Invocations { tasks: tasks.clone(), budget: budget.clone() },
             lessons: LessonService {
                 store: store.clone(),
                 task_rows: store.clone(),
                 tasks: tasks.clone(),
-                plans: services.plans.clone(),
-                catalog: inner.catalog.clone(),
-                intents: inner.intents.clone(),
-                extractor: inner.extractor.clone(),
+                plans: plans.clone(),
+                catalog: plans.catalog.clone(),
+                intents: intents.clone(),
+                extractor: extractor.clone(),
                 previewing: Arc::new(Reading::at_most(PREVIEWS, 1)),
-                clock: inner.clock.clone(),
+                clock: kernel.clock.clone(),
                 records: store.clone(),
-                ids: inner.ids.clone(),
+                ids: kernel.ids.clone(),
             },
-            tasks,
+            tasks: tasks.clone(),
         }
     }
 }
@@ -322,37 +355,49 @@ impl Engine {
     /// What waits for persons.
     #[must_use]
     pub fn approvals(&self) -> &Approvals {
-        &self.doors.approvals
+        &self.inner.doors.approvals
     }
 
     /// Conversations.
     #[must_use]
     pub fn chats(&self) -> &Chats {
-        &self.doors.chats
+        &self.inner.doors.chats
+    }
+
+    /// How this process is.
+    #[must_use]
+    pub fn health(&self) -> &Health {
+        &self.inner.doors.health
+    }
+
+    /// Prompts that are written down and not sent.
+    #[must_use]
+    pub fn previews(&self) -> &Previews {
+        &self.inner.doors.previews
     }
 
     /// Takes in what comes by mail, webhook and SMS.
     #[must_use]
     pub fn intake(&self) -> &Intake {
-        &self.doors.intake
+        &self.inner.doors.intake
     }
 
     /// Calls of tools by hand.
     #[must_use]
     pub fn invocations(&self) -> &Invocations {
-        &self.doors.invocations
+        &self.inner.doors.invocations
     }
 
     /// What tenants learn.
     #[must_use]
     pub fn lessons(&self) -> &LessonService {
-        &self.doors.lessons
+        &self.inner.doors.lessons
     }
 
     /// The tasks of tenants.
     #[must_use]
     pub fn tasks(&self) -> &Tasks {
-        &self.doors.tasks
+        &self.inner.doors.tasks
     }
 
     /// What tenants can call.

@@ -26,10 +26,10 @@ impl Tasks {
             task_id: id,
             reason: reason.to_owned(),
             held_by: actor.principal().label(),
-            held_at: self.inner.clock.now(),
+            held_at: self.kernel.clock.now(),
         };
         let event = AuditEvent::by(actor, "task.hold", format!("task:{id}"), json!({"reason": reason}));
-        self.inner.store.hold_task(actor.scope(), &hold, event).await?;
+        self.kernel.store.hold_task(actor.scope(), &hold, event).await?;
         self.get(actor, id).await
     }
 
@@ -40,7 +40,7 @@ impl Tasks {
     pub async fn release(&self, actor: &Actor, id: TaskId) -> Result<TaskView> {
         self.task_for(actor, id).await?;
         let event = AuditEvent::by(actor, "task.release", format!("task:{id}"), json!({}));
-        self.inner.store.release_task(actor.scope(), id, self.inner.clock.now(), event).await?;
+        self.kernel.store.release_task(actor.scope(), id, self.kernel.clock.now(), event).await?;
         self.get(actor, id).await
     }
 }

@@ -9,12 +9,14 @@
 //! This part knows no store and no run: whoever reads brings a way to ask ([`Asking`]).
 
 mod asking;
+pub(crate) mod corrections;
 mod extractor;
 mod fields;
 mod inquiry;
 mod intent;
 mod kind;
 mod merge;
+pub(crate) mod message;
 mod picture;
 mod rows;
 

@@ -11,23 +11,22 @@ use kybern_core::mail::MailKind;
 use kybern_core::model::{Abilities, DocumentAnalysis, ExtractedField, ExtractionSchema};
 use kybern_core::task::{Attachment, AttachmentSource};
 use kybern_core::time::{Millis, Timestamp};
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use super::answers::PhaseAsking;
-use super::message::{is_nobodys, message_of};
-use super::node::{Phase, PhaseState};
 use super::phase_open::{Open, Unreadable};
 use super::phase_scans::{self, CopiedBy, Room};
-use super::phases::{Interrupted, answers_request};
-use super::run::Run;
-use super::step::Draft;
-use crate::tools::documents::{Decision, Leaf, MAX_ALL_PICTURES, MAX_PICTURES, TaskDocuments, picture_type};
+use super::task_steps::TaskSteps;
+use crate::executor::node::PhaseState;
+use crate::executor::phases::{EXTRACTIONS, Interrupted};
+use crate::executor::step::Draft;
+use crate::executor::{Phase, Run};
+use crate::tools::documents::{
+    Decision, Leaf, MAX_ALL_PICTURES, MAX_PICTURES, TaskDocuments, corrected, picture_type, written,
+};
+use crate::understanding::message::{answers_request, is_nobodys, message_of};
 use crate::understanding::{self, Inquirer, fields, kind, transcript};
 
-/// Under what persons answer about documents, by number.
-pub(super) const DOCUMENTS: &str = "documents";
-/// Under what the fields of all documents stand in the outcome, in a question's details, and in the state.
-pub(crate) const EXTRACTIONS: &str = "extractions";
 /// The name under which the message itself is listed.
 const MESSAGE: &str = "message";
 /// Bytes of the fields of all documents together that are kept before a plan is known: an eighth of what a step may
@@ -38,12 +37,17 @@ const MAX_EXTRACTIONS: usize = 512 << 10;
 /// drawn by then are pages that were not read.
 const MAX_DRAWING: Millis = Millis(60_000);
 
-pub(super) async fn read(run: &mut Run, known: &PhaseState, now: Timestamp) -> Result<Draft, Interrupted> {
-    let mut inquirer = run.inquirer();
+pub(super) async fn read(
+    own: &TaskSteps,
+    run: &mut Run,
+    known: &PhaseState,
+    now: Timestamp,
+) -> Result<Draft, Interrupted> {
+    let mut inquirer = own.inquirer(run);
     let mut decisions = corrected(&known.corrections);
     let confirmations = phase_scans::confirmations(&known.corrections);
-    let documents = TaskDocuments { decisions: decisions.clone(), ..run.documents() };
-    let attachments = run.inner.store.attachments(run.lease.scope(), run.task.id).await?;
+    let documents = TaskDocuments { decisions: decisions.clone(), ..own.documents(run) };
+    let attachments = run.kernel.store.attachments(run.lease.scope(), run.task.id).await?;
     let mut pictures = Pictures::default();
     let (mut open, mut room) = (Open::default(), Room::default());
     let (mut rows, mut extractions) = (Vec::<Value>::new(), Extractions::default());
@@ -54,7 +58,7 @@ pub(super) async fn read(run: &mut Run, known: &PhaseState, now: Timestamp) -> R
         }
         let decided = decisions.get(&attachment.n).cloned();
         // A model that looks at pictures sees more in them than OCR does.
-        if decided.is_none() && pictures.shows(run, &documents, attachment).await? {
+        if decided.is_none() && pictures.shows(own, run, &documents, attachment).await? {
             decisions.insert(attachment.n, Decision::Picture);
             rows.push(json!({"n": attachment.n, "filename": attachment.filename, "status": "picture"}));
             continue;
@@ -65,7 +69,7 @@ pub(super) async fn read(run: &mut Run, known: &PhaseState, now: Timestamp) -> R
             Err(fault) if fault.kind.is_transient() => {
                 return Err(Error::new(ErrorCode::Unavailable, fault.to_string()).into());
             }
-            Err(fault) => match copied_out(run, &mut inquirer, attachment, &mut pictures).await? {
+            Err(fault) => match copied_out(own, run, &mut inquirer, attachment, &mut pictures).await? {
                 Some((text, by)) => Ok((text, Some(by))),
                 None => Err(fault),
             },
@@ -82,7 +86,7 @@ pub(super) async fn read(run: &mut Run, known: &PhaseState, now: Timestamp) -> R
         };
         let mut unconfirmed = None;
         // The model of a conversation is told in the text which pages are pictures, and says so to whoever talks with it.
-        let in_part = run.talk.turn.is_none() && !text.unread_pages().is_empty();
+        let in_part = run.task.turn().is_none() && !text.unread_pages().is_empty();
         let (text, status) = if text.is_scanned() || in_part {
             let answer = confirmations.get(&attachment.n);
             match phase_scans::confirmed(attachment, (&text, by.as_ref()), answer, &mut room) {
@@ -102,10 +106,10 @@ pub(super) async fn read(run: &mut Run, known: &PhaseState, now: Timestamp) -> R
         } else {
             (text, if decided.is_some() { "typed" } else { "read" })
         };
-        let mut analysed = analyse(run, &text).await?;
+        let mut analysed = analyse(own, run, &text).await?;
         if run.is_mail_to_understand() {
             let read = Paper { n: attachment.n, filename: &attachment.filename, text: &text };
-            analysed = extractions.add(run, &mut inquirer, read, analysed).await?;
+            analysed = extractions.add((own, run), &mut inquirer, read, analysed).await?;
         }
         let analysis = analysed.map(|(_, analysis)| analysis);
         match unconfirmed {
@@ -118,9 +122,9 @@ pub(super) async fn read(run: &mut Run, known: &PhaseState, now: Timestamp) -> R
     }
     if run.is_mail_to_understand() {
         let message = message_of(&run.task);
-        let analysed = analyse(run, &message).await?;
+        let analysed = analyse(own, run, &message).await?;
         let read = Paper { n: 0, filename: MESSAGE, text: &message };
-        extractions.add(run, &mut inquirer, read, analysed).await?;
+        extractions.add((own, run), &mut inquirer, read, analysed).await?;
     }
     if run.is_mail_to_understand() {
         let others_read = rows.iter().any(|row| row["status"] == "read");
@@ -131,7 +135,7 @@ pub(super) async fn read(run: &mut Run, known: &PhaseState, now: Timestamp) -> R
                 rows.push(row(&scan.attachment, scan.text(), "read", None));
             }
         }
-        let said = extractions.said_by_message(run, &open).await?;
+        let said = extractions.said_by_message(own, run, &open).await?;
         for (attachment, fault) in open.spare(others_read, is_notice, |n| said.contains(&n)) {
             extractions.found.retain(|extraction| extraction["n"] != json!(attachment.n));
             decisions.insert(attachment.n, Decision::Ignore);
@@ -151,7 +155,7 @@ pub(super) async fn read(run: &mut Run, known: &PhaseState, now: Timestamp) -> R
     if !extractions.found.is_empty() {
         data[EXTRACTIONS] = Value::Array(extractions.found);
     }
-    Ok(Draft::phase(run.found_out(Phase::Extraction, summary, data, true)))
+    Ok(Draft::phase(own.found_out(Phase::Extraction, summary, data, true)))
 }
 
 /// Whether a machine wrote the mail and wants nothing with its files: what could not be delivered comes back with them,
@@ -178,10 +182,16 @@ struct Pictures {
 
 impl Pictures {
     /// Whether this one is shown to it.
-    async fn shows(&mut self, run: &Run, documents: &TaskDocuments, attachment: &Attachment) -> Result<bool> {
+    async fn shows(
+        &mut self,
+        own: &TaskSteps,
+        run: &Run,
+        documents: &TaskDocuments,
+        attachment: &Attachment,
+    ) -> Result<bool> {
         let looks = match self.looks {
             Some(looks) => looks,
-            None => *self.looks.insert(run.looks_at_pictures().await?),
+            None => *self.looks.insert(own.looks_at_pictures(run).await?),
         };
         if !looks || self.count == MAX_PICTURES {
             return Ok(false);
@@ -213,18 +223,19 @@ impl Pictures {
 /// What is written in the pictures of a document, where a model that sees is to be asked: never in a conversation, whose
 /// own model looks at its pictures. What it was asked before is in the journal, whatever may be asked now.
 async fn copied_out(
+    own: &TaskSteps,
     run: &mut Run,
     inquirer: &mut Inquirer,
     attachment: &Attachment,
     pictures: &mut Pictures,
 ) -> Result<Option<(Arc<DocumentText>, CopiedBy)>, Interrupted> {
-    if run.talk.turn.is_some() {
+    if run.task.turn().is_some() {
         return Ok(None);
     }
-    let models = &run.inner.models;
+    let models = &own.services.models;
     let route = models.settings().understanding.clone();
     let needs = Abilities { images: true, ..Abilities::default() };
-    let may_ask = run.reads_with_model() && models.can(run.lease.scope(), &route, needs).await?;
+    let may_ask = own.services.reads_with_model() && models.can(run.lease.scope(), &route, needs).await?;
     if !may_ask && run.walk.answers().is_empty() {
         return Ok(None);
     }
@@ -232,7 +243,7 @@ async fn copied_out(
     if left == 0 || pictures.drawing >= MAX_DRAWING {
         return Ok(None);
     }
-    let clock = Arc::clone(&run.inner.clock);
+    let clock = Arc::clone(&run.kernel.clock);
     let (began, before) = (clock.now(), pictures.drawing);
     let drawn = || Millis(before.0.saturating_add(clock.now().since(began).0));
     let may_draw = || {
@@ -240,7 +251,7 @@ async fn copied_out(
         left = left.saturating_sub(1);
         may
     };
-    let leaves = run.documents().pages(attachment, may_draw).await?;
+    let leaves = own.documents(run).pages(attachment, may_draw).await?;
     pictures.drawing = drawn();
     let count = leaves.iter().filter(|leaf| matches!(leaf, Leaf::Picture(_))).count();
     let mut asking = if may_ask { PhaseAsking::new(run, inquirer) } else { PhaseAsking::recalling(run, inquirer) };
@@ -273,14 +284,14 @@ impl Extractions {
     /// says so. Answers what kind of document it is, where a pack knows it.
     async fn add(
         &mut self,
-        run: &mut Run,
+        (own, run): (&TaskSteps, &mut Run),
         inquirer: &mut Inquirer,
         paper: Paper<'_>,
         analysed: Option<(String, DocumentAnalysis)>,
     ) -> Result<Option<(String, DocumentAnalysis)>, Interrupted> {
         let Some((mut name, mut analysis)) = analysed else { return Ok(None) };
-        let (registry, model_use) = (Arc::clone(&run.inner.catalog.registry), run.model_use());
-        let extractor = run.rules();
+        let (registry, model_use) = (Arc::clone(&own.services.catalog.registry), own.model_use());
+        let extractor = own.rules(run);
         let mut asking = PhaseAsking::new(run, inquirer);
         let known: Vec<(&str, &Arc<ExtractionSchema>)> = registry.extractions().collect();
         let came = kind(&mut asking, model_use, &known, paper.text, &analysis).await;
@@ -332,10 +343,10 @@ impl Extractions {
 
     /// Which of the documents that were read from pictures the message says as much as. What it says is read by the schema
     /// of the document, where it was kept by another one's.
-    async fn said_by_message(&self, run: &Run, open: &Open) -> Result<BTreeSet<u32>> {
+    async fn said_by_message(&self, own: &TaskSteps, run: &Run, open: &Open) -> Result<BTreeSet<u32>> {
         let of = |n: u32| self.found.iter().find(move |extraction| extraction["n"] == json!(n));
         let Some(kept) = of(0) else { return Ok(BTreeSet::new()) };
-        let (registry, rules, text) = (run.inner.catalog.registry(), run.rules(), message_of(&run.task));
+        let (registry, rules, text) = (own.services.catalog.registry(), own.rules(run), message_of(&run.task));
         let (mut said, mut read) = (BTreeSet::new(), BTreeMap::<&str, Value>::new());
         for (scan, _) in &open.scans {
             let Some(document) = of(scan.attachment.n) else { continue };
@@ -371,10 +382,10 @@ impl Extractions {
 
 /// What kind of document it is: the best of what all packs know, with the name of the schema that knows it. Where none
 /// knows its kind, the one that finds the most sections.
-async fn analyse(run: &Run, text: &DocumentText) -> Result<Option<(String, DocumentAnalysis)>> {
-    let extractor = run.rules();
+async fn analyse(own: &TaskSteps, run: &Run, text: &DocumentText) -> Result<Option<(String, DocumentAnalysis)>> {
+    let extractor = own.rules(run);
     let (names, schemas): (Vec<&str>, Vec<Arc<ExtractionSchema>>) =
-        run.inner.catalog.registry().extractions().map(|(name, schema)| (name, Arc::clone(schema))).unzip();
+        own.services.catalog.registry().extractions().map(|(name, schema)| (name, Arc::clone(schema))).unzip();
     let mut best: Option<(String, DocumentAnalysis)> = None;
     for (name, analysis) in names.into_iter().zip(extractor.analyse_by(text, &schemas).await?) {
         let better = best.as_ref().is_none_or(|(_, best)| {
@@ -404,52 +415,4 @@ fn row(attachment: &Attachment, text: &DocumentText, status: &str, analysis: Opt
         row["unreadPages"] = json!(unread);
     }
     row
-}
-
-/// What persons say of documents that could not be read: `{"documents": {"2": …}}`. Only the server says of one that it
-/// is a picture, or what a confirmed scan says.
-fn corrected(corrections: &Map<String, Value>) -> BTreeMap<u32, Decision> {
-    let mut decisions = decisions_in(corrections.get(DOCUMENTS));
-    decisions.retain(|_, decision| matches!(decision, Decision::Ignore | Decision::Typed(_)));
-    decisions
-}
-
-/// What was decided about documents, as the outcome of the phase has it: `{"decisions": {"2": …}}`.
-pub(crate) fn decided(outcome: &Value) -> BTreeMap<u32, Decision> {
-    decisions_in(outcome.get("decisions"))
-}
-
-fn decisions_in(written: Option<&Value>) -> BTreeMap<u32, Decision> {
-    let written = written.and_then(Value::as_object).into_iter().flatten();
-    let one = |(n, decision): (&String, &Value)| {
-        let text = decision.get("text").and_then(Value::as_str);
-        let decided = match (text, decision.get("scan")) {
-            (Some(text), _) => Decision::Typed(text.to_owned()),
-            (None, Some(scan)) => Decision::Confirmed(Arc::new(serde_json::from_value(scan.clone()).ok()?)),
-            (None, None) if decision.get("picture").is_some() => Decision::Picture,
-            (None, None) if decision.get("withoutPictures").is_some() => Decision::WithoutPictures,
-            // A yes counts for the text that was shown, so it is judged apart.
-            (None, None) if decision.get("confirm").is_some() => return None,
-            (None, None) => Decision::Ignore,
-        };
-        Some((n.parse().ok()?, decided))
-    };
-    written.filter_map(one).collect()
-}
-
-fn written(decisions: &BTreeMap<u32, Decision>) -> Value {
-    decisions
-        .iter()
-        .map(|(n, decision)| {
-            let decision = match decision {
-                Decision::Ignore => json!({"ignore": true}),
-                Decision::Typed(text) => json!({"text": text}),
-                Decision::Picture => json!({"picture": true}),
-                Decision::WithoutPictures => json!({"withoutPictures": true}),
-                Decision::Confirmed(text) => json!({"scan": text}),
-            };
-            (n.to_string(), decision)
-        })
-        .collect::<Map<String, Value>>()
-        .into()
 }

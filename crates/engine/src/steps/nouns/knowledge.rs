@@ -13,6 +13,6 @@ pub(super) struct Knowledge(pub(super) Payer);
 #[async_trait]
 impl KnowledgeReader for Knowledge {
     async fn near(&self, question: &str, limit: usize) -> Result<Vec<Found>> {
-        self.0.seen.inner.services.knowledge.search(self.0.caller().await?, question, limit).await
+        self.0.seen.services.turns.knowledge.search(self.0.caller().await?, question, limit).await
     }
 }

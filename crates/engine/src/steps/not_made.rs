@@ -3,34 +3,38 @@
 
 use kybern_core::audit::AuditEvent;
 use kybern_core::error::ErrorCode;
-use kybern_core::task::{JournalEntry, StepError, TaskKind, WaitKind};
-use kybern_core::time::{Millis, Timestamp};
+use kybern_core::task::{TaskKind, WaitKind};
+use kybern_core::time::Timestamp;
 use serde_json::json;
 
-use super::node::Node;
-use super::run::Run;
-use super::step::{Draft, RowDraft, fail, failure, wait_of, wait_row};
+use super::task_steps::TaskSteps;
+use crate::executor::Run;
+use crate::executor::put_off::put_off;
+use crate::executor::step::{Draft, fail, failure, wait_of, wait_row};
 use crate::tools::Refusal;
 
-/// How long a step is left to other workers when this one does not have its tool or plan, and how often: five minutes in all,
-/// in which an upgrade of all workers is done.
-const MISS: Millis = Millis::from_secs(5);
-const MOST_MISSES: u32 = 60;
 /// What becomes of a step whose call may not be made. That a tool of the tenant's own is gone, or takes other arguments
 /// than the plan gives it, is nothing that the task has done: a person puts it right, and the step begins again. A model is
 /// told, and does better.
-pub(super) fn not_made(run: &Run, index: usize, tool: &str, refusal: &Refusal, tainted: bool, now: Timestamp) -> Draft {
+pub(super) fn not_made(
+    own: &TaskSteps,
+    run: &Run,
+    index: usize,
+    (tool, refusal): (&str, &Refusal),
+    tainted: bool,
+    now: Timestamp,
+) -> Draft {
     let node = run.walk.node(index);
-    let found = run.allowed.tools.find(tool);
+    let found = own.tools.find(tool);
     let domain = tool.split_once('.').map_or(tool, |(domain, _)| domain);
     let (is_missing, is_own) = match (refusal, found) {
-        (Refusal::Unknown(_), _) => (true, !run.allowed.tools.is_bundled_domain(domain)),
+        (Refusal::Unknown(_), _) => (true, !own.tools.is_bundled_domain(domain)),
         (Refusal::Arguments(_), Some(found)) => (false, found.source().is_some()),
         _ => (false, false),
     };
     // Another worker may have a bundled tool, and a source that cannot be asked now may offer it.
     if is_missing
-        && (!is_own || run.allowed.tools.is_partial())
+        && (!is_own || own.tools.is_partial())
         && let Some(left) = put_off(node, "tool", tool, now)
     {
         return left;
@@ -63,17 +67,4 @@ fn refused(run: &Run, index: usize, tool: &str, refusal: &Refusal, tainted: bool
 pub(super) fn denial(run: &Run, index: usize, tool: &str, code: ErrorCode) -> AuditEvent {
     let detail = json!({"tool": tool, "stepId": run.walk.node(index).id, "code": code});
     AuditEvent::by_executor("tool.deny", format!("task:{}", run.task.id), detail)
-}
-
-/// Leaves a step to another worker: while workers are upgraded one by one, some have tools and plans that others have
-/// not. `None` once that is over.
-pub(super) fn put_off(node: &Node, kind: &str, name: &str, now: Timestamp) -> Option<Draft> {
-    if node.misses >= MOST_MISSES {
-        return None;
-    }
-    let error = failure(ErrorCode::NotFound, format!("this worker does not have the {kind} {name}"));
-    let summary = format!("left to a worker that has {name}");
-    let error = StepError { retryable: true, ..error };
-    let entry = JournalEntry::Retrying { error, due: now.plus(MISS), rendered: None };
-    Some(Draft::row(RowDraft::of(node, node.attempts, summary, entry)))
 }

@@ -6,22 +6,24 @@ use kybern_core::actor::Principal;
 use kybern_core::audit::AuditEvent;
 use kybern_core::error::ErrorCode;
 use kybern_core::money::Usage;
-use kybern_core::plan::StepKind;
-use kybern_core::task::{Effect, EffectClass, JournalEntry, Opening, StepError, StepOutcome, StepStatus, WaitKind};
+use kybern_core::plan::RetryPolicy;
+use kybern_core::task::{Effect, EffectClass, JournalEntry, StepError, StepOutcome, WaitKind};
 use kybern_core::time::{Millis, Timestamp};
 use kybern_core::tool::{Review, ToolFailure, ToolOutcome};
 use serde_json::{Map, Value, json};
 
-use super::node::{Approved, Node, NodeState};
 use super::not_made::{denial, not_made};
-use super::perform::Returned;
-use super::run::Run;
-use super::step::{
-    Begun, Call, Draft, RowDraft, Target, fail, failed_row, failure, retry_policy, stops, unrendered, wait_of, wait_row,
-};
-use super::taint::anything_is_tainted;
-use super::{arguments, confirm, inject, step_kinds, writes};
-use crate::plans::check::Parts;
+use super::task_steps::TaskSteps;
+use super::tool_call::{Came, Returned, Target, ToolCall};
+use super::{confirm, lessons, reply, writes};
+use crate::executor::call::Facts;
+use crate::executor::lessons::version_of;
+use crate::executor::node::Approved;
+use crate::executor::open_effects::{DIED, ambiguous};
+use crate::executor::step::{Draft, RowDraft, fail, failed_row, failure, unrendered, wait_of, wait_row};
+use crate::executor::steps::Begun;
+use crate::executor::taint::anything_is_tainted;
+use crate::executor::{Node, Run, arguments, inject, step_kinds};
 use crate::tools::OnlyHosts;
 
 /// By how many milliseconds those who wait for the same place under a rate are spread, for each of 256 parts: half a
@@ -32,11 +34,14 @@ const SPREAD: u64 = 2;
 /// killed twice by its operator must not fail a harmless step.
 const MOST_DEATHS: u32 = 3;
 
-/// Why nobody knows how a call ended.
-pub(super) const DIED: &str = "the process died during the call";
-
 /// Begins a tool step.
-pub(super) fn begin(run: &Run, index: usize, tool: &str, written: &Map<String, Value>, now: Timestamp) -> Begun {
+pub(super) fn begin(
+    own: &TaskSteps,
+    run: &Run,
+    index: usize,
+    (tool, written): (&str, &Map<String, Value>),
+    now: Timestamp,
+) -> Begun {
     let node = run.walk.node(index);
     // A yes holds for a call that begins in its time. Of one that has begun, another try is the same call.
     let has_begun = || node.attempts > 0 || run.open_attempt(&node.id, node.generation).is_some();
@@ -46,17 +51,17 @@ pub(super) fn begin(run: &Run, index: usize, tool: &str, written: &Map<String, V
         Ok(args) => args,
         Err(error) => return Begun::Rows(unrendered(run, index, "arguments", &error)),
     };
-    let prepared = match run.prepare(node, tool, std::mem::take(&mut args.values)) {
+    let prepared = match own.prepare(run, node, tool, std::mem::take(&mut args.values)) {
         Ok(prepared) => prepared,
         Err(refusal) => {
-            return Begun::Rows(not_made(run, index, tool, &refusal, !args.tainted.is_empty(), now));
+            return Begun::Rows(not_made(own, run, index, (tool, &refusal), !args.tainted.is_empty(), now));
         }
     };
     // A yes is one to the tool as it was then.
     let is_changed = |known: &str| prepared.definition.source().is_some() && **prepared.definition.hash() != *known;
     let shown = node.answer.approved_args.as_ref().and_then(|yes| yes.tool_hash.as_deref());
     let is_approved = is_approved && !shown.is_some_and(is_changed);
-    if is_approved && run.has_lost_its_user() {
+    if is_approved && own.has_lost_its_user() {
         let message = "not made: the user for whom the task works has no role any more";
         let mut draft = fail(run, index, failure(ErrorCode::PermissionDenied, message.to_owned()), false);
         draft.audit.push(denial(run, index, tool, ErrorCode::PermissionDenied));
@@ -88,18 +93,19 @@ pub(super) fn begin(run: &Run, index: usize, tool: &str, written: &Map<String, V
             return Begun::Rows(ambiguous(run, index, &message, now));
         }
     }
-    let own = node.spec.timeout.unwrap_or(prepared.spec().timeout);
-    let timeout = match super::turn_reply::time_for(run, node, own) {
+    let most = node.spec.timeout.unwrap_or(prepared.spec().timeout);
+    let timeout = match reply::time_for(run, node, most) {
         Some(timeout) => timeout,
         // What may have happened already has to be found out.
-        None if may_have_happened => own,
+        None if may_have_happened => most,
         None => {
             let message = "not made: its turn has no time left for it";
             return Begun::Rows(fail(run, index, failure(ErrorCode::Timeout, message), false));
         }
     };
-    let reads_tainted = prepared.needs().task && anything_is_tainted(&run.walk, index, run.task.channel);
-    let mut context = run.tool_context(index, &prepared.needs(), timeout, may_have_happened, now);
+    let needs = prepared.needs();
+    let reads_tainted = needs.task && anything_is_tainted(&run.walk, index, run.task.channel);
+    let mut context = own.tool_context(run, index, &needs, timeout, may_have_happened, now);
     if let (Some(http), Some(hosts)) = (&context.http, &prepared.hosts) {
         context.http = Some(OnlyHosts::over(http, hosts));
     }
@@ -111,8 +117,20 @@ pub(super) fn begin(run: &Run, index: usize, tool: &str, written: &Map<String, V
     // A local call happens once, in the commit of its step; any other may be seen outside at every try.
     let is_local = prepared.effect == EffectClass::Local;
     let rendered = if is_local { None } else { args.to_keep(node, written, &prepared.args) };
-    Begun::Call(Box::new(Call {
+    let is_effectful = prepared.effect.needs_attempt_row();
+    let reaches_out = needs.http || needs.model || needs.language_model || prepared.is_metered();
+    let reads = needs.lessons || context.extractor.is_some();
+    let facts = Facts {
         index,
+        is_unseen: !is_effectful && !reaches_out && !is_suspect,
+        is_effectful,
+        reads_first: reads && version_of(&run.walk).is_none(),
+        question: None,
+        is_reply: false,
+    };
+    Begun::Call(Box::new(ToolCall {
+        facts,
+        services: Arc::clone(&own.services),
         generation: node.generation,
         saw: args.saw,
         attempt,
@@ -124,63 +142,31 @@ pub(super) fn begin(run: &Run, index: usize, tool: &str, written: &Map<String, V
         is_suspect,
         asked_with: maker.filter(|_| is_approved).and_then(|maker| maker.key()),
         args_hash,
-        target: Target::Tool(Box::new(prepared)),
+        target: Target::Tool(prepared),
+        came: Came::Nothing,
     }))
 }
 
 /// Leaves a step until there is a place under its rates.
-pub(super) fn later(run: &Run, call: &Call, due: Timestamp, error: StepError) -> Draft {
-    let node = run.walk.node(call.index);
+pub(super) fn later(run: &Run, call: &ToolCall, due: Timestamp, error: StepError) -> Draft {
+    let node = run.walk.node(call.facts.index);
     // Those who wait for the same place do not all come back at the same moment.
     let spread = Millis(u64::from(run.task.id.as_uuid().as_bytes()[15]) * SPREAD);
     let entry = JournalEntry::Retrying { error, due: due.plus(spread), rendered: call.rendered.clone() };
     Draft::row(RowDraft::of(node, node.attempts, "waits for a place under a rate limit", entry))
 }
 
-/// Asks a person whether an effect happened of which nobody else can know.
-pub(super) fn ambiguous(run: &Run, index: usize, what: &str, now: Timestamp) -> Draft {
-    let node = run.walk.node(index);
-    let tool = node.spec.tool_key().unwrap_or_default();
-    let reason = format!("nobody knows whether {tool} had its effect: {what}");
-    let mut wait = wait_of(&node.id, WaitKind::Ambiguous, reason, now);
-    wait.title = Some("Look outside, then answer with resolution done, retry or fail".to_owned());
-    wait.schema = json!({"type": "object"});
-    wait.details = json!({"tool": tool, "resolutions": ["done", "retry", "fail"], "effect": "unkeyed"});
-    Draft::row(wait_row(node, wait))
-}
-
-/// The question about a call that is open, because the process died during it or a record has changed under it, and
-/// that cannot be made again. A cancel, or a failure beside it, must not hide it.
-pub(super) fn left_open(run: &Run, index: usize, why: &str, now: Timestamp) -> Option<Draft> {
-    let node = run.walk.node(index);
-    let open = run.open_attempt(&node.id, node.generation)?;
-    match &node.state {
-        NodeState::Pending | NodeState::Backoff(_) if open.effect == EffectClass::Unkeyed => {
-            Some(ambiguous(run, index, why, now))
-        }
-        NodeState::Pending
-        | NodeState::Running
-        | NodeState::Opened
-        | NodeState::Waiting(_)
-        | NodeState::Backoff(_)
-        | NodeState::Done(_) => None,
-    }
-}
-
 /// What the end of a call becomes.
-pub(super) fn conclude(run: &Run, returned: Returned, now: Timestamp) -> Draft {
-    let Returned { call, admitted, attempt, result, came, duration, cost } = returned;
-    if let Some(came) = came {
-        return super::turn::conclude(run, &call, came, duration, now);
-    }
+pub(super) fn conclude(run: &Run, call: &ToolCall, returned: Returned, now: Timestamp) -> Draft {
+    let Returned { admitted, attempt, result, duration, cost } = returned;
     let refused = result.as_ref().err().map(|failure| failure.code);
     let used = match &result {
         Ok(outcome) => outcome.usage,
         Err(error) => error.usage,
     };
     let mut draft = match result {
-        Ok(outcome) => succeeded(run, &call, outcome, now),
-        Err(error) => failed(run, &call, error, now),
+        Ok(outcome) => succeeded(run, call, outcome, now),
+        Err(error) => failed(run, call, error, now),
     };
     // Whatever the call came to, also when it asks, waits or fails.
     draft.usage = used.plus(Usage { cost_nanos: cost, ..Usage::default() });
@@ -188,10 +174,10 @@ pub(super) fn conclude(run: &Run, returned: Returned, now: Timestamp) -> Draft {
     if let Some(JournalEntry::Finished(outcome)) = draft.rows.first_mut().map(|row| &mut row.entry) {
         outcome.usage = draft.usage;
     }
-    draft.redo = Some(call.index);
+    draft.redo = Some(call.facts.index);
     draft.attempt = attempt;
     if admitted {
-        draft.audit.extend(act(run, &call, &draft, duration));
+        draft.audit.extend(act(run, call, &draft, duration));
     }
     // What a call tried on its way is refused like the call itself: a closed address, another's host, a secret that may
     // not go there.
@@ -201,7 +187,7 @@ pub(super) fn conclude(run: &Run, returned: Returned, now: Timestamp) -> Draft {
         _ => false,
     };
     if let (Target::Tool(prepared), Some(code)) = (&call.target, refused.filter(is_denial)) {
-        draft.audit.push(denial(run, call.index, &prepared.spec().key, code));
+        draft.audit.push(denial(run, call.facts.index, &prepared.spec().key, code));
     }
     draft
 }
@@ -209,7 +195,7 @@ pub(super) fn conclude(run: &Run, returned: Returned, now: Timestamp) -> Draft {
 /// A call that reached the outside is an act, also when it only reads there: it is audited whatever came of it. A local
 /// step's row is its audit. What it was given is there as a digest under the tenant's key, which tells inputs apart and
 /// gives none away.
-fn act(run: &Run, call: &Call, draft: &Draft, duration: Millis) -> Option<AuditEvent> {
+fn act(run: &Run, call: &ToolCall, draft: &Draft, duration: Millis) -> Option<AuditEvent> {
     let Target::Tool(prepared) = &call.target else { return None };
     if !prepared.effect.needs_attempt_row() && !prepared.needs().http {
         return None;
@@ -218,10 +204,10 @@ fn act(run: &Run, call: &Call, draft: &Draft, duration: Millis) -> Option<AuditE
     let status = draft.rows.first().and_then(|row| row.entry.status());
     let detail = json!({
         "tool": prepared.spec().key,
-        "stepId": run.walk.node(call.index).id,
+        "stepId": run.walk.node(call.facts.index).id,
         "attempt": call.attempt,
         "effect": prepared.effect,
-        "inputHash": run.inner.keys.digest_key(run.task.tenant).digest(&prepared.args),
+        "inputHash": call.services.keys.digest_key(run.task.tenant).digest(&prepared.args),
         "possibleDuplicate": call.possible_duplicate,
         "status": status.or(came_to),
         "durationMs": duration,
@@ -230,28 +216,28 @@ fn act(run: &Run, call: &Call, draft: &Draft, duration: Millis) -> Option<AuditE
     Some(AuditEvent::by_executor("tool.call", format!("task:{}", run.task.id), detail))
 }
 
-fn effect_of(call: &Call) -> Option<EffectClass> {
+fn effect_of(call: &ToolCall) -> Option<EffectClass> {
     match &call.target {
         Target::Tool(prepared) => Some(prepared.effect),
-        Target::Handler(..) | Target::Question(_) => Some(EffectClass::Read),
+        Target::Handler(..) => Some(EffectClass::Read),
     }
 }
 
-fn tool_hash_of(call: &Call) -> Option<Arc<str>> {
+fn tool_hash_of(call: &ToolCall) -> Option<Arc<str>> {
     match &call.target {
         Target::Tool(prepared) => Some(Arc::clone(prepared.definition.hash())),
-        Target::Handler(..) | Target::Question(_) => None,
+        Target::Handler(..) => None,
     }
 }
 
-fn succeeded(run: &Run, call: &Call, outcome: ToolOutcome, now: Timestamp) -> Draft {
-    let node = run.walk.node(call.index);
+fn succeeded(run: &Run, call: &ToolCall, outcome: ToolOutcome, now: Timestamp) -> Draft {
+    let node = run.walk.node(call.facts.index);
     if let Some(review) = outcome.review {
         return Draft::row(asked(node, *review, now));
     }
     if let Some(delegate) = outcome.delegate {
         let (workflow, args) = *delegate;
-        return step_kinds::delegation(run, call.index, &workflow, args, now);
+        return step_kinds::delegation(run, call.facts.index, &workflow, args, now);
     }
     if let Some(until) = outcome.wait {
         let mut wait = wait_of(&node.id, WaitKind::Timer, outcome.summary, now);
@@ -260,11 +246,10 @@ fn succeeded(run: &Run, call: &Call, outcome: ToolOutcome, now: Timestamp) -> Dr
     }
     let (untrusted, trusted) = match &call.target {
         Target::Tool(prepared) => (prepared.spec().untrusted_output, prepared.spec().trusted_output),
-        Target::Handler(..) | Target::Question(_) => (true, false),
+        Target::Handler(..) => (true, false),
     };
     let tainted = untrusted || (!trusted && (call.tainted || outcome.tainted));
-    let parts = Parts { catalog: &run.inner.catalog, tools: &run.allowed.tools, agents: None };
-    let proposal = match inject::proposal(&outcome, node, &run.walk, run.task.max_steps, parts) {
+    let proposal = match inject::proposal(&outcome, node, &run.walk, run.task.max_steps, run.steps.as_ref()) {
         Ok(proposal) => proposal,
         Err(error) => return Draft::row(failed_row(run, node, call.attempt, error, tainted)),
     };
@@ -281,7 +266,7 @@ fn succeeded(run: &Run, call: &Call, outcome: ToolOutcome, now: Timestamp) -> Dr
     finished.injected = proposal.injected;
     finished.patch = proposal.patch;
     if finished.patch.is_some() {
-        finished.ran_meanwhile = run.walk.running(call.index).into_iter().cloned().collect();
+        finished.ran_meanwhile = run.walk.running(call.facts.index).into_iter().cloned().collect();
     }
     finished.args_hash.clone_from(&call.args_hash);
     // What else has happened since then the step did not see; a replay must not let it see it either.
@@ -301,7 +286,7 @@ fn succeeded(run: &Run, call: &Call, outcome: ToolOutcome, now: Timestamp) -> Dr
     effects.extend(outcome.outbox.into_iter().map(|message| Effect::Send(Box::new(message))));
     effects.extend(outcome.jobs.into_iter().map(|job| Effect::Enqueue(Box::new(job))));
     effects.extend(written);
-    effects.extend(run.taught_by(&node.id, outcome.lessons, now));
+    effects.extend(lessons::taught_by(run, &node.id, outcome.lessons, now));
     let row = RowDraft::of(node, call.attempt, outcome.summary, JournalEntry::Finished(Box::new(finished)));
     Draft { rows: vec![row], effects, ..Draft::default() }
 }
@@ -317,15 +302,15 @@ fn asked(node: &Node, review: Review, now: Timestamp) -> RowDraft {
     wait_row(node, wait)
 }
 
-fn failed(run: &Run, call: &Call, error: ToolFailure, now: Timestamp) -> Draft {
-    let node = run.walk.node(call.index);
+fn failed(run: &Run, call: &ToolCall, error: ToolFailure, now: Timestamp) -> Draft {
+    let node = run.walk.node(call.facts.index);
     let effect = effect_of(call).unwrap_or_default();
     if error.effect_unknown && effect == EffectClass::Unkeyed {
-        return ambiguous(run, call.index, &error.message, now);
+        return ambiguous(run, call.facts.index, &error.message, now);
     }
     let policy = retry_policy(node, &call.target);
     if error.retryable && call.attempt < policy.max_attempts {
-        let due = now.plus(policy.delay(call.attempt, run.inner.random.unit()));
+        let due = now.plus(policy.delay(call.attempt, run.kernel.random.unit()));
         let summary = format!("try {} of {} failed", call.attempt, policy.max_attempts);
         let entry = JournalEntry::Retrying { error: error.into(), due, rendered: call.rendered.clone() };
         return Draft::row(RowDraft::of(node, call.attempt, summary, entry));
@@ -333,7 +318,7 @@ fn failed(run: &Run, call: &Call, error: ToolFailure, now: Timestamp) -> Draft {
     // What a failure says may be the words of whoever was called, or of the arguments.
     let foreign = match &call.target {
         Target::Tool(prepared) => prepared.spec().untrusted_output,
-        Target::Handler(..) | Target::Question(_) => true,
+        Target::Handler(..) => true,
     };
     let mut row = failed_row(run, node, call.attempt, StepError::from(error), foreign || call.tainted);
     if let JournalEntry::Finished(outcome) = &mut row.entry {
@@ -345,60 +330,10 @@ fn failed(run: &Run, call: &Call, error: ToolFailure, now: Timestamp) -> Draft {
     Draft::row(row)
 }
 
-/// Looks at a node all of whose lists rest: it ends, or its loop goes on.
-pub(super) fn advance(run: &Run, index: usize) -> Draft {
-    let node = run.walk.node(index);
-    if let StepKind::Loop { source: kybern_core::plan::step::LoopSource::While(test), max_iterations, .. } =
-        &node.spec.kind
-        && run.walk.stopped_inside(Some(index)).is_none()
-        && !run.walk.is_interrupted(index)
-    {
-        return step_kinds::next_round(run, index, test, *max_iterations);
-    }
-    container_done(run, index)
-}
-
-/// The end of a node that holds steps.
-pub(super) fn container_done(run: &Run, index: usize) -> Draft {
-    let node = run.walk.node(index);
-    if matches!(node.spec.kind, StepKind::Agent { .. }) && !run.walk.is_interrupted(index) {
-        return super::turn::done(run, index);
-    }
-    // What is tolerated is not tried again: it would have ended without what it never came to.
-    let goes_on = run.walk.is_cut_short(index) && !stops(run, node);
-    if let Some(by) = run.walk.stopped_inside(Some(index)).filter(|_| !goes_on) {
-        let inner = run.walk.node(by);
-        let error = inner.outcome().and_then(|outcome| outcome.error.clone());
-        let message = error.as_ref().map_or("it failed", |error| error.message.as_str());
-        let code = error.as_ref().map_or(ErrorCode::Internal, |error| error.code);
-        let error = failure(code, format!("step {} inside it failed: {message}", inner.id));
-        let mut draft = fail(run, index, error, inner.outcome().is_none_or(|outcome| outcome.tainted));
-        if inner.outcome().is_some_and(|outcome| outcome.refused) {
-            draft.rows.iter_mut().for_each(super::signals::refuse);
-        }
-        return draft;
-    }
-    if run.walk.is_interrupted(index) {
-        let entry = JournalEntry::Finished(Box::new(StepOutcome::bare(StepStatus::Skipped)));
-        return Draft::row(RowDraft::of(node, 0, "stopped before it was done, because another step failed", entry));
-    }
-    let lasts = run.walk.last_results(index);
-    let data = match &node.spec.kind {
-        StepKind::Condition { .. } => {
-            let taken = matches!(node.opening, Some(Opening::Branch { taken: true }));
-            json!({"taken": taken, "result": lasts.into_iter().next().unwrap_or_default()})
-        }
-        StepKind::Parallel { .. } => json!({"branches": lasts}),
-        StepKind::Loop { .. } => json!({"iterations": node.lists.len(), "results": lasts}),
-        StepKind::Tool { .. }
-        | StepKind::Agent { .. }
-        | StepKind::Question
-        | StepKind::Decision { .. }
-        | StepKind::Input { .. }
-        | StepKind::Workflow { .. }
-        | StepKind::Task { .. } => Value::Null,
-    };
-    let mut outcome = StepOutcome::completed(data);
-    outcome.tainted = run.walk.tainted_inside(index);
-    Draft::row(RowDraft::of(node, 1, "done", JournalEntry::Finished(Box::new(outcome))))
+/// How a node's call is tried again: the step says so, else the tool.
+fn retry_policy(node: &Node, target: &Target) -> RetryPolicy {
+    node.spec.retry.unwrap_or(match target {
+        Target::Tool(prepared) => prepared.spec().retry,
+        Target::Handler(..) => RetryPolicy::DEFAULT,
+    })
 }

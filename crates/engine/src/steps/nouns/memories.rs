@@ -30,19 +30,19 @@ impl MemoryReader for Memories {
     async fn near(&self, subject: Subject, question: &str, limit: usize) -> Result<Vec<(Similarity, Memory)>> {
         self.demand(subject)?;
         let caller = self.0.caller().await?;
-        let found = self.0.seen.inner.services.memories.near(caller, subject, question, limit).await?;
+        let found = self.0.seen.services.turns.memories.near(caller, subject, question, limit).await?;
         Ok(found.into_iter().map(|(found, memory)| (found.similarity, memory)).collect())
     }
 
     async fn of(&self, subject: Subject) -> Result<Vec<Memory>> {
         self.demand(subject)?;
-        let all = self.0.seen.inner.store.memories_of(self.0.seen.scope, subject).await?;
+        let all = self.0.seen.services.store.memories_of(self.0.seen.scope, subject).await?;
         Ok(all.into_iter().map(|(memory, _)| memory).collect())
     }
 
     async fn find(&self, id: MemoryId) -> Result<Option<Memory>> {
         let seen = &self.0.seen;
-        let found = seen.inner.store.memory(seen.scope, id).await?;
+        let found = seen.services.store.memory(seen.scope, id).await?;
         Ok(found.filter(|memory| seen.behalf.may_remember(memory.subject)))
     }
 }

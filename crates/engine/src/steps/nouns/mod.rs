@@ -16,13 +16,19 @@ use kybern_core::tool::{Behalf, Needs};
 use kybern_core::trace::traceparent;
 use tokio::sync::OnceCell;
 
+use super::services::StepServices;
 use crate::budget::tree::tree_of;
 use crate::models::Caller;
-use crate::parts::Inner;
 
 /// The readers that a tool's spec asks for.
-pub(crate) fn given(inner: &Arc<Inner>, scope: TenantScope, behalf: Behalf, needs: Needs, task: &Task) -> Nouns {
-    let seen = || Seen { inner: Arc::clone(inner), scope, behalf };
+pub(super) fn given(
+    services: &Arc<StepServices>,
+    scope: TenantScope,
+    behalf: Behalf,
+    needs: Needs,
+    task: &Task,
+) -> Nouns {
+    let seen = || Seen { services: Arc::clone(services), scope, behalf };
     let payer = || Payer {
         seen: seen(),
         task: task.id,
@@ -39,7 +45,7 @@ pub(crate) fn given(inner: &Arc<Inner>, scope: TenantScope, behalf: Behalf, need
 
 /// What is seen, and for whom.
 struct Seen {
-    inner: Arc<Inner>,
+    services: Arc<StepServices>,
     scope: TenantScope,
     behalf: Behalf,
 }
@@ -55,9 +61,9 @@ struct Payer {
 
 impl Payer {
     async fn caller(&self) -> Result<&Caller> {
-        let Seen { inner, scope, behalf } = &self.seen;
+        let Seen { services, scope, behalf } = &self.seen;
         let make = || async {
-            let tree = tree_of(inner.store.as_ref(), *scope, self.task).await?;
+            let tree = tree_of(services.store.as_ref(), *scope, self.task).await?;
             let caller = Caller::executor(*scope, behalf.user, self.traceparent.clone());
             Ok(Caller { tree: Some(tree), ..caller })
         };

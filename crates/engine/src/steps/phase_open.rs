@@ -8,11 +8,10 @@ use kybern_core::task::{Attachment, WaitKind};
 use kybern_core::time::Timestamp;
 use serde_json::{Map, Value, json};
 
-use super::node::Phase;
-use super::phase_documents::EXTRACTIONS;
 use super::phase_scans::Unconfirmed;
-use super::phases::waits;
-use super::step::{RowDraft, wait_of};
+use crate::executor::Phase;
+use crate::executor::phases::{EXTRACTIONS, waits};
+use crate::executor::step::{RowDraft, wait_of};
 
 /// A document that cannot be read.
 pub(super) struct Unreadable {

@@ -1,6 +1,8 @@
 //! Calling one tool over the API. The call is a task with one step, so it is journaled, leased, resumed and reviewed
 //! like everything else; its id is the invocation's.
 
+use std::sync::Arc;
+
 use kybern_core::actor::Actor;
 use kybern_core::audit::AuditEvent;
 use kybern_core::error::{Error, ErrorCode, Result};
@@ -12,10 +14,9 @@ use kybern_core::time::{Millis, Timestamp};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
+use crate::budget::CallBudget;
 use crate::executor::view::TaskView;
-use crate::task::SubmitRequest;
-use crate::task::Tasks;
-use crate::tools::admit::take_places;
+use crate::task::{SubmitRequest, Tasks};
 
 /// How a call stands.
 #[derive(Clone, Debug, Serialize)]
@@ -42,6 +43,7 @@ pub struct InvocationView {
 #[derive(Clone)]
 pub struct Invocations {
     pub(crate) tasks: Tasks,
+    pub(crate) budget: Arc<CallBudget>,
 }
 
 impl Invocations {
@@ -61,19 +63,19 @@ impl Invocations {
         wait: Millis,
     ) -> Result<InvocationView> {
         let grant = self.tasks.grant_of(actor).await?;
-        let tools = self.tasks.inner.catalogue.of(actor.scope()).await;
-        let prepared = match self.tasks.inner.tools.prepare(&tools, name, input, &grant) {
+        let tools = self.tasks.services.catalogue.of(actor.scope()).await;
+        let prepared = match self.tasks.services.tools.prepare(&tools, name, input, &grant) {
             Ok(prepared) => prepared,
             Err(refusal) => {
                 if refusal.is_denial() {
                     let detail = json!({"tool": name, "code": refusal.code()});
                     let event = AuditEvent::by(actor, "tool.deny", format!("tool:{name}"), detail);
-                    self.tasks.inner.store.append_audit(actor.scope(), self.tasks.inner.clock.now(), event).await?;
+                    self.tasks.kernel.store.append_audit(actor.scope(), self.tasks.kernel.clock.now(), event).await?;
                 }
                 return Err(refusal.at("/input"));
             }
         };
-        take_places(&self.tasks.inner, actor.scope(), &prepared).await.map_err(|(_, error)| error)?;
+        self.budget.take_places(actor.scope(), &prepared).await.map_err(|(_, error)| error)?;
         // The arguments travel in the payload: they are data, and whatever looks like a template in them stays text.
         let args = prepared
             .args
@@ -95,7 +97,7 @@ impl Invocations {
             // That there is no money is the door's answer, not the tool's.
             return Err(Error::new(error.code, error.message.clone()));
         }
-        Ok(invocation(self.tasks.inner.clock.now(), view))
+        Ok(invocation(self.tasks.kernel.clock.now(), view))
     }
 }
 

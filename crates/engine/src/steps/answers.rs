@@ -8,7 +8,6 @@ use std::sync::{Arc, PoisonError};
 
 use async_trait::async_trait;
 use kybern_core::error::{Error, ErrorCode};
-use kybern_core::money::Usage;
 use kybern_core::plan::StepId;
 use kybern_core::ports::{Extractor, ModelAnswer};
 use kybern_core::task::{JournalEntry, StepError, StepOutcome, limits};
@@ -16,13 +15,12 @@ use kybern_core::time::Millis;
 use serde_json::{Value, json};
 use tokio::sync::{Mutex, OnceCell, mpsc, oneshot};
 
-use super::drive::{Flow, Stop};
-use super::phases::Interrupted;
-use super::run::Run;
-use super::step::{Draft, RowDraft};
-use super::weight;
+use super::task_steps::TaskSteps;
+use crate::executor::phases::Interrupted;
+use crate::executor::step::RowDraft;
+use crate::executor::steps::Note;
+use crate::executor::{Run, weight};
 use crate::models::prompt::UNDERSTAND_INTENT;
-use crate::parts::Inner;
 use crate::understanding::{AidedExtractor, Asking, Inquirer, Inquiry, ModelUse, Unasked};
 
 /// Answers of one task: a mail with some twenty papers needs no more, and what floods a mailbox costs no more.
@@ -33,38 +31,6 @@ const FOR_INTENT: usize = 2;
 const PHASE_TRIES: u64 = 5;
 /// About how many bytes of memory they take together: an eighth of what a task may keep.
 const MAX_SIZE: usize = limits::MAX_TASK_DATA / 8;
-
-/// An answer that a call wants journaled.
-pub(super) struct Note {
-    row: RowDraft,
-    usage: Usage,
-    written: oneshot::Sender<Arc<StepOutcome>>,
-}
-
-/// The way of such answers to their run; none where no model is asked.
-pub(super) struct Notes(Option<(mpsc::Sender<Note>, mpsc::Receiver<Note>)>);
-
-impl Notes {
-    pub(super) fn new(inner: &Inner) -> Self {
-        Self(reads_with_model(inner).then(|| mpsc::channel(limits::MAX_PARALLEL)))
-    }
-
-    /// The next one; waits for ever where none can come.
-    ///
-    /// # Cancel safety
-    /// None is lost.
-    pub(super) async fn next(&mut self) -> Option<Note> {
-        match &mut self.0 {
-            Some((_, notes)) => notes.recv().await,
-            None => std::future::pending().await,
-        }
-    }
-}
-
-/// Whether any model is asked what messages want and what documents say.
-fn reads_with_model(inner: &Inner) -> bool {
-    inner.settings.understanding != ModelUse::Off && inner.models.converses()
-}
 
 type Answers = Arc<BTreeMap<StepId, Arc<StepOutcome>>>;
 
@@ -144,7 +110,7 @@ impl Asking for PhaseAsking<'_> {
         if !self.may_ask {
             return Err(Unasked::No("no language model may be asked any more".to_owned()));
         }
-        if self.run.wanted.cancel || self.run.wanted.paused || self.run.inner.stopping.is_cancelled() {
+        if self.run.wanted.cancel || self.run.wanted.paused || self.run.kernel.stopping.is_cancelled() {
             return Err(self.stop(Interrupted::Held));
         }
         let answers = self.run.walk.answers();
@@ -238,55 +204,35 @@ impl Asking for CallAsking {
     }
 }
 
-impl Run {
-    /// Whether a language model is asked what the message wants and what its documents say.
-    pub(super) fn reads_with_model(&self) -> bool {
-        reads_with_model(&self.inner)
-    }
-
+impl TaskSteps {
     pub(super) fn model_use(&self) -> ModelUse {
-        if self.reads_with_model() { self.inner.settings.understanding } else { ModelUse::Off }
+        if self.services.reads_with_model() { self.services.understanding } else { ModelUse::Off }
     }
 
     /// Whoever asks for a phase.
-    pub(super) fn inquirer(&self) -> Inquirer {
-        self.inquirer_within(Millis(self.inner.settings.step_timeout.0.saturating_mul(PHASE_TRIES)))
+    pub(super) fn inquirer(&self, run: &Run) -> Inquirer {
+        self.inquirer_within(run, Millis(run.kernel.settings.step_timeout.0.saturating_mul(PHASE_TRIES)))
     }
 
-    fn inquirer_within(&self, time: Millis) -> Inquirer {
-        Inquirer::new(&self.inner.models, &self.lease, self.desk(time))
+    fn inquirer_within(&self, run: &Run, time: Millis) -> Inquirer {
+        Inquirer::new(&self.services.models, &run.lease, self.desk(run, time))
     }
 
     /// What a tool reads documents with.
-    pub(super) fn extractor(&self, timeout: Millis) -> Arc<dyn Extractor> {
-        let rules = self.rules();
-        let Some((notes, _)) = &self.notes.0 else { return rules };
+    pub(super) fn extractor(&self, run: &Run, timeout: Millis) -> Arc<dyn Extractor> {
+        let rules = self.rules(run);
+        let Some(notes) = &self.shared.notes else { return rules };
         let asking = CallAsking {
-            inquirer: self.inquirer_within(timeout),
-            known: Arc::clone(self.walk.answers()),
-            others: Arc::clone(&self.call_answers),
+            inquirer: self.inquirer_within(run, timeout),
+            known: Arc::clone(run.walk.answers()),
+            others: Arc::clone(&self.shared.answers),
             notes: notes.clone(),
         };
         Arc::new(AidedExtractor {
             rules,
-            registry: Arc::clone(&self.inner.catalog.registry),
+            registry: Arc::clone(&self.services.catalog.registry),
             model_use: self.model_use(),
             asking: Mutex::new(Box::new(asking)),
         })
-    }
-
-    /// Journals an answer that a call was given, and lets the call go on.
-    pub(super) async fn take_note(&mut self, note: Note) -> Result<Flow, Stop> {
-        let id = note.row.step.clone();
-        let flow = self.keep_answer(note.row, note.usage).await?;
-        if let Some(outcome) = id.and_then(|id| self.walk.answers().get(&id)) {
-            // A call that was given up waits no more.
-            let _ = note.written.send(Arc::clone(outcome));
-        }
-        Ok(flow)
-    }
-
-    async fn keep_answer(&mut self, row: RowDraft, usage: Usage) -> Result<Flow, Stop> {
-        Box::pin(self.settle(Draft { usage, ..Draft::row(row) })).await
     }
 }

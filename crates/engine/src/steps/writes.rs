@@ -12,9 +12,9 @@ use kybern_core::time::Timestamp;
 use kybern_core::tool::{Behalf, Submit, Write};
 use serde_json::json;
 
-use super::node::Node;
-use super::run::Run;
-use super::step::{Call, failure};
+use super::tool_call::ToolCall;
+use crate::executor::step::failure;
+use crate::executor::{Node, Run};
 
 /// Who says what a tool writes, and how far it is to be trusted.
 struct Word<'a> {
@@ -25,8 +25,13 @@ struct Word<'a> {
 }
 
 /// The effects of what a tool wants written; why there are none, when one of it may not be.
-pub(super) fn effects(run: &Run, call: &Call, writes: Vec<Write>, now: Timestamp) -> Result<Vec<Effect>, StepError> {
-    let node = run.walk.node(call.index);
+pub(super) fn effects(
+    run: &Run,
+    call: &ToolCall,
+    writes: Vec<Write>,
+    now: Timestamp,
+) -> Result<Vec<Effect>, StepError> {
+    let node = run.walk.node(call.facts.index);
     let word = Word { run, node, behalf: call.context.behalf, now };
     writes.into_iter().map(|write| word.effect(write, &call.context.key)).collect()
 }
@@ -64,7 +69,7 @@ impl Word<'_> {
     }
 
     fn remember(&self, id: MemoryId, new: NewMemory) -> Result<Effect, StepError> {
-        let turn = self.run.talk.turn;
+        let turn = self.run.task.turn();
         let provenance = Provenance {
             task: Some(self.run.task.id),
             chat: turn.map(|turn| turn.chat_id),
@@ -105,7 +110,7 @@ impl Word<'_> {
             created_by: run.task.created_by.clone(),
             user: run.task.user,
             rights: run.task.rights,
-            plan: new.plan.map(|plan| run.inner.frozen.freeze(&plan)),
+            plan: new.plan.map(|plan| run.kernel.frozen.freeze(&plan)),
             intent: None,
             attachments: Vec::new(),
             max_steps: run.task.max_steps,

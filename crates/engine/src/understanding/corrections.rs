@@ -6,7 +6,7 @@ use kybern_core::error::Detail;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use super::phase_documents::DOCUMENTS;
+use crate::executor::phases::DOCUMENTS;
 
 /// Characters of a person's words that a sentence repeats.
 const MAX_QUOTED: usize = 60;
@@ -14,7 +14,7 @@ const MAX_QUOTED: usize = 60;
 /// A correction as people write it.
 #[derive(Clone, PartialEq, Debug, Deserialize)]
 #[serde(untagged)]
-pub(super) enum Correction {
+pub(crate) enum Correction {
     /// These words instead of those.
     Words(Words),
     /// The same by its place.
@@ -24,7 +24,7 @@ pub(super) enum Correction {
 /// Words that stand once in what was read, and what the picture says in their place.
 #[derive(Clone, PartialEq, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Words {
+pub(crate) struct Words {
     replace: String,
     with: String,
     /// On this page, from 1; on any when not stated.
@@ -67,13 +67,13 @@ impl Correction {
 ///
 /// # Errors
 /// A sentence about the first that has none.
-pub(super) fn placed(corrections: &[Correction], text: &DocumentText) -> Result<Vec<ScanCorrection>, String> {
+pub(crate) fn placed(corrections: &[Correction], text: &DocumentText) -> Result<Vec<ScanCorrection>, String> {
     let pages = || text.pages.iter().filter(|page| page.is_shown()).map(|page| (page.number, page.text.as_str()));
     corrections.iter().map(|correction| correction.clone().placed(pages())).collect()
 }
 
 /// The schema of one correction.
-pub(super) fn schema() -> Value {
+pub(crate) fn schema() -> Value {
     let number = json!({"type": "integer", "minimum": 0});
     let text = json!({"type": "string", "maxLength": 10_000});
     let words = json!({

@@ -11,8 +11,8 @@ use kybern_core::money::Usage;
 use kybern_core::task::Attachment;
 use serde_json::{Map, Value, json};
 
-use super::phase_answers::{self, Correction};
 use crate::tools::documents::Decision;
+use crate::understanding::corrections::{self, Correction};
 
 /// Bytes of all texts of a task that are read from pictures, with their places, as JSON: half of what a step may leave.
 /// All of it is shown to whoever confirms it, and kept with the task; a full page takes some 15 KB.
@@ -98,7 +98,7 @@ pub(super) fn confirmed(
     if !text.is_scanned() && answer.corrections.is_empty() {
         return Ok(Decision::WithoutPictures);
     }
-    let corrections = match phase_answers::placed(&answer.corrections, text) {
+    let corrections = match corrections::placed(&answer.corrections, text) {
         Ok(corrections) => corrections,
         Err(unplaced) => return Err(ask(Some(unplaced))),
     };
@@ -154,7 +154,7 @@ impl Unconfirmed {
             "type": "object",
             "properties": {
                 "confirm": {"const": fingerprint(&self.text)},
-                "corrections": {"type": "array", "maxItems": MAX_CORRECTIONS, "items": phase_answers::schema()}
+                "corrections": {"type": "array", "maxItems": MAX_CORRECTIONS, "items": corrections::schema()}
             },
             "required": ["confirm"],
             "additionalProperties": false

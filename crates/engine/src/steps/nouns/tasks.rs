@@ -15,11 +15,11 @@ pub(super) struct Tasks(pub(super) Seen);
 impl TaskReader for Tasks {
     async fn list(&self, filter: TaskFilter) -> Result<Page<Task>> {
         let filter = TaskFilter { talks_of: self.0.behalf.sees_talks_of(), ..filter };
-        self.0.inner.store.tasks(self.0.scope, &filter).await
+        self.0.services.store.tasks(self.0.scope, &filter).await
     }
 
     async fn find(&self, id: TaskId) -> Result<Option<Task>> {
-        let found = self.0.inner.store.task(self.0.scope, id).await?;
+        let found = self.0.services.store.task(self.0.scope, id).await?;
         Ok(found.filter(|task| self.0.behalf.sees(task)))
     }
 }

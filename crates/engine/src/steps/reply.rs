@@ -9,11 +9,11 @@ use kybern_core::money::Usage;
 use kybern_core::task::{JournalEntry, StepOutcome, StepStatus};
 use kybern_core::time::Millis;
 
-use super::node::Node;
-use super::run::Run;
-use super::step::{Call, Draft, RowDraft, Target};
-use super::turn_rounds::rounds;
+use super::question_call::QuestionCall;
 use crate::agent::interpret;
+use crate::executor::step::{Draft, RowDraft};
+use crate::executor::turn_rounds::rounds;
+use crate::executor::{Node, Run};
 
 /// What a call has less than its turn, so that the model can still be asked about its result.
 const KEPT_BACK: Millis = Millis::from_secs(2);
@@ -53,8 +53,8 @@ fn fate(turn: &Turn, replied: &Replied, usage: Usage, left: Millis) -> Result<Fa
 }
 
 /// What a reply becomes: what it says, and the steps that it asks for.
-pub(super) fn replied_with(run: &Run, call: &Call, mut replied: Replied, answer: &Answer) -> Draft {
-    let node = run.walk.node(call.index);
+pub(super) fn replied_with(run: &Run, call: &QuestionCall, mut replied: Replied, answer: &Answer) -> Draft {
+    let node = run.walk.node(call.facts.index);
     let known = node.turn.and_then(|agent| rounds(&run.walk, agent));
     let (Some(known), true) = (known, replied.tools) else { return answered(node, call, replied, answer) };
     let left = Millis(known.left().0.saturating_sub(answer.duration.0));
@@ -67,10 +67,7 @@ pub(super) fn replied_with(run: &Run, call: &Call, mut replied: Replied, answer:
         Fate::Made => None,
     };
     // What it was asked with, also when something else can be called by now.
-    let given = match &call.target {
-        Target::Question(question) => (&*question.tools, question.open.as_slice()),
-        Target::Tool(_) | Target::Handler(..) => (&*run.allowed.tools, known.start.tools.as_slice()),
-    };
+    let given = (&*call.question.tools, call.question.open.as_slice());
     let interpreted = interpret(given, known.start, turn, &node.id, &replied.parts, (with_answer(left), over));
     replied.calls = interpreted.calls;
     let mut draft = answered(node, call, replied, answer);
@@ -92,7 +89,7 @@ pub(super) fn time_for(run: &Run, node: &Node, own: Millis) -> Option<Millis> {
     (left >= SHORTEST).then(|| own.min(with_answer(left)))
 }
 
-fn answered(node: &Node, call: &Call, replied: Replied, answer: &Answer) -> Draft {
+fn answered(node: &Node, call: &QuestionCall, replied: Replied, answer: &Answer) -> Draft {
     let calls = replied.calls.len();
     let summary = match calls {
         0 => format!("answered by {}", replied.model),

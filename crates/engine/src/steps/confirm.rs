@@ -9,9 +9,8 @@ use kybern_core::time::Timestamp;
 use kybern_core::tool::Risk;
 use serde_json::{Value, json};
 
-use super::node::Node;
-use super::run::Run;
-use super::step::{Draft, wait_of, wait_row};
+use crate::executor::step::{Draft, wait_of, wait_row};
+use crate::executor::{Node, Run};
 use crate::schema;
 use crate::tools::{Asks, Prepared, hash_args};
 
@@ -86,7 +85,7 @@ pub(super) fn confirmation(
     let has_begun = node.attempts > 0 || node.is_open();
     let changes = if has_begun { json!({"type": "object", "properties": {}}) } else { spec.input_schema.clone() };
     wait.schema = schema::partial(&schema::closed(&changes));
-    wait.until = Some(now.plus(run.inner.settings.approval_time));
+    wait.until = Some(now.plus(run.kernel.settings.approval_time));
     wait.details = json!({
         "tool": spec.key,
         "args": prepared.args,
