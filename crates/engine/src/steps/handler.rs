@@ -9,7 +9,7 @@ use kybern_core::tool::Needs;
 use serde_json::{Map, Value};
 
 use super::task_steps::TaskSteps;
-use super::tool_call::{Came, Target, ToolCall};
+use super::tool_call::{Target, ToolCall};
 use crate::executor::call::Facts;
 use crate::executor::step::{fail, failure, unrendered};
 use crate::executor::steps::Begun;
@@ -54,6 +54,6 @@ pub(super) fn begin(
         asked_with: None,
         args_hash: None,
         rendered: keep,
-        came: Came::Nothing,
+        came: None,
     }))
 }

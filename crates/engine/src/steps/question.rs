@@ -112,7 +112,7 @@ fn question(own: &TaskSteps, run: &Run, index: usize, now: Timestamp) -> Result<
         scope: run.lease.scope(),
         user: run.task.user,
         task: run.task.id,
-        tree: run.task.parent.is_none().then(|| (run.task.id, own_limits)),
+        tree: run.task.parent.is_none().then_some((run.task.id, own_limits)),
         start: known.start.clone(),
         asked,
         said: transcript(&own.tools, &with_calls(&known)),

@@ -52,18 +52,11 @@ pub(super) struct ToolCall {
     pub(super) asked_with: Option<KeyId>,
     /// What its first row, or its attempt, keeps of its arguments for other tries.
     pub(super) rendered: Option<Arc<RenderedArgs>>,
-    pub(super) came: Came,
+    pub(super) came: Option<Came>,
 }
 
-/// What came of a call.
-pub(super) enum Came {
-    /// Nothing yet.
-    Nothing,
-    /// It has ended.
-    Returned(Returned),
-    /// There is no place under a rate before that moment.
-    Later(Timestamp, StepError),
-}
+/// What came of a call: how it ended, or when there is a place under a rate.
+pub(super) type Came = Result<Returned, (Timestamp, StepError)>;
 
 /// How a call ended.
 pub(super) struct Returned {
@@ -100,23 +93,23 @@ impl Call for ToolCall {
     async fn perform(mut self: Box<Self>, lease: Lease) -> End {
         match self.made(&lease).await {
             Ok(returned) => {
-                self.came = Came::Returned(returned);
+                self.came = Some(Ok(returned));
                 Ok(self)
             }
             Err(Unmade::Stop(stop)) => Err(NotBegun::Stop(stop)),
             Err(Unmade::Cancelled) => Err(NotBegun::Cancelled(self.facts.index)),
             Err(Unmade::Later(due, error)) => {
-                self.came = Came::Later(due, error);
+                self.came = Some(Err((due, error)));
                 Err(NotBegun::Later(self))
             }
         }
     }
 
     fn conclude(mut self: Box<Self>, run: &Run, now: Timestamp) -> Draft {
-        match std::mem::replace(&mut self.came, Came::Nothing) {
-            Came::Returned(returned) => tool_step::conclude(run, &self, returned, now),
-            Came::Later(due, error) => tool_step::later(run, &self, due, error),
-            Came::Nothing => Draft::default(),
+        match self.came.take() {
+            Some(Ok(returned)) => tool_step::conclude(run, &self, returned, now),
+            Some(Err((due, error))) => tool_step::later(run, &self, due, error),
+            None => Draft::default(),
         }
     }
 }

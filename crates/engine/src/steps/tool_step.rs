@@ -14,7 +14,7 @@ use serde_json::{Map, Value, json};
 
 use super::not_made::{denial, not_made};
 use super::task_steps::TaskSteps;
-use super::tool_call::{Came, Returned, Target, ToolCall};
+use super::tool_call::{Returned, Target, ToolCall};
 use super::{confirm, lessons, reply, writes};
 use crate::executor::call::Facts;
 use crate::executor::lessons::version_of;
@@ -143,7 +143,7 @@ pub(super) fn begin(
         asked_with: maker.filter(|_| is_approved).and_then(|maker| maker.key()),
         args_hash,
         target: Target::Tool(prepared),
-        came: Came::Nothing,
+        came: None,
     }))
 }
 
