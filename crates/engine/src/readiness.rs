@@ -1,14 +1,18 @@
 //! What is known of the server's own health, each part by name.
 
+use std::sync::Arc;
+
 use kybern_core::error::Result;
+use kybern_core::ports::MailSender;
 use kybern_core::task::TaskStatus;
 use kybern_core::time::{Millis, Timestamp};
 use serde::Serialize;
 
-use crate::Engine;
-use crate::jobs::Receiver;
+use crate::executor::Kernel;
+use crate::jobs::{JobWorker, Receiver, Receivers};
 use crate::meter::{Figures, Meter};
-use crate::models::ProviderHealth;
+use crate::models::{ModelService, ProviderHealth};
+use crate::plans::catalog::Catalog;
 
 /// How a part is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -92,13 +96,23 @@ pub struct Held {
     pub slots: u32,
 }
 
-impl Engine {
+/// Looks after the health of this process.
+pub struct Health {
+    pub(crate) kernel: Arc<Kernel>,
+    pub(crate) jobs: JobWorker,
+    pub(crate) receivers: Arc<Receivers>,
+    pub(crate) mail_sender: Option<Arc<dyn MailSender>>,
+    pub(crate) catalog: Arc<Catalog>,
+    pub(crate) models: ModelService,
+}
+
+impl Health {
     /// Looks at every part.
     pub async fn readiness(&self) -> Readiness {
-        let inner = &self.inner;
-        let counted = inner.store.count_by_status().await;
+        let counted = self.kernel.store.count_by_status().await;
         // A server for one reading verb writes nothing.
-        let written = if inner.settings.work { inner.store.probe(inner.clock.now()).await } else { Ok(()) };
+        let written =
+            if self.kernel.settings.work { self.kernel.store.probe(self.kernel.clock.now()).await } else { Ok(()) };
         let database = match (&counted, &written) {
             (Err(error), _) => Check::required("database", false, error.to_string()),
             (_, Err(error)) => Check::required("database", false, format!("answers, and takes no writes: {error}")),
@@ -107,8 +121,8 @@ impl Engine {
         // The store opens only after every migration has been applied.
         let migrations = Check::required("migrations", counted.is_ok(), "applied at start");
         let mut checks = vec![database, migrations, self.disk().await, self.claims()];
-        let quarantined = inner.catalog.in_quarantine();
-        let bundled = self.registry().plans().count();
+        let quarantined = self.catalog.in_quarantine();
+        let bundled = self.catalog.registry().plans().count();
         checks.push(match quarantined.as_slice() {
             [] => Check::of("plans", State::Ok, format!("{bundled} bundled plans, none in quarantine")),
             // Whose they are, and what is wrong with them, is told to their tenants in the list of plans.
@@ -117,7 +131,7 @@ impl Engine {
                 Check::of("plans", State::Warning, message)
             }
         });
-        checks.push(match inner.store.dead_jobs().await {
+        checks.push(match self.kernel.store.dead_jobs().await {
             Ok(dead) if dead.is_empty() => Check::of("jobs", State::Ok, "none is dead"),
             Ok(dead) => {
                 let kinds: Vec<String> = dead.iter().map(|(kind, count)| format!("{count} {kind}")).collect();
@@ -128,7 +142,7 @@ impl Engine {
             Err(error) => Check::of("jobs", State::Warning, format!("cannot be counted: {error}")),
         });
         checks.extend(self.ways_out());
-        let providers = inner.models.providers();
+        let providers = self.models.providers();
         checks.push(Check::of(
             "model",
             State::Ok,
@@ -137,7 +151,7 @@ impl Engine {
                 some => format!("offline rules for intents and extraction, language models of {}", some.join(", ")),
             },
         ));
-        for ProviderHealth { provider, breaker, last } in inner.models.health() {
+        for ProviderHealth { provider, breaker, last } in self.models.health() {
             let last = last.map(|(at, what)| format!(", at {at} with {what}")).unwrap_or_default();
             let (state, message) = match breaker {
                 "closed" => (State::Ok, "nothing has failed".to_owned()),
@@ -152,7 +166,7 @@ impl Engine {
     }
 
     async fn disk(&self) -> Check {
-        let Some(room) = self.inner.store.room().await else {
+        let Some(room) = self.kernel.store.room().await else {
             return Check::of("disk", State::Off, "the database is on another machine's disk");
         };
         let (free, percent) = (room.free / (1024 * 1024), room.free.saturating_mul(100) / room.total.max(1));
@@ -167,9 +181,9 @@ impl Engine {
     }
 
     fn claims(&self) -> Check {
-        let (tasks, jobs) = (self.inner.claims.told(), self.inner.job_claims.told());
+        let (tasks, jobs) = (self.kernel.claims.told(), self.jobs.claims.told());
         match tasks.or(jobs) {
-            None if !self.inner.settings.work => Check::of("worker", State::Off, "this process works on nothing"),
+            None if !self.kernel.settings.work => Check::of("worker", State::Off, "this process works on nothing"),
             None => Check::of("worker", State::Ok, "takes tasks and jobs"),
             Some((since, what)) => Check {
                 required: true,
@@ -180,9 +194,8 @@ impl Engine {
 
     /// Mail, and the engines of workflows.
     fn ways_out(&self) -> Vec<Check> {
-        let inner = &self.inner;
-        let silent = inner.receivers.silent();
-        let mail = match (&inner.mail_sender, silent.iter().find(|(_, at, _)| *at == Receiver::Mail)) {
+        let silent = self.receivers.silent();
+        let mail = match (&self.mail_sender, silent.iter().find(|(_, at, _)| *at == Receiver::Mail)) {
             (None, _) => Check::of("mail", State::Off, "no SMTP, mail stays in the outbox"),
             (Some(_), None) => Check::of("mail", State::Ok, "SMTP is configured, and no try has failed since"),
             (Some(_), Some((name, _, breaker))) if breaker.is_tripped() => {
@@ -190,7 +203,7 @@ impl Engine {
             }
             (Some(_), Some((name, ..))) => Check::of("mail", State::Warning, format!("{name} has not answered")),
         };
-        let engines = &inner.settings.workflows;
+        let engines = &self.kernel.settings.workflows;
         let names: Vec<&str> = engines.keys().map(String::as_str).collect();
         let is_silent = |url: &str| silent.iter().any(|(_, receiver, _)| receiver.is_at(url));
         let away: Vec<&str> =
@@ -208,32 +221,30 @@ impl Engine {
     /// # Errors
     /// When the store fails.
     pub async fn counts(&self) -> Result<Vec<(TaskStatus, i64)>> {
-        self.inner.store.count_by_status().await
+        self.kernel.store.count_by_status().await
     }
 
     /// How many tasks this process holds right now.
     #[must_use]
     pub fn running(&self) -> usize {
-        self.inner.active.count()
+        self.kernel.active.count()
     }
 
     /// What this process holds in memory of single tasks right now. When nothing runs and nobody waits, it is nothing.
     #[must_use]
     pub fn held(&self) -> Held {
         Held {
-            runs: self.inner.active.count(),
-            watched: self.inner.watchers.count(),
-            replies: self.inner.lives.count(),
-            slots: self.inner.slots.held() + self.inner.job_slots.held(),
+            runs: self.kernel.active.count(),
+            watched: self.kernel.watchers.count(),
+            replies: self.kernel.lives.count(),
+            slots: self.kernel.slots.held() + self.jobs.slots.held(),
         }
     }
-}
 
-impl Engine {
     /// What this process counts.
     #[must_use]
-    pub fn meter(&self) -> &std::sync::Arc<Meter> {
-        &self.inner.meter
+    pub fn meter(&self) -> &Arc<Meter> {
+        &self.kernel.meter
     }
 
     /// What is open right now.
@@ -241,13 +252,12 @@ impl Engine {
     /// # Errors
     /// When the store fails.
     pub async fn figures(&self) -> Result<Figures> {
-        let inner = &self.inner;
-        let (tasks, open) = (inner.store.count_by_status().await?, inner.store.open_work().await?);
-        let now = inner.time.now();
-        let oldest = inner.store.oldest_work(now).await?;
+        let (tasks, open) = (self.kernel.store.count_by_status().await?, self.kernel.store.open_work().await?);
+        let now = self.kernel.time.now();
+        let oldest = self.kernel.store.oldest_work(now).await?;
         let age = |since: Option<Timestamp>| since.map_or(Millis(0), |since| now.since(since));
         let of = |name, slots: &crate::slots::Slots| (name, slots.held(), slots.total());
-        let providers = inner.models.health().into_iter();
+        let providers = self.models.health().into_iter();
         Ok(Figures {
             tasks,
             open,
@@ -258,10 +268,10 @@ impl Engine {
                 ("jobs", age(oldest.job)),
                 ("messages", age(oldest.message)),
             ],
-            slots: [of("tasks", &inner.slots), of("jobs", &inner.job_slots)],
-            room: inner.store.room().await,
+            slots: [of("tasks", &self.kernel.slots), of("jobs", &self.jobs.slots)],
+            room: self.kernel.store.room().await,
             providers: providers.map(|one| (one.provider, matches!(one.breaker, "closed" | "failing"))).collect(),
-            claims: inner.claims.told().is_none() && inner.job_claims.told().is_none(),
+            claims: self.kernel.claims.told().is_none() && self.jobs.claims.told().is_none(),
         })
     }
 }

@@ -8,7 +8,6 @@ use kybern_core::time::Millis;
 
 use crate::readiness::Check;
 use crate::retention::Retention;
-use crate::understanding::ModelUse;
 
 /// An outside engine that can be named by `workflow` steps.
 #[derive(Clone, PartialEq, Eq)]
@@ -24,6 +23,31 @@ pub struct WorkflowEndpoint {
 impl std::fmt::Debug for WorkflowEndpoint {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "WorkflowEndpoint({}, …)", self.url)
+    }
+}
+
+/// When a language model is asked what messages want and what documents say.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum ModelUse {
+    /// Never.
+    Off,
+    /// Where the rules are unsure or find nothing.
+    #[default]
+    Unsure,
+    /// About every message and document.
+    Always,
+}
+
+impl ModelUse {
+    /// Reads a setting.
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Self> {
+        match text {
+            "off" => Some(Self::Off),
+            "unsure" => Some(Self::Unsure),
+            "always" => Some(Self::Always),
+            _ => None,
+        }
     }
 }
 

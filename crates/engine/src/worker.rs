@@ -10,12 +10,11 @@ use kybern_core::task::{Claimed, Commit, Effect, Ending, Lease, StepError, Task,
 use kybern_core::time::{Millis, Timestamp};
 use tracing::Instrument as _;
 
-use crate::executor::Stop;
 use crate::executor::active::ActiveRun;
 use crate::executor::known::Known;
 use crate::executor::patience::{Failure as _, until_available};
 use crate::executor::run::Run;
-use crate::parts::Inner;
+use crate::executor::{Kernel, Stop};
 use crate::slots::Slot;
 
 /// By how much a clock is set back before it matters: what waits for less is not looked for.
@@ -26,32 +25,32 @@ const REST: Millis = Millis(500);
 /// Works on tasks: claims what is due, runs it, and keeps its leases.
 #[derive(Clone)]
 pub(crate) struct Worker {
-    pub(crate) inner: Arc<Inner>,
+    pub(crate) kernel: Arc<Kernel>,
 }
 
 impl Worker {
     pub(crate) async fn claim_loop(self) {
-        let inner = Arc::clone(&self.inner);
-        let stopping = inner.stopping.clone();
+        let kernel = Arc::clone(&self.kernel);
+        let stopping = kernel.stopping.clone();
         while !stopping.is_cancelled() {
-            let Some(mut vacant) = inner.slots.vacant().await else { return };
+            let Some(mut vacant) = kernel.slots.vacant().await else { return };
             if stopping.is_cancelled() {
                 return;
             }
-            let now = inner.clock.now();
-            let offer = Offer { running: inner.active.tasks(), ..vacant.offer() };
-            match inner.store.claim_due(&inner.worker, &offer, inner.settings.lease, now).await {
+            let now = kernel.clock.now();
+            let offer = Offer { running: kernel.active.tasks(), ..vacant.offer() };
+            match kernel.store.claim_due(&kernel.worker, &offer, kernel.settings.lease, now).await {
                 Ok(claimed) if claimed.is_empty() => {
                     drop(vacant);
-                    inner.claims.end();
+                    kernel.claims.end();
                     tokio::select! {
                         () = stopping.cancelled() => return,
-                        () = inner.wake_ups.wait(inner.settings.poll) => {}
-                        () = inner.slots.freed() => {}
+                        () = kernel.wake_ups.wait(kernel.settings.poll) => {}
+                        () = kernel.slots.freed() => {}
                     }
                 }
                 Ok(claimed) => {
-                    inner.claims.end();
+                    kernel.claims.end();
                     for task in claimed {
                         let slot = vacant.give(task.task.tenant);
                         self.run_claimed(Box::new(task), None, slot);
@@ -59,11 +58,11 @@ impl Worker {
                 }
                 Err(error) => {
                     drop(vacant);
-                    inner.claims.begin(&error, inner.clock.now());
+                    kernel.claims.begin(&error, kernel.clock.now());
                     tracing::error!(%error, "cannot claim tasks");
                     tokio::select! {
                         () = stopping.cancelled() => return,
-                        () = inner.wake_ups.wait(REST) => {}
+                        () = kernel.wake_ups.wait(REST) => {}
                     }
                 }
             }
@@ -73,10 +72,10 @@ impl Worker {
     /// Runs a claimed task in the background, holding a slot.
     pub(crate) fn run_claimed(&self, claimed: Box<Claimed>, has_documents: Option<bool>, slot: Option<Slot>) {
         let active = ActiveRun::new(claimed.lease.clone());
-        self.inner.active.enter(&active);
+        self.kernel.active.enter(&active);
         // Boxed, because what is spawned is moved several times before it runs.
         let run = Box::pin(self.clone().in_its_span((claimed, active), has_documents));
-        self.inner.spawn(async move {
+        self.kernel.spawn(async move {
             run.await;
             drop(slot);
         });
@@ -99,9 +98,9 @@ impl Worker {
         let left = Leave { worker: self.clone(), active: active.clone() };
         let found = Found::of(&claimed.task);
         let lost = active.lost.clone();
-        let known = Box::pin(until_available(|| Known::read(&self.inner, &claimed, has_documents)));
+        let known = Box::pin(until_available(|| Known::read(&self.kernel, &claimed, has_documents)));
         let outcome = match lost.run_until_cancelled(known).await {
-            Some(Ok(known)) => Box::pin(Run::new(&self.inner, active, *claimed, known).drive()).await,
+            Some(Ok(known)) => Box::pin(Run::new(&self.kernel, active, *claimed, known).drive()).await,
             Some(Err(error)) => {
                 self.give_up_unreadable(&lease, &found, &error).await;
                 Err(Stop::Store(error))
@@ -123,7 +122,7 @@ impl Worker {
     /// nothing.
     async fn give_up_unreadable(&self, lease: &Lease, found: &Found, error: &Error) {
         let Found { recoveries, status, cancel } = *found;
-        if error.is_unavailable() || !(cancel || recoveries > self.inner.settings.max_recoveries) {
+        if error.is_unavailable() || !(cancel || recoveries > self.kernel.settings.max_recoveries) {
             return;
         }
         let message = format!("given up while it was {status}, it cannot be loaded: {error}");
@@ -135,32 +134,32 @@ impl Worker {
             current_step: None,
         };
         let change = TaskChange::End(Box::new(ending));
-        let at = self.inner.time.now();
+        let at = self.kernel.time.now();
         let mut effects = vec![Effect::Close { wait_seq: None, status: ApprovalStatus::Withdrawn }];
         // A conversation goes on: who says the next thing in it does not wait for this turn.
-        let task = self.inner.store.task(lease.scope(), lease.task()).await;
-        effects.extend(task.ok().flatten().and_then(|task| crate::chat::no_answer(&task, at)).map(Effect::Answer));
+        let task = self.kernel.store.task(lease.scope(), lease.task()).await;
+        effects.extend(task.ok().flatten().and_then(|task| self.kernel.kinds.effect_of_lost_end(&task, at)));
         let commit = Commit { change, effects, at, ..Commit::default() };
-        if let Err(refused) = self.inner.store.commit(lease, commit.into()).await {
+        if let Err(refused) = self.kernel.store.commit(lease, commit.into()).await {
             tracing::error!(task.id = %lease.task(), %refused, "an unreadable task could not be given up");
         }
     }
 
     pub(crate) async fn heartbeat_loop(self) {
-        let inner = Arc::clone(&self.inner);
-        let mut rest = inner.settings.heartbeat;
-        let mut latest = inner.clock.now();
+        let kernel = Arc::clone(&self.kernel);
+        let mut rest = kernel.settings.heartbeat;
+        let mut latest = kernel.clock.now();
         loop {
             latest = self.look_at_the_clock(latest).await;
-            let beat = tokio::time::timeout(rest.as_duration(), inner.stopping.cancelled()).await;
-            let leases = inner.active.leases();
+            let beat = tokio::time::timeout(rest.as_duration(), kernel.stopping.cancelled()).await;
+            let leases = kernel.active.leases();
             // While the engine stops, leases are kept until the last run has given its own back.
             if beat.is_ok() && leases.is_empty() {
                 return;
             }
             // Leases that could not be prolonged are prolonged as soon as the store can.
             let is_held = leases.is_empty() || self.beat(&leases).await;
-            rest = if is_held { inner.settings.heartbeat } else { REST.min(inner.settings.heartbeat) };
+            rest = if is_held { kernel.settings.heartbeat } else { REST.min(kernel.settings.heartbeat) };
             if beat.is_ok() {
                 let _ = tokio::time::timeout(REST.as_duration(), std::future::pending::<()>()).await;
             }
@@ -170,14 +169,14 @@ impl Worker {
     /// Notices that the clock was set back, and has due again what was due before. Answers the latest moment that is
     /// known to have been.
     async fn look_at_the_clock(&self, latest: Timestamp) -> Timestamp {
-        let (inner, now) = (&self.inner, self.inner.clock.now());
+        let (kernel, now) = (&self.kernel, self.kernel.clock.now());
         if now.plus(SET_BACK) > latest {
             return now;
         }
         // What was queued since the clock was looked at last was due by then.
-        let from = latest.plus(inner.settings.heartbeat);
+        let from = latest.plus(kernel.settings.heartbeat);
         let changed = async {
-            Ok::<_, Error>(inner.store.set_back(from, now).await? + inner.store.set_jobs_back(from, now).await?)
+            Ok::<_, Error>(kernel.store.set_back(from, now).await? + kernel.store.set_jobs_back(from, now).await?)
         };
         match changed.await {
             Ok(changed) => {
@@ -193,16 +192,16 @@ impl Worker {
 
     /// Prolongs leases; answers whether the store has done it.
     async fn beat(&self, leases: &[Lease]) -> bool {
-        let inner = &self.inner;
-        match inner.store.heartbeat(leases, inner.settings.lease, inner.clock.now()).await {
+        let kernel = &self.kernel;
+        match kernel.store.heartbeat(leases, kernel.settings.lease, kernel.clock.now()).await {
             Ok(answers) => {
                 for (lease, answer) in leases.iter().zip(answers) {
                     match answer {
-                        Heartbeat::Lost => inner.active.lose(lease),
+                        Heartbeat::Lost => kernel.active.lose(lease),
                         Heartbeat::Held(committed) if committed.cancel_requested || committed.paused => {
-                            inner.active.poke(lease.task());
+                            kernel.active.poke(lease.task());
                         }
-                        Heartbeat::Held(committed) if committed.signals > 0 => inner.active.poke(lease.task()),
+                        Heartbeat::Held(committed) if committed.signals > 0 => kernel.active.poke(lease.task()),
                         Heartbeat::Held(_) => {}
                     }
                 }
@@ -237,7 +236,7 @@ struct Leave {
 
 impl Drop for Leave {
     fn drop(&mut self) {
-        self.worker.inner.active.leave(&self.active);
-        self.worker.inner.watchers.tell(self.active.lease.task());
+        self.worker.kernel.active.leave(&self.active);
+        self.worker.kernel.watchers.tell(self.active.lease.task());
     }
 }

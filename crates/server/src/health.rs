@@ -65,7 +65,8 @@ pub(crate) enum Told {
 
 /// The checks on the wire, and whether all that are required hold.
 pub(crate) async fn checks(state: &AppState, told: Told) -> (bool, Vec<Value>) {
-    let look = async { Ok(tokio::time::timeout(PATIENCE, state.engine.readiness()).await.unwrap_or_else(silent)) };
+    let look =
+        async { Ok(tokio::time::timeout(PATIENCE, state.engine.health().readiness()).await.unwrap_or_else(silent)) };
     let readiness: Result<Arc<Readiness>, Infallible> = state.readiness.get(look).await;
     let readiness = match readiness {
         Ok(readiness) => readiness,

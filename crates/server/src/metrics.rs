@@ -98,7 +98,7 @@ pub(crate) async fn show(State(state): State<AppState>, headers: HeaderMap, aske
     if !state.limits.public_metrics && !auth::may_read(&state, &headers, &asked).await {
         return Ok(answer(UP.to_owned()));
     }
-    state.metrics.figures.show(state.figures.get(state.engine.figures()).await?);
+    state.metrics.figures.show(state.figures.get(state.engine.health().figures()).await?);
     state.metrics.streams.set(i64::from(state.streams.count()));
     let mut text = String::new();
     encode(&mut text, &state.metrics.registry).map_err(|error| Problem::internal(error.to_string()))?;

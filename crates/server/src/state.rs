@@ -135,7 +135,7 @@ impl AppState {
         local_key: Option<&str>,
     ) -> Self {
         let started_at = engine.clock().now();
-        let metrics = Metrics::new(Arc::clone(engine.meter()));
+        let metrics = Metrics::new(Arc::clone(engine.health().meter()));
         Self(Arc::new(Parts {
             engine,
             sources,

@@ -1,7 +1,4 @@
 //! The engine's floors: a module uses modules of its own floor and of those below, and no two use each other in a circle.
-//!
-//! Where that is not so yet is written down as a debt, one pair at a time. A new one is a finding, and so is one that has
-//! been paid and still stands here: the list can only become shorter.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,44 +10,34 @@ const HOME: &str = "crates/engine/src/";
 
 /// The floors from the ground up, each with its modules.
 const FLOORS: &[(&str, &[&str])] = &[
-    ("ground", &["beside", "breaker", "clock", "command", "fence", "meter", "slots", "templates", "trouble"]),
-    ("kernel", &["events", "executor", "jobs", "plan", "retention", "task", "worker"]),
+    (
+        "ground",
+        &["beside", "breaker", "clock", "command", "fence", "meter", "schema", "size", "slots", "templates", "trouble"],
+    ),
+    ("kernel", &["events", "executor", "jobs", "plan", "retention", "settings", "worker"]),
     ("tools", &["secret", "tools"]),
     ("models and budget", &["budget", "models"]),
-    ("agents", &["agent", "context", "knowledge", "lesson", "memory", "understanding"]),
+    ("agents", &["agent", "context", "knowledge", "memory", "plans", "understanding"]),
     (
         "people",
-        &["approval", "audit", "chat", "identity", "intake", "outbox", "preference", "prompt", "readiness", "record"],
+        &[
+            "approval",
+            "audit",
+            "chat",
+            "identity",
+            "intake",
+            "invocation",
+            "lesson",
+            "outbox",
+            "preference",
+            "prompt",
+            "readiness",
+            "record",
+            "task",
+        ],
     ),
-    ("roof", &["Engine", "parts", "services", "settings"]),
-];
-
-/// Who still uses what lies above, or in a circle.
-const DEBTS: &[(&str, &str)] = &[
-    ("agent", "parts"),
-    ("executor", "agent"),
-    ("executor", "chat"),
-    ("executor", "lesson"),
-    ("executor", "memory"),
-    ("executor", "models"),
-    ("executor", "parts"),
-    ("executor", "secret"),
-    ("executor", "tools"),
-    ("executor", "understanding"),
-    ("jobs", "parts"),
-    ("parts", "services"),
-    ("plan", "agent"),
-    ("plan", "tools"),
-    ("prompt", "Engine"),
-    ("readiness", "Engine"),
-    ("services", "parts"),
-    ("task", "parts"),
-    ("task", "tools"),
-    ("tools", "budget"),
-    ("tools", "models"),
-    ("tools", "parts"),
-    ("worker", "chat"),
-    ("worker", "parts"),
+    ("steps", &["steps"]),
+    ("roof", &["Engine", "parts"]),
 ];
 
 /// Checks every file of the engine.
@@ -74,7 +61,6 @@ pub(crate) fn check(tree: &Tree) -> Vec<Finding> {
             }
         }
     }
-    let mut owed = BTreeSet::new();
     for ((from, to), (path, line)) in &uses {
         let (message, remedy) = if floor(from) < floor(to) {
             let message = format!("{from} ({}) uses {to} ({}), which lies above it", name(from), name(to));
@@ -84,17 +70,7 @@ pub(crate) fn check(tree: &Tree) -> Vec<Finding> {
         } else {
             continue;
         };
-        if DEBTS.contains(&(from.as_str(), to.as_str())) {
-            owed.insert((from.as_str(), to.as_str()));
-        } else {
-            findings.push(Finding::violation(path, *line, message, remedy));
-        }
-    }
-    // A tree of a few files, as tests have it, owes nothing.
-    let is_whole = tree.below(HOME).any(|file| file.path().ends_with("/lib.rs"));
-    for (from, to) in DEBTS.iter().filter(|debt| is_whole && !owed.contains(*debt)) {
-        let message = format!("that {from} uses {to} is no debt any more");
-        findings.push(Finding::violation("xtask/src/tidy/floors.rs", 1, message, "take it out of DEBTS"));
+        findings.push(Finding::violation(path, *line, message, remedy));
     }
     findings
 }
@@ -206,16 +182,11 @@ mod tests {
         let findings = found(&[one, ("models/mod.rs", "use crate::budget::B;\n")]);
         assert_eq!(findings.len(), 2, "{findings:?}");
         let round = [
-            ("agent/mod.rs", "use crate::lesson::A;\n"),
-            ("lesson/mod.rs", "use crate::knowledge::B;\n"),
+            ("agent/mod.rs", "use crate::memory::A;\n"),
+            ("memory/mod.rs", "use crate::knowledge::B;\n"),
             ("knowledge/mod.rs", "use crate::agent::C;\n"),
         ];
         assert_eq!(found(&round).len(), 3);
-    }
-
-    #[test]
-    fn a_debt_that_is_paid_is_struck_off() {
-        assert_eq!(found(&[("lib.rs", "")]).len(), DEBTS.len());
     }
 
     #[test]

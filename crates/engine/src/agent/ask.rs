@@ -20,13 +20,12 @@ use kybern_core::tool::ToolFailure;
 use tokio::sync::OnceCell;
 
 use super::functions;
-use super::gather::{Gathered, Subject, count, count_message, gather};
+use super::gather::{Gathered, Subject, TurnServices, count, count_message, gather};
 use crate::budget::tree::tree_of;
 use crate::context::{Composed, Material, compose};
 use crate::events::Live;
 use crate::models::prompt::{CORE, OFFLINE, TOOL_RULES, TURN_CLOSING};
 use crate::models::{Ask, Caller, Chosen, Reserved, Route, desk_failure};
-use crate::parts::Inner;
 use crate::tools::ToolSnapshot;
 
 /// The model that answers where none is configured.
@@ -161,11 +160,11 @@ impl Frame<'_> {
 /// # Errors
 /// What becomes of a question that cannot be asked.
 pub(crate) async fn prepare(
-    inner: &Arc<Inner>,
+    services: &TurnServices,
     question: &Arc<Question>,
     timeout: Millis,
 ) -> std::result::Result<Written, Came> {
-    prepared(inner, question, timeout).await.map_err(|error| Came::failed(&error))
+    prepared(services, question, timeout).await.map_err(|error| Came::failed(&error))
 }
 
 /// Asks.
@@ -187,18 +186,18 @@ pub(crate) async fn ask(ready: Ready) -> Came {
     came.unwrap_or_else(|error| Came::failed(&error))
 }
 
-async fn prepared(inner: &Arc<Inner>, question: &Arc<Question>, timeout: Millis) -> Result<Written> {
+async fn prepared(services: &TurnServices, question: &Arc<Question>, timeout: Millis) -> Result<Written> {
     let tree = match question.tree {
         Some(known) => known,
-        None => tree_of(inner.store.as_ref(), question.scope, question.task).await?,
+        None => tree_of(services.store.as_ref(), question.scope, question.task).await?,
     };
     let caller = Caller::executor(question.scope, question.user, question.traceparent.clone());
     let caller = Caller { tree: Some(tree), ..caller };
     let gathered = question
         .gathered
-        .get_or_try_init(|| gather(inner, &caller, &question.subject, (&question.tools, &question.open)))
+        .get_or_try_init(|| gather(services, &caller, &question.subject, (&question.tools, &question.open)))
         .await?;
-    let models = &inner.models;
+    let models = &services.models;
     if models.providers().is_empty() {
         return unanswered(question);
     }
@@ -209,7 +208,7 @@ async fn prepared(inner: &Arc<Inner>, question: &Arc<Question>, timeout: Millis)
     let images = parts.is_some_and(|parts| parts.iter().any(|part| matches!(part, Part::Image(_))));
     let needs = Abilities { functions: !functions.is_empty(), images, ..Abilities::default() };
     let window = models.window(question.scope, &route, needs).await?;
-    let composed = written(inner, question, gathered, window)?;
+    let composed = written(services, question, gathered, window)?;
     let request = ModelRequest {
         messages: composed.messages,
         function_choice: if question.asked.tools { FunctionChoice::Auto } else { FunctionChoice::None },
@@ -224,7 +223,7 @@ async fn prepared(inner: &Arc<Inner>, question: &Arc<Question>, timeout: Millis)
     // All that is asked is in the layers, each with its digest, beside what the agent has and how it is set.
     let start = &question.start;
     let asked = (&layers, &start.tools, question.asked.tools, start.max_tokens, start.temperature);
-    let digest = inner.keys.digest_key(question.scope.tenant()).digest_as_written(&asked);
+    let digest = services.keys.digest_key(question.scope.tenant()).digest_as_written(&asked);
     let ask = Ask { route, request, timeouts, may_fall_back: true, prompt, digest };
     let links = links(question, gathered, tainted);
     let known = Known { layers, left_out, prompt: gathered.prompt, tainted, links };
@@ -233,7 +232,7 @@ async fn prepared(inner: &Arc<Inner>, question: &Arc<Question>, timeout: Millis)
 
 /// The prompt of a question.
 pub(crate) fn written(
-    inner: &Inner,
+    services: &TurnServices,
     question: &Question,
     gathered: &Gathered,
     window: Option<u64>,
@@ -263,7 +262,7 @@ pub(crate) fn written(
         tools: question.asked.tools,
         closing: question.asked.cap.map(|_| TURN_CLOSING.text),
     };
-    compose(material, &shares, &inner.keys.digest_key(question.scope.tenant()), &count)
+    compose(material, &shares, &services.keys.digest_key(question.scope.tenant()), &count)
 }
 
 /// Asks for a reply in pieces, and passes each on as it comes.

@@ -4,7 +4,8 @@ use kybern_core::model::FunctionSpec;
 use kybern_core::tool::ToolSpec;
 
 use super::meta;
-use crate::tools::{ToolSnapshot, schema};
+use crate::schema;
+use crate::tools::ToolSnapshot;
 
 /// The most characters of a function's name at every provider.
 const MAX_NAME: usize = 64;

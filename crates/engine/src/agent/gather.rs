@@ -10,18 +10,21 @@ use kybern_core::id::{ChatId, MessageId, PromptId, UserId};
 use kybern_core::model::{ModelMessage, Part, Role};
 use kybern_core::money::Tokens;
 use kybern_core::policy::{Autonomy, PermissionLevel};
+use kybern_core::ports::{Keys, Store};
 use kybern_core::preference::Preferences;
 use kybern_core::tenant::TenantScope;
 use kybern_core::time::Timestamp;
 
 use super::attached::Files;
+use super::sections::ToolSections;
 use super::sections::work_on_files;
 use super::told::in_use;
 use crate::fence::fenced;
-use crate::models::Caller;
+use crate::knowledge::Knowledge;
+use crate::memory::Memories;
 use crate::models::embedding::Query;
 use crate::models::prompt::{AUTONOMY, AUTONOMY_LOOKING};
-use crate::parts::Inner;
+use crate::models::{Caller, ModelService};
 use crate::tools::Grant;
 use crate::tools::ToolSnapshot;
 use crate::tools::documents::TaskDocuments;
@@ -41,7 +44,7 @@ pub(crate) fn count(text: &str) -> Tokens {
 
 /// About how many tokens a message is.
 pub(crate) fn count_message(message: &ModelMessage) -> Tokens {
-    Tokens(message.parts.iter().map(crate::models::estimate::part).sum::<u64>().div_ceil(BYTES_PER_TOKEN))
+    Tokens(message.parts.iter().map(crate::size::of_part).sum::<u64>().div_ceil(BYTES_PER_TOKEN))
 }
 
 /// Who is spoken with.
@@ -142,30 +145,45 @@ impl Gathered {
     }
 }
 
+/// What the questions of turns are made with.
+pub(crate) struct TurnServices {
+    pub(crate) store: Arc<dyn Store>,
+    pub(crate) keys: Arc<dyn Keys>,
+    pub(crate) models: ModelService,
+    pub(crate) memories: Memories,
+    pub(crate) knowledge: Knowledge,
+    pub(crate) tool_sections: ToolSections,
+}
+
 /// Gathers what a turn is told.
 ///
 /// # Errors
 /// When the store fails.
 pub(crate) async fn gather(
-    inner: &Arc<Inner>,
+    services: &TurnServices,
     caller: &Caller,
     subject: &Subject,
     (snapshot, tools): (&ToolSnapshot, &[String]),
 ) -> Result<Gathered> {
     let mut gathered = match subject.chat {
-        Some(chat) => in_conversation(inner, caller, subject, chat).await?,
-        None => in_plan(inner, caller.scope, subject).await?,
+        Some(chat) => in_conversation(services, caller, subject, chat).await?,
+        None => in_plan(services, caller.scope, subject).await?,
     };
     if !tools.is_empty() {
-        gathered.sections.extend(inner.tool_sections.of(snapshot, tools).iter().cloned());
+        gathered.sections.extend(services.tool_sections.of(snapshot, tools).iter().cloned());
         gathered.sections.extend(workspace(snapshot, subject, tools));
     }
     Ok(gathered)
 }
 
 /// What a turn of a conversation is told.
-async fn in_conversation(inner: &Arc<Inner>, caller: &Caller, subject: &Subject, chat: InChat) -> Result<Gathered> {
-    let (scope, services) = (caller.scope, &inner.services);
+async fn in_conversation(
+    services: &TurnServices,
+    caller: &Caller,
+    subject: &Subject,
+    chat: InChat,
+) -> Result<Gathered> {
+    let scope = caller.scope;
     // What is asked is embedded once for both.
     let query = Query::new(&subject.text);
     let memories = match subject.user {
@@ -176,11 +194,11 @@ async fn in_conversation(inner: &Arc<Inner>, caller: &Caller, subject: &Subject,
     };
     let knowledge = found(services.knowledge.found(caller, &query, PIECES).await)?;
     let most = u32::try_from(WindowLimits::MESSAGES).unwrap_or(u32::MAX);
-    let before = inner.store.said_before(scope, chat.chat, chat.before, most).await?;
+    let before = services.store.said_before(scope, chat.chat, chat.before, most).await?;
     let mut sections = about_server(subject);
-    let prompt = governed(inner, scope, subject, &mut sections).await?;
+    let prompt = governed(services, scope, subject, &mut sections).await?;
     if let Some(user) = subject.user {
-        sections.extend(wishes(&*inner.store.preferences(scope, user).await?));
+        sections.extend(wishes(&*services.store.preferences(scope, user).await?));
     }
     let seen = before.iter().filter(|message| message.created_at >= subject.since).count();
     let mut facts = format!("Messages before this one that you may be shown: {seen}.");
@@ -268,9 +286,9 @@ fn workspace(snapshot: &ToolSnapshot, subject: &Subject, tools: &[String]) -> Op
 }
 
 /// What a sub-agent is told: its task, the results of steps before it, who the user is, and nothing else.
-async fn in_plan(inner: &Inner, scope: TenantScope, subject: &Subject) -> Result<Gathered> {
+async fn in_plan(services: &TurnServices, scope: TenantScope, subject: &Subject) -> Result<Gathered> {
     let mut sections = about_server(subject);
-    let prompt = governed(inner, scope, subject, &mut sections).await?;
+    let prompt = governed(services, scope, subject, &mut sections).await?;
     // A mail that is the whole task of an agent is still nobody's order to it.
     let mut asked = if subject.strange {
         fenced(&[(Origin::Document.as_str(), subject.text.clone())])
@@ -309,12 +327,12 @@ async fn in_plan(inner: &Inner, scope: TenantScope, subject: &Subject) -> Result
 
 /// Puts the prompt that was approved for the agent in place of its own text, where there is one.
 async fn governed(
-    inner: &Inner,
+    services: &TurnServices,
     scope: TenantScope,
     subject: &Subject,
     sections: &mut [Section],
 ) -> Result<Option<PromptId>> {
-    let active = inner.store.active_prompts(scope).await?;
+    let active = services.store.active_prompts(scope).await?;
     let Some(prompt) = in_use(&active, &subject.agent) else { return Ok(None) };
     for base in sections.iter_mut().filter(|section| section.kind == SectionKind::Base) {
         *base = section(SectionKind::Base, prompt.text.clone());

@@ -18,12 +18,13 @@ pub mod tools;
 mod transcript;
 
 use kybern_core::agent::{AgentDraft, DEFAULT};
-pub(crate) use kybern_core::memory::{MAX_SUGGESTION, MAX_SUGGESTIONS};
+pub(crate) use kybern_core::memory::MAX_SUGGESTION;
 
 pub(crate) use crate::tools::builtin::SUGGEST_MEMORY;
-pub(crate) use ask::{Came, Question, Ready, Written, ask, prepare, written};
+pub(crate) use ask::{Came, Question, ask, prepare, written};
 pub(crate) use attached::Files;
 pub(crate) use calls::interpret;
+pub(crate) use gather::TurnServices;
 pub(crate) use gather::{Gathered, InChat, Latitude, Person, Subject, gather, section};
 pub use manage::Agents;
 pub(crate) use sections::ToolSections;

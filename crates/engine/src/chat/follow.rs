@@ -63,8 +63,8 @@ impl Chats {
     #[must_use]
     pub fn following(&self, scope: TenantScope, task: TaskId, turn: TurnRef, after: Option<EventId>) -> Following {
         Following {
-            live: self.tasks.inner.lives.of(task),
-            watch: Arc::new(self.tasks.inner.watchers.watch(task)),
+            live: self.tasks.kernel.lives.of(task),
+            watch: Arc::new(self.tasks.kernel.watchers.watch(task)),
             told: 0,
             tasks: self.tasks.clone(),
             scope,
@@ -125,7 +125,7 @@ impl Following {
 
     /// Whether nothing comes any more behind where it reads: it said that it had read what there never was.
     async fn is_past_the_end(&self) -> Result<bool> {
-        let store = &self.tasks.inner.store;
+        let store = &self.tasks.kernel.store;
         let task = store.task(self.scope, self.heard.task).await?;
         if task.is_some_and(|task| !task.status.is_terminal()) {
             return Ok(false);
@@ -152,7 +152,7 @@ impl Following {
         // Pieces of a reply to what is not read yet come after it.
         let mut more = self.rows || told != self.told || written.behind > self.row;
         while more {
-            let rows = self.tasks.inner.store.journal(self.scope, self.heard.task, row, PAGE).await?;
+            let rows = self.tasks.kernel.store.journal(self.scope, self.heard.task, row, PAGE).await?;
             for one in &rows {
                 // An end behind which something follows was none: the turn was tried again.
                 end.clear();

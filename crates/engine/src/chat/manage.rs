@@ -47,7 +47,7 @@ impl Chats {
     pub async fn create(&self, actor: &Actor, agent: Option<&str>, title: Option<&str>) -> Result<Chat> {
         let chat = self.new_chat(actor, agent, title).await?;
         let audit = self.about_chat(actor, "chat.create", chat.id, json!({"agent": chat.agent}));
-        self.make_chat(actor, &chat, self.tasks.inner.store.put_chat(actor.scope(), &chat, &[], audit)).await
+        self.make_chat(actor, &chat, self.tasks.kernel.store.put_chat(actor.scope(), &chat, &[], audit)).await
     }
 
     /// The chat, once it has been made.
@@ -56,7 +56,7 @@ impl Chats {
             made.await?;
             Ok(chat.clone())
         };
-        once(actor, || self.tasks.inner.store.chat(actor.scope(), chat.id), make).await
+        once(actor, || self.tasks.kernel.store.chat(actor.scope(), chat.id), make).await
     }
 
     async fn new_chat(&self, actor: &Actor, agent: Option<&str>, title: Option<&str>) -> Result<Chat> {
@@ -68,9 +68,9 @@ impl Chats {
         if title.chars().count() > MAX_TITLE {
             return Err(Error::invalid("/title", format!("title has at most {MAX_TITLE} characters")));
         }
-        let now = self.tasks.inner.clock.now();
+        let now = self.tasks.kernel.clock.now();
         Ok(Chat {
-            id: ChatId::from_uuid(id_for(self.tasks.inner.ids.as_ref(), actor, "chat")),
+            id: ChatId::from_uuid(id_for(self.tasks.kernel.ids.as_ref(), actor, "chat")),
             user_id: actor.user(),
             agent,
             title: title.to_owned(),
@@ -93,7 +93,7 @@ impl Chats {
             return Err(Error::new(ErrorCode::PermissionDenied, "all chats are for administrators"));
         }
         let user = if all { None } else { actor.user() };
-        self.tasks.inner.store.chats(actor.scope(), user, after, limit).await
+        self.tasks.kernel.store.chats(actor.scope(), user, after, limit).await
     }
 
     /// A chat of the actor's; any for an administrator.
@@ -101,7 +101,7 @@ impl Chats {
     /// # Errors
     /// `NOT_FOUND`, also for somebody else's.
     pub async fn get(&self, actor: &Actor, id: ChatId) -> Result<Chat> {
-        let chat = self.tasks.inner.store.chat(actor.scope(), id).await?;
+        let chat = self.tasks.kernel.store.chat(actor.scope(), id).await?;
         let own = |chat: &Chat| chat.user_id.is_none() || chat.user_id == actor.user();
         chat.filter(|chat| own(chat) || actor.may(Right::Administer)).ok_or_else(|| Error::not_found("chat", id))
     }
@@ -118,7 +118,7 @@ impl Chats {
         limit: u32,
     ) -> Result<Page<Message>> {
         self.get(actor, chat).await?;
-        self.tasks.inner.store.messages(actor.scope(), chat, after, limit).await
+        self.tasks.kernel.store.messages(actor.scope(), chat, after, limit).await
     }
 
     /// Deletes a chat with its messages. Its turns that have not ended are cancelled; their tasks stay, as the record
@@ -129,9 +129,10 @@ impl Chats {
     pub async fn delete(&self, actor: &Actor, id: ChatId) -> Result<()> {
         self.get(actor, id).await?;
         self.removal.not_on_hold(actor.tenant()).await?;
-        let open = self.tasks.inner.store.open_turns(actor.scope(), id).await?;
+        let open = self.tasks.kernel.store.open_turns(actor.scope(), id).await?;
         let audit = self.about_chat(actor, "chat.delete", id, json!({}));
-        let there = self.tasks.inner.store.delete_chat(actor.scope(), id, self.tasks.inner.clock.now(), audit).await?;
+        let there =
+            self.tasks.kernel.store.delete_chat(actor.scope(), id, self.tasks.kernel.clock.now(), audit).await?;
         self.cancel_turns(actor, open).await?;
         if there { Ok(()) } else { Err(Error::not_found("chat", id)) }
     }
@@ -143,9 +144,9 @@ impl Chats {
     pub async fn reset(&self, actor: &Actor, id: ChatId) -> Result<Chat> {
         let chat = self.get(actor, id).await?;
         self.removal.not_on_hold(actor.tenant()).await?;
-        let open = self.tasks.inner.store.open_turns(actor.scope(), id).await?;
+        let open = self.tasks.kernel.store.open_turns(actor.scope(), id).await?;
         let audit = self.about_chat(actor, "chat.reset", id, json!({}));
-        let there = self.tasks.inner.store.clear_chat(actor.scope(), id, self.tasks.inner.clock.now(), audit).await?;
+        let there = self.tasks.kernel.store.clear_chat(actor.scope(), id, self.tasks.kernel.clock.now(), audit).await?;
         self.cancel_turns(actor, open).await?;
         if there { Ok(chat) } else { Err(Error::not_found("chat", id)) }
     }
@@ -169,9 +170,9 @@ impl Chats {
     /// `NOT_FOUND` for the chat or the message.
     pub async fn fork(&self, actor: &Actor, id: ChatId, until: Option<MessageId>) -> Result<Chat> {
         let from = self.get(actor, id).await?;
-        let now = self.tasks.inner.clock.now();
+        let now = self.tasks.kernel.clock.now();
         let fork = Chat {
-            id: ChatId::from_uuid(id_for(self.tasks.inner.ids.as_ref(), actor, "chat")),
+            id: ChatId::from_uuid(id_for(self.tasks.kernel.ids.as_ref(), actor, "chat")),
             user_id: actor.user(),
             forked_from: Some(id),
             created_at: now,
@@ -179,7 +180,7 @@ impl Chats {
             ..from
         };
         let audit = self.about_chat(actor, "chat.fork", fork.id, json!({"from": id, "until": until}));
-        self.make_chat(actor, &fork, self.tasks.inner.store.fork_chat(actor.scope(), id, until, &fork, audit)).await
+        self.make_chat(actor, &fork, self.tasks.kernel.store.fork_chat(actor.scope(), id, until, &fork, audit)).await
     }
 
     /// A chat with all its messages. Audited as `chat.export`.
@@ -190,13 +191,13 @@ impl Chats {
         let chat = self.get(actor, id).await?;
         let (mut messages, mut after): (Vec<Message>, _) = (Vec::new(), None);
         loop {
-            let page = self.tasks.inner.store.messages(actor.scope(), id, after, PAGE).await?;
+            let page = self.tasks.kernel.store.messages(actor.scope(), id, after, PAGE).await?;
             after = page.items.last().map(|message| message.id);
             messages.extend(page.items);
             if page.next.is_none() {
                 // Whoever carries a conversation out of the house is named, before they have it.
                 let event = self.about_chat(actor, "chat.export", id, json!({"messages": messages.len()}));
-                self.tasks.inner.store.append_audit(actor.scope(), self.tasks.inner.clock.now(), event).await?;
+                self.tasks.kernel.store.append_audit(actor.scope(), self.tasks.kernel.clock.now(), event).await?;
                 return Ok(ChatExport { chat, messages });
             }
         }
@@ -222,7 +223,7 @@ impl Chats {
         for (n, message) in messages.into_iter().enumerate() {
             check_content(&format!("/messages/{n}/content"), &message.content)?;
             imported.push(Message {
-                id: MessageId::from_uuid(self.tasks.inner.ids.next()),
+                id: MessageId::from_uuid(self.tasks.kernel.ids.next()),
                 chat_id: chat.id,
                 role: message.role,
                 content: message.content.replace('\0', ""),
@@ -238,7 +239,7 @@ impl Chats {
         }
         let audit =
             self.about_chat(actor, "chat.import", chat.id, json!({"agent": chat.agent, "messages": imported.len()}));
-        self.make_chat(actor, &chat, self.tasks.inner.store.put_chat(actor.scope(), &chat, &imported, audit)).await
+        self.make_chat(actor, &chat, self.tasks.kernel.store.put_chat(actor.scope(), &chat, &imported, audit)).await
     }
 
     /// Takes a message back: its words are gone and no model is shown it again. The task of its turn keeps its input
@@ -250,7 +251,7 @@ impl Chats {
     pub async fn redact(&self, actor: &Actor, chat: ChatId, id: MessageId) -> Result<Message> {
         self.get(actor, chat).await?;
         self.removal.not_on_hold(actor.tenant()).await?;
-        let (store, scope) = (&self.tasks.inner.store, actor.scope());
+        let (store, scope) = (&self.tasks.kernel.store, actor.scope());
         let unknown = || Error::not_found("message", id);
         let known = store.message(scope, chat, id).await?.ok_or_else(unknown)?;
         if let Some(task) = known.task_id
@@ -260,7 +261,7 @@ impl Chats {
             return Err(Error::new(ErrorCode::Conflict, message));
         }
         let audit = self.about_chat(actor, "message.redact", chat, json!({"messageId": id}));
-        if !store.redact_message(scope, chat, id, self.tasks.inner.clock.now(), audit).await? {
+        if !store.redact_message(scope, chat, id, self.tasks.kernel.clock.now(), audit).await? {
             return Err(Error::new(ErrorCode::Conflict, "the message was taken back before"));
         }
         store.message(scope, chat, id).await?.ok_or_else(unknown)

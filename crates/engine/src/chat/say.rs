@@ -79,7 +79,7 @@ impl Chats {
     pub async fn say(&self, actor: &Actor, chat: ChatId, request: SayRequest, wait: Option<Millis>) -> Result<Turned> {
         let budget = request.budget;
         let (incoming, plan) = self.turn_to_be(actor, chat, request).await?;
-        let id = TaskId::from_uuid(self.tasks.inner.ids.next());
+        let id = TaskId::from_uuid(self.tasks.kernel.ids.next());
         let told = turned(self.tasks.submit_turn(actor, id, incoming, plan, budget, wait).await?)?;
         Ok(Turned { repeated: told.task_id != id, ..told })
     }
@@ -91,9 +91,9 @@ impl Chats {
     pub async fn say_aloud(&self, actor: &Actor, chat: ChatId, request: SayRequest) -> Result<Following> {
         let budget = request.budget;
         let (incoming, plan) = self.turn_to_be(actor, chat, request).await?;
-        let id = TaskId::from_uuid(self.tasks.inner.ids.next());
+        let id = TaskId::from_uuid(self.tasks.kernel.ids.next());
         // Whoever reads has to be there before the model is asked, or it is not asked for pieces.
-        let _reads = self.tasks.inner.lives.of(id);
+        let _reads = self.tasks.kernel.lives.of(id);
         let view = self.tasks.submit_turn(actor, id, incoming, plan, budget, None).await?;
         let turn = turn_of(&view)?;
         Ok(self.following(actor.scope(), view.id, turn, None))
@@ -120,8 +120,8 @@ impl Chats {
                 chosen.ok_or_else(|| Error::not_found("agent", "assistant"))?
             }
         };
-        let now = self.tasks.inner.clock.now();
-        let [message_id, answer_id] = [(); 2].map(|()| MessageId::from_uuid(self.tasks.inner.ids.next()));
+        let now = self.tasks.kernel.clock.now();
+        let [message_id, answer_id] = [(); 2].map(|()| MessageId::from_uuid(self.tasks.kernel.ids.next()));
         let turn = TurnRef { chat_id: chat, message_id, answer_id };
         let content = request.content.replace('\0', "");
         let message = Message {
@@ -160,7 +160,7 @@ impl Chats {
             trace_id: request.trace_id,
             kind: NewKind::Turn(Box::new(NewTurn { turn, message })),
         };
-        let plan = self.tasks.inner.frozen.of_turn(&agent.draft.key, || plan_of(&agent));
+        let plan = self.tasks.kernel.frozen.of_turn(&agent.draft.key, || plan_of(&agent));
         Ok((incoming, plan))
     }
 
@@ -170,7 +170,7 @@ impl Chats {
     /// `NOT_FOUND` when nothing was said yet.
     pub(crate) async fn last_turn(&self, actor: &Actor, chat: ChatId) -> Result<MessageId> {
         self.get(actor, chat).await?;
-        let (store, scope) = (&self.tasks.inner.store, actor.scope());
+        let (store, scope) = (&self.tasks.kernel.store, actor.scope());
         if let Some(last) = store.open_turns(scope, chat).await?.last()
             && let Some(task) = store.task(scope, *last).await?
             && let Some(turn) = task.turn()
@@ -188,7 +188,7 @@ impl Chats {
     /// `NOT_FOUND`.
     pub async fn turn_and_task(&self, actor: &Actor, chat: ChatId, message: MessageId) -> Result<(TurnRef, TaskId)> {
         self.get(actor, chat).await?;
-        let (store, scope) = (&self.tasks.inner.store, actor.scope());
+        let (store, scope) = (&self.tasks.kernel.store, actor.scope());
         let unknown = || Error::not_found("message", message);
         let task = match store.message(scope, chat, message).await? {
             Some(known) => known.task_id,

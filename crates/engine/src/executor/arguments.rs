@@ -17,19 +17,19 @@ use super::taint::argument_is_tainted;
 use crate::templates::{self, RenderError};
 
 /// The arguments of a call, and where they come from.
-pub(super) struct Arguments {
-    pub(super) values: Map<String, Value>,
+pub(crate) struct Arguments {
+    pub(crate) values: Map<String, Value>,
     /// The last row that templates could read when they were rendered.
-    pub(super) saw: i64,
+    pub(crate) saw: i64,
     /// The names of those that come from untrusted sources.
-    pub(super) tainted: Vec<String>,
+    pub(crate) tainted: Vec<String>,
     /// As they were kept by an earlier try.
     restored: Option<Arc<RenderedArgs>>,
 }
 
 impl Arguments {
     /// What the next row or attempt has to keep of them, so that another try is called with the same.
-    pub(super) fn to_keep(
+    pub(crate) fn to_keep(
         &self,
         node: &Node,
         written: &Map<String, Value>,
@@ -55,7 +55,7 @@ impl Arguments {
 ///
 /// # Errors
 /// When a template cannot be rendered.
-pub(super) fn of(run: &Run, index: usize, written: &Map<String, Value>) -> Result<Arguments, RenderError> {
+pub(crate) fn of(run: &Run, index: usize, written: &Map<String, Value>) -> Result<Arguments, RenderError> {
     let node = run.walk.node(index);
     let saw = run.walk.last_seq();
     let tainted_now = || {
@@ -76,4 +76,31 @@ pub(super) fn of(run: &Run, index: usize, written: &Map<String, Value>) -> Resul
     }
     let values = render_object(run, index, written)?;
     Ok(Arguments { values, saw, tainted: tainted_now(), restored: None })
+}
+
+/// BLAKE3 of arguments' canonical form (RFC 8785), in hex.
+#[must_use]
+pub fn hash_args(args: &Map<String, Value>) -> String {
+    // Serialising a JSON object cannot fail.
+    let canonical = serde_json_canonicalizer::to_vec(args).unwrap_or_default();
+    blake3::hash(&canonical).to_hex().to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn object(value: Value) -> Map<String, Value> {
+        value.as_object().cloned().unwrap()
+    }
+
+    #[test]
+    fn a_hash_of_arguments_follows_their_values_and_not_their_order() {
+        let (a, b) =
+            (object(json!({"x": 1, "y": {"p": [1], "q": 2}})), object(json!({"y": {"q": 2, "p": [1]}, "x": 1})));
+        assert_eq!(hash_args(&a), hash_args(&b));
+        assert_ne!(hash_args(&a), hash_args(&object(json!({"x": 1, "y": {"p": [2], "q": 2}}))));
+    }
 }

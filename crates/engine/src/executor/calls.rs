@@ -1,16 +1,31 @@
 //! The calls that a run has on their way.
 
 use std::collections::VecDeque;
-use std::pin::{Pin, pin};
+use std::pin::pin;
 use std::sync::{Mutex, PoisonError};
 
 use futures::StreamExt as _;
 use futures::stream::FuturesUnordered;
+use tokio::sync::mpsc;
 
-use super::perform::{Asks, NotBegun, Returned};
+use super::call::{End, OnItsWay, Written};
+use super::steps::Note;
 
-/// How a call ended, or why it did not begin.
-type End = Result<Returned, NotBegun>;
+/// What calls want journaled; none where no call ever does.
+pub(super) struct Notes(pub(super) Option<mpsc::Receiver<Note>>);
+
+impl Notes {
+    /// The next one; waits for ever where none can come.
+    ///
+    /// # Cancel safety
+    /// None is lost.
+    pub(super) async fn next(&mut self) -> Option<Note> {
+        match &mut self.0 {
+            Some(notes) => notes.recv().await,
+            None => std::future::pending().await,
+        }
+    }
+}
 
 /// The calls of a run. They go on while they are waited for, and while the run waits for a store that is unavailable;
 /// dropped, they are given up.
@@ -20,8 +35,8 @@ pub(super) struct Calls {
     pub(super) effectful: usize,
     /// How many of them are questions to a model.
     pub(super) asking: usize,
-    /// The questions that are written, and for which nothing is reserved.
-    pub(super) written: Vec<Asks>,
+    /// How many of them are written questions for which nothing is reserved.
+    pub(super) written: usize,
     count: usize,
     /// In a lock that is never taken, because a run that is lent out has to be shareable.
     inside: Mutex<Inside>,
@@ -29,23 +44,37 @@ pub(super) struct Calls {
 
 #[derive(Default)]
 struct Inside {
-    on_their_way: FuturesUnordered<Pin<Box<dyn Future<Output = End> + Send>>>,
+    on_their_way: FuturesUnordered<OnItsWay>,
     /// Ended while the run waited for something else.
     ended: VecDeque<End>,
+    /// The questions that are written, and for which nothing is reserved.
+    written: Vec<Written>,
 }
 
 impl Calls {
     pub(super) fn len(&self) -> usize {
-        self.count + self.written.len()
+        self.count + self.written
     }
 
     pub(super) fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    pub(super) fn push(&mut self, call: Pin<Box<dyn Future<Output = End> + Send>>) {
+    pub(super) fn push(&mut self, call: OnItsWay) {
         self.count += 1;
         self.inside().on_their_way.push(call);
+    }
+
+    /// Keeps a question that is written, until it is asked with the others.
+    pub(super) fn keep_written(&mut self, question: Written) {
+        self.written += 1;
+        self.inside().written.push(question);
+    }
+
+    /// The questions that are written.
+    pub(super) fn take_written(&mut self) -> Vec<Written> {
+        self.written = 0;
+        std::mem::take(&mut self.inside().written)
     }
 
     /// Gives all of them up.
@@ -70,7 +99,7 @@ impl Calls {
     /// Waits for something else, while the calls go on.
     pub(super) async fn beside<T>(&mut self, wait: impl Future<Output = T>) -> T {
         let mut wait = pin!(wait);
-        let Inside { on_their_way, ended } = self.inside();
+        let Inside { on_their_way, ended, .. } = self.inside();
         loop {
             tokio::select! {
                 biased;

@@ -12,12 +12,13 @@ use kybern_core::ports::Heartbeat;
 use kybern_core::task::{CommitRefused, limits};
 use kybern_core::time::{Millis, Timestamp};
 
+use super::call::{Call, End, NotBegun, OnItsWay};
 use super::next_move::{Move, Phases, Rows, State, next_move};
-use super::perform::{NotBegun, Returned, is_effectful, is_reply, is_unseen, perform};
 use super::run::Run;
-use super::step::{self, Begun, Call, Draft};
+use super::step::{self, Draft};
+use super::steps::Begun;
 use super::walk::Action;
-use super::{ending, signals, tool_step};
+use super::{containers, ending, signals};
 
 /// Why a run stops without having ended or given back its task.
 #[derive(Debug, thiserror::Error)]
@@ -44,7 +45,7 @@ impl From<CommitRefused> for Stop {
 
 /// Whether the run goes on.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Flow {
+pub(crate) enum Flow {
     /// It goes on.
     Continue,
     /// The task has ended, or its lease was given back.
@@ -103,7 +104,7 @@ impl Run {
         State {
             has_news: self.has_news(),
             is_cancelled: self.wanted.cancel,
-            gives_back: self.wanted.paused || self.inner.stopping.is_cancelled(),
+            gives_back: self.wanted.paused || self.kernel.stopping.is_cancelled(),
             is_lost: self.active.lost.is_cancelled(),
             has_plan: self.walk.plan().is_some(),
             phases,
@@ -111,7 +112,7 @@ impl Run {
             calls: self.calls.len(),
             effectful: self.calls.effectful,
             asking: self.calls.asking,
-            written: self.calls.written.len(),
+            written: self.calls.written,
             rows,
         }
     }
@@ -119,7 +120,7 @@ impl Run {
     /// Begins what can begin, until something has been decided that may change what else can.
     async fn begin(&mut self, actions: Vec<Action>, now: Timestamp) -> Result<Flow, Stop> {
         if actions.iter().any(|action| matches!(action, Action::Start(_))) {
-            Box::pin(self.look_at_rules()).await?;
+            self.look_at_rules().await?;
         }
         let alone = actions.len() == 1 && self.calls.is_empty();
         for action in actions {
@@ -127,14 +128,14 @@ impl Run {
                 Action::Start(_) if self.calls.len() >= limits::MAX_PARALLEL => break,
                 Action::Start(index) => match step::begin(self, index, now) {
                     Begun::Rows(draft) => draft,
-                    // It begins anew, with them.
-                    Begun::Call(call) if self.lacks_lessons(&call) => return Box::pin(self.take_up_lessons()).await,
+                    // It begins anew, with what was read.
+                    Begun::Call(call) if call.facts().reads_first => return Box::pin(self.read_first()).await,
                     Begun::Call(call) => match self.make(call, alone).await? {
                         Made::Begun => continue,
                         Made::Ended(flow) => return Ok(flow),
                     },
                 },
-                Action::Advance(index) => tool_step::advance(self, index),
+                Action::Advance(index) => containers::advance(self, index),
                 Action::TimeUp(index) => signals::time_up(self, index),
             };
             return self.settle(Draft { may_wait: true, ..draft }).await;
@@ -144,26 +145,26 @@ impl Run {
 
     /// Makes a call. One that nobody outside can see and that ends at once is taken in at once, when nothing else could
     /// begin or runs beside it: steps that stand side by side all begin before any of them is taken in.
-    async fn make(&mut self, call: Box<Call>, alone: bool) -> Result<Made, Stop> {
-        let unseen = is_unseen(&call);
+    async fn make(&mut self, call: Box<dyn Call>, alone: bool) -> Result<Made, Stop> {
+        let facts = call.facts();
         // A question changes nothing outside: what led to it is written with its reply, or before it is asked. But what
         // is looked up for its turn may be asked outside at once.
-        let reaches_out = match call.question() {
-            Some(question) => self.held.is_owed() && question.gathered.get().is_none(),
-            None => !unseen,
+        let reaches_out = match facts.question {
+            Some(question) => self.held.is_owed() && question.looks_up,
+            None => !facts.is_unseen,
         };
         if reaches_out && !self.held.is_empty() {
             // What led to the call comes first, and it may bring news: look again.
             return Ok(Made::Ended(self.write_held().await?));
         }
-        self.walk.mark_running(call.index);
-        self.calls.effectful += usize::from(is_effectful(&call));
-        if let Some(question) = call.question() {
+        self.walk.mark_running(facts.index);
+        self.calls.effectful += usize::from(facts.is_effectful);
+        if let Some(question) = facts.question {
             self.calls.asking += 1;
-            self.talk.asked_behind = Some(question.behind);
+            self.asked_behind = Some(question.behind);
         }
-        let mut made = Box::pin(perform(Arc::clone(&self.inner), self.lease.clone(), call));
-        if unseen
+        let mut made: OnItsWay = call.perform(self.lease.clone());
+        if facts.is_unseen
             && alone
             && let Some(returned) = (&mut made).now_or_never()
         {
@@ -177,28 +178,31 @@ impl Run {
         Ok(Made::Begun)
     }
 
-    async fn take_in(&mut self, returned: Result<Returned, NotBegun>) -> Result<Flow, Stop> {
+    async fn take_in(&mut self, returned: End) -> Result<Flow, Stop> {
         match returned {
-            Ok(returned) => {
-                if returned.call.question().is_some() {
+            Ok(call) => {
+                let facts = call.facts();
+                if facts.question.is_some() {
                     self.calls.asking -= 1;
-                    self.talk.asked_behind = None;
+                    self.asked_behind = None;
                 }
-                self.calls.effectful -= usize::from(is_effectful(&returned.call));
+                self.calls.effectful -= usize::from(facts.is_effectful);
                 let now = self.now();
-                let may_wait = is_unseen(&returned.call) || is_reply(&returned);
-                let draft = tool_step::conclude(self, returned, now);
+                let may_wait = facts.is_unseen || facts.is_reply;
+                let draft = call.conclude(self, now);
                 self.settle(Draft { may_wait, ..draft }).await
             }
             Err(NotBegun::Stop(stop)) => Err(stop),
-            Err(NotBegun::Later(call, due, error)) => {
-                self.calls.effectful -= usize::from(is_effectful(&call));
-                self.walk.unmark_running(call.index);
-                let draft = tool_step::later(self, &call, due, error);
+            Err(NotBegun::Later(call)) => {
+                let facts = call.facts();
+                self.calls.effectful -= usize::from(facts.is_effectful);
+                self.walk.unmark_running(facts.index);
+                let now = self.now();
+                let draft = call.conclude(self, now);
                 self.settle(draft).await
             }
-            Err(NotBegun::Asks(asks)) => {
-                self.calls.written.push(asks);
+            Err(NotBegun::Written(written)) => {
+                self.calls.keep_written(written);
                 Ok(Flow::Continue)
             }
             Err(NotBegun::Cancelled(index)) => {
@@ -216,9 +220,7 @@ impl Run {
         if let Some(returned) = self.calls.next().now_or_never().flatten() {
             return self.take_in(returned).await;
         }
-        let inner = Arc::clone(&self.inner);
-        let written = std::mem::take(&mut self.calls.written);
-        let reserving = join_all(written.into_iter().map(|asks| asks.reserved(Arc::clone(&inner))));
+        let reserving = join_all(self.calls.take_written());
         let granted = if self.held.is_owed() {
             // The reservations are in the store's line first: on SQLite it is one commit.
             let (granted, flow) = join(reserving, self.write_held()).await;
@@ -235,8 +237,8 @@ impl Run {
         };
         for granted in granted {
             match granted {
-                Ok(granted) => self.calls.push(Box::pin(granted.ask(Arc::clone(&inner)))),
-                Err(refused) => self.calls.push(Box::pin(ready(Ok(*refused)))),
+                Ok(asking) => self.calls.push(asking),
+                Err(refused) => self.calls.push(Box::pin(ready(Ok(refused)))),
             }
         }
         Ok(Flow::Continue)
@@ -262,12 +264,12 @@ impl Run {
     /// Waits until the clock changes something that has not changed yet: a wait, a back-off or a deadline ends. Asks the
     /// clock again and again, because it may be set meanwhile.
     fn until_due(&self) -> impl Future<Output = ()> + Send + use<> {
-        let (inner, at_most) = (Arc::clone(&self.inner), self.inner.settings.poll);
+        let (kernel, at_most) = (Arc::clone(&self.kernel), self.kernel.settings.poll);
         let due = self.walk.next_due_after(self.now());
         async move {
             let Some(due) = due else { return std::future::pending().await };
             loop {
-                let left = due.since(inner.time.now());
+                let left = due.since(kernel.time.now());
                 if left == Millis(0) {
                     return;
                 }
@@ -288,12 +290,12 @@ impl Run {
 
     /// Asks the store what others want.
     async fn refresh(&mut self) -> Result<(), Stop> {
-        let (lease, now) = (self.inner.settings.lease, self.now());
+        let (lease, now) = (self.kernel.settings.lease, self.now());
         let held = [self.lease.clone()];
         let answers = self
-            .ask(|inner| {
+            .ask(|kernel| {
                 let held = held.clone();
-                async move { inner.store.heartbeat(&held, lease, now).await }
+                async move { kernel.store.heartbeat(&held, lease, now).await }
             })
             .await?;
         match answers.first() {

@@ -9,24 +9,24 @@ use super::node::Node;
 
 /// What they left.
 #[derive(Default)]
-pub(super) struct Earlier {
+pub(crate) struct Earlier {
     /// The worker from which the task was taken over, until that has been journaled.
-    pub(super) recovered_from: Option<String>,
+    pub(crate) recovered_from: Option<String>,
     /// Whether the worker before died, or let its lease expire.
-    pub(super) after_crash: bool,
+    pub(crate) after_crash: bool,
     /// Attempts that began in an earlier life of the task, or in this one before a record had changed under the call.
-    pub(super) attempts: Vec<Attempt>,
+    pub(crate) attempts: Vec<Attempt>,
 }
 
 impl Earlier {
     /// The attempts of a step's generation behind the last one that has ended.
-    pub(super) fn open(&self, step: &StepId, generation: u32, ended: u32) -> impl Iterator<Item = &Attempt> {
+    pub(crate) fn open(&self, step: &StepId, generation: u32, ended: u32) -> impl Iterator<Item = &Attempt> {
         let is_open = move |attempt: &&Attempt| attempt.generation == generation && attempt.attempt > ended;
         self.attempts.iter().filter(is_open).filter(move |attempt| attempt.step == *step)
     }
 
     /// What an earlier try of a step's generation was called with, as far as it was made of templates.
-    pub(super) fn rendered(&self, node: &Node) -> Option<Arc<RenderedArgs>> {
+    pub(crate) fn rendered(&self, node: &Node) -> Option<Arc<RenderedArgs>> {
         let begun = |attempt: &&Attempt| attempt.step == node.id && attempt.generation == node.generation;
         self.attempts.iter().filter(begun).find_map(|attempt| attempt.rendered.clone())
     }

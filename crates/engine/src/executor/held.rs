@@ -17,8 +17,7 @@ use super::known::load_journal;
 use super::run::Run;
 use super::step::Draft;
 use super::walk::Walk;
-use crate::models::estimate;
-use crate::tools::service::size_of_value;
+use crate::size;
 
 /// Bytes of data that wait at most: one large row is no company.
 const MAX_HELD: usize = 128 * 1024;
@@ -68,7 +67,7 @@ impl Run {
     /// Keeps rows for the next commit; gives them back when that would be too many, or too large.
     pub(super) fn hold(&mut self, rows: Vec<JournalRow>, usage: Usage) -> Result<(), Vec<JournalRow>> {
         let size = self.held.size + rows.iter().map(size_of).sum::<usize>();
-        let most = self.inner.settings.steps_per_commit as usize;
+        let most = self.kernel.settings.steps_per_commit as usize;
         if self.held.rows.len() + rows.len() >= most || size > MAX_HELD {
             return Err(rows);
         }
@@ -95,10 +94,10 @@ impl Run {
     /// When the store fails, or the journal cannot be read by this program.
     pub(super) async fn walk_again(&mut self, held: Held) -> Result<(), Stop> {
         let (plan, lease) = (self.walk.plan().cloned(), self.lease.clone());
-        let walked = self.ask(|inner| {
+        let walked = self.ask(|kernel| {
             let (mut walk, lease) = (Walk::new(plan.clone()), lease.clone());
             async move {
-                load_journal(&inner, &lease, &mut walk).await?;
+                load_journal(&kernel, &lease, &mut walk).await?;
                 Ok(walk)
             }
         });
@@ -129,8 +128,8 @@ fn tells(row: &JournalRow) -> bool {
 fn size_of(row: &JournalRow) -> usize {
     match &row.entry {
         JournalEntry::Finished(outcome) => {
-            let said = outcome.reply.iter().flat_map(|reply| &reply.parts).map(estimate::part).sum::<u64>();
-            size_of_value(&outcome.data).saturating_add(usize::try_from(said).unwrap_or(usize::MAX))
+            let said = outcome.reply.iter().flat_map(|reply| &reply.parts).map(size::of_part).sum::<u64>();
+            size::of_value(&outcome.data).saturating_add(usize::try_from(said).unwrap_or(usize::MAX))
         }
         other => serde_json::to_vec(other).map_or(0, |json| json.len()),
     }

@@ -9,27 +9,26 @@ use kybern_core::tool::ToolOutcome;
 use serde_json::Value;
 
 use super::node::Node;
+use super::steps::Steps;
 use super::walk::Walk;
-use crate::plan::check;
-use crate::plan::check::Parts;
 
 /// Steps that one call may propose.
 const MAX_INJECTED: usize = 50;
 
 /// What a call proposed, ready to be journaled.
 #[derive(Debug, Default)]
-pub(super) struct Proposal {
-    pub(super) injected: Vec<StepSpec>,
-    pub(super) patch: Option<PlanPatch>,
+pub(crate) struct Proposal {
+    pub(crate) injected: Vec<StepSpec>,
+    pub(crate) patch: Option<PlanPatch>,
 }
 
 /// Checks what a call proposed.
-pub(super) fn proposal(
+pub(crate) fn proposal(
     outcome: &ToolOutcome,
     node: &Node,
     walk: &Walk,
     max_steps: u32,
-    parts: Parts<'_>,
+    known: &dyn Steps,
 ) -> Result<Proposal, StepError> {
     if outcome.new_steps.is_empty() && outcome.patch.is_none() {
         return Ok(Proposal::default());
@@ -44,7 +43,7 @@ pub(super) fn proposal(
         faults.push(PlanFault::new("/newSteps", None, format!("{count} steps at once are over {MAX_INJECTED}")));
     }
     for (steps, path) in [(&injected, "/newSteps"), (&patched, "/patch/steps")] {
-        check::steps_with(steps, path, parts, check::Values::Literal, &mut faults);
+        faults.extend(known.faults(steps, path));
     }
     if let Some(fault) = faults.first() {
         let message = format!("the proposed steps are refused ({} faults), first: {fault}", faults.len());

@@ -1,49 +1,47 @@
 //! The executor: walks a plan under a lease; every step is committed before anything outside can depend on it.
 //!
 //! `walk` is pure: it is told what happened (journal rows) and says what can happen next. Everything else in here
-//! carries that out: `run` drives one task, `step` executes one step, `phases` finds out what is wanted, `signals`
-//! takes in what others left. A resume is the same walk over the stored rows.
+//! carries that out: `run` drives one task, `step` begins one step, `signals` takes in what others left. A resume is the
+//! same walk over the stored rows.
+//!
+//! What reaches outside is somebody else's: `steps` says what the kernel asks of whoever carries out a task's steps, and
+//! `call` what it knows of a call.
 
 pub mod active;
-mod answers;
-mod arguments;
+pub(crate) mod arguments;
 mod asking;
+pub(crate) mod call;
 mod calls;
-mod confirm;
+mod containers;
 mod drive;
 mod earlier;
 mod ending;
 mod held;
-pub mod inject;
+pub(crate) mod inject;
+pub(crate) mod kernel;
 pub(crate) mod known;
-mod lessons;
-mod message;
+pub(crate) mod lessons;
 mod next_move;
-mod node;
-mod not_made;
+pub(crate) mod node;
+pub(crate) mod open_effects;
 pub(crate) mod patience;
-mod perform;
-pub(crate) mod phase_answers;
-mod phase_documents;
-mod phase_open;
-mod phase_scans;
 mod phase_walk;
-mod phases;
+pub(crate) mod phases;
+pub(crate) mod put_off;
 mod rest;
 pub(crate) mod rewalk;
 pub(crate) mod run;
 mod settle;
 mod signals;
 mod snapshot;
-mod step;
-mod step_kinds;
-mod taint;
+pub(crate) mod step;
+pub(crate) mod step_kinds;
+pub(crate) mod steps;
+pub(crate) mod taint;
 mod take_over;
-mod talk;
-mod tool_step;
-mod turn;
-mod turn_reply;
-mod turn_rounds;
+pub(crate) mod tenant_names;
+pub(crate) mod turn;
+pub(crate) mod turn_rounds;
 pub mod view;
 pub mod walk;
 mod walk_apply;
@@ -54,12 +52,11 @@ mod walk_state;
 mod walk_tests;
 pub mod walk_view;
 mod wanted;
-mod weight;
-mod writes;
+pub(crate) mod weight;
 
+pub use arguments::hash_args;
 pub(crate) use drive::Stop;
-pub(crate) use message::message_of;
+pub(crate) use kernel::Kernel;
 pub use node::{Node, NodeState, Phase};
-pub(crate) use phase_documents::{EXTRACTIONS, decided};
-pub(crate) use phases::{classify_input, doubtful_sender};
+pub(crate) use run::Run;
 pub(crate) use walk_retry::Standing;

@@ -9,8 +9,8 @@ use kybern_core::task::{Commit, CommitRefused, Committed};
 use kybern_core::time::Millis;
 
 use super::drive::Stop;
+use super::kernel::Kernel;
 use super::run::Run;
-use crate::parts::Inner;
 
 /// The first pause after a failure; each later one is twice as long.
 const FIRST: Millis = Millis(50);
@@ -80,17 +80,17 @@ impl Run {
     /// Whatever else the store says; that the lease is lost.
     pub(super) async fn ask<T, F: Future<Output = Result<T>>>(
         &mut self,
-        ask: impl Fn(Arc<Inner>) -> F,
+        ask: impl Fn(Arc<Kernel>) -> F,
     ) -> Result<T, Stop> {
-        match ask(Arc::clone(&self.inner)).await {
+        match ask(Arc::clone(&self.kernel)).await {
             Err(error) if error.is_unavailable() => {}
             answer => return Ok(answer?),
         }
-        let (inner, lost) = (Arc::clone(&self.inner), self.active.lost.clone());
+        let (kernel, lost) = (Arc::clone(&self.kernel), self.active.lost.clone());
         let mut pauses = Pauses::default();
         let answered = async {
             pauses.pause().await;
-            until_available(|| ask(Arc::clone(&inner))).await
+            until_available(|| ask(Arc::clone(&kernel))).await
         };
         let answered = Box::pin(lost.run_until_cancelled(self.calls.beside(answered))).await;
         Ok(answered.ok_or(Stop::Fenced)??)
@@ -99,7 +99,7 @@ impl Run {
     /// Writes a commit. One of which nobody knows whether it was written is written again, and the store tells whether
     /// it was. Calls that are on their way go on meanwhile.
     pub(super) async fn write(&mut self, commit: Arc<Commit>) -> Result<Committed, CommitRefused> {
-        match self.inner.store.commit(&self.lease, Arc::clone(&commit)).await {
+        match self.kernel.store.commit(&self.lease, Arc::clone(&commit)).await {
             Err(refused) if refused.is_unavailable() => Box::pin(self.write_again(commit, refused)).await,
             answer => answer,
         }
@@ -111,7 +111,7 @@ impl Run {
         let mut pauses = Pauses::default();
         loop {
             let paused = self.calls.beside(lost.run_until_cancelled(pauses.pause())).await;
-            let again = self.inner.store.commit_again(&self.lease, Arc::clone(&commit));
+            let again = self.kernel.store.commit_again(&self.lease, Arc::clone(&commit));
             match self.calls.beside(again).await {
                 // A lease that this very commit has given back counts as lost as well, so the store was asked once more.
                 Err(refused) if refused.is_unavailable() && paused.is_none() => return Err(CommitRefused::Fenced),

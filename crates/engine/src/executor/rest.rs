@@ -18,12 +18,12 @@ impl Run {
         let now = self.now();
         if self.wanted.cancel {
             self.cancel_children(now).await?;
-            return self.settle(Draft { rows: super::turn::cut(self), ..Draft::only(Then::Cancelled) }).await;
+            return self.settle(Draft { rows: self.steps.cut(self), ..Draft::only(Then::Cancelled) }).await;
         }
         let due = self.walk.next_due();
         let waits =
             || due.is_some() || !self.walk.person_waits().is_empty() || self.walk.waiting_nodes().next().is_some();
-        let then = if self.wanted.paused || self.inner.stopping.is_cancelled() {
+        let then = if self.wanted.paused || self.kernel.stopping.is_cancelled() {
             Then::Rests(Some(now))
         } else if let Some(ending) = ending::in_phase(&self.walk) {
             Then::Ends(Box::new(ending))
@@ -43,13 +43,13 @@ impl Run {
         if self.walk.waiting_nodes().all(|(_, wait)| wait.kind != WaitKind::Child) {
             return Ok(());
         }
-        for child in self.ask(|inner| async move { inner.store.children(scope, id).await }).await? {
-            self.ask(|inner| async move {
+        for child in self.ask(|kernel| async move { kernel.store.children(scope, id).await }).await? {
+            self.ask(|kernel| async move {
                 let detail = json!({"parent": id});
                 let audit = AuditEvent::by_executor("task.cancel", format!("task:{child}"), detail);
-                match inner.store.request_cancel(scope, child, now, audit).await {
+                match kernel.store.request_cancel(scope, child, now, audit).await {
                     Ok(_) => {
-                        inner.active.poke(child);
+                        kernel.active.poke(child);
                         Ok(())
                     }
                     Err(error) if error.code() == ErrorCode::Conflict => Ok(()),
@@ -69,7 +69,7 @@ impl Run {
         let (plan, version) = task.plan.as_ref().map_or(("", 0), |(key, version)| (key.as_str(), *version));
         let (age_ms, cost_nanos) = (now.since(task.created_at).0, task.usage.cost_nanos.0);
         if status.is_terminal() {
-            self.inner.meter.ended(status, Millis(age_ms));
+            self.kernel.meter.ended(status, Millis(age_ms));
         }
         macro_rules! say {
             ($level:ident, $message:literal $(, $name:ident = $value:expr)*) => {
@@ -89,7 +89,7 @@ impl Run {
 
     /// Tells those who wait that the task rests, and its submitter how it stands, so that nobody need look.
     pub(super) fn tell_rest(&self, change: Option<TaskChange>, committed: Committed, now: Timestamp) {
-        let watchers = &self.inner.watchers;
+        let watchers = &self.kernel.watchers;
         let news = committed.signals > self.walk.signals_seen() || committed.cancel_requested;
         let asks = self.task.status == TaskStatus::NeedsReview && !news;
         if committed.paused {

@@ -12,13 +12,13 @@ use kybern_core::time::Timestamp;
 use serde::Serialize;
 use serde_json::Value;
 
+use super::arguments::hash_args;
 use super::ending;
 use super::node::{NodeState, Phase};
 use super::snapshot::Surroundings;
 use super::walk::{Action, Walk};
 use super::walk_apply::is_about_lessons;
 use crate::templates::{self, Context};
-use crate::tools::hash_args;
 
 /// What a replay found.
 #[derive(Clone, Debug, PartialEq, Serialize)]

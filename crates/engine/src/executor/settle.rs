@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use kybern_core::error::ErrorCode;
-use kybern_core::id::{ApprovalId, JobId};
+use kybern_core::id::ApprovalId;
 use kybern_core::plan::FrozenPlan;
 use kybern_core::task::{Attempt, Commit, CommitRefused, Effect, JournalEntry, JournalRow, TaskChange, TaskStatus};
 use kybern_core::time::Timestamp;
@@ -14,7 +14,6 @@ use super::node::Node;
 use super::run::Run;
 use super::step::{Draft, RowDraft, Then, failure};
 use super::walk::Walk;
-use crate::memory::Suggestions;
 
 /// How often a step begins anew because a record has changed under it, before it fails.
 const MAX_REDONE: u32 = 100;
@@ -75,7 +74,7 @@ impl Run {
             self.walk.take_up(&attempt);
             self.earlier.attempts.push(*attempt);
             let why = format!("{what} changed during the call");
-            if let Some(draft) = super::tool_step::left_open(self, index, &why, self.now()) {
+            if let Some(draft) = super::open_effects::left_open(self, index, &why, self.now()) {
                 return self.settle(draft).await;
             }
         }
@@ -104,7 +103,7 @@ impl Run {
         }
         if let Some(plan) = &plan {
             self.task.plan = Some((plan.key.clone(), plan.version));
-            self.walk.take_plan(self.inner.frozen.keep(plan.clone()));
+            self.walk.take_plan(self.kernel.frozen.keep(plan.clone()));
         }
         match ending::in_phase(&self.walk) {
             Some(ending) => TaskChange::End(Box::new(ending)),
@@ -170,26 +169,13 @@ impl Run {
             TaskChange::End(ending) => ending.error.as_ref().map(|error| (error.code, ending.current_step.clone())),
             _ => None,
         };
-        let awaited = flow == Flow::Done && self.inner.watchers.is_awaited(self.task.id);
+        let awaited = flow == Flow::Done && self.kernel.watchers.is_awaited(self.task.id);
         let left = awaited.then(|| change.clone());
         let (rows, usage) = self.held.take_with(rows, usage);
         let (mut effects, audit) = super::asking::questions(self, &rows, &change, effects, audit);
-        if let (TaskChange::End(ending), Some(turn)) = (&change, self.talk.turn) {
+        if let TaskChange::End(ending) = &change {
             let used = self.task.usage.plus(usage);
-            let said = super::turn::said(&self.walk, &self.allowed.tools);
-            let answer = crate::chat::answer(&self.walk, (turn, self.task.id), (ending.status, used), said, now);
-            effects.push(Effect::Answer(Box::new(answer)));
-            if self.papers.came {
-                let attached = Box::pin(super::turn::attached(self, turn)).await;
-                effects.extend(attached.map(Box::new).map(Effect::Attach));
-            }
-        }
-        if let (TaskChange::End(_), Some(user)) = (&change, self.task.user) {
-            let memories = super::turn::suggestions(&self.walk);
-            if !memories.is_empty() {
-                let said = Suggestions { task: self.task.id, user, turn: self.talk.turn, memories };
-                effects.push(Effect::Enqueue(Box::new(said.job(JobId::from_uuid(self.inner.ids.next()), now))));
-            }
+            effects.extend(self.steps.effects_of_end(self, (ending.status, used), now).await);
         }
         let signals_seen = self.wanted.seen(self.walk.signals_seen());
         let commit = Commit { rows, effects, change, usage, audit, signals_seen, at: now };
@@ -202,7 +188,7 @@ impl Run {
             self.log_rest(failed, now);
             self.tell_rest(left, committed, now);
         } else {
-            self.inner.watchers.tell_followers(self.task.id);
+            self.kernel.watchers.tell_followers(self.task.id);
         }
         Ok(flow)
     }
@@ -213,7 +199,7 @@ impl Run {
         for row in &mut rows {
             match &mut row.entry {
                 JournalEntry::Waiting(wait) if wait.kind.is_person() => {
-                    wait.approval_id = Some(ApprovalId::from_uuid(self.inner.ids.next()));
+                    wait.approval_id = Some(ApprovalId::from_uuid(self.kernel.ids.next()));
                 }
                 JournalEntry::Finished(outcome) => {
                     let node = row.step.as_ref().and_then(|step| self.walk.find(step)).map(|at| self.walk.node(at));

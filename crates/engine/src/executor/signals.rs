@@ -16,7 +16,7 @@ use super::step::{Draft, RowDraft, Then, failed_row, failure};
 
 /// The rows for one signal: that it was taken in, and the end of a step where it ends one. The walk has not taken
 /// them in yet.
-pub(super) fn rows(run: &Run, number: i64, signal: &Signal) -> Vec<RowDraft> {
+pub(crate) fn rows(run: &Run, number: i64, signal: &Signal) -> Vec<RowDraft> {
     let mut rows = vec![answered(number, signal)];
     match signal {
         Signal::Review { step, wait_seq, corrections, resolution, note, .. } => {
@@ -81,7 +81,7 @@ impl Run {
     pub(super) async fn take_signals(&mut self) -> Result<Flow, Stop> {
         let seen = self.walk.signals_seen();
         let (scope, id) = (self.lease.scope(), self.task.id);
-        let found = self.ask(|inner| async move { inner.store.signals(scope, id, seen).await }).await?;
+        let found = self.ask(|kernel| async move { kernel.store.signals(scope, id, seen).await }).await?;
         if found.is_empty() {
             self.wanted.note_missing(seen);
             return Ok(Flow::Continue);
@@ -96,7 +96,7 @@ impl Run {
                 }
             };
             self.wanted.note_signal(number);
-            let effects = self.learning(&signal, self.now()).into_iter().collect();
+            let effects = self.steps.learns(self, &signal, self.now()).into_iter().collect();
             let then = match &signal {
                 // The task ends for it: nobody knows what it should have done.
                 Signal::Unreadable { problem } => Then::Fails(unreadable(number, problem), None),
@@ -178,15 +178,15 @@ fn reviewed(
 }
 
 /// What is told of a person's no.
-pub(super) const NO: &str = "a person said no";
+pub(crate) const NO: &str = "a person said no";
 
 /// What a person decided, with what they said about it.
-pub(super) fn said(what: &str, note: Option<&str>) -> String {
+pub(crate) fn said(what: &str, note: Option<&str>) -> String {
     note.map_or_else(|| what.to_owned(), |note| format!("{what}: {note}"))
 }
 
 /// Marks a step's failure as a person's no.
-pub(super) fn refuse(row: &mut RowDraft) {
+pub(crate) fn refuse(row: &mut RowDraft) {
     if let JournalEntry::Finished(outcome) = &mut row.entry {
         outcome.refused = true;
         row.summary =
@@ -195,7 +195,7 @@ pub(super) fn refuse(row: &mut RowDraft) {
 }
 
 /// The end of a step that a callback brings.
-pub(super) fn called_back(run: &Run, index: usize, signal: &Signal) -> RowDraft {
+pub(crate) fn called_back(run: &Run, index: usize, signal: &Signal) -> RowDraft {
     let end = match signal {
         Signal::Callback { success: true, data, .. } => Ok(data.clone()),
         Signal::Callback { error: Some(message), .. } => Err(message.clone()),
@@ -209,7 +209,7 @@ pub(super) fn called_back(run: &Run, index: usize, signal: &Signal) -> RowDraft 
 }
 
 /// A waiting step's end. `tainted` says whether its data, or the words of its failure, may be a stranger's.
-pub(super) fn ended(run: &Run, index: usize, end: Result<Value, StepError>, tainted: bool) -> RowDraft {
+pub(crate) fn ended(run: &Run, index: usize, end: Result<Value, StepError>, tainted: bool) -> RowDraft {
     let node = run.walk.node(index);
     match end {
         Err(error) => failed_row(run, node, node.attempts.max(1), error, tainted),
@@ -223,7 +223,7 @@ pub(super) fn ended(run: &Run, index: usize, end: Result<Value, StepError>, tain
 }
 
 /// The clock ended a wait.
-pub(super) fn time_up(run: &Run, index: usize) -> Draft {
+pub(crate) fn time_up(run: &Run, index: usize) -> Draft {
     let node = run.walk.node(index);
     let NodeState::Waiting(wait) = &node.state else { return Draft::default() };
     let row = match wait.kind {

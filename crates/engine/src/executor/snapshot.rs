@@ -11,14 +11,13 @@ use serde_json::{Map, Value, json};
 
 use super::walk::Walk;
 use super::weight;
-use crate::agent::Person;
 use crate::templates::Context;
 use crate::templates::context::StepView;
 
 /// What stays the same for a whole run. It is made into names when the first template asks for them: most steps have
 /// none.
 #[derive(Clone, Debug)]
-pub(super) struct Surroundings {
+pub(crate) struct Surroundings {
     about: About,
     names: OnceLock<Names>,
     user: Arc<Value>,
@@ -48,7 +47,7 @@ struct Names {
 }
 
 impl Surroundings {
-    pub(super) fn new(task: &Task, tenant_name: &str, user: Option<&User>) -> Self {
+    pub(crate) fn new(task: &Task, tenant_name: &str, user: Option<&User>) -> Self {
         Self {
             about: About {
                 id: task.id,
@@ -74,35 +73,34 @@ impl Surroundings {
     }
 
     /// The same once the intent of the task is known.
-    pub(super) fn with_intent(&self, intent: Option<&str>, confidence: Option<f64>) -> Self {
+    pub(crate) fn with_intent(&self, intent: Option<&str>, confidence: Option<f64>) -> Self {
         let intent = intent.map(str::to_owned);
         let about = About { intent, confidence, ..self.about.clone() };
         Self { about, names: OnceLock::new(), user: Arc::clone(&self.user) }
     }
 
     /// The task's input text.
-    pub(super) fn input(&self) -> &Arc<str> {
+    pub(crate) fn input(&self) -> &Arc<str> {
         &self.about.input
     }
 
     /// The task's payload.
-    pub(super) fn payload(&self) -> &Arc<Value> {
+    pub(crate) fn payload(&self) -> &Arc<Value> {
         &self.about.payload
     }
 
-    /// Whose task it is, as far as a model is told.
-    pub(super) fn person(&self) -> Option<Person> {
-        let of = |name: &str| self.user.get(name).and_then(Value::as_str).map(str::to_owned);
-        Some(Person { name: of("name")?, timezone: of("timezone")? })
+    /// Whose task it is.
+    pub(crate) fn user(&self) -> &Value {
+        &self.user
     }
 
     /// The trace.
-    pub(super) fn trace_id(&self) -> &Arc<str> {
+    pub(crate) fn trace_id(&self) -> &Arc<str> {
         &self.about.trace_id
     }
 
     /// The tenant's name.
-    pub(super) fn tenant_name(&self) -> &Arc<str> {
+    pub(crate) fn tenant_name(&self) -> &Arc<str> {
         &self.about.tenant_name
     }
 
@@ -128,7 +126,7 @@ impl Surroundings {
     }
 
     /// The names that the templates of a node may read; `None` for the plan's own output.
-    pub(super) fn context(&self, walk: &Walk, index: Option<usize>) -> Context {
+    pub(crate) fn context(&self, walk: &Walk, index: Option<usize>) -> Context {
         Context {
             state: Arc::clone(walk.state()),
             steps: Arc::new(steps(walk, index)),

@@ -7,53 +7,51 @@ use std::sync::Arc;
 
 use kybern_core::audit::AuditEvent;
 use kybern_core::error::ErrorCode;
-use kybern_core::id::KeyId;
 use kybern_core::json::check_value;
 use kybern_core::money::Usage;
-use kybern_core::plan::{FrozenPlan, RetryPolicy, StepId, StepKind};
-use kybern_core::ports::ToolContext;
+use kybern_core::plan::{FrozenPlan, StepId};
 use kybern_core::task::{
-    Attempt, Effect, Ending, JournalEntry, JournalRow, Opening, RenderedArgs, StepError, StepOutcome, StepStatus, Wait,
-    WaitKind, limits,
+    Attempt, Effect, Ending, JournalEntry, JournalRow, Opening, StepError, StepOutcome, StepStatus, Wait, WaitKind,
+    limits,
 };
 use kybern_core::time::{Millis, Timestamp};
 use serde_json::{Map, Value};
 
 use super::node::{Node, NodeState};
 use super::run::Run;
+use super::steps::Begun;
 use super::taint::anything_is_tainted;
 use crate::templates::{self, RenderError};
-use crate::tools::Prepared;
 
 /// What a step may still add to a full journal: a task that is over its limit ends as its plan says.
 const WEIGHTLESS: usize = 4 * 1024;
 
 /// A row before it has its place.
 #[derive(Clone, Debug)]
-pub(super) struct RowDraft {
-    pub(super) step: Option<StepId>,
-    pub(super) tool: Option<String>,
-    pub(super) attempt: u32,
-    pub(super) generation: u32,
-    pub(super) duration: Millis,
-    pub(super) summary: String,
-    pub(super) entry: JournalEntry,
+pub(crate) struct RowDraft {
+    pub(crate) step: Option<StepId>,
+    pub(crate) tool: Option<String>,
+    pub(crate) attempt: u32,
+    pub(crate) generation: u32,
+    pub(crate) duration: Millis,
+    pub(crate) summary: String,
+    pub(crate) entry: JournalEntry,
 }
 
 impl RowDraft {
     /// A row about the task, or about a step of the kernel's own.
-    pub(super) fn bare(step: Option<StepId>, attempt: u32, summary: impl Into<String>, entry: JournalEntry) -> Self {
+    pub(crate) fn bare(step: Option<StepId>, attempt: u32, summary: impl Into<String>, entry: JournalEntry) -> Self {
         Self { step, tool: None, attempt, generation: 0, duration: Millis(0), summary: summary.into(), entry }
     }
 
     /// The row in its place.
-    pub(super) fn at(self, seq: i64, at: Timestamp) -> JournalRow {
+    pub(crate) fn at(self, seq: i64, at: Timestamp) -> JournalRow {
         let Self { step, tool, attempt, generation, duration, summary, entry } = self;
         JournalRow { seq, step, tool, attempt, generation, at, duration, summary, entry }
     }
 
     /// A row about a node.
-    pub(super) fn of(node: &Node, attempt: u32, summary: impl Into<String>, entry: JournalEntry) -> Self {
+    pub(crate) fn of(node: &Node, attempt: u32, summary: impl Into<String>, entry: JournalEntry) -> Self {
         Self {
             step: Some(node.id.clone()),
             tool: node.spec.tool_key().map(str::to_owned),
@@ -68,27 +66,27 @@ impl RowDraft {
 
 /// What is to be journaled and written together.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Draft {
-    pub(super) rows: Vec<RowDraft>,
-    pub(super) effects: Vec<Effect>,
-    pub(super) usage: Usage,
+pub(crate) struct Draft {
+    pub(crate) rows: Vec<RowDraft>,
+    pub(crate) effects: Vec<Effect>,
+    pub(crate) usage: Usage,
     /// Acts to be explained later.
-    pub(super) audit: Vec<AuditEvent>,
+    pub(crate) audit: Vec<AuditEvent>,
     /// The node to begin anew when a record has changed under it.
-    pub(super) redo: Option<usize>,
+    pub(crate) redo: Option<usize>,
     /// The attempt whose end it is.
-    pub(super) attempt: Option<Box<Attempt>>,
+    pub(crate) attempt: Option<Box<Attempt>>,
     /// Whether rows that wait may be written together with it although it has used something.
-    pub(super) takes_along: bool,
+    pub(crate) takes_along: bool,
     /// Whether nothing outside was asked for it, so that its rows may wait for the next commit.
-    pub(super) may_wait: bool,
+    pub(crate) may_wait: bool,
     /// What becomes of the task.
-    pub(super) then: Then,
+    pub(crate) then: Then,
 }
 
 /// What becomes of a task with what is journaled.
 #[derive(Clone, Debug, Default)]
-pub(super) enum Then {
+pub(crate) enum Then {
     /// What the walk says once it knows the rows.
     #[default]
     Follows,
@@ -112,77 +110,23 @@ pub(super) enum Then {
 }
 
 impl Draft {
-    pub(super) fn row(row: RowDraft) -> Self {
+    pub(crate) fn row(row: RowDraft) -> Self {
         Self { rows: vec![row], ..Self::default() }
     }
 
     /// Nothing but what becomes of the task.
-    pub(super) fn only(then: Then) -> Self {
+    pub(crate) fn only(then: Then) -> Self {
         Self { then, ..Self::default() }
     }
 
     /// The end of a phase that has found nothing but what its row says, or its question.
-    pub(super) fn phase(row: RowDraft) -> Self {
+    pub(crate) fn phase(row: RowDraft) -> Self {
         Self { then: Then::Found { intent: None, plan: None }, ..Self::row(row) }
     }
 }
 
-/// What a tool, or a handler, is called with.
-pub(super) enum Target {
-    /// A tool.
-    Tool(Box<Prepared>),
-    /// A question of an agent's turn.
-    Question(Arc<crate::agent::Question>),
-    /// A decision, with its rendered text.
-    Handler(Arc<dyn kybern_core::ports::StepHandler>, Box<StepKind>, Value),
-}
-
-/// A call to make.
-pub(super) struct Call {
-    pub(super) index: usize,
-    pub(super) generation: u32,
-    /// The last row of the journal when its arguments were rendered.
-    pub(super) saw: i64,
-    pub(super) attempt: u32,
-    pub(super) target: Target,
-    pub(super) context: ToolContext,
-    pub(super) timeout: Millis,
-    pub(super) tainted: bool,
-    pub(super) possible_duplicate: bool,
-    /// Whether it may be what a worker died of: it is recorded before it begins, and made while no other such call is.
-    pub(super) is_suspect: bool,
-    pub(super) args_hash: Option<String>,
-    /// The key by which its task was submitted, where a person has said yes to the call: it has to stand still.
-    pub(super) asked_with: Option<KeyId>,
-    /// What its first row, or its attempt, keeps of its arguments for other tries.
-    pub(super) rendered: Option<Arc<RenderedArgs>>,
-}
-
-impl Call {
-    /// Its step's id, for traces.
-    pub(super) fn step(&self) -> &str {
-        self.context.step.as_ref().map_or("", |step| step.as_str())
-    }
-
-    /// The question of a turn that it is.
-    pub(super) fn question(&self) -> Option<&crate::agent::Question> {
-        match &self.target {
-            Target::Question(question) => Some(question),
-            Target::Tool(_) | Target::Handler(..) => None,
-        }
-    }
-}
-
-/// How a step begins.
-pub(super) enum Begun {
-    /// This is to be journaled; nothing outside is touched.
-    Rows(Draft),
-    /// This call is to be made.
-    Call(Box<Call>),
-}
-
 /// Begins a step.
-pub(super) fn begin(run: &Run, index: usize, now: Timestamp) -> Begun {
+pub(crate) fn begin(run: &Run, index: usize, now: Timestamp) -> Begun {
     let node = run.walk.node(index);
     let holds = condition_holds(run, index);
     let cap = usize::try_from(run.task.max_steps).unwrap_or(usize::MAX);
@@ -208,7 +152,7 @@ pub(super) fn begin(run: &Run, index: usize, now: Timestamp) -> Begun {
 }
 
 /// Whether a step's condition holds. It is asked before the first try only; a later try has been let in already.
-pub(super) fn condition_holds(run: &Run, index: usize) -> Result<bool, RenderError> {
+pub(crate) fn condition_holds(run: &Run, index: usize) -> Result<bool, RenderError> {
     let node = run.walk.node(index);
     let has_begun = node.attempts > 0 || node.is_open();
     match &node.spec.condition {
@@ -221,13 +165,13 @@ pub(super) fn condition_holds(run: &Run, index: usize) -> Result<bool, RenderErr
 
 /// A step that has failed for good, before or without a call. `tainted` says whether the error may repeat what
 /// strangers wrote.
-pub(super) fn fail(run: &Run, index: usize, error: StepError, tainted: bool) -> Draft {
+pub(crate) fn fail(run: &Run, index: usize, error: StepError, tainted: bool) -> Draft {
     let node = run.walk.node(index);
     Draft::row(failed_row(run, node, node.attempts.max(1), error, tainted))
 }
 
 /// The row of a step that has failed for good. `tainted` says whether the error may repeat what strangers wrote.
-pub(super) fn failed_row(run: &Run, node: &Node, attempt: u32, error: StepError, tainted: bool) -> RowDraft {
+pub(crate) fn failed_row(run: &Run, node: &Node, attempt: u32, error: StepError, tainted: bool) -> RowDraft {
     let tolerated = !stops(run, node);
     let summary = if tolerated { "failed; the task goes on" } else { "failed" };
     let mut outcome = StepOutcome::failed(error, tainted);
@@ -237,7 +181,7 @@ pub(super) fn failed_row(run: &Run, node: &Node, attempt: u32, error: StepError,
 
 /// The draft as it can be kept: a step has failed whose data is nested too deep, or with whose data the task's journal
 /// would weigh too much, whatever the data came from. What it wanted written and sent goes with its data.
-pub(super) fn kept(run: &Run, mut draft: Draft) -> Draft {
+pub(crate) fn kept(run: &Run, mut draft: Draft) -> Draft {
     for row in &mut draft.rows {
         let Some(error) = unkept(run, &row.entry) else { continue };
         refuse(run, row, error);
@@ -303,30 +247,19 @@ fn unkept(run: &Run, entry: &JournalEntry) -> Option<StepError> {
 }
 
 /// Whether a node's failure stops the task: the step says so, else the tool, else yes.
-pub(super) fn stops(run: &Run, node: &Node) -> bool {
-    let tool = || {
-        let tool = run.allowed.tools.find(node.spec.tool_key()?)?;
-        Some(tool.spec().stop_on_failure)
-    };
+pub(crate) fn stops(run: &Run, node: &Node) -> bool {
+    let tool = || Some(run.steps.tool(node.spec.tool_key()?)?.stop_on_failure);
     node.spec.stop_on_failure.or_else(tool).unwrap_or(true)
 }
 
-/// How a node's call is tried again: the step says so, else the tool.
-pub(super) fn retry_policy(node: &Node, target: &Target) -> RetryPolicy {
-    node.spec.retry.unwrap_or(match target {
-        Target::Tool(prepared) => prepared.spec().retry,
-        Target::Handler(..) | Target::Question(_) => RetryPolicy::DEFAULT,
-    })
-}
-
 /// The row of a wait. Its place is filled in when it is committed.
-pub(super) fn wait_row(node: &Node, wait: Wait) -> RowDraft {
+pub(crate) fn wait_row(node: &Node, wait: Wait) -> RowDraft {
     let summary = wait.reason.clone();
     RowDraft::of(node, node.attempts, summary, JournalEntry::Waiting(Box::new(wait)))
 }
 
 /// A wait of a node with everything optional left out.
-pub(super) fn wait_of(id: &StepId, kind: WaitKind, reason: impl Into<String>, now: Timestamp) -> Wait {
+pub(crate) fn wait_of(id: &StepId, kind: WaitKind, reason: impl Into<String>, now: Timestamp) -> Wait {
     Wait {
         step_id: id.clone(),
         seq: 0,
@@ -344,18 +277,18 @@ pub(super) fn wait_of(id: &StepId, kind: WaitKind, reason: impl Into<String>, no
     }
 }
 
-pub(super) fn failure(code: ErrorCode, message: impl Into<String>) -> StepError {
+pub(crate) fn failure(code: ErrorCode, message: impl Into<String>) -> StepError {
     StepError { code, message: message.into(), retryable: false }
 }
 
 /// A step whose templates cannot be filled in. The error may quote any value that they read.
-pub(super) fn unrendered(run: &Run, index: usize, what: &str, error: &RenderError) -> Draft {
+pub(crate) fn unrendered(run: &Run, index: usize, what: &str, error: &RenderError) -> Draft {
     let error = failure(ErrorCode::Unprocessable, format!("the step's {what} cannot be made: {error}"));
     fail(run, index, error, anything_is_tainted(&run.walk, index, run.task.channel))
 }
 
 /// A rendered object.
-pub(super) fn render_object(
+pub(crate) fn render_object(
     run: &Run,
     index: usize,
     args: &Map<String, Value>,
@@ -369,7 +302,7 @@ pub(super) fn render_object(
 }
 
 /// A rendered value.
-pub(super) fn render_value(run: &Run, index: usize, value: &Value) -> Result<Value, RenderError> {
+pub(crate) fn render_value(run: &Run, index: usize, value: &Value) -> Result<Value, RenderError> {
     if run.walk.node(index).literal_args || !templates::has_expression(value) {
         return Ok(value.clone());
     }

@@ -11,23 +11,20 @@ use kybern_core::task::{
 use kybern_core::time::Timestamp;
 use serde_json::{Map, Value, json};
 
-use super::arguments;
 use super::node::Node;
 use super::run::Run;
-use super::step::{
-    Begun, Call, Draft, RowDraft, Target, fail, failure, render_object, render_value, unrendered, wait_of, wait_row,
-};
+use super::step::{Draft, RowDraft, fail, failure, render_object, render_value, unrendered, wait_of, wait_row};
+use super::steps::Begun;
 use super::taint::argument_is_tainted;
 use crate::templates;
 
 /// Begins a step whose condition holds.
 pub(super) fn begin(run: &Run, index: usize, now: Timestamp) -> Begun {
-    let spec = std::sync::Arc::clone(&run.walk.node(index).spec);
+    let spec = &run.walk.node(index).spec;
     match &spec.kind {
-        StepKind::Tool { tool, args } => super::tool_step::begin(run, index, tool, args, now),
-        StepKind::Agent { agent, task } => super::turn::begin(run, index, agent, task),
-        StepKind::Question => super::turn::begin_question(run, index, now),
-        StepKind::Decision { prompt: text, .. } => handler(run, index, &spec.kind, text, now),
+        StepKind::Tool { .. } | StepKind::Agent { .. } | StepKind::Question | StepKind::Decision { .. } => {
+            run.steps.begin(run, index, now)
+        }
         StepKind::Input { title, fields } => Begun::Rows(input(run, index, title, fields, now)),
         StepKind::Condition { test, .. } => {
             Begun::Rows(match templates::truth(test, &run.surroundings.context(&run.walk, Some(index))) {
@@ -47,38 +44,6 @@ fn opened(run: &Run, index: usize, opening: Opening) -> Draft {
     Draft::row(RowDraft::of(node, 0, String::new(), JournalEntry::Opened(opening)))
 }
 
-fn handler(run: &Run, index: usize, kind: &StepKind, text: &Value, now: Timestamp) -> Begun {
-    let Some(handler) = run.inner.catalog.handler(kind) else {
-        let message = format!("{} steps are not available on this server", kind.name());
-        return Begun::Rows(fail(run, index, failure(ErrorCode::Unprocessable, message), false));
-    };
-    let written = Map::from_iter([("prompt".to_owned(), text.clone())]);
-    let mut args = match arguments::of(run, index, &written) {
-        Ok(args) => args,
-        Err(error) => return Begun::Rows(unrendered(run, index, "text", &error)),
-    };
-    let node = run.walk.node(index);
-    let keep = args.to_keep(node, &written, &args.values);
-    let rendered = args.values.remove("prompt").unwrap_or_default();
-    let timeout = node.spec.timeout.unwrap_or(run.inner.settings.step_timeout);
-    let needs = kybern_core::tool::Needs::default();
-    Begun::Call(Box::new(Call {
-        index,
-        generation: node.generation,
-        saw: args.saw,
-        attempt: node.attempts + 1,
-        context: run.tool_context(index, &needs, timeout, false, now),
-        target: Target::Handler(std::sync::Arc::clone(handler), Box::new(kind.clone()), rendered),
-        timeout,
-        tainted: !args.tainted.is_empty(),
-        possible_duplicate: false,
-        is_suspect: false,
-        asked_with: None,
-        args_hash: None,
-        rendered: keep,
-    }))
-}
-
 fn input(run: &Run, index: usize, title: &Value, fields: &Value, now: Timestamp) -> Draft {
     let node = run.walk.node(index);
     let title = match render_value(run, index, title) {
@@ -88,7 +53,7 @@ fn input(run: &Run, index: usize, title: &Value, fields: &Value, now: Timestamp)
     };
     let mut wait = wait_of(&node.id, WaitKind::Input, title.clone(), now);
     wait.title = Some(title);
-    wait.schema = crate::tools::schema::form(fields);
+    wait.schema = crate::schema::form(fields);
     wait.until = until(node, now);
     Draft::row(wait_row(node, wait))
 }
@@ -121,7 +86,7 @@ pub(super) fn next_round(run: &Run, index: usize, test: &str, max_iterations: u3
     let n = u32::try_from(node.lists.len()).unwrap_or(u32::MAX);
     match templates::truth(test, &run.surroundings.context(&run.walk, Some(index))) {
         Err(error) => unrendered(run, index, "while", &error),
-        Ok(false) => super::tool_step::container_done(run, index),
+        Ok(false) => super::containers::container_done(run, index),
         Ok(true) if n >= max_iterations => {
             let message = format!("the loop did not end within maxIterations {max_iterations}");
             fail(run, index, failure(ErrorCode::Unprocessable, message), false)
@@ -138,19 +103,19 @@ fn delegate(run: &Run, index: usize, workflow: &str, args: &Map<String, Value>, 
 }
 
 /// Hands a step over: the delegation and its dispatch are committed together, the dispatch is sent afterwards.
-pub(super) fn delegation(run: &Run, index: usize, workflow: &str, args: Map<String, Value>, now: Timestamp) -> Draft {
+pub(crate) fn delegation(run: &Run, index: usize, workflow: &str, args: Map<String, Value>, now: Timestamp) -> Draft {
     let node = run.walk.node(index);
-    let Some(endpoint) = run.inner.settings.workflows.get(workflow) else {
+    let Some(endpoint) = run.kernel.settings.workflows.get(workflow) else {
         let message = format!("workflow {workflow:?} is not configured, add [workflows.{workflow}] url");
         return fail(run, index, failure(ErrorCode::Workflow, message), false);
     };
     let workflow_id = AttemptKey::mint(run.task.tenant, run.task.id, &node.id, node.generation).to_string();
-    let patience = node.spec.timeout.or(endpoint.deadline).unwrap_or(run.inner.settings.delegation_deadline);
+    let patience = node.spec.timeout.or(endpoint.deadline).unwrap_or(run.kernel.settings.delegation_deadline);
     let deadline = now.plus(patience);
     let mut wait = wait_of(&node.id, WaitKind::Workflow, format!("handed to workflow {workflow}"), now);
     wait.until = Some(deadline);
     wait.reference = Some(workflow_id.clone());
-    let callback = format!("{}/api/internal/brain/callback/{}", run.inner.settings.public_url, run.task.id);
+    let callback = format!("{}/api/internal/brain/callback/{}", run.kernel.settings.public_url, run.task.id);
     let body = json!({
         "workflowId": workflow_id,
         "workflow": workflow,
@@ -162,7 +127,7 @@ pub(super) fn delegation(run: &Run, index: usize, workflow: &str, args: Map<Stri
         "traceId": run.task.trace_id,
     });
     let message = NewOutbox {
-        id: OutboxId::from_uuid(run.inner.ids.next()),
+        id: OutboxId::from_uuid(run.kernel.ids.next()),
         channel: OutboxChannel::Workflow,
         target: workflow.to_owned(),
         key: workflow_id.clone(),
@@ -199,9 +164,9 @@ fn child(run: &Run, index: usize, target: &TaskTarget, written: &Value, now: Tim
         let message = format!("children may lie {} deep, this one would lie deeper", limits::MAX_DEPTH);
         return fail(run, index, failure(ErrorCode::Unprocessable, message), false);
     }
-    let Some(plan) = run.inner.catalog.find(&run.own.plans, key).filter(|plan| plan.quarantine.is_empty()) else {
+    let Some(plan) = run.steps.plan(key).filter(|plan| plan.quarantine.is_empty()) else {
         // Another version of the program may have it, or what it needs.
-        return super::not_made::put_off(node, "plan", key, now).unwrap_or_else(|| {
+        return super::put_off::put_off(node, "plan", key, now).unwrap_or_else(|| {
             let message = format!("there is no usable plan {key:?} for the child");
             fail(run, index, failure(ErrorCode::Unprocessable, message), false)
         });
@@ -214,7 +179,7 @@ fn child(run: &Run, index: usize, target: &TaskTarget, written: &Value, now: Tim
         Value::String(text) => (text, Value::Null),
         other => (String::new(), other),
     };
-    let id = TaskId::from_uuid(run.inner.ids.next());
+    let id = TaskId::from_uuid(run.kernel.ids.next());
     let mut wait = wait_of(&node.id, WaitKind::Child, format!("started a child task with plan {key}"), now);
     wait.reference = Some(id.to_string());
     wait.until = until(node, now);
@@ -237,7 +202,7 @@ fn child(run: &Run, index: usize, target: &TaskTarget, written: &Value, now: Tim
         created_by: run.task.created_by.clone(),
         user: run.task.user,
         rights: run.task.rights,
-        plan: Some(run.inner.frozen.freeze(plan)),
+        plan: Some(run.kernel.frozen.freeze(plan)),
         intent: None,
         attachments: Vec::new(),
         max_steps: run.task.max_steps,

@@ -7,12 +7,12 @@ use super::walk::Walk;
 use crate::templates::Path;
 
 /// Whether a value made of these names may come from untrusted sources.
-pub(super) fn is_tainted(walk: &Walk, index: usize, channel: Channel, paths: &[Path]) -> bool {
+pub(crate) fn is_tainted(walk: &Walk, index: usize, channel: Channel, paths: &[Path]) -> bool {
     paths.iter().any(|path| path_is_tainted(walk, index, channel, path))
 }
 
 /// Whether anything that a step can read may come from untrusted sources.
-pub(super) fn anything_is_tainted(walk: &Walk, index: usize, channel: Channel) -> bool {
+pub(crate) fn anything_is_tainted(walk: &Walk, index: usize, channel: Channel) -> bool {
     channel.is_untrusted()
         || walk.tainted().values().any(|tainted| *tainted)
         || walk.outcomes().any(|(_, outcome)| outcome.tainted)
@@ -52,7 +52,7 @@ fn path_is_tainted(walk: &Walk, index: usize, channel: Channel, path: &Path) -> 
 }
 
 /// Whether the value of an argument as written may come from untrusted sources.
-pub(super) fn argument_is_tainted(run: &super::run::Run, index: usize, written: &serde_json::Value) -> bool {
+pub(crate) fn argument_is_tainted(run: &super::run::Run, index: usize, written: &serde_json::Value) -> bool {
     let node = run.walk.node(index);
     if node.literal_args {
         return node.tainted_args;

@@ -7,10 +7,10 @@ use kybern_core::task::JournalEntry;
 
 use super::drive::{Flow, Stop};
 use super::node::{Node, NodeState};
-use super::perform::is_effectful;
+use super::open_effects;
 use super::run::Run;
-use super::step::{self, Begun, Draft, RowDraft, Then, failure};
-use super::tool_step;
+use super::step::{self, Draft, RowDraft, Then, failure};
+use super::steps::Begun;
 use super::walk::Action;
 
 impl Run {
@@ -28,7 +28,7 @@ impl Run {
         let recoveries = self.task.recoveries;
         let stuck = self.walk.recoveries_without_progress(recoveries);
         let may_have_begun = self.may_have_begun();
-        let then = if stuck > self.inner.settings.max_recoveries {
+        let then = if stuck > self.kernel.settings.max_recoveries {
             let message = format!(
                 "given up: {stuck} workers in a row died, or let their lease expire, without getting any further"
             );
@@ -44,7 +44,7 @@ impl Run {
     /// before anything else is looked at.
     async fn take_up_open_effects(&mut self) -> Result<Flow, Stop> {
         for index in self.walk.in_plan_order() {
-            if let Some(draft) = tool_step::left_open(self, index, tool_step::DIED, self.now())
+            if let Some(draft) = open_effects::left_open(self, index, open_effects::DIED, self.now())
                 && self.settle(draft).await? == Flow::Done
             {
                 return Ok(Flow::Done);
@@ -60,7 +60,7 @@ impl Run {
         if !self.active.abandoned.is_cancelled() || may_have_begun.is_empty() {
             return Stop::Fenced;
         }
-        let (from, recoveries) = (self.inner.worker.as_str().to_owned(), self.task.recoveries);
+        let (from, recoveries) = (self.kernel.worker.as_str().to_owned(), self.task.recoveries);
         let entry = JournalEntry::Recovered { from, recoveries, may_have_begun, stopped: true };
         let draft = Draft { then: Then::Stays, ..Draft::row(RowDraft::bare(None, 0, "", entry)) };
         if let Err(error) = self.settle(draft).await {
@@ -74,7 +74,7 @@ impl Run {
     fn may_have_begun(&self) -> Vec<StepId> {
         let now = self.now();
         let unrecorded = |index: usize| match step::begin(self, index, now) {
-            Begun::Call(call) => !is_effectful(&call),
+            Begun::Call(call) => !call.facts().is_effectful,
             Begun::Rows(_) => false,
         };
         let start = |action| match action {
@@ -87,8 +87,8 @@ impl Run {
     /// The steps whose calls are on their way, and are not recorded before they begin.
     fn unrecorded_calls(&self) -> Vec<StepId> {
         let is_recorded = |node: &Node| {
-            let tool = node.spec.tool_key().and_then(|tool| self.allowed.tools.find(tool));
-            tool.is_some_and(|tool| tool.spec().effect.needs_attempt_row())
+            let tool = node.spec.tool_key().and_then(|tool| self.steps.tool(tool));
+            tool.is_some_and(|tool| tool.effect.needs_attempt_row())
         };
         let nodes = self.walk.in_plan_order().into_iter().map(|index| self.walk.node(index));
         let running = nodes.filter(|node| node.state == NodeState::Running && !is_recorded(node));

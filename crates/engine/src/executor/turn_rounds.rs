@@ -4,31 +4,31 @@ use std::sync::Arc;
 
 use kybern_core::agent::{AskedCall, Called, Replied, Turn, TurnStart, batches};
 use kybern_core::error::Result;
+use kybern_core::memory::MAX_SUGGESTIONS;
 use kybern_core::money::Usage;
 use kybern_core::task::{Opening, StepStatus};
 use kybern_core::time::Millis;
 
 use super::node::Node;
 use super::walk::Walk;
-use crate::agent::{MAX_SUGGESTIONS, Round};
 
 /// A turn's rounds: the question of each, with its reply and the outcomes of the calls by their place.
-pub(super) struct Rounds<'a> {
-    pub(super) start: &'a TurnStart,
+pub(crate) struct Rounds<'a> {
+    pub(crate) start: &'a TurnStart,
     spent: Millis,
-    pub(super) rounds: Vec<Asked<'a>>,
+    pub(crate) rounds: Vec<Asked<'a>>,
 }
 
 /// A question, with what came of it.
-pub(super) struct Asked<'a> {
-    pub(super) question: &'a Node,
-    pub(super) reply: Option<&'a Arc<Replied>>,
+pub(crate) struct Asked<'a> {
+    pub(crate) question: &'a Node,
+    pub(crate) reply: Option<&'a Arc<Replied>>,
     usage: Usage,
-    pub(super) calls: Vec<Option<&'a Node>>,
+    pub(crate) calls: Vec<Option<&'a Node>>,
 }
 
 /// The rounds of an agent's turn; `None` before it was opened.
-pub(super) fn rounds(walk: &Walk, agent: usize) -> Option<Rounds<'_>> {
+pub(crate) fn rounds(walk: &Walk, agent: usize) -> Option<Rounds<'_>> {
     let Some(Opening::Turn(start)) = &walk.node(agent).opening else { return None };
     let asked = |question: usize| {
         let question = walk.node(question);
@@ -50,7 +50,7 @@ pub(super) fn rounds(walk: &Walk, agent: usize) -> Option<Rounds<'_>> {
 
 impl Rounds<'_> {
     /// The turn before its last question, or after it where that was answered.
-    pub(super) fn turn(&self) -> Result<Turn> {
+    pub(crate) fn turn(&self) -> Result<Turn> {
         let mut turn = Turn::new(self.start.limits, !self.start.tools.is_empty());
         for round in &self.rounds {
             let Some(reply) = round.reply.filter(|_| round.completed()) else {
@@ -69,30 +69,19 @@ impl Rounds<'_> {
         Ok(turn)
     }
 
-    /// The rounds that asked for calls.
-    pub(super) fn with_calls(&self) -> Vec<Round<'_>> {
-        let mut found = Vec::with_capacity(self.rounds.len());
-        for round in self.rounds.iter().filter(|round| round.completed()) {
-            let Some(reply) = round.reply.filter(|reply| !reply.calls.is_empty()) else { continue };
-            let outcomes = round.calls.iter().map(|node| node.and_then(Node::outcome).map(|one| &**one)).collect();
-            found.push(Round { reply, outcomes });
-        }
-        found
-    }
-
     /// What is left of its time.
-    pub(super) fn left(&self) -> Millis {
+    pub(crate) fn left(&self) -> Millis {
         let took = self.took().0.saturating_sub(self.spent.0);
         Millis(self.start.limits.time.0.saturating_sub(took))
     }
 
     /// What its questions and calls have taken.
-    pub(super) fn took(&self) -> Millis {
+    pub(crate) fn took(&self) -> Millis {
         Millis(self.rounds.iter().map(Asked::took).sum())
     }
 
     /// Whether anything that it has read may come from strangers, besides what is remembered and was said before.
-    pub(super) fn tainted(&self) -> bool {
+    pub(crate) fn tainted(&self) -> bool {
         let calls = self.rounds.iter().flat_map(|round| round.calls.iter().flatten());
         let outcomes = calls.filter_map(|node| node.outcome());
         let asked = self.rounds.iter().filter_map(|round| round.question.outcome());
@@ -100,7 +89,7 @@ impl Rounds<'_> {
     }
 
     /// What the model would remember, as people see it: a link in it goes as one in the reply beside it.
-    pub(super) fn suggestions(&self) -> Vec<String> {
+    pub(crate) fn suggestions(&self) -> Vec<String> {
         let mut suggestions: Vec<String> = Vec::new();
         for reply in self.rounds.iter().filter_map(|round| round.reply) {
             for call in &reply.calls {
@@ -116,7 +105,8 @@ impl Rounds<'_> {
 }
 
 impl Asked<'_> {
-    fn completed(&self) -> bool {
+    /// Whether its model has replied.
+    pub(crate) fn completed(&self) -> bool {
         self.question.outcome().is_some_and(|outcome| outcome.status == StepStatus::Completed)
     }
 

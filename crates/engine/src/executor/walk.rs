@@ -175,7 +175,7 @@ impl Walk {
     }
 
     /// What a language model said of messages and documents, by the question's id.
-    pub(super) fn answers(&self) -> &Arc<BTreeMap<StepId, Arc<StepOutcome>>> {
+    pub(crate) fn answers(&self) -> &Arc<BTreeMap<StepId, Arc<StepOutcome>>> {
         &self.answers
     }
 

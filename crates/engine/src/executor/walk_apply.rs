@@ -12,7 +12,7 @@ use serde_json::{Map, Value};
 
 use super::lessons;
 use super::node::{Answer, Approved, Child, NodeState, Phase};
-use super::phase_documents::DOCUMENTS;
+use super::phases::DOCUMENTS;
 use super::walk::Walk;
 use super::walk_state::merge_deep;
 

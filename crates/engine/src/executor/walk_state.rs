@@ -8,7 +8,7 @@ use kybern_core::task::StepStatus;
 use serde_json::{Map, Value};
 
 use super::node::PhaseState;
-use super::phase_documents::EXTRACTIONS;
+use super::phases::EXTRACTIONS;
 use super::walk::{Walk, is_container};
 
 /// How deep corrections are merged into what stands in the state.

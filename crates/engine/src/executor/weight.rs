@@ -6,13 +6,13 @@
 use kybern_core::task::{JournalEntry, Opening, StepOutcome};
 use serde_json::{Map, Value};
 
-use crate::models::estimate;
+use crate::size;
 
 /// What a value takes besides its text, and a member of an object besides its name and its value.
 const NODE: usize = 32;
 
 /// What an entry adds.
-pub(super) fn of(entry: &JournalEntry) -> usize {
+pub(crate) fn of(entry: &JournalEntry) -> usize {
     match entry {
         JournalEntry::Finished(outcome) => of_outcome(outcome),
         JournalEntry::Opened(Opening::Items { items, .. }) => items.iter().map(of_value).sum(),
@@ -28,7 +28,7 @@ pub(super) fn of(entry: &JournalEntry) -> usize {
 }
 
 fn of_outcome(outcome: &StepOutcome) -> usize {
-    let said = outcome.reply.iter().flat_map(|reply| &reply.parts).map(estimate::part).sum::<u64>();
+    let said = outcome.reply.iter().flat_map(|reply| &reply.parts).map(size::of_part).sum::<u64>();
     let injected = if outcome.injected.is_empty() { 0 } else { as_text(&outcome.injected) };
     of_value(&outcome.data) + injected + usize::try_from(said).unwrap_or(usize::MAX)
 }
@@ -38,7 +38,7 @@ fn as_text(value: &impl serde::Serialize) -> usize {
 }
 
 /// What a value weighs.
-pub(super) fn of_value(value: &Value) -> usize {
+pub(crate) fn of_value(value: &Value) -> usize {
     NODE + match value {
         Value::Null | Value::Bool(_) | Value::Number(_) => 0,
         Value::String(text) => text.len(),

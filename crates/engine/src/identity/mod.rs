@@ -3,8 +3,7 @@
 mod authenticate;
 mod permission;
 
-use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use kybern_core::actor::{Actor, Principal, Right, Role};
 use kybern_core::audit::{self, AuditEvent};
@@ -12,7 +11,7 @@ use kybern_core::error::{Detail, Error, ErrorCode, Result};
 use kybern_core::id::{KeyId, TenantId, UserId, WebhookId};
 use kybern_core::identity::{ApiKey, OutboundWebhook, Tenant, User};
 use kybern_core::policy::place::host_of;
-use kybern_core::ports::{AuditStore, Clock, HttpClient, IdSource, IdentityStore, Keys, PermissionStore, Store};
+use kybern_core::ports::{AuditStore, Clock, HttpClient, IdSource, IdentityStore, Keys, PermissionStore};
 use kybern_core::tenant::TenantScope;
 use kybern_core::time::Timestamp;
 use serde_json::json;
@@ -26,24 +25,6 @@ use crate::tools::ToolCatalogue;
 const MIN_KEY: usize = 32;
 /// Events to which a completion webhook can subscribe.
 const EVENTS: [&str; 4] = ["task.completed", "task.failed", "task.cancelled", "task.needs_review"];
-
-/// Names of tenants, which never change, so that not every task asks for one.
-#[derive(Default)]
-pub(crate) struct TenantNames {
-    names: Mutex<HashMap<TenantId, String>>,
-}
-
-impl TenantNames {
-    pub(crate) async fn name(&self, store: &dyn Store, id: TenantId) -> Result<String> {
-        let known = self.names.lock().unwrap_or_else(PoisonError::into_inner).get(&id).cloned();
-        if let Some(name) = known {
-            return Ok(name);
-        }
-        let tenant = store.tenant(id).await?.ok_or_else(|| Error::not_found("tenant", id))?;
-        self.names.lock().unwrap_or_else(PoisonError::into_inner).insert(id, tenant.name.clone());
-        Ok(tenant.name)
-    }
-}
 
 /// A user to be created.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -16,12 +16,15 @@ use async_trait::async_trait;
 use kybern_core::job::{ClaimedJob, JobEnd};
 use kybern_core::plan::RetryPolicy;
 use kybern_core::policy::redact;
+use kybern_core::ports::WakeUps;
 use kybern_core::slots::Offer;
 use kybern_core::time::{Millis, Timestamp};
 use uuid::Uuid;
 
+use crate::executor::Kernel;
 use crate::executor::patience::until_available;
-use crate::parts::Inner;
+use crate::slots::Slots;
+use crate::trouble::Trouble;
 pub(crate) use outbox::OutboxSender;
 pub(crate) use receiver::{Receiver, Receivers};
 
@@ -121,25 +124,30 @@ impl Drop for Running {
 /// Works on jobs: claims what is due, hands it to its handler, and says how it ended.
 #[derive(Clone)]
 pub(crate) struct JobWorker {
-    pub(crate) inner: Arc<Inner>,
+    pub(crate) kernel: Arc<Kernel>,
+    /// Hints that a job is due.
+    pub(crate) wake_ups: Arc<dyn WakeUps>,
+    pub(crate) slots: Arc<Slots>,
+    /// What claims of jobs fail at.
+    pub(crate) claims: Arc<Trouble>,
 }
 
 impl JobWorker {
     pub(crate) async fn claim_loop(self, handlers: JobHandlers) {
         let handlers = Arc::new(handlers);
-        let inner = Arc::clone(&self.inner);
-        let stopping = inner.stopping.clone();
+        let kernel = Arc::clone(&self.kernel);
+        let stopping = kernel.stopping.clone();
         let running = Arc::new(Mutex::new(BTreeSet::new()));
         while !stopping.is_cancelled() {
-            let Some(mut vacant) = inner.job_slots.vacant().await else { return };
+            let Some(mut vacant) = self.slots.vacant().await else { return };
             if stopping.is_cancelled() {
                 return;
             }
             let offer = Offer { running: Running::all(&running), ..vacant.offer() };
-            let now = inner.clock.now();
-            match inner.store.claim_jobs(&inner.worker, &offer, inner.settings.lease, now).await {
+            let now = kernel.clock.now();
+            match kernel.store.claim_jobs(&kernel.worker, &offer, kernel.settings.lease, now).await {
                 Ok(jobs) if !jobs.is_empty() => {
-                    inner.job_claims.end();
+                    self.claims.end();
                     for job in jobs {
                         let (worker, slot) = (self.clone(), vacant.give(job.scope().tenant()));
                         let handler = handlers.get(job.kind.as_str()).cloned();
@@ -148,22 +156,22 @@ impl JobWorker {
                             worker.run_job(job, handler.as_deref()).await;
                             drop((mine, slot));
                         };
-                        inner.spawn(work);
+                        kernel.spawn(work);
                     }
                 }
                 claimed => {
                     drop(vacant);
                     match claimed {
-                        Ok(_none) => inner.job_claims.end(),
+                        Ok(_none) => self.claims.end(),
                         Err(error) => {
-                            inner.job_claims.begin(&error, inner.clock.now());
+                            self.claims.begin(&error, kernel.clock.now());
                             tracing::error!(%error, "cannot claim jobs");
                         }
                     }
                     tokio::select! {
                         () = stopping.cancelled() => return,
-                        () = inner.job_wake_ups.wait(inner.settings.poll) => {}
-                        () = inner.job_slots.freed() => {}
+                        () = self.wake_ups.wait(kernel.settings.poll) => {}
+                        () = self.slots.freed() => {}
                     }
                 }
             }
@@ -186,7 +194,7 @@ impl JobWorker {
         let mut asked = 0;
         let finished = until_available(|| {
             asked += 1;
-            self.inner.store.finish_job(&job, end.clone(), self.inner.clock.now())
+            self.kernel.store.finish_job(&job, end.clone(), self.kernel.clock.now())
         });
         match finished.await {
             Ok(true) => {}
@@ -238,7 +246,7 @@ impl JobWorker {
                 }
             }
         };
-        let due_at = self.inner.clock.now().plus(BACKOFF.delay(tries, self.inner.random.unit()));
+        let due_at = self.kernel.clock.now().plus(BACKOFF.delay(tries, self.kernel.random.unit()));
         let error = kept(failure.message);
         tracing::warn!(job.id = %job.id, job.kind = %job.kind, attempt = job.attempt, %error, "job failed, it is tried again");
         Some(JobEnd::Retry { error, due_at })
@@ -246,7 +254,7 @@ impl JobWorker {
 
     /// Gives signs of life, and ends when the lease is somebody else's.
     async fn lease_lost(&self, job: &ClaimedJob) {
-        let beat = self.inner.settings.heartbeat.as_duration();
+        let beat = self.kernel.settings.heartbeat.as_duration();
         loop {
             // Running out of time is the beat.
             if tokio::time::timeout(beat, std::future::pending::<()>()).await.is_err() && !self.renew(job).await {
@@ -257,8 +265,8 @@ impl JobWorker {
 
     /// Whether the lease is held still. A store that does not answer is no proof that it is lost.
     async fn renew(&self, job: &ClaimedJob) -> bool {
-        let inner = &self.inner;
-        let renewed = inner.store.renew_job(job, inner.settings.lease, inner.clock.now()).await;
+        let kernel = &self.kernel;
+        let renewed = kernel.store.renew_job(job, kernel.settings.lease, kernel.clock.now()).await;
         renewed.unwrap_or_else(|error| {
             tracing::error!(job.id = %job.id, %error, "job heartbeat failed, its lease may expire");
             true

@@ -18,16 +18,16 @@ use kybern_core::outbox::{
 };
 use kybern_core::plan::StepId;
 use kybern_core::policy::redact::redact_text;
-use kybern_core::ports::{HttpBody, HttpFailure, HttpRequest};
+use kybern_core::ports::{HttpBody, HttpClient, HttpFailure, HttpRequest, Keys, MailSender};
 use kybern_core::task::Signal;
 use kybern_core::time::{Millis, Timestamp};
 use kybern_core::trace::{traceparent, traceparent_of};
 use serde_json::{Value, json};
 
-use super::receiver::{Delivery, PutOff, Receiver};
+use super::receiver::{Delivery, PutOff, Receiver, Receivers};
 use super::{JobFailure, JobHandler, sign};
+use crate::executor::Kernel;
 use crate::executor::patience::until_available;
-use crate::parts::Inner;
 
 /// How long a receiver may take to answer.
 const RECEIVER_TIMEOUT: Millis = Millis(20_000);
@@ -41,7 +41,11 @@ const MAX_ANSWER: usize = 64 * 1024;
 
 /// Sends what is in the outbox.
 pub(crate) struct OutboxSender {
-    pub(crate) inner: Arc<Inner>,
+    pub(crate) kernel: Arc<Kernel>,
+    pub(crate) keys: Arc<dyn Keys>,
+    pub(crate) http: Arc<dyn HttpClient>,
+    pub(crate) mail_sender: Option<Arc<dyn MailSender>>,
+    pub(crate) receivers: Arc<Receivers>,
 }
 
 #[async_trait]
@@ -58,7 +62,7 @@ impl JobHandler for OutboxSender {
 impl OutboxSender {
     async fn send_outbox(&self, job: &ClaimedJob) -> Result<(), JobFailure> {
         let id = outbox_id(job).ok_or_else(|| JobFailure::permanent("the job names no outbox message"))?;
-        let message = self.inner.store.outbox_message(job.scope(), id).await?;
+        let message = self.kernel.store.outbox_message(job.scope(), id).await?;
         let message = message.ok_or_else(|| JobFailure::permanent("the outbox message is gone"))?;
         if let Some(problem) = &message.unreadable {
             return Err(JobFailure::permanent(format!("the outbox message cannot be read: {problem}")));
@@ -81,14 +85,14 @@ impl OutboxSender {
         message: &OutboxMessage,
         receiver: Receiver,
     ) -> Result<Delivery, JobFailure> {
-        let now = self.inner.clock.now();
-        let PutOff { until, reason } = match self.inner.receivers.enter(receiver, now) {
+        let now = self.kernel.clock.now();
+        let PutOff { until, reason } = match self.receivers.enter(receiver, now) {
             Ok(delivery) => return Ok(delivery),
             Err(put_off) => put_off,
         };
         let Some(reason) = reason else { return Err(JobFailure::put_off("waits for its receiver", until)) };
         // Made by the clock of tasks: this machine's own may be far ahead of it.
-        if self.inner.time.now().since(since(job).unwrap_or(message.created_at)) > MAX_WAIT {
+        if self.kernel.time.now().since(since(job).unwrap_or(message.created_at)) > MAX_WAIT {
             return Err(JobFailure::permanent(format!("given up after {MAX_WAIT}: {reason}")));
         }
         let told = message.error.as_deref().is_some_and(|error| error.starts_with("receiver "));
@@ -99,7 +103,7 @@ impl OutboxSender {
     }
 
     async fn send_mail(&self, job: &ClaimedJob, message: &OutboxMessage) -> Result<(), JobFailure> {
-        let Some(sender) = &self.inner.mail_sender else {
+        let Some(sender) = &self.mail_sender else {
             let reason = "no SMTP server is configured, see [smtp]";
             return self.shift(job, message, OutboxStatus::Pending, OutboxStatus::Kept, Some(reason)).await;
         };
@@ -117,7 +121,7 @@ impl OutboxSender {
         let sent = sender.send(&mail).await;
         match &sent {
             Ok(()) | Err(SendFault::NotSent { .. }) => delivery.answered(),
-            Err(SendFault::Unreachable { .. } | SendFault::Unknown { .. }) => delivery.silent(self.inner.clock.now()),
+            Err(SendFault::Unreachable { .. } | SendFault::Unknown { .. }) => delivery.silent(self.kernel.clock.now()),
         }
         let (reason, retryable) = match sent {
             Ok(()) => return self.shift(job, message, OutboxStatus::Sending, OutboxStatus::Sent, None).await,
@@ -141,7 +145,7 @@ impl OutboxSender {
             .map_err(|error| JobFailure::permanent(format!("the attachments cannot be read: {error}")))?;
         let (mut files, mut bytes) = (Vec::new(), 0_u64);
         for MailFile { filename, content_type, hash, .. } in listed {
-            let Some(kept) = self.inner.store.blob(job.scope(), &hash).await? else {
+            let Some(kept) = self.kernel.store.blob(job.scope(), &hash).await? else {
                 return Err(JobFailure::permanent(format!("the attachment {filename:?} is not kept any more")));
             };
             bytes = bytes.saturating_add(u64::try_from(kept.len()).unwrap_or(u64::MAX));
@@ -168,13 +172,13 @@ impl OutboxSender {
             return Ok(());
         }
         let result = match request {
-            Ok(request) => self.inner.http.send(request).await,
+            Ok(request) => self.http.send(request).await,
             Err(reason) => Err(HttpFailure::Invalid(reason)),
         };
         match (delivery, &result) {
             (Some(delivery), Ok(_) | Err(HttpFailure::TooLarge(_))) => delivery.answered(),
             (Some(delivery), Err(HttpFailure::Connect(_) | HttpFailure::NoAnswer(_))) => {
-                delivery.silent(self.inner.clock.now());
+                delivery.silent(self.kernel.clock.now());
             }
             (_, Err(HttpFailure::Denied(_) | HttpFailure::Invalid(_))) | (None, _) => {}
         }
@@ -214,7 +218,7 @@ impl OutboxSender {
     /// Whether somebody still subscribes to the ends of tasks where a message is to tell one.
     async fn is_subscribed(&self, job: &ClaimedJob, message: &OutboxMessage) -> Result<bool, JobFailure> {
         let event = message.message.body.get("type").and_then(Value::as_str).unwrap_or_default();
-        let webhooks = self.inner.store.webhooks(job.scope()).await?;
+        let webhooks = self.kernel.store.webhooks(job.scope()).await?;
         Ok(webhooks.iter().any(|webhook| {
             let wants = webhook.events.is_empty() || webhook.events.iter().any(|wanted| wanted == event);
             webhook.active && wants && webhook.url == message.message.target
@@ -246,9 +250,9 @@ impl OutboxSender {
             }
             return Ok(true);
         }
-        let (store, now) = (&self.inner.store, self.inner.clock.now());
+        let (store, now) = (&self.kernel.store, self.kernel.clock.now());
         // Its deadline is the task's.
-        let at = self.inner.time.now();
+        let at = self.kernel.time.now();
         match until_available(|| store.begin_dispatch(job.scope(), message.message.id, at)).await? {
             Dispatch::Goes => Ok(true),
             Dispatch::Rests => Err(JobFailure::put_off("its task rests", now.plus(WHILE_ITS_TASK_RESTS))),
@@ -279,26 +283,25 @@ impl OutboxSender {
             error: Some(format!("the workflow could not be started: {reason}")),
         };
         let hash = blake3::hash(b"the workflow could not be started").to_hex().to_string();
-        let now = self.inner.clock.now();
-        self.inner.store.callback(job.scope(), task, &step, signal, &hash, now).await?;
-        self.inner.active.poke(task);
+        let now = self.kernel.clock.now();
+        self.kernel.store.callback(job.scope(), task, &step, signal, &hash, now).await?;
+        self.kernel.active.poke(task);
         Ok(())
     }
 
     /// The request that carries a message.
     fn request(&self, job: &ClaimedJob, message: &OutboxMessage) -> Result<HttpRequest, String> {
-        let inner = &self.inner;
         let new = &message.message;
         let mut body = new.body.clone();
         let mut headers = vec![("Idempotency-Key".to_owned(), new.key.clone())];
-        let mut secret = inner.keys.webhook_secret(job.scope().tenant(), "outbound");
+        let mut secret = self.keys.webhook_secret(job.scope().tenant(), "outbound");
         let (url, trusted_endpoint) = match new.channel {
             OutboxChannel::Workflow => {
-                let endpoint = inner.settings.workflows.get(&new.target);
+                let endpoint = self.kernel.settings.workflows.get(&new.target);
                 let endpoint = endpoint.ok_or_else(|| format!("workflow {:?} is not configured", new.target))?;
                 // The secret is derived, so it is in no table; it leaves the house only to the engine it is for.
                 if let Value::Object(members) = &mut body {
-                    let answer = inner.keys.callback_secret(&new.key);
+                    let answer = self.keys.callback_secret(&new.key);
                     members.insert("callbackSecret".to_owned(), answer.into());
                 }
                 if let Some(own) = &endpoint.secret {
@@ -312,7 +315,7 @@ impl OutboxSender {
         let trace = trace.map_or_else(|| traceparent_of(new.id.as_uuid()), |trace| traceparent(trace, &new.key));
         headers.extend(trace.map(|trace| ("traceparent".to_owned(), trace)));
         let raw = body.to_string();
-        let signed = sign::headers(&secret, &new.id.to_string(), inner.clock.now(), raw.as_bytes());
+        let signed = sign::headers(&secret, &new.id.to_string(), self.kernel.clock.now(), raw.as_bytes());
         headers.extend(signed.map_err(|fault| fault.to_string())?);
         headers.push(("Content-Type".to_owned(), "application/json".to_owned()));
         Ok(HttpRequest {
@@ -339,10 +342,10 @@ impl OutboxSender {
         to: OutboxStatus,
         error: Option<&str>,
     ) -> Result<(), JobFailure> {
-        let (id, now) = (message.message.id, self.inner.clock.now());
+        let (id, now) = (message.message.id, self.kernel.clock.now());
         let error = error.map(redact_text);
         let audit = explained(message, to, job.attempt);
-        let store = &self.inner.store;
+        let store = &self.kernel.store;
         let mut asked = 0;
         let moved = until_available(|| {
             asked += 1;

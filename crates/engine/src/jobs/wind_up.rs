@@ -12,7 +12,7 @@ impl OutboxSender {
     /// drops repeats, so nothing is lost by saying that it failed when it may have arrived.
     pub(super) async fn wind_up_outbox(&self, job: &ClaimedJob, reason: &str) -> Result<bool, JobFailure> {
         let Some(id) = outbox_id(job) else { return Ok(false) };
-        let Some(message) = self.inner.store.outbox_message(job.scope(), id).await? else { return Ok(false) };
+        let Some(message) = self.kernel.store.outbox_message(job.scope(), id).await? else { return Ok(false) };
         let channel = message.message.channel;
         let end = match (message.status, channel) {
             (OutboxStatus::Sent | OutboxStatus::Kept, _) => return Ok(true),

@@ -20,8 +20,8 @@ use uuid::Uuid;
 
 use super::LessonService;
 use super::learn::Answer;
-use crate::executor::message_of;
 use crate::tools::taught::taught;
+use crate::understanding::message::message_of;
 
 /// Values of one answer that are looked for.
 const MAX_VALUES: usize = 10;

@@ -21,9 +21,11 @@ use serde_json::{Map, Value, json};
 
 use super::LessonService;
 use super::rules::is_sure;
+use crate::executor::Phase;
+use crate::executor::phases::EXTRACTIONS;
 use crate::executor::walk::Walk;
-use crate::executor::{EXTRACTIONS, Phase, classify_input, doubtful_sender, message_of};
 use crate::jobs::{JobFailure, JobHandler};
+use crate::understanding::message::{classify_input, doubtful_sender, message_of};
 
 /// The kind of the job.
 pub(crate) const LEARN_JOB: &str = "lesson.learn";

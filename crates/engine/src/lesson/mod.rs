@@ -24,8 +24,8 @@ pub use preview::{LessonPreview, PreviewedMail};
 pub(crate) use told::{TEACH_JOB, Teacher, ToldByTool};
 
 use crate::command::{id_for, once};
-use crate::plan::catalog::Catalog;
-use crate::plan::manage::Plans;
+use crate::plans::catalog::Catalog;
+use crate::plans::manage::Plans;
 use crate::task::Tasks;
 use crate::task::reading::Reading;
 

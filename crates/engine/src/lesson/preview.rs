@@ -20,9 +20,9 @@ use serde_json::{Value, json};
 
 use super::LessonService;
 use super::rules::{Rules, is_sure};
-use crate::executor::{classify_input, doubtful_sender, message_of};
-use crate::plan::intents::Intents;
+use crate::plans::intents::Intents;
 use crate::tools::taught::taught;
+use crate::understanding::message::{classify_input, doubtful_sender, message_of};
 
 /// Mails that are looked at.
 const MAILS: usize = 100;

@@ -10,7 +10,7 @@ use kybern_core::task::Task;
 use kybern_core::tenant::TenantScope;
 
 use super::LessonService;
-use crate::plan::intents::Intents;
+use crate::plans::intents::Intents;
 
 /// What a tenant's rules are made of.
 pub(super) struct Rules {

@@ -117,7 +117,7 @@ impl Reserved {
     pub(crate) async fn complete(self) -> Result<Answered> {
         let (mut run, candidate, reply) = self.first_that_answers(ask_whole).await?;
         let usage = reply.usage.unwrap_or_else(|| {
-            let written = reply.parts.iter().map(estimate::part).sum();
+            let written = reply.parts.iter().map(crate::size::of_part).sum();
             TokenUsage {
                 input: run.about,
                 output: estimate::of_bytes(written),

@@ -17,7 +17,7 @@ use super::desk::{self, Asker, Desk, failed, still_held};
 use super::prompt::{DECISION, DECISION_REPAIR};
 use super::route::Route;
 use super::service::ModelService;
-use crate::tools::schema;
+use crate::schema;
 
 /// The most tokens of a decision: an object of some fields, not an essay.
 const MAX_OUTPUT: u32 = 2_000;

@@ -1,16 +1,13 @@
 //! How many tokens a request takes at most, before anybody has counted them.
 
-use kybern_core::model::{Image, ModelRequest, Part};
+use kybern_core::model::{ModelRequest, Part};
 use kybern_core::ports::TokenCounter;
 
-/// What a message costs beside its words: its role and its borders.
-const PER_MESSAGE: u64 = 8;
+use crate::size::{PER_IMAGE, PER_MESSAGE, bytes, of_part, of_value};
+
 /// What a tool's frame costs beside its words.
 const PER_FUNCTION: u64 = 16;
-/// What an image costs at most at most providers: Anthropic counts up to some 1,600, newer models and Gemini's tiles a
-/// few times that.
-const PER_IMAGE: u64 = 6_000;
-/// The same for `gpt-4o-mini`, which counts 2,833 and 5,667 for each of up to eight tiles (OpenAI, "Images and vision").
+/// What an image costs at `gpt-4o-mini`, which counts 2,833 and 5,667 for each of up to eight tiles (OpenAI, "Images and vision").
 const PER_IMAGE_4O_MINI: u64 = 50_000;
 /// What tools cost beside their own words: a provider's instructions for them, which nobody sees (Anthropic documents
 /// up to some 500).
@@ -22,7 +19,7 @@ pub(crate) fn at_most(request: &ModelRequest) -> u64 {
     let mut total = PER_MESSAGE;
     for message in &request.messages {
         total += PER_MESSAGE;
-        total += message.parts.iter().map(part).sum::<u64>();
+        total += message.parts.iter().map(of_part).sum::<u64>();
         let images = message.parts.iter().filter(|part| matches!(part, Part::Image(_))).count();
         if request.model.contains("4o-mini") {
             total += u64::try_from(images).unwrap_or(u64::MAX).saturating_mul(PER_IMAGE_4O_MINI - PER_IMAGE);
@@ -49,23 +46,8 @@ pub(crate) fn of_bytes(bytes: u64) -> u64 {
     bytes.div_ceil(4)
 }
 
-/// The most tokens of one part.
-pub(crate) fn part(part: &Part) -> u64 {
-    match part {
-        Part::Text { text } => bytes(text),
-        Part::Image(Image::Data { .. } | Image::Url { .. }) => PER_IMAGE,
-        Part::Reasoning(reasoning) => bytes(&reasoning.text) + reasoning.opaque.as_deref().map_or(0, bytes),
-        Part::ToolCall(call) => PER_MESSAGE + bytes(&call.name) + bytes(&call.arguments) + bytes(&call.id),
-        Part::ToolAnswer(answer) => PER_MESSAGE + bytes(&answer.content) + bytes(&answer.call_id),
-    }
-}
-
-fn bytes(text: &str) -> u64 {
-    u64::try_from(text.len()).unwrap_or(u64::MAX)
-}
-
 fn size(value: &serde_json::Value) -> u64 {
-    u64::try_from(crate::tools::service::size_of_value(value)).unwrap_or(u64::MAX)
+    u64::try_from(of_value(value)).unwrap_or(u64::MAX)
 }
 
 /// How many tokens the request is by the model's own tokenizer; `None` when that is not here. What is not text

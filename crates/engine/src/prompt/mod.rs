@@ -14,7 +14,7 @@ use kybern_core::prompt::{self, Prompt, PromptAct, PromptChange, PromptFilter, P
 use kybern_core::tenant::TenantScope;
 use serde_json::json;
 
-pub use preview::{Preview, PreviewRequest};
+pub use preview::{Preview, PreviewRequest, Previews};
 
 use crate::agent::Agents;
 use crate::agent::told::author;

@@ -12,14 +12,18 @@ use kybern_core::context::{LayerUse, LeftOut, SectionKind};
 use kybern_core::error::{Error, ErrorCode, Result};
 use kybern_core::id::{ChatId, MessageId, PromptId, TaskId, UserId};
 use kybern_core::model::{Abilities, ModelMessage};
+use kybern_core::ports::{Clock, IdSource};
 use kybern_core::prompt;
 use kybern_core::tenant::TenantScope;
 
-use crate::Engine;
-use crate::agent::AgentTools;
 use crate::agent::tools::open_to;
-use crate::agent::{InChat, Latitude, Person, Question, Subject, functions, gather, route_name, section, written};
+use crate::agent::{
+    AgentTools, Agents, InChat, Latitude, Person, Question, Subject, TurnServices, functions, gather, route_name,
+    section, written,
+};
+use crate::chat::Chats;
 use crate::models::{Caller, Route};
+use crate::tools::ToolCatalogue;
 use crate::tools::grant::{Grant, Origin};
 
 /// What is to be written down.
@@ -54,15 +58,25 @@ pub struct Preview {
     pub tools: Vec<String>,
 }
 
-impl Engine {
+/// Writes prompts down that are not sent.
+pub struct Previews {
+    pub(crate) chats: Chats,
+    pub(crate) agents: Agents,
+    pub(crate) catalogue: Arc<ToolCatalogue>,
+    pub(crate) turns: Arc<TurnServices>,
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) ids: Arc<dyn IdSource>,
+}
+
+impl Previews {
     /// What would be sent if the actor said that now.
     ///
     /// # Errors
     /// `VALIDATION_ERROR` for an unknown agent and for a text that cannot be a prompt; `NOT_FOUND` for a chat that the
     /// actor does not see; `PAYLOAD_TOO_LARGE`; `UNPROCESSABLE` when it would not fit into the model's window;
     /// `BUDGET_EXCEEDED` when the question cannot be embedded any more.
-    pub async fn preview_prompt(&self, actor: &Actor, request: &PreviewRequest) -> Result<Preview> {
-        let (inner, scope) = (&self.inner, actor.scope());
+    pub async fn preview(&self, actor: &Actor, request: &PreviewRequest) -> Result<Preview> {
+        let scope = actor.scope();
         if request.content.trim().is_empty() {
             return Err(Error::invalid("/content", "say something"));
         }
@@ -72,15 +86,15 @@ impl Engine {
         }
         let tried = request.text.as_deref().map(prompt::checked).transpose()?;
         let agent = self.previewed_agent(actor, request).await?;
-        let now = inner.clock.now();
-        let [chat, before, task] = [(); 3].map(|()| inner.ids.next());
+        let now = self.clock.now();
+        let [chat, before, task] = [(); 3].map(|()| self.ids.next());
         let grant = self.grant_of_model(scope, actor.user()).await?;
         let subject = Subject {
             text: request.content.replace('\0', ""),
             shown: Vec::new(),
             person: match actor.user() {
                 Some(user) => {
-                    let user = inner.store.user(scope, user).await?;
+                    let user = self.turns.store.user(scope, user).await?;
                     user.map(|user| Person { name: user.name, timezone: user.timezone })
                 }
                 None => None,
@@ -99,10 +113,10 @@ impl Engine {
                 before: MessageId::from_uuid(before),
             }),
         };
-        let snapshot = inner.catalogue.of(scope).await;
+        let snapshot = self.catalogue.of(scope).await;
         let start = start_of(&agent, AgentTools::of(&agent, &snapshot).keys);
         let open = open_to(&snapshot, &start.tools, &grant);
-        let mut gathered = gather(inner, &Caller::of(actor), &subject, (&snapshot, &open)).await?;
+        let mut gathered = gather(&self.turns, &Caller::of(actor), &subject, (&snapshot, &open)).await?;
         if let Some(text) = tried {
             gathered.prompt = None;
             for base in gathered.sections.iter_mut().filter(|section| section.kind == SectionKind::Base) {
@@ -113,7 +127,7 @@ impl Engine {
         let tools = functions::offered(&snapshot, &open);
         let needs = Abilities { functions: !tools.is_empty(), ..Abilities::default() };
         // Where no model can be chosen now, as where none is configured, it is written for a window that nobody knows.
-        let window = inner.models.window(scope, &route, needs).await.unwrap_or_default();
+        let window = self.turns.models.window(scope, &route, needs).await.unwrap_or_default();
         let question = Question {
             scope,
             user: actor.user(),
@@ -131,7 +145,7 @@ impl Engine {
             live: None,
             traceparent: None,
         };
-        let composed = written(inner, &question, &gathered, window)?;
+        let composed = written(&self.turns, &question, &gathered, window)?;
         Ok(Preview {
             agent: agent.draft.key,
             route: question.start.route,
@@ -146,7 +160,7 @@ impl Engine {
     async fn previewed_agent(&self, actor: &Actor, request: &PreviewRequest) -> Result<Agent> {
         let scope = actor.scope();
         let of_chat = match request.chat {
-            Some(chat) => self.chats().get(actor, chat).await?.agent,
+            Some(chat) => self.chats.get(actor, chat).await?.agent,
             None => None,
         };
         let unknown = |error: Error| match error.code() {
@@ -154,10 +168,10 @@ impl Engine {
             _ => error,
         };
         match (&request.agent, of_chat) {
-            (Some(name), _) => self.agents().get(scope, name).await.map_err(unknown),
-            (None, Some(key)) => self.agents().get(scope, &key).await,
+            (Some(name), _) => self.agents.get(scope, name).await.map_err(unknown),
+            (None, Some(key)) => self.agents.get(scope, &key).await,
             (None, None) => {
-                let chosen = self.agents().choose(scope, &request.content).await?;
+                let chosen = self.agents.choose(scope, &request.content).await?;
                 chosen.ok_or_else(|| Error::not_found("agent", "assistant"))
             }
         }
@@ -166,11 +180,11 @@ impl Engine {
     /// By what right a model would call tools for a user.
     async fn grant_of_model(&self, scope: TenantScope, user: Option<UserId>) -> Result<Grant> {
         let rules = match user {
-            Some(user) => self.inner.store.user_rules(scope, user).await?,
+            Some(user) => self.turns.store.user_rules(scope, user).await?,
             None => None,
         };
         let rights = kybern_core::actor::Right::ALL.into_iter().collect();
-        let settings = self.inner.store.tool_settings(scope).await?;
+        let settings = self.turns.store.tool_settings(scope).await?;
         Ok(Grant { origin: Origin::Model, user, rules, rights, settings })
     }
 }

@@ -37,15 +37,15 @@ impl Tasks {
     /// # Cancel safety
     /// Dropping it loses nothing: ask again with the same `after`.
     pub async fn follow(&self, actor: &Actor, id: TaskId, after: EventId, at_most: Millis) -> Result<Followed> {
-        let watch = self.inner.watchers.watch(id);
-        let began = self.inner.clock.now();
+        let watch = self.kernel.watchers.watch(id);
+        let began = self.kernel.clock.now();
         let mut poll = FIRST_POLL;
         loop {
             let news = watch.next();
             tokio::pin!(news);
             news.as_mut().enable();
             let task = self.task_for(actor, id).await?;
-            let rows = self.inner.store.journal(actor.scope(), id, event::row_before(after.row).max(0), PAGE).await?;
+            let rows = self.kernel.store.journal(actor.scope(), id, event::row_before(after.row).max(0), PAGE).await?;
             let mut entries: Vec<LogEntry> = Vec::new();
             if after.row < 0 {
                 entries.push(event::created(&task));
@@ -61,7 +61,7 @@ impl Tasks {
             }
             let full = rows.len() >= usize::try_from(PAGE).unwrap_or(usize::MAX);
             let ended = task.status.is_terminal() && !full;
-            let waited = self.inner.clock.now().since(began);
+            let waited = self.kernel.clock.now().since(began);
             if !entries.is_empty() || !messages.is_empty() || ended || waited >= at_most {
                 return Ok(Followed { entries, messages, ended });
             }

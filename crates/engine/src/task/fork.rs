@@ -49,13 +49,13 @@ impl Tasks {
     /// # Errors
     /// The same as of [`Tasks::fork`], but for what is not confirmed.
     pub async fn repeats_of_fork(&self, actor: &Actor, id: TaskId, from: Option<&str>) -> Result<Vec<Repeat>> {
-        let _turn = self.inner.reading.turn(actor.tenant()).await;
+        let _turn = self.services.reading.turn(actor.tenant()).await;
         let Origin { rows, kept, .. } = self.origin(actor, id, from).await?;
         self.repeats(actor.scope(), id, &rows, &kept).await
     }
 
     async fn origin(&self, actor: &Actor, id: TaskId, from: Option<&str>) -> Result<Origin> {
-        let (scope, inner) = (actor.scope(), &self.inner);
+        let (scope, kernel) = (actor.scope(), &self.kernel);
         let task = self.task_for(actor, id).await?.whole()?;
         if !task.status.is_terminal() {
             let message = format!("the task is {}, only one that has ended can be forked", task.status);
@@ -68,7 +68,7 @@ impl Tasks {
         }
         let plan = match &task.plan_hash {
             None => None,
-            Some(hash) => Some(inner.frozen.get(inner.store.as_ref(), scope, hash).await?),
+            Some(hash) => Some(kernel.frozen.get(kernel.store.as_ref(), scope, hash).await?),
         };
         let rows = self.whole_journal(&task).await?;
         let kept = match from {
@@ -80,17 +80,17 @@ impl Tasks {
     }
 
     pub(super) async fn fork_of(&self, actor: &Actor, id: TaskId, asked: &Fork) -> Result<NewTask> {
-        let (scope, inner) = (actor.scope(), &self.inner);
-        let _turn = inner.reading.turn(actor.tenant()).await;
+        let (scope, kernel) = (actor.scope(), &self.kernel);
+        let _turn = self.services.reading.turn(actor.tenant()).await;
         let Origin { task, plan, rows, kept } = self.origin(actor, id, asked.from_step.as_deref()).await?;
         confirmed(&self.repeats(scope, id, &rows, &kept).await?, &asked.confirm)?;
-        let attachments = inner.store.attachments(scope, id).await?;
+        let attachments = kernel.store.attachments(scope, id).await?;
         // Removed meanwhile, it would be forked without what has gone.
-        if inner.store.task(scope, id).await?.is_none() {
+        if kernel.store.task(scope, id).await?.is_none() {
             return Err(Error::not_found("task", id));
         }
         Ok(NewTask {
-            id: TaskId::from_uuid(id_for(self.inner.ids.as_ref(), actor, "task")),
+            id: TaskId::from_uuid(id_for(self.kernel.ids.as_ref(), actor, "task")),
             // A stranger's words stay a stranger's.
             channel: task.channel,
             source: format!("fork/{id}"),
@@ -125,18 +125,18 @@ impl Tasks {
             forked_from: Some((id, kept)),
             // A fork of a turn takes nothing out of a conversation and writes nothing into one.
             kind: if task.kind == TaskKind::Call { NewKind::Call } else { NewKind::Plan },
-            at: inner.time.now(),
+            at: kernel.time.now(),
         })
     }
 
     /// Every row of a task's journal.
     pub(crate) async fn whole_journal(&self, task: &Task) -> Result<Vec<JournalRow>> {
         let scope =
-            self.inner.store.scope_of(task.tenant, task.id).await?.ok_or_else(|| Error::not_found("task", task.id))?;
+            self.kernel.store.scope_of(task.tenant, task.id).await?.ok_or_else(|| Error::not_found("task", task.id))?;
         let mut rows: Vec<JournalRow> = Vec::new();
         loop {
             let after = rows.last().map_or(0, |row| row.seq);
-            let page = self.inner.store.journal(scope, task.id, after, PAGE).await?;
+            let page = self.kernel.store.journal(scope, task.id, after, PAGE).await?;
             let full = page.len() >= usize::try_from(PAGE).unwrap_or(usize::MAX);
             rows.extend(page);
             if !full {

@@ -40,11 +40,11 @@ impl Tasks {
         let Some(by) = actor.user() else {
             return denied("two persons stand for this call, and a person is a user: use a user's key");
         };
-        let makers = Makers::of(&self.inner.store.users(scope).await?, &self.inner.store.keys(scope).await?);
+        let makers = Makers::of(&self.kernel.store.users(scope).await?, &self.kernel.store.keys(scope).await?);
         let asked = self.who_asked(scope, task).await?;
         let is_own = asked.iter().any(|one| makers.are_one(*one, by));
         let is_edited = request.replaces || !request.corrections.is_empty();
-        if !self.inner.settings.self_approval {
+        if !self.kernel.settings.self_approval {
             if is_own {
                 return denied(
                     "two persons stand for this call: nobody says yes to what they asked for themselves, or what somebody \
@@ -70,7 +70,7 @@ impl Tasks {
     async fn asks_two_persons(&self, scope: TenantScope, wait: &Wait) -> Result<bool> {
         let tool = wait.details.get("tool").and_then(Value::as_str);
         let Some(tool) = tool.filter(|_| wait.kind == WaitKind::Confirmation) else { return Ok(false) };
-        let settings = self.inner.store.tool_settings(scope).await?;
+        let settings = self.kernel.store.tool_settings(scope).await?;
         Ok(settings.iter().any(|setting| setting.tool == tool && setting.four_eyes))
     }
 
@@ -84,7 +84,7 @@ impl Tasks {
             let rows = self.whole_journal(&task).await?;
             asked.extend(rows.iter().filter_map(|row| whose_words(&row.entry)));
             next = match task.parent {
-                Some((parent, _)) => self.inner.store.task(scope, parent).await?,
+                Some((parent, _)) => self.kernel.store.task(scope, parent).await?,
                 None => None,
             };
         }

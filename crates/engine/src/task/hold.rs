@@ -26,10 +26,10 @@ impl Tasks {
             task_id: id,
             reason: reason.to_owned(),
             held_by: actor.principal().label(),
-            held_at: self.inner.clock.now(),
+            held_at: self.kernel.clock.now(),
         };
         let event = AuditEvent::by(actor, "task.hold", format!("task:{id}"), json!({"reason": reason}));
-        self.inner.store.hold_task(actor.scope(), &hold, event).await?;
+        self.kernel.store.hold_task(actor.scope(), &hold, event).await?;
         self.get(actor, id).await
     }
 
@@ -42,7 +42,7 @@ impl Tasks {
         let hold = self.inner.store.task_hold(actor.scope(), id).await?;
         let detail = json!({"reason": hold.map(|hold| hold.reason)});
         let event = AuditEvent::by(actor, "task.release", format!("task:{id}"), detail);
-        self.inner.store.release_task(actor.scope(), id, self.inner.clock.now(), event).await?;
+        self.kernel.store.release_task(actor.scope(), id, self.kernel.clock.now(), event).await?;
         self.get(actor, id).await
     }
 }

@@ -17,7 +17,13 @@ mod words;
 
 use std::sync::Arc;
 
-use crate::parts::Inner;
+use kybern_core::ports::{DocumentReader, Keys, MailParser};
+
+use self::reading::Reading;
+use crate::executor::Kernel;
+use crate::plans::manage::Plans;
+use crate::tools::documents::DocumentTexts;
+use crate::tools::{ToolCatalogue, ToolService};
 
 pub use crate::executor::rewalk::ReplayReport;
 pub use crate::executor::view::{TaskList, TaskView};
@@ -31,5 +37,20 @@ pub(crate) use submit::{Incoming, Part};
 /// The tasks of tenants: submitted, looked at, followed, steered, replayed and forked.
 #[derive(Clone)]
 pub struct Tasks {
-    pub(crate) inner: Arc<Inner>,
+    pub(crate) kernel: Arc<Kernel>,
+    pub(crate) services: Arc<TaskServices>,
+}
+
+/// What the tasks of tenants need above the kernel.
+pub(crate) struct TaskServices {
+    pub(crate) keys: Arc<dyn Keys>,
+    pub(crate) mail_parser: Arc<dyn MailParser>,
+    pub(crate) documents: Arc<dyn DocumentReader>,
+    pub(crate) texts: DocumentTexts,
+    pub(crate) tools: Arc<ToolService>,
+    pub(crate) catalogue: Arc<ToolCatalogue>,
+    pub(crate) plans: Plans,
+    pub(crate) reading: Reading,
+    /// Whose turn it is to have a page drawn.
+    pub(crate) drawing: Reading,
 }

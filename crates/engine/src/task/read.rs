@@ -18,10 +18,10 @@ use tokio::sync::oneshot;
 
 use super::Tasks;
 use super::reading::Turn;
+use crate::executor::Phase;
 use crate::executor::view::{TaskList, TaskView};
 use crate::executor::walk::Walk;
-use crate::executor::{Phase, decided};
-use crate::tools::documents::TaskDocuments;
+use crate::tools::documents::{TaskDocuments, decided};
 
 /// How often a task is looked at when another process works on it.
 const POLL: Millis = Millis(250);
@@ -40,13 +40,13 @@ impl Tasks {
     /// `NOT_FOUND`.
     pub async fn get(&self, actor: &Actor, id: TaskId) -> Result<TaskView> {
         let task = self.just_made(actor, id).await?;
-        let hold = self.inner.store.task_hold(actor.scope(), id).await?;
+        let hold = self.kernel.store.task_hold(actor.scope(), id).await?;
         Ok(TaskView { hold, ..task })
     }
 
     /// The same of one that was made just now, and so is not on hold.
     pub(super) async fn just_made(&self, actor: &Actor, id: TaskId) -> Result<TaskView> {
-        let _turn = self.inner.reading.turn(actor.tenant()).await;
+        let _turn = self.services.reading.turn(actor.tenant()).await;
         let task = self.task_for(actor, id).await?;
         let (task, walk) = self.as_far_as_read(actor.scope(), task).await?;
         Ok(TaskView::new(task, walk.as_ref()))
@@ -57,17 +57,17 @@ impl Tasks {
     /// # Errors
     /// `NOT_FOUND`.
     pub async fn wait_for(&self, actor: &Actor, id: TaskId, at_most: Millis) -> Result<TaskView> {
-        let watch = self.inner.watchers.watch(id);
-        let began = self.inner.clock.now();
+        let watch = self.kernel.watchers.watch(id);
+        let began = self.kernel.clock.now();
         loop {
             let news = watch.rest();
             tokio::pin!(news);
             news.as_mut().enable();
             let task = self.task_for(actor, id).await?;
-            let waited = self.inner.clock.now().since(began);
+            let waited = self.kernel.clock.now().since(began);
             let may_rest = task.status.is_terminal() || task.status == TaskStatus::NeedsReview;
             if may_rest || task.paused_at.is_some() || waited >= at_most {
-                let _turn = self.inner.reading.turn(actor.tenant()).await;
+                let _turn = self.services.reading.turn(actor.tenant()).await;
                 let (task, walk) = self.as_far_as_read(actor.scope(), task).await?;
                 if waited >= at_most || !has_news(&task, walk.as_ref()) {
                     return Ok(TaskView::new(task, walk.as_ref()));
@@ -88,11 +88,11 @@ impl Tasks {
         at_most: Millis,
         view: oneshot::Receiver<TaskView>,
     ) -> Result<TaskView> {
-        let began = self.inner.clock.now();
+        let began = self.kernel.clock.now();
         match tokio::time::timeout(at_most.min(POLL).as_duration(), view).await {
             Ok(Ok(view)) => Ok(view),
             _other => {
-                let waited = self.inner.clock.now().since(began);
+                let waited = self.kernel.clock.now().since(began);
                 Box::pin(self.wait_for(actor, id, Millis(at_most.0.saturating_sub(waited.0)))).await
             }
         }
@@ -100,17 +100,17 @@ impl Tasks {
 
     /// A task as soon as what was last left for it has been taken in, at most `at_most` later.
     pub(crate) async fn after_news(&self, scope: TenantScope, id: TaskId, at_most: Millis) -> Result<TaskView> {
-        let watch = self.inner.watchers.watch(id);
-        let began = self.inner.clock.now();
+        let watch = self.kernel.watchers.watch(id);
+        let began = self.kernel.clock.now();
         loop {
             let news = watch.next();
             tokio::pin!(news);
             news.as_mut().enable();
             let waited = {
-                let _turn = self.inner.reading.turn(scope.tenant()).await;
+                let _turn = self.services.reading.turn(scope.tenant()).await;
                 let task = self.row(scope, id).await?;
                 let (task, walk) = self.as_far_as_read(scope, task).await?;
-                let waited = self.inner.clock.now().since(began);
+                let waited = self.kernel.clock.now().since(began);
                 if waited >= at_most || task.paused_at.is_some() || !has_news(&task, walk.as_ref()) {
                     return Ok(TaskView::new(task, walk.as_ref()));
                 }
@@ -128,7 +128,7 @@ impl Tasks {
     /// When the store fails.
     pub async fn list(&self, actor: &Actor, filter: TaskFilter) -> Result<TaskList> {
         let filter = TaskFilter { talks_of: actor.sees_talks_of(), ..filter };
-        let page = self.inner.store.tasks(actor.scope(), &filter).await?;
+        let page = self.kernel.store.tasks(actor.scope(), &filter).await?;
         let items = page.items.into_iter().map(|task| TaskView::new(task, None)).collect();
         Ok(TaskList { items, next_cursor: page.next })
     }
@@ -142,7 +142,7 @@ impl Tasks {
         let limit = limit.clamp(1, 1_000);
         // A row stands for at least one entry, and all of the first may have been seen: this many rows are enough to
         // know whether there is more.
-        let rows = self.inner.store.journal(actor.scope(), id, event::row_before(after).max(0), limit + 2).await?;
+        let rows = self.kernel.store.journal(actor.scope(), id, event::row_before(after).max(0), limit + 2).await?;
         let mut entries = Vec::new();
         if after < 0 {
             entries.push(event::created(&task));
@@ -161,7 +161,7 @@ impl Tasks {
     /// `NOT_FOUND`.
     pub async fn artifacts(&self, actor: &Actor, id: TaskId) -> Result<Vec<StoredLink>> {
         self.task_for(actor, id).await?;
-        self.inner.store.artifacts(actor.scope(), id).await
+        self.kernel.store.artifacts(actor.scope(), id).await
     }
 
     /// What came with a task.
@@ -170,7 +170,7 @@ impl Tasks {
     /// `NOT_FOUND`.
     pub async fn attachments(&self, actor: &Actor, id: TaskId) -> Result<Vec<Attachment>> {
         self.task_for(actor, id).await?;
-        self.inner.store.attachments(actor.scope(), id).await
+        self.kernel.store.attachments(actor.scope(), id).await
     }
 
     /// The original of an attachment.
@@ -181,8 +181,8 @@ impl Tasks {
         let attachments = self.attachments(actor, id).await?;
         let found = attachments.into_iter().find(|attachment| attachment.n == n);
         let attachment = found.ok_or_else(|| Error::not_found("attachment", n))?;
-        let _turn = self.inner.reading.turn(actor.tenant()).await;
-        let bytes = self.inner.store.blob(actor.scope(), &attachment.hash).await?.ok_or_else(|| {
+        let _turn = self.services.reading.turn(actor.tenant()).await;
+        let bytes = self.kernel.store.blob(actor.scope(), &attachment.hash).await?.ok_or_else(|| {
             Error::new(ErrorCode::Internal, format!("the bytes of attachment {n} are missing or damaged"))
         })?;
         Ok((attachment, bytes))
@@ -197,7 +197,7 @@ impl Tasks {
         // A file is only in memory while its page is drawn: whoever waits for a turn holds nothing.
         let _turn = self.drawing_turn(actor.tenant()).await?;
         let (attachment, bytes) = self.attachment(actor, id, n).await?;
-        let reader = &self.inner.documents;
+        let reader = &self.services.documents;
         let (name, kind) = (&attachment.filename, &attachment.content_type);
         let view = PageView { page, longest: None };
         reader.picture(actor.tenant(), name, kind, bytes, view).await.map_err(|fault| match fault.kind {
@@ -213,7 +213,7 @@ impl Tasks {
 
     /// A turn to read a file or to draw a page of one.
     pub(super) async fn drawing_turn(&self, tenant: TenantId) -> Result<Turn> {
-        let turn = tokio::time::timeout(DRAWING_WAIT.as_duration(), self.inner.drawing.turn(tenant)).await;
+        let turn = tokio::time::timeout(DRAWING_WAIT.as_duration(), self.services.drawing.turn(tenant)).await;
         turn.map_err(|_elapsed| {
             let message = "too many pages of this organisation are being drawn: ask again when some have ended";
             Error::new(ErrorCode::Unavailable, message)
@@ -231,7 +231,7 @@ impl Tasks {
 
     /// A task's row, whoever asks: for what needs no caller.
     pub(crate) async fn row(&self, scope: TenantScope, id: TaskId) -> Result<Task> {
-        self.inner.store.task(scope, id).await?.ok_or_else(|| Error::not_found("task", id))
+        self.kernel.store.task(scope, id).await?.ok_or_else(|| Error::not_found("task", id))
     }
 
     /// A task with what its journal says, to be shown. Where its plan cannot be read, the task says so and there is no
@@ -251,11 +251,11 @@ impl Tasks {
     pub(crate) async fn walk_of(&self, scope: TenantScope, task: &Task) -> Result<Walk> {
         let plan = match &task.plan_hash {
             None => None,
-            Some(hash) => Some(self.inner.frozen.get(self.inner.store.as_ref(), scope, hash).await?),
+            Some(hash) => Some(self.kernel.frozen.get(self.kernel.store.as_ref(), scope, hash).await?),
         };
         let mut walk = Walk::new(plan);
         loop {
-            let rows = self.inner.store.journal(scope, task.id, walk.last_seq(), PAGE).await?;
+            let rows = self.kernel.store.journal(scope, task.id, walk.last_seq(), PAGE).await?;
             for row in &rows {
                 walk.apply(row);
             }
@@ -269,10 +269,10 @@ impl Tasks {
     pub(crate) fn documents_of(&self, scope: TenantScope, task: &Task, walk: &Walk) -> TaskDocuments {
         let outcome = walk.phase(Phase::Extraction).and_then(|phase| phase.outcome.as_ref());
         TaskDocuments {
-            store: Arc::clone(&self.inner.store),
-            reader: Arc::clone(&self.inner.documents),
-            parser: Arc::clone(&self.inner.mail_parser),
-            texts: self.inner.texts.clone(),
+            store: Arc::clone(&self.kernel.store),
+            reader: Arc::clone(&self.services.documents),
+            parser: Arc::clone(&self.services.mail_parser),
+            texts: self.services.texts.clone(),
             scope,
             task: task.id,
             decisions: outcome.map(|outcome| decided(&outcome.data)).unwrap_or_default(),

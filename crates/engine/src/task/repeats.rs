@@ -85,7 +85,7 @@ impl Tasks {
         rows: &[JournalRow],
         kept: &[JournalRow],
     ) -> Result<Vec<Repeat>> {
-        let attempts = self.inner.store.attempts(scope, task).await?;
+        let attempts = self.kernel.store.attempts(scope, task).await?;
         let ends = kept.iter().filter(|row| matches!(row.entry, JournalEntry::Finished(_)));
         let mut known: HashSet<&StepId> = ends.filter_map(|row| row.step.as_ref()).collect();
         let mut repeats = Vec::new();
@@ -124,13 +124,13 @@ impl Tasks {
         let mut open = vec![root];
         while let Some(id) = open.pop() {
             // One that was removed meanwhile tells nothing any more.
-            let Some(task) = self.inner.store.task(scope, id).await? else { continue };
-            let attempts = self.inner.store.attempts(scope, id).await?;
+            let Some(task) = self.kernel.store.task(scope, id).await? else { continue };
+            let attempts = self.kernel.store.attempts(scope, id).await?;
             let rows = self.whole_journal(&task).await?;
             if rows.iter().any(|row| by_itself(row, &attempts).is_some()) {
                 return Ok(true);
             }
-            open.extend(self.inner.store.children(scope, id).await?);
+            open.extend(self.kernel.store.children(scope, id).await?);
         }
         Ok(false)
     }

@@ -26,21 +26,21 @@ impl Tasks {
             let message = format!("the task is {}, only one that has ended can be replayed", task.status);
             return Err(Error::new(ErrorCode::Conflict, message));
         }
-        let inner = &self.inner;
-        let _turn = inner.reading.turn(actor.tenant()).await;
+        let kernel = &self.kernel;
+        let _turn = self.services.reading.turn(actor.tenant()).await;
         let plan = match &task.plan_hash {
             None => None,
-            Some(hash) => Some(inner.frozen.get(inner.store.as_ref(), scope, hash).await?),
+            Some(hash) => Some(kernel.frozen.get(kernel.store.as_ref(), scope, hash).await?),
         };
-        let tenant = inner.tenants.name(inner.store.as_ref(), task.tenant).await?;
+        let tenant = kernel.tenants.name(kernel.store.as_ref(), task.tenant).await?;
         let user = match task.user {
-            Some(user) => inner.store.user(scope, user).await?,
+            Some(user) => kernel.store.user(scope, user).await?,
             None => None,
         };
         let mut rewalk = Rewalk::new(&task, &tenant, user.as_ref(), plan);
         let mut after = 0;
         loop {
-            let rows = inner.store.journal(scope, id, after, PAGE).await?;
+            let rows = kernel.store.journal(scope, id, after, PAGE).await?;
             for row in &rows {
                 rewalk.step(row);
                 after = row.seq;
@@ -66,7 +66,7 @@ impl Tasks {
     ) -> Result<crate::executor::view::TaskView> {
         let fork = self.fork_of(actor, id, &asked.into()).await?;
         let new = fork.id;
-        let find = || async { Ok(self.inner.store.task(actor.scope(), new).await?.map(|_| ())) };
+        let find = || async { Ok(self.kernel.store.task(actor.scope(), new).await?.map(|_| ())) };
         let make = async { self.store_task(actor, fork, None).await.map(|_| ()) };
         once(actor, find, make).await?;
         self.get(actor, new).await

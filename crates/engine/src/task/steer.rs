@@ -17,9 +17,10 @@ use serde_json::{Map, Value, json};
 use super::Tasks;
 use super::nul;
 use super::request::{CallbackRequest, ReviewRequest};
-use crate::executor::phase_answers;
 use crate::executor::view::TaskView;
-use crate::tools::{Grant, hash_args, schema};
+use crate::schema;
+use crate::tools::{Grant, hash_args};
+use crate::understanding::corrections;
 
 /// How long an answer waits for what it caused to be taken in.
 const TAKEN_IN: Millis = Millis(1_000);
@@ -49,8 +50,8 @@ impl Tasks {
     /// `NOT_FOUND`; `CONFLICT` when it has ended.
     pub async fn cancel(&self, actor: &Actor, id: TaskId) -> Result<TaskView> {
         self.task_for(actor, id).await?;
-        let (now, audit) = (self.inner.clock.now(), audit(actor, "task.cancel", id, json!({})));
-        self.inner.store.request_cancel(actor.scope(), id, now, audit).await?;
+        let (now, audit) = (self.kernel.clock.now(), audit(actor, "task.cancel", id, json!({})));
+        self.kernel.store.request_cancel(actor.scope(), id, now, audit).await?;
         self.told(actor, id).await
     }
 
@@ -60,8 +61,8 @@ impl Tasks {
     /// `NOT_FOUND`; `CONFLICT` when it has ended or is paused.
     pub async fn pause(&self, actor: &Actor, id: TaskId) -> Result<TaskView> {
         self.task_for(actor, id).await?;
-        let (now, audit) = (self.inner.clock.now(), audit(actor, "task.pause", id, json!({})));
-        self.inner.store.set_paused(actor.scope(), id, true, now, audit).await?;
+        let (now, audit) = (self.kernel.clock.now(), audit(actor, "task.pause", id, json!({})));
+        self.kernel.store.set_paused(actor.scope(), id, true, now, audit).await?;
         self.told(actor, id).await
     }
 
@@ -71,8 +72,8 @@ impl Tasks {
     /// `NOT_FOUND`; `CONFLICT` when it is not paused.
     pub async fn resume(&self, actor: &Actor, id: TaskId) -> Result<TaskView> {
         self.task_for(actor, id).await?;
-        let (now, audit) = (self.inner.clock.now(), audit(actor, "task.resume", id, json!({})));
-        self.inner.store.set_paused(actor.scope(), id, false, now, audit).await?;
+        let (now, audit) = (self.kernel.clock.now(), audit(actor, "task.resume", id, json!({})));
+        self.kernel.store.set_paused(actor.scope(), id, false, now, audit).await?;
         self.told(actor, id).await
     }
 
@@ -87,16 +88,16 @@ impl Tasks {
             return Err(Error::new(ErrorCode::PermissionDenied, message));
         }
         let signal = Signal::Retry { by: actor.principal().label() };
-        let (now, audit) = (self.inner.clock.now(), audit(actor, "task.retry", id, json!({})));
-        self.inner.store.reopen(actor.scope(), id, signal, now, audit).await?;
+        let (now, audit) = (self.kernel.clock.now(), audit(actor, "task.retry", id, json!({})));
+        self.kernel.store.reopen(actor.scope(), id, signal, now, audit).await?;
         self.told(actor, id).await
     }
 
     async fn told(&self, actor: &Actor, id: TaskId) -> Result<TaskView> {
-        self.inner.active.poke(id);
-        self.inner.watchers.tell(id);
+        self.kernel.active.poke(id);
+        self.kernel.watchers.tell(id);
         // A worker takes it in within milliseconds; then the answer already shows what came of it.
-        let patience = if self.inner.settings.work { TAKEN_IN } else { Millis(0) };
+        let patience = if self.kernel.settings.work { TAKEN_IN } else { Millis(0) };
         self.after_news(actor.scope(), id, patience).await
     }
 
@@ -120,7 +121,7 @@ impl Tasks {
         if let Some(args) = args_put_in_place(&wait, &request) {
             self.may_call(actor, task, &wait, args).await?;
         }
-        if let Some(until) = wait.until.filter(|until| *until <= self.inner.time.now()) {
+        if let Some(until) = wait.until.filter(|until| *until <= self.kernel.time.now()) {
             let message = format!("the time to answer ended at {until}");
             return Err(Error::new(ErrorCode::Conflict, message));
         }
@@ -153,7 +154,7 @@ impl Tasks {
             (Some(_), _) => "approval.approve",
         };
         let audit = audit(actor, action, id, detail);
-        self.inner.store.answer(actor.scope(), id, &wait, signal, audit).await.map_err(|refused| match refused {
+        self.kernel.store.answer(actor.scope(), id, &wait, signal, audit).await.map_err(|refused| match refused {
             ReviewRefused::NotWaiting => not_waiting(task),
             ReviewRefused::NotFound => Error::not_found("task", id),
             ReviewRefused::Store(error) => error,
@@ -166,8 +167,8 @@ impl Tasks {
     /// allowed it.
     async fn may_call(&self, actor: &Actor, task: &Task, wait: &Wait, args: Map<String, Value>) -> Result<()> {
         let Some(tool) = wait.details.get("tool").and_then(Value::as_str) else { return Ok(()) };
-        let (door, store) = (&self.inner.tools, self.inner.store.as_ref());
-        let tools = self.inner.catalogue.of(actor.scope()).await;
+        let (door, store) = (&self.services.tools, self.kernel.store.as_ref());
+        let tools = self.services.catalogue.of(actor.scope()).await;
         let tasks = Grant::of_task(store, actor.scope(), task).await?;
         door.prepare(&tools, tool, args.clone(), &tasks).map_err(|refusal| refusal.at("/corrections"))?;
         let own = self.grant_of(actor).await?;
@@ -188,16 +189,16 @@ impl Tasks {
         proof: &CallbackProof,
         mut request: CallbackRequest,
     ) -> Result<CallbackOutcome> {
-        let inner = &self.inner;
+        let kernel = &self.kernel;
         let unknown = || Error::not_found("delegation", &request.workflow_id);
         let (tenant, step) = named(&request.workflow_id, id).ok_or_else(unknown)?;
         // The secret is made of the delegation's name, so whoever has proved nothing yet does not learn whether there
         // is such a task.
-        let secret = inner.keys.callback_secret(&request.workflow_id);
+        let secret = self.services.keys.callback_secret(&request.workflow_id);
         if !self.proves(proof, &secret) {
             return Err(Error::new(ErrorCode::Unauthenticated, "the callback's secret or signature is wrong"));
         }
-        let scope = inner.store.scope_of(tenant, id).await?.ok_or_else(unknown)?;
+        let scope = kernel.store.scope_of(tenant, id).await?.ok_or_else(unknown)?;
         let task = self.row(scope, id).await?;
         let walk = self.walk_of(scope, &task).await?;
         if walk.plan().is_some() && walk.find(&step).is_none() {
@@ -215,9 +216,9 @@ impl Tasks {
             data: request.data,
             error: request.error,
         };
-        let now = inner.clock.now();
-        let outcome = inner.store.callback(scope, id, &step, signal, &request.body_hash, now).await?;
-        inner.active.poke(id);
+        let now = kernel.clock.now();
+        let outcome = kernel.store.callback(scope, id, &step, signal, &request.body_hash, now).await?;
+        kernel.active.poke(id);
         Ok(outcome)
     }
 
@@ -229,7 +230,7 @@ impl Tasks {
         let wrong = || Error::new(ErrorCode::Unauthenticated, "the callback's secret is wrong");
         let (tenant, _) = named(workflow_id, id).ok_or_else(wrong)?;
         let proof = CallbackProof::Secret(secret.to_owned());
-        if self.proves(&proof, &self.inner.keys.callback_secret(workflow_id)) { Ok(tenant) } else { Err(wrong()) }
+        if self.proves(&proof, &self.services.keys.callback_secret(workflow_id)) { Ok(tenant) } else { Err(wrong()) }
     }
 
     fn proves(&self, proof: &CallbackProof, secret: &str) -> bool {
@@ -240,14 +241,14 @@ impl Tasks {
             }
             CallbackProof::Signed { id, timestamp, signature, body } => {
                 let headers = WebhookHeaders { id, timestamp, signature };
-                webhook::verify(&signing_secret(secret), headers, body, self.inner.clock.now()).is_ok()
+                webhook::verify(&signing_secret(secret), headers, body, self.kernel.clock.now()).is_ok()
             }
         }
     }
 
     /// What a call that a user makes by hand is held against.
     pub(crate) async fn grant_of(&self, actor: &Actor) -> Result<Grant> {
-        let (store, scope) = (&self.inner.store, actor.scope());
+        let (store, scope) = (&self.kernel.store, actor.scope());
         let rules = match actor.user() {
             Some(user) => store.user_rules(scope, user).await?,
             None => None,
@@ -340,7 +341,7 @@ fn check_answer(wait: &Wait, request: &ReviewRequest) -> Result<()> {
         return Ok(());
     }
     let mut faults = match wait.kind {
-        WaitKind::Document => phase_answers::faults(&wait.details, &request.corrections),
+        WaitKind::Document => corrections::faults(&wait.details, &request.corrections),
         _ => Vec::new(),
     };
     if faults.is_empty() {

@@ -22,7 +22,7 @@ use super::nul;
 use super::request::SubmitRequest;
 use crate::events::Watch;
 use crate::executor::view::TaskView;
-use crate::tools::service::size_of_value;
+use crate::size;
 use crate::worker::Worker;
 
 /// A file on its way in.
@@ -79,14 +79,14 @@ impl Tasks {
     }
 
     async fn plan_for(&self, actor: &Actor, key: &str) -> Result<Arc<FrozenPlan>> {
-        let own = self.inner.services.plans.own(actor.scope()).await?;
-        let plan = self.inner.catalog.find(&own, key);
+        let own = self.services.plans.own(actor.scope()).await?;
+        let plan = self.services.plans.catalog.find(&own, key);
         let plan = plan.ok_or_else(|| Error::not_found("plan", key))?;
         if let Some(fault) = plan.quarantine.first() {
             let message = format!("plan {key} is in quarantine: {fault}");
             return Err(Error::new(ErrorCode::Unprocessable, message));
         }
-        Ok(self.inner.frozen.freeze(plan))
+        Ok(self.kernel.frozen.freeze(plan))
     }
 
     pub(crate) async fn submit_with_plan(
@@ -123,11 +123,11 @@ impl Tasks {
             kind,
         };
         let caps = Caps {
-            max_steps: request.max_steps.unwrap_or(self.inner.settings.max_steps),
-            threshold: request.confidence_threshold.unwrap_or(self.inner.settings.confidence_threshold),
+            max_steps: request.max_steps.unwrap_or(self.kernel.settings.max_steps),
+            threshold: request.confidence_threshold.unwrap_or(self.kernel.settings.confidence_threshold),
             budget: request.budget,
         };
-        let id = TaskId::from_uuid(self.inner.ids.next());
+        let id = TaskId::from_uuid(self.kernel.ids.next());
         self.submit_and_wait(actor, id, incoming, plan, caps, wait).await
     }
 
@@ -141,7 +141,7 @@ impl Tasks {
         budget: Option<NanoUsd>,
         wait: Option<Millis>,
     ) -> Result<TaskView> {
-        let settings = &self.inner.settings;
+        let settings = &self.kernel.settings;
         let caps = Caps { max_steps: settings.max_steps, threshold: settings.confidence_threshold, budget };
         self.submit_and_wait(actor, id, incoming, Some(plan), caps, wait).await
     }
@@ -155,7 +155,7 @@ impl Tasks {
         caps: Caps,
         wait: Option<Millis>,
     ) -> Result<TaskView> {
-        let watch = wait.map(|_| self.inner.watchers.watch(id));
+        let watch = wait.map(|_| self.kernel.watchers.watch(id));
         let rest = watch.as_ref().map(Watch::first_rest).zip(wait);
         let (id, is_new) = match self.store_incoming(actor, id, incoming, plan, caps).await? {
             Taken::Started(id) => match rest {
@@ -178,11 +178,11 @@ impl Tasks {
 
     pub(crate) async fn submit_incoming(&self, actor: &Actor, incoming: Incoming) -> Result<Taken> {
         let caps = Caps {
-            max_steps: self.inner.settings.max_steps,
-            threshold: self.inner.settings.confidence_threshold,
+            max_steps: self.kernel.settings.max_steps,
+            threshold: self.kernel.settings.confidence_threshold,
             budget: None,
         };
-        let id = TaskId::from_uuid(self.inner.ids.next());
+        let id = TaskId::from_uuid(self.kernel.ids.next());
         self.store_incoming(actor, id, incoming, None, caps).await
     }
 
@@ -203,7 +203,7 @@ impl Tasks {
             let message = format!("the input is over the limit of {} bytes", limits::MAX_INPUT);
             return Err(Error::new(ErrorCode::PayloadTooLarge, message));
         }
-        let size = size_of_value(&incoming.payload);
+        let size = size::of_value(&incoming.payload);
         if size > limits::MAX_PAYLOAD {
             let message = format!(
                 "the payload is {size} bytes of JSON, over the limit of {}: send large content as an attachment",
@@ -211,11 +211,11 @@ impl Tasks {
             );
             return Err(Error::new(ErrorCode::PayloadTooLarge, message));
         }
-        let (inner, scope) = (&self.inner, actor.scope());
+        let (kernel, scope) = (&self.kernel, actor.scope());
         let mut attachments = Vec::with_capacity(incoming.parts.len());
         for part in incoming.parts {
             let size = u64::try_from(part.bytes.len()).unwrap_or(u64::MAX);
-            let hash = inner.store.put_blob(scope, part.bytes).await?;
+            let hash = kernel.store.put_blob(scope, part.bytes).await?;
             attachments.push(NewAttachment {
                 filename: part.filename,
                 content_type: part.content_type,
@@ -226,7 +226,7 @@ impl Tasks {
         }
         let has_documents = attachments.iter().any(|file| file.source == AttachmentSource::Attached);
         if let Some(plan) = &plan {
-            inner.frozen.keep(Arc::clone(plan));
+            kernel.frozen.keep(Arc::clone(plan));
         }
         let task = NewTask {
             id,
@@ -245,12 +245,12 @@ impl Tasks {
             max_steps: caps.max_steps,
             confidence_threshold: caps.threshold,
             budget: caps.budget,
-            trace_id: incoming.trace_id.unwrap_or_else(|| inner.ids.next().simple().to_string()),
+            trace_id: incoming.trace_id.unwrap_or_else(|| kernel.ids.next().simple().to_string()),
             parent: None,
             depth: 0,
             forked_from: None,
             kind: incoming.kind,
-            at: inner.time.now(),
+            at: kernel.time.now(),
         };
         self.store_task(actor, task, Some(has_documents)).await
     }
@@ -261,19 +261,19 @@ impl Tasks {
         let (engine, scope) = (self.clone(), actor.scope());
         let work = async move { engine.store_and_start(scope, task, has_documents).await };
         // Tracked, so that an engine that stops waits for it, and gives back what it has claimed.
-        let work = Box::pin(self.inner.spawned.track_future(work));
+        let work = Box::pin(self.kernel.spawned.track_future(work));
         ToItsEnd { tasks: self.clone(), work: Some(work) }.await
     }
 
     async fn store_and_start(&self, scope: TenantScope, task: NewTask, has_documents: Option<bool>) -> Result<Taken> {
-        let inner = &self.inner;
-        let works = inner.settings.work && !inner.stopping.is_cancelled();
-        let slot = if works { inner.slots.take(scope.tenant()) } else { None };
-        let claim = slot.as_ref().map(|_| (&inner.worker, inner.settings.lease));
-        Ok(match inner.store.submit(scope, task, claim).await? {
+        let kernel = &self.kernel;
+        let works = kernel.settings.work && !kernel.stopping.is_cancelled();
+        let slot = if works { kernel.slots.take(scope.tenant()) } else { None };
+        let claim = slot.as_ref().map(|_| (&kernel.worker, kernel.settings.lease));
+        Ok(match kernel.store.submit(scope, task, claim).await? {
             Submitted::New(claimed) => {
                 let id = claimed.task.id;
-                Worker { inner: Arc::clone(&self.inner) }.run_claimed(claimed, has_documents, slot);
+                Worker { kernel: Arc::clone(&self.kernel) }.run_claimed(claimed, has_documents, slot);
                 Taken::Started(id)
             }
             Submitted::Queued(task) => Taken::Queued(task.id),
@@ -318,7 +318,7 @@ impl Drop for ToItsEnd {
         if let Some(work) = self.work.take()
             && tokio::runtime::Handle::try_current().is_ok()
         {
-            self.tasks.inner.spawn(async move { drop(work.await) });
+            self.tasks.kernel.spawn(async move { drop(work.await) });
         }
     }
 }

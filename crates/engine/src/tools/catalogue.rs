@@ -20,8 +20,8 @@ use kybern_core::tool::ToolSpec;
 use kybern_core::tool::own::{MAX_ACTIVE, MAX_ACTIVE_BYTES};
 use serde_json::{Map, Value};
 
-use super::schema;
 use super::schemas::Schemas;
+use crate::schema;
 
 /// Tenants whose snapshots are kept in memory.
 const KEPT: usize = 1_024;

@@ -16,6 +16,7 @@ use kybern_core::model::Image;
 use kybern_core::ports::{DocumentReader, Documents, MailParser, Store};
 use kybern_core::task::{Attachment, AttachmentSource};
 use kybern_core::tenant::TenantScope;
+use serde_json::{Map, Value, json};
 
 /// Bytes of texts that are kept in memory: a few hundred usual documents. A text follows from its bytes, so it is never
 /// stored.
@@ -286,4 +287,53 @@ impl Documents for TaskDocuments {
         lock(&self.texts.mails).keep(key, Arc::clone(&mail), weight);
         Ok(Some(mail))
     }
+}
+
+/// What persons say of documents that could not be read: `{"documents": {"2": …}}`. Only the server says of one that it
+/// is a picture, or what a confirmed scan says.
+pub(crate) fn corrected(corrections: &Map<String, Value>) -> BTreeMap<u32, Decision> {
+    let mut decisions = decisions_in(corrections.get(crate::executor::phases::DOCUMENTS));
+    decisions.retain(|_, decision| matches!(decision, Decision::Ignore | Decision::Typed(_)));
+    decisions
+}
+
+/// What was decided about documents, as the outcome of the phase has it: `{"decisions": {"2": …}}`.
+pub(crate) fn decided(outcome: &Value) -> BTreeMap<u32, Decision> {
+    decisions_in(outcome.get("decisions"))
+}
+
+fn decisions_in(written: Option<&Value>) -> BTreeMap<u32, Decision> {
+    let written = written.and_then(Value::as_object).into_iter().flatten();
+    let one = |(n, decision): (&String, &Value)| {
+        let text = decision.get("text").and_then(Value::as_str);
+        let decided = match (text, decision.get("scan")) {
+            (Some(text), _) => Decision::Typed(text.to_owned()),
+            (None, Some(scan)) => Decision::Confirmed(Arc::new(serde_json::from_value(scan.clone()).ok()?)),
+            (None, None) if decision.get("picture").is_some() => Decision::Picture,
+            (None, None) if decision.get("withoutPictures").is_some() => Decision::WithoutPictures,
+            // A yes counts for the text that was shown, so it is judged apart.
+            (None, None) if decision.get("confirm").is_some() => return None,
+            (None, None) => Decision::Ignore,
+        };
+        Some((n.parse().ok()?, decided))
+    };
+    written.filter_map(one).collect()
+}
+
+/// Decisions as the outcome of the phase has them.
+pub(crate) fn written(decisions: &BTreeMap<u32, Decision>) -> Value {
+    decisions
+        .iter()
+        .map(|(n, decision)| {
+            let decision = match decision {
+                Decision::Ignore => json!({"ignore": true}),
+                Decision::Typed(text) => json!({"text": text}),
+                Decision::Picture => json!({"picture": true}),
+                Decision::WithoutPictures => json!({"withoutPictures": true}),
+                Decision::Confirmed(text) => json!({"scan": text}),
+            };
+            (n.to_string(), decision)
+        })
+        .collect::<Map<String, Value>>()
+        .into()
 }

@@ -30,7 +30,7 @@ pub enum Origin {
 }
 
 /// What is known about the one for whom a call is made.
-#[derive(Clone, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Grant {
     /// Who chose the call.
     pub origin: Origin,

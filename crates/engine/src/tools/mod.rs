@@ -1,13 +1,10 @@
 //! The one door to tools. Nothing else calls a [`kybern_core::ports::Tool`].
 
 pub mod access;
-pub(crate) mod admit;
 pub mod builtin;
 pub mod catalogue;
 pub mod documents;
 pub mod grant;
-pub mod invoke;
-pub(crate) mod nouns;
 mod only_hosts;
 pub(crate) mod own;
 pub(crate) mod placed;
@@ -15,19 +12,18 @@ pub mod prepared;
 pub(crate) mod read_once;
 mod record;
 pub mod refusal;
-pub mod schema;
 mod schemas;
 pub mod service;
 pub mod setting;
 pub(crate) mod taught;
 
 pub use catalogue::{Definition, ToolCatalogue, ToolSnapshot};
-pub use invoke::{InvocationView, Invocations};
 pub(crate) use only_hosts::OnlyHosts;
 
+pub use crate::executor::hash_args;
 pub use grant::{Grant, Origin};
 pub use own::OwnTools;
-pub use prepared::{Asks, Prepared, hash_args};
+pub use prepared::{Asks, Prepared};
 pub use refusal::Refusal;
 pub use service::ToolService;
 pub use setting::{ToolChange, ToolSettings, ToolView};

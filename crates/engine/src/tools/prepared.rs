@@ -10,6 +10,7 @@ use kybern_core::tool::{Needs, Reach, ToolPrice, ToolSpec};
 use serde_json::{Map, Value};
 
 use super::catalogue::Definition;
+use crate::executor::hash_args;
 
 /// Why a call needs a person's yes, before any look at where its arguments come from.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -78,32 +79,5 @@ impl Prepared {
     #[must_use]
     pub fn args_hash(&self) -> String {
         hash_args(&self.args)
-    }
-}
-
-/// BLAKE3 of arguments' canonical form (RFC 8785), in hex.
-#[must_use]
-pub fn hash_args(args: &Map<String, Value>) -> String {
-    // Serialising a JSON object cannot fail.
-    let canonical = serde_json_canonicalizer::to_vec(args).unwrap_or_default();
-    blake3::hash(&canonical).to_hex().to_string()
-}
-
-#[cfg(test)]
-mod tests {
-    use serde_json::json;
-
-    use super::*;
-
-    fn object(value: Value) -> Map<String, Value> {
-        value.as_object().cloned().unwrap()
-    }
-
-    #[test]
-    fn a_hash_of_arguments_follows_their_values_and_not_their_order() {
-        let (a, b) =
-            (object(json!({"x": 1, "y": {"p": [1], "q": 2}})), object(json!({"y": {"q": 2, "p": [1]}, "x": 1})));
-        assert_eq!(hash_args(&a), hash_args(&b));
-        assert_ne!(hash_args(&a), hash_args(&object(json!({"x": 1, "y": {"p": [2], "q": 2}}))));
     }
 }

@@ -8,7 +8,7 @@ use kybern_core::pack::Registry;
 use kybern_core::record::{Expect, PutRecord, RecordKind};
 use serde_json::Value;
 
-use super::schema;
+use crate::schema;
 
 /// The declared kinds, each compiled once. What is no kind of a pack is a kind of its users': nothing is asked of it.
 pub(super) struct DeclaredKinds {

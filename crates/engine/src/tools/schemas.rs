@@ -8,7 +8,7 @@ use quick_cache::Weighter;
 use quick_cache::sync::Cache;
 use serde_json::Value;
 
-use super::schema;
+use crate::schema;
 
 /// Bytes of schemas, as they are written, whose compiled forms are kept. A compiled form takes about ten times as much.
 const KEPT_BYTES: u64 = 8 * 1024 * 1024;

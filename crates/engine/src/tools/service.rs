@@ -26,6 +26,7 @@ use super::prepared::{Asks, Prepared};
 use super::record::DeclaredKinds;
 use super::refusal::Refusal;
 use crate::beside::polled_beside_the_runtime;
+use crate::size;
 
 /// The one door.
 pub struct ToolService {
@@ -176,7 +177,7 @@ pub(crate) fn limited(outcome: ToolOutcome) -> Result<ToolOutcome, ToolFailure> 
         let message = format!("{what} cannot be kept: {deep}");
         return Err(ToolFailure::permanent(message).code(ErrorCode::Unprocessable).used(outcome.usage));
     }
-    let size = approximate_size(&outcome.data);
+    let size = size::of_members(&outcome.data);
     if size > limits::MAX_STEP_DATA {
         let message = format!("the result is {size} bytes, over the limit of {}", limits::MAX_STEP_DATA);
         return Err(ToolFailure::permanent(message).code(ErrorCode::PayloadTooLarge).used(outcome.usage));
@@ -187,20 +188,6 @@ pub(crate) fn limited(outcome: ToolOutcome) -> Result<ToolOutcome, ToolFailure> 
         return Err(unkept(problem, outcome.usage));
     }
     Ok(outcome)
-}
-
-pub(super) fn approximate_size(members: &Map<String, Value>) -> usize {
-    members.iter().map(|(name, value)| name.len() + 4 + size_of_value(value)).sum::<usize>() + 2
-}
-
-/// About how many bytes a value is as JSON.
-pub(crate) fn size_of_value(value: &Value) -> usize {
-    match value {
-        Value::Null | Value::Bool(_) | Value::Number(_) => 8,
-        Value::String(text) => text.len() + 2,
-        Value::Array(items) => items.iter().map(size_of_value).sum::<usize>() + 2,
-        Value::Object(members) => approximate_size(members),
-    }
 }
 
 #[cfg(test)]

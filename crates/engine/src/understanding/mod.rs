@@ -9,15 +9,18 @@
 //! This part knows no store and no run: whoever reads brings a way to ask ([`Asking`]).
 
 mod asking;
+pub(crate) mod corrections;
 mod extractor;
 mod fields;
 mod inquiry;
 mod intent;
 mod kind;
 mod merge;
+pub(crate) mod message;
 mod picture;
 mod rows;
 
+pub use crate::settings::ModelUse;
 pub(crate) use asking::{Asking, Inquirer, Unasked};
 pub(crate) use extractor::AidedExtractor;
 pub(crate) use fields::{Paper, fields};
@@ -25,31 +28,6 @@ pub(crate) use inquiry::Inquiry;
 pub(crate) use intent::{Understood, understood};
 pub(crate) use kind::kind;
 pub(crate) use picture::transcript;
-
-/// When a language model is asked what messages want and what documents say.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum ModelUse {
-    /// Never.
-    Off,
-    /// Where the rules are unsure or find nothing.
-    #[default]
-    Unsure,
-    /// About every message and document.
-    Always,
-}
-
-impl ModelUse {
-    /// Reads a setting.
-    #[must_use]
-    pub fn parse(text: &str) -> Option<Self> {
-        match text {
-            "off" => Some(Self::Off),
-            "unsure" => Some(Self::Unsure),
-            "always" => Some(Self::Always),
-            _ => None,
-        }
-    }
-}
 
 /// Below this confidence a value, or the kind of a document, is a guess of the rules.
 const UNSURE: f64 = 0.5;

@@ -34,7 +34,7 @@ fn a_task_whose_submitter_has_left_is_run() {
         let all = live.world.look(live.world.store.tasks(live.world.scope(), &filter)).await.unwrap().items;
         let told: Vec<_> = all.iter().map(|task| (task.status, task.recoveries, task.epoch)).collect();
         assert_eq!(told, [(TaskStatus::Completed, 0, 1)], "long before its lease would have been over");
-        assert_eq!(live.engine.running(), 0);
+        assert_eq!(live.engine.health().running(), 0);
     });
 }
 

@@ -13,7 +13,8 @@ use kybern_core::ports::{AuditStore as _, LedgerStore as _, PermissionStore as _
 use kybern_core::task::{EffectClass, TaskStatus};
 use kybern_core::time::Millis;
 use kybern_core::tool::{PriceUnit, ToolFailure, ToolOutcome, ToolPrice, ToolRate, ToolSetting, UnitPrice};
-use kybern_engine::tools::{InvocationView, ToolChange};
+use kybern_engine::invocation::InvocationView;
+use kybern_engine::tools::ToolChange;
 use kybern_testkit::Fault;
 use kybern_testkit::tools::ScriptedTool;
 use serde_json::{Map, Value, json};

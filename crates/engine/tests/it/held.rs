@@ -53,8 +53,8 @@ fn nothing_is_held_of_tasks_that_are_over() {
             live.until(failing.id, |task| task.status == TaskStatus::Failed).await;
             live.until(other.id, |task| task.completed_at.is_some()).await;
         }
-        live.find(async || (live.engine.held().runs == 0).then_some(())).await;
+        live.find(async || (live.engine.health().held().runs == 0).then_some(())).await;
         pause(Millis(1_000)).await;
-        assert_eq!(live.engine.held(), Held::default());
+        assert_eq!(live.engine.health().held(), Held::default());
     });
 }

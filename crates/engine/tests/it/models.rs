@@ -236,8 +236,15 @@ fn when_one_provider_is_down_the_next_is_asked_and_the_sick_one_is_left_alone_fo
         assert!(said.contains("circuit breaker open") && said.contains("a failure of its own"), "{said}");
         let Retry::After(rest) = failed.retry() else { panic!("{failed:?}") };
         assert!(rest > Millis(0) && rest <= Millis(30_000), "{rest}");
-        let check =
-            live.engine.readiness().await.checks.into_iter().find(|check| check.name == "provider:one").unwrap();
+        let check = live
+            .engine
+            .health()
+            .readiness()
+            .await
+            .checks
+            .into_iter()
+            .find(|check| check.name == "provider:one")
+            .unwrap();
         assert_eq!((check.ok, check.state), (false, kybern_engine::readiness::State::Broken), "{}", check.message);
     });
 }

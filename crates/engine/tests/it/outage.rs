@@ -54,7 +54,7 @@ impl Live<'_> {
 fn a_store_that_takes_no_writes_and_claims_that_fail_make_a_server_unready() {
     World::new().run(async |live| {
         let part = async |name: &str| {
-            let checks = live.engine.readiness().await.checks;
+            let checks = live.engine.health().readiness().await.checks;
             let check = checks.into_iter().find(|check| check.name == name).unwrap();
             (check.ok, check.required)
         };
@@ -62,10 +62,10 @@ fn a_store_that_takes_no_writes_and_claims_that_fail_make_a_server_unready() {
         live.world.ails([("probe", Fault::Unavailable), ("claim_due", Fault::Unavailable)]);
         pause(Millis(5_000)).await;
         assert_eq!((part("database").await, part("worker").await), ((false, true), (false, true)));
-        assert!(!live.engine.readiness().await.is_ready());
+        assert!(!live.engine.health().readiness().await.is_ready());
         live.world.ails(None);
         pause(Millis(5_000)).await;
-        assert!(live.engine.readiness().await.is_ready(), "and it says so when it is over");
+        assert!(live.engine.health().readiness().await.is_ready(), "and it says so when it is over");
     });
 }
 

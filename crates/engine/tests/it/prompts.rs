@@ -201,7 +201,7 @@ fn a_preview_is_what_is_sent_afterwards_and_leaves_nothing() {
             chat: Some(chat),
             ..PreviewRequest::default()
         };
-        let preview = engine.preview_prompt(actor, &request).await.unwrap();
+        let preview = engine.previews().preview(actor, &request).await.unwrap();
         assert_eq!((preview.agent.as_str(), preview.route.as_str(), preview.prompt), ("helper", "default", None));
         assert_eq!(preview.tools, ["t__echo"]);
         assert_eq!(preview.layers.len(), Layer::ALL.len());
@@ -211,11 +211,11 @@ fn a_preview_is_what_is_sent_afterwards_and_leaves_nothing() {
         assert_eq!(model.asked()[1].messages, preview.messages);
 
         let tried = PreviewRequest { text: Some(" You count boxes. ".to_owned()), ..request.clone() };
-        let tried = engine.preview_prompt(actor, &tried).await.unwrap();
+        let tried = engine.previews().preview(actor, &tried).await.unwrap();
         let told = tried.messages.iter().map(ModelMessage::joined_text).collect::<Vec<_>>().join("\n");
         assert!(told.contains("You count boxes.") && !told.contains("You help at Acme Freight."), "{told}");
         let new = PreviewRequest { chat: None, agent: Some("Helper".to_owned()), ..request.clone() };
-        let new = engine.preview_prompt(actor, &new).await.unwrap();
+        let new = engine.previews().preview(actor, &new).await.unwrap();
         assert!(!new.messages.iter().any(|message| message.joined_text().contains("Forty.")), "a chat of its own");
     });
 }
@@ -243,7 +243,7 @@ fn an_agent_is_told_of_the_tools_that_it_has_and_one_without_tools_nothing() {
                 agent: Some(agent.to_owned()),
                 ..PreviewRequest::default()
             };
-            let preview = engine.preview_prompt(actor, &request).await.unwrap();
+            let preview = engine.previews().preview(actor, &request).await.unwrap();
             let chat = engine.chats().create(actor, Some(agent), None).await.unwrap().id;
             let said = SayRequest { content: "How many?".to_owned(), ..SayRequest::default() };
             engine.chats().say(actor, chat, said, Some(Millis(60_000))).await.unwrap();
@@ -276,7 +276,7 @@ fn tools_for_files_are_told_of_the_folders_that_an_administrator_allows() {
             let told = async |agent: &str| {
                 let (content, agent) = ("How many?".to_owned(), Some(agent.to_owned()));
                 let request = PreviewRequest { content, agent, ..PreviewRequest::default() };
-                live.engine.preview_prompt(&world.actor, &request).await.unwrap().messages[1].joined_text()
+                live.engine.previews().preview(&world.actor, &request).await.unwrap().messages[1].joined_text()
             };
             let helper = told("helper").await;
             assert_eq!(helper.contains("your tools may work"), says.is_some(), "{helper}");
@@ -293,7 +293,7 @@ fn what_cannot_be_previewed_is_refused() {
         let (engine, actor) = (&live.engine, &world.actor);
         let chat = engine.chats().create(actor, Some("writer"), None).await.unwrap().id;
         let good = || PreviewRequest { content: "Hello.".to_owned(), chat: Some(chat), ..PreviewRequest::default() };
-        let preview = engine.preview_prompt(actor, &good()).await.unwrap();
+        let preview = engine.previews().preview(actor, &good()).await.unwrap();
         assert!(preview.messages.iter().any(|message| message.joined_text().contains("You write.")), "without a model");
         let long = Some("x".repeat(16_001));
         for (request, place) in [
@@ -301,10 +301,10 @@ fn what_cannot_be_previewed_is_refused() {
             (PreviewRequest { agent: Some("nobody".to_owned()), ..good() }, "/agent"),
             (PreviewRequest { text: long, ..good() }, "/text"),
         ] {
-            assert_eq!(engine.preview_prompt(actor, &request).await.unwrap_err().details()[0].path, place);
+            assert_eq!(engine.previews().preview(actor, &request).await.unwrap_err().details()[0].path, place);
         }
         let other = kybern_testkit::actors::user(TenantId::DEFAULT, UserId::from_uuid(Uuid::from_u128(6)), &[]);
-        assert_eq!(engine.preview_prompt(&other, &good()).await.unwrap_err().code(), ErrorCode::NotFound);
+        assert_eq!(engine.previews().preview(&other, &good()).await.unwrap_err().code(), ErrorCode::NotFound);
     });
 }
 

@@ -46,7 +46,7 @@ fn a_tool_that_panics_lets_go_of_its_run_and_of_its_slot() {
     let tool = explosive(&armed);
     narrow(tool.clone()).run(async |live| {
         let id = live.begin(plan(json!([step("a", "t.explode", json!({}))])), json!({})).await;
-        live.find(async || (tool.count() == 1 && live.engine.running() == 0).then_some(())).await;
+        live.find(async || (tool.count() == 1 && live.engine.health().running() == 0).then_some(())).await;
         // The only slot is free, though the task's lease has not expired.
         let other = json!({"key": "test.other", "steps": [step("b", "core.noop", json!({}))]});
         let other = live.begin(other, json!({})).await;
@@ -69,7 +69,7 @@ fn a_task_whose_tool_always_panics_is_given_up_with_a_reason() {
         let error = task.error.unwrap();
         assert_eq!((task.status, error.code), (TaskStatus::Failed, ErrorCode::Internal));
         assert!(error.message.starts_with("given up: 3 workers in a row"), "{}", error.message);
-        assert_eq!((tool.count(), live.engine.running()), (3, 0));
+        assert_eq!((tool.count(), live.engine.health().running()), (3, 0));
         let id = live.begin(plan(json!([step("b", "core.noop", json!({}))])), json!({})).await;
         assert_eq!(live.proven(id).await.status, TaskStatus::Completed);
     });
@@ -177,7 +177,7 @@ fn a_task_that_cannot_be_loaded_is_given_up_with_a_reason() {
         assert!(error.message.starts_with("given up while it was pending, it cannot be loaded: "), "{}", error.message);
         assert!(error.message.contains(&tenant.to_string()), "{}", error.message);
         assert!(live.world.store.claimable_at(id).is_none() && live.world.store.holder(id).is_none());
-        assert_eq!(live.engine.running(), 0);
+        assert_eq!(live.engine.health().running(), 0);
     });
 }
 

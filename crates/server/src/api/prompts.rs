@@ -160,7 +160,7 @@ pub(crate) async fn preview(
     let invalid = |id: &String| Problem::invalid("/chatId", format!("{id:.64?} is not a valid id"));
     let chat = chat_id.map(|id| id.parse().map_err(|_| invalid(&id))).transpose()?;
     let request = PreviewRequest { content, agent, chat, text };
-    let preview = state.engine.preview_prompt(&actor, &request).await?;
+    let preview = state.engine.previews().preview(&actor, &request).await?;
     let LeftOut { sections, items, memories, knowledge, messages } = &preview.left_out;
     Ok(Json(json!({
         "agent": preview.agent,

@@ -7,7 +7,7 @@ use kybern_core::tool::{Review, ToolFailure, ToolOutcome, ToolSpec};
 use serde_json::{Map, Value, json};
 
 use super::text;
-use crate::tools::schema;
+use crate::schema;
 
 pub(super) struct Ask {
     spec: ToolSpec,

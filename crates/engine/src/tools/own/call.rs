@@ -11,10 +11,10 @@ use kybern_core::tool::{OwnDefinition, ToolFailure, ToolOutcome, ToolSpec};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::{Map, Value, json};
 
+use crate::schema;
+use crate::size;
 use crate::templates::{self, Context, RenderError};
 use crate::tools::builtin::HttpCall;
-use crate::tools::schema;
-use crate::tools::service::approximate_size;
 
 /// What an argument in a URL is encoded to: everything that is more than a letter, a digit or one of `-._~`.
 const ENCODED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
@@ -39,7 +39,7 @@ impl OwnHttpTool {
             move |error: RenderError| ToolFailure::permanent(format!("{message}: {error}")).code(ErrorCode::Validation)
         };
         let http = &self.definition.http;
-        let weight = approximate_size(&args);
+        let weight = size::of_members(&args);
         let context = Context::of_args(self.with_all(args), weight);
         let mut request = Map::new();
         request.insert("method".to_owned(), json!(http.method));

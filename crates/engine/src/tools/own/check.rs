@@ -5,8 +5,8 @@ use kybern_core::tool::own::OwnDefinition;
 use serde_json::Value;
 use url::Url;
 
+use crate::schema;
 use crate::templates::{Path, RenderError, check_text, compile, expressions_in};
-use crate::tools::schema;
 
 /// The one name that an expression of an own tool reads.
 const ROOT: &str = "args";

@@ -2,7 +2,7 @@
 //! same twice, and lists no more than it may.
 
 use kybern_core::json_schema;
-use kybern_engine::tools::schema;
+use kybern_engine::schema;
 use kybern_testkit::fuzz::{Chance, Target, json as damage};
 use serde_json::{Value, json};
 
