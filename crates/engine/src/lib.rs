@@ -10,6 +10,7 @@ mod beside;
 mod breaker;
 pub mod budget;
 pub mod chat;
+mod check;
 mod clock;
 mod command;
 pub mod context;

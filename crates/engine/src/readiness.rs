@@ -8,60 +8,13 @@ use kybern_core::task::TaskStatus;
 use kybern_core::time::{Millis, Timestamp};
 use serde::Serialize;
 
+pub use crate::check::{Check, State};
 use crate::executor::Kernel;
 use crate::jobs::{JobWorker, Receiver, Receivers};
 use crate::meter::{Figures, Meter};
 use crate::models::{ModelService, ProviderHealth};
 use crate::plans::catalog::Catalog;
-
-/// How a part is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum State {
-    /// Well.
-    Ok,
-    /// Not configured, and so not used.
-    Off,
-    /// Something is wrong with it, and work goes on.
-    Warning,
-    /// It does not work.
-    Broken,
-}
-
-/// One part.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct Check {
-    /// Its name.
-    pub name: String,
-    /// Whether nothing is wrong with it: it is well, or off.
-    pub ok: bool,
-    /// How it is.
-    pub state: State,
-    /// Whether the server cannot take work without it.
-    pub required: bool,
-    /// What is known of it.
-    pub message: String,
-    /// More of it, which names tenants or what the operator has set: for those who run the server.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub details: Vec<String>,
-}
-
-impl Check {
-    /// A part without which the server takes work as well.
-    #[must_use]
-    pub fn of(name: &str, state: State, message: impl Into<String>) -> Self {
-        let ok = matches!(state, State::Ok | State::Off);
-        Self { name: name.to_owned(), ok, state, required: false, message: message.into(), details: Vec::new() }
-    }
-
-    /// A part that is needed for everything.
-    #[must_use]
-    pub fn required(name: &str, ok: bool, message: impl Into<String>) -> Self {
-        let state = if ok { State::Ok } else { State::Broken };
-        Self { required: true, ..Self::of(name, state, message) }
-    }
-}
+use crate::retention::Removal;
 
 /// All parts.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -104,6 +57,7 @@ pub struct Health {
     pub(crate) mail_sender: Option<Arc<dyn MailSender>>,
     pub(crate) catalog: Arc<Catalog>,
     pub(crate) models: ModelService,
+    pub(crate) removal: Removal,
 }
 
 impl Health {
@@ -160,8 +114,8 @@ impl Health {
             };
             checks.push(Check::of(&format!("provider:{provider}"), state, message));
         }
-        checks.push(self.removal().check().await);
-        checks.extend(inner.settings.parts.iter().cloned());
+        checks.push(self.removal.check().await);
+        checks.extend(self.kernel.settings.parts.iter().cloned());
         Readiness { checks }
     }
 

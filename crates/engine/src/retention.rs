@@ -13,8 +13,8 @@ use kybern_core::time::{Millis, Timestamp};
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
+use crate::check::{Check, State};
 use crate::clock::TaskClock;
-use crate::readiness::{Check, State};
 
 /// How often is looked for what has become old.
 const ROUND: Millis = Millis::from_secs(60 * 60);

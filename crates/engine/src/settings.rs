@@ -6,7 +6,7 @@ use kybern_core::slots::TenantShare;
 use kybern_core::task::limits;
 use kybern_core::time::Millis;
 
-use crate::readiness::Check;
+use crate::check::Check;
 use crate::retention::Retention;
 
 /// An outside engine that can be named by `workflow` steps.

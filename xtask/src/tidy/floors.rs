@@ -12,7 +12,20 @@ const HOME: &str = "crates/engine/src/";
 const FLOORS: &[(&str, &[&str])] = &[
     (
         "ground",
-        &["beside", "breaker", "clock", "command", "fence", "meter", "schema", "size", "slots", "templates", "trouble"],
+        &[
+            "beside",
+            "breaker",
+            "check",
+            "clock",
+            "command",
+            "fence",
+            "meter",
+            "schema",
+            "size",
+            "slots",
+            "templates",
+            "trouble",
+        ],
     ),
     ("kernel", &["events", "executor", "jobs", "plan", "retention", "settings", "worker"]),
     ("tools", &["secret", "tools"]),

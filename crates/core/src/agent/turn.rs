@@ -72,7 +72,7 @@ pub enum Move {
 /// Where a turn stands.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-enum Stand {
+enum TurnState {
     /// The model may be asked.
     Ready,
     /// It has been asked: so.
@@ -99,7 +99,7 @@ pub struct Turn {
     limits: TurnLimits,
     /// Whether there are tools at all.
     tools: bool,
-    stand: Stand,
+    stand: TurnState,
     iterations: u32,
     calls: u32,
     usage: Usage,
@@ -115,7 +115,7 @@ impl Turn {
             output_tokens: crate::money::Tokens(0),
             cost_nanos: crate::money::NanoUsd(0),
         };
-        Self { limits, tools, stand: Stand::Ready, iterations: 0, calls: 0, usage, text: String::new() }
+        Self { limits, tools, stand: TurnState::Ready, iterations: 0, calls: 0, usage, text: String::new() }
     }
 
     /// What it has used until now.
@@ -146,8 +146,8 @@ impl Turn {
     #[must_use]
     pub const fn finish(&self) -> Option<TurnFinish> {
         match self.stand {
-            Stand::Ended(finish) => Some(finish),
-            Stand::Ready | Stand::Asked(_) | Stand::Calling => None,
+            TurnState::Ended(finish) => Some(finish),
+            TurnState::Ready | TurnState::Asked(_) | TurnState::Calling => None,
         }
     }
 
@@ -157,9 +157,9 @@ impl Turn {
     /// `INTERNAL` when the turn is not there: while it waits for a reply or for results.
     pub fn go_on(&mut self, left: Millis) -> Result<Move, Error> {
         match self.stand {
-            Stand::Ready => {}
-            Stand::Ended(finish) => return Ok(Move::End(finish)),
-            Stand::Asked(_) | Stand::Calling => return Err(misplaced("go on")),
+            TurnState::Ready => {}
+            TurnState::Ended(finish) => return Ok(Move::End(finish)),
+            TurnState::Asked(_) | TurnState::Calling => return Err(misplaced("go on")),
         }
         let spent = self.usage.input_tokens.0.saturating_add(self.usage.output_tokens.0);
         if self.limits.tokens.is_some_and(|most| spent >= most.0) {
@@ -180,7 +180,7 @@ impl Turn {
         } else {
             (AskedAs::WithTools, Asked { tools: true, cap: None })
         };
-        self.stand = Stand::Asked(how);
+        self.stand = TurnState::Asked(how);
         Ok(Move::Ask(asked))
     }
 
@@ -189,7 +189,7 @@ impl Turn {
     /// # Errors
     /// `INTERNAL` when it was not asked.
     pub fn replied(&mut self, reply: Reply) -> Result<Move, Error> {
-        let Stand::Asked(how) = self.stand else { return Err(misplaced("take a reply")) };
+        let TurnState::Asked(how) = self.stand else { return Err(misplaced("take a reply")) };
         self.iterations += 1;
         self.usage = self.usage.plus(reply.usage);
         if !reply.text.is_empty() {
@@ -213,7 +213,7 @@ impl Turn {
         let room = usize::try_from(self.limits.calls - self.calls).unwrap_or(usize::MAX);
         let made = reply.calls.get(..room).unwrap_or(&reply.calls);
         self.calls += u32::try_from(made.len()).unwrap_or(u32::MAX);
-        self.stand = Stand::Calling;
+        self.stand = TurnState::Calling;
         let unmade = (made.len()..reply.calls.len()).map(|place| Unmade { place }).collect();
         Ok(Move::Call { batches: batches(made), unmade })
     }
@@ -223,11 +223,11 @@ impl Turn {
     /// # Errors
     /// `INTERNAL` when no calls were made.
     pub fn answered(&mut self, took: Usage) -> Result<(), Error> {
-        if self.stand != Stand::Calling {
+        if self.stand != TurnState::Calling {
             return Err(misplaced("take results"));
         }
         self.usage = self.usage.plus(took);
-        self.stand = Stand::Ready;
+        self.stand = TurnState::Ready;
         Ok(())
     }
 
@@ -241,9 +241,9 @@ impl Turn {
     pub fn stop(&mut self, finish: TurnFinish, took: Usage) -> TurnFinish {
         self.spend(took);
         match self.stand {
-            Stand::Ended(ended) => ended,
-            Stand::Ready | Stand::Asked(_) | Stand::Calling => {
-                self.stand = Stand::Ended(finish);
+            TurnState::Ended(ended) => ended,
+            TurnState::Ready | TurnState::Asked(_) | TurnState::Calling => {
+                self.stand = TurnState::Ended(finish);
                 finish
             }
         }
@@ -256,7 +256,7 @@ impl Turn {
     }
 
     fn end(&mut self, finish: TurnFinish) -> Move {
-        self.stand = Stand::Ended(finish);
+        self.stand = TurnState::Ended(finish);
         Move::End(finish)
     }
 }

@@ -18,7 +18,7 @@ pub use commit::{Commit, CommitRefused, Committed, Delegation, Effect, Ending, N
 pub use input::{Attachment, AttachmentSource, NewAttachment, NewKind, NewTask, Submitted, Task, listed_payload};
 pub use journal::{EffectClass, JournalEntry, JournalRow, Opening, StepError, StepOutcome, StepStatus};
 pub use lease::{Claimed, Lease, WorkerId};
-pub use noun_effect::{MemoryEffect, Noun, NounEffect, PlanEffect, Wish};
+pub use noun_effect::{MemoryEffect, Noun, NounEffect, PlanEffect, SteerAction};
 pub use signal::{Resolution, Signal, SignalKind};
 pub use status::{Channel, TaskKind, TaskStatus};
 pub use wait::{Wait, WaitKind};

@@ -67,7 +67,7 @@ impl PlanEffect {
 
 /// What is wanted of a task.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Wish {
+pub enum SteerAction {
     /// It is to be cancelled.
     Cancel,
     /// It is not to be worked on for a while.
@@ -76,7 +76,7 @@ pub enum Wish {
     Resume,
 }
 
-impl Wish {
+impl SteerAction {
     /// The name of the act in the audit.
     #[must_use]
     pub const fn action(self) -> &'static str {
@@ -115,5 +115,5 @@ pub enum Noun {
     /// A plan.
     Plan(PlanEffect),
     /// Another task is steered. Refused when it has ended, or is paused (not paused) already.
-    Task(TaskId, Wish),
+    Task(TaskId, SteerAction),
 }

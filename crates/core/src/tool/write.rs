@@ -9,7 +9,7 @@ use crate::id::{MemoryId, PlanId, TaskId};
 use crate::memory::{Memory, MemoryChange, NewMemory};
 use crate::plan::Plan;
 use crate::plan::parse::PlanDraft;
-use crate::task::Wish;
+use crate::task::SteerAction;
 
 /// A task that is to be submitted.
 #[derive(Clone, PartialEq, Debug)]
@@ -37,7 +37,7 @@ pub enum Write {
     /// A task is submitted.
     Submit(Box<Submit>),
     /// A task is steered.
-    Steer(TaskId, Wish),
+    Steer(TaskId, SteerAction),
     /// A plan is stored under that id, as the version that it names.
     PutPlan(PlanId, Box<PlanDraft>),
     /// A plan of that key is taken out of use, whose version in use is this one.

@@ -60,7 +60,7 @@ pub(crate) struct Question {
 }
 
 /// What came of a question.
-pub(crate) enum Came {
+pub(crate) enum QuestionOutcome {
     /// A reply.
     Reply(Box<Replied>, Usage, bool),
     /// Nothing, or a part of a reply, and whether it was told what strangers wrote.
@@ -90,16 +90,16 @@ impl Written {
     ///
     /// # Cancel safety
     /// Dropping the future gives back what it may have reserved.
-    pub(crate) async fn reserved(self) -> std::result::Result<Ready, Came> {
+    pub(crate) async fn reserved(self) -> std::result::Result<Ready, QuestionOutcome> {
         let reserved = match self.chosen {
-            Some(chosen) => Some(chosen.reserved().await.map_err(|error| Came::failed(&error))?),
+            Some(chosen) => Some(chosen.reserved().await.map_err(|error| QuestionOutcome::failed(&error))?),
             None => None,
         };
         Ok(Ready { question: self.question, known: self.known, reserved })
     }
 }
 
-impl Came {
+impl QuestionOutcome {
     fn failed(error: &Error) -> Self {
         Self::Broke(desk_failure(error), None, false)
     }
@@ -163,15 +163,15 @@ pub(crate) async fn prepare(
     services: &TurnServices,
     question: &Arc<Question>,
     timeout: Millis,
-) -> std::result::Result<Written, Came> {
-    prepared(services, question, timeout).await.map_err(|error| Came::failed(&error))
+) -> std::result::Result<Written, QuestionOutcome> {
+    prepared(services, question, timeout).await.map_err(|error| QuestionOutcome::failed(&error))
 }
 
 /// Asks.
 ///
 /// # Cancel safety
 /// Dropping the future ends the request; what it may have cost is settled at its estimate.
-pub(crate) async fn ask(ready: Ready) -> Came {
+pub(crate) async fn ask(ready: Ready) -> QuestionOutcome {
     let Ready { question, known, reserved } = ready;
     let frame = Frame { question: &question, known };
     let Some(reserved) = reserved else { return offline(&frame) };
@@ -180,10 +180,14 @@ pub(crate) async fn ask(ready: Ready) -> Came {
         None => reserved.complete().await.map(|answered| {
             let usage = used(answered.usage.input, answered.usage.output, answered.cost);
             let ModelReply { parts, finish, .. } = answered.reply;
-            Came::Reply(frame.replied(answered.model, parts, Some(finish), Vec::new()), usage, frame.known.tainted)
+            QuestionOutcome::Reply(
+                frame.replied(answered.model, parts, Some(finish), Vec::new()),
+                usage,
+                frame.known.tainted,
+            )
         }),
     };
-    came.unwrap_or_else(|error| Came::failed(&error))
+    came.unwrap_or_else(|error| QuestionOutcome::failed(&error))
 }
 
 async fn prepared(services: &TurnServices, question: &Arc<Question>, timeout: Millis) -> Result<Written> {
@@ -266,7 +270,7 @@ pub(crate) fn written(
 }
 
 /// Asks for a reply in pieces, and passes each on as it comes.
-async fn streamed(frame: &Frame<'_>, live: &Live, reserved: Reserved) -> Result<Came> {
+async fn streamed(frame: &Frame<'_>, live: &Live, reserved: Reserved) -> Result<QuestionOutcome> {
     live.begin(frame.question.behind);
     let mut filter = match &frame.known.links {
         Links::All => None,
@@ -307,9 +311,11 @@ async fn streamed(frame: &Frame<'_>, live: &Live, reserved: Reserved) -> Result<
     let usage = streaming.usage().unwrap_or_default();
     let usage = used(usage.input, usage.output, cost);
     match assembly.finished() {
-        Some(reply) => {
-            Ok(Came::Reply(frame.replied(model, reply.parts, Some(reply.finish), pieces), usage, frame.known.tainted))
-        }
+        Some(reply) => Ok(QuestionOutcome::Reply(
+            frame.replied(model, reply.parts, Some(reply.finish), pieces),
+            usage,
+            frame.known.tainted,
+        )),
         None => Err(Error::new(ErrorCode::Model, format!("{model} ended its reply without an end"))),
     }
 }
@@ -321,15 +327,15 @@ fn broken(
     (model, usage): (&str, Usage),
     assembly: &Assembly,
     pieces: Vec<u32>,
-) -> Came {
+) -> QuestionOutcome {
     let failure = ToolFailure { usage, ..desk_failure(error) };
     if !assembly.has_begun() {
-        return Came::Broke(failure, None, frame.known.tainted);
+        return QuestionOutcome::Broke(failure, None, frame.known.tainted);
     }
     // Its calls may be cut off, and are not made.
     let texts = assembly.parts().iter().filter(|part| matches!(part, Part::Text { .. }));
     let partial = frame.replied(model.to_owned(), texts.cloned().collect(), None, pieces);
-    Came::Broke(ToolFailure { retryable: false, ..failure }, Some(partial), frame.known.tainted)
+    QuestionOutcome::Broke(ToolFailure { retryable: false, ..failure }, Some(partial), frame.known.tainted)
 }
 
 fn used(input: u64, output: u64, cost: NanoUsd) -> Usage {
@@ -348,7 +354,7 @@ fn unanswered(question: &Arc<Question>) -> Result<Written> {
     Ok(Written { question: Arc::clone(question), known, chosen: None })
 }
 
-fn offline(frame: &Frame<'_>) -> Came {
+fn offline(frame: &Frame<'_>) -> QuestionOutcome {
     let text = OFFLINE.text.trim().to_owned();
     if let Some(live) = &frame.question.live {
         live.begin(frame.question.behind);
@@ -356,7 +362,7 @@ fn offline(frame: &Frame<'_>) -> Came {
     }
     let parts = vec![Part::Text { text }];
     let reply = frame.replied(OFFLINE_MODEL.to_owned(), parts, Some(FinishReason::NoModel), Vec::new());
-    Came::Reply(reply, Usage::default(), false)
+    QuestionOutcome::Reply(reply, Usage::default(), false)
 }
 
 impl Question {

@@ -56,7 +56,7 @@ pub(crate) struct Person {
 
 /// How far a model may go for whom it answers, as the server decides.
 #[derive(Clone, Debug)]
-pub(crate) struct Latitude {
+pub(crate) struct ModelPermissions {
     /// What happens without a yes; `None` where nobody has said.
     autonomy: Option<Autonomy>,
     /// Whether the user may let tools look only.
@@ -67,7 +67,7 @@ pub(crate) struct Latitude {
     sees_entities: bool,
 }
 
-impl Latitude {
+impl ModelPermissions {
     pub(crate) fn of(grant: &Grant) -> Self {
         let policy = grant.policy();
         let folders = policy.as_ref().and_then(|policy| policy.allowed_paths.clone());
@@ -99,7 +99,7 @@ pub(crate) struct Subject {
     /// For whom.
     pub(crate) user: Option<UserId>,
     /// How far it may go.
-    pub(crate) latitude: Latitude,
+    pub(crate) latitude: ModelPermissions,
     /// When the turn began.
     pub(crate) begun: Timestamp,
     /// What was said before that is not shown.

@@ -21,11 +21,11 @@ use kybern_core::agent::{AgentDraft, DEFAULT};
 pub(crate) use kybern_core::memory::MAX_SUGGESTION;
 
 pub(crate) use crate::tools::builtin::SUGGEST_MEMORY;
-pub(crate) use ask::{Came, Question, ask, prepare, written};
+pub(crate) use ask::{Question, QuestionOutcome, ask, prepare, written};
 pub(crate) use attached::Files;
 pub(crate) use calls::interpret;
 pub(crate) use gather::TurnServices;
-pub(crate) use gather::{Gathered, InChat, Latitude, Person, Subject, gather, section};
+pub(crate) use gather::{Gathered, InChat, ModelPermissions, Person, Subject, gather, section};
 pub use manage::Agents;
 pub(crate) use sections::ToolSections;
 pub use tools::AgentTools;

@@ -38,7 +38,7 @@ pub(crate) struct Ledger {
 
 /// The right to reserve for a tenant, which one has at a time. Whoever gives it up before its end hands over to those
 /// who came meanwhile.
-struct Lead {
+struct BatchLeader {
     ledger: Arc<Ledger>,
     scope: TenantScope,
     over: bool,
@@ -47,14 +47,14 @@ struct Lead {
 /// What becomes of one who asks.
 enum Entered {
     /// It leads.
-    First(Lead, Arc<[NewReservation]>),
+    First(BatchLeader, Arc<[NewReservation]>),
     /// It waits for whoever does.
     Waits(oneshot::Receiver<Result<(), ReserveRefused>>),
     /// Too many wait.
     Crowded,
 }
 
-impl Lead {
+impl BatchLeader {
     /// Those who ask now; it is over when nobody does.
     fn asking(&mut self) -> Option<Vec<Asking>> {
         let asking = self.ledger.asking(self.scope.tenant());
@@ -63,7 +63,7 @@ impl Lead {
     }
 }
 
-impl Drop for Lead {
+impl Drop for BatchLeader {
     fn drop(&mut self) {
         if self.over {
             return;
@@ -76,14 +76,14 @@ impl Drop for Lead {
 
 /// Settlements that ride with reservations. Unless they were written they are collected again; of one that was
 /// written nobody knows of, the store passes the second.
-struct Riding<'a> {
+struct CarriedSettlements<'a> {
     ledger: &'a Arc<Ledger>,
     scope: TenantScope,
     settled: Settled,
     written: bool,
 }
 
-impl Drop for Riding<'_> {
+impl Drop for CarriedSettlements<'_> {
     fn drop(&mut self) {
         if !self.written {
             self.ledger.wait(self.scope, self.settled.iter().cloned());
@@ -132,7 +132,7 @@ impl Ledger {
         let line = lines.entry(scope.tenant()).or_insert_with(|| Line::new(scope));
         if !line.busy {
             line.busy = true;
-            return Entered::First(Lead { ledger: Arc::clone(self), scope, over: false }, Arc::new([new]));
+            return Entered::First(BatchLeader { ledger: Arc::clone(self), scope, over: false }, Arc::new([new]));
         }
         if line.asking.len() >= MOST_ASKING {
             line.asking.retain(|asking| !asking.answer.is_closed());
@@ -201,7 +201,7 @@ impl Ledger {
     /// more by itself, under its own id.
     async fn judge(
         &self,
-        mut riding: Riding<'_>,
+        mut riding: CarriedSettlements<'_>,
         new: &Arc<[NewReservation]>,
     ) -> (Vec<Result<(), ReserveRefused>>, bool) {
         let scope = riding.scope;
@@ -215,9 +215,9 @@ impl Ledger {
     }
 
     /// Settlements that ride along now, so many at most.
-    fn riding(self: &Arc<Self>, scope: TenantScope, most: usize) -> Riding<'_> {
+    fn riding(self: &Arc<Self>, scope: TenantScope, most: usize) -> CarriedSettlements<'_> {
         let settled = self.lines().get_mut(&scope.tenant()).map(|line| line.first(most)).unwrap_or_default();
-        Riding { ledger: self, scope, settled, written: false }
+        CarriedSettlements { ledger: self, scope, settled, written: false }
     }
 
     /// Whether settlements wait, or are on their way, that have to be written before a budget can be called exhausted.
@@ -256,7 +256,7 @@ impl Ledger {
     }
 }
 
-impl Lead {
+impl BatchLeader {
     /// Reserves for its tenant until nobody asks any more.
     async fn serve(mut self, mut asking: Vec<Asking>) {
         let (ledger, scope) = (Arc::clone(&self.ledger), self.scope);

@@ -14,7 +14,7 @@ use crate::task::Tasks;
 
 pub use follow::Following;
 pub use manage::{ChatExport, Imported};
-pub use say::{SayRequest, Turned};
+pub use say::{SayRequest, TurnView};
 
 pub(crate) use answer::{answer, no_answer};
 

@@ -40,7 +40,7 @@ pub struct SayRequest {
 /// A turn, as it stands.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Turned {
+pub struct TurnView {
     /// The message that answers.
     pub message_id: MessageId,
     /// The turn.
@@ -76,12 +76,18 @@ impl Chats {
     /// # Errors
     /// `NOT_FOUND`; `PERMISSION_DENIED` in somebody else's chat; `VALIDATION_ERROR` for an empty message; `RATE_LIMITED` when ten turns wait; `CONFLICT` when the
     /// idempotency key was used for another message.
-    pub async fn say(&self, actor: &Actor, chat: ChatId, request: SayRequest, wait: Option<Millis>) -> Result<Turned> {
+    pub async fn say(
+        &self,
+        actor: &Actor,
+        chat: ChatId,
+        request: SayRequest,
+        wait: Option<Millis>,
+    ) -> Result<TurnView> {
         let budget = request.budget;
         let (incoming, plan) = self.turn_to_be(actor, chat, request).await?;
         let id = TaskId::from_uuid(self.tasks.kernel.ids.next());
         let told = turned(self.tasks.submit_turn(actor, id, incoming, plan, budget, wait).await?)?;
-        Ok(Turned { repeated: told.task_id != id, ..told })
+        Ok(TurnView { repeated: told.task_id != id, ..told })
     }
 
     /// Says something in a chat, and reads the turn along from its first word.
@@ -245,13 +251,13 @@ fn turn_of(view: &TaskView) -> Result<TurnRef> {
 }
 
 /// How a turn stands, by its task.
-pub(crate) fn turned(view: TaskView) -> Result<Turned> {
+pub(crate) fn turned(view: TaskView) -> Result<TurnView> {
     let turn = turn_of(&view)?;
     let result = view.result.unwrap_or_default();
     // What failed, or was cancelled, has what there is of the answer in its step.
     let end = if result.get("finishReason").is_some() { result } else { view.end_of_turn.unwrap_or_default() };
     let of = |name: &str| end.get(name).cloned().unwrap_or_default();
-    Ok(Turned {
+    Ok(TurnView {
         message_id: turn.answer_id,
         task_id: view.id,
         status: view.status,

@@ -13,7 +13,7 @@ use kybern_core::tool::{ToolFailure, ToolOutcome};
 use serde_json::{Map, Value};
 
 use super::call::Answered;
-use super::desk::{self, Asker, Desk, failed, still_held};
+use super::desk::{self, Requester, StepModels, failed, still_held};
 use super::prompt::{DECISION, DECISION_REPAIR};
 use super::route::Route;
 use super::service::ModelService;
@@ -35,7 +35,7 @@ impl Decisions {
     async fn ask(
         &self,
         context: &ToolContext,
-        desk: &Desk,
+        desk: &StepModels,
         messages: Vec<ModelMessage>,
         schema: &Value,
     ) -> Result<Answered, Error> {
@@ -108,7 +108,7 @@ impl StepHandler for Decisions {
         };
         let mut messages =
             vec![ModelMessage::text(Role::System, DECISION.text), ModelMessage::text(Role::User, question)];
-        let desk = Desk::new(&self.models, Asker::of(context), context.timeout);
+        let desk = StepModels::new(&self.models, Requester::of(context), context.timeout);
         let mut usage = Usage::default();
         for last in [false, true] {
             let answered = self.ask(context, &desk, messages.clone(), &schema).await;

@@ -26,7 +26,7 @@ use crate::fence;
 
 /// For whom a step asks.
 #[derive(Clone, Debug)]
-pub(crate) struct Asker {
+pub(crate) struct Requester {
     pub(crate) scope: TenantScope,
     pub(crate) user: Option<UserId>,
     pub(crate) task: Option<TaskId>,
@@ -34,7 +34,7 @@ pub(crate) struct Asker {
     pub(crate) traceparent: Option<String>,
 }
 
-impl Asker {
+impl Requester {
     /// Whoever a tool or a step is called for.
     pub(crate) fn of(context: &ToolContext) -> Self {
         let traceparent = traceparent(&context.trace_id, &context.key);
@@ -43,17 +43,17 @@ impl Asker {
 }
 
 /// The models, as one try of a step may ask them: several times, within one time limit.
-pub(crate) struct Desk {
+pub(crate) struct StepModels {
     models: ModelService,
-    asker: Asker,
+    asker: Requester,
     deadline: Timestamp,
     /// Parents do not change while a step runs: they are walked once.
     caller: OnceCell<Caller>,
 }
 
-impl Desk {
+impl StepModels {
     /// A desk for one try, which may take that long from now.
-    pub(crate) fn new(models: &ModelService, asker: Asker, timeout: Millis) -> Self {
+    pub(crate) fn new(models: &ModelService, asker: Requester, timeout: Millis) -> Self {
         let deadline = models.inner.clock.now().plus(timeout);
         Self { models: models.clone(), asker, deadline, caller: OnceCell::new() }
     }
@@ -68,7 +68,7 @@ impl Desk {
 
     async fn caller(&self) -> Result<&Caller> {
         let make = || async {
-            let Asker { scope, user, traceparent, .. } = &self.asker;
+            let Requester { scope, user, traceparent, .. } = &self.asker;
             let tree = self.tree().await?;
             Ok(Caller { tree, ..Caller::executor(*scope, *user, traceparent.clone()) })
         };
@@ -153,7 +153,7 @@ fn is_object(schema: &Value) -> bool {
 }
 
 #[async_trait]
-impl ModelDesk for Desk {
+impl ModelDesk for StepModels {
     async fn ask(&self, question: &ModelQuestion) -> Result<ModelAnswer, ToolFailure> {
         let thinks = question.prompt == ToolPrompt::DeepReasoning;
         let settings = self.models.settings();

@@ -24,7 +24,7 @@ mod tokens;
 
 pub(crate) use chosen::{Chosen, Reserved};
 pub(crate) use decision::{handler as decisions, judge, said};
-pub(crate) use desk::{Asker, Desk, failed as desk_failure, still_held, usage as desk_usage};
+pub(crate) use desk::{Requester, StepModels, failed as desk_failure, still_held, usage as desk_usage};
 pub(crate) use policy::Policies;
 pub(crate) use registry::Registry;
 pub(crate) use retry::RetryBudget;

@@ -314,6 +314,7 @@ impl Doors {
                 mail_sender: outbox.mail_sender.clone(),
                 catalog: plans.catalog.clone(),
                 models: turns.models.clone(),
+                removal: services.removal.clone(),
             },
             previews: Previews {
                 chats: chats.clone(),

@@ -18,8 +18,8 @@ use kybern_core::tenant::TenantScope;
 
 use crate::agent::tools::open_to;
 use crate::agent::{
-    AgentTools, Agents, InChat, Latitude, Person, Question, Subject, TurnServices, functions, gather, route_name,
-    section, written,
+    AgentTools, Agents, InChat, ModelPermissions, Person, Question, Subject, TurnServices, functions, gather,
+    route_name, section, written,
 };
 use crate::chat::Chats;
 use crate::models::{Caller, Route};
@@ -104,7 +104,7 @@ impl Previews {
             agent: agent.draft.key.clone(),
             prompt: agent.draft.system_prompt.clone(),
             user: actor.user(),
-            latitude: Latitude::of(&grant),
+            latitude: ModelPermissions::of(&grant),
             begun: now,
             since: now.minus(agent.draft.limits.history),
             // A chat that nobody has begun has no messages.

@@ -18,9 +18,9 @@ use serde_json::{Map, Value};
 
 use super::nouns;
 use super::task_steps::TaskSteps;
-use crate::agent::Latitude;
+use crate::agent::ModelPermissions;
 use crate::executor::{Node, Phase, Run};
-use crate::models::{Asker, Desk, Route};
+use crate::models::{Requester, Route, StepModels};
 use crate::secret::TenantSecrets;
 use crate::tools::documents::{TaskDocuments, decided};
 use crate::tools::{Grant, Origin, Prepared, Refusal};
@@ -79,8 +79,8 @@ impl TaskSteps {
     }
 
     /// How far the task's user lets a model go alone.
-    pub(super) fn latitude(&self) -> Latitude {
-        Latitude::of(&self.grant_of_model())
+    pub(super) fn latitude(&self) -> ModelPermissions {
+        ModelPermissions::of(&self.grant_of_model())
     }
 
     /// The task's documents with what persons decided about them.
@@ -120,11 +120,11 @@ impl TaskSteps {
     }
 
     /// The way to the language models, for one try of a call.
-    pub(super) fn desk(&self, run: &Run, timeout: Millis) -> Desk {
+    pub(super) fn desk(&self, run: &Run, timeout: Millis) -> StepModels {
         let (id, user) = (run.task.id, run.task.user);
         let traceparent = traceparent(&run.task.trace_id, &id.to_string());
-        let payer = Asker { scope: run.lease.scope(), user, task: Some(id), traceparent };
-        Desk::new(&self.services.models, payer, timeout)
+        let payer = Requester { scope: run.lease.scope(), user, task: Some(id), traceparent };
+        StepModels::new(&self.services.models, payer, timeout)
     }
 
     /// What a tool gets to work with: only what it asks for.
@@ -154,7 +154,7 @@ impl TaskSteps {
             payload: if needs.task { Arc::clone(run.surroundings.payload()) } else { Arc::default() },
             state: if needs.task { Arc::clone(run.walk.state()) } else { Arc::default() },
             trace_id: Arc::clone(run.surroundings.trace_id()),
-            key: key.as_str().to_owned(),
+            key: key.into(),
             attempt: node.attempts + 1,
             may_have_happened,
             now,

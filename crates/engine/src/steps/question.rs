@@ -20,7 +20,7 @@ use super::question_call::QuestionCall;
 use super::reply::{Answer, replied_with};
 use super::task_steps::TaskSteps;
 use crate::agent::{
-    Came, Files, Gathered, InChat, Person, Question, Round, SUGGEST_MEMORY, Subject, keep_short, transcript,
+    Files, Gathered, InChat, Person, Question, QuestionOutcome, Round, SUGGEST_MEMORY, Subject, keep_short, transcript,
 };
 use crate::executor::call::{Facts, QuestionFacts};
 use crate::executor::step::{Draft, RowDraft, fail, failed_row, failure, render_value, unrendered};
@@ -198,14 +198,20 @@ fn subject(own: &TaskSteps, run: &Run, agent: usize, start: &TurnStart, now: Tim
 }
 
 /// What the end of a question becomes.
-pub(super) fn conclude(run: &Run, call: &QuestionCall, came: Came, duration: Millis, now: Timestamp) -> Draft {
+pub(super) fn conclude(
+    run: &Run,
+    call: &QuestionCall,
+    came: QuestionOutcome,
+    duration: Millis,
+    now: Timestamp,
+) -> Draft {
     let node = run.walk.node(call.facts.index);
     let mut draft = match came {
-        Came::Reply(replied, usage, tainted) => {
+        QuestionOutcome::Reply(replied, usage, tainted) => {
             let outcome = Answer { usage, tainted: call.tainted || tainted, duration };
             replied_with(run, call, *replied, &outcome)
         }
-        Came::Broke(error, partial, tainted) => {
+        QuestionOutcome::Broke(error, partial, tainted) => {
             let policy = node.spec.retry.unwrap_or(RetryPolicy::DEFAULT);
             let usage = error.usage;
             if error.retryable && partial.is_none() && call.attempt < policy.max_attempts {

@@ -10,7 +10,7 @@ use kybern_core::time::{Millis, Timestamp};
 use tracing::Instrument as _;
 
 use super::question;
-use crate::agent::{Came, Question, TurnServices};
+use crate::agent::{Question, QuestionOutcome, TurnServices};
 use crate::executor::Run;
 use crate::executor::call::{Call, End, Facts, NotBegun, OnItsWay};
 use crate::executor::step::Draft;
@@ -26,7 +26,7 @@ pub(super) struct QuestionCall {
     pub(super) tainted: bool,
     pub(super) question: Arc<Question>,
     /// What came of it, and how long that took.
-    pub(super) came: Option<(Came, Millis)>,
+    pub(super) came: Option<(QuestionOutcome, Millis)>,
 }
 
 #[async_trait]
@@ -60,8 +60,8 @@ impl Call for QuestionCall {
 }
 
 impl QuestionCall {
-    fn answered(mut self: Box<Self>, came: Came, began: Timestamp) -> Box<dyn Call> {
-        self.facts.is_reply = matches!(came, Came::Reply(..));
+    fn answered(mut self: Box<Self>, came: QuestionOutcome, began: Timestamp) -> Box<dyn Call> {
+        self.facts.is_reply = matches!(came, QuestionOutcome::Reply(..));
         self.came = Some((came, self.clock.now().since(began)));
         self
     }

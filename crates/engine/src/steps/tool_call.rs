@@ -52,11 +52,11 @@ pub(super) struct ToolCall {
     pub(super) asked_with: Option<KeyId>,
     /// What its first row, or its attempt, keeps of its arguments for other tries.
     pub(super) rendered: Option<Arc<RenderedArgs>>,
-    pub(super) came: Option<Came>,
+    pub(super) came: Option<QuestionOutcome>,
 }
 
 /// What came of a call: how it ended, or when there is a place under a rate.
-pub(super) type Came = Result<Returned, (Timestamp, StepError)>;
+pub(super) type QuestionOutcome = Result<Returned, (Timestamp, StepError)>;
 
 /// How a call ended.
 pub(super) struct Returned {

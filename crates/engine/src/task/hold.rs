@@ -39,7 +39,7 @@ impl Tasks {
     /// `NOT_FOUND`; `CONFLICT` when it is not on hold.
     pub async fn release(&self, actor: &Actor, id: TaskId) -> Result<TaskView> {
         self.task_for(actor, id).await?;
-        let hold = self.inner.store.task_hold(actor.scope(), id).await?;
+        let hold = self.kernel.store.task_hold(actor.scope(), id).await?;
         let detail = json!({"reason": hold.map(|hold| hold.reason)});
         let event = AuditEvent::by(actor, "task.release", format!("task:{id}"), detail);
         self.kernel.store.release_task(actor.scope(), id, self.kernel.clock.now(), event).await?;

@@ -52,7 +52,7 @@ impl Tasks {
         Ok(TaskView::new(task, walk.as_ref()))
     }
 
-    /// A task as soon as it ends, waits for a person, or `at_most` has passed.
+    /// A task as soon as it ends, waits for a person, `at_most` has passed, or the engine stops.
     ///
     /// # Errors
     /// `NOT_FOUND`.
@@ -66,16 +66,17 @@ impl Tasks {
             let task = self.task_for(actor, id).await?;
             let waited = self.kernel.clock.now().since(began);
             let may_rest = task.status.is_terminal() || task.status == TaskStatus::NeedsReview;
-            if may_rest || task.paused_at.is_some() || waited >= at_most {
+            let is_over = waited >= at_most || self.kernel.stopping.is_cancelled();
+            if may_rest || task.paused_at.is_some() || is_over {
                 let _turn = self.services.reading.turn(actor.tenant()).await;
                 let (task, walk) = self.as_far_as_read(actor.scope(), task).await?;
-                if waited >= at_most || !has_news(&task, walk.as_ref()) {
+                if is_over || !has_news(&task, walk.as_ref()) {
                     return Ok(TaskView::new(task, walk.as_ref()));
                 }
             }
             let left = Millis(at_most.0 - waited.0).min(POLL);
-            // The time being up is the same as news: look again.
-            let _ = tokio::time::timeout(left.as_duration(), news).await;
+            // The time being up, and a stop, are the same as news: look again.
+            let _ = tokio::time::timeout(left.as_duration(), self.kernel.stopping.run_until_cancelled(news)).await;
         }
     }
 
@@ -89,8 +90,9 @@ impl Tasks {
         view: oneshot::Receiver<TaskView>,
     ) -> Result<TaskView> {
         let began = self.kernel.clock.now();
-        match tokio::time::timeout(at_most.min(POLL).as_duration(), view).await {
-            Ok(Ok(view)) => Ok(view),
+        let resting = self.kernel.stopping.run_until_cancelled(view);
+        match tokio::time::timeout(at_most.min(POLL).as_duration(), resting).await {
+            Ok(Some(Ok(view))) => Ok(view),
             _other => {
                 let waited = self.kernel.clock.now().since(began);
                 Box::pin(self.wait_for(actor, id, Millis(at_most.0.saturating_sub(waited.0)))).await
@@ -111,13 +113,14 @@ impl Tasks {
                 let task = self.row(scope, id).await?;
                 let (task, walk) = self.as_far_as_read(scope, task).await?;
                 let waited = self.kernel.clock.now().since(began);
-                if waited >= at_most || task.paused_at.is_some() || !has_news(&task, walk.as_ref()) {
+                let is_over = waited >= at_most || self.kernel.stopping.is_cancelled();
+                if is_over || task.paused_at.is_some() || !has_news(&task, walk.as_ref()) {
                     return Ok(TaskView::new(task, walk.as_ref()));
                 }
                 waited
             };
             let left = Millis(at_most.0 - waited.0).min(POLL);
-            let _ = tokio::time::timeout(left.as_duration(), news).await;
+            let _ = tokio::time::timeout(left.as_duration(), self.kernel.stopping.run_until_cancelled(news)).await;
         }
     }
 

@@ -9,7 +9,7 @@ use kybern_core::time::Millis;
 use serde_json::Value;
 
 use super::inquiry::Inquiry;
-use crate::models::{Desk, ModelService, Route, desk_usage, judge, said, still_held};
+use crate::models::{ModelService, Route, StepModels, desk_usage, judge, said, still_held};
 
 /// Why there is no answer.
 #[derive(Debug)]
@@ -36,13 +36,13 @@ pub(crate) struct Inquirer {
     models: ModelService,
     lease: Lease,
     /// Where it asks: all its questions within one time limit.
-    desk: Desk,
+    desk: StepModels,
     /// Why it asks no more.
     given_up: Option<String>,
 }
 
 impl Inquirer {
-    pub(crate) fn new(models: &ModelService, lease: &Lease, desk: Desk) -> Self {
+    pub(crate) fn new(models: &ModelService, lease: &Lease, desk: StepModels) -> Self {
         Self { models: models.clone(), lease: lease.clone(), desk, given_up: None }
     }
 

@@ -8,7 +8,7 @@ use kybern_core::model::{Abilities, Image, ModelRequest, ModelSpec, Part};
 use kybern_core::task::{EffectClass, TaskStatus, WaitKind};
 use kybern_core::time::Millis;
 use kybern_core::tool::Risk;
-use kybern_engine::chat::{SayRequest, Turned};
+use kybern_engine::chat::{SayRequest, TurnView};
 use kybern_engine::models::ProviderParts;
 use kybern_engine::task::AttachmentRequest;
 use kybern_testkit::models::ScriptedModel;
@@ -51,7 +51,7 @@ fn seeing(model: &Arc<ScriptedModel>, images: bool) -> Vec<ProviderParts> {
     parts
 }
 
-async fn say(live: &Live<'_>, chat: ChatId, content: &str, attachments: Vec<AttachmentRequest>) -> Turned {
+async fn say(live: &Live<'_>, chat: ChatId, content: &str, attachments: Vec<AttachmentRequest>) -> TurnView {
     let request = SayRequest { attachments, ..saying(content) };
     live.engine.chats().say(&live.world.actor, chat, request, LONG).await.unwrap()
 }

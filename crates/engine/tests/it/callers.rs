@@ -52,3 +52,21 @@ fn a_message_whose_writer_has_left_is_answered() {
         assert_eq!(all[1].1, "Hello.");
     });
 }
+
+#[test]
+fn whoever_waits_for_a_task_is_answered_when_the_engine_stops() {
+    World::new().run(async |live| {
+        let key = live.put(plan(json!([step("a", "core.wait", json!({"ms": 3_600_000}))]))).await;
+        let request = SubmitRequest { plan_key: Some(key), ..SubmitRequest::text("go") };
+        let tasks = live.engine.tasks();
+        let submitted = Box::pin(tasks.submit(&live.world.actor, request, Some(Millis(60_000))));
+        let stop = async {
+            pause(Millis(500)).await;
+            live.engine.drain(Millis(1_000)).await;
+        };
+        let began = live.world.clock();
+        let (task, ()) = futures::future::join(submitted, stop).await;
+        let (task, waited) = (task.unwrap(), live.world.clock().since(began));
+        assert!(!task.status.is_terminal() && waited < Millis(10_000), "{:?} after {waited}", task.status);
+    });
+}

@@ -15,7 +15,7 @@ use kybern_core::task::{EffectClass, TaskStatus};
 use kybern_core::time::Millis;
 use kybern_core::tool::{Risk, ToolOutcome};
 use kybern_engine::approval::ApprovalDecision;
-use kybern_engine::chat::{Following, Imported, SayRequest, Turned};
+use kybern_engine::chat::{Following, Imported, SayRequest, TurnView};
 use kybern_testkit::models::{Scripted, ScriptedModel};
 use kybern_testkit::tools::ScriptedTool;
 use serde_json::{Map, json};
@@ -40,7 +40,7 @@ pub async fn chat(live: &Live<'_>) -> ChatId {
     live.engine.chats().create(&live.world.actor, Some("helper"), None).await.unwrap().id
 }
 
-async fn say(live: &Live<'_>, chat: ChatId, content: &str) -> Turned {
+async fn say(live: &Live<'_>, chat: ChatId, content: &str) -> TurnView {
     live.engine.chats().say(&live.world.actor, chat, saying(content), LONG).await.unwrap()
 }
 

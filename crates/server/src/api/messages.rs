@@ -10,7 +10,7 @@ use kybern_core::error::{Detail, Error, ErrorCode};
 use kybern_core::id::{ChatId, MessageId};
 use kybern_core::money::NanoUsd;
 use kybern_core::time::Millis;
-use kybern_engine::chat::{SayRequest, Turned};
+use kybern_engine::chat::{SayRequest, TurnView};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use utoipa::ToSchema;
@@ -118,7 +118,7 @@ pub(crate) async fn send(
 }
 
 /// Says something and waits for the answer, as long as the server goes on.
-pub(super) async fn say(state: &AppState, actor: &Actor, chat: ChatId, request: SayRequest) -> ApiResult<Turned> {
+pub(super) async fn say(state: &AppState, actor: &Actor, chat: ChatId, request: SayRequest) -> ApiResult<TurnView> {
     tokio::select! {
         turned = state.engine.chats().say(actor, chat, request, Some(WAIT)) => Ok(turned?),
         () = state.shutdown.cancelled() => {
@@ -128,7 +128,7 @@ pub(super) async fn say(state: &AppState, actor: &Actor, chat: ChatId, request: 
     }
 }
 
-fn answered(turned: &Turned) -> Response {
+fn answered(turned: &TurnView) -> Response {
     let status = if turned.status.is_terminal() { StatusCode::OK } else { StatusCode::ACCEPTED };
     let response = (status, Json(json!(turned))).into_response();
     if turned.repeated { replayed(response) } else { response }

@@ -18,7 +18,7 @@ use kybern_core::error::{Error, ErrorCode};
 use kybern_core::model::{FinishReason, Image, ModelEvent, ModelReply, Part, Role, TokenUsage};
 use kybern_core::money::Usage;
 use kybern_core::task::TaskStatus;
-use kybern_engine::chat::{Following, Imported, Turned};
+use kybern_engine::chat::{Following, Imported, TurnView};
 use kybern_engine::models::Answered;
 use kybern_engine::task::AttachmentRequest;
 use serde_json::Value;
@@ -126,7 +126,7 @@ fn cancelled() -> Error {
 ///
 /// # Errors
 /// Why it has no answer: it has failed, was cancelled, or goes on for longer than a request waits.
-pub(crate) fn completed(turned: &Turned, model: &str, request: &str, created: i64) -> Result<Response, Error> {
+pub(crate) fn completed(turned: &TurnView, model: &str, request: &str, created: i64) -> Result<Response, Error> {
     if let Some(error) = &turned.error {
         return Err(Error::new(error.code, error.message.clone()));
     }

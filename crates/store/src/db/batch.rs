@@ -19,7 +19,7 @@ const TRIES: u32 = 5;
 
 /// How a unit went, as far as its neighbours are concerned.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Went {
+pub(crate) enum UnitOutcome {
     /// It wrote what it had to, or refused and wrote nothing.
     Well,
     /// It failed half-way: the transaction it ran in must not be committed.
@@ -43,7 +43,7 @@ pub(crate) trait Pending: Send {
     /// Whether it has been settled so.
     fn is_settled(&self) -> bool;
     /// Runs it and keeps its answer.
-    async fn run(&mut self, tx: &mut Tx) -> Went;
+    async fn run(&mut self, tx: &mut Tx) -> UnitOutcome;
     /// Gives the answer; only after the commit.
     fn answer(self: Box<Self>);
     /// Gives an error instead.
@@ -84,20 +84,20 @@ impl<A: Send + Sync + 'static, T: Send + 'static> Pending for Unit<A, T> {
         self.answer.is_some()
     }
 
-    async fn run(&mut self, tx: &mut Tx) -> Went {
+    async fn run(&mut self, tx: &mut Tx) -> UnitOutcome {
         let _: bool = tx.take_wrote();
         let answer = match tx.enter(self.access).await {
             Ok(()) => (self.run)(tx, &self.args).await,
             Err(error) => Err(error),
         };
         let went = match &answer {
-            Ok(_) => Went::Well,
+            Ok(_) => UnitOutcome::Well,
             Err(StoreError::Sqlite(_) | StoreError::Postgres(_) | StoreError::Silent(_)) => {
                 let is = |what: fn(&StoreError) -> bool| answer.as_ref().err().is_some_and(what);
-                Went::Badly { again: is(StoreError::lost_a_race), lost: is(StoreError::lost_the_connection) }
+                UnitOutcome::Badly { again: is(StoreError::lost_a_race), lost: is(StoreError::lost_the_connection) }
             }
-            Err(_) if tx.take_wrote() => Went::Badly { again: false, lost: false },
-            Err(_) => Went::Well,
+            Err(_) if tx.take_wrote() => UnitOutcome::Badly { again: false, lost: false },
+            Err(_) => UnitOutcome::Well,
         };
         self.answer = Some(answer);
         went
@@ -146,16 +146,16 @@ pub(crate) async fn run_batch(
     }
     let mut ran = 0;
     let went = loop {
-        let Some(units) = batch.get_mut(ran..).filter(|units| !units.is_empty()) else { break Went::Well };
+        let Some(units) = batch.get_mut(ran..).filter(|units| !units.is_empty()) else { break UnitOutcome::Well };
         ran += units.len();
         let went = run_all(tx, units).await;
-        if went != Went::Well {
+        if went != UnitOutcome::Well {
             break went;
         }
         more(batch);
     };
     match went {
-        Went::Well => {
+        UnitOutcome::Well => {
             return match tx.commit().await {
                 Ok(()) => {
                     commits.fetch_add(1, Ordering::Relaxed);
@@ -165,8 +165,8 @@ pub(crate) async fn run_batch(
                 Err(error) => give_up(tx, batch, error).await,
             };
         }
-        Went::Badly { lost: true, .. } if !fresh => return false,
-        Went::Badly { .. } => {}
+        UnitOutcome::Badly { lost: true, .. } if !fresh => return false,
+        UnitOutcome::Badly { .. } => {}
     }
     if let Err(error) = tx.roll_back().await {
         return give_up(tx, batch, error).await;
@@ -227,17 +227,17 @@ fn sort_by_tenant(batch: &mut [Box<dyn Pending>]) {
 }
 
 /// Runs all units in the transaction that has begun, until one goes badly: then it must not be committed.
-async fn run_all(tx: &mut Tx, batch: &mut [Box<dyn Pending>]) -> Went {
+async fn run_all(tx: &mut Tx, batch: &mut [Box<dyn Pending>]) -> UnitOutcome {
     if tx.is_postgres() {
         sort_by_tenant(batch);
     }
     for unit in batch.iter_mut() {
         let went = unit.run(tx).await;
-        if went != Went::Well {
+        if went != UnitOutcome::Well {
             return went;
         }
     }
-    Went::Well
+    UnitOutcome::Well
 }
 
 /// Runs one unit in its own transaction, again when others were faster.
@@ -249,7 +249,7 @@ async fn run_alone(tx: &mut Tx, mut unit: Box<dyn Pending>, commits: &AtomicU64)
             return usable;
         }
         match unit.run(tx).await {
-            Went::Well => {
+            UnitOutcome::Well => {
                 let committed = tx.commit().await;
                 return match committed {
                     Ok(()) => {
@@ -264,7 +264,7 @@ async fn run_alone(tx: &mut Tx, mut unit: Box<dyn Pending>, commits: &AtomicU64)
                     }
                 };
             }
-            Went::Badly { again, lost } => {
+            UnitOutcome::Badly { again, lost } => {
                 if lost || tx.roll_back().await.is_err() {
                     unit.answer();
                     return false;

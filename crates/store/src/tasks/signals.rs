@@ -24,7 +24,7 @@ statements! {
 }
 
 /// How a task stands, read before it is judged; on PostgreSQL its row is locked from here on.
-pub(super) struct Stand {
+pub(super) struct TaskState {
     pub(super) status: TaskStatus,
     pub(super) waits: Vec<Wait>,
     pub(super) paused: bool,
@@ -34,17 +34,17 @@ pub(super) struct Stand {
 }
 
 /// Reads how a task stands.
-pub(super) async fn stand(tx: &mut Tx, scope: TenantScope, id: TaskId) -> Result<Option<Stand>> {
+pub(super) async fn stand(tx: &mut Tx, scope: TenantScope, id: TaskId) -> Result<Option<TaskState>> {
     let Some(mut row) = tx.fetch_optional(&STAND, args![scope, id.as_uuid()]).await? else { return Ok(None) };
     // A task whose questions cannot be read waits for none that could be answered; it can still be cancelled.
     let (status, waits) = (row.named(TaskStatus::parse)?, row.json_or_default(&mut None));
     let (signals, paused) = (row.i64()?, row.opt_i64()?.is_some());
     let (leased, cancel_requested) = (row.opt_text()?.is_some(), row.flag()?);
-    Ok(Some(Stand { status, waits, paused, signals, leased, cancel_requested }))
+    Ok(Some(TaskState { status, waits, paused, signals, leased, cancel_requested }))
 }
 
 /// The same, where the task has to be there.
-pub(super) async fn expect(tx: &mut Tx, scope: TenantScope, id: TaskId) -> Result<Stand> {
+pub(super) async fn expect(tx: &mut Tx, scope: TenantScope, id: TaskId) -> Result<TaskState> {
     stand(tx, scope, id).await?.ok_or_else(|| StoreError::not_found("task", id))
 }
 

@@ -3,7 +3,7 @@
 use kybern_core::audit::AuditEvent;
 use kybern_core::id::TaskId;
 use kybern_core::plan::StepId;
-use kybern_core::task::{Lease, Signal, Task, TaskStatus, Wish};
+use kybern_core::task::{Lease, Signal, SteerAction, Task, TaskStatus};
 use kybern_core::tenant::TenantScope;
 use kybern_core::time::Timestamp;
 use serde_json::json;
@@ -63,11 +63,11 @@ pub(super) async fn pause(tx: &mut Tx, (aim, paused): &(Aim, bool)) -> Result<Ta
 }
 
 /// Steers a task as a step of another one wants it.
-pub(super) async fn steer(tx: &mut Tx, aim: Aim, wish: Wish) -> Result<()> {
+pub(super) async fn steer(tx: &mut Tx, aim: Aim, wish: SteerAction) -> Result<()> {
     match wish {
-        Wish::Cancel => cancel(tx, &aim).await.map(drop),
-        Wish::Pause => pause(tx, &(aim, true)).await.map(drop),
-        Wish::Resume => pause(tx, &(aim, false)).await.map(drop),
+        SteerAction::Cancel => cancel(tx, &aim).await.map(drop),
+        SteerAction::Pause => pause(tx, &(aim, true)).await.map(drop),
+        SteerAction::Resume => pause(tx, &(aim, false)).await.map(drop),
     }
 }
 

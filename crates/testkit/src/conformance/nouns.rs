@@ -8,7 +8,7 @@ use kybern_core::id::{MemoryId, PlanId, TaskId, UserId};
 use kybern_core::memory::{MAX_OF_SUBJECT, Memory, NewMemory, Subject, Trust};
 use kybern_core::plan::parse::{PlanDraft, plan};
 use kybern_core::task::{
-    Commit, CommitRefused, Effect, Lease, MemoryEffect, Noun, NounEffect, PlanEffect, TaskStatus, Wish,
+    Commit, CommitRefused, Effect, Lease, MemoryEffect, Noun, NounEffect, PlanEffect, SteerAction, TaskStatus,
 };
 use serde_json::json;
 
@@ -133,21 +133,21 @@ pub async fn another_task_is_steered_by_a_commit_as_it_stands(h: Harness) {
     let lease = w.leased(&home, "w").await;
     let other = w.queued(&home, w.new_task()).await.id;
     let wish = |wish| Noun::Task(other, wish);
-    assert!(is_changed(&try_to(&w, &lease, wish(Wish::Resume)).await), "it is not paused");
-    try_to(&w, &lease, wish(Wish::Pause)).await.unwrap();
+    assert!(is_changed(&try_to(&w, &lease, wish(SteerAction::Resume)).await), "it is not paused");
+    try_to(&w, &lease, wish(SteerAction::Pause)).await.unwrap();
     assert!(w.task(&home, other).await.paused_at.is_some());
-    assert!(is_changed(&try_to(&w, &lease, wish(Wish::Pause)).await), "it is paused already");
-    try_to(&w, &lease, wish(Wish::Resume)).await.unwrap();
+    assert!(is_changed(&try_to(&w, &lease, wish(SteerAction::Pause)).await), "it is paused already");
+    try_to(&w, &lease, wish(SteerAction::Resume)).await.unwrap();
     assert!(w.task(&home, other).await.paused_at.is_none());
-    try_to(&w, &lease, wish(Wish::Cancel)).await.unwrap();
+    try_to(&w, &lease, wish(SteerAction::Cancel)).await.unwrap();
     assert!(w.task(&home, other).await.cancel_requested);
     let ended = w.leased(&home, "w").await;
     w.end(&ended, TaskStatus::Completed).await;
-    for wish in [Wish::Cancel, Wish::Pause, Wish::Resume] {
+    for wish in [SteerAction::Cancel, SteerAction::Pause, SteerAction::Resume] {
         assert!(is_changed(&try_to(&w, &lease, Noun::Task(ended.task(), wish)).await), "it has ended");
     }
     let nobody = TaskId::from_uuid(w.id());
-    assert!(is_changed(&try_to(&w, &lease, Noun::Task(nobody, Wish::Cancel)).await));
+    assert!(is_changed(&try_to(&w, &lease, Noun::Task(nobody, SteerAction::Cancel)).await));
 }
 
 pub async fn nouns_of_another_tenant_are_nothing_to_a_commit(h: Harness) {
@@ -166,8 +166,8 @@ pub async fn nouns_of_another_tenant_are_nothing_to_a_commit(h: Harness) {
         Noun::Memory(MemoryEffect::Remove(theirs)),
         Noun::Plan(PlanEffect::Retire { key: "test.plan".to_owned(), version: 1 }),
         put(&w, "test.plan", 2),
-        Noun::Task(task, Wish::Cancel),
-        Noun::Task(task, Wish::Pause),
+        Noun::Task(task, SteerAction::Cancel),
+        Noun::Task(task, SteerAction::Pause),
     ] {
         let told = format!("{what:?}");
         // Where the same user id is known in both tenants, a memory of them is another one.

@@ -2,7 +2,7 @@
 
 use kybern_core::error::{Error, ErrorCode};
 use kybern_core::id::TenantId;
-use kybern_core::task::{CommitRefused, MemoryEffect, Noun, NounEffect, PlanEffect, Wish};
+use kybern_core::task::{CommitRefused, MemoryEffect, Noun, NounEffect, PlanEffect, SteerAction};
 use kybern_core::tenant::TenantScope;
 use kybern_core::time::Timestamp;
 
@@ -69,13 +69,13 @@ impl State {
                 let now = self.moment(at);
                 if let Some(row) = self.tasks.get_mut(&task) {
                     match wish {
-                        Wish::Cancel => {
+                        SteerAction::Cancel => {
                             row.task.cancel_requested = true;
                             row.task.paused_at = None;
                             row.make_due(now);
                         }
-                        Wish::Pause => row.task.paused_at = Some(at),
-                        Wish::Resume => row.task.paused_at = None,
+                        SteerAction::Pause => row.task.paused_at = Some(at),
+                        SteerAction::Resume => row.task.paused_at = None,
                     }
                 }
             }

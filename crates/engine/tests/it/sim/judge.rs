@@ -25,7 +25,7 @@ pub enum Around {
 
 /// What a step, or a list, came to.
 #[derive(Default)]
-pub(super) struct Came {
+pub(super) struct Reached {
     /// A failure that stops what follows.
     pub(super) stops: bool,
     /// It never ran, so nothing after it may.
@@ -130,10 +130,10 @@ impl<'a> Judge<'a> {
     }
 
     /// Judges a list, and answers the data of its last completed step.
-    pub(super) fn list(&mut self, steps: &[Step], prefix: &str, around: Around) -> Came {
+    pub(super) fn list(&mut self, steps: &[Step], prefix: &str, around: Around) -> Reached {
         let mut entries: Vec<(String, Step)> =
             steps.iter().map(|step| (format!("{prefix}{}", step.id()), step.clone())).collect();
-        let mut came: Vec<Came> = Vec::new();
+        let mut came: Vec<Reached> = Vec::new();
         let outer = self.stopped;
         let mut at = 0;
         while let Some((id, step)) = entries.get(at).cloned() {
@@ -162,7 +162,7 @@ impl<'a> Judge<'a> {
         }
         let stops = came.iter().any(|came| came.stops);
         let data = came.into_iter().rev().find_map(|came| came.data);
-        Came { stops, never: false, data }
+        Reached { stops, never: false, data }
     }
 
     /// What a step that replaces the rest of the plan leaves of it: what had begun, because it ran although something
@@ -193,7 +193,7 @@ impl<'a> Judge<'a> {
     fn around(
         &self,
         entries: &[(String, Step)],
-        came: &[Came],
+        came: &[Reached],
         before: &BTreeSet<usize>,
         at: usize,
         around: Around,
@@ -229,21 +229,21 @@ impl<'a> Judge<'a> {
         }
     }
 
-    fn step(&mut self, id: &str, step: &Step, around: Around) -> Came {
+    fn step(&mut self, id: &str, step: &Step, around: Around) -> Reached {
         let Some(seen) = self.seen.steps.get(id).cloned() else {
             if around == Around::Calm && self.seen.retried && self.seen.is_replaced() && !id.contains("__") {
                 // Not reached before the retry, it was replaced by a step that ran although something had failed.
-                return Came::default();
+                return Reached::default();
             }
             if !(self.seen.is_cancelled() || (around != Around::Calm && !step.always)) {
                 self.fault(id, "it never ran");
             }
-            return Came { never: true, ..Came::default() };
+            return Reached { never: true, ..Reached::default() };
         };
         self.visited.insert(id.to_owned());
         if seen.is_undone && around != Around::Calm {
             self.undone(id, step);
-            return Came { never: true, ..Came::default() };
+            return Reached { never: true, ..Reached::default() };
         }
         if around == Around::Stopped && !step.always {
             self.fault(id, "it ran although a failure had stopped what it stands in");
@@ -262,14 +262,14 @@ impl<'a> Judge<'a> {
             if step.kind.is_container() {
                 self.inside(id, step, &seen, Around::Maybe);
             }
-            return Came { never: true, ..Came::default() };
+            return Reached { never: true, ..Reached::default() };
         };
         if !self.let_in(id, step, end, &seen) {
-            return Came::default();
+            return Reached::default();
         }
         if self.is_refused(id, end) {
             // A task that may not go on is not let off because the step's own failures are tolerated.
-            return Came { stops: true, ..Came::default() };
+            return Reached { stops: true, ..Reached::default() };
         }
         self.scheduled += 1;
         let mut came = if step.kind.is_container() {
@@ -297,7 +297,7 @@ impl<'a> Judge<'a> {
     }
 
     /// What a step injected is judged as a list of its own, which stops the list that its step stands in.
-    fn grows(&mut self, id: &str, step: &Step, end: &End, around: Around, came: &mut Came) {
+    fn grows(&mut self, id: &str, step: &Step, end: &End, around: Around, came: &mut Reached) {
         if end.outcome.status != StepStatus::Completed {
             return;
         }

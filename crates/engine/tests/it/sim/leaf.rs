@@ -7,7 +7,7 @@ use kybern_core::ports::CallbackOutcome;
 use kybern_core::task::{Resolution, StepStatus, TaskStatus};
 use serde_json::{Value, json};
 
-use super::judge::{Came, Judge};
+use super::judge::{Judge, Reached};
 use super::program::{Act, Bulk, Class, Kind, Program, Script, Step};
 use super::seen::{End, SeenStep};
 
@@ -42,7 +42,7 @@ impl Legal {
 }
 
 impl Judge<'_> {
-    pub(super) fn leaf(&mut self, id: &str, step: &Step, seen: &SeenStep, end: &End) -> Came {
+    pub(super) fn leaf(&mut self, id: &str, step: &Step, seen: &SeenStep, end: &End) -> Reached {
         let n = u64::from(step.n);
         let legal = match &step.kind {
             Kind::Call(class, act) => self.call(step, *class, *act, seen, end),
@@ -71,9 +71,9 @@ impl Judge<'_> {
         match end.outcome.status {
             StepStatus::Completed if legal.completed.as_ref() == Some(&end.outcome.data) => {
                 self.used += legal.used;
-                Came { data: legal.completed, ..Came::default() }
+                Reached { data: legal.completed, ..Reached::default() }
             }
-            StepStatus::Failed if legal.fails && legal.refused == end.outcome.refused => Came::default(),
+            StepStatus::Failed if legal.fails && legal.refused == end.outcome.refused => Reached::default(),
             status => {
                 let (error, data) = (&end.outcome.error, &end.outcome.data);
                 self.fault(
@@ -83,7 +83,7 @@ impl Judge<'_> {
                         end.generation
                     ),
                 );
-                Came::default()
+                Reached::default()
             }
         }
     }

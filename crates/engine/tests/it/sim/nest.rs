@@ -4,13 +4,13 @@ use kybern_core::json::MAX_DEPTH;
 use kybern_core::task::StepStatus;
 use serde_json::{Value, json};
 
-use super::judge::{Around, Came, Judge};
+use super::judge::{Around, Judge, Reached};
 use super::leaf::depth;
 use super::program::{COUNTER, Kind, Step, Test};
 use super::seen::{End, SeenStep};
 
 impl Judge<'_> {
-    pub(super) fn container(&mut self, id: &str, step: &Step, seen: &SeenStep, end: &End, around: Around) -> Came {
+    pub(super) fn container(&mut self, id: &str, step: &Step, seen: &SeenStep, end: &End, around: Around) -> Reached {
         let status = end.outcome.status;
         let inner = match status {
             StepStatus::Completed => Around::Calm,
@@ -37,16 +37,16 @@ impl Judge<'_> {
             self.fault(id, format!("it is {status:?}; {what}"));
         }
         if status != StepStatus::Completed {
-            return Came::default();
+            return Reached::default();
         }
         if data != end.outcome.data {
             self.fault(id, format!("its data is {}, and should be {data}", end.outcome.data));
         }
-        Came { data: Some(data), ..Came::default() }
+        Reached { data: Some(data), ..Reached::default() }
     }
 
     /// Judges the lists of a step that holds steps.
-    pub(super) fn inside(&mut self, id: &str, step: &Step, seen: &SeenStep, around: Around) -> Vec<Came> {
+    pub(super) fn inside(&mut self, id: &str, step: &Step, seen: &SeenStep, around: Around) -> Vec<Reached> {
         match &step.kind {
             Kind::Condition { test, then, otherwise } => {
                 let expected = match test {
@@ -92,8 +92,8 @@ impl Judge<'_> {
         }
     }
 
-    fn rounds(&mut self, id: &str, steps: &[Step], most: u32, opened: u32, around: Around) -> Vec<Came> {
-        let mut lists: Vec<Came> = Vec::new();
+    fn rounds(&mut self, id: &str, steps: &[Step], most: u32, opened: u32, around: Around) -> Vec<Reached> {
+        let mut lists: Vec<Reached> = Vec::new();
         if opened > most {
             self.fault(id, format!("{opened} rounds, at most {most}"));
         }

@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 use kybern_core::ports::{Tool, ToolContext};
-use kybern_core::task::Wish;
+use kybern_core::task::SteerAction;
 use kybern_core::tool::{Needs, ToolFailure, ToolOutcome, ToolSpec};
 use serde_json::{Map, Value, json};
 
@@ -11,7 +11,7 @@ use super::super::tasks::steered;
 
 pub(super) struct Pause {
     spec: ToolSpec,
-    wish: Wish,
+    wish: SteerAction,
     /// The name of what is answered, and what is said of it.
     said: (&'static str, &'static str),
 }
@@ -21,13 +21,13 @@ impl Pause {
         let description = "Pauses a task that walks a plan: what it is doing is ended, and no other step begins until \
                            plans.resume.";
         let said = ("task_paused", "paused the task");
-        Self { spec: spec("plans.pause", description, &["hold", "stop", "wait"]), wish: Wish::Pause, said }
+        Self { spec: spec("plans.pause", description, &["hold", "stop", "wait"]), wish: SteerAction::Pause, said }
     }
 
     pub(super) fn resuming() -> Self {
         let description = "Lets a task go on that was paused.";
         let said = ("task_resumed", "resumed the task");
-        Self { spec: spec("plans.resume", description, &["continue", "go on"]), wish: Wish::Resume, said }
+        Self { spec: spec("plans.resume", description, &["continue", "go on"]), wish: SteerAction::Resume, said }
     }
 }
 

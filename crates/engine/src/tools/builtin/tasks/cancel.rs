@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use kybern_core::policy::PermissionLevel;
 use kybern_core::ports::{Tool, ToolContext};
-use kybern_core::task::Wish;
+use kybern_core::task::SteerAction;
 use kybern_core::tool::{Needs, Risk, ToolFailure, ToolOutcome, ToolSpec};
 use serde_json::{Map, Value, json};
 
@@ -43,6 +43,6 @@ impl Tool for Cancel {
     }
 
     async fn call(&self, context: &ToolContext, args: Map<String, Value>) -> Result<ToolOutcome, ToolFailure> {
-        steered(context, &args, Wish::Cancel, ("task_cancel_requested", "asked the task to stop")).await
+        steered(context, &args, SteerAction::Cancel, ("task_cancel_requested", "asked the task to stop")).await
     }
 }

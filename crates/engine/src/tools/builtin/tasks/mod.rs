@@ -10,7 +10,7 @@ use std::sync::Arc;
 use kybern_core::id::TaskId;
 use kybern_core::pack::{DuplicateKey, Registry};
 use kybern_core::ports::ToolContext;
-use kybern_core::task::{Task, Wish, limits};
+use kybern_core::task::{SteerAction, Task, limits};
 use kybern_core::tool::{Submit, ToolFailure, ToolOutcome, Write};
 use serde_json::{Map, Value, json};
 
@@ -40,7 +40,7 @@ async fn named(context: &ToolContext, args: &Map<String, Value>) -> Result<Task,
 pub(super) async fn steered(
     context: &ToolContext,
     args: &Map<String, Value>,
-    wish: Wish,
+    wish: SteerAction,
     said: (&str, &str),
 ) -> Result<ToolOutcome, ToolFailure> {
     let task = named(context, args).await?;
