@@ -4,6 +4,7 @@ mod documents;
 mod retention;
 mod scans;
 mod server;
+mod settings;
 mod ways;
 
 use std::borrow::Cow;
@@ -18,7 +19,7 @@ use serde::Serialize;
 
 use crate::cli::Exit;
 use crate::config::database::DatabaseUrl;
-use crate::config::{Config, ConfigError, Secret};
+use crate::config::{Config, ConfigError, Fault, Secret};
 use crate::opening::{self, OpenError};
 use crate::output::{Cell, MAX_COLUMN, Screen, Table, clean, count};
 use crate::{packs, wiring};
@@ -104,6 +105,12 @@ fn finding(
     Finding { part, state, message: message.into(), remedy: remedy.into(), details: Vec::new() }
 }
 
+fn wrong_settings(error: &ConfigError) -> Finding {
+    let remedy = "correct these settings; docs/configuration.md has them all";
+    let details = error.faults().iter().map(Fault::told).collect();
+    Finding { details, ..finding(CONFIGURATION, State::Broken, error.to_string(), remedy) }
+}
+
 /// Says what is configured, what is reachable, what is missing and how to fix it.
 ///
 /// # Errors
@@ -112,12 +119,7 @@ pub(crate) async fn run(options: DoctorOptions) -> anyhow::Result<ExitCode> {
     let DoctorOptions { config, url, api_key, json, mut screen } = options;
     let mut findings = Vec::new();
     match &config {
-        Err(error) => {
-            let remedy = "correct these settings; docs/configuration.md has them all";
-            let mut found = finding(CONFIGURATION, State::Broken, error.to_string(), remedy);
-            found.details = error.faults().iter().map(|fault| format!("{fault}; {}", fault.remedy)).collect();
-            findings.push(found);
-        }
+        Err(error) => findings.push(wrong_settings(error)),
         Ok(config) => findings.extend(looked(config, url, api_key).await),
     }
     let broken = findings.iter().any(|finding| finding.state == State::Broken);
@@ -175,7 +177,12 @@ async fn looked(config: &Config, url: Option<String>, api_key: Option<Secret>) -
     }
     findings.extend(ways::ways_out(config, server.as_ref()).await);
     findings.push(documents::documents(config));
-    findings.push(scans::scans(config));
+    let reader = config.documents.reader();
+    if let Some(error) = settings::faults(config, reader.as_ref().err(), tenants.as_deref()) {
+        findings.retain(|found| found.part != CONFIGURATION);
+        findings.insert(0, wrong_settings(&error));
+    }
+    findings.push(scans::scans(config, reader));
     findings.push(retention::retention(config, tenants.as_deref()));
     if server.is_none() {
         findings.push(plans());

@@ -84,9 +84,9 @@ pub(crate) async fn run(options: ServeOptions) -> anyhow::Result<ExitCode> {
     let voice = Voice { json: config.telemetry.format == LogFormat::Json };
     match serve(config, voice, screen).await {
         Err(error) if voice.json => {
-            let causes: Vec<String> = error.chain().map(ToString::to_string).collect();
-            tracing::error!("the server cannot run: {}", causes.join(": "));
-            Ok(ExitCode::FAILURE)
+            let failure = Failure::from(error);
+            tracing::error!("the server cannot run: {}", failure.in_one_line());
+            Ok(failure.exit().into())
         }
         ended => ended.map(|()| ExitCode::SUCCESS),
     }
@@ -148,9 +148,10 @@ pub(crate) async fn start(config: Config, listen: SocketAddr, purpose: Purpose) 
         }
         false => None,
     };
-    let sources = wiring::sources(&config, engine.store().as_ref()).await?;
+    let tenants = wiring::tenants(&config, engine.store().as_ref()).await?;
+    let sources = wiring::sources(&config, &tenants);
     engine.start().await?;
-    let poller = Poller::of(&config, &engine).await.context("[imap]")?;
+    let poller = Poller::of(&config, &tenants, &engine).context("[imap]")?;
     let heads = match purpose.works() {
         true => Heads::of(&config.audit, &engine).await?,
         false => None,

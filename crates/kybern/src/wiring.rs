@@ -9,8 +9,7 @@ use kybern_adapters::clock::{SystemClock, ThreadRandom, UuidV7Ids};
 use kybern_adapters::documents::Reader;
 use kybern_adapters::http::Egress;
 use kybern_adapters::keys::MasterKey;
-use kybern_adapters::mail::smtp::{Smtp, SmtpConfig};
-use kybern_adapters::mail::tls::MailTls;
+use kybern_adapters::mail::smtp::Smtp;
 use kybern_adapters::models::offline::RulesModel;
 use kybern_core::id::TenantId;
 use kybern_core::policy::EgressPolicy;
@@ -23,8 +22,7 @@ use kybern_server::InboundSource;
 use kybern_store::{PostgresOptions, PostgresStore, SqliteOptions, SqliteStore};
 
 use crate::config::database::DatabaseUrl;
-use crate::config::smtp::TlsMode;
-use crate::config::{Config, Ocr};
+use crate::config::{Config, Fault, Faults, Ocr, WebhookOptions};
 use crate::{opening, packs};
 
 /// An opened store with what belongs to it.
@@ -210,15 +208,7 @@ pub(crate) fn engine(config: &Config, opened: &Opened, ocr: Ocr, settings: Setti
     let policy = EgressPolicy::new(&config.egress.allow).map_err(anyhow::Error::msg).context("[egress] allow")?;
     let mail_sender = match &config.smtp {
         None => None,
-        Some(smtp) => Some(Arc::new(Smtp::new(SmtpConfig {
-            host: smtp.host.clone(),
-            port: smtp.port,
-            tls: mail_tls(smtp.tls),
-            username: smtp.username.clone(),
-            password: smtp.password.as_ref().map(|secret| secret.expose().to_owned()),
-            from: smtp.from.clone(),
-            ca_file: None,
-        })?) as Arc<dyn MailSender>),
+        Some(smtp) => Some(Arc::new(Smtp::new(smtp.connection())?) as Arc<dyn MailSender>),
     };
     let egress = Arc::new(Egress::new(policy)?);
     let models = crate::models::parts(config, &egress)?;
@@ -255,42 +245,64 @@ pub(crate) fn engine(config: &Config, opened: &Opened, ocr: Ocr, settings: Setti
     })?)
 }
 
-/// How mail connections are protected.
-pub(crate) const fn mail_tls(mode: TlsMode) -> MailTls {
-    match mode {
-        TlsMode::None => MailTls::None,
-        TlsMode::Starttls => MailTls::Starttls,
-        TlsMode::Tls => MailTls::Tls,
-    }
+/// The tenants that settings name.
+#[derive(Debug)]
+pub(crate) struct NamedTenants {
+    /// By the source of webhooks.
+    webhooks: BTreeMap<String, TenantId>,
+    /// Who gets mail that names no intake address; `None` without a mailbox.
+    pub(crate) mailbox: Option<TenantId>,
 }
 
-/// The configured webhook sources, with the tenants that their settings name.
+/// Looks up every tenant that a setting names, by its slug or name.
 ///
 /// # Errors
-/// When a setting names a tenant that does not exist.
-pub(crate) async fn sources(config: &Config, store: &dyn Store) -> anyhow::Result<BTreeMap<String, InboundSource>> {
-    let mut sources = BTreeMap::new();
+/// A [`ConfigError`] with those that do not exist; or when the store fails.
+pub(crate) async fn tenants(config: &Config, store: &dyn Store) -> anyhow::Result<NamedTenants> {
+    let mut faults = Faults::default();
+    let mut webhooks = BTreeMap::new();
     for (name, webhook) in &config.webhooks {
-        let tenant = match webhook.tenant.as_deref() {
-            None => TenantId::DEFAULT,
-            Some(slug) => tenant_named(store, slug).await.with_context(|| format!("webhooks.{name}.tenant"))?,
-        };
-        let secret = webhook.secret.as_ref().map(|secret| secret.expose().to_owned());
-        sources.insert(name.clone(), InboundSource { secret, tenant });
+        let Some(slug) = &webhook.tenant else { continue };
+        match tenant_named(store, slug).await? {
+            Some(tenant) => drop(webhooks.insert(name.clone(), tenant)),
+            None => faults.add(no_tenant(&format!("webhooks.{name}.tenant"), slug)),
+        }
     }
-    Ok(sources)
+    let mut mailbox = None;
+    if let Some(imap) = &config.imap {
+        mailbox = tenant_named(store, &imap.tenant).await?;
+        if mailbox.is_none() {
+            faults.add(no_tenant("imap.tenant", &imap.tenant));
+        }
+    }
+    match faults.into_error() {
+        Some(error) => Err(error.into()),
+        None => Ok(NamedTenants { webhooks, mailbox }),
+    }
 }
 
-/// The tenant with that slug or name.
-///
-/// # Errors
-/// When there is none.
-pub(crate) async fn tenant_named(store: &dyn Store, name: &str) -> anyhow::Result<TenantId> {
+/// That a setting names a tenant which does not exist.
+pub(crate) fn no_tenant(key: &str, name: &str) -> Fault {
+    let remedy = "correct it: kybern tenant list shows names and slugs, kybern tenant create makes one";
+    Fault { remedy: remedy.to_owned(), ..Fault::bad(key, name, "is no tenant's name") }
+}
+
+async fn tenant_named(store: &dyn Store, name: &str) -> anyhow::Result<Option<TenantId>> {
     if let Some(tenant) = store.tenant_by_slug(name).await? {
-        return Ok(tenant.id);
+        return Ok(Some(tenant.id));
     }
     let named = store.tenants().await?.into_iter().find(|tenant| tenant.name == name);
-    named.map(|tenant| tenant.id).with_context(|| format!("there is no tenant {name:?}"))
+    Ok(named.map(|tenant| tenant.id))
+}
+
+/// The configured sources of webhooks.
+pub(crate) fn sources(config: &Config, tenants: &NamedTenants) -> BTreeMap<String, InboundSource> {
+    let source = |(name, webhook): (&String, &WebhookOptions)| {
+        let secret = webhook.secret.as_ref().map(|secret| secret.expose().to_owned());
+        let tenant = tenants.webhooks.get(name).copied().unwrap_or(TenantId::DEFAULT);
+        (name.clone(), InboundSource { secret, tenant })
+    };
+    config.webhooks.iter().map(source).collect()
 }
 
 #[cfg(test)]

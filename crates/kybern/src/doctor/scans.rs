@@ -2,14 +2,16 @@
 
 use super::{Finding, State, finding};
 use crate::config::{Config, Ocr};
+use crate::output::Failure;
 
 const PART: &str = "scans";
 /// What to do where nobody reads them.
 const ADD: &str = "install Tesseract (on Debian: apt-get install tesseract-ocr tesseract-ocr-spa tesseract-ocr-fra), \
                    or name the program with [documents] ocr";
 
-pub(super) fn scans(config: &Config) -> Finding {
-    let tesseract = match config.documents.reader() {
+/// `reader` is what the settings' own question after it came to.
+pub(super) fn scans(config: &Config, reader: anyhow::Result<Ocr>) -> Finding {
+    let tesseract = match reader {
         Ok(Ocr::Reads(tesseract)) => tesseract,
         Ok(Ocr::Off) => {
             return finding(PART, State::Off, "[documents] ocr is off: a person types in what a scan says", "");
@@ -17,7 +19,10 @@ pub(super) fn scans(config: &Config) -> Finding {
         Ok(Ocr::Missing) => {
             return finding(PART, State::Off, "Tesseract is not installed: a person types in what a scan says", ADD);
         }
-        Err(error) => return finding(PART, State::Broken, format!("{error:#}"), ADD),
+        Err(error) => {
+            let failure = Failure::from(error);
+            return finding(PART, State::Broken, failure.in_one_line(), ADD);
+        }
     };
     let reads: Vec<&str> = tesseract.languages().split('+').collect();
     let message =
@@ -41,7 +46,8 @@ mod tests {
 
     fn found(ocr: &str) -> Finding {
         let documents = DocumentOptions { ocr: ocr.to_owned(), ..DocumentOptions::default() };
-        scans(&Config { documents, ..Config::default() })
+        let reader = documents.reader();
+        scans(&Config { documents, ..Config::default() }, reader)
     }
 
     #[test]

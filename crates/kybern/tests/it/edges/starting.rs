@@ -1,0 +1,69 @@
+//! Starts that fail, and what the doctor says before them.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+use std::process::Output;
+
+use crate::server::{Server, Site};
+
+/// Where nobody listens.
+const NOWHERE: &str = "http://127.0.0.1:1";
+
+/// Runs a verb on the site's database: exit code, output, errors.
+fn run(site: &Site, args: &[&str]) -> (Option<i32>, String, String) {
+    let Output { status, stdout, stderr } = site.command(args).args(["--database", &site.database()]).output().unwrap();
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+    (status.code(), text(stdout), text(stderr))
+}
+
+/// A start that ends by itself: exit code, output, errors.
+fn start(site: &Site) -> (Option<i32>, String, String) {
+    run(site, &["serve", "--listen", "127.0.0.1:0"])
+}
+
+fn doctor(site: &Site) -> (Option<i32>, String) {
+    let (code, out, err) = run(site, &["doctor", "--url", NOWHERE]);
+    (code, format!("{out}{err}"))
+}
+
+async fn stopped(mut server: Server) {
+    server.terminate();
+    server.ended().await;
+}
+
+#[tokio::test]
+async fn what_only_a_start_finds_wrong_in_settings_ends_it_with_2_and_the_doctor_names_it() {
+    let site = Site::sqlite();
+    stopped(site.start()).await;
+    let tesseract = site.file(
+        "tesseract",
+        "#!/bin/sh\ncase $1 in --version) echo 'tesseract 5.3.0' ;; *) echo List; echo eng ;; esac\n",
+    );
+    fs::set_permissions(&tesseract, fs::Permissions::from_mode(0o755)).unwrap();
+    let ocr = format!("[documents]\nocr = \"{}\"\nocr_languages = [\"eng\", \"tlh\"]\n", tesseract.display());
+    let smtp = "[smtp]\nhost = \"mail.example.com\"\n";
+    let imap = "[imap]\nusername = \"u\"\npassword = \"p\"\ntls = \"none\"\n";
+    let faulty = [
+        (format!("{smtp}from = \"a@b.example\"\ntls = \"none\"\nusername = \"u\"\npassword = \"p\"\n"), "smtp.tls"),
+        (format!("{smtp}from = \"Somebody <@b.example>\"\n"), "smtp.from"),
+        (format!("{smtp}from = \"a@b.example\"\npassword = \"p\"\n"), "smtp.username"),
+        (format!("{imap}host = \"mail.example.com\"\n"), "imap.tls"),
+        (format!("{imap}host = \"localhost\"\ntenant = \"nobody\"\n"), "imap.tenant"),
+        ("[models]\ndefault = \"nobody/small\"\n".to_owned(), "models.default"),
+        ("[models]\nfallback = [\"nobody/small\"]\n".to_owned(), "models.fallback"),
+        ("[models]\nembedding = \"nobody\"\n".to_owned(), "models.embedding"),
+        ("[models]\nfile = \"absent.json\"\n".to_owned(), "models.file"),
+        ("[providers.openai]\n".to_owned(), "providers.openai"),
+        ("[audit]\nhead_file = \"absent/heads.jsonl\"\n".to_owned(), "audit.head_file"),
+        (ocr, "documents.ocr_languages"),
+    ];
+    for (settings, key) in faulty {
+        site.file("kybern.toml", &settings);
+        let (code, _, err) = start(&site);
+        assert!(code == Some(2) && err.contains(key), "{settings}{code:?} {err}");
+        let (code, said) = doctor(&site);
+        assert!(code == Some(2) && said.contains(&format!("configuration: {key}")), "{settings}{code:?} {said}");
+    }
+    site.file("kybern.toml", "");
+    stopped(site.start()).await;
+}
