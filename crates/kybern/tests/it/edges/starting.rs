@@ -1,9 +1,12 @@
-//! Starts that fail, and what the doctor says before them.
+//! Starts that fail, and what the doctor says before them: no key is lost.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::process::Output;
 
+use serde_json::Value;
+
+use crate::server::client::text;
 use crate::server::{Server, Site};
 
 /// Where nobody listens.
@@ -29,6 +32,38 @@ fn doctor(site: &Site) -> (Option<i32>, String) {
 async fn stopped(mut server: Server) {
     server.terminate();
     server.ended().await;
+}
+
+/// A place whose first start makes a key and fails afterwards.
+fn failing() -> Site {
+    let site = Site::sqlite().with("KYBERN_ADMIN_KEY", "").with("FORMS_SECRET", "a secret of the forms");
+    site.file("kybern.toml", "[webhooks.forms]\nsecret_env = \"FORMS_SECRET\"\ntenant = \"nobody\"\n");
+    site
+}
+
+#[tokio::test]
+async fn a_first_start_that_fails_does_not_cost_the_admin_key() {
+    let site = failing();
+    let (code, out, err) = start(&site);
+    assert_eq!(code, Some(2), "{out}{err}");
+    assert!(err.contains("webhooks.forms.tenant = \"nobody\" is no tenant's name"), "{err}");
+    let key = err.lines().find_map(|line| line.strip_prefix("admin key, shown this once: ")).unwrap().to_owned();
+    let (code, _, err) = start(&site);
+    assert!(code == Some(2) && !err.contains("kyb_"), "{err}");
+    site.file("kybern.toml", "");
+    let server = site.start();
+    server.client().with_key(&key).get("/api/users").await;
+}
+
+#[tokio::test]
+async fn where_the_log_is_json_a_failing_first_start_writes_the_key_and_says_why_in_the_log() {
+    let site = failing().with("KYBERN_TELEMETRY__FORMAT", "json");
+    let (code, out, err) = start(&site);
+    assert_eq!(code, Some(2), "{out}{err}");
+    let told: Value = serde_json::from_str(out.trim()).unwrap();
+    assert!(err.contains("the server cannot run: webhooks.forms.tenant") && !err.contains("kyb_"), "{err}");
+    site.file("kybern.toml", "");
+    site.start().client().with_key(&text(&told["adminKey"])).get("/api/users").await;
 }
 
 #[tokio::test]
