@@ -3,6 +3,7 @@
 use std::process::ExitCode;
 
 use kybern_adapters::keys::new_api_key;
+use kybern_engine::identity::FirstAdmin;
 
 use crate::config::{Config, Ocr};
 use crate::output::Screen;
@@ -30,7 +31,8 @@ pub(crate) async fn run(options: RecoverOptions) -> anyhow::Result<ExitCode> {
     settings.work = false;
     let engine = wiring::engine(&config, &opened, Ocr::Off, settings)?;
     let key = new_api_key()?;
-    if engine.identity().bootstrap(None, || key.clone()).await?.is_none() {
+    if !matches!(engine.identity().bootstrap(None, || key.clone()).await?, FirstAdmin::Made(_)) {
+        // A key of chance was never there, so it cannot have been revoked.
         engine.identity().admin_key(&key).await?;
     }
     screen.line("a new admin key of the tenant default, shown this once:");

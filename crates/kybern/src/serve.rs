@@ -7,6 +7,7 @@ use anyhow::Context as _;
 use kybern_adapters::keys::new_api_key;
 use kybern_core::time::Millis;
 use kybern_engine::Engine;
+use kybern_engine::identity::FirstAdmin;
 use kybern_server::{AppState, Connections, Limits, TrustedProxies};
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use tokio::net::TcpListener;
@@ -14,8 +15,9 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::config::reachable;
+use crate::config::security::ADMIN_KEY;
 use crate::config::telemetry::LogFormat;
-use crate::config::{Config, Secret};
+use crate::config::{Config, ConfigError, Fault, Secret};
 use crate::heads::Heads;
 use crate::mailbox::Poller;
 use crate::output::{Failure, Screen};
@@ -152,8 +154,10 @@ pub(crate) async fn start(
     if purpose.works() {
         let key = config.security.admin_key.as_ref().map(|key| key.expose().to_owned());
         let made = new_api_key()?;
-        if let Some(key) = engine.identity().bootstrap(key.as_deref(), || made).await? {
-            hand_over(&key, &reachable(address))?;
+        match engine.identity().bootstrap(key.as_deref(), || made).await? {
+            FirstAdmin::Made(key) => hand_over(&key, &reachable(address))?,
+            FirstAdmin::Works => {}
+            FirstAdmin::Revoked => return Err(ConfigError::one(revoked()).into()),
         }
     }
     let tenants = wiring::tenants(&config, engine.store().as_ref()).await?;
@@ -214,6 +218,13 @@ pub(crate) async fn start(
     }
     let grace = config.server.shutdown_grace_ms;
     Ok(Running { address, engine, grace, stop, parts })
+}
+
+/// That the environment holds a key which was taken away from its holder.
+fn revoked() -> Fault {
+    let remedy = "unset it: what was revoked is never valid again; without another admin key, stop every server and run \
+                  kybern key recover";
+    Fault::variable(ADMIN_KEY, "holds an admin key that was revoked", remedy)
 }
 
 /// What connections may take: no more of them than there are open files, less those that everything else needs.

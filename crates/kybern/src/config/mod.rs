@@ -21,7 +21,7 @@ mod models;
 mod providers;
 mod retention;
 mod secret;
-mod security;
+pub(crate) mod security;
 mod server;
 pub(crate) mod smtp;
 pub(crate) mod telemetry;

@@ -1,4 +1,4 @@
-//! Starts that fail, and what the doctor says before them: no key is lost.
+//! Starts that fail, and what the doctor says before them: no key is lost, and none comes back.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
@@ -6,8 +6,8 @@ use std::process::Output;
 
 use serde_json::Value;
 
-use crate::server::client::text;
-use crate::server::{Server, Site};
+use crate::server::client::{Ask, text};
+use crate::server::{KEY, Server, Site};
 
 /// Where nobody listens.
 const NOWHERE: &str = "http://127.0.0.1:1";
@@ -64,6 +64,45 @@ async fn where_the_log_is_json_a_failing_first_start_writes_the_key_and_says_why
     assert!(err.contains("the server cannot run: webhooks.forms.tenant") && !err.contains("kyb_"), "{err}");
     site.file("kybern.toml", "");
     site.start().client().with_key(&text(&told["adminKey"])).get("/api/users").await;
+}
+
+async fn a_revoked_admin_key_ends_a_start_and_stays_revoked(site: Site) {
+    let server = site.start();
+    let id = text(&server.client().list("/api/keys").await[0]["id"]);
+    let mut revoke = site.command(&["key", "revoke", &id, "--force", "--url", server.url()]);
+    let Output { status, stderr, .. } = revoke.env("KYBERN_API_KEY", KEY).output().unwrap();
+    assert!(status.success(), "{}", String::from_utf8_lossy(&stderr));
+    stopped(server).await;
+    let keys = "SELECT CAST(count(*) AS TEXT), CAST(count(revoked_at) AS TEXT) FROM api_key";
+    for _again in 0..2 {
+        let (code, _, err) = start(&site);
+        assert_eq!(code, Some(2), "{err}");
+        for part in ["KYBERN_ADMIN_KEY", "was revoked", "unset it", "kybern key recover"] {
+            assert!(err.contains(part), "{part} is not in: {err}");
+        }
+        assert!(!err.contains(KEY), "{err}");
+    }
+    assert_eq!(site.rows(keys), [["1", "1"]]);
+    let site = site.with("KYBERN_ADMIN_KEY", "");
+    let server = site.start();
+    let refused = server.client().raw(&Ask::get("/api/users")).await.unwrap();
+    assert_eq!(refused.status(), 401);
+    stopped(server).await;
+    let (code, out, err) = run(&site, &["key", "recover"]);
+    assert_eq!(code, Some(0), "{err}");
+    let key = out.split_whitespace().find(|word| word.starts_with("kyb_")).unwrap().to_owned();
+    site.start().client().with_key(&key).get("/api/users").await;
+}
+
+#[tokio::test]
+async fn a_revoked_admin_key_ends_a_start_and_stays_revoked_on_sqlite() {
+    a_revoked_admin_key_ends_a_start_and_stays_revoked(Site::sqlite()).await;
+}
+
+#[tokio::test]
+async fn a_revoked_admin_key_ends_a_start_and_stays_revoked_on_postgres() {
+    let Some(site) = Site::postgres() else { return };
+    a_revoked_admin_key_ends_a_start_and_stays_revoked(site).await;
 }
 
 #[tokio::test]
