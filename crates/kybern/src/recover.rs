@@ -26,7 +26,7 @@ pub(crate) struct RecoverOptions {
 pub(crate) async fn run(options: RecoverOptions) -> anyhow::Result<ExitCode> {
     let RecoverOptions { config, new_master_key, mut screen } = options;
     kybern_adapters::http::install_tls();
-    let opened = wiring::open_store_as(&config, Opening { adopt: new_master_key, ..Opening::default() }).await?;
+    let opened = wiring::open_store(&config, Opening { adopt: new_master_key, ..Opening::default() }).await?;
     let mut settings = wiring::settings(&config, &config.server.local_url());
     settings.work = false;
     let engine = wiring::engine(&config, &opened, Ocr::Off, settings)?;

@@ -146,7 +146,7 @@ pub(crate) async fn start(
     let asked = tokio::task::spawn_blocking(move || documents.reader());
     let served_at = matches!(purpose, Purpose::Serve).then(|| reachable(address));
     let how = wiring::Opening { served_at, ..wiring::Opening::default() };
-    let opened = wiring::open_store_as(&config, how).await;
+    let opened = wiring::open_store(&config, how).await;
     let opened = opened.map_err(|error| opening::explain(&config.database.url, error))?;
     let mut settings = wiring::settings(&config, &format!("http://{address}"));
     settings.work = purpose.works();

@@ -19,7 +19,7 @@ use kybern_core::task::WorkerId;
 use kybern_core::time::Millis;
 use kybern_engine::{Engine, EngineParts, Settings, WorkflowEndpoint};
 use kybern_server::InboundSource;
-use kybern_store::{PostgresOptions, PostgresStore, SqliteOptions, SqliteStore};
+use kybern_store::{PostgresOptions, PostgresStore, Seen, SqliteOptions, SqliteStore};
 
 use crate::config::database::DatabaseUrl;
 use crate::config::{Config, Fault, Faults, Ocr, WebhookOptions};
@@ -64,15 +64,6 @@ pub(crate) fn master_key(config: &Config) -> anyhow::Result<MasterKey> {
     }
 }
 
-/// Opens the database.
-///
-/// # Errors
-/// When another process has it, a newer program wrote it, it was made under another master key, or it cannot be
-/// reached.
-pub(crate) async fn open_store(config: &Config) -> anyhow::Result<Opened> {
-    open_store_as(config, Opening::default()).await
-}
-
 /// How a database is opened.
 #[derive(Clone, Default)]
 pub(crate) struct Opening {
@@ -82,11 +73,12 @@ pub(crate) struct Opening {
     pub(crate) served_at: Option<String>,
 }
 
-/// The same, in a certain way.
+/// Opens the database.
 ///
 /// # Errors
-/// The same.
-pub(crate) async fn open_store_as(config: &Config, opening: Opening) -> anyhow::Result<Opened> {
+/// When another process has it, a newer program wrote it, it was made under another master key, or it cannot be
+/// reached.
+pub(crate) async fn open_store(config: &Config, opening: Opening) -> anyhow::Result<Opened> {
     let file = key_file(config);
     let makes_key = config.security.master_key.is_none() && !file.exists();
     if makes_key {
@@ -151,6 +143,23 @@ async fn open_with(config: &Config, keys: Arc<MasterKey>, opening: Opening) -> a
             let wake_ups = [store.wake_ups(), store.wake_ups()];
             let store = Arc::new(store);
             Opened { store: store.clone(), wake_ups, partitioned: Some(store), keys }
+        }
+    })
+}
+
+/// Looks at a database that may be there, and changes nothing. `most` unreadable rows of each table are named.
+///
+/// # Errors
+/// When its master key is not here, when a newer program wrote it, when it was made under another master key, or when
+/// it cannot be read.
+pub(crate) async fn look(config: &Config, most: usize) -> anyhow::Result<Seen> {
+    let (keys, clock): (Arc<dyn Keys>, Arc<dyn Clock>) = (Arc::new(known_master_key(config)?), Arc::new(SystemClock));
+    Ok(match &config.database.url {
+        DatabaseUrl::Sqlite(path) => SqliteStore::look(path, most, keys, clock).await?,
+        DatabaseUrl::Postgres(url) => {
+            let statement_timeout = statement_timeout(config).as_duration();
+            let options = PostgresOptions { statement_timeout, ..PostgresOptions::default() };
+            PostgresStore::look(url.expose(), options, most, keys, clock).await?
         }
     })
 }

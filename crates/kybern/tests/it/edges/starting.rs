@@ -1,4 +1,5 @@
-//! Starts that fail, and what the doctor says before them: no key is lost, and none comes back.
+//! Starts that fail, and what the doctor says before them: no key is lost, none comes back, and nothing is made by a
+//! look.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
@@ -9,6 +10,8 @@ use serde_json::Value;
 use crate::server::client::{Ask, text};
 use crate::server::{KEY, Server, Site};
 
+/// 32 bytes.
+const MASTER_KEY: &str = "MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=";
 /// Where nobody listens.
 const NOWHERE: &str = "http://127.0.0.1:1";
 
@@ -140,4 +143,53 @@ async fn what_only_a_start_finds_wrong_in_settings_ends_it_with_2_and_the_doctor
     }
     site.file("kybern.toml", "");
     stopped(site.start()).await;
+}
+
+#[test]
+fn the_doctor_makes_no_database_of_an_empty_file() {
+    let site = Site::sqlite();
+    let file = site.file("kybern.db", "");
+    let (_, said) = doctor(&site);
+    assert!(said.contains("kybern.db: empty, the next start makes the schema"), "{said}");
+    let site = site.with("KYBERN_MASTER_KEY", MASTER_KEY);
+    let (_, said) = doctor(&site);
+    assert!(said.contains("kybern.db: empty, the next start makes the schema"), "{said}");
+    assert_eq!(fs::read(&file).unwrap(), b"");
+    assert_eq!(fs::read_dir(site.folder()).unwrap().count(), 1);
+}
+
+#[test]
+fn the_doctor_makes_no_schema_on_postgres() {
+    let Some(site) = Site::postgres() else { return };
+    let site = site.with("KYBERN_MASTER_KEY", MASTER_KEY);
+    let (_, said) = doctor(&site);
+    assert!(said.contains("empty, the next start makes the schema"), "{said}");
+    let tables = site.rows("SELECT count(*)::text FROM information_schema.tables WHERE table_schema = 'public'");
+    assert_eq!(tables, [["0"]], "{said}");
+}
+
+async fn the_doctor_says_how_old_a_database_is_and_leaves_it_so(site: Site) {
+    stopped(site.start()).await;
+    let (_, said) = doctor(&site);
+    assert!(said.contains(": 0 tasks, 0 dead jobs") && said.contains("every row can be read"), "{said}");
+    site.beneath("DELETE FROM schema_migration WHERE version >= 26");
+    let count = "SELECT CAST(count(*) AS TEXT) FROM schema_migration";
+    let before = (site.rows(count), fs::read(site.folder().join("kybern.db")).ok());
+    let (_, said) = doctor(&site);
+    assert!(said.contains("an older version wrote it, the next start applies 2 migrations"), "{said}");
+    assert!((site.rows(count), fs::read(site.folder().join("kybern.db")).ok()) == before, "{said}");
+    site.beneath("UPDATE master_key SET proof = 'of another'");
+    let (_, said) = doctor(&site);
+    assert!(said.contains("made under another master key"), "{said}");
+}
+
+#[tokio::test]
+async fn the_doctor_says_how_old_a_database_is_and_leaves_it_so_on_sqlite() {
+    the_doctor_says_how_old_a_database_is_and_leaves_it_so(Site::sqlite()).await;
+}
+
+#[tokio::test]
+async fn the_doctor_says_how_old_a_database_is_and_leaves_it_so_on_postgres() {
+    let Some(site) = Site::postgres() else { return };
+    the_doctor_says_how_old_a_database_is_and_leaves_it_so(site).await;
 }
