@@ -1,27 +1,22 @@
 //! `kybern doctor`: what is configured, what is reachable, what is missing, and how to fix it.
 
+mod database;
 mod documents;
 mod retention;
 mod scans;
 mod server;
+mod settings;
 mod ways;
 
 use std::borrow::Cow;
-use std::path::Path;
 use std::process::ExitCode;
-use std::sync::Arc;
 
-use kybern_adapters::clock::SystemClock;
-use kybern_core::ports::UnreadableRow;
 use kybern_engine::readiness::{self, Check};
-use kybern_store::{SqliteStore, StoreError};
 use serde::Serialize;
 
 use crate::cli::Exit;
-use crate::config::database::DatabaseUrl;
-use crate::config::{Config, ConfigError, DocumentOptions, Ocr, Secret};
-use crate::opening::{self, OpenError};
-use crate::output::{Cell, MAX_COLUMN, Screen, Table, clean, count};
+use crate::config::{Config, ConfigError, DocumentOptions, Fault, Ocr, Secret};
+use crate::output::{Cell, MAX_COLUMN, Screen, Table, clean};
 use crate::{packs, wiring};
 
 /// The part that stands for what was set or typed.
@@ -30,8 +25,6 @@ const CONFIGURATION: &str = "configuration";
 const OTHERS: &str = "every setting can be used; the server asked has settings of its own";
 /// Where the jobs are named that were given up.
 const DEAD_JOBS: &str = "kybern outbox list shows what could not be delivered; kybern outbox retry ID sends it again";
-/// Rows of each table that are named one by one.
-const MOST_ROWS: usize = 20;
 
 /// What is looked at.
 pub(crate) struct DoctorOptions {
@@ -118,6 +111,12 @@ fn finding(
     Finding { part, state, message: message.into(), remedy: remedy.into(), details: Vec::new() }
 }
 
+fn wrong_settings(error: &ConfigError) -> Finding {
+    let remedy = "correct these settings; docs/configuration.md has them all";
+    let details = error.faults().iter().map(Fault::told).collect();
+    Finding { details, ..finding(CONFIGURATION, State::Broken, error.to_string(), remedy) }
+}
+
 /// Says what is configured, what is reachable, what is missing and how to fix it.
 ///
 /// # Errors
@@ -126,12 +125,7 @@ pub(crate) async fn run(options: DoctorOptions) -> anyhow::Result<ExitCode> {
     let DoctorOptions { config, url, api_key, json, mut screen } = options;
     let mut findings = Vec::new();
     match &config {
-        Err(error) => {
-            let remedy = "correct these settings; docs/configuration.md has them all";
-            let mut found = finding(CONFIGURATION, State::Broken, error.to_string(), remedy);
-            found.details = error.faults().iter().map(|fault| format!("{fault}; {}", fault.remedy)).collect();
-            findings.push(found);
-        }
+        Err(error) => findings.push(wrong_settings(error)),
         Ok(config) => findings.extend(looked(config, url, api_key).await),
     }
     let broken = findings.iter().any(|finding| finding.state == State::Broken);
@@ -179,7 +173,7 @@ async fn looked(config: &Config, url: Option<String>, api_key: Option<Secret>) -
         return findings;
     }
     findings.push(master_key(config));
-    let (found, mut tenants) = database(config, server.is_some()).await;
+    let (found, mut tenants) = database::database(config, server.is_some()).await;
     findings.extend(found);
     if let (Some(server), None) = (&server, &tenants) {
         tenants = server::tenants(&server.client).await;
@@ -188,13 +182,18 @@ async fn looked(config: &Config, url: Option<String>, api_key: Option<Secret>) -
         findings.push(ways::listen(config));
     }
     findings.extend(ways::ways_out(config, server.as_ref()).await);
+    let reader = config.documents.reader();
+    if let Some(error) = settings::faults(config, reader.as_ref().err(), tenants.as_deref()) {
+        findings.retain(|found| found.part != CONFIGURATION);
+        findings.insert(0, wrong_settings(&error));
+    }
     // What a server does with documents and with what is old it says itself: this shell may have other settings.
     let tells = |part: &str| server.as_ref().is_some_and(|server| server.tells(part));
     if !tells(documents::PART) {
         findings.push(documents::documents(&config.documents));
     }
     if !tells(scans::PART) {
-        findings.push(scans::scans(&config.documents, &config.documents.reader()));
+        findings.push(scans::scans(&config.documents, &reader));
     }
     if !tells(retention::PART) {
         findings.push(retention::retention(config, tenants.as_deref()));
@@ -237,137 +236,6 @@ fn master_key(config: &Config) -> Finding {
             let remedy = format!("chmod 600 {}, or bring back the right file", path.display());
             finding("master key", State::Broken, format!("{error:#}"), remedy)
         }
-    }
-}
-
-/// What is found of the database, and the names and slugs of its tenants where it could be opened.
-async fn database(config: &Config, running: bool) -> (Vec<Finding>, Option<Vec<String>>) {
-    if let DatabaseUrl::Sqlite(path) = &config.database.url
-        && !path.exists()
-    {
-        return (vec![new_file(path)], None);
-    }
-    // The first start makes the schema and the key; looking makes neither.
-    if config.security.master_key.is_none() && !wiring::key_file(config).exists() {
-        if let Err(error) = opening::look(&config.database.url) {
-            return (vec![unopened(&error)], None);
-        }
-        return (vec![first_start(config).await], None);
-    }
-    let found = match wiring::open_store(config).await.map_err(|error| opening::explain(&config.database.url, error)) {
-        Ok(opened) => {
-            let counts = opened.store.count_by_status().await.unwrap_or_default();
-            let tasks: i64 = counts.iter().map(|(_, n)| n).sum();
-            let dead: i64 = opened.store.dead_jobs().await.unwrap_or_default().iter().map(|(_, count)| count).sum();
-            let message = format!(
-                "{}: {}, {}",
-                config.database.url,
-                count(&tasks.to_string(), "task"),
-                count(&dead.to_string(), "dead job")
-            );
-            let state = if dead > 0 { State::Warning } else { State::Ok };
-            let found = opened.store.unreadable(MOST_ROWS).await.map_err(anyhow::Error::from);
-            let tenants = opened.store.kept_tenants().await.ok();
-            let named = tenants.map(|all| all.into_iter().flat_map(|tenant| [tenant.name, tenant.slug]).collect());
-            let remedy = if dead > 0 { DEAD_JOBS } else { "" };
-            return (vec![finding("database", state, message, remedy), rows(found)], named);
-        }
-        // Perhaps it is that server's: then it is well, and asking it is better than asking the file.
-        Err(error) if running && holder(&error).is_some() => {
-            let holder = holder(&error).unwrap_or_default();
-            let message =
-                format!("{}: in use by process {holder}, as it should be while a server runs", config.database.url);
-            let found = finding("database", State::Ok, message, "");
-            return (std::iter::once(found).chain(rows_beside(config).await).collect(), None);
-        }
-        Err(error) => unopened(&error),
-    };
-    (vec![found], None)
-}
-
-/// The process that has the file, where that is why it cannot be opened.
-fn holder(error: &anyhow::Error) -> Option<&str> {
-    error.chain().find_map(|cause| match cause.downcast_ref() {
-        Some(StoreError::InUse { holder, .. }) => Some(holder.as_str()),
-        _other => None,
-    })
-}
-
-fn unopened(error: &anyhow::Error) -> Finding {
-    let remedy = error.downcast_ref::<OpenError>().and_then(OpenError::remedy);
-    let remedy = remedy.unwrap_or("stop the process that has it, or correct [database] url");
-    finding("database", State::Broken, format!("{error:#}"), remedy)
-}
-
-/// The rows of a file that a running server has: a reader of SQLite disturbs nobody.
-async fn rows_beside(config: &Config) -> Option<Finding> {
-    let DatabaseUrl::Sqlite(path) = &config.database.url else { return None };
-    let looking = async {
-        let keys = Arc::new(wiring::master_key(config)?);
-        Ok(SqliteStore::unreadable_in_file(path, MOST_ROWS, keys, Arc::new(SystemClock)).await?)
-    };
-    Some(rows(looking.await))
-}
-
-/// Whether every row can be read.
-fn rows(found: anyhow::Result<Vec<UnreadableRow>>) -> Finding {
-    const PART: &str = "rows";
-    match found {
-        Ok(found) if found.is_empty() => finding(PART, State::Ok, "every row can be read", ""),
-        Ok(found) => {
-            let shown = count(&found.len().to_string(), "row");
-            let of_table = |table: &str| found.iter().filter(|row| row.table == table).count();
-            let more = if found.iter().any(|row| of_table(row.table) == MOST_ROWS) { " or more" } else { "" };
-            let remedy = "cancel such a task, deny such a question; bring back from a backup what is needed; what a newer \
-                          program wrote is read by that program";
-            let message = format!("{shown}{more} cannot be read; each harms itself only");
-            let details = found.iter().map(|row| format!("{} {}: {}", row.table, row.id, row.problem)).collect();
-            Finding { details, ..finding(PART, State::Warning, message, remedy) }
-        }
-        Err(error) => {
-            finding(PART, State::Broken, format!("they cannot be looked at: {error:#}"), "look at the database")
-        }
-    }
-}
-
-/// A database whose master key is not here: perhaps there is nothing in it yet, perhaps the key is missing.
-async fn first_start(config: &Config) -> Finding {
-    let key = wiring::key_file(config).display().to_string();
-    match &config.database.url {
-        DatabaseUrl::Sqlite(path) => {
-            let message = format!("{} is there, and its master key {key} is not", path.display());
-            finding("database", State::Broken, message, "bring that file back, or set KYBERN_MASTER_KEY")
-        }
-        DatabaseUrl::Postgres(url) => {
-            let parsed = url::Url::parse(url.expose()).ok();
-            let host = parsed.as_ref().and_then(url::Url::host_str).unwrap_or("localhost");
-            let port = parsed.as_ref().and_then(url::Url::port).unwrap_or(5432);
-            let mut found = ways::reachable("database", host, port).await;
-            if found.state == State::Ok {
-                found.state = State::Off;
-                found.message.push_str(", and is not looked into: the master key is not here");
-                found.remedy = format!(
-                    "the first start makes the schema and {key}; for a database that is in use bring its key here, or \
-                     set KYBERN_MASTER_KEY"
-                );
-            }
-            found
-        }
-    }
-}
-
-fn new_file(path: &Path) -> Finding {
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or_else(|| Path::new("."));
-    let may_write = nix::unistd::access(folder, nix::unistd::AccessFlags::W_OK | nix::unistd::AccessFlags::X_OK);
-    if folder.is_dir() && may_write.is_err() {
-        let message = format!("{} cannot be made: the folder {} is read-only", path.display(), folder.display());
-        let remedy = "let this user write the folder, or name another place with --database or [database] url";
-        finding("database", State::Broken, message, remedy)
-    } else if folder.is_dir() {
-        finding("database", State::Off, format!("{} will be made at the first start", path.display()), "")
-    } else {
-        let message = format!("the folder {} does not exist", folder.display());
-        finding("database", State::Broken, message, "make it, or correct [database] url")
     }
 }
 

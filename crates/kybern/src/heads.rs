@@ -20,7 +20,7 @@ use tokio::fs::{File, OpenOptions};
 use tokio::io::{AsyncReadExt as _, AsyncSeekExt as _, AsyncWriteExt as _};
 use tokio_util::sync::CancellationToken;
 
-use crate::config::AuditOptions;
+use crate::config::{AuditOptions, ConfigError, Fault};
 
 /// How long the receiver may take to answer.
 const RECEIVER_TIMEOUT: Millis = Millis(20_000);
@@ -54,12 +54,12 @@ impl Heads {
     /// The places of the settings; `None` when there are none.
     ///
     /// # Errors
-    /// When the file cannot be written.
+    /// A [`ConfigError`] when the file cannot be written.
     pub(crate) async fn of(audit: &AuditOptions, engine: &Engine) -> anyhow::Result<Option<Self>> {
         let mut places = Vec::new();
         if let Some(path) = &audit.head_file {
             let opened = open(path).await;
-            opened.with_context(|| format!("audit.head_file: cannot write {}", path.display()))?;
+            opened.map_err(|error| ConfigError::one(unwritable(path, &error)))?;
             places.push(Place::File(path.clone()));
         }
         places.extend(audit.head_webhook.clone().map(Place::Webhook));
@@ -122,6 +122,12 @@ impl Heads {
         }
         Ok(heads)
     }
+}
+
+/// That the file of the settings cannot be written.
+pub(crate) fn unwritable(path: &Path, why: &dyn std::fmt::Display) -> Fault {
+    let remedy = "let this user write it and its folder, or name another file".to_owned();
+    Fault { remedy, ..Fault::bad("audit.head_file", &path.display(), format!("cannot be written: {why}")) }
 }
 
 impl Copy {

@@ -71,10 +71,14 @@ pub(crate) async fn open(options: LocalOptions) -> anyhow::Result<LocalServer> {
     let key = Secret::new(new_api_key()?);
     let works = purpose == Use::Work || scratch.is_some();
     let listen = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
-    let running = serve::start(config, listen, Purpose::Verb { key: key.clone(), works }).await?;
-    if let Some(first) = running.first_key.as_ref().filter(|_| scratch.is_none()) {
-        eprintln!("a new database was made; its admin key, shown this once: {first}");
-    }
+    let verb = Purpose::Verb { key: key.clone(), works };
+    let running = serve::start(config, listen, verb, |first, _| {
+        if scratch.is_none() {
+            eprintln!("a new database was made; its admin key, shown this once: {first}");
+        }
+        Ok(())
+    })
+    .await?;
     let url = format!("http://{}", running.address);
     Ok(LocalServer { url, key, running, _scratch: scratch })
 }

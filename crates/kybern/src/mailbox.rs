@@ -8,15 +8,15 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
-use kybern_adapters::mail::imap::{Fetched, ImapConfig, ImapPosition, Mailbox, Mark};
+use kybern_adapters::mail::imap::{Fetched, ImapPosition, Mailbox, Mark};
 use kybern_core::error::{ErrorCode, Result};
 use kybern_core::id::{RequestId, TenantId};
 use kybern_engine::Engine;
 use kybern_engine::intake::Received;
 use tokio_util::sync::CancellationToken;
 
-use crate::config::{Config, ImapOptions};
-use crate::wiring::{mail_tls, tenant_named};
+use crate::config::Config;
+use crate::wiring::NamedTenants;
 
 /// A mailbox that is polled until the server stops.
 pub(crate) struct Poller {
@@ -30,10 +30,9 @@ impl Poller {
     ///
     /// # Errors
     /// When a setting cannot be used.
-    pub(crate) async fn of(config: &Config, engine: &Engine) -> anyhow::Result<Option<Self>> {
-        let Some(imap) = &config.imap else { return Ok(None) };
-        let tenant = tenant_named(engine.store().as_ref(), &imap.tenant).await?;
-        let mailbox = Mailbox::new(mailbox(imap, config.server.max_mail_bytes))?;
+    pub(crate) fn of(config: &Config, tenants: &NamedTenants, engine: &Engine) -> anyhow::Result<Option<Self>> {
+        let (Some(imap), Some(tenant)) = (&config.imap, tenants.mailbox) else { return Ok(None) };
+        let mailbox = Mailbox::new(imap.connection(config.server.max_mail_bytes))?;
         Ok(Some(Self { mailbox, tenant, engine: engine.clone() }))
     }
 
@@ -128,20 +127,6 @@ impl Poller {
         if let Err(error) = self.mailbox.mark(position, mark).await {
             tracing::warn!(uid = position.uid, ?mark, %error, "a message could not be marked");
         }
-    }
-}
-
-fn mailbox(imap: &ImapOptions, max_message_bytes: u64) -> ImapConfig {
-    ImapConfig {
-        host: imap.host.clone(),
-        port: imap.port,
-        tls: mail_tls(imap.tls),
-        username: imap.username.clone(),
-        password: imap.password.as_ref().map(|secret| secret.expose().to_owned()).unwrap_or_default(),
-        folder: imap.folder.clone(),
-        poll_ms: imap.poll_ms,
-        max_message_bytes,
-        ca_file: None,
     }
 }
 

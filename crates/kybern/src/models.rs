@@ -14,7 +14,7 @@ use kybern_core::policy::EgressPolicy;
 use kybern_core::time::Millis;
 use kybern_engine::models::{ModelParts, ModelSettings, ProviderParts, Route};
 
-use crate::config::{Config, ProviderOptions};
+use crate::config::{Config, ConfigError, Fault, Faults, ProviderOptions};
 
 /// The order in which providers are preferred when nothing else decides; others follow by their names.
 const PREFERRED: [&str; 5] = ["anthropic", "openai", "google", "deepseek", "groq"];
@@ -22,22 +22,29 @@ const PREFERRED: [&str; 5] = ["anthropic", "openai", "google", "deepseek", "groq
 /// What the engine gets of them.
 ///
 /// # Errors
-/// When one of them cannot be used as it is configured, with its section.
-pub(crate) fn parts(config: &Config, egress: &Arc<Egress>) -> anyhow::Result<ModelParts> {
-    let own = match &config.models.file {
-        None => Table::new(),
-        Some(path) => {
-            let text = std::fs::read_to_string(path).with_context(|| format!("models.file {}", path.display()))?;
-            registry::read(&text).with_context(|| format!("models.file {}", path.display()))?
-        }
-    };
+/// Everything that cannot be used as it is configured.
+pub(crate) fn parts(config: &Config, egress: &Arc<Egress>) -> Result<ModelParts, ConfigError> {
+    let own = own_table(config).map_err(ConfigError::one)?;
+    let mut faults = Faults::default();
     let mut named: Vec<(&String, &ProviderOptions)> = config.providers.iter().collect();
     let rank = |name: &str| PREFERRED.iter().position(|known| *known == name).unwrap_or(PREFERRED.len());
     named.sort_by_key(|(name, _)| rank(name));
-    let provider = |(name, options): (&String, &ProviderOptions)| {
-        provider(name, options, &own, egress).with_context(|| format!("[providers.{name}]"))
-    };
-    let mut providers = named.into_iter().map(provider).collect::<anyhow::Result<Vec<ProviderParts>>>()?;
+    let mut providers = Vec::new();
+    for (name, options) in named {
+        match provider(name, options, &own, egress) {
+            Ok(part) => providers.push(part),
+            Err(error) => {
+                let remedy = format!("correct [providers.{name}], docs/models.md says more");
+                let fault = Fault::missing(&format!("providers.{name}"), format!("{error:#}"));
+                faults.add(Fault { remedy, ..fault });
+            }
+        }
+    }
+    // Otherwise each model of such a provider would be one more.
+    if let Some(error) = faults.into_error() {
+        return Err(error);
+    }
+    let mut faults = Faults::default();
     let builtin = Arc::new(Builtin::new());
     providers.push(ProviderParts { model: builtin, models: vec![builtin::spec()], others: false, free: true });
     let known = |key: &str| {
@@ -52,27 +59,28 @@ pub(crate) fn parts(config: &Config, egress: &Arc<Egress>) -> anyhow::Result<Mod
         };
         providers.iter().any(of)
     };
-    if let Some(wrong) = config.models.fallback.iter().find(|key| !known(key)) {
-        anyhow::bail!("models.fallback: no configured provider has {wrong:?}; write provider/model");
+    for wrong in config.models.fallback.iter().filter(|key| !known(key)) {
+        faults.add(Fault::bad("models.fallback", wrong, "is no model of a configured provider"));
     }
     let routes = [
-        ("default", &config.models.default),
-        ("reasoning", &config.models.reasoning),
-        ("texts", &config.models.texts),
-        ("understanding", &config.models.understanding),
+        ("models.default", &config.models.default),
+        ("models.reasoning", &config.models.reasoning),
+        ("models.texts", &config.models.texts),
+        ("models.understanding", &config.models.understanding),
     ];
     for (setting, route) in routes {
         if let Route::Named(wrong) = Route::parse(route)
             && !known(&wrong)
         {
-            anyhow::bail!("models.{setting}: {wrong:?} is no strategy, and no configured provider has such a model");
+            faults.add(Fault::bad(setting, &wrong, "is no strategy and no model of a configured provider"));
         }
     }
     if !known(&config.models.embedding) {
-        anyhow::bail!(
-            "models.embedding: no configured provider has {:?}; write provider/model",
-            config.models.embedding
-        );
+        let problem = "is no provider and no model of one that is configured";
+        faults.add(Fault::bad("models.embedding", &config.models.embedding, problem));
+    }
+    if let Some(error) = faults.into_error() {
+        return Err(error);
     }
     let settings = ModelSettings {
         fallback: config.models.fallback.clone(),
@@ -84,6 +92,24 @@ pub(crate) fn parts(config: &Config, egress: &Arc<Egress>) -> anyhow::Result<Mod
         timeouts: config.models.timeouts(),
     };
     Ok(ModelParts { providers, settings, counter: Some(Arc::new(Tokenizers)) })
+}
+
+/// The table of the operator; an empty one when there is none.
+fn own_table(config: &Config) -> Result<Table, Fault> {
+    let Some(path) = &config.models.file else { return Ok(Table::new()) };
+    let bad = |problem: String| Fault::bad("models.file", &path.display(), problem);
+    let text = std::fs::read_to_string(path).map_err(|error| bad(format!("cannot be read: {error}")))?;
+    registry::read(&text).map_err(|error| bad(format!("is no table of models: {:#}", anyhow::Error::new(error))))
+}
+
+/// Whether the settings can be used, as far as that is known without asking anybody.
+///
+/// # Errors
+/// The same as of [`parts`].
+pub(crate) fn check(config: &Config) -> anyhow::Result<()> {
+    let policy = EgressPolicy::new(&config.egress.allow).map_err(anyhow::Error::msg).context("[egress] allow")?;
+    parts(config, &Arc::new(Egress::new(policy)?))?;
+    Ok(())
 }
 
 fn provider(name: &str, options: &ProviderOptions, own: &Table, egress: &Arc<Egress>) -> anyhow::Result<ProviderParts> {

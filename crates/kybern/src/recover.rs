@@ -3,6 +3,7 @@
 use std::process::ExitCode;
 
 use kybern_adapters::keys::new_api_key;
+use kybern_engine::identity::FirstAdmin;
 
 use crate::config::{Config, Ocr};
 use crate::output::Screen;
@@ -26,12 +27,13 @@ pub(crate) async fn run(options: RecoverOptions) -> anyhow::Result<ExitCode> {
     let RecoverOptions { config, new_master_key, mut screen } = options;
     wiring::must_be_there(&config)?;
     kybern_adapters::http::install_tls();
-    let opened = wiring::open_store_as(&config, Opening { adopt: new_master_key, ..Opening::default() }).await?;
+    let opened = wiring::open_store(&config, Opening { adopt: new_master_key, ..Opening::default() }).await?;
     let mut settings = wiring::settings(&config, &config.server.local_url());
     settings.work = false;
     let engine = wiring::engine(&config, &opened, Ocr::Off, settings)?;
     let key = new_api_key()?;
-    if engine.identity().bootstrap(None, || key.clone()).await?.is_none() {
+    if !matches!(engine.identity().bootstrap(None, || key.clone()).await?, FirstAdmin::Made(_)) {
+        // A key of chance was never there, so it cannot have been revoked.
         engine.identity().admin_key(&key).await?;
     }
     screen.line("a new admin key of the tenant default, shown this once:");

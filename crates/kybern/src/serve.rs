@@ -7,6 +7,7 @@ use anyhow::Context as _;
 use kybern_adapters::keys::new_api_key;
 use kybern_core::time::Millis;
 use kybern_engine::Engine;
+use kybern_engine::identity::FirstAdmin;
 use kybern_server::{AppState, Connections, Limits, TrustedProxies};
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use tokio::net::TcpListener;
@@ -14,8 +15,9 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::config::reachable;
+use crate::config::security::ADMIN_KEY;
 use crate::config::telemetry::LogFormat;
-use crate::config::{Config, Secret};
+use crate::config::{Config, ConfigError, Fault, Secret};
 use crate::heads::Heads;
 use crate::mailbox::Poller;
 use crate::output::{Failure, Screen};
@@ -65,8 +67,6 @@ pub(crate) struct Running {
     pub(crate) address: SocketAddr,
     /// Its engine.
     pub(crate) engine: Engine,
-    /// The admin key that was made at this start, when it was the first.
-    pub(crate) first_key: Option<String>,
     grace: Millis,
     stop: CancellationToken,
     parts: TaskTracker,
@@ -84,9 +84,9 @@ pub(crate) async fn run(options: ServeOptions) -> anyhow::Result<ExitCode> {
     let voice = Voice { json: config.telemetry.format == LogFormat::Json };
     match serve(config, voice, screen).await {
         Err(error) if voice.json => {
-            let causes: Vec<String> = error.chain().map(ToString::to_string).collect();
-            tracing::error!("the server cannot run: {}", causes.join(": "));
-            Ok(ExitCode::FAILURE)
+            let failure = Failure::from(error);
+            tracing::error!("the server cannot run: {}", failure.in_one_line());
+            Ok(failure.exit().into())
         }
         ended => ended.map(|()| ExitCode::SUCCESS),
     }
@@ -95,8 +95,13 @@ pub(crate) async fn run(options: ServeOptions) -> anyhow::Result<ExitCode> {
 async fn serve(config: Config, voice: Voice, mut screen: Screen) -> anyhow::Result<()> {
     let listen = config.server.listen;
     let has_mail = config.smtp.is_some();
-    let running = start(config, listen, Purpose::Serve).await?;
-    announce(&running, has_mail, voice, &mut screen)?;
+    let mut is_first = false;
+    let running = start(config, listen, Purpose::Serve, |key, url| {
+        is_first = true;
+        hand_over(key, url, voice, &mut screen)
+    })
+    .await?;
+    announce(&running, has_mail, is_first, voice);
     let signal = wait_for_signal(&running.stop).await?;
     voice.say(&format!("{signal}: no new work is taken, running steps get {} to finish", running.grace));
     running.stop().await;
@@ -119,11 +124,17 @@ impl Voice {
     }
 }
 
-/// Starts everything and returns once requests are answered.
+/// Starts everything and returns once requests are answered. The admin key of a first start goes to `hand_over`, with
+/// the URL of the server, as soon as it is made: whatever fails afterwards does not cost it.
 ///
 /// # Errors
 /// When a part cannot start; the message names it.
-pub(crate) async fn start(config: Config, listen: SocketAddr, purpose: Purpose) -> anyhow::Result<Running> {
+pub(crate) async fn start(
+    config: Config,
+    listen: SocketAddr,
+    purpose: Purpose,
+    hand_over: impl FnOnce(&str, &str) -> anyhow::Result<()>,
+) -> anyhow::Result<Running> {
     kybern_adapters::http::install_tls();
     // The address is taken first: a second server on it fails before it touches the database.
     let listener = TcpListener::bind(listen)
@@ -139,24 +150,26 @@ pub(crate) async fn start(config: Config, listen: SocketAddr, purpose: Purpose) 
     });
     let served_at = is_server.then(|| reachable(address));
     let how = wiring::Opening { served_at, ..wiring::Opening::default() };
-    let opened = wiring::open_store_as(&config, how).await;
+    let opened = wiring::open_store(&config, how).await;
     let opened = opened.map_err(|error| opening::explain(&config.database.url, error))?;
     let mut settings = wiring::settings(&config, &format!("http://{address}"));
     settings.work = purpose.works();
     let (reader, parts) = asked.await?;
     settings.parts = parts;
     let engine = wiring::engine(&config, &opened, reader?, settings)?;
-    let first_key = match purpose.works() {
-        true => {
-            let admin = config.security.admin_key.as_ref().map(|key| key.expose().to_owned());
-            let made = new_api_key()?;
-            engine.identity().bootstrap(admin.as_deref(), || made).await?
+    if purpose.works() {
+        let key = config.security.admin_key.as_ref().map(|key| key.expose().to_owned());
+        let made = new_api_key()?;
+        match engine.identity().bootstrap(key.as_deref(), || made).await? {
+            FirstAdmin::Made(key) => hand_over(&key, &reachable(address))?,
+            FirstAdmin::Works => {}
+            FirstAdmin::Revoked => return Err(ConfigError::one(revoked()).into()),
         }
-        false => None,
-    };
-    let sources = wiring::sources(&config, engine.store().as_ref()).await?;
+    }
+    let tenants = wiring::tenants(&config, engine.store().as_ref()).await?;
+    let sources = wiring::sources(&config, &tenants);
     engine.start().await?;
-    let poller = Poller::of(&config, &engine).await.context("[imap]")?;
+    let poller = Poller::of(&config, &tenants, &engine).context("[imap]")?;
     let heads = match purpose.works() {
         true => Heads::of(&config.audit, &engine).await?,
         false => None,
@@ -210,7 +223,14 @@ pub(crate) async fn start(config: Config, listen: SocketAddr, purpose: Purpose) 
         spawn(&parts, poller.run(stop.clone()));
     }
     let grace = config.server.shutdown_grace_ms;
-    Ok(Running { address, engine, first_key, grace, stop, parts })
+    Ok(Running { address, engine, grace, stop, parts })
+}
+
+/// That the environment holds a key which was taken away from its holder.
+fn revoked() -> Fault {
+    let remedy = "unset it: what was revoked is never valid again; without another admin key, stop every server and run \
+                  kybern key recover";
+    Fault::variable(ADMIN_KEY, "holds an admin key that was revoked", remedy)
 }
 
 /// What connections may take: no more of them than there are open files, less those that everything else needs.
@@ -262,32 +282,35 @@ impl Running {
     }
 }
 
-fn announce(running: &Running, has_mail: bool, voice: Voice, screen: &mut Screen) -> Result<(), Failure> {
+/// Shows the first admin key, once.
+fn hand_over(key: &str, url: &str, voice: Voice, screen: &mut Screen) -> anyhow::Result<()> {
+    // The log knows no secrets.
+    if voice.json {
+        screen.line(serde_json::json!({"url": url, "adminKey": key}).to_string());
+        screen.secret_written("the first admin key is lost, make another with: kybern key recover")?;
+        return Ok(());
+    }
+    eprintln!("\nadmin key, shown this once: {key}");
+    eprintln!("  export KYBERN_URL={url}");
+    eprintln!("  export KYBERN_API_KEY={key}");
+    eprintln!("  kybern task submit 'what you want'     (lost the key? stop, then kybern key recover)\n");
+    Ok(())
+}
+
+fn announce(running: &Running, has_mail: bool, is_first: bool, voice: Voice) {
     voice.say(&format!("kybern {} listens on http://{}", env!("CARGO_PKG_VERSION"), running.address));
     let mail = if has_mail { "sent over SMTP" } else { "kept in the outbox, no [smtp] is configured" };
     let providers = running.engine.models().providers();
     let models = if providers.is_empty() { "none configured".to_owned() } else { providers.join(", ") };
     let rules = "model: offline rules (intents and extraction; no prose)";
     voice.say(&format!("{rules}. Language models: {models}. Mail: {mail}."));
-    let url = reachable(running.address);
-    match &running.first_key {
-        // The log knows no secrets.
-        Some(key) if voice.json => {
-            screen.line(serde_json::json!({"url": url, "adminKey": key}).to_string());
-            screen.secret_written("the first admin key is lost, make another with: kybern key recover")?;
-        }
-        Some(key) => {
-            eprintln!("\nadmin key, shown this once: {key}");
-            eprintln!("  export KYBERN_URL={url}");
-            eprintln!("  export KYBERN_API_KEY={key}");
-            eprintln!("  kybern task submit 'what you want'     (lost the key? stop, then kybern key recover)\n");
-        }
-        None => voice.say(&format!(
-            "to reach it: export KYBERN_URL={url}, and KYBERN_API_KEY with a key of yours (lost? stop, then kybern key \
-             recover)"
-        )),
+    if !is_first {
+        voice.say(&format!(
+            "to reach it: export KYBERN_URL={}, and KYBERN_API_KEY with a key of yours (lost? stop, then kybern key \
+             recover)",
+            reachable(running.address)
+        ));
     }
-    Ok(())
 }
 
 async fn wait_for_signal(stop: &CancellationToken) -> anyhow::Result<&'static str> {

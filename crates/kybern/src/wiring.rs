@@ -9,8 +9,7 @@ use kybern_adapters::clock::{SystemClock, ThreadRandom, UuidV7Ids};
 use kybern_adapters::documents::Reader;
 use kybern_adapters::http::Egress;
 use kybern_adapters::keys::MasterKey;
-use kybern_adapters::mail::smtp::{Smtp, SmtpConfig};
-use kybern_adapters::mail::tls::MailTls;
+use kybern_adapters::mail::smtp::Smtp;
 use kybern_adapters::models::offline::RulesModel;
 use kybern_core::id::TenantId;
 use kybern_core::policy::EgressPolicy;
@@ -20,11 +19,10 @@ use kybern_core::task::WorkerId;
 use kybern_core::time::Millis;
 use kybern_engine::{Engine, EngineParts, Settings, WorkflowEndpoint};
 use kybern_server::InboundSource;
-use kybern_store::{PostgresOptions, PostgresStore, SqliteOptions, SqliteStore};
+use kybern_store::{PostgresOptions, PostgresStore, Seen, SqliteOptions, SqliteStore};
 
 use crate::config::database::DatabaseUrl;
-use crate::config::smtp::TlsMode;
-use crate::config::{Config, Ocr};
+use crate::config::{Config, Fault, Faults, Ocr, WebhookOptions};
 use crate::output::Failure;
 use crate::{opening, packs};
 
@@ -67,15 +65,6 @@ pub(crate) fn master_key(config: &Config) -> anyhow::Result<MasterKey> {
     }
 }
 
-/// Opens the database.
-///
-/// # Errors
-/// When another process has it, a newer program wrote it, it was made under another master key, or it cannot be
-/// reached.
-pub(crate) async fn open_store(config: &Config) -> anyhow::Result<Opened> {
-    open_store_as(config, Opening::default()).await
-}
-
 /// Looks whether the database is there, for whoever must not make one. A PostgreSQL database always is.
 ///
 /// # Errors
@@ -99,11 +88,12 @@ pub(crate) struct Opening {
     pub(crate) served_at: Option<String>,
 }
 
-/// The same, in a certain way.
+/// Opens the database.
 ///
 /// # Errors
-/// The same.
-pub(crate) async fn open_store_as(config: &Config, opening: Opening) -> anyhow::Result<Opened> {
+/// When another process has it, a newer program wrote it, it was made under another master key, or it cannot be
+/// reached.
+pub(crate) async fn open_store(config: &Config, opening: Opening) -> anyhow::Result<Opened> {
     let file = key_file(config);
     let makes_key = config.security.master_key.is_none() && !file.exists();
     if makes_key {
@@ -172,6 +162,23 @@ async fn open_with(config: &Config, keys: Arc<MasterKey>, opening: Opening) -> a
     })
 }
 
+/// Looks at a database that may be there, and changes nothing. `most` unreadable rows of each table are named.
+///
+/// # Errors
+/// When its master key is not here, when a newer program wrote it, when it was made under another master key, or when
+/// it cannot be read.
+pub(crate) async fn look(config: &Config, most: usize) -> anyhow::Result<Seen> {
+    let (keys, clock): (Arc<dyn Keys>, Arc<dyn Clock>) = (Arc::new(known_master_key(config)?), Arc::new(SystemClock));
+    Ok(match &config.database.url {
+        DatabaseUrl::Sqlite(path) => SqliteStore::look(path, most, keys, clock).await?,
+        DatabaseUrl::Postgres(url) => {
+            let statement_timeout = statement_timeout(config).as_duration();
+            let options = PostgresOptions { statement_timeout, ..PostgresOptions::default() };
+            PostgresStore::look(url.expose(), options, most, keys, clock).await?
+        }
+    })
+}
+
 /// How long PostgreSQL may take for a statement: as it is set, and no more than a third of a lease. What takes longer
 /// could still be written by its holder, and be noticed too late.
 fn statement_timeout(config: &Config) -> Millis {
@@ -226,15 +233,7 @@ pub(crate) fn engine(config: &Config, opened: &Opened, ocr: Ocr, settings: Setti
     let policy = EgressPolicy::new(&config.egress.allow).map_err(anyhow::Error::msg).context("[egress] allow")?;
     let mail_sender = match &config.smtp {
         None => None,
-        Some(smtp) => Some(Arc::new(Smtp::new(SmtpConfig {
-            host: smtp.host.clone(),
-            port: smtp.port,
-            tls: mail_tls(smtp.tls),
-            username: smtp.username.clone(),
-            password: smtp.password.as_ref().map(|secret| secret.expose().to_owned()),
-            from: smtp.from.clone(),
-            ca_file: None,
-        })?) as Arc<dyn MailSender>),
+        Some(smtp) => Some(Arc::new(Smtp::new(smtp.connection())?) as Arc<dyn MailSender>),
     };
     let egress = Arc::new(Egress::new(policy)?);
     let models = crate::models::parts(config, &egress)?;
@@ -271,42 +270,64 @@ pub(crate) fn engine(config: &Config, opened: &Opened, ocr: Ocr, settings: Setti
     })?)
 }
 
-/// How mail connections are protected.
-pub(crate) const fn mail_tls(mode: TlsMode) -> MailTls {
-    match mode {
-        TlsMode::None => MailTls::None,
-        TlsMode::Starttls => MailTls::Starttls,
-        TlsMode::Tls => MailTls::Tls,
-    }
+/// The tenants that settings name.
+#[derive(Debug)]
+pub(crate) struct NamedTenants {
+    /// By the source of webhooks.
+    webhooks: BTreeMap<String, TenantId>,
+    /// Who gets mail that names no intake address; `None` without a mailbox.
+    pub(crate) mailbox: Option<TenantId>,
 }
 
-/// The configured webhook sources, with the tenants that their settings name.
+/// Looks up every tenant that a setting names, by its slug or name.
 ///
 /// # Errors
-/// When a setting names a tenant that does not exist.
-pub(crate) async fn sources(config: &Config, store: &dyn Store) -> anyhow::Result<BTreeMap<String, InboundSource>> {
-    let mut sources = BTreeMap::new();
+/// A [`ConfigError`] with those that do not exist; or when the store fails.
+pub(crate) async fn tenants(config: &Config, store: &dyn Store) -> anyhow::Result<NamedTenants> {
+    let mut faults = Faults::default();
+    let mut webhooks = BTreeMap::new();
     for (name, webhook) in &config.webhooks {
-        let tenant = match webhook.tenant.as_deref() {
-            None => TenantId::DEFAULT,
-            Some(slug) => tenant_named(store, slug).await.with_context(|| format!("webhooks.{name}.tenant"))?,
-        };
-        let secret = webhook.secret.as_ref().map(|secret| secret.expose().to_owned());
-        sources.insert(name.clone(), InboundSource { secret, tenant });
+        let Some(slug) = &webhook.tenant else { continue };
+        match tenant_named(store, slug).await? {
+            Some(tenant) => drop(webhooks.insert(name.clone(), tenant)),
+            None => faults.add(no_tenant(&format!("webhooks.{name}.tenant"), slug)),
+        }
     }
-    Ok(sources)
+    let mut mailbox = None;
+    if let Some(imap) = &config.imap {
+        mailbox = tenant_named(store, &imap.tenant).await?;
+        if mailbox.is_none() {
+            faults.add(no_tenant("imap.tenant", &imap.tenant));
+        }
+    }
+    match faults.into_error() {
+        Some(error) => Err(error.into()),
+        None => Ok(NamedTenants { webhooks, mailbox }),
+    }
 }
 
-/// The tenant with that slug or name.
-///
-/// # Errors
-/// When there is none.
-pub(crate) async fn tenant_named(store: &dyn Store, name: &str) -> anyhow::Result<TenantId> {
+/// That a setting names a tenant which does not exist.
+pub(crate) fn no_tenant(key: &str, name: &str) -> Fault {
+    let remedy = "correct it: kybern tenant list shows names and slugs, kybern tenant create makes one";
+    Fault { remedy: remedy.to_owned(), ..Fault::bad(key, name, "is no tenant's name") }
+}
+
+async fn tenant_named(store: &dyn Store, name: &str) -> anyhow::Result<Option<TenantId>> {
     if let Some(tenant) = store.tenant_by_slug(name).await? {
-        return Ok(tenant.id);
+        return Ok(Some(tenant.id));
     }
     let named = store.tenants().await?.into_iter().find(|tenant| tenant.name == name);
-    named.map(|tenant| tenant.id).with_context(|| format!("there is no tenant {name:?}"))
+    Ok(named.map(|tenant| tenant.id))
+}
+
+/// The configured sources of webhooks.
+pub(crate) fn sources(config: &Config, tenants: &NamedTenants) -> BTreeMap<String, InboundSource> {
+    let source = |(name, webhook): (&String, &WebhookOptions)| {
+        let secret = webhook.secret.as_ref().map(|secret| secret.expose().to_owned());
+        let tenant = tenants.webhooks.get(name).copied().unwrap_or(TenantId::DEFAULT);
+        (name.clone(), InboundSource { secret, tenant })
+    };
+    config.webhooks.iter().map(source).collect()
 }
 
 #[cfg(test)]

@@ -247,7 +247,7 @@ async fn delete_webhook(tx: &mut Tx, act: &Act<WebhookId>) -> Result<()> {
     act.audited(tx).await
 }
 
-async fn tenants(tx: &mut Tx) -> Result<Vec<Tenant>> {
+pub(crate) async fn tenants(tx: &mut Tx) -> Result<Vec<Tenant>> {
     tx.fetch_all(&TENANT_LIST, args![]).await?.iter_mut().map(tenant).collect()
 }
 

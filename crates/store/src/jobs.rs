@@ -133,7 +133,7 @@ async fn set_back(tx: &mut Tx, from: Timestamp, to: Timestamp) -> Result<u64> {
     tx.execute(&SET_BACK, args![from, to]).await
 }
 
-async fn dead(tx: &mut Tx) -> Result<Vec<(String, i64)>> {
+pub(crate) async fn dead(tx: &mut Tx) -> Result<Vec<(String, i64)>> {
     let rows = tx.fetch_all(&DEAD, args![]).await?;
     rows.into_iter().map(|mut row| Ok((row.text()?, row.i64()?))).collect()
 }

@@ -26,6 +26,7 @@ mod identity;
 mod jobs;
 mod knowledge;
 mod lessons;
+mod look;
 mod memories;
 mod migrate;
 mod model_policies;
@@ -52,7 +53,8 @@ mod vectors;
 mod wake;
 
 pub use archive::{Entry, Manifest, manifest, verify};
-pub use db::sqlite::served_at;
+pub use db::sqlite::{holder, served_at};
 pub use error::StoreError;
+pub use look::{Contents, Seen};
 pub use options::{PostgresOptions, SqliteOptions};
 pub use store::{Postgres, PostgresStore, SqlStore, Sqlite, SqliteStore};

@@ -99,6 +99,67 @@ pub(crate) fn expect_present(applied: &[(i64, String)]) -> Result<()> {
     Ok(())
 }
 
+/// How far a database is, as it is found.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Schema {
+    /// There is none.
+    Empty,
+    /// That of an older program, and so many migrations are to be applied.
+    Older { migrations: usize },
+    /// That of this program.
+    Present,
+}
+
+impl Schema {
+    fn of(applied: &[(i64, String)], text: impl Fn(&Migration) -> &'static str) -> Result<Self> {
+        let done = check(applied, text)?;
+        Ok(match MIGRATIONS.len() - done {
+            0 => Self::Present,
+            _ if done == 0 => Self::Empty,
+            migrations => Self::Older { migrations },
+        })
+    }
+}
+
+/// Looks how far a SQLite file is, and whether it was made under this key.
+pub(crate) fn seen_sqlite(conn: &rusqlite::Connection, key: &KeyProof) -> Result<Schema> {
+    let has = |table: &str| -> rusqlite::Result<bool> {
+        let text = "SELECT EXISTS (SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?1)";
+        conn.query_row(text, [table], |row| row.get(0))
+    };
+    if !has("schema_migration")? {
+        return Ok(Schema::Empty);
+    }
+    let mut statement = conn.prepare(APPLIED)?;
+    let applied: Vec<(i64, String)> =
+        statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?.collect::<rusqlite::Result<_>>()?;
+    let schema = Schema::of(&applied, |migration| migration.sqlite)?;
+    // The first programs had no proof yet.
+    if has("master_key")? {
+        let known: Option<String> = conn.query_row(PROOF, [], |row| row.get(0)).optional()?;
+        key.expect(known.as_deref())?;
+    }
+    Ok(schema)
+}
+
+/// The same of a PostgreSQL database, in a transaction that can write nothing.
+pub(crate) async fn seen_postgres(owner: &mut PgConnection, key: &KeyProof) -> Result<Schema> {
+    const HAS: &str = "SELECT to_regclass($1) IS NOT NULL";
+    sqlx::raw_sql("BEGIN READ ONLY").execute(&mut *owner).await?;
+    let (has,): (bool,) = sqlx::query_as(HAS).bind("schema_migration").fetch_one(&mut *owner).await?;
+    if !has {
+        return Ok(Schema::Empty);
+    }
+    let applied: Vec<(i64, String)> = sqlx::query_as(APPLIED).fetch_all(&mut *owner).await?;
+    let schema = Schema::of(&applied, |migration| migration.postgres)?;
+    let (has,): (bool,) = sqlx::query_as(HAS).bind("master_key").fetch_one(&mut *owner).await?;
+    if has {
+        let known: Option<(String,)> = sqlx::query_as(PROOF).fetch_optional(&mut *owner).await?;
+        key.expect(known.as_ref().map(|(proof,)| proof.as_str()))?;
+    }
+    Ok(schema)
+}
+
 /// The master key as far as the database knows it.
 #[derive(Debug)]
 pub(crate) struct KeyProof {
@@ -127,6 +188,8 @@ impl KeyProof {
     }
 }
 
+/// Reads what was applied.
+const APPLIED: &str = "SELECT version, checksum FROM schema_migration ORDER BY version";
 /// Reads the proof of the master key.
 pub(crate) const PROOF: &str = "SELECT proof FROM master_key";
 
@@ -141,7 +204,7 @@ pub(crate) fn sqlite(path: &Path, key: &KeyProof, now: Timestamp) -> Result<()> 
 
 fn apply_sqlite(conn: &rusqlite::Connection, now: Timestamp) -> Result<()> {
     conn.execute_batch(SQLITE_LEDGER)?;
-    let mut statement = conn.prepare("SELECT version, checksum FROM schema_migration ORDER BY version")?;
+    let mut statement = conn.prepare(APPLIED)?;
     let applied: Vec<(i64, String)> =
         statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?.collect::<rusqlite::Result<_>>()?;
     let done = check(&applied, |migration| migration.sqlite)?;
@@ -179,9 +242,7 @@ pub(crate) async fn postgres(owner: &mut PgConnection, key: &KeyProof, now: Time
 async fn apply_postgres(owner: &mut PgConnection, now: Timestamp) -> Result<()> {
     sqlx::query("SELECT pg_advisory_xact_lock($1)").bind(SCHEMA_LOCK).execute(&mut *owner).await?;
     sqlx::raw_sql(POSTGRES_LEDGER).execute(&mut *owner).await?;
-    let applied: Vec<(i64, String)> = sqlx::query_as("SELECT version, checksum FROM schema_migration ORDER BY version")
-        .fetch_all(&mut *owner)
-        .await?;
+    let applied: Vec<(i64, String)> = sqlx::query_as(APPLIED).fetch_all(&mut *owner).await?;
     let done = check(&applied, |migration| migration.postgres)?;
     for migration in MIGRATIONS.iter().skip(done) {
         sqlx::raw_sql(migration.postgres).execute(&mut *owner).await?;

@@ -90,7 +90,12 @@ impl SqlStore<Postgres> {
         sqlx::Connection::close(owner).await?;
         let shared = Shared::new(keys, clock, Some(options.statement_timeout));
         let server = postgres::Server::open(connect, &options, &shared).await?;
-        Ok(Self { engine: Engine::Postgres(Box::new(server)), shared, database: PhantomData })
+        Ok(Self::over(server, shared))
+    }
+
+    /// The store of a server whose schema is up to date.
+    pub(crate) fn over(server: postgres::Server, shared: Arc<Shared>) -> Self {
+        Self { engine: Engine::Postgres(Box::new(server)), shared, database: PhantomData }
     }
 }
 

@@ -53,6 +53,19 @@ pub struct ImapConfig {
     pub ca_file: Option<PathBuf>,
 }
 
+impl ImapConfig {
+    /// Everything for which [`Mailbox::new`] refuses these settings, the file of certificates apart.
+    #[must_use]
+    pub fn faults(&self) -> Vec<MailConfigError> {
+        let mut faults = Vec::new();
+        if self.tls == MailTls::None && !tls::is_loopback(&self.host) {
+            faults.push(MailConfigError::ClearPassword { host: self.host.clone() });
+        }
+        faults.extend(tls::server_name(&self.host).err());
+        faults
+    }
+}
+
 impl std::fmt::Debug for ImapConfig {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let Self { host, port, tls, username, folder, poll_ms, .. } = self;
@@ -168,11 +181,10 @@ impl Mailbox {
     /// When the server's name or the certificates cannot be read, or the password would cross the network in the
     /// clear.
     pub fn new(config: ImapConfig) -> Result<Self, MailConfigError> {
-        if config.tls == MailTls::None && !tls::is_loopback(&config.host) {
-            return Err(MailConfigError::ClearPassword { host: config.host });
+        if let Some(fault) = config.faults().into_iter().next() {
+            return Err(fault);
         }
-        let name = config.host.trim_matches(['[', ']']).to_owned();
-        let server = ServerName::try_from(name).map_err(|_| MailConfigError::Host { host: config.host.clone() })?;
+        let server = tls::server_name(&config.host)?;
         let roots = tls::extra_roots(config.ca_file.as_deref())?;
         let connector = TlsConnector::from(Arc::new(client_config(&roots)?));
         Ok(Self { config, server, connector, connection: Mutex::default() })

@@ -68,6 +68,26 @@ impl std::fmt::Debug for SmtpConfig {
     }
 }
 
+impl SmtpConfig {
+    /// Everything for which [`Smtp::new`] refuses these settings, the file of certificates apart.
+    #[must_use]
+    pub fn faults(&self) -> Vec<MailConfigError> {
+        let mut faults = Vec::new();
+        if self.username.is_some() != self.password.is_some() {
+            faults.push(MailConfigError::HalfLogin);
+        } else if self.username.is_some() && self.tls == MailTls::None && !tls::is_loopback(&self.host) {
+            faults.push(MailConfigError::ClearPassword { host: self.host.clone() });
+        }
+        if self.from.parse::<Mailbox>().is_err() {
+            faults.push(MailConfigError::From { from: self.from.clone() });
+        }
+        if self.tls == MailTls::Tls {
+            faults.extend(tls::server_name(&self.host).err());
+        }
+        faults
+    }
+}
+
 /// Sends mail through one SMTP server.
 pub struct Smtp {
     host: String,
@@ -95,21 +115,16 @@ impl Smtp {
     /// When the sender's address or the certificates cannot be read, only half of a login is given, or a password
     /// would cross the network in the clear.
     pub fn new(config: SmtpConfig) -> Result<Self, MailConfigError> {
-        let login = match (config.username, config.password) {
-            (Some(name), Some(password)) => Some(Credentials::new(name, password)),
-            (None, None) => None,
-            _ => return Err(MailConfigError::HalfLogin),
-        };
-        if login.is_some() && config.tls == MailTls::None && !tls::is_loopback(&config.host) {
-            return Err(MailConfigError::ClearPassword { host: config.host });
+        if let Some(fault) = config.faults().into_iter().next() {
+            return Err(fault);
         }
+        let login = config.username.zip(config.password).map(|(name, password)| Credentials::new(name, password));
         let from = config.from.parse().map_err(|_| MailConfigError::From { from: config.from })?;
         let mut tls = TlsParameters::builder(config.host.clone()).certificate_store(CertificateStore::WebpkiRoots);
         let roots = tls::extra_roots(config.ca_file.as_deref())?;
         let wrapped = match config.tls {
             MailTls::Tls => {
-                let name = ServerName::try_from(config.host.trim_matches(['[', ']']).to_owned());
-                let name = name.map_err(|_| MailConfigError::Host { host: config.host.clone() })?;
+                let name = tls::server_name(&config.host)?;
                 Some((TlsConnector::from(Arc::new(client_config(&roots)?)), name))
             }
             MailTls::None | MailTls::Starttls => None,

@@ -3,7 +3,7 @@
 use std::net::IpAddr;
 use std::path::Path;
 
-use rustls::pki_types::CertificateDer;
+use rustls::pki_types::{CertificateDer, ServerName};
 use serde::Deserialize;
 
 use crate::http::tls::{self, TlsError};
@@ -56,6 +56,12 @@ pub enum MailConfigError {
 pub(super) fn is_loopback(host: &str) -> bool {
     host.eq_ignore_ascii_case("localhost")
         || host.trim_matches(['[', ']']).parse().is_ok_and(|address: IpAddr| address.is_loopback())
+}
+
+/// A server's name as its certificate has it.
+pub(super) fn server_name(host: &str) -> Result<ServerName<'static>, MailConfigError> {
+    let name = ServerName::try_from(host.trim_matches(['[', ']']).to_owned());
+    name.map_err(|_| MailConfigError::Host { host: host.to_owned() })
 }
 
 /// The certificates of a private authority, when one is named.

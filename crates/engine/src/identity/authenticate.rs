@@ -11,6 +11,17 @@ use serde_json::json;
 use super::Identity;
 use super::well_formed;
 
+/// How the first admin gets in.
+#[derive(Clone, PartialEq, Eq)]
+pub enum FirstAdmin {
+    /// With a key that was made just now, and stands nowhere else.
+    Made(String),
+    /// With the key that was given, or with those that there are.
+    Works,
+    /// Not with the key that was given: it was revoked, by itself or with the one that made it.
+    Revoked,
+}
+
 impl Identity {
     /// Proves who holds a key. With `sudo` the actor is a platform admin who acts in another tenant; that is audited
     /// there.
@@ -79,26 +90,28 @@ impl Identity {
         Actor::authenticated(tenant, principal, vec![Role::Operator], Vec::new(), request)
     }
 
-    /// Makes sure that there is a first tenant with an admin. With `key` that key works afterwards; without one a
-    /// fresh key is made and returned, once, when there was no tenant before.
+    /// Makes sure that there is a first tenant with an admin. With `key` that key works afterwards, unless it was
+    /// revoked; without one a fresh key is made when there was no tenant before.
     ///
     /// # Errors
     /// When the key is malformed, or the store fails.
-    pub async fn bootstrap(&self, key: Option<&str>, fresh: impl FnOnce() -> String) -> Result<Option<String>> {
+    pub async fn bootstrap(&self, key: Option<&str>, fresh: impl FnOnce() -> String) -> Result<FirstAdmin> {
         if let Some(key) = key {
             well_formed(key)?;
         }
-        let default = self.store.tenant(TenantId::DEFAULT).await?;
-        let (Some(_), None) = (&default, key) else {
-            if let (Some(_), Some(key)) = (&default, key) {
-                self.admin_key(key).await?;
-                return Ok(None);
+        match (self.store.tenant(TenantId::DEFAULT).await?, key) {
+            (Some(_), None) => Ok(FirstAdmin::Works),
+            (Some(_), Some(key)) => self.admin_key(key).await,
+            (None, Some(key)) => {
+                self.first_tenant(key).await?;
+                Ok(FirstAdmin::Works)
             }
-            let made = key.map_or_else(fresh, str::to_owned);
-            self.first_tenant(&made).await?;
-            return Ok(key.is_none().then_some(made));
-        };
-        Ok(None)
+            (None, None) => {
+                let made = fresh();
+                self.first_tenant(&made).await?;
+                Ok(FirstAdmin::Made(made))
+            }
+        }
     }
 
     async fn first_tenant(&self, key: &str) -> Result<()> {
@@ -119,15 +132,16 @@ impl Identity {
         self.store.create_tenant(&tenant, &admin, &record, &self.keys.api_key_hash(key), event).await
     }
 
-    /// Makes a key work as platform admin of the first tenant. For whoever can write the database.
+    /// Makes a key work as platform admin of the first tenant, unless it was revoked: what was revoked stays so. For
+    /// whoever can write the database.
     ///
     /// # Errors
     /// When it is malformed, or the store fails.
-    pub async fn admin_key(&self, key: &str) -> Result<()> {
+    pub async fn admin_key(&self, key: &str) -> Result<FirstAdmin> {
         well_formed(key)?;
         let hash = self.keys.api_key_hash(key);
         if self.store.key_holder(&hash).await?.is_some() {
-            return Ok(());
+            return Ok(FirstAdmin::Works);
         }
         let actor = self.executor_in(TenantId::DEFAULT);
         let users = self.store.users(actor.scope()).await?;
@@ -136,7 +150,15 @@ impl Identity {
         let record =
             self.key_record(KeyId::from_uuid(self.ids.next()), admin.id, "recovered admin key", key, self.clock.now());
         let event = AuditEvent::by(&actor, "key.recover", format!("key:{}", record.id), json!({"user": admin.id}));
-        self.store.create_key(actor.scope(), &record, &hash, event).await
+        match self.store.create_key(actor.scope(), &record, &hash, event).await {
+            Ok(()) => Ok(FirstAdmin::Works),
+            // The key is there. Either another process has just made it, or nobody holds it any more.
+            Err(error) if error.code() == ErrorCode::Conflict => match self.store.key_holder(&hash).await? {
+                Some(_) => Ok(FirstAdmin::Works),
+                None => Ok(FirstAdmin::Revoked),
+            },
+            Err(error) => Err(error),
+        }
     }
 
     /// The first tenant's platform admin, for the command line's own run on the machine that has the database. Needs

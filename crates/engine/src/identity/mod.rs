@@ -16,6 +16,7 @@ use kybern_core::tenant::TenantScope;
 use kybern_core::time::Timestamp;
 use serde_json::json;
 
+pub use authenticate::FirstAdmin;
 pub use permission::PermissionsView;
 
 use crate::command::{id_for, once};

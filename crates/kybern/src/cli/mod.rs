@@ -194,7 +194,7 @@ fn voice(env: &Environment) -> Voice {
 fn ended(code: Result<ExitCode, Failure>, voice: Voice) -> ExitCode {
     code.unwrap_or_else(|failure| {
         voice.report(&failure);
-        if failure.is_usage() { Exit::Usage.into() } else { Exit::Failed.into() }
+        failure.exit().into()
     })
 }
 

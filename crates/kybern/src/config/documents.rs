@@ -4,12 +4,12 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::Context as _;
-use kybern_adapters::documents::{ReaderProgram, Tesseract};
+use kybern_adapters::documents::{ReaderProgram, Tesseract, TesseractFault};
 use kybern_core::time::Millis;
 use serde::{Deserialize, Serialize};
 
 use super::environment::Environment;
-use super::error::{Fault, Faults};
+use super::error::{ConfigError, Fault, Faults};
 
 /// What is looked for on the path.
 const PROGRAM: &str = "tesseract";
@@ -111,7 +111,8 @@ impl DocumentOptions {
     /// Asks the program what it can do.
     ///
     /// # Errors
-    /// When the program that was named, or a language of it, is not there. What is looked for by itself may be missing.
+    /// When the program that was named does not answer; a [`ConfigError`] when it lacks a language. What is looked for
+    /// by itself may be missing.
     pub(crate) fn reader(&self) -> anyhow::Result<Ocr> {
         if self.ocr == "off" {
             return Ok(Ocr::Off);
@@ -120,6 +121,11 @@ impl DocumentOptions {
         let is_named = self.ocr != "auto";
         match Tesseract::find(program, &self.ocr_languages, is_named) {
             Ok(tesseract) => Ok(Ocr::Reads(tesseract)),
+            Err(TesseractFault::NoLanguage { missing, known }) if is_named => {
+                let known = if known.is_empty() { "none".to_owned() } else { known };
+                let problem = format!("is no language that {} has: it has {known}", self.ocr);
+                Err(ConfigError::one(Fault::bad("documents.ocr_languages", &missing, problem)).into())
+            }
             Err(fault) if is_named => Err(anyhow::Error::new(fault).context("[documents] ocr")),
             Err(fault) => {
                 tracing::warn!(error.message = %fault, "scans are not read");

@@ -16,7 +16,7 @@ impl ConfigError {
         &self.faults
     }
 
-    pub(super) fn one(fault: Fault) -> Self {
+    pub(crate) fn one(fault: Fault) -> Self {
         Self { faults: vec![fault] }
     }
 }
@@ -47,13 +47,13 @@ pub(crate) struct Fault {
 
 impl Fault {
     /// A value that is not allowed for its key. The remedy is what the key expects.
-    pub(super) fn bad<V: fmt::Display + ?Sized>(key: &str, value: &V, problem: impl Into<String>) -> Self {
+    pub(crate) fn bad<V: fmt::Display + ?Sized>(key: &str, value: &V, problem: impl Into<String>) -> Self {
         let value = (!keys::is_secret(key)).then(|| value.to_string());
         Self { key: key.to_owned(), value, origin: None, problem: problem.into(), remedy: keys::remedy(key) }
     }
 
     /// A key that must be there and is not.
-    pub(super) fn missing(key: &str, problem: impl Into<String>) -> Self {
+    pub(crate) fn missing(key: &str, problem: impl Into<String>) -> Self {
         Self {
             key: key.to_owned(),
             value: None,
@@ -64,7 +64,7 @@ impl Fault {
     }
 
     /// Something about an environment variable that is no key.
-    pub(super) fn variable(name: &str, problem: &str, remedy: &str) -> Self {
+    pub(crate) fn variable(name: &str, problem: &str, remedy: &str) -> Self {
         Self { key: name.to_owned(), value: None, origin: None, problem: problem.to_owned(), remedy: remedy.to_owned() }
     }
 
@@ -77,6 +77,11 @@ impl Fault {
             problem: problem.into(),
             remedy: remedy.into(),
         }
+    }
+
+    /// The fault and what to do, in one line.
+    pub(crate) fn told(&self) -> String {
+        format!("{self}; {}", self.remedy)
     }
 
     pub(super) fn from(mut self, origin: Option<String>) -> Self {
@@ -103,11 +108,11 @@ impl fmt::Display for Fault {
 
 /// Faults as they are found.
 #[derive(Default)]
-pub(super) struct Faults(Vec<Fault>);
+pub(crate) struct Faults(Vec<Fault>);
 
 impl Faults {
     /// Notes a fault; the first one for a key wins, because the others often follow from it.
-    pub(super) fn add(&mut self, fault: Fault) {
+    pub(crate) fn add(&mut self, fault: Fault) {
         let known = |found: &Fault| found.key == fault.key && found.value == fault.value;
         if !self.0.iter().any(known) {
             self.0.push(fault);
@@ -115,7 +120,7 @@ impl Faults {
     }
 
     /// The error, when there is one.
-    pub(super) fn into_error(self) -> Option<ConfigError> {
+    pub(crate) fn into_error(self) -> Option<ConfigError> {
         (!self.0.is_empty()).then_some(ConfigError { faults: self.0 })
     }
 

@@ -1,12 +1,13 @@
 //! `[imap]`: a mailbox that is polled, each message of which becomes a task.
 
+use kybern_adapters::mail::imap::ImapConfig;
 use kybern_core::time::Millis;
 use serde::{Deserialize, Serialize};
 
 use super::environment::Environment;
 use super::error::{Fault, Faults};
 use super::secret::Secret;
-use super::smtp::{TlsMode, password};
+use super::smtp::{TlsMode, connection_faults, password};
 
 /// The mailbox.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -60,6 +61,21 @@ fn default_tenant() -> String {
 }
 
 impl ImapOptions {
+    /// How the mailbox is read.
+    pub(crate) fn connection(&self, max_message_bytes: u64) -> ImapConfig {
+        ImapConfig {
+            host: self.host.clone(),
+            port: self.port,
+            tls: self.tls.of_connection(),
+            username: self.username.clone(),
+            password: self.password.as_ref().map(|secret| secret.expose().to_owned()).unwrap_or_default(),
+            folder: self.folder.clone(),
+            poll_ms: self.poll_ms,
+            max_message_bytes,
+            ca_file: None,
+        }
+    }
+
     pub(super) fn check(&mut self, env: &Environment, faults: &mut Faults) {
         for (key, value) in [
             ("imap.host", &self.host),
@@ -78,5 +94,6 @@ impl ImapOptions {
         if self.password.is_none() && self.password_env.is_none() {
             faults.add(Fault::missing("imap.password_env", "there is no password for the mailbox"));
         }
+        connection_faults("imap", &self.connection(0).faults(), faults);
     }
 }

@@ -21,7 +21,7 @@ mod models;
 mod providers;
 mod retention;
 mod secret;
-mod security;
+pub(crate) mod security;
 mod server;
 pub(crate) mod smtp;
 pub(crate) mod telemetry;
@@ -42,7 +42,7 @@ pub(crate) use database::DatabaseOptions;
 pub(crate) use documents::{DocumentOptions, Ocr};
 pub(crate) use egress::EgressOptions;
 pub(crate) use environment::Environment;
-pub(crate) use error::ConfigError;
+pub(crate) use error::{ConfigError, Fault, Faults};
 pub(crate) use governance::GovernanceOptions;
 pub(crate) use imap::ImapOptions;
 pub(crate) use intake::IntakeOptions;
@@ -60,7 +60,6 @@ pub(crate) use webhooks::WebhookOptions;
 pub(crate) use worker::WorkerOptions;
 pub(crate) use workflows::WorkflowOptions;
 
-use self::error::{Fault, Faults};
 use self::layers::Layer;
 
 /// The file that is read when none is named and it exists.

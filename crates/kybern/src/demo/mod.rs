@@ -61,7 +61,9 @@ pub(crate) async fn run(options: DemoOptions) -> anyhow::Result<ExitCode> {
     let folder = folder(dir)?;
     let mut config = Config { documents, ..Config::default() };
     config.database.url = DatabaseUrl::Sqlite(folder.join("demo.db"));
-    let running = serve::start(config, SocketAddr::from((Ipv4Addr::LOCALHOST, 0)), Purpose::Serve).await?;
+    let listen = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
+    // Nobody needs its key.
+    let running = serve::start(config, listen, Purpose::Serve, |_, _| Ok(())).await?;
     let paint = screen.paint();
     screen.line(paint.bold(&format!("{} messages come in by mail, web form and text message.", SAMPLES.len())));
     screen.line("Model: offline rules. No key, no network. Nothing leaves this machine; mail stays in the outbox.\n");

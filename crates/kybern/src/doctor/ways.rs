@@ -6,7 +6,7 @@ use kybern_core::model::{ModelFailure, ModelFailureKind};
 
 use super::server::Asked;
 use super::{Finding, State, finding};
-use crate::config::Config;
+use crate::config::{Config, ConfigError};
 use crate::models;
 use crate::output::count;
 
@@ -79,6 +79,8 @@ pub(super) async fn providers(config: &Config, server: Option<&Asked>) -> Vec<Fi
     const PART: &str = "language models";
     let mut probed = match models::probe(config).await {
         Ok(probed) => probed,
+        // It stands among the settings.
+        Err(error) if error.is::<ConfigError>() => return Vec::new(),
         Err(error) => return vec![finding(PART, State::Broken, format!("{error:#}"), "correct that section")],
     };
     if let Some(server) = server {

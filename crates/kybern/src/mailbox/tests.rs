@@ -10,6 +10,7 @@ use std::time::Duration;
 use kybern_adapters::clock::{SystemClock, ThreadRandom, UuidV7Ids};
 use kybern_adapters::documents::Reader;
 use kybern_adapters::http::Egress;
+use kybern_adapters::mail::imap::ImapConfig;
 use kybern_adapters::models::offline::RulesModel;
 use kybern_core::id::TenantId;
 use kybern_core::pack::Registry;

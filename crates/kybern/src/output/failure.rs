@@ -8,8 +8,9 @@ use serde_json::{Map, Value, json};
 
 use super::paint::Paint;
 use super::text::clean;
+use crate::cli::Exit;
 use crate::client::ClientError;
-use crate::config::ConfigError;
+use crate::config::{ConfigError, Fault};
 use crate::opening::OpenError;
 
 /// A verb that could not do what it was asked.
@@ -60,7 +61,11 @@ pub(crate) enum Failure {
 
 impl From<anyhow::Error> for Failure {
     fn from(error: anyhow::Error) -> Self {
-        error.downcast::<Self>().unwrap_or_else(Self::Other)
+        let error = match error.downcast::<Self>() {
+            Ok(failure) => return failure,
+            Err(error) => error,
+        };
+        error.downcast::<ConfigError>().map_or_else(Self::Other, Self::Config)
     }
 }
 
@@ -79,6 +84,20 @@ impl Failure {
                 matches!(source.kind(), io::ErrorKind::NotFound | io::ErrorKind::IsADirectory)
             }
             Self::Client(_) | Self::Content { .. } | Self::Output { .. } | Self::Other(_) => false,
+        }
+    }
+
+    /// How the process ends by it.
+    pub(crate) fn exit(&self) -> Exit {
+        if self.is_usage() { Exit::Usage } else { Exit::Failed }
+    }
+
+    /// All of it in one line, for a log.
+    pub(crate) fn in_one_line(&self) -> String {
+        match self {
+            Self::Config(error) => error.faults().iter().map(Fault::told).collect::<Vec<_>>().join("; "),
+            Self::Other(error) => error.chain().map(ToString::to_string).collect::<Vec<_>>().join(": "),
+            other => other.to_string(),
         }
     }
 

@@ -12,6 +12,7 @@ mod mail;
 mod process;
 mod purge;
 mod rows;
+mod starting;
 mod tampering;
 mod verbs;
 

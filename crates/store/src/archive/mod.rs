@@ -13,7 +13,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use futures::FutureExt as _;
-use kybern_core::ports::{Clock, Keys, UnreadableRow};
+use kybern_core::ports::{Clock, Keys};
 use kybern_core::time::Timestamp;
 use serde::{Deserialize, Serialize};
 
@@ -99,26 +99,6 @@ impl<D: 'static> SqlStore<D> {
 }
 
 impl SqlStore<Sqlite> {
-    /// The rows of a file that this program cannot read, the first `most` of each table, while the process that has the
-    /// file goes on working. Nothing is locked, written or migrated.
-    ///
-    /// # Errors
-    /// When the file cannot be read.
-    pub async fn unreadable_in_file(
-        path: impl AsRef<Path>,
-        most: usize,
-        keys: Arc<dyn Keys>,
-        clock: Arc<dyn Clock>,
-    ) -> Result<Vec<UnreadableRow>> {
-        let path = path.as_ref().to_owned();
-        let looking = tokio::task::spawn_blocking(move || {
-            let conn = sqlite::connect(&path, sqlite::Use::Look)?;
-            let mut tx = Tx::new(Conn::Sqlite(conn), Shared::new(keys, clock, None));
-            unreadable::find(&mut tx, most).now_or_never().unwrap_or(Err(StoreError::Closed))
-        });
-        looking.await.unwrap_or(Err(StoreError::Closed))
-    }
-
     /// Writes everything that a file holds into one archive, all of one moment, while the process that has the file
     /// goes on working. Nothing is locked, written or migrated: a reader of a SQLite file in WAL mode sees the moment
     /// of its first look, and originals lie in the folder before a row names them and stay there until the round of

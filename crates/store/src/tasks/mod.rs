@@ -36,6 +36,7 @@ use crate::archive;
 use crate::db::Sql;
 use crate::store::SqlStore;
 pub(crate) use claim::{allotted, due_since, longest_due, named};
+pub(crate) use read::count_by_status;
 pub(crate) use signals::{may_dispatch, must_exist};
 pub(crate) use together::write_at_once;
 

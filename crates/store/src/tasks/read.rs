@@ -100,7 +100,7 @@ pub(super) async fn usage_of_tree(tx: &mut Tx, scope: TenantScope, root: TaskId)
 }
 
 /// How many tasks are in each status.
-pub(super) async fn count_by_status(tx: &mut Tx) -> Result<Vec<(TaskStatus, i64)>> {
+pub(crate) async fn count_by_status(tx: &mut Tx) -> Result<Vec<(TaskStatus, i64)>> {
     let rows = tx.fetch_all(&COUNT_BY_STATUS, args![]).await?;
     let counts = rows.into_iter().map(|mut row| Ok((row.named(TaskStatus::parse)?, row.i64()?)));
     // The completed ones are counted as the rest, without a look at each, and so also when there are none.

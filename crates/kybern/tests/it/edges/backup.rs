@@ -145,6 +145,60 @@ async fn an_original_that_is_gone_is_named_and_the_rest_is_backed_up() {
     assert!(code == Some(0) && said.contains("1 files"), "{said}");
 }
 
+/// The script of the nightly backup, which finds this program on its path.
+fn nightly(site: &Site, folder: &Path) -> Output {
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/../../deploy/backup");
+    let program = Path::new(env!("CARGO_BIN_EXE_kybern")).parent().unwrap();
+    let path = format!("{}:/usr/bin:/bin", program.display());
+    let mut shell = std::process::Command::new("/bin/sh");
+    shell.arg(script).arg(folder).current_dir(site.folder()).env_clear().env("PATH", path);
+    shell.env("KYBERN_DATABASE__URL", site.database()).output().unwrap()
+}
+
+#[tokio::test]
+async fn a_damaged_original_costs_neither_the_nightly_backup_nor_older_ones() {
+    let site = Site::sqlite();
+    let server = site.start();
+    let client = server.client();
+    let taken = client.ok(&Ask::post("/api/inbound/email", "message/rfc822", letter(1))).await;
+    client.rest(&text(&taken["taskId"])).await;
+    let folder = site.folder().join("nightly");
+    fs::create_dir(&folder).unwrap();
+    let old = site.file("nightly/kybern-20200101T000000Z.backup", "old");
+    let long_ago = std::time::SystemTime::UNIX_EPOCH + std::time::Duration::from_secs(1_577_836_800);
+    fs::File::options().write(true).open(&old).unwrap().set_modified(long_ago).unwrap();
+    let names = || -> BTreeSet<PathBuf> { originals(&folder).into_iter().filter(|path| *path != old).collect() };
+
+    let originals = originals(&site.folder().join("kybern.db.files"));
+    let whole = fs::read(&originals[0]).unwrap();
+    fs::write(&originals[0], "damaged").unwrap();
+    let Output { status, stderr, .. } = nightly(&site, &folder);
+    let said = String::from_utf8(stderr).unwrap();
+    assert!(status.code() == Some(1) && said.contains("originals named above are missing"), "{said}");
+    let kept = names();
+    assert!(old.exists() && kept.len() == 1, "{kept:?}");
+    let file = kept.first().unwrap().display().to_string();
+    assert!(file.ends_with(".backup"), "{file}");
+    let to = Site::sqlite();
+    fs::copy(site.key_file(), to.key_file()).unwrap();
+    let (code, said) = verb(&to, &["restore", &file]);
+    assert!(code == Some(0) && said.contains("1 files"), "{said}");
+
+    // One that fails altogether leaves nothing of itself, and the old ones where they are.
+    let away = site.folder().join("away.key");
+    fs::rename(site.key_file(), &away).unwrap();
+    assert_eq!(nightly(&site, &folder).status.code(), Some(1));
+    assert!(old.exists() && names() == kept, "{:?}", names());
+
+    fs::rename(&away, site.key_file()).unwrap();
+    fs::write(&originals[0], whole).unwrap();
+    // Two of one second would have one name.
+    fs::rename(&file, format!("{file}.first")).unwrap();
+    let Output { status, stderr, .. } = nightly(&site, &folder);
+    assert_eq!(status.code(), Some(0), "{}", String::from_utf8_lossy(&stderr));
+    assert!(!old.exists());
+}
+
 /// Every file below a folder.
 fn originals(folder: &Path) -> Vec<PathBuf> {
     let entries: Vec<PathBuf> = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();

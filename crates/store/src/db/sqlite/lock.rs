@@ -44,13 +44,23 @@ impl FileLock {
 /// The URL at which the process answers that has a database file; `None` when none has it, or when it serves nobody.
 #[must_use]
 pub fn served_at(database: &Path) -> Option<String> {
+    note_of_holder(database)?.lines().nth(1).map(|url| url.trim().to_owned()).filter(|url| !url.is_empty())
+}
+
+/// The process that has a database file; `None` when none has it.
+#[must_use]
+pub fn holder(database: &Path) -> Option<String> {
+    note_of_holder(database)?.lines().next().map(|holder| holder.trim().to_owned()).filter(|holder| !holder.is_empty())
+}
+
+/// What the process has noted that has a file.
+fn note_of_holder(database: &Path) -> Option<String> {
     let (_database, path) = names(database);
     let mut note = File::open(path).ok()?;
     let mut said = String::new();
     note.read_to_string(&mut said).ok()?;
     // A process that was killed has left its note behind, and somebody else may have its port by now.
-    let is_held = Flock::lock(note, FlockArg::LockSharedNonblock).is_err();
-    said.lines().nth(1).map(|url| url.trim().to_owned()).filter(|url| is_held && !url.is_empty())
+    Flock::lock(note, FlockArg::LockSharedNonblock).is_err().then_some(said)
 }
 
 /// A database's file itself, whatever link it is reached by, and the lock file that stands beside it.

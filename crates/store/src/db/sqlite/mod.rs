@@ -18,7 +18,7 @@ use super::{Conn, Shared, Tx};
 use crate::error::{Result, StoreError};
 use crate::options::SqliteOptions;
 pub(crate) use lock::FileLock;
-pub use lock::served_at;
+pub use lock::{holder, served_at};
 
 /// Prepared statements that a connection keeps; more than this crate has.
 const STATEMENTS: usize = 256;

@@ -1,0 +1,152 @@
+//! The database: what it is, what is in it, whether every row can be read. Looking changes nothing.
+
+use std::path::Path;
+
+use kybern_core::ports::UnreadableRow;
+use kybern_store::{Contents, Seen, StoreError};
+
+use super::{DEAD_JOBS, Finding, State, finding, ways};
+use crate::config::Config;
+use crate::config::database::DatabaseUrl;
+use crate::opening::{self, OpenError};
+use crate::output::count;
+use crate::wiring;
+
+const PART: &str = "database";
+/// Rows of each table that are named one by one.
+const MOST_ROWS: usize = 20;
+
+/// What is found of the database, and the names and slugs of its tenants where it could be read. `running` is whether a
+/// server answers that may have it.
+pub(super) async fn database(config: &Config, running: bool) -> (Vec<Finding>, Option<Vec<String>>) {
+    let url = &config.database.url;
+    let mut holder = None;
+    if let DatabaseUrl::Sqlite(path) = url {
+        match file(path) {
+            Ok(()) => holder = kybern_store::holder(path),
+            Err(found) => return (vec![found], None),
+        }
+        if let (Some(holder), false) = (&holder, running) {
+            let in_use = StoreError::InUse { path: path.clone(), holder: holder.clone() };
+            return (vec![unopened(&opening::explain(url, in_use.into()))], None);
+        }
+    }
+    // The first start makes the key; looking makes none.
+    if config.security.master_key.is_none() && !wiring::key_file(config).exists() {
+        return (vec![without_key(config).await], None);
+    }
+    match wiring::look(config, MOST_ROWS).await.map_err(|error| opening::explain(url, error)) {
+        Ok(Seen::Empty) => (vec![empty(url)], None),
+        Ok(Seen::Older { migrations }) => (vec![older(url, migrations)], None),
+        Ok(Seen::Present(contents)) => present(url, contents, holder.as_deref()),
+        Err(error) => (vec![unopened(&error)], None),
+    }
+}
+
+/// Whether a file is there that can be a database, and be written.
+fn file(path: &Path) -> Result<(), Finding> {
+    if !path.exists() {
+        return Err(new_file(path));
+    }
+    opening::look(&DatabaseUrl::Sqlite(path.to_owned())).map_err(|error| unopened(&error))?;
+    nix::unistd::access(path, nix::unistd::AccessFlags::W_OK).map_err(|errno| {
+        let remedy = "let this user write the file and its folder, or name another with --database or [database] url";
+        finding(PART, State::Broken, format!("{} cannot be written: {}", path.display(), errno.desc()), remedy)
+    })
+}
+
+fn present(url: &DatabaseUrl, contents: Contents, holder: Option<&str>) -> (Vec<Finding>, Option<Vec<String>>) {
+    let Contents { tasks, dead_jobs, tenants, unreadable } = contents;
+    let names = tenants.into_iter().flat_map(|tenant| [tenant.name, tenant.slug]).collect();
+    let rows = rows(unreadable.map_err(Into::into));
+    if let Some(holder) = holder {
+        // How its jobs are the server has said itself.
+        let message = format!("{url}: in use by process {holder}, as it should be while a server runs");
+        return (vec![finding(PART, State::Ok, message, ""), rows], Some(names));
+    }
+    let (tasks, dead) = (count(&tasks.to_string(), "task"), count(&dead_jobs.to_string(), "dead job"));
+    let (state, remedy) = if dead_jobs > 0 { (State::Warning, DEAD_JOBS) } else { (State::Ok, "") };
+    (vec![finding(PART, state, format!("{url}: {tasks}, {dead}"), remedy), rows], Some(names))
+}
+
+fn empty(url: &DatabaseUrl) -> Finding {
+    finding(PART, State::Off, format!("{url}: empty, the next start makes the schema"), "")
+}
+
+fn older(url: &DatabaseUrl, migrations: usize) -> Finding {
+    let migrations = count(&migrations.to_string(), "migration");
+    let message = format!("{url}: an older version wrote it, the next start applies {migrations}");
+    let remedy = "back it up with the version that wrote it before this one starts; what is in it was not looked at";
+    finding(PART, State::Warning, message, remedy)
+}
+
+fn unopened(error: &anyhow::Error) -> Finding {
+    let remedy = error.downcast_ref::<OpenError>().and_then(OpenError::remedy);
+    let remedy = remedy.unwrap_or("stop the process that has it, or correct [database] url");
+    finding(PART, State::Broken, format!("{error:#}"), remedy)
+}
+
+/// Whether every row can be read.
+fn rows(found: anyhow::Result<Vec<UnreadableRow>>) -> Finding {
+    const ROWS: &str = "rows";
+    match found {
+        Ok(found) if found.is_empty() => finding(ROWS, State::Ok, "every row can be read", ""),
+        Ok(found) => {
+            let shown = count(&found.len().to_string(), "row");
+            let of_table = |table: &str| found.iter().filter(|row| row.table == table).count();
+            let more = if found.iter().any(|row| of_table(row.table) == MOST_ROWS) { " or more" } else { "" };
+            let remedy = "cancel such a task, deny such a question; bring back from a backup what is needed; what a newer \
+                          program wrote is read by that program";
+            let message = format!("{shown}{more} cannot be read; each harms itself only");
+            let details = found.iter().map(|row| format!("{} {}: {}", row.table, row.id, row.problem)).collect();
+            Finding { details, ..finding(ROWS, State::Warning, message, remedy) }
+        }
+        Err(error) => {
+            finding(ROWS, State::Broken, format!("they cannot be looked at: {error:#}"), "look at the database")
+        }
+    }
+}
+
+/// A database whose master key is not here: perhaps there is nothing in it yet, perhaps the key is missing.
+async fn without_key(config: &Config) -> Finding {
+    let key = wiring::key_file(config).display().to_string();
+    match &config.database.url {
+        DatabaseUrl::Sqlite(path) if std::fs::metadata(path).is_ok_and(|found| found.len() == 0) => {
+            empty(&config.database.url)
+        }
+        DatabaseUrl::Sqlite(path) => {
+            let message = format!("{} is there, and its master key {key} is not", path.display());
+            finding(PART, State::Broken, message, "bring that file back, or set KYBERN_MASTER_KEY")
+        }
+        DatabaseUrl::Postgres(url) => {
+            let parsed = url::Url::parse(url.expose()).ok();
+            let host = parsed.as_ref().and_then(url::Url::host_str).unwrap_or("localhost");
+            let port = parsed.as_ref().and_then(url::Url::port).unwrap_or(5432);
+            let mut found = ways::reachable(PART, host, port).await;
+            if found.state == State::Ok {
+                found.state = State::Off;
+                found.message.push_str(", and is not looked into: the master key is not here");
+                found.remedy = format!(
+                    "the first start makes the schema and {key}; for a database that is in use bring its key here, or \
+                     set KYBERN_MASTER_KEY"
+                );
+            }
+            found
+        }
+    }
+}
+
+fn new_file(path: &Path) -> Finding {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or_else(|| Path::new("."));
+    let may_write = nix::unistd::access(folder, nix::unistd::AccessFlags::W_OK | nix::unistd::AccessFlags::X_OK);
+    if folder.is_dir() && may_write.is_err() {
+        let message = format!("{} cannot be made: the folder {} is read-only", path.display(), folder.display());
+        let remedy = "let this user write the folder, or name another place with --database or [database] url";
+        finding(PART, State::Broken, message, remedy)
+    } else if folder.is_dir() {
+        finding(PART, State::Off, format!("{} will be made at the first start", path.display()), "")
+    } else {
+        let message = format!("the folder {} does not exist", folder.display());
+        finding(PART, State::Broken, message, "make it, or correct [database] url")
+    }
+}

@@ -1,0 +1,195 @@
+//! Starts that fail, and what the doctor says before them: no key is lost, none comes back, and nothing is made by a
+//! look.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+use std::process::Output;
+
+use serde_json::Value;
+
+use crate::server::client::{Ask, text};
+use crate::server::{KEY, Server, Site};
+
+/// 32 bytes.
+const MASTER_KEY: &str = "MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=";
+/// Where nobody listens.
+const NOWHERE: &str = "http://127.0.0.1:1";
+
+/// Runs a verb on the site's database: exit code, output, errors.
+fn run(site: &Site, args: &[&str]) -> (Option<i32>, String, String) {
+    let Output { status, stdout, stderr } = site.command(args).args(["--database", &site.database()]).output().unwrap();
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+    (status.code(), text(stdout), text(stderr))
+}
+
+/// A start that ends by itself: exit code, output, errors.
+fn start(site: &Site) -> (Option<i32>, String, String) {
+    run(site, &["serve", "--listen", "127.0.0.1:0"])
+}
+
+fn doctor(site: &Site) -> (Option<i32>, String) {
+    let (code, out, err) = run(site, &["doctor", "--url", NOWHERE]);
+    (code, format!("{out}{err}"))
+}
+
+async fn stopped(mut server: Server) {
+    server.terminate();
+    server.ended().await;
+}
+
+/// A place whose first start makes a key and fails afterwards.
+fn failing() -> Site {
+    let site = Site::sqlite().with("KYBERN_ADMIN_KEY", "").with("FORMS_SECRET", "a secret of the forms");
+    site.file("kybern.toml", "[webhooks.forms]\nsecret_env = \"FORMS_SECRET\"\ntenant = \"nobody\"\n");
+    site
+}
+
+#[tokio::test]
+async fn a_first_start_that_fails_does_not_cost_the_admin_key() {
+    let site = failing();
+    let (code, out, err) = start(&site);
+    assert_eq!(code, Some(2), "{out}{err}");
+    assert!(err.contains("webhooks.forms.tenant = \"nobody\" is no tenant's name"), "{err}");
+    let key = err.lines().find_map(|line| line.strip_prefix("admin key, shown this once: ")).unwrap().to_owned();
+    let (code, _, err) = start(&site);
+    assert!(code == Some(2) && !err.contains("kyb_"), "{err}");
+    site.file("kybern.toml", "");
+    let server = site.start();
+    server.client().with_key(&key).get("/api/users").await;
+}
+
+#[tokio::test]
+async fn where_the_log_is_json_a_failing_first_start_writes_the_key_and_says_why_in_the_log() {
+    let site = failing().with("KYBERN_TELEMETRY__FORMAT", "json");
+    let (code, out, err) = start(&site);
+    assert_eq!(code, Some(2), "{out}{err}");
+    let told: Value = serde_json::from_str(out.trim()).unwrap();
+    assert!(err.contains("the server cannot run: webhooks.forms.tenant") && !err.contains("kyb_"), "{err}");
+    site.file("kybern.toml", "");
+    site.start().client().with_key(&text(&told["adminKey"])).get("/api/users").await;
+}
+
+async fn a_revoked_admin_key_ends_a_start_and_stays_revoked(site: Site) {
+    let server = site.start();
+    let id = text(&server.client().list("/api/keys").await[0]["id"]);
+    let mut revoke = site.command(&["key", "revoke", &id, "--force", "--url", server.url()]);
+    let Output { status, stderr, .. } = revoke.env("KYBERN_API_KEY", KEY).output().unwrap();
+    assert!(status.success(), "{}", String::from_utf8_lossy(&stderr));
+    stopped(server).await;
+    let keys = "SELECT CAST(count(*) AS TEXT), CAST(count(revoked_at) AS TEXT) FROM api_key";
+    for _again in 0..2 {
+        let (code, _, err) = start(&site);
+        assert_eq!(code, Some(2), "{err}");
+        for part in ["KYBERN_ADMIN_KEY", "was revoked", "unset it", "kybern key recover"] {
+            assert!(err.contains(part), "{part} is not in: {err}");
+        }
+        assert!(!err.contains(KEY), "{err}");
+    }
+    assert_eq!(site.rows(keys), [["1", "1"]]);
+    let site = site.with("KYBERN_ADMIN_KEY", "");
+    let server = site.start();
+    let refused = server.client().raw(&Ask::get("/api/users")).await.unwrap();
+    assert_eq!(refused.status(), 401);
+    stopped(server).await;
+    let (code, out, err) = run(&site, &["key", "recover"]);
+    assert_eq!(code, Some(0), "{err}");
+    let key = out.split_whitespace().find(|word| word.starts_with("kyb_")).unwrap().to_owned();
+    site.start().client().with_key(&key).get("/api/users").await;
+}
+
+#[tokio::test]
+async fn a_revoked_admin_key_ends_a_start_and_stays_revoked_on_sqlite() {
+    a_revoked_admin_key_ends_a_start_and_stays_revoked(Site::sqlite()).await;
+}
+
+#[tokio::test]
+async fn a_revoked_admin_key_ends_a_start_and_stays_revoked_on_postgres() {
+    let Some(site) = Site::postgres() else { return };
+    a_revoked_admin_key_ends_a_start_and_stays_revoked(site).await;
+}
+
+#[tokio::test]
+async fn what_only_a_start_finds_wrong_in_settings_ends_it_with_2_and_the_doctor_names_it() {
+    let site = Site::sqlite();
+    stopped(site.start()).await;
+    let tesseract = site.file(
+        "tesseract",
+        "#!/bin/sh\ncase $1 in --version) echo 'tesseract 5.3.0' ;; *) echo List; echo eng ;; esac\n",
+    );
+    fs::set_permissions(&tesseract, fs::Permissions::from_mode(0o755)).unwrap();
+    let ocr = format!("[documents]\nocr = \"{}\"\nocr_languages = [\"eng\", \"tlh\"]\n", tesseract.display());
+    let smtp = "[smtp]\nhost = \"mail.example.com\"\n";
+    let imap = "[imap]\nusername = \"u\"\npassword = \"p\"\ntls = \"none\"\n";
+    let faulty = [
+        (format!("{smtp}from = \"a@b.example\"\ntls = \"none\"\nusername = \"u\"\npassword = \"p\"\n"), "smtp.tls"),
+        (format!("{smtp}from = \"Somebody <@b.example>\"\n"), "smtp.from"),
+        (format!("{smtp}from = \"a@b.example\"\npassword = \"p\"\n"), "smtp.username"),
+        (format!("{imap}host = \"mail.example.com\"\n"), "imap.tls"),
+        (format!("{imap}host = \"localhost\"\ntenant = \"nobody\"\n"), "imap.tenant"),
+        ("[models]\ndefault = \"nobody/small\"\n".to_owned(), "models.default"),
+        ("[models]\nfallback = [\"nobody/small\"]\n".to_owned(), "models.fallback"),
+        ("[models]\nembedding = \"nobody\"\n".to_owned(), "models.embedding"),
+        ("[models]\nfile = \"absent.json\"\n".to_owned(), "models.file"),
+        ("[providers.openai]\n".to_owned(), "providers.openai"),
+        ("[audit]\nhead_file = \"absent/heads.jsonl\"\n".to_owned(), "audit.head_file"),
+        (ocr, "documents.ocr_languages"),
+    ];
+    for (settings, key) in faulty {
+        site.file("kybern.toml", &settings);
+        let (code, _, err) = start(&site);
+        assert!(code == Some(2) && err.contains(key), "{settings}{code:?} {err}");
+        let (code, said) = doctor(&site);
+        assert!(code == Some(2) && said.contains(&format!("configuration: {key}")), "{settings}{code:?} {said}");
+    }
+    site.file("kybern.toml", "");
+    stopped(site.start()).await;
+}
+
+#[test]
+fn the_doctor_makes_no_database_of_an_empty_file() {
+    let site = Site::sqlite();
+    let file = site.file("kybern.db", "");
+    let (_, said) = doctor(&site);
+    assert!(said.contains("kybern.db: empty, the next start makes the schema"), "{said}");
+    let site = site.with("KYBERN_MASTER_KEY", MASTER_KEY);
+    let (_, said) = doctor(&site);
+    assert!(said.contains("kybern.db: empty, the next start makes the schema"), "{said}");
+    assert_eq!(fs::read(&file).unwrap(), b"");
+    assert_eq!(fs::read_dir(site.folder()).unwrap().count(), 1);
+}
+
+#[test]
+fn the_doctor_makes_no_schema_on_postgres() {
+    let Some(site) = Site::postgres() else { return };
+    let site = site.with("KYBERN_MASTER_KEY", MASTER_KEY);
+    let (_, said) = doctor(&site);
+    assert!(said.contains("empty, the next start makes the schema"), "{said}");
+    let tables = site.rows("SELECT count(*)::text FROM information_schema.tables WHERE table_schema = 'public'");
+    assert_eq!(tables, [["0"]], "{said}");
+}
+
+async fn the_doctor_says_how_old_a_database_is_and_leaves_it_so(site: Site) {
+    stopped(site.start()).await;
+    let (_, said) = doctor(&site);
+    assert!(said.contains(": 0 tasks, 0 dead jobs") && said.contains("every row can be read"), "{said}");
+    site.beneath("DELETE FROM schema_migration WHERE version >= 26");
+    let count = "SELECT CAST(count(*) AS TEXT) FROM schema_migration";
+    let before = (site.rows(count), fs::read(site.folder().join("kybern.db")).ok());
+    let (_, said) = doctor(&site);
+    assert!(said.contains("an older version wrote it, the next start applies 2 migrations"), "{said}");
+    assert!((site.rows(count), fs::read(site.folder().join("kybern.db")).ok()) == before, "{said}");
+    site.beneath("UPDATE master_key SET proof = 'of another'");
+    let (_, said) = doctor(&site);
+    assert!(said.contains("made under another master key"), "{said}");
+}
+
+#[tokio::test]
+async fn the_doctor_says_how_old_a_database_is_and_leaves_it_so_on_sqlite() {
+    the_doctor_says_how_old_a_database_is_and_leaves_it_so(Site::sqlite()).await;
+}
+
+#[tokio::test]
+async fn the_doctor_says_how_old_a_database_is_and_leaves_it_so_on_postgres() {
+    let Some(site) = Site::postgres() else { return };
+    the_doctor_says_how_old_a_database_is_and_leaves_it_so(site).await;
+}

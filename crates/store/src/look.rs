@@ -1,0 +1,98 @@
+//! A look at a database, perhaps one that another program has written. Nothing is made, locked, migrated or written.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use futures::FutureExt as _;
+use kybern_core::identity::Tenant;
+use kybern_core::ports::{Clock, Keys, UnreadableRow};
+
+use crate::db::{Conn, Shared, Tx, postgres, sqlite};
+use crate::error::{Result, StoreError};
+use crate::migrate::{self, KeyProof, Schema};
+use crate::options::PostgresOptions;
+use crate::store::{Postgres, SqlStore, Sqlite};
+use crate::{archive, identity, jobs, tasks};
+
+/// What a database is found to be.
+#[derive(Debug)]
+pub enum Seen {
+    /// It has no schema: the next start makes it.
+    Empty,
+    /// An older program wrote it.
+    Older {
+        /// How many migrations the next start applies.
+        migrations: usize,
+    },
+    /// It has the schema of this program, and was made under this master key.
+    Present(Contents),
+}
+
+/// What is in a database.
+#[derive(Debug)]
+pub struct Contents {
+    /// How many tasks there are.
+    pub tasks: i64,
+    /// How many jobs were given up.
+    pub dead_jobs: i64,
+    /// Every tenant.
+    pub tenants: Vec<Tenant>,
+    /// The first rows of each table that this program cannot read; why they cannot be looked for otherwise.
+    pub unreadable: Result<Vec<UnreadableRow>>,
+}
+
+impl SqlStore<Sqlite> {
+    /// Looks at a file, also while another process has it; up to `most` unreadable rows of each table are named.
+    ///
+    /// # Errors
+    /// When a newer program wrote it, when it was made under another master key, or when it cannot be read.
+    pub async fn look(path: impl AsRef<Path>, most: usize, keys: Arc<dyn Keys>, clock: Arc<dyn Clock>) -> Result<Seen> {
+        let path = path.as_ref().to_owned();
+        let looking = tokio::task::spawn_blocking(move || {
+            let conn = sqlite::connect(&path, sqlite::Use::Look)?;
+            match migrate::seen_sqlite(&conn, &KeyProof::of(keys.as_ref(), false))? {
+                Schema::Empty => return Ok(Seen::Empty),
+                Schema::Older { migrations } => return Ok(Seen::Older { migrations }),
+                Schema::Present => {}
+            }
+            let mut tx = Tx::new(Conn::Sqlite(conn), Shared::new(keys, clock, None));
+            let contents = contents(&mut tx, most).now_or_never().unwrap_or(Err(StoreError::Closed));
+            contents.map(Seen::Present)
+        });
+        looking.await.unwrap_or(Err(StoreError::Closed))
+    }
+}
+
+impl SqlStore<Postgres> {
+    /// Looks at a database; up to `most` unreadable rows of each table are named.
+    ///
+    /// # Errors
+    /// When a newer program wrote it, when it was made under another master key, or when it cannot be read.
+    pub async fn look(
+        url: &str,
+        options: PostgresOptions,
+        most: usize,
+        keys: Arc<dyn Keys>,
+        clock: Arc<dyn Clock>,
+    ) -> Result<Seen> {
+        let connect = postgres::options_of(url)?;
+        let mut owner = postgres::connect_as_owner(&connect).await?;
+        let schema = migrate::seen_postgres(&mut owner, &KeyProof::of(keys.as_ref(), false)).await?;
+        sqlx::Connection::close(owner).await?;
+        match schema {
+            Schema::Empty => return Ok(Seen::Empty),
+            Schema::Older { migrations } => return Ok(Seen::Older { migrations }),
+            Schema::Present => {}
+        }
+        let shared = Shared::new(keys, clock, Some(options.statement_timeout));
+        let store = Self::over(postgres::Server::open(connect, &options, &shared).await?, shared);
+        store.read_all(most, |tx, most| Box::pin(contents(tx, *most))).await.map(Seen::Present)
+    }
+}
+
+async fn contents(tx: &mut Tx, most: usize) -> Result<Contents> {
+    let tasks = tasks::count_by_status(tx).await?.iter().map(|(_, count)| count).sum();
+    let dead_jobs = jobs::dead(tx).await?.iter().map(|(_, count)| count).sum();
+    let tenants = identity::tenants(tx).await?;
+    Ok(Contents { tasks, dead_jobs, tenants, unreadable: archive::unreadable::find(tx, most).await })
+}
