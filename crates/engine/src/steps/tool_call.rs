@@ -58,6 +58,11 @@ pub(super) struct ToolCall {
 /// What came of a call: how it ended, or when there is a place under a rate.
 pub(super) type QuestionOutcome = Result<Returned, (Timestamp, StepError)>;
 
+/// For so long it holds what the store said of a task when a call was recorded.
+const FRESH: Millis = Millis(250);
+/// How often a call is recorded at most until the answer is fresh: a store that is always slow stops no work.
+const MAX_ASKED: u32 = 3;
+
 /// How a call ended.
 pub(super) struct Returned {
     /// Whether the door let the call through.
@@ -199,7 +204,20 @@ impl ToolCall {
             rendered: if self.is_suspect { None } else { self.rendered.clone() },
             tool_hash: prepared.definition.source().map(|_| Arc::clone(prepared.definition.hash())),
         };
-        match until_available(|| self.services.store.begin_attempt(lease, &attempt)).await {
+        let mut recorded;
+        let mut asked = 0;
+        loop {
+            let before = self.services.clock.elapsed();
+            recorded = until_available(|| self.services.store.begin_attempt(lease, &attempt)).await;
+            asked += 1;
+            // An answer that was long on its way, or lay here while the run wrote something else, says how things stood:
+            // somebody may have cancelled the task since. Recorded once more, it says how they stand.
+            let is_fresh = self.services.clock.elapsed().0 - before.0 <= FRESH.0;
+            if is_fresh || recorded.is_err() || asked == MAX_ASKED {
+                break;
+            }
+        }
+        match recorded {
             Ok(committed) if committed.cancel_requested && !self.is_suspect => Err(Unmade::Cancelled),
             Ok(_) => Ok(Ok((!self.is_suspect).then(|| Box::new(attempt)))),
             Err(CommitRefused::Store(error)) if error.code() == ErrorCode::Conflict => {
