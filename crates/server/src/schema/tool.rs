@@ -41,7 +41,7 @@ pub struct ToolAnswer {
     pub output_schema: Option<Value>,
     /// A hash over what the tool says of itself; what the tenant sets (risk, limits, price, confirmation) is not in
     /// it. A step journals the one that it called.
-    #[schema(value_type = String, min_length = 64, max_length = 64)]
+    #[schema(value_type = String, min_length = 32, max_length = 64)]
     pub hash: Arc<str>,
     /// Where it comes from.
     #[schema(value_type = ToolSourceSchema)]
