@@ -95,7 +95,9 @@ impl Secrets {
         }
         for _ in 0..MOST_TRIES {
             let sealed = self.seal_secret(actor, &new).await?;
-            let detail = json!({"version": sealed.secret.version, "hosts": sealed.secret.hosts});
+            // A subject that says "secret:" is redacted behind it.
+            let (version, hosts) = (sealed.secret.version, &sealed.secret.hosts);
+            let detail = json!({"name": new.name, "version": version, "hosts": hosts});
             let audit = AuditEvent::by(actor, "secret.set", format!("secret:{}", new.name), detail);
             if self.store.put_secret(actor.scope(), &sealed, audit).await? {
                 return Ok(sealed.secret);
@@ -159,7 +161,10 @@ impl Secrets {
     pub async fn delete(&self, actor: &Actor, name: &SecretName) -> Result<()> {
         // One that cannot be read is removed as well.
         let known = self.get(actor.scope(), name).await.ok();
-        let detail = known.map_or(json!({}), |known| json!({"version": known.version, "hosts": known.hosts}));
+        let detail = known.map_or(
+            json!({"name": name}),
+            |known| json!({"name": name, "version": known.version, "hosts": known.hosts}),
+        );
         let audit = AuditEvent::by(actor, "secret.delete", format!("secret:{name}"), detail);
         let deleted = self.store.delete_secret(actor.scope(), name, self.clock.now(), audit).await?;
         if deleted { Ok(()) } else { Err(Error::not_found("secret", name)) }

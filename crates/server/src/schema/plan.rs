@@ -16,7 +16,7 @@ use super::words::StepKindSchema;
     "keywords": ["greet"], "steps": [{"id": "greet", "tool": "core.set", "args": {"greeting": "Hello"}}],
     "output": "{{ state.greeting }}"}))]
 pub struct NewPlan {
-    /// Its key, `domain.name`.
+    /// Its key, such as `billing.refund`.
     #[schema(pattern = "^[a-z][a-z0-9_.-]{0,99}$")]
     pub key: String,
     /// The intent it serves; its key when not given.
