@@ -212,7 +212,7 @@ impl ToolCall {
             asked += 1;
             // An answer that was long on its way, or lay here while the run wrote something else, says how things stood:
             // somebody may have cancelled the task since. Recorded once more, it says how they stand.
-            let is_fresh = self.services.clock.elapsed().0 - before.0 <= FRESH.0;
+            let is_fresh = self.services.clock.elapsed().0.saturating_sub(before.0) <= FRESH.0;
             if is_fresh || recorded.is_err() || asked == MAX_ASKED {
                 break;
             }
