@@ -3,10 +3,12 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use kybern_core::id::TaskId;
 use kybern_core::money::NanoUsd;
 use kybern_core::plan::{FrozenPlan, StepId};
-use kybern_core::task::{Attempt, Claimed, Lease, RenderedArgs, Task, TaskStatus};
+use kybern_core::task::{Attempt, Channel, Claimed, Lease, NewKind, NewTask, RenderedArgs, Task, TaskStatus};
 use kybern_core::time::Timestamp;
+use serde_json::Value;
 
 use super::active::ActiveRun;
 use super::calls::{Calls, Notes};
@@ -179,8 +181,32 @@ impl Run {
         node.rendered.clone().or_else(|| self.earlier.rendered(node))
     }
 
-    /// What is left of the budget for a child.
-    pub(crate) fn budget_left(&self) -> Option<NanoUsd> {
-        self.task.budget.map(|budget| NanoUsd((budget.0 - self.task.usage.cost_nanos.0).max(0)))
+    /// A task that a step starts: for the same user with the same rights, one deeper, with what is left of the budget.
+    pub(crate) fn child(&self, id: TaskId, step: &StepId, at: Timestamp) -> NewTask {
+        let task = &self.task;
+        NewTask {
+            id,
+            channel: Channel::System,
+            source: format!("task/{}", task.id),
+            dedupe_key: None,
+            body_hash: None,
+            input: String::new(),
+            payload: Value::Null,
+            created_by: task.created_by.clone(),
+            user: task.user,
+            rights: task.rights,
+            plan: None,
+            intent: None,
+            attachments: Vec::new(),
+            max_steps: task.max_steps,
+            confidence_threshold: task.confidence_threshold,
+            budget: task.budget.map(|budget| NanoUsd((budget.0 - task.usage.cost_nanos.0).max(0))),
+            trace_id: task.trace_id.clone(),
+            parent: Some((task.id, step.as_str().to_owned())),
+            depth: task.depth + 1,
+            forked_from: None,
+            kind: NewKind::Plan,
+            at,
+        }
     }
 }

@@ -6,7 +6,7 @@ use kybern_core::outbox::{NewOutbox, OutboxChannel};
 use kybern_core::plan::step::LoopSource;
 use kybern_core::plan::{StepKind, TaskTarget};
 use kybern_core::task::{
-    AttemptKey, Channel, Delegation, Effect, JournalEntry, NewChild, NewKind, NewTask, Opening, Wait, WaitKind, limits,
+    AttemptKey, Channel, Delegation, Effect, JournalEntry, NewChild, NewTask, Opening, Wait, WaitKind, limits,
 };
 use kybern_core::time::Timestamp;
 use serde_json::{Map, Value, json};
@@ -187,33 +187,17 @@ fn child(run: &Run, index: usize, target: &TaskTarget, written: &Value, now: Tim
     let untrusted = run.task.channel.is_untrusted();
     let tainted = argument_is_tainted(run, index, written);
     let task = NewTask {
-        id,
         channel: match (untrusted, tainted) {
             (true, _) => run.task.channel,
             // What comes from a document or the web is as little to be trusted as a stranger's webhook.
             (false, true) => Channel::Webhook,
             (false, false) => Channel::System,
         },
-        source: format!("task/{}", run.task.id),
         dedupe_key: Some(AttemptKey::mint(run.task.tenant, run.task.id, &node.id, node.generation).to_string()),
-        body_hash: None,
         input: text,
         payload,
-        created_by: run.task.created_by.clone(),
-        user: run.task.user,
-        rights: run.task.rights,
         plan: Some(run.kernel.frozen.freeze(plan)),
-        intent: None,
-        attachments: Vec::new(),
-        max_steps: run.task.max_steps,
-        confidence_threshold: run.task.confidence_threshold,
-        budget: run.budget_left(),
-        trace_id: run.task.trace_id.clone(),
-        parent: Some((run.task.id, node.id.as_str().to_owned())),
-        depth: run.task.depth + 1,
-        forked_from: None,
-        kind: NewKind::Plan,
-        at: now,
+        ..run.child(id, &node.id, now)
     };
     Draft { effects: vec![Effect::Spawn(Box::new(NewChild { task }))], ..Draft::row(wait_row(node, wait)) }
 }

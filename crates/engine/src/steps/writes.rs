@@ -3,10 +3,10 @@
 
 use kybern_core::audit::AuditEvent;
 use kybern_core::error::{Error, ErrorCode};
-use kybern_core::id::{MemoryId, TaskId};
+use kybern_core::id::MemoryId;
 use kybern_core::memory::{Memory, MemoryChange, NewMemory, Provenance};
 use kybern_core::task::{
-    Channel, Effect, MemoryEffect, NewChild, NewKind, NewTask, Noun, NounEffect, PlanEffect, StepError, limits,
+    Channel, Effect, MemoryEffect, NewChild, NewTask, Noun, NounEffect, PlanEffect, StepError, limits,
 };
 use kybern_core::time::Timestamp;
 use kybern_core::tool::{Behalf, Submit, Write};
@@ -96,32 +96,15 @@ impl Word<'_> {
             let message = format!("children may lie {} deep, this one would lie deeper", limits::MAX_DEPTH);
             return Err(failure(ErrorCode::Unprocessable, message));
         }
-        let parent: (TaskId, String) = (run.task.id, self.node.id.as_str().to_owned());
         // What a stranger wrote stays a stranger's when it is handed on.
         let strange = run.task.channel.is_untrusted() || self.behalf.tainted;
         let task = NewTask {
-            id: new.id,
             channel: if strange { Channel::Webhook } else { Channel::System },
-            source: format!("task/{}", run.task.id),
             dedupe_key: Some(key.to_owned()),
-            body_hash: None,
             input: new.input,
             payload: new.payload,
-            created_by: run.task.created_by.clone(),
-            user: run.task.user,
-            rights: run.task.rights,
             plan: new.plan.map(|plan| run.kernel.frozen.freeze(&plan)),
-            intent: None,
-            attachments: Vec::new(),
-            max_steps: run.task.max_steps,
-            confidence_threshold: run.task.confidence_threshold,
-            budget: run.budget_left(),
-            trace_id: run.task.trace_id.clone(),
-            parent: Some(parent),
-            depth: run.task.depth + 1,
-            forked_from: None,
-            kind: NewKind::Plan,
-            at: self.now,
+            ..run.child(new.id, &self.node.id, self.now)
         };
         Ok(Effect::Spawn(Box::new(NewChild { task })))
     }
