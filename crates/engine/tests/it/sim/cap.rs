@@ -29,7 +29,7 @@ impl Judge<'_> {
         let is_lost = |row: i64| {
             self.seen.rows.iter().any(|later| later.seq > row && matches!(later.entry, JournalEntry::Recovered { .. }))
         };
-        let early = self.scheduled < self.cap
+        let early = self.scheduled + self.waited < self.cap
             && !self.seen.is_cancelled()
             && !self.seen.retried
             && !self.ledger.stops

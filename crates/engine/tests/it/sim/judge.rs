@@ -59,6 +59,9 @@ pub struct Judge<'a> {
     visited: BTreeSet<String>,
     pub(super) used: u64,
     pub(super) scheduled: u32,
+    /// How many steps may have waited for a key that another held when a failure beside them stopped them: each had
+    /// been scheduled, and left no row.
+    pub(super) waited: u32,
     /// How many steps may be scheduled.
     pub(super) cap: u32,
     /// The ids of the plan's own steps.
@@ -86,6 +89,7 @@ impl<'a> Judge<'a> {
             visited: BTreeSet::new(),
             used: 0,
             scheduled: 0,
+            waited: 0,
             cap,
             own: Vec::new(),
             most: 0,
@@ -238,6 +242,7 @@ impl<'a> Judge<'a> {
             if !(self.seen.is_cancelled() || (around != Around::Calm && !step.always)) {
                 self.fault(id, "it never ran");
             }
+            self.waited += u32::from(around == Around::Maybe && matches!(step.kind, Kind::Share(_)));
             return Reached { never: true, ..Reached::default() };
         };
         self.visited.insert(id.to_owned());
