@@ -30,6 +30,7 @@ pub mod insurance;
 pub mod intent_words;
 mod introduced;
 mod named;
+mod names;
 pub mod network;
 mod papers;
 mod pattern;

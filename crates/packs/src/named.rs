@@ -8,8 +8,8 @@
 use std::borrow::Cow;
 
 use crate::company;
+use crate::names::{Named, names};
 use crate::pattern::Pattern;
-use crate::writer::{Named, names};
 
 /// How sure the name before a DOT number is, one by which the writer is introduced, one some words behind a label, and one
 /// that the subject repeats.

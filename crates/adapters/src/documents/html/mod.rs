@@ -3,6 +3,7 @@
 //! One pass over the tags, without a tree: nothing recurses, memory stays near the size of the input, and the rows
 //! of tables keep their cells on one line, which a renderer that draws and wraps tables does not offer.
 
+mod elements;
 mod render;
 mod style;
 mod tags;

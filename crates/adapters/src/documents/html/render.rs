@@ -1,5 +1,6 @@
 //! Tags and text in, lines out.
 
+use super::elements::{breaks_around, is_empty, nests};
 use super::style;
 use super::tags::Attributes;
 
@@ -381,74 +382,4 @@ fn row(cells: &[String]) -> String {
         return cells.join("\t").trim_end().to_owned();
     }
     cells.iter().filter(|cell| !cell.is_empty()).map(String::as_str).collect::<Vec<_>>().join("\n")
-}
-
-/// Whether an element has no content.
-fn is_empty(name: &str) -> bool {
-    matches!(
-        name,
-        "area"
-            | "base"
-            | "br"
-            | "col"
-            | "embed"
-            | "hr"
-            | "img"
-            | "input"
-            | "link"
-            | "meta"
-            | "param"
-            | "source"
-            | "track"
-            | "wbr"
-            | "html"
-            | "body"
-    )
-}
-
-/// Whether an element stays open until its end: not those without content, nor those that end by themselves.
-fn nests(name: &str) -> bool {
-    !matches!(
-        name,
-        "area"
-            | "base"
-            | "br"
-            | "col"
-            | "embed"
-            | "hr"
-            | "img"
-            | "input"
-            | "link"
-            | "meta"
-            | "param"
-            | "source"
-            | "track"
-            | "wbr"
-            | "p"
-            | "li"
-            | "dt"
-            | "dd"
-            | "option"
-            | "optgroup"
-            | "tr"
-            | "td"
-            | "th"
-            | "thead"
-            | "tbody"
-            | "tfoot"
-            | "colgroup"
-            | "html"
-            | "body"
-    )
-}
-
-/// Line ends before and after an element: 2 make a blank line.
-fn breaks_around(name: &str) -> usize {
-    match name {
-        "p" | "h1" | "h2" | "h3" | "h4" | "h5" | "h6" | "table" | "ul" | "ol" | "dl" | "blockquote" | "hr" => 2,
-        "div" | "section" | "article" | "header" | "footer" | "main" | "nav" | "aside" | "form" | "fieldset"
-        | "legend" | "dt" | "dd" | "li" | "caption" | "address" | "figure" | "figcaption" | "center" | "body"
-        | "option" | "thead" | "tbody" | "tfoot" => 1,
-        _ => 0,
-    }
 }

@@ -1,7 +1,10 @@
 //! Values after, beside, beneath and above their labels.
 
+mod apart;
+
 use kybern_core::model::ValueKind;
 
+use self::apart::{centred, name_of_block, wrapped, wrapped_before};
 use super::labels::{Hit, Labels};
 use super::layout::{self, Cell};
 use super::occurrence::{Occurrence, Place, sure};
@@ -12,9 +15,6 @@ use super::{compound, parties, postal, signs, terms};
 
 /// Lines on which a name may go on.
 const MAX_WRAPPED: usize = 2;
-
-/// Lines of a name with its address.
-const MAX_BLOCK: usize = 4;
 
 /// Words of the label of a pair that nobody knows.
 const MAX_PAIR: usize = 3;
@@ -319,30 +319,6 @@ fn spot(
     usual.or_else(|| wrapped(page, (line, hit), shape, labels))
 }
 
-/// The line right above a label that stands alone on its line, where labels stand behind their values and the label found
-/// no room behind a long one.
-fn wrapped_before(page: &Page<'_>, (line, hit): (usize, &Hit), shape: Shape<'_>, labels: &Labels<'_>) -> Option<Spot> {
-    let row = &page.lines[line];
-    let at = line.checked_sub(1).filter(|at| page.lines[*at].number + 1 == row.number && !page.used[*at])?;
-    let [cell] = page.lines[at].cells.as_slice() else { return None };
-    let alone = row.cells.len() == 1 && hit.fills && !hit.colon;
-    let free = alone && !page.is_label(at, *cell) && !is_foreign(page, at, *cell, shape.kind, labels);
-    let fits = free && fits(page, shape, cell.start, cell.end);
-    fits.then_some(Spot { line: at, start: cell.start, end: cell.end, sure: sure::BESIDE })
-}
-
-/// The beginning of the next line, where a line of several labels with their values ends with a label and a colon.
-fn wrapped(page: &Page<'_>, (line, hit): (usize, &Hit), shape: Shape<'_>, labels: &Labels<'_>) -> Option<Spot> {
-    let (row, next) = (&page.lines[line], page.lines.get(line + 1)?);
-    let ends = hit.colon && row.cells.len() >= 2 && hit.cell + 1 == row.cells.len() && !row.tabbed;
-    let cell = *next.cells.first().filter(|_| ends && next.number == row.number + 1 && !page.used[line + 1])?;
-    let text = page.cell(cell);
-    let read = values::read(shape, text).filter(|read| read.start == 0 && values::is_strict(shape.kind))?;
-    let whole = text[read.end..].trim_start_matches([',', ';', '.']).trim().is_empty();
-    let free = !page.is_label(line + 1, cell) && !is_foreign(page, line + 1, cell, shape.kind, labels);
-    (whole && free).then_some(Spot { line: line + 1, start: cell.start, end: cell.end, sure: sure::COLON })
-}
-
 /// Whether a text is a label that nobody knows, with its value.
 fn is_pair(text: &str) -> bool {
     text.split_once(": ").is_some_and(|(label, value)| {
@@ -372,17 +348,6 @@ fn fits(page: &Page<'_>, shape: Shape<'_>, start: usize, end: usize) -> bool {
     values::read(shape, &page.text[start..end]).is_some()
 }
 
-/// The name above what stands beside a label, where the label stands at the middle of a name with its address.
-fn centred(page: &Page<'_>, line: usize, beside: Cell) -> Option<Spot> {
-    let above = page.lines.get(line.checked_sub(1)?)?;
-    let [cell] = above.cells.as_slice() else { return None };
-    let near = above.number + 1 == page.lines[line].number && cell.column.abs_diff(beside.column) <= 1;
-    let free = !page.used[line - 1] && !page.is_label(line - 1, *cell);
-    let name = values::read(ValueKind::Name, page.cell(*cell)).is_some_and(|read| read.fit > 0.9);
-    let spot = Spot { line: line - 1, start: cell.start, end: cell.end, sure: sure::BESIDE };
-    (near && free && name).then_some(spot)
-}
-
 /// Whether a label ends with a word behind which it goes on.
 fn ends_open(label: &str) -> bool {
     const ARTICLES: [&str; 8] = ["the", "la", "el", "le", "los", "las", "les", "der"];
@@ -401,22 +366,6 @@ fn is_of_label_above(page: &Page<'_>, line: usize, cell: Cell, labels: &Labels<'
         let names = hit.fields.iter().any(|field| labels.fields[*field].value == ValueKind::Name);
         hit.fills && hit.colon && names && over.column.abs_diff(cell.column) <= 1
     })
-}
-
-/// The name in the block that ends right above a label, such as one with its address: its line with a legal form, else its
-/// first one; at most so many lines above.
-fn name_of_block(page: &Page<'_>, line: usize, cell: Cell) -> Option<(usize, Cell)> {
-    let mut block: Vec<(usize, Cell)> = Vec::new();
-    for at in (0..line).rev().take(MAX_BLOCK) {
-        let next = block.last().map_or(line, |(next, _)| *next);
-        let over = page.lines[at].cells.iter().find(|over| over.column.abs_diff(cell.column) <= 1);
-        let free = |over: Cell| !page.is_label(at, over) || !values::find_phones(page.cell(over)).is_empty();
-        let over = over.filter(|over| page.lines[at].number + 1 == page.lines[next].number && free(**over));
-        let Some(over) = over else { break };
-        block.push((at, *over));
-    }
-    let formed = block.iter().rev().find(|(_, over)| values::has_form(page.cell(*over)));
-    formed.or(block.last()).copied()
 }
 
 fn beneath(page: &Page<'_>, line: usize, place: usize, shape: Shape<'_>, labels: &Labels<'_>) -> Option<Spot> {
