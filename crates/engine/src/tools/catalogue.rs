@@ -5,7 +5,7 @@
 //! until a source offers something else. A run takes one before its steps begin.
 
 use std::collections::{BTreeMap, HashMap};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use futures::FutureExt as _;
 use jsonschema::Validator;
@@ -35,8 +35,9 @@ pub struct Definition {
     offered: OfferedTool,
     /// The source that offers it; `None` for a bundled tool.
     source: Option<&'static str>,
-    /// What its arguments have to be, of a bundled tool. Those of a source are compiled when they are needed.
-    arguments: Option<Result<Validator, String>>,
+    /// What the arguments of a bundled tool have to be, compiled when it is first called: most tools of a server never
+    /// are. Those of a source are compiled anew when there is no room for them.
+    arguments: OnceLock<Result<Validator, String>>,
     schemas: Arc<Schemas>,
 }
 
@@ -84,12 +85,12 @@ impl Definition {
             return vec![deep.detail("")];
         }
         let own = &self.spec().input_schema;
-        match &self.arguments {
-            Some(compiled) => match compiled {
-                Ok(validator) => schema::faults(validator, args),
-                Err(problem) => vec![Detail::new("", problem.clone())],
-            },
-            None => self.schemas.check(self.hash(), &schema::closed(own), args),
+        if self.source.is_some() {
+            return self.schemas.check(self.hash(), &schema::closed(own), args);
+        }
+        match self.arguments.get_or_init(|| schema::compile_own(&schema::closed(own))) {
+            Ok(validator) => schema::faults(validator, args),
+            Err(problem) => vec![Detail::new("", problem.clone())],
         }
     }
 }
@@ -165,10 +166,9 @@ impl Bundled {
     fn of(registry: Arc<Registry>, schemas: &Arc<Schemas>) -> Self {
         let define = |tool: &Arc<dyn Tool>| {
             let spec = tool.spec();
-            let arguments = schema::compile_own(&schema::closed(&spec.input_schema));
             let offered = OfferedTool { tool: Arc::clone(tool), hash: hash_of(spec), output_schema: None };
             let schemas = Arc::clone(schemas);
-            let definition = Definition { offered, source: None, arguments: Some(arguments), schemas };
+            let definition = Definition { offered, source: None, arguments: OnceLock::new(), schemas };
             (spec.key.clone(), Arc::new(definition))
         };
         let tools = registry.registered_tools().map(define).collect();
@@ -284,7 +284,7 @@ impl ToolCatalogue {
                 let key = &tool.tool.spec().key;
                 if self.bundled.find(key).is_none() && !own.contains_key(key) {
                     let (source, schemas) = (Some(source.name()), Arc::clone(&self.schemas));
-                    let definition = Definition { offered: tool.clone(), source, arguments: None, schemas };
+                    let definition = Definition { offered: tool.clone(), source, arguments: OnceLock::new(), schemas };
                     own.insert(key.clone(), Arc::new(definition));
                 }
             }
