@@ -6,6 +6,8 @@
 
 use serde::Serialize;
 
+use crate::json::canonical;
+
 /// The key of one tenant's digests.
 #[derive(Clone, Copy)]
 pub struct DigestKey([u8; 32]);
@@ -27,7 +29,7 @@ impl DigestKey {
     /// does not. `None` when the input has no such form.
     #[must_use]
     pub fn digest<T: Serialize>(&self, input: &T) -> Option<String> {
-        let canonical = serde_json_canonicalizer::to_vec(input).ok()?;
+        let canonical = canonical(&serde_json::to_value(input).ok()?);
         Some(blake3::keyed_hash(&self.0, &canonical).to_hex().to_string())
     }
 

@@ -10,12 +10,16 @@
 //! An integer that is no `i64` or `u64` would be read as the nearest number of a few digits less, and nobody would be
 //! told: an account number that is written so would become another one. So such a text is not read.
 
+mod canonical;
+
 use std::io::Write;
 use std::ops::Range;
 
 use serde::Serialize;
 use serde_json::{Map, Value};
 
+pub(crate) use self::canonical::canonical_number;
+pub use self::canonical::{canonical, canonical_members};
 use crate::error::{Detail, Error};
 
 /// How many lists and objects may stand in each other.

@@ -318,8 +318,7 @@ pub(crate) fn replayed(mut response: Response) -> Response {
 
 /// What a request asks, as a hash: the path, and the body without regard to spaces and the order of names.
 fn fingerprint(asked: &Asked, raw: &[u8]) -> String {
-    let canonical = bounded::read(raw).ok();
-    let canonical = canonical.and_then(|value| serde_json_canonicalizer::to_vec(&value).ok());
+    let canonical = bounded::read(raw).ok().map(|value| bounded::canonical(&value));
     let mut hasher = blake3::Hasher::new();
     hasher.update(asked.path.as_bytes());
     hasher.update(&[0]);

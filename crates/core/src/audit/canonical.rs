@@ -3,11 +3,13 @@
 use serde_json::{Number, Value};
 
 use super::AuditEvent;
+use crate::json::{canonical, canonical_number};
 
 /// The form as text. Serialising strings, maps and a JSON value cannot fail; an empty form would still break the chain
 /// loudly.
 pub(super) fn text(event: &AuditEvent) -> String {
-    serde_json_canonicalizer::to_string(event).unwrap_or_default()
+    let form = serde_json::to_value(event).map(|event| canonical(&event)).unwrap_or_default();
+    String::from_utf8(form).unwrap_or_default()
 }
 
 /// Whether the form says all that the event says. It writes every number as JavaScript does: `1.0` like `1`, and of a
@@ -16,8 +18,7 @@ pub(super) fn says_all(detail: &Value) -> bool {
     match detail {
         Value::Null | Value::Bool(_) | Value::String(_) => true,
         Value::Number(number) => {
-            let written = serde_json_canonicalizer::to_string(number).unwrap_or_default();
-            serde_json::from_str::<Number>(&written).is_ok_and(|read| read == *number)
+            serde_json::from_str::<Number>(&canonical_number(number)).is_ok_and(|read| read == *number)
         }
         Value::Array(items) => items.iter().all(says_all),
         Value::Object(members) => members.values().all(says_all),

@@ -7,6 +7,7 @@
 
 use std::sync::Arc;
 
+use kybern_core::json::canonical_members;
 use kybern_core::task::RenderedArgs;
 use serde_json::{Map, Value};
 
@@ -81,9 +82,7 @@ pub(crate) fn of(run: &Run, index: usize, written: &Map<String, Value>) -> Resul
 /// BLAKE3 of arguments' canonical form (RFC 8785), in hex.
 #[must_use]
 pub fn hash_args(args: &Map<String, Value>) -> String {
-    // Serialising a JSON object cannot fail.
-    let canonical = serde_json_canonicalizer::to_vec(args).unwrap_or_default();
-    blake3::hash(&canonical).to_hex().to_string()
+    blake3::hash(&canonical_members(args)).to_hex().to_string()
 }
 
 #[cfg(test)]

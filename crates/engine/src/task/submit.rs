@@ -9,7 +9,7 @@ use futures::future::BoxFuture;
 use kybern_core::actor::{Actor, Rights};
 use kybern_core::error::{Error, ErrorCode, Result};
 use kybern_core::id::TaskId;
-use kybern_core::json::check_value;
+use kybern_core::json::{canonical, check_value};
 use kybern_core::money::NanoUsd;
 use kybern_core::plan::FrozenPlan;
 use kybern_core::task::{AttachmentSource, Channel, NewAttachment, NewKind, NewTask, Submitted, limits};
@@ -365,7 +365,7 @@ fn hash_of(request: &SubmitRequest) -> String {
         hasher.update(bytes);
     };
     add(request.input.as_bytes());
-    add(&serde_json_canonicalizer::to_vec(&request.payload).unwrap_or_default());
+    add(&canonical(&request.payload));
     add(request.plan_key.as_deref().unwrap_or_default().as_bytes());
     add(format!("{:?}{:?}{:?}", request.max_steps, request.confidence_threshold, request.budget).as_bytes());
     for file in &request.attachments {
