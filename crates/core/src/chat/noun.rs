@@ -38,7 +38,7 @@ pub struct Chat {
     pub forked_from: Option<ChatId>,
     /// When it was begun.
     pub created_at: Timestamp,
-    /// When something was said in it last.
+    /// When something was said in it last, or it was cleared.
     pub updated_at: Timestamp,
 }
 

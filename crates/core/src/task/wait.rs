@@ -120,7 +120,7 @@ pub struct Wait {
     pub approval_id: Option<ApprovalId>,
     /// Why, for people: names the file, the recipient, the missing thing.
     pub reason: String,
-    /// A form's title.
+    /// What a person is asked, in one line.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
     /// JSON Schema of the corrections that are accepted.

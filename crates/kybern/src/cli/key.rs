@@ -50,7 +50,8 @@ pub(super) enum KeyCommand {
         /// Revoke the keys as well that were made with it; they stop working with it
         #[arg(long)]
         cascade: bool,
-        /// Revoke also the last working key of a platform admin with all rights; then only kybern key recover helps
+        /// Revoke also the last working key of a platform admin with all rights; then only kybern key recover, or
+        /// another KYBERN_ADMIN_KEY at the next start, helps
         #[arg(long)]
         force: bool,
     },

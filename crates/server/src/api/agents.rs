@@ -62,7 +62,8 @@ fn describe(tools: &ToolSnapshot, agent: &Agent, draft: Option<PromptId>) -> Age
 /// Its `systemPrompt` becomes a draft prompt that somebody else approves and that is then activated; the draft's id
 /// is answered as `draftPromptId`. Until then a new agent is told the tenant's prompt for all agents or, where there
 /// is none, that its instructions are not approved yet; one that comes with the program or had a governed prompt
-/// before is told what was approved. With `governance.self_approval` the text of a new agent holds at once.
+/// before is told what was approved. With `governance.self_approval` the text of an agent under a new key holds at
+/// once, unless a prompt for all agents is active.
 #[utoipa::path(post, path = "/api/agents", operation_id = "create_agent",
     tag = "agents",
     request_body = NewAgentBody,

@@ -179,8 +179,7 @@ pub(crate) async fn fork(
 
 /// Export a chat
 ///
-/// With all its messages, the oldest first. What it answers can be imported, but for the title and the agent, which
-/// have to be said anew.
+/// With all its messages, the oldest first. What it answers can be imported as it is.
 #[utoipa::path(get, path = "/api/chats/{id}/export", operation_id = "export_chat",
     tag = "chats",
     params(("id" = String, Path, format = "uuid", description = "The chat")),

@@ -141,7 +141,7 @@ pub(crate) struct PreviewBody {
 /// Preview a prompt
 ///
 /// What would be sent to the model if the caller said that now, with the tokens of each layer and what found no
-/// place. No message is stored, and no model is asked but the one that embeds the question.
+/// place. No message is stored, and no model is asked but the one that embeds.
 #[utoipa::path(post, path = "/api/prompts/preview", operation_id = "preview_prompt",
     tag = "prompts",
     request_body = PreviewBody,

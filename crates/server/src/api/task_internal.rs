@@ -63,9 +63,9 @@ pub(crate) struct CallbackBody {
 ///
 /// Proven by the delegation's own secret in `X-Callback-Secret`, or by a Standard Webhooks signature made with it. The
 /// same callback again is 200 and changes nothing; another body is 409; one that comes before the delegation is
-/// committed is kept and applied (202); one after the end is recorded and changes nothing (200). A body of more than
-/// 1 MiB (`server.max_unproven_body_bytes`) needs `X-Workflow-Id` beside the secret, which is then checked before it is
-/// read.
+/// committed is kept and applied (202); one after the end is recorded (200), and only a retry of a failed task may take
+/// it in. A body of more than 1 MiB (`server.max_unproven_body_bytes`) needs `X-Workflow-Id` beside the secret, which
+/// is then checked before it is read.
 #[utoipa::path(post, path = "/api/internal/brain/callback/{id}", operation_id = "end_delegated_step",
     tag = "workflows",
     params(

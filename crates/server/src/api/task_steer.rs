@@ -65,7 +65,8 @@ pub(crate) async fn resume(
 
 /// Retry a failed task
 ///
-/// The same task goes on at the step that failed; what succeeded is not repeated.
+/// The same task goes on: what failed begins anew, what succeeded is not repeated, but for a step with `when: always`
+/// that ran behind the failure.
 #[utoipa::path(post, path = "/api/tasks/{id}/retry", operation_id = "retry_task",
     tag = "tasks",
     params(("id" = String, Path, format = "uuid", description = "The task")),

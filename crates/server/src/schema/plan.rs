@@ -115,7 +115,7 @@ pub struct StepSchema {
     pub stop_on_failure: Option<bool>,
     /// How it is tried again.
     pub retry: Option<RetrySchema>,
-    /// How long one try may take: up to a day.
+    /// How long one try may take, or what the step waits for (an answer, a callback, a child): up to a day.
     #[schema(minimum = 1, maximum = 86_400_000)]
     pub timeout_ms: Option<u64>,
 }

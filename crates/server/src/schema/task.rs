@@ -130,7 +130,7 @@ pub struct WaitSchema {
     pub approval_id: Option<String>,
     /// Why, for people.
     pub reason: String,
-    /// A form's title.
+    /// What a person is asked, in one line.
     #[schema(nullable = false)]
     pub title: Option<String>,
     /// JSON Schema of the corrections that are accepted.
