@@ -3,7 +3,7 @@
 //! A step that touches nothing outside and ends at once (a value that is set, a condition, a container that opens)
 //! could be done again after a crash with nobody the wiser. So its row need not be on the disk before the next such
 //! step begins. It is on the disk, in its order and under the same fence, before the run waits for anything, calls
-//! anything outside, writes anything else, or tells anybody.
+//! a tool, writes anything else, or tells anybody; a model may be asked before.
 //!
 //! A reply of a model waits for no longer than it takes to do what it asks for of this kind, and to end its turn or to
 //! write its next question: it is written together with the reservation for that, which on SQLite is one commit, and

@@ -3,7 +3,7 @@
 //!
 //! [`ToolService::prepare`] does what can be judged at once: existence, schema, permission, risk, the price and the
 //! rates that hold. Where arguments come from is the executor's to know, and so is asking a person
-//! (`executor/confirm.rs`). [`super::admit`] takes the places and reserves the money just before the attempt, because
+//! (`steps/confirm.rs`). `budget::admit` takes the places and reserves the money just before the attempt, because
 //! nothing is held while a person thinks. What the call cost is settled when it has ended.
 
 use std::sync::Arc;
