@@ -104,7 +104,7 @@ pub(super) async fn run(command: PromptCommand, context: &mut Context) -> Result
                     ("STATUS", "/status"),
                     ("TEXT", "/text"),
                 ],
-                nothing: "no prompts; kybern prompt create FILE --agent NAME",
+                nothing: &format!("no prompts; {} prompt create FILE --agent NAME", kybern()),
                 command,
             };
             prompts.print(&page, format, context).await
@@ -190,7 +190,7 @@ async fn read(client: &Client, id: PromptId, verb: &str, context: &mut Context) 
     print(&prompt, context);
     let hash = field(&prompt, "textHash");
     if !context.screen().is_interactive() {
-        context.screen().line(format!("to {verb} this text: kybern prompt {verb} {id} --read {hash}"));
+        context.screen().line(format!("to {verb} this text: {} prompt {verb} {id} --read {hash}", kybern()));
         return Ok(None);
     }
     context.screen().text(format!("{verb} this text? [y/N] "));

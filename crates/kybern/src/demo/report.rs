@@ -10,7 +10,7 @@ use kybern_engine::Engine;
 use serde_json::Value;
 
 use super::Done;
-use crate::output::{Cell, Paint, Table, read_table};
+use crate::output::{Cell, Paint, Table, kybern_here, read_table};
 
 /// The whole report.
 pub(super) struct Report {
@@ -47,7 +47,7 @@ pub(super) async fn make(
         format_args!(
             "audit chain: {} events, {}.",
             audit.length,
-            if audit.valid { "unbroken" } else { "BROKEN, see `kybern audit verify`" }
+            if audit.valid { "unbroken" } else { "BROKEN, as audit verify says in a demo with --keep" }
         ),
     );
     let sections = [
@@ -71,7 +71,7 @@ fn read(done: &[Done], paint: Paint) -> String {
     let of_message = |(n, done): (usize, &Done)| {
         let extractions = done.task.state.get("extractions").and_then(Value::as_array)?;
         let (table, more) = read_table(extractions, if n == 0 { READ_FIRST } else { READ_FIELDS });
-        let hint = format!("\n… and {more} more: `kybern demo --keep`, then `kybern task show ID`");
+        let hint = format!("\n… and {more} more: `{} demo --keep`, then task show, as it says at its end", kybern_here());
         let rest = if more == 0 { String::new() } else { paint.dim(&hint) };
         (!table.is_empty()).then(|| format!("{}\n{}{rest}", paint.dim(done.sample.name), table.render(paint)))
     };

@@ -5,7 +5,7 @@ use std::path::Path;
 use kybern_core::ports::UnreadableRow;
 use kybern_store::{Contents, Seen, StoreError};
 
-use super::{DEAD_JOBS, Finding, State, finding, ways};
+use super::{Finding, State, finding, ways};
 use crate::config::Config;
 use crate::config::database::DatabaseUrl;
 use crate::opening::{self, OpenError};
@@ -65,7 +65,8 @@ fn present(url: &DatabaseUrl, contents: Contents, holder: Option<&str>) -> (Vec<
         return (vec![finding(PART, State::Ok, message, ""), rows], Some(names));
     }
     let (tasks, dead) = (count(&tasks.to_string(), "task"), count(&dead_jobs.to_string(), "dead job"));
-    let (state, remedy) = if dead_jobs > 0 { (State::Warning, DEAD_JOBS) } else { (State::Ok, "") };
+    let (state, remedy) =
+        if dead_jobs > 0 { (State::Warning, super::dead_jobs()) } else { (State::Ok, String::new()) };
     (vec![finding(PART, state, format!("{url}: {tasks}, {dead}"), remedy), rows], Some(names))
 }
 

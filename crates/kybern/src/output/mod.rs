@@ -18,7 +18,7 @@ mod task;
 mod text;
 mod waits;
 
-pub(crate) use command::{called_with, kybern};
+pub(crate) use command::{called_with, kybern, kybern_here, quoted};
 pub(crate) use failure::{Failure, Voice};
 pub(crate) use log::{line as log_line, table as log_table};
 pub(crate) use message::message as render_message;

@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use super::super::{Context, Exit, Format, input};
 use super::{PAGE, print};
 use crate::client::{Body, Client, Reply};
-use crate::output::{Failure, count, kybern};
+use crate::output::{Failure, count, kybern, quoted};
 
 /// Bytes of a line that is read: no event takes as many, and the server checks none that does.
 const MAX_LINE: u64 = 8 << 20;
@@ -32,9 +32,10 @@ pub(super) async fn write(path: &Path, context: &mut Context) -> Result<Exit, Fa
         }
     };
     let paint = context.screen().paint();
-    let (events, path) = (count(&written.to_string(), "event"), path.display());
+    let (events, path) = (count(&written.to_string(), "event"), path.display().to_string());
+    let file = quoted(&path);
     context.screen().line(format!("{} {events} written to {path}, up to the signed head", paint.good("✓")));
-    context.screen().line(paint.dim(&format!("{kybern} audit verify --export {path}", kybern = kybern())));
+    context.screen().line(paint.dim(&format!("{} audit verify --export {file}", kybern())));
     Ok(Exit::Done)
 }
 

@@ -99,8 +99,25 @@ fn a_printed_command_reaches_the_same_server() {
     let url = server.url();
     let run = kybern(server.folder(), &["--url", &url, "task", "submit", "a text"], &[("KYBERN_API_KEY", KEY)]);
     assert!(run.out.contains(&format!("kybern --url {url} task watch {ID}")), "{}", run.out);
+    let run = kybern(server.folder(), &["--url", &url, "task", "list"], &[("KYBERN_API_KEY", KEY)]);
+    assert!(run.out.contains(&format!("kybern --url {url} task submit FILE.eml")), "{}", run.out);
     let run = server.run(&["task", "submit", "a text"]);
     assert!(run.out.contains(&format!("next: kybern task watch {ID}")), "{}", run.out);
+    std::fs::write(server.folder().join("my settings.toml"), "").unwrap();
+    let args = ["--config", "my settings.toml", "--url", "http://127.0.0.1:1", "task", "list"];
+    let run = kybern(server.folder(), &args, &[]);
+    // What is started here is not started at a URL.
+    assert!(run.err.contains("start it with \"kybern --config 'my settings.toml' serve\""), "{}", run.err);
+}
+
+#[test]
+fn a_printed_command_reaches_the_same_postgres_database_and_has_no_password() {
+    let folder = tempfile::tempdir().unwrap();
+    let url = "postgres://app:secret@127.0.0.1:1/kybern?sslmode=disable&password=hidden&application_name=a";
+    let shown = "'postgres://app@127.0.0.1:1/kybern?sslmode=disable&application_name=a'";
+    let run = kybern(folder.path(), &["--database", url, "doctor", "--url", "http://127.0.0.1:1"], &[]);
+    assert!(run.out.contains(&format!("kybern --database {shown} serve")), "{}{}", run.out, run.err);
+    assert!(!run.out.contains("secret") && !run.out.contains("hidden"), "{}", run.out);
 }
 
 #[test]

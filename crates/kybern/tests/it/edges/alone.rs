@@ -55,7 +55,9 @@ fn reading_in_an_empty_folder_makes_nothing() {
     let site = Site::sqlite();
     let (code, out, err) = run(&site, &["task", "list"]);
     assert!(code == Some(0) && out.contains("no tasks"), "{out}{err}");
-    assert!(err.contains("there is no database") && err.contains("kybern serve"), "{err}");
+    let serve = format!("kybern --database {} serve", site.database());
+    assert!(err.contains("there is no database") && err.contains(&serve), "{err}");
+    assert!(out.contains(&format!("kybern --database {} task submit", site.database())), "{out}");
     let (code, out, err) = run(&site, &["tool", "list"]);
     assert!(code == Some(0) && out.contains("core.noop"), "{out}{err}");
     assert_eq!(fs::read_dir(site.folder()).unwrap().count(), 0);

@@ -88,7 +88,7 @@ async fn the_doctor_says_what_is_missing() {
         let found = report["findings"].as_array().unwrap().iter().find(|finding| finding["part"] == part);
         found.map(|finding| text(&finding["remedy"])).unwrap_or_default()
     };
-    assert!(remedy("mail out").contains("[smtp]") && remedy("server").contains("kybern serve"), "{report}");
+    assert!(remedy("mail out").contains("[smtp]") && remedy("server").ends_with(" serve`"), "{report}");
     let times = "[retention]\ntasks_days = 800\n[retention.tenants.acme]\nchats_days = 0\n";
     site.file("kybern.toml", times);
     let (_, out, err) = run(&site, &["doctor", "--url", "http://127.0.0.1:1"]);
