@@ -41,6 +41,9 @@ pub(crate) enum ClientError {
         /// What was given.
         url: String,
     },
+    /// The address of the server names a user, whose name and password would be sent in place of the key.
+    #[error("the URL of the server holds a user name or a password, and a server knows its callers by their API key")]
+    User,
     /// No connection could be prepared.
     #[error("the HTTP client cannot be set up: {0}")]
     Setup(String),
@@ -150,7 +153,7 @@ impl ClientError {
         match self {
             Self::Unreachable { .. } => true,
             Self::Api(error) => matches!(error.status, 408 | 429 | 503 | 504),
-            Self::Plain { .. } | Self::Foreign { .. } | Self::Url { .. } | Self::Setup(_) => false,
+            Self::Plain { .. } | Self::Foreign { .. } | Self::Url { .. } | Self::User | Self::Setup(_) => false,
         }
     }
 
@@ -164,6 +167,9 @@ impl ClientError {
             Self::Plain { url } => Some(format!("set KYBERN_URL to {}", url.replacen("https:", "http:", 1))),
             Self::Foreign { .. } | Self::Url { .. } => {
                 Some("set KYBERN_URL to a Kybern server, such as http://127.0.0.1:7171".to_owned())
+            }
+            Self::User => {
+                Some("leave USER:PASSWORD@ out of KYBERN_URL, or --url, and set KYBERN_API_KEY to the key".to_owned())
             }
             Self::Setup(_) => None,
         }

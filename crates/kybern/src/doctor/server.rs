@@ -63,7 +63,8 @@ pub(super) async fn server(
     let client = match Client::new(&url, api_key) {
         Ok(client) => client,
         Err(error) => {
-            findings.push(finding(CONFIGURATION, State::Broken, error.to_string(), "correct KYBERN_URL, or --url"));
+            let remedy = error.remedy().unwrap_or_default();
+            findings.push(finding(CONFIGURATION, State::Broken, error.to_string(), remedy));
             return None;
         }
     };

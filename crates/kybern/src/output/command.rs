@@ -2,6 +2,8 @@
 
 use std::sync::OnceLock;
 
+use url::Url;
+
 use crate::cli::Globals;
 use crate::config::database::DatabaseUrl;
 
@@ -31,9 +33,21 @@ fn command(globals: &Globals) -> String {
         _file_or_wrong => text.clone(),
     });
     let config = globals.config.as_ref().map(|path| path.display().to_string());
-    let flags = [("--config", config), ("--database", database), ("--url", globals.url.clone())];
+    let flags = [("--config", config), ("--database", database), ("--url", globals.url.as_deref().map(without_user))];
     let given = flags.into_iter().filter_map(|(flag, value)| Some(format!(" {flag} {}", quoted(&value?))));
     std::iter::once("kybern".to_owned()).chain(given).collect()
+}
+
+/// A URL with a user is refused, and its password may be seen by nobody.
+fn without_user(server: &str) -> String {
+    match Url::parse(server) {
+        Ok(mut url) if !url.username().is_empty() || url.password().is_some() => {
+            // Only a URL without a host refuses.
+            url.set_username("").and_then(|()| url.set_password(None)).unwrap_or_default();
+            url.into()
+        }
+        _as_given => server.to_owned(),
+    }
 }
 
 /// As one word of a shell.
@@ -70,6 +84,8 @@ mod tests {
         assert_eq!(command(&file), "kybern --config 'my settings.toml' --database sqlite:a.db");
         let url = Globals { url: Some("http://127.0.0.1:1".to_owned()), ..Globals::default() };
         assert_eq!(command(&url), "kybern --url http://127.0.0.1:1");
+        let url = Globals { url: Some("http://app:secret@127.0.0.1:1/".to_owned()), ..Globals::default() };
+        assert_eq!(command(&url), "kybern --url http://127.0.0.1:1/");
     }
 
     /// Texts that name a verb without the flags that say where.

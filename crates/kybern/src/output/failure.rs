@@ -79,7 +79,7 @@ impl Failure {
     /// named and is not there was mistyped; one that cannot be read for another reason may be well tomorrow.
     pub(crate) fn is_usage(&self) -> bool {
         match self {
-            Self::Usage { .. } | Self::Config(_) | Self::Client(ClientError::Url { .. }) => true,
+            Self::Usage { .. } | Self::Config(_) | Self::Client(ClientError::Url { .. } | ClientError::User) => true,
             Self::File { source, .. } => {
                 matches!(source.kind(), io::ErrorKind::NotFound | io::ErrorKind::IsADirectory)
             }

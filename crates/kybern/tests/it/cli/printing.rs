@@ -120,6 +120,25 @@ fn a_printed_command_reaches_the_same_postgres_database_and_has_no_password() {
     assert!(!run.out.contains("secret") && !run.out.contains("hidden"), "{}", run.out);
 }
 
+/// What a client makes of the user in a URL takes the place of the key.
+#[test]
+fn a_url_with_a_user_is_refused_and_says_to_use_the_key() {
+    let server = scripted();
+    let url = server.url().replace("http://", "http://app:secret@");
+    let ways = [
+        kybern(server.folder(), &["--url", &url, "task", "list"], &[("KYBERN_API_KEY", KEY)]),
+        kybern(server.folder(), &["task", "list", "--json"], &[("KYBERN_API_KEY", KEY), ("KYBERN_URL", &url)]),
+        kybern(server.folder(), &["--url", &url, "doctor"], &[("KYBERN_API_KEY", KEY)]),
+    ];
+    for run in ways {
+        let said = format!("{}{}", run.out, run.err);
+        assert_eq!(run.code, 2, "{said}");
+        assert!(said.contains("KYBERN_API_KEY") && said.contains("USER:PASSWORD@"), "{said}");
+        assert!(!said.contains("secret"), "{said}");
+    }
+    assert!(server.seen("GET", "/api/tasks").is_empty());
+}
+
 #[test]
 fn where_nothing_is_set_or_it_is_wrong_the_remedy_is_one_for_a_command_line() {
     let closed = Server::start(|_| {
