@@ -26,7 +26,10 @@ mod tests {
     fn one_is_singular_and_all_else_plural() {
         assert_eq!(["step", "key"].map(|noun| count(1, noun)), ["1 step", "1 key"]);
         assert_eq!(["step", "key", "day"].map(|noun| count(0, noun)), ["0 steps", "0 keys", "0 days"]);
-        assert_eq!(["policy", "memory", "loss"].map(|noun| count(21, noun)), ["21 policies", "21 memories", "21 losses"]);
+        assert_eq!(
+            ["policy", "memory", "loss"].map(|noun| count(21, noun)),
+            ["21 policies", "21 memories", "21 losses"]
+        );
         assert_eq!(count("1", "event"), "1 event");
     }
 }

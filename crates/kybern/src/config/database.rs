@@ -155,7 +155,10 @@ mod tests {
         let show = |text: &str| text.parse::<DatabaseUrl>().unwrap().to_string();
         assert_eq!(show("postgres://app:p@ss@db:5432/k"), "postgres://app@db:5432/k");
         assert_eq!(show("postgres://db/k?password=x"), "postgres://db/k");
-        assert_eq!(show("postgres:///k?host=/run/pg&p%61ssword=x&sslmode=require"), "postgres:///k?host=/run/pg&sslmode=require");
+        assert_eq!(
+            show("postgres:///k?host=/run/pg&p%61ssword=x&sslmode=require"),
+            "postgres:///k?host=/run/pg&sslmode=require"
+        );
         assert_eq!(show("postgres://app:p?w@db/k"), "postgres://…");
         assert_eq!(show("sqlite:kybern.db"), "sqlite:kybern.db");
     }

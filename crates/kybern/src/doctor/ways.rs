@@ -91,7 +91,7 @@ pub(super) async fn providers(config: &Config, server: Option<&Asked>) -> Vec<Fi
         return vec![finding(PART, State::Off, "no provider is configured", remedy)];
     }
     let found = |(name, answer): (String, Result<usize, ModelFailure>)| match answer {
-        Ok(models) => finding(PART, State::Ok, format!("{name} answers, {}", count(&models.to_string(), "model")), ""),
+        Ok(models) => finding(PART, State::Ok, format!("{name} answers, {}", count(models, "model")), ""),
         Err(failure) if failure.kind == ModelFailureKind::Unsupported => {
             let remedy = format!("try it: {} model test {name}/MODEL", kybern());
             finding(PART, State::Warning, format!("{name} has no list of models to ask for"), remedy)

@@ -32,7 +32,7 @@ pub(super) async fn write(path: &Path, context: &mut Context) -> Result<Exit, Fa
         }
     };
     let paint = context.screen().paint();
-    let (events, path) = (count(&written.to_string(), "event"), path.display().to_string());
+    let (events, path) = (count(written, "event"), path.display().to_string());
     let file = quoted(&path);
     context.screen().line(format!("{} {events} written to {path}, up to the signed head", paint.good("✓")));
     context.screen().line(paint.dim(&format!("{} audit verify --export {file}", kybern())));
@@ -110,12 +110,11 @@ pub(super) async fn purge(
         context.raw(&reply);
         return Ok(Exit::Done);
     }
-    let events = count(&reply.value["count"].to_string(), "event");
+    let events = count(&reply.value["count"], "event");
     let line = match (reply.value["count"].as_u64(), dry_run) {
         (Some(0), _) => {
-            format!(
-                "nothing goes: no event is {older_than} days old and older than what is kept, see docs/retention.md"
-            )
+            let days = count(older_than, "day");
+            format!("nothing goes: no event is {days} old and older than what is kept, see docs/retention.md")
         }
         (_, true) => format!("{events} would go"),
         (_, false) => format!("{events} removed; {} is now their only copy, keep it", path.display()),

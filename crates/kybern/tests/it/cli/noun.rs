@@ -221,7 +221,7 @@ fn keys_that_fall_with_a_key_are_told_before_and_after() {
             }
             ("DELETE", "cascade=false") => {
                 let details = json!([{"path": format!("/{made}"), "message": "key \"nightly import\""}]);
-                envelope(409, "CONFLICT", "1 more keys were made with this one: revoke it with cascade=true", details)
+                envelope(409, "CONFLICT", "1 more key was made with this one: revoke it with cascade=true", details)
             }
             ("DELETE", "cascade=false&force=true") => Answer::Raw(204, "application/json", String::new()),
             _other => return None,
