@@ -3,7 +3,7 @@
 //! One event on each line, as the server lists them; the last line is the signed head.
 
 use std::fs::File;
-use std::io::{BufRead, BufReader, BufWriter, Read as _, Write as _};
+use std::io::{BufRead, BufReader, ErrorKind, BufWriter, Read as _, Write as _};
 use std::path::Path;
 
 use kybern_core::audit::{ExportEnds, ExportReader};
@@ -22,7 +22,10 @@ const MAX_LINE: u64 = 8 << 20;
 pub(super) async fn write(path: &Path, context: &mut Context) -> Result<Exit, Failure> {
     let client = context.connect_to_read().await?;
     let head = client.get("/api/audit/head", &[]).await?.value;
-    let file = private::create_new(path).map_err(|error| unwritten(path, &error))?;
+    let file = private::create_new(path).map_err(|error| match error.kind() {
+        ErrorKind::AlreadyExists => input::taken(path),
+        _other => unwritten(path, &error),
+    })?;
     let written = match fill(file, path, &client, &head).await {
         Ok(written) => written,
         Err(failure) => {

@@ -28,6 +28,10 @@ async fn a_backup_is_restored(from: Site, to: Site) {
     server.terminate();
     server.ended().await;
     let file = from.folder().join("all.backup").display().to_string();
+    std::fs::write(&file, "something else").unwrap();
+    let (code, _, err) = run(&from, &["backup", &file]);
+    assert!(code == Some(2) && err.contains("is there already"), "{err}");
+    std::fs::remove_file(&file).unwrap();
     let (code, said, err) = run(&from, &["backup", &file]);
     assert_eq!(code, Some(0), "{said}{err}");
     let id = text(&task["id"]);
