@@ -195,7 +195,11 @@ async fn read(
         context.screen().text(format!("{verb} this version? [y/N] "));
         let mut said = String::new();
         std::io::stdin().read_line(&mut said).map_err(|error| Failure::Other(error.into()))?;
-        return Ok(said.trim().eq_ignore_ascii_case("y").then_some(hash));
+        if !said.trim().eq_ignore_ascii_case("y") {
+            context.screen().line("nothing was decided: the version stays as it is");
+            return Ok(None);
+        }
+        return Ok(Some(hash));
     }
     let wanted = statuses.join(" or ");
     let message = format!("{name} has no version with the status {wanted}");

@@ -196,5 +196,9 @@ async fn read(client: &Client, id: PromptId, verb: &str, context: &mut Context) 
     context.screen().text(format!("{verb} this text? [y/N] "));
     let mut said = String::new();
     std::io::stdin().read_line(&mut said).map_err(|error| Failure::Other(error.into()))?;
-    Ok(said.trim().eq_ignore_ascii_case("y").then_some(hash))
+    if !said.trim().eq_ignore_ascii_case("y") {
+        context.screen().line("nothing was decided: the prompt stays as it is");
+        return Ok(None);
+    }
+    Ok(Some(hash))
 }
