@@ -188,6 +188,30 @@ fn the_doctor_names_each_fault_and_makes_nothing() {
     assert!(out.contains("is not TOML at line 2, column 10: "), "{out}");
 }
 
+#[tokio::test]
+async fn the_doctor_leaves_nothing_beside_a_file_at_which_it_looks() {
+    let site = Site::sqlite();
+    let names = |site: &Site| {
+        let entries = fs::read_dir(site.folder()).unwrap().map(|entry| entry.unwrap().file_name());
+        entries.collect::<std::collections::BTreeSet<_>>()
+    };
+    let mut server = site.start();
+    plan(&server.client(), "test.noop", json!([{"id": "a", "tool": "core.noop"}])).await;
+    submit(&server.client(), "test.noop").await;
+    server.terminate();
+    server.ended().await;
+    let before = names(&site);
+    let (_, out, err) = run(&site, &["doctor"]);
+    assert!(out.contains("kybern.db: 1 task, 0 dead jobs"), "{out}{err}");
+    assert_eq!(names(&site), before);
+    // What a process leaves behind that was killed is read too.
+    let mut server = site.start();
+    submit(&server.client(), "test.noop").await;
+    server.kill();
+    let (_, out, err) = run(&site, &["doctor"]);
+    assert!(out.contains("kybern.db: 2 tasks, 0 dead jobs"), "{out}{err}");
+}
+
 #[test]
 fn the_doctor_makes_nothing_on_postgres_either() {
     let Some(site) = Site::postgres() else { return };
