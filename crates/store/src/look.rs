@@ -63,12 +63,7 @@ impl SqlStore<Sqlite> {
     }
 }
 
-fn seen(
-    path: &Path,
-    how: sqlite::Use,
-    most: usize,
-    (keys, clock): (&Arc<dyn Keys>, &Arc<dyn Clock>),
-) -> Result<Seen> {
+fn seen(path: &Path, how: sqlite::Use, most: usize, (keys, clock): (&Arc<dyn Keys>, &Arc<dyn Clock>)) -> Result<Seen> {
     let conn = sqlite::connect(path, how)?;
     match migrate::seen_sqlite(&conn, &KeyProof::of(keys.as_ref(), false))? {
         Schema::Empty => return Ok(Seen::Empty),

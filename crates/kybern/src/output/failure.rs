@@ -146,7 +146,8 @@ impl Failure {
         let mut lines = vec![format!("{} {}", paint.bad("error:"), clean(&told.message))];
         if let Self::Config(error) = self {
             // Several faults are easier read each with its remedy.
-            let each = |fault: &Fault| [format!("  {}", clean(&fault.to_string())), format!("    {}", clean(&fault.remedy))];
+            let each =
+                |fault: &Fault| [format!("  {}", clean(&fault.to_string())), format!("    {}", clean(&fault.remedy))];
             lines.extend(error.faults().iter().flat_map(each));
             return lines;
         }
@@ -199,7 +200,9 @@ impl Failure {
 fn remedy_of(faults: &[Fault]) -> String {
     match faults {
         [only] => only.remedy.clone(),
-        several => several.iter().map(|fault| format!("{}: {}", fault.key, fault.remedy)).collect::<Vec<_>>().join("; "),
+        several => {
+            several.iter().map(|fault| format!("{}: {}", fault.key, fault.remedy)).collect::<Vec<_>>().join("; ")
+        }
     }
 }
 

@@ -3,7 +3,7 @@
 //! One event on each line, as the server lists them; the last line is the signed head.
 
 use std::fs::File;
-use std::io::{BufRead, BufReader, ErrorKind, BufWriter, Read as _, Write as _};
+use std::io::{BufRead, BufReader, BufWriter, ErrorKind, Read as _, Write as _};
 use std::path::Path;
 
 use kybern_core::audit::{ExportEnds, ExportReader};

@@ -217,7 +217,9 @@ pub(crate) fn connect(path: &Path, use_: Use) -> Result<Connection> {
             "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON; PRAGMA cache_size = -8000;
              PRAGMA wal_autocheckpoint = 4000; PRAGMA journal_size_limit = 67108864; PRAGMA temp_store = MEMORY"
         }
-        Use::Read | Use::Look | Use::LookAtRest => "PRAGMA query_only = ON; PRAGMA cache_size = -1000; PRAGMA temp_store = MEMORY",
+        Use::Read | Use::Look | Use::LookAtRest => {
+            "PRAGMA query_only = ON; PRAGMA cache_size = -1000; PRAGMA temp_store = MEMORY"
+        }
     })?;
     let flags = FunctionFlags::SQLITE_UTF8 | FunctionFlags::SQLITE_DETERMINISTIC;
     // The one process of a file is its clock; PostgreSQL has a function of this name that asks the server's.
