@@ -4,6 +4,7 @@
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
+use crate::count::count;
 use crate::plan::{PatchMode, StepId};
 use crate::policy::redact;
 use crate::task::{JournalEntry, JournalRow, Opening, Signal, StepOutcome, StepStatus, Task, TaskStatus};
@@ -297,7 +298,9 @@ impl Expansion<'_> {
         }
         if !outcome.injected.is_empty() {
             let ids: Vec<&StepId> = outcome.injected.iter().map(|step| &step.id).collect();
-            let entry = self.add(EventType::DynamicStepsInjected, format!("{} steps were added", ids.len()));
+            let was = if ids.len() == 1 { "was" } else { "were" };
+            let summary = format!("{} {was} added", count(ids.len(), "step"));
+            let entry = self.add(EventType::DynamicStepsInjected, summary);
             entry.metadata.insert("injectedSteps".to_owned(), json!(ids));
         }
         if let Some(patch) = &outcome.patch {

@@ -16,6 +16,7 @@ pub mod cache;
 pub mod chat;
 pub mod command;
 pub mod context;
+pub mod count;
 pub mod digest;
 pub mod document;
 pub mod error;

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use kybern_core::count::count;
 use kybern_core::error::Result;
 use kybern_core::ports::MailSender;
 use kybern_core::task::TaskStatus;
@@ -81,7 +82,9 @@ impl Health {
             [] => Check::of("plans", State::Ok, format!("{bundled} bundled plans, none in quarantine")),
             // Whose they are, and what is wrong with them, is told to their tenants in the list of plans.
             some => {
-                let message = format!("{} stored plans are in quarantine, see `kybern plan list`", some.len());
+                let are = if some.len() == 1 { "is" } else { "are" };
+                let plans = count(some.len(), "stored plan");
+                let message = format!("{plans} {are} in quarantine, see `kybern plan list`");
                 Check::of("plans", State::Warning, message)
             }
         });

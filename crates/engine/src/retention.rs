@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use kybern_core::actor::Actor;
 use kybern_core::audit::AuditEvent;
+use kybern_core::count::count;
 use kybern_core::error::{Error, ErrorCode, Result};
 use kybern_core::id::TenantId;
 use kybern_core::ports::{AuditStore, RetentionStore};
@@ -46,7 +47,7 @@ impl Retention {
                 let name = kept.as_str().replace('_', " ");
                 match times.get(&kept) {
                     None => format!("{name} for ever"),
-                    Some(time) => format!("{name} {} days", time.0 / DAY.0),
+                    Some(time) => format!("{name} {}", count(time.0 / DAY.0, "day")),
                 }
             });
             said.collect::<Vec<_>>().join(", ")

@@ -12,7 +12,7 @@ use kybern_store::{Manifest, PostgresOptions, PostgresStore, SqliteOptions, Sqli
 
 use crate::config::Config;
 use crate::config::database::DatabaseUrl;
-use crate::output::Screen;
+use crate::output::{Screen, count};
 use crate::{opening, wiring};
 
 /// What a backup is made of.
@@ -163,14 +163,19 @@ fn key_place(config: &Config) -> String {
 }
 
 fn sizes(manifest: &Manifest) -> String {
-    let tables = manifest.entries.iter().filter(|entry| !entry.columns.is_empty());
-    let (mut count, mut rows) = (0_u64, 0_u64);
-    for table in tables {
-        count += 1;
+    let (mut tables, mut rows) = (0_u64, 0_u64);
+    for table in manifest.entries.iter().filter(|entry| !entry.columns.is_empty()) {
+        tables += 1;
         rows += table.rows;
     }
     let files = manifest.entries.iter().filter(|entry| entry.columns.is_empty()).count();
-    format!("{rows} rows of {count} tables and {files} files, as of {}", manifest.created_at)
+    format!(
+        "{} of {} and {}, as of {}",
+        count(rows, "row"),
+        count(tables, "table"),
+        count(files, "file"),
+        manifest.created_at
+    )
 }
 
 /// Removes what a restore that failed has made: there was no file before, or it was moved aside.

@@ -58,12 +58,15 @@ impl Client {
     /// A client for the server at `base`.
     ///
     /// # Errors
-    /// When `base` is no http or https URL, or TLS cannot be set up.
+    /// When `base` is no http or https URL, when it names a user, or when TLS cannot be set up.
     pub(crate) fn new(base: &str, key: Option<Secret>) -> Result<Self, ClientError> {
         let url = || ClientError::Url { url: base.to_owned() };
         let parsed = Url::parse(base).map_err(|_| url())?;
         if !matches!(parsed.scheme(), "http" | "https") || !parsed.has_host() {
             return Err(url());
+        }
+        if !parsed.username().is_empty() || parsed.password().is_some() {
+            return Err(ClientError::User);
         }
         let http = reqwest::Client::builder()
             .tls_backend_preconfigured(tls()?)
@@ -284,5 +287,9 @@ mod tests {
             assert!(matches!(Client::new(wrong, None), Err(ClientError::Url { .. })), "{wrong}");
         }
         assert!(Client::new("http://127.0.0.1:7171/", None).is_ok());
+        for with_user in ["http://app:secret@127.0.0.1:7171", "http://app@127.0.0.1", "https://:secret@example.com"] {
+            let refused = Client::new(with_user, None).unwrap_err();
+            assert!(matches!(refused, ClientError::User), "{with_user}");
+        }
     }
 }

@@ -16,7 +16,7 @@ use serde::Serialize;
 
 use crate::cli::Exit;
 use crate::config::{Config, ConfigError, DocumentOptions, Fault, Ocr, Secret};
-use crate::output::{Cell, MAX_COLUMN, Screen, Table, clean};
+use crate::output::{Cell, MAX_COLUMN, Screen, Table, clean, kybern};
 use crate::{packs, wiring};
 
 /// The part that stands for what was set or typed.
@@ -24,7 +24,9 @@ const CONFIGURATION: &str = "configuration";
 /// What is said of settings that are not those of the server that was asked.
 const OTHERS: &str = "every setting can be used; the server asked has settings of its own";
 /// Where the jobs are named that were given up.
-const DEAD_JOBS: &str = "kybern outbox list shows what could not be delivered; kybern outbox retry ID sends it again";
+fn dead_jobs() -> String {
+    format!("{0} outbox list shows what could not be delivered; {0} outbox retry ID sends it again", kybern())
+}
 
 /// What is looked at.
 pub(crate) struct DoctorOptions {

@@ -10,6 +10,7 @@ use kybern_adapters::keys::new_api_key;
 
 use crate::config::database::DatabaseUrl;
 use crate::config::{Config, Secret};
+use crate::output::kybern_here;
 use crate::serve::{self, Purpose, Running};
 
 /// What the verb does.
@@ -60,7 +61,8 @@ pub(crate) async fn open(options: LocalOptions) -> anyhow::Result<LocalServer> {
     };
     let mut scratch = None;
     if let Some(path) = missing {
-        eprintln!("there is no database {} yet, this is how a new one looks: kybern serve makes it", path.display());
+        let (path, kybern) = (path.display(), kybern_here());
+        eprintln!("there is no database {path} yet, this is how a new one looks: {kybern} serve makes it");
         let made = Scratch::new()?;
         config.database.url = DatabaseUrl::Sqlite(made.0.join("kybern.db"));
         config.security.master_key_file = None;

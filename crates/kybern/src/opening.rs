@@ -8,6 +8,7 @@ use kybern_core::error::ErrorCode;
 use kybern_store::StoreError;
 
 use crate::config::database::DatabaseUrl;
+use crate::output::kybern_here;
 
 /// A database that cannot be opened.
 #[derive(Debug, thiserror::Error)]
@@ -73,8 +74,9 @@ fn file_remedy(path: &str, why: &str) -> Option<String> {
     let has = |words: &[&str]| words.iter().any(|word| why.to_ascii_lowercase().contains(word));
     if has(&["not a database", "malformed", "corrupt"]) {
         return Some(format!(
-            "{path} is damaged or no Kybern database: restore a backup with `kybern restore FILE --replace`, or name \
-             another file with --database sqlite:PATH"
+            "{path} is damaged or no Kybern database: restore a backup with `{kybern} restore FILE --replace`, or name \
+             another file with --database sqlite:PATH",
+            kybern = kybern_here()
         ));
     }
     if has(&["readonly", "read-only", "permission denied", "unable to open"]) {

@@ -6,7 +6,7 @@ use kybern_adapters::keys::new_api_key;
 use kybern_engine::identity::FirstAdmin;
 
 use crate::config::{Config, Ocr};
-use crate::output::Screen;
+use crate::output::{Screen, kybern};
 use crate::wiring::{self, Opening};
 
 /// What a new admin key is made for.
@@ -39,8 +39,9 @@ pub(crate) async fn run(options: RecoverOptions) -> anyhow::Result<ExitCode> {
     screen.line("a new admin key of the tenant default, shown this once:");
     screen.line(format!("  {key}"));
     screen.line(format!("  export KYBERN_API_KEY={key}"));
-    screen.secret_written(
-        "a key was made and is lost: recover once more, then revoke the one that \"kybern key list\" shows and you lack",
-    )?;
+    screen.secret_written(format!(
+        "a key was made and is lost: recover once more, then revoke the one that \"{} key list\" shows and you lack",
+        kybern()
+    ))?;
     Ok(ExitCode::SUCCESS)
 }

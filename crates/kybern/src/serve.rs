@@ -20,7 +20,7 @@ use crate::config::telemetry::LogFormat;
 use crate::config::{Config, ConfigError, Fault, Secret};
 use crate::heads::Heads;
 use crate::mailbox::Poller;
-use crate::output::{Failure, Screen};
+use crate::output::{Failure, Screen, kybern_here};
 use crate::{doctor, opening, telemetry, wiring};
 
 /// How often partitions are made ahead. They are made months ahead, so a few failures do no harm.
@@ -228,9 +228,12 @@ pub(crate) async fn start(
 
 /// That the environment holds a key which was taken away from its holder.
 fn revoked() -> Fault {
-    let remedy = "unset it: what was revoked is never valid again; without another admin key, stop every server and run \
-                  kybern key recover";
-    Fault::variable(ADMIN_KEY, "holds an admin key that was revoked", remedy)
+    let remedy = format!(
+        "unset it: what was revoked is never valid again; without another admin key, stop every server and run {} key \
+         recover",
+        kybern_here()
+    );
+    Fault::variable(ADMIN_KEY, "holds an admin key that was revoked", &remedy)
 }
 
 /// What connections may take: no more of them than there are open files, less those that everything else needs.
@@ -284,17 +287,23 @@ impl Running {
 
 /// Shows the first admin key, once.
 fn hand_over(key: &str, url: &str, voice: Voice, screen: &mut Screen) -> anyhow::Result<()> {
+    let recover = recover();
     // The log knows no secrets.
     if voice.json {
         screen.line(serde_json::json!({"url": url, "adminKey": key}).to_string());
-        screen.secret_written("the first admin key is lost, make another with: kybern key recover")?;
+        screen.secret_written(format!("the first admin key is lost, make another with: {recover}"))?;
         return Ok(());
     }
     eprintln!("\nadmin key, shown this once: {key}");
     eprintln!("  export KYBERN_URL={url}");
     eprintln!("  export KYBERN_API_KEY={key}");
-    eprintln!("  kybern task submit 'what you want'     (lost the key? stop, then kybern key recover)\n");
+    // By the two lines above it finds this server.
+    eprintln!("  kybern task submit 'what you want'     (lost the key? stop, then {recover})\n");
     Ok(())
+}
+
+fn recover() -> String {
+    format!("{} key recover", kybern_here())
 }
 
 fn announce(running: &Running, has_mail: bool, is_first: bool, voice: Voice) {
@@ -306,9 +315,9 @@ fn announce(running: &Running, has_mail: bool, is_first: bool, voice: Voice) {
     voice.say(&format!("{rules}. Language models: {models}. Mail: {mail}."));
     if !is_first {
         voice.say(&format!(
-            "to reach it: export KYBERN_URL={}, and KYBERN_API_KEY with a key of yours (lost? stop, then kybern key \
-             recover)",
-            reachable(running.address)
+            "to reach it: export KYBERN_URL={}, and KYBERN_API_KEY with a key of yours (lost? stop, then {})",
+            reachable(running.address),
+            recover()
         ));
     }
 }

@@ -23,7 +23,7 @@ use kybern_store::{PostgresOptions, PostgresStore, Seen, SqliteOptions, SqliteSt
 
 use crate::config::database::DatabaseUrl;
 use crate::config::{Config, Fault, Faults, Ocr, WebhookOptions};
-use crate::output::Failure;
+use crate::output::{Failure, kybern, kybern_here};
 use crate::{opening, packs};
 
 /// An opened store with what belongs to it.
@@ -118,8 +118,9 @@ pub(crate) async fn open_store(config: &Config, opening: Opening) -> anyhow::Res
 fn key_is_missing(database: &str, file: &Path) -> anyhow::Error {
     anyhow::anyhow!(
         "the database {database} is there, but its master key {} is not: bring the file back or set KYBERN_MASTER_KEY; \
-         when the key is lost for good, run `kybern key recover --new-master-key`",
-        file.display()
+         when the key is lost for good, run `{} key recover --new-master-key`",
+        file.display(),
+        kybern_here()
     )
 }
 
@@ -308,8 +309,8 @@ pub(crate) async fn tenants(config: &Config, store: &dyn Store) -> anyhow::Resul
 
 /// That a setting names a tenant which does not exist.
 pub(crate) fn no_tenant(key: &str, name: &str) -> Fault {
-    let remedy = "correct it: kybern tenant list shows names and slugs, kybern tenant create makes one";
-    Fault { remedy: remedy.to_owned(), ..Fault::bad(key, name, "is no tenant's name") }
+    let remedy = format!("correct it: {0} tenant list shows names and slugs, {0} tenant create makes one", kybern());
+    Fault { remedy, ..Fault::bad(key, name, "is no tenant's name") }
 }
 
 async fn tenant_named(store: &dyn Store, name: &str) -> anyhow::Result<Option<TenantId>> {

@@ -43,24 +43,36 @@ pub struct Contents {
 
 impl SqlStore<Sqlite> {
     /// Looks at a file, also while another process has it; up to `most` unreadable rows of each table are named.
+    /// Beside a file of which no process has left a log of writes, nothing is made.
     ///
     /// # Errors
     /// When a newer program wrote it, when it was made under another master key, or when it cannot be read.
     pub async fn look(path: impl AsRef<Path>, most: usize, keys: Arc<dyn Keys>, clock: Arc<dyn Clock>) -> Result<Seen> {
         let path = path.as_ref().to_owned();
         let looking = tokio::task::spawn_blocking(move || {
-            let conn = sqlite::connect(&path, sqlite::Use::Look)?;
-            match migrate::seen_sqlite(&conn, &KeyProof::of(keys.as_ref(), false))? {
-                Schema::Empty => return Ok(Seen::Empty),
-                Schema::Older { migrations } => return Ok(Seen::Older { migrations }),
-                Schema::Present => {}
+            if let Some(before) = sqlite::at_rest(&path) {
+                let seen = seen(&path, sqlite::Use::LookAtRest, most, (&keys, &clock));
+                // What was read while a process began to write may be of two moments.
+                if sqlite::at_rest(&path).is_some_and(|after| after == before) {
+                    return seen;
+                }
             }
-            let mut tx = Tx::new(Conn::Sqlite(conn), Shared::new(keys, clock, None));
-            let contents = contents(&mut tx, most).now_or_never().unwrap_or(Err(StoreError::Closed));
-            contents.map(Seen::Present)
+            seen(&path, sqlite::Use::Look, most, (&keys, &clock))
         });
         looking.await.unwrap_or(Err(StoreError::Closed))
     }
+}
+
+fn seen(path: &Path, how: sqlite::Use, most: usize, (keys, clock): (&Arc<dyn Keys>, &Arc<dyn Clock>)) -> Result<Seen> {
+    let conn = sqlite::connect(path, how)?;
+    match migrate::seen_sqlite(&conn, &KeyProof::of(keys.as_ref(), false))? {
+        Schema::Empty => return Ok(Seen::Empty),
+        Schema::Older { migrations } => return Ok(Seen::Older { migrations }),
+        Schema::Present => {}
+    }
+    let mut tx = Tx::new(Conn::Sqlite(conn), Shared::new(Arc::clone(keys), Arc::clone(clock), None));
+    let contents = contents(&mut tx, most).now_or_never().unwrap_or(Err(StoreError::Closed));
+    contents.map(Seen::Present)
 }
 
 impl SqlStore<Postgres> {

@@ -5,6 +5,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use super::{Amount, Payer};
+use crate::count::count;
 use crate::error::{Detail, Error, ErrorCode};
 use crate::id::{BudgetId, UserId};
 use crate::money::{NanoUsd, Tokens};
@@ -288,8 +289,8 @@ impl Shortage {
     fn says(&self, amount: u64) -> String {
         match self.unit {
             Unit::CostNanos => NanoUsd(i64::try_from(amount).unwrap_or(i64::MAX)).to_string(),
-            Unit::Tokens => format!("{amount} tokens"),
-            Unit::Calls => format!("{amount} calls"),
+            Unit::Tokens => count(amount, "token"),
+            Unit::Calls => count(amount, "call"),
         }
     }
 }

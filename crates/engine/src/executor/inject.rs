@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use kybern_core::count::count;
 use kybern_core::error::ErrorCode;
 use kybern_core::plan::{PlanFault, PlanPatch, StepId, StepSpec, parse};
 use kybern_core::task::StepError;
@@ -38,21 +39,21 @@ pub(crate) fn proposal(
     faults.extend(parse::too_large(&outcome.new_steps, "/newSteps"));
     faults.extend(parse::too_large(&patched, "/patch/steps"));
     let injected = if faults.is_empty() { read(&outcome.new_steps, &mut faults) } else { Vec::new() };
-    let count: usize = injected.iter().chain(&patched).map(StepSpec::count).sum();
-    if count > MAX_INJECTED {
-        faults.push(PlanFault::new("/newSteps", None, format!("{count} steps at once are over {MAX_INJECTED}")));
+    let proposed: usize = injected.iter().chain(&patched).map(StepSpec::count).sum();
+    if proposed > MAX_INJECTED {
+        faults.push(PlanFault::new("/newSteps", None, format!("{proposed} steps at once are over {MAX_INJECTED}")));
     }
     for (steps, path) in [(&injected, "/newSteps"), (&patched, "/patch/steps")] {
         faults.extend(known.faults(steps, path));
     }
     if let Some(fault) = faults.first() {
-        let message = format!("the proposed steps are refused ({} faults), first: {fault}", faults.len());
+        let message = format!("the proposed steps are refused ({}), first: {fault}", count(faults.len(), "fault"));
         return Err(StepError { code: ErrorCode::Unprocessable, message, retryable: false });
     }
     let cap = usize::try_from(max_steps).unwrap_or(usize::MAX);
-    if walk.known_steps() + count > cap {
+    if walk.known_steps() + proposed > cap {
         let message = format!(
-            "Max execution steps exceeded ({max_steps}): {count} more proposed by step {}. Possible runaway injection",
+            "Max execution steps exceeded ({max_steps}): {proposed} more proposed by step {}. Possible runaway injection",
             node.id
         );
         return Err(StepError { code: ErrorCode::Unprocessable, message, retryable: false });

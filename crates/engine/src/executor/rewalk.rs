@@ -28,8 +28,10 @@ pub struct ReplayReport {
     pub task_id: TaskId,
     /// Whether it arrived at the same end.
     pub matches: bool,
-    /// Where it did not.
+    /// Where it did not: of rows the first 50.
     pub differences: Vec<String>,
+    /// How many differences there are beyond those.
+    pub more_differences: usize,
     /// Rows that were walked.
     pub rows: usize,
     /// Steps that ended.
@@ -40,7 +42,7 @@ pub struct ReplayReport {
     pub result: Value,
 }
 
-/// Differences that are listed.
+/// Differences of rows that are listed.
 const MAX_DIFFERENCES: usize = 50;
 
 /// A replay under way.
@@ -50,6 +52,7 @@ pub(crate) struct Rewalk {
     created_at: Timestamp,
     plan: Option<Arc<FrozenPlan>>,
     differences: Vec<String>,
+    more_differences: usize,
     rows: usize,
     steps: usize,
     ended: Option<TaskStatus>,
@@ -71,6 +74,7 @@ impl Rewalk {
             created_at: task.forked_from.map_or(Timestamp::default(), |_| task.created_at),
             plan,
             differences: Vec::new(),
+            more_differences: 0,
             rows: 0,
             steps: 0,
             ended: None,
@@ -85,6 +89,8 @@ impl Rewalk {
         if self.differences.len() < MAX_DIFFERENCES {
             let step = row.step.as_ref().map_or("-", |step| step.as_str());
             self.differences.push(format!("row {} (step {step}): {what}", row.seq));
+        } else {
+            self.more_differences += 1;
         }
     }
 
@@ -273,6 +279,7 @@ impl Rewalk {
             task_id: task.id,
             matches: self.differences.is_empty(),
             differences: self.differences,
+            more_differences: self.more_differences,
             rows: self.rows,
             steps: self.steps,
             status: end.status,

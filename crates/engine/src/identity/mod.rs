@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use kybern_core::actor::{Actor, Principal, Right, Role};
 use kybern_core::audit::{self, AuditEvent};
+use kybern_core::count::count;
 use kybern_core::error::{Detail, Error, ErrorCode, Result};
 use kybern_core::id::{KeyId, TenantId, UserId, WebhookId};
 use kybern_core::identity::{ApiKey, OutboundWebhook, Tenant, User};
@@ -279,10 +280,11 @@ impl Identity {
         let own = made.iter().any(|key| Some(key.id) == actor.key());
         if how.cascade == Some(false) && !made.is_empty() || how.cascade.is_none() && own {
             let whose = if own { "your own key among them, " } else { "" };
+            let (was, stop) = if made.len() == 1 { ("was", "stops") } else { ("were", "stop") };
             let message = format!(
-                "{} more keys were made with this one, {whose}and stop working with it: revoke it with cascade=true, \
-                 or make new ones with another key first",
-                made.len()
+                "{} {was} made with this one, {whose}and {stop} working with it: revoke it with cascade=true, or make \
+                 new ones with another key first",
+                count(made.len(), "more key")
             );
             let told = made.iter().map(|key| Detail::new(format!("/{}", key.id), format!("key {:?}", key.name)));
             return Err(Error::new(ErrorCode::Conflict, message).with_details(told.collect()));

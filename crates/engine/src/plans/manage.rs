@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use kybern_core::actor::Actor;
 use kybern_core::audit::AuditEvent;
+use kybern_core::count::count;
 use kybern_core::error::{Error, ErrorCode, Result};
 use kybern_core::id::PlanId;
 use kybern_core::plan::parse::{self, PlanDraft};
@@ -38,8 +39,7 @@ impl Plans {
         let (tools, agents) = (self.tools.of(actor.scope()).await, self.agents.list(actor.scope()).await?);
         let parts = Parts { catalog: self.catalog.as_ref(), tools: &tools, agents: Some(&agents) };
         let draft = faultless(plan, parts).map_err(|faults| {
-            let count = if faults.len() == 1 { "one fault".to_owned() } else { format!("{} faults", faults.len()) };
-            let message = format!("the plan has {count}, nothing was stored");
+            let message = format!("the plan has {}, nothing was stored", count(faults.len(), "fault"));
             Error::new(ErrorCode::Unprocessable, message).with_details(faults.into_iter().map(Into::into).collect())
         })?;
         let audit = AuditEvent::by(actor, "plan.put", format!("plan:{}", draft.key), json!({"key": draft.key}));

@@ -5,6 +5,7 @@ use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use kybern_core::count::count;
 use kybern_core::document::DocumentText;
 use kybern_core::error::{Error, ErrorCode, Result};
 use kybern_core::mail::MailKind;
@@ -150,7 +151,7 @@ pub(super) async fn read(
     if !open.is_empty() {
         return Ok(Draft::phase(open.question(extractions.found, run.task.id, now)));
     }
-    let summary = format!("read {} documents", rows.len());
+    let summary = format!("read {}", count(rows.len(), "document"));
     let mut data = json!({"documents": rows, "decisions": written(&decisions)});
     if !extractions.found.is_empty() {
         data[EXTRACTIONS] = Value::Array(extractions.found);

@@ -359,7 +359,10 @@ fn check_answer(wait: &Wait, request: &ReviewRequest) -> Result<()> {
 fn inapt(wait: &Wait, request: &ReviewRequest) -> Option<&'static str> {
     let resolution = request.resolution.filter(|resolution| *resolution != Resolution::Fail)?;
     match wait.kind {
-        WaitKind::Ambiguous | WaitKind::Confirmation => None,
+        WaitKind::Ambiguous => None,
+        WaitKind::Confirmation => {
+            Some("this question takes a yes or a no: leave resolution out for a yes, or say fail for a no")
+        }
         WaitKind::Review if resolution == Resolution::Done && request.corrections.is_empty() => Some(
             "done makes the corrections the step's data, and there are none: say what it found, or leave resolution out",
         ),

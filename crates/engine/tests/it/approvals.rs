@@ -221,9 +221,11 @@ fn where_two_persons_stand_for_a_call_nobody_says_yes_to_their_own() {
             assert!(refused.to_string().contains("ask another reviewer, or deny it"), "{refused}");
             let refused = live.engine.tasks().review(own, task, ReviewRequest::default()).await.unwrap_err();
             assert_eq!(refused.code(), ErrorCode::PermissionDenied, "by the other door as well");
-            let done = ReviewRequest { resolution: Some(Resolution::Done), ..ReviewRequest::default() };
-            let refused = live.engine.tasks().review(own, task, done).await.unwrap_err();
-            assert_eq!(refused.code(), ErrorCode::PermissionDenied, "nor is it said to be done");
+            for resolution in [Resolution::Done, Resolution::Retry] {
+                let said = ReviewRequest { resolution: Some(resolution), ..ReviewRequest::default() };
+                let refused = live.engine.tasks().review(own, task, said).await.unwrap_err();
+                assert_eq!(refused.code(), ErrorCode::Validation, "{resolution:?} is neither a yes nor a no");
+            }
         }
         // They may make the call themselves, and still nobody else has seen theirs.
         live.engine.identity().set_policy(&live.world.actor, ben.user().unwrap(), Some(careful())).await.unwrap();

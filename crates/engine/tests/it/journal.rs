@@ -101,6 +101,12 @@ fn a_tampered_journal_is_found() {
         swapped.swap(0, rows.len() - 2);
         let mut doubled = rows.clone();
         doubled.insert(1, rows[0].clone());
+        let mut many = rows.clone();
+        many.splice(1..1, std::iter::repeat_n(rows[0].clone(), 60));
+        let report = with_rows(&live, many, ending.clone()).await;
+        let of_rows = report.differences.iter().filter(|difference| difference.starts_with("row ")).count();
+        assert!(of_rows == 50 && report.more_differences >= 10, "{of_rows} and {} more", report.more_differences);
+        assert_eq!(honest.more_differences, 0);
         for (what, rows) in [
             ("another result", edited("a", &data(json!({"n": 3})))),
             (

@@ -74,6 +74,10 @@ pub(super) async fn demo(args: DemoArgs, context: &Context) -> Result<ExitCode, 
 }
 
 pub(super) async fn backup(args: BackupArgs, context: &Context) -> Result<ExitCode, Failure> {
+    // Looked at before the database; the store takes no file that has come since either.
+    if std::fs::symlink_metadata(&args.file).is_ok() {
+        return Err(input::taken(&args.file));
+    }
     let config = context.config(None)?;
     Ok(crate::backup::backup(BackupOptions { config, file: args.file, screen: context.new_screen() }).await?)
 }

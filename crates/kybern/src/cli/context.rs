@@ -7,7 +7,7 @@ use crate::client::{Client, Reply};
 use crate::config::database::DatabaseUrl;
 use crate::config::{Config, ConfigError, DocumentOptions, Environment, Overrides, Secret};
 use crate::local::{self, LocalOptions, LocalServer, Use};
-use crate::output::{Failure, Screen, kybern};
+use crate::output::{Failure, Screen, kybern, kybern_here};
 
 const API_KEY: &str = "KYBERN_API_KEY";
 const URL: &str = "KYBERN_URL";
@@ -120,8 +120,11 @@ impl Context {
             if purpose == Use::Work && !config.database.is_named && !path.exists() {
                 let (url, file) = (config.server.local_url(), path.display());
                 let message = format!("no server answers at {url}, and there is no database {file} in this folder");
-                let remedy = "start a server with: kybern serve; name another one with --url, or the database with \
-                              --database sqlite:FILE, which is made when it is missing";
+                let remedy = format!(
+                    "start a server with: {} serve; name another one with --url, or the database with --database \
+                     sqlite:FILE, which is made when it is missing",
+                    kybern_here()
+                );
                 return Err(Failure::usage(message, remedy));
             }
         }
@@ -139,7 +142,7 @@ impl Context {
     /// What comes after a task was let go on: who works on it, or how to follow it.
     pub(crate) fn follow_up(&self, task: impl std::fmt::Display) -> String {
         match self.is_local() {
-            true => "no server runs, so it waits: start one with kybern serve".to_owned(),
+            true => format!("no server runs, so it waits: start one with {kybern} serve", kybern = kybern_here()),
             false => format!("follow it with: {kybern} task watch {task}", kybern = kybern()),
         }
     }

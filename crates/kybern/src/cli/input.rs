@@ -103,6 +103,11 @@ pub(crate) fn content_type(path: &Path) -> &'static str {
     }
 }
 
+/// That a file was named which is to be new, and is there.
+pub(super) fn taken(path: &Path) -> Failure {
+    Failure::usage(format!("{} is there already", path.display()), "name a file that does not exist yet")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

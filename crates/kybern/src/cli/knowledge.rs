@@ -88,7 +88,7 @@ pub(super) async fn run(command: KnowledgeCommand, context: &mut Context) -> Res
                     ("PIECES", "/pieces"),
                     ("ERROR", "/error"),
                 ],
-                nothing: "no documents; kybern knowledge add FILE",
+                nothing: &format!("no documents; {} knowledge add FILE", kybern()),
                 command: format!("{} knowledge list", kybern()),
             };
             documents.print(&page, format, context).await

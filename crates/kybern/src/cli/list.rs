@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::{Context, Exit, Format};
 use crate::client::{Client, ClientError};
-use crate::output::{Cell, Failure, Table, in_full, moment, short};
+use crate::output::{Cell, Failure, Table, in_full, moment, quoted, short};
 
 /// The widest that a cell of a list is.
 const CELL: usize = 60;
@@ -61,10 +61,9 @@ pub(crate) async fn all(client: &Client, path: &str) -> Result<Vec<Value>, Clien
 
 /// What narrowed a page, as it is written on a command line: the page after it belongs to the same filter only.
 pub(crate) fn flags<'a>(filter: impl IntoIterator<Item = (&'a str, Option<&'a str>)>) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "-_.:/@+".contains(c);
-    let flag = |(name, value): (&str, Option<&str>)| match value.filter(|value| !value.is_empty())? {
-        value if value.chars().all(plain) => Some(format!(" --{name} {value}")),
-        value => Some(format!(" --{name} '{}'", value.replace('\'', "'\\''"))),
+    let flag = |(name, value): (&str, Option<&str>)| {
+        let value = value.filter(|value| !value.is_empty())?;
+        Some(format!(" --{name} {}", quoted(value)))
     };
     filter.into_iter().filter_map(flag).collect()
 }

@@ -48,7 +48,7 @@ use crate::output::{Failure, Paint, Screen, Voice, called_with};
 #[derive(Parser, Debug)]
 #[command(name = "kybern", version, arg_required_else_help = true, max_term_width = 100)]
 #[command(after_help = "Exit codes: 0 done, 1 failed, 2 usage, 3 waits for review.\nBegin with: kybern demo")]
-struct Cli {
+pub(crate) struct Cli {
     #[command(flatten)]
     globals: Globals,
     #[command(subcommand)]

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::{Context, Exit, Format};
 use crate::client::{Body, ClientError};
-use crate::output::{Failure, Table, field, short};
+use crate::output::{Failure, Table, field, kybern, short};
 
 /// `kybern model …`
 #[derive(Subcommand, Debug)]
@@ -83,7 +83,7 @@ async fn test(model: Option<String>, format: Format, context: &mut Context) -> R
         None => one_of_each(entries(&client.get("/v1/models", &[]).await?.value)),
     };
     if models.is_empty() {
-        return Err(Failure::usage("no model is known", "name one: kybern model test provider/model"));
+        return Err(Failure::usage("no model is known", format!("name one: {} model test provider/model", kybern())));
     }
     let paint = context.screen().paint();
     let (mut exit, mut results) = (Exit::Done, Vec::new());

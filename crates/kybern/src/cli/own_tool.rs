@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::list::{List, Page, items};
 use super::{Context, Exit, Format, input};
 use crate::client::{Body, Client, segment};
-use crate::output::{Failure, field, in_full};
+use crate::output::{Failure, field, in_full, kybern, quoted};
 
 /// The verbs of `kybern tool` that are about tools of the tenant's own.
 #[derive(Subcommand, Debug)]
@@ -85,7 +85,7 @@ pub(super) async fn run(command: OwnToolCommand, context: &mut Context) -> Resul
             let reply = client.post(PATH, Body::Json(&definition), None).await?;
             Ok(context.told(&reply, format, |draft| {
                 let [key, version] = ["key", "version"].map(|name| field(draft, name));
-                format!("version {version} of {key} is a draft; hand it in with: kybern tool submit {key}")
+                format!("version {version} of {key} is a draft; hand it in with: {} tool submit {key}", kybern())
             }))
         }
         OwnToolCommand::Versions { name, status, page, format } => {
@@ -101,19 +101,20 @@ pub(super) async fn run(command: OwnToolCommand, context: &mut Context) -> Resul
                     ("HASH", "/hash"),
                 ],
                 nothing: "no versions",
-                command: format!("kybern tool versions {name}"),
+                command: format!("{} tool versions {}", kybern(), quoted(&name)),
             };
             versions.print(&page, format, context).await
         }
         OwnToolCommand::Submit(tool) => {
-            let next = format!("another person approves it with: kybern tool approve {}", tool.name);
+            let next = format!("another person approves it with: {} tool approve {}", kybern(), quoted(&tool.name));
             act(&tool, "submit", Body::Empty, &format!("is handed in; {next}"), context).await
         }
         OwnToolCommand::Reject { tool, note } => {
             act(&tool, "reject", Body::Json(&json!({"note": note})), "is sent back", context).await
         }
         OwnToolCommand::Approve(reading) => {
-            let next = format!("is approved; put it into use with: kybern tool activate {}", reading.tool.name);
+            let name = quoted(&reading.tool.name);
+            let next = format!("is approved; put it into use with: {} tool activate {name}", kybern());
             decide(reading, "approve", &["review"], &next, context).await
         }
         OwnToolCommand::Activate(reading) => {
@@ -187,17 +188,22 @@ async fn read(
         print(version, context);
         let hash = field(version, "hash");
         if !context.screen().is_interactive() {
-            context.screen().line(format!("to {verb} this version: kybern tool {verb} {name} --hash {hash}"));
+            let command = format!("{} tool {verb} {} --hash {hash}", kybern(), quoted(name));
+            context.screen().line(format!("to {verb} this version: {command}"));
             return Ok(None);
         }
         context.screen().text(format!("{verb} this version? [y/N] "));
         let mut said = String::new();
         std::io::stdin().read_line(&mut said).map_err(|error| Failure::Other(error.into()))?;
-        return Ok(said.trim().eq_ignore_ascii_case("y").then_some(hash));
+        if !said.trim().eq_ignore_ascii_case("y") {
+            context.screen().line("nothing was decided: the version stays as it is");
+            return Ok(None);
+        }
+        return Ok(Some(hash));
     }
     let wanted = statuses.join(" or ");
     let message = format!("{name} has no version with the status {wanted}");
-    Err(Failure::usage(message, format!("kybern tool versions {name} lists what there is")))
+    Err(Failure::usage(message, format!("{} tool versions {} lists what there is", kybern(), quoted(name))))
 }
 
 /// Everything that a version says.

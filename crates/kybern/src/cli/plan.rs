@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::list::{Page, items, next_cursor};
 use super::{Context, Exit, Format, input};
 use crate::client::{Body, Client, ClientError, segment};
-use crate::output::{Failure, Paint, Table, field, in_full, kybern};
+use crate::output::{Failure, Paint, Table, count, field, in_full, kybern};
 
 /// `kybern plan …`
 #[derive(Subcommand, Debug)]
@@ -160,7 +160,7 @@ async fn check(file: &Path, format: Format, context: &mut Context) -> Result<Exi
             context.screen().line(format!("{} {} is sound", paint.good("✓"), field(&plan, "key")));
         } else {
             let faults = array(&reply.value, "faults");
-            let what = if faults.len() == 1 { "1 fault".to_owned() } else { format!("{} faults", faults.len()) };
+            let what = count(faults.len(), "fault");
             context.screen().line(format!("{} {} has {what}", paint.bad("✗"), field(&plan, "key")));
             fault_lines(faults).into_iter().for_each(|line| context.screen().line(line));
         }

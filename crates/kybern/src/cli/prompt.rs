@@ -104,7 +104,7 @@ pub(super) async fn run(command: PromptCommand, context: &mut Context) -> Result
                     ("STATUS", "/status"),
                     ("TEXT", "/text"),
                 ],
-                nothing: "no prompts; kybern prompt create FILE --agent NAME",
+                nothing: &format!("no prompts; {} prompt create FILE --agent NAME", kybern()),
                 command,
             };
             prompts.print(&page, format, context).await
@@ -190,11 +190,15 @@ async fn read(client: &Client, id: PromptId, verb: &str, context: &mut Context) 
     print(&prompt, context);
     let hash = field(&prompt, "textHash");
     if !context.screen().is_interactive() {
-        context.screen().line(format!("to {verb} this text: kybern prompt {verb} {id} --read {hash}"));
+        context.screen().line(format!("to {verb} this text: {} prompt {verb} {id} --read {hash}", kybern()));
         return Ok(None);
     }
     context.screen().text(format!("{verb} this text? [y/N] "));
     let mut said = String::new();
     std::io::stdin().read_line(&mut said).map_err(|error| Failure::Other(error.into()))?;
-    Ok(said.trim().eq_ignore_ascii_case("y").then_some(hash))
+    if !said.trim().eq_ignore_ascii_case("y") {
+        context.screen().line("nothing was decided: the prompt stays as it is");
+        return Ok(None);
+    }
+    Ok(Some(hash))
 }

@@ -7,7 +7,7 @@ use serde_json::json;
 use super::list::items;
 use super::{Context, Exit, Format};
 use crate::client::Body;
-use crate::output::{Failure, Table, field};
+use crate::output::{Failure, Table, count, field};
 
 /// `kybern purge`
 #[derive(Args, Debug)]
@@ -55,9 +55,8 @@ pub(super) async fn run(args: PurgeArgs, context: &mut Context) -> Result<Exit, 
     let paint = context.screen().paint();
     context.screen().line(table.render(paint));
     if items(&reply.value).iter().all(|item| item["count"] == 0) {
-        context
-            .screen()
-            .line(format!("nothing is over for {} days, or it is kept: see docs/retention.md", args.older_than));
+        let days = count(args.older_than, "day");
+        context.screen().line(format!("nothing is over for {days}, or it is kept: see docs/retention.md"));
     }
     Ok(Exit::Done)
 }

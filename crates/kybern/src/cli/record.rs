@@ -6,7 +6,7 @@ use kybern_core::id::RecordId;
 use super::list::{self, List, Page};
 use super::{Context, Exit, Format};
 use crate::client::segment;
-use crate::output::{Failure, kybern};
+use crate::output::{Failure, kybern, quoted};
 
 /// `kybern record …`
 #[derive(Subcommand, Debug)]
@@ -53,12 +53,13 @@ pub(super) async fn run(command: RecordCommand, context: &mut Context) -> Result
             kinds.print(&Page::default(), format, context).await
         }
         RecordCommand::List { kind, key, page, format } => {
-            let command = format!("{} record list {kind}{}", kybern(), list::flags([("key", key.as_deref())]));
+            let filter = list::flags([("key", key.as_deref())]);
+            let command = format!("{} record list {}{filter}", kybern(), quoted(&kind));
             let records = List {
                 path: &format!("/api/records/{}", segment(&kind)),
                 query: vec![("key", key)],
                 columns: &[("ID", "/id"), ("KEY", "/key"), ("VERSION", "/version"), ("CHANGED (UTC)", "/updatedAt")],
-                nothing: "no such records; kybern record kinds lists what there is",
+                nothing: &format!("no such records; {} record kinds lists what there is", kybern()),
                 command,
             };
             records.print(&page, format, context).await

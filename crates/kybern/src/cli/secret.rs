@@ -122,7 +122,7 @@ pub(super) async fn run(command: SecretCommand, context: &mut Context) -> Result
                     ("WRITTEN", "/updatedAt"),
                     ("DESCRIPTION", "/description"),
                 ],
-                nothing: "no secrets; kybern secret set NAME --host HOST",
+                nothing: &format!("no secrets; {} secret set NAME --host HOST", kybern()),
                 command: format!("{} secret list", kybern()),
             };
             secrets.print(&page, format, context).await

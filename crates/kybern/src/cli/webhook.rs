@@ -45,7 +45,7 @@ pub(super) async fn run(command: WebhookCommand, context: &mut Context) -> Resul
                 path: PATH,
                 query: Vec::new(),
                 columns: &[("ID", "/id"), ("URL", "/url"), ("EVENTS", "/events"), ("MADE (UTC)", "/createdAt")],
-                nothing: "nobody is told; kybern webhook create URL",
+                nothing: &format!("nobody is told; {} webhook create URL", kybern()),
                 command: format!("{} webhook list", kybern()),
             };
             webhooks.print(&page, format, context).await

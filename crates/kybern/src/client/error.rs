@@ -5,6 +5,8 @@ use std::fmt;
 use kybern_core::error::{Detail, ErrorCode};
 use serde_json::Value;
 
+use crate::output::{kybern, kybern_here};
+
 /// A call that did not succeed.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ClientError {
@@ -39,6 +41,9 @@ pub(crate) enum ClientError {
         /// What was given.
         url: String,
     },
+    /// The address of the server names a user, whose name and password would be sent in place of the key.
+    #[error("the URL of the server holds a user name or a password, and a server knows its callers by their API key")]
+    User,
     /// No connection could be prepared.
     #[error("the HTTP client cannot be set up: {0}")]
     Setup(String),
@@ -95,10 +100,15 @@ impl ApiError {
     fn remedy(&self) -> Option<String> {
         let remedy = match self.code? {
             ErrorCode::Unauthenticated => {
-                "set KYBERN_API_KEY to a key of this server; \"kybern key recover\" makes a new admin key for whoever \
-                 can write its database (on SQLite stop the server first)"
+                return Some(format!(
+                    "set KYBERN_API_KEY to a key of this server; \"{} key recover\" makes a new admin key for whoever \
+                     can write its database (on SQLite stop the server first)",
+                    kybern_here()
+                ));
             }
-            ErrorCode::PermissionDenied => "use a key with the role for it, or ask an admin: \"kybern key create\"",
+            ErrorCode::PermissionDenied => {
+                return Some(format!("use a key with the role for it, or ask an admin: \"{} key create\"", kybern()));
+            }
             ErrorCode::NotFound if self.message.contains("picture of page") => {
                 "only what was read from a picture, a scan, has pictures of its pages; leave --page out for the file"
             }
@@ -107,7 +117,7 @@ impl ApiError {
                 "take another --idempotency-key, or leave it out"
             }
             ErrorCode::Conflict if self.message.to_ascii_lowercase().contains("the task") => {
-                "look at its state first: \"kybern task show ID\""
+                return Some(format!("look at its state first: \"{} task show ID\"", kybern()));
             }
             // The message names the flag.
             ErrorCode::Conflict if self.message.contains("--") => return None,
@@ -143,7 +153,7 @@ impl ClientError {
         match self {
             Self::Unreachable { .. } => true,
             Self::Api(error) => matches!(error.status, 408 | 429 | 503 | 504),
-            Self::Plain { .. } | Self::Foreign { .. } | Self::Url { .. } | Self::Setup(_) => false,
+            Self::Plain { .. } | Self::Foreign { .. } | Self::Url { .. } | Self::User | Self::Setup(_) => false,
         }
     }
 
@@ -152,11 +162,14 @@ impl ClientError {
         match self {
             Self::Api(error) => error.remedy(),
             Self::Unreachable { .. } => {
-                Some("start it with \"kybern serve\", or set KYBERN_URL to where it listens".to_owned())
+                Some(format!("start it with \"{} serve\", or set KYBERN_URL to where it listens", kybern_here()))
             }
             Self::Plain { url } => Some(format!("set KYBERN_URL to {}", url.replacen("https:", "http:", 1))),
             Self::Foreign { .. } | Self::Url { .. } => {
                 Some("set KYBERN_URL to a Kybern server, such as http://127.0.0.1:7171".to_owned())
+            }
+            Self::User => {
+                Some("leave USER:PASSWORD@ out of KYBERN_URL, or --url, and set KYBERN_API_KEY to the key".to_owned())
             }
             Self::Setup(_) => None,
         }

@@ -6,6 +6,7 @@ use std::str::FromStr;
 
 use kybern_core::time::Millis;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use url::Url;
 
 use super::error::{Fault, Faults};
 use super::secret::Secret;
@@ -98,20 +99,28 @@ impl fmt::Display for DatabaseUrl {
         match self {
             Self::Sqlite(path) => write!(f, "sqlite:{}", path.display()),
             Self::Postgres(url) => {
-                let url = url.expose();
-                let (scheme, rest) = url.split_once("://").unwrap_or(("postgres", url));
-                // The password may hold an @ of its own, and options after the ? may hold it too.
-                let (plain, _options) = rest.split_once('?').unwrap_or((rest, ""));
-                match plain.rsplit_once('@') {
-                    Some((user, host)) => {
-                        let user = user.split_once(':').map_or(user, |(name, _)| name);
-                        write!(f, "{scheme}://{user}@{host}")
-                    }
-                    None => write!(f, "{scheme}://{plain}"),
+                match Url::parse(url.expose()) {
+                    Ok(url) => f.write_str(without_password(url).as_str()),
+                    // Nobody can connect by it, and nobody knows where in it a password stands.
+                    Err(_) => f.write_str("postgres://…"),
                 }
             }
         }
     }
+}
+
+/// The password stands before the host, or among the options after the question mark.
+fn without_password(mut url: Url) -> Url {
+    // Only a URL without a host refuses, and such a one has no password.
+    url.set_password(None).unwrap_or_default();
+    let kept: Vec<&str> = url.query().unwrap_or_default().split('&').filter(|option| !is_password(option)).collect();
+    let kept = kept.join("&");
+    url.set_query((!kept.is_empty()).then_some(kept.as_str()));
+    url
+}
+
+fn is_password(option: &str) -> bool {
+    url::form_urlencoded::parse(option.as_bytes()).any(|(name, _)| name.to_ascii_lowercase().contains("password"))
 }
 
 impl Serialize for DatabaseUrl {
@@ -146,6 +155,11 @@ mod tests {
         let show = |text: &str| text.parse::<DatabaseUrl>().unwrap().to_string();
         assert_eq!(show("postgres://app:p@ss@db:5432/k"), "postgres://app@db:5432/k");
         assert_eq!(show("postgres://db/k?password=x"), "postgres://db/k");
+        assert_eq!(
+            show("postgres:///k?host=/run/pg&p%61ssword=x&sslmode=require"),
+            "postgres:///k?host=/run/pg&sslmode=require"
+        );
+        assert_eq!(show("postgres://app:p?w@db/k"), "postgres://…");
         assert_eq!(show("sqlite:kybern.db"), "sqlite:kybern.db");
     }
 }

@@ -25,7 +25,7 @@ use kybern_engine::task::TaskView;
 
 use crate::config::database::DatabaseUrl;
 use crate::config::{Config, DocumentOptions};
-use crate::output::{Paint, Screen};
+use crate::output::{Paint, Screen, kybern_here, quoted};
 use crate::serve::{self, Purpose};
 use samples::{SAMPLES, Sample, Way};
 
@@ -199,11 +199,15 @@ fn verdict(task: &TaskView, paint: Paint) -> String {
     }
 }
 
+/// A command, and what it does.
+fn next_line(screen: &mut Screen, verb: &str, what: &str) {
+    screen.line(format!("  {} {verb:<21} {what}", kybern_here()));
+}
+
 fn next(screen: &mut Screen, folder: &Path, keep: bool, done: &[Done]) {
     let paint = screen.paint();
     screen.line(paint.bold("What next"));
-    let database = folder.join("demo.db");
-    let database = format!("--database sqlite:{}", database.display());
+    let database = format!("--database {}", quoted(&format!("sqlite:{}", folder.join("demo.db").display())));
     let of = |status: TaskStatus| done.iter().find(|done| done.task.status == status).map(|done| done.task.id);
     if keep {
         screen.line(format!("  kybern {database} task list"));
@@ -217,9 +221,9 @@ fn next(screen: &mut Screen, folder: &Path, keep: bool, done: &[Done]) {
         screen.line(format!("  kybern {database} key recover    an admin key, for a server on this database:"));
         screen.line(format!("  kybern {database} serve"));
     } else {
-        screen.line("  kybern demo --keep           the same, and keep the database to look into");
+        next_line(screen, "demo --keep", "the same, and keep the database to look into");
     }
-    screen.line("  kybern serve                 your own server, on http://127.0.0.1:7171");
-    screen.line("  kybern task submit FILE.eml  hand in a message of your own");
+    next_line(screen, "serve", "your own server, on http://127.0.0.1:7171");
+    next_line(screen, "task submit FILE.eml", "hand in a message of your own");
     screen.line("  (in this repository: cargo run --release -- COMMAND)");
 }

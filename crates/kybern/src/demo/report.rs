@@ -10,7 +10,7 @@ use kybern_engine::Engine;
 use serde_json::Value;
 
 use super::Done;
-use crate::output::{Cell, Paint, Table, read_table};
+use crate::output::{Cell, Paint, Table, count, kybern_here, read_table};
 
 /// The whole report.
 pub(super) struct Report {
@@ -30,8 +30,8 @@ pub(super) async fn make(
     let kinds = kinds(engine, actor).await?;
     let waits = waits(done);
     let fresh = || done.iter().filter(|done| !done.received.duplicate);
-    let count = |status: TaskStatus| fresh().filter(|done| done.task.status == status).count();
-    let (completed, waiting) = (count(TaskStatus::Completed), count(TaskStatus::NeedsReview));
+    let of = |status: TaskStatus| fresh().filter(|done| done.task.status == status).count();
+    let (completed, waiting) = (of(TaskStatus::Completed), of(TaskStatus::NeedsReview));
     let mut replayed = 0;
     for done in fresh().filter(|done| done.task.status == TaskStatus::Completed) {
         replayed += usize::from(engine.tasks().replay(actor, done.task.id).await?.matches);
@@ -39,15 +39,15 @@ pub(super) async fn make(
     let audit = engine.audit().verify(actor.scope()).await?;
     let sound = completed + waiting == fresh().count() && replayed == completed && audit.valid;
     let summary = format!(
-        "{} messages in {}: {completed} done, {waiting} wait for a person, {} duplicates.\n{}\n{}",
+        "{} messages in {}: {completed} done, {waiting} wait for a person, {}.\n{}\n{}",
         done.len(),
         crate::output::span(took.0),
-        done.len() - fresh().count(),
+        count(done.len() - fresh().count(), "duplicate"),
         format_args!("{replayed} of {completed} finished tasks replayed from their journal to the same result."),
         format_args!(
             "audit chain: {} events, {}.",
             audit.length,
-            if audit.valid { "unbroken" } else { "BROKEN, see `kybern audit verify`" }
+            if audit.valid { "unbroken" } else { "BROKEN, as audit verify says in a demo with --keep" }
         ),
     );
     let sections = [
@@ -71,7 +71,8 @@ fn read(done: &[Done], paint: Paint) -> String {
     let of_message = |(n, done): (usize, &Done)| {
         let extractions = done.task.state.get("extractions").and_then(Value::as_array)?;
         let (table, more) = read_table(extractions, if n == 0 { READ_FIRST } else { READ_FIELDS });
-        let hint = format!("\n… and {more} more: `kybern demo --keep`, then `kybern task show ID`");
+        let hint =
+            format!("\n… and {more} more: `{} demo --keep`, then task show, as it says at its end", kybern_here());
         let rest = if more == 0 { String::new() } else { paint.dim(&hint) };
         (!table.is_empty()).then(|| format!("{}\n{}{rest}", paint.dim(done.sample.name), table.render(paint)))
     };

@@ -5,7 +5,7 @@ use std::path::Path;
 use kybern_core::ports::UnreadableRow;
 use kybern_store::{Contents, Seen, StoreError};
 
-use super::{DEAD_JOBS, Finding, State, finding, ways};
+use super::{Finding, State, finding, ways};
 use crate::config::Config;
 use crate::config::database::DatabaseUrl;
 use crate::opening::{self, OpenError};
@@ -64,8 +64,8 @@ fn present(url: &DatabaseUrl, contents: Contents, holder: Option<&str>) -> (Vec<
         let message = format!("{url}: in use by process {holder}, as it should be while a server runs");
         return (vec![finding(PART, State::Ok, message, ""), rows], Some(names));
     }
-    let (tasks, dead) = (count(&tasks.to_string(), "task"), count(&dead_jobs.to_string(), "dead job"));
-    let (state, remedy) = if dead_jobs > 0 { (State::Warning, DEAD_JOBS) } else { (State::Ok, "") };
+    let (tasks, dead) = (count(tasks, "task"), count(dead_jobs, "dead job"));
+    let (state, remedy) = if dead_jobs > 0 { (State::Warning, super::dead_jobs()) } else { (State::Ok, String::new()) };
     (vec![finding(PART, state, format!("{url}: {tasks}, {dead}"), remedy), rows], Some(names))
 }
 
@@ -74,7 +74,7 @@ fn empty(url: &DatabaseUrl) -> Finding {
 }
 
 fn older(url: &DatabaseUrl, migrations: usize) -> Finding {
-    let migrations = count(&migrations.to_string(), "migration");
+    let migrations = count(migrations, "migration");
     let message = format!("{url}: an older version wrote it, the next start applies {migrations}");
     let remedy = "back it up with the version that wrote it before this one starts; what is in it was not looked at";
     finding(PART, State::Warning, message, remedy)
@@ -92,7 +92,7 @@ fn rows(found: anyhow::Result<Vec<UnreadableRow>>) -> Finding {
     match found {
         Ok(found) if found.is_empty() => finding(ROWS, State::Ok, "every row can be read", ""),
         Ok(found) => {
-            let shown = count(&found.len().to_string(), "row");
+            let shown = count(found.len(), "row");
             let of_table = |table: &str| found.iter().filter(|row| row.table == table).count();
             let more = if found.iter().any(|row| of_table(row.table) == MOST_ROWS) { " or more" } else { "" };
             let remedy = "cancel such a task, deny such a question; bring back from a backup what is needed; what a newer \

@@ -2,11 +2,14 @@
 
 use super::{Finding, State, finding};
 use crate::config::Config;
+use crate::output::kybern;
 
 pub(super) const PART: &str = "retention";
 /// What to do about a name of nobody.
-pub(super) const CORRECT: &str =
-    "correct the name in [retention]; kybern tenant list shows names and slugs. Nothing old is removed before that";
+pub(super) fn correct() -> String {
+    let list = format!("{} tenant list", kybern());
+    format!("correct the name in [retention]; {list} shows names and slugs. Nothing old is removed before that")
+}
 
 /// The times of all, and below them the tenants that have others. A name that no tenant has stops every round of the
 /// removal; `tenants` are the names and slugs that there are, where they are known.
@@ -25,7 +28,7 @@ pub(super) fn retention(config: &Config, tenants: Option<&[String]>) -> Finding 
         return Finding { details, ..found };
     };
     let unknown = said.strangers(tenants);
-    let (state, remedy) = if unknown.is_empty() { (State::Ok, "") } else { (State::Broken, CORRECT) };
+    let (state, remedy) = if unknown.is_empty() { (State::Ok, String::new()) } else { (State::Broken, correct()) };
     details.extend(unknown);
     Finding { details, ..finding(PART, state, all, remedy) }
 }

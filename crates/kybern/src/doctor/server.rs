@@ -3,12 +3,12 @@
 use kybern_store::served_at;
 use serde_json::Value;
 
-use super::{CONFIGURATION, DEAD_JOBS, Finding, State, finding, retention};
+use super::{CONFIGURATION, Finding, State, dead_jobs, finding, retention};
 use crate::cli::list;
 use crate::client::Client;
 use crate::config::database::DatabaseUrl;
 use crate::config::{Config, Secret};
-use crate::output::field;
+use crate::output::{field, kybern_here};
 
 /// A server that answered.
 pub(super) struct Asked {
@@ -63,13 +63,14 @@ pub(super) async fn server(
     let client = match Client::new(&url, api_key) {
         Ok(client) => client,
         Err(error) => {
-            findings.push(finding(CONFIGURATION, State::Broken, error.to_string(), "correct KYBERN_URL, or --url"));
+            let remedy = error.remedy().unwrap_or_default();
+            findings.push(finding(CONFIGURATION, State::Broken, error.to_string(), remedy));
             return None;
         }
     };
     if !client.answers().await {
         let message = format!("none answers at {url}");
-        findings.push(finding("server", State::Off, message, "start one with `kybern serve`"));
+        findings.push(finding("server", State::Off, message, format!("start one with `{} serve`", kybern_here())));
         return None;
     }
     let mut checks = Vec::new();
@@ -84,8 +85,11 @@ pub(super) async fn server(
         Err(error) => finding("server", State::Broken, error.to_string(), "look at its log"),
     });
     if !has_key {
-        let remedy = "set KYBERN_API_KEY, then the server says more of each part; a lost admin key is made anew with \
-                      `kybern key recover`";
+        let remedy = format!(
+            "set KYBERN_API_KEY, then the server says more of each part; a lost admin key is made anew with `{} key \
+             recover`",
+            kybern_here()
+        );
         findings.push(finding("api key", State::Warning, "none is set", remedy));
     }
     Some(Asked { client, url, checks })
@@ -129,9 +133,9 @@ fn part(check: &Value) -> Finding {
         (message, _) => message,
     };
     let remedy = match (text("name"), state) {
-        ("jobs", State::Warning) => DEAD_JOBS,
-        (retention::PART, State::Broken) => retention::CORRECT,
-        _clear => "",
+        ("jobs", State::Warning) => dead_jobs(),
+        (retention::PART, State::Broken) => retention::correct(),
+        _clear => String::new(),
     };
     let details = check["details"].as_array().into_iter().flatten().filter_map(Value::as_str).map(str::to_owned);
     Finding { details: details.collect(), ..finding(text("name").to_owned(), state, message, remedy) }

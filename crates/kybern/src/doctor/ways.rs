@@ -8,7 +8,7 @@ use super::server::Asked;
 use super::{Finding, State, finding};
 use crate::config::{Config, ConfigError};
 use crate::models;
-use crate::output::count;
+use crate::output::{count, kybern};
 
 /// Whether the address of a server that does not run is free.
 pub(super) fn listen(config: &Config) -> Finding {
@@ -91,9 +91,9 @@ pub(super) async fn providers(config: &Config, server: Option<&Asked>) -> Vec<Fi
         return vec![finding(PART, State::Off, "no provider is configured", remedy)];
     }
     let found = |(name, answer): (String, Result<usize, ModelFailure>)| match answer {
-        Ok(models) => finding(PART, State::Ok, format!("{name} answers, {}", count(&models.to_string(), "model")), ""),
+        Ok(models) => finding(PART, State::Ok, format!("{name} answers, {}", count(models, "model")), ""),
         Err(failure) if failure.kind == ModelFailureKind::Unsupported => {
-            let remedy = format!("try it: kybern model test {name}/MODEL");
+            let remedy = format!("try it: {} model test {name}/MODEL", kybern());
             finding(PART, State::Warning, format!("{name} has no list of models to ask for"), remedy)
         }
         Err(failure) => {

@@ -79,7 +79,7 @@ impl Failure {
     /// named and is not there was mistyped; one that cannot be read for another reason may be well tomorrow.
     pub(crate) fn is_usage(&self) -> bool {
         match self {
-            Self::Usage { .. } | Self::Config(_) | Self::Client(ClientError::Url { .. }) => true,
+            Self::Usage { .. } | Self::Config(_) | Self::Client(ClientError::Url { .. } | ClientError::User) => true,
             Self::File { source, .. } => {
                 matches!(source.kind(), io::ErrorKind::NotFound | io::ErrorKind::IsADirectory)
             }
@@ -114,10 +114,8 @@ impl Failure {
                 told.remedy = error.remedy();
             }
             Self::Config(error) => {
-                for fault in error.faults() {
-                    detail(fault.to_string());
-                    detail(format!("  {}", fault.remedy));
-                }
+                error.faults().iter().for_each(|fault| detail(fault.to_string()));
+                told.remedy = Some(remedy_of(error.faults()));
             }
             Self::Usage { remedy, .. } | Self::Output { remedy, .. } => told.remedy.clone_from(remedy),
             Self::Other(error) => {
@@ -146,6 +144,13 @@ impl Failure {
     fn lines(&self, paint: Paint) -> Vec<String> {
         let told = self.told();
         let mut lines = vec![format!("{} {}", paint.bad("error:"), clean(&told.message))];
+        if let Self::Config(error) = self {
+            // Several faults are easier read each with its remedy.
+            let each =
+                |fault: &Fault| [format!("  {}", clean(&fault.to_string())), format!("    {}", clean(&fault.remedy))];
+            lines.extend(error.faults().iter().flat_map(each));
+            return lines;
+        }
         let details = told.details.iter().filter_map(|fault| unsaid(fault, &told.message));
         lines.extend(details.map(|text| format!("  {}", clean(&text))));
         if let Some(remedy) = told.remedy {
@@ -187,6 +192,16 @@ impl Failure {
             | Self::File { .. }
             | Self::Content { .. }
             | Self::Output { .. } => None,
+        }
+    }
+}
+
+/// What to do about wrong settings; of several, by their keys.
+fn remedy_of(faults: &[Fault]) -> String {
+    match faults {
+        [only] => only.remedy.clone(),
+        several => {
+            several.iter().map(|fault| format!("{}: {}", fault.key, fault.remedy)).collect::<Vec<_>>().join("; ")
         }
     }
 }

@@ -1,5 +1,6 @@
 //! The message that a task is about: from whom, about what, what it says, and its files.
 
+use kybern_core::count::count;
 use serde_json::Value;
 
 use super::command::kybern;
@@ -29,7 +30,7 @@ pub(crate) fn message(task: &Value, files: &[Value], paint: Paint) -> Option<Str
             true => format!("{kybern} task attachment {id} 0", kybern = kybern()),
             false => format!("{kybern} task show {id} --json", kybern = kybern()),
         };
-        lines.push(paint.dim(&format!("… {left_out} more lines: {hint}")));
+        lines.push(paint.dim(&format!("… {}: {hint}", count(left_out, "more line"))));
     }
     let named = self::files(files);
     if !named.is_empty() {
@@ -116,17 +117,17 @@ fn files(files: &[Value]) -> Vec<String> {
     };
     let mut lines: Vec<String> = attached.iter().take(FILES).map(line).collect();
     if attached.len() > FILES {
-        lines.push(format!("… {} more files", attached.len() - FILES));
+        lines.push(format!("… {}", count(attached.len() - FILES, "more file")));
     }
     lines
 }
 
 /// A number of bytes in the unit that suits it.
-fn bytes(count: u64) -> String {
-    match count {
-        0..1024 => format!("{count} bytes"),
-        1024..1_048_576 => format!("{} KB", count / 1024),
-        _many => format!("{}.{} MB", count / 1_048_576, count % 1_048_576 * 10 / 1_048_576),
+fn bytes(size: u64) -> String {
+    match size {
+        0..1024 => count(size, "byte"),
+        1024..1_048_576 => format!("{} KB", size / 1024),
+        _many => format!("{}.{} MB", size / 1_048_576, size % 1_048_576 * 10 / 1_048_576),
     }
 }
 

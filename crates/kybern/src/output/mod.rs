@@ -18,7 +18,9 @@ mod task;
 mod text;
 mod waits;
 
-pub(crate) use command::{called_with, kybern};
+pub(crate) use kybern_core::count::count;
+
+pub(crate) use command::{called_with, kybern, kybern_here, quoted};
 pub(crate) use failure::{Failure, Voice};
 pub(crate) use log::{line as log_line, table as log_table};
 pub(crate) use message::message as render_message;
@@ -30,5 +32,5 @@ pub(crate) use schema::{Field, fields};
 pub(crate) use screen::Screen;
 pub(crate) use table::{Cell, MAX_COLUMN, Table};
 pub(crate) use task::{TaskView, plan as plan_of, read as render_read, render as render_task};
-pub(crate) use text::{clean, count, field, in_full, moment, short, span};
+pub(crate) use text::{clean, field, in_full, moment, short, span};
 pub(crate) use waits::{person_waits, waits as render_waits};

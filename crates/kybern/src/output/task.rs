@@ -1,5 +1,6 @@
 //! A task for people: where it stands, what its steps did, what it made, whom it waits for and what to type next.
 
+use kybern_core::count::count;
 use serde_json::Value;
 
 use super::command::kybern;
@@ -170,8 +171,8 @@ fn result(task: &Value, paint: Paint) -> Option<String> {
     lines.truncate(RESULT_LINES);
     let mut text = format!("result\n{}", lines.join("\n"));
     if more > 0 {
-        let hint =
-            format!("\n  … {more} more lines: {kybern} task show {} --json", field(task, "id"), kybern = kybern());
+        let lines = count(more, "more line");
+        let hint = format!("\n  … {lines}: {kybern} task show {} --json", field(task, "id"), kybern = kybern());
         text.push_str(&paint.dim(&hint));
     }
     Some(text)

@@ -192,7 +192,7 @@ async fn what_no_budget_covers_is_not_asked() {
     let ask = Ask::json("/api/tools/deep_reasoning/invoke?waitMs=30000", &json!({"input": {"problem": "x"}}));
     let (status, over) = client.send(&ask).await;
     assert_eq!((status.as_u16(), &over["error"]["code"]), (402, &json!("BUDGET_EXCEEDED")), "{over}");
-    assert!(text(&over["error"]["message"]).contains("1 calls used and 0 calls reserved of 1 calls"), "{over}");
+    assert!(text(&over["error"]["message"]).contains("1 call used and 0 calls reserved of 1 call"), "{over}");
     assert_eq!(provider.seen().len(), 1, "only the one that was covered");
 }
 

@@ -6,6 +6,7 @@ mod deliveries;
 mod keys;
 mod plans;
 mod reviews;
+mod revocations;
 
 use std::collections::BTreeMap;
 

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use kybern_core::count::count;
 use kybern_core::error::{Detail, ErrorCode};
 use kybern_core::model::ExtractionSchema;
 use kybern_core::model::own_schema::OwnSchemas;
@@ -99,7 +100,8 @@ impl Tool for ExtractDocuments {
         let (name, schema) = self.named(&args).map_err(ToolFailure::permanent)?;
         let read = reading::read_all(context, schema).await?;
         let found: usize = read.iter().map(|document| document.extraction.fields.len()).sum();
-        let summary = format!("read {} documents by the schema {name:?}, found {found} fields", read.len());
+        let summary =
+            format!("read {} by the schema {name:?}, found {}", count(read.len(), "document"), count(found, "field"));
         let categories: Vec<&str> =
             read.iter().filter_map(|document| document.extraction.analysis.category.as_deref()).collect();
         let data = fields([

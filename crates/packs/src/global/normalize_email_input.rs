@@ -1,6 +1,7 @@
 //! `normalize_email_input`: a mail as the fields that plans work with.
 
 use async_trait::async_trait;
+use kybern_core::count::count;
 use kybern_core::mail::{MailAddress, ParsedMail, PassageRole};
 use kybern_core::ports::{Tool, ToolContext};
 use kybern_core::task::AttachmentSource;
@@ -64,9 +65,10 @@ impl Tool for NormalizeEmailInput {
                 })
             })
             .collect();
+        let attached = count(attachments.len(), "attachment");
         let summary = match &mail {
-            Some(_) => format!("took the e-mail apart, {} attachments", attachments.len()),
-            None => format!("not an e-mail: took the input as its body, {} attachments", attachments.len()),
+            Some(_) => format!("took the e-mail apart, {attached}"),
+            None => format!("not an e-mail: took the input as its body, {attached}"),
         };
         let address = |address: &MailAddress| address.address.clone();
         let (from, to, subject, body) = match &mail {

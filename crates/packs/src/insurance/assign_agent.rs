@@ -2,6 +2,7 @@
 
 use async_trait::async_trait;
 use kybern_core::actor::Role;
+use kybern_core::count::count;
 use kybern_core::identity::User;
 use kybern_core::ports::{Tool, ToolContext};
 use kybern_core::record::{Lookup, Record};
@@ -75,7 +76,7 @@ impl Tool for AssignAgent {
         let user = least_loaded(context, &candidates).await?;
         let changed = fields([("assigned_agent", as_json(user))]);
         let lookups = vec![Lookup::shared(LOOKUP, user.id.to_string())];
-        let outcome = ToolOutcome::new(answer(user), format!("assigned one of {} agents", candidates.len()));
+        let outcome = ToolOutcome::new(answer(user), format!("assigned one of {}", count(candidates.len(), "agent")));
         Ok(ToolOutcome { records: vec![change::update(&deal, changed, lookups)], ..outcome })
     }
 }

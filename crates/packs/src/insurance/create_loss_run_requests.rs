@@ -5,6 +5,7 @@ mod spelling;
 mod whose;
 
 use async_trait::async_trait;
+use kybern_core::count::count;
 use kybern_core::ports::{Tool, ToolContext};
 use kybern_core::tool::{Needs, Review, ToolFailure, ToolOutcome, ToolSpec};
 use serde_json::{Map, Value, json};
@@ -109,7 +110,8 @@ impl Tool for CreateLossRunRequests {
             }
         }
         outcome.lessons = lessons;
-        outcome.summary = format!("{} insurers: {created} requests created, {updated} updated", groups.len());
+        outcome.summary =
+            format!("{}: {} created, {updated} updated", count(groups.len(), "insurer"), count(created, "request"));
         outcome.data =
             fields([("request_ids", json!(ids)), ("created_count", json!(created)), ("updated_count", json!(updated))]);
         Ok(outcome)

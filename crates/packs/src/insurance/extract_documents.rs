@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use kybern_core::count::count;
 use kybern_core::model::ExtractionSchema;
 use kybern_core::ports::{Tool, ToolContext};
 use kybern_core::time::Millis;
@@ -161,11 +162,11 @@ fn outcome(read: &[ReadDocument], insured: Insured, policies: &[Policy]) -> Tool
     let (vehicles, losses) = (vehicles::vehicles(read), vehicles::losses(read));
     let invalid = vehicles.iter().filter(|vehicle| vehicle["valid"] == json!(false)).count();
     let summary = format!(
-        "read {} documents: {} policies, {} vehicles ({invalid} with a wrong VIN), {} losses",
-        read.len(),
-        policies.len(),
-        vehicles.len(),
-        losses.len()
+        "read {}: {}, {} ({invalid} with a wrong VIN), {}",
+        count(read.len(), "document"),
+        count(policies.len(), "policy"),
+        count(vehicles.len(), "vehicle"),
+        count(losses.len(), "loss")
     );
     let categories: Vec<&str> = read
         .iter()

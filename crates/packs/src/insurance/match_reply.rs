@@ -14,6 +14,7 @@ mod which;
 use std::collections::HashSet;
 
 use async_trait::async_trait;
+use kybern_core::count::count;
 use kybern_core::ports::{Tool, ToolContext};
 use kybern_core::record::Record;
 use kybern_core::tool::{Needs, Review, ToolFailure, ToolOutcome, ToolSpec};
@@ -128,7 +129,7 @@ impl Tool for MatchReply {
             Some(true) if strangers.len() == doubts.len() => sender::taught(&senders, &users, strangers),
             Some(_) | None => Vec::new(),
         };
-        let outcome = ToolOutcome::new(data, format!("the answer is about {} requests", requests.len()));
+        let outcome = ToolOutcome::new(data, format!("the answer is about {}", count(requests.len(), "request")));
         Ok(ToolOutcome { links: requests.iter().map(change::resolve).collect(), lessons, ..outcome })
     }
 }

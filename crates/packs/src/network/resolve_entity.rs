@@ -1,6 +1,7 @@
 //! `network.resolve_entity`: finds the company that is meant, fills in what its record lacks, or begins one.
 
 use async_trait::async_trait;
+use kybern_core::count::count;
 use kybern_core::id::RecordId;
 use kybern_core::ports::{Tool, ToolContext};
 use kybern_core::record::{Lookup, Record};
@@ -204,7 +205,7 @@ fn found(context: &ToolContext, described: &Described, record: &Record, reason: 
         ("entity_enriched_fields", json!(enriched)),
         ("entity_match_reason", json!(reason)),
     ]);
-    let summary = format!("found a company by {reason}, filled in {} fields", enriched.len());
+    let summary = format!("found a company by {reason}, filled in {}", count(enriched.len(), "field"));
     let outcome = ToolOutcome::new(data, summary);
     if changed.is_empty() {
         ToolOutcome { links: vec![change::resolve(record)], ..outcome }

@@ -240,8 +240,10 @@ pub struct ReplaySchema {
     pub task_id: String,
     /// Whether the replay arrived at the same end.
     pub matches: bool,
-    /// Where it did not.
+    /// Where it did not: of rows the first 50.
     pub differences: Vec<String>,
+    /// How many differences there are beyond those.
+    pub more_differences: u64,
     /// Rows of the journal that were walked.
     pub rows: u64,
     /// Steps that ended.

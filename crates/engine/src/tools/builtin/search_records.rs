@@ -2,6 +2,7 @@
 
 use async_trait::async_trait;
 use kybern_core::actor::Right;
+use kybern_core::count::count;
 use kybern_core::id::RecordId;
 use kybern_core::ports::{Tool, ToolContext};
 use kybern_core::record::Record;
@@ -120,7 +121,7 @@ impl Found {
 
     fn outcome(self, has_more: bool) -> ToolOutcome {
         let mut data = Map::new();
-        let summary = format!("found {} of {} records", self.records.len(), self.read);
+        let summary = format!("found {} of {}", self.records.len(), count(self.read, "record"));
         data.insert("records_found".to_owned(), json!(self.records.len()));
         data.insert("records".to_owned(), Value::Array(self.records));
         data.insert("next".to_owned(), json!(self.last.filter(|_| has_more)));

@@ -3,7 +3,7 @@
 //! One event on each line, as the server lists them; the last line is the signed head.
 
 use std::fs::File;
-use std::io::{BufRead, BufReader, BufWriter, Read as _, Write as _};
+use std::io::{BufRead, BufReader, BufWriter, ErrorKind, Read as _, Write as _};
 use std::path::Path;
 
 use kybern_core::audit::{ExportEnds, ExportReader};
@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use super::super::{Context, Exit, Format, input};
 use super::{PAGE, print};
 use crate::client::{Body, Client, Reply};
-use crate::output::{Failure, count, kybern};
+use crate::output::{Failure, count, kybern, quoted};
 
 /// Bytes of a line that is read: no event takes as many, and the server checks none that does.
 const MAX_LINE: u64 = 8 << 20;
@@ -22,7 +22,10 @@ const MAX_LINE: u64 = 8 << 20;
 pub(super) async fn write(path: &Path, context: &mut Context) -> Result<Exit, Failure> {
     let client = context.connect_to_read().await?;
     let head = client.get("/api/audit/head", &[]).await?.value;
-    let file = private::create_new(path).map_err(|error| unwritten(path, &error))?;
+    let file = private::create_new(path).map_err(|error| match error.kind() {
+        ErrorKind::AlreadyExists => input::taken(path),
+        _other => unwritten(path, &error),
+    })?;
     let written = match fill(file, path, &client, &head).await {
         Ok(written) => written,
         Err(failure) => {
@@ -32,9 +35,10 @@ pub(super) async fn write(path: &Path, context: &mut Context) -> Result<Exit, Fa
         }
     };
     let paint = context.screen().paint();
-    let (events, path) = (count(&written.to_string(), "event"), path.display());
+    let (events, path) = (count(written, "event"), path.display().to_string());
+    let file = quoted(&path);
     context.screen().line(format!("{} {events} written to {path}, up to the signed head", paint.good("✓")));
-    context.screen().line(paint.dim(&format!("{kybern} audit verify --export {path}", kybern = kybern())));
+    context.screen().line(paint.dim(&format!("{} audit verify --export {file}", kybern())));
     Ok(Exit::Done)
 }
 
@@ -109,12 +113,11 @@ pub(super) async fn purge(
         context.raw(&reply);
         return Ok(Exit::Done);
     }
-    let events = count(&reply.value["count"].to_string(), "event");
+    let events = count(&reply.value["count"], "event");
     let line = match (reply.value["count"].as_u64(), dry_run) {
         (Some(0), _) => {
-            format!(
-                "nothing goes: no event is {older_than} days old and older than what is kept, see docs/retention.md"
-            )
+            let days = count(older_than, "day");
+            format!("nothing goes: no event is {days} old and older than what is kept, see docs/retention.md")
         }
         (_, true) => format!("{events} would go"),
         (_, false) => format!("{events} removed; {} is now their only copy, keep it", path.display()),

@@ -94,7 +94,7 @@ pub(super) async fn run(command: AuditCommand, context: &mut Context) -> Result<
     }
     let before = kept.heads.iter().filter(|head| head["seq"].as_i64().is_some_and(|seq| seq < removed_to)).count();
     if before > 0 {
-        let heads = count(&before.to_string(), "head");
+        let heads = count(before, "head");
         eprintln!("{heads} of the file name events that were exported and removed since: hold the export against them");
     }
     print(&reply, valid, context);
@@ -105,7 +105,7 @@ pub(super) async fn run(command: AuditCommand, context: &mut Context) -> Result<
 fn print(reply: &Reply, valid: bool, context: &mut Context) {
     let paint = context.screen().paint();
     let removed_to = reply.value["removedTo"].as_i64().unwrap_or_default();
-    let mut length = count(&field(&reply.value, "length"), "event");
+    let mut length = count(field(&reply.value, "length"), "event");
     if removed_to > 0 {
         length.push_str(&format!(", of which the first {removed_to} were exported and removed"));
     }

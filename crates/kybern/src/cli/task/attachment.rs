@@ -7,7 +7,7 @@ use kybern_core::id::TaskId;
 
 use crate::cli::{Context, Exit};
 use crate::client::Client;
-use crate::output::{Failure, clean, field, in_full};
+use crate::output::{Failure, clean, count, field, in_full};
 
 /// `kybern task attachment`
 #[derive(Args, Debug)]
@@ -53,7 +53,7 @@ pub(super) async fn run(args: AttachmentArgs, context: &mut Context) -> Result<E
         return Ok(Exit::Done);
     }
     write(&out, &bytes, args.force)?;
-    context.screen().line(format!("{} bytes in {}", bytes.len(), clean(&out.display().to_string())));
+    context.screen().line(format!("{} in {}", count(bytes.len(), "byte"), clean(&out.display().to_string())));
     Ok(Exit::Done)
 }
 

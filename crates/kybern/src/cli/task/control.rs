@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use crate::cli::{Context, Exit, Format};
 use crate::client::Body;
-use crate::output::{Failure, field, kybern, short};
+use crate::output::{Failure, count, field, kybern, short};
 
 /// Cancels, pauses, resumes or retries.
 pub(super) async fn steer(id: TaskId, verb: &'static str, context: &mut Context) -> Result<Exit, Failure> {
@@ -52,16 +52,19 @@ pub(super) async fn replay(id: TaskId, format: Format, context: &mut Context) ->
     }
     let paint = context.screen().paint();
     let steps = field(&reply.value, "steps");
+    let (was, arrive) = if steps == "1" { ("was", "arrives") } else { ("were", "arrive") };
+    let replayed = format!("{} {was} replayed from the journal and {arrive}", count(&steps, "step"));
     if matches {
-        let line =
-            format!("{} {steps} steps were replayed from the journal and arrive at the same end", paint.good("✓"));
-        context.screen().line(line);
+        context.screen().line(format!("{} {replayed} at the same end", paint.good("✓")));
         return Ok(exit);
     }
-    let line = format!("{} {steps} steps were replayed from the journal and arrive elsewhere", paint.bad("✗"));
-    context.screen().line(line);
+    context.screen().line(format!("{} {replayed} elsewhere", paint.bad("✗")));
     for difference in reply.value.get("differences").and_then(Value::as_array).into_iter().flatten() {
         context.screen().line(format!("  {}", short(difference, 400)));
+    }
+    let more = reply.value["moreDifferences"].as_u64().unwrap_or_default();
+    if more > 0 {
+        context.screen().line(format!("  … and {more} more"));
     }
     Ok(exit)
 }

@@ -31,7 +31,10 @@ pub(super) async fn list(
     let tasks = items(&reply.value);
     if tasks.is_empty() {
         let any = filter.iter().any(|(_, value)| value.is_some()) || page.cursor.is_some();
-        let line = if any { "no such tasks" } else { "no tasks; submit one with: kybern task submit FILE.eml" };
+        let line = match any {
+            true => "no such tasks".to_owned(),
+            false => format!("no tasks; submit one with: {} task submit FILE.eml", kybern()),
+        };
         context.screen().line(line);
         return Ok(Exit::Done);
     }

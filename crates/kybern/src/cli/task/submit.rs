@@ -12,7 +12,7 @@ use serde_json::{Map, Value, json};
 use super::follow;
 use crate::cli::{Context, Exit, Format, input};
 use crate::client::{Body, Client, Reply};
-use crate::output::{Failure, field, kybern};
+use crate::output::{Failure, field, kybern, kybern_here, quoted};
 
 /// The longest text that is read from standard input, in bytes.
 const MAX_STDIN: u64 = 16 * 1024 * 1024;
@@ -83,8 +83,9 @@ fn mail(what: &str) -> Result<Option<PathBuf>, Failure> {
     let is_mail = path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("eml"));
     if path.is_file() && !is_mail {
         let remedy = format!(
-            "an e-mail ends in .eml; for another file: {kybern} task submit 'what to do' --attach {what}",
-            kybern = kybern()
+            "an e-mail ends in .eml; for another file: {kybern} task submit 'what to do' --attach {file}",
+            kybern = kybern(),
+            file = quoted(what)
         );
         return Err(Failure::usage(format!("{what} is a file and no e-mail"), remedy));
     }
@@ -122,7 +123,9 @@ async fn finish(args: &SubmitArgs, client: &Client, reply: &Reply, context: &mut
     } else if duplicate || reply.replayed {
         context.screen().line(format!("next: {kybern} task show {id}", kybern = kybern()));
     } else if context.is_local() {
-        context.screen().line("No server runs, so it waits: start one with kybern serve, or submit with --wait.");
+        let kybern = kybern_here();
+        let line = format!("No server runs, so it waits: start one with {kybern} serve, or submit with --wait.");
+        context.screen().line(line);
     } else {
         context.screen().line(format!("next: {kybern} task watch {id}", kybern = kybern()));
     }

@@ -27,7 +27,7 @@ use tokio_util::task::TaskTracker;
 use super::samples::{SAMPLES, Sample, Way};
 use crate::cli::list;
 use crate::client::{Body, Client, ClientError, pause};
-use crate::output::{Screen, field, span};
+use crate::output::{Screen, field, quoted, span};
 use facts::{Facts, Taken};
 use proof::Claim;
 use victim::{Place, Victim, since};
@@ -92,7 +92,8 @@ pub(crate) async fn run(options: CrashOptions) -> anyhow::Result<ExitCode> {
     parts.wait().await;
     let ended = ended.map(|facts| tell(&mut screen, &proof::claims(&facts, KILLS.len()), took));
     if keep {
-        screen.line(format!("look into it: kybern --database sqlite:{} task list", database.display()));
+        let database = quoted(&format!("sqlite:{}", database.display()));
+        screen.line(format!("look into it: kybern --database {database} task list"));
     } else {
         std::fs::remove_dir_all(&folder).with_context(|| format!("cannot remove {}", folder.display()))?;
     }

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::facts::{Facts, Told};
 use super::world::Delivery;
+use crate::output::count;
 
 /// A claim, held against the facts.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -206,15 +207,18 @@ fn no_question_again(facts: &Facts) -> Claim {
                     against.push(format!("{order} was asked about after its answer was in the journal"));
                 }
             }
-            (found, _) => against.push(format!("{order}: {} questions, {} answers", asked.len(), found.len())),
+            (found, _) => {
+                against.push(format!("{order}: {}, {}", count(asked.len(), "question"), count(found.len(), "answer")))
+            }
         }
     }
     Claim {
         says: "no model is asked again for what it has answered",
         figure: format!(
-            "{} questions, {answers} answers in the journal; {again} asked again because the server died before there \
-             was an answer, {late} after one was journaled",
-            facts.questions.len(),
+            "{}, {} in the journal; {again} asked again because the server died before there was an answer, {late} \
+             after one was journaled",
+            count(facts.questions.len(), "question"),
+            count(answers, "answer"),
         ),
         counted: "questions at the model, which runs outside the process that was killed, against the times in the logs",
         against,
@@ -311,7 +315,7 @@ mod tests {
     fn facts_without_a_fault_prove_every_claim() {
         let claims = claims(&facts(), 2);
         assert!(claims.iter().all(Claim::holds), "{claims:?}");
-        assert!(claims[6].figure.starts_with("2 questions, 1 answers") && claims[6].figure.contains("1 asked again"));
+        assert!(claims[6].figure.starts_with("2 questions, 1 answer in") && claims[6].figure.contains("1 asked again"));
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! The verbs of plans, tools, keys and the audit, and what is wrong on the command line itself.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::server::{Answer, Server, envelope, kybern};
 
@@ -221,7 +221,7 @@ fn keys_that_fall_with_a_key_are_told_before_and_after() {
             }
             ("DELETE", "cascade=false") => {
                 let details = json!([{"path": format!("/{made}"), "message": "key \"nightly import\""}]);
-                envelope(409, "CONFLICT", "1 more keys were made with this one: revoke it with cascade=true", details)
+                envelope(409, "CONFLICT", "1 more key was made with this one: revoke it with cascade=true", details)
             }
             ("DELETE", "cascade=false&force=true") => Answer::Raw(204, "application/json", String::new()),
             _other => return None,
@@ -357,4 +357,17 @@ fn every_fault_of_the_configuration_is_told() {
     assert!(run.err.starts_with("error: the configuration has 3 faults\n"), "{}", run.err);
     assert!(run.err.contains("  worker.slots = \"0\" (kybern.toml) is not between 1 and 10000\n"), "{}", run.err);
     assert!(run.err.contains("    write an address and a port, such as \"127.0.0.1:7171\"\n"), "{}", run.err);
+    // In JSON a detail is a fault, and what to do stands where every error says it.
+    let told = |settings: &str| -> Value {
+        std::fs::write(folder.path().join("kybern.toml"), settings).unwrap();
+        let run = kybern(folder.path(), &["task", "list", "--json"], &[]);
+        assert_eq!(run.code, 2);
+        serde_json::from_str::<Value>(&run.err).unwrap_or_else(|_| panic!("{}", run.err))["error"].take()
+    };
+    let one = told("[server]\nlisten = \"x\"\n");
+    assert_eq!(one["details"].as_array().unwrap().len(), 1, "{one}");
+    assert_eq!(one["remedy"], "write an address and a port, such as \"127.0.0.1:7171\"", "{one}");
+    let several = told("[server]\nlisten = \"x\"\n[worker]\nslots = 0\nfoo = 1\n");
+    assert_eq!(several["details"].as_array().unwrap().len(), 3, "{several}");
+    assert!(several["remedy"].as_str().unwrap().contains("server.listen: write an address"), "{several}");
 }

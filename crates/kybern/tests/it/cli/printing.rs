@@ -99,8 +99,44 @@ fn a_printed_command_reaches_the_same_server() {
     let url = server.url();
     let run = kybern(server.folder(), &["--url", &url, "task", "submit", "a text"], &[("KYBERN_API_KEY", KEY)]);
     assert!(run.out.contains(&format!("kybern --url {url} task watch {ID}")), "{}", run.out);
+    let run = kybern(server.folder(), &["--url", &url, "task", "list"], &[("KYBERN_API_KEY", KEY)]);
+    assert!(run.out.contains(&format!("kybern --url {url} task submit FILE.eml")), "{}", run.out);
     let run = server.run(&["task", "submit", "a text"]);
     assert!(run.out.contains(&format!("next: kybern task watch {ID}")), "{}", run.out);
+    std::fs::write(server.folder().join("my settings.toml"), "").unwrap();
+    let args = ["--config", "my settings.toml", "--url", "http://127.0.0.1:1", "task", "list"];
+    let run = kybern(server.folder(), &args, &[]);
+    // What is started here is not started at a URL.
+    assert!(run.err.contains("start it with \"kybern --config 'my settings.toml' serve\""), "{}", run.err);
+}
+
+#[test]
+fn a_printed_command_reaches_the_same_postgres_database_and_has_no_password() {
+    let folder = tempfile::tempdir().unwrap();
+    let url = "postgres://app:secret@127.0.0.1:1/kybern?sslmode=disable&password=hidden&application_name=a";
+    let shown = "'postgres://app@127.0.0.1:1/kybern?sslmode=disable&application_name=a'";
+    let run = kybern(folder.path(), &["--database", url, "doctor", "--url", "http://127.0.0.1:1"], &[]);
+    assert!(run.out.contains(&format!("kybern --database {shown} serve")), "{}{}", run.out, run.err);
+    assert!(!run.out.contains("secret") && !run.out.contains("hidden"), "{}", run.out);
+}
+
+/// What a client makes of the user in a URL takes the place of the key.
+#[test]
+fn a_url_with_a_user_is_refused_and_says_to_use_the_key() {
+    let server = scripted();
+    let url = server.url().replace("http://", "http://app:secret@");
+    let ways = [
+        kybern(server.folder(), &["--url", &url, "task", "list"], &[("KYBERN_API_KEY", KEY)]),
+        kybern(server.folder(), &["task", "list", "--json"], &[("KYBERN_API_KEY", KEY), ("KYBERN_URL", &url)]),
+        kybern(server.folder(), &["--url", &url, "doctor"], &[("KYBERN_API_KEY", KEY)]),
+    ];
+    for run in ways {
+        let said = format!("{}{}", run.out, run.err);
+        assert_eq!(run.code, 2, "{said}");
+        assert!(said.contains("KYBERN_API_KEY") && said.contains("USER:PASSWORD@"), "{said}");
+        assert!(!said.contains("secret"), "{said}");
+    }
+    assert!(server.seen("GET", "/api/tasks").is_empty());
 }
 
 #[test]

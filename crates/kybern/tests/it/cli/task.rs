@@ -344,7 +344,10 @@ fn a_task_is_steered_replayed_and_forked() {
     let server = Server::start(|seen| {
         Some(match seen.path.rsplit('/').next()? {
             "replay" if seen.before == 0 => Answer::Json(200, json!({"matches": true, "differences": [], "steps": 4})),
-            "replay" => Answer::Json(200, json!({"matches": false, "differences": ["result differs"], "steps": 4})),
+            "replay" => Answer::Json(
+                200,
+                json!({"matches": false, "differences": ["result differs"], "moreDifferences": 7, "steps": 1}),
+            ),
             "fork" if seen.json()["dryRun"] == true => Answer::Json(200, json!({"dryRun": true, "repeats": []})),
             "fork" => Answer::Json(202, json!({"id": "new-1", "status": "pending"})),
             "cancel" => Answer::Json(200, task("executing")),
@@ -361,7 +364,8 @@ fn a_task_is_steered_replayed_and_forked() {
     assert_eq!(server.run(&["task", "replay", ID]).code, 0);
     let elsewhere = server.run(&["task", "replay", ID]);
     assert_eq!(elsewhere.code, 1);
-    assert!(elsewhere.out.contains("result differs"), "{}", elsewhere.out);
+    assert!(elsewhere.out.contains("1 step was replayed from the journal and arrives elsewhere"), "{}", elsewhere.out);
+    assert!(elsewhere.out.ends_with("  result differs\n  … and 7 more\n"), "{}", elsewhere.out);
     assert!(server.run(&["task", "fork", ID, "--from", "deal"]).out.contains("task new-1 begins at step deal"));
     let forks = server.seen("POST", &task_path("/fork"));
     assert_eq!(forks[0].json(), json!({"fromStep": "deal", "dryRun": true}));

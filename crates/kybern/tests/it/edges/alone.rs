@@ -55,7 +55,9 @@ fn reading_in_an_empty_folder_makes_nothing() {
     let site = Site::sqlite();
     let (code, out, err) = run(&site, &["task", "list"]);
     assert!(code == Some(0) && out.contains("no tasks"), "{out}{err}");
-    assert!(err.contains("there is no database") && err.contains("kybern serve"), "{err}");
+    let serve = format!("kybern --database {} serve", site.database());
+    assert!(err.contains("there is no database") && err.contains(&serve), "{err}");
+    assert!(out.contains(&format!("kybern --database {} task submit", site.database())), "{out}");
     let (code, out, err) = run(&site, &["tool", "list"]);
     assert!(code == Some(0) && out.contains("core.noop"), "{out}{err}");
     assert_eq!(fs::read_dir(site.folder()).unwrap().count(), 0);
@@ -184,6 +186,30 @@ fn the_doctor_names_each_fault_and_makes_nothing() {
     site.file("kybern.toml", "[server]\nlisten = \n");
     let (_, out, _) = run(&site, &["doctor"]);
     assert!(out.contains("is not TOML at line 2, column 10: "), "{out}");
+}
+
+#[tokio::test]
+async fn the_doctor_leaves_nothing_beside_a_file_at_which_it_looks() {
+    let site = Site::sqlite();
+    let names = |site: &Site| {
+        let entries = fs::read_dir(site.folder()).unwrap().map(|entry| entry.unwrap().file_name());
+        entries.collect::<std::collections::BTreeSet<_>>()
+    };
+    let mut server = site.start();
+    plan(&server.client(), "test.noop", json!([{"id": "a", "tool": "core.noop"}])).await;
+    submit(&server.client(), "test.noop").await;
+    server.terminate();
+    server.ended().await;
+    let before = names(&site);
+    let (_, out, err) = run(&site, &["doctor"]);
+    assert!(out.contains("kybern.db: 1 task, 0 dead jobs"), "{out}{err}");
+    assert_eq!(names(&site), before);
+    // What a process leaves behind that was killed is read too.
+    let mut server = site.start();
+    submit(&server.client(), "test.noop").await;
+    server.kill();
+    let (_, out, err) = run(&site, &["doctor"]);
+    assert!(out.contains("kybern.db: 2 tasks, 0 dead jobs"), "{out}{err}");
 }
 
 #[test]

@@ -142,7 +142,7 @@ async fn an_original_that_is_gone_is_named_and_the_rest_is_backed_up() {
     let to = Site::sqlite();
     fs::copy(site.key_file(), to.key_file()).unwrap();
     let (code, said) = verb(&to, &["restore", &site.folder().join("some.backup").display().to_string()]);
-    assert!(code == Some(0) && said.contains("1 files"), "{said}");
+    assert!(code == Some(0) && said.contains("and 1 file, as of"), "{said}");
 }
 
 /// The script of the nightly backup, which finds this program on its path.
@@ -182,7 +182,7 @@ async fn a_damaged_original_costs_neither_the_nightly_backup_nor_older_ones() {
     let to = Site::sqlite();
     fs::copy(site.key_file(), to.key_file()).unwrap();
     let (code, said) = verb(&to, &["restore", &file]);
-    assert!(code == Some(0) && said.contains("1 files"), "{said}");
+    assert!(code == Some(0) && said.contains("and 1 file, as of"), "{said}");
 
     // One that fails altogether leaves nothing of itself, and the old ones where they are.
     let away = site.folder().join("away.key");

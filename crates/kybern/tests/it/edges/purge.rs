@@ -233,7 +233,7 @@ async fn the_audit_is_exported_checked_and_removed_no_younger_than_a_month(site:
     assert!(code == Some(0) && out.contains("events written to") && out.contains("verify --export"), "{out}{err}");
     assert_eq!(std::fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
     let (code, _, err) = run(&site, &server, &["audit", "export", path]);
-    assert!(code == Some(1) && err.contains("File exists"), "an export is not written over: {err}");
+    assert!(code == Some(2) && err.contains("is there already"), "an export is not written over: {err}");
     let (code, out, err) = run(&site, &server, &["audit", "verify", "--export", path]);
     assert!(code == Some(0) && out.contains("the audit trail is whole: "), "{out}{err}");
 

@@ -75,7 +75,7 @@ fn every_verb_works(site: &Site, way: &Way<'_>) {
     let id = task["id"].as_str().unwrap();
     assert!(way.done(&["task", "show", id]).out.contains("✓ a  core.noop"));
     assert!(way.done(&["task", "log", id]).out.contains("core.noop"));
-    assert!(way.done(&["task", "replay", id]).out.contains("arrive at the same end"));
+    assert!(way.done(&["task", "replay", id]).out.contains("arrives at the same end"));
     assert!(way.done(&["task", "list"]).out.contains(id));
 
     let mails = samples::folder().join("mail");

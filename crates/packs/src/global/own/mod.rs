@@ -6,6 +6,7 @@ mod table;
 
 use std::collections::BTreeMap;
 
+use kybern_core::count::count;
 use kybern_core::model::{ExtractedField, ExtractionSchema, FieldPattern};
 use kybern_core::ports::ToolContext;
 use kybern_core::tool::{ToolFailure, ToolOutcome};
@@ -77,7 +78,7 @@ pub(super) async fn read(
         let unread = papers::unread(context, &read).await?;
         return Ok(ToolOutcome::ask(ask::review(schema, &read, &unread, &doubts, values)));
     }
-    let summary = format!("read {} documents by the schema {:?}", read.len(), schema.name);
+    let summary = format!("read {} by the schema {:?}", count(read.len(), "document"), schema.name);
     let categories: Vec<&str> =
         read.iter().filter_map(|document| document.extraction.analysis.category.as_deref()).collect();
     let mut data = fields([

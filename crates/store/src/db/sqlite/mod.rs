@@ -2,6 +2,7 @@
 
 mod lock;
 
+use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -160,6 +161,37 @@ pub(crate) enum Use {
     Read,
     /// Reading, in whatever process: the file is not created and its content never changed.
     Look,
+    /// The same of a file that is [at rest](at_rest): nothing is made beside it either. Whoever reads it has to make
+    /// sure that it has stayed so.
+    LookAtRest,
+}
+
+/// What tells that a file is the one that it was.
+#[derive(PartialEq, Eq)]
+pub(crate) struct AtRest {
+    bytes: u64,
+    modified: Option<std::time::SystemTime>,
+}
+
+/// Whether all that a database holds is in its file: no process has it, and none has left a log of writes behind.
+pub(crate) fn at_rest(path: &Path) -> Option<AtRest> {
+    let file = std::fs::canonicalize(path).ok()?;
+    let mut log = file.clone().into_os_string();
+    log.push("-wal");
+    if holder(&file).is_some() || std::fs::metadata(log).is_ok_and(|log| log.len() > 0) {
+        return None;
+    }
+    let found = std::fs::metadata(&file).ok()?;
+    Some(AtRest { bytes: found.len(), modified: found.modified().ok() })
+}
+
+/// The file as a URL by which SQLite neither locks it nor makes a log and its index beside it.
+fn immutable(path: &Path) -> std::io::Result<String> {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/-_.".contains(&byte);
+    let path = std::fs::canonicalize(path)?;
+    let encode = |byte: &u8| if plain(*byte) { char::from(*byte).to_string() } else { format!("%{byte:02X}") };
+    let encoded: String = path.as_os_str().as_bytes().iter().map(encode).collect();
+    Ok(format!("file:{encoded}?immutable=1"))
 }
 
 /// Opens one connection with its settings.
@@ -167,8 +199,15 @@ pub(crate) fn connect(path: &Path, use_: Use) -> Result<Connection> {
     let flags = match use_ {
         Use::Write | Use::Read => OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE,
         Use::Look => OpenFlags::SQLITE_OPEN_READ_ONLY,
+        Use::LookAtRest => OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI,
+    } | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let conn = match use_ {
+        Use::Write | Use::Read | Use::Look => Connection::open_with_flags(path, flags)?,
+        Use::LookAtRest => {
+            let url = immutable(path).map_err(StoreError::io(format!("looking at {}", path.display())))?;
+            Connection::open_with_flags(url, flags)?
+        }
     };
-    let conn = Connection::open_with_flags(path, flags | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
     conn.set_prepared_statement_cache_capacity(STATEMENTS);
     // A plan holds whatever is bound: otherwise SQLite parses and plans a statement with a range anew for each run.
     conn.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
@@ -178,7 +217,9 @@ pub(crate) fn connect(path: &Path, use_: Use) -> Result<Connection> {
             "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON; PRAGMA cache_size = -8000;
              PRAGMA wal_autocheckpoint = 4000; PRAGMA journal_size_limit = 67108864; PRAGMA temp_store = MEMORY"
         }
-        Use::Read | Use::Look => "PRAGMA query_only = ON; PRAGMA cache_size = -1000; PRAGMA temp_store = MEMORY",
+        Use::Read | Use::Look | Use::LookAtRest => {
+            "PRAGMA query_only = ON; PRAGMA cache_size = -1000; PRAGMA temp_store = MEMORY"
+        }
     })?;
     let flags = FunctionFlags::SQLITE_UTF8 | FunctionFlags::SQLITE_DETERMINISTIC;
     // The one process of a file is its clock; PostgreSQL has a function of this name that asks the server's.

@@ -2,6 +2,7 @@
 
 use async_trait::async_trait;
 use kybern_core::actor::Right;
+use kybern_core::count::count;
 use kybern_core::policy::ToolCategory;
 use kybern_core::ports::{Tool, ToolContext};
 use kybern_core::tool::{Needs, ToolFailure, ToolOutcome, ToolSpec};
@@ -69,6 +70,6 @@ impl Tool for Search {
         });
         let mut data = Map::new();
         data.insert("memories".to_owned(), memories.collect());
-        Ok(ToolOutcome::new(data, format!("found {} memories", found.len())))
+        Ok(ToolOutcome::new(data, format!("found {}", count(found.len(), "memory"))))
     }
 }

@@ -2,6 +2,7 @@
 
 use async_trait::async_trait;
 use kybern_core::actor::Right;
+use kybern_core::count::count;
 use kybern_core::plan::Plan;
 use kybern_core::ports::{Tool, ToolContext};
 use kybern_core::tool::{Needs, ToolFailure, ToolOutcome, ToolSpec};
@@ -77,6 +78,6 @@ impl Tool for List {
         let mut data = Map::new();
         data.insert("plans".to_owned(), page.iter().map(|plan| shown(plan)).collect());
         data.insert("next".to_owned(), json!(next));
-        Ok(ToolOutcome::new(data, format!("listed {} plans", page.len())))
+        Ok(ToolOutcome::new(data, format!("listed {}", count(page.len(), "plan"))))
     }
 }

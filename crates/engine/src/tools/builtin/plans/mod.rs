@@ -10,6 +10,7 @@ mod show;
 
 use std::sync::Arc;
 
+use kybern_core::count::count;
 use kybern_core::error::ErrorCode;
 use kybern_core::id::PlanId;
 use kybern_core::json::bytes_of;
@@ -76,7 +77,7 @@ async fn own(context: &ToolContext, key: &str) -> Result<Plan, ToolFailure> {
 
 fn faulty(faults: &[PlanFault]) -> ToolFailure {
     let told: Vec<String> = faults.iter().take(TOLD).map(PlanFault::to_string).collect();
-    let message = format!("the plan has {} faults, nothing was stored: {}", faults.len(), told.join("; "));
+    let message = format!("the plan has {}, nothing was stored: {}", count(faults.len(), "fault"), told.join("; "));
     ToolFailure::permanent(message).code(ErrorCode::Unprocessable)
 }
 

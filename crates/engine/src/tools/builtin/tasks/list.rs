@@ -2,6 +2,7 @@
 
 use async_trait::async_trait;
 use kybern_core::actor::Right;
+use kybern_core::count::count;
 use kybern_core::ports::{TaskFilter, Tool, ToolContext};
 use kybern_core::task::{Channel, Task, TaskStatus};
 use kybern_core::tool::{Needs, ToolFailure, ToolOutcome, ToolSpec};
@@ -79,6 +80,6 @@ impl Tool for List {
         let mut data = Map::new();
         data.insert("tasks".to_owned(), page.items.iter().map(shown).collect());
         data.insert("next".to_owned(), json!(page.next));
-        Ok(ToolOutcome::new(data, format!("listed {} tasks", page.items.len())))
+        Ok(ToolOutcome::new(data, format!("listed {}", count(page.items.len(), "task"))))
     }
 }
