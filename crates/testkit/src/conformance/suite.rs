@@ -84,6 +84,7 @@ macro_rules! conformance_suite {
                     a_memory_is_written_changed_and_removed_by_commits,
                     a_memory_of_nobody_or_of_somebody_with_too_many_refuses_the_commit,
                     a_commit_that_is_written_again_remembers_once,
+                    nouns_of_another_tenant_are_nothing_to_a_commit,
                 }
                 own_tools {
                     an_own_tool_goes_its_way_and_every_step_is_audited,
@@ -110,6 +111,9 @@ macro_rules! conformance_suite {
                     of_ten_that_are_activated_at_once_one_is,
                     pages_of_prompts_visit_each_once_newest_first,
                     another_tenant_neither_sees_nor_changes_a_prompt,
+                }
+                retention {
+                    a_dry_run_counts_and_removes_nothing,
                 }
                 retention_tasks {
                     a_conversation_keeps_its_turns_and_goes_before_them,
@@ -282,7 +286,6 @@ macro_rules! kernel_suite {
                 a_plan_is_stored_and_retired_at_the_version_that_was_read,
                 of_ten_who_store_the_same_version_by_a_commit_one_does,
                 another_task_is_steered_by_a_commit_as_it_stands,
-                nouns_of_another_tenant_are_nothing_to_a_commit,
             }
             outbox {
                 outbox_row_and_its_job_come_with_the_commit,
@@ -357,7 +360,6 @@ macro_rules! kernel_suite {
                 tenants_have_times_of_their_own,
                 a_large_removal_is_many_small_ones,
                 expired_idempotency_keys_are_removed_and_live_ones_stay,
-                a_dry_run_counts_and_removes_nothing,
             }
             retention_tasks {
                 a_finished_tree_goes_whole_with_all_that_is_its_own,
