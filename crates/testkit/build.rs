@@ -100,8 +100,8 @@ fn unkept(port: &Ident, method: &TraitItemFn) -> impl ToTokens {
     let answer = match answer(output).and_then(last).is_some_and(may_be_absent) {
         true => quote! { Ok(Default::default()) },
         false => {
-            let what = format!("the in-memory store has no {port}: it keeps what the kernel needs; use SQLite");
-            quote! { Err(kybern_core::error::Error::new(kybern_core::error::ErrorCode::Internal, #what).into()) }
+            let what = port.to_string();
+            quote! { Err(crate::mem::not_kept(#what)) }
         }
     };
     quote! { async fn #name(&self, #(_: #types),*) #output { #answer } }

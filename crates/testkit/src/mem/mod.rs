@@ -175,6 +175,6 @@ fn shared_out<Id: Copy + Ord>(offer: &Offer, mut due: Vec<(Timestamp, Id, Tenant
 }
 
 /// What refuses to write what is not the kernel's.
-fn not_kept(what: &str) -> Error {
+pub(crate) fn not_kept(what: &str) -> Error {
     Error::new(ErrorCode::Internal, format!("the in-memory store keeps no {what}; use SQLite"))
 }

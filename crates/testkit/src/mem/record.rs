@@ -21,8 +21,7 @@ const MOST_VALUES: usize = 1_000;
 impl RecordStore for MemStore {
     async fn record(&self, scope: TenantScope, kind: &str, key: &str) -> Result<Option<Record>> {
         let place = (scope.tenant(), kind.to_owned(), key.to_owned());
-        let run = self.run(|state| state.records.get(&place).map(|row| row.record.clone().whole()).transpose());
-        run
+        self.run(|state| state.records.get(&place).map(|row| row.record.clone().whole()).transpose())
     }
 
     async fn record_by_id(&self, scope: TenantScope, id: RecordId) -> Result<Option<Record>> {
