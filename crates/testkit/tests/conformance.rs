@@ -6,7 +6,7 @@ async fn memory() -> Harness {
     Harness::in_memory()
 }
 
-kybern_testkit::conformance_suite!(memory);
+kybern_testkit::kernel_suite!(memory);
 
 #[test]
 fn every_behaviour_is_in_the_list() {

@@ -1,4 +1,4 @@
-//! What the in-memory store offers beside the ports: faults, and a look inside.
+//! What the stores of the test kit offer beside the ports: faults, and hints.
 #![expect(clippy::unwrap_used, reason = "a test may fail loudly")]
 
 use std::sync::Arc;
@@ -7,24 +7,28 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use kybern_core::audit::AuditEvent;
 use kybern_core::error::ErrorCode;
 use kybern_core::id::TenantId;
-use kybern_core::ports::{AuditStore as _, WakeUps as _};
+use kybern_core::ports::{AuditStore, WakeUps as _};
 use kybern_core::time::Millis;
-use kybern_testkit::{Fault, MemStore, SimClock, actors};
+use kybern_testkit::{Fault, FaultPoint, FaultyStore, MemStore, SimClock, actors};
 use serde_json::json;
 
-fn store(fault: Fault) -> MemStore {
-    // Only the first call of the store is at fault.
-    MemStore::simple(Arc::new(SimClock::new()))
-        .with_faults(Box::new(move |point| if point.n == 1 { fault } else { Fault::None }))
+fn faulty(hook: impl Fn(FaultPoint) -> Fault + Send + Sync + 'static) -> FaultyStore<MemStore> {
+    let clock = Arc::new(SimClock::new());
+    FaultyStore::new(Arc::new(MemStore::simple(clock.clone())), clock, hook)
 }
 
-async fn append(store: &MemStore) -> Result<(), ErrorCode> {
+fn store(fault: Fault) -> FaultyStore<MemStore> {
+    // Only the first call of the store is at fault.
+    faulty(move |point| if point.n == 1 { fault } else { Fault::None })
+}
+
+async fn append(store: &dyn AuditStore) -> Result<(), ErrorCode> {
     let event = AuditEvent::by_executor("test.done", "test:1", json!({}));
     let scope = actors::scope(TenantId::DEFAULT);
     store.append_audit(scope, SimClock::START, event).await.map_err(|error| error.code())
 }
 
-async fn length(store: &MemStore) -> usize {
+async fn length(store: &dyn AuditStore) -> usize {
     store.audit_events(actors::scope(TenantId::DEFAULT), 0, 10).await.unwrap().len()
 }
 
@@ -60,20 +64,20 @@ async fn idle() {
 async fn the_hook_sees_every_call_by_name_and_number() {
     let last = Arc::new(AtomicU64::new(0));
     let seen = last.clone();
-    let store = MemStore::simple(Arc::new(SimClock::new())).with_faults(Box::new(move |point| {
+    let store = faulty(move |point| {
         assert_eq!(point.call, "append_audit");
         seen.store(point.n, Ordering::SeqCst);
         Fault::None
-    }));
+    });
     for _ in 0..3 {
         append(&store).await.unwrap();
     }
-    assert_eq!((last.load(Ordering::SeqCst), store.calls(), store.next_due()), (3, 3, None));
+    assert_eq!((last.load(Ordering::SeqCst), store.calls()), (3, 3));
 }
 
 #[tokio::test]
 async fn a_wait_for_a_hint_ends_with_one_or_with_its_time() {
-    let store = store(Fault::None);
+    let store = MemStore::simple(Arc::new(SimClock::new()));
     store.wait(Millis(1)).await;
     let (_, appended) = tokio::join!(store.wait(Millis(60_000)), append(&store));
     appended.unwrap();

@@ -21,6 +21,10 @@ const ALLOWED: &[(&str, &[&str])] = &[
 /// The crate that only tests may import.
 const TESTKIT: &str = "kybern-testkit";
 
+/// The crate that the tests of these may import as well: they run over a real store.
+const STORE: &str = "kybern-store";
+const TESTED_ON_A_STORE: &[&str] = &["kybern-engine", "kybern-server"];
+
 /// Checks every manifest.
 pub(crate) fn check(tree: &Tree) -> Vec<Finding> {
     let mut findings = Vec::new();
@@ -37,7 +41,7 @@ pub(crate) fn check(tree: &Tree) -> Vec<Finding> {
             continue;
         };
         for dependency in manifest.dependencies.iter().filter(|d| is_ours(&d.name)) {
-            if !permits(allowed, dependency) {
+            if !permits(&manifest.package, allowed, dependency) {
                 findings.push(forbidden(file.path(), &manifest.package, allowed, dependency));
             }
         }
@@ -49,8 +53,9 @@ fn is_ours(name: &str) -> bool {
     name == "kybern" || name == "xtask" || name.starts_with("kybern-")
 }
 
-fn permits(allowed: &[&str], dependency: &Dependency) -> bool {
-    allowed.contains(&dependency.name.as_str()) || (dependency.kind == Kind::Dev && dependency.name == TESTKIT)
+fn permits(package: &str, allowed: &[&str], dependency: &Dependency) -> bool {
+    let is_for_tests = dependency.name == TESTKIT || (dependency.name == STORE && TESTED_ON_A_STORE.contains(&package));
+    allowed.contains(&dependency.name.as_str()) || (dependency.kind == Kind::Dev && is_for_tests)
 }
 
 fn unknown(path: &str, package: &str) -> Finding {
@@ -64,7 +69,8 @@ fn unknown(path: &str, package: &str) -> Finding {
 
 fn forbidden(path: &str, package: &str, allowed: &[&str], dependency: &Dependency) -> Finding {
     let name = &dependency.name;
-    let remedy = if name == TESTKIT {
+    let is_for_tests = name == TESTKIT || (name == STORE && TESTED_ON_A_STORE.contains(&package));
+    let remedy = if is_for_tests {
         "make it a dev-dependency".to_owned()
     } else if allowed.is_empty() {
         "it may import no crate of ours; move what it needs, or put a port into core".to_owned()
@@ -101,8 +107,16 @@ mod tests {
     #[test]
     fn the_test_kit_and_other_crates_stay_out_of_builds() {
         assert_eq!(findings("kybern", "[dependencies]\nkybern-testkit.workspace = true").len(), 1);
-        assert_eq!(findings("kybern-server", "[dev-dependencies]\nkybern-store.workspace = true").len(), 1);
+        assert_eq!(findings("kybern-packs", "[dev-dependencies]\nkybern-store.workspace = true").len(), 1);
         assert_eq!(findings("xtask", "[dependencies]\nkybern-core.workspace = true").len(), 1);
+    }
+
+    #[test]
+    fn a_store_is_for_the_tests_of_what_runs_over_one() {
+        for package in TESTED_ON_A_STORE {
+            assert!(findings(package, "[dev-dependencies]\nkybern-store.workspace = true").is_empty());
+            assert_eq!(findings(package, "[dependencies]\nkybern-store.workspace = true").len(), 1);
+        }
     }
 
     #[test]

@@ -11,7 +11,7 @@ use crate::world::{World, step};
 
 #[test]
 fn an_act_names_what_it_was_done_to_and_nothing_secret() {
-    World::new().employing([helper(&[])]).run(async |live| {
+    World::on_sqlite([]).employing([helper(&[])]).run(async |live| {
         let (engine, actor) = (&live.engine, &live.world.actor);
         let plan = json!({"key": "acts.plan", "steps": [step("a", "core.noop", json!({}))]});
         for _version in 0..2 {

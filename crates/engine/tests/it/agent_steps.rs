@@ -35,7 +35,7 @@ fn world(model: &Arc<ScriptedModel>) -> World {
     let intents = FixedIntent::new().when("please", "test.plan", 0.9);
     let intents = CountedIntent { table: intents, ..CountedIntent::default() };
     // What an administrator writes holds at once.
-    World::new().asking(provider(model)).knowing(intents).set(|settings| settings.self_approval = true)
+    World::on_sqlite([]).asking(provider(model)).knowing(intents).set(|settings| settings.self_approval = true)
 }
 
 #[test]
@@ -102,7 +102,7 @@ fn a_turn_whose_agent_is_deleted_while_it_waits_makes_the_call_and_then_misses_i
     let send = calls(&[("t__send", json!({"to": "stranger@example.net"}))]);
     let model = scripted(vec![calls(&[("t__read", json!({}))]), send, says("Done.")]);
     let tool = sending();
-    let world = World::with([tool.clone(), reading()]).asking(provider(&model));
+    let world = World::on_sqlite([tool.clone(), reading()]).asking(provider(&model));
     world.run(async |live| {
         let tools = ["t.read", "t.send"].map(str::to_owned).to_vec();
         live.engine.agents().create(&world.actor, AgentDraft { tools, ..clerk() }).await.unwrap();
@@ -151,7 +151,7 @@ fn a_step_may_give_a_turn_less_time_than_its_agent_has_and_never_more() {
     for (timeout, takes, code) in cases {
         let first = calls(&[("t__echo", json!({"text": "again"}))]);
         let model = scripted(vec![Scripted::After(Millis(takes), Box::new(first)), says("Seven boxes.")]);
-        let world = World::with([]).asking(provider(&model)).employing([helper(&["t.echo"])]);
+        let world = World::on_sqlite([]).asking(provider(&model)).employing([helper(&["t.echo"])]);
         world.run(async |live| {
             let mut step = ask("helper");
             step["timeoutMs"] = json!(timeout);
@@ -167,7 +167,7 @@ fn a_step_may_give_a_turn_less_time_than_its_agent_has_and_never_more() {
 fn what_a_steps_agent_would_remember_waits_for_the_users_yes() {
     let memory = "Ships to Ohio on Mondays.";
     let model = scripted(vec![calls(&[("suggest_memory", json!({"memory": memory}))]), says("Noted.")]);
-    let world = World::with([]).asking(provider(&model)).employing([helper(&["suggest_memory"])]);
+    let world = World::on_sqlite([]).asking(provider(&model)).employing([helper(&["suggest_memory"])]);
     world.run(async |live| {
         let task = live.begin(plan(json!([ask("helper")])), json!({})).await;
         live.proven(task).await;
@@ -186,7 +186,7 @@ fn what_a_steps_agent_would_remember_waits_for_the_users_yes() {
 fn for_a_task_of_nobody_an_agent_has_nobody_to_remember_anything_of() {
     let model = scripted(vec![says("Seven boxes.")]);
     let intents = FixedIntent::new().when("boxes", "test.plan", 0.9);
-    let world = World::with([]).asking(provider(&model)).employing([helper(&["suggest_memory", "t.echo"])]);
+    let world = World::on_sqlite([]).asking(provider(&model)).employing([helper(&["suggest_memory", "t.echo"])]);
     world.knowing(CountedIntent { table: intents, ..CountedIntent::default() }).run(async |live| {
         live.put(plan(json!([ask("helper")]))).await;
         let letter = json!({"id": "1@example.com", "subject": "A question", "text": "How many boxes?"});

@@ -23,7 +23,7 @@ fn bundled() -> [AgentDraft; 2] {
 }
 
 fn world() -> World {
-    World::new().employing(bundled())
+    World::on_sqlite([]).employing(bundled())
 }
 
 async fn keys(world: &World, engine: &Engine) -> Vec<String> {

@@ -69,7 +69,7 @@ fn images(request: &ModelRequest) -> Vec<Image> {
 #[test]
 fn what_was_attached_is_known_in_later_turns_until_its_message_is_taken_back() {
     let model = scripted(vec![says("Noted."), says("Seven.")]);
-    World::with([]).asking(seeing(&model, true)).employing([helper(&[])]).run(async |live| {
+    World::on_sqlite([]).asking(seeing(&model, true)).employing([helper(&[])]).run(async |live| {
         let chat = chat(&live).await;
         let long = "The trailer holds seven boxes. ".repeat(2_000);
         let first = say(&live, chat, "Read this.", vec![note(&long)]).await;
@@ -95,7 +95,7 @@ fn what_was_attached_is_known_in_later_turns_until_its_message_is_taken_back() {
 #[test]
 fn short_files_leave_to_long_ones_what_they_do_not_need() {
     let model = scripted(vec![says("Noted.")]);
-    World::with([]).asking(seeing(&model, true)).employing([helper(&[])]).run(async |live| {
+    World::on_sqlite([]).asking(seeing(&model, true)).employing([helper(&[])]).run(async |live| {
         let chat = chat(&live).await;
         let [long, longer] = [11_000, 30_000].map(|length| "x".repeat(length - 1) + "y");
         say(&live, chat, "Read these.", vec![note(&longer), note("A trailer."), note(&long)]).await;
@@ -113,7 +113,7 @@ fn a_model_that_sees_is_shown_pictures_in_their_own_turn() {
     let tool = ScriptedTool::new("t.pay", EffectClass::Keyed, |_, _| unreachable!("nobody allowed it"));
     let tool = Arc::new(tool.with_spec(|spec| spec.risk = Risk::R2));
     let model = scripted(vec![says("A dot."), says("As I said."), calls(&[("t__pay", json!({}))]), says("Wait.")]);
-    World::with([tool]).asking(seeing(&model, true)).employing([helper(&["t.pay"])]).run(async |live| {
+    World::on_sqlite([tool]).asking(seeing(&model, true)).employing([helper(&["t.pay"])]).run(async |live| {
         let chat = chat(&live).await;
         let files = vec![pixel("dot.png"), note("A trailer."), pixel("again.png")];
         let first = say(&live, chat, "What is this?", files).await;
@@ -139,7 +139,7 @@ fn a_model_that_sees_is_shown_pictures_in_their_own_turn() {
 #[test]
 fn a_person_says_what_is_in_a_picture_that_the_model_cannot_see() {
     let model = scripted(vec![says("A trailer.")]);
-    World::with([]).asking(seeing(&model, false)).employing([helper(&[])]).run(async |live| {
+    World::on_sqlite([]).asking(seeing(&model, false)).employing([helper(&[])]).run(async |live| {
         let chat = chat(&live).await;
         let asked = say(&live, chat, "What is this?", vec![pixel("dot.png"), note("It stands in the yard.")]).await;
         assert_eq!((asked.status, model.count()), (TaskStatus::NeedsReview, 0));
@@ -162,7 +162,7 @@ fn a_person_says_what_is_in_a_picture_that_the_model_cannot_see() {
 #[test]
 fn only_a_real_picture_of_a_fair_size_is_shown() {
     let model = scripted(vec![says("Eight dots.")]);
-    World::with([]).asking(seeing(&model, true)).employing([helper(&[])]).run(async |live| {
+    World::on_sqlite([]).asking(seeing(&model, true)).employing([helper(&[])]).run(async |live| {
         let chat = chat(&live).await;
         let large = [PIXEL, &[0; 3_750_000]].concat();
         let mut files: Vec<AttachmentRequest> = (0..9).map(|n| pixel(&format!("{n}.png"))).collect();

@@ -46,7 +46,7 @@ impl Pack for Yard {
 #[test]
 fn an_agent_of_a_pack_answers_with_the_tool_of_the_pack() {
     let model = scripted(vec![calls(&[("yard__count_pallets", json!({"gate": "north"}))]), says("40 pallets.")]);
-    let world = World::new().asking(provider(&model)).bringing(Yard(|keeper| keeper));
+    let world = World::on_sqlite([]).asking(provider(&model)).bringing(Yard(|keeper| keeper));
     world.run(async |live| {
         let chat = live.engine.chats().create(&world.actor, None, None).await.unwrap().id;
         let wait = Some(kybern_core::time::Millis(60_000));
@@ -68,7 +68,7 @@ fn an_agent_of_a_pack_answers_with_the_tool_of_the_pack() {
 
 #[test]
 fn a_program_whose_agent_names_a_group_that_nobody_brings_does_not_start() {
-    let world = World::new();
+    let world = World::on_sqlite([]);
     let mut registry = Registry::default();
     Yard(|keeper| keeper.tool_group("dock")).register(&mut registry).unwrap();
     let refused = Engine::new(world.parts(registry, world.settings.clone())).err().unwrap();
@@ -79,7 +79,7 @@ fn a_program_whose_agent_names_a_group_that_nobody_brings_does_not_start() {
 
 #[test]
 fn a_bundled_plan_that_cannot_be_read_stops_the_start_with_its_fault() {
-    let world = World::new();
+    let world = World::on_sqlite([]);
     let mut registry = Registry::default();
     let unread = PlanFault::new("", None, "the plan's file is not JSON: EOF");
     let plan = Plan {

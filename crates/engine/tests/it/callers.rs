@@ -23,7 +23,7 @@ async fn and_leaves<T>(asked: impl Future<Output = T>) {
 
 #[test]
 fn a_task_whose_submitter_has_left_is_run() {
-    World::new().run(async |live| {
+    World::on_sqlite([]).run(async |live| {
         let key = live.put(plan(json!([step("a", "t.echo", json!({}))]))).await;
         live.world.ails([("submit", SLOW)]);
         let request = SubmitRequest { plan_key: Some(key), ..SubmitRequest::text("go") };
@@ -41,7 +41,7 @@ fn a_task_whose_submitter_has_left_is_run() {
 #[test]
 fn a_message_whose_writer_has_left_is_answered() {
     let model = scripted(vec![says("Hello.")]);
-    World::with([]).asking(provider(&model)).employing([helper(&[])]).run(async |live| {
+    World::on_sqlite([]).asking(provider(&model)).employing([helper(&[])]).run(async |live| {
         let chat = chat(&live).await;
         live.world.ails([("submit", SLOW)]);
         and_leaves(Box::pin(live.engine.chats().say(&live.world.actor, chat, saying("Hi!"), None))).await;
@@ -55,7 +55,7 @@ fn a_message_whose_writer_has_left_is_answered() {
 
 #[test]
 fn whoever_waits_for_a_task_is_answered_when_the_engine_stops() {
-    World::new().run(async |live| {
+    World::on_sqlite([]).run(async |live| {
         let key = live.put(plan(json!([step("a", "core.wait", json!({"ms": 3_600_000}))]))).await;
         let request = SubmitRequest { plan_key: Some(key), ..SubmitRequest::text("go") };
         let tasks = live.engine.tasks();

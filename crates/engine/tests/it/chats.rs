@@ -33,7 +33,7 @@ pub fn saying(content: &str) -> SayRequest {
 }
 
 fn world(model: &Arc<ScriptedModel>, tools: &[&str]) -> World {
-    World::with([]).asking(provider(model)).employing([helper(tools)])
+    World::on_sqlite([]).asking(provider(model)).employing([helper(tools)])
 }
 
 pub async fn chat(live: &Live<'_>) -> ChatId {
@@ -167,7 +167,7 @@ fn what_was_said_longer_ago_than_the_agent_looks_back_is_not_shown() {
     let model = scripted(vec![says("Noted."), says("Seven.")]);
     let mut forgetful = helper(&[]);
     forgetful.limits.history = Millis(60_000);
-    World::with([]).asking(provider(&model)).employing([forgetful]).run(async |live| {
+    World::on_sqlite([]).asking(provider(&model)).employing([forgetful]).run(async |live| {
         let chat = chat(&live).await;
         say(&live, chat, "The gate code is 4711.").await;
         pause(Millis(40_000)).await;
@@ -303,7 +303,8 @@ fn a_turn_waits_for_a_yes_and_goes_on_with_what_was_approved() {
         calls(&[("t__send", json!({"to": "a@example.com", "n": 1}))]),
         says("Sent."),
     ]);
-    let world = World::with([tool.clone(), read]).asking(provider(&model)).employing([helper(&["t.read", "t.send"])]);
+    let world =
+        World::on_sqlite([tool.clone(), read]).asking(provider(&model)).employing([helper(&["t.read", "t.send"])]);
     world.run(async |live| {
         let chat = chat(&live).await;
         let turned = say(&live, chat, "Read it and send it.").await;
@@ -463,7 +464,7 @@ fn a_call_of_a_conversation_is_decided_by_a_reviewer_who_sees_nothing_else_of_it
     let mail = json!({"to": "a@example.com", "subject": "s", "body": "b"});
     let model = scripted(vec![calls(&[("t__read", json!({}))]), calls(&[("core__notify", mail)]), says("Sent.")]);
     let agent = helper(&["t.read", "core.notify"]);
-    World::with([Arc::new(read)]).asking(provider(&model)).employing([agent]).run(async |live| {
+    World::on_sqlite([Arc::new(read)]).asking(provider(&model)).employing([agent]).run(async |live| {
         let (engine, tenant) = (&live.engine, live.world.actor.tenant());
         let somebody = |n: u128, role| {
             let id = kybern_core::id::UserId::from_uuid(uuid::Uuid::from_u128(n));
@@ -523,7 +524,7 @@ fn a_reader_goes_on_after_the_process_died_and_is_told_what_was_lost() {
 
 #[test]
 fn without_a_model_a_conversation_is_told_so() {
-    World::new().employing([helper(&[])]).run(async |live| {
+    World::on_sqlite([]).employing([helper(&[])]).run(async |live| {
         let chat = chat(&live).await;
         let turned = say(&live, chat, "Hi!").await;
         assert_eq!(turned.status, TaskStatus::Completed);
@@ -656,7 +657,7 @@ fn what_is_remembered_is_told_and_what_a_model_would_remember_waits_for_a_yes() 
 #[test]
 fn a_message_that_comes_while_another_one_is_answered_is_told_the_answer() {
     let model = scripted(vec![Scripted::After(Millis(100), Box::new(says("Seven."))), says("Eight.")]);
-    World::with([]).asking(provider(&model)).employing([helper(&[])]).run(async |live| {
+    World::on_sqlite([]).asking(provider(&model)).employing([helper(&[])]).run(async |live| {
         let chat = chat(&live).await;
         let actor = &live.world.actor;
         let both = [0, 1].map(|n| live.engine.chats().say(actor, chat, saying(&n.to_string()), LONG));

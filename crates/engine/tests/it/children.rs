@@ -39,7 +39,7 @@ fn a_childs_result_flows_back_and_its_parent_holds_nothing_meanwhile() {
             )
             .await;
         let child = child_of(&live, id).await;
-        let parent = live.until(id, |_| live.world.store.holder(id).is_none()).await;
+        let parent = live.until(id, |_| live.world.mem().holder(id).is_none()).await;
         assert_eq!((parent.status, parent.current_step_id.as_deref()), (TaskStatus::Executing, Some("sub")));
         let task = live.proven(id).await;
         assert_eq!(task.result, Some(json!({"z": 2})));

@@ -11,11 +11,10 @@ use kybern_core::task::{TaskStatus, WorkerId};
 use kybern_core::time::Millis;
 use kybern_engine::models::ProviderParts;
 use kybern_engine::task::SubmitRequest;
-use kybern_testkit::MemStore;
 use kybern_testkit::models::{Scripted, ScriptedModel};
 use serde_json::{Value, json};
 
-use crate::world::{World, plan, step};
+use crate::world::{Stored, World, plan, step};
 
 const PRICES: Prices = Prices { input: 1_000_000, cached: None, cache_write: None, output: 2_000_000 };
 
@@ -128,7 +127,7 @@ fn what_may_pass_is_tried_again_by_the_step() {
 
 #[test]
 fn who_has_lost_the_lease_does_not_spend_again() {
-    let store: Arc<OnceLock<Arc<MemStore>>> = Arc::default();
+    let store: Arc<OnceLock<Arc<Stored>>> = Arc::default();
     let known = Arc::clone(&store);
     let model = Arc::new(ScriptedModel::new("one", move |n, _| {
         if n == 0 {

@@ -64,7 +64,7 @@ fn a_delegation_is_committed_then_dispatched_with_its_key_and_its_own_secret() {
     World::new().run(async |live| {
         let task = delegated(&live).await;
         assert_eq!(task.delegated_workflow_id, Some(id_of(task.id)));
-        assert!(live.world.store.holder(task.id).is_none());
+        assert!(live.world.mem().holder(task.id).is_none());
         let request = live.find(async || live.world.wire.requests().first().cloned()).await;
         let sent = body(&request);
         assert_eq!((request.url.as_str(), request.trusted_endpoint), ("http://flow.test/start", true));
@@ -73,7 +73,7 @@ fn a_delegation_is_committed_then_dispatched_with_its_key_and_its_own_secret() {
         assert_eq!((&sent["workflowId"], &sent["args"]), (&json!(id_of(task.id)), &json!({"n": [1]})));
         assert_eq!(sent["callbackSecret"], json!(TestKeys::new().callback_secret(&id_of(task.id))));
         assert!(!json!(live.outbox().await[0].message.body).to_string().contains("callbackSecret"));
-        assert_eq!(live.world.store.delegations(task.id).len(), 1);
+        assert_eq!(live.world.mem().delegations(task.id).len(), 1);
     });
 }
 
@@ -259,7 +259,7 @@ fn a_dispatch_that_has_not_left_is_withdrawn_when_its_task_is_cancelled() {
         let message = live.find(withdrawn).await;
         let words = "withdrawn: its step waits for it no longer";
         assert_eq!((message.error.as_deref(), live.world.wire.requests().len()), (Some(words), tried));
-        live.find(async || live.world.store.jobs().iter().all(|job| job.status == JobStatus::Done).then_some(())).await;
+        live.find(async || live.world.mem().jobs().iter().all(|job| job.status == JobStatus::Done).then_some(())).await;
     });
 }
 

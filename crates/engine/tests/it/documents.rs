@@ -112,7 +112,7 @@ fn nobody_is_asked_about_a_document_whose_reader_is_busy() {
             ..SubmitRequest::text("go")
         };
         let id = live.try_submit(request).await.unwrap().id;
-        live.until(id, |_| live.world.store.holder(id).is_none()).await;
+        live.until(id, |_| live.world.mem().holder(id).is_none()).await;
         assert!(live.world.journal(id).is_empty(), "it is neither read nor asked about");
         live.world.reader.busy.store(false, Ordering::SeqCst);
         let task = live.proven(id).await;
@@ -146,7 +146,7 @@ fn a_store_that_has_no_bytes_for_a_while_puts_the_first_reading_off() {
             ..SubmitRequest::text("go")
         };
         let id = live.try_submit(request).await.unwrap().id;
-        live.until(id, |_| live.world.store.holder(id).is_none()).await;
+        live.until(id, |_| live.world.mem().holder(id).is_none()).await;
         assert!(live.world.journal(id).is_empty());
         live.world.lacks(None);
         let task = live.proven(id).await;

@@ -58,9 +58,9 @@ fn while_a_try_is_put_off_the_task_executes_and_nobody_holds_it() {
     let tool = scripted(EffectClass::Keyed, [transient(), done(json!({}))]);
     World::with([tool.clone()]).run(async |live| {
         let id = live.begin(plan(json!([step("a", "t.act", json!({}))])), json!({})).await;
-        let task = live.until(id, |_| live.world.store.holder(id).is_none()).await;
+        let task = live.until(id, |_| live.world.mem().holder(id).is_none()).await;
         assert_eq!((task.status, tool.count()), (TaskStatus::Executing, 1));
-        let due = live.world.store.claimable_at(id).unwrap();
+        let due = live.world.mem().claimable_at(id).unwrap();
         assert!(due > live.now());
         let task = live.proven(id).await;
         assert_eq!(task.status, TaskStatus::Completed);

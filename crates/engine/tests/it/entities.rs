@@ -40,7 +40,7 @@ async fn shown(live: &Live<'_>, model: &ScriptedModel, actor: &Actor, content: &
 #[test]
 fn a_named_record_brings_what_is_accepted_of_it_and_no_other_does() {
     let model = scripted(vec![says("Noted.")]);
-    let world = World::new().asking(provider(&model)).employing([helper(&[])]);
+    let world = World::on_sqlite([]).asking(provider(&model)).employing([helper(&[])]);
     world.run(async |live| {
         let (engine, actor) = (&live.engine, &world.actor);
         let [north, south] = [record(&live, "yard-17").await, record(&live, "yard-18").await];
@@ -66,7 +66,7 @@ fn a_named_record_brings_what_is_accepted_of_it_and_no_other_does() {
 #[test]
 fn a_message_that_names_nothing_looks_nothing_up() {
     let model = scripted(vec![says("Noted.")]);
-    let world = World::new().asking(provider(&model)).employing([helper(&[])]);
+    let world = World::on_sqlite([]).asking(provider(&model)).employing([helper(&[])]);
     world.run(async |live| {
         let (engine, actor) = (&live.engine, &world.actor);
         let own = Subject::User(actor.user().unwrap());
@@ -84,7 +84,7 @@ fn a_message_that_names_nothing_looks_nothing_up() {
 #[test]
 fn a_turn_is_told_of_three_records_at_most() {
     let model = scripted(vec![says("Noted.")]);
-    let world = World::new().asking(provider(&model)).employing([helper(&[])]);
+    let world = World::on_sqlite([]).asking(provider(&model)).employing([helper(&[])]);
     world.run(async |live| {
         for n in 1..=4 {
             let place = record(&live, &format!("yard-{n}")).await;
@@ -100,7 +100,7 @@ fn a_turn_is_told_of_three_records_at_most() {
 #[test]
 fn who_may_not_see_what_is_remembered_of_records_is_told_none_of_it() {
     let model = scripted(vec![says("Noted.")]);
-    let world = World::new().asking(provider(&model)).employing([helper(&[])]);
+    let world = World::on_sqlite([]).asking(provider(&model)).employing([helper(&[])]);
     world.run(async |live| {
         let place = record(&live, "yard-17").await;
         live.engine.memories().remember(&world.actor, NewMemory::fact(place, "Its gate sticks.")).await.unwrap();
@@ -126,7 +126,7 @@ fn an_order_that_is_remembered_of_a_record_is_data_and_its_effect_asks_a_person(
     let close = ScriptedTool::new("t.close", EffectClass::Keyed, |_, args| Ok(ToolOutcome::new(args.clone(), "shut")));
     let close = Arc::new(close.with_spec(|spec| spec.risk = Risk::R2));
     let (tool, model) = (sending(), scripted(vec![send(), calls(&[("t__close", json!({"gate": 1}))]), says("Done.")]));
-    let world = World::with([tool.clone(), close.clone()]).asking(provider(&model));
+    let world = World::on_sqlite([tool.clone(), close.clone()]).asking(provider(&model));
     let world = world.employing([helper(&["t.send", "t.close"])]);
     world.run(async |live| {
         let place = record(&live, "yard-17").await;

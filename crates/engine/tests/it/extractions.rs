@@ -13,7 +13,7 @@ use crate::world::{World, plan, step};
 
 fn world() -> World {
     let table = FixedIntent::new().when("please", "test.plan", 0.9);
-    let world = World::new().knowing(CountedIntent { table, ..CountedIntent::default() });
+    let world = World::on_sqlite([]).knowing(CountedIntent { table, ..CountedIntent::default() });
     world.extractor.takes_lines.store(true, Ordering::SeqCst);
     world
 }

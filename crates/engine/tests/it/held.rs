@@ -30,7 +30,7 @@ fn nothing_is_held_of_tasks_that_are_over() {
         .boxed()
     });
     let fails = ScriptedTool::new("t.fails", EffectClass::Read, |_, _| Err(ToolFailure::permanent("it is broken")));
-    let world = World::with([Arc::new(slow), Arc::new(fails)]);
+    let world = World::on_sqlite([Arc::new(slow), Arc::new(fails)]);
     world.asking(provider(&model)).employing([helper(&[])]).run(async |live| {
         let mut waits = step("slow", "t.slow", json!({}));
         waits["timeoutMs"] = json!(5_000);

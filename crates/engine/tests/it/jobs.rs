@@ -121,7 +121,7 @@ async fn wound_up(live: &Live<'_>, case: &Case, when: &str) {
     let end = || async {
         let open = |status| matches!(status, OutboxStatus::Pending | OutboxStatus::Sending);
         let message = live.outbox().await.pop().filter(|message| !open(message.status))?;
-        let jobs = live.world.store.jobs();
+        let jobs = live.world.mem().jobs();
         (jobs[0].status != JobStatus::Pending).then_some((message, jobs))
     };
     let (message, jobs) = live.find(async || end().await).await;
@@ -189,9 +189,9 @@ fn a_message_that_was_sent_in_the_last_try_leaves_no_dead_job() {
     let sent = world.store.move_outbox(world.scope(), id, (OutboxStatus::Sending, OutboxStatus::Sent), None, None, now);
     assert!(block_on(world.look(sent)).unwrap());
     world.run(async |live| {
-        live.find(async || (live.world.store.jobs()[0].status != JobStatus::Pending).then_some(())).await;
+        live.find(async || (live.world.mem().jobs()[0].status != JobStatus::Pending).then_some(())).await;
     });
-    assert_eq!(world.store.jobs()[0].status, JobStatus::Done);
+    assert_eq!(world.mem().jobs()[0].status, JobStatus::Done);
 }
 
 /// Longer than the lease, and longer than a slow mail server may take to fail.
@@ -205,7 +205,7 @@ fn a_slow_mail_that_was_surely_not_sent_is_sent_again() {
         shows(&live, OutboxStatus::Sending).await;
         let end = shows(&live, OutboxStatus::Sent).await;
         assert_eq!((end.attempts, live.world.mail.sent().len()), (2, 1));
-        assert_eq!(live.world.store.jobs()[0].attempts, 2, "nobody else took it meanwhile");
+        assert_eq!(live.world.mem().jobs()[0].attempts, 2, "nobody else took it meanwhile");
     });
 }
 
@@ -223,7 +223,7 @@ fn a_handler_that_hangs_in_its_last_try_leaves_nothing_on_its_way() {
         live.begin(plan(webhook()), json!({})).await;
         let message = shows(&live, OutboxStatus::Failed).await;
         assert!(message.error.unwrap().contains("took longer than"));
-        live.find(async || (live.world.store.jobs()[0].status == JobStatus::Dead).then_some(())).await;
+        live.find(async || (live.world.mem().jobs()[0].status == JobStatus::Dead).then_some(())).await;
     });
 }
 
@@ -241,7 +241,7 @@ fn a_handler_whose_lease_is_lost_is_dropped() {
         // The one slot is free only when the handler that hangs is gone.
         shows(&live, OutboxStatus::Sent).await;
         assert!(live.now().since(began) <= Millis(20_000), "{}", live.now().since(began));
-        live.find(async || (live.world.store.jobs()[0].status == JobStatus::Done).then_some(())).await;
+        live.find(async || (live.world.mem().jobs()[0].status == JobStatus::Done).then_some(())).await;
     });
 }
 
@@ -255,7 +255,7 @@ fn what_is_over_is_removed_when_it_is_old() {
     let world = World::new().set(keeps);
     let looked = async |live: Live<'_>| {
         live.run(webhook(), json!({})).await;
-        let jobs = || live.world.store.jobs();
+        let jobs = || live.world.mem().jobs();
         live.find(async || jobs().iter().all(|job| job.status == JobStatus::Done).then_some(jobs().len())).await
     };
     assert_eq!(world.run(looked), 1);
@@ -281,7 +281,7 @@ fn a_tenants_own_time_counts_for_it() {
         });
         let looked = async |live: Live<'_>| {
             live.run(webhook(), json!({})).await;
-            let jobs = || live.world.store.jobs();
+            let jobs = || live.world.mem().jobs();
             live.find(async || jobs().iter().all(|job| job.status == JobStatus::Done).then_some(jobs().len())).await
         };
         assert_eq!(world.run(looked), 1);

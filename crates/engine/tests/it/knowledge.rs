@@ -49,7 +49,7 @@ async fn found(live: &Live<'_>, question: &str) -> Vec<String> {
 #[test]
 fn a_document_is_indexed_published_and_found() {
     let model = Arc::new(Topics::default());
-    let world = World::new().asking(model.provider());
+    let world = World::on_sqlite([]).asking(model.provider());
     world.life(async |live| {
         let (engine, actor) = (&live.engine, &world.actor);
         let long = format!(
@@ -83,7 +83,7 @@ fn a_document_is_indexed_published_and_found() {
 
 #[test]
 fn a_document_that_cannot_be_read_has_failed_and_is_tried_again_by_a_person() {
-    let world = World::new();
+    let world = World::on_sqlite([]);
     world.life(async |live| {
         let (engine, actor) = (&live.engine, &world.actor);
         world.reader.busy.store(true, Ordering::SeqCst);
@@ -103,7 +103,7 @@ fn a_document_that_cannot_be_read_has_failed_and_is_tried_again_by_a_person() {
 
 #[test]
 fn a_reader_that_has_too_much_to_do_is_asked_again() {
-    let world = World::new();
+    let world = World::on_sqlite([]);
     world.life(async |live| {
         world.reader.busy.store(true, Ordering::SeqCst);
         let new = live.engine.knowledge().add(&world.actor, file("Trains leave at nine.")).await.unwrap();
@@ -119,7 +119,7 @@ fn a_reader_that_has_too_much_to_do_is_asked_again() {
 #[test]
 fn what_has_no_room_is_refused_before_it_is_kept_or_paid_for() {
     let model = Arc::new(Topics::default());
-    let world = World::new().asking(model.provider());
+    let world = World::on_sqlite([]).asking(model.provider());
     world.life(async |live| {
         let (engine, actor) = (&live.engine, &world.actor);
         let full = engine.knowledge().add(actor, file("Trains leave at nine.")).await.unwrap();
@@ -159,7 +159,7 @@ fn what_has_no_room_is_refused_before_it_is_kept_or_paid_for() {
 
 #[test]
 fn what_was_uploaded_is_indexed_by_the_next_process_when_one_dies() {
-    let world = World::new();
+    let world = World::on_sqlite([]);
     let id = world.life(async |live| {
         world.ails(Some(("end_indexing", Fault::CrashBefore)));
         live.engine.knowledge().add(&world.actor, file("Trains leave at nine.")).await.unwrap().id

@@ -7,7 +7,6 @@ use futures::FutureExt as _;
 use kybern_core::document::{DocumentFormat, DocumentText};
 use kybern_core::error::Result;
 use kybern_core::id::TaskId;
-use kybern_core::job::JobStatus;
 use kybern_core::lesson::{LessonAct, LessonFilter, LessonStatus, Teaching};
 use kybern_core::model::{
     DocumentAnalysis, ExtractedField, Extraction, ExtractionSchema, FieldPattern, FieldSource, FoundBy, ValueKind,
@@ -134,7 +133,7 @@ fn reader(first: First) -> Arc<ScriptedTool> {
 }
 
 fn world(tool: &Arc<ScriptedTool>) -> World {
-    World::with([tool.clone()]).bringing(Houses).reading(Arc::new(OwnLabels))
+    World::on_sqlite([tool.clone()]).bringing(Houses).reading(Arc::new(OwnLabels))
 }
 
 /// The tenant learns another label.
@@ -169,7 +168,7 @@ fn told(world: &World, id: TaskId) -> usize {
 
 #[test]
 fn words_mean_one_value() {
-    let world = World::with([]).bringing(Houses).reading(Arc::new(OwnLabels));
+    let world = World::on_sqlite([]).bringing(Houses).reading(Arc::new(OwnLabels));
     world.run(async |live| {
         let actor = &live.world.actor;
         let spelled = |value: &str| Teaching::Spelling {
@@ -307,7 +306,7 @@ fn a_task_that_reads_nothing_says_nothing_of_lessons() {
 #[test]
 fn a_mail_of_many_papers_takes_no_more_of_a_preview_than_it_may() {
     let rules = Arc::new(SlowLabels::default());
-    let world = World::with([]).bringing(Houses).reading(rules.clone());
+    let world = World::on_sqlite([]).bringing(Houses).reading(rules.clone());
     world.run(async |live| {
         let actor = &live.world.actor;
         // The newest has forty papers, those before it none.
@@ -354,7 +353,7 @@ fn teacher(asks: bool) -> Arc<ScriptedTool> {
 #[test]
 fn a_tool_teaches_what_a_person_has_answered_and_nothing_else() {
     for asks in [true, false] {
-        let world = World::with([teacher(asks)]);
+        let world = World::on_sqlite([teacher(asks)]);
         world.run(async |live| {
             let id = live.begin(plan(json!([step("a", "t.teaches", json!({}))])), json!({})).await;
             if asks {
@@ -363,8 +362,8 @@ fn a_tool_teaches_what_a_person_has_answered_and_nothing_else() {
             }
             assert_eq!(live.proven(id).await.status, TaskStatus::Completed);
             let looked = || {
-                let jobs = live.world.store.jobs().into_iter().filter(|job| job.kind == "lesson.suggest");
-                jobs.map(|job| job.status).collect::<Vec<_>>() == [JobStatus::Done]
+                let jobs = live.world.jobs_in_file().into_iter().filter(|job| job.0 == "lesson.suggest");
+                jobs.map(|job| job.1).collect::<Vec<_>>() == ["done"]
             };
             live.find(async || looked().then_some(())).await;
             let scope = live.world.actor.scope();
@@ -385,7 +384,7 @@ fn a_call_that_uses_lessons_has_those_with_which_its_task_began() {
         });
         Arc::new(tool.with_spec(|spec| spec.needs = Needs { lessons, ..Needs::default() }))
     };
-    let world = World::with([looks("t.uses", true), looks("t.does_not", false)]).bringing(Houses);
+    let world = World::on_sqlite([looks("t.uses", true), looks("t.does_not", false)]).bringing(Houses);
     let uses = |id: &str, tool: &str| json!({"id": id, "tool": tool, "args": {}, "saveAs": id});
     let steps = json!([uses("one", "t.uses"), pause(), uses("two", "t.uses"), uses("three", "t.does_not")]);
     let id = world.run(async |live| {

@@ -23,7 +23,7 @@ fn after_strangers_words_no_picture_or_link_leaves_the_turn() {
     for reads in [true, false] {
         let first = if reads { calls(&[("t__read", json!({}))]) } else { calls(&[("t__echo", json!({}))]) };
         let model = scripted(vec![first, says(REPLY)]);
-        let world = World::with([reading()]).asking(provider(&model)).employing([helper(&["t.read", "t.echo"])]);
+        let world = World::on_sqlite([reading()]).asking(provider(&model)).employing([helper(&["t.read", "t.echo"])]);
         world.run(async |live| {
             let actor = &live.world.actor;
             let chat = chat(&live).await;
@@ -54,7 +54,8 @@ fn what_a_model_would_remember_has_none_either() {
     let memory = "See ![x](https://evil.example/p?q=1) and https://evil.example/x.";
     let suggests = calls(&[("suggest_memory", json!({"memory": memory}))]);
     let model = scripted(vec![calls(&[("t__read", json!({}))]), suggests, says("Noted.")]);
-    let world = World::with([reading()]).asking(provider(&model)).employing([helper(&["t.read", "suggest_memory"])]);
+    let world =
+        World::on_sqlite([reading()]).asking(provider(&model)).employing([helper(&["t.read", "suggest_memory"])]);
     world.run(async |live| {
         let chat = chat(&live).await;
         let turned =
@@ -68,7 +69,7 @@ fn what_a_model_would_remember_has_none_either() {
 #[test]
 fn the_result_of_an_agent_step_has_none_either() {
     let model = scripted(vec![calls(&[("t__read", json!({}))]), says(REPLY)]);
-    let world = World::with([reading()]).asking(provider(&model)).employing([helper(&["t.read"])]);
+    let world = World::on_sqlite([reading()]).asking(provider(&model)).employing([helper(&["t.read"])]);
     world.run(async |live| {
         let id = live.begin(plan(ask()), json!({"what": "x"})).await;
         let task = live.proven(id).await;

@@ -1,4 +1,4 @@
-//! The engine as its callers see it: over the in-memory store, with scripted tools, in simulated time.
+//! The engine as its callers see it: over a store, with scripted tools, in simulated time.
 #![expect(unreachable_pub, reason = "the modules of a test binary have no outside")]
 #![expect(clippy::unwrap_used, clippy::panic, reason = "helpers of tests fail loudly, like the tests themselves")]
 

@@ -84,7 +84,7 @@ impl Live<'_> {
 #[test]
 fn what_a_narrowed_key_began_never_calls_what_the_key_could_not() {
     let (tool, asked) = (reserved(), Arc::new(ScriptedTool::noop("t.asked", EffectClass::Keyed)));
-    World::with([tool.clone(), asked.clone()]).run(async |live| {
+    World::on_sqlite([tool.clone(), asked.clone()]).run(async |live| {
         live.store_plans().await;
         let user = live.hire().await;
         let whole = live.holder(user, &[], &[]).await;
@@ -114,7 +114,7 @@ fn what_a_narrowed_key_began_never_calls_what_the_key_could_not() {
 #[test]
 fn a_fork_may_what_the_key_may_that_forks() {
     let (tool, asked) = (reserved(), Arc::new(ScriptedTool::noop("t.asked", EffectClass::Keyed)));
-    World::with([tool.clone(), asked]).run(async |live| {
+    World::on_sqlite([tool.clone(), asked]).run(async |live| {
         live.store_plans().await;
         let user = live.hire().await;
         let whole = live.holder(user, &[], &[]).await;

@@ -107,7 +107,7 @@ async fn prepared(live: &Live<'_>, tool: &str, example: &Value) -> Value {
 
 #[test]
 fn every_example_of_a_tool_over_a_noun_can_be_called() {
-    let engine = World::new();
+    let engine = World::on_sqlite([]);
     let examples: Vec<(String, Value)> = engine.run(async |live| {
         let of_nouns = |key: &str| {
             ["memory.", "tasks.", "plans.", "knowledge."].iter().any(|domain| key.starts_with(domain))
@@ -120,7 +120,7 @@ fn every_example_of_a_tool_over_a_noun_can_be_called() {
     });
     assert_eq!(examples.len(), 18, "each has one: {examples:?}");
     for (tool, example) in examples {
-        World::new().run(async |live| {
+        World::on_sqlite([]).run(async |live| {
             let args = prepared(&live, &tool, &example).await;
             let task = live.step_of(&live.world.actor, &tool, args).await;
             assert_eq!(task.status, TaskStatus::Completed, "{tool}: {:?}", task.error);
@@ -130,7 +130,7 @@ fn every_example_of_a_tool_over_a_noun_can_be_called() {
 
 #[test]
 fn what_a_step_remembers_is_the_tools_word_and_a_later_step_finds_it() {
-    World::new().run(async |live| {
+    World::on_sqlite([]).run(async |live| {
         let steps = json!([
             step("note", "memory.remember", json!({"content": FACT, "importance": 8})),
             step("again", "memory.remember", json!({"content": FACT})),
@@ -149,7 +149,7 @@ fn what_a_step_remembers_is_the_tools_word_and_a_later_step_finds_it() {
 
 #[test]
 fn a_memory_is_changed_and_forgotten_only_where_it_says_what_was_quoted() {
-    World::new().run(async |live| {
+    World::on_sqlite([]).run(async |live| {
         let id = live.know(FACT).await;
         let actor = &live.world.actor;
         let wrong = json!({"memory_id": id, "says": "Prefers planes.", "content": "Prefers ships."});
@@ -166,7 +166,7 @@ fn a_memory_is_changed_and_forgotten_only_where_it_says_what_was_quoted() {
 
 #[test]
 fn what_a_stranger_wrote_is_remembered_only_once_a_person_has_accepted_it() {
-    World::new().run(async |live| {
+    World::on_sqlite([]).run(async |live| {
         let steps = json!([
             step("look", "core.search_records", json!({"kind": "note"})),
             step("note", "memory.remember", json!({"content": "Read {{ state.records_found }} notes."})),
@@ -184,7 +184,7 @@ fn what_a_stranger_wrote_is_remembered_only_once_a_person_has_accepted_it() {
 #[test]
 fn what_a_model_remembers_waits_until_a_person_accepts_it() {
     let model = scripted(vec![calls(&[("memory__remember", json!({"content": FACT}))]), says("Noted.")]);
-    let world = World::new().asking(provider(&model)).employing([helper(&["memory.remember"])]);
+    let world = World::on_sqlite([]).asking(provider(&model)).employing([helper(&["memory.remember"])]);
     world.run(async |live| {
         let ask = json!([{"id": "help", "kind": "agent", "agent": "helper", "task": "Note it."}]);
         let task = live.run(ask, json!({})).await;
@@ -204,7 +204,7 @@ fn what_a_model_changes_after_a_yes_holds() {
         0 => calls(&[("memory__update", json!({"memory_id": of.get(), "says": FACT, "content": NEW}))]),
         _ => says("Changed."),
     }));
-    let world = World::new().asking(provider(&model)).employing([helper(&["memory.update"])]);
+    let world = World::on_sqlite([]).asking(provider(&model)).employing([helper(&["memory.update"])]);
     world.run(async |live| {
         known.set(live.know(FACT).await).unwrap();
         let asks = ToolChange { confirm: Some(true), ..ToolChange::default() };
@@ -223,7 +223,7 @@ fn what_a_model_changes_after_a_yes_holds() {
 
 #[test]
 fn a_tool_finds_what_is_remembered_of_a_record_and_what_published_documents_say() {
-    World::new().run(async |live| {
+    World::on_sqlite([]).run(async |live| {
         let place = step("put", "core.put_record", json!({"kind": "yard.place", "key": "north", "props": {}}));
         assert_eq!(live.run(json!([place]), json!({})).await.status, TaskStatus::Completed);
         let (scope, actor) = (live.world.scope(), &live.world.actor);
@@ -263,7 +263,7 @@ fn a_tool_finds_what_is_remembered_of_a_record_and_what_published_documents_say(
 #[test]
 fn a_tool_sees_no_other_users_conversation() {
     let model = scripted(vec![says("Hello.")]);
-    World::new().asking(provider(&model)).employing([helper(&[])]).run(async |live| {
+    World::on_sqlite([]).asking(provider(&model)).employing([helper(&[])]).run(async |live| {
         let chat = chat(&live).await;
         let wait = Some(Millis(600_000));
         let turn = live.engine.chats().say(&live.world.actor, chat, saying("My secret."), wait).await.unwrap();
@@ -284,7 +284,7 @@ fn a_tool_sees_no_other_users_conversation() {
 
 #[test]
 fn a_tool_sees_no_other_users_memories() {
-    World::new().run(async |live| {
+    World::on_sqlite([]).run(async |live| {
         let id = live.know(FACT).await;
         let second = live.engage(&[Role::Admin]).await;
         let args = json!({"memory_id": id, "says": FACT});
@@ -300,7 +300,7 @@ fn plans_are_stored_only_for_administrators() {
     let new = json!({
         "plan_key": "desk.new", "description": "New.", "steps": [step("s", "core.set", json!({"x": 1}))],
     });
-    World::new().run(async |live| {
+    World::on_sqlite([]).run(async |live| {
         let operator = live.engage(&[Role::Operator]).await;
         for tool in ["plans.create", "plans.add_step", "plans.delete"] {
             live.greeting().await;
@@ -321,7 +321,7 @@ fn plans_are_stored_only_for_administrators() {
 
 #[test]
 fn a_faulty_plan_is_not_stored_and_every_fault_is_told() {
-    World::new().run(async |live| {
+    World::on_sqlite([]).run(async |live| {
         let steps = json!([step("a", "no.such_tool", json!({})), step("a", "core.wait", json!({"ms": "soon"}))]);
         let new = json!({"plan_key": "desk.new", "description": "New.", "steps": steps});
         let task = live.step_of(&live.world.actor, "plans.create", new).await;
@@ -334,7 +334,7 @@ fn a_faulty_plan_is_not_stored_and_every_fault_is_told() {
 
 #[test]
 fn a_new_plan_takes_no_other_plans_messages() {
-    World::new().run(async |live| {
+    World::on_sqlite([]).run(async |live| {
         let steps = json!([step("hi", "core.set", json!({"said": "hi"}))]);
         let serving = json!({"key": "desk.hi", "intentKey": "desk.greeting", "steps": steps});
         live.engine.plans().put(&live.world.actor, &serving).await.unwrap();
@@ -347,7 +347,7 @@ fn a_new_plan_takes_no_other_plans_messages() {
 
 #[test]
 fn two_steps_that_add_to_one_plan_at_once_both_do() {
-    World::new().run(async |live| {
+    World::on_sqlite([]).run(async |live| {
         let key = live.greeting().await;
         let add = |id: &str| {
             let added = step(id, "core.set", json!({"more": id}));
@@ -366,7 +366,7 @@ fn two_steps_that_add_to_one_plan_at_once_both_do() {
 
 #[test]
 fn a_plan_out_of_a_strangers_words_asks_a_person_also_in_a_stored_plan() {
-    World::new().run(async |live| {
+    World::on_sqlite([]).run(async |live| {
         let new = json!({
             "plan_key": "desk.new", "description": "Of {{ state.records_found }} notes.",
             "steps": [step("s", "core.set", json!({"x": 1}))],
@@ -386,7 +386,7 @@ fn a_model_that_has_read_records_asks_before_it_submits_or_forgets() {
         let look = calls(&[("core__search_records", json!({"kind": "note"}))]);
         let model = scripted(vec![look, calls(&[(function, args)]), says("Done.")]);
         let tools = ["core.search_records", "tasks.submit", "plans.delete"];
-        let world = World::new().asking(provider(&model)).employing([helper(&tools)]);
+        let world = World::on_sqlite([]).asking(provider(&model)).employing([helper(&tools)]);
         world.run(async |live| {
             live.greeting().await;
             let ask = json!([{"id": "help", "kind": "agent", "agent": "helper", "task": "Look."}]);
@@ -403,7 +403,7 @@ fn a_model_that_has_read_records_asks_before_it_submits_or_forgets() {
 
 #[test]
 fn a_submitted_task_is_a_child_that_spends_what_is_left_and_goes_on_by_itself() {
-    World::new().run(async |live| {
+    World::on_sqlite([]).run(async |live| {
         let key = live.greeting().await;
         let start = step("start", "tasks.submit", json!({"plan_key": key, "payload": {"n": 1}}));
         let task = live.run(json!([start]), json!({})).await;
@@ -419,7 +419,7 @@ fn a_submitted_task_is_a_child_that_spends_what_is_left_and_goes_on_by_itself() 
 
 #[test]
 fn a_plan_that_executes_itself_ends_at_the_deepest_child() {
-    World::new().run(async |live| {
+    World::on_sqlite([]).run(async |live| {
         let again = step("again", "plans.execute", json!({"plan_key": "desk.again"}));
         let key = live.put(json!({"key": "desk.again", "steps": [again]})).await;
         let mut id = live.submit(&key, json!({})).await.id;
@@ -438,7 +438,7 @@ fn a_plan_that_executes_itself_ends_at_the_deepest_child() {
 
 #[test]
 fn another_task_is_paused_resumed_and_cancelled_and_ones_own_is_not() {
-    World::new().run(async |live| {
+    World::on_sqlite([]).run(async |live| {
         let other = live.wait_long().await;
         let actor = &live.world.actor;
         let named = json!({"task_id": other});
@@ -457,7 +457,7 @@ fn another_task_is_paused_resumed_and_cancelled_and_ones_own_is_not() {
 
 #[test]
 fn tasks_of_another_tenant_are_not_there() {
-    let world = World::new();
+    let world = World::on_sqlite([]);
     let other = TenantId::from_uuid(uuid::Uuid::from_u128(5));
     world.settle_tenant(other, "other");
     world.run(async |live| {
@@ -482,7 +482,7 @@ fn tasks_of_another_tenant_are_not_there() {
 fn whenever_the_process_dies_a_memory_is_written_and_a_task_submitted_once() {
     for how in [Fault::CrashBefore, Fault::CrashAfter] {
         for n in 1.. {
-            let world = World::new();
+            let world = World::on_sqlite([]);
             let id = world.run(async |live| {
                 let key = live.greeting().await;
                 live.put(plan(json!([
@@ -523,7 +523,7 @@ fn whenever_the_process_dies_a_memory_is_written_and_a_task_submitted_once() {
 
 #[test]
 fn records_are_found_by_words_by_identifiers_and_page_by_page() {
-    World::new().run(async |live| {
+    World::on_sqlite([]).run(async |live| {
         let note = |n: u32, title: &str| {
             let args = json!({"kind": "note", "key": format!("n-{n}"), "props": {"title": title}});
             step(&format!("put_{n}"), "core.put_record", args)

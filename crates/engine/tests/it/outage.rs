@@ -193,7 +193,7 @@ fn mail_that_was_sent_is_noted_as_sent_once_the_store_is_back() {
             .await;
             pause(OUTAGE).await;
             assert_eq!(live.world.mail.sent().len(), 1);
-            assert_eq!(live.world.store.jobs()[0].attempts, 1, "nobody was there who could have done it again");
+            assert_eq!(live.world.mem().jobs()[0].attempts, 1, "nobody was there who could have done it again");
         });
     }
 }
@@ -231,10 +231,10 @@ fn a_job_is_not_taken_from_itself_when_its_lease_is_over() {
         live.world.mail.take(Millis(90_000));
         let args = json!({"to": "a@example.com", "subject": "s", "body": "b"});
         live.begin(plan(json!([step("tell", "core.notify", args)])), json!({})).await;
-        live.find(async || (live.world.store.jobs().first()?.attempts == 1).then_some(())).await;
+        live.find(async || (live.world.mem().jobs().first()?.attempts == 1).then_some(())).await;
         live.outage(&["renew_job"], Fault::Unavailable, Millis(60_000)).await;
         let sent = async || (live.outbox().await.first()?.status == OutboxStatus::Sent).then_some(());
         live.find(sent).await;
-        assert_eq!((live.world.store.jobs()[0].attempts, live.world.mail.sent().len()), (1, 1));
+        assert_eq!((live.world.mem().jobs()[0].attempts, live.world.mail.sent().len()), (1, 1));
     });
 }

@@ -201,7 +201,7 @@ fn a_receiver_that_does_not_answer_is_left_alone_and_its_messages_wait_without_a
         let messages = live.outbox().await;
         assert!(messages.iter().all(|message| message.status == OutboxStatus::Sent && message.error.is_none()));
         assert!(live.now().since(began) < Millis(180_000));
-        let given_up: usize = live.world.store.jobs().iter().filter(|job| job.attempts > 4).count();
+        let given_up: usize = live.world.mem().jobs().iter().filter(|job| job.attempts > 4).count();
         assert_eq!(given_up, 0, "whoever waited has used no try");
     });
 }
@@ -328,6 +328,6 @@ fn what_is_queued_for_a_webhook_that_was_removed_ends_without_being_sent() {
             let end = if stays { (OutboxStatus::Sent, None) } else { (OutboxStatus::Failed, Some(words)) };
             assert_eq!((message.status, message.error.as_deref()), end, "{}", message.message.target);
         }
-        live.find(async || live.world.store.jobs().iter().all(|job| job.status == JobStatus::Done).then_some(())).await;
+        live.find(async || live.world.mem().jobs().iter().all(|job| job.status == JobStatus::Done).then_some(())).await;
     });
 }

@@ -22,17 +22,20 @@ use kybern_core::time::{Millis, Timestamp};
 use kybern_testkit::SimClock;
 use kybern_testkit::fakes::{FixedIntent, TextReader};
 use serde_json::Value;
+use tokio::runtime::Handle;
 use tokio::time::Instant;
 
 /// A clock that runs with the simulated time of the runtime it is asked in, and stands still between two of them.
 pub struct LifeClock {
     base: AtomicI64,
     origin: Mutex<Option<Instant>>,
+    /// What a thread is told that no runtime has, such as a writer of SQLite: simulated time is not known there.
+    told: AtomicI64,
 }
 
 impl LifeClock {
     pub fn new() -> Self {
-        Self { base: AtomicI64::new(SimClock::START.as_millis()), origin: Mutex::default() }
+        Self { base: AtomicI64::new(SimClock::START.as_millis()), origin: Mutex::default(), told: AtomicI64::new(0) }
     }
 
     /// A life begins: time runs.
@@ -59,8 +62,13 @@ impl LifeClock {
 
 impl Clock for LifeClock {
     fn now(&self) -> Timestamp {
+        if Handle::try_current().is_err() && self.origin.lock().unwrap().is_some() {
+            return Timestamp::from_millis(self.told.load(Ordering::SeqCst));
+        }
         let ran = self.origin.lock().unwrap().map_or(0, |origin| origin.elapsed().as_millis());
-        Timestamp::from_millis(self.base.load(Ordering::SeqCst) + i64::try_from(ran).unwrap())
+        let now = self.base.load(Ordering::SeqCst) + i64::try_from(ran).unwrap();
+        self.told.store(now, Ordering::SeqCst);
+        Timestamp::from_millis(now)
     }
 }
 

@@ -29,7 +29,7 @@ fn reviewer() -> Actor {
 }
 
 fn world() -> World {
-    World::with([Arc::new(ScriptedTool::echo("test.send")), Arc::new(ScriptedTool::echo("plain"))])
+    World::on_sqlite([Arc::new(ScriptedTool::echo("test.send")), Arc::new(ScriptedTool::echo("plain"))])
 }
 
 async fn handed_in(engine: &Engine, author: &Actor, description: &str) -> OwnTool {

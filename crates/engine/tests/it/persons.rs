@@ -27,7 +27,7 @@ fn a_form_is_checked_and_its_answer_is_the_steps_data() {
             assert_eq!((task.status, kinds(&task)), (TaskStatus::NeedsReview, vec![WaitKind::Input]));
             assert_eq!(wait(&task).title.as_deref(), Some("For you"));
             assert_eq!(task.current_step_id.as_deref(), Some("ask"));
-            assert!(live.world.store.holder(id).is_none());
+            assert!(live.world.mem().holder(id).is_none());
             for wrong in [json!({}), json!({"age": "old"}), json!({"age": 1, "more": 2}), json!({"_age": 1})] {
                 let refused = live.review(id, None, wrong).await.unwrap_err();
                 assert_eq!(refused.code(), ErrorCode::Validation);

@@ -27,7 +27,8 @@ use crate::turns::{helper, provider, says, scripted};
 use crate::world::World;
 
 fn world() -> World {
-    World::new().employing([AgentDraft::named("Writer", "You write."), AgentDraft::named("Planner", "You plan.")])
+    World::on_sqlite([])
+        .employing([AgentDraft::named("Writer", "You write."), AgentDraft::named("Planner", "You plan.")])
 }
 
 fn reviewer() -> Actor {
@@ -179,7 +180,7 @@ fn what_an_agent_shall_be_told_becomes_a_draft() {
 #[test]
 fn a_preview_is_what_is_sent_afterwards_and_leaves_nothing() {
     let model = scripted(vec![says("Forty.")]);
-    let world = World::new().asking(provider(&model)).employing([helper(&["t.echo"])]);
+    let world = World::on_sqlite([]).asking(provider(&model)).employing([helper(&["t.echo"])]);
     world.life(async |live| {
         let (engine, actor) = (&live.engine, &world.actor);
         engine
@@ -227,7 +228,7 @@ fn an_agent_is_told_of_the_tools_that_it_has_and_one_without_tools_nothing() {
     let model = scripted(vec![says("Forty.")]);
     let plain = AgentDraft::named("Plain", "You talk.");
     let keeper = AgentDraft { tools: many.clone(), ..AgentDraft::named("Keeper", "You keep the yard.") };
-    let world = World::with(all).asking(provider(&model)).employing([helper(&["t.echo"]), plain, keeper]);
+    let world = World::on_sqlite(all).asking(provider(&model)).employing([helper(&["t.echo"]), plain, keeper]);
     world.life(async |live| {
         let (engine, actor) = (&live.engine, &world.actor);
         for (agent, says, says_not) in [
@@ -263,7 +264,7 @@ fn tools_for_files_are_told_of_the_folders_that_an_administrator_allows() {
     let read = read.with_spec(|spec| spec.category = ToolCategory::FileRead);
     let model = scripted(vec![says("Forty.")]);
     let agents = [helper(&["yard.read"]), AgentDraft::named("Plain", "You talk.")];
-    let world = World::with([Arc::new(read)]).asking(provider(&model)).employing(agents);
+    let world = World::on_sqlite([Arc::new(read)]).asking(provider(&model)).employing(agents);
     world.life(async |live| {
         for (folders, says) in [
             (None, None),

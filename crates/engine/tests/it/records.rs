@@ -109,7 +109,7 @@ fn a_job_is_as_large_as_its_limit_says() {
                 assert_eq!(error.code, ErrorCode::Validation);
                 assert!(error.message.contains("the payload of a test.none job has 262145 bytes"), "{}", error.message);
             }
-            assert_eq!(live.world.store.jobs().len(), 1 - over);
+            assert_eq!(live.world.mem().jobs().len(), 1 - over);
         });
     }
 }

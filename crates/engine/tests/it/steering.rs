@@ -32,7 +32,7 @@ fn a_wait_outlives_the_process_and_nobody_holds_the_task_meanwhile() {
         let steps =
             json!([step("rest", "core.wait", json!({"ms": 86_400_000})), step("after", "core.noop", json!({}))]);
         let id = live.begin(plan(steps), json!({})).await;
-        let task = live.until(id, |_| live.world.store.holder(id).is_none()).await;
+        let task = live.until(id, |_| live.world.mem().holder(id).is_none()).await;
         assert_eq!(task.status, TaskStatus::Executing);
         id
     });
@@ -111,7 +111,7 @@ fn a_task_is_cancelled_while_it_waits_for_a_person_the_clock_an_engine_or_is_pau
                 let id = live
                     .begin(plan(json!([wait, {"id": "b", "tool": "core.noop", "when": "always"}])), json!({}))
                     .await;
-                live.until(id, |_| live.world.store.holder(id).is_none() && !live.world.journal(id).is_empty()).await;
+                live.until(id, |_| live.world.mem().holder(id).is_none() && !live.world.journal(id).is_empty()).await;
                 if paused {
                     live.engine.tasks().pause(&live.world.actor, id).await.unwrap();
                 }
@@ -199,7 +199,7 @@ fn a_task_that_kills_its_workers_is_given_up_and_one_that_gets_further_is_not() 
                 json!([step("k", "t.killer", json!({}))])
             };
             let id = live.begin(plan(steps), json!({"n": (0..20).collect::<Vec<_>>()})).await;
-            let begun = |world: &World| world.store.holder(id).is_some() || !world.journal(id).is_empty();
+            let begun = |world: &World| world.mem().holder(id).is_some() || !world.journal(id).is_empty();
             live.until(id, |_| begun(live.world)).await;
             id
         });
@@ -237,7 +237,7 @@ fn a_graceful_stop_gives_leases_back_and_the_next_process_goes_on() {
         live.until(id, |_| tool.count() == 1).await;
         live.engine.drain(Millis(5_000)).await;
         let task = live.task(id).await;
-        assert_eq!((task.completed_step_ids, live.world.store.holder(id)), (vec!["a".to_owned()], None));
+        assert_eq!((task.completed_step_ids, live.world.mem().holder(id)), (vec!["a".to_owned()], None));
         id
     });
     world.run(async |live| {
@@ -317,7 +317,7 @@ fn clean_stops_during_a_call_are_no_deaths() {
             live.engine.drain(Millis(50)).await;
             id
         });
-        assert_eq!(world.store.holder(id), None, "nobody holds what was given back");
+        assert_eq!(world.mem().holder(id), None, "nobody holds what was given back");
         if effect == EffectClass::Unkeyed {
             // The call was open: only a person knows what became of it.
             world.run(async |live| assert_eq!(live.rest(id).await.status, TaskStatus::NeedsReview));

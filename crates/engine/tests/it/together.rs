@@ -9,12 +9,11 @@ use kybern_core::ports::TaskStore as _;
 use kybern_core::task::{EffectClass, JournalEntry, TaskStatus};
 use kybern_core::time::Millis;
 use kybern_core::tool::ToolOutcome;
-use kybern_testkit::MemStore;
 use kybern_testkit::tools::ScriptedTool;
 use serde_json::{Value, json};
 
 use crate::outside::pause;
-use crate::world::{World, plan, step};
+use crate::world::{Stored, World, plan, step};
 
 fn noops(ids: &[&str]) -> Vec<Value> {
     ids.iter().map(|id| step(id, "core.noop", json!({}))).collect()
@@ -42,7 +41,7 @@ fn five_steps_that_touch_nothing_are_one_commit_or_as_many_as_the_setting_says()
 
 /// What a tool finds in the store when it is called.
 #[derive(Clone, Default)]
-struct Found(Arc<OnceLock<Arc<MemStore>>>, Arc<Mutex<Vec<String>>>);
+struct Found(Arc<OnceLock<Arc<Stored>>>, Arc<Mutex<Vec<String>>>);
 
 impl Found {
     fn tool(&self, key: &str, effect: EffectClass, http: bool) -> Arc<ScriptedTool> {
@@ -138,7 +137,7 @@ fn a_cancel_stops_a_chain_of_steps_that_never_wait() {
 
 #[test]
 fn a_pause_that_comes_with_the_commit_of_what_led_to_a_call_holds_the_call() {
-    let store = Arc::new(OnceLock::<Arc<MemStore>>::new());
+    let store = Arc::new(OnceLock::<Arc<Stored>>::new());
     let from = store.clone();
     // Another process pauses the task: nothing tells this one.
     let pauses = Arc::new(ScriptedTool::new("t.paused", EffectClass::Local, move |context, _| {

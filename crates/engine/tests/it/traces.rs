@@ -20,7 +20,7 @@ fn trace_of(traceparent: Option<String>) -> String {
 #[test]
 fn models_and_receivers_are_told_the_trace_of_the_task() {
     let model = scripted(vec![says(r#"{"queue": "claims"}"#), says("Seven boxes.")]);
-    let world = World::new().asking(provider(&model)).set(|settings| settings.self_approval = true);
+    let world = World::on_sqlite([]).asking(provider(&model)).set(|settings| settings.self_approval = true);
     world.run(async |live| {
         let agent = AgentDraft::named("Clerk", "You count for Acme Freight.");
         live.engine.agents().create(&world.actor, agent).await.unwrap();

@@ -79,7 +79,7 @@ pub fn ask() -> Value {
 }
 
 fn world(model: &Arc<ScriptedModel>, agent: AgentDraft) -> World {
-    World::with([]).asking(provider(model)).employing([agent])
+    World::on_sqlite([]).asking(provider(model)).employing([agent])
 }
 
 #[test]
@@ -270,7 +270,7 @@ fn a_turn_that_ran_out_of_time_is_tried_again_in_new_time() {
 fn a_failed_call_is_told_and_the_turn_goes_on() {
     let bad = ScriptedTool::new("t.bad", EffectClass::Read, |_, _| Err(ToolFailure::permanent("the depot is closed")));
     let model = scripted(vec![calls(&[("t__bad", json!({}))]), says("The depot is closed.")]);
-    let world = World::with([Arc::new(bad)]).asking(provider(&model)).employing([helper(&["t.bad"])]);
+    let world = World::on_sqlite([Arc::new(bad)]).asking(provider(&model)).employing([helper(&["t.bad"])]);
     world.run(async |live| {
         let id = live.begin(plan(ask()), json!({"what": "x"})).await;
         let task = live.proven(id).await;
@@ -315,7 +315,7 @@ fn after_strangers_words_what_cannot_be_undone_needs_a_persons_yes() {
     let send = || calls(&[("t__send", json!({"to": "evil@example.net"}))]);
     for (resolution, sent) in [(None, 1), (Some(Resolution::Fail), 0)] {
         let (tool, model) = (sending(), scripted(vec![calls(&[("t__read", json!({}))]), send(), says("Done.")]));
-        let world = World::with([tool.clone(), reading()]).asking(provider(&model));
+        let world = World::on_sqlite([tool.clone(), reading()]).asking(provider(&model));
         world.employing([helper(&["t.read", "t.send"])]).run(async |live| {
             let id = live.begin(plan(ask()), json!({"what": "x"})).await;
             let task = live.rest(id).await;
@@ -329,7 +329,7 @@ fn after_strangers_words_what_cannot_be_undone_needs_a_persons_yes() {
         });
     }
     let (tool, model) = (sending(), scripted(vec![send(), says("Done.")]));
-    let world = World::with([tool.clone()]).asking(provider(&model));
+    let world = World::on_sqlite([tool.clone()]).asking(provider(&model));
     world.employing([helper(&["t.send"])]).run(async |live| {
         let id = live
             .begin(plan(json!([{"id": "help", "kind": "agent", "agent": "helper", "task": "Send it."}])), json!({}))
@@ -358,7 +358,7 @@ fn wherever_the_process_dies_a_turn_ends_and_no_decision_is_asked_for_twice() {
                 replies[rounds].clone()
             }))
         });
-        let world = World::with([tool.clone()]).asking(provider(&model)).employing([helper(&["t.send"])]);
+        let world = World::on_sqlite([tool.clone()]).asking(provider(&model)).employing([helper(&["t.send"])]);
         world.doom(n, kybern_testkit::Fault::CrashAfter);
         let steps = json!([{"id": "help", "kind": "agent", "agent": "helper", "task": "Send five."}]);
         let mut id = None;

@@ -26,7 +26,7 @@ fn world() -> World {
 async fn resting(live: &Live<'_>, ms: u64) -> TaskId {
     let steps = json!([step("rest", "core.wait", json!({"ms": ms})), step("after", "core.noop", json!({}))]);
     let id = live.begin(plan(steps), json!({"n": 1})).await;
-    live.until(id, |_| live.world.store.holder(id).is_none()).await;
+    live.until(id, |_| live.world.mem().holder(id).is_none()).await;
     id
 }
 
@@ -34,7 +34,7 @@ async fn resting(live: &Live<'_>, ms: u64) -> TaskId {
 fn an_unreadable_task_is_given_up_and_the_others_go_on() {
     world().run(async |live| {
         let (bad, good) = (resting(&live, 500).await, resting(&live, 500).await);
-        live.world.store.spoil(Spoilt::Task(bad));
+        live.world.mem().spoil(Spoilt::Task(bad));
         assert_eq!(live.proven(good).await.status, TaskStatus::Completed);
         let listed =
             live.engine.tasks().list(&live.world.actor, TaskFilter { limit: 10, ..TaskFilter::default() }).await;
@@ -58,7 +58,7 @@ fn a_task_whose_plan_cannot_be_read_is_shown_with_what_is_wrong() {
     let world = world();
     let id = world.run(async |live| {
         let id = resting(&live, 3_600_000).await;
-        live.world.store.spoil(Spoilt::PlanOf(id));
+        live.world.mem().spoil(Spoilt::PlanOf(id));
         id
     });
     // Another process has not read the plan before.
@@ -82,7 +82,7 @@ fn a_task_whose_plan_cannot_be_read_is_shown_with_what_is_wrong() {
 fn an_unreadable_task_is_cancelled_at_once() {
     world().run(async |live| {
         let id = resting(&live, 3_600_000).await;
-        live.world.store.spoil(Spoilt::Task(id));
+        live.world.mem().spoil(Spoilt::Task(id));
         live.engine.tasks().cancel(&live.world.actor, id).await.unwrap();
         let task = live.end(id).await;
         assert_eq!((task.status, task.recoveries), (TaskStatus::Cancelled, 0));
@@ -93,7 +93,7 @@ fn an_unreadable_task_is_cancelled_at_once() {
 fn an_unreadable_row_of_the_journal_gives_its_task_up_and_stands_in_its_log() {
     world().run(async |live| {
         let id = resting(&live, 500).await;
-        live.world.store.spoil(Spoilt::Journal(id, 1));
+        live.world.mem().spoil(Spoilt::Journal(id, 1));
         let task = live.end(id).await;
         assert_eq!(task.status, TaskStatus::Failed);
         assert!(task.error.unwrap().message.contains("row 1 of its journal cannot be read"));
@@ -111,7 +111,7 @@ fn an_unreadable_answer_fails_its_task_and_a_retry_asks_again() {
         live.rest(id).await;
         live.engine.tasks().pause(&live.world.actor, id).await.unwrap();
         live.review(id, None, json!({"v": 1})).await.unwrap();
-        live.world.store.spoil(Spoilt::Signal(id, 1));
+        live.world.mem().spoil(Spoilt::Signal(id, 1));
         live.engine.tasks().resume(&live.world.actor, id).await.unwrap();
         let task = live.end(id).await;
         assert_eq!(task.status, TaskStatus::Failed);
@@ -125,7 +125,7 @@ fn an_unreadable_question_can_only_be_denied() {
         let ask = step("ask", "core.ask", json!({"title": "what?", "fields": {"v": {}}}));
         let id = live.begin(json!({"key": "test.ask", "steps": [ask]}), json!({})).await;
         let approval = live.rest(id).await.waits[0].approval_id.unwrap();
-        live.world.store.spoil(Spoilt::Approval(approval));
+        live.world.mem().spoil(Spoilt::Approval(approval));
         let decide = async |word| {
             let decision = ApprovalDecision { word, note: None, resolution: None };
             live.engine.approvals().decide(&live.world.actor, approval, decision).await

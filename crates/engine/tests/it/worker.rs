@@ -51,7 +51,7 @@ fn a_tool_that_panics_lets_go_of_its_run_and_of_its_slot() {
         let other = json!({"key": "test.other", "steps": [step("b", "core.noop", json!({}))]});
         let other = live.begin(other, json!({})).await;
         assert_eq!(live.proven(other).await.status, TaskStatus::Completed);
-        assert!(live.world.store.holder(id).is_some());
+        assert!(live.world.mem().holder(id).is_some());
         assert_eq!(tool.count(), 1);
         // Once the fault is mended, the task goes on by itself.
         armed.store(false, Ordering::SeqCst);
@@ -176,7 +176,7 @@ fn a_task_that_cannot_be_loaded_is_given_up_with_a_reason() {
         assert_eq!(error.code, ErrorCode::Internal);
         assert!(error.message.starts_with("given up while it was pending, it cannot be loaded: "), "{}", error.message);
         assert!(error.message.contains(&tenant.to_string()), "{}", error.message);
-        assert!(live.world.store.claimable_at(id).is_none() && live.world.store.holder(id).is_none());
+        assert!(live.world.mem().claimable_at(id).is_none() && live.world.mem().holder(id).is_none());
         assert_eq!(live.engine.health().running(), 0);
     });
 }

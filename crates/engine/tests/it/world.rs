@@ -1,10 +1,10 @@
-//! A whole engine over the in-memory store, in simulated time. A world lives through lives: each is one process with a
+//! A whole engine in simulated time, over the in-memory store or, with nouns that are not the kernel's, over SQLite. A world lives through lives: each is one process with a
 //! runtime of its own, and ends as with `kill -9` when it is dropped; the store, the tools and the clock stay.
 
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, LazyLock, Mutex};
 
-use futures::executor::block_on;
 use kybern_core::actor::{Actor, Role};
 use kybern_core::agent::AgentDraft;
 use kybern_core::audit::AuditEvent;
@@ -12,16 +12,18 @@ use kybern_core::id::{KeyId, TaskId, TenantId, UserId};
 use kybern_core::identity::{ApiKey, Tenant, User};
 use kybern_core::model::ExtractionSchema;
 use kybern_core::pack::{Pack, Registry};
-use kybern_core::ports::{Clock, Extractor, IdSource, IdentityStore as _, TaskStore as _, Tool};
+use kybern_core::ports::{Clock, Extractor, IdSource, IdentityStore as _, Store, TaskStore as _, Tool};
 use kybern_core::task::{JournalEntry, JournalRow, StepOutcome, WorkerId};
 use kybern_core::tenant::TenantScope;
 use kybern_core::time::Millis;
 use kybern_engine::models::{ModelParts, ModelSettings, ProviderParts};
 use kybern_engine::{Engine, EngineParts, Settings};
+use kybern_store::{SqliteOptions, SqliteStore};
 use kybern_testkit::fakes::RecordingMailSender;
 use kybern_testkit::tools::{InjectTool, PutTool, ScriptedTool};
-use kybern_testkit::{Fault, MemStore, SeededIds, SeededRandom, TestKeys};
+use kybern_testkit::{Fault, FaultPoint, FaultyStore, MemStore, SeededIds, SeededRandom, TestKeys};
 use serde_json::{Value, json};
+use tokio::runtime::{Handle, Runtime};
 use uuid::Uuid;
 
 use crate::live::Live;
@@ -70,9 +72,16 @@ impl Doom {
     }
 }
 
+/// What is stored, whatever holds it, which fails as the world says.
+pub type Stored = FaultyStore<dyn Store>;
+
 /// Everything that outlives a process.
 pub struct World {
-    pub store: Arc<MemStore>,
+    pub store: Arc<Stored>,
+    /// The same, where it is in memory.
+    mem: Option<Arc<MemStore>>,
+    /// Where it lies otherwise.
+    file: Option<PathBuf>,
     pub clock: Arc<LifeClock>,
     pub wire: Arc<Wire>,
     pub mail: Arc<RecordingMailSender>,
@@ -103,14 +112,38 @@ pub struct World {
 }
 
 impl World {
-    /// A world with these tools, and `t.put`, `t.inject` and `t.echo`.
+    /// A world with these tools, and `t.put`, `t.inject` and `t.echo`, that keeps in memory what the kernel needs.
     pub fn with(tools: impl IntoIterator<Item = Arc<ScriptedTool>>) -> Self {
         let clock = Arc::new(LifeClock::new());
         let ids = Arc::new(SeededIds::new(7, clock.clone()));
+        let mem = Arc::new(MemStore::new(clock.clone(), ids.clone(), Arc::new(TestKeys::new())));
+        let world = Self::over(clock, ids, tools, |clock, hook| FaultyStore::new(mem.clone() as _, clock, hook));
+        Self { mem: Some(mem), ..world }
+    }
+
+    /// The same, that keeps every noun in a SQLite file.
+    pub fn on_sqlite(tools: impl IntoIterator<Item = Arc<ScriptedTool>>) -> Self {
+        let clock = Arc::new(LifeClock::new());
+        let ids = Arc::new(SeededIds::new(7, clock.clone()));
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("kybern.db");
+        let open = SqliteStore::open(path.clone(), SqliteOptions::default(), Arc::new(TestKeys::new()), clock.clone());
+        let store = Arc::new(block_on(open).unwrap());
+        let world = Self::over(clock, ids, tools, |clock, hook| {
+            FaultyStore::new(store as _, clock, hook).stopping_time().keeping(folder)
+        });
+        Self { file: Some(path), ..world }
+    }
+
+    fn over(
+        clock: Arc<LifeClock>,
+        ids: Arc<SeededIds>,
+        tools: impl IntoIterator<Item = Arc<ScriptedTool>>,
+        store: impl FnOnce(Arc<LifeClock>, Box<dyn Fn(FaultPoint) -> Fault + Send + Sync>) -> Stored,
+    ) -> Self {
         let doom = Arc::new(Doom::default());
         let strike = doom.clone();
-        let store = MemStore::new(clock.clone(), ids.clone(), Arc::new(TestKeys::new()))
-            .with_faults(Box::new(move |point| strike.strike(point.call)));
+        let store = store(clock.clone(), Box::new(move |point| strike.strike(point.call)));
         let mut all: Vec<Arc<dyn Tool>> = vec![
             Arc::new(PutTool::new("t.put")),
             Arc::new(InjectTool::new("t.inject")),
@@ -119,6 +152,8 @@ impl World {
         all.extend(tools.into_iter().map(|tool| tool as Arc<dyn Tool>));
         let world = Self {
             store: Arc::new(store),
+            mem: None,
+            file: None,
             clock,
             wire: Arc::default(),
             mail: Arc::default(),
@@ -149,6 +184,19 @@ impl World {
         };
         world.settle_tenant(TenantId::DEFAULT, "home");
         world
+    }
+
+    /// What the in-memory store shows beside its ports.
+    pub fn mem(&self) -> &MemStore {
+        self.mem.as_ref().unwrap()
+    }
+
+    /// The kind, status and attempts of every job in the SQLite file, oldest first.
+    pub fn jobs_in_file(&self) -> Vec<(String, String, u32)> {
+        let conn = rusqlite::Connection::open(self.file.as_ref().unwrap()).unwrap();
+        let mut jobs = conn.prepare("SELECT kind, status, attempts FROM job ORDER BY id").unwrap();
+        let rows = jobs.query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?))).unwrap();
+        rows.map(Result::unwrap).collect()
     }
 
     /// A world with no tools of its own.
@@ -362,6 +410,13 @@ impl World {
     pub fn journal(&self, id: TaskId) -> Vec<JournalRow> {
         block_on(self.look(self.store.journal(self.scope(), id, 0, 100_000))).unwrap()
     }
+}
+
+/// Waits for a call of the store outside of a life, or within one.
+pub fn block_on<T>(call: impl Future<Output = T>) -> T {
+    static THREADS: LazyLock<Runtime> = LazyLock::new(|| Runtime::new().unwrap());
+    let _threads = Handle::try_current().is_err().then(|| THREADS.enter());
+    futures::executor::block_on(call)
 }
 
 fn endpoint(url: &str) -> kybern_engine::WorkflowEndpoint {

@@ -19,7 +19,7 @@ use kybern_core::ports::{Clock as _, TaskFilter, TaskStore as _};
 use kybern_core::task::WorkerId;
 use kybern_core::time::{Millis, Timestamp};
 use kybern_engine::{EngineParts, Settings};
-use kybern_testkit::{Fault, MemStore, TestKeys};
+use kybern_testkit::{Fault, FaultyStore, MemStore, TestKeys};
 
 use super::*;
 
@@ -138,12 +138,11 @@ fn poller(post: &Post, call: &'static str, fails: usize, domain: Option<&str>) -
             && left.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |left| left.checked_sub(1)).is_ok();
         if fails { Fault::Unavailable } else { Fault::None }
     };
-    let store = MemStore::new(Arc::new(SystemClock), Arc::new(UuidV7Ids), Arc::new(TestKeys::new()));
-    let store = Arc::new(store.with_faults(Box::new(hook)));
+    let store = Arc::new(MemStore::new(Arc::new(SystemClock), Arc::new(UuidV7Ids), Arc::new(TestKeys::new())));
     let model = Arc::new(RulesModel);
     let engine = Engine::new(EngineParts {
         tool_sources: Vec::new(),
-        store: store.clone(),
+        store: Arc::new(FaultyStore::new(store.clone(), Arc::new(SystemClock), hook)),
         wake_ups: store.clone(),
         job_wake_ups: store.clone(),
         registry: Registry::default(),

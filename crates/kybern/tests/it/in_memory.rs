@@ -8,6 +8,7 @@ use kybern_adapters::http::{Egress, install_tls};
 use kybern_adapters::models::offline::RulesModel;
 use kybern_core::pack::Registry;
 use kybern_core::policy::EgressPolicy;
+use kybern_core::ports::Store;
 use kybern_core::task::WorkerId;
 use kybern_core::time::Millis;
 use kybern_engine::{Engine, EngineParts, Settings};
@@ -20,14 +21,14 @@ pub(crate) fn store() -> MemStore {
     MemStore::new(Arc::new(SystemClock), Arc::new(UuidV7Ids), Arc::new(TestKeys::new()))
 }
 
-/// Starts an engine over that store; `work` says whether it works on tasks.
-pub(crate) async fn start(store: Arc<MemStore>, registry: Registry, work: bool) -> Engine {
+/// Starts an engine over that store, which tells it what is due; `work` says whether it works on tasks.
+pub(crate) async fn start(store: Arc<dyn Store>, hints: &Arc<MemStore>, registry: Registry, work: bool) -> Engine {
     install_tls();
     let model = Arc::new(RulesModel);
     let engine = Engine::new(EngineParts {
         tool_sources: Vec::new(),
-        wake_ups: store.clone(),
-        job_wake_ups: store.clone(),
+        wake_ups: hints.clone(),
+        job_wake_ups: hints.clone(),
         store,
         registry,
         keys: Arc::new(TestKeys::new()),

@@ -1,4 +1,4 @@
-//! Every route, by every kind of caller, with everything that can be wrong, on every store.
+//! Every route, by every kind of caller, with everything that can be wrong, on SQLite and on PostgreSQL.
 //!
 //! The suite walks the OpenAPI document that the server itself serves. [`rows`] declares what each operation asks of
 //! its caller, what stands in its path and what it reads; an operation without a row fails, and so does a row without
@@ -14,7 +14,6 @@ mod crossing;
 mod document;
 mod foreign;
 mod ids;
-mod memory;
 mod proofs;
 mod queries;
 mod rows;
@@ -32,13 +31,6 @@ use suite::Suite;
 const MAX_BODY: usize = 64 * 1024;
 /// The largest mail.
 const MAX_MAIL: usize = 96 * 1024;
-
-#[tokio::test]
-async fn every_route_holds_in_memory() {
-    let receiver = receiver();
-    let url = memory::start(&receiver);
-    every_route_holds(&url, &receiver).await;
-}
 
 #[tokio::test]
 async fn every_route_holds_on_sqlite() {

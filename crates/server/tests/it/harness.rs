@@ -19,10 +19,11 @@ use kybern_engine::identity::{NewKey, NewUser};
 use kybern_engine::models::{ModelParts, ModelSettings, ProviderParts};
 use kybern_engine::{Engine, EngineParts, Settings, WorkflowEndpoint};
 use kybern_server::{AppState, InboundSource, Limits};
+use kybern_store::{SqliteOptions, SqliteStore};
 use kybern_testkit::fakes::{FixedIntent, RecordingMailSender, TextReader};
 use kybern_testkit::models::{Scripted, ScriptedModel};
 use kybern_testkit::tools::ScriptedTool;
-use kybern_testkit::{Fault, FaultPoint, MemStore, SeededIds, SeededRandom, TestKeys};
+use kybern_testkit::{Fault, FaultPoint, FaultyStore, SeededIds, SeededRandom, TestKeys};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 use tower::ServiceExt;
@@ -92,7 +93,7 @@ impl App {
     ) -> Self {
         let clock = Arc::new(RunningClock::new());
         let ill = Ill::default();
-        let engine = engine(&clock, http, workflows, ill.clone());
+        let engine = engine(&clock, http, workflows, ill.clone()).await;
         engine.start().await.unwrap();
         engine.identity().bootstrap(Some(PLATFORM), String::new).await.unwrap();
         let request = RequestId::from_uuid(Uuid::nil());
@@ -140,7 +141,7 @@ impl App {
     }
 }
 
-fn engine(
+async fn engine(
     clock: &Arc<RunningClock>,
     http: Arc<dyn HttpClient>,
     workflows: BTreeMap<String, WorkflowEndpoint>,
@@ -152,8 +153,11 @@ fn engine(
         Some((call, how)) if call == point.call => how,
         Some(_) | None => Fault::None,
     };
-    let store = MemStore::new(clock.clone(), Arc::new(SeededIds::new(8, clock.clone())), keys.clone());
-    let store = Arc::new(store.with_faults(Box::new(fault)));
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("kybern.db");
+    let store = SqliteStore::open(path, SqliteOptions::default(), keys.clone(), clock.clone()).await.unwrap();
+    let (wake_ups, job_wake_ups) = (store.wake_ups(), store.wake_ups());
+    let store = Arc::new(FaultyStore::new(Arc::new(store), clock.clone(), fault).keeping(folder));
     let mut registry = Registry::default();
     registry.tool(Arc::new(ScriptedTool::echo("test.echo"))).unwrap();
     registry.agent(AgentDraft::named("Assistant", "You help.").checked().unwrap()).unwrap();
@@ -161,8 +165,8 @@ fn engine(
     registry.tool(Arc::new(ScriptedTool::pending("test.never", EffectClass::Read, never))).unwrap();
     Engine::new(EngineParts {
         tool_sources: Vec::new(),
-        wake_ups: store.clone(),
-        job_wake_ups: store.clone(),
+        wake_ups,
+        job_wake_ups,
         store,
         registry,
         keys,

@@ -1,8 +1,8 @@
 //! The conformance suite: what every store does, told as tests of its behaviour.
 //!
 //! A store's own tests call [`conformance_suite!`](crate::conformance_suite) with an async function that makes a
-//! fresh, empty store. Each behaviour becomes one test on a fresh store. The in-memory store runs the same suite, and
-//! [`model`] walks it side by side with the store under test.
+//! fresh, empty store. Each behaviour becomes one test on a fresh store. The in-memory store passes the kernel's part of
+//! it ([`kernel_suite!`](crate::kernel_suite)), and [`model`] walks it side by side with the store under test.
 #![expect(
     missing_docs,
     clippy::unwrap_used,

@@ -69,7 +69,7 @@ impl State {
 #[async_trait]
 impl ApprovalStore for MemStore {
     async fn approval(&self, scope: TenantScope, id: ApprovalId) -> Result<Option<Approval>> {
-        self.run("approval", |state| Ok(state.approvals.get(&(scope.tenant(), id)).cloned())).await
+        self.run(|state| Ok(state.approvals.get(&(scope.tenant(), id)).cloned()))
     }
 
     async fn approvals(
@@ -79,7 +79,7 @@ impl ApprovalStore for MemStore {
         after: Option<ApprovalId>,
         limit: u32,
     ) -> Result<Page<Approval>> {
-        self.run("approvals", |state| {
+        self.run(|state| {
             let limit = usize::try_from(limit.clamp(1, 200)).unwrap_or(usize::MAX);
             let own = state.approvals.iter().filter(|((tenant, _), _)| *tenant == scope.tenant());
             let wanted = own.map(|(_, approval)| approval).filter(|approval| {
@@ -95,6 +95,5 @@ impl ApprovalStore for MemStore {
             let next = items.last().filter(|_| more).map(|last| last.asked.id.to_string());
             Ok(Page { items, next })
         })
-        .await
     }
 }

@@ -14,35 +14,32 @@ use super::state::{State, TaskRow};
 #[async_trait]
 impl AuditStore for MemStore {
     async fn append_audit(&self, scope: TenantScope, at: Timestamp, event: AuditEvent) -> Result<()> {
-        self.run("append_audit", |state| {
+        self.run(|state| {
             state.append_audit(scope.tenant(), at, event);
             Ok(())
         })
-        .await
     }
 
     async fn audit_events(&self, scope: TenantScope, after: i64, limit: u32) -> Result<Vec<ChainedEvent>> {
-        self.run("audit_events", |state| {
+        self.run(|state| {
             let chain = state.audit.get(&scope.tenant()).into_iter().flatten();
             Ok(chain.filter(|link| link.seq > after).take(limit as usize).cloned().collect())
         })
-        .await
     }
 
     async fn audit_head(&self, scope: TenantScope) -> Result<Option<(i64, String)>> {
-        self.run("audit_head", |state| {
+        self.run(|state| {
             let last = state.audit.get(&scope.tenant()).and_then(|chain| chain.last());
             Ok(last.map(|link| (link.seq, link.hash.clone())))
         })
-        .await
     }
 
     async fn audit_start(&self, scope: TenantScope) -> Result<ChainStart> {
-        self.run("audit_start", |state| Ok(state.audit_start(scope.tenant()))).await
+        self.run(|state| Ok(state.audit_start(scope.tenant())))
     }
 
     async fn audit_purgeable(&self, scope: TenantScope, upto: i64, before: Timestamp) -> Result<Option<ChainStart>> {
-        self.run("audit_purgeable", |state| {
+        self.run(|state| {
             let tenant = scope.tenant();
             let before = state.audit_kept_since(tenant).map_or(before, |kept| kept.min(before));
             let start = state.audit_start(tenant).seq;
@@ -50,7 +47,6 @@ impl AuditStore for MemStore {
             let old = chain.take_while(|link| link.seq <= upto && link.at < before).last();
             Ok(old.map(|link| ChainStart { seq: link.seq, hash: link.hash.clone() }))
         })
-        .await
     }
 
     async fn purge_audit(
@@ -61,7 +57,7 @@ impl AuditStore for MemStore {
         at: Timestamp,
         event: AuditEvent,
     ) -> Result<bool> {
-        self.run("purge_audit", |state| {
+        self.run(|state| {
             let tenant = scope.tenant();
             if state.audit_start(tenant) != *from {
                 return Ok(false);
@@ -70,18 +66,16 @@ impl AuditStore for MemStore {
             state.append_audit(tenant, at, event);
             Ok(true)
         })
-        .await
     }
 
     async fn drop_purged_audit(&self, scope: TenantScope, most: u32) -> Result<u64> {
-        self.run("drop_purged_audit", |state| {
+        self.run(|state| {
             let start = state.audit_start(scope.tenant()).seq;
             let chain = state.audit.entry(scope.tenant()).or_default();
             let old = chain.iter().take_while(|link| link.seq <= start).count().min(most as usize);
             chain.drain(..old);
             Ok(old as u64)
         })
-        .await
     }
 }
 

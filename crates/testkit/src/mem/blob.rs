@@ -12,16 +12,15 @@ use super::MemStore;
 impl BlobStore for MemStore {
     async fn put_blob(&self, scope: TenantScope, bytes: Bytes) -> Result<String> {
         let hash = blake3::hash(&bytes).to_hex().to_string();
-        self.run("put_blob", |state| {
+        self.run(|state| {
             let now = state.now;
             state.blobs.insert((scope.tenant(), hash.clone()), (bytes, now));
             Ok(hash)
         })
-        .await
     }
 
     async fn blob(&self, scope: TenantScope, hash: &str) -> Result<Option<Bytes>> {
         let place = (scope.tenant(), hash.to_owned());
-        self.run("blob", |state| Ok(state.blobs.get(&place).map(|(bytes, _)| bytes.clone()))).await
+        self.run(|state| Ok(state.blobs.get(&place).map(|(bytes, _)| bytes.clone())))
     }
 }

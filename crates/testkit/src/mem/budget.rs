@@ -82,17 +82,16 @@ impl State {
 #[async_trait]
 impl LedgerStore for MemStore {
     async fn budgets(&self, scope: TenantScope) -> Result<Vec<Budget>> {
-        self.run("budgets", |state| {
+        self.run(|state| {
             let own = state.budgets.iter().filter(|((tenant, _), _)| *tenant == scope.tenant());
             let mut found: Vec<Budget> = own.map(|(_, budget)| *budget).collect();
             found.sort_by_key(|budget| (budget.created_at, budget.id));
             Ok(found)
         })
-        .await
     }
 
     async fn put_budget(&self, scope: TenantScope, budget: &Budget, audit: AuditEvent) -> Result<()> {
-        self.run("put_budget", |state| {
+        self.run(|state| {
             let tenant = scope.tenant();
             if let Some(known) = state.budgets.get_mut(&(tenant, budget.id)) {
                 (known.limits, known.updated_at) = (budget.limits, budget.updated_at);
@@ -113,22 +112,20 @@ impl LedgerStore for MemStore {
             state.append_audit(tenant, budget.updated_at, audit);
             Ok(())
         })
-        .await
     }
 
     async fn delete_budget(&self, scope: TenantScope, id: BudgetId, at: Timestamp, audit: AuditEvent) -> Result<bool> {
-        self.run("delete_budget", |state| {
+        self.run(|state| {
             let there = state.budgets.remove(&(scope.tenant(), id)).is_some();
             if there {
                 state.append_audit(scope.tenant(), at, audit);
             }
             Ok(there)
         })
-        .await
     }
 
     async fn reserve(&self, scope: TenantScope, new: &NewReservation) -> Result<(), ReserveRefused> {
-        self.run("reserve", |state| state.reserve(scope, new).map_err(ReserveRefused::Short)).await
+        self.run(|state| state.reserve(scope, new).map_err(ReserveRefused::Short))
     }
 
     async fn settle_and_reserve(
@@ -137,22 +134,20 @@ impl LedgerStore for MemStore {
         settled: Arc<[(Settlement, AuditEvent)]>,
         new: Arc<[NewReservation]>,
     ) -> Result<Vec<Result<(), Box<Shortage>>>> {
-        let call = if new.is_empty() { "settle" } else { "reserve" };
-        self.run(call, |state| {
+        self.run(|state| {
             for (settlement, event) in settled.iter() {
                 state.settle(scope, settlement, event.clone());
             }
             Ok(new.iter().map(|new| state.reserve(scope, new)).collect())
         })
-        .await
     }
 
     async fn release(&self, scope: TenantScope, id: ReservationId) -> Result<bool> {
-        self.run("release", |state| Ok(state.take_open(scope, id).is_some())).await
+        self.run(|state| Ok(state.take_open(scope, id).is_some()))
     }
 
     async fn lost_reservations(&self, _: &WorkerId, limit: u32, now: Timestamp) -> Result<Vec<LostReservation>> {
-        self.run("lost_reservations", |state| {
+        self.run(|state| {
             let mut lost: Vec<_> = state.open.iter().filter(|(_, row)| row.expires_at <= now).collect();
             lost.sort_by_key(|(_, row)| row.expires_at);
             let lost = lost
@@ -160,11 +155,10 @@ impl LedgerStore for MemStore {
                 .map(|((tenant, id), _)| LostReservation { scope: crate::actors::scope(*tenant), id: *id });
             Ok(lost.take(limit as usize).collect())
         })
-        .await
     }
 
     async fn settle_at_estimate(&self, lost: &LostReservation, at: Timestamp) -> Result<bool> {
-        self.run("settle_at_estimate", |state| {
+        self.run(|state| {
             let Some(taken) = state.take_open(lost.scope, lost.id) else { return Ok(false) };
             let tokens = TokenUsage { estimated: true, ..TokenUsage::default() };
             let line = taken.line(&taken.estimate, tokens, true);
@@ -172,11 +166,10 @@ impl LedgerStore for MemStore {
             state.append_audit(lost.scope.tenant(), at, taken.lost_event());
             Ok(true)
         })
-        .await
     }
 
     async fn standing(&self, scope: TenantScope, budget: &Budget, at: Timestamp) -> Result<Option<Standing>> {
-        self.run("standing", |state| Ok(state.standing_of(scope, budget, at))).await
+        self.run(|state| Ok(state.standing_of(scope, budget, at)))
     }
 
     async fn standings(
@@ -186,7 +179,7 @@ impl LedgerStore for MemStore {
         limit: u32,
         at: Timestamp,
     ) -> Result<Vec<(Budget, Option<Standing>)>> {
-        self.run("standings", |state| {
+        self.run(|state| {
             let own = state
                 .budgets
                 .iter()
@@ -194,11 +187,10 @@ impl LedgerStore for MemStore {
             let page = own.take(limit as usize).map(|(_, budget)| (*budget, state.standing_of(scope, budget, at)));
             Ok(page.collect())
         })
-        .await
     }
 
     async fn usage(&self, scope: TenantScope, filter: &UsageFilter) -> Result<Vec<UsageLine>> {
-        self.run("usage", |state| {
+        self.run(|state| {
             let own = state.usage.iter().filter(|((tenant, ..), line)| {
                 *tenant == scope.tenant()
                     && (filter.from..=filter.to).contains(&line.day)
@@ -206,11 +198,10 @@ impl LedgerStore for MemStore {
             });
             Ok(own.map(|(_, line)| line.clone()).collect())
         })
-        .await
     }
 
     async fn take_rate(&self, scope: TenantScope, rules: &[RateRule], at: Timestamp) -> Result<(), ReserveRefused> {
-        self.run("take_rate", |state| {
+        self.run(|state| {
             let mut worst: Option<RateExceeded> = None;
             for rule in rules {
                 let (last, times) = state.rates.entry((scope.tenant(), rule.key.clone())).or_default();
@@ -232,6 +223,5 @@ impl LedgerStore for MemStore {
             }
             Ok(())
         })
-        .await
     }
 }

@@ -11,6 +11,7 @@ use kybern_core::tenant::TenantScope;
 use kybern_core::time::Timestamp;
 use serde_json::{Map, json};
 
+use super::not_kept;
 use super::state::{RecordRow, State};
 
 impl State {
@@ -19,10 +20,15 @@ impl State {
         let tenant = scope.tenant();
         let mut claimed = BTreeMap::new();
         for effect in effects {
-            if let Effect::Noun(noun) = effect {
-                self.check_noun(scope, noun)?;
-            }
-            let Effect::Put(put) = effect else { continue };
+            let put = match effect {
+                Effect::Put(put) => put,
+                Effect::Noun(noun) => {
+                    self.check_noun(scope, noun)?;
+                    continue;
+                }
+                Effect::Answer(_) | Effect::Attach(_) => return Err(not_kept("conversations").into()),
+                _ => continue,
+            };
             let changed = || CommitRefused::Changed { what: put.name() };
             let known = self.records.get(&(tenant, put.kind.clone(), put.key.clone()));
             let holds = match put.expect {
@@ -71,8 +77,8 @@ impl State {
                         row.delegations.push((*delegation, seq, at));
                     }
                 }
-                Effect::Answer(answer) => self.answer_turn((tenant, task), *answer, at),
-                Effect::Attach(attached) => self.attach(tenant, *attached),
+                // The check has refused them.
+                Effect::Answer(_) | Effect::Attach(_) => {}
                 Effect::Noun(noun) => self.apply_noun(tenant, *noun, at),
                 Effect::Ask(approval) => self.ask((tenant, task), *approval, at),
                 Effect::Close { wait_seq, status } => self.close((tenant, task), wait_seq, status, at),

@@ -23,7 +23,7 @@ impl IdempotencyStore for MemStore {
         now: Timestamp,
     ) -> Result<Idempotent> {
         let place = (scope.tenant(), principal.to_owned(), route.to_owned(), key.to_owned());
-        self.run("take_key", |state| {
+        self.run(|state| {
             if let Some(row) = state.answers.get_mut(&place).filter(|row| row.expires_at > now) {
                 return Ok(match &row.answer {
                     _ if row.body_hash != body_hash => Idempotent::OtherBody,
@@ -41,7 +41,6 @@ impl IdempotencyStore for MemStore {
             state.answers.insert(place, row);
             Ok(Idempotent::Taken(Command::new(seed, false)))
         })
-        .await
     }
 
     async fn answer_key(
@@ -53,7 +52,7 @@ impl IdempotencyStore for MemStore {
         now: Timestamp,
     ) -> Result<()> {
         let place = (scope.tenant(), principal.to_owned(), route.to_owned(), key.to_owned());
-        self.run("answer_key", |state| {
+        self.run(|state| {
             match (answer, state.answers.get_mut(&place)) {
                 (Some((status, body)), Some(row)) => {
                     row.answer = Some((status, body.to_owned()));
@@ -66,6 +65,5 @@ impl IdempotencyStore for MemStore {
             }
             Ok(())
         })
-        .await
     }
 }

@@ -23,7 +23,7 @@ impl IdentityStore for MemStore {
         key_hash: &str,
         audit: AuditEvent,
     ) -> Result<()> {
-        self.run("create_tenant", |state| {
+        self.run(|state| {
             let taken =
                 |known: &Tenant| known.id == tenant.id || known.name == tenant.name || known.slug == tenant.slug;
             if state.tenants.values().any(taken) {
@@ -39,23 +39,22 @@ impl IdentityStore for MemStore {
             state.append_audit(tenant.id, state.now, audit);
             Ok(())
         })
-        .await
     }
 
     async fn tenants(&self) -> Result<Vec<Tenant>> {
-        self.run("tenants", |state| Ok(oldest_first(state.tenants.values(), |tenant| tenant.created_at))).await
+        self.run(|state| Ok(oldest_first(state.tenants.values(), |tenant| tenant.created_at)))
     }
 
     async fn tenant(&self, id: TenantId) -> Result<Option<Tenant>> {
-        self.run("tenant", |state| Ok(state.tenants.get(&id).cloned())).await
+        self.run(|state| Ok(state.tenants.get(&id).cloned()))
     }
 
     async fn tenant_by_slug(&self, slug: &str) -> Result<Option<Tenant>> {
-        self.run("tenant_by_slug", |state| Ok(state.tenants.values().find(|tenant| tenant.slug == slug).cloned())).await
+        self.run(|state| Ok(state.tenants.values().find(|tenant| tenant.slug == slug).cloned()))
     }
 
     async fn create_user(&self, scope: TenantScope, user: &User, audit: AuditEvent) -> Result<()> {
-        self.run("create_user", |state| {
+        self.run(|state| {
             if state.users_of(scope).any(|known| known.email == user.email || known.id == user.id) {
                 return Err(conflict("that address is taken"));
             }
@@ -63,29 +62,27 @@ impl IdentityStore for MemStore {
             state.append_audit(scope.tenant(), state.now, audit);
             Ok(())
         })
-        .await
     }
 
     async fn users(&self, scope: TenantScope) -> Result<Vec<User>> {
-        self.run("users", |state| Ok(oldest_first(state.users_of(scope), |user| user.created_at))).await
+        self.run(|state| Ok(oldest_first(state.users_of(scope), |user| user.created_at)))
     }
 
     async fn user(&self, scope: TenantScope, id: UserId) -> Result<Option<User>> {
-        self.run("user", |state| Ok(state.users.get(&(scope.tenant(), id)).cloned())).await
+        self.run(|state| Ok(state.users.get(&(scope.tenant(), id)).cloned()))
     }
 
     async fn set_roles(&self, scope: TenantScope, id: UserId, roles: &[Role], audit: AuditEvent) -> Result<()> {
-        self.run("set_roles", |state| {
+        self.run(|state| {
             let user = state.users.get_mut(&(scope.tenant(), id)).ok_or_else(|| Error::not_found("user", id))?;
             user.roles = roles.to_vec();
             state.append_audit(scope.tenant(), state.now, audit);
             Ok(())
         })
-        .await
     }
 
     async fn create_key(&self, scope: TenantScope, key: &ApiKey, key_hash: &str, audit: AuditEvent) -> Result<()> {
-        self.run("create_key", |state| {
+        self.run(|state| {
             if !state.users.contains_key(&(scope.tenant(), key.user_id)) {
                 return Err(Error::not_found("user", key.user_id));
             }
@@ -94,19 +91,17 @@ impl IdentityStore for MemStore {
             state.append_audit(scope.tenant(), state.now, audit);
             Ok(())
         })
-        .await
     }
 
     async fn keys(&self, scope: TenantScope) -> Result<Vec<ApiKey>> {
-        self.run("keys", |state| {
+        self.run(|state| {
             let own = state.api_keys.iter().filter(|((tenant, _), _)| *tenant == scope.tenant());
             Ok(oldest_first(own.map(|(_, (key, _))| key), |key| key.created_at))
         })
-        .await
     }
 
     async fn revoke_key(&self, scope: TenantScope, id: KeyId, at: Timestamp, audit: AuditEvent) -> Result<()> {
-        self.run("revoke_key", |state| {
+        self.run(|state| {
             if !state.api_keys.contains_key(&(scope.tenant(), id)) {
                 return Err(Error::not_found("key", id));
             }
@@ -127,11 +122,10 @@ impl IdentityStore for MemStore {
             }
             Ok(())
         })
-        .await
     }
 
     async fn key_holder(&self, key_hash: &str) -> Result<Option<KeyHolder>> {
-        self.run("key_holder", |state| {
+        self.run(|state| {
             let found = state.api_keys.iter().find(|(_, (key, hash))| hash == key_hash && !state.is_revoked(key));
             let Some(((tenant, _), (key, _))) = found else { return Ok(None) };
             let Some(user) = state.users.get(&(*tenant, key.user_id)) else { return Ok(None) };
@@ -144,40 +138,33 @@ impl IdentityStore for MemStore {
                 expires_at: key.expires_at,
             }))
         })
-        .await
     }
 
     async fn key_stands(&self, id: KeyId) -> Result<bool> {
-        self.run("key_stands", |state| {
-            Ok(state.api_keys.values().any(|(key, _)| key.id == id && !state.is_revoked(key)))
-        })
-        .await
+        self.run(|state| Ok(state.api_keys.values().any(|(key, _)| key.id == id && !state.is_revoked(key))))
     }
 
     async fn create_webhook(&self, scope: TenantScope, webhook: &OutboundWebhook, audit: AuditEvent) -> Result<()> {
-        self.run("create_webhook", |state| {
+        self.run(|state| {
             state.webhooks.insert((scope.tenant(), webhook.id), webhook.clone());
             state.append_audit(scope.tenant(), state.now, audit);
             Ok(())
         })
-        .await
     }
 
     async fn webhooks(&self, scope: TenantScope) -> Result<Vec<OutboundWebhook>> {
-        self.run("webhooks", |state| {
+        self.run(|state| {
             let own = state.webhooks.iter().filter(|((tenant, _), _)| *tenant == scope.tenant());
             Ok(oldest_first(own.map(|(_, hook)| hook), |hook| hook.created_at))
         })
-        .await
     }
 
     async fn delete_webhook(&self, scope: TenantScope, id: WebhookId, audit: AuditEvent) -> Result<()> {
-        self.run("delete_webhook", |state| {
+        self.run(|state| {
             state.webhooks.remove(&(scope.tenant(), id)).ok_or_else(|| Error::not_found("webhook", id))?;
             state.append_audit(scope.tenant(), state.now, audit);
             Ok(())
         })
-        .await
     }
 }
 

@@ -17,7 +17,7 @@ use super::state::{JobRow, State};
 #[async_trait]
 impl JobStore for MemStore {
     async fn enqueue(&self, scope: TenantScope, job: &NewJob, at: Timestamp) -> Result<bool> {
-        self.run("enqueue", |state| Ok(state.insert_job(scope.tenant(), job.clone(), at))).await
+        self.run(|state| Ok(state.insert_job(scope.tenant(), job.clone(), at)))
     }
 
     async fn claim_jobs(
@@ -27,21 +27,20 @@ impl JobStore for MemStore {
         lease: Millis,
         now: Timestamp,
     ) -> Result<Vec<ClaimedJob>> {
-        self.run("claim_jobs", |state| Ok(state.claim_jobs(offer, lease, now))).await
+        self.run(|state| Ok(state.claim_jobs(offer, lease, now)))
     }
 
     async fn renew_job(&self, job: &ClaimedJob, lease: Millis, now: Timestamp) -> Result<bool> {
-        self.run("renew_job", |state| {
+        self.run(|state| {
             let now = state.moment(now);
             let Some(row) = state.held_job(job) else { return Ok(false) };
             row.claimable_at = now.plus(lease);
             Ok(true)
         })
-        .await
     }
 
     async fn finish_job(&self, job: &ClaimedJob, end: JobEnd, now: Timestamp) -> Result<bool> {
-        self.run("finish_job", |state| {
+        self.run(|state| {
             // So much later, by a clock that is right.
             let moment = state.moment(now);
             let due = |due_at: Timestamp| moment.plus(due_at.since(now));
@@ -69,11 +68,10 @@ impl JobStore for MemStore {
             }
             Ok(true)
         })
-        .await
     }
 
     async fn take_over_jobs(&self, now: Timestamp) -> Result<u64> {
-        self.run("take_over_jobs", |state| {
+        self.run(|state| {
             if state.keeps_time {
                 return Ok(0);
             }
@@ -82,11 +80,10 @@ impl JobStore for MemStore {
             let pending = state.jobs.iter_mut().filter(|row| row.status == JobStatus::Pending);
             Ok(pending.filter(|row| row.leased || ahead(row)).map(|row| row.claimable_at = now).count() as u64)
         })
-        .await
     }
 
     async fn set_jobs_back(&self, from: Timestamp, to: Timestamp) -> Result<u64> {
-        self.run("set_jobs_back", |state| {
+        self.run(|state| {
             if state.keeps_time {
                 return Ok(0);
             }
@@ -97,18 +94,16 @@ impl JobStore for MemStore {
             });
             Ok(rows.count() as u64)
         })
-        .await
     }
 
     async fn dead_jobs(&self) -> Result<Vec<(String, i64)>> {
-        self.run("dead_jobs", |state| {
+        self.run(|state| {
             let mut dead: BTreeMap<String, i64> = BTreeMap::new();
             for row in state.jobs.iter().filter(|row| row.status == JobStatus::Dead) {
                 *dead.entry(row.job.kind.clone()).or_default() += 1;
             }
             Ok(dead.into_iter().collect())
         })
-        .await
     }
 }
 

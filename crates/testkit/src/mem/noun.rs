@@ -1,11 +1,12 @@
-//! What a step makes of memories, plans and other tasks.
+//! What a step makes of plans and other tasks.
 
 use kybern_core::error::{Error, ErrorCode};
 use kybern_core::id::TenantId;
-use kybern_core::task::{CommitRefused, MemoryEffect, Noun, NounEffect, PlanEffect, SteerAction};
+use kybern_core::task::{CommitRefused, Noun, NounEffect, PlanEffect, SteerAction};
 use kybern_core::tenant::TenantScope;
 use kybern_core::time::Timestamp;
 
+use super::not_kept;
 use super::state::State;
 
 /// What a belief that does not hold refuses; any other trouble is the store's.
@@ -21,13 +22,7 @@ impl State {
     pub(super) fn check_noun(&self, scope: TenantScope, noun: &NounEffect) -> Result<(), CommitRefused> {
         let tenant = scope.tenant();
         match &noun.what {
-            Noun::Memory(MemoryEffect::Add(memory)) => self
-                .room_for_memory(scope, memory)
-                .map_err(|error| belief(error, format!("what is remembered of {}", memory.subject))),
-            Noun::Memory(MemoryEffect::Change { before, .. } | MemoryEffect::Remove(before)) => {
-                let same = self.memories.get(&(tenant, before.id)).is_some_and(|(known, _)| known == before);
-                changed_unless(same, || format!("memory {}", before.id))
-            }
+            Noun::Memory(_) => Err(not_kept("memories").into()),
             Noun::Plan(PlanEffect::Put { id, draft }) => {
                 let newest = self.newest_version(tenant, &draft.key);
                 changed_unless(draft.version == Some(newest + 1), || format!("plan {}", draft.key))?;
@@ -49,20 +44,8 @@ impl State {
     pub(super) fn apply_noun(&mut self, tenant: TenantId, noun: NounEffect, at: Timestamp) {
         let NounEffect { what, audit } = noun;
         match what {
-            Noun::Memory(MemoryEffect::Add(memory)) => {
-                self.memories.insert((tenant, memory.id), (memory, None));
-            }
-            Noun::Memory(MemoryEffect::Change { before, after }) => {
-                if let Some((memory, vector)) = self.memories.get_mut(&(tenant, before.id)) {
-                    if memory.content != after.content {
-                        *vector = None;
-                    }
-                    *memory = after;
-                }
-            }
-            Noun::Memory(MemoryEffect::Remove(memory)) => {
-                self.memories.remove(&(tenant, memory.id));
-            }
+            // The check has refused it.
+            Noun::Memory(_) => {}
             Noun::Plan(PlanEffect::Put { id, draft }) => self.keep_plan(tenant, id, draft, at),
             Noun::Plan(PlanEffect::Retire { key, .. }) => self.retire_plan(tenant, &key),
             Noun::Task(task, wish) => {

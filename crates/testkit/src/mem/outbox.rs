@@ -18,7 +18,7 @@ use super::task::page_of_large;
 #[async_trait]
 impl OutboxStore for MemStore {
     async fn outbox_message(&self, scope: TenantScope, id: OutboxId) -> Result<Option<OutboxMessage>> {
-        self.run("outbox_message", |state| Ok(state.outbox.get(&(scope.tenant(), id)).cloned())).await
+        self.run(|state| Ok(state.outbox.get(&(scope.tenant(), id)).cloned()))
     }
 
     async fn outbox(
@@ -28,7 +28,7 @@ impl OutboxStore for MemStore {
         before: Option<OutboxId>,
         limit: u32,
     ) -> Result<Page<OutboxMessage>> {
-        self.run("outbox", |state| {
+        self.run(|state| {
             let own = state.outbox.iter().rev().filter(|((tenant, _), _)| *tenant == scope.tenant());
             let found = own.filter(|((_, id), _)| before.is_none_or(|before| *id < before));
             let strange = |message: &OutboxMessage| {
@@ -39,7 +39,6 @@ impl OutboxStore for MemStore {
                 message.message.id.to_string()
             }))
         })
-        .await
     }
 
     async fn move_outbox(
@@ -51,7 +50,7 @@ impl OutboxStore for MemStore {
         audit: Option<&AuditEvent>,
         at: Timestamp,
     ) -> Result<bool> {
-        self.run("move_outbox", |state| {
+        self.run(|state| {
             let row = state.outbox.get_mut(&(scope.tenant(), id)).filter(|row| row.status == from);
             let Some(row) = row else { return Ok(false) };
             row.status = to;
@@ -65,7 +64,6 @@ impl OutboxStore for MemStore {
             }
             Ok(true)
         })
-        .await
     }
 
     async fn send_again(
@@ -77,7 +75,7 @@ impl OutboxStore for MemStore {
         audit: AuditEvent,
         at: Timestamp,
     ) -> Result<bool> {
-        self.run("send_again", |state| {
+        self.run(|state| {
             let row = state.outbox.get_mut(&(scope.tenant(), id)).filter(|row| row.status == from);
             let Some(row) = row else { return Ok(false) };
             (row.status, row.error) = (OutboxStatus::Pending, None);
@@ -85,11 +83,10 @@ impl OutboxStore for MemStore {
             state.append_audit(scope.tenant(), at, audit);
             Ok(true)
         })
-        .await
     }
 
     async fn begin_dispatch(&self, scope: TenantScope, id: OutboxId, at: Timestamp) -> Result<Dispatch> {
-        self.run("begin_dispatch", |state| {
+        self.run(|state| {
             let place = (scope.tenant(), id);
             let Some(known) = state.outbox.get(&place) else { return Ok(Dispatch::Over) };
             let may = known.task_id.map_or(Dispatch::Goes, |task| match state.row(scope, task) {
@@ -109,7 +106,6 @@ impl OutboxStore for MemStore {
                 }
             }
         })
-        .await
     }
 }
 

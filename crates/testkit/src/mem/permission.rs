@@ -16,12 +16,11 @@ use super::MemStore;
 #[async_trait]
 impl PermissionStore for MemStore {
     async fn user_rules(&self, scope: TenantScope, user: UserId) -> Result<Option<Arc<UserRules>>> {
-        self.run("user_rules", |state| {
+        self.run(|state| {
             let place = (scope.tenant(), user);
             let policy = state.policies.get(&place).cloned();
             Ok(state.users.get(&place).map(|user| Arc::new(UserRules { roles: user.roles.clone(), policy })))
         })
-        .await
     }
 
     async fn set_policy(
@@ -31,7 +30,7 @@ impl PermissionStore for MemStore {
         policy: Option<&ToolPolicy>,
         audit: AuditEvent,
     ) -> Result<()> {
-        self.run("set_policy", |state| {
+        self.run(|state| {
             let place = (scope.tenant(), user);
             if !state.users.contains_key(&place) {
                 return Err(Error::not_found("user", user));
@@ -43,23 +42,20 @@ impl PermissionStore for MemStore {
             state.append_audit(scope.tenant(), state.now, audit);
             Ok(())
         })
-        .await
     }
 
     async fn tool_settings(&self, scope: TenantScope) -> Result<Arc<Vec<ToolSetting>>> {
-        self.run("tool_settings", |state| {
+        self.run(|state| {
             let own = state.tool_settings.iter().filter(|((tenant, _), _)| *tenant == scope.tenant());
             Ok(Arc::new(own.map(|(_, setting)| setting.clone()).collect()))
         })
-        .await
     }
 
     async fn put_tool_setting(&self, scope: TenantScope, setting: &ToolSetting, audit: AuditEvent) -> Result<()> {
-        self.run("put_tool_setting", |state| {
+        self.run(|state| {
             state.tool_settings.insert((scope.tenant(), setting.tool.clone()), setting.clone());
             state.append_audit(scope.tenant(), setting.updated_at, audit);
             Ok(())
         })
-        .await
     }
 }

@@ -26,46 +26,42 @@ impl PlanStore for MemStore {
         at: Timestamp,
         audit: AuditEvent,
     ) -> Result<Plan> {
-        self.run("put_plan", |state| state.put_plan(scope, id, draft, at, audit)).await
+        self.run(|state| state.put_plan(scope, id, draft, at, audit))
     }
 
     async fn plans(&self, scope: TenantScope) -> Result<Arc<Vec<Plan>>> {
-        self.run("plans", |state| {
+        self.run(|state| {
             let own = state.plans.iter().filter(|((tenant, _), _)| *tenant == scope.tenant());
             Ok(Arc::new(own.flat_map(|(_, versions)| versions).filter(|plan| plan.active).cloned().collect()))
         })
-        .await
     }
 
     async fn find_plan(&self, scope: TenantScope, id: PlanId) -> Result<Option<Plan>> {
-        self.run("find_plan", |state| {
+        self.run(|state| {
             let mut own = state.plans.iter().filter(|((tenant, _), _)| *tenant == scope.tenant());
             Ok(own.find_map(|(_, versions)| versions.iter().find(|plan| plan.id == Some(id)).cloned()))
         })
-        .await
     }
 
     async fn plan_page(&self, scope: TenantScope, after: PlanPlace, limit: u32) -> Result<Page<Plan>> {
-        self.run("plan_page", |state| {
+        self.run(|state| {
             let own = state.plans.iter().filter(|((tenant, _), _)| *tenant == scope.tenant());
             let all = own.flat_map(|(_, versions)| versions.iter().rev());
             Ok(page(all.filter(|plan| plan.place() > after), limit))
         })
-        .await
     }
 
     async fn plan_versions(&self, scope: TenantScope, key: &str, below: Option<u32>, limit: u32) -> Result<Page<Plan>> {
         let place = (scope.tenant(), key.to_owned());
-        self.run("plan_versions", |state| {
+        self.run(|state| {
             let versions = state.plans.get(&place).into_iter().flat_map(|versions| versions.iter().rev());
             Ok(page(versions.filter(|plan| below.is_none_or(|below| plan.version < below)), limit))
         })
-        .await
     }
 
     async fn set_plan_active(&self, scope: TenantScope, key: &str, active: bool, audit: AuditEvent) -> Result<()> {
         let place = (scope.tenant(), key.to_owned());
-        self.run("set_plan_active", |state| {
+        self.run(|state| {
             let newest = state.plans.get(&place).and_then(|versions| versions.last());
             if active && let Some(newest) = newest {
                 state.find_room(place.0, newest)?;
@@ -78,18 +74,16 @@ impl PlanStore for MemStore {
             state.append_audit(scope.tenant(), state.now, audit);
             Ok(())
         })
-        .await
     }
 
     async fn active_plans(&self, after: Option<(TenantId, String)>) -> Result<Vec<(TenantScope, Plan)>> {
-        self.run("active_plans", |state| {
+        self.run(|state| {
             let rest = state.plans.iter().filter(|(place, _)| after.as_ref().is_none_or(|after| *place > after));
             let all = rest.flat_map(|((tenant, _), versions)| {
                 versions.iter().map(|plan| (crate::actors::scope(*tenant), plan.clone()))
             });
             Ok(all.filter(|(_, plan)| plan.active).take(3).collect())
         })
-        .await
     }
 }
 

@@ -16,11 +16,11 @@ use super::MemStore;
 #[async_trait]
 impl ProbeStore for MemStore {
     async fn probe(&self, _at: Timestamp) -> Result<()> {
-        self.run("probe", |_state| Ok(())).await
+        self.run(|_state| Ok(()))
     }
 
     async fn open_work(&self) -> Result<OpenWork> {
-        self.run("open_work", |state| {
+        self.run(|state| {
             let pending = |approval: &&kybern_core::approval::Approval| approval.status == ApprovalStatus::Pending;
             let approvals = i64::try_from(state.approvals.values().filter(pending).count()).unwrap_or(i64::MAX);
             let mut messages: BTreeMap<&str, (OutboxStatus, i64)> = BTreeMap::new();
@@ -37,11 +37,10 @@ impl ProbeStore for MemStore {
             let (jobs, dead_jobs) = (jobs_in(JobStatus::Pending), jobs_in(JobStatus::Dead));
             Ok(OpenWork { approvals, messages: messages.into_values().collect(), jobs, dead_jobs })
         })
-        .await
     }
 
     async fn oldest_work(&self, now: Timestamp) -> Result<OldestWork> {
-        self.run("oldest_work", |state| {
+        self.run(|state| {
             let is_due = |since: &Timestamp| *since <= state.moment(now);
             let tasks = || state.tasks.values();
             let asked = state.approvals.values().filter(|approval| approval.status == ApprovalStatus::Pending);
@@ -60,7 +59,6 @@ impl ProbeStore for MemStore {
                 message: state.outbox.values().filter(|row| to_leave(row.status)).map(|row| row.created_at).min(),
             })
         })
-        .await
     }
 
     async fn room(&self) -> Option<Room> {

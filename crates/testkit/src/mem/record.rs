@@ -21,27 +21,23 @@ const MOST_VALUES: usize = 1_000;
 impl RecordStore for MemStore {
     async fn record(&self, scope: TenantScope, kind: &str, key: &str) -> Result<Option<Record>> {
         let place = (scope.tenant(), kind.to_owned(), key.to_owned());
-        let run =
-            self.run("record", |state| state.records.get(&place).map(|row| row.record.clone().whole()).transpose());
-        run.await
+        self.run(|state| state.records.get(&place).map(|row| row.record.clone().whole()).transpose())
     }
 
     async fn record_by_id(&self, scope: TenantScope, id: RecordId) -> Result<Option<Record>> {
-        self.run("record_by_id", |state| {
+        self.run(|state| {
             let place = state.record_keys.get(&(scope.tenant(), id)).cloned();
             let place = place.map(|(kind, key)| (scope.tenant(), kind, key));
             Ok(place.and_then(|place| state.records.get(&place)).map(|row| row.record.clone()))
         })
-        .await
     }
 
     async fn records_by_lookup(&self, scope: TenantScope, kind: &str, name: &str, value: &str) -> Result<Vec<Record>> {
         let value = Lookup::kept(value.to_owned());
-        self.run("records_by_lookup", |state| {
+        self.run(|state| {
             let has = |row: &RecordRow| row.lookups.iter().any(|known| known.name == name && known.value == value);
             state.of_kind(scope, kind, has).into_iter().take(MOST).map(Record::whole).collect()
         })
-        .await
     }
 
     async fn lookup_values(
@@ -51,7 +47,7 @@ impl RecordStore for MemStore {
         (name, value): (&str, &str),
         wanted: &str,
     ) -> Result<Vec<(RecordId, String)>> {
-        self.run("lookup_values", |state| {
+        self.run(|state| {
             let has = |row: &RecordRow| row.lookups.iter().any(|known| known.name == name && known.value == value);
             let mut found: Vec<(RecordId, String)> = Vec::new();
             for record in state.of_kind(scope, kind, has) {
@@ -65,7 +61,6 @@ impl RecordStore for MemStore {
             found.truncate(MOST_VALUES);
             Ok(found)
         })
-        .await
     }
 
     async fn records(
@@ -75,15 +70,14 @@ impl RecordStore for MemStore {
         after: Option<RecordId>,
         limit: u32,
     ) -> Result<Page<Record>> {
-        self.run("records", |state| {
+        self.run(|state| {
             let found = state.of_kind(scope, kind, |row| after.is_none_or(|after| row.record.id > after));
             Ok(page_of_large(found.into_iter(), limit, |record| record.id.to_string()))
         })
-        .await
     }
 
     async fn record_kinds(&self, scope: TenantScope) -> Result<Vec<(String, i64)>> {
-        self.run("record_kinds", |state| {
+        self.run(|state| {
             let mut kinds: Vec<(String, i64)> = Vec::new();
             for (_, kind, _) in state.records.keys().filter(|(tenant, _, _)| *tenant == scope.tenant()) {
                 match kinds.last_mut().filter(|(last, _)| last == kind) {
@@ -93,7 +87,6 @@ impl RecordStore for MemStore {
             }
             Ok(kinds)
         })
-        .await
     }
 }
 

@@ -6,7 +6,7 @@ use async_trait::async_trait;
 use kybern_core::audit::AuditEvent;
 use kybern_core::budget::Payer;
 use kybern_core::error::{Error, Result};
-use kybern_core::id::{ChatId, TaskId, TenantId};
+use kybern_core::id::{TaskId, TenantId};
 use kybern_core::job::JobStatus;
 use kybern_core::outbox::{OutboxMessage, OutboxStatus};
 use kybern_core::ports::RetentionStore;
@@ -22,7 +22,7 @@ use super::state::{State, conflict};
 #[async_trait]
 impl RetentionStore for MemStore {
     async fn kept_tenants(&self) -> Result<Vec<KeptTenant>> {
-        self.run("kept_tenants", |state| {
+        self.run(|state| {
             let tenants = state.tenants.values().map(|it| KeptTenant {
                 scope: crate::actors::scope(it.id),
                 name: it.name.clone(),
@@ -30,15 +30,14 @@ impl RetentionStore for MemStore {
             });
             Ok(tenants.collect())
         })
-        .await
     }
 
     async fn purge(&self, scope: TenantScope, purge: &Purge, _after: Option<&str>, at: Timestamp) -> Result<PurgeStep> {
-        self.run("purge", |state| Ok(PurgeStep { count: state.purge(scope.tenant(), purge, at), next: None })).await
+        self.run(|state| Ok(PurgeStep { count: state.purge(scope.tenant(), purge, at), next: None }))
     }
 
     async fn hold_task(&self, scope: TenantScope, hold: &TaskHold, audit: AuditEvent) -> Result<()> {
-        self.run("hold_task", |state| {
+        self.run(|state| {
             state.known(scope, hold.task_id)?;
             let place = (scope.tenant(), hold.task_id);
             if state.task_holds.contains_key(&place) {
@@ -48,21 +47,19 @@ impl RetentionStore for MemStore {
             state.append_audit(scope.tenant(), hold.held_at, audit);
             Ok(())
         })
-        .await
     }
 
     async fn release_task(&self, scope: TenantScope, id: TaskId, at: Timestamp, audit: AuditEvent) -> Result<()> {
-        self.run("release_task", |state| {
+        self.run(|state| {
             state.known(scope, id)?;
             state.task_holds.remove(&(scope.tenant(), id)).ok_or_else(|| conflict("the task is not on hold"))?;
             state.append_audit(scope.tenant(), at, audit);
             Ok::<_, Error>(())
         })
-        .await
     }
 
     async fn task_hold(&self, scope: TenantScope, id: TaskId) -> Result<Option<TaskHold>> {
-        self.run("task_hold", |state| Ok(state.task_holds.get(&(scope.tenant(), id)).cloned())).await
+        self.run(|state| Ok(state.task_holds.get(&(scope.tenant(), id)).cloned()))
     }
 }
 
@@ -70,7 +67,7 @@ impl State {
     fn purge(&mut self, tenant: TenantId, purge: &Purge, at: Timestamp) -> u64 {
         let removed = match purge.kept {
             Kept::Files => self.purge_files(tenant, purge),
-            Kept::Chats => self.purge_chats(tenant, purge),
+            Kept::Chats => 0,
             Kept::Tasks => self.purge_tasks(tenant, purge, at),
             Kept::Messages => self.purge_messages(tenant, purge),
             Kept::Jobs => {
@@ -104,8 +101,7 @@ impl State {
     fn purge_files(&mut self, tenant: TenantId, purge: &Purge) -> usize {
         let attached = self.tasks.values().filter(|row| row.task.tenant == tenant);
         let attached = attached.flat_map(|row| row.attachments.iter().map(|attachment| attachment.hash.clone()));
-        let known = self.documents.iter().filter(|((of, _), _)| *of == tenant);
-        let named: BTreeSet<String> = attached.chain(known.map(|(_, (document, _))| document.hash.clone())).collect();
+        let named: BTreeSet<String> = attached.collect();
         let old = |of: TenantId, hash: &str, touched: Timestamp| {
             of == tenant && touched < purge.before && !named.contains(hash)
         };
@@ -114,23 +110,6 @@ impl State {
             self.blobs.retain(|(of, hash), (_, touched)| !old(*of, hash, *touched));
         }
         count
-    }
-
-    fn purge_chats(&mut self, tenant: TenantId, purge: &Purge) -> usize {
-        let held = self.held_tasks(tenant);
-        let open = |id: ChatId| self.turns.iter().any(|((of, _), turn)| *of == tenant && turn.chat == id);
-        let shows_held = |id: ChatId| {
-            let messages = self.messages.values().filter(|message| message.chat_id == id);
-            messages.filter_map(|message| message.task_id).any(|task| held.contains(&task))
-        };
-        let old = self.chats.iter().filter(|((of, _), chat)| *of == tenant && chat.updated_at < purge.before);
-        let old = old.map(|((_, id), _)| *id).filter(|id| !open(*id) && !shows_held(*id));
-        let old: BTreeSet<ChatId> = old.collect();
-        if !purge.dry_run {
-            self.chats.retain(|(of, id), _| *of != tenant || !old.contains(id));
-            self.messages.retain(|(of, id, _), _| *of != tenant || !old.contains(id));
-        }
-        old.len()
     }
 
     fn purge_messages(&mut self, tenant: TenantId, purge: &Purge) -> usize {
@@ -169,12 +148,10 @@ impl State {
     fn may_go(&self, task: &Task, purge: &Purge, billed: Timestamp) -> bool {
         let place = (task.tenant, task.id);
         let ended = |before: Timestamp| task.completed_at.is_some_and(|at| at < before);
-        let shown = |message: &kybern_core::chat::Message| message.task_id == Some(task.id);
         task.status.is_terminal()
             && ended(purge.before)
             && (ended(billed) || task.usage == kybern_core::money::Usage::default())
             && !self.task_holds.contains_key(&place)
-            && !self.messages.iter().any(|((of, ..), message)| *of == task.tenant && shown(message))
             && !self.outbox.values().any(|row| row.task_id == Some(task.id) && is_open(row))
             && !self.open.values().any(|row| row.reservation.tree == Some(task.id))
     }
@@ -212,19 +189,6 @@ impl State {
             root = *parent;
         }
         root
-    }
-
-    /// Refuses to take anything away from a conversation that shows a task whose tree is on hold.
-    pub(super) fn refuse_if_held(&self, tenant: TenantId, chat: ChatId) -> Result<()> {
-        let shows = |task: TaskId| {
-            let of_chat = self.messages.iter().filter(|((of, known, _), _)| (*of, *known) == (tenant, chat));
-            of_chat.into_iter().any(|(_, message)| message.task_id == Some(task))
-        };
-        let mut held = self.task_holds.iter().filter(|((of, _), _)| *of == tenant).map(|(_, hold)| hold);
-        match held.find(|hold| shows(self.root_of(hold.task_id))) {
-            Some(hold) => Err(conflict(hold.keeps_its_conversation())),
-            None => Ok(()),
-        }
     }
 }
 

@@ -26,7 +26,7 @@ impl MemStore {
 }
 
 impl State {
-    /// What has been spoilt, as far as tasks, their journals, jobs, records, lessons and own tools go.
+    /// What has been spoilt, as far as tasks, their journals, jobs and records go.
     pub(super) fn unreadable(&self, most: usize) -> Vec<UnreadableRow> {
         let row = |table, id: String, problem: &str| UnreadableRow { table, id, problem: problem.to_owned() };
         let mut found = Vec::new();
@@ -44,8 +44,6 @@ impl State {
         for RecordRow { record, .. } in self.records.values() {
             found.extend(record.unreadable.iter().map(|problem| row("record", record.id.to_string(), problem)));
         }
-        found.extend(self.spoilt_lessons.iter().map(|id| row("lesson", id.to_string(), PROBLEM)));
-        found.extend(self.spoilt_own_tools.iter().map(|id| row("own_tool", id.to_string(), PROBLEM)));
         let mut of_table: BTreeMap<&str, usize> = BTreeMap::new();
         found.retain(|row| {
             let count = of_table.entry(row.table).or_default();
@@ -93,20 +91,13 @@ impl State {
                 let row = self.records.values_mut().find(|row| row.record.id == id)?;
                 (row.record.props, row.record.unreadable) = (Map::new(), problem());
             }
-            Spoilt::Lesson(id) => {
-                self.lessons.keys().find(|(_, known)| *known == id)?;
-                self.spoilt_lessons.insert(id);
-            }
-            Spoilt::OwnTool(id) => {
-                self.own_tools.keys().find(|(_, known)| *known == id)?;
-                self.spoilt_own_tools.insert(id);
-                self.known_own_tools.clear();
-            }
             Spoilt::Audit(tenant, seq) => {
                 let event = self.audit.get_mut(&tenant)?.iter_mut().find(|event| event.seq == seq)?;
                 event.event = AuditEvent::by_executor("unreadable", "unreadable", Value::Null);
                 event.unreadable = problem();
             }
+            // It is of a noun that is not kept.
+            _ => return None,
         }
         Some(())
     }

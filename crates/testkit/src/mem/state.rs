@@ -4,42 +4,30 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use bytes::Bytes;
-use kybern_core::agent::OwnAgent;
 use kybern_core::approval::Approval;
 use kybern_core::audit::{AuditEvent, ChainStart, ChainedEvent, GENESIS};
 use kybern_core::budget::{Amount, Budget, Reservation, SpendKind, UsageLine};
-use kybern_core::chat::{Chat, Message};
 use kybern_core::error::{Error, ErrorCode};
 use kybern_core::id::{
-    ApprovalId, BudgetId, ChatId, JobId, KeyId, KnowledgeId, LessonId, MemoryId, MessageId, OutboxId, OwnToolId,
-    PromptId, RecordId, ReservationId, TaskId, TenantId, UserId, WebhookId,
+    ApprovalId, BudgetId, JobId, KeyId, OutboxId, RecordId, ReservationId, TaskId, TenantId, UserId, WebhookId,
 };
 use kybern_core::identity::{ApiKey, OutboundWebhook, Tenant, User};
 use kybern_core::job::{JobStatus, NewJob};
-use kybern_core::knowledge::{IndexedPiece, KnowledgeDocument};
-use kybern_core::lesson::Lesson;
-use kybern_core::memory::Memory;
-use kybern_core::model::{ModelPolicy, Vector};
 use kybern_core::outbox::OutboxMessage;
 use kybern_core::plan::{FrozenPlan, Plan};
 use kybern_core::policy::ToolPolicy;
 use kybern_core::ports::{IdSource, Keys};
-use kybern_core::preference::Preferences;
-use kybern_core::prompt::Prompt;
 use kybern_core::record::{Lookup, Record, StoredLink};
 use kybern_core::retention::TaskHold;
-use kybern_core::secret::{Secret, SecretName};
 use kybern_core::task::{
     Attachment, Attempt, CommitRefused, Committed, Delegation, JournalRow, Lease, Signal, Task, WorkerId,
 };
 use kybern_core::tenant::TenantScope;
 use kybern_core::time::Timestamp;
 use kybern_core::tool::ToolSetting;
-use kybern_core::tool::own::OwnTool;
 use uuid::Uuid;
 
 use super::JobView;
-use super::chat::OpenTurn;
 
 /// Everything.
 pub(super) struct State {
@@ -73,32 +61,11 @@ pub(super) struct State {
     pub(super) accounts: BTreeMap<(TenantId, String, i64), Amount>,
     pub(super) open: BTreeMap<(TenantId, ReservationId), OpenRow>,
     pub(super) usage: BTreeMap<UsagePlace, UsageLine>,
-    pub(super) secrets: BTreeMap<(TenantId, SecretName), (Secret, Vec<u8>)>,
-    pub(super) data_keys: BTreeMap<TenantId, Vec<u8>>,
-    pub(super) model_policies: BTreeMap<TenantId, ModelPolicy>,
     /// The moment of the last call under each key, and those that count.
     pub(super) rates: BTreeMap<(TenantId, String), (Timestamp, Vec<Timestamp>)>,
-    pub(super) chats: BTreeMap<(TenantId, ChatId), Chat>,
-    pub(super) messages: BTreeMap<(TenantId, ChatId, MessageId), Message>,
-    pub(super) turns: BTreeMap<(TenantId, TaskId), OpenTurn>,
     pub(super) approvals: BTreeMap<(TenantId, ApprovalId), Approval>,
     pub(super) policies: BTreeMap<(TenantId, UserId), ToolPolicy>,
     pub(super) tool_settings: BTreeMap<(TenantId, String), ToolSetting>,
-    /// By key.
-    pub(super) agents: BTreeMap<(TenantId, String), OwnAgent>,
-    pub(super) prompts: BTreeMap<(TenantId, PromptId), Prompt>,
-    /// With the bytes of what each says.
-    pub(super) own_tools: BTreeMap<(TenantId, OwnToolId), (OwnTool, u64)>,
-    /// The own tools that cannot be read.
-    pub(super) spoilt_own_tools: BTreeSet<OwnToolId>,
-    /// The active ones, as they were read last.
-    pub(super) known_own_tools: BTreeMap<TenantId, Arc<Vec<OwnTool>>>,
-    pub(super) preferences: BTreeMap<(TenantId, UserId), Preferences>,
-    pub(super) memories: BTreeMap<(TenantId, MemoryId), (Memory, Option<Vector>)>,
-    pub(super) lessons: BTreeMap<(TenantId, LessonId), Lesson>,
-    /// The lessons that cannot be read.
-    pub(super) spoilt_lessons: BTreeSet<LessonId>,
-    pub(super) documents: BTreeMap<(TenantId, KnowledgeId), (KnowledgeDocument, Vec<IndexedPiece>)>,
 }
 
 /// Whose usage of what on which day.
@@ -235,27 +202,11 @@ impl State {
             budgets: BTreeMap::new(),
             accounts: BTreeMap::new(),
             open: BTreeMap::new(),
-            chats: BTreeMap::new(),
-            messages: BTreeMap::new(),
-            turns: BTreeMap::new(),
-            secrets: BTreeMap::new(),
-            data_keys: BTreeMap::new(),
             usage: BTreeMap::new(),
-            model_policies: BTreeMap::new(),
             rates: BTreeMap::new(),
             approvals: BTreeMap::new(),
             policies: BTreeMap::new(),
             tool_settings: BTreeMap::new(),
-            agents: BTreeMap::new(),
-            prompts: BTreeMap::new(),
-            own_tools: BTreeMap::new(),
-            spoilt_own_tools: BTreeSet::new(),
-            known_own_tools: BTreeMap::new(),
-            lessons: BTreeMap::new(),
-            spoilt_lessons: BTreeSet::new(),
-            preferences: BTreeMap::new(),
-            memories: BTreeMap::new(),
-            documents: BTreeMap::new(),
         }
     }
 

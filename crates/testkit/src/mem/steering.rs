@@ -60,10 +60,6 @@ impl State {
         if row.task.status != TaskStatus::Failed {
             return Err(conflict(format!("task {id} is {}, only a failed task can be tried again", row.task.status)));
         }
-        if let Some(turn) = row.task.turn() {
-            self.take_again((scope.tenant(), id), turn, at)?;
-        }
-        let row = self.known(scope, id)?;
         row.task.status = TaskStatus::Pending;
         row.task.cancel_requested = false;
         row.task.completed_at = None;

@@ -23,26 +23,25 @@ use kybern_core::time::{Millis, Timestamp};
 use serde::Serialize;
 use serde_json::Value;
 
-use super::MemStore;
-use super::fault::Fault;
 use super::state::{State, TaskRow, conflict};
+use super::{MemStore, not_kept};
 
 #[async_trait]
 impl TaskStore for MemStore {
     async fn submit(&self, scope: TenantScope, task: NewTask, claim: Option<(&WorkerId, Millis)>) -> Result<Submitted> {
-        self.run("submit", |state| state.submit(scope.tenant(), task, claim)).await
+        self.run(|state| state.submit(scope.tenant(), task, claim))
     }
 
     async fn unreadable(&self, most: usize) -> Result<Vec<UnreadableRow>> {
-        self.run("unreadable", move |state| Ok(state.unreadable(most))).await
+        self.run(move |state| Ok(state.unreadable(most)))
     }
 
     async fn claim_due(&self, worker: &WorkerId, offer: &Offer, lease: Millis, now: Timestamp) -> Result<Vec<Claimed>> {
-        self.run("claim_due", |state| Ok(state.claim_due(worker, offer, lease, now))).await
+        self.run(|state| Ok(state.claim_due(worker, offer, lease, now)))
     }
 
     async fn take_over(&self, now: Timestamp) -> Result<u64> {
-        self.run("take_over", |state| {
+        self.run(|state| {
             if state.keeps_time {
                 return Ok(0);
             }
@@ -51,11 +50,10 @@ impl TaskStore for MemStore {
             let taken = state.tasks.values_mut().filter(|row| row.lease_owner.is_some() || ahead(row));
             Ok(taken.map(|row| row.claimable_at = Some(now)).count() as u64)
         })
-        .await
     }
 
     async fn set_back(&self, from: Timestamp, to: Timestamp) -> Result<u64> {
-        self.run("set_back", |state| {
+        self.run(|state| {
             if state.keeps_time {
                 return Ok(0);
             }
@@ -66,19 +64,14 @@ impl TaskStore for MemStore {
             });
             Ok(rows.count() as u64)
         })
-        .await
     }
 
     async fn time(&self) -> Result<Option<Timestamp>> {
-        // A store that has no clock is not asked for the time.
-        if !self.look(|state| state.keeps_time) {
-            return Ok(None);
-        }
-        self.run("time", |state| Ok(Some(state.now))).await
+        self.run(|state| Ok(state.keeps_time.then_some(state.now)))
     }
 
     async fn heartbeat(&self, leases: &[Lease], lease: Millis, now: Timestamp) -> Result<Vec<Heartbeat>> {
-        self.run("heartbeat", |state| {
+        self.run(|state| {
             let now = state.moment(now);
             let beat = |held: &Lease| match state.held(held) {
                 Ok(row) => {
@@ -89,11 +82,10 @@ impl TaskStore for MemStore {
             };
             Ok(leases.iter().map(beat).collect())
         })
-        .await
     }
 
     async fn give_back(&self, leases: &[Lease], now: Timestamp) -> Result<()> {
-        self.run("give_back", |state| {
+        self.run(|state| {
             let now = state.moment(now);
             for lease in leases {
                 if let Ok(row) = state.held(lease) {
@@ -102,23 +94,21 @@ impl TaskStore for MemStore {
             }
             Ok(())
         })
-        .await
     }
 
     async fn commit(&self, lease: &Lease, commit: Arc<Commit>) -> Result<Committed, CommitRefused> {
-        self.run_commit(lease, &commit, |state| state.commit(lease, commit.as_ref().clone())).await
+        self.run(|state| state.commit(lease, commit.as_ref().clone()))
     }
 
     async fn commit_again(&self, lease: &Lease, commit: Arc<Commit>) -> Result<Committed, CommitRefused> {
-        self.run_commit(lease, &commit, |state| match state.written(lease, &commit) {
+        self.run(|state| match state.written(lease, &commit) {
             Some(told) => Ok(told),
             None => state.commit(lease, commit.as_ref().clone()),
         })
-        .await
     }
 
     async fn begin_attempt(&self, lease: &Lease, attempt: &Attempt) -> Result<Committed, CommitRefused> {
-        self.run("begin_attempt", |state| {
+        self.run(|state| {
             let row = state.held(lease)?;
             let same_call = |known: &&Attempt| known.step == attempt.step && known.generation == attempt.generation;
             let known: Vec<&Attempt> = row.attempts.iter().filter(same_call).collect();
@@ -131,55 +121,51 @@ impl TaskStore for MemStore {
             }
             Ok(row.committed())
         })
-        .await
     }
 
     async fn attempts(&self, scope: TenantScope, task: TaskId) -> Result<Vec<Attempt>> {
-        self.read("attempts", scope, task, |row| row.attempts.clone()).await
+        self.read(scope, task, |row| row.attempts.clone())
     }
 
     async fn signals(&self, scope: TenantScope, task: TaskId, after: i64) -> Result<Vec<(i64, Signal)>> {
-        self.read("signals", scope, task, |row| {
+        self.read(scope, task, |row| {
             let numbered = (1..).zip(row.signals.iter().map(|stored| stored.signal.clone()));
             numbered.filter(|(number, _)| *number > after).collect()
         })
-        .await
     }
 
     async fn task(&self, scope: TenantScope, id: TaskId) -> Result<Option<Task>> {
-        self.read("task", scope, id, |row| Some(row.task.clone())).await
+        self.read(scope, id, |row| Some(row.task.clone()))
     }
 
     async fn tasks(&self, scope: TenantScope, filter: &TaskFilter) -> Result<Page<Task>> {
-        self.run("tasks", |state| Ok(state.page(scope.tenant(), filter))).await
+        self.run(|state| Ok(state.page(scope.tenant(), filter)))
     }
 
     async fn journal(&self, scope: TenantScope, task: TaskId, after: i64, limit: u32) -> Result<Vec<JournalRow>> {
-        self.read("journal", scope, task, |row| {
+        self.read(scope, task, |row| {
             row.journal.iter().filter(|entry| entry.seq > after).take(limit as usize).cloned().collect()
         })
-        .await
     }
 
     async fn frozen_plan(&self, scope: TenantScope, hash: &PlanHash) -> Result<Option<FrozenPlan>> {
         let key = (scope.tenant(), hash.as_str().to_owned());
-        self.run("frozen_plan", |state| match state.spoilt_plans.contains(&key) {
+        self.run(|state| match state.spoilt_plans.contains(&key) {
             true => Err(Error::new(ErrorCode::Internal, format!("the plan {hash} was spoilt"))),
             false => Ok(state.frozen.get(&key).cloned()),
         })
-        .await
     }
 
     async fn attachments(&self, scope: TenantScope, task: TaskId) -> Result<Vec<Attachment>> {
-        self.read("attachments", scope, task, |row| row.attachments.clone()).await
+        self.read(scope, task, |row| row.attachments.clone())
     }
 
     async fn artifacts(&self, scope: TenantScope, task: TaskId) -> Result<Vec<StoredLink>> {
-        self.read("artifacts", scope, task, |row| row.links.clone()).await
+        self.read(scope, task, |row| row.links.clone())
     }
 
     async fn children(&self, scope: TenantScope, task: TaskId) -> Result<Vec<TaskId>> {
-        self.run("children", |state| Ok(state.children(scope.tenant(), task))).await
+        self.run(|state| Ok(state.children(scope.tenant(), task)))
     }
 
     async fn answer(
@@ -190,7 +176,7 @@ impl TaskStore for MemStore {
         signal: Signal,
         audit: AuditEvent,
     ) -> Result<(), ReviewRefused> {
-        self.run("answer", |state| state.answer(scope, id, wait, signal, audit)).await
+        self.run(|state| state.answer(scope, id, wait, signal, audit))
     }
 
     async fn callback(
@@ -202,19 +188,18 @@ impl TaskStore for MemStore {
         body_hash: &str,
         at: Timestamp,
     ) -> Result<CallbackOutcome> {
-        self.run("callback", |state| state.callback(scope, id, step, signal, body_hash, at)).await
+        self.run(|state| state.callback(scope, id, step, signal, body_hash, at))
     }
 
     async fn scope_of(&self, tenant: TenantId, id: TaskId) -> Result<Option<TenantScope>> {
-        self.run("scope_of", |state| {
+        self.run(|state| {
             let found = state.tasks.get(&id).filter(|row| row.task.tenant == tenant);
             Ok(found.map(|_| crate::actors::scope(tenant)))
         })
-        .await
     }
 
     async fn request_cancel(&self, scope: TenantScope, id: TaskId, at: Timestamp, audit: AuditEvent) -> Result<Task> {
-        self.run("request_cancel", |state| state.request_cancel(scope, id, at, audit)).await
+        self.run(|state| state.request_cancel(scope, id, at, audit))
     }
 
     async fn set_paused(
@@ -225,7 +210,7 @@ impl TaskStore for MemStore {
         at: Timestamp,
         audit: AuditEvent,
     ) -> Result<Task> {
-        self.run("set_paused", |state| state.set_paused(scope, id, paused, at, audit)).await
+        self.run(|state| state.set_paused(scope, id, paused, at, audit))
     }
 
     async fn reopen(
@@ -236,46 +221,25 @@ impl TaskStore for MemStore {
         at: Timestamp,
         audit: AuditEvent,
     ) -> Result<Task> {
-        self.run("reopen", |state| state.reopen(scope, id, signal, at, audit)).await
+        self.run(|state| state.reopen(scope, id, signal, at, audit))
     }
 
     async fn usage_of_tree(&self, scope: TenantScope, root: TaskId) -> Result<Usage> {
-        self.run("usage_of_tree", |state| Ok(state.usage_of_tree(scope, root))).await
+        self.run(|state| Ok(state.usage_of_tree(scope, root)))
     }
 
     async fn count_by_status(&self) -> Result<Vec<(TaskStatus, i64)>> {
-        self.run("count_by_status", |state| {
+        self.run(|state| {
             let count = |status| state.tasks.values().filter(|row| row.task.status == status).count() as i64;
             Ok(TaskStatus::ALL.into_iter().map(|status| (status, count(status))).filter(|(_, n)| *n > 0).collect())
         })
-        .await
     }
 }
 
 impl MemStore {
-    /// A call that commits, which may also be late.
-    async fn run_commit(
-        &self,
-        lease: &Lease,
-        commit: &Arc<Commit>,
-        work: impl FnOnce(&mut State) -> Result<Committed, CommitRefused> + Send,
-    ) -> Result<Committed, CommitRefused> {
-        let fault = self.strike("commit");
-        if let Fault::Belated(by) = fault {
-            self.sends_late(by, lease, commit);
-        }
-        self.end_as(fault, "commit", work).await
-    }
-
     /// Reads one task; nothing when it is another tenant's.
-    async fn read<T: Default>(
-        &self,
-        call: &'static str,
-        scope: TenantScope,
-        id: TaskId,
-        look: impl FnOnce(&TaskRow) -> T + Send,
-    ) -> Result<T> {
-        self.run(call, |state| Ok(state.row(scope, id).map(look).unwrap_or_default())).await
+    fn read<T: Default>(&self, scope: TenantScope, id: TaskId, look: impl FnOnce(&TaskRow) -> T + Send) -> Result<T> {
+        self.run(|state| Ok(state.row(scope, id).map(look).unwrap_or_default()))
     }
 }
 
@@ -295,13 +259,10 @@ impl State {
             return Err(conflict(format!("there is a task {} already", new.id)));
         }
         let (id, at, now) = (new.id, new.at, self.moment(new.at));
-        let turn = new.turn().cloned();
-        let waits = turn.as_ref().map(|turn| self.must_wait(tenant, turn)).transpose()?;
-        self.insert_task(tenant, new);
-        if let Some((turn, waits)) = turn.zip(waits) {
-            self.begin_turn((tenant, id), &turn, waits);
+        if new.turn().is_some() {
+            return Err(not_kept("conversations"));
         }
-        let claim = claim.filter(|_| waits != Some(true));
+        self.insert_task(tenant, new);
         let Some(row) = self.tasks.get_mut(&id) else { return Err(conflict("a task was not inserted")) };
         let Some((worker, lease)) = claim else { return Ok(Submitted::Queued(Box::new(row.task.clone()))) };
         let claimed = row.claim(worker, lease, at);

@@ -46,7 +46,7 @@ fn two() -> (Arc<ScriptedModel>, Arc<ScriptedModel>, Vec<ProviderParts>) {
 #[test]
 fn there_is_never_a_fallback_to_a_provider_that_the_tenant_does_not_allow() {
     let (one, two, parts) = two();
-    World::with([]).asking(parts).run(async |live| {
+    World::on_sqlite([]).asking(parts).run(async |live| {
         assert_eq!(live.who("smartest").await, Ok("two/b".to_owned()), "without a rule it falls back");
         assert_eq!((one.count(), two.count()), (1, 1));
         assert_eq!(live.allow(only(&["one", "one"])).await, only(&["one"]));
@@ -69,7 +69,7 @@ fn there_is_never_a_fallback_to_a_provider_that_the_tenant_does_not_allow() {
 #[test]
 fn a_configured_fallback_is_passed_over_too() {
     let (_one, two, parts) = two();
-    World::with([]).asking(parts).falling_back(["two/b"]).run(async |live| {
+    World::on_sqlite([]).asking(parts).falling_back(["two/b"]).run(async |live| {
         assert_eq!(live.who("one/a").await, Ok("two/b".to_owned()));
         live.allow(only(&["one"])).await;
         assert_eq!(live.who("one/a").await, Err(ErrorCode::Model));
@@ -80,7 +80,7 @@ fn a_configured_fallback_is_passed_over_too() {
 #[test]
 fn who_allows_nobody_is_told_so_and_a_typing_error_is_not_stored() {
     let (one, two, parts) = two();
-    World::with([]).asking(parts).run(async |live| {
+    World::on_sqlite([]).asking(parts).run(async |live| {
         live.allow(only(&[])).await;
         assert_eq!(live.who("smartest").await, Err(ErrorCode::PermissionDenied));
         assert_eq!((one.count(), two.count()), (0, 0));
@@ -92,7 +92,7 @@ fn who_allows_nobody_is_told_so_and_a_typing_error_is_not_stored() {
 
 #[test]
 fn where_no_provider_is_configured_a_policy_that_names_one_says_so() {
-    World::new().run(async |live| {
+    World::on_sqlite([]).run(async |live| {
         let refused = live.engine.models().set_policy(&live.world.actor, only(&["openai"])).await.unwrap_err();
         let said = refused.details()[0].message.as_str();
         assert!(said.contains("nor any other") && said.contains("[providers.openai]"), "{said}");
@@ -102,7 +102,7 @@ fn where_no_provider_is_configured_a_policy_that_names_one_says_so() {
 #[test]
 fn what_another_process_says_is_known_within_five_seconds() {
     let (_one, two, parts) = two();
-    World::with([]).asking(parts).run(async |live| {
+    World::on_sqlite([]).asking(parts).run(async |live| {
         live.who("two/b").await.unwrap();
         let (scope, now) = (live.world.scope(), live.world.clock());
         let audit = AuditEvent::by_executor("models.policy", "models:policy", Value::Null);

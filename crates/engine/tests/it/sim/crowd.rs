@@ -125,7 +125,7 @@ async fn spoil(scene: &Scene<'_>, crowd: &Crowd) {
     let Some(at) = crowd.spoils.filter(|_| scene.world.did().spoilt.is_none()) else { return };
     scene.until(at).await;
     if let Some(id) = scene.world.did().hostile.values().next().copied() {
-        scene.world.store.spoil(Spoilt::Task(id));
+        scene.world.mem.spoil(Spoilt::Task(id));
         scene.world.note(|did| did.spoilt = Some(id));
     }
 }

@@ -40,7 +40,7 @@ pub fn are_done(scene: &Scene<'_>) -> bool {
 
 fn delegations(scene: &Scene<'_>) -> Vec<(TaskId, Delegation)> {
     let of = |task: kybern_core::task::Task| {
-        scene.world.store.delegations(task.id).into_iter().map(move |delegation| (task.id, delegation))
+        scene.world.mem.delegations(task.id).into_iter().map(move |delegation| (task.id, delegation))
     };
     scene.family().into_iter().flat_map(of).collect()
 }

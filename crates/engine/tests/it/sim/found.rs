@@ -220,9 +220,9 @@ fn a_call_that_a_crash_left_open_is_made_again_before_a_failure_beside_it_closes
     let id = world.run(async |live| {
         let both = json!({"id": "both", "kind": "parallel", "branches": [[charging], [hand]]});
         let id = live.begin(plan(json!([both])), json!({})).await;
-        live.until(id, |_| charge.count() == 1 && !live.world.store.delegations(id).is_empty()).await;
+        live.until(id, |_| charge.count() == 1 && !live.world.mem().delegations(id).is_empty()).await;
         // The process dies before it learns that the workflow has failed.
-        let workflow_id = live.world.store.delegations(id)[0].workflow_id.clone();
+        let workflow_id = live.world.mem().delegations(id)[0].workflow_id.clone();
         let proof = CallbackProof::Secret(TestKeys::new().callback_secret(&workflow_id));
         let (data, error, body_hash) = (Value::Null, Some("it rained".to_owned()), "no".to_owned());
         let answer = CallbackRequest { workflow_id, success: false, error, data, body_hash };

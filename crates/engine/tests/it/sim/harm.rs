@@ -63,7 +63,7 @@ pub async fn act(scene: &Scene<'_>) {
         if !did.harm_done
             && let Some(row) = row_of(scene.world, harm, did.harmed[&HARMED])
         {
-            scene.world.store.spoil(row);
+            scene.world.mem.spoil(row);
             scene.world.note(|did| did.harm_done = true);
         }
         for (n, id) in did.harmed {

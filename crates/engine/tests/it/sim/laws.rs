@@ -350,7 +350,7 @@ fn answers(world: &SimWorld, all: &BTreeMap<TaskId, Seen>, faults: &mut Vec<Stri
             }
         }
         let mut delegated: BTreeSet<String> = BTreeSet::new();
-        for delegation in world.store.delegations(seen.task.id) {
+        for delegation in world.mem.delegations(seen.task.id) {
             let id = delegation.workflow_id;
             let first = |said: &&CalledBack| matches!(said.outcome, Some(Accepted | Kept | Late));
             let firsts = world.ledger.callbacks(&id).iter().filter(first).count();

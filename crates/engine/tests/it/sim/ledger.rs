@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 
 use kybern_core::ports::{CallbackOutcome, TaskStore as _, ToolContext};
 use kybern_core::task::{JournalEntry, Resolution};
-use kybern_testkit::MemStore;
+use kybern_testkit::{FaultyStore, MemStore};
 use serde_json::{Map, Value};
 
 use super::doom::Doom;
@@ -51,7 +51,7 @@ struct Books {
 /// All of it.
 pub struct Ledger {
     books: Mutex<Books>,
-    store: Arc<MemStore>,
+    store: Arc<FaultyStore<MemStore>>,
     pub doom: Arc<Doom>,
     /// Whether there is one process at a time.
     alone: bool,
@@ -79,7 +79,7 @@ impl Drop for OnItsWay<'_> {
 }
 
 impl Ledger {
-    pub fn new(store: Arc<MemStore>, doom: Arc<Doom>, alone: bool, stops: bool) -> Self {
+    pub fn new(store: Arc<FaultyStore<MemStore>>, doom: Arc<Doom>, alone: bool, stops: bool) -> Self {
         Self { books: Mutex::default(), store, doom, alone, stops }
     }
 

@@ -124,7 +124,7 @@ async fn watch(scene: &Scene<'_>) -> Told {
         pause(TICK).await;
         let family = scene.family();
         let ended = !family.is_empty() && family.iter().all(|task| task.status.is_terminal());
-        let jobs = || scene.world.store.jobs().iter().any(|job| job.status == JobStatus::Pending);
+        let jobs = || scene.world.mem.jobs().iter().any(|job| job.status == JobStatus::Pending);
         let (world, case) = (scene.world, scene.case);
         let others = || {
             crowd::is_done(world, &case.schedule)

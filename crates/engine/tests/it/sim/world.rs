@@ -9,11 +9,11 @@ use kybern_core::audit::AuditEvent;
 use kybern_core::id::{KeyId, TaskId, TenantId, UserId};
 use kybern_core::identity::{ApiKey, Tenant, User};
 use kybern_core::pack::Registry;
-use kybern_core::ports::{Clock as _, IdSource as _, IdentityStore as _};
+use kybern_core::ports::{Clock, IdSource as _, IdentityStore as _};
 use kybern_core::task::WorkerId;
 use kybern_core::time::Millis;
 use kybern_engine::{Engine, EngineParts, Settings, WorkflowEndpoint};
-use kybern_testkit::{MemStore, SeededIds, SeededRandom, TestKeys};
+use kybern_testkit::{FaultyStore, MemStore, SeededIds, SeededRandom, TestKeys};
 use serde_json::json;
 use uuid::Uuid;
 
@@ -60,7 +60,8 @@ pub enum Told {
 
 /// Everything that outlives a process.
 pub struct SimWorld {
-    pub store: Arc<MemStore>,
+    pub store: Arc<FaultyStore<MemStore>>,
+    pub mem: Arc<MemStore>,
     pub clock: Arc<WrongClock>,
     pub wire: Arc<Wire>,
     pub doom: Arc<Doom>,
@@ -84,11 +85,12 @@ impl SimWorld {
         let doom = Arc::new(Doom::default());
         let strike = doom.clone();
         let keys = Arc::new(TestKeys::new());
-        let store = match schedule.clocks {
+        let mem = Arc::new(match schedule.clocks {
             Some(_) => MemStore::new(clock.life.clone(), ids.clone(), keys).keeping_time(),
             None => MemStore::new(clock.clone(), ids.clone(), keys),
-        };
-        let store = Arc::new(store.with_faults(Box::new(move |point| strike.strike(point.call))));
+        });
+        let told: Arc<dyn Clock> = if schedule.clocks.is_some() { clock.life.clone() } else { clock.clone() };
+        let store = Arc::new(FaultyStore::new(mem.clone(), told, move |point| strike.strike(point.call)));
         if let Some(leaves) = schedule.leaves {
             doom.hesitate(Dice::of(leaves, 1));
         }
@@ -118,6 +120,7 @@ impl SimWorld {
         let actor = kybern_testkit::actors::admin(TenantId::DEFAULT);
         let world = Self {
             store,
+            mem,
             clock,
             wire: Arc::new(wire),
             doom,

@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
 use bytes::Bytes;
+use kybern_adapters::clock::SystemClock;
 use kybern_core::actor::Actor;
 use kybern_core::error::ErrorCode;
 use kybern_core::id::{TaskId, TenantId};
@@ -19,7 +20,7 @@ use kybern_core::time::Millis;
 use kybern_core::tool::{ToolFailure, ToolOutcome, ToolSpec};
 use kybern_engine::Engine;
 use kybern_engine::task::{ReviewRequest, SubmitRequest, TaskView};
-use kybern_testkit::{Fault, FaultPoint, MemStore, actors};
+use kybern_testkit::{Fault, FaultPoint, FaultyStore, MemStore, actors};
 use serde_json::{Map, Value};
 use tokio::sync::Notify;
 
@@ -107,7 +108,8 @@ impl Tool for Watched {
 
 /// Everything that outlives the process.
 pub(super) struct World {
-    pub(super) store: Arc<MemStore>,
+    pub(super) store: Arc<FaultyStore<MemStore>>,
+    mem: Arc<MemStore>,
     pub(super) actor: Actor,
     registry: Registry,
     fate: Arc<Fate>,
@@ -124,9 +126,10 @@ impl World {
             struck: Notify::new(),
         });
         let judge = Arc::clone(&fate);
-        let store = in_memory::store().with_faults(Box::new(move |point| judge.of(point)));
+        let mem = Arc::new(in_memory::store());
+        let store = Arc::new(FaultyStore::new(mem.clone(), Arc::new(SystemClock), move |point| judge.of(point)));
         let registry = watched(&packs, &fate);
-        Self { store: Arc::new(store), actor: actors::admin(TenantId::DEFAULT), registry, fate }
+        Self { store, mem, actor: actors::admin(TenantId::DEFAULT), registry, fate }
     }
 
     /// How often each step's tool was called.
@@ -187,7 +190,7 @@ impl World {
                 biased;
                 () = self.fate.struck.notified() => None,
                 told = async {
-                    story(in_memory::start(self.store.clone(), self.registry.clone(), work).await).await
+                    story(in_memory::start(self.store.clone(), &self.mem, self.registry.clone(), work).await).await
                 } => Some(told),
             }
         });

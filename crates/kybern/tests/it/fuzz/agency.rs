@@ -91,7 +91,7 @@ impl Open {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         let store = Arc::new(in_memory::store());
         let (engine, platform) = runtime.block_on(async {
-            let engine = in_memory::start(store.clone(), registry.clone(), true).await;
+            let engine = in_memory::start(store.clone(), &store, registry.clone(), true).await;
             let platform = engine.identity().authenticate(KEY, RequestId::from_uuid(Uuid::nil()), None).await.unwrap();
             (engine, platform)
         });

@@ -1,0 +1,121 @@
+//! Reads the ports of the core and writes what each store of the test kit does with those that nobody wrote by hand:
+//! the faulty store hands every call on, and the in-memory store keeps nothing of what is not the kernel's.
+
+#![expect(clippy::expect_used, reason = "a port that cannot be read is a failed build")]
+
+use std::path::{Path, PathBuf};
+
+use quote::{ToTokens, format_ident, quote};
+use syn::{
+    FnArg, GenericArgument, Ident, Item, ItemTrait, PathArguments, PathSegment, ReturnType, TraitItem, TraitItemFn,
+    Type,
+};
+
+/// Methods that the faulty store writes by hand.
+const BY_HAND: [&str; 4] = ["commit", "commit_again", "settle_and_reserve", "time"];
+/// What a store that keeps nothing of a noun answers with: no more than the noun's absence.
+const ABSENT: [&str; 4] = ["Arc", "ModelPolicy", "Option", "Vec"];
+
+fn main() {
+    let ports = Path::new("../core/src/ports");
+    println!("cargo:rerun-if-changed={}", ports.display());
+    println!("cargo:rerun-if-changed=src/mem");
+    let kept: String = rust_files(Path::new("src/mem")).map(|path| read(&path)).collect();
+    let mut written = String::new();
+    for path in rust_files(ports) {
+        // The same paths, seen from this crate.
+        let text = read(&path).replace("crate::", "kybern_core::").replace("super::", "kybern_core::ports::");
+        let items = syn::parse_file(&text).expect("a port is Rust").items;
+        let Some(port) = items.iter().find_map(store_port) else { continue };
+        let (name, module) = (&port.ident, format_ident!("{}", path.file_stem().expect("a name").to_string_lossy()));
+        let uses = items.iter().filter(|item| matches!(item, Item::Use(_)));
+        let handed_on = methods(port).map(handed_on);
+        let is_kept = kept.contains(&format!("impl {name} for MemStore"));
+        let unkept = (!is_kept).then(|| {
+            let refused = methods(port).map(|method| unkept(name, method));
+            quote! { #[async_trait] impl #name for crate::MemStore { #(#refused)* } }
+        });
+        let implemented = quote! {
+            mod #module {
+                #(#uses)*
+                use kybern_core::ports::#module::*;
+                #[async_trait] impl<S: kybern_core::ports::Store + ?Sized> #name for crate::FaultyStore<S> { #(#handed_on)* }
+                #unkept
+            }
+        };
+        written.push_str(&implemented.to_string());
+    }
+    let out = PathBuf::from(std::env::var_os("OUT_DIR").expect("cargo says where")).join("ports.rs");
+    std::fs::write(out, written).expect("cargo's folder is writable");
+}
+
+fn rust_files(folder: &Path) -> impl Iterator<Item = PathBuf> {
+    let entries = std::fs::read_dir(folder).expect("the folder is there").flatten().map(|entry| entry.path());
+    let mut files: Vec<PathBuf> = entries.filter(|path| path.extension().is_some_and(|ext| ext == "rs")).collect();
+    files.sort();
+    files.into_iter()
+}
+
+fn read(path: &Path) -> String {
+    std::fs::read_to_string(path).expect("a source can be read")
+}
+
+/// The trait of a file that [`kybern_core::ports::Store`] is made of.
+fn store_port(item: &Item) -> Option<&ItemTrait> {
+    match item {
+        Item::Trait(port) if port.ident.to_string().ends_with("Store") && port.ident != "Store" => Some(port),
+        _ => None,
+    }
+}
+
+fn methods(port: &ItemTrait) -> impl Iterator<Item = &TraitItemFn> {
+    port.items.iter().filter_map(|item| if let TraitItem::Fn(method) = item { Some(method) } else { None })
+}
+
+/// The types of a method's arguments.
+fn arguments(method: &TraitItemFn) -> Vec<&Type> {
+    let inputs = method.sig.inputs.iter();
+    inputs.filter_map(|arg| if let FnArg::Typed(typed) = arg { Some(&*typed.ty) } else { None }).collect()
+}
+
+fn handed_on(method: &TraitItemFn) -> impl ToTokens {
+    let (name, output, types) = (&method.sig.ident, &method.sig.output, arguments(method));
+    let args: Vec<Ident> = (0..types.len()).map(|n| format_ident!("arg{n}")).collect();
+    let label = name.to_string();
+    let call = if BY_HAND.contains(&label.as_str()) {
+        let by_hand = format_ident!("{name}_by_hand");
+        quote! { self.#by_hand(#(#args),*).await }
+    } else if answer(output).is_none() {
+        // What cannot fail does not.
+        quote! { self.inner.#name(#(#args),*).await }
+    } else {
+        quote! { self.call(#label, self.inner.#name(#(#args),*)).await }
+    };
+    quote! { async fn #name(&self, #(#args: #types),*) #output { #call } }
+}
+
+fn unkept(port: &Ident, method: &TraitItemFn) -> impl ToTokens {
+    let (name, output, types) = (&method.sig.ident, &method.sig.output, arguments(method));
+    let may_be_absent = |of: &PathSegment| ABSENT.iter().any(|absent| of.ident == absent);
+    let answer = match answer(output).and_then(last).is_some_and(may_be_absent) {
+        true => quote! { Ok(Default::default()) },
+        false => {
+            let what = port.to_string();
+            quote! { Err(crate::mem::not_kept(#what)) }
+        }
+    };
+    quote! { async fn #name(&self, #(_: #types),*) #output { #answer } }
+}
+
+/// What a method that may fail answers with.
+fn answer(output: &ReturnType) -> Option<&Type> {
+    let ReturnType::Type(_, result) = output else { return None };
+    let PathArguments::AngleBracketed(of) = &last(result).filter(|segment| segment.ident == "Result")?.arguments else {
+        return None;
+    };
+    if let GenericArgument::Type(answer) = of.args.first()? { Some(answer) } else { None }
+}
+
+fn last(of: &Type) -> Option<&PathSegment> {
+    if let Type::Path(path) = of { path.path.segments.last() } else { None }
+}
