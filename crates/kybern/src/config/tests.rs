@@ -86,6 +86,19 @@ fn every_fault_is_reported_at_once() {
 }
 
 #[test]
+fn every_key_that_a_section_lacks_is_named_at_once() {
+    let found = faults("[smtp]\nport = 0\n[imap]\nhost = 5\n[worker]\nslots = 0\n", []);
+    let text: Vec<&str> = found.iter().map(|(text, _)| text.as_str()).collect();
+    for key in ["smtp.host (file): is not set", "smtp.from (file): is not set", "imap.username (file): is not set"] {
+        assert!(text.contains(&key), "{key} is not in {text:#?}");
+    }
+    for key in ["imap.host = ", "worker.slots = "] {
+        assert!(text.iter().any(|text| text.starts_with(key)), "{key} is not in {text:#?}");
+    }
+    assert!(text.iter().all(|text| !text.contains("\"\"")), "{text:#?}");
+}
+
+#[test]
 fn broken_toml_names_the_line() {
     let (text, _) = fault("[server\n", []);
     assert!(text.contains("is not TOML") && text.contains('1'), "{text}");
