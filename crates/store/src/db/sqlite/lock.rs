@@ -116,7 +116,7 @@ mod tests {
         std::thread::scope(|threads| {
             threads.spawn(|| {
                 while looked.load(Ordering::Relaxed) {
-                    holder(&file);
+                    drop(holder(&file));
                 }
             });
             let refused = (0..200).find_map(|_| FileLock::take(&file, None).err());
