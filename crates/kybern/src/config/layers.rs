@@ -82,6 +82,7 @@ pub(super) fn wants_other_type(layer: &Layer) -> bool {
 pub(super) fn read(mut layers: Vec<Layer>, faults: &mut Faults) -> Config {
     // Keys that were missing and put in, each with the path of its section.
     let mut put_in: Vec<(Vec<String>, String)> = Vec::new();
+    let mut taken_out: Vec<Vec<String>> = Vec::new();
     for _ in 0..MAX_ROUNDS {
         let figment = layers.iter().cloned().fold(Figment::new(), Figment::merge);
         let error = match figment.extract::<Config>() {
@@ -93,19 +94,24 @@ pub(super) fn read(mut layers: Vec<Layer>, faults: &mut Faults) -> Config {
             Err(error) => error,
         };
         let (fault, path) = explain(&error, &layers);
-        faults.add(fault);
         if let Some(missing) = missing(&error, &layers).filter(|missing| !put_in.contains(missing)) {
             let (section, name) = &missing;
             let key: Vec<String> = section.iter().chain([name]).cloned().collect();
+            // A faulty value that was taken out is told already.
+            if !taken_out.contains(&key) {
+                faults.add(fault);
+            }
             // Every key that a section cannot do without is a text.
             layers.insert(0, Layer::single("", &key, Value::from("")));
             put_in.push(missing);
             continue;
         }
+        faults.add(fault);
         if path.is_empty() || !layers.iter().any(|layer| layer.has(&path).is_some()) {
             break;
         }
         remove(&mut layers, &path);
+        taken_out.push(path);
     }
     Config::default()
 }
