@@ -28,7 +28,7 @@ impl Readiness {
     /// Whether the server can take work.
     #[must_use]
     pub fn is_ready(&self) -> bool {
-        self.checks.iter().all(|check| check.ok || !check.required)
+        self.checks.iter().all(|check| !check.required || check.state != State::Broken)
     }
 }
 
@@ -134,18 +134,15 @@ impl Health {
             _enough => State::Ok,
         };
         // Without room nothing can be written soon, so that others should take the work.
-        Check { required: state == State::Broken, ..Check::of("disk", state, message) }
+        Check { required: true, ..Check::of("disk", state, message) }
     }
 
     fn claims(&self) -> Check {
         let (tasks, jobs) = (self.kernel.claims.told(), self.jobs.claims.told());
         match tasks.or(jobs) {
             None if !self.kernel.settings.work => Check::of("worker", State::Off, "this process works on nothing"),
-            None => Check::of("worker", State::Ok, "takes tasks and jobs"),
-            Some((since, what)) => Check {
-                required: true,
-                ..Check::of("worker", State::Broken, format!("takes no work since {since}: {what}"))
-            },
+            None => Check::required("worker", true, "takes tasks and jobs"),
+            Some((since, what)) => Check::required("worker", false, format!("takes no work since {since}: {what}")),
         }
     }
 
@@ -230,5 +227,20 @@ impl Health {
             providers: providers.map(|one| (one.provider, matches!(one.breaker, "closed" | "failing"))).collect(),
             claims: self.kernel.claims.told().is_none() && self.jobs.claims.told().is_none(),
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_is_required_and_broken_makes_a_server_unready() {
+        let ready = |required, state| {
+            let disk = Check { required, ..Check::of("disk", state, "") };
+            Readiness { checks: vec![Check::required("database", true, ""), disk] }.is_ready()
+        };
+        assert!(ready(true, State::Ok) && ready(true, State::Warning) && ready(false, State::Broken));
+        assert!(!ready(true, State::Broken));
     }
 }

@@ -9,12 +9,14 @@ mod settings;
 mod ways;
 
 use std::borrow::Cow;
+use std::path::Path;
 use std::process::ExitCode;
 
 use kybern_engine::readiness::{self, Check};
 use serde::Serialize;
 
 use crate::cli::Exit;
+use crate::config::database::DatabaseUrl;
 use crate::config::{Config, ConfigError, DocumentOptions, Fault, Ocr, Secret};
 use crate::output::{Cell, MAX_COLUMN, Screen, Table, clean, kybern};
 use crate::{packs, wiring};
@@ -34,6 +36,8 @@ pub(crate) struct DoctorOptions {
     pub(crate) config: Result<Config, ConfigError>,
     /// The server that the command line would talk to, when one was named.
     pub(crate) url: Option<String>,
+    /// Whether the command line names the database.
+    pub(crate) names_database: bool,
     /// The key that it would use.
     pub(crate) api_key: Option<Secret>,
     /// Answer in JSON.
@@ -124,11 +128,14 @@ fn wrong_settings(error: &ConfigError) -> Finding {
 /// # Errors
 /// When the findings cannot be written.
 pub(crate) async fn run(options: DoctorOptions) -> anyhow::Result<ExitCode> {
-    let DoctorOptions { config, url, api_key, json, mut screen } = options;
+    let DoctorOptions { config, url, names_database, api_key, json, mut screen } = options;
     let mut findings = Vec::new();
     match &config {
         Err(error) => findings.push(wrong_settings(error)),
-        Ok(config) => findings.extend(looked(config, url, api_key).await),
+        Ok(config) => {
+            let place = server::Place { url, names_database };
+            findings.extend(looked(config, place, api_key).await);
+        }
     }
     let broken = findings.iter().any(|finding| finding.state == State::Broken);
     if json {
@@ -159,9 +166,10 @@ pub(crate) async fn run(options: DoctorOptions) -> anyhow::Result<ExitCode> {
 
 /// What is found where the settings can be read. Beside a server it says itself how it is: this shell may have other
 /// settings. What only these settings say is left out where the server does not have their database.
-async fn looked(config: &Config, url: Option<String>, api_key: Option<Secret>) -> Vec<Finding> {
+async fn looked(config: &Config, place: server::Place, api_key: Option<Secret>) -> Vec<Finding> {
     let mut findings = Vec::new();
-    let server = server::server(config, url, api_key, &mut findings).await;
+    let names_database = place.names_database;
+    let server = server::server(config, place, api_key, &mut findings).await;
     let is_other = server.as_ref().is_some_and(|server| !server.is_of(config));
     let settings = if is_other { OTHERS } else { "every setting can be used" };
     // A faulty KYBERN_URL stands there already.
@@ -180,7 +188,8 @@ async fn looked(config: &Config, url: Option<String>, api_key: Option<Secret>) -
     if let (Some(server), None) = (&server, &tenants) {
         tenants = server::tenants(&server.client).await;
     }
-    if server.is_none() {
+    // Where only a database is meant, another server may well have the address of the settings.
+    if server.is_none() && !names_database {
         findings.push(ways::listen(config));
     }
     findings.extend(ways::ways_out(config, server.as_ref()).await);
@@ -226,8 +235,7 @@ fn master_key(config: &Config) -> Finding {
     }
     let path = wiring::key_file(config);
     if !path.exists() {
-        let message = format!("{} will be made at the first start", path.display());
-        return finding("master key", State::Off, message, "");
+        return without_key(config, &path);
     }
     match wiring::master_key(config) {
         Ok(key) => {
@@ -237,6 +245,22 @@ fn master_key(config: &Config) -> Finding {
         Err(error) => {
             let remedy = format!("chmod 600 {}, or bring back the right file", path.display());
             finding("master key", State::Broken, format!("{error:#}"), remedy)
+        }
+    }
+}
+
+/// No master key: a first start makes one, and a start on a database that is there refuses.
+fn without_key(config: &Config, key: &Path) -> Finding {
+    let (part, key) = ("master key", key.display());
+    match &config.database.url {
+        DatabaseUrl::Sqlite(database) if wiring::has_content(database) => {
+            let message = format!("{key} is not there, and the database {} is", database.display());
+            finding(part, State::Broken, message, wiring::bring_key())
+        }
+        DatabaseUrl::Sqlite(_) => finding(part, State::Off, format!("{key} will be made at the first start"), ""),
+        DatabaseUrl::Postgres(_) => {
+            let message = format!("{key} is not there: the first start on an empty database makes it");
+            finding(part, State::Off, message, "")
         }
     }
 }

@@ -98,13 +98,12 @@ pub(crate) async fn open_store(config: &Config, opening: Opening) -> anyhow::Res
     let makes_key = config.security.master_key.is_none() && !file.exists();
     if makes_key {
         opening::look(&config.database.url)?;
-    }
-    if let DatabaseUrl::Sqlite(path) = &config.database.url
-        && makes_key
-        && !opening.adopt
-        && std::fs::metadata(path).is_ok_and(|found| found.len() > 0)
-    {
-        return Err(key_is_missing(&path.display().to_string(), &file));
+        if let DatabaseUrl::Sqlite(path) = &config.database.url
+            && !opening.adopt
+            && has_content(path)
+        {
+            return Err(key_is_missing(&path.display().to_string(), &file));
+        }
     }
     let opened = open_with(config, Arc::new(master_key(config)?), opening).await;
     if opened.is_err() && makes_key {
@@ -114,14 +113,23 @@ pub(crate) async fn open_store(config: &Config, opening: Opening) -> anyhow::Res
     opened
 }
 
-/// That a database is there, and the key is not under which it was made.
-fn key_is_missing(database: &str, file: &Path) -> anyhow::Error {
-    anyhow::anyhow!(
-        "the database {database} is there, but its master key {} is not: bring the file back or set KYBERN_MASTER_KEY; \
-         when the key is lost for good, run `{} key recover --new-master-key`",
-        file.display(),
+/// Whether a SQLite file holds anything. Without a master key a start makes no other one for it.
+pub(crate) fn has_content(path: &Path) -> bool {
+    std::fs::metadata(path).is_ok_and(|found| found.len() > 0)
+}
+
+/// What to do where a database is there and its master key is not.
+pub(crate) fn bring_key() -> String {
+    format!(
+        "bring the file back or set KYBERN_MASTER_KEY; when the key is lost for good, run `{} key recover --new-master-key`",
         kybern_here()
     )
+}
+
+/// That a database is there, and the key is not under which it was made.
+fn key_is_missing(database: &str, file: &Path) -> anyhow::Error {
+    let (file, remedy) = (file.display(), bring_key());
+    anyhow::anyhow!("the database {database} is there, but its master key {file} is not: {remedy}")
 }
 
 /// The master key of a database that is there already: none is made for it.

@@ -178,6 +178,10 @@ fn errors(route: &Route, proven: bool) -> Vec<ErrorCode> {
     if matches!(route.method, "PUT" | "PATCH") {
         codes.push(ErrorCode::PayloadTooLarge);
     }
+    // What other keys were made with, or the last one of all; what is on hold.
+    if matches!((route.method, route.path), ("DELETE", "/api/keys/{id}" | "/api/chats/{id}")) {
+        codes.push(ErrorCode::Conflict);
+    }
     // Two who change or remove the same thing: one of them is told.
     if matches!(route.method, "PATCH" | "DELETE")
         && ["/api/agents", "/api/prompts", "/api/memories"].iter().any(|of| route.path.starts_with(of))

@@ -42,10 +42,10 @@ pub(crate) async fn show(State(state): State<AppState>) -> Response {
 
 fn row(check: &Value) -> String {
     let text = |name: &str| escape(check.get(name).and_then(Value::as_str).unwrap_or_default());
-    let (class, mark) = match (check["ok"].as_bool(), check["required"].as_bool()) {
-        (Some(true), _) => ("ok", "works"),
-        (_, Some(true)) => ("bad", "fails"),
-        _ => ("warn", "needs a look"),
+    let (class, mark) = match (check["ok"] == true, check["required"] == true && check["state"] == "broken") {
+        (true, _) => ("ok", "works"),
+        (false, true) => ("bad", "fails"),
+        (false, false) => ("warn", "needs a look"),
     };
     format!("<tr><td>{}</td><td class=\"{class}\">{mark}</td><td>{}</td></tr>\n", text("name"), text("message"))
 }
@@ -64,6 +64,15 @@ mod tests {
         let check = json!({"name": "plans", "ok": false, "required": false, "message": "<script>alert(\"1\")"});
         let row = row(&check);
         assert!(row.contains("&lt;script&gt;alert(&quot;1&quot;)") && row.contains("needs a look"));
+    }
+
+    #[test]
+    fn only_what_is_broken_and_required_fails() {
+        let mark = |ok, state, required| row(&json!({"name": "disk", "ok": ok, "state": state, "required": required}));
+        assert!(mark(true, "ok", true).contains("works"));
+        assert!(mark(false, "warning", true).contains("needs a look"));
+        assert!(mark(false, "broken", false).contains("needs a look"));
+        assert!(mark(false, "broken", true).contains("fails"));
     }
 
     #[test]

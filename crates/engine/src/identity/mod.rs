@@ -25,6 +25,8 @@ use crate::tools::ToolCatalogue;
 
 /// Characters that an API key must have.
 const MIN_KEY: usize = 32;
+/// Characters of the address of a completion webhook.
+pub const MAX_WEBHOOK_URL: usize = 2_000;
 /// Events to which a completion webhook can subscribe.
 const EVENTS: [&str; 4] = ["task.completed", "task.failed", "task.cancelled", "task.needs_review"];
 
@@ -315,8 +317,9 @@ impl Identity {
         url: &str,
         events: Vec<String>,
     ) -> Result<(OutboundWebhook, String)> {
-        if !(url.starts_with("http://") || url.starts_with("https://")) || url.len() > 2048 {
-            return Err(Error::invalid("/url", "url must be an http(s) URL of at most 2048 characters"));
+        if !(url.starts_with("http://") || url.starts_with("https://")) || url.chars().count() > MAX_WEBHOOK_URL {
+            let message = format!("url must be an http(s) URL of at most {MAX_WEBHOOK_URL} characters");
+            return Err(Error::invalid("/url", message));
         }
         if let Some(event) = events.iter().find(|event| !EVENTS.contains(&event.as_str())) {
             let message = format!("unknown event {event:?}, use {}", EVENTS.join(", "));

@@ -1,7 +1,8 @@
 //! What a message would be sent as: the prompt of a turn, written down and not sent.
 //!
-//! It is gathered and written by what gathers and writes for real turns, so it cannot say anything else. Nothing is
-//! stored, and no model is asked but the one that embeds the question.
+//! It is gathered and written by what gathers and writes for real turns, so it cannot say anything else. No task is made
+//! and nothing is said; stored are only the vectors of memories that had none, and what their embedding and that of the
+//! question cost. No other model is asked.
 
 use std::sync::Arc;
 
@@ -10,11 +11,10 @@ use kybern_core::agent::{Agent, Asked, TurnStart};
 use kybern_core::chat::MAX_CONTENT;
 use kybern_core::context::{LayerUse, LeftOut, SectionKind};
 use kybern_core::error::{Error, ErrorCode, Result};
-use kybern_core::id::{ChatId, MessageId, PromptId, TaskId, UserId};
+use kybern_core::id::{ChatId, MessageId, PromptId, TaskId};
 use kybern_core::model::{Abilities, ModelMessage};
 use kybern_core::ports::{Clock, IdSource};
 use kybern_core::prompt;
-use kybern_core::tenant::TenantScope;
 
 use crate::agent::tools::open_to;
 use crate::agent::{
@@ -88,7 +88,7 @@ impl Previews {
         let agent = self.previewed_agent(actor, request).await?;
         let now = self.clock.now();
         let [chat, before, task] = [(); 3].map(|()| self.ids.next());
-        let grant = self.grant_of_model(scope, actor.user()).await?;
+        let grant = self.grant_of_model(actor).await?;
         let subject = Subject {
             text: request.content.replace('\0', ""),
             shown: Vec::new(),
@@ -177,15 +177,15 @@ impl Previews {
         }
     }
 
-    /// By what right a model would call tools for a user.
-    async fn grant_of_model(&self, scope: TenantScope, user: Option<UserId>) -> Result<Grant> {
+    /// By what right a model would call tools in a turn that the actor begins.
+    async fn grant_of_model(&self, actor: &Actor) -> Result<Grant> {
+        let (scope, user) = (actor.scope(), actor.user());
         let rules = match user {
             Some(user) => self.turns.store.user_rules(scope, user).await?,
             None => None,
         };
-        let rights = kybern_core::actor::Right::ALL.into_iter().collect();
         let settings = self.turns.store.tool_settings(scope).await?;
-        Ok(Grant { origin: Origin::Model, user, rules, rights, settings })
+        Ok(Grant { origin: Origin::Model, user, rules, rights: actor.rights(), settings })
     }
 }
 

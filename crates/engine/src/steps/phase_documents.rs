@@ -26,7 +26,7 @@ use crate::tools::documents::{
     Decision, Leaf, MAX_ALL_PICTURES, MAX_PICTURES, TaskDocuments, corrected, picture_type, written,
 };
 use crate::understanding::message::{answers_request, is_nobodys, message_of};
-use crate::understanding::{self, Inquirer, fields, kind, transcript};
+use crate::understanding::{self, Inquirer, Unread, fields, kind, transcript};
 
 /// The name under which the message itself is listed.
 const MESSAGE: &str = "message";
@@ -71,17 +71,20 @@ pub(super) async fn read(
                 return Err(Error::new(ErrorCode::Unavailable, fault.to_string()).into());
             }
             Err(fault) => match copied_out(own, run, &mut inquirer, attachment, &mut pictures).await? {
-                Some((text, by)) => Ok((text, Some(by))),
-                None => Err(fault),
+                Ok((text, by)) => Ok((text, Some(by))),
+                Err(unasked) => Err((fault, unasked)),
             },
         };
         let has_room = |(text, by): (Arc<DocumentText>, Option<CopiedBy>)| {
-            if text.is_scanned() { room.take(&text).map(|()| (text, by)) } else { Ok((text, by)) }
+            if text.is_scanned() {
+                room.take(&text).map_err(|fault| (fault, None))?;
+            }
+            Ok((text, by))
         };
         let (text, by) = match read.and_then(has_room) {
             Ok(read) => read,
-            Err(fault) => {
-                open.faults.push(Unreadable { attachment: attachment.clone(), fault });
+            Err((fault, unasked)) => {
+                open.faults.push(Unreadable { attachment: attachment.clone(), fault, unasked });
                 continue;
             }
         };
@@ -222,27 +225,33 @@ impl Pictures {
 }
 
 /// What is written in the pictures of a document, where a model that sees is to be asked: never in a conversation, whose
-/// own model looks at its pictures. What it was asked before is in the journal, whatever may be asked now.
+/// own model looks at its pictures. What it was asked before is in the journal, whatever may be asked now. Else why none
+/// was asked that could have been.
 async fn copied_out(
     own: &TaskSteps,
     run: &mut Run,
     inquirer: &mut Inquirer,
     attachment: &Attachment,
     pictures: &mut Pictures,
-) -> Result<Option<(Arc<DocumentText>, CopiedBy)>, Interrupted> {
+) -> Result<Result<(Arc<DocumentText>, CopiedBy), Unread>, Interrupted> {
     if run.task.turn().is_some() {
-        return Ok(None);
+        return Ok(Err(None));
     }
     let models = &own.services.models;
     let route = models.settings().understanding.clone();
     let needs = Abilities { images: true, ..Abilities::default() };
     let may_ask = own.services.reads_with_model() && models.can(run.lease.scope(), &route, needs).await?;
     if !may_ask && run.walk.answers().is_empty() {
-        return Ok(None);
+        return Ok(Err(None));
     }
     let mut left = pictures.left();
-    if left == 0 || pictures.drawing >= MAX_DRAWING {
-        return Ok(None);
+    if left == 0 {
+        return Ok(Err(Some(format!("a model has seen {MAX_PICTURES} pages of this task, the most it is shown"))));
+    }
+    if pictures.drawing >= MAX_DRAWING {
+        return Ok(Err(Some(
+            "drawing the pages of this task's files for a model took a minute, the longest".to_owned(),
+        )));
     }
     let clock = Arc::clone(&run.kernel.clock);
     let (began, before) = (clock.now(), pictures.drawing);
@@ -258,7 +267,7 @@ async fn copied_out(
     let mut asking = if may_ask { PhaseAsking::new(run, inquirer) } else { PhaseAsking::recalling(run, inquirer) };
     let came = transcript(&mut asking, leaves).await;
     let read = asking.end(came)?;
-    if read.is_some() {
+    if read.is_ok() {
         pictures.count += count;
     }
     Ok(read.map(|read| (Arc::new(read.text), CopiedBy { model: read.model, usage: read.usage })))

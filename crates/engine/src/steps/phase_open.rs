@@ -17,6 +17,8 @@ use crate::executor::step::{RowDraft, wait_of};
 pub(super) struct Unreadable {
     pub(super) attachment: Attachment,
     pub(super) fault: DocumentFault,
+    /// Why a model that could have copied it out was not asked, or gave no answer that could be used.
+    pub(super) unasked: Option<String>,
 }
 
 /// What a person is still to be asked.
@@ -96,13 +98,17 @@ impl Unreadable {
     }
 
     fn details(&self) -> Value {
-        json!({
+        let mut details = json!({
             "n": self.attachment.n,
             "filename": self.attachment.filename,
             "fault": self.fault.kind,
             "problem": self.fault.message,
             "remedy": self.fault.kind.remedy(),
-        })
+        });
+        if let Some(why) = &self.unasked {
+            details["unasked"] = json!(why);
+        }
+        details
     }
 }
 

@@ -27,7 +27,7 @@ pub(crate) use fields::{Paper, fields};
 pub(crate) use inquiry::Inquiry;
 pub(crate) use intent::{Understood, understood};
 pub(crate) use kind::kind;
-pub(crate) use picture::transcript;
+pub(crate) use picture::{Unread, transcript};
 
 /// Below this confidence a value, or the kind of a document, is a guess of the rules.
 const UNSURE: f64 = 0.5;

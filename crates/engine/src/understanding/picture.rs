@@ -26,12 +26,19 @@ pub(crate) struct Transcript {
     pub(crate) usage: Usage,
 }
 
+/// Why there is no transcript: why no model was asked, or gave no answer that could be used; `None` where none is to be
+/// asked, or nothing is written.
+pub(crate) type Unread = Option<String>;
+
 /// Asks what is written in the pictures of a document's pages. Every page is one of the transcript: those at which
-/// nobody looks are marked. Nothing when no model reads anything, or does not read all that it is shown.
+/// nobody looks are marked. None when no model reads anything, or does not read all that it is shown.
 ///
 /// # Errors
 /// When whoever asks has to stop.
-pub(crate) async fn transcript(asking: &mut dyn Asking, leaves: Vec<Leaf>) -> Result<Option<Transcript>, Error> {
+pub(crate) async fn transcript(
+    asking: &mut dyn Asking,
+    leaves: Vec<Leaf>,
+) -> Result<Result<Transcript, Unread>, Error> {
     let mut usage = Usage::default();
     let (mut pages, mut model) = (Vec::with_capacity(leaves.len()), String::new());
     for (number, leaf) in (1..).zip(leaves) {
@@ -43,13 +50,13 @@ pub(crate) async fn transcript(asking: &mut dyn Asking, leaves: Vec<Leaf>) -> Re
                     model = shaped.model;
                     page(number, shaped.value["text"].as_str().unwrap_or_default())
                 }
-                Err(Unasked::No(_)) => return Ok(None),
+                Err(Unasked::No(why)) => return Ok(Err(Some(why))),
                 Err(Unasked::Stopped(error)) => return Err(error),
             },
         });
     }
     let text = DocumentText { format: DocumentFormat::Picture, pages };
-    Ok(text.is_scanned().then_some(Transcript { text, model, usage }))
+    Ok(if text.is_scanned() { Ok(Transcript { text, model, usage }) } else { Err(None) })
 }
 
 /// A page as one word, which stands somewhere in its picture; none where nothing is written.

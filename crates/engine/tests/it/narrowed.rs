@@ -9,6 +9,7 @@ use kybern_core::error::ErrorCode;
 use kybern_core::id::{RequestId, TaskId, UserId};
 use kybern_core::task::{EffectClass, TaskStatus};
 use kybern_engine::identity::{NewKey, NewUser};
+use kybern_engine::prompt::PreviewRequest;
 use kybern_engine::task::SubmitRequest;
 use kybern_engine::tools::ToolChange;
 use kybern_testkit::tools::ScriptedTool;
@@ -16,6 +17,7 @@ use serde_json::{Value, json};
 use uuid::Uuid;
 
 use crate::live::Live;
+use crate::turns::helper;
 use crate::world::{World, step};
 
 /// Plans that call the reserved tool: in a step, in a child's step, and after a call that a person says yes to.
@@ -129,5 +131,22 @@ fn a_fork_may_what_the_key_may_that_forks() {
         assert_eq!(tool.count(), 2);
         let code = live.outcome(fork, "call").unwrap().error.unwrap().code;
         assert_eq!(code, ErrorCode::PermissionDenied);
+    });
+}
+
+#[test]
+fn a_preview_offers_what_a_turn_of_the_same_key_would() {
+    World::with([reserved()]).employing([helper(&["t.reserved"])]).run(async |live| {
+        let user = live.hire().await;
+        let request = PreviewRequest {
+            content: "Who is in?".to_owned(),
+            agent: Some("helper".to_owned()),
+            ..PreviewRequest::default()
+        };
+        for (scopes, offered) in [(&[][..], &["t__reserved"][..]), (&["read", "operate"], &[])] {
+            let holder = live.holder(user, &[], scopes).await;
+            let preview = live.engine.previews().preview(&holder, &request).await.unwrap();
+            assert_eq!(preview.tools, offered, "{scopes:?}");
+        }
     });
 }

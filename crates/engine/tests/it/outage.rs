@@ -58,7 +58,7 @@ fn a_store_that_takes_no_writes_and_claims_that_fail_make_a_server_unready() {
             let check = checks.into_iter().find(|check| check.name == name).unwrap();
             (check.ok, check.required)
         };
-        assert_eq!((part("database").await, part("worker").await), ((true, true), (true, false)));
+        assert_eq!((part("database").await, part("worker").await), ((true, true), (true, true)));
         live.world.ails([("probe", Fault::Unavailable), ("claim_due", Fault::Unavailable)]);
         pause(Millis(5_000)).await;
         assert_eq!((part("database").await, part("worker").await), ((false, true), (false, true)));

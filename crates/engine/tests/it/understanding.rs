@@ -624,6 +624,27 @@ fn a_paper_that_was_read_in_part_asks_where_a_mail_needs_it() {
 }
 
 #[test]
+fn why_no_model_has_read_a_picture_is_told_with_the_question() {
+    for fails in [true, false] {
+        let model = model(move |about, _, _| match about {
+            About::Picture => if fails { "I would rather not" } else { "{\"text\": \"\"}" }.to_owned(),
+            About::Intent => intent("test.plan", 0.9),
+            About::Kind => is_sheet(),
+            About::Fields => values(&[]),
+        });
+        seeing(world(&model, vec![]), &model).run(async |live| {
+            plans(&live, nothing()).await;
+            let id = letter(&live, "surely", json!({"photo.scan": "RIFF1234WEBPVP8 ..."})).await;
+            let task = live.rest(id).await;
+            let file = &wait(&task).details["files"][0];
+            let why = file["unasked"].as_str();
+            assert_eq!((file["filename"].as_str(), why.is_some()), (Some("photo.scan"), fails), "{file}");
+            assert!(why.is_none_or(|why| why.contains("no answer that fits")), "{file}");
+        });
+    }
+}
+
+#[test]
 fn the_pages_of_a_scan_are_copied_out_one_by_one_and_count_whoever_can_be_asked_afterwards() {
     let model = model(|about, _, request| match about {
         About::Picture => {

@@ -94,6 +94,7 @@ pub(super) async fn doctor(args: DoctorArgs, context: &Context) -> Result<ExitCo
     let options = DoctorOptions {
         config: context.config(None),
         url: context.url().map(str::to_owned),
+        names_database: context.names_database(),
         api_key: context.api_key(),
         json: args.format.json,
         screen: context.new_screen(),

@@ -25,9 +25,9 @@ pub(super) enum BudgetCommand {
         /// Whose: tenant, each_user, each_task, or user:ID
         #[arg(long, default_value = "tenant")]
         subject: String,
-        /// For how long: day, month; whole for each_task
-        #[arg(long, default_value = "day")]
-        period: String,
+        /// For how long: day, month; whole for each_task [default: day, whole for each_task]
+        #[arg(long)]
+        period: Option<String>,
         #[command(flatten)]
         limits: LimitArgs,
         #[command(flatten)]
@@ -92,6 +92,7 @@ pub(super) async fn run(command: BudgetCommand, context: &mut Context) -> Result
     match command {
         BudgetCommand::List { page, format } => list(&page, format, context).await,
         BudgetCommand::Create { subject, period, limits, format } => {
+            let period = period.unwrap_or_else(|| period_of(&subject).to_owned());
             let subject = match subject.split_once(':') {
                 Some((kind, id)) => json!({"type": kind, "id": id}),
                 None => json!({"type": subject}),
@@ -125,6 +126,11 @@ pub(super) async fn run(command: BudgetCommand, context: &mut Context) -> Result
             Ok(Exit::Done)
         }
     }
+}
+
+/// The period that nobody names: a task has no days.
+fn period_of(subject: &str) -> &'static str {
+    if subject == "each_task" { "whole" } else { "day" }
 }
 
 fn money(nanos: &Value) -> String {
@@ -237,6 +243,13 @@ pub(super) async fn usage(args: UsageArgs, context: &mut Context) -> Result<Exit
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_budget_of_each_task_counts_the_whole_task_when_no_period_is_named() {
+        for subject in ["tenant", "each_user", "each_task", "user:1"] {
+            assert_eq!(period_of(subject) == "whole", subject == "each_task", "{subject}");
+        }
+    }
 
     #[test]
     fn dollars_are_read_to_the_nano_dollar() {

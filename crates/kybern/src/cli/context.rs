@@ -61,6 +61,11 @@ impl Context {
         flag.or_else(|| self.env.get(URL).map(str::trim).filter(|_| self.globals.database.is_none()))
     }
 
+    /// Whether the command line names the database.
+    pub(crate) const fn names_database(&self) -> bool {
+        self.globals.database.is_some()
+    }
+
     /// The key of the environment.
     pub(crate) fn api_key(&self) -> Option<Secret> {
         self.env.get(API_KEY).map(|key| Secret::new(key.trim()))

@@ -1,7 +1,8 @@
 //! The layers of the configuration, lowest first: the file, the environment, the command line.
 //!
 //! Serde stops at the first fault. So a faulty value is noted, taken out of every layer, and the rest is read again,
-//! until all that remains is sound: the operator sees every fault at once.
+//! until all that remains is sound: the operator sees every fault at once. A section that lacks a key gets an empty text
+//! for it, so that the next key that it lacks is found too, and is taken out in the end.
 
 use figment::error::{Actual, Kind};
 use figment::value::{Dict, Map, Value};
@@ -79,22 +80,51 @@ pub(super) fn wants_other_type(layer: &Layer) -> bool {
 
 /// Reads the layers. What is faulty keeps its default, and is noted.
 pub(super) fn read(mut layers: Vec<Layer>, faults: &mut Faults) -> Config {
+    // Keys that were missing and put in, each with the path of its section.
+    let mut put_in: Vec<(Vec<String>, String)> = Vec::new();
+    let mut taken_out: Vec<Vec<String>> = Vec::new();
     for _ in 0..MAX_ROUNDS {
         let figment = layers.iter().cloned().fold(Figment::new(), Figment::merge);
         let error = match figment.extract::<Config>() {
-            Ok(config) => return config,
+            Ok(config) if put_in.is_empty() => return config,
+            Ok(_) => {
+                put_in.drain(..).for_each(|(section, _)| remove(&mut layers, &section));
+                continue;
+            }
             Err(error) => error,
         };
         let (fault, path) = explain(&error, &layers);
+        if let Some(missing) = missing(&error, &layers).filter(|missing| !put_in.contains(missing)) {
+            let (section, name) = &missing;
+            let key: Vec<String> = section.iter().chain([name]).cloned().collect();
+            // A faulty value that was taken out is told already.
+            if !taken_out.contains(&key) {
+                faults.add(fault);
+            }
+            // Every key that a section cannot do without is a text.
+            layers.insert(0, Layer::single("", &key, Value::from("")));
+            put_in.push(missing);
+            continue;
+        }
         faults.add(fault);
         if path.is_empty() || !layers.iter().any(|layer| layer.has(&path).is_some()) {
             break;
         }
-        for layer in &mut layers {
-            layer.remove(&path);
-        }
+        remove(&mut layers, &path);
+        taken_out.push(path);
     }
     Config::default()
+}
+
+fn remove(layers: &mut [Layer], path: &[String]) {
+    layers.iter_mut().for_each(|layer| layer.remove(path));
+}
+
+/// The key that a section lacks, with the section's path.
+fn missing(error: &Error, layers: &[Layer]) -> Option<(Vec<String>, String)> {
+    let Kind::MissingField(name) = &error.kind else { return None };
+    let is_section = layers.iter().any(|layer| matches!(layer.has(&error.path), Some(Value::Dict(..))));
+    is_section.then(|| (error.path.clone(), name.to_string()))
 }
 
 /// The fault, and the path that must go for the rest to be read.

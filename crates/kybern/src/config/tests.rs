@@ -86,6 +86,20 @@ fn every_fault_is_reported_at_once() {
 }
 
 #[test]
+fn every_key_that_a_section_lacks_is_named_at_once() {
+    let found = faults("[smtp]\nport = 25\n[imap]\nhost = 5\n[worker]\nslots = 0\n", []);
+    let of = |key: &str| {
+        let told = found.iter().filter(|(text, _)| text.starts_with(&format!("{key} ")));
+        told.map(|(text, _)| text.as_str()).collect::<Vec<_>>()
+    };
+    for missing in ["smtp.host", "smtp.from", "imap.username"] {
+        assert!(matches!(of(missing)[..], [told] if told.ends_with("is not set")), "{missing}: {found:#?}");
+    }
+    // A value that is faulty is not called missing as well.
+    assert!(of("imap.host").len() == 1 && of("worker.slots").len() == 1 && found.len() == 5, "{found:#?}");
+}
+
+#[test]
 fn broken_toml_names_the_line() {
     let (text, _) = fault("[server\n", []);
     assert!(text.contains("is not TOML") && text.contains('1'), "{text}");

@@ -116,7 +116,7 @@ async fn without_key(config: &Config) -> Finding {
         }
         DatabaseUrl::Sqlite(path) => {
             let message = format!("{} is there, and its master key {key} is not", path.display());
-            finding(PART, State::Broken, message, "bring that file back, or set KYBERN_MASTER_KEY")
+            finding(PART, State::Broken, message, wiring::bring_key())
         }
         DatabaseUrl::Postgres(url) => {
             let parsed = url::Url::parse(url.expose()).ok();

@@ -46,19 +46,35 @@ impl Asked {
     }
 }
 
-/// Asks the server that was named, or else the one that has the database's file, or else the one that listens where the
-/// settings say.
+/// What the command line says of where to look.
+pub(super) struct Place {
+    /// The server.
+    pub(super) url: Option<String>,
+    /// Whether it names the database: then that one is meant, and not the one of some server that happens to run.
+    pub(super) names_database: bool,
+}
+
+/// Asks the server that was named, or else the one that has the database's file, or else, where no database was named
+/// either, the one that listens where the settings say.
 pub(super) async fn server(
     config: &Config,
-    named: Option<String>,
+    place: Place,
     api_key: Option<Secret>,
     findings: &mut Vec<Finding>,
 ) -> Option<Asked> {
     let has_key = api_key.is_some();
-    let url = match (named, &config.database.url) {
+    let owner = match &config.database.url {
+        DatabaseUrl::Sqlite(path) => served_at(path),
+        DatabaseUrl::Postgres(_) => None,
+    };
+    let url = match (place.url.or(owner), place.names_database) {
         (Some(url), _) => url,
-        (None, DatabaseUrl::Sqlite(path)) => served_at(path).unwrap_or_else(|| config.server.local_url()),
-        (None, DatabaseUrl::Postgres(_)) => config.server.local_url(),
+        (None, false) => config.server.local_url(),
+        (None, true) => {
+            let message = "none was asked: --database names a database, and no server is known to have it";
+            findings.push(finding("server", State::Off, message, "name its server with --url"));
+            return None;
+        }
     };
     let client = match Client::new(&url, api_key) {
         Ok(client) => client,

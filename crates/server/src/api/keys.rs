@@ -134,11 +134,10 @@ pub(crate) async fn list(
 
 /// Revoke a key
 ///
-/// It is refused from the next request on, by other processes on the same database within half a second, and so are
-/// the keys that were made with it, with those, and so on: the answer lists those of this organisation. Ask with
-/// `cascade=false` to be told of them first. The last working key of a platform admin that no scope narrows is refused
-/// with 409 but with `force=true`, because after it only `kybern key recover`, or another `KYBERN_ADMIN_KEY` at the
-/// next start, makes another.
+/// Once this is answered every process on the same database refuses it, and so it does the keys that were made with it,
+/// with those, and so on: the answer lists those of this organisation. Ask with `cascade=false` to be told of them
+/// first. The last working key of a platform admin that no scope narrows is refused with 409 but with `force=true`,
+/// because after it only `kybern key recover`, or another `KYBERN_ADMIN_KEY` at the next start, makes another.
 #[utoipa::path(delete, path = "/api/keys/{id}", operation_id = "revoke_key",
     tag = "identity",
     params(

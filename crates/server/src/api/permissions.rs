@@ -147,9 +147,9 @@ impl PermissionsBody {
 
 /// Change what a user may do
 ///
-/// Replaces their roles, or what they may let tools do, or both. Holds at once (in other processes on the same
-/// database within half a second), also for the keys they have and for calls that wait for a yes. What is said about
-/// a user also narrows the plans that they start.
+/// Replaces their roles, or what they may let tools do, or both. Holds in every process on the same database once this
+/// is answered, also for the keys they have and for calls that wait for a yes. What is said about a user also narrows
+/// the plans that they start.
 #[utoipa::path(put, path = "/api/users/{id}/permissions", operation_id = "change_permissions",
     tag = "identity",
     params(("id" = String, Path, format = "uuid", description = "The user")),

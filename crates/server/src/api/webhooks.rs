@@ -5,6 +5,7 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use kybern_core::error::Detail;
 use kybern_core::id::WebhookId;
+use kybern_engine::identity::MAX_WEBHOOK_URL;
 use serde::Deserialize;
 use serde_json::Value;
 use url::Url;
@@ -45,7 +46,7 @@ fn faults(body: &NewWebhookBody) -> Vec<Detail> {
         }
         Some(_) => {}
     }
-    faults.extend(check_text("/url", &body.url, 2000));
+    faults.extend(check_text("/url", &body.url, MAX_WEBHOOK_URL));
     for (n, event) in body.events.iter().enumerate().filter(|(_, event)| !WEBHOOK_EVENTS.contains(&event.as_str())) {
         let shown: String = event.chars().take(64).collect();
         let message = format!("event {shown:?} is none of {}", WEBHOOK_EVENTS.join(", "));

@@ -79,7 +79,7 @@ pub struct CheckSchema {
     pub ok: bool,
     /// How it is.
     pub state: CheckStateSchema,
-    /// Whether nothing works without it; of the disk and the worker only while they are broken.
+    /// Whether the server takes no work while its state is `broken`, and answers 503.
     pub required: bool,
     /// What it says, to a key that may read.
     #[schema(nullable = false)]

@@ -369,7 +369,7 @@ fn what_is_no_expression_is_refused_with_its_place() {
         ("'a'", "there are no texts"),
         ("$5 + 3", "leave the currency out"),
         ("1,234 + 1", "write 1000, not 1,000"),
-        ("1,000 + 1", "without commas inside numbers"),
+        ("1,000 + 1", "begins with a 0: write numbers without commas inside, 1000 and not 1,000"),
         ("sum(1,000)", "begins with a 0"),
         ("mean 1, 2", "in parentheses"),
         ("2(3)", "write an operator"),

@@ -165,9 +165,17 @@ async fn a_damaged_original_costs_neither_the_nightly_backup_nor_older_ones() {
     let folder = site.folder().join("nightly");
     fs::create_dir(&folder).unwrap();
     let old = site.file("nightly/kybern-20200101T000000Z.backup", "old");
-    let long_ago = std::time::SystemTime::UNIX_EPOCH + std::time::Duration::from_secs(1_577_836_800);
-    fs::File::options().write(true).open(&old).unwrap().set_modified(long_ago).unwrap();
-    let names = || -> BTreeSet<PathBuf> { originals(&folder).into_iter().filter(|path| *path != old).collect() };
+    let young = site.file("nightly/kybern-20200102T000000Z.backup", "not so old");
+    let aged = |path: &Path, hours: u64| {
+        let hours = std::time::Duration::from_secs(hours * 3_600);
+        let file = fs::File::options().write(true).open(path).unwrap();
+        file.set_modified(file.metadata().unwrap().modified().unwrap() - hours).unwrap();
+    };
+    // On either side of fourteen days.
+    aged(&old, 14 * 24 + 1);
+    aged(&young, 14 * 24 - 1);
+    let is_new = |path: &PathBuf| ![&old, &young].contains(&path);
+    let names = || -> BTreeSet<PathBuf> { originals(&folder).into_iter().filter(is_new).collect() };
 
     let originals = originals(&site.folder().join("kybern.db.files"));
     let whole = fs::read(&originals[0]).unwrap();
@@ -196,7 +204,7 @@ async fn a_damaged_original_costs_neither_the_nightly_backup_nor_older_ones() {
     fs::rename(&file, format!("{file}.first")).unwrap();
     let Output { status, stderr, .. } = nightly(&site, &folder);
     assert_eq!(status.code(), Some(0), "{}", String::from_utf8_lossy(&stderr));
-    assert!(!old.exists());
+    assert!(!old.exists() && young.exists());
 }
 
 /// Every file below a folder.

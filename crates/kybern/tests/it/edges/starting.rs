@@ -158,6 +158,39 @@ fn the_doctor_makes_no_database_of_an_empty_file() {
     assert_eq!(fs::read_dir(site.folder()).unwrap().count(), 1);
 }
 
+#[tokio::test]
+async fn where_a_database_has_lost_its_key_the_doctor_says_what_the_start_says() {
+    let site = Site::sqlite();
+    let (_, said) = doctor(&site);
+    assert!(said.contains("will be made at the first start"), "{said}");
+    stopped(site.start()).await;
+    fs::remove_file(site.key_file()).unwrap();
+    let (code, _, refused) = start(&site);
+    let (told, said) = doctor(&site);
+    let remedy = "bring the file back or set KYBERN_MASTER_KEY; when the key is lost for good, run `kybern key recover \
+                  --new-master-key`";
+    assert!(code == Some(1) && refused.contains(remedy), "{refused}");
+    assert!(told == Some(1) && said.contains(&format!("master key: {remedy}")), "{said}");
+    assert!(!said.contains("will be made"), "{said}");
+}
+
+#[tokio::test]
+async fn the_doctor_looks_at_the_database_that_is_named_whoever_has_the_address_of_the_settings() {
+    let (site, other) = (Site::sqlite(), Site::sqlite());
+    let server = site.start();
+    stopped(other.start()).await;
+    let listen = server.url().trim_start_matches("http://").to_owned();
+    let other = other.with("KYBERN_SERVER__LISTEN", &listen);
+    let (code, out, err) = run(&other, &["doctor"]);
+    assert_eq!(code, Some(0), "{out}{err}");
+    assert!(out.contains("kybern.db: 0 tasks, 0 dead jobs") && out.contains("none was asked"), "{out}");
+    assert!(!out.contains("answers at"), "{out}");
+    // One that is not named is looked for where the settings say.
+    let unnamed = other.command(&["doctor"]).env("KYBERN_DATABASE__URL", other.database()).output().unwrap();
+    let out = String::from_utf8(unnamed.stdout).unwrap();
+    assert!(out.contains(&format!("answers at {}", server.url())), "{out}");
+}
+
 #[test]
 fn the_doctor_makes_no_schema_on_postgres() {
     let Some(site) = Site::postgres() else { return };

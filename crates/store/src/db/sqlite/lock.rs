@@ -6,10 +6,16 @@ use std::fs::File;
 use std::io::{Read as _, Seek as _, SeekFrom, Write as _};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use nix::fcntl::{Flock, FlockArg};
 
 use crate::error::{Result, StoreError};
+
+/// How often a lock that another has is tried again: whoever only looks who has a file locks it for a moment as well.
+const TRIES: u32 = 20;
+/// How long after the try before; 200 ms in all.
+const BETWEEN_TRIES: Duration = Duration::from_millis(10);
 
 /// The lock; given back when it is dropped, also by the death of the process.
 pub(crate) struct FileLock {
@@ -20,17 +26,26 @@ pub(crate) struct FileLock {
 
 impl FileLock {
     /// Takes the lock of a database file, and creates it when it is missing. The lock file says which process has it, and
-    /// the URL at which that one answers.
+    /// the URL at which that one answers. Blocks for [`TRIES`] when another has it.
     pub(crate) fn take(database: &Path, served_at: Option<&str>) -> Result<Self> {
         let (database, path) = names(database);
-        let mut note = open(&path)?;
-        let mut said = String::new();
-        // Only for the message; an unreadable lock file is still a lock.
-        drop(note.read_to_string(&mut said));
-        let holder = said.lines().next().map(str::trim).filter(|holder| !holder.is_empty()).unwrap_or("unknown");
-        let in_use = || StoreError::InUse { path: database.clone(), holder: holder.to_owned() };
-        let mut note = lock(note, &path)?.ok_or_else(in_use)?;
-        let held = lock(open(&database)?, &database)?.ok_or_else(in_use)?;
+        let mut tries = 1..=TRIES;
+        let (held, mut note) = loop {
+            let mut note = open(&path)?;
+            let mut said = String::new();
+            // Only for the message; an unreadable lock file is still a lock.
+            drop(note.read_to_string(&mut said));
+            if let Some(note) = lock(note, &path)?
+                && let Some(held) = lock(open(&database)?, &database)?
+            {
+                break (held, note);
+            }
+            if tries.next().is_none() {
+                let holder = said.lines().next().map(str::trim).filter(|holder| !holder.is_empty());
+                return Err(StoreError::InUse { path: database, holder: holder.unwrap_or("unknown").to_owned() });
+            }
+            std::thread::sleep(BETWEEN_TRIES);
+        };
         let noted = note
             .set_len(0)
             .and_then(|()| note.seek(SeekFrom::Start(0)))
@@ -59,7 +74,8 @@ fn note_of_holder(database: &Path) -> Option<String> {
     let mut note = File::open(path).ok()?;
     let mut said = String::new();
     note.read_to_string(&mut said).ok()?;
-    // A process that was killed has left its note behind, and somebody else may have its port by now.
+    // A process that was killed has left its note behind, and somebody else may have its port by now. A lock of this kind
+    // can be seen only by trying to take it: for that moment a start finds the file taken, and tries again.
     Flock::lock(note, FlockArg::LockSharedNonblock).is_err().then_some(said)
 }
 
@@ -83,5 +99,29 @@ fn lock(file: File, path: &Path) -> Result<Option<Flock<File>>> {
         Ok(held) => Ok(Some(held)),
         Err((_, nix::errno::Errno::EWOULDBLOCK)) => Ok(None),
         Err((_, errno)) => Err(StoreError::io(format!("locking {}", path.display()))(errno.into())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicBool, Ordering};
+
+    use super::*;
+
+    #[test]
+    fn looking_who_has_a_file_keeps_nobody_from_taking_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("kybern.db");
+        let looked = AtomicBool::new(true);
+        std::thread::scope(|threads| {
+            threads.spawn(|| {
+                while looked.load(Ordering::Relaxed) {
+                    drop(holder(&file));
+                }
+            });
+            let refused = (0..200).find_map(|_| FileLock::take(&file, None).err());
+            looked.store(false, Ordering::Relaxed);
+            assert!(refused.is_none(), "{refused:?}");
+        });
     }
 }

@@ -128,7 +128,7 @@ fn number(letters: &[char], at: &mut usize) -> Result<Kind, ToolFailure> {
     let mut mantissa: String = letters[*at..*at + whole].iter().collect();
     if whole > 1 && mantissa.starts_with('0') {
         return Err(refuse(format!(
-            "the number at character {place} begins with a 0: write it without, and without commas inside numbers"
+            "the number at character {place} begins with a 0: write numbers without commas inside, 1000 and not 1,000, and without a 0 before"
         )));
     }
     *at += whole;
