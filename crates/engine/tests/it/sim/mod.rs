@@ -39,7 +39,7 @@ const COUNT: u64 = 2_400;
 const SHARES: u64 = 4;
 /// Seeds that once failed, for a fault of the engine or of the judge. A seed draws the same program and the same
 /// disturbances for ever; at which calls of the store they strike moves with the engine.
-const ONCE_FAILED: [u64; 17] = [
+const ONCE_FAILED: [u64; 18] = [
     504_899,
     517_002,
     2_009_668,
@@ -57,6 +57,7 @@ const ONCE_FAILED: [u64; 17] = [
     210_008_007,
     210_016_550,
     849_574_667,
+    310_019_253,
 ];
 /// Lives after which a process that still dies is at fault itself.
 const MOST_LIVES: usize = 40;

@@ -167,9 +167,12 @@ async fn where_a_database_has_lost_its_key_the_doctor_says_what_the_start_says()
     fs::remove_file(site.key_file()).unwrap();
     let (code, _, refused) = start(&site);
     let (told, said) = doctor(&site);
-    let remedy = "bring the file back or set KYBERN_MASTER_KEY; when the key is lost for good, run `kybern key recover \
-                  --new-master-key`";
-    assert!(code == Some(1) && refused.contains(remedy), "{refused}");
+    let remedy = format!(
+        "bring the file back or set KYBERN_MASTER_KEY; when the key is lost for good, run `kybern --database {} key \
+         recover --new-master-key`",
+        site.database()
+    );
+    assert!(code == Some(1) && refused.contains(&remedy), "{refused}");
     assert!(told == Some(1) && said.contains(&format!("master key: {remedy}")), "{said}");
     assert!(!said.contains("will be made"), "{said}");
 }
