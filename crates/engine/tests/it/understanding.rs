@@ -187,8 +187,13 @@ fn seeing(world: World, model: &Arc<ScriptedModel>) -> World {
 }
 
 pub fn world(model: &Arc<ScriptedModel>, tools: Vec<Arc<ScriptedTool>>) -> World {
+    understanding(World::with(tools), model)
+}
+
+/// A world that reads messages and papers, and asks this model where it is not sure.
+fn understanding(world: World, model: &Arc<ScriptedModel>) -> World {
     let table = FixedIntent::new().when("surely", "test.plan", 0.9).when("perhaps", "test.plan", 0.5);
-    let mut world = World::with(tools)
+    let mut world = world
         .knowing(CountedIntent { table, ..CountedIntent::default() })
         .reading(Arc::new(Sheets))
         .bringing(Houses)
@@ -354,7 +359,7 @@ fn a_model_whose_answers_do_not_fit_is_given_up_after_one_repair() {
 fn a_budget_a_policy_and_a_failing_provider_leave_the_rules_answer() {
     for case in ["budget", "policy", "provider"] {
         let model = Arc::new(ScriptedModel::new("one", |_, _| Scripted::fail(ModelFailureKind::Key)));
-        world(&model, vec![]).run(async |live| {
+        understanding(World::on_sqlite([]), &model).run(async |live| {
             plans(&live, nothing()).await;
             if case == "policy" {
                 let nobody = ModelPolicy { providers: Some(Vec::new()) };
