@@ -4,7 +4,7 @@ use kybern_core::lesson::{LessonSource, LessonStatus};
 use utoipa::ToSchema;
 
 use super::words::LessonKindSchema;
-/// A lesson. Which of the first members it has follows from its kind.
+/// A lesson. Which members it has follows from its kind and from what it says.
 #[derive(ToSchema)]
 #[schema(as = Lesson, rename_all = "camelCase")]
 pub struct LessonSchema {
