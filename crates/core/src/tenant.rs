@@ -1,5 +1,5 @@
-//! The tenant in the type. No store method reads or writes one tenant's rows without a [`TenantScope`], but for those that
-//! find out whose a key or a name is.
+//! The tenant in the type. No store method reads or writes one tenant's rows without a [`TenantScope`], but for those
+//! that find out whose a key or a name is.
 //!
 //! A scope comes from three places only: an authenticated [`crate::actor::Actor`], a row that a store has read
 //! ([`StoreWitness`]), and [`Sudo`] for a platform admin who states a reason. What else carries one (a lease, a claimed

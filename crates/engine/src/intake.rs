@@ -52,8 +52,8 @@ pub struct Intake {
 }
 
 impl Intake {
-    /// Takes in an e-mail as it came over the wire. Its `Message-ID` deduplicates it, or a hash of
-    /// its sender, date, subject, text and parts when it has none. `trace_id` is the trace that whoever delivers it is in.
+    /// Takes in an e-mail as it came over the wire. Its `Message-ID` deduplicates it, or a hash of its sender, date,
+    /// subject, text and parts when it has none. `trace_id` is the trace that whoever delivers it is in.
     ///
     /// # Errors
     /// `VALIDATION_ERROR` when it is no message, `PAYLOAD_TOO_LARGE` when it is over a limit or takes too long,

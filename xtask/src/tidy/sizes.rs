@@ -56,9 +56,9 @@ mod tests {
 
     #[test]
     fn tests_data_and_others_code_do_not_count() {
-        let tests = format!("fn a() {{}}\n#[cfg(test)]\nmod tests {{\n{}}}\n", "    x();\n".repeat(500));
+        let tests = format!("fn a() {{}}\n#[cfg(test)]\nmod tests {{\n{}}}\n", "    x();\n".repeat(700));
         assert_eq!(weights("crates/x/src/a.rs", &tests), []);
-        let long = "x\n".repeat(500);
+        let long = "x\n".repeat(700);
         assert_eq!(weights("crates/x/tests/main.rs", &long), []);
         assert_eq!(weights("crates/store/sql/a.sql", &long), []);
         assert_eq!(weights("third_party/x/a.js", &long), []);

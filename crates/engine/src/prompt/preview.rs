@@ -1,8 +1,8 @@
 //! What a message would be sent as: the prompt of a turn, written down and not sent.
 //!
-//! It is gathered and written by what gathers and writes for real turns, so it cannot say anything else. No task is made
-//! and nothing is said; stored are only the vectors of memories that had none, and what their embedding and that of the
-//! question cost. No other model is asked.
+//! It is gathered and written by what gathers and writes for real turns, so it cannot say anything else. No task is
+//! made and nothing is said; stored are only the vectors of memories that had none, and what their embedding and that
+//! of the question cost. No other model is asked.
 
 use std::sync::Arc;
 

@@ -1,7 +1,6 @@
 //! What the kinds of records that packs declare ask of every write, whichever tool makes it.
 
 use std::collections::HashMap;
-use std::sync::LazyLock;
 
 use jsonschema::Validator;
 use kybern_core::error::Detail;
@@ -11,11 +10,9 @@ use serde_json::Value;
 
 use crate::schema;
 
-type Compiled = LazyLock<Result<Declared, String>, Box<dyn FnOnce() -> Result<Declared, String> + Send>>;
-
-/// The declared kinds, each compiled once, at its first write. What is no kind of a pack is a kind of its users': nothing is asked of it.
+/// The declared kinds, each compiled once. What is no kind of a pack is a kind of its users': nothing is asked of it.
 pub(super) struct DeclaredKinds {
-    kinds: HashMap<String, Compiled>,
+    kinds: HashMap<String, Result<Declared, String>>,
 }
 
 /// The schema of one kind, for a record as a whole and for what is put into one that exists: that leaves out what it
@@ -27,11 +24,8 @@ struct Declared {
 
 impl DeclaredKinds {
     pub(super) fn of(registry: &Registry) -> Self {
-        let compiled = |kind: &RecordKind| -> Compiled {
-            let kind = kind.clone();
-            LazyLock::new(Box::new(move || Declared::of(&kind)))
-        };
-        Self { kinds: registry.kinds().map(|kind| (kind.key.clone(), compiled(kind))).collect() }
+        let kinds = registry.kinds().map(|kind| (kind.key.clone(), Declared::of(kind))).collect();
+        Self { kinds }
     }
 
     /// Why a write is not taken, if its kind does not take it.
@@ -44,10 +38,10 @@ impl DeclaredKinds {
     }
 
     fn faults(&self, put: &PutRecord) -> Vec<Detail> {
-        let Some(compiled) = self.kinds.get(&put.kind) else { return Vec::new() };
-        let declared = match &**compiled {
-            Ok(declared) => declared,
-            Err(problem) => return vec![Detail::new("", problem.clone())],
+        let declared = match self.kinds.get(&put.kind) {
+            None => return Vec::new(),
+            Some(Err(problem)) => return vec![Detail::new("", problem.clone())],
+            Some(Ok(declared)) => declared,
         };
         let validator = match put.expect {
             Expect::Version(_) => &declared.change,

@@ -87,9 +87,6 @@ mod tests {
     }
 
     #[test]
-    fn one_is_not_many() {}
-
-    #[test]
     fn spans_have_the_unit_that_suits_them() {
         let shown: Vec<String> = [0, 999, 1250, 61_000, 7_260_000].into_iter().map(span).collect();
         assert_eq!(shown, ["0 ms", "999 ms", "1.2 s", "1 min 1 s", "2 h 1 min"]);
