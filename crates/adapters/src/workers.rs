@@ -32,7 +32,6 @@ pub(crate) enum WorkerFault {
     Busy,
     /// It took longer than this, or nobody waits for it any more.
     TooLong(Duration),
-    /// It panicked.
     Panicked,
 }
 

@@ -123,7 +123,6 @@ impl FromIterator<Right> for Rights {
 pub enum Principal {
     /// A user, through one of their API keys.
     User {
-        /// The user.
         user: UserId,
         /// The key they used; `None` on the server's own command line.
         key: Option<KeyId>,
@@ -173,7 +172,6 @@ impl Principal {
         }
     }
 
-    /// The user, where it is one.
     #[must_use]
     pub fn user(&self) -> Option<UserId> {
         match self {
@@ -260,7 +258,6 @@ impl Actor {
         TenantScope::of(self.tenant)
     }
 
-    /// Who it is.
     #[must_use]
     pub fn principal(&self) -> &Principal {
         &self.principal

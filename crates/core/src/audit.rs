@@ -116,7 +116,6 @@ pub const PURGED: &str = "audit.purge";
 pub struct ChainStart {
     /// Its number; 0 when nothing was removed.
     pub seq: i64,
-    /// Its hash.
     pub hash: String,
 }
 
@@ -232,9 +231,6 @@ impl AuditKey {
 }
 
 /// Holds a chain against a head that was signed earlier: what has been changed up to there since.
-///
-/// # Errors
-/// When the store fails.
 pub async fn hold_against<S: AuditStore + ?Sized>(
     store: &S,
     scope: TenantScope,
@@ -266,9 +262,7 @@ pub async fn hold_against<S: AuditStore + ?Sized>(
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = AuditFault))]
 pub struct ChainFault {
-    /// Where.
     pub seq: i64,
-    /// What.
     pub problem: String,
 }
 
@@ -343,9 +337,6 @@ pub struct AuditReport {
 }
 
 /// Walks a tenant's whole chain.
-///
-/// # Errors
-/// When the store fails.
 pub async fn verify<S: AuditStore + ?Sized>(store: &S, scope: TenantScope, key: AuditKey) -> Result<AuditReport> {
     let mut start = store.audit_start(scope).await?;
     loop {

@@ -214,7 +214,6 @@ impl Error {
         self
     }
 
-    /// The code.
     #[must_use]
     pub fn code(&self) -> ErrorCode {
         self.code

@@ -12,7 +12,6 @@ use crate::time::Timestamp;
 
 words! {
     /// What happened, as `eventType`.
-    #[expect(missing_docs, reason = "the names say it")]
     pub enum EventType {
         TaskCreated = "task_created",
         StepStarted = "step_started",
@@ -35,19 +34,15 @@ words! {
     }
 }
 
-/// One entry of the log.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct LogEntry {
     /// Its place: grows, and is the `Last-Event-ID` of the event stream.
     pub seq: i64,
-    /// When.
     pub created_at: Timestamp,
     /// What happened.
     pub event_type: EventType,
-    /// The step.
     pub step_id: Option<String>,
-    /// The tool.
     pub tool_key: Option<String>,
     /// The step's or the task's status.
     pub status: Option<&'static str>,

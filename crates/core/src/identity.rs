@@ -49,11 +49,8 @@ pub struct User {
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ApiKey {
-    /// Its id.
     pub id: KeyId,
-    /// Whose it is.
     pub user_id: UserId,
-    /// What it is for.
     pub name: String,
     /// Its first characters, to recognise it by.
     pub prefix: String,
@@ -128,11 +125,8 @@ impl Makers {
 /// What a key proves: whose it is and what that user may do. Read in one query by the key's hash.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct KeyHolder {
-    /// The tenant.
     pub tenant: TenantId,
-    /// The user.
     pub user: UserId,
-    /// The key.
     pub key: KeyId,
     /// The roles that hold: the key's own, where it has any, limited to its user's.
     pub roles: Vec<Role>,
@@ -146,9 +140,7 @@ pub struct KeyHolder {
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct OutboundWebhook {
-    /// Its id.
     pub id: WebhookId,
-    /// Where to.
     pub url: String,
     /// Which events; empty means all of `task.completed`, `task.failed`, `task.cancelled`, `task.needs_review`.
     pub events: Vec<String>,

@@ -37,7 +37,6 @@ words! {
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct NewJob {
-    /// Its id.
     pub id: JobId,
     /// Which handler.
     pub kind: String,
@@ -70,9 +69,7 @@ impl NewJob {
 /// A job under a lease.
 #[derive(Clone, PartialEq, Debug)]
 pub struct ClaimedJob {
-    /// Whose.
     pub scope: TenantScope,
-    /// Its id.
     pub id: JobId,
     /// Which handler.
     pub kind: String,
@@ -106,12 +103,10 @@ pub enum JobEnd {
     Retry {
         /// What went wrong.
         error: String,
-        /// When.
         due_at: Timestamp,
     },
     /// Not tried: it has to wait for others. The try that its claim has counted is given back.
     PutOff {
-        /// For whom.
         error: String,
         /// Until when.
         due_at: Timestamp,

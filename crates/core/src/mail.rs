@@ -81,7 +81,6 @@ pub enum PassageRole {
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Passage {
-    /// What it is.
     pub role: PassageRole,
     /// Its first byte in the text.
     pub start: usize,
@@ -96,7 +95,6 @@ pub struct Passage {
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TokenPlace {
-    /// In the subject.
     Subject,
     /// In what the sender wrote now.
     Newest,
@@ -163,7 +161,6 @@ pub struct ParsedMail {
 }
 
 impl ParsedMail {
-    /// The text of the passages with that role.
     #[must_use]
     pub fn text_of(&self, role: PassageRole) -> String {
         text_of(&self.text, &self.passages, role)
@@ -351,7 +348,6 @@ pub enum MailFault {
 pub struct OutgoingMail {
     /// The receiver's address.
     pub to: String,
-    /// The subject.
     pub subject: String,
     /// Plain text.
     pub body: String,
@@ -368,7 +364,6 @@ pub struct OutgoingFile {
     pub filename: String,
     /// Its content type, as it came in.
     pub content_type: String,
-    /// Its bytes.
     pub bytes: Bytes,
 }
 

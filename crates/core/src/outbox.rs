@@ -92,7 +92,6 @@ pub const MAX_MAIL_FILE_BYTES: u64 = 10 * 1024 * 1024;
 pub struct MailFile {
     /// Its name.
     pub filename: String,
-    /// Its content type.
     pub content_type: String,
     /// Its size in bytes.
     pub size: u64,
@@ -105,7 +104,6 @@ pub struct MailFile {
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = in_place::NewOutbox))]
 pub struct NewOutbox {
-    /// Its id.
     pub id: OutboxId,
     /// How it leaves.
     pub channel: OutboxChannel,
@@ -124,7 +122,6 @@ pub struct NewOutbox {
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct OutboxMessage {
-    /// The message.
     #[serde(flatten)]
     pub message: NewOutbox,
     /// The task that made it.

@@ -28,7 +28,6 @@ pub trait Pack: Send + Sync {
 pub struct DuplicateKey {
     /// `tool`, `plan`, `record kind`, `extraction schema`, `agent`, `spelling rule`.
     pub noun: &'static str,
-    /// The key.
     pub key: String,
 }
 
@@ -204,7 +203,6 @@ impl Registry {
         self.plans.get(key)
     }
 
-    /// The kind of record with that key.
     #[must_use]
     pub fn find_kind(&self, key: &str) -> Option<&RecordKind> {
         self.kinds.get(key)

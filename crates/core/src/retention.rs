@@ -70,9 +70,7 @@ impl Purge {
 pub struct KeptTenant {
     /// The right to remove what is its.
     pub scope: TenantScope,
-    /// Its name.
     pub name: String,
-    /// Its slug.
     pub slug: String,
 }
 
@@ -88,7 +86,6 @@ pub struct PurgeStep {
 /// What was removed of a tenant.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Purged {
-    /// Whose.
     pub tenant: TenantId,
     /// How much.
     pub count: u64,
@@ -99,13 +96,11 @@ pub struct Purged {
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct TaskHold {
-    /// The task.
     pub task_id: TaskId,
     /// Why.
     pub reason: String,
     /// Who put it on hold.
     pub held_by: String,
-    /// When.
     pub held_at: Timestamp,
 }
 
@@ -197,9 +192,6 @@ impl Round {
 
     /// Does one transaction and answers what it removed; `None` when there was none left to do. A tenant whose
     /// transaction failed is left out of the rest of the round, the others go on.
-    ///
-    /// # Errors
-    /// When the store fails.
     pub async fn step<S: RetentionStore + ?Sized>(&mut self, store: &S) -> Result<Option<u64>> {
         let Some(Turn { scope, before, after }) = self.waiting.pop_front() else { return Ok(None) };
         self.purge.before = before;

@@ -79,7 +79,6 @@ pub struct Offer {
 /// A tenant with work that is due.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Waiting {
-    /// The tenant.
     pub tenant: TenantId,
     /// Since when its longest due work has been due.
     pub since: Timestamp,

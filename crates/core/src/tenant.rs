@@ -17,7 +17,6 @@ impl TenantScope {
         Self(tenant)
     }
 
-    /// The tenant.
     #[must_use]
     pub const fn tenant(self) -> TenantId {
         self.0

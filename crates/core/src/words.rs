@@ -21,7 +21,6 @@ macro_rules! words {
                 match self { $(Self::$value => $word),+ }
             }
 
-            /// The one with that word.
             #[must_use]
             pub fn parse(word: &str) -> Option<Self> {
                 match word { $($word => Some(Self::$value),)+ _ => None }

@@ -60,9 +60,6 @@ pub struct Approvals {
 impl Approvals {
     /// A page of the questions that the actor may see, the oldest first. What the filter says of conversations is
     /// the actor's, whatever it says.
-    ///
-    /// # Errors
-    /// When the store fails.
     pub async fn list(
         &self,
         actor: &Actor,

@@ -35,17 +35,11 @@ pub struct AuditTrail {
 
 impl AuditTrail {
     /// Audit events after `after`, in order.
-    ///
-    /// # Errors
-    /// When the store fails.
     pub async fn events(&self, scope: TenantScope, after: i64, limit: u32) -> Result<Vec<ChainedEvent>> {
         self.store.audit_events(scope, after, limit).await
     }
 
     /// What the tenant's chain ends with now, signed, to be kept somewhere else.
-    ///
-    /// # Errors
-    /// When the store fails.
     pub async fn head(&self, scope: TenantScope) -> Result<AuditHead> {
         let head = self.store.audit_head(scope).await?.unwrap_or_else(|| (0, GENESIS.to_owned()));
         let key = self.keys.audit_key(scope.tenant());
@@ -53,9 +47,6 @@ impl AuditTrail {
     }
 
     /// Walks the tenant's whole chain, and holds it against a head that was signed earlier.
-    ///
-    /// # Errors
-    /// When the store fails.
     pub async fn verify_against(&self, scope: TenantScope, head: &AuditHead) -> Result<AuditReport> {
         let mut report = self.verify(scope).await?;
         let key = self.keys.audit_key(scope.tenant());
@@ -66,9 +57,6 @@ impl AuditTrail {
     }
 
     /// Walks the tenant's whole chain.
-    ///
-    /// # Errors
-    /// When the store fails.
     pub async fn verify(&self, scope: TenantScope) -> Result<AuditReport> {
         audit::verify(self.store.as_ref(), scope, self.keys.audit_key(scope.tenant())).await
     }

@@ -20,11 +20,9 @@ pub enum State {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Check {
-    /// Its name.
     pub name: String,
     /// Whether nothing is wrong with it: it is well, or off.
     pub ok: bool,
-    /// How it is.
     pub state: State,
     /// Whether the server cannot take work without it.
     pub required: bool,

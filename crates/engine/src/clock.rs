@@ -25,7 +25,6 @@ impl TaskClock {
         Self { own, origin: AtomicI64::new(NEVER_ASKED) }
     }
 
-    /// Now.
     pub(crate) fn now(&self) -> Timestamp {
         match self.origin.load(Ordering::Relaxed) {
             NEVER_ASKED => self.own.now(),

@@ -187,9 +187,6 @@ impl Intake {
     }
 
     /// The tenant to which mail for an address belongs: the one whose slug is the local part.
-    ///
-    /// # Errors
-    /// When the store fails.
     pub async fn tenant_of_address(&self, address: &str) -> Result<Option<kybern_core::identity::Tenant>> {
         let Some((local, domain)) = address.rsplit_once('@') else { return Ok(None) };
         let ours = self.domain.as_deref();

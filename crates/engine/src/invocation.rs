@@ -32,7 +32,6 @@ pub struct InvocationView {
     pub error: Option<StepError>,
     /// From the submission to the end, in milliseconds.
     pub duration_ms: Millis,
-    /// What it cost.
     pub cost_nanos: NanoUsd,
     /// The question, when a person is asked: answered at `/api/approvals/{id}`.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -68,7 +68,6 @@ pub struct ModelUse {
     pub input: u64,
     /// Tokens written.
     pub output: u64,
-    /// What they cost.
     pub cost: NanoUsd,
 }
 
@@ -119,7 +118,6 @@ impl Meter {
 /// What is open right now.
 #[derive(Clone, Debug)]
 pub struct Figures {
-    /// Tasks by status.
     pub tasks: Vec<(TaskStatus, i64)>,
     /// What waits besides tasks.
     pub open: OpenWork,

@@ -22,9 +22,6 @@ pub struct Outbox {
 
 impl Outbox {
     /// A page of the outbox, newest first: what the actor may see of it.
-    ///
-    /// # Errors
-    /// When the store fails.
     pub async fn list(&self, actor: &Actor, before: Option<OutboxId>, limit: u32) -> Result<Page<OutboxMessage>> {
         self.store.outbox(actor.scope(), actor.sees_talks_of(), before, limit).await
     }

@@ -51,7 +51,6 @@ fn weight(plan: &FrozenPlan) -> usize {
 }
 
 impl FrozenPlans {
-    /// Keeps a plan.
     pub fn keep(&self, plan: impl Into<Arc<FrozenPlan>>) -> Arc<FrozenPlan> {
         let plan = plan.into();
         let mut plans = self.plans.lock().unwrap_or_else(PoisonError::into_inner);

@@ -171,9 +171,6 @@ impl Health {
     }
 
     /// How many tasks are in each status.
-    ///
-    /// # Errors
-    /// When the store fails.
     pub async fn counts(&self) -> Result<Vec<(TaskStatus, i64)>> {
         self.kernel.store.count_by_status().await
     }
@@ -202,9 +199,6 @@ impl Health {
     }
 
     /// What is open right now.
-    ///
-    /// # Errors
-    /// When the store fails.
     pub async fn figures(&self) -> Result<Figures> {
         let (tasks, open) = (self.kernel.store.count_by_status().await?, self.kernel.store.open_work().await?);
         let now = self.kernel.time.now();

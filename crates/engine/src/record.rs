@@ -16,9 +16,6 @@ pub struct Records {
 
 impl Records {
     /// A page of a kind's records.
-    ///
-    /// # Errors
-    /// When the store fails.
     pub async fn list(
         &self,
         scope: TenantScope,
@@ -30,9 +27,6 @@ impl Records {
     }
 
     /// The kinds of which the tenant has records.
-    ///
-    /// # Errors
-    /// When the store fails.
     pub async fn kinds(&self, scope: TenantScope) -> Result<Vec<(String, i64)>> {
         self.store.record_kinds(scope).await
     }

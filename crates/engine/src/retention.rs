@@ -60,7 +60,6 @@ impl Retention {
         (say(&self.times, &|_| true), own.chain(held).collect())
     }
 
-    /// Whether it names tenants.
     #[must_use]
     pub fn names_tenants(&self) -> bool {
         !self.holds.is_empty() || !self.tenants.is_empty()

@@ -25,7 +25,6 @@ pub(crate) struct BackupOptions {
     pub(crate) screen: Screen,
 }
 
-/// What is restored.
 pub(crate) struct RestoreOptions {
     /// Every setting: names the database.
     pub(crate) config: Config,

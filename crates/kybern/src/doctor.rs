@@ -70,7 +70,6 @@ impl State {
     }
 }
 
-/// One finding.
 #[derive(Serialize)]
 struct Finding {
     part: Cow<'static, str>,

@@ -65,7 +65,6 @@ impl Purpose {
 pub(crate) struct Running {
     /// Where it listens.
     pub(crate) address: SocketAddr,
-    /// Its engine.
     pub(crate) engine: Engine,
     grace: Millis,
     stop: CancellationToken,

@@ -28,13 +28,11 @@ use crate::{opening, packs};
 
 /// An opened store with what belongs to it.
 pub(crate) struct Opened {
-    /// The store.
     pub(crate) store: Arc<dyn Store>,
     /// Hints for the claims of tasks, and of jobs.
     pub(crate) wake_ups: [Arc<dyn WakeUps>; 2],
     /// The PostgreSQL store, whose partitions are to be made ahead once a day.
     pub(crate) partitioned: Option<Arc<PostgresStore>>,
-    /// The master key.
     pub(crate) keys: Arc<MasterKey>,
 }
 

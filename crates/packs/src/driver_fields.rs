@@ -122,7 +122,6 @@ const BEGINS: &[&str] = &[
     "embauchée",
 ];
 
-/// One driver.
 pub(crate) const DRIVER: &[Field] = &[
     opens(Field {
         signs: DRIVES,

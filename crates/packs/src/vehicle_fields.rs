@@ -4,7 +4,6 @@ use kybern_core::model::ValueKind;
 
 use crate::field::{Field, VEHICLES, of, opens, within};
 
-/// One vehicle.
 pub(crate) const VEHICLE: &[Field] = &[
     opens(of(
         VEHICLES,

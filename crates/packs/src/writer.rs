@@ -70,7 +70,6 @@ pub(crate) struct Sender<'s> {
     pub(crate) us: &'s str,
     /// The name beside the address; empty when there is none.
     pub(crate) name: &'s str,
-    /// The address.
     pub(crate) address: &'s str,
 }
 

@@ -64,7 +64,6 @@ impl IntoResponse for Problem {
     }
 }
 
-/// The status of a code.
 pub(crate) const fn status_of(code: ErrorCode) -> StatusCode {
     match code {
         ErrorCode::Validation => StatusCode::BAD_REQUEST,

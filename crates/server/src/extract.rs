@@ -78,7 +78,6 @@ pub(crate) fn content_type(headers: &HeaderMap) -> Option<String> {
     Some(text.split(';').next().unwrap_or_default().trim().to_ascii_lowercase())
 }
 
-/// Any JSON value.
 pub(crate) fn json(raw: &[u8]) -> ApiResult<Value> {
     if raw.trim_ascii().is_empty() {
         return Err(Problem::invalid("", "the body is empty, send JSON"));

@@ -40,7 +40,6 @@ use crate::error::{ApiResult, Problem};
 use crate::request::Asked;
 use crate::state::AppState;
 
-/// The header of the key.
 pub(crate) const KEY_HEADER: HeaderName = HeaderName::from_static("idempotency-key");
 const REPLAYED: HeaderName = HeaderName::from_static("idempotency-replayed");
 /// Characters of a key.

@@ -39,7 +39,6 @@ impl TrustedProxies {
         networks.iter().map(read).collect::<Result<Vec<_>, _>>().map(|networks| Self(networks.into()))
     }
 
-    /// Whether that address is one of them.
     pub(crate) fn trusts(&self, address: IpAddr) -> bool {
         let address = address.to_canonical();
         self.0.iter().any(|network| network.contains(&address))

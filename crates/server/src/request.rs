@@ -53,7 +53,6 @@ pub(crate) struct Facts {
     pub(crate) route: String,
     /// The path as it was asked for.
     pub(crate) path: String,
-    /// The method.
     pub(crate) method: Method,
     /// The address at the other end of its connection.
     pub(crate) peer: Option<IpAddr>,

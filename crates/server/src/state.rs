@@ -100,7 +100,6 @@ impl std::ops::Deref for AppState {
 
 /// The parts of [`AppState`].
 pub struct Parts {
-    /// The engine.
     pub engine: Engine,
     /// How large a body may be.
     pub limits: Limits,

@@ -18,7 +18,6 @@ use kybern_core::time::Millis;
 pub const MAX_STREAMS: u32 = 8_192;
 /// The share of a user in percent, of whom nobody else in the tenant has a stream.
 const USER_SHARE: u32 = 62;
-/// When to come back.
 const COME_BACK: Millis = Millis::from_secs(10);
 
 /// A user of a tenant; none for callers who are no users.

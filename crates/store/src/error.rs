@@ -104,12 +104,7 @@ pub enum StoreError {
     NotWaiting,
     /// There is no such thing in this tenant.
     #[error("there is no {noun} {id}")]
-    NotFound {
-        /// What.
-        noun: &'static str,
-        /// Which.
-        id: String,
-    },
+    NotFound { noun: &'static str, id: String },
     /// It is not in a state that allows this, or a name is taken.
     #[error("{0}")]
     Conflict(String),

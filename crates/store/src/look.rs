@@ -35,7 +35,6 @@ pub struct Contents {
     pub tasks: i64,
     /// How many jobs were given up.
     pub dead_jobs: i64,
-    /// Every tenant.
     pub tenants: Vec<Tenant>,
     /// The first rows of each table that this program cannot read; why they cannot be looked for otherwise.
     pub unreadable: Result<Vec<UnreadableRow>>,

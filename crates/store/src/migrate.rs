@@ -12,7 +12,6 @@ use crate::db::sqlite::{Use, connect};
 use crate::error::{Result, StoreError};
 use crate::partitions::SCHEMA_LOCK;
 
-/// One migration.
 struct Migration {
     version: i64,
     name: &'static str,

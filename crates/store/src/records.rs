@@ -57,7 +57,6 @@ async fn by_key(tx: &mut Tx, sql: &'static Sql, scope: TenantScope, kind: &str, 
     found.map(|mut row| record(&mut row)).transpose()
 }
 
-/// The id of the record with that key.
 pub(crate) async fn id_of(tx: &mut Tx, scope: TenantScope, kind: &str, key: &str) -> Result<Option<RecordId>> {
     Ok(by_key(tx, &GET, scope, kind, key).await?.map(|record| record.id))
 }

@@ -186,7 +186,6 @@ impl<D> SqlStore<D> {
         self.engine.write(Access::Everyone, Lane::Of(0), args, run).await
     }
 
-    /// Reads as one tenant.
     pub(crate) async fn read<A, T>(&self, scope: TenantScope, args: A, run: Run<A, T>) -> Result<T>
     where
         A: Send + Sync + 'static,

@@ -12,7 +12,6 @@ pub fn user(tenant: TenantId, user: UserId, roles: &[Role]) -> Actor {
     Actor::authenticated(tenant, principal, roles.to_vec(), Vec::new(), RequestId::from_uuid(Uuid::nil()))
 }
 
-/// An admin of that tenant.
 #[must_use]
 pub fn admin(tenant: TenantId) -> Actor {
     user(tenant, UserId::from_uuid(Uuid::nil()), &[Role::Admin])
@@ -32,7 +31,6 @@ pub fn user_by(tenant: TenantId, user: UserId, key: KeyId, roles: &[Role]) -> Ac
     Actor::authenticated(tenant, principal, roles.to_vec(), Vec::new(), RequestId::from_uuid(Uuid::nil()))
 }
 
-/// The scope of a tenant.
 #[must_use]
 pub fn scope(tenant: TenantId) -> TenantScope {
     admin(tenant).scope()

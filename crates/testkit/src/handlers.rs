@@ -16,7 +16,6 @@ type Script = Box<dyn Fn(ToolContext, StepKind, Value) -> BoxFuture<'static, Ans
 /// What a handler was asked.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Asked {
-    /// The step.
     pub step: Option<StepId>,
     /// The idempotency key.
     pub key: String,

@@ -31,7 +31,6 @@ impl TestKeys {
         *blake3::keyed_hash(&self.0, purpose.as_bytes()).as_bytes()
     }
 
-    /// The data key as keys of its own.
     fn unwrap(&self, key: DataKey<'_>) -> Option<Self> {
         let bytes = self.open(&format!("wrap {}", key.owner), key.wrapped)?;
         Some(Self(bytes.try_into().ok()?))

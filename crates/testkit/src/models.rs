@@ -17,7 +17,6 @@ pub enum Scripted {
     Reply(Box<ModelReply>),
     /// It streams these pieces, and then breaks with that failure, or ends. An empty piece never comes.
     Pieces(Vec<Vec<ModelEvent>>, Option<ModelFailure>),
-    /// It fails.
     Fail(ModelFailure),
     /// It says nothing until its time is up.
     Silence,
@@ -40,7 +39,6 @@ impl Scripted {
         }))
     }
 
-    /// A failure of that kind.
     #[must_use]
     pub fn fail(kind: ModelFailureKind) -> Self {
         Self::Fail(ModelFailure::new(kind, format!("scripted {kind:?}")))

@@ -22,7 +22,6 @@ type Script = Box<dyn Fn(ToolContext, Map<String, Value>) -> BoxFuture<'static, 
 /// One call as the tool saw it.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Call {
-    /// The step.
     pub step: Option<StepId>,
     /// The idempotency key.
     pub key: String,

@@ -9,7 +9,6 @@ use crate::workers::Stop;
 /// What was seen in a picture.
 #[derive(Debug)]
 pub(super) enum Seen {
-    /// Words.
     Words(PageText),
     /// Nothing, because there is nothing.
     Nothing,

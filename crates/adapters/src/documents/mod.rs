@@ -164,7 +164,6 @@ impl File {
         }
     }
 
-    /// The picture of one of its pages.
     fn picture(&self, view: PageView, aids: &dyn Aids, stop: &Stop) -> Result<PagePicture, DocumentFault> {
         let page = view.page;
         let picture = match sniff::sniff(&self.name, &self.content_type, &self.bytes)? {

@@ -71,12 +71,10 @@ impl Pages {
     }
 }
 
-/// The fault of a document with too many pages.
 pub(super) fn too_many_pages() -> DocumentFault {
     DocumentFault::new(FaultKind::TooLarge, format!("it has more than {} pages", limits::MAX_PAGES))
 }
 
-/// The fault of a document that unpacks too far.
 pub(super) fn unpacks_too_far() -> DocumentFault {
     DocumentFault::new(FaultKind::TooLarge, "it unpacks to far more than its own size, so it was not unpacked")
 }

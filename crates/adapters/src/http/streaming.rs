@@ -27,7 +27,6 @@ pub struct OpenRequest {
 
 /// An answer whose body is on its way. Dropping it closes the connection, unless the body was read to its end.
 pub struct Opened {
-    /// The status.
     pub status: u16,
     /// Headers, lower-case names.
     pub headers: Vec<(String, String)>,

@@ -22,7 +22,6 @@ pub(super) fn make(master: &MasterKey, owner: &str) -> Option<Vec<u8>> {
     Some(master.seal(&purpose(owner), key.as_slice()))
 }
 
-/// The sealer of a data key.
 pub(super) fn unwrap(master: &MasterKey, key: DataKey<'_>) -> Option<Sealer> {
     let bytes = Zeroizing::new(master.open(&purpose(key.owner), key.wrapped)?);
     let bytes: &[u8; KEY_BYTES] = bytes.as_slice().try_into().ok()?;

@@ -41,7 +41,6 @@ pub struct ImapConfig {
     pub tls: MailTls,
     /// The name to log in with.
     pub username: String,
-    /// Its password.
     pub password: String,
     /// The folder, usually `INBOX`.
     pub folder: String,
@@ -87,7 +86,6 @@ pub struct ImapPosition {
 pub enum Fetched {
     /// The raw message.
     Message {
-        /// Its bytes.
         raw: Bytes,
         /// Whether somebody died over it before: it was marked [`Mark::Begun`] and nothing else since.
         interrupted: bool,
@@ -123,7 +121,6 @@ pub enum ImapError {
     /// It refuses a command, for instance because there is no such folder.
     #[error("the mail server refuses {command}: {reason}")]
     Refused {
-        /// The command.
         command: &'static str,
         /// What the server said.
         reason: String,
@@ -134,7 +131,6 @@ pub enum ImapError {
     /// It took too long.
     #[error("the mail server did not answer {command} within {limit}")]
     TimedOut {
-        /// The command.
         command: &'static str,
         /// How long it had.
         limit: Millis,

@@ -43,7 +43,6 @@ pub(super) fn bytes(message: &Message<'_>, part: &MessagePart<'_>) -> Vec<u8> {
     decoded.unwrap_or_else(|| part.contents().to_vec())
 }
 
-/// The text of a text part.
 pub(super) fn text(message: &Message<'_>, part: &MessagePart<'_>) -> String {
     let label = part.content_type().and_then(|kind| kind.attribute("charset")).map(str::trim);
     match label {

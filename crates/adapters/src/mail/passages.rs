@@ -51,7 +51,6 @@ impl Line<'_> {
         self.cited || self.text.trim_start().starts_with('>')
     }
 
-    /// Whether it is quoted in what is quoted.
     fn is_quoted_twice(&self) -> bool {
         self.text.trim_start().strip_prefix('>').is_some_and(|rest| rest.trim_start().starts_with('>'))
     }

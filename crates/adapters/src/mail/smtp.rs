@@ -53,7 +53,6 @@ pub struct SmtpConfig {
     pub tls: MailTls,
     /// The name to log in with; none sends without logging in.
     pub username: Option<String>,
-    /// Its password.
     pub password: Option<String>,
     /// The sender, `Name <local@domain>` or `local@domain`.
     pub from: String,

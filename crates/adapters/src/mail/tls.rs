@@ -47,7 +47,6 @@ pub enum MailConfigError {
     /// The file of certificates.
     #[error(transparent)]
     Roots(#[from] TlsError),
-    /// TLS itself.
     #[error("TLS cannot be set up: {0}")]
     Tls(String),
 }

@@ -150,7 +150,6 @@ fn raw_end(rest: &str) -> Option<usize> {
     })
 }
 
-/// A tag.
 struct Tag<'a> {
     name: String,
     closes: bool,

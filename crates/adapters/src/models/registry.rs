@@ -9,7 +9,6 @@ use kybern_core::model::ModelSpec;
 
 use super::quirks::ProviderKind;
 
-/// The table.
 const TABLE: &str = include_str!("../../../../third_party/litellm-prices/models.json");
 
 /// Quality from 1 to 100, as of November 2026, of the models that strategies choose among. Judged by their makers' own

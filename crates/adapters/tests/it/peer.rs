@@ -15,11 +15,9 @@ impl<T: Read + Write + Send> Duplex for T {}
 
 /// What a peer does after a line.
 pub(crate) enum Reply {
-    /// Says this.
     Say(String),
     /// Waits for the next line.
     Quiet,
-    /// Hangs up.
     HangUp,
     /// Says this, then speaks TLS.
     Encrypt(String),

@@ -59,7 +59,6 @@ impl AgentBuilder {
         self
     }
 
-    /// What it is for.
     pub fn description(mut self, description: impl Into<String>) -> Self {
         self.draft.description = description.into();
         self

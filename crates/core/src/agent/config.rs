@@ -38,7 +38,6 @@ pub struct AgentDraft {
     pub key: String,
     /// What people call it.
     pub name: String,
-    /// What it is for.
     #[serde(default)]
     pub description: String,
     /// A sign for it.
@@ -67,7 +66,6 @@ pub struct AgentDraft {
     /// The tools it has, by key or alias. Those that this server does not have are left out when it is asked.
     #[serde(default)]
     pub tools: Vec<String>,
-    /// The groups of tools it has.
     #[serde(default)]
     pub tool_groups: Vec<String>,
     /// Words in a message by which it is chosen when nobody names an agent.
@@ -221,7 +219,6 @@ fn is_key(key: &str) -> bool {
         && key.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_')
 }
 
-/// An agent.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Agent {

@@ -52,7 +52,6 @@ pub struct TurnStart {
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Called {
-    /// It is this step.
     Step(StepId),
     /// It is none: the model is answered so.
     Answered {
@@ -64,7 +63,6 @@ pub enum Called {
     },
     /// It suggests to remember something. Nothing else is done.
     Suggested {
-        /// What.
         memory: String,
     },
 }
@@ -82,7 +80,6 @@ pub struct AskedCall {
     pub tool: Option<String>,
     /// Whether it only looks.
     pub reads: bool,
-    /// What became of it.
     pub became: Called,
 }
 
@@ -158,7 +155,6 @@ pub struct Replied {
 }
 
 impl Replied {
-    /// Its text.
     #[must_use]
     pub fn text(&self) -> String {
         let texts = self.parts.iter().filter_map(|part| match part {

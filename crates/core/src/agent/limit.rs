@@ -38,7 +38,6 @@ words! {
 pub enum Cap {
     /// Of questions to the model.
     Iterations,
-    /// Of calls.
     Calls,
 }
 

@@ -38,7 +38,6 @@ pub struct OwnAgent {
 pub struct AgentChange {
     /// What people call it.
     pub name: Option<String>,
-    /// What it is for.
     pub description: Option<String>,
     /// A sign for it; an inner `None` takes it away.
     pub emoji: Option<Option<String>>,
@@ -56,9 +55,7 @@ pub struct AgentChange {
     pub temperature: Option<f64>,
     /// How much a turn may take.
     pub limits: LimitsChange,
-    /// The tools it has.
     pub tools: Option<Vec<String>>,
-    /// The groups of tools it has.
     pub tool_groups: Option<Vec<String>>,
     /// Words by which it is chosen.
     pub triggers: Option<Vec<String>>,

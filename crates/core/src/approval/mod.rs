@@ -46,7 +46,6 @@ words! {
 /// A question that a commit opens.
 #[derive(Clone, PartialEq, Debug)]
 pub struct NewApproval {
-    /// Its id.
     pub id: ApprovalId,
     /// The step that waits.
     pub step: StepId,
@@ -73,7 +72,6 @@ pub struct NewApproval {
 pub struct Approval {
     /// What was asked.
     pub asked: NewApproval,
-    /// The task.
     pub task: TaskId,
     /// How it stands.
     pub status: ApprovalStatus,
@@ -102,7 +100,6 @@ pub struct Decided {
     pub note: Option<String>,
     /// Whether they changed what was proposed: put other arguments in place of those that were asked about.
     pub edited: bool,
-    /// When.
     pub at: Timestamp,
 }
 

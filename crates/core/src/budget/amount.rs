@@ -36,7 +36,6 @@ impl Amount {
         self.tokens
     }
 
-    /// The calls.
     #[must_use]
     pub const fn calls(&self) -> u64 {
         self.calls

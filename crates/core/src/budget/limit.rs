@@ -93,7 +93,6 @@ impl Period {
 /// Days, counted from 1970-01-01 UTC, both included.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Window {
-    /// The first.
     pub first: i64,
     /// The last; the largest number when it never ends.
     pub last: i64,
@@ -106,7 +105,6 @@ impl Window {
         at.as_millis().div_euclid(DAY)
     }
 
-    /// Whether it holds that day.
     #[must_use]
     pub const fn holds(&self, day: i64) -> bool {
         self.first <= day && day <= self.last
@@ -149,9 +147,7 @@ pub struct Limits {
 pub enum Unit {
     /// Nano-dollars.
     CostNanos,
-    /// Tokens.
     Tokens,
-    /// Calls.
     Calls,
 }
 
@@ -199,13 +195,10 @@ impl Limits {
     }
 }
 
-/// A budget.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Budget {
-    /// Its id.
     pub id: BudgetId,
-    /// Whose.
     pub subject: BudgetSubject,
     /// For how long.
     pub period: Period,
@@ -246,11 +239,8 @@ impl Budget {
 /// Why an amount was not reserved.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Shortage {
-    /// Whose budget.
     pub subject: BudgetSubject,
-    /// Of which period.
     pub period: Period,
-    /// In which unit.
     pub unit: Unit,
     /// How much is spent.
     pub used: u64,

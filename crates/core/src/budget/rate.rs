@@ -20,7 +20,6 @@ pub struct RateRule {
 /// A rule under which there is no place now.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct RateExceeded {
-    /// The rule.
     pub rule: RateRule,
     /// When the oldest call of the window leaves it.
     pub free_at: Timestamp,

@@ -36,7 +36,6 @@ pub enum Payer {
     Tree(TaskId),
 }
 
-/// Who spends, and on what.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Spending {
     /// The kind of call.
@@ -45,20 +44,16 @@ pub struct Spending {
     pub name: String,
     /// The provider; empty for tools.
     pub provider: String,
-    /// The user for whom.
     pub user: Option<UserId>,
     /// The first task of its tree, with what the task itself says it may spend.
     pub tree: Option<(TaskId, Option<Limits>)>,
 }
 
-/// A reservation to be made.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct NewReservation {
-    /// Its id.
     pub id: ReservationId,
     /// Who holds it: when this process is gone, it is settled at its estimate.
     pub owner: WorkerId,
-    /// Who spends, and on what.
     pub spending: Spending,
     /// The most that the call can take.
     pub estimate: Amount,
@@ -71,7 +66,6 @@ pub struct NewReservation {
 /// An open reservation as it is stored.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Reservation {
-    /// Its id.
     pub id: ReservationId,
     /// The kind of call.
     pub kind: SpendKind,
@@ -79,7 +73,6 @@ pub struct Reservation {
     pub name: String,
     /// The provider; empty for tools.
     pub provider: String,
-    /// The user for whom.
     pub user: Option<UserId>,
     /// The first task of its tree.
     pub tree: Option<TaskId>,
@@ -92,7 +85,6 @@ pub struct Reservation {
 /// A budget that covers a call, and on whose account it counts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Cover {
-    /// Whose budget it is.
     pub subject: BudgetSubject,
     /// For how long.
     pub period: Period,
@@ -206,9 +198,7 @@ impl Reservation {
 /// An open reservation whose owner is gone.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct LostReservation {
-    /// Whose it is.
     pub scope: TenantScope,
-    /// Its id.
     pub id: ReservationId,
 }
 
@@ -237,7 +227,6 @@ impl Payer {
 /// How a reservation ends.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Settlement {
-    /// Which.
     pub id: ReservationId,
     /// What the call really took.
     pub actual: Amount,

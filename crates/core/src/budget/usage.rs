@@ -18,7 +18,6 @@ words! {
     }
 }
 
-/// Which usage.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct UsageFilter {
     /// The first day, counted from 1970-01-01 UTC.
@@ -44,17 +43,14 @@ pub struct UsageLine {
     pub user: Option<UserId>,
     /// How many calls.
     pub calls: u64,
-    /// Of them, failed.
     pub failed: u64,
     /// Of them, counted at our own estimate.
     pub estimated: u64,
     /// Tokens read.
     pub input_tokens: u64,
-    /// Of them, from a cache.
     pub cached_tokens: u64,
     /// Tokens written.
     pub output_tokens: u64,
-    /// What it cost.
     pub cost: NanoUsd,
 }
 

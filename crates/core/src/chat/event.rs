@@ -58,7 +58,6 @@ pub struct TurnEvent {
     pub id: EventId,
     /// Its name on the wire.
     pub name: &'static str,
-    /// Its data.
     pub data: Value,
 }
 
@@ -77,9 +76,7 @@ impl TurnEvent {
 /// What a reader has to know of a turn.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Heard {
-    /// The task.
     pub task: TaskId,
-    /// The turn.
     pub turn: TurnRef,
 }
 
@@ -115,7 +112,6 @@ const fn behind_entries(row: i64) -> i64 {
     row * event::PLACES + event::PLACES - 1
 }
 
-/// The events of a row.
 #[must_use]
 pub fn events_of(heard: &Heard, row: &JournalRow) -> Vec<TurnEvent> {
     let mut events = Vec::new();

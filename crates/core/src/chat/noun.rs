@@ -45,20 +45,17 @@ pub struct Chat {
 words! {
     /// Who said a message.
     pub enum Speaker {
-        /// The user.
         User = "user",
         /// The agent.
         Assistant = "assistant",
     }
 }
 
-/// A message.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Message {
     /// Its id; messages of a chat stand in the order of their ids.
     pub id: MessageId,
-    /// The chat.
     pub chat_id: ChatId,
     /// Who said it.
     pub role: Speaker,
@@ -93,18 +90,15 @@ pub struct Message {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct TurnRef {
-    /// The chat.
     pub chat_id: ChatId,
     /// What the user said.
     pub message_id: MessageId,
-    /// What is answered.
     pub answer_id: MessageId,
 }
 
 /// The files that came with what the user said, as models are shown them in later turns.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Attached {
-    /// The chat.
     pub chat_id: ChatId,
     /// What the user said. Once it is taken back, so are its files.
     pub message_id: MessageId,
@@ -115,7 +109,6 @@ pub struct Attached {
 /// A turn to be stored together with its task.
 #[derive(Clone, PartialEq, Debug)]
 pub struct NewTurn {
-    /// Which.
     pub turn: TurnRef,
     /// What the user says. Its task is the one that it is stored with.
     pub message: Message,

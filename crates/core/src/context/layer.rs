@@ -26,7 +26,6 @@ words! {
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct LayerUse {
-    /// Which.
     pub layer: Layer,
     /// About how many tokens.
     pub tokens: Tokens,

@@ -67,7 +67,6 @@ impl SectionKind {
     }
 }
 
-/// A section.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Section {
     /// What it is about.
@@ -81,7 +80,6 @@ pub struct Section {
 }
 
 impl Section {
-    /// A section of one text.
     #[must_use]
     pub const fn new(kind: SectionKind, text: String, tokens: Tokens) -> Self {
         Self { kind, text, items: Vec::new(), tokens }

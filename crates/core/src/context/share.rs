@@ -39,13 +39,9 @@ pub struct Shares {
     pub core: Tokens,
     /// The governed prompt and the sections beside it.
     pub prompt: Tokens,
-    /// Preferences.
     pub preferences: Tokens,
-    /// Memories.
     pub memories: Tokens,
-    /// Knowledge.
     pub knowledge: Tokens,
-    /// The conversation.
     pub conversation: Tokens,
     /// What is kept free for the reply.
     pub reply: Tokens,

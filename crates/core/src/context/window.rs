@@ -9,7 +9,6 @@ use crate::time::Timestamp;
 pub struct Spoken {
     /// What was said, and by whom.
     pub message: ModelMessage,
-    /// When.
     pub at: Timestamp,
     /// How many tokens it takes.
     pub tokens: Tokens,

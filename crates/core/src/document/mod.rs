@@ -98,7 +98,6 @@ pub struct PageText {
 /// What there is to see on a page.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub enum PageLook {
-    /// A picture.
     Picture,
     /// Something else: text, whether it can be read or not.
     Other,
@@ -111,7 +110,6 @@ pub enum PageLook {
 pub struct PagePicture {
     /// Its type: `image/png`.
     pub media_type: &'static str,
-    /// Its bytes.
     pub bytes: Bytes,
 }
 
@@ -209,7 +207,6 @@ impl FaultKind {
 /// A document that could not be read. Display is a sentence for people, without the file's name.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, thiserror::Error)]
 pub struct DocumentFault {
-    /// Which kind of fault.
     pub kind: FaultKind,
     /// What exactly was found.
     pub message: String,

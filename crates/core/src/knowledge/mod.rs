@@ -46,7 +46,6 @@ words! {
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = Knowledge))]
 pub struct KnowledgeDocument {
-    /// Its id.
     pub id: KnowledgeId,
     /// What people call it.
     pub title: String,
@@ -136,7 +135,6 @@ pub struct IndexedPiece {
     pub page: u32,
     /// What it says.
     pub text: String,
-    /// Its vector.
     pub vector: Option<Vector>,
 }
 
@@ -152,7 +150,6 @@ pub enum Indexed {
 /// A piece that may be found.
 #[derive(Clone, PartialEq, Debug)]
 pub struct PublishedPiece {
-    /// Of which document.
     pub document: KnowledgeId,
     /// What people call the document.
     pub title: String,

@@ -81,13 +81,10 @@ pub struct LessonSource {
     pub by: String,
 }
 
-/// A lesson.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Lesson {
-    /// Which.
     pub id: LessonId,
-    /// What it teaches.
     #[serde(flatten)]
     pub teaching: Teaching,
     /// How it stands.
@@ -170,7 +167,6 @@ pub struct LessonChange {
 pub struct LessonFilter {
     /// How they stand.
     pub status: Option<LessonStatus>,
-    /// What kind they are of.
     pub kind: Option<LessonKind>,
 }
 

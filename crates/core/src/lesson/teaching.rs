@@ -43,7 +43,6 @@ pub enum Teaching {
     Spelling {
         /// The extraction schema.
         schema: String,
-        /// The field.
         field: String,
         /// The words as they are written.
         label: String,
@@ -65,9 +64,7 @@ pub enum Teaching {
     },
 }
 
-/// What kind of lesson it is.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-#[expect(missing_docs, reason = "the same names as what they teach")]
 pub enum LessonKind {
     IntentExample,
     Label,
@@ -100,7 +97,6 @@ impl LessonKind {
 }
 
 impl Teaching {
-    /// Its kind.
     #[must_use]
     pub const fn kind(&self) -> LessonKind {
         match self {

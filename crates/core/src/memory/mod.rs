@@ -166,9 +166,7 @@ pub struct Provenance {
 /// Something that is to be remembered.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct NewMemory {
-    /// Of what.
     pub subject: Subject,
-    /// What.
     pub content: String,
     /// What kind of memory.
     pub category: MemoryCategory,
@@ -203,11 +201,8 @@ impl NewMemory {
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = in_place::Memory))]
 pub struct Memory {
-    /// Its id.
     pub id: MemoryId,
-    /// Of what.
     pub subject: Subject,
-    /// What.
     pub content: String,
     /// What kind of knowledge it is.
     pub category: MemoryCategory,

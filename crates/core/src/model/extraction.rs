@@ -77,7 +77,6 @@ pub struct ExtractedField {
     pub problem: Option<String>,
     /// Where it stood.
     pub source: FieldSource,
-    /// Who found it.
     #[serde(default)]
     pub found_by: FoundBy,
     /// What was read in its stead, where the rules and a language model contradict each other and neither guesses: a
@@ -128,7 +127,6 @@ pub struct RefusedClaim {
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Extraction {
-    /// What the document is.
     pub analysis: DocumentAnalysis,
     /// What was found in it, in order of appearance.
     pub fields: Vec<ExtractedField>,

@@ -25,11 +25,9 @@ words! {
 pub enum ImageDetail {
     /// At a small copy of it.
     Low,
-    /// At all of it.
     High,
 }
 
-/// An image.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", tag = "kind")]
 pub enum Image {
@@ -105,9 +103,7 @@ pub struct Reasoning {
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "type")]
 pub enum Part {
-    /// Text.
     Text {
-        /// It.
         text: String,
     },
     /// An image, in a user's message or a tool's answer.
@@ -120,7 +116,6 @@ pub enum Part {
     ToolAnswer(ToolAnswer),
 }
 
-/// A message.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ModelMessage {

@@ -11,7 +11,6 @@ pub struct ModelPolicy {
 }
 
 impl ModelPolicy {
-    /// Whether it allows that provider.
     #[must_use]
     pub fn allows(&self, provider: &str) -> bool {
         self.providers.as_ref().is_none_or(|allowed| allowed.iter().any(|name| name == provider))

@@ -35,7 +35,6 @@ pub struct TokenUsage {
     pub cache_write: u64,
     /// All tokens that were written, reasoning included.
     pub output: u64,
-    /// Of them, reasoning.
     pub reasoning: u64,
     /// Whether these are our own estimate, because the provider said nothing.
     pub estimated: bool,
@@ -82,7 +81,6 @@ pub struct ModelReply {
 }
 
 impl ModelReply {
-    /// Its text.
     #[must_use]
     pub fn text(&self) -> String {
         let texts = self.parts.iter().filter_map(|part| match part {
@@ -119,7 +117,6 @@ pub enum ModelEvent {
     CallBegun {
         /// Its place in the reply, from 0, whatever the provider counts.
         index: usize,
-        /// Its id.
         id: String,
         /// The function.
         name: String,

@@ -33,7 +33,6 @@ pub enum FunctionChoice {
     None,
     /// At least one.
     Required,
-    /// This one.
     Named(String),
 }
 
@@ -63,7 +62,6 @@ pub enum Effort {
     High,
 }
 
-/// One request.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct ModelRequest {
@@ -162,13 +160,11 @@ impl ModelRequest {
 /// How long a call may take. Each part ends the call by itself.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ModelTimeouts {
-    /// To be connected.
     pub connect: Millis,
     /// From the request to the first byte of the reply; of a call that does not stream, to its headers.
     pub first: Millis,
     /// Between two pieces of the reply.
     pub between: Millis,
-    /// All of it.
     pub whole: Millis,
 }
 

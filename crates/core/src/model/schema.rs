@@ -17,7 +17,6 @@ pub struct ExtractionSchema {
     pub categories: Arc<[CategoryPattern]>,
     /// The sections a document may have. A field that names a section is only looked for when it is present.
     pub sections: Arc<[SectionPattern]>,
-    /// The fields.
     pub fields: Arc<[FieldPattern]>,
     /// The family of the fields that tell about whoever writes a message, for instance `contact` of `contact.phone`.
     pub writer: Option<String>,
@@ -101,7 +100,6 @@ impl FieldPattern {
         }
     }
 
-    /// Its path.
     #[must_use]
     pub fn path(&self) -> String {
         self.group.as_ref().map_or_else(|| self.name.clone(), |group| format!("{group}/{}", self.name))
@@ -167,7 +165,6 @@ pub struct SectionPattern {
     pub markers: Vec<String>,
 }
 
-/// One field.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct FieldPattern {
     /// Its path in the result, for instance `insured.name`, or `policy_number` inside a group.

@@ -6,7 +6,6 @@ use super::reply::TokenUsage;
 use super::request::Abilities;
 use crate::money::{MAX_COST, NanoUsd};
 
-/// What a model is for.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ModelKind {
@@ -76,7 +75,6 @@ impl Prices {
 pub struct ModelSpec {
     /// The provider's own name of it.
     pub name: String,
-    /// What it is for.
     #[serde(default)]
     pub kind: ModelKind,
     /// How many tokens it takes in, the reply included; `None` when nobody said.

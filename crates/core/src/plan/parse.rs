@@ -14,7 +14,6 @@ use crate::json;
 /// A plan as somebody wants it stored: no id, and perhaps no version, yet.
 #[derive(Clone, PartialEq, Debug)]
 pub struct PlanDraft {
-    /// Its key.
     pub key: String,
     /// The intent it serves; its key when the author names none.
     pub intent_key: String,
@@ -32,7 +31,6 @@ pub struct PlanDraft {
     pub version: Option<u32>,
     /// The expression that makes the result.
     pub output: Option<String>,
-    /// The steps.
     pub steps: Vec<StepSpec>,
 }
 

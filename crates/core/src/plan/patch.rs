@@ -20,7 +20,6 @@ pub enum PatchMode {
 pub struct PlanPatch {
     /// Where the steps go.
     pub mode: PatchMode,
-    /// The steps.
     pub steps: Vec<StepSpec>,
     /// Why; shown to people.
     pub reason: String,

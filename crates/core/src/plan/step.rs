@@ -209,10 +209,7 @@ pub enum StepKind {
         otherwise: Vec<StepSpec>,
     },
     /// Walks branches side by side.
-    Parallel {
-        /// The branches.
-        branches: Vec<Vec<StepSpec>>,
-    },
+    Parallel { branches: Vec<Vec<StepSpec>> },
     /// Repeats steps over items.
     Loop {
         /// Over what.
@@ -233,7 +230,6 @@ pub enum StepKind {
     Task {
         /// What it runs.
         target: TaskTarget,
-        /// Its input.
         input: Value,
     },
 }
@@ -283,10 +279,8 @@ impl StepKind {
     }
 }
 
-/// One step.
 #[derive(Clone, PartialEq, Debug)]
 pub struct StepSpec {
-    /// Its id.
     pub id: StepId,
     /// What it does.
     pub kind: StepKind,

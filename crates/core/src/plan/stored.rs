@@ -23,7 +23,6 @@ words! {
     }
 }
 
-/// A plan.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Plan {
     /// The stored version's id; `None` for a bundled plan.
@@ -46,7 +45,6 @@ pub struct Plan {
     pub version: u32,
     /// The expression that makes the result.
     pub output: Option<String>,
-    /// The steps.
     pub steps: Vec<StepSpec>,
     /// Where it comes from.
     pub origin: PlanOrigin,

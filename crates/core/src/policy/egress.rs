@@ -37,7 +37,6 @@ pub enum EgressDenied {
     /// A name and a password in a URL.
     #[error("credentials in a URL are not allowed, use a header")]
     Credentials,
-    /// No host at all.
     #[error("the URL names no host")]
     NoHost,
     /// The caller may reach some hosts only, and this is none of them.
@@ -50,7 +49,6 @@ pub enum EgressDenied {
     Address {
         /// The host as written.
         host: String,
-        /// The port.
         port: u16,
         /// The address that was refused. For the log: in a message it would map the inner network.
         address: IpAddr,

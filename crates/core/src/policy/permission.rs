@@ -36,7 +36,6 @@ words! {
         FileRead = "file_read",
         /// Makes or changes files.
         FileWrite = "file_write",
-        /// Deletes files.
         FileDelete = "file_delete",
         /// Runs code.
         CodeExecute = "code_execute",
@@ -46,7 +45,6 @@ words! {
         NetworkWrite = "network_write",
         /// Runs commands of the operating system.
         System = "system",
-        /// Memories.
         Memory = "memory",
         /// Everything else: the tools of plans and packs, and those that users bring.
         Custom = "custom",
@@ -110,7 +108,6 @@ pub const CALLS_PER_MINUTE: u32 = 60;
 pub struct ToolPolicy {
     /// How far.
     pub level: PermissionLevel,
-    /// On what.
     pub categories: BTreeSet<ToolCategory>,
     /// Tools that may be called whatever their level and category are. Everything else is checked all the same.
     pub allowed_tools: BTreeSet<String>,
@@ -150,25 +147,17 @@ pub enum Denied {
     /// The level is too low.
     #[error("tool {tool} asks for level {asked:?} and the user has {has:?}", asked = .asked.as_str(), has = .has.as_str())]
     Level {
-        /// The tool.
         tool: String,
-        /// What it asks for.
         asked: PermissionLevel,
         /// What there is.
         has: PermissionLevel,
     },
     /// The category is not allowed.
     #[error("tool {tool} works on {category:?}, which is not among the user's categories", category = .category.as_str())]
-    Category {
-        /// The tool.
-        tool: String,
-        /// Its category.
-        category: ToolCategory,
-    },
+    Category { tool: String, category: ToolCategory },
     /// A path lies outside of the allowed folders.
     #[error("tool {tool} may not touch {path:?}: it lies in none of the user's allowed folders")]
     Path {
-        /// The tool.
         tool: String,
         /// The path as it was given.
         path: String,
@@ -176,7 +165,6 @@ pub enum Denied {
     /// A host is not on the list.
     #[error("tool {tool} may not reach {host:?}: it is not among the user's allowed hosts")]
     Host {
-        /// The tool.
         tool: String,
         /// The host as it was given.
         host: String,

@@ -9,7 +9,6 @@ use hmac::{Hmac, KeyInit as _, Mac as _};
 use sha1::Sha1;
 use subtle::ConstantTimeEq as _;
 
-/// The header with the signature.
 pub const SIGNATURE_HEADER: &str = "x-twilio-signature";
 
 /// The signature of a form that is posted to `url` by whoever knows `token`. `url` is the whole address as it is called.

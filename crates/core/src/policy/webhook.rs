@@ -15,7 +15,6 @@ use crate::time::{Millis, Timestamp};
 pub const ID_HEADER: &str = "webhook-id";
 /// The header with the time of sending, in whole seconds since 1970.
 pub const TIMESTAMP_HEADER: &str = "webhook-timestamp";
-/// The header with the signatures.
 pub const SIGNATURE_HEADER: &str = "webhook-signature";
 /// How far the sender's clock and ours may be apart, from the specification.
 pub const TOLERANCE: Millis = Millis::from_secs(5 * 60);

@@ -18,9 +18,6 @@ use crate::time::Timestamp;
 pub trait AgentStore: Send + Sync {
     /// Everything that the tenant says about agents, by key. The same list as before, by its address, only when nothing
     /// has changed.
-    ///
-    /// # Errors
-    /// When the store fails.
     async fn agents(&self, scope: TenantScope) -> Result<Arc<Vec<OwnAgent>>>;
 
     /// Writes the next version of an agent: it has to [follow](OwnAgent::follows) what is stored. When it was made

@@ -13,15 +13,9 @@ use crate::tenant::TenantScope;
 #[async_trait]
 pub trait ApprovalStore: Send + Sync {
     /// A question.
-    ///
-    /// # Errors
-    /// When the store fails.
     async fn approval(&self, scope: TenantScope, id: ApprovalId) -> Result<Option<Approval>>;
 
     /// Questions, the oldest first; those after `after`.
-    ///
-    /// # Errors
-    /// When the store fails.
     async fn approvals(
         &self,
         scope: TenantScope,

@@ -11,41 +11,23 @@ use crate::time::Timestamp;
 #[async_trait]
 pub trait AuditStore: Send + Sync {
     /// Adds an event that belongs to no other write.
-    ///
-    /// # Errors
-    /// When the store fails.
     async fn append_audit(&self, scope: TenantScope, at: Timestamp, event: AuditEvent) -> Result<()>;
 
     /// Events with `seq > after`, in order, at most `limit`.
-    ///
-    /// # Errors
-    /// When the store fails.
     async fn audit_events(&self, scope: TenantScope, after: i64, limit: u32) -> Result<Vec<ChainedEvent>>;
 
     /// The length and last hash of the tenant's chain, kept apart from its events; `None` before the first.
-    ///
-    /// # Errors
-    /// When the store fails.
     async fn audit_head(&self, scope: TenantScope) -> Result<Option<(i64, String)>>;
 
     /// What the tenant's chain begins after.
-    ///
-    /// # Errors
-    /// When the store fails.
     async fn audit_start(&self, scope: TenantScope) -> Result<ChainStart>;
 
     /// The last event, not beyond `upto`, up to which every event is older than `before` and than every task that is
     /// open or on hold, with all above it; `None` when the chain begins after it already.
-    ///
-    /// # Errors
-    /// When the store fails.
     async fn audit_purgeable(&self, scope: TenantScope, upto: i64, before: Timestamp) -> Result<Option<ChainStart>>;
 
     /// Lets the chain begin after another event, together with the event that says so; `false`, and nothing, when it
     /// does not begin after `from` any more. The events before stay until [`Self::drop_purged_audit`].
-    ///
-    /// # Errors
-    /// When the store fails.
     async fn purge_audit(
         &self,
         scope: TenantScope,
@@ -56,8 +38,5 @@ pub trait AuditStore: Send + Sync {
     ) -> Result<bool>;
 
     /// Removes up to `most` of the oldest events from before the chain's beginning, and answers how many.
-    ///
-    /// # Errors
-    /// When the store fails.
     async fn drop_purged_audit(&self, scope: TenantScope, most: u32) -> Result<u64>;
 }

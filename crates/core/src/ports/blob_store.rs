@@ -10,14 +10,8 @@ use crate::tenant::TenantScope;
 #[async_trait]
 pub trait BlobStore: Send + Sync {
     /// Stores bytes durably and returns their BLAKE3 in hex. Storing the same bytes twice stores them once.
-    ///
-    /// # Errors
-    /// When the store fails.
     async fn put_blob(&self, scope: TenantScope, bytes: Bytes) -> Result<String>;
 
     /// The bytes of that name; `None` when there are none, or they no longer match their name.
-    ///
-    /// # Errors
-    /// When the store fails.
     async fn blob(&self, scope: TenantScope, hash: &str) -> Result<Option<Bytes>>;
 }

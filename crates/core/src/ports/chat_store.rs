@@ -40,9 +40,6 @@ pub trait ChatStore: Send + Sync {
     async fn chat(&self, scope: TenantScope, id: ChatId) -> Result<Option<Chat>>;
 
     /// The chats of a user, or all, the newest first; those before `after`.
-    ///
-    /// # Errors
-    /// When the store fails.
     async fn chats(
         &self,
         scope: TenantScope,
@@ -64,9 +61,6 @@ pub trait ChatStore: Send + Sync {
     async fn clear_chat(&self, scope: TenantScope, id: ChatId, at: Timestamp, audit: AuditEvent) -> Result<bool>;
 
     /// Messages of a chat after `after`, the oldest first.
-    ///
-    /// # Errors
-    /// When the store fails.
     async fn messages(
         &self,
         scope: TenantScope,
@@ -75,16 +69,9 @@ pub trait ChatStore: Send + Sync {
         limit: u32,
     ) -> Result<Page<Message>>;
 
-    /// One message.
-    ///
-    /// # Errors
-    /// When the store fails.
     async fn message(&self, scope: TenantScope, chat: ChatId, id: MessageId) -> Result<Option<Message>>;
 
     /// The last `limit` messages before one, the oldest first: what a model may be shown.
-    ///
-    /// # Errors
-    /// When the store fails.
     async fn said_before(
         &self,
         scope: TenantScope,
@@ -108,8 +95,5 @@ pub trait ChatStore: Send + Sync {
     ) -> Result<bool>;
 
     /// The tasks of the turns of a chat that have not ended, in their order.
-    ///
-    /// # Errors
-    /// When the store fails.
     async fn open_turns(&self, scope: TenantScope, chat: ChatId) -> Result<Vec<TaskId>>;
 }

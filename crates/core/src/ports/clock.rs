@@ -6,7 +6,6 @@ use crate::time::{Millis, Timestamp};
 
 /// What time it is.
 pub trait Clock: Send + Sync {
-    /// Now.
     fn now(&self) -> Timestamp;
 
     /// How much time has passed since a moment that stays the same while the process runs. Unlike [`Clock::now`] it does

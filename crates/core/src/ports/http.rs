@@ -20,7 +20,6 @@ pub enum HttpBody {
     Text(String),
 }
 
-/// A request.
 #[derive(Clone, PartialEq, Debug)]
 pub struct HttpRequest {
     /// The method, upper case.
@@ -29,7 +28,6 @@ pub struct HttpRequest {
     pub url: String,
     /// Headers; hop-by-hop headers and `Host` are refused.
     pub headers: Vec<(String, String)>,
-    /// The body.
     pub body: HttpBody,
     /// How long all of it may take.
     pub timeout: Millis,
@@ -45,11 +43,9 @@ pub struct HttpRequest {
 /// An answer.
 #[derive(Clone, PartialEq, Debug)]
 pub struct HttpResponse {
-    /// The status.
     pub status: u16,
     /// Headers, lower-case names.
     pub headers: Vec<(String, String)>,
-    /// The body.
     pub body: Bytes,
 }
 

@@ -27,9 +27,6 @@ pub enum Idempotent {
 pub trait IdempotencyStore: Send + Sync {
     /// Takes a key for this principal and route, or says what is known of it. The seed is the command's when the key
     /// is new; without one the key is only looked at. A key that was taken lives for [`crate::task::limits::KEY_LIFE`], with or without an answer.
-    ///
-    /// # Errors
-    /// When the store fails.
     async fn take_key(
         &self,
         scope: TenantScope,
@@ -41,9 +38,6 @@ pub trait IdempotencyStore: Send + Sync {
 
     /// Keeps the answer for `keep`; with `None` gives the key free, so that it can be used for another request. It stays
     /// when it has an answer, or was taken more than once: another try may have made something.
-    ///
-    /// # Errors
-    /// When the store fails.
     async fn answer_key(
         &self,
         scope: TenantScope,

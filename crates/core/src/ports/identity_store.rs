@@ -26,21 +26,11 @@ pub trait IdentityStore: Send + Sync {
     ) -> Result<()>;
 
     /// Every tenant, oldest first. For platform admins and channels that find out a tenant.
-    ///
-    /// # Errors
-    /// When the store fails.
     async fn tenants(&self) -> Result<Vec<Tenant>>;
 
-    /// A tenant.
-    ///
-    /// # Errors
-    /// When the store fails.
     async fn tenant(&self, id: TenantId) -> Result<Option<Tenant>>;
 
     /// The tenant whose intake address has that local part.
-    ///
-    /// # Errors
-    /// When the store fails.
     async fn tenant_by_slug(&self, slug: &str) -> Result<Option<Tenant>>;
 
     /// Creates a user.
@@ -50,15 +40,8 @@ pub trait IdentityStore: Send + Sync {
     async fn create_user(&self, scope: TenantScope, user: &User, audit: AuditEvent) -> Result<()>;
 
     /// The tenant's users, oldest first.
-    ///
-    /// # Errors
-    /// When the store fails.
     async fn users(&self, scope: TenantScope) -> Result<Vec<User>>;
 
-    /// A user.
-    ///
-    /// # Errors
-    /// When the store fails.
     async fn user(&self, scope: TenantScope, id: UserId) -> Result<Option<User>>;
 
     /// Replaces a user's roles.
@@ -80,9 +63,6 @@ pub trait IdentityStore: Send + Sync {
     async fn create_key(&self, scope: TenantScope, key: &ApiKey, key_hash: &str, audit: AuditEvent) -> Result<()>;
 
     /// The tenant's keys, oldest first.
-    ///
-    /// # Errors
-    /// When the store fails.
     async fn keys(&self, scope: TenantScope) -> Result<Vec<ApiKey>>;
 
     /// Revokes a key at once, and every key that was made with it, with those and so on. Revoking it again changes
@@ -94,28 +74,16 @@ pub trait IdentityStore: Send + Sync {
 
     /// Who holds the key with that hash; `None` when there is none, or when it is revoked, or a key in the line of those
     /// that made it. Expiry is the caller's to judge.
-    ///
-    /// # Errors
-    /// When the store fails.
     async fn key_holder(&self, key_hash: &str) -> Result<Option<KeyHolder>>;
 
     /// Whether there is a key of that id, in whichever tenant, and neither it nor a key in the line of those that made it
     /// is revoked. Expiry is the caller's to judge.
-    ///
-    /// # Errors
-    /// When the store fails.
     async fn key_stands(&self, id: KeyId) -> Result<bool>;
 
     /// Creates a completion webhook.
-    ///
-    /// # Errors
-    /// When the store fails.
     async fn create_webhook(&self, scope: TenantScope, webhook: &OutboundWebhook, audit: AuditEvent) -> Result<()>;
 
     /// The tenant's completion webhooks, oldest first.
-    ///
-    /// # Errors
-    /// When the store fails.
     async fn webhooks(&self, scope: TenantScope) -> Result<Vec<OutboundWebhook>>;
 
     /// Removes a completion webhook.

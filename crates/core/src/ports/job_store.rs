@@ -13,17 +13,11 @@ use crate::time::{Millis, Timestamp};
 #[async_trait]
 pub trait JobStore: Send + Sync {
     /// Stores a job; `false` when one with its dedupe key exists.
-    ///
-    /// # Errors
-    /// When the store fails.
     async fn enqueue(&self, scope: TenantScope, job: &NewJob, at: Timestamp) -> Result<bool>;
 
     /// Claims due jobs under a lease, shared out among tenants as tasks are; each claim counts as a try. A job whose lease
     /// expired in its last try is claimed as well, with more attempts than it has tries: it is not tried again then,
     /// but wound up by its holder.
-    ///
-    /// # Errors
-    /// When the store fails.
     async fn claim_jobs(
         &self,
         worker: &WorkerId,
@@ -33,32 +27,17 @@ pub trait JobStore: Send + Sync {
     ) -> Result<Vec<ClaimedJob>>;
 
     /// Prolongs a job's lease from now on; `false` when it is somebody else's by now, or the job has ended.
-    ///
-    /// # Errors
-    /// When the store fails.
     async fn renew_job(&self, job: &ClaimedJob, lease: Millis, now: Timestamp) -> Result<bool>;
 
     /// Ends a try; `false` when the lease is somebody else's by now.
-    ///
-    /// # Errors
-    /// When the store fails.
     async fn finish_job(&self, job: &ClaimedJob, end: JobEnd, now: Timestamp) -> Result<bool>;
 
     /// Makes every leased job claimable at once; see [`super::TaskStore::take_over`].
-    ///
-    /// # Errors
-    /// When the store fails.
     async fn take_over_jobs(&self, now: Timestamp) -> Result<u64>;
 
     /// The clock was set back; see [`super::TaskStore::set_back`].
-    ///
-    /// # Errors
-    /// When the store fails.
     async fn set_jobs_back(&self, from: Timestamp, to: Timestamp) -> Result<u64>;
 
     /// How many jobs are dead, by kind, for metrics and the doctor.
-    ///
-    /// # Errors
-    /// When the store fails.
     async fn dead_jobs(&self) -> Result<Vec<(String, i64)>>;
 }

@@ -27,7 +27,6 @@ pub struct KnowledgeFilter {
 pub struct KnowledgeSize {
     /// Its documents, however they stand.
     pub documents: u32,
-    /// The pieces of all of them.
     pub pieces: u32,
 }
 
@@ -47,21 +46,11 @@ pub trait KnowledgeStore: Send + Sync {
     ) -> Result<()>;
 
     /// How much there is.
-    ///
-    /// # Errors
-    /// When the store fails.
     async fn knowledge_size(&self, scope: TenantScope) -> Result<KnowledgeSize>;
 
-    /// One of them.
-    ///
-    /// # Errors
-    /// When the store fails.
     async fn document(&self, scope: TenantScope, id: KnowledgeId) -> Result<Option<KnowledgeDocument>>;
 
     /// A page of those that pass the filter, the newest first, behind `after`.
-    ///
-    /// # Errors
-    /// When the store fails.
     async fn documents(
         &self,
         scope: TenantScope,
@@ -84,9 +73,6 @@ pub trait KnowledgeStore: Send + Sync {
     ) -> Result<()>;
 
     /// Removes a document with its pieces; `false` when there is none. Holds in every process when it returns.
-    ///
-    /// # Errors
-    /// When the store fails.
     async fn delete_document(
         &self,
         scope: TenantScope,
@@ -111,8 +97,5 @@ pub trait KnowledgeStore: Send + Sync {
 
     /// Every piece that may be found, by document and place. Every turn asks for them, so an implementation answers from
     /// memory what it knows to hold.
-    ///
-    /// # Errors
-    /// When the store fails.
     async fn published_pieces(&self, scope: TenantScope) -> Result<Arc<Vec<PublishedPiece>>>;
 }

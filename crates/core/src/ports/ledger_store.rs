@@ -33,9 +33,6 @@ pub enum ReserveRefused {
 #[async_trait]
 pub trait LedgerStore: Send + Sync {
     /// The tenant's budgets, oldest first.
-    ///
-    /// # Errors
-    /// When the store fails.
     async fn budgets(&self, scope: TenantScope) -> Result<Vec<Budget>>;
 
     /// Stores a budget, or its new limits. Of a budget that is there, subject and period stay.
@@ -45,9 +42,6 @@ pub trait LedgerStore: Send + Sync {
     async fn put_budget(&self, scope: TenantScope, budget: &Budget, audit: AuditEvent) -> Result<()>;
 
     /// Removes a budget; `false` when there is none.
-    ///
-    /// # Errors
-    /// When the store fails.
     async fn delete_budget(&self, scope: TenantScope, id: BudgetId, at: Timestamp, audit: AuditEvent) -> Result<bool>;
 
     /// Reserves an amount under every budget that covers it, or under none. Judged and written in one transaction:
@@ -72,35 +66,20 @@ pub trait LedgerStore: Send + Sync {
     ) -> Result<Vec<Result<(), Box<Shortage>>>>;
 
     /// Gives a reservation back of which nothing was used; `false` when it is not open (any more).
-    ///
-    /// # Errors
-    /// When the store fails.
     async fn release(&self, scope: TenantScope, id: ReservationId) -> Result<bool>;
 
     /// Reservations of every tenant whose owner is gone: those that have expired, and, where only one process can have
     /// the database, all of other owners than `owner`. At most `limit`.
-    ///
-    /// # Errors
-    /// When the store fails.
     async fn lost_reservations(&self, owner: &WorkerId, limit: u32, now: Timestamp) -> Result<Vec<LostReservation>>;
 
     /// Settles a reservation at its estimate; `false` when it is not open (any more).
-    ///
-    /// # Errors
-    /// When the store fails.
     async fn settle_at_estimate(&self, lost: &LostReservation, at: Timestamp) -> Result<bool>;
 
     /// How a budget stands in its window at `at`. Of budgets of each user or task there is no one standing: `None`.
-    ///
-    /// # Errors
-    /// When the store fails.
     async fn standing(&self, scope: TenantScope, budget: &Budget, at: Timestamp) -> Result<Option<Standing>>;
 
     /// The tenant's budgets in the order of their ids, those behind `after`, at most `limit`, each with what
     /// [`LedgerStore::standing`] says of it. However many they are, they cost the same few queries.
-    ///
-    /// # Errors
-    /// When the store fails.
     async fn standings(
         &self,
         scope: TenantScope,
@@ -110,9 +89,6 @@ pub trait LedgerStore: Send + Sync {
     ) -> Result<Vec<(Budget, Option<Standing>)>>;
 
     /// What was used, in no particular order.
-    ///
-    /// # Errors
-    /// When the store fails.
     async fn usage(&self, scope: TenantScope, filter: &UsageFilter) -> Result<Vec<UsageLine>>;
 
     /// Takes one place under each of the rules, or under none. Judged and written in one transaction.

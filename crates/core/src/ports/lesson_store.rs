@@ -23,16 +23,9 @@ pub trait LessonStore: Send + Sync {
     /// `UNPROCESSABLE` when as many wait to be decided about as may.
     async fn add_lesson(&self, scope: TenantScope, lesson: &Lesson, audit: AuditEvent) -> Result<Option<Lesson>>;
 
-    /// One of them.
-    ///
-    /// # Errors
-    /// When the store fails.
     async fn lesson(&self, scope: TenantScope, id: LessonId) -> Result<Option<Lesson>>;
 
     /// A page of those that pass the filter, the newest first, behind `after`.
-    ///
-    /// # Errors
-    /// When the store fails.
     async fn lessons(
         &self,
         scope: TenantScope,
@@ -42,9 +35,6 @@ pub trait LessonStore: Send + Sync {
     ) -> Result<Page<Lesson>>;
 
     /// What is used, and what was used at earlier versions.
-    ///
-    /// # Errors
-    /// When the store fails.
     async fn lessons_in_use(&self, scope: TenantScope) -> Result<Arc<Lessons>>;
 
     /// Carries out a decision. It holds in every process when it returns.

@@ -24,8 +24,5 @@ pub trait MemoryReader: Send + Sync {
     async fn of(&self, subject: Subject) -> Result<Vec<Memory>>;
 
     /// One memory; `None` also for one that may not be seen.
-    ///
-    /// # Errors
-    /// When the store fails.
     async fn find(&self, id: MemoryId) -> Result<Option<Memory>>;
 }

@@ -14,7 +14,6 @@ use crate::time::Timestamp;
 /// Which memories are wanted.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct MemoryFilter {
-    /// Of what.
     pub subject: Option<Subject>,
     /// Of which kind of subject: `user` or `entity`.
     pub kind: Option<&'static str>,
@@ -37,16 +36,9 @@ pub trait MemoryStore: Send + Sync {
         audit: AuditEvent,
     ) -> Result<()>;
 
-    /// One of them.
-    ///
-    /// # Errors
-    /// When the store fails.
     async fn memory(&self, scope: TenantScope, id: MemoryId) -> Result<Option<Memory>>;
 
     /// A page of those that pass the filter, the newest first, behind `after`.
-    ///
-    /// # Errors
-    /// When the store fails.
     async fn memories(
         &self,
         scope: TenantScope,
@@ -56,16 +48,10 @@ pub trait MemoryStore: Send + Sync {
     ) -> Result<Page<Memory>>;
 
     /// Everything that is remembered of a subject, however it stands, with its vectors, the oldest first.
-    ///
-    /// # Errors
-    /// When the store fails.
     async fn memories_of(&self, scope: TenantScope, subject: Subject) -> Result<Vec<(Memory, Option<Vector>)>>;
 
     /// What is remembered, and accepted, of the records whose key or identifier is one of these names: each with the
     /// record's key and its vector, the oldest first. Of more records than `most` the oldest ones.
-    ///
-    /// # Errors
-    /// When the store fails.
     async fn memories_named(
         &self,
         scope: TenantScope,
@@ -87,15 +73,9 @@ pub trait MemoryStore: Send + Sync {
     ) -> Result<()>;
 
     /// Removes a memory; `false` when there is none.
-    ///
-    /// # Errors
-    /// When the store fails.
     async fn delete_memory(&self, scope: TenantScope, id: MemoryId, at: Timestamp, audit: AuditEvent) -> Result<bool>;
 
     /// Keeps vectors of memories that had none of their model, where they still say what was embedded, as of the moment
     /// at which they were changed last.
-    ///
-    /// # Errors
-    /// When the store fails.
     async fn keep_vectors(&self, scope: TenantScope, vectors: Vec<(MemoryId, Timestamp, Vector)>) -> Result<()>;
 }

@@ -1,5 +1,6 @@
 //! Ports: how the engine reaches what is outside. One trait per file, each method a whole unit of work. There is no
-//! begin and no commit, so I/O inside a transaction cannot even be written above the store.
+//! begin and no commit, so I/O inside a transaction cannot even be written above the store. Every method of a store may
+//! fail because the store does; `# Errors` says only what else there is, and what was then done or not.
 
 pub mod agent_store;
 pub mod approval_store;

@@ -25,7 +25,6 @@ pub enum ToolPrompt {
 /// A question of a tool.
 #[derive(Clone, PartialEq, Debug)]
 pub struct ModelQuestion {
-    /// Which prompt.
     pub prompt: ToolPrompt,
     /// What the caller wishes, as names and values of a closed set: a length, a language. They come from arguments,
     /// so they are data like the rest.
@@ -43,7 +42,6 @@ pub struct ModelQuestion {
 /// What came of it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ModelAnswer {
-    /// The text.
     pub text: String,
     /// `provider/model` that wrote it.
     pub model: String,

@@ -12,15 +12,9 @@ use crate::time::Timestamp;
 #[async_trait]
 pub trait ModelPolicyStore: Send + Sync {
     /// The tenant's policy; one that allows everything when none was ever set.
-    ///
-    /// # Errors
-    /// When the store fails.
     async fn model_policy(&self, scope: TenantScope) -> Result<ModelPolicy>;
 
     /// Sets the tenant's policy.
-    ///
-    /// # Errors
-    /// When the store fails.
     async fn put_model_policy(
         &self,
         scope: TenantScope,

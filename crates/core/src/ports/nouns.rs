@@ -12,9 +12,7 @@ pub struct Nouns {
     pub memories: Option<Arc<dyn MemoryReader>>,
     /// The published documents.
     pub knowledge: Option<Arc<dyn KnowledgeReader>>,
-    /// Tasks.
     pub tasks: Option<Arc<dyn TaskReader>>,
-    /// Plans.
     pub plans: Option<Arc<dyn PlanReader>>,
 }
 

@@ -14,17 +14,10 @@ use crate::time::Timestamp;
 /// Where outgoing messages are kept.
 #[async_trait]
 pub trait OutboxStore: Send + Sync {
-    /// A message.
-    ///
-    /// # Errors
-    /// When the store fails.
     async fn outbox_message(&self, scope: TenantScope, id: OutboxId) -> Result<Option<OutboxMessage>>;
 
     /// A page of messages, newest first, before the message with id `before`. Of conversations only what this user's
     /// sent; all when `talks_of` is `None`.
-    ///
-    /// # Errors
-    /// When the store fails.
     async fn outbox(
         &self,
         scope: TenantScope,
@@ -35,9 +28,6 @@ pub trait OutboxStore: Send + Sync {
 
     /// Moves a message on, counting a try when it becomes `sending`; `false` when it is not in `from`. What is to be
     /// explained later about it is written with it.
-    ///
-    /// # Errors
-    /// When the store fails.
     async fn move_outbox(
         &self,
         scope: TenantScope,
@@ -50,9 +40,6 @@ pub trait OutboxStore: Send + Sync {
 
     /// Lets a message leave once more that has come to its end in `from`: it is `pending` again, and has that job; `false`
     /// when it is not in `from`.
-    ///
-    /// # Errors
-    /// When the store fails.
     async fn send_again(
         &self,
         scope: TenantScope,
@@ -66,8 +53,5 @@ pub trait OutboxStore: Send + Sync {
     /// Looks whether the step of a delegation still waits for it, with its task's row held, and if so moves its dispatch
     /// from `pending` to `sending`, counting a try; one that is `sending` may go once more. A delegation is over once its
     /// step has ended, its task is completed or cancelled, or its deadline has come.
-    ///
-    /// # Errors
-    /// When the store fails.
     async fn begin_dispatch(&self, scope: TenantScope, id: OutboxId, at: Timestamp) -> Result<Dispatch>;
 }

@@ -22,15 +22,9 @@ pub trait OwnToolStore: Send + Sync {
     async fn draft_own_tool(&self, scope: TenantScope, new: &NewOwnTool, audit: AuditEvent) -> Result<OwnTool>;
 
     /// One version.
-    ///
-    /// # Errors
-    /// When the store fails.
     async fn own_tool(&self, scope: TenantScope, id: OwnToolId) -> Result<Option<OwnTool>>;
 
     /// A page of the versions that pass the filter, the newest first, behind `after`.
-    ///
-    /// # Errors
-    /// When the store fails.
     async fn own_tools(
         &self,
         scope: TenantScope,
@@ -41,9 +35,6 @@ pub trait OwnToolStore: Send + Sync {
 
     /// Every active version of the tenant, by key: at most one of each tool. The same list as long as nothing has
     /// changed.
-    ///
-    /// # Errors
-    /// When the store fails.
     async fn active_own_tools(&self, scope: TenantScope) -> Result<Arc<Vec<OwnTool>>>;
 
     /// Carries out an act. The version that was active before makes room for one that becomes so. What becomes active,
@@ -56,8 +47,5 @@ pub trait OwnToolStore: Send + Sync {
     async fn change_own_tool(&self, scope: TenantScope, change: &OwnToolChange, audit: AuditEvent) -> Result<()>;
 
     /// Deletes every version of a tool. Holds in every process when it returns. `false` when there was none.
-    ///
-    /// # Errors
-    /// When the store fails.
     async fn delete_own_tool(&self, scope: TenantScope, key: &str, at: Timestamp, audit: AuditEvent) -> Result<bool>;
 }

@@ -26,9 +26,6 @@ pub struct UserRules {
 #[async_trait]
 pub trait PermissionStore: Send + Sync {
     /// What holds for a user now; `None` when there is no such user.
-    ///
-    /// # Errors
-    /// When the store fails.
     async fn user_rules(&self, scope: TenantScope, user: UserId) -> Result<Option<Arc<UserRules>>>;
 
     /// Says what a user may let tools do; `None` takes back what was said. Holds in every process when it returns.
@@ -44,14 +41,8 @@ pub trait PermissionStore: Send + Sync {
     ) -> Result<()>;
 
     /// What the tenant says about tools, by key. Tools of which nothing is said are not in it.
-    ///
-    /// # Errors
-    /// When the store fails.
     async fn tool_settings(&self, scope: TenantScope) -> Result<Arc<Vec<ToolSetting>>>;
 
     /// Says something about a tool, in place of what was said. Holds in every process when it returns.
-    ///
-    /// # Errors
-    /// When the store fails.
     async fn put_tool_setting(&self, scope: TenantScope, setting: &ToolSetting, audit: AuditEvent) -> Result<()>;
 }

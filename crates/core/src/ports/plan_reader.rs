@@ -11,26 +11,14 @@ use crate::plan::{Plan, PlanFault};
 #[async_trait]
 pub trait PlanReader: Send + Sync {
     /// Those in use by their keys, the tenant's own in place of bundled ones; also those in quarantine.
-    ///
-    /// # Errors
-    /// When the store fails.
     async fn in_use(&self) -> Result<Vec<Plan>>;
 
     /// The one in use under a key.
-    ///
-    /// # Errors
-    /// When the store fails.
     async fn find(&self, key: &str) -> Result<Option<Plan>>;
 
     /// The newest version of a plan of the tenant's own, in use or not.
-    ///
-    /// # Errors
-    /// When the store fails.
     async fn newest_own(&self, key: &str) -> Result<Option<Plan>>;
 
     /// The plan that a text stands for, or every fault of it.
-    ///
-    /// # Errors
-    /// When the store fails.
     async fn check(&self, plan: &Value) -> Result<std::result::Result<PlanDraft, Vec<PlanFault>>>;
 }

@@ -30,28 +30,16 @@ pub trait PlanStore: Send + Sync {
     ) -> Result<Plan>;
 
     /// The tenant's plans that are in use, by key. The same list as before, by its address, only when nothing has changed.
-    ///
-    /// # Errors
-    /// When the store fails.
     async fn plans(&self, scope: TenantScope) -> Result<Arc<Vec<Plan>>>;
 
     /// The version with an id.
-    ///
-    /// # Errors
-    /// When the store fails.
     async fn find_plan(&self, scope: TenantScope, id: PlanId) -> Result<Option<Plan>>;
 
     /// Every version of the tenant's plans, by key, newest first, behind a place. A page ends at `limit`, or with about
     /// [`MAX_PAGE_BYTES`](super::MAX_PAGE_BYTES); `next` is the place of its last one.
-    ///
-    /// # Errors
-    /// When the store fails.
     async fn plan_page(&self, scope: TenantScope, after: PlanPlace, limit: u32) -> Result<Page<Plan>>;
 
     /// The versions of one plan below `below`, newest first, in pages like those of [`PlanStore::plan_page`].
-    ///
-    /// # Errors
-    /// When the store fails.
     async fn plan_versions(&self, scope: TenantScope, key: &str, below: Option<u32>, limit: u32) -> Result<Page<Plan>>;
 
     /// Takes every version of a plan out of use, or brings the newest back.
@@ -62,8 +50,5 @@ pub trait PlanStore: Send + Sync {
 
     /// The next few active plans of all tenants behind a tenant and a key, with their tenants, for the check at start;
     /// none at the end.
-    ///
-    /// # Errors
-    /// When the store fails.
     async fn active_plans(&self, after: Option<(TenantId, String)>) -> Result<Vec<(TenantScope, Plan)>>;
 }

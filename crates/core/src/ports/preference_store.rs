@@ -16,9 +16,6 @@ use crate::time::Timestamp;
 #[async_trait]
 pub trait PreferenceStore: Send + Sync {
     /// A user's preferences; the default ones of somebody who has said nothing, or who is not known.
-    ///
-    /// # Errors
-    /// When the store fails.
     async fn preferences(&self, scope: TenantScope, user: UserId) -> Result<Arc<Preferences>>;
 
     /// Writes a user's preferences in place of those before; `None` takes them back. Holds in every process when it

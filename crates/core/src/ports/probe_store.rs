@@ -53,15 +53,9 @@ pub trait ProbeStore: Send + Sync {
     async fn probe(&self, at: Timestamp) -> Result<()>;
 
     /// Counts what is open, for metrics.
-    ///
-    /// # Errors
-    /// When the store fails.
     async fn open_work(&self) -> Result<OpenWork>;
 
     /// Finds the oldest open work, for metrics.
-    ///
-    /// # Errors
-    /// When the store fails.
     async fn oldest_work(&self, now: Timestamp) -> Result<OldestWork>;
 
     /// The room that is left; `None` when that is another machine's to know.

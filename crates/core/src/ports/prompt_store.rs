@@ -16,21 +16,11 @@ use crate::tenant::TenantScope;
 #[async_trait]
 pub trait PromptStore: Send + Sync {
     /// Begins a prompt: the next version of its agent.
-    ///
-    /// # Errors
-    /// When the store fails.
     async fn draft_prompt(&self, scope: TenantScope, new: &NewPrompt, audit: AuditEvent) -> Result<Prompt>;
 
-    /// One of them.
-    ///
-    /// # Errors
-    /// When the store fails.
     async fn prompt(&self, scope: TenantScope, id: PromptId) -> Result<Option<Prompt>>;
 
     /// A page of those that pass the filter, the newest first, behind `after`.
-    ///
-    /// # Errors
-    /// When the store fails.
     async fn prompts(
         &self,
         scope: TenantScope,
@@ -40,9 +30,6 @@ pub trait PromptStore: Send + Sync {
     ) -> Result<Page<Prompt>>;
 
     /// Every active prompt of the tenant: at most one for each agent, and one for all.
-    ///
-    /// # Errors
-    /// When the store fails.
     async fn active_prompts(&self, scope: TenantScope) -> Result<Arc<Vec<Arc<Prompt>>>>;
 
     /// Carries out an act. What becomes active, or ceases to be, holds in every process when it returns.

@@ -11,30 +11,16 @@ use crate::tenant::TenantScope;
 /// Where records are kept.
 #[async_trait]
 pub trait RecordStore: Send + Sync {
-    /// A record by its key.
-    ///
-    /// # Errors
-    /// When the store fails.
     async fn record(&self, scope: TenantScope, kind: &str, key: &str) -> Result<Option<Record>>;
 
-    /// A record by its id.
-    ///
-    /// # Errors
-    /// When the store fails.
     async fn record_by_id(&self, scope: TenantScope, id: RecordId) -> Result<Option<Record>>;
 
     /// Records of a kind that have a lookup with that name and value, oldest first, at most 50.
-    ///
-    /// # Errors
-    /// When the store fails.
     async fn records_by_lookup(&self, scope: TenantScope, kind: &str, name: &str, value: &str) -> Result<Vec<Record>>;
 
     /// What records of a kind that have the lookup `by` (its name and its value) hold under the lookup `wanted`, each
     /// value with its record's id, oldest record first, at most 1,000. Cheaper than the records: what is to be
     /// compared first is seldom read whole.
-    ///
-    /// # Errors
-    /// When the store fails.
     async fn lookup_values(
         &self,
         scope: TenantScope,
@@ -44,9 +30,6 @@ pub trait RecordStore: Send + Sync {
     ) -> Result<Vec<(RecordId, String)>>;
 
     /// A page of a kind's records, oldest first, after the record with id `after`.
-    ///
-    /// # Errors
-    /// When the store fails.
     async fn records(
         &self,
         scope: TenantScope,
@@ -56,8 +39,5 @@ pub trait RecordStore: Send + Sync {
     ) -> Result<Page<Record>>;
 
     /// The kinds of which the tenant has records, with their number.
-    ///
-    /// # Errors
-    /// When the store fails.
     async fn record_kinds(&self, scope: TenantScope) -> Result<Vec<(String, i64)>>;
 }

@@ -13,9 +13,6 @@ use crate::time::Timestamp;
 #[async_trait]
 pub trait RetentionStore: Send + Sync {
     /// Every tenant, each with the right to remove what is its.
-    ///
-    /// # Errors
-    /// When the store fails.
     async fn kept_tenants(&self) -> Result<Vec<KeptTenant>>;
 
     /// Removes a little of what is over and old of one tenant, in one small transaction, so that nobody waits long for
@@ -40,8 +37,5 @@ pub trait RetentionStore: Send + Sync {
     async fn release_task(&self, scope: TenantScope, id: TaskId, at: Timestamp, audit: AuditEvent) -> Result<()>;
 
     /// The hold that a task was put on itself.
-    ///
-    /// # Errors
-    /// When the store fails.
     async fn task_hold(&self, scope: TenantScope, id: TaskId) -> Result<Option<TaskHold>>;
 }

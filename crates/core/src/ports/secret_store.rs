@@ -13,21 +13,12 @@ use crate::tool::ToolFailure;
 #[async_trait]
 pub trait SecretStore: Send + Sync {
     /// What is known of each of the tenant's secrets, by name.
-    ///
-    /// # Errors
-    /// When the store fails.
     async fn secrets(&self, scope: TenantScope) -> Result<Vec<Secret>>;
 
     /// One of them, sealed, with the tenant's data key.
-    ///
-    /// # Errors
-    /// When the store fails.
     async fn sealed_secret(&self, scope: TenantScope, name: &SecretName) -> Result<Option<SealedSecret>>;
 
     /// The tenant's data key, wrapped; `None` while it has no secret.
-    ///
-    /// # Errors
-    /// When the store fails.
     async fn data_key(&self, scope: TenantScope) -> Result<Option<Vec<u8>>>;
 
     /// Stores a secret, or its next version, and with the tenant's first one its data key. `false`, and nothing is
@@ -39,9 +30,6 @@ pub trait SecretStore: Send + Sync {
     async fn put_secret(&self, scope: TenantScope, new: &SealedSecret, audit: AuditEvent) -> Result<bool>;
 
     /// Removes a secret, and with the tenant's last one its data key; `false` when there is none of that name.
-    ///
-    /// # Errors
-    /// When the store fails.
     async fn delete_secret(
         &self,
         scope: TenantScope,

@@ -22,8 +22,5 @@ pub struct Spelled<'a> {
 #[async_trait]
 pub trait SpellingRule: Send + Sync {
     /// Whether the lesson counts for this value.
-    ///
-    /// # Errors
-    /// When the store fails.
     async fn counts(&self, records: &dyn RecordStore, scope: TenantScope, spelled: Spelled<'_>) -> Result<bool>;
 }

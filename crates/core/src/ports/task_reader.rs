@@ -12,14 +12,8 @@ use crate::task::Task;
 pub trait TaskReader: Send + Sync {
     /// A page of them, the newest first, as [`super::TaskStore::tasks`] lists them. The filter's `talks_of` is
     /// whoever's the tool works for, whatever it says.
-    ///
-    /// # Errors
-    /// When the store fails.
     async fn list(&self, filter: TaskFilter) -> Result<Page<Task>>;
 
     /// One of them; `None` also for one that may not be seen.
-    ///
-    /// # Errors
-    /// When the store fails.
     async fn find(&self, id: TaskId) -> Result<Option<Task>>;
 }

@@ -21,7 +21,6 @@ use crate::time::{Millis, Timestamp};
 /// A page of a list.
 #[derive(Clone, Debug)]
 pub struct Page<T> {
-    /// The items.
     pub items: Vec<T>,
     /// Where the next page begins; `None` at the end.
     pub next: Option<String>,
@@ -51,7 +50,6 @@ pub struct TaskFilter {
 /// A row that this program cannot read.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct UnreadableRow {
-    /// Its table.
     pub table: &'static str,
     /// Its id, and its number among its like where it has one.
     pub id: String,
@@ -128,30 +126,18 @@ pub trait TaskStore: Send + Sync {
 
     /// The rows of all tenants that this program cannot read, the first `most` of each table. It reads everything: for
     /// the doctor.
-    ///
-    /// # Errors
-    /// When the store fails.
     async fn unreadable(&self, most: usize) -> Result<Vec<UnreadableRow>>;
 
     /// Makes every leased task claimable at once: the one process of a SQLite file calls it at its start, because no
     /// other process can hold a lease. A PostgreSQL store does nothing here.
-    ///
-    /// # Errors
-    /// When the store fails.
     async fn take_over(&self, now: Timestamp) -> Result<u64>;
 
     /// The clock of the one process of a SQLite file was set back: what was due by `from` is due at `to`, and leases end
     /// as much earlier. A PostgreSQL store, which has a clock of its own, does nothing here.
-    ///
-    /// # Errors
-    /// When the store fails.
     async fn set_back(&self, from: Timestamp, to: Timestamp) -> Result<u64>;
 
     /// What time it is by the clock that judges what is due and when leases end, where that is the store's own; `None`
     /// where it is the processes'.
-    ///
-    /// # Errors
-    /// When the store fails.
     async fn time(&self) -> Result<Option<Timestamp>>;
 
     /// Prolongs leases, and tells which are lost.
@@ -194,15 +180,9 @@ pub trait TaskStore: Send + Sync {
     async fn begin_attempt(&self, lease: &Lease, attempt: &Attempt) -> Result<Committed, CommitRefused>;
 
     /// Attempts of a task, oldest first.
-    ///
-    /// # Errors
-    /// When the store fails.
     async fn attempts(&self, scope: TenantScope, task: TaskId) -> Result<Vec<Attempt>>;
 
     /// Signals with a number above `after`, in order.
-    ///
-    /// # Errors
-    /// When the store fails.
     async fn signals(&self, scope: TenantScope, task: TaskId, after: i64) -> Result<Vec<(i64, Signal)>>;
 
     /// A task's row.
@@ -216,9 +196,6 @@ pub trait TaskStore: Send + Sync {
     /// [`limits::LISTED_INPUT`](crate::task::limits::LISTED_INPUT) characters of input, and without waits that are longer
     /// than [`limits::LISTED_WAITS`](crate::task::limits::LISTED_WAITS). Of a mail whose payload is longer than
     /// [`limits::LISTED_PAYLOAD`](crate::task::limits::LISTED_PAYLOAD) it says neither sender nor subject.
-    ///
-    /// # Errors
-    /// When the store fails.
     async fn tasks(&self, scope: TenantScope, filter: &TaskFilter) -> Result<Page<Task>>;
 
     /// Journal rows with `seq > after`, in order, at most `limit`.
@@ -234,21 +211,12 @@ pub trait TaskStore: Send + Sync {
     async fn frozen_plan(&self, scope: TenantScope, hash: &PlanHash) -> Result<Option<FrozenPlan>>;
 
     /// A task's attachments in order.
-    ///
-    /// # Errors
-    /// When the store fails.
     async fn attachments(&self, scope: TenantScope, task: TaskId) -> Result<Vec<Attachment>>;
 
     /// A task's links to records, oldest first.
-    ///
-    /// # Errors
-    /// When the store fails.
     async fn artifacts(&self, scope: TenantScope, task: TaskId) -> Result<Vec<StoredLink>>;
 
     /// A task's children, oldest first.
-    ///
-    /// # Errors
-    /// When the store fails.
     async fn children(&self, scope: TenantScope, task: TaskId) -> Result<Vec<TaskId>>;
 
     /// Answers one wait of a task, exactly once: stores the signal and makes the task due. The waits on the row are
@@ -281,9 +249,6 @@ pub trait TaskStore: Send + Sync {
     ) -> Result<CallbackOutcome>;
 
     /// The scope of a tenant's task, for callers who have proved themselves by the task's own secret.
-    ///
-    /// # Errors
-    /// When the store fails.
     async fn scope_of(&self, tenant: TenantId, id: TaskId) -> Result<Option<TenantScope>>;
 
     /// Wants the task cancelled. A task that nobody holds becomes due, so that a worker ends it.
@@ -319,14 +284,8 @@ pub trait TaskStore: Send + Sync {
     ) -> Result<Task>;
 
     /// What a task and all below it have used.
-    ///
-    /// # Errors
-    /// When the store fails.
     async fn usage_of_tree(&self, scope: TenantScope, root: TaskId) -> Result<Usage>;
 
     /// How many tasks of all tenants are in each status, for metrics.
-    ///
-    /// # Errors
-    /// When the store fails.
     async fn count_by_status(&self) -> Result<Vec<(TaskStatus, i64)>>;
 }

@@ -23,22 +23,13 @@ use crate::tool::{Behalf, Needs, Reach, ToolFailure, ToolOutcome, ToolSpec};
 #[async_trait]
 pub trait Documents: Send + Sync {
     /// All attachments in order.
-    ///
-    /// # Errors
-    /// When the store fails.
     async fn list(&self) -> Result<Vec<Attachment>>;
 
     /// The text of the attachments that could be read, by number, including what a person typed in for one that
     /// could not.
-    ///
-    /// # Errors
-    /// When the store fails.
     async fn texts(&self) -> Result<Vec<(Attachment, Arc<DocumentText>)>>;
 
     /// The original message, taken apart; `None` when the task did not come in by mail.
-    ///
-    /// # Errors
-    /// When the store fails.
     async fn mail(&self) -> Result<Option<Arc<ParsedMail>>>;
 }
 
@@ -46,9 +37,6 @@ pub trait Documents: Send + Sync {
 #[async_trait]
 pub trait UserDirectory: Send + Sync {
     /// The users of a tenant, oldest first.
-    ///
-    /// # Errors
-    /// When the store fails.
     async fn users_of(&self, scope: TenantScope) -> Result<Vec<User>>;
 }
 
@@ -56,9 +44,6 @@ pub trait UserDirectory: Send + Sync {
 #[async_trait]
 pub trait OutboxView: Send + Sync {
     /// How far a message has got; `None` when there is none, not any more, or none that can be read.
-    ///
-    /// # Errors
-    /// When the store fails.
     async fn status_of(&self, scope: TenantScope, id: OutboxId) -> Result<Option<OutboxStatus>>;
 }
 
@@ -75,7 +60,6 @@ pub struct ToolContext {
     pub behalf: Behalf,
     /// The task, when it is called by a step.
     pub task: Option<TaskId>,
-    /// The step.
     pub step: Option<StepId>,
     /// The lease under which the step runs: whoever spends for it looks first whether it is still held.
     pub lease: Option<Lease>,
@@ -87,7 +71,6 @@ pub struct ToolContext {
     pub payload: Arc<Value>,
     /// The task's state as it stands; empty unless the spec asks for the task.
     pub state: Arc<Map<String, Value>>,
-    /// The trace.
     pub trace_id: Arc<str>,
     /// The idempotency key of this call; the same for every try.
     pub key: String,
@@ -95,13 +78,11 @@ pub struct ToolContext {
     pub attempt: u32,
     /// Whether an earlier try may have had its effect: a `queryable` tool looks first.
     pub may_have_happened: bool,
-    /// Now.
     pub now: Timestamp,
     /// The time that is left for this try.
     pub timeout: Millis,
     /// Where ids come from.
     pub ids: Arc<dyn IdSource>,
-    /// HTTP.
     pub http: Option<Arc<dyn HttpClient>>,
     /// The task's documents.
     pub documents: Option<Arc<dyn Documents>>,
@@ -124,7 +105,6 @@ pub struct ToolContext {
 }
 
 impl ToolContext {
-    /// The tenant.
     #[must_use]
     pub fn tenant(&self) -> TenantId {
         self.scope.tenant()

@@ -22,7 +22,6 @@ pub struct OfferedTool {
 /// Everything that a source offers a tenant at one moment.
 #[derive(Clone, Default)]
 pub struct OfferedTools {
-    /// The tools.
     pub tools: Vec<OfferedTool>,
     /// Bytes of their definitions: what it costs to keep them in memory.
     pub bytes: usize,

@@ -7,7 +7,6 @@ use crate::time::Timestamp;
 /// A prompt that is begun. Its version is the store's to give.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct NewPrompt {
-    /// Which.
     pub id: PromptId,
     /// The key of the agent that it is for; `None` for all agents of the tenant that have none of their own.
     pub agent: Option<String>,
@@ -15,7 +14,6 @@ pub struct NewPrompt {
     pub text: String,
     /// Who begins it.
     pub by: UserId,
-    /// When.
     pub at: Timestamp,
 }
 
@@ -70,7 +68,6 @@ pub enum OfAgent {
 /// Which prompts are wanted.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct PromptFilter {
-    /// Whose.
     pub agent: OfAgent,
     /// How they stand.
     pub status: Option<PromptStatus>,

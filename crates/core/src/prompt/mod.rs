@@ -103,7 +103,6 @@ impl PromptAct {
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = in_place::Prompt))]
 pub struct Prompt {
-    /// Its id.
     pub id: PromptId,
     /// The key of the agent that it is for; null for all agents that have none of their own.
     #[cfg_attr(feature = "schema", schema(required))]

@@ -116,9 +116,7 @@ pub enum Expect {
 pub struct PutRecord {
     /// The id if it is created; ignored when it exists.
     pub id: RecordId,
-    /// Its kind.
     pub kind: String,
-    /// Its key.
     pub key: String,
     /// What is put in.
     pub props: Map<String, Value>,
@@ -192,7 +190,6 @@ words! {
 pub struct ArtifactLink {
     /// The record's kind.
     pub kind: String,
-    /// The record.
     pub record_id: RecordId,
     /// The record's key.
     pub key: String,
@@ -209,7 +206,6 @@ pub struct ArtifactLink {
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = Artifact))]
 pub struct StoredLink {
-    /// The link.
     #[serde(flatten)]
     pub link: ArtifactLink,
     /// The step that made it.
@@ -217,7 +213,6 @@ pub struct StoredLink {
     /// The tool that made it.
     #[cfg_attr(feature = "schema", schema(required))]
     pub tool_key: Option<String>,
-    /// When.
     pub created_at: Timestamp,
 }
 

@@ -17,7 +17,6 @@ pub struct Destination {
     pub scheme: String,
     /// The host in small letters; an IPv6 address in brackets.
     pub host: String,
-    /// The port.
     pub port: u16,
 }
 

@@ -71,13 +71,11 @@ pub struct RenderedArgs {
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Attempt {
-    /// The step.
     pub step: StepId,
     /// The step's generation.
     pub generation: u32,
     /// Which try, from 1.
     pub attempt: u32,
-    /// The tool.
     pub tool: String,
     /// What happens if the process dies now.
     pub effect: EffectClass,

@@ -28,7 +28,6 @@ pub enum Effect {
     Put(Box<PutRecord>),
     /// The task is linked to a record.
     Link {
-        /// The link.
         link: ArtifactLink,
         /// The step that makes it.
         step: StepId,
@@ -98,7 +97,6 @@ pub struct NewChild {
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Delegation {
-    /// The step.
     pub step: StepId,
     /// The workflow's name.
     pub workflow: String,
@@ -145,7 +143,6 @@ pub enum TaskChange {
 pub struct Ending {
     /// `completed`, `failed` or `cancelled`.
     pub status: TaskStatus,
-    /// Its result.
     pub result: Value,
     /// Why it failed, or why a person said no.
     pub error: Option<StepError>,
@@ -153,7 +150,6 @@ pub struct Ending {
     pub current_step: Option<String>,
 }
 
-/// One commit.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Commit {
     /// Rows for the journal, in order.

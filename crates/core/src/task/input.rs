@@ -24,9 +24,7 @@ use crate::time::Timestamp;
 pub struct Task {
     /// Its id; its time part is when it was made.
     pub id: TaskId,
-    /// Whose it is.
     pub tenant: TenantId,
-    /// What it is.
     pub kind: TaskKind,
     /// By which way it came in.
     pub channel: Channel,
@@ -176,9 +174,7 @@ pub enum NewKind {
 /// A task to be submitted.
 #[derive(Clone, PartialEq, Debug)]
 pub struct NewTask {
-    /// Its id.
     pub id: TaskId,
-    /// What it is.
     pub kind: NewKind,
     /// By which way it comes in.
     pub channel: Channel,
@@ -223,7 +219,6 @@ pub struct NewTask {
 }
 
 impl NewTask {
-    /// What it is.
     #[must_use]
     pub const fn kind(&self) -> TaskKind {
         match self.kind {

@@ -88,7 +88,6 @@ impl StepStatus {
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct StepError {
-    /// The code.
     pub code: ErrorCode,
     /// What failed, for people.
     pub message: String,
@@ -237,7 +236,6 @@ pub enum Opening {
     Branches,
     /// A loop over these items began.
     Items {
-        /// The items.
         items: Vec<Value>,
         /// Whether they come from untrusted sources.
         tainted: bool,
@@ -295,7 +293,6 @@ pub enum JournalEntry {
     },
     /// The task ended.
     Ended {
-        /// How.
         status: TaskStatus,
         /// Why, when it failed or was cancelled.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -353,7 +350,6 @@ fn is_zero(number: &u32) -> bool {
     *number == 0
 }
 
-/// One row of the journal.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct JournalRow {

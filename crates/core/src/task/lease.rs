@@ -55,7 +55,6 @@ impl Lease {
         self.scope
     }
 
-    /// The task.
     #[must_use]
     pub fn task(&self) -> TaskId {
         self.task

@@ -16,7 +16,6 @@ pub enum MemoryEffect {
     Change {
         /// As it was read.
         before: Memory,
-        /// As it is to be.
         after: Memory,
     },
     /// It is removed, when it is stored as it was read.
@@ -40,14 +39,12 @@ pub enum PlanEffect {
     /// It is stored and in use from then on. Refused when its version is not the next one of its key, and when the
     /// tenant has no room for it.
     Put {
-        /// Its id.
         id: PlanId,
         /// The plan, with the version that it is to be.
         draft: PlanDraft,
     },
     /// Every version is taken out of use. Refused when the one in use is another.
     Retire {
-        /// Its key.
         key: String,
         /// The version in use.
         version: u32,
@@ -110,9 +107,7 @@ pub struct NounEffect {
 /// Which noun, and what becomes of it.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Noun {
-    /// A memory.
     Memory(MemoryEffect),
-    /// A plan.
     Plan(PlanEffect),
     /// Another task is steered. Refused when it has ended, or is paused (not paused) already.
     Task(TaskId, SteerAction),

@@ -20,7 +20,6 @@ pub enum Resolution {
     Fail,
 }
 
-/// A signal.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(tag = "signal", rename_all = "snake_case")]
 pub enum Signal {
@@ -42,7 +41,6 @@ pub enum Signal {
         /// What the person said about it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         note: Option<String>,
-        /// Who.
         by: String,
     },
     /// An outside engine answered a delegation.
@@ -64,11 +62,8 @@ pub enum Signal {
     ChildEnded {
         /// The step that waits for it.
         step: StepId,
-        /// The child.
         child: crate::id::TaskId,
-        /// How.
         status: TaskStatus,
-        /// Its result.
         result: Value,
         /// Why it failed.
         error: Option<StepError>,
@@ -77,10 +72,7 @@ pub enum Signal {
     },
     /// A person wants a failed task tried again.
     #[serde(rename_all = "camelCase")]
-    Retry {
-        /// Who.
-        by: String,
-    },
+    Retry { by: String },
     /// It is there and this program cannot read it. A store says so in its place; it is never left.
     Unreadable {
         /// Why.
@@ -90,7 +82,6 @@ pub enum Signal {
 
 /// What a signal is, without its content.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-#[expect(missing_docs, reason = "the same names as the signals")]
 pub enum SignalKind {
     Review,
     Callback,
@@ -114,7 +105,6 @@ impl Signal {
         leaves_out || !corrections.iter().all(is_as_shown)
     }
 
-    /// Which signal it is.
     #[must_use]
     pub const fn kind(&self) -> SignalKind {
         match self {

@@ -105,7 +105,6 @@ impl WaitKind {
     }
 }
 
-/// One wait.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Wait {
@@ -113,7 +112,6 @@ pub struct Wait {
     pub step_id: StepId,
     /// The journal row that began the wait: answers bind to it, so that none can be given twice.
     pub seq: i64,
-    /// Whom or what it waits for.
     pub kind: WaitKind,
     /// The question to a person, by which it is answered.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -129,7 +127,6 @@ pub struct Wait {
     /// What is shown with it: a call's arguments, a file's fault, candidates.
     #[serde(default, skip_serializing_if = "Value::is_null")]
     pub details: Value,
-    /// Since when.
     pub since: Timestamp,
     /// When the clock ends it.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -8,7 +8,6 @@ use crate::task::StepError;
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("{message}")]
 pub struct ToolFailure {
-    /// The code.
     pub code: ErrorCode,
     /// What failed, with the value it failed on, for people. No secrets.
     pub message: String,

@@ -16,9 +16,7 @@ use super::write::Write;
 /// A record to be written, and the link that explains it.
 #[derive(Clone, PartialEq, Debug)]
 pub struct RecordChange {
-    /// The record.
     pub put: PutRecord,
-    /// The link.
     pub link: ArtifactLink,
 }
 

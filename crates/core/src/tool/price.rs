@@ -25,7 +25,6 @@ words! {
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct UnitPrice {
-    /// The unit.
     pub unit: PriceUnit,
     /// Nano-dollars for one of them.
     #[cfg_attr(feature = "schema", schema(value_type = i64, minimum = 0, maximum = 10_000_000_000_000_i64))]

@@ -57,7 +57,6 @@ pub struct Needs {
     pub outbox: bool,
     /// The values of the tenant's secrets, each for its own hosts.
     pub secrets: bool,
-    /// The language models.
     pub language_model: bool,
     /// What the tenant has learned.
     pub lessons: bool,

@@ -14,7 +14,6 @@ use crate::task::SteerAction;
 /// A task that is to be submitted.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Submit {
-    /// Its id.
     pub id: TaskId,
     /// What is wanted, as text.
     pub input: String,
@@ -36,7 +35,6 @@ pub enum Write {
     Forget(Box<Memory>),
     /// A task is submitted.
     Submit(Box<Submit>),
-    /// A task is steered.
     Steer(TaskId, SteerAction),
     /// A plan is stored under that id, as the version that it names.
     PutPlan(PlanId, Box<PlanDraft>),

@@ -31,7 +31,6 @@ use crate::tools::ToolSnapshot;
 /// The model that answers where none is configured.
 pub(crate) const OFFLINE_MODEL: &str = "offline/rules";
 
-/// A question.
 pub(crate) struct Question {
     pub(crate) scope: TenantScope,
     pub(crate) user: Option<UserId>,
@@ -61,7 +60,6 @@ pub(crate) struct Question {
 
 /// What came of a question.
 pub(crate) enum QuestionOutcome {
-    /// A reply.
     Reply(Box<Replied>, Usage, bool),
     /// Nothing, or a part of a reply, and whether it was told what strangers wrote.
     Broke(ToolFailure, Option<Box<Replied>>, bool),

@@ -86,17 +86,14 @@ pub(crate) struct Subject {
     pub(crate) text: String,
     /// The results of steps before it, by their ids.
     pub(crate) shown: Vec<(String, String)>,
-    /// For whom.
     pub(crate) person: Option<Person>,
     /// The files that came with it.
     pub(crate) files: Option<Arc<TaskDocuments>>,
     /// Whether strangers wrote what is asked.
     pub(crate) strange: bool,
-    /// The agent.
     pub(crate) agent: String,
     /// What the agent is told to be when nobody has approved anything else.
     pub(crate) prompt: String,
-    /// For whom.
     pub(crate) user: Option<UserId>,
     /// How far it may go.
     pub(crate) latitude: ModelPermissions,
@@ -156,9 +153,6 @@ pub(crate) struct TurnServices {
 }
 
 /// Gathers what a turn is told.
-///
-/// # Errors
-/// When the store fails.
 pub(crate) async fn gather(
     services: &TurnServices,
     caller: &Caller,

@@ -49,9 +49,6 @@ pub struct Agents {
 
 impl Agents {
     /// The agents that a tenant has, by key: the bundled ones with what the tenant says about them, and its own.
-    ///
-    /// # Errors
-    /// When the store fails.
     pub async fn list(&self, scope: TenantScope) -> Result<Arc<Vec<Agent>>> {
         let own = self.store.agents(scope).await?;
         Ok(self.merged.of(scope.tenant(), &own, &self.registry))
@@ -72,9 +69,6 @@ impl Agents {
 
     /// The agent that a message chooses when nobody names one: that with most of its words in it, else the assistant;
     /// `None` when the tenant has taken the assistant away.
-    ///
-    /// # Errors
-    /// When the store fails.
     pub async fn choose(&self, scope: TenantScope, message: &str) -> Result<Option<Agent>> {
         Ok(chosen(&self.list(scope).await?, message).cloned())
     }

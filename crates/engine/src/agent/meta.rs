@@ -23,7 +23,6 @@ const USE: &str = "use_tool";
 pub(super) enum Meta {
     /// The model is told this.
     Told {
-        /// What.
         text: String,
         /// Whether it says that something is wrong.
         is_error: bool,

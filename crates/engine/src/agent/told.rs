@@ -13,7 +13,6 @@ use serde_json::json;
 use super::Agents;
 use crate::command::id_for;
 
-/// The audit of a prompt that is begun.
 pub(crate) fn begun(actor: &Actor, new: &NewPrompt) -> AuditEvent {
     AuditEvent::by(
         actor,
@@ -38,9 +37,6 @@ pub(crate) fn author(actor: &Actor) -> Result<UserId> {
 impl Agents {
     /// What is in use for an agent: its own active prompt, else the tenant's for all agents; `None` when there is
     /// neither, and then its own text holds. Answered from memory while nothing changes.
-    ///
-    /// # Errors
-    /// When the store fails.
     pub async fn active_prompt(&self, scope: TenantScope, agent: &str) -> Result<Option<Arc<Prompt>>> {
         Ok(in_use(&self.prompts.active_prompts(scope).await?, agent).cloned())
     }

@@ -6,7 +6,6 @@ use kybern_core::agent::{Agent, AgentDraft};
 
 use crate::tools::{Grant, ToolService, ToolSnapshot};
 
-/// The tools of an agent.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct AgentTools {
     /// The keys of those that this server has, each once, in the order in which they are named.

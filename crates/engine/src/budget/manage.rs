@@ -20,7 +20,6 @@ use crate::command::{id_for, once};
 /// A budget with how it stands now.
 #[derive(Clone, Copy, Debug)]
 pub struct BudgetView {
-    /// The budget.
     pub budget: Budget,
     /// What is used and reserved in its present window; `None` for budgets of each user or task, which have no one
     /// standing.
@@ -48,9 +47,6 @@ pub struct Budgets {
 
 impl Budgets {
     /// A page of the tenant's budgets with how they stand, oldest first, behind `after`.
-    ///
-    /// # Errors
-    /// When the store fails.
     pub async fn list(&self, scope: TenantScope, after: Option<BudgetId>, limit: u32) -> Result<Vec<BudgetView>> {
         let now = self.clock.now();
         let page = self.store.standings(scope, after, limit, now).await?;
@@ -134,9 +130,6 @@ impl Budgets {
     }
 
     /// What was used, added up by day, model, tool or user; the dearest first, days in their order.
-    ///
-    /// # Errors
-    /// When the store fails.
     pub async fn usage(&self, scope: TenantScope, by: UsageBy, filter: &UsageFilter) -> Result<Vec<UsageSum>> {
         let lines = self.store.usage(scope, filter).await?;
         let mut sums: BTreeMap<String, UsageLine> = BTreeMap::new();

@@ -10,9 +10,6 @@ use kybern_core::tenant::TenantScope;
 const MAX_PARENTS: usize = 64;
 
 /// The first task of a task's tree, with what it says that the tree may spend.
-///
-/// # Errors
-/// When the store fails.
 pub(crate) async fn tree_of(store: &dyn Store, scope: TenantScope, mut id: TaskId) -> Result<(TaskId, Option<Limits>)> {
     for _ in 0..MAX_PARENTS {
         let Some(task) = store.task(scope, id).await? else { break };

@@ -24,7 +24,6 @@ const UNTITLED: &str = "New chat";
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ChatExport {
-    /// The chat.
     pub chat: Chat,
     /// Its messages, the oldest first.
     pub messages: Vec<Message>,

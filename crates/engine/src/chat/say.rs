@@ -244,7 +244,6 @@ fn hash_of(request: &SayRequest) -> String {
     hasher.finalize().to_hex().to_string()
 }
 
-/// The turn that a task is.
 fn turn_of(view: &TaskView) -> Result<TurnRef> {
     TurnRef::deserialize(&view.payload)
         .map_err(|_| Error::new(ErrorCode::NotFound, format!("task {} is no turn of a conversation", view.id)))

@@ -20,7 +20,6 @@ pub struct Live {
 pub struct Written {
     /// The last row of the journal when the model was asked.
     pub behind: i64,
-    /// The pieces.
     pub pieces: Vec<Arc<str>>,
 }
 

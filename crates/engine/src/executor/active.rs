@@ -12,7 +12,6 @@ use uuid::Uuid;
 /// How others reach a run.
 #[derive(Clone, Debug)]
 pub struct ActiveRun {
-    /// Its lease.
     pub lease: Lease,
     /// Tells it that something changed: a signal, a wish to cancel or pause.
     pub changed: Arc<Notify>,
@@ -30,14 +29,12 @@ impl ActiveRun {
     }
 }
 
-/// All of them.
 #[derive(Default)]
 pub struct ActiveRuns {
     runs: Mutex<HashMap<TaskId, ActiveRun>>,
 }
 
 impl ActiveRuns {
-    /// Enters a run.
     pub fn enter(&self, run: &ActiveRun) {
         self.lock().insert(run.lease.task(), run.clone());
     }

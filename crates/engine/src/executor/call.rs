@@ -40,7 +40,6 @@ pub(crate) struct Facts {
     pub(crate) is_effectful: bool,
     /// Whether something has to be read, and journaled, before it is made.
     pub(crate) reads_first: bool,
-    /// The question that it is.
     pub(crate) question: Option<QuestionFacts>,
     /// Whether a model has replied: what follows may be written together with it.
     pub(crate) is_reply: bool,

@@ -69,9 +69,7 @@ pub struct Approved {
 /// A child task as its parent's step knows it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Child {
-    /// Its id.
     pub id: TaskId,
-    /// The wait for it.
     pub wait: Box<Wait>,
     /// How it ended, as far as it has been told.
     pub ended: Option<TaskStatus>,

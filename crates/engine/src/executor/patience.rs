@@ -14,7 +14,6 @@ use super::run::Run;
 
 /// The first pause after a failure; each later one is twice as long.
 const FIRST: Millis = Millis(50);
-/// The longest one.
 const LONGEST: Millis = Millis(2_000);
 
 /// The pauses between the tries of a store that is unavailable.

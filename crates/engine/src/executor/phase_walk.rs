@@ -80,7 +80,6 @@ impl Run {
         [Phase::Intent, Phase::Planning].into_iter().find(|phase| !ended(*phase))
     }
 
-    /// The status of the phase that the task is in.
     pub(super) fn phase_status(&self) -> TaskStatus {
         // A task whose plan was named from the start reads its documents as part of executing it.
         let phase = self.next_phase().filter(|_| self.walk.plan().is_none());

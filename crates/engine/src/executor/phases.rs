@@ -33,7 +33,6 @@ impl From<Error> for Interrupted {
     }
 }
 
-/// The status of a task that is in a phase.
 pub(crate) const fn status_in(phase: Phase) -> TaskStatus {
     match phase {
         Phase::Extraction => TaskStatus::Extracting,

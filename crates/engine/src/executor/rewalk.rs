@@ -24,7 +24,6 @@ use crate::templates::{self, Context};
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ReplayReport {
-    /// The task.
     pub task_id: TaskId,
     /// Whether it arrived at the same end.
     pub matches: bool,

@@ -32,7 +32,6 @@ pub(crate) struct Run {
     pub(crate) lease: Lease,
     claimed_at: Timestamp,
     pub(crate) task: Task,
-    /// The status as the row has it.
     pub(super) row_status: TaskStatus,
     pub(crate) walk: Walk,
     /// What the walk has taken in and the store has not.
@@ -93,9 +92,6 @@ impl Run {
 
     /// Looks at what holds now for whoever the task works for, and at what can be called: both are looked at again before
     /// steps begin, because they may have changed since.
-    ///
-    /// # Errors
-    /// When the store fails.
     pub(super) async fn look_at_rules(&mut self) -> Result<(), Stop> {
         let changed = match self.steps.look_at_rules(&self.lease, &self.task).await {
             Err(error) if error.is_unavailable() => {
@@ -115,9 +111,6 @@ impl Run {
     }
 
     /// Looks up the agents that a plan asks, where the run has not begun with it.
-    ///
-    /// # Errors
-    /// When the store fails.
     pub(super) async fn look_up_agents(&mut self, plan: &FrozenPlan) -> Result<(), Stop> {
         if plan.steps.iter().any(|step| asks_agents(step)) {
             let (steps, lease) = (Arc::clone(&self.steps), self.lease.clone());

@@ -94,7 +94,6 @@ impl Surroundings {
         &self.user
     }
 
-    /// The trace.
     pub(crate) fn trace_id(&self) -> &Arc<str> {
         &self.about.trace_id
     }

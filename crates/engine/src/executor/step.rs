@@ -287,7 +287,6 @@ pub(crate) fn unrendered(run: &Run, index: usize, what: &str, error: &RenderErro
     fail(run, index, error, anything_is_tainted(&run.walk, index, run.task.channel))
 }
 
-/// A rendered object.
 pub(crate) fn render_object(
     run: &Run,
     index: usize,
@@ -301,7 +300,6 @@ pub(crate) fn render_object(
     templates::render_members(args, &context)
 }
 
-/// A rendered value.
 pub(crate) fn render_value(run: &Run, index: usize, value: &Value) -> Result<Value, RenderError> {
     if run.walk.node(index).literal_args || !templates::has_expression(value) {
         return Ok(value.clone());

@@ -26,9 +26,6 @@ use super::walk::Walk;
 pub(crate) trait StepKinds: Send + Sync {
     /// Reads what the steps of a claimed task need: how far it has come, whether documents came with it, and whether it
     /// asks agents is known.
-    ///
-    /// # Errors
-    /// When the store fails.
     async fn load(&self, lease: &Lease, task: &Task, walk: (&Walk, bool), asks_agents: bool) -> Result<Loaded>;
 
     /// What the end of a task leaves whose journal cannot be read.
@@ -54,24 +51,15 @@ pub(crate) struct Note {
 pub(crate) trait Steps: Send + Sync {
     /// Looks at what holds now for whoever the task works for, and at what can be called; `None` when nothing has
     /// changed.
-    ///
-    /// # Errors
-    /// When the store fails.
     async fn look_at_rules(&self, lease: &Lease, task: &Task) -> Result<Option<Arc<dyn Steps>>>;
 
     /// The same with the agents of the tenant.
-    ///
-    /// # Errors
-    /// When the store fails.
     async fn with_agents(&self, lease: &Lease) -> Result<Arc<dyn Steps>>;
 
     /// Begins a step that calls a tool, or asks a model.
     fn begin(&self, run: &Run, index: usize, now: Timestamp) -> Begun;
 
     /// Reads what a call needs that [`super::call::Facts::reads_first`], and the row that has to say so before it.
-    ///
-    /// # Errors
-    /// When the store fails.
     async fn read_first(&self, lease: &Lease) -> Result<(Arc<dyn Steps>, RowDraft)>;
 
     /// What was read first, as the journal has it.

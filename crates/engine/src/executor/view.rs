@@ -15,10 +15,8 @@ use serde_json::{Map, Value};
 use super::walk::Walk;
 use super::walk_view::EffectivePlan;
 
-/// A task.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-#[expect(missing_docs, reason = "the wire names; the row's fields are documented in the core")]
 pub struct TaskView {
     pub id: TaskId,
     pub status: TaskStatus,

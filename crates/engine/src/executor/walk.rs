@@ -106,7 +106,6 @@ impl Walk {
         }
     }
 
-    /// The plan.
     #[must_use]
     pub fn plan(&self) -> Option<&Arc<FrozenPlan>> {
         self.plan.as_ref()

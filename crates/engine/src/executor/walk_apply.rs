@@ -303,7 +303,6 @@ fn schedules(entry: &JournalEntry) -> bool {
     }
 }
 
-/// The child that a wait is for.
 fn child_of(wait: &Wait) -> Option<Child> {
     let id = wait.reference.as_ref().filter(|_| wait.kind == WaitKind::Child)?.parse::<TaskId>().ok()?;
     Some(Child { id, wait: Box::new(wait.clone()), ended: None })

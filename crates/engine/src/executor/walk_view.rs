@@ -20,7 +20,6 @@ pub enum EffectivePlan {
 }
 
 impl EffectivePlan {
-    /// Its steps.
     #[must_use]
     pub fn steps(&self) -> Vec<Value> {
         match self {

@@ -163,9 +163,6 @@ impl Identity {
 
     /// The first tenant's platform admin, for the command line's own run on the machine that has the database. Needs
     /// no key, and stores none.
-    ///
-    /// # Errors
-    /// When the store fails.
     pub async fn local_actor(&self, request: RequestId) -> Result<Actor> {
         let users = self.store.users(self.executor_in(TenantId::DEFAULT).scope()).await?;
         let Some(admin) = users.into_iter().find(|user| user.roles.contains(&Role::PlatformAdmin)) else {

@@ -55,7 +55,6 @@ pub struct Revoke {
 /// A key to be created.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NewKey {
-    /// What it is for.
     pub name: String,
     /// Whose it is; the caller's own otherwise.
     pub user_id: Option<UserId>,
@@ -179,9 +178,6 @@ impl Identity {
     }
 
     /// The tenant's users.
-    ///
-    /// # Errors
-    /// When the store fails.
     pub async fn users(&self, scope: TenantScope) -> Result<Vec<User>> {
         self.store.users(scope).await
     }
@@ -260,9 +256,6 @@ impl Identity {
     }
 
     /// The tenant's keys.
-    ///
-    /// # Errors
-    /// When the store fails.
     pub async fn keys(&self, scope: TenantScope) -> Result<Vec<ApiKey>> {
         self.store.keys(scope).await
     }
@@ -349,9 +342,6 @@ impl Identity {
     }
 
     /// The tenant's completion webhooks.
-    ///
-    /// # Errors
-    /// When the store fails.
     pub async fn webhooks(&self, scope: TenantScope) -> Result<Vec<OutboundWebhook>> {
         self.store.webhooks(scope).await
     }

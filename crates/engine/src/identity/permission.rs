@@ -18,7 +18,6 @@ use crate::tools::{Grant, Origin};
 /// What holds for a user.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct PermissionsView {
-    /// The user.
     pub user: UserId,
     /// Their roles.
     pub roles: Vec<Role>,

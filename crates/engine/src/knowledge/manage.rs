@@ -25,7 +25,6 @@ pub struct NewDocument {
     pub filename: String,
     /// Its declared type.
     pub content_type: String,
-    /// Its bytes.
     pub bytes: Bytes,
 }
 
@@ -108,9 +107,6 @@ impl Knowledge {
     }
 
     /// A page of documents, the newest first.
-    ///
-    /// # Errors
-    /// When the store fails.
     pub async fn list(
         &self,
         scope: TenantScope,

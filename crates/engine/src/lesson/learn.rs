@@ -45,7 +45,6 @@ const MAX_VALUES: usize = 5_000;
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Answered {
-    /// The task.
     pub(crate) task: TaskId,
     /// The journal row that asked.
     pub(crate) wait_seq: i64,

@@ -48,9 +48,6 @@ pub struct LessonService {
 
 impl LessonService {
     /// A page of the tenant's lessons, the newest first.
-    ///
-    /// # Errors
-    /// When the store fails.
     pub async fn list(
         &self,
         scope: TenantScope,

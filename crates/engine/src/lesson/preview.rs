@@ -45,7 +45,6 @@ const MAX_SUBJECT: usize = 200;
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct LessonPreview {
-    /// The lesson.
     pub lesson_id: LessonId,
     /// How many mails were looked at, the newest first.
     pub mails: usize,
@@ -61,9 +60,7 @@ pub struct LessonPreview {
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct PreviewedMail {
-    /// Its task.
     pub task_id: TaskId,
-    /// Its subject.
     pub subject: String,
     /// When it came in.
     pub created_at: Timestamp,

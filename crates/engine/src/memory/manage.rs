@@ -198,7 +198,6 @@ impl Memories {
     }
 }
 
-/// The actor as a subject.
 fn own_subject(actor: &Actor) -> Result<Subject> {
     let message = "name a subject: only users have memories of their own";
     actor.user().map(Subject::User).ok_or_else(|| Error::new(ErrorCode::PermissionDenied, message))

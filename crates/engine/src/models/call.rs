@@ -13,7 +13,6 @@ use super::route::Route;
 /// For whom a model is asked.
 #[derive(Clone, Debug)]
 pub struct Caller {
-    /// The tenant.
     pub scope: TenantScope,
     /// The user, when there is one.
     pub user: Option<UserId>,
@@ -74,10 +73,8 @@ pub struct Try {
     pub failure: Option<ModelFailure>,
 }
 
-/// An answer.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Answered {
-    /// The reply.
     pub reply: ModelReply,
     /// `provider/model` that gave it.
     pub model: String,

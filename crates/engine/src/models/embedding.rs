@@ -19,7 +19,6 @@ pub(crate) fn tokens(text: &str) -> Tokens {
     Tokens(FRAME + estimate::of_bytes(u64::try_from(text.len()).unwrap_or(u64::MAX)))
 }
 
-/// The beginning of a question.
 fn beginning(question: &str) -> &str {
     let end = question.char_indices().nth(MAX_QUESTION).map_or(question.len(), |(at, _)| at);
     question.get(..end).unwrap_or(question).trim()

@@ -80,9 +80,6 @@ pub(crate) fn allows(policy: &ModelPolicy, provider: &str) -> bool {
 
 impl ModelService {
     /// Which providers the tenant allows.
-    ///
-    /// # Errors
-    /// When the store fails.
     pub async fn policy(&self, scope: TenantScope) -> Result<ModelPolicy> {
         self.inner.store.model_policy(scope).await
     }

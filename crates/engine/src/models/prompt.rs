@@ -7,7 +7,6 @@ use kybern_core::ports::ToolPrompt;
 pub(crate) struct OwnPrompt {
     /// Its file's name, without the ending.
     pub(crate) name: &'static str,
-    /// Its text.
     pub(crate) text: &'static str,
 }
 

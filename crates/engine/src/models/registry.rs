@@ -188,7 +188,6 @@ impl Registry {
         self.providers.iter().map(|provider| provider.name())
     }
 
-    /// Every provider.
     pub(crate) fn providers(&self) -> &[Arc<Provider>] {
         &self.providers
     }

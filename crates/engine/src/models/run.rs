@@ -32,7 +32,6 @@ pub(crate) enum Next {
 
 /// How what is reserved ends.
 enum End {
-    /// With an answer.
     Answered(Option<FinishReason>),
     /// With a call that failed and may have cost something, and why.
     Failed(Option<Value>),

@@ -111,7 +111,6 @@ pub struct ModelView {
     pub latency: Option<Millis>,
 }
 
-/// How a provider is.
 pub(crate) struct ProviderHealth {
     /// Its name.
     pub(crate) provider: String,
@@ -123,9 +122,6 @@ pub(crate) struct ProviderHealth {
 
 impl ModelService {
     /// Every known model that the tenant allows, in the order of the configuration.
-    ///
-    /// # Errors
-    /// When the store fails.
     pub async fn models(&self, scope: TenantScope) -> Result<Vec<ModelView>> {
         let policy = self.inner.policy(scope).await?;
         let registry = self.inner.listed().await;
@@ -135,9 +131,6 @@ impl ModelService {
 
     /// The model that can be named so, also where its provider does not list it; `None` when the tenant does not allow
     /// its provider.
-    ///
-    /// # Errors
-    /// When the store fails.
     pub async fn named(&self, scope: TenantScope, name: &str) -> Result<Option<ModelView>> {
         let policy = self.inner.policy(scope).await?;
         let by_name = |registry: &Registry| {
@@ -148,7 +141,6 @@ impl ModelService {
         Ok(found.filter(|candidate| policy::allows(&policy, candidate.provider.name())).map(view))
     }
 
-    /// How every provider is.
     pub(crate) fn health(&self) -> Vec<ProviderHealth> {
         let providers = self.inner.registry.providers().iter();
         let health = |one: &Arc<Provider>| ProviderHealth {
@@ -196,9 +188,6 @@ impl ModelService {
     }
 
     /// Whether there is a model to ask that can do this.
-    ///
-    /// # Errors
-    /// When the store fails.
     pub(crate) async fn can(&self, scope: TenantScope, by: &Route, needs: Abilities) -> Result<bool> {
         Ok(self.able(scope, by, needs).await?.is_ok())
     }

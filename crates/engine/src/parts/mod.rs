@@ -97,7 +97,6 @@ pub enum StartError {
     /// An agent that a pack brings is none.
     #[error("the bundled agent {key:?} is refused")]
     FaultyAgent {
-        /// Its key.
         key: String,
         /// What is wrong with it.
         #[source]
@@ -309,9 +308,6 @@ impl Engine {
     }
 
     /// Takes over what an earlier process left behind, checks the stored plans, and starts the loops.
-    ///
-    /// # Errors
-    /// When the store fails.
     pub async fn start(&self) -> Result<(), StartError> {
         self.plans().refresh_quarantine().await?;
         let kernel = &self.inner.kernel;
@@ -400,7 +396,6 @@ impl Engine {
         &self.inner.keys
     }
 
-    /// The clock.
     #[must_use]
     pub fn clock(&self) -> &Arc<dyn Clock> {
         &self.inner.kernel.clock

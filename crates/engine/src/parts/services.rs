@@ -36,7 +36,6 @@ use crate::task::Tasks;
 use crate::task::reading::Reading;
 use crate::tools::{OwnTools, ToolCatalogue, ToolSettings};
 
-/// All of them.
 pub(crate) struct Services {
     pub(crate) agents: Agents,
     pub(crate) audit: AuditTrail,

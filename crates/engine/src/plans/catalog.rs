@@ -26,7 +26,6 @@ pub struct Catalog {
 }
 
 impl Catalog {
-    /// The registry.
     #[must_use]
     pub fn registry(&self) -> &Registry {
         &self.registry

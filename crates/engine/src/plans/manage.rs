@@ -51,9 +51,6 @@ impl Plans {
     }
 
     /// Every fault of a plan, without storing it.
-    ///
-    /// # Errors
-    /// When the store fails.
     pub async fn check(&self, scope: TenantScope, plan: &Value) -> Result<Vec<PlanFault>> {
         Ok(self.drafted(scope, plan).await?.err().unwrap_or_default())
     }
@@ -70,9 +67,6 @@ impl Plans {
     }
 
     /// A page of the tenant's plans, every version of them, and of the bundled ones, in the order of [`PlanPlace`].
-    ///
-    /// # Errors
-    /// When the store fails.
     pub async fn list(&self, scope: TenantScope, after: Option<PlanPlace>, limit: u32) -> Result<Page<Plan>> {
         let after = after.unwrap_or_default();
         let Page { mut items, mut next } = self.store.plan_page(scope, after.clone(), limit).await?;

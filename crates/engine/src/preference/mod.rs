@@ -27,9 +27,6 @@ pub struct PreferenceService {
 
 impl PreferenceService {
     /// A user's preferences, the default ones of who has said nothing. Answered from memory while nothing changes.
-    ///
-    /// # Errors
-    /// When the store fails.
     pub async fn of(&self, scope: TenantScope, user: UserId) -> Result<Arc<Preferences>> {
         self.store.preferences(scope, user).await
     }

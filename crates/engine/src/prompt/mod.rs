@@ -32,9 +32,6 @@ pub struct Prompts {
 
 impl Prompts {
     /// A page of the tenant's prompts, the newest first.
-    ///
-    /// # Errors
-    /// When the store fails.
     pub async fn list(
         &self,
         scope: TenantScope,

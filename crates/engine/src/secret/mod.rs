@@ -27,13 +27,10 @@ const MOST_TRIES: u8 = 5;
 /// A secret to be written.
 #[derive(Clone, Debug)]
 pub struct NewSecret {
-    /// Its name.
     pub name: SecretName,
-    /// Its value.
     pub value: SecretValue,
     /// Where it may be sent.
     pub hosts: Vec<HostRule>,
-    /// What it is for.
     pub description: String,
 }
 
@@ -64,9 +61,6 @@ pub struct Secrets {
 
 impl Secrets {
     /// What is known of each of the tenant's secrets, by name. Never a value.
-    ///
-    /// # Errors
-    /// When the store fails.
     pub async fn list(&self, scope: TenantScope) -> Result<Vec<Secret>> {
         self.store.secrets(scope).await
     }

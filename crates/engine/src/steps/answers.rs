@@ -70,7 +70,6 @@ fn size_of<'o>(outcomes: impl Iterator<Item = &'o Arc<StepOutcome>>) -> usize {
     outcomes.map(|outcome| weight::of_value(&outcome.data)).sum()
 }
 
-/// How a phase asks.
 pub(super) struct PhaseAsking<'r> {
     run: &'r mut Run,
     inquirer: &'r mut Inquirer,

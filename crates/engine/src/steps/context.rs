@@ -98,9 +98,6 @@ impl TaskSteps {
     }
 
     /// Whether it is the turn of a conversation whose model looks at pictures.
-    ///
-    /// # Errors
-    /// When the store fails.
     pub(super) async fn looks_at_pictures(&self, run: &Run) -> Result<bool> {
         let asked = run.walk.in_plan_order().into_iter().find_map(|index| match &run.walk.node(index).spec.kind {
             StepKind::Agent { agent, .. } => self.agent(agent),

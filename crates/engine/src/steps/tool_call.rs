@@ -26,7 +26,6 @@ use crate::tools::service::limited;
 
 /// What is called.
 pub(super) enum Target {
-    /// A tool.
     Tool(Prepared),
     /// A decision, with its rendered text.
     Handler(Arc<dyn StepHandler>, Box<StepKind>, Value),

@@ -2,7 +2,6 @@
 
 use serde_json::{Map, Value};
 
-/// Cleans a text.
 pub(crate) fn clean(text: &mut String) {
     if text.contains('\0') {
         *text = text.replace('\0', "\u{FFFD}");

@@ -126,9 +126,6 @@ impl Tasks {
 
     /// A page of the tasks that the actor may see, newest first, without state and plan. The filter's `talks_of` is the
     /// actor's, whatever it says.
-    ///
-    /// # Errors
-    /// When the store fails.
     pub async fn list(&self, actor: &Actor, filter: TaskFilter) -> Result<TaskList> {
         let filter = TaskFilter { talks_of: actor.sees_talks_of(), ..filter };
         let page = self.kernel.store.tasks(actor.scope(), &filter).await?;

@@ -32,7 +32,6 @@ pub enum RepeatKind {
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Repeat {
-    /// The step.
     pub step_id: String,
     /// By which way it writes.
     pub kind: RepeatKind,

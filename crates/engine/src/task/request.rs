@@ -13,7 +13,6 @@ pub struct AttachmentRequest {
     pub filename: String,
     /// Its declared type.
     pub content_type: String,
-    /// Its bytes.
     pub bytes: Bytes,
 }
 

@@ -57,7 +57,6 @@ pub(crate) enum Taken {
     Queued(TaskId),
     /// A task came with its key before.
     Known {
-        /// That task.
         id: TaskId,
         /// Whether it said the same.
         same_body: bool,

@@ -22,13 +22,10 @@ pub struct StepView {
 /// Everything an expression can read. Cheap to clone.
 #[derive(Clone, Debug)]
 pub struct Context {
-    /// The state.
     pub state: Arc<Map<String, Value>>,
     /// Steps that have ended; of two with one id the later wins.
     pub steps: Arc<Vec<StepView>>,
-    /// The task.
     pub task: Arc<Map<String, Value>>,
-    /// The tenant.
     pub tenant: Arc<Map<String, Value>>,
     /// The user; `null` when there is none.
     pub user: Arc<Value>,

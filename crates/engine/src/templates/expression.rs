@@ -49,7 +49,6 @@ pub enum ExpressionError {
     /// It is no expression.
     #[error("{expression:?} is not an expression: {problem}")]
     Syntax {
-        /// The expression.
         expression: String,
         /// What the parser says.
         problem: String,
@@ -57,7 +56,6 @@ pub enum ExpressionError {
     /// It is over a limit, or does what is not allowed.
     #[error("{expression:?} is refused: {problem}")]
     Refused {
-        /// The expression.
         expression: String,
         /// Why.
         problem: String,
@@ -65,7 +63,6 @@ pub enum ExpressionError {
     /// It failed on these values.
     #[error("{expression:?} failed: {problem}")]
     Failed {
-        /// The expression.
         expression: String,
         /// Why.
         problem: String,

@@ -14,7 +14,6 @@ const MAX_PIECES: usize = 100_000;
 /// Spaces for each level of JSON that is laid out.
 const MAX_INDENT: u64 = 8;
 
-/// Registers them.
 pub(super) fn register(environment: &mut Environment<'static>) {
     environment.add_filter("default", filters::default);
     environment.add_filter("d", filters::default);

@@ -11,7 +11,6 @@ use kybern_core::ports::{OutboxView, Page, RecordStore, Store, UserDirectory};
 use kybern_core::record::Record;
 use kybern_core::tenant::TenantScope;
 
-/// The records.
 pub struct Records(pub Arc<dyn Store>);
 
 #[async_trait]
@@ -53,7 +52,6 @@ impl RecordStore for Records {
     }
 }
 
-/// The users.
 pub struct Users(pub Arc<dyn Store>);
 
 #[async_trait]

@@ -52,7 +52,6 @@ pub enum Decision {
     WithoutPictures,
 }
 
-/// The documents of one task.
 pub struct TaskDocuments {
     /// Where they are kept.
     pub store: Arc<dyn Store>,
@@ -144,9 +143,6 @@ impl TaskDocuments {
     }
 
     /// The attachments at which the model looks itself, in order.
-    ///
-    /// # Errors
-    /// When the store fails.
     pub async fn pictures(&self) -> Result<Vec<Attachment>> {
         if !self.decisions.values().any(|decision| *decision == Decision::Picture) {
             return Ok(Vec::new());

@@ -34,7 +34,6 @@ pub enum Origin {
 pub struct Grant {
     /// Who chose the call.
     pub origin: Origin,
-    /// For whom.
     pub user: Option<UserId>,
     /// Their roles now, and what was said about them.
     pub rules: Option<Arc<UserRules>>,
@@ -60,9 +59,6 @@ impl Grant {
     }
 
     /// What the calls of a task are held against now.
-    ///
-    /// # Errors
-    /// When the store fails.
     pub(crate) async fn of_task(store: &dyn Store, scope: TenantScope, task: &Task) -> Result<Self> {
         let rules = match task.user {
             Some(user) => store.user_rules(scope, user).await?,

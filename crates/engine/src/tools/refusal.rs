@@ -19,7 +19,6 @@ pub enum Refusal {
     /// The caller may not.
     #[error("tool {tool} needs the right {right:?}")]
     Permission {
-        /// The tool.
         tool: String,
         /// What it asks for.
         right: Right,
@@ -30,7 +29,6 @@ pub enum Refusal {
 }
 
 impl Refusal {
-    /// Its code.
     #[must_use]
     pub const fn code(&self) -> ErrorCode {
         match self {

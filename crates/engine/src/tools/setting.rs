@@ -99,9 +99,6 @@ pub struct ToolSettings {
 
 impl ToolSettings {
     /// Every tool as the tenant sees it, by key.
-    ///
-    /// # Errors
-    /// When the store fails.
     pub async fn list(&self, scope: TenantScope) -> Result<Vec<ToolView>> {
         let settings = self.store.tool_settings(scope).await?;
         let tools = self.catalogue.of(scope).await;

@@ -14,7 +14,6 @@ const DIGITS: usize = 32;
 /// A question about a message or a document.
 #[derive(Clone, Debug)]
 pub(crate) struct Inquiry {
-    /// The prompt.
     pub(crate) prompt: OwnPrompt,
     /// What plans and packs say: what can be chosen, what is looked for.
     pub(crate) told: String,

@@ -22,7 +22,6 @@ use crate::world::{World, step};
 
 const LONG: Option<Millis> = Some(Millis(60_000));
 
-/// A record of that key.
 async fn record(live: &Live<'_>, key: &str) -> Subject {
     let put = step("put", "core.put_record", json!({"kind": "yard.place", "key": key, "props": {}}));
     live.run(json!([put]), Value::Null).await;

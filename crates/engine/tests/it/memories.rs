@@ -27,7 +27,6 @@ use crate::world::World;
 pub struct Topics {
     /// How many texts it was given.
     pub texts: AtomicUsize,
-    /// Whether it is down.
     pub down: AtomicBool,
 }
 

@@ -90,7 +90,6 @@ pub async fn pause(span: Millis) {
 /// What the other side of the wire does.
 #[derive(Clone, Debug)]
 pub enum Wired {
-    /// It answers.
     Answer(u16, Value),
     /// It fails like this.
     Fail(HttpFailure),
@@ -133,7 +132,6 @@ impl Default for Wire {
     }
 }
 
-/// A header of a request.
 pub fn header(request: &HttpRequest, name: &str) -> Option<String> {
     request.headers.iter().find(|(known, _)| known.eq_ignore_ascii_case(name)).map(|(_, value)| value.clone())
 }

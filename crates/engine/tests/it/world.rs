@@ -428,7 +428,6 @@ pub fn plan(steps: Value) -> Value {
     json!({"key": "test.plan", "steps": steps})
 }
 
-/// A tool step.
 pub fn step(id: &str, tool: &str, args: Value) -> Value {
     json!({"id": id, "tool": tool, "args": args})
 }

@@ -15,9 +15,7 @@ use crate::kit::Site;
 use crate::table::line;
 use crate::{Bench, mails};
 
-/// Its pages.
 const PAGES: usize = 10;
-/// Lines on each.
 const LINES: usize = 45;
 /// Times that it is read.
 const RUNS: usize = 15;

@@ -11,11 +11,9 @@ use url::Url;
 use super::error::{Fault, Faults};
 use super::secret::Secret;
 
-/// The database.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct DatabaseOptions {
-    /// Where it is.
     pub(crate) url: DatabaseUrl,
     /// Connections held at most: readers on SQLite (which has one writer besides), all on PostgreSQL.
     pub(crate) max_connections: u32,

@@ -53,7 +53,6 @@ pub(crate) enum Ocr {
     Off,
     /// Nobody: it is not installed.
     Missing,
-    /// Tesseract.
     Reads(Tesseract),
 }
 

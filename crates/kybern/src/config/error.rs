@@ -30,7 +30,6 @@ impl fmt::Display for ConfigError {
     }
 }
 
-/// One fault.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Fault {
     /// The key, as in `server.listen`; or a file, or an environment variable.

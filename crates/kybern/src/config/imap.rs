@@ -15,7 +15,6 @@ use super::smtp::{TlsMode, connection_faults, password};
 pub(crate) struct ImapOptions {
     /// The server's name or address.
     pub(crate) host: String,
-    /// Its port.
     #[serde(default = "default_port")]
     pub(crate) port: u16,
     /// How the connection is protected.

@@ -38,9 +38,7 @@ pub(crate) struct ProviderOptions {
 #[derive(Clone, PartialEq, Debug, Serialize)]
 #[serde(untagged)]
 pub(crate) enum ModelOption {
-    /// Its name.
     Name(String),
-    /// What is known of it.
     Known(Box<ModelFacts>),
 }
 
@@ -115,7 +113,6 @@ impl ModelOption {
 }
 
 impl ProviderOptions {
-    /// Which one it is.
     pub(crate) fn kind(&self, name: &str) -> Option<ProviderKind> {
         ProviderKind::named(self.kind.as_deref().unwrap_or(name))
     }

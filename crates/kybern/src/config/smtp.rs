@@ -26,7 +26,6 @@ pub(crate) enum TlsMode {
 pub(crate) struct SmtpOptions {
     /// Its name or address.
     pub(crate) host: String,
-    /// Its port.
     #[serde(default = "default_port")]
     pub(crate) port: u16,
     /// How the connection is protected.

@@ -17,7 +17,6 @@ pub(super) struct Sample {
     pub(super) name: &'static str,
     /// How it comes in.
     pub(super) way: Way,
-    /// Its bytes.
     pub(super) bytes: &'static [u8],
 }
 

@@ -176,7 +176,6 @@ fn poller(post: &Post, call: &'static str, fails: usize, domain: Option<&str>) -
     (Poller { mailbox: mailbox.unwrap(), tenant: TenantId::DEFAULT, engine: engine.unwrap() }, store)
 }
 
-/// Polls until that is so.
 async fn poll_until(poller: Poller, so: impl Fn() -> bool) {
     let stop = CancellationToken::new();
     let watch = async {

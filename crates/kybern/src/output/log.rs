@@ -11,7 +11,6 @@ use super::text::{field, moment, span};
 pub(crate) enum StepMark {
     /// It succeeded.
     Done,
-    /// It failed.
     Failed,
     /// It was not needed.
     Skipped,
@@ -24,7 +23,6 @@ pub(crate) enum StepMark {
 }
 
 impl StepMark {
-    /// The sign for it.
     pub(crate) fn sign(self, paint: Paint) -> String {
         match self {
             Self::Done => paint.good("✓"),
@@ -40,7 +38,6 @@ impl StepMark {
 /// One step, as the log leaves it.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct Step {
-    /// Its id.
     pub(crate) id: String,
     /// Its tool, where the log names one.
     pub(crate) tool: String,
@@ -93,7 +90,6 @@ pub(crate) fn line(entry: &Value, paint: Paint) -> Option<String> {
     Some(line)
 }
 
-/// The log as a table.
 pub(crate) fn table(log: &[Value]) -> Table {
     let mut table = Table::new(&["TIME (UTC)", "EVENT", "STEP", "TOOL", "TOOK", "WHAT"]);
     for entry in log {

@@ -11,7 +11,6 @@ use super::text::{clean, field};
 /// One document that is asked about.
 #[derive(Clone, Debug)]
 pub(crate) struct Paper {
-    /// Its number.
     pub(crate) n: String,
     /// Its name.
     pub(crate) filename: String,

@@ -17,7 +17,6 @@ const DAY: &str = "^[0-9]{4}-[0-9]{2}-[0-9]{2}$";
 pub(crate) struct Field {
     /// Its key in the answer.
     pub(crate) key: String,
-    /// What it is.
     pub(crate) description: String,
     /// The values that are accepted, when they are few.
     pub(crate) choices: Vec<Value>,

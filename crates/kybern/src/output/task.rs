@@ -18,9 +18,7 @@ const RESULT_LINES: usize = 24;
 /// What there is to show of a task.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct TaskView<'a> {
-    /// The task.
     pub(crate) task: &'a Value,
-    /// Its log.
     pub(crate) log: &'a [Value],
     /// The records that it is linked to.
     pub(crate) artifacts: &'a [Value],

@@ -43,7 +43,6 @@ impl<'w> FormatFields<'w> for Fields {
 enum Look {
     /// As it is: numbers, yes and no.
     Bare,
-    /// A text by itself.
     Text,
     /// What a thing says of itself.
     Told,

@@ -8,7 +8,6 @@ use kybern_core::pack::{DuplicateKey, Pack, Registry};
 
 use crate::bundled_plan;
 
-/// The pack of fleets.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct FleetPack;
 

@@ -177,7 +177,6 @@ const ONE_DRIVER: &[Field] = &[
     of(DRIVERS, "tells_of_driver", "license_expiry", &["good to", "good thru", "good through"], ValueKind::Date),
 ];
 
-/// The schema.
 #[must_use]
 pub fn schema() -> Arc<ExtractionSchema> {
     static SCHEMA: LazyLock<Arc<ExtractionSchema>> = LazyLock::new(|| Arc::new(made()));

@@ -55,7 +55,6 @@ pub(super) struct Insured {
 pub(super) struct Contradiction {
     /// Under what they are listed.
     pub(super) key: &'static str,
-    /// What they are.
     pub(super) what: &'static str,
     /// The field that says which is right.
     pub(super) decides: &'static str,

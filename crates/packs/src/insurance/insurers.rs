@@ -364,7 +364,6 @@ impl Names {
     }
 }
 
-/// The only one of them.
 pub(super) fn only(named: &BTreeSet<RecordId>) -> Option<RecordId> {
     named.first().copied().filter(|_| named.len() == 1)
 }

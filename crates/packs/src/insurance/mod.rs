@@ -41,7 +41,6 @@ pub use send_loss_run_request::SendLossRunRequest;
 
 use crate::bundled_plan;
 
-/// The pack of insurance.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct InsurancePack;
 

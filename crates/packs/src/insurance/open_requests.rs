@@ -143,7 +143,6 @@ pub(super) async fn adopt(
     Ok(())
 }
 
-/// A number of a company, by its kind.
 fn number_of(company: &Record, kind: &str) -> Option<String> {
     objects(&company.props, "identifiers")
         .iter()

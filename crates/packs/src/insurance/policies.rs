@@ -64,7 +64,6 @@ const NOBODYS: &[&str] = &[
     "group",
 ];
 
-/// One policy.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub(super) struct Policy {
     pub(super) number: String,

@@ -13,7 +13,6 @@ use crate::{change, coverage};
 
 /// What becomes of a policy's record.
 pub(super) enum Kept {
-    /// It is created.
     Created(Box<RecordChange>),
     /// It learns something.
     Updated(Box<RecordChange>),

@@ -54,7 +54,6 @@ impl Records {
         self.1.load(Ordering::SeqCst)
     }
 
-    /// All records of a kind.
     pub(crate) fn of(&self, kind: &str) -> Vec<Record> {
         let all = self.0.lock().unwrap();
         all.iter().filter(|(record, _)| record.kind == kind).map(|(record, _)| record.clone()).collect()

@@ -191,7 +191,6 @@ impl World {
         id.to_string()
     }
 
-    /// The records of a kind.
     pub(crate) fn records(&self, kind: &str) -> Vec<Record> {
         self.records.of(kind)
     }

@@ -24,7 +24,6 @@ use crate::state::AppState;
 
 /// The part of all bytes that is for callers who have proven nothing yet, as a divisor.
 const UNPROVEN_PART: usize = 4;
-/// When to come back.
 const COME_BACK: Millis = Millis::from_secs(2);
 
 /// On whom a body is booked.

@@ -10,7 +10,6 @@ use prometheus_client::encoding::{DescriptorEncoder, EncodeCounterValue, MetricE
 use prometheus_client::metrics::MetricType;
 use prometheus_client::registry::Unit;
 
-/// What is shown of them.
 #[derive(Debug)]
 pub(super) struct Shown {
     meter: Arc<Meter>,

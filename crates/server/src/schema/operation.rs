@@ -61,7 +61,6 @@ pub struct ReadinessSchema {
 /// How a part is: well, not configured, at fault while work goes on, or not working.
 #[derive(ToSchema)]
 #[schema(as = CheckState, rename_all = "snake_case")]
-#[expect(missing_docs, reason = "the names say it")]
 pub enum CheckStateSchema {
     Ok,
     Off,

@@ -283,7 +283,6 @@ impl Ask {
     }
 }
 
-/// An answer.
 #[derive(Debug)]
 pub(crate) struct Answer {
     pub(crate) status: u16,

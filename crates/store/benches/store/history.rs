@@ -19,7 +19,6 @@ const CLAIMS: usize = 2_000;
 /// Pages that are timed.
 const PAGES: usize = 200;
 
-/// Medians.
 pub(crate) struct Medians {
     /// Of a claim of the one task that is due.
     pub(crate) claim: Duration,

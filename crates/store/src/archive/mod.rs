@@ -40,7 +40,6 @@ pub struct Manifest {
     pub created_at: Timestamp,
     /// What tells the master key from another; sealed values and audit chains need the same one.
     pub key_fingerprint: Option<String>,
-    /// What is in it.
     pub entries: Vec<Entry>,
     /// Originals that the tables name and that were gone or damaged, as `files/TENANT/HASH`: nobody can read them any
     /// more, in the store either.

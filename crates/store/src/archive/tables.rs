@@ -51,7 +51,6 @@ const POSTGRES_PARENTS: &str = "SELECT t.relname::text, p.relname::text FROM pg_
     JOIN pg_class t ON t.oid = k.conrelid JOIN pg_class p ON p.oid = k.confrelid \
     WHERE k.contype = 'f' AND t.relnamespace = current_schema()::regnamespace";
 
-/// A table.
 #[derive(Debug)]
 pub(super) struct Table {
     pub(super) name: String,

@@ -86,7 +86,6 @@ pub(crate) enum Lane {
 
 /// One of the two.
 pub(crate) enum Engine {
-    /// A SQLite file.
     Sqlite(File),
     /// A PostgreSQL server.
     Postgres(Box<Server>),

@@ -97,7 +97,6 @@ pub(crate) type Revision = [i64; 4];
 /// The published pieces of a tenant, as of a revision.
 type Pieces = (Revision, Arc<Vec<PublishedPiece>>);
 
-/// A user of a tenant.
 type OfTenant = (TenantId, UserId);
 
 /// A tenant's active tools, and when they were read.

@@ -153,7 +153,6 @@ impl Row {
         u64::try_from(value).map_err(|_| self.fault(format!("{value} is out of range")))
     }
 
-    /// A flag.
     pub(crate) fn flag(&mut self) -> Result<bool> {
         Ok(self.i64()? != 0)
     }
@@ -164,7 +163,6 @@ impl Row {
         self.required(value)
     }
 
-    /// Text.
     pub(crate) fn text(&mut self) -> Result<String> {
         let value = self.opt_text()?;
         self.required(value)

@@ -35,7 +35,6 @@ pub(super) struct StepRow {
 }
 
 impl StepRow {
-    /// Prepares a row.
     pub(super) fn prepare(row: &JournalRow) -> Result<Self> {
         let body = serde_json::to_string(row).map_err(|error| StoreError::Decode {
             row: "step_insert".to_owned(),

@@ -33,7 +33,6 @@ statements! {
     ARTIFACTS = shared "artifact_list";
 }
 
-/// A task.
 pub(super) async fn task(tx: &mut Tx, scope: TenantScope, id: TaskId) -> Result<Option<Task>> {
     let found = tx.fetch_optional(&GET, args![scope, id.as_uuid()]).await?;
     found.map(|mut found| row::task(&mut found)).transpose()
@@ -150,7 +149,6 @@ pub(super) async fn signals(tx: &mut Tx, scope: TenantScope, id: TaskId, after: 
         .collect()
 }
 
-/// A frozen plan.
 pub(super) async fn frozen(tx: &mut Tx, scope: TenantScope, hash: &PlanHash) -> Result<Option<FrozenPlan>> {
     let Some(mut row) = tx.fetch_optional(&FROZEN, args![scope, hash.as_str()]).await? else { return Ok(None) };
     let plan = FrozenPlan::thaw(&row.text()?).map_err(|problem| row.fault(problem))?;

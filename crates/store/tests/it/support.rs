@@ -68,13 +68,11 @@ impl Database {
         Self { server: server.to_owned(), name }
     }
 
-    /// Its URL.
     pub fn url(&self) -> String {
         let (base, _) = self.server.rsplit_once('/').unwrap();
         format!("{base}/{}", self.name)
     }
 
-    /// Its name.
     pub fn name(&self) -> &str {
         &self.name
     }
@@ -103,7 +101,6 @@ impl Database {
         PgConnection::connect(&self.url()).await.unwrap()
     }
 
-    /// A store in it.
     pub async fn store(&self, clock: Arc<dyn Clock>) -> PostgresStore {
         let options = PostgresOptions { connections: 8, writers: 2, ..PostgresOptions::default() };
         PostgresStore::connect(&self.url(), options, Arc::new(TestKeys::new()), clock).await.unwrap()

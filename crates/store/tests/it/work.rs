@@ -25,7 +25,6 @@ pub fn home() -> TenantScope {
     actors::scope(TenantId::DEFAULT)
 }
 
-/// A task.
 pub fn task(id: TaskId) -> NewTask {
     NewTask {
         id,
@@ -53,7 +52,6 @@ pub fn task(id: TaskId) -> NewTask {
     }
 }
 
-/// A row of the journal.
 pub fn row(seq: i64) -> JournalRow {
     JournalRow {
         seq,
@@ -92,7 +90,6 @@ pub async fn lease(store: &dyn Store, ids: &SeededIds) -> Lease {
     leased(store, home(), task(TaskId::from_uuid(ids.next()))).await.lease
 }
 
-/// An audit event.
 pub fn event(action: &str) -> AuditEvent {
     AuditEvent::by_executor(action, "task:1", json!({}))
 }

@@ -41,7 +41,6 @@ pub struct World {
 /// A tenant with one user.
 #[derive(Clone, Debug)]
 pub struct Home {
-    /// Its scope.
     pub scope: TenantScope,
     /// Its user, an admin.
     pub admin: Actor,
@@ -321,7 +320,6 @@ pub(super) fn is_fenced(answer: &Result<Committed, CommitRefused>) -> bool {
     matches!(answer, Err(CommitRefused::Fenced))
 }
 
-/// The code of an error.
 pub(super) fn code<T: std::fmt::Debug>(answer: Result<T, kybern_core::error::Error>) -> ErrorCode {
     answer.expect_err("it is refused").code()
 }

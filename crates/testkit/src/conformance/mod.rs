@@ -4,7 +4,6 @@
 //! fresh, empty store. Each behaviour becomes one test on a fresh store. The in-memory store passes the kernel's part of
 //! it ([`kernel_suite!`](crate::kernel_suite)), and [`model`] walks it side by side with the store under test.
 #![expect(
-    missing_docs,
     clippy::unwrap_used,
     clippy::panic,
     reason = "a behaviour's name states the fact, and a panic is its failure"

@@ -33,7 +33,6 @@ impl Chance {
         &of[self.index(of.len())]
     }
 
-    /// A byte.
     pub fn byte(&self) -> u8 {
         self.0.bits().to_le_bytes()[0]
     }

@@ -52,7 +52,6 @@ struct Done {
 /// The input that is played, with its number.
 type Current = Mutex<Option<(u64, Vec<u8>)>>;
 
-/// Plays a target.
 pub(super) fn play(mut target: Target, options: &Options) {
     if let Some(path) = &options.input {
         let input = std::fs::read(path).expect("the file of KYBERN_FUZZ_INPUT can be read");

@@ -215,7 +215,6 @@ impl State {
         if self.keeps_time { self.now } else { believed }
     }
 
-    /// The row of a task of this tenant.
     pub(super) fn row(&self, scope: TenantScope, id: TaskId) -> Option<&TaskRow> {
         self.tasks.get(&id).filter(|row| row.task.tenant == scope.tenant())
     }

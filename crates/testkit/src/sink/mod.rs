@@ -28,13 +28,11 @@ const PATIENCE: Duration = Duration::from_secs(30);
 pub struct Received {
     /// Its number, from 1.
     pub n: usize,
-    /// The method.
     pub method: String,
     /// The path with its query.
     pub path: String,
     /// The headers, lower-case names.
     pub headers: Vec<(String, String)>,
-    /// The body.
     pub body: Bytes,
     /// Whether it had its effect: `false` for a key that came before, where the sink deduplicates.
     pub took_effect: bool,
@@ -185,7 +183,6 @@ impl EffectSink {
         Self::builder().deduplicating().start().await
     }
 
-    /// The URL of a path.
     #[must_use]
     pub fn url(&self, path: &str) -> String {
         format!("http://{}{path}", self.address)

@@ -40,7 +40,6 @@ pub enum TesseractFault {
     /// The program does not answer as Tesseract does.
     #[error("{} does not answer as Tesseract does: it {reason}", program.display())]
     NoTesseract {
-        /// The program.
         program: PathBuf,
         /// What it did instead.
         reason: String,
@@ -99,7 +98,6 @@ impl Tesseract {
         name.starts_with(|c: char| c.is_ascii_alphabetic()) && name.len() <= MAX_NAME && name.chars().all(plain)
     }
 
-    /// Its version.
     #[must_use]
     pub fn version(&self) -> &str {
         &self.version

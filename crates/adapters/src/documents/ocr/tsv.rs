@@ -20,7 +20,6 @@ pub(super) struct Seen {
     pub(super) confidence: u8,
 }
 
-/// The words of a table.
 pub(super) fn words(table: &str) -> Vec<Seen> {
     let mut words = Vec::new();
     let mut lines = 0;

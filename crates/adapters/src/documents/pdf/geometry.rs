@@ -200,11 +200,9 @@ pub(super) struct Drawing {
     pub(super) boxes: Vec<Rect>,
     /// Straight lines.
     pub(super) rules: Rules,
-    /// Pictures.
     pub(super) pictures: usize,
     /// The area of the largest one.
     pub(super) picture_area: f32,
-    /// The area of all of them, each by itself.
     pub(super) picture_areas: f32,
 }
 

@@ -5,13 +5,11 @@
 /// What stands before an operator.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) enum Operand {
-    /// A number.
     Number(f32),
     /// A string's bytes.
     Text(Vec<u8>),
     /// A name without its slash.
     Name(Vec<u8>),
-    /// An array.
     Array(Vec<Operand>),
     /// A dictionary or a constant, which no text operator needs.
     Other,

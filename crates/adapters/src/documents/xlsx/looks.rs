@@ -25,7 +25,6 @@ pub(super) struct Looks {
     formats: Vec<Format>,
 }
 
-/// The looks of one sheet.
 #[derive(Debug, Default)]
 pub(super) struct SheetLooks {
     rows: HashSet<u32>,

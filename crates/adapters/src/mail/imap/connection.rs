@@ -116,7 +116,6 @@ impl Connection {
     }
 }
 
-/// A text as IMAP quotes it.
 fn quote(text: &str) -> Result<String, ImapError> {
     if text.contains(['\r', '\n', '\0']) {
         return Err(ImapError::Refused {

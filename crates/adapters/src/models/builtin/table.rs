@@ -5,7 +5,6 @@
 
 use std::cmp::Ordering;
 
-/// The table.
 static EMBEDDED: &[u8] = include_bytes!("../../../../../third_party/minilm-static/table.bin");
 
 /// How the table begins.

@@ -16,7 +16,6 @@ pub(super) enum Act {
     /// It is only named.
     #[default]
     Named,
-    /// It is asked for.
     Asked,
     /// Somebody else wants it: "the bank requires". It says what is asked for where nothing else does.
     Wanted,

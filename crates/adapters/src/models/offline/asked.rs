@@ -151,7 +151,6 @@ pub(super) fn intents<'i>(text: &str, intents: &'i PreparedIntents) -> Vec<&'i I
     known
 }
 
-/// The intent of which a line by itself tells.
 pub(super) fn tells<'i>(line: &str, intents: &'i PreparedIntents) -> Option<&'i IntentSpec> {
     best(&Message::of_sentence(line), intents, false).map(|(_, intent)| intent)
 }

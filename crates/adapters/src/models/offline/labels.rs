@@ -376,7 +376,6 @@ impl<'s> Labels<'s> {
         inside.get(ours.last - 1).filter(|_| inside[0].start == 0).map(|word| word.end)
     }
 
-    /// Whether a text ends with a label of a field.
     pub(super) fn ends_with_label(&self, text: &str, field: usize) -> bool {
         let last = text.rsplit([' ', '\n']).next().unwrap_or_default();
         self.leading(last, field) == Some(last.len())

@@ -25,7 +25,6 @@ const MAX_PIECES: usize = 5;
 pub(super) struct Page<'t> {
     /// Its number, from 1.
     pub(super) number: u32,
-    /// Its text.
     pub(super) text: &'t str,
     /// The day on which it was written, where that is known.
     pub(super) written: Option<Date>,

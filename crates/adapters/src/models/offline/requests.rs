@@ -28,7 +28,6 @@ const MAX_SHOWN: usize = 80;
 /// What one sentence asks for.
 #[derive(Debug)]
 pub(super) struct Request<'i> {
-    /// The intent that it has.
     pub(super) intent: &'i IntentSpec,
     /// The words that ask.
     asked: String,

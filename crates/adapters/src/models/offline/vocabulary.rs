@@ -32,7 +32,6 @@ impl<'s> Labels<'s> {
         })
     }
 
-    /// Whether a text begins with a term.
     pub(super) fn begins_with_term(&self, text: &[Word]) -> bool {
         self.terms_at(text, 0, false).next().is_some()
     }

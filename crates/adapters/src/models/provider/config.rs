@@ -13,15 +13,12 @@ use crate::models::wire::WireFormat;
 /// A provider as the configuration has it.
 #[derive(Clone, Debug)]
 pub struct ProviderConfig {
-    /// Its name.
     pub name: String,
-    /// Which one it is.
     pub kind: ProviderKind,
     /// A format other than its usual one, where it speaks several.
     pub format: Option<WireFormat>,
     /// Where it is, when not where it usually is.
     pub base_url: Option<String>,
-    /// The key.
     pub api_key: Option<Secret>,
     /// Headers that go along with every request, after all others.
     pub extra_headers: Vec<(String, Secret)>,
@@ -60,7 +57,6 @@ pub enum ProviderError {
     BadHeader {
         /// The provider.
         name: String,
-        /// The header.
         header: String,
     },
 }

@@ -26,7 +26,6 @@ pub(super) struct Channel {
 /// What kind of answer is wanted.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// All of it.
     Whole,
     /// Events.
     Stream,

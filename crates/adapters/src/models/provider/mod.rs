@@ -27,7 +27,6 @@ use crate::models::quirks::Quirks;
 /// The most bytes of a reply, streamed or not.
 pub const MAX_REPLY_BYTES: usize = 32 << 20;
 
-/// A provider.
 pub struct Provider {
     format: WireFormat,
     quirks: &'static Quirks,

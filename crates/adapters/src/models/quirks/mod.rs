@@ -11,35 +11,24 @@ pub use self::names::{ClaudeThinking, claude_takes_sampling, claude_thinking, op
 /// Every provider that Kybern knows by name.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum ProviderKind {
-    /// OpenAI.
     OpenAi,
-    /// Anthropic.
     Anthropic,
     /// Google's Gemini.
     Google,
-    /// DeepSeek.
     DeepSeek,
-    /// Groq.
     Groq,
-    /// Mistral.
     Mistral,
     /// Zhipu, also known as Z.ai.
     Zhipu,
     /// Cohere, through its compatibility API.
     Cohere,
-    /// Together.
     Together,
-    /// Fireworks.
     Fireworks,
-    /// Perplexity.
     Perplexity,
-    /// OpenRouter.
     OpenRouter,
     /// xAI.
     Xai,
-    /// Ollama.
     Ollama,
-    /// LM Studio.
     LmStudio,
     /// vLLM.
     Vllm,
@@ -54,14 +43,12 @@ pub enum ProviderKind {
 pub enum Auth {
     /// `Authorization: Bearer KEY`.
     Bearer,
-    /// A header of its own.
     Header(&'static str),
 }
 
 /// What is known of one provider.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Quirks {
-    /// Which one it is.
     pub kind: ProviderKind,
     /// Its format, unless the configuration names another that it speaks too.
     pub format: WireFormat,
@@ -103,7 +90,6 @@ pub enum JsonAnswers {
     Object,
     /// By a schema, or any object.
     Schema,
-    /// By a schema only.
     OnlySchema,
 }
 
@@ -142,7 +128,6 @@ pub struct ChatQuirks {
     pub max_tokens: &'static str,
     /// Whether `stream_options.include_usage` is understood; where it is not, usage comes unasked.
     pub stream_usage: bool,
-    /// Tools.
     pub tools: ToolChoices,
     /// Whether `tool_choice: "none"` is understood; where it is not, the tools are left out.
     pub none_word: bool,
@@ -150,15 +135,12 @@ pub struct ChatQuirks {
     pub parallel: bool,
     /// Whether a tool's `strict` is understood.
     pub strict: bool,
-    /// JSON answers.
     pub json: JsonAnswers,
-    /// Images.
     pub images: Images,
     /// The name of the field for a seed.
     pub seed: Option<&'static str>,
     /// The name of the field for the end user.
     pub user: Option<&'static str>,
-    /// Effort.
     pub efforts: Efforts,
     /// The field in which an assistant's reasoning goes back within a turn that calls tools.
     pub reasoning_back: Option<&'static str>,

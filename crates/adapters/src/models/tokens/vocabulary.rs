@@ -78,7 +78,6 @@ impl Vocabulary {
     }
 }
 
-/// The number at that place of a list.
 fn number(list: &[u8], place: usize) -> Option<usize> {
     let bytes = list.get(place * WORD..)?.first_chunk()?;
     usize::try_from(u32::from_le_bytes(*bytes)).ok()

@@ -123,7 +123,6 @@ impl WireFormat {
         }
     }
 
-    /// A decoder for one stream.
     #[must_use]
     pub fn decoder(self) -> Box<dyn StreamDecoder> {
         match self {
@@ -164,7 +163,6 @@ pub fn events_of(reply: ModelReply) -> Vec<ModelEvent> {
     parts::events(reply)
 }
 
-/// The tool of that name.
 fn find_tool<'a>(request: &'a ModelRequest, name: &str) -> Result<&'a FunctionSpec, ModelFailure> {
     let found = request.functions.iter().find(|function| function.name == name);
     found.ok_or_else(|| {

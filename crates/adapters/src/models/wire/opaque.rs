@@ -10,7 +10,6 @@ pub(super) const OPENAI_ITEM: &str = "openai.item:";
 /// A signature of Gemini, for the part that follows.
 pub(super) const GEMINI_SIGNATURE: &str = "gemini.signature:";
 
-/// Marks it.
 pub(super) fn mark(whose: &str, what: &str) -> String {
     format!("{whose}{what}")
 }

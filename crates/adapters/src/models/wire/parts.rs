@@ -16,7 +16,6 @@ pub(super) fn too_many_calls() -> ModelFailure {
 /// The parts so far.
 #[derive(Default)]
 pub(super) struct Parts {
-    /// They.
     pub(super) parts: Vec<Part>,
     /// The ids of the calls.
     ids: HashSet<String>,

@@ -24,7 +24,6 @@ pub(super) struct Asked<T> {
     pub(super) usage: Usage,
 }
 
-/// A question about one text.
 pub(super) fn about(prompt: ToolPrompt, text: &str, max_output: u32) -> ModelQuestion {
     ModelQuestion {
         prompt,

@@ -20,7 +20,6 @@ const DIGEST: usize = 16;
 
 type Files = Vec<(String, Vec<u8>)>;
 
-/// A message with an archive of that name.
 fn message(name: &str, archive: &[u8]) -> Vec<u8> {
     let head = format!(
         "From: a@b.example\r\nSubject: papers\r\nContent-Type: multipart/mixed; boundary=b\r\n\r\n--b\r\nContent-Type: \

@@ -48,7 +48,6 @@ pub(super) fn page(status: u16, body: &str) -> Answer {
     with_headers(status, &[], body.as_bytes())
 }
 
-/// A redirect.
 pub(super) fn redirect(status: u16, location: &str) -> Answer {
     with_headers(status, &[("Location", location)], b"")
 }

@@ -20,7 +20,6 @@ pub(super) const KEY: &str = "sk-example-0123456789abcdef";
 
 /// What the server does once it has read a request.
 pub(super) enum Act {
-    /// Sends this.
     Send(Vec<u8>),
     /// Sends this, byte by byte, with a pause after each.
     Trickle(Vec<u8>, Duration),
@@ -39,7 +38,6 @@ pub(super) struct Seen {
     pub(super) body: Vec<u8>,
 }
 
-/// The server.
 pub(super) struct Server {
     pub(super) address: SocketAddr,
     state: Arc<(Mutex<State>, Condvar)>,

@@ -84,7 +84,6 @@ pub(super) async fn plain(text: &str, name: &str) -> Vec<Value> {
     values(text, name).await.into_iter().map(|(_, value)| value).collect()
 }
 
-/// An amount of dollars.
 pub(super) fn dollars(amount: i64) -> Value {
     Value::from(amount * 1_000_000_000)
 }

@@ -59,7 +59,6 @@ pub(super) struct Around {
     pub(super) is_after_strokes: bool,
     /// Whether one stroke stands before it: then it may be the name of a file.
     pub(super) is_after_stroke: bool,
-    /// Where an address ends.
     pub(super) ends_address: fn(char) -> bool,
     /// The most bytes of an address.
     pub(super) most: usize,

@@ -8,7 +8,6 @@ const WORD: u8 = 1;
 const ALPHANUMERIC: u8 = 2;
 /// A letter.
 const ALPHABETIC: u8 = 4;
-/// A digit.
 const DIGIT: u8 = 8;
 /// What no number begins behind: a small letter, or a digit.
 const LEADING: u8 = 16;

@@ -2,7 +2,6 @@
 
 /// What kind of secret or personal data stood there.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-#[expect(missing_docs, reason = "the names say it")]
 pub enum Kind {
     ApiKey,
     Token,

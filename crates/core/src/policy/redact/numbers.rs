@@ -36,7 +36,6 @@ struct Row<'a> {
     count: usize,
 }
 
-/// Finds them all.
 pub(super) fn find(text: &[u8], found: &mut Found) {
     let mut n = 0;
     while let Some(first) = next_number(text, n) {

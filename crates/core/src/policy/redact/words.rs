@@ -26,7 +26,6 @@ const JOINED: [&[u8]; 12] = [
     b"card",
 ];
 
-/// Finds them all.
 pub(super) fn find(text: &[u8], found: &mut Found) {
     // Where the words before this one began, as far as only single spaces lie between.
     let mut earlier: [Option<usize>; 3] = [None; 3];

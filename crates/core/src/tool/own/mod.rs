@@ -94,7 +94,6 @@ impl OwnToolAct {
 /// One version of an own tool.
 #[derive(Clone, PartialEq, Debug)]
 pub struct OwnTool {
-    /// Which.
     pub id: OwnToolId,
     /// Grows by one with each version of the same key; from 1.
     pub version: u32,
@@ -104,7 +103,6 @@ pub struct OwnTool {
     pub status: OwnToolStatus,
     /// Who has written it.
     pub author: UserId,
-    /// Who approved it.
     pub approved_by: Option<UserId>,
     /// What was said when it was rejected.
     pub note: Option<String>,
@@ -117,13 +115,11 @@ pub struct OwnTool {
 /// A version that is written down. Its number is the store's to give.
 #[derive(Clone, PartialEq, Debug)]
 pub struct NewOwnTool {
-    /// Which.
     pub id: OwnToolId,
     /// What it says, [checked](OwnDefinition::faults).
     pub definition: OwnDefinition,
     /// Who writes it.
     pub by: UserId,
-    /// When.
     pub at: Timestamp,
 }
 

@@ -43,7 +43,6 @@ pub(super) fn given(
     }
 }
 
-/// What is seen, and for whom.
 struct Seen {
     services: Arc<StepServices>,
     scope: TenantScope,

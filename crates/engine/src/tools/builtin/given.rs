@@ -13,7 +13,6 @@ pub(super) fn maybe<'a>(args: &'a Map<String, Value>, name: &str) -> Option<&'a 
     args.get(name).and_then(Value::as_str)
 }
 
-/// An id.
 pub(super) fn id<T: FromStr>(args: &Map<String, Value>, name: &str) -> Result<T, ToolFailure> {
     maybe_id(args, name)?.ok_or_else(|| invalid(format!("{name} is missing")))
 }
@@ -37,7 +36,6 @@ pub(super) fn limit(args: &Map<String, Value>, otherwise: u32) -> u32 {
     wanted.and_then(|wanted| u32::try_from(wanted).ok()).unwrap_or(otherwise)
 }
 
-/// The schema of an id.
 pub(super) fn id_schema(description: &str) -> Value {
     json!({"type": "string", "minLength": 36, "maxLength": 36, "pattern": "^[0-9a-fA-F-]{36}$", "description": description})
 }
@@ -62,7 +60,6 @@ pub(super) fn refused(error: Error) -> ToolFailure {
     }
 }
 
-/// The beginning of a text.
 pub(super) fn beginning(text: &str, most: usize) -> String {
     match text.char_indices().nth(most) {
         Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),

@@ -19,7 +19,6 @@ use crate::tools::builtin::HttpCall;
 /// What an argument in a URL is encoded to: everything that is more than a letter, a digit or one of `-._~`.
 const ENCODED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
-/// An own tool.
 pub(crate) struct OwnHttpTool {
     definition: OwnDefinition,
     spec: ToolSpec,

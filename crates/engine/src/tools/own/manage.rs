@@ -76,9 +76,6 @@ impl OwnTools {
     }
 
     /// A page of versions, the newest first.
-    ///
-    /// # Errors
-    /// When the store fails.
     pub async fn list(
         &self,
         scope: TenantScope,

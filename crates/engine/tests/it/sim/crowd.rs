@@ -34,7 +34,6 @@ pub const SLOTS: usize = 4;
 pub struct Crowd {
     /// So many calls hang at the same time.
     pub flood: u32,
-    /// From when on.
     pub from: u64,
     /// How long each hangs.
     pub hang: Millis,

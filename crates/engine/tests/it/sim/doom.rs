@@ -36,7 +36,6 @@ pub struct Doom {
 }
 
 impl Doom {
-    /// A life begins.
     pub fn begin(&self, life: &Life) {
         self.faults.lock().unwrap().clone_from(&life.faults);
         *self.slow.lock().unwrap() = life.slow;

@@ -38,7 +38,6 @@ enum Away {
     Busy,
 }
 
-/// When, and how.
 #[derive(Clone, Copy, Debug)]
 pub struct Hook {
     how: Away,
@@ -59,7 +58,6 @@ struct Try {
     taken: bool,
 }
 
-/// The receiver.
 pub struct Receiver {
     hook: Hook,
     clock: Arc<LifeClock>,
@@ -90,7 +88,6 @@ impl Receiver {
     }
 }
 
-/// It subscribes.
 pub fn subscribe(world: &SimWorld) {
     let events = ["completed", "failed", "cancelled"].map(|end| format!("task.{end}")).to_vec();
     let id = WebhookId::from_uuid(Uuid::from_u128(1));

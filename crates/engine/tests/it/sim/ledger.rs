@@ -48,7 +48,6 @@ struct Books {
     returned: BTreeSet<String>,
 }
 
-/// All of it.
 pub struct Ledger {
     books: Mutex<Books>,
     store: Arc<FaultyStore<MemStore>>,

@@ -85,7 +85,6 @@ impl Case {
         other
     }
 
-    /// The step with that number.
     fn step(&self, n: u32) -> Option<&Step> {
         laws::find(&self.program, n)
     }

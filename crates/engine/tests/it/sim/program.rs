@@ -17,7 +17,6 @@ pub struct Program {
     pub max_steps: Option<u32>,
 }
 
-/// One step.
 #[derive(Clone, Debug)]
 pub struct Step {
     /// Unique in the whole program, its children included.

@@ -20,7 +20,6 @@ use super::program::{Bulk, Class};
 use crate::live::object;
 use crate::outside::pause;
 
-/// Every tool.
 pub fn all(ledger: &Arc<Ledger>) -> Vec<Arc<dyn Tool>> {
     let classes = [
         (Class::Read, EffectClass::Read),

@@ -14,7 +14,6 @@ use crate::output::field;
 pub(super) struct Taken {
     /// The message: its Message-ID, or the key under which an order was submitted.
     pub(super) message: String,
-    /// Whether it is a mail.
     pub(super) is_mail: bool,
     /// The task that the answer named.
     pub(super) task: String,
@@ -87,7 +86,6 @@ impl Facts {
         })
     }
 
-    /// A task by its id.
     pub(super) fn task(&self, id: &str) -> Option<&Told> {
         self.tasks.iter().find(|task| task.id == id)
     }

@@ -41,7 +41,6 @@ const LOOK: Duration = Duration::from_millis(20);
 const AT_ONCE: usize = 4;
 /// Orders that are submitted behind the mails.
 const ORDERS: usize = 10;
-/// The plan of an order.
 const PLAN: &str = "demo.order";
 /// The step of the plan that asks the model.
 const DECIDE: &str = "decide";

@@ -20,7 +20,6 @@ pub(super) struct Claim {
 }
 
 impl Claim {
-    /// Whether it holds.
     pub(super) const fn holds(&self) -> bool {
         self.against.is_empty()
     }

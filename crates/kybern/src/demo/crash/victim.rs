@@ -54,12 +54,10 @@ impl Victim {
         Self { folder: folder.to_owned(), key, path, place: Place::default(), process: None }
     }
 
-    /// Where it is.
     pub(super) fn place(&self) -> Place {
         self.place.clone()
     }
 
-    /// Its database.
     pub(super) fn database(&self) -> PathBuf {
         self.folder.join("demo.db")
     }

@@ -37,7 +37,6 @@ impl Seen {
     }
 }
 
-/// All messages.
 pub(super) async fn outbox(world: &World) -> Vec<OutboxMessage> {
     world.store.outbox(world.actor.scope(), None, None, MANY).await.unwrap().items
 }

@@ -34,7 +34,6 @@ impl Seen {
     }
 }
 
-/// What is answered.
 pub(crate) enum Answer {
     Json(u16, Value),
     /// Bytes as they are, of that type.
@@ -84,7 +83,6 @@ impl Server {
         all.iter().filter(|seen| seen.method == method && seen.path == path).cloned().collect()
     }
 
-    /// Where it is.
     pub(crate) fn url(&self) -> String {
         format!("http://{}", self.address)
     }

@@ -59,7 +59,6 @@ impl Provider {
         calls.iter().filter(|call| call.body["model"] == model).cloned().collect()
     }
 
-    /// All calls.
     pub(super) fn all(&self) -> Vec<Call> {
         self.calls.lock().unwrap().clone()
     }

@@ -24,7 +24,6 @@ const SUBJECTS: &[&str] = &[
 /// Ends of lines that leave a sentence open.
 const BREAKS: &[&str] = &["\r\n", "\r\n\r\n", " ", "", "\r\n> ", "\t", "; "];
 
-/// A letter.
 #[derive(Clone, Debug)]
 pub(super) struct Letter {
     /// Its number among those of its sender.

@@ -180,7 +180,6 @@ pub(super) fn filled(piece: &str, mut number: impl FnMut() -> usize) -> String {
     made + rest
 }
 
-/// The thing of that name and number.
 fn thing(name: &str, n: usize) -> Option<String> {
     let of = |list: &[&'static str], turn: usize| list[turn % list.len()];
     Some(match name {

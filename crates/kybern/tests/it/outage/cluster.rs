@@ -54,7 +54,6 @@ impl Cluster {
         Some(cluster)
     }
 
-    /// Where it is.
     pub(super) fn url(&self) -> Url {
         Url::parse(&format!("postgres://postgres@127.0.0.1:{}/postgres", self.port)).unwrap()
     }

@@ -6,7 +6,6 @@ use reqwest::header::HeaderMap;
 use serde_json::Value;
 use uuid::Uuid;
 
-/// An answer.
 #[derive(Debug)]
 pub(crate) struct Answer {
     pub(crate) status: u16,

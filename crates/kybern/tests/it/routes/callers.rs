@@ -34,7 +34,6 @@ impl Caller {
     }
 }
 
-/// All of them.
 pub(crate) struct Callers {
     pub(crate) all: Vec<Caller>,
     /// Keys that no longer work, with the reason.

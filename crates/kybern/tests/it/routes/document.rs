@@ -6,7 +6,6 @@ use serde_json::{Value, json};
 
 use super::rows::Row;
 
-/// The document.
 pub(crate) struct Document(pub(crate) Value);
 
 /// A value in a place where it does not belong.

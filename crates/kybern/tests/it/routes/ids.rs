@@ -31,7 +31,6 @@ impl Part {
         }
     }
 
-    /// Whether each tenant has its own.
     const fn is_tenants(self) -> bool {
         matches!(self, Self::Id(_) | Self::Name(_) | Self::Filter(_))
     }

@@ -54,7 +54,6 @@ pub(crate) enum Faults {
 /// What a route reads.
 #[derive(Clone, Copy)]
 pub(crate) enum Input {
-    /// Nothing.
     Nothing,
     /// A JSON object: one that is right, another for each number.
     Json(fn(&Things, u32) -> Value, Faults),
@@ -62,7 +61,6 @@ pub(crate) enum Input {
     Other(&'static str, fn(u32) -> String),
 }
 
-/// A row.
 #[derive(Clone, Copy)]
 pub(crate) struct Row {
     pub(crate) method: &'static str,
@@ -131,7 +129,6 @@ fn act(method: &'static str, path: &'static str, right: &'static str, parts: &'s
     Row { method, path, who: Key(right), parts, input: Nothing, success }
 }
 
-/// Every row.
 #[rustfmt::skip]
 pub(crate) fn all() -> Vec<Row> {
     vec![

@@ -37,7 +37,6 @@ impl ShiftedClock {
         self.0.fetch_add(i64::try_from(span.0).unwrap(), Ordering::SeqCst);
     }
 
-    /// Sets it right.
     pub(crate) fn set_right(&self) {
         self.0.store(0, Ordering::SeqCst);
     }

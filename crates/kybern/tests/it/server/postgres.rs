@@ -38,7 +38,6 @@ impl Database {
         database
     }
 
-    /// Its URL.
     pub(crate) fn url(&self) -> String {
         let mut url = self.server.clone();
         url.set_path(&self.name);

@@ -15,7 +15,6 @@ use super::{PATIENCE, Server, Site};
 /// What becomes of a question.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Turn {
-    /// It is answered.
     Answered,
     /// The server dies when the question has come.
     DiesAsking,

@@ -69,7 +69,6 @@ impl Receiver {
         self.address.to_string()
     }
 
-    /// A URL of it.
     pub(crate) fn url(&self, path: &str) -> String {
         format!("http://{}{path}", self.address)
     }

@@ -22,7 +22,6 @@ const BURST: u64 = 40;
 const BURSTS: u64 = 6;
 /// Bursts after which a run that cannot hit the work is given up.
 const MAX_BURSTS: u64 = 12;
-/// Kills in each.
 const KILLS: usize = 3;
 /// Kills while something was unfinished that a run must have seen.
 const HITS: usize = 12;

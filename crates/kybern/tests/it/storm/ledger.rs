@@ -37,7 +37,6 @@ impl Ledger {
         self.sink.authority()
     }
 
-    /// The URL of a path.
     pub(super) fn url(&self, path: &str) -> String {
         self.sink.url(path)
     }

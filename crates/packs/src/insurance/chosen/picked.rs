@@ -50,7 +50,6 @@ impl Picked {
         }
     }
 
-    /// Reads one sentence.
     pub(super) fn read(&mut self, sentence: &Sentence, mentions: &Mentions<'_>, policies: &[Policy]) {
         let all_but = sentence.is(0, word::EVERY) && sentence.any(1, say::EXCEPT).is_some();
         let leaves = sentence.is(0, &[word::LEAVE]);

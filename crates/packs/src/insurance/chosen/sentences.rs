@@ -35,7 +35,6 @@ pub(super) struct Word {
     pub(super) joined: bool,
 }
 
-/// A sentence.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(super) struct Sentence {
     pub(super) words: Vec<Word>,
@@ -154,7 +153,6 @@ fn border(between: &str) -> Border {
     }
 }
 
-/// The sentences of a text.
 pub(super) fn sentences(text: &str) -> Vec<Sentence> {
     let mut end = text.len().min(MAX_TEXT);
     while !text.is_char_boundary(end) {

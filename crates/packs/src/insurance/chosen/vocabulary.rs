@@ -33,7 +33,6 @@ pub(super) const LEADS: &[&str] = &[
     "tous",
     "toutes",
 ];
-/// All of them.
 pub(super) const EVERY: &[&str] =
     &["all", "everything", "everyone", "every", "each", "both", "todo", "toda", "tout", "toute", "tous", "toutes"];
 /// What has been asked for and has not come: it is wanted, and so is the rest.

@@ -63,7 +63,6 @@ const HAPPENED: &[&str] = &[
 pub(super) const TOLD: &[Field] =
     &[opens(Field { signs: HAPPENED, ..of(LOSSES, "tells_of_accident", "date", &[], ValueKind::Date) })];
 
-/// One loss.
 pub(super) const LOSS: &[Field] = &[
     opens(of(
         LOSSES,

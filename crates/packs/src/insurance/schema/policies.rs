@@ -73,7 +73,6 @@ const INSURER_SIGNS: &[&str] = &[
     "-producer",
 ];
 
-/// One policy.
 pub(super) const POLICY: &[Field] = &[
     of(
         POLICIES,

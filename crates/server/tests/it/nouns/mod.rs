@@ -11,7 +11,6 @@ use crate::cases::Case;
 use crate::fixture::Fixture;
 use crate::harness::{App, TenantKeys};
 
-/// A noun.
 pub(crate) struct Noun {
     /// How its thing is called in [`Fixture::made`].
     pub(crate) name: &'static str,

@@ -73,7 +73,6 @@ impl Server {
         &self.options
     }
 
-    /// The queue of a lane.
     pub(crate) fn queue(&self, lane: Lane) -> Option<&mpsc::Sender<Box<dyn Pending>>> {
         let (plain, others) = self.lanes.split_first()?;
         let Lane::Of(number) = lane else { return Some(plain) };

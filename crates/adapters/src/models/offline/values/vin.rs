@@ -72,7 +72,6 @@ pub(super) fn vin(text: &str) -> Option<Read> {
     Some(read)
 }
 
-/// Every VIN in a text.
 pub(in super::super) fn find_vins(text: &str) -> Vec<Read> {
     let mut found = Vec::new();
     let mut at = 0;

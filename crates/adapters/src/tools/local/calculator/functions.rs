@@ -57,7 +57,6 @@ const FUNCTIONS: &[(&str, usize, usize)] = &[
 /// An expression has no room for more.
 const MANY: usize = 500;
 
-/// The constant of that name.
 pub(super) fn constant(name: &str) -> Option<Number> {
     match name {
         "pi" | "PI" | "Pi" => Some(Number::Pi(BigRational::one())),

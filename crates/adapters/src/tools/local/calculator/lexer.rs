@@ -28,12 +28,10 @@ pub(super) struct Token {
 }
 
 impl Token {
-    /// Whether it is that sign.
     pub(super) fn is_sign(&self, sign: char) -> bool {
         self.kind == Kind::Sign(sign)
     }
 
-    /// Its name, when it is one.
     pub(super) fn name(&self) -> Option<&str> {
         match &self.kind {
             Kind::Name(name) => Some(name),

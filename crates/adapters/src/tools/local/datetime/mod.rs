@@ -123,7 +123,6 @@ impl Tool for Datetime {
     }
 }
 
-/// One call.
 struct Call<'a> {
     context: &'a ToolContext,
     zone: Zone,

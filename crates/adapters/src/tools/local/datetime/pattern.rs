@@ -36,7 +36,6 @@ const TOKENS: &[&str] = &[
 /// A piece of a format.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum Piece {
-    /// A token.
     Token(&'static str),
     /// What is written as it stands.
     Literal(String),
@@ -177,7 +176,6 @@ pub(super) fn offset(zoned: &Zoned, colon: bool) -> String {
     offset_text(zoned.offset(), colon)
 }
 
-/// An offset in text.
 pub(super) fn offset_text(offset: Offset, colon: bool) -> String {
     let seconds = offset.seconds();
     let (sign, seconds) = (if seconds < 0 { '-' } else { '+' }, seconds.abs());

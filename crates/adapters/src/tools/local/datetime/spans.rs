@@ -10,7 +10,6 @@ use serde_json::{Map, Value, json};
 use super::super::{fields, refuse, short};
 use super::zone::{Moment, Zone, out_of_range};
 
-/// A unit.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Unit {
     Millisecond,

@@ -53,12 +53,10 @@ impl Zone {
         Ok(Self { zone, name })
     }
 
-    /// Its name.
     pub(super) fn name(&self) -> &str {
         &self.name
     }
 
-    /// A moment in this zone.
     pub(super) fn at(&self, moment: Timestamp) -> Zoned {
         moment.to_zoned(self.zone.clone())
     }

@@ -108,7 +108,6 @@ impl Tool for JsonParser {
 
 /// What reading a text came to.
 enum Read {
-    /// The answer.
     Answer(Map<String, Value>),
     /// Nothing in it fits the schema, and a repair is asked for.
     Broken(Box<Checker>),

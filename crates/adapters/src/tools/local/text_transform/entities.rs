@@ -66,7 +66,6 @@ pub(super) fn extract(text: &str, options: &Options<'_>) -> Result<Map<String, V
     Ok(data)
 }
 
-/// Each once.
 fn once(found: impl Iterator<Item = Value>) -> Vec<Value> {
     let mut seen = std::collections::HashSet::new();
     found.filter(|value| seen.insert(value.to_string())).take(MAX_FOUND).collect()

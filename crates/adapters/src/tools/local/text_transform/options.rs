@@ -92,12 +92,10 @@ impl<'a> Options<'a> {
         self.given?.get(name)
     }
 
-    /// A text.
     pub(super) fn text(&self, name: &str) -> Option<&'a str> {
         self.get(name)?.as_str()
     }
 
-    /// Any value.
     pub(super) fn value(&self, name: &str) -> Option<&'a Value> {
         self.get(name)
     }
