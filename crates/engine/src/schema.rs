@@ -92,13 +92,16 @@ pub fn closed(schema: &Value) -> Value {
     closed
 }
 
+/// Members that a JSON Schema for an object has, and that are no names of fields.
+const SCHEMA_WORDS: [&str; 9] =
+    ["$schema", "$ref", "$defs", "properties", "patternProperties", "additionalProperties", "allOf", "anyOf", "oneOf"];
+
 /// A form's schema: a whole JSON Schema as it is, or a plain object of fields made into one in which each is needed.
 #[must_use]
 pub fn form(fields: &Value) -> Value {
     let Value::Object(members) = fields else { return json!({"type": "object"}) };
-    let is_schema = members.contains_key("properties")
-        || members.contains_key("$schema")
-        || members.get("type").is_some_and(Value::is_string);
+    let is_schema = members.get("type").is_some_and(Value::is_string)
+        || SCHEMA_WORDS.iter().any(|word| members.contains_key(*word));
     if is_schema {
         return fields.clone();
     }
@@ -150,6 +153,20 @@ mod tests {
         let value = Value::Array(vec![json!(1); 30_000]);
         assert_eq!(check(&many, &value).len(), 1, "the whole, not each");
         assert!(!check(&never, &lists(2)).is_empty());
+    }
+
+    #[test]
+    fn a_form_is_a_schema_when_it_has_members_of_one() {
+        let fields = json!({"name": {"type": "string"}, "type": {"type": "string"}});
+        assert_eq!(form(&fields)["required"], json!(["name", "type"]));
+        for schema in [
+            json!({"$ref": "#/$defs/x", "$defs": {"x": {"type": "object"}}}),
+            json!({"patternProperties": {"^x-": {"type": "string"}}}),
+            json!({"additionalProperties": {"type": "string"}}),
+            json!({"oneOf": [{"required": ["a"]}, {"required": ["b"]}]}),
+        ] {
+            assert_eq!(form(&schema), schema);
+        }
     }
 
     #[test]

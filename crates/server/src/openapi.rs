@@ -210,7 +210,9 @@ const fn about(code: ErrorCode) -> &'static str {
         ErrorCode::Unauthenticated => {
             "No key, or one that is unknown, expired or revoked, or a signature or a secret that does not fit"
         }
-        ErrorCode::PermissionDenied => "The key does not hold the right, or its user may not do this",
+        ErrorCode::PermissionDenied => {
+            "The key does not hold the right, its user may not do this, or a setting of the organisation forbids it"
+        }
         ErrorCode::NotFound => "There is no such thing in this tenant, or the caller does not see it",
         ErrorCode::Conflict => {
             "Not in a state that allows this, there already, or an idempotency key was used with another body"

@@ -64,6 +64,9 @@ pub enum StoreError {
     /// SQLite failed.
     #[error("the database could not do this")]
     Sqlite(#[source] rusqlite::Error),
+    /// What this did with the database panicked; the log has the place.
+    #[error("this ran into a fault of the program and was not done")]
+    Panicked,
     /// PostgreSQL failed.
     #[error("the database could not do this")]
     Postgres(#[source] sqlx::Error),
@@ -140,6 +143,7 @@ impl StoreError {
             | Self::Older { .. }
             | Self::OtherKey
             | Self::EditedMigration { .. }
+            | Self::Panicked
             | Self::Decode { .. } => ErrorCode::Internal,
             Self::Archive(_) | Self::Full(_) => ErrorCode::Unprocessable,
             Self::Busy(_) => ErrorCode::RateLimited,

@@ -158,12 +158,12 @@ fn client(options: &EgressOptions, tls: &ClientConfig, judged: bool) -> reqwest:
 impl HttpClient for Egress {
     /// Redirects count as part of the request: a hop that is refused is `Denied` although the hops before it were
     /// sent, and a later hop that cannot be reached is `NoAnswer`. A time limit shorter than [`CONNECT_TIMEOUT`] that
-    /// ends while connecting is `NoAnswer` too, because nobody knows how far it came.
+    /// ends while connecting is `TimedOut`, because nobody knows how far it came.
     async fn send(&self, request: HttpRequest) -> Result<HttpResponse, HttpFailure> {
         let (limit, max_bytes) = (request.timeout, request.max_bytes);
         let outgoing = Outgoing::parse(request)?;
         let answer = tokio::time::timeout(limit.as_duration(), self.follow(outgoing, max_bytes)).await;
-        answer.unwrap_or_else(|_| Err(HttpFailure::NoAnswer(format!("it took longer than {limit}"))))
+        answer.unwrap_or_else(|_| Err(HttpFailure::TimedOut(limit)))
     }
 
     async fn refusal(&self, url: &str) -> Option<EgressDenied> {

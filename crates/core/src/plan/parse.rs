@@ -11,6 +11,9 @@ use super::step::StepSpec;
 use super::{graph, limits, parse_step};
 use crate::json;
 
+/// The highest version of a plan; every database has room for it and for the next.
+pub const MAX_VERSION: u32 = 1_000_000_000;
+
 /// A plan as somebody wants it stored: no id, and perhaps no version, yet.
 #[derive(Clone, PartialEq, Debug)]
 pub struct PlanDraft {
@@ -94,9 +97,9 @@ pub fn readable(value: &Value) -> (Option<PlanDraft>, Vec<PlanFault>) {
         examples: texts(fields, FIELDS[5], &mut faults),
         priority: integer(fields, FIELDS[6], &mut faults).unwrap_or(0),
         version: integer(fields, FIELDS[7], &mut faults).and_then(|version| {
-            let version = u32::try_from(version).ok().filter(|version| *version > 0);
+            let version = u32::try_from(version).ok().filter(|version| (1..=MAX_VERSION).contains(version));
             if version.is_none() {
-                faults.push(PlanFault::new("/version", None, "version must be a positive integer"));
+                faults.push(PlanFault::new("/version", None, "version must be from 1 to 1,000,000,000"));
             }
             version
         }),

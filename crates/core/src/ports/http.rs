@@ -61,9 +61,12 @@ pub enum HttpFailure {
     /// No connection; nothing was sent.
     #[error("cannot connect: {0}")]
     Connect(String),
-    /// It broke, or took too long, after it may have been sent.
+    /// It broke after it may have been sent.
     #[error("no answer: {0}")]
     NoAnswer(String),
+    /// Its time was over; it may have been sent.
+    #[error("no answer within {0}")]
+    TimedOut(Millis),
     /// The answer is larger than allowed.
     #[error("the answer is larger than {0} bytes")]
     TooLarge(usize),

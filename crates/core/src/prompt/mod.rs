@@ -104,7 +104,7 @@ impl PromptAct {
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = in_place::Prompt))]
 pub struct Prompt {
     pub id: PromptId,
-    /// The key of the agent that it is for; null for all agents that have none of their own.
+    /// The key of the agent that it is for; null for all agents for which none of their own is active.
     #[cfg_attr(feature = "schema", schema(required))]
     pub agent: Option<String>,
     /// Grows by one with each prompt of the same agent.

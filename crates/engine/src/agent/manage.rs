@@ -136,8 +136,8 @@ impl Agents {
     }
 
     /// What an agent of that key is told without anybody's approval: the text of the bundled one, else what was in
-    /// use for it last, else that nothing is approved yet. `None` for a new key where administrators approve their own:
-    /// what they write is approved by them.
+    /// use for it last, else that nothing is approved yet. `None` for a new key where administrators approve their own
+    /// and no prompt for all agents is active: what they write is approved by them.
     async fn told_before(&self, scope: TenantScope, key: &str) -> Result<Option<String>> {
         if let Some(bundled) = self.registry.find_agent(key) {
             return Ok(Some(bundled.system_prompt.clone()));
@@ -150,8 +150,12 @@ impl Agents {
             }
         }
         let any = PromptFilter { agent: of, status: None };
-        let any = store.prompts(scope, &any, None, 1).await?.items.pop();
-        let needs_approval = any.is_some() || !self.self_approval;
+        // Where one for all agents is active, that is what it is told: its own text has to take that one's place.
+        let for_all = PromptFilter { agent: OfAgent::All, status: Some(PromptStatus::Active) };
+        let mut needs_approval = !self.self_approval;
+        for known in [any, for_all] {
+            needs_approval = needs_approval || !store.prompts(scope, &known, None, 1).await?.items.is_empty();
+        }
         Ok(needs_approval.then(|| UNAPPROVED.text.trim().to_owned()))
     }
 

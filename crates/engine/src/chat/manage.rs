@@ -145,9 +145,10 @@ impl Chats {
         self.removal.not_on_hold(actor.tenant()).await?;
         let open = self.tasks.kernel.store.open_turns(actor.scope(), id).await?;
         let audit = self.about_chat(actor, "chat.reset", id, json!({}));
-        let there = self.tasks.kernel.store.clear_chat(actor.scope(), id, self.tasks.kernel.clock.now(), audit).await?;
+        let now = self.tasks.kernel.clock.now();
+        let there = self.tasks.kernel.store.clear_chat(actor.scope(), id, now, audit).await?;
         self.cancel_turns(actor, open).await?;
-        if there { Ok(chat) } else { Err(Error::not_found("chat", id)) }
+        if there { Ok(Chat { updated_at: now, ..chat }) } else { Err(Error::not_found("chat", id)) }
     }
 
     /// Tells the turns of a chat that are under way that they are wanted to end, as its removal has left for them.

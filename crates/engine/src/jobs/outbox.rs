@@ -177,14 +177,14 @@ impl OutboxSender {
         };
         match (delivery, &result) {
             (Some(delivery), Ok(_) | Err(HttpFailure::TooLarge(_))) => delivery.answered(),
-            (Some(delivery), Err(HttpFailure::Connect(_) | HttpFailure::NoAnswer(_))) => {
+            (Some(delivery), Err(HttpFailure::Connect(_) | HttpFailure::NoAnswer(_) | HttpFailure::TimedOut(_))) => {
                 delivery.silent(self.kernel.clock.now());
             }
             (_, Err(HttpFailure::Denied(_) | HttpFailure::Invalid(_))) | (None, _) => {}
         }
         let may_have_arrived = match &result {
             Ok(answer) => !(400..500).contains(&answer.status) || matches!(answer.status, 408 | 409),
-            Err(HttpFailure::NoAnswer(_) | HttpFailure::TooLarge(_)) => true,
+            Err(HttpFailure::NoAnswer(_) | HttpFailure::TimedOut(_) | HttpFailure::TooLarge(_)) => true,
             Err(HttpFailure::Connect(_) | HttpFailure::Denied(_) | HttpFailure::Invalid(_)) => false,
         };
         let (reason, retryable) = match result {

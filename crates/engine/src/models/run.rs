@@ -256,7 +256,9 @@ impl Run {
     /// Settles the reservation of a call that failed: to what is known, or else to its estimate.
     pub(crate) fn settle_failed(&mut self, known: Option<(TokenUsage, NanoUsd)>, why: Option<Value>) {
         let estimate = self.held.as_ref().map(|held| held.estimate).unwrap_or_default();
-        let guessed = TokenUsage { input: estimate.tokens().0, estimated: true, ..TokenUsage::default() };
+        let input = self.about.min(estimate.tokens().0);
+        let output = estimate.tokens().0 - input;
+        let guessed = TokenUsage { input, output, estimated: true, ..TokenUsage::default() };
         let (usage, cost) = known.unwrap_or((guessed, estimate.cost()));
         self.end(usage, cost, End::Failed(why));
     }

@@ -65,9 +65,9 @@ impl TaskSteps {
     ) -> Result<Prepared, Refusal> {
         let mut prepared = self.services.tools.prepare(&self.tools, tool, args, &self.grant_of(node))?;
         let is_first = node.attempts == 0 && node.generation == 0 && run.task.forked_from.is_none();
-        if run.task.kind == TaskKind::Call && is_first {
+        if run.task.kind == TaskKind::Call && is_first && node.answer.approved_args.is_none() {
             // Its place was taken when the call came in: whoever makes it learns at once that there is none. Another
-            // try, and another task made of it, take one of their own.
+            // try, another task made of it, and a call for which a person was waited take one of their own.
             prepared.rates.clear();
         }
         Ok(prepared)

@@ -179,6 +179,13 @@ fn where_administrators_approve_their_own_the_text_of_a_new_agent_holds_at_once(
         let (engine, actor) = (&live.engine, &world.actor);
         let made = engine.agents().create(actor, AgentDraft::named("Billing", "You bill.")).await.unwrap();
         assert_eq!((made.agent.draft.system_prompt.as_str(), made.draft), ("You bill.", None));
+        let all = engine.prompts().draft(actor, None, "You help.").await.unwrap();
+        for act in [PromptAct::Submit, PromptAct::approval_of(&all), PromptAct::activation_of(&all)] {
+            engine.prompts().act(actor, all.id, act).await.unwrap();
+        }
+        let made = engine.agents().create(actor, AgentDraft::named("Sales", "You sell.")).await.unwrap();
+        let draft = engine.prompts().get(actor.scope(), made.draft.unwrap()).await.unwrap();
+        assert_eq!((draft.text.as_str(), draft.agent.as_deref()), ("You sell.", Some("sales")), "nothing is lost");
     });
 }
 

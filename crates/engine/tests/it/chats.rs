@@ -552,7 +552,10 @@ fn chats_are_their_users_own_and_are_forked_exported_and_imported() {
             export.messages.iter().map(|one| Imported { role: one.role, content: one.content.clone() }).collect();
         let imported = engine.chats().import(actor, Some("helper"), Some("again"), said).await.unwrap();
         assert_eq!(contents(&live, imported.id).await, contents(&live, first).await);
-        engine.chats().reset(actor, imported.id).await.unwrap();
+        pause(Millis(1_000)).await;
+        let reset = engine.chats().reset(actor, imported.id).await.unwrap();
+        assert_eq!(reset.updated_at, live.now());
+        assert_eq!(engine.chats().get(actor, imported.id).await.unwrap(), reset);
         assert!(contents(&live, imported.id).await.is_empty());
         engine.chats().delete(actor, imported.id).await.unwrap();
         assert_eq!(engine.chats().get(actor, imported.id).await.unwrap_err().code(), ErrorCode::NotFound);

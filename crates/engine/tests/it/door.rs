@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use futures::future::join_all;
+use kybern_core::approval::Word;
 use kybern_core::audit::AuditEvent;
 use kybern_core::budget::{Amount, Budget, BudgetSubject, Limits, Period, UsageFilter, Window};
 use kybern_core::error::{ErrorCode, Retry};
@@ -121,6 +122,33 @@ fn a_rate_refuses_a_call_by_hand_and_a_step_waits_for_its_place() {
         assert_eq!((task.status, tool.count()), (TaskStatus::Completed, 3));
         assert!(live.now().since(begun) >= Millis(50_000), "it waited: {:?}", live.now().since(begun));
         assert_eq!(live.attempts(task.id).await.len(), 0, "and waiting is no try");
+    });
+}
+
+#[test]
+fn calls_that_are_approved_later_take_their_places_then() {
+    let tool = Arc::new(ScriptedTool::echo("t.rated").with_spec(|spec| spec.rate = ToolRate::per_minute(2)));
+    World::with([tool.clone()]).run(async |live| {
+        let change = ToolChange { confirm: Some(true), ..ToolChange::default() };
+        live.engine.tool_settings().set(&live.world.actor, "t.rated", change).await.unwrap();
+        let mut waiting = Vec::new();
+        for _ in 0..2 {
+            for _ in 0..2 {
+                waiting.push(live.call("t.rated", json!({})).await.unwrap());
+            }
+            pause(Millis(61_000)).await;
+        }
+        let (begun, mut ended) = (live.now(), Vec::new());
+        for call in &waiting {
+            live.decide(call.approval_id.unwrap(), Word::Approve(None), None).await.unwrap();
+        }
+        for call in &waiting {
+            let task = live.end(call.invocation_id).await;
+            assert_eq!(task.status, TaskStatus::Completed);
+            ended.push(task.completed_at.unwrap().since(begun));
+        }
+        assert_eq!(tool.count(), 4);
+        assert_eq!(ended.iter().filter(|after| **after < Millis(60_000)).count(), 2, "{ended:?}");
     });
 }
 

@@ -4,6 +4,7 @@ use kybern_core::error::ErrorCode;
 use kybern_core::policy::EgressDenied;
 use kybern_core::ports::{HttpBody, HttpFailure};
 use kybern_core::task::{TaskStatus, WaitKind};
+use kybern_core::time::Millis;
 use serde_json::{Value, json};
 
 use crate::live::kinds;
@@ -81,6 +82,8 @@ fn a_request_that_got_no_answer_is_sent_again_with_its_key_or_asked_about_withou
         (HttpFailure::Connect("refused".to_owned()), "unkeyed", 3, TaskStatus::Failed),
         (HttpFailure::NoAnswer("reset".to_owned()), "keyed", 3, TaskStatus::Failed),
         (HttpFailure::NoAnswer("reset".to_owned()), "unkeyed", 1, TaskStatus::NeedsReview),
+        (HttpFailure::TimedOut(Millis(200)), "keyed", 3, TaskStatus::Failed),
+        (HttpFailure::TimedOut(Millis(200)), "unkeyed", 1, TaskStatus::NeedsReview),
         (HttpFailure::Denied(EgressDenied::Scheme("ftp".to_owned())), "keyed", 1, TaskStatus::Failed),
         (HttpFailure::Invalid("bad".to_owned()), "unkeyed", 1, TaskStatus::Failed),
     ] {
@@ -114,6 +117,16 @@ fn an_address_that_is_refused_is_in_the_audit_with_its_tool_and_step() {
             });
         }
     }
+}
+
+#[test]
+fn a_request_whose_time_is_over_is_a_timeout_whoever_notices_first() {
+    World::new().on(Wire::new(|_, _| Wired::Fail(HttpFailure::TimedOut(Millis(200))))).run(async |live| {
+        let mut read = request("GET", json!({}));
+        read["retry"] = json!({"maxAttempts": 1});
+        let error = live.run(json!([read]), json!({})).await.error.unwrap();
+        assert_eq!((error.code, error.message.as_str()), (ErrorCode::Timeout, "no answer within 200 ms"));
+    });
 }
 
 #[test]

@@ -31,7 +31,7 @@ const MAX_HASH: usize = 64;
 #[serde(deny_unknown_fields, expecting = "an object")]
 #[schema(as = NewPrompt, example = json!({"agent": "assistant", "text": "You answer for Acme Freight."}))]
 pub(crate) struct NewPromptBody {
-    /// The agent that it is for, by id, key or name; null for all agents that have none of their own.
+    /// The agent that it is for, by id, key or name; null for all agents for which none of their own is active.
     #[serde(default)]
     #[schema(max_length = 300)]
     agent: Option<String>,

@@ -33,7 +33,7 @@ pub struct NewPlan {
     /// Among the tenant's own plans for one intent the highest wins, and among the bundled ones where it has none.
     pub priority: Option<i64>,
     /// The version; the next free one when not given.
-    #[schema(minimum = 1)]
+    #[schema(minimum = 1, maximum = 1_000_000_000)]
     pub version: Option<u32>,
     /// The expression that makes the result.
     pub output: Option<String>,
@@ -175,7 +175,7 @@ pub struct PlanSchema {
     pub examples: Vec<String>,
     /// Among the tenant's own plans for one intent the highest wins, and among the bundled ones where it has none.
     pub priority: i64,
-    /// Grows with each edit, unless the edit names one.
+    /// Grows with each edit, unless the edit names one. The versions of a tenant count from 1, also where they take the place of a bundled plan.
     pub version: u32,
     /// The expression that makes the result.
     #[schema(required)]

@@ -28,6 +28,7 @@ statements! {
     LIST = shared "chat_list";
     LIST_USER = shared "chat_list_user";
     TOUCH = shared "chat_touch";
+    ANSWERED = shared "chat_answered";
     DELETE = shared "chat_delete";
     COPY = shared "message_copy";
     CLEAR = shared "message_delete_all";
@@ -120,14 +121,15 @@ pub(crate) async fn answer(
     answer: &Message,
     at: Timestamp,
 ) -> Result<()> {
-    if !hold(tx, scope, answer.chat_id, at).await? {
-        return Ok(());
-    }
-    if tx.execute(&END, args![scope, answer.chat_id.as_uuid(), task.as_uuid()]).await? == 0 {
+    let chat = answer.chat_id.as_uuid();
+    // The chat's row is this transaction's from here on. A turn that was forgotten says nothing, so nothing changes.
+    if tx.execute(&ANSWERED, args![scope, chat, at, task.as_uuid()]).await? == 0
+        || tx.execute(&END, args![scope, chat, task.as_uuid()]).await? == 0
+    {
         return Ok(());
     }
     say(tx, scope, answer, Some(task)).await?;
-    if let Some(mut next) = tx.fetch_optional(&NEXT, args![scope, answer.chat_id.as_uuid()]).await? {
+    if let Some(mut next) = tx.fetch_optional(&NEXT, args![scope, chat]).await? {
         tx.execute(&LET_BEGIN, args![scope, next.uuid()?, at]).await?;
         tx.wake();
     }

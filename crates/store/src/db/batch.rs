@@ -1,9 +1,11 @@
 //! Units of work, and how a batch of them shares one commit.
 
 use std::any::Any;
+use std::panic::AssertUnwindSafe;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use async_trait::async_trait;
+use futures::FutureExt as _;
 use futures::future::BoxFuture;
 use tokio::sync::{mpsc, oneshot};
 
@@ -87,7 +89,7 @@ impl<A: Send + Sync + 'static, T: Send + 'static> Pending for Unit<A, T> {
     async fn run(&mut self, tx: &mut Tx) -> UnitOutcome {
         let _: bool = tx.take_wrote();
         let answer = match tx.enter(self.access).await {
-            Ok(()) => (self.run)(tx, &self.args).await,
+            Ok(()) => run_kept(self.run, tx, &self.args).await,
             Err(error) => Err(error),
         };
         let went = match &answer {
@@ -96,6 +98,7 @@ impl<A: Send + Sync + 'static, T: Send + 'static> Pending for Unit<A, T> {
                 let is = |what: fn(&StoreError) -> bool| answer.as_ref().err().is_some_and(what);
                 UnitOutcome::Badly { again: is(StoreError::lost_a_race), lost: is(StoreError::lost_the_connection) }
             }
+            Err(StoreError::Panicked) => UnitOutcome::Badly { again: false, lost: false },
             Err(_) if tx.take_wrote() => UnitOutcome::Badly { again: false, lost: false },
             Err(_) => UnitOutcome::Well,
         };
@@ -112,6 +115,12 @@ impl<A: Send + Sync + 'static, T: Send + 'static> Pending for Unit<A, T> {
     fn fail(self: Box<Self>, error: StoreError) {
         drop(self.reply.send(Err(error)));
     }
+}
+
+/// Runs what a unit does. A panic is its own failure: whoever writes next has the same writer and connection.
+pub(crate) async fn run_kept<A, T>(run: Run<A, T>, tx: &mut Tx, args: &A) -> Result<T> {
+    // What it left half-way is rolled back, so nothing broken is seen afterwards.
+    AssertUnwindSafe(run(tx, args)).catch_unwind().await.unwrap_or(Err(StoreError::Panicked))
 }
 
 /// Takes what has queued up, until the batch has so many units.

@@ -15,6 +15,7 @@ mod ledgers;
 mod locks;
 mod migrations;
 mod modes;
+mod panics;
 mod postgres_silence;
 mod postgres_suite;
 mod postgres_tables;

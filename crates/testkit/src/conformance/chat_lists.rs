@@ -5,6 +5,7 @@ use kybern_core::error::ErrorCode;
 use kybern_core::id::{ChatId, UserId};
 use kybern_core::ports::TaskFilter;
 use kybern_core::task::{Effect, Lease, NewTask, TaskStatus, WaitKind};
+use kybern_core::time::Millis;
 
 use super::chats::{started, waits};
 use super::fixture::code;
@@ -112,7 +113,10 @@ pub async fn chats_are_listed_by_user_cleared_and_deleted(h: Harness) {
         assert!(store.task(home.scope, id).await.unwrap().unwrap().cancel_requested, "what goes on is wanted to end");
     }
     w.claim_only("w", waiting).await;
+    let cleared = store.chat(home.scope, third).await.unwrap();
+    w.harness.clock.advance(Millis(1_000));
     w.answered(&lease, &task, "too late").await;
+    assert_eq!(store.chat(home.scope, third).await.unwrap(), cleared, "nothing was said in it");
     assert!(w.contents(&home, third).await.is_empty(), "what was cleared stays clear");
     let task = w.turn(third, "hello again");
     let lease = started(w.take_turn(&home, task.clone()).await);

@@ -2,7 +2,7 @@
 
 use kybern_core::error::ErrorCode;
 use kybern_core::id::PlanId;
-use kybern_core::plan::parse::{PlanDraft, plan};
+use kybern_core::plan::parse::{MAX_VERSION, PlanDraft, plan};
 use kybern_core::plan::{Plan, PlanOrigin, PlanPlace};
 use serde_json::{Value, json};
 
@@ -97,6 +97,16 @@ pub async fn a_version_is_written_once(h: Harness) {
         "seventh"
     );
     assert_eq!(write(&w, &home, draft("test.plan", "eighth", None)).await.version, 8);
+}
+
+pub async fn after_the_last_version_there_is_no_next_one(h: Harness) {
+    let (w, home) = World::new(h).await;
+    let last = write(&w, &home, draft("test.plan", "last", Some(MAX_VERSION))).await;
+    let next = draft("test.plan", "next", None);
+    let refused = w.store().put_plan(home.scope, PlanId::from_uuid(w.id()), next, w.now(), w.event("plan.put")).await;
+    assert_eq!(refused.unwrap_err().code(), ErrorCode::Unprocessable);
+    assert_eq!(write(&w, &home, draft("test.plan", "free", Some(8))).await.version, 8);
+    assert_eq!(last.version, MAX_VERSION);
 }
 
 pub async fn a_plan_is_taken_out_of_use_and_brought_back(h: Harness) {

@@ -313,6 +313,7 @@ macro_rules! kernel_suite {
                 versions_count_up_and_the_newest_is_active,
                 the_audit_of_a_plan_names_its_version,
                 a_version_is_written_once,
+                after_the_last_version_there_is_no_next_one,
                 a_plan_is_taken_out_of_use_and_brought_back,
                 active_plans_of_all_tenants_are_checked_at_start,
                 a_tenant_uses_so_many_plans_and_so_many_bytes_of_them,

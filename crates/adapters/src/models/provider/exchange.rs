@@ -158,7 +158,7 @@ pub(super) fn of_http(failure: HttpFailure) -> ModelFailure {
         HttpFailure::Denied(_) => ModelFailureKind::Denied,
         HttpFailure::Invalid(_) => ModelFailureKind::Request,
         HttpFailure::Connect(_) => ModelFailureKind::Connect,
-        HttpFailure::NoAnswer(_) => ModelFailureKind::Broken,
+        HttpFailure::NoAnswer(_) | HttpFailure::TimedOut(_) => ModelFailureKind::Broken,
         HttpFailure::TooLarge(_) => ModelFailureKind::TooLarge,
     };
     ModelFailure::new(kind, failure.to_string())

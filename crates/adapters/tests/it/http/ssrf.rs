@@ -38,7 +38,7 @@ fn code(failure: &HttpFailure) -> &'static str {
         HttpFailure::Denied(EgressDenied::Host(_)) => "host",
         HttpFailure::Invalid(_) => "invalid",
         HttpFailure::Connect(_) => "connect",
-        HttpFailure::NoAnswer(_) => "no answer",
+        HttpFailure::NoAnswer(_) | HttpFailure::TimedOut(_) => "no answer",
         HttpFailure::TooLarge(_) => "too large",
     }
 }

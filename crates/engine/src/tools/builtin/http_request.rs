@@ -178,6 +178,9 @@ fn unscrubbed(failure: HttpFailure) -> ToolFailure {
         HttpFailure::Invalid(message) => ToolFailure::permanent(message).code(ErrorCode::Validation),
         HttpFailure::Connect(message) => ToolFailure::transient(format!("cannot connect: {message}")),
         HttpFailure::NoAnswer(message) => ToolFailure::transient(format!("no answer: {message}")).unknown(),
+        HttpFailure::TimedOut(limit) => {
+            ToolFailure::transient(format!("no answer within {limit}")).code(ErrorCode::Timeout).unknown()
+        }
         HttpFailure::TooLarge(limit) => {
             let message = format!("the answer is larger than {limit} bytes");
             ToolFailure::permanent(message).code(ErrorCode::PayloadTooLarge).unknown()

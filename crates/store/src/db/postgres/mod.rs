@@ -11,7 +11,7 @@ use sqlx::{AssertSqlSafe, Connection as _, PgConnection, PgPool};
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 
-use super::batch::{Pending, Run, run_batch, run_plain};
+use super::batch::{Pending, Run, run_batch, run_kept, run_plain};
 use super::patience::Span;
 use super::{Access, Conn, Lane, Shared, Tx};
 use crate::error::{Result, StoreError};
@@ -97,7 +97,7 @@ impl Server {
         } else {
             begun?;
         }
-        let answer = run(&mut tx, args).await;
+        let answer = run_kept(run, &mut tx, args).await;
         tx.commit().await?;
         answer
     }

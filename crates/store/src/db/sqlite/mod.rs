@@ -14,7 +14,7 @@ use rusqlite::functions::FunctionFlags;
 use rusqlite::{Connection, OpenFlags};
 use tokio::sync::{Semaphore, mpsc};
 
-use super::batch::{Pending, Run, drain, run_batch};
+use super::batch::{Pending, Run, drain, run_batch, run_kept};
 use super::{Conn, Shared, Tx};
 use crate::error::{Result, StoreError};
 use crate::options::SqliteOptions;
@@ -104,7 +104,7 @@ impl Readers {
     /// Reads on a connection that is idle; the caller has a permit for it.
     fn read<A, T>(&self, args: &A, run: Run<A, T>) -> Result<T> {
         let mut tx = self.idle().pop().ok_or(StoreError::Closed)?;
-        let answer = run(&mut tx, args).now_or_never().unwrap_or(Err(StoreError::Closed));
+        let answer = run_kept(run, &mut tx, args).now_or_never().unwrap_or(Err(StoreError::Closed));
         self.idle().push(tx);
         answer
     }
