@@ -8,106 +8,39 @@ use serde::Serialize;
 
 use crate::time::Millis;
 
-/// What went wrong, as a program may rely on it.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum ErrorCode {
-    /// The input is malformed or does not fit its schema.
-    Validation,
-    /// No key, or one that is unknown, expired or revoked, or a signature or a secret that does not fit.
-    Unauthenticated,
-    /// The caller is known and may not do this.
-    PermissionDenied,
-    /// There is no such thing, or it is another tenant's.
-    NotFound,
-    /// The thing is not in a state that allows this, or a key was used with another body.
-    Conflict,
-    /// The body, or something in it, is over its limit.
-    PayloadTooLarge,
-    /// Well-formed, and yet it cannot be done.
-    Unprocessable,
-    /// Too many requests.
-    RateLimited,
-    /// A budget does not cover it.
-    BudgetExceeded,
-    /// It took longer than it may.
-    Timeout,
-    /// A model failed.
-    Model,
-    /// A tool failed.
-    Tool,
-    /// An outside workflow failed.
-    Workflow,
-    /// The server, or its database, cannot take this now.
-    Unavailable,
-    /// A fault of the server.
-    Internal,
-}
-
-impl ErrorCode {
-    /// Every code.
-    pub const ALL: [Self; 15] = [
-        Self::Validation,
-        Self::Unauthenticated,
-        Self::PermissionDenied,
-        Self::NotFound,
-        Self::Conflict,
-        Self::PayloadTooLarge,
-        Self::Unprocessable,
-        Self::RateLimited,
-        Self::BudgetExceeded,
-        Self::Timeout,
-        Self::Model,
-        Self::Tool,
-        Self::Workflow,
-        Self::Unavailable,
-        Self::Internal,
-    ];
-
-    /// The code's name on the wire.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Validation => "VALIDATION_ERROR",
-            Self::Unauthenticated => "UNAUTHENTICATED",
-            Self::PermissionDenied => "PERMISSION_DENIED",
-            Self::NotFound => "NOT_FOUND",
-            Self::Conflict => "CONFLICT",
-            Self::PayloadTooLarge => "PAYLOAD_TOO_LARGE",
-            Self::Unprocessable => "UNPROCESSABLE",
-            Self::RateLimited => "RATE_LIMITED",
-            Self::BudgetExceeded => "BUDGET_EXCEEDED",
-            Self::Timeout => "TIMEOUT",
-            Self::Model => "MODEL_ERROR",
-            Self::Tool => "TOOL_ERROR",
-            Self::Workflow => "WORKFLOW_ERROR",
-            Self::Unavailable => "UNAVAILABLE",
-            Self::Internal => "INTERNAL_ERROR",
-        }
-    }
-
-    /// The code with that name.
-    #[must_use]
-    pub fn parse(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|code| code.as_str() == name)
-    }
-}
-
-impl fmt::Display for ErrorCode {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
-    }
-}
-
-impl Serialize for ErrorCode {
-    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(self.as_str())
-    }
-}
-
-impl<'de> serde::Deserialize<'de> for ErrorCode {
-    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let name = String::deserialize(deserializer)?;
-        Self::parse(&name).ok_or_else(|| serde::de::Error::custom(format!("{name:?} is no error code")))
+words! {
+    /// What a program may rely on: never renamed. Each has a page under `docs/errors/`.
+    pub enum ErrorCode {
+        /// The input is malformed or does not fit its schema.
+        Validation = "VALIDATION_ERROR",
+        /// No key, or one that is unknown, expired or revoked, or a signature or a secret that does not fit.
+        Unauthenticated = "UNAUTHENTICATED",
+        /// The caller is known and may not do this.
+        PermissionDenied = "PERMISSION_DENIED",
+        /// There is no such thing, or it is another tenant's.
+        NotFound = "NOT_FOUND",
+        /// The thing is not in a state that allows this, or a key was used with another body.
+        Conflict = "CONFLICT",
+        /// The body, or something in it, is over its limit.
+        PayloadTooLarge = "PAYLOAD_TOO_LARGE",
+        /// Well-formed, and yet it cannot be done.
+        Unprocessable = "UNPROCESSABLE",
+        /// Too many requests.
+        RateLimited = "RATE_LIMITED",
+        /// A budget does not cover it.
+        BudgetExceeded = "BUDGET_EXCEEDED",
+        /// It took longer than it may.
+        Timeout = "TIMEOUT",
+        /// A model failed.
+        Model = "MODEL_ERROR",
+        /// A tool failed.
+        Tool = "TOOL_ERROR",
+        /// An outside workflow failed.
+        Workflow = "WORKFLOW_ERROR",
+        /// The server, or its database, cannot take this now.
+        Unavailable = "UNAVAILABLE",
+        /// A fault of the server.
+        Internal = "INTERNAL_ERROR",
     }
 }
 

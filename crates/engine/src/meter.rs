@@ -34,26 +34,16 @@ impl Times {
     }
 }
 
-/// How a question to a model ended.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub enum Outcome {
-    /// It was answered.
-    Answered,
-    /// It failed, and may have cost something.
-    Failed,
-    /// It was refused or never arrived, and cost nothing.
-    Refused,
-}
-
-impl Outcome {
-    /// Its name in metrics.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Answered => "answered",
-            Self::Failed => "failed",
-            Self::Refused => "refused",
-        }
+kybern_core::named! {
+    /// How a question to a model ended.
+    #[derive(PartialOrd, Ord)]
+    pub enum Outcome {
+        /// It was answered.
+        Answered = "answered",
+        /// It failed, and may have cost something.
+        Failed = "failed",
+        /// It was refused or never arrived, and cost nothing.
+        Refused = "refused",
     }
 }
 

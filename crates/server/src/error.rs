@@ -38,14 +38,14 @@ impl Problem {
         Error::invalid(path, message).into()
     }
 
-    /// A `VALIDATION_ERROR` about several fields; `None` when there are none.
-    pub(crate) fn invalid_all(details: Vec<Detail>) -> Option<Self> {
-        let first = details.first()?.message.clone();
-        let message = match details.len() {
-            1 => first,
-            n => format!("{n} faults, first: {first}"),
+    /// A `VALIDATION_ERROR` about several fields, where there are any.
+    pub(crate) fn refuse(details: Vec<Detail>) -> ApiResult<()> {
+        let message = match details.as_slice() {
+            [] => return Ok(()),
+            [one] => one.message.clone(),
+            [first, ..] => format!("{} faults, first: {}", details.len(), first.message),
         };
-        Some(Error::new(ErrorCode::Validation, message).with_details(details).into())
+        Err(Error::new(ErrorCode::Validation, message).with_details(details).into())
     }
 }
 
@@ -168,8 +168,8 @@ mod tests {
     #[test]
     fn several_faults_are_counted_in_the_message() {
         let details = vec![Detail::new("/a", "a is missing"), Detail::new("/b", "b is missing")];
-        let problem = Problem::invalid_all(details).unwrap();
+        let problem = Problem::refuse(details).unwrap_err();
         assert_eq!(problem.0.to_string(), "2 faults, first: a is missing");
-        assert!(Problem::invalid_all(Vec::new()).is_none());
+        assert!(Problem::refuse(Vec::new()).is_ok());
     }
 }

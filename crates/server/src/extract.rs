@@ -8,6 +8,7 @@ use axum::extract::{FromRequest, FromRequestParts, RawPathParams, Request};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, header};
 use bytes::Bytes;
+use kybern_core::actor::Actor;
 use kybern_core::error::{Detail, Error, ErrorCode};
 use kybern_core::json::{self as bounded, Unreadable, check_exact as check_json};
 use serde::de::value::MapAccessDeserializer;
@@ -15,6 +16,7 @@ use serde::de::{DeserializeOwned, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 
+use crate::auth::Caller;
 use crate::body;
 use crate::error::{ApiResult, Problem};
 use crate::state::AppState;
@@ -176,6 +178,23 @@ impl FromRequestParts<AppState> for PathArgs {
         let params = RawPathParams::from_request_parts(parts, state).await;
         let params = params.map_err(|_| Problem::invalid("", "the path is not UTF-8"))?;
         Ok(Self(params.iter().map(|(name, value)| (name.to_owned(), value.to_owned())).collect()))
+    }
+}
+
+/// A request of a known caller, and the parts of its path.
+pub(crate) struct Call {
+    pub(crate) state: AppState,
+    pub(crate) actor: Actor,
+    pub(crate) path: PathArgs,
+}
+
+impl FromRequestParts<AppState> for Call {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, state: &AppState) -> Result<Self, Problem> {
+        let Caller(actor) = Caller::from_request_parts(parts, state).await?;
+        let path = PathArgs::from_request_parts(parts, state).await?;
+        Ok(Self { state: state.clone(), actor, path })
     }
 }
 

@@ -19,7 +19,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
-use axum::http::{HeaderName, HeaderValue, StatusCode, header};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -32,10 +32,12 @@ use kybern_core::ports::Idempotent;
 use kybern_core::task::limits;
 use kybern_core::tenant::TenantScope;
 use kybern_core::time::Millis;
+use kybern_engine::Engine;
 use serde::{Deserialize, Serialize};
 use serde_json::value::{RawValue, to_raw_value};
 use tracing::Instrument;
 
+use crate::auth::Caller;
 use crate::error::{ApiResult, Problem};
 use crate::request::Asked;
 use crate::state::AppState;
@@ -46,20 +48,14 @@ const REPLAYED: HeaderName = HeaderName::from_static("idempotency-replayed");
 const MAX_KEY: usize = 255;
 
 /// The caller's key, when there is one.
-pub(crate) struct IdempotencyKey(pub(crate) Option<String>);
-
-impl FromRequestParts<AppState> for IdempotencyKey {
-    type Rejection = Problem;
-
-    async fn from_request_parts(parts: &mut Parts, _state: &AppState) -> Result<Self, Problem> {
-        let Some(value) = parts.headers.get(KEY_HEADER) else { return Ok(Self(None)) };
-        let key = value.to_str().map(str::trim).unwrap_or_default();
-        if key.is_empty() || key.len() > MAX_KEY {
-            let message = format!("header Idempotency-Key must be 1 to {MAX_KEY} visible ASCII characters");
-            return Err(Problem::invalid("", message));
-        }
-        Ok(Self(Some(key.to_owned())))
+fn key(headers: &HeaderMap) -> ApiResult<Option<String>> {
+    let Some(value) = headers.get(KEY_HEADER) else { return Ok(None) };
+    let key = value.to_str().map(str::trim).unwrap_or_default();
+    if key.is_empty() || key.len() > MAX_KEY {
+        let message = format!("header Idempotency-Key must be 1 to {MAX_KEY} visible ASCII characters");
+        return Err(Problem::invalid("", message));
     }
+    Ok(Some(key.to_owned()))
 }
 
 /// A success.
@@ -103,14 +99,23 @@ impl IntoResponse for Made {
     }
 }
 
-/// A request as far as it decides whether another is the same.
-pub(crate) struct Attempt<'a> {
-    pub(crate) state: &'a AppState,
-    pub(crate) actor: &'a Actor,
-    pub(crate) asked: &'a Asked,
+/// A request that is done once for each key of its caller.
+pub(crate) struct Attempt {
+    pub(crate) state: AppState,
+    pub(crate) actor: Actor,
+    pub(crate) asked: Asked,
+    /// The caller's key, when there is one.
     pub(crate) key: Option<String>,
-    /// What is asked: the body.
-    pub(crate) said: Bytes,
+}
+
+impl FromRequestParts<AppState> for Attempt {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, state: &AppState) -> Result<Self, Problem> {
+        let Caller(actor) = Caller::from_request_parts(parts, state).await?;
+        let asked = Asked::from_request_parts(parts, state).await?;
+        Ok(Self { state: state.clone(), actor, asked, key: key(&parts.headers)? })
+    }
 }
 
 impl Made {
@@ -124,19 +129,19 @@ impl Made {
     }
 }
 
-impl Attempt<'_> {
-    /// Does the work, unless the same has been done before. It is done by the actor who is handed to it, of whom the
-    /// engine knows which command this is.
+impl Attempt {
+    /// Does the work, unless the same has been done before: with `said`, the body. It is done by the actor who is handed
+    /// to it, of whom the engine knows which command this is.
     ///
     /// # Cancel safety
     /// With a key the work goes on when this is dropped, so that a caller who lost the connection and asks again gets
     /// the answer.
-    pub(crate) async fn once<W, F>(self, work: W) -> ApiResult
+    pub(crate) async fn once<W, F>(&self, said: Bytes, work: W) -> ApiResult
     where
-        W: FnOnce(Actor) -> F + Send + 'static,
+        W: FnOnce(Engine, Actor) -> F + Send + 'static,
         F: Future<Output = ApiResult<Made>> + Send,
     {
-        let (made, again) = self.made(work).await?;
+        let (made, again) = self.made(said, work).await?;
         let response = made.into_response();
         Ok(if again { replayed(response) } else { response })
     }
@@ -145,27 +150,27 @@ impl Attempt<'_> {
     ///
     /// # Cancel safety
     /// As above.
-    pub(crate) async fn made<W, F>(self, work: W) -> ApiResult<(Made, bool)>
+    pub(crate) async fn made<W, F>(&self, said: Bytes, work: W) -> ApiResult<(Made, bool)>
     where
-        W: FnOnce(Actor) -> F + Send + 'static,
+        W: FnOnce(Engine, Actor) -> F + Send + 'static,
         F: Future<Output = ApiResult<Made>> + Send,
     {
-        match self.key {
-            None => work(self.actor.clone()).await.map(|made| (made, false)),
+        match self.key.clone() {
+            None => work(self.state.engine.clone(), self.actor.clone()).await.map(|made| (made, false)),
             // Boxed, so that who has no key does not carry it along.
-            Some(_) => Box::pin(self.made_for_its_key(work)).await,
+            Some(key) => Box::pin(self.made_for_its_key(key, &said, work)).await,
         }
     }
 
-    async fn made_for_its_key<W, F>(self, work: W) -> ApiResult<(Made, bool)>
+    async fn made_for_its_key<W, F>(&self, key: String, said: &[u8], work: W) -> ApiResult<(Made, bool)>
     where
-        W: FnOnce(Actor) -> F + Send + 'static,
+        W: FnOnce(Engine, Actor) -> F + Send + 'static,
         F: Future<Output = ApiResult<Made>> + Send,
     {
-        let Self { state, actor, asked, key, said } = self;
+        let Self { state, actor, asked, .. } = self;
         let (principal, route) = (actor.principal().label(), format!("{} {}", asked.method, asked.route));
-        let place = Place { tenant: actor.tenant(), principal, route, key: key.unwrap_or_default() };
-        let fingerprint = fingerprint(asked, &said);
+        let place = Place { tenant: actor.tenant(), principal, route, key };
+        let fingerprint = fingerprint(asked, said);
         let slot = Slot { state: state.clone(), scope: actor.scope(), place: place.clone() };
         let actor = actor.clone();
         // From the taking of the key on, so that a caller who leaves meanwhile leaves no key that nobody answers.
@@ -178,7 +183,7 @@ impl Attempt<'_> {
                 Idempotent::OtherBody => return Err(other_body()),
                 Idempotent::Answered(_, sealed) => return slot.replay(&sealed).map(|made| (made, true)),
             };
-            let made = work(actor.commanding(command)).await;
+            let made = work(slot.state.engine.clone(), actor.commanding(command)).await;
             match &made {
                 Ok(made) => slot.answer(Some(made)).await,
                 Err(problem) if wrote_nothing(problem.0.code(), command.is_repeated()) => slot.answer(None).await,

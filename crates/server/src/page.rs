@@ -6,6 +6,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use serde::Serialize;
 use serde_json::{Value, json};
+use utoipa::IntoParams;
 
 use crate::error::{ApiResult, Problem};
 use crate::extract::QueryArgs;
@@ -16,6 +17,18 @@ pub(crate) const DEFAULT_LIMIT: u32 = 50;
 pub(crate) const MAX_LIMIT: u32 = 200;
 /// The hexadecimal digits of a seal: 128 bits.
 const SEAL_DIGITS: usize = 32;
+
+/// Which page of a list, as the document tells it of every list. [`Paging`] reads it.
+#[derive(IntoParams)]
+#[into_params(parameter_in = Query)]
+#[expect(dead_code, reason = "describes what is read by name")]
+pub(crate) struct PageParams {
+    /// Items, 50 when not given
+    #[param(minimum = 1, maximum = 200)]
+    limit: Option<u32>,
+    /// `nextCursor` of the page before
+    cursor: Option<String>,
+}
 
 /// Where a page begins and how long it is.
 pub(crate) struct Paging {

@@ -11,7 +11,7 @@ kybern_testkit::kernel_suite!(memory);
 #[test]
 fn every_behaviour_is_in_the_list() {
     let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("src/conformance");
-    let list = std::fs::read_to_string(folder.join("suite.rs")).unwrap();
+    let list = ["suite.rs", "kernel_suite.rs"].map(|file| std::fs::read_to_string(folder.join(file)).unwrap()).concat();
     let mut told = 0;
     for entry in std::fs::read_dir(&folder).unwrap() {
         let path = entry.unwrap().path();

@@ -24,8 +24,8 @@ pub(crate) fn check(tree: &Tree) -> Vec<Finding> {
         findings.push(Finding::violation(
             CODES,
             1,
-            "no error code was found in a match arm",
-            "keep `as_str` a match onto literals, or teach xtask/src/tidy/error_pages.rs the new form",
+            "no error code was found beside a variant",
+            "declare the codes by `words!`, or teach xtask/src/tidy/error_pages.rs the new form",
         ));
         return findings;
     }
@@ -59,8 +59,8 @@ pub(crate) fn check(tree: &Tree) -> Vec<Finding> {
 /// The codes with their lines; `None` while there is no file of codes.
 fn codes(tree: &Tree) -> Option<BTreeMap<String, usize>> {
     let (_, source) = tree.rust_files().find(|(file, _)| file.path() == CODES)?;
-    let arms: Vec<usize> = source.code().filter(|(_, code)| code.contains("=>")).map(|(line, _)| line).collect();
-    let literals = source.literals().filter(|literal| arms.contains(&literal.line));
+    let variants: Vec<usize> = source.code().filter(|(_, code)| code.contains(" = ")).map(|(line, _)| line).collect();
+    let literals = source.literals().filter(|literal| variants.contains(&literal.line));
     let codes = literals.filter(|literal| is_code(&literal.text));
     Some(codes.map(|literal| (literal.text.clone(), literal.line)).collect())
 }
@@ -93,7 +93,7 @@ mod tests {
     use super::*;
 
     const PAGE: &str = "# X\n\n## Meaning\n\n## Cause\n\n## Remedy\n";
-    const SOURCE: &str = "fn as_str() { match self {\nSelf::A => \"NOT_FOUND\",\nSelf::B => \"TIMEOUT\",\n} }\n";
+    const SOURCE: &str = "words! { pub enum ErrorCode {\nA = \"NOT_FOUND\",\nB = \"TIMEOUT\",\n} }\n";
 
     fn lines(files: &[(&str, &str)]) -> Vec<String> {
         check(&Tree::of(files)).iter().map(ToString::to_string).collect()

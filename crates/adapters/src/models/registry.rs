@@ -82,7 +82,7 @@ mod tests {
     fn the_table_is_readable_and_every_provider_in_it_is_known() {
         let table = read(TABLE).unwrap();
         for (provider, models) in &table {
-            assert!(ProviderKind::named(provider).is_some(), "{provider}");
+            assert!(ProviderKind::parse(provider).is_some(), "{provider}");
             assert!(models.iter().all(|model| model.prices.is_some()), "{provider}");
         }
         assert!(table.values().map(Vec::len).sum::<usize>() > 500);

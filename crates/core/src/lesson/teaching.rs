@@ -64,35 +64,14 @@ pub enum Teaching {
     },
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum LessonKind {
-    IntentExample,
-    Label,
-    Spelling,
-    TrustedSender,
-    Speaker,
-}
-
-impl LessonKind {
-    /// Every kind.
-    pub const ALL: [Self; 5] = [Self::IntentExample, Self::Label, Self::Spelling, Self::TrustedSender, Self::Speaker];
-
-    /// The kind with that name.
-    #[must_use]
-    pub fn parse(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|kind| kind.as_str() == name)
-    }
-
-    /// Its name on the wire.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::IntentExample => "intent_example",
-            Self::Label => "label",
-            Self::Spelling => "spelling",
-            Self::TrustedSender => "trusted_sender",
-            Self::Speaker => "speaker",
-        }
+words! {
+    /// What a lesson teaches.
+    pub enum LessonKind {
+        IntentExample = "intent_example",
+        Label = "label",
+        Spelling = "spelling",
+        TrustedSender = "trusted_sender",
+        Speaker = "speaker",
     }
 }
 

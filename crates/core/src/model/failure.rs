@@ -4,91 +4,47 @@ use super::reply::TokenUsage;
 use crate::error::{Error, ErrorCode};
 use crate::time::Millis;
 
-/// What went wrong.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum ModelFailureKind {
-    /// The provider does not accept the key (401, 403).
-    Key,
-    /// The provider refuses the request as it stands (400, 404, 405, 422): it would fail everywhere.
-    Request,
-    /// The provider does not know the model.
-    UnknownModel,
-    /// The conversation does not fit into the model's window.
-    ContextTooLong,
-    /// The provider's filter refused the request.
-    ContentFilter,
-    /// Too many requests (429).
-    RateLimited,
-    /// No credit left at the provider: waiting does not help.
-    Quota,
-    /// The provider failed (500 to 599), or said that it is overloaded.
-    Provider,
-    /// No connection.
-    Connect,
-    /// The egress policy closed the way.
-    Denied,
-    /// No first byte in time.
-    FirstTimeout,
-    /// Silence between two pieces.
-    BetweenTimeout,
-    /// All of it took too long.
-    WholeTimeout,
-    /// The connection broke, or the stream ended without its end.
-    Broken,
-    /// The answer is not what this wire format allows.
-    Garbage,
-    /// The answer is larger than it may be.
-    TooLarge,
-    /// The provider cannot do what the request asks for.
-    Unsupported,
+crate::named! {
+    /// What went wrong.
+    pub enum ModelFailureKind {
+        /// The provider does not accept the key (401, 403).
+        Key = "a key that is not accepted",
+        /// The provider refuses the request as it stands (400, 404, 405, 422): it would fail everywhere.
+        Request = "a request that is refused",
+        /// The provider does not know the model.
+        UnknownModel = "an unknown model",
+        /// The conversation does not fit into the model's window.
+        ContextTooLong = "a conversation that is too long",
+        /// The provider's filter refused the request.
+        ContentFilter = "its content filter",
+        /// Too many requests (429).
+        RateLimited = "too many requests",
+        /// No credit left at the provider: waiting does not help.
+        Quota = "no credit left",
+        /// The provider failed (500 to 599), or said that it is overloaded.
+        Provider = "a failure of its own",
+        /// No connection.
+        Connect = "no connection",
+        /// The egress policy closed the way.
+        Denied = "a way that is closed",
+        /// No first byte in time.
+        FirstTimeout = "no answer in time",
+        /// Silence between two pieces.
+        BetweenTimeout = "silence within an answer",
+        /// All of it took too long.
+        WholeTimeout = "an answer that takes too long",
+        /// The connection broke, or the stream ended without its end.
+        Broken = "a broken connection",
+        /// The answer is not what this wire format allows.
+        Garbage = "an answer that cannot be read",
+        /// The answer is larger than it may be.
+        TooLarge = "an answer that is too large",
+        /// The provider cannot do what the request asks for.
+        Unsupported = "something that it cannot do",
+    }
 }
 
 impl ModelFailureKind {
-    /// Every kind.
-    pub const ALL: [Self; 17] = [
-        Self::Key,
-        Self::Request,
-        Self::UnknownModel,
-        Self::ContextTooLong,
-        Self::ContentFilter,
-        Self::RateLimited,
-        Self::Quota,
-        Self::Provider,
-        Self::Connect,
-        Self::Denied,
-        Self::FirstTimeout,
-        Self::BetweenTimeout,
-        Self::WholeTimeout,
-        Self::Broken,
-        Self::Garbage,
-        Self::TooLarge,
-        Self::Unsupported,
-    ];
-
-    /// What it is, in a few words.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Key => "a key that is not accepted",
-            Self::Request => "a request that is refused",
-            Self::UnknownModel => "an unknown model",
-            Self::ContextTooLong => "a conversation that is too long",
-            Self::ContentFilter => "its content filter",
-            Self::RateLimited => "too many requests",
-            Self::Quota => "no credit left",
-            Self::Provider => "a failure of its own",
-            Self::Connect => "no connection",
-            Self::Denied => "a way that is closed",
-            Self::FirstTimeout => "no answer in time",
-            Self::BetweenTimeout => "silence within an answer",
-            Self::WholeTimeout => "an answer that takes too long",
-            Self::Broken => "a broken connection",
-            Self::Garbage => "an answer that cannot be read",
-            Self::TooLarge => "an answer that is too large",
-            Self::Unsupported => "something that it cannot do",
-        }
-    }
-
     /// Whether the same request may succeed at the same provider.
     #[must_use]
     pub const fn may_retry(self) -> bool {

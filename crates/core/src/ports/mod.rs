@@ -87,7 +87,7 @@ pub use task_store::{
     CallbackOutcome, Heartbeat, MAX_PAGE_BYTES, Page, ReviewRefused, TaskFilter, TaskStore, UnreadableRow, WakeUps,
 };
 pub use token_counter::{NoText, TokenCounter};
-pub use tool::{Documents, OutboxView, Tool, ToolContext, UserDirectory};
+pub use tool::{Documents, OutboxView, StatelessTool, Tool, ToolContext, UserDirectory};
 pub use tool_source::{OfferedTool, OfferedTools, ToolSource};
 
 /// Everything that is stored, behind one handle.

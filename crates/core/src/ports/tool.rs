@@ -1,5 +1,6 @@
 //! Tools, and the narrow context they get.
 
+use std::pin::Pin;
 use std::sync::Arc;
 
 use async_trait::async_trait;
@@ -206,6 +207,36 @@ pub trait Tool: Send + Sync {
     /// # Cancel safety
     /// Dropping the future is the same as a crash at that await.
     async fn call(&self, context: &ToolContext, args: Map<String, Value>) -> Result<ToolOutcome, ToolFailure>;
+}
+
+/// What a call of a [`StatelessTool`] does.
+type Called = for<'a> fn(
+    &'a ToolContext,
+    Map<String, Value>,
+) -> Pin<Box<dyn Future<Output = Result<ToolOutcome, ToolFailure>> + Send + 'a>>;
+
+/// A tool that keeps nothing but what it says about itself.
+pub struct StatelessTool {
+    spec: ToolSpec,
+    call: Called,
+}
+
+impl StatelessTool {
+    #[must_use]
+    pub const fn new(spec: ToolSpec, call: Called) -> Self {
+        Self { spec, call }
+    }
+}
+
+#[async_trait]
+impl Tool for StatelessTool {
+    fn spec(&self) -> &ToolSpec {
+        &self.spec
+    }
+
+    async fn call(&self, context: &ToolContext, args: Map<String, Value>) -> Result<ToolOutcome, ToolFailure> {
+        (self.call)(context, args).await
+    }
 }
 
 /// A failure of a port inside a tool: another try may help, and nothing outside happened.

@@ -319,34 +319,15 @@ pub enum Submitted {
     },
 }
 
-/// Where an attachment comes from.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
-#[serde(rename_all = "snake_case")]
-pub enum AttachmentSource {
-    /// The message itself, as it came in.
-    Original,
-    /// A file that was attached.
-    Attached,
-    /// A picture shown inside the message; kept, and not read as a document.
-    Inline,
-}
-
-impl AttachmentSource {
-    /// Its name on the wire and in the database.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Original => "original",
-            Self::Attached => "attached",
-            Self::Inline => "inline",
-        }
-    }
-
-    /// The source with that name.
-    #[must_use]
-    pub fn parse(name: &str) -> Option<Self> {
-        [Self::Original, Self::Attached, Self::Inline].into_iter().find(|source| source.as_str() == name)
+words! {
+    /// Where an attachment comes from.
+    pub enum AttachmentSource {
+        /// The message itself, as it came in.
+        Original = "original",
+        /// A file that was attached.
+        Attached = "attached",
+        /// A picture shown inside the message; kept, and not read as a document.
+        Inline = "inline",
     }
 }
 
@@ -365,17 +346,18 @@ pub struct NewAttachment {
     pub source: AttachmentSource,
 }
 
-/// A stored attachment.
+/// A file that came with a task.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Attachment {
-    /// Its number in its task: 0 is the message itself, files begin at 1.
+    /// Its number: 0 is a mail itself, files begin at 1.
     pub n: u32,
     /// Its name.
     pub filename: String,
-    /// Its declared content type.
+    /// Its declared type.
     pub content_type: String,
-    /// Its size in bytes.
+    /// Bytes.
     pub size: u64,
     /// BLAKE3 of its bytes in hex.
     pub hash: String,

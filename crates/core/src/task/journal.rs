@@ -19,37 +19,26 @@ use crate::policy::redact;
 use crate::record::ArtifactLink;
 use crate::time::{Millis, Timestamp};
 
-/// What happens when the process dies between an effect's start and its end.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = Effect))]
-#[serde(rename_all = "snake_case")]
-pub enum EffectClass {
-    /// Nothing outside changes: try again.
-    Read,
-    /// Only our own database changes, in the commit of the step: exactly once.
-    Local,
-    /// The receiver deduplicates by our key: try again with the same key.
-    Keyed,
-    /// The receiver can be asked whether it happened: look, then try again.
-    Queryable,
-    /// Nobody can know: stop for a person.
-    #[default]
-    Unkeyed,
+words! {
+    /// What happens when the process dies between an effect's start and its end.
+    #[derive(Default)]
+    #[cfg_attr(feature = "schema", schema(as = Effect))]
+    pub enum EffectClass {
+        /// Nothing outside changes: try again.
+        Read = "read",
+        /// Only our own database changes, in the commit of the step: exactly once.
+        Local = "local",
+        /// The receiver deduplicates by our key: try again with the same key.
+        Keyed = "keyed",
+        /// The receiver can be asked whether it happened: look, then try again.
+        Queryable = "queryable",
+        /// Nobody can know: stop for a person.
+        #[default]
+        Unkeyed = "unkeyed",
+    }
 }
 
 impl EffectClass {
-    /// Its name on the wire.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Read => "read",
-            Self::Local => "local",
-            Self::Keyed => "keyed",
-            Self::Queryable => "queryable",
-            Self::Unkeyed => "unkeyed",
-        }
-    }
-
     /// Whether a try must be recorded before it begins.
     #[must_use]
     pub const fn needs_attempt_row(self) -> bool {
@@ -60,36 +49,26 @@ impl EffectClass {
     }
 }
 
-/// How a step ended.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum StepStatus {
-    /// It did what it was to do.
-    Completed,
-    /// It did not.
-    Failed,
-    /// Its condition was false, or a failure came before it.
-    Skipped,
-}
-
-impl StepStatus {
-    /// Its name on the wire.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Completed => "completed",
-            Self::Failed => "failed",
-            Self::Skipped => "skipped",
-        }
+words! {
+    /// How a step ended.
+    pub enum StepStatus {
+        /// It did what it was to do.
+        Completed = "completed",
+        /// It did not.
+        Failed = "failed",
+        /// Its condition was false, or a failure came before it.
+        Skipped = "skipped",
     }
 }
 
-/// Why a step, or a task, failed.
+/// Why a step failed.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct StepError {
+    /// The code.
     pub code: ErrorCode,
-    /// What failed, for people.
+    /// What failed.
     pub message: String,
     /// Whether another try may help.
     pub retryable: bool,

@@ -15,98 +15,37 @@
 //! A status changes in the store only, in the statement that also proves the right to change it: the holder of a lease by
 //! its fence, a person's retry by the status `failed`.
 
-use std::fmt;
-
-use serde::{Deserialize, Serialize};
-
-/// What a task is, as whoever submits it says.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
-pub enum TaskKind {
-    /// A plan that is walked, or is still to be found.
-    #[default]
-    Plan,
-    /// One call of a tool that somebody makes by hand.
-    Call,
-    /// A turn of a conversation.
-    Turn,
-}
-
-impl TaskKind {
-    /// Every kind.
-    pub const ALL: [Self; 3] = [Self::Plan, Self::Call, Self::Turn];
-
-    /// Its name in the database.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Plan => "plan",
-            Self::Call => "call",
-            Self::Turn => "turn",
-        }
-    }
-
-    /// The kind with that name.
-    #[must_use]
-    pub fn parse(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|kind| kind.as_str() == name)
+crate::named! {
+    /// What a task is, as whoever submits it says.
+    #[derive(Default)]
+    pub enum TaskKind {
+        /// A plan that is walked, or is still to be found.
+        #[default]
+        Plan = "plan",
+        /// One call of a tool that somebody makes by hand.
+        Call = "call",
+        /// A turn of a conversation.
+        Turn = "turn",
     }
 }
 
-/// By which way a task came in.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
-#[serde(rename_all = "snake_case")]
-pub enum Channel {
-    Email,
-    Web,
-    Api,
-    Webhook,
-    Sms,
-    Whatsapp,
-    Chat,
-    Mcp,
-    Trigger,
-    System,
+words! {
+    /// By which way a task came in.
+    pub enum Channel {
+        Email = "email",
+        Web = "web",
+        Api = "api",
+        Webhook = "webhook",
+        Sms = "sms",
+        Whatsapp = "whatsapp",
+        Chat = "chat",
+        Mcp = "mcp",
+        Trigger = "trigger",
+        System = "system",
+    }
 }
 
 impl Channel {
-    /// Every channel.
-    pub const ALL: [Self; 10] = [
-        Self::Email,
-        Self::Web,
-        Self::Api,
-        Self::Webhook,
-        Self::Sms,
-        Self::Whatsapp,
-        Self::Chat,
-        Self::Mcp,
-        Self::Trigger,
-        Self::System,
-    ];
-
-    /// Its name on the wire.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Email => "email",
-            Self::Web => "web",
-            Self::Api => "api",
-            Self::Webhook => "webhook",
-            Self::Sms => "sms",
-            Self::Whatsapp => "whatsapp",
-            Self::Chat => "chat",
-            Self::Mcp => "mcp",
-            Self::Trigger => "trigger",
-            Self::System => "system",
-        }
-    }
-
-    /// The channel with that name.
-    #[must_use]
-    pub fn parse(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|channel| channel.as_str() == name)
-    }
-
     /// Whether what comes in this way is written by strangers, and so untrusted.
     #[must_use]
     pub const fn is_untrusted(self) -> bool {
@@ -117,67 +56,23 @@ impl Channel {
     }
 }
 
-impl fmt::Display for Channel {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
+words! {
+    /// Where a task stands.
+    pub enum TaskStatus {
+        Pending = "pending",
+        Extracting = "extracting",
+        DetectingIntent = "detecting_intent",
+        Planning = "planning",
+        Executing = "executing",
+        NeedsReview = "needs_review",
+        Delegated = "delegated",
+        Completed = "completed",
+        Failed = "failed",
+        Cancelled = "cancelled",
     }
-}
-
-/// Where a task stands.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
-#[serde(rename_all = "snake_case")]
-pub enum TaskStatus {
-    Pending,
-    Extracting,
-    DetectingIntent,
-    Planning,
-    Executing,
-    NeedsReview,
-    Delegated,
-    Completed,
-    Failed,
-    Cancelled,
 }
 
 impl TaskStatus {
-    /// Every status.
-    pub const ALL: [Self; 10] = [
-        Self::Pending,
-        Self::Extracting,
-        Self::DetectingIntent,
-        Self::Planning,
-        Self::Executing,
-        Self::NeedsReview,
-        Self::Delegated,
-        Self::Completed,
-        Self::Failed,
-        Self::Cancelled,
-    ];
-
-    /// Its name on the wire and in the database.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Pending => "pending",
-            Self::Extracting => "extracting",
-            Self::DetectingIntent => "detecting_intent",
-            Self::Planning => "planning",
-            Self::Executing => "executing",
-            Self::NeedsReview => "needs_review",
-            Self::Delegated => "delegated",
-            Self::Completed => "completed",
-            Self::Failed => "failed",
-            Self::Cancelled => "cancelled",
-        }
-    }
-
-    /// The status with that name.
-    #[must_use]
-    pub fn parse(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|status| status.as_str() == name)
-    }
-
     /// Whether the task has ended.
     #[must_use]
     pub const fn is_terminal(self) -> bool {
@@ -188,11 +83,5 @@ impl TaskStatus {
     #[must_use]
     pub const fn is_waiting(self) -> bool {
         matches!(self, Self::NeedsReview | Self::Delegated)
-    }
-}
-
-impl fmt::Display for TaskStatus {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
     }
 }

@@ -7,31 +7,30 @@ use crate::id::ApprovalId;
 use crate::plan::StepId;
 use crate::time::Timestamp;
 
-/// Whom, or what, a step waits for.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
-#[serde(rename_all = "snake_case")]
-pub enum WaitKind {
-    /// A person: which intent is it?
-    Intent,
-    /// A person: a document could not be read.
-    Document,
-    /// A person: no plan can be used for this intent.
-    Plan,
-    /// A person: a form is to be filled in.
-    Input,
-    /// A person: the tool asks for a look.
-    Review,
-    /// A person: may this call be made with exactly these arguments?
-    Confirmation,
-    /// A person: nobody knows whether an outside effect happened.
-    Ambiguous,
-    /// The clock.
-    Timer,
-    /// A child task.
-    Child,
-    /// An outside engine.
-    Workflow,
+words! {
+    /// Whom, or what, a step waits for.
+    pub enum WaitKind {
+        /// A person: which intent is it?
+        Intent = "intent",
+        /// A person: a document could not be read.
+        Document = "document",
+        /// A person: no plan can be used for this intent.
+        Plan = "plan",
+        /// A person: a form is to be filled in.
+        Input = "input",
+        /// A person: the tool asks for a look.
+        Review = "review",
+        /// A person: may this call be made with exactly these arguments?
+        Confirmation = "confirmation",
+        /// A person: nobody knows whether an outside effect happened.
+        Ambiguous = "ambiguous",
+        /// The clock.
+        Timer = "timer",
+        /// A child task.
+        Child = "child",
+        /// An outside engine.
+        Workflow = "workflow",
+    }
 }
 
 impl WaitKind {
@@ -66,76 +65,49 @@ impl WaitKind {
             | Self::Workflow => false,
         }
     }
-
-    /// Every kind.
-    pub const ALL: [Self; 10] = [
-        Self::Intent,
-        Self::Document,
-        Self::Plan,
-        Self::Input,
-        Self::Review,
-        Self::Confirmation,
-        Self::Ambiguous,
-        Self::Timer,
-        Self::Child,
-        Self::Workflow,
-    ];
-
-    /// The kind with that name.
-    #[must_use]
-    pub fn parse(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|kind| kind.as_str() == name)
-    }
-
-    /// Its name on the wire.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Intent => "intent",
-            Self::Document => "document",
-            Self::Plan => "plan",
-            Self::Input => "input",
-            Self::Review => "review",
-            Self::Confirmation => "confirmation",
-            Self::Ambiguous => "ambiguous",
-            Self::Timer => "timer",
-            Self::Child => "child",
-            Self::Workflow => "workflow",
-        }
-    }
 }
 
+/// For what a task waits.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Wait {
-    /// The step that waits.
+    /// The step.
     pub step_id: StepId,
-    /// The journal row that began the wait: answers bind to it, so that none can be given twice.
+    /// The place of the wait in the journal.
     pub seq: i64,
+    /// For whom or what.
     pub kind: WaitKind,
-    /// The question to a person, by which it is answered.
+    /// The question, by which it is answered at `/api/approvals/{id}`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schema(nullable = false))]
     pub approval_id: Option<ApprovalId>,
-    /// Why, for people: names the file, the recipient, the missing thing.
+    /// Why, for people.
     pub reason: String,
     /// What a person is asked, in one line.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schema(nullable = false))]
     pub title: Option<String>,
     /// JSON Schema of the corrections that are accepted.
     #[serde(default, skip_serializing_if = "Value::is_null")]
+    #[cfg_attr(feature = "schema", schema(value_type = Option<Object>, nullable = false))]
     pub schema: Value,
-    /// What is shown with it: a call's arguments, a file's fault, candidates.
+    /// What is shown with it.
     #[serde(default, skip_serializing_if = "Value::is_null")]
     pub details: Value,
+    /// Since when.
     pub since: Timestamp,
     /// When the clock ends it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schema(nullable = false))]
     pub until: Option<Timestamp>,
     /// Whether the answer is the step's data, rather than a correction after which the tool is called again.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[cfg_attr(feature = "schema", schema(nullable = false))]
     pub answer_ends: bool,
-    /// The child task or the workflow's id.
+    /// The child task or the delegation.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schema(nullable = false))]
     pub reference: Option<String>,
     /// Of a call that is to be confirmed: the names of the arguments that come from untrusted sources. A yes makes the
     /// call, and its result stays as untrusted as they are.

@@ -132,7 +132,7 @@ impl Provider {
         }
         // Its own words are the caller's: they may repeat what was asked.
         let status = failure.status.map(|status| format!(", status {status}")).unwrap_or_default();
-        standing.last = Some((now, format!("{}{status}", failure.kind.name())));
+        standing.last = Some((now, format!("{}{status}", failure.kind.as_str())));
         if again && !standing.breaker.is_tripped() {
             return;
         }

@@ -3,7 +3,7 @@
 use clap::Subcommand;
 use serde_json::Value;
 
-use super::list::{Page, items, next_cursor};
+use super::list::{self, Page, items};
 use super::{Context, Exit, Format};
 use crate::client::segment;
 use crate::output::{Cell, Failure, Table, field, in_full, kybern};
@@ -35,12 +35,7 @@ pub(super) async fn run(command: AgentCommand, context: &mut Context) -> Result<
 }
 
 async fn list(page: &Page, format: Format, context: &mut Context) -> Result<Exit, Failure> {
-    let client = context.connect_to_read().await?;
-    let reply = client.get("/api/agents", &page.query()).await?;
-    if format.json {
-        context.raw(&reply);
-        return Ok(Exit::Done);
-    }
+    let Some(reply) = context.read("/api/agents", &page.query(), format).await? else { return Ok(Exit::Done) };
     let mut table = Table::new(&["KEY", "NAME", "FROM", "MODEL", "WHAT IT IS FOR"]);
     for agent in items(&reply.value) {
         table.row([
@@ -53,19 +48,14 @@ async fn list(page: &Page, format: Format, context: &mut Context) -> Result<Exit
     }
     let paint = context.screen().paint();
     context.screen().line(table.render(paint));
-    if let Some(cursor) = next_cursor(&reply.value) {
-        context.screen().line(format!("more: {kybern} agent list --cursor {cursor}", kybern = kybern()));
-    }
+    list::more(&reply.value, &format!("{} agent list", kybern()), context);
     Ok(Exit::Done)
 }
 
 async fn show(id: &str, format: Format, context: &mut Context) -> Result<Exit, Failure> {
-    let client = context.connect_to_read().await?;
-    let reply = client.get(&format!("/api/agents/{}", segment(id)), &[]).await?;
-    if format.json {
-        context.raw(&reply);
+    let Some(reply) = context.read(&format!("/api/agents/{}", segment(id)), &[], format).await? else {
         return Ok(Exit::Done);
-    }
+    };
     let agent = &reply.value;
     let paint = context.screen().paint();
     let screen = context.screen();

@@ -56,19 +56,6 @@ pub(super) enum Status {
     All,
 }
 
-impl Status {
-    const fn as_str(self) -> &'static str {
-        match self {
-            Self::Pending => "pending",
-            Self::Approved => "approved",
-            Self::Denied => "denied",
-            Self::Expired => "expired",
-            Self::Withdrawn => "withdrawn",
-            Self::All => "all",
-        }
-    }
-}
-
 /// What is approved.
 #[derive(Args, Debug)]
 pub(super) struct ApproveArgs {
@@ -107,15 +94,11 @@ async fn list(
     format: Format,
     context: &mut Context,
 ) -> Result<Exit, Failure> {
-    let client = context.connect_to_read().await?;
     let mut query = page.query().to_vec();
-    query.push(("status", Some(status.as_str().to_owned())));
+    let word = input::word(&status);
+    query.push(("status", Some(word.clone())));
     query.push(("taskId", task.map(|task| task.to_string())));
-    let reply = client.get("/api/approvals", &query).await?;
-    if format.json {
-        context.raw(&reply);
-        return Ok(Exit::Done);
-    }
+    let Some(reply) = context.read("/api/approvals", &query, format).await? else { return Ok(Exit::Done) };
     let mut table = Table::new(&["ID", "STATUS", "WHAT", "ABOUT", "WHY"]);
     for approval in items(&reply.value) {
         let tool = field(approval, "toolName");
@@ -131,7 +114,7 @@ async fn list(
     context.screen().line(if nothing { "nothing waits for a person".to_owned() } else { table.render(paint) });
     if let Some(cursor) = next_cursor(&reply.value) {
         let task = task.map(|task| task.to_string());
-        let filters = list::flags([("status", Some(status.as_str())), ("task", task.as_deref())]);
+        let filters = list::flags([("status", Some(word.as_str())), ("task", task.as_deref())]);
         context.screen().line(format!("more: {kybern} approval list{filters} --cursor {cursor}", kybern = kybern()));
     }
     Ok(Exit::Done)

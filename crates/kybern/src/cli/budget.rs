@@ -5,7 +5,7 @@ use kybern_core::id::BudgetId;
 use kybern_core::money::NanoUsd;
 use serde_json::{Map, Value, json};
 
-use super::list::{Page, items, next_cursor};
+use super::list::{self, Page, items};
 use super::{Context, Exit, Format};
 use crate::client::Body;
 use crate::output::{Failure, Table, field, kybern};
@@ -152,12 +152,7 @@ fn of(budget: &Value, name: &str, shown: impl Fn(&Value) -> String) -> String {
 }
 
 async fn list(page: &Page, format: Format, context: &mut Context) -> Result<Exit, Failure> {
-    let client = context.connect_to_read().await?;
-    let reply = client.get("/api/budgets", &page.query()).await?;
-    if format.json {
-        context.raw(&reply);
-        return Ok(Exit::Done);
-    }
+    let Some(reply) = context.read("/api/budgets", &page.query(), format).await? else { return Ok(Exit::Done) };
     let mut table = Table::new(&["ID", "WHOSE", "PERIOD", "MONEY", "TOKENS", "CALLS"]);
     for budget in items(&reply.value) {
         let subject = &budget["subject"];
@@ -176,9 +171,7 @@ async fn list(page: &Page, format: Format, context: &mut Context) -> Result<Exit
     }
     let paint = context.screen().paint();
     context.screen().line(table.render(paint));
-    if let Some(cursor) = next_cursor(&reply.value) {
-        context.screen().line(format!("more: {kybern} budget list --cursor {cursor}", kybern = kybern()));
-    }
+    list::more(&reply.value, &format!("{} budget list", kybern()), context);
     Ok(Exit::Done)
 }
 

@@ -159,6 +159,25 @@ impl Context {
         }
     }
 
+    /// Reads what is there. Where JSON is asked for it is printed as it came, and nothing is left to do.
+    ///
+    /// # Errors
+    /// [`Failure`]
+    pub(crate) async fn read(
+        &mut self,
+        path: &str,
+        query: &[(&str, Option<String>)],
+        format: Format,
+    ) -> Result<Option<Reply>, Failure> {
+        let client = self.connect_to_read().await?;
+        let reply = client.get(path, query).await?;
+        if format.json {
+            self.raw(&reply);
+            return Ok(None);
+        }
+        Ok(Some(reply))
+    }
+
     /// Prints an answer as it came where JSON is asked for, and otherwise a line about it.
     pub(crate) fn told(&mut self, reply: &Reply, format: Format, line: impl FnOnce(&Value) -> String) -> Exit {
         if format.json {

@@ -4,6 +4,7 @@ use std::fs::File;
 use std::io::ErrorKind;
 use std::path::Path;
 
+use clap::ValueEnum;
 use serde_json::Value;
 
 use crate::output::Failure;
@@ -23,6 +24,11 @@ pub(crate) fn json(text: &str) -> Result<Value, String> {
 pub(crate) fn object(text: &str) -> Result<Value, String> {
     let value = json(text)?;
     if value.is_object() { Ok(value) } else { Err("is not a JSON object, as in '{\"name\": 1}'".to_owned()) }
+}
+
+/// A choice, as it is typed and as the API spells it.
+pub(crate) fn word(choice: &impl ValueEnum) -> String {
+    choice.to_possible_value().map(|value| value.get_name().to_owned()).unwrap_or_default()
 }
 
 /// `KEY=VALUE`, split.

@@ -126,13 +126,8 @@ async fn act(id: KnowledgeId, verb: &str, done: &str, context: &mut Context) -> 
 }
 
 async fn search(query: String, limit: Option<u32>, format: Format, context: &mut Context) -> Result<Exit, Failure> {
-    let client = context.connect_to_read().await?;
     let query = [("query", Some(query)), ("limit", limit.map(|limit| limit.to_string()))];
-    let reply = client.get(&format!("{PATH}/search"), &query).await?;
-    if format.json {
-        context.raw(&reply);
-        return Ok(Exit::Done);
-    }
+    let Some(reply) = context.read(&format!("{PATH}/search"), &query, format).await? else { return Ok(Exit::Done) };
     let paint = context.screen().paint();
     let found = items(&reply.value);
     if found.is_empty() {

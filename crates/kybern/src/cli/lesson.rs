@@ -5,7 +5,7 @@ use kybern_core::id::LessonId;
 use serde_json::{Map, Value, json};
 
 use super::list::{self, Page, items, next_cursor};
-use super::{Context, Exit, Format};
+use super::{Context, Exit, Format, input};
 use crate::client::Body;
 use crate::output::{Cell, Failure, Table, field, kybern, short};
 
@@ -134,16 +134,6 @@ pub(super) enum Status {
     Withdrawn,
 }
 
-impl Status {
-    const fn as_str(self) -> &'static str {
-        match self {
-            Self::Suggested => "suggested",
-            Self::Accepted => "accepted",
-            Self::Withdrawn => "withdrawn",
-        }
-    }
-}
-
 pub(super) async fn run(command: LessonCommand, context: &mut Context) -> Result<Exit, Failure> {
     match command {
         LessonCommand::List { status, page, format } => list(status, &page, format, context).await,
@@ -183,14 +173,10 @@ fn teaching(lesson: &Value) -> String {
 }
 
 async fn list(status: Option<Status>, page: &Page, format: Format, context: &mut Context) -> Result<Exit, Failure> {
-    let client = context.connect_to_read().await?;
     let mut query = page.query().to_vec();
-    query.push(("status", status.map(|status| status.as_str().to_owned())));
-    let reply = client.get("/api/lessons", &query).await?;
-    if format.json {
-        context.raw(&reply);
-        return Ok(Exit::Done);
-    }
+    let word = status.as_ref().map(input::word);
+    query.push(("status", word.clone()));
+    let Some(reply) = context.read("/api/lessons", &query, format).await? else { return Ok(Exit::Done) };
     let mut table = Table::new(&["ID", "STATUS", "KIND", "WHAT IT TEACHES"]);
     for lesson in items(&reply.value) {
         table.row([
@@ -203,19 +189,14 @@ async fn list(status: Option<Status>, page: &Page, format: Format, context: &mut
     let (paint, nothing) = (context.screen().paint(), table.is_empty());
     context.screen().line(if nothing { "nothing has been learned".to_owned() } else { table.render(paint) });
     if let Some(cursor) = next_cursor(&reply.value) {
-        let filters = list::flags([("status", status.map(Status::as_str))]);
+        let filters = list::flags([("status", word.as_deref())]);
         context.screen().line(format!("more: {kybern} lesson list{filters} --cursor {cursor}", kybern = kybern()));
     }
     Ok(Exit::Done)
 }
 
 async fn show(id: LessonId, format: Format, context: &mut Context) -> Result<Exit, Failure> {
-    let client = context.connect_to_read().await?;
-    let reply = client.get(&format!("/api/lessons/{id}"), &[]).await?;
-    if format.json {
-        context.raw(&reply);
-        return Ok(Exit::Done);
-    }
+    let Some(reply) = context.read(&format!("/api/lessons/{id}"), &[], format).await? else { return Ok(Exit::Done) };
     let lesson = &reply.value;
     let paint = context.screen().paint();
     let screen = context.screen();
@@ -227,12 +208,9 @@ async fn show(id: LessonId, format: Format, context: &mut Context) -> Result<Exi
 }
 
 async fn preview(id: LessonId, format: Format, context: &mut Context) -> Result<Exit, Failure> {
-    let client = context.connect_to_read().await?;
-    let reply = client.get(&format!("/api/lessons/{id}/preview"), &[]).await?;
-    if format.json {
-        context.raw(&reply);
+    let Some(reply) = context.read(&format!("/api/lessons/{id}/preview"), &[], format).await? else {
         return Ok(Exit::Done);
-    }
+    };
     let preview = &reply.value;
     let (paint, screen) = (context.screen().paint(), context.screen());
     let changed = preview.get("changed").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();

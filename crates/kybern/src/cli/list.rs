@@ -41,6 +41,13 @@ pub(crate) fn next_cursor(list: &Value) -> Option<&str> {
     list.get("nextCursor").and_then(Value::as_str)
 }
 
+/// Prints how the next page is read, where there is one, with the command that printed this one.
+pub(crate) fn more(list: &Value, command: &str, context: &mut Context) {
+    if let Some(cursor) = next_cursor(list) {
+        context.screen().line(format!("more: {command} --cursor {cursor}"));
+    }
+}
+
 /// All items of a list, page after page.
 ///
 /// # Errors
@@ -88,13 +95,8 @@ impl List<'_> {
     /// # Errors
     /// [`Failure`]
     pub(crate) async fn print(mut self, page: &Page, format: Format, context: &mut Context) -> Result<Exit, Failure> {
-        let client = context.connect_to_read().await?;
         self.query.extend(page.query());
-        let reply = client.get(self.path, &self.query).await?;
-        if format.json {
-            context.raw(&reply);
-            return Ok(Exit::Done);
-        }
+        let Some(reply) = context.read(self.path, &self.query, format).await? else { return Ok(Exit::Done) };
         let headings: Vec<&str> = self.columns.iter().map(|(heading, _)| *heading).collect();
         let mut table = Table::new(&headings);
         for item in items(&reply.value) {
@@ -107,9 +109,7 @@ impl List<'_> {
         }
         let (paint, is_empty) = (context.screen().paint(), table.is_empty());
         context.screen().line(if is_empty { self.nothing.to_owned() } else { table.render(paint) });
-        if let Some(cursor) = next_cursor(&reply.value) {
-            context.screen().line(format!("more: {} --cursor {cursor}", self.command));
-        }
+        more(&reply.value, &self.command, context);
         Ok(Exit::Done)
     }
 }

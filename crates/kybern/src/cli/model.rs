@@ -36,12 +36,7 @@ fn entries(list: &Value) -> &[Value] {
 }
 
 async fn list(format: Format, context: &mut Context) -> Result<Exit, Failure> {
-    let client = context.connect_to_read().await?;
-    let reply = client.get("/v1/models", &[]).await?;
-    if format.json {
-        context.raw(&reply);
-        return Ok(Exit::Done);
-    }
+    let Some(reply) = context.read("/v1/models", &[], format).await? else { return Ok(Exit::Done) };
     let models = entries(&reply.value);
     if one_of_each(models).is_empty() {
         let screen = context.screen();

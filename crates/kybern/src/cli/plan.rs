@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use clap::Subcommand;
 use serde_json::{Value, json};
 
-use super::list::{Page, items, next_cursor};
+use super::list::{self, Page, items};
 use super::{Context, Exit, Format, input};
 use crate::client::{Body, Client, ClientError, segment};
 use crate::output::{Failure, Paint, Table, count, field, in_full, kybern};
@@ -52,12 +52,7 @@ pub(super) async fn run(command: PlanCommand, context: &mut Context) -> Result<E
 }
 
 async fn list(page: &Page, format: Format, context: &mut Context) -> Result<Exit, Failure> {
-    let client = context.connect_to_read().await?;
-    let reply = client.get("/api/plans", &page.query()).await?;
-    if format.json {
-        context.raw(&reply);
-        return Ok(Exit::Done);
-    }
+    let Some(reply) = context.read("/api/plans", &page.query(), format).await? else { return Ok(Exit::Done) };
     let mut table = Table::new(&["KEY", "VERSION", "INTENT", "STEPS", "FROM", "STATE"]);
     let mut faulty = Vec::new();
     for plan in items(&reply.value) {
@@ -88,19 +83,14 @@ async fn list(page: &Page, format: Format, context: &mut Context) -> Result<Exit
             kybern = kybern()
         ));
     }
-    if let Some(cursor) = next_cursor(&reply.value) {
-        context.screen().line(format!("more: {kybern} plan list --cursor {cursor}", kybern = kybern()));
-    }
+    list::more(&reply.value, &format!("{} plan list", kybern()), context);
     Ok(Exit::Done)
 }
 
 async fn show(key: &str, format: Format, context: &mut Context) -> Result<Exit, Failure> {
-    let client = context.connect_to_read().await?;
-    let reply = client.get(&format!("/api/plans/{}", segment(key)), &[]).await?;
-    if format.json {
-        context.raw(&reply);
+    let Some(reply) = context.read(&format!("/api/plans/{}", segment(key)), &[], format).await? else {
         return Ok(Exit::Done);
-    }
+    };
     let (plan, paint) = (&reply.value, context.screen().paint());
     let screen = context.screen();
     screen.line(format!("plan {} version {}", paint.bold(&field(plan, "key")), field(plan, "version")));

@@ -3,7 +3,7 @@
 use clap::Subcommand;
 use serde_json::{Value, json};
 
-use super::list::{Page, items, next_cursor};
+use super::list::{self, Page, items};
 use super::own_tool::{self, OwnToolCommand};
 use super::{Context, Exit, Format, input};
 use crate::client::{Body, segment};
@@ -50,12 +50,7 @@ pub(super) async fn run(command: ToolCommand, context: &mut Context) -> Result<E
 }
 
 async fn list(page: &Page, format: Format, context: &mut Context) -> Result<Exit, Failure> {
-    let client = context.connect_to_read().await?;
-    let reply = client.get("/api/tools", &page.query()).await?;
-    if format.json {
-        context.raw(&reply);
-        return Ok(Exit::Done);
-    }
+    let Some(reply) = context.read("/api/tools", &page.query(), format).await? else { return Ok(Exit::Done) };
     let mut table = Table::new(&["KEY", "RISK", "EFFECT", "WHAT IT DOES"]);
     for tool in items(&reply.value) {
         table.row([
@@ -67,19 +62,14 @@ async fn list(page: &Page, format: Format, context: &mut Context) -> Result<Exit
     }
     let paint = context.screen().paint();
     context.screen().line(table.render(paint));
-    if let Some(cursor) = next_cursor(&reply.value) {
-        context.screen().line(format!("more: {kybern} tool list --cursor {cursor}", kybern = kybern()));
-    }
+    list::more(&reply.value, &format!("{} tool list", kybern()), context);
     Ok(Exit::Done)
 }
 
 async fn show(name: &str, format: Format, context: &mut Context) -> Result<Exit, Failure> {
-    let client = context.connect_to_read().await?;
-    let reply = client.get(&format!("/api/tools/{}", segment(name)), &[]).await?;
-    if format.json {
-        context.raw(&reply);
+    let Some(reply) = context.read(&format!("/api/tools/{}", segment(name)), &[], format).await? else {
         return Ok(Exit::Done);
-    }
+    };
     let tool = &reply.value;
     let paint = context.screen().paint();
     let screen = context.screen();

@@ -114,7 +114,7 @@ impl ModelOption {
 
 impl ProviderOptions {
     pub(crate) fn kind(&self, name: &str) -> Option<ProviderKind> {
-        ProviderKind::named(self.kind.as_deref().unwrap_or(name))
+        ProviderKind::parse(self.kind.as_deref().unwrap_or(name))
     }
 
     /// The format that it is told to speak.

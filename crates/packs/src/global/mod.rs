@@ -19,10 +19,10 @@ use std::sync::Arc;
 use kybern_core::pack::{DuplicateKey, Pack, Registry};
 
 pub use extract_documents::ExtractDocuments;
-pub use hand_to_person::HandToPerson;
-pub use normalize_email_input::NormalizeEmailInput;
-pub use normalize_webhook_input::NormalizeWebhookInput;
-pub use notify_agent::NotifyAgent;
+pub use hand_to_person::hand_to_person;
+pub use normalize_email_input::normalize_email_input;
+pub use normalize_webhook_input::normalize_webhook_input;
+pub use notify_agent::notify_agent;
 
 use crate::bundled_plan;
 
@@ -42,11 +42,11 @@ impl Pack for GlobalPack {
     fn register(&self, registry: &mut Registry) -> Result<(), DuplicateKey> {
         registry.extraction(contact_schema::NAME, contact_schema::schema())?;
         let schemas = registry.extractions().map(|(name, schema)| (name.to_owned(), Arc::clone(schema))).collect();
-        registry.tool(Arc::new(NormalizeEmailInput::new()))?;
-        registry.tool(Arc::new(NormalizeWebhookInput::new()))?;
+        registry.tool(Arc::new(normalize_email_input()))?;
+        registry.tool(Arc::new(normalize_webhook_input()))?;
         registry.tool(Arc::new(ExtractDocuments::new(schemas)))?;
-        registry.tool(Arc::new(NotifyAgent::new()))?;
-        registry.tool(Arc::new(HandToPerson::new()))?;
+        registry.tool(Arc::new(notify_agent()))?;
+        registry.tool(Arc::new(hand_to_person()))?;
         for (key, file) in PLANS {
             registry.plan(bundled_plan::read(key, file, &[intents::GENERAL_INSTRUCTION]))?;
         }

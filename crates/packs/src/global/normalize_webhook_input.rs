@@ -4,10 +4,9 @@
 
 use std::sync::Arc;
 
-use async_trait::async_trait;
 use kybern_core::json as bounded;
 use kybern_core::mail::ParsedMail;
-use kybern_core::ports::{Tool, ToolContext};
+use kybern_core::ports::{StatelessTool, ToolContext};
 use kybern_core::task::Channel;
 use kybern_core::tool::{Needs, ToolFailure, ToolOutcome, ToolSpec};
 use serde_json::{Map, Value, json};
@@ -22,53 +21,31 @@ use crate::{company, contact, coverage};
 const FORM_LINES: usize = 3;
 
 /// The tool.
-#[derive(Debug)]
-pub struct NormalizeWebhookInput {
-    spec: ToolSpec,
+#[must_use]
+pub fn normalize_webhook_input() -> StatelessTool {
+    let schema = json!({"type": "object", "properties": {}, "additionalProperties": false});
+    let description = "Takes a lead apart, from a web form, a form service, an SMS or an e-mail: who writes, \
+                       which company, which coverage.";
+    let spec = ToolSpec {
+        aliases: vec!["core.normalize_webhook".to_owned()],
+        domain: "core".to_owned(),
+        untrusted_output: true,
+        needs: Needs { task: true, documents: true, model: true, ..Needs::default() },
+        ..ToolSpec::read("normalize_webhook_input", description, schema)
+            .shown(&["lead", "form", "webhook", "sms"], json!({}))
+    };
+    StatelessTool::new(spec, |context, args| Box::pin(call(context, args)))
 }
 
-impl Default for NormalizeWebhookInput {
-    fn default() -> Self {
-        Self::new()
-    }
-}
-
-impl NormalizeWebhookInput {
-    /// The tool with its spec.
-    #[must_use]
-    pub fn new() -> Self {
-        let schema = json!({"type": "object", "properties": {}, "additionalProperties": false});
-        let description = "Takes a lead apart, from a web form, a form service, an SMS or an e-mail: who writes, \
-                           which company, which coverage.";
-        Self {
-            spec: ToolSpec {
-                aliases: vec!["core.normalize_webhook".to_owned()],
-                domain: "core".to_owned(),
-                untrusted_output: true,
-                needs: Needs { task: true, documents: true, model: true, ..Needs::default() },
-                ..ToolSpec::read("normalize_webhook_input", description, schema)
-                    .shown(&["lead", "form", "webhook", "sms"], json!({}))
-            },
-        }
-    }
-}
-
-#[async_trait]
-impl Tool for NormalizeWebhookInput {
-    fn spec(&self) -> &ToolSpec {
-        &self.spec
-    }
-
-    async fn call(&self, context: &ToolContext, _args: Map<String, Value>) -> Result<ToolOutcome, ToolFailure> {
-        let message = Message::read(context).await?;
-        let lead = message.lead(&context.tenant_name);
-        let has_documents = reading::has_documents(context).await?;
-        let known = ["company_name", "dot_number", "lead_email", "lead_phone"];
-        let count = known.iter().filter(|name| lead.get(**name).is_some_and(|value| !value.is_null())).count();
-        let mut data = lead;
-        data.insert("has_documents".to_owned(), json!(has_documents));
-        Ok(ToolOutcome::new(data, format!("took the lead apart: {count} of {} main fields found", known.len())))
-    }
+async fn call(context: &ToolContext, _args: Map<String, Value>) -> Result<ToolOutcome, ToolFailure> {
+    let message = Message::read(context).await?;
+    let lead = message.lead(&context.tenant_name);
+    let has_documents = reading::has_documents(context).await?;
+    let known = ["company_name", "dot_number", "lead_email", "lead_phone"];
+    let count = known.iter().filter(|name| lead.get(**name).is_some_and(|value| !value.is_null())).count();
+    let mut data = lead;
+    data.insert("has_documents".to_owned(), json!(has_documents));
+    Ok(ToolOutcome::new(data, format!("took the lead apart: {count} of {} main fields found", known.len())))
 }
 
 /// Everything that was said, in order of how plainly.
@@ -205,7 +182,7 @@ mod tests {
     use crate::tests::World;
 
     async fn lead(world: &World) -> Map<String, Value> {
-        world.run(&NormalizeWebhookInput::new(), json!({})).await
+        world.run(&normalize_webhook_input(), json!({})).await
     }
 
     #[tokio::test]

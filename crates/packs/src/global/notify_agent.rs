@@ -1,95 +1,75 @@
 //! `notify_agent`: tells the agent in charge what was done. Only a user of the tenant is ever told, so no address out
 //! of a message or a document can become a receiver.
 
-use async_trait::async_trait;
 use kybern_core::actor::Role;
 use kybern_core::id::OutboxId;
 use kybern_core::identity::User;
 use kybern_core::outbox::{NewOutbox, OutboxChannel};
-use kybern_core::ports::{Tool, ToolContext};
+use kybern_core::ports::{StatelessTool, ToolContext};
 use kybern_core::tool::{Needs, ToolFailure, ToolOutcome, ToolSpec};
 use serde_json::{Map, Value, json};
 
 use crate::args::{fields, text};
 
 /// The tool.
-#[derive(Debug)]
-pub struct NotifyAgent {
-    spec: ToolSpec,
+#[must_use]
+pub fn notify_agent() -> StatelessTool {
+    let line = json!({"type": ["string", "null"], "maxLength": 500});
+    let schema = json!({
+        "type": "object",
+        "properties": {
+            "agent_email": line,
+            "subject": line,
+            "next": line,
+            "counts": {
+                "type": ["object", "null"],
+                "description": "what was done, as label and number, or a list that is counted",
+                "additionalProperties": {"type": ["integer", "array", "null"]}
+            }
+        },
+        "additionalProperties": false
+    });
+    let description = "Queues an e-mail to the agent in charge (the assigned one, or the first admin): what was \
+                       done, in numbers, and what to do next.";
+    let spec = ToolSpec {
+        aliases: vec!["core.notify_agent".to_owned()],
+        domain: "core".to_owned(),
+        stop_on_failure: false,
+        destinations: vec!["agent_email".to_owned()],
+        needs: Needs { task: true, users: true, ..Needs::default() },
+        ..ToolSpec::local("notify_agent", description, schema).shown(
+            &["mail", "colleague", "done"],
+            json!({"subject": "Loss runs requested", "next": "Wait for the insurers.", "counts": {"requests": 2}}),
+        )
+    };
+    StatelessTool::new(spec, |context, args| Box::pin(call(context, args)))
 }
 
-impl Default for NotifyAgent {
-    fn default() -> Self {
-        Self::new()
-    }
-}
-
-impl NotifyAgent {
-    /// The tool with its spec.
-    #[must_use]
-    pub fn new() -> Self {
-        let line = json!({"type": ["string", "null"], "maxLength": 500});
-        let schema = json!({
-            "type": "object",
-            "properties": {
-                "agent_email": line,
-                "subject": line,
-                "next": line,
-                "counts": {
-                    "type": ["object", "null"],
-                    "description": "what was done, as label and number, or a list that is counted",
-                    "additionalProperties": {"type": ["integer", "array", "null"]}
-                }
-            },
-            "additionalProperties": false
-        });
-        let description = "Queues an e-mail to the agent in charge (the assigned one, or the first admin): what was \
-                           done, in numbers, and what to do next.";
-        Self {
-            spec: ToolSpec {
-                aliases: vec!["core.notify_agent".to_owned()],
-                domain: "core".to_owned(),
-                stop_on_failure: false,
-                destinations: vec!["agent_email".to_owned()],
-                needs: Needs { task: true, users: true, ..Needs::default() },
-                ..ToolSpec::local("notify_agent", description, schema).shown(&["mail", "colleague", "done"], json!({"subject": "Loss runs requested", "next": "Wait for the insurers.", "counts": {"requests": 2}}))
-            },
-        }
-    }
-}
-
-#[async_trait]
-impl Tool for NotifyAgent {
-    fn spec(&self) -> &ToolSpec {
-        &self.spec
-    }
-
-    async fn call(&self, context: &ToolContext, args: Map<String, Value>) -> Result<ToolOutcome, ToolFailure> {
-        let users = match &context.users {
-            Some(directory) => directory.users_of(context.scope).await?,
-            None => return Err(ToolFailure::permanent("the tool's spec does not ask for users")),
-        };
-        let (user, role) = receiver(context, &args, &users)?;
-        // The tenant's own directory is believed: `admin@localhost` is somebody there.
-        let target = Some(user.email.trim().to_lowercase())
-            .filter(|address| address.contains('@'))
-            .ok_or_else(|| ToolFailure::permanent("the agent in charge has no e-mail address; give that user one"))?;
-        let subject = text(&args, "subject").unwrap_or_else(|| "A task was worked on".to_owned());
-        let message = NewOutbox {
-            id: OutboxId::from_uuid(context.ids.next()),
-            channel: OutboxChannel::Email,
-            target,
-            key: context.key.clone(),
-            body: json!({"subject": subject, "body": body(context, &args)}),
-        };
-        let data = fields([
-            ("notification_queued", json!(true)),
-            ("notification_sent", json!(false)),
-            ("recipient_role", json!(role)),
-        ]);
-        let outcome = ToolOutcome::new(data, format!("queued an e-mail to the {}", role.replace('_', " ")));
-        Ok(ToolOutcome { outbox: vec![message], ..outcome })
-    }
+async fn call(context: &ToolContext, args: Map<String, Value>) -> Result<ToolOutcome, ToolFailure> {
+    let users = match &context.users {
+        Some(directory) => directory.users_of(context.scope).await?,
+        None => return Err(ToolFailure::permanent("the tool's spec does not ask for users")),
+    };
+    let (user, role) = receiver(context, &args, &users)?;
+    // The tenant's own directory is believed: `admin@localhost` is somebody there.
+    let target = Some(user.email.trim().to_lowercase())
+        .filter(|address| address.contains('@'))
+        .ok_or_else(|| ToolFailure::permanent("the agent in charge has no e-mail address; give that user one"))?;
+    let subject = text(&args, "subject").unwrap_or_else(|| "A task was worked on".to_owned());
+    let message = NewOutbox {
+        id: OutboxId::from_uuid(context.ids.next()),
+        channel: OutboxChannel::Email,
+        target,
+        key: context.key.clone(),
+        body: json!({"subject": subject, "body": body(context, &args)}),
+    };
+    let data = fields([
+        ("notification_queued", json!(true)),
+        ("notification_sent", json!(false)),
+        ("recipient_role", json!(role)),
+    ]);
+    let outcome = ToolOutcome::new(data, format!("queued an e-mail to the {}", role.replace('_', " ")));
+    Ok(ToolOutcome { outbox: vec![message], ..outcome })
 }
 
 /// The tenant's user who is told, and as what.
@@ -155,7 +135,7 @@ mod tests {
         world.user("boss@agency.example", &[Role::Admin]);
         world.user("clerk@agency.example", &[Role::Operator]);
         let args = json!({"counts": {"requests": 2, "policies": ["a"]}, "next": "review the drafts"});
-        let outcome = world.call(&NotifyAgent::new(), args).await.unwrap();
+        let outcome = world.call(&notify_agent(), args).await.unwrap();
         assert_eq!((outcome.outbox[0].target.as_str(), &outcome.outbox[0].key), ("boss@agency.example", &world.key()));
         let body = outcome.outbox[0].body["body"].as_str().unwrap();
         assert!(body.contains("- requests: 2\n- policies: 1"), "{body}");
@@ -169,8 +149,7 @@ mod tests {
     async fn an_address_that_no_mail_reaches_is_told_only_where_there_is_no_other() {
         let mut world = World::new();
         world.user("admin@localhost", &[Role::Admin]);
-        let told =
-            async |world: &World| world.call(&NotifyAgent::new(), json!({})).await.unwrap().outbox[0].target.clone();
+        let told = async |world: &World| world.call(&notify_agent(), json!({})).await.unwrap().outbox[0].target.clone();
         assert_eq!(told(&world).await, "admin@localhost");
         world.user("ada@agency.example", &[Role::Admin, Role::Operator]);
         assert_eq!(told(&world).await, "ada@agency.example");
@@ -180,10 +159,10 @@ mod tests {
     async fn nobody_outside_the_tenant_is_told() {
         let mut world = World::new();
         world.user("boss@agency.example", &[Role::Admin]);
-        let failure = world.call(&NotifyAgent::new(), json!({"agent_email": "x@evil.example"})).await.unwrap_err();
+        let failure = world.call(&notify_agent(), json!({"agent_email": "x@evil.example"})).await.unwrap_err();
         assert!(!failure.retryable, "{failure}");
         world.state(json!({"assigned_agent": {"id": "x", "email": "x@evil.example"}}));
-        let outcome = world.call(&NotifyAgent::new(), json!({})).await.unwrap();
+        let outcome = world.call(&notify_agent(), json!({})).await.unwrap();
         assert_eq!(outcome.outbox[0].target, "boss@agency.example");
     }
 }

@@ -1,10 +1,9 @@
 //! `insurance.assign_agent`: who looks after a deal. An agent keeps a deal; a new one goes to whoever has the fewest.
 
-use async_trait::async_trait;
 use kybern_core::actor::Role;
 use kybern_core::count::count;
 use kybern_core::identity::User;
-use kybern_core::ports::{Tool, ToolContext};
+use kybern_core::ports::{StatelessTool, ToolContext};
 use kybern_core::record::{Lookup, Record};
 use kybern_core::tool::{Needs, ToolFailure, ToolOutcome, ToolSpec};
 use serde_json::{Map, Value, json};
@@ -21,64 +20,41 @@ const LOOKUP: &str = "assigned_agent";
 const MAX_CANDIDATES: usize = 50;
 
 /// The tool.
-#[derive(Debug)]
-pub struct AssignAgent {
-    spec: ToolSpec,
+#[must_use]
+pub fn assign_agent() -> StatelessTool {
+    let schema = json!({
+        "type": "object",
+        "properties": {"deal_id": {"type": ["string", "null"]}},
+        "additionalProperties": false
+    });
+    let description = "Gives a deal to one of the tenant's operators (or admins): the one with the fewest open \
+                       deals.";
+    let spec = ToolSpec {
+        trusted_output: true,
+        needs: Needs { task: true, records: true, users: true, ..Needs::default() },
+        ..ToolSpec::local("insurance.assign_agent", description, schema).shown(&["deal", "owner", "agent"], json!({}))
+    };
+    StatelessTool::new(spec, |context, args| Box::pin(call(context, args)))
 }
 
-impl Default for AssignAgent {
-    fn default() -> Self {
-        Self::new()
+async fn call(context: &ToolContext, args: Map<String, Value>) -> Result<ToolOutcome, ToolFailure> {
+    let users = match &context.users {
+        Some(directory) => directory.users_of(context.scope).await?,
+        None => return Err(ToolFailure::permanent("the tool's spec does not ask for users")),
+    };
+    let candidates = candidates(&users);
+    let deal = deal::deal(context, &args).await?;
+    let present = deal.props.get("assigned_agent").and_then(|agent| agent.get("id")).and_then(Value::as_str);
+    let keeps = candidates.iter().find(|user| present == Some(user.id.to_string().as_str()));
+    if let Some(user) = keeps {
+        let outcome = ToolOutcome::new(answer(user), "the deal keeps its agent");
+        return Ok(ToolOutcome { links: vec![change::resolve(&deal)], ..outcome });
     }
-}
-
-impl AssignAgent {
-    /// The tool with its spec.
-    #[must_use]
-    pub fn new() -> Self {
-        let schema = json!({
-            "type": "object",
-            "properties": {"deal_id": {"type": ["string", "null"]}},
-            "additionalProperties": false
-        });
-        let description = "Gives a deal to one of the tenant's operators (or admins): the one with the fewest open \
-                           deals.";
-        Self {
-            spec: ToolSpec {
-                trusted_output: true,
-                needs: Needs { task: true, records: true, users: true, ..Needs::default() },
-                ..ToolSpec::local("insurance.assign_agent", description, schema)
-                    .shown(&["deal", "owner", "agent"], json!({}))
-            },
-        }
-    }
-}
-
-#[async_trait]
-impl Tool for AssignAgent {
-    fn spec(&self) -> &ToolSpec {
-        &self.spec
-    }
-
-    async fn call(&self, context: &ToolContext, args: Map<String, Value>) -> Result<ToolOutcome, ToolFailure> {
-        let users = match &context.users {
-            Some(directory) => directory.users_of(context.scope).await?,
-            None => return Err(ToolFailure::permanent("the tool's spec does not ask for users")),
-        };
-        let candidates = candidates(&users);
-        let deal = deal::deal(context, &args).await?;
-        let present = deal.props.get("assigned_agent").and_then(|agent| agent.get("id")).and_then(Value::as_str);
-        let keeps = candidates.iter().find(|user| present == Some(user.id.to_string().as_str()));
-        if let Some(user) = keeps {
-            let outcome = ToolOutcome::new(answer(user), "the deal keeps its agent");
-            return Ok(ToolOutcome { links: vec![change::resolve(&deal)], ..outcome });
-        }
-        let user = least_loaded(context, &candidates).await?;
-        let changed = fields([("assigned_agent", as_json(user))]);
-        let lookups = vec![Lookup::shared(LOOKUP, user.id.to_string())];
-        let outcome = ToolOutcome::new(answer(user), format!("assigned one of {}", count(candidates.len(), "agent")));
-        Ok(ToolOutcome { records: vec![change::update(&deal, changed, lookups)], ..outcome })
-    }
+    let user = least_loaded(context, &candidates).await?;
+    let changed = fields([("assigned_agent", as_json(user))]);
+    let lookups = vec![Lookup::shared(LOOKUP, user.id.to_string())];
+    let outcome = ToolOutcome::new(answer(user), format!("assigned one of {}", count(candidates.len(), "agent")));
+    Ok(ToolOutcome { records: vec![change::update(&deal, changed, lookups)], ..outcome })
 }
 
 /// Operators, or admins where there is no operator; oldest first.
@@ -132,8 +108,8 @@ mod tests {
         for n in 0..4 {
             let props = json!({"stage": "new", "entity_id": "e", "pipeline_type": "renewal", "coverage_types": []});
             let deal = world.put(DEAL, &format!("deal{n}"), props);
-            let first = world.run(&AssignAgent::new(), json!({"deal_id": deal})).await;
-            assert_eq!(first, world.run(&AssignAgent::new(), json!({"deal_id": deal})).await);
+            let first = world.run(&assign_agent(), json!({"deal_id": deal})).await;
+            assert_eq!(first, world.run(&assign_agent(), json!({"deal_id": deal})).await);
             agents.push(first["assigned_agent"]["email"].as_str().unwrap().to_owned());
         }
         let (one, two) = ("one@agency.example", "two@agency.example");

@@ -1,8 +1,7 @@
 //! `insurance.create_deal`: one open deal for each company and pipeline, and a record of each policy.
 
-use async_trait::async_trait;
 use kybern_core::id::RecordId;
-use kybern_core::ports::{Tool, ToolContext};
+use kybern_core::ports::{StatelessTool, ToolContext};
 use kybern_core::record::{Lookup, Record};
 use kybern_core::tool::{Needs, ToolFailure, ToolOutcome, ToolSpec};
 use serde_json::{Map, Value, json};
@@ -15,107 +14,85 @@ use crate::args::{fields, text, text_or_state, texts};
 use crate::{change, coverage};
 
 /// The tool.
-#[derive(Debug)]
-pub struct CreateDeal {
-    spec: ToolSpec,
-}
-
-impl Default for CreateDeal {
-    fn default() -> Self {
-        Self::new()
+#[must_use]
+pub fn create_deal() -> StatelessTool {
+    let nullable = json!({"type": ["string", "null"], "maxLength": 300});
+    let mut list = policies::json_schema();
+    if let Some(list) = list.as_object_mut() {
+        list.insert("type".to_owned(), json!(["array", "null"]));
     }
+    let schema = json!({
+        "type": "object",
+        "properties": {
+            "entity_id": nullable,
+            "entity_name": nullable,
+            "pipeline_type": {"enum": PIPELINES},
+            "coverage_types": {"type": ["array", "null"], "items": {"type": "string"}},
+            "effective_date": {"type": ["string", "null"], "pattern": "^[0-9]{4}-[0-9]{2}-[0-9]{2}$"},
+            "policies": list
+        },
+        "required": ["pipeline_type"],
+        "additionalProperties": false
+    });
+    let description = "Creates the deal of a company in a pipeline, or adds to the open one, and records its \
+                       policies.";
+    let spec = ToolSpec {
+        needs: Needs { task: true, records: true, ..Needs::default() },
+        ..ToolSpec::local("insurance.create_deal", description, schema)
+            .shown(&["deal", "pipeline", "policies"], json!({"pipeline_type": PIPELINES[0]}))
+    };
+    StatelessTool::new(spec, |context, args| Box::pin(call(context, args)))
 }
 
-impl CreateDeal {
-    /// The tool with its spec.
-    #[must_use]
-    pub fn new() -> Self {
-        let nullable = json!({"type": ["string", "null"], "maxLength": 300});
-        let mut list = policies::json_schema();
-        if let Some(list) = list.as_object_mut() {
-            list.insert("type".to_owned(), json!(["array", "null"]));
+async fn call(context: &ToolContext, args: Map<String, Value>) -> Result<ToolOutcome, ToolFailure> {
+    let pipeline = text(&args, "pipeline_type").unwrap_or_else(|| PIPELINES[0].to_owned());
+    let entity = deal::entity(context, &args).await?;
+    let policies = policies::given(&args, &context.state);
+    let wanted = Wanted::of(context, &args, &entity, &policies);
+    let mut outcome = ToolOutcome::default();
+    let (deal_id, is_new, updated) = match deal::open_deal(context, entity.id, &pipeline).await? {
+        OpenDeal::Absent(key) => {
+            let lookups = vec![Lookup::shared("entity", entity.id.to_string())];
+            let change = change::create(context, DEAL, &key, wanted.props(context, &pipeline), lookups);
+            let id = change.link.record_id;
+            outcome.records.push(change);
+            (id, true, false)
         }
-        let schema = json!({
-            "type": "object",
-            "properties": {
-                "entity_id": nullable,
-                "entity_name": nullable,
-                "pipeline_type": {"enum": PIPELINES},
-                "coverage_types": {"type": ["array", "null"], "items": {"type": "string"}},
-                "effective_date": {"type": ["string", "null"], "pattern": "^[0-9]{4}-[0-9]{2}-[0-9]{2}$"},
-                "policies": list
-            },
-            "required": ["pipeline_type"],
-            "additionalProperties": false
-        });
-        let description = "Creates the deal of a company in a pipeline, or adds to the open one, and records its \
-                           policies.";
-        Self {
-            spec: ToolSpec {
-                needs: Needs { task: true, records: true, ..Needs::default() },
-                ..ToolSpec::local("insurance.create_deal", description, schema)
-                    .shown(&["deal", "pipeline", "policies"], json!({"pipeline_type": PIPELINES[0]}))
-            },
-        }
-    }
-}
-
-#[async_trait]
-impl Tool for CreateDeal {
-    fn spec(&self) -> &ToolSpec {
-        &self.spec
-    }
-
-    async fn call(&self, context: &ToolContext, args: Map<String, Value>) -> Result<ToolOutcome, ToolFailure> {
-        let pipeline = text(&args, "pipeline_type").unwrap_or_else(|| PIPELINES[0].to_owned());
-        let entity = deal::entity(context, &args).await?;
-        let policies = policies::given(&args, &context.state);
-        let wanted = Wanted::of(context, &args, &entity, &policies);
-        let mut outcome = ToolOutcome::default();
-        let (deal_id, is_new, updated) = match deal::open_deal(context, entity.id, &pipeline).await? {
-            OpenDeal::Absent(key) => {
-                let lookups = vec![Lookup::shared("entity", entity.id.to_string())];
-                let change = change::create(context, DEAL, &key, wanted.props(context, &pipeline), lookups);
-                let id = change.link.record_id;
-                outcome.records.push(change);
-                (id, true, false)
-            }
-            OpenDeal::Found(record) => {
-                let changed = change::difference(&record, wanted.over(&record));
-                let updated = !changed.is_empty();
-                if updated {
-                    outcome.records.push(change::update(&record, changed, Vec::new()));
-                } else {
-                    outcome.links.push(change::resolve(&record));
-                }
-                (record.id, false, updated)
-            }
-        };
-        let kept = keep_policies(context, entity.id, &policies, &mut outcome).await?;
-        outcome.summary = format!(
-            "{} the deal; {} policies new, {} updated",
-            if is_new {
-                "created"
-            } else if updated {
-                "updated"
+        OpenDeal::Found(record) => {
+            let changed = change::difference(&record, wanted.over(&record));
+            let updated = !changed.is_empty();
+            if updated {
+                outcome.records.push(change::update(&record, changed, Vec::new()));
             } else {
-                "found"
-            },
-            kept.created,
-            kept.updated
-        );
-        outcome.data = fields([
-            ("deal_id", json!(deal_id)),
-            ("deal_is_new", json!(is_new)),
-            ("deal_was_updated", json!(updated)),
-            ("pipeline_type", json!(pipeline)),
-            ("coverage_types", json!(wanted.coverage_types)),
-            ("policy_ids", json!(kept.ids)),
-            ("policies_created", json!(kept.created)),
-            ("policies_updated", json!(kept.updated)),
-        ]);
-        Ok(outcome)
-    }
+                outcome.links.push(change::resolve(&record));
+            }
+            (record.id, false, updated)
+        }
+    };
+    let kept = keep_policies(context, entity.id, &policies, &mut outcome).await?;
+    outcome.summary = format!(
+        "{} the deal; {} policies new, {} updated",
+        if is_new {
+            "created"
+        } else if updated {
+            "updated"
+        } else {
+            "found"
+        },
+        kept.created,
+        kept.updated
+    );
+    outcome.data = fields([
+        ("deal_id", json!(deal_id)),
+        ("deal_is_new", json!(is_new)),
+        ("deal_was_updated", json!(updated)),
+        ("pipeline_type", json!(pipeline)),
+        ("coverage_types", json!(wanted.coverage_types)),
+        ("policy_ids", json!(kept.ids)),
+        ("policies_created", json!(kept.created)),
+        ("policies_updated", json!(kept.updated)),
+    ]);
+    Ok(outcome)
 }
 
 /// What the deal should say.

@@ -4,9 +4,8 @@
 mod spelling;
 mod whose;
 
-use async_trait::async_trait;
 use kybern_core::count::count;
-use kybern_core::ports::{Tool, ToolContext};
+use kybern_core::ports::{StatelessTool, ToolContext};
 use kybern_core::tool::{Needs, Review, ToolFailure, ToolOutcome, ToolSpec};
 use serde_json::{Map, Value, json};
 
@@ -22,100 +21,78 @@ use crate::change;
 const NAMED: &str = "policy_insurers";
 
 /// The tool.
-#[derive(Debug)]
-pub struct CreateLossRunRequests {
-    spec: ToolSpec,
+#[must_use]
+pub fn create_loss_run_requests() -> StatelessTool {
+    let mut list = policies::json_schema();
+    if let Some(list) = list.as_object_mut() {
+        list.insert("type".to_owned(), json!(["array", "null"]));
+    }
+    let schema = json!({
+        "type": "object",
+        "properties": {"deal_id": {"type": ["string", "null"]}, "policies": list},
+        "additionalProperties": false
+    });
+    let description = "Creates one loss-run request for each insurer of a deal's policies, or adds to its draft.";
+    let spec = ToolSpec {
+        needs: Needs { task: true, documents: true, records: true, lessons: true, ..Needs::default() },
+        ..ToolSpec::local("insurance.create_loss_run_requests", description, schema)
+            .shown(&["loss run", "insurer", "policies"], json!({}))
+    };
+    StatelessTool::new(spec, |context, args| Box::pin(call(context, args)))
 }
 
-impl Default for CreateLossRunRequests {
-    fn default() -> Self {
-        Self::new()
+async fn call(context: &ToolContext, args: Map<String, Value>) -> Result<ToolOutcome, ToolFailure> {
+    let mut policies = policies::given(&args, &context.state);
+    if policies.is_empty() {
+        let remedy = "extract documents that describe policies first, or name them as `policies`";
+        return Err(ToolFailure::permanent(format!("there are no policies to ask about; {remedy}")));
     }
-}
-
-impl CreateLossRunRequests {
-    /// The tool with its spec.
-    #[must_use]
-    pub fn new() -> Self {
-        let mut list = policies::json_schema();
-        if let Some(list) = list.as_object_mut() {
-            list.insert("type".to_owned(), json!(["array", "null"]));
-        }
-        let schema = json!({
-            "type": "object",
-            "properties": {"deal_id": {"type": ["string", "null"]}, "policies": list},
-            "additionalProperties": false
-        });
-        let description = "Creates one loss-run request for each insurer of a deal's policies, or adds to its draft.";
-        Self {
-            spec: ToolSpec {
-                needs: Needs { task: true, documents: true, records: true, lessons: true, ..Needs::default() },
-                ..ToolSpec::local("insurance.create_loss_run_requests", description, schema)
-                    .shown(&["loss run", "insurer", "policies"], json!({}))
-            },
-        }
+    let named = context.state.get(NAMED).and_then(Value::as_object).cloned().unwrap_or_default();
+    let lessons = spelling::taught(context, &policies, &named).await?;
+    spelling::apply(context, &mut policies, &named).await?;
+    let (mut groups, unknown) = request::by_insurer(&policies, &named);
+    authority::add(context, &mut groups).await?;
+    let deal = deal::deal(context, &args).await?;
+    let requests = request::of_deal(context, deal.id).await?;
+    let existing = ByInsurer::new(&requests);
+    // Whom the deal has asked already, a person has let pass.
+    let fresh: Vec<&Asked> = groups.iter().filter(|asked| existing.to(asked).is_empty()).collect();
+    let open = whose::open(context, &fresh, &unknown, &named).await?;
+    if !open.is_empty() {
+        return Ok(ToolOutcome::ask(whose::review(&open)));
     }
-}
-
-#[async_trait]
-impl Tool for CreateLossRunRequests {
-    fn spec(&self) -> &ToolSpec {
-        &self.spec
-    }
-
-    async fn call(&self, context: &ToolContext, args: Map<String, Value>) -> Result<ToolOutcome, ToolFailure> {
-        let mut policies = policies::given(&args, &context.state);
-        if policies.is_empty() {
-            let remedy = "extract documents that describe policies first, or name them as `policies`";
-            return Err(ToolFailure::permanent(format!("there are no policies to ask about; {remedy}")));
-        }
-        let named = context.state.get(NAMED).and_then(Value::as_object).cloned().unwrap_or_default();
-        let lessons = spelling::taught(context, &policies, &named).await?;
-        spelling::apply(context, &mut policies, &named).await?;
-        let (mut groups, unknown) = request::by_insurer(&policies, &named);
-        authority::add(context, &mut groups).await?;
-        let deal = deal::deal(context, &args).await?;
-        let requests = request::of_deal(context, deal.id).await?;
-        let existing = ByInsurer::new(&requests);
-        // Whom the deal has asked already, a person has let pass.
-        let fresh: Vec<&Asked> = groups.iter().filter(|asked| existing.to(asked).is_empty()).collect();
-        let open = whose::open(context, &fresh, &unknown, &named).await?;
-        if !open.is_empty() {
-            return Ok(ToolOutcome::ask(whose::review(&open)));
-        }
-        let mut outcome = ToolOutcome::default();
-        let (mut ids, mut created, mut updated) = (Vec::new(), 0_usize, 0_usize);
-        for asked in &groups {
-            let theirs = existing.to(asked);
-            if let Some(draft) = theirs.iter().find(|record| request::is_draft(record)) {
-                ids.push(draft.id);
-                let mut wanted = request::over(context, draft, asked);
-                let insured = request::insured(context, &draft.props).await?.unwrap_or_default();
-                let letter = Letter { sender: &context.tenant_name, insured: &insured, id: draft.id };
-                letter.rewrite(&draft.props, &mut wanted);
-                let changed = change::difference(draft, wanted);
-                if changed.is_empty() {
-                    outcome.links.push(change::resolve(draft));
-                } else {
-                    updated += 1;
-                    let numbers = request::number_lookups(&texts(&changed, "policy_numbers"));
-                    outcome.records.push(change::update(draft, changed, numbers));
-                }
-            } else if let Some(asked_before) = theirs.iter().find(|record| request::covers(record, asked)) {
-                ids.push(asked_before.id);
-                outcome.links.push(change::resolve(asked_before));
+    let mut outcome = ToolOutcome::default();
+    let (mut ids, mut created, mut updated) = (Vec::new(), 0_usize, 0_usize);
+    for asked in &groups {
+        let theirs = existing.to(asked);
+        if let Some(draft) = theirs.iter().find(|record| request::is_draft(record)) {
+            ids.push(draft.id);
+            let mut wanted = request::over(context, draft, asked);
+            let insured = request::insured(context, &draft.props).await?.unwrap_or_default();
+            let letter = Letter { sender: &context.tenant_name, insured: &insured, id: draft.id };
+            letter.rewrite(&draft.props, &mut wanted);
+            let changed = change::difference(draft, wanted);
+            if changed.is_empty() {
+                outcome.links.push(change::resolve(draft));
             } else {
-                created += 1;
-                ids.push(create(context, &deal, asked, theirs.len() + 1, &mut outcome).await?);
+                updated += 1;
+                let numbers = request::number_lookups(&texts(&changed, "policy_numbers"));
+                outcome.records.push(change::update(draft, changed, numbers));
             }
+        } else if let Some(asked_before) = theirs.iter().find(|record| request::covers(record, asked)) {
+            ids.push(asked_before.id);
+            outcome.links.push(change::resolve(asked_before));
+        } else {
+            created += 1;
+            ids.push(create(context, &deal, asked, theirs.len() + 1, &mut outcome).await?);
         }
-        outcome.lessons = lessons;
-        outcome.summary =
-            format!("{}: {} created, {updated} updated", count(groups.len(), "insurer"), count(created, "request"));
-        outcome.data =
-            fields([("request_ids", json!(ids)), ("created_count", json!(created)), ("updated_count", json!(updated))]);
-        Ok(outcome)
     }
+    outcome.lessons = lessons;
+    outcome.summary =
+        format!("{}: {} created, {updated} updated", count(groups.len(), "insurer"), count(created, "request"));
+    outcome.data =
+        fields([("request_ids", json!(ids)), ("created_count", json!(created)), ("updated_count", json!(updated))]);
+    Ok(outcome)
 }
 
 /// Gives policies whose insurer was contested the one that a person has named.

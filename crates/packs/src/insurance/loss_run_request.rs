@@ -421,7 +421,7 @@ mod tests {
             assert!((0..count).all(|n| known.to(&asked(n)).iter().map(|found| found.id).eq([requests[n].id])));
         };
         assert!(kybern_testkit::growth(50, find) < 24.0);
-        let context = crate::tests::World::new().context(&crate::insurance::CreateLossRunRequests::new());
+        let context = crate::tests::World::new().context(&crate::insurance::create_loss_run_requests());
         let add = |count: usize| {
             let numbers = (0..count).map(|n| format!("CP {}", n + 1)).collect();
             let wanted = over(&context, &request(1, count), &Asked { numbers, ..asked(1) });

@@ -13,9 +13,8 @@ mod which;
 
 use std::collections::HashSet;
 
-use async_trait::async_trait;
 use kybern_core::count::count;
-use kybern_core::ports::{Tool, ToolContext};
+use kybern_core::ports::{StatelessTool, ToolContext};
 use kybern_core::record::Record;
 use kybern_core::tool::{Needs, Review, ToolFailure, ToolOutcome, ToolSpec};
 use serde_json::{Map, Value, json};
@@ -35,103 +34,74 @@ const NONE: &str = "none_of_these";
 const TOLD: usize = 3;
 
 /// The tool.
-#[derive(Debug)]
-pub struct MatchReply {
-    spec: ToolSpec,
+#[must_use]
+pub fn match_reply() -> StatelessTool {
+    let schema = json!({"type": "object", "properties": {}, "additionalProperties": false});
+    let description = "Finds the loss-run request that a mail answers, by its token, its thread or its policies; \
+                       asks a person when the sender is not the insurer that was asked, or the report is about \
+                       something else.";
+    let spec = ToolSpec {
+        needs: Needs { task: true, documents: true, records: true, users: true, lessons: true, ..Needs::default() },
+        ..ToolSpec::local("insurance.match_reply", description, schema)
+            .shown(&["loss run", "answer", "insurer"], json!({}))
+    };
+    StatelessTool::new(spec, |context, args| Box::pin(call(context, args)))
 }
 
-impl Default for MatchReply {
-    fn default() -> Self {
-        Self::new()
+async fn call(context: &ToolContext, _args: Map<String, Value>) -> Result<ToolOutcome, ToolFailure> {
+    let Some(mail) = context.documents()?.mail().await? else { return Ok(unmatched("not an e-mail")) };
+    let users = match &context.users {
+        Some(directory) => directory.users_of(context.scope).await?,
+        None => Vec::new(),
+    };
+    let senders = sender::senders(&mail, &users);
+    let confirmed = context.state.get(CONFIRMED).and_then(Value::as_bool);
+    if confirmed == Some(false) {
+        return Ok(unmatched("a person says that it is not the insurer's answer"));
     }
-}
-
-impl MatchReply {
-    /// The tool with its spec.
-    #[must_use]
-    pub fn new() -> Self {
-        let schema = json!({"type": "object", "properties": {}, "additionalProperties": false});
-        let description = "Finds the loss-run request that a mail answers, by its token, its thread or its policies; \
-                           asks a person when the sender is not the insurer that was asked, or the report is about \
-                           something else.";
-        Self {
-            spec: ToolSpec {
-                needs: Needs {
-                    task: true,
-                    documents: true,
-                    records: true,
-                    users: true,
-                    lessons: true,
-                    ..Needs::default()
-                },
-                ..ToolSpec::local("insurance.match_reply", description, schema)
-                    .shown(&["loss run", "answer", "insurer"], json!({}))
-            },
-        }
-    }
-}
-
-#[async_trait]
-impl Tool for MatchReply {
-    fn spec(&self) -> &ToolSpec {
-        &self.spec
-    }
-
-    async fn call(&self, context: &ToolContext, _args: Map<String, Value>) -> Result<ToolOutcome, ToolFailure> {
-        let Some(mail) = context.documents()?.mail().await? else { return Ok(unmatched("not an e-mail")) };
-        let users = match &context.users {
-            Some(directory) => directory.users_of(context.scope).await?,
-            None => Vec::new(),
-        };
-        let senders = sender::senders(&mail, &users);
-        let confirmed = context.state.get(CONFIRMED).and_then(Value::as_bool);
-        if confirmed == Some(false) {
-            return Ok(unmatched("a person says that it is not the insurer's answer"));
-        }
-        let chosen = text(&context.state, CHOSEN);
-        let requests = match (chosen.as_deref(), which::of(context, &mail).await?) {
-            (Some(NONE), _) => return Ok(unmatched("a person says that it answers none of the requests")),
-            (Some(id), _) => match request::with_id(context, id).await? {
-                Some(request) => vec![request],
-                None => {
-                    let (why, fitting) = (format!("there is no request {id:?}"), which::fitting(context).await?);
-                    return Ok(ToolOutcome::ask(which_one(context, &why, &senders, &fitting).await?));
-                }
-            },
-            (None, Which::Said(requests)) => requests,
-            (None, Which::OneOf(requests, why)) => {
-                return Ok(ToolOutcome::ask(which_one(context, why, &senders, &requests).await?));
-            }
-            (None, Which::Foreign) if sender::knows_one_of(context, &senders).await? => {
-                return Ok(unmatched("an insurer's answer names a request that is none of ours"));
-            }
-            (None, Which::Foreign) => {
-                let foreign: Vec<&str> = mail.request_tokens.iter().map(|token| token.id.as_str()).collect();
-                let why = format!("the answer names the request {}, which is none of ours", foreign.join(", "));
-                let fitting = which::fitting(context).await?;
+    let chosen = text(&context.state, CHOSEN);
+    let requests = match (chosen.as_deref(), which::of(context, &mail).await?) {
+        (Some(NONE), _) => return Ok(unmatched("a person says that it answers none of the requests")),
+        (Some(id), _) => match request::with_id(context, id).await? {
+            Some(request) => vec![request],
+            None => {
+                let (why, fitting) = (format!("there is no request {id:?}"), which::fitting(context).await?);
                 return Ok(ToolOutcome::ask(which_one(context, &why, &senders, &fitting).await?));
             }
-            (None, Which::Unnamed) => return Ok(unmatched("the answer names no request")),
-        };
-        let mut doubts = doubts(context, &senders, &requests);
-        doubts.extend(of_others(context, &requests).await?);
-        // Whoever chose the request was shown what is doubtful about it.
-        if confirmed.is_none() && !doubts.is_empty() && chosen.is_none() {
-            return Ok(ToolOutcome::ask(review(&doubts, &senders, &requests)));
+        },
+        (None, Which::Said(requests)) => requests,
+        (None, Which::OneOf(requests, why)) => {
+            return Ok(ToolOutcome::ask(which_one(context, why, &senders, &requests).await?));
         }
-        let data = fields([
-            ("request_ids", json!(requests.iter().map(|request| request.id).collect::<Vec<_>>())),
-            ("reply_doubts", json!(doubts)),
-        ]);
-        // Where the sender was all that was doubtful, the next answer from there needs no person.
-        let strangers = sender::strangers(context, &senders, &requests);
-        let lessons = match confirmed {
-            Some(true) if strangers.len() == doubts.len() => sender::taught(&senders, &users, strangers),
-            Some(_) | None => Vec::new(),
-        };
-        let outcome = ToolOutcome::new(data, format!("the answer is about {}", count(requests.len(), "request")));
-        Ok(ToolOutcome { links: requests.iter().map(change::resolve).collect(), lessons, ..outcome })
+        (None, Which::Foreign) if sender::knows_one_of(context, &senders).await? => {
+            return Ok(unmatched("an insurer's answer names a request that is none of ours"));
+        }
+        (None, Which::Foreign) => {
+            let foreign: Vec<&str> = mail.request_tokens.iter().map(|token| token.id.as_str()).collect();
+            let why = format!("the answer names the request {}, which is none of ours", foreign.join(", "));
+            let fitting = which::fitting(context).await?;
+            return Ok(ToolOutcome::ask(which_one(context, &why, &senders, &fitting).await?));
+        }
+        (None, Which::Unnamed) => return Ok(unmatched("the answer names no request")),
+    };
+    let mut doubts = doubts(context, &senders, &requests);
+    doubts.extend(of_others(context, &requests).await?);
+    // Whoever chose the request was shown what is doubtful about it.
+    if confirmed.is_none() && !doubts.is_empty() && chosen.is_none() {
+        return Ok(ToolOutcome::ask(review(&doubts, &senders, &requests)));
     }
+    let data = fields([
+        ("request_ids", json!(requests.iter().map(|request| request.id).collect::<Vec<_>>())),
+        ("reply_doubts", json!(doubts)),
+    ]);
+    // Where the sender was all that was doubtful, the next answer from there needs no person.
+    let strangers = sender::strangers(context, &senders, &requests);
+    let lessons = match confirmed {
+        Some(true) if strangers.len() == doubts.len() => sender::taught(&senders, &users, strangers),
+        Some(_) | None => Vec::new(),
+    };
+    let outcome = ToolOutcome::new(data, format!("the answer is about {}", count(requests.len(), "request")));
+    Ok(ToolOutcome { links: requests.iter().map(change::resolve).collect(), lessons, ..outcome })
 }
 
 fn unmatched(why: &str) -> ToolOutcome {

@@ -32,12 +32,12 @@ use std::sync::Arc;
 
 use kybern_core::pack::{DuplicateKey, Pack, Registry};
 
-pub use assign_agent::AssignAgent;
-pub use create_deal::CreateDeal;
-pub use create_loss_run_requests::CreateLossRunRequests;
+pub use assign_agent::assign_agent;
+pub use create_deal::create_deal;
+pub use create_loss_run_requests::create_loss_run_requests;
 pub use extract_documents::ExtractDocuments;
-pub use match_reply::MatchReply;
-pub use send_loss_run_request::SendLossRunRequest;
+pub use match_reply::match_reply;
+pub use send_loss_run_request::send_loss_run_request;
 
 use crate::bundled_plan;
 
@@ -64,11 +64,11 @@ impl Pack for InsurancePack {
         registry.extraction("insurance", schema::schema())?;
         create_loss_run_requests::InsurerNames::register(registry)?;
         registry.tool(Arc::new(ExtractDocuments::new()))?;
-        registry.tool(Arc::new(CreateDeal::new()))?;
-        registry.tool(Arc::new(CreateLossRunRequests::new()))?;
-        registry.tool(Arc::new(AssignAgent::new()))?;
-        registry.tool(Arc::new(MatchReply::new()))?;
-        registry.tool(Arc::new(SendLossRunRequest::new()))?;
+        registry.tool(Arc::new(create_deal()))?;
+        registry.tool(Arc::new(create_loss_run_requests()))?;
+        registry.tool(Arc::new(assign_agent()))?;
+        registry.tool(Arc::new(match_reply()))?;
+        registry.tool(Arc::new(send_loss_run_request()))?;
         for (key, file) in PLANS {
             registry.plan(bundled_plan::read(key, file, intents::INTENTS))?;
         }

@@ -5,12 +5,11 @@
 //! mails all stayed in the outbox, because nothing is configured to send them or the address was refused, has not left.
 //! The letters of authority that the draft lists go along: their hashes are part of the version that is sent.
 
-use async_trait::async_trait;
 use kybern_core::error::ErrorCode;
 use kybern_core::id::OutboxId;
 use kybern_core::outbox::{MailFile, NewOutbox, OutboxChannel, OutboxStatus, is_address, mail_of, message_id};
 use kybern_core::policy::ToolCategory;
-use kybern_core::ports::{Tool, ToolContext};
+use kybern_core::ports::{StatelessTool, ToolContext};
 use kybern_core::record::Record;
 use kybern_core::tool::{Needs, Risk, ToolFailure, ToolOutcome, ToolSpec};
 use serde_json::{Map, Value, json};
@@ -25,108 +24,88 @@ use crate::{change, contact};
 const MESSAGES: &str = "message_ids";
 
 /// The tool.
-#[derive(Debug)]
-pub struct SendLossRunRequest {
-    spec: ToolSpec,
+#[must_use]
+pub fn send_loss_run_request() -> StatelessTool {
+    let schema = json!({
+        "type": "object",
+        "properties": {
+            "request_id": {"type": "string", "format": "uuid"},
+            "version": {"type": "integer", "minimum": 1, "description": "the version of the draft that is to be sent"},
+            "to": {"type": "string", "minLength": 3, "maxLength": 254, "description": "the insurer's e-mail address"},
+            "attach": {
+                "type": ["boolean", "null"],
+                "description": "false leaves out the letters that the draft lists under `attachments`"
+            }
+        },
+        "required": ["request_id", "version", "to"],
+        "additionalProperties": false
+    });
+    let description = "Sends a drafted loss-run request to the insurer by e-mail, once, so that the answer finds \
+                       back to it. One whose mails were kept or failed in the outbox can be sent again.";
+    let spec = ToolSpec {
+        risk: Risk::R2,
+        category: ToolCategory::NetworkWrite,
+        destinations: vec!["to".to_owned()],
+        needs: Needs { records: true, outbox: true, ..Needs::default() },
+        // It reads records past its arguments, and they may hold what a stranger wrote.
+        untrusted_output: true,
+        ..ToolSpec::local("insurance.send_loss_run_request", description, schema).shown(
+            &["loss run", "insurer", "send"],
+            json!({"request_id": "0198c1de-7c00-7000-8000-000000000001", "version": 1, "to": "lossruns@example.com"}),
+        )
+    };
+    StatelessTool::new(spec, |context, args| Box::pin(call(context, args)))
 }
 
-impl Default for SendLossRunRequest {
-    fn default() -> Self {
-        Self::new()
+async fn call(context: &ToolContext, args: Map<String, Value>) -> Result<ToolOutcome, ToolFailure> {
+    let id = text(&args, "request_id").unwrap_or_default();
+    let Some(draft) = request::with_id(context, &id).await? else {
+        let message =
+            format!("there is no loss-run request {id:?}; `GET /api/records/insurance.loss_run_request` lists them");
+        return Err(ToolFailure::permanent(message));
+    };
+    if !request::is_draft(&draft) && !is_unsent(context, &draft).await? {
+        let status = text(&draft.props, "status").unwrap_or_default();
+        let message = format!("the request is {status}; only a draft is sent, or one whose mails never left");
+        return Err(ToolFailure::permanent(message).code(ErrorCode::Conflict));
     }
-}
-
-impl SendLossRunRequest {
-    /// The tool with its spec.
-    #[must_use]
-    pub fn new() -> Self {
-        let schema = json!({
-            "type": "object",
-            "properties": {
-                "request_id": {"type": "string", "format": "uuid"},
-                "version": {"type": "integer", "minimum": 1, "description": "the version of the draft that is to be sent"},
-                "to": {"type": "string", "minLength": 3, "maxLength": 254, "description": "the insurer's e-mail address"},
-                "attach": {
-                    "type": ["boolean", "null"],
-                    "description": "false leaves out the letters that the draft lists under `attachments`"
-                }
-            },
-            "required": ["request_id", "version", "to"],
-            "additionalProperties": false
-        });
-        let description = "Sends a drafted loss-run request to the insurer by e-mail, once, so that the answer finds \
-                           back to it. One whose mails were kept or failed in the outbox can be sent again.";
-        Self {
-            spec: ToolSpec {
-                risk: Risk::R2,
-                category: ToolCategory::NetworkWrite,
-                destinations: vec!["to".to_owned()],
-                needs: Needs { records: true, outbox: true, ..Needs::default() },
-                // It reads records past its arguments, and they may hold what a stranger wrote.
-                untrusted_output: true,
-                ..ToolSpec::local("insurance.send_loss_run_request", description, schema).shown(&["loss run", "insurer", "send"], json!({"request_id": "0198c1de-7c00-7000-8000-000000000001", "version": 1, "to": "lossruns@example.com"}))
-            },
-        }
+    // Whoever says yes has read that version; policies that came since are not sent unseen.
+    if args.get("version").and_then(Value::as_i64) != Some(draft.version) {
+        let message = format!(
+            "the draft has changed and is at version {}; read it again, and send it with that version",
+            draft.version
+        );
+        return Err(ToolFailure::permanent(message).code(ErrorCode::Conflict));
     }
-}
-
-#[async_trait]
-impl Tool for SendLossRunRequest {
-    fn spec(&self) -> &ToolSpec {
-        &self.spec
+    let to = text(&args, "to").unwrap_or_default();
+    if !is_address(&to) || contact::registered_label(&to).is_none() {
+        let message = "to must be one e-mail address: a name, an @ and a host";
+        return Err(ToolFailure::permanent(message).code(ErrorCode::Validation));
     }
-
-    async fn call(&self, context: &ToolContext, args: Map<String, Value>) -> Result<ToolOutcome, ToolFailure> {
-        let id = text(&args, "request_id").unwrap_or_default();
-        let Some(draft) = request::with_id(context, &id).await? else {
-            let message = format!(
-                "there is no loss-run request {id:?}; `GET /api/records/insurance.loss_run_request` lists them"
-            );
-            return Err(ToolFailure::permanent(message));
-        };
-        if !request::is_draft(&draft) && !is_unsent(context, &draft).await? {
-            let status = text(&draft.props, "status").unwrap_or_default();
-            let message = format!("the request is {status}; only a draft is sent, or one whose mails never left");
-            return Err(ToolFailure::permanent(message).code(ErrorCode::Conflict));
-        }
-        // Whoever says yes has read that version; policies that came since are not sent unseen.
-        if args.get("version").and_then(Value::as_i64) != Some(draft.version) {
-            let message = format!(
-                "the draft has changed and is at version {}; read it again, and send it with that version",
-                draft.version
-            );
-            return Err(ToolFailure::permanent(message).code(ErrorCode::Conflict));
-        }
-        let to = text(&args, "to").unwrap_or_default();
-        if !is_address(&to) || contact::registered_label(&to).is_none() {
-            let message = "to must be one e-mail address: a name, an @ and a host";
-            return Err(ToolFailure::permanent(message).code(ErrorCode::Validation));
-        }
-        let outbox = OutboxId::from_uuid(context.ids.next());
-        let message = message_id(outbox);
-        let mut messages = texts(&draft.props, MESSAGES);
-        messages.push(message.clone());
-        let insured = request::insured(context, &draft.props).await?.unwrap_or_default();
-        let attach = args.get("attach").and_then(Value::as_bool).unwrap_or(true);
-        let files = if attach { authority::files(&draft.props) } else { Vec::new() };
-        let mail = NewOutbox {
-            id: outbox,
-            channel: OutboxChannel::Email,
-            target: to.clone(),
-            key: context.key.clone(),
-            body: written(context, &draft, &insured, &files),
-        };
-        let changed = fields([("status", json!("requested")), ("sent_to", json!(to)), (MESSAGES, json!(messages))]);
-        let data = fields([
-            ("request_id", json!(draft.id)),
-            ("notification_queued", json!(true)),
-            ("outbox_id", json!(outbox)),
-            ("attached_count", json!(files.len())),
-        ]);
-        let outcome = ToolOutcome::new(data, "queued the request as an e-mail");
-        let records = vec![change::update(&draft, changed, vec![request::mail_lookup(&message)])];
-        Ok(ToolOutcome { outbox: vec![mail], records, ..outcome })
-    }
+    let outbox = OutboxId::from_uuid(context.ids.next());
+    let message = message_id(outbox);
+    let mut messages = texts(&draft.props, MESSAGES);
+    messages.push(message.clone());
+    let insured = request::insured(context, &draft.props).await?.unwrap_or_default();
+    let attach = args.get("attach").and_then(Value::as_bool).unwrap_or(true);
+    let files = if attach { authority::files(&draft.props) } else { Vec::new() };
+    let mail = NewOutbox {
+        id: outbox,
+        channel: OutboxChannel::Email,
+        target: to.clone(),
+        key: context.key.clone(),
+        body: written(context, &draft, &insured, &files),
+    };
+    let changed = fields([("status", json!("requested")), ("sent_to", json!(to)), (MESSAGES, json!(messages))]);
+    let data = fields([
+        ("request_id", json!(draft.id)),
+        ("notification_queued", json!(true)),
+        ("outbox_id", json!(outbox)),
+        ("attached_count", json!(files.len())),
+    ]);
+    let outcome = ToolOutcome::new(data, "queued the request as an e-mail");
+    let records = vec![change::update(&draft, changed, vec![request::mail_lookup(&message)])];
+    Ok(ToolOutcome { outbox: vec![mail], records, ..outcome })
 }
 
 /// Whether the request counts as asked although none of its mails left.
@@ -182,7 +161,7 @@ mod tests {
     #[tokio::test]
     async fn a_draft_is_sent_once_and_keeps_the_id_of_its_mail() {
         let (world, id) = world();
-        let tool = SendLossRunRequest::new();
+        let tool = send_loss_run_request();
         let args = json!({"request_id": id, "version": 1, "to": "desk@prairielantern.example"});
         let outcome = world.call(&tool, args.clone()).await.unwrap();
         let mail = &outcome.outbox[0];
@@ -212,14 +191,14 @@ mod tests {
         let change = change::update(&draft, fields([(ATTACHMENTS, json!([letter]))]), Vec::new());
         world.write(&ToolOutcome { records: vec![change], ..ToolOutcome::default() });
         let mut args = json!({"request_id": id, "version": 2, "to": "desk@prairielantern.example"});
-        let mail = world.call(&SendLossRunRequest::new(), args.clone()).await.unwrap().outbox.remove(0).body;
+        let mail = world.call(&send_loss_run_request(), args.clone()).await.unwrap().outbox.remove(0).body;
         let file =
             json!({"filename": "loa [Request:2].pdf", "contentType": "application/pdf", "size": 6, "hash": hash});
         assert_eq!(mail[ATTACHMENTS], json!([file]));
         let body = mail["body"].as_str().unwrap();
         assert!(body.contains("Attached: loa  Request:2 .pdf") && body.matches("[Request:").count() == 1, "{body}");
         args["attach"] = json!(false);
-        let mail = world.call(&SendLossRunRequest::new(), args).await.unwrap().outbox.remove(0).body;
+        let mail = world.call(&send_loss_run_request(), args).await.unwrap().outbox.remove(0).body;
         assert!(mail.get(ATTACHMENTS).is_none() && !mail["body"].as_str().unwrap().contains("Attached"), "{mail}");
     }
 
@@ -236,7 +215,7 @@ mod tests {
             (&id, "a@b.example,c@d.example"),
         ] {
             let args = json!({"request_id": request, "version": 1, "to": to});
-            assert!(world.call(&SendLossRunRequest::new(), args).await.is_err(), "{to}");
+            assert!(world.call(&send_loss_run_request(), args).await.is_err(), "{to}");
         }
     }
 
@@ -248,15 +227,15 @@ mod tests {
         let change = change::update(&draft, more, Vec::new());
         world.write(&ToolOutcome { records: vec![change], ..ToolOutcome::default() });
         let sent = |version: i64| json!({"request_id": id, "version": version, "to": "desk@prairielantern.example"});
-        let failure = world.call(&SendLossRunRequest::new(), sent(1)).await.unwrap_err();
+        let failure = world.call(&send_loss_run_request(), sent(1)).await.unwrap_err();
         assert!(failure.message.contains("version 2"), "{failure:?}");
-        assert!(world.call(&SendLossRunRequest::new(), sent(2)).await.is_ok());
+        assert!(world.call(&send_loss_run_request(), sent(2)).await.is_ok());
     }
 
     #[tokio::test]
     async fn a_request_whose_mails_never_left_can_be_sent_again() {
         let (mut world, id) = world();
-        let tool = SendLossRunRequest::new();
+        let tool = send_loss_run_request();
         let args = |version: i64| json!({"request_id": id, "version": version, "to": "desk@prairielantern.example"});
         let first = world.call(&tool, args(1)).await.unwrap();
         world.write(&first);

@@ -15,8 +15,8 @@ use std::sync::Arc;
 
 use kybern_core::pack::{DuplicateKey, Pack, Registry};
 
-pub use resolve_entity::ResolveEntity;
-pub use resolve_insurer::ResolveInsurer;
+pub use resolve_entity::resolve_entity;
+pub use resolve_insurer::resolve_insurer;
 
 /// The pack of companies.
 #[derive(Clone, Copy, Debug, Default)]
@@ -29,7 +29,7 @@ impl Pack for NetworkPack {
 
     fn register(&self, registry: &mut Registry) -> Result<(), DuplicateKey> {
         registry.kind(entity::kind())?;
-        registry.tool(Arc::new(ResolveEntity::new()))?;
-        registry.tool(Arc::new(ResolveInsurer::new()))
+        registry.tool(Arc::new(resolve_entity()))?;
+        registry.tool(Arc::new(resolve_insurer()))
     }
 }

@@ -1,9 +1,8 @@
 //! `network.resolve_entity`: finds the company that is meant, fills in what its record lacks, or begins one.
 
-use async_trait::async_trait;
 use kybern_core::count::count;
 use kybern_core::id::RecordId;
-use kybern_core::ports::{Tool, ToolContext};
+use kybern_core::ports::{StatelessTool, ToolContext};
 use kybern_core::record::{Lookup, Record};
 use kybern_core::tool::{Needs, Review, ToolFailure, ToolOutcome, ToolSpec};
 use serde_json::{Map, Value, json};
@@ -19,89 +18,65 @@ const NEW: &str = "new";
 const MAX_QUOTED: usize = 60;
 
 /// The tool.
-#[derive(Debug)]
-pub struct ResolveEntity {
-    spec: ToolSpec,
+#[must_use]
+pub fn resolve_entity() -> StatelessTool {
+    let nullable = json!({"type": ["string", "null"], "maxLength": 500});
+    let number = json!({"type": ["string", "integer", "null"]});
+    let schema = json!({
+        "type": "object",
+        "properties": {
+            "name": nullable,
+            "dot_number": number,
+            "mc_number": number,
+            "email": nullable,
+            "phone": nullable,
+            "address": nullable,
+            "state": nullable,
+            "entity_type": {"enum": TYPES.iter().copied().map(Value::from).chain([Value::Null]).collect::<Vec<_>>()},
+            "sources": {"type": ["object", "null"]}
+        },
+        "additionalProperties": false
+    });
+    let description = "Finds a company by DOT number, MC number, name and state, or a similar name with the same \
+                       address, telephone or e-mail; adds what its record lacks; creates it when it is unknown.";
+    let spec = ToolSpec {
+        aliases: vec!["resolve_entity".to_owned()],
+        needs: Needs { task: true, records: true, ..Needs::default() },
+        // It reads the state and records past its arguments, and both may hold what a stranger wrote.
+        untrusted_output: true,
+        ..ToolSpec::local("network.resolve_entity", description, schema)
+            .shown(&["company", "carrier", "dot number"], json!({"name": "Acme Trucking LLC", "dot_number": "1234567"}))
+    };
+    StatelessTool::new(spec, |context, args| Box::pin(call(context, args)))
 }
 
-impl Default for ResolveEntity {
-    fn default() -> Self {
-        Self::new()
+async fn call(context: &ToolContext, args: Map<String, Value>) -> Result<ToolOutcome, ToolFailure> {
+    let described = describe(context, &args);
+    if let Some(choice) = text(&context.state, "entity_choice") {
+        return chosen(context, &described, &choice).await;
     }
-}
-
-impl ResolveEntity {
-    /// The tool with its spec.
-    #[must_use]
-    pub fn new() -> Self {
-        let nullable = json!({"type": ["string", "null"], "maxLength": 500});
-        let number = json!({"type": ["string", "integer", "null"]});
-        let schema = json!({
-            "type": "object",
-            "properties": {
-                "name": nullable,
-                "dot_number": number,
-                "mc_number": number,
-                "email": nullable,
-                "phone": nullable,
-                "address": nullable,
-                "state": nullable,
-                "entity_type": {"enum": TYPES.iter().copied().map(Value::from).chain([Value::Null]).collect::<Vec<_>>()},
-                "sources": {"type": ["object", "null"]}
-            },
-            "additionalProperties": false
-        });
-        let description = "Finds a company by DOT number, MC number, name and state, or a similar name with the same \
-                           address, telephone or e-mail; adds what its record lacks; creates it when it is unknown.";
-        Self {
-            spec: ToolSpec {
-                aliases: vec!["resolve_entity".to_owned()],
-                needs: Needs { task: true, records: true, ..Needs::default() },
-                // It reads the state and records past its arguments, and both may hold what a stranger wrote.
-                untrusted_output: true,
-                ..ToolSpec::local("network.resolve_entity", description, schema).shown(
-                    &["company", "carrier", "dot number"],
-                    json!({"name": "Acme Trucking LLC", "dot_number": "1234567"}),
-                )
-            },
+    if described.name.is_none() && described.identifiers.is_empty() {
+        return Ok(ToolOutcome::ask(nobody_named(&unusable(context, &args))));
+    }
+    Ok(match matching::find(context.records()?, context.scope, &described).await? {
+        Match::One(record, reason) => found(context, &described, &record, reason),
+        Match::None if described.name.is_none() => ToolOutcome::ask(nameless(&described)),
+        Match::None => created(context, &described).await?,
+        Match::Several(records, how) => {
+            let which_ones = match records.len() {
+                1 => format!("a company with {how} may be meant"),
+                several => format!("{several} companies with {how} may be meant"),
+            };
+            ToolOutcome::ask(which(&which_ones, &records, true))
         }
-    }
-}
-
-#[async_trait]
-impl Tool for ResolveEntity {
-    fn spec(&self) -> &ToolSpec {
-        &self.spec
-    }
-
-    async fn call(&self, context: &ToolContext, args: Map<String, Value>) -> Result<ToolOutcome, ToolFailure> {
-        let described = describe(context, &args);
-        if let Some(choice) = text(&context.state, "entity_choice") {
-            return chosen(context, &described, &choice).await;
+        Match::Conflict(records, clash) => {
+            let may_be_new = match clash {
+                Clash::Identifiers => free_to_create(&described, &records),
+                Clash::Name | Clash::Number => true,
+            };
+            ToolOutcome::ask(which(clash.reason(), &records, may_be_new))
         }
-        if described.name.is_none() && described.identifiers.is_empty() {
-            return Ok(ToolOutcome::ask(nobody_named(&unusable(context, &args))));
-        }
-        Ok(match matching::find(context.records()?, context.scope, &described).await? {
-            Match::One(record, reason) => found(context, &described, &record, reason),
-            Match::None if described.name.is_none() => ToolOutcome::ask(nameless(&described)),
-            Match::None => created(context, &described).await?,
-            Match::Several(records, how) => {
-                let which_ones = match records.len() {
-                    1 => format!("a company with {how} may be meant"),
-                    several => format!("{several} companies with {how} may be meant"),
-                };
-                ToolOutcome::ask(which(&which_ones, &records, true))
-            }
-            Match::Conflict(records, clash) => {
-                let may_be_new = match clash {
-                    Clash::Identifiers => free_to_create(&described, &records),
-                    Clash::Name | Clash::Number => true,
-                };
-                ToolOutcome::ask(which(clash.reason(), &records, may_be_new))
-            }
-        })
-    }
+    })
 }
 
 /// What the arguments say, and where they say nothing, what a person has corrected in the state.

@@ -195,7 +195,7 @@ impl Texts {
     }
 
     fn end(self) -> ApiResult<()> {
-        Problem::invalid_all(self.0).map_or(Ok(()), Err)
+        Problem::refuse(self.0)
     }
 }
 

@@ -1,7 +1,6 @@
 //! Agents: the bundled ones, what the tenant says about them, and its own.
 
 use axum::Json;
-use axum::extract::State;
 use axum::http::StatusCode;
 use kybern_core::agent::{Agent, TurnLimits};
 use kybern_core::id::PromptId;
@@ -12,14 +11,11 @@ use serde_json::{Value, json};
 
 use super::agent_body::{ChangeAgentBody, NewAgentBody, with_names};
 use super::shown;
-use crate::auth::Caller;
 use crate::error::{ApiResult, Problem};
-use crate::extract::{JsonBody, PathArgs, QueryArgs};
-use crate::idempotency::{Attempt, IdempotencyKey, Made};
-use crate::page::Paging;
-use crate::request::Asked;
+use crate::extract::{Call, JsonBody, QueryArgs};
+use crate::idempotency::{Attempt, Made};
+use crate::page::{PageParams, Paging};
 use crate::schema::agent::{AgentAnswer, AgentPage, ResyncSchema};
-use crate::state::AppState;
 
 fn describe(tools: &ToolSnapshot, agent: &Agent, draft: Option<PromptId>) -> AgentAnswer {
     let tools = AgentTools::of(agent, tools);
@@ -68,18 +64,10 @@ fn describe(tools: &ToolSnapshot, agent: &Agent, draft: Option<PromptId>) -> Age
     tag = "agents",
     request_body = NewAgentBody,
     responses((status = 201, description = "The agent", body = AgentAnswer)))]
-pub(crate) async fn create(
-    State(state): State<AppState>,
-    Caller(actor): Caller,
-    asked: Asked,
-    IdempotencyKey(key): IdempotencyKey,
-    body: JsonBody<NewAgentBody>,
-) -> ApiResult {
+pub(crate) async fn create(attempt: Attempt, body: JsonBody<NewAgentBody>) -> ApiResult {
     let draft = body.value.draft()?;
-    let attempt = Attempt { state: &state, actor: &actor, asked: &asked, key, said: body.raw.clone() };
-    let engine = state.engine.clone();
     attempt
-        .once(move |actor| async move {
+        .once(body.raw, move |engine, actor| async move {
             let AgentChanged { agent, draft } = engine.agents().create(&actor, draft).await.map_err(with_names)?;
             let tools = engine.catalogue().of(actor.scope()).await;
             Made::created("/api/agents", &agent.id, &describe(&tools, &agent, draft.map(|draft| draft.id)))
@@ -92,16 +80,9 @@ pub(crate) async fn create(
 /// Those that come with the program, with what the tenant says about them, and its own.
 #[utoipa::path(get, path = "/api/agents", operation_id = "list_agents",
     tag = "agents",
-    params(
-        ("limit" = Option<u32>, Query, minimum = 1, maximum = 200, description = "Items, 50 when not given"),
-        ("cursor" = Option<String>, Query, description = "`nextCursor` of the page before"),
-    ),
+    params(PageParams),
     responses((status = 200, description = "A page of agents, by key", body = AgentPage)))]
-pub(crate) async fn list(
-    State(state): State<AppState>,
-    Caller(actor): Caller,
-    query: QueryArgs,
-) -> ApiResult<Json<Value>> {
+pub(crate) async fn list(Call { state, actor, .. }: Call, query: QueryArgs) -> ApiResult<Json<Value>> {
     let paging = Paging::read(&query.only(&["limit", "cursor"])?)?;
     let agents = state.engine.agents().list(actor.scope()).await?;
     let items = agents.iter().collect();
@@ -114,11 +95,7 @@ pub(crate) async fn list(
     tag = "agents",
     params(("id" = String, Path, description = "The agent's id, key or name")),
     responses((status = 200, description = "The agent", body = AgentAnswer)))]
-pub(crate) async fn show(
-    State(state): State<AppState>,
-    Caller(actor): Caller,
-    path: PathArgs,
-) -> ApiResult<Json<Value>> {
+pub(crate) async fn show(Call { state, actor, path }: Call) -> ApiResult<Json<Value>> {
     let agent = state.engine.agents().get(actor.scope(), path.text("id")?).await?;
     let tools = state.engine.catalogue().of(actor.scope()).await;
     shown(&describe(&tools, &agent, None)).map(Json)
@@ -134,9 +111,7 @@ pub(crate) async fn show(
     request_body = ChangeAgentBody,
     responses((status = 200, description = "The agent", body = AgentAnswer)))]
 pub(crate) async fn change(
-    State(state): State<AppState>,
-    Caller(actor): Caller,
-    path: PathArgs,
+    Call { state, actor, path }: Call,
     body: JsonBody<ChangeAgentBody>,
 ) -> ApiResult<Json<Value>> {
     let name = path.text("id")?;
@@ -153,11 +128,7 @@ pub(crate) async fn change(
     tag = "agents",
     params(("id" = String, Path, description = "The agent's id, key or name")),
     responses((status = 204, description = "Removed")))]
-pub(crate) async fn remove(
-    State(state): State<AppState>,
-    Caller(actor): Caller,
-    path: PathArgs,
-) -> ApiResult<StatusCode> {
+pub(crate) async fn remove(Call { state, actor, path }: Call) -> ApiResult<StatusCode> {
     state.engine.agents().delete(&actor, path.text("id")?).await?;
     Ok(StatusCode::NO_CONTENT)
 }
@@ -169,11 +140,7 @@ pub(crate) async fn remove(
     tag = "agents",
     params(("id" = String, Path, description = "The agent's id, key or name")),
     responses((status = 200, description = "The agent", body = AgentAnswer)))]
-pub(crate) async fn reset(
-    State(state): State<AppState>,
-    Caller(actor): Caller,
-    path: PathArgs,
-) -> ApiResult<Json<Value>> {
+pub(crate) async fn reset(Call { state, actor, path }: Call) -> ApiResult<Json<Value>> {
     let agent = state.engine.agents().reset(&actor, path.text("id")?).await?;
     let tools = state.engine.catalogue().of(actor.scope()).await;
     shown(&describe(&tools, &agent, None)).map(Json)
@@ -185,7 +152,7 @@ pub(crate) async fn reset(
 #[utoipa::path(post, path = "/api/agents/resync", operation_id = "resync_agents",
     tag = "agents",
     responses((status = 200, description = "What was done", body = ResyncSchema)))]
-pub(crate) async fn resync(State(state): State<AppState>, Caller(actor): Caller) -> Result<Json<Value>, Problem> {
+pub(crate) async fn resync(Call { state, actor, .. }: Call) -> Result<Json<Value>, Problem> {
     let resynced = state.engine.agents().resync(&actor).await?;
     let keys = |agents: &[Agent]| agents.iter().map(|agent| agent.draft.key.clone()).collect::<Vec<_>>();
     Ok(Json(json!({"created": keys(&resynced.created), "updated": keys(&resynced.updated)})))

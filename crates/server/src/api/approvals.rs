@@ -1,7 +1,6 @@
 //! The inbox: what waits for a person, and their decisions.
 
 use axum::Json;
-use axum::extract::State;
 use kybern_core::approval::{ApprovalFilter, ApprovalStatus, MAX_NOTE, Word};
 use kybern_core::id::{ApprovalId, TaskId};
 use kybern_core::task::Resolution;
@@ -10,14 +9,12 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use utoipa::ToSchema;
 
-use crate::auth::Caller;
 use crate::error::{ApiResult, Problem};
-use crate::extract::{JsonBody, PathArgs, QueryArgs, plain};
-use crate::page::Paging;
+use crate::extract::{Call, JsonBody, QueryArgs, plain};
+use crate::page::{PageParams, Paging};
 use crate::schema::approval::{ApprovalPage, ApprovalSchema};
 use crate::schema::task::ResolutionSchema;
 use crate::schema::words::{ApprovalFilterSchema, DecisionSchema};
-use crate::state::AppState;
 
 /// Pending ones are meant when nobody says.
 const EVERY: &str = "all";
@@ -32,15 +29,10 @@ const EVERY: &str = "all";
     params(
         ("status" = Option<ApprovalFilterSchema>, Query, description = "How they stand; `pending` when not given"),
         ("taskId" = Option<String>, Query, format = "uuid", description = "Of this task only"),
-        ("limit" = Option<u32>, Query, minimum = 1, maximum = 200, description = "Items, 50 when not given"),
-        ("cursor" = Option<String>, Query, description = "`nextCursor` of the page before"),
+        PageParams,
     ),
     responses((status = 200, description = "A page of approvals", body = ApprovalPage)))]
-pub(crate) async fn list(
-    State(state): State<AppState>,
-    Caller(actor): Caller,
-    query: QueryArgs,
-) -> ApiResult<Json<Value>> {
+pub(crate) async fn list(Call { state, actor, .. }: Call, query: QueryArgs) -> ApiResult<Json<Value>> {
     let query = query.only(&["status", "taskId", "limit", "cursor"])?;
     let paging = Paging::read(&query)?;
     let status =
@@ -69,11 +61,7 @@ pub(crate) async fn list(
     tag = "approvals",
     params(("id" = String, Path, format = "uuid", description = "The approval")),
     responses((status = 200, description = "The approval", body = ApprovalSchema)))]
-pub(crate) async fn show(
-    State(state): State<AppState>,
-    Caller(actor): Caller,
-    path: PathArgs,
-) -> ApiResult<Json<Value>> {
+pub(crate) async fn show(Call { state, actor, path }: Call) -> ApiResult<Json<Value>> {
     let view = state.engine.approvals().get(&actor, path.parse("id")?).await?;
     Ok(Json(describe(&view)))
 }
@@ -166,12 +154,7 @@ impl DecideBody {
     params(("id" = String, Path, format = "uuid", description = "The approval")),
     request_body = DecideBody,
     responses((status = 200, description = "The approval", body = ApprovalSchema)))]
-pub(crate) async fn decide(
-    State(state): State<AppState>,
-    Caller(actor): Caller,
-    path: PathArgs,
-    body: JsonBody<DecideBody>,
-) -> ApiResult<Json<Value>> {
+pub(crate) async fn decide(Call { state, actor, path }: Call, body: JsonBody<DecideBody>) -> ApiResult<Json<Value>> {
     let id: ApprovalId = path.parse("id")?;
     let view = state.engine.approvals().decide(&actor, id, body.value.checked()?).await?;
     Ok(Json(describe(&view)))

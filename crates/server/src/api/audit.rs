@@ -1,7 +1,6 @@
 //! The audit: what was done, by whom, and whether somebody has edited it since.
 
 use axum::Json;
-use axum::extract::State;
 use kybern_core::actor::Actor;
 use kybern_core::audit::{AuditHead, AuditReport, ChainedEvent, Exported};
 use kybern_engine::audit::AuditExport;
@@ -11,12 +10,10 @@ use utoipa::ToSchema;
 
 use super::retention::days;
 use super::shown;
-use crate::auth::Caller;
 use crate::error::{ApiResult, Problem};
-use crate::extract::{JsonBody, QueryArgs};
-use crate::page::Paging;
+use crate::extract::{Call, JsonBody, QueryArgs};
+use crate::page::{PageParams, Paging};
 use crate::schema::audit::{AuditPage, AuditPurgedSchema, ExportedEventSchema};
-use crate::state::AppState;
 
 /// Events of an export that are checked at once.
 const MOST_CHECKED: usize = 500;
@@ -26,16 +23,9 @@ const MOST_CHECKED: usize = 500;
 /// Oldest first, each with its place in the chain.
 #[utoipa::path(get, path = "/api/audit", operation_id = "list_audit_events",
     tag = "audit",
-    params(
-        ("limit" = Option<u32>, Query, minimum = 1, maximum = 200, description = "Items, 50 when not given"),
-        ("cursor" = Option<String>, Query, description = "`nextCursor` of the page before"),
-    ),
+    params(PageParams),
     responses((status = 200, description = "A page of events", body = AuditPage)))]
-pub(crate) async fn list(
-    State(state): State<AppState>,
-    Caller(actor): Caller,
-    query: QueryArgs,
-) -> ApiResult<Json<Value>> {
+pub(crate) async fn list(Call { state, actor, .. }: Call, query: QueryArgs) -> ApiResult<Json<Value>> {
     let paging = Paging::read(&query.only(&["limit", "cursor"])?)?;
     let after = paging.after::<i64>()?.unwrap_or(0);
     // One more than asked for tells whether there is a next page.
@@ -60,11 +50,7 @@ pub(crate) async fn list(
         ("signature" = Option<String>, Query, description = "Of the signed head"),
     ),
     responses((status = 200, description = "What was found", body = AuditReport)))]
-pub(crate) async fn verify(
-    State(state): State<AppState>,
-    Caller(actor): Caller,
-    query: QueryArgs,
-) -> ApiResult<Json<Value>> {
+pub(crate) async fn verify(Call { state, actor, .. }: Call, query: QueryArgs) -> ApiResult<Json<Value>> {
     let query = query.only(&["seq", "hash", "at", "signature"])?;
     let report = match signed(&query, &actor)? {
         Some(head) => state.engine.audit().verify_against(actor.scope(), &head).await?,
@@ -81,7 +67,7 @@ pub(crate) async fn verify(
 #[utoipa::path(get, path = "/api/audit/head", operation_id = "sign_audit_head",
     tag = "audit",
     responses((status = 200, description = "The signed head", body = AuditHead)))]
-pub(crate) async fn head(State(state): State<AppState>, Caller(actor): Caller) -> ApiResult<Json<Value>> {
+pub(crate) async fn head(Call { state, actor, .. }: Call) -> ApiResult<Json<Value>> {
     Ok(Json(shown(&state.engine.audit().head(actor.scope()).await?)?))
 }
 
@@ -111,11 +97,7 @@ pub(crate) struct CheckBody {
     tag = "audit",
     request_body = CheckBody,
     responses((status = 200, description = "What was found", body = AuditReport)))]
-pub(crate) async fn check(
-    State(state): State<AppState>,
-    Caller(actor): Caller,
-    body: JsonBody<CheckBody>,
-) -> ApiResult<Json<Value>> {
+pub(crate) async fn check(Call { state, actor, .. }: Call, body: JsonBody<CheckBody>) -> ApiResult<Json<Value>> {
     let CheckBody { events, head } = body.value;
     if (events.is_empty() && head.is_none()) || events.len() > MOST_CHECKED {
         return Err(Problem::invalid("/events", format!("send 1 to {MOST_CHECKED} events")));
@@ -154,11 +136,7 @@ pub(crate) struct PurgeBody {
     tag = "audit",
     request_body = PurgeBody,
     responses((status = 200, description = "What was removed", body = AuditPurgedSchema)))]
-pub(crate) async fn purge(
-    State(state): State<AppState>,
-    Caller(actor): Caller,
-    body: JsonBody<PurgeBody>,
-) -> ApiResult<Json<Value>> {
+pub(crate) async fn purge(Call { state, actor, .. }: Call, body: JsonBody<PurgeBody>) -> ApiResult<Json<Value>> {
     let PurgeBody { older_than_days, from, head, dry_run } = body.value;
     if from < 1 {
         return Err(Problem::invalid("/from", "must be 1 or more"));

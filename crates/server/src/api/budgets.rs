@@ -1,7 +1,6 @@
 //! Budgets: what may be spent.
 
 use axum::Json;
-use axum::extract::State;
 use axum::http::StatusCode;
 use kybern_core::budget::{Amount, BudgetSubject, Limits, Period};
 use kybern_core::error::Detail;
@@ -12,15 +11,12 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use utoipa::ToSchema;
 
-use crate::auth::Caller;
 use crate::error::{ApiResult, Problem};
-use crate::extract::{JsonBody, PathArgs, QueryArgs, said};
-use crate::idempotency::{Attempt, IdempotencyKey, Made};
-use crate::page::Paging;
-use crate::request::Asked;
+use crate::extract::{Call, JsonBody, QueryArgs, said};
+use crate::idempotency::{Attempt, Made};
+use crate::page::{PageParams, Paging};
 use crate::schema::budget::{BudgetPage, BudgetSchema};
 use crate::schema::words::BudgetOwnerKindSchema;
-use crate::state::AppState;
 
 /// A new budget.
 #[derive(Debug, Deserialize, ToSchema)]
@@ -165,13 +161,7 @@ fn describe(view: &BudgetView) -> Value {
     tag = "budgets",
     request_body = NewBudgetBody,
     responses((status = 201, description = "The budget", body = BudgetSchema)))]
-pub(crate) async fn create(
-    State(state): State<AppState>,
-    Caller(actor): Caller,
-    asked: Asked,
-    IdempotencyKey(key): IdempotencyKey,
-    body: JsonBody<NewBudgetBody>,
-) -> ApiResult {
+pub(crate) async fn create(attempt: Attempt, body: JsonBody<NewBudgetBody>) -> ApiResult {
     let new = body.value;
     let mut faults = Vec::new();
     let of = subject(&new.subject).map_err(|fault| faults.push(fault)).ok();
@@ -180,14 +170,10 @@ pub(crate) async fn create(
         faults.push(Detail::new("/period", "use day, month or whole"));
     }
     let limits = limits((new.cost_nanos, new.tokens, new.calls), &mut faults);
-    if let Some(problem) = Problem::invalid_all(faults) {
-        return Err(problem);
-    }
+    Problem::refuse(faults)?;
     let (Some(of), Some(period)) = (of, period) else { return Err(Problem::internal("a fault was lost")) };
-    let attempt = Attempt { state: &state, actor: &actor, asked: &asked, key, said: body.raw.clone() };
-    let engine = state.engine.clone();
     attempt
-        .once(move |actor| async move {
+        .once(body.raw, move |engine, actor| async move {
             let view = engine.budgets().create(&actor, of, period, limits).await?;
             Made::created("/api/budgets", &view.budget.id, &describe(&view))
         })
@@ -199,16 +185,9 @@ pub(crate) async fn create(
 /// Each with what is used and reserved in its present window, but for those of each user or task.
 #[utoipa::path(get, path = "/api/budgets", operation_id = "list_budgets",
     tag = "budgets",
-    params(
-        ("limit" = Option<u32>, Query, minimum = 1, maximum = 200, description = "Items, 50 when not given"),
-        ("cursor" = Option<String>, Query, description = "`nextCursor` of the page before"),
-    ),
+    params(PageParams),
     responses((status = 200, description = "A page of budgets, oldest first", body = BudgetPage)))]
-pub(crate) async fn list(
-    State(state): State<AppState>,
-    Caller(actor): Caller,
-    query: QueryArgs,
-) -> ApiResult<Json<Value>> {
+pub(crate) async fn list(Call { state, actor, .. }: Call, query: QueryArgs) -> ApiResult<Json<Value>> {
     let paging = Paging::read(&query.only(&["limit", "cursor"])?)?;
     // One more than the page: whether there is a next one.
     let mut budgets = state.engine.budgets().list(actor.scope(), paging.after()?, paging.limit + 1).await?;
@@ -225,11 +204,7 @@ pub(crate) async fn list(
     tag = "budgets",
     params(("id" = String, Path, format = "uuid", description = "The budget")),
     responses((status = 200, description = "The budget", body = BudgetSchema)))]
-pub(crate) async fn show(
-    State(state): State<AppState>,
-    Caller(actor): Caller,
-    path: PathArgs,
-) -> ApiResult<Json<Value>> {
+pub(crate) async fn show(Call { state, actor, path }: Call) -> ApiResult<Json<Value>> {
     let id: BudgetId = path.parse("id")?;
     Ok(Json(describe(&state.engine.budgets().get(actor.scope(), id).await?)))
 }
@@ -241,9 +216,7 @@ pub(crate) async fn show(
     request_body = ChangeBudgetBody,
     responses((status = 200, description = "The budget", body = BudgetSchema)))]
 pub(crate) async fn change(
-    State(state): State<AppState>,
-    Caller(actor): Caller,
-    path: PathArgs,
+    Call { state, actor, path }: Call,
     body: JsonBody<ChangeBudgetBody>,
 ) -> ApiResult<Json<Value>> {
     let id: BudgetId = path.parse("id")?;
@@ -251,9 +224,7 @@ pub(crate) async fn change(
     let mut faults = Vec::new();
     let ChangeBudgetBody { cost_nanos, tokens, calls } = body.value;
     let said = limits((cost_nanos.flatten(), tokens.flatten(), calls.flatten()), &mut faults);
-    if let Some(problem) = Problem::invalid_all(faults) {
-        return Err(problem);
-    }
+    Problem::refuse(faults)?;
     let limits = Limits {
         cost: if cost_nanos.is_some() { said.cost } else { known.cost },
         tokens: if tokens.is_some() { said.tokens } else { known.tokens },
@@ -267,11 +238,7 @@ pub(crate) async fn change(
     tag = "budgets",
     params(("id" = String, Path, format = "uuid", description = "The budget")),
     responses((status = 204, description = "Removed")))]
-pub(crate) async fn remove(
-    State(state): State<AppState>,
-    Caller(actor): Caller,
-    path: PathArgs,
-) -> ApiResult<StatusCode> {
+pub(crate) async fn remove(Call { state, actor, path }: Call) -> ApiResult<StatusCode> {
     let id: BudgetId = path.parse("id")?;
     state.engine.budgets().delete(&actor, id).await?;
     Ok(StatusCode::NO_CONTENT)

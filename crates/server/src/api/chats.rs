@@ -1,7 +1,6 @@
 //! Chats: conversations with agents, as things that are begun, listed, forked, cleared, exported and deleted.
 
 use axum::Json;
-use axum::extract::State;
 use axum::http::StatusCode;
 use kybern_core::chat::{Chat, MAX_TITLE, Speaker};
 use kybern_core::error::Detail;
@@ -12,14 +11,11 @@ use serde_json::Value;
 use utoipa::ToSchema;
 
 use super::messages::check_content;
-use crate::auth::Caller;
 use crate::error::{ApiResult, Problem};
-use crate::extract::{JsonBody, OptionalBody, PathArgs, QueryArgs, check_text, members, said};
-use crate::idempotency::{Attempt, IdempotencyKey, Made};
-use crate::page::Paging;
-use crate::request::Asked;
+use crate::extract::{Call, JsonBody, OptionalBody, PathArgs, QueryArgs, check_text, members, said};
+use crate::idempotency::{Attempt, Made};
+use crate::page::{PageParams, Paging};
 use crate::schema::chat::{ChatExportSchema, ChatPage};
-use crate::state::AppState;
 
 /// Characters of an agent's name.
 const MAX_AGENT: usize = 100;
@@ -41,10 +37,7 @@ impl NewChatBody {
     fn checked(&self) -> ApiResult<()> {
         let agent = self.agent.as_deref().and_then(|agent| check_text("/agent", agent, MAX_AGENT));
         let title = self.title.as_deref().and_then(|title| check_text("/title", title, MAX_TITLE));
-        match Problem::invalid_all(agent.into_iter().chain(title).collect()) {
-            Some(problem) => Err(problem),
-            None => Ok(()),
-        }
+        Problem::refuse(agent.into_iter().chain(title).collect())
     }
 }
 
@@ -53,18 +46,11 @@ impl NewChatBody {
     tag = "chats",
     request_body(content = Option<NewChatBody>, content_type = "application/json"),
     responses((status = 201, description = "The chat", body = Chat)))]
-pub(crate) async fn create(
-    State(state): State<AppState>,
-    Caller(actor): Caller,
-    asked: Asked,
-    IdempotencyKey(key): IdempotencyKey,
-    body: OptionalBody<NewChatBody>,
-) -> ApiResult {
+pub(crate) async fn create(attempt: Attempt, body: OptionalBody<NewChatBody>) -> ApiResult {
     body.value.checked()?;
-    let attempt = Attempt { state: &state, actor: &actor, asked: &asked, key, said: body.raw.clone() };
-    let (engine, new) = (state.engine.clone(), body.value);
+    let new = body.value;
     attempt
-        .once(move |actor| async move {
+        .once(body.raw, move |engine, actor| async move {
             let chat = engine.chats().create(&actor, new.agent.as_deref(), new.title.as_deref()).await?;
             Made::created("/api/chats", &chat.id, &chat)
         })
@@ -78,15 +64,10 @@ pub(crate) async fn create(
     tag = "chats",
     params(
         ("all" = Option<bool>, Query, description = "Everybody's chats, for administrators"),
-        ("limit" = Option<u32>, Query, minimum = 1, maximum = 200, description = "Items, 50 when not given"),
-        ("cursor" = Option<String>, Query, description = "`nextCursor` of the page before"),
+        PageParams,
     ),
     responses((status = 200, description = "A page of chats", body = ChatPage)))]
-pub(crate) async fn list(
-    State(state): State<AppState>,
-    Caller(actor): Caller,
-    query: QueryArgs,
-) -> ApiResult<Json<Value>> {
+pub(crate) async fn list(Call { state, actor, .. }: Call, query: QueryArgs) -> ApiResult<Json<Value>> {
     let query = query.only(&["all", "limit", "cursor"])?;
     let paging = Paging::read(&query)?;
     let all = query.flag("all")?.unwrap_or_default();
@@ -99,11 +80,7 @@ pub(crate) async fn list(
     tag = "chats",
     params(("id" = String, Path, format = "uuid", description = "The chat")),
     responses((status = 200, description = "The chat", body = Chat)))]
-pub(crate) async fn show(
-    State(state): State<AppState>,
-    Caller(actor): Caller,
-    path: PathArgs,
-) -> ApiResult<Json<Value>> {
+pub(crate) async fn show(Call { state, actor, path }: Call) -> ApiResult<Json<Value>> {
     super::shown(&state.engine.chats().get(&actor, path.parse("id")?).await?).map(Json)
 }
 
@@ -115,11 +92,7 @@ pub(crate) async fn show(
     tag = "chats",
     params(("id" = String, Path, format = "uuid", description = "The chat")),
     responses((status = 204, description = "It is gone")))]
-pub(crate) async fn remove(
-    State(state): State<AppState>,
-    Caller(actor): Caller,
-    path: PathArgs,
-) -> ApiResult<StatusCode> {
+pub(crate) async fn remove(Call { state, actor, path }: Call) -> ApiResult<StatusCode> {
     state.engine.chats().delete(&actor, path.parse("id")?).await?;
     Ok(StatusCode::NO_CONTENT)
 }
@@ -131,11 +104,7 @@ pub(crate) async fn remove(
     tag = "chats",
     params(("id" = String, Path, format = "uuid", description = "The chat")),
     responses((status = 200, description = "The chat", body = Chat)))]
-pub(crate) async fn reset(
-    State(state): State<AppState>,
-    Caller(actor): Caller,
-    path: PathArgs,
-) -> ApiResult<Json<Value>> {
+pub(crate) async fn reset(Call { state, actor, path }: Call) -> ApiResult<Json<Value>> {
     super::shown(&state.engine.chats().reset(&actor, path.parse("id")?).await?).map(Json)
 }
 
@@ -158,19 +127,10 @@ pub(crate) struct ForkBody {
     params(("id" = String, Path, format = "uuid", description = "The chat")),
     request_body(content = Option<ForkBody>, content_type = "application/json"),
     responses((status = 201, description = "The new chat", body = Chat)))]
-pub(crate) async fn fork(
-    State(state): State<AppState>,
-    Caller(actor): Caller,
-    asked: Asked,
-    IdempotencyKey(key): IdempotencyKey,
-    path: PathArgs,
-    body: OptionalBody<ForkBody>,
-) -> ApiResult {
+pub(crate) async fn fork(attempt: Attempt, path: PathArgs, body: OptionalBody<ForkBody>) -> ApiResult {
     let (id, until) = (path.parse("id")?, body.value.message_id);
-    let attempt = Attempt { state: &state, actor: &actor, asked: &asked, key, said: body.raw.clone() };
-    let engine = state.engine.clone();
     attempt
-        .once(move |actor| async move {
+        .once(body.raw, move |engine, actor| async move {
             let chat = engine.chats().fork(&actor, id, until).await?;
             Made::created("/api/chats", &chat.id, &chat)
         })
@@ -184,11 +144,7 @@ pub(crate) async fn fork(
     tag = "chats",
     params(("id" = String, Path, format = "uuid", description = "The chat")),
     responses((status = 200, description = "The chat and its messages", body = ChatExportSchema)))]
-pub(crate) async fn export(
-    State(state): State<AppState>,
-    Caller(actor): Caller,
-    path: PathArgs,
-) -> ApiResult<Json<Value>> {
+pub(crate) async fn export(Call { state, actor, path }: Call) -> ApiResult<Json<Value>> {
     super::shown(&state.engine.chats().export(&actor, path.parse("id")?).await?).map(Json)
 }
 
@@ -250,27 +206,18 @@ pub(crate) struct ImportBody {
     tag = "chats",
     request_body = ImportBody,
     responses((status = 201, description = "The chat", body = Chat)))]
-pub(crate) async fn import(
-    State(state): State<AppState>,
-    Caller(actor): Caller,
-    asked: Asked,
-    IdempotencyKey(key): IdempotencyKey,
-    body: JsonBody<ImportBody>,
-) -> ApiResult {
-    let attempt = Attempt { state: &state, actor: &actor, asked: &asked, key, said: body.raw.clone() };
-    let (engine, new) = (state.engine.clone(), body.value);
+pub(crate) async fn import(attempt: Attempt, body: JsonBody<ImportBody>) -> ApiResult {
+    let new = body.value;
     let known = NewChatBody { agent: new.agent.unwrap_or(new.chat.agent), title: new.title.or(new.chat.title) };
     known.checked()?;
     let faults = (0..).zip(&new.messages);
     let faults: Vec<Detail> =
         faults.filter_map(|(n, message)| check_content(&format!("/messages/{n}/content"), &message.content)).collect();
-    if let Some(problem) = Problem::invalid_all(faults) {
-        return Err(problem);
-    }
+    Problem::refuse(faults)?;
     let messages = new.messages.into_iter().filter(|message| !message.content.trim().is_empty());
     let messages = messages.map(|message| Imported { role: message.role, content: message.content }).collect();
     attempt
-        .once(move |actor| async move {
+        .once(body.raw, move |engine, actor| async move {
             let chat = engine.chats().import(&actor, known.agent.as_deref(), known.title.as_deref(), messages).await?;
             Made::created("/api/chats", &chat.id, &chat)
         })

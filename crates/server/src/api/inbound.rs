@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use crate::auth::{self, Caller, unauthenticated};
 use crate::body;
 use crate::error::{ApiResult, Problem};
-use crate::extract::{self, PathArgs, check_text};
+use crate::extract::{self, Call, PathArgs, check_text};
 use crate::idempotency::KEY_HEADER;
 use crate::request::Asked;
 use crate::schema::inbound::{ReceivedSchema, SmsForm};
@@ -37,8 +37,7 @@ const EXAMPLE: &str = "Message-ID: <1@example.com>\r\nFrom: ada@example.com\r\nT
     )),
     responses((status = 202, description = "The task", body = ReceivedSchema)))]
 pub(crate) async fn email(
-    State(state): State<AppState>,
-    Caller(actor): Caller,
+    Call { state, actor, .. }: Call,
     asked: Asked,
     request: Request,
 ) -> ApiResult<(StatusCode, Json<Value>)> {
@@ -117,9 +116,7 @@ pub(crate) async fn sms(
         }
         actor.get_or_insert_with(|| auth::source_actor(&state, GATEWAY, source, &asked));
     }
-    if let Some(problem) = Problem::invalid_all(sms_faults(&form)) {
-        return Err(problem);
-    }
+    Problem::refuse(sms_faults(&form))?;
     let actor = actor.ok_or_else(no_source)?;
     Ok(received(&state.engine.intake().receive_sms(&actor, form, asked.trace_id.clone()).await?))
 }

@@ -1,7 +1,6 @@
 //! API keys: shown once, revoked at once.
 
 use axum::Json;
-use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::IntoResponse;
 use kybern_core::actor::{Right, Role};
@@ -14,15 +13,12 @@ use serde_json::{Value, json};
 use utoipa::ToSchema;
 
 use super::shown;
-use crate::auth::Caller;
 use crate::error::{ApiResult, Problem};
-use crate::extract::{JsonBody, PathArgs, QueryArgs, check_text};
-use crate::idempotency::{Attempt, IdempotencyKey, Made};
-use crate::page::Paging;
-use crate::request::Asked;
+use crate::extract::{Call, JsonBody, QueryArgs, check_text};
+use crate::idempotency::{Attempt, Made};
+use crate::page::{PageParams, Paging};
 use crate::schema::identity::{KeyPage, NewKeySchema, RevokedSchema};
 use crate::schema::words::ScopeSchema;
-use crate::state::AppState;
 
 /// What a key can be narrowed to.
 const SCOPES: [&str; 6] = [
@@ -74,16 +70,14 @@ impl NewKeyBody {
         if self.expires_at.is_some_and(|end| end <= now) {
             faults.push(Detail::new("/expiresAt", "expiresAt is not in the future"));
         }
-        match Problem::invalid_all(faults) {
-            Some(problem) => Err(problem),
-            None => Ok(NewKey {
-                name: self.name,
-                user_id: self.user_id,
-                roles: self.roles,
-                scopes: self.scopes,
-                expires_at: self.expires_at,
-            }),
-        }
+        Problem::refuse(faults)?;
+        Ok(NewKey {
+            name: self.name,
+            user_id: self.user_id,
+            roles: self.roles,
+            scopes: self.scopes,
+            expires_at: self.expires_at,
+        })
     }
 }
 
@@ -94,18 +88,10 @@ impl NewKeyBody {
     tag = "identity",
     request_body = NewKeyBody,
     responses((status = 201, description = "The key", body = NewKeySchema)))]
-pub(crate) async fn create(
-    State(state): State<AppState>,
-    Caller(actor): Caller,
-    asked: Asked,
-    IdempotencyKey(key): IdempotencyKey,
-    body: JsonBody<NewKeyBody>,
-) -> ApiResult {
-    let (new, said) = (body.value.checked(state.engine.clock().now())?, body.raw);
-    let attempt = Attempt { state: &state, actor: &actor, asked: &asked, key, said };
-    let engine = state.engine.clone();
+pub(crate) async fn create(attempt: Attempt, body: JsonBody<NewKeyBody>) -> ApiResult {
+    let new = body.value.checked(attempt.state.engine.clock().now())?;
     attempt
-        .once(move |actor| async move {
+        .once(body.raw, move |engine, actor| async move {
             let (stored, secret) = engine.identity().create_key(&actor, new).await?;
             let mut shown = shown(&stored)?;
             shown["key"] = Value::String(secret);
@@ -117,16 +103,9 @@ pub(crate) async fn create(
 /// List keys
 #[utoipa::path(get, path = "/api/keys", operation_id = "list_keys",
     tag = "identity",
-    params(
-        ("limit" = Option<u32>, Query, minimum = 1, maximum = 200, description = "Items, 50 when not given"),
-        ("cursor" = Option<String>, Query, description = "`nextCursor` of the page before"),
-    ),
+    params(PageParams),
     responses((status = 200, description = "A page of keys, oldest first, without the keys themselves", body = KeyPage)))]
-pub(crate) async fn list(
-    State(state): State<AppState>,
-    Caller(actor): Caller,
-    query: QueryArgs,
-) -> ApiResult<Json<Value>> {
+pub(crate) async fn list(Call { state, actor, .. }: Call, query: QueryArgs) -> ApiResult<Json<Value>> {
     let paging = Paging::read(&query.only(&["limit", "cursor"])?)?;
     let keys = state.engine.identity().keys(actor.scope()).await?;
     Ok(Json(paging.cut(keys, |key| key.id.to_string(), |key| key)?))
@@ -151,12 +130,7 @@ pub(crate) async fn list(
         (status = 200, description = "Revoked, and these keys with it", body = RevokedSchema),
         (status = 204, description = "Revoked, and no other key with it"),
     ))]
-pub(crate) async fn revoke(
-    State(state): State<AppState>,
-    Caller(actor): Caller,
-    path: PathArgs,
-    query: QueryArgs,
-) -> ApiResult {
+pub(crate) async fn revoke(Call { state, actor, path }: Call, query: QueryArgs) -> ApiResult {
     let id: KeyId = path.parse("id")?;
     let query = query.only(&["cascade", "force"])?;
     let how = Revoke { cascade: query.flag("cascade")?, force: query.flag("force")?.unwrap_or_default() };

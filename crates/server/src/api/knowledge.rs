@@ -1,7 +1,7 @@
 //! Knowledge: documents that agents may quote.
 
 use axum::Json;
-use axum::extract::{Request, State};
+use axum::extract::Request;
 use axum::http::StatusCode;
 use bytes::Bytes;
 use kybern_core::knowledge::{KnowledgeAct, KnowledgeDocument, KnowledgeStatus, MAX_TITLE};
@@ -13,12 +13,11 @@ use utoipa::ToSchema;
 
 use super::shown;
 use super::task_request::{AttachmentBody, check_file, decoded, form};
-use crate::auth::Caller;
 use crate::body;
 use crate::error::{ApiResult, Problem};
-use crate::extract::{self, PathArgs, QueryArgs, check_text};
-use crate::idempotency::{Attempt, IdempotencyKey, Made};
-use crate::page::Paging;
+use crate::extract::{self, Call, QueryArgs, check_text};
+use crate::idempotency::{Attempt, Made};
+use crate::page::{PageParams, Paging};
 use crate::request::Asked;
 use crate::schema::knowledge::{KnowledgePage, KnowledgeSearch};
 use crate::state::AppState;
@@ -90,9 +89,7 @@ async fn read(state: &AppState, request: Request) -> ApiResult<(NewDocument, Byt
         (title, file, raw)
     };
     faults.extend(title.as_ref().and_then(|title| check_text("/title", title, MAX_TITLE)));
-    if let Some(problem) = Problem::invalid_all(faults) {
-        return Err(problem);
-    }
+    Problem::refuse(faults)?;
     let document = NewDocument { title, filename: file.filename, content_type: file.content_type, bytes: file.bytes };
     Ok((document, said))
 }
@@ -105,18 +102,10 @@ async fn read(state: &AppState, request: Request) -> ApiResult<(NewDocument, Byt
     tag = "knowledge",
     request_body(content((NewKnowledgeBody = "application/json"), (NewKnowledgeForm = "multipart/form-data"))),
     responses((status = 202, description = "The document", body = KnowledgeDocument)))]
-pub(crate) async fn create(
-    State(state): State<AppState>,
-    Caller(actor): Caller,
-    asked: Asked,
-    IdempotencyKey(key): IdempotencyKey,
-    request: Request,
-) -> ApiResult {
-    let (new, said) = read(&state, request).await?;
-    let attempt = Attempt { state: &state, actor: &actor, asked: &asked, key, said };
-    let engine = state.engine.clone();
+pub(crate) async fn create(attempt: Attempt, request: Request) -> ApiResult {
+    let (new, said) = read(&attempt.state, request).await?;
     attempt
-        .once(move |actor| async move {
+        .once(said, move |engine, actor| async move {
             let document = engine.knowledge().add(&actor, new).await?;
             Made::accepted("/api/knowledge", &document.id, &document)
         })
@@ -129,15 +118,10 @@ pub(crate) async fn create(
     params(
         ("status" = Option<KnowledgeStatus>, Query, description = "Only of that status"),
         ("published" = Option<bool>, Query, description = "Only those that may be found, or only the others"),
-        ("limit" = Option<u32>, Query, minimum = 1, maximum = 200, description = "Items, 50 when not given"),
-        ("cursor" = Option<String>, Query, description = "`nextCursor` of the page before"),
+        PageParams,
     ),
     responses((status = 200, description = "A page of documents, newest first", body = KnowledgePage)))]
-pub(crate) async fn list(
-    State(state): State<AppState>,
-    Caller(actor): Caller,
-    query: QueryArgs,
-) -> ApiResult<Json<Value>> {
+pub(crate) async fn list(Call { state, actor, .. }: Call, query: QueryArgs) -> ApiResult<Json<Value>> {
     let query = query.only(&["status", "published", "limit", "cursor"])?;
     let unknown = || Problem::invalid("/status", "use indexing, ready or failed");
     let status = query.get("status").map(|name| KnowledgeStatus::parse(name).ok_or_else(unknown)).transpose()?;
@@ -160,12 +144,7 @@ pub(crate) async fn list(
         ("limit" = Option<u32>, Query, minimum = 1, maximum = 50, description = "Pieces, 10 when not given"),
     ),
     responses((status = 200, description = "The pieces", body = KnowledgeSearch)))]
-pub(crate) async fn search(
-    State(state): State<AppState>,
-    Caller(actor): Caller,
-    asked: Asked,
-    query: QueryArgs,
-) -> ApiResult<Json<Value>> {
+pub(crate) async fn search(Call { state, actor, .. }: Call, asked: Asked, query: QueryArgs) -> ApiResult<Json<Value>> {
     let query = query.only(&["query", "limit"])?;
     let limit = query.number("limit", 1..=MAX_FOUND)?.and_then(|limit| usize::try_from(limit).ok()).unwrap_or(10);
     let question = query.get("query").unwrap_or_default();
@@ -179,11 +158,7 @@ pub(crate) async fn search(
     tag = "knowledge",
     params(("id" = String, Path, format = "uuid", description = "The document")),
     responses((status = 200, description = "The document", body = KnowledgeDocument)))]
-pub(crate) async fn show(
-    State(state): State<AppState>,
-    Caller(actor): Caller,
-    path: PathArgs,
-) -> ApiResult<Json<Value>> {
+pub(crate) async fn show(Call { state, actor, path }: Call) -> ApiResult<Json<Value>> {
     shown(&state.engine.knowledge().get(actor.scope(), path.parse("id")?).await?).map(Json)
 }
 
@@ -192,11 +167,7 @@ pub(crate) async fn show(
     tag = "knowledge",
     params(("id" = String, Path, format = "uuid", description = "The document")),
     responses((status = 204, description = "Removed")))]
-pub(crate) async fn remove(
-    State(state): State<AppState>,
-    Caller(actor): Caller,
-    path: PathArgs,
-) -> ApiResult<StatusCode> {
+pub(crate) async fn remove(Call { state, actor, path }: Call) -> ApiResult<StatusCode> {
     state.engine.knowledge().delete(&actor, path.parse("id")?).await?;
     Ok(StatusCode::NO_CONTENT)
 }
@@ -208,8 +179,8 @@ pub(crate) async fn remove(
     tag = "knowledge",
     params(("id" = String, Path, format = "uuid", description = "The document")),
     responses((status = 200, description = "The document", body = KnowledgeDocument)))]
-pub(crate) async fn publish(state: State<AppState>, caller: Caller, path: PathArgs) -> ApiResult<Json<Value>> {
-    act(state, caller, &path, KnowledgeAct::Publish).await
+pub(crate) async fn publish(call: Call) -> ApiResult<Json<Value>> {
+    act(call, KnowledgeAct::Publish).await
 }
 
 /// Take a document back
@@ -217,8 +188,8 @@ pub(crate) async fn publish(state: State<AppState>, caller: Caller, path: PathAr
     tag = "knowledge",
     params(("id" = String, Path, format = "uuid", description = "The document")),
     responses((status = 200, description = "The document", body = KnowledgeDocument)))]
-pub(crate) async fn unpublish(state: State<AppState>, caller: Caller, path: PathArgs) -> ApiResult<Json<Value>> {
-    act(state, caller, &path, KnowledgeAct::Unpublish).await
+pub(crate) async fn unpublish(call: Call) -> ApiResult<Json<Value>> {
+    act(call, KnowledgeAct::Unpublish).await
 }
 
 /// Index a document anew
@@ -228,15 +199,10 @@ pub(crate) async fn unpublish(state: State<AppState>, caller: Caller, path: Path
     tag = "knowledge",
     params(("id" = String, Path, format = "uuid", description = "The document")),
     responses((status = 200, description = "The document", body = KnowledgeDocument)))]
-pub(crate) async fn reindex(state: State<AppState>, caller: Caller, path: PathArgs) -> ApiResult<Json<Value>> {
-    act(state, caller, &path, KnowledgeAct::Reindex).await
+pub(crate) async fn reindex(call: Call) -> ApiResult<Json<Value>> {
+    act(call, KnowledgeAct::Reindex).await
 }
 
-async fn act(
-    State(state): State<AppState>,
-    Caller(actor): Caller,
-    path: &PathArgs,
-    act: KnowledgeAct,
-) -> ApiResult<Json<Value>> {
+async fn act(Call { state, actor, path }: Call, act: KnowledgeAct) -> ApiResult<Json<Value>> {
     shown(&state.engine.knowledge().act(&actor, path.parse("id")?, act).await?).map(Json)
 }

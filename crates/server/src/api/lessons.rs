@@ -1,7 +1,6 @@
 //! Lessons: what the tenant has learned from answers, and what its admins write down.
 
 use axum::Json;
-use axum::extract::State;
 use kybern_core::error::{Detail, Error, ErrorCode};
 use kybern_core::id::LessonId;
 use kybern_core::lesson::{
@@ -12,15 +11,11 @@ use serde_json::Value;
 use utoipa::ToSchema;
 
 use super::shown;
-use crate::auth::Caller;
 use crate::error::{ApiResult, Problem};
-use crate::extract::{JsonBody, PathArgs, QueryArgs, plain};
-use crate::idempotency::{Attempt, IdempotencyKey, Made};
-use crate::page::Paging;
-use crate::request::Asked;
+use crate::extract::{Call, JsonBody, QueryArgs, plain};
+use crate::idempotency::{Attempt, Made};
+use crate::page::{PageParams, Paging};
 use crate::schema::lesson::{LessonPage, LessonPreviewSchema, LessonSchema};
-use crate::schema::words::LessonKindSchema;
-use crate::state::AppState;
 
 /// A new lesson. Which members it has follows from its kind.
 #[derive(Debug, Deserialize, ToSchema)]
@@ -28,7 +23,7 @@ use crate::state::AppState;
 #[schema(as = NewLesson, example = json!({"kind": "trusted_sender", "address": "broker@example.com"}))]
 pub(crate) struct NewLessonBody {
     /// What it teaches.
-    #[schema(value_type = LessonKindSchema)]
+    #[schema(value_type = LessonKind)]
     kind: String,
     /// Of an example: the intent's key.
     #[serde(default)]
@@ -134,19 +129,10 @@ impl NewLessonBody {
     tag = "lessons",
     request_body = NewLessonBody,
     responses((status = 201, description = "The lesson", body = LessonSchema)))]
-pub(crate) async fn create(
-    State(state): State<AppState>,
-    Caller(actor): Caller,
-    asked: Asked,
-    IdempotencyKey(key): IdempotencyKey,
-    body: JsonBody<NewLessonBody>,
-) -> ApiResult {
-    let said = body.raw.clone();
+pub(crate) async fn create(attempt: Attempt, body: JsonBody<NewLessonBody>) -> ApiResult {
     let teaching = body.value.teaching()?;
-    let attempt = Attempt { state: &state, actor: &actor, asked: &asked, key, said };
-    let engine = state.engine.clone();
     attempt
-        .once(move |actor| async move {
+        .once(body.raw, move |engine, actor| async move {
             let lesson = engine.lessons().add(&actor, teaching).await?;
             Made::created("/api/lessons", &lesson.id, &shown(&lesson)?)
         })
@@ -158,16 +144,11 @@ pub(crate) async fn create(
     tag = "lessons",
     params(
         ("status" = Option<LessonStatus>, Query, description = "Only of that status"),
-        ("kind" = Option<LessonKindSchema>, Query, description = "Only of that kind"),
-        ("limit" = Option<u32>, Query, minimum = 1, maximum = 200, description = "Items, 50 when not given"),
-        ("cursor" = Option<String>, Query, description = "`nextCursor` of the page before"),
+        ("kind" = Option<LessonKind>, Query, description = "Only of that kind"),
+        PageParams,
     ),
     responses((status = 200, description = "A page of lessons, newest first", body = LessonPage)))]
-pub(crate) async fn list(
-    State(state): State<AppState>,
-    Caller(actor): Caller,
-    query: QueryArgs,
-) -> ApiResult<Json<Value>> {
+pub(crate) async fn list(Call { state, actor, .. }: Call, query: QueryArgs) -> ApiResult<Json<Value>> {
     let query = query.only(&["status", "kind", "limit", "cursor"])?;
     let unknown = |noun: &str, name: &str, known: &[&str]| {
         Problem::invalid(format!("/{noun}"), format!("there is no {noun} {name:?}, use one of {}", known.join(", ")))
@@ -192,11 +173,7 @@ pub(crate) async fn list(
     tag = "lessons",
     params(("id" = String, Path, format = "uuid", description = "The lesson")),
     responses((status = 200, description = "The lesson", body = LessonSchema)))]
-pub(crate) async fn show(
-    State(state): State<AppState>,
-    Caller(actor): Caller,
-    path: PathArgs,
-) -> ApiResult<Json<Value>> {
+pub(crate) async fn show(Call { state, actor, path }: Call) -> ApiResult<Json<Value>> {
     shown(&state.engine.lessons().get(actor.scope(), path.parse("id")?).await?).map(Json)
 }
 
@@ -208,11 +185,7 @@ pub(crate) async fn show(
     tag = "lessons",
     params(("id" = String, Path, format = "uuid", description = "The lesson")),
     responses((status = 200, description = "What it changes", body = LessonPreviewSchema)))]
-pub(crate) async fn preview(
-    State(state): State<AppState>,
-    Caller(actor): Caller,
-    path: PathArgs,
-) -> ApiResult<Json<Value>> {
+pub(crate) async fn preview(Call { state, actor, path }: Call) -> ApiResult<Json<Value>> {
     shown(&state.engine.lessons().preview(&actor, path.parse("id")?).await?).map(Json)
 }
 
@@ -223,8 +196,8 @@ pub(crate) async fn preview(
     tag = "lessons",
     params(("id" = String, Path, format = "uuid", description = "The lesson")),
     responses((status = 200, description = "The lesson", body = LessonSchema)))]
-pub(crate) async fn accept(state: State<AppState>, caller: Caller, path: PathArgs) -> ApiResult<Json<Value>> {
-    act(state, caller, &path, LessonAct::Accept).await
+pub(crate) async fn accept(call: Call) -> ApiResult<Json<Value>> {
+    act(call, LessonAct::Accept).await
 }
 
 /// Withdraw a lesson
@@ -234,16 +207,11 @@ pub(crate) async fn accept(state: State<AppState>, caller: Caller, path: PathArg
     tag = "lessons",
     params(("id" = String, Path, format = "uuid", description = "The lesson")),
     responses((status = 200, description = "The lesson", body = LessonSchema)))]
-pub(crate) async fn withdraw(state: State<AppState>, caller: Caller, path: PathArgs) -> ApiResult<Json<Value>> {
-    act(state, caller, &path, LessonAct::Withdraw).await
+pub(crate) async fn withdraw(call: Call) -> ApiResult<Json<Value>> {
+    act(call, LessonAct::Withdraw).await
 }
 
-async fn act(
-    State(state): State<AppState>,
-    Caller(actor): Caller,
-    path: &PathArgs,
-    act: LessonAct,
-) -> ApiResult<Json<Value>> {
+async fn act(Call { state, actor, path }: Call, act: LessonAct) -> ApiResult<Json<Value>> {
     let id: LessonId = path.parse("id")?;
     shown(&state.engine.lessons().act(&actor, id, act).await?).map(Json)
 }

@@ -1,7 +1,6 @@
 //! Memories: what is remembered of users and entities.
 
 use axum::Json;
-use axum::extract::State;
 use axum::http::StatusCode;
 use kybern_core::context::Importance;
 use kybern_core::error::Detail;
@@ -16,15 +15,13 @@ use serde_json::{Value, json};
 use utoipa::ToSchema;
 
 use super::shown;
-use crate::auth::Caller;
 use crate::error::{ApiResult, Problem};
-use crate::extract::{JsonBody, PathArgs, QueryArgs, check_text, said};
-use crate::idempotency::{Attempt, IdempotencyKey, Made};
-use crate::page::Paging;
+use crate::extract::{Call, JsonBody, QueryArgs, check_text, said};
+use crate::idempotency::{Attempt, Made};
+use crate::page::{PageParams, Paging};
 use crate::request::Asked;
 use crate::schema::memory::{MemoryAnswer, MemoryExport, MemoryPage};
 use crate::schema::words::SubjectKindSchema;
-use crate::state::AppState;
 
 /// The most characters of a name in a body.
 const MAX_NAME: usize = 100;
@@ -123,34 +120,24 @@ fn subject(kind: &str, id: &str, paths: (&str, &str)) -> Result<Subject, Detail>
     tag = "memories",
     request_body = NewMemoryBody,
     responses((status = 201, description = "The memory", body = MemoryAnswer)))]
-pub(crate) async fn create(
-    State(state): State<AppState>,
-    Caller(actor): Caller,
-    asked: Asked,
-    IdempotencyKey(key): IdempotencyKey,
-    body: JsonBody<NewMemoryBody>,
-) -> ApiResult {
+pub(crate) async fn create(attempt: Attempt, body: JsonBody<NewMemoryBody>) -> ApiResult {
     let (new, mut faults) = (body.value, Vec::new());
     let subject = match &new.subject {
         Some(of) => {
             subject(&of.kind, &of.id, ("/subject/type", "/subject/id")).map_err(|fault| faults.push(fault)).ok()
         }
-        None => actor.user().map(Subject::User),
+        None => attempt.actor.user().map(Subject::User),
     };
     faults.extend(check_text("/content", &new.content, MAX_CONTENT));
     let category = new.category.as_deref().and_then(|name| category(name, &mut faults)).unwrap_or_default();
     let importance = new.importance.and_then(|number| importance(number, &mut faults)).unwrap_or_default();
-    if let Some(problem) = Problem::invalid_all(faults) {
-        return Err(problem);
-    }
+    Problem::refuse(faults)?;
     let subject = subject.ok_or_else(|| Problem::invalid("/subject", "name a subject: this key is no user's"))?;
     let (content, expires_at, pending) = (new.content, new.expires_at, new.pending);
     let provenance = Provenance::default();
     let new = NewMemory { subject, content, category, importance, provenance, expires_at, pending };
-    let attempt = Attempt { state: &state, actor: &actor, asked: &asked, key, said: body.raw.clone() };
-    let engine = state.engine.clone();
     attempt
-        .once(move |actor| async move {
+        .once(body.raw, move |engine, actor| async move {
             let memory = engine.memories().remember(&actor, new).await?;
             Made::created("/api/memories", &memory.id, &memory)
         })
@@ -191,16 +178,10 @@ fn of_one(subject: Option<Subject>, kind: Option<&str>) -> ApiResult<()> {
         ("subjectId" = Option<String>, Query, format = "uuid", description = "The user, or the record"),
         ("query" = Option<String>, Query, description = "What is looked for"),
         ("status" = Option<MemoryStatus>, Query, description = "Only of that status"),
-        ("limit" = Option<u32>, Query, minimum = 1, maximum = 200, description = "Items, 50 when not given"),
-        ("cursor" = Option<String>, Query, description = "`nextCursor` of the page before"),
+        PageParams,
     ),
     responses((status = 200, description = "A page of memories, newest first", body = MemoryPage)))]
-pub(crate) async fn list(
-    State(state): State<AppState>,
-    Caller(actor): Caller,
-    asked: Asked,
-    query: QueryArgs,
-) -> ApiResult<Json<Value>> {
+pub(crate) async fn list(Call { state, actor, .. }: Call, asked: Asked, query: QueryArgs) -> ApiResult<Json<Value>> {
     let query = query.only(&["subjectType", "subjectId", "query", "status", "limit", "cursor"])?;
     let (subject, kind) = named(&query)?;
     let unknown = || Problem::invalid("/status", "use pending, active or rejected");
@@ -240,11 +221,7 @@ pub(crate) async fn list(
         ("subjectId" = Option<String>, Query, format = "uuid", description = "The user, or the record"),
     ),
     responses((status = 200, description = "The memories", body = MemoryExport)))]
-pub(crate) async fn export(
-    State(state): State<AppState>,
-    Caller(actor): Caller,
-    query: QueryArgs,
-) -> ApiResult<Json<Value>> {
+pub(crate) async fn export(Call { state, actor, .. }: Call, query: QueryArgs) -> ApiResult<Json<Value>> {
     let query = query.only(&["subjectType", "subjectId"])?;
     let (subject, kind) = named(&query)?;
     of_one(subject, kind)?;
@@ -257,11 +234,7 @@ pub(crate) async fn export(
     tag = "memories",
     params(("id" = String, Path, format = "uuid", description = "The memory")),
     responses((status = 200, description = "The memory", body = MemoryAnswer)))]
-pub(crate) async fn show(
-    State(state): State<AppState>,
-    Caller(actor): Caller,
-    path: PathArgs,
-) -> ApiResult<Json<Value>> {
+pub(crate) async fn show(Call { state, actor, path }: Call) -> ApiResult<Json<Value>> {
     let id: MemoryId = path.parse("id")?;
     shown(&state.engine.memories().get(&actor, id).await?).map(Json)
 }
@@ -275,9 +248,7 @@ pub(crate) async fn show(
     request_body = ChangeMemoryBody,
     responses((status = 200, description = "The memory", body = MemoryAnswer)))]
 pub(crate) async fn change(
-    State(state): State<AppState>,
-    Caller(actor): Caller,
-    path: PathArgs,
+    Call { state, actor, path }: Call,
     body: JsonBody<ChangeMemoryBody>,
 ) -> ApiResult<Json<Value>> {
     let id: MemoryId = path.parse("id")?;
@@ -286,9 +257,7 @@ pub(crate) async fn change(
     faults.extend(said.category.as_ref().and_then(|name| check_text("/category", name, MAX_NAME)));
     let category = said.category.as_deref().and_then(|name| category(name, &mut faults));
     let importance = said.importance.and_then(|number| importance(number, &mut faults));
-    if let Some(problem) = Problem::invalid_all(faults) {
-        return Err(problem);
-    }
+    Problem::refuse(faults)?;
     let change = MemoryChange { content: said.content, category, importance, expires_at: said.expires_at };
     shown(&state.engine.memories().change(&actor, id, change).await?).map(Json)
 }
@@ -298,11 +267,7 @@ pub(crate) async fn change(
     tag = "memories",
     params(("id" = String, Path, format = "uuid", description = "The memory")),
     responses((status = 204, description = "Forgotten")))]
-pub(crate) async fn remove(
-    State(state): State<AppState>,
-    Caller(actor): Caller,
-    path: PathArgs,
-) -> ApiResult<StatusCode> {
+pub(crate) async fn remove(Call { state, actor, path }: Call) -> ApiResult<StatusCode> {
     state.engine.memories().forget(&actor, path.parse("id")?).await?;
     Ok(StatusCode::NO_CONTENT)
 }
@@ -312,11 +277,7 @@ pub(crate) async fn remove(
     tag = "memories",
     params(("id" = String, Path, format = "uuid", description = "The memory")),
     responses((status = 200, description = "The memory", body = MemoryAnswer)))]
-pub(crate) async fn accept(
-    State(state): State<AppState>,
-    Caller(actor): Caller,
-    path: PathArgs,
-) -> ApiResult<Json<Value>> {
+pub(crate) async fn accept(Call { state, actor, path }: Call) -> ApiResult<Json<Value>> {
     shown(&state.engine.memories().judge(&actor, path.parse("id")?, true).await?).map(Json)
 }
 
@@ -325,10 +286,6 @@ pub(crate) async fn accept(
     tag = "memories",
     params(("id" = String, Path, format = "uuid", description = "The memory")),
     responses((status = 200, description = "The memory", body = MemoryAnswer)))]
-pub(crate) async fn reject(
-    State(state): State<AppState>,
-    Caller(actor): Caller,
-    path: PathArgs,
-) -> ApiResult<Json<Value>> {
+pub(crate) async fn reject(Call { state, actor, path }: Call) -> ApiResult<Json<Value>> {
     shown(&state.engine.memories().judge(&actor, path.parse("id")?, false).await?).map(Json)
 }

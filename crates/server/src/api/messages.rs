@@ -1,7 +1,6 @@
 //! Messages of chats: saying something, reading along, looking back, and taking back.
 
 use axum::Json;
-use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use kybern_core::actor::Actor;
@@ -16,12 +15,10 @@ use serde_json::{Value, json};
 use utoipa::ToSchema;
 
 use super::task_request::{AttachmentBody, attached};
-use crate::auth::Caller;
 use crate::error::{ApiResult, Problem};
-use crate::extract::{JsonBody, PathArgs, QueryArgs, check_text};
-use crate::idempotency::{IdempotencyKey, replayed};
-use crate::page::Paging;
-use crate::request::Asked;
+use crate::extract::{Call, JsonBody, PathArgs, QueryArgs, check_text};
+use crate::idempotency::{Attempt, replayed};
+use crate::page::{PageParams, Paging};
 use crate::schema::chat::{MessagePage, MessageSchema, TurnSchema};
 use crate::schema::event::StreamEventSchema;
 use crate::state::AppState;
@@ -64,16 +61,14 @@ impl SayBody {
             faults.push(Detail::new("/budgetNanos", "budgetNanos must not be negative"));
         }
         let attachments = attached(&self.attachments, &mut faults);
-        match Problem::invalid_all(faults) {
-            Some(problem) => Err(problem),
-            None => Ok(SayRequest {
-                content: self.content,
-                attachments,
-                idempotency_key: key,
-                budget: self.budget_nanos.map(NanoUsd),
-                trace_id: trace,
-            }),
-        }
+        Problem::refuse(faults)?;
+        Ok(SayRequest {
+            content: self.content,
+            attachments,
+            idempotency_key: key,
+            budget: self.budget_nanos.map(NanoUsd),
+            trace_id: trace,
+        })
     }
 }
 
@@ -94,10 +89,7 @@ impl SayBody {
         (status = 202, description = "The turn waits for a person, or goes on", body = TurnSchema),
     ))]
 pub(crate) async fn send(
-    State(state): State<AppState>,
-    Caller(actor): Caller,
-    asked: Asked,
-    IdempotencyKey(key): IdempotencyKey,
+    Attempt { state, actor, asked, key }: Attempt,
     path: PathArgs,
     headers: HeaderMap,
     body: JsonBody<SayBody>,
@@ -163,13 +155,7 @@ fn last_event(headers: &HeaderMap) -> ApiResult<Option<EventId>> {
     ),
     responses((status = 200, description = "The events, each so", body = StreamEventSchema,
         content_type = "text/event-stream")))]
-pub(crate) async fn stream(
-    State(state): State<AppState>,
-    Caller(actor): Caller,
-    path: PathArgs,
-    query: QueryArgs,
-    headers: HeaderMap,
-) -> ApiResult {
+pub(crate) async fn stream(Call { state, actor, path }: Call, query: QueryArgs, headers: HeaderMap) -> ApiResult {
     let chat: ChatId = path.parse("id")?;
     let query = query.only(&["message"])?;
     let named = query.get("message").map(str::parse::<MessageId>).transpose();
@@ -193,16 +179,10 @@ pub(crate) async fn stream(
     tag = "chats",
     params(
         ("id" = String, Path, format = "uuid", description = "The chat"),
-        ("limit" = Option<u32>, Query, minimum = 1, maximum = 200, description = "Items, 50 when not given"),
-        ("cursor" = Option<String>, Query, description = "`nextCursor` of the page before"),
+        PageParams,
     ),
     responses((status = 200, description = "A page of messages", body = MessagePage)))]
-pub(crate) async fn list(
-    State(state): State<AppState>,
-    Caller(actor): Caller,
-    path: PathArgs,
-    query: QueryArgs,
-) -> ApiResult<Json<Value>> {
+pub(crate) async fn list(Call { state, actor, path }: Call, query: QueryArgs) -> ApiResult<Json<Value>> {
     let chat: ChatId = path.parse("id")?;
     let paging = Paging::read(&query.only(&["limit", "cursor"])?)?;
     let page = state.engine.chats().messages(&actor, chat, paging.after::<MessageId>()?, paging.limit).await?;
@@ -220,11 +200,7 @@ pub(crate) async fn list(
         ("message" = String, Path, format = "uuid", description = "The message"),
     ),
     responses((status = 200, description = "The message", body = MessageSchema)))]
-pub(crate) async fn redact(
-    State(state): State<AppState>,
-    Caller(actor): Caller,
-    path: PathArgs,
-) -> ApiResult<Json<Value>> {
+pub(crate) async fn redact(Call { state, actor, path }: Call) -> ApiResult<Json<Value>> {
     let message = state.engine.chats().redact(&actor, path.parse("id")?, path.parse("message")?).await?;
     super::shown(&message).map(Json)
 }

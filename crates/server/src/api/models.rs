@@ -1,9 +1,9 @@
 //! Language models behind OpenAI's API.
 
 use axum::Json;
-use axum::extract::State;
 use axum::http::{HeaderName, HeaderValue};
 use axum::response::{IntoResponse, Response};
+use bytes::Bytes;
 use kybern_core::error::Error;
 use kybern_core::id::ChatId;
 use kybern_core::model::ModelPolicy;
@@ -14,10 +14,9 @@ use serde_json::{Value, json};
 use utoipa::ToSchema;
 
 use super::messages::say;
-use crate::auth::Caller;
 use crate::error::ApiResult;
-use crate::extract::{JsonBody, PathArgs};
-use crate::idempotency::{Attempt, IdempotencyKey, Made};
+use crate::extract::{Call, JsonBody};
+use crate::idempotency::{Attempt, Made};
 use crate::openai::{self, ChatBody, EmbeddingBody, Said, Wanted};
 use crate::request::Asked;
 use crate::schema::event::StreamEventSchema;
@@ -41,17 +40,11 @@ use crate::state::AppState;
     request_body(content = ChatBody, content_type = "application/json"),
     responses((status = 200, description = "The reply, or its pieces as events, each so",
         content((ChatCompletionSchema = "application/json"), (StreamEventSchema = "text/event-stream")))))]
-pub(crate) async fn chat(
-    State(state): State<AppState>,
-    Caller(actor): Caller,
-    asked: Asked,
-    IdempotencyKey(key): IdempotencyKey,
-    JsonBody { value: body, raw }: JsonBody<ChatBody>,
-) -> ApiResult {
+pub(crate) async fn chat(attempt: Attempt, JsonBody { value: body, raw }: JsonBody<ChatBody>) -> ApiResult {
     if let Some(agent) = body.model.strip_prefix("agent:").map(str::to_owned) {
-        let attempt = Attempt { state: &state, actor: &actor, asked: &asked, key, said: raw };
-        return turn(attempt, agent, body).await;
+        return turn(&attempt, raw, agent, body).await;
     }
+    let Attempt { state, actor, asked, .. } = attempt;
     let (streams, tells_usage, route) = (body.streams(), body.tells_usage(), Route::parse(&body.model));
     let request = body.request()?;
     let models = state.engine.models();
@@ -76,15 +69,15 @@ struct Known {
 }
 
 /// A turn of an agent. The same request under the same key is the same turn, of the same chat.
-async fn turn(attempt: Attempt<'_>, agent: String, body: ChatBody) -> ApiResult {
+async fn turn(attempt: &Attempt, raw: Bytes, agent: String, body: ChatBody) -> ApiResult {
     let Attempt { state, actor, asked, .. } = attempt;
     let (streams, tells_usage, model) = (body.streams(), body.tells_usage(), body.model.clone());
     let created = asked.at.as_millis().div_euclid(1_000);
     let Said { before, content, pictures } = body.turn()?;
     state.engine.models().there_is_one()?;
     let (trace_id, idempotency_key) = (asked.trace_id.clone(), attempt.key.clone());
-    let (engine, title) = (state.engine.clone(), model.clone());
-    let imported = attempt.made(move |speaker| async move {
+    let title = model.clone();
+    let imported = attempt.made(raw, move |engine, speaker| async move {
         let chat = engine.chats().import(&speaker, Some(&agent), Some(&title), before).await?;
         Made::created("/api/chats", &chat.id, &chat)
     });
@@ -112,7 +105,7 @@ fn named(response: &mut Response, model: &str) {
 #[utoipa::path(get, path = "/v1/models", operation_id = "list_models",
     tag = "models",
     responses((status = 200, description = "The models", body = ModelListSchema)))]
-pub(crate) async fn list(State(state): State<AppState>, Caller(actor): Caller) -> ApiResult<Json<Value>> {
+pub(crate) async fn list(Call { state, actor, .. }: Call) -> ApiResult<Json<Value>> {
     let models = state.engine.models().models(actor.scope()).await?;
     Ok(Json(openai::model_list(&models)))
 }
@@ -124,11 +117,7 @@ pub(crate) async fn list(State(state): State<AppState>, Caller(actor): Caller) -
     tag = "models",
     params(("id" = String, Path, description = "`provider/model`, or a strategy")),
     responses((status = 200, description = "The model", body = ModelEntrySchema)))]
-pub(crate) async fn show(
-    State(state): State<AppState>,
-    Caller(actor): Caller,
-    path: PathArgs,
-) -> ApiResult<Json<Value>> {
+pub(crate) async fn show(Call { state, actor, path }: Call) -> ApiResult<Json<Value>> {
     let id = path.text("id")?;
     let models = state.engine.models();
     let mut known = models.models(actor.scope()).await?;
@@ -151,7 +140,7 @@ fn describe(state: &AppState, policy: &ModelPolicy) -> Json<Value> {
 #[utoipa::path(get, path = "/api/models/policy", operation_id = "show_model_policy",
     tag = "models",
     responses((status = 200, description = "The rule", body = ModelPolicySchema)))]
-pub(crate) async fn policy(State(state): State<AppState>, Caller(actor): Caller) -> ApiResult<Json<Value>> {
+pub(crate) async fn policy(Call { state, actor, .. }: Call) -> ApiResult<Json<Value>> {
     let policy = state.engine.models().policy(actor.scope()).await?;
     Ok(describe(&state, &policy))
 }
@@ -175,11 +164,7 @@ pub(crate) struct PolicyBody {
     tag = "models",
     request_body = PolicyBody,
     responses((status = 200, description = "The rule", body = ModelPolicySchema)))]
-pub(crate) async fn set_policy(
-    State(state): State<AppState>,
-    Caller(actor): Caller,
-    body: JsonBody<PolicyBody>,
-) -> ApiResult<Json<Value>> {
+pub(crate) async fn set_policy(Call { state, actor, .. }: Call, body: JsonBody<PolicyBody>) -> ApiResult<Json<Value>> {
     let policy = ModelPolicy { providers: body.value.providers };
     let policy = state.engine.models().set_policy(&actor, policy).await?;
     Ok(describe(&state, &policy))
@@ -193,12 +178,7 @@ pub(crate) async fn set_policy(
     tag = "models",
     request_body(content = EmbeddingBody, content_type = "application/json"),
     responses((status = 200, description = "The vectors", body = EmbeddingListSchema)))]
-pub(crate) async fn embed(
-    State(state): State<AppState>,
-    Caller(actor): Caller,
-    asked: Asked,
-    body: JsonBody<EmbeddingBody>,
-) -> ApiResult {
+pub(crate) async fn embed(Call { state, actor, .. }: Call, asked: Asked, body: JsonBody<EmbeddingBody>) -> ApiResult {
     let model = body.value.model.clone();
     let Wanted { mut request, tokens, as_base64 } = body.value.request()?;
     if let Some(tokens) = tokens {

@@ -1,35 +1,25 @@
 //! Messages that left the house, or wait to.
 
 use axum::Json;
-use axum::extract::State;
 use kybern_core::id::OutboxId;
 use kybern_core::outbox::OutboxMessage;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use utoipa::ToSchema;
 
-use crate::auth::Caller;
 use crate::error::ApiResult;
-use crate::extract::{OptionalBody, PathArgs, QueryArgs};
-use crate::page::Paging;
+use crate::extract::{Call, OptionalBody, QueryArgs};
+use crate::page::{PageParams, Paging};
 use crate::schema::record::OutboxPage;
-use crate::state::AppState;
 
 /// List outgoing messages
 ///
 /// Newest first: mail, webhooks, delegations and completion webhooks, each with how far it has got.
 #[utoipa::path(get, path = "/api/outbox", operation_id = "list_outbox",
     tag = "records",
-    params(
-        ("limit" = Option<u32>, Query, minimum = 1, maximum = 200, description = "Items, 50 when not given"),
-        ("cursor" = Option<String>, Query, description = "`nextCursor` of the page before"),
-    ),
+    params(PageParams),
     responses((status = 200, description = "A page of messages", body = OutboxPage)))]
-pub(crate) async fn list(
-    State(state): State<AppState>,
-    Caller(actor): Caller,
-    query: QueryArgs,
-) -> ApiResult<Json<Value>> {
+pub(crate) async fn list(Call { state, actor, .. }: Call, query: QueryArgs) -> ApiResult<Json<Value>> {
     let paging = Paging::read(&query.only(&["limit", "cursor"])?)?;
     let page = state.engine.outbox().list(&actor, paging.after::<OutboxId>()?, paging.limit).await?;
     Ok(Json(paging.answer(&page.items, page.next.as_deref())?))
@@ -54,12 +44,7 @@ pub(crate) struct RetryBody {
     params(("id" = String, Path, format = "uuid", description = "The message")),
     request_body(content = Option<RetryBody>, content_type = "application/json"),
     responses((status = 200, description = "The message, which waits for its job", body = OutboxMessage)))]
-pub(crate) async fn retry(
-    State(state): State<AppState>,
-    Caller(actor): Caller,
-    path: PathArgs,
-    body: OptionalBody<RetryBody>,
-) -> ApiResult<Json<Value>> {
+pub(crate) async fn retry(Call { state, actor, path }: Call, body: OptionalBody<RetryBody>) -> ApiResult<Json<Value>> {
     let message = state.engine.outbox().retry(&actor, path.parse("id")?, body.value.even_if_sent).await?;
     Ok(Json(json!(message)))
 }

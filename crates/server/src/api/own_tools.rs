@@ -1,7 +1,6 @@
 //! Own tools: drafts of HTTP tools, and their way to being what a call makes.
 
 use axum::Json;
-use axum::extract::State;
 use axum::http::StatusCode;
 use kybern_core::approval::MAX_NOTE;
 use kybern_core::error::Error;
@@ -17,15 +16,12 @@ use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
 use crate::api::shown;
-use crate::auth::Caller;
 use crate::error::{ApiResult, Problem};
-use crate::extract::{JsonBody, PathArgs, QueryArgs, members, plain};
-use crate::idempotency::{Attempt, IdempotencyKey, Made};
-use crate::page::Paging;
-use crate::request::Asked;
+use crate::extract::{Call, JsonBody, QueryArgs, members, plain};
+use crate::idempotency::{Attempt, Made};
+use crate::page::{PageParams, Paging};
 use crate::schema::http_call::HttpCallAnswer;
 use crate::schema::texts::ToolTagSchema;
-use crate::state::AppState;
 
 /// The most characters of a hash.
 const MAX_HASH: usize = 64;
@@ -234,18 +230,10 @@ impl NewOwnToolBody {
     tag = "tools",
     request_body = NewOwnToolBody,
     responses((status = 201, description = "The draft", body = OwnToolAnswer)))]
-pub(crate) async fn create(
-    State(state): State<AppState>,
-    Caller(actor): Caller,
-    asked: Asked,
-    IdempotencyKey(key): IdempotencyKey,
-    body: JsonBody<NewOwnToolBody>,
-) -> ApiResult {
+pub(crate) async fn create(attempt: Attempt, body: JsonBody<NewOwnToolBody>) -> ApiResult {
     let definition = body.value.definition()?;
-    let attempt = Attempt { state: &state, actor: &actor, asked: &asked, key, said: body.raw.clone() };
-    let engine = state.engine.clone();
     attempt
-        .once(move |actor| async move {
+        .once(body.raw, move |engine, actor| async move {
             let tool = engine.own_tools().draft(&actor, definition).await?;
             let place = format!("{}/versions", tool.definition.key);
             Made::created("/api/tools", &place, &OwnToolAnswer::from(tool))
@@ -261,16 +249,10 @@ pub(crate) async fn create(
     params(
         ("name" = String, Path, description = "The tool's key"),
         ("status" = Option<OwnToolStatus>, Query, description = "Only of that status"),
-        ("limit" = Option<u32>, Query, minimum = 1, maximum = 200, description = "Items, 50 when not given"),
-        ("cursor" = Option<String>, Query, description = "`nextCursor` of the page before"),
+        PageParams,
     ),
     responses((status = 200, description = "A page of versions, newest first", body = OwnToolPage)))]
-pub(crate) async fn versions(
-    State(state): State<AppState>,
-    Caller(actor): Caller,
-    path: PathArgs,
-    query: QueryArgs,
-) -> ApiResult<Json<Value>> {
+pub(crate) async fn versions(Call { state, actor, path }: Call, query: QueryArgs) -> ApiResult<Json<Value>> {
     let (key, query) = (path.text("name")?, query.only(&["status", "limit", "cursor"])?);
     let unknown = |name: &str| {
         let known: Vec<&str> = OwnToolStatus::ALL.into_iter().map(OwnToolStatus::as_str).collect();
@@ -300,8 +282,8 @@ pub(crate) async fn versions(
     tag = "tools",
     params(("name" = String, Path, description = "The tool's key")),
     responses((status = 200, description = "The version", body = OwnToolAnswer)))]
-pub(crate) async fn submit(state: State<AppState>, caller: Caller, path: PathArgs) -> ApiResult<Json<Value>> {
-    act(state, caller, &path, OwnToolAct::Submit).await
+pub(crate) async fn submit(call: Call) -> ApiResult<Json<Value>> {
+    act(call, OwnToolAct::Submit).await
 }
 
 /// Why a tool is rejected.
@@ -322,17 +304,12 @@ pub(crate) struct RejectToolBody {
     params(("name" = String, Path, description = "The tool's key")),
     request_body = RejectToolBody,
     responses((status = 200, description = "The version", body = OwnToolAnswer)))]
-pub(crate) async fn reject(
-    state: State<AppState>,
-    caller: Caller,
-    path: PathArgs,
-    body: JsonBody<RejectToolBody>,
-) -> ApiResult<Json<Value>> {
+pub(crate) async fn reject(call: Call, body: JsonBody<RejectToolBody>) -> ApiResult<Json<Value>> {
     plain("/note", &body.value.note, MAX_NOTE)?;
     if body.value.note.trim().is_empty() {
         return Err(Problem::invalid("/note", "note is empty, say what is to be changed"));
     }
-    act(state, caller, &path, OwnToolAct::Reject(body.value.note)).await
+    act(call, OwnToolAct::Reject(body.value.note)).await
 }
 
 /// The definition that was read.
@@ -355,14 +332,9 @@ pub(crate) struct ReadToolBody {
     params(("name" = String, Path, description = "The tool's key")),
     request_body = ReadToolBody,
     responses((status = 200, description = "The version", body = OwnToolAnswer)))]
-pub(crate) async fn approve(
-    state: State<AppState>,
-    caller: Caller,
-    path: PathArgs,
-    body: JsonBody<ReadToolBody>,
-) -> ApiResult<Json<Value>> {
+pub(crate) async fn approve(call: Call, body: JsonBody<ReadToolBody>) -> ApiResult<Json<Value>> {
     plain("/hash", &body.value.hash, MAX_HASH)?;
-    act(state, caller, &path, OwnToolAct::Approve(body.value.hash)).await
+    act(call, OwnToolAct::Approve(body.value.hash)).await
 }
 
 /// Activate a tool
@@ -374,14 +346,9 @@ pub(crate) async fn approve(
     params(("name" = String, Path, description = "The tool's key")),
     request_body = ReadToolBody,
     responses((status = 200, description = "The version", body = OwnToolAnswer)))]
-pub(crate) async fn activate(
-    state: State<AppState>,
-    caller: Caller,
-    path: PathArgs,
-    body: JsonBody<ReadToolBody>,
-) -> ApiResult<Json<Value>> {
+pub(crate) async fn activate(call: Call, body: JsonBody<ReadToolBody>) -> ApiResult<Json<Value>> {
     plain("/hash", &body.value.hash, MAX_HASH)?;
-    act(state, caller, &path, OwnToolAct::Activate(body.value.hash)).await
+    act(call, OwnToolAct::Activate(body.value.hash)).await
 }
 
 /// Disable a tool
@@ -391,8 +358,8 @@ pub(crate) async fn activate(
     tag = "tools",
     params(("name" = String, Path, description = "The tool's key")),
     responses((status = 200, description = "The version", body = OwnToolAnswer)))]
-pub(crate) async fn disable(state: State<AppState>, caller: Caller, path: PathArgs) -> ApiResult<Json<Value>> {
-    act(state, caller, &path, OwnToolAct::Disable).await
+pub(crate) async fn disable(call: Call) -> ApiResult<Json<Value>> {
+    act(call, OwnToolAct::Disable).await
 }
 
 /// Delete a tool
@@ -402,21 +369,12 @@ pub(crate) async fn disable(state: State<AppState>, caller: Caller, path: PathAr
     tag = "tools",
     params(("name" = String, Path, description = "The tool's key")),
     responses((status = 204, description = "Deleted")))]
-pub(crate) async fn remove(
-    State(state): State<AppState>,
-    Caller(actor): Caller,
-    path: PathArgs,
-) -> ApiResult<StatusCode> {
+pub(crate) async fn remove(Call { state, actor, path }: Call) -> ApiResult<StatusCode> {
     state.engine.own_tools().delete(&actor, path.text("name")?).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
-async fn act(
-    State(state): State<AppState>,
-    Caller(actor): Caller,
-    path: &PathArgs,
-    act: OwnToolAct,
-) -> ApiResult<Json<Value>> {
+async fn act(Call { state, actor, path }: Call, act: OwnToolAct) -> ApiResult<Json<Value>> {
     let tool = state.engine.own_tools().act(&actor, path.text("name")?, act).await?;
     shown(&OwnToolAnswer::from(tool)).map(Json)
 }

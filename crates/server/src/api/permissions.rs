@@ -3,7 +3,6 @@
 use std::collections::BTreeSet;
 
 use axum::Json;
-use axum::extract::State;
 use kybern_core::actor::Role;
 use kybern_core::id::UserId;
 use kybern_core::policy::{Autonomy, PermissionLevel, Preset, ToolCategory, ToolPolicy};
@@ -13,12 +12,10 @@ use serde_json::Value;
 use utoipa::ToSchema;
 
 use crate::api::shown;
-use crate::auth::Caller;
 use crate::error::{ApiResult, Problem};
-use crate::extract::{JsonBody, PathArgs, said};
+use crate::extract::{Call, JsonBody, said};
 use crate::schema::permission::PermissionsAnswer;
 use crate::schema::texts::{FolderSchema, HostSchema, ToolEntrySchema};
-use crate::state::AppState;
 
 /// Show what a user may do
 ///
@@ -28,11 +25,7 @@ use crate::state::AppState;
     tag = "identity",
     params(("id" = String, Path, format = "uuid", description = "The user")),
     responses((status = 200, description = "What they may do", body = PermissionsAnswer)))]
-pub(crate) async fn show(
-    State(state): State<AppState>,
-    Caller(actor): Caller,
-    path: PathArgs,
-) -> ApiResult<Json<Value>> {
+pub(crate) async fn show(Call { state, actor, path }: Call) -> ApiResult<Json<Value>> {
     shown(&describe(state.engine.identity().permissions(actor.scope(), path.parse("id")?).await?)).map(Json)
 }
 
@@ -156,9 +149,7 @@ impl PermissionsBody {
     request_body = PermissionsBody,
     responses((status = 200, description = "What they may do", body = PermissionsAnswer)))]
 pub(crate) async fn change(
-    State(state): State<AppState>,
-    Caller(actor): Caller,
-    path: PathArgs,
+    Call { state, actor, path }: Call,
     body: JsonBody<PermissionsBody>,
 ) -> ApiResult<Json<Value>> {
     let (id, mut said): (UserId, _) = (path.parse("id")?, body.value);

@@ -1,20 +1,16 @@
 //! Plans: what is walked for an intent, versioned.
 
 use axum::Json;
-use axum::extract::State;
 use kybern_core::plan::Plan;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use utoipa::ToSchema;
 
-use crate::auth::Caller;
 use crate::error::ApiResult;
-use crate::extract::{JsonBody, PathArgs, QueryArgs};
-use crate::idempotency::{Attempt, IdempotencyKey, Made};
-use crate::page::Paging;
-use crate::request::Asked;
+use crate::extract::{Call, JsonBody, QueryArgs};
+use crate::idempotency::{Attempt, Made};
+use crate::page::{PageParams, Paging};
 use crate::schema::plan::{NewPlan, PlanCheckSchema, PlanPage, PlanSchema};
-use crate::state::AppState;
 
 /// Store a plan
 ///
@@ -24,17 +20,10 @@ use crate::state::AppState;
     tag = "plans",
     request_body = NewPlan,
     responses((status = 201, description = "The plan", body = PlanSchema)))]
-pub(crate) async fn put(
-    State(state): State<AppState>,
-    Caller(actor): Caller,
-    asked: Asked,
-    IdempotencyKey(key): IdempotencyKey,
-    body: JsonBody<Map<String, Value>>,
-) -> ApiResult {
-    let attempt = Attempt { state: &state, actor: &actor, asked: &asked, key, said: body.raw.clone() };
-    let (engine, plan) = (state.engine.clone(), Value::Object(body.value));
+pub(crate) async fn put(attempt: Attempt, body: JsonBody<Map<String, Value>>) -> ApiResult {
+    let plan = Value::Object(body.value);
     attempt
-        .once(move |actor| async move {
+        .once(body.raw, move |engine, actor| async move {
             let plan = engine.plans().put(&actor, &plan).await?;
             Made::created("/api/plans", &plan.key, &plan.to_json())
         })
@@ -47,16 +36,9 @@ pub(crate) async fn put(
 /// limit.
 #[utoipa::path(get, path = "/api/plans", operation_id = "list_plans",
     tag = "plans",
-    params(
-        ("limit" = Option<u32>, Query, minimum = 1, maximum = 200, description = "Items, 50 when not given"),
-        ("cursor" = Option<String>, Query, description = "`nextCursor` of the page before"),
-    ),
+    params(PageParams),
     responses((status = 200, description = "A page of plans", body = PlanPage)))]
-pub(crate) async fn list(
-    State(state): State<AppState>,
-    Caller(actor): Caller,
-    query: QueryArgs,
-) -> ApiResult<Json<Value>> {
+pub(crate) async fn list(Call { state, actor, .. }: Call, query: QueryArgs) -> ApiResult<Json<Value>> {
     let paging = Paging::read(&query.only(&["limit", "cursor"])?)?;
     let page = state.engine.plans().list(actor.scope(), paging.after()?, paging.limit).await?;
     let items: Vec<Value> = page.items.iter().map(Plan::to_json).collect();
@@ -73,8 +55,7 @@ pub(crate) async fn list(
         example = json!({"key": "demo.greet", "steps": [{"id": "greet", "tool": "core.set", "args": {"greeting": "Hello"}}]})),
     responses((status = 200, description = "The faults; none when the plan is good", body = PlanCheckSchema)))]
 pub(crate) async fn check(
-    State(state): State<AppState>,
-    Caller(actor): Caller,
+    Call { state, actor, .. }: Call,
     body: JsonBody<Map<String, Value>>,
 ) -> ApiResult<Json<Value>> {
     let faults = state.engine.plans().check(actor.scope(), &Value::Object(body.value)).await?;
@@ -86,11 +67,7 @@ pub(crate) async fn check(
     tag = "plans",
     params(("key" = String, Path, description = "The plan's key")),
     responses((status = 200, description = "The plan", body = PlanSchema)))]
-pub(crate) async fn show(
-    State(state): State<AppState>,
-    Caller(actor): Caller,
-    path: PathArgs,
-) -> ApiResult<Json<Value>> {
+pub(crate) async fn show(Call { state, actor, path }: Call) -> ApiResult<Json<Value>> {
     Ok(Json(state.engine.plans().get(actor.scope(), path.text("key")?).await?.to_json()))
 }
 
@@ -101,16 +78,10 @@ pub(crate) async fn show(
     tag = "plans",
     params(
         ("key" = String, Path, description = "The plan's key"),
-        ("limit" = Option<u32>, Query, minimum = 1, maximum = 200, description = "Items, 50 when not given"),
-        ("cursor" = Option<String>, Query, description = "`nextCursor` of the page before"),
+        PageParams,
     ),
     responses((status = 200, description = "A page of the versions", body = PlanPage)))]
-pub(crate) async fn versions(
-    State(state): State<AppState>,
-    Caller(actor): Caller,
-    path: PathArgs,
-    query: QueryArgs,
-) -> ApiResult<Json<Value>> {
+pub(crate) async fn versions(Call { state, actor, path }: Call, query: QueryArgs) -> ApiResult<Json<Value>> {
     let paging = Paging::read(&query.only(&["limit", "cursor"])?)?;
     let (key, after) = (path.text("key")?, paging.after()?);
     let page = state.engine.plans().versions(actor.scope(), key, after, paging.limit).await?;
@@ -136,9 +107,7 @@ pub(crate) struct ChangePlanBody {
     request_body = ChangePlanBody,
     responses((status = 200, description = "The plan", body = PlanSchema)))]
 pub(crate) async fn change(
-    State(state): State<AppState>,
-    Caller(actor): Caller,
-    path: PathArgs,
+    Call { state, actor, path }: Call,
     body: JsonBody<ChangePlanBody>,
 ) -> ApiResult<Json<Value>> {
     let key = path.text("key")?;

@@ -1,7 +1,6 @@
 //! What users want to be answered like.
 
 use axum::Json;
-use axum::extract::State;
 use axum::http::StatusCode;
 use kybern_core::error::Detail;
 use kybern_core::id::UserId;
@@ -11,12 +10,10 @@ use serde_json::Value;
 use utoipa::ToSchema;
 
 use crate::api::shown;
-use crate::auth::Caller;
 use crate::error::{ApiResult, Problem};
-use crate::extract::{JsonBody, QueryArgs, check_text, members};
+use crate::extract::{Call, JsonBody, QueryArgs, check_text, members};
 use crate::schema::preference::PreferencesAnswer;
 use crate::schema::texts::PreferenceTextSchema;
-use crate::state::AppState;
 
 /// A user's preferences, all of them: what is left out is as if it had never been said.
 #[derive(Debug, Deserialize, ToSchema)]
@@ -81,9 +78,7 @@ impl PreferencesBody {
             let texts = list.iter().enumerate();
             faults.extend(texts.filter_map(|(n, text)| check_text(&format!("{path}/{n}"), text, MAX_TEXT)));
         }
-        if let Some(problem) = Problem::invalid_all(faults) {
-            return Err(problem);
-        }
+        Problem::refuse(faults)?;
         Ok(Preferences {
             response_length: self.response_length,
             formality: self.formality,
@@ -101,11 +96,7 @@ impl PreferencesBody {
     tag = "preferences",
     params(("userId" = Option<String>, Query, format = "uuid", description = "Whose; the caller's own when not given")),
     responses((status = 200, description = "The preferences", body = PreferencesAnswer)))]
-pub(crate) async fn show(
-    State(state): State<AppState>,
-    Caller(actor): Caller,
-    query: QueryArgs,
-) -> ApiResult<Json<Value>> {
+pub(crate) async fn show(Call { state, actor, .. }: Call, query: QueryArgs) -> ApiResult<Json<Value>> {
     let query = query.only(&["userId"])?;
     let named = query.get("userId").map(str::parse::<UserId>).transpose();
     let of = named.map_err(|error| Problem::invalid("/userId", error.to_string()))?;
@@ -121,11 +112,7 @@ pub(crate) async fn show(
     tag = "preferences",
     request_body = PreferencesBody,
     responses((status = 200, description = "The preferences", body = PreferencesAnswer)))]
-pub(crate) async fn set(
-    State(state): State<AppState>,
-    Caller(actor): Caller,
-    body: JsonBody<PreferencesBody>,
-) -> ApiResult<Json<Value>> {
+pub(crate) async fn set(Call { state, actor, .. }: Call, body: JsonBody<PreferencesBody>) -> ApiResult<Json<Value>> {
     let (user_id, said) = state.engine.preferences().set(&actor, body.value.read()?).await?;
     shown(&PreferencesAnswer { user_id, said: Preferences::clone(&said) }).map(Json)
 }
@@ -134,7 +121,7 @@ pub(crate) async fn set(
 #[utoipa::path(delete, path = "/api/preferences", operation_id = "remove_preferences",
     tag = "preferences",
     responses((status = 204, description = "Removed")))]
-pub(crate) async fn remove(State(state): State<AppState>, Caller(actor): Caller) -> ApiResult<StatusCode> {
+pub(crate) async fn remove(Call { state, actor, .. }: Call) -> ApiResult<StatusCode> {
     state.engine.preferences().forget(&actor).await?;
     Ok(StatusCode::NO_CONTENT)
 }

@@ -1,7 +1,6 @@
 //! Governed prompts: drafts, and their way to being what an agent is told.
 
 use axum::Json;
-use axum::extract::State;
 use kybern_core::approval::MAX_NOTE;
 use kybern_core::context::LeftOut;
 use kybern_core::error::Detail;
@@ -14,14 +13,11 @@ use utoipa::ToSchema;
 
 use super::messages::check_content;
 use super::shown;
-use crate::auth::Caller;
 use crate::error::{ApiResult, Problem};
-use crate::extract::{JsonBody, PathArgs, QueryArgs, plain};
-use crate::idempotency::{Attempt, IdempotencyKey, Made};
-use crate::page::Paging;
-use crate::request::Asked;
+use crate::extract::{Call, JsonBody, QueryArgs, plain};
+use crate::idempotency::{Attempt, Made};
+use crate::page::{PageParams, Paging};
 use crate::schema::prompt::{PreviewSchema, PromptAnswer, PromptPage};
-use crate::state::AppState;
 
 /// The most characters of a hash.
 const MAX_HASH: usize = 64;
@@ -48,20 +44,12 @@ pub(crate) struct NewPromptBody {
     tag = "prompts",
     request_body = NewPromptBody,
     responses((status = 201, description = "The draft", body = PromptAnswer)))]
-pub(crate) async fn create(
-    State(state): State<AppState>,
-    Caller(actor): Caller,
-    asked: Asked,
-    IdempotencyKey(key): IdempotencyKey,
-    body: JsonBody<NewPromptBody>,
-) -> ApiResult {
+pub(crate) async fn create(attempt: Attempt, body: JsonBody<NewPromptBody>) -> ApiResult {
     let NewPromptBody { agent, text } = body.value;
     plain("/agent", agent.as_deref().unwrap_or_default(), 300)?;
     plain("/text", &text, MAX_PROMPT)?;
-    let attempt = Attempt { state: &state, actor: &actor, asked: &asked, key, said: body.raw.clone() };
-    let engine = state.engine.clone();
     attempt
-        .once(move |actor| async move {
+        .once(body.raw, move |engine, actor| async move {
             let prompt = engine.prompts().draft(&actor, agent.as_deref(), &text).await?;
             let id = prompt.id;
             Made::created("/api/prompts", &id, &PromptAnswer::from(prompt))
@@ -75,15 +63,10 @@ pub(crate) async fn create(
     params(
         ("agent" = Option<String>, Query, description = "The key of an agent, or `*` for those that are for all"),
         ("status" = Option<PromptStatus>, Query, description = "Only of that status"),
-        ("limit" = Option<u32>, Query, minimum = 1, maximum = 200, description = "Items, 50 when not given"),
-        ("cursor" = Option<String>, Query, description = "`nextCursor` of the page before"),
+        PageParams,
     ),
     responses((status = 200, description = "A page of prompts, newest first", body = PromptPage)))]
-pub(crate) async fn list(
-    State(state): State<AppState>,
-    Caller(actor): Caller,
-    query: QueryArgs,
-) -> ApiResult<Json<Value>> {
+pub(crate) async fn list(Call { state, actor, .. }: Call, query: QueryArgs) -> ApiResult<Json<Value>> {
     let query = query.only(&["agent", "status", "limit", "cursor"])?;
     let agent = match query.get("agent") {
         None => OfAgent::Any,
@@ -107,11 +90,7 @@ pub(crate) async fn list(
     tag = "prompts",
     params(("id" = String, Path, format = "uuid", description = "The prompt")),
     responses((status = 200, description = "The prompt", body = PromptAnswer)))]
-pub(crate) async fn show(
-    State(state): State<AppState>,
-    Caller(actor): Caller,
-    path: PathArgs,
-) -> ApiResult<Json<Value>> {
+pub(crate) async fn show(Call { state, actor, path }: Call) -> ApiResult<Json<Value>> {
     let prompt = state.engine.prompts().get(actor.scope(), path.parse("id")?).await?;
     shown(&PromptAnswer::from(prompt)).map(Json)
 }
@@ -146,11 +125,7 @@ pub(crate) struct PreviewBody {
     tag = "prompts",
     request_body = PreviewBody,
     responses((status = 200, description = "What would be sent", body = PreviewSchema)))]
-pub(crate) async fn preview(
-    State(state): State<AppState>,
-    Caller(actor): Caller,
-    body: JsonBody<PreviewBody>,
-) -> ApiResult<Json<Value>> {
+pub(crate) async fn preview(Call { state, actor, .. }: Call, body: JsonBody<PreviewBody>) -> ApiResult<Json<Value>> {
     let PreviewBody { content, agent, chat_id, text } = body.value;
     if let Some(Detail { path, message }) = check_content("/content", &content) {
         return Err(Problem::invalid(path, message));
@@ -192,14 +167,9 @@ pub(crate) struct ChangePromptBody {
     params(("id" = String, Path, format = "uuid", description = "The prompt")),
     request_body = ChangePromptBody,
     responses((status = 200, description = "The draft", body = PromptAnswer)))]
-pub(crate) async fn change(
-    state: State<AppState>,
-    caller: Caller,
-    path: PathArgs,
-    body: JsonBody<ChangePromptBody>,
-) -> ApiResult<Json<Value>> {
+pub(crate) async fn change(call: Call, body: JsonBody<ChangePromptBody>) -> ApiResult<Json<Value>> {
     plain("/text", &body.value.text, MAX_PROMPT)?;
-    act(state, caller, &path, PromptAct::Edit(body.value.text)).await
+    act(call, PromptAct::Edit(body.value.text)).await
 }
 
 /// Why a prompt is rejected.
@@ -217,8 +187,8 @@ pub(crate) struct RejectPromptBody {
     tag = "prompts",
     params(("id" = String, Path, format = "uuid", description = "The prompt")),
     responses((status = 200, description = "The prompt", body = PromptAnswer)))]
-pub(crate) async fn submit(state: State<AppState>, caller: Caller, path: PathArgs) -> ApiResult<Json<Value>> {
-    act(state, caller, &path, PromptAct::Submit).await
+pub(crate) async fn submit(call: Call) -> ApiResult<Json<Value>> {
+    act(call, PromptAct::Submit).await
 }
 
 /// The text that was read.
@@ -242,14 +212,9 @@ pub(crate) struct ReadPromptBody {
     params(("id" = String, Path, format = "uuid", description = "The prompt")),
     request_body = ReadPromptBody,
     responses((status = 200, description = "The prompt", body = PromptAnswer)))]
-pub(crate) async fn approve(
-    state: State<AppState>,
-    caller: Caller,
-    path: PathArgs,
-    body: JsonBody<ReadPromptBody>,
-) -> ApiResult<Json<Value>> {
+pub(crate) async fn approve(call: Call, body: JsonBody<ReadPromptBody>) -> ApiResult<Json<Value>> {
     plain("/textHash", &body.value.text_hash, MAX_HASH)?;
-    act(state, caller, &path, PromptAct::Approve(body.value.text_hash)).await
+    act(call, PromptAct::Approve(body.value.text_hash)).await
 }
 
 /// Reject a prompt
@@ -260,17 +225,12 @@ pub(crate) async fn approve(
     params(("id" = String, Path, format = "uuid", description = "The prompt")),
     request_body = RejectPromptBody,
     responses((status = 200, description = "The draft", body = PromptAnswer)))]
-pub(crate) async fn reject(
-    state: State<AppState>,
-    caller: Caller,
-    path: PathArgs,
-    body: JsonBody<RejectPromptBody>,
-) -> ApiResult<Json<Value>> {
+pub(crate) async fn reject(call: Call, body: JsonBody<RejectPromptBody>) -> ApiResult<Json<Value>> {
     plain("/note", &body.value.note, MAX_NOTE)?;
     if body.value.note.trim().is_empty() {
         return Err(Problem::invalid("/note", "note is empty, say what is to be changed"));
     }
-    act(state, caller, &path, PromptAct::Reject(body.value.note)).await
+    act(call, PromptAct::Reject(body.value.note)).await
 }
 
 /// Activate a prompt
@@ -282,22 +242,12 @@ pub(crate) async fn reject(
     params(("id" = String, Path, format = "uuid", description = "The prompt")),
     request_body = ReadPromptBody,
     responses((status = 200, description = "The prompt", body = PromptAnswer)))]
-pub(crate) async fn activate(
-    state: State<AppState>,
-    caller: Caller,
-    path: PathArgs,
-    body: JsonBody<ReadPromptBody>,
-) -> ApiResult<Json<Value>> {
+pub(crate) async fn activate(call: Call, body: JsonBody<ReadPromptBody>) -> ApiResult<Json<Value>> {
     plain("/textHash", &body.value.text_hash, MAX_HASH)?;
-    act(state, caller, &path, PromptAct::Activate(body.value.text_hash)).await
+    act(call, PromptAct::Activate(body.value.text_hash)).await
 }
 
-async fn act(
-    State(state): State<AppState>,
-    Caller(actor): Caller,
-    path: &PathArgs,
-    act: PromptAct,
-) -> ApiResult<Json<Value>> {
+async fn act(Call { state, actor, path }: Call, act: PromptAct) -> ApiResult<Json<Value>> {
     let id: PromptId = path.parse("id")?;
     let prompt = state.engine.prompts().act(&actor, id, act).await?;
     shown(&PromptAnswer::from(prompt)).map(Json)

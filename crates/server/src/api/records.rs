@@ -1,24 +1,21 @@
 //! Records: what tasks have made, to read.
 
 use axum::Json;
-use axum::extract::State;
 use kybern_core::error::Error;
 use kybern_core::id::RecordId;
 use kybern_core::record::Record;
 use serde_json::{Value, json};
 
-use crate::auth::Caller;
 use crate::error::ApiResult;
-use crate::extract::{PathArgs, QueryArgs};
-use crate::page::Paging;
+use crate::extract::{Call, QueryArgs};
+use crate::page::{PageParams, Paging};
 use crate::schema::record::{RecordKindPage, RecordPage};
-use crate::state::AppState;
 
 /// List the kinds of records
 #[utoipa::path(get, path = "/api/records", operation_id = "list_record_kinds",
     tag = "records",
     responses((status = 200, description = "The kinds of which there are records", body = RecordKindPage)))]
-pub(crate) async fn kinds(State(state): State<AppState>, Caller(actor): Caller) -> ApiResult<Json<Value>> {
+pub(crate) async fn kinds(Call { state, actor, .. }: Call) -> ApiResult<Json<Value>> {
     let kinds = state.engine.records().kinds(actor.scope()).await?;
     let items: Vec<Value> = kinds.iter().map(|(kind, count)| json!({"kind": kind, "count": count})).collect();
     Ok(Json(json!({"items": items, "nextCursor": null})))
@@ -32,16 +29,10 @@ pub(crate) async fn kinds(State(state): State<AppState>, Caller(actor): Caller) 
     params(
         ("kind" = String, Path, description = "The kind, for instance `insurance.deal`"),
         ("key" = Option<String>, Query, description = "Only the record with that key"),
-        ("limit" = Option<u32>, Query, minimum = 1, maximum = 200, description = "Items, 50 when not given"),
-        ("cursor" = Option<String>, Query, description = "`nextCursor` of the page before"),
+        PageParams,
     ),
     responses((status = 200, description = "A page of records", body = RecordPage)))]
-pub(crate) async fn list(
-    State(state): State<AppState>,
-    Caller(actor): Caller,
-    path: PathArgs,
-    query: QueryArgs,
-) -> ApiResult<Json<Value>> {
+pub(crate) async fn list(Call { state, actor, path }: Call, query: QueryArgs) -> ApiResult<Json<Value>> {
     let query = query.only(&["key", "limit", "cursor"])?;
     let (kind, paging) = (path.text("kind")?, Paging::read(&query)?);
     if let Some(key) = query.get("key") {
@@ -61,11 +52,7 @@ pub(crate) async fn list(
         ("id" = String, Path, format = "uuid", description = "The record"),
     ),
     responses((status = 200, description = "The record", body = Record)))]
-pub(crate) async fn show(
-    State(state): State<AppState>,
-    Caller(actor): Caller,
-    path: PathArgs,
-) -> ApiResult<Json<Record>> {
+pub(crate) async fn show(Call { state, actor, path }: Call) -> ApiResult<Json<Record>> {
     let (kind, id): (&str, RecordId) = (path.text("kind")?, path.parse("id")?);
     let record = state.engine.records().get(actor.scope(), id).await?;
     if record.kind == kind { Ok(Json(record)) } else { Err(Error::not_found("record", id).into()) }

@@ -1,7 +1,6 @@
 //! What is kept however old it becomes, and what is removed now.
 
 use axum::Json;
-use axum::extract::State;
 use kybern_core::error::Detail;
 use kybern_core::retention::{Kept, MAX_REASON};
 use kybern_core::time::Millis;
@@ -10,12 +9,10 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use utoipa::ToSchema;
 
-use crate::auth::Caller;
 use crate::error::{ApiResult, Problem};
-use crate::extract::{JsonBody, PathArgs, plain};
+use crate::extract::{Call, JsonBody, plain};
 use crate::schema::retention::PurgedSchema;
 use crate::schema::task::TaskSchema;
-use crate::state::AppState;
 
 /// A day, in milliseconds.
 const DAY: u64 = 24 * 60 * 60 * 1000;
@@ -38,12 +35,7 @@ pub(crate) struct HoldBody {
     params(("id" = String, Path, format = "uuid", description = "The task")),
     request_body = HoldBody,
     responses((status = 200, description = "The task", body = TaskSchema)))]
-pub(crate) async fn hold(
-    State(state): State<AppState>,
-    Caller(actor): Caller,
-    path: PathArgs,
-    body: JsonBody<HoldBody>,
-) -> ApiResult<Json<TaskView>> {
+pub(crate) async fn hold(Call { state, actor, path }: Call, body: JsonBody<HoldBody>) -> ApiResult<Json<TaskView>> {
     let id = path.parse("id")?;
     plain("/reason", &body.value.reason, MAX_REASON)?;
     Ok(Json(state.engine.tasks().hold(&actor, id, &body.value.reason).await?))
@@ -54,11 +46,7 @@ pub(crate) async fn hold(
     tag = "tasks",
     params(("id" = String, Path, format = "uuid", description = "The task")),
     responses((status = 200, description = "The task", body = TaskSchema)))]
-pub(crate) async fn release(
-    State(state): State<AppState>,
-    Caller(actor): Caller,
-    path: PathArgs,
-) -> ApiResult<Json<TaskView>> {
+pub(crate) async fn release(Call { state, actor, path }: Call) -> ApiResult<Json<TaskView>> {
     Ok(Json(state.engine.tasks().release(&actor, path.parse("id")?).await?))
 }
 
@@ -87,11 +75,7 @@ pub(crate) struct PurgeBody {
     tag = "operation",
     request_body = PurgeBody,
     responses((status = 200, description = "What was removed", body = PurgedSchema)))]
-pub(crate) async fn purge(
-    State(state): State<AppState>,
-    Caller(actor): Caller,
-    body: JsonBody<PurgeBody>,
-) -> ApiResult<Json<Value>> {
+pub(crate) async fn purge(Call { state, actor, .. }: Call, body: JsonBody<PurgeBody>) -> ApiResult<Json<Value>> {
     let PurgeBody { older_than_days, kinds, dry_run } = body.value;
     let kinds = match kinds {
         None => Kept::ALL.to_vec(),
@@ -117,5 +101,6 @@ fn of_names(names: &[String]) -> ApiResult<Vec<Kept>> {
             None => faults.push(Detail::new(format!("/kinds/{n}"), format!("is no kind, take one of {known}"))),
         }
     }
-    Problem::invalid_all(faults).map_or(Ok(kinds), Err)
+    Problem::refuse(faults)?;
+    Ok(kinds)
 }

@@ -1,7 +1,6 @@
 //! Secrets: written, listed by name, removed. No route gives a value back.
 
 use axum::Json;
-use axum::extract::State;
 use axum::http::StatusCode;
 use bytes::Bytes;
 use kybern_core::error::{Detail, Error};
@@ -12,12 +11,10 @@ use serde_json::{Value, json};
 use utoipa::ToSchema;
 
 use super::shown;
-use crate::auth::Caller;
 use crate::error::{ApiResult, Problem};
-use crate::extract::{JsonBody, PathArgs, QueryArgs, check_text};
-use crate::idempotency::{Attempt, IdempotencyKey, Made};
-use crate::page::Paging;
-use crate::request::Asked;
+use crate::extract::{Call, JsonBody, PathArgs, QueryArgs, check_text};
+use crate::idempotency::{Attempt, Made};
+use crate::page::{PageParams, Paging};
 use crate::schema::secret::SecretPage;
 use crate::schema::texts::SecretHostSchema;
 use crate::state::AppState;
@@ -62,9 +59,7 @@ impl NewSecretBody {
                 Err(problem) => faults.push(Detail::new(format!("/hosts/{n}"), problem)),
             }
         }
-        if let Some(problem) = Problem::invalid_all(faults) {
-            return Err(problem);
-        }
+        Problem::refuse(faults)?;
         let name = name.ok_or_else(|| Problem::internal("a fault was lost"))?;
         Ok(NewSecret { name, value: self.value, hosts, description: self.description })
     }
@@ -86,18 +81,11 @@ fn said(state: &AppState, new: &NewSecret) -> Bytes {
     tag = "secrets",
     request_body = NewSecretBody,
     responses((status = 201, description = "What is known of it", body = Secret)))]
-pub(crate) async fn set(
-    State(state): State<AppState>,
-    Caller(actor): Caller,
-    asked: Asked,
-    IdempotencyKey(key): IdempotencyKey,
-    body: JsonBody<NewSecretBody>,
-) -> ApiResult {
+pub(crate) async fn set(attempt: Attempt, body: JsonBody<NewSecretBody>) -> ApiResult {
     let new = body.value.check()?;
-    let attempt = Attempt { state: &state, actor: &actor, asked: &asked, key, said: said(&state, &new) };
-    let engine = state.engine.clone();
+    let said = said(&attempt.state, &new);
     attempt
-        .once(move |actor| async move {
+        .once(said, move |engine, actor| async move {
             let secret = engine.secrets().set(&actor, new).await?;
             Made::created("/api/secrets", &secret.name, &secret)
         })
@@ -107,16 +95,9 @@ pub(crate) async fn set(
 /// List secrets
 #[utoipa::path(get, path = "/api/secrets", operation_id = "list_secrets",
     tag = "secrets",
-    params(
-        ("limit" = Option<u32>, Query, minimum = 1, maximum = 200, description = "Items, 50 when not given"),
-        ("cursor" = Option<String>, Query, description = "`nextCursor` of the page before"),
-    ),
+    params(PageParams),
     responses((status = 200, description = "A page of secrets, by name", body = SecretPage)))]
-pub(crate) async fn list(
-    State(state): State<AppState>,
-    Caller(actor): Caller,
-    query: QueryArgs,
-) -> ApiResult<Json<Value>> {
+pub(crate) async fn list(Call { state, actor, .. }: Call, query: QueryArgs) -> ApiResult<Json<Value>> {
     let paging = Paging::read(&query.only(&["limit", "cursor"])?)?;
     let secrets = state.engine.secrets().list(actor.scope()).await?;
     Ok(Json(paging.cut(secrets, |secret| secret.name.to_string(), |secret| secret)?))
@@ -129,11 +110,7 @@ pub(crate) async fn list(
     tag = "secrets",
     params(("name" = String, Path, description = "Its name")),
     responses((status = 200, description = "What is known of it", body = Secret)))]
-pub(crate) async fn show(
-    State(state): State<AppState>,
-    Caller(actor): Caller,
-    path: PathArgs,
-) -> ApiResult<Json<Value>> {
+pub(crate) async fn show(Call { state, actor, path }: Call) -> ApiResult<Json<Value>> {
     let name = named(&path)?;
     Ok(Json(shown(&state.engine.secrets().get(actor.scope(), &name).await?)?))
 }
@@ -145,11 +122,7 @@ pub(crate) async fn show(
     tag = "secrets",
     params(("name" = String, Path, description = "Its name")),
     responses((status = 204, description = "Removed")))]
-pub(crate) async fn remove(
-    State(state): State<AppState>,
-    Caller(actor): Caller,
-    path: PathArgs,
-) -> ApiResult<StatusCode> {
+pub(crate) async fn remove(Call { state, actor, path }: Call) -> ApiResult<StatusCode> {
     let name = named(&path)?;
     state.engine.secrets().delete(&actor, &name).await?;
     Ok(StatusCode::NO_CONTENT)

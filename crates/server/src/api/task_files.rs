@@ -1,19 +1,16 @@
 //! What a task came with, and what it made.
 
 use axum::Json;
-use axum::extract::State;
 use axum::http::{HeaderValue, header};
 use axum::response::{IntoResponse, Response};
 use kybern_core::document::limits;
 use kybern_core::id::TaskId;
 use serde_json::{Value, json};
 
-use crate::auth::Caller;
 use crate::error::{ApiResult, Problem};
-use crate::extract::{PathArgs, QueryArgs};
+use crate::extract::{Call, QueryArgs};
 use crate::schema::operation::ErrorSchema;
 use crate::schema::task::{ArtifactPage, AttachmentPage};
-use crate::state::AppState;
 
 /// It was written by strangers: a browser must neither guess its type nor run anything in it.
 const SANDBOX: HeaderValue = HeaderValue::from_static("default-src 'none'; sandbox");
@@ -25,11 +22,7 @@ const SANDBOX: HeaderValue = HeaderValue::from_static("default-src 'none'; sandb
     tag = "tasks",
     params(("id" = String, Path, format = "uuid", description = "The task")),
     responses((status = 200, description = "The links", body = ArtifactPage)))]
-pub(crate) async fn artifacts(
-    State(state): State<AppState>,
-    Caller(actor): Caller,
-    path: PathArgs,
-) -> ApiResult<Json<Value>> {
+pub(crate) async fn artifacts(Call { state, actor, path }: Call) -> ApiResult<Json<Value>> {
     let id: TaskId = path.parse("id")?;
     let links = state.engine.tasks().artifacts(&actor, id).await?;
     Ok(Json(json!({"items": links, "nextCursor": null})))
@@ -40,11 +33,7 @@ pub(crate) async fn artifacts(
     tag = "tasks",
     params(("id" = String, Path, format = "uuid", description = "The task")),
     responses((status = 200, description = "What is known of them", body = AttachmentPage)))]
-pub(crate) async fn attachments(
-    State(state): State<AppState>,
-    Caller(actor): Caller,
-    path: PathArgs,
-) -> ApiResult<Json<Value>> {
+pub(crate) async fn attachments(Call { state, actor, path }: Call) -> ApiResult<Json<Value>> {
     let id: TaskId = path.parse("id")?;
     let attachments = state.engine.tasks().attachments(&actor, id).await?;
     Ok(Json(json!({"items": attachments, "nextCursor": null})))
@@ -68,12 +57,7 @@ pub(crate) async fn attachments(
         (status = 200, description = "The bytes", body = String, content_type = "*/*"),
         (status = 422, description = "Its text cannot be given, or the picture cannot be made: the message says why", body = ErrorSchema),
     ))]
-pub(crate) async fn attachment(
-    State(state): State<AppState>,
-    Caller(actor): Caller,
-    path: PathArgs,
-    query: QueryArgs,
-) -> ApiResult<Response> {
+pub(crate) async fn attachment(Call { state, actor, path }: Call, query: QueryArgs) -> ApiResult<Response> {
     let (id, n): (TaskId, u32) = (path.parse("id")?, path.parse("n")?);
     let query = query.only(&["page", "text"])?;
     if query.flag("text")? == Some(true) {

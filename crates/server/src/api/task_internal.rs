@@ -13,10 +13,10 @@ use serde_json::{Value, json};
 use utoipa::ToSchema;
 
 use super::task_steer::ReviewBody;
-use crate::auth::{self, Caller, unauthenticated};
+use crate::auth::{self, unauthenticated};
 use crate::body::Holder;
 use crate::error::ApiResult;
-use crate::extract::{self, JsonBody, PathArgs, check_text};
+use crate::extract::{self, Call, JsonBody, PathArgs, check_text};
 use crate::schema::task::{CallbackSchema, TaskSchema};
 use crate::state::AppState;
 use crate::{body, error::Problem};
@@ -29,12 +29,7 @@ use crate::{body, error::Problem};
     params(("id" = String, Path, format = "uuid", description = "The task")),
     request_body = ReviewBody,
     responses((status = 200, description = "The task", body = TaskSchema)))]
-pub(crate) async fn review(
-    State(state): State<AppState>,
-    Caller(actor): Caller,
-    path: PathArgs,
-    body: JsonBody<ReviewBody>,
-) -> ApiResult<Json<TaskView>> {
+pub(crate) async fn review(Call { state, actor, path }: Call, body: JsonBody<ReviewBody>) -> ApiResult<Json<TaskView>> {
     let id = path.parse("id")?;
     Ok(Json(state.engine.tasks().review(&actor, id, body.value.checked()?).await?))
 }
@@ -146,9 +141,7 @@ fn checked(body: CallbackBody, raw: &[u8]) -> ApiResult<CallbackRequest> {
     let mut faults = Vec::new();
     faults.extend(check_text("/workflowId", &body.workflow_id, 1000));
     faults.extend(check_text("/error", body.error.as_deref().unwrap_or_default(), 10_000));
-    if let Some(problem) = Problem::invalid_all(faults) {
-        return Err(problem);
-    }
+    Problem::refuse(faults)?;
     Ok(CallbackRequest {
         workflow_id: body.workflow_id,
         success: body.success,

@@ -184,9 +184,7 @@ fn checked(body: SubmitBody, mut files: Vec<AttachmentRequest>) -> ApiResult<Sub
         check_file(&format!("/files/{n}"), file, &mut faults);
     }
     files.extend(attached(&attachments, &mut faults));
-    if let Some(problem) = Problem::invalid_all(faults) {
-        return Err(problem);
-    }
+    Problem::refuse(faults)?;
     Ok(SubmitRequest {
         channel,
         input,

@@ -1,7 +1,6 @@
 //! Steering tasks: cancel, pause, resume, retry, fork, replay, review.
 
 use axum::Json;
-use axum::extract::State;
 use axum::response::IntoResponse as _;
 use kybern_core::approval::MAX_NOTE;
 use kybern_core::id::TaskId;
@@ -12,13 +11,10 @@ use serde_json::{Map, Value, json};
 use utoipa::ToSchema;
 
 use super::shown;
-use crate::auth::Caller;
 use crate::error::{ApiResult, Problem};
-use crate::extract::{JsonBody, OptionalBody, PathArgs, plain};
-use crate::idempotency::{Attempt, IdempotencyKey, Made};
-use crate::request::Asked;
+use crate::extract::{Call, JsonBody, OptionalBody, PathArgs, plain};
+use crate::idempotency::{Attempt, Made};
 use crate::schema::task::{ForkPreviewSchema, ReplaySchema, ResolutionSchema, TaskSchema};
-use crate::state::AppState;
 
 /// Cancel a task
 ///
@@ -27,11 +23,7 @@ use crate::state::AppState;
     tag = "tasks",
     params(("id" = String, Path, format = "uuid", description = "The task")),
     responses((status = 200, description = "The task", body = TaskSchema)))]
-pub(crate) async fn cancel(
-    State(state): State<AppState>,
-    Caller(actor): Caller,
-    path: PathArgs,
-) -> ApiResult<Json<TaskView>> {
+pub(crate) async fn cancel(Call { state, actor, path }: Call) -> ApiResult<Json<TaskView>> {
     Ok(Json(state.engine.tasks().cancel(&actor, path.parse("id")?).await?))
 }
 
@@ -42,11 +34,7 @@ pub(crate) async fn cancel(
     tag = "tasks",
     params(("id" = String, Path, format = "uuid", description = "The task")),
     responses((status = 200, description = "The task", body = TaskSchema)))]
-pub(crate) async fn pause(
-    State(state): State<AppState>,
-    Caller(actor): Caller,
-    path: PathArgs,
-) -> ApiResult<Json<TaskView>> {
+pub(crate) async fn pause(Call { state, actor, path }: Call) -> ApiResult<Json<TaskView>> {
     Ok(Json(state.engine.tasks().pause(&actor, path.parse("id")?).await?))
 }
 
@@ -55,11 +43,7 @@ pub(crate) async fn pause(
     tag = "tasks",
     params(("id" = String, Path, format = "uuid", description = "The task")),
     responses((status = 200, description = "The task", body = TaskSchema)))]
-pub(crate) async fn resume(
-    State(state): State<AppState>,
-    Caller(actor): Caller,
-    path: PathArgs,
-) -> ApiResult<Json<TaskView>> {
+pub(crate) async fn resume(Call { state, actor, path }: Call) -> ApiResult<Json<TaskView>> {
     Ok(Json(state.engine.tasks().resume(&actor, path.parse("id")?).await?))
 }
 
@@ -71,11 +55,7 @@ pub(crate) async fn resume(
     tag = "tasks",
     params(("id" = String, Path, format = "uuid", description = "The task")),
     responses((status = 200, description = "The task", body = TaskSchema)))]
-pub(crate) async fn retry(
-    State(state): State<AppState>,
-    Caller(actor): Caller,
-    path: PathArgs,
-) -> ApiResult<Json<TaskView>> {
+pub(crate) async fn retry(Call { state, actor, path }: Call) -> ApiResult<Json<TaskView>> {
     Ok(Json(state.engine.tasks().retry(&actor, path.parse("id")?).await?))
 }
 
@@ -108,14 +88,7 @@ pub(crate) struct ForkBody {
     request_body(content = Option<ForkBody>, content_type = "application/json"),
     responses((status = 202, description = "The new task", body = TaskSchema),
         (status = 200, description = "What the fork would make again, where `dryRun` asks for it", body = ForkPreviewSchema)))]
-pub(crate) async fn fork(
-    State(state): State<AppState>,
-    Caller(actor): Caller,
-    asked: Asked,
-    IdempotencyKey(key): IdempotencyKey,
-    path: PathArgs,
-    body: OptionalBody<ForkBody>,
-) -> ApiResult {
+pub(crate) async fn fork(attempt: Attempt, path: PathArgs, body: OptionalBody<ForkBody>) -> ApiResult {
     let id: TaskId = path.parse("id")?;
     let ForkBody { from_step, confirm, dry_run } = body.value;
     plain("/fromStep", from_step.as_deref().unwrap_or_default(), 300)?;
@@ -123,13 +96,11 @@ pub(crate) async fn fork(
         plain(&format!("/confirm/{n}"), step, 300)?;
     }
     if dry_run {
-        let repeats = state.engine.tasks().repeats_of_fork(&actor, id, from_step.as_deref()).await?;
+        let repeats = attempt.state.engine.tasks().repeats_of_fork(&attempt.actor, id, from_step.as_deref()).await?;
         return Ok(Json(json!({"dryRun": true, "repeats": shown(&repeats)?})).into_response());
     }
-    let attempt = Attempt { state: &state, actor: &actor, asked: &asked, key, said: body.raw.clone() };
-    let engine = state.engine.clone();
     attempt
-        .once(move |actor| async move {
+        .once(body.raw, move |engine, actor| async move {
             let task = engine.tasks().fork(&actor, id, Fork { from_step, confirm }).await?;
             Made::accepted("/api/tasks", &task.id, &task)
         })
@@ -144,11 +115,7 @@ pub(crate) async fn fork(
     tag = "tasks",
     params(("id" = String, Path, format = "uuid", description = "The task")),
     responses((status = 200, description = "What the replay found", body = ReplaySchema)))]
-pub(crate) async fn replay(
-    State(state): State<AppState>,
-    Caller(actor): Caller,
-    path: PathArgs,
-) -> ApiResult<Json<Value>> {
+pub(crate) async fn replay(Call { state, actor, path }: Call) -> ApiResult<Json<Value>> {
     let report = state.engine.tasks().replay(&actor, path.parse("id")?).await?;
     Ok(Json(shown(&report)?))
 }
@@ -199,12 +166,7 @@ impl ReviewBody {
     params(("id" = String, Path, format = "uuid", description = "The task")),
     request_body = ReviewBody,
     responses((status = 200, description = "The task", body = TaskSchema)))]
-pub(crate) async fn review(
-    State(state): State<AppState>,
-    Caller(actor): Caller,
-    path: PathArgs,
-    body: JsonBody<ReviewBody>,
-) -> ApiResult<Json<TaskView>> {
+pub(crate) async fn review(Call { state, actor, path }: Call, body: JsonBody<ReviewBody>) -> ApiResult<Json<TaskView>> {
     let id = path.parse("id")?;
     Ok(Json(state.engine.tasks().review(&actor, id, body.value.checked()?).await?))
 }

@@ -1,7 +1,7 @@
 //! Tasks: submitting one, looking at it, and following its log.
 
 use axum::Json;
-use axum::extract::{Request, State};
+use axum::extract::Request;
 use axum::http::HeaderMap;
 use axum::response::Response;
 use kybern_core::id::TaskId;
@@ -12,16 +12,13 @@ use kybern_engine::task::TaskView;
 use serde_json::Value;
 
 use super::task_request::{self, SubmitBody, SubmitForm};
-use crate::auth::Caller;
 use crate::error::{ApiResult, Problem};
-use crate::extract::{PathArgs, QueryArgs};
-use crate::idempotency::{Attempt, IdempotencyKey, Made};
-use crate::page::Paging;
-use crate::request::Asked;
+use crate::extract::{Call, QueryArgs};
+use crate::idempotency::{Attempt, Made};
+use crate::page::{PageParams, Paging};
 use crate::schema::event::{LogPage, StreamEventSchema};
 use crate::schema::task::{TaskPage, TaskSchema};
 use crate::sse;
-use crate::state::AppState;
 
 /// Submit a task
 ///
@@ -36,24 +33,15 @@ use crate::state::AppState;
         (SubmitForm = "multipart/form-data"),
     )),
     responses((status = 202, description = "The task", body = TaskSchema)))]
-pub(crate) async fn submit(
-    State(state): State<AppState>,
-    Caller(actor): Caller,
-    asked: Asked,
-    IdempotencyKey(key): IdempotencyKey,
-    query: QueryArgs,
-    request: Request,
-) -> ApiResult {
+pub(crate) async fn submit(attempt: Attempt, query: QueryArgs, request: Request) -> ApiResult {
     let wait = wait(&query.only(&["waitMs"])?)?;
-    let (mut task, said) = task_request::read(&state, request).await?;
-    task.trace_id.clone_from(&asked.trace_id);
+    let (mut task, said) = task_request::read(&attempt.state, request).await?;
+    task.trace_id.clone_from(&attempt.asked.trace_id);
     // Should the process die between the work and the kept answer, the engine still knows the key.
-    task.idempotency_key = task.idempotency_key.or_else(|| key.clone());
-    let attempt = Attempt { state: &state, actor: &actor, asked: &asked, key, said };
-    let engine = state.engine.clone();
+    task.idempotency_key = task.idempotency_key.or_else(|| attempt.key.clone());
     attempt
         // Boxed, because what a request carries along is moved several times before it runs.
-        .once(move |actor| {
+        .once(said, move |engine, actor| {
             Box::pin(async move {
                 let task = engine.tasks().submit(&actor, task, wait).await?;
                 Made::accepted("/api/tasks", &task.id, &task)
@@ -73,15 +61,10 @@ pub(crate) async fn submit(
         ("status" = Option<TaskStatus>, Query, description = "Only of that status"),
         ("intent" = Option<String>, Query, description = "Only of that intent"),
         ("channel" = Option<Channel>, Query, description = "Only of that channel"),
-        ("limit" = Option<u32>, Query, minimum = 1, maximum = 200, description = "Items, 50 when not given"),
-        ("cursor" = Option<String>, Query, description = "`nextCursor` of the page before"),
+        PageParams,
     ),
     responses((status = 200, description = "A page of tasks", body = TaskPage)))]
-pub(crate) async fn list(
-    State(state): State<AppState>,
-    Caller(actor): Caller,
-    query: QueryArgs,
-) -> ApiResult<Json<Value>> {
+pub(crate) async fn list(Call { state, actor, .. }: Call, query: QueryArgs) -> ApiResult<Json<Value>> {
     let query = query.only(&["status", "intent", "channel", "limit", "cursor"])?;
     let paging = Paging::read(&query)?;
     let filter = TaskFilter {
@@ -104,12 +87,7 @@ pub(crate) async fn list(
         ("waitMs" = Option<u64>, Query, maximum = 60000, description = "How long to wait at most until it ends or waits for a person"),
     ),
     responses((status = 200, description = "The task", body = TaskSchema)))]
-pub(crate) async fn show(
-    State(state): State<AppState>,
-    Caller(actor): Caller,
-    path: PathArgs,
-    query: QueryArgs,
-) -> ApiResult<Json<TaskView>> {
+pub(crate) async fn show(Call { state, actor, path }: Call, query: QueryArgs) -> ApiResult<Json<TaskView>> {
     let (id, wait) = (path.parse("id")?, wait(&query.only(&["waitMs"])?)?);
     let Some(wait) = wait else { return Ok(Json(state.engine.tasks().get(&actor, id).await?)) };
     let task = tokio::select! {
@@ -126,16 +104,10 @@ pub(crate) async fn show(
     tag = "tasks",
     params(
         ("id" = String, Path, format = "uuid", description = "The task"),
-        ("limit" = Option<u32>, Query, minimum = 1, maximum = 200, description = "Items, 50 when not given"),
-        ("cursor" = Option<String>, Query, description = "`nextCursor` of the page before"),
+        PageParams,
     ),
     responses((status = 200, description = "A page of the log", body = LogPage)))]
-pub(crate) async fn log(
-    State(state): State<AppState>,
-    Caller(actor): Caller,
-    path: PathArgs,
-    query: QueryArgs,
-) -> ApiResult<Json<Value>> {
+pub(crate) async fn log(Call { state, actor, path }: Call, query: QueryArgs) -> ApiResult<Json<Value>> {
     let id: TaskId = path.parse("id")?;
     let paging = Paging::read(&query.only(&["limit", "cursor"])?)?;
     let after = paging.after::<i64>()?.unwrap_or(-1);
@@ -156,12 +128,7 @@ pub(crate) async fn log(
     ),
     responses((status = 200, description = "The events, each so", body = StreamEventSchema,
         content_type = "text/event-stream")))]
-pub(crate) async fn events(
-    State(state): State<AppState>,
-    Caller(actor): Caller,
-    path: PathArgs,
-    headers: HeaderMap,
-) -> ApiResult<Response> {
+pub(crate) async fn events(Call { state, actor, path }: Call, headers: HeaderMap) -> ApiResult<Response> {
     let (id, after) = (path.parse("id")?, sse::last_event_id(&headers)?);
     // A task that is not there is said before the stream begins.
     state.engine.tasks().get(&actor, id).await?;

@@ -1,20 +1,16 @@
 //! Tenants, for platform admins.
 
 use axum::Json;
-use axum::extract::State;
 use kybern_core::error::Detail;
 use serde::Deserialize;
 use serde_json::Value;
 use utoipa::ToSchema;
 
-use crate::auth::Caller;
 use crate::error::{ApiResult, Problem};
-use crate::extract::{JsonBody, QueryArgs, check_text};
-use crate::idempotency::{Attempt, IdempotencyKey, Made};
-use crate::page::Paging;
-use crate::request::Asked;
+use crate::extract::{Call, JsonBody, QueryArgs, check_text};
+use crate::idempotency::{Attempt, Made};
+use crate::page::{PageParams, Paging};
 use crate::schema::identity::{NewTenantAnswer, TenantPage};
-use crate::state::AppState;
 
 /// A new tenant.
 #[derive(Debug, Deserialize, ToSchema)]
@@ -33,24 +29,15 @@ pub(crate) struct NewTenantBody {
     tag = "identity",
     request_body = NewTenantBody,
     responses((status = 201, description = "The tenant", body = NewTenantAnswer)))]
-pub(crate) async fn create(
-    State(state): State<AppState>,
-    Caller(actor): Caller,
-    asked: Asked,
-    IdempotencyKey(key): IdempotencyKey,
-    body: JsonBody<NewTenantBody>,
-) -> ApiResult {
+pub(crate) async fn create(attempt: Attempt, body: JsonBody<NewTenantBody>) -> ApiResult {
     let mut faults: Vec<Detail> = check_text("/name", &body.value.name, 100).into_iter().collect();
     if body.value.name.trim().is_empty() {
         faults.push(Detail::new("/name", "name is empty"));
     }
-    if let Some(problem) = Problem::invalid_all(faults) {
-        return Err(problem);
-    }
-    let attempt = Attempt { state: &state, actor: &actor, asked: &asked, key, said: body.raw.clone() };
-    let (engine, name) = (state.engine.clone(), body.value.name);
+    Problem::refuse(faults)?;
+    let name = body.value.name;
     attempt
-        .once(move |actor| async move {
+        .once(body.raw, move |engine, actor| async move {
             let (tenant, admin_key) = engine.identity().create_tenant(&actor, &name).await?;
             let id = tenant.id;
             Made::created("/api/admin/tenants", &id, &NewTenantAnswer { admin_key, tenant })
@@ -61,16 +48,9 @@ pub(crate) async fn create(
 /// List tenants
 #[utoipa::path(get, path = "/api/admin/tenants", operation_id = "list_tenants",
     tag = "identity",
-    params(
-        ("limit" = Option<u32>, Query, minimum = 1, maximum = 200, description = "Items, 50 when not given"),
-        ("cursor" = Option<String>, Query, description = "`nextCursor` of the page before"),
-    ),
+    params(PageParams),
     responses((status = 200, description = "A page of tenants, oldest first", body = TenantPage)))]
-pub(crate) async fn list(
-    State(state): State<AppState>,
-    Caller(actor): Caller,
-    query: QueryArgs,
-) -> ApiResult<Json<Value>> {
+pub(crate) async fn list(Call { state, actor, .. }: Call, query: QueryArgs) -> ApiResult<Json<Value>> {
     let paging = Paging::read(&query.only(&["limit", "cursor"])?)?;
     let tenants = state.engine.identity().tenants(&actor).await?;
     Ok(Json(paging.cut(tenants, |tenant| tenant.id.to_string(), |tenant| tenant)?))

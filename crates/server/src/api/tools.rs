@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use axum::Json;
-use axum::extract::State;
 use kybern_core::task::limits;
 use kybern_core::time::Millis;
 use kybern_core::tool::{Risk, ToolPrice, ToolRate};
@@ -15,28 +14,18 @@ use utoipa::ToSchema;
 
 use super::shown;
 use super::tasks::wait;
-use crate::auth::Caller;
 use crate::error::ApiResult;
-use crate::extract::{JsonBody, OptionalBody, PathArgs, QueryArgs, said};
-use crate::idempotency::{Attempt, IdempotencyKey, Made};
-use crate::page::Paging;
-use crate::request::Asked;
+use crate::extract::{Call, JsonBody, OptionalBody, PathArgs, QueryArgs, said};
+use crate::idempotency::{Attempt, Made};
+use crate::page::{PageParams, Paging};
 use crate::schema::tool::{InvocationSchema, ToolAnswer, ToolPage};
-use crate::state::AppState;
 
 /// List tools
 #[utoipa::path(get, path = "/api/tools", operation_id = "list_tools",
     tag = "tools",
-    params(
-        ("limit" = Option<u32>, Query, minimum = 1, maximum = 200, description = "Items, 50 when not given"),
-        ("cursor" = Option<String>, Query, description = "`nextCursor` of the page before"),
-    ),
+    params(PageParams),
     responses((status = 200, description = "A page of tools, by key", body = ToolPage)))]
-pub(crate) async fn list(
-    State(state): State<AppState>,
-    Caller(actor): Caller,
-    query: QueryArgs,
-) -> ApiResult<Json<Value>> {
+pub(crate) async fn list(Call { state, actor, .. }: Call, query: QueryArgs) -> ApiResult<Json<Value>> {
     let paging = Paging::read(&query.only(&["limit", "cursor"])?)?;
     let tools = state.engine.tool_settings().list(actor.scope()).await?;
     Ok(Json(paging.cut(tools, |tool| tool.spec.key.clone(), |tool| describe(&tool))?))
@@ -47,11 +36,7 @@ pub(crate) async fn list(
     tag = "tools",
     params(("name" = String, Path, description = "The tool's key, or another name of it")),
     responses((status = 200, description = "The tool", body = ToolAnswer)))]
-pub(crate) async fn show(
-    State(state): State<AppState>,
-    Caller(actor): Caller,
-    path: PathArgs,
-) -> ApiResult<Json<Value>> {
+pub(crate) async fn show(Call { state, actor, path }: Call) -> ApiResult<Json<Value>> {
     shown(&describe(&state.engine.tool_settings().get(actor.scope(), path.text("name")?).await?)).map(Json)
 }
 
@@ -135,12 +120,7 @@ fn said_object<'de, D: Deserializer<'de>, T: DeserializeOwned>(deserializer: D) 
     params(("name" = String, Path, description = "The tool's key, or another name of it")),
     request_body = ChangeBody,
     responses((status = 200, description = "The tool", body = ToolAnswer)))]
-pub(crate) async fn change(
-    State(state): State<AppState>,
-    Caller(actor): Caller,
-    path: PathArgs,
-    body: JsonBody<ChangeBody>,
-) -> ApiResult<Json<Value>> {
+pub(crate) async fn change(Call { state, actor, path }: Call, body: JsonBody<ChangeBody>) -> ApiResult<Json<Value>> {
     let ChangeBody { enabled, risk, limits, price, confirm, four_eyes } = body.value;
     // No tool says these three of itself: its own word is that it may be called and asks nobody.
     let change = ToolChange {
@@ -177,10 +157,7 @@ pub(crate) struct InvokeBody {
     request_body(content = Option<InvokeBody>, content_type = "application/json"),
     responses((status = 200, description = "How the call ended", body = InvocationSchema)))]
 pub(crate) async fn invoke(
-    State(state): State<AppState>,
-    Caller(actor): Caller,
-    asked: Asked,
-    IdempotencyKey(key): IdempotencyKey,
+    attempt: Attempt,
     path: PathArgs,
     query: QueryArgs,
     body: OptionalBody<InvokeBody>,
@@ -188,11 +165,9 @@ pub(crate) async fn invoke(
     let name = path.text("name")?.to_owned();
     let at_most: Millis = wait(&query.only(&["waitMs"])?)?.unwrap_or(limits::MAX_WAIT);
     // Should the process die between the call and the kept answer, the engine still knows the key.
-    let known = key.clone();
-    let attempt = Attempt { state: &state, actor: &actor, asked: &asked, key, said: body.raw.clone() };
-    let (engine, input) = (state.engine.clone(), body.value.input);
+    let (known, input) = (attempt.key.clone(), body.value.input);
     attempt
-        .once(move |actor| async move {
+        .once(body.raw, move |engine, actor| async move {
             let view = engine.invocations().invoke(&actor, &name, input, known.as_deref(), at_most).await?;
             Made::done(&view)
         })

@@ -1,7 +1,6 @@
 //! Usage: what has been spent, by whom and on what.
 
 use axum::Json;
-use axum::extract::State;
 use kybern_core::budget::{UsageBy, UsageFilter, Window};
 use kybern_core::error::Detail;
 use kybern_core::id::UserId;
@@ -10,11 +9,9 @@ use kybern_engine::budget::UsageSum;
 use serde_json::Value;
 
 use super::shown;
-use crate::auth::Caller;
 use crate::error::{ApiResult, Problem};
-use crate::extract::QueryArgs;
+use crate::extract::{Call, QueryArgs};
 use crate::schema::budget::{UsageItem, UsageReport};
-use crate::state::AppState;
 
 fn describe(sum: UsageSum) -> UsageItem {
     let line = sum.line;
@@ -49,11 +46,7 @@ fn day(name: &str, text: &str) -> Result<i64, Detail> {
         ("userId" = Option<String>, Query, format = "uuid", description = "Of one user only"),
     ),
     responses((status = 200, description = "The report", body = UsageReport)))]
-pub(crate) async fn report(
-    State(state): State<AppState>,
-    Caller(actor): Caller,
-    query: QueryArgs,
-) -> ApiResult<Json<Value>> {
+pub(crate) async fn report(Call { state, actor, .. }: Call, query: QueryArgs) -> ApiResult<Json<Value>> {
     let query = query.only(&["by", "from", "to", "userId"])?;
     let mut faults = Vec::new();
     let by = match query.get("by").unwrap_or("day") {
@@ -88,9 +81,7 @@ pub(crate) async fn report(
     if from > to {
         faults.push(Detail::new("/from", "from lies after to"));
     }
-    if let Some(problem) = Problem::invalid_all(faults) {
-        return Err(problem);
-    }
+    Problem::refuse(faults)?;
     let Some(by) = by else { return Err(Problem::internal("a fault was lost")) };
     let sums = state.engine.budgets().usage(actor.scope(), by, &UsageFilter { from, to, user }).await?;
     shown(&UsageReport { by, items: sums.into_iter().map(describe).collect() }).map(Json)

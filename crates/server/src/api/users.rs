@@ -1,7 +1,6 @@
 //! Users and their roles.
 
 use axum::Json;
-use axum::extract::State;
 use kybern_core::actor::{Actor, Role};
 use kybern_core::error::{Detail, Error};
 use kybern_core::id::UserId;
@@ -11,12 +10,10 @@ use serde::Deserialize;
 use serde_json::Value;
 use utoipa::ToSchema;
 
-use crate::auth::Caller;
 use crate::error::{ApiResult, Problem};
-use crate::extract::{JsonBody, PathArgs, QueryArgs, check_text};
-use crate::idempotency::{Attempt, IdempotencyKey, Made};
-use crate::page::Paging;
-use crate::request::Asked;
+use crate::extract::{Call, JsonBody, QueryArgs, check_text};
+use crate::idempotency::{Attempt, Made};
+use crate::page::{PageParams, Paging};
 use crate::schema::identity::UserPage;
 use crate::state::AppState;
 
@@ -62,15 +59,13 @@ impl NewUserBody {
         }
         faults.extend(check_text("/email", &self.email, 254));
         faults.extend(check_text("/timezone", self.timezone.as_deref().unwrap_or_default(), 100));
-        match Problem::invalid_all(faults) {
-            Some(problem) => Err(problem),
-            None => Ok(NewUser {
-                name: self.name,
-                email: self.email,
-                roles: self.roles,
-                timezone: self.timezone.unwrap_or_default(),
-            }),
-        }
+        Problem::refuse(faults)?;
+        Ok(NewUser {
+            name: self.name,
+            email: self.email,
+            roles: self.roles,
+            timezone: self.timezone.unwrap_or_default(),
+        })
     }
 }
 
@@ -79,18 +74,10 @@ impl NewUserBody {
     tag = "identity",
     request_body = NewUserBody,
     responses((status = 201, description = "The user", body = User)))]
-pub(crate) async fn create(
-    State(state): State<AppState>,
-    Caller(actor): Caller,
-    asked: Asked,
-    IdempotencyKey(key): IdempotencyKey,
-    body: JsonBody<NewUserBody>,
-) -> ApiResult {
-    let (user, said) = (body.value.checked()?, body.raw);
-    let attempt = Attempt { state: &state, actor: &actor, asked: &asked, key, said };
-    let engine = state.engine.clone();
+pub(crate) async fn create(attempt: Attempt, body: JsonBody<NewUserBody>) -> ApiResult {
+    let user = body.value.checked()?;
     attempt
-        .once(move |actor| async move {
+        .once(body.raw, move |engine, actor| async move {
             let user = engine.identity().create_user(&actor, user).await?;
             Made::created("/api/users", &user.id, &user)
         })
@@ -100,16 +87,9 @@ pub(crate) async fn create(
 /// List users
 #[utoipa::path(get, path = "/api/users", operation_id = "list_users",
     tag = "identity",
-    params(
-        ("limit" = Option<u32>, Query, minimum = 1, maximum = 200, description = "Items, 50 when not given"),
-        ("cursor" = Option<String>, Query, description = "`nextCursor` of the page before"),
-    ),
+    params(PageParams),
     responses((status = 200, description = "A page of users, oldest first", body = UserPage)))]
-pub(crate) async fn list(
-    State(state): State<AppState>,
-    Caller(actor): Caller,
-    query: QueryArgs,
-) -> ApiResult<Json<Value>> {
+pub(crate) async fn list(Call { state, actor, .. }: Call, query: QueryArgs) -> ApiResult<Json<Value>> {
     let paging = Paging::read(&query.only(&["limit", "cursor"])?)?;
     let users = state.engine.identity().users(actor.scope()).await?;
     Ok(Json(paging.cut(users, |user| user.id.to_string(), |user| user)?))
@@ -120,11 +100,7 @@ pub(crate) async fn list(
     tag = "identity",
     params(("id" = String, Path, format = "uuid", description = "The user")),
     responses((status = 200, description = "The user", body = User)))]
-pub(crate) async fn show(
-    State(state): State<AppState>,
-    Caller(actor): Caller,
-    path: PathArgs,
-) -> ApiResult<Json<User>> {
+pub(crate) async fn show(Call { state, actor, path }: Call) -> ApiResult<Json<User>> {
     Ok(Json(find(&state, &actor, path.parse("id")?).await?))
 }
 

@@ -1,7 +1,6 @@
 //! Completion webhooks: who is told when a task ends.
 
 use axum::Json;
-use axum::extract::State;
 use axum::http::StatusCode;
 use kybern_core::error::Detail;
 use kybern_core::id::WebhookId;
@@ -12,15 +11,12 @@ use url::Url;
 use utoipa::ToSchema;
 
 use super::shown;
-use crate::auth::Caller;
 use crate::error::{ApiResult, Problem};
-use crate::extract::{JsonBody, PathArgs, QueryArgs, check_text};
-use crate::idempotency::{Attempt, IdempotencyKey, Made};
-use crate::page::Paging;
-use crate::request::Asked;
+use crate::extract::{Call, JsonBody, QueryArgs, check_text};
+use crate::idempotency::{Attempt, Made};
+use crate::page::{PageParams, Paging};
 use crate::schema::identity::{NewWebhookSchema, WebhookPage};
 use crate::schema::words::{WEBHOOK_EVENTS, WebhookEventSchema};
-use crate::state::AppState;
 
 /// A new completion webhook.
 #[derive(Debug, Deserialize, ToSchema)]
@@ -64,20 +60,11 @@ fn faults(body: &NewWebhookBody) -> Vec<Detail> {
     tag = "identity",
     request_body = NewWebhookBody,
     responses((status = 201, description = "The webhook", body = NewWebhookSchema)))]
-pub(crate) async fn create(
-    State(state): State<AppState>,
-    Caller(actor): Caller,
-    asked: Asked,
-    IdempotencyKey(key): IdempotencyKey,
-    body: JsonBody<NewWebhookBody>,
-) -> ApiResult {
-    if let Some(problem) = Problem::invalid_all(faults(&body.value)) {
-        return Err(problem);
-    }
-    let attempt = Attempt { state: &state, actor: &actor, asked: &asked, key, said: body.raw.clone() };
-    let (engine, new) = (state.engine.clone(), body.value);
+pub(crate) async fn create(attempt: Attempt, body: JsonBody<NewWebhookBody>) -> ApiResult {
+    Problem::refuse(faults(&body.value))?;
+    let new = body.value;
     attempt
-        .once(move |actor| async move {
+        .once(body.raw, move |engine, actor| async move {
             let (webhook, secret) = engine.identity().create_webhook(&actor, &new.url, new.events).await?;
             let mut shown = shown(&webhook)?;
             shown["secret"] = Value::String(secret);
@@ -89,16 +76,9 @@ pub(crate) async fn create(
 /// List completion webhooks
 #[utoipa::path(get, path = "/api/webhooks/outbound", operation_id = "list_completion_webhooks",
     tag = "identity",
-    params(
-        ("limit" = Option<u32>, Query, minimum = 1, maximum = 200, description = "Items, 50 when not given"),
-        ("cursor" = Option<String>, Query, description = "`nextCursor` of the page before"),
-    ),
+    params(PageParams),
     responses((status = 200, description = "A page of webhooks, oldest first", body = WebhookPage)))]
-pub(crate) async fn list(
-    State(state): State<AppState>,
-    Caller(actor): Caller,
-    query: QueryArgs,
-) -> ApiResult<Json<Value>> {
+pub(crate) async fn list(Call { state, actor, .. }: Call, query: QueryArgs) -> ApiResult<Json<Value>> {
     let paging = Paging::read(&query.only(&["limit", "cursor"])?)?;
     let webhooks = state.engine.identity().webhooks(actor.scope()).await?;
     Ok(Json(paging.cut(webhooks, |webhook| webhook.id.to_string(), |webhook| webhook)?))
@@ -109,11 +89,7 @@ pub(crate) async fn list(
     tag = "identity",
     params(("id" = String, Path, format = "uuid", description = "The webhook")),
     responses((status = 204, description = "Removed")))]
-pub(crate) async fn remove(
-    State(state): State<AppState>,
-    Caller(actor): Caller,
-    path: PathArgs,
-) -> ApiResult<StatusCode> {
+pub(crate) async fn remove(Call { state, actor, path }: Call) -> ApiResult<StatusCode> {
     let id: WebhookId = path.parse("id")?;
     state.engine.identity().delete_webhook(&actor, id).await?;
     Ok(StatusCode::NO_CONTENT)

@@ -78,7 +78,7 @@ fn done(meter: &Meter, out: &mut Out<'_>) -> fmt::Result {
     out.histograms("task_age", help, tasks.iter().map(|(status, times)| ([("status", *status)], times)))?;
     let models = meter.models();
     let outcomes = models.iter().flat_map(|(provider, done)| {
-        [Outcome::Answered, Outcome::Failed, Outcome::Refused].map(|outcome| {
+        Outcome::ALL.map(|outcome| {
             let count = done.outcomes.get(&outcome).copied().unwrap_or(0);
             ([("provider", provider.as_str()), ("outcome", outcome.as_str())], count)
         })

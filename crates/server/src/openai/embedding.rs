@@ -106,14 +106,11 @@ impl EmbeddingBody {
                 false
             }
         };
-        match Problem::invalid_all(faults) {
-            Some(problem) => Err(problem),
-            None => {
-                let (dimensions, user) = (self.dimensions, self.user);
-                let request = EmbedRequest { texts, dimensions, user, ..EmbedRequest::default() };
-                Ok(Wanted { request, tokens, as_base64 })
-            }
-        }
+        Problem::refuse(faults)?;
+
+        let (dimensions, user) = (self.dimensions, self.user);
+        let request = EmbedRequest { texts, dimensions, user, ..EmbedRequest::default() };
+        Ok(Wanted { request, tokens, as_base64 })
     }
 }
 

@@ -283,9 +283,7 @@ impl ChatBody {
             faults.push(Detail::new("/stop", format!("at most {MAX_STOPS} texts end a reply")));
         }
         let messages = messages(self.messages, &mut faults);
-        if let Some(problem) = Problem::invalid_all(faults) {
-            return Err(problem);
-        }
+        Problem::refuse(faults)?;
         Ok(ModelRequest {
             messages,
             functions,

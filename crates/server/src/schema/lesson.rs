@@ -1,9 +1,8 @@
 //! Lessons.
 
-use kybern_core::lesson::{LessonSource, LessonStatus};
+use kybern_core::lesson::{LessonKind, LessonSource, LessonStatus};
 use utoipa::ToSchema;
 
-use super::words::LessonKindSchema;
 /// A lesson. Which members it has follows from its kind and from what it says.
 #[derive(ToSchema)]
 #[schema(as = Lesson, rename_all = "camelCase")]
@@ -12,7 +11,7 @@ pub struct LessonSchema {
     #[schema(format = "uuid")]
     pub id: String,
     /// What it teaches.
-    pub kind: LessonKindSchema,
+    pub kind: LessonKind,
     /// Of an example: the intent's key.
     pub intent: Option<String>,
     /// Of an example: what the message says; of one that an answer has suggested, without the values that were read

@@ -1,8 +1,9 @@
 //! Errors and health.
 
+use kybern_core::error::ErrorCode;
 use utoipa::ToSchema;
 
-use super::words::{AliveSchema, ErrorCodeSchema};
+use super::words::AliveSchema;
 /// Every error.
 #[derive(ToSchema)]
 #[schema(as = Error)]
@@ -18,7 +19,7 @@ pub struct ErrorSchema {
     "details": [{"path": "/maxSteps", "message": "maxSteps must be between 1 and 10000"}]}))]
 pub struct ErrorBody {
     /// What a program may rely on.
-    pub code: ErrorCodeSchema,
+    pub code: ErrorCode,
     /// What a person reads: what failed and what to do.
     pub message: String,
     /// The request, as in the header `X-Request-Id`.

@@ -3,11 +3,11 @@
 use kybern_core::money::Usage;
 use kybern_core::record::StoredLink;
 use kybern_core::retention::TaskHold;
-use kybern_core::task::{AttachmentSource, Channel, EffectClass, TaskStatus, WaitKind};
+use kybern_core::task::{Attachment, Channel, EffectClass, StepError, TaskStatus, Wait};
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
-use super::words::{CallbackWordSchema, ErrorCodeSchema, RepeatKindSchema};
+use super::words::{CallbackWordSchema, RepeatKindSchema};
 
 /// A task.
 #[derive(ToSchema)]
@@ -59,7 +59,7 @@ pub struct TaskSchema {
     /// What the steps have found so far.
     pub state: Map<String, Value>,
     /// For what it waits.
-    pub waits: Vec<WaitSchema>,
+    pub waits: Vec<Wait>,
     /// How it ended.
     #[schema(required)]
     pub result: Option<Value>,
@@ -68,7 +68,7 @@ pub struct TaskSchema {
     pub error_message: Option<String>,
     /// Why it failed, or was cancelled by a no, for programs.
     #[schema(required)]
-    pub error: Option<StepErrorSchema>,
+    pub error: Option<StepError>,
     /// The delegation it waits for.
     #[schema(required)]
     pub delegated_workflow_id: Option<String>,
@@ -113,73 +113,6 @@ pub struct TaskSchema {
     pub unreadable: Option<String>,
     /// Why it is kept, however old it becomes. Only there when it is on hold, where one task is shown.
     pub hold: Option<TaskHold>,
-}
-
-/// For what a task waits.
-#[derive(ToSchema)]
-#[schema(as = Wait, rename_all = "camelCase")]
-pub struct WaitSchema {
-    /// The step.
-    pub step_id: String,
-    /// The place of the wait in the journal.
-    pub seq: i64,
-    /// For whom or what.
-    pub kind: WaitKind,
-    /// The question, by which it is answered at `/api/approvals/{id}`.
-    #[schema(format = "uuid", nullable = false)]
-    pub approval_id: Option<String>,
-    /// Why, for people.
-    pub reason: String,
-    /// What a person is asked, in one line.
-    #[schema(nullable = false)]
-    pub title: Option<String>,
-    /// JSON Schema of the corrections that are accepted.
-    #[schema(value_type = Option<Object>, nullable = false)]
-    pub schema: Option<Value>,
-    /// What is shown with it.
-    pub details: Option<Value>,
-    /// Since when.
-    #[schema(format = "date-time")]
-    pub since: String,
-    /// When the clock ends it.
-    #[schema(format = "date-time", nullable = false)]
-    pub until: Option<String>,
-    /// Whether the answer is the step's data, rather than a correction after which the tool is called again.
-    #[schema(nullable = false)]
-    pub answer_ends: Option<bool>,
-    /// The child task or the delegation.
-    #[schema(nullable = false)]
-    pub reference: Option<String>,
-}
-
-/// Why a step failed.
-#[derive(ToSchema)]
-#[schema(as = StepError, rename_all = "camelCase")]
-pub struct StepErrorSchema {
-    /// The code.
-    pub code: ErrorCodeSchema,
-    /// What failed.
-    pub message: String,
-    /// Whether another try may help.
-    pub retryable: bool,
-}
-
-/// A file that came with a task.
-#[derive(ToSchema)]
-#[schema(as = Attachment, rename_all = "camelCase")]
-pub struct AttachmentSchema {
-    /// Its number: 0 is a mail itself, files begin at 1.
-    pub n: u32,
-    /// Its name.
-    pub filename: String,
-    /// Its declared type.
-    pub content_type: String,
-    /// Bytes.
-    pub size: u64,
-    /// BLAKE3 of its bytes in hex.
-    pub hash: String,
-    /// Where it comes from.
-    pub source: AttachmentSource,
 }
 
 /// A person's decision.
@@ -267,5 +200,5 @@ page! {
 
 page! {
     /// A task's attachments.
-    pub AttachmentPage of AttachmentSchema: "The attachments.", "Always null: the list is whole."
+    pub AttachmentPage of Attachment: "The attachments.", "Always null: the list is whole."
 }

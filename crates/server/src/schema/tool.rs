@@ -1,5 +1,6 @@
 //! Tools and calls.
 
+use kybern_core::error::ErrorCode;
 use std::sync::Arc;
 
 use kybern_core::actor::Right;
@@ -13,7 +14,7 @@ use serde_json::Value;
 use utoipa::ToSchema;
 
 use super::plan::RetrySchema;
-use super::words::{ErrorCodeSchema, InvocationStatusSchema, ToolSourceSchema};
+use super::words::{InvocationStatusSchema, ToolSourceSchema};
 
 /// A tool.
 #[derive(Serialize, ToSchema)]
@@ -112,7 +113,7 @@ pub struct InvocationSchema {
 #[schema(as = InvocationError, rename_all = "camelCase")]
 pub struct InvocationErrorSchema {
     /// The code.
-    pub code: ErrorCodeSchema,
+    pub code: ErrorCode,
     /// What failed.
     pub message: String,
     /// Whether another try may help.

@@ -2,8 +2,6 @@
 
 use kybern_core::actor::Right;
 use kybern_core::approval::ApprovalStatus;
-use kybern_core::error::ErrorCode;
-use kybern_core::lesson::LessonKind;
 use kybern_core::task::{TaskStatus, WaitKind};
 use utoipa::openapi::schema::{ObjectBuilder, SchemaType, Type};
 use utoipa::openapi::{RefOr, Schema};
@@ -16,8 +14,6 @@ pub(crate) fn one_of(about: &str, words: impl Iterator<Item = &'static str>) -> 
 }
 
 words! {
-    /// What a program may rely on: never renamed. Each has a page under `docs/errors/`.
-    pub ErrorCodeSchema as "ErrorCode" = ErrorCode::ALL.map(ErrorCode::as_str);
     /// How a task may be submitted: `web` is what a stranger typed into a form, and so untrusted.
     pub SubmitChannelSchema as "SubmitChannel" = ["api", "web"];
     /// What is asked: `confirmation` (may this call be made?), `review`, `input` (a form), `ambiguous` (did it happen?),
@@ -52,8 +48,6 @@ words! {
     pub TurnCallStatusSchema as "TurnCallStatus" = ["success", "failure", "denied", "timeout", "waiting"];
     /// Whose budget.
     pub BudgetOwnerKindSchema as "BudgetOwnerKind" = ["tenant", "user", "each_user", "each_task"];
-    /// What a lesson teaches.
-    pub LessonKindSchema as "LessonKind" = LessonKind::ALL.map(LessonKind::as_str);
     /// Of what something is remembered.
     pub SubjectKindSchema as "SubjectKind" = ["user", "entity"];
     /// What is told to a webhook.

@@ -27,6 +27,7 @@ pub mod idempotency;
 pub mod identities;
 pub mod isolation;
 pub mod jobs;
+mod kernel_suite;
 pub mod knowledge;
 pub mod leases;
 pub mod lessons;

@@ -15,6 +15,7 @@ mod identity;
 mod job;
 mod noun;
 mod outbox;
+mod page;
 mod permission;
 mod plan;
 mod probe;
@@ -24,6 +25,7 @@ mod signal;
 mod spoil;
 mod state;
 mod steering;
+mod submission;
 mod task;
 
 use std::sync::{Arc, Mutex};

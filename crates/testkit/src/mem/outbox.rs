@@ -12,8 +12,8 @@ use kybern_core::tenant::TenantScope;
 use kybern_core::time::Timestamp;
 
 use super::MemStore;
+use super::page::page_of_large;
 use super::state::TaskRow;
-use super::task::page_of_large;
 
 #[async_trait]
 impl OutboxStore for MemStore {

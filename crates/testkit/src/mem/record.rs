@@ -8,8 +8,8 @@ use kybern_core::record::{Lookup, Record};
 use kybern_core::tenant::TenantScope;
 
 use super::MemStore;
+use super::page::page_of_large;
 use super::state::{RecordRow, State};
-use super::task::page_of_large;
 
 /// The most records that one lookup answers.
 const MOST: usize = 50;

@@ -1,5 +1,5 @@
-//! Tasks: submission, claims, leases and reading. What others do to a task is in `signal` and `steering`, what its
-//! holder writes in `commit`.
+//! Tasks: claims, leases and reading. How a task comes is in `submission`, what others do to it in `signal` and
+//! `steering`, what its holder writes in `commit`.
 
 use std::sync::Arc;
 
@@ -9,22 +9,18 @@ use kybern_core::error::{Error, ErrorCode, Result};
 use kybern_core::id::{TaskId, TenantId, UserId};
 use kybern_core::money::Usage;
 use kybern_core::plan::{FrozenPlan, PlanHash, StepId};
-use kybern_core::ports::{
-    CallbackOutcome, Heartbeat, MAX_PAGE_BYTES, Page, ReviewRefused, TaskFilter, TaskStore, UnreadableRow,
-};
+use kybern_core::ports::{CallbackOutcome, Heartbeat, Page, ReviewRefused, TaskFilter, TaskStore, UnreadableRow};
 use kybern_core::record::StoredLink;
 use kybern_core::slots::Offer;
 use kybern_core::task::{
     Attachment, Attempt, Claimed, Commit, CommitRefused, Committed, JournalRow, Lease, NewTask, Signal, Submitted,
-    Task, TaskStatus, Wait, WorkerId, limits, listed_payload,
+    Task, TaskStatus, Wait, WorkerId,
 };
 use kybern_core::tenant::TenantScope;
 use kybern_core::time::{Millis, Timestamp};
-use serde::Serialize;
-use serde_json::Value;
 
+use super::MemStore;
 use super::state::{State, TaskRow, conflict};
-use super::{MemStore, not_kept};
 
 #[async_trait]
 impl TaskStore for MemStore {
@@ -244,51 +240,6 @@ impl MemStore {
 }
 
 impl State {
-    fn submit(&mut self, tenant: TenantId, new: NewTask, claim: Option<(&WorkerId, Millis)>) -> Result<Submitted> {
-        let key = new.dedupe_key.clone().map(|key| (tenant, new.source.clone(), key));
-        if let Some(key) = &key
-            && let Some(first) = self.dedupe.get(key).and_then(|id| self.tasks.get(id))
-        {
-            if !new.outlives(first.task.created_at) {
-                let same_body = first.body_hash == new.body_hash;
-                return Ok(Submitted::Duplicate { task: Box::new(first.task.clone()), same_body });
-            }
-            self.dedupe.remove(key);
-        }
-        if self.tasks.contains_key(&new.id) {
-            return Err(conflict(format!("there is a task {} already", new.id)));
-        }
-        let (id, at, now) = (new.id, new.at, self.moment(new.at));
-        if new.turn().is_some() {
-            return Err(not_kept("conversations"));
-        }
-        self.insert_task(tenant, new);
-        let Some(row) = self.tasks.get_mut(&id) else { return Err(conflict("a task was not inserted")) };
-        let Some((worker, lease)) = claim else { return Ok(Submitted::Queued(Box::new(row.task.clone()))) };
-        let claimed = row.claim(worker, lease, at);
-        row.claimable_at = Some(now.plus(lease));
-        Ok(Submitted::New(Box::new(claimed)))
-    }
-
-    /// Inserts a task that waits for a worker; nothing when its dedupe key or its id is taken.
-    pub(super) fn insert_task(&mut self, tenant: TenantId, new: NewTask) {
-        if self.tasks.contains_key(&new.id) {
-            return;
-        }
-        if let Some(key) = &new.dedupe_key {
-            let key = (tenant, new.source.clone(), key.clone());
-            if self.dedupe.contains_key(&key) {
-                return;
-            }
-            self.dedupe.insert(key, new.id);
-        }
-        if let Some(plan) = &new.plan {
-            self.frozen.insert((tenant, plan.hash().as_str().to_owned()), plan.as_ref().clone());
-        }
-        let now = self.moment(new.at).min(new.at);
-        self.tasks.insert(new.id, TaskRow { claimable_at: Some(now), ..row_of(tenant, new) });
-    }
-
     fn claim_due(&mut self, worker: &WorkerId, offer: &Offer, lease: Millis, now: Timestamp) -> Vec<Claimed> {
         let now = self.moment(now);
         let runs = |row: &TaskRow| offer.running.contains(&row.task.id.as_uuid());
@@ -297,19 +248,6 @@ impl State {
         let found = super::shared_out(offer, due.collect());
         let claim = |id| self.tasks.get_mut(&id).map(|row| row.claim(worker, lease, now));
         found.into_iter().filter_map(claim).collect()
-    }
-
-    fn page(&self, tenant: TenantId, filter: &TaskFilter) -> Page<Task> {
-        let wanted = |task: &&Task| {
-            task.tenant == tenant
-                && filter.status.is_none_or(|status| task.status == status)
-                && filter.intent.as_ref().is_none_or(|intent| task.intent.as_ref() == Some(intent))
-                && filter.channel.is_none_or(|channel| task.channel == channel)
-                && filter.talks_of.is_none_or(|user| !task.is_talk_of_another(user))
-                && filter.before.is_none_or(|before| task.id < before)
-        };
-        let found = self.tasks.values().rev().map(|row| &row.task).filter(wanted).map(listed);
-        page(found, filter.limit, |task| task.id.to_string())
     }
 
     /// Whether a task is a turn of somebody else's conversation, where only one user's are asked for.
@@ -333,7 +271,7 @@ impl State {
 impl TaskRow {
     /// The next epoch, and a lease. A pending task whose plan is known is executing from now on; any other status
     /// stays what it was.
-    fn claim(&mut self, worker: &WorkerId, lease: Millis, now: Timestamp) -> Claimed {
+    pub(super) fn claim(&mut self, worker: &WorkerId, lease: Millis, now: Timestamp) -> Claimed {
         let recovered_from = self.lease_owner.replace(worker.clone());
         self.claimable_at = Some(now.plus(lease));
         self.task.epoch += 1;
@@ -345,110 +283,5 @@ impl TaskRow {
         let lease =
             Lease::granted(crate::actors::scope(self.task.tenant), self.task.id, self.task.epoch, worker.clone());
         Claimed { lease, task: self.task.clone(), recovered_from, at: now }
-    }
-}
-
-/// One page of what was found, with the cursor of its last item when there is more.
-/// A task as a list shows it: a hundred payloads would be a gigabyte.
-fn listed(task: &Task) -> Task {
-    let waits = serde_json::to_string(&task.waits).unwrap_or_default();
-    let payload = task.payload.to_string().chars().count();
-    Task {
-        input: task.input.chars().take(limits::LISTED_INPUT).collect(),
-        payload: listed_payload(
-            task.channel,
-            if payload <= limits::LISTED_PAYLOAD { &task.payload } else { &Value::Null },
-        ),
-        result: None,
-        waits: if waits.chars().count() <= limits::LISTED_WAITS { task.waits.clone() } else { Vec::new() },
-        ..task.clone()
-    }
-}
-
-pub(super) fn page<T>(mut found: impl Iterator<Item = T>, limit: u32, cursor: impl Fn(&T) -> String) -> Page<T> {
-    let items: Vec<T> = found.by_ref().take(limit.clamp(1, 200) as usize).collect();
-    let next = found.next().and(items.last()).map(cursor);
-    Page { items, next }
-}
-
-/// The same of rows that may be large: it ends with so many bytes too.
-pub(super) fn page_of_large<T: Serialize>(
-    found: impl Iterator<Item = T>,
-    limit: u32,
-    cursor: impl Fn(&T) -> String,
-) -> Page<T> {
-    let (mut items, mut bytes) = (Vec::new(), 0);
-    for item in found {
-        bytes += serde_json::to_vec(&item).map_or(0, |text| text.len());
-        if items.len() == limit.clamp(1, 200) as usize || (!items.is_empty() && bytes > MAX_PAGE_BYTES) {
-            let next = items.last().map(cursor);
-            return Page { items, next };
-        }
-        items.push(item);
-    }
-    Page { items, next: None }
-}
-
-fn row_of(tenant: TenantId, new: NewTask) -> TaskRow {
-    let numbered = new.numbered_attachments().map(|(n, file)| Attachment {
-        n,
-        filename: file.filename.clone(),
-        content_type: file.content_type.clone(),
-        size: file.size,
-        hash: file.hash.clone(),
-        source: file.source,
-    });
-    let attachments = numbered.collect();
-    let kind = new.kind();
-    let (forked_from, journal) = new.forked_from.map_or((None, Vec::new()), |(from, rows)| (Some(from), rows));
-    let task = Task {
-        id: new.id,
-        tenant,
-        kind,
-        channel: new.channel,
-        status: TaskStatus::Pending,
-        input: new.input,
-        payload: new.payload,
-        created_by: new.created_by,
-        user: new.user,
-        rights: new.rights,
-        intent: new.intent.as_ref().map(|(intent, _)| intent.clone()),
-        confidence: new.intent.as_ref().map(|(_, confidence)| *confidence),
-        plan: new.plan.as_ref().map(|plan| (plan.key.clone(), plan.version)),
-        plan_hash: new.plan.as_ref().map(|plan| plan.hash().clone()),
-        max_steps: new.max_steps,
-        confidence_threshold: new.confidence_threshold,
-        budget: new.budget,
-        usage: Usage::default(),
-        trace_id: new.trace_id,
-        parent: new.parent,
-        depth: new.depth,
-        waits: Vec::new(),
-        current_step: None,
-        delegated_workflow_id: None,
-        result: None,
-        error: None,
-        unreadable: None,
-        created_at: new.at,
-        started_at: None,
-        completed_at: None,
-        paused_at: None,
-        cancel_requested: false,
-        recoveries: 0,
-        signals: 0,
-        epoch: 0,
-        forked_from,
-    };
-    TaskRow {
-        task,
-        body_hash: new.body_hash,
-        claimable_at: Some(new.at),
-        lease_owner: None,
-        attachments,
-        journal,
-        attempts: Vec::new(),
-        signals: Vec::new(),
-        delegations: Vec::new(),
-        links: Vec::new(),
     }
 }

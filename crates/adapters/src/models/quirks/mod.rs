@@ -8,34 +8,35 @@ use super::wire::WireFormat;
 
 pub use self::names::{ClaudeThinking, claude_takes_sampling, claude_thinking, openai_effort, thinks_always};
 
-/// Every provider that Kybern knows by name.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum ProviderKind {
-    OpenAi,
-    Anthropic,
-    /// Google's Gemini.
-    Google,
-    DeepSeek,
-    Groq,
-    Mistral,
-    /// Zhipu, also known as Z.ai.
-    Zhipu,
-    /// Cohere, through its compatibility API.
-    Cohere,
-    Together,
-    Fireworks,
-    Perplexity,
-    OpenRouter,
-    /// xAI.
-    Xai,
-    Ollama,
-    LmStudio,
-    /// vLLM.
-    Vllm,
-    /// llama.cpp's server.
-    LlamaCpp,
-    /// Any other that speaks one of the formats.
-    Custom,
+kybern_core::named! {
+    /// Every provider that Kybern knows by name.
+    pub enum ProviderKind {
+        OpenAi = "openai",
+        Anthropic = "anthropic",
+        /// Google's Gemini.
+        Google = "google",
+        DeepSeek = "deepseek",
+        Groq = "groq",
+        Mistral = "mistral",
+        /// Zhipu, also known as Z.ai.
+        Zhipu = "zhipu",
+        /// Cohere, through its compatibility API.
+        Cohere = "cohere",
+        Together = "together",
+        Fireworks = "fireworks",
+        Perplexity = "perplexity",
+        OpenRouter = "openrouter",
+        /// xAI.
+        Xai = "xai",
+        Ollama = "ollama",
+        LmStudio = "lmstudio",
+        /// vLLM.
+        Vllm = "vllm",
+        /// llama.cpp's server.
+        LlamaCpp = "llamacpp",
+        /// Any other that speaks one of the formats.
+        Custom = "custom",
+    }
 }
 
 /// How a key is shown.
@@ -153,59 +154,6 @@ pub struct ChatQuirks {
 }
 
 impl ProviderKind {
-    /// Every kind.
-    pub const ALL: [Self; 18] = [
-        Self::OpenAi,
-        Self::Anthropic,
-        Self::Google,
-        Self::DeepSeek,
-        Self::Groq,
-        Self::Mistral,
-        Self::Zhipu,
-        Self::Cohere,
-        Self::Together,
-        Self::Fireworks,
-        Self::Perplexity,
-        Self::OpenRouter,
-        Self::Xai,
-        Self::Ollama,
-        Self::LmStudio,
-        Self::Vllm,
-        Self::LlamaCpp,
-        Self::Custom,
-    ];
-
-    /// The name in the configuration.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::OpenAi => "openai",
-            Self::Anthropic => "anthropic",
-            Self::Google => "google",
-            Self::DeepSeek => "deepseek",
-            Self::Groq => "groq",
-            Self::Mistral => "mistral",
-            Self::Zhipu => "zhipu",
-            Self::Cohere => "cohere",
-            Self::Together => "together",
-            Self::Fireworks => "fireworks",
-            Self::Perplexity => "perplexity",
-            Self::OpenRouter => "openrouter",
-            Self::Xai => "xai",
-            Self::Ollama => "ollama",
-            Self::LmStudio => "lmstudio",
-            Self::Vllm => "vllm",
-            Self::LlamaCpp => "llamacpp",
-            Self::Custom => "custom",
-        }
-    }
-
-    /// The kind of that name.
-    #[must_use]
-    pub fn named(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|kind| kind.as_str() == name)
-    }
-
     /// What is known of it.
     #[must_use]
     pub const fn quirks(self) -> &'static Quirks {

@@ -30,17 +30,18 @@ use kybern_core::model::{
 
 use super::quirks::Quirks;
 
-/// A way to talk to models.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum WireFormat {
-    /// OpenAI's chat completions, which most providers copy.
-    OpenaiChat,
-    /// OpenAI's responses.
-    OpenaiResponses,
-    /// Anthropic's messages.
-    Anthropic,
-    /// Google's Gemini.
-    Gemini,
+kybern_core::named! {
+    /// A way to talk to models.
+    pub enum WireFormat {
+        /// OpenAI's chat completions, which most providers copy.
+        OpenaiChat = "openai_chat",
+        /// OpenAI's responses.
+        OpenaiResponses = "openai_responses",
+        /// Anthropic's messages.
+        Anthropic = "anthropic",
+        /// Google's Gemini.
+        Gemini = "gemini",
+    }
 }
 
 /// A request as it goes out; the provider adds its base URL and its key.
@@ -78,20 +79,6 @@ pub trait StreamDecoder: Send {
 }
 
 impl WireFormat {
-    /// Every format.
-    pub const ALL: [Self; 4] = [Self::OpenaiChat, Self::OpenaiResponses, Self::Anthropic, Self::Gemini];
-
-    /// The name in the configuration.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::OpenaiChat => "openai_chat",
-            Self::OpenaiResponses => "openai_responses",
-            Self::Anthropic => "anthropic",
-            Self::Gemini => "gemini",
-        }
-    }
-
     /// The request in this format.
     ///
     /// # Errors

@@ -1,7 +1,6 @@
 //! `deep_reasoning`: a problem that a language model thinks through, step by step.
 
-use async_trait::async_trait;
-use kybern_core::ports::{ModelQuestion, Tool, ToolContext, ToolPrompt};
+use kybern_core::ports::{ModelQuestion, StatelessTool, ToolContext, ToolPrompt};
 use kybern_core::time::Millis;
 use kybern_core::tool::{Needs, ToolFailure, ToolOutcome, ToolSpec};
 use serde_json::{Map, Value, json};
@@ -14,77 +13,61 @@ const MAX_TEXT: usize = 100_000;
 const MAX_OUTPUT: u32 = 8_000;
 
 /// The tool.
-#[derive(Debug)]
-pub(super) struct DeepReasoning {
-    spec: ToolSpec,
+pub(super) fn deep_reasoning() -> StatelessTool {
+    let schema = json!({
+        "type": "object",
+        "properties": {
+            "problem": {
+                "type": "string", "minLength": 1, "maxLength": MAX_TEXT,
+                "description": "The problem to think through."
+            },
+            "context": {
+                "type": ["string", "null"], "maxLength": MAX_TEXT,
+                "description": "What else is known: facts, limits, documents."
+            }
+        },
+        "required": ["problem"],
+        "additionalProperties": false
+    });
+    let description = "Has a language model think a problem through step by step: mathematics, logic, planning, \
+                       analysis of code or contracts. Answers with answer, the conclusion, and reasoning, the \
+                       whole text. It needs a configured model and costs money.";
+    let spec = ToolSpec {
+        timeout: Millis::from_secs(120),
+        needs: Needs { language_model: true, ..Needs::default() },
+        ..ToolSpec::read("deep_reasoning", description, schema).shown(
+            &["think", "logic", "analysis"],
+            json!({"problem": "Which of the two offers is cheaper over three years?"}),
+        )
+    };
+    StatelessTool::new(spec, |context, args| Box::pin(call(context, args)))
 }
 
-impl DeepReasoning {
-    /// The tool with its spec.
-    pub(super) fn new() -> Self {
-        let schema = json!({
-            "type": "object",
-            "properties": {
-                "problem": {
-                    "type": "string", "minLength": 1, "maxLength": MAX_TEXT,
-                    "description": "The problem to think through."
-                },
-                "context": {
-                    "type": ["string", "null"], "maxLength": MAX_TEXT,
-                    "description": "What else is known: facts, limits, documents."
-                }
-            },
-            "required": ["problem"],
-            "additionalProperties": false
-        });
-        let description = "Has a language model think a problem through step by step: mathematics, logic, planning, \
-                           analysis of code or contracts. Answers with answer, the conclusion, and reasoning, the \
-                           whole text. It needs a configured model and costs money.";
-        Self {
-            spec: ToolSpec {
-                timeout: Millis::from_secs(120),
-                needs: Needs { language_model: true, ..Needs::default() },
-                ..ToolSpec::read("deep_reasoning", description, schema).shown(
-                    &["think", "logic", "analysis"],
-                    json!({"problem": "Which of the two offers is cheaper over three years?"}),
-                )
-            },
-        }
+async fn call(context: &ToolContext, args: Map<String, Value>) -> Result<ToolOutcome, ToolFailure> {
+    let problem = text(&args, "problem")?;
+    if problem.trim().is_empty() {
+        return Err(refuse("argument problem is empty: say what is to be thought through"));
     }
-}
-
-#[async_trait]
-impl Tool for DeepReasoning {
-    fn spec(&self) -> &ToolSpec {
-        &self.spec
+    let mut material = vec![("problem", problem.to_owned())];
+    if let Some(given) = optional_text(&args, "context").filter(|given| !given.trim().is_empty()) {
+        material.push(("context", given.to_owned()));
     }
-
-    async fn call(&self, context: &ToolContext, args: Map<String, Value>) -> Result<ToolOutcome, ToolFailure> {
-        let problem = text(&args, "problem")?;
-        if problem.trim().is_empty() {
-            return Err(refuse("argument problem is empty: say what is to be thought through"));
-        }
-        let mut material = vec![("problem", problem.to_owned())];
-        if let Some(given) = optional_text(&args, "context").filter(|given| !given.trim().is_empty()) {
-            material.push(("context", given.to_owned()));
-        }
-        let question = ModelQuestion {
-            prompt: ToolPrompt::DeepReasoning,
-            wishes: Vec::new(),
-            material,
-            schema: None,
-            correction: None,
-            max_output: MAX_OUTPUT,
-        };
-        let answered = context.models()?.ask(&question).await?;
-        let data = fields([
-            ("answer", json!(conclusion(&answered.text))),
-            ("reasoning", json!(answered.text)),
-            ("model", json!(answered.model)),
-        ]);
-        let summary = format!("thought through by {}", answered.model);
-        Ok(ToolOutcome { usage: answered.usage, ..ToolOutcome::new(data, summary) })
-    }
+    let question = ModelQuestion {
+        prompt: ToolPrompt::DeepReasoning,
+        wishes: Vec::new(),
+        material,
+        schema: None,
+        correction: None,
+        max_output: MAX_OUTPUT,
+    };
+    let answered = context.models()?.ask(&question).await?;
+    let data = fields([
+        ("answer", json!(conclusion(&answered.text))),
+        ("reasoning", json!(answered.text)),
+        ("model", json!(answered.model)),
+    ]);
+    let summary = format!("thought through by {}", answered.model);
+    Ok(ToolOutcome { usage: answered.usage, ..ToolOutcome::new(data, summary) })
 }
 
 /// What follows the last line that begins with `Answer:`; the whole text when no line does.

@@ -26,8 +26,8 @@ use serde_json::{Map, Value};
 use crate::workers::Workers;
 
 use self::calculator::Calculator;
-use self::datetime::Datetime;
-use self::deep_reasoning::DeepReasoning;
+use self::datetime::datetime;
+use self::deep_reasoning::deep_reasoning;
 use self::json_parser::JsonParser;
 use self::text_transform::TextTransform;
 
@@ -38,8 +38,8 @@ use self::text_transform::TextTransform;
 pub fn register(registry: &mut Registry) -> Result<(), DuplicateKey> {
     let workers = Workers::new(STACK_BYTES);
     registry.tool(Arc::new(Calculator::new(workers.clone())))?;
-    registry.tool(Arc::new(Datetime::new()))?;
-    registry.tool(Arc::new(DeepReasoning::new()))?;
+    registry.tool(Arc::new(datetime()))?;
+    registry.tool(Arc::new(deep_reasoning()))?;
     registry.tool(Arc::new(JsonParser::new(workers.clone())))?;
     registry.tool(Arc::new(TextTransform::new(workers)))
 }

@@ -393,7 +393,7 @@ async fn a_wrong_configuration_is_told_without_the_key() {
 #[test]
 fn every_kind_has_a_format_and_a_name() {
     for kind in ProviderKind::ALL {
-        assert_eq!(ProviderKind::named(kind.as_str()), Some(kind));
+        assert_eq!(ProviderKind::parse(kind.as_str()), Some(kind));
         assert_eq!(kind.quirks().kind, kind);
         assert!(WireFormat::ALL.contains(&kind.quirks().format));
     }

@@ -131,7 +131,7 @@ pub(super) fn read(tcp: &mut TcpStream, head_only: bool) -> Option<Seen> {
 
 /// A provider of that folder's kind.
 pub(super) fn provider_at(folder: &str, base_url: &str, trusted: bool) -> Provider {
-    let kind = if folder == "openai_responses" { ProviderKind::OpenAi } else { ProviderKind::named(folder).unwrap() };
+    let kind = if folder == "openai_responses" { ProviderKind::OpenAi } else { ProviderKind::parse(folder).unwrap() };
     let config = ProviderConfig {
         format: Some(format_of(folder)),
         base_url: Some(base_url.to_owned()),

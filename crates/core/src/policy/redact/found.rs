@@ -62,7 +62,7 @@ impl Found {
                 continue;
             }
             clean.push_str(text.get(copied..start).unwrap_or_default());
-            clean.push_str(kind.marker());
+            clean.push_str(kind.as_str());
             copied = end;
         }
         if copied == 0 {

@@ -1,52 +1,32 @@
 //! What was taken out.
 
-/// What kind of secret or personal data stood there.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Kind {
-    ApiKey,
-    Token,
-    Password,
-    Secret,
-    PrivateKey,
-    Credentials,
-    Authorization,
-    Cookie,
-    Code,
-    Email,
-    Phone,
-    Card,
-    Ssn,
-    Iban,
-    Account,
-    BirthDate,
-    IdNumber,
+crate::named! {
+    /// What kind of secret or personal data stood there.
+    pub enum Kind {
+        ApiKey = "[redacted:api_key]",
+        Token = "[redacted:token]",
+        Password = "[redacted:password]",
+        Secret = "[redacted:secret]",
+        PrivateKey = "[redacted:private_key]",
+        Credentials = "[redacted:credentials]",
+        Authorization = "[redacted:authorization]",
+        Cookie = "[redacted:cookie]",
+        Code = "[redacted:code]",
+        Email = "[redacted:email]",
+        Phone = "[redacted:phone]",
+        Card = "[redacted:card]",
+        Ssn = "[redacted:ssn]",
+        Iban = "[redacted:iban]",
+        Account = "[redacted:account]",
+        BirthDate = "[redacted:birth_date]",
+        IdNumber = "[redacted:id_number]",
+    }
 }
 
 /// How every marker begins.
 pub(super) const MARKER: &str = "[redacted:";
 
 impl Kind {
-    /// Every kind.
-    pub const ALL: [Self; 17] = [
-        Self::ApiKey,
-        Self::Token,
-        Self::Password,
-        Self::Secret,
-        Self::PrivateKey,
-        Self::Credentials,
-        Self::Authorization,
-        Self::Cookie,
-        Self::Code,
-        Self::Email,
-        Self::Phone,
-        Self::Card,
-        Self::Ssn,
-        Self::Iban,
-        Self::Account,
-        Self::BirthDate,
-        Self::IdNumber,
-    ];
-
     /// Whether whoever knows it can act in somebody's name, or pay with their money. What merely says who somebody is,
     /// or how to reach them, is personal and no secret.
     #[must_use]
@@ -67,30 +47,6 @@ impl Kind {
             | Self::Iban
             | Self::Account
             | Self::IdNumber => true,
-        }
-    }
-
-    /// What stands in its place.
-    #[must_use]
-    pub const fn marker(self) -> &'static str {
-        match self {
-            Self::ApiKey => "[redacted:api_key]",
-            Self::Token => "[redacted:token]",
-            Self::Password => "[redacted:password]",
-            Self::Secret => "[redacted:secret]",
-            Self::PrivateKey => "[redacted:private_key]",
-            Self::Credentials => "[redacted:credentials]",
-            Self::Authorization => "[redacted:authorization]",
-            Self::Cookie => "[redacted:cookie]",
-            Self::Code => "[redacted:code]",
-            Self::Email => "[redacted:email]",
-            Self::Phone => "[redacted:phone]",
-            Self::Card => "[redacted:card]",
-            Self::Ssn => "[redacted:ssn]",
-            Self::Iban => "[redacted:iban]",
-            Self::Account => "[redacted:account]",
-            Self::BirthDate => "[redacted:birth_date]",
-            Self::IdNumber => "[redacted:id_number]",
         }
     }
 }

@@ -15,7 +15,7 @@ pub fn redact_value(value: &mut Value) {
         Value::Null | Value::Bool(_) => {}
         Value::Number(number) => {
             if number.as_u64().is_some_and(is_card) {
-                *value = Kind::Card.marker().into();
+                *value = Kind::Card.as_str().into();
             }
         }
         Value::String(text) => {
@@ -45,7 +45,7 @@ pub fn redact_members(members: &mut Map<String, Value>) {
 #[must_use]
 pub fn redact_named<'a>(name: &str, text: &'a str) -> Cow<'a, str> {
     match said_by(name) {
-        Some(named) if !is_nothing(text.as_bytes(), named) => Cow::Borrowed(named.kind.marker()),
+        Some(named) if !is_nothing(text.as_bytes(), named) => Cow::Borrowed(named.kind.as_str()),
         Some(_) | None => redact_text(text),
     }
 }
@@ -64,7 +64,7 @@ fn redact_under(named: Named, value: &mut Value) {
         Value::Object(members) => !members.is_empty(),
     };
     if goes {
-        *value = named.kind.marker().into();
+        *value = named.kind.as_str().into();
     }
 }
 

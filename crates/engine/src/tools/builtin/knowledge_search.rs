@@ -1,60 +1,45 @@
 //! `knowledge.search`: looks through the tenant's published documents.
 
-use async_trait::async_trait;
 use kybern_core::actor::Right;
-use kybern_core::ports::{Tool, ToolContext};
+use kybern_core::ports::{StatelessTool, ToolContext};
 use kybern_core::tool::{Needs, ToolFailure, ToolOutcome, ToolSpec};
 use serde_json::{Map, Value, json};
 
 use super::given::{limit, refused};
 use super::text;
 
-pub(super) struct SearchKnowledge {
-    spec: ToolSpec,
-}
-
-impl SearchKnowledge {
-    pub(super) fn new() -> Self {
-        let schema = json!({
-            "type": "object",
-            "properties": {
-                "query": {
-                    "type": "string", "minLength": 1, "maxLength": 500, "pattern": "\\S",
-                    "description": "What is to be known, as a question or in a few words.",
-                },
-                "limit": {"type": "integer", "minimum": 1, "maximum": 20, "description": "Passages, 5 when left out."},
+pub(super) fn tool() -> StatelessTool {
+    let schema = json!({
+        "type": "object",
+        "properties": {
+            "query": {
+                "type": "string", "minLength": 1, "maxLength": 500, "pattern": "\\S",
+                "description": "What is to be known, as a question or in a few words.",
             },
-            "required": ["query"],
-            "additionalProperties": false,
-        });
-        let description = "Finds passages of the organisation's published documents that say something about a question, \
-                           the nearest first, each with the title of its document.";
-        Self {
-            spec: ToolSpec {
-                needs: Needs { knowledge: true, ..Needs::default() },
-                untrusted_output: true,
-                right: Right::Read,
-                ..ToolSpec::read("knowledge.search", description, schema)
-            }
-            .shown(&["documents", "handbook", "policy", "look up"], json!({"query": "How long do we keep invoices?"})),
-        }
+            "limit": {"type": "integer", "minimum": 1, "maximum": 20, "description": "Passages, 5 when left out."},
+        },
+        "required": ["query"],
+        "additionalProperties": false,
+    });
+    let description = "Finds passages of the organisation's published documents that say something about a question, \
+                       the nearest first, each with the title of its document.";
+    let spec = ToolSpec {
+        needs: Needs { knowledge: true, ..Needs::default() },
+        untrusted_output: true,
+        right: Right::Read,
+        ..ToolSpec::read("knowledge.search", description, schema)
     }
+    .shown(&["documents", "handbook", "policy", "look up"], json!({"query": "How long do we keep invoices?"}));
+    StatelessTool::new(spec, |context, args| Box::pin(call(context, args)))
 }
 
-#[async_trait]
-impl Tool for SearchKnowledge {
-    fn spec(&self) -> &ToolSpec {
-        &self.spec
-    }
-
-    async fn call(&self, context: &ToolContext, args: Map<String, Value>) -> Result<ToolOutcome, ToolFailure> {
-        let most = usize::try_from(limit(&args, 5)).unwrap_or(1);
-        let found = context.nouns.knowledge()?.near(text(&args, "query")?, most).await.map_err(refused)?;
-        let passage = |found: &kybern_core::context::Found| json!({"passage": found.id, "title": found.title, "text": found.text, "similarity": found.similarity});
-        let passages: Vec<Value> = found.iter().map(passage).collect();
-        let summary = format!("found {} passages", passages.len());
-        let mut data = Map::new();
-        data.insert("passages".to_owned(), Value::Array(passages));
-        Ok(ToolOutcome::new(data, summary))
-    }
+async fn call(context: &ToolContext, args: Map<String, Value>) -> Result<ToolOutcome, ToolFailure> {
+    let most = usize::try_from(limit(&args, 5)).unwrap_or(1);
+    let found = context.nouns.knowledge()?.near(text(&args, "query")?, most).await.map_err(refused)?;
+    let passage = |found: &kybern_core::context::Found| json!({"passage": found.id, "title": found.title, "text": found.text, "similarity": found.similarity});
+    let passages: Vec<Value> = found.iter().map(passage).collect();
+    let summary = format!("found {} passages", passages.len());
+    let mut data = Map::new();
+    data.insert("passages".to_owned(), Value::Array(passages));
+    Ok(ToolOutcome::new(data, summary))
 }

@@ -34,21 +34,21 @@ use serde_json::{Map, Value};
 /// # Errors
 /// When a pack took one of their keys.
 pub fn register(registry: &mut Registry) -> Result<(), DuplicateKey> {
-    registry.tool(Arc::new(noop::Noop::new()))?;
-    registry.tool(Arc::new(set::Set::new()))?;
-    registry.tool(Arc::new(wait::Wait::new()))?;
-    registry.tool(Arc::new(fail::Fail::new()))?;
+    registry.tool(Arc::new(noop::tool()))?;
+    registry.tool(Arc::new(set::tool()))?;
+    registry.tool(Arc::new(wait::tool()))?;
+    registry.tool(Arc::new(fail::tool()))?;
     registry.tool(Arc::new(http_request::HttpCall::new()))?;
-    registry.tool(Arc::new(put_record::PutOne::new()))?;
-    registry.tool(Arc::new(get_record::GetOne::new()))?;
-    registry.tool(Arc::new(search_records::SearchRecords::new()))?;
-    registry.tool(Arc::new(knowledge_search::SearchKnowledge::new()))?;
+    registry.tool(Arc::new(put_record::tool()))?;
+    registry.tool(Arc::new(get_record::tool()))?;
+    registry.tool(Arc::new(search_records::tool()))?;
+    registry.tool(Arc::new(knowledge_search::tool()))?;
     memory::register(registry)?;
     tasks::register(registry)?;
     plans::register(registry)?;
-    registry.tool(Arc::new(suggest_memory::SuggestMemory::new()))?;
-    registry.tool(Arc::new(ask::Ask::new()))?;
-    registry.tool(Arc::new(notify::Notify::new()))
+    registry.tool(Arc::new(suggest_memory::tool()))?;
+    registry.tool(Arc::new(ask::tool()))?;
+    registry.tool(Arc::new(notify::tool()))
 }
 
 /// A text argument that the schema has made sure of.

@@ -1,8 +1,7 @@
 //! `core.put_record`: creates a record, or merges into it.
 
-use async_trait::async_trait;
 use kybern_core::id::RecordId;
-use kybern_core::ports::{Tool, ToolContext};
+use kybern_core::ports::{StatelessTool, ToolContext};
 use kybern_core::record::{ArtifactLink, ArtifactRole, Expect, Merge, PutRecord, merge};
 use kybern_core::tool::outcome::RecordChange;
 use kybern_core::tool::{Needs, ToolFailure, ToolOutcome, ToolSpec};
@@ -10,75 +9,61 @@ use serde_json::{Map, Value, json};
 
 use super::text;
 
-pub(super) struct PutOne {
-    spec: ToolSpec,
+pub(super) fn tool() -> StatelessTool {
+    let schema = json!({
+        "type": "object",
+        "properties": {
+            "kind": {"type": "string", "minLength": 1, "maxLength": 100, "pattern": "^[a-z][a-z0-9_.-]*$"},
+            "key": {"type": "string", "minLength": 1, "maxLength": 300},
+            "props": {"type": "object"},
+            "merge": {"type": "string", "enum": ["fill", "overwrite", "union"]}
+        },
+        "required": ["kind", "key", "props"],
+        "additionalProperties": false
+    });
+    let description = "Creates the record with that kind and key, or merges into it: fill what is empty, \
+                       overwrite (the default), or union lists. Committed with the step.";
+    let spec = ToolSpec {
+        needs: Needs { records: true, ..Needs::default() },
+        ..ToolSpec::local("core.put_record", description, schema).shown(
+            &["record", "save", "store", "database"],
+            json!({"kind": "note", "key": "n-1", "props": {"title": "Renewal of Acme"}, "merge": "fill"}),
+        )
+    };
+    StatelessTool::new(spec, |context, args| Box::pin(call(context, args)))
 }
 
-impl PutOne {
-    pub(super) fn new() -> Self {
-        let schema = json!({
-            "type": "object",
-            "properties": {
-                "kind": {"type": "string", "minLength": 1, "maxLength": 100, "pattern": "^[a-z][a-z0-9_.-]*$"},
-                "key": {"type": "string", "minLength": 1, "maxLength": 300},
-                "props": {"type": "object"},
-                "merge": {"type": "string", "enum": ["fill", "overwrite", "union"]}
-            },
-            "required": ["kind", "key", "props"],
-            "additionalProperties": false
-        });
-        let description = "Creates the record with that kind and key, or merges into it: fill what is empty, \
-                           overwrite (the default), or union lists. Committed with the step.";
-        Self {
-            spec: ToolSpec {
-                needs: Needs { records: true, ..Needs::default() },
-                ..ToolSpec::local("core.put_record", description, schema).shown(
-                    &["record", "save", "store", "database"],
-                    json!({"kind": "note", "key": "n-1", "props": {"title": "Renewal of Acme"}, "merge": "fill"}),
-                )
-            },
+async fn call(context: &ToolContext, args: Map<String, Value>) -> Result<ToolOutcome, ToolFailure> {
+    let (kind, key) = (text(&args, "kind")?.to_owned(), text(&args, "key")?.to_owned());
+    let props = args.get("props").and_then(Value::as_object).cloned().unwrap_or_default();
+    let how = match args.get("merge").and_then(Value::as_str) {
+        Some("fill") => Merge::Fill,
+        Some("union") => Merge::Union,
+        Some(_) | None => Merge::Overwrite,
+    };
+    let found = context.records()?.record(context.scope, &kind, &key).await?;
+    let (id, expect, version, changed, role) = match &found {
+        None => {
+            let id = RecordId::from_uuid(context.ids.next());
+            (id, Expect::Absent, 1, props.keys().cloned().collect(), ArtifactRole::Created)
         }
-    }
-}
-
-#[async_trait]
-impl Tool for PutOne {
-    fn spec(&self) -> &ToolSpec {
-        &self.spec
-    }
-
-    async fn call(&self, context: &ToolContext, args: Map<String, Value>) -> Result<ToolOutcome, ToolFailure> {
-        let (kind, key) = (text(&args, "kind")?.to_owned(), text(&args, "key")?.to_owned());
-        let props = args.get("props").and_then(Value::as_object).cloned().unwrap_or_default();
-        let how = match args.get("merge").and_then(Value::as_str) {
-            Some("fill") => Merge::Fill,
-            Some("union") => Merge::Union,
-            Some(_) | None => Merge::Overwrite,
-        };
-        let found = context.records()?.record(context.scope, &kind, &key).await?;
-        let (id, expect, version, changed, role) = match &found {
-            None => {
-                let id = RecordId::from_uuid(context.ids.next());
-                (id, Expect::Absent, 1, props.keys().cloned().collect(), ArtifactRole::Created)
-            }
-            Some(record) => {
-                let merged = merge(&record.props, &props, how);
-                let grows = i64::from(merged.props != record.props);
-                let role = if grows == 1 { ArtifactRole::Updated } else { ArtifactRole::Resolved };
-                (record.id, Expect::Version(record.version), record.version + grows, merged.changed, role)
-            }
-        };
-        let mut data = Map::new();
-        data.insert("record_id".to_owned(), json!(id));
-        data.insert("record_version".to_owned(), json!(version));
-        data.insert("record_created".to_owned(), json!(found.is_none()));
-        let mut metadata = Map::new();
-        metadata.insert("changed".to_owned(), json!(changed));
-        let mut outcome = ToolOutcome::new(data, format!("{role} a {kind} record"));
-        outcome.records.push(RecordChange {
-            put: PutRecord { id, kind: kind.clone(), key: key.clone(), props, merge: how, expect, lookups: Vec::new() },
-            link: ArtifactLink { kind, record_id: id, key, role, metadata },
-        });
-        Ok(outcome)
-    }
+        Some(record) => {
+            let merged = merge(&record.props, &props, how);
+            let grows = i64::from(merged.props != record.props);
+            let role = if grows == 1 { ArtifactRole::Updated } else { ArtifactRole::Resolved };
+            (record.id, Expect::Version(record.version), record.version + grows, merged.changed, role)
+        }
+    };
+    let mut data = Map::new();
+    data.insert("record_id".to_owned(), json!(id));
+    data.insert("record_version".to_owned(), json!(version));
+    data.insert("record_created".to_owned(), json!(found.is_none()));
+    let mut metadata = Map::new();
+    metadata.insert("changed".to_owned(), json!(changed));
+    let mut outcome = ToolOutcome::new(data, format!("{role} a {kind} record"));
+    outcome.records.push(RecordChange {
+        put: PutRecord { id, kind: kind.clone(), key: key.clone(), props, merge: how, expect, lookups: Vec::new() },
+        link: ArtifactLink { kind, record_id: id, key, role, metadata },
+    });
+    Ok(outcome)
 }

@@ -1,10 +1,9 @@
 //! `core.search_records`: looks through the records of a kind.
 
-use async_trait::async_trait;
 use kybern_core::actor::Right;
 use kybern_core::count::count;
 use kybern_core::id::RecordId;
-use kybern_core::ports::{Tool, ToolContext};
+use kybern_core::ports::{StatelessTool, ToolContext};
 use kybern_core::record::Record;
 use kybern_core::tool::{Needs, ToolFailure, ToolOutcome, ToolSpec};
 use serde_json::{Map, Value, json};
@@ -20,56 +19,49 @@ const MOST_BYTES: usize = 256 * 1024;
 /// Records that are read at once.
 const PAGE: u32 = 200;
 
-pub(super) struct SearchRecords {
-    spec: ToolSpec,
-}
-
-impl SearchRecords {
-    pub(super) fn new() -> Self {
-        let schema = json!({
-            "type": "object",
-            "properties": {
-                "kind": {
-                    "type": "string", "minLength": 1, "maxLength": 100,
-                    "description": "The kind of record, for instance note or network.entity.",
-                },
-                "text": {
-                    "type": "string", "minLength": 1, "maxLength": 200,
-                    "description": "Words that must all stand in the record's key or values, in any order and case.",
-                },
-                "lookup": {
-                    "type": "object",
-                    "properties": {
-                        "name": {"type": "string", "minLength": 1, "maxLength": 100},
-                        "value": {"type": "string", "minLength": 1, "maxLength": 300},
-                    },
-                    "required": ["name", "value"],
-                    "additionalProperties": false,
-                    "description": "An identifier of the kind, such as a DOT number, and its exact value.",
-                },
-                "limit": {"type": "integer", "minimum": 1, "maximum": 50, "description": "Records, 20 when left out."},
-                "after": {
-                    "type": "string", "maxLength": 36,
-                    "description": "next of the answer before, to go on behind it.",
-                },
+pub(super) fn tool() -> StatelessTool {
+    let schema = json!({
+        "type": "object",
+        "properties": {
+            "kind": {
+                "type": "string", "minLength": 1, "maxLength": 100,
+                "description": "The kind of record, for instance note or network.entity.",
             },
-            "required": ["kind"],
-            "additionalProperties": false,
-        });
-        let description = "Finds records of a kind by words in them or by an identifier, oldest first. Answers records \
-                           with record_id, key, props and version, and next when there is more to look at.";
-        let example = json!({"kind": "note", "text": "renewal", "limit": 5});
-        // A record may hold what a document once said.
-        Self {
-            spec: ToolSpec {
-                needs: Needs { records: true, ..Needs::default() },
-                untrusted_output: true,
-                right: Right::Read,
-                ..ToolSpec::read("core.search_records", description, schema)
-            }
-            .shown(&["record", "find", "look up", "database"], example),
-        }
+            "text": {
+                "type": "string", "minLength": 1, "maxLength": 200,
+                "description": "Words that must all stand in the record's key or values, in any order and case.",
+            },
+            "lookup": {
+                "type": "object",
+                "properties": {
+                    "name": {"type": "string", "minLength": 1, "maxLength": 100},
+                    "value": {"type": "string", "minLength": 1, "maxLength": 300},
+                },
+                "required": ["name", "value"],
+                "additionalProperties": false,
+                "description": "An identifier of the kind, such as a DOT number, and its exact value.",
+            },
+            "limit": {"type": "integer", "minimum": 1, "maximum": 50, "description": "Records, 20 when left out."},
+            "after": {
+                "type": "string", "maxLength": 36,
+                "description": "next of the answer before, to go on behind it.",
+            },
+        },
+        "required": ["kind"],
+        "additionalProperties": false,
+    });
+    let description = "Finds records of a kind by words in them or by an identifier, oldest first. Answers records \
+                       with record_id, key, props and version, and next when there is more to look at.";
+    let example = json!({"kind": "note", "text": "renewal", "limit": 5});
+    // A record may hold what a document once said.
+    let spec = ToolSpec {
+        needs: Needs { records: true, ..Needs::default() },
+        untrusted_output: true,
+        right: Right::Read,
+        ..ToolSpec::read("core.search_records", description, schema)
     }
+    .shown(&["record", "find", "look up", "database"], example);
+    StatelessTool::new(spec, |context, args| Box::pin(call(context, args)))
 }
 
 /// Whether all words stand in a record, which are lower case.
@@ -129,36 +121,29 @@ impl Found {
     }
 }
 
-#[async_trait]
-impl Tool for SearchRecords {
-    fn spec(&self) -> &ToolSpec {
-        &self.spec
+async fn call(context: &ToolContext, args: Map<String, Value>) -> Result<ToolOutcome, ToolFailure> {
+    let (records, kind) = (context.records()?, text(&args, "kind")?);
+    let words: Vec<String> =
+        maybe(&args, "text").unwrap_or_default().split_whitespace().map(str::to_lowercase).collect();
+    let most = usize::try_from(limit(&args, 20)).unwrap_or(1);
+    let mut after: Option<RecordId> = maybe_id(&args, "after")?;
+    let mut found = Found::default();
+    if let Some(lookup) = args.get("lookup").and_then(Value::as_object) {
+        let (name, value) = (text(lookup, "name")?, text(lookup, "value")?);
+        let mut known = records.records_by_lookup(context.scope, kind, name, value).await.map_err(refused)?;
+        known.sort_by_key(|record| record.id);
+        let mut rest = known.iter().filter(|record| after.is_none_or(|after| record.id > after));
+        let has_more = rest.any(|record| !found.take(record, &words, most));
+        return Ok(found.outcome(has_more));
     }
-
-    async fn call(&self, context: &ToolContext, args: Map<String, Value>) -> Result<ToolOutcome, ToolFailure> {
-        let (records, kind) = (context.records()?, text(&args, "kind")?);
-        let words: Vec<String> =
-            maybe(&args, "text").unwrap_or_default().split_whitespace().map(str::to_lowercase).collect();
-        let most = usize::try_from(limit(&args, 20)).unwrap_or(1);
-        let mut after: Option<RecordId> = maybe_id(&args, "after")?;
-        let mut found = Found::default();
-        if let Some(lookup) = args.get("lookup").and_then(Value::as_object) {
-            let (name, value) = (text(lookup, "name")?, text(lookup, "value")?);
-            let mut known = records.records_by_lookup(context.scope, kind, name, value).await.map_err(refused)?;
-            known.sort_by_key(|record| record.id);
-            let mut rest = known.iter().filter(|record| after.is_none_or(|after| record.id > after));
-            let has_more = rest.any(|record| !found.take(record, &words, most));
-            return Ok(found.outcome(has_more));
+    loop {
+        let page = records.records(context.scope, kind, after, PAGE).await.map_err(refused)?;
+        if page.items.iter().any(|record| !found.take(record, &words, most)) {
+            return Ok(found.outcome(true));
         }
-        loop {
-            let page = records.records(context.scope, kind, after, PAGE).await.map_err(refused)?;
-            if page.items.iter().any(|record| !found.take(record, &words, most)) {
-                return Ok(found.outcome(true));
-            }
-            after = page.items.last().map(|record| record.id);
-            if page.next.is_none() || after.is_none() {
-                return Ok(found.outcome(false));
-            }
+        after = page.items.last().map(|record| record.id);
+        if page.next.is_none() || after.is_none() {
+            return Ok(found.outcome(false));
         }
     }
 }

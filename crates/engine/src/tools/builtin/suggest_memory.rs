@@ -1,9 +1,8 @@
 //! `suggest_memory`: how an agent says what should be remembered of the user for whom it works. Its turn takes it in and
 //! nobody is called; a step or a call of its own has `POST /api/memories`.
 
-use async_trait::async_trait;
 use kybern_core::memory::MAX_SUGGESTION;
-use kybern_core::ports::{Tool, ToolContext};
+use kybern_core::ports::{StatelessTool, ToolContext};
 use kybern_core::tool::{ToolFailure, ToolOutcome, ToolSpec};
 use serde_json::{Map, Value, json};
 
@@ -11,37 +10,22 @@ use serde_json::{Map, Value, json};
 pub(crate) const SUGGEST_MEMORY: &str = "suggest_memory";
 
 /// The tool.
-#[derive(Debug)]
-pub(super) struct SuggestMemory {
-    spec: ToolSpec,
+pub(super) fn tool() -> StatelessTool {
+    let schema = json!({
+        "type": "object",
+        "properties": {"memory": {
+            "type": "string", "maxLength": MAX_SUGGESTION,
+            "description": "One fact about the user, in one sentence. Nothing secret, nothing of today only.",
+        }},
+        "required": ["memory"],
+    });
+    let about = "Suggests one fact about the user to be remembered for later conversations. The user accepts or \
+                 rejects it; until then it is not remembered.";
+    let spec = ToolSpec::read(SUGGEST_MEMORY, about, schema)
+        .shown(&["remember", "preference"], json!({"memory": "Prefers trains to planes."}));
+    StatelessTool::new(spec, |context, args| Box::pin(call(context, args)))
 }
 
-impl SuggestMemory {
-    pub(super) fn new() -> Self {
-        let schema = json!({
-            "type": "object",
-            "properties": {"memory": {
-                "type": "string", "maxLength": MAX_SUGGESTION,
-                "description": "One fact about the user, in one sentence. Nothing secret, nothing of today only.",
-            }},
-            "required": ["memory"],
-        });
-        let about = "Suggests one fact about the user to be remembered for later conversations. The user accepts or \
-                     rejects it; until then it is not remembered.";
-        Self {
-            spec: ToolSpec::read(SUGGEST_MEMORY, about, schema)
-                .shown(&["remember", "preference"], json!({"memory": "Prefers trains to planes."})),
-        }
-    }
-}
-
-#[async_trait]
-impl Tool for SuggestMemory {
-    fn spec(&self) -> &ToolSpec {
-        &self.spec
-    }
-
-    async fn call(&self, _context: &ToolContext, _args: Map<String, Value>) -> Result<ToolOutcome, ToolFailure> {
-        Err(ToolFailure::permanent("agents suggest memories in their turns: use POST /api/memories elsewhere"))
-    }
+async fn call(_context: &ToolContext, _args: Map<String, Value>) -> Result<ToolOutcome, ToolFailure> {
+    Err(ToolFailure::permanent("agents suggest memories in their turns: use POST /api/memories elsewhere"))
 }

@@ -201,12 +201,7 @@ fn report(reply: &mut Reply, departed: Vec<i64>) {
 }
 
 async fn sign(format: Format, context: &mut Context) -> Result<Exit, Failure> {
-    let client = context.connect_to_read().await?;
-    let reply = client.get("/api/audit/head", &[]).await?;
-    if format.json {
-        context.raw(&reply);
-        return Ok(Exit::Done);
-    }
+    let Some(reply) = context.read("/api/audit/head", &[], format).await? else { return Ok(Exit::Done) };
     let mut table = Table::new(&["EVENT", "HASH", "SIGNED AT", "SIGNATURE"]);
     table.row(["seq", "hash", "at", "signature"].map(|name| field(&reply.value, name).into()));
     let paint = context.screen().paint();

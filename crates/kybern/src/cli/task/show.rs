@@ -20,14 +20,9 @@ pub(super) async fn list(
     format: Format,
     context: &mut Context,
 ) -> Result<Exit, Failure> {
-    let client = context.connect_to_read().await?;
     let mut query = filter.to_vec();
     query.extend(page.query());
-    let reply = client.get("/api/tasks", &query).await?;
-    if format.json {
-        context.raw(&reply);
-        return Ok(Exit::Done);
-    }
+    let Some(reply) = context.read("/api/tasks", &query, format).await? else { return Ok(Exit::Done) };
     let tasks = items(&reply.value);
     if tasks.is_empty() {
         let any = filter.iter().any(|(_, value)| value.is_some()) || page.cursor.is_some();

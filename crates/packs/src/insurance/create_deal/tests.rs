@@ -1,9 +1,10 @@
 use super::*;
 use crate::insurance::kinds::{ENTITY, POLICY};
 use crate::tests::World;
+use kybern_core::ports::StatelessTool;
 
-fn tool() -> CreateDeal {
-    CreateDeal::new()
+fn tool() -> StatelessTool {
+    create_deal()
 }
 
 fn entity(world: &World) -> String {

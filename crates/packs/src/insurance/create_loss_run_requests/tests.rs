@@ -1,4 +1,5 @@
 use kybern_core::lesson::Teaching;
+use kybern_core::ports::StatelessTool;
 use kybern_core::ports::{Spelled, SpellingRule as _};
 use kybern_core::record::{Lookup, Record};
 
@@ -8,8 +9,8 @@ use crate::company;
 use crate::insurance::kinds::{DEAL, ENTITY, LOSS_RUN_REQUEST};
 use crate::tests::World;
 
-fn tool() -> CreateLossRunRequests {
-    CreateLossRunRequests::new()
+fn tool() -> StatelessTool {
+    create_loss_run_requests()
 }
 
 fn deal(world: &World) -> String {

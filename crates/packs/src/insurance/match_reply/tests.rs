@@ -23,14 +23,14 @@ fn world(sender: &str, policies: &[&str]) -> (World, String) {
 }
 
 async fn asked(world: &World) -> Option<Review> {
-    world.call(&MatchReply::new(), json!({})).await.unwrap().review.map(|review| *review)
+    world.call(&match_reply(), json!({})).await.unwrap().review.map(|review| *review)
 }
 
 #[tokio::test]
 async fn the_insurers_own_answer_finds_its_request() {
     for sender in ["desk@prairielantern.example", "noreply@claims.prairie-lantern-mutual.example"] {
         let (world, id) = world(sender, &["A-1"]);
-        let outcome = world.call(&MatchReply::new(), json!({})).await.unwrap();
+        let outcome = world.call(&match_reply(), json!({})).await.unwrap();
         assert!(outcome.review.is_none(), "{sender}");
         assert_eq!((&outcome.data["request_ids"], outcome.links.len()), (&json!([id]), 1));
     }
@@ -46,7 +46,7 @@ async fn an_answer_from_somebody_else_asks_and_a_person_decides() {
     world.state(answer);
     assert!(asked(&world).await.is_none());
     world.state(json!({CONFIRMED: false}));
-    let outcome = world.call(&MatchReply::new(), json!({})).await.unwrap();
+    let outcome = world.call(&match_reply(), json!({})).await.unwrap();
     assert_eq!((&outcome.data["request_ids"], outcome.links.len()), (&json!([]), 0), "a no breaks nothing");
 }
 
@@ -88,7 +88,7 @@ async fn what_a_stranger_quotes_below_their_own_header_clears_no_doubt() {
     assert_eq!(review.details["sender"], "lee@ironwoodlane.example");
     assert_eq!(review.details["author"], stranger);
     world.state(json!({CONFIRMED: true}));
-    let lessons = world.call(&MatchReply::new(), json!({})).await.unwrap().lessons;
+    let lessons = world.call(&match_reply(), json!({})).await.unwrap().lessons;
     assert!(
         matches!(&lessons[..], [Teaching::Speaker { address, .. }] if address == stranger),
         "the address that the question named: {lessons:?}"
@@ -161,7 +161,7 @@ async fn an_answer_with_a_strange_token_asks_for_one_of_the_requests_that_fit() 
     world.state(json!({CHOSEN: "019d2eae-b7a3-7eae-a7a3-2eaeb7a33a7b"}));
     assert!(asked(&world).await.unwrap().reason.contains("there is no request"));
     world.state(json!({CHOSEN: own}));
-    let outcome = world.call(&MatchReply::new(), json!({})).await.unwrap();
+    let outcome = world.call(&match_reply(), json!({})).await.unwrap();
     assert_eq!((outcome.review, &outcome.data["request_ids"]), (None, &json!([own])));
 }
 
@@ -197,12 +197,12 @@ async fn an_answer_in_the_thread_of_our_mail_answers_its_request() {
         (None, &["ours"]),
     ] {
         let (world, id, _) = insurer_writes(in_reply_to, references);
-        let outcome = world.call(&MatchReply::new(), json!({})).await.unwrap();
+        let outcome = world.call(&match_reply(), json!({})).await.unwrap();
         assert!(outcome.review.is_none());
         assert_eq!((&outcome.data["request_ids"], outcome.links.len()), (&json!([id]), 1));
     }
     let (world, ..) = insurer_writes(Some("a@mail.example"), &[]);
-    let outcome = world.call(&MatchReply::new(), json!({})).await.unwrap();
+    let outcome = world.call(&match_reply(), json!({})).await.unwrap();
     assert_eq!((outcome.review, &outcome.data["request_ids"]), (None, &json!([])), "a thread of somebody else's");
 }
 
@@ -219,7 +219,7 @@ async fn the_bare_id_of_an_open_request_is_as_good_as_its_token() {
         [("Losses [ref ID]", "attached"), ("Losses", "see attached\n\nYour reference: ID."), ("ID", "")]
     {
         let (world, id) = written(subject, text);
-        let outcome = world.call(&MatchReply::new(), json!({})).await.unwrap();
+        let outcome = world.call(&match_reply(), json!({})).await.unwrap();
         assert_eq!((outcome.review, &outcome.data["request_ids"]), (None, &json!([id])), "{subject} {text}");
     }
     // It proves nothing either, and what is no request of ours is no reference to one.
@@ -228,12 +228,12 @@ async fn the_bare_id_of_an_open_request_is_as_good_as_its_token() {
     assert_eq!(asked(&world).await.unwrap().title.as_deref(), Some("Is this the insurer's answer?"));
     let (mut world, _) = written("Losses", "x");
     world.mail("desk@prairielantern.example", "Losses", "session 019d2eae-b7a3-7eae-a7a3-2eaeb7a33a7b");
-    let outcome = world.call(&MatchReply::new(), json!({})).await.unwrap();
+    let outcome = world.call(&match_reply(), json!({})).await.unwrap();
     assert_eq!((outcome.review, &outcome.data["request_ids"]), (None, &json!([])));
     let props = json!({"insurer": INSURER, "status": "closed", "policy_numbers": ["PLM-77001"]});
     let closed = world.put(LOSS_RUN_REQUEST, "closed", props);
     world.mail("desk@prairielantern.example", "Losses", &format!("ref {closed}"));
-    let outcome = world.call(&MatchReply::new(), json!({})).await.unwrap();
+    let outcome = world.call(&match_reply(), json!({})).await.unwrap();
     assert_eq!((outcome.review, &outcome.data["request_ids"]), (None, &json!([])), "it is over");
 }
 
@@ -284,7 +284,7 @@ async fn token_and_thread_that_agree_pass_and_those_that_contradict_ask() {
     let review = asked(&world).await.unwrap();
     assert_eq!(review.schema["properties"][CHOSEN]["enum"], json!([other, id, NONE]), "{review:?}");
     world.state(json!({CHOSEN: id}));
-    let outcome = world.call(&MatchReply::new(), json!({})).await.unwrap();
+    let outcome = world.call(&match_reply(), json!({})).await.unwrap();
     assert_eq!((outcome.review, &outcome.data["request_ids"]), (None, &json!([id])));
     let (mut world, id, _) = insurer_writes(Some("ours"), &[]);
     world.answers("019d2eae-b7a3-7eae-a7a3-2eaeb7a33a7b");
@@ -332,14 +332,14 @@ async fn an_answer_that_only_names_a_policy_is_a_question_with_the_requests() {
     let doubts = review.details["candidates"][1]["doubts"].to_string();
     assert!(doubts.contains("Larch Point") && doubts.contains("Harrow Mutual"), "{doubts}");
     world.state(json!({CHOSEN: second}));
-    let outcome = world.call(&MatchReply::new(), json!({})).await.unwrap();
+    let outcome = world.call(&match_reply(), json!({})).await.unwrap();
     assert_eq!(
         (outcome.review, &outcome.data["request_ids"]),
         (None, &json!([second])),
         "it was shown with its doubts"
     );
     world.state(json!({CHOSEN: NONE}));
-    let outcome = world.call(&MatchReply::new(), json!({})).await.unwrap();
+    let outcome = world.call(&match_reply(), json!({})).await.unwrap();
     assert_eq!((outcome.review, &outcome.data["request_ids"]), (None, &json!([])));
     let (mut world, ..) = insurer_writes(None, &[]);
     world.state(read("ZZ-9", "Fern Hollow"));
@@ -373,7 +373,7 @@ async fn a_yes_to_a_strange_address_teaches_that_it_answers_for_the_insurer() {
     let lesson = Teaching::Speaker { address: "kim@hearthadjusters.example".to_owned(), company: INSURER.to_owned() };
     let (mut world, id) = world(strange, &["PLM-77001"]);
     world.state(json!({CONFIRMED: true}));
-    assert_eq!(world.call(&MatchReply::new(), json!({})).await.unwrap().lessons, std::slice::from_ref(&lesson));
+    assert_eq!(world.call(&match_reply(), json!({})).await.unwrap().lessons, std::slice::from_ref(&lesson));
     world.next_task();
     world.learn(lesson);
     world.mail(strange, "Loss runs", "attached");
@@ -397,13 +397,13 @@ async fn what_the_lesson_would_not_have_settled_teaches_nothing() {
     let report = json!([{"n": 1, "fields": [{"name": "policy_number", "group": "policies", "value": "ZZ 99"}]}]);
     let (mut other, _) = world("kim@hearthadjusters.example", &["PLM-77001"]);
     other.state(json!({CONFIRMED: true, "extractions": report}));
-    assert!(other.call(&MatchReply::new(), json!({})).await.unwrap().lessons.is_empty(), "the policy is another one");
+    assert!(other.call(&match_reply(), json!({})).await.unwrap().lessons.is_empty(), "the policy is another one");
     let (mut own, _) = world("kim@ironwoodlane.example", &["PLM-77001"]);
     own.user("kim@ironwoodlane.example", &[]);
     own.state(json!({CONFIRMED: true}));
-    assert!(own.call(&MatchReply::new(), json!({})).await.unwrap().lessons.is_empty(), "a colleague is no insurer");
+    assert!(own.call(&match_reply(), json!({})).await.unwrap().lessons.is_empty(), "a colleague is no insurer");
     own.forwards("desk@hearthadjusters.example", "kim@ironwoodlane.example");
-    let lessons = own.call(&MatchReply::new(), json!({})).await.unwrap().lessons;
+    let lessons = own.call(&match_reply(), json!({})).await.unwrap().lessons;
     assert!(matches!(&lessons[..], [Teaching::Speaker { address, .. }] if address == "desk@hearthadjusters.example"));
 }
 

@@ -1,8 +1,9 @@
 use super::*;
 use crate::tests::World;
+use kybern_core::ports::StatelessTool;
 
-fn tool() -> ResolveEntity {
-    ResolveEntity::new()
+fn tool() -> StatelessTool {
+    resolve_entity()
 }
 
 #[tokio::test]

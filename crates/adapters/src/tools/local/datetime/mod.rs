@@ -11,9 +11,8 @@ mod spans;
 mod words;
 mod zone;
 
-use async_trait::async_trait;
 use jiff::Zoned;
-use kybern_core::ports::{Tool, ToolContext};
+use kybern_core::ports::{StatelessTool, ToolContext};
 use kybern_core::tool::{ToolFailure, ToolOutcome, ToolSpec};
 use serde_json::{Map, Value, json};
 
@@ -27,100 +26,84 @@ pub(super) use read::day_of;
 const DEFAULT_FORMAT: &str = "YYYY-MM-DD HH:mm:ss";
 
 /// The tool.
-#[derive(Debug)]
-pub(super) struct Datetime {
-    spec: ToolSpec,
-}
-
-impl Datetime {
-    /// The tool with its spec.
-    pub(super) fn new() -> Self {
-        let date = |what: &str| {
-            json!({"type": ["string", "null"], "description": format!(
-                "{what}: ISO 8601 (2026-11-22 or 2026-11-22T14:30:00Z), RFC 2822, 22 Nov 2026, November 22, 2026 \
-                 3:30 PM, or unix seconds or milliseconds. Without an offset it is read in the timezone."
-            )})
-        };
-        let schema = json!({
-            "type": "object",
-            "properties": {
-                "operation": {
-                    "type": "string",
-                    "enum": ["now", "parse", "format", "diff", "add"],
-                    "description": "now: the time. parse: reads date. format: writes date (or now) in format. diff: \
-                                    from date1 to date2 in unit. add: moves date (or now) by amount of unit."
-                },
-                "timezone": {
-                    "type": ["string", "null"],
-                    "description": "IANA name such as Africa/Kigali or America/New_York, an offset such as +02:00, or \
-                                    UTC, which it is when nothing is given."
-                },
-                "date": date("parse, format, add: the date"),
-                "date1": date("diff: where it begins"),
-                "date2": date("diff: where it ends"),
-                "inputFormat": {
-                    "type": ["string", "null"],
-                    "description": "How the given dates are written when they could be read in two ways: DD/MM/YYYY \
-                                    or MM/DD/YYYY. The same tokens as format."
-                },
-                "format": {
-                    "type": ["string", "null"],
-                    "description": "How formatted is written: iso, rfc2822, date, time, or tokens: YYYY YY MMMM MMM \
-                                    MM M DD D Do dddd ddd HH H hh h mm m ss s SSS A a Z ZZ z X x Q; words in \
-                                    [brackets]. YYYY-MM-DD HH:mm:ss when nothing is given."
-                },
-                "unit": {
-                    "type": ["string", "null"],
-                    "enum": Unit::names(),
-                    "description": "diff, add: the unit. Days, weeks, months, quarters and years follow the calendar \
-                                    and the clock on the wall; hours and less are exact time."
-                },
-                "amount": {
-                    "type": ["number", "null"],
-                    "description": "add: how many units; negative goes back. Whole for days and longer."
-                },
-                "now": date("What now is, for repeating an earlier call; the server's time when nothing is given")
+pub(super) fn datetime() -> StatelessTool {
+    let date = |what: &str| {
+        json!({"type": ["string", "null"], "description": format!(
+            "{what}: ISO 8601 (2026-11-22 or 2026-11-22T14:30:00Z), RFC 2822, 22 Nov 2026, November 22, 2026 \
+             3:30 PM, or unix seconds or milliseconds. Without an offset it is read in the timezone."
+        )})
+    };
+    let schema = json!({
+        "type": "object",
+        "properties": {
+            "operation": {
+                "type": "string",
+                "enum": ["now", "parse", "format", "diff", "add"],
+                "description": "now: the time. parse: reads date. format: writes date (or now) in format. diff: \
+                                from date1 to date2 in unit. add: moves date (or now) by amount of unit."
             },
-            "required": ["operation"],
-            "additionalProperties": false
-        });
-        let description = "The time now, and dates read, written, compared and moved, in a named time zone. Answers \
-                           iso in UTC, local with its offset, formatted, timestamp in milliseconds, timezone and \
-                           offset. A date such as 03/04/2026 is refused unless inputFormat says the order.";
-        Self {
-            spec: ToolSpec::read("datetime", description, schema).shown(
-                &["date", "time", "timezone", "deadline"],
-                json!({"operation": "add", "date": "2026-11-22", "amount": 30, "unit": "days"}),
-            ),
-        }
-    }
+            "timezone": {
+                "type": ["string", "null"],
+                "description": "IANA name such as Africa/Kigali or America/New_York, an offset such as +02:00, or \
+                                UTC, which it is when nothing is given."
+            },
+            "date": date("parse, format, add: the date"),
+            "date1": date("diff: where it begins"),
+            "date2": date("diff: where it ends"),
+            "inputFormat": {
+                "type": ["string", "null"],
+                "description": "How the given dates are written when they could be read in two ways: DD/MM/YYYY \
+                                or MM/DD/YYYY. The same tokens as format."
+            },
+            "format": {
+                "type": ["string", "null"],
+                "description": "How formatted is written: iso, rfc2822, date, time, or tokens: YYYY YY MMMM MMM \
+                                MM M DD D Do dddd ddd HH H hh h mm m ss s SSS A a Z ZZ z X x Q; words in \
+                                [brackets]. YYYY-MM-DD HH:mm:ss when nothing is given."
+            },
+            "unit": {
+                "type": ["string", "null"],
+                "enum": Unit::names(),
+                "description": "diff, add: the unit. Days, weeks, months, quarters and years follow the calendar \
+                                and the clock on the wall; hours and less are exact time."
+            },
+            "amount": {
+                "type": ["number", "null"],
+                "description": "add: how many units; negative goes back. Whole for days and longer."
+            },
+            "now": date("What now is, for repeating an earlier call; the server's time when nothing is given")
+        },
+        "required": ["operation"],
+        "additionalProperties": false
+    });
+    let description = "The time now, and dates read, written, compared and moved, in a named time zone. Answers \
+                       iso in UTC, local with its offset, formatted, timestamp in milliseconds, timezone and \
+                       offset. A date such as 03/04/2026 is refused unless inputFormat says the order.";
+    let spec = ToolSpec::read("datetime", description, schema).shown(
+        &["date", "time", "timezone", "deadline"],
+        json!({"operation": "add", "date": "2026-11-22", "amount": 30, "unit": "days"}),
+    );
+    StatelessTool::new(spec, |context, args| Box::pin(call(context, args)))
 }
 
-#[async_trait]
-impl Tool for Datetime {
-    fn spec(&self) -> &ToolSpec {
-        &self.spec
+async fn call(context: &ToolContext, args: Map<String, Value>) -> Result<ToolOutcome, ToolFailure> {
+    if super::is_large(&args) {
+        return Err(refuse(format!(
+            "the arguments have more than {} bytes: dates and formats are short",
+            super::SMALL
+        )));
     }
-
-    async fn call(&self, context: &ToolContext, args: Map<String, Value>) -> Result<ToolOutcome, ToolFailure> {
-        if super::is_large(&args) {
-            return Err(refuse(format!(
-                "the arguments have more than {} bytes: dates and formats are short",
-                super::SMALL
-            )));
-        }
-        let call = Call { context, zone: Zone::of(optional_text(&args, "timezone"))?, args: &args };
-        let operation = text(&args, "operation")?;
-        let data = match operation {
-            "now" => call.answer(&call.now()?),
-            "parse" => call.answer(&call.date("date")?),
-            "format" => call.answer(&call.date_or_now()?),
-            "diff" => call.difference(),
-            "add" => call.moved(),
-            other => Err(refuse(format!("there is no operation {other:?}: use now, parse, format, diff or add"))),
-        };
-        Ok(ToolOutcome::new(data?, format!("{operation} in {}", call.zone.name())))
-    }
+    let call = Call { context, zone: Zone::of(optional_text(&args, "timezone"))?, args: &args };
+    let operation = text(&args, "operation")?;
+    let data = match operation {
+        "now" => call.answer(&call.now()?),
+        "parse" => call.answer(&call.date("date")?),
+        "format" => call.answer(&call.date_or_now()?),
+        "diff" => call.difference(),
+        "add" => call.moved(),
+        other => Err(refuse(format!("there is no operation {other:?}: use now, parse, format, diff or add"))),
+    };
+    Ok(ToolOutcome::new(data?, format!("{operation} in {}", call.zone.name())))
 }
 
 struct Call<'a> {

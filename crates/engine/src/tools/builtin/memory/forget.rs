@@ -1,55 +1,40 @@
 //! `memory.forget`: removes a memory for good.
 
-use async_trait::async_trait;
 use kybern_core::policy::ToolCategory;
-use kybern_core::ports::{Tool, ToolContext};
+use kybern_core::ports::{StatelessTool, ToolContext};
 use kybern_core::tool::{Needs, Risk, ToolFailure, ToolOutcome, ToolSpec, Write};
 use serde_json::{Map, Value, json};
 
 use super::super::given::id_schema;
 use super::{named, says_schema};
 
-pub(super) struct Forget {
-    spec: ToolSpec,
+pub(super) fn tool() -> StatelessTool {
+    let schema = json!({
+        "type": "object",
+        "properties": {
+            "memory_id": id_schema("The memory, as memory.search names it."),
+            "says": says_schema(),
+        },
+        "required": ["memory_id", "says"],
+        "additionalProperties": false,
+    });
+    let example = json!({"memory_id": "0198c1de-7c00-7000-8000-000000000001", "says": "Prefers trains to planes."});
+    let spec = ToolSpec {
+        needs: Needs { memories: true, ..Needs::default() },
+        category: ToolCategory::Memory,
+        risk: Risk::R2,
+        ..ToolSpec::local("memory.forget", "Removes a memory of the user or of an entity for good.", schema)
+    }
+    .shown(&["remove", "delete", "remember"], example);
+    StatelessTool::new(spec, |context, args| Box::pin(call(context, args)))
 }
 
-impl Forget {
-    pub(super) fn new() -> Self {
-        let schema = json!({
-            "type": "object",
-            "properties": {
-                "memory_id": id_schema("The memory, as memory.search names it."),
-                "says": says_schema(),
-            },
-            "required": ["memory_id", "says"],
-            "additionalProperties": false,
-        });
-        let example = json!({"memory_id": "0198c1de-7c00-7000-8000-000000000001", "says": "Prefers trains to planes."});
-        Self {
-            spec: ToolSpec {
-                needs: Needs { memories: true, ..Needs::default() },
-                category: ToolCategory::Memory,
-                risk: Risk::R2,
-                ..ToolSpec::local("memory.forget", "Removes a memory of the user or of an entity for good.", schema)
-            }
-            .shown(&["remove", "delete", "remember"], example),
-        }
-    }
-}
-
-#[async_trait]
-impl Tool for Forget {
-    fn spec(&self) -> &ToolSpec {
-        &self.spec
-    }
-
-    async fn call(&self, context: &ToolContext, args: Map<String, Value>) -> Result<ToolOutcome, ToolFailure> {
-        let memory = named(context, &args).await?;
-        let mut data = Map::new();
-        data.insert("memory_id".to_owned(), json!(memory.id));
-        data.insert("memory_forgotten".to_owned(), json!(true));
-        let mut outcome = ToolOutcome::new(data, "forgotten");
-        outcome.writes.push(Write::Forget(Box::new(memory)));
-        Ok(outcome)
-    }
+async fn call(context: &ToolContext, args: Map<String, Value>) -> Result<ToolOutcome, ToolFailure> {
+    let memory = named(context, &args).await?;
+    let mut data = Map::new();
+    data.insert("memory_id".to_owned(), json!(memory.id));
+    data.insert("memory_forgotten".to_owned(), json!(true));
+    let mut outcome = ToolOutcome::new(data, "forgotten");
+    outcome.writes.push(Write::Forget(Box::new(memory)));
+    Ok(outcome)
 }

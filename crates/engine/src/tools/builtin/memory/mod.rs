@@ -22,10 +22,10 @@ use super::text;
 /// # Errors
 /// When a pack took one of their keys.
 pub(super) fn register(registry: &mut Registry) -> Result<(), DuplicateKey> {
-    registry.tool(Arc::new(search::Search::new()))?;
-    registry.tool(Arc::new(remember::Remember::new()))?;
+    registry.tool(Arc::new(search::tool()))?;
+    registry.tool(Arc::new(remember::tool()))?;
     registry.tool(Arc::new(update::Update::new()))?;
-    registry.tool(Arc::new(forget::Forget::new()))
+    registry.tool(Arc::new(forget::tool()))
 }
 
 /// Of whom or what: the entity that is named, else the user.

@@ -1,55 +1,47 @@
 //! `memory.remember`: writes down what is to be remembered. Whose word it is decides whether it waits for a person.
 
-use async_trait::async_trait;
 use kybern_core::context::Importance;
 use kybern_core::error::ErrorCode;
 use kybern_core::id::MemoryId;
 use kybern_core::memory::{MAX_CONTENT, MAX_OF_SUBJECT, Memory, MemoryCategory, MemoryStatus, NewMemory};
 use kybern_core::policy::ToolCategory;
-use kybern_core::ports::{Tool, ToolContext};
+use kybern_core::ports::{StatelessTool, ToolContext};
 use kybern_core::tool::{Needs, ToolFailure, ToolOutcome, ToolSpec, Write};
 use serde_json::{Map, Value, json};
 
 use super::super::given::{maybe, moment, refused};
 use super::{category_schema, entity_schema, expiry_schema, importance_schema, subject, text};
 
-pub(super) struct Remember {
-    spec: ToolSpec,
-}
-
-impl Remember {
-    pub(super) fn new() -> Self {
-        let schema = json!({
-            "type": "object",
-            "properties": {
-                "content": {
-                    "type": "string", "minLength": 1, "maxLength": MAX_CONTENT, "pattern": "\\S",
-                    "description": "One sentence that can be understood by itself, and nothing secret. A model has 200 \
-                                    characters.",
-                },
-                "category": category_schema(),
-                "importance": importance_schema(),
-                "entity_id": entity_schema(),
-                "expires_at": expiry_schema(),
+pub(super) fn tool() -> StatelessTool {
+    let schema = json!({
+        "type": "object",
+        "properties": {
+            "content": {
+                "type": "string", "minLength": 1, "maxLength": MAX_CONTENT, "pattern": "\\S",
+                "description": "One sentence that can be understood by itself, and nothing secret. A model has 200 \
+                                characters.",
             },
-            "required": ["content"],
-            "additionalProperties": false,
-        });
-        let description = "Writes down what is to be remembered of the user, or of an entity. What a model writes waits \
-                           until a person accepts it: memory_status says so. What is remembered in the same words \
-                           already is answered as it stands.";
-        Self {
-            spec: ToolSpec {
-                needs: Needs { memories: true, ..Needs::default() },
-                category: ToolCategory::Memory,
-                ..ToolSpec::local("memory.remember", description, schema)
-            }
-            .shown(
-                &["note", "keep in mind", "preference", "fact"],
-                json!({"content": "Prefers trains to planes.", "category": "preference", "importance": 6}),
-            ),
-        }
+            "category": category_schema(),
+            "importance": importance_schema(),
+            "entity_id": entity_schema(),
+            "expires_at": expiry_schema(),
+        },
+        "required": ["content"],
+        "additionalProperties": false,
+    });
+    let description = "Writes down what is to be remembered of the user, or of an entity. What a model writes waits \
+                       until a person accepts it: memory_status says so. What is remembered in the same words \
+                       already is answered as it stands.";
+    let spec = ToolSpec {
+        needs: Needs { memories: true, ..Needs::default() },
+        category: ToolCategory::Memory,
+        ..ToolSpec::local("memory.remember", description, schema)
     }
+    .shown(
+        &["note", "keep in mind", "preference", "fact"],
+        json!({"content": "Prefers trains to planes.", "category": "preference", "importance": 6}),
+    );
+    StatelessTool::new(spec, |context, args| Box::pin(call(context, args)))
 }
 
 /// What the caller wants written.
@@ -76,29 +68,22 @@ fn outcome(memory: &Memory, is_new: bool) -> ToolOutcome {
     ToolOutcome::new(data, summary)
 }
 
-#[async_trait]
-impl Tool for Remember {
-    fn spec(&self) -> &ToolSpec {
-        &self.spec
+async fn call(context: &ToolContext, args: Map<String, Value>) -> Result<ToolOutcome, ToolFailure> {
+    let new = wanted(context, &args)?;
+    let id = MemoryId::from_uuid(context.ids.next());
+    let memory = context.behalf.remembered(new.clone(), id, context.now).map_err(super::unkept)?;
+    let words = memory.content.to_lowercase();
+    let known = context.nouns.memories()?.of(new.subject).await.map_err(refused)?;
+    if let Some(memory) = known.iter().find(|memory| memory.content.to_lowercase() == words) {
+        return Ok(outcome(memory, false));
     }
-
-    async fn call(&self, context: &ToolContext, args: Map<String, Value>) -> Result<ToolOutcome, ToolFailure> {
-        let new = wanted(context, &args)?;
-        let id = MemoryId::from_uuid(context.ids.next());
-        let memory = context.behalf.remembered(new.clone(), id, context.now).map_err(super::unkept)?;
-        let words = memory.content.to_lowercase();
-        let known = context.nouns.memories()?.of(new.subject).await.map_err(refused)?;
-        if let Some(memory) = known.iter().find(|memory| memory.content.to_lowercase() == words) {
-            return Ok(outcome(memory, false));
-        }
-        // Those that were rejected take no place, and are no more than as many again.
-        let (counts, rejected): (Vec<&Memory>, Vec<&Memory>) = known.iter().partition(|memory| memory.status.counts());
-        if counts.len().max(rejected.len()) >= usize::try_from(MAX_OF_SUBJECT).unwrap_or(usize::MAX) {
-            let message = format!("a subject has at most {MAX_OF_SUBJECT} memories: remove some that do not matter");
-            return Err(ToolFailure::permanent(message).code(ErrorCode::Unprocessable));
-        }
-        let mut outcome = outcome(&memory, true);
-        outcome.writes.push(Write::Remember(id, Box::new(new)));
-        Ok(outcome)
+    // Those that were rejected take no place, and are no more than as many again.
+    let (counts, rejected): (Vec<&Memory>, Vec<&Memory>) = known.iter().partition(|memory| memory.status.counts());
+    if counts.len().max(rejected.len()) >= usize::try_from(MAX_OF_SUBJECT).unwrap_or(usize::MAX) {
+        let message = format!("a subject has at most {MAX_OF_SUBJECT} memories: remove some that do not matter");
+        return Err(ToolFailure::permanent(message).code(ErrorCode::Unprocessable));
     }
+    let mut outcome = outcome(&memory, true);
+    outcome.writes.push(Write::Remember(id, Box::new(new)));
+    Ok(outcome)
 }

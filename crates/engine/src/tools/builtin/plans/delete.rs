@@ -1,55 +1,40 @@
 //! `plans.delete`: takes a plan out of use. Its versions stay, because tasks have walked them.
 
-use async_trait::async_trait;
 use kybern_core::actor::Right;
 use kybern_core::policy::PermissionLevel;
-use kybern_core::ports::{Tool, ToolContext};
+use kybern_core::ports::{StatelessTool, ToolContext};
 use kybern_core::tool::{Needs, Risk, ToolFailure, ToolOutcome, ToolSpec, Write};
 use serde_json::{Map, Value, json};
 
 use super::super::text;
 use super::{key_schema, own};
 
-pub(super) struct Delete {
-    spec: ToolSpec,
+pub(super) fn tool() -> StatelessTool {
+    let schema = json!({
+        "type": "object",
+        "properties": {"plan_key": key_schema()},
+        "required": ["plan_key"],
+        "additionalProperties": false,
+    });
+    let description = "Takes a plan of the organisation's own out of use. Tasks that walk it go on, and an \
+                       administrator can bring it back.";
+    let spec = ToolSpec {
+        needs: Needs { plans: true, ..Needs::default() },
+        risk: Risk::R3,
+        level: PermissionLevel::Admin,
+        right: Right::Administer,
+        ..ToolSpec::local("plans.delete", description, schema)
+    }
+    .shown(&["remove", "retire", "workflow", "playbook"], json!({"plan_key": "desk.greet"}));
+    StatelessTool::new(spec, |context, args| Box::pin(call(context, args)))
 }
 
-impl Delete {
-    pub(super) fn new() -> Self {
-        let schema = json!({
-            "type": "object",
-            "properties": {"plan_key": key_schema()},
-            "required": ["plan_key"],
-            "additionalProperties": false,
-        });
-        let description = "Takes a plan of the organisation's own out of use. Tasks that walk it go on, and an \
-                           administrator can bring it back.";
-        Self {
-            spec: ToolSpec {
-                needs: Needs { plans: true, ..Needs::default() },
-                risk: Risk::R3,
-                level: PermissionLevel::Admin,
-                right: Right::Administer,
-                ..ToolSpec::local("plans.delete", description, schema)
-            }
-            .shown(&["remove", "retire", "workflow", "playbook"], json!({"plan_key": "desk.greet"})),
-        }
-    }
-}
-
-#[async_trait]
-impl Tool for Delete {
-    fn spec(&self) -> &ToolSpec {
-        &self.spec
-    }
-
-    async fn call(&self, context: &ToolContext, args: Map<String, Value>) -> Result<ToolOutcome, ToolFailure> {
-        let plan = own(context, text(&args, "plan_key")?).await?;
-        let mut data = Map::new();
-        data.insert("plan_key".to_owned(), json!(plan.key));
-        data.insert("plan_deleted".to_owned(), json!(true));
-        let mut outcome = ToolOutcome::new(data, format!("took plan {} out of use", plan.key));
-        outcome.writes.push(Write::RetirePlan(plan.key, plan.version));
-        Ok(outcome)
-    }
+async fn call(context: &ToolContext, args: Map<String, Value>) -> Result<ToolOutcome, ToolFailure> {
+    let plan = own(context, text(&args, "plan_key")?).await?;
+    let mut data = Map::new();
+    data.insert("plan_key".to_owned(), json!(plan.key));
+    data.insert("plan_deleted".to_owned(), json!(true));
+    let mut outcome = ToolOutcome::new(data, format!("took plan {} out of use", plan.key));
+    outcome.writes.push(Write::RetirePlan(plan.key, plan.version));
+    Ok(outcome)
 }

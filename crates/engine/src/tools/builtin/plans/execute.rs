@@ -2,10 +2,9 @@
 
 use std::sync::Arc;
 
-use async_trait::async_trait;
 use kybern_core::id::TaskId;
 use kybern_core::policy::PermissionLevel;
-use kybern_core::ports::{Tool, ToolContext};
+use kybern_core::ports::{StatelessTool, ToolContext};
 use kybern_core::tool::{Needs, Risk, Submit, ToolFailure, ToolOutcome, ToolRate, ToolSpec};
 use serde_json::{Map, Value, json};
 
@@ -14,52 +13,38 @@ use super::super::tasks::{PER_MINUTE, submitted};
 use super::super::text;
 use super::{key_schema, usable};
 
-pub(super) struct Execute {
-    spec: ToolSpec,
-}
-
-impl Execute {
-    pub(super) fn new() -> Self {
-        let schema = json!({
-            "type": "object",
-            "properties": {
-                "plan_key": key_schema(),
-                "input": {
-                    "type": "string", "minLength": 1, "maxLength": 20_000,
-                    "description": "What the plan reads as context.task.input.",
-                },
-                "payload": {"type": "object", "description": "Values that it reads as context.task.payload."},
+pub(super) fn tool() -> StatelessTool {
+    let schema = json!({
+        "type": "object",
+        "properties": {
+            "plan_key": key_schema(),
+            "input": {
+                "type": "string", "minLength": 1, "maxLength": 20_000,
+                "description": "What the plan reads as context.task.input.",
             },
-            "required": ["plan_key"],
-            "additionalProperties": false,
-        });
-        let description = "Starts a plan as a task of its own, which goes on by itself: submitted_task_id names it for \
-                           tasks.show. It spends from the budget of the task that starts it.";
-        Self {
-            spec: ToolSpec {
-                needs: Needs { plans: true, ..Needs::default() },
-                risk: Risk::R2,
-                level: PermissionLevel::Execute,
-                rate: ToolRate::per_minute(PER_MINUTE),
-                ..ToolSpec::local("plans.execute", description, schema)
-            }
-            .shown(&["start", "run", "workflow", "playbook"], json!({"plan_key": "desk.greet"})),
-        }
+            "payload": {"type": "object", "description": "Values that it reads as context.task.payload."},
+        },
+        "required": ["plan_key"],
+        "additionalProperties": false,
+    });
+    let description = "Starts a plan as a task of its own, which goes on by itself: submitted_task_id names it for \
+                       tasks.show. It spends from the budget of the task that starts it.";
+    let spec = ToolSpec {
+        needs: Needs { plans: true, ..Needs::default() },
+        risk: Risk::R2,
+        level: PermissionLevel::Execute,
+        rate: ToolRate::per_minute(PER_MINUTE),
+        ..ToolSpec::local("plans.execute", description, schema)
     }
+    .shown(&["start", "run", "workflow", "playbook"], json!({"plan_key": "desk.greet"}));
+    StatelessTool::new(spec, |context, args| Box::pin(call(context, args)))
 }
 
-#[async_trait]
-impl Tool for Execute {
-    fn spec(&self) -> &ToolSpec {
-        &self.spec
-    }
-
-    async fn call(&self, context: &ToolContext, args: Map<String, Value>) -> Result<ToolOutcome, ToolFailure> {
-        submitted(Submit {
-            id: TaskId::from_uuid(context.ids.next()),
-            input: maybe(&args, "input").unwrap_or_default().to_owned(),
-            payload: args.get("payload").cloned().unwrap_or_default(),
-            plan: Some(Arc::new(usable(context, text(&args, "plan_key")?).await?)),
-        })
-    }
+async fn call(context: &ToolContext, args: Map<String, Value>) -> Result<ToolOutcome, ToolFailure> {
+    submitted(Submit {
+        id: TaskId::from_uuid(context.ids.next()),
+        input: maybe(&args, "input").unwrap_or_default().to_owned(),
+        payload: args.get("payload").cloned().unwrap_or_default(),
+        plan: Some(Arc::new(usable(context, text(&args, "plan_key")?).await?)),
+    })
 }

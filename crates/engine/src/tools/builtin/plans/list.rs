@@ -1,10 +1,9 @@
 //! `plans.list`: the plans in use.
 
-use async_trait::async_trait;
 use kybern_core::actor::Right;
 use kybern_core::count::count;
 use kybern_core::plan::Plan;
-use kybern_core::ports::{Tool, ToolContext};
+use kybern_core::ports::{StatelessTool, ToolContext};
 use kybern_core::tool::{Needs, ToolFailure, ToolOutcome, ToolSpec};
 use serde_json::{Map, Value, json};
 
@@ -13,35 +12,28 @@ use super::super::given::{beginning, limit, maybe, refused};
 /// Characters of a description that are shown.
 const SHOWN: usize = 300;
 
-pub(super) struct List {
-    spec: ToolSpec,
-}
-
-impl List {
-    pub(super) fn new() -> Self {
-        let schema = json!({
-            "type": "object",
-            "properties": {
-                "text": {
-                    "type": "string", "minLength": 1, "maxLength": 200,
-                    "description": "Words that must all stand in the key, the intent or the description.",
-                },
-                "limit": {"type": "integer", "minimum": 1, "maximum": 100, "description": "Plans, 50 when left out."},
-                "after": {"type": "string", "maxLength": 100, "description": "next of the answer before."},
+pub(super) fn tool() -> StatelessTool {
+    let schema = json!({
+        "type": "object",
+        "properties": {
+            "text": {
+                "type": "string", "minLength": 1, "maxLength": 200,
+                "description": "Words that must all stand in the key, the intent or the description.",
             },
-            "additionalProperties": false,
-        });
-        let description = "Lists the plans in use by their keys: what each does, its version, and whether it comes \
-                           with the server or is the organisation's own.";
-        Self {
-            spec: ToolSpec {
-                needs: Needs { plans: true, ..Needs::default() },
-                right: Right::Read,
-                ..ToolSpec::read("plans.list", description, schema)
-            }
-            .shown(&["workflow", "playbook", "procedure"], json!({"limit": 10})),
-        }
+            "limit": {"type": "integer", "minimum": 1, "maximum": 100, "description": "Plans, 50 when left out."},
+            "after": {"type": "string", "maxLength": 100, "description": "next of the answer before."},
+        },
+        "additionalProperties": false,
+    });
+    let description = "Lists the plans in use by their keys: what each does, its version, and whether it comes \
+                       with the server or is the organisation's own.";
+    let spec = ToolSpec {
+        needs: Needs { plans: true, ..Needs::default() },
+        right: Right::Read,
+        ..ToolSpec::read("plans.list", description, schema)
     }
+    .shown(&["workflow", "playbook", "procedure"], json!({"limit": 10}));
+    StatelessTool::new(spec, |context, args| Box::pin(call(context, args)))
 }
 
 fn says(plan: &Plan, words: &[String]) -> bool {
@@ -60,24 +52,17 @@ fn shown(plan: &Plan) -> Value {
     })
 }
 
-#[async_trait]
-impl Tool for List {
-    fn spec(&self) -> &ToolSpec {
-        &self.spec
-    }
-
-    async fn call(&self, context: &ToolContext, args: Map<String, Value>) -> Result<ToolOutcome, ToolFailure> {
-        let words: Vec<String> =
-            maybe(&args, "text").unwrap_or_default().split_whitespace().map(str::to_lowercase).collect();
-        let most = usize::try_from(limit(&args, 50)).unwrap_or(1);
-        let after = maybe(&args, "after").unwrap_or_default();
-        let all = context.nouns.plans()?.in_use().await.map_err(refused)?;
-        let mut found = all.iter().filter(|plan| plan.key.as_str() > after && says(plan, &words));
-        let page: Vec<&Plan> = found.by_ref().take(most).collect();
-        let next = found.next().and_then(|_| page.last()).map(|last| last.key.clone());
-        let mut data = Map::new();
-        data.insert("plans".to_owned(), page.iter().map(|plan| shown(plan)).collect());
-        data.insert("next".to_owned(), json!(next));
-        Ok(ToolOutcome::new(data, format!("listed {}", count(page.len(), "plan"))))
-    }
+async fn call(context: &ToolContext, args: Map<String, Value>) -> Result<ToolOutcome, ToolFailure> {
+    let words: Vec<String> =
+        maybe(&args, "text").unwrap_or_default().split_whitespace().map(str::to_lowercase).collect();
+    let most = usize::try_from(limit(&args, 50)).unwrap_or(1);
+    let after = maybe(&args, "after").unwrap_or_default();
+    let all = context.nouns.plans()?.in_use().await.map_err(refused)?;
+    let mut found = all.iter().filter(|plan| plan.key.as_str() > after && says(plan, &words));
+    let page: Vec<&Plan> = found.by_ref().take(most).collect();
+    let next = found.next().and_then(|_| page.last()).map(|last| last.key.clone());
+    let mut data = Map::new();
+    data.insert("plans".to_owned(), page.iter().map(|plan| shown(plan)).collect());
+    data.insert("next".to_owned(), json!(next));
+    Ok(ToolOutcome::new(data, format!("listed {}", count(page.len(), "plan"))))
 }

@@ -31,14 +31,14 @@ const TOLD: usize = 10;
 /// # Errors
 /// When a pack took one of their keys.
 pub(super) fn register(registry: &mut Registry) -> Result<(), DuplicateKey> {
-    registry.tool(Arc::new(list::List::new()))?;
-    registry.tool(Arc::new(show::Show::new()))?;
-    registry.tool(Arc::new(create::Create::new()))?;
-    registry.tool(Arc::new(add_step::AddStep::new()))?;
-    registry.tool(Arc::new(execute::Execute::new()))?;
+    registry.tool(Arc::new(list::tool()))?;
+    registry.tool(Arc::new(show::tool()))?;
+    registry.tool(Arc::new(create::tool()))?;
+    registry.tool(Arc::new(add_step::tool()))?;
+    registry.tool(Arc::new(execute::tool()))?;
     registry.tool(Arc::new(pause::Pause::pausing()))?;
     registry.tool(Arc::new(pause::Pause::resuming()))?;
-    registry.tool(Arc::new(delete::Delete::new()))
+    registry.tool(Arc::new(delete::tool()))
 }
 
 fn key_schema() -> Value {

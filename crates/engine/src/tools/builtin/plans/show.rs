@@ -1,8 +1,7 @@
 //! `plans.show`: a plan with its steps.
 
-use async_trait::async_trait;
 use kybern_core::actor::Right;
-use kybern_core::ports::{Tool, ToolContext};
+use kybern_core::ports::{StatelessTool, ToolContext};
 use kybern_core::tool::{Needs, ToolFailure, ToolOutcome, ToolSpec};
 use serde_json::{Map, Value, json};
 
@@ -10,42 +9,28 @@ use super::super::given::{refused, unknown};
 use super::super::text;
 use super::key_schema;
 
-pub(super) struct Show {
-    spec: ToolSpec,
+pub(super) fn tool() -> StatelessTool {
+    let schema = json!({
+        "type": "object",
+        "properties": {"plan_key": key_schema()},
+        "required": ["plan_key"],
+        "additionalProperties": false,
+    });
+    let description = "Shows the plan in use under a key, with all its steps.";
+    let spec = ToolSpec {
+        needs: Needs { plans: true, ..Needs::default() },
+        right: Right::Read,
+        ..ToolSpec::read("plans.show", description, schema)
+    }
+    .shown(&["workflow", "playbook", "steps"], json!({"plan_key": "desk.greet"}));
+    StatelessTool::new(spec, |context, args| Box::pin(call(context, args)))
 }
 
-impl Show {
-    pub(super) fn new() -> Self {
-        let schema = json!({
-            "type": "object",
-            "properties": {"plan_key": key_schema()},
-            "required": ["plan_key"],
-            "additionalProperties": false,
-        });
-        let description = "Shows the plan in use under a key, with all its steps.";
-        Self {
-            spec: ToolSpec {
-                needs: Needs { plans: true, ..Needs::default() },
-                right: Right::Read,
-                ..ToolSpec::read("plans.show", description, schema)
-            }
-            .shown(&["workflow", "playbook", "steps"], json!({"plan_key": "desk.greet"})),
-        }
-    }
-}
-
-#[async_trait]
-impl Tool for Show {
-    fn spec(&self) -> &ToolSpec {
-        &self.spec
-    }
-
-    async fn call(&self, context: &ToolContext, args: Map<String, Value>) -> Result<ToolOutcome, ToolFailure> {
-        let key = text(&args, "plan_key")?;
-        let found = context.nouns.plans()?.find(key).await.map_err(refused)?;
-        let plan = found.ok_or_else(|| unknown("plan", format!("{key:?}")))?;
-        let mut data = Map::new();
-        data.insert("plan".to_owned(), plan.to_json());
-        Ok(ToolOutcome::new(data, format!("plan {} has version {}", plan.key, plan.version)))
-    }
+async fn call(context: &ToolContext, args: Map<String, Value>) -> Result<ToolOutcome, ToolFailure> {
+    let key = text(&args, "plan_key")?;
+    let found = context.nouns.plans()?.find(key).await.map_err(refused)?;
+    let plan = found.ok_or_else(|| unknown("plan", format!("{key:?}")))?;
+    let mut data = Map::new();
+    data.insert("plan".to_owned(), plan.to_json());
+    Ok(ToolOutcome::new(data, format!("plan {} has version {}", plan.key, plan.version)))
 }

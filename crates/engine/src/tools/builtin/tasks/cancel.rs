@@ -1,8 +1,7 @@
 //! `tasks.cancel`: wants a task cancelled.
 
-use async_trait::async_trait;
 use kybern_core::policy::PermissionLevel;
-use kybern_core::ports::{Tool, ToolContext};
+use kybern_core::ports::{StatelessTool, ToolContext};
 use kybern_core::task::SteerAction;
 use kybern_core::tool::{Needs, Risk, ToolFailure, ToolOutcome, ToolSpec};
 use serde_json::{Map, Value, json};
@@ -10,39 +9,25 @@ use serde_json::{Map, Value, json};
 use super::super::given::id_schema;
 use super::steered;
 
-pub(super) struct Cancel {
-    spec: ToolSpec,
+pub(super) fn tool() -> StatelessTool {
+    let schema = json!({
+        "type": "object",
+        "properties": {"task_id": id_schema("The task.")},
+        "required": ["task_id"],
+        "additionalProperties": false,
+    });
+    let description = "Cancels a task that has not ended. What it has done stays done, and nothing more of it is \
+                       begun.";
+    let spec = ToolSpec {
+        needs: Needs { tasks: true, ..Needs::default() },
+        risk: Risk::R2,
+        level: PermissionLevel::Execute,
+        ..ToolSpec::local("tasks.cancel", description, schema)
+    }
+    .shown(&["stop", "abort"], json!({"task_id": "0198c1de-7c00-7000-8000-000000000001"}));
+    StatelessTool::new(spec, |context, args| Box::pin(call(context, args)))
 }
 
-impl Cancel {
-    pub(super) fn new() -> Self {
-        let schema = json!({
-            "type": "object",
-            "properties": {"task_id": id_schema("The task.")},
-            "required": ["task_id"],
-            "additionalProperties": false,
-        });
-        let description = "Cancels a task that has not ended. What it has done stays done, and nothing more of it is \
-                           begun.";
-        Self {
-            spec: ToolSpec {
-                needs: Needs { tasks: true, ..Needs::default() },
-                risk: Risk::R2,
-                level: PermissionLevel::Execute,
-                ..ToolSpec::local("tasks.cancel", description, schema)
-            }
-            .shown(&["stop", "abort"], json!({"task_id": "0198c1de-7c00-7000-8000-000000000001"})),
-        }
-    }
-}
-
-#[async_trait]
-impl Tool for Cancel {
-    fn spec(&self) -> &ToolSpec {
-        &self.spec
-    }
-
-    async fn call(&self, context: &ToolContext, args: Map<String, Value>) -> Result<ToolOutcome, ToolFailure> {
-        steered(context, &args, SteerAction::Cancel, ("task_cancel_requested", "asked the task to stop")).await
-    }
+async fn call(context: &ToolContext, args: Map<String, Value>) -> Result<ToolOutcome, ToolFailure> {
+    steered(context, &args, SteerAction::Cancel, ("task_cancel_requested", "asked the task to stop")).await
 }

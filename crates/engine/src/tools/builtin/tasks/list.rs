@@ -1,9 +1,8 @@
 //! `tasks.list`: the newest tasks.
 
-use async_trait::async_trait;
 use kybern_core::actor::Right;
 use kybern_core::count::count;
-use kybern_core::ports::{TaskFilter, Tool, ToolContext};
+use kybern_core::ports::{StatelessTool, TaskFilter, ToolContext};
 use kybern_core::task::{Channel, Task, TaskStatus};
 use kybern_core::tool::{Needs, ToolFailure, ToolOutcome, ToolSpec};
 use serde_json::{Map, Value, json};
@@ -13,38 +12,31 @@ use super::super::given::{beginning, limit, maybe, maybe_id, refused};
 /// Characters of a task's input that are shown.
 const SHOWN: usize = 200;
 
-pub(super) struct List {
-    spec: ToolSpec,
-}
-
-impl List {
-    pub(super) fn new() -> Self {
-        let statuses: Vec<&str> = TaskStatus::ALL.into_iter().map(TaskStatus::as_str).collect();
-        let channels: Vec<&str> = Channel::ALL.into_iter().map(Channel::as_str).collect();
-        let schema = json!({
-            "type": "object",
-            "properties": {
-                "status": {"type": "string", "enum": statuses, "description": "Only of that status."},
-                "channel": {"type": "string", "enum": channels, "description": "Only those that came in so."},
-                "intent": {"type": "string", "minLength": 1, "maxLength": 200, "description": "Only of that intent."},
-                "limit": {"type": "integer", "minimum": 1, "maximum": 50, "description": "Tasks, 20 when left out."},
-                "after": {"type": "string", "maxLength": 36, "description": "next of the answer before."},
-            },
-            "additionalProperties": false,
-        });
-        let description = "Lists tasks that the user may see, the newest first: task_id, status, intent, plan and the \
-                           beginning of what was asked.";
-        // What came in as a mail or over the web stands in them.
-        Self {
-            spec: ToolSpec {
-                needs: Needs { tasks: true, ..Needs::default() },
-                untrusted_output: true,
-                right: Right::Read,
-                ..ToolSpec::read("tasks.list", description, schema)
-            }
-            .shown(&["work", "queue", "status", "progress"], json!({"limit": 5})),
-        }
+pub(super) fn tool() -> StatelessTool {
+    let statuses: Vec<&str> = TaskStatus::ALL.into_iter().map(TaskStatus::as_str).collect();
+    let channels: Vec<&str> = Channel::ALL.into_iter().map(Channel::as_str).collect();
+    let schema = json!({
+        "type": "object",
+        "properties": {
+            "status": {"type": "string", "enum": statuses, "description": "Only of that status."},
+            "channel": {"type": "string", "enum": channels, "description": "Only those that came in so."},
+            "intent": {"type": "string", "minLength": 1, "maxLength": 200, "description": "Only of that intent."},
+            "limit": {"type": "integer", "minimum": 1, "maximum": 50, "description": "Tasks, 20 when left out."},
+            "after": {"type": "string", "maxLength": 36, "description": "next of the answer before."},
+        },
+        "additionalProperties": false,
+    });
+    let description = "Lists tasks that the user may see, the newest first: task_id, status, intent, plan and the \
+                       beginning of what was asked.";
+    // What came in as a mail or over the web stands in them.
+    let spec = ToolSpec {
+        needs: Needs { tasks: true, ..Needs::default() },
+        untrusted_output: true,
+        right: Right::Read,
+        ..ToolSpec::read("tasks.list", description, schema)
     }
+    .shown(&["work", "queue", "status", "progress"], json!({"limit": 5}));
+    StatelessTool::new(spec, |context, args| Box::pin(call(context, args)))
 }
 
 fn shown(task: &Task) -> Value {
@@ -61,25 +53,18 @@ fn shown(task: &Task) -> Value {
     })
 }
 
-#[async_trait]
-impl Tool for List {
-    fn spec(&self) -> &ToolSpec {
-        &self.spec
-    }
-
-    async fn call(&self, context: &ToolContext, args: Map<String, Value>) -> Result<ToolOutcome, ToolFailure> {
-        let filter = TaskFilter {
-            status: maybe(&args, "status").and_then(TaskStatus::parse),
-            channel: maybe(&args, "channel").and_then(Channel::parse),
-            intent: maybe(&args, "intent").map(str::to_owned),
-            before: maybe_id(&args, "after")?,
-            limit: limit(&args, 20),
-            ..TaskFilter::default()
-        };
-        let page = context.nouns.tasks()?.list(filter).await.map_err(refused)?;
-        let mut data = Map::new();
-        data.insert("tasks".to_owned(), page.items.iter().map(shown).collect());
-        data.insert("next".to_owned(), json!(page.next));
-        Ok(ToolOutcome::new(data, format!("listed {}", count(page.items.len(), "task"))))
-    }
+async fn call(context: &ToolContext, args: Map<String, Value>) -> Result<ToolOutcome, ToolFailure> {
+    let filter = TaskFilter {
+        status: maybe(&args, "status").and_then(TaskStatus::parse),
+        channel: maybe(&args, "channel").and_then(Channel::parse),
+        intent: maybe(&args, "intent").map(str::to_owned),
+        before: maybe_id(&args, "after")?,
+        limit: limit(&args, 20),
+        ..TaskFilter::default()
+    };
+    let page = context.nouns.tasks()?.list(filter).await.map_err(refused)?;
+    let mut data = Map::new();
+    data.insert("tasks".to_owned(), page.items.iter().map(shown).collect());
+    data.insert("next".to_owned(), json!(page.next));
+    Ok(ToolOutcome::new(data, format!("listed {}", count(page.items.len(), "task"))))
 }

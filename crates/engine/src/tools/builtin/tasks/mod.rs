@@ -23,10 +23,10 @@ use super::given::{self, invalid, refused, unknown};
 /// # Errors
 /// When a pack took one of their keys.
 pub(super) fn register(registry: &mut Registry) -> Result<(), DuplicateKey> {
-    registry.tool(Arc::new(list::List::new()))?;
-    registry.tool(Arc::new(show::Show::new()))?;
+    registry.tool(Arc::new(list::tool()))?;
+    registry.tool(Arc::new(show::tool()))?;
     registry.tool(Arc::new(submit::SubmitOne::new()))?;
-    registry.tool(Arc::new(cancel::Cancel::new()))
+    registry.tool(Arc::new(cancel::tool()))
 }
 
 /// The task that is named, if it may be seen.

@@ -1,9 +1,8 @@
 //! `tasks.show`: how a task stands, and what came of it.
 
-use async_trait::async_trait;
 use kybern_core::actor::Right;
 use kybern_core::json::bytes_of;
-use kybern_core::ports::{Tool, ToolContext};
+use kybern_core::ports::{StatelessTool, ToolContext};
 use kybern_core::task::{StepError, Task};
 use kybern_core::tool::{Needs, ToolFailure, ToolOutcome, ToolSpec};
 use serde_json::{Map, Value, json};
@@ -16,29 +15,22 @@ const SHOWN: usize = 4_000;
 /// Bytes of a result that are shown; of a larger one only its size.
 const MOST_BYTES: usize = 32 * 1024;
 
-pub(super) struct Show {
-    spec: ToolSpec,
-}
-
-impl Show {
-    pub(super) fn new() -> Self {
-        let schema = json!({
-            "type": "object",
-            "properties": {"task_id": id_schema("The task.")},
-            "required": ["task_id"],
-            "additionalProperties": false,
-        });
-        let description = "Shows how a task stands, what it waits for, and its result or why it failed.";
-        Self {
-            spec: ToolSpec {
-                needs: Needs { tasks: true, ..Needs::default() },
-                untrusted_output: true,
-                right: Right::Read,
-                ..ToolSpec::read("tasks.show", description, schema)
-            }
-            .shown(&["status", "progress", "result"], json!({"task_id": "0198c1de-7c00-7000-8000-000000000001"})),
-        }
+pub(super) fn tool() -> StatelessTool {
+    let schema = json!({
+        "type": "object",
+        "properties": {"task_id": id_schema("The task.")},
+        "required": ["task_id"],
+        "additionalProperties": false,
+    });
+    let description = "Shows how a task stands, what it waits for, and its result or why it failed.";
+    let spec = ToolSpec {
+        needs: Needs { tasks: true, ..Needs::default() },
+        untrusted_output: true,
+        right: Right::Read,
+        ..ToolSpec::read("tasks.show", description, schema)
     }
+    .shown(&["status", "progress", "result"], json!({"task_id": "0198c1de-7c00-7000-8000-000000000001"}));
+    StatelessTool::new(spec, |context, args| Box::pin(call(context, args)))
 }
 
 fn shown(task: &Task) -> Value {
@@ -65,16 +57,9 @@ fn shown(task: &Task) -> Value {
     })
 }
 
-#[async_trait]
-impl Tool for Show {
-    fn spec(&self) -> &ToolSpec {
-        &self.spec
-    }
-
-    async fn call(&self, context: &ToolContext, args: Map<String, Value>) -> Result<ToolOutcome, ToolFailure> {
-        let task = named(context, &args).await?;
-        let mut data = Map::new();
-        data.insert("task".to_owned(), shown(&task));
-        Ok(ToolOutcome::new(data, format!("the task is {}", task.status)))
-    }
+async fn call(context: &ToolContext, args: Map<String, Value>) -> Result<ToolOutcome, ToolFailure> {
+    let task = named(context, &args).await?;
+    let mut data = Map::new();
+    data.insert("task".to_owned(), shown(&task));
+    Ok(ToolOutcome::new(data, format!("the task is {}", task.status)))
 }
