@@ -30,20 +30,21 @@ const HANDS_ON: &str = "a about above account action add address advise again ag
     right roll route rush s same saturday save scan second secure see send sent set shall she should side someone somebody something soon \
     sort standpoint start status step still stuff submit sunday sure t take taken taking team tell than thank thanks that the their them then there these \
     they thing think this those thought thread thursday time to today together tomorrow tonight too track trucker try tuesday turn \
-    u under underwriter until up update upload urgent us use usual ve verify very via want was way we wednesday week well what whatever when \
+    u ams arrived box bucket came crm folder hopper inbox pile pipeline queue system ticket tracker tray \
+    under underwriter until up update upload urgent us use usual ve verify very via want was way we wednesday week well what whatever when \
     where whether which who whole will wish with without work would wrap write y yesterday yet you your yours \
-    abajo adjunto algo aqui asegurado asegurada asunto atencion atender atenderlo atiende atiendan atiendanlo ayuda ayudame ayudan ayudar ayudarle \
+    bandeja carpeta cola sistema abajo adjunto algo aqui asegurado asegurada asunto atencion atender atenderlo atiende atiendan atiendanlo ayuda ayudame ayudan ayudar ayudarle \
     ayudarlo ayudarme ayudarnos ayudas cliente como con correo cosa cual cuando de del dar darle demas el ella encargar encargarse encargarte \
     encargas encargate encarguen encarguese en es esa ese eso esta estas este esto estos favor gestionar gestionarlo gestione gracias haces hacer hacerle \
     hacerlo haga hagan haz hoy hoja la las le les lo los manana mano mensaje mi mira mirar necesario necesita necesitamos necesito nos o \
     para pasar pedido pendiente pide podemos podria podrian podrias por porfa porfavor proceder procesar procesarlo procesen que quien quiere puede pueden \
     puedes resolver responder responderle revisa revisar revisarlo revise revisen se seguimiento si solicita solicitar solicitarlo solicitud su sus te tema \
     tiene todo tramitar tramitarlo tramite tramiten tu ustedes usted urgente ver vea vean ve viene y ya \
-    affaire aider ai apres aujourd au aux avec besoin bien ca cas ce cela cette charge charger chose ci client comme courriel dans demain demande \
+    boite dossier systeme affaire aider ai apres aujourd au aux avec besoin bien ca cas ce cela cette charge charger chose ci client comme courriel dans demain demande \
     des dessous dessus donner du elle en est et etes faire faites faudrait fil gerer hui il ils j je l lui ma me meilleurs merci message moi mon \
     n ne necessaire notre nous occuper occupez on ou par peux plait pour pourrais pourriez pouvez prendre priere prochaine qu qui rapidement regarder regardez \
     requete si sa ses son sujet suite suivi suivre sur svp stp te toi tout traiter traitez un une urgence va veuillez verifier voir votre voudrais vous \
-    anfrage anliegen antworten bearbeiten beantworten bitte bitten da danke darum das dem den der die dies diese diesem diesen dieses dringend \
+    ablage eingang anfrage anliegen antworten bearbeiten beantworten bitte bitten da danke darum das dem den der die dies diese diesem diesen dieses dringend \
     du einem einen eine erledigen euch fall fur gerne heute ich ihm ihn ihnen ihr im ist kann kannst konnen konnten kummern kunde kunden mal mich mir mit \
     nachricht oben prufen sache schauen sehen sich sie siehe sein uns unten ubernehmen um vielen vorgang weiter weiterleiten wir wurden zu";
 /// After these stands for whom, when or from whom something is to be done, and not what.
@@ -201,6 +202,7 @@ mod tests {
             "Please review and let me know if you need the dec pages.",
             "Please take a look and advise on next steps. Thanks",
             "Please forward to the right person and keep me posted.",
+            "please put this into the work queue, it came to my own inbox",
             "Thoughts?",
             "Puede encargarse de esto por favor?",
             "Favor de atender, gracias.",

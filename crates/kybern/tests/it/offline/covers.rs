@@ -35,7 +35,7 @@ async fn a_short_order_for_something_else_above_a_request_asks_a_person() {
         "Bitte bestellen Sie Kaffee.",
     ] {
         let found = classify(&handed_on(text)).await;
-        assert!(found.confidence < THRESHOLD, "{text}: {found:?}");
+        assert!(found.intent.as_deref() != Some(REQUEST) || found.confidence < THRESHOLD, "{text}: {found:?}");
     }
 }
 
