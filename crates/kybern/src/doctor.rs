@@ -152,7 +152,12 @@ pub(crate) async fn run(options: DoctorOptions) -> anyhow::Result<ExitCode> {
         for found in &findings {
             found.below().into_iter().for_each(|line| screen.line(clean(&line)));
         }
-        screen.line(if broken { "something does not work" } else { "nothing is broken" });
+        let is_unseen = findings.iter().any(|found| found.part == database::ROWS && found.state == State::Off);
+        screen.line(match (broken, is_unseen) {
+            (true, _) => "something does not work",
+            (false, true) => "nothing that was looked at is broken",
+            (false, false) => "nothing is broken",
+        });
     }
     let is_broken = |found: &Finding| found.state == State::Broken && found.part == CONFIGURATION;
     Ok(match (findings.iter().any(is_broken), broken) {
@@ -179,6 +184,7 @@ async fn looked(config: &Config, place: server::Place, api_key: Option<Secret>) 
         findings.extend(server.findings(is_other));
     }
     if is_other {
+        findings.push(database::unseen());
         return findings;
     }
     findings.push(master_key(config));

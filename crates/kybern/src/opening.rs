@@ -94,7 +94,7 @@ fn server_remedy(why: &str) -> Option<String> {
     } else if has(&["does not exist"]) {
         "make it (createdb NAME), or correct [database] url, --database or KYBERN_DATABASE__URL"
     } else if has(&["password", "authentication"]) {
-        "correct the user and the password in KYBERN_DATABASE__URL"
+        "correct the user and the password in the URL: --database, else KYBERN_DATABASE__URL, else [database] url"
     } else if has(&["refused", "lookup", "resolve", "timed out", "unreachable", "no such file"]) {
         "start PostgreSQL, or correct [database] url, --database or KYBERN_DATABASE__URL"
     } else if has(&["permission denied"]) {
@@ -125,6 +125,8 @@ mod tests {
         assert!(missing.contains("postgres://u@h/nope") && missing.contains("createdb"), "{missing}");
         assert!(!missing.contains("secret"), "{missing}");
         assert!(told(url, "pool timed out while waiting for an open connection").contains("GRANT kybern_app"));
+        let refused = told(url, "password authentication failed for user \"u\"");
+        assert!(refused.contains("--database, else KYBERN_DATABASE__URL"), "{refused}");
         assert!(told(url, "Connection refused (os error 111)").contains("start PostgreSQL"));
     }
 

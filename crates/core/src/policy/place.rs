@@ -34,6 +34,19 @@ fn plain(host: &str) -> String {
     host.trim_matches(['[', ']']).trim_end_matches('.').to_ascii_lowercase()
 }
 
+/// Whether a text begins as an `http` or `https` URL does, in capitals too.
+#[must_use]
+pub fn is_http(text: &str) -> bool {
+    behind_scheme(text, "https").or_else(|| behind_scheme(text, "http")).is_some()
+}
+
+/// What stands behind `SCHEME://` at the beginning of a text; a scheme may be written in capitals.
+#[must_use]
+pub fn behind_scheme<'t>(text: &'t str, scheme: &str) -> Option<&'t str> {
+    let (said, rest) = text.split_once("://")?;
+    said.eq_ignore_ascii_case(scheme).then_some(rest)
+}
+
 /// The host in a URL, in small letters and without port; `None` when there is none. Something that is no URL may be an
 /// address for mail, whose host is behind the `@`, or a host itself.
 #[must_use]
@@ -109,6 +122,7 @@ mod tests {
             ("ops@example.com", Some("example.com")),
             ("example.com", Some("example.com")),
             ("http://", None),
+            ("HTTPS://API.example.com/x", Some("api.example.com")),
             ("not a host", None),
         ] {
             assert_eq!(host_of(text).as_deref(), host, "{text}");

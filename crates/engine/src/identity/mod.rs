@@ -11,7 +11,7 @@ use kybern_core::count::count;
 use kybern_core::error::{Detail, Error, ErrorCode, Result};
 use kybern_core::id::{KeyId, TenantId, UserId, WebhookId};
 use kybern_core::identity::{ApiKey, OutboundWebhook, Tenant, User};
-use kybern_core::policy::place::host_of;
+use kybern_core::policy::place::{host_of, is_http};
 use kybern_core::ports::{AuditStore, Clock, HttpClient, IdSource, IdentityStore, Keys, PermissionStore};
 use kybern_core::tenant::TenantScope;
 use kybern_core::time::Timestamp;
@@ -310,7 +310,7 @@ impl Identity {
         url: &str,
         events: Vec<String>,
     ) -> Result<(OutboundWebhook, String)> {
-        if !(url.starts_with("http://") || url.starts_with("https://")) || url.chars().count() > MAX_WEBHOOK_URL {
+        if !is_http(url) || url.chars().count() > MAX_WEBHOOK_URL {
             let message = format!("url must be an http(s) URL of at most {MAX_WEBHOOK_URL} characters");
             return Err(Error::invalid("/url", message));
         }

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use kybern_core::count::count;
 use serde_json::json;
 
 use crate::Bench;
@@ -42,7 +43,8 @@ pub(crate) fn sqlite(bench: &Bench) {
             "{:.0} of {:.0} tasks/s; p50 {:.2} of {:.2} ms; CPU {:.3} of {:.3} ms a task",
             ours.per_second, least.per_second, ours.p50, least.p50, ours.cpu_ms, least.cpu_ms
         );
-        line(&format!("SQLite over HTTP, {clients} clients: ours of the floor's"), &measured, "", None);
+        let clients_named = count(clients, "client");
+        line(&format!("SQLite over HTTP, {clients_named}: ours of the floor's"), &measured, "", None);
         if clients == CLIENTS {
             let share = ours.per_second / least.per_second;
             let measured = format!("{:.0} %", share * 100.0);

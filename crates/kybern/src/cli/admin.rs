@@ -60,6 +60,10 @@ pub(super) struct DoctorArgs {
 }
 
 pub(super) async fn serve(args: ServeArgs, context: &Context) -> Result<ExitCode, Failure> {
+    if context.has_url_flag() {
+        let message = "--url names a server to talk to, and serve starts one";
+        return Err(Failure::usage(message, "leave it out; --listen says where the server answers"));
+    }
     let config = context.config(args.listen)?;
     Ok(crate::serve::run(ServeOptions { config, screen: context.new_screen() }).await?)
 }

@@ -61,6 +61,11 @@ impl Context {
         flag.or_else(|| self.env.get(URL).map(str::trim).filter(|_| self.globals.database.is_none()))
     }
 
+    /// Whether the command line names a server.
+    pub(crate) const fn has_url_flag(&self) -> bool {
+        self.globals.url.is_some()
+    }
+
     /// Whether the command line names the database.
     pub(crate) const fn names_database(&self) -> bool {
         self.globals.database.is_some()

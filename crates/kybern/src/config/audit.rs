@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use kybern_core::policy::place::is_http;
 use kybern_core::time::Millis;
 use serde::{Deserialize, Serialize};
 
@@ -34,7 +35,7 @@ impl Default for AuditOptions {
 impl AuditOptions {
     pub(super) fn check(&self, faults: &mut Faults) {
         if let Some(url) = &self.head_webhook
-            && !(url.starts_with("http://") || url.starts_with("https://"))
+            && !is_http(url)
         {
             faults.add(Fault::bad("audit.head_webhook", url, "is not an http or https URL"));
         }

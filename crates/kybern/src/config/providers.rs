@@ -5,6 +5,7 @@ use std::fmt;
 use kybern_adapters::models::quirks::ProviderKind;
 use kybern_adapters::models::wire::WireFormat;
 use kybern_core::model::{Abilities, ModelKind, ModelSpec, Prices};
+use kybern_core::policy::place::is_http;
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
@@ -217,17 +218,13 @@ fn openai_url(env: &Environment) -> Option<String> {
     env.get(OPENAI_BASE_URL).map(|url| url.trim().trim_end_matches('/')).filter(|url| *url != OPENAI).map(str::to_owned)
 }
 
-fn is_http(url: &str) -> bool {
-    url.starts_with("http://") || url.starts_with("https://")
-}
-
 /// `OLLAMA_HOST` is a host, a host with a port, or a URL; its own tools add what is missing.
 fn ollama_url(host: &str) -> String {
     let host = host.trim().trim_end_matches('/');
     let (scheme, rest) = host.split_once("://").unwrap_or(("http", host));
     let rest = rest.replace("0.0.0.0", "127.0.0.1");
     let has_port = rest.rsplit_once(':').is_some_and(|(_, port)| port.parse::<u16>().is_ok());
-    let port = if has_port || scheme == "https" { "" } else { ":11434" };
+    let port = if has_port || scheme.eq_ignore_ascii_case("https") { "" } else { ":11434" };
     format!("{scheme}://{rest}{port}/v1")
 }
 

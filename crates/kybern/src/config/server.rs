@@ -2,6 +2,7 @@
 
 use std::net::SocketAddr;
 
+use kybern_core::policy::place::is_http;
 use kybern_core::time::Millis;
 use kybern_server::TrustedProxies;
 use serde::{Deserialize, Serialize};
@@ -85,7 +86,7 @@ impl ServerOptions {
 
     pub(super) fn check(&self, faults: &mut Faults) {
         if let Some(url) = &self.public_url
-            && !(url.starts_with("http://") || url.starts_with("https://"))
+            && !is_http(url)
         {
             faults.add(Fault::bad("server.public_url", url, "is not an http or https URL"));
         }

@@ -1,5 +1,6 @@
 //! `[telemetry]`: what operators see.
 
+use kybern_core::policy::place::is_http;
 use serde::{Deserialize, Serialize};
 use tracing_subscriber::EnvFilter;
 
@@ -45,7 +46,7 @@ impl TelemetryOptions {
             faults.add(Fault::bad("telemetry.log", &self.log, "is neither a level nor a list of target=level"));
         }
         if let Some(endpoint) = &self.otlp_endpoint
-            && !(endpoint.starts_with("http://") || endpoint.starts_with("https://"))
+            && !is_http(endpoint)
         {
             faults.add(Fault::bad("telemetry.otlp_endpoint", endpoint, "is not an http or https URL"));
         }

@@ -76,6 +76,12 @@ fn a_bad_value_names_its_range() {
 }
 
 #[test]
+fn a_scheme_may_be_written_in_capitals() {
+    let toml = "[server]\npublic_url = \"HTTPS://kybern.example.com\"\n[workflows.quote]\nurl = \"Http://flow.example.com/\"\n";
+    assert!(load(toml, []).is_ok());
+}
+
+#[test]
 fn every_fault_is_reported_at_once() {
     let toml = "[server]\nlisten = 5\nfoo = 1\n[worker]\nslots = 0\n[workflows.x]\n";
     let found = faults(toml, [("KYBERN_DATABASE__URL", "mysql://u:p@h/n")]);

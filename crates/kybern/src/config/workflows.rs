@@ -1,5 +1,6 @@
 //! `[workflows.NAME]`: outside engines that plans hand steps to.
 
+use kybern_core::policy::place::is_http;
 use kybern_core::time::Millis;
 use serde::{Deserialize, Serialize};
 
@@ -28,7 +29,7 @@ pub(crate) struct WorkflowOptions {
 impl WorkflowOptions {
     pub(super) fn check(&mut self, name: &str, env: &Environment, faults: &mut Faults) {
         check_name("workflows", name, faults);
-        if !(self.url.starts_with("http://") || self.url.starts_with("https://")) {
+        if !is_http(&self.url) {
             faults.add(Fault::bad(&format!("workflows.{name}.url"), &self.url, "is not an http or https URL"));
         }
         if self.deadline_ms == Some(Millis(0)) {

@@ -13,6 +13,8 @@ use crate::output::count;
 use crate::wiring;
 
 const PART: &str = "database";
+/// The part that says whether every row can be read.
+pub(super) const ROWS: &str = "rows";
 /// Rows of each table that are named one by one.
 const MOST_ROWS: usize = 20;
 
@@ -86,9 +88,15 @@ fn unopened(error: &anyhow::Error) -> Finding {
     finding(PART, State::Broken, format!("{error:#}"), remedy)
 }
 
+/// Whether every row can be read, where a server's database is not that of the settings.
+pub(super) fn unseen() -> Finding {
+    let message = "not looked at: these settings do not name the database of the server asked";
+    let remedy = "run doctor with its database, as --database or [database] url, to know whether every row can be read";
+    finding(ROWS, State::Off, message, remedy)
+}
+
 /// Whether every row can be read.
 fn rows(found: anyhow::Result<Vec<UnreadableRow>>) -> Finding {
-    const ROWS: &str = "rows";
     match found {
         Ok(found) if found.is_empty() => finding(ROWS, State::Ok, "every row can be read", ""),
         Ok(found) => {

@@ -35,7 +35,8 @@ pub(crate) fn render(view: TaskView<'_>, paint: Paint) -> String {
     parts.extend(made(view.artifacts, paint));
     parts.extend(read(task, paint));
     parts.extend(result(task, paint));
-    parts.extend(open_waits(view, paint));
+    // What cannot be read cannot be answered either.
+    parts.extend(open_waits(view, paint).filter(|_| unreadable(task).is_empty()));
     parts.extend(next(task, paint));
     parts.join("\n\n")
 }
@@ -70,6 +71,7 @@ fn head(task: &Value, paint: Paint) -> String {
     add("engine", field(task, "delegatedWorkflowId"));
     add("cost", cost(task));
     let reason = field(task, "errorMessage");
+    add("unread", paint_nonempty(&unreadable(task), |text| paint.bad(text)));
     match status.as_str() {
         // Somebody said no; nothing broke.
         "cancelled" => add("reason", reason),
@@ -186,9 +188,27 @@ fn open_waits(view: TaskView<'_>, paint: Paint) -> Option<String> {
     render_waits(view.task, &person_waits(view.task).into_iter().filter(is_open).collect::<Vec<_>>(), paint)
 }
 
+/// Why a task, or its plan, cannot be read; empty where it can.
+pub(crate) fn unreadable(task: &Value) -> String {
+    let problem = field(task, "unreadable");
+    let is_told = problem.is_empty() || problem.contains("cannot be read");
+    if is_told { problem } else { format!("it cannot be read: {problem}") }
+}
+
+/// What to do about a task that cannot be read.
+pub(crate) fn remedy_of_unreadable(task: &Value) -> String {
+    let id = field(task, "id");
+    format!(
+        "{kybern} doctor names it; bring it back from a backup, or give it up with {kybern} task cancel {id}",
+        kybern = kybern()
+    )
+}
+
 fn next(task: &Value, paint: Paint) -> Option<String> {
     let id = field(task, "id");
-    let hint = match field(task, "status").as_str() {
+    let status = field(task, "status");
+    let hint = match status.as_str() {
+        open if !unreadable(task).is_empty() && !is_terminal(open) => remedy_of_unreadable(task),
         _paused if task.get("pausedAt").is_some_and(|at| !at.is_null()) => {
             format!("{kybern} task resume {id}", kybern = kybern())
         }
@@ -266,6 +286,16 @@ mod tests {
         assert!(show(&task, &log, &[]).contains("task review t1"));
         log.push(json!({"eventType": "human_review", "stepId": "ask"}));
         assert!(!show(&task, &log, &[]).contains("task review t1"));
+    }
+
+    #[test]
+    fn a_task_whose_plan_cannot_be_read_says_so_and_offers_no_answer() {
+        let task = json!({"id": "t1", "status": "needs_review", "waits": [{"stepId": "ask", "kind": "input"}],
+            "unreadable": "the frozen plan cannot be read: EOF"});
+        let text = show(&task, &[], &[]);
+        assert!(text.contains("unread    the frozen plan cannot be read: EOF"), "{text}");
+        assert!(text.contains("kybern doctor") && text.contains("kybern task cancel t1"), "{text}");
+        assert!(!text.contains("task review"), "{text}");
     }
 
     #[test]

@@ -91,7 +91,9 @@ fn ways(wait: &Value, command: &str) -> Vec<(String, String)> {
         let set: Vec<String> = shown.iter().map(|field| field.example(likely.as_deref())).collect();
         way("answer", &set.join(" "))
     };
-    vec![yes, no(wait, command)]
+    // The question keeps the plans that there were when it was asked; one that was made since is chosen like any other.
+    let again = (kind == "plan").then(|| way("choose anew", "--corrections '{}'   (plans made since it was asked)"));
+    [Some(yes), again, Some(no(wait, command))].into_iter().flatten().collect()
 }
 
 /// How to say no. What is nobody's business, such as advertising, is dropped: that needs no reason.
@@ -205,6 +207,14 @@ mod tests {
         let text = shown(json!({"stepId": "a", "kind": "confirmation", "reason": "may it?",
             "schema": {"properties": {"to": {"type": "string"}}}}));
         assert!(text.contains("yes: kybern task review t1 --corrections '{}'") && text.contains("no:  "), "{text}");
+    }
+
+    #[test]
+    fn a_question_about_a_plan_says_how_a_plan_made_since_is_chosen() {
+        let text = shown(json!({"stepId": "_planning", "kind": "plan", "reason": "no plan serves it",
+            "schema": {"required": ["planKey"], "properties": {"planKey": {"type": "string", "enum": ["a", "b"]}}}}));
+        assert!(text.contains("choose anew: kybern task review t1 --corrections '{}'"), "{text}");
+        assert!(text.contains("answer:      kybern task review t1 --set planKey=…"), "{text}");
     }
 
     #[test]

@@ -2,6 +2,7 @@
 //!
 //! `cargo nextest run -p kybern --test it offline --no-capture` prints the tables of `docs/offline-model.md`.
 
+mod covers;
 mod fit;
 mod layouts;
 mod narrow;

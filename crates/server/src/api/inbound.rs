@@ -158,6 +158,7 @@ fn sms_faults(form: &[(String, String)]) -> Vec<Detail> {
         ("webhook-id" = Option<String>, Header, description = "The delivery's id; signed"),
         ("webhook-timestamp" = Option<String>, Header, description = "Seconds since 1970; signed"),
         ("webhook-signature" = Option<String>, Header, description = "The signature, `v1,BASE64`"),
+        ("Idempotency-Key" = Option<String>, Header, description = "The delivery's id, where it is not signed"),
         ("X-Delivery-Id" = Option<String>, Header, description = "The delivery's id, where it is not signed"),
     ),
     request_body(content = Value, content_type = "application/json", description = "Any JSON",

@@ -37,6 +37,8 @@ use crate::state::AppState;
 /// several.
 #[utoipa::path(post, path = "/v1/chat/completions", operation_id = "create_chat_completion",
     tag = "models",
+    params(("Idempotency-Key" = Option<String>, Header,
+        description = "Of a turn of an agent: the same key with the same body is the same turn, with another body 409")),
     request_body(content = ChatBody, content_type = "application/json"),
     responses((status = 200, description = "The reply, or its pieces as events, each so",
         content((ChatCompletionSchema = "application/json"), (StreamEventSchema = "text/event-stream")))))]

@@ -154,7 +154,7 @@ pub(crate) struct NewOwnToolBody {
     /// What it is made of.
     #[schema(value_type = OwnToolKindSchema)]
     kind: String,
-    /// What it does, for people and models.
+    /// What it does, for people and models. A model sees the first 1,024 characters.
     #[schema(max_length = 2_000, pattern = "\\S")]
     description: String,
     /// JSON Schema of its arguments: that of an object, of at most 64 KiB. The whole tool has at most 96 KiB.

@@ -2,6 +2,7 @@
 
 use kybern_core::error::Detail;
 use kybern_core::model::{Image, ImageDetail, ModelMessage, Part, Reasoning, Role, ToolAnswer, ToolCall};
+use kybern_core::policy::place::behind_scheme;
 use serde::Deserialize;
 use utoipa::ToSchema;
 
@@ -204,7 +205,7 @@ fn detail(word: Option<&str>) -> Result<Option<ImageDetail>, String> {
 
 fn image(url: &str, detail: Option<ImageDetail>) -> Result<Image, String> {
     let Some(data) = url.strip_prefix("data:") else {
-        return if url.starts_with("https://") {
+        return if behind_scheme(url, "https").is_some() {
             Ok(Image::Url { url: url.to_owned(), detail })
         } else {
             Err("an image is an https URL, or a data URL with base64".to_owned())

@@ -24,7 +24,7 @@ pub(crate) struct HttpCallAnswer {
     #[schema(value_type = HttpMethodSchema)]
     method: String,
     /// Where it goes. Scheme, host and port are written out; behind them it may be a template.
-    #[schema(max_length = 4_096, pattern = "^https?://")]
+    #[schema(max_length = 4_096, pattern = "^[Hh][Tt][Tt][Pp][Ss]?://")]
     url: String,
     /// Its headers: each a text, which may be a template, or `{"secret": NAME}`.
     #[schema(required = false, schema_with = headers)]

@@ -253,7 +253,7 @@ async fn chats(walk: &mut Walk<'_>, fixture: &Fixture) {
         messages.extend(later.iter().map(|said| json!({"role": "user", "content": said})));
         Ask::post("/v1/chat/completions").key(&operator).json(&json!({"model": ask["model"], "messages": messages}))
     };
-    for url in ["https://pictures.example.com/1.png", "data:image/png;base64,*"] {
+    for url in ["https://pictures.example.com/1.png", "HTTPS://pictures.example.com/2.png", "data:image/png;base64,*"] {
         let refused = walk.app.send(seen(url, &[])).await;
         assert_eq!(refused.refused(400, "VALIDATION_ERROR", "a picture that is not there"), ["/messages"]);
     }
@@ -878,7 +878,8 @@ async fn identities(walk: &mut Walk<'_>, fixture: &Fixture) {
     assert_eq!(fell["revokedWith"][0]["name"], "made with it");
     assert_eq!(walk.app.send(Ask::get("/api/tasks").key(&secret)).await.status, 401, "revoked at once");
 
-    let hook = Some(json!({"url": "https://example.com/done"}));
+    // A scheme may be written in capitals.
+    let hook = Some(json!({"url": "HTTPS://example.com/done"}));
     let hook = walk.call(201, ("POST", "/api/webhooks/outbound"), &[], &admin, hook).await;
     assert!(hook["secret"].as_str().unwrap().starts_with("whsec_"));
     walk.call(200, ("GET", "/api/webhooks/outbound"), &[], &admin, None).await;

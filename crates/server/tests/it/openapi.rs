@@ -31,6 +31,19 @@ fn the_document_lists_the_routes_and_nothing_else() {
     assert_eq!(routes, documented);
 }
 
+/// Those too that read the key in their own way, and not as the table of routes says.
+#[test]
+fn every_route_that_honours_an_idempotency_key_says_so() {
+    let own = ["/v1/chat/completions", "/api/inbound/webhook/{source}"];
+    let routes = table();
+    for (method, path, operation) in operations(&document()) {
+        let parameters = operation["parameters"].as_array().into_iter().flatten();
+        let says = parameters.filter(|known| known["in"] == "header" && known["name"] == "Idempotency-Key").count();
+        let route = routes.iter().find(|route| route.method == method && route.path == path).unwrap();
+        assert_eq!(says, usize::from(route.once || own.contains(&path.as_str())), "{method} {path}");
+    }
+}
+
 #[test]
 fn every_operation_says_what_it_takes_and_answers() {
     let document = document();

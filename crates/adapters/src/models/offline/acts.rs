@@ -128,7 +128,7 @@ const BECAUSE: &str = "so|so that|in order to|in order|before|after|because|sinc
     para que|para poder|porque|antes de|despues de|\
     afin|pour que|pour pouvoir|parce que|avant de|avant que|apres|car|veuillez agreer|veuillez recevoir|veuillez noter|\
     veuillez accepter|damit|weil|bevor";
-const PERHAPS: &str = "if|let me know|let us know|feel free|please feel free|please let me know if|please let us know if|don t hesitate|do not hesitate|\
+const PERHAPS: &str = "if|should you need|should you want|should you require|let me know|let us know|feel free|please feel free|please let me know if|please let us know if|don t hesitate|do not hesitate|\
     please do not hesitate|thank you for|thanks for|thank you again|si necesita|si necesitan|si tiene|si tienen|gracias por|cualquier duda|quedo|\
     quedamos|si vous|n hesitez|merci pour|falls|wenn|danke fur|vielen dank";
 

@@ -8,6 +8,7 @@ use kybern_core::model::IntentSpec;
 use super::acts::{self, Act};
 use super::analyse::clip;
 use super::message::Message;
+use super::offers;
 use super::phrases::Phrases;
 use super::prepared::PreparedIntents;
 use super::requests::{ranked, sentences};
@@ -116,7 +117,9 @@ impl Sentence {
         if self.asked.is_empty() {
             return None;
         }
-        best(&Message::of_wish(&self.asked), intents, false).or_else(|| self.told(intents))
+        // `If you need the reports, call me` asks for a call.
+        let told = || if offers::is_offer(&self.text) { None } else { self.told(intents) };
+        best(&Message::of_wish(&self.asked), intents, false).or_else(told)
     }
 
     /// What it tells of that can be asked for: an accident cannot.
@@ -207,6 +210,7 @@ mod tests {
             "No one wants to read loss runs on a banner.",
             "We had an accident in May. Could you look at it?",
             "The loss runs are attached, so that you need not look for them.",
+            "If you need the loss runs, call me.",
         ] {
             assert_eq!(asked(text), [""; 0], "{text}");
         }

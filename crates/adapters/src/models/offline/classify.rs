@@ -14,7 +14,7 @@ use super::message::{MAX_TEXT, Message, hands_on};
 use super::prepared::PreparedIntents;
 use super::search::Search;
 use super::words::{Word, fold, words};
-use super::{MODEL, acts, asked, doubts, examples, letter, noise, requests};
+use super::{MODEL, acts, asked, covering, doubts, examples, letter, noise, offers, requests};
 
 /// What full likeness to an example counts beside a keyword's 1.
 const EXAMPLES: f64 = 4.0;
@@ -55,7 +55,8 @@ const LEAST_SHARE: f64 = 0.3;
 const FULL_LINE: usize = 8;
 /// The least score of the only request of such a message.
 const LEAST_WISHED: f64 = 2.0;
-/// How sure an intent is at most that such a message only names: no sentence asks for it, or hands anything over.
+/// How sure an intent is at most that a message only names or offers, or that stands beneath a request for something else:
+/// no sentence asks for it, or hands anything over.
 const ONLY_NAMED: f64 = 0.6;
 /// How keywords begin that the papers which came along meet, and the kind of a machine.
 const TOLD: [&str; 2] = ["doc:", "mail:"];
@@ -289,7 +290,10 @@ pub(super) fn classify(input: &ClassifyInput, intents: &PreparedIntents) -> Clas
         let is_others = best.nearest < IN_OWN_WORDS && best.likeness < A_LITTLE_LIKE && !best.has("doc:");
         is_others && !only_hands_on(input, intents) && asks_anything(clip(&input.text, MAX_TEXT))
     };
-    if (tells_much(said) && !best.is_requested && !is_told() && !is_asked()) || is_elsewhere() {
+    let asks_for_other = || !best.is_requested && covering::asks_for_other(input);
+    let is_offered = || !best.has(GIVEN) && offers::offers(said, best.intent, intents) && !is_asked();
+    let is_named = || tells_much(said) && !best.is_requested && !is_told() && !is_asked();
+    if is_named() || is_elsewhere() || asks_for_other() || is_offered() {
         confidence = confidence.min(ONLY_NAMED);
     }
     let confidence = round(confidence);
@@ -311,18 +315,6 @@ fn said<'t>(input: &'t ClassifyInput, intents: &PreparedIntents) -> &'t str {
     let text = if only_hands_on(input, intents) { &input.forwarded } else { &input.text };
     clip(text, MAX_TEXT)
 }
-
-/// Where requests may stand: in the newest words, and in the message that they hand on, or point to.
-fn requested(input: &ClassifyInput) -> String {
-    let points = || words(&input.text, 0).iter().any(|word| BELOW.contains(&word.text.as_str()));
-    if input.forwarded.is_empty() || !(hands_on(input) || points()) {
-        return clip(&input.text, MAX_TEXT).to_owned();
-    }
-    format!("{}\n\n{}", clip(&input.text, MAX_TEXT), clip(&input.forwarded, MAX_TEXT))
-}
-
-/// Words that point to what is handed on.
-const BELOW: [&str; 6] = ["below", "forwarded", "abajo", "dessous", "reenviado", "unten"];
 
 /// Whether a message only hands another one on, and asks for nothing itself.
 fn only_hands_on(input: &ClassifyInput, intents: &PreparedIntents) -> bool {
@@ -367,7 +359,7 @@ fn doubts_about(input: &ClassifyInput, best: Option<&Scored<'_>>, intents: &Prep
             found.push((*reason).to_owned());
         }
     }
-    let requested = requested(input);
+    let requested = covering::requested(input);
     if let Some(condition) = requests::condition(&requested, &best.intent.key, intents) {
         found.push(format!("it asks on a condition: {condition:?}"));
     }

@@ -67,7 +67,7 @@ pub struct HttpCall {
 pub struct OwnDefinition {
     /// Its key, `domain.verb_object`. No bundled tool has its domain.
     pub key: String,
-    /// What it does, for people and models.
+    /// What it does, for people and models; a model sees the first 1,024 characters.
     pub description: String,
     /// JSON Schema of its arguments: an object.
     #[serde(alias = "input_schema")]

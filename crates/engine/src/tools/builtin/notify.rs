@@ -4,6 +4,7 @@
 use kybern_core::id::OutboxId;
 use kybern_core::outbox::{NewOutbox, OutboxChannel, is_address};
 use kybern_core::policy::ToolCategory;
+use kybern_core::policy::place::is_http;
 use kybern_core::ports::{StatelessTool, ToolContext};
 use kybern_core::tool::{Risk, ToolFailure, ToolOutcome, ToolSpec};
 use serde_json::{Map, Value, json};
@@ -39,7 +40,7 @@ async fn call(context: &ToolContext, args: Map<String, Value>) -> Result<ToolOut
     let to = text(&args, "to")?.trim().to_owned();
     let (subject, body) = (text(&args, "subject")?, text(&args, "body")?);
     let webhook = args.get("channel").and_then(Value::as_str) == Some("webhook");
-    if webhook != (to.starts_with("http://") || to.starts_with("https://")) || (!webhook && !is_address(&to)) {
+    if webhook != is_http(&to) || (!webhook && !is_address(&to)) {
         let message = if webhook { "to must be an http(s) URL" } else { "to must be an e-mail address" };
         return Err(ToolFailure::permanent(message).code(kybern_core::error::ErrorCode::Validation));
     }

@@ -1,6 +1,7 @@
 //! Whether a definition can become a tool: its form, its schemas, and what its templates read.
 
 use kybern_core::error::Detail;
+use kybern_core::policy::place::behind_scheme;
 use kybern_core::tool::own::OwnDefinition;
 use serde_json::Value;
 use url::Url;
@@ -68,8 +69,7 @@ fn read_faults(read: Result<Vec<Path>, RenderError>, place: &str, is_declared: i
 /// A sentence that says what is wrong with it.
 fn check_url(text: &str) -> Result<(), String> {
     let literal = without_expressions(text);
-    let scheme = ["https://", "http://"].into_iter().find(|scheme| text.starts_with(scheme));
-    let Some(rest) = scheme.and_then(|scheme| text.strip_prefix(scheme)) else {
+    let Some(rest) = ["https", "http"].into_iter().find_map(|scheme| behind_scheme(text, scheme)) else {
         return Err("url begins with https:// or http://, written out".to_owned());
     };
     let authority = rest.split(AFTER_HOST).next().unwrap_or_default();
@@ -137,13 +137,13 @@ mod tests {
             "https://crm.example.com?id={{ args.id }}",
             "https://crm.example.com/{{ args.id | replace('#', '}}') }}/x",
             "https://[2001:db8::1]/{{ args.id }}",
+            "HTTPS://crm.example.com/",
         ] {
             assert_eq!(of_url(url), [], "{url}");
         }
         for url in [
             "{{ args.id }}",
             "ftp://crm.example.com/",
-            "HTTPS://crm.example.com/",
             "//crm.example.com/",
             "https:crm.example.com/",
             "https:///crm.example.com/",

@@ -5,12 +5,17 @@ use serde_json::{Map, Value, json};
 use super::{ReviewArgs, ask, show};
 use crate::cli::{Context, Exit};
 use crate::client::Body;
-use crate::output::{Failure, field, fields, person_waits, render_waits};
+use crate::output::{Failure, field, fields, person_waits, remedy_of_unreadable, render_waits, unreadable};
 
 pub(super) async fn run(args: ReviewArgs, context: &mut Context) -> Result<Exit, Failure> {
     let client = context.connect().await?;
     let id = args.id;
     let task = client.get(&format!("/api/tasks/{id}"), &[]).await?.value;
+    let unreadable = unreadable(&task);
+    if !unreadable.is_empty() {
+        let remedy = remedy_of_unreadable(&task);
+        return Err(Failure::Other(anyhow::anyhow!("task {id} cannot be answered: {unreadable}; {remedy}")));
+    }
     let nothing_said = args.set.is_empty() && args.corrections.is_none() && args.resolution().is_none();
     let waits = waits(&task, args.step.as_deref());
     let paint = context.screen().paint();

@@ -41,6 +41,50 @@ fn nothing_is_said_twice() {
 }
 
 #[test]
+fn a_task_whose_plan_cannot_be_read_is_not_answered() {
+    let server = Server::start(|seen| {
+        let mut task = task("needs_review");
+        task["unreadable"] = json!("the frozen plan cannot be read: EOF; `kybern doctor` says what to do");
+        task["waits"] = json!([{"stepId": "ask", "kind": "input", "schema": {"properties": {"v": {}}}}]);
+        let list = ["/log", "/artifacts", "/attachments"].iter().any(|end| seen.path.ends_with(end));
+        Some(Answer::Json(200, if list { json!({"items": [], "nextCursor": null}) } else { task }))
+    });
+    let show = server.run(&["task", "show", ID]);
+    assert!(
+        show.out.contains("the frozen plan cannot be read: EOF") && !show.out.contains("task review"),
+        "{}",
+        show.out
+    );
+    assert!(show.out.contains(&format!("task cancel {ID}")), "{}", show.out);
+    for answer in [&["--set", "v=1"][..], &[]] {
+        let run = server.run(&[&["task", "review", ID], answer].concat());
+        assert_eq!(run.code, 1, "{}", run.err);
+        let told = ["the frozen plan cannot be read: EOF", "doctor", "task cancel"];
+        assert!(told.iter().all(|words| run.err.contains(words)), "{}", run.err);
+    }
+    assert!(server.seen("POST", &format!("/api/tasks/{ID}/review")).is_empty());
+}
+
+#[test]
+fn doctor_says_that_it_did_not_look_at_the_rows_of_a_server_with_another_database() {
+    let server = Server::start(|seen| match seen.path.as_str() {
+        "/healthz" | "/readyz" => Some(Answer::Json(200, json!({"status": "ok", "ready": true, "checks": []}))),
+        _other => None,
+    });
+    let run = server.run(&["doctor"]);
+    assert!(run.out.contains("rows") && run.out.contains("not looked at"), "{}", run.out);
+    assert!(run.out.contains("nothing that was looked at is broken"), "{}", run.out);
+}
+
+#[test]
+fn serve_refuses_the_url_of_another_server() {
+    let server = Server::start(|_| None);
+    let run = server.run(&["serve", "--url", "http://127.0.0.1:1"]);
+    assert_eq!(run.code, 2, "{}", run.err);
+    assert!(run.err.contains("--url names a server to talk to") && run.err.contains("--listen"), "{}", run.err);
+}
+
+#[test]
 fn a_paused_task_stands_out_in_the_list() {
     let server = Server::start(|seen| {
         let mut paused = task("executing");

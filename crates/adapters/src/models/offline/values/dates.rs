@@ -6,8 +6,9 @@ use serde_json::json;
 
 use super::{Read, days, indent, times};
 
-/// Two-digit years below this belong to this century.
-const PIVOT: i16 = 70;
+/// Two-digit years below this belong to this century: policies reach some twenty years ahead, and whoever was born in 58
+/// was born in 1958. It is fixed, because the reader has no clock.
+const PIVOT: i16 = 46;
 /// A year that has every day.
 const LEAP_YEAR: i16 = 2000;
 /// The names of the months; a beginning of three letters is enough when no other month has it.
@@ -318,6 +319,9 @@ mod tests {
         assert_eq!(day("05/01/2025 08:00"), "2025-05-01", "a time behind it changes nothing");
         assert_eq!(day("May 1, 2025 8 am"), "2025-05-01");
         assert_eq!(day("3/1/99"), "1999-03-01");
+        assert_eq!(day("03/15/26"), "2026-03-15");
+        assert_eq!(day("12/31/45"), "2045-12-31", "policies reach some twenty years ahead");
+        assert_eq!(day("06/02/58"), "1958-06-02", "whoever was born in 58 was born in 1958");
         assert_eq!(day("12 février 2026"), "2026-02-12");
         assert_eq!(day("2. März 2026"), "2026-03-02");
         assert_eq!(day("15 de setiembre del 2025"), "2025-09-15");
