@@ -4,6 +4,7 @@
 //! words that every trade has, so they may live here; what is asked for stays with the packs' keywords. A request that only
 //! says what something else is for ("so that we can quote") asks for nothing.
 
+use std::borrow::Cow;
 use std::collections::HashSet;
 use std::sync::LazyLock;
 
@@ -201,6 +202,9 @@ pub(super) fn borders(text: &str, words: &[Word]) -> Vec<Border> {
 
 /// What these signs between two words are; `written` bytes of the line stand before them.
 fn border(between: &str, written: usize) -> Border {
+    if between == " " {
+        return Border::Open;
+    }
     let mut lines = between.split('\n');
     let first = lines.next().unwrap_or_default();
     let rest: Vec<&str> = lines.collect();
@@ -229,8 +233,11 @@ fn border(between: &str, written: usize) -> Border {
 
 /// What is done with each word. `words` are folded and in small letters.
 pub(super) fn acts(words: &[Word], borders: &[Border]) -> Vec<Act> {
-    let plain: Vec<Word> =
-        words.iter().map(|word| Word { text: fold(&word.text), start: word.start, end: word.end }).collect();
+    let folded = |word: &Word| Word { text: fold(&word.text), start: word.start, end: word.end };
+    let plain: Cow<'_, [Word]> = match words.iter().all(|word| word.text.is_ascii()) {
+        true => Cow::Borrowed(words),
+        false => words.iter().map(folded).collect(),
+    };
     let mut acts = vec![Act::Named; words.len()];
     let mut start = 0;
     for end in 1..=words.len() {
