@@ -4,12 +4,11 @@
 //! words that every trade has, so they may live here; what is asked for stays with the packs' keywords. A request that only
 //! says what something else is for ("so that we can quote") asks for nothing.
 
-use std::borrow::Cow;
 use std::collections::HashSet;
 use std::sync::LazyLock;
 
 use super::phrases::Phrases;
-use super::words::{Word, fold};
+use super::words::{Word, folded};
 
 /// What is done with a word.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -233,11 +232,7 @@ fn border(between: &str, written: usize) -> Border {
 
 /// What is done with each word. `words` are folded and in small letters.
 pub(super) fn acts(words: &[Word], borders: &[Border]) -> Vec<Act> {
-    let folded = |word: &Word| Word { text: fold(&word.text), start: word.start, end: word.end };
-    let plain: Cow<'_, [Word]> = match words.iter().all(|word| word.text.is_ascii()) {
-        true => Cow::Borrowed(words),
-        false => words.iter().map(folded).collect(),
-    };
+    let plain = folded(words);
     let mut acts = vec![Act::Named; words.len()];
     let mut start = 0;
     for end in 1..=words.len() {

@@ -229,7 +229,7 @@ fn evidence_of(found: &[Scored<'_>], noise: f64) -> Evidence {
 /// What speaks for the best intent.
 pub(super) fn evidence(input: &ClassifyInput, intents: &PreparedIntents) -> Evidence {
     let reading = Reading::new(input, intents);
-    evidence_of(&scores(&reading), noise::noise(&input.subject, reading.said()).0)
+    evidence_of(&scores(&reading), noise::noise(reading.worded()).0)
 }
 
 /// The intent of a message, or none.
@@ -239,7 +239,7 @@ pub(super) fn classify(input: &ClassifyInput, intents: &PreparedIntents) -> Clas
     let reading = Reading::new(input, intents);
     let found = scores(&reading);
     let said = reading.said();
-    let (noise, sign) = noise::noise(&input.subject, said);
+    let (noise, sign) = noise::noise(reading.worded());
     let mut confidence = evidence_of(&found, noise).confidence();
     let best = found.first().filter(|best| best.matches());
     let of_machine = input.kind != MailKind::Personal;
@@ -320,7 +320,7 @@ const fn described(kind: MailKind) -> &'static str {
 
 /// Why a person must look at the message.
 fn doubts_about(reading: &Reading<'_>, best: Option<&Scored<'_>>) -> Vec<String> {
-    let mut found = doubts::of_manner(&reading.input.subject, reading.said());
+    let mut found = doubts::of_manner(reading.worded());
     let Some(best) = best else { return found };
     for reason in &best.doubts {
         if !found.iter().any(|known| known == reason) {

@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 
 use super::phrases::Phrases;
 use super::waits;
-use super::words::words;
+use super::words::Worded;
 
 /// Turns of mail that wants to be paid, or wants to be let in. Two weak ones are a strong one.
 const SIGNS: &[(&str, u8)] = &[
@@ -227,10 +227,10 @@ const KINDS: [(&str, &[(&str, u8)]); 4] = [
 static TURNS: LazyLock<Phrases> =
     LazyLock::new(|| Phrases::of(KINDS.iter().flat_map(|(_, signs)| signs.iter().map(|(sign, _)| *sign))));
 
-/// Why a person must look at a message, whatever its intent: each reason once, none when nothing speaks for it.
-pub(super) fn of_manner(subject: &str, text: &str) -> Vec<String> {
-    let parts = [words(subject, 0), words(text, 0)];
-    let mut seen: Vec<usize> = parts.iter().flat_map(|part| TURNS.find_all(part)).map(|found| found.phrase).collect();
+/// Why a person must look at a message, its subject and its text, whatever its intent: each reason once, none when nothing speaks for it.
+pub(super) fn of_manner(parts: &[Worded<'_>; 2]) -> Vec<String> {
+    let mut seen: Vec<usize> =
+        parts.iter().flat_map(|part| TURNS.find_all(&part.words)).map(|found| found.phrase).collect();
     seen.sort_unstable();
     seen.dedup();
     let mut first = 0;
@@ -240,7 +240,7 @@ pub(super) fn of_manner(subject: &str, text: &str) -> Vec<String> {
         first += signs.len();
         (what, said)
     });
-    let reasons = kinds.into_iter().chain([("it says to wait", waits::said(subject, text))]);
+    let reasons = kinds.into_iter().chain([("it says to wait", waits::said(parts))]);
     let told = |(what, said): (&str, Vec<String>)| {
         let named: Vec<String> = said.iter().take(MAX_NAMED).map(|said| format!("{said:?}")).collect();
         (!named.is_empty()).then(|| format!("{what}: {}", named.join(", ")))
@@ -258,6 +258,10 @@ fn enough<'s>(signs: impl Iterator<Item = &'s (&'s str, u8)>) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn of_manner(subject: &str, text: &str) -> Vec<String> {
+        super::of_manner(&[Worded::of(subject), Worded::of(text)])
+    }
 
     #[test]
     fn demands_are_known_and_requests_are_not() {

@@ -10,7 +10,7 @@ use super::asked;
 use super::message::{MAX_TEXT, hands_on};
 use super::prepared::PreparedIntents;
 use super::requests::Wishes;
-use super::words::{Word, words};
+use super::words::{Word, Worded, words};
 
 /// A message with more words than this tells many things: what it only names says little about what it wants.
 const MANY_WORDS: usize = 70;
@@ -24,6 +24,8 @@ pub(super) struct Reading<'r> {
     pub(super) input: &'r ClassifyInput,
     pub(super) intents: &'r PreparedIntents,
     tells_much: OnceCell<bool>,
+    /// The subject and what is said now, in words.
+    worded: OnceCell<[Worded<'r>; 2]>,
     /// What the sentences of the newest words ask for, and of those together with what they hand on, or point to.
     newest: OnceCell<Wishes<'r>>,
     beneath: OnceCell<Option<Wishes<'r>>>,
@@ -38,6 +40,7 @@ impl<'r> Reading<'r> {
             input,
             intents,
             tells_much: OnceCell::new(),
+            worded: OnceCell::new(),
             newest: OnceCell::new(),
             beneath: OnceCell::new(),
             asked: OnceCell::new(),
@@ -70,6 +73,11 @@ impl<'r> Reading<'r> {
     pub(super) fn said(&self) -> &'r str {
         let text = if self.only_hands_on() { &self.input.forwarded } else { &self.input.text };
         clip(text, MAX_TEXT)
+    }
+
+    /// The subject and what is said now, in words.
+    pub(super) fn worded(&self) -> &[Worded<'r>; 2] {
+        self.worded.get_or_init(|| [Worded::of(&self.input.subject), Worded::of(self.said())])
     }
 
     /// Whether what is said now is enough to tell of many things.

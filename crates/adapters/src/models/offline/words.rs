@@ -1,5 +1,7 @@
 //! Words: how text is cut into them, reduced to a stem, and compared with one slip of the finger allowed.
 
+use std::borrow::Cow;
+
 /// A word of a text, and where it stands.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Word {
@@ -9,6 +11,18 @@ pub(super) struct Word {
     pub(super) start: usize,
     /// One past the last byte.
     pub(super) end: usize,
+}
+
+/// A text and its words.
+pub(super) struct Worded<'t> {
+    pub(super) text: &'t str,
+    pub(super) words: Vec<Word>,
+}
+
+impl<'t> Worded<'t> {
+    pub(super) fn of(text: &'t str) -> Self {
+        Self { text, words: words(text, 0) }
+    }
 }
 
 /// Words shorter than this must be spelt right.
@@ -104,6 +118,14 @@ pub(super) fn fold(text: &str) -> String {
         }
     }
     folded
+}
+
+/// Words without those accents; of most texts they are as they were.
+pub(super) fn folded(words: &[Word]) -> Cow<'_, [Word]> {
+    if words.iter().all(|word| word.text.is_ascii()) {
+        return Cow::Borrowed(words);
+    }
+    words.iter().map(|word| Word { text: fold(&word.text), start: word.start, end: word.end }).collect()
 }
 
 /// The word without the endings that English hangs on it. Only good for comparing.
