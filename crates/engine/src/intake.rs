@@ -66,9 +66,9 @@ impl Intake {
         let subject: String = mail.subject.chars().filter(|c| !c.is_control()).take(500).collect();
         let mut parts =
             vec![part("message.eml".to_owned(), "message/rfc822".to_owned(), raw, AttachmentSource::Original)];
-        for file in mail.parts {
+        for file in &mail.parts {
             let source = if file.inline { AttachmentSource::Inline } else { AttachmentSource::Attached };
-            parts.push(part(file.filename, file.content_type, file.bytes, source));
+            parts.push(part(file.filename.clone(), file.content_type.clone(), file.bytes.clone(), source));
         }
         let mut payload = json!({
             "messageId": mail.message_id,
@@ -93,11 +93,12 @@ impl Intake {
         let incoming = Incoming {
             channel: Channel::Email,
             source: "email".to_owned(),
-            dedupe_key: Some(mail.message_id.map_or_else(|| format!("hash:{hash}"), short_key)),
+            dedupe_key: Some(mail.message_id.clone().map_or_else(|| format!("hash:{hash}"), short_key)),
             body_hash: Some(hash),
-            input: mail.text,
+            input: mail.text.clone(),
             payload,
             parts,
+            mail: Some(Arc::new(mail)),
             trace_id,
             kind: NewKind::Plan,
         };
@@ -143,6 +144,7 @@ impl Intake {
             input: as_lines(&body),
             payload: body,
             parts: Vec::new(),
+            mail: None,
             trace_id,
             kind: NewKind::Plan,
         };
@@ -180,6 +182,7 @@ impl Intake {
             input: body,
             payload: Value::Object(fields),
             parts: Vec::new(),
+            mail: None,
             trace_id,
             kind: NewKind::Plan,
         };

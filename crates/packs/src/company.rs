@@ -102,9 +102,19 @@ pub(crate) const TRADE_WORDS: [&str; 40] = [
 
 /// The name as it is compared: lower case, no accents, no punctuation, no legal form at the end.
 pub(crate) fn normal_name(name: &str) -> String {
-    let plain: String = name.chars().flat_map(plain_letter).collect();
+    if !name.is_empty() && name.bytes().all(|b| b.is_ascii_alphanumeric()) {
+        // One word, as in most calls.
+        return usual_word(&name.to_ascii_lowercase()).to_owned();
+    }
     // Dots and apostrophes join (`L.L.C.`, `Joe's`), everything else separates.
-    let spaced = plain.replace(['.', '\'', '’'], "").replace('&', " and ");
+    let mut spaced = String::with_capacity(name.len() + 8);
+    for letter in name.chars().flat_map(plain_letter) {
+        match letter {
+            '.' | '\'' | '’' => {}
+            '&' => spaced.push_str(" and "),
+            other => spaced.push(other),
+        }
+    }
     let mut words: Vec<&str> = spaced.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
     if words.len() > 1 && words.first() == Some(&"the") {
         words.remove(0);

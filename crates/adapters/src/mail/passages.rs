@@ -370,11 +370,15 @@ impl Walk<'_> {
         true
     }
 
-    /// Whether the paragraph that begins here is a disclaimer. Only its first lines are looked at.
+    /// Whether the paragraph that begins here is a disclaimer by the lines behind its first, of which a few are looked at.
     fn paragraph_is_footer(&self, at: usize) -> bool {
         let begins = at == 0 || self.lines[at - 1].is_blank();
         begins
-            && self.lines[at..].iter().take(4).take_while(|line| !line.is_blank()).any(|line| is_footer(&line.plain()))
+            && self.lines[at + 1..]
+                .iter()
+                .take(3)
+                .take_while(|line| !line.is_blank())
+                .any(|line| is_footer(&line.plain()))
     }
 }
 

@@ -163,6 +163,7 @@ impl Chats {
                     source: AttachmentSource::Attached,
                 })
                 .collect(),
+            mail: None,
             trace_id: request.trace_id,
             kind: NewKind::Turn(Box::new(NewTurn { turn, message })),
         };

@@ -10,6 +10,7 @@ use kybern_core::actor::{Actor, Rights};
 use kybern_core::error::{Error, ErrorCode, Result};
 use kybern_core::id::TaskId;
 use kybern_core::json::{canonical, check_value};
+use kybern_core::mail::ParsedMail;
 use kybern_core::money::NanoUsd;
 use kybern_core::plan::FrozenPlan;
 use kybern_core::task::{AttachmentSource, Channel, NewAttachment, NewKind, NewTask, Submitted, limits};
@@ -44,6 +45,8 @@ pub(crate) struct Incoming {
     pub(crate) input: String,
     pub(crate) payload: Value,
     pub(crate) parts: Vec<Part>,
+    /// What the original was taken apart into, so that the task need not do it again.
+    pub(crate) mail: Option<Arc<ParsedMail>>,
     pub(crate) trace_id: Option<String>,
     pub(crate) kind: NewKind,
 }
@@ -118,6 +121,7 @@ impl Tasks {
                     source: AttachmentSource::Attached,
                 })
                 .collect(),
+            mail: None,
             trace_id: request.trace_id.clone(),
             kind,
         };
@@ -213,8 +217,12 @@ impl Tasks {
         let (kernel, scope) = (&self.kernel, actor.scope());
         let mut attachments = Vec::with_capacity(incoming.parts.len());
         for part in incoming.parts {
-            let size = u64::try_from(part.bytes.len()).unwrap_or(u64::MAX);
+            let bytes = part.bytes.len();
+            let size = u64::try_from(bytes).unwrap_or(u64::MAX);
             let hash = kernel.store.put_blob(scope, part.bytes).await?;
+            if let Some(mail) = incoming.mail.as_ref().filter(|_| part.source == AttachmentSource::Original) {
+                self.services.texts.keep_mail(scope.tenant(), &hash, bytes, Arc::clone(mail));
+            }
             attachments.push(NewAttachment {
                 filename: part.filename,
                 content_type: part.content_type,

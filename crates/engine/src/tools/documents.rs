@@ -21,7 +21,7 @@ use serde_json::{Map, Value, json};
 /// Bytes of texts that are kept in memory: a few hundred usual documents. A text follows from its bytes, so it is never
 /// stored.
 const KEPT: usize = 32 * 1024 * 1024;
-/// The same for mails that were taken apart: each tool of a task asks for the task's.
+/// The same for mails that were taken apart, when they came in or later: each tool of a task asks for the task's.
 const KEPT_MAILS: usize = 16 * 1024 * 1024;
 /// What a mail takes in memory beside its bytes, as a multiple of them: text and attachments are decoded.
 const MAIL_WEIGHT: usize = 3;
@@ -91,6 +91,19 @@ impl Default for DocumentTexts {
 
 fn lock<T>(lately: &Lately<T>) -> MutexGuard<'_, ByteCache<(TenantId, String), Arc<T>>> {
     lately.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl DocumentTexts {
+    /// A mail that was taken apart, by the hash of its bytes, unless it is too long ago.
+    fn mail(&self, tenant: TenantId, hash: &str) -> Option<Arc<ParsedMail>> {
+        lock(&self.mails).get(&(tenant, hash.to_owned()))
+    }
+
+    /// Keeps a mail of so many bytes for a while.
+    pub(crate) fn keep_mail(&self, tenant: TenantId, hash: &str, bytes: usize, mail: Arc<ParsedMail>) {
+        let weight = hash.len() + MAIL_WEIGHT * bytes;
+        lock(&self.mails).keep((tenant, hash.to_owned()), mail, weight);
+    }
 }
 
 impl TaskDocuments {
@@ -266,12 +279,11 @@ impl Documents for TaskDocuments {
             return Ok(None);
         }
         let tenant = self.scope.tenant();
-        let key = (tenant, original.hash.clone());
-        if let Some(mail) = lock(&self.texts.mails).get(&key) {
+        if let Some(mail) = self.texts.mail(tenant, &original.hash) {
             return Ok(Some(mail));
         }
         let bytes = self.bytes(original).await?;
-        let weight = key.1.len() + MAIL_WEIGHT * bytes.len();
+        let size = bytes.len();
         let parsed = self.parser.parse(tenant, bytes).await.map_err(|fault| {
             let code = match fault {
                 MailFault::Broken(_) | MailFault::TooLarge(_) => ErrorCode::Unprocessable,
@@ -280,7 +292,7 @@ impl Documents for TaskDocuments {
             Error::new(code, fault.to_string())
         })?;
         let mail = Arc::new(parsed);
-        lock(&self.texts.mails).keep(key, Arc::clone(&mail), weight);
+        self.texts.keep_mail(tenant, &original.hash, size, Arc::clone(&mail));
         Ok(Some(mail))
     }
 }

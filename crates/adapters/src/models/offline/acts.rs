@@ -8,7 +8,7 @@ use std::collections::HashSet;
 use std::sync::LazyLock;
 
 use super::phrases::Phrases;
-use super::words::{Word, fold};
+use super::words::{Word, folded};
 
 /// What is done with a word.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -201,6 +201,9 @@ pub(super) fn borders(text: &str, words: &[Word]) -> Vec<Border> {
 
 /// What these signs between two words are; `written` bytes of the line stand before them.
 fn border(between: &str, written: usize) -> Border {
+    if between == " " {
+        return Border::Open;
+    }
     let mut lines = between.split('\n');
     let first = lines.next().unwrap_or_default();
     let rest: Vec<&str> = lines.collect();
@@ -229,8 +232,7 @@ fn border(between: &str, written: usize) -> Border {
 
 /// What is done with each word. `words` are folded and in small letters.
 pub(super) fn acts(words: &[Word], borders: &[Border]) -> Vec<Act> {
-    let plain: Vec<Word> =
-        words.iter().map(|word| Word { text: fold(&word.text), start: word.start, end: word.end }).collect();
+    let plain = folded(words);
     let mut acts = vec![Act::Named; words.len()];
     let mut start = 0;
     for end in 1..=words.len() {

@@ -12,7 +12,7 @@ use super::offers;
 use super::phrases::Phrases;
 use super::prepared::PreparedIntents;
 use super::requests::{ranked, sentences};
-use super::words::{Word, fold, words};
+use super::words::{folded, words};
 
 /// What is looked at of a message, and its sentences.
 const MAX_TEXT: usize = 8 * 1024;
@@ -107,8 +107,7 @@ impl Sentence {
         let acts = acts::acts(&found, &acts::borders(&text, &found));
         let asked = found.iter().zip(&acts).filter(|(_, act)| **act == Act::Asked);
         let asked = asked.map(|(word, _)| &text[word.start..word.end]).collect::<Vec<_>>().join(" ");
-        let plain: Vec<Word> = found.iter().map(|word| Word { text: fold(&word.text), ..*word }).collect();
-        let points = !POINTS.find_all(&plain).is_empty();
+        let points = !POINTS.find_all(&folded(&found)).is_empty();
         Self { text, asked, points }
     }
 

@@ -15,8 +15,10 @@ pub(super) fn asks_again(text: &str) -> bool {
         let sentence = start..end;
         start = end;
         let turn = sentence.clone().find_map(|at| {
-            let stands =
-                |turn: &&str| turn.split(' ').enumerate().all(|(n, word)| plain.get(at + n).is_some_and(|w| w == word));
+            let stands = |turn: &&str| {
+                turn.starts_with(plain[at].as_str())
+                    && turn.split(' ').enumerate().all(|(n, word)| plain.get(at + n).is_some_and(|w| w == word))
+            };
             AGAIN.iter().find(|turn| stands(turn)).map(|turn| at..at + turn.split(' ').count())
         });
         let Some(turn) = turn else { continue };

@@ -12,9 +12,10 @@ use super::analyse::{clip, round};
 use super::keywords::{ASKED, GIVEN, Keyword, UNASKED};
 use super::message::{MAX_TEXT, Message, hands_on};
 use super::prepared::PreparedIntents;
+use super::reading::Reading;
 use super::search::Search;
-use super::words::{Word, fold, words};
-use super::{MODEL, acts, asked, covering, doubts, examples, letter, noise, offers, requests};
+use super::words::{fold, words};
+use super::{MODEL, acts, asked, covering, doubts, examples, letter, noise, offers};
 
 /// What full likeness to an example counts beside a keyword's 1.
 const EXAMPLES: f64 = 4.0;
@@ -47,12 +48,8 @@ const SAYS_LITTLE: usize = 3;
 const KIND_SPEAKS: f64 = 1.0;
 /// From this likeness to an example on, a message is a little like it.
 const A_LITTLE_LIKE: f64 = 0.2;
-/// A message with more words than this tells many things: what it only names says little about what it wants.
-const MANY_WORDS: usize = 70;
 /// The share of the highest score that the only request of such a message needs to come first.
 const LEAST_SHARE: f64 = 0.3;
-/// A line with at least so many words is prose, and no line of a form or a list.
-const FULL_LINE: usize = 8;
 /// The least score of the only request of such a message.
 const LEAST_WISHED: f64 = 2.0;
 /// How sure an intent is at most that a message only names or offers, or that stands beneath a request for something else:
@@ -134,14 +131,15 @@ impl Scored<'_> {
     }
 }
 
-fn scores<'i>(input: &ClassifyInput, intents: &'i PreparedIntents) -> Vec<Scored<'i>> {
-    let requested = only_request(&input.text, intents);
+fn scores<'i>(reading: &Reading<'i>) -> Vec<Scored<'i>> {
+    let (input, intents) = (reading.input, reading.intents);
+    let requested = reading.only_request();
     let requests = requested.is_some();
-    let tells_much = tells_much(&input.text);
+    let tells_much = reading.tells_much();
     let message = Message::new(input, hands_on(input) && !requests, requests);
     let search = Search::new(&message, &intents.keywords.stems);
     let likenesses = intents.examples.similarities(input);
-    let anything = LazyCell::new(|| asks_anything(&input.subject) || asks_anything(said(input, intents)));
+    let anything = LazyCell::new(|| asks_anything(&input.subject) || asks_anything(reading.said()));
     let of_intents = intents.specs.iter().zip(intents.keywords.possible(&search)).zip(likenesses);
     let mut found: Vec<Scored<'_>> = of_intents
         .map(|((intent, keywords), likeness)| {
@@ -161,8 +159,8 @@ fn scores<'i>(input: &ClassifyInput, intents: &'i PreparedIntents) -> Vec<Scored
             let score = if is_requested && tells_much { score.max(LEAST_WISHED) } else { score };
             let asks = || *anything || words.iter().any(|(word, weight)| *weight > 0.0 && word.starts_with(ASKED));
             let raised = |keyword: &'i Keyword| {
-                let is_raised = search.says(keyword) || keyword.phrase == UNASKED && !is_requested && !asks();
-                keyword.doubt.as_deref().filter(|_| is_raised)
+                let is_raised = || search.says(keyword) || keyword.phrase == UNASKED && !is_requested && !asks();
+                keyword.doubt.as_deref().filter(|_| is_raised())
             };
             let doubts = keywords.into_iter().filter_map(raised).collect();
             Scored { intent, score, words, nearest, likeness, doubts, is_requested }
@@ -176,22 +174,6 @@ fn scores<'i>(input: &ClassifyInput, intents: &'i PreparedIntents) -> Vec<Scored
         order.then_with(|| a.intent.key.cmp(&b.intent.key))
     });
     found
-}
-
-/// Whether a message is long enough to tell of many things, in sentences: the lines of a form or a list are short.
-fn tells_much(text: &str) -> bool {
-    let is_worded = |word: &Word| !word.text.bytes().any(|b| b.is_ascii_digit());
-    let counts = text.lines().map(|line| words(line, 0).iter().filter(|word| is_worded(word)).count());
-    counts.filter(|count| *count >= FULL_LINE).sum::<usize>() > MANY_WORDS
-}
-
-/// The key of the only intent for which the newest words ask.
-fn only_request<'i>(text: &str, intents: &'i PreparedIntents) -> Option<&'i str> {
-    let asked = || match asked::intents(text, intents).as_slice() {
-        [one] => Some(one.key.as_str()),
-        _ => None,
-    };
-    if tells_much(text) { asked() } else { requests::only_request(text, intents).or_else(asked) }
 }
 
 /// Whether a text asks for anything at all, or says that somebody wants something: `Our broker asked for reports.`
@@ -247,16 +229,18 @@ fn evidence_of(found: &[Scored<'_>], noise: f64) -> Evidence {
 
 /// What speaks for the best intent.
 pub(super) fn evidence(input: &ClassifyInput, intents: &PreparedIntents) -> Evidence {
-    evidence_of(&scores(input, intents), noise::noise(&input.subject, said(input, intents)).0)
+    let reading = Reading::new(input, intents);
+    evidence_of(&scores(&reading), noise::noise(reading.worded()).0)
 }
 
 /// The intent of a message, or none.
 pub(super) fn classify(input: &ClassifyInput, intents: &PreparedIntents) -> Classification {
     let with_letter = letter::read_out(input);
     let input = with_letter.as_ref().unwrap_or(input);
-    let found = scores(input, intents);
-    let said = said(input, intents);
-    let (noise, sign) = noise::noise(&input.subject, said);
+    let reading = Reading::new(input, intents);
+    let found = scores(&reading);
+    let said = reading.said();
+    let (noise, sign) = noise::noise(reading.worded());
     let mut confidence = evidence_of(&found, noise).confidence();
     let best = found.first().filter(|best| best.matches());
     let of_machine = input.kind != MailKind::Personal;
@@ -268,7 +252,7 @@ pub(super) fn classify(input: &ClassifyInput, intents: &PreparedIntents) -> Clas
         }
         confidence = confidence.min(WORDS_OF_MACHINE);
     }
-    let doubts = doubts_about(input, best, intents);
+    let doubts = doubts_about(&reading, best);
     let model = MODEL.to_owned();
     let Some(best) = best else {
         let confidence = round(confidence);
@@ -284,15 +268,15 @@ pub(super) fn classify(input: &ClassifyInput, intents: &PreparedIntents) -> Clas
     let is_request = best.intent.keywords.iter().any(|keyword| keyword.starts_with(ASKED) && !keyword.contains("^-"));
     let of_subject = || asked::tells(&input.subject, intents).is_some_and(|intent| intent.key == best.intent.key);
     let of_papers = || TOLD.iter().any(|told| best.has(told));
-    let is_told = || best.has(GIVEN) || only_hands_on(input, intents) || !is_request && (of_subject() || of_papers());
-    let is_asked = || asked::intents(said, intents).iter().any(|intent| intent.key == best.intent.key);
+    let is_told = || best.has(GIVEN) || reading.only_hands_on() || !is_request && (of_subject() || of_papers());
+    let is_asked = || reading.asked().iter().any(|intent| intent.key == best.intent.key);
     let is_elsewhere = || {
         let is_others = best.nearest < IN_OWN_WORDS && best.likeness < A_LITTLE_LIKE && !best.has("doc:");
-        is_others && !only_hands_on(input, intents) && asks_anything(clip(&input.text, MAX_TEXT))
+        is_others && !reading.only_hands_on() && asks_anything(clip(&input.text, MAX_TEXT))
     };
     let asks_for_other = || !best.is_requested && covering::asks_for_other(input);
-    let is_offered = || !best.has(GIVEN) && offers::offers(said, best.intent, intents) && !is_asked();
-    let is_named = || tells_much(said) && !best.is_requested && !is_told() && !is_asked();
+    let is_offered = || !best.has(GIVEN) && offers::offers(reading.said(), best.intent, intents) && !is_asked();
+    let is_named = || reading.says_much() && !best.is_requested && !is_told() && !is_asked();
     if is_named() || is_elsewhere() || asks_for_other() || is_offered() {
         confidence = confidence.min(ONLY_NAMED);
     }
@@ -308,17 +292,6 @@ pub(super) fn classify(input: &ClassifyInput, intents: &PreparedIntents) -> Clas
         doubts,
         model,
     }
-}
-
-/// What is said now: the newest words, or the message that they only hand on.
-fn said<'t>(input: &'t ClassifyInput, intents: &PreparedIntents) -> &'t str {
-    let text = if only_hands_on(input, intents) { &input.forwarded } else { &input.text };
-    clip(text, MAX_TEXT)
-}
-
-/// Whether a message only hands another one on, and asks for nothing itself.
-fn only_hands_on(input: &ClassifyInput, intents: &PreparedIntents) -> bool {
-    hands_on(input) && only_request(&input.text, intents).is_none()
 }
 
 /// Whether papers speak for an intent although a machine wrote: an insurer's system may send a report by itself. What
@@ -350,20 +323,19 @@ const fn described(kind: MailKind) -> &'static str {
 }
 
 /// Why a person must look at the message.
-fn doubts_about(input: &ClassifyInput, best: Option<&Scored<'_>>, intents: &PreparedIntents) -> Vec<String> {
-    let said = said(input, intents);
-    let mut found = doubts::of_manner(&input.subject, said);
+fn doubts_about(reading: &Reading<'_>, best: Option<&Scored<'_>>) -> Vec<String> {
+    let mut found = doubts::of_manner(reading.worded());
     let Some(best) = best else { return found };
     for reason in &best.doubts {
         if !found.iter().any(|known| known == reason) {
             found.push((*reason).to_owned());
         }
     }
-    let requested = covering::requested(input);
-    if let Some(condition) = requests::condition(&requested, &best.intent.key, intents) {
+    let wishes = reading.wishes();
+    if let Some(condition) = wishes.condition(&best.intent.key) {
         found.push(format!("it asks on a condition: {condition:?}"));
     }
-    let several = requests::requests(&requested, intents);
+    let several = wishes.several();
     if !several.is_empty() {
         let told: Vec<String> =
             several.iter().map(|request| format!("{} ({:?})", request.intent.key, request.said())).collect();

@@ -109,7 +109,9 @@ pub(super) fn of_sentence(text: &str) -> Option<String> {
     let borders = borders(text, &found);
     let plain: Vec<String> = found.iter().map(|word| fold(&word.text)).collect();
     let stands = |at: usize, turn: &str| {
-        turn.split(' ').enumerate().all(|(n, word)| plain.get(at + n).is_some_and(|w| w == word))
+        // Hardly any word begins a turn, so the turn is taken apart only behind one that does.
+        turn.starts_with(plain[at].as_str())
+            && turn.split(' ').enumerate().all(|(n, word)| plain.get(at + n).is_some_and(|w| w == word))
     };
     // `Sí` agrees, `si` sets a condition.
     let is_yes = |at: usize| text[found[at].start..found[at].end].to_lowercase() == "sí";

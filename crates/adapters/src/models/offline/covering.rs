@@ -56,19 +56,8 @@ const ADJUNCTS: [&str; 16] = [
 const WANTING: [&str; 9] = ["look", "looking", "ask", "asking", "check", "send", "wait", "search", "need"];
 /// These join a second thing to do.
 const AND: [&str; 8] = ["and", "then", "also", "plus", "y", "et", "und", "tambien"];
-/// Words that point to what is handed on.
-const BELOW: [&str; 6] = ["below", "forwarded", "abajo", "dessous", "reenviado", "unten"];
 
 static IDLE: LazyLock<HashSet<String>> = LazyLock::new(|| HANDS_ON.split_whitespace().map(stem).collect());
-
-/// Where requests may stand: in the newest words, and in the message that they hand on, or point to.
-pub(super) fn requested(input: &ClassifyInput) -> String {
-    let points = || words(&input.text, 0).iter().any(|word| BELOW.contains(&word.text.as_str()));
-    if input.forwarded.is_empty() || !(hands_on(input) || points()) {
-        return clip(&input.text, MAX_TEXT).to_owned();
-    }
-    format!("{}\n\n{}", clip(&input.text, MAX_TEXT), clip(&input.forwarded, MAX_TEXT))
-}
 
 /// Whether the few words above a message that is handed on ask for something that it does not ask for.
 pub(super) fn asks_for_other(input: &ClassifyInput) -> bool {

@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 
 use super::phrases::Phrases;
 use super::waits;
-use super::words::words;
+use super::words::Worded;
 
 /// Turns of mail that wants to be paid, or wants to be let in. Two weak ones are a strong one.
 const SIGNS: &[(&str, u8)] = &[
@@ -215,40 +215,53 @@ const STRONG: u8 = 2;
 /// Signs that a reason names.
 const MAX_NAMED: usize = 3;
 
-static DEMANDS: LazyLock<Phrases> = LazyLock::new(|| Phrases::of(SIGNS.iter().map(|(sign, _)| *sign)));
-static STRANGERS: LazyLock<Phrases> = LazyLock::new(|| Phrases::of(DISGUISES.iter().map(|(sign, _)| *sign)));
-static RETURNED: LazyLock<Phrases> = LazyLock::new(|| Phrases::of(RETURNS.iter().map(|(turn, _)| *turn)));
-static SECRETS: LazyLock<Phrases> = LazyLock::new(|| Phrases::of(HUSHES.iter().map(|(sign, _)| *sign)));
+/// All turns with what each says, and what a person is told when they are enough.
+const KINDS: [(&str, &[(&str, u8)]); 4] = [
+    ("it asks for money or for access to an account", SIGNS),
+    ("it wants others not to know", HUSHES),
+    ("it may come from somebody else than it says", DISGUISES),
+    ("it takes something back", RETURNS),
+];
 
-/// Why a person must look at a message, whatever its intent: each reason once, none when nothing speaks for it.
-pub(super) fn of_manner(subject: &str, text: &str) -> Vec<String> {
-    let reasons = [
-        ("it asks for money or for access to an account", found(&DEMANDS, SIGNS, subject, text)),
-        ("it wants others not to know", found(&SECRETS, HUSHES, subject, text)),
-        ("it may come from somebody else than it says", found(&STRANGERS, DISGUISES, subject, text)),
-        ("it takes something back", found(&RETURNED, RETURNS, subject, text)),
-        ("it says to wait", waits::said(subject, text)),
-    ];
+/// The turns of all kinds, one after the other, so that a message is walked once.
+static TURNS: LazyLock<Phrases> =
+    LazyLock::new(|| Phrases::of(KINDS.iter().flat_map(|(_, signs)| signs.iter().map(|(sign, _)| *sign))));
+
+/// Why a person must look at a message, its subject and its text, whatever its intent: each reason once, none when nothing speaks for it.
+pub(super) fn of_manner(parts: &[Worded<'_>; 2]) -> Vec<String> {
+    let mut seen: Vec<usize> =
+        parts.iter().flat_map(|part| TURNS.find_all(&part.words)).map(|found| found.phrase).collect();
+    seen.sort_unstable();
+    seen.dedup();
+    let mut first = 0;
+    let kinds = KINDS.map(|(what, signs)| {
+        let own = seen.iter().filter_map(|turn| signs.get(turn.checked_sub(first)?));
+        let said = enough(own);
+        first += signs.len();
+        (what, said)
+    });
+    let reasons = kinds.into_iter().chain([("it says to wait", waits::said(parts))]);
     let told = |(what, said): (&str, Vec<String>)| {
         let named: Vec<String> = said.iter().take(MAX_NAMED).map(|said| format!("{said:?}")).collect();
         (!named.is_empty()).then(|| format!("{what}: {}", named.join(", ")))
     };
-    reasons.into_iter().filter_map(told).collect()
+    reasons.filter_map(told).collect()
 }
 
-/// The signs that a message has, when they are enough.
-fn found(phrases: &Phrases, signs: &[(&str, u8)], subject: &str, text: &str) -> Vec<String> {
-    let parts = [words(subject, 0), words(text, 0)];
-    let mut seen: Vec<usize> = parts.iter().flat_map(|part| phrases.find_all(part)).map(|found| found.phrase).collect();
-    seen.sort_unstable();
-    seen.dedup();
-    let sum: u8 = seen.iter().map(|index| signs[*index].1).fold(0, u8::saturating_add);
-    if sum < STRONG { Vec::new() } else { seen.iter().map(|index| signs[*index].0.to_owned()).collect() }
+/// The signs of one kind that a message has, when they are enough.
+fn enough<'s>(signs: impl Iterator<Item = &'s (&'s str, u8)>) -> Vec<String> {
+    let signs: Vec<&(&str, u8)> = signs.collect();
+    let sum = signs.iter().map(|(_, counts)| *counts).fold(0, u8::saturating_add);
+    if sum < STRONG { Vec::new() } else { signs.iter().map(|(sign, _)| (*sign).to_owned()).collect() }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn of_manner(subject: &str, text: &str) -> Vec<String> {
+        super::of_manner(&[Worded::of(subject), Worded::of(text)])
+    }
 
     #[test]
     fn demands_are_known_and_requests_are_not() {

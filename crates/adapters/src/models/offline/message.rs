@@ -9,7 +9,7 @@ use super::analyse::clip;
 use super::chasing;
 use super::negation::denied;
 use super::pointing;
-use super::words::{fold, stem, twice, words};
+use super::words::{Word, fold, stem, twice, words};
 
 /// What is looked at of the message, and of the documents.
 pub(super) const MAX_TEXT: usize = 32 * 1024;
@@ -91,7 +91,8 @@ impl Message {
         let mut message = Self { raw, kind: input.kind.name(), documents, ..Self::default() };
         // "Subject: the order. Can you send it?" asks for what the subject names.
         let text = clip(&input.text, MAX_TEXT);
-        let (acts, by_subject, elsewhere) = acts_of(text);
+        let found = words(text, 0);
+        let (acts, by_subject, elsewhere) = acts_of(text, &found);
         let pointed = again || by_subject && !is_answer(&input.subject);
         // "See below. Can you order from the carriers?" asks for what is handed on.
         let forwarded = match (hands_on, elsewhere) {
@@ -100,7 +101,7 @@ impl Message {
             (false, _) => IN_FORWARDED * beside,
         };
         message.add(clip(&input.subject, MAX_TEXT), subject, pointed.then_some(Act::Asked));
-        message.add_done(text, IN_TEXT, acts);
+        message.add_done(text, &found, IN_TEXT, acts);
         message.add(clip(&input.forwarded, MAX_TEXT), forwarded, None);
         message.add(clip(&input.signature, MAX_DOCUMENTS), IN_SIGNATURE, None);
         message.add(clip(&input.earlier, MAX_DOCUMENTS), IN_EARLIER, None);
@@ -129,12 +130,11 @@ impl Message {
             Some(act) => vec![act; found.len()],
             None => acts::acts(&found, &acts::borders(text, &found)),
         };
-        self.add_done(text, factor, acts);
+        self.add_done(text, &found, factor, acts);
     }
 
     /// The same where it is known what is done with each word.
-    fn add_done(&mut self, text: &str, factor: f64, acts: Vec<Act>) {
-        let found = words(text, 0);
+    fn add_done(&mut self, text: &str, found: &[Word], factor: f64, acts: Vec<Act>) {
         let plain: Vec<String> = found.iter().map(|word| twice(fold(&word.text))).collect();
         let mut end = 0;
         let parts: Vec<bool> = found
@@ -168,10 +168,9 @@ impl Message {
 
 /// What is done with each word of the newest text, whether it asks for what its subject names, and whether it wants from
 /// somebody what was named elsewhere.
-fn acts_of(text: &str) -> (Vec<Act>, bool, bool) {
-    let found = words(text, 0);
-    let borders = acts::borders(text, &found);
-    let mut acts = acts::acts(&found, &borders);
+fn acts_of(text: &str, found: &[Word]) -> (Vec<Act>, bool, bool) {
+    let borders = acts::borders(text, found);
+    let mut acts = acts::acts(found, &borders);
     let looked = found.partition_point(|word| word.end <= MAX_POINTING);
     let pointed = pointing::pointed(text, &found[..looked], &acts[..looked], &borders);
     let elsewhere = !pointed.before.is_empty();

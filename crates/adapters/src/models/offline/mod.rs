@@ -52,6 +52,7 @@ mod pieces;
 mod pointing;
 mod postal;
 mod prepared;
+mod reading;
 mod requests;
 mod rivals;
 mod roll;

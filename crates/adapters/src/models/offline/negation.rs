@@ -67,7 +67,7 @@ pub(super) fn denied(words: &[String], parts: &[bool]) -> Vec<bool> {
         let stop = (from..end).find(|at| parts[*at] || BUT.contains(&words[*at].as_str()));
         from..stop.unwrap_or(end)
     };
-    for at in 0..words.len() {
+    for at in (0..words.len()).filter(|at| may_begin(&words[*at])) {
         let begins = |turn: &&&[&str]| {
             words
                 .get(at..at + turn.len())
@@ -87,9 +87,42 @@ pub(super) fn denied(words: &[String], parts: &[bool]) -> Vec<bool> {
     denied
 }
 
+/// Whether a turn may begin with a word, so that hardly any word is held against all of them.
+fn may_begin(word: &str) -> bool {
+    matches!(
+        word,
+        "no" | "need"
+            | "not"
+            | "don"
+            | "doesn"
+            | "dont"
+            | "please"
+            | "pls"
+            | "instead"
+            | "rather"
+            | "never"
+            | "nunca"
+            | "jamais"
+            | "sin"
+            | "en"
+            | "pas"
+            | "inutile"
+            | "ne"
+            | "au"
+            | "nicht"
+            | "brauchen"
+            | "wollen"
+    )
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn every_turn_begins_with_a_word_that_may_begin_one() {
+        assert!(TURNS.iter().all(|turn| may_begin(turn[0])));
+    }
 
     fn left(text: &str) -> String {
         let words: Vec<String> = text.replace(',', " ,").split(' ').map(str::to_owned).collect();

@@ -5,7 +5,7 @@
 use std::sync::LazyLock;
 
 use super::phrases::Phrases;
-use super::words::{Word, words};
+use super::words::Worded;
 
 /// Signs and how much each weighs. A few weak ones make a strong one.
 const SIGNS: &[(&str, f64)] = &[
@@ -121,13 +121,11 @@ const MAX_SHOUTS: u8 = 4;
 
 static PHRASES: LazyLock<Phrases> = LazyLock::new(|| Phrases::of(SIGNS.iter().map(|(sign, _)| *sign)));
 
-/// How much speaks for noise, from 0 to [`MOST`], and the strongest sign.
-pub(super) fn noise(subject: &str, text: &str) -> (f64, Option<&'static str>) {
-    let mut all: Vec<Word> = words(subject, 0);
-    // A word that no sign has keeps signs from reaching over the border.
-    all.push(Word { text: "\n".to_owned(), start: 0, end: 0 });
-    all.extend(words(text, 0));
-    let mut seen: Vec<usize> = PHRASES.find_all(&all).iter().map(|found| found.phrase).collect();
+/// How much speaks for noise in a subject and a text, from 0 to [`MOST`], and the strongest sign.
+pub(super) fn noise(parts: &[Worded<'_>; 2]) -> (f64, Option<&'static str>) {
+    let [subject, Worded { text, words }] = parts;
+    let found = PHRASES.find_all(&subject.words).into_iter().chain(PHRASES.find_all(words));
+    let mut seen: Vec<usize> = found.map(|found| found.phrase).collect();
     seen.sort_unstable();
     seen.dedup();
     let shouts = text.matches('!').take(usize::from(MAX_SHOUTS) + 1).map(|_| SHOUT).sum::<f64>() - SHOUT;
@@ -139,6 +137,10 @@ pub(super) fn noise(subject: &str, text: &str) -> (f64, Option<&'static str>) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn noise(subject: &str, text: &str) -> (f64, Option<&'static str>) {
+        super::noise(&[Worded::of(subject), Worded::of(text)])
+    }
 
     #[test]
     fn bulk_mail_is_noise_and_a_request_is_not() {

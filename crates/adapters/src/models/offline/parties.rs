@@ -181,6 +181,10 @@ pub(super) fn signed_by(labels: &Labels<'_>, text: &str) -> Option<(values::Read
     let cut = ['(', ')', '•', '·', '|', '/', ';', ':'].into_iter().filter_map(|mark| text.find(mark)).min();
     let text = text.get(..cut.unwrap_or(text.len()))?;
     let text = text.split(" - ").next()?.split(" – ").next()?.split(" NAIC").next()?;
+    // Without such a word nobody's name need be read out of it.
+    if !labels.known.lexicon.signs.speak(text) {
+        return None;
+    }
     let read = past_department(values::read(ValueKind::Name, text)?);
     let name = read.value.as_str()?;
     if labels.is_label(name) {

@@ -40,54 +40,60 @@ impl Request<'_> {
     }
 }
 
-/// What is asked for in sentences of their own, or in parts of one that `and` joins, each intent once, in their order;
-/// fewer than two are none.
-pub(super) fn requests<'i>(text: &str, intents: &'i PreparedIntents) -> Vec<Request<'i>> {
-    let mut found = all(text, intents);
-    let keys: Vec<&String> = found.iter().map(|request| &request.intent.key).collect();
-    let of_another = |request: &Request<'_>| {
-        let mut sakes = request.intent.keywords.iter().filter_map(|keyword| keyword.strip_prefix(FOR));
-        sakes.any(|key| keys.iter().any(|other| *other == key))
-    };
-    let own: Vec<bool> = found.iter().map(|request| !of_another(request)).collect();
-    let mut own = own.into_iter();
-    found.retain(|_| own.next().unwrap_or(true));
-    if found.len() < 2 { Vec::new() } else { found }
-}
+/// What each sentence of a text asks for.
+#[derive(Debug)]
+pub(super) struct Wishes<'i>(Vec<(Sentence, Vec<(&'i IntentSpec, String)>)>);
 
-/// The key of the intent that everything has which a text asks for.
-pub(super) fn only_request<'i>(text: &str, intents: &'i PreparedIntents) -> Option<&'i str> {
-    match all(text, intents).as_slice() {
-        [one] => Some(&one.intent.key),
-        _ => None,
+impl<'i> Wishes<'i> {
+    /// What a text asks for.
+    pub(super) fn of(text: &str, intents: &'i PreparedIntents) -> Self {
+        let sentences = asking(clip(text, MAX_TEXT));
+        let nothing = Sentence::default();
+        let befores = std::iter::once(&nothing).chain(&sentences);
+        let asked: Vec<_> =
+            sentences.iter().zip(befores).map(|(sentence, before)| sentence.requests(before, intents)).collect();
+        Self(sentences.into_iter().zip(asked).collect())
     }
-}
 
-/// The condition on which a text asks for an intent, as it is written.
-pub(super) fn condition(text: &str, key: &str, intents: &PreparedIntents) -> Option<String> {
-    let mut before = Sentence::default();
-    asking(clip(text, MAX_TEXT)).into_iter().find_map(|sentence| {
-        let requests = sentence.requests(&before, intents);
-        let found =
-            requests.iter().any(|(intent, _)| intent.key == key).then(|| conditions::of_sentence(&sentence.text));
-        before = sentence;
-        found.flatten()
-    })
-}
+    /// What is asked for in sentences of their own, or in parts of one that `and` joins, each intent once, in their order;
+    /// fewer than two are none.
+    pub(super) fn several(&self) -> Vec<Request<'i>> {
+        let mut found = self.all();
+        let keys: Vec<&String> = found.iter().map(|request| &request.intent.key).collect();
+        let of_another = |request: &Request<'_>| {
+            let mut sakes = request.intent.keywords.iter().filter_map(|keyword| keyword.strip_prefix(FOR));
+            sakes.any(|key| keys.iter().any(|other| *other == key))
+        };
+        let own: Vec<bool> = found.iter().map(|request| !of_another(request)).collect();
+        let mut own = own.into_iter();
+        found.retain(|_| own.next().unwrap_or(true));
+        if found.len() < 2 { Vec::new() } else { found }
+    }
 
-/// What is asked for in sentences of their own, each intent once, in their order.
-fn all<'i>(text: &str, intents: &'i PreparedIntents) -> Vec<Request<'i>> {
-    let mut found: Vec<Request<'i>> = Vec::new();
-    let mut before = Sentence::default();
-    for sentence in asking(clip(text, MAX_TEXT)) {
-        for (intent, asked) in sentence.requests(&before, intents) {
+    /// The key of the intent that everything has which the text asks for.
+    pub(super) fn only(&self) -> Option<&'i str> {
+        match self.all().as_slice() {
+            [one] => Some(&one.intent.key),
+            _ => None,
+        }
+    }
+
+    /// The condition on which the text asks for an intent, as it is written.
+    pub(super) fn condition(&self, key: &str) -> Option<String> {
+        let mut asking = self.0.iter().filter(|(_, requests)| requests.iter().any(|(intent, _)| intent.key == key));
+        asking.find_map(|(sentence, _)| conditions::of_sentence(&sentence.text))
+    }
+
+    /// What is asked for, each intent once, in their order.
+    fn all(&self) -> Vec<Request<'i>> {
+        let mut found: Vec<Request<'i>> = Vec::new();
+        for (intent, asked) in self.0.iter().flat_map(|(_, requests)| requests) {
             if !found.iter().any(|other| other.intent.key == intent.key) {
-                found.push(Request { intent, asked });
+                found.push(Request { intent, asked: asked.clone() });
             }
         }
-        before = sentence;
+        found
     }
-    found
 }
 
 /// A sentence, or an item of a list, and what it asks for.
@@ -134,9 +140,17 @@ impl Sentence {
         if !parts.is_empty() || whole.is_empty() {
             return parts;
         }
-        let points = POINTS.iter().any(|turn| whole.to_lowercase().contains(turn));
-        let told = || Some(&before.text).filter(|_| points && before.asked.is_empty() && !before.gives).and_then(sure);
-        let found = sure(&whole).or_else(|| Some((of_sentence(&self.text, intents)?, whole))).or_else(told);
+        // The only part is the whole.
+        let of_whole = || Some(&whole).filter(|_| self.asked.len() > 1).and_then(sure);
+        let points = || {
+            let whole = whole.to_lowercase();
+            POINTS.iter().any(|turn| whole.contains(turn))
+        };
+        let told = || {
+            let tells = before.asked.is_empty() && !before.gives && points();
+            Some(&before.text).filter(|_| tells).and_then(sure)
+        };
+        let found = of_whole().or_else(|| Some((of_sentence(&self.text, intents)?, whole.clone()))).or_else(told);
         found.into_iter().collect()
     }
 }
@@ -288,8 +302,9 @@ mod tests {
     fn wishes_in_sentences_of_their_own_are_several() {
         let known = |intents: [IntentSpec; 2]| PreparedIntents::new(&Arc::from(intents));
         let intents = known([intent("a", &["loss run^2"]), intent("b", &["certificate^2"])]);
-        let keys =
-            |text: &str| requests(text, &intents).iter().map(|request| request.intent.key.clone()).collect::<Vec<_>>();
+        let keys = |text: &str| {
+            Wishes::of(text, &intents).several().iter().map(|request| request.intent.key.clone()).collect::<Vec<_>>()
+        };
         assert_eq!(keys("Please order loss runs. Also, can you send a certificate?"), ["a", "b"]);
         assert_eq!(keys("Two things:\n1. loss runs please\n2. certificate please\n"), ["a", "b"]);
         assert!(keys("Please order loss runs. The certificate was fine.").is_empty());
@@ -305,10 +320,10 @@ mod tests {
         assert_eq!(keys("A few things:\n- certificate for Acme\n- loss runs from both"), ["b", "a"]);
         assert!(keys("Please order loss runs so that a certificate can be made.").is_empty());
         let purpose = known([intent("a", &["loss run^2"]), intent("b", &["quote^2", "for:a"])]);
-        let said = requests("Please order loss runs. Please send the certificate, thanks.", &intents);
+        let said = Wishes::of("Please order loss runs. Please send the certificate, thanks.", &intents).several();
         assert_eq!(said[1].said(), "Please send the certificate thanks");
         assert!(
-            requests("Please quote. Please order loss runs.", &purpose).is_empty(),
+            Wishes::of("Please quote. Please order loss runs.", &purpose).several().is_empty(),
             "the quote is what they are for"
         );
     }
@@ -318,8 +333,9 @@ mod tests {
         let intents =
             [intent("a", &["loss run^2"]), intent("b", &["rear ended^1.5", "ask:claim^1.4", "drafted twice^2"])];
         let intents = PreparedIntents::new(&Arc::from(intents));
-        let keys =
-            |text: &str| requests(text, &intents).iter().map(|request| request.intent.key.clone()).collect::<Vec<_>>();
+        let keys = |text: &str| {
+            Wishes::of(text, &intents).several().iter().map(|request| request.intent.key.clone()).collect::<Vec<_>>()
+        };
         assert_eq!(keys("Please order loss runs. We were rear ended today, how do we turn in a claim?"), ["a", "b"]);
         assert!(keys("Please order loss runs. We were rear ended in May, please be quick.").is_empty());
         assert_eq!(keys("Please order loss runs. We were drafted twice. Can you look into it?"), ["a", "b"]);

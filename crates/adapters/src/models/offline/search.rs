@@ -120,12 +120,11 @@ impl<'m> Search<'m> {
             }
             Phrase::Stems(stems, glued) => {
                 let glued = glued.and_then(|stem| self.had(stem)?.itself);
-                let glued = glued.into_iter().flat_map(|word| &self.message.found[word]);
                 let known = stems.iter().all(|stem| !self.alike(*stem).is_empty());
-                let (first, rest) = stems
-                    .split_first()
-                    .filter(|_| known)
-                    .map_or((&[][..], &[][..]), |(first, rest)| (self.alike(*first), rest));
+                // Of the phrases of a keyword hardly any has all its words in the message.
+                let Some((first, rest)) = stems.split_first().filter(|_| known || glued.is_some()) else { return 0.0 };
+                let glued = glued.into_iter().flat_map(|word| &self.message.found[word]);
+                let first = if known { self.alike(*first) } else { &[] };
                 let starts = first.iter().flat_map(|word| &self.message.found[*word]);
                 let starts = starts.filter(|(part, at)| self.goes_on(*part, *at, rest));
                 let places = glued.chain(starts).filter(|(part, at)| fits(self.act(*part, *at)));

@@ -38,6 +38,12 @@ impl Signs {
         found.iter().any(|found| self.spoken[found.phrase] == (field, false))
     }
 
+    /// Whether a text has any word that speaks for a field.
+    pub(super) fn speak(&self, text: &str) -> bool {
+        let all = words(text, 0);
+        (0..all.len()).any(|first| self.phrases.at(&all, first).any(|found| self.spoken[found.phrase].1))
+    }
+
     /// The fields for which a text has a word that speaks, and none that speaks against them; in their order.
     pub(super) fn fields(&self, text: &str) -> Vec<usize> {
         let found = self.phrases.find_all(&words(clip(text, MAX_SIGNED), 0));

@@ -21,6 +21,8 @@ const LEAST_DIGITS: usize = 4;
 const TABLE: usize = usize::MAX - 1;
 /// What parts the facts of a line.
 const PARTS: [&str; 12] = [" / ", " - ", " – ", " — ", " | ", ", ", "; ", ": ", " (", ") ", "\t", "  "];
+/// How these begin: no two of them may stand at one place.
+const BEGIN_PARTS: [char; 6] = [' ', ',', ';', ':', ')', '\t'];
 /// What stands for the name of the line above.
 const DITTO: [&str; 10] = ["same", "ditto", "do.", "\"", "''", "″", "〃", "idem", "lo mismo", "dito"];
 
@@ -88,19 +90,21 @@ pub(super) fn lines(page: &Page<'_>, index: usize, labels: &Labels<'_>, found: &
 /// The facts of a line, with where each begins.
 fn parts(text: &str) -> Vec<(usize, &str)> {
     let mut found = Vec::new();
-    let mut at = 0;
-    loop {
-        let rest = &text[at..];
-        let cut = PARTS.iter().filter_map(|mark| Some((rest.find(mark)?, mark.len()))).min();
-        let (length, mark) = cut.unwrap_or((rest.len(), 0));
-        if !rest[..length].trim().is_empty() {
-            found.push((at, &rest[..length]));
+    let mut from = 0;
+    let mut add = |from: usize, to: usize| {
+        if !text[from..to].trim().is_empty() {
+            found.push((from, &text[from..to]));
         }
-        at += length + mark;
-        if mark == 0 {
-            return found;
+    };
+    for (at, _) in text.match_indices(BEGIN_PARTS) {
+        let mark = PARTS.iter().find(|mark| at >= from && text[at..].starts_with(**mark));
+        if let Some(mark) = mark {
+            add(from, at);
+            from = at + mark.len();
         }
     }
+    add(from, text.len());
+    found
 }
 
 /// The only name of a field that a line tells, and where its part begins; a legal form behind a comma belongs to it.

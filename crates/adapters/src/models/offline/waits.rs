@@ -3,12 +3,13 @@
 //! One plain turn is enough, also with a name between its words; of weak ones it takes two. Who cannot wait, or tells of
 //! waiting, says no such thing.
 
+use std::borrow::Cow;
 use std::sync::LazyLock;
 
 use super::acts::{Border, borders};
 use super::analyse::clip;
 use super::phrases::Phrases;
-use super::words::{Word, fold, words};
+use super::words::{Word, Worded, folded};
 
 /// Turns that say so by themselves (2), and those of which two do (1).
 const SIGNS: &[(&str, u8)] = &[
@@ -125,8 +126,8 @@ enum Order {
 }
 
 /// What says to wait, as it is written; nothing when the message does not.
-pub(super) fn said(subject: &str, text: &str) -> Vec<String> {
-    let parts = [Part::new(subject), Part::new(text)];
+pub(super) fn said(parts: &[Worded<'_>; 2]) -> Vec<String> {
+    let parts = parts.each_ref().map(Part::new);
     let mut signs: Vec<usize> = parts.iter().flat_map(Part::signs).collect();
     signs.sort_unstable();
     signs.dedup();
@@ -142,16 +143,13 @@ pub(super) fn said(subject: &str, text: &str) -> Vec<String> {
 /// A text with its words in small letters and without accents.
 struct Part<'t> {
     text: &'t str,
-    words: Vec<Word>,
+    words: Cow<'t, [Word]>,
     borders: Vec<Border>,
 }
 
 impl<'t> Part<'t> {
-    fn new(text: &'t str) -> Self {
-        let mut words = words(text, 0);
-        let borders = borders(text, &words);
-        words.iter_mut().for_each(|word| word.text = fold(&word.text));
-        Self { text, words, borders }
+    fn new(of: &'t Worded<'t>) -> Self {
+        Self { text: of.text, words: folded(&of.words), borders: borders(of.text, &of.words) }
     }
 
     /// The turns of [`SIGNS`] that are not turned around.
@@ -242,6 +240,10 @@ impl<'t> Part<'t> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn said(subject: &str, text: &str) -> Vec<String> {
+        super::said(&[Worded::of(subject), Worded::of(text)])
+    }
 
     fn waits(text: &str) -> bool {
         !said("Loss runs", text).is_empty()

@@ -1,5 +1,7 @@
 //! Words: how text is cut into them, reduced to a stem, and compared with one slip of the finger allowed.
 
+use std::borrow::Cow;
+
 /// A word of a text, and where it stands.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Word {
@@ -11,25 +13,40 @@ pub(super) struct Word {
     pub(super) end: usize,
 }
 
+/// A text and its words.
+pub(super) struct Worded<'t> {
+    pub(super) text: &'t str,
+    pub(super) words: Vec<Word>,
+}
+
+impl<'t> Worded<'t> {
+    pub(super) fn of(text: &'t str) -> Self {
+        Self { text, words: words(text, 0) }
+    }
+}
+
 /// Words shorter than this must be spelt right.
 const MIN_TYPO_LETTERS: usize = 6;
 /// A shorter prefix of letters, such as `MC` in `MC1234567`, is a word of its own before this many digits.
 const MIN_GLUED_DIGITS: usize = 4;
 const MAX_GLUED_LETTERS: usize = 5;
+/// Bytes that a word takes with the blank behind it, rather too few, so that a list of words seldom has to grow.
+const BYTES_A_WORD: usize = 5;
 
 /// The words of `text`: runs of letters and digits, and `#`. `camelCase` is two words; `base` is added to positions.
 pub(super) fn words(text: &str, base: usize) -> Vec<Word> {
-    let mut found = Vec::new();
+    let mut found = Vec::with_capacity(text.len() / BYTES_A_WORD + 1);
     let mut run: Option<usize> = None;
     let mut before = ' ';
     for (at, letter) in text.char_indices() {
+        let is_inside = letter.is_alphanumeric();
         if let Some(start) = run
-            && (!letter.is_alphanumeric() || (before.is_lowercase() && letter.is_uppercase()))
+            && (!is_inside || (letter.is_uppercase() && before.is_lowercase()))
         {
             push(&mut found, text, start, at, base);
             run = None;
         }
-        if letter.is_alphanumeric() {
+        if is_inside {
             run.get_or_insert(at);
         } else if letter == '#' {
             found.push(Word { text: "#".to_owned(), start: base + at, end: base + at + 1 });
@@ -44,21 +61,24 @@ pub(super) fn words(text: &str, base: usize) -> Vec<Word> {
 
 fn push(found: &mut Vec<Word>, text: &str, start: usize, end: usize, base: usize) {
     let run = &text[start..end];
-    let letters = run.find(|c: char| !c.is_ascii_alphabetic()).unwrap_or(run.len());
-    let digits = &run[letters..];
+    let letters = run.bytes().take_while(u8::is_ascii_alphabetic).count();
+    let digits = &run.as_bytes()[letters..];
     let glued = (1..=MAX_GLUED_LETTERS).contains(&letters)
         && digits.len() >= MIN_GLUED_DIGITS
-        && digits.bytes().all(|b| b.is_ascii_digit());
-    let cuts = if glued { [start, start + letters, end] } else { [start, end, end] };
-    for pair in cuts.windows(2) {
-        if pair[0] < pair[1] {
-            found.push(Word {
-                text: text[pair[0]..pair[1]].to_lowercase(),
-                start: base + pair[0],
-                end: base + pair[1],
-            });
-        }
+        && digits.iter().all(u8::is_ascii_digit);
+    let mut add =
+        |from: usize, to: usize| found.push(Word { text: lower(&text[from..to]), start: base + from, end: base + to });
+    if glued {
+        add(start, start + letters);
+        add(start + letters, end);
+    } else {
+        add(start, end);
     }
+}
+
+/// A word in small letters. Most are plain ASCII, for which the tables of Unicode need not be asked.
+fn lower(word: &str) -> String {
+    if word.is_ascii() { word.to_ascii_lowercase() } else { word.to_lowercase() }
 }
 
 /// A word in which no letter stands more than twice in a row, as in `lossses`; digits stay.
@@ -98,6 +118,14 @@ pub(super) fn fold(text: &str) -> String {
         }
     }
     folded
+}
+
+/// Words without those accents; of most texts they are as they were.
+pub(super) fn folded(words: &[Word]) -> Cow<'_, [Word]> {
+    if words.iter().all(|word| word.text.is_ascii()) {
+        return Cow::Borrowed(words);
+    }
+    words.iter().map(|word| Word { text: fold(&word.text), start: word.start, end: word.end }).collect()
 }
 
 /// The word without the endings that English hangs on it. Only good for comparing.

@@ -26,6 +26,8 @@ const MONTHS: [&[&str]; 12] = [
     &["november", "noviembre", "novembre"],
     &["december", "diciembre", "dic", "decembre", "dezember", "dez"],
 ];
+/// The letters with which they begin.
+const BEGIN_MONTHS: &str = "jefmasond";
 /// Bytes between the two dates of a range.
 const MAX_BETWEEN: usize = 48;
 /// Words that lead to the first date of a range.
@@ -229,6 +231,11 @@ pub(super) fn begins_with_month(text: &str) -> bool {
 
 /// The month that a word names, and how many bytes the word takes.
 fn month(text: &str) -> Option<(i16, usize)> {
+    // Hardly any word begins like a month: the others need no looking up.
+    let first = text.chars().next().and_then(|letter| plain(letter).next())?;
+    if !BEGIN_MONTHS.contains(first) {
+        return None;
+    }
     let length: usize = text.chars().take_while(|c| c.is_alphabetic()).map(char::len_utf8).sum();
     let word: String = text.get(..length)?.chars().take(12).flat_map(plain).collect();
     if word.chars().count() < 3 {
@@ -243,11 +250,14 @@ fn month(text: &str) -> Option<(i16, usize)> {
 
 /// A letter in lower case and without the accents that months have.
 fn plain(letter: char) -> impl Iterator<Item = char> {
-    letter.to_lowercase().flat_map(|letter| match letter {
-        'é' | 'è' => vec!['e'],
-        'û' | 'ù' => vec!['u'],
-        'ä' => vec!['a', 'e'],
-        other => vec![other],
+    letter.to_lowercase().flat_map(|letter| {
+        let (first, second) = match letter {
+            'é' | 'è' => ('e', None),
+            'û' | 'ù' => ('u', None),
+            'ä' => ('a', Some('e')),
+            other => (other, None),
+        };
+        std::iter::once(first).chain(second)
     })
 }
 
@@ -294,6 +304,11 @@ mod tests {
 
     fn day(text: &str) -> String {
         date(text).and_then(|read| read.value.as_str().map(str::to_owned)).unwrap_or_default()
+    }
+
+    #[test]
+    fn every_month_begins_with_a_letter_of_months() {
+        assert!(MONTHS.iter().copied().flatten().all(|name| name.starts_with(|c| BEGIN_MONTHS.contains(c))));
     }
 
     #[test]

@@ -59,13 +59,20 @@ pub(super) fn weekday(text: &str) -> usize {
     for _ in 0..2 {
         at += article(&text[at..]);
         let length = text[at..].find(|c: char| !c.is_alphabetic()).unwrap_or(text.len() - at);
-        if !WEEKDAYS.contains(&text[at..at + length].to_lowercase().as_str()) {
+        if !is_weekday(&text[at..at + length]) {
             break;
         }
         let after = text[at + length..].trim_start_matches(['.', ',', ' ', '\u{a0}']);
         at = text.len() - after.len();
     }
     at
+}
+
+fn is_weekday(word: &str) -> bool {
+    if word.is_ascii() {
+        return WEEKDAYS.iter().any(|day| day.eq_ignore_ascii_case(word));
+    }
+    WEEKDAYS.contains(&word.to_lowercase().as_str())
 }
 
 fn article(text: &str) -> usize {

@@ -116,7 +116,13 @@ pub(super) fn is_shortened(word: &str) -> bool {
 }
 
 pub(super) fn is_form(word: &str) -> bool {
-    let word = word.trim_end_matches([',', ';', ':', ')']).to_lowercase();
+    let word = word.trim_end_matches([',', ';', ':', ')']);
+    if word.is_ascii() {
+        // Nearly every word: nothing need be copied into small letters.
+        let (same, bare) = (|form: &&str| form.eq_ignore_ascii_case(word), word.trim_end_matches('.'));
+        return FORMS.iter().any(|form| same(form) || form.eq_ignore_ascii_case(bare));
+    }
+    let word = word.to_lowercase();
     FORMS.contains(&word.as_str()) || FORMS.contains(&word.trim_end_matches('.'))
 }
 
