@@ -44,7 +44,7 @@ fn parse(answer: &str) -> Result<(u16, String)> {
     let status = answer.split(' ').nth(1).and_then(|status| status.parse().ok());
     match (status, answer.split_once("\r\n\r\n")) {
         (Some(status), Some((_, body))) => Ok((status, body.to_owned())),
-        _ => bail!("this is no answer: {:?}", answer.chars().take(200).collect::<String>()),
+        _ => bail!("not an HTTP response: {:?}", answer.chars().take(200).collect::<String>()),
     }
 }
 

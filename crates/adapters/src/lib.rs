@@ -1,5 +1,6 @@
 //! kybern-adapters
 pub mod clock;
+mod colour;
 pub mod documents;
 pub mod http;
 pub mod keys;

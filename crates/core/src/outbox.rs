@@ -99,7 +99,7 @@ pub struct MailFile {
     pub hash: String,
 }
 
-/// A message that left the house, or waits to.
+/// A message to the outside: one that has left, waits to, or was given up.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = in_place::NewOutbox))]
@@ -117,7 +117,7 @@ pub struct NewOutbox {
     pub body: Value,
 }
 
-/// A message that left the house, or waits to.
+/// A message to the outside: one that has left, waits to, or was given up.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]

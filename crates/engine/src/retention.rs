@@ -154,7 +154,7 @@ impl Removal {
                     // Running out of time is the end of the pause; whoever stops the engine drops all of this.
                     let _ = tokio::time::timeout(PAUSE.as_duration(), std::future::pending::<()>()).await;
                 }
-                Err(error) => tracing::error!(%error, kind = kept.as_str(), "old rows of a tenant were not removed"),
+                Err(error) => tracing::error!(%error, kind = kept.as_str(), "retention failed for a tenant"),
             }
         }
     }

@@ -184,7 +184,7 @@ impl Worker {
                 now
             }
             Err(error) => {
-                tracing::error!(%error, "the clock was set back, and what was due before is not due yet");
+                tracing::error!(%error, "the clock was set back, and due times could not be adjusted");
                 latest
             }
         }

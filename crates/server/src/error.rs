@@ -116,7 +116,7 @@ pub(crate) fn log(error: &Error) {
     }
     if error.code() == ErrorCode::Model {
         // A provider's own words may repeat what it was asked: they are for the caller, and for whoever debugs.
-        tracing::error!(error.code = %error.code(), "request failed at the provider, whose answer the caller has");
+        tracing::warn!(error.code = %error.code(), "request failed at the provider, whose answer the caller has");
         tracing::debug!(error.chain = %chain, "the provider's answer");
     } else if status.is_server_error() && error.code() != ErrorCode::Timeout {
         tracing::error!(error.code = %error.code(), error.chain = %chain, "request failed");

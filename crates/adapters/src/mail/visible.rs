@@ -7,6 +7,8 @@
 
 use std::collections::HashSet;
 
+use crate::colour::Colour;
+
 /// Stands before and after quoted text. Both are private characters, and are taken out of the message first.
 pub(super) const QUOTE_OPEN: char = '\u{e0f0}';
 pub(super) const QUOTE_CLOSE: char = '\u{e0f1}';
@@ -19,14 +21,10 @@ const MAX_SEARCH: usize = 60;
 const MAX_CLASSES: usize = 200;
 /// Bytes of a tag that are read.
 const MAX_TAG: usize = 4_000;
-/// How much the three parts of two colours differ together when a reader sees no difference.
-const SAME_COLOUR: u32 = 24;
 const VOID: [&str; 14] =
     ["area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "param", "source", "track", "wbr"];
 /// Elements that end where another of their kind begins.
 const ENDS_AT_NEXT: [&str; 7] = ["p", "li", "dt", "dd", "option", "td", "th"];
-
-type Colour = [u8; 3];
 
 /// An open element, with what its content inherits.
 #[derive(Clone)]
@@ -84,10 +82,7 @@ fn text(out: &mut String, text: &str, inside: Option<&Open>) {
 
 impl Open {
     fn shows(&self) -> bool {
-        let same = |one: &Colour, other: &Colour| {
-            one.iter().zip(other).map(|(a, b)| u32::from(a.abs_diff(*b))).sum::<u32>() <= SAME_COLOUR
-        };
-        let unseen = self.colour.zip(self.background).is_some_and(|(colour, ground)| same(&colour, &ground));
+        let unseen = self.colour.zip(self.background).is_some_and(|(colour, ground)| colour.looks_like(ground));
         !(self.hidden || self.tiny || unseen)
     }
 }
@@ -216,7 +211,7 @@ impl<'a> Tag<'a> {
             hidden: false,
             tiny: false,
             colour: None,
-            background: Some([255; 3]),
+            background: Some(Colour::WHITE),
             quote: false,
         });
         element.name.clone_from(&self.name);
@@ -230,11 +225,11 @@ impl<'a> Tag<'a> {
         }
         let colour = property(&style, "color").or_else(|| self.attribute("color").filter(|_| self.name == "font"));
         if let Some(colour) = colour {
-            element.colour = parse_colour(&colour);
+            element.colour = Colour::parse(&colour);
         }
         let ground = property(&style, "background-color").or_else(|| property(&style, "background"));
         if let Some(ground) = ground.or_else(|| self.attribute("bgcolor")).or_else(|| self.attribute("background")) {
-            element.background = parse_colour(&ground);
+            element.background = Colour::parse(&ground);
         } else if style.contains("background-image") {
             element.background = None;
         }
@@ -271,29 +266,6 @@ fn length(value: &str) -> Option<f32> {
         "" | "px" | "pt" => Some(number),
         "em" | "rem" => Some(number * 16.0),
         "%" => Some(number * 0.16),
-        _ => None,
-    }
-}
-
-/// A colour; `None` when it cannot be told, so that nothing is taken for hidden by mistake.
-fn parse_colour(value: &str) -> Option<Colour> {
-    let first = value.trim();
-    if let Some(hex) = first.strip_prefix('#') {
-        let end = hex.find(|c: char| !c.is_ascii_hexdigit()).unwrap_or(hex.len());
-        let part = |from: usize, to: usize| u8::from_str_radix(hex.get(from..to)?, 16).ok();
-        return match end {
-            3 | 4 => Some([part(0, 1)? * 17, part(1, 2)? * 17, part(2, 3)? * 17]),
-            6 | 8 => Some([part(0, 2)?, part(2, 4)?, part(4, 6)?]),
-            _ => None,
-        };
-    }
-    if let Some(list) = first.strip_prefix("rgb(") {
-        let numbers: Vec<u8> = list.split([',', ')', ' ']).filter_map(|part| part.trim().parse().ok()).collect();
-        return numbers.get(..3).and_then(|three| three.try_into().ok());
-    }
-    match first.split_whitespace().next()? {
-        "white" => Some([255; 3]),
-        "black" | "windowtext" => Some([0; 3]),
         _ => None,
     }
 }

@@ -132,7 +132,7 @@ impl AgentDraft {
         let draft = Self::deserialize(said).map_err(|error| Error::invalid("", error.to_string()))?;
         let known = serde_json::to_value(&draft).map_err(|error| Error::invalid("", error.to_string()))?;
         match unknown(said, &known) {
-            Some(path) => Err(Error::invalid(path, "there is no such member")),
+            Some(path) => Err(Error::invalid(path, "unknown field")),
             None => draft.checked(),
         }
     }

@@ -130,9 +130,6 @@ impl RetryPolicy {
         backoff_multiplier: 2.0,
     };
 
-    /// One try.
-    pub const ONCE: Self = Self { max_attempts: 1, ..Self::DEFAULT };
-
     /// The pause after the `attempt`th try (from 1), scaled by `jitter` in 0..1 to between half and the whole.
     #[must_use]
     pub fn delay(&self, attempt: u32, jitter: f64) -> Millis {

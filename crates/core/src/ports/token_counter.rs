@@ -1,18 +1,9 @@
 //! Counting tokens before anybody is asked.
 
-/// What a message costs an OpenAI model beside its words: its role and its borders. With [`PER_NAME`] and
-/// [`PER_REPLY`] the rule of "How to count tokens with tiktoken" in the OpenAI Cookbook, for gpt-3.5-turbo-0125,
-/// gpt-4-0613 and all later ones named there; what tools and images cost is not in it, and stays an estimate.
-pub const PER_MESSAGE: u64 = 3;
-/// What a message costs more when its author has a name.
-pub const PER_NAME: u64 = 1;
-/// What the beginning of the reply costs, once for each request.
-pub const PER_REPLY: u64 = 3;
-
 /// Tokenizers of models.
 ///
-/// A count is exact for the texts and says nothing about what stands around them: see [`PER_MESSAGE`]. Where there is
-/// no tokenizer the caller estimates, and marks that as an estimate.
+/// A count is exact for the texts and says nothing about what stands around them. Where there is no tokenizer the caller
+/// estimates, and marks that as an estimate.
 pub trait TokenCounter: Send + Sync {
     /// How many tokens these texts are to that model, each taken by itself; `None` when its tokenizer is not here.
     /// Then no text is read.

@@ -220,7 +220,7 @@ fn found(looked: Result<Vec<Found>>) -> Result<Vec<Found>> {
     match looked {
         Err(error) if error.code() == ErrorCode::BudgetExceeded => Err(error),
         Err(error) => {
-            tracing::warn!(%error, "nothing could be looked up for a turn");
+            tracing::warn!(%error, "memory and knowledge lookup failed; the turn goes on without it");
             Ok(Vec::new())
         }
         found => found,

@@ -64,7 +64,7 @@ impl Run {
         let entry = JournalEntry::Recovered { from, recoveries, may_have_begun, stopped: true };
         let draft = Draft { then: Then::Stays, ..Draft::row(RowDraft::bare(None, 0, "", entry)) };
         if let Err(error) = self.settle(draft).await {
-            tracing::warn!(task.id = %self.task.id, %error, "what was given up could not be told");
+            tracing::warn!(task.id = %self.task.id, %error, "could not journal the calls that the stop cut short");
         }
         Stop::Fenced
     }

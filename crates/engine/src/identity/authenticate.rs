@@ -63,7 +63,7 @@ impl Identity {
             }
             Ok(None) => false,
             Err(error) => {
-                tracing::debug!(%error, "whether a key still holds cannot be asked");
+                tracing::debug!(%error, "could not check whether the API key is still valid");
                 true
             }
         }

@@ -40,7 +40,11 @@ impl Tasks {
     /// `NOT_FOUND`.
     pub async fn get(&self, actor: &Actor, id: TaskId) -> Result<TaskView> {
         let task = self.just_made(actor, id).await?;
-        let hold = self.kernel.store.task_hold(actor.scope(), id).await?;
+        self.with_hold(actor.scope(), task).await
+    }
+
+    async fn with_hold(&self, scope: TenantScope, task: TaskView) -> Result<TaskView> {
+        let hold = self.kernel.store.task_hold(scope, task.id).await?;
         Ok(TaskView { hold, ..task })
     }
 
@@ -71,7 +75,7 @@ impl Tasks {
                 let _turn = self.services.reading.turn(actor.tenant()).await;
                 let (task, walk) = self.as_far_as_read(actor.scope(), task).await?;
                 if is_over || !has_news(&task, walk.as_ref()) {
-                    return Ok(TaskView::new(task, walk.as_ref()));
+                    return self.with_hold(actor.scope(), TaskView::new(task, walk.as_ref())).await;
                 }
             }
             let left = Millis(at_most.0 - waited.0).min(POLL);
@@ -115,7 +119,7 @@ impl Tasks {
                 let waited = self.kernel.clock.now().since(began);
                 let is_over = waited >= at_most || self.kernel.stopping.is_cancelled();
                 if is_over || task.paused_at.is_some() || !has_news(&task, walk.as_ref()) {
-                    return Ok(TaskView::new(task, walk.as_ref()));
+                    return self.with_hold(scope, TaskView::new(task, walk.as_ref())).await;
                 }
                 waited
             };

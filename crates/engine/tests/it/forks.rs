@@ -103,6 +103,27 @@ fn a_child_that_wrote_outside_counts_and_one_that_did_not_does_not() {
 }
 
 #[test]
+fn a_submitted_task_that_wrote_outside_counts_although_nobody_waited_for_it() {
+    let world = World::on_sqlite([Arc::new(ScriptedTool::noop("t.pay", EffectClass::Unkeyed))]);
+    world.run(async |live| {
+        live.put(json!({"key": "test.quiet", "steps": [step("a", "core.noop", json!({}))]})).await;
+        live.put(json!({"key": "test.paying", "steps": [step("a", "t.pay", json!({}))]})).await;
+        let steps = json!([
+            step("quiet", "plans.execute", json!({"plan_key": "test.quiet"})),
+            step("paying", "plans.execute", json!({"plan_key": "test.paying"})),
+            step("also", "tasks.submit", json!({"plan_key": "test.paying"})),
+        ]);
+        let id = live.begin(plan(steps), json!({})).await;
+        assert_eq!(live.proven(id).await.status, TaskStatus::Completed);
+        for child in live.children_of(id).await {
+            assert_eq!(live.end(child).await.status, TaskStatus::Completed);
+        }
+        let expected = [("paying", RepeatKind::Task), ("also", RepeatKind::Task)];
+        assert_eq!(repeats(&live, id, None).await, named(&expected));
+    });
+}
+
+#[test]
 fn an_outside_workflow_is_started_again_only_with_a_yes() {
     World::new().run(async |live| {
         let steps = json!([{"id": "out", "kind": "workflow", "workflow": "flow", "args": {}}]);

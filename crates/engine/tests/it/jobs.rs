@@ -306,6 +306,8 @@ fn an_admin_removes_what_is_old_and_nothing_that_is_on_hold() {
         };
         let held = live.engine.tasks().hold(&live.world.actor, kept, " a claim ").await.unwrap().hold.unwrap();
         assert_eq!((held.reason.as_str(), held.held_at), ("a claim", live.now()));
+        let waited = live.engine.tasks().wait_for(&live.world.actor, kept, Millis(10)).await.unwrap();
+        assert_eq!(waited.hold, Some(held), "whoever waits for it is told as well");
         assert_eq!(purge(tasks(30), true).await.unwrap(), [(Kept::Tasks, 1)]);
         assert_eq!(live.task(old).await.id, old, "it was only counted");
         assert_eq!(purge(tasks(41), false).await.unwrap(), [(Kept::Tasks, 0)]);

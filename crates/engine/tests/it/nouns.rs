@@ -77,7 +77,7 @@ impl Live<'_> {
         self.rest(id).await
     }
 
-    async fn children_of(&self, id: TaskId) -> Vec<TaskId> {
+    pub async fn children_of(&self, id: TaskId) -> Vec<TaskId> {
         let world = self.world;
         world.look(world.store.children(world.scope(), id)).await.unwrap()
     }

@@ -48,7 +48,7 @@ async fn list(page: &Page, format: Format, context: &mut Context) -> Result<Exit
     }
     let paint = context.screen().paint();
     context.screen().line(table.render(paint));
-    list::more(&reply.value, &format!("{} agent list", kybern()), context);
+    list::more(&reply.value, &format!("{} agent list", kybern()), page, context);
     Ok(Exit::Done)
 }
 

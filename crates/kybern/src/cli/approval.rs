@@ -4,7 +4,7 @@ use clap::{Args, Subcommand, ValueEnum};
 use kybern_core::id::{ApprovalId, TaskId};
 use serde_json::{Map, Value, json};
 
-use super::list::{self, Page, items, next_cursor};
+use super::list::{self, Page, items};
 use super::task::matter;
 use super::{Context, Exit, Format, input};
 use crate::client::{Body, Client};
@@ -112,11 +112,9 @@ async fn list(
     }
     let (paint, nothing) = (context.screen().paint(), table.is_empty());
     context.screen().line(if nothing { "nothing waits for a person".to_owned() } else { table.render(paint) });
-    if let Some(cursor) = next_cursor(&reply.value) {
-        let task = task.map(|task| task.to_string());
-        let filters = list::flags([("status", Some(word.as_str())), ("task", task.as_deref())]);
-        context.screen().line(format!("more: {kybern} approval list{filters} --cursor {cursor}", kybern = kybern()));
-    }
+    let task = task.map(|task| task.to_string());
+    let filters = list::flags([("status", Some(word.as_str())), ("task", task.as_deref())]);
+    list::more(&reply.value, &format!("{} approval list{filters}", kybern()), page, context);
     Ok(Exit::Done)
 }
 

@@ -171,7 +171,7 @@ async fn list(page: &Page, format: Format, context: &mut Context) -> Result<Exit
     }
     let paint = context.screen().paint();
     context.screen().line(table.render(paint));
-    list::more(&reply.value, &format!("{} budget list", kybern()), context);
+    list::more(&reply.value, &format!("{} budget list", kybern()), page, context);
     Ok(Exit::Done)
 }
 

@@ -4,7 +4,7 @@ use clap::{Subcommand, ValueEnum};
 use kybern_core::id::LessonId;
 use serde_json::{Map, Value, json};
 
-use super::list::{self, Page, items, next_cursor};
+use super::list::{self, Page, items};
 use super::{Context, Exit, Format, input};
 use crate::client::Body;
 use crate::output::{Cell, Failure, Table, field, kybern, short};
@@ -188,10 +188,8 @@ async fn list(status: Option<Status>, page: &Page, format: Format, context: &mut
     }
     let (paint, nothing) = (context.screen().paint(), table.is_empty());
     context.screen().line(if nothing { "nothing has been learned".to_owned() } else { table.render(paint) });
-    if let Some(cursor) = next_cursor(&reply.value) {
-        let filters = list::flags([("status", word.as_deref())]);
-        context.screen().line(format!("more: {kybern} lesson list{filters} --cursor {cursor}", kybern = kybern()));
-    }
+    let filters = list::flags([("status", word.as_deref())]);
+    list::more(&reply.value, &format!("{} lesson list{filters}", kybern()), page, context);
     Ok(Exit::Done)
 }
 

@@ -42,9 +42,10 @@ pub(crate) fn next_cursor(list: &Value) -> Option<&str> {
 }
 
 /// Prints how the next page is read, where there is one, with the command that printed this one.
-pub(crate) fn more(list: &Value, command: &str, context: &mut Context) {
+pub(crate) fn more(list: &Value, command: &str, page: &Page, context: &mut Context) {
     if let Some(cursor) = next_cursor(list) {
-        context.screen().line(format!("more: {command} --cursor {cursor}"));
+        let limit = page.limit.map(|limit| format!(" --limit {limit}")).unwrap_or_default();
+        context.screen().line(format!("more: {command}{limit} --cursor {cursor}"));
     }
 }
 
@@ -109,7 +110,7 @@ impl List<'_> {
         }
         let (paint, is_empty) = (context.screen().paint(), table.is_empty());
         context.screen().line(if is_empty { self.nothing.to_owned() } else { table.render(paint) });
-        more(&reply.value, &self.command, context);
+        more(&reply.value, &self.command, page, context);
         Ok(Exit::Done)
     }
 }

@@ -83,7 +83,7 @@ async fn list(page: &Page, format: Format, context: &mut Context) -> Result<Exit
             kybern = kybern()
         ));
     }
-    list::more(&reply.value, &format!("{} plan list", kybern()), context);
+    list::more(&reply.value, &format!("{} plan list", kybern()), page, context);
     Ok(Exit::Done)
 }
 

@@ -67,7 +67,8 @@ async fn call(context: &ToolContext, args: Map<String, Value>) -> Result<ToolOut
         let theirs = existing.to(asked);
         if let Some(draft) = theirs.iter().find(|record| request::is_draft(record)) {
             ids.push(draft.id);
-            let mut wanted = request::over(context, draft, asked);
+            let insurer = request::insurer_entity(context, asked).await?;
+            let mut wanted = request::over(context, draft, asked, insurer.as_ref());
             let insured = request::insured(context, &draft.props).await?.unwrap_or_default();
             let letter = Letter { sender: &context.tenant_name, insured: &insured, id: draft.id };
             letter.rewrite(&draft.props, &mut wanted);

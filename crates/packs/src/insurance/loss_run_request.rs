@@ -205,7 +205,12 @@ pub(super) fn props(
 }
 
 /// What a draft should hold: its own policies, lines and documents, and ours.
-pub(super) fn over(context: &ToolContext, draft: &Record, asked: &Asked) -> Map<String, Value> {
+pub(super) fn over(
+    context: &ToolContext,
+    draft: &Record,
+    asked: &Asked,
+    insurer_entity: Option<&Record>,
+) -> Map<String, Value> {
     let mut numbers = texts(&draft.props, "policy_numbers");
     let mut known: HashSet<String> = numbers.iter().map(|number| company::policy_number(number)).collect();
     numbers.extend(asked.numbers.iter().filter(|number| known.insert(company::policy_number(number))).cloned());
@@ -231,6 +236,14 @@ pub(super) fn over(context: &ToolContext, draft: &Record, asked: &Asked) -> Map<
     }
     if text(&draft.props, "naic").is_none() {
         wanted.insert("naic".to_owned(), json!(asked.naic));
+    }
+    if let Some(insurer) = insurer_entity {
+        for (name, known) in [("insurer_entity_id", Some(insurer.id.to_string())), (TO, text(&insurer.props, "email"))]
+        {
+            if text(&draft.props, name).is_none() {
+                wanted.insert(name.to_owned(), json!(known));
+            }
+        }
     }
     wanted
 }
@@ -424,7 +437,7 @@ mod tests {
         let context = crate::tests::World::new().context(&crate::insurance::create_loss_run_requests());
         let add = |count: usize| {
             let numbers = (0..count).map(|n| format!("CP {}", n + 1)).collect();
-            let wanted = over(&context, &request(1, count), &Asked { numbers, ..asked(1) });
+            let wanted = over(&context, &request(1, count), &Asked { numbers, ..asked(1) }, None);
             assert_eq!(texts(&wanted, "policy_numbers").len(), count + 1);
         };
         assert!(kybern_testkit::growth(100, add) < 24.0);

@@ -1,4 +1,4 @@
-//! Messages that left the house, or wait to.
+//! Messages to the outside: sent, waiting, or given up.
 
 use axum::Json;
 use kybern_core::id::OutboxId;

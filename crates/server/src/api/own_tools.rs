@@ -199,7 +199,7 @@ impl NewOwnToolBody {
         match self.kind.as_str() {
             "http" => {}
             "script" => {
-                let message = "there are no script tools on this server yet: make an http tool";
+                let message = "kind \"script\" is not supported: use \"http\"";
                 return Err(Problem::invalid("/kind", message));
             }
             other => return Err(Problem::invalid("/kind", format!("there is no kind {other:.60?}, use http"))),

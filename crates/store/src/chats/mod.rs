@@ -101,7 +101,7 @@ pub(crate) async fn take_again(
         false => None,
     };
     if said.is_none_or(|said| said.redacted_at.is_some()) {
-        let message = "what it answers is no longer in its conversation: say it again";
+        let message = "the message that it answers was taken back or cleared: send it again";
         return Err(StoreError::Conflict(message.to_owned()));
     }
     let last = tx.fetch_optional(&LAST, args![scope, chat]).await?;

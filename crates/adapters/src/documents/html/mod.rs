@@ -130,6 +130,9 @@ mod tests {
             "<div style=\"max-height:0;overflow:hidden\">x</div>",
             "<span style=\"color:#ffffff\">x</span>",
             "<font color=white>x</font>",
+            "<font color=fafafa>x</font>",
+            "<span style=\"color:#fafafa\">x</span>",
+            "<span style=\"color:#f8f8f8;background:#f5f5f5\">x</span>",
             "<span style=\"color:#123456;background-color:#123456\">x</span>",
         ] {
             assert_eq!(to_text(&format!("<p>seen</p>{hidden}")), "seen", "{hidden}");

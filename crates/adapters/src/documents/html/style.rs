@@ -1,6 +1,7 @@
 //! What a page hides from the person who looks at it, by the attributes of its elements.
 
 use super::tags::Attributes;
+use crate::colour::Colour;
 
 /// Whether an element with these attributes is not shown. `painted` says that the page has a background that is not
 /// white, so that white text may be seen somewhere.
@@ -32,7 +33,7 @@ pub(super) fn is_hidden(attributes: &Attributes, painted: bool) -> bool {
     let attribute = lower("bgcolor");
     let ground = ground.or(attribute.as_deref());
     let unseen = match (colour, ground) {
-        (Some(colour), Some(ground)) => colour == ground || (is_white(colour) && is_white(ground)),
+        (Some(colour), Some(ground)) => look_alike(colour, ground) || (is_white(colour) && is_white(ground)),
         (Some(colour), None) => colour == "transparent" || (!painted && is_white(colour)),
         (None, _) => false,
     };
@@ -53,12 +54,15 @@ pub(super) fn is_painted(html: &str) -> bool {
     })
 }
 
+/// Whether a reader sees no difference to white. Old pages write a colour without its `#`.
 fn is_white(colour: &str) -> bool {
-    let plain: String = colour.chars().filter(|c| !c.is_whitespace()).collect();
-    matches!(
-        plain.as_str(),
-        "white" | "#fff" | "#ffffff" | "#fefefe" | "ffffff" | "rgb(255,255,255)" | "rgba(255,255,255,1)"
-    )
+    let parsed = Colour::parse(colour).or_else(|| Colour::parse(&format!("#{colour}")));
+    parsed.is_some_and(|colour| colour.looks_like(Colour::WHITE))
+}
+
+/// Whether a reader sees no difference between two colours.
+fn look_alike(one: &str, other: &str) -> bool {
+    one == other || Colour::parse(one).zip(Colour::parse(other)).is_some_and(|(one, other)| one.looks_like(other))
 }
 
 fn is_nothing(value: &str) -> bool {

@@ -21,7 +21,7 @@ const HANDS_ON: &str = "a about above account action add address advise again ag
     client close company complete confirm contents continue copied copy could coverage cover customer d day deal desk detail did do document does done \
     draft driver each either else em email enclosed end enough enter eod ever every everything expedite fellow file find fine finish first \
     folk follow following followup for forward forwarded friday from front further generate gentleman get getting give go going good great \
-    guy had hand handle happen has have he help her him his how i if in info inform information initiate insurance insured insurer is issue \
+    guy had hand handle happen has have he help her him his how i if in info inform information initiate insurance insured insurer into is issue \
     it item job jump just keep kind kindly know lady last later lender let letter like list little ll look loop m mail make man manage many \
     market matter may maybe me member message might mind mine minute moment monday month more morning move much must my name need needed \
     needful next nice no note noted now number o of off office ok okay on one onto open or order other our out over own owner papers \

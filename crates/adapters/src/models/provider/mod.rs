@@ -128,7 +128,7 @@ impl LanguageModel for Provider {
     async fn models(&self, timeouts: ModelTimeouts) -> Result<Vec<String>, ModelFailure> {
         let answered = async {
             let Some(path) = self.quirks.models else {
-                let message = format!("{} offers no list of its models", self.quirks.kind.as_str());
+                let message = format!("{} has no endpoint that lists its models", self.quirks.kind.as_str());
                 return Err(ModelFailure::new(ModelFailureKind::Unsupported, message));
             };
             let headers = listing::headers(self.format);

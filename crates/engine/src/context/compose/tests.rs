@@ -186,6 +186,9 @@ fn what_others_wrote_is_data_and_cannot_leave_its_marks() {
     material.knowledge.push(found("worse", Origin::Document, hostile));
     material.knowledge[1].title = hostile.to_owned();
     let composed = written(material);
+    let told: usize =
+        composed.messages.iter().map(|message| message.joined_text().matches("you may send").count()).sum();
+    assert_eq!(told, 4, "the profile, the memory, the document and its title");
     for message in composed.messages.iter().filter(|message| message.joined_text().contains("you may send")) {
         assert_eq!(message.role, Role::User);
         let text = message.joined_text();

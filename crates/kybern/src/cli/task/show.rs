@@ -3,7 +3,7 @@
 use kybern_core::id::TaskId;
 use serde_json::Value;
 
-use crate::cli::list::{self, Page, items, next_cursor};
+use crate::cli::list::{self, Page, items};
 use crate::cli::{Context, Exit, Format};
 use crate::client::Client;
 use crate::output::{
@@ -47,10 +47,8 @@ pub(super) async fn list(
     }
     let paint = context.screen().paint();
     context.screen().line(table.render(paint));
-    if let Some(cursor) = next_cursor(&reply.value) {
-        let filters = list::flags(filter.iter().map(|(name, value)| (*name, value.as_deref())));
-        context.screen().line(format!("more: {kybern} task list{filters} --cursor {cursor}", kybern = kybern()));
-    }
+    let filters = list::flags(filter.iter().map(|(name, value)| (*name, value.as_deref())));
+    list::more(&reply.value, &format!("{} task list{filters}", kybern()), page, context);
     Ok(Exit::Done)
 }
 
@@ -129,8 +127,6 @@ pub(super) async fn log(id: TaskId, page: &Page, format: Format, context: &mut C
     }
     let reply = client.get(&path, &page.query()).await?;
     context.screen().line(log_table(items(&reply.value)).render(paint));
-    if let Some(cursor) = next_cursor(&reply.value) {
-        context.screen().line(format!("more: {kybern} task log {id} --cursor {cursor}", kybern = kybern()));
-    }
+    list::more(&reply.value, &format!("{} task log {id}", kybern()), page, context);
     Ok(Exit::Done)
 }

@@ -9,6 +9,10 @@ use super::ids::fill;
 use super::rows::{Input, Row, Who};
 use super::suite::Suite;
 
+/// Routes whose key means something else: the id of a delivery, which is answered as a duplicate whatever its body, and
+/// the key of an agent's turn, of which a model's own answer knows nothing. Each has tests of its own.
+const KEYED_IN_THEIR_OWN_WAY: [&str; 2] = ["/api/inbound/webhook/{source}", "/v1/chat/completions"];
+
 /// In the order of the rows.
 pub(crate) async fn each_route_does_its_work(suite: &Suite) {
     for row in &suite.rows {
@@ -23,7 +27,7 @@ pub(crate) async fn each_route_does_its_work(suite: &Suite) {
         let misfits = suite.document.misfits(row, answer.status, &answer.body);
         suite.expect(misfits.is_empty(), || format!("{}: {misfits:?}: {}", row.name(), answer.text()));
         let creates = suite.document.parameters(row, "header").iter().any(|(name, _)| name == "Idempotency-Key");
-        if creates {
+        if creates && !KEYED_IN_THEIR_OWN_WAY.contains(&row.path) {
             once(suite, row, key).await;
         }
     }

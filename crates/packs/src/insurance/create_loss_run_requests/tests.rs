@@ -70,6 +70,19 @@ async fn a_policy_without_an_insurer_asks_whose_it_is() {
 }
 
 #[tokio::test]
+async fn a_draft_takes_up_the_insurer_who_became_known_since() {
+    let world = World::new();
+    let args = json!({"deal_id": deal(&world), "policies": [policy("A1", "North Mutual", Some("99338"))]});
+    world.run(&tool(), args.clone()).await;
+    assert_eq!(world.records(LOSS_RUN_REQUEST)[0].props["insurer_entity_id"], Value::Null);
+    know(&world, "North Mutual", "99338").await;
+    world.run(&tool(), args).await;
+    let insurer = world.records(ENTITY).into_iter().find(|one| one.props["name"] == "North Mutual").unwrap();
+    let requests = world.records(LOSS_RUN_REQUEST);
+    assert_eq!((requests.len(), &requests[0].props["insurer_entity_id"]), (1, &json!(insurer.id)));
+}
+
+#[tokio::test]
 async fn a_known_insurer_is_linked() {
     let world = World::new();
     let resolver = crate::tests::insurer_tool();

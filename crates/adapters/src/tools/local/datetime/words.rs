@@ -16,8 +16,7 @@ const WEEKDAYS: [&str; 7] = ["monday", "tuesday", "wednesday", "thursday", "frid
 /// # Errors
 /// When it is none.
 pub(super) fn read(text: &str) -> Result<Written, ToolFailure> {
-    // Some programs write the zone's name behind its offset.
-    let text = text.split_once(" (").map_or(text, |(text, _)| text);
+    let text = without_zone_name(text)?;
     let words: Vec<&str> = text.split([' ', ',', '\t', '\u{a0}']).filter(|word| !word.is_empty()).collect();
     let mut weekday = None;
     let (mut year, mut month, mut day) = (None, None, None);
@@ -53,6 +52,26 @@ pub(super) fn read(text: &str) -> Result<Written, ToolFailure> {
         return Clock::default().on(date);
     }
     clock(&rest.join(" ")).ok_or_else(|| no_date(text))?.on(date)
+}
+
+/// The text without the zone's name that some programs write behind its offset. Anything else in parentheses may say
+/// what counts.
+///
+/// # Errors
+/// When something else stands in parentheses.
+fn without_zone_name(text: &str) -> Result<&str, ToolFailure> {
+    let Some((before, behind)) = text.split_once(" (") else { return Ok(text) };
+    let last = before.split_whitespace().next_back().unwrap_or_default().to_ascii_uppercase();
+    let hours = last.strip_prefix("GMT").or_else(|| last.strip_prefix("UTC")).unwrap_or(&last);
+    let is_offset = hours.is_empty()
+        || hours == "Z"
+        || hours.strip_prefix(['+', '-']).is_some_and(|rest| rest.bytes().all(|b| b.is_ascii_digit() || b == b':'));
+    let name = behind.strip_suffix(')').unwrap_or_default();
+    let is_name = !name.is_empty() && !name.bytes().any(|b| b.is_ascii_digit()) && !is_weekday(name);
+    if is_offset && is_name {
+        return Ok(before);
+    }
+    Err(refuse(format!("{:?} says something in parentheses: write the date without them", short(text))))
 }
 
 /// `22-Nov-2026`
