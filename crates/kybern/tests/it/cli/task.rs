@@ -74,7 +74,7 @@ fn a_list_shows_where_the_next_page_begins() {
     let lines: Vec<&str> = run.out.lines().collect();
     assert!(lines[0].starts_with("ID ") && lines[0].contains("STATUS") && !lines[0].contains("PLAN"), "{}", run.out);
     assert!(lines[1].starts_with(ID) && lines[1].contains("completed  email    insurance.new_lead"), "{}", run.out);
-    assert_eq!(lines[3], "more: kybern task list --status failed --cursor c-2");
+    assert_eq!(lines[3], "more: kybern task list --status failed --limit 2 --cursor c-2");
     let asked = &server.seen("GET", "/api/tasks")[0];
     assert_eq!(asked.query, "status=failed&limit=2");
     assert_eq!(asked.header("authorization"), Some(format!("Bearer {KEY}").as_str()));
