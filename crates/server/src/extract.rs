@@ -182,13 +182,13 @@ impl FromRequestParts<AppState> for PathArgs {
 }
 
 /// A request of a known caller, and the parts of its path.
-pub(crate) struct Call {
+pub(crate) struct CallerRequest {
     pub(crate) state: AppState,
     pub(crate) actor: Actor,
     pub(crate) path: PathArgs,
 }
 
-impl FromRequestParts<AppState> for Call {
+impl FromRequestParts<AppState> for CallerRequest {
     type Rejection = Problem;
 
     async fn from_request_parts(parts: &mut Parts, state: &AppState) -> Result<Self, Problem> {

@@ -6,7 +6,7 @@ use async_trait::async_trait;
 use kybern_core::audit::AuditEvent;
 use kybern_core::error::Result as PortResult;
 use kybern_core::id::{PlanId, TenantId};
-use kybern_core::plan::parse::{self, MAX_VERSION, PlanDraft};
+use kybern_core::plan::parse::{self, PlanDraft, no_version};
 use kybern_core::plan::{Plan, PlanFault, PlanOrigin, PlanPlace, no_room};
 use kybern_core::ports::{MAX_PAGE_BYTES, Page, PlanStore};
 use kybern_core::task::PlanEffect;
@@ -96,11 +96,8 @@ async fn put(tx: &mut Tx, putting: &Putting) -> Result<Plan> {
         None => 0,
     };
     let version = draft.version.unwrap_or(last.saturating_add(1));
-    if version > MAX_VERSION {
-        return Err(StoreError::Full(format!(
-            "plan {} has the last version that there may be: name a free one",
-            draft.key
-        )));
+    if let Some(why) = no_version(&draft.key, version) {
+        return Err(StoreError::Full(why));
     }
     if tx.fetch_optional(&VERSION, args![*scope, draft.key.as_str(), version]).await?.is_some() {
         return Err(StoreError::Conflict(format!("plan {} has a version {version} already", draft.key)));
@@ -122,7 +119,8 @@ pub(crate) async fn check(tx: &mut Tx, scope: TenantScope, effect: &PlanEffect) 
     let last = last.map_or(Ok(0), |mut row| row.u32())?;
     match effect {
         PlanEffect::Put { draft, .. } => {
-            if draft.version != Some(last.saturating_add(1)) {
+            let next = last.saturating_add(1);
+            if draft.version != Some(next) || no_version(&draft.key, next).is_some() {
                 return Err(changed());
             }
             match find_room(tx, scope, &draft.key, body(draft).to_string().len()).await {

@@ -14,6 +14,12 @@ use crate::json;
 /// The highest version of a plan; every database has room for it and for the next.
 pub const MAX_VERSION: u32 = 1_000_000_000;
 
+/// Why a plan cannot have a version, where there is none so high.
+#[must_use]
+pub fn no_version(key: &str, version: u32) -> Option<String> {
+    (version > MAX_VERSION).then(|| format!("plan {key} has the last version that there may be: name a free one"))
+}
+
 /// A plan as somebody wants it stored: no id, and perhaps no version, yet.
 #[derive(Clone, PartialEq, Debug)]
 pub struct PlanDraft {

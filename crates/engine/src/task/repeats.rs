@@ -85,13 +85,13 @@ impl Tasks {
         kept: &[JournalRow],
     ) -> Result<Vec<Repeat>> {
         let attempts = self.kernel.store.attempts(scope, task).await?;
-        let submitted = self.submitted(scope, task).await?;
+        let started = self.started(scope, task).await?;
         let ends = kept.iter().filter(|row| matches!(row.entry, JournalEntry::Finished(_)));
         let mut known: HashSet<&StepId> = ends.filter_map(|row| row.step.as_ref()).collect();
         let mut repeats = Vec::new();
         for row in rows {
             let Some(step) = row.step.as_ref().filter(|step| !known.contains(step)) else { continue };
-            let Some((kind, effect)) = self.outside(scope, row, &attempts, &submitted).await? else { continue };
+            let Some((kind, effect)) = self.outside(scope, row, &attempts, &started).await? else { continue };
             known.insert(step);
             let (step_id, tool, summary) = (step.as_str().to_owned(), row.tool.clone(), row.summary.clone());
             repeats.push(Repeat { step_id, kind, tool, effect, summary });
@@ -105,23 +105,13 @@ impl Tasks {
         scope: TenantScope,
         row: &JournalRow,
         attempts: &[Attempt],
-        submitted: &HashMap<String, Vec<TaskId>>,
+        started: &HashMap<String, Vec<TaskId>>,
     ) -> Result<Option<(RepeatKind, Option<EffectClass>)>> {
-        if let JournalEntry::Waiting(wait) = &row.entry
-            && wait.kind == WaitKind::Child
-        {
-            let child = wait.reference.as_deref().and_then(|id| id.parse().ok());
-            let writes = match child {
-                Some(child) => self.tree_writes(scope, child).await?,
-                None => false,
-            };
-            return Ok(writes.then_some((RepeatKind::Task, None)));
-        }
         if let Some(written) = by_itself(row, attempts) {
             return Ok(Some(written));
         }
         let step = row.step.as_ref().map_or("", StepId::as_str);
-        for task in submitted.get(step).into_iter().flatten() {
+        for task in started.get(step).into_iter().flatten() {
             if self.tree_writes(scope, *task).await? {
                 return Ok(Some((RepeatKind::Task, None)));
             }
@@ -130,7 +120,7 @@ impl Tasks {
     }
 
     /// The tasks that a task has started, by the steps that did: those for which it waits, and those that it submitted.
-    async fn submitted(&self, scope: TenantScope, task: TaskId) -> Result<HashMap<String, Vec<TaskId>>> {
+    async fn started(&self, scope: TenantScope, task: TaskId) -> Result<HashMap<String, Vec<TaskId>>> {
         let mut by_step: HashMap<String, Vec<TaskId>> = HashMap::new();
         for id in self.kernel.store.children(scope, task).await? {
             let child = self.kernel.store.task(scope, id).await?;

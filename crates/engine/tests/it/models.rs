@@ -393,6 +393,12 @@ fn whoever_leaves_in_the_middle_pays_what_was_reserved() {
         let streamed = live.settled(&budget).await;
         // What it thought and did not show, nobody knows.
         assert!(streamed.cost() >= NanoUsd(200), "{streamed:?}");
+        let [line] = live.usage().await.try_into().unwrap();
+        assert_eq!(line.input_tokens + line.output_tokens, streamed.tokens().0);
+        assert!(
+            line.output_tokens >= 100,
+            "at most 100 tokens may be written, and they are counted as written: {line:?}"
+        );
         let models = live.engine.models().clone();
         let caller = live.caller();
         let asked = models.complete(&caller, ask("slow/b"));

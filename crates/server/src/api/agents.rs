@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use super::agent_body::{ChangeAgentBody, NewAgentBody, with_names};
 use super::shown;
 use crate::error::{ApiResult, Problem};
-use crate::extract::{Call, JsonBody, QueryArgs};
+use crate::extract::{CallerRequest, JsonBody, QueryArgs};
 use crate::idempotency::{Attempt, Made};
 use crate::page::{PageParams, Paging};
 use crate::schema::agent::{AgentAnswer, AgentPage, ResyncSchema};
@@ -82,7 +82,10 @@ pub(crate) async fn create(attempt: Attempt, body: JsonBody<NewAgentBody>) -> Ap
     tag = "agents",
     params(PageParams),
     responses((status = 200, description = "A page of agents, by key", body = AgentPage)))]
-pub(crate) async fn list(Call { state, actor, .. }: Call, query: QueryArgs) -> ApiResult<Json<Value>> {
+pub(crate) async fn list(
+    CallerRequest { state, actor, .. }: CallerRequest,
+    query: QueryArgs,
+) -> ApiResult<Json<Value>> {
     let paging = Paging::read(&query.only(&["limit", "cursor"])?)?;
     let agents = state.engine.agents().list(actor.scope()).await?;
     let items = agents.iter().collect();
@@ -95,7 +98,7 @@ pub(crate) async fn list(Call { state, actor, .. }: Call, query: QueryArgs) -> A
     tag = "agents",
     params(("id" = String, Path, description = "The agent's id, key or name")),
     responses((status = 200, description = "The agent", body = AgentAnswer)))]
-pub(crate) async fn show(Call { state, actor, path }: Call) -> ApiResult<Json<Value>> {
+pub(crate) async fn show(CallerRequest { state, actor, path }: CallerRequest) -> ApiResult<Json<Value>> {
     let agent = state.engine.agents().get(actor.scope(), path.text("id")?).await?;
     let tools = state.engine.catalogue().of(actor.scope()).await;
     shown(&describe(&tools, &agent, None)).map(Json)
@@ -111,7 +114,7 @@ pub(crate) async fn show(Call { state, actor, path }: Call) -> ApiResult<Json<Va
     request_body = ChangeAgentBody,
     responses((status = 200, description = "The agent", body = AgentAnswer)))]
 pub(crate) async fn change(
-    Call { state, actor, path }: Call,
+    CallerRequest { state, actor, path }: CallerRequest,
     body: JsonBody<ChangeAgentBody>,
 ) -> ApiResult<Json<Value>> {
     let name = path.text("id")?;
@@ -128,7 +131,7 @@ pub(crate) async fn change(
     tag = "agents",
     params(("id" = String, Path, description = "The agent's id, key or name")),
     responses((status = 204, description = "Removed")))]
-pub(crate) async fn remove(Call { state, actor, path }: Call) -> ApiResult<StatusCode> {
+pub(crate) async fn remove(CallerRequest { state, actor, path }: CallerRequest) -> ApiResult<StatusCode> {
     state.engine.agents().delete(&actor, path.text("id")?).await?;
     Ok(StatusCode::NO_CONTENT)
 }
@@ -140,7 +143,7 @@ pub(crate) async fn remove(Call { state, actor, path }: Call) -> ApiResult<Statu
     tag = "agents",
     params(("id" = String, Path, description = "The agent's id, key or name")),
     responses((status = 200, description = "The agent", body = AgentAnswer)))]
-pub(crate) async fn reset(Call { state, actor, path }: Call) -> ApiResult<Json<Value>> {
+pub(crate) async fn reset(CallerRequest { state, actor, path }: CallerRequest) -> ApiResult<Json<Value>> {
     let agent = state.engine.agents().reset(&actor, path.text("id")?).await?;
     let tools = state.engine.catalogue().of(actor.scope()).await;
     shown(&describe(&tools, &agent, None)).map(Json)
@@ -152,7 +155,7 @@ pub(crate) async fn reset(Call { state, actor, path }: Call) -> ApiResult<Json<V
 #[utoipa::path(post, path = "/api/agents/resync", operation_id = "resync_agents",
     tag = "agents",
     responses((status = 200, description = "What was done", body = ResyncSchema)))]
-pub(crate) async fn resync(Call { state, actor, .. }: Call) -> Result<Json<Value>, Problem> {
+pub(crate) async fn resync(CallerRequest { state, actor, .. }: CallerRequest) -> Result<Json<Value>, Problem> {
     let resynced = state.engine.agents().resync(&actor).await?;
     let keys = |agents: &[Agent]| agents.iter().map(|agent| agent.draft.key.clone()).collect::<Vec<_>>();
     Ok(Json(json!({"created": keys(&resynced.created), "updated": keys(&resynced.updated)})))

@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 use utoipa::ToSchema;
 
 use crate::error::{ApiResult, Problem};
-use crate::extract::{Call, JsonBody, QueryArgs, plain};
+use crate::extract::{CallerRequest, JsonBody, QueryArgs, plain};
 use crate::page::{PageParams, Paging};
 use crate::schema::approval::{ApprovalPage, ApprovalSchema};
 use crate::schema::task::ResolutionSchema;
@@ -32,7 +32,10 @@ const EVERY: &str = "all";
         PageParams,
     ),
     responses((status = 200, description = "A page of approvals", body = ApprovalPage)))]
-pub(crate) async fn list(Call { state, actor, .. }: Call, query: QueryArgs) -> ApiResult<Json<Value>> {
+pub(crate) async fn list(
+    CallerRequest { state, actor, .. }: CallerRequest,
+    query: QueryArgs,
+) -> ApiResult<Json<Value>> {
     let query = query.only(&["status", "taskId", "limit", "cursor"])?;
     let paging = Paging::read(&query)?;
     let status =
@@ -61,7 +64,7 @@ pub(crate) async fn list(Call { state, actor, .. }: Call, query: QueryArgs) -> A
     tag = "approvals",
     params(("id" = String, Path, format = "uuid", description = "The approval")),
     responses((status = 200, description = "The approval", body = ApprovalSchema)))]
-pub(crate) async fn show(Call { state, actor, path }: Call) -> ApiResult<Json<Value>> {
+pub(crate) async fn show(CallerRequest { state, actor, path }: CallerRequest) -> ApiResult<Json<Value>> {
     let view = state.engine.approvals().get(&actor, path.parse("id")?).await?;
     Ok(Json(describe(&view)))
 }
@@ -154,7 +157,10 @@ impl DecideBody {
     params(("id" = String, Path, format = "uuid", description = "The approval")),
     request_body = DecideBody,
     responses((status = 200, description = "The approval", body = ApprovalSchema)))]
-pub(crate) async fn decide(Call { state, actor, path }: Call, body: JsonBody<DecideBody>) -> ApiResult<Json<Value>> {
+pub(crate) async fn decide(
+    CallerRequest { state, actor, path }: CallerRequest,
+    body: JsonBody<DecideBody>,
+) -> ApiResult<Json<Value>> {
     let id: ApprovalId = path.parse("id")?;
     let view = state.engine.approvals().decide(&actor, id, body.value.checked()?).await?;
     Ok(Json(describe(&view)))

@@ -11,7 +11,7 @@ use utoipa::ToSchema;
 use super::retention::days;
 use super::shown;
 use crate::error::{ApiResult, Problem};
-use crate::extract::{Call, JsonBody, QueryArgs};
+use crate::extract::{CallerRequest, JsonBody, QueryArgs};
 use crate::page::{PageParams, Paging};
 use crate::schema::audit::{AuditPage, AuditPurgedSchema, ExportedEventSchema};
 
@@ -25,7 +25,10 @@ const MOST_CHECKED: usize = 500;
     tag = "audit",
     params(PageParams),
     responses((status = 200, description = "A page of events", body = AuditPage)))]
-pub(crate) async fn list(Call { state, actor, .. }: Call, query: QueryArgs) -> ApiResult<Json<Value>> {
+pub(crate) async fn list(
+    CallerRequest { state, actor, .. }: CallerRequest,
+    query: QueryArgs,
+) -> ApiResult<Json<Value>> {
     let paging = Paging::read(&query.only(&["limit", "cursor"])?)?;
     let after = paging.after::<i64>()?.unwrap_or(0);
     // One more than asked for tells whether there is a next page.
@@ -50,7 +53,10 @@ pub(crate) async fn list(Call { state, actor, .. }: Call, query: QueryArgs) -> A
         ("signature" = Option<String>, Query, description = "Of the signed head"),
     ),
     responses((status = 200, description = "What was found", body = AuditReport)))]
-pub(crate) async fn verify(Call { state, actor, .. }: Call, query: QueryArgs) -> ApiResult<Json<Value>> {
+pub(crate) async fn verify(
+    CallerRequest { state, actor, .. }: CallerRequest,
+    query: QueryArgs,
+) -> ApiResult<Json<Value>> {
     let query = query.only(&["seq", "hash", "at", "signature"])?;
     let report = match signed(&query, &actor)? {
         Some(head) => state.engine.audit().verify_against(actor.scope(), &head).await?,
@@ -67,7 +73,7 @@ pub(crate) async fn verify(Call { state, actor, .. }: Call, query: QueryArgs) ->
 #[utoipa::path(get, path = "/api/audit/head", operation_id = "sign_audit_head",
     tag = "audit",
     responses((status = 200, description = "The signed head", body = AuditHead)))]
-pub(crate) async fn head(Call { state, actor, .. }: Call) -> ApiResult<Json<Value>> {
+pub(crate) async fn head(CallerRequest { state, actor, .. }: CallerRequest) -> ApiResult<Json<Value>> {
     Ok(Json(shown(&state.engine.audit().head(actor.scope()).await?)?))
 }
 
@@ -97,7 +103,10 @@ pub(crate) struct CheckBody {
     tag = "audit",
     request_body = CheckBody,
     responses((status = 200, description = "What was found", body = AuditReport)))]
-pub(crate) async fn check(Call { state, actor, .. }: Call, body: JsonBody<CheckBody>) -> ApiResult<Json<Value>> {
+pub(crate) async fn check(
+    CallerRequest { state, actor, .. }: CallerRequest,
+    body: JsonBody<CheckBody>,
+) -> ApiResult<Json<Value>> {
     let CheckBody { events, head } = body.value;
     if (events.is_empty() && head.is_none()) || events.len() > MOST_CHECKED {
         return Err(Problem::invalid("/events", format!("send 1 to {MOST_CHECKED} events")));
@@ -136,7 +145,10 @@ pub(crate) struct PurgeBody {
     tag = "audit",
     request_body = PurgeBody,
     responses((status = 200, description = "What was removed", body = AuditPurgedSchema)))]
-pub(crate) async fn purge(Call { state, actor, .. }: Call, body: JsonBody<PurgeBody>) -> ApiResult<Json<Value>> {
+pub(crate) async fn purge(
+    CallerRequest { state, actor, .. }: CallerRequest,
+    body: JsonBody<PurgeBody>,
+) -> ApiResult<Json<Value>> {
     let PurgeBody { older_than_days, from, head, dry_run } = body.value;
     if from < 1 {
         return Err(Problem::invalid("/from", "must be 1 or more"));

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use utoipa::ToSchema;
 
 use crate::error::{ApiResult, Problem};
-use crate::extract::{Call, JsonBody, QueryArgs, said};
+use crate::extract::{CallerRequest, JsonBody, QueryArgs, said};
 use crate::idempotency::{Attempt, Made};
 use crate::page::{PageParams, Paging};
 use crate::schema::budget::{BudgetPage, BudgetSchema};
@@ -187,7 +187,10 @@ pub(crate) async fn create(attempt: Attempt, body: JsonBody<NewBudgetBody>) -> A
     tag = "budgets",
     params(PageParams),
     responses((status = 200, description = "A page of budgets, oldest first", body = BudgetPage)))]
-pub(crate) async fn list(Call { state, actor, .. }: Call, query: QueryArgs) -> ApiResult<Json<Value>> {
+pub(crate) async fn list(
+    CallerRequest { state, actor, .. }: CallerRequest,
+    query: QueryArgs,
+) -> ApiResult<Json<Value>> {
     let paging = Paging::read(&query.only(&["limit", "cursor"])?)?;
     // One more than the page: whether there is a next one.
     let mut budgets = state.engine.budgets().list(actor.scope(), paging.after()?, paging.limit + 1).await?;
@@ -204,7 +207,7 @@ pub(crate) async fn list(Call { state, actor, .. }: Call, query: QueryArgs) -> A
     tag = "budgets",
     params(("id" = String, Path, format = "uuid", description = "The budget")),
     responses((status = 200, description = "The budget", body = BudgetSchema)))]
-pub(crate) async fn show(Call { state, actor, path }: Call) -> ApiResult<Json<Value>> {
+pub(crate) async fn show(CallerRequest { state, actor, path }: CallerRequest) -> ApiResult<Json<Value>> {
     let id: BudgetId = path.parse("id")?;
     Ok(Json(describe(&state.engine.budgets().get(actor.scope(), id).await?)))
 }
@@ -216,7 +219,7 @@ pub(crate) async fn show(Call { state, actor, path }: Call) -> ApiResult<Json<Va
     request_body = ChangeBudgetBody,
     responses((status = 200, description = "The budget", body = BudgetSchema)))]
 pub(crate) async fn change(
-    Call { state, actor, path }: Call,
+    CallerRequest { state, actor, path }: CallerRequest,
     body: JsonBody<ChangeBudgetBody>,
 ) -> ApiResult<Json<Value>> {
     let id: BudgetId = path.parse("id")?;
@@ -238,7 +241,7 @@ pub(crate) async fn change(
     tag = "budgets",
     params(("id" = String, Path, format = "uuid", description = "The budget")),
     responses((status = 204, description = "Removed")))]
-pub(crate) async fn remove(Call { state, actor, path }: Call) -> ApiResult<StatusCode> {
+pub(crate) async fn remove(CallerRequest { state, actor, path }: CallerRequest) -> ApiResult<StatusCode> {
     let id: BudgetId = path.parse("id")?;
     state.engine.budgets().delete(&actor, id).await?;
     Ok(StatusCode::NO_CONTENT)

@@ -12,7 +12,7 @@ use utoipa::ToSchema;
 
 use super::messages::check_content;
 use crate::error::{ApiResult, Problem};
-use crate::extract::{Call, JsonBody, OptionalBody, PathArgs, QueryArgs, check_text, members, said};
+use crate::extract::{CallerRequest, JsonBody, OptionalBody, PathArgs, QueryArgs, check_text, members, said};
 use crate::idempotency::{Attempt, Made};
 use crate::page::{PageParams, Paging};
 use crate::schema::chat::{ChatExportSchema, ChatPage};
@@ -67,7 +67,10 @@ pub(crate) async fn create(attempt: Attempt, body: OptionalBody<NewChatBody>) ->
         PageParams,
     ),
     responses((status = 200, description = "A page of chats", body = ChatPage)))]
-pub(crate) async fn list(Call { state, actor, .. }: Call, query: QueryArgs) -> ApiResult<Json<Value>> {
+pub(crate) async fn list(
+    CallerRequest { state, actor, .. }: CallerRequest,
+    query: QueryArgs,
+) -> ApiResult<Json<Value>> {
     let query = query.only(&["all", "limit", "cursor"])?;
     let paging = Paging::read(&query)?;
     let all = query.flag("all")?.unwrap_or_default();
@@ -80,7 +83,7 @@ pub(crate) async fn list(Call { state, actor, .. }: Call, query: QueryArgs) -> A
     tag = "chats",
     params(("id" = String, Path, format = "uuid", description = "The chat")),
     responses((status = 200, description = "The chat", body = Chat)))]
-pub(crate) async fn show(Call { state, actor, path }: Call) -> ApiResult<Json<Value>> {
+pub(crate) async fn show(CallerRequest { state, actor, path }: CallerRequest) -> ApiResult<Json<Value>> {
     super::shown(&state.engine.chats().get(&actor, path.parse("id")?).await?).map(Json)
 }
 
@@ -92,7 +95,7 @@ pub(crate) async fn show(Call { state, actor, path }: Call) -> ApiResult<Json<Va
     tag = "chats",
     params(("id" = String, Path, format = "uuid", description = "The chat")),
     responses((status = 204, description = "It is gone")))]
-pub(crate) async fn remove(Call { state, actor, path }: Call) -> ApiResult<StatusCode> {
+pub(crate) async fn remove(CallerRequest { state, actor, path }: CallerRequest) -> ApiResult<StatusCode> {
     state.engine.chats().delete(&actor, path.parse("id")?).await?;
     Ok(StatusCode::NO_CONTENT)
 }
@@ -104,7 +107,7 @@ pub(crate) async fn remove(Call { state, actor, path }: Call) -> ApiResult<Statu
     tag = "chats",
     params(("id" = String, Path, format = "uuid", description = "The chat")),
     responses((status = 200, description = "The chat", body = Chat)))]
-pub(crate) async fn reset(Call { state, actor, path }: Call) -> ApiResult<Json<Value>> {
+pub(crate) async fn reset(CallerRequest { state, actor, path }: CallerRequest) -> ApiResult<Json<Value>> {
     super::shown(&state.engine.chats().reset(&actor, path.parse("id")?).await?).map(Json)
 }
 
@@ -144,7 +147,7 @@ pub(crate) async fn fork(attempt: Attempt, path: PathArgs, body: OptionalBody<Fo
     tag = "chats",
     params(("id" = String, Path, format = "uuid", description = "The chat")),
     responses((status = 200, description = "The chat and its messages", body = ChatExportSchema)))]
-pub(crate) async fn export(Call { state, actor, path }: Call) -> ApiResult<Json<Value>> {
+pub(crate) async fn export(CallerRequest { state, actor, path }: CallerRequest) -> ApiResult<Json<Value>> {
     super::shown(&state.engine.chats().export(&actor, path.parse("id")?).await?).map(Json)
 }
 

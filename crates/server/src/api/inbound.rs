@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use crate::auth::{self, Caller, unauthenticated};
 use crate::body;
 use crate::error::{ApiResult, Problem};
-use crate::extract::{self, Call, PathArgs, check_text};
+use crate::extract::{self, CallerRequest, PathArgs, check_text};
 use crate::idempotency::KEY_HEADER;
 use crate::request::Asked;
 use crate::schema::inbound::{ReceivedSchema, SmsForm};
@@ -37,7 +37,7 @@ const EXAMPLE: &str = "Message-ID: <1@example.com>\r\nFrom: ada@example.com\r\nT
     )),
     responses((status = 202, description = "The task", body = ReceivedSchema)))]
 pub(crate) async fn email(
-    Call { state, actor, .. }: Call,
+    CallerRequest { state, actor, .. }: CallerRequest,
     asked: Asked,
     request: Request,
 ) -> ApiResult<(StatusCode, Json<Value>)> {

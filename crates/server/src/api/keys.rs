@@ -14,7 +14,7 @@ use utoipa::ToSchema;
 
 use super::shown;
 use crate::error::{ApiResult, Problem};
-use crate::extract::{Call, JsonBody, QueryArgs, check_text};
+use crate::extract::{CallerRequest, JsonBody, QueryArgs, check_text};
 use crate::idempotency::{Attempt, Made};
 use crate::page::{PageParams, Paging};
 use crate::schema::identity::{KeyPage, NewKeySchema, RevokedSchema};
@@ -105,7 +105,10 @@ pub(crate) async fn create(attempt: Attempt, body: JsonBody<NewKeyBody>) -> ApiR
     tag = "identity",
     params(PageParams),
     responses((status = 200, description = "A page of keys, oldest first, without the keys themselves", body = KeyPage)))]
-pub(crate) async fn list(Call { state, actor, .. }: Call, query: QueryArgs) -> ApiResult<Json<Value>> {
+pub(crate) async fn list(
+    CallerRequest { state, actor, .. }: CallerRequest,
+    query: QueryArgs,
+) -> ApiResult<Json<Value>> {
     let paging = Paging::read(&query.only(&["limit", "cursor"])?)?;
     let keys = state.engine.identity().keys(actor.scope()).await?;
     Ok(Json(paging.cut(keys, |key| key.id.to_string(), |key| key)?))
@@ -130,7 +133,7 @@ pub(crate) async fn list(Call { state, actor, .. }: Call, query: QueryArgs) -> A
         (status = 200, description = "Revoked, and these keys with it", body = RevokedSchema),
         (status = 204, description = "Revoked, and no other key with it"),
     ))]
-pub(crate) async fn revoke(Call { state, actor, path }: Call, query: QueryArgs) -> ApiResult {
+pub(crate) async fn revoke(CallerRequest { state, actor, path }: CallerRequest, query: QueryArgs) -> ApiResult {
     let id: KeyId = path.parse("id")?;
     let query = query.only(&["cascade", "force"])?;
     let how = Revoke { cascade: query.flag("cascade")?, force: query.flag("force")?.unwrap_or_default() };

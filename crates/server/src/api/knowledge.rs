@@ -15,7 +15,7 @@ use super::shown;
 use super::task_request::{AttachmentBody, check_file, decoded, form};
 use crate::body;
 use crate::error::{ApiResult, Problem};
-use crate::extract::{self, Call, QueryArgs, check_text};
+use crate::extract::{self, CallerRequest, QueryArgs, check_text};
 use crate::idempotency::{Attempt, Made};
 use crate::page::{PageParams, Paging};
 use crate::request::Asked;
@@ -121,7 +121,10 @@ pub(crate) async fn create(attempt: Attempt, request: Request) -> ApiResult {
         PageParams,
     ),
     responses((status = 200, description = "A page of documents, newest first", body = KnowledgePage)))]
-pub(crate) async fn list(Call { state, actor, .. }: Call, query: QueryArgs) -> ApiResult<Json<Value>> {
+pub(crate) async fn list(
+    CallerRequest { state, actor, .. }: CallerRequest,
+    query: QueryArgs,
+) -> ApiResult<Json<Value>> {
     let query = query.only(&["status", "published", "limit", "cursor"])?;
     let unknown = || Problem::invalid("/status", "use indexing, ready or failed");
     let status = query.get("status").map(|name| KnowledgeStatus::parse(name).ok_or_else(unknown)).transpose()?;
@@ -144,7 +147,11 @@ pub(crate) async fn list(Call { state, actor, .. }: Call, query: QueryArgs) -> A
         ("limit" = Option<u32>, Query, minimum = 1, maximum = 50, description = "Pieces, 10 when not given"),
     ),
     responses((status = 200, description = "The pieces", body = KnowledgeSearch)))]
-pub(crate) async fn search(Call { state, actor, .. }: Call, asked: Asked, query: QueryArgs) -> ApiResult<Json<Value>> {
+pub(crate) async fn search(
+    CallerRequest { state, actor, .. }: CallerRequest,
+    asked: Asked,
+    query: QueryArgs,
+) -> ApiResult<Json<Value>> {
     let query = query.only(&["query", "limit"])?;
     let limit = query.number("limit", 1..=MAX_FOUND)?.and_then(|limit| usize::try_from(limit).ok()).unwrap_or(10);
     let question = query.get("query").unwrap_or_default();
@@ -158,7 +165,7 @@ pub(crate) async fn search(Call { state, actor, .. }: Call, asked: Asked, query:
     tag = "knowledge",
     params(("id" = String, Path, format = "uuid", description = "The document")),
     responses((status = 200, description = "The document", body = KnowledgeDocument)))]
-pub(crate) async fn show(Call { state, actor, path }: Call) -> ApiResult<Json<Value>> {
+pub(crate) async fn show(CallerRequest { state, actor, path }: CallerRequest) -> ApiResult<Json<Value>> {
     shown(&state.engine.knowledge().get(actor.scope(), path.parse("id")?).await?).map(Json)
 }
 
@@ -167,7 +174,7 @@ pub(crate) async fn show(Call { state, actor, path }: Call) -> ApiResult<Json<Va
     tag = "knowledge",
     params(("id" = String, Path, format = "uuid", description = "The document")),
     responses((status = 204, description = "Removed")))]
-pub(crate) async fn remove(Call { state, actor, path }: Call) -> ApiResult<StatusCode> {
+pub(crate) async fn remove(CallerRequest { state, actor, path }: CallerRequest) -> ApiResult<StatusCode> {
     state.engine.knowledge().delete(&actor, path.parse("id")?).await?;
     Ok(StatusCode::NO_CONTENT)
 }
@@ -179,7 +186,7 @@ pub(crate) async fn remove(Call { state, actor, path }: Call) -> ApiResult<Statu
     tag = "knowledge",
     params(("id" = String, Path, format = "uuid", description = "The document")),
     responses((status = 200, description = "The document", body = KnowledgeDocument)))]
-pub(crate) async fn publish(call: Call) -> ApiResult<Json<Value>> {
+pub(crate) async fn publish(call: CallerRequest) -> ApiResult<Json<Value>> {
     act(call, KnowledgeAct::Publish).await
 }
 
@@ -188,7 +195,7 @@ pub(crate) async fn publish(call: Call) -> ApiResult<Json<Value>> {
     tag = "knowledge",
     params(("id" = String, Path, format = "uuid", description = "The document")),
     responses((status = 200, description = "The document", body = KnowledgeDocument)))]
-pub(crate) async fn unpublish(call: Call) -> ApiResult<Json<Value>> {
+pub(crate) async fn unpublish(call: CallerRequest) -> ApiResult<Json<Value>> {
     act(call, KnowledgeAct::Unpublish).await
 }
 
@@ -199,10 +206,10 @@ pub(crate) async fn unpublish(call: Call) -> ApiResult<Json<Value>> {
     tag = "knowledge",
     params(("id" = String, Path, format = "uuid", description = "The document")),
     responses((status = 200, description = "The document", body = KnowledgeDocument)))]
-pub(crate) async fn reindex(call: Call) -> ApiResult<Json<Value>> {
+pub(crate) async fn reindex(call: CallerRequest) -> ApiResult<Json<Value>> {
     act(call, KnowledgeAct::Reindex).await
 }
 
-async fn act(Call { state, actor, path }: Call, act: KnowledgeAct) -> ApiResult<Json<Value>> {
+async fn act(CallerRequest { state, actor, path }: CallerRequest, act: KnowledgeAct) -> ApiResult<Json<Value>> {
     shown(&state.engine.knowledge().act(&actor, path.parse("id")?, act).await?).map(Json)
 }

@@ -12,7 +12,7 @@ use utoipa::ToSchema;
 
 use super::shown;
 use crate::error::{ApiResult, Problem};
-use crate::extract::{Call, JsonBody, QueryArgs, plain};
+use crate::extract::{CallerRequest, JsonBody, QueryArgs, plain};
 use crate::idempotency::{Attempt, Made};
 use crate::page::{PageParams, Paging};
 use crate::schema::lesson::{LessonPage, LessonPreviewSchema, LessonSchema};
@@ -148,7 +148,10 @@ pub(crate) async fn create(attempt: Attempt, body: JsonBody<NewLessonBody>) -> A
         PageParams,
     ),
     responses((status = 200, description = "A page of lessons, newest first", body = LessonPage)))]
-pub(crate) async fn list(Call { state, actor, .. }: Call, query: QueryArgs) -> ApiResult<Json<Value>> {
+pub(crate) async fn list(
+    CallerRequest { state, actor, .. }: CallerRequest,
+    query: QueryArgs,
+) -> ApiResult<Json<Value>> {
     let query = query.only(&["status", "kind", "limit", "cursor"])?;
     let unknown = |noun: &str, name: &str, known: &[&str]| {
         Problem::invalid(format!("/{noun}"), format!("there is no {noun} {name:?}, use one of {}", known.join(", ")))
@@ -173,7 +176,7 @@ pub(crate) async fn list(Call { state, actor, .. }: Call, query: QueryArgs) -> A
     tag = "lessons",
     params(("id" = String, Path, format = "uuid", description = "The lesson")),
     responses((status = 200, description = "The lesson", body = LessonSchema)))]
-pub(crate) async fn show(Call { state, actor, path }: Call) -> ApiResult<Json<Value>> {
+pub(crate) async fn show(CallerRequest { state, actor, path }: CallerRequest) -> ApiResult<Json<Value>> {
     shown(&state.engine.lessons().get(actor.scope(), path.parse("id")?).await?).map(Json)
 }
 
@@ -185,7 +188,7 @@ pub(crate) async fn show(Call { state, actor, path }: Call) -> ApiResult<Json<Va
     tag = "lessons",
     params(("id" = String, Path, format = "uuid", description = "The lesson")),
     responses((status = 200, description = "What it changes", body = LessonPreviewSchema)))]
-pub(crate) async fn preview(Call { state, actor, path }: Call) -> ApiResult<Json<Value>> {
+pub(crate) async fn preview(CallerRequest { state, actor, path }: CallerRequest) -> ApiResult<Json<Value>> {
     shown(&state.engine.lessons().preview(&actor, path.parse("id")?).await?).map(Json)
 }
 
@@ -196,7 +199,7 @@ pub(crate) async fn preview(Call { state, actor, path }: Call) -> ApiResult<Json
     tag = "lessons",
     params(("id" = String, Path, format = "uuid", description = "The lesson")),
     responses((status = 200, description = "The lesson", body = LessonSchema)))]
-pub(crate) async fn accept(call: Call) -> ApiResult<Json<Value>> {
+pub(crate) async fn accept(call: CallerRequest) -> ApiResult<Json<Value>> {
     act(call, LessonAct::Accept).await
 }
 
@@ -207,11 +210,11 @@ pub(crate) async fn accept(call: Call) -> ApiResult<Json<Value>> {
     tag = "lessons",
     params(("id" = String, Path, format = "uuid", description = "The lesson")),
     responses((status = 200, description = "The lesson", body = LessonSchema)))]
-pub(crate) async fn withdraw(call: Call) -> ApiResult<Json<Value>> {
+pub(crate) async fn withdraw(call: CallerRequest) -> ApiResult<Json<Value>> {
     act(call, LessonAct::Withdraw).await
 }
 
-async fn act(Call { state, actor, path }: Call, act: LessonAct) -> ApiResult<Json<Value>> {
+async fn act(CallerRequest { state, actor, path }: CallerRequest, act: LessonAct) -> ApiResult<Json<Value>> {
     let id: LessonId = path.parse("id")?;
     shown(&state.engine.lessons().act(&actor, id, act).await?).map(Json)
 }

@@ -16,7 +16,7 @@ use utoipa::ToSchema;
 
 use super::shown;
 use crate::error::{ApiResult, Problem};
-use crate::extract::{Call, JsonBody, QueryArgs, check_text, said};
+use crate::extract::{CallerRequest, JsonBody, QueryArgs, check_text, said};
 use crate::idempotency::{Attempt, Made};
 use crate::page::{PageParams, Paging};
 use crate::request::Asked;
@@ -181,7 +181,11 @@ fn of_one(subject: Option<Subject>, kind: Option<&str>) -> ApiResult<()> {
         PageParams,
     ),
     responses((status = 200, description = "A page of memories, newest first", body = MemoryPage)))]
-pub(crate) async fn list(Call { state, actor, .. }: Call, asked: Asked, query: QueryArgs) -> ApiResult<Json<Value>> {
+pub(crate) async fn list(
+    CallerRequest { state, actor, .. }: CallerRequest,
+    asked: Asked,
+    query: QueryArgs,
+) -> ApiResult<Json<Value>> {
     let query = query.only(&["subjectType", "subjectId", "query", "status", "limit", "cursor"])?;
     let (subject, kind) = named(&query)?;
     let unknown = || Problem::invalid("/status", "use pending, active or rejected");
@@ -221,7 +225,10 @@ pub(crate) async fn list(Call { state, actor, .. }: Call, asked: Asked, query: Q
         ("subjectId" = Option<String>, Query, format = "uuid", description = "The user, or the record"),
     ),
     responses((status = 200, description = "The memories", body = MemoryExport)))]
-pub(crate) async fn export(Call { state, actor, .. }: Call, query: QueryArgs) -> ApiResult<Json<Value>> {
+pub(crate) async fn export(
+    CallerRequest { state, actor, .. }: CallerRequest,
+    query: QueryArgs,
+) -> ApiResult<Json<Value>> {
     let query = query.only(&["subjectType", "subjectId"])?;
     let (subject, kind) = named(&query)?;
     of_one(subject, kind)?;
@@ -234,7 +241,7 @@ pub(crate) async fn export(Call { state, actor, .. }: Call, query: QueryArgs) ->
     tag = "memories",
     params(("id" = String, Path, format = "uuid", description = "The memory")),
     responses((status = 200, description = "The memory", body = MemoryAnswer)))]
-pub(crate) async fn show(Call { state, actor, path }: Call) -> ApiResult<Json<Value>> {
+pub(crate) async fn show(CallerRequest { state, actor, path }: CallerRequest) -> ApiResult<Json<Value>> {
     let id: MemoryId = path.parse("id")?;
     shown(&state.engine.memories().get(&actor, id).await?).map(Json)
 }
@@ -248,7 +255,7 @@ pub(crate) async fn show(Call { state, actor, path }: Call) -> ApiResult<Json<Va
     request_body = ChangeMemoryBody,
     responses((status = 200, description = "The memory", body = MemoryAnswer)))]
 pub(crate) async fn change(
-    Call { state, actor, path }: Call,
+    CallerRequest { state, actor, path }: CallerRequest,
     body: JsonBody<ChangeMemoryBody>,
 ) -> ApiResult<Json<Value>> {
     let id: MemoryId = path.parse("id")?;
@@ -267,7 +274,7 @@ pub(crate) async fn change(
     tag = "memories",
     params(("id" = String, Path, format = "uuid", description = "The memory")),
     responses((status = 204, description = "Forgotten")))]
-pub(crate) async fn remove(Call { state, actor, path }: Call) -> ApiResult<StatusCode> {
+pub(crate) async fn remove(CallerRequest { state, actor, path }: CallerRequest) -> ApiResult<StatusCode> {
     state.engine.memories().forget(&actor, path.parse("id")?).await?;
     Ok(StatusCode::NO_CONTENT)
 }
@@ -277,7 +284,7 @@ pub(crate) async fn remove(Call { state, actor, path }: Call) -> ApiResult<Statu
     tag = "memories",
     params(("id" = String, Path, format = "uuid", description = "The memory")),
     responses((status = 200, description = "The memory", body = MemoryAnswer)))]
-pub(crate) async fn accept(Call { state, actor, path }: Call) -> ApiResult<Json<Value>> {
+pub(crate) async fn accept(CallerRequest { state, actor, path }: CallerRequest) -> ApiResult<Json<Value>> {
     shown(&state.engine.memories().judge(&actor, path.parse("id")?, true).await?).map(Json)
 }
 
@@ -286,6 +293,6 @@ pub(crate) async fn accept(Call { state, actor, path }: Call) -> ApiResult<Json<
     tag = "memories",
     params(("id" = String, Path, format = "uuid", description = "The memory")),
     responses((status = 200, description = "The memory", body = MemoryAnswer)))]
-pub(crate) async fn reject(Call { state, actor, path }: Call) -> ApiResult<Json<Value>> {
+pub(crate) async fn reject(CallerRequest { state, actor, path }: CallerRequest) -> ApiResult<Json<Value>> {
     shown(&state.engine.memories().judge(&actor, path.parse("id")?, false).await?).map(Json)
 }

@@ -16,7 +16,7 @@ use utoipa::ToSchema;
 
 use super::task_request::{AttachmentBody, attached};
 use crate::error::{ApiResult, Problem};
-use crate::extract::{Call, JsonBody, PathArgs, QueryArgs, check_text};
+use crate::extract::{CallerRequest, JsonBody, PathArgs, QueryArgs, check_text};
 use crate::idempotency::{Attempt, replayed};
 use crate::page::{PageParams, Paging};
 use crate::schema::chat::{MessagePage, MessageSchema, TurnSchema};
@@ -155,7 +155,11 @@ fn last_event(headers: &HeaderMap) -> ApiResult<Option<EventId>> {
     ),
     responses((status = 200, description = "The events, each so", body = StreamEventSchema,
         content_type = "text/event-stream")))]
-pub(crate) async fn stream(Call { state, actor, path }: Call, query: QueryArgs, headers: HeaderMap) -> ApiResult {
+pub(crate) async fn stream(
+    CallerRequest { state, actor, path }: CallerRequest,
+    query: QueryArgs,
+    headers: HeaderMap,
+) -> ApiResult {
     let chat: ChatId = path.parse("id")?;
     let query = query.only(&["message"])?;
     let named = query.get("message").map(str::parse::<MessageId>).transpose();
@@ -182,7 +186,10 @@ pub(crate) async fn stream(Call { state, actor, path }: Call, query: QueryArgs, 
         PageParams,
     ),
     responses((status = 200, description = "A page of messages", body = MessagePage)))]
-pub(crate) async fn list(Call { state, actor, path }: Call, query: QueryArgs) -> ApiResult<Json<Value>> {
+pub(crate) async fn list(
+    CallerRequest { state, actor, path }: CallerRequest,
+    query: QueryArgs,
+) -> ApiResult<Json<Value>> {
     let chat: ChatId = path.parse("id")?;
     let paging = Paging::read(&query.only(&["limit", "cursor"])?)?;
     let page = state.engine.chats().messages(&actor, chat, paging.after::<MessageId>()?, paging.limit).await?;
@@ -200,7 +207,7 @@ pub(crate) async fn list(Call { state, actor, path }: Call, query: QueryArgs) ->
         ("message" = String, Path, format = "uuid", description = "The message"),
     ),
     responses((status = 200, description = "The message", body = MessageSchema)))]
-pub(crate) async fn redact(Call { state, actor, path }: Call) -> ApiResult<Json<Value>> {
+pub(crate) async fn redact(CallerRequest { state, actor, path }: CallerRequest) -> ApiResult<Json<Value>> {
     let message = state.engine.chats().redact(&actor, path.parse("id")?, path.parse("message")?).await?;
     super::shown(&message).map(Json)
 }

@@ -15,7 +15,7 @@ use utoipa::ToSchema;
 
 use super::messages::say;
 use crate::error::ApiResult;
-use crate::extract::{Call, JsonBody};
+use crate::extract::{CallerRequest, JsonBody};
 use crate::idempotency::{Attempt, Made};
 use crate::openai::{self, ChatBody, EmbeddingBody, Said, Wanted};
 use crate::request::Asked;
@@ -107,7 +107,7 @@ fn named(response: &mut Response, model: &str) {
 #[utoipa::path(get, path = "/v1/models", operation_id = "list_models",
     tag = "models",
     responses((status = 200, description = "The models", body = ModelListSchema)))]
-pub(crate) async fn list(Call { state, actor, .. }: Call) -> ApiResult<Json<Value>> {
+pub(crate) async fn list(CallerRequest { state, actor, .. }: CallerRequest) -> ApiResult<Json<Value>> {
     let models = state.engine.models().models(actor.scope()).await?;
     Ok(Json(openai::model_list(&models)))
 }
@@ -119,7 +119,7 @@ pub(crate) async fn list(Call { state, actor, .. }: Call) -> ApiResult<Json<Valu
     tag = "models",
     params(("id" = String, Path, description = "`provider/model`, or a strategy")),
     responses((status = 200, description = "The model", body = ModelEntrySchema)))]
-pub(crate) async fn show(Call { state, actor, path }: Call) -> ApiResult<Json<Value>> {
+pub(crate) async fn show(CallerRequest { state, actor, path }: CallerRequest) -> ApiResult<Json<Value>> {
     let id = path.text("id")?;
     let models = state.engine.models();
     let mut known = models.models(actor.scope()).await?;
@@ -142,7 +142,7 @@ fn describe(state: &AppState, policy: &ModelPolicy) -> Json<Value> {
 #[utoipa::path(get, path = "/api/models/policy", operation_id = "show_model_policy",
     tag = "models",
     responses((status = 200, description = "The rule", body = ModelPolicySchema)))]
-pub(crate) async fn policy(Call { state, actor, .. }: Call) -> ApiResult<Json<Value>> {
+pub(crate) async fn policy(CallerRequest { state, actor, .. }: CallerRequest) -> ApiResult<Json<Value>> {
     let policy = state.engine.models().policy(actor.scope()).await?;
     Ok(describe(&state, &policy))
 }
@@ -166,7 +166,10 @@ pub(crate) struct PolicyBody {
     tag = "models",
     request_body = PolicyBody,
     responses((status = 200, description = "The rule", body = ModelPolicySchema)))]
-pub(crate) async fn set_policy(Call { state, actor, .. }: Call, body: JsonBody<PolicyBody>) -> ApiResult<Json<Value>> {
+pub(crate) async fn set_policy(
+    CallerRequest { state, actor, .. }: CallerRequest,
+    body: JsonBody<PolicyBody>,
+) -> ApiResult<Json<Value>> {
     let policy = ModelPolicy { providers: body.value.providers };
     let policy = state.engine.models().set_policy(&actor, policy).await?;
     Ok(describe(&state, &policy))
@@ -180,7 +183,11 @@ pub(crate) async fn set_policy(Call { state, actor, .. }: Call, body: JsonBody<P
     tag = "models",
     request_body(content = EmbeddingBody, content_type = "application/json"),
     responses((status = 200, description = "The vectors", body = EmbeddingListSchema)))]
-pub(crate) async fn embed(Call { state, actor, .. }: Call, asked: Asked, body: JsonBody<EmbeddingBody>) -> ApiResult {
+pub(crate) async fn embed(
+    CallerRequest { state, actor, .. }: CallerRequest,
+    asked: Asked,
+    body: JsonBody<EmbeddingBody>,
+) -> ApiResult {
     let model = body.value.model.clone();
     let Wanted { mut request, tokens, as_base64 } = body.value.request()?;
     if let Some(tokens) = tokens {

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use utoipa::ToSchema;
 
 use crate::error::ApiResult;
-use crate::extract::{Call, OptionalBody, QueryArgs};
+use crate::extract::{CallerRequest, OptionalBody, QueryArgs};
 use crate::page::{PageParams, Paging};
 use crate::schema::record::OutboxPage;
 
@@ -19,7 +19,10 @@ use crate::schema::record::OutboxPage;
     tag = "records",
     params(PageParams),
     responses((status = 200, description = "A page of messages", body = OutboxPage)))]
-pub(crate) async fn list(Call { state, actor, .. }: Call, query: QueryArgs) -> ApiResult<Json<Value>> {
+pub(crate) async fn list(
+    CallerRequest { state, actor, .. }: CallerRequest,
+    query: QueryArgs,
+) -> ApiResult<Json<Value>> {
     let paging = Paging::read(&query.only(&["limit", "cursor"])?)?;
     let page = state.engine.outbox().list(&actor, paging.after::<OutboxId>()?, paging.limit).await?;
     Ok(Json(paging.answer(&page.items, page.next.as_deref())?))
@@ -44,7 +47,10 @@ pub(crate) struct RetryBody {
     params(("id" = String, Path, format = "uuid", description = "The message")),
     request_body(content = Option<RetryBody>, content_type = "application/json"),
     responses((status = 200, description = "The message, which waits for its job", body = OutboxMessage)))]
-pub(crate) async fn retry(Call { state, actor, path }: Call, body: OptionalBody<RetryBody>) -> ApiResult<Json<Value>> {
+pub(crate) async fn retry(
+    CallerRequest { state, actor, path }: CallerRequest,
+    body: OptionalBody<RetryBody>,
+) -> ApiResult<Json<Value>> {
     let message = state.engine.outbox().retry(&actor, path.parse("id")?, body.value.even_if_sent).await?;
     Ok(Json(json!(message)))
 }

@@ -17,7 +17,7 @@ use utoipa::ToSchema;
 
 use crate::api::shown;
 use crate::error::{ApiResult, Problem};
-use crate::extract::{Call, JsonBody, QueryArgs, members, plain};
+use crate::extract::{CallerRequest, JsonBody, QueryArgs, members, plain};
 use crate::idempotency::{Attempt, Made};
 use crate::page::{PageParams, Paging};
 use crate::schema::http_call::HttpCallAnswer;
@@ -252,7 +252,10 @@ pub(crate) async fn create(attempt: Attempt, body: JsonBody<NewOwnToolBody>) -> 
         PageParams,
     ),
     responses((status = 200, description = "A page of versions, newest first", body = OwnToolPage)))]
-pub(crate) async fn versions(Call { state, actor, path }: Call, query: QueryArgs) -> ApiResult<Json<Value>> {
+pub(crate) async fn versions(
+    CallerRequest { state, actor, path }: CallerRequest,
+    query: QueryArgs,
+) -> ApiResult<Json<Value>> {
     let (key, query) = (path.text("name")?, query.only(&["status", "limit", "cursor"])?);
     let unknown = |name: &str| {
         let known: Vec<&str> = OwnToolStatus::ALL.into_iter().map(OwnToolStatus::as_str).collect();
@@ -282,7 +285,7 @@ pub(crate) async fn versions(Call { state, actor, path }: Call, query: QueryArgs
     tag = "tools",
     params(("name" = String, Path, description = "The tool's key")),
     responses((status = 200, description = "The version", body = OwnToolAnswer)))]
-pub(crate) async fn submit(call: Call) -> ApiResult<Json<Value>> {
+pub(crate) async fn submit(call: CallerRequest) -> ApiResult<Json<Value>> {
     act(call, OwnToolAct::Submit).await
 }
 
@@ -304,7 +307,7 @@ pub(crate) struct RejectToolBody {
     params(("name" = String, Path, description = "The tool's key")),
     request_body = RejectToolBody,
     responses((status = 200, description = "The version", body = OwnToolAnswer)))]
-pub(crate) async fn reject(call: Call, body: JsonBody<RejectToolBody>) -> ApiResult<Json<Value>> {
+pub(crate) async fn reject(call: CallerRequest, body: JsonBody<RejectToolBody>) -> ApiResult<Json<Value>> {
     plain("/note", &body.value.note, MAX_NOTE)?;
     if body.value.note.trim().is_empty() {
         return Err(Problem::invalid("/note", "note is empty, say what is to be changed"));
@@ -332,7 +335,7 @@ pub(crate) struct ReadToolBody {
     params(("name" = String, Path, description = "The tool's key")),
     request_body = ReadToolBody,
     responses((status = 200, description = "The version", body = OwnToolAnswer)))]
-pub(crate) async fn approve(call: Call, body: JsonBody<ReadToolBody>) -> ApiResult<Json<Value>> {
+pub(crate) async fn approve(call: CallerRequest, body: JsonBody<ReadToolBody>) -> ApiResult<Json<Value>> {
     plain("/hash", &body.value.hash, MAX_HASH)?;
     act(call, OwnToolAct::Approve(body.value.hash)).await
 }
@@ -346,7 +349,7 @@ pub(crate) async fn approve(call: Call, body: JsonBody<ReadToolBody>) -> ApiResu
     params(("name" = String, Path, description = "The tool's key")),
     request_body = ReadToolBody,
     responses((status = 200, description = "The version", body = OwnToolAnswer)))]
-pub(crate) async fn activate(call: Call, body: JsonBody<ReadToolBody>) -> ApiResult<Json<Value>> {
+pub(crate) async fn activate(call: CallerRequest, body: JsonBody<ReadToolBody>) -> ApiResult<Json<Value>> {
     plain("/hash", &body.value.hash, MAX_HASH)?;
     act(call, OwnToolAct::Activate(body.value.hash)).await
 }
@@ -358,7 +361,7 @@ pub(crate) async fn activate(call: Call, body: JsonBody<ReadToolBody>) -> ApiRes
     tag = "tools",
     params(("name" = String, Path, description = "The tool's key")),
     responses((status = 200, description = "The version", body = OwnToolAnswer)))]
-pub(crate) async fn disable(call: Call) -> ApiResult<Json<Value>> {
+pub(crate) async fn disable(call: CallerRequest) -> ApiResult<Json<Value>> {
     act(call, OwnToolAct::Disable).await
 }
 
@@ -369,12 +372,12 @@ pub(crate) async fn disable(call: Call) -> ApiResult<Json<Value>> {
     tag = "tools",
     params(("name" = String, Path, description = "The tool's key")),
     responses((status = 204, description = "Deleted")))]
-pub(crate) async fn remove(Call { state, actor, path }: Call) -> ApiResult<StatusCode> {
+pub(crate) async fn remove(CallerRequest { state, actor, path }: CallerRequest) -> ApiResult<StatusCode> {
     state.engine.own_tools().delete(&actor, path.text("name")?).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
-async fn act(Call { state, actor, path }: Call, act: OwnToolAct) -> ApiResult<Json<Value>> {
+async fn act(CallerRequest { state, actor, path }: CallerRequest, act: OwnToolAct) -> ApiResult<Json<Value>> {
     let tool = state.engine.own_tools().act(&actor, path.text("name")?, act).await?;
     shown(&OwnToolAnswer::from(tool)).map(Json)
 }

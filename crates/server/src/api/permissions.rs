@@ -13,7 +13,7 @@ use utoipa::ToSchema;
 
 use crate::api::shown;
 use crate::error::{ApiResult, Problem};
-use crate::extract::{Call, JsonBody, said};
+use crate::extract::{CallerRequest, JsonBody, said};
 use crate::schema::permission::PermissionsAnswer;
 use crate::schema::texts::{FolderSchema, HostSchema, ToolEntrySchema};
 
@@ -25,7 +25,7 @@ use crate::schema::texts::{FolderSchema, HostSchema, ToolEntrySchema};
     tag = "identity",
     params(("id" = String, Path, format = "uuid", description = "The user")),
     responses((status = 200, description = "What they may do", body = PermissionsAnswer)))]
-pub(crate) async fn show(Call { state, actor, path }: Call) -> ApiResult<Json<Value>> {
+pub(crate) async fn show(CallerRequest { state, actor, path }: CallerRequest) -> ApiResult<Json<Value>> {
     shown(&describe(state.engine.identity().permissions(actor.scope(), path.parse("id")?).await?)).map(Json)
 }
 
@@ -149,7 +149,7 @@ impl PermissionsBody {
     request_body = PermissionsBody,
     responses((status = 200, description = "What they may do", body = PermissionsAnswer)))]
 pub(crate) async fn change(
-    Call { state, actor, path }: Call,
+    CallerRequest { state, actor, path }: CallerRequest,
     body: JsonBody<PermissionsBody>,
 ) -> ApiResult<Json<Value>> {
     let (id, mut said): (UserId, _) = (path.parse("id")?, body.value);

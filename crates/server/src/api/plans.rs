@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 use utoipa::ToSchema;
 
 use crate::error::ApiResult;
-use crate::extract::{Call, JsonBody, QueryArgs};
+use crate::extract::{CallerRequest, JsonBody, QueryArgs};
 use crate::idempotency::{Attempt, Made};
 use crate::page::{PageParams, Paging};
 use crate::schema::plan::{NewPlan, PlanCheckSchema, PlanPage, PlanSchema};
@@ -38,7 +38,10 @@ pub(crate) async fn put(attempt: Attempt, body: JsonBody<Map<String, Value>>) ->
     tag = "plans",
     params(PageParams),
     responses((status = 200, description = "A page of plans", body = PlanPage)))]
-pub(crate) async fn list(Call { state, actor, .. }: Call, query: QueryArgs) -> ApiResult<Json<Value>> {
+pub(crate) async fn list(
+    CallerRequest { state, actor, .. }: CallerRequest,
+    query: QueryArgs,
+) -> ApiResult<Json<Value>> {
     let paging = Paging::read(&query.only(&["limit", "cursor"])?)?;
     let page = state.engine.plans().list(actor.scope(), paging.after()?, paging.limit).await?;
     let items: Vec<Value> = page.items.iter().map(Plan::to_json).collect();
@@ -55,7 +58,7 @@ pub(crate) async fn list(Call { state, actor, .. }: Call, query: QueryArgs) -> A
         example = json!({"key": "demo.greet", "steps": [{"id": "greet", "tool": "core.set", "args": {"greeting": "Hello"}}]})),
     responses((status = 200, description = "The faults; none when the plan is good", body = PlanCheckSchema)))]
 pub(crate) async fn check(
-    Call { state, actor, .. }: Call,
+    CallerRequest { state, actor, .. }: CallerRequest,
     body: JsonBody<Map<String, Value>>,
 ) -> ApiResult<Json<Value>> {
     let faults = state.engine.plans().check(actor.scope(), &Value::Object(body.value)).await?;
@@ -67,7 +70,7 @@ pub(crate) async fn check(
     tag = "plans",
     params(("key" = String, Path, description = "The plan's key")),
     responses((status = 200, description = "The plan", body = PlanSchema)))]
-pub(crate) async fn show(Call { state, actor, path }: Call) -> ApiResult<Json<Value>> {
+pub(crate) async fn show(CallerRequest { state, actor, path }: CallerRequest) -> ApiResult<Json<Value>> {
     Ok(Json(state.engine.plans().get(actor.scope(), path.text("key")?).await?.to_json()))
 }
 
@@ -81,7 +84,10 @@ pub(crate) async fn show(Call { state, actor, path }: Call) -> ApiResult<Json<Va
         PageParams,
     ),
     responses((status = 200, description = "A page of the versions", body = PlanPage)))]
-pub(crate) async fn versions(Call { state, actor, path }: Call, query: QueryArgs) -> ApiResult<Json<Value>> {
+pub(crate) async fn versions(
+    CallerRequest { state, actor, path }: CallerRequest,
+    query: QueryArgs,
+) -> ApiResult<Json<Value>> {
     let paging = Paging::read(&query.only(&["limit", "cursor"])?)?;
     let (key, after) = (path.text("key")?, paging.after()?);
     let page = state.engine.plans().versions(actor.scope(), key, after, paging.limit).await?;
@@ -107,7 +113,7 @@ pub(crate) struct ChangePlanBody {
     request_body = ChangePlanBody,
     responses((status = 200, description = "The plan", body = PlanSchema)))]
 pub(crate) async fn change(
-    Call { state, actor, path }: Call,
+    CallerRequest { state, actor, path }: CallerRequest,
     body: JsonBody<ChangePlanBody>,
 ) -> ApiResult<Json<Value>> {
     let key = path.text("key")?;

@@ -11,7 +11,7 @@ use utoipa::ToSchema;
 
 use crate::api::shown;
 use crate::error::{ApiResult, Problem};
-use crate::extract::{Call, JsonBody, QueryArgs, check_text, members};
+use crate::extract::{CallerRequest, JsonBody, QueryArgs, check_text, members};
 use crate::schema::preference::PreferencesAnswer;
 use crate::schema::texts::PreferenceTextSchema;
 
@@ -96,7 +96,10 @@ impl PreferencesBody {
     tag = "preferences",
     params(("userId" = Option<String>, Query, format = "uuid", description = "Whose; the caller's own when not given")),
     responses((status = 200, description = "The preferences", body = PreferencesAnswer)))]
-pub(crate) async fn show(Call { state, actor, .. }: Call, query: QueryArgs) -> ApiResult<Json<Value>> {
+pub(crate) async fn show(
+    CallerRequest { state, actor, .. }: CallerRequest,
+    query: QueryArgs,
+) -> ApiResult<Json<Value>> {
     let query = query.only(&["userId"])?;
     let named = query.get("userId").map(str::parse::<UserId>).transpose();
     let of = named.map_err(|error| Problem::invalid("/userId", error.to_string()))?;
@@ -112,7 +115,10 @@ pub(crate) async fn show(Call { state, actor, .. }: Call, query: QueryArgs) -> A
     tag = "preferences",
     request_body = PreferencesBody,
     responses((status = 200, description = "The preferences", body = PreferencesAnswer)))]
-pub(crate) async fn set(Call { state, actor, .. }: Call, body: JsonBody<PreferencesBody>) -> ApiResult<Json<Value>> {
+pub(crate) async fn set(
+    CallerRequest { state, actor, .. }: CallerRequest,
+    body: JsonBody<PreferencesBody>,
+) -> ApiResult<Json<Value>> {
     let (user_id, said) = state.engine.preferences().set(&actor, body.value.read()?).await?;
     shown(&PreferencesAnswer { user_id, said: Preferences::clone(&said) }).map(Json)
 }
@@ -121,7 +127,7 @@ pub(crate) async fn set(Call { state, actor, .. }: Call, body: JsonBody<Preferen
 #[utoipa::path(delete, path = "/api/preferences", operation_id = "remove_preferences",
     tag = "preferences",
     responses((status = 204, description = "Removed")))]
-pub(crate) async fn remove(Call { state, actor, .. }: Call) -> ApiResult<StatusCode> {
+pub(crate) async fn remove(CallerRequest { state, actor, .. }: CallerRequest) -> ApiResult<StatusCode> {
     state.engine.preferences().forget(&actor).await?;
     Ok(StatusCode::NO_CONTENT)
 }

@@ -14,7 +14,7 @@ use utoipa::ToSchema;
 use super::messages::check_content;
 use super::shown;
 use crate::error::{ApiResult, Problem};
-use crate::extract::{Call, JsonBody, QueryArgs, plain};
+use crate::extract::{CallerRequest, JsonBody, QueryArgs, plain};
 use crate::idempotency::{Attempt, Made};
 use crate::page::{PageParams, Paging};
 use crate::schema::prompt::{PreviewSchema, PromptAnswer, PromptPage};
@@ -66,7 +66,10 @@ pub(crate) async fn create(attempt: Attempt, body: JsonBody<NewPromptBody>) -> A
         PageParams,
     ),
     responses((status = 200, description = "A page of prompts, newest first", body = PromptPage)))]
-pub(crate) async fn list(Call { state, actor, .. }: Call, query: QueryArgs) -> ApiResult<Json<Value>> {
+pub(crate) async fn list(
+    CallerRequest { state, actor, .. }: CallerRequest,
+    query: QueryArgs,
+) -> ApiResult<Json<Value>> {
     let query = query.only(&["agent", "status", "limit", "cursor"])?;
     let agent = match query.get("agent") {
         None => OfAgent::Any,
@@ -90,7 +93,7 @@ pub(crate) async fn list(Call { state, actor, .. }: Call, query: QueryArgs) -> A
     tag = "prompts",
     params(("id" = String, Path, format = "uuid", description = "The prompt")),
     responses((status = 200, description = "The prompt", body = PromptAnswer)))]
-pub(crate) async fn show(Call { state, actor, path }: Call) -> ApiResult<Json<Value>> {
+pub(crate) async fn show(CallerRequest { state, actor, path }: CallerRequest) -> ApiResult<Json<Value>> {
     let prompt = state.engine.prompts().get(actor.scope(), path.parse("id")?).await?;
     shown(&PromptAnswer::from(prompt)).map(Json)
 }
@@ -125,7 +128,10 @@ pub(crate) struct PreviewBody {
     tag = "prompts",
     request_body = PreviewBody,
     responses((status = 200, description = "What would be sent", body = PreviewSchema)))]
-pub(crate) async fn preview(Call { state, actor, .. }: Call, body: JsonBody<PreviewBody>) -> ApiResult<Json<Value>> {
+pub(crate) async fn preview(
+    CallerRequest { state, actor, .. }: CallerRequest,
+    body: JsonBody<PreviewBody>,
+) -> ApiResult<Json<Value>> {
     let PreviewBody { content, agent, chat_id, text } = body.value;
     if let Some(Detail { path, message }) = check_content("/content", &content) {
         return Err(Problem::invalid(path, message));
@@ -167,7 +173,7 @@ pub(crate) struct ChangePromptBody {
     params(("id" = String, Path, format = "uuid", description = "The prompt")),
     request_body = ChangePromptBody,
     responses((status = 200, description = "The draft", body = PromptAnswer)))]
-pub(crate) async fn change(call: Call, body: JsonBody<ChangePromptBody>) -> ApiResult<Json<Value>> {
+pub(crate) async fn change(call: CallerRequest, body: JsonBody<ChangePromptBody>) -> ApiResult<Json<Value>> {
     plain("/text", &body.value.text, MAX_PROMPT)?;
     act(call, PromptAct::Edit(body.value.text)).await
 }
@@ -187,7 +193,7 @@ pub(crate) struct RejectPromptBody {
     tag = "prompts",
     params(("id" = String, Path, format = "uuid", description = "The prompt")),
     responses((status = 200, description = "The prompt", body = PromptAnswer)))]
-pub(crate) async fn submit(call: Call) -> ApiResult<Json<Value>> {
+pub(crate) async fn submit(call: CallerRequest) -> ApiResult<Json<Value>> {
     act(call, PromptAct::Submit).await
 }
 
@@ -212,7 +218,7 @@ pub(crate) struct ReadPromptBody {
     params(("id" = String, Path, format = "uuid", description = "The prompt")),
     request_body = ReadPromptBody,
     responses((status = 200, description = "The prompt", body = PromptAnswer)))]
-pub(crate) async fn approve(call: Call, body: JsonBody<ReadPromptBody>) -> ApiResult<Json<Value>> {
+pub(crate) async fn approve(call: CallerRequest, body: JsonBody<ReadPromptBody>) -> ApiResult<Json<Value>> {
     plain("/textHash", &body.value.text_hash, MAX_HASH)?;
     act(call, PromptAct::Approve(body.value.text_hash)).await
 }
@@ -225,7 +231,7 @@ pub(crate) async fn approve(call: Call, body: JsonBody<ReadPromptBody>) -> ApiRe
     params(("id" = String, Path, format = "uuid", description = "The prompt")),
     request_body = RejectPromptBody,
     responses((status = 200, description = "The draft", body = PromptAnswer)))]
-pub(crate) async fn reject(call: Call, body: JsonBody<RejectPromptBody>) -> ApiResult<Json<Value>> {
+pub(crate) async fn reject(call: CallerRequest, body: JsonBody<RejectPromptBody>) -> ApiResult<Json<Value>> {
     plain("/note", &body.value.note, MAX_NOTE)?;
     if body.value.note.trim().is_empty() {
         return Err(Problem::invalid("/note", "note is empty, say what is to be changed"));
@@ -242,12 +248,12 @@ pub(crate) async fn reject(call: Call, body: JsonBody<RejectPromptBody>) -> ApiR
     params(("id" = String, Path, format = "uuid", description = "The prompt")),
     request_body = ReadPromptBody,
     responses((status = 200, description = "The prompt", body = PromptAnswer)))]
-pub(crate) async fn activate(call: Call, body: JsonBody<ReadPromptBody>) -> ApiResult<Json<Value>> {
+pub(crate) async fn activate(call: CallerRequest, body: JsonBody<ReadPromptBody>) -> ApiResult<Json<Value>> {
     plain("/textHash", &body.value.text_hash, MAX_HASH)?;
     act(call, PromptAct::Activate(body.value.text_hash)).await
 }
 
-async fn act(Call { state, actor, path }: Call, act: PromptAct) -> ApiResult<Json<Value>> {
+async fn act(CallerRequest { state, actor, path }: CallerRequest, act: PromptAct) -> ApiResult<Json<Value>> {
     let id: PromptId = path.parse("id")?;
     let prompt = state.engine.prompts().act(&actor, id, act).await?;
     shown(&PromptAnswer::from(prompt)).map(Json)

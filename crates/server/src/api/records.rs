@@ -7,7 +7,7 @@ use kybern_core::record::Record;
 use serde_json::{Value, json};
 
 use crate::error::ApiResult;
-use crate::extract::{Call, QueryArgs};
+use crate::extract::{CallerRequest, QueryArgs};
 use crate::page::{PageParams, Paging};
 use crate::schema::record::{RecordKindPage, RecordPage};
 
@@ -15,7 +15,7 @@ use crate::schema::record::{RecordKindPage, RecordPage};
 #[utoipa::path(get, path = "/api/records", operation_id = "list_record_kinds",
     tag = "records",
     responses((status = 200, description = "The kinds of which there are records", body = RecordKindPage)))]
-pub(crate) async fn kinds(Call { state, actor, .. }: Call) -> ApiResult<Json<Value>> {
+pub(crate) async fn kinds(CallerRequest { state, actor, .. }: CallerRequest) -> ApiResult<Json<Value>> {
     let kinds = state.engine.records().kinds(actor.scope()).await?;
     let items: Vec<Value> = kinds.iter().map(|(kind, count)| json!({"kind": kind, "count": count})).collect();
     Ok(Json(json!({"items": items, "nextCursor": null})))
@@ -32,7 +32,10 @@ pub(crate) async fn kinds(Call { state, actor, .. }: Call) -> ApiResult<Json<Val
         PageParams,
     ),
     responses((status = 200, description = "A page of records", body = RecordPage)))]
-pub(crate) async fn list(Call { state, actor, path }: Call, query: QueryArgs) -> ApiResult<Json<Value>> {
+pub(crate) async fn list(
+    CallerRequest { state, actor, path }: CallerRequest,
+    query: QueryArgs,
+) -> ApiResult<Json<Value>> {
     let query = query.only(&["key", "limit", "cursor"])?;
     let (kind, paging) = (path.text("kind")?, Paging::read(&query)?);
     if let Some(key) = query.get("key") {
@@ -52,7 +55,7 @@ pub(crate) async fn list(Call { state, actor, path }: Call, query: QueryArgs) ->
         ("id" = String, Path, format = "uuid", description = "The record"),
     ),
     responses((status = 200, description = "The record", body = Record)))]
-pub(crate) async fn show(Call { state, actor, path }: Call) -> ApiResult<Json<Record>> {
+pub(crate) async fn show(CallerRequest { state, actor, path }: CallerRequest) -> ApiResult<Json<Record>> {
     let (kind, id): (&str, RecordId) = (path.text("kind")?, path.parse("id")?);
     let record = state.engine.records().get(actor.scope(), id).await?;
     if record.kind == kind { Ok(Json(record)) } else { Err(Error::not_found("record", id).into()) }

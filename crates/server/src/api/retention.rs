@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use utoipa::ToSchema;
 
 use crate::error::{ApiResult, Problem};
-use crate::extract::{Call, JsonBody, plain};
+use crate::extract::{CallerRequest, JsonBody, plain};
 use crate::schema::retention::PurgedSchema;
 use crate::schema::task::TaskSchema;
 
@@ -35,7 +35,10 @@ pub(crate) struct HoldBody {
     params(("id" = String, Path, format = "uuid", description = "The task")),
     request_body = HoldBody,
     responses((status = 200, description = "The task", body = TaskSchema)))]
-pub(crate) async fn hold(Call { state, actor, path }: Call, body: JsonBody<HoldBody>) -> ApiResult<Json<TaskView>> {
+pub(crate) async fn hold(
+    CallerRequest { state, actor, path }: CallerRequest,
+    body: JsonBody<HoldBody>,
+) -> ApiResult<Json<TaskView>> {
     let id = path.parse("id")?;
     plain("/reason", &body.value.reason, MAX_REASON)?;
     Ok(Json(state.engine.tasks().hold(&actor, id, &body.value.reason).await?))
@@ -46,7 +49,7 @@ pub(crate) async fn hold(Call { state, actor, path }: Call, body: JsonBody<HoldB
     tag = "tasks",
     params(("id" = String, Path, format = "uuid", description = "The task")),
     responses((status = 200, description = "The task", body = TaskSchema)))]
-pub(crate) async fn release(Call { state, actor, path }: Call) -> ApiResult<Json<TaskView>> {
+pub(crate) async fn release(CallerRequest { state, actor, path }: CallerRequest) -> ApiResult<Json<TaskView>> {
     Ok(Json(state.engine.tasks().release(&actor, path.parse("id")?).await?))
 }
 
@@ -75,7 +78,10 @@ pub(crate) struct PurgeBody {
     tag = "operation",
     request_body = PurgeBody,
     responses((status = 200, description = "What was removed", body = PurgedSchema)))]
-pub(crate) async fn purge(Call { state, actor, .. }: Call, body: JsonBody<PurgeBody>) -> ApiResult<Json<Value>> {
+pub(crate) async fn purge(
+    CallerRequest { state, actor, .. }: CallerRequest,
+    body: JsonBody<PurgeBody>,
+) -> ApiResult<Json<Value>> {
     let PurgeBody { older_than_days, kinds, dry_run } = body.value;
     let kinds = match kinds {
         None => Kept::ALL.to_vec(),

@@ -8,7 +8,7 @@ use kybern_core::id::TaskId;
 use serde_json::{Value, json};
 
 use crate::error::{ApiResult, Problem};
-use crate::extract::{Call, QueryArgs};
+use crate::extract::{CallerRequest, QueryArgs};
 use crate::schema::operation::ErrorSchema;
 use crate::schema::task::{ArtifactPage, AttachmentPage};
 
@@ -22,7 +22,7 @@ const SANDBOX: HeaderValue = HeaderValue::from_static("default-src 'none'; sandb
     tag = "tasks",
     params(("id" = String, Path, format = "uuid", description = "The task")),
     responses((status = 200, description = "The links", body = ArtifactPage)))]
-pub(crate) async fn artifacts(Call { state, actor, path }: Call) -> ApiResult<Json<Value>> {
+pub(crate) async fn artifacts(CallerRequest { state, actor, path }: CallerRequest) -> ApiResult<Json<Value>> {
     let id: TaskId = path.parse("id")?;
     let links = state.engine.tasks().artifacts(&actor, id).await?;
     Ok(Json(json!({"items": links, "nextCursor": null})))
@@ -33,7 +33,7 @@ pub(crate) async fn artifacts(Call { state, actor, path }: Call) -> ApiResult<Js
     tag = "tasks",
     params(("id" = String, Path, format = "uuid", description = "The task")),
     responses((status = 200, description = "What is known of them", body = AttachmentPage)))]
-pub(crate) async fn attachments(Call { state, actor, path }: Call) -> ApiResult<Json<Value>> {
+pub(crate) async fn attachments(CallerRequest { state, actor, path }: CallerRequest) -> ApiResult<Json<Value>> {
     let id: TaskId = path.parse("id")?;
     let attachments = state.engine.tasks().attachments(&actor, id).await?;
     Ok(Json(json!({"items": attachments, "nextCursor": null})))
@@ -57,7 +57,10 @@ pub(crate) async fn attachments(Call { state, actor, path }: Call) -> ApiResult<
         (status = 200, description = "The bytes", body = String, content_type = "*/*"),
         (status = 422, description = "Its text cannot be given, or the picture cannot be made: the message says why", body = ErrorSchema),
     ))]
-pub(crate) async fn attachment(Call { state, actor, path }: Call, query: QueryArgs) -> ApiResult<Response> {
+pub(crate) async fn attachment(
+    CallerRequest { state, actor, path }: CallerRequest,
+    query: QueryArgs,
+) -> ApiResult<Response> {
     let (id, n): (TaskId, u32) = (path.parse("id")?, path.parse("n")?);
     let query = query.only(&["page", "text"])?;
     if query.flag("text")? == Some(true) {

@@ -16,7 +16,7 @@ use super::task_steer::ReviewBody;
 use crate::auth::{self, unauthenticated};
 use crate::body::Holder;
 use crate::error::ApiResult;
-use crate::extract::{self, Call, JsonBody, PathArgs, check_text};
+use crate::extract::{self, CallerRequest, JsonBody, PathArgs, check_text};
 use crate::schema::task::{CallbackSchema, TaskSchema};
 use crate::state::AppState;
 use crate::{body, error::Problem};
@@ -29,7 +29,10 @@ use crate::{body, error::Problem};
     params(("id" = String, Path, format = "uuid", description = "The task")),
     request_body = ReviewBody,
     responses((status = 200, description = "The task", body = TaskSchema)))]
-pub(crate) async fn review(Call { state, actor, path }: Call, body: JsonBody<ReviewBody>) -> ApiResult<Json<TaskView>> {
+pub(crate) async fn review(
+    CallerRequest { state, actor, path }: CallerRequest,
+    body: JsonBody<ReviewBody>,
+) -> ApiResult<Json<TaskView>> {
     let id = path.parse("id")?;
     Ok(Json(state.engine.tasks().review(&actor, id, body.value.checked()?).await?))
 }

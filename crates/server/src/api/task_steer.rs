@@ -12,7 +12,7 @@ use utoipa::ToSchema;
 
 use super::shown;
 use crate::error::{ApiResult, Problem};
-use crate::extract::{Call, JsonBody, OptionalBody, PathArgs, plain};
+use crate::extract::{CallerRequest, JsonBody, OptionalBody, PathArgs, plain};
 use crate::idempotency::{Attempt, Made};
 use crate::schema::task::{ForkPreviewSchema, ReplaySchema, ResolutionSchema, TaskSchema};
 
@@ -23,7 +23,7 @@ use crate::schema::task::{ForkPreviewSchema, ReplaySchema, ResolutionSchema, Tas
     tag = "tasks",
     params(("id" = String, Path, format = "uuid", description = "The task")),
     responses((status = 200, description = "The task", body = TaskSchema)))]
-pub(crate) async fn cancel(Call { state, actor, path }: Call) -> ApiResult<Json<TaskView>> {
+pub(crate) async fn cancel(CallerRequest { state, actor, path }: CallerRequest) -> ApiResult<Json<TaskView>> {
     Ok(Json(state.engine.tasks().cancel(&actor, path.parse("id")?).await?))
 }
 
@@ -34,7 +34,7 @@ pub(crate) async fn cancel(Call { state, actor, path }: Call) -> ApiResult<Json<
     tag = "tasks",
     params(("id" = String, Path, format = "uuid", description = "The task")),
     responses((status = 200, description = "The task", body = TaskSchema)))]
-pub(crate) async fn pause(Call { state, actor, path }: Call) -> ApiResult<Json<TaskView>> {
+pub(crate) async fn pause(CallerRequest { state, actor, path }: CallerRequest) -> ApiResult<Json<TaskView>> {
     Ok(Json(state.engine.tasks().pause(&actor, path.parse("id")?).await?))
 }
 
@@ -43,7 +43,7 @@ pub(crate) async fn pause(Call { state, actor, path }: Call) -> ApiResult<Json<T
     tag = "tasks",
     params(("id" = String, Path, format = "uuid", description = "The task")),
     responses((status = 200, description = "The task", body = TaskSchema)))]
-pub(crate) async fn resume(Call { state, actor, path }: Call) -> ApiResult<Json<TaskView>> {
+pub(crate) async fn resume(CallerRequest { state, actor, path }: CallerRequest) -> ApiResult<Json<TaskView>> {
     Ok(Json(state.engine.tasks().resume(&actor, path.parse("id")?).await?))
 }
 
@@ -55,7 +55,7 @@ pub(crate) async fn resume(Call { state, actor, path }: Call) -> ApiResult<Json<
     tag = "tasks",
     params(("id" = String, Path, format = "uuid", description = "The task")),
     responses((status = 200, description = "The task", body = TaskSchema)))]
-pub(crate) async fn retry(Call { state, actor, path }: Call) -> ApiResult<Json<TaskView>> {
+pub(crate) async fn retry(CallerRequest { state, actor, path }: CallerRequest) -> ApiResult<Json<TaskView>> {
     Ok(Json(state.engine.tasks().retry(&actor, path.parse("id")?).await?))
 }
 
@@ -115,7 +115,7 @@ pub(crate) async fn fork(attempt: Attempt, path: PathArgs, body: OptionalBody<Fo
     tag = "tasks",
     params(("id" = String, Path, format = "uuid", description = "The task")),
     responses((status = 200, description = "What the replay found", body = ReplaySchema)))]
-pub(crate) async fn replay(Call { state, actor, path }: Call) -> ApiResult<Json<Value>> {
+pub(crate) async fn replay(CallerRequest { state, actor, path }: CallerRequest) -> ApiResult<Json<Value>> {
     let report = state.engine.tasks().replay(&actor, path.parse("id")?).await?;
     Ok(Json(shown(&report)?))
 }
@@ -166,7 +166,10 @@ impl ReviewBody {
     params(("id" = String, Path, format = "uuid", description = "The task")),
     request_body = ReviewBody,
     responses((status = 200, description = "The task", body = TaskSchema)))]
-pub(crate) async fn review(Call { state, actor, path }: Call, body: JsonBody<ReviewBody>) -> ApiResult<Json<TaskView>> {
+pub(crate) async fn review(
+    CallerRequest { state, actor, path }: CallerRequest,
+    body: JsonBody<ReviewBody>,
+) -> ApiResult<Json<TaskView>> {
     let id = path.parse("id")?;
     Ok(Json(state.engine.tasks().review(&actor, id, body.value.checked()?).await?))
 }

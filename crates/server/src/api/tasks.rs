@@ -13,7 +13,7 @@ use serde_json::Value;
 
 use super::task_request::{self, SubmitBody, SubmitForm};
 use crate::error::{ApiResult, Problem};
-use crate::extract::{Call, QueryArgs};
+use crate::extract::{CallerRequest, QueryArgs};
 use crate::idempotency::{Attempt, Made};
 use crate::page::{PageParams, Paging};
 use crate::schema::event::{LogPage, StreamEventSchema};
@@ -64,7 +64,10 @@ pub(crate) async fn submit(attempt: Attempt, query: QueryArgs, request: Request)
         PageParams,
     ),
     responses((status = 200, description = "A page of tasks", body = TaskPage)))]
-pub(crate) async fn list(Call { state, actor, .. }: Call, query: QueryArgs) -> ApiResult<Json<Value>> {
+pub(crate) async fn list(
+    CallerRequest { state, actor, .. }: CallerRequest,
+    query: QueryArgs,
+) -> ApiResult<Json<Value>> {
     let query = query.only(&["status", "intent", "channel", "limit", "cursor"])?;
     let paging = Paging::read(&query)?;
     let filter = TaskFilter {
@@ -87,7 +90,10 @@ pub(crate) async fn list(Call { state, actor, .. }: Call, query: QueryArgs) -> A
         ("waitMs" = Option<u64>, Query, maximum = 60000, description = "How long to wait at most until it ends or waits for a person"),
     ),
     responses((status = 200, description = "The task", body = TaskSchema)))]
-pub(crate) async fn show(Call { state, actor, path }: Call, query: QueryArgs) -> ApiResult<Json<TaskView>> {
+pub(crate) async fn show(
+    CallerRequest { state, actor, path }: CallerRequest,
+    query: QueryArgs,
+) -> ApiResult<Json<TaskView>> {
     let (id, wait) = (path.parse("id")?, wait(&query.only(&["waitMs"])?)?);
     let Some(wait) = wait else { return Ok(Json(state.engine.tasks().get(&actor, id).await?)) };
     let task = tokio::select! {
@@ -107,7 +113,10 @@ pub(crate) async fn show(Call { state, actor, path }: Call, query: QueryArgs) ->
         PageParams,
     ),
     responses((status = 200, description = "A page of the log", body = LogPage)))]
-pub(crate) async fn log(Call { state, actor, path }: Call, query: QueryArgs) -> ApiResult<Json<Value>> {
+pub(crate) async fn log(
+    CallerRequest { state, actor, path }: CallerRequest,
+    query: QueryArgs,
+) -> ApiResult<Json<Value>> {
     let id: TaskId = path.parse("id")?;
     let paging = Paging::read(&query.only(&["limit", "cursor"])?)?;
     let after = paging.after::<i64>()?.unwrap_or(-1);
@@ -128,7 +137,10 @@ pub(crate) async fn log(Call { state, actor, path }: Call, query: QueryArgs) -> 
     ),
     responses((status = 200, description = "The events, each so", body = StreamEventSchema,
         content_type = "text/event-stream")))]
-pub(crate) async fn events(Call { state, actor, path }: Call, headers: HeaderMap) -> ApiResult<Response> {
+pub(crate) async fn events(
+    CallerRequest { state, actor, path }: CallerRequest,
+    headers: HeaderMap,
+) -> ApiResult<Response> {
     let (id, after) = (path.parse("id")?, sse::last_event_id(&headers)?);
     // A task that is not there is said before the stream begins.
     state.engine.tasks().get(&actor, id).await?;

@@ -15,7 +15,7 @@ use utoipa::ToSchema;
 use super::shown;
 use super::tasks::wait;
 use crate::error::ApiResult;
-use crate::extract::{Call, JsonBody, OptionalBody, PathArgs, QueryArgs, said};
+use crate::extract::{CallerRequest, JsonBody, OptionalBody, PathArgs, QueryArgs, said};
 use crate::idempotency::{Attempt, Made};
 use crate::page::{PageParams, Paging};
 use crate::schema::tool::{InvocationSchema, ToolAnswer, ToolPage};
@@ -25,7 +25,10 @@ use crate::schema::tool::{InvocationSchema, ToolAnswer, ToolPage};
     tag = "tools",
     params(PageParams),
     responses((status = 200, description = "A page of tools, by key", body = ToolPage)))]
-pub(crate) async fn list(Call { state, actor, .. }: Call, query: QueryArgs) -> ApiResult<Json<Value>> {
+pub(crate) async fn list(
+    CallerRequest { state, actor, .. }: CallerRequest,
+    query: QueryArgs,
+) -> ApiResult<Json<Value>> {
     let paging = Paging::read(&query.only(&["limit", "cursor"])?)?;
     let tools = state.engine.tool_settings().list(actor.scope()).await?;
     Ok(Json(paging.cut(tools, |tool| tool.spec.key.clone(), |tool| describe(&tool))?))
@@ -36,7 +39,7 @@ pub(crate) async fn list(Call { state, actor, .. }: Call, query: QueryArgs) -> A
     tag = "tools",
     params(("name" = String, Path, description = "The tool's key, or another name of it")),
     responses((status = 200, description = "The tool", body = ToolAnswer)))]
-pub(crate) async fn show(Call { state, actor, path }: Call) -> ApiResult<Json<Value>> {
+pub(crate) async fn show(CallerRequest { state, actor, path }: CallerRequest) -> ApiResult<Json<Value>> {
     shown(&describe(&state.engine.tool_settings().get(actor.scope(), path.text("name")?).await?)).map(Json)
 }
 
@@ -120,7 +123,10 @@ fn said_object<'de, D: Deserializer<'de>, T: DeserializeOwned>(deserializer: D) 
     params(("name" = String, Path, description = "The tool's key, or another name of it")),
     request_body = ChangeBody,
     responses((status = 200, description = "The tool", body = ToolAnswer)))]
-pub(crate) async fn change(Call { state, actor, path }: Call, body: JsonBody<ChangeBody>) -> ApiResult<Json<Value>> {
+pub(crate) async fn change(
+    CallerRequest { state, actor, path }: CallerRequest,
+    body: JsonBody<ChangeBody>,
+) -> ApiResult<Json<Value>> {
     let ChangeBody { enabled, risk, limits, price, confirm, four_eyes } = body.value;
     // No tool says these three of itself: its own word is that it may be called and asks nobody.
     let change = ToolChange {

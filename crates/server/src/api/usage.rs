@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use super::shown;
 use crate::error::{ApiResult, Problem};
-use crate::extract::{Call, QueryArgs};
+use crate::extract::{CallerRequest, QueryArgs};
 use crate::schema::budget::{UsageItem, UsageReport};
 
 fn describe(sum: UsageSum) -> UsageItem {
@@ -46,7 +46,10 @@ fn day(name: &str, text: &str) -> Result<i64, Detail> {
         ("userId" = Option<String>, Query, format = "uuid", description = "Of one user only"),
     ),
     responses((status = 200, description = "The report", body = UsageReport)))]
-pub(crate) async fn report(Call { state, actor, .. }: Call, query: QueryArgs) -> ApiResult<Json<Value>> {
+pub(crate) async fn report(
+    CallerRequest { state, actor, .. }: CallerRequest,
+    query: QueryArgs,
+) -> ApiResult<Json<Value>> {
     let query = query.only(&["by", "from", "to", "userId"])?;
     let mut faults = Vec::new();
     let by = match query.get("by").unwrap_or("day") {

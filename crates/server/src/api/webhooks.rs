@@ -12,7 +12,7 @@ use utoipa::ToSchema;
 
 use super::shown;
 use crate::error::{ApiResult, Problem};
-use crate::extract::{Call, JsonBody, QueryArgs, check_text};
+use crate::extract::{CallerRequest, JsonBody, QueryArgs, check_text};
 use crate::idempotency::{Attempt, Made};
 use crate::page::{PageParams, Paging};
 use crate::schema::identity::{NewWebhookSchema, WebhookPage};
@@ -78,7 +78,10 @@ pub(crate) async fn create(attempt: Attempt, body: JsonBody<NewWebhookBody>) -> 
     tag = "identity",
     params(PageParams),
     responses((status = 200, description = "A page of webhooks, oldest first", body = WebhookPage)))]
-pub(crate) async fn list(Call { state, actor, .. }: Call, query: QueryArgs) -> ApiResult<Json<Value>> {
+pub(crate) async fn list(
+    CallerRequest { state, actor, .. }: CallerRequest,
+    query: QueryArgs,
+) -> ApiResult<Json<Value>> {
     let paging = Paging::read(&query.only(&["limit", "cursor"])?)?;
     let webhooks = state.engine.identity().webhooks(actor.scope()).await?;
     Ok(Json(paging.cut(webhooks, |webhook| webhook.id.to_string(), |webhook| webhook)?))
@@ -89,7 +92,7 @@ pub(crate) async fn list(Call { state, actor, .. }: Call, query: QueryArgs) -> A
     tag = "identity",
     params(("id" = String, Path, format = "uuid", description = "The webhook")),
     responses((status = 204, description = "Removed")))]
-pub(crate) async fn remove(Call { state, actor, path }: Call) -> ApiResult<StatusCode> {
+pub(crate) async fn remove(CallerRequest { state, actor, path }: CallerRequest) -> ApiResult<StatusCode> {
     let id: WebhookId = path.parse("id")?;
     state.engine.identity().delete_webhook(&actor, id).await?;
     Ok(StatusCode::NO_CONTENT)

@@ -6,7 +6,7 @@ use async_trait::async_trait;
 use kybern_core::audit::AuditEvent;
 use kybern_core::error::{Error, ErrorCode, Result};
 use kybern_core::id::{PlanId, TenantId};
-use kybern_core::plan::parse::{MAX_VERSION, PlanDraft};
+use kybern_core::plan::parse::{PlanDraft, no_version};
 use kybern_core::plan::{Plan, PlanOrigin, PlanPlace, no_room};
 use kybern_core::ports::{MAX_PAGE_BYTES, Page, PlanStore};
 use kybern_core::tenant::TenantScope;
@@ -148,11 +148,8 @@ impl State {
         if versions.iter().any(|plan| plan.version == version) {
             return Err(conflict(format!("plan {} has a version {version} already", draft.key)));
         }
-        if version > MAX_VERSION {
-            return Err(Error::new(
-                ErrorCode::Unprocessable,
-                format!("plan {} has the last version already", draft.key),
-            ));
+        if let Some(why) = no_version(&draft.key, version) {
+            return Err(Error::new(ErrorCode::Unprocessable, why));
         }
         let plan = made(id, draft, version, at);
         self.find_room(scope.tenant(), &plan)?;

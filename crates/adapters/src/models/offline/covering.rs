@@ -11,7 +11,7 @@ use kybern_core::model::ClassifyInput;
 use super::acts::{self, Act, Border};
 use super::analyse::clip;
 use super::message::{MAX_TEXT, hands_on};
-use super::words::{Word, fold, stem, words};
+use super::words::{Word, fold, folded, stem, words};
 
 /// Words that hand something on, in four languages: courtesy, who is meant, what anybody does with a message, and what a
 /// message and the people in it are called.
@@ -64,8 +64,8 @@ pub(super) fn asks_for_other(input: &ClassifyInput) -> bool {
     if !hands_on(input) {
         return false;
     }
-    let found: Vec<Word> =
-        words(&input.text, 0).into_iter().map(|word| Word { text: fold(&word.text), ..word }).collect();
+    let found = words(&input.text, 0);
+    let found = folded(&found);
     let borders = acts::borders(&input.text, &found);
     let acts = acts::acts(&found, &borders);
     let beneath = Beneath::of(input);

@@ -1,5 +1,7 @@
 //! The rows of a tenant's table, out of all papers.
 
+use std::collections::HashSet;
+
 use kybern_core::model::{ExtractedField, FieldPattern};
 use serde_json::{Map, Value};
 
@@ -11,21 +13,23 @@ use crate::reading::{MESSAGE_NUMBER, ReadDocument};
 /// anything that the message adds to a paper.
 pub(super) fn said(read: &[ReadDocument], name: &str, columns: &[&FieldPattern]) -> Said {
     let mut rows: Vec<Value> = Vec::new();
+    let (mut known, mut tables): (HashSet<String>, Vec<HashSet<String>>) = Default::default();
     let (mut whole, mut contradicts) = (true, false);
-    let mut tables: Vec<Vec<Value>> = Vec::new();
     for document in read {
         let items = document.items(name);
-        let table: Vec<Value> = items.iter().map(|item| row(item, columns)).collect();
-        let is_message = document.n == MESSAGE_NUMBER;
-        contradicts |= !is_message && tables.iter().any(|other| share_some(other, &table));
-        if !table.iter().all(|row| rows.contains(row)) {
-            contradicts |= is_message && !rows.is_empty();
-            whole &= items.iter().all(|item| is_whole(item, columns));
-            let new: Vec<Value> = table.iter().filter(|row| is_message || !rows.contains(row)).cloned().collect();
-            rows.extend(new);
+        let new: Vec<Value> = items.iter().map(|item| row(item, columns)).collect();
+        let table: HashSet<String> = new.iter().map(Value::to_string).collect();
+        // The message comes last.
+        if document.n == MESSAGE_NUMBER {
+            contradicts |= !rows.is_empty() && !table.is_subset(&known);
+        } else {
+            contradicts |= tables.iter().any(|other| !other.is_disjoint(&table) && *other != table);
+            tables.push(table.clone());
         }
-        if !is_message {
-            tables.push(table);
+        if !table.is_subset(&known) {
+            whole &= items.iter().all(|item| is_whole(item, columns));
+            rows.extend(new.into_iter().filter(|row| !known.contains(&row.to_string())));
+            known.extend(table);
         }
     }
     let required = columns.iter().any(|column| column.opens_item && column.required);
@@ -36,12 +40,6 @@ pub(super) fn said(read: &[ReadDocument], name: &str, columns: &[&FieldPattern])
         false if !whole => Said::Asks(Doubt { why: Why::Doubtful, found: rows }),
         true | false => Said::Plain(Value::Array(rows)),
     }
-}
-
-/// Whether two tables share rows, but not all.
-fn share_some(one: &[Value], other: &[Value]) -> bool {
-    let shared = one.iter().filter(|row| other.contains(row)).count();
-    shared > 0 && (shared < one.len() || !other.iter().all(|row| one.contains(row)))
 }
 
 /// A row by its columns' names; `null` where nothing stands.
