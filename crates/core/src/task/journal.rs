@@ -233,7 +233,7 @@ pub enum Opening {
 #[serde(tag = "entry", rename_all = "snake_case")]
 pub enum JournalEntry {
     /// A step, or a phase of the kernel, ended.
-    Finished(Box<StepOutcome>),
+    Finished(Arc<StepOutcome>),
     /// A try failed and another will follow.
     Retrying {
         /// Why it failed.
@@ -306,6 +306,12 @@ impl JournalEntry {
             Self::Ended { .. } => "ended",
             Self::Unreadable { .. } => "unreadable",
         }
+    }
+
+    /// How a step or a phase ended, to be changed before the row is written.
+    pub fn outcome_mut(&mut self) -> Option<&mut StepOutcome> {
+        let Self::Finished(outcome) = self else { return None };
+        Some(Arc::make_mut(outcome))
     }
 
     /// The step's status in the database, where the entry ends a step.

@@ -1,5 +1,7 @@
 //! Steps that hold steps: how they go on, and how they end.
 
+use std::sync::Arc;
+
 use kybern_core::error::ErrorCode;
 use kybern_core::plan::StepKind;
 use kybern_core::task::{JournalEntry, Opening, StepOutcome, StepStatus};
@@ -43,7 +45,7 @@ pub(super) fn container_done(run: &Run, index: usize) -> Draft {
         return draft;
     }
     if run.walk.is_interrupted(index) {
-        let entry = JournalEntry::Finished(Box::new(StepOutcome::bare(StepStatus::Skipped)));
+        let entry = JournalEntry::Finished(Arc::new(StepOutcome::bare(StepStatus::Skipped)));
         return Draft::row(RowDraft::of(node, 0, "stopped before it was done, because another step failed", entry));
     }
     let lasts = run.walk.last_results(index);
@@ -64,5 +66,5 @@ pub(super) fn container_done(run: &Run, index: usize) -> Draft {
     };
     let mut outcome = StepOutcome::completed(data);
     outcome.tainted = run.walk.tainted_inside(index);
-    Draft::row(RowDraft::of(node, 1, "done", JournalEntry::Finished(Box::new(outcome))))
+    Draft::row(RowDraft::of(node, 1, "done", JournalEntry::Finished(Arc::new(outcome))))
 }

@@ -1,6 +1,8 @@
 //! The phases before the plan, as the journal has them: documents become text, the intent is found out, the plan is
 //! chosen. What they find out is found out above the kernel.
 
+use std::sync::Arc;
+
 use kybern_core::error::{Error, ErrorCode};
 use kybern_core::plan::StepId;
 use kybern_core::task::{JournalEntry, StepOutcome, TaskStatus, Wait};
@@ -49,7 +51,7 @@ pub(crate) fn row_of(phase: Phase, summary: impl Into<String>, entry: JournalEnt
 pub(crate) fn finished(phase: Phase, summary: impl Into<String>, data: Value, tainted: bool) -> RowDraft {
     let mut outcome = StepOutcome::completed(data);
     outcome.tainted = tainted;
-    row_of(phase, summary, JournalEntry::Finished(Box::new(outcome)))
+    row_of(phase, summary, JournalEntry::Finished(Arc::new(outcome)))
 }
 
 pub(crate) fn waits(phase: Phase, wait: Wait) -> RowDraft {
@@ -60,7 +62,7 @@ pub(crate) fn waits(phase: Phase, wait: Wait) -> RowDraft {
 pub(crate) fn refused(phase: Phase, note: Option<&str>) -> RowDraft {
     let error = failure(ErrorCode::Unprocessable, said(NO, note));
     let outcome = StepOutcome { refused: true, ..StepOutcome::failed(error, false) };
-    row_of(phase, "refused by a person", JournalEntry::Finished(Box::new(outcome)))
+    row_of(phase, "refused by a person", JournalEntry::Finished(Arc::new(outcome)))
 }
 
 /// Corrections that are no phase's own names enter the state, as the specifications have it.

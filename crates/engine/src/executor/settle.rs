@@ -203,7 +203,7 @@ impl Run {
                 }
                 JournalEntry::Finished(outcome) => {
                     let node = row.step.as_ref().and_then(|step| self.walk.find(step)).map(|at| self.walk.node(at));
-                    outcome.begun_earlier = node.is_some_and(Node::has_told_that_it_began);
+                    Arc::make_mut(outcome).begun_earlier = node.is_some_and(Node::has_told_that_it_began);
                 }
                 JournalEntry::Waiting(_)
                 | JournalEntry::Opened(_)

@@ -1,5 +1,7 @@
 //! Taking in what others left: answers of persons, callbacks, the ends of children, a wish to try again.
 
+use std::sync::Arc;
+
 use kybern_core::approval::ApprovalStatus;
 use kybern_core::error::ErrorCode;
 use kybern_core::money::Usage;
@@ -157,7 +159,7 @@ fn reviewed(
         | (WaitKind::Review | WaitKind::Ambiguous | WaitKind::Confirmation, Some(Resolution::Done)) => {
             let mut row = ended(run, index, Ok(corrections), false);
             if wait.kind == WaitKind::Ambiguous
-                && let JournalEntry::Finished(outcome) = &mut row.entry
+                && let Some(outcome) = row.entry.outcome_mut()
             {
                 outcome.effect = Some(EffectClass::Unkeyed);
                 outcome.told_by_person = true;
@@ -187,7 +189,7 @@ pub(crate) fn said(what: &str, note: Option<&str>) -> String {
 
 /// Marks a step's failure as a person's no.
 pub(crate) fn refuse(row: &mut RowDraft) {
-    if let JournalEntry::Finished(outcome) = &mut row.entry {
+    if let Some(outcome) = row.entry.outcome_mut() {
         outcome.refused = true;
         row.summary =
             if outcome.tolerated { "refused by a person; the task goes on" } else { "refused by a person" }.to_owned();
@@ -216,7 +218,7 @@ pub(crate) fn ended(run: &Run, index: usize, end: Result<Value, StepError>, tain
         Ok(data) => {
             let mut outcome = StepOutcome::completed(data);
             outcome.tainted = tainted;
-            let entry = JournalEntry::Finished(Box::new(outcome));
+            let entry = JournalEntry::Finished(Arc::new(outcome));
             RowDraft::of(node, node.attempts.max(1), "answered", entry)
         }
     }

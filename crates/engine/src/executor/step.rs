@@ -138,13 +138,13 @@ pub(crate) fn begin(run: &Run, index: usize, now: Timestamp) -> Begun {
         );
         let mut outcome = StepOutcome::failed(failure(ErrorCode::Unprocessable, message), false);
         outcome.over_cap = Some(run.task.max_steps);
-        let entry = JournalEntry::Finished(Box::new(outcome));
+        let entry = JournalEntry::Finished(Arc::new(outcome));
         return Begun::Rows(Draft::row(RowDraft::of(node, 0, "the task may schedule no more steps", entry)));
     }
     match holds {
         Ok(true) => super::step_kinds::begin(run, index, now),
         Ok(false) => {
-            let entry = JournalEntry::Finished(Box::new(StepOutcome::bare(StepStatus::Skipped)));
+            let entry = JournalEntry::Finished(Arc::new(StepOutcome::bare(StepStatus::Skipped)));
             Begun::Rows(Draft::row(RowDraft::of(node, 0, "its condition is false", entry)))
         }
         Err(error) => Begun::Rows(unrendered(run, index, "condition", &error)),
@@ -176,7 +176,7 @@ pub(crate) fn failed_row(run: &Run, node: &Node, attempt: u32, error: StepError,
     let summary = if tolerated { "failed; the task goes on" } else { "failed" };
     let mut outcome = StepOutcome::failed(error, tainted);
     outcome.tolerated = tolerated;
-    RowDraft::of(node, attempt, summary, JournalEntry::Finished(Box::new(outcome)))
+    RowDraft::of(node, attempt, summary, JournalEntry::Finished(Arc::new(outcome)))
 }
 
 /// The draft as it can be kept: a step has failed whose data is nested too deep, or with whose data the task's journal
@@ -205,6 +205,7 @@ fn refuse(run: &Run, row: &mut RowDraft, error: StepError) {
     let node = row.step.as_ref().and_then(|step| run.walk.find(step)).map(|index| run.walk.node(index));
     match &mut row.entry {
         JournalEntry::Finished(outcome) => {
+            let outcome = Arc::make_mut(outcome);
             outcome.status = StepStatus::Failed;
             outcome.data = Value::Null;
             outcome.injected = Vec::new();

@@ -1,5 +1,7 @@
 //! An agent's turn as the walk has it: how it ended, and what it leaves. All of it follows from the journal.
 
+use std::sync::Arc;
+
 use kybern_core::agent::{AskedCall, Called, TurnFinish};
 use kybern_core::error::ErrorCode;
 use kybern_core::task::{JournalEntry, StepError, StepOutcome};
@@ -102,7 +104,7 @@ pub(crate) fn done(run: &Run, index: usize) -> Draft {
     let row = match ended.error {
         Some(error) => {
             let mut row = failed_row(run, node, node.attempts.max(1), error, ended.tainted);
-            if let JournalEntry::Finished(outcome) = &mut row.entry {
+            if let Some(outcome) = row.entry.outcome_mut() {
                 outcome.data = Value::Object(ended.data);
             }
             RowDraft { summary, ..row }
@@ -110,7 +112,7 @@ pub(crate) fn done(run: &Run, index: usize) -> Draft {
         None => {
             let mut outcome = StepOutcome::completed(Value::Object(ended.data));
             outcome.tainted = ended.tainted;
-            RowDraft::of(node, 1, summary, JournalEntry::Finished(Box::new(outcome)))
+            RowDraft::of(node, 1, summary, JournalEntry::Finished(Arc::new(outcome)))
         }
     };
     Draft::row(row)

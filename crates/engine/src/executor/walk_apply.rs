@@ -26,7 +26,7 @@ impl Walk {
         match (&row.entry, phase) {
             (JournalEntry::Finished(outcome), None) if row.step.as_ref().is_some_and(StepId::is_answer) => {
                 let answers = Arc::make_mut(&mut self.answers);
-                answers.extend(row.step.clone().map(|step| (step, Arc::new((**outcome).clone()))));
+                answers.extend(row.step.clone().map(|step| (step, Arc::clone(outcome))));
                 self.note_progress();
             }
             (JournalEntry::Finished(outcome), None) if is_about_lessons(row) => {
@@ -34,7 +34,7 @@ impl Walk {
             }
             (JournalEntry::Finished(outcome), Some(phase)) => {
                 let state = self.phases.entry(phase.step_id()).or_default();
-                state.outcome = Some(Arc::new((**outcome).clone()));
+                state.outcome = Some(Arc::clone(outcome));
                 state.wait = None;
                 self.note_progress();
                 self.take_extractions(phase);
@@ -83,7 +83,7 @@ impl Walk {
                 if first_row && outcome.status != StepStatus::Skipped {
                     self.nodes[index].attempts = self.nodes[index].attempts.max(1);
                 }
-                self.finish(index, Arc::new((**outcome).clone()));
+                self.finish(index, Arc::clone(outcome));
             }
             JournalEntry::Retrying { due, rendered, .. } => {
                 if let Some(rendered) = rendered {

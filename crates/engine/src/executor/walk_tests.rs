@@ -45,13 +45,13 @@ impl Told {
     }
 
     fn ends(&mut self, step: &str, data: Value) -> &mut Self {
-        self.row(Some(step), JournalEntry::Finished(Box::new(StepOutcome::completed(data))))
+        self.row(Some(step), JournalEntry::Finished(Arc::new(StepOutcome::completed(data))))
     }
 
     fn fails(&mut self, step: &str, tolerated: bool) -> &mut Self {
         let error = StepError { code: ErrorCode::Tool, message: "no".to_owned(), retryable: false };
         let outcome = StepOutcome { tolerated, ..StepOutcome::failed(error, false) };
-        self.row(Some(step), JournalEntry::Finished(Box::new(outcome)))
+        self.row(Some(step), JournalEntry::Finished(Arc::new(outcome)))
     }
 
     fn opens(&mut self, step: &str, opening: Opening) -> &mut Self {
@@ -113,7 +113,7 @@ fn a_failing_branch_interrupts_its_siblings_and_what_lies_in_them() {
     assert_eq!(told.next(), ["start p__l__0__s", "start p__bad"]);
     told.fails("p__bad", false);
     assert_eq!(told.next(), ["advance p__l"]);
-    let skipped = JournalEntry::Finished(Box::new(StepOutcome::bare(StepStatus::Skipped)));
+    let skipped = JournalEntry::Finished(Arc::new(StepOutcome::bare(StepStatus::Skipped)));
     told.row(Some("p__l"), skipped).fails("p", false);
     assert!(told.walk.is_finished());
     told.row(None, JournalEntry::Answered { number: 1, signal: Box::new(Signal::Retry { by: "me".to_owned() }) });
@@ -198,7 +198,7 @@ fn an_always_container_that_holds_a_change_of_the_plan_stays_as_it_ended() {
     let steps = parse::steps(&json!([tool("more")]), "/steps", &mut faults);
     changes.patch = Some(PlanPatch { mode: PatchMode::Append, steps, reason: String::new() });
     told.fails("a", false).opens("p", Opening::Branches);
-    told.row(Some("p__x"), JournalEntry::Finished(Box::new(changes)));
+    told.row(Some("p__x"), JournalEntry::Finished(Arc::new(changes)));
     told.ends("p", json!({}));
     told.row(None, JournalEntry::Answered { number: 1, signal: Box::new(Signal::Retry { by: "me".to_owned() }) });
     assert_eq!(told.next(), ["start a"]);
@@ -228,7 +228,7 @@ fn a_step_that_ran_while_others_were_replaced_stays_in_the_plan() {
     outcome.patch = Some(PlanPatch { mode: PatchMode::Replace, steps: Vec::new(), reason: String::new() });
     outcome.ran_meanwhile = vec![StepId::trusted("b")];
     // A crash before `b` ended: it had begun, so it is begun again.
-    told.row(Some("a"), JournalEntry::Finished(Box::new(outcome)));
+    told.row(Some("a"), JournalEntry::Finished(Arc::new(outcome)));
     assert_eq!(told.next(), ["start b"]);
     told.ends("b", json!({}));
     let ids: Vec<Value> = told.walk.effective_plan().steps().iter().map(|step| step["id"].clone()).collect();

@@ -53,6 +53,8 @@ fn of_members(members: &Map<String, Value>) -> usize {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use serde_json::json;
 
     use super::*;
@@ -61,7 +63,7 @@ mod tests {
     fn small_values_weigh_more_than_their_text() {
         let numbers = Value::Array(vec![json!(0); 1_000]);
         assert_eq!(numbers.to_string().len(), 2_001);
-        assert_eq!(of(&JournalEntry::Finished(Box::new(StepOutcome::completed(numbers)))), 32 * 1_001);
+        assert_eq!(of(&JournalEntry::Finished(Arc::new(StepOutcome::completed(numbers)))), 32 * 1_001);
         assert_eq!(of_value(&json!({"ab": "cde", "f": [true]})), 32 + (32 + 2 + 35) + (32 + 1 + 64));
         let items = vec![json!("x".repeat(100)); 3];
         assert_eq!(of(&JournalEntry::Opened(Opening::Items { items, tainted: false })), 3 * 132);

@@ -52,7 +52,7 @@ fn row(inquiry: &Inquiry, answer: &ModelAnswer, duration: Millis) -> RowDraft {
     outcome.tainted = true;
     outcome.usage = answer.usage;
     let summary = format!("{} answered ({})", answer.model, inquiry.prompt.name);
-    let row = RowDraft::bare(Some(inquiry.id()), 1, summary, JournalEntry::Finished(Box::new(outcome)));
+    let row = RowDraft::bare(Some(inquiry.id()), 1, summary, JournalEntry::Finished(Arc::new(outcome)));
     RowDraft { duration, ..row }
 }
 

@@ -45,7 +45,7 @@ impl TaskSteps {
             0 => "reads without lessons: there were none".to_owned(),
             _ => format!("reads with lessons version {version}"),
         };
-        let entry = JournalEntry::Finished(Box::new(StepOutcome::completed(json!({VERSION: version}))));
+        let entry = JournalEntry::Finished(Arc::new(StepOutcome::completed(json!({VERSION: version}))));
         RowDraft::bare(Some(StepId::trusted(StepId::LESSONS)), 1, summary, entry)
     }
 

@@ -168,7 +168,7 @@ fn unasked(node: &Node, finish: TurnFinish) -> Draft {
     let mut outcome = StepOutcome::bare(StepStatus::Skipped);
     outcome.turn_end = Some(finish);
     let summary = format!("not asked, the turn ends: {}", finish.as_str());
-    Draft::row(RowDraft::of(node, 0, summary, JournalEntry::Finished(Box::new(outcome))))
+    Draft::row(RowDraft::of(node, 0, summary, JournalEntry::Finished(Arc::new(outcome))))
 }
 
 fn subject(own: &TaskSteps, run: &Run, agent: usize, start: &TurnStart, now: Timestamp) -> Result<Subject> {
@@ -222,7 +222,7 @@ pub(super) fn conclude(
             } else {
                 let strange = call.tainted || tainted;
                 let mut row = failed_row(run, node, call.attempt, StepError::from(error), strange);
-                if let JournalEntry::Finished(outcome) = &mut row.entry {
+                if let Some(outcome) = row.entry.outcome_mut() {
                     outcome.reply = partial.map(|partial| Arc::new(*partial));
                     outcome.usage = usage;
                 }
@@ -291,7 +291,7 @@ pub(super) fn cut(own: &TaskSteps, run: &Run) -> Vec<RowDraft> {
         let mut outcome = StepOutcome::bare(StepStatus::Skipped);
         outcome.data = Value::Object(ended.data);
         outcome.tainted = ended.tainted;
-        let entry = JournalEntry::Finished(Box::new(outcome));
+        let entry = JournalEntry::Finished(Arc::new(outcome));
         Some(RowDraft::of(run.walk.node(index), 0, "the turn was cancelled", entry))
     });
     rows.collect()

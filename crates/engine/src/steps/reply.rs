@@ -71,7 +71,7 @@ pub(super) fn replied_with(run: &Run, call: &QuestionCall, mut replied: Replied,
     let interpreted = interpret(given, known.start, turn, &node.id, &replied.parts, (with_answer(left), over));
     replied.calls = interpreted.calls;
     let mut draft = answered(node, call, replied, answer);
-    if let Some(JournalEntry::Finished(outcome)) = draft.rows.first_mut().map(|row| &mut row.entry) {
+    if let Some(outcome) = draft.rows.first_mut().and_then(|row| row.entry.outcome_mut()) {
         outcome.injected = interpreted.steps;
     }
     draft
@@ -100,6 +100,6 @@ fn answered(node: &Node, call: &QuestionCall, replied: Replied, answer: &Answer)
     outcome.tainted = answer.tainted;
     outcome.usage = answer.usage;
     outcome.reply = Some(Arc::new(replied));
-    let row = RowDraft::of(node, call.attempt, summary, JournalEntry::Finished(Box::new(outcome)));
+    let row = RowDraft::of(node, call.attempt, summary, JournalEntry::Finished(Arc::new(outcome)));
     Draft { usage: answer.usage, ..Draft::row(row) }
 }

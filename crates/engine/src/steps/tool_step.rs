@@ -172,7 +172,7 @@ pub(super) fn conclude(run: &Run, call: &ToolCall, returned: Returned, now: Time
     // Whatever the call came to, also when it asks, waits or fails.
     draft.usage = used.plus(Usage { cost_nanos: cost, ..Usage::default() });
     draft.rows.iter_mut().for_each(|row| row.duration = duration);
-    if let Some(JournalEntry::Finished(outcome)) = draft.rows.first_mut().map(|row| &mut row.entry) {
+    if let Some(outcome) = draft.rows.first_mut().and_then(|row| row.entry.outcome_mut()) {
         outcome.usage = draft.usage;
     }
     draft.redo = Some(call.facts.index);
@@ -288,7 +288,7 @@ fn succeeded(run: &Run, call: &ToolCall, outcome: ToolOutcome, now: Timestamp) -
     effects.extend(outcome.jobs.into_iter().map(|job| Effect::Enqueue(Box::new(job))));
     effects.extend(written);
     effects.extend(lessons::taught_by(run, &node.id, outcome.lessons, now));
-    let row = RowDraft::of(node, call.attempt, outcome.summary, JournalEntry::Finished(Box::new(finished)));
+    let row = RowDraft::of(node, call.attempt, outcome.summary, JournalEntry::Finished(Arc::new(finished)));
     Draft { rows: vec![row], effects, ..Draft::default() }
 }
 
@@ -322,7 +322,7 @@ fn failed(run: &Run, call: &ToolCall, error: ToolFailure, now: Timestamp) -> Dra
         Target::Handler(..) => true,
     };
     let mut row = failed_row(run, node, call.attempt, StepError::from(error), foreign || call.tainted);
-    if let JournalEntry::Finished(outcome) = &mut row.entry {
+    if let Some(outcome) = row.entry.outcome_mut() {
         outcome.saw = Some(call.saw).filter(|saw| *saw < run.walk.last_seq());
         outcome.effect = Some(effect);
         outcome.tool_hash = tool_hash_of(call);

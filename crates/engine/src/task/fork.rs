@@ -206,6 +206,7 @@ fn taken_over(row: &JournalRow, seq: i64, places: &BTreeMap<i64, i64>, opened: &
     let place = |old: i64| places.range(..=old).next_back().map_or(0, |(_, new)| *new);
     match &mut row.entry {
         JournalEntry::Finished(outcome) => {
+            let outcome = Arc::make_mut(outcome);
             outcome.saw = outcome.saw.map(place);
             // Arguments may name the old task, and cannot be made again from the new one.
             outcome.args_hash = None;

@@ -90,7 +90,7 @@ fn a_tampered_journal_is_found() {
         };
         let data = |value: Value| {
             move |entry: &mut JournalEntry| {
-                if let JournalEntry::Finished(outcome) = entry {
+                if let Some(outcome) = entry.outcome_mut() {
                     outcome.data = value.clone();
                 }
             }
@@ -128,7 +128,7 @@ fn a_tampered_journal_is_found() {
             (
                 "a skipped step that ran",
                 edited("s", &|entry| {
-                    *entry = JournalEntry::Finished(Box::new(kybern_core::task::StepOutcome::completed(json!({}))))
+                    *entry = JournalEntry::Finished(Arc::new(kybern_core::task::StepOutcome::completed(json!({}))))
                 }),
             ),
             ("a missing row", missing),

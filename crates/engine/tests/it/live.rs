@@ -1,5 +1,7 @@
 //! What a test does with a running engine, and what it looks at.
 
+use std::sync::Arc;
+
 use kybern_core::error::Error;
 use kybern_core::event::{EventType, LogEntry};
 use kybern_core::id::TaskId;
@@ -170,7 +172,7 @@ impl<'w> Live<'w> {
     pub fn outcome(&self, id: TaskId, step: &str) -> Option<StepOutcome> {
         self.world.journal(id).into_iter().rev().find_map(|row| match row.entry {
             JournalEntry::Finished(outcome) if row.step.as_ref().is_some_and(|id| id.as_str() == step) => {
-                Some(*outcome)
+                Some(Arc::unwrap_or_clone(outcome))
             }
             _ => None,
         })

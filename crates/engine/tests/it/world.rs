@@ -437,7 +437,7 @@ impl World {
     pub fn outcome(&self, id: TaskId, step: &str) -> StepOutcome {
         let of_step = |row: &JournalRow| row.step.as_ref().is_some_and(|known| known.as_str() == step);
         let outcomes = self.journal(id).into_iter().filter(of_step).filter_map(|row| match row.entry {
-            JournalEntry::Finished(outcome) => Some(*outcome),
+            JournalEntry::Finished(outcome) => Some(Arc::unwrap_or_clone(outcome)),
             _ => None,
         });
         outcomes.last().unwrap()

@@ -64,7 +64,7 @@ pub(crate) fn row(seq: i64) -> JournalRow {
         at: Wall.now(),
         duration: Millis(0),
         summary: String::new(),
-        entry: JournalEntry::Finished(Box::new(StepOutcome::completed(json!({"output": "0123456789".repeat(4)})))),
+        entry: JournalEntry::Finished(Arc::new(StepOutcome::completed(json!({"output": "0123456789".repeat(4)})))),
     }
 }
 

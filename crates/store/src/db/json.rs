@@ -88,7 +88,7 @@ mod tests {
             at: Timestamp::default(),
             duration: Millis(0),
             summary: String::new(),
-            entry: JournalEntry::Finished(Box::new(StepOutcome::completed(nested(400)))),
+            entry: JournalEntry::Finished(std::sync::Arc::new(StepOutcome::completed(nested(400)))),
         };
         assert_eq!(read::<JournalRow>(&serde_json::to_string(&row).unwrap()).unwrap(), row);
     }

@@ -1,5 +1,7 @@
 //! Small pieces of work for tests.
 
+use std::sync::Arc;
+
 use kybern_core::audit::AuditEvent;
 use kybern_core::id::{TaskId, TenantId};
 use kybern_core::ports::{IdSource as _, Store};
@@ -62,7 +64,7 @@ pub fn row(seq: i64) -> JournalRow {
         at: NOW,
         duration: Millis(1),
         summary: "did nothing".to_owned(),
-        entry: JournalEntry::Finished(Box::new(StepOutcome::completed(json!({"seq": seq})))),
+        entry: JournalEntry::Finished(Arc::new(StepOutcome::completed(json!({"seq": seq})))),
     }
 }
 

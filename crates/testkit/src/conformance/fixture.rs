@@ -246,7 +246,7 @@ impl World {
             at: self.now(),
             duration: Millis(3),
             summary: format!("row {seq}"),
-            entry: JournalEntry::Finished(Box::new(outcome)),
+            entry: JournalEntry::Finished(Arc::new(outcome)),
         }
     }
 

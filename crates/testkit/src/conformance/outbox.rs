@@ -1,6 +1,7 @@
 //! Messages: committed with their step, with the job that sends them.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use kybern_core::id::{JobId, OutboxId};
 use kybern_core::job::NewJob;
@@ -157,7 +158,7 @@ pub async fn a_dispatch_goes_only_as_long_as_its_step_waits_for_it(h: Harness) {
     let id = delegate(&w, &lease).await;
     cancel(&w, &home, &lease).await;
     let lease = w.claim_only("w", lease.task()).await.lease;
-    let outcome = JournalEntry::Finished(Box::new(StepOutcome::bare(StepStatus::Failed)));
+    let outcome = JournalEntry::Finished(Arc::new(StepOutcome::bare(StepStatus::Failed)));
     let ended = JournalRow { step: Some(StepId::trusted("out")), entry: outcome, ..w.row(1) };
     w.commit(&lease, Commit { rows: vec![ended], ..w.blank() }).await;
     assert_eq!(begin(&w, &home, id).await, Dispatch::Over);

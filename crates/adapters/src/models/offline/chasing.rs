@@ -1,5 +1,7 @@
 //! Who asks again and does not say for what: `any word from Northfield yet?`
 
+use smol_str::SmolStr;
+
 use super::acts;
 use super::words::{fold, words};
 
@@ -7,7 +9,7 @@ use super::words::{fold, words};
 pub(super) fn asks_again(text: &str) -> bool {
     let found = words(text, 0);
     let borders = acts::borders(text, &found);
-    let plain: Vec<String> = found.iter().map(|word| fold(&word.text)).collect();
+    let plain: Vec<SmolStr> = found.iter().map(|word| fold(&word.text)).collect();
     let ends = (1..=found.len())
         .filter(|end| *end == found.len() || matches!(borders[*end], acts::Border::Sentence | acts::Border::Question));
     let mut start = 0;

@@ -1,5 +1,7 @@
 //! Orders on a condition: `order the reports once she has signed`. Whoever writes so does not want it done now.
 
+use smol_str::SmolStr;
+
 use super::acts::{Border, THEN, borders};
 use super::analyse::clip;
 use super::words::{Word, fold, words};
@@ -107,7 +109,7 @@ const MAX_SHOWN: usize = 80;
 pub(super) fn of_sentence(text: &str) -> Option<String> {
     let found = words(text, 0);
     let borders = borders(text, &found);
-    let plain: Vec<String> = found.iter().map(|word| fold(&word.text)).collect();
+    let plain: Vec<SmolStr> = found.iter().map(|word| fold(&word.text)).collect();
     let stands = |at: usize, turn: &str| {
         // Hardly any word begins a turn, so the turn is taken apart only behind one that does.
         turn.starts_with(plain[at].as_str())

@@ -7,6 +7,7 @@ use std::collections::HashSet;
 use std::sync::LazyLock;
 
 use kybern_core::model::ClassifyInput;
+use smol_str::SmolStr;
 
 use super::acts::{self, Act, Border};
 use super::analyse::clip;
@@ -57,7 +58,7 @@ const WANTING: [&str; 9] = ["look", "looking", "ask", "asking", "check", "send",
 /// These join a second thing to do.
 const AND: [&str; 8] = ["and", "then", "also", "plus", "y", "et", "und", "tambien"];
 
-static IDLE: LazyLock<HashSet<String>> = LazyLock::new(|| HANDS_ON.split_whitespace().map(stem).collect());
+static IDLE: LazyLock<HashSet<SmolStr>> = LazyLock::new(|| HANDS_ON.split_whitespace().map(stem).collect());
 
 /// Whether the few words above a message that is handed on ask for something that it does not ask for.
 pub(super) fn asks_for_other(input: &ClassifyInput) -> bool {
@@ -114,8 +115,8 @@ fn objects(found: &[Word], borders: &[Border], sentence: std::ops::Range<usize>)
 
 /// What the message beneath says.
 struct Beneath {
-    named: HashSet<String>,
-    asked: HashSet<String>,
+    named: HashSet<SmolStr>,
+    asked: HashSet<SmolStr>,
 }
 
 impl Beneath {

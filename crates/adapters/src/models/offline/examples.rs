@@ -1,9 +1,11 @@
 //! How much a message is like an intent's examples: overlap of stems and pairs of stems, rare ones counting more.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::sync::LazyLock;
 
+use foldhash::HashMap;
 use kybern_core::model::{ClassifyInput, IntentSpec};
+use smol_str::{SmolStr, format_smolstr};
 
 use super::analyse::clip;
 use super::message::hands_on;
@@ -35,9 +37,9 @@ const POINTS: &str = "attach attached attachment attachments enclosed see find h
 /// What a term takes beside its letters, about.
 const BESIDE: usize = 64;
 
-static STOPPED: LazyLock<HashSet<String>> = LazyLock::new(|| STOP.split_whitespace().map(stem).collect());
+static STOPPED: LazyLock<HashSet<SmolStr>> = LazyLock::new(|| STOP.split_whitespace().map(stem).collect());
 
-static POINTING: LazyLock<HashSet<String>> = LazyLock::new(|| POINTS.split_whitespace().map(stem).collect());
+static POINTING: LazyLock<HashSet<SmolStr>> = LazyLock::new(|| POINTS.split_whitespace().map(stem).collect());
 
 /// Terms, by their number, with what each is worth, and the length of it all.
 #[derive(Debug)]
@@ -50,7 +52,7 @@ struct Vector {
 #[derive(Debug)]
 pub(super) struct Examples {
     /// The number of each term that examples have.
-    numbers: HashMap<String, usize>,
+    numbers: HashMap<SmolStr, usize>,
     /// What each term is worth.
     worth: Vec<f64>,
     /// The examples of each intent, in the order of the intents.
@@ -80,11 +82,11 @@ pub(super) fn telling(text: &str) -> usize {
 impl Examples {
     /// The examples of these intents.
     pub(super) fn new(intents: &[IntentSpec]) -> Self {
-        let all: Vec<Vec<Vec<String>>> = intents
+        let all: Vec<Vec<Vec<SmolStr>>> = intents
             .iter()
             .map(|intent| intent.examples.iter().take(MAX_EXAMPLES).map(|example| terms(example)).collect())
             .collect();
-        let mut examples = Self { numbers: HashMap::new(), worth: Vec::new(), of_intents: Vec::new() };
+        let mut examples = Self { numbers: HashMap::default(), worth: Vec::new(), of_intents: Vec::new() };
         let (mut counts, mut total) = (Vec::new(), 1.0);
         for example in all.iter().flatten() {
             total += 1.0;
@@ -99,7 +101,7 @@ impl Examples {
             let pair = if term.contains(' ') { PAIR } else { 1.0 };
             examples.worth[*number] = f64::ln(total / counts[*number]) * pair;
         }
-        let of_intent = |all: &Vec<Vec<String>>| all.iter().map(|terms| examples.vector(terms)).collect();
+        let of_intent = |all: &Vec<Vec<SmolStr>>| all.iter().map(|terms| examples.vector(terms)).collect();
         examples.of_intents = all.iter().map(of_intent).collect();
         examples
     }
@@ -127,7 +129,7 @@ impl Examples {
         self.numbers.keys().map(|term| term.len() + BESIDE).sum::<usize>() + vectors.sum::<usize>()
     }
 
-    fn vector(&self, terms: &[String]) -> Vector {
+    fn vector(&self, terms: &[SmolStr]) -> Vector {
         let mut known: Vec<usize> = terms.iter().filter_map(|term| self.numbers.get(term).copied()).collect();
         known.sort_unstable();
         known.dedup();
@@ -153,10 +155,10 @@ impl Vector {
 }
 
 /// Stems and pairs of stems; numbers and common words left out.
-fn terms(text: &str) -> Vec<String> {
+fn terms(text: &str) -> Vec<SmolStr> {
     let found = words(text, 0);
     let kept = found.iter().filter(|word| !word.text.bytes().any(|b| b.is_ascii_digit()) && word.text != "#");
-    let stems: Vec<String> = kept.map(|word| stem(&fold(&word.text))).filter(|stem| !STOPPED.contains(stem)).collect();
-    let pairs: Vec<String> = stems.windows(2).map(|pair| pair.join(" ")).collect();
+    let stems: Vec<SmolStr> = kept.map(|word| stem(&fold(&word.text))).filter(|stem| !STOPPED.contains(stem)).collect();
+    let pairs: Vec<SmolStr> = stems.windows(2).map(|pair| format_smolstr!("{} {}", pair[0], pair[1])).collect();
     stems.into_iter().chain(pairs).collect()
 }

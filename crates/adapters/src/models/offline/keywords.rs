@@ -8,9 +8,9 @@
 //! there, a person is asked.
 //! Accents do not matter, and words that are only named to be denied do not count.
 
-use std::collections::HashMap;
-
+use foldhash::HashMap;
 use kybern_core::model::IntentSpec;
+use smol_str::SmolStr;
 
 use super::acts::Act;
 use super::requests::FOR;
@@ -46,7 +46,7 @@ pub(super) struct Keywords {
     /// Where the keywords stand that are there only with a stem, by its number.
     by_stem: Vec<Vec<Place>>,
     /// The same of words as they are written.
-    by_word: HashMap<String, Vec<Place>>,
+    by_word: HashMap<SmolStr, Vec<Place>>,
     /// Where those stand that may be there with any words.
     with_any: Vec<Place>,
 }
@@ -98,7 +98,7 @@ pub(super) enum Test {
 #[derive(Debug)]
 pub(super) enum Phrase {
     /// A word as it is written.
-    Exact(String),
+    Exact(SmolStr),
     /// Words by the numbers of their stems; of two of them perhaps also written as one.
     Stems(Vec<usize>, Option<usize>),
 }
@@ -106,9 +106,9 @@ pub(super) enum Phrase {
 /// Stems with their numbers.
 #[derive(Debug, Default)]
 pub(super) struct Stems {
-    numbers: HashMap<String, usize>,
+    numbers: HashMap<SmolStr, usize>,
     /// Those that one slip may change, by their first letter and their length.
-    long: HashMap<(u8, usize), Vec<(String, usize)>>,
+    long: HashMap<(u8, usize), Vec<(SmolStr, usize)>>,
 }
 
 impl Keywords {
@@ -128,7 +128,7 @@ impl Keywords {
                 for sign in signs {
                     match sign {
                         Sign::Stem(stem) => all.by_stem[stem].push((intent, n)),
-                        Sign::Word(word) => all.by_word.entry(word.to_owned()).or_default().push((intent, n)),
+                        Sign::Word(word) => all.by_word.entry(word.into()).or_default().push((intent, n)),
                     }
                 }
             }
@@ -219,8 +219,8 @@ impl Phrase {
         if let Some(word) = phrase.strip_prefix(EXACT) {
             return Self::Exact(fold(word));
         }
-        let found: Vec<String> = words(phrase, 0).iter().map(|word| stem(&fold(&word.text))).collect();
-        let glued = (found.len() == 2).then(|| stems.number(found.concat()));
+        let found: Vec<SmolStr> = words(phrase, 0).iter().map(|word| stem(&fold(&word.text))).collect();
+        let glued = (found.len() == 2).then(|| stems.number(found.concat().into()));
         Self::Stems(found.into_iter().map(|stem| stems.number(stem)).collect(), glued)
     }
 
@@ -251,7 +251,7 @@ impl Stems {
         )
     }
 
-    fn number(&mut self, stem: String) -> usize {
+    fn number(&mut self, stem: SmolStr) -> usize {
         if let Some(number) = self.numbers.get(&stem) {
             return *number;
         }

@@ -69,7 +69,7 @@ impl<'p> Letters<'p> {
 
 fn letters_of(text: &str) -> String {
     let letters: String = text.chars().filter(|letter| letter.is_alphanumeric()).flat_map(char::to_lowercase).collect();
-    fold(&letters)
+    fold(&letters).into()
 }
 
 /// Whether what a kind accepts is narrow enough that a value can be compared, however it is written.

@@ -1,8 +1,8 @@
 //! A message, ready to be searched for keywords: which of them it has, and how much they weigh where they stand.
 
-use std::collections::HashMap;
-
+use foldhash::HashMap;
 use kybern_core::model::ClassifyInput;
+use smol_str::SmolStr;
 
 use super::acts::{self, Act};
 use super::analyse::clip;
@@ -64,11 +64,11 @@ pub(super) struct Message {
     pub(super) documents: Vec<String>,
     pub(super) parts: Vec<Part>,
     /// The number of each stem that the message has.
-    pub(super) numbers: HashMap<String, usize>,
+    pub(super) numbers: HashMap<SmolStr, usize>,
     /// The parts and the places in them where each stem stands, by its number.
     pub(super) found: Vec<Vec<(usize, usize)>>,
     /// The parts in which each word stands as it is written, and what is done with it there.
-    pub(super) written: HashMap<String, Vec<(usize, Act)>>,
+    pub(super) written: HashMap<SmolStr, Vec<(usize, Act)>>,
 }
 
 impl Message {
@@ -135,7 +135,7 @@ impl Message {
 
     /// The same where it is known what is done with each word.
     fn add_done(&mut self, text: &str, found: &[Word], factor: f64, acts: Vec<Act>) {
-        let plain: Vec<String> = found.iter().map(|word| twice(fold(&word.text))).collect();
+        let plain: Vec<SmolStr> = found.iter().map(|word| twice(fold(&word.text))).collect();
         let mut end = 0;
         let parts: Vec<bool> = found
             .iter()

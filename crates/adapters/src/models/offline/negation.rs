@@ -3,6 +3,8 @@
 //! Such words count for nothing. Known here are turns that deny a request, in any trade, and "never had", behind which nothing
 //! has happened; "no losses" or "could not deliver" deny a fact, and are what the message says.
 
+use smol_str::SmolStr;
+
 /// How many words a turn denies at most, before a comma or full stop.
 const REACH: usize = 6;
 /// Turns, as words without accents in lower case.
@@ -60,7 +62,7 @@ const BUT: &[&str] = &["but", "just", "only", "pero", "solo", "sino", "mais", "s
 const NEEDED: &[&str] = &["needed", "necessary", "required", "requested"];
 
 /// Which of the words are denied. `parts` says whether a comma, a full stop or the like stands before a word.
-pub(super) fn denied(words: &[String], parts: &[bool]) -> Vec<bool> {
+pub(super) fn denied(words: &[SmolStr], parts: &[bool]) -> Vec<bool> {
     let mut denied = vec![false; words.len()];
     let within = |from: usize, reach: usize| {
         let end = words.len().min(from.saturating_add(reach));
@@ -125,7 +127,7 @@ mod tests {
     }
 
     fn left(text: &str) -> String {
-        let words: Vec<String> = text.replace(',', " ,").split(' ').map(str::to_owned).collect();
+        let words: Vec<SmolStr> = text.replace(',', " ,").split(' ').map(SmolStr::from).collect();
         let parts: Vec<bool> = words.iter().map(|word| word == ",").collect();
         let denied = denied(&words, &parts);
         words

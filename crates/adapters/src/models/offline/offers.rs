@@ -1,6 +1,7 @@
 //! Offers: `let me know if you need the reports` has them to give, and asks for none.
 
 use kybern_core::model::IntentSpec;
+use smol_str::SmolStr;
 
 use super::analyse::clip;
 use super::asked;
@@ -36,7 +37,7 @@ const TURNS: [&[&str]; 20] = [
 
 /// Whether a sentence says that whoever reads may want something.
 pub(super) fn is_offer(sentence: &str) -> bool {
-    let said: Vec<String> = words(sentence, 0).iter().map(|word| fold(&word.text)).collect();
+    let said: Vec<SmolStr> = words(sentence, 0).iter().map(|word| fold(&word.text)).collect();
     TURNS.iter().any(|turn| said.windows(turn.len()).any(|run| run == *turn))
 }
 

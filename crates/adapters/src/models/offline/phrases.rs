@@ -1,8 +1,8 @@
 //! Many phrases looked for in one walk over a text's words.
 
-use std::collections::HashMap;
-
+use foldhash::HashMap;
 use kybern_core::model::one_number_word;
+use smol_str::SmolStr;
 
 use super::words::{Word, words};
 
@@ -12,41 +12,7 @@ const BESIDE: usize = 64;
 /// A set of phrases, each known by a number.
 #[derive(Debug, Default)]
 pub(super) struct Phrases {
-    by_first: HashMap<String, Vec<(Vec<String>, usize)>>,
-    sieve: Sieve,
-}
-
-/// Which words may begin a phrase, by their first and last letters and their length. Hardly any word of a text begins one,
-/// and this costs far less than to look each up.
-#[derive(Debug)]
-struct Sieve([u64; SIEVE]);
-
-/// Words of 64 marks in a sieve.
-const SIEVE: usize = 64;
-
-impl Default for Sieve {
-    fn default() -> Self {
-        Self([0; SIEVE])
-    }
-}
-
-impl Sieve {
-    /// Where a word has its mark.
-    fn place(word: &str) -> (usize, u64) {
-        let byte = |at: usize| word.as_bytes().get(at).map_or(0, |byte| usize::from(*byte));
-        let mark = byte(0) * 31 + byte(1) * 7 + byte(word.len().saturating_sub(1)) * 131 + word.len() * 17;
-        (mark / 64 % SIEVE, 1 << (mark % 64))
-    }
-
-    fn add(&mut self, word: &str) {
-        let (at, mark) = Self::place(word);
-        self.0[at] |= mark;
-    }
-
-    fn may_have(&self, word: &str) -> bool {
-        let (at, mark) = Self::place(word);
-        self.0[at] & mark != 0
-    }
+    by_first: HashMap<SmolStr, Vec<(Vec<SmolStr>, usize)>>,
 }
 
 /// A phrase that was found.
@@ -70,9 +36,8 @@ impl Phrases {
 
     /// Adds a phrase; the same words may be added under several numbers.
     pub(super) fn add(&mut self, phrase: &str, number: usize) {
-        let parts: Vec<String> = words(phrase, 0).iter().map(|word| one_number_word(&word.text).to_owned()).collect();
+        let parts: Vec<SmolStr> = words(phrase, 0).iter().map(|word| one_number_word(&word.text).into()).collect();
         if let Some(first) = parts.first() {
-            self.sieve.add(first);
             let list = self.by_first.entry(first.clone()).or_default();
             let at = list.partition_point(|(other, _)| other.len() >= parts.len());
             list.insert(at, (parts, number));
@@ -81,14 +46,13 @@ impl Phrases {
 
     /// About how many bytes it takes.
     pub(super) fn bytes(&self) -> usize {
-        let of = |parts: &Vec<String>| parts.iter().map(|part| part.len() + BESIDE).sum::<usize>() + BESIDE;
-        size_of::<Sieve>() + self.by_first.values().flatten().map(|(parts, _)| of(parts)).sum::<usize>()
+        let of = |parts: &Vec<SmolStr>| parts.iter().map(|part| part.len() + BESIDE).sum::<usize>() + BESIDE;
+        self.by_first.values().flatten().map(|(parts, _)| of(parts)).sum::<usize>()
     }
 
     /// Every phrase that begins at the word `first`, the longest first.
     pub(super) fn at<'a>(&'a self, text: &'a [Word], first: usize) -> impl Iterator<Item = Found> + 'a {
         let begins = text.get(first).map(|word| one_number_word(&word.text));
-        let begins = begins.filter(|word| self.sieve.may_have(word));
         let candidates = begins.and_then(|word| self.by_first.get(word));
         candidates.into_iter().flatten().filter_map(move |(parts, phrase)| {
             let last = first + parts.len();

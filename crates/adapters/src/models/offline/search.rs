@@ -1,5 +1,7 @@
 //! Whether a message has a keyword, and how much that weighs where it stands.
 
+use smol_str::SmolStr;
+
 use super::acts::Act;
 use super::keywords::{Keyword, Phrase, Stems, Test};
 use super::message::{IN_OLD_SUBJECT, IN_TEXT, Message, Place};
@@ -61,7 +63,7 @@ impl<'m> Search<'m> {
 
     /// Its words as they are written.
     pub(super) fn written(&self) -> impl Iterator<Item = &str> {
-        self.message.written.keys().map(String::as_str)
+        self.message.written.keys().map(SmolStr::as_str)
     }
 
     /// The message's words that are a stem, by their numbers.

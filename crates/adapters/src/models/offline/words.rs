@@ -2,11 +2,13 @@
 
 use std::borrow::Cow;
 
+use smol_str::{SmolStr, SmolStrBuilder, StrExt};
+
 /// A word of a text, and where it stands.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Word {
     /// Lower case.
-    pub(super) text: String,
+    pub(super) text: SmolStr,
     /// First byte.
     pub(super) start: usize,
     /// One past the last byte.
@@ -30,6 +32,8 @@ const MIN_TYPO_LETTERS: usize = 6;
 /// A shorter prefix of letters, such as `MC` in `MC1234567`, is a word of its own before this many digits.
 const MIN_GLUED_DIGITS: usize = 4;
 const MAX_GLUED_LETTERS: usize = 5;
+/// Letters that must stand before `ing` or `ed` for it to be an ending.
+const MIN_HEAD_LETTERS: usize = 3;
 /// Bytes that a word takes with the blank behind it, rather too few, so that a list of words seldom has to grow.
 const BYTES_A_WORD: usize = 5;
 
@@ -49,7 +53,7 @@ pub(super) fn words(text: &str, base: usize) -> Vec<Word> {
         if is_inside {
             run.get_or_insert(at);
         } else if letter == '#' {
-            found.push(Word { text: "#".to_owned(), start: base + at, end: base + at + 1 });
+            found.push(Word { text: SmolStr::new_static("#"), start: base + at, end: base + at + 1 });
         }
         before = letter;
     }
@@ -77,12 +81,12 @@ fn push(found: &mut Vec<Word>, text: &str, start: usize, end: usize, base: usize
 }
 
 /// A word in small letters. Most are plain ASCII, for which the tables of Unicode need not be asked.
-fn lower(word: &str) -> String {
-    if word.is_ascii() { word.to_ascii_lowercase() } else { word.to_lowercase() }
+fn lower(word: &str) -> SmolStr {
+    if word.is_ascii() { word.to_ascii_lowercase_smolstr() } else { word.to_lowercase_smolstr() }
 }
 
 /// A word in which no letter stands more than twice in a row, as in `lossses`; digits stay.
-pub(super) fn twice(text: String) -> String {
+pub(super) fn twice(text: SmolStr) -> SmolStr {
     if !text.as_bytes().windows(3).any(|three| three[0] == three[1] && three[1] == three[2]) {
         return text;
     }
@@ -93,15 +97,15 @@ pub(super) fn twice(text: String) -> String {
             out.push(letter);
         }
     }
-    out
+    out.into()
 }
 
 /// The text without the accents of Western Europe: people leave them out as they like.
-pub(super) fn fold(text: &str) -> String {
+pub(super) fn fold(text: &str) -> SmolStr {
     if text.is_ascii() {
-        return text.to_owned();
+        return text.into();
     }
-    let mut folded = String::with_capacity(text.len());
+    let mut folded = SmolStrBuilder::new();
     for letter in text.chars() {
         match letter {
             'á' | 'à' | 'â' | 'ä' | 'ã' | 'å' => folded.push('a'),
@@ -117,7 +121,7 @@ pub(super) fn fold(text: &str) -> String {
             other => folded.push(other),
         }
     }
-    folded
+    folded.finish()
 }
 
 /// Words without those accents; of most texts they are as they were.
@@ -129,37 +133,34 @@ pub(super) fn folded(words: &[Word]) -> Cow<'_, [Word]> {
 }
 
 /// The word without the endings that English hangs on it. Only good for comparing.
-pub(super) fn stem(word: &str) -> String {
-    let mut word = word.to_owned();
-    if word.chars().count() <= 3 || !word.is_ascii() {
-        return word;
+pub(super) fn stem(word: &str) -> SmolStr {
+    if word.len() <= 3 || !word.is_ascii() {
+        return word.into();
     }
-    if word.ends_with("ies") {
-        word.truncate(word.len() - 3);
-        word.push('y');
-    } else if ["sses", "xes", "zes", "ches", "shes"].iter().any(|end| word.ends_with(end)) {
-        word.truncate(word.len() - 2);
-    } else if word.ends_with('s') && !["ss", "us", "is"].iter().any(|end| word.ends_with(end)) {
-        word.truncate(word.len() - 1);
+    match word.strip_suffix("ies") {
+        Some(head) => SmolStr::from_iter([head, "y"]),
+        None => without_endings(word).into(),
     }
-    for (ending, keep) in [("ing", 3), ("ed", 3)] {
-        if word.ends_with(ending) && word.len() >= ending.len() + keep {
-            word.truncate(word.len() - ending.len());
-            let bytes = word.as_bytes();
-            if bytes.len() > 3
-                && bytes[bytes.len() - 1] == bytes[bytes.len() - 2]
-                && !word.ends_with("ss")
-                && !word.ends_with("ll")
-            {
-                word.truncate(word.len() - 1);
-            }
-            return word;
+}
+
+/// The word without the endings that only take letters away.
+fn without_endings(word: &str) -> &str {
+    let doubled = ["sses", "xes", "zes", "ches", "shes"];
+    let word = match word {
+        _ if doubled.iter().any(|end| word.ends_with(end)) => &word[..word.len() - 2],
+        _ if word.ends_with('s') && !["ss", "us", "is"].iter().any(|end| word.ends_with(end)) => {
+            &word[..word.len() - 1]
+        }
+        _ => word,
+    };
+    for ending in ["ing", "ed"] {
+        if let Some(head) = word.strip_suffix(ending).filter(|head| head.len() >= MIN_HEAD_LETTERS) {
+            let last_two = &head.as_bytes()[head.len() - 2..];
+            let twin = head.len() > 3 && last_two[0] == last_two[1] && !head.ends_with("ss") && !head.ends_with("ll");
+            return &head[..head.len() - usize::from(twin)];
         }
     }
-    if word.len() > 4 && word.ends_with('e') {
-        word.truncate(word.len() - 1);
-    }
-    word
+    if word.len() > 4 { word.strip_suffix('e').unwrap_or(word) } else { word }
 }
 
 /// Whether a stem is long enough to have one slip.
@@ -200,7 +201,7 @@ fn one_edit(left: &[u8], right: &[u8]) -> bool {
 mod tests {
     use super::*;
 
-    fn texts(text: &str) -> Vec<String> {
+    fn texts(text: &str) -> Vec<SmolStr> {
         words(text, 0).into_iter().map(|word| word.text).collect()
     }
 

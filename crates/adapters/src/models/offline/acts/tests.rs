@@ -1,8 +1,10 @@
 use super::super::words::words;
+use smol_str::SmolStr;
+
 use super::*;
 
 /// The words that are asked for or handed over, as they are said.
-fn said(text: &str, wanted: Act) -> Vec<String> {
+fn said(text: &str, wanted: Act) -> Vec<SmolStr> {
     let found = words(text, 0);
     let acts = acts(&found, &borders(text, &found));
     found.into_iter().zip(acts).filter(|(_, act)| *act == wanted).map(|(word, _)| word.text).collect()

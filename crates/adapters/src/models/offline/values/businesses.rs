@@ -1,5 +1,7 @@
 //! Names in a line of text: of businesses by their legal form or the name under which they trade, and runs of capitals.
 
+use smol_str::StrExt;
+
 use super::Read;
 use super::names::{is_form, is_shortened, keeps_stop, tidy};
 
@@ -44,7 +46,7 @@ pub(super) fn businesses_from(line: &str, last: usize) -> Vec<Read> {
             piece = name;
         }
         // `Company` is a word of labels too: `Insurance Company`.
-        let least = if piece.to_lowercase().starts_with("company") { 2 } else { 1 };
+        let least = if piece.to_lowercase_smolstr().starts_with("company") { 2 } else { 1 };
         if is_form(piece) && words.len() >= least {
             let first = words[0].0;
             let end = past_forms(line, start + piece.trim_end_matches([',', ';', ':', ')', '"']).len());
@@ -126,7 +128,7 @@ pub(super) fn is_no_part(word: &str) -> bool {
         "i’m",
         "it’s",
     ];
-    WORDS.contains(&word.to_lowercase().as_str())
+    WORDS.contains(&word.to_lowercase_smolstr().as_str())
 }
 
 /// Every name in a line that says under which name somebody does business: `Ada Example D/B/A Fern Hollow`.
