@@ -75,8 +75,14 @@ fn symbols(said: &str) -> BTreeMap<String, Numbers> {
     symbols
 }
 
+/// The name under which glibc offers to read packed addresses, and the version from which on it does.
+const PACKED_ADDRESSES: (&str, [u32; 2]) = ("GLIBC_ABI_DT_RELR", [2, 36]);
+
 /// The numbers of `GLIBC_2.34`, or of `GCC_4.2.0`.
 fn numbers(symbol: &str) -> Option<Numbers> {
+    if symbol == PACKED_ADDRESSES.0 {
+        return Some(PACKED_ADDRESSES.1.to_vec());
+    }
     let version = symbol.strip_prefix("GLIBC_").or_else(|| symbol.strip_prefix("GCC_"))?;
     version.split('.').map(|number| number.parse().ok()).collect()
 }
@@ -113,9 +119,11 @@ mod tests {
     fn the_highest_version_of_each_library_counts() {
         let said = "Version References:\n  required from libc.so.6:\n    0x09691a75 0x00 04 GLIBC_2.9\n    0x06 0x00 03 \
                     GLIBC_2.34\n  required from libgcc_s.so.1:\n    0x0b 0x00 02 GCC_4.2.0\n";
-        let symbols = symbols(said);
-        assert_eq!(symbols["libc.so.6"], [2, 34]);
-        assert_eq!(dependency("libgcc-s1", &symbols["libgcc_s.so.1"]), "libgcc-s1 (>= 4.2.0)");
+        let found = symbols(said);
+        assert_eq!(found["libc.so.6"], [2, 34]);
+        assert_eq!(dependency("libgcc-s1", &found["libgcc_s.so.1"]), "libgcc-s1 (>= 4.2.0)");
+        let packed = said.replace("GLIBC_2.9", "GLIBC_ABI_DT_RELR");
+        assert_eq!(symbols(&packed)["libc.so.6"], [2, 36]);
     }
 
     #[test]
