@@ -11,6 +11,8 @@ const ALPHABETIC: u8 = 4;
 const DIGIT: u8 = 8;
 /// What no number begins behind: a small letter, or a digit.
 const LEADING: u8 = 16;
+/// What only some texts have, and what is looked for in them begins with.
+const SIGN: u8 = 32;
 
 /// What each byte may be. Looked up, because every byte of every line of the log is asked.
 static CLASSES: [u8; 256] = {
@@ -32,6 +34,9 @@ static CLASSES: [u8; 256] = {
         }
         if matches!(byte, b'_' | b'-' | b'.') {
             class |= WORD;
+        }
+        if matches!(byte, b'%' | b'~' | b'@' | b'/' | b'-') {
+            class |= SIGN;
         }
         classes[byte as usize] = class;
         byte += 1;
@@ -154,17 +159,30 @@ pub(super) struct Signs {
     pub(super) fence: bool,
     /// As many digits as a number has that is looked for.
     pub(super) numbers: bool,
+    /// A letter, as every name has.
+    pub(super) letters: bool,
 }
 
 impl Signs {
-    /// Each by a search of its own: those go over many bytes at once, and one look at every byte would not.
+    /// One look at every byte, which tells of most texts that they have none of the rest.
     pub(super) fn of(text: &str) -> Self {
+        let (mut seen, mut digits) = (0, 0);
+        for byte in text.bytes() {
+            let class = CLASSES[usize::from(byte)];
+            seen |= class;
+            digits += usize::from(class & DIGIT != 0);
+        }
+        let (numbers, letters) = (digits >= numbers::FEWEST, seen & ALPHABETIC != 0);
+        if seen & SIGN == 0 {
+            return Self { numbers, letters, ..Self::default() };
+        }
         Self {
             encoded: (text.contains('%') || text.contains('~')) && has_encoded(text.as_bytes()),
             at: text.contains('@'),
             slashes: text.contains("//"),
             fence: text.contains("-----"),
-            numbers: text.bytes().filter(u8::is_ascii_digit).nth(numbers::FEWEST - 1).is_some(),
+            numbers,
+            letters,
         }
     }
 }

@@ -77,7 +77,9 @@ fn find(text: &str, signs: &bytes::Signs, found: &mut Found) {
     if signs.numbers {
         numbers::find(text.as_bytes(), found);
     }
-    words::find(text.as_bytes(), found);
+    if signs.letters {
+        words::find(text.as_bytes(), found);
+    }
 }
 
 /// The text as a `String`, for where one is stored.
