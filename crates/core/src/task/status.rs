@@ -2,7 +2,7 @@
 //!
 //! | from | by | to |
 //! |---|---|---|
-//! | pending, with a plan | claim | executing |
+//! | pending, with a plan | claim | executing; on PostgreSQL with the first commit of the holder |
 //! | any other that is not terminal | claim | stays |
 //! | every non-terminal | commit of the holder | extracting, detecting_intent, planning or executing: what comes next |
 //! | every non-terminal | release, and somebody is asked | needs_review |

@@ -8,7 +8,6 @@ WITH due AS (
 )
 UPDATE task SET lease_owner = $4, lease_epoch = task.lease_epoch + 1, claimable_at = kybern_now($1) + $5,
     recoveries = task.recoveries + CASE WHEN due.lease_owner IS NULL THEN 0 ELSE 1 END,
-    started_at = coalesce(task.started_at, kybern_now($1)),
-    status = CASE WHEN task.status = 'pending' AND task.plan_hash IS NOT NULL THEN 'executing' ELSE task.status END
+    started_at = coalesce(task.started_at, kybern_now($1))
 FROM due WHERE task.tenant_id = due.tenant_id AND task.id = due.id
 RETURNING due.tenant_id, due.id, due.lease_owner, due.claimable_at, kybern_now($1)

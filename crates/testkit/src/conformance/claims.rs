@@ -8,7 +8,7 @@ use kybern_core::slots::{Offer, TenantShare};
 use kybern_core::task::{NewTask, TaskStatus, WorkerId};
 use kybern_core::time::Millis;
 
-use super::fixture::{HOUR, LONG, SHORT, plan};
+use super::fixture::{HOUR, LONG, SHORT};
 use super::{Harness, Home, World};
 
 pub async fn claim_takes_expired_and_due_only(h: Harness) {
@@ -34,17 +34,6 @@ pub async fn claim_takes_expired_and_due_only(h: Harness) {
     }
     assert_eq!(found, BTreeSet::from([queued, expiring, past_due.task()]));
     assert!(w.due().await.is_empty());
-}
-
-pub async fn what_has_a_plan_is_carried_out_from_its_claim_on(h: Harness) {
-    let (w, home) = World::new(h).await;
-    for (plan, status) in [(Some(plan("test.plan").into()), TaskStatus::Executing), (None, TaskStatus::Pending)] {
-        let task = w.queued(&home, NewTask { plan, ..w.new_task() }).await;
-        let id = task.id;
-        assert_eq!(task.status, TaskStatus::Pending);
-        assert_eq!(w.claim_only("w", id).await.task.status, status);
-        assert_eq!(w.task(&home, id).await.status, status);
-    }
 }
 
 pub async fn longest_due_is_claimed_first(h: Harness) {

@@ -69,7 +69,6 @@ macro_rules! kernel_suite {
             }
             claims {
                 claim_takes_expired_and_due_only,
-                what_has_a_plan_is_carried_out_from_its_claim_on,
                 longest_due_is_claimed_first,
                 a_claim_is_no_larger_than_asked,
                 a_tenant_that_floods_is_not_in_front_of_the_others,
