@@ -23,7 +23,15 @@ type Putting = (TenantScope, ModelPolicy, Timestamp, AuditEvent);
 
 async fn get(tx: &mut Tx, scope: TenantScope) -> Result<ModelPolicy> {
     let Some(mut row) = tx.fetch_optional(&GET, args![scope]).await? else { return Ok(ModelPolicy::default()) };
-    Ok(ModelPolicy { providers: row.opt_json()? })
+    let providers = row.opt_json().unwrap_or_else(|error| {
+        tracing::error!(
+            tenant.id = %scope.tenant(),
+            %error,
+            "which providers a tenant allows cannot be read: none is asked until an administrator says it anew"
+        );
+        Some(Vec::new())
+    });
+    Ok(ModelPolicy { providers })
 }
 
 async fn put(tx: &mut Tx, (scope, policy, at, event): &Putting) -> Result<()> {

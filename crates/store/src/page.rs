@@ -4,7 +4,7 @@ use kybern_core::ports::Page;
 use uuid::Uuid;
 
 use crate::db::{Arg, Row, Sql, Tx};
-use crate::error::Result;
+use crate::error::{Result, StoreError};
 
 /// Rows that are read at once of a list whose rows may be large.
 const CHUNK: usize = 16;
@@ -12,10 +12,16 @@ const CHUNK: usize = 16;
 /// What rows hold, without those that cannot be read: one bad row costs nobody the others. The log has it, and
 /// `kybern doctor` names it.
 pub(crate) fn readable<T>(rows: Vec<Row>, mut decode: impl FnMut(Row) -> Result<T>) -> Vec<T> {
-    let read = rows
-        .into_iter()
-        .filter_map(|row| decode(row).inspect_err(|error| tracing::error!(%error, "a row is left out of a list")).ok());
+    let read = rows.into_iter().filter_map(|mut row| {
+        let id = row.first_id().ok();
+        decode(row).inspect_err(|error| left_out(id, error)).ok()
+    });
     read.collect()
+}
+
+/// Says that a row is not shown; most have an id, which is their first column.
+fn left_out(id: Option<Uuid>, error: &StoreError) {
+    tracing::error!(id = id.map(tracing::field::display), %error, "a row is left out of a list");
 }
 
 /// A page of at most `limit` of the items; `cursor` names the last one when more follow.
@@ -67,7 +73,7 @@ where
             seen += 1;
             match decode(&mut row) {
                 Ok(item) => items.push(item),
-                Err(error) => tracing::error!(%error, "a row is left out of a list"),
+                Err(error) => left_out(Some(last), &error),
             }
         }
         if ends {

@@ -56,8 +56,22 @@ async fn put(tx: &mut Tx, putting: &Putting) -> Result<()> {
     audit::append(tx, *scope, *at, audit).await
 }
 
+/// One that cannot be read harms its own tool only, which nobody calls then.
 async fn settings(tx: &mut Tx, scope: TenantScope) -> Result<Vec<ToolSetting>> {
-    tx.fetch_all(&SETTINGS, args![scope]).await?.iter_mut().map(|row| row.json()).collect()
+    let rows = tx.fetch_all(&SETTINGS, args![scope]).await?;
+    let settings = rows.into_iter().map(|mut row| {
+        let (tool, at) = (row.text()?, row.time()?);
+        Ok(row.json().unwrap_or_else(|error| {
+            tracing::error!(
+                tenant.id = %scope.tenant(),
+                tool,
+                %error,
+                "what a tenant says about a tool cannot be read: nobody calls it until an administrator turns it on again"
+            );
+            ToolSetting::unreadable(&tool, at)
+        }))
+    });
+    settings.collect()
 }
 
 /// A setting to be stored.

@@ -27,11 +27,11 @@ crate::named! {
         Connect = "no connection",
         /// The egress policy closed the way.
         Denied = "a way that is closed",
-        /// No first byte in time.
+        /// No first byte in time, be it that of the first byte or of all of it.
         FirstTimeout = "no answer in time",
         /// Silence between two pieces.
         BetweenTimeout = "silence within an answer",
-        /// All of it took too long.
+        /// It has begun, and all of it took too long.
         WholeTimeout = "an answer that takes too long",
         /// The connection broke, or the stream ended without its end.
         Broken = "a broken connection",

@@ -32,8 +32,10 @@ impl fmt::Display for WorkerId {
     }
 }
 
-/// The right to write one task, until it expires or a larger epoch appears. Every commit carries the epoch; a commit
-/// with an old one is refused, so a worker that slept past its lease can finish its computation but cannot write.
+/// The right to write one task, until it is given back or a larger epoch appears. When its time is over anybody may claim
+/// the task, which makes a larger epoch; until somebody does, its holder may still write. Every commit carries the epoch;
+/// a commit with an old one is refused, so a worker that slept past its lease, and lost it, can finish its computation but
+/// cannot write.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Lease {
     scope: TenantScope,

@@ -2,18 +2,19 @@
 //!
 //! | from | by | to |
 //! |---|---|---|
-//! | pending | claim | extracting, detecting_intent, planning or executing: whatever comes first for this task |
-//! | extracting | phase done | detecting_intent, planning, executing |
-//! | detecting_intent | phase done | planning, executing |
-//! | planning | phase done | executing |
-//! | any of these four | wait for a person | needs_review |
-//! | executing | hand over | delegated |
-//! | needs_review, delegated | claim (after a signal or a deadline) | the phase it was in |
+//! | pending, with a plan | claim | executing; on PostgreSQL with the first commit of the holder |
+//! | any other that is not terminal | claim | stays |
+//! | every non-terminal | commit of the holder | extracting, detecting_intent, planning or executing: what comes next |
+//! | every non-terminal | release, and somebody is asked | needs_review |
+//! | every non-terminal | release, and nobody but an outside engine is waited for | delegated |
+//! | every non-terminal | release, until the clock or a child helps | what comes next, as above |
+//! | every non-terminal | giving the lease back unfinished | stays |
 //! | every non-terminal | end | completed, failed, cancelled |
-//! | failed | retry by a person | pending |
+//! | failed | retry by a person, or by the task that started it | pending |
 //!
-//! A status changes in the store only, in the statement that also proves the right to change it: the holder of a lease by
-//! its fence, a person's retry by the status `failed`.
+//! A task that is claimed as it is submitted begins as executing when it has a plan, and any other as pending. A status
+//! changes in the store only, in the statement that also proves the right to change it: the holder of a lease by its
+//! fence, a claim by the row that it finds due, a retry by the status `failed`.
 
 crate::named! {
     /// What a task is, as whoever submits it says.

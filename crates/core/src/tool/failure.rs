@@ -15,6 +15,8 @@ pub struct ToolFailure {
     pub retryable: bool,
     /// Whether the outside effect may have happened although the call failed (a timeout after sending).
     pub effect_unknown: bool,
+    /// Whether the call succeeded, and only its result cannot be kept.
+    pub result_lost: bool,
     /// What it took of the task's budget all the same.
     pub usage: Usage,
 }
@@ -27,6 +29,7 @@ impl ToolFailure {
             message: message.into(),
             retryable: false,
             effect_unknown: false,
+            result_lost: false,
             usage: Usage::default(),
         }
     }
@@ -40,6 +43,13 @@ impl ToolFailure {
     #[must_use]
     pub fn unknown(mut self) -> Self {
         self.effect_unknown = true;
+        self
+    }
+
+    /// The same failure, of a call that succeeded and whose result cannot be kept.
+    #[must_use]
+    pub fn lost(mut self) -> Self {
+        self.result_lost = true;
         self
     }
 

@@ -95,6 +95,13 @@ impl ToolSetting {
         }
     }
 
+    /// What stands in the place of one that nobody can read: the tool is not called. Nobody knows whether its calls asked
+    /// before, so they ask two persons once somebody turns it on again, until somebody says otherwise.
+    #[must_use]
+    pub fn unreadable(tool: &str, at: Timestamp) -> Self {
+        Self { enabled: false, confirm: true, four_eyes: true, ..Self::of(tool, at) }
+    }
+
     /// What is wrong with it.
     #[must_use]
     pub fn faults(&self) -> Vec<Detail> {

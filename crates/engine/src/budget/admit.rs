@@ -174,8 +174,8 @@ impl CallBudget {
         took: Millis,
     ) -> NanoUsd {
         let owed = match result {
-            // A result that is too large to keep is one all the same.
-            Err(failure) if !failure.effect_unknown && failure.code != ErrorCode::PayloadTooLarge => NanoUsd(0),
+            // A result that cannot be kept is one all the same.
+            Err(failure) if !failure.effect_unknown && !failure.result_lost => NanoUsd(0),
             Ok(_) | Err(_) => prepared.price.as_ref().map_or(held.most, |price| price.cost(&prepared.args, took)),
         };
         let cost = owed.min(held.most);

@@ -2,8 +2,9 @@
 //!
 //! A step that touches nothing outside and ends at once (a value that is set, a condition, a container that opens)
 //! could be done again after a crash with nobody the wiser. So its row need not be on the disk before the next such
-//! step begins. It is on the disk, in its order and under the same fence, before the run waits for anything, calls
-//! a tool, writes anything else, or tells anybody; a model may be asked before.
+//! step begins. It is on the disk, in its order and under the same fence, before the run waits for anything but a model,
+//! makes a call that somebody outside could see, writes anything else, or tells anybody. A call that nobody outside sees
+//! and that ends at once may be made before, and a model may be asked before what tells a reader nothing is written.
 //!
 //! A reply of a model waits for no longer than it takes to do what it asks for of this kind, and to end its turn or to
 //! write its next question: it is written together with the reservation for that, which on SQLite is one commit, and
@@ -110,7 +111,9 @@ impl Run {
     }
 }
 
-/// Whether readers of a turn are told anything by a row ([`kybern_core::chat::events_of`]): not that a step was opened.
+/// Whether readers of a turn may be told anything by a row ([`kybern_core::chat::events_of`]): not that a step was opened
+/// or will be tried again. An answer tells when it is a retry, but no answer is ever held, and what cannot be read was
+/// written long ago.
 fn tells(row: &JournalRow) -> bool {
     match row.entry {
         JournalEntry::Opened(_)

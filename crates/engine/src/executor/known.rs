@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use kybern_core::error::{Error, ErrorCode, Result};
 use kybern_core::identity::User;
-use kybern_core::plan::StepKind;
+use kybern_core::plan::{FrozenPlan, StepKind};
 use kybern_core::task::{AttachmentSource, Attempt, Claimed, JournalEntry, Lease};
 
 use super::kernel::Kernel;
@@ -38,7 +38,9 @@ impl Known {
             Some(hash) => Some(kernel.frozen.get(kernel.store.as_ref(), scope, hash).await?),
         };
         let has_agents = plan.as_ref().is_some_and(|plan| plan.steps.iter().any(|step| asks_agents(step)));
-        let reads_user = has_agents || plan.as_ref().is_none_or(|plan| plan.body().contains("user"));
+        // `context` holds it as well, without naming it.
+        let names = |plan: &Arc<FrozenPlan>| ["user", "context"].iter().any(|name| plan.body().contains(name));
+        let reads_user = has_agents || plan.as_ref().is_none_or(names);
         let mut walk = Walk::new(plan);
         let mut earlier_attempts = Vec::new();
         if lease.epoch() > 1 || task.forked_from.is_some() {

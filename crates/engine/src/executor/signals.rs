@@ -161,7 +161,7 @@ fn reviewed(
             if wait.kind == WaitKind::Ambiguous
                 && let Some(outcome) = row.entry.outcome_mut()
             {
-                outcome.effect = Some(EffectClass::Unkeyed);
+                outcome.effect = Some(effect_asked_about(wait));
                 outcome.told_by_person = true;
             }
             Some(row)
@@ -177,6 +177,12 @@ fn reviewed(
             _,
         ) => None,
     }
+}
+
+/// The class of the call that a person was asked about.
+fn effect_asked_about(wait: &Wait) -> EffectClass {
+    let known = wait.details.get("effect").and_then(Value::as_str).and_then(EffectClass::parse);
+    known.unwrap_or(EffectClass::Unkeyed)
 }
 
 /// What is told of a person's no.

@@ -150,7 +150,7 @@ impl Reserved {
                     Err(_) if !asked.run.tries().is_empty() => break,
                     Err(refused) => return Err(refused),
                 }
-                if asked.run.may_ask(&candidate).is_err() {
+                if !asked.run.may_ask(&candidate) {
                     break;
                 }
                 let begun = inner.clock.now();

@@ -35,6 +35,16 @@ struct Standing {
     asker: Option<String>,
 }
 
+/// A call that failed, as its provider's breaker counts it.
+pub(crate) struct Asked<'a> {
+    /// Who asked.
+    pub(crate) asker: &'a str,
+    /// Whether it is another try of a question that has failed here before.
+    pub(crate) again: bool,
+    /// Whether it had less time than a provider is given to begin its answer.
+    pub(crate) cut_short: bool,
+}
+
 /// A provider at work.
 pub(crate) struct Provider {
     pub(crate) model: Arc<dyn LanguageModel>,
@@ -123,9 +133,14 @@ impl Provider {
 
     /// A call failed. `asker` asked, and `again` says that it is another try of a question that has failed here before:
     /// the breaker counts questions. It takes more of them when they are one asker's alone: what they ask may be what the
-    /// provider cannot take. Where there is no connection it is not the question.
-    pub(crate) fn failed(&self, failure: &ModelFailure, (asker, again): (&str, bool), now: Timestamp) {
+    /// provider cannot take. Where there is no connection it is not the question. A silence that its caller cut short
+    /// tells nothing, unless it is of the call that tries whether the provider is back.
+    pub(crate) fn failed(&self, failure: &ModelFailure, asked: Asked<'_>, now: Timestamp) {
+        let Asked { asker, again, cut_short } = asked;
         let mut standing = self.standing();
+        if cut_short && failure.kind == ModelFailureKind::FirstTimeout && !standing.breaker.is_tripped() {
+            return;
+        }
         if !failure.kind.is_sickness() {
             *standing = Standing::default();
             return;

@@ -243,7 +243,7 @@ pub(crate) fn refused(why: &Unroutable) -> Error {
             Error::from(ModelFailure { message, ..failure.clone() })
         }
         Unroutable::TooLong(tokens) => unprocessable(format!(
-            "about {tokens} tokens fit into no configured model's window: shorten the conversation"
+            "about {tokens} tokens fit into no configured model's window: ask with less, or configure a model with a larger one"
         )),
     }
 }

@@ -13,7 +13,7 @@ use kybern_core::time::{Millis, Timestamp};
 use serde_json::{Value, json};
 
 use super::call::{Caller, Try};
-use super::registry::Candidate;
+use super::registry::{Asked, Candidate};
 use super::retry;
 use super::service::{Inner, ModelService};
 use crate::meter::Outcome;
@@ -47,6 +47,8 @@ pub(crate) struct Run {
     kind: SpendKind,
     begun: Timestamp,
     deadline: Timestamp,
+    /// When its last call began.
+    asked_at: Timestamp,
     /// About how many tokens the question is.
     pub(crate) about: u64,
     /// Which of the server's own prompts stands in it.
@@ -86,6 +88,7 @@ impl Run {
             kind,
             begun,
             deadline,
+            asked_at: begun,
             about: 0,
             prompt: None,
             input: None,
@@ -153,26 +156,25 @@ impl Run {
         })
     }
 
-    /// Whether the provider's breaker lets a call through.
-    ///
-    /// # Errors
-    /// When it does not; the try is noted.
-    pub(crate) fn may_ask(&mut self, candidate: &Candidate) -> Result<()> {
+    /// Whether the provider's breaker lets a call through. When it does not, the try is noted: its failure says when to
+    /// come back.
+    pub(crate) fn may_ask(&mut self, candidate: &Candidate) -> bool {
         if !candidate.provider.may_ask(self.inner.clock.now()) {
             let (provider, now) = (&candidate.provider, self.inner.clock.now());
             let last =
                 provider.last_failure().map(|(at, what)| format!(", the last at {at} with {what}")).unwrap_or_default();
             let message = format!("circuit breaker open after repeated failures{last}");
             let rest = provider.open_until(now).map(|until| until.since(now));
-            let failure = ModelFailure::new(kybern_core::model::ModelFailureKind::Provider, message.clone());
+            let failure = ModelFailure::new(kybern_core::model::ModelFailureKind::Provider, message);
             let failure = failure.retry_after(rest);
             self.tries.push(Try { model: candidate.key(), failure: Some(failure.of(candidate.provider.name())) });
-            return Err(Error::new(ErrorCode::Model, message));
+            return false;
         }
+        self.asked_at = self.inner.clock.now();
         if let Some(held) = &mut self.held {
             held.asked = true;
         }
-        Ok(())
+        true
     }
 
     /// Who asks: a user, or else a task.
@@ -191,7 +193,9 @@ impl Run {
     pub(crate) async fn failed(&mut self, candidate: &Candidate, failure: ModelFailure, retry: &mut u32) -> Next {
         let provider = candidate.provider.name();
         let again = self.failing.iter().any(|known| known == provider);
-        candidate.provider.failed(&failure, (&self.asker(), again), self.inner.clock.now());
+        let (now, timeouts) = (self.inner.clock.now(), self.inner.settings.timeouts);
+        let cut_short = now.since(self.asked_at) < timeouts.first.min(timeouts.whole);
+        candidate.provider.failed(&failure, Asked { asker: &self.asker(), again, cut_short }, now);
         if !again {
             self.failing.push(provider.to_owned());
         }

@@ -247,7 +247,9 @@ impl ModelService {
         let mut retry = 0;
         loop {
             run.hold(&candidate, bytes + 8, 0).await?;
-            run.may_ask(&candidate)?;
+            if !run.may_ask(&candidate) {
+                return Err(run.give_up());
+            }
             let begun = self.inner.clock.now();
             match candidate.provider.model.embed(&request, timeouts.within(run.left())).await {
                 Ok(embedded) => {

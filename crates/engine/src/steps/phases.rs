@@ -13,7 +13,7 @@ use crate::executor::node::PhaseState;
 use crate::executor::phases::{Interrupted, finished, waits};
 use crate::executor::step::{Draft, Then, wait_of};
 use crate::executor::{Phase, Run};
-use crate::understanding::message::{classify_input, doubtful_sender};
+use crate::understanding::message::{classify_input, doubt_about_sender, doubtful_sender};
 use crate::understanding::{Understood, understood};
 
 fn known(run: &Run, phase: Phase) -> PhaseState {
@@ -56,7 +56,7 @@ async fn detect(own: &TaskSteps, run: &mut Run, known: &PhaseState, now: Timesta
     let mut understood = asking.end(came)?;
     let answer = &mut understood.answer;
     if doubtful_sender(&run.task).is_some_and(|sender| !own.lessons.trusts(sender)) {
-        answer.doubts.push("the receiving server says that the mail does not come from its sender's domain".to_owned());
+        answer.doubts.push(doubt_about_sender(&run.task.payload).to_owned());
     }
     let sure = answer.confidence >= run.task.confidence_threshold && answer.doubts.is_empty();
     let is_known = |key: &String| intents.keys.contains(key);

@@ -19,7 +19,7 @@ use super::{confirm, lessons, reply, writes};
 use crate::executor::call::Facts;
 use crate::executor::lessons::version_of;
 use crate::executor::node::Approved;
-use crate::executor::open_effects::{DIED, ambiguous};
+use crate::executor::open_effects::{DIED, ambiguous, cut_off};
 use crate::executor::step::{Draft, RowDraft, fail, failed_row, failure, unrendered, wait_of, wait_row};
 use crate::executor::steps::Begun;
 use crate::executor::taint::anything_is_tainted;
@@ -86,11 +86,11 @@ pub(super) fn begin(
     if let Some(open) = run.open_attempt(&node.id, node.generation) {
         may_have_happened = true;
         if open.effect == EffectClass::Unkeyed {
-            return Begun::Rows(ambiguous(run, index, DIED, now));
+            return Begun::Rows(cut_off(run, index, open, DIED, now));
         }
         if open.tool_hash.as_deref().is_some_and(is_changed) {
             let message = format!("{DIED}, and the tool has been changed since");
-            return Begun::Rows(ambiguous(run, index, &message, now));
+            return Begun::Rows(cut_off(run, index, open, &message, now));
         }
     }
     let most = node.spec.timeout.unwrap_or(prepared.spec().timeout);
@@ -307,7 +307,7 @@ fn failed(run: &Run, call: &ToolCall, error: ToolFailure, now: Timestamp) -> Dra
     let node = run.walk.node(call.facts.index);
     let effect = effect_of(call).unwrap_or_default();
     if error.effect_unknown && effect == EffectClass::Unkeyed {
-        return ambiguous(run, call.facts.index, &error.message, now);
+        return ambiguous(run, call.facts.index, effect, &error.message, now);
     }
     let policy = retry_policy(node, &call.target);
     if error.retryable && call.attempt < policy.max_attempts {

@@ -73,6 +73,8 @@ pub struct ReviewRequest {
     pub replaces: bool,
     /// What the person says about it.
     pub note: Option<String>,
+    /// The question that the person has seen, where they say so: none that has taken its place is answered.
+    pub question: Option<ApprovalId>,
     /// The question that is answered, when it was answered by its id.
     pub approval: Option<ApprovalId>,
 }

@@ -5,7 +5,7 @@ use bytes::Bytes;
 use kybern_core::actor::Actor;
 use kybern_core::audit::AuditEvent;
 use kybern_core::error::{Detail, Error, ErrorCode, Result};
-use kybern_core::id::{TaskId, TenantId};
+use kybern_core::id::{ApprovalId, TaskId, TenantId};
 use kybern_core::json::{check_members, check_value};
 use kybern_core::plan::StepId;
 use kybern_core::policy::webhook::{self, WebhookHeaders};
@@ -104,8 +104,9 @@ impl Tasks {
     /// Answers what a task waits for.
     ///
     /// # Errors
-    /// `NOT_FOUND`; `CONFLICT` when it does not wait for a person (any more); `VALIDATION_ERROR` when the answer does
-    /// not fit the question; `PERMISSION_DENIED` where it is somebody else's to give.
+    /// `NOT_FOUND`; `CONFLICT` when it does not wait for a person (any more), or not with the question that the person has
+    /// seen; `VALIDATION_ERROR` when the answer does not fit the question; `PERMISSION_DENIED` where it is somebody else's
+    /// to give.
     pub async fn review(&self, actor: &Actor, id: TaskId, request: ReviewRequest) -> Result<TaskView> {
         let task = self.task_for(actor, id).await?;
         self.answer(actor, &task, request).await
@@ -116,7 +117,7 @@ impl Tasks {
         nul::clean_members(&mut request.corrections);
         check_members(&request.corrections).map_err(|deep| deep.at("/corrections"))?;
         let id = task.id;
-        let wait = find_wait(task, request.step_id.as_deref())?;
+        let wait = find_wait(task, request.step_id.as_deref(), request.question)?;
         check_answer(&wait, &request)?;
         if let Some(args) = args_put_in_place(&wait, &request) {
             self.may_call(actor, task, &wait, args).await?;
@@ -307,19 +308,30 @@ fn not_waiting(task: &Task) -> Error {
     Error::new(ErrorCode::Conflict, message)
 }
 
-fn find_wait(task: &Task, step: Option<&str>) -> Result<Wait> {
+fn find_wait(task: &Task, step: Option<&str>, question: Option<ApprovalId>) -> Result<Wait> {
     let known = || task.waits.iter().map(|wait| wait.step_id.as_str()).collect::<Vec<_>>().join(", ");
-    match (step, task.waits.as_slice()) {
-        (_, []) => Err(not_waiting(task)),
-        (None, [only]) => Ok(only.clone()),
+    let is_meant = |wait: &&Wait| question.is_none() || wait.approval_id == question;
+    let meant: Vec<&Wait> = task.waits.iter().filter(is_meant).collect();
+    match (step, meant.as_slice()) {
+        (_, []) if task.waits.is_empty() => Err(not_waiting(task)),
+        (_, []) => {
+            let message =
+                format!("this question is not open any more, the task waits in: {}; look at it again", known());
+            Err(Error::new(ErrorCode::Conflict, message))
+        }
+        (None, [only]) => Ok((*only).clone()),
         (None, _several) => {
             Err(Error::invalid("/stepId", format!("the task waits in several steps, name one of: {}", known())))
         }
         (Some(step), waits) => {
             let same =
-                |wait: &&Wait| wait.step_id.as_str() == step || wait.step_id.as_str().strip_prefix('_') == Some(step);
+                |wait: &&&Wait| wait.step_id.as_str() == step || wait.step_id.as_str().strip_prefix('_') == Some(step);
             let message = || format!("the task does not wait in step {step:?} but in: {}", known());
-            waits.iter().find(same).cloned().ok_or_else(|| Error::new(ErrorCode::Conflict, message()))
+            waits
+                .iter()
+                .find(same)
+                .map(|wait| (*wait).clone())
+                .ok_or_else(|| Error::new(ErrorCode::Conflict, message()))
         }
     }
 }
@@ -336,7 +348,13 @@ fn check_answer(wait: &Wait, request: &ReviewRequest) -> Result<()> {
     if let Some(message) = inapt(wait, request) {
         return Err(Error::invalid("/resolution", message));
     }
-    let decided = matches!(request.resolution, Some(Resolution::Fail | Resolution::Done));
+    // With `done` they are the step's data: held against the schema where that is what it describes, and not where it
+    // describes what the tool would be called again with.
+    let decided = match request.resolution {
+        Some(Resolution::Fail) => true,
+        Some(Resolution::Done) => !wait.answer_ends,
+        Some(Resolution::Retry) | None => false,
+    };
     if decided || wait.schema.is_null() || (request.corrections.is_empty() && !must_answer(wait)) {
         return Ok(());
     }

@@ -133,14 +133,14 @@ impl ToolService {
         let outcome = limited(outcome)?;
         match outcome.records.iter().find_map(|change| self.kinds.refusal(&change.put)) {
             None => Ok(outcome),
-            Some(problem) => Err(unkept(problem, outcome.usage)),
+            Some(problem) => Err(unkept(problem, ErrorCode::Validation, outcome.usage)),
         }
     }
 }
 
 /// The failure of a call whose result cannot be kept.
-fn unkept(problem: String, usage: Usage) -> ToolFailure {
-    ToolFailure::permanent(problem).code(ErrorCode::Validation).used(usage)
+fn unkept(problem: String, code: ErrorCode, usage: Usage) -> ToolFailure {
+    ToolFailure::permanent(problem).code(code).lost().used(usage)
 }
 
 /// A call as policies see it.
@@ -175,17 +175,17 @@ fn texts_in(value: &Value) -> Vec<&str> {
 pub(crate) fn limited(outcome: ToolOutcome) -> Result<ToolOutcome, ToolFailure> {
     if let Err((what, deep)) = outcome.check_value() {
         let message = format!("{what} cannot be kept: {deep}");
-        return Err(ToolFailure::permanent(message).code(ErrorCode::Unprocessable).used(outcome.usage));
+        return Err(unkept(message, ErrorCode::Unprocessable, outcome.usage));
     }
     let size = size::of_members(&outcome.data);
     if size > limits::MAX_STEP_DATA {
         let message = format!("the result is {size} bytes, over the limit of {}", limits::MAX_STEP_DATA);
-        return Err(ToolFailure::permanent(message).code(ErrorCode::PayloadTooLarge).used(outcome.usage));
+        return Err(unkept(message, ErrorCode::PayloadTooLarge, outcome.usage));
     }
     let mut records = outcome.records.iter().map(|change| change.put.check());
     let mut jobs = outcome.jobs.iter().map(NewJob::check);
     if let Some(problem) = records.find_map(Result::err).or_else(|| jobs.find_map(Result::err)) {
-        return Err(unkept(problem, outcome.usage));
+        return Err(unkept(problem, ErrorCode::Validation, outcome.usage));
     }
     Ok(outcome)
 }

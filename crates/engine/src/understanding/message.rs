@@ -59,10 +59,24 @@ fn is_recipient(to: &Value, field: &ExtractedField) -> bool {
 /// Characters of documents that are shown to the intent model.
 const DOCUMENT_EXCERPT: usize = 8_000;
 
-/// The address in whose name a mail came of which the receiving server says that it is not from there.
+/// The address in whose name a mail came, where what the receiving server says of it leaves a doubt.
 pub(crate) fn doubtful_sender(task: &Task) -> Option<&str> {
     let is_doubtful = task.payload.pointer("/sender/authenticated") == Some(&json!(false));
     task.payload.pointer("/from/address").and_then(Value::as_str).filter(|_| is_doubtful)
+}
+
+/// That doubt, for people: no more than the server has said.
+pub(crate) fn doubt_about_sender(payload: &Value) -> &'static str {
+    match payload.pointer("/sender/dmarc").and_then(Value::as_str) {
+        Some("malformed") => {
+            "what the receiving server says about the mail's sender cannot be told apart from what the sender wrote"
+        }
+        Some("mismatch") => {
+            "what the receiving server has checked is not the mail's one sender: it names another domain, or there are \
+             several senders"
+        }
+        Some(_) | None => "the receiving server says that the mail does not come from its sender's domain",
+    }
 }
 
 /// Whether a mail carries the token of a request, or stands in the thread of one of ours that does.
@@ -137,5 +151,13 @@ mod tests {
         let sent = || json!({"kind": MailKind::Personal, "to": [{"name": "", "address": "desk@example.com"}]});
         assert!(is(sent(), "contact.email", "desk@example.com"));
         assert!(!is(sent(), "contact.email", "ada@example.com") && !is(sent(), "contact.phone", "5125550171"));
+    }
+
+    #[test]
+    fn a_doubt_about_the_sender_says_no_more_than_the_server_has_said() {
+        let doubt = |result: &str| doubt_about_sender(&json!({"sender": {"authenticated": false, "dmarc": result}}));
+        assert_eq!(doubt("fail"), "the receiving server says that the mail does not come from its sender's domain");
+        assert!(doubt("malformed").contains("cannot be told apart"), "{}", doubt("malformed"));
+        assert!(doubt("mismatch").contains("another domain"), "{}", doubt("mismatch"));
     }
 }

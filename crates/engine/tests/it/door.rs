@@ -7,11 +7,12 @@ use kybern_core::approval::Word;
 use kybern_core::audit::AuditEvent;
 use kybern_core::budget::{Amount, Budget, BudgetSubject, Limits, Period, UsageFilter, Window};
 use kybern_core::error::{ErrorCode, Retry};
-use kybern_core::id::{TenantId, UserId};
+use kybern_core::id::{RecordId, TenantId, UserId};
 use kybern_core::money::NanoUsd;
 use kybern_core::policy::{Autonomy, PermissionLevel, Preset, ToolCategory, ToolPolicy};
 use kybern_core::ports::{AuditStore as _, LedgerStore as _, PermissionStore as _};
-use kybern_core::task::{EffectClass, TaskStatus};
+use kybern_core::record::Expect;
+use kybern_core::task::{EffectClass, TaskStatus, limits};
 use kybern_core::time::Millis;
 use kybern_core::tool::{PriceUnit, ToolFailure, ToolOutcome, ToolPrice, ToolRate, ToolSetting, UnitPrice};
 use kybern_engine::invocation::InvocationView;
@@ -23,6 +24,7 @@ use uuid::Uuid;
 
 use crate::live::{Live, object};
 use crate::outside::{Wire, Wired, pause};
+use crate::tries::put;
 use crate::world::{World, plan, step};
 
 const LONG: Millis = Millis(60_000);
@@ -206,6 +208,28 @@ fn what_surely_had_no_effect_costs_nothing_and_what_may_have_costs_its_price() {
         let call = live.call("t.perhaps", json!({})).await.unwrap();
         assert_eq!((call.status, call.cost_nanos), ("failure", NanoUsd(10)));
         assert_eq!(live.settled(&budget).await.cost(), NanoUsd(10));
+    });
+}
+
+#[test]
+fn a_call_whose_result_cannot_be_kept_costs_its_price() {
+    let price = |spec: &mut kybern_core::tool::ToolSpec| spec.price = Some(ToolPrice::fixed(NanoUsd(10)));
+    let deep = (0..200).fold(json!(1), |inner, _| json!([inner]));
+    let deep = ToolOutcome::new(Map::from_iter([("deep".to_owned(), deep)]), "");
+    let long = ToolOutcome::new(Map::from_iter([("long".to_owned(), json!("x".repeat(limits::MAX_STEP_DATA)))]), "");
+    let mut record = put(RecordId::from_uuid(Uuid::from_u128(7)), Expect::Absent);
+    record.put.kind = "x".repeat(1_000);
+    let record = ToolOutcome { records: vec![record], ..ToolOutcome::default() };
+    let tools = [("t.deep", deep), ("t.long", long), ("t.record", record)].map(|(key, outcome)| {
+        Arc::new(ScriptedTool::new(key, EffectClass::Keyed, move |_, _| Ok(outcome.clone())).with_spec(price))
+    });
+    World::with(tools).run(async |live| {
+        let budget = live.may_spend(100).await;
+        for (nanos, key) in [(10, "t.deep"), (20, "t.long"), (30, "t.record")] {
+            let call = live.call(key, json!({})).await.unwrap();
+            assert_eq!((call.status, call.cost_nanos), ("failure", NanoUsd(10)), "{key}: {:?}", call.error);
+            assert_eq!(live.settled(&budget).await.cost(), NanoUsd(nanos), "{key}");
+        }
     });
 }
 

@@ -250,6 +250,30 @@ fn when_one_provider_is_down_the_next_is_asked_and_the_sick_one_is_left_alone_fo
 }
 
 #[test]
+fn a_provider_that_says_nothing_in_all_of_its_time_is_sick_and_one_that_had_little_time_is_not() {
+    let model = Arc::new(ScriptedModel::new("one", |_, _| Scripted::Silence));
+    World::with([]).asking(vec![provider(&model, vec![spec("a", 90, PRICES)])]).run(async |live| {
+        let say = async |user, whole: Millis| {
+            let timeouts = ModelTimeouts { whole, ..ModelTimeouts::DEFAULT };
+            let asked = live.engine.models().complete(&asked_by(&live, user), Ask { timeouts, ..ask("one/a") }).await;
+            asked.unwrap_err().code()
+        };
+        let (short, long) = (Millis(900), ModelTimeouts::DEFAULT.whole);
+        for user in 1..10 {
+            assert_eq!(say(user, short).await, ErrorCode::Timeout);
+        }
+        for user in 1..5 {
+            assert_eq!(say(user, long).await, ErrorCode::Timeout);
+        }
+        // What had little time takes nothing back either.
+        assert_eq!(say(5, short).await, ErrorCode::Timeout);
+        assert_eq!(say(6, long).await, ErrorCode::Timeout);
+        assert_eq!(model.count(), 15);
+        assert_eq!((say(7, long).await, model.count()), (ErrorCode::Model, 15), "its breaker has opened");
+    });
+}
+
+#[test]
 fn one_users_poison_does_not_shut_a_provider_for_the_others() {
     let poison = |request: &ModelRequest| format!("{:?}", request.messages).contains("poison");
     let model = Arc::new(ScriptedModel::new("one", move |_, request| match poison(request) {
@@ -437,6 +461,25 @@ fn vectors_are_reserved_and_counted_like_replies() {
         let used = live.settled(&budget).await;
         assert!(used.cost() > NanoUsd(0) && used.calls() == 1, "{used:?}");
         assert_eq!(live.usage().await[0].kind, kybern_core::budget::SpendKind::Embedding);
+    });
+}
+
+#[test]
+fn vectors_behind_an_open_breaker_say_when_to_come_back() {
+    let model = Arc::new(ScriptedModel::new("one", |_, _| Scripted::fail(ModelFailureKind::Provider)));
+    let embedding = ModelSpec { kind: kybern_core::model::ModelKind::Embedding, ..spec("embed", 1, PRICES) };
+    World::with([]).asking(vec![provider(&model, vec![embedding])]).run(async |live| {
+        let request = EmbedRequest { texts: vec!["four".to_owned()], ..EmbedRequest::default() };
+        for user in 1..6 {
+            live.engine.models().embed(&asked_by(&live, user), "embed", request.clone()).await.unwrap_err();
+        }
+        let asked = model.count();
+        let failed = live.engine.models().embed(&asked_by(&live, 6), "embed", request).await.unwrap_err();
+        assert_eq!((failed.code(), model.count()), (ErrorCode::Model, asked), "its breaker is open");
+        let said = &failed.details()[0];
+        assert!(said.message.starts_with("one/embed: circuit breaker open"), "{said:?}");
+        let Retry::After(rest) = failed.retry() else { panic!("{failed:?}") };
+        assert!(rest > Millis(0) && rest <= Millis(30_000), "{rest}");
     });
 }
 

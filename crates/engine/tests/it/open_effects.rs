@@ -2,12 +2,15 @@
 
 use std::sync::Arc;
 
+use async_trait::async_trait;
 use futures::FutureExt as _;
 use futures::executor::block_on;
 use kybern_core::audit::AuditEvent;
+use kybern_core::error::Result;
 use kybern_core::id::TaskId;
-use kybern_core::ports::{Clock as _, TaskStore as _};
+use kybern_core::ports::{AuditStore as _, Clock as _, OfferedTool, OfferedTools, TaskStore as _, ToolSource};
 use kybern_core::task::{EffectClass, JournalEntry, Resolution, TaskStatus, WaitKind};
+use kybern_core::tenant::TenantScope;
 use kybern_core::time::Millis;
 use kybern_core::tool::{ToolFailure, ToolOutcome};
 use kybern_testkit::tools::ScriptedTool;
@@ -231,4 +234,67 @@ fn a_cancel_does_not_hide_it() {
             (vec!["act Ambiguous".to_owned(), "- ended".to_owned()], 1)
         );
     });
+}
+
+/// What the audit says of the calls of tools: which, at which step and try, of which class, and how they ended.
+fn acts(world: &World) -> Vec<Value> {
+    let events = block_on(world.look(world.store.audit_events(world.scope(), 0, 1_000))).unwrap();
+    let calls = events.into_iter().map(|link| link.event).filter(|event| event.action == "tool.call");
+    calls.map(|call| json!(["tool", "stepId", "attempt", "effect", "status"].map(|name| &call.detail[name]))).collect()
+}
+
+#[test]
+fn a_call_that_was_cut_off_is_an_act_of_which_nobody_knows_how_it_ended() {
+    let act = silent();
+    let world = World::with([act.clone()]);
+    let id = dies_during(&world, &act, plan(json!([step("act", "t.act", json!({}))])), "");
+    assert_eq!(acts(&world), [] as [Value; 0], "whoever made it did not live to say so");
+    for _ in 0..2 {
+        world.run(async |live| {
+            let task = live.rest(id).await;
+            assert_eq!(
+                (kinds(&task), &task.waits[0].details["effect"]),
+                (vec![WaitKind::Ambiguous], &json!("unkeyed"))
+            );
+        });
+        assert_eq!(acts(&world), [json!(["t.act", "act", 1, "unkeyed", "unknown"])], "once");
+    }
+}
+
+/// Offers one tool, as it is at one time.
+struct Offering(Arc<OfferedTools>);
+
+#[async_trait]
+impl ToolSource for Offering {
+    fn name(&self) -> &'static str {
+        "test"
+    }
+
+    async fn tools(&self, _: TenantScope) -> Result<Arc<OfferedTools>> {
+        Ok(self.0.clone())
+    }
+}
+
+fn offering(tool: &Arc<ScriptedTool>, hash: &str) -> Vec<Arc<dyn ToolSource>> {
+    let offered = OfferedTool { tool: tool.clone(), hash: hash.into(), output_schema: None };
+    vec![Arc::new(Offering(Arc::new(OfferedTools { tools: vec![offered], bytes: 1 })))]
+}
+
+#[test]
+fn the_question_about_a_call_whose_tool_was_changed_names_the_class_that_it_had() {
+    let act = Arc::new(ScriptedTool::pending("own.act", EffectClass::Keyed, |_, _| std::future::pending().boxed()));
+    let mut world = World::new();
+    world.tool_sources = offering(&act, "one");
+    let id = dies_during(&world, &act, plan(json!([step("act", "own.act", json!({}))])), "");
+    world.tool_sources = offering(&act, "two");
+    world.run(async |live| {
+        let task = live.rest(id).await;
+        assert_eq!((kinds(&task), act.count()), (vec![WaitKind::Ambiguous], 1));
+        assert!(task.waits[0].reason.contains("the tool has been changed since"), "{}", task.waits[0].reason);
+        assert_eq!(task.waits[0].details["effect"], json!("keyed"));
+        live.resolve(id, Resolution::Done).await.unwrap();
+        assert_eq!(live.proven(id).await.status, TaskStatus::Completed);
+        assert_eq!(live.outcome(id, "act").unwrap().effect, Some(EffectClass::Keyed));
+    });
+    assert_eq!(acts(&world), [json!(["own.act", "act", 1, "keyed", "unknown"])]);
 }

@@ -102,6 +102,41 @@ fn asking(effect: EffectClass) -> Arc<ScriptedTool> {
 }
 
 #[test]
+fn done_has_to_fit_what_the_answer_is_asked_for_where_the_answer_ends_the_step() {
+    for ends in [true, false] {
+        let tool = Arc::new(ScriptedTool::new("t.ask", EffectClass::Read, move |_, _| {
+            Ok(ToolOutcome::ask(Review {
+                reason: "somebody has to look".to_owned(),
+                title: None,
+                schema: json!({
+                    "type": "object",
+                    "properties": {"handled": {"type": "boolean", "const": true}},
+                    "required": ["handled"],
+                    "additionalProperties": false
+                }),
+                details: Value::Null,
+                answer_is_result: ends,
+            }))
+        }));
+        World::with([tool]).run(async |live| {
+            let id = live.begin(plan(json!([step("ask", "t.ask", json!({}))])), json!({})).await;
+            live.rest(id).await;
+            let other = live.answer(id, None, json!({"found": 3}), Some(Resolution::Done)).await;
+            if ends {
+                let wrong = other.unwrap_err();
+                assert_eq!((wrong.code(), wrong.details().is_empty()), (ErrorCode::Validation, false), "{wrong}");
+                live.answer(id, None, json!({"handled": true}), Some(Resolution::Done)).await.unwrap();
+            } else {
+                other.unwrap();
+            }
+            let task = live.proven(id).await;
+            let found = if ends { json!({"handled": true}) } else { json!({"found": 3}) };
+            assert_eq!((task.status, json!(task.state)), (TaskStatus::Completed, found));
+        });
+    }
+}
+
+#[test]
 fn corrections_enter_the_state_deeply_and_the_tool_is_called_again() {
     for effect in
         [EffectClass::Read, EffectClass::Local, EffectClass::Keyed, EffectClass::Queryable, EffectClass::Unkeyed]

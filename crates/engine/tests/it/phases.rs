@@ -6,11 +6,11 @@ use bytes::Bytes;
 use kybern_core::error::ErrorCode;
 use kybern_core::id::TaskId;
 use kybern_core::task::{Resolution, TaskStatus, WaitKind};
-use kybern_engine::task::{AttachmentRequest, SubmitRequest};
+use kybern_engine::task::{AttachmentRequest, ReviewRequest, SubmitRequest};
 use kybern_testkit::fakes::FixedIntent;
 use serde_json::{Value, json};
 
-use crate::live::{Live, kinds, wait};
+use crate::live::{Live, kinds, object, wait};
 use crate::outside::CountedIntent;
 use crate::world::{World, plan, step};
 
@@ -158,6 +158,36 @@ fn an_intent_without_a_usable_plan_asks_which() {
         live.review(id, None, json!({"planKey": "test.plan"})).await.unwrap();
         let task = live.proven(id).await;
         assert_eq!((task.status, task.completed_step_ids), (TaskStatus::Completed, vec!["b".to_owned()]));
+    });
+}
+
+#[test]
+fn an_answer_to_a_question_that_is_gone_answers_no_other() {
+    knowing(FixedIntent::new()).run(async |live| {
+        live.put(json!({"key": "test.gone", "intentKey": "test.other", "steps": [step("a", "core.noop", json!({}))]}))
+            .await;
+        live.put(plan(json!([step("b", "core.noop", json!({}))]))).await;
+        let id = live.try_submit(SubmitRequest::text("unknown words")).await.unwrap().id;
+        let first = live.rest(id).await;
+        live.world.set_active(&live, "test.gone", false).await;
+        live.review(id, None, json!({"intent": "test.other"})).await.unwrap();
+        let next = live.after_answer(id, &first).await;
+        assert_eq!(kinds(&next), [WaitKind::Plan]);
+        // It would fit the question that has taken its place.
+        let corrections = object(json!({"planKey": "test.plan"}));
+        let answer = async |question, step_id: Option<&str>| {
+            let (corrections, step_id) = (corrections.clone(), step_id.map(str::to_owned));
+            let request = ReviewRequest { corrections, question, step_id, ..ReviewRequest::default() };
+            live.engine.tasks().review(&live.world.actor, id, request).await.map_err(|error| error.code())
+        };
+        let (old, new) = (wait(&first).approval_id, wait(&next).approval_id);
+        assert!(old.is_some() && new.is_some() && old != new);
+        assert_eq!(answer(old, None).await.err(), Some(ErrorCode::Conflict));
+        assert_eq!(answer(None, Some("intent")).await.err(), Some(ErrorCode::Conflict));
+        assert_eq!(answer(new, Some("intent")).await.err(), Some(ErrorCode::Conflict));
+        answer(new, None).await.unwrap();
+        assert_eq!(live.proven(id).await.status, TaskStatus::Completed);
+        assert_eq!(answer(new, None).await.err(), Some(ErrorCode::Conflict));
     });
 }
 

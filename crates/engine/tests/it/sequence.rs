@@ -47,6 +47,14 @@ fn the_kernels_names_can_be_read_with_and_without_context() {
 }
 
 #[test]
+fn what_is_read_as_a_whole_has_the_user_as_well() {
+    World::new().run(async |live| {
+        let task = live.run(json!([step("a", "t.echo", json!({"all": "{{ context }}"}))]), json!({})).await;
+        assert_eq!(task.result.unwrap()["all"]["user"]["name"], json!("An Admin"));
+    });
+}
+
+#[test]
 fn an_output_expression_makes_the_result() {
     World::new().run(async |live| {
         let steps = json!([step("a", "core.set", json!({"x": 1})), step("b", "core.set", json!({"x": 2}))]);

@@ -111,7 +111,7 @@ fn arguments_that_came_from_strangers_stay_a_strangers_at_every_try() {
     });
 }
 
-fn put(record: RecordId, expect: Expect) -> RecordChange {
+pub fn put(record: RecordId, expect: Expect) -> RecordChange {
     let (kind, key) = ("thing".to_owned(), "k".to_owned());
     let link = ArtifactLink {
         kind: kind.clone(),

@@ -34,8 +34,7 @@ pub(super) async fn show(engine: &Engine, screen: &mut Screen) -> anyhow::Result
     }
     screen.line(format!("  {} a person answers: {INTENT}", paint.good("→")));
     let corrections = json!({"intent": INTENT}).as_object().cloned().unwrap_or_default();
-    let request =
-        ReviewRequest { corrections, step_id: None, resolution: None, replaces: false, note: None, approval: None };
+    let request = ReviewRequest { corrections, ..ReviewRequest::default() };
     engine.tasks().review(&person, first.id, request).await?;
     let answered = engine.tasks().wait_for(&person, first.id, PATIENCE).await?;
     screen.line(format!("  {}", verdict(&answered, paint)));

@@ -254,7 +254,7 @@ mod tests {
         let expected = "task t1  needs_review\n  intent    insurance.new_lead (confidence 0.91)\n  channel   email\n  \
             created   2026-09-21 14:13:20\n\nsteps\n  … ask  core.ask  asked\n  · deal  insurance.create_deal\n\n\
             waits for a person\n  input at ask: the DOT number is missing\n    Carrier\n    file: a.pdf\n    \
-            dot (text; required)\n    answer: kybern task review t1 --set dot=…\n    no:     kybern task review t1 --no --note WHY";
+            dot (text; required)\n    answer: kybern task review t1 --step ask --set dot=…\n    no:     kybern task review t1 --step ask --no --note WHY";
         assert_eq!(show(&task, &log, &[]), expected);
     }
 

@@ -27,12 +27,11 @@ pub(crate) fn waits(task: &Value, paint: Paint) -> Option<String> {
 }
 
 pub(super) fn render_waits(task: &Value, waits: &[&Value], paint: Paint) -> Option<String> {
-    let several = waits.len() > 1;
-    let text: Vec<String> = waits.iter().map(|wait| one_wait(task, wait, several, paint)).collect();
+    let text: Vec<String> = waits.iter().map(|wait| one_wait(task, wait, paint)).collect();
     (!text.is_empty()).then(|| format!("{}\n{}", paint.wait("waits for a person"), text.join("\n")))
 }
 
-fn one_wait(task: &Value, wait: &Value, several: bool, paint: Paint) -> String {
+fn one_wait(task: &Value, wait: &Value, paint: Paint) -> String {
     let (step, reason) = (field(wait, "stepId"), field(wait, "reason"));
     let mut lines = vec![format!("  {} at {step}: {reason}", field(wait, "kind"))];
     let title = field(wait, "title");
@@ -54,10 +53,8 @@ fn one_wait(task: &Value, wait: &Value, several: bool, paint: Paint) -> String {
     for field in asked.iter().filter(|field| papers.is_empty() || field.key != "documents") {
         lines.push(format!("    {}", field.describe()));
     }
-    let mut command = format!("{} task review {}", kybern(), field(task, "id"));
-    if several {
-        command.push_str(&format!(" --step {step}"));
-    }
+    // With its step: copied after somebody else's answer, it must not answer the next question.
+    let command = format!("{} task review {} --step {step}", kybern(), field(task, "id"));
     let ways = match papers.as_slice() {
         [] => ways(wait, &command),
         papers => commands(papers, &command).into_iter().chain([no(wait, &command)]).collect(),
@@ -172,8 +169,8 @@ mod tests {
     #[test]
     fn an_unknown_outcome_asks_for_a_resolution() {
         let text = shown(json!({"stepId": "send", "kind": "ambiguous", "reason": "was it sent?"}));
-        assert!(text.contains("it happened: kybern task review t1 --resolution done"), "{text}");
-        assert!(text.contains("give it up:  kybern task review t1 --resolution fail"), "{text}");
+        assert!(text.contains("it happened: kybern task review t1 --step send --resolution done"), "{text}");
+        assert!(text.contains("give it up:  kybern task review t1 --step send --resolution fail"), "{text}");
     }
 
     fn intent(best: Value, sure: f64, alternatives: Value) -> String {
@@ -191,7 +188,7 @@ mod tests {
         for text in [intent(Value::Null, 0.0, json!([["b.b", 0.28]])), intent(json!("a.a"), 0.3, json!([["a.a", 0.3]]))]
         {
             assert!(text.contains("--set intent=…") && !text.contains("--set intent=a"), "{text}");
-            assert!(text.contains("nothing to do: kybern task review t1 --drop"), "{text}");
+            assert!(text.contains("nothing to do: kybern task review t1 --step _intent --drop"), "{text}");
         }
     }
 
@@ -199,22 +196,25 @@ mod tests {
     fn a_no_stands_beside_the_yes() {
         let form = |schema: Value| shown(json!({"stepId": "a", "kind": "review", "reason": "look", "schema": schema}));
         let text = form(json!({"properties": {"name": {"type": "string"}}}));
-        assert!(text.contains("no:     kybern task review t1 --no --note WHY"), "{text}");
+        assert!(text.contains("no:     kybern task review t1 --step a --no --note WHY"), "{text}");
         let text =
             form(json!({"required": ["handled"], "properties": {"handled": {"type": "boolean", "const": true}}}));
-        assert!(text.contains("answer:        kybern task review t1 --set handled=true"), "{text}");
-        assert!(text.contains("nothing to do: kybern task review t1 --drop"), "{text}");
+        assert!(text.contains("answer:        kybern task review t1 --step a --set handled=true"), "{text}");
+        assert!(text.contains("nothing to do: kybern task review t1 --step a --drop"), "{text}");
         let text = shown(json!({"stepId": "a", "kind": "confirmation", "reason": "may it?",
             "schema": {"properties": {"to": {"type": "string"}}}}));
-        assert!(text.contains("yes: kybern task review t1 --corrections '{}'") && text.contains("no:  "), "{text}");
+        assert!(
+            text.contains("yes: kybern task review t1 --step a --corrections '{}'") && text.contains("no:  "),
+            "{text}"
+        );
     }
 
     #[test]
     fn a_question_about_a_plan_says_how_a_plan_made_since_is_chosen() {
         let text = shown(json!({"stepId": "_planning", "kind": "plan", "reason": "no plan serves it",
             "schema": {"required": ["planKey"], "properties": {"planKey": {"type": "string", "enum": ["a", "b"]}}}}));
-        assert!(text.contains("choose anew: kybern task review t1 --corrections '{}'"), "{text}");
-        assert!(text.contains("answer:      kybern task review t1 --set planKey=…"), "{text}");
+        assert!(text.contains("choose anew: kybern task review t1 --step _planning --corrections '{}'"), "{text}");
+        assert!(text.contains("answer:      kybern task review t1 --step _planning --set planKey=…"), "{text}");
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use axum::Json;
 use axum::response::IntoResponse as _;
 use kybern_core::approval::MAX_NOTE;
-use kybern_core::id::TaskId;
+use kybern_core::id::{ApprovalId, TaskId};
 use kybern_core::task::Resolution;
 use kybern_engine::task::{Fork, ReviewRequest, TaskView};
 use serde::Deserialize;
@@ -126,12 +126,17 @@ pub(crate) async fn replay(CallerRequest { state, actor, path }: CallerRequest) 
 #[schema(as = Review, example = json!({"corrections": {"policy_number": "CP-20418"}}))]
 pub(crate) struct ReviewBody {
     /// What is put right; it enters the task's state or, of a call that waits for a yes, its arguments. Has to fit
-    /// the schema of what waits.
+    /// the schema of what waits; with `done` only where the answer ends the step in any case.
     corrections: Option<Map<String, Value>>,
     /// Which step is answered; needed when several wait.
     #[serde(alias = "step_id")]
     #[schema(max_length = 300)]
     step_id: Option<String>,
+    /// Which question is answered, as the `approvalId` of what waits says: 409 when it is not open any more, also when
+    /// another question has taken its place.
+    #[serde(alias = "approval_id")]
+    #[schema(value_type = Option<String>, format = "uuid")]
+    approval_id: Option<ApprovalId>,
     /// What is decided, where a decision is asked; `fail` says no to any question.
     #[schema(value_type = Option<ResolutionSchema>)]
     resolution: Option<Resolution>,
@@ -149,9 +154,9 @@ impl ReviewBody {
             return Err(Problem::invalid("/corrections", message));
         }
         let corrections = self.corrections.unwrap_or_default();
-        let Self { step_id, resolution, note, .. } = self;
+        let Self { step_id, approval_id: question, resolution, note, .. } = self;
         plain("/note", note.as_deref().unwrap_or_default(), MAX_NOTE)?;
-        Ok(ReviewRequest { corrections, step_id, resolution, note, ..ReviewRequest::default() })
+        Ok(ReviewRequest { corrections, step_id, question, resolution, note, ..ReviewRequest::default() })
     }
 }
 
@@ -160,7 +165,7 @@ impl ReviewBody {
 /// The task goes on with the corrections in its state or, of a call that waits for a yes, in its arguments.
 /// `resolution` answers an outside effect of which nobody knows whether it happened; of a review `done` makes the
 /// corrections the step's data; to any other question `fail` is a no, which cancels what it stops. A task that does
-/// not wait answers 409.
+/// not wait, or not with the question of `approvalId` or at `stepId`, answers 409.
 #[utoipa::path(post, path = "/api/tasks/{id}/review", operation_id = "review_task",
     tag = "tasks",
     params(("id" = String, Path, format = "uuid", description = "The task")),

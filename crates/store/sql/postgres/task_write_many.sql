@@ -9,7 +9,7 @@ WITH free AS (
 ), ended AS (
     UPDATE task SET status = ending.status, result = ending.result, error = ending.error,
         current_step = ending.current_step, completed_at = ending.at, waits = '[]', workflow_id = NULL,
-        lease_owner = NULL, claimable_at = NULL
+        lease_owner = NULL, claimable_at = NULL, paused_at = NULL
     FROM unnest($3::uuid[], $4::bigint[], $5::text[], $6::text[], $7::text[], $8::text[], $9::bigint[])
         AS ending (id, epoch, status, result, error, current_step, at)
     JOIN free ON free.id = ending.id AND free.lease_epoch = ending.epoch

@@ -173,6 +173,7 @@ macro_rules! kernel_suite {
                 rules_follow_the_roles_at_once,
                 a_setting_takes_the_place_of_the_one_before,
                 what_one_tenant_says_is_nothing_to_another,
+                a_setting_that_cannot_be_read_harms_its_own_tool_only,
             }
             plans {
                 a_plan_is_read_back_as_it_was_written,

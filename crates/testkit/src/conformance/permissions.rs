@@ -7,7 +7,7 @@ use kybern_core::policy::{Preset, ToolPolicy};
 use kybern_core::tool::{Risk, ToolPrice, ToolRate, ToolSetting};
 
 use super::fixture::code;
-use super::{Harness, World};
+use super::{Harness, Spoilt, World};
 
 pub async fn a_policy_is_said_changed_and_taken_back(h: Harness) {
     let (w, home) = World::new(h).await;
@@ -58,4 +58,20 @@ pub async fn what_one_tenant_says_is_nothing_to_another(h: Harness) {
     assert!(store.user_rules(other.scope, home.user).await.unwrap().is_none());
     store.put_tool_setting(home.scope, &ToolSetting::of("a.tool", w.now()), w.event("tool.set")).await.unwrap();
     assert!(store.tool_settings(other.scope).await.unwrap().is_empty());
+}
+
+pub async fn a_setting_that_cannot_be_read_harms_its_own_tool_only(h: Harness) {
+    let (w, home) = World::new(h).await;
+    let (store, at) = (w.store(), w.now());
+    let good = ToolSetting { confirm: true, ..ToolSetting::of("b.tool", at) };
+    for setting in [&ToolSetting::of("a.tool", at), &good] {
+        store.put_tool_setting(home.scope, setting, w.event("tool.set")).await.unwrap();
+    }
+    w.harness.spoil(Spoilt::ToolSetting(home.scope.tenant(), "a.tool")).await;
+    let read = store.tool_settings(home.scope).await.unwrap();
+    assert_eq!(*read, [ToolSetting::unreadable("a.tool", at), good.clone()]);
+    assert!(!read[0].enabled && read[0].confirm && read[0].four_eyes);
+    let anew = ToolSetting { enabled: true, ..read[0].clone() };
+    store.put_tool_setting(home.scope, &anew, w.event("tool.set")).await.unwrap();
+    assert_eq!(*store.tool_settings(home.scope).await.unwrap(), [anew, good]);
 }

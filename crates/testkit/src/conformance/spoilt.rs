@@ -28,6 +28,10 @@ pub enum Spoilt {
     OwnTool(OwnToolId),
     /// An audit event, by its number.
     Audit(TenantId, i64),
+    /// What a tenant says about a tool.
+    ToolSetting(TenantId, &'static str),
+    /// Which providers a tenant allows.
+    ModelPolicy(TenantId),
 }
 
 impl Spoilt {
@@ -54,6 +58,12 @@ impl Spoilt {
             Self::OwnTool(tool) => ("own_tool", &["definition"][..], format!("id = {}", id(tool.as_uuid()))),
             Self::Audit(tenant, seq) => {
                 ("audit_event", &["body"][..], format!("tenant_id = {} AND seq = {seq}", id(tenant.as_uuid())))
+            }
+            Self::ToolSetting(tenant, tool) => {
+                ("tool_setting", &["body"][..], format!("tenant_id = {} AND tool = '{tool}'", id(tenant.as_uuid())))
+            }
+            Self::ModelPolicy(tenant) => {
+                ("model_policy", &["providers"][..], format!("tenant_id = {}", id(tenant.as_uuid())))
             }
         };
         let broken: Vec<String> = columns.iter().map(|column| format!("{column} = '{{\"broken\": '")).collect();

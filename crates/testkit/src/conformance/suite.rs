@@ -80,6 +80,7 @@ macro_rules! conformance_suite {
                 }
                 model_policies {
                     a_policy_is_each_tenants_own_audited_and_taken_back,
+                    a_policy_that_cannot_be_read_allows_nobody_until_it_is_said_anew,
                 }
                 nouns {
                     a_memory_is_written_changed_and_removed_by_commits,

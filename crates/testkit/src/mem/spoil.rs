@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use kybern_core::audit::AuditEvent;
 use kybern_core::ports::UnreadableRow;
 use kybern_core::task::{JournalEntry, Signal};
+use kybern_core::tool::ToolSetting;
 use serde_json::{Map, Value};
 
 use super::MemStore;
@@ -95,6 +96,10 @@ impl State {
                 let event = self.audit.get_mut(&tenant)?.iter_mut().find(|event| event.seq == seq)?;
                 event.event = AuditEvent::by_executor("unreadable", "unreadable", Value::Null);
                 event.unreadable = problem();
+            }
+            Spoilt::ToolSetting(tenant, tool) => {
+                let setting = self.tool_settings.get_mut(&(tenant, tool.to_owned()))?;
+                *setting = ToolSetting::unreadable(tool, setting.updated_at);
             }
             // It is of a noun that is not kept.
             _ => return None,

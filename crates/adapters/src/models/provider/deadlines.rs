@@ -49,10 +49,11 @@ impl Deadlines {
         } else {
             (self.first, ModelFailureKind::FirstTimeout)
         };
-        let (limit, kind) =
-            if self.whole <= limit { (self.whole, ModelFailureKind::WholeTimeout) } else { (limit, kind) };
+        // Who has said nothing in all of the time is silent, and not slow.
+        let late = if self.begun { ModelFailureKind::WholeTimeout } else { ModelFailureKind::FirstTimeout };
+        let (limit, kind) = if self.whole <= limit { (self.whole, late) } else { (limit, kind) };
         // Pieces that are always ready would never let the time run out.
-        let came = if now >= self.whole { Err(ModelFailureKind::WholeTimeout) } else { Ok(()) };
+        let came = if now >= self.whole { Err(late) } else { Ok(()) };
         let came = match came {
             Ok(()) => timeout_at(limit, piece).await.map_err(|_| kind),
             Err(kind) => Err(kind),
@@ -69,7 +70,7 @@ impl Deadlines {
     fn failure(&self, kind: ModelFailureKind) -> ModelFailure {
         let ModelTimeouts { first, between, whole, .. } = self.timeouts;
         let message = match kind {
-            ModelFailureKind::FirstTimeout => format!("did not begin to answer within {first}"),
+            ModelFailureKind::FirstTimeout => format!("did not begin to answer within {}", first.min(whole)),
             ModelFailureKind::BetweenTimeout => format!("was silent for {between} in the middle of its answer"),
             _ => format!("did not end its answer within {whole}"),
         };

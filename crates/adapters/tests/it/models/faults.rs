@@ -86,6 +86,12 @@ async fn silence_before_the_first_byte() {
         let timeouts = ModelTimeouts { first: SHORT, ..LONG };
         assert_eq!(completed(&provider, timeouts).await.kind, Kind::FirstTimeout, "{folder}");
         assert_eq!(streamed(&provider, timeouts).await.1.kind, Kind::FirstTimeout, "{folder}");
+        // Also where all of it may take no longer: it is silent, and not slow.
+        let timeouts = ModelTimeouts { first: SHORT, whole: SHORT, ..LONG };
+        let failure = completed(&provider, timeouts).await;
+        assert_eq!(failure.kind, Kind::FirstTimeout, "{folder}");
+        assert!(failure.message.ends_with(&format!("did not begin to answer within {SHORT}")), "{}", failure.message);
+        assert_eq!(streamed(&provider, timeouts).await.1.kind, Kind::FirstTimeout, "{folder}");
     })
     .await;
 }

@@ -138,7 +138,7 @@ impl Tool for OwnHttpTool {
                 let message = format!("the answer does not fit the tool's outputSchema, {place}: {}", fault.message);
                 let failure = ToolFailure::permanent(message).code(ErrorCode::Validation);
                 // It came from outside after the call: whatever the call does, it has done.
-                Err(if self.definition.effect == EffectClass::Read { failure } else { failure.unknown() })
+                Err(if self.definition.effect == EffectClass::Read { failure.lost() } else { failure.unknown() })
             }
         }
     }

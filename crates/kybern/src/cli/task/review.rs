@@ -45,11 +45,12 @@ pub(super) async fn run(args: ReviewArgs, context: &mut Context) -> Result<Exit,
         }
     };
     let answer = if nothing_said { ask::answer(wait, context.screen())? } else { typed(&args, wait)? };
-    let step = args.step.clone().or_else(|| wait.map(|wait| field(wait, "stepId")));
     let mut body = Map::from_iter([("corrections".to_owned(), Value::Object(answer.corrections))]);
-    if let Some(step) = step {
-        body.insert("stepId".to_owned(), json!(step));
-    }
+    // Just what was looked at is answered, and nothing that somebody else's answer has put in its place since.
+    let step = wait.map(|wait| field(wait, "stepId")).or_else(|| args.step.clone());
+    body.extend(step.map(|step| ("stepId".to_owned(), json!(step))));
+    let question = wait.and_then(|wait| wait.get("approvalId")).filter(|id| id.is_string());
+    body.extend(question.map(|id| ("approvalId".to_owned(), id.clone())));
     if let Some(resolution) = answer.resolution {
         body.insert("resolution".to_owned(), json!(resolution));
     }
@@ -88,9 +89,11 @@ pub(super) struct Answer {
     pub(super) resolution: Option<&'static str>,
 }
 
-/// The waits of the task, or the one at that step.
+/// The waits of the task, or the one at that step; a step of the kernel's own is named without its `_` as well.
 fn waits<'a>(task: &'a Value, step: Option<&str>) -> Vec<&'a Value> {
-    person_waits(task).into_iter().filter(|wait| step.is_none_or(|step| field(wait, "stepId") == step)).collect()
+    let is_at = |id: &str, step: &str| id == step || id.strip_prefix('_') == Some(step);
+    let wanted = |wait: &&Value| step.is_none_or(|step| is_at(&field(wait, "stepId"), step));
+    person_waits(task).into_iter().filter(wanted).collect()
 }
 
 /// The answer from flags. The schema says whether `42` is a number or a text.
@@ -152,6 +155,7 @@ mod tests {
         let task = json!({"waits": [{"stepId": "a"}, {"stepId": "b"}]});
         assert_eq!(waits(&task, None).len(), 2);
         assert_eq!(waits(&task, Some("b")), [&json!({"stepId": "b"})]);
+        assert_eq!(waits(&json!({"waits": [{"stepId": "_intent"}]}), Some("intent")).len(), 1);
         assert!(waits(&json!({}), None).is_empty());
     }
 }

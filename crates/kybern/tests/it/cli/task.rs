@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 use super::server::{Answer, KEY, Seen, Server, envelope};
 
 const ID: &str = "01920000-0000-7000-8000-000000000001";
+const QUESTION: &str = "01920000-0000-7000-8000-000000000002";
 
 fn at(seen: &Seen, method: &str, path: &str) -> bool {
     seen.method == method && seen.path == path
@@ -299,7 +300,7 @@ fn an_answer_is_read_by_its_schema() {
         }
         let mut task = task("needs_review");
         task["waits"] = json!([{"stepId": "ask", "kind": "input", "reason": "the DOT number is missing",
-            "schema": {"required": ["dot"], "properties": {"dot": {"type": "string"}}}}]);
+            "approvalId": QUESTION, "schema": {"required": ["dot"], "properties": {"dot": {"type": "string"}}}}]);
         if at(seen, "GET", &task_path("/attachments")) {
             return Some(Answer::Json(200, json!({"items": [], "nextCursor": null})));
         }
@@ -312,13 +313,15 @@ fn an_answer_is_read_by_its_schema() {
     assert_eq!(answered.code, 0, "{}", answered.err);
     let sent = server.seen("POST", &task_path("/review"));
     assert_eq!(sent.len(), 1);
-    assert_eq!(sent[0].json(), json!({"corrections": {"dot": "0042"}, "stepId": "ask"}));
-    assert!(asked.out.contains("--no --note WHY"), "{}", asked.out);
+    assert_eq!(sent[0].json(), json!({"corrections": {"dot": "0042"}, "stepId": "ask", "approvalId": QUESTION}));
+    assert!(asked.out.contains("--step ask --no --note WHY"), "{}", asked.out);
     for (args, note) in [(&["--no", "--note", "not ours"][..], "not ours"), (&["--drop"], "there is nothing to do")] {
         let refused = server.run(&[&["task", "review", ID], args].concat());
         assert_eq!(refused.code, 0, "{}", refused.err);
         let sent = server.seen("POST", &task_path("/review")).pop().unwrap().json();
-        assert_eq!(sent, json!({"corrections": {}, "stepId": "ask", "resolution": "fail", "note": note}));
+        let said =
+            json!({"corrections": {}, "stepId": "ask", "approvalId": QUESTION, "resolution": "fail", "note": note});
+        assert_eq!(sent, said);
     }
     assert_eq!(server.run(&["task", "review", ID, "--no", "--set", "dot=1"]).code, 2, "yes and no");
 }
