@@ -33,6 +33,16 @@ impl DigestKey {
         Some(blake3::keyed_hash(&self.0, &canonical).to_hex().to_string())
     }
 
+    /// The same of bytes, each of the parts after the one before it.
+    #[must_use]
+    pub fn digest_of_bytes(&self, parts: &[&[u8]]) -> String {
+        let mut hasher = blake3::Hasher::new_keyed(&self.0);
+        for part in parts {
+            hasher.update(part);
+        }
+        hasher.finalize().to_hex().to_string()
+    }
+
     /// The same of the input's JSON as it stands: for what always has its members in one order, such as what is sent to
     /// a model. It takes a fraction of the time.
     #[must_use]
@@ -61,5 +71,7 @@ mod tests {
         assert_ne!(one.digest_as_written(&json!({"n": 2, "to": [{"address": "a"}]})).unwrap(), written);
         assert_ne!(two.digest_as_written(&input).unwrap(), written);
         assert_ne!(blake3::hash(input.to_string().as_bytes()).to_hex().to_string(), digest);
+        assert_eq!(one.digest_of_bytes(&[b"a", b"b"]), one.digest_of_bytes(&[b"ab"]));
+        assert_ne!(one.digest_of_bytes(&[b"ab"]), two.digest_of_bytes(&[b"ab"]));
     }
 }

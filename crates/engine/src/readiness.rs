@@ -92,8 +92,10 @@ impl Health {
             Ok(dead) if dead.is_empty() => Check::of("jobs", State::Ok, "none is dead"),
             Ok(dead) => {
                 let kinds: Vec<String> = dead.iter().map(|(kind, count)| format!("{count} {kind}")).collect();
-                let message =
-                    format!("dead, after all their tries: {}; the log has their last errors", kinds.join(", "));
+                let message = format!(
+                    "dead, refused or after all their tries: {}; the log has their last errors",
+                    kinds.join(", ")
+                );
                 Check::of("jobs", State::Warning, message)
             }
             Err(error) => Check::of("jobs", State::Warning, format!("cannot be counted: {error}")),

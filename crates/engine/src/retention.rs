@@ -127,6 +127,10 @@ impl Removal {
                 () = self.stopping.cancelled() => return,
                 purged = self.purge_round(kept) => match purged {
                     Ok(purged) => tell(kept, &purged),
+                    // The names are those of every kind: what is wrong with one is said once.
+                    Err(error) if error.code() == ErrorCode::NotFound => {
+                        return tracing::error!(%error, "nothing old is removed, [retention] names what is no tenant");
+                    }
                     Err(error) => {
                         tracing::error!(%error, kind = kept.as_str(), "old rows were not removed, see [retention]");
                     }
@@ -193,7 +197,9 @@ impl Removal {
         let held = |problem: String| Error::new(ErrorCode::Conflict, format!("nothing is removed: {problem}"));
         let round = Round::begin(&*self.store, purge, self.time.now()).await;
         let round = round.map_err(|error| match error.code() {
-            ErrorCode::NotFound => held(format!("[retention] holds names no tenant: {error}")),
+            ErrorCode::NotFound => {
+                held(format!("[retention] holds names no tenant, correct it in the server's settings: {error}"))
+            }
             _ => error,
         })?;
         let round = round.of(tenant);

@@ -12,7 +12,7 @@ use kybern_store::{Manifest, PostgresOptions, PostgresStore, SqliteOptions, Sqli
 
 use crate::config::Config;
 use crate::config::database::DatabaseUrl;
-use crate::output::{Screen, count};
+use crate::output::{Screen, aside, count};
 use crate::{opening, wiring};
 
 /// What a backup is made of.
@@ -82,9 +82,9 @@ pub(crate) async fn backup(options: BackupOptions) -> anyhow::Result<ExitCode> {
         return Ok(ExitCode::SUCCESS);
     }
     for original in &manifest.missing {
-        eprintln!("{original} is gone or damaged, and not in the backup");
+        aside(format!("{original} is gone or damaged, and not in the backup"));
     }
-    eprintln!("bring these files back from an older backup; everything else is in this one");
+    aside("bring these files back from an older backup; everything else is in this one");
     Ok(ExitCode::FAILURE)
 }
 
@@ -136,22 +136,33 @@ pub(crate) async fn restore(options: RestoreOptions) -> anyhow::Result<ExitCode>
         }
         aside = Some(set_aside(path)?);
     }
-    let restored = match open(&config, &key).await? {
-        Either::Sqlite(store) => store.restore(&file).await,
-        Either::Postgres(store) => store.restore(&file).await,
-    };
-    if let (Err(_), DatabaseUrl::Sqlite(path)) = (&restored, &config.database.url) {
-        unmake(path);
-    }
-    let manifest = restored?;
+    let restored = filled(&config, &key, &file).await;
+    let manifest = restored.map_err(|error| match &config.database.url {
+        DatabaseUrl::Sqlite(path) => {
+            unmake(path);
+            match &aside {
+                Some(aside) => aside.back_for(error),
+                None => error,
+            }
+        }
+        DatabaseUrl::Postgres(_) => error,
+    })?;
     screen.line(format!("{}: restored {}", config.database.url, sizes(&manifest)));
     if let Some(aside) = aside {
-        let aside = aside.display();
+        let aside = aside.name.display();
         screen.line(format!(
             "the database that was there is now {aside}; move or remove {aside} and {aside}.files before another --replace"
         ));
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Makes the database of the settings, and fills it.
+async fn filled(config: &Config, key: &Arc<MasterKey>, file: &Path) -> anyhow::Result<Manifest> {
+    Ok(match open(config, key).await? {
+        Either::Sqlite(store) => store.restore(file).await?,
+        Either::Postgres(store) => store.restore(file).await?,
+    })
 }
 
 fn key_place(config: &Config) -> String {
@@ -187,8 +198,46 @@ fn unmake(path: &Path) {
     }
 }
 
-/// Renames a database and what belongs to it to `NAME.replaced`, so that nothing is lost by a restore. Its new name.
-fn set_aside(path: &Path) -> anyhow::Result<PathBuf> {
+/// A database that was moved aside with what belongs to it.
+struct Aside {
+    /// Its new name, `NAME.replaced`.
+    name: PathBuf,
+    /// What was moved, from where and to where.
+    moves: Vec<(PathBuf, PathBuf)>,
+}
+
+impl Aside {
+    /// Moves everything back, in the place of what a restore has made since.
+    fn put_back(&self) -> std::io::Result<()> {
+        for (from, to) in &self.moves {
+            if from.is_dir() {
+                std::fs::remove_dir_all(from)?;
+            }
+            std::fs::rename(to, from)?;
+        }
+        Ok(())
+    }
+
+    /// That nothing was restored, and where the database is that was there.
+    fn back_for(&self, error: anyhow::Error) -> anyhow::Error {
+        match self.put_back() {
+            Ok(()) => error.context("nothing was restored, the database that was there is in its place again"),
+            Err(problem) => {
+                let moves: Vec<String> =
+                    self.moves.iter().map(|(from, to)| format!("{} to {}", to.display(), from.display())).collect();
+                error.context(format!(
+                    "nothing was restored, and the database that was there is now {}, because it cannot be moved back \
+                     ({problem}): move {}",
+                    self.name.display(),
+                    moves.join(", ")
+                ))
+            }
+        }
+    }
+}
+
+/// Renames a database and what belongs to it to `NAME.replaced`, so that nothing is lost by a restore.
+fn set_aside(path: &Path) -> anyhow::Result<Aside> {
     let with = |suffix: &str| {
         let mut name = path.as_os_str().to_owned();
         name.push(suffix);
@@ -206,8 +255,14 @@ fn set_aside(path: &Path) -> anyhow::Result<PathBuf> {
             taken.display()
         );
     }
+    let mut aside = Aside { name: with(".replaced"), moves: Vec::new() };
     for (from, to) in moves {
-        std::fs::rename(&from, &to).with_context(|| format!("cannot move {} aside", from.display()))?;
+        if let Err(error) = std::fs::rename(&from, &to) {
+            return Err(
+                aside.back_for(anyhow::Error::new(error).context(format!("cannot move {} aside", from.display())))
+            );
+        }
+        aside.moves.push((from, to));
     }
-    Ok(with(".replaced"))
+    Ok(aside)
 }

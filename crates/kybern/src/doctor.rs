@@ -213,6 +213,8 @@ async fn looked(config: &Config, place: server::Place, api_key: Option<Secret>) 
     }
     if !tells(retention::PART) {
         findings.push(retention::retention(config, tenants.as_deref()));
+    } else if findings.iter().all(|found| found.part != retention::PART || found.state != State::Broken) {
+        findings.extend(retention::misnamed(config, tenants.as_deref()));
     }
     if server.is_none() {
         findings.push(plans());

@@ -10,7 +10,7 @@ use kybern_adapters::keys::new_api_key;
 
 use crate::config::database::DatabaseUrl;
 use crate::config::{Config, Secret};
-use crate::output::kybern_here;
+use crate::output::{aside, kybern_here, secret_aside};
 use crate::serve::{self, Purpose, Running};
 
 /// What the verb does.
@@ -62,7 +62,7 @@ pub(crate) async fn open(options: LocalOptions) -> anyhow::Result<LocalServer> {
     let mut scratch = None;
     if let Some(path) = missing {
         let (path, kybern) = (path.display(), kybern_here());
-        eprintln!("there is no database {path} yet, this is how a new one looks: {kybern} serve makes it");
+        aside(format!("there is no database {path} yet, this is how a new one looks: {kybern} serve makes it"));
         let made = Scratch::new()?;
         config.database.url = DatabaseUrl::Sqlite(made.0.join("kybern.db"));
         config.security.master_key_file = None;
@@ -76,7 +76,8 @@ pub(crate) async fn open(options: LocalOptions) -> anyhow::Result<LocalServer> {
     let verb = Purpose::Verb { key: key.clone(), works };
     let running = serve::start(config, listen, verb, |first, _| {
         if scratch.is_none() {
-            eprintln!("a new database was made; its admin key, shown this once: {first}");
+            let said = format!("a new database was made; its admin key, shown this once: {first}");
+            secret_aside(said, serve::lost_key())?;
         }
         Ok(())
     })

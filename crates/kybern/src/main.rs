@@ -1,7 +1,8 @@
 //! The `kybern` binary: the server, and the command line that talks to it.
 
-// Everything that is printed goes through `output::Screen`, which notices when it does not arrive.
-#![deny(clippy::print_stdout)]
+// Everything that is printed goes through `output::Screen`, which notices when it does not arrive; what is said beside it
+// through `output::aside`, which does not panic then.
+#![deny(clippy::print_stdout, clippy::print_stderr)]
 
 mod backup;
 mod cli;

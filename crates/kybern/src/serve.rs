@@ -20,7 +20,7 @@ use crate::config::telemetry::LogFormat;
 use crate::config::{Config, ConfigError, Fault, Secret};
 use crate::heads::Heads;
 use crate::mailbox::Poller;
-use crate::output::{Failure, Screen, kybern_here};
+use crate::output::{Failure, Screen, aside, kybern_here, secret_aside};
 use crate::{doctor, opening, telemetry, wiring};
 
 /// How often partitions are made ahead. They are made months ahead, so a few failures do no harm.
@@ -118,7 +118,7 @@ impl Voice {
     fn say(self, line: &str) {
         match self.json {
             true => tracing::info!("{line}"),
-            false => eprintln!("{line}"),
+            false => aside(line),
         }
     }
 }
@@ -167,7 +167,6 @@ pub(crate) async fn start(
     }
     let tenants = wiring::tenants(&config, engine.store().as_ref()).await?;
     let sources = wiring::sources(&config, &tenants);
-    engine.start().await?;
     let poller = Poller::of(&config, &tenants, &engine).context("[imap]")?;
     let heads = match purpose.works() {
         true => Heads::of(&config.audit, &engine).await?,
@@ -194,6 +193,8 @@ pub(crate) async fn start(
     let state = AppState::new(engine.clone(), limits, sources, stop.clone(), local_key);
     let router = kybern_server::router(state);
     let serving = kybern_server::serve(listener, router, connections(&config)?, stop.clone());
+    // Whatever can be wrong with a setting was found above: a start that fails has worked on nothing.
+    engine.start().await?;
     let failed = stop.clone();
     spawn(&parts, async move {
         if let Err(error) = serving.await {
@@ -290,15 +291,21 @@ fn hand_over(key: &str, url: &str, voice: Voice, screen: &mut Screen) -> anyhow:
     // The log knows no secrets.
     if voice.json {
         screen.line(serde_json::json!({"url": url, "adminKey": key}).to_string());
-        screen.secret_written(format!("the first admin key is lost, make another with: {recover}"))?;
-        return Ok(());
+        return Ok(screen.secret_written(lost_key())?);
     }
-    eprintln!("\nadmin key, shown this once: {key}");
-    eprintln!("  export KYBERN_URL={url}");
-    eprintln!("  export KYBERN_API_KEY={key}");
-    // By the two lines above it finds this server.
-    eprintln!("  kybern task submit 'what you want'     (lost the key? stop, then {recover})\n");
-    Ok(())
+    let lines = [
+        format!("\nadmin key, shown this once: {key}"),
+        format!("  export KYBERN_URL={url}"),
+        format!("  export KYBERN_API_KEY={key}"),
+        // By the two lines above it finds this server.
+        format!("  kybern task submit 'what you want'     (lost the key? stop, then {recover})\n"),
+    ];
+    Ok(secret_aside(lines.join("\n"), lost_key())?)
+}
+
+/// What to do about a first admin key that nobody has seen.
+pub(crate) fn lost_key() -> String {
+    format!("the first admin key is lost, make another with: {}", recover())
 }
 
 fn recover() -> String {

@@ -25,6 +25,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
 use kybern_core::actor::Actor;
+use kybern_core::digest::DigestKey;
 use kybern_core::error::{Error, ErrorCode};
 use kybern_core::id::TenantId;
 use kybern_core::json as bounded;
@@ -170,7 +171,7 @@ impl Attempt {
         let Self { state, actor, asked, .. } = self;
         let (principal, route) = (actor.principal().label(), format!("{} {}", asked.method, asked.route));
         let place = Place { tenant: actor.tenant(), principal, route, key };
-        let fingerprint = fingerprint(asked, said);
+        let fingerprint = fingerprint(&state.engine.keys().digest_key(actor.tenant()), &asked.path, said);
         let slot = Slot { state: state.clone(), scope: actor.scope(), place: place.clone() };
         let actor = actor.clone();
         // From the taking of the key on, so that a caller who leaves meanwhile leaves no key that nobody answers.
@@ -320,19 +321,25 @@ pub(crate) fn replayed(mut response: Response) -> Response {
     response
 }
 
-/// What a request asks, as a hash: the path, and the body without regard to spaces and the order of names.
-fn fingerprint(asked: &Asked, raw: &[u8]) -> String {
+/// What a request asks, as a hash: the path, and the body without regard to spaces and the order of names. It is keyed,
+/// because a body may hold little that is not known, such as a short secret, which a plain hash lets be guessed.
+fn fingerprint(key: &DigestKey, path: &str, raw: &[u8]) -> String {
     let canonical = bounded::read(raw).ok().map(|value| bounded::canonical(&value));
-    let mut hasher = blake3::Hasher::new();
-    hasher.update(asked.path.as_bytes());
-    hasher.update(&[0]);
-    hasher.update(canonical.as_deref().unwrap_or(raw));
-    hasher.finalize().to_hex().to_string()
+    key.digest_of_bytes(&[path.as_bytes(), &[0], canonical.as_deref().unwrap_or(raw)])
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_was_asked_cannot_be_guessed_from_its_fingerprint() {
+        let print = |key: u8, body: &str| fingerprint(&DigestKey::new([key; 32]), "/api/secrets", body.as_bytes());
+        let body = r#"{"name":"pin","value":"1234"}"#;
+        assert_eq!(print(1, body), print(1, r#"{ "value": "1234", "name": "pin" }"#));
+        assert_ne!(print(1, body), print(1, r#"{"name":"pin","value":"1235"}"#));
+        assert_ne!(print(1, body), print(2, body), "without the key nobody can try values");
+    }
 
     #[test]
     fn a_conflict_of_a_repeated_command_says_nothing_of_what_was_written() {

@@ -192,8 +192,8 @@ fn errors(route: &Route, proven: bool) -> Vec<ErrorCode> {
     if route.path == "/api/tools/{name}/invoke" {
         codes.push(ErrorCode::BudgetExceeded);
     }
-    // A bundled tool.
-    if (route.method, route.path) == ("DELETE", "/api/tools/{name}") {
+    // What is bundled.
+    if matches!((route.method, route.path), ("DELETE", "/api/tools/{name}") | ("PATCH", "/api/plans/{key}")) {
         codes.push(ErrorCode::Conflict);
     }
     // A text is embedded first, which a budget may not cover, and which may fail.

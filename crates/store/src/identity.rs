@@ -34,6 +34,7 @@ statements! {
     KEY_REVOKE = shared "key_revoke";
     KEY_HOLDER = shared "key_holder";
     KEY_STANDS = shared "key_stands";
+    KEY_BELOW = shared "key_below";
     WEBHOOK_INSERT = shared "webhook_insert";
     WEBHOOK_LIST = shared "webhook_list";
     WEBHOOK_DELETE = shared "webhook_delete";
@@ -212,6 +213,11 @@ async fn key_stands(tx: &mut Tx, id: KeyId) -> Result<bool> {
     Ok(tx.fetch_optional(&KEY_STANDS, args![id.as_uuid()]).await?.is_some())
 }
 
+async fn keys_below(tx: &mut Tx, id: KeyId, at: Timestamp) -> Result<Vec<KeyId>> {
+    let mut rows = tx.fetch_all(&KEY_BELOW, args![id.as_uuid(), at]).await?;
+    rows.iter_mut().map(|row| Ok(KeyId::from_uuid(row.uuid()?))).collect()
+}
+
 async fn create_webhook(tx: &mut Tx, act: &Act<OutboundWebhook>) -> Result<()> {
     let webhook = &act.what;
     let args = args![
@@ -368,6 +374,10 @@ impl<D: 'static> IdentityStore for SqlStore<D> {
 
     async fn key_stands(&self, id: KeyId) -> PortResult<bool> {
         Ok(self.read_all(id, |tx, id| Box::pin(key_stands(tx, *id))).await?)
+    }
+
+    async fn keys_below(&self, id: KeyId, at: Timestamp) -> PortResult<Vec<KeyId>> {
+        Ok(self.read_all((id, at), |tx, (id, at)| Box::pin(keys_below(tx, *id, *at))).await?)
     }
 
     async fn create_webhook(&self, scope: TenantScope, webhook: &OutboundWebhook, audit: AuditEvent) -> PortResult<()> {

@@ -4,8 +4,8 @@ use std::sync::Mutex;
 
 use async_trait::async_trait;
 use kybern_core::model::{
-    EmbedRequest, Embedded, FinishReason, ModelEvent, ModelFailure, ModelFailureKind, ModelReply, ModelRequest,
-    ModelTimeouts, Part, TokenUsage,
+    EmbedRequest, Embedded, FinishReason, ListedModel, ModelEvent, ModelFailure, ModelFailureKind, ModelReply,
+    ModelRequest, ModelTimeouts, Part, TokenUsage,
 };
 use kybern_core::ports::{LanguageModel, ModelStream};
 use kybern_core::time::Millis;
@@ -156,8 +156,9 @@ impl LanguageModel for ScriptedModel {
         Ok(Embedded { model: request.model.clone(), vectors: vectors.collect(), usage: None })
     }
 
-    async fn models(&self, _: ModelTimeouts) -> Result<Vec<String>, ModelFailure> {
-        self.list.lock().expect("no test panics here").clone()
+    async fn models(&self, _: ModelTimeouts) -> Result<Vec<ListedModel>, ModelFailure> {
+        let names = self.list.lock().expect("no test panics here").clone()?;
+        Ok(names.into_iter().map(ListedModel::named).collect())
     }
 }
 

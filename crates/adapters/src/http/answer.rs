@@ -2,6 +2,7 @@
 
 use std::error::Error;
 use std::io::ErrorKind;
+use std::net::IpAddr;
 
 use bytes::BytesMut;
 use kybern_core::policy::EgressDenied;
@@ -45,10 +46,7 @@ pub(super) fn broken(error: reqwest::Error) -> HttpFailure {
 /// Why sending to `url` failed, after `hop` redirects.
 pub(super) fn failure(error: reqwest::Error, url: &Url, hop: usize) -> HttpFailure {
     if let Some(Closed { address }) = find(&error) {
-        let host = url.host_str().unwrap_or_default().to_owned();
-        let port = url.port_or_known_default().unwrap_or_default();
-        tracing::info!(server.address = %host, server.port = port, %address, "a closed address was refused");
-        return HttpFailure::Denied(EgressDenied::Address { host, port, address: *address });
+        return HttpFailure::Denied(denied(url, *address));
     }
     if error.is_builder() {
         return HttpFailure::Invalid(describe(error));
@@ -58,6 +56,14 @@ pub(super) fn failure(error: reqwest::Error, url: &Url, hop: usize) -> HttpFailu
         (true, _) => HttpFailure::NoAnswer(format!("cannot connect after a redirect: {}", unconnected(error, url))),
         (false, _) => HttpFailure::NoAnswer(describe(error)),
     }
+}
+
+/// That a name leads to a closed address, which the log says and nobody else is told.
+pub(super) fn denied(url: &Url, address: IpAddr) -> EgressDenied {
+    let host = url.host_str().unwrap_or_default().to_owned();
+    let port = url.port_or_known_default().unwrap_or_default();
+    tracing::info!(server.address = %host, server.port = port, %address, "a closed address was refused");
+    EgressDenied::Address { host, port, address }
 }
 
 fn find<T: Error + 'static>(error: &reqwest::Error) -> Option<&T> {

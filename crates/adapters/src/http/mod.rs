@@ -173,9 +173,9 @@ impl HttpClient for Egress {
             Ok(Way::Public) => {}
             Ok(Way::Trusted | Way::Opened) => return None,
         }
-        let (host, port) = (outgoing.url().host_str()?, outgoing.url().port_or_known_default()?);
+        let host = outgoing.url().host_str()?;
         let found = tokio::time::timeout(REFUSAL_TIMEOUT.as_duration(), self.lookup.lookup(host)).await.ok()?.ok()?;
         let closed = resolver::keep_open(host, found).err()?;
-        Some(EgressDenied::Address { host: host.to_owned(), port, address: closed.address })
+        Some(answer::denied(outgoing.url(), closed.address))
     }
 }

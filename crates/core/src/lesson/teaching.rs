@@ -208,7 +208,9 @@ pub(crate) fn label_of(label: &str) -> std::result::Result<String, String> {
     let in_words = label.chars().all(plain) && label.starts_with(char::is_alphabetic);
     let letters = label.chars().filter(|c| c.is_alphabetic()).count();
     if !in_words || letters < 2 || label.split(' ').count() > MAX_WORDS {
-        return Err(format!("a label is at most {MAX_WORDS} plain words that begin with a letter"));
+        return Err(format!(
+            "a label is at most {MAX_WORDS} plain words, which begin with a letter and have two or more"
+        ));
     }
     Ok(label)
 }

@@ -30,4 +30,4 @@ pub use request::{Abilities, Effort, FunctionChoice, FunctionSpec, ModelRequest,
 pub use schema::{
     CategoryPattern, ExtractionSchema, FieldPattern, OwnLabel, SectionPattern, ValueKind, one_number_word,
 };
-pub use spec::{ModelKind, ModelSpec, Prices};
+pub use spec::{ListedModel, ModelKind, ModelSpec, Prices};

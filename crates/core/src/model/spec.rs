@@ -69,6 +69,22 @@ impl Prices {
     }
 }
 
+/// A model as its provider lists it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct ListedModel {
+    /// The provider's own name of it.
+    pub name: String,
+    /// What it costs, where the list says so.
+    pub prices: Option<Prices>,
+}
+
+impl ListedModel {
+    /// One of which the list says no more than its name.
+    pub fn named(name: impl Into<String>) -> Self {
+        Self { name: name.into(), prices: None }
+    }
+}
+
 /// What is known of a model.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]

@@ -34,7 +34,7 @@ pub mod limits {
     pub const DEFAULT_ITERATIONS: u32 = 100;
     /// Iterations that a loop may name.
     pub const MAX_ITERATIONS: u32 = 10_000;
-    /// Characters of one expression.
+    /// Bytes of one expression.
     pub const MAX_EXPRESSION: usize = 2_000;
     /// Bytes of a plan as JSON.
     pub const MAX_BYTES: usize = 512 * 1024;

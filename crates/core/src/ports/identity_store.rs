@@ -80,6 +80,10 @@ pub trait IdentityStore: Send + Sync {
     /// is revoked. Expiry is the caller's to judge.
     async fn key_stands(&self, id: KeyId) -> Result<bool>;
 
+    /// The keys, in whichever tenant, that were made with that one, with those, and so on, and work at that time: they
+    /// fall with it.
+    async fn keys_below(&self, id: KeyId, at: Timestamp) -> Result<Vec<KeyId>>;
+
     /// Creates a completion webhook.
     async fn create_webhook(&self, scope: TenantScope, webhook: &OutboundWebhook, audit: AuditEvent) -> Result<()>;
 

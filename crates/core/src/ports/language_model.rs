@@ -2,7 +2,9 @@
 
 use async_trait::async_trait;
 
-use crate::model::{EmbedRequest, Embedded, ModelEvent, ModelFailure, ModelReply, ModelRequest, ModelTimeouts};
+use crate::model::{
+    EmbedRequest, Embedded, ListedModel, ModelEvent, ModelFailure, ModelReply, ModelRequest, ModelTimeouts,
+};
 
 /// A reply on its way.
 #[async_trait]
@@ -50,9 +52,9 @@ pub trait LanguageModel: Send + Sync {
     /// See [`ModelFailure`]; `Unsupported` when the provider offers none.
     async fn embed(&self, request: &EmbedRequest, timeouts: ModelTimeouts) -> Result<Embedded, ModelFailure>;
 
-    /// The names of its models, as it lists them.
+    /// Its models, as it lists them.
     ///
     /// # Errors
     /// See [`ModelFailure`]; `Unsupported` when the provider offers no list.
-    async fn models(&self, timeouts: ModelTimeouts) -> Result<Vec<String>, ModelFailure>;
+    async fn models(&self, timeouts: ModelTimeouts) -> Result<Vec<ListedModel>, ModelFailure>;
 }

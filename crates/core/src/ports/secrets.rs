@@ -28,7 +28,8 @@ pub trait Keys: Send + Sync {
     /// The key of one tenant's audit chain.
     fn audit_key(&self, tenant: TenantId) -> AuditKey;
 
-    /// The key of one tenant's digests, under which the audit tells inputs apart without saying them.
+    /// The key of one tenant's digests, under which inputs are told apart without saying them: in the audit, and where
+    /// an idempotency key comes again.
     fn digest_key(&self, tenant: TenantId) -> DigestKey;
 
     /// The key under which a tenant's lists seal where their pages begin.

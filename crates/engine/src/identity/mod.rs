@@ -46,7 +46,7 @@ pub struct NewUser {
 /// How a key is revoked.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Revoke {
-    /// `Some(false)` refuses when keys were made with it; `None` only when the caller's own would fall with it.
+    /// `Some(false)` refuses when keys were made with it, in whichever tenant; `None` only when the caller's own would fall with it.
     pub cascade: Option<bool>,
     /// Revokes the last key of a platform admin that works as well.
     pub force: bool,
@@ -263,23 +263,32 @@ impl Identity {
     /// Revokes a key at once, with the keys that were made with it, and tells which of the caller's tenant those were.
     ///
     /// # Errors
-    /// `NOT_FOUND`; `CONFLICT` with the keys that would fall with it, see [`Revoke::cascade`]; `CONFLICT` when no key of
-    /// a platform admin would be left that works, see [`Revoke::force`].
+    /// `NOT_FOUND`; `CONFLICT` with the keys that would fall with it, of other tenants with their number, see
+    /// [`Revoke::cascade`]; `CONFLICT` when no key of a platform admin would be left that works, see [`Revoke::force`].
     pub async fn revoke_key(&self, actor: &Actor, id: KeyId, how: Revoke) -> Result<Vec<ApiKey>> {
         let now = self.clock.now();
         let keys = self.store.keys(actor.scope()).await?;
+        let mut below = Vec::new();
         if let Some(key) = keys.iter().find(|key| key.id == id) {
             self.within_reach(actor, key.user_id).await?;
+            below = self.store.keys_below(id, now).await?;
         }
-        let made = made_with(&keys, id, now);
+        // Keys of other tenants fall too: they are counted here, and named only in their own tenant.
+        let made: Vec<&ApiKey> = keys.iter().filter(|key| below.contains(&key.id)).collect();
         let own = made.iter().any(|key| Some(key.id) == actor.key());
-        if how.cascade == Some(false) && !made.is_empty() || how.cascade.is_none() && own {
+        if how.cascade == Some(false) && !below.is_empty() || how.cascade.is_none() && own {
+            let (all, elsewhere) = (below.len(), below.len() - made.len());
             let whose = if own { "your own key among them, " } else { "" };
-            let (was, stop) = if made.len() == 1 { ("was", "stops") } else { ("were", "stop") };
+            let abroad = match elsewhere {
+                0 => String::new(),
+                some if some == all => "in other organisations, ".to_owned(),
+                some => format!("{some} of them in other organisations, "),
+            };
+            let (was, stop) = if all == 1 { ("was", "stops") } else { ("were", "stop") };
             let message = format!(
-                "{} {was} made with this one, {whose}and {stop} working with it: revoke it with cascade=true, or make \
-                 new ones with another key first",
-                count(made.len(), "more key")
+                "{} {was} made with this one, {whose}{abroad}and {stop} working with it: revoke it with cascade=true, \
+                 or make new ones with another key first",
+                count(all, "more key")
             );
             let told = made.iter().map(|key| Detail::new(format!("/{}", key.id), format!("key {:?}", key.name)));
             return Err(Error::new(ErrorCode::Conflict, message).with_details(told.collect()));
@@ -363,22 +372,6 @@ impl Identity {
 fn about_webhook(actor: &Actor, action: &str, webhook: &OutboundWebhook) -> AuditEvent {
     let detail = json!({"host": host_of(&webhook.url), "events": webhook.events});
     AuditEvent::by(actor, action, format!("webhook:{}", webhook.id), detail)
-}
-
-/// The keys that work now and were made with that one, with those, and so on.
-fn made_with(keys: &[ApiKey], id: KeyId, now: Timestamp) -> Vec<&ApiKey> {
-    let (mut found, mut line): (Vec<&ApiKey>, Vec<KeyId>) = (Vec::new(), vec![id]);
-    while let Some(maker) = line.pop() {
-        // Who made whom never changes, and nobody is made before their maker, so this comes to an end.
-        let made = keys.iter().filter(|key| key.made_by_key_id == Some(maker));
-        for key in made {
-            line.push(key.id);
-            if works(key, now) {
-                found.push(key);
-            }
-        }
-    }
-    found
 }
 
 fn works(key: &ApiKey, now: Timestamp) -> bool {

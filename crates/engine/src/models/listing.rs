@@ -6,7 +6,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use kybern_core::model::{ModelFailure, ModelFailureKind, ModelKind, ModelSpec, ModelTimeouts};
+use kybern_core::model::{ListedModel, ModelFailure, ModelFailureKind, ModelKind, ModelSpec, ModelTimeouts};
 use kybern_core::ports::Clock;
 use kybern_core::time::{Millis, Timestamp};
 use tokio::sync::OwnedMutexGuard;
@@ -150,7 +150,7 @@ async fn ask_for_list(provider: &Provider, clock: &dyn Clock) {
     let Some(listing) = &provider.listing else { return };
     let first_failure = listing.asked(answered.as_ref().err().cloned(), clock.now());
     match answered {
-        Ok(names) => provider.set_models(names.into_iter().map(spec_of).collect()),
+        Ok(models) => provider.set_models(models.into_iter().map(|model| spec_of(model, provider.free)).collect()),
         // The list that it gave before holds until it gives another.
         Err(failure) if first_failure => {
             let (provider, failure) = (provider.name(), failure.to_string());
@@ -165,13 +165,15 @@ fn awaited(provider: &Arc<Provider>) -> Option<&Listing> {
     provider.listing.as_ref().filter(|_| provider.models().is_empty())
 }
 
-/// What is known of a model that is only listed.
-fn spec_of(name: String) -> ModelSpec {
+/// What is known of a model that is only listed. `free` is whether what has no price costs nothing: elsewhere it cannot
+/// be asked, so no strategy chooses it.
+fn spec_of(ListedModel { name, prices }: ListedModel, free: bool) -> ModelSpec {
     let lower = name.to_lowercase();
     let is = |parts: &[&str]| parts.iter().any(|part| lower.contains(part));
     let silent = is(&SILENT);
     let kind = if !silent && is(&EMBEDDING) { ModelKind::Embedding } else { ModelKind::Chat };
-    ModelSpec { kind, quality: (!silent).then_some(UNJUDGED), ..ModelSpec::unknown(name) }
+    let quality = (!silent && (free || prices.is_some())).then_some(UNJUDGED);
+    ModelSpec { kind, prices, quality, ..ModelSpec::unknown(name) }
 }
 
 #[cfg(test)]
@@ -181,7 +183,7 @@ mod tests {
     #[test]
     fn a_name_says_what_a_model_is_for() {
         let of = |name: &str| {
-            let spec = spec_of(name.to_owned());
+            let spec = spec_of(ListedModel::named(name), true);
             (spec.kind, spec.quality.is_some())
         };
         for name in ["llama-3.2-3b-instruct", "gpt-oss-20b", "qwen3:8b", "models/small.gguf"] {
@@ -193,5 +195,11 @@ mod tests {
         for name in ["whisper-1", "tts-1-hd", "dall-e-3", "bge-reranker-v2-m3", "omni-moderation-latest"] {
             assert!(!of(name).1, "{name}");
         }
+    }
+
+    #[test]
+    fn no_strategy_chooses_what_is_neither_priced_nor_free() {
+        let chosen = |prices, free| spec_of(ListedModel { name: "a/b".to_owned(), prices }, free).quality.is_some();
+        assert!(chosen(Some(Prices::default()), false) && chosen(None, true) && !chosen(None, false));
     }
 }

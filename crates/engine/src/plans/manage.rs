@@ -30,6 +30,14 @@ pub struct Plans {
     pub(crate) ids: Arc<dyn IdSource>,
 }
 
+/// That a plan comes with the server, and no tenant takes it out of use.
+fn bundled(key: &str) -> Error {
+    let message = format!(
+        "the plan {key} is bundled and always in use: store a plan of your own under its key, which goes before it"
+    );
+    Error::new(ErrorCode::Conflict, message)
+}
+
 impl Plans {
     /// Stores the next version of a plan.
     ///
@@ -134,11 +142,17 @@ impl Plans {
     /// Takes a plan of the tenant out of use, or brings it back.
     ///
     /// # Errors
-    /// `NOT_FOUND` when the tenant has no such plan; bundled plans cannot be taken out of use, only overridden.
+    /// `NOT_FOUND` when the tenant has no such plan; `CONFLICT` where only a bundled one has the key, which cannot be
+    /// taken out of use, only overridden.
     pub async fn set_active(&self, actor: &Actor, key: &str, active: bool) -> Result<()> {
         let audit =
             AuditEvent::by(actor, "plan.set_active", format!("plan:{key}"), json!({"key": key, "active": active}));
-        self.store.set_plan_active(actor.scope(), key, active, audit).await
+        let set = self.store.set_plan_active(actor.scope(), key, active, audit).await;
+        let is_bundled = || self.catalog.registry().find_plan(key).is_some();
+        match set {
+            Err(error) if error.code() == ErrorCode::NotFound && is_bundled() => Err(bundled(key)),
+            set => set,
+        }
     }
 
     /// The tenant's own plans, those in quarantine marked. They are looked over again only when they have changed.

@@ -114,7 +114,7 @@ impl Compiled {
         let refused =
             |problem: String| ExpressionError::Refused { expression: source.chars().take(80).collect(), problem };
         if source.len() > MAX_EXPRESSION {
-            return Err(refused(format!("it is longer than {MAX_EXPRESSION} characters")));
+            return Err(refused(format!("it is longer than {MAX_EXPRESSION} bytes")));
         }
         let shape = Shape::of(source);
         if shape.joins > MAX_JOINS {

@@ -13,13 +13,15 @@ use kybern_core::error::{Detail, Error, ErrorCode, Result};
 use kybern_core::id::TenantId;
 use kybern_core::json::check_value;
 use kybern_core::pack::Registry;
+use kybern_core::policy::PermissionLevel;
 use kybern_core::ports::{Clock, OfferedTool, OfferedTools, Tool, ToolSource};
 use kybern_core::tenant::TenantScope;
 use kybern_core::time::{Millis, Timestamp};
-use kybern_core::tool::ToolSpec;
-use kybern_core::tool::own::{MAX_ACTIVE, MAX_ACTIVE_BYTES};
+use kybern_core::tool::own::{MAX_ACTIVE, MAX_ACTIVE_BYTES, least_risk};
+use kybern_core::tool::{Risk, ToolSpec};
 use serde_json::{Map, Value};
 
+use super::own::source::SOURCE;
 use super::schemas::Schemas;
 use crate::schema;
 
@@ -64,6 +66,15 @@ impl Definition {
     #[must_use]
     pub fn source(&self) -> Option<&'static str> {
         self.source
+    }
+
+    /// The least risk that may be said of it: an own tool reaches as far as a request with its method.
+    #[must_use]
+    pub fn least_risk(&self) -> Risk {
+        match self.source {
+            Some(SOURCE) => least_risk(self.spec().level == PermissionLevel::Read),
+            _bundled_or_other => Risk::R0,
+        }
     }
 
     /// JSON Schema of what a call returns; `None` for anything.

@@ -71,7 +71,8 @@ impl ToolService {
             return Err(Refusal::Disabled(spec.key.clone()));
         }
         let own = tool.reach_of(&args);
-        let reach = Reach { risk: setting.and_then(|setting| setting.risk).unwrap_or(own.risk), ..own };
+        let said = setting.and_then(|setting| setting.risk).map(|risk| risk.max(definition.least_risk()));
+        let reach = Reach { risk: said.unwrap_or(own.risk), ..own };
         let policy = grant.policy();
         let mut hosts = None;
         if let Some(policy) = &policy {

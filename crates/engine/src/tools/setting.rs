@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use kybern_core::actor::Actor;
 use kybern_core::audit::AuditEvent;
-use kybern_core::error::{Error, ErrorCode, Result};
+use kybern_core::error::{Detail, Error, ErrorCode, Result};
 use kybern_core::ports::{Clock, PermissionStore};
 use kybern_core::tenant::TenantScope;
 use kybern_core::tool::{Risk, ToolPrice, ToolRate, ToolSetting, ToolSpec};
@@ -21,6 +21,8 @@ pub struct ToolView {
     pub hash: Arc<str>,
     /// The source that offers it; `None` for a bundled tool.
     pub source: Option<&'static str>,
+    /// The least risk that may be said of it.
+    pub least_risk: Risk,
     /// JSON Schema of what a call returns; `None` for anything.
     pub output_schema: Option<Value>,
     /// The tenant's.
@@ -49,7 +51,14 @@ impl ToolView {
         let spec = tool.spec().clone();
         let setting = settings.iter().find(|setting| setting.tool == spec.key).cloned();
         let output_schema = tool.output_schema().cloned();
-        Self { spec, hash: Arc::clone(tool.hash()), source: tool.source(), output_schema, setting }
+        Self {
+            spec,
+            hash: Arc::clone(tool.hash()),
+            source: tool.source(),
+            least_risk: tool.least_risk(),
+            output_schema,
+            setting,
+        }
     }
 
     /// Whether it may be called.
@@ -61,7 +70,9 @@ impl ToolView {
     /// How much harm a call can do; some tools say less of some calls.
     #[must_use]
     pub fn risk(&self) -> Risk {
-        self.setting.as_ref().and_then(|setting| setting.risk).unwrap_or(self.spec.risk)
+        // What was said of a version that only looked is too little for one that writes.
+        let said = self.setting.as_ref().and_then(|setting| setting.risk);
+        said.map_or(self.spec.risk, |said| said.max(self.least_risk))
     }
 
     /// How often each user may call it.
@@ -130,7 +141,11 @@ impl ToolSettings {
         setting.risk = change.risk.unwrap_or(setting.risk);
         setting.limits = change.limits.unwrap_or(setting.limits);
         setting.price = change.price.unwrap_or(setting.price);
-        let faults = setting.faults();
+        let mut faults = setting.faults();
+        let least = known.least_risk;
+        if change.risk.flatten().is_some_and(|risk| risk < least) {
+            faults.push(Detail::new("/risk", format!("is at least {least:?}, the risk of a request with its method")));
+        }
         if !faults.is_empty() {
             return Err(Error::new(ErrorCode::Validation, "the setting is not usable").with_details(faults));
         }

@@ -11,8 +11,8 @@ use kybern_core::id::{JobId, MemoryId, TenantId, UserId};
 use kybern_core::job::NewJob;
 use kybern_core::memory::{MAX_OF_SUBJECT, Memory, MemoryChange, MemoryStatus, NewMemory, Subject, Trust};
 use kybern_core::model::{
-    EmbedRequest, Embedded, ModelFailure, ModelFailureKind, ModelKind, ModelReply, ModelRequest, ModelSpec,
-    ModelTimeouts, Vector,
+    EmbedRequest, Embedded, ListedModel, ModelFailure, ModelFailureKind, ModelKind, ModelReply, ModelRequest,
+    ModelSpec, ModelTimeouts, Vector,
 };
 use kybern_core::ports::{AuditStore as _, JobStore as _, LanguageModel, MemoryFilter, MemoryStore as _, ModelStream};
 use kybern_core::time::Millis;
@@ -59,8 +59,8 @@ impl LanguageModel for Topics {
         Ok(Embedded { model: request.model.clone(), vectors, usage: None })
     }
 
-    async fn models(&self, _: ModelTimeouts) -> Result<Vec<String>, ModelFailure> {
-        Ok(vec!["topics".to_owned()])
+    async fn models(&self, _: ModelTimeouts) -> Result<Vec<ListedModel>, ModelFailure> {
+        Ok(vec![ListedModel::named("topics")])
     }
 }
 

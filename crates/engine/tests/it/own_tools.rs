@@ -6,8 +6,10 @@ use kybern_core::actor::{Actor, Principal, Role};
 use kybern_core::error::{Error, ErrorCode};
 use kybern_core::id::{RequestId, TenantId, UserId};
 use kybern_core::ports::AuditStore as _;
+use kybern_core::tool::Risk;
 use kybern_core::tool::own::{OwnDefinition, OwnTool, OwnToolAct, OwnToolFilter, OwnToolStatus};
 use kybern_engine::Engine;
+use kybern_engine::tools::ToolChange;
 use kybern_testkit::tools::ScriptedTool;
 use serde_json::json;
 use uuid::Uuid;
@@ -169,6 +171,34 @@ fn a_draft_is_refused_in_a_domain_of_the_server_and_with_every_fault_at_once() {
             assert!(refused.0 == ErrorCode::Conflict && refused.1.contains("PATCH"), "{refused:?}");
         }
         assert_eq!(refusal(engine.own_tools().delete(author, FIND).await).0, ErrorCode::NotFound);
+    });
+}
+
+#[test]
+fn a_setting_makes_no_tool_less_risky_than_its_method() {
+    let world = world();
+    world.life(async |live| {
+        let (engine, author) = (&live.engine, &world.actor);
+        let looks = approved(engine, author, "Finds.").await;
+        activate(engine, author, &looks).await.unwrap();
+        let set = async |risk| {
+            let change = ToolChange { risk: Some(risk), ..ToolChange::default() };
+            engine.tool_settings().set(author, FIND, change).await
+        };
+        let refused = set(Some(Risk::R0)).await.unwrap_err();
+        let told = (refused.code(), refused.details()[0].path.as_str(), refused.details()[0].message.as_str());
+        assert_eq!(told, (ErrorCode::Validation, "/risk", "is at least R1, the risk of a request with its method"));
+        assert_eq!(set(Some(Risk::R1)).await.unwrap().risk(), Risk::R1);
+        // What was said of it does not hold for a later version that writes.
+        let mut writes = definition(FIND, "Changes.");
+        writes.http.method = "POST".to_owned();
+        engine.own_tools().draft(author, writes).await.unwrap();
+        let writes = engine.own_tools().act(author, FIND, OwnToolAct::Submit).await.unwrap();
+        engine.own_tools().act(&reviewer(), FIND, OwnToolAct::Approve(writes.definition.hash())).await.unwrap();
+        activate(engine, author, &writes).await.unwrap();
+        assert_eq!(engine.tool_settings().get(world.scope(), FIND).await.unwrap().risk(), Risk::R2);
+        assert_eq!(set(None).await.unwrap().risk(), Risk::R2);
+        assert_eq!(set(Some(Risk::R3)).await.unwrap().risk(), Risk::R3);
     });
 }
 

@@ -60,15 +60,13 @@ pub(super) struct DoctorArgs {
 }
 
 pub(super) async fn serve(args: ServeArgs, context: &Context) -> Result<ExitCode, Failure> {
-    if context.has_url_flag() {
-        let message = "--url names a server to talk to, and serve starts one";
-        return Err(Failure::usage(message, "leave it out; --listen says where the server answers"));
-    }
+    context.refuse_url("serve starts one", "leave it out; --listen says where the server answers")?;
     let config = context.config(args.listen)?;
-    Ok(crate::serve::run(ServeOptions { config, screen: context.new_screen() }).await?)
+    Ok(crate::serve::run(ServeOptions { config, screen: context.new_screen().apart() }).await?)
 }
 
 pub(super) async fn demo(args: DemoArgs, context: &Context) -> Result<ExitCode, Failure> {
+    context.refuse_url("demo starts one of its own", "leave it out")?;
     let (screen, documents) = (context.new_screen(), context.documents());
     if args.crash {
         let path = context.variable("PATH");
@@ -78,6 +76,7 @@ pub(super) async fn demo(args: DemoArgs, context: &Context) -> Result<ExitCode, 
 }
 
 pub(super) async fn backup(args: BackupArgs, context: &Context) -> Result<ExitCode, Failure> {
+    context.refuse_url_for("backup")?;
     // Looked at before the database; the store takes no file that has come since either.
     if std::fs::symlink_metadata(&args.file).is_ok() {
         return Err(input::taken(&args.file));
@@ -87,6 +86,7 @@ pub(super) async fn backup(args: BackupArgs, context: &Context) -> Result<ExitCo
 }
 
 pub(super) async fn restore(args: RestoreArgs, context: &Context) -> Result<ExitCode, Failure> {
+    context.refuse_url_for("restore")?;
     // Opened and closed again: that a name is mistyped is said as such.
     input::open(&args.file)?;
     let config = context.config(None)?;

@@ -208,7 +208,7 @@ async fn decide(id: ApprovalId, body: Map<String, Value>, context: &mut Context)
     let path = format!("/api/approvals/{id}");
     let approval = client.post(&path, Body::Json(&Value::Object(body)), None).await?.value;
     let (status, task) = (field(&approval, "status"), field(&approval, "taskId"));
-    let follow = context.follow_up(&task);
+    let follow = context.follow_up(&client, &task).await;
     context.screen().line(format!("{status}; {follow}"));
     Ok(Exit::Done)
 }

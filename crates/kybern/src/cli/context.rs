@@ -7,10 +7,13 @@ use crate::client::{Client, Reply};
 use crate::config::database::DatabaseUrl;
 use crate::config::{Config, ConfigError, DocumentOptions, Environment, Overrides, Secret};
 use crate::local::{self, LocalOptions, LocalServer, Use};
-use crate::output::{Failure, Screen, kybern, kybern_here};
+use crate::output::{Failure, Screen, field, kybern, kybern_here};
 
 const API_KEY: &str = "KYBERN_API_KEY";
 const URL: &str = "KYBERN_URL";
+/// How long a verb without a server waits for a task to come to rest before it says that the task goes on, in
+/// milliseconds.
+const REST_MS: u32 = 250;
 
 /// One run of the command line.
 pub(crate) struct Context {
@@ -61,9 +64,25 @@ impl Context {
         flag.or_else(|| self.env.get(URL).map(str::trim).filter(|_| self.globals.database.is_none()))
     }
 
-    /// Whether the command line names a server.
-    pub(crate) const fn has_url_flag(&self) -> bool {
-        self.globals.url.is_some()
+    /// Refuses `--url` for a verb that works on this machine: whoever types it means a server that the verb would not
+    /// ask. `what` is what the verb does instead.
+    ///
+    /// # Errors
+    /// [`Failure::Usage`] where the command line names a server.
+    pub(crate) fn refuse_url(&self, what: &str, remedy: &str) -> Result<(), Failure> {
+        match self.globals.url {
+            None => Ok(()),
+            Some(_) => Err(Failure::usage(format!("--url names a server to talk to, and {what}"), remedy)),
+        }
+    }
+
+    /// The same for a verb that works on the database itself.
+    ///
+    /// # Errors
+    /// The same.
+    pub(crate) fn refuse_url_for(&self, verb: &str) -> Result<(), Failure> {
+        let what = format!("{verb} works on the database of this machine");
+        self.refuse_url(&what, "leave it out; --database, or the settings, name the database")
     }
 
     /// Whether the command line names the database.
@@ -149,12 +168,28 @@ impl Context {
         self.local.is_some()
     }
 
-    /// What comes after a task was let go on: who works on it, or how to follow it.
-    pub(crate) fn follow_up(&self, task: impl std::fmt::Display) -> String {
-        match self.is_local() {
-            true => format!("no server runs, so it waits: start one with {kybern} serve", kybern = kybern_here()),
-            false => format!("follow it with: {kybern} task watch {task}", kybern = kybern()),
+    /// What comes after a task was let go on: where it rests already, who works on it, or how to follow it.
+    pub(crate) async fn follow_up(&self, client: &Client, task: impl std::fmt::Display) -> String {
+        if !self.is_local() {
+            return format!("follow it with: {kybern} task watch {task}", kybern = kybern());
         }
+        match self.rested(client, &task).await {
+            Some(rested) => rested,
+            None => format!("no server runs, so what is left of it waits: start one with {} serve", kybern_here()),
+        }
+    }
+
+    /// How a task has come to rest while this verb ran, and how to look at it; `None` where it goes on. The server of
+    /// this verb works on it as long as the verb runs, which is enough for a short one.
+    pub(crate) async fn rested(&self, client: &Client, task: impl std::fmt::Display) -> Option<String> {
+        let wait = [("waitMs", Some(REST_MS.to_string()))];
+        let found = client.get(&format!("/api/tasks/{task}"), &wait).await.ok()?;
+        let how = match field(&found.value, "status").as_str() {
+            "needs_review" => "waits for a person".to_owned(),
+            status @ ("completed" | "failed" | "cancelled") => format!("is {status}"),
+            _goes_on => return None,
+        };
+        Some(format!("it {how} already, look at it with: {kybern} task show {task}", kybern = kybern()))
     }
 
     /// Ends the server inside this process, if there is one.

@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 use super::list::{List, Page};
 use super::{Context, Exit, Format, input};
 use crate::client::{Body, ClientError};
-use crate::output::{Failure, clean, field, kybern};
+use crate::output::{Failure, aside, clean, field, kybern};
 use crate::recover::RecoverOptions;
 
 /// `kybern key …`
@@ -75,6 +75,7 @@ pub(super) fn role(text: &str) -> Result<Role, String> {
 
 /// Makes a new admin key on the database itself.
 pub(super) async fn recover(new_master_key: bool, context: &Context) -> Result<ExitCode, Failure> {
+    context.refuse_url_for("key recover")?;
     let options = RecoverOptions { config: context.config(None)?, new_master_key, screen: context.new_screen() };
     Ok(crate::recover::run(options).await?)
 }
@@ -151,6 +152,6 @@ async fn create(body: &Value, format: Format, context: &mut Context) -> Result<E
     context.screen().line(paint.bold(&field(&reply.value, "key")));
     context.screen().secret_written(lost)?;
     // The key alone is on standard output, so that a script can take it.
-    eprintln!("This is shown once. Revoke it with: {revoke}");
+    aside(format!("This is shown once. Revoke it with: {revoke}"));
     Ok(Exit::Done)
 }

@@ -56,19 +56,18 @@ async fn list(format: Format, context: &mut Context) -> Result<Exit, Failure> {
     Ok(Exit::Done)
 }
 
-/// The first model of each provider.
+/// The name of each provider that has a model. A question to it is answered by the model that the provider would be
+/// asked for by strategies, not by one that hears or paints and happens to be its first.
 fn one_of_each(models: &[Value]) -> Vec<String> {
-    // Strategies are no models, and the built-in one only embeds.
-    let mut owners: Vec<String> = vec!["kybern".to_owned(), "builtin".to_owned()];
-    let mut chosen = Vec::new();
+    let mut providers: Vec<String> = Vec::new();
     for model in models {
         let owner = field(model, "owned_by");
-        if !owners.contains(&owner) {
-            owners.push(owner);
-            chosen.push(field(model, "id"));
+        // Strategies are no models, and the built-in one only embeds.
+        if owner != "kybern" && owner != "builtin" && !providers.contains(&owner) {
+            providers.push(owner);
         }
     }
-    chosen
+    providers
 }
 
 async fn test(model: Option<String>, format: Format, context: &mut Context) -> Result<Exit, Failure> {

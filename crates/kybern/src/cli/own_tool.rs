@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 
-use super::list::{List, Page, items};
+use super::list::{self, List, Page, items};
 use super::{Context, Exit, Format, input};
 use crate::client::{Body, Client, segment};
 use crate::output::{Failure, field, in_full, kybern, quoted};
@@ -90,6 +90,7 @@ pub(super) async fn run(command: OwnToolCommand, context: &mut Context) -> Resul
         }
         OwnToolCommand::Versions { name, status, page, format } => {
             let path = format!("{PATH}/{}/versions", segment(&name));
+            let filter = list::flags([("status", status.as_deref())]);
             let versions = List {
                 path: &path,
                 query: vec![("status", status)],
@@ -101,7 +102,7 @@ pub(super) async fn run(command: OwnToolCommand, context: &mut Context) -> Resul
                     ("HASH", "/hash"),
                 ],
                 nothing: "no versions",
-                command: format!("{} tool versions {}", kybern(), quoted(&name)),
+                command: format!("{} tool versions {}{filter}", kybern(), quoted(&name)),
             };
             versions.print(&page, format, context).await
         }
@@ -163,7 +164,13 @@ async fn decide(
         Some(hash) => hash,
         None => {
             let client = context.connect().await?;
-            let Some(hash) = read(&client, &tool.name, verb, statuses, context).await? else {
+            let version = newest(&client, &tool.name, statuses).await?;
+            // Whoever reads JSON is a program: it gets the version with its hash, and is not asked.
+            if tool.format.json {
+                context.screen().line(version.to_string());
+                return Ok(Exit::Review);
+            }
+            let Some(hash) = read(&version, &tool.name, verb, context)? else {
                 return Ok(Exit::Review);
             };
             hash
@@ -172,34 +179,34 @@ async fn decide(
     act(&tool, verb, Body::Json(&json!({"hash": hash})), done, context).await
 }
 
-/// Shows the newest version that stands so and asks; `None` without a yes.
-async fn read(
-    client: &Client,
-    name: &str,
-    verb: &str,
-    statuses: &[&str],
-    context: &mut Context,
-) -> Result<Option<String>, Failure> {
+/// Shows a version and asks; `None` without a yes.
+fn read(version: &Value, name: &str, verb: &str, context: &mut Context) -> Result<Option<String>, Failure> {
+    print(version, context);
+    let hash = field(version, "hash");
+    if !context.screen().is_interactive() {
+        let command = format!("{} tool {verb} {} --hash {hash}", kybern(), quoted(name));
+        context.screen().line(format!("to {verb} this version: {command}"));
+        return Ok(None);
+    }
+    context.screen().text(format!("{verb} this version? [y/N] "));
+    let mut said = String::new();
+    std::io::stdin().read_line(&mut said).map_err(|error| Failure::Other(error.into()))?;
+    if !said.trim().eq_ignore_ascii_case("y") {
+        context.screen().line("nothing was decided: the version stays as it is");
+        return Ok(None);
+    }
+    Ok(Some(hash))
+}
+
+/// The newest version that stands so.
+async fn newest(client: &Client, name: &str, statuses: &[&str]) -> Result<Value, Failure> {
     let path = format!("{PATH}/{}/versions", segment(name));
     for status in statuses {
         let query = [("status", Some((*status).to_owned())), ("limit", Some("1".to_owned()))];
         let versions = client.get(&path, &query).await?.value;
-        let Some(version) = items(&versions).first() else { continue };
-        print(version, context);
-        let hash = field(version, "hash");
-        if !context.screen().is_interactive() {
-            let command = format!("{} tool {verb} {} --hash {hash}", kybern(), quoted(name));
-            context.screen().line(format!("to {verb} this version: {command}"));
-            return Ok(None);
+        if let Some(version) = items(&versions).first() {
+            return Ok(version.clone());
         }
-        context.screen().text(format!("{verb} this version? [y/N] "));
-        let mut said = String::new();
-        std::io::stdin().read_line(&mut said).map_err(|error| Failure::Other(error.into()))?;
-        if !said.trim().eq_ignore_ascii_case("y") {
-            context.screen().line("nothing was decided: the version stays as it is");
-            return Ok(None);
-        }
-        return Ok(Some(hash));
     }
     let wanted = statuses.join(" or ");
     let message = format!("{name} has no version with the status {wanted}");

@@ -59,7 +59,7 @@ pub(super) enum PromptCommand {
         #[arg(long)]
         note: String,
     },
-    /// Put an approved prompt into use
+    /// Put an approved prompt into use, as it is shown before
     Activate(Reading),
     /// Show what a model would be told
     Preview {

@@ -6,7 +6,7 @@ use serde_json::json;
 use super::list::{List, Page};
 use super::{Context, Exit, Format};
 use crate::client::Body;
-use crate::output::{Failure, field, kybern};
+use crate::output::{Failure, aside, field, kybern};
 
 /// `kybern tenant …`
 #[derive(Subcommand, Debug)]
@@ -55,7 +55,7 @@ pub(super) async fn run(command: TenantCommand, context: &mut Context) -> Result
             context.screen().line(paint.bold(&field(&reply.value, "adminKey")));
             context.screen().secret_written(lost)?;
             // The key alone is on standard output, so that a script can take it.
-            eprintln!("The key of the first admin of {id} ({slug}). This is shown once.");
+            aside(format!("The key of the first admin of {id} ({slug}). This is shown once."));
             Ok(Exit::Done)
         }
     }

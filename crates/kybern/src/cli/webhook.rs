@@ -6,7 +6,7 @@ use serde_json::json;
 use super::list::{List, Page};
 use super::{Context, Exit, Format};
 use crate::client::{Body, segment};
-use crate::output::{Failure, field, kybern};
+use crate::output::{Failure, aside, field, kybern};
 
 /// `kybern webhook …`
 #[derive(Subcommand, Debug)]
@@ -64,7 +64,7 @@ pub(super) async fn run(command: WebhookCommand, context: &mut Context) -> Resul
             context.screen().line(paint.bold(&field(&reply.value, "secret")));
             context.screen().secret_written(lost)?;
             // The secret alone is on standard output, so that a script can take it.
-            eprintln!("Deliveries of all webhooks are signed with this. Remove this one with: {remove}");
+            aside(format!("Deliveries of all webhooks are signed with this. Remove this one with: {remove}"));
             Ok(Exit::Done)
         }
         WebhookCommand::Delete { id } => {

@@ -121,6 +121,8 @@ impl ApiError {
             }
             // The message names the flag.
             ErrorCode::Conflict if self.message.contains("--") => return None,
+            // The message says why, and what has to be so first.
+            ErrorCode::Conflict if self.message.starts_with("nothing is removed: ") => return None,
             ErrorCode::Conflict => "look at what it is now first; the matching \"show\" or \"list\" verb says",
             ErrorCode::PayloadTooLarge => {
                 "send less, or raise the limit in the server's settings: server.max_mail_bytes for an e-mail, \
@@ -210,6 +212,7 @@ mod tests {
             ClientError::from(Box::new(ApiError::read(400, Some(1), &body).unwrap())).remedy()
         };
         assert_eq!(said("UNAVAILABLE", "the database's disk is full: make room, then try again"), None);
+        assert_eq!(said("CONFLICT", "nothing is removed: [retention] holds names no tenant"), None);
         assert!(said("NOT_FOUND", "there is no picture of page 1").unwrap().contains("leave --page out"));
         let body = json!({"error": {"code": "CONFLICT", "message": "the idempotency key was used before"}});
         let reused = ClientError::from(Box::new(ApiError::read(409, None, &body).unwrap())).remedy().unwrap();

@@ -110,8 +110,8 @@ impl DocumentOptions {
     /// Asks the program what it can do.
     ///
     /// # Errors
-    /// When the program that was named does not answer; a [`ConfigError`] when it lacks a language. What is looked for
-    /// by itself may be missing.
+    /// A [`ConfigError`] when the program that was named does not answer, or lacks a language. What is looked for by
+    /// itself may be missing.
     pub(crate) fn reader(&self) -> anyhow::Result<Ocr> {
         if self.ocr == "off" {
             return Ok(Ocr::Off);
@@ -125,7 +125,9 @@ impl DocumentOptions {
                 let problem = format!("is no language that {} has: it has {known}", self.ocr);
                 Err(ConfigError::one(Fault::bad("documents.ocr_languages", &missing, problem)).into())
             }
-            Err(fault) if is_named => Err(anyhow::Error::new(fault).context("[documents] ocr")),
+            Err(fault) if is_named => {
+                Err(ConfigError::one(Fault::bad("documents.ocr", &self.ocr, format!("cannot be used: {fault}"))).into())
+            }
             Err(fault) => {
                 tracing::warn!(error.message = %fault, "scans are not read");
                 Ok(Ocr::Missing)
@@ -179,8 +181,12 @@ mod tests {
         assert_eq!(options.reader().unwrap(), Ocr::Missing);
         let mut named = DocumentOptions { ocr: program.display().to_string(), ..DocumentOptions::default() };
         assert_eq!(faults(&mut named), 0);
-        let error = format!("{:#}", named.reader().unwrap_err());
-        assert!(error.contains("[documents] ocr") && error.contains("does not answer as Tesseract does"), "{error}");
+        let error = named.reader().unwrap_err();
+        let error = error.downcast_ref::<ConfigError>().unwrap().faults()[0].told();
+        assert!(
+            error.starts_with("documents.ocr = ") && error.contains("does not answer as Tesseract does"),
+            "{error}"
+        );
     }
 
     #[test]

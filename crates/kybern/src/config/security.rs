@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use kybern_adapters::keys::MasterKey;
 use serde::{Deserialize, Serialize};
 
 use super::environment::Environment;
@@ -32,6 +33,10 @@ pub(crate) struct SecurityOptions {
 impl SecurityOptions {
     pub(super) fn check(&mut self, env: &Environment, faults: &mut Faults) {
         self.master_key = env.get(MASTER_KEY).map(Secret::new);
+        if self.master_key.as_ref().is_some_and(|key| MasterKey::parse(key.expose(), MASTER_KEY).is_err()) {
+            let remedy = "set 32 bytes as 64 hex digits or as base64, as `openssl rand -base64 32` prints";
+            faults.add(Fault::variable(MASTER_KEY, "is not a key", remedy));
+        }
         self.admin_key = env.get(ADMIN_KEY).map(Secret::new);
         if let Some(key) = &self.admin_key
             && (!key.expose().starts_with("kyb_") || key.expose().chars().count() < MIN_ADMIN_KEY)

@@ -15,7 +15,7 @@ use super::error::{Fault, Faults};
 pub(crate) struct ServerOptions {
     /// Address and port that are listened on.
     pub(crate) listen: SocketAddr,
-    /// The URL under which workflow engines and mail readers reach this server; made from `listen` when not stated.
+    /// The URL under which workflow engines and the SMS gateway reach this server; made from `listen` when not stated.
     pub(crate) public_url: Option<String>,
     /// The largest body of a request, in bytes.
     pub(crate) max_body_bytes: u64,

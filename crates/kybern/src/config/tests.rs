@@ -166,13 +166,16 @@ fn variables_that_are_no_settings_are_left_alone() {
         ("KYBERN_URL", "http://h"),
         ("KYBERN_API_KEY", "kyb_x"),
         ("KYBERN_ADMIN_KEY", key.as_str()),
-        ("KYBERN_MASTER_KEY", "m"),
+        ("KYBERN_MASTER_KEY", "MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY="),
     ];
     let config = load("", env).unwrap();
     assert_eq!(config.security.admin_key.unwrap().expose(), key);
-    assert_eq!(config.security.master_key.unwrap().expose(), "m");
+    assert!(config.security.master_key.unwrap().expose().starts_with("MDEy"));
     let (text, _) = fault("", [("KYBERN_ADMIN_KEY", "short")]);
     assert!(text.starts_with("KYBERN_ADMIN_KEY: ") && !text.contains("short"), "{text}");
+    let (text, remedy) = fault("", [("KYBERN_MASTER_KEY", "short")]);
+    assert_eq!(text, "KYBERN_MASTER_KEY: is not a key");
+    assert!(remedy.contains("32 bytes"), "{remedy}");
 }
 
 #[test]

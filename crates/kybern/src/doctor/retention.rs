@@ -11,6 +11,14 @@ pub(super) fn correct() -> String {
     format!("correct the name in [retention]; {list} shows names and slugs. Nothing old is removed before that")
 }
 
+/// The names of nobody in settings with which the server beside them was not started: a start with them would remove
+/// nothing. `None` when there are none, or when nobody knows the tenants.
+pub(super) fn misnamed(config: &Config, tenants: Option<&[String]>) -> Option<Finding> {
+    let details = config.retention.settings().strangers(tenants?);
+    let message = "the server keeps what it was started with; these settings name what is no tenant";
+    (!details.is_empty()).then(|| Finding { details, ..finding(PART, State::Broken, message, correct()) })
+}
+
 /// The times of all, and below them the tenants that have others. A name that no tenant has stops every round of the
 /// removal; `tenants` are the names and slugs that there are, where they are known.
 pub(super) fn retention(config: &Config, tenants: Option<&[String]>) -> Finding {

@@ -1,11 +1,12 @@
 //! How a verb fails, and how that is told: the message, each detail, the remedy, the request.
 
-use std::io::{self, Write};
+use std::io;
 
 use kybern_core::error::{Detail, Error, ErrorCode};
 use kybern_store::StoreError;
 use serde_json::{Map, Value, json};
 
+use super::aside::aside;
 use super::paint::Paint;
 use super::text::clean;
 use crate::cli::Exit;
@@ -92,12 +93,17 @@ impl Failure {
         if self.is_usage() { Exit::Usage } else { Exit::Failed }
     }
 
-    /// All of it in one line, for a log.
+    /// All of it in one line, for a log: with what to do about it.
     pub(crate) fn in_one_line(&self) -> String {
-        match self {
-            Self::Config(error) => error.faults().iter().map(Fault::told).collect::<Vec<_>>().join("; "),
+        let said = match self {
+            // Each fault says its own remedy.
+            Self::Config(error) => return error.faults().iter().map(Fault::told).collect::<Vec<_>>().join("; "),
             Self::Other(error) => error.chain().map(ToString::to_string).collect::<Vec<_>>().join(": "),
             other => other.to_string(),
+        };
+        match self.told().remedy {
+            Some(remedy) => format!("{said}; {remedy}"),
+            None => said,
         }
     }
 
@@ -244,7 +250,7 @@ pub(crate) enum Voice {
 impl Voice {
     /// Tells a failure.
     pub(crate) fn report(self, failure: &Failure) {
-        say(&match self {
+        aside(match self {
             Self::Lines(paint) => failure.lines(paint).join("\n"),
             Self::Json => failure.json().to_string(),
         });
@@ -258,15 +264,10 @@ impl Voice {
             Self::Json => {
                 let text = error.render().to_string();
                 let text = text.trim().strip_prefix("error: ").unwrap_or(text.trim());
-                say(&envelope(ErrorCode::Validation, text, |_| {}).to_string());
+                aside(envelope(ErrorCode::Validation, text, |_| {}).to_string());
             }
         }
     }
-}
-
-fn say(text: &str) {
-    // When standard error is closed there is nobody to tell.
-    writeln!(io::stderr(), "{text}").unwrap_or_default();
 }
 
 #[cfg(test)]
@@ -299,6 +300,14 @@ mod tests {
         assert_eq!(wrong, shape);
         let full = Failure::Output { problem: "no room".to_owned(), remedy: None }.json();
         assert_eq!(full["error"]["code"], "INTERNAL_ERROR", "{full}");
+    }
+
+    #[test]
+    fn a_line_of_a_log_says_what_to_do_too() {
+        let lost = Failure::Output { problem: "no room".to_owned(), remedy: Some("make another".to_owned()) };
+        assert_eq!(lost.in_one_line(), "the output could not be written: no room; make another");
+        let plain = Failure::Output { problem: "no room".to_owned(), remedy: None };
+        assert_eq!(plain.in_one_line(), "the output could not be written: no room");
     }
 
     #[test]

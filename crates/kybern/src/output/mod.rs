@@ -3,6 +3,7 @@
 //! Texts that come from mail or documents are shown without control characters, so that none of them can move the
 //! cursor or fake a line.
 
+mod aside;
 mod command;
 mod failure;
 mod log;
@@ -20,6 +21,7 @@ mod waits;
 
 pub(crate) use kybern_core::count::count;
 
+pub(crate) use aside::{aside, secret_aside};
 pub(crate) use command::{called_with, kybern, kybern_here, quoted};
 pub(crate) use failure::{Failure, Voice};
 pub(crate) use log::{line as log_line, table as log_table};

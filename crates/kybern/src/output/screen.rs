@@ -40,6 +40,11 @@ impl Screen {
         Self { out: Box::new(io::stdout()), fault: self.fault.clone(), ..*self }
     }
 
+    /// The same screen for whoever tells by itself what could not be written, so that it is not told twice.
+    pub(crate) fn apart(self) -> Self {
+        Self { fault: Fault::default(), ..self }
+    }
+
     /// Whether a person is looking: then progress is shown.
     pub(crate) const fn is_terminal(&self) -> bool {
         self.terminal

@@ -3,6 +3,8 @@
 use axum::Json;
 use kybern_core::actor::Actor;
 use kybern_core::audit::{AuditHead, AuditReport, ChainedEvent, Exported};
+use kybern_core::id::TenantId;
+use kybern_core::time::Timestamp;
 use kybern_engine::audit::AuditExport;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -130,10 +132,35 @@ pub(crate) struct PurgeBody {
     #[schema(minimum = 1)]
     from: i64,
     /// The signed head with which the export ends.
-    head: AuditHead,
+    head: HeadBody,
     /// Only count it.
     #[serde(default, alias = "dry_run")]
     dry_run: bool,
+}
+
+/// A signed head, with nothing beside it.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, expecting = "an object")]
+#[schema(as = PurgeAuditHead)]
+pub(crate) struct HeadBody {
+    /// Whose chain it is.
+    #[serde(alias = "tenant_id")]
+    tenant_id: TenantId,
+    /// The number of its last event; 0 when there is none.
+    seq: i64,
+    /// The hash of that event.
+    hash: String,
+    /// When it was signed.
+    at: Timestamp,
+    /// Keyed BLAKE3 over all of this, in hex.
+    signature: String,
+}
+
+impl From<HeadBody> for AuditHead {
+    fn from(body: HeadBody) -> Self {
+        let HeadBody { tenant_id, seq, hash, at, signature } = body;
+        Self { tenant_id, seq, hash, at, signature }
+    }
 }
 
 /// Remove the beginning of the audit
@@ -153,7 +180,7 @@ pub(crate) async fn purge(
     if from < 1 {
         return Err(Problem::invalid("/from", "must be 1 or more"));
     }
-    let export = AuditExport { from, head };
+    let export = AuditExport { from, head: head.into() };
     let count = state.engine.audit().purge(&actor, &export, days(older_than_days), dry_run).await?;
     Ok(Json(json!({"dryRun": dry_run, "count": count})))
 }

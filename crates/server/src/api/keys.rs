@@ -117,21 +117,21 @@ pub(crate) async fn list(
 /// Revoke a key
 ///
 /// Once this is answered every process on the same database refuses it, and so it does the keys that were made with it,
-/// with those, and so on: the answer lists those of this organisation. Ask with `cascade=false` to be told of them
-/// first. The last working key of a platform admin that no scope narrows is refused with 409 but with `force=true`,
+/// with those, and so on, in every organisation: the answer lists those of this one. Ask with `cascade=false` to be told
+/// of them first, of those in other organisations how many there are. The last working key of a platform admin that no scope narrows is refused with 409 but with `force=true`,
 /// because after it only `kybern key recover`, or another `KYBERN_ADMIN_KEY` at the next start, makes another.
 #[utoipa::path(delete, path = "/api/keys/{id}", operation_id = "revoke_key",
     tag = "identity",
     params(
         ("id" = String, Path, format = "uuid", description = "The key's id"),
-        ("cascade" = Option<bool>, Query, description = "`false`: when keys were made with it, 409 lists them and \
-            nothing is revoked. `true`: also when your own is among them; that is refused when this is not given"),
+        ("cascade" = Option<bool>, Query, description = "`false`: when keys were made with it, 409 lists them, \
+            counts those of other organisations, and nothing is revoked. `true`: also when your own is among them; that is refused when this is not given"),
         ("force" = Option<bool>, Query, description = "`true`: also the last working key of a \
             platform admin with all rights"),
     ),
     responses(
         (status = 200, description = "Revoked, and these keys with it", body = RevokedSchema),
-        (status = 204, description = "Revoked, and no other key with it"),
+        (status = 204, description = "Revoked, and no other key of this organisation with it"),
     ))]
 pub(crate) async fn revoke(CallerRequest { state, actor, path }: CallerRequest, query: QueryArgs) -> ApiResult {
     let id: KeyId = path.parse("id")?;

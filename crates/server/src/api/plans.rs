@@ -106,7 +106,7 @@ pub(crate) struct ChangePlanBody {
 
 /// Take a plan out of use, or bring it back
 ///
-/// Only a plan of the tenant's own; a bundled one is overridden by storing a plan with its key.
+/// Only a plan of the tenant's own; a bundled one is refused with 409, and overridden by storing a plan with its key.
 #[utoipa::path(patch, path = "/api/plans/{key}", operation_id = "change_plan",
     tag = "plans",
     params(("key" = String, Path, description = "The plan's key")),

@@ -209,7 +209,6 @@ const PASSED_ON: [&str; 11] = [
 fn is_neutral(name: &str, value: &Value) -> bool {
     match name {
         "frequency_penalty" | "presence_penalty" => value.as_f64() == Some(0.0),
-        "store" => value == &Value::Bool(false),
         "modalities" => value == &json!(["text"]),
         "service_tier" => value == "auto",
         _ => value.is_null(),
@@ -390,5 +389,18 @@ fn output(format: Option<FormatBody>, faults: &mut Vec<Detail>) -> Option<Output
             faults.push(Detail::new("/response_format/type", message));
             None
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn that_a_provider_shall_store_nothing_is_passed_on() {
+        let asked = json!({"messages": [{"role": "user", "content": "x"}], "store": false, "presence_penalty": 0});
+        let body: ChatBody = serde_json::from_value(asked).unwrap();
+        let request = body.request().unwrap_or_else(|problem| panic!("{}", problem.0));
+        assert_eq!(Value::Object(request.extra), json!({"store": false}));
     }
 }

@@ -26,6 +26,24 @@ async fn a_platform_admin_crosses_with_a_reason_and_leaves_a_trace() {
 }
 
 #[tokio::test]
+async fn the_head_of_a_purge_is_read_like_any_other_input() {
+    let app = App::start().await;
+    let admin = &app.ours.admin;
+    let head = app.send(Ask::get("/api/audit/head").key(admin)).await.json();
+    let purge = async |head: &Value| {
+        let body = json!({"olderThanDays": 400, "from": 1, "head": head, "dryRun": true});
+        app.send(Ask::post("/api/audit/purge").key(admin).json(&body)).await
+    };
+    assert_eq!(purge(&head).await.status, 200);
+    let mut snake = head.clone();
+    snake["tenant_id"] = snake.as_object_mut().unwrap().remove("tenantId").unwrap();
+    assert_eq!(purge(&snake).await.status, 200);
+    let mut more = head.clone();
+    more["note"] = json!("seen");
+    purge(&more).await.refused(400, "VALIDATION_ERROR", "an unknown field");
+}
+
+#[tokio::test]
 async fn a_crossing_without_right_or_reason_is_refused() {
     let app = App::start().await;
     app.send(crossing(&app, PLATFORM)).await.refused(400, "VALIDATION_ERROR", "no reason");

@@ -236,6 +236,12 @@ async fn a_key_that_was_made_in_another_tenant_falls_with_its_maker() {
     let ask = Ask::post("/api/keys").key(&crossing).json(&json!({"name": "there", "userId": users["items"][0]["id"]}));
     let there = app.send(ask.header("x-tenant-id", &app.their_id.to_string()).header("x-sudo-reason", "case 1")).await;
     let there = there.json()["key"].as_str().unwrap().to_owned();
+    let told = app.send(Ask::new("DELETE", &format!("/api/keys/{id}?cascade=false")).key(PLATFORM)).await;
+    assert!(told.refused(409, "CONFLICT", "with a key elsewhere").is_empty(), "keys of another tenant are not named");
+    assert!(told.text().contains("1 more key was made with this one, in other organisations, "), "{}", told.text());
+    // A key that the caller's tenant does not have is told from none by nothing.
+    let foreign = app.send(Ask::new("DELETE", &format!("/api/keys/{id}?cascade=false")).key(&app.theirs.admin)).await;
+    foreign.refused(404, "NOT_FOUND", "a key of another tenant");
     assert!(works(&app, &there).await);
     assert_eq!(app.send(Ask::new("DELETE", &format!("/api/keys/{id}")).key(PLATFORM)).await.status, 204);
     assert!(!works(&app, &there).await && works(&app, &app.theirs.admin).await);

@@ -4,6 +4,7 @@ use kybern_core::actor::{Right, Role};
 use kybern_core::error::ErrorCode;
 use kybern_core::id::{KeyId, TenantId, UserId};
 use kybern_core::identity::{Tenant, User};
+use kybern_core::time::Timestamp;
 
 use super::fixture::{HOUR, code};
 use super::{Harness, Home, World};
@@ -116,6 +117,26 @@ pub async fn a_key_falls_with_every_key_that_it_was_made_with(h: Harness) {
         assert!(lives(hash).await, "{hash}");
     }
     let at = w.now();
+    let fall_with = async |id: KeyId, at: Timestamp| {
+        let mut below = w.store().keys_below(id, at).await.unwrap();
+        below.sort();
+        below
+    };
+    let sorted = |mut ids: Vec<KeyId>| {
+        ids.sort();
+        ids
+    };
+    assert_eq!(fall_with(first, at).await, sorted(vec![second, abroad, below]));
+    assert_eq!(fall_with(abroad, at).await, [below]);
+    assert!(fall_with(below, at).await.is_empty());
+    let ends = kybern_core::identity::ApiKey {
+        made_by_key_id: Some(second),
+        expires_at: Some(at.plus(HOUR)),
+        ..w.key(home.user, &[])
+    };
+    w.store().create_key(home.scope, &ends, "ends", w.event("key.create")).await.unwrap();
+    assert_eq!(fall_with(second, at).await, sorted(vec![abroad, below, ends.id]));
+    assert_eq!(fall_with(second, at.plus(HOUR)).await, sorted(vec![abroad, below]), "one that has ended does not fall");
     w.store().revoke_key(home.scope, first, at, w.event("key.revoke")).await.unwrap();
     for hash in ["first", "second", "abroad", "below"] {
         assert!(!lives(hash).await, "{hash}");

@@ -144,6 +144,23 @@ impl IdentityStore for MemStore {
         self.run(|state| Ok(state.api_keys.values().any(|(key, _)| key.id == id && !state.is_revoked(key))))
     }
 
+    async fn keys_below(&self, id: KeyId, at: Timestamp) -> Result<Vec<KeyId>> {
+        self.run(|state| {
+            let (mut line, mut below) = (vec![id], Vec::new());
+            while let Some(maker) = line.pop() {
+                let all = state.api_keys.values().map(|(key, _)| key);
+                let made = all.filter(|key| key.made_by_key_id == Some(maker) && key.revoked_at.is_none());
+                for key in made {
+                    line.push(key.id);
+                    if key.expires_at.is_none_or(|end| end > at) {
+                        below.push(key.id);
+                    }
+                }
+            }
+            Ok(below)
+        })
+    }
+
     async fn create_webhook(&self, scope: TenantScope, webhook: &OutboundWebhook, audit: AuditEvent) -> Result<()> {
         self.run(|state| {
             state.webhooks.insert((scope.tenant(), webhook.id), webhook.clone());

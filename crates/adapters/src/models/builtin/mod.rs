@@ -11,8 +11,8 @@ mod wordpiece;
 
 use async_trait::async_trait;
 use kybern_core::model::{
-    Abilities, EmbedRequest, Embedded, ModelFailure, ModelFailureKind, ModelKind, ModelReply, ModelRequest, ModelSpec,
-    ModelTimeouts, Prices, TokenUsage,
+    Abilities, EmbedRequest, Embedded, ListedModel, ModelFailure, ModelFailureKind, ModelKind, ModelReply,
+    ModelRequest, ModelSpec, ModelTimeouts, Prices, TokenUsage,
 };
 use kybern_core::ports::{LanguageModel, ModelStream};
 
@@ -156,8 +156,8 @@ impl LanguageModel for Builtin {
         Ok(Embedded { model: MODEL.to_owned(), vectors, usage: Some(usage) })
     }
 
-    async fn models(&self, _timeouts: ModelTimeouts) -> Result<Vec<String>, ModelFailure> {
-        Ok(vec![MODEL.to_owned()])
+    async fn models(&self, _timeouts: ModelTimeouts) -> Result<Vec<ListedModel>, ModelFailure> {
+        Ok(vec![ListedModel::named(MODEL)])
     }
 }
 

@@ -87,7 +87,7 @@ async fn what_it_cannot_do_is_refused_with_its_name() {
 
 #[tokio::test]
 async fn its_one_model_is_listed_and_costs_nothing() {
-    assert_eq!(Builtin::new().models(ModelTimeouts::DEFAULT).await.unwrap(), [spec().name]);
+    assert_eq!(Builtin::new().models(ModelTimeouts::DEFAULT).await.unwrap(), [ListedModel::named(spec().name)]);
     assert_eq!(spec().kind, ModelKind::Embedding);
     assert_eq!(spec().prices.map(|prices| prices.most(1_000_000, 0)), Some(kybern_core::money::NanoUsd(0)));
 }

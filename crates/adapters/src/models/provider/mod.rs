@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use kybern_core::model::{
-    EmbedRequest, Embedded, ModelFailure, ModelFailureKind, ModelReply, ModelRequest, ModelTimeouts,
+    EmbedRequest, Embedded, ListedModel, ModelFailure, ModelFailureKind, ModelReply, ModelRequest, ModelTimeouts,
 };
 use kybern_core::ports::{LanguageModel, ModelStream};
 
@@ -125,7 +125,7 @@ impl LanguageModel for Provider {
         answered.await.map_err(|failure| self.named(failure))
     }
 
-    async fn models(&self, timeouts: ModelTimeouts) -> Result<Vec<String>, ModelFailure> {
+    async fn models(&self, timeouts: ModelTimeouts) -> Result<Vec<ListedModel>, ModelFailure> {
         let answered = async {
             let Some(path) = self.quirks.models else {
                 let message = format!("{} has no endpoint that lists its models", self.quirks.kind.as_str());

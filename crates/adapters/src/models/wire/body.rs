@@ -63,6 +63,12 @@ impl Body {
         }
     }
 
+    /// Keeps a field from being passed on that this format does not know and its servers refuse. To be said after the
+    /// first field.
+    pub(super) fn leave_out(&mut self, name: &'static str) {
+        self.names.push(name);
+    }
+
     /// Writes what the caller wants passed on, except fields that are there already.
     pub(super) fn finish(mut self, extra: &Map<String, Value>) -> Result<Bytes, ModelFailure> {
         let mut first = self.names.is_empty();
@@ -96,7 +102,8 @@ mod tests {
         let mut body = Body::with_capacity(10);
         body.field("model", "m").unwrap();
         body.maybe("seed", None::<u8>).unwrap();
-        let extra = json!({"model": "other", "top_k": 3, "stream": true});
+        body.leave_out("store");
+        let extra = json!({"model": "other", "top_k": 3, "stream": true, "store": false});
         let bytes = body.finish(extra.as_object().unwrap()).unwrap();
         assert_eq!(bytes, r#"{"model":"m","top_k":3}"#);
         assert_eq!(Body::with_capacity(2).finish(&Map::new()).unwrap(), "{}");

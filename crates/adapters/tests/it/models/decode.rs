@@ -95,7 +95,7 @@ fn vectors_come_in_the_order_of_their_texts() {
 
 #[test]
 fn lists_of_models_are_read() {
-    let first = |provider: &str| listing::decode(&fixture(provider, "models.json")).unwrap()[0].clone();
+    let first = |provider: &str| listing::decode(&fixture(provider, "models.json")).unwrap()[0].name.clone();
     assert_eq!(
         ["openai", "anthropic", "google", "together"].map(first),
         ["gpt-5", "claude-sonnet-4-5-20250929", "gemini-2.5-flash", "meta-llama/Llama-3.3-70B-Instruct-Turbo"]

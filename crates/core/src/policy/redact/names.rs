@@ -92,7 +92,7 @@ const AFTERWARDS: [&str; 12] = [
 ];
 
 /// Ends of names that say it wherever they begin, since no other word ends like this.
-const ENDS: [(&str, Kind); 46] = [
+const ENDS: [(&str, Kind); 54] = [
     ("password", Kind::Password),
     ("passwd", Kind::Password),
     ("passphrase", Kind::Password),
@@ -135,9 +135,17 @@ const ENDS: [(&str, Kind); 46] = [
     ("birthday", Kind::BirthDate),
     ("passportnumber", Kind::IdNumber),
     ("driverlicensenumber", Kind::IdNumber),
+    ("driverlicencenumber", Kind::IdNumber),
     ("driverslicensenumber", Kind::IdNumber),
-    ("driverslicense", Kind::IdNumber),
+    ("driverslicencenumber", Kind::IdNumber),
+    ("drivinglicensenumber", Kind::IdNumber),
     ("drivinglicencenumber", Kind::IdNumber),
+    ("driverlicense", Kind::IdNumber),
+    ("driverlicence", Kind::IdNumber),
+    ("driverslicense", Kind::IdNumber),
+    ("driverslicence", Kind::IdNumber),
+    ("drivinglicense", Kind::IdNumber),
+    ("drivinglicence", Kind::IdNumber),
     ("nationalid", Kind::IdNumber),
 ];
 
@@ -160,7 +168,7 @@ const WORDS: [(&str, Kind); 14] = [
 ];
 
 /// Words that say it only when they are the whole name.
-const WHOLE: [(&str, Kind); 10] = [
+const WHOLE: [(&str, Kind); 11] = [
     ("authorization", Kind::Authorization),
     ("proxyauthorization", Kind::Authorization),
     ("xauthorization", Kind::Authorization),
@@ -169,6 +177,7 @@ const WHOLE: [(&str, Kind); 10] = [
     ("card", Kind::Card),
     ("pan", Kind::Card),
     ("dsn", Kind::Credentials),
+    ("passport", Kind::IdNumber),
     ("tel", Kind::Phone),
     ("cell", Kind::Phone),
 ];
@@ -291,12 +300,12 @@ fn of(name: &Spelled) -> Option<Kind> {
 }
 
 /// The last letters of all names above; few other words share them.
-const LAST_LETTERS: [&[u8; 3]; 62] = [
+const LAST_LETTERS: [&[u8; 3]; 63] = [
     b"ord", b"rds", b"swd", b"pwd", b"ase", b"ode", b"des", b"ort", b"ret", b"ets", b"ken", b"ens", b"key", b"eys",
     b"ial", b"als", b"eds", b"ion", b"kie", b"ies", b"ssn", b"ban", b"ard", b"ber", b"ers", b"cvv", b"cvc", b"pin",
     b"otp", b"jwt", b"dsn", b"dob", b"ass", b"ing", b"rth", b"ate", b"day", b"one", b"ile", b"tel", b"ell", b"fax",
     b"nse", b"rer", b"uth", b"ity", b"lue", b"ash", b"ain", b"raw", b"hex", b"irm", b"eat", b"ent", b"ext", b"pan",
-    b"nal", b"unt", b"der", b"nid", b"lid", b"dno",
+    b"nal", b"unt", b"der", b"nid", b"lid", b"dno", b"nce",
 ];
 
 /// Bit for bit, which three letters are among them. Looked up, because every word of every line of the log is asked.

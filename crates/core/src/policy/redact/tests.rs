@@ -68,6 +68,13 @@ fn planted() -> Vec<(String, &'static str)> {
         ("phone: 555-0100".into(), "phone: [redacted:phone]"),
         ("4111 1111 1111 1111 and 378282246310005".into(), "[redacted:card] and [redacted:card]"),
         ("ssn 123-45-6789".into(), "ssn [redacted:ssn]"),
+        ("driving_license_number=D123".into(), "driving_license_number=[redacted:id_number]"),
+        (
+            "driving licence: D123, driver license: D123".into(),
+            "driving licence: [redacted:id_number], driver license: [redacted:id_number]",
+        ),
+        ("passport: X123".into(), "passport: [redacted:id_number]"),
+        ("{\"driverLicence\":\"D123\"}".into(), "{\"driverLicence\":\"[redacted:id_number]\"}"),
         ("DE89 3704 0044 0532 0130 00 and GB82WEST12345698765432".into(), "[redacted:iban] and [redacted:iban]"),
         ("Zoë's password: grün".into(), "Zoë's password: [redacted:password]"),
     ]

@@ -11,13 +11,14 @@ use super::names;
 const LONGEST_NAME: usize = 128;
 
 /// Last words of names that only several words make: `API key`, `date of birth`.
-const JOINED: [&[u8]; 12] = [
+const JOINED: [&[u8]; 13] = [
     b"key",
     b"keys",
     b"number",
     b"code",
     b"id",
     b"license",
+    b"licence",
     b"birth",
     b"security",
     b"string",

@@ -164,6 +164,13 @@ impl HttpCall {
     }
 }
 
+/// The least risk of an own tool, by whether its method only looks: that of `core.http_request` with the same method.
+/// Neither a definition nor a setting says less.
+#[must_use]
+pub const fn least_risk(only_looks: bool) -> Risk {
+    if only_looks { Risk::R1 } else { Risk::R2 }
+}
+
 impl OwnDefinition {
     /// What is wrong with it that needs no look at other tools or at templates; empty when it can be one.
     #[must_use]
@@ -254,9 +261,8 @@ impl OwnDefinition {
         self.key.split_once('.').map_or("", |(domain, _)| domain)
     }
 
-    /// The risk that `core.http_request` has with the same method.
     fn least_risk(&self) -> Risk {
-        if self.http.only_looks() { Risk::R1 } else { Risk::R2 }
+        least_risk(self.http.only_looks())
     }
 
     /// What the tool says of itself: as far as `core.http_request` reaches with the same method, or farther.

@@ -17,7 +17,7 @@ mod room;
 
 pub use definition::{
     HttpCall, MAX_DEFINITION, MAX_DESCRIPTION, MAX_HEADER, MAX_HEADERS, MAX_KEY, MAX_TAG, MAX_TAGS, MAX_TIMEOUT,
-    MAX_URL, MIN_TIMEOUT, OwnDefinition,
+    MAX_URL, MIN_TIMEOUT, OwnDefinition, least_risk,
 };
 pub use room::{no_more_versions, no_room};
 

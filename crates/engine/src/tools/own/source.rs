@@ -12,6 +12,8 @@ use kybern_core::tool::OwnTool;
 
 use super::call::OwnHttpTool;
 
+/// The name of this source.
+pub(crate) const SOURCE: &str = "http";
 /// Tenants whose tools are kept in memory.
 const KEPT: usize = 1_024;
 
@@ -34,7 +36,7 @@ impl<S: OwnToolStore + ?Sized> OwnToolSource<S> {
 #[async_trait]
 impl<S: OwnToolStore + ?Sized> ToolSource for OwnToolSource<S> {
     fn name(&self) -> &'static str {
-        "http"
+        SOURCE
     }
 
     async fn tools(&self, scope: TenantScope) -> Result<Arc<OfferedTools>> {

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use super::purge::days;
 use super::{Context, Exit, Format, input};
 use crate::client::{Client, Reply};
-use crate::output::{Failure, Table, count, field};
+use crate::output::{Failure, Table, aside, count, field};
 
 /// Events of one page.
 const PAGE: u32 = 200;
@@ -84,7 +84,7 @@ pub(super) async fn run(command: AuditCommand, context: &mut Context) -> Result<
     if !kept.broken.is_empty() {
         let lines: Vec<String> = kept.broken.iter().map(ToString::to_string).collect();
         let line = format!("the file cannot be read in line {}: a write was cut off there", lines.join(", "));
-        eprintln!("{line}");
+        aside(line);
     }
     let valid = reply.value.get("valid") == Some(&Value::Bool(true));
     let exit = if valid { Exit::Done } else { Exit::Failed };
@@ -95,7 +95,9 @@ pub(super) async fn run(command: AuditCommand, context: &mut Context) -> Result<
     let before = kept.heads.iter().filter(|head| head["seq"].as_i64().is_some_and(|seq| seq < removed_to)).count();
     if before > 0 {
         let heads = count(before, "head");
-        eprintln!("{heads} of the file name events that were exported and removed since: hold the export against them");
+        aside(format!(
+            "{heads} of the file name events that were exported and removed since: hold the export against them"
+        ));
     }
     print(&reply, valid, context);
     Ok(exit)

@@ -12,13 +12,12 @@ pub(super) async fn steer(id: TaskId, verb: &'static str, context: &mut Context)
     let client = context.connect().await?;
     let reply = client.post(&format!("/api/tasks/{id}/{verb}"), Body::Empty, None).await?;
     let status = field(&reply.value, "status");
-    let follow = context.follow_up(id);
     let line = match (verb, status.as_str()) {
         ("cancel", "cancelled") => format!("task {id} is cancelled"),
         ("cancel", _running) => format!("task {id} will be cancelled after the step that runs now"),
         ("pause", _any) => format!("task {id} rests; let it go on with: {kybern} task resume {id}", kybern = kybern()),
-        ("resume", _any) => format!("task {id} is resumed; {follow}"),
-        _retry => format!("task {id} is tried again; {follow}"),
+        ("resume", _any) => format!("task {id} is resumed; {}", context.follow_up(&client, id).await),
+        _retry => format!("task {id} is tried again; {}", context.follow_up(&client, id).await),
     };
     context.screen().line(line);
     Ok(Exit::Done)

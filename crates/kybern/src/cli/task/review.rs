@@ -60,7 +60,7 @@ pub(super) async fn run(args: ReviewArgs, context: &mut Context) -> Result<Exit,
     let after = client.post(&format!("/api/tasks/{id}/review"), Body::Json(&Value::Object(body)), None).await?.value;
     let told = match field(&after, "status").as_str() {
         "cancelled" => format!("task {id} is cancelled: {}", field(&after, "errorMessage")),
-        _goes_on => format!("task {id} is answered; {}", context.follow_up(id)),
+        _goes_on => format!("task {id} is answered; {}", context.follow_up(&client, id).await),
     };
     context.screen().line(told);
     Ok(Exit::Done)

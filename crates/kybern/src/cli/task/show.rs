@@ -8,7 +8,7 @@ use crate::cli::{Context, Exit, Format};
 use crate::client::Client;
 use crate::output::{
     Cell, Failure, Paint, Table, TaskView, field, kybern, log_table, moment, plan_of, render_message, render_read,
-    render_task,
+    render_task, unreadable,
 };
 
 /// The most characters of a subject in a list.
@@ -60,10 +60,11 @@ fn about(task: &Value) -> String {
     about.unwrap_or_default().to_owned()
 }
 
-/// Where a task stands; a paused one keeps its status, and yet nothing happens.
+/// Where a task stands; one that is paused or cannot be read keeps its status, and yet nothing happens.
 fn status(task: &Value) -> Cell {
     let status = field(task, "status");
     match task.get("pausedAt") {
+        _damaged if !unreadable(task).is_empty() => Cell::from(format!("{status}, unreadable")),
         Some(Value::String(_)) => Cell::from(format!("{status}, paused")),
         _goes_on => Cell::status(status),
     }

@@ -123,8 +123,13 @@ async fn finish(args: &SubmitArgs, client: &Client, reply: &Reply, context: &mut
     } else if duplicate || reply.replayed {
         context.screen().line(format!("next: {kybern} task show {id}", kybern = kybern()));
     } else if context.is_local() {
-        let kybern = kybern_here();
-        let line = format!("No server runs, so it waits: start one with {kybern} serve, or submit with --wait.");
+        let line = match context.rested(client, &id).await {
+            Some(rested) => rested,
+            None => format!(
+                "no server runs, so what is left of it waits: start one with {} serve, or submit with --wait",
+                kybern_here()
+            ),
+        };
         context.screen().line(line);
     } else {
         context.screen().line(format!("next: {kybern} task watch {id}", kybern = kybern()));
@@ -177,8 +182,31 @@ fn attachment(path: &Path) -> Result<Value, Failure> {
 }
 
 fn stdin() -> Result<String, Failure> {
-    let mut text = String::new();
-    let read = std::io::stdin().take(MAX_STDIN).read_to_string(&mut text);
-    read.map_err(|source| Failure::File { path: "standard input".to_owned(), source })?;
-    Ok(text)
+    text_of(std::io::stdin(), MAX_STDIN)
+}
+
+/// A text of at most `most` bytes: of a longer one nothing is submitted, because its end would be missing.
+fn text_of(input: impl Read, most: u64) -> Result<String, Failure> {
+    let mut bytes = Vec::new();
+    let unread = |source| Failure::File { path: "standard input".to_owned(), source };
+    input.take(most + 1).read_to_end(&mut bytes).map_err(unread)?;
+    if bytes.len() as u64 > most {
+        let message = format!("standard input holds more than {most} bytes, the most that a text may have");
+        return Err(Failure::usage(message, "submit a short text, and the rest as a file with --attach FILE"));
+    }
+    String::from_utf8(bytes)
+        .map_err(|_| Failure::Content { path: "standard input".to_owned(), problem: "is not UTF-8 text".to_owned() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_that_is_too_long_is_refused_and_not_cut() {
+        assert_eq!(text_of("four".as_bytes(), 4).unwrap(), "four");
+        let refused = text_of("fünf".as_bytes(), 4).unwrap_err();
+        assert!(refused.is_usage() && refused.to_string().contains("more than 4 bytes"), "{refused}");
+        assert!(text_of(&[0xff][..], 4).unwrap_err().to_string().contains("is not UTF-8 text"));
+    }
 }

@@ -107,6 +107,30 @@ fn tools_are_listed_and_shown() {
 }
 
 #[test]
+fn each_provider_is_tried_by_its_name_and_not_by_whichever_model_it_lists_first() {
+    let server = Server::start(|seen| {
+        let model = |id: &str, owner: &str| json!({"id": id, "object": "model", "owned_by": owner});
+        Some(match (seen.method.as_str(), seen.path.as_str()) {
+            ("GET", "/v1/models") => Answer::Json(
+                200,
+                json!({"data": [model("balanced", "kybern"), model("far/whisper-1", "far"), model("far/large", "far")]}),
+            ),
+            ("POST", "/v1/chat/completions") => {
+                let message = json!({"role": "assistant", "content": "ready"});
+                let usage = json!({"prompt_tokens": 9, "completion_tokens": 1});
+                Answer::Json(200, json!({"model": "far/large", "choices": [{"message": message}], "usage": usage}))
+            }
+            _other => return None,
+        })
+    });
+    let tried = server.run(&["model", "test"]);
+    assert!(tried.code == 0 && tried.out.contains("far/large  ready"), "{}{}", tried.out, tried.err);
+    let asked: Vec<Value> =
+        server.seen("POST", "/v1/chat/completions").iter().map(|seen| seen.json()["model"].clone()).collect();
+    assert_eq!(asked, ["far"]);
+}
+
+#[test]
 fn a_tool_of_ones_own_is_approved_as_it_was_read() {
     let server = Server::start(|seen| {
         let version = json!({"id": "i", "key": "crm.ping", "version": 3, "status": "review", "hash": "00ff",
@@ -118,7 +142,7 @@ fn a_tool_of_ones_own_is_approved_as_it_was_read() {
                 Answer::Json(200, json!({"items": [], "nextCursor": null}))
             }
             ("GET", "/api/tools/crm.ping/versions") => {
-                Answer::Json(200, json!({"items": [version], "nextCursor": null}))
+                Answer::Json(200, json!({"items": [version], "nextCursor": "c"}))
             }
             ("DELETE", "/api/tools/crm.ping") => Answer::Json(204, json!(null)),
             ("POST", path) if path.starts_with("/api/tools/crm.ping/") => Answer::Json(200, version),
@@ -131,6 +155,13 @@ fn a_tool_of_ones_own_is_approved_as_it_was_read() {
     assert_eq!(made.out, "version 3 of crm.ping is a draft; hand it in with: kybern tool submit crm.ping\n");
     let list = server.run(&["tool", "versions", "crm.ping"]);
     assert!(list.out.contains("review  GET     https://crm.example.com/ping"), "{}", list.out);
+    let reviewed = server.run(&["tool", "versions", "crm.ping", "--status", "review", "--limit", "1"]);
+    let next = "more: kybern tool versions crm.ping --status review --limit 1 --cursor c";
+    assert!(reviewed.out.contains(next), "{}", reviewed.out);
+    // A program gets the version, with the hash that it names when it has read it.
+    let read = server.run(&["tool", "approve", "crm.ping", "--json"]);
+    let version: Value = serde_json::from_str(&read.out).unwrap_or_else(|_| panic!("{}", read.out));
+    assert!(read.code == 3 && version["hash"] == "00ff", "{version}");
     // Nobody is there to be asked: what would be approved is shown, with the command that does it.
     for (verb, asked) in [("approve", "review"), ("activate", "disabled")] {
         let shown = server.run(&["tool", verb, "crm.ping"]);

@@ -64,6 +64,46 @@ fn a_secret_that_cannot_be_printed_names_what_to_revoke() {
     }
 }
 
+/// Runs the command line with a standard error that takes nothing, and a standard output that does where `out` says so.
+fn with_errors_full(folder: &std::path::Path, args: &[&str], out: bool) -> (Option<i32>, String) {
+    let full = || OpenOptions::new().write(true).open("/dev/full").unwrap();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_kybern"));
+    command.args(args).current_dir(folder).env_clear().stdin(Stdio::null()).stderr(full());
+    command.stdout(if out { Stdio::piped() } else { Stdio::from(full()) });
+    let output = command.output().unwrap();
+    (output.status.code(), String::from_utf8(output.stdout).unwrap())
+}
+
+#[test]
+fn a_note_that_cannot_be_written_ends_nothing_and_a_key_does() {
+    let folder = tempfile::tempdir().unwrap();
+    let (code, out) = with_errors_full(folder.path(), &["task", "list"], true);
+    assert!(code == Some(0) && out.contains("no tasks"), "{code:?} {out}");
+    assert_eq!(with_errors_full(folder.path(), &["task", "list"], false).0, Some(1));
+    let serve = ["serve", "--listen", "127.0.0.1:0", "--database", "sqlite:a.db"];
+    assert_eq!(with_errors_full(folder.path(), &serve, true).0, Some(1), "its first key is lost");
+    let submit = ["task", "submit", "a text", "--database", "sqlite:b.db"];
+    assert_eq!(with_errors_full(folder.path(), &submit, true).0, Some(1));
+    // Nobody else has the database that the failed start has made.
+    let recovered = kybern(folder.path(), &["key", "recover", "--database", "sqlite:a.db"], &[]);
+    assert!(recovered.code == 0 && recovered.out.contains("kyb_"), "{}", recovered.err);
+}
+
+#[test]
+fn where_the_log_is_json_a_lost_key_is_told_once_with_what_to_do() {
+    let folder = tempfile::tempdir().unwrap();
+    let full = OpenOptions::new().write(true).open("/dev/full").unwrap();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_kybern"));
+    command.args(["serve", "--listen", "127.0.0.1:0", "--database", "sqlite:a.db"]).current_dir(folder.path());
+    command.env_clear().env("KYBERN_TELEMETRY__FORMAT", "json").stdin(Stdio::null()).stdout(full);
+    let output = command.output().unwrap();
+    let err = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(1), "{err}");
+    let lost = err.lines().find(|line| line.contains("the server cannot run")).unwrap();
+    assert!(lost.contains("key recover"), "{err}");
+    assert!(err.lines().all(|line| line.starts_with('{')), "all of it is the log: {err}");
+}
+
 #[test]
 fn a_reader_that_has_seen_enough_is_no_error() {
     let server = scripted();

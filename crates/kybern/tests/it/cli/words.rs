@@ -85,15 +85,31 @@ fn serve_refuses_the_url_of_another_server() {
 }
 
 #[test]
-fn a_paused_task_stands_out_in_the_list() {
+fn a_verb_that_works_on_this_machine_refuses_the_url_of_a_server() {
+    let server = Server::start(|_| None);
+    let verbs: [&[&str]; 4] = [&["backup", "u.kyb"], &["restore", "u.kyb"], &["key", "recover"], &["demo"]];
+    for verb in verbs {
+        let args = [verb, &["--database", "sqlite:new.db", "--url", "http://127.0.0.1:1"]].concat();
+        let run = server.run(&args);
+        assert_eq!(run.code, 2, "{verb:?}: {}{}", run.out, run.err);
+        assert!(run.err.contains("--url names a server to talk to") && run.err.contains("leave it out"), "{}", run.err);
+    }
+    assert_eq!(std::fs::read_dir(server.folder()).unwrap().count(), 0, "nothing was made");
+}
+
+#[test]
+fn a_task_that_is_paused_or_cannot_be_read_stands_out_in_the_list() {
     let server = Server::start(|seen| {
         let mut paused = task("executing");
         paused["pausedAt"] = json!("2026-09-21T14:14:00.000Z");
-        let items = if seen.query.is_empty() { json!([paused]) } else { json!([]) };
+        let mut damaged = task("completed");
+        damaged["unreadable"] = json!("waits: EOF");
+        let items = if seen.query.is_empty() { json!([paused, damaged]) } else { json!([]) };
         Some(Answer::Json(200, json!({"items": items, "nextCursor": null})))
     });
     let list = server.run(&["task", "list"]);
     assert!(list.out.contains("executing, paused"), "{}", list.out);
+    assert!(list.out.contains("completed, unreadable"), "{}", list.out);
     assert_eq!(server.run(&["task", "list", "--intent", "none.such"]).out, "no such tasks\n");
 }
 

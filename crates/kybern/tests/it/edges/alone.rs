@@ -92,6 +92,27 @@ async fn a_damaged_database_is_named_and_replaced_by_a_backup() {
     site.start().client().audit_is_whole().await;
 }
 
+#[tokio::test]
+async fn a_restore_that_fails_leaves_the_database_that_was_there_in_its_place() {
+    let site = Site::sqlite();
+    let mut server = site.start();
+    server.terminate();
+    server.ended().await;
+    assert_eq!(run(&site, &["backup", "good.backup"]).0, Some(0));
+    let before = fs::read(site.folder().join("kybern.db")).unwrap();
+    // Nothing can be opened beside this lock, neither the database that is there nor a new one.
+    let lock = site.folder().join("kybern.db.lock");
+    fs::remove_file(&lock).unwrap_or_default();
+    fs::create_dir(&lock).unwrap();
+    let (code, out, err) = run(&site, &["restore", "--replace", "good.backup"]);
+    assert!(code == Some(1) && err.contains("is in its place again"), "{code:?} {out}{err}");
+    assert!(fs::read(site.folder().join("kybern.db")).unwrap() == before);
+    assert!(!site.folder().join("kybern.db.replaced").exists());
+    fs::remove_dir(&lock).unwrap();
+    assert_eq!(run(&site, &["restore", "--replace", "good.backup"]).0, Some(0));
+    site.start().client().audit_is_whole().await;
+}
+
 async fn a_backup_without_the_key_makes_none(site: Site) {
     let mut server = site.start();
     server.terminate();
@@ -243,8 +264,8 @@ async fn the_span_of_a_request_lies_in_the_callers_trace() {
 }
 
 #[test]
-fn where_no_server_runs_nothing_is_said_to_go_on() {
-    let site = Site::sqlite();
+fn where_no_server_runs_it_is_said_what_became_of_a_task_and_that_the_rest_waits() {
+    let site = Site::sqlite().with("KYBERN_SERVER__SHUTDOWN_GRACE_MS", "200");
     let database = site.database();
     let cli = |args: &[&str]| {
         let args: Vec<&str> = ["--database", &database].into_iter().chain(args.iter().copied()).collect();
@@ -256,9 +277,19 @@ fn where_no_server_runs_nothing_is_said_to_go_on() {
     let id = out.split_whitespace().find_map(|word| word.parse::<uuid::Uuid>().ok()).unwrap().to_string();
     assert!(out.contains(&format!("kybern --database {database} task review {id}")), "{out}");
     let (code, out, err) = cli(&["task", "review", &id, "--set", "handled=true"]);
-    assert!(code == Some(0) && out.contains("no server runs, so it waits"), "{out}{err}");
+    // It was worked on while the verb ran.
+    let show = format!("look at it with: kybern --database {database} task show {id}");
+    assert!(code == Some(0) && out.contains("it is completed already") && out.contains(&show), "{out}{err}");
     let (_, again, _) = cli(&["task", "submit", mail]);
-    assert!(again.contains("came in before") && !again.contains("so it waits"), "{again}");
-    let (_, new, _) = cli(&["task", "submit", "look into it"]);
-    assert!(new.contains("No server runs, so it waits"), "{new}");
+    assert!(again.contains("came in before") && !again.contains("waits"), "{again}");
+    let slow = json!({"key": "slow", "steps": [{"id": "a", "tool": "core.wait", "args": {"ms": 60_000}}]});
+    site.file("slow.json", slow.to_string());
+    assert_eq!(cli(&["plan", "import", "slow.json"]).0, Some(0));
+    let (_, long, _) = cli(&["task", "submit", "go", "--plan", "slow"]);
+    assert!(long.contains("no server runs, so what is left of it waits") && long.contains("--wait"), "{long}");
+    let short = json!({"key": "short", "steps": [{"id": "a", "tool": "core.noop"}]});
+    site.file("short.json", short.to_string());
+    assert_eq!(cli(&["plan", "import", "short.json"]).0, Some(0));
+    let (_, done, _) = cli(&["task", "submit", "go", "--plan", "short"]);
+    assert!(done.contains("it is completed already") && !done.contains("no server runs"), "{done}");
 }

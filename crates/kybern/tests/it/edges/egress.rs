@@ -47,6 +47,8 @@ async fn a_refused_or_dead_address_is_told_nobody() {
     told.push(("its log", json!(log).to_string()));
 
     // Otherwise each task that ends would leave a delivery behind that can never be made.
+    let logged = || server.said().matches("a closed address was refused").count();
+    let before = logged();
     for url in [closed.clone(), format!("http://127.0.0.1:{port}/inner"), "http://10.1.2.3/".to_owned()] {
         let webhook = Ask::json("/api/webhooks/outbound", &json!({"url": url, "events": ["task.completed"]}));
         let refused = client.raw(&webhook).await.unwrap();
@@ -54,6 +56,7 @@ async fn a_refused_or_dead_address_is_told_nobody() {
         let words = refused.text().await.unwrap();
         assert!(words.contains("[egress] allow"), "{words}");
         if url == closed {
+            until("the log says which address was refused", || async { (logged() > before).then_some(()) }).await;
             told.push(("a webhook", words));
         }
     }

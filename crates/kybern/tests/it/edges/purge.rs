@@ -186,7 +186,10 @@ async fn while_a_tenant_is_on_hold_nothing_of_it_is_removed() {
     let site = Site::sqlite().with("KYBERN_RETENTION__HOLDS", "[\"defualt\"]");
     let server = site.start();
     let (code, _, err) = run(&site, &server, &["purge", "--older-than", "30d"]);
-    assert!(code == Some(1) && err.contains("names no tenant") && err.contains("defualt"), "{err}");
+    assert!(code == Some(1) && err.contains("names no tenant, correct it") && err.contains("defualt"), "{err}");
+    assert!(!err.contains("show") && !err.contains("list"), "{err}");
+    let once = || async { server.said().contains("nothing old is removed").then_some(()) };
+    until("the log says that nothing is removed", once).await;
     // The doctor says so, whether it has to ask the server or looks by itself.
     let told = |code: Option<i32>, out: &str| {
         assert!(
@@ -212,9 +215,29 @@ async fn while_a_tenant_is_on_hold_nothing_of_it_is_removed() {
     let mut parts = ready["checks"].as_array().unwrap().iter();
     let part = parts.find(|check| check["name"] == "retention").unwrap();
     assert!(part["state"] == "broken" && !part.to_string().contains("defualt"), "{part}");
+    let mut server = server;
+    server.terminate();
+    server.ended().await;
+    assert_eq!(server.said().matches("nothing old is removed").count(), 1, "{}", server.said());
+    assert!(!server.said().contains("old rows were not removed"), "{}", server.said());
     drop(server);
     let output = site.command(&["doctor", "--database", &site.database()]).output().unwrap();
     told(output.status.code(), &String::from_utf8_lossy(&output.stdout));
+}
+
+#[tokio::test]
+async fn beside_a_server_the_doctor_looks_at_the_names_of_its_own_settings_too() {
+    let site = Site::sqlite();
+    let server = site.start();
+    let doctor = |holds: &str| {
+        let mut doctor = site.command(&["doctor", "--url", server.url(), "--database", &site.database()]);
+        let output = doctor.env("KYBERN_API_KEY", KEY).env("KYBERN_RETENTION__HOLDS", holds).output().unwrap();
+        (output.status.code(), String::from_utf8(output.stdout).unwrap())
+    };
+    let (code, out) = doctor("[\"default\"]");
+    assert!(code == Some(0) && !out.contains("no tenant is called so"), "{out}");
+    let (code, out) = doctor("[\"defualt\"]");
+    assert!(code == Some(1) && out.contains("retention.holds names \"defualt\", and no tenant is called so"), "{out}");
 }
 
 async fn the_audit_is_exported_checked_and_removed_no_younger_than_a_month(site: Site) {

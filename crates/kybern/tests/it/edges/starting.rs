@@ -116,7 +116,11 @@ async fn what_only_a_start_finds_wrong_in_settings_ends_it_with_2_and_the_doctor
         "tesseract",
         "#!/bin/sh\ncase $1 in --version) echo 'tesseract 5.3.0' ;; *) echo List; echo eng ;; esac\n",
     );
-    fs::set_permissions(&tesseract, fs::Permissions::from_mode(0o755)).unwrap();
+    let another = site.file("another", "#!/bin/sh\necho hello\n");
+    for program in [&tesseract, &another] {
+        fs::set_permissions(program, fs::Permissions::from_mode(0o755)).unwrap();
+    }
+    let another = format!("[documents]\nocr = \"{}\"\n", another.display());
     let ocr = format!("[documents]\nocr = \"{}\"\nocr_languages = [\"eng\", \"tlh\"]\n", tesseract.display());
     let smtp = "[smtp]\nhost = \"mail.example.com\"\n";
     let imap = "[imap]\nusername = \"u\"\npassword = \"p\"\ntls = \"none\"\n";
@@ -133,16 +137,30 @@ async fn what_only_a_start_finds_wrong_in_settings_ends_it_with_2_and_the_doctor
         ("[providers.openai]\n".to_owned(), "providers.openai"),
         ("[audit]\nhead_file = \"absent/heads.jsonl\"\n".to_owned(), "audit.head_file"),
         (ocr, "documents.ocr_languages"),
+        (another, "documents.ocr"),
     ];
     for (settings, key) in faulty {
         site.file("kybern.toml", &settings);
         let (code, _, err) = start(&site);
         assert!(code == Some(2) && err.contains(key), "{settings}{code:?} {err}");
+        assert!(!err.contains("ERROR"), "a start that fails has begun no work: {err}");
         let (code, said) = doctor(&site);
         assert!(code == Some(2) && said.contains(&format!("configuration: {key}")), "{settings}{code:?} {said}");
     }
     site.file("kybern.toml", "");
     stopped(site.start()).await;
+}
+
+#[test]
+fn a_master_key_that_is_none_is_a_wrong_setting() {
+    let site = Site::sqlite().with("KYBERN_MASTER_KEY", "no key");
+    for said in [start(&site), run(&site, &["task", "submit", "a text"])] {
+        let (code, _, err) = said;
+        assert!(code == Some(2) && err.contains("KYBERN_MASTER_KEY: is not a key"), "{code:?} {err}");
+        assert!(err.contains("openssl rand -base64 32") && !err.contains("no key"), "{err}");
+    }
+    let (code, said) = doctor(&site);
+    assert!(code == Some(2) && said.contains("configuration: KYBERN_MASTER_KEY"), "{code:?} {said}");
 }
 
 #[test]

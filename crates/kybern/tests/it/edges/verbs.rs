@@ -5,6 +5,7 @@ use std::process::Output;
 use serde_json::{Value, json};
 
 use crate::samples;
+use crate::server::client::Ask;
 use crate::server::{KEY, Server, Site};
 
 /// How a verb ended.
@@ -111,6 +112,25 @@ async fn every_verb_works_without_a_server() {
 async fn every_verb_works_without_a_server_on_postgres() {
     let Some(site) = Site::postgres() else { return };
     every_verb_works(&site, &Way::Database(&site));
+}
+
+#[tokio::test]
+async fn a_bundled_plan_is_not_taken_out_of_use_and_the_answer_says_what_to_do() {
+    let site = Site::sqlite();
+    let server = site.start();
+    let client = server.client();
+    let key = "insurance.loss_run_pipeline";
+    let off = |key: &str| Ask {
+        method: reqwest::Method::PATCH,
+        ..Ask::json(&format!("/api/plans/{key}"), &json!({"active": false}))
+    };
+    let (status, answer) = client.send(&off(key)).await;
+    assert_eq!(status.as_u16(), 409, "{answer}");
+    let told = answer["error"]["message"].as_str().unwrap();
+    assert!(told.contains("is bundled") && told.contains("store a plan of your own under its key"), "{told}");
+    let (status, answer) = client.send(&off("no.such")).await;
+    assert!(status.as_u16() == 404 && answer.to_string().contains("no.such"), "{answer}");
+    client.get(&format!("/api/plans/{key}")).await;
 }
 
 #[tokio::test]

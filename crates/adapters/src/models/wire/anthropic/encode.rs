@@ -52,6 +52,8 @@ pub fn encode(request: &ModelRequest, stream: bool) -> Result<WireRequest, Model
     if stream {
         body.field("stream", &true)?;
     }
+    // A wish of OpenAI's clients; here nothing is kept under such a name.
+    body.leave_out("store");
     let body = body.finish(&request.extra)?;
     let headers = vec![("anthropic-version", VERSION)];
     Ok(WireRequest { method: "POST", path: "/messages".to_owned(), headers, body })

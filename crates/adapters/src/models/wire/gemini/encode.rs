@@ -33,6 +33,8 @@ pub fn encode(request: &ModelRequest, stream: bool) -> Result<WireRequest, Model
     }
     tools(&mut body, request)?;
     body.object(CONFIG, &config(request)?)?;
+    // A wish of OpenAI's clients; here nothing is kept under such a name.
+    body.leave_out("store");
     let body = body.finish(&request.extra)?;
     let verb = if stream { "streamGenerateContent?alt=sse" } else { "generateContent" };
     let path = format!("{}:{verb}", super::model_path(&request.model));

@@ -28,7 +28,7 @@ pub(super) fn tool() -> StatelessTool {
         "additionalProperties": false,
     });
     let description = "Adds a step to a plan of the organisation's own, as its next version. It is checked first, \
-                       and every fault is told. Tasks that walk the plan already go on as before.";
+                       and the first ten faults are told. Tasks that walk the plan already go on as before.";
     let step = json!({"id": "note", "tool": "core.set", "args": {"noted": true}});
     let spec = ToolSpec {
         needs: Needs { plans: true, ..Needs::default() },

@@ -39,8 +39,8 @@ pub(super) fn tool() -> StatelessTool {
         "required": ["plan_key", "description", "steps"],
         "additionalProperties": false,
     });
-    let description = "Stores a plan under a new key. It is checked first, and every fault is told. It runs when \
-                       it is started with plans.execute, and never by itself.";
+    let description = "Stores a plan under a new key. It is checked first, and the first ten faults are told. It \
+                       runs when it is started with plans.execute, and never by itself.";
     let step = json!({"id": "greet", "tool": "core.set", "args": {"greeting": "Hello"}});
     let example = json!({"plan_key": "desk.welcome", "description": "Says hello.", "steps": [step]});
     // A stored plan may do what its steps say, for whoever starts it.

@@ -23,7 +23,7 @@ use serde_json::{Map, Value, json};
 
 use super::given::{invalid, refused, unknown};
 
-/// Faults that are told at once.
+/// Faults that are told at once; the descriptions of the tools say so.
 const TOLD: usize = 10;
 
 /// Registers them.
