@@ -33,6 +33,11 @@ pub(crate) fn email(text: &str) -> Option<String> {
     (sound && !domain.starts_with('.') && !domain.ends_with('.')).then_some(address)
 }
 
+/// Whether mail can reach a user's address. The first admin of a server has one that it cannot.
+pub(crate) fn is_reached(address: &str) -> bool {
+    !address.to_lowercase().ends_with("@localhost")
+}
+
 /// Whether an address is of a company's own domain: the domain is the name's words run together, or its beginning of five
 /// letters or more, or begins with them.
 pub(crate) fn is_domain_of(address: &str, normal_name: &str) -> bool {

@@ -158,7 +158,7 @@ fn list(state: &State<'_, '_>, value: Value) -> Result<Value, Error> {
 fn split(value: &Value, separator: Option<std::sync::Arc<str>>, most: Option<i64>) -> Result<Value, Error> {
     let text = value.as_str().unwrap_or_default();
     let pieces = match &separator {
-        Some(separator) => text.matches(&**separator).count(),
+        Some(separator) => text.matches(&**separator).count() + 1,
         None => text.split_whitespace().count(),
     };
     if pieces > MAX_PIECES {
@@ -311,6 +311,13 @@ mod unit {
         for filter in ["split", "split(' ')", "split('')", "list"] {
             assert!(render(&json!(format!("{{{{ state.text | {filter} | length }}}}")), &nothing).is_err(), "{filter}");
         }
+        let pieces = |separators: usize| {
+            let state = json!({"text": ",".repeat(separators)});
+            let context = Context { state: Arc::new(state.as_object().cloned().unwrap()), ..nothing.clone() };
+            render(&json!("{{ state.text | split(',') | length }}"), &context).ok()
+        };
+        assert_eq!(pieces(super::MAX_PIECES - 1), Some(json!(super::MAX_PIECES)));
+        assert_eq!(pieces(super::MAX_PIECES), None);
     }
 
     #[test]

@@ -110,6 +110,8 @@ struct Score {
     right_alone: usize,
     /// Messages, of any kind, for which nobody is asked.
     alone: usize,
+    /// What is wrong of these.
+    wrong: Vec<String>,
     /// For each tenth of confidence: messages, right ones, sum of confidences.
     bins: [(usize, usize, f64); 10],
 }
@@ -126,6 +128,9 @@ impl Score {
                 continue;
             }
             let sure = answer.confidence >= THRESHOLD;
+            if sure && !right {
+                score.wrong.push(format!("{answer:?} of {:?}, not {}", message.input, message.intent));
+            }
             score.alone += usize::from(sure);
             score.right_alone += usize::from(sure && right);
             let upper = (1..10).find(|tenth| answer.confidence * 10.0 < f64::from(*tenth)).unwrap_or(10);
@@ -197,7 +202,7 @@ async fn unseen_messages_are_classified_as_well_as_the_docs_say() {
     for split in ["train", "test"] {
         let score = Score::of(&labelled(split)).await;
         score.print(split);
-        assert!(score.precision() >= 0.95, "{split}: precision at 0.8 is {}", score.precision());
+        assert_eq!(score.wrong, [""; 0], "{split}: nobody would be asked about these");
         assert!(score.accuracy() >= 0.88, "{split}: accuracy is {}", score.accuracy());
         assert!(score.coverage() >= 0.80, "{split}: coverage is {}", score.coverage());
         assert!(score.calibration_error() <= 0.06, "{split}: calibration error is {}", score.calibration_error());

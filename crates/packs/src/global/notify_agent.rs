@@ -10,6 +10,7 @@ use kybern_core::tool::{Needs, ToolFailure, ToolOutcome, ToolSpec};
 use serde_json::{Map, Value, json};
 
 use crate::args::{fields, text};
+use crate::contact;
 
 /// The tool.
 #[must_use]
@@ -91,8 +92,8 @@ fn receiver<'a>(
     }
     let of = |role: Role| users.iter().filter(move |user| user.roles.contains(&role));
     // The first admin of a server has an address that no mail reaches: whoever came later is told.
-    let reached = |user: &&User| !user.email.to_lowercase().ends_with("@localhost");
-    let admin = of(Role::Admin).find(reached).or_else(|| of(Role::PlatformAdmin).find(reached));
+    let reached = |role: Role| of(role).find(|user| contact::is_reached(&user.email));
+    let admin = reached(Role::Admin).or_else(|| reached(Role::PlatformAdmin));
     let admin = admin.or_else(|| of(Role::Admin).next()).or_else(|| of(Role::PlatformAdmin).next());
     admin.map(|user| (user, "admin")).ok_or_else(|| {
         ToolFailure::permanent("this tenant has no user with the role admin; create one, and retry the step")

@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 use super::deal;
 use super::kinds::{self, DEAL};
 use crate::args::{fields, text};
-use crate::change;
+use crate::{change, contact};
 
 /// The lookup under which an agent's deals are found.
 const LOOKUP: &str = "assigned_agent";
@@ -50,6 +50,7 @@ async fn call(context: &ToolContext, args: Map<String, Value>) -> Result<ToolOut
         let outcome = ToolOutcome::new(answer(user), "the deal keeps its agent");
         return Ok(ToolOutcome { links: vec![change::resolve(&deal)], ..outcome });
     }
+    let candidates = told(candidates);
     let user = least_loaded(context, &candidates).await?;
     let changed = fields([("assigned_agent", as_json(user))]);
     let lookups = vec![Lookup::shared(LOOKUP, user.id.to_string())];
@@ -62,6 +63,12 @@ fn candidates(users: &[User]) -> Vec<&User> {
     let with = |role: Role| users.iter().filter(move |user| user.roles.contains(&role)).take(MAX_CANDIDATES);
     let operators: Vec<&User> = with(Role::Operator).collect();
     if operators.is_empty() { with(Role::Admin).collect() } else { operators }
+}
+
+/// Those whom mail reaches, because a deal's agent is told of it; all where it reaches none.
+fn told(candidates: Vec<&User>) -> Vec<&User> {
+    let reached: Vec<&User> = candidates.iter().copied().filter(|user| contact::is_reached(&user.email)).collect();
+    if reached.is_empty() { candidates } else { reached }
 }
 
 /// The one with the fewest open deals; among equals the oldest user.
@@ -114,5 +121,23 @@ mod tests {
         }
         let (one, two) = ("one@agency.example", "two@agency.example");
         assert_eq!(agents, [one, two, one, two]);
+    }
+
+    #[tokio::test]
+    async fn a_deal_goes_to_an_address_that_no_mail_reaches_only_where_there_is_no_other() {
+        let mut world = World::new();
+        let props = json!({"stage": "new", "entity_id": "e", "pipeline_type": "renewal", "coverage_types": []});
+        world.user("admin@localhost", &[Role::Admin]);
+        let alone = world.put(DEAL, "alone", props.clone());
+        let agent = world.run(&assign_agent(), json!({"deal_id": alone})).await;
+        assert_eq!(agent["assigned_agent"]["email"], "admin@localhost");
+        world.user("boss@agency.example", &[Role::Admin]);
+        let agent = world.run(&assign_agent(), json!({"deal_id": alone})).await;
+        assert_eq!(agent["assigned_agent"]["email"], "admin@localhost", "an agent keeps a deal");
+        for key in ["one", "two"] {
+            let deal = world.put(DEAL, key, props.clone());
+            let agent = world.run(&assign_agent(), json!({"deal_id": deal})).await;
+            assert_eq!(agent["assigned_agent"]["email"], "boss@agency.example");
+        }
     }
 }

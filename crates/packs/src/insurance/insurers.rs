@@ -9,6 +9,7 @@ use kybern_core::tenant::TenantScope;
 use kybern_core::tool::ToolFailure;
 
 use super::beside::{Beside, named_beside};
+use super::broken;
 use super::chosen;
 use super::kinds::ENTITY;
 use super::policies;
@@ -111,8 +112,8 @@ pub(super) struct Insurers {
     by_document: BTreeMap<u32, String>,
     by_policy: BTreeMap<(u32, String), String>,
     by_paragraph: BTreeMap<(u32, String), String>,
-    /// Names that are only the end of known ones; `None` where several end so.
-    by_end: BTreeMap<String, Option<String>>,
+    /// The known insurers of whose names documents have only the end, by document and by that end.
+    by_end: BTreeMap<(u32, String), String>,
     /// Numbers that nothing but the insurer beside them calls a policy's, with their documents and insurers.
     loose: Vec<(u32, String, String)>,
     /// The names read as the insured's that are insurers', as names are compared.
@@ -144,14 +145,13 @@ impl Insurers {
         let known = records.lookup_values(context.scope, ENTITY, ALL, "name").await?;
         for name in policies::insurers_of(read).map(|name| company::normal_name(&name)) {
             if known.iter().any(|(_, insurer)| *insurer == name) {
-                insurers.read.insert(name.clone());
+                insurers.read.insert(name);
             }
-            let whole = match whole_of(&name, &known) {
-                End::Whole => continue,
-                End::Of(id) => spelling(records, context.scope, id).await?,
-                End::OfSeveral => None,
-            };
-            insurers.by_end.insert(name, whole);
+        }
+        for (end, id) in broken::all_in(read, &known) {
+            if let Some(name) = spelling(records, context.scope, id).await? {
+                insurers.by_end.insert(end, name);
+            }
         }
         let named = read.iter().flat_map(|document| document.single()).filter(|field| field.name == "insured.name");
         let named = named.filter_map(|field| field.value.as_str().map(company::normal_name));
@@ -214,13 +214,13 @@ impl Insurers {
         there.map(|(_, number, insurer)| (number.as_str(), insurer.as_str()))
     }
 
-    /// The insurer that is meant by a name that was read: itself, or the known one of whose name only the end was read,
-    /// as where a line breaks within it; `None` where several end so.
-    pub(super) fn meant_by(&self, name: String) -> Option<String> {
-        match self.by_end.get(&company::normal_name(&name)) {
-            Some(whole) => whole.clone(),
-            None => Some(name),
-        }
+    /// The insurer that is meant by a name that was read in a document: itself, or the known one of whose name it is the
+    /// end, where the line above has the rest or the code beside it is that one's.
+    pub(super) fn meant_by(&self, document: u32, name: String, naic: Option<&str>) -> String {
+        let end = company::normal_name(&name);
+        let coded = naic.and_then(|code| self.with_naic(code));
+        let coded = coded.filter(|whole| broken::ends_so(&company::normal_name(whole), &end)).map(str::to_owned);
+        coded.or_else(|| self.by_end.get(&(document, end)).cloned()).unwrap_or(name)
     }
 
     /// The insurer that a document names in the sentence of that policy number, as numbers are compared.
@@ -266,27 +266,6 @@ fn is_kind_of_insurer(rest: &str) -> bool {
 pub(super) async fn knows_sender(context: &ToolContext, address: &str) -> Result<bool, ToolFailure> {
     let known = context.records()?.lookup_values(context.scope, ENTITY, ALL, "name").await?;
     Ok(known.iter().any(|(_, name)| writes_from(address, name)))
-}
-
-/// What a name is beside the known ones.
-enum End {
-    /// A name of its own, or a known one.
-    Whole,
-    /// The end of a known one.
-    Of(RecordId),
-    /// The end of several.
-    OfSeveral,
-}
-
-fn whole_of(end: &str, known: &[(RecordId, String)]) -> End {
-    if end.is_empty() || known.iter().any(|(_, name)| name == end) {
-        return End::Whole;
-    }
-    let goes_on = |name: &str| name.strip_suffix(end).is_some_and(|before| before.ends_with(' '));
-    let mut whole = known.iter().filter(|(_, name)| goes_on(name));
-    let Some((id, name)) = whole.next() else { return End::Whole };
-    // Two records of one name are one insurer.
-    if whole.all(|(_, other)| other == name) { End::Of(*id) } else { End::OfSeveral }
 }
 
 /// A record's name as it is written.

@@ -365,6 +365,9 @@ pub const NEW_LEAD: IntentWords = IntentWords {
         "doc:APPLICATION^1.2",
         "loss run^-1.2",
         "loss history^-0.8",
+        // Whoever wants a limit raised or coverage added has a policy.
+        "ask:raise|increase & limit|cargo|liability|deductible|coverage^-1.6",
+        "ask:add coverage|add cargo|add liability|add physical damage^-1.2",
         "certificate of insurance^-1",
         "additional insured^-0.8",
         "my policy^-0.6",

@@ -6,6 +6,7 @@
 mod assign_agent;
 mod authority;
 mod beside;
+mod broken;
 mod chosen;
 mod create_deal;
 mod create_loss_run_requests;

@@ -262,9 +262,10 @@ fn insured_by(document: &ReadDocument, insurers: &Insurers) -> Vec<Policy> {
         }
     }
     for policy in &mut policies {
-        policy.insurer = policy.insurer.take().and_then(|name| insurers.meant_by(name));
+        let read = policy.insurer.take();
+        policy.insurer = read.map(|name| insurers.meant_by(document.n, name, policy.naic.as_deref()));
     }
-    policies.iter_mut().for_each(|policy| contest(policy, insurers));
+    policies.iter_mut().for_each(|policy| contest(policy, document.n, insurers));
     // The only insurer that an umbrella's paper names, or names beside its number, may be that of the insurance beneath it.
     let tells = underlying::tells_of(document);
     let above = |policy: &Policy| tells && policy.lines.iter().any(|line| line == ABOVE);
@@ -290,14 +291,14 @@ fn first_word(name: &str) -> String {
 
 /// Names whom a policy's contested readings mean, and those of its name and its code where they are two known insurers'.
 /// Readings that mean one insurer are no contest.
-fn contest(policy: &mut Policy, insurers: &Insurers) {
+fn contest(policy: &mut Policy, document: u32, insurers: &Insurers) {
     let coded = policy.naic.as_deref().and_then(|code| insurers.with_naic(code));
     let named = policy.insurer.as_deref().filter(|name| insurers.knows(name));
     let by_code = named.zip(coded).map(|(name, coded)| [name.to_owned(), coded.to_owned()]);
     let mut meant: Vec<String> = Vec::new();
     for read in policy.contested.iter().cloned().chain(by_code.into_iter().flatten()) {
         let coded = insurers.with_naic(&read).map(str::to_owned);
-        let name = coded.or_else(|| insurers.meant_by(read.clone())).unwrap_or(read);
+        let name = coded.unwrap_or_else(|| insurers.meant_by(document, read, None));
         if !meant.iter().any(|known| may_be_one(known, &name)) {
             meant.push(name);
         }
@@ -317,12 +318,16 @@ pub(super) fn may_be_one(one: &str, other: &str) -> bool {
 
 /// The insurers of policies that documents name.
 pub(super) fn insurers_of(read: &[ReadDocument]) -> impl Iterator<Item = String> {
-    let fields = read.iter().flat_map(|document| &document.extraction.fields);
+    let read = read.iter().flat_map(insurers_in).flat_map(|field| field.rival.iter().chain([&field.value]));
+    read.filter_map(as_text)
+}
+
+/// The fields by which a document names insurers of policies.
+pub(super) fn insurers_in(document: &ReadDocument) -> impl Iterator<Item = &ExtractedField> {
     let is_insurer = |field: &&ExtractedField| {
         field.group.as_deref().is_none_or(|group| group == GROUP) && INSURER.contains(&field.name.as_str())
     };
-    let read = fields.filter(is_insurer).flat_map(|field| field.rival.iter().chain([&field.value]));
-    read.filter_map(as_text)
+    document.extraction.fields.iter().filter(is_insurer)
 }
 
 /// The policy numbers of a document, and where they stand in it.

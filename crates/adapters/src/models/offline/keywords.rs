@@ -3,7 +3,7 @@
 //! A keyword is a phrase; between its words one other may stand but no comma or full stop, endings do not matter, and
 //! a long word may have one slip. `phrase^2.5` gives a weight (1 without; below 0 it speaks against), `a & b` wants both, a keyword that begins
 //! with neither letter nor digit is looked for letter by letter, `doc:CATEGORY` wants such a document, and `mail:KIND`
-//! such a machine. `a|b` wants either, `=losses` wants the word as it is written, `ask:phrase` wants it asked for and
+//! such a machine. `a|b` wants either, `=losses` wants the word as it is written, in capitals or not, and of several words that they follow one another, `ask:phrase` wants it asked for and
 //! `unasked:` a message that asks for nothing, `wrong:vin` a vehicle's number that cannot be right, `give:phrase` handed over ([`super::acts`]), `a & !b` wants the one without the other. `phrase => reason` (after the weight) is a doubt: where the phrase is
 //! there, a person is asked.
 //! Accents do not matter, and words that are only named to be denied do not count.
@@ -15,7 +15,7 @@ use smol_str::SmolStr;
 use super::acts::Act;
 use super::requests::FOR;
 use super::search::Search;
-use super::words::{fold, is_long, same, stem, words};
+use super::words::{as_written, fold, is_long, same, stem, words};
 
 /// How keywords begin that want something asked for, and something handed over.
 pub(super) const ASKED: &str = "ask:";
@@ -24,7 +24,7 @@ pub(super) const GIVEN: &str = "give:";
 const ACTS: [(&str, Act); 2] = [(ASKED, Act::Asked), (GIVEN, Act::Given)];
 /// Begins a phrase that must not be there.
 const ABSENT: char = '!';
-/// Begins a word of a phrase that is wanted as it is written.
+/// Begins a phrase whose words are wanted as they are written.
 const EXACT: char = '=';
 /// What a string or a list takes beside what is in it, about.
 const BESIDE: usize = 64;
@@ -97,8 +97,8 @@ pub(super) enum Test {
 /// A phrase that is wanted.
 #[derive(Debug)]
 pub(super) enum Phrase {
-    /// A word as it is written.
-    Exact(SmolStr),
+    /// Words as they are written, one behind the other.
+    Exact(Vec<SmolStr>),
     /// Words by the numbers of their stems; of two of them perhaps also written as one.
     Stems(Vec<usize>, Option<usize>),
 }
@@ -216,8 +216,8 @@ impl Test {
 
 impl Phrase {
     fn new(phrase: &str, stems: &mut Stems) -> Self {
-        if let Some(word) = phrase.strip_prefix(EXACT) {
-            return Self::Exact(fold(word));
+        if let Some(written) = phrase.strip_prefix(EXACT) {
+            return Self::Exact(words(written, 0).iter().map(|word| as_written(&word.text)).collect());
         }
         let found: Vec<SmolStr> = words(phrase, 0).iter().map(|word| stem(&fold(&word.text))).collect();
         let glued = (found.len() == 2).then(|| stems.number(found.concat().into()));
@@ -226,7 +226,7 @@ impl Phrase {
 
     fn signs(&self) -> Vec<Sign<'_>> {
         match self {
-            Self::Exact(word) => vec![Sign::Word(word)],
+            Self::Exact(words) => words.first().into_iter().map(|word| Sign::Word(word)).collect(),
             // All of its stems must be there, or the one word that it may be written as.
             Self::Stems(stems, glued) => stems.first().into_iter().chain(glued).map(|stem| Sign::Stem(*stem)).collect(),
         }

@@ -9,7 +9,7 @@ use super::analyse::clip;
 use super::chasing;
 use super::negation::denied;
 use super::pointing;
-use super::words::{Word, fold, stem, twice, words};
+use super::words::{Word, as_written, stem, words};
 
 /// What is looked at of the message, and of the documents.
 pub(super) const MAX_TEXT: usize = 32 * 1024;
@@ -67,17 +67,17 @@ pub(super) struct Message {
     pub(super) numbers: HashMap<SmolStr, usize>,
     /// The parts and the places in them where each stem stands, by its number.
     pub(super) found: Vec<Vec<(usize, usize)>>,
-    /// The parts in which each word stands as it is written, and what is done with it there.
-    pub(super) written: HashMap<SmolStr, Vec<(usize, Act)>>,
+    /// The parts and the places in them where each word stands as it is written.
+    pub(super) written: HashMap<SmolStr, Vec<(usize, usize)>>,
 }
 
 impl Message {
     /// Cuts a message into stems. `hands_on` says whether its newest words only hand on what is beneath them, `requests`
-    /// whether they ask for one thing: then what is not theirs counts less.
+    /// whether they ask for one thing, which those that hand on do not: then what is not theirs counts less.
     pub(super) fn new(input: &ClassifyInput, hands_on: bool, requests: bool) -> Self {
         let beside = if requests { BESIDE_REQUEST } else { 1.0 };
         let again = is_answer(&input.subject) && chasing::asks_again(clip(&input.text, MAX_POINTING));
-        let subject = match is_answer(&input.subject) || requests && is_forward(&input.subject) {
+        let subject = match is_answer(&input.subject) {
             // "Re: the order. Any news yet?" is about nothing but the order.
             true if again => IN_TEXT,
             true => IN_OLD_SUBJECT,
@@ -95,11 +95,7 @@ impl Message {
         let (acts, by_subject, elsewhere) = acts_of(text, &found);
         let pointed = again || by_subject && !is_answer(&input.subject);
         // "See below. Can you order from the carriers?" asks for what is handed on.
-        let forwarded = match (hands_on, elsewhere) {
-            (_, true) => IN_TEXT,
-            (true, _) => IN_TEXT * beside,
-            (false, _) => IN_FORWARDED * beside,
-        };
+        let forwarded = if hands_on || elsewhere { IN_TEXT } else { IN_FORWARDED * beside };
         message.add(clip(&input.subject, MAX_TEXT), subject, pointed.then_some(Act::Asked));
         message.add_done(text, &found, IN_TEXT, acts);
         message.add(clip(&input.forwarded, MAX_TEXT), forwarded, None);
@@ -135,7 +131,7 @@ impl Message {
 
     /// The same where it is known what is done with each word.
     fn add_done(&mut self, text: &str, found: &[Word], factor: f64, acts: Vec<Act>) {
-        let plain: Vec<SmolStr> = found.iter().map(|word| twice(fold(&word.text))).collect();
+        let plain: Vec<SmolStr> = found.iter().map(|word| as_written(&word.text)).collect();
         let mut end = 0;
         let parts: Vec<bool> = found
             .iter()
@@ -159,7 +155,7 @@ impl Message {
             let number = *self.numbers.entry(stem(&word)).or_insert(self.found.len());
             self.found.resize(self.found.len().max(number + 1), Vec::new());
             self.found[number].push((part, places.len()));
-            self.written.entry(word).or_default().push((part, act));
+            self.written.entry(word).or_default().push((part, places.len()));
             places.push(Place::Word(number, act));
         }
         self.parts.push(Part { factor, places });
@@ -240,6 +236,16 @@ mod tests {
     }
 
     #[test]
+    fn the_subject_of_what_is_handed_on_counts_no_more_because_the_newest_words_ask() {
+        let text = "Please order the losses for this one.".to_owned();
+        let input = ClassifyInput { subject: "Fwd: dec page".into(), text, ..ClassifyInput::default() };
+        let mut stems = Stems::default();
+        let keyword = Keyword::new("dec page", &mut stems);
+        let weigh = |requests: bool| Search::new(&Message::new(&input, false, requests), &stems).weigh(&keyword);
+        assert!((weigh(true) - weigh(false)).abs() < 1e-9, "{} {}", weigh(true), weigh(false));
+    }
+
+    #[test]
     fn whoever_asks_for_it_asks_for_what_the_subject_names() {
         let asks = |subject: &str, text: &str| {
             let input = ClassifyInput { subject: subject.into(), text: text.into(), ..ClassifyInput::default() };
@@ -294,11 +300,14 @@ mod tests {
         let text = "Please order the losses, dec pages attached. No injuries. A date of loss.";
         let input = ClassifyInput { text: text.into(), ..ClassifyInput::default() };
         let says = |keyword: &str| weigh_in(&input, keyword) > 0.9;
-        for keyword in ["ask:=losses", "give:dec page", "certificate|dec page", "injury & !no fault", "=loss"] {
+        let exact = ["=loss", "=Losses", "ask:=LOSSES", "=dec pages", "=Date of Loss", "give:=dec pages"];
+        let others = ["ask:=losses", "give:dec page", "certificate|dec page", "injury & !no fault"];
+        for keyword in exact.into_iter().chain(others) {
             assert!(says(keyword), "{keyword}");
         }
-        for keyword in ["give:=losses", "ask:dec page", "certificate|proof", "injury & !no injury", "=losse", "for:a.b"]
-        {
+        let exact = ["=losse", "=dec page", "=losses dec", "=order losses", "ask:=dec pages", "give:=losses", "="];
+        let others = ["ask:dec page", "certificate|proof", "injury & !no injury", "for:a.b"];
+        for keyword in exact.into_iter().chain(others) {
             assert!(!says(keyword), "{keyword}");
         }
     }

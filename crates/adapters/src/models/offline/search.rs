@@ -116,9 +116,11 @@ impl<'m> Search<'m> {
         let fits = |done: Act| act.is_none_or(|act| done.is(act));
         let factor = |part: usize| self.message.parts[part].factor;
         match phrase {
-            Phrase::Exact(word) => {
-                let there = self.message.written.get(word).into_iter().flatten();
-                there.filter(|(_, done)| fits(*done)).map(|(part, _)| factor(*part)).fold(0.0, f64::max)
+            Phrase::Exact(words) => {
+                let Some((first, rest)) = words.split_first() else { return 0.0 };
+                let starts = self.message.written.get(first).into_iter().flatten();
+                let there = starts.filter(|(part, at)| self.follow(*part, *at, rest) && fits(self.act(*part, *at)));
+                there.map(|(part, _)| factor(*part)).fold(0.0, f64::max)
             }
             Phrase::Stems(stems, glued) => {
                 let glued = glued.and_then(|stem| self.had(stem)?.itself);
@@ -141,6 +143,14 @@ impl<'m> Search<'m> {
             Place::Word(_, act) => act,
             Place::Break | Place::Denied => Act::Named,
         }
+    }
+
+    /// Whether these words follow a place as they are written, one behind the other.
+    fn follow(&self, part: usize, at: usize, words: &[SmolStr]) -> bool {
+        let stands = |word: &SmolStr, at: usize| {
+            self.message.written.get(word).is_some_and(|places| places.binary_search(&(part, at)).is_ok())
+        };
+        words.iter().zip(at + 1..).all(|(word, at)| stands(word, at))
     }
 
     /// Whether these stems follow a place.

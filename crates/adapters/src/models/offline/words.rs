@@ -86,7 +86,7 @@ fn lower(word: &str) -> SmolStr {
 }
 
 /// A word in which no letter stands more than twice in a row, as in `lossses`; digits stay.
-pub(super) fn twice(text: SmolStr) -> SmolStr {
+fn twice(text: SmolStr) -> SmolStr {
     if !text.as_bytes().windows(3).any(|three| three[0] == three[1] && three[1] == three[2]) {
         return text;
     }
@@ -98,6 +98,11 @@ pub(super) fn twice(text: SmolStr) -> SmolStr {
         }
     }
     out.into()
+}
+
+/// A word of a text as it is written, but for accents and letters that were struck again and again.
+pub(super) fn as_written(word: &str) -> SmolStr {
+    twice(fold(word))
 }
 
 /// The text without the accents of Western Europe: people leave them out as they like.

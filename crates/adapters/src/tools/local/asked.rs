@@ -2,14 +2,17 @@
 //!
 //! Which model answers, what it may cost and who pays is not known here: [`kybern_core::ports::ModelDesk`] does.
 
+use std::sync::Arc;
+
 use kybern_core::error::ErrorCode;
 use kybern_core::json::{self as bounded, Unreadable};
 use kybern_core::money::Usage;
-use kybern_core::ports::{ModelDesk, ModelQuestion, ToolPrompt};
+use kybern_core::ports::{ModelQuestion, ToolContext, ToolPrompt};
 use kybern_core::tool::ToolFailure;
 use serde_json::Value;
 
 use super::json_parser::Checker;
+use crate::workers::Workers;
 
 /// The most tokens of an answer in JSON.
 const MAX_JSON: u32 = 4_000;
@@ -35,32 +38,34 @@ pub(super) fn about(prompt: ToolPrompt, text: &str, max_output: u32) -> ModelQue
     }
 }
 
+/// A schema as it was given, which a model sees, and as answers are held against it.
+#[derive(Debug)]
+pub(super) struct Schema<'a> {
+    pub(super) written: &'a Value,
+    pub(super) checker: Arc<Checker>,
+}
+
 /// Asks for JSON that fits a schema; once more when the answer does not.
 ///
 /// # Errors
 /// Those of the desk; `MODEL_ERROR` when the second answer does not fit either.
 pub(super) async fn json(
-    desk: &dyn ModelDesk,
+    workers: &Workers,
+    context: &ToolContext,
     prompt: ToolPrompt,
     text: &str,
-    (schema, checker): (&Value, &Checker),
+    Schema { written, checker }: Schema<'_>,
 ) -> Result<Asked<Value>, ToolFailure> {
-    let mut question = ModelQuestion { schema: Some(schema.clone()), ..about(prompt, text, MAX_JSON) };
+    let desk = context.models()?;
+    let mut question = ModelQuestion { schema: Some(written.clone()), ..about(prompt, text, MAX_JSON) };
     let mut usage = Usage::default();
     loop {
         let answered = desk.ask(&question).await?;
         usage = usage.plus(answered.usage);
-        let faults = match bounded::read(unfenced(&answered.text).as_bytes()) {
-            Err(Unreadable::TooMuch(fault)) => format!("- {fault}"),
-            Err(Unreadable::Syntax(problem)) => format!("- it is not JSON: {problem}"),
-            Ok(value) => {
-                let faults = checker.faults(&value)?;
-                if faults.is_empty() {
-                    return Ok(Asked { answer: value, model: answered.model, usage });
-                }
-                let line = |(path, problem): &(String, String)| format!("- {path}: {problem}");
-                faults.iter().map(line).collect::<Vec<_>>().join("\n")
-            }
+        let (given, fits) = (answered.text.clone(), Arc::clone(&checker));
+        let faults = match super::compute(workers, context, move |_| fitting(&given, &fits)).await?? {
+            Ok(answer) => return Ok(Asked { answer, model: answered.model, usage }),
+            Err(faults) => faults,
         };
         if question.correction.is_some() {
             let message = format!("{} gave no answer that fits the schema: {faults}", answered.model);
@@ -69,6 +74,24 @@ pub(super) async fn json(
         let shown = answered.text.get(..answered.text.floor_char_boundary(MAX_SHOWN)).unwrap_or_default();
         question.correction = Some((shown.to_owned(), faults));
     }
+}
+
+/// The value that an answer is, or what is wrong with it.
+///
+/// # Errors
+/// When it is too large to be held against the schema.
+fn fitting(answer: &str, checker: &Checker) -> Result<Result<Value, String>, ToolFailure> {
+    let value = match bounded::read(unfenced(answer).as_bytes()) {
+        Err(Unreadable::TooMuch(fault)) => return Ok(Err(format!("- {fault}"))),
+        Err(Unreadable::Syntax(problem)) => return Ok(Err(format!("- it is not JSON: {problem}"))),
+        Ok(value) => value,
+    };
+    let faults = checker.faults(&value)?;
+    if faults.is_empty() {
+        return Ok(Ok(value));
+    }
+    let line = |(path, problem): &(String, String)| format!("- {path}: {problem}");
+    Ok(Err(faults.iter().map(line).collect::<Vec<_>>().join("\n")))
 }
 
 /// The text without the fence that models like to put around JSON.

@@ -23,7 +23,7 @@ use kybern_core::ports::ToolContext;
 use kybern_core::tool::ToolFailure;
 use serde_json::{Map, Value};
 
-use crate::workers::Workers;
+use crate::workers::{Stop, Workers};
 
 use self::calculator::Calculator;
 use self::datetime::datetime;
@@ -49,9 +49,17 @@ const TIME_LIMIT: Duration = Duration::from_secs(10);
 /// Stack of a thread that computes.
 const STACK_BYTES: usize = 8 * 1024 * 1024;
 
-/// How long that call may compute.
-fn time_limit(context: &ToolContext) -> Duration {
-    TIME_LIMIT.min(context.timeout.as_duration())
+/// Computes what may take more than a moment, on a thread apart from those that answer requests.
+///
+/// # Errors
+/// When there is no room for it, or it takes longer than the call may.
+async fn compute<T, F>(workers: &Workers, context: &ToolContext, work: F) -> Result<T, ToolFailure>
+where
+    T: Send + 'static,
+    F: FnOnce(&Stop) -> T + Send + 'static,
+{
+    let limit = TIME_LIMIT.min(context.timeout.as_duration());
+    Ok(workers.run(context.tenant(), limit, work).await?)
 }
 
 /// Bytes of text in its arguments up to which a call ends in a moment, where its work grows in line with them.

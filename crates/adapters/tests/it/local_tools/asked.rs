@@ -1,5 +1,6 @@
 //! The tools that ask a language model, over a desk that answers by script.
 
+use std::future::Future;
 use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
@@ -135,4 +136,31 @@ async fn a_repair_happens_only_where_it_is_asked_for_and_nothing_fits() {
     }
     let failure = ask("json_parser", json!({"text": "{", "repair": true}), &[]).await.0.unwrap_err();
     assert!(failure.code == ErrorCode::Validation && failure.message.contains("schema"), "{failure}");
+}
+
+/// How often a call gave its thread back before it was done: it waits for nothing but threads that compute, since the
+/// desk answers at once.
+async fn pauses(tool: &str, args: Value, answer: &str) -> usize {
+    let answers = [answer];
+    let mut call = std::pin::pin!(ask(tool, args, &answers));
+    let mut pauses = 0;
+    let (called, _) = std::future::poll_fn(|waker| {
+        let done = call.as_mut().poll(waker);
+        pauses += usize::from(done.is_pending());
+        done
+    })
+    .await;
+    assert!(called.is_ok(), "{called:?}");
+    pauses
+}
+
+#[tokio::test]
+async fn schemas_and_answers_are_not_checked_on_the_threads_that_answer_requests() {
+    let parts: Vec<Value> = (0..1_500).map(|least| json!({"minimum": -least})).collect();
+    let schema = json!({"items": {"allOf": parts}});
+    let answer = json!((0..400).collect::<Vec<u32>>()).to_string();
+    let args = json!({"text": "Four hundred", "operation": "extract", "options": {"schema": schema}});
+    assert!(pauses("text_transform", args, &answer).await >= 2);
+    let args = json!({"text": "[0, 1,", "schema": schema, "repair": true});
+    assert!(pauses("json_parser", args, &answer).await >= 2);
 }

@@ -141,10 +141,17 @@ fn remainders_have_the_sign_of_the_divisor() {
             ("-0.5 mod 2", json!(1.5)),
             ("10 % (4 - 1)", json!(1)),
             ("2 * 7 mod 4", json!(2)),
+            ("10 % mod(7, 4)", json!(1)),
+            ("10 % mod((7), max(4, 1)) + 1", json!(2)),
+            ("10 % mod (3)", json!(0.1)),
+            ("10 % mod (3 + max(1, 2))", json!(0.1)),
         ],
     );
-    let notes = call("calculator", &json!({"expression": "-7 mod 3"})).unwrap();
-    assert!(notes["notes"][0].as_str().unwrap().contains("sign of the divisor"));
+    for expression in ["-7 mod 3", "mod(-7, 3)", "mod(7, -3)"] {
+        let notes = call("calculator", &json!({"expression": expression})).unwrap();
+        assert!(notes["notes"][0].as_str().unwrap().contains("sign of the divisor"), "{expression}");
+    }
+    assert_eq!(call("calculator", &json!({"expression": "mod(7, 3)"})).unwrap().get("notes"), None);
 }
 
 #[test]
@@ -282,8 +289,13 @@ fn what_has_no_exact_value_is_the_nearest_machine_number() {
     assert_eq!(result("round(e, 3)").unwrap().to_string(), "2.718");
     let notes =
         |expression: &str| call("calculator", &json!({"expression": expression})).unwrap().get("notes").cloned();
-    assert!(notes("sin(30)").unwrap()[0].as_str().unwrap().contains("radians"));
-    assert_eq!((notes("sin(30 deg)"), notes("cos(0)"), notes("ln(2)")), (None, None, None));
+    for angle in ["30", "1/3", "sqrt(2)", "e", "degrees(pi)"] {
+        assert!(notes(&format!("sin({angle})")).unwrap()[0].as_str().unwrap().contains("radians"), "{angle}");
+    }
+    for unit in ["30 deg", "e°", "sqrt(2) deg", "sqrt(2) * pi", "radians(e)", "atan(e)", "pi / 4", "0"] {
+        assert_eq!(notes(&format!("tan({unit})")), None, "{unit}");
+    }
+    assert_eq!(notes("ln(2)"), None);
     // So many digits are not kept: the base is rounded before it is multiplied.
     let long = result("1000 * 1.0001^100000").unwrap().as_f64().unwrap();
     assert!((long - 22_015_456.048_552_2).abs() < 1e-3, "{long}");
@@ -300,6 +312,14 @@ fn units_are_converted() {
         ("5 ft 3 in to cm", json!(160.02)),
         ("5 ft + 3 in to cm", json!(160.02)),
         ("1 m - 20 cm to cm", json!(80)),
+        ("-5 ft 3 in to cm", json!(-160.02)),
+        ("-5 ft + 3 in to cm", json!(-144.78)),
+        ("(-5) ft 3 in to cm", json!(-160.02)),
+        ("-0 ft 3 in to cm", json!(-7.62)),
+        ("-1 mi 0 ft 3 in to in", json!(-63_363)),
+        ("10 ft - 5 ft 3 in to in", json!(57)),
+        ("10 ft - 5 ft + 3 in to in", json!(63)),
+        ("- 1 h 30 min to min", json!(-90)),
         ("(2 + 3) * 2 km to m", json!(10_000)),
         ("90 km/h to m/s", json!(25)),
         ("60 mph to m/s", json!(26.8224)),
@@ -327,6 +347,15 @@ fn units_are_converted() {
         ("-40 celsius to fahrenheit", json!(-40)),
         ("98.6 F to C", json!(37)),
         ("0 °C to K", json!(273.15)),
+        ("20°C to F", json!(68)),
+        ("20 ° C to °F", json!(68)),
+        ("50 °F to K", json!(283.15)),
+        ("-40 °F to °C", json!(-40)),
+        ("(10 + 10)°C to °F", json!(68)),
+        ("20 deg C to deg F", json!(68)),
+        ("90° to arcmin", json!(5400)),
+        ("5400 arcmin to °", json!(90)),
+        ("90° 30 arcmin to arcmin", json!(5430)),
         ("180 degrees to arcmin", json!(10_800)),
         ("12 in in cm", json!(30.48)),
         ("km to m", json!(1000)),
@@ -409,7 +438,10 @@ fn what_is_no_expression_is_refused_with_its_place() {
         ("9999999!", "too large"),
         ("10^-10^10", "too large"),
         ("1e2001", "too large"),
-        ("exp(1000)", "too large"),
+        ("exp(1000)", "what has no exact value goes up to about 1.8e308"),
+        ("1.5^99999", "up to about 1.8e308"),
+        ("10^400 + e", "up to about 1.8e308"),
+        ("20 °C to m", "cannot be converted"),
         ("exp(-1000)", "too small"),
         ("5 km", "only in a conversion"),
         ("5 km to kg", "cannot be converted"),

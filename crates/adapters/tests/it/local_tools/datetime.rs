@@ -40,6 +40,41 @@ fn now_is_the_clock_of_the_call_in_a_named_zone() {
 }
 
 #[test]
+fn new_york_is_five_hours_behind_in_winter() {
+    let there = json!({"operation": "now", "timezone": NEW_YORK});
+    check_table(
+        "datetime",
+        &[
+            (there, "/local", json!("2026-11-22T09:30:00.25-05:00")),
+            (parse("2026-11-22 10:30", NEW_YORK), "/iso", json!("2026-11-22T15:30:00.000Z")),
+            (parse("2026-11-22T10:30:00-05:00[America/New_York]", "UTC"), "/iso", json!("2026-11-22T15:30:00.000Z")),
+        ],
+    );
+}
+
+/// The same calls in a process whose machine has a file that puts New York nine hours ahead.
+#[test]
+fn zone_files_of_the_machine_change_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let header = |version: u8| {
+        let counts: [u32; 6] = [0, 0, 0, 0, 1, 4];
+        [b"TZif".as_slice(), &[version], &[0; 15], counts.map(u32::to_be_bytes).as_flattened()].concat()
+    };
+    let nine_hours = [32_400_i32.to_be_bytes().as_slice(), &[0, 0], b"ABC\0"].concat();
+    let file = [header(b'2'), nine_hours.clone(), header(b'2'), nine_hours, b"\nABC-9\n".to_vec()].concat();
+    std::fs::create_dir(folder.path().join("America")).unwrap();
+    std::fs::write(folder.path().join(NEW_YORK), file).unwrap();
+    let (_, module) = module_path!().split_once("::").unwrap();
+    let child = std::process::Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", &format!("{module}::new_york_is_five_hours_behind_in_winter")])
+        .env("TZDIR", folder.path())
+        .output()
+        .unwrap();
+    let told = String::from_utf8_lossy(&child.stdout);
+    assert!(child.status.success() && told.contains("1 passed"), "{told}");
+}
+
+#[test]
 fn dates_are_read_as_people_and_programs_write_them() {
     let midnight = json!("2026-11-22T00:00:00.000Z");
     let afternoon = json!("2026-11-22T15:30:00.000Z");

@@ -220,11 +220,16 @@ fn depth_has_a_limit_on_both_sides() {
     assert_eq!(call("json_parser", &of(&nested(63))).unwrap()["method"], json!("direct_parse"));
     for deep in [nested(64), nested(65), nested(127), format!("{{\"a\": {}}}", nested(200))] {
         let found = call("json_parser", &of(&deep)).unwrap();
-        assert_eq!(found["method"], json!("extraction"), "{deep}");
-        let message = found["problems"][0]["message"].as_str().unwrap();
+        assert_eq!((&found["success"], found.get("data")), (&json!(false), None), "{deep}");
+        let message = found["error"].as_str().unwrap();
         assert!(message.contains("more than 63 deep in one another"), "{message}");
-        kybern_core::json::check_members(&found).unwrap();
+        // What stands beside it is found, and is no part of it.
+        let found = call("json_parser", &of(&format!("first {deep}, then [7]"))).unwrap();
+        assert_eq!((&found["data"], &found["method"]), (&json!([7]), &json!("extraction")), "{deep}");
+        assert!(found["problems"][0]["message"].as_str().unwrap().contains("were not read"), "{deep}");
     }
+    let found = call("json_parser", &of(&format!("see {}", nested(63)))).unwrap();
+    kybern_core::json::check_members(&found).unwrap();
 }
 
 proptest! {

@@ -66,6 +66,12 @@ fn letters_change_their_case() {
         ("slugify", "Straße & Øl", "strasse-ol"),
         ("slugify", "it's 100% fun", "its-100-fun"),
         ("slugify", "日本 2026", "日本-2026"),
+        ("slugify", "Trần Phở Ångström", "tran-pho-angstrom"),
+        ("slugify", "हिन्दी भाषा", "हिन्दी-भाषा"),
+        ("slugify", "Чёрный Й", "чёрный-й"),
+        ("slugify", "ガイド", "ガイド"),
+        ("slugify", "한국어", "한국어"),
+        ("slugify", "1\u{fe0f}\u{20e3} ok", "1-ok"),
     ]);
     check_table(
         "text_transform",

@@ -85,16 +85,24 @@ async fn a_policy_without_an_insurer_has_the_one_that_its_paper_names_as_the_rec
 }
 
 #[tokio::test]
-async fn the_end_of_an_insurers_name_is_that_insurer_where_only_one_has_it() {
+async fn the_end_of_an_insurers_name_is_not_taken_for_that_insurer() {
     let mut world = World::new();
     insurer(&world, "naic:77001", "Prairie Lantern Transportation Insurance Company");
     let paper = "@insured.name = Acme LLC\n@policies[0].policy_number = A1\n\
                  @policies[0].insurer = Transportation Insurance Company";
-    assert_eq!(insurer_of(&mut world, paper).await, "Prairie Lantern Transportation Insurance Company");
-    let mut world = World::new();
-    insurer(&world, "naic:77001", "Prairie Lantern Transportation Insurance Company");
+    assert_eq!(insurer_of(&mut world, paper).await, "Transportation Insurance Company");
     insurer(&world, "naic:77002", "Quillfeather Transportation Insurance Company");
-    assert_eq!(insurer_of(&mut world, paper).await, Value::Null, "two have it");
+    assert_eq!(insurer_of(&mut world, paper).await, "Transportation Insurance Company", "two have it");
+    let mut world = World::new();
+    let known_as = |name: &str| json!({"insurer_name": name, "naic_number": "77001", "create": true});
+    world
+        .run(crate::tests::insurer_tool().as_ref(), known_as("Prairie Lantern Transportation Insurance Company"))
+        .await;
+    let coded = |code: &str| format!("{paper}\n@policies[0].naic = {code}");
+    assert_eq!(insurer_of(&mut world, &coded("77001")).await, "Prairie Lantern Transportation Insurance Company");
+    let mut world = World::new();
+    world.run(crate::tests::insurer_tool().as_ref(), known_as("Quillfeather Transportation Insurance Company")).await;
+    assert_eq!(insurer_of(&mut world, &coded("77003")).await, "Transportation Insurance Company", "another's code");
 }
 
 #[tokio::test]

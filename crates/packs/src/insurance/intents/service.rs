@@ -32,6 +32,7 @@ pub const SERVICE_REQUEST: IntentWords = IntentWords {
         "ask:certificate|coi|cois|cert|proof of insurance|evidence of insurance|id card|insurance card|additional insured|loss payee|\
          lienholder|waiver of subrogation|endorsement|endorse|policy copy|copy of policy|binder|mcs 90^1.6",
         "ask:raise|increase|lower|reduce|higher & limit|cargo|liability|deductible|coverage^1.6",
+        "ask:add coverage|add cargo|add liability|add physical damage^0.8",
         "ask:report accident|report claim|report loss|file claim|open claim|turn in claim|put in claim|set up claim^1.4",
         "open a claim|new claim|first notice|notice of loss|turn this in|put in a claim|start a claim^1.6",
         "adjuster & call|contact|assign|send|talk^1",

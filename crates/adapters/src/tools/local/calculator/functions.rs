@@ -71,6 +71,13 @@ pub(super) fn is_function(name: &str) -> bool {
     FUNCTIONS.iter().any(|(known, ..)| known.eq_ignore_ascii_case(name))
 }
 
+/// Whether an angle with that name in it is one in radians, or degrees that were made radians.
+pub(super) fn names_an_angle(name: &str) -> bool {
+    let radians = matches!(constant(name), Some(Number::Pi(_)));
+    let lower = name.to_ascii_lowercase();
+    radians || matches!(lower.as_str(), "deg" | "radians" | "acos" | "asin" | "atan" | "atan2")
+}
+
 /// The refusal of a name.
 pub(super) fn unknown(name: &str, at: usize) -> ToolFailure {
     let name = short(name);

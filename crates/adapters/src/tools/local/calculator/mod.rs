@@ -81,7 +81,7 @@ impl Tool for Calculator {
         if !self.computes(&args) {
             return outcome(&args);
         }
-        self.workers.run(context.tenant(), super::time_limit(context), move |_| outcome(&args)).await?
+        super::compute(&self.workers, context, move |_| outcome(&args)).await?
     }
 }
 

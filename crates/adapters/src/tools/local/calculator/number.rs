@@ -46,7 +46,7 @@ impl Number {
             return Err(refuse("the result is not a real number"));
         }
         if value.is_infinite() {
-            return Err(too_large());
+            return Err(too_large_for_a_machine());
         }
         Ok(Self::Near(value))
     }
@@ -61,7 +61,7 @@ impl Number {
             Self::Pi(times) => rounded(times) * PI,
             Self::Near(value) => *value,
         };
-        if value.is_finite() { Ok(value) } else { Err(too_large()) }
+        if value.is_finite() { Ok(value) } else { Err(too_large_for_a_machine()) }
     }
 
     /// The exact value, when there is one that is a fraction.
@@ -133,6 +133,11 @@ pub(super) fn rounded(exact: &BigRational) -> f64 {
 /// The refusal of what has too many digits.
 pub(super) fn too_large() -> ToolFailure {
     refuse("the result is too large to be written: numbers have up to 10,000 bits, about 3,010 digits")
+}
+
+/// The refusal of what has no exact value and is too large for a machine number.
+fn too_large_for_a_machine() -> ToolFailure {
+    refuse("a number is too large: what has no exact value goes up to about 1.8e308, as machine numbers do")
 }
 
 /// The refusal of a division by nothing.

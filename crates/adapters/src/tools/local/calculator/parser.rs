@@ -173,11 +173,28 @@ impl<'a> Parser<'a> {
     fn begins_operand(&self, index: usize) -> bool {
         self.tokens.get(index).is_some_and(|token| match &token.kind {
             Kind::Number(_) => true,
-            Kind::Name(name) => {
-                functions::constant(name).is_some() || functions::is_function(name) && !name.eq_ignore_ascii_case("mod")
-            }
+            Kind::Name(name) if name.eq_ignore_ascii_case("mod") => self.begins_numbers(index + 1),
+            Kind::Name(name) => functions::constant(name).is_some() || functions::is_function(name),
             Kind::Sign(sign) => *sign == '(',
         })
+    }
+
+    /// Whether a function's numbers stand there, with a comma between them, and not one operand in parentheses: so
+    /// `10 % mod(7, 3)` is told from `10 % mod (3)`.
+    fn begins_numbers(&self, index: usize) -> bool {
+        let mut depth = 0_usize;
+        for token in self.tokens.get(index..).unwrap_or_default() {
+            match token.kind {
+                Kind::Sign('(') => depth += 1,
+                Kind::Sign(')') => depth = depth.saturating_sub(1),
+                Kind::Sign(',') if depth == 1 => return true,
+                _ => {}
+            }
+            if depth == 0 {
+                return false;
+            }
+        }
+        false
     }
 
     fn apply(&mut self, left: Value, operator: Operator) -> Result<Value, ToolFailure> {
@@ -213,9 +230,7 @@ impl<'a> Parser<'a> {
             }
             Operator::Modulo => {
                 let right = self.expression(SIGN)?;
-                if left.number.is_negative() || right.number.is_negative() {
-                    self.note("a remainder has the sign of the divisor: -7 mod 3 is 2");
-                }
+                self.note_remainder(&left.number, &right.number);
                 arithmetic::remainder(&mut self.work, &left.number, &right.number)?
             }
             _ => {
@@ -278,6 +293,7 @@ impl<'a> Parser<'a> {
             return Err(refuse(format!("{name} at character {} needs its numbers in parentheses", token.at)));
         };
         self.skip();
+        let first = self.next;
         let mut numbers = Vec::new();
         if !self.take(')') {
             loop {
@@ -290,9 +306,12 @@ impl<'a> Parser<'a> {
         }
         match (name.to_ascii_lowercase().as_str(), numbers.as_slice()) {
             ("log", [_]) => self.note("log is to base 10; ln is the natural logarithm, and log(x, b) is to base b"),
-            ("sin" | "cos" | "tan", [angle]) if angle.exact().is_some() && !angle.is_zero() => {
+            ("sin" | "cos" | "tan", [angle])
+                if !angle.is_zero() && (angle.exact().is_some() || !self.names_an_angle(first)) =>
+            {
                 self.note("angles are radians; write 30 deg for degrees");
             }
+            ("mod", [left, right]) => self.note_remainder(left, right),
             _ => {}
         }
         functions::call(&mut self.work, name, token.at, &numbers).map(Value::plain)
@@ -321,6 +340,21 @@ impl<'a> Parser<'a> {
             _ => {
                 refuse(format!("{shown} at character {at} follows a value: write an operator between them, such as *"))
             }
+        }
+    }
+
+    /// Whether what was read from there on says by itself which unit its angle has.
+    fn names_an_angle(&self, first: usize) -> bool {
+        self.tokens[first..self.next].iter().any(|token| match &token.kind {
+            Kind::Sign(sign) => *sign == '°',
+            Kind::Name(name) => functions::names_an_angle(name),
+            Kind::Number(_) => false,
+        })
+    }
+
+    fn note_remainder(&mut self, left: &Number, right: &Number) {
+        if left.is_negative() || right.is_negative() {
+            self.note("a remainder has the sign of the divisor: -7 mod 3 is 2");
         }
     }
 

@@ -34,9 +34,8 @@ pub(super) fn conversion(tokens: &[Token]) -> Option<usize> {
 /// # Errors
 /// When a unit is unknown, or they measure different things.
 pub(super) fn convert(tokens: &[Token], keyword: usize) -> Result<Map<String, Value>, ToolFailure> {
-    let tokens = with_degrees(tokens);
-    let (head, tail) = (&tokens[..keyword], &tokens[keyword + 1..]);
-    let mut target = Parser::new(tail);
+    let (head, tail) = (with_degrees(&tokens[..keyword]), with_degrees(&tokens[keyword + 1..]));
+    let mut target = Parser::new(&tail);
     let unit = read_unit(&mut target)?;
     if let Some(token) = target.peek() {
         return Err(refuse(format!(
@@ -46,15 +45,20 @@ pub(super) fn convert(tokens: &[Token], keyword: usize) -> Result<Map<String, Va
             tokens[keyword].shown()
         )));
     }
-    let mut parser = Parser::new(head);
+    let mut parser = Parser::new(&head);
     let mut total = Number::whole(0);
     let mut exact = true;
+    let mut negative = head.first().is_some_and(|token| token.is_sign('-'));
     let mut texts = vec![unit.text.clone()];
     for term in 0..=MAX_TERMS {
         if term == MAX_TERMS {
             return Err(refuse(format!("more than {MAX_TERMS} quantities are added: convert them in parts")));
         }
-        let negative = term > 0 && !parser.take('+') && parser.take('-');
+        // The sign of the first quantity is read with its number. One without a sign of its own is taken off where
+        // the one before it was: -5 ft 3 in is 3 in less than -5 ft.
+        if term > 0 {
+            negative = !parser.take('+') && (parser.take('-') || negative);
+        }
         let named = parser.peek().is_some_and(|token| token.name().is_some_and(|name| !functions::is_function(name)));
         let value = if named && term == 0 { Number::whole(1) } else { parser.measured()? };
         let from = read_unit(&mut parser)?;
@@ -65,7 +69,10 @@ pub(super) fn convert(tokens: &[Token], keyword: usize) -> Result<Map<String, Va
         let (factor, is_exact) = factor(&from, &unit)?;
         exact &= is_exact;
         let value = arithmetic::multiply(parser.work(), &value, &Number::Exact(factor))?;
-        let value = if negative { value.negated() } else { value };
+        let value = if negative && term > 0 { value.negated() } else { value };
+        if !value.is_zero() {
+            negative = value.is_negative();
+        }
         total = arithmetic::add(parser.work(), &total, &value)?;
         texts.push(from.text);
         if parser.peek().is_none() {
@@ -100,27 +107,30 @@ struct Unit {
     text: String,
 }
 
-/// `deg` behind a number makes radians of it; in a conversion it is a unit.
+/// `deg` and `°` behind a number make radians of it. In a conversion they are a unit, and before the name of a scale of
+/// temperature they say nothing more than it does.
 fn with_degrees(tokens: &[Token]) -> Vec<Token> {
-    let mut tokens = tokens.to_vec();
+    let mut read = Vec::with_capacity(tokens.len());
     let mut depth = 0_usize;
-    for token in &mut tokens {
-        match &mut token.kind {
+    for (index, token) in tokens.iter().enumerate() {
+        match &token.kind {
             Kind::Sign('(') => depth += 1,
             Kind::Sign(')') => depth = depth.saturating_sub(1),
-            Kind::Name(name) if depth == 0 && name == "deg" => "degree".clone_into(name),
             _ => {}
         }
+        if depth > 0 || !token.is_sign('°') && token.name() != Some("deg") {
+            read.push(token.clone());
+        } else if tokens.get(index + 1).and_then(Token::name).and_then(scale).is_none() {
+            read.push(Token { kind: Kind::Name("degree".to_owned()), at: token.at });
+        }
     }
-    tokens
+    read
 }
 
 /// Reads names, `/`, `*`, `per` and small powers.
 fn read_unit(parser: &mut Parser<'_>) -> Result<Unit, ToolFailure> {
     let mut unit = Unit { shown: String::new(), text: String::new() };
     let mut names = 0;
-    // Degrees of temperature are written with a sign in front.
-    parser.take('°');
     while let Some(token) = parser.peek() {
         let (shown, text) = match &token.kind {
             Kind::Name(name) if matches!(name.as_str(), "to" | "into") => break,
@@ -262,8 +272,8 @@ enum Scale {
     Fahrenheit,
 }
 
-fn scale(unit: &Unit) -> Option<Scale> {
-    match unit.shown.to_ascii_lowercase().as_str() {
+fn scale(unit: &str) -> Option<Scale> {
+    match unit.to_ascii_lowercase().as_str() {
         "k" | "kelvin" | "kelvins" => Some(Scale::Kelvin),
         "c" | "celsius" | "degc" => Some(Scale::Celsius),
         "f" | "fahrenheit" | "degf" => Some(Scale::Fahrenheit),
@@ -273,7 +283,7 @@ fn scale(unit: &Unit) -> Option<Scale> {
 
 /// A temperature on the other scale, when both are temperatures.
 fn temperature(value: &Number, from: &Unit, to: &Unit) -> Option<Result<Number, ToolFailure>> {
-    let (from, to) = (scale(from)?, scale(to)?);
+    let (from, to) = (scale(&from.shown)?, scale(&to.shown)?);
     let ninths = BigRational::new(9.into(), 5.into());
     let (freezing, zero) = (BigRational::from_integer(32.into()), BigRational::new(5463.into(), 20.into()));
     let linear = |times: BigRational, plus: BigRational| {

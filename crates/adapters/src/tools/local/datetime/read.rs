@@ -1,11 +1,11 @@
 //! Dates as people and programs write them, when each can be read in one way only.
 
+use jiff::Timestamp;
 use jiff::civil::{Date, DateTime, Time};
-use jiff::{Timestamp, Zoned};
 use kybern_core::tool::ToolFailure;
 
 use super::super::{refuse, short};
-use super::zone::{Moment, Zone};
+use super::zone::{Moment, Zone, with_its_zone};
 use super::{pattern_read, words};
 
 /// Letters of a date.
@@ -96,8 +96,7 @@ fn iso(text: &str) -> Option<Result<Written, ToolFailure>> {
         return None;
     }
     if text.contains('[') {
-        let zoned = text.parse::<Zoned>().map(|zoned| Written::Moment(zoned.timestamp()));
-        return Some(zoned.map_err(|_| no_date(text)));
+        return Some(with_its_zone(text).map(Written::Moment).ok_or_else(|| no_date(text)));
     }
     if let Ok(moment) = text.parse::<Timestamp>() {
         return Some(Ok(Written::Moment(moment)));

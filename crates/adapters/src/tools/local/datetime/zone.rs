@@ -1,7 +1,9 @@
-//! Time zones, and times on the wall made moments.
+//! Time zones, and times on the wall made moments. The rules of the zones are those that the program brings, never the
+//! machine's files, so the answer is the same everywhere.
 
 use jiff::civil::DateTime;
-use jiff::tz::{AmbiguousOffset, Offset, TimeZone};
+use jiff::fmt::temporal::DateTimeParser;
+use jiff::tz::{AmbiguousOffset, Offset, TimeZone, TimeZoneDatabase};
 use jiff::{Timestamp, Zoned};
 use kybern_core::tool::ToolFailure;
 
@@ -42,7 +44,7 @@ impl Zone {
             return Ok(Self { zone: TimeZone::fixed(offset), name: super::pattern::offset_text(offset, true) });
         }
         let known = given.len() <= 64 && given.chars().all(|c| c.is_ascii_alphanumeric() || "/_+-".contains(c));
-        let zone = if known { TimeZone::get(given).ok() } else { None };
+        let zone = if known { TimeZoneDatabase::bundled().get(given).ok() } else { None };
         let zone = zone.ok_or_else(|| {
             refuse(format!(
                 "there is no time zone {:?}: give an IANA name such as America/New_York, an offset such as -05:00, or UTC",
@@ -85,6 +87,13 @@ impl Zone {
         };
         Ok(Moment { zoned, note })
     }
+}
+
+/// A moment with the name of its zone behind it, such as `2026-11-22T10:30:00-05:00[America/New_York]`; `None` when it
+/// is none, or its offset is not the zone's.
+pub(super) fn with_its_zone(text: &str) -> Option<Timestamp> {
+    const READER: DateTimeParser = DateTimeParser::new();
+    READER.parse_zoned_with(&TimeZoneDatabase::bundled(), text).ok().map(|zoned| zoned.timestamp())
 }
 
 /// An offset such as `+02:00`, `-0530` or `+2`.

@@ -80,21 +80,25 @@ fn scan(text: &str, seen: &mut Search, budget: &mut Search, take: &mut impl FnMu
             at += 1;
             continue;
         }
-        let end = close(bytes, at, seen);
-        let looked_at = end.unwrap_or_else(|reached| reached) - at;
+        let nest = close(bytes, at, seen);
+        let looked_at = nest.as_ref().map_or_else(|reached| *reached, |nest| nest.end) - at;
         if !budget.pay(looked_at) {
             return false;
         }
-        let parsed = end.ok().and_then(|end| Some((strict::parse(text.get(at..end)?).ok()?, end)));
-        match parsed {
-            Some((parsed, end)) => {
-                if take(parsed) {
-                    return true;
+        at = match nest {
+            // What lies too deep is passed over whole: a part from its middle is not what the text gives.
+            Ok(Nest { end, too_deep: true }) => end,
+            Ok(Nest { end, too_deep: false }) => match text.get(at..end).map(strict::parse) {
+                Some(Ok(parsed)) => {
+                    if take(parsed) {
+                        return true;
+                    }
+                    end
                 }
-                at = end;
-            }
-            None => at += 1,
-        }
+                Some(Err(_)) | None => at + 1,
+            },
+            Err(_) => at + 1,
+        };
     }
     false
 }
@@ -109,9 +113,18 @@ fn may_begin(bytes: &[u8], at: usize) -> bool {
     }
 }
 
-/// One past the bracket that closes the one there, or how far was looked in vain.
-fn close(bytes: &[u8], start: usize, seen: &mut Search) -> Result<usize, usize> {
+/// From a bracket to the one that closes it.
+struct Nest {
+    /// One past the closing bracket.
+    end: usize,
+    /// Whether brackets lie more than [`MAX_DEPTH`] deep in it.
+    too_deep: bool,
+}
+
+/// What the bracket there opens, or how far was looked in vain.
+fn close(bytes: &[u8], start: usize, seen: &mut Search) -> Result<Nest, usize> {
     let mut open: Vec<u8> = Vec::new();
+    let mut too_deep = false;
     let mut at = start;
     while let Some(&byte) = bytes.get(at) {
         match byte {
@@ -120,10 +133,8 @@ fn close(bytes: &[u8], start: usize, seen: &mut Search) -> Result<usize, usize> 
                 continue;
             }
             b'{' | b'[' => {
-                if open.len() == MAX_DEPTH {
-                    seen.too_deep = true;
-                    return Err(at);
-                }
+                too_deep |= open.len() == MAX_DEPTH;
+                seen.too_deep |= too_deep;
                 open.push(byte);
             }
             b'}' | b']' => {
@@ -131,7 +142,7 @@ fn close(bytes: &[u8], start: usize, seen: &mut Search) -> Result<usize, usize> 
                     return Err(at);
                 }
                 if open.is_empty() {
-                    return Ok(at + 1);
+                    return Ok(Nest { end: at + 1, too_deep });
                 }
             }
             _ => {}

@@ -18,7 +18,8 @@ use serde_json::{Map, Value, json};
 
 pub(super) use self::schema::Checker;
 use self::strict::Parsed;
-use super::{asked, fields, refuse, text};
+use super::asked::{self, Asked, Schema};
+use super::{fields, refuse, text};
 use crate::workers::{Stop, Workers};
 
 /// Bytes of a text.
@@ -92,12 +93,14 @@ impl Tool for JsonParser {
         let args = Arc::new(args);
         let read = if self.computes(&args) {
             let args = Arc::clone(&args);
-            self.workers.run(context.tenant(), super::time_limit(context), move |stop| read(&args, stop)).await??
+            super::compute(&self.workers, context, move |stop| read(&args, stop)).await??
         } else {
             read(&args, &Stop::default())?
         };
         let data = match (read, args.get("schema")) {
-            (Read::Broken(checker), Some(schema)) => return repair(context, whole(&args)?, (schema, &checker)).await,
+            (Read::Broken(checker), Some(schema)) => {
+                return self.repair(context, whole(&args)?, Schema { written: schema, checker }).await;
+            }
             (Read::Broken(_), None) => return Err(refuse("repair needs a schema: give what the value has to fit")),
             (Read::Answer(data), _) => data,
         };
@@ -106,11 +109,26 @@ impl Tool for JsonParser {
     }
 }
 
+impl JsonParser {
+    /// What a broken text was meant to be, as a language model reads it.
+    async fn repair(&self, context: &ToolContext, text: &str, schema: Schema<'_>) -> Result<ToolOutcome, ToolFailure> {
+        if text.len() > MAX_REPAIRED {
+            let message = format!("the text has {} bytes, and a repair takes up to {MAX_REPAIRED}", text.len());
+            return Err(refuse(message));
+        }
+        let prompt = ToolPrompt::RepairJson;
+        let Asked { answer, model, usage } = asked::json(&self.workers, context, prompt, text, schema).await?;
+        let data =
+            fields([("success", json!(true)), ("data", answer), ("method", json!("repair")), ("model", json!(model))]);
+        Ok(ToolOutcome { usage, ..ToolOutcome::new(data, format!("repaired by {model}")) })
+    }
+}
+
 /// What reading a text came to.
 enum Read {
     Answer(Map<String, Value>),
     /// Nothing in it fits the schema, and a repair is asked for.
-    Broken(Box<Checker>),
+    Broken(Arc<Checker>),
 }
 
 /// The text without a byte order mark.
@@ -139,26 +157,13 @@ fn read(args: &Map<String, Value>, stop: &Stop) -> Result<Read, ToolFailure> {
     };
     let found = extract(text, checker.as_ref(), &problem, stop)?;
     match checker {
-        Some(checker) if repairs && found["success"] == false => Ok(Read::Broken(Box::new(checker))),
+        Some(checker) if repairs && found["success"] == false => Ok(Read::Broken(Arc::new(checker))),
         Some(_) | None => Ok(Read::Answer(found)),
     }
 }
 
 fn wants_repair(args: &Map<String, Value>) -> bool {
     args.get("repair").and_then(Value::as_bool) == Some(true)
-}
-
-/// What a broken text was meant to be, as a language model reads it.
-async fn repair(context: &ToolContext, text: &str, schema: (&Value, &Checker)) -> Result<ToolOutcome, ToolFailure> {
-    if text.len() > MAX_REPAIRED {
-        let message = format!("the text has {} bytes, and a repair takes up to {MAX_REPAIRED}", text.len());
-        return Err(refuse(message));
-    }
-    let asked::Asked { answer, model, usage } =
-        asked::json(context.models()?, ToolPrompt::RepairJson, text, schema).await?;
-    let data =
-        fields([("success", json!(true)), ("data", answer), ("method", json!("repair")), ("model", json!(model))]);
-    Ok(ToolOutcome { usage, ..ToolOutcome::new(data, format!("repaired by {model}")) })
 }
 
 /// What stands somewhere in the text, or why there is nothing.

@@ -108,16 +108,31 @@ pub(super) fn camel(text: &str) -> Result<String, ToolFailure> {
     Ok(result)
 }
 
-/// Small letters without accents, digits and single dashes, for an address; other scripts keep their letters.
+/// Whether accents may be taken off that letter. In other scripts a mark is a vowel, or makes another letter.
+fn is_latin(letter: char) -> bool {
+    matches!(letter, 'a'..='z' | 'A'..='Z' | '\u{aa}'..='\u{2b8}' | '\u{1d00}'..='\u{1dbf}' | '\u{1e00}'..='\u{1eff}'
+        | '\u{2c60}'..='\u{2c7f}' | '\u{a720}'..='\u{a7ff}' | '\u{ab30}'..='\u{ab6f}' | '\u{ff21}'..='\u{ff5a}')
+}
+
+/// Small Latin letters without accents, digits and single dashes, for an address; other scripts keep their letters and
+/// the marks of these.
 ///
 /// # Errors
 /// When nothing is left.
 pub(super) fn slug(text: &str, options: &Options<'_>) -> Result<String, ToolFailure> {
     let mut result = String::new();
-    for letter in text.nfd().filter(|letter| !is_combining_mark(*letter)).flat_map(char::to_lowercase) {
+    let mut keeps_marks = false;
+    let mut kept = |letter: &char| {
+        if is_combining_mark(*letter) {
+            return keeps_marks;
+        }
+        keeps_marks = letter.is_alphabetic() && !is_latin(*letter);
+        true
+    };
+    for letter in text.nfd().filter(|letter| kept(letter)).flat_map(char::to_lowercase) {
         match PLAIN.iter().find(|(special, _)| *special == letter) {
             Some((_, plain)) => result.push_str(plain),
-            None if letter.is_alphanumeric() => result.push(letter),
+            None if letter.is_alphanumeric() || is_combining_mark(letter) => result.push(letter),
             None if matches!(letter, '\'' | '’') => {}
             None if !result.is_empty() && !result.ends_with('-') => result.push('-'),
             None => {}

@@ -123,20 +123,20 @@ impl Tool for TextTransform {
 
     fn computes(&self, args: &Map<String, Value>) -> bool {
         let option = |name: &str| args.get("options").and_then(|options| options.get(name));
-        super::is_large(args) || option("regex").is_some_and(|regex| regex == true)
+        super::is_large(args)
+            || option("regex").is_some_and(|regex| regex == true)
+            || option("schema").is_some_and(Value::is_object)
     }
 
     async fn call(&self, context: &ToolContext, args: Map<String, Value>) -> Result<ToolOutcome, ToolFailure> {
-        let Operation { name, text, options } = Operation::of(&args)?;
-        if written::OPERATIONS.contains(&name) {
-            return written::write(context.models()?, name, text, &options).await;
+        let operation = Operation::of(&args)?;
+        if written::OPERATIONS.contains(&operation.name) {
+            return written::write(&self.workers, context, &operation).await;
         }
-        if self.computes(&args) {
-            let work = move |stop: &Stop| Operation::of(&args)?.outcome(stop);
-            self.workers.run(context.tenant(), super::time_limit(context), work).await?
-        } else {
-            Operation { name, text, options }.outcome(&Stop::default())
+        if !self.computes(&args) {
+            return operation.outcome(&Stop::default());
         }
+        super::compute(&self.workers, context, move |stop| Operation::of(&args)?.outcome(stop)).await?
     }
 }
 

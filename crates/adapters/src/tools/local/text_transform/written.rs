@@ -1,15 +1,18 @@
 //! The operations that write prose or understand it: a language model does them.
 
-use kybern_core::ports::{ModelDesk, ToolPrompt};
+use std::sync::Arc;
+
+use kybern_core::ports::{ModelDesk, ToolContext, ToolPrompt};
 use kybern_core::tool::{ToolFailure, ToolOutcome};
 use serde_json::{Map, Value, json};
 use unicode_segmentation::UnicodeSegmentation;
 
-use super::super::asked::{self, Asked};
+use super::super::asked::{self, Asked, Schema};
 use super::super::json_parser::Checker;
-use super::super::{fields, refuse};
+use super::super::{compute, fields, refuse};
 use super::options::Options;
-use super::shape;
+use super::{Operation, shape};
+use crate::workers::Workers;
 
 /// Bytes of a text that a model reads.
 const MAX_READ: usize = 200 * 1024;
@@ -29,11 +32,12 @@ pub(super) const OPERATIONS: &[&str] = &["summarize", "translate", "extract"];
 /// # Errors
 /// When the options or the text are not usable, or the model fails.
 pub(super) async fn write(
-    desk: &dyn ModelDesk,
-    name: &str,
-    text: &str,
-    options: &Options<'_>,
+    workers: &Workers,
+    context: &ToolContext,
+    Operation { name, text, options }: &Operation<'_>,
 ) -> Result<ToolOutcome, ToolFailure> {
+    let (name, text) = (*name, *text);
+    let desk = context.models()?;
     let most = if name == "translate" { MAX_TRANSLATED } else { MAX_READ };
     if text.len() > most {
         let message = format!("the text has {} bytes, and {name} takes up to {most}: give a part of it", text.len());
@@ -45,7 +49,7 @@ pub(super) async fn write(
     let (mut data, model, usage) = match name {
         "summarize" => summarize(desk, text, options).await?,
         "translate" => translate(desk, text, options).await?,
-        _ => extract(desk, text, options).await?,
+        _ => extract(workers, context, text, options).await?,
     };
     data.shift_insert(0, "operation".to_owned(), json!(name));
     data.insert("model".to_owned(), json!(model));
@@ -88,11 +92,18 @@ async fn translate(desk: &dyn ModelDesk, text: &str, options: &Options<'_>) -> R
     Ok((fields([("result", json!(answered.text.trim()))]), answered.model, answered.usage))
 }
 
-async fn extract(desk: &dyn ModelDesk, text: &str, options: &Options<'_>) -> Result<Written, ToolFailure> {
+async fn extract(
+    workers: &Workers,
+    context: &ToolContext,
+    text: &str,
+    options: &Options<'_>,
+) -> Result<Written, ToolFailure> {
     let schema = options.value("schema").filter(|schema| schema.is_object());
     let schema =
         schema.ok_or_else(|| refuse("extract needs options.schema: give the JSON Schema of what to take out"))?;
-    let checker = Checker::new(schema)?;
-    let Asked { answer, model, usage } = asked::json(desk, ToolPrompt::Extract, text, (schema, &checker)).await?;
+    let given = schema.clone();
+    let checker = Arc::new(compute(workers, context, move |_| Checker::new(&given)).await??);
+    let schema = Schema { written: schema, checker };
+    let Asked { answer, model, usage } = asked::json(workers, context, ToolPrompt::Extract, text, schema).await?;
     Ok((fields([("data", answer)]), model, usage))
 }
