@@ -200,6 +200,8 @@ mod tests {
     #[test]
     fn no_strategy_chooses_what_is_neither_priced_nor_free() {
         let chosen = |prices, free| spec_of(ListedModel { name: "a/b".to_owned(), prices }, free).quality.is_some();
-        assert!(chosen(Some(Prices::default()), false) && chosen(None, true) && !chosen(None, false));
+        assert!(
+            chosen(Some(kybern_core::model::Prices::default()), false) && chosen(None, true) && !chosen(None, false)
+        );
     }
 }
