@@ -1,6 +1,6 @@
 //! Audit events and the chain that binds them.
 //!
-//! Each tenant has one chain. An event's hash is a keyed BLAKE3 over the previous hash and the RFC 8785 form of the
+//! Each tenant has one chain. An event's hash is a keyed BLAKE3 over the previous hash and the canonical form of the
 //! event, so an edited, removed, reordered or cut chain is found by whoever holds the key.
 
 mod canonical;

@@ -25,7 +25,7 @@ impl DigestKey {
         Self(bytes)
     }
 
-    /// The keyed BLAKE3 of the input's canonical form (RFC 8785), in hex: members at every depth count, their order
+    /// The keyed BLAKE3 of the input's [canonical form](canonical), in hex: members at every depth count, their order
     /// does not. `None` when the input has no such form.
     #[must_use]
     pub fn digest<T: Serialize>(&self, input: &T) -> Option<String> {

@@ -342,6 +342,14 @@ mod tests {
     }
 
     #[test]
+    fn two_great_integers_are_two_requests() {
+        let print = |account: u64| {
+            fingerprint(&DigestKey::new([1; 32]), "/api/tasks", format!(r#"{{"account":{account}}}"#).as_bytes())
+        };
+        assert_ne!(print(9_007_199_254_740_992), print(9_007_199_254_740_993));
+    }
+
+    #[test]
     fn a_conflict_of_a_repeated_command_says_nothing_of_what_was_written() {
         assert!(wrote_nothing(ErrorCode::Conflict, false) && !wrote_nothing(ErrorCode::Conflict, true));
         assert!(wrote_nothing(ErrorCode::Validation, true) && !wrote_nothing(ErrorCode::Unavailable, false));

@@ -1,4 +1,4 @@
-//! An event's RFC 8785 form, which its hash covers.
+//! An event's canonical form, which its hash covers.
 
 use serde_json::{Number, Value};
 
@@ -12,8 +12,8 @@ pub(super) fn text(event: &AuditEvent) -> String {
     String::from_utf8(form).unwrap_or_default()
 }
 
-/// Whether the form says all that the event says. It writes every number as JavaScript does: `1.0` like `1`, and of a
-/// great integer only as many digits as a double holds. A number that reads back as another was put there later.
+/// Whether the form says all that the event says. It writes `1.0` like `1`: a number that reads back as another was put
+/// there later.
 pub(super) fn says_all(detail: &Value) -> bool {
     match detail {
         Value::Null | Value::Bool(_) | Value::String(_) => true,

@@ -79,7 +79,7 @@ pub(crate) fn of(run: &Run, index: usize, written: &Map<String, Value>) -> Resul
     Ok(Arguments { values, saw, tainted: tainted_now(), restored: None })
 }
 
-/// BLAKE3 of arguments' canonical form (RFC 8785), in hex.
+/// BLAKE3 of arguments' canonical form, in hex.
 #[must_use]
 pub fn hash_args(args: &Map<String, Value>) -> String {
     blake3::hash(&canonical_members(args)).to_hex().to_string()

@@ -264,7 +264,10 @@ impl Voice {
             Self::Json => {
                 let text = error.render().to_string();
                 let text = text.trim().strip_prefix("error: ").unwrap_or(text.trim());
-                aside(envelope(ErrorCode::Validation, text, |_| {}).to_string());
+                let no_details = |error: &mut Map<String, Value>| {
+                    error.insert("details".to_owned(), json!([]));
+                };
+                aside(envelope(ErrorCode::Validation, text, no_details).to_string());
             }
         }
     }

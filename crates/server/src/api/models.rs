@@ -27,8 +27,8 @@ use crate::state::AppState;
 
 /// Ask a model
 ///
-/// OpenAI's chat completions: existing clients need only this server's address and a key of it. A member that could
-/// change what a call costs or reaches is refused, such as `n` above 1. `model` is `provider/model`, a provider, or a
+/// OpenAI's chat completions: existing clients need only this server's address and a key of it. A member that is
+/// not known here is refused, because it could change what a call costs or reaches, and so is `n` above 1. `model` is `provider/model`, a provider, or a
 /// strategy (`balanced`, `cheapest`, `fastest`, `smartest`, `reasoning`, `fallback`). `agent:NAME` is a turn of that
 /// agent with its own prompt and tools; where a person has to say yes the answer names the approval. With `stream`
 /// the reply comes as server-sent events that end with `[DONE]`; an error after the first piece is an event with the

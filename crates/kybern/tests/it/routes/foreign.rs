@@ -59,6 +59,18 @@ const REFERENCES: &[(&str, &str, &str, Names)] = &[
     ("POST", "/api/internal/brain/review/{id}", "stepId", Names::Own),
     (
         "POST",
+        "/api/tasks/{id}/review",
+        "approvalId",
+        Names::Tenants(|suite| (suite.theirs.approval.clone(), NOBODY.to_owned())),
+    ),
+    (
+        "POST",
+        "/api/internal/brain/review/{id}",
+        "approvalId",
+        Names::Tenants(|suite| (suite.theirs.approval.clone(), NOBODY.to_owned())),
+    ),
+    (
+        "POST",
         "/api/internal/brain/callback/{id}",
         "workflowId",
         Names::Tenants(|suite| (suite.theirs.workflow_id.clone(), format!("v1:{NOBODY}:{NOBODY}:quote:0"))),

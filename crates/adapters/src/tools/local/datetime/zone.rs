@@ -117,5 +117,5 @@ pub(super) fn offset(text: &str) -> Option<Offset> {
 
 /// The refusal of what no calendar reaches.
 pub(super) fn out_of_range() -> ToolFailure {
-    refuse("the date is out of range: dates lie between the years -9999 and 9999")
+    refuse("the date is out of range: dates lie between 2 January -9999 and 30 December 9999")
 }

@@ -42,11 +42,11 @@ fn entity_schema() -> Value {
 
 fn category_schema() -> Value {
     let names: Vec<&str> = MemoryCategory::ALL.into_iter().map(MemoryCategory::as_str).collect();
-    json!({"type": "string", "enum": names, "description": "What kind of memory it is; fact when left out."})
+    json!({"type": "string", "enum": names, "description": "What kind of memory it is; fact when left out of a new one."})
 }
 
 fn importance_schema() -> Value {
-    json!({"type": "integer", "minimum": 1, "maximum": 10, "description": "How much it matters; 5 when left out."})
+    json!({"type": "integer", "minimum": 1, "maximum": 10, "description": "How much it matters; 5 when left out of a new one."})
 }
 
 fn expiry_schema() -> Value {
