@@ -120,7 +120,7 @@ pub(crate) async fn restore(options: RestoreOptions) -> anyhow::Result<ExitCode>
     if replace && matches!(config.database.url, DatabaseUrl::Postgres(_)) {
         anyhow::bail!("--replace is for SQLite files; on PostgreSQL restore into an empty database and point at that");
     }
-    let mut aside = None;
+    let mut replaced = None;
     if let DatabaseUrl::Sqlite(path) = &config.database.url
         && path.exists()
     {
@@ -134,24 +134,24 @@ pub(crate) async fn restore(options: RestoreOptions) -> anyhow::Result<ExitCode>
             // One that is damaged is what a restore is for; it is moved aside like any other.
             Err(_damaged) => {}
         }
-        aside = Some(set_aside(path)?);
+        replaced = Some(set_aside(path)?);
     }
     let restored = filled(&config, &key, &file).await;
     let manifest = restored.map_err(|error| match &config.database.url {
         DatabaseUrl::Sqlite(path) => {
             unmake(path);
-            match &aside {
-                Some(aside) => aside.back_for(error),
+            match &replaced {
+                Some(replaced) => replaced.back_for(error),
                 None => error,
             }
         }
         DatabaseUrl::Postgres(_) => error,
     })?;
     screen.line(format!("{}: restored {}", config.database.url, sizes(&manifest)));
-    if let Some(aside) = aside {
-        let aside = aside.name.display();
+    if let Some(replaced) = replaced {
+        let name = replaced.name.display();
         screen.line(format!(
-            "the database that was there is now {aside}; move or remove {aside} and {aside}.files before another --replace"
+            "the database that was there is now {name}; move or remove {name} and {name}.files before another --replace"
         ));
     }
     Ok(ExitCode::SUCCESS)
@@ -199,14 +199,14 @@ fn unmake(path: &Path) {
 }
 
 /// A database that was moved aside with what belongs to it.
-struct Aside {
+struct Replaced {
     /// Its new name, `NAME.replaced`.
     name: PathBuf,
     /// What was moved, from where and to where.
     moves: Vec<(PathBuf, PathBuf)>,
 }
 
-impl Aside {
+impl Replaced {
     /// Moves everything back, in the place of what a restore has made since.
     fn put_back(&self) -> std::io::Result<()> {
         for (from, to) in &self.moves {
@@ -237,7 +237,7 @@ impl Aside {
 }
 
 /// Renames a database and what belongs to it to `NAME.replaced`, so that nothing is lost by a restore.
-fn set_aside(path: &Path) -> anyhow::Result<Aside> {
+fn set_aside(path: &Path) -> anyhow::Result<Replaced> {
     let with = |suffix: &str| {
         let mut name = path.as_os_str().to_owned();
         name.push(suffix);
@@ -255,14 +255,14 @@ fn set_aside(path: &Path) -> anyhow::Result<Aside> {
             taken.display()
         );
     }
-    let mut aside = Aside { name: with(".replaced"), moves: Vec::new() };
+    let mut replaced = Replaced { name: with(".replaced"), moves: Vec::new() };
     for (from, to) in moves {
         if let Err(error) = std::fs::rename(&from, &to) {
             return Err(
-                aside.back_for(anyhow::Error::new(error).context(format!("cannot move {} aside", from.display())))
+                replaced.back_for(anyhow::Error::new(error).context(format!("cannot move {} aside", from.display())))
             );
         }
-        aside.moves.push((from, to));
+        replaced.moves.push((from, to));
     }
-    Ok(aside)
+    Ok(replaced)
 }

@@ -36,7 +36,7 @@ struct Standing {
 }
 
 /// A call that failed, as its provider's breaker counts it.
-pub(crate) struct Asked<'a> {
+pub(crate) struct FailedCall<'a> {
     /// Who asked.
     pub(crate) asker: &'a str,
     /// Whether it is another try of a question that has failed here before.
@@ -135,8 +135,8 @@ impl Provider {
     /// the breaker counts questions. It takes more of them when they are one asker's alone: what they ask may be what the
     /// provider cannot take. Where there is no connection it is not the question. A silence that its caller cut short
     /// tells nothing, unless it is of the call that tries whether the provider is back.
-    pub(crate) fn failed(&self, failure: &ModelFailure, asked: Asked<'_>, now: Timestamp) {
-        let Asked { asker, again, cut_short } = asked;
+    pub(crate) fn failed(&self, failure: &ModelFailure, call: FailedCall<'_>, now: Timestamp) {
+        let FailedCall { asker, again, cut_short } = call;
         let mut standing = self.standing();
         if cut_short && failure.kind == ModelFailureKind::FirstTimeout && !standing.breaker.is_tripped() {
             return;

@@ -13,7 +13,7 @@ use kybern_core::time::{Millis, Timestamp};
 use serde_json::{Value, json};
 
 use super::call::{Caller, Try};
-use super::registry::{Asked, Candidate};
+use super::registry::{Candidate, FailedCall};
 use super::retry;
 use super::service::{Inner, ModelService};
 use crate::meter::Outcome;
@@ -195,7 +195,7 @@ impl Run {
         let again = self.failing.iter().any(|known| known == provider);
         let (now, timeouts) = (self.inner.clock.now(), self.inner.settings.timeouts);
         let cut_short = now.since(self.asked_at) < timeouts.first.min(timeouts.whole);
-        candidate.provider.failed(&failure, Asked { asker: &self.asker(), again, cut_short }, now);
+        candidate.provider.failed(&failure, FailedCall { asker: &self.asker(), again, cut_short }, now);
         if !again {
             self.failing.push(provider.to_owned());
         }
