@@ -126,7 +126,7 @@ impl Health {
 
     async fn disk(&self) -> Check {
         let Some(room) = self.kernel.store.room().await else {
-            return Check::of("disk", State::Off, "the database is on another machine's disk");
+            return Check::of("disk", State::Off, "the server of the database watches its own disk");
         };
         let (free, percent) = (room.free / (1024 * 1024), room.free.saturating_mul(100) / room.total.max(1));
         let message = format!("{free} MiB free, {percent} % of the disk");

@@ -4,6 +4,7 @@
 use std::fs::File;
 use std::io::Read as _;
 
+use kybern_adapters::keys::KeyError;
 use kybern_core::error::ErrorCode;
 use kybern_store::StoreError;
 
@@ -58,6 +59,10 @@ pub(crate) fn look(url: &DatabaseUrl) -> anyhow::Result<()> {
 pub(crate) fn explain(url: &DatabaseUrl, error: anyhow::Error) -> anyhow::Error {
     let chain: Vec<String> = error.chain().map(ToString::to_string).collect();
     let why = chain.join(": ");
+    // The master key's file may be missing too, or its folder.
+    if error.chain().any(|cause| cause.is::<KeyError>()) {
+        return error;
+    }
     let remedy = match url {
         DatabaseUrl::Sqlite(path) => file_remedy(&path.display().to_string(), &why),
         DatabaseUrl::Postgres(_) => server_remedy(&why),
@@ -91,6 +96,9 @@ fn server_remedy(why: &str) -> Option<String> {
     let remedy = if has(&["set role", "pool timed out"]) {
         "if other databases of this server made the roles, a superuser has to run: GRANT kybern_app, kybern_worker TO \
          \"the user of the URL\"; otherwise look whether the server takes more connections (database.max_connections)"
+    } else if has(&["role \""]) && has(&["does not exist"]) {
+        "make the user (createuser NAME), or correct the one in the URL: --database, else KYBERN_DATABASE__URL, else \
+         [database] url"
     } else if has(&["does not exist"]) {
         "make it (createdb NAME), or correct [database] url, --database or KYBERN_DATABASE__URL"
     } else if has(&["password", "authentication"]) {
@@ -124,6 +132,7 @@ mod tests {
         let missing = told(url, "database \"nope\" does not exist");
         assert!(missing.contains("postgres://u@h/nope") && missing.contains("createdb"), "{missing}");
         assert!(!missing.contains("secret"), "{missing}");
+        assert!(told(url, "role \"u\" does not exist").contains("createuser"));
         assert!(told(url, "pool timed out while waiting for an open connection").contains("GRANT kybern_app"));
         let refused = told(url, "password authentication failed for user \"u\"");
         assert!(refused.contains("--database, else KYBERN_DATABASE__URL"), "{refused}");

@@ -24,9 +24,29 @@ pub(crate) fn ambiguous(run: &Run, index: usize, effect: EffectClass, what: &str
     Draft::row(wait_row(node, wait))
 }
 
-/// The question about a call that was cut off, and with it the act: it may have reached the outside, and whoever made it
-/// did not live to say so.
+/// The question about a call that was cut off, and with it the act.
 pub(crate) fn cut_off(run: &Run, index: usize, open: &Attempt, why: &str, now: Timestamp) -> Draft {
+    let mut draft = ambiguous(run, index, open.effect, why, now);
+    draft.audit.push(unknown(run, index, open));
+    draft
+}
+
+/// The calls that were cut off and will not be made again, because the task ends.
+pub(crate) fn never_known(run: &Run) -> Vec<AuditEvent> {
+    let open = |index: usize| {
+        let node = run.walk.node(index);
+        let begun = !matches!(node.state, NodeState::Done(_));
+        let open = begun.then(|| run.open_attempt(&node.id, node.generation)).flatten()?;
+        // What a person is asked about stands in the trail already.
+        (open.effect != EffectClass::Unkeyed).then(|| unknown(run, index, open))
+    };
+    // A task that never changed its worker knows how its calls ended.
+    let all = if run.earlier.attempts.is_empty() { Vec::new() } else { run.walk.in_plan_order() };
+    all.into_iter().filter_map(open).collect()
+}
+
+/// The act of a call that was cut off: it may have reached the outside, and whoever made it did not live to say so.
+fn unknown(run: &Run, index: usize, open: &Attempt) -> AuditEvent {
     let detail = json!({
         "tool": open.tool,
         "stepId": open.step,
@@ -38,9 +58,7 @@ pub(crate) fn cut_off(run: &Run, index: usize, open: &Attempt, why: &str, now: T
         "durationMs": null,
         "traceId": run.task.trace_id,
     });
-    let mut draft = ambiguous(run, index, open.effect, why, now);
-    draft.audit.push(AuditEvent::by_executor("tool.call", format!("task:{}", run.task.id), detail));
-    draft
+    AuditEvent::by_executor("tool.call", format!("task:{}", run.task.id), detail)
 }
 
 /// The question about a call that is open, because the process died during it or a record has changed under it, and

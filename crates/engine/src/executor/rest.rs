@@ -7,10 +7,10 @@ use kybern_core::time::{Millis, Timestamp};
 use serde_json::json;
 
 use super::drive::{Flow, Stop};
-use super::ending;
 use super::run::Run;
 use super::step::{Draft, Then, failure};
 use super::view::TaskView;
+use super::{ending, open_effects};
 
 impl Run {
     /// Nothing runs and nothing can begin: the task ends, or its lease is given back.
@@ -18,7 +18,8 @@ impl Run {
         let now = self.now();
         if self.wanted.cancel {
             self.cancel_children(now).await?;
-            return self.settle(Draft { rows: self.steps.cut(self), ..Draft::only(Then::Cancelled) }).await;
+            let (rows, audit) = (self.steps.cut(self), open_effects::never_known(self));
+            return self.settle(Draft { rows, audit, ..Draft::only(Then::Cancelled) }).await;
         }
         let due = self.walk.next_due();
         let waits =
@@ -34,7 +35,8 @@ impl Run {
         } else {
             Then::Fails(failure(ErrorCode::Internal, "the task can neither go on nor wait for anything"), None)
         };
-        self.settle(Draft::only(then)).await
+        let audit = if matches!(then, Then::Ends(_) | Then::Fails(..)) { open_effects::never_known(self) } else { Vec::new() };
+        self.settle(Draft { audit, ..Draft::only(then) }).await
     }
 
     /// What a cancelled task has started is cancelled with it. Done again after a crash, because the end follows.

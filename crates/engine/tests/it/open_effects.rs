@@ -261,6 +261,19 @@ fn a_call_that_was_cut_off_is_an_act_of_which_nobody_knows_how_it_ended() {
     }
 }
 
+#[test]
+fn a_call_that_would_have_been_made_again_is_an_act_too_when_the_task_ends_first() {
+    let tool = || ScriptedTool::pending("t.act", EffectClass::Keyed, |_, _| std::future::pending().boxed());
+    let act = Arc::new(tool());
+    let world = World::with([act.clone()]);
+    let id = dies_during(&world, &act, plan(json!([step("act", "t.act", json!({}))])), "");
+    let audit = AuditEvent::by_executor("task.cancel", format!("task:{id}"), json!({}));
+    let cancel = world.store.request_cancel(world.scope(), id, world.clock.now(), audit);
+    block_on(world.look(cancel)).unwrap();
+    world.run(async |live| assert_eq!(live.proven(id).await.status, TaskStatus::Cancelled));
+    assert_eq!((acts(&world), act.count()), (vec![json!(["t.act", "act", 1, "keyed", "unknown"])], 1));
+}
+
 /// Offers one tool, as it is at one time.
 struct Offering(Arc<OfferedTools>);
 

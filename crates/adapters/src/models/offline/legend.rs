@@ -22,6 +22,9 @@ const MAX_ENTRY: usize = 200;
 /// Entries of a legend; a page with more has a list of something else.
 const MAX_ENTRIES: usize = 26;
 
+/// Digits of a number of the NAIC.
+const NAIC_DIGITS: usize = 5;
+
 /// Lines from one lettered entry to the next.
 const MAX_BETWEEN: usize = 3;
 
@@ -156,7 +159,7 @@ fn equated(page: &Page<'_>, index: usize, labels: &Labels<'_>, field: usize) -> 
         // A name may go on overleaf of its line; every place stays where it is.
         let joined = rest.replace('\n', " ");
         let Some(line) = page.line_at(*start) else { continue };
-        let Some(found) = explained(labels, field, &joined, at + 1, (index, line, *start)) else { continue };
+        let Some(found) = explained(labels, (field, false), &joined, at + 1, (index, line, *start)) else { continue };
         let code = page.text[*start..*at].trim_end().to_owned();
         entries.push(Entry { code, line, span: (*start, at + 1 + rest.len()), found });
     }
@@ -176,10 +179,11 @@ fn code_before(text: &str, at: usize) -> Option<usize> {
     (fits && begins).then_some(start)
 }
 
-/// The name that an entry explains, with the code of it that follows.
+/// The name that an entry explains, with the code of it that follows. Behind the label of the field itself it may be
+/// any name that such a code follows; elsewhere it is known by its words.
 fn explained(
     labels: &Labels<'_>,
-    field: usize,
+    (field, is_labelled): (usize, bool),
     text: &str,
     base: usize,
     (index, line, at): (usize, usize, usize),
@@ -189,7 +193,8 @@ fn explained(
     let place = |field| Place { field, page: index, line, at };
     let name = text.trim_start().split("  ").next().unwrap_or_default();
     let indent = text.len() - text.trim_start().len();
-    let read = parties::signed_name(labels, field, name)?;
+    let known = parties::signed_name(labels, field, name);
+    let read = known.or_else(|| if is_labelled { numbered(text) } else { None })?;
     let end = indent + read.end;
     let mut found = vec![Occurrence::new(place(field), read, base + indent, sure::BENEATH)];
     let mut digits = text[end..].char_indices().filter(|(_, letter)| letter.is_ascii_digit());
@@ -199,6 +204,21 @@ fn explained(
         found.push(Occurrence::new(place(number), read, base + end + start, sure::BENEATH));
     }
     Some(found)
+}
+
+/// A name with its five digits behind it: `Some Casualty 27987`.
+fn numbered(text: &str) -> Option<values::Read> {
+    let text = text.trim_start();
+    let before = text.find(|letter: char| letter.is_ascii_digit())?;
+    let length = text[before..].bytes().take_while(u8::is_ascii_digit).count();
+    let name = text[..before].trim_end().trim_end_matches("NAIC").trim_end();
+    (length == NAIC_DIGITS && !name.contains("   ")).then(|| values::read(ValueKind::Name, name)).flatten()
+}
+
+/// Whether what stands before a name begins with the label that leads to it.
+fn begins_with_label(head: &str, leads: impl Fn(&str) -> bool) -> bool {
+    let word = head.trim_start_matches(['(', '[', ' ']).split(' ').next().unwrap_or_default();
+    leads(word)
 }
 
 /// The cells that begin with a code and a name that is known by its words, with the code of it that follows; other columns
@@ -217,10 +237,13 @@ fn entries(page: &Page<'_>, index: usize, labels: &Labels<'_>, field: usize) -> 
             first().map(|(start, (code, from))| (start, code, start + from)).into_iter().collect()
         });
         let codes: Vec<(usize, &str, usize)> = codes.collect();
-        for (place, (_, code, base)) in codes.iter().enumerate() {
+        for (place, (start, code, base)) in codes.iter().enumerate() {
             let end = codes.get(place + 1).map_or(text.len(), |(next, ..)| *next);
             let Some(entry) = text.get(*base..end) else { continue };
-            let Some(found) = explained(labels, field, entry, *base, (index, at, line.start)) else { continue };
+            let is_labelled = text.get(*start..*base).is_some_and(|head| begins_with_label(head, leads));
+            let Some(found) = explained(labels, (field, is_labelled), entry, *base, (index, at, line.start)) else {
+                continue;
+            };
             let first = found.iter().map(|value| value.start).min().unwrap_or(*base);
             let last = found.iter().map(|value| value.end).max().unwrap_or(*base);
             entries.push(Entry { code: (*code).to_owned(), line: at, span: (first, last), found });
@@ -265,7 +288,7 @@ fn lettered(page: &Page<'_>, index: usize, labels: &Labels<'_>, field: usize) ->
         let Some(cell) = line.cells.iter().find(opens) else { continue };
         let base = cell.start + 2;
         let Some(entry) = page.text.get(base..cell.end) else { continue };
-        let Some(found) = explained(labels, field, entry, base, (index, at, line.start)) else { continue };
+        let Some(found) = explained(labels, (field, false), entry, base, (index, at, line.start)) else { continue };
         if entries.last().is_some_and(|last| at - last.line > MAX_BETWEEN) {
             break;
         }
