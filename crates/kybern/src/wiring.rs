@@ -61,7 +61,9 @@ pub(crate) fn master_key(config: &Config) -> anyhow::Result<MasterKey> {
             MasterKey::load_or_create(&path).with_context(|| match path.parent() {
                 Some(folder) if !folder.as_os_str().is_empty() && !folder.exists() => {
                     let folder = folder.display();
-                    format!("there is no folder {folder} for the master key: make it, or correct security.master_key_file")
+                    format!(
+                        "there is no folder {folder} for the master key: make it, or correct security.master_key_file"
+                    )
                 }
                 _ => format!("master key {}", path.display()),
             })

@@ -35,7 +35,8 @@ impl Run {
         } else {
             Then::Fails(failure(ErrorCode::Internal, "the task can neither go on nor wait for anything"), None)
         };
-        let audit = if matches!(then, Then::Ends(_) | Then::Fails(..)) { open_effects::never_known(self) } else { Vec::new() };
+        let audit =
+            if matches!(then, Then::Ends(_) | Then::Fails(..)) { open_effects::never_known(self) } else { Vec::new() };
         self.settle(Draft { audit, ..Draft::only(then) }).await
     }
 

@@ -232,7 +232,8 @@ mod tests {
     fn a_secret_in_any_field_of_a_line_or_of_its_spans_is_redacted() {
         for (format, ansi) in [(LogFormat::Text, false), (LogFormat::Text, true), (LogFormat::Json, false)] {
             let said = said(format, ansi, secrets);
-            for secret in ["swordfish", "bob@", "abc123def456", "hunter2", "47110815", "4111111", "hunter2x", "eve@", "ann@"]
+            for secret in
+                ["swordfish", "bob@", "abc123def456", "hunter2", "47110815", "4111111", "hunter2x", "eve@", "ann@"]
             {
                 assert!(!said.contains(secret), "{secret}: {said}");
             }

@@ -43,6 +43,22 @@ B    LX-4403          05/01/2025  05/01/2026  $300
 }
 
 #[tokio::test]
+async fn behind_its_label_and_before_its_number_a_name_needs_no_word_by_which_it_is_known() {
+    let rows = "\
+LTR  CONTRACT NUMBER  BEGIN       END         FEE
+B    LX-4401          05/01/2025  05/01/2026  $100
+A    LX-4402          05/01/2025  05/01/2026  $200
+";
+    let legend = BESIDE
+        .replace("Larch Leasing Company", "Great Plains Casualty")
+        .replace("Rowan Leasing Company", "Cedar Ridge");
+    assert_eq!(
+        lessors(&format!("{legend}\n{rows}")).await,
+        [row("LX-4401", "Cedar Ridge"), row("LX-4402", "Great Plains Casualty")]
+    );
+}
+
+#[tokio::test]
 async fn the_codes_may_stand_at_the_right() {
     let rows = "\
 CONTRACT NUMBER  BEGIN       END         FEE   LTR

@@ -38,7 +38,8 @@ pub(super) fn review(
     let reasons: Vec<String> = reasons.into_iter().flatten().collect();
     let says_too = |document: &ReadDocument| {
         let contradicts = |name: &String| doubts.get(name).is_some_and(|doubt| doubt.why == Why::Contradicting);
-        document.n == 0 && document.extraction.fields.iter().any(|field| contradicts(field.group.as_ref().unwrap_or(&field.name)))
+        document.n == 0
+            && document.extraction.fields.iter().any(|field| contradicts(field.group.as_ref().unwrap_or(&field.name)))
     };
     let too = if read.iter().any(says_too) { " and the message" } else { "" };
     let found: Map<String, Value> = doubts.iter().map(|(name, doubt)| (name.clone(), json!(doubt.found))).collect();

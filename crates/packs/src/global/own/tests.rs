@@ -92,7 +92,11 @@ async fn a_table_that_is_said_otherwise_is_asked() {
     assert!(read("@boats[0].boat = Heron\n@boats[0].length = \"9\"").await.review.is_none(), "it says the same");
     let review = read("@boats[0].boat = Tern").await.review.unwrap();
     assert_eq!(review.details["asked"], json!(["boats"]), "a message adds nothing to a paper by itself");
-    assert!(review.reason.contains("contradict each other on boats in \"0.txt\" and the message;"), "{}", review.reason);
+    assert!(
+        review.reason.contains("contradict each other on boats in \"0.txt\" and the message;"),
+        "{}",
+        review.reason
+    );
 }
 
 #[tokio::test]
