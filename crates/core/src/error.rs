@@ -136,6 +136,13 @@ impl Error {
         self
     }
 
+    /// The same error of something that is not to be asked again as it stands.
+    #[must_use]
+    pub fn without_retry(mut self) -> Self {
+        self.retry = Retry::Never;
+        self
+    }
+
     /// The same error whose faults lie elsewhere: what was at `from` is at `to`.
     #[must_use]
     pub fn moved(mut self, from: &str, to: &str) -> Self {

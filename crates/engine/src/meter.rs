@@ -119,6 +119,8 @@ pub struct Figures {
     pub room: Option<Room>,
     /// Providers of models, and whether their circuit breaker lets questions through.
     pub providers: Vec<(String, bool)>,
+    /// Mail and the engines of workflows, as far as they are configured, and whether each answered when it was last asked.
+    pub receivers: Vec<(String, bool)>,
     /// Whether this process can claim work.
     pub claims: bool,
 }

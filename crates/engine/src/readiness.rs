@@ -172,6 +172,20 @@ impl Health {
         vec![workflows, mail]
     }
 
+    /// Which of the configured ways out answered when they were last asked.
+    fn answering(&self) -> Vec<(String, bool)> {
+        let silent = self.receivers.silent();
+        let mail = self.mail_sender.as_ref().map(|_| {
+            let is_silent = silent.iter().any(|(_, receiver, _)| *receiver == Receiver::Mail);
+            ("mail".to_owned(), !is_silent)
+        });
+        let engines = self.kernel.settings.workflows.iter().map(|(name, endpoint)| {
+            let is_silent = silent.iter().any(|(_, receiver, _)| receiver.is_at(&endpoint.url));
+            (name.clone(), !is_silent)
+        });
+        mail.into_iter().chain(engines).collect()
+    }
+
     /// How many tasks are in each status.
     pub async fn counts(&self) -> Result<Vec<(TaskStatus, i64)>> {
         self.kernel.store.count_by_status().await
@@ -221,6 +235,7 @@ impl Health {
             slots: [of("tasks", &self.kernel.slots), of("jobs", &self.jobs.slots)],
             room: self.kernel.store.room().await,
             providers: providers.map(|one| (one.provider, matches!(one.breaker, "closed" | "failing"))).collect(),
+            receivers: self.answering(),
             claims: self.kernel.claims.told().is_none() && self.jobs.claims.told().is_none(),
         })
     }

@@ -97,8 +97,18 @@ pub(crate) async fn authenticate(state: &AppState, headers: &HeaderMap, asked: &
 }
 
 /// Whether a request comes with a key that may read: what is open to everybody shows it more.
-pub(crate) async fn may_read(state: &AppState, headers: &HeaderMap, asked: &Asked) -> bool {
-    reader(state, headers, asked).await.is_some()
+///
+/// # Errors
+/// When a key came, and nobody can say now whose it is.
+pub(crate) async fn may_read(state: &AppState, headers: &HeaderMap, asked: &Asked) -> ApiResult<bool> {
+    if !has_key(headers) {
+        return Ok(false);
+    }
+    match authenticate(state, headers, asked).await {
+        Ok(actor) => Ok(actor.may(Right::Read)),
+        Err(problem) if problem.0.code() == ErrorCode::Unavailable => Err(problem),
+        Err(_no_key_of_ours) => Ok(false),
+    }
 }
 
 /// Who comes with a key that may read.

@@ -85,8 +85,7 @@ pub(crate) const fn status_of(code: ErrorCode) -> StatusCode {
 /// What OpenAI's clients are told about trying again by themselves. The model layer has tried as often as it makes
 /// sense, so only what says when to come back, and a server that is not ready, are worth another call.
 pub(crate) fn should_retry(error: &Error) -> &'static str {
-    let later = matches!(error.retry(), Retry::After(_)) || error.code() == ErrorCode::Unavailable;
-    if later { "true" } else { "false" }
+    if matches!(error.retry(), Retry::After(_)) { "true" } else { "false" }
 }
 
 /// The body of an error.

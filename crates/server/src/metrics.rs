@@ -23,6 +23,7 @@ use self::figures::Shown;
 use crate::auth;
 use crate::error::{ApiResult, Problem};
 use crate::request::Asked;
+use crate::schema::operation::ErrorSchema;
 use crate::state::AppState;
 
 /// Seconds: from a cached read to the longest wait that a caller may ask for.
@@ -93,9 +94,11 @@ fn method_name(method: &Method) -> &'static str {
 /// build. In the OpenMetrics text format. Without a key that may read only `kybern_up` is shown, unless `server.public_metrics` opens the rest.
 #[utoipa::path(get, path = "/metrics", operation_id = "show_metrics", tag = "operation", responses(
     (status = 200, description = "The numbers", body = String, content_type = "application/openmetrics-text"),
+    (status = 503, description = "The database does not answer, so neither the numbers nor the key can be looked up",
+        body = ErrorSchema),
 ))]
 pub(crate) async fn show(State(state): State<AppState>, headers: HeaderMap, asked: Asked) -> ApiResult {
-    if !state.limits.public_metrics && !auth::may_read(&state, &headers, &asked).await {
+    if !state.limits.public_metrics && !auth::may_read(&state, &headers, &asked).await? {
         return Ok(answer(UP.to_owned()));
     }
     state.metrics.figures.show(state.figures.get(state.engine.health().figures()).await?);

@@ -43,6 +43,9 @@ pub enum StoreError {
         /// The newest version that this program knows.
         known: i64,
     },
+    /// The file is the database of another program.
+    #[error("the database holds tables of another program and none of Kybern's: name another file")]
+    Foreign,
     /// The database was made under another master key.
     #[error(
         "the database was made under another master key, bring that one back, or, when it is lost for good, run \
@@ -142,6 +145,7 @@ impl StoreError {
             Self::Newer { .. }
             | Self::Older { .. }
             | Self::OtherKey
+            | Self::Foreign
             | Self::EditedMigration { .. }
             | Self::Panicked
             | Self::Decode { .. } => ErrorCode::Internal,

@@ -127,7 +127,7 @@ pub(crate) fn seen_sqlite(conn: &rusqlite::Connection, key: &KeyProof) -> Result
         conn.query_row(text, [table], |row| row.get(0))
     };
     if !has("schema_migration")? {
-        return Ok(Schema::Empty);
+        return if is_foreign(conn)? { Err(StoreError::Foreign) } else { Ok(Schema::Empty) };
     }
     let mut statement = conn.prepare(APPLIED)?;
     let applied: Vec<(i64, String)> =
@@ -139,6 +139,13 @@ pub(crate) fn seen_sqlite(conn: &rusqlite::Connection, key: &KeyProof) -> Result
         key.expect(known.as_deref())?;
     }
     Ok(schema)
+}
+
+/// Whether a file without our ledger of migrations has tables: ours would come to lie among another program's.
+fn is_foreign(conn: &rusqlite::Connection) -> rusqlite::Result<bool> {
+    let text = "SELECT count(*) > 0 AND count(*) FILTER (WHERE name = 'schema_migration') = 0 FROM sqlite_master \
+                WHERE type = 'table' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'";
+    conn.query_row(text, [], |row| row.get(0))
 }
 
 /// The same of a PostgreSQL database, in a transaction that can write nothing.
@@ -202,6 +209,9 @@ pub(crate) fn sqlite(path: &Path, key: &KeyProof, now: Timestamp) -> Result<()> 
 }
 
 fn apply_sqlite(conn: &rusqlite::Connection, now: Timestamp) -> Result<()> {
+    if is_foreign(conn)? {
+        return Err(StoreError::Foreign);
+    }
     conn.execute_batch(SQLITE_LEDGER)?;
     let mut statement = conn.prepare(APPLIED)?;
     let applied: Vec<(i64, String)> =

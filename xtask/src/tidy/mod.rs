@@ -13,6 +13,7 @@ mod idle_tests;
 mod machine_paths;
 mod manifest;
 mod migrations;
+mod modules;
 mod names;
 mod packs;
 mod rust_reader;
@@ -42,6 +43,7 @@ const RULES: &[Rule] = &[
     error_pages::check,
     sql::check,
     migrations::check,
+    modules::check,
     doors::check,
     floors::check,
     idle_tests::check,

@@ -203,7 +203,7 @@ mod tests {
             .emoji("🧮")
             .category("office")
             .provider("anthropic")
-            .model("cheapest")
+            .model("big")
             .max_tokens(500)
             .temperature(0.0)
             .tool("t.one")
@@ -225,7 +225,7 @@ mod tests {
             (built.tools, built.tool_groups.as_slice()),
             (["t.one", "t.two", "t.three"].map(str::to_owned).to_vec(), &["records".to_owned()][..])
         );
-        assert_eq!((built.provider.as_str(), built.model.as_str(), built.max_tokens), ("anthropic", "cheapest", 500));
+        assert_eq!((built.provider.as_str(), built.model.as_str(), built.max_tokens), ("anthropic", "big", 500));
         assert_eq!((built.emoji.as_deref(), built.category.as_deref()), (Some("🧮"), Some("office")));
         assert_eq!((built.description.as_str(), built.triggers.as_slice()), ("Counts.", &["count".to_owned()][..]));
         assert!(built.temperature.abs() < f64::EPSILON);

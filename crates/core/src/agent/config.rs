@@ -11,6 +11,8 @@ use crate::time::Timestamp;
 
 /// What stands for the configured provider or model, found out when the agent is asked.
 pub const DEFAULT: &str = "default";
+/// What stands for a model that is chosen among those of all providers, anew for each question.
+pub const STRATEGIES: [&str; 6] = ["cheapest", "fastest", "smartest", "reasoning", "balanced", "fallback"];
 /// The most characters of an agent's key.
 pub const MAX_KEY: usize = 64;
 /// The most characters of an agent's name.
@@ -170,6 +172,13 @@ impl AgentDraft {
             }
             short(field, text, MAX_NAMED)?;
         }
+        if self.provider != DEFAULT && STRATEGIES.contains(&self.model.as_str()) {
+            let message = format!(
+                "model {} chooses among all providers: leave provider at \"{DEFAULT}\", or name a model of {}",
+                self.model, self.provider
+            );
+            return Err(Error::invalid("/model", message));
+        }
         if !(1..=MAX_OUTPUT).contains(&self.max_tokens) {
             let message = format!("maxTokens is a number from 1 to {MAX_OUTPUT}, not {}", self.max_tokens);
             return Err(Error::invalid("/maxTokens", message));
@@ -280,6 +289,7 @@ mod tests {
             (AgentDraft { name: "42".to_owned(), ..good() }, "/key"),
             (AgentDraft { key: "Bad-Key".to_owned(), ..good() }, "/key"),
             (AgentDraft { model: String::new(), ..good() }, "/model"),
+            (AgentDraft { provider: "own".to_owned(), model: "cheapest".to_owned(), ..good() }, "/model"),
             (AgentDraft { max_tokens: 0, ..good() }, "/maxTokens"),
             (AgentDraft { temperature: f64::NAN, ..good() }, "/temperature"),
             (AgentDraft { temperature: 2.1, ..good() }, "/temperature"),

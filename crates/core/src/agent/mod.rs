@@ -14,7 +14,8 @@ mod turn;
 pub use batch::{CallKind, batches};
 pub use builder::AgentBuilder;
 pub use config::{
-    Agent, AgentDraft, DEFAULT, MAX_DESCRIPTION, MAX_ITEMS, MAX_KEY, MAX_LABEL, MAX_NAME, MAX_NAMED, MAX_OUTPUT, key_of,
+    Agent, AgentDraft, DEFAULT, MAX_DESCRIPTION, MAX_ITEMS, MAX_KEY, MAX_LABEL, MAX_NAME, MAX_NAMED, MAX_OUTPUT,
+    STRATEGIES, key_of,
 };
 pub use exchange::{AskedCall, Called, Links, Replied, TurnStart};
 pub use limit::{Cap, TurnFinish, TurnLimits};

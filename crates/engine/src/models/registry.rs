@@ -3,6 +3,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
+use kybern_core::id::TaskId;
 use kybern_core::model::{ModelFailure, ModelFailureKind, ModelKind, ModelSpec};
 use kybern_core::ports::LanguageModel;
 use kybern_core::time::{Millis, Timestamp};
@@ -33,12 +34,16 @@ struct Standing {
     last: Option<(Timestamp, String)>,
     /// Whose questions failed since its last answer, where they were one asker's.
     asker: Option<String>,
+    /// The trees of tasks whose failures are counted since then.
+    trees: Vec<TaskId>,
 }
 
 /// A call that failed, as its provider's breaker counts it.
 pub(crate) struct FailedCall<'a> {
     /// Who asked.
     pub(crate) asker: &'a str,
+    /// The first task of the tree for which it was asked.
+    pub(crate) tree: Option<TaskId>,
     /// Whether it is another try of a question that has failed here before.
     pub(crate) again: bool,
     /// Whether it had less time than a provider is given to begin its answer.
@@ -121,10 +126,14 @@ impl Provider {
     /// A call began to be answered after that time.
     pub(crate) fn succeeded(&self, first: Millis) {
         let mut standing = self.standing();
+        let was_tripped = standing.breaker.is_tripped();
         if standing.breaker != Breaker::Closed {
             *standing = Standing::default();
         }
         drop(standing);
+        if was_tripped {
+            tracing::info!(provider = self.name(), "provider of models answers again, circuit breaker closed");
+        }
         let known = self.latency.load(Ordering::Relaxed);
         // One fifth of the new: a few calls are enough to learn, and one outlier does not decide.
         let next = if known == 0 { first.0.max(1) } else { (known * 4 + first.0.max(1)) / 5 };
@@ -132,11 +141,11 @@ impl Provider {
     }
 
     /// A call failed. `asker` asked, and `again` says that it is another try of a question that has failed here before:
-    /// the breaker counts questions. It takes more of them when they are one asker's alone: what they ask may be what the
+    /// the breaker counts questions, and of one tree of tasks, such as a turn and its retries, the first. It takes more of them when they are one asker's alone: what they ask may be what the
     /// provider cannot take. Where there is no connection it is not the question. A silence that its caller cut short
     /// tells nothing, unless it is of the call that tries whether the provider is back.
     pub(crate) fn failed(&self, failure: &ModelFailure, call: FailedCall<'_>, now: Timestamp) {
-        let FailedCall { asker, again, cut_short } = call;
+        let FailedCall { asker, tree, again, cut_short } = call;
         let mut standing = self.standing();
         if cut_short && failure.kind == ModelFailureKind::FirstTimeout && !standing.breaker.is_tripped() {
             return;
@@ -147,9 +156,15 @@ impl Provider {
         }
         // Its own words are the caller's: they may repeat what was asked.
         let status = failure.status.map(|status| format!(", status {status}")).unwrap_or_default();
-        standing.last = Some((now, format!("{}{status}", failure.kind.as_str())));
-        if again && !standing.breaker.is_tripped() {
+        let what = format!("{}{status}", failure.kind.as_str());
+        standing.last = Some((now, what.clone()));
+        let is_counted = again || tree.is_some_and(|tree| standing.trees.contains(&tree));
+        let before = standing.breaker;
+        if is_counted && !before.is_tripped() {
             return;
+        }
+        if !before.is_tripped() {
+            standing.trees.extend(tree);
         }
         standing.asker = match (standing.breaker, standing.asker.take()) {
             (Breaker::Closed, _) => Some(asker.to_owned()),
@@ -160,6 +175,13 @@ impl Provider {
             true => standing.breaker.failed_for_one(now),
             false => standing.breaker.failed(now),
         };
+        let after = standing.breaker;
+        drop(standing);
+        if after.is_tripped() && !before.is_tripped() {
+            tracing::warn!(provider = self.name(), failure = what, "provider of models fails, circuit breaker open");
+        } else if before == Breaker::Closed {
+            tracing::warn!(provider = self.name(), failure = what, "provider of models has failed");
+        }
     }
 
     /// The smoothed time to the first piece; `None` before the first call.

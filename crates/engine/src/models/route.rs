@@ -111,9 +111,9 @@ pub(crate) fn candidates(
         | Route::Fallback => by_strategy(registry, route, wanted, &allowed)?,
     };
     for key in chain {
-        let next = registry
-            .find(key, ModelKind::Chat)
-            .filter(|next| allowed(next) && next.spec.abilities.cover(wanted.needs) && fits(next, wanted.tokens));
+        let next = registry.find(key, ModelKind::Chat).filter(|next| {
+            allowed(next) && is_priced(next) && next.spec.abilities.cover(wanted.needs) && fits(next, wanted.tokens)
+        });
         chosen.extend(next.filter(|next| chosen.iter().all(|known| known.key() != next.key())));
     }
     // Whoever is left alone for now comes last; when all are, the call fails and says so.
@@ -141,6 +141,11 @@ fn fits(candidate: &Candidate, tokens: u64) -> bool {
     candidate.spec.window.is_none_or(|window| tokens <= window)
 }
 
+/// Whether anybody knows what it costs; where one's own provider says nothing, it costs nothing.
+fn is_priced(candidate: &Candidate) -> bool {
+    candidate.spec.prices.is_some() || candidate.provider.free
+}
+
 fn by_strategy(
     registry: &Registry,
     route: &Route,
@@ -149,7 +154,7 @@ fn by_strategy(
 ) -> Result<Vec<Candidate>, Unroutable> {
     let mut able: Vec<Candidate> = registry
         .all(ModelKind::Chat)
-        .filter(|candidate| candidate.spec.quality.is_some() && allowed(candidate))
+        .filter(|candidate| candidate.spec.quality.is_some() && is_priced(candidate) && allowed(candidate))
         .collect();
     if able.is_empty() {
         return Err(Unroutable::NoneListed);
@@ -163,12 +168,7 @@ fn by_strategy(
         return Err(Unroutable::TooLong(wanted.tokens));
     }
     let quality = |candidate: &Candidate| u64::from(candidate.spec.quality.unwrap_or(0));
-    // What nobody has priced is one's own, or dear beyond knowing: the providers' own flag tells them apart.
-    let price = |candidate: &Candidate| match candidate.spec.prices {
-        Some(prices) => prices.blended(),
-        None if candidate.provider.free => 0,
-        None => u64::MAX,
-    };
+    let price = |candidate: &Candidate| candidate.spec.prices.map_or(0, |prices| prices.blended());
     match route {
         Route::Cheapest => fitting.sort_by_key(|candidate| (price(candidate), std::cmp::Reverse(quality(candidate)))),
         Route::Fastest => {
@@ -230,8 +230,8 @@ pub(crate) fn refused(why: &Unroutable) -> Error {
             "no configured model can do what the request asks for: tools, images or a JSON schema".to_owned(),
         ),
         Unroutable::NoneListed => unprocessable(
-            "no provider lists a model that could be chosen: load one there, name it as provider/model, or set models in \
-             its section"
+            "no provider lists a model that could be chosen: load one there, name it as provider/model, or set models, with \
+             their prices, in its section"
                 .to_owned(),
         ),
         Unroutable::Unlisted(failure) => {
@@ -262,12 +262,15 @@ pub(crate) fn wanted(request: &ModelRequest, tokens: u64, policy: Arc<ModelPolic
 
 #[cfg(test)]
 mod tests {
+    use kybern_core::agent::STRATEGIES;
+
     use super::*;
 
     #[test]
     fn a_strategy_that_is_named_is_not_the_operators_default() {
         assert_eq!(Route::parse("balanced"), Route::Balanced);
         assert_eq!([Route::parse(""), Route::parse("default")], [Route::Default, Route::Default]);
+        assert!(STRATEGIES.iter().all(|name| !matches!(Route::parse(name), Route::Named(_) | Route::Default)));
         assert_eq!(Route::parse("openai/gpt-5.4"), Route::Named("openai/gpt-5.4".to_owned()));
     }
 
@@ -276,6 +279,5 @@ mod tests {
         // A dollar a million at quality 85 against fifteen at 95 and ten cents at 30.
         let (fair, dear, cheap) = (worth(85, 1_750_000_000), worth(95, 30_000_000_000), worth(30, 175_000_000));
         assert!(fair > dear && fair > cheap, "{fair} {dear} {cheap}");
-        assert!(worth(50, 0) > worth(50, u64::MAX), "what nobody has priced comes last");
     }
 }

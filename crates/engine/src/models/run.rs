@@ -195,7 +195,8 @@ impl Run {
         let again = self.failing.iter().any(|known| known == provider);
         let (now, timeouts) = (self.inner.clock.now(), self.inner.settings.timeouts);
         let cut_short = now.since(self.asked_at) < timeouts.first.min(timeouts.whole);
-        candidate.provider.failed(&failure, FailedCall { asker: &self.asker(), again, cut_short }, now);
+        let tree = self.caller.tree.map(|(first, _)| first);
+        candidate.provider.failed(&failure, FailedCall { asker: &self.asker(), tree, again, cut_short }, now);
         if !again {
             self.failing.push(provider.to_owned());
         }

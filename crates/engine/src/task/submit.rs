@@ -83,7 +83,10 @@ impl Tasks {
     async fn plan_for(&self, actor: &Actor, key: &str) -> Result<Arc<FrozenPlan>> {
         let own = self.services.plans.own(actor.scope()).await?;
         let plan = self.services.plans.catalog.find(&own, key);
-        let plan = plan.ok_or_else(|| Error::not_found("plan", key))?;
+        let plan = plan.ok_or_else(|| match own.iter().any(|plan| plan.key == key) {
+            true => Error::new(ErrorCode::NotFound, format!("plan {key} was taken out of use; it can be brought back")),
+            false => Error::not_found("plan", key),
+        })?;
         if let Some(fault) = plan.quarantine.first() {
             let message = format!("plan {key} is in quarantine: {fault}");
             return Err(Error::new(ErrorCode::Unprocessable, message));

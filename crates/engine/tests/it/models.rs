@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use kybern_core::budget::{Amount, Budget, BudgetSubject, Limits, Period, UsageFilter, UsageLine, Window};
 use kybern_core::error::{ErrorCode, Retry};
-use kybern_core::id::{BudgetId, UserId};
+use kybern_core::id::{BudgetId, TaskId, UserId};
 use kybern_core::model::{
     EmbedRequest, ModelEvent, ModelFailure, ModelFailureKind, ModelMessage, ModelRequest, ModelSpec, ModelTimeouts,
     Prices, Role, TokenUsage,
@@ -295,6 +295,29 @@ fn one_users_poison_does_not_shut_a_provider_for_the_others() {
 }
 
 #[test]
+fn a_turn_that_asks_again_and_again_counts_once() {
+    let model = Arc::new(ScriptedModel::new("one", |_, _| Scripted::fail(ModelFailureKind::Connect)));
+    World::with([]).asking(vec![provider(&model, vec![spec("a", 90, PRICES)])]).run(async |live| {
+        let of_turn = |user, turn: u128| {
+            let tree = Some((TaskId::from_uuid(uuid::Uuid::from_u128(turn)), None));
+            Caller { tree, ..asked_by(&live, user) }
+        };
+        let fails = async |caller: &Caller| {
+            let asked = model.count();
+            live.engine.models().complete(caller, ask("one/a")).await.unwrap_err();
+            model.count() > asked
+        };
+        for _ in 0..10 {
+            assert!(fails(&of_turn(1, 1)).await, "one turn opens no breaker");
+        }
+        for turn in 2..6 {
+            assert!(fails(&of_turn(turn, turn)).await, "turn {turn}");
+        }
+        assert!(!fails(&of_turn(6, 6)).await, "five turns have");
+    });
+}
+
+#[test]
 fn a_storm_of_failures_does_not_become_a_storm_of_tries() {
     let model = Arc::new(ScriptedModel::new("one", |_, _| Scripted::fail(ModelFailureKind::RateLimited)));
     World::with([]).asking(vec![provider(&model, vec![spec("small", 50, PRICES)])]).run(async |live| {
@@ -336,6 +359,27 @@ fn strategies_choose_by_price_quality_and_order() {
         assert_eq!(refused.code(), ErrorCode::Unprocessable, "{refused}");
         let refused = live.engine.models().complete(&live.caller(), ask("nobody/x")).await.unwrap_err();
         assert_eq!(refused.code(), ErrorCode::NotFound, "{refused}");
+    });
+}
+
+#[test]
+fn no_strategy_chooses_what_has_no_price() {
+    let model = |name: &str| Arc::new(ScriptedModel::new(name, |_, _| Scripted::text("x", 1, 1)));
+    let (dear, own) = (model("dear"), model("own"));
+    let unpriced = |name: &str, quality| ModelSpec { prices: None, ..spec(name, quality, PRICES) };
+    let parts = || {
+        let own = ProviderParts { free: true, ..provider(&own, vec![unpriced("small", 50)]) };
+        vec![provider(&dear, vec![unpriced("new", 99)]), own]
+    };
+    World::with([]).asking(parts()).run(async |live| {
+        for route in ["cheapest", "fastest", "smartest", "reasoning", "balanced", "default", "fallback"] {
+            let answered = live.engine.models().complete(&live.caller(), ask(route)).await.unwrap();
+            assert_eq!(answered.model, "own/small", "{route}");
+        }
+    });
+    World::with([]).asking(parts()[..1].to_vec()).run(async |live| {
+        let refused = live.engine.models().complete(&live.caller(), ask("smartest")).await.unwrap_err();
+        assert!(refused.to_string().contains("with their prices"), "{refused}");
     });
 }
 

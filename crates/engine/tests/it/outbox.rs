@@ -286,11 +286,15 @@ fn a_mail_server_that_is_silent_is_left_alone() {
         let tell = |n: usize| {
             step(&format!("m{n}"), "core.notify", json!({"to": "a@example.com", "subject": "s", "body": "b"}))
         };
+        let answers = async || live.engine.health().figures().await.unwrap().receivers;
+        assert!(answers().await.contains(&("mail".to_owned(), true)));
         live.run((0..8).map(tell).collect(), json!({})).await;
         let began = live.now();
+        live.find(async || answers().await.contains(&("mail".to_owned(), false)).then_some(())).await;
         let all = async || live.outbox().await.iter().all(|message| message.status == OutboxStatus::Sent).then_some(());
         live.find(async || all().await).await;
         assert!(live.now().since(began) >= Millis(30_000), "nobody tried it while it was left alone");
+        assert!(answers().await.contains(&("mail".to_owned(), true)));
         assert_eq!(live.world.mail.sent().len(), 8);
     });
 }

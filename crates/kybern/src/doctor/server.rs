@@ -145,7 +145,7 @@ fn part(check: &Value) -> Finding {
         _unwell => State::Warning,
     };
     let message = match (text("message"), state) {
-        ("", State::Warning | State::Broken) => "the server says more with a key",
+        ("", State::Warning | State::Broken) => "the server says more with a key, once it can check it",
         (message, _) => message,
     };
     let remedy = match (text("name"), state) {

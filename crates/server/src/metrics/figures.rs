@@ -63,6 +63,9 @@ fn open(now: &Figures, out: &mut Out<'_>) -> fmt::Result {
         out.gauge("disk_free", "Room on the database's disk", Some(&Unit::Bytes), bytes(room.free))?;
         out.gauge("disk_size", "Size of the database's disk", Some(&Unit::Bytes), bytes(room.total))?;
     }
+    let receivers = now.receivers.iter().map(|(name, answers)| ([("receiver", name.as_str())], i64::from(*answers)));
+    let help = "Whether mail and each engine of workflows answered when they were last asked";
+    out.gauges("receiver_up", help, receivers)?;
     let providers = now.providers.iter().map(|(name, asked)| ([("provider", name.as_str())], i64::from(*asked)));
     out.gauges(
         "model_provider_up",

@@ -128,7 +128,8 @@ fn cancelled() -> Error {
 /// Why it has no answer: it has failed, was cancelled, or goes on for longer than a request waits.
 pub(crate) fn completed(turned: &TurnView, model: &str, request: &str, created: i64) -> Result<Response, Error> {
     if let Some(error) = &turned.error {
-        return Err(Error::new(error.code, error.message.clone()));
+        // The turn may have made calls: another one would make them again.
+        return Err(Error::new(error.code, error.message.clone()).without_retry());
     }
     if turned.status == TaskStatus::Cancelled {
         return Err(cancelled());

@@ -29,7 +29,7 @@ pub struct AgentAnswer {
     pub system_prompt: String,
     /// The provider, or `default`.
     pub provider: String,
-    /// The model, a routing strategy, or `default`.
+    /// The model, `default`, or a routing strategy where the provider is `default`.
     pub model: String,
     /// The most tokens of one reply.
     pub max_tokens: u32,

@@ -49,6 +49,21 @@ async fn a_newer_database_is_refused_on_sqlite() {
 }
 
 #[tokio::test]
+async fn the_file_of_another_program_is_left_as_it_is() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("other.db");
+    let conn = rusqlite::Connection::open(&path).unwrap();
+    conn.execute("CREATE TABLE invoice (id INTEGER PRIMARY KEY AUTOINCREMENT)", []).unwrap();
+    assert!(matches!(open(&path).await.unwrap_err(), StoreError::Foreign));
+    let tables = "SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name <> 'sqlite_sequence'";
+    assert_eq!(conn.query_row(tables, [], |row| row.get::<_, i64>(0)).unwrap(), 1);
+    // One that holds nothing is as good as a new one.
+    conn.execute("DROP TABLE invoice", []).unwrap();
+    drop(conn);
+    assert!(open(&path).await.is_ok());
+}
+
+#[tokio::test]
 async fn an_edited_migration_is_refused_on_sqlite() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("kybern.db");

@@ -92,12 +92,14 @@ const AFTERWARDS: [&str; 12] = [
 ];
 
 /// Ends of names that say it wherever they begin, since no other word ends like this.
-const ENDS: [(&str, Kind); 54] = [
+const ENDS: [(&str, Kind); 56] = [
     ("password", Kind::Password),
     ("passwd", Kind::Password),
     ("passphrase", Kind::Password),
     ("passcode", Kind::Password),
     ("passwort", Kind::Password),
+    ("contrasena", Kind::Password),
+    ("motdepasse", Kind::Password),
     ("secret", Kind::Secret),
     ("credential", Kind::Credentials),
     ("connectionstring", Kind::Credentials),
@@ -300,12 +302,12 @@ fn of(name: &Spelled) -> Option<Kind> {
 }
 
 /// The last letters of all names above; few other words share them.
-const LAST_LETTERS: [&[u8; 3]; 63] = [
+const LAST_LETTERS: [&[u8; 3]; 65] = [
     b"ord", b"rds", b"swd", b"pwd", b"ase", b"ode", b"des", b"ort", b"ret", b"ets", b"ken", b"ens", b"key", b"eys",
     b"ial", b"als", b"eds", b"ion", b"kie", b"ies", b"ssn", b"ban", b"ard", b"ber", b"ers", b"cvv", b"cvc", b"pin",
     b"otp", b"jwt", b"dsn", b"dob", b"ass", b"ing", b"rth", b"ate", b"day", b"one", b"ile", b"tel", b"ell", b"fax",
     b"nse", b"rer", b"uth", b"ity", b"lue", b"ash", b"ain", b"raw", b"hex", b"irm", b"eat", b"ent", b"ext", b"pan",
-    b"nal", b"unt", b"der", b"nid", b"lid", b"dno", b"nce",
+    b"nal", b"unt", b"der", b"nid", b"lid", b"dno", b"nce", b"ena", b"sse",
 ];
 
 /// Bit for bit, which three letters are among them. Looked up, because every word of every line of the log is asked.

@@ -11,7 +11,7 @@ use super::names;
 const LONGEST_NAME: usize = 128;
 
 /// Last words of names that only several words make: `API key`, `date of birth`.
-const JOINED: [&[u8]; 13] = [
+const JOINED: [&[u8]; 14] = [
     b"key",
     b"keys",
     b"number",
@@ -25,6 +25,7 @@ const JOINED: [&[u8]; 13] = [
     b"header",
     b"account",
     b"card",
+    b"passe",
 ];
 
 pub(super) fn find(text: &[u8], found: &mut Found) {
@@ -92,6 +93,9 @@ fn marker(text: &[u8], from: usize) -> Option<usize> {
 /// What the word from `begin` to `end` says as a name, alone or with the words before it, and where the name begins.
 fn name(text: &[u8], begin: usize, end: usize, earlier: &[Option<usize>; 3]) -> Option<(usize, names::Named)> {
     let word = slice(text, begin, end);
+    if is_contrasena(text, begin, word) {
+        return Some((begin, names::Named { kind: Kind::Password, several: false }));
+    }
     if !names::may_say(word) {
         return None;
     }
@@ -101,6 +105,14 @@ fn name(text: &[u8], begin: usize, end: usize, earlier: &[Option<usize>; 3]) -> 
     let is_joined = JOINED.iter().any(|last| word.eq_ignore_ascii_case(last));
     let begins = earlier.iter().flatten().filter(|begin| is_joined && end - **begin <= LONGEST_NAME);
     begins.into_iter().find_map(|begin| Some((*begin, names::named(slice(text, *begin, end))?)))
+}
+
+/// Whether the word is the end of `contraseña` or `contraseñas`, a name with a letter that no word of ours has.
+fn is_contrasena(text: &[u8], begin: usize, word: &[u8]) -> bool {
+    const BEFORE: [&[u8]; 2] = ["contraseñ".as_bytes(), "CONTRASEÑ".as_bytes()];
+    let is_end = word.eq_ignore_ascii_case(b"a") || word.eq_ignore_ascii_case(b"as");
+    let before = slice(text, begin.saturating_sub(BEFORE[0].len()), begin);
+    is_end && BEFORE.iter().any(|start| before.eq_ignore_ascii_case(start))
 }
 
 /// A key that begins somewhere in the word from `from` to `end`: at its beginning, or behind a hyphen or the like.

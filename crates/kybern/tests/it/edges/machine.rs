@@ -141,10 +141,13 @@ async fn the_doctor_says_what_the_running_server_says_of_itself() {
     let ask = json!({"model": "away/x", "messages": [{"role": "user", "content": "Hello."}]});
     let refused = server.client().raw(&Ask::json("/v1/chat/completions", &ask)).await.unwrap();
     assert_eq!(refused.status(), 502);
+    let said = server.said();
+    let told = said.lines().find(|line| line.contains("provider of models has failed"));
+    assert!(told.is_some_and(|line| line.contains("away") && line.contains("no connection")), "{said}");
     let ((state, _), away) = doctor(KEY);
     assert!(state == "warning" && away.0 == "warning" && away.1.starts_with("has failed, at "), "{state} {away:?}");
     let (_, away) = doctor("");
-    assert_eq!(away, (json!("warning"), "the server says more with a key".to_owned()));
+    assert_eq!(away, (json!("warning"), "the server says more with a key, once it can check it".to_owned()));
 }
 
 #[tokio::test]

@@ -30,6 +30,8 @@ async fn a_restart_of_postgres_loses_nothing() {
             load.turned_away(3).await;
             let (status, _) = client.send(&Ask::get("/readyz")).await;
             assert_eq!(status.as_u16(), 503, "not ready without a database");
+            let (status, _) = client.send(&Ask::get("/metrics")).await;
+            assert_eq!(status.as_u16(), 503, "whoever scrapes with a key sees that the server is not well");
             cluster.again().await;
             load.served(5).await;
         }
