@@ -34,6 +34,12 @@ pub mod limits {
     pub const DEFAULT_ITERATIONS: u32 = 100;
     /// Iterations that a loop may name.
     pub const MAX_ITERATIONS: u32 = 10_000;
+    /// Characters of the name of a tool, an agent, a plan, a capability or a workflow.
+    pub const MAX_NAMED: usize = 200;
+    /// Characters of a plan's domain.
+    pub const MAX_DOMAIN: usize = 100;
+    /// Characters of what a plan says that it does.
+    pub const MAX_DESCRIPTION: usize = 2_000;
     /// Bytes of one expression.
     pub const MAX_EXPRESSION: usize = 2_000;
     /// Bytes of a plan as JSON.

@@ -91,14 +91,19 @@ pub fn readable(value: &Value) -> (Option<PlanDraft>, Vec<PlanFault>) {
     }
     let domain = text(fields, FIELDS[2], "", &mut faults);
     let intent_key = text(fields, FIELDS[1], "", &mut faults).unwrap_or_else(|| key.clone());
-    if intent_key.chars().count() > MAX_INTENT_KEY {
-        faults.push(PlanFault::new("/intentKey", None, format!("intentKey has at most {MAX_INTENT_KEY} characters")));
+    let description = text(fields, FIELDS[3], "", &mut faults).unwrap_or_default();
+    for (name, text, most) in [
+        ("intentKey", &intent_key, MAX_INTENT_KEY),
+        ("domain", domain.as_ref().unwrap_or(&key), limits::MAX_DOMAIN),
+        ("description", &description, limits::MAX_DESCRIPTION),
+    ] {
+        faults.extend(too_long(text, most, name).map(|message| PlanFault::new(format!("/{name}"), None, message)));
     }
     let steps = steps(get(fields, FIELDS[9]).unwrap_or(&Value::Null), "/steps", &mut faults);
     let output = text(fields, FIELDS[8], "", &mut faults);
     let draft = PlanDraft {
         domain: domain.unwrap_or_else(|| key.split_once('.').map_or("global", |(domain, _)| domain).to_owned()),
-        description: text(fields, FIELDS[3], "", &mut faults).unwrap_or_default(),
+        description,
         keywords: texts(fields, FIELDS[4], &mut faults),
         examples: texts(fields, FIELDS[5], &mut faults),
         priority: integer(fields, FIELDS[6], &mut faults).unwrap_or(0),
@@ -238,6 +243,11 @@ pub(super) fn known_fields(
     }
 }
 
+/// What is wrong with a text that has more characters than it may.
+pub(super) fn too_long(text: &str, most: usize, name: &str) -> Option<String> {
+    (text.chars().count() > most).then(|| format!("{name} has at most {most} characters"))
+}
+
 pub(super) fn text(
     fields: &Map<String, Value>,
     names: (&str, &str),
@@ -359,6 +369,11 @@ mod tests {
             plan(&body).unwrap_err().into_iter().map(|fault| fault.path).collect::<Vec<_>>()
         };
         assert_eq!(places(&|body| body["description"] = json!("a\0")), ["/description"]);
+        assert_eq!(places(&|body| body["description"] = json!("é".repeat(2_001))), ["/description"]);
+        assert_eq!(places(&|body| body["domain"] = json!("d".repeat(101))), ["/domain"]);
+        assert_eq!(places(&|body| body["steps"][0]["tool"] = json!("t".repeat(201))), ["/steps/0/tool"]);
+        let child = json!({"id": "x", "kind": "task", "planKey": "p".repeat(201)});
+        assert_eq!(places(&|body| body["steps"][0] = child.clone()), ["/steps/0/planKey"]);
         assert_eq!(places(&|body| body["keywords"] = json!(["a", "b\0"])), ["/keywords/1"]);
         assert_eq!(places(&|body| body["steps"][0]["args"]["deep"][0] = json!("\0")), ["/steps/0/args/deep/0"]);
         assert_eq!(places(&|body| body["steps"][0]["args"]["a\0"] = json!(1)), ["/steps/0/args"]);

@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 
 use super::fault::PlanFault;
 use super::limits;
-use super::parse::{get, kind_of, known_fields, step_list, text};
+use super::parse::{get, kind_of, known_fields, step_list, text, too_long};
 use super::step::{LoopSource, RetryPolicy, StepId, StepKind, StepSpec, TaskTarget, When};
 use crate::time::Millis;
 
@@ -55,8 +55,17 @@ impl Reader<'_> {
         found
     }
 
-    fn required_text(&mut self, name: &'static str) -> String {
-        let found = self.text((name, name));
+    /// The name of what a step uses.
+    fn name(&mut self, names: Names) -> Option<String> {
+        let found = self.text(names)?;
+        if let Some(message) = too_long(&found, limits::MAX_NAMED, names.0) {
+            self.fault(names.0, message);
+        }
+        Some(found)
+    }
+
+    fn required_name(&mut self, name: &'static str) -> String {
+        let found = self.name((name, name));
         if found.is_none() && get(self.fields, (name, name)).is_none() {
             self.fault(name, format!("{name} is missing"));
         }
@@ -143,8 +152,8 @@ fn kind(reader: &mut Reader<'_>) -> Option<StepKind> {
     let known: Vec<Names> = COMMON.iter().chain(own).copied().collect();
     known_fields(reader.fields, &known, reader.path, reader.id, reader.faults);
     Some(match name.as_str() {
-        "tool" | "tool_call" => StepKind::Tool { tool: reader.required_text("tool"), args: reader.object("args") },
-        "agent" => StepKind::Agent { agent: reader.required_text("agent"), task: reader.required("task") },
+        "tool" | "tool_call" => StepKind::Tool { tool: reader.required_name("tool"), args: reader.object("args") },
+        "agent" => StepKind::Agent { agent: reader.required_name("agent"), task: reader.required("task") },
         "decision" | "llm_decision" => {
             StepKind::Decision { prompt: reader.required("prompt"), schema: reader.required("schema") }
         }
@@ -152,13 +161,13 @@ fn kind(reader: &mut Reader<'_>) -> Option<StepKind> {
             StepKind::Input { title: reader.required("title"), fields: Value::Object(reader.object("fields")) }
         }
         "condition" => StepKind::Condition {
-            test: reader.required_text("if"),
+            test: reader.required_name("if"),
             then: reader.steps("then"),
             otherwise: reader.steps("else"),
         },
         "parallel" => parallel(reader),
         "loop" => repeat(reader),
-        "workflow" => StepKind::Workflow { workflow: reader.required_text("workflow"), args: reader.object("args") },
+        "workflow" => StepKind::Workflow { workflow: reader.required_name("workflow"), args: reader.object("args") },
         _ => child(reader),
     })
 }
@@ -202,7 +211,7 @@ fn repeat(reader: &mut Reader<'_>) -> StepKind {
 }
 
 fn child(reader: &mut Reader<'_>) -> StepKind {
-    let target = match (reader.text(PLAN_KEY), reader.text(("capability", "capability"))) {
+    let target = match (reader.name(PLAN_KEY), reader.name(("capability", "capability"))) {
         (Some(key), None) => TaskTarget::Plan(key),
         (None, Some(key)) => TaskTarget::Capability(key),
         (Some(_), Some(_)) | (None, None) => {

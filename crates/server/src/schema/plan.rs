@@ -23,8 +23,10 @@ pub struct NewPlan {
     #[schema(max_length = 200)]
     pub intent_key: Option<String>,
     /// Its domain; the part of the key before the first dot when not given.
+    #[schema(max_length = 100)]
     pub domain: Option<String>,
     /// What it does.
+    #[schema(max_length = 2_000)]
     pub description: Option<String>,
     /// Words that speak for its intent.
     pub keywords: Option<Vec<String>>,
@@ -36,6 +38,7 @@ pub struct NewPlan {
     #[schema(minimum = 1, maximum = 1_000_000_000)]
     pub version: Option<u32>,
     /// The expression that makes the result.
+    #[schema(max_length = 2_000)]
     pub output: Option<String>,
     /// The steps.
     #[schema(max_items = 500)]
@@ -54,11 +57,13 @@ pub struct StepSchema {
     /// Its kind; `tool` when not given.
     pub kind: Option<StepKindSchema>,
     /// The tool.
+    #[schema(max_length = 200)]
     pub tool: Option<String>,
     /// The arguments: literals, or `{{ expressions }}`.
     #[schema(value_type = Option<Object>)]
     pub args: Option<Value>,
     /// The agent.
+    #[schema(max_length = 200)]
     pub agent: Option<String>,
     /// What the agent is to do.
     pub task: Option<Value>,
@@ -72,6 +77,7 @@ pub struct StepSchema {
     #[schema(value_type = Option<Object>)]
     pub fields: Option<Value>,
     /// The expression that decides.
+    #[schema(max_length = 2_000)]
     pub r#if: Option<String>,
     /// Steps where it holds.
     #[schema(no_recursion)]
@@ -85,6 +91,7 @@ pub struct StepSchema {
     /// The list that a loop goes through, or an expression that makes it.
     pub over: Option<Value>,
     /// The expression for as long as which a loop goes on.
+    #[schema(max_length = 2_000)]
     pub r#while: Option<String>,
     /// The most rounds of a loop; 100 when not given.
     #[schema(minimum = 1, maximum = 10_000)]
@@ -93,11 +100,14 @@ pub struct StepSchema {
     #[schema(no_recursion)]
     pub steps: Option<Vec<StepSchema>>,
     /// The workflow.
+    #[schema(max_length = 200)]
     pub workflow: Option<String>,
     /// The plan of a child task.
+    #[schema(max_length = 200)]
     pub plan_key: Option<String>,
     /// In place of `planKey`, a capability of a marketplace. There is no marketplace yet, so a plan that names one is
     /// refused.
+    #[schema(max_length = 200)]
     pub capability: Option<String>,
     /// The input of a child task.
     pub input: Option<Value>,

@@ -42,6 +42,11 @@ fn bounds() -> Vec<Bound> {
         ("NewSecret", "hosts", "maxItems", json!(secret::MAX_HOSTS)),
         ("NewPlan", "intentKey", "maxLength", json!(plan::parse::MAX_INTENT_KEY)),
         ("NewPlan", "steps", "maxItems", json!(plan::limits::MAX_STEPS)),
+        ("NewPlan", "domain", "maxLength", json!(plan::limits::MAX_DOMAIN)),
+        ("NewPlan", "description", "maxLength", json!(plan::limits::MAX_DESCRIPTION)),
+        ("NewPlan", "output", "maxLength", json!(plan::limits::MAX_EXPRESSION)),
+        ("Step", "if", "maxLength", json!(plan::limits::MAX_EXPRESSION)),
+        ("Step", "while", "maxLength", json!(plan::limits::MAX_EXPRESSION)),
         ("Step", "id", "maxLength", json!(plan::limits::MAX_DERIVED_ID)),
         ("Step", "maxIterations", "maximum", json!(plan::limits::MAX_ITERATIONS)),
     ];
@@ -63,6 +68,8 @@ fn bounds() -> Vec<Bound> {
         let lists = ["tools", "toolGroups", "triggers"];
         bounds.extend(lists.map(|name| (schema, name, "maxItems", json!(agent::MAX_ITEMS))));
     }
+    let names = ["tool", "agent", "workflow", "planKey", "capability"];
+    bounds.extend(names.map(|name| ("Step", name, "maxLength", json!(plan::limits::MAX_NAMED))));
     let prompts = ["NewPrompt", "ChangePrompt", "PreviewPrompt"];
     bounds.extend(prompts.map(|schema| (schema, "text", "maxLength", json!(prompt::MAX_PROMPT))));
     let lists = ["allowedTools", "deniedTools", "allowedPaths", "allowedHosts"];
