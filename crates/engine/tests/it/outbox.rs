@@ -159,6 +159,7 @@ fn a_webhook_is_signed_and_sent_again_with_its_key_until_it_arrives() {
         assert_eq!(live.world.wire.keys().into_values().collect::<Vec<_>>(), [3]);
         let signed = |request| header(request, "webhook-signature").is_some_and(|it| it.starts_with("v1,"));
         assert!(live.world.wire.requests().iter().all(signed));
+        assert!(live.acts().await.iter().any(|act| act.action == "outbox.sent"), "a webhook is an act as a mail is");
     });
 }
 

@@ -9,6 +9,7 @@ mod events;
 mod long;
 mod machine;
 mod mail;
+mod nouns;
 mod process;
 mod purge;
 mod rows;
