@@ -33,6 +33,40 @@ async fn a_full_disk_refuses_and_recovers() {
     drop((server, site));
 }
 
+/// Seen in each place where an operator looks.
+#[tokio::test]
+async fn a_full_disk_under_sqlite_shows_and_passes() {
+    let site = Site::sqlite();
+    let Some(disk) = Disk::mount(site.folder(), "96m") else { return };
+    let server = site.start();
+    let client = server.client();
+    let ready = async || {
+        let (status, health) = client.send(&Ask::get("/readyz")).await;
+        let checks = health["checks"].as_array().unwrap();
+        let of = checks.iter().find(|check| check["name"] == "disk").unwrap();
+        (status.as_u16(), of["state"].clone(), of["message"].as_str().unwrap().to_owned())
+    };
+    let free = async || {
+        let text = client.raw(&Ask::get("/metrics")).await.unwrap().text().await.unwrap();
+        let line = text.lines().find(|line| line.starts_with("kybern_disk_free_bytes ")).map(str::to_owned);
+        line.and_then(|line| line.rsplit(' ').next()?.parse::<f64>().ok()).unwrap_or_else(|| panic!("{text}"))
+    };
+    assert_eq!(ready().await.0, 200);
+    assert!(free().await > 1e6);
+    let ballast = disk.fill();
+    until("the server is not ready", async || {
+        let (status, state, message) = ready().await;
+        (status == 503 && state == "broken" && message.starts_with("0 MiB free")).then_some(())
+    })
+    .await;
+    until("the metrics say it", async || (free().await < 1e6).then_some(())).await;
+    let doctor = site.command(&["doctor", "--database", &site.database()]).output().unwrap();
+    assert!(!doctor.status.success() && String::from_utf8_lossy(&doctor.stdout).contains("disk"), "{doctor:?}");
+    std::fs::remove_file(ballast).unwrap();
+    until("the server is ready again", async || (ready().await.0 == 200).then_some(())).await;
+    drop((server, site, disk));
+}
+
 /// Only PostgreSQL sees its disk. What is written to find out whether a write is taken must not fit where it was.
 #[tokio::test]
 async fn a_full_disk_under_postgres_shows_and_passes() {
