@@ -8,7 +8,7 @@ use crate::company;
 use crate::field::COMPANIES;
 
 /// Turns by which somebody is sent to us.
-const TURNS: [&str; 22] = [
+const TURNS: [&str; 27] = [
     "buyer for you",
     "customer for you",
     "client for you",
@@ -24,6 +24,11 @@ const TURNS: [&str; 22] = [
     "customer of mine",
     "friend of mine",
     "one of my clients",
+    "on behalf of",
+    "our customer ",
+    "our client ",
+    "en nombre de",
+    "de la part de",
     "told him about you",
     "told her about you",
     "told them about you",
@@ -56,6 +61,7 @@ mod tests {
     fn whoever_sends_somebody_says_so() {
         assert!(sends_somebody("Got a buyer for you. Please call her."));
         assert!(sends_somebody("He is a client of mine and needs cover."));
+        assert!(sends_somebody("On behalf of Red Fox Haulers LLC, please order it."));
         assert!(!sends_somebody("A customer of ours wants our certificate."));
     }
 }

@@ -274,7 +274,8 @@ impl Registry {
             let models = provider.models();
             let of_kind = || models.iter().filter(|spec| spec.kind == kind);
             // One that strategies choose, where there is one.
-            let spec = of_kind().find(|spec| spec.quality.is_some()).or_else(|| of_kind().next()).map(Arc::clone)?;
+            let is_choice = |spec: &&Arc<ModelSpec>| spec.quality.is_some() && (spec.prices.is_some() || provider.free);
+            let spec = of_kind().find(is_choice).or_else(|| of_kind().next()).map(Arc::clone)?;
             return Some(Candidate { provider: Arc::clone(provider), spec });
         }
         let (provider, model) = name.split_once('/')?;

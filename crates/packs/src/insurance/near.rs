@@ -104,6 +104,25 @@ fn is_slip_of_space(one: &str, other: &str) -> bool {
     one != other && one.replace(' ', "") == other.replace(' ', "")
 }
 
+/// Whether a name is a known one cut short: its beginning, perhaps with a word cut off or the initials of some that follow
+/// (`Halyard RRG` for `Halyard Risk Retention Group`).
+pub(super) fn is_short_for(read: &str, own: &str) -> bool {
+    let (read, own) = (company::normal_name(read), company::normal_name(own));
+    let (read, own): (Vec<&str>, Vec<&str>) = (read.split(' ').collect(), own.split(' ').collect());
+    let same = read.iter().zip(&own).take_while(|(one, other)| one == other).count();
+    let left = own.get(same..).unwrap_or_default();
+    match read.get(same..).unwrap_or_default() {
+        [] => true,
+        [last] => {
+            let has_initials = |run: &[&str]| last.chars().eq(run.iter().filter_map(|word| word.chars().next()));
+            let length = last.chars().count();
+            left.first().is_some_and(|word| word.starts_with(last))
+                || (same > 0 && length > 1 && left.windows(length).any(has_initials))
+        }
+        _several => false,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -7,7 +7,7 @@ use kybern_core::model::{ExtractedField, FieldSource};
 use serde_json::{Map, Value, json};
 
 use super::insurers::Insurers;
-use super::underlying;
+use super::{near, underlying};
 use crate::args::{as_text, fields, objects, text, texts};
 use crate::reading::{MESSAGE_NUMBER, ReadDocument, UNSURE, rounded};
 use crate::{company, coverage};
@@ -256,7 +256,7 @@ fn insured_by(document: &ReadDocument, insurers: &Insurers) -> Vec<Policy> {
             let Some(own) = insurers.beside(document.n, policy.key()) else { continue };
             let read = policy.insurer.replace(own.to_owned());
             // One that nobody knows, and that is not this one cut short, may be the number's all the same.
-            if let Some(read) = read.filter(|read| !insurers.knows(read) && first_word(read) != first_word(own)) {
+            if let Some(read) = read.filter(|read| !insurers.knows(read) && !near::is_short_for(read, own)) {
                 policy.contested.extend([read, own.to_owned()]);
             }
         }
@@ -282,11 +282,6 @@ fn insured_by(document: &ReadDocument, insurers: &Insurers) -> Vec<Policy> {
         open.for_each(|policy| policy.insurer = Some(only.to_owned()));
     }
     policies
-}
-
-/// The word by which an insurer is called.
-fn first_word(name: &str) -> String {
-    company::normal_name(name).split(' ').next().unwrap_or_default().to_owned()
 }
 
 /// Names whom a policy's contested readings mean, and those of its name and its code where they are two known insurers'.

@@ -130,9 +130,17 @@ async fn an_unknown_insurer_beside_a_known_one_is_contested() {
     };
     let both = json!(["Quillfeather Insurance", "Prairie Lantern Mutual"]);
     assert_eq!(contested(&mut world, text).await, both);
-    // Its own name cut short is no other insurer.
-    let text = text.replace("= Quillfeather Insurance", "= Prairie Lant");
-    assert_eq!(contested(&mut world, &text).await, Value::Null);
+    // Its own name cut short is no other insurer; one that only begins alike is.
+    let cut = text.replace("= Quillfeather Insurance", "= Prairie Lant");
+    assert_eq!(contested(&mut world, &cut).await, Value::Null);
+    insurer(&world, "naic:77003", "Halyard Motor Risk Retention Group, Inc.");
+    let initials =
+        text.replace("Prairie Lantern has", "Halyard RRG has").replace("Quillfeather Insurance", "Halyard RRG");
+    assert_eq!(contested(&mut world, &initials).await, Value::Null);
+    for near in ["Prairie Latern Mutual", "Prairie Casualty Company"] {
+        let text = text.replace("Quillfeather Insurance", near);
+        assert_eq!(contested(&mut world, &text).await, json!([near, "Prairie Lantern Mutual"]));
+    }
 }
 
 #[tokio::test]

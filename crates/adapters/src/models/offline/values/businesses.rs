@@ -66,6 +66,12 @@ pub(super) fn businesses_from(line: &str, last: usize) -> Vec<Read> {
         }
         let capital = bare.starts_with(|c: char| c.is_uppercase() || c.is_ascii_digit()) || is_oddly_set(bare);
         let joins = INNER.contains(&bare) && !words.is_empty();
+        let digits = |word: &str| word.bytes().filter(u8::is_ascii_digit).count();
+        if joins && words.last().is_some_and(|(_, last)| digits(last) >= LEAST_DIGITS) {
+            // The number of something that is the company's: `NBI-100234 of Fern Hollow LLC`.
+            words.clear();
+            continue;
+        }
         if piece.starts_with('(') {
             // What stands in brackets is a name of its own.
             words.clear();
