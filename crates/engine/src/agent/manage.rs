@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use kybern_core::actor::Actor;
-use kybern_core::agent::{Agent, AgentChange, AgentDraft, OwnAgent, chosen};
+use kybern_core::agent::{Agent, AgentChange, AgentDraft, OwnAgent, chosen, merged};
 use kybern_core::audit::AuditEvent;
 use kybern_core::error::{Error, ErrorCode, Result};
-use kybern_core::id::{AgentId, PromptId};
+use kybern_core::id::{AgentId, PromptId, TenantId};
 use kybern_core::pack::Registry;
 use kybern_core::ports::{AgentStore, Clock, IdSource, PromptStore};
 use kybern_core::prompt::{self, NewPrompt, OfAgent, Prompt, PromptFilter, PromptStatus};
@@ -14,6 +14,7 @@ use kybern_core::tenant::TenantScope;
 use serde_json::{Value, json};
 
 use super::merge::MergedAgents;
+use crate::made::{LastMade, Same};
 use crate::command::{id_for, once};
 use crate::models::prompt::UNAPPROVED;
 
@@ -41,7 +42,8 @@ pub struct Agents {
     pub(crate) store: Arc<dyn AgentStore>,
     pub(crate) prompts: Arc<dyn PromptStore>,
     pub(crate) registry: Arc<Registry>,
-    pub(crate) merged: Arc<MergedAgents>,
+    /// The agents of tenants as they were merged with the bundled ones: every turn asks for one of them.
+    pub(crate) merged: Arc<LastMade<TenantId, Same<Vec<OwnAgent>>, Arc<Vec<Agent>>>>,
     pub(crate) self_approval: bool,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) ids: Arc<dyn IdSource>,
@@ -50,8 +52,12 @@ pub struct Agents {
 impl Agents {
     /// The agents that a tenant has, by key: the bundled ones with what the tenant says about them, and its own.
     pub async fn list(&self, scope: TenantScope) -> Result<Arc<Vec<Agent>>> {
-        let own = self.store.agents(scope).await?;
-        Ok(self.merged.of(scope.tenant(), &own, &self.registry))
+        Ok(self.merged_with(scope, self.store.agents(scope).await?))
+    }
+
+    fn merged_with(&self, scope: TenantScope, own: Arc<Vec<OwnAgent>>) -> Arc<Vec<Agent>> {
+        let make = || Arc::new(merged(self.registry.agents().map(AsRef::as_ref), &own));
+        self.merged.get_or_make(scope.tenant(), Same(Arc::clone(&own)), make)
     }
 
     /// One of them, by id, key or name. A key goes before a name; of several of one name it is the first by key.
@@ -107,7 +113,7 @@ impl Agents {
         self.registry.check_groups(&draft)?;
         let scope = actor.scope();
         let own = self.store.agents(scope).await?;
-        let all = self.merged.of(scope.tenant(), &own, &self.registry);
+        let all = self.merged_with(scope, Arc::clone(&own));
         if all.iter().any(|agent| agent.draft.key == draft.key) {
             let message = format!("there is an agent {} already, change that one or choose another key", draft.key);
             return Err(Error::new(ErrorCode::Conflict, message));

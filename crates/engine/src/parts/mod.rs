@@ -25,10 +25,11 @@ use crate::executor::Kernel;
 use crate::executor::active::ActiveRuns;
 use crate::executor::tenant_names::TenantNames;
 use crate::jobs::{JobHandlers, JobWorker, OutboxSender};
+use crate::made::LastMade;
 use crate::meter::Meter;
 use crate::models::{ModelParts, ModelService};
 use crate::plan::FrozenPlans;
-use crate::plans::catalog::{Catalog, JudgedPlans};
+use crate::plans::catalog::Catalog;
 use crate::plans::intents::KnownIntents;
 use crate::retention::Retention;
 use crate::settings::Settings;
@@ -173,7 +174,7 @@ impl Engine {
             registry: Arc::clone(&registry),
             workflows: parts.settings.workflows.keys().cloned().collect(),
             decisions: parts.decisions.or_else(|| crate::models::decisions(&models)),
-            judged: JudgedPlans::default(),
+            judged: LastMade::default(),
             intents: KnownIntents::default(),
             taught: TaughtExtractors::default(),
             quarantined: std::sync::RwLock::default(),
