@@ -13,9 +13,8 @@ use kybern_core::prompt::{self, NewPrompt, OfAgent, Prompt, PromptFilter, Prompt
 use kybern_core::tenant::TenantScope;
 use serde_json::{Value, json};
 
-use super::merge::MergedAgents;
-use crate::made::{LastMade, Same};
 use crate::command::{id_for, once};
+use crate::made::{LastMade, Same};
 use crate::models::prompt::UNAPPROVED;
 
 /// What a change has done.
@@ -73,10 +72,24 @@ impl Agents {
         by_id.or_else(by_key).or_else(by_name).cloned().ok_or_else(|| Error::not_found("agent", name))
     }
 
-    /// The agent that a message chooses when nobody names one: that with most of its words in it, else the assistant;
-    /// `None` when the tenant has taken the assistant away.
-    pub async fn choose(&self, scope: TenantScope, message: &str) -> Result<Option<Agent>> {
-        Ok(chosen(&self.list(scope).await?, message).cloned())
+    /// The one that a request names.
+    ///
+    /// # Errors
+    /// `VALIDATION_ERROR` for one that nobody knows.
+    pub(crate) async fn named(&self, scope: TenantScope, name: &str) -> Result<Agent> {
+        self.get(scope, name).await.map_err(|error| match error.code() {
+            ErrorCode::NotFound => Error::invalid("/agent", error.to_string()),
+            _ => error,
+        })
+    }
+
+    /// The agent that a message chooses when nobody names one: that with most of its words in it, else the assistant.
+    ///
+    /// # Errors
+    /// `NOT_FOUND` when the tenant has taken the assistant away.
+    pub async fn choose(&self, scope: TenantScope, message: &str) -> Result<Agent> {
+        let unknown = || Error::not_found("agent", "assistant");
+        chosen(&self.list(scope).await?, message).cloned().ok_or_else(unknown)
     }
 
     /// Adds an agent. Its text goes the way of every change of one: it becomes a draft, and until somebody else approves

@@ -16,8 +16,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::Chats;
+use super::check_content;
 use super::follow::Following;
-use super::manage::check_content;
 use crate::task::{AttachmentRequest, Incoming, Part, TaskView};
 
 /// How the plans of turns are named. No stored plan may have a colon in its key.
@@ -122,10 +122,7 @@ impl Chats {
         check_content("/content", &request.content)?;
         let agent = match &known.agent {
             Some(key) => self.agents.get(actor.scope(), key).await?,
-            None => {
-                let chosen = self.agents.choose(actor.scope(), &request.content).await?;
-                chosen.ok_or_else(|| Error::not_found("agent", "assistant"))?
-            }
+            None => self.agents.choose(actor.scope(), &request.content).await?,
         };
         let now = self.tasks.kernel.clock.now();
         let [message_id, answer_id] = [(); 2].map(|()| MessageId::from_uuid(self.tasks.kernel.ids.next()));
