@@ -190,11 +190,6 @@ impl Registry {
         self.plans.get(key)
     }
 
-    #[must_use]
-    pub fn find_kind(&self, key: &str) -> Option<&RecordKind> {
-        self.kinds.get(key)
-    }
-
     /// Every kind of record by key.
     pub fn kinds(&self) -> impl Iterator<Item = &RecordKind> {
         self.kinds.values()
