@@ -4,8 +4,9 @@
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
+use crate::agent::Replied;
 use crate::count::count;
-use crate::plan::{PatchMode, StepId};
+use crate::plan::StepId;
 use crate::policy::redact;
 use crate::task::{JournalEntry, JournalRow, Opening, Signal, StepOutcome, StepStatus, Task, TaskStatus};
 use crate::time::Timestamp;
@@ -72,13 +73,7 @@ pub const fn row_before(seq: i64) -> i64 {
 /// The first entry of every log. It needs no row: the task itself says it.
 #[must_use]
 pub fn created(task: &Task) -> LogEntry {
-    let mut metadata = Map::new();
-    metadata.insert("channel".to_owned(), json!(task.channel));
-    metadata.insert("createdBy".to_owned(), json!(task.created_by));
-    if let Some(from) = task.forked_from {
-        metadata.insert("forkedFrom".to_owned(), json!(from));
-    }
-    let entry = LogEntry {
+    let mut entry = LogEntry {
         seq: 0,
         created_at: task.created_at,
         event_type: EventType::TaskCreated,
@@ -88,12 +83,20 @@ pub fn created(task: &Task) -> LogEntry {
         summary: format!("task came in by {}", task.channel),
         error: None,
         data_keys: Vec::new(),
-        metadata,
+        metadata: Map::new(),
     };
+    entry.note(json!({"channel": task.channel, "createdBy": task.created_by, "forkedFrom": task.forked_from}));
     entry.redacted()
 }
 
 impl LogEntry {
+    /// Takes the members of an object into its metadata, but for those that are null.
+    fn note(&mut self, said: Value) {
+        if let Value::Object(said) = said {
+            self.metadata.extend(said.into_iter().filter(|(_, value)| !value.is_null()));
+        }
+    }
+
     /// The entry without secrets and personal data.
     fn redacted(mut self) -> Self {
         self.summary = redact::redacted(self.summary);
@@ -102,6 +105,11 @@ impl LogEntry {
         redact::redact_members(&mut self.metadata);
         self
     }
+}
+
+/// A list that names something.
+fn named<T>(list: &[T]) -> Option<&[T]> {
+    (!list.is_empty()).then_some(list)
 }
 
 /// The entries that one row of the journal stands for.
@@ -114,7 +122,7 @@ pub fn expand(row: &JournalRow) -> Vec<LogEntry> {
             log.started();
             let entry = log.add(EventType::StepFailed, row.summary.clone());
             entry.error = Some(error.message.clone());
-            entry.metadata.insert("willRetryAt".to_owned(), json!(due));
+            entry.note(json!({"willRetryAt": due}));
         }
         JournalEntry::Opened(opening) => {
             let what = match opening {
@@ -134,7 +142,7 @@ pub fn expand(row: &JournalRow) -> Vec<LogEntry> {
                 | Opening::Turn(_)
                 | Opening::Round { .. } => log.started(),
             };
-            entry.metadata.insert("opened".to_owned(), what);
+            entry.note(json!({"opened": what}));
         }
         JournalEntry::Waiting(wait) => {
             let event = if wait.kind.is_person() {
@@ -145,29 +153,20 @@ pub fn expand(row: &JournalRow) -> Vec<LogEntry> {
                 EventType::StepStarted
             };
             let entry = log.add(event, wait.reason.clone());
-            entry.metadata.insert("waitsFor".to_owned(), json!(wait.kind));
-            if let Some(title) = &wait.title {
-                entry.metadata.insert("title".to_owned(), json!(title));
-            }
-            if let Some(approval) = &wait.approval_id {
-                entry.metadata.insert("approvalId".to_owned(), json!(approval));
-            }
-            if let Some(reference) = &wait.reference {
-                entry.metadata.insert("reference".to_owned(), json!(reference));
-            }
-            if let Some(until) = wait.until {
-                entry.metadata.insert("until".to_owned(), json!(until));
-            }
+            entry.note(json!({
+                "waitsFor": wait.kind,
+                "title": wait.title,
+                "approvalId": wait.approval_id,
+                "reference": wait.reference,
+                "until": wait.until,
+            }));
         }
         JournalEntry::Answered { signal, .. } => log.answered(signal),
         // What was given up begins again, and its own rows tell of it.
         JournalEntry::Recovered { stopped: true, .. } => {}
         JournalEntry::Recovered { from, recoveries, may_have_begun, stopped: false } => {
             let entry = log.add(EventType::ZombieReset, format!("taken over from worker {from}"));
-            entry.metadata.insert("recoveries".to_owned(), json!(recoveries));
-            if !may_have_begun.is_empty() {
-                entry.metadata.insert("mayHaveBegun".to_owned(), json!(may_have_begun));
-            }
+            entry.note(json!({"recoveries": recoveries, "mayHaveBegun": named(may_have_begun)}));
         }
         JournalEntry::Ended { status, error, skipped, may_have_run } => {
             let event = if *status == TaskStatus::Completed {
@@ -180,12 +179,7 @@ pub fn expand(row: &JournalRow) -> Vec<LogEntry> {
             let entry = log.add(event, row.summary.clone());
             entry.status = Some(status.as_str());
             entry.error = error.as_ref().map(|error| error.message.clone());
-            if !skipped.is_empty() {
-                entry.metadata.insert("neverRan".to_owned(), json!(skipped));
-            }
-            if !may_have_run.is_empty() {
-                entry.metadata.insert("mayHaveRun".to_owned(), json!(may_have_run));
-            }
+            entry.note(json!({"neverRan": named(skipped), "mayHaveRun": named(may_have_run)}));
         }
         JournalEntry::Unreadable { problem } => {
             log.add(EventType::Unreadable, UNREADABLE.to_owned()).error = Some(problem.clone());
@@ -223,9 +217,7 @@ impl Expansion<'_> {
         let (at, attempt) = (self.row.at.minus(self.row.duration), self.row.attempt);
         let entry = self.add(EventType::StepStarted, String::new());
         entry.created_at = at;
-        if attempt > 1 {
-            entry.metadata.insert("attempt".to_owned(), json!(attempt));
-        }
+        entry.note(json!({"attempt": (attempt > 1).then_some(attempt)}));
         entry
     }
 
@@ -243,70 +235,38 @@ impl Expansion<'_> {
         entry.status = Some(outcome.status.as_str());
         entry.error = outcome.error.as_ref().map(|error| error.message.clone());
         entry.data_keys = outcome.data.as_object().map(|data| data.keys().cloned().collect()).unwrap_or_default();
-        let mut note = |name: &str, value: Value| {
-            entry.metadata.insert(name.to_owned(), value);
-        };
-        note("durationMs", json!(duration));
-        if let Some(effect) = outcome.effect {
-            note("effect", json!(effect));
-        }
-        if let Some(hash) = &outcome.tool_hash {
-            note("toolHash", json!(hash));
-        }
-        if let Some(error) = &outcome.error {
-            note("errorCode", json!(error.code));
-        }
-        if outcome.tolerated {
-            note("tolerated", json!(true));
-        }
-        if let Some(saw) = outcome.saw {
-            note("sawRow", json!(saw));
-        }
-        if let Some(hash) = &outcome.args_hash {
-            note("argsHash", json!(hash));
-        }
-        if !outcome.ran_meanwhile.is_empty() {
-            note("ranMeanwhile", json!(outcome.ran_meanwhile));
-        }
-        if let Some(cap) = outcome.over_cap {
-            note("maxSteps", json!(cap));
-        }
-        if let Some(finish) = outcome.turn_end {
-            note("finish", json!(finish));
-        }
-        if outcome.told_by_person {
-            note("resolvedBy", json!("person"));
-        }
-        if outcome.taken_over {
-            note("takenOver", json!(true));
-        }
-        if outcome.possible_duplicate {
-            note("possibleDuplicate", json!(true));
-        }
-        if !outcome.usage.is_zero() {
-            note("usage", json!(outcome.usage));
-        }
-        if let Some(reply) = &outcome.reply {
-            note("model", json!(reply.model));
-            note("layers", json!(reply.layers));
-            note("calls", json!(reply.calls.iter().map(|call| &call.function).collect::<Vec<_>>()));
-        }
+        let reply = outcome.reply.as_ref();
+        let calls = |reply: &Replied| reply.calls.iter().map(|call| call.function.clone()).collect::<Vec<_>>();
+        entry.note(json!({
+            "durationMs": duration,
+            "effect": outcome.effect,
+            "toolHash": outcome.tool_hash,
+            "errorCode": outcome.error.as_ref().map(|error| error.code),
+            "tolerated": outcome.tolerated.then_some(true),
+            "sawRow": outcome.saw,
+            "argsHash": outcome.args_hash,
+            "ranMeanwhile": named(&outcome.ran_meanwhile),
+            "maxSteps": outcome.over_cap,
+            "finish": outcome.turn_end,
+            "resolvedBy": outcome.told_by_person.then_some("person"),
+            "takenOver": outcome.taken_over.then_some(true),
+            "possibleDuplicate": outcome.possible_duplicate.then_some(true),
+            "usage": (!outcome.usage.is_zero()).then_some(outcome.usage),
+            "model": reply.map(|reply| &reply.model),
+            "layers": reply.map(|reply| &reply.layers),
+            "calls": reply.map(|reply| calls(reply)),
+        }));
         if !outcome.injected.is_empty() {
             let ids: Vec<&StepId> = outcome.injected.iter().map(|step| &step.id).collect();
             let was = if ids.len() == 1 { "was" } else { "were" };
             let summary = format!("{} {was} added", count(ids.len(), "step"));
             let entry = self.add(EventType::DynamicStepsInjected, summary);
-            entry.metadata.insert("injectedSteps".to_owned(), json!(ids));
+            entry.note(json!({"injectedSteps": ids}));
         }
         if let Some(patch) = &outcome.patch {
             let ids: Vec<&StepId> = patch.steps.iter().map(|step| &step.id).collect();
             let entry = self.add(EventType::PlanRevised, patch.reason.clone());
-            let mode = match patch.mode {
-                PatchMode::Append => "append",
-                PatchMode::Replace => "replace",
-            };
-            entry.metadata.insert("mode".to_owned(), json!(mode));
-            entry.metadata.insert("steps".to_owned(), json!(ids));
+            entry.note(json!({"mode": patch.mode, "steps": ids}));
         }
     }
 
@@ -314,30 +274,28 @@ impl Expansion<'_> {
         match signal {
             Signal::Review { wait_seq, corrections, resolution, by, .. } => {
                 let entry = self.add(EventType::HumanReview, "a person answered".to_owned());
-                // A wait is the first entry of its row.
-                entry.metadata.insert("answersSeq".to_owned(), json!(wait_seq * PLACES));
                 let names: Vec<&String> = corrections.keys().collect();
-                entry.metadata.insert("correctionsApplied".to_owned(), json!(names));
-                entry.metadata.insert("reviewedBy".to_owned(), json!(by));
-                if let Some(resolution) = resolution {
-                    entry.metadata.insert("resolution".to_owned(), json!(resolution));
-                }
+                entry.note(json!({
+                    // A wait is the first entry of its row.
+                    "answersSeq": wait_seq * PLACES,
+                    "correctionsApplied": names,
+                    "reviewedBy": by,
+                    "resolution": resolution,
+                }));
             }
             Signal::Callback { workflow_id, success, error, .. } => {
                 let summary = if *success { "the workflow succeeded" } else { "the workflow failed" };
                 let entry = self.add(EventType::WorkflowCallback, summary.to_owned());
                 entry.error.clone_from(error);
-                entry.metadata.insert("workflowId".to_owned(), json!(workflow_id));
-                entry.metadata.insert("success".to_owned(), json!(success));
+                entry.note(json!({"workflowId": workflow_id, "success": success}));
             }
             Signal::ChildEnded { child, status, .. } => {
                 let entry = self.add(EventType::ChildEnded, format!("child task ended as {status}"));
-                entry.metadata.insert("childTaskId".to_owned(), json!(child));
+                entry.note(json!({"childTaskId": child}));
             }
             Signal::Retry { by } => {
                 let entry = self.add(EventType::HumanReview, "a person asked to try again".to_owned());
-                entry.metadata.insert("reviewedBy".to_owned(), json!(by));
-                entry.metadata.insert("resolution".to_owned(), json!("retry"));
+                entry.note(json!({"reviewedBy": by, "resolution": "retry"}));
             }
             Signal::Unreadable { problem } => {
                 self.add(EventType::Unreadable, UNREADABLE.to_owned()).error = Some(problem.clone());

@@ -7,7 +7,7 @@
 
 use std::collections::HashMap;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::json::{self, Unstorable};
 
@@ -25,6 +25,16 @@ pub const MAX_WORK: u64 = 1_000_000;
 const MAX_NESTING: usize = 128;
 /// Steps into schema and value that a check may take from its beginning.
 const MAX_DESCENT: usize = 512;
+
+/// The schema of an object that has these properties, of which these are required, and no others.
+#[must_use]
+pub fn object<const N: usize>(properties: Value, required: [&str; N]) -> Value {
+    if required.is_empty() {
+        return json!({"type": "object", "properties": properties, "additionalProperties": false});
+    }
+    let required = required.as_slice();
+    json!({"type": "object", "properties": properties, "required": required, "additionalProperties": false})
+}
 
 /// Why a schema is not taken.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]

@@ -30,34 +30,22 @@ pub const MAX_PASSAGES: usize = 200;
 /// Request tokens of one message that are kept.
 pub const MAX_REQUEST_TOKENS: usize = 20;
 
-/// What sent a message, told by its structure and never by its words.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum MailKind {
-    /// A person, or a program that writes in somebody's place, such as a web form.
-    #[default]
-    Personal,
-    /// A mail server that could not deliver something.
-    Bounce,
-    /// A program that answers while its owner is away, or confirms that a mail came in.
-    AutomaticReply,
-    /// A mailing list, or mail to many.
-    Bulk,
-    /// A calendar: an invitation, its answer, or its cancellation.
-    Invitation,
-}
-
-impl MailKind {
-    /// Its name, as it is written in a task's payload and in keywords.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Personal => "personal",
-            Self::Bounce => "bounce",
-            Self::AutomaticReply => "automatic_reply",
-            Self::Bulk => "bulk",
-            Self::Invitation => "invitation",
-        }
+words! {
+    /// What sent a message, told by its structure and never by its words. Its names are written in a task's payload and
+    /// in keywords.
+    #[derive(Default)]
+    pub enum MailKind {
+        /// A person, or a program that writes in somebody's place, such as a web form.
+        #[default]
+        Personal = "personal",
+        /// A mail server that could not deliver something.
+        Bounce = "bounce",
+        /// A program that answers while its owner is away, or confirms that a mail came in.
+        AutomaticReply = "automatic_reply",
+        /// A mailing list, or mail to many.
+        Bulk = "bulk",
+        /// A calendar: an invitation, its answer, or its cancellation.
+        Invitation = "invitation",
     }
 }
 

@@ -54,6 +54,14 @@ impl std::fmt::Debug for Registry {
     }
 }
 
+fn register<T>(known: &mut BTreeMap<String, T>, noun: &'static str, key: String, new: T) -> Result<(), DuplicateKey> {
+    if known.contains_key(&key) {
+        return Err(DuplicateKey { noun, key });
+    }
+    known.insert(key, new);
+    Ok(())
+}
+
 impl Registry {
     /// Registers a tool under its key and its aliases.
     ///
@@ -79,11 +87,7 @@ impl Registry {
     /// # Errors
     /// When its key is taken.
     pub fn plan(&mut self, plan: Plan) -> Result<(), DuplicateKey> {
-        if self.plans.contains_key(&plan.key) {
-            return Err(DuplicateKey { noun: "plan", key: plan.key });
-        }
-        self.plans.insert(plan.key.clone(), Arc::new(plan));
-        Ok(())
+        register(&mut self.plans, "plan", plan.key.clone(), Arc::new(plan))
     }
 
     /// Registers a kind of record.
@@ -91,11 +95,7 @@ impl Registry {
     /// # Errors
     /// When its key is taken.
     pub fn kind(&mut self, kind: RecordKind) -> Result<(), DuplicateKey> {
-        if self.kinds.contains_key(&kind.key) {
-            return Err(DuplicateKey { noun: "record kind", key: kind.key });
-        }
-        self.kinds.insert(kind.key.clone(), kind);
-        Ok(())
+        register(&mut self.kinds, "record kind", kind.key.clone(), kind)
     }
 
     /// Registers what a pack looks for in documents.
@@ -103,11 +103,7 @@ impl Registry {
     /// # Errors
     /// When its name is taken.
     pub fn extraction(&mut self, name: &str, schema: impl Into<Arc<ExtractionSchema>>) -> Result<(), DuplicateKey> {
-        if self.schemas.contains_key(name) {
-            return Err(DuplicateKey { noun: "extraction schema", key: name.to_owned() });
-        }
-        self.schemas.insert(name.to_owned(), schema.into());
-        Ok(())
+        register(&mut self.schemas, "extraction schema", name.to_owned(), schema.into())
     }
 
     /// Registers a bundled agent.
@@ -115,11 +111,7 @@ impl Registry {
     /// # Errors
     /// When its key is taken.
     pub fn agent(&mut self, agent: AgentDraft) -> Result<(), DuplicateKey> {
-        if self.agents.contains_key(&agent.key) {
-            return Err(DuplicateKey { noun: "agent", key: agent.key });
-        }
-        self.agents.insert(agent.key.clone(), Arc::new(agent));
-        Ok(())
+        register(&mut self.agents, "agent", agent.key.clone(), Arc::new(agent))
     }
 
     /// Registers when lessons about the spelling of a field's values count, by the field's schema and
@@ -128,12 +120,7 @@ impl Registry {
     /// # Errors
     /// When that field has one.
     pub fn spelling(&mut self, schema: &str, path: &str, rule: Arc<dyn SpellingRule>) -> Result<(), DuplicateKey> {
-        let key = format!("{schema}:{path}");
-        if self.spellings.contains_key(&key) {
-            return Err(DuplicateKey { noun: "spelling rule", key });
-        }
-        self.spellings.insert(key, rule);
-        Ok(())
+        register(&mut self.spellings, "spelling rule", format!("{schema}:{path}"), rule)
     }
 
     /// When lessons about the spelling of that field's values count.
@@ -201,11 +188,6 @@ impl Registry {
     #[must_use]
     pub fn find_plan(&self, key: &str) -> Option<&Arc<Plan>> {
         self.plans.get(key)
-    }
-
-    #[must_use]
-    pub fn find_kind(&self, key: &str) -> Option<&RecordKind> {
-        self.kinds.get(key)
     }
 
     /// Every kind of record by key.

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use kybern_core::actor::Actor;
+use kybern_core::digest::hash_of;
 use kybern_core::error::{Error, ErrorCode, Result};
 use kybern_core::id::{TaskId, TenantId};
 use kybern_core::mail::{AuthenticationResults, MailFault, ParsedMail, has_token};
@@ -279,20 +280,10 @@ fn part(filename: String, content_type: String, bytes: Bytes, source: Attachment
 
 /// What a message says, as a hash: the same for every delivery of it, whatever the servers on the way added.
 fn content_hash(mail: &ParsedMail) -> String {
-    let mut hasher = blake3::Hasher::new();
-    let mut add = |bytes: &[u8]| {
-        hasher.update(&u64::try_from(bytes.len()).unwrap_or(u64::MAX).to_be_bytes());
-        hasher.update(bytes);
-    };
-    add(mail.from.address.as_bytes());
-    add(mail.date.as_deref().unwrap_or_default().as_bytes());
-    add(mail.subject.as_bytes());
-    add(mail.text.as_bytes());
-    for part in &mail.parts {
-        add(part.filename.as_bytes());
-        add(&part.bytes);
-    }
-    hasher.finalize().to_hex().to_string()
+    let date = mail.date.as_deref().unwrap_or_default();
+    let said = [mail.from.address.as_str(), date, &mail.subject, &mail.text].map(str::as_bytes);
+    let parts = mail.parts.iter().flat_map(|part| [part.filename.as_bytes(), &part.bytes]);
+    hash_of(said.into_iter().chain(parts))
 }
 
 /// A webhook's body as `name: value` lines, for people and for the intent model.

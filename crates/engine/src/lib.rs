@@ -23,6 +23,7 @@ pub mod invocation;
 pub mod jobs;
 pub mod knowledge;
 pub mod lesson;
+mod made;
 pub mod memory;
 pub mod meter;
 pub mod models;

@@ -26,28 +26,17 @@ impl std::fmt::Debug for WorkflowEndpoint {
     }
 }
 
-/// When a language model is asked what messages want and what documents say.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum ModelUse {
-    /// Never.
-    Off,
-    /// Where the rules are unsure or find nothing.
-    #[default]
-    Unsure,
-    /// About every message and document.
-    Always,
-}
-
-impl ModelUse {
-    /// Reads a setting.
-    #[must_use]
-    pub fn parse(text: &str) -> Option<Self> {
-        match text {
-            "off" => Some(Self::Off),
-            "unsure" => Some(Self::Unsure),
-            "always" => Some(Self::Always),
-            _ => None,
-        }
+kybern_core::named! {
+    /// When a language model is asked what messages want and what documents say.
+    #[derive(Default)]
+    pub enum ModelUse {
+        /// Never.
+        Off = "off",
+        /// Where the rules are unsure or find nothing.
+        #[default]
+        Unsure = "unsure",
+        /// About every message and document.
+        Always = "always",
     }
 }
 

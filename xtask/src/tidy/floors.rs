@@ -19,6 +19,7 @@ const FLOORS: &[(&str, &[&str])] = &[
             "clock",
             "command",
             "fence",
+            "made",
             "meter",
             "schema",
             "size",

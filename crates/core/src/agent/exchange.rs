@@ -12,6 +12,7 @@ use super::turn::Reply;
 use crate::chat::{LinkFilter, without_links};
 use crate::context::{LayerUse, LeftOut};
 use crate::id::PromptId;
+use crate::model::message::text_of;
 use crate::model::{FinishReason, ModelMessage, Part, Role};
 use crate::money::Usage;
 use crate::plan::StepId;
@@ -157,11 +158,7 @@ pub struct Replied {
 impl Replied {
     #[must_use]
     pub fn text(&self) -> String {
-        let texts = self.parts.iter().filter_map(|part| match part {
-            Part::Text { text } => Some(text.as_str()),
-            Part::Image(_) | Part::Reasoning(_) | Part::ToolCall(_) | Part::ToolAnswer(_) => None,
-        });
-        texts.collect()
+        text_of(&self.parts)
     }
 
     /// Its text as people see it.

@@ -65,7 +65,7 @@ pub fn check_export(
 const PAGE_BYTES: usize = 1 << 20;
 
 /// Reads an export line by line and remembers where it stands.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct ExportReader {
     page: usize,
     events: Vec<Value>,
@@ -94,17 +94,8 @@ pub struct ExportEnds {
 impl ExportReader {
     /// A reader that gives out so many events at once, or fewer long ones.
     #[must_use]
-    pub const fn new(page: usize) -> Self {
-        Self {
-            page,
-            events: Vec::new(),
-            bytes: 0,
-            start: None,
-            before: None,
-            told: false,
-            head: None,
-            faults: Vec::new(),
-        }
+    pub fn new(page: usize) -> Self {
+        Self { page, ..Self::default() }
     }
 
     /// Takes a line, and gives out the events that are to be checked now, most often none.

@@ -52,15 +52,6 @@ words! {
 }
 
 impl Origin {
-    /// Whether the text may instruct. Everything else is fenced, and never grants a permission.
-    #[must_use]
-    pub const fn instructs(self) -> bool {
-        match self {
-            Self::Core | Self::Operator => true,
-            Self::User | Self::Memory | Self::Tool | Self::Document => false,
-        }
-    }
-
     /// Whether a turn that has read the text acts under taint: somebody else than the user and the operator may have
     /// written it.
     #[must_use]
@@ -84,9 +75,8 @@ mod tests {
     }
 
     #[test]
-    fn only_the_server_and_operators_instruct_and_what_others_wrote_taints() {
+    fn what_others_wrote_than_the_user_and_the_operator_taints() {
         let all = [Origin::Core, Origin::Operator, Origin::User, Origin::Memory, Origin::Tool, Origin::Document];
-        assert_eq!(all.map(Origin::instructs), [true, true, false, false, false, false]);
         assert_eq!(all.map(Origin::taints), [false, false, false, true, true, true]);
         for origin in all {
             assert_eq!(serde_json::to_string(&origin).unwrap(), format!("\"{}\"", origin.as_str()));

@@ -81,26 +81,15 @@ pub struct KnowledgeDocument {
     pub updated_at: Timestamp,
 }
 
-/// What is done with a document.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum KnowledgeAct {
-    /// It may be found from now on.
-    Publish,
-    /// It is not found any more.
-    Unpublish,
-    /// It is read and embedded anew.
-    Reindex,
-}
-
-impl KnowledgeAct {
-    /// Its name in the audit.
-    #[must_use]
-    pub const fn action(self) -> &'static str {
-        match self {
-            Self::Publish => "knowledge.publish",
-            Self::Unpublish => "knowledge.unpublish",
-            Self::Reindex => "knowledge.reindex",
-        }
+crate::named! {
+    /// What is done with a document. Its names stand in the audit.
+    pub enum KnowledgeAct {
+        /// It may be found from now on.
+        Publish = "knowledge.publish",
+        /// It is not found any more.
+        Unpublish = "knowledge.unpublish",
+        /// It is read and embedded anew.
+        Reindex = "knowledge.reindex",
     }
 }
 

@@ -46,23 +46,13 @@ words! {
     }
 }
 
-/// What is decided about a lesson.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum LessonAct {
-    /// The rules shall use it.
-    Accept,
-    /// They shall not.
-    Withdraw,
-}
-
-impl LessonAct {
-    /// Its name in the audit.
-    #[must_use]
-    pub const fn action(self) -> &'static str {
-        match self {
-            Self::Accept => "lesson.accept",
-            Self::Withdraw => "lesson.withdraw",
-        }
+crate::named! {
+    /// What is decided about a lesson. Its names stand in the audit.
+    pub enum LessonAct {
+        /// The rules shall use it.
+        Accept = "lesson.accept",
+        /// They shall not.
+        Withdraw = "lesson.withdraw",
     }
 }
 

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::digest;
 use crate::error::{Error, Result};
 
 /// The most characters of an example.
@@ -132,11 +133,7 @@ impl Teaching {
             Self::TrustedSender { address } => ["trusted_sender", address, "", "", ""],
             Self::Speaker { address, company } => ["speaker", address, &company.to_lowercase(), "", ""],
         };
-        let mut hasher = blake3::Hasher::new();
-        for part in parts {
-            hasher.update(&u64::try_from(part.len()).unwrap_or(u64::MAX).to_be_bytes()).update(part.as_bytes());
-        }
-        hasher.finalize().to_hex().to_string()
+        digest::hash_of(parts.map(str::as_bytes))
     }
 
     /// How much it takes: the bytes of its words.

@@ -20,7 +20,7 @@ pub use named::names_in;
 pub use near::{by_words, nearness};
 
 use crate::context::Importance;
-use crate::error::{Detail, Error, ErrorCode, Result};
+use crate::error::{Error, ErrorCode, Result};
 use crate::id::{ChatId, MemoryId, MessageId, RecordId, TaskId, UserId};
 use crate::policy::redact::has_secret;
 use crate::time::Timestamp;
@@ -328,8 +328,7 @@ impl Memory {
 
 fn expiry(end: Option<Timestamp>, now: Timestamp) -> Result<()> {
     let past = end.is_some_and(|end| end <= now);
-    let detail = || Detail::new("/expiresAt", "expiresAt is in the past");
-    if past { Err(Error::invalid(detail().path, detail().message)) } else { Ok(()) }
+    if past { Err(Error::invalid("/expiresAt", "expiresAt is in the past")) } else { Ok(()) }
 }
 
 #[cfg(test)]

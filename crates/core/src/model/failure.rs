@@ -44,124 +44,65 @@ crate::named! {
     }
 }
 
+/// The same request may succeed at the same provider.
+const RETRY: u8 = 1;
+/// Another provider may do better.
+const FALL_BACK: u8 = 2;
+/// It speaks against the provider's health.
+const SICK: u8 = 4;
+/// The provider may have worked, and charged, for it.
+const COST: u8 = 8;
+
 impl ModelFailureKind {
-    /// Whether the same request may succeed at the same provider.
-    #[must_use]
-    pub const fn may_retry(self) -> bool {
+    /// What follows from it, and the code under which callers see it.
+    const fn consequences(self) -> (u8, ErrorCode) {
         match self {
-            Self::RateLimited
-            | Self::Provider
-            | Self::Connect
-            | Self::FirstTimeout
-            | Self::BetweenTimeout
-            | Self::Broken
-            | Self::Garbage => true,
-            Self::Key
-            | Self::Request
-            | Self::UnknownModel
-            | Self::ContextTooLong
-            | Self::ContentFilter
-            | Self::Quota
-            | Self::Denied
-            | Self::WholeTimeout
-            | Self::TooLarge
-            | Self::Unsupported => false,
+            // A wrong key or a wrong request is the caller's to mend: falling back would hide it. Of a request it is the
+            // request that has to change: a code that programs do not try again by themselves.
+            Self::Key => (0, ErrorCode::Model),
+            Self::Request | Self::UnknownModel | Self::ContextTooLong | Self::Unsupported => {
+                (0, ErrorCode::Unprocessable)
+            }
+            Self::ContentFilter => (COST, ErrorCode::Unprocessable),
+            Self::RateLimited => (RETRY | FALL_BACK, ErrorCode::RateLimited),
+            Self::Quota | Self::Denied => (FALL_BACK, ErrorCode::Model),
+            Self::Provider | Self::Connect => (RETRY | FALL_BACK | SICK, ErrorCode::Model),
+            Self::FirstTimeout | Self::BetweenTimeout => (RETRY | FALL_BACK | SICK | COST, ErrorCode::Timeout),
+            // How long all of it may take is the caller's word.
+            Self::WholeTimeout => (FALL_BACK | COST, ErrorCode::Timeout),
+            Self::Broken | Self::Garbage => (RETRY | FALL_BACK | SICK | COST, ErrorCode::Model),
+            Self::TooLarge => (FALL_BACK | SICK | COST, ErrorCode::Model),
         }
     }
 
-    /// Whether another provider may do better. A wrong key or a wrong request is the caller's to mend: falling back
-    /// would hide it.
+    /// Whether the same request may succeed at the same provider.
+    #[must_use]
+    pub const fn may_retry(self) -> bool {
+        self.consequences().0 & RETRY != 0
+    }
+
+    /// Whether another provider may do better.
     #[must_use]
     pub const fn may_fall_back(self) -> bool {
-        match self {
-            Self::RateLimited
-            | Self::Quota
-            | Self::Provider
-            | Self::Connect
-            | Self::Denied
-            | Self::FirstTimeout
-            | Self::BetweenTimeout
-            | Self::WholeTimeout
-            | Self::Broken
-            | Self::Garbage
-            | Self::TooLarge => true,
-            Self::Key
-            | Self::Request
-            | Self::UnknownModel
-            | Self::ContextTooLong
-            | Self::ContentFilter
-            | Self::Unsupported => false,
-        }
+        self.consequences().0 & FALL_BACK != 0
     }
 
     /// Whether it speaks against the provider's health, for the circuit breaker.
     #[must_use]
     pub const fn is_sickness(self) -> bool {
-        match self {
-            Self::Provider
-            | Self::Connect
-            | Self::FirstTimeout
-            | Self::BetweenTimeout
-            | Self::Broken
-            | Self::Garbage
-            | Self::TooLarge => true,
-            Self::Key
-            | Self::Request
-            | Self::UnknownModel
-            | Self::ContextTooLong
-            | Self::ContentFilter
-            | Self::RateLimited
-            | Self::Quota
-            | Self::Denied
-            // How long all of it may take is the caller's word.
-            | Self::WholeTimeout
-            | Self::Unsupported => false,
-        }
+        self.consequences().0 & SICK != 0
     }
 
     /// Whether the provider may have worked, and charged, for it.
     #[must_use]
     pub const fn may_have_cost(self) -> bool {
-        match self {
-            Self::FirstTimeout
-            | Self::BetweenTimeout
-            | Self::WholeTimeout
-            | Self::Broken
-            | Self::Garbage
-            | Self::TooLarge
-            | Self::ContentFilter => true,
-            Self::Key
-            | Self::Request
-            | Self::UnknownModel
-            | Self::ContextTooLong
-            | Self::RateLimited
-            | Self::Quota
-            | Self::Provider
-            | Self::Connect
-            | Self::Denied
-            | Self::Unsupported => false,
-        }
+        self.consequences().0 & COST != 0
     }
 
     /// The code under which callers see it.
     #[must_use]
     pub const fn code(self) -> ErrorCode {
-        match self {
-            // The request is what has to change: a code that programs do not try again by themselves.
-            Self::Request | Self::UnknownModel | Self::ContentFilter | Self::ContextTooLong | Self::Unsupported => {
-                ErrorCode::Unprocessable
-            }
-            Self::RateLimited => ErrorCode::RateLimited,
-            Self::FirstTimeout | Self::BetweenTimeout | Self::WholeTimeout => ErrorCode::Timeout,
-            Self::Key
-            | Self::Quota
-            | Self::Provider
-            | Self::Connect
-            | Self::Denied
-            | Self::Broken
-            | Self::Garbage
-            | Self::TooLarge => ErrorCode::Model,
-        }
+        self.consequences().1
     }
 }
 

@@ -125,6 +125,15 @@ pub struct ModelMessage {
     pub parts: Vec<Part>,
 }
 
+/// The text of the parts, without anything else.
+pub(crate) fn text_of(parts: &[Part]) -> String {
+    let texts = parts.iter().filter_map(|part| match part {
+        Part::Text { text } => Some(text.as_str()),
+        Part::Image(_) | Part::Reasoning(_) | Part::ToolCall(_) | Part::ToolAnswer(_) => None,
+    });
+    texts.collect()
+}
+
 impl ModelMessage {
     /// A message of one text.
     pub fn text(role: Role, text: impl Into<String>) -> Self {
@@ -134,10 +143,6 @@ impl ModelMessage {
     /// Its texts, one after the other.
     #[must_use]
     pub fn joined_text(&self) -> String {
-        let texts = self.parts.iter().filter_map(|part| match part {
-            Part::Text { text } => Some(text.as_str()),
-            Part::Image(_) | Part::Reasoning(_) | Part::ToolCall(_) | Part::ToolAnswer(_) => None,
-        });
-        texts.collect::<Vec<_>>().join("")
+        text_of(&self.parts)
     }
 }

@@ -54,11 +54,8 @@ impl ValuePattern {
     /// How many bytes at the beginning of a text are such an identifier.
     #[must_use]
     pub fn leads(&self, text: &str) -> Option<usize> {
-        let mut end = MAX_TEXT.min(text.len());
-        while !text.is_char_boundary(end) {
-            end -= 1;
-        }
-        let found = self.regex.captures(text.get(..end)?)?.get(1)?.end();
+        let text_begins = text.get(..text.floor_char_boundary(MAX_TEXT))?;
+        let found = self.regex.captures(text_begins)?.get(1)?.end();
         let goes_on = text.get(found..)?.starts_with(char::is_alphanumeric);
         (found > 0 && !goes_on).then_some(found)
     }

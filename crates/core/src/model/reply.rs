@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::message::{Part, Reasoning, ToolCall};
+use super::message::{Part, Reasoning, ToolCall, text_of};
 
 /// Why a reply ended.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
@@ -83,11 +83,7 @@ pub struct ModelReply {
 impl ModelReply {
     #[must_use]
     pub fn text(&self) -> String {
-        let texts = self.parts.iter().filter_map(|part| match part {
-            Part::Text { text } => Some(text.as_str()),
-            Part::Image(_) | Part::Reasoning(_) | Part::ToolCall(_) | Part::ToolAnswer(_) => None,
-        });
-        texts.collect()
+        text_of(&self.parts)
     }
 
     /// The calls that it asks for.

@@ -2,8 +2,6 @@
 
 use std::sync::Arc;
 
-use serde::{Deserialize, Serialize};
-
 use super::pattern::ValuePattern;
 use super::range::ValueRange;
 use crate::id::TenantId;
@@ -202,61 +200,62 @@ pub struct FieldPattern {
     pub range: Option<ValueRange>,
 }
 
-/// What a value looks like, and so how it is found, checked and normalised.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum ValueKind {
-    /// A business's or a unit's name: the rest of the line or cell.
-    Name,
-    /// A person's name: two to five words; `LAST, First` is turned round.
-    Person,
-    /// Free text to the end of the line or cell.
-    #[default]
-    Text,
-    /// A USDOT number: 4 to 8 digits.
-    DotNumber,
-    /// A motor carrier number: 4 to 8 digits, perhaps after `MC`.
-    McNumber,
-    /// An insurer's NAIC code: 5 digits.
-    Naic,
-    /// A federal employer identification number, normalised to `NN-NNNNNNN`; a prefix that nobody is given is reported,
-    /// not dropped.
-    Fein,
-    /// A policy number: letters, digits and dashes with at least one digit.
-    PolicyNumber,
-    /// A number that somebody gave something, such as a claim or a load: letters, digits and dashes with at least two
-    /// digits.
-    Reference,
-    /// An identifier that a tenant describes by a [pattern](FieldPattern::pattern).
-    Identifier,
-    /// A driver's licence number: five digits or more with letters, perhaps after the state.
-    License,
-    /// The id by which an answer is recognised: a UUID in `[Request:…]`.
-    RequestToken,
-    /// A date, normalised to `YYYY-MM-DD`.
-    Date,
-    /// A time of the day, normalised to `HH:MM`; a date may stand before it.
-    Time,
-    /// Two dates, as `{"start","end"}`.
-    DateRange,
-    /// An amount of US dollars, as integer nano-dollars.
-    Money,
-    /// A share of a hundred, with its sign or its word: the decimal number as text, exactly, without zeros at its end.
-    Percentage,
-    /// A telephone number, normalised to ten digits.
-    Phone,
-    /// An e-mail address, lower-cased.
-    Email,
-    /// A postal address, up to three lines.
-    Address,
-    /// A vehicle identification number; a wrong check digit is reported, not dropped.
-    Vin,
-    /// A four-digit year.
-    Year,
-    /// A whole number.
-    Integer,
-    /// Nothing: the label is known, so that it is nobody's value, and what it leads to is not wanted.
-    Nothing,
+words! {
+    /// What a value looks like, and so how it is found, checked and normalised.
+    #[derive(Default)]
+    pub enum ValueKind {
+        /// A business's or a unit's name: the rest of the line or cell.
+        Name = "name",
+        /// A person's name: two to five words; `LAST, First` is turned round.
+        Person = "person",
+        /// Free text to the end of the line or cell.
+        #[default]
+        Text = "text",
+        /// A USDOT number: 4 to 8 digits.
+        DotNumber = "dot_number",
+        /// A motor carrier number: 4 to 8 digits, perhaps after `MC`.
+        McNumber = "mc_number",
+        /// An insurer's NAIC code: 5 digits.
+        Naic = "naic",
+        /// A federal employer identification number, normalised to `NN-NNNNNNN`; a prefix that nobody is given is reported,
+        /// not dropped.
+        Fein = "fein",
+        /// A policy number: letters, digits and dashes with at least one digit.
+        PolicyNumber = "policy_number",
+        /// A number that somebody gave something, such as a claim or a load: letters, digits and dashes with at least two
+        /// digits.
+        Reference = "reference",
+        /// An identifier that a tenant describes by a [pattern](FieldPattern::pattern).
+        Identifier = "identifier",
+        /// A driver's licence number: five digits or more with letters, perhaps after the state.
+        License = "license",
+        /// The id by which an answer is recognised: a UUID in `[Request:…]`.
+        RequestToken = "request_token",
+        /// A date, normalised to `YYYY-MM-DD`.
+        Date = "date",
+        /// A time of the day, normalised to `HH:MM`; a date may stand before it.
+        Time = "time",
+        /// Two dates, as `{"start","end"}`.
+        DateRange = "date_range",
+        /// An amount of US dollars, as integer nano-dollars.
+        Money = "money",
+        /// A share of a hundred, with its sign or its word: the decimal number as text, exactly, without zeros at its end.
+        Percentage = "percentage",
+        /// A telephone number, normalised to ten digits.
+        Phone = "phone",
+        /// An e-mail address, lower-cased.
+        Email = "email",
+        /// A postal address, up to three lines.
+        Address = "address",
+        /// A vehicle identification number; a wrong check digit is reported, not dropped.
+        Vin = "vin",
+        /// A four-digit year.
+        Year = "year",
+        /// A whole number.
+        Integer = "integer",
+        /// Nothing: the label is known, so that it is nobody's value, and what it leads to is not wanted.
+        Nothing = "nothing",
+    }
 }
 
 impl ValueKind {

@@ -58,14 +58,13 @@ impl FrozenPlan {
     /// Freezes a plan.
     #[must_use]
     pub fn freeze(key: &str, version: u32, steps: Vec<StepSpec>, output: Option<String>) -> Self {
-        let written: Vec<Value> = steps.iter().map(super::write::step).collect();
-        let steps_json = raw(&written);
+        let steps_json = raw(&steps);
         let body = serde_json::json!({
             "schema": Self::SCHEMA,
             "key": key,
             "version": version,
             "output": output,
-            "steps": written,
+            "steps": steps,
         })
         .to_string();
         let hash = PlanHash(blake3::hash(body.as_bytes()).to_hex().as_str().into());

@@ -12,7 +12,6 @@ mod parse_step;
 pub mod patch;
 pub mod step;
 pub mod stored;
-pub mod write;
 
 pub use fault::PlanFault;
 pub use frozen::{FrozenPlan, PlanHash};

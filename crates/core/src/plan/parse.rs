@@ -46,18 +46,8 @@ pub struct PlanDraft {
 /// The most characters of an intent's name: tasks are found by it, and indexes take no long texts.
 pub const MAX_INTENT_KEY: usize = 200;
 
-const FIELDS: &[(&str, &str)] = &[
-    ("key", "key"),
-    ("intentKey", "intent_key"),
-    ("domain", "domain"),
-    ("description", "description"),
-    ("keywords", "keywords"),
-    ("examples", "examples"),
-    ("priority", "priority"),
-    ("version", "version"),
-    ("output", "output"),
-    ("steps", "steps"),
-];
+const FIELDS: &[&str] =
+    &["key", "intentKey", "domain", "description", "keywords", "examples", "priority", "version", "output", "steps"];
 
 /// Reads a plan.
 ///
@@ -84,14 +74,14 @@ pub fn readable(value: &Value) -> (Option<PlanDraft>, Vec<PlanFault>) {
     }
     known_fields(fields, FIELDS, "", None, &mut faults);
     no_nul(value, "", &mut faults);
-    let key = text(fields, FIELDS[0], "", &mut faults).unwrap_or_default();
+    let key = text(fields, "key", ("", None), &mut faults).unwrap_or_default();
     if !key_is_well_formed(&key) {
         let message = format!("key {key:?} must be 1 to 100 characters of [a-z0-9_.-] and begin with a letter");
         faults.push(PlanFault::new("/key", None, message));
     }
-    let domain = text(fields, FIELDS[2], "", &mut faults);
-    let intent_key = text(fields, FIELDS[1], "", &mut faults).unwrap_or_else(|| key.clone());
-    let description = text(fields, FIELDS[3], "", &mut faults).unwrap_or_default();
+    let domain = text(fields, "domain", ("", None), &mut faults);
+    let intent_key = text(fields, "intentKey", ("", None), &mut faults).unwrap_or_else(|| key.clone());
+    let description = text(fields, "description", ("", None), &mut faults).unwrap_or_default();
     for (name, text, most) in [
         ("intentKey", &intent_key, MAX_INTENT_KEY),
         ("domain", domain.as_ref().unwrap_or(&key), limits::MAX_DOMAIN),
@@ -99,15 +89,15 @@ pub fn readable(value: &Value) -> (Option<PlanDraft>, Vec<PlanFault>) {
     ] {
         faults.extend(too_long(text, most, name).map(|message| PlanFault::new(format!("/{name}"), None, message)));
     }
-    let steps = steps(get(fields, FIELDS[9]).unwrap_or(&Value::Null), "/steps", &mut faults);
-    let output = text(fields, FIELDS[8], "", &mut faults);
+    let steps = steps(get(fields, "steps").unwrap_or(&Value::Null), "/steps", &mut faults);
+    let output = text(fields, "output", ("", None), &mut faults);
     let draft = PlanDraft {
         domain: domain.unwrap_or_else(|| key.split_once('.').map_or("global", |(domain, _)| domain).to_owned()),
         description,
-        keywords: texts(fields, FIELDS[4], &mut faults),
-        examples: texts(fields, FIELDS[5], &mut faults),
-        priority: integer(fields, FIELDS[6], &mut faults).unwrap_or(0),
-        version: integer(fields, FIELDS[7], &mut faults).and_then(|version| {
+        keywords: texts(fields, "keywords", &mut faults),
+        examples: texts(fields, "examples", &mut faults),
+        priority: integer(fields, "priority", &mut faults).unwrap_or(0),
+        version: integer(fields, "version", &mut faults).and_then(|version| {
             let version = u32::try_from(version).ok().filter(|version| (1..=MAX_VERSION).contains(version));
             if version.is_none() {
                 faults.push(PlanFault::new("/version", None, "version must be from 1 to 1,000,000,000"));
@@ -221,13 +211,25 @@ fn key_is_well_formed(key: &str) -> bool {
 }
 
 /// A field under its name or its snake_case alias.
-pub(super) fn get<'a>(fields: &'a Map<String, Value>, names: (&str, &str)) -> Option<&'a Value> {
-    fields.get(names.0).or_else(|| fields.get(names.1)).filter(|value| !value.is_null())
+pub(super) fn get<'a>(fields: &'a Map<String, Value>, name: &str) -> Option<&'a Value> {
+    fields.get(name).or_else(|| fields.get(&snake(name))).filter(|value| !value.is_null())
+}
+
+/// A field's other name: `depends_on` for `dependsOn`.
+fn snake(name: &str) -> String {
+    let mut snake = String::new();
+    for c in name.chars() {
+        if c.is_ascii_uppercase() {
+            snake.push('_');
+        }
+        snake.push(c.to_ascii_lowercase());
+    }
+    snake
 }
 
 pub(super) fn known_fields(
     fields: &Map<String, Value>,
-    known: &[(&str, &str)],
+    known: &[&str],
     path: &str,
     step_id: Option<&str>,
     faults: &mut Vec<PlanFault>,
@@ -236,7 +238,7 @@ pub(super) fn known_fields(
         if is_hopeless(faults) {
             break;
         }
-        if !known.iter().any(|(camel, snake)| name == camel || name == snake) {
+        if !known.contains(&name.as_str()) && !known.iter().any(|known| *name == snake(known)) {
             let message = format!("unknown field {name:?}");
             faults.push(PlanFault::new(format!("{path}/{name}"), step_id, message));
         }
@@ -250,34 +252,34 @@ pub(super) fn too_long(text: &str, most: usize, name: &str) -> Option<String> {
 
 pub(super) fn text(
     fields: &Map<String, Value>,
-    names: (&str, &str),
-    path: &str,
+    name: &str,
+    (path, step_id): (&str, Option<&str>),
     faults: &mut Vec<PlanFault>,
 ) -> Option<String> {
-    match get(fields, names)? {
+    match get(fields, name)? {
         Value::String(text) => Some(text.clone()),
         other @ (Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_)) => {
-            let message = format!("{} must be a text, found {}", names.0, kind_of(other));
-            faults.push(PlanFault::new(format!("{path}/{}", names.0), None, message));
+            let message = format!("{name} must be a text, found {}", kind_of(other));
+            faults.push(PlanFault::new(format!("{path}/{name}"), step_id, message));
             None
         }
     }
 }
 
-fn texts(fields: &Map<String, Value>, names: (&str, &str), faults: &mut Vec<PlanFault>) -> Vec<String> {
-    let Some(value) = get(fields, names) else { return Vec::new() };
+fn texts(fields: &Map<String, Value>, name: &str, faults: &mut Vec<PlanFault>) -> Vec<String> {
+    let Some(value) = get(fields, name) else { return Vec::new() };
     let list: Option<Vec<String>> =
         value.as_array().and_then(|items| items.iter().map(|item| item.as_str().map(str::to_owned)).collect());
     list.unwrap_or_else(|| {
-        faults.push(PlanFault::new(format!("/{}", names.0), None, format!("{} must be a list of texts", names.0)));
+        faults.push(PlanFault::new(format!("/{name}"), None, format!("{name} must be a list of texts")));
         Vec::new()
     })
 }
 
-fn integer(fields: &Map<String, Value>, names: (&str, &str), faults: &mut Vec<PlanFault>) -> Option<i64> {
-    let value = get(fields, names)?;
+fn integer(fields: &Map<String, Value>, name: &str, faults: &mut Vec<PlanFault>) -> Option<i64> {
+    let value = get(fields, name)?;
     if value.as_i64().is_none() {
-        faults.push(PlanFault::new(format!("/{}", names.0), None, format!("{} must be an integer", names.0)));
+        faults.push(PlanFault::new(format!("/{name}"), None, format!("{name} must be an integer")));
     }
     value.as_i64()
 }

@@ -8,26 +8,9 @@ use super::parse::{get, kind_of, known_fields, step_list, text, too_long};
 use super::step::{LoopSource, RetryPolicy, StepId, StepKind, StepSpec, TaskTarget, When};
 use crate::time::Millis;
 
-/// A field's name and its snake_case alias.
-type Names = (&'static str, &'static str);
-
-const COMMON: &[Names] = &[
-    ("id", "id"),
-    ("kind", "kind"),
-    ("condition", "condition"),
-    ("when", "when"),
-    ("dependsOn", "depends_on"),
-    ("saveAs", "save_as"),
-    ("stopOnFailure", "stop_on_failure"),
-    ("retry", "retry"),
-    ("timeoutMs", "timeout_ms"),
-];
-const DEPENDS_ON: Names = ("dependsOn", "depends_on");
-const SAVE_AS: Names = ("saveAs", "save_as");
-const STOP: Names = ("stopOnFailure", "stop_on_failure");
-const TIMEOUT: Names = ("timeoutMs", "timeout_ms");
-const MAX_ITERATIONS: Names = ("maxIterations", "max_iterations");
-const PLAN_KEY: Names = ("planKey", "plan_key");
+/// The fields of every step.
+const COMMON: [&str; 9] =
+    ["id", "kind", "condition", "when", "dependsOn", "saveAs", "stopOnFailure", "retry", "timeoutMs"];
 
 /// The longest that one try of a step may be given: a day.
 const MAX_TIMEOUT: u64 = 24 * 60 * 60 * 1000;
@@ -46,34 +29,29 @@ impl Reader<'_> {
         self.faults.push(PlanFault::new(format!("{}/{field}", self.path), self.id, message));
     }
 
-    fn text(&mut self, names: Names) -> Option<String> {
-        let before = self.faults.len();
-        let found = text(self.fields, names, self.path, self.faults);
-        for fault in &mut self.faults[before..] {
-            fault.step_id = self.id.map(str::to_owned);
-        }
-        found
+    fn text(&mut self, name: &str) -> Option<String> {
+        text(self.fields, name, (self.path, self.id), self.faults)
     }
 
     /// The name of what a step uses.
-    fn name(&mut self, names: Names) -> Option<String> {
-        let found = self.text(names)?;
-        if let Some(message) = too_long(&found, limits::MAX_NAMED, names.0) {
-            self.fault(names.0, message);
+    fn name(&mut self, name: &str) -> Option<String> {
+        let found = self.text(name)?;
+        if let Some(message) = too_long(&found, limits::MAX_NAMED, name) {
+            self.fault(name, message);
         }
         Some(found)
     }
 
-    fn required_name(&mut self, name: &'static str) -> String {
-        let found = self.name((name, name));
-        if found.is_none() && get(self.fields, (name, name)).is_none() {
+    fn required_name(&mut self, name: &str) -> String {
+        let found = self.name(name);
+        if found.is_none() && get(self.fields, name).is_none() {
             self.fault(name, format!("{name} is missing"));
         }
         found.unwrap_or_default()
     }
 
-    fn required(&mut self, name: &'static str) -> Value {
-        match get(self.fields, (name, name)) {
+    fn required(&mut self, name: &str) -> Value {
+        match get(self.fields, name) {
             Some(value) => value.clone(),
             None => {
                 self.fault(name, format!("{name} is missing"));
@@ -82,8 +60,8 @@ impl Reader<'_> {
         }
     }
 
-    fn object(&mut self, name: &'static str) -> Map<String, Value> {
-        match get(self.fields, (name, name)) {
+    fn object(&mut self, name: &str) -> Map<String, Value> {
+        match get(self.fields, name) {
             None => Map::new(),
             Some(Value::Object(map)) => map.clone(),
             Some(other) => {
@@ -93,8 +71,8 @@ impl Reader<'_> {
         }
     }
 
-    fn steps(&mut self, name: &'static str) -> Vec<StepSpec> {
-        match get(self.fields, (name, name)) {
+    fn steps(&mut self, name: &str) -> Vec<StepSpec> {
+        match get(self.fields, name) {
             None => Vec::new(),
             Some(value) => step_list(value, &format!("{}/{name}", self.path), self.depth + 1, self.faults),
         }
@@ -132,24 +110,24 @@ pub(super) fn step(value: &Value, path: &str, depth: usize, faults: &mut Vec<Pla
 }
 
 fn kind(reader: &mut Reader<'_>) -> Option<StepKind> {
-    let name = reader.text(("kind", "kind")).unwrap_or_else(|| "tool".to_owned());
-    let own: &[Names] = match name.as_str() {
-        "tool" | "tool_call" => &[("tool", "tool"), ("args", "args")],
-        "agent" => &[("agent", "agent"), ("task", "task")],
-        "decision" | "llm_decision" => &[("prompt", "prompt"), ("schema", "schema")],
-        "input" | "user_input" => &[("title", "title"), ("fields", "fields")],
-        "condition" => &[("if", "if"), ("then", "then"), ("else", "else")],
-        "parallel" => &[("branches", "branches")],
-        "loop" => &[("over", "over"), ("while", "while"), MAX_ITERATIONS, ("steps", "steps")],
-        "workflow" => &[("workflow", "workflow"), ("args", "args")],
-        "task" => &[PLAN_KEY, ("capability", "capability"), ("input", "input")],
+    let name = reader.text("kind").unwrap_or_else(|| "tool".to_owned());
+    let own: &[&str] = match name.as_str() {
+        "tool" | "tool_call" => &["tool", "args"],
+        "agent" => &["agent", "task"],
+        "decision" | "llm_decision" => &["prompt", "schema"],
+        "input" | "user_input" => &["title", "fields"],
+        "condition" => &["if", "then", "else"],
+        "parallel" => &["branches"],
+        "loop" => &["over", "while", "maxIterations", "steps"],
+        "workflow" => &["workflow", "args"],
+        "task" => &["planKey", "capability", "input"],
         other => {
             let kinds = "tool, agent, decision, input, condition, parallel, loop, workflow, task";
             reader.fault("kind", format!("unknown kind {other:?}, expected one of {kinds}"));
             return None;
         }
     };
-    let known: Vec<Names> = COMMON.iter().chain(own).copied().collect();
+    let known: Vec<&str> = COMMON.iter().chain(own).copied().collect();
     known_fields(reader.fields, &known, reader.path, reader.id, reader.faults);
     Some(match name.as_str() {
         "tool" | "tool_call" => StepKind::Tool { tool: reader.required_name("tool"), args: reader.object("args") },
@@ -173,7 +151,7 @@ fn kind(reader: &mut Reader<'_>) -> Option<StepKind> {
 }
 
 fn parallel(reader: &mut Reader<'_>) -> StepKind {
-    let Some(Value::Array(items)) = get(reader.fields, ("branches", "branches")) else {
+    let Some(Value::Array(items)) = get(reader.fields, "branches") else {
         reader.fault("branches", "branches must be a list of lists of steps");
         return StepKind::Parallel { branches: Vec::new() };
     };
@@ -186,8 +164,8 @@ fn parallel(reader: &mut Reader<'_>) -> StepKind {
 }
 
 fn repeat(reader: &mut Reader<'_>) -> StepKind {
-    let over = get(reader.fields, ("over", "over")).cloned();
-    let test = reader.text(("while", "while"));
+    let over = get(reader.fields, "over").cloned();
+    let test = reader.text("while");
     let source = match (over, test) {
         (Some(items), None) => LoopSource::Over(items),
         (None, Some(test)) => LoopSource::While(test),
@@ -196,7 +174,7 @@ fn repeat(reader: &mut Reader<'_>) -> StepKind {
             LoopSource::Over(Value::Null)
         }
     };
-    let max_iterations = match get(reader.fields, MAX_ITERATIONS) {
+    let max_iterations = match get(reader.fields, "maxIterations") {
         None => limits::DEFAULT_ITERATIONS,
         Some(value) => match value.as_u64().and_then(|n| u32::try_from(n).ok()) {
             Some(n) if (1..=limits::MAX_ITERATIONS).contains(&n) => n,
@@ -211,7 +189,7 @@ fn repeat(reader: &mut Reader<'_>) -> StepKind {
 }
 
 fn child(reader: &mut Reader<'_>) -> StepKind {
-    let target = match (reader.name(PLAN_KEY), reader.name(("capability", "capability"))) {
+    let target = match (reader.name("planKey"), reader.name("capability")) {
         (Some(key), None) => TaskTarget::Plan(key),
         (None, Some(key)) => TaskTarget::Capability(key),
         (Some(_), Some(_)) | (None, None) => {
@@ -219,11 +197,11 @@ fn child(reader: &mut Reader<'_>) -> StepKind {
             TaskTarget::Plan(String::new())
         }
     };
-    StepKind::Task { target, input: get(reader.fields, ("input", "input")).cloned().unwrap_or(Value::Null) }
+    StepKind::Task { target, input: get(reader.fields, "input").cloned().unwrap_or(Value::Null) }
 }
 
 fn condition(reader: &mut Reader<'_>) -> Option<String> {
-    match get(reader.fields, ("condition", "condition"))? {
+    match get(reader.fields, "condition")? {
         Value::String(text) => Some(text.clone()),
         Value::Bool(value) => Some(format!("{{{{ {value} }}}}")),
         other @ (Value::Null | Value::Number(_) | Value::Array(_) | Value::Object(_)) => {
@@ -234,7 +212,7 @@ fn condition(reader: &mut Reader<'_>) -> Option<String> {
 }
 
 fn when(reader: &mut Reader<'_>) -> When {
-    match reader.text(("when", "when")).as_deref() {
+    match reader.text("when").as_deref() {
         None | Some("success") => When::Success,
         Some("always") => When::Always,
         Some(other) => {
@@ -245,7 +223,7 @@ fn when(reader: &mut Reader<'_>) -> When {
 }
 
 fn depends_on(reader: &mut Reader<'_>) -> Option<Vec<StepId>> {
-    let value = get(reader.fields, DEPENDS_ON)?;
+    let value = get(reader.fields, "dependsOn")?;
     let ids: Option<Vec<StepId>> =
         value.as_array().and_then(|items| items.iter().map(|item| item.as_str().map(StepId::trusted)).collect());
     if ids.is_none() {
@@ -255,7 +233,7 @@ fn depends_on(reader: &mut Reader<'_>) -> Option<Vec<StepId>> {
 }
 
 fn save_as(reader: &mut Reader<'_>) -> Option<String> {
-    let name = reader.text(SAVE_AS)?;
+    let name = reader.text("saveAs")?;
     if name.is_empty() || name.starts_with('_') || name.len() > 100 {
         reader.fault("saveAs", "saveAs must be 1 to 100 characters and not begin with _");
     }
@@ -263,7 +241,7 @@ fn save_as(reader: &mut Reader<'_>) -> Option<String> {
 }
 
 fn stop_on_failure(reader: &mut Reader<'_>) -> Option<bool> {
-    let value = get(reader.fields, STOP)?;
+    let value = get(reader.fields, "stopOnFailure")?;
     if value.as_bool().is_none() {
         reader.fault("stopOnFailure", format!("stopOnFailure must be a boolean, found {}", kind_of(value)));
     }
@@ -271,7 +249,7 @@ fn stop_on_failure(reader: &mut Reader<'_>) -> Option<bool> {
 }
 
 fn timeout(reader: &mut Reader<'_>) -> Option<Millis> {
-    let value = get(reader.fields, TIMEOUT)?;
+    let value = get(reader.fields, "timeoutMs")?;
     let timeout = value.as_u64().filter(|ms| (1..=MAX_TIMEOUT).contains(ms));
     if timeout.is_none() {
         reader.fault("timeoutMs", format!("timeoutMs must be an integer from 1 to {MAX_TIMEOUT}"));
@@ -280,25 +258,20 @@ fn timeout(reader: &mut Reader<'_>) -> Option<Millis> {
 }
 
 fn retry(reader: &mut Reader<'_>) -> Option<RetryPolicy> {
-    let value = get(reader.fields, ("retry", "retry"))?;
+    let value = get(reader.fields, "retry")?;
     let Value::Object(fields) = value else {
         reader.fault("retry", format!("retry must be an object, found {}", kind_of(value)));
         return None;
     };
-    const NAMES: [Names; 4] = [
-        ("maxAttempts", "max_attempts"),
-        ("initialDelayMs", "initial_delay_ms"),
-        ("maxDelayMs", "max_delay_ms"),
-        ("backoffMultiplier", "backoff_multiplier"),
-    ];
+    const NAMES: [&str; 4] = ["maxAttempts", "initialDelayMs", "maxDelayMs", "backoffMultiplier"];
     let path = format!("{}/retry", reader.path);
     known_fields(fields, &NAMES, &path, reader.id, reader.faults);
     let mut policy = RetryPolicy::DEFAULT;
-    let mut whole = |names: Names, low: u64, high: u64| -> Option<u64> {
-        let value = get(fields, names)?;
+    let mut whole = |name: &str, low: u64, high: u64| -> Option<u64> {
+        let value = get(fields, name)?;
         let number = value.as_u64().filter(|number| (low..=high).contains(number));
         if number.is_none() {
-            reader.fault("retry", format!("{} must be an integer from {low} to {high}", names.0));
+            reader.fault("retry", format!("{name} must be an integer from {low} to {high}"));
         }
         number
     };

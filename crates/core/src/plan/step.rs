@@ -107,6 +107,13 @@ words! {
     }
 }
 
+impl When {
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks by reference")]
+    fn is_success(&self) -> bool {
+        *self == Self::Success
+    }
+}
+
 /// How often, and how far apart, a step is tried. Unnamed parts come from the tool, then from the default.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -155,16 +162,19 @@ fn scale(whole: u64, factor: f64) -> u64 {
 }
 
 /// What a `task` step starts.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
 pub enum TaskTarget {
     /// A plan by its key.
+    #[serde(rename = "planKey")]
     Plan(String),
     /// A capability of the marketplace.
     Capability(String),
 }
 
 /// What a step does. String leaves of values may be templates.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug, Serialize)]
+#[serde(tag = "kind", rename_all = "snake_case", rename_all_fields = "camelCase")]
 pub enum StepKind {
     /// Calls a tool.
     Tool {
@@ -199,10 +209,12 @@ pub enum StepKind {
     /// Takes one of two ways.
     Condition {
         /// The expression that decides.
+        #[serde(rename = "if")]
         test: String,
         /// The steps when it is true.
         then: Vec<StepSpec>,
         /// The steps when it is false.
+        #[serde(rename = "else")]
         otherwise: Vec<StepSpec>,
     },
     /// Walks branches side by side.
@@ -210,6 +222,7 @@ pub enum StepKind {
     /// Repeats steps over items.
     Loop {
         /// Over what.
+        #[serde(flatten)]
         source: LoopSource,
         /// The most rounds; more items than this fail the step.
         max_iterations: u32,
@@ -226,13 +239,15 @@ pub enum StepKind {
     /// Starts a child task and waits for it.
     Task {
         /// What it runs.
+        #[serde(flatten)]
         target: TaskTarget,
         input: Value,
     },
 }
 
 /// What a loop goes over.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
 pub enum LoopSource {
     /// Each item of a list, fixed when the loop opens.
     Over(Value),
@@ -276,24 +291,35 @@ impl StepKind {
     }
 }
 
-#[derive(Clone, PartialEq, Debug)]
+/// A step. On the wire its fields stand in this order, and those that say nothing are left out: a plan's hash is made of
+/// it.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
 pub struct StepSpec {
     pub id: StepId,
     /// What it does.
+    #[serde(flatten)]
     pub kind: StepKind,
     /// Skipped when this expression is false.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub condition: Option<String>,
     /// Whether it also runs after a failure.
+    #[serde(skip_serializing_if = "When::is_success")]
     pub when: When,
     /// The steps of the same list that must have ended first; `None` means the step before it.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub depends_on: Option<Vec<StepId>>,
     /// The name under which its data enters the state; `None` means under the data's own names.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub save_as: Option<String>,
     /// Whether its failure stops the task; `None` leaves it to the tool, then to the default, which is yes.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub stop_on_failure: Option<bool>,
     /// How it is tried again; `None` leaves it to the tool.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub retry: Option<RetryPolicy>,
     /// How long one try may take; `None` leaves it to the tool.
+    #[serde(rename = "timeoutMs", skip_serializing_if = "Option::is_none")]
     pub timeout: Option<Millis>,
 }
 
@@ -341,12 +367,6 @@ impl StepSpec {
     #[must_use]
     pub fn count(&self) -> usize {
         1 + self.kind.inner().into_iter().flatten().map(Self::count).sum::<usize>()
-    }
-}
-
-impl Serialize for StepSpec {
-    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        super::write::step(self).serialize(serializer)
     }
 }
 

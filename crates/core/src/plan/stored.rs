@@ -4,7 +4,8 @@ use std::cmp::Ordering;
 use std::fmt;
 use std::str::FromStr;
 
-use serde_json::Value;
+use serde::Serialize;
+use serde_json::{Value, json};
 
 use super::fault::PlanFault;
 use super::frozen::FrozenPlan;
@@ -23,7 +24,8 @@ words! {
     }
 }
 
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
 pub struct Plan {
     /// The stored version's id; `None` for a bundled plan.
     pub id: Option<PlanId>,
@@ -73,7 +75,7 @@ impl Plan {
     /// The wire form.
     #[must_use]
     pub fn to_json(&self) -> Value {
-        super::write::plan(self)
+        json!(self)
     }
 }
 

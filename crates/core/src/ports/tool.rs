@@ -219,12 +219,19 @@ type Called = for<'a> fn(
 pub struct StatelessTool {
     spec: ToolSpec,
     call: Called,
+    faults: fn(&Map<String, Value>) -> Vec<Detail>,
 }
 
 impl StatelessTool {
     #[must_use]
     pub const fn new(spec: ToolSpec, call: Called) -> Self {
-        Self { spec, call }
+        Self { spec, call, faults: |_| Vec::new() }
+    }
+
+    /// The same tool, with what its schema cannot say of the arguments.
+    #[must_use]
+    pub fn checked_by(self, faults: fn(&Map<String, Value>) -> Vec<Detail>) -> Self {
+        Self { faults, ..self }
     }
 }
 
@@ -232,6 +239,10 @@ impl StatelessTool {
 impl Tool for StatelessTool {
     fn spec(&self) -> &ToolSpec {
         &self.spec
+    }
+
+    fn faults(&self, args: &Map<String, Value>) -> Vec<Detail> {
+        (self.faults)(args)
     }
 
     async fn call(&self, context: &ToolContext, args: Map<String, Value>) -> Result<ToolOutcome, ToolFailure> {

@@ -62,28 +62,19 @@ impl PlanEffect {
     }
 }
 
-/// What is wanted of a task.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum SteerAction {
-    /// It is to be cancelled.
-    Cancel,
-    /// It is not to be worked on for a while.
-    Pause,
-    /// It is to go on.
-    Resume,
+crate::named! {
+    /// What is wanted of a task. Its names stand in the audit.
+    pub enum SteerAction {
+        /// It is to be cancelled.
+        Cancel = "task.cancel",
+        /// It is not to be worked on for a while.
+        Pause = "task.pause",
+        /// It is to go on.
+        Resume = "task.resume",
+    }
 }
 
 impl SteerAction {
-    /// The name of the act in the audit.
-    #[must_use]
-    pub const fn action(self) -> &'static str {
-        match self {
-            Self::Cancel => "task.cancel",
-            Self::Pause => "task.pause",
-            Self::Resume => "task.resume",
-        }
-    }
-
     /// Whether a task that has not ended can be steered so, by whether it is paused.
     #[must_use]
     pub const fn fits(self, is_paused: bool) -> bool {

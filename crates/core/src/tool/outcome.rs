@@ -80,7 +80,8 @@ pub struct ToolOutcome {
 
 impl ToolOutcome {
     /// A success with data and a sentence.
-    pub fn new(data: Map<String, Value>, summary: impl Into<String>) -> Self {
+    pub fn new<N: Into<String>>(data: impl IntoIterator<Item = (N, Value)>, summary: impl Into<String>) -> Self {
+        let data = data.into_iter().map(|(name, value)| (name.into(), value)).collect();
         Self { data, summary: summary.into(), ..Self::default() }
     }
 

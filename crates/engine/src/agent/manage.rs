@@ -3,18 +3,18 @@
 use std::sync::Arc;
 
 use kybern_core::actor::Actor;
-use kybern_core::agent::{Agent, AgentChange, AgentDraft, OwnAgent, chosen};
+use kybern_core::agent::{Agent, AgentChange, AgentDraft, OwnAgent, chosen, merged};
 use kybern_core::audit::AuditEvent;
 use kybern_core::error::{Error, ErrorCode, Result};
-use kybern_core::id::{AgentId, PromptId};
+use kybern_core::id::{AgentId, PromptId, TenantId};
 use kybern_core::pack::Registry;
 use kybern_core::ports::{AgentStore, Clock, IdSource, PromptStore};
 use kybern_core::prompt::{self, NewPrompt, OfAgent, Prompt, PromptFilter, PromptStatus};
 use kybern_core::tenant::TenantScope;
 use serde_json::{Value, json};
 
-use super::merge::MergedAgents;
 use crate::command::{id_for, once};
+use crate::made::{LastMade, Same};
 use crate::models::prompt::UNAPPROVED;
 
 /// What a change has done.
@@ -41,7 +41,8 @@ pub struct Agents {
     pub(crate) store: Arc<dyn AgentStore>,
     pub(crate) prompts: Arc<dyn PromptStore>,
     pub(crate) registry: Arc<Registry>,
-    pub(crate) merged: Arc<MergedAgents>,
+    /// The agents of tenants as they were merged with the bundled ones: every turn asks for one of them.
+    pub(crate) merged: Arc<LastMade<TenantId, Same<Vec<OwnAgent>>, Arc<Vec<Agent>>>>,
     pub(crate) self_approval: bool,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) ids: Arc<dyn IdSource>,
@@ -50,8 +51,12 @@ pub struct Agents {
 impl Agents {
     /// The agents that a tenant has, by key: the bundled ones with what the tenant says about them, and its own.
     pub async fn list(&self, scope: TenantScope) -> Result<Arc<Vec<Agent>>> {
-        let own = self.store.agents(scope).await?;
-        Ok(self.merged.of(scope.tenant(), &own, &self.registry))
+        Ok(self.merged_with(scope, self.store.agents(scope).await?))
+    }
+
+    fn merged_with(&self, scope: TenantScope, own: Arc<Vec<OwnAgent>>) -> Arc<Vec<Agent>> {
+        let make = || Arc::new(merged(self.registry.agents().map(AsRef::as_ref), &own));
+        self.merged.get_or_make(scope.tenant(), Same(Arc::clone(&own)), make)
     }
 
     /// One of them, by id, key or name. A key goes before a name; of several of one name it is the first by key.
@@ -67,10 +72,24 @@ impl Agents {
         by_id.or_else(by_key).or_else(by_name).cloned().ok_or_else(|| Error::not_found("agent", name))
     }
 
-    /// The agent that a message chooses when nobody names one: that with most of its words in it, else the assistant;
-    /// `None` when the tenant has taken the assistant away.
-    pub async fn choose(&self, scope: TenantScope, message: &str) -> Result<Option<Agent>> {
-        Ok(chosen(&self.list(scope).await?, message).cloned())
+    /// The one that a request names.
+    ///
+    /// # Errors
+    /// `VALIDATION_ERROR` for one that nobody knows.
+    pub(crate) async fn named(&self, scope: TenantScope, name: &str) -> Result<Agent> {
+        self.get(scope, name).await.map_err(|error| match error.code() {
+            ErrorCode::NotFound => Error::invalid("/agent", error.to_string()),
+            _ => error,
+        })
+    }
+
+    /// The agent that a message chooses when nobody names one: that with most of its words in it, else the assistant.
+    ///
+    /// # Errors
+    /// `NOT_FOUND` when the tenant has taken the assistant away.
+    pub async fn choose(&self, scope: TenantScope, message: &str) -> Result<Agent> {
+        let unknown = || Error::not_found("agent", "assistant");
+        chosen(&self.list(scope).await?, message).cloned().ok_or_else(unknown)
     }
 
     /// Adds an agent. Its text goes the way of every change of one: it becomes a draft, and until somebody else approves
@@ -107,7 +126,7 @@ impl Agents {
         self.registry.check_groups(&draft)?;
         let scope = actor.scope();
         let own = self.store.agents(scope).await?;
-        let all = self.merged.of(scope.tenant(), &own, &self.registry);
+        let all = self.merged_with(scope, Arc::clone(&own));
         if all.iter().any(|agent| agent.draft.key == draft.key) {
             let message = format!("there is an agent {} already, change that one or choose another key", draft.key);
             return Err(Error::new(ErrorCode::Conflict, message));

@@ -10,7 +10,6 @@ mod calls;
 pub(crate) mod functions;
 mod gather;
 pub mod manage;
-mod merge;
 mod meta;
 mod sections;
 pub(crate) mod told;

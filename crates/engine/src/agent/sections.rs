@@ -5,8 +5,8 @@
 //! nothing but the tools, so it is written once for each set of them, and a model that has seen it before finds it at
 //! the same place. An agent without tools is told nothing.
 
-use std::collections::{BTreeMap, HashMap};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use kybern_core::context::{Section, SectionKind};
 use kybern_core::policy::ToolCategory;
@@ -14,11 +14,10 @@ use kybern_core::tool::{Risk, ToolSpec};
 
 use super::functions::are_many;
 use super::gather::section;
+use crate::made::LastMade;
 use crate::models::prompt::{AUTOMATION, TOOLS_MANY};
 use crate::tools::ToolSnapshot;
 
-/// Sets of tools whose sections are kept in memory.
-const KEPT: usize = 1_024;
 /// Groups of tools that are named; the rest is counted.
 const NAMED: usize = 24;
 
@@ -30,15 +29,10 @@ const ABILITIES: [(Risk, &str); 4] = [
     (Risk::R3, "run code, move money or administer"),
 ];
 
-/// The hashes of a set of definitions.
-type Hashes = Vec<Arc<str>>;
-
 /// What agents are told of their tools, by the hashes of the tools' definitions: two tenants may have different tools
 /// with the same key.
 #[derive(Default)]
-pub(crate) struct ToolSections {
-    known: Mutex<HashMap<Hashes, Arc<Vec<Section>>>>,
-}
+pub(crate) struct ToolSections(LastMade<Vec<Arc<str>>, (), Arc<Vec<Section>>>);
 
 impl ToolSections {
     /// What an agent with these tools is told of them.
@@ -47,17 +41,8 @@ impl ToolSections {
             return Arc::default();
         }
         let definitions = tools.iter().filter_map(|key| snapshot.find(key));
-        let hashes: Vec<Arc<str>> = definitions.map(|tool| Arc::clone(tool.hash())).collect();
-        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(sections) = known.get(&hashes) {
-            return Arc::clone(sections);
-        }
-        let made = Arc::new(written(snapshot, tools));
-        if known.len() >= KEPT {
-            known.clear();
-        }
-        known.insert(hashes, Arc::clone(&made));
-        made
+        let hashes = definitions.map(|tool| Arc::clone(tool.hash())).collect();
+        self.0.get_or_make(hashes, (), || Arc::new(written(snapshot, tools)))
     }
 }
 

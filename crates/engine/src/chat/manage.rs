@@ -269,7 +269,7 @@ impl Chats {
 }
 
 /// Whether something can be said so.
-pub(super) fn check_content(path: &str, content: &str) -> Result<()> {
+pub(crate) fn check_content(path: &str, content: &str) -> Result<()> {
     if content.trim().is_empty() {
         return Err(Error::invalid(path, "say something"));
     }

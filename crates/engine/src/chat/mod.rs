@@ -17,6 +17,7 @@ pub use manage::{ChatExport, Imported};
 pub use say::{SayRequest, TurnView};
 
 pub(crate) use answer::{answer, no_answer};
+pub(crate) use manage::check_content;
 
 /// Conversations: begun, gone on with, read along, and looked after.
 #[derive(Clone)]

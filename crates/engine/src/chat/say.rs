@@ -5,6 +5,7 @@ use std::sync::Arc;
 use kybern_core::actor::Actor;
 use kybern_core::agent::{Agent, TurnFinish};
 use kybern_core::chat::{Message, NewTurn, Speaker, TURN_STEP, TurnRef};
+use kybern_core::digest;
 use kybern_core::error::{Error, ErrorCode, Result};
 use kybern_core::id::{ApprovalId, ChatId, MessageId, TaskId};
 use kybern_core::money::{NanoUsd, Usage};
@@ -15,8 +16,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::Chats;
+use super::check_content;
 use super::follow::Following;
-use super::manage::check_content;
 use crate::task::{AttachmentRequest, Incoming, Part, TaskView};
 
 /// How the plans of turns are named. No stored plan may have a colon in its key.
@@ -121,10 +122,7 @@ impl Chats {
         check_content("/content", &request.content)?;
         let agent = match &known.agent {
             Some(key) => self.agents.get(actor.scope(), key).await?,
-            None => {
-                let chosen = self.agents.choose(actor.scope(), &request.content).await?;
-                chosen.ok_or_else(|| Error::not_found("agent", "assistant"))?
-            }
+            None => self.agents.choose(actor.scope(), &request.content).await?,
         };
         let now = self.tasks.kernel.clock.now();
         let [message_id, answer_id] = [(); 2].map(|()| MessageId::from_uuid(self.tasks.kernel.ids.next()));
@@ -145,7 +143,10 @@ impl Chats {
             redacted_at: None,
             created_at: now,
         };
-        let body_hash = request.idempotency_key.as_ref().map(|_| hash_of(&request));
+        // The same key with another message is a conflict.
+        let files = request.attachments.iter().flat_map(AttachmentRequest::said);
+        let said = [request.content.as_bytes()].into_iter().chain(files);
+        let body_hash = request.idempotency_key.as_ref().map(|_| digest::hash_of(said));
         let incoming = Incoming {
             channel: Channel::Chat,
             source: format!("api/{}", actor.principal().label()),
@@ -228,21 +229,6 @@ fn plan_of(agent: &Agent) -> FrozenPlan {
     let kind = StepKind::Agent { agent: agent.draft.key.clone(), task: json!("{{ task.input }}") };
     let step = StepSpec { kind, ..StepSpec::tool(StepId::trusted(TURN_STEP), "", serde_json::Map::new()) };
     FrozenPlan::freeze(&format!("{CHAT}{}", agent.draft.key), 1, vec![step], None)
-}
-
-/// What a message says, as a hash: the same key with another one is a conflict.
-fn hash_of(request: &SayRequest) -> String {
-    let mut hasher = blake3::Hasher::new();
-    let mut add = |bytes: &[u8]| {
-        hasher.update(&u64::try_from(bytes.len()).unwrap_or(u64::MAX).to_be_bytes());
-        hasher.update(bytes);
-    };
-    add(request.content.as_bytes());
-    for file in &request.attachments {
-        add(file.filename.as_bytes());
-        add(&file.bytes);
-    }
-    hasher.finalize().to_hex().to_string()
 }
 
 fn turn_of(view: &TaskView) -> Result<TurnRef> {

@@ -3,9 +3,11 @@
 use std::sync::Arc;
 
 use kybern_core::error::{Error, ErrorCode, Result};
+use kybern_core::id::TaskId;
 use kybern_core::identity::User;
 use kybern_core::plan::{FrozenPlan, StepKind};
-use kybern_core::task::{AttachmentSource, Attempt, Claimed, JournalEntry, Lease};
+use kybern_core::task::{AttachmentSource, Attempt, Claimed, JournalEntry, JournalRow, Lease, Task};
+use kybern_core::tenant::TenantScope;
 
 use super::kernel::Kernel;
 use super::steps::Loaded;
@@ -33,10 +35,7 @@ impl Known {
         let Claimed { lease, task, .. } = claimed;
         task.must_be_whole()?;
         let scope = lease.scope();
-        let plan = match &task.plan_hash {
-            None => None,
-            Some(hash) => Some(kernel.frozen.get(kernel.store.as_ref(), scope, hash).await?),
-        };
+        let plan = kernel.plan_of(scope, task).await?;
         let has_agents = plan.as_ref().is_some_and(|plan| plan.steps.iter().any(|step| asks_agents(step)));
         // `context` holds it as well, without naming it.
         let names = |plan: &Arc<FrozenPlan>| ["user", "context"].iter().any(|name| plan.body().contains(name));
@@ -72,17 +71,48 @@ pub(super) fn asks_agents(step: &kybern_core::plan::StepSpec) -> bool {
 }
 
 pub(super) async fn load_journal(kernel: &Kernel, lease: &Lease, walk: &mut Walk) -> Result<()> {
-    loop {
-        let rows = kernel.store.journal(lease.scope(), lease.task(), walk.last_seq(), JOURNAL_PAGE).await?;
-        for row in &rows {
-            if let JournalEntry::Unreadable { problem } = &row.entry {
-                let message = format!("row {} of its journal cannot be read: {problem}", row.seq);
-                return Err(Error::new(ErrorCode::Internal, message));
-            }
-            walk.apply(row);
+    let apply = |row: JournalRow| {
+        if let JournalEntry::Unreadable { problem } = &row.entry {
+            let message = format!("row {} of its journal cannot be read: {problem}", row.seq);
+            return Err(Error::new(ErrorCode::Internal, message));
         }
-        if rows.len() < usize::try_from(JOURNAL_PAGE).unwrap_or(usize::MAX) {
-            return Ok(());
+        walk.apply(&row);
+        Ok(())
+    };
+    kernel.each_row(lease.scope(), lease.task(), apply).await
+}
+
+impl Kernel {
+    /// The plan that a task is walked by.
+    ///
+    /// # Errors
+    /// When the store fails, or the plan cannot be read by this program.
+    pub(crate) async fn plan_of(&self, scope: TenantScope, task: &Task) -> Result<Option<Arc<FrozenPlan>>> {
+        match &task.plan_hash {
+            None => Ok(None),
+            Some(hash) => self.frozen.get(self.store.as_ref(), scope, hash).await.map(Some),
+        }
+    }
+
+    /// Reads a task's journal from the beginning, in order.
+    ///
+    /// # Errors
+    /// When the store fails, and what `read` says of a row.
+    pub(crate) async fn each_row(
+        &self,
+        scope: TenantScope,
+        task: TaskId,
+        mut read: impl FnMut(JournalRow) -> Result<()> + Send,
+    ) -> Result<()> {
+        let mut after = 0;
+        loop {
+            let rows = self.store.journal(scope, task, after, JOURNAL_PAGE).await?;
+            let full = rows.len() >= usize::try_from(JOURNAL_PAGE).unwrap_or(usize::MAX);
+            after = rows.last().map_or(after, |row| row.seq);
+            rows.into_iter().try_for_each(&mut read)?;
+            if !full {
+                return Ok(());
+            }
         }
     }
 }

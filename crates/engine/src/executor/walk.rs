@@ -31,7 +31,7 @@ pub enum Action {
 }
 
 /// A task's walk. It is not copied: it grows with the task, and each step would pay for all before it.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Walk {
     pub(super) nodes: Vec<Node>,
     pub(super) lists: Vec<List>,
@@ -71,27 +71,7 @@ impl Walk {
     /// A walk before anything has happened. Without a plan only the phases can be walked.
     #[must_use]
     pub fn new(plan: Option<Arc<FrozenPlan>>) -> Self {
-        let mut walk = Self {
-            nodes: Vec::new(),
-            lists: Vec::new(),
-            by_id: HashMap::new(),
-            phases: BTreeMap::new(),
-            state: Arc::default(),
-            tainted: Arc::default(),
-            last_seq: 0,
-            signals_seen: 0,
-            recoveries_at_progress: 0,
-            recoveries_noted: 0,
-            last_merged: None,
-            tried_again: false,
-            children_used: BTreeMap::new(),
-            early_callbacks: BTreeMap::new(),
-            answers: Arc::default(),
-            lessons_version: None,
-            has_asked: false,
-            weight: 0,
-            plan: None,
-        };
+        let mut walk = Self::default();
         if let Some(plan) = plan {
             walk.take_plan(plan);
         }

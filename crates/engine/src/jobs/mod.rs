@@ -19,6 +19,7 @@ use kybern_core::policy::redact;
 use kybern_core::ports::WakeUps;
 use kybern_core::slots::Offer;
 use kybern_core::time::{Millis, Timestamp};
+use serde::de::DeserializeOwned;
 use uuid::Uuid;
 
 use crate::executor::Kernel;
@@ -78,6 +79,12 @@ impl From<kybern_core::error::Error> for JobFailure {
     fn from(error: kybern_core::error::Error) -> Self {
         Self::transient(error.to_string())
     }
+}
+
+/// What a job's handler needs, as it was committed.
+pub(crate) fn read<T: DeserializeOwned>(job: &ClaimedJob) -> Result<T, JobFailure> {
+    let read = serde_json::from_value(job.payload.clone());
+    read.map_err(|error| JobFailure::permanent(format!("the job cannot be read: {error}")))
 }
 
 /// Carries out the jobs of one kind.

@@ -36,16 +36,6 @@ fn about(job: &ClaimedJob) -> Option<(KnowledgeId, u32)> {
 #[async_trait]
 impl JobHandler for Knowledge {
     async fn run(&self, job: &ClaimedJob) -> Result<(), JobFailure> {
-        self.index_document(job).await
-    }
-
-    async fn wind_up(&self, job: &ClaimedJob, reason: &str) -> Result<bool, JobFailure> {
-        self.give_up_indexing(job, reason).await
-    }
-}
-
-impl Knowledge {
-    async fn index_document(&self, job: &ClaimedJob) -> Result<(), JobFailure> {
         let Some(of) = about(job) else { return Err(JobFailure::permanent("the job names no document")) };
         let Some(document) = self.store.document(job.scope(), of.0).await? else { return Ok(()) };
         if document.version != of.1 || document.status != KnowledgeStatus::Indexing {
@@ -59,6 +49,16 @@ impl Knowledge {
         self.end_indexing(job, of, &indexed).await.map(|_| ()).map_err(failure)
     }
 
+    /// Says of a document that it could not be indexed.
+    async fn wind_up(&self, job: &ClaimedJob, reason: &str) -> Result<bool, JobFailure> {
+        let Some(of) = about(job) else { return Ok(false) };
+        let reason = redact::redacted(reason.to_owned());
+        self.end_indexing(job, of, &Indexed::Failed(reason)).await?;
+        Ok(false)
+    }
+}
+
+impl Knowledge {
     async fn read_document(
         &self,
         job: &ClaimedJob,
@@ -116,14 +116,6 @@ impl Knowledge {
         };
         let event = AuditEvent::by_executor("knowledge.index", format!("knowledge:{}", of.0), detail);
         self.store.end_indexing(job.scope(), of, indexed, self.clock.now(), event).await
-    }
-
-    /// Says of a document that it could not be indexed.
-    async fn give_up_indexing(&self, job: &ClaimedJob, reason: &str) -> Result<bool, JobFailure> {
-        let Some(of) = about(job) else { return Ok(false) };
-        let reason = redact::redacted(reason.to_owned());
-        self.end_indexing(job, of, &Indexed::Failed(reason)).await?;
-        Ok(false)
     }
 }
 

@@ -126,7 +126,7 @@ impl Knowledge {
         let before = self.get(actor.scope(), id).await?;
         let after = before.clone().after(act, self.clock.now())?;
         let job = (act == KnowledgeAct::Reindex).then(|| self.index_job(&after));
-        let event = event(actor, act.action(), &after);
+        let event = event(actor, act.as_str(), &after);
         self.store.change_document(actor.scope(), (&before, &after), job.as_ref(), event).await?;
         Ok(after)
     }

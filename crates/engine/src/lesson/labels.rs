@@ -225,7 +225,8 @@ fn take_one(left: &mut usize) -> bool {
     has_one
 }
 
-fn path_of(field: &kybern_core::model::ExtractedField) -> String {
+/// The path of the field that a value is of.
+pub(super) fn path_of(field: &kybern_core::model::ExtractedField) -> String {
     field.group.as_ref().map_or_else(|| field.name.clone(), |group| format!("{group}/{}", field.name))
 }
 

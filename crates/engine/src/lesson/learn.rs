@@ -13,7 +13,7 @@ use kybern_core::lesson::{Lesson, LessonSource, MAX_EXAMPLE, Teaching};
 use kybern_core::model::ClassifyInput;
 use kybern_core::plan::StepId;
 use kybern_core::policy::redact;
-use kybern_core::task::{JournalEntry, Signal, Task, Wait, WaitKind};
+use kybern_core::task::{JournalEntry, JournalRow, Signal, Task, Wait, WaitKind};
 use kybern_core::tenant::TenantScope;
 use kybern_core::time::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -24,13 +24,11 @@ use super::rules::is_sure;
 use crate::executor::Phase;
 use crate::executor::phases::EXTRACTIONS;
 use crate::executor::walk::Walk;
-use crate::jobs::{JobFailure, JobHandler};
+use crate::jobs::{self, JobFailure, JobHandler};
 use crate::understanding::message::{classify_input, doubtful_sender, message_of};
 
 /// The kind of the job.
 pub(crate) const LEARN_JOB: &str = "lesson.learn";
-/// Rows of a journal that are read at once.
-const PAGE: u32 = 1_000;
 /// With fewer words of its own a mail says what it hands on.
 const FEW_WORDS: usize = 25;
 /// A shorter value may be any word of a message.
@@ -78,51 +76,44 @@ pub(crate) struct Learner(pub(crate) LessonService);
 
 #[async_trait]
 impl JobHandler for Learner {
-    async fn run(&self, job: &ClaimedJob) -> std::result::Result<(), JobFailure> {
-        self.0.learn(job).await
+    async fn run(&self, job: &ClaimedJob) -> Result<(), JobFailure> {
+        let (Self(lessons), scope) = (self, job.scope());
+        // What was removed meanwhile teaches nothing.
+        let Some(answer) = lessons.answer_to(scope, &jobs::read(job)?).await? else { return Ok(()) };
+        let taught = match answer.wait.kind {
+            WaitKind::Intent => lessons.intent_taught(scope, &answer).await?,
+            _ => lessons.labels_taught(scope, &answer).await?,
+        };
+        for teaching in taught {
+            let asked = (answer.task.id, &answer.wait.step_id, answer.by.as_str());
+            lessons.suggest(scope, asked, teaching).await?;
+        }
+        Ok(())
     }
 }
 
 impl LessonService {
-    async fn learn(&self, job: &ClaimedJob) -> Result<(), JobFailure> {
-        let answered = serde_json::from_value::<Answered>(job.payload.clone());
-        let answered = answered.map_err(|error| JobFailure::permanent(format!("the job cannot be read: {error}")))?;
-        let scope = job.scope();
-        // What was removed meanwhile teaches nothing.
-        let Some(answer) = self.answer_to(scope, &answered).await? else { return Ok(()) };
-        let taught = match answer.wait.kind {
-            WaitKind::Intent => self.intent_taught(scope, &answer).await?,
-            _ => self.labels_taught(scope, &answer).await?,
-        };
-        for teaching in taught {
-            let asked = (answer.task.id, &answer.wait.step_id, answer.by.as_str());
-            self.suggest(scope, asked, teaching).await?;
-        }
-        Ok(())
-    }
-
     async fn answer_to(&self, scope: TenantScope, answered: &Answered) -> Result<Option<Answer>> {
         let Some(task) = self.task_rows.task(scope, answered.task).await? else { return Ok(None) };
         let walk = self.tasks.walk_of(scope, &task).await?;
-        let (mut asked, mut after) = (None, 0);
-        loop {
-            let rows = self.task_rows.journal(scope, task.id, after, PAGE).await?;
-            let Some(last) = rows.last().map(|row| row.seq) else { return Ok(None) };
-            for row in rows {
-                match row.entry {
-                    JournalEntry::Waiting(wait) if wait.seq == answered.wait_seq => asked = Some(*wait),
-                    JournalEntry::Answered { signal, .. } => {
-                        if let Signal::Review { wait_seq, corrections, by, .. } = *signal
-                            && wait_seq == answered.wait_seq
-                        {
-                            return Ok(asked.map(|wait| Answer { task, walk, wait, corrections, by }));
-                        }
+        let (mut asked, mut said) = (None, None);
+        let look = |row: JournalRow| {
+            match row.entry {
+                JournalEntry::Waiting(wait) if wait.seq == answered.wait_seq => asked = Some(*wait),
+                JournalEntry::Answered { signal, .. } => {
+                    if let Signal::Review { wait_seq, corrections, by, .. } = *signal
+                        && wait_seq == answered.wait_seq
+                        && said.is_none()
+                    {
+                        said = Some((corrections, by));
                     }
-                    _ => {}
                 }
+                _ => {}
             }
-            after = last;
-        }
+            Ok(())
+        };
+        self.tasks.kernel.each_row(scope, task.id, look).await?;
+        Ok(asked.zip(said).map(|(wait, (corrections, by))| Answer { task, walk, wait, corrections, by }))
     }
 
     /// Writes down what an answer to a step of a task teaches.

@@ -106,7 +106,7 @@ impl LessonService {
         }
         let version = before.begins_version(&after).then_some(next);
         let detail = json!({"kind": before.teaching.kind().as_str(), "version": version});
-        let event = AuditEvent::by(actor, act.action(), format!("lesson:{id}"), detail);
+        let event = AuditEvent::by(actor, act.as_str(), format!("lesson:{id}"), detail);
         let change = LessonChange { before, after: after.clone() };
         self.store.change_lesson(scope, &change, event).await?;
         Ok(after)

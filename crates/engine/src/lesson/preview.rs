@@ -19,6 +19,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::LessonService;
+use super::labels::path_of;
 use super::rules::{Rules, is_sure};
 use crate::plans::intents::Intents;
 use crate::tools::taught::taught;
@@ -253,11 +254,6 @@ impl LessonService {
         let counts = rule.counts(self.records.as_ref(), scope, Spelled { written, value, beside: &beside }).await?;
         Ok(counts.then_some(value))
     }
-}
-
-/// The path of the field that a value is of.
-fn path_of(field: &ExtractedField) -> String {
-    field.group.as_ref().map_or_else(|| field.name.clone(), |group| format!("{group}/{}", field.name))
 }
 
 /// Whether the sender of a mail counts as proven.

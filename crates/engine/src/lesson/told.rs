@@ -10,21 +10,19 @@ use kybern_core::id::TaskId;
 use kybern_core::job::{ClaimedJob, NewJob, limits};
 use kybern_core::lesson::Teaching;
 use kybern_core::plan::StepId;
-use kybern_core::task::{JournalEntry, Signal};
+use kybern_core::task::{JournalEntry, JournalRow, Signal};
 use kybern_core::tenant::TenantScope;
 use kybern_core::time::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::LessonService;
-use crate::jobs::{JobFailure, JobHandler};
+use crate::jobs::{self, JobFailure, JobHandler};
 
 /// The kind of the job.
 pub(crate) const TEACH_JOB: &str = "lesson.suggest";
 /// Lessons of one outcome that are suggested.
 const MAX_TOLD: usize = 20;
-/// Rows of a journal that are read at once.
-const PAGE: u32 = 1_000;
 
 /// What a step's tool has learned.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -61,41 +59,34 @@ pub(crate) struct Teacher(pub(crate) LessonService);
 
 #[async_trait]
 impl JobHandler for Teacher {
-    async fn run(&self, job: &ClaimedJob) -> std::result::Result<(), JobFailure> {
-        self.0.learn_from_tool(job).await
-    }
-}
-
-impl LessonService {
-    async fn learn_from_tool(&self, job: &ClaimedJob) -> std::result::Result<(), JobFailure> {
-        let told = serde_json::from_value::<ToldByTool>(job.payload.clone());
-        let told = told.map_err(|error| JobFailure::permanent(format!("the job cannot be read: {error}")))?;
-        let scope = job.scope();
-        let Some(by) = self.who_answered(scope, told.task, &told.step).await? else { return Ok(()) };
+    async fn run(&self, job: &ClaimedJob) -> Result<(), JobFailure> {
+        let (Self(lessons), scope) = (self, job.scope());
+        let told: ToldByTool = jobs::read(job)?;
+        let Some(by) = lessons.who_answered(scope, told.task, &told.step).await? else { return Ok(()) };
         for teaching in told.lessons {
             // What is known meanwhile, and what no rule could use, is not suggested.
-            if self.can_be_taught(scope, &teaching).await.is_ok() {
-                self.suggest(scope, (told.task, &told.step, &by), teaching).await?;
+            if lessons.can_be_taught(scope, &teaching).await.is_ok() {
+                lessons.suggest(scope, (told.task, &told.step, &by), teaching).await?;
             }
         }
         Ok(())
     }
+}
 
+impl LessonService {
     /// The person who answered a step last.
     async fn who_answered(&self, scope: TenantScope, task: TaskId, step: &StepId) -> Result<Option<String>> {
-        let (mut last, mut after) = (None, 0);
-        loop {
-            let rows = self.task_rows.journal(scope, task, after, PAGE).await?;
-            let Some(end) = rows.last().map(|row| row.seq) else { return Ok(last) };
-            for row in rows {
-                if let JournalEntry::Answered { signal, .. } = row.entry
-                    && let Signal::Review { step: of, by, .. } = *signal
-                    && of == *step
-                {
-                    last = Some(by);
-                }
+        let mut last = None;
+        let look = |row: JournalRow| {
+            if let JournalEntry::Answered { signal, .. } = row.entry
+                && let Signal::Review { step: of, by, .. } = *signal
+                && of == *step
+            {
+                last = Some(by);
             }
-            after = end;
-        }
+            Ok(())
+        };
+        self.tasks.kernel.each_row(scope, task, look).await?;
+        Ok(last)
     }
 }

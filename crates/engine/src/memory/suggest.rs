@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::Memories;
-use crate::jobs::{JobFailure, JobHandler};
+use crate::jobs::{self, JobFailure, JobHandler};
 use crate::models::Caller;
 
 /// The kind of the job.
@@ -55,14 +55,7 @@ const fn mends(code: ErrorCode) -> bool {
 #[async_trait]
 impl JobHandler for Memories {
     async fn run(&self, job: &ClaimedJob) -> Result<(), JobFailure> {
-        self.note_suggestions(job).await
-    }
-}
-
-impl Memories {
-    async fn note_suggestions(&self, job: &ClaimedJob) -> Result<(), JobFailure> {
-        let said = serde_json::from_value::<Suggestions>(job.payload.clone());
-        let said = said.map_err(|error| JobFailure::permanent(format!("the job cannot be read: {error}")))?;
+        let said: Suggestions = jobs::read(job)?;
         let caller = Caller::executor(job.scope(), Some(said.user), traceparent_of(job.id.as_uuid()));
         let mut again = None;
         for memory in &said.memories {

@@ -25,10 +25,11 @@ use crate::executor::Kernel;
 use crate::executor::active::ActiveRuns;
 use crate::executor::tenant_names::TenantNames;
 use crate::jobs::{JobHandlers, JobWorker, OutboxSender};
+use crate::made::LastMade;
 use crate::meter::Meter;
 use crate::models::{ModelParts, ModelService};
 use crate::plan::FrozenPlans;
-use crate::plans::catalog::{Catalog, JudgedPlans};
+use crate::plans::catalog::Catalog;
 use crate::plans::intents::KnownIntents;
 use crate::retention::Retention;
 use crate::settings::Settings;
@@ -138,17 +139,17 @@ impl Engine {
     ///
     /// # Errors
     /// When bundled plans are faulty (all faults are listed), a bundled agent is, or a pack took a key of the engine.
-    pub fn new(parts: EngineParts) -> Result<Self, StartError> {
-        let mut registry = parts.registry;
-        crate::tools::builtin::register(&mut registry)?;
-        let registry = Arc::new(registry);
+    pub fn new(mut parts: EngineParts) -> Result<Self, StartError> {
+        crate::tools::builtin::register(&mut parts.registry)?;
+        let registry = Arc::new(std::mem::take(&mut parts.registry));
         let tools = Arc::new(ToolService::new(&registry));
         let mut sources: Vec<Arc<dyn ToolSource>> = vec![Arc::new(OwnToolSource::new(Arc::clone(&parts.store)))];
-        sources.extend(parts.tool_sources);
+        sources.append(&mut parts.tool_sources);
         let catalogue = Arc::new(ToolCatalogue::new(Arc::clone(&registry), sources, Arc::clone(&parts.clock)));
         let spawned = TaskTracker::new();
         let meter = Arc::<Meter>::default();
         let ledger = Arc::new(Ledger::new(Arc::clone(&parts.store), spawned.clone()));
+        let ModelParts { providers, settings, counter } = std::mem::take(&mut parts.models);
         let models = ModelService::new(crate::models::Inner {
             keys: Arc::clone(&parts.keys),
             store: Arc::clone(&parts.store),
@@ -157,10 +158,10 @@ impl Engine {
             random: Arc::clone(&parts.random),
             worker: parts.worker.clone(),
             ledger: Arc::clone(&ledger),
-            registry: crate::models::Registry::new(parts.models.providers),
-            settings: parts.models.settings,
+            registry: crate::models::Registry::new(providers),
+            settings,
             again: crate::models::RetryBudget::default(),
-            counter: parts.models.counter,
+            counter,
             policies: crate::models::Policies::default(),
             spawned: spawned.clone(),
             meter: Arc::clone(&meter),
@@ -172,21 +173,15 @@ impl Engine {
         let catalog = Arc::new(Catalog {
             registry: Arc::clone(&registry),
             workflows: parts.settings.workflows.keys().cloned().collect(),
-            decisions: parts.decisions.or_else(|| crate::models::decisions(&models)),
-            judged: JudgedPlans::default(),
+            decisions: parts.decisions.take().or_else(|| crate::models::decisions(&models)),
+            judged: LastMade::default(),
             intents: KnownIntents::default(),
             taught: TaughtExtractors::default(),
             quarantined: std::sync::RwLock::default(),
         });
         let (time, stopping) = (Arc::new(TaskClock::new(Arc::clone(&parts.clock))), CancellationToken::new());
         let services = Services::new(&Shared {
-            store: &parts.store,
-            clock: &parts.clock,
-            ids: &parts.ids,
-            keys: &parts.keys,
-            http: &parts.http,
-            documents: &parts.documents,
-            settings: &parts.settings,
+            parts: &parts,
             registry: &registry,
             catalog: &catalog,
             catalogue: &catalogue,
@@ -199,18 +194,15 @@ impl Engine {
             return Err(StartError::FaultyPlans(faults));
         }
         let EngineParts { store, keys, clock, ids, http, mail_parser, documents, settings, .. } = parts;
-        let (texts, extractor) = (DocumentTexts::default(), Arc::new(Placed(parts.extractor)) as Arc<dyn Extractor>);
-        let (lives, budget) = (
-            Arc::<Lives>::default(),
-            CallBudget {
-                store: store.clone(),
-                ledger,
-                worker: parts.worker.clone(),
-                clock: clock.clone(),
-                ids: ids.clone(),
-            },
-        );
-        let budget = Arc::new(budget);
+        let (texts, lives) = (DocumentTexts::default(), Arc::<Lives>::default());
+        let extractor: Arc<dyn Extractor> = Arc::new(Placed(parts.extractor));
+        let budget = Arc::new(CallBudget {
+            store: store.clone(),
+            ledger,
+            worker: parts.worker.clone(),
+            clock: clock.clone(),
+            ids: ids.clone(),
+        });
         let turns = Arc::new(TurnServices {
             store: store.clone(),
             keys: keys.clone(),

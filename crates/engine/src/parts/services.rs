@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use kybern_core::outbox::SEND_JOB;
 use kybern_core::pack::Registry;
-use kybern_core::ports::{Clock, DocumentReader, Extractor, HttpClient, IdSource, IntentModel, Keys, Store};
+use kybern_core::ports::{Extractor, IntentModel};
 use tokio_util::sync::CancellationToken;
 
-use super::Engine;
+use super::{Engine, EngineParts};
 use crate::agent::{Agents, TurnServices};
 use crate::approval::Approvals;
 use crate::audit::AuditTrail;
@@ -31,7 +31,6 @@ use crate::readiness::Health;
 use crate::record::Records;
 use crate::retention::Removal;
 use crate::secret::Secrets;
-use crate::settings::Settings;
 use crate::task::Tasks;
 use crate::task::reading::Reading;
 use crate::tools::{OwnTools, ToolCatalogue, ToolSettings};
@@ -54,15 +53,9 @@ pub(crate) struct Services {
     pub(crate) tool_settings: ToolSettings,
 }
 
-/// What services share besides the ports.
+/// What services share: the ports, and what has been made of the other parts, which are taken out by then.
 pub(crate) struct Shared<'a> {
-    pub(crate) store: &'a Arc<dyn Store>,
-    pub(crate) clock: &'a Arc<dyn Clock>,
-    pub(crate) ids: &'a Arc<dyn IdSource>,
-    pub(crate) keys: &'a Arc<dyn Keys>,
-    pub(crate) http: &'a Arc<dyn HttpClient>,
-    pub(crate) documents: &'a Arc<dyn DocumentReader>,
-    pub(crate) settings: &'a Settings,
+    pub(crate) parts: &'a EngineParts,
     pub(crate) registry: &'a Arc<Registry>,
     pub(crate) catalog: &'a Arc<Catalog>,
     pub(crate) catalogue: &'a Arc<ToolCatalogue>,
@@ -73,21 +66,8 @@ pub(crate) struct Shared<'a> {
 
 impl Services {
     pub(crate) fn new(shared: &Shared<'_>) -> Self {
-        let Shared {
-            store,
-            clock,
-            ids,
-            keys,
-            http,
-            documents,
-            settings,
-            registry,
-            catalog,
-            catalogue,
-            models,
-            time,
-            stopping,
-        } = *shared;
+        let Shared { parts, registry, catalog, catalogue, models, time, stopping } = *shared;
+        let EngineParts { store, clock, ids, keys, http, documents, settings, .. } = parts;
         let self_approval = settings.self_approval;
         let agents = Agents {
             store: store.clone(),

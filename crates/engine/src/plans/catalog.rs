@@ -1,7 +1,7 @@
 //! What plans can be made of, and the bundled plans themselves.
 
 use std::collections::{BTreeSet, HashMap};
-use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::sync::{Arc, PoisonError, RwLock};
 
 use kybern_core::agent::Agent;
 use kybern_core::id::TenantId;
@@ -11,6 +11,7 @@ use kybern_core::ports::StepHandler;
 
 use super::check;
 use super::intents::KnownIntents;
+use crate::made::{LastMade, Same};
 use crate::tools::ToolSnapshot;
 use crate::tools::taught::TaughtExtractors;
 
@@ -19,7 +20,8 @@ pub struct Catalog {
     pub(crate) registry: Arc<Registry>,
     pub(crate) workflows: BTreeSet<String>,
     pub(crate) decisions: Option<Arc<dyn StepHandler>>,
-    pub(crate) judged: JudgedPlans,
+    /// The plans of tenants as they were judged: by the stored list, the tools and the agents.
+    pub(crate) judged: LastMade<TenantId, (Same<Vec<Plan>>, Same<ToolSnapshot>, Same<Vec<Agent>>), Arc<Vec<Plan>>>,
     pub(crate) intents: KnownIntents,
     pub(crate) taught: TaughtExtractors,
     pub(crate) quarantined: RwLock<HashMap<(TenantId, String, u32), Vec<PlanFault>>>,
@@ -103,52 +105,5 @@ impl Catalog {
     pub fn find<'a>(&'a self, own: &'a [Plan], key: &str) -> Option<&'a Plan> {
         let mine = own.iter().filter(|plan| plan.active && plan.key == key).max_by_key(|plan| plan.version);
         mine.or_else(|| self.registry.find_plan(key).map(AsRef::as_ref))
-    }
-}
-
-/// Tenants whose plans are kept in memory.
-const KEPT: usize = 1_024;
-
-/// What plans were judged by: the stored list, the tools and the agents of their tenant, each compared by pointer.
-#[derive(Clone)]
-pub(crate) struct JudgedBy {
-    pub(crate) stored: Arc<Vec<Plan>>,
-    pub(crate) tools: Arc<ToolSnapshot>,
-    pub(crate) agents: Arc<Vec<Agent>>,
-}
-
-impl JudgedBy {
-    fn is(&self, other: &Self) -> bool {
-        Arc::ptr_eq(&self.stored, &other.stored)
-            && Arc::ptr_eq(&self.tools, &other.tools)
-            && Arc::ptr_eq(&self.agents, &other.agents)
-    }
-}
-
-/// Plans as they were judged, and by what.
-type Judged = (JudgedBy, Arc<Vec<Plan>>);
-
-/// The plans of tenants as they were judged, each with what they were judged by.
-#[derive(Default)]
-pub(crate) struct JudgedPlans {
-    plans: Mutex<HashMap<TenantId, Judged>>,
-}
-
-impl JudgedPlans {
-    /// The plans as they were judged by exactly this.
-    pub(crate) fn get(&self, tenant: TenantId, by: &JudgedBy) -> Option<Arc<Vec<Plan>>> {
-        let plans = self.plans.lock().unwrap_or_else(PoisonError::into_inner);
-        plans.get(&tenant).filter(|(was, _)| was.is(by)).map(|(_, judged)| Arc::clone(judged))
-    }
-
-    /// Keeps plans as they were judged.
-    pub(crate) fn keep(&self, tenant: TenantId, by: JudgedBy, judged: Vec<Plan>) -> Arc<Vec<Plan>> {
-        let judged = Arc::new(judged);
-        let mut plans = self.plans.lock().unwrap_or_else(PoisonError::into_inner);
-        if plans.len() >= KEPT {
-            plans.clear();
-        }
-        plans.insert(tenant, (by, Arc::clone(&judged)));
-        judged
     }
 }

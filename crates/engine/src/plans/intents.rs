@@ -1,8 +1,8 @@
 //! The intents that plans serve. Every message asks for them, and they change only when plans do.
 
 use std::borrow::Cow;
-use std::collections::{BTreeMap, HashMap};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::collections::BTreeMap;
+use std::sync::{Arc, OnceLock};
 
 use kybern_core::error::Result;
 use kybern_core::id::TenantId;
@@ -12,8 +12,7 @@ use kybern_core::pack::Registry;
 use kybern_core::plan::Plan;
 use kybern_core::ports::IntentModel;
 
-/// Tenants whose intents are kept in memory.
-const KEPT: usize = 1_024;
+use crate::made::{LastMade, Same};
 
 /// The intents of a tenant.
 pub(crate) struct Intents {
@@ -25,15 +24,13 @@ pub(crate) struct Intents {
     untaught: Arc<[IntentSpec]>,
 }
 
-/// A tenant's own plans, the version of what it has learned, and the intents that they and the bundled plans serve.
-type Known = (Arc<Vec<Plan>>, u32, Arc<Intents>);
-
 /// The intents of tenants, each with what it was made of.
 #[derive(Default)]
 pub(crate) struct KnownIntents {
     /// Those of every tenant that has no plans of its own and has learned nothing about intents.
     bundled: OnceLock<Arc<Intents>>,
-    of: Mutex<HashMap<TenantId, Known>>,
+    /// Those of the others, by their own plans and the version of what they have learned.
+    of: LastMade<TenantId, (Same<Vec<Plan>>, u32), Arc<Intents>>,
 }
 
 impl KnownIntents {
@@ -46,22 +43,11 @@ impl KnownIntents {
         own: &Arc<Vec<Plan>>,
         lessons: &Lessons,
     ) -> Arc<Intents> {
+        let make = || Arc::new(Intents::of(registry, own, lessons));
         if own.is_empty() && lessons.examples().next().is_none() {
-            return Arc::clone(self.bundled.get_or_init(|| Arc::new(Intents::of(registry, own, lessons))));
+            return Arc::clone(self.bundled.get_or_init(make));
         }
-        let mut known = self.of.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((of, learned, intents)) = known.get(&tenant)
-            && Arc::ptr_eq(of, own)
-            && *learned == lessons.version()
-        {
-            return Arc::clone(intents);
-        }
-        let intents = Arc::new(Intents::of(registry, own, lessons));
-        if known.len() >= KEPT {
-            known.clear();
-        }
-        known.insert(tenant, (Arc::clone(own), lessons.version(), Arc::clone(&intents)));
-        intents
+        self.of.get_or_make(tenant, (Same(Arc::clone(own)), lessons.version()), make)
     }
 }
 

@@ -13,10 +13,11 @@ use kybern_core::ports::{Clock, IdSource, Page, PlanStore};
 use kybern_core::tenant::TenantScope;
 use serde_json::{Value, json};
 
-use super::catalog::{Catalog, JudgedBy};
+use super::catalog::Catalog;
 use super::check::{self, Parts};
 use crate::agent::Agents;
 use crate::command::{id_for, once};
+use crate::made::Same;
 use crate::tools::ToolCatalogue;
 
 /// The plans of tenants: the bundled ones and their own.
@@ -160,13 +161,13 @@ impl Plans {
         let stored = self.store.plans(scope).await?;
         let tools = self.tools.of(scope).await;
         let agents = self.agents.list(scope).await?;
-        let by = JudgedBy { stored, tools, agents };
-        if let Some(judged) = self.catalog.judged.get(scope.tenant(), &by) {
+        let by = (Same(Arc::clone(&stored)), Same(tools), Same(agents));
+        if let Some(judged) = self.catalog.judged.get(&scope.tenant(), &by) {
             return Ok(judged);
         }
-        let mut plans = by.stored.as_ref().clone();
+        let mut plans = stored.to_vec();
         self.mark_quarantine(scope, &mut plans).await?;
-        Ok(self.catalog.judged.keep(scope.tenant(), by, plans))
+        Ok(self.catalog.judged.keep(scope.tenant(), by, Arc::new(plans)))
     }
 
     async fn mark_quarantine(&self, scope: TenantScope, plans: &mut [Plan]) -> Result<()> {

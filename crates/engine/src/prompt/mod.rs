@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use kybern_core::actor::Actor;
 use kybern_core::audit::AuditEvent;
-use kybern_core::error::{Error, ErrorCode, Result};
+use kybern_core::error::{Error, Result};
 use kybern_core::id::PromptId;
 use kybern_core::identity::Makers;
 use kybern_core::ports::{Clock, IdentityStore, Page, PromptStore};
@@ -59,14 +59,7 @@ impl Prompts {
         let text = prompt::checked(text)?;
         let agent = match agent {
             None => None,
-            Some(name) => {
-                let found = self.agents.get(actor.scope(), name).await;
-                let unknown = |error: Error| match error.code() {
-                    ErrorCode::NotFound => Error::invalid("/agent", error.to_string()),
-                    _ => error,
-                };
-                Some(found.map_err(unknown)?.draft.key)
-            }
+            Some(name) => Some(self.agents.named(actor.scope(), name).await?.draft.key),
         };
         let new = self.agents.new_prompt(actor, agent, text)?;
         once(actor, || self.store.prompt(actor.scope(), new.id), self.agents.begin_prompt(actor, &new)).await

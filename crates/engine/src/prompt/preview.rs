@@ -8,9 +8,8 @@ use std::sync::Arc;
 
 use kybern_core::actor::Actor;
 use kybern_core::agent::{Agent, Asked, TurnStart};
-use kybern_core::chat::MAX_CONTENT;
 use kybern_core::context::{LayerUse, LeftOut, SectionKind};
-use kybern_core::error::{Error, ErrorCode, Result};
+use kybern_core::error::Result;
 use kybern_core::id::{ChatId, MessageId, PromptId, TaskId};
 use kybern_core::model::{Abilities, ModelMessage};
 use kybern_core::ports::{Clock, IdSource};
@@ -21,7 +20,7 @@ use crate::agent::{
     AgentTools, Agents, InChat, ModelPermissions, Person, Question, Subject, TurnServices, functions, gather,
     route_name, section, written,
 };
-use crate::chat::Chats;
+use crate::chat::{Chats, check_content};
 use crate::models::{Caller, Route};
 use crate::tools::ToolCatalogue;
 use crate::tools::grant::{Grant, Origin};
@@ -77,13 +76,7 @@ impl Previews {
     /// `BUDGET_EXCEEDED` when the question cannot be embedded any more.
     pub async fn preview(&self, actor: &Actor, request: &PreviewRequest) -> Result<Preview> {
         let scope = actor.scope();
-        if request.content.trim().is_empty() {
-            return Err(Error::invalid("/content", "say something"));
-        }
-        if request.content.len() > MAX_CONTENT {
-            let message = format!("a message has at most {MAX_CONTENT} bytes, this one has {}", request.content.len());
-            return Err(Error::new(ErrorCode::PayloadTooLarge, message));
-        }
+        check_content("/content", &request.content)?;
         let tried = request.text.as_deref().map(prompt::checked).transpose()?;
         let agent = self.previewed_agent(actor, request).await?;
         let now = self.clock.now();
@@ -163,17 +156,10 @@ impl Previews {
             Some(chat) => self.chats.get(actor, chat).await?.agent,
             None => None,
         };
-        let unknown = |error: Error| match error.code() {
-            ErrorCode::NotFound => Error::invalid("/agent", error.to_string()),
-            _ => error,
-        };
         match (&request.agent, of_chat) {
-            (Some(name), _) => self.agents.get(scope, name).await.map_err(unknown),
+            (Some(name), _) => self.agents.named(scope, name).await,
             (None, Some(key)) => self.agents.get(scope, &key).await,
-            (None, None) => {
-                let chosen = self.agents.choose(scope, &request.content).await?;
-                chosen.ok_or_else(|| Error::not_found("agent", "assistant"))
-            }
+            (None, None) => self.agents.choose(scope, &request.content).await,
         }
     }
 

@@ -3,6 +3,7 @@
 
 use kybern_core::document::{DocumentFault, FaultKind};
 use kybern_core::id::TaskId;
+use kybern_core::json_schema::object;
 use kybern_core::plan::StepId;
 use kybern_core::task::{Attachment, WaitKind};
 use kybern_core::time::Timestamp;
@@ -114,18 +115,8 @@ impl Unreadable {
 
 /// What may be answered about one document.
 fn decision(confirm: Option<Value>) -> Value {
-    let ignore = json!({
-        "type": "object",
-        "properties": {"ignore": {"const": true}},
-        "required": ["ignore"],
-        "additionalProperties": false
-    });
-    let text = json!({
-        "type": "object",
-        "properties": {"text": {"type": "string", "minLength": 1, "maxLength": 1_000_000}},
-        "required": ["text"],
-        "additionalProperties": false
-    });
+    let ignore = object(json!({"ignore": {"const": true}}), ["ignore"]);
+    let text = object(json!({"text": {"type": "string", "minLength": 1, "maxLength": 1_000_000}}), ["text"]);
     json!({"oneOf": confirm.into_iter().chain([ignore, text]).collect::<Vec<_>>()})
 }
 

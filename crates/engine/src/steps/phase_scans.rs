@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use kybern_core::document::{DocumentFault, DocumentText, FaultKind, PageText};
 use kybern_core::id::TaskId;
+use kybern_core::json_schema::object;
 use kybern_core::model::{ExtractionSchema, FieldPattern, ValueKind};
 use kybern_core::money::Usage;
 use kybern_core::task::Attachment;
@@ -150,15 +151,13 @@ impl Unconfirmed {
 
     /// What may be answered beside what any unreadable document allows.
     pub(super) fn schema(&self) -> Value {
-        json!({
-            "type": "object",
-            "properties": {
+        object(
+            json!({
                 "confirm": {"const": fingerprint(&self.text)},
                 "corrections": {"type": "array", "maxItems": MAX_CORRECTIONS, "items": corrections::schema()}
-            },
-            "required": ["confirm"],
-            "additionalProperties": false
-        })
+            }),
+            ["confirm"],
+        )
     }
 
     /// What the person sees: for each page that is a picture its text, whether all of it was read, how sure its least sure

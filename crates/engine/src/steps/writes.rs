@@ -53,7 +53,7 @@ impl Word<'_> {
             }
             Write::Submit(task) => self.submit(*task, key),
             Write::Steer(task, wish) => {
-                let audit = self.audit(wish.action(), format!("task:{task}"), json!({}));
+                let audit = self.audit(wish.as_str(), format!("task:{task}"), json!({}));
                 Ok(noun(Noun::Task(task, wish), audit))
             }
             Write::PutPlan(id, draft) => {

@@ -17,9 +17,6 @@ use crate::command::id_for;
 use crate::executor::Standing;
 use crate::task::repeats::{Repeat, confirmed};
 
-/// Rows that are read at once.
-const PAGE: u32 = 1_000;
-
 /// What a fork is asked for.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Fork {
@@ -55,7 +52,7 @@ impl Tasks {
     }
 
     async fn origin(&self, actor: &Actor, id: TaskId, from: Option<&str>) -> Result<Origin> {
-        let (scope, kernel) = (actor.scope(), &self.kernel);
+        let scope = actor.scope();
         let task = self.task_for(actor, id).await?.whole()?;
         if !task.status.is_terminal() {
             let message = format!("the task is {}, only one that has ended can be forked", task.status);
@@ -66,11 +63,8 @@ impl Tasks {
             let message = "only its user tries a turn of a conversation again";
             return Err(Error::new(ErrorCode::PermissionDenied, message));
         }
-        let plan = match &task.plan_hash {
-            None => None,
-            Some(hash) => Some(kernel.frozen.get(kernel.store.as_ref(), scope, hash).await?),
-        };
-        let rows = self.whole_journal(&task).await?;
+        let plan = self.kernel.plan_of(scope, &task).await?;
+        let rows = self.whole_journal(scope, id).await?;
         let kept = match from {
             None => Vec::new(),
             Some(step) => before(&rows, step, plan.as_ref())
@@ -127,22 +121,6 @@ impl Tasks {
             kind: if task.kind == TaskKind::Call { NewKind::Call } else { NewKind::Plan },
             at: kernel.time.now(),
         })
-    }
-
-    /// Every row of a task's journal.
-    pub(crate) async fn whole_journal(&self, task: &Task) -> Result<Vec<JournalRow>> {
-        let scope =
-            self.kernel.store.scope_of(task.tenant, task.id).await?.ok_or_else(|| Error::not_found("task", task.id))?;
-        let mut rows: Vec<JournalRow> = Vec::new();
-        loop {
-            let after = rows.last().map_or(0, |row| row.seq);
-            let page = self.kernel.store.journal(scope, task.id, after, PAGE).await?;
-            let full = page.len() >= usize::try_from(PAGE).unwrap_or(usize::MAX);
-            rows.extend(page);
-            if !full {
-                return Ok(rows);
-            }
-        }
     }
 }
 

@@ -81,7 +81,7 @@ impl Tasks {
         while let Some(task) = next {
             asked.extend(task.user);
             asked.extend(user_of(&task.created_by));
-            let rows = self.whole_journal(&task).await?;
+            let rows = self.whole_journal(scope, task.id).await?;
             asked.extend(rows.iter().filter_map(|row| whose_words(&row.entry)));
             next = match task.parent {
                 Some((parent, _)) => self.kernel.store.task(scope, parent).await?,

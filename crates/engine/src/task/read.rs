@@ -11,7 +11,7 @@ use kybern_core::event::{self, LogEntry};
 use kybern_core::id::{TaskId, TenantId};
 use kybern_core::ports::TaskFilter;
 use kybern_core::record::StoredLink;
-use kybern_core::task::{Attachment, Task, TaskStatus};
+use kybern_core::task::{Attachment, JournalRow, Task, TaskStatus};
 use kybern_core::tenant::TenantScope;
 use kybern_core::time::Millis;
 use tokio::sync::oneshot;
@@ -30,8 +30,6 @@ pub(crate) const DRAWN: usize = 4;
 pub(crate) const DRAWN_OF_TENANT: usize = 2;
 /// How long the picture of a page waits to be drawn.
 const DRAWING_WAIT: Millis = Millis(60_000);
-/// Rows that are read at once.
-const PAGE: u32 = 1_000;
 
 impl Tasks {
     /// A task with its state and its plan as it is walked.
@@ -253,20 +251,24 @@ impl Tasks {
 
     /// What a task's journal says.
     pub(crate) async fn walk_of(&self, scope: TenantScope, task: &Task) -> Result<Walk> {
-        let plan = match &task.plan_hash {
-            None => None,
-            Some(hash) => Some(self.kernel.frozen.get(self.kernel.store.as_ref(), scope, hash).await?),
+        let mut walk = Walk::new(self.kernel.plan_of(scope, task).await?);
+        let apply = |row: JournalRow| {
+            walk.apply(&row);
+            Ok(())
         };
-        let mut walk = Walk::new(plan);
-        loop {
-            let rows = self.kernel.store.journal(scope, task.id, walk.last_seq(), PAGE).await?;
-            for row in &rows {
-                walk.apply(row);
-            }
-            if rows.len() < usize::try_from(PAGE).unwrap_or(usize::MAX) {
-                return Ok(walk);
-            }
-        }
+        self.kernel.each_row(scope, task.id, apply).await?;
+        Ok(walk)
+    }
+
+    /// Every row of a task's journal.
+    pub(crate) async fn whole_journal(&self, scope: TenantScope, task: TaskId) -> Result<Vec<JournalRow>> {
+        let mut rows = Vec::new();
+        let push = |row| {
+            rows.push(row);
+            Ok(())
+        };
+        self.kernel.each_row(scope, task, push).await?;
+        Ok(rows)
     }
 
     /// The documents of a task that was read before, with what was decided about them then.

@@ -136,9 +136,11 @@ impl Tasks {
         let mut open = vec![root];
         while let Some(id) = open.pop() {
             // One that was removed meanwhile tells nothing any more.
-            let Some(task) = self.kernel.store.task(scope, id).await? else { continue };
+            if self.kernel.store.task(scope, id).await?.is_none() {
+                continue;
+            }
             let attempts = self.kernel.store.attempts(scope, id).await?;
-            let rows = self.whole_journal(&task).await?;
+            let rows = self.whole_journal(scope, id).await?;
             if rows.iter().any(|row| by_itself(row, &attempts).is_some()) {
                 return Ok(true);
             }

@@ -6,14 +6,12 @@
 use kybern_core::actor::Actor;
 use kybern_core::error::{Error, ErrorCode, Result};
 use kybern_core::id::TaskId;
+use kybern_core::task::JournalRow;
 
 use super::Tasks;
 use crate::command::once;
 use crate::executor::rewalk::{ReplayReport, Rewalk};
 use crate::task::Fork;
-
-/// Rows that are read at once.
-const PAGE: u32 = 1_000;
 
 impl Tasks {
     /// Replays a task that has ended.
@@ -28,27 +26,18 @@ impl Tasks {
         }
         let kernel = &self.kernel;
         let _turn = self.services.reading.turn(actor.tenant()).await;
-        let plan = match &task.plan_hash {
-            None => None,
-            Some(hash) => Some(kernel.frozen.get(kernel.store.as_ref(), scope, hash).await?),
-        };
+        let plan = kernel.plan_of(scope, &task).await?;
         let tenant = kernel.tenants.name(kernel.store.as_ref(), task.tenant).await?;
         let user = match task.user {
             Some(user) => kernel.store.user(scope, user).await?,
             None => None,
         };
         let mut rewalk = Rewalk::new(&task, &tenant, user.as_ref(), plan);
-        let mut after = 0;
-        loop {
-            let rows = kernel.store.journal(scope, id, after, PAGE).await?;
-            for row in &rows {
-                rewalk.step(row);
-                after = row.seq;
-            }
-            if rows.len() < usize::try_from(PAGE).unwrap_or(usize::MAX) {
-                break;
-            }
-        }
+        let step = |row: JournalRow| {
+            rewalk.step(&row);
+            Ok(())
+        };
+        kernel.each_row(scope, id, step).await?;
         Ok(rewalk.finish(&task))
     }
 

@@ -16,6 +16,13 @@ pub struct AttachmentRequest {
     pub bytes: Bytes,
 }
 
+impl AttachmentRequest {
+    /// What it says.
+    pub(crate) fn said(&self) -> [&[u8]; 2] {
+        [self.filename.as_bytes(), &self.bytes]
+    }
+}
+
 /// A submission over the API.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SubmitRequest {

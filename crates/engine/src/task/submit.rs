@@ -7,6 +7,7 @@ use std::task::{Context, Poll};
 use bytes::Bytes;
 use futures::future::BoxFuture;
 use kybern_core::actor::{Actor, Rights};
+use kybern_core::digest;
 use kybern_core::error::{Error, ErrorCode, Result};
 use kybern_core::id::TaskId;
 use kybern_core::json::{canonical, check_value};
@@ -20,7 +21,7 @@ use serde_json::Value;
 
 use super::Tasks;
 use super::nul;
-use super::request::SubmitRequest;
+use super::request::{AttachmentRequest, SubmitRequest};
 use crate::events::Watch;
 use crate::executor::view::TaskView;
 use crate::size;
@@ -369,18 +370,8 @@ fn check(request: &SubmitRequest) -> Result<()> {
 
 /// What a submission says, as a hash: the same key with another one is a conflict.
 fn hash_of(request: &SubmitRequest) -> String {
-    let mut hasher = blake3::Hasher::new();
-    let mut add = |bytes: &[u8]| {
-        hasher.update(&u64::try_from(bytes.len()).unwrap_or(u64::MAX).to_be_bytes());
-        hasher.update(bytes);
-    };
-    add(request.input.as_bytes());
-    add(&canonical(&request.payload));
-    add(request.plan_key.as_deref().unwrap_or_default().as_bytes());
-    add(format!("{:?}{:?}{:?}", request.max_steps, request.confidence_threshold, request.budget).as_bytes());
-    for file in &request.attachments {
-        add(file.filename.as_bytes());
-        add(&file.bytes);
-    }
-    hasher.finalize().to_hex().to_string()
+    let caps = format!("{:?}{:?}{:?}", request.max_steps, request.confidence_threshold, request.budget);
+    let (payload, plan) = (canonical(&request.payload), request.plan_key.as_deref().unwrap_or_default());
+    let said = [request.input.as_bytes(), &payload, plan.as_bytes(), caps.as_bytes()];
+    digest::hash_of(said.into_iter().chain(request.attachments.iter().flat_map(AttachmentRequest::said)))
 }

@@ -4,8 +4,8 @@
 //! A snapshot never changes. It is made of the bundled tools and of what the tenant's sources offer, and is the same one
 //! until a source offers something else. A run takes one before its steps begin.
 
-use std::collections::{BTreeMap, HashMap};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::collections::BTreeMap;
+use std::sync::{Arc, OnceLock};
 
 use futures::FutureExt as _;
 use jsonschema::Validator;
@@ -23,10 +23,9 @@ use serde_json::{Map, Value};
 
 use super::own::source::SOURCE;
 use super::schemas::Schemas;
+use crate::made::LastMade;
 use crate::schema;
 
-/// Tenants whose snapshots are kept in memory.
-const KEPT: usize = 1_024;
 /// How long a source may take to say what it offers: a step waits for it.
 const PATIENCE: Millis = Millis::from_secs(2);
 /// How long a source that has failed is left alone.
@@ -226,7 +225,7 @@ pub struct ToolCatalogue {
     clock: Arc<dyn Clock>,
     schemas: Arc<Schemas>,
     bundled: Arc<ToolSnapshot>,
-    known: Mutex<HashMap<TenantId, Arc<Known>>>,
+    known: LastMade<TenantId, (), Arc<Known>>,
 }
 
 impl ToolCatalogue {
@@ -237,7 +236,7 @@ impl ToolCatalogue {
         let schemas = Arc::<Schemas>::default();
         let bundled = Arc::new(Bundled::of(registry, &schemas));
         let bundled = Arc::new(ToolSnapshot { bundled, own: BTreeMap::new(), is_partial: false });
-        Self { sources, clock, schemas, bundled, known: Mutex::default() }
+        Self { sources, clock, schemas, bundled, known: LastMade::default() }
     }
 
     /// What every tenant can call.
@@ -252,7 +251,7 @@ impl ToolCatalogue {
     /// # Cancel safety
     /// Nothing is lost.
     pub async fn of(&self, scope: TenantScope) -> Arc<ToolSnapshot> {
-        let before = self.known.lock().unwrap_or_else(PoisonError::into_inner).get(&scope.tenant()).map(Arc::clone);
+        let before = self.known.get(&scope.tenant(), &());
         let mut told = Vec::with_capacity(self.sources.len());
         for (n, source) in self.sources.iter().enumerate() {
             told.push(self.heard(source.as_ref(), scope, before.as_ref().and_then(|known| known.told.get(n))).await);
@@ -268,7 +267,7 @@ impl ToolCatalogue {
             }
         }
         let snapshot = snapshot.unwrap_or_else(|| self.put_together(&told));
-        self.keep(scope.tenant(), Known { told, snapshot: Arc::clone(&snapshot) });
+        self.known.keep(scope.tenant(), (), Arc::new(Known { told, snapshot: Arc::clone(&snapshot) }));
         snapshot
     }
 
@@ -304,15 +303,6 @@ impl ToolCatalogue {
             return Arc::clone(&self.bundled);
         }
         Arc::new(ToolSnapshot { bundled: Arc::clone(&self.bundled.bundled), own, is_partial })
-    }
-
-    fn keep(&self, tenant: TenantId, known: Known) {
-        let mut all = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        // A tenant that is known already takes no other's place.
-        if all.len() >= KEPT && !all.contains_key(&tenant) {
-            all.clear();
-        }
-        all.insert(tenant, Arc::new(known));
     }
 }
 

@@ -1,6 +1,5 @@
 //! The extraction model as a tenant has taught it: every schema that it is given gets the tenant's own labels first.
 
-use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
@@ -11,8 +10,9 @@ use kybern_core::lesson::Lessons;
 use kybern_core::model::{Claim, DocumentAnalysis, Extraction, ExtractionSchema, Located};
 use kybern_core::ports::Extractor;
 
-/// Tenants whose schemas are kept in memory, and schemas of one of them.
-const KEPT: usize = 256;
+use crate::made::LastMade;
+
+/// Schemas of a tenant that are kept in memory.
 const KEPT_SCHEMAS: usize = 16;
 
 /// An extraction model with a tenant's lessons.
@@ -23,14 +23,9 @@ struct Taught {
     schemas: Mutex<Vec<(Arc<ExtractionSchema>, Arc<ExtractionSchema>)>>,
 }
 
-/// An extraction model with lessons, and their version.
-type Versioned = (u32, Arc<dyn Extractor>);
-
-/// The extraction models of tenants, each at the version of the lessons that it has.
+/// The extraction models of 256 tenants, each at the version of the lessons that it has.
 #[derive(Default)]
-pub(crate) struct TaughtExtractors {
-    of: Mutex<HashMap<TenantId, Versioned>>,
-}
+pub(crate) struct TaughtExtractors(LastMade<TenantId, u32, Arc<dyn Extractor>, 256>);
 
 impl TaughtExtractors {
     /// The model with a tenant's lessons, at a version that the tenant has or had.
@@ -38,18 +33,7 @@ impl TaughtExtractors {
         if lessons.in_use().next().is_none() {
             return Arc::clone(model);
         }
-        let mut known = self.of.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((version, extractor)) = known.get(&tenant)
-            && *version == lessons.version()
-        {
-            return Arc::clone(extractor);
-        }
-        let extractor = taught(model, lessons);
-        if known.len() >= KEPT {
-            known.clear();
-        }
-        known.insert(tenant, (lessons.version(), Arc::clone(&extractor)));
-        extractor
+        self.0.get_or_make(tenant, lessons.version(), || taught(model, lessons))
     }
 }
 

@@ -3,6 +3,7 @@
 
 use kybern_core::document::{DocumentText, ScanCorrection};
 use kybern_core::error::Detail;
+use kybern_core::json_schema::object;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
@@ -76,20 +77,14 @@ pub(crate) fn placed(corrections: &[Correction], text: &DocumentText) -> Result<
 pub(crate) fn schema() -> Value {
     let number = json!({"type": "integer", "minimum": 0});
     let text = json!({"type": "string", "maxLength": 10_000});
-    let words = json!({
-        "type": "object",
-        "properties": {
+    let words = object(
+        json!({
             "replace": {"type": "string", "minLength": 1, "maxLength": 10_000}, "with": text, "page": number
-        },
-        "required": ["replace", "with"],
-        "additionalProperties": false
-    });
-    let place = json!({
-        "type": "object",
-        "properties": {"page": number, "start": number, "end": number, "text": text},
-        "required": ["page", "start", "end", "text"],
-        "additionalProperties": false
-    });
+        }),
+        ["replace", "with"],
+    );
+    let place =
+        object(json!({"page": number, "start": number, "end": number, "text": text}), ["page", "start", "end", "text"]);
     json!({"oneOf": [words, place]})
 }
 

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use kybern_core::document::DocumentText;
 use kybern_core::error::Error;
+use kybern_core::json_schema::object;
 use kybern_core::model::{
     Claim, DocumentAnalysis, ExtractedField, Extraction, ExtractionSchema, FieldPattern, FieldSource, FoundBy,
     RefusedClaim, ValueKind,
@@ -178,32 +179,27 @@ fn inquiry(wanted: &[&FieldPattern], number: u32, part: String) -> Inquiry {
         told.push('\n');
     }
     let keys: Vec<String> = wanted.iter().map(|field| key_of(field)).collect();
-    let schema = json!({
-        "type": "object",
-        "properties": {
-            "values": {
-                "type": "array",
-                "items": {
-                    "type": "object",
-                    "properties": {
-                        "field": {"type": "string", "enum": keys},
-                        "item": {"type": "integer"},
-                        "value": {"type": "string"}
-                    },
-                    "required": ["field", "item", "value"],
-                    "additionalProperties": false
-                }
+    let properties = json!({
+        "values": {
+            "type": "array",
+            "items": {
+                "type": "object",
+                "properties": {
+                    "field": {"type": "string", "enum": keys},
+                    "item": {"type": "integer"},
+                    "value": {"type": "string"}
+                },
+                "required": ["field", "item", "value"],
+                "additionalProperties": false
             }
-        },
-        "required": ["values"],
-        "additionalProperties": false
+        }
     });
     Inquiry {
         prompt: UNDERSTAND_FIELDS,
         told,
         material: vec![(if number == 0 { "message" } else { "document" }, part)],
         picture: None,
-        schema,
+        schema: object(properties, ["values"]),
         max_output: MAX_OUTPUT,
         correction: None,
     }

@@ -1,6 +1,7 @@
 //! Which intent a message has, where the rules are unsure.
 
 use kybern_core::error::Error;
+use kybern_core::json_schema::object;
 use kybern_core::mail::MailKind;
 use kybern_core::model::{Classification, ClassifyInput, IntentSpec};
 use kybern_core::money::Usage;
@@ -117,23 +118,18 @@ fn inquiry(input: &ClassifyInput, intents: &[IntentSpec]) -> Inquiry {
     let material = parts.into_iter().filter(|(_, text, _)| !text.trim().is_empty());
     let material = material.map(|(label, text, most)| (label, clip(text, most).to_owned())).collect();
     let choices: Vec<&str> = keys.iter().copied().chain([NONE]).collect();
-    let schema = json!({
-        "type": "object",
-        "properties": {
-            "intent": {"type": "string", "enum": choices},
-            "confidence": {"type": "number"},
-            "also": {"type": "array", "items": {"type": "string", "enum": keys}},
-            "reason": {"type": "string"}
-        },
-        "required": ["intent", "confidence", "also", "reason"],
-        "additionalProperties": false
+    let properties = json!({
+        "intent": {"type": "string", "enum": choices},
+        "confidence": {"type": "number"},
+        "also": {"type": "array", "items": {"type": "string", "enum": keys}},
+        "reason": {"type": "string"}
     });
     Inquiry {
         prompt: UNDERSTAND_INTENT,
         told,
         material,
         picture: None,
-        schema,
+        schema: object(properties, ["intent", "confidence", "also", "reason"]),
         max_output: MAX_OUTPUT,
         correction: None,
     }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use kybern_core::document::DocumentText;
 use kybern_core::error::Error;
+use kybern_core::json_schema::object;
 use kybern_core::model::{DocumentAnalysis, ExtractionSchema};
 use kybern_core::money::Usage;
 use serde_json::{Value, json};
@@ -127,22 +128,17 @@ fn inquiry(schemas: &[(&str, &Arc<ExtractionSchema>)], document: &DocumentText) 
     categories.push(OTHER.to_owned());
     let section =
         if sections.is_empty() { json!({"type": "string"}) } else { json!({"type": "string", "enum": sections}) };
-    let schema = json!({
-        "type": "object",
-        "properties": {
-            "category": {"type": "string", "enum": categories},
-            "confidence": {"type": "number"},
-            "sections": {"type": "array", "items": section}
-        },
-        "required": ["category", "confidence", "sections"],
-        "additionalProperties": false
+    let properties = json!({
+        "category": {"type": "string", "enum": categories},
+        "confidence": {"type": "number"},
+        "sections": {"type": "array", "items": section}
     });
     Inquiry {
         prompt: UNDERSTAND_KIND,
         told,
         material: vec![("document", clip(&document.full_text(), MAX_TEXT).to_owned())],
         picture: None,
-        schema,
+        schema: object(properties, ["category", "confidence", "sections"]),
         max_output: MAX_OUTPUT,
         correction: None,
     }

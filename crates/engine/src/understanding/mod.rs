@@ -34,11 +34,7 @@ const UNSURE: f64 = 0.5;
 
 /// The beginning of a text, cut between characters.
 fn clip(text: &str, most: usize) -> &str {
-    let mut end = most.min(text.len());
-    while !text.is_char_boundary(end) {
-        end -= 1;
-    }
-    text.get(..end).unwrap_or_default()
+    text.get(..text.floor_char_boundary(most)).unwrap_or_default()
 }
 
 /// Two decimals: more would pretend to know more.

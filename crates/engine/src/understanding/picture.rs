@@ -3,6 +3,7 @@
 
 use kybern_core::document::{DocumentFormat, DocumentText, PageText, Scan, ScanPlace, ScannedWord};
 use kybern_core::error::Error;
+use kybern_core::json_schema::object;
 use kybern_core::model::Image;
 use kybern_core::money::Usage;
 use serde_json::{Value, json};
@@ -68,12 +69,7 @@ fn page(number: u32, text: &str) -> PageText {
 
 fn inquiry(picture: Image) -> Inquiry {
     let text: Value = json!({"type": "string"});
-    let schema = json!({
-        "type": "object",
-        "properties": {"text": text},
-        "required": ["text"],
-        "additionalProperties": false
-    });
+    let schema = object(json!({"text": text}), ["text"]);
     Inquiry {
         prompt: UNDERSTAND_PICTURE,
         told: "What is written in this picture?".to_owned(),

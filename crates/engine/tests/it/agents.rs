@@ -278,12 +278,12 @@ fn a_message_chooses_an_agent() {
     let world = world();
     world.life(async |live| {
         let choice = async |message: &str| {
-            let agent = live.engine.agents().choose(world.scope(), message).await.unwrap();
+            let agent = live.engine.agents().choose(world.scope(), message).await;
             agent.map(|agent| agent.draft.key)
         };
-        assert_eq!(choice("Please REWRITE this").await.as_deref(), Some("writer"));
-        assert_eq!(choice("Good morning").await.as_deref(), Some("assistant"));
+        assert_eq!(choice("Please REWRITE this").await.unwrap(), "writer");
+        assert_eq!(choice("Good morning").await.unwrap(), "assistant");
         live.engine.agents().delete(&world.actor, "assistant").await.unwrap();
-        assert_eq!(choice("Good morning").await, None);
+        assert_eq!(choice("Good morning").await.unwrap_err().code(), ErrorCode::NotFound);
     });
 }

@@ -25,7 +25,7 @@ pub(crate) fn registry() -> Registry {
 /// Fails when a record's props do not fit its kind.
 pub(crate) fn check_record(record: &Record) {
     let registry = registry();
-    let kind = registry.find_kind(&record.kind).unwrap();
+    let kind = registry.kinds().find(|kind| kind.key == record.kind).unwrap();
     let validator = jsonschema::validator_for(&kind.schema).unwrap();
     let props = Value::Object(record.props.clone());
     let faults: Vec<String> = validator.iter_errors(&props).map(|fault| fault.to_string()).collect();

@@ -68,7 +68,7 @@ async fn act(w: &World, home: &Home, id: KnowledgeId, act: KnowledgeAct) -> Know
     let before = w.store().document(home.scope, id).await.unwrap().unwrap();
     let after = before.clone().after(act, w.now()).unwrap();
     let job = (act == KnowledgeAct::Reindex).then(|| job(w, &after));
-    let event = w.event(act.action());
+    let event = w.event(act.as_str());
     w.store().change_document(home.scope, (&before, &after), job.as_ref(), event).await.unwrap();
     after
 }

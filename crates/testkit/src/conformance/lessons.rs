@@ -43,7 +43,7 @@ async fn decide(w: &World, home: &Home, before: &Lesson, act: LessonAct) -> Resu
     let next = w.store().lessons_in_use(home.scope).await?.version() + 1;
     let after = before.clone().after(act, "user:8", next, w.now())?;
     let change = LessonChange { before: before.clone(), after: after.clone() };
-    w.store().change_lesson(home.scope, &change, w.event(act.action())).await.map(|()| after)
+    w.store().change_lesson(home.scope, &change, w.event(act.as_str())).await.map(|()| after)
 }
 
 async fn texts(w: &World, home: &Home) -> Vec<String> {

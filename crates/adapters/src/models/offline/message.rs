@@ -88,7 +88,7 @@ impl Message {
         let raw = format!("{}\n{}", input.subject, clip(&input.text, MAX_TEXT)).to_lowercase();
         let raw = if input.answers_request { format!("{raw}\n{TOKEN}") } else { raw };
         let documents = input.document_categories.iter().map(|key| key.to_uppercase()).collect();
-        let mut message = Self { raw, kind: input.kind.name(), documents, ..Self::default() };
+        let mut message = Self { raw, kind: input.kind.as_str(), documents, ..Self::default() };
         // "Subject: the order. Can you send it?" asks for what the subject names.
         let text = clip(&input.text, MAX_TEXT);
         let found = words(text, 0);

@@ -10,31 +10,9 @@ use crate::lesson::fits;
 use crate::model::{FieldPattern, ValueKind, ValueRange};
 
 /// The kinds of values that a field may have, by their names. `choice` and `table` are made of others.
-const TYPES: [(&str, ValueKind); 23] = [
-    ("text", ValueKind::Text),
-    ("identifier", ValueKind::Identifier),
-    ("reference", ValueKind::Reference),
-    ("date", ValueKind::Date),
-    ("date_range", ValueKind::DateRange),
-    ("time", ValueKind::Time),
-    ("money", ValueKind::Money),
-    ("percentage", ValueKind::Percentage),
-    ("integer", ValueKind::Integer),
-    ("year", ValueKind::Year),
-    ("name", ValueKind::Name),
-    ("person", ValueKind::Person),
-    ("address", ValueKind::Address),
-    ("phone", ValueKind::Phone),
-    ("email", ValueKind::Email),
-    ("vin", ValueKind::Vin),
-    ("license", ValueKind::License),
-    ("policy_number", ValueKind::PolicyNumber),
-    ("dot_number", ValueKind::DotNumber),
-    ("mc_number", ValueKind::McNumber),
-    ("naic", ValueKind::Naic),
-    ("fein", ValueKind::Fein),
-    (CHOICE, ValueKind::Text),
-];
+const TYPES: &str = "text, identifier, reference, date, date_range, time, money, percentage, integer, year, name, \
+                     person, address, phone, email, vin, license, policy_number, dot_number, mc_number, naic, fein, \
+                     choice";
 const CHOICE: &str = "choice";
 const TABLE: &str = "table";
 /// Columns that a table has at least: one alone is not known as a table.
@@ -135,13 +113,13 @@ fn field(
     let place = format!("{path}/{words}");
     let mut labels = known.new_ones(reader, members.get(words), &place);
     let written = members.get("type").and_then(Value::as_str);
-    let kind = TYPES.iter().find(|(name, _)| Some(*name) == written);
-    if kind.is_none() {
-        let types: Vec<&str> = TYPES.iter().map(|(name, _)| *name).collect();
+    let type_name = written.filter(|written| TYPES.split(", ").any(|name| name == *written));
+    if type_name.is_none() {
         let table = if words == "labels" { ", table" } else { "" };
-        reader.fault(format!("{path}/type"), format!("use one of {}{table}", types.join(", ")));
+        reader.fault(format!("{path}/type"), format!("use one of {TYPES}{table}"));
     }
-    let (type_name, value) = *kind?;
+    let type_name = type_name?;
+    let value = if type_name == CHOICE { ValueKind::Text } else { ValueKind::parse(type_name)? };
     let mut pattern = None;
     if value == ValueKind::Identifier {
         pattern = Some(reader.pattern(members.get("pattern"), &format!("{path}/pattern"))?);

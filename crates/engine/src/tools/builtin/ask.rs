@@ -1,6 +1,7 @@
 //! `core.ask`: asks a person to fill in a form; the answer is the step's data.
 
 use kybern_core::error::ErrorCode;
+use kybern_core::json_schema::object;
 use kybern_core::ports::{StatelessTool, ToolContext};
 use kybern_core::tool::{Review, ToolFailure, ToolOutcome, ToolSpec};
 use serde_json::{Map, Value, json};
@@ -9,12 +10,8 @@ use super::text;
 use crate::schema;
 
 pub(super) fn tool() -> StatelessTool {
-    let schema = json!({
-        "type": "object",
-        "properties": {"title": {"type": "string", "minLength": 1}, "fields": {"type": "object"}},
-        "required": ["title", "fields"],
-        "additionalProperties": false
-    });
+    let schema =
+        object(json!({"title": {"type": "string", "minLength": 1}, "fields": {"type": "object"}}), ["title", "fields"]);
     let description = "Asks a person to fill in a form (fields: JSON Schema). The answer is the step's data.";
     let spec = ToolSpec::read("core.ask", description, schema).shown(
         &["person", "form", "question"],

@@ -1,5 +1,6 @@
 //! `core.fail`: fails on purpose.
 
+use kybern_core::json_schema::object;
 use kybern_core::ports::{StatelessTool, ToolContext};
 use kybern_core::tool::{ToolFailure, ToolOutcome, ToolSpec};
 use serde_json::{Map, Value, json};
@@ -7,12 +8,7 @@ use serde_json::{Map, Value, json};
 use super::text;
 
 pub(super) fn tool() -> StatelessTool {
-    let schema = json!({
-        "type": "object",
-        "properties": {"message": {"type": "string"}, "retryable": {"type": "boolean"}},
-        "required": ["message"],
-        "additionalProperties": false
-    });
+    let schema = object(json!({"message": {"type": "string"}, "retryable": {"type": "boolean"}}), ["message"]);
     let spec = ToolSpec::read("core.fail", "Fails with the given message.", schema)
         .shown(&["error", "stop"], json!({"message": "the invoice has no number"}));
     StatelessTool::new(spec, |context, args| Box::pin(call(context, args)))

@@ -1,5 +1,6 @@
 //! `core.get_record`: reads one record.
 
+use kybern_core::json_schema::object;
 use kybern_core::ports::{StatelessTool, ToolContext};
 use kybern_core::record::{ArtifactLink, ArtifactRole};
 use kybern_core::tool::{Needs, ToolFailure, ToolOutcome, ToolSpec};
@@ -8,21 +9,16 @@ use serde_json::{Map, Value, json};
 use super::text;
 
 pub(super) fn tool() -> StatelessTool {
-    let schema = json!({
-        "type": "object",
-        "properties": {
-            "kind": {"type": "string", "minLength": 1, "maxLength": 100},
-            "key": {"type": "string", "minLength": 1, "maxLength": 300}
-        },
-        "required": ["kind", "key"],
-        "additionalProperties": false
+    let properties = json!({
+        "kind": {"type": "string", "minLength": 1, "maxLength": 100},
+        "key": {"type": "string", "minLength": 1, "maxLength": 300}
     });
     let description = "Reads a record by its kind and key: found, props, version.";
     // A record may hold what a document once said, so its props are not trusted as receivers or addresses.
     let spec = ToolSpec {
         needs: Needs { records: true, ..Needs::default() },
         untrusted_output: true,
-        ..ToolSpec::read("core.get_record", description, schema)
+        ..ToolSpec::read("core.get_record", description, object(properties, ["kind", "key"]))
             .shown(&["record", "read", "database"], json!({"kind": "note", "key": "n-1"}))
     };
     StatelessTool::new(spec, |context, args| Box::pin(call(context, args)))
@@ -31,10 +27,11 @@ pub(super) fn tool() -> StatelessTool {
 async fn call(context: &ToolContext, args: Map<String, Value>) -> Result<ToolOutcome, ToolFailure> {
     let (kind, key) = (text(&args, "kind")?, text(&args, "key")?);
     let record = context.records()?.record(context.scope, kind, key).await?;
-    let mut data = Map::new();
-    data.insert("found".to_owned(), json!(record.is_some()));
-    data.insert("props".to_owned(), record.as_ref().map_or(Value::Null, |r| Value::Object(r.props.clone())));
-    data.insert("version".to_owned(), json!(record.as_ref().map(|record| record.version)));
+    let data = [
+        ("found", json!(record.is_some())),
+        ("props", json!(record.as_ref().map(|record| &record.props))),
+        ("version", json!(record.as_ref().map(|record| record.version))),
+    ];
     let summary = if record.is_some() { "found" } else { "there is no such record" };
     let mut outcome = ToolOutcome::new(data, summary);
     if let Some(record) = record {

@@ -1,6 +1,7 @@
 //! `knowledge.search`: looks through the tenant's published documents.
 
 use kybern_core::actor::Right;
+use kybern_core::json_schema::object;
 use kybern_core::ports::{StatelessTool, ToolContext};
 use kybern_core::tool::{Needs, ToolFailure, ToolOutcome, ToolSpec};
 use serde_json::{Map, Value, json};
@@ -9,17 +10,12 @@ use super::given::{limit, refused};
 use super::text;
 
 pub(super) fn tool() -> StatelessTool {
-    let schema = json!({
-        "type": "object",
-        "properties": {
-            "query": {
-                "type": "string", "minLength": 1, "maxLength": 500, "pattern": "\\S",
-                "description": "What is to be known, as a question or in a few words.",
-            },
-            "limit": {"type": "integer", "minimum": 1, "maximum": 20, "description": "Passages, 5 when left out."},
+    let properties = json!({
+        "query": {
+            "type": "string", "minLength": 1, "maxLength": 500, "pattern": "\\S",
+            "description": "What is to be known, as a question or in a few words.",
         },
-        "required": ["query"],
-        "additionalProperties": false,
+        "limit": {"type": "integer", "minimum": 1, "maximum": 20, "description": "Passages, 5 when left out."},
     });
     let description = "Finds passages of the organisation's published documents that say something about a question, \
                        the nearest first, each with the title of its document.";
@@ -27,7 +23,7 @@ pub(super) fn tool() -> StatelessTool {
         needs: Needs { knowledge: true, ..Needs::default() },
         untrusted_output: true,
         right: Right::Read,
-        ..ToolSpec::read("knowledge.search", description, schema)
+        ..ToolSpec::read("knowledge.search", description, object(properties, ["query"]))
     }
     .shown(&["documents", "handbook", "policy", "look up"], json!({"query": "How long do we keep invoices?"}));
     StatelessTool::new(spec, |context, args| Box::pin(call(context, args)))
@@ -39,7 +35,6 @@ async fn call(context: &ToolContext, args: Map<String, Value>) -> Result<ToolOut
     let passage = |found: &kybern_core::context::Found| json!({"passage": found.id, "title": found.title, "text": found.text, "similarity": found.similarity});
     let passages: Vec<Value> = found.iter().map(passage).collect();
     let summary = format!("found {} passages", passages.len());
-    let mut data = Map::new();
-    data.insert("passages".to_owned(), Value::Array(passages));
+    let data = [("passages", Value::Array(passages))];
     Ok(ToolOutcome::new(data, summary))
 }

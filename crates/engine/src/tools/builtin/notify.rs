@@ -2,6 +2,7 @@
 //! afterwards, so it is never sent for a step that did not commit.
 
 use kybern_core::id::OutboxId;
+use kybern_core::json_schema::object;
 use kybern_core::outbox::{NewOutbox, OutboxChannel, is_address};
 use kybern_core::policy::ToolCategory;
 use kybern_core::policy::place::is_http;
@@ -12,23 +13,18 @@ use serde_json::{Map, Value, json};
 use super::text;
 
 pub(super) fn tool() -> StatelessTool {
-    let schema = json!({
-        "type": "object",
-        "properties": {
-            "to": {"type": "string", "minLength": 3, "maxLength": 2048},
-            "subject": {"type": "string", "maxLength": 500},
-            "body": {"type": "string", "maxLength": 100_000},
-            "channel": {"type": "string", "enum": ["email", "webhook"]}
-        },
-        "required": ["to", "subject", "body"],
-        "additionalProperties": false
+    let properties = json!({
+        "to": {"type": "string", "minLength": 3, "maxLength": 2048},
+        "subject": {"type": "string", "maxLength": 500},
+        "body": {"type": "string", "maxLength": 100_000},
+        "channel": {"type": "string", "enum": ["email", "webhook"]}
     });
     let description = "Puts a message into the outbox: an e-mail (sent when SMTP is configured) or a webhook POST.";
     let spec = ToolSpec {
         risk: Risk::R2,
         category: ToolCategory::NetworkWrite,
         destinations: vec!["to".to_owned()],
-        ..ToolSpec::local("core.notify", description, schema).shown(
+        ..ToolSpec::local("core.notify", description, object(properties, ["to", "subject", "body"])).shown(
             &["send", "mail", "message", "webhook"],
             json!({"to": "ada@example.com", "subject": "Your report", "body": "It is ready."}),
         )
@@ -54,9 +50,7 @@ async fn call(context: &ToolContext, args: Map<String, Value>) -> Result<ToolOut
     } else {
         (OutboxChannel::Email, json!({"subject": subject, "body": body}))
     };
-    let mut data = Map::new();
-    data.insert("notification_queued".to_owned(), json!(true));
-    data.insert("outbox_id".to_owned(), json!(id));
+    let data = [("notification_queued", json!(true)), ("outbox_id", json!(id))];
     let mut outcome = ToolOutcome::new(data, format!("queued one {} message", channel.as_str()));
     outcome.outbox.push(NewOutbox { id, channel, target: to, key: context.key.clone(), body });
     Ok(outcome)

@@ -1,6 +1,7 @@
 //! `core.put_record`: creates a record, or merges into it.
 
 use kybern_core::id::RecordId;
+use kybern_core::json_schema::object;
 use kybern_core::ports::{StatelessTool, ToolContext};
 use kybern_core::record::{ArtifactLink, ArtifactRole, Expect, Merge, PutRecord, merge};
 use kybern_core::tool::outcome::RecordChange;
@@ -10,22 +11,17 @@ use serde_json::{Map, Value, json};
 use super::text;
 
 pub(super) fn tool() -> StatelessTool {
-    let schema = json!({
-        "type": "object",
-        "properties": {
-            "kind": {"type": "string", "minLength": 1, "maxLength": 100, "pattern": "^[a-z][a-z0-9_.-]*$"},
-            "key": {"type": "string", "minLength": 1, "maxLength": 300},
-            "props": {"type": "object"},
-            "merge": {"type": "string", "enum": ["fill", "overwrite", "union"]}
-        },
-        "required": ["kind", "key", "props"],
-        "additionalProperties": false
+    let properties = json!({
+        "kind": {"type": "string", "minLength": 1, "maxLength": 100, "pattern": "^[a-z][a-z0-9_.-]*$"},
+        "key": {"type": "string", "minLength": 1, "maxLength": 300},
+        "props": {"type": "object"},
+        "merge": {"type": "string", "enum": ["fill", "overwrite", "union"]}
     });
     let description = "Creates the record with that kind and key, or merges into it: fill what is empty, \
                        overwrite (the default), or union lists. Committed with the step.";
     let spec = ToolSpec {
         needs: Needs { records: true, ..Needs::default() },
-        ..ToolSpec::local("core.put_record", description, schema).shown(
+        ..ToolSpec::local("core.put_record", description, object(properties, ["kind", "key", "props"])).shown(
             &["record", "save", "store", "database"],
             json!({"kind": "note", "key": "n-1", "props": {"title": "Renewal of Acme"}, "merge": "fill"}),
         )
@@ -54,12 +50,9 @@ async fn call(context: &ToolContext, args: Map<String, Value>) -> Result<ToolOut
             (record.id, Expect::Version(record.version), record.version + grows, merged.changed, role)
         }
     };
-    let mut data = Map::new();
-    data.insert("record_id".to_owned(), json!(id));
-    data.insert("record_version".to_owned(), json!(version));
-    data.insert("record_created".to_owned(), json!(found.is_none()));
-    let mut metadata = Map::new();
-    metadata.insert("changed".to_owned(), json!(changed));
+    let data =
+        [("record_id", json!(id)), ("record_version", json!(version)), ("record_created", json!(found.is_none()))];
+    let metadata = Map::from_iter([("changed".to_owned(), json!(changed))]);
     let mut outcome = ToolOutcome::new(data, format!("{role} a {kind} record"));
     outcome.records.push(RecordChange {
         put: PutRecord { id, kind: kind.clone(), key: key.clone(), props, merge: how, expect, lookups: Vec::new() },

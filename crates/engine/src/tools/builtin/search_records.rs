@@ -3,6 +3,7 @@
 use kybern_core::actor::Right;
 use kybern_core::count::count;
 use kybern_core::id::RecordId;
+use kybern_core::json_schema::object;
 use kybern_core::ports::{StatelessTool, ToolContext};
 use kybern_core::record::Record;
 use kybern_core::tool::{Needs, ToolFailure, ToolOutcome, ToolSpec};
@@ -20,35 +21,30 @@ const MOST_BYTES: usize = 256 * 1024;
 const PAGE: u32 = 200;
 
 pub(super) fn tool() -> StatelessTool {
-    let schema = json!({
-        "type": "object",
-        "properties": {
-            "kind": {
-                "type": "string", "minLength": 1, "maxLength": 100,
-                "description": "The kind of record, for instance note or network.entity.",
-            },
-            "text": {
-                "type": "string", "minLength": 1, "maxLength": 200,
-                "description": "Words that must all stand in the record's key or values, in any order and case.",
-            },
-            "lookup": {
-                "type": "object",
-                "properties": {
-                    "name": {"type": "string", "minLength": 1, "maxLength": 100},
-                    "value": {"type": "string", "minLength": 1, "maxLength": 300},
-                },
-                "required": ["name", "value"],
-                "additionalProperties": false,
-                "description": "An identifier of the kind, such as a DOT number, and its exact value.",
-            },
-            "limit": {"type": "integer", "minimum": 1, "maximum": 50, "description": "Records, 20 when left out."},
-            "after": {
-                "type": "string", "maxLength": 36,
-                "description": "next of the answer before, to go on behind it.",
-            },
+    let properties = json!({
+        "kind": {
+            "type": "string", "minLength": 1, "maxLength": 100,
+            "description": "The kind of record, for instance note or network.entity.",
         },
-        "required": ["kind"],
-        "additionalProperties": false,
+        "text": {
+            "type": "string", "minLength": 1, "maxLength": 200,
+            "description": "Words that must all stand in the record's key or values, in any order and case.",
+        },
+        "lookup": {
+            "type": "object",
+            "properties": {
+                "name": {"type": "string", "minLength": 1, "maxLength": 100},
+                "value": {"type": "string", "minLength": 1, "maxLength": 300},
+            },
+            "required": ["name", "value"],
+            "additionalProperties": false,
+            "description": "An identifier of the kind, such as a DOT number, and its exact value.",
+        },
+        "limit": {"type": "integer", "minimum": 1, "maximum": 50, "description": "Records, 20 when left out."},
+        "after": {
+            "type": "string", "maxLength": 36,
+            "description": "next of the answer before, to go on behind it.",
+        },
     });
     let description = "Finds records of a kind by words in them or by an identifier, oldest first. Answers records \
                        with record_id, key, props and version, and next when there is more to look at.";
@@ -58,7 +54,7 @@ pub(super) fn tool() -> StatelessTool {
         needs: Needs { records: true, ..Needs::default() },
         untrusted_output: true,
         right: Right::Read,
-        ..ToolSpec::read("core.search_records", description, schema)
+        ..ToolSpec::read("core.search_records", description, object(properties, ["kind"]))
     }
     .shown(&["record", "find", "look up", "database"], example);
     StatelessTool::new(spec, |context, args| Box::pin(call(context, args)))
@@ -112,11 +108,9 @@ impl Found {
     }
 
     fn outcome(self, has_more: bool) -> ToolOutcome {
-        let mut data = Map::new();
         let summary = format!("found {} of {}", self.records.len(), count(self.read, "record"));
-        data.insert("records_found".to_owned(), json!(self.records.len()));
-        data.insert("records".to_owned(), Value::Array(self.records));
-        data.insert("next".to_owned(), json!(self.last.filter(|_| has_more)));
+        let (found, next) = (json!(self.records.len()), json!(self.last.filter(|_| has_more)));
+        let data = [("records_found", found), ("records", Value::Array(self.records)), ("next", next)];
         ToolOutcome::new(data, summary)
     }
 }

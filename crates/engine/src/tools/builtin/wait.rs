@@ -1,5 +1,6 @@
 //! `core.wait`: lets time pass, durably and without holding the task.
 
+use kybern_core::json_schema::object;
 use kybern_core::ports::{StatelessTool, ToolContext};
 use kybern_core::time::Millis;
 use kybern_core::tool::outcome::WaitUntil;
@@ -10,12 +11,7 @@ use serde_json::{Map, Value, json};
 const MAX_WAIT: u64 = 366 * 24 * 60 * 60 * 1000;
 
 pub(super) fn tool() -> StatelessTool {
-    let schema = json!({
-        "type": "object",
-        "properties": {"ms": {"type": "integer", "minimum": 0, "maximum": MAX_WAIT}},
-        "required": ["ms"],
-        "additionalProperties": false
-    });
+    let schema = object(json!({"ms": {"type": "integer", "minimum": 0, "maximum": MAX_WAIT}}), ["ms"]);
     let spec = ToolSpec::read("core.wait", "Waits that many milliseconds; survives restarts.", schema)
         .shown(&["pause", "delay", "later"], json!({"ms": 1000}));
     StatelessTool::new(spec, |context, args| Box::pin(call(context, args)))

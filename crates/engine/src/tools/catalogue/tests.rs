@@ -1,6 +1,7 @@
 //! One catalogue, one source that does what a test says.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 use async_trait::async_trait;
 use kybern_testkit::actors::scope;

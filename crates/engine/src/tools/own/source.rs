@@ -1,7 +1,6 @@
 //! The source of a tenant's own HTTP tools: the versions that are active.
 
-use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use async_trait::async_trait;
 use kybern_core::error::Result;
@@ -11,25 +10,21 @@ use kybern_core::tenant::TenantScope;
 use kybern_core::tool::OwnTool;
 
 use super::call::OwnHttpTool;
+use crate::made::{LastMade, Same};
 
 /// The name of this source.
 pub(crate) const SOURCE: &str = "http";
-/// Tenants whose tools are kept in memory.
-const KEPT: usize = 1_024;
-
-/// The stored list, and the tools that were made of it.
-type Made = (Arc<Vec<OwnTool>>, Arc<OfferedTools>);
 
 /// Own tools, as the store has them.
 pub(crate) struct OwnToolSource<S: ?Sized> {
     store: Arc<S>,
-    made: Mutex<HashMap<TenantId, Made>>,
+    made: LastMade<TenantId, Same<Vec<OwnTool>>, Arc<OfferedTools>>,
     nothing: Arc<OfferedTools>,
 }
 
 impl<S: OwnToolStore + ?Sized> OwnToolSource<S> {
     pub(crate) fn new(store: Arc<S>) -> Self {
-        Self { store, made: Mutex::default(), nothing: Arc::default() }
+        Self { store, made: LastMade::default(), nothing: Arc::default() }
     }
 }
 
@@ -44,25 +39,15 @@ impl<S: OwnToolStore + ?Sized> ToolSource for OwnToolSource<S> {
         if stored.is_empty() {
             return Ok(Arc::clone(&self.nothing));
         }
-        let known = self.made.lock().unwrap_or_else(PoisonError::into_inner).get(&scope.tenant()).cloned();
-        if let Some((_, made)) = known.filter(|(of, _)| Arc::ptr_eq(of, &stored)) {
-            return Ok(made);
-        }
-        let offered = stored.iter().map(|own| OfferedTool {
+        let offered = |own: &OwnTool| OfferedTool {
             tool: Arc::new(OwnHttpTool::new(own.definition.clone())),
             hash: own.definition.hash().into(),
             output_schema: own.definition.output_schema.clone().map(Arc::new),
-        });
-        let made = Arc::new(OfferedTools {
-            tools: offered.collect(),
+        };
+        let make = || OfferedTools {
+            tools: stored.iter().map(offered).collect(),
             bytes: stored.iter().map(|own| own.definition.bytes()).sum(),
-        });
-        let mut all = self.made.lock().unwrap_or_else(PoisonError::into_inner);
-        // A list that is made again takes no other's place.
-        if all.len() >= KEPT && !all.contains_key(&scope.tenant()) {
-            all.clear();
-        }
-        all.insert(scope.tenant(), (stored, Arc::clone(&made)));
-        Ok(made)
+        };
+        Ok(self.made.get_or_make(scope.tenant(), Same(Arc::clone(&stored)), || Arc::new(make())))
     }
 }

@@ -1,5 +1,6 @@
 //! `memory.forget`: removes a memory for good.
 
+use kybern_core::json_schema::object;
 use kybern_core::policy::ToolCategory;
 use kybern_core::ports::{StatelessTool, ToolContext};
 use kybern_core::tool::{Needs, Risk, ToolFailure, ToolOutcome, ToolSpec, Write};
@@ -9,21 +10,20 @@ use super::super::given::id_schema;
 use super::{named, says_schema};
 
 pub(super) fn tool() -> StatelessTool {
-    let schema = json!({
-        "type": "object",
-        "properties": {
-            "memory_id": id_schema("The memory, as memory.search names it."),
-            "says": says_schema(),
-        },
-        "required": ["memory_id", "says"],
-        "additionalProperties": false,
+    let properties = json!({
+        "memory_id": id_schema("The memory, as memory.search names it."),
+        "says": says_schema(),
     });
     let example = json!({"memory_id": "0198c1de-7c00-7000-8000-000000000001", "says": "Prefers trains to planes."});
     let spec = ToolSpec {
         needs: Needs { memories: true, ..Needs::default() },
         category: ToolCategory::Memory,
         risk: Risk::R2,
-        ..ToolSpec::local("memory.forget", "Removes a memory of the user or of an entity for good.", schema)
+        ..ToolSpec::local(
+            "memory.forget",
+            "Removes a memory of the user or of an entity for good.",
+            object(properties, ["memory_id", "says"]),
+        )
     }
     .shown(&["remove", "delete", "remember"], example);
     StatelessTool::new(spec, |context, args| Box::pin(call(context, args)))
@@ -31,9 +31,7 @@ pub(super) fn tool() -> StatelessTool {
 
 async fn call(context: &ToolContext, args: Map<String, Value>) -> Result<ToolOutcome, ToolFailure> {
     let memory = named(context, &args).await?;
-    let mut data = Map::new();
-    data.insert("memory_id".to_owned(), json!(memory.id));
-    data.insert("memory_forgotten".to_owned(), json!(true));
+    let data = [("memory_id", json!(memory.id)), ("memory_forgotten", json!(true))];
     let mut outcome = ToolOutcome::new(data, "forgotten");
     outcome.writes.push(Write::Forget(Box::new(memory)));
     Ok(outcome)

@@ -24,7 +24,7 @@ use super::text;
 pub(super) fn register(registry: &mut Registry) -> Result<(), DuplicateKey> {
     registry.tool(Arc::new(search::tool()))?;
     registry.tool(Arc::new(remember::tool()))?;
-    registry.tool(Arc::new(update::Update::new()))?;
+    registry.tool(Arc::new(update::tool()))?;
     registry.tool(Arc::new(forget::tool()))
 }
 

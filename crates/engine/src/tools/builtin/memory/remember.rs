@@ -3,6 +3,7 @@
 use kybern_core::context::Importance;
 use kybern_core::error::ErrorCode;
 use kybern_core::id::MemoryId;
+use kybern_core::json_schema::object;
 use kybern_core::memory::{MAX_CONTENT, MAX_OF_SUBJECT, Memory, MemoryCategory, MemoryStatus, NewMemory};
 use kybern_core::policy::ToolCategory;
 use kybern_core::ports::{StatelessTool, ToolContext};
@@ -13,21 +14,16 @@ use super::super::given::{maybe, moment, refused};
 use super::{category_schema, entity_schema, expiry_schema, importance_schema, subject, text};
 
 pub(super) fn tool() -> StatelessTool {
-    let schema = json!({
-        "type": "object",
-        "properties": {
-            "content": {
-                "type": "string", "minLength": 1, "maxLength": MAX_CONTENT, "pattern": "\\S",
-                "description": "One sentence that can be understood by itself, and nothing secret. A model has 200 \
-                                characters.",
-            },
-            "category": category_schema(),
-            "importance": importance_schema(),
-            "entity_id": entity_schema(),
-            "expires_at": expiry_schema(),
+    let properties = json!({
+        "content": {
+            "type": "string", "minLength": 1, "maxLength": MAX_CONTENT, "pattern": "\\S",
+            "description": "One sentence that can be understood by itself, and nothing secret. A model has 200 \
+                            characters.",
         },
-        "required": ["content"],
-        "additionalProperties": false,
+        "category": category_schema(),
+        "importance": importance_schema(),
+        "entity_id": entity_schema(),
+        "expires_at": expiry_schema(),
     });
     let description = "Writes down what is to be remembered of the user, or of an entity. What a model writes waits \
                        until a person accepts it: memory_status says so. What is remembered in the same words \
@@ -35,7 +31,7 @@ pub(super) fn tool() -> StatelessTool {
     let spec = ToolSpec {
         needs: Needs { memories: true, ..Needs::default() },
         category: ToolCategory::Memory,
-        ..ToolSpec::local("memory.remember", description, schema)
+        ..ToolSpec::local("memory.remember", description, object(properties, ["content"]))
     }
     .shown(
         &["note", "keep in mind", "preference", "fact"],
@@ -56,10 +52,8 @@ fn wanted(context: &ToolContext, args: &Map<String, Value>) -> Result<NewMemory,
 }
 
 fn outcome(memory: &Memory, is_new: bool) -> ToolOutcome {
-    let mut data = Map::new();
-    data.insert("memory_id".to_owned(), json!(memory.id));
-    data.insert("memory_status".to_owned(), json!(memory.status));
-    data.insert("memory_created".to_owned(), json!(is_new));
+    let data =
+        [("memory_id", json!(memory.id)), ("memory_status", json!(memory.status)), ("memory_created", json!(is_new))];
     let summary = match (is_new, memory.status) {
         (false, _) => "was known in the same words",
         (true, MemoryStatus::Active) => "remembered",

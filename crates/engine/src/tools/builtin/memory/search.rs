@@ -2,6 +2,7 @@
 
 use kybern_core::actor::Right;
 use kybern_core::count::count;
+use kybern_core::json_schema::object;
 use kybern_core::policy::ToolCategory;
 use kybern_core::ports::{StatelessTool, ToolContext};
 use kybern_core::tool::{Needs, ToolFailure, ToolOutcome, ToolSpec};
@@ -11,18 +12,13 @@ use super::super::given::{limit, refused};
 use super::{entity_schema, subject, text};
 
 pub(super) fn tool() -> StatelessTool {
-    let schema = json!({
-        "type": "object",
-        "properties": {
-            "query": {
-                "type": "string", "minLength": 1, "maxLength": 500, "pattern": "\\S",
-                "description": "What is looked for, as a question or in a few words.",
-            },
-            "entity_id": entity_schema(),
-            "limit": {"type": "integer", "minimum": 1, "maximum": 20, "description": "Memories, 5 when left out."},
+    let properties = json!({
+        "query": {
+            "type": "string", "minLength": 1, "maxLength": 500, "pattern": "\\S",
+            "description": "What is looked for, as a question or in a few words.",
         },
-        "required": ["query"],
-        "additionalProperties": false,
+        "entity_id": entity_schema(),
+        "limit": {"type": "integer", "minimum": 1, "maximum": 20, "description": "Memories, 5 when left out."},
     });
     let description = "Finds what is remembered of the user, or of an entity, about a question, the nearest first. \
                        Only what has been accepted and has not expired is found.";
@@ -32,7 +28,7 @@ pub(super) fn tool() -> StatelessTool {
         category: ToolCategory::Memory,
         untrusted_output: true,
         right: Right::Read,
-        ..ToolSpec::read("memory.search", description, schema)
+        ..ToolSpec::read("memory.search", description, object(properties, ["query"]))
     }
     .shown(&["remember", "recall", "preference"], json!({"query": "How does she like to travel?"}));
     StatelessTool::new(spec, |context, args| Box::pin(call(context, args)))
@@ -54,7 +50,6 @@ async fn call(context: &ToolContext, args: Map<String, Value>) -> Result<ToolOut
             "expires_at": memory.expires_at,
         })
     });
-    let mut data = Map::new();
-    data.insert("memories".to_owned(), memories.collect());
+    let data = [("memories", memories.collect())];
     Ok(ToolOutcome::new(data, format!("found {}", count(found.len(), "memory"))))
 }

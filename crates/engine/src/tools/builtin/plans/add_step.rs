@@ -1,6 +1,7 @@
 //! `plans.add_step`: stores the next version of a plan, with one step more.
 
 use kybern_core::actor::Right;
+use kybern_core::json_schema::object;
 use kybern_core::policy::PermissionLevel;
 use kybern_core::ports::{StatelessTool, ToolContext};
 use kybern_core::tool::{Needs, Risk, ToolFailure, ToolOutcome, ToolSpec};
@@ -14,18 +15,13 @@ use super::{key_schema, own, step_schema, stored};
 const NOT_WRITTEN: [&str; 6] = ["id", "version", "origin", "active", "createdAt", "quarantine"];
 
 pub(super) fn tool() -> StatelessTool {
-    let schema = json!({
-        "type": "object",
-        "properties": {
-            "plan_key": key_schema(),
-            "step": step_schema("The step as plans have it: id, tool and args, or another kind of step."),
-            "before": {
-                "type": "string", "minLength": 1, "maxLength": 64,
-                "description": "The id of the step in front of which it is put; at the end when left out.",
-            },
+    let properties = json!({
+        "plan_key": key_schema(),
+        "step": step_schema("The step as plans have it: id, tool and args, or another kind of step."),
+        "before": {
+            "type": "string", "minLength": 1, "maxLength": 64,
+            "description": "The id of the step in front of which it is put; at the end when left out.",
         },
-        "required": ["plan_key", "step"],
-        "additionalProperties": false,
     });
     let description = "Adds a step to a plan of the organisation's own, as its next version. It is checked first, \
                        and the first ten faults are told. Tasks that walk the plan already go on as before.";
@@ -35,7 +31,7 @@ pub(super) fn tool() -> StatelessTool {
         risk: Risk::R3,
         level: PermissionLevel::Admin,
         right: Right::Administer,
-        ..ToolSpec::local("plans.add_step", description, schema)
+        ..ToolSpec::local("plans.add_step", description, object(properties, ["plan_key", "step"]))
     }
     .shown(&["workflow", "playbook", "extend"], json!({"plan_key": "desk.greet", "step": step}));
     StatelessTool::new(spec, |context, args| Box::pin(call(context, args)))

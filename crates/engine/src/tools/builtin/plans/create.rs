@@ -2,6 +2,7 @@
 //! intent, because it has no words and no examples.
 
 use kybern_core::actor::Right;
+use kybern_core::json_schema::object;
 use kybern_core::policy::PermissionLevel;
 use kybern_core::ports::{StatelessTool, ToolContext};
 use kybern_core::tool::{Needs, Risk, ToolFailure, ToolOutcome, ToolSpec};
@@ -15,29 +16,24 @@ use super::{step_schema, stored};
 const MOST: usize = 50;
 
 pub(super) fn tool() -> StatelessTool {
-    let schema = json!({
-        "type": "object",
-        "properties": {
-            "plan_key": {
-                "type": "string", "minLength": 1, "maxLength": 100, "pattern": "^[a-z][a-z0-9_.-]*$",
-                "description": "A key that no plan has, such as office.month_end.",
-            },
-            "description": {
-                "type": "string", "minLength": 1, "maxLength": 2_000,
-                "description": "What the plan does, for people.",
-            },
-            "steps": {
-                "type": "array", "minItems": 1, "maxItems": MOST,
-                "items": step_schema("A step as plans have it: id, tool and args, or another kind of step."),
-                "description": "The steps, one after the other.",
-            },
-            "output": {
-                "type": "string", "minLength": 1, "maxLength": 2_000,
-                "description": "The expression that makes the result; the last step's data when left out.",
-            },
+    let properties = json!({
+        "plan_key": {
+            "type": "string", "minLength": 1, "maxLength": 100, "pattern": "^[a-z][a-z0-9_.-]*$",
+            "description": "A key that no plan has, such as office.month_end.",
         },
-        "required": ["plan_key", "description", "steps"],
-        "additionalProperties": false,
+        "description": {
+            "type": "string", "minLength": 1, "maxLength": 2_000,
+            "description": "What the plan does, for people.",
+        },
+        "steps": {
+            "type": "array", "minItems": 1, "maxItems": MOST,
+            "items": step_schema("A step as plans have it: id, tool and args, or another kind of step."),
+            "description": "The steps, one after the other.",
+        },
+        "output": {
+            "type": "string", "minLength": 1, "maxLength": 2_000,
+            "description": "The expression that makes the result; the last step's data when left out.",
+        },
     });
     let description = "Stores a plan under a new key. It is checked first, and the first ten faults are told. It \
                        runs when it is started with plans.execute, and never by itself.";
@@ -49,7 +45,7 @@ pub(super) fn tool() -> StatelessTool {
         risk: Risk::R3,
         level: PermissionLevel::Admin,
         right: Right::Administer,
-        ..ToolSpec::local("plans.create", description, schema)
+        ..ToolSpec::local("plans.create", description, object(properties, ["plan_key", "description", "steps"]))
     }
     .shown(&["workflow", "playbook", "automate", "new"], example);
     StatelessTool::new(spec, |context, args| Box::pin(call(context, args)))

@@ -1,6 +1,7 @@
 //! `plans.delete`: takes a plan out of use. Its versions stay, because tasks have walked them.
 
 use kybern_core::actor::Right;
+use kybern_core::json_schema::object;
 use kybern_core::policy::PermissionLevel;
 use kybern_core::ports::{StatelessTool, ToolContext};
 use kybern_core::tool::{Needs, Risk, ToolFailure, ToolOutcome, ToolSpec, Write};
@@ -10,12 +11,7 @@ use super::super::text;
 use super::{key_schema, own};
 
 pub(super) fn tool() -> StatelessTool {
-    let schema = json!({
-        "type": "object",
-        "properties": {"plan_key": key_schema()},
-        "required": ["plan_key"],
-        "additionalProperties": false,
-    });
+    let schema = object(json!({"plan_key": key_schema()}), ["plan_key"]);
     let description = "Takes a plan of the organisation's own out of use. Tasks that walk it go on, and an \
                        administrator can bring it back.";
     let spec = ToolSpec {
@@ -31,9 +27,7 @@ pub(super) fn tool() -> StatelessTool {
 
 async fn call(context: &ToolContext, args: Map<String, Value>) -> Result<ToolOutcome, ToolFailure> {
     let plan = own(context, text(&args, "plan_key")?).await?;
-    let mut data = Map::new();
-    data.insert("plan_key".to_owned(), json!(plan.key));
-    data.insert("plan_deleted".to_owned(), json!(true));
+    let data = [("plan_key", json!(plan.key)), ("plan_deleted", json!(true))];
     let mut outcome = ToolOutcome::new(data, format!("took plan {} out of use", plan.key));
     outcome.writes.push(Write::RetirePlan(plan.key, plan.version));
     Ok(outcome)

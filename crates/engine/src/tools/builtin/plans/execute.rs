@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use kybern_core::id::TaskId;
+use kybern_core::json_schema::object;
 use kybern_core::policy::PermissionLevel;
 use kybern_core::ports::{StatelessTool, ToolContext};
 use kybern_core::tool::{Needs, Risk, Submit, ToolFailure, ToolOutcome, ToolRate, ToolSpec};
@@ -14,18 +15,13 @@ use super::super::text;
 use super::{key_schema, usable};
 
 pub(super) fn tool() -> StatelessTool {
-    let schema = json!({
-        "type": "object",
-        "properties": {
-            "plan_key": key_schema(),
-            "input": {
-                "type": "string", "minLength": 1, "maxLength": 20_000,
-                "description": "What the plan reads as context.task.input.",
-            },
-            "payload": {"type": "object", "description": "Values that it reads as context.task.payload."},
+    let properties = json!({
+        "plan_key": key_schema(),
+        "input": {
+            "type": "string", "minLength": 1, "maxLength": 20_000,
+            "description": "What the plan reads as context.task.input.",
         },
-        "required": ["plan_key"],
-        "additionalProperties": false,
+        "payload": {"type": "object", "description": "Values that it reads as context.task.payload."},
     });
     let description = "Starts a plan as a task of its own, which goes on by itself: submitted_task_id names it for \
                        tasks.show. It spends from the budget of the task that starts it.";
@@ -34,7 +30,7 @@ pub(super) fn tool() -> StatelessTool {
         risk: Risk::R2,
         level: PermissionLevel::Execute,
         rate: ToolRate::per_minute(PER_MINUTE),
-        ..ToolSpec::local("plans.execute", description, schema)
+        ..ToolSpec::local("plans.execute", description, object(properties, ["plan_key"]))
     }
     .shown(&["start", "run", "workflow", "playbook"], json!({"plan_key": "desk.greet"}));
     StatelessTool::new(spec, |context, args| Box::pin(call(context, args)))

@@ -2,6 +2,7 @@
 
 use kybern_core::actor::Right;
 use kybern_core::count::count;
+use kybern_core::json_schema::object;
 use kybern_core::plan::Plan;
 use kybern_core::ports::{StatelessTool, ToolContext};
 use kybern_core::tool::{Needs, ToolFailure, ToolOutcome, ToolSpec};
@@ -13,24 +14,20 @@ use super::super::given::{beginning, limit, maybe, refused};
 const SHOWN: usize = 300;
 
 pub(super) fn tool() -> StatelessTool {
-    let schema = json!({
-        "type": "object",
-        "properties": {
-            "text": {
-                "type": "string", "minLength": 1, "maxLength": 200,
-                "description": "Words that must all stand in the key, the intent or the description.",
-            },
-            "limit": {"type": "integer", "minimum": 1, "maximum": 100, "description": "Plans, 50 when left out."},
-            "after": {"type": "string", "maxLength": 100, "description": "next of the answer before."},
+    let properties = json!({
+        "text": {
+            "type": "string", "minLength": 1, "maxLength": 200,
+            "description": "Words that must all stand in the key, the intent or the description.",
         },
-        "additionalProperties": false,
+        "limit": {"type": "integer", "minimum": 1, "maximum": 100, "description": "Plans, 50 when left out."},
+        "after": {"type": "string", "maxLength": 100, "description": "next of the answer before."},
     });
     let description = "Lists the plans in use by their keys: what each does, its version, and whether it comes \
                        with the server or is the organisation's own.";
     let spec = ToolSpec {
         needs: Needs { plans: true, ..Needs::default() },
         right: Right::Read,
-        ..ToolSpec::read("plans.list", description, schema)
+        ..ToolSpec::read("plans.list", description, object(properties, []))
     }
     .shown(&["workflow", "playbook", "procedure"], json!({"limit": 10}));
     StatelessTool::new(spec, |context, args| Box::pin(call(context, args)))
@@ -61,8 +58,6 @@ async fn call(context: &ToolContext, args: Map<String, Value>) -> Result<ToolOut
     let mut found = all.iter().filter(|plan| plan.key.as_str() > after && says(plan, &words));
     let page: Vec<&Plan> = found.by_ref().take(most).collect();
     let next = found.next().and_then(|_| page.last()).map(|last| last.key.clone());
-    let mut data = Map::new();
-    data.insert("plans".to_owned(), page.iter().map(|plan| shown(plan)).collect());
-    data.insert("next".to_owned(), json!(next));
+    let data = [("plans", page.iter().map(|plan| shown(plan)).collect()), ("next", json!(next))];
     Ok(ToolOutcome::new(data, format!("listed {}", count(page.len(), "plan"))))
 }

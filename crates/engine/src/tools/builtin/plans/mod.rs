@@ -19,7 +19,7 @@ use kybern_core::plan::parse::PlanDraft;
 use kybern_core::plan::{Plan, PlanFault, PlanOrigin, no_room};
 use kybern_core::ports::ToolContext;
 use kybern_core::tool::{ToolFailure, ToolOutcome, Write};
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use super::given::{invalid, refused, unknown};
 
@@ -36,8 +36,8 @@ pub(super) fn register(registry: &mut Registry) -> Result<(), DuplicateKey> {
     registry.tool(Arc::new(create::tool()))?;
     registry.tool(Arc::new(add_step::tool()))?;
     registry.tool(Arc::new(execute::tool()))?;
-    registry.tool(Arc::new(pause::Pause::pausing()))?;
-    registry.tool(Arc::new(pause::Pause::resuming()))?;
+    registry.tool(Arc::new(pause::pausing()))?;
+    registry.tool(Arc::new(pause::resuming()))?;
     registry.tool(Arc::new(delete::tool()))
 }
 
@@ -92,9 +92,7 @@ async fn stored(context: &ToolContext, plan: &Value, version: u32) -> Result<Too
     if let Some(why) = no_room(count, bytes as u64, bytes_of(plan) as u64) {
         return Err(ToolFailure::permanent(why).code(ErrorCode::Unprocessable));
     }
-    let mut data = Map::new();
-    data.insert("plan_key".to_owned(), json!(draft.key));
-    data.insert("plan_version".to_owned(), json!(version));
+    let data = [("plan_key", json!(draft.key)), ("plan_version", json!(version))];
     let mut outcome = ToolOutcome::new(data, format!("stored version {version} of plan {}", draft.key));
     let id = PlanId::from_uuid(context.ids.next());
     outcome.writes.push(Write::PutPlan(id, Box::new(draft)));

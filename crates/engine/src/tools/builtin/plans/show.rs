@@ -1,6 +1,7 @@
 //! `plans.show`: a plan with its steps.
 
 use kybern_core::actor::Right;
+use kybern_core::json_schema::object;
 use kybern_core::ports::{StatelessTool, ToolContext};
 use kybern_core::tool::{Needs, ToolFailure, ToolOutcome, ToolSpec};
 use serde_json::{Map, Value, json};
@@ -10,12 +11,7 @@ use super::super::text;
 use super::key_schema;
 
 pub(super) fn tool() -> StatelessTool {
-    let schema = json!({
-        "type": "object",
-        "properties": {"plan_key": key_schema()},
-        "required": ["plan_key"],
-        "additionalProperties": false,
-    });
+    let schema = object(json!({"plan_key": key_schema()}), ["plan_key"]);
     let description = "Shows the plan in use under a key, with all its steps.";
     let spec = ToolSpec {
         needs: Needs { plans: true, ..Needs::default() },
@@ -30,7 +26,6 @@ async fn call(context: &ToolContext, args: Map<String, Value>) -> Result<ToolOut
     let key = text(&args, "plan_key")?;
     let found = context.nouns.plans()?.find(key).await.map_err(refused)?;
     let plan = found.ok_or_else(|| unknown("plan", format!("{key:?}")))?;
-    let mut data = Map::new();
-    data.insert("plan".to_owned(), plan.to_json());
+    let data = [("plan", plan.to_json())];
     Ok(ToolOutcome::new(data, format!("plan {} has version {}", plan.key, plan.version)))
 }

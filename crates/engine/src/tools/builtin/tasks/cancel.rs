@@ -1,5 +1,6 @@
 //! `tasks.cancel`: wants a task cancelled.
 
+use kybern_core::json_schema::object;
 use kybern_core::policy::PermissionLevel;
 use kybern_core::ports::{StatelessTool, ToolContext};
 use kybern_core::task::SteerAction;
@@ -10,12 +11,7 @@ use super::super::given::id_schema;
 use super::steered;
 
 pub(super) fn tool() -> StatelessTool {
-    let schema = json!({
-        "type": "object",
-        "properties": {"task_id": id_schema("The task.")},
-        "required": ["task_id"],
-        "additionalProperties": false,
-    });
+    let schema = object(json!({"task_id": id_schema("The task.")}), ["task_id"]);
     let description = "Cancels a task that has not ended. What it has done stays done, and nothing more of it is \
                        begun.";
     let spec = ToolSpec {

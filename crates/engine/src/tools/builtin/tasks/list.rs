@@ -2,6 +2,7 @@
 
 use kybern_core::actor::Right;
 use kybern_core::count::count;
+use kybern_core::json_schema::object;
 use kybern_core::ports::{StatelessTool, TaskFilter, ToolContext};
 use kybern_core::task::{Channel, Task, TaskStatus};
 use kybern_core::tool::{Needs, ToolFailure, ToolOutcome, ToolSpec};
@@ -15,16 +16,12 @@ const SHOWN: usize = 200;
 pub(super) fn tool() -> StatelessTool {
     let statuses: Vec<&str> = TaskStatus::ALL.into_iter().map(TaskStatus::as_str).collect();
     let channels: Vec<&str> = Channel::ALL.into_iter().map(Channel::as_str).collect();
-    let schema = json!({
-        "type": "object",
-        "properties": {
-            "status": {"type": "string", "enum": statuses, "description": "Only of that status."},
-            "channel": {"type": "string", "enum": channels, "description": "Only those that came in so."},
-            "intent": {"type": "string", "minLength": 1, "maxLength": 200, "description": "Only of that intent."},
-            "limit": {"type": "integer", "minimum": 1, "maximum": 50, "description": "Tasks, 20 when left out."},
-            "after": {"type": "string", "maxLength": 36, "description": "next of the answer before."},
-        },
-        "additionalProperties": false,
+    let properties = json!({
+        "status": {"type": "string", "enum": statuses, "description": "Only of that status."},
+        "channel": {"type": "string", "enum": channels, "description": "Only those that came in so."},
+        "intent": {"type": "string", "minLength": 1, "maxLength": 200, "description": "Only of that intent."},
+        "limit": {"type": "integer", "minimum": 1, "maximum": 50, "description": "Tasks, 20 when left out."},
+        "after": {"type": "string", "maxLength": 36, "description": "next of the answer before."},
     });
     let description = "Lists tasks that the user may see, the newest first: task_id, status, intent, plan and the \
                        beginning of what was asked.";
@@ -33,7 +30,7 @@ pub(super) fn tool() -> StatelessTool {
         needs: Needs { tasks: true, ..Needs::default() },
         untrusted_output: true,
         right: Right::Read,
-        ..ToolSpec::read("tasks.list", description, schema)
+        ..ToolSpec::read("tasks.list", description, object(properties, []))
     }
     .shown(&["work", "queue", "status", "progress"], json!({"limit": 5}));
     StatelessTool::new(spec, |context, args| Box::pin(call(context, args)))
@@ -63,8 +60,6 @@ async fn call(context: &ToolContext, args: Map<String, Value>) -> Result<ToolOut
         ..TaskFilter::default()
     };
     let page = context.nouns.tasks()?.list(filter).await.map_err(refused)?;
-    let mut data = Map::new();
-    data.insert("tasks".to_owned(), page.items.iter().map(shown).collect());
-    data.insert("next".to_owned(), json!(page.next));
+    let data = [("tasks", page.items.iter().map(shown).collect()), ("next", json!(page.next))];
     Ok(ToolOutcome::new(data, format!("listed {}", count(page.items.len(), "task"))))
 }

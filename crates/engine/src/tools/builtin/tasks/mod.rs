@@ -25,7 +25,7 @@ use super::given::{self, invalid, refused, unknown};
 pub(super) fn register(registry: &mut Registry) -> Result<(), DuplicateKey> {
     registry.tool(Arc::new(list::tool()))?;
     registry.tool(Arc::new(show::tool()))?;
-    registry.tool(Arc::new(submit::SubmitOne::new()))?;
+    registry.tool(Arc::new(submit::tool()))?;
     registry.tool(Arc::new(cancel::tool()))
 }
 
@@ -55,10 +55,7 @@ pub(super) async fn steered(
         return Err(invalid(format!("task {} is {how}", task.id)));
     }
     let (name, summary) = said;
-    let mut data = Map::new();
-    data.insert("task_id".to_owned(), json!(task.id));
-    data.insert(name.to_owned(), json!(true));
-    let mut outcome = ToolOutcome::new(data, summary);
+    let mut outcome = ToolOutcome::new([("task_id", json!(task.id)), (name, json!(true))], summary);
     outcome.writes.push(Write::Steer(task.id, wish));
     Ok(outcome)
 }
@@ -68,10 +65,8 @@ pub(super) fn submitted(submit: Submit) -> Result<ToolOutcome, ToolFailure> {
     if submit.input.len() > limits::MAX_INPUT {
         return Err(invalid(format!("the input is over the limit of {} bytes", limits::MAX_INPUT)));
     }
-    let mut data = Map::new();
-    data.insert("submitted_task_id".to_owned(), json!(submit.id));
     let key = submit.plan.as_ref().map(|plan| plan.key.clone());
-    data.insert("submitted_plan_key".to_owned(), json!(key));
+    let data = [("submitted_task_id", json!(submit.id)), ("submitted_plan_key", json!(key))];
     let summary = match key {
         Some(key) => format!("submitted a task with plan {key}"),
         None => "submitted a task".to_owned(),

@@ -2,6 +2,7 @@
 
 use kybern_core::actor::Right;
 use kybern_core::json::bytes_of;
+use kybern_core::json_schema::object;
 use kybern_core::ports::{StatelessTool, ToolContext};
 use kybern_core::task::{StepError, Task};
 use kybern_core::tool::{Needs, ToolFailure, ToolOutcome, ToolSpec};
@@ -16,12 +17,7 @@ const SHOWN: usize = 4_000;
 const MOST_BYTES: usize = 32 * 1024;
 
 pub(super) fn tool() -> StatelessTool {
-    let schema = json!({
-        "type": "object",
-        "properties": {"task_id": id_schema("The task.")},
-        "required": ["task_id"],
-        "additionalProperties": false,
-    });
+    let schema = object(json!({"task_id": id_schema("The task.")}), ["task_id"]);
     let description = "Shows how a task stands, what it waits for, and its result or why it failed.";
     let spec = ToolSpec {
         needs: Needs { tasks: true, ..Needs::default() },
@@ -59,7 +55,6 @@ fn shown(task: &Task) -> Value {
 
 async fn call(context: &ToolContext, args: Map<String, Value>) -> Result<ToolOutcome, ToolFailure> {
     let task = named(context, &args).await?;
-    let mut data = Map::new();
-    data.insert("task".to_owned(), shown(&task));
+    let data = [("task", shown(&task))];
     Ok(ToolOutcome::new(data, format!("the task is {}", task.status)))
 }

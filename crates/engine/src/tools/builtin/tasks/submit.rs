@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use async_trait::async_trait;
 use kybern_core::error::Detail;
 use kybern_core::id::TaskId;
+use kybern_core::json_schema::object;
 use kybern_core::policy::PermissionLevel;
-use kybern_core::ports::{Tool, ToolContext};
+use kybern_core::ports::{StatelessTool, ToolContext};
 use kybern_core::tool::{Needs, Risk, Submit, ToolFailure, ToolOutcome, ToolRate, ToolSpec};
 use serde_json::{Map, Value, json};
 
@@ -17,67 +17,49 @@ use super::submitted;
 /// Tasks that each user may have submitted within any minute.
 pub(in super::super) const PER_MINUTE: u32 = 30;
 
-pub(super) struct SubmitOne {
-    spec: ToolSpec,
+pub(super) fn tool() -> StatelessTool {
+    let properties = json!({
+        "input": {
+            "type": "string", "minLength": 1, "maxLength": 20_000, "pattern": "\\S",
+            "description": "What is wanted, in plain words and with all that has to be known.",
+        },
+        "plan_key": {
+            "type": "string", "minLength": 1, "maxLength": 100,
+            "description": "The plan to walk; found out from the input when left out.",
+        },
+        "payload": {"type": "object", "description": "Values that the plan reads as context.task.payload."},
+    });
+    let description = "Submits a task of its own, which goes on by itself: submitted_task_id names it for \
+                       tasks.show. It spends from the budget of the task that submits it.";
+    let example = json!({"input": "Send me the loss runs of Acme Trucking for the last five years."});
+    // What the task does may reach anybody.
+    let spec = ToolSpec {
+        needs: Needs { plans: true, ..Needs::default() },
+        risk: Risk::R2,
+        level: PermissionLevel::Execute,
+        rate: ToolRate::per_minute(PER_MINUTE),
+        ..ToolSpec::local("tasks.submit", description, object(properties, []))
+    }
+    .shown(&["start", "delegate", "work", "background"], example);
+    StatelessTool::new(spec, |context, args| Box::pin(call(context, args))).checked_by(faults)
 }
 
-impl SubmitOne {
-    pub(super) fn new() -> Self {
-        let schema = json!({
-            "type": "object",
-            "properties": {
-                "input": {
-                    "type": "string", "minLength": 1, "maxLength": 20_000, "pattern": "\\S",
-                    "description": "What is wanted, in plain words and with all that has to be known.",
-                },
-                "plan_key": {
-                    "type": "string", "minLength": 1, "maxLength": 100,
-                    "description": "The plan to walk; found out from the input when left out.",
-                },
-                "payload": {"type": "object", "description": "Values that the plan reads as context.task.payload."},
-            },
-            "additionalProperties": false,
-        });
-        let description = "Submits a task of its own, which goes on by itself: submitted_task_id names it for \
-                           tasks.show. It spends from the budget of the task that submits it.";
-        let example = json!({"input": "Send me the loss runs of Acme Trucking for the last five years."});
-        // What the task does may reach anybody.
-        Self {
-            spec: ToolSpec {
-                needs: Needs { plans: true, ..Needs::default() },
-                risk: Risk::R2,
-                level: PermissionLevel::Execute,
-                rate: ToolRate::per_minute(PER_MINUTE),
-                ..ToolSpec::local("tasks.submit", description, schema)
-            }
-            .shown(&["start", "delegate", "work", "background"], example),
-        }
+fn faults(args: &Map<String, Value>) -> Vec<Detail> {
+    if args.contains_key("input") || args.contains_key("plan_key") {
+        return Vec::new();
     }
+    vec![Detail::new("/input", "say what is wanted in input, or name a plan_key")]
 }
 
-#[async_trait]
-impl Tool for SubmitOne {
-    fn spec(&self) -> &ToolSpec {
-        &self.spec
-    }
-
-    fn faults(&self, args: &Map<String, Value>) -> Vec<Detail> {
-        if args.contains_key("input") || args.contains_key("plan_key") {
-            return Vec::new();
-        }
-        vec![Detail::new("/input", "say what is wanted in input, or name a plan_key")]
-    }
-
-    async fn call(&self, context: &ToolContext, args: Map<String, Value>) -> Result<ToolOutcome, ToolFailure> {
-        let plan = match maybe(&args, "plan_key") {
-            Some(key) => Some(Arc::new(usable(context, key).await?)),
-            None => None,
-        };
-        submitted(Submit {
-            id: TaskId::from_uuid(context.ids.next()),
-            input: maybe(&args, "input").unwrap_or_default().to_owned(),
-            payload: args.get("payload").cloned().unwrap_or_default(),
-            plan,
-        })
-    }
+async fn call(context: &ToolContext, args: Map<String, Value>) -> Result<ToolOutcome, ToolFailure> {
+    let plan = match maybe(&args, "plan_key") {
+        Some(key) => Some(Arc::new(usable(context, key).await?)),
+        None => None,
+    };
+    submitted(Submit {
+        id: TaskId::from_uuid(context.ids.next()),
+        input: maybe(&args, "input").unwrap_or_default().to_owned(),
+        payload: args.get("payload").cloned().unwrap_or_default(),
+        plan,
+    })
 }
