@@ -161,7 +161,7 @@ fn ask(read: &[ReadDocument], policies: &[Policy], reason: String) -> Review {
             "additionalProperties": false
         }),
         details: json!({
-            "policies": policies.iter().map(Policy::to_json).collect::<Vec<_>>(),
+            "policies": policies,
             "documents": documents(read),
         }),
         answer_is_result: false,

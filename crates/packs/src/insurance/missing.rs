@@ -4,6 +4,7 @@ use kybern_core::tool::Review;
 use serde_json::{Map, Value, json};
 
 use super::policies::{self, Policy};
+use crate::args::add;
 use crate::papers::{documents, left_out, places};
 use crate::reading::{self, MESSAGE_NUMBER, ReadDocument};
 
@@ -29,9 +30,7 @@ pub(super) fn ask(
     }
     if policies_too {
         let mut list = policies::json_schema();
-        if let Some(list) = list.as_object_mut() {
-            list.insert("minItems".to_owned(), json!(1));
-        }
+        list["minItems"] = json!(1);
         properties.insert("extracted_policies".to_owned(), list);
         required.push("extracted_policies");
     }
@@ -114,9 +113,7 @@ pub(super) fn ask_which(
 /// Asks which of two numbers of a policy is the right one, for each pair where one of them is a slip.
 pub(super) fn ask_number(read: &[ReadDocument], slips: &[(&Policy, &Policy)]) -> Review {
     let mut list = policies::json_schema();
-    if let Some(list) = list.as_object_mut() {
-        list.insert("minItems".to_owned(), json!(1));
-    }
+    list["minItems"] = json!(1);
     let pairs: Vec<String> = slips.iter().map(|(one, other)| format!("{} and {}", one.number, other.number)).collect();
     Review {
         reason: format!(
@@ -131,7 +128,7 @@ pub(super) fn ask_number(read: &[ReadDocument], slips: &[(&Policy, &Policy)]) ->
             "additionalProperties": false
         }),
         details: json!({
-            "policies": slips.iter().flat_map(|(one, other)| [one.to_json(), other.to_json()]).collect::<Vec<_>>(),
+            "policies": slips.iter().flat_map(|(one, other)| [*one, *other]).collect::<Vec<_>>(),
             "documents": documents(read),
         }),
         answer_is_result: false,
@@ -145,7 +142,7 @@ pub(super) fn ask_doubtful(read: &[ReadDocument], doubtful: &[&Policy]) -> Revie
     Review {
         reason: format!("the policy {what} hard to read: {}; name what is right", numbers.join(", ")),
         details: json!({
-            "policies": doubtful.iter().map(|policy| policy.to_json()).collect::<Vec<_>>(),
+            "policies": doubtful,
             "documents": documents(read),
         }),
         ..ask_number(read, &[])
@@ -178,13 +175,7 @@ fn merge(into: &mut Value, other: Value) {
                 }
             }
         }
-        (Value::Array(into), Value::Array(other)) => {
-            for item in other {
-                if !into.contains(&item) {
-                    into.push(item);
-                }
-            }
-        }
+        (Value::Array(into), Value::Array(other)) => add(into, other),
         _ => {}
     }
 }

@@ -128,7 +128,7 @@ async fn chosen(context: &ToolContext, described: &Described, choice: &str) -> R
             let kept = described
                 .identifiers
                 .iter()
-                .filter(|(kind, value)| entity::identifier_of(&record, kind).is_some_and(|has| has == *value));
+                .filter(|(kind, value)| company::recorded_number(&record, kind).is_some_and(|has| has == *value));
             let described = Described { identifiers: kept.cloned().collect(), ..described.clone() };
             Ok(found(context, &described, &record, "human_choice"))
         }
@@ -181,12 +181,9 @@ fn found(context: &ToolContext, described: &Described, record: &Record, reason: 
         ("entity_match_reason", json!(reason)),
     ]);
     let summary = format!("found a company by {reason}, filled in {}", count(enriched.len(), "field"));
-    let outcome = ToolOutcome::new(data, summary);
-    if changed.is_empty() {
-        ToolOutcome { links: vec![change::resolve(record)], ..outcome }
-    } else {
-        ToolOutcome { records: vec![change::update(record, changed, lookups)], ..outcome }
-    }
+    let mut outcome = ToolOutcome::new(data, summary);
+    change::settle(&mut outcome, record, changed, lookups);
+    outcome
 }
 
 /// What the record lacks and the call knows. A likeness is no proof: identifiers are only added to a record that was
@@ -237,7 +234,7 @@ fn add_identifiers(described: &Described, record: &Record, changed: &mut Map<Str
     let mut all = Vec::new();
     let mut lookups = Vec::new();
     for kind in IDENTIFIERS {
-        match (entity::identifier_of(record, kind), described.identifier(kind)) {
+        match (company::recorded_number(record, kind), described.identifier(kind)) {
             (Some(has), _) => all.push((kind, has)),
             (None, Some(said)) => {
                 all.push((kind, said.to_owned()));
@@ -255,7 +252,7 @@ fn add_identifiers(described: &Described, record: &Record, changed: &mut Map<Str
 /// Whether none of the described identifiers is another record's, so that a new one may have them.
 fn free_to_create(described: &Described, records: &[Record]) -> bool {
     let taken = |(kind, value): &(&'static str, String)| {
-        records.iter().any(|record| entity::identifier_of(record, kind).as_ref() == Some(value))
+        records.iter().any(|record| company::recorded_number(record, kind).as_ref() == Some(value))
     };
     described.name.is_some() && !described.identifiers.iter().any(taken)
 }

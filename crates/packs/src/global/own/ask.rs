@@ -7,6 +7,7 @@ use kybern_core::tool::Review;
 use serde_json::{Map, Value, json};
 
 use super::{Doubt, Why, entries};
+use crate::args::add;
 use crate::papers;
 use crate::reading::{self, ReadDocument};
 
@@ -107,11 +108,7 @@ fn answer(patterns: &[&FieldPattern]) -> Value {
 pub(super) fn value(pattern: &FieldPattern, needed: bool) -> Value {
     let terms = pattern.labels.iter().filter_map(|label| label.split_once('=')).map(|(_, value)| value);
     let mut choices: Vec<Value> = Vec::new();
-    for term in terms.map(Value::from) {
-        if !choices.contains(&term) {
-            choices.push(term);
-        }
-    }
+    add(&mut choices, terms.map(Value::from));
     if !choices.is_empty() {
         choices.extend((!needed).then_some(Value::Null));
         return json!({"enum": choices});
