@@ -10,6 +10,7 @@ use serde_json::{Map, Value, json};
 use super::entity::{self, Described, IDENTIFIERS, TYPES, UNKNOWN_TYPE};
 use super::matching::{self, Clash, Match};
 use crate::args::{fields, text, text_or_state};
+use crate::review::form;
 use crate::{change, company, contact};
 
 /// What a person answers when several companies may be meant and it is none of them.
@@ -293,29 +294,13 @@ fn which(reason: &str, records: &[Record], may_be_new: bool) -> Review {
     if may_be_new {
         choices.push(NEW.to_owned());
     }
-    let candidates: Vec<Value> = records
-        .iter()
-        .map(|record| {
-            json!({
-                "id": record.id,
-                "name": record.props.get("name"),
-                "state": record.props.get("state"),
-                "identifiers": record.props.get("identifiers"),
-            })
-        })
-        .collect();
-    Review {
-        reason: format!("{reason}; choose one as entity_choice"),
-        title: Some("Which company?".to_owned()),
-        schema: json!({
-            "type": "object",
-            "properties": {"entity_choice": {"enum": choices}},
-            "required": ["entity_choice"],
-            "additionalProperties": false
-        }),
-        details: json!({"candidates": candidates}),
-        answer_is_result: false,
-    }
+    let candidate = |Record { id, props, .. }: &Record| {
+        let known = |name: &str| props.get(name);
+        json!({"id": id, "name": known("name"), "state": known("state"), "identifiers": known("identifiers")})
+    };
+    let details = json!({"candidates": records.iter().map(candidate).collect::<Vec<_>>()});
+    let reason = format!("{reason}; choose one as entity_choice");
+    form("Which company?", reason, json!({"entity_choice": {"enum": choices}}), details)
 }
 
 #[cfg(test)]
