@@ -55,7 +55,7 @@ fn all(text: &str) -> Vec<Read> {
         let written = &text[at..at + read.end];
         let is_amount = written.contains(['$', ',']) || written.ends_with(|c: char| c.is_alphabetic());
         if is_amount && read.value.as_i64().is_some_and(|nanos| nanos >= LEAST) {
-            found.push(Read { start: at + read.start, end: at + read.end, ..read });
+            found.push(read.moved(at));
         }
     }
     found
