@@ -50,6 +50,15 @@ pub(crate) fn fields<const N: usize>(fields: [(&str, Value); N]) -> Map<String, 
     fields.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
 }
 
+/// Adds what is not there yet, in order.
+pub(crate) fn add<T: PartialEq>(to: &mut Vec<T>, more: impl IntoIterator<Item = T>) {
+    for one in more {
+        if !to.contains(&one) {
+            to.push(one);
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

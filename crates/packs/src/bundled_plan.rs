@@ -18,7 +18,6 @@ pub(crate) fn read(key: &str, file: &str, words: &[IntentWords]) -> Plan {
             let keywords = words.into_iter().flat_map(IntentWords::all_keywords).map(str::to_owned);
             let examples = words.into_iter().flat_map(IntentWords::all_examples).map(str::to_owned);
             Plan {
-                id: None,
                 intent_key: draft.intent_key,
                 domain: draft.domain,
                 description: words.map_or(draft.description, |words| words.description.to_owned()),

@@ -3,8 +3,10 @@
 use kybern_core::id::RecordId;
 use kybern_core::ports::ToolContext;
 use kybern_core::record::{ArtifactLink, ArtifactRole, Expect, Lookup, Merge, PutRecord, Record};
-use kybern_core::tool::RecordChange;
-use serde_json::{Map, Value, json};
+use kybern_core::tool::{RecordChange, ToolOutcome};
+use serde_json::{Map, Value};
+
+use crate::args::fields;
 
 /// A new record, which must not exist yet: if another task made one meanwhile, the tool is called again and finds it.
 pub(crate) fn create(
@@ -14,49 +16,46 @@ pub(crate) fn create(
     props: Map<String, Value>,
     lookups: Vec<Lookup>,
 ) -> RecordChange {
+    let (kind, key) = (kind.to_owned(), key.to_owned());
     let id = RecordId::from_uuid(context.ids.next());
-    let metadata = names("fields", props.keys());
-    RecordChange {
-        put: PutRecord {
-            id,
-            kind: kind.to_owned(),
-            key: key.to_owned(),
-            props,
-            merge: Merge::Fill,
-            expect: Expect::Absent,
-            lookups,
-        },
-        link: ArtifactLink {
-            kind: kind.to_owned(),
-            record_id: id,
-            key: key.to_owned(),
-            role: ArtifactRole::Created,
-            metadata,
-        },
-    }
+    let put = PutRecord { id, kind, key, props, merge: Merge::Fill, expect: Expect::Absent, lookups };
+    linked(put, ArtifactRole::Created)
 }
 
 /// New values for a record as it was read: if it changed meanwhile, the tool is called again.
 pub(crate) fn update(record: &Record, changed: Map<String, Value>, lookups: Vec<Lookup>) -> RecordChange {
-    let metadata = names("fields", changed.keys());
-    RecordChange {
-        put: PutRecord {
-            id: record.id,
-            kind: record.kind.clone(),
-            key: record.key.clone(),
-            props: changed,
-            merge: Merge::Overwrite,
-            expect: Expect::Version(record.version),
-            lookups,
-        },
-        link: ArtifactLink {
-            kind: record.kind.clone(),
-            record_id: record.id,
-            key: record.key.clone(),
-            role: ArtifactRole::Updated,
-            metadata,
-        },
+    let put = PutRecord {
+        id: record.id,
+        kind: record.kind.clone(),
+        key: record.key.clone(),
+        props: changed,
+        merge: Merge::Overwrite,
+        expect: Expect::Version(record.version),
+        lookups,
+    };
+    linked(put, ArtifactRole::Updated)
+}
+
+fn linked(put: PutRecord, role: ArtifactRole) -> RecordChange {
+    let metadata = fields([("fields", put.props.keys().cloned().collect())]);
+    let link = ArtifactLink { kind: put.kind.clone(), record_id: put.id, key: put.key.clone(), role, metadata };
+    RecordChange { put, link }
+}
+
+/// Adds what changed of a record, or a link to it where nothing did; whether something did.
+pub(crate) fn settle(
+    outcome: &mut ToolOutcome,
+    record: &Record,
+    changed: Map<String, Value>,
+    lookups: Vec<Lookup>,
+) -> bool {
+    let is_changed = !changed.is_empty();
+    if is_changed {
+        outcome.records.push(update(record, changed, lookups));
+    } else {
+        outcome.links.push(resolve(record));
     }
+    is_changed
 }
 
 /// A link to a record that stays as it is.
@@ -76,9 +75,4 @@ pub(crate) fn difference(record: &Record, wanted: Map<String, Value>) -> Map<Str
         !kybern_core::record::merge::is_empty(value) && record.props.get(name) != Some(value)
     };
     wanted.into_iter().filter(differs).collect()
-}
-
-fn names<'a>(label: &str, names: impl Iterator<Item = &'a String>) -> Map<String, Value> {
-    let list: Vec<&String> = names.collect();
-    [(label.to_owned(), json!(list))].into_iter().collect()
 }

@@ -1,6 +1,10 @@
 //! Companies' names and numbers in the form in which they are compared. Two spellings of one company meet here, and
 //! nowhere else, so that every pack finds the same entity.
 
+use kybern_core::record::Record;
+
+use crate::args::{objects, text};
+
 /// Words for firms that write for others.
 pub(crate) const FIRMS: [&str; 9] =
     ["accountants", "cpa", "cpas", "attorneys", "solicitors", "contadores", "abogados", "comptables", "avocats"];
@@ -158,6 +162,13 @@ pub(crate) fn naic(text: &str) -> Option<String> {
 /// A policy number as it is compared: letters and digits only, upper case.
 pub(crate) fn policy_number(text: &str) -> String {
     text.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_uppercase).collect()
+}
+
+/// The number of that kind, DOT, MC or NAIC, under which a record knows a company.
+pub(crate) fn recorded_number(company: &Record, kind: &str) -> Option<String> {
+    let identifiers = objects(&company.props, "identifiers");
+    let found = identifiers.iter().find(|identifier| text(identifier, "type").as_deref() == Some(kind))?;
+    text(found, "value")
 }
 
 fn digits(text: &str, length: std::ops::RangeInclusive<usize>) -> Option<String> {

@@ -1,5 +1,7 @@
 //! Lines of coverage: the many ways to write them, and the one name each has here.
 
+use crate::args::add;
+
 /// A line's name, and how it is written, in lower case. Longer spellings stand first, also those of other lines.
 const LINES: &[(&str, &[&str])] = &[
     ("Non-Trucking Liability", &["non-trucking liability", "non trucking liability", "bobtail"]),
@@ -54,12 +56,8 @@ pub(crate) fn lines_in(text: &str) -> Vec<String> {
         found.push((at, "Auto Liability"));
     }
     found.sort_unstable();
-    let mut names: Vec<String> = Vec::new();
-    for (_, name) in found {
-        if !names.iter().any(|known| known == name) {
-            names.push(name.to_owned());
-        }
-    }
+    let mut names = Vec::new();
+    add(&mut names, found.into_iter().map(|(_, name)| name.to_owned()));
     names
 }
 
@@ -91,15 +89,6 @@ pub(crate) fn lines_of_all<'a>(texts: impl Iterator<Item = &'a str>) -> Vec<Stri
         add(if is_known { &mut known } else { &mut unknown }, [name]);
     }
     if known.is_empty() { unknown } else { known }
-}
-
-/// Adds what is not there yet, in order.
-pub(crate) fn add(to: &mut Vec<String>, names: impl IntoIterator<Item = String>) {
-    for name in names {
-        if !to.contains(&name) {
-            to.push(name);
-        }
-    }
 }
 
 /// Where `word` stands in `text` from a byte on, not as a part of a longer word.

@@ -57,19 +57,7 @@ pub(crate) const fn of(
     labels: &'static [&'static str],
     value: ValueKind,
 ) -> Field {
-    Field {
-        name,
-        labels,
-        value,
-        section: Some(section),
-        group: Some(group),
-        opens_item: false,
-        signs: &[],
-        many: false,
-        visited_on: None,
-        range: None,
-        respelled: false,
-    }
+    Field { group: Some(group), ..one(name, labels, value, Some(section)) }
 }
 
 /// The field that begins an item of its list.

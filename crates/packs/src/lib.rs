@@ -35,6 +35,7 @@ pub mod network;
 mod papers;
 mod pattern;
 mod reading;
+mod review;
 mod vehicle_fields;
 mod writer;
 

@@ -188,10 +188,8 @@ fn unquoted(body: &str) -> Cow<'_, str> {
 fn before_dot(body: &str) -> Vec<Named> {
     let mut found = Vec::new();
     for (at, _) in DOT.spans(body) {
-        let mut from = body[..at].rfind('\n').map_or(0, |end| end + 1).max(at.saturating_sub(MAX_BEFORE));
-        while !body.is_char_boundary(from) {
-            from += 1;
-        }
+        let line = body[..at].rfind('\n').map_or(0, |end| end + 1);
+        let from = body.ceil_char_boundary(line.max(at.saturating_sub(MAX_BEFORE)));
         let before = body[from..at].trim_end_matches(|c: char| c.is_whitespace() || "(,-–—:/|#;".contains(c));
         // The stop of `, Inc.` may be none of the name's.
         let bare = before.strip_suffix('.').unwrap_or(before);
@@ -320,10 +318,7 @@ fn led_to(body: &str, labels: &[String]) -> Vec<Named> {
     for (head, lead) in heads.filter(|(head, _)| head.contains(' ')) {
         for (at, _) in small.match_indices(head).take(MAX_PLACES) {
             let from = at + head.len();
-            let mut end = small.len().min(from + MAX_BETWEEN);
-            while !small.is_char_boundary(end) {
-                end -= 1;
-            }
+            let end = small.floor_char_boundary(from + MAX_BETWEEN);
             let sentence = small[from..end].split(['?', '!', ';']).next().unwrap_or_default();
             let sentence = sentence.split("\n\n").next().unwrap_or_default();
             let sentence = sentence.split(". ").next().unwrap_or_default();

@@ -229,11 +229,7 @@ fn put(message: &mut ReadDocument, name: &str, named: Named, confidence: f64) {
 
 /// The beginning of a text.
 fn head(text: &str) -> &str {
-    let mut end = MAX_LOOK.min(text.len());
-    while !text.is_char_boundary(end) {
-        end -= 1;
-    }
-    &text[..end]
+    &text[..text.floor_char_boundary(MAX_LOOK)]
 }
 
 /// The sender's name where it stands in the text, also when the address has only its initial: `A Example`.

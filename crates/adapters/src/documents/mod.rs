@@ -18,7 +18,7 @@ mod archive;
 mod csv;
 mod docx;
 mod eyes;
-mod html;
+pub(crate) mod html;
 mod ocr;
 mod pages;
 mod pdf;
@@ -46,7 +46,7 @@ use self::sniff::Found;
 use crate::workers::{Stop, WorkerFault, Workers};
 
 pub(crate) use self::archive::{is_plain_zip, unzip};
-pub(crate) use self::html::{to_text as html_to_text, visible_to_text};
+pub(crate) use self::html::to_text as html_to_text;
 pub use self::ocr::{Tesseract, TesseractFault};
 pub use self::process::{READER_VERB, ReaderProgram, read_as_child};
 pub(crate) use self::text::decode_lenient;

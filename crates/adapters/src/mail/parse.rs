@@ -17,7 +17,7 @@ use mail_parser::{Address, HeaderName, HeaderValue, Message, MessageParser, Mess
 use super::enclosed::{self, Room};
 use super::manners::STUBS;
 use super::{bounds, empty_parts, parse_part as part, passages, structure, uuencode, visible};
-use crate::documents::visible_to_text;
+use crate::documents::html::pieces_to_text;
 use crate::workers::Stop;
 
 /// How far into a message its first header must stand.
@@ -241,7 +241,7 @@ fn body(message: &Message<'_>, stop: &Stop, most: usize) -> Body {
 
 /// The text of an HTML part as a reader sees it.
 fn seen(message: &Message<'_>, html: &MessagePart<'_>, stop: &Stop) -> String {
-    tidy(&visible_to_text(&visible::visible(&part::text(message, html)), stop))
+    tidy(&pieces_to_text(visible::visible(&part::text(message, html)), stop))
 }
 
 /// Whether a text part only stands in for the HTML.

@@ -39,7 +39,7 @@ struct Line<'a> {
 impl Line<'_> {
     /// The line in lower case, without marks of emphasis.
     fn plain(&self) -> String {
-        let end = (0..=self.text.len().min(MAX_LINE)).rev().find(|at| self.text.is_char_boundary(*at)).unwrap_or(0);
+        let end = self.text.floor_char_boundary(MAX_LINE);
         self.text[..end].trim().trim_matches('*').trim().to_lowercase().replace('\u{a0}', " ").replace('’', "'")
     }
 

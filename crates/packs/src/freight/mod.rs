@@ -25,9 +25,6 @@ impl Pack for FreightPack {
 
     fn register(&self, registry: &mut Registry) -> Result<(), DuplicateKey> {
         registry.extraction("freight", schema::schema())?;
-        for (key, file) in PLANS {
-            registry.plan(bundled_plan::read(key, file, intents::INTENTS))?;
-        }
-        Ok(())
+        PLANS.iter().try_for_each(|(key, file)| registry.plan(bundled_plan::read(key, file, intents::INTENTS)))
     }
 }

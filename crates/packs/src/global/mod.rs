@@ -47,9 +47,8 @@ impl Pack for GlobalPack {
         registry.tool(Arc::new(ExtractDocuments::new(schemas)))?;
         registry.tool(Arc::new(notify_agent()))?;
         registry.tool(Arc::new(hand_to_person()))?;
-        for (key, file) in PLANS {
-            registry.plan(bundled_plan::read(key, file, &[intents::GENERAL_INSTRUCTION]))?;
-        }
-        Ok(())
+        PLANS
+            .iter()
+            .try_for_each(|(key, file)| registry.plan(bundled_plan::read(key, file, &[intents::GENERAL_INSTRUCTION])))
     }
 }

@@ -13,7 +13,7 @@ use serde_json::{Map, Value, json};
 
 use super::form::{self, Answer};
 use super::{contact_schema, free_text};
-use crate::args::{as_text, fields};
+use crate::args::{add, as_text, fields};
 use crate::reading::{self, ReadDocument};
 use crate::{company, contact, coverage};
 
@@ -134,11 +134,11 @@ impl Message {
         match form::first(&self.answers, "coverage") {
             Some(Value::Array(items)) => {
                 for item in items.iter().filter_map(as_text) {
-                    coverage::add(&mut lines, coverage::lines_of(&item));
+                    add(&mut lines, coverage::lines_of(&item));
                 }
             }
-            Some(value) => coverage::add(&mut lines, coverage::lines_of(&as_text(value).unwrap_or_default())),
-            None => coverage::add(&mut lines, coverage::lines_in(&self.text)),
+            Some(value) => add(&mut lines, coverage::lines_of(&as_text(value).unwrap_or_default())),
+            None => add(&mut lines, coverage::lines_in(&self.text)),
         }
         lines
     }

@@ -269,10 +269,7 @@ fn speaks_of_policies(sentence: &str, from: usize, within: &[(usize, usize, bool
 
 /// Where the paragraph of a place begins, or what of it is looked at.
 fn paragraph_of(text: &str, at: usize) -> usize {
-    let mut start = at.saturating_sub(MAX_BEFORE);
-    while !text.is_char_boundary(start) {
-        start += 1;
-    }
+    let mut start = text.ceil_char_boundary(at.saturating_sub(MAX_BEFORE));
     let mut end = start;
     for line in text[start..at].split_inclusive('\n') {
         end += line.len();

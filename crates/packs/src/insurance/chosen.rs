@@ -25,6 +25,7 @@ use crate::args::texts;
 use crate::company;
 use crate::papers::documents;
 use crate::reading::{MESSAGE_NUMBER, ReadDocument};
+use crate::review::form;
 
 /// The state's name for the numbers of the policies that a person has chosen.
 const WANTED: &str = "wanted_policies";
@@ -151,21 +152,9 @@ fn ask(read: &[ReadDocument], policies: &[Policy], reason: String) -> Review {
     } else {
         json!({"type": "string", "minLength": 1, "maxLength": 100})
     };
-    Review {
-        reason,
-        title: Some("Which policies are wanted?".to_owned()),
-        schema: json!({
-            "type": "object",
-            "properties": {WANTED: {"type": "array", "items": number, "minItems": 1, "uniqueItems": true}},
-            "required": [WANTED],
-            "additionalProperties": false
-        }),
-        details: json!({
-            "policies": policies.iter().map(Policy::to_json).collect::<Vec<_>>(),
-            "documents": documents(read),
-        }),
-        answer_is_result: false,
-    }
+    let wanted = json!({WANTED: {"type": "array", "items": number, "minItems": 1, "uniqueItems": true}});
+    let details = json!({"policies": policies, "documents": documents(read)});
+    form("Which policies are wanted?", reason, wanted, details)
 }
 
 #[cfg(test)]

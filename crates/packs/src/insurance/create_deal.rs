@@ -10,7 +10,7 @@ use super::deal::{self, OpenDeal};
 use super::kinds::{DEAL, PIPELINES};
 use super::policies::{self, Policy};
 use super::policy::{self, Kept};
-use crate::args::{fields, text, text_or_state, texts};
+use crate::args::{add, fields, text, text_or_state, texts};
 use crate::{change, coverage};
 
 /// The tool.
@@ -18,9 +18,7 @@ use crate::{change, coverage};
 pub fn create_deal() -> StatelessTool {
     let nullable = json!({"type": ["string", "null"], "maxLength": 300});
     let mut list = policies::json_schema();
-    if let Some(list) = list.as_object_mut() {
-        list.insert("type".to_owned(), json!(["array", "null"]));
-    }
+    list["type"] = json!(["array", "null"]);
     let schema = json!({
         "type": "object",
         "properties": {
@@ -60,13 +58,7 @@ async fn call(context: &ToolContext, args: Map<String, Value>) -> Result<ToolOut
         }
         OpenDeal::Found(record) => {
             let changed = change::difference(&record, wanted.over(&record));
-            let updated = !changed.is_empty();
-            if updated {
-                outcome.records.push(change::update(&record, changed, Vec::new()));
-            } else {
-                outcome.links.push(change::resolve(&record));
-            }
-            (record.id, false, updated)
+            (record.id, false, change::settle(&mut outcome, &record, changed, Vec::new()))
         }
     };
     let kept = keep_policies(context, entity.id, &policies, &mut outcome).await?;
@@ -108,12 +100,8 @@ impl Wanted {
         let mut coverage_types = Vec::new();
         let named = texts(args, "coverage_types");
         let named = if named.is_empty() { texts(&context.state, "coverage_types") } else { named };
-        for line in named {
-            coverage::add(&mut coverage_types, coverage::lines_of(&line));
-        }
-        for policy in policies {
-            coverage::add(&mut coverage_types, policy.lines.iter().cloned());
-        }
+        add(&mut coverage_types, named.iter().flat_map(|line| coverage::lines_of(line)));
+        add(&mut coverage_types, policies.iter().flat_map(|policy| policy.lines.iter().cloned()));
         // What is renewed begins when the first of the old policies ends.
         let first_end = policies.iter().filter_map(|policy| policy.expiration.clone()).min();
         Self {
@@ -140,7 +128,7 @@ impl Wanted {
     /// What an open deal should say: its own coverage and ours, and what it lacks.
     fn over(&self, deal: &Record) -> Map<String, Value> {
         let mut coverage_types = texts(&deal.props, "coverage_types");
-        coverage::add(&mut coverage_types, self.coverage_types.iter().cloned());
+        add(&mut coverage_types, self.coverage_types.iter().cloned());
         let mut wanted = fields([("coverage_types", json!(coverage_types))]);
         for (name, value) in [("entity_name", &self.entity_name), ("effective_date", &self.effective_date)] {
             if text(&deal.props, name).is_none() {
@@ -167,19 +155,10 @@ async fn keep_policies(
 ) -> Result<KeptPolicies, ToolFailure> {
     let mut kept = KeptPolicies::default();
     for policy in policies {
-        let one = policy::keep(context, entity, policy).await?;
-        kept.ids.push(one.id());
-        match one {
-            Kept::Created(change) => {
-                kept.created += 1;
-                outcome.records.push(*change);
-            }
-            Kept::Updated(change) => {
-                kept.updated += 1;
-                outcome.records.push(*change);
-            }
-            Kept::Same(link) => outcome.links.push(link),
-        }
+        let (id, became) = policy::keep(context, entity, policy, outcome).await?;
+        kept.ids.push(id);
+        kept.created += usize::from(became == Kept::Created);
+        kept.updated += usize::from(became == Kept::Updated);
     }
     Ok(kept)
 }

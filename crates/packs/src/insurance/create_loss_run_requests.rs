@@ -24,9 +24,7 @@ const NAMED: &str = "policy_insurers";
 #[must_use]
 pub fn create_loss_run_requests() -> StatelessTool {
     let mut list = policies::json_schema();
-    if let Some(list) = list.as_object_mut() {
-        list.insert("type".to_owned(), json!(["array", "null"]));
-    }
+    list["type"] = json!(["array", "null"]);
     let schema = json!({
         "type": "object",
         "properties": {"deal_id": {"type": ["string", "null"]}, "policies": list},
@@ -73,13 +71,8 @@ async fn call(context: &ToolContext, args: Map<String, Value>) -> Result<ToolOut
             let letter = Letter { sender: &context.tenant_name, insured: &insured, id: draft.id };
             letter.rewrite(&draft.props, &mut wanted);
             let changed = change::difference(draft, wanted);
-            if changed.is_empty() {
-                outcome.links.push(change::resolve(draft));
-            } else {
-                updated += 1;
-                let numbers = request::number_lookups(&texts(&changed, "policy_numbers"));
-                outcome.records.push(change::update(draft, changed, numbers));
-            }
+            let numbers = request::number_lookups(&texts(&changed, "policy_numbers"));
+            updated += usize::from(change::settle(&mut outcome, draft, changed, numbers));
         } else if let Some(asked_before) = theirs.iter().find(|record| request::covers(record, asked)) {
             ids.push(asked_before.id);
             outcome.links.push(change::resolve(asked_before));

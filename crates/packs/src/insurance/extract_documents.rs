@@ -176,7 +176,7 @@ fn outcome(read: &[ReadDocument], insured: Insured, policies: &[Policy]) -> Tool
     let data = fields([
         ("insured", Value::Object(insured.fields)),
         ("insured_sources", Value::Object(insured.sources)),
-        ("extracted_policies", policies.iter().map(Policy::to_json).collect()),
+        ("extracted_policies", json!(policies)),
         ("policy_count", json!(policies.len())),
         ("vehicle_count", json!(vehicles.len())),
         ("invalid_vin_count", json!(invalid)),

@@ -13,7 +13,7 @@ use super::broken;
 use super::chosen;
 use super::kinds::ENTITY;
 use super::policies;
-use crate::args::text;
+use crate::args::{add, text};
 use crate::reading::ReadDocument;
 use crate::{company, contact};
 
@@ -323,12 +323,8 @@ impl Names {
             let words = &words;
             lengths.filter_map(move |length| self.phrases.get(&words[at..at + length].join(" ")))
         });
-        let mut found: Vec<RecordId> = Vec::new();
-        for id in named {
-            if !found.contains(id) {
-                found.push(*id);
-            }
-        }
+        let mut found = Vec::new();
+        add(&mut found, named.copied());
         found
     }
 

@@ -14,8 +14,8 @@ use super::authority::{self, ATTACHMENTS, LEFT_OUT};
 use super::kinds::{ENTITY, LOSS_RUN_REQUEST};
 use super::letter::{BODY, SUBJECT, TO};
 use super::policies::Policy;
-use crate::args::{fields, text, texts};
-use crate::{company, coverage};
+use crate::args::{add, fields, text, texts};
+use crate::company;
 
 /// The lookups by the numbers of policies, and by the mail that asked.
 const BY_POLICY: &str = "policy";
@@ -99,13 +99,9 @@ pub(super) fn by_insurer(policies: &[Policy], named: &Map<String, Value>) -> (Ve
         });
         let group = &mut groups[at];
         group.naic = group.naic.take().or_else(|| naic.map(str::to_owned));
-        coverage::add(&mut group.numbers, [policy.number.clone()]);
-        coverage::add(&mut group.lines, policy.lines.iter().cloned());
-        for n in &policy.documents {
-            if !group.documents.contains(n) {
-                group.documents.push(*n);
-            }
-        }
+        add(&mut group.numbers, [policy.number.clone()]);
+        add(&mut group.lines, policy.lines.iter().cloned());
+        add(&mut group.documents, policy.documents.iter().copied());
     }
     (groups, unknown)
 }
@@ -215,13 +211,9 @@ pub(super) fn over(
     let mut known: HashSet<String> = numbers.iter().map(|number| company::policy_number(number)).collect();
     numbers.extend(asked.numbers.iter().filter(|number| known.insert(company::policy_number(number))).cloned());
     let mut lines = texts(&draft.props, "lines");
-    coverage::add(&mut lines, asked.lines.iter().cloned());
+    add(&mut lines, asked.lines.iter().cloned());
     let mut documents = draft.props.get("source_documents").and_then(Value::as_array).cloned().unwrap_or_default();
-    for source in sources(context, asked) {
-        if !documents.contains(&source) {
-            documents.push(source);
-        }
-    }
+    add(&mut documents, sources(context, asked));
     let listed = |name: &str| draft.props.get(name).and_then(Value::as_array).cloned().unwrap_or_default();
     let waiting = listed(LEFT_OUT);
     let letters = authority::joined(listed(ATTACHMENTS), &[&waiting[..], &asked.letters].concat());

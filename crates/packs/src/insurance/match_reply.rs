@@ -23,6 +23,7 @@ use self::which::Which;
 use super::kinds::LOSS_RUN_REQUEST;
 use super::loss_run_request::{self as request, is_one_policy};
 use crate::args::{as_text, fields, objects, text, texts};
+use crate::review::form;
 use crate::{change, company};
 
 /// The state's name for a person's word that the sender may answer.
@@ -207,18 +208,8 @@ async fn which_one(
             json!({"enum": choices}),
         ),
     };
-    Ok(Review {
-        reason,
-        title: Some(title.to_owned()),
-        schema: json!({
-            "type": "object",
-            "properties": {CHOSEN: answer},
-            "required": [CHOSEN],
-            "additionalProperties": false
-        }),
-        details: json!({"sender": senders.first(), "author": sender::author(senders), "candidates": candidates}),
-        answer_is_result: false,
-    })
+    let details = json!({"sender": senders.first(), "author": sender::author(senders), "candidates": candidates});
+    Ok(form(title, reason, json!({CHOSEN: answer}), details))
 }
 
 fn review(doubts: &[String], senders: &[&str], requests: &[Record]) -> Review {
@@ -229,22 +220,11 @@ fn review(doubts: &[String], senders: &[&str], requests: &[Record]) -> Review {
             "policy_numbers": texts(&request.props, "policy_numbers"),
         })
     };
-    Review {
-        reason: format!("{}; say whether it counts as the answer", doubts.join("; ")),
-        title: Some("Is this the insurer's answer?".to_owned()),
-        schema: json!({
-            "type": "object",
-            "properties": {CONFIRMED: {"type": "boolean", "description": "true: it counts as the insurer's answer"}},
-            "required": [CONFIRMED],
-            "additionalProperties": false
-        }),
-        details: json!({
-            "sender": senders.first(),
-            "author": sender::author(senders),
-            "requests": requests.iter().map(asked).collect::<Vec<_>>(),
-        }),
-        answer_is_result: false,
-    }
+    let reason = format!("{}; say whether it counts as the answer", doubts.join("; "));
+    let confirmed = json!({CONFIRMED: {"type": "boolean", "description": "true: it counts as the insurer's answer"}});
+    let requests: Vec<Value> = requests.iter().map(asked).collect();
+    let details = json!({"sender": senders.first(), "author": sender::author(senders), "requests": requests});
+    form("Is this the insurer's answer?", reason, confirmed, details)
 }
 
 #[cfg(test)]

@@ -4,8 +4,10 @@ use kybern_core::tool::Review;
 use serde_json::{Map, Value, json};
 
 use super::policies::{self, Policy};
+use crate::args::add;
 use crate::papers::{documents, left_out, places};
 use crate::reading::{self, MESSAGE_NUMBER, ReadDocument};
+use crate::review::{WHAT_THEY_SAY, form};
 
 /// Asks for the insured, for policies, or for both.
 ///
@@ -22,58 +24,33 @@ pub(super) fn ask(
         (false, _) => "no policy was found",
     };
     let mut properties = Map::new();
-    let mut required = Vec::new();
     if insured {
         properties.insert("insured".to_owned(), insured_schema());
-        required.push("insured");
     }
     if policies_too {
-        let mut list = policies::json_schema();
-        if let Some(list) = list.as_object_mut() {
-            list.insert("minItems".to_owned(), json!(1));
-        }
-        properties.insert("extracted_policies".to_owned(), list);
-        required.push("extracted_policies");
+        properties.insert("extracted_policies".to_owned(), some_policies());
     }
-    Review {
-        reason: format!("{what} in {}{}; type it in", places(read), left_out(unread)),
-        title: Some("What do the documents say?".to_owned()),
-        schema: json!({
-            "type": "object",
-            "properties": properties,
-            "required": required,
-            "additionalProperties": false
-        }),
-        details: json!({
-            "missing": required,
-            "documents": documents(read),
-            "unread": unread,
-            "insured": found,
-            "fields_for_review": reading::doubtful(read),
-        }),
-        answer_is_result: false,
-    }
+    let details = json!({
+        "missing": properties.keys().collect::<Vec<_>>(),
+        "documents": documents(read),
+        "unread": unread,
+        "insured": found,
+        "fields_for_review": reading::doubtful(read),
+    });
+    let reason = format!("{what} in {}{}; type it in", places(read), left_out(unread));
+    form(WHAT_THEY_SAY, reason, properties, details)
 }
 
 /// Asks for the policies of insurers from whom the message wants losses and of whom no policy was found; none is an answer.
 pub(super) fn ask_policies_of(read: &[ReadDocument], insurers: &[&str]) -> Review {
-    Review {
-        reason: format!(
-            "the message asks for loss runs from {}, and no policy of theirs was found in {}; type it in, or leave the \
-             list empty when there is none",
-            insurers.join(" and "),
-            places(read)
-        ),
-        title: Some("Which policy?".to_owned()),
-        schema: json!({
-            "type": "object",
-            "properties": {"extracted_policies": policies::json_schema()},
-            "required": ["extracted_policies"],
-            "additionalProperties": false
-        }),
-        details: json!({"insurers": insurers, "documents": documents(read)}),
-        answer_is_result: false,
-    }
+    let reason = format!(
+        "the message asks for loss runs from {}, and no policy of theirs was found in {}; type it in, or leave the \
+         list empty when there is none",
+        insurers.join(" and "),
+        places(read)
+    );
+    let details = json!({"insurers": insurers, "documents": documents(read)});
+    form("Which policy?", reason, json!({"extracted_policies": policies::json_schema()}), details)
 }
 
 /// Asks which of several companies is the insured. `values` tell them apart, and stand in the details under `key`;
@@ -93,63 +70,30 @@ pub(super) fn ask_which(
         (true, false) => "the message names",
         (false, _) => "the papers name",
     };
-    Review {
-        reason: format!(
-            "{told} {} different {what}, {}; say which company this is about",
-            values.len(),
-            values.join(" and ")
-        ),
-        title: Some("Which company is insured?".to_owned()),
-        schema: json!({
-            "type": "object",
-            "properties": {"insured": insured},
-            "required": ["insured"],
-            "additionalProperties": false
-        }),
-        details: json!({key: values, "documents": documents(read)}),
-        answer_is_result: false,
-    }
+    let (count, which) = (values.len(), values.join(" and "));
+    let reason = format!("{told} {count} different {what}, {which}; say which company this is about");
+    let details = json!({key: values, "documents": documents(read)});
+    form("Which company is insured?", reason, json!({"insured": insured}), details)
 }
 
 /// Asks which of two numbers of a policy is the right one, for each pair where one of them is a slip.
 pub(super) fn ask_number(read: &[ReadDocument], slips: &[(&Policy, &Policy)]) -> Review {
-    let mut list = policies::json_schema();
-    if let Some(list) = list.as_object_mut() {
-        list.insert("minItems".to_owned(), json!(1));
-    }
     let pairs: Vec<String> = slips.iter().map(|(one, other)| format!("{} and {}", one.number, other.number)).collect();
-    Review {
-        reason: format!(
-            "the policy numbers {} are one with two characters swapped; name the right one, or both",
-            pairs.join(", and ")
-        ),
-        title: Some("Which policy number is right?".to_owned()),
-        schema: json!({
-            "type": "object",
-            "properties": {"extracted_policies": list},
-            "required": ["extracted_policies"],
-            "additionalProperties": false
-        }),
-        details: json!({
-            "policies": slips.iter().flat_map(|(one, other)| [one.to_json(), other.to_json()]).collect::<Vec<_>>(),
-            "documents": documents(read),
-        }),
-        answer_is_result: false,
-    }
+    let pairs = pairs.join(", and ");
+    let reason = format!("the policy numbers {pairs} are one with two characters swapped; name the right one, or both");
+    ask_right(read, reason, &slips.iter().flat_map(|(one, other)| [*one, *other]).collect::<Vec<_>>())
 }
 
 /// Asks which of the policies whose numbers are read with too little confidence are right.
 pub(super) fn ask_doubtful(read: &[ReadDocument], doubtful: &[&Policy]) -> Review {
     let numbers: Vec<&str> = doubtful.iter().map(|policy| policy.number.as_str()).collect();
     let what = if numbers.len() == 1 { "number is" } else { "numbers are" };
-    Review {
-        reason: format!("the policy {what} hard to read: {}; name what is right", numbers.join(", ")),
-        details: json!({
-            "policies": doubtful.iter().map(|policy| policy.to_json()).collect::<Vec<_>>(),
-            "documents": documents(read),
-        }),
-        ..ask_number(read, &[])
-    }
+    ask_right(read, format!("the policy {what} hard to read: {}; name what is right", numbers.join(", ")), doubtful)
+}
+
+fn ask_right(read: &[ReadDocument], reason: String, doubted: &[&Policy]) -> Review {
+    let details = json!({"policies": doubted, "documents": documents(read)});
+    form("Which policy number is right?", reason, json!({"extracted_policies": some_policies()}), details)
 }
 
 /// All that is to be asked in one question, with a field for each; `None` when nothing is.
@@ -157,7 +101,7 @@ pub(super) fn joined(open: Vec<Review>) -> Option<Review> {
     open.into_iter().reduce(|mut all, other| {
         all.reason = format!("{}; {}", all.reason, other.reason);
         if all.title != other.title {
-            all.title = Some("What do the documents say?".to_owned());
+            all.title = Some(WHAT_THEY_SAY.to_owned());
         }
         merge(&mut all.schema, other.schema);
         merge(&mut all.details, other.details);
@@ -178,15 +122,16 @@ fn merge(into: &mut Value, other: Value) {
                 }
             }
         }
-        (Value::Array(into), Value::Array(other)) => {
-            for item in other {
-                if !into.contains(&item) {
-                    into.push(item);
-                }
-            }
-        }
+        (Value::Array(into), Value::Array(other)) => add(into, other),
         _ => {}
     }
+}
+
+/// The schema of a list of policies that is not empty.
+fn some_policies() -> Value {
+    let mut list = policies::json_schema();
+    list["minItems"] = json!(1);
+    list
 }
 
 fn insured_schema() -> Value {

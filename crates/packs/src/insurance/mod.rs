@@ -70,9 +70,6 @@ impl Pack for InsurancePack {
         registry.tool(Arc::new(assign_agent()))?;
         registry.tool(Arc::new(match_reply()))?;
         registry.tool(Arc::new(send_loss_run_request()))?;
-        for (key, file) in PLANS {
-            registry.plan(bundled_plan::read(key, file, intents::INTENTS))?;
-        }
-        Ok(())
+        PLANS.iter().try_for_each(|(key, file)| registry.plan(bundled_plan::read(key, file, intents::INTENTS)))
     }
 }

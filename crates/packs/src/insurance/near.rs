@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use super::insurers::{ALL, COMMON};
 use super::kinds::ENTITY;
-use crate::args::{objects, text};
+use crate::args::text;
 use crate::company;
 
 /// Insurers that one name may mean at most.
@@ -45,7 +45,8 @@ impl Known {
         let mut found: Vec<Record> = Vec::new();
         for (id, _) in self.0.iter().filter(|(_, other)| is_near(&name, other)) {
             let Some(record) = records.record_by_id(context.scope, *id).await? else { continue };
-            let is_another = naic.is_some_and(|said| code_of(&record).is_some_and(|has| has != said));
+            let is_another =
+                naic.is_some_and(|said| company::recorded_number(&record, "NAIC").is_some_and(|has| has != said));
             if !is_another {
                 found.push(record);
             }
@@ -59,14 +60,7 @@ impl Known {
 
 /// What a person is shown of an insurer.
 pub(super) fn shown(insurer: &Record) -> Value {
-    json!({"id": insurer.id, "name": text(&insurer.props, "name"), "naic": code_of(insurer)})
-}
-
-/// The code that an insurer is known by.
-pub(super) fn code_of(insurer: &Record) -> Option<String> {
-    let identifiers = objects(&insurer.props, "identifiers");
-    let naic = identifiers.iter().find(|identifier| text(identifier, "type").as_deref() == Some("NAIC"));
-    naic.and_then(|identifier| text(identifier, "value"))
+    json!({"id": insurer.id, "name": text(&insurer.props, "name"), "naic": company::recorded_number(insurer, "NAIC")})
 }
 
 /// Whether a name, as names are compared, may be the beginning or the end of a known one, or that with a slip of the pen.

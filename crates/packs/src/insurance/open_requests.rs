@@ -16,7 +16,7 @@ use super::insurers::Insurers;
 use super::kinds::ENTITY;
 use super::loss_run_request as request;
 use super::policies::Policy;
-use crate::args::{objects, text, texts};
+use crate::args::{text, texts};
 use crate::company;
 
 /// The pipeline in which loss runs are asked for.
@@ -134,20 +134,15 @@ pub(super) async fn adopt(
         *value = Value::Null;
     }
     insured.sources.clear();
-    for (field, known) in [("name", text(&company.props, "name")), ("dot_number", number_of(company, "DOT"))] {
+    for (field, known) in
+        [("name", text(&company.props, "name")), ("dot_number", company::recorded_number(company, "DOT"))]
+    {
         if known.is_some() {
             insured.sources.insert(field.to_owned(), json!({"record": company.id, "confidence": MEANT}));
         }
         insured.fields.insert(field.to_owned(), json!(known));
     }
     Ok(())
-}
-
-fn number_of(company: &Record, kind: &str) -> Option<String> {
-    objects(&company.props, "identifiers")
-        .iter()
-        .find(|identifier| text(identifier, "type").as_deref() == Some(kind))
-        .and_then(|identifier| text(identifier, "value"))
 }
 
 /// The known companies that the message names, each once.

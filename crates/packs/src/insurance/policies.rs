@@ -4,11 +4,12 @@ use std::collections::hash_map::Entry;
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 use kybern_core::model::{ExtractedField, FieldSource};
+use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use super::insurers::Insurers;
 use super::{near, underlying};
-use crate::args::{as_text, fields, objects, text, texts};
+use crate::args::{add, as_text, objects, text, texts};
 use crate::reading::{MESSAGE_NUMBER, ReadDocument, UNSURE, rounded};
 use crate::{company, coverage};
 
@@ -64,8 +65,10 @@ const NOBODYS: &[&str] = &[
     "group",
 ];
 
-#[derive(Clone, PartialEq, Debug, Default)]
+/// One policy, as it stands in the state too.
+#[derive(Clone, PartialEq, Debug, Default, Serialize)]
 pub(super) struct Policy {
+    #[serde(rename = "policy_number")]
     pub(super) number: String,
     pub(super) insurer: Option<String>,
     pub(super) naic: Option<String>,
@@ -78,6 +81,7 @@ pub(super) struct Policy {
     /// The documents that describe it, in order.
     pub(super) documents: Vec<u32>,
     /// Insurers of whom the rules read one and a language model another: a person says whose it is.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(super) contested: Vec<String>,
 }
 
@@ -92,32 +96,11 @@ impl Policy {
         self.confidence.is_some_and(|confidence| confidence < UNSURE)
     }
 
-    /// Its wire form, which is what stands in the state.
-    pub(super) fn to_json(&self) -> Value {
-        let mut json = json!({
-            "policy_number": self.number,
-            "insurer": self.insurer,
-            "naic": self.naic,
-            "lines": self.lines,
-            "effective": self.effective,
-            "expiration": self.expiration,
-            "premium_nanos": self.premium_nanos,
-            "confidence": self.confidence,
-            "documents": self.documents,
-        });
-        if !self.contested.is_empty() {
-            json["contested"] = json!(self.contested);
-        }
-        json
-    }
-
-    /// Reads the wire form back; `None` when it has no number.
+    /// Reads back how it stands in the state; `None` when it has no number.
     pub(super) fn from_json(from: &Map<String, Value>) -> Option<Self> {
         let number = text(from, "policy_number").filter(|number| !company::policy_number(number).is_empty())?;
         let mut lines = Vec::new();
-        for line in texts(from, "lines") {
-            coverage::add(&mut lines, coverage::lines_of(&line));
-        }
+        add(&mut lines, texts(from, "lines").iter().flat_map(|line| coverage::lines_of(line)));
         let documents = from.get("documents").and_then(Value::as_array).into_iter().flatten();
         Some(Self {
             number,
@@ -153,12 +136,8 @@ impl Policy {
         self.premium_nanos = self.premium_nanos.or(other.premium_nanos);
         // A number that one paper shows faintly and another plainly is plain; one that a person wrote stays theirs.
         self.confidence = self.confidence.map(|one| other.confidence.map_or(one, |another| one.max(another)));
-        coverage::add(&mut self.lines, other.lines);
-        for n in other.documents {
-            if !self.documents.contains(&n) {
-                self.documents.push(n);
-            }
-        }
+        add(&mut self.lines, other.lines);
+        add(&mut self.documents, other.documents);
     }
 }
 
@@ -412,24 +391,23 @@ pub(super) fn given(args: &Map<String, Value>, state: &Map<String, Value>) -> Ve
 pub(super) fn json_schema() -> Value {
     let text = json!({"type": ["string", "null"], "maxLength": 300});
     let date = json!({"type": ["string", "null"], "pattern": "^[0-9]{4}-[0-9]{2}-[0-9]{2}$"});
-    let properties = fields([
-        ("policy_number", json!({"type": "string", "minLength": 1, "maxLength": 100})),
-        ("insurer", text.clone()),
-        ("naic", text),
-        ("lines", json!({"type": "array", "items": {"type": "string"}})),
-        ("effective", date.clone()),
-        ("expiration", date),
-        ("premium_nanos", json!({"type": ["integer", "null"]})),
-        ("confidence", json!({"type": ["number", "null"]})),
-        ("documents", json!({"type": "array", "items": {"type": "integer"}})),
-        ("contested", json!({"type": "array", "items": {"type": "string"}})),
-    ]);
     json!({
         "type": "array",
         "items": {
             "type": "object",
             "required": ["policy_number"],
-            "properties": properties,
+            "properties": {
+                "policy_number": {"type": "string", "minLength": 1, "maxLength": 100},
+                "insurer": text,
+                "naic": text,
+                "lines": {"type": "array", "items": {"type": "string"}},
+                "effective": date,
+                "expiration": date,
+                "premium_nanos": {"type": ["integer", "null"]},
+                "confidence": {"type": ["number", "null"]},
+                "documents": {"type": "array", "items": {"type": "integer"}},
+                "contested": {"type": "array", "items": {"type": "string"}}
+            },
             "additionalProperties": false
         }
     })

@@ -2,52 +2,43 @@
 
 use kybern_core::id::RecordId;
 use kybern_core::ports::ToolContext;
-use kybern_core::record::{ArtifactLink, Lookup, Record};
-use kybern_core::tool::{RecordChange, ToolFailure};
+use kybern_core::record::{Lookup, Record};
+use kybern_core::tool::{ToolFailure, ToolOutcome};
 use serde_json::{Map, Value, json};
 
 use super::kinds::POLICY;
 use super::policies::Policy;
-use crate::args::{fields, text, texts};
-use crate::{change, coverage};
+use crate::args::{add, fields, text, texts};
+use crate::change;
 
 /// What becomes of a policy's record.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Kept {
-    Created(Box<RecordChange>),
+    Created,
     /// It learns something.
-    Updated(Box<RecordChange>),
+    Updated,
     /// It knew all of that.
-    Same(ArtifactLink),
+    Same,
 }
 
-impl Kept {
-    /// The record's id.
-    pub(super) fn id(&self) -> RecordId {
-        match self {
-            Self::Created(change) | Self::Updated(change) => change.link.record_id,
-            Self::Same(link) => link.record_id,
-        }
-    }
-}
-
-/// Compares a policy with its record.
-pub(super) async fn keep(context: &ToolContext, entity: RecordId, policy: &Policy) -> Result<Kept, ToolFailure> {
+/// Compares a policy with its record, and adds what follows to the outcome.
+pub(super) async fn keep(
+    context: &ToolContext,
+    entity: RecordId,
+    policy: &Policy,
+    outcome: &mut ToolOutcome,
+) -> Result<(RecordId, Kept), ToolFailure> {
     let key = format!("entity:{entity}:{}", policy.key());
-    Ok(match context.records()?.record(context.scope, POLICY, &key).await? {
-        None => {
-            let lookups =
-                vec![Lookup::shared("policy_number", policy.key()), Lookup::shared("entity", entity.to_string())];
-            Kept::Created(Box::new(change::create(context, POLICY, &key, props(context, entity, policy), lookups)))
-        }
-        Some(record) => {
-            let changed = change::difference(&record, wanted(&record, policy));
-            if changed.is_empty() {
-                Kept::Same(change::resolve(&record))
-            } else {
-                Kept::Updated(Box::new(change::update(&record, changed, Vec::new())))
-            }
-        }
-    })
+    let Some(record) = context.records()?.record(context.scope, POLICY, &key).await? else {
+        let lookups = vec![Lookup::shared("policy_number", policy.key()), Lookup::shared("entity", entity.to_string())];
+        let change = change::create(context, POLICY, &key, props(context, entity, policy), lookups);
+        let id = change.put.id;
+        outcome.records.push(change);
+        return Ok((id, Kept::Created));
+    };
+    let changed = change::difference(&record, wanted(&record, policy));
+    let is_updated = change::settle(outcome, &record, changed, Vec::new());
+    Ok((record.id, if is_updated { Kept::Updated } else { Kept::Same }))
 }
 
 fn props(context: &ToolContext, entity: RecordId, policy: &Policy) -> Map<String, Value> {
@@ -85,7 +76,7 @@ fn wanted(record: &Record, policy: &Policy) -> Map<String, Value> {
     offer("expiration", json!(policy.expiration), newer);
     offer("premium_nanos", json!(policy.premium_nanos), newer);
     let mut lines = texts(&record.props, "lines");
-    coverage::add(&mut lines, policy.lines.iter().cloned());
+    add(&mut lines, policy.lines.iter().cloned());
     wanted.insert("lines".to_owned(), json!(lines));
     wanted
 }

@@ -156,13 +156,6 @@ pub(super) fn name_lookups(normal_name: &str) -> Vec<Lookup> {
     lookups
 }
 
-/// A record's identifier of that type.
-pub(super) fn identifier_of(record: &Record, kind: &str) -> Option<String> {
-    let list = record.props.get("identifiers")?.as_array()?;
-    let found = list.iter().find(|item| item.get("type").and_then(Value::as_str) == Some(kind))?;
-    found.get("value")?.as_str().map(str::to_owned)
-}
-
 /// A record's field, when it is not empty.
 pub(super) fn field_of(record: &Record, name: &str) -> Option<String> {
     text(&record.props, name)

@@ -128,7 +128,7 @@ async fn holders(
 
 /// Whether the record has another identifier of a type that is described.
 pub(super) fn contradicts(record: &Record, described: &Described) -> bool {
-    IDENTIFIERS.into_iter().any(|kind| match (entity::identifier_of(record, kind), described.identifier(kind)) {
+    IDENTIFIERS.into_iter().any(|kind| match (company::recorded_number(record, kind), described.identifier(kind)) {
         (Some(has), Some(said)) => has != said,
         (Some(_) | None, None) | (None, Some(_)) => false,
     })

@@ -10,6 +10,7 @@ use serde_json::{Map, Value, json};
 use super::entity::{self, Described, IDENTIFIERS, TYPES, UNKNOWN_TYPE};
 use super::matching::{self, Clash, Match};
 use crate::args::{fields, text, text_or_state};
+use crate::review::form;
 use crate::{change, company, contact};
 
 /// What a person answers when several companies may be meant and it is none of them.
@@ -128,7 +129,7 @@ async fn chosen(context: &ToolContext, described: &Described, choice: &str) -> R
             let kept = described
                 .identifiers
                 .iter()
-                .filter(|(kind, value)| entity::identifier_of(&record, kind).is_some_and(|has| has == *value));
+                .filter(|(kind, value)| company::recorded_number(&record, kind).is_some_and(|has| has == *value));
             let described = Described { identifiers: kept.cloned().collect(), ..described.clone() };
             Ok(found(context, &described, &record, "human_choice"))
         }
@@ -181,12 +182,9 @@ fn found(context: &ToolContext, described: &Described, record: &Record, reason: 
         ("entity_match_reason", json!(reason)),
     ]);
     let summary = format!("found a company by {reason}, filled in {}", count(enriched.len(), "field"));
-    let outcome = ToolOutcome::new(data, summary);
-    if changed.is_empty() {
-        ToolOutcome { links: vec![change::resolve(record)], ..outcome }
-    } else {
-        ToolOutcome { records: vec![change::update(record, changed, lookups)], ..outcome }
-    }
+    let mut outcome = ToolOutcome::new(data, summary);
+    change::settle(&mut outcome, record, changed, lookups);
+    outcome
 }
 
 /// What the record lacks and the call knows. A likeness is no proof: identifiers are only added to a record that was
@@ -237,7 +235,7 @@ fn add_identifiers(described: &Described, record: &Record, changed: &mut Map<Str
     let mut all = Vec::new();
     let mut lookups = Vec::new();
     for kind in IDENTIFIERS {
-        match (entity::identifier_of(record, kind), described.identifier(kind)) {
+        match (company::recorded_number(record, kind), described.identifier(kind)) {
             (Some(has), _) => all.push((kind, has)),
             (None, Some(said)) => {
                 all.push((kind, said.to_owned()));
@@ -255,7 +253,7 @@ fn add_identifiers(described: &Described, record: &Record, changed: &mut Map<Str
 /// Whether none of the described identifiers is another record's, so that a new one may have them.
 fn free_to_create(described: &Described, records: &[Record]) -> bool {
     let taken = |(kind, value): &(&'static str, String)| {
-        records.iter().any(|record| entity::identifier_of(record, kind).as_ref() == Some(value))
+        records.iter().any(|record| company::recorded_number(record, kind).as_ref() == Some(value))
     };
     described.name.is_some() && !described.identifiers.iter().any(taken)
 }
@@ -296,29 +294,13 @@ fn which(reason: &str, records: &[Record], may_be_new: bool) -> Review {
     if may_be_new {
         choices.push(NEW.to_owned());
     }
-    let candidates: Vec<Value> = records
-        .iter()
-        .map(|record| {
-            json!({
-                "id": record.id,
-                "name": record.props.get("name"),
-                "state": record.props.get("state"),
-                "identifiers": record.props.get("identifiers"),
-            })
-        })
-        .collect();
-    Review {
-        reason: format!("{reason}; choose one as entity_choice"),
-        title: Some("Which company?".to_owned()),
-        schema: json!({
-            "type": "object",
-            "properties": {"entity_choice": {"enum": choices}},
-            "required": ["entity_choice"],
-            "additionalProperties": false
-        }),
-        details: json!({"candidates": candidates}),
-        answer_is_result: false,
-    }
+    let candidate = |Record { id, props, .. }: &Record| {
+        let known = |name: &str| props.get(name);
+        json!({"id": id, "name": known("name"), "state": known("state"), "identifiers": known("identifiers")})
+    };
+    let details = json!({"candidates": records.iter().map(candidate).collect::<Vec<_>>()});
+    let reason = format!("{reason}; choose one as entity_choice");
+    form("Which company?", reason, json!({"entity_choice": {"enum": choices}}), details)
 }
 
 #[cfg(test)]

@@ -49,7 +49,7 @@ async fn call(context: &ToolContext, args: Map<String, Value>) -> Result<ToolOut
     match matching::find(context.records()?, context.scope, &described).await? {
         Match::One(record, reason) => {
             let name = entity::field_of(&record, "name").or_else(|| described.name.clone());
-            let code = entity::identifier_of(&record, "NAIC").or(naic);
+            let code = company::recorded_number(&record, "NAIC").or(naic);
             let data = answer(json!(record.id), &name, &code, true);
             let outcome = ToolOutcome::new(data, format!("found the insurer by {reason}"));
             Ok(ToolOutcome { links: vec![change::resolve(&record)], ..outcome })

@@ -9,9 +9,14 @@ const END_BY_THEMSELVES: [&str; 13] =
 /// Those that are there whether or not they are written.
 const ALWAYS: [&str; 2] = ["html", "body"];
 
+/// Whether an element has no content and no end.
+pub(crate) fn is_void(name: &str) -> bool {
+    EMPTY.contains(&name)
+}
+
 /// Whether nothing can stand inside an element, as far as text depends on it.
 pub(super) fn is_empty(name: &str) -> bool {
-    EMPTY.contains(&name) || ALWAYS.contains(&name)
+    is_void(name) || ALWAYS.contains(&name)
 }
 
 /// Whether an element stays open until its end: not those without content, nor those that end by themselves.

@@ -11,8 +11,9 @@ mod tags;
 use encoding_rs::{Encoding, UTF_8};
 use kybern_core::document::{DocumentFault, DocumentFormat, DocumentText, FaultKind, limits};
 
+pub(crate) use self::elements::is_void;
 use self::render::Renderer;
-use self::tags::{Piece, Tags};
+pub(crate) use self::tags::{Attributes, Piece, Tags};
 use super::pages::Pages;
 use super::text;
 use crate::workers::Stop;
@@ -36,7 +37,7 @@ pub(super) fn read(bytes: &[u8], stop: &Stop) -> Result<DocumentText, DocumentFa
         None => text::decode(bytes)?,
     };
     let mut pages = Pages::new(DocumentFormat::Html);
-    let text = render(&html, Some(style::is_painted(&html)), stop).map_err(|_| too_deep())?;
+    let text = render(Tags::new(&html), Some(style::is_painted(&html)), stop).map_err(|_| too_deep())?;
     stop.check()?;
     pages.add("", text)?;
     pages.finish("it has nothing to read, only markup")
@@ -44,27 +45,28 @@ pub(super) fn read(bytes: &[u8], stop: &Stop) -> Result<DocumentText, DocumentFa
 
 /// The text of a piece of HTML; too deep elements cut it short, and so does `stop`.
 pub(crate) fn to_text(html: &str, stop: &Stop) -> String {
-    match render(html, Some(style::is_painted(html)), stop) {
+    match render(Tags::new(html), Some(style::is_painted(html)), stop) {
         Ok(text) | Err(text) => text,
     }
 }
 
-/// The same of HTML out of which somebody has taken what is hidden.
-pub(crate) fn visible_to_text(html: &str, stop: &Stop) -> String {
-    match render(html, None, stop) {
+/// The same of pieces out of which somebody has taken what is hidden.
+pub(crate) fn pieces_to_text(pieces: impl Iterator<Item = Piece>, stop: &Stop) -> String {
+    match render(pieces, None, stop) {
         Ok(text) | Err(text) => text,
     }
 }
 
 /// Renders, or answers what there was when the elements went too deep. `painted` says whether the page has a background
 /// of its own; without it nothing is taken for hidden.
-fn render(html: &str, painted: Option<bool>, stop: &Stop) -> Result<String, String> {
+fn render(pieces: impl Iterator<Item = Piece>, painted: Option<bool>, stop: &Stop) -> Result<String, String> {
     let mut renderer = Renderer::new(painted);
-    for piece in Tags::new(html) {
+    for piece in pieces {
         match piece {
             Piece::Text(text) => renderer.text(&text),
             Piece::Open { name, attributes } => renderer.open(&name, &attributes),
             Piece::Close { name } => renderer.close(&name),
+            Piece::Sheet(_) => {}
         }
         if renderer.depth() > MAX_DEPTH {
             return Err(renderer.finish());

@@ -13,38 +13,42 @@ use html5gum::{
 
 /// One piece of a page.
 #[derive(Debug, PartialEq)]
-pub(super) enum Piece {
+pub(crate) enum Piece {
     /// Text; its entities are resolved.
     Text(String),
     /// The start of an element; the name is in lower case.
     Open { name: String, attributes: Attributes },
     /// The end of an element.
     Close { name: String },
+    /// A style sheet.
+    Sheet(String),
 }
 
 /// The attributes of an element.
 #[derive(Debug, Default, PartialEq)]
-pub(super) struct Attributes {
+pub(crate) struct Attributes {
     values: BTreeMap<HtmlString, Spanned<HtmlString>>,
     /// Whether the tag ends its element, as in `<p/>`: what programs write that take HTML for XML.
-    pub(super) closes: bool,
+    pub(crate) closes: bool,
 }
 
 impl Attributes {
     /// The value of one, whose name is in lower case; empty where it has none.
-    pub(super) fn get(&self, name: &str) -> Option<&str> {
+    pub(crate) fn get(&self, name: &str) -> Option<&str> {
         std::str::from_utf8(self.values.get(name.as_bytes())?).ok()
     }
 }
 
-/// Walks over the pieces. Comments, declarations, and the content of scripts and styles are left out.
-pub(super) struct Tags<'a> {
+/// Walks over the pieces. Comments, declarations and scripts are left out.
+pub(crate) struct Tags<'a> {
     /// What the tokens are of, and where the last of them ended.
     html: &'a str,
     at: usize,
     tokens: Tokenizer<StringReader<'a>, DefaultEmitter<usize>>,
     /// Whether the page ended inside of a tag.
     is_torn: bool,
+    /// Whether a style sheet is open.
+    in_sheet: bool,
     /// The element that is not shown and is still open, and how many of its name are.
     hidden: Option<(String, usize)>,
 }
@@ -83,8 +87,8 @@ const NOT_DRAWN: [&str; 24] = [
 ];
 
 impl<'a> Tags<'a> {
-    pub(super) fn new(html: &'a str) -> Self {
-        Self { html, at: 0, tokens: tokens(html), is_torn: false, hidden: None }
+    pub(crate) fn new(html: &'a str) -> Self {
+        Self { html, at: 0, tokens: tokens(html), is_torn: false, in_sheet: false, hidden: None }
     }
 
     /// The next token, also after a tag that never ends.
@@ -123,6 +127,7 @@ impl<'a> Tags<'a> {
     }
 
     fn open(&mut self, name: String, attributes: Attributes) -> Option<Piece> {
+        self.in_sheet = name == "style" && !attributes.closes;
         if !attributes.closes {
             // What stands in these is text to its end, or no text at all, whatever it looks like.
             match name.as_str() {
@@ -143,6 +148,7 @@ impl<'a> Tags<'a> {
     }
 
     fn close(&mut self, name: String) -> Option<Piece> {
+        self.in_sheet = false;
         let Some((hidden, count)) = &mut self.hidden else { return Some(Piece::Close { name }) };
         if *hidden == name {
             *count -= 1;
@@ -155,6 +161,9 @@ impl<'a> Tags<'a> {
 
     fn text(&mut self, text: HtmlString) -> Option<Piece> {
         let text = String::from_utf8(text.0).unwrap_or_default();
+        if self.in_sheet {
+            return Some(Piece::Sheet(text));
+        }
         (!self.skips(None)).then_some(Piece::Text(text))
     }
 }

@@ -9,12 +9,10 @@ use lopdf::{Dictionary, Document, Object, decode_text_string};
 use super::geometry::{Glyph, Matrix, Rect, Tick};
 use super::interpret::Interpreter;
 use super::metrics::Metrics;
-use super::{matrix_in, rect_in};
+use super::{matrix_in, rect_in, tree};
 
 /// Form fields and notes of one page.
 const MAX_ANNOTATIONS: usize = 5_000;
-/// How deep fields may lie in fields.
-const MAX_DEPTH: usize = 32;
 /// Characters of one value.
 const MAX_VALUE: usize = 20_000;
 /// Choices of one field that are looked at.
@@ -110,14 +108,7 @@ impl<'a> Field<'a> {
 
     /// An attribute of the field or of the nearest one above it.
     fn inherited(&self, key: &[u8]) -> Option<&'a Object> {
-        let mut node = self.annotation;
-        for _ in 0..MAX_DEPTH {
-            if let Ok(found) = node.get_deref(key, self.doc) {
-                return Some(found);
-            }
-            node = node.get_deref(b"Parent", self.doc).ok()?.as_dict().ok()?;
-        }
-        None
+        tree::inherited(self.doc, self.annotation, key)
     }
 
     /// The value as a person sees it: the wording of a choice, not what it is exported as.

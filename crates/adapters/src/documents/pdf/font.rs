@@ -1,6 +1,7 @@
 //! Fonts: what their codes mean, and how wide they are.
 
 use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
 
 use lopdf::{Dictionary, Document, Object};
 
@@ -112,6 +113,15 @@ impl Font {
             * self.unit
     }
 
+    /// Notes the widths of the codes from the first on.
+    fn add_widths<'a>(&mut self, doc: &Document, first: u32, widths: impl Iterator<Item = &'a Object>) {
+        for (n, width) in widths.enumerate() {
+            if let Some(width) = number(doc, width) {
+                self.widths.insert(first.saturating_add(u32::try_from(n).unwrap_or(0)), width);
+            }
+        }
+    }
+
     fn read_wide(&mut self, doc: &Document, dict: &Dictionary) {
         let encoding = name_in(doc, dict, b"Encoding");
         let encoding = String::from_utf8_lossy(&encoding);
@@ -135,11 +145,7 @@ impl Font {
         while let Some(first) = widths.get(at).and_then(|item| code(doc, item)) {
             match widths.get(at + 1).and_then(|item| doc.dereference(item).ok()).map(|(_, item)| item) {
                 Some(Object::Array(list)) => {
-                    for (n, width) in list.iter().enumerate().take(MAX_WIDTHS) {
-                        if let Some(width) = number(doc, width) {
-                            self.widths.insert(first.saturating_add(u32::try_from(n).unwrap_or(0)), width);
-                        }
-                    }
+                    self.add_widths(doc, first, list.iter().take(MAX_WIDTHS));
                     at += 2;
                 }
                 Some(last) => {
@@ -182,11 +188,7 @@ impl Font {
         self.codes = Codes::Simple(texts);
         let first = dict.get_deref(b"FirstChar", doc).ok().and_then(|item| code(doc, item)).unwrap_or(0);
         if let Ok(widths) = dict.get_deref(b"Widths", doc).and_then(Object::as_array) {
-            for (n, width) in widths.iter().enumerate().take(256) {
-                if let Some(width) = number(doc, width) {
-                    self.widths.insert(first.saturating_add(u32::try_from(n).unwrap_or(0)), width);
-                }
-            }
+            self.add_widths(doc, first, widths.iter().take(256));
         }
         if subtype == b"Type3" {
             let matrix = dict.get_deref(b"FontMatrix", doc).and_then(Object::as_array).ok();
@@ -239,22 +241,19 @@ fn built_in(doc: &Document, dict: &Dictionary, unpacker: &mut Unpacker) -> Optio
 /// The text of each of the 256 codes of a simple font.
 fn encoding(doc: &Document, dict: &Dictionary, subtype: &[u8], built_in: &[(usize, Vec<u8>)]) -> Vec<String> {
     let object = dict.get_deref(b"Encoding", doc).ok();
-    let usual = if subtype == b"TrueType" { "WinAnsiEncoding" } else { "StandardEncoding" };
+    let usual: &[u8] = if subtype == b"TrueType" { b"WinAnsiEncoding" } else { b"StandardEncoding" };
     let base = match object {
-        Some(Object::Name(name)) => String::from_utf8_lossy(name).into_owned(),
-        Some(Object::Dictionary(encoding)) => {
-            match encoding.get_deref(b"BaseEncoding", doc).and_then(Object::as_name) {
-                Ok(name) => String::from_utf8_lossy(name).into_owned(),
-                Err(_) => usual.to_owned(),
-            }
-        }
-        _ => usual.to_owned(),
+        Some(Object::Dictionary(encoding)) => encoding.get_deref(b"BaseEncoding", doc).ok(),
+        other => other,
     };
-    let mut texts = base_encoding(&base);
-    for (code, name) in built_in {
-        if let Some(text) = texts.get_mut(*code) {
+    let mut texts = base_encoding(base.and_then(|base| base.as_name().ok()).unwrap_or(usual));
+    let mut set = |code: usize, name: &[u8]| {
+        if let Some(text) = texts.get_mut(code) {
             *text = glyph_text(name).unwrap_or_default();
         }
+    };
+    for (code, name) in built_in {
+        set(*code, name);
     }
     let differences = object
         .and_then(|object| object.as_dict().ok())
@@ -265,9 +264,7 @@ fn encoding(doc: &Document, dict: &Dictionary, subtype: &[u8], built_in: &[(usiz
         match doc.dereference(item).map(|(_, item)| item) {
             Ok(Object::Integer(number)) => at = usize::try_from(*number).unwrap_or(256),
             Ok(Object::Name(name)) => {
-                if let Some(text) = texts.get_mut(at) {
-                    *text = glyph_text(name).unwrap_or_default();
-                }
+                set(at, name);
                 at = at.saturating_add(1);
             }
             _ => {}
@@ -277,15 +274,20 @@ fn encoding(doc: &Document, dict: &Dictionary, subtype: &[u8], built_in: &[(usiz
 }
 
 /// The library keeps the tables of the encodings to itself, but hands them out through a font.
-fn base_encoding(name: &str) -> Vec<String> {
-    let known = ["WinAnsiEncoding", "MacRomanEncoding", "MacExpertEncoding", "StandardEncoding"];
-    let name = if known.contains(&name) { name } else { "StandardEncoding" };
+fn base_encoding(name: &[u8]) -> Vec<String> {
+    let known: [&[u8]; 3] = [b"WinAnsiEncoding", b"MacRomanEncoding", b"MacExpertEncoding"];
+    let name = if known.contains(&name) { name } else { b"StandardEncoding" };
+    texts_in(Object::Name(name.to_vec()), 0..=u8::MAX).unwrap_or_else(|| vec![String::new(); 256])
+}
+
+/// The texts of codes in a font that has the encoding.
+fn texts_in(encoding: Object, codes: RangeInclusive<u8>) -> Option<Vec<String>> {
     let mut font = Dictionary::new();
     font.set("Type", Object::Name(b"Font".to_vec()));
-    font.set("Encoding", Object::Name(name.as_bytes().to_vec()));
+    font.set("Encoding", encoding);
     let nothing = Document::new();
-    let Ok(encoding) = font.get_font_encoding(&nothing) else { return vec![String::new(); 256] };
-    (0..=u8::MAX).map(|code| Document::decode_text(&encoding, &[code]).unwrap_or_default()).collect()
+    let encoding = font.get_font_encoding(&nothing).ok()?;
+    Some(codes.map(|code| Document::decode_text(&encoding, &[code]).unwrap_or_default()).collect())
 }
 
 /// The text of a glyph by its name: `eacute`, `uni00E9`, `u1F600`, `f_i`, `a.alt`.
@@ -309,28 +311,15 @@ fn glyph_text(name: &[u8]) -> Option<String> {
     {
         return Some(c.to_string());
     }
-    let ligature = match name {
-        "fi" => "fi",
-        "fl" => "fl",
-        "ff" => "ff",
-        "ffi" => "ffi",
-        "ffl" => "ffl",
-        _ => "",
-    };
-    if !ligature.is_empty() {
-        return Some(ligature.to_owned());
+    if ["fi", "fl", "ff", "ffi", "ffl"].contains(&name) {
+        return Some(name.to_owned());
     }
     if name.contains('_') {
         return name.split('_').map(|part| glyph_text(part.as_bytes())).collect();
     }
     let mut encoding = Dictionary::new();
     encoding.set("Differences", vec![Object::Integer(1), Object::Name(name.as_bytes().to_vec())]);
-    let mut font = Dictionary::new();
-    font.set("Type", Object::Name(b"Font".to_vec()));
-    font.set("Encoding", Object::Dictionary(encoding));
-    let nothing = Document::new();
-    let encoding = font.get_font_encoding(&nothing).ok()?;
-    Document::decode_text(&encoding, &[1]).ok().filter(|text| !text.is_empty() && text != "\u{1}")
+    texts_in(Object::Dictionary(encoding), 1..=1)?.pop().filter(|text| !text.is_empty() && text != "\u{1}")
 }
 
 fn name_in(doc: &Document, dict: &Dictionary, key: &[u8]) -> Vec<u8> {
@@ -360,9 +349,9 @@ mod tests {
 
     #[test]
     fn the_usual_encodings_are_known() {
-        assert_eq!(base_encoding("WinAnsiEncoding")[0xE9], "é");
-        assert_eq!(base_encoding("WinAnsiEncoding")[0x80], "€");
-        assert_eq!(base_encoding("MacRomanEncoding")[0x8E], "é");
-        assert_eq!(base_encoding("StandardEncoding")[b'A' as usize], "A");
+        assert_eq!(base_encoding(b"WinAnsiEncoding")[0xE9], "é");
+        assert_eq!(base_encoding(b"WinAnsiEncoding")[0x80], "€");
+        assert_eq!(base_encoding(b"MacRomanEncoding")[0x8E], "é");
+        assert_eq!(base_encoding(b"StandardEncoding")[b'A' as usize], "A");
     }
 }

@@ -174,9 +174,15 @@ impl<'a, 't> Interpreter<'a, 't> {
             }
             _ => {}
         }
+        self.count_since(before)
+    }
+
+    /// Counts the characters that were drawn since there were `before`.
+    fn count_since(&mut self, before: usize) -> Result<(), DocumentFault> {
         self.unpacker.count_glyphs(self.glyphs - before)?;
         if self.glyphs > MAX_GLYPHS {
-            return Err(too_many_characters());
+            let message = format!("one of its pages has more than {MAX_GLYPHS} characters");
+            return Err(DocumentFault::new(FaultKind::TooLarge, message));
         }
         Ok(())
     }
@@ -244,11 +250,8 @@ impl<'a, 't> Interpreter<'a, 't> {
     /// # Errors
     /// `TooLarge` over a limit.
     pub(super) fn write(&mut self, quarter: usize, glyphs: Vec<Glyph>) -> Result<(), DocumentFault> {
-        self.unpacker.count_glyphs(glyphs.len())?;
         self.glyphs += glyphs.len();
-        if self.glyphs > MAX_GLYPHS {
-            return Err(too_many_characters());
-        }
+        self.count_since(self.glyphs - glyphs.len())?;
         self.drawing.glyphs[quarter % 4].extend(glyphs);
         Ok(())
     }
@@ -270,11 +273,21 @@ impl<'a, 't> Interpreter<'a, 't> {
 
     /// How opaque a graphics state makes what is filled.
     fn alpha(&self, name: &[u8], resources: &[&'a Dictionary]) -> Option<f32> {
+        let mut states = self.resource(b"ExtGState", name, resources);
+        states.find_map(|state| state.as_dict().ok()?.get_deref(b"ca", self.doc).ok()?.as_float().ok())
+    }
+
+    /// What goes by a name among resources of a kind, the nearest first.
+    fn resource<'r>(
+        &self,
+        kind: &'r [u8],
+        name: &'r [u8],
+        resources: &'r [&'a Dictionary],
+    ) -> impl Iterator<Item = &'a Object> + use<'a, 'r> {
         let doc = self.doc;
-        resources.iter().find_map(|resources| {
-            let states = resources.get_deref(b"ExtGState", doc).ok()?.as_dict().ok()?;
-            states.get_deref(name, doc).ok()?.as_dict().ok()?.get_deref(b"ca", doc).ok()?.as_float().ok()
-        })
+        resources
+            .iter()
+            .filter_map(move |resources| resources.get_deref(kind, doc).ok()?.as_dict().ok()?.get_deref(name, doc).ok())
     }
 
     fn object(
@@ -284,13 +297,9 @@ impl<'a, 't> Interpreter<'a, 't> {
         state: &State,
         depth: usize,
     ) -> Result<(), DocumentFault> {
-        let doc = self.doc;
-        let found = resources.iter().find_map(|resources| {
-            let objects = resources.get_deref(b"XObject", doc).ok()?.as_dict().ok()?;
-            objects.get_deref(name, doc).ok()?.as_stream().ok()
-        });
-        let Some(stream) = found else { return Ok(()) };
-        match stream.dict.get_deref(b"Subtype", doc).and_then(Object::as_name) {
+        let mut objects = self.resource(b"XObject", name, resources);
+        let Some(stream) = objects.find_map(|object| object.as_stream().ok()) else { return Ok(()) };
+        match stream.dict.get_deref(b"Subtype", self.doc).and_then(Object::as_name) {
             Ok(b"Image") => {
                 self.picture(state);
                 if self.pictures.len() < MAX_PICTURES {
@@ -326,12 +335,7 @@ impl<'a, 't> Interpreter<'a, 't> {
     }
 
     fn font(&mut self, name: &[u8], resources: &[&'a Dictionary]) -> Option<Rc<Font>> {
-        let doc = self.doc;
-        let object = resources.iter().find_map(|resources| {
-            let fonts = resources.get_deref(b"Font", doc).ok()?.as_dict().ok()?;
-            fonts.get(name).ok()
-        })?;
-        let found = doc.dereference(object).ok()?.1.as_dict().ok()?;
+        let found = self.resource(b"Font", name, resources).next()?.as_dict().ok()?;
         let place = std::ptr::from_ref(found).addr();
         if let Some(font) = self.fonts.get(&place) {
             return Some(Rc::clone(font));
@@ -339,7 +343,7 @@ impl<'a, 't> Interpreter<'a, 't> {
         if self.fonts.len() >= MAX_FONTS {
             return None;
         }
-        let font = Rc::new(Font::read(doc, found, self.unpacker));
+        let font = Rc::new(Font::read(self.doc, found, self.unpacker));
         self.fonts.insert(place, Rc::clone(&font));
         Some(font)
     }
@@ -382,10 +386,6 @@ fn place(
     let (right, up) = turn(a, b, quarter);
     leans[quarter].add(right, up);
     (&mut lists[quarter], turn(from.0, from.1, quarter), turn(to.0, to.1, quarter))
-}
-
-fn too_many_characters() -> DocumentFault {
-    DocumentFault::new(FaultKind::TooLarge, format!("one of its pages has more than {MAX_GLYPHS} characters"))
 }
 
 fn given_up() -> DocumentFault {

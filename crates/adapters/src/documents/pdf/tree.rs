@@ -32,25 +32,17 @@ pub(super) fn pages(doc: &Document) -> Result<Vec<&Dictionary>, DocumentFault> {
             stack.pop();
             continue;
         };
-        let Ok((_, Object::Dictionary(node))) = doc.dereference(kid) else {
-            missing += 1;
-            if missing > MAX_LOST {
-                return Err(lost());
-            }
-            continue;
-        };
-        match self::kids(doc, node) {
+        let node = doc.dereference(kid).ok().and_then(|(_, node)| node.as_dict().ok());
+        match node.map(|node| (node, self::kids(doc, node))) {
+            Some((node, None)) => pages.push(node),
             // A node that was there before leads around in a circle.
-            Some(below) if stack.len() < MAX_DEPTH && seen.insert(std::ptr::from_ref(node).addr()) => {
+            Some((node, Some(below))) if stack.len() < MAX_DEPTH && seen.insert(std::ptr::from_ref(node).addr()) => {
                 stack.push(below.iter());
             }
-            Some(_) => {
-                missing += 1;
-                if missing > MAX_LOST {
-                    return Err(lost());
-                }
-            }
-            None => pages.push(node),
+            _ => missing += 1,
+        }
+        if missing > MAX_LOST {
+            return Err(lost());
         }
         if pages.len() > limits::MAX_PAGES {
             return Err(too_many_pages());
@@ -59,7 +51,7 @@ pub(super) fn pages(doc: &Document) -> Result<Vec<&Dictionary>, DocumentFault> {
     if pages.is_empty() { Err(lost()) } else { Ok(pages) }
 }
 
-/// An attribute of a page or of the nearest node above it.
+/// An attribute of a page or of a field, or of the nearest node above it.
 pub(super) fn inherited<'a>(doc: &'a Document, page: &'a Dictionary, key: &[u8]) -> Option<&'a Object> {
     let mut node = page;
     for _ in 0..MAX_DEPTH {

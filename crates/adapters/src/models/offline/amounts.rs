@@ -55,7 +55,7 @@ fn all(text: &str) -> Vec<Read> {
         let written = &text[at..at + read.end];
         let is_amount = written.contains(['$', ',']) || written.ends_with(|c: char| c.is_alphabetic());
         if is_amount && read.value.as_i64().is_some_and(|nanos| nanos >= LEAST) {
-            found.push(Read { start: at + read.start, end: at + read.end, ..read });
+            found.push(read.moved(at));
         }
     }
     found
@@ -136,8 +136,8 @@ fn whose(
 ) -> Option<usize> {
     let mut amounts = of_term(term, labels);
     let usual = usual(term, labels)?;
-    let left = floor(page.text, span.0.saturating_sub(BESIDE).max(term.end));
-    let right = floor(page.text, (span.1 + BESIDE).min(line.end));
+    let left = page.text.floor_char_boundary(span.0.saturating_sub(BESIDE).max(term.end));
+    let right = page.text.floor_char_boundary((span.1 + BESIDE).min(line.end));
     // What follows an amount counts only up to the next one, and what stands before it only from the last one on.
     let after = page.text[span.1..right].split(['/', ';', ',', '\t']).next().unwrap_or_default();
     let after = after.split("  ").next().unwrap_or_default();
@@ -150,14 +150,6 @@ fn whose(
     let named =
         amounts.find(|field| *field != usual && [ahead, after].iter().any(|text| labels.signed(text).contains(field)));
     named.or_else(|| (before == 0).then_some(usual))
-}
-
-/// The nearest character's beginning at or before a byte.
-fn floor(text: &str, mut at: usize) -> usize {
-    while !text.is_char_boundary(at) {
-        at -= 1;
-    }
-    at
 }
 
 #[cfg(test)]

@@ -67,11 +67,7 @@ pub(super) fn analyse(document: &DocumentText, schemas: &[Arc<ExtractionSchema>]
 
 /// The beginning of a text, cut between characters.
 pub(super) fn clip(text: &str, most: usize) -> &str {
-    let mut end = most.min(text.len());
-    while !text.is_char_boundary(end) {
-        end -= 1;
-    }
-    &text[..end]
+    &text[..text.floor_char_boundary(most)]
 }
 
 /// The words of a document.

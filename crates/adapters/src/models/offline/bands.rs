@@ -57,12 +57,7 @@ struct Band {
 /// Adds the rows, and gives them what was found on their lines.
 pub(super) fn rows(page: &Page<'_>, index: usize, labels: &Labels<'_>, found: &mut Vec<Occurrence>) {
     for (opener, pattern) in labels.openers() {
-        let of_group = |field: usize| labels.fields[field].group == pattern.group;
-        let Some(period) = (0..labels.fields.len())
-            .find(|field| of_group(*field) && labels.fields[*field].value == ValueKind::DateRange)
-        else {
-            continue;
-        };
+        let Some(period) = labels.in_group_of(opener, ValueKind::DateRange) else { continue };
         let rows = (0..page.lines.len()).filter_map(|line| row(page, line));
         let rows: Vec<Row> = rows.take(MAX_ROWS).collect();
         let anchors: Vec<usize> = rows.iter().map(|row| row.line).collect();

@@ -110,10 +110,7 @@ pub(super) fn ranges(page: &Page<'_>, index: usize, labels: &Labels<'_>, found: 
     let mut added = Vec::new();
     for opener in here().filter(|value| labels.fields[value.field].opens_item) {
         let group = labels.fields[opener.field].group.as_deref();
-        let of_group = |kind: ValueKind| {
-            labels.fields.iter().position(|field| field.group.as_deref() == group && field.value == kind)
-        };
-        let Some(field) = of_group(ValueKind::DateRange) else { continue };
+        let Some(field) = labels.in_group_of(opener.field, ValueKind::DateRange) else { continue };
         let Some(number) = page.line_at(opener.start).filter(|line| !dated.contains(&(Some(*line), group))) else {
             continue;
         };

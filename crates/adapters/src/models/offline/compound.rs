@@ -207,16 +207,13 @@ pub(super) fn in_text(labels: &Labels<'_>, parts: &[Vec<usize>], text: &str) -> 
         let blank = rest.len() - rest.trim_start_matches(|c: char| c.is_whitespace() || "/|&,;()–—-".contains(c)).len();
         at += blank;
         let rest = &text[at..];
-        if let Some((count, field, read)) = next(labels, &parts[part..], rest) {
-            part += count;
-            let end = at + read.end;
-            found.push((field, Read { start: at + read.start, end, ..read }));
-            at = end;
-        } else if let Some((later, field, read)) = alternative(labels, parts, rest).filter(|_| found.is_empty()) {
-            part = later + 1;
-            let end = at + read.end;
-            found.push((field, Read { start: at + read.start, end, ..read }));
-            at = end;
+        let first = next(labels, &parts[part..], rest).map(|(count, field, read)| (part + count, field, read));
+        let later = || alternative(labels, parts, rest).filter(|_| found.is_empty());
+        if let Some((past, field, read)) = first.or_else(later) {
+            part = past;
+            let read = read.moved(at);
+            at = read.end;
+            found.push((field, read));
         } else if let Some(stroke) = rest.find(STROKES) {
             at += stroke + 1;
         } else {
@@ -227,11 +224,11 @@ pub(super) fn in_text(labels: &Labels<'_>, parts: &[Vec<usize>], text: &str) -> 
 }
 
 /// The value of a later label at the beginning of a text, where the labels before it have none: of two names of a value
-/// the paper may have filled in only one, as in `Reference / Contract No.`
+/// the paper may have filled in only one, as in `Reference / Contract No.` Before it, how many labels are past then.
 fn alternative(labels: &Labels<'_>, parts: &[Vec<usize>], text: &str) -> Option<(usize, usize, Read)> {
     (1..parts.len()).find_map(|later| {
         let (_, field, read) = next(labels, &parts[later..=later], text)?;
-        Some((later, field, read))
+        Some((later + 1, field, read))
     })
 }
 
@@ -241,9 +238,7 @@ fn next(labels: &Labels<'_>, parts: &[Vec<usize>], text: &str) -> Option<(usize,
     let date = |part: &Vec<usize>| part.iter().copied().find(|field| kind(*field) == ValueKind::Date);
     let first = parts.first()?;
     if let (Some(start), Some(_)) = (date(first), parts.get(1).and_then(date)) {
-        let group = &labels.fields[start].group;
-        let range = |field: &usize| kind(*field) == ValueKind::DateRange && labels.fields[*field].group == *group;
-        if let Some(range) = (0..labels.fields.len()).find(|field| range(field))
+        if let Some(range) = labels.in_group_of(start, ValueKind::DateRange)
             && let Some(read) = values::read(ValueKind::DateRange, text)
         {
             return Some((2, range, read));

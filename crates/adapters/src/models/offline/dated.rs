@@ -47,11 +47,8 @@ pub(super) fn numbers(
     found: [&[Occurrence]; 2],
 ) -> Vec<Occurrence> {
     let mut told = Vec::new();
-    for (opener, pattern) in labels.openers() {
-        let is_period = |field: &usize| {
-            labels.fields[*field].group == pattern.group && labels.fields[*field].value == ValueKind::DateRange
-        };
-        let Some(period) = (0..labels.fields.len()).find(is_period) else { continue };
+    for (opener, _) in labels.openers() {
+        let Some(period) = labels.in_group_of(opener, ValueKind::DateRange) else { continue };
         let here = found.into_iter().flatten().filter(|value| value.page == index);
         let known: BTreeSet<usize> = here.filter(|value| value.field == opener).map(|value| value.start).collect();
         for (line, row) in page.lines.iter().enumerate().filter(|(line, _)| !page.used[*line]) {

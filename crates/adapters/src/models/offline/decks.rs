@@ -13,7 +13,6 @@ use kybern_core::model::ValueKind;
 
 use super::labels::Labels;
 use super::layout::Cell;
-use super::numbered::is_named;
 use super::occurrence::{Occurrence, Place, sure};
 use super::page::Page;
 use super::values::{self, Read};
@@ -75,7 +74,7 @@ fn numbers(page: &Page<'_>, labels: &Labels<'_>, opener: usize, line: usize) -> 
         let bare = text.trim_start_matches(['#', ' ']);
         let base = cell.start + text.len() - bare.len();
         let read = stacks::number(labels, opener, bare)?;
-        Some(Read { start: base + read.start, end: base + read.end, ..read })
+        Some(read.moved(base))
     };
     let all: Option<Vec<Read>> = row.cells.iter().map(read).collect();
     all.unwrap_or_default().into_iter().enumerate().collect()
@@ -106,10 +105,7 @@ fn card(
     let group = &labels.fields[opener].group;
     let column = page.lines[line].cells[place].column;
     let mine = |at: usize| page.lines[at].cells.iter().find(|cell| cell.column.abs_diff(column) <= SLACK).copied();
-    let name = (0..labels.fields.len()).find(|field| is_named(labels, opener, *field));
-    let ranged =
-        |field: &usize| labels.fields[*field].group == *group && labels.fields[*field].value == ValueKind::DateRange;
-    let period = (0..labels.fields.len()).find(ranged);
+    let (name, period) = (labels.name_of(opener), labels.in_group_of(opener, ValueKind::DateRange));
     let at = page.lines[lines.start].start + place;
     let new = |field: usize, line: usize, read: Read, base: usize, sure: f64| {
         Occurrence::new(Place { field, page: index, line, at }, read, base, sure)

@@ -43,34 +43,19 @@ pub(super) fn extract(
         outside.extend(labelled::labelled(page, index, &labels, writer));
         outside.extend(lists::names(page, index, &labels));
     }
-    let told: Vec<Occurrence> =
-        pages.iter().enumerate().flat_map(|(index, page)| told::lines(page, index, &labels, &outside)).collect();
-    outside.extend(told);
-    let dated: Vec<Occurrence> = pages
-        .iter()
-        .enumerate()
-        .flat_map(|(index, page)| dated::numbers(page, index, &labels, [&found, &outside]))
-        .collect();
-    outside.extend(dated);
-    let numbered: Vec<Occurrence> = pages
-        .iter()
-        .enumerate()
-        .flat_map(|(index, page)| numbered::numbers(page, index, &labels, [&found, &outside]))
-        .collect();
-    outside.extend(numbered);
-    let paired: Vec<Occurrence> = pages
-        .iter()
-        .enumerate()
-        .flat_map(|(index, page)| paired::numbers(page, index, &labels, [&found, &outside]))
-        .collect();
-    outside.extend(paired);
+    let told = pages.iter().enumerate().flat_map(|(index, page)| told::lines(page, index, &labels, &outside));
+    outside.extend(told.collect::<Vec<_>>());
+    for numbers in [dated::numbers, numbered::numbers, paired::numbers] {
+        let pages = pages.iter().enumerate();
+        let told = pages.flat_map(|(index, page)| numbers(page, index, &labels, [&found, &outside]));
+        outside.extend(told.collect::<Vec<_>>());
+    }
     if number == 0 {
         let said = pages.iter().enumerate().flat_map(|(index, page)| sentences::told(page, index, &labels, &outside));
         outside.extend(said.collect::<Vec<_>>());
     }
-    let headings: Vec<Occurrence> =
-        pages.iter().enumerate().flat_map(|(index, page)| terms::headings(page, index, &labels, &outside)).collect();
-    outside.extend(headings);
+    let headings = pages.iter().enumerate().flat_map(|(index, page)| terms::headings(page, index, &labels, &outside));
+    outside.extend(headings.collect::<Vec<_>>());
     found.extend(outside);
     for (index, page) in pages.iter().enumerate() {
         amounts::beside_terms(page, index, &labels, &mut found);
@@ -155,13 +140,9 @@ fn drop_doubted(found: &mut Vec<Occurrence>, labels: &Labels<'_>) {
 
 /// Leaves out the numbers of items that are a part of a longer one in the same place.
 fn drop_parts(found: &mut Vec<Occurrence>, labels: &Labels<'_>) {
-    let opens = |value: &Occurrence| {
-        let pattern = labels.fields[value.field];
-        pattern.opens_item && pattern.value == ValueKind::PolicyNumber
-    };
-    let numbers = found.iter().filter(|value| opens(value));
+    let opens = |value: &Occurrence| labels.is_opening_number(value.field);
     let mut longest: HashMap<(usize, usize, usize), usize> = HashMap::new();
-    for value in numbers {
+    for value in found.iter().filter(|value| opens(value)) {
         let end = longest.entry((value.field, value.page, value.end)).or_insert(value.start);
         *end = (*end).min(value.start);
     }

@@ -1,5 +1,6 @@
 //! Labels: where in a line a field's label stands, so that a value can be expected after or under it.
 
+mod group;
 mod several;
 
 use kybern_core::model::{FieldPattern, ValueKind};
@@ -96,10 +97,8 @@ impl<'s> Labels<'s> {
 
     /// The fields whose value, a policy's number, opens an item of a list.
     pub(super) fn openers(&self) -> impl Iterator<Item = (usize, &'s FieldPattern)> {
-        let opens = |pattern: &FieldPattern| {
-            pattern.opens_item && pattern.value == ValueKind::PolicyNumber && pattern.group.is_some()
-        };
-        self.fields.iter().copied().enumerate().filter(move |(_, pattern)| opens(pattern))
+        let fields = self.fields.iter().copied().enumerate();
+        fields.filter(|(field, pattern)| self.is_opening_number(*field) && pattern.group.is_some())
     }
 
     /// Every label that begins at the word `first`, the longest first, each with its field as its number.

@@ -29,8 +29,7 @@ pub(super) fn rows(page: &Page<'_>, index: usize, labels: &Labels<'_>, found: &m
             continue;
         }
         let of_group = |field: usize| labels.fields[field].group == pattern.group;
-        let is_number = |field: &usize| of_group(*field) && labels.fields[*field].value == ValueKind::Reference;
-        let Some(number) = (0..labels.fields.len()).find(is_number) else { continue };
+        let Some(number) = labels.in_group_of(opener, ValueKind::Reference) else { continue };
         let ours = found.iter().filter(|value| value.page == index && of_group(value.field));
         let told: HashSet<usize> = ours.filter_map(|value| page.line_at(value.start)).collect();
         for line in (0..page.lines.len()).filter(|line| !page.used[*line] && !told.contains(line)) {

@@ -188,8 +188,7 @@ fn explained(
     base: usize,
     (index, line, at): (usize, usize, usize),
 ) -> Option<Vec<Occurrence>> {
-    let group = &labels.fields[field].group;
-    let number = labels.fields.iter().position(|other| other.group == *group && other.value == ValueKind::Naic);
+    let number = labels.in_group_of(field, ValueKind::Naic);
     let place = |field| Place { field, page: index, line, at };
     let name = text.trim_start().split("  ").next().unwrap_or_default();
     let indent = text.len() - text.trim_start().len();

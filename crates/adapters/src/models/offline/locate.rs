@@ -90,11 +90,7 @@ fn is_same(kind: ValueKind, one: &Value, other: &Value) -> bool {
 #[derive(Clone)]
 struct Place {
     page: usize,
-    start: usize,
-    end: usize,
-    value: Value,
-    fit: f64,
-    problem: Option<String>,
+    read: Read,
 }
 
 /// Where each claim stands.
@@ -135,14 +131,14 @@ impl<'c> Look<'_, 'c> {
         let is_short = letters.chars().count() < MIN_PROOF;
         places.retain(|place| !is_short || self.is_labelled(field, place) || self.shares_line(anchor, place));
         let found = places.into_iter().min_by_key(|place| match anchor {
-            Some((page, at)) => (page.abs_diff(place.page), at.abs_diff(place.start)),
+            Some((page, at)) => (page.abs_diff(place.page), at.abs_diff(place.read.start)),
             None => (usize::from(!self.is_labelled(field, place)), 0),
         })?;
         if let Some(item) = field.group.as_deref().zip(claim.item) {
-            self.items.insert(item, (found.page, found.start));
+            self.items.insert(item, (found.page, found.read.start));
         }
         let page = self.pages.get(found.page)?.page.number;
-        let Place { start, end, value, mut fit, mut problem, .. } = found;
+        let Read { start, end, value, mut fit, mut problem } = found.read;
         if problem.is_none() {
             problem = field.range.and_then(|range| range.problem(field.value, &value));
             fit *= if problem.is_some() { DOUBTED } else { 1.0 };
@@ -160,8 +156,9 @@ impl<'c> Look<'_, 'c> {
         let mut places = Vec::new();
         for (phrase, _) in terms().filter(|(_, other)| *other == value) {
             for (page, letters) in self.pages.iter().enumerate() {
-                let place = |(start, end)| Place { page, start, end, value: value.into(), fit: 0.95, problem: None };
-                places.extend(letters.places(&letters_of(phrase)).into_iter().map(place));
+                let read = |(start, end)| Read { start, end, value: value.into(), fit: 0.95, problem: None };
+                let found = letters.places(&letters_of(phrase)).into_iter();
+                places.extend(found.map(|span| Place { page, read: read(span) }));
             }
         }
         places
@@ -176,10 +173,9 @@ impl<'c> Look<'_, 'c> {
         let own = values::read(field, claimed.trim());
         let mut places = Vec::new();
         for (page, known) in self.pages.iter().enumerate() {
-            for (start, end) in known.places(&letters) {
-                if let Some(place) = reread(field.into(), known.text, (start, end), own.as_ref()) {
-                    places.push(Place { page, ..place });
-                }
+            for span in known.places(&letters) {
+                let read = reread(field.into(), known.text, span, own.as_ref());
+                places.extend(read.map(|read| Place { page, read }));
             }
         }
         places
@@ -197,42 +193,31 @@ impl<'c> Look<'_, 'c> {
     /// Whether a label of the field stands shortly before a place.
     fn is_labelled(&self, field: &FieldPattern, place: &Place) -> bool {
         let Some(text) = self.pages.get(place.page).map(|page| page.text) else { return false };
-        let mut from = place.start.saturating_sub(LABEL_BEFORE);
-        while !text.is_char_boundary(from) {
-            from += 1;
-        }
-        let before = letters_of(text.get(from..place.start).unwrap_or_default());
+        let from = text.ceil_char_boundary(place.read.start.saturating_sub(LABEL_BEFORE));
+        let before = letters_of(text.get(from..place.read.start).unwrap_or_default());
         let mut labels = field.labels.iter().filter(|label| !label.contains('=')).map(|label| letters_of(label));
         labels.any(|label| !label.is_empty() && before.contains(&label))
     }
 
     fn shares_line(&self, anchor: Option<(usize, usize)>, place: &Place) -> bool {
         let Some((page, at)) = anchor.filter(|(page, _)| *page == place.page) else { return false };
-        let between = at.min(place.start)..at.max(place.start);
+        let between = at.min(place.read.start)..at.max(place.read.start);
         self.pages.get(page).and_then(|page| page.text.get(between)).is_some_and(|text| !text.contains('\n'))
     }
 }
 
 /// The value that stands at a place, read from there; `None` when that is none of its kind, or another one than `own`.
-fn reread(shape: Shape<'_>, text: &str, (start, end): (usize, usize), own: Option<&Read>) -> Option<Place> {
-    let place = |at: usize, read: Read| Place {
-        page: 0,
-        start: at + read.start,
-        end: at + read.end,
-        value: read.value,
-        fit: read.fit,
-        problem: read.problem,
-    };
+fn reread(shape: Shape<'_>, text: &str, (start, end): (usize, usize), own: Option<&Read>) -> Option<Read> {
     let kind = shape.kind;
     if !is_read(kind) {
         let slice = text.get(start..end)?;
         // Who claims a name that a line breaks says that both lines are of it.
         let over_lines = if kind == ValueKind::Name && slice.contains('\n') { name_over_lines(slice) } else { None };
         if let Some(read) = over_lines.or_else(|| values::read(kind, slice)) {
-            return Some(place(start, read));
+            return Some(read.moved(start));
         }
         let value = slice.split_whitespace().collect::<Vec<_>>().join(" ");
-        return (kind == ValueKind::Address).then(|| place(start, loose(value, end - start)));
+        return (kind == ValueKind::Address).then(|| loose(value, end - start).moved(start));
     }
     if splits_number(kind, text, start) {
         return None;
@@ -247,9 +232,9 @@ fn reread(shape: Shape<'_>, text: &str, (start, end): (usize, usize), own: Optio
             Some(own) => is_same(kind, &own.value, &read.value),
             None => at + read.end >= end,
         };
-        agrees.then(|| place(at, read))
+        agrees.then(|| read.moved(at))
     });
-    in_place.or_else(|| alone(shape, text, (start, end), own).map(|read| place(start, read)))
+    in_place.or_else(|| alone(shape, text, (start, end), own).map(|read| read.moved(start)))
 }
 
 /// The number that stands at a place, read without what follows: in running text nobody can tell whether the `B` of
@@ -307,8 +292,7 @@ fn scan(pages: &[Letters<'_>], shape: Shape<'_>) -> Scanned {
             };
             let places = scanned.entry(key_of(shape.kind, &read.value)).or_default();
             if places.len() < MAX_PLACES {
-                let (start, end) = (at + read.start, at + read.end);
-                places.push(Place { page, start, end, value: read.value, fit: read.fit, problem: read.problem });
+                places.push(Place { page, read: read.moved(at) });
             }
         }
     }

@@ -3,8 +3,6 @@
 
 use std::collections::{HashMap, HashSet};
 
-use kybern_core::model::ValueKind;
-
 use super::analyse::clip;
 use super::bare_names;
 use super::labels::Labels;
@@ -62,11 +60,8 @@ pub(super) fn numbers(
         let here = || found.into_iter().flatten().filter(|value| value.page == index);
         let known = Known::of(page, here().filter(|value| value.field == opener));
         // Where things of another kind have numbers too, such as losses, a number beside a term may be theirs.
-        let others = here().any(|value| {
-            let other = labels.fields[value.field];
-            other.opens_item && other.group != pattern.group && matches!(other.value, ValueKind::Reference)
-        });
-        let name = (0..labels.fields.len()).find(|field| is_named(labels, opener, *field));
+        let others = here().any(|value| labels.opens_others(opener, value.field));
+        let name = labels.name_of(opener);
         let named_lines: HashSet<Option<usize>> =
             here().filter(|value| Some(value.field) == name).map(|value| page.line_at(value.start)).collect();
         for (start, end) in stretches(page) {
@@ -294,7 +289,6 @@ impl Stretch<'_, '_> {
 
     /// A number that nobody labelled, as far as it is written so that it can hardly be anything else.
     fn number_at(&self, start: usize, link: Link, at: usize) -> Option<Number> {
-        const OTHERS: [ValueKind; 4] = [ValueKind::Phone, ValueKind::Date, ValueKind::DateRange, ValueKind::Money];
         let text = clip(self.page.text.get(start..self.end)?, MAX_BESIDE);
         let read = values::read(self.labels.fields[self.opener], text).filter(|read| read.start == 0)?;
         let number = text.get(..read.end)?;
@@ -306,7 +300,7 @@ impl Stretch<'_, '_> {
             Link::Apart => digits >= 4 && letters >= 2 && read.fit >= 1.0,
             Link::Bare => digits >= 4 && letters >= 2 && number.contains(['-', '/']) && !number.contains(' '),
         };
-        let other = self.labels.begin(number) || OTHERS.iter().any(|kind| values::read(*kind, number).is_some());
+        let other = self.labels.is_no_number(number);
         let taken = self.page.line_at(start).is_some_and(|line| self.page.used[line]);
         (plain && whole && !other && !taken).then(|| Number {
             start,
@@ -346,20 +340,14 @@ pub(super) fn stretches(page: &Page<'_>) -> Vec<(usize, usize)> {
     found.into_iter().map(|(start, end, _)| (start, start + clip(&page.text[start..end], MAX_STRETCH).len())).collect()
 }
 
-/// Whether a field is the name that its words give away in the list of an opener.
-pub(super) fn is_named(labels: &Labels<'_>, opener: usize, field: usize) -> bool {
-    let pattern = labels.fields[field];
-    pattern.group == labels.fields[opener].group && pattern.value == ValueKind::Name && !pattern.signs.is_empty()
-}
-
 /// The names in a stretch that their words give to the list.
 fn named(labels: &Labels<'_>, opener: usize, page: &Page<'_>, (start, end): (usize, usize)) -> Vec<Read> {
     let names = bare_names::named_in(labels, &page.text[start..end]).into_iter();
     let ours = names.filter(|(fields, read)| {
         let name = read.value.as_str().unwrap_or_default();
-        fields.iter().any(|field| is_named(labels, opener, *field)) && !name.contains('\n')
+        fields.iter().any(|field| labels.is_name_of(opener, *field)) && !name.contains('\n')
     });
-    ours.map(|(_, read)| Read { start: start + read.start, end: start + read.end, ..read }).collect()
+    ours.map(|(_, read)| read.moved(start)).collect()
 }
 
 /// Whether a name stands in the clause of a number: between the number before it and itself, with no sentence ending

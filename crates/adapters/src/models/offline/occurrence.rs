@@ -102,18 +102,7 @@ impl Occurrence {
 
     /// A term that was found.
     pub(super) fn term(place: Place, value: &str, span: (usize, usize), sure: f64) -> Self {
-        Self {
-            field: place.field,
-            page: place.page,
-            line: place.line,
-            at: place.at,
-            value: value.into(),
-            start: span.0,
-            end: span.1,
-            confidence: sure,
-            problem: None,
-            row: None,
-            many: true,
-        }
+        let read = Read { value: value.into(), start: span.0, end: span.1, fit: 1.0, problem: None };
+        Self { many: true, ..Self::new(place, read, 0, sure) }
     }
 }

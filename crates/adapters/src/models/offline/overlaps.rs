@@ -14,12 +14,8 @@ const LEAST_WORDS: usize = 2;
 
 /// Ends each name that is known by its words before the number that begins inside it, and drops amounts inside numbers.
 pub(super) fn part(pages: &[Page<'_>], labels: &Labels<'_>, found: &mut Vec<Occurrence>) {
-    let is_number = |value: &&Occurrence| {
-        let pattern = labels.fields[value.field];
-        pattern.opens_item && pattern.value == ValueKind::PolicyNumber
-    };
-    let starts: BTreeMap<(usize, usize), usize> =
-        found.iter().filter(is_number).map(|value| ((value.page, value.start), value.end)).collect();
+    let numbers = found.iter().filter(|value| labels.is_opening_number(value.field));
+    let starts: BTreeMap<(usize, usize), usize> = numbers.map(|value| ((value.page, value.start), value.end)).collect();
     if starts.is_empty() {
         return;
     }

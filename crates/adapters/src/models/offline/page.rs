@@ -71,28 +71,28 @@ impl<'t> Page<'t> {
         if below.number != above.number + 1 || below.cells.len() >= above.cells.len() && !self.ends_names(line) {
             return;
         }
-        let digits = |cell: Cell| self.cell(cell).bytes().any(|b| b.is_ascii_digit());
-        let mut joined: Vec<(Hit, Hit)> = Vec::new();
+        let mut joined: Vec<(usize, Hit)> = Vec::new();
         let last = above.cells.len() - 1;
         for (place, cell) in above.cells.iter().enumerate().take(last) {
-            let under = below.cells.iter().position(|under| under.column.abs_diff(cell.column) <= 1);
-            let Some((under, rest)) = under.and_then(|under| Some((under, *below.cells.get(under)?))) else { continue };
-            if digits(*cell) || digits(rest) || cell.width + rest.width > MAX_JOINED {
+            let Some((under, rest)) = in_column(below, *cell) else { continue };
+            if self.has_digits(*cell) || self.has_digits(rest) || cell.width + rest.width > MAX_JOINED {
                 continue;
             }
             let text = format!("{} {}", self.cell(*cell), self.cell(rest));
             let Some(hit) = labels.joined(&text) else { continue };
             let hit = Hit { cell: place, start: cell.start, after: cell.end, ..hit };
-            let (fields, parts) = (Vec::new(), Vec::new());
-            let more = Hit { cell: under, start: rest.start, after: rest.end, words: 0, fields, parts, ..hit.clone() };
-            joined.push((hit, more));
+            let more = rest_of(&hit, under, rest);
+            joined.extend([(line - 1, hit), (line, more)]);
         }
-        for (hit, more) in joined {
-            for (line, hit) in [(line - 1, hit), (line, more)] {
-                self.hits[line].retain(|other| other.cell != hit.cell);
-                let at = self.hits[line].partition_point(|other| other.start < hit.start);
-                self.hits[line].insert(at, hit);
-            }
+        self.put(joined);
+    }
+
+    /// Puts labels in the place of those of their cells.
+    fn put(&mut self, found: Vec<(usize, Hit)>) {
+        for (line, hit) in found {
+            self.hits[line].retain(|other| other.cell != hit.cell);
+            let at = self.hits[line].partition_point(|other| other.start < hit.start);
+            self.hits[line].insert(at, hit);
         }
     }
 
@@ -100,12 +100,9 @@ impl<'t> Page<'t> {
     /// them: `Contract` above `Number /` above `Policy` above `Period:`.
     fn join_narrow(&mut self, line: usize, labels: &Labels<'_>) {
         let row = &self.lines[line];
-        let mut found: Vec<(Hit, Vec<(usize, Hit)>)> = Vec::new();
+        let mut found: Vec<(usize, Hit)> = Vec::new();
         for (place, cell) in row.cells.iter().enumerate().take(row.cells.len().saturating_sub(1)) {
-            let is_piece = |cell: Cell| {
-                let text = self.cell(cell);
-                !text.bytes().any(|b| b.is_ascii_digit()) && text.len() <= MAX_LABEL
-            };
+            let is_piece = |cell: Cell| !self.has_digits(cell) && self.cell(cell).len() <= MAX_LABEL;
             let goes_on = line.checked_sub(1).map(|above| &self.lines[above]).is_some_and(|above| {
                 let over = above.cells.iter().find(|over| over.column.abs_diff(cell.column) <= 1);
                 let open = |over: &Cell| is_piece(*over) && !self.cell(*over).ends_with(':');
@@ -118,9 +115,8 @@ impl<'t> Page<'t> {
             let mut more: Vec<(usize, usize, Cell)> = Vec::new();
             for at in line + 1..self.lines.len().min(line + MAX_PIECES) {
                 let next = &self.lines[at];
-                let under = next.cells.iter().position(|under| under.column.abs_diff(cell.column) <= 1);
-                let under = under.filter(|_| next.number == self.lines[at - 1].number + 1);
-                let Some((under, rest)) = under.and_then(|under| Some((under, *next.cells.get(under)?))) else { break };
+                let under = in_column(next, *cell).filter(|_| next.number == self.lines[at - 1].number + 1);
+                let Some((under, rest)) = under else { break };
                 if !is_piece(rest) || text.len() + rest.width > MAX_LONG {
                     break;
                 }
@@ -140,19 +136,14 @@ impl<'t> Page<'t> {
                 continue;
             };
             let hit = Hit { cell: place, start: cell.start, after: cell.end, colon: false, ..hit };
-            let pieces = more.into_iter().map(|(at, under, rest)| {
-                let (fields, parts) = (Vec::new(), Vec::new());
-                (at, Hit { cell: under, start: rest.start, after: rest.end, words: 0, fields, parts, ..hit.clone() })
-            });
-            found.push((hit.clone(), pieces.collect()));
+            found.extend(more.into_iter().map(|(at, under, rest)| (at, rest_of(&hit, under, rest))));
+            found.push((line, hit));
         }
-        for (hit, more) in found {
-            for (at, hit) in std::iter::once((line, hit)).chain(more) {
-                self.hits[at].retain(|other| other.cell != hit.cell);
-                let place = self.hits[at].partition_point(|other| other.start < hit.start);
-                self.hits[at].insert(place, hit);
-            }
-        }
+        self.put(found);
+    }
+
+    fn has_digits(&self, cell: Cell) -> bool {
+        self.cell(cell).bytes().any(|b| b.is_ascii_digit())
     }
 
     /// Whether each cell of a line but the first ends the name above it, as in columns that are too narrow for them.
@@ -160,7 +151,7 @@ impl<'t> Page<'t> {
         let (above, below) = (&self.lines[line - 1], &self.lines[line]);
         let ends = |(over, rest): (&Cell, &Cell)| {
             let rest = self.cell(*rest);
-            let open = !self.cell(*over).bytes().any(|b| b.is_ascii_digit()) && !values::has_form(self.cell(*over));
+            let open = !self.has_digits(*over) && !values::has_form(self.cell(*over));
             open && rest.split_whitespace().last().is_some_and(values::has_form)
         };
         below.cells.len() == above.cells.len()
@@ -239,14 +230,13 @@ impl<'t> Page<'t> {
         if fills > 0 && self.heads_list(line) {
             return true;
         }
-        let has_digits = |cell: &Cell| self.cell(*cell).bytes().any(|b| b.is_ascii_digit());
         row.cells.len() >= 2
             && fills * 2 >= row.cells.len()
             && fills >= 2
             && below.cells.len() == row.cells.len()
             && !self.hits[line].iter().any(|hit| hit.fills && hit.colon)
-            && !row.cells.iter().any(has_digits)
-            && below.cells.iter().any(has_digits)
+            && !row.cells.iter().any(|cell| self.has_digits(*cell))
+            && below.cells.iter().any(|cell| self.has_digits(*cell))
             && !below.cells.iter().any(|cell| self.is_label(line + 1, *cell))
             && !(1..=LEAST_ROWS).any(|below| self.labels_beneath(line, line + below))
     }
@@ -273,7 +263,6 @@ impl<'t> Page<'t> {
     /// begins with a label or has one beneath another: the head of a list, though most of its labels are not known.
     pub(super) fn heads_list(&self, line: usize) -> bool {
         let row = &self.lines[line];
-        let has_digits = |cell: &Cell| self.cell(*cell).bytes().any(|b| b.is_ascii_digit());
         let is_row = |at: usize| {
             self.lines.get(at).is_some_and(|below| {
                 below.number == row.number + at - line
@@ -284,10 +273,10 @@ impl<'t> Page<'t> {
             })
         };
         row.cells.len() >= 3
-            && !row.cells.iter().any(has_digits)
+            && !row.cells.iter().any(|cell| self.has_digits(*cell))
             && !self.hits[line].iter().any(|hit| hit.colon)
             && (1..=LEAST_ROWS).all(|below| is_row(line + below))
-            && self.lines[line + 1].cells.iter().any(has_digits)
+            && self.lines[line + 1].cells.iter().any(|cell| self.has_digits(*cell))
     }
 
     /// The line that a byte stands on.
@@ -319,4 +308,16 @@ impl<'t> Page<'t> {
             !label.is_empty() && label.split_whitespace().count() <= 5 && !label.bytes().any(|b| b.is_ascii_digit())
         })
     }
+}
+
+/// The cell of a line that begins where a cell of a line above it does, with its index.
+fn in_column(line: &Line, above: Cell) -> Option<(usize, Cell)> {
+    let mut cells = line.cells.iter().copied().enumerate();
+    cells.find(|(_, under)| under.column.abs_diff(above.column) <= 1)
+}
+
+/// What goes on of a label in the cell beneath it.
+fn rest_of(hit: &Hit, under: usize, rest: Cell) -> Hit {
+    let (fields, parts) = (Vec::new(), Vec::new());
+    Hit { cell: under, start: rest.start, after: rest.end, words: 0, fields, parts, ..hit.clone() }
 }

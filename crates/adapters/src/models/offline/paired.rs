@@ -3,7 +3,6 @@
 use std::collections::{HashMap, HashSet};
 
 use super::labels::Labels;
-use super::numbered::is_named;
 use super::occurrence::{Occurrence, Place, sure};
 use super::page::Page;
 use super::values::{self, Read};
@@ -24,7 +23,7 @@ pub(super) fn numbers(
 ) -> Vec<Occurrence> {
     let mut told = Vec::new();
     for (opener, _) in labels.openers() {
-        let Some(name) = (0..labels.fields.len()).find(|field| is_named(labels, opener, *field)) else { continue };
+        let Some(name) = labels.name_of(opener) else { continue };
         let here = || found.into_iter().flatten().filter(|value| value.page == index);
         let known: HashMap<usize, &Occurrence> =
             here().filter(|value| value.field == opener).map(|value| (value.start, value)).collect();

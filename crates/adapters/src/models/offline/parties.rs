@@ -141,10 +141,7 @@ pub(super) fn owner<'s>(
 
 /// What stands in a cell before a place, as far as it matters whose place it is.
 fn before_in(text: &str, start: usize, end: usize) -> &str {
-    let mut from = start.max(end.saturating_sub(BEFORE));
-    while !text.is_char_boundary(from) {
-        from += 1;
-    }
+    let from = text.ceil_char_boundary(start.max(end.saturating_sub(BEFORE)));
     text.get(from..end).unwrap_or_default()
 }
 

@@ -46,11 +46,8 @@ pub(super) fn numbers(pages: &[Page<'_>], labels: &Labels<'_>) -> Broken {
                 if broken.whole.len() == MAX_BROKEN {
                     return broken;
                 }
-                let opens = |field: &&usize| {
-                    let pattern = labels.fields[**field];
-                    pattern.opens_item && pattern.value == ValueKind::PolicyNumber
-                };
-                let Some(field) = hit.fields.iter().find(opens).copied() else { continue };
+                let mut fields = hit.fields.iter().copied();
+                let Some(field) = fields.find(|field| labels.is_opening_number(*field)) else { continue };
                 let row = &page.lines[line];
                 let label = row.cells[hit.cell];
                 let (start, cell) = if hit.fills {

@@ -31,8 +31,7 @@ pub(super) fn people(page: &Page<'_>, index: usize, labels: &Labels<'_>, found: 
             continue;
         }
         let of_group = |field: usize| labels.fields[field].group == pattern.group;
-        let is_license = |field: &usize| of_group(*field) && labels.fields[*field].value == ValueKind::License;
-        let Some(license) = (0..labels.fields.len()).find(is_license) else { continue };
+        let Some(license) = labels.in_group_of(name, ValueKind::License) else { continue };
         let taken = |line: &Line| {
             let here = |value: &&Occurrence| value.page == index && (line.start..line.end).contains(&value.start);
             found.iter().any(|value| here(&value) && of_group(value.field))

@@ -114,11 +114,7 @@ fn ends_span(text: &str) -> bool {
 
 /// What stands before a place in its sentence.
 fn before(text: &str, at: usize) -> &str {
-    let mut from = at.saturating_sub(BEFORE);
-    while !text.is_char_boundary(from) {
-        from += 1;
-    }
-    let all = &text[from..at];
+    let all = &text[text.ceil_char_boundary(at.saturating_sub(BEFORE))..at];
     let begins = ENDS.iter().filter_map(|mark| Some(all.rfind(mark)? + mark.len())).max();
     &all[begins.unwrap_or_default()..]
 }

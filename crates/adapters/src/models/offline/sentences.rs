@@ -7,7 +7,7 @@ use kybern_core::model::ValueKind;
 
 use super::bare_names;
 use super::labels::Labels;
-use super::numbered::{is_named, stretches};
+use super::numbered::stretches;
 use super::occurrence::{Occurrence, Place, sure};
 use super::page::Page;
 use super::terms;
@@ -123,15 +123,13 @@ impl Sentence<'_, '_> {
     fn item(&self, told: &mut Vec<Occurrence>) -> Option<Ordered> {
         let group = &self.labels.fields[self.opener].group;
         let of_group = |value: &&&Occurrence| self.labels.fields[value.field].group == *group;
-        let other_opens = |value: &&&Occurrence| {
-            let other = self.labels.fields[value.field];
-            other.opens_item && other.group != *group && matches!(other.value, ValueKind::Reference)
-        };
         let openers: Vec<&&Occurrence> = self.known.iter().filter(|value| value.field == self.opener).collect();
         let free = self.numbers(&openers);
         let number = match (openers.as_slice(), free.as_slice()) {
             ([known], []) => (known.at, known.row, None),
-            ([], [(at, read)]) if !self.known.iter().any(|value| other_opens(&value)) => {
+            ([], [(at, read)])
+                if !self.known.iter().any(|value| self.labels.opens_others(self.opener, value.field)) =>
+            {
                 (self.from + at, Some((TABLE + self.index, self.from + at)), Some((*at, read.clone())))
             }
             _ => return None,
@@ -146,15 +144,11 @@ impl Sentence<'_, '_> {
         let ours = || self.known.iter().filter(of_group);
         let kind_of = |value: &Occurrence| self.labels.fields[value.field].value;
         let dated = ours().any(|value| matches!(kind_of(value), ValueKind::Date | ValueKind::DateRange));
-        let fields = 0..self.labels.fields.len();
-        let term = fields.clone().find(|field| {
-            let field = self.labels.fields[*field];
-            field.group == *group && field.value == ValueKind::DateRange
-        });
+        let term = self.labels.in_group_of(self.opener, ValueKind::DateRange);
         if let (Some(term), false, Some((at, read))) = (term, dated, self.only_range()) {
             add(term, self.from + at, read);
         }
-        let name = fields.clone().find(|field| is_named(self.labels, self.opener, *field));
+        let name = self.labels.name_of(self.opener);
         let named = ours().any(|value| Some(value.field) == name);
         let only_name = self.only_name();
         if let (Some(name), false, Some(read)) = (name, named, only_name.clone()) {
@@ -256,7 +250,7 @@ impl Sentence<'_, '_> {
     fn only_name(&self) -> Option<Read> {
         let mut names = bare_names::named_in(self.labels, self.text).into_iter().filter(|(fields, read)| {
             let one_line = !read.value.as_str().unwrap_or_default().contains('\n');
-            one_line && fields.iter().any(|field| is_named(self.labels, self.opener, *field))
+            one_line && fields.iter().any(|field| self.labels.is_name_of(self.opener, *field))
         });
         let (_, first) = names.next()?;
         names.all(|(_, other)| other.value == first.value).then_some(first)

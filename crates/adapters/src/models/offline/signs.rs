@@ -1,7 +1,5 @@
 //! Words that give a name away: whose it is though no label says so.
 
-use kybern_core::model::ValueKind;
-
 use super::analyse::clip;
 use super::labels::{Hit, Labels};
 use super::parties;
@@ -76,10 +74,8 @@ pub(super) fn glued_name(labels: &Labels<'_>, field: usize, words_of_label: usiz
 /// Whether the number of what a label names is put in behind a comma: `the new contract, LX-4401, began …`
 pub(super) fn inserts(labels: &Labels<'_>, hit: &Hit, rest: &str) -> bool {
     let is_number = |field: &usize| {
-        let pattern = labels.fields[*field];
-        let read = || values::read(pattern, rest).filter(|read| read.start == 0 && read.fit >= 1.0);
-        let opens = pattern.opens_item && pattern.value == ValueKind::PolicyNumber;
-        opens
+        let read = || values::read(labels.fields[*field], rest).filter(|read| read.start == 0 && read.fit >= 1.0);
+        labels.is_opening_number(*field)
             && read().is_some_and(|read| {
                 rest[..read.end].bytes().any(|b| b.is_ascii_uppercase()) && rest[read.end..].starts_with(',')
             })

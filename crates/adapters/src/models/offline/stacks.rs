@@ -40,11 +40,7 @@ pub(super) fn items(page: &Page<'_>, index: usize, labels: &Labels<'_>, found: &
         let of_group = |field: usize| labels.fields[field].group == pattern.group;
         let here = |value: &Occurrence| value.page == index && of_group(value.field);
         // Where things of another kind have numbers too, such as losses, a block may tell of one of those.
-        let others = found.iter().any(|value| {
-            let other = labels.fields[value.field];
-            value.page == index && other.opens_item && other.value == ValueKind::Reference && !of_group(value.field)
-        });
-        if others {
+        if found.iter().any(|value| value.page == index && labels.opens_others(opener, value.field)) {
             continue;
         }
         let mut opened = vec![false; page.lines.len()];
@@ -56,14 +52,7 @@ pub(super) fn items(page: &Page<'_>, index: usize, labels: &Labels<'_>, found: &
                 told.entry(line).or_default().push(value.field);
             }
         }
-        let known = |kind: ValueKind| {
-            (0..labels.fields.len()).find(|field| of_group(*field) && labels.fields[*field].value == kind)
-        };
-        let named = |field: &usize| {
-            let pattern = labels.fields[*field];
-            of_group(*field) && pattern.value == ValueKind::Name && !pattern.signs.is_empty()
-        };
-        let (name, period) = ((0..labels.fields.len()).find(named), known(ValueKind::DateRange));
+        let (name, period) = (labels.name_of(opener), labels.in_group_of(opener, ValueKind::DateRange));
         let mut items = Vec::new();
         let cards = blocks(page).flat_map(|run| cards(page, labels, opener, run));
         for (first, last) in cards.filter(|(first, last)| !opened[*first..=*last].contains(&true)) {
@@ -185,10 +174,9 @@ fn value_of(page: &Page<'_>, line: &Line) -> (usize, usize) {
 
 /// A number that is all of a text and can hardly be anything else.
 pub(super) fn number(labels: &Labels<'_>, opener: usize, text: &str) -> Option<Read> {
-    const OTHERS: [ValueKind; 4] = [ValueKind::Phone, ValueKind::Date, ValueKind::DateRange, ValueKind::Money];
     let digits = text.bytes().filter(u8::is_ascii_digit).count();
     let letters = text.bytes().filter(u8::is_ascii_uppercase).count();
-    let other = labels.begin(text) || OTHERS.iter().any(|kind| values::read(*kind, text).is_some());
     let read = values::read(labels.fields[opener], text).filter(|read| (read.start, read.end) == (0, text.len()))?;
-    (digits >= LEAST_DIGITS && letters >= LEAST_LETTERS && read.fit >= 1.0 && !other).then_some(read)
+    let plain = digits >= LEAST_DIGITS && letters >= LEAST_LETTERS && read.fit >= 1.0;
+    (plain && !labels.is_no_number(text)).then_some(read)
 }

@@ -5,7 +5,7 @@ use super::labels::{Hit, Labels};
 use super::layout::{Cell, Line};
 use super::occurrence::{Occurrence, Place, sure};
 use super::page::Page;
-use super::{amounts, bands, columns, compound, pieces, unnamed, values};
+use super::{amounts, bands, columns, compound, pieces, terms, unnamed, values};
 
 use kybern_core::model::ValueKind;
 
@@ -375,16 +375,10 @@ fn row_values(page: &Page<'_>, row: &Line, header: &Header, labels: &Labels<'_>,
             let values = several.into_iter();
             found.extend(values.map(|(field, read)| Occurrence::new(place(field), read, cell.start, sure::COLUMN)));
         } else if labels.has_terms(field) {
-            let terms = labels.expected_terms(page.text, cell.start, cell.end).into_iter();
-            let terms: Vec<_> = terms.filter(|term| term.field == field).collect();
-            let several = terms.len() > 1;
-            let special = |term: &&super::vocabulary::Term<'_>| {
-                !several || term.start == terms[0].start || page.text[term.start..term.end].contains([' ', '-'])
-            };
-            let special: Vec<_> = terms.iter().filter(special).collect();
-            found.extend(
-                special.iter().map(|term| Occurrence::term(at, term.value, (term.start, term.end), sure::COLUMN)),
-            );
+            let terms = labels.expected_terms(page.text, cell.start, cell.end);
+            let terms: Vec<_> = terms.iter().filter(|term| term.field == field).collect();
+            let special = terms::without_general(page, &terms).into_iter();
+            found.extend(special.map(|term| Occurrence::term(at, term.value, (term.start, term.end), sure::COLUMN)));
         } else if pattern.value == ValueKind::Date && values::read(ValueKind::DateRange, page.cell(cell)).is_some() {
             // A term heads the rows beneath it and is none of them.
         } else {

@@ -170,7 +170,7 @@ fn phrase(page: &Page<'_>, line: &Line, cell: Cell) -> (usize, bool) {
 }
 
 /// Without the general word that ends the name of a special term: `cargo legal liability` is cargo.
-fn without_general<'t, 's>(page: &Page<'_>, terms: &[&'t Term<'s>]) -> Vec<&'t Term<'s>> {
+pub(super) fn without_general<'t, 's>(page: &Page<'_>, terms: &[&'t Term<'s>]) -> Vec<&'t Term<'s>> {
     let single = |term: &Term<'_>| !page.text[term.start..term.end].contains([' ', '-']);
     let special = terms.iter().any(|term| !single(term)) || terms.len() > 1;
     let first = terms.first().map(|term| term.start);

@@ -34,16 +34,11 @@ pub(super) fn lines(page: &Page<'_>, index: usize, labels: &Labels<'_>, found: &
     let group_of = |field: usize| &labels.fields[field].group;
     for (opener, pattern) in labels.fields.iter().enumerate() {
         let group = &pattern.group;
-        let signed = |field: &usize| {
-            let pattern = labels.fields[*field];
-            pattern.group == *group && pattern.value == ValueKind::Name && !pattern.signs.is_empty()
-        };
-        let Some(name) = (0..labels.fields.len()).find(signed) else { continue };
+        let Some(name) = labels.name_of(opener) else { continue };
         if !(pattern.opens_item && values::is_strict(pattern.value) && group.is_some()) {
             continue;
         }
-        let range = (0..labels.fields.len())
-            .find(|field| group_of(*field) == group && labels.fields[*field].value == ValueKind::DateRange);
+        let range = labels.in_group_of(opener, ValueKind::DateRange);
         let here = found.iter().filter(|value| value.page == index);
         let known: BTreeSet<(usize, usize)> = here.map(|value| (value.field, value.start)).collect();
         let mut above: Option<(usize, Read)> = None;
@@ -128,13 +123,11 @@ fn ditto(page: &Page<'_>, (above, line): (usize, usize), parts: &[(usize, &str)]
 
 /// The only part of a line that is nothing but a number of that kind.
 fn the_number(labels: &Labels<'_>, pattern: &FieldPattern, parts: &[(usize, &str)]) -> Option<(usize, Read)> {
-    const OTHERS: [ValueKind; 4] = [ValueKind::Phone, ValueKind::Date, ValueKind::DateRange, ValueKind::Money];
     let mut numbers = parts.iter().filter_map(|(at, part)| {
         let digits = part.bytes().filter(u8::is_ascii_digit).count();
-        let other = labels.begin(part) || OTHERS.iter().any(|other| values::read(*other, part).is_some());
         let read = values::read(pattern, part).filter(|read| read.fit >= 1.0 && part[read.end..].trim().is_empty())?;
         let whole = part[..read.start].trim().is_empty();
-        (whole && digits >= LEAST_DIGITS && !other).then_some((*at, read))
+        (whole && digits >= LEAST_DIGITS && !labels.is_no_number(part)).then_some((*at, read))
     });
     let first = numbers.next()?;
     numbers.next().is_none().then_some(first)

@@ -41,6 +41,12 @@ fn beneath<'t>(page: &Page<'t>, line: usize, place: usize) -> Vec<&'t str> {
     cells.take(LEAST_VALUES).map(|cell| page.cell(cell)).collect()
 }
 
+/// Whether values stand beneath a label, and each is what it is asked for.
+fn all_beneath(page: &Page<'_>, line: usize, place: usize, is: impl Fn(&str) -> bool) -> bool {
+    let values = beneath(page, line, place);
+    !values.is_empty() && values.into_iter().all(is)
+}
+
 /// Finds the column of the field that opens an item by its values, where its label is not known: the first unknown column
 /// in which they stand beneath.
 pub(super) fn openers(page: &Page<'_>, line: usize, labels: &Labels<'_>, group: &str, columns: &mut [Option<usize>]) {
@@ -51,8 +57,7 @@ pub(super) fn openers(page: &Page<'_>, line: usize, labels: &Labels<'_>, group: 
         return;
     }
     for (place, column) in columns.iter_mut().enumerate().filter(|(_, column)| column.is_none()) {
-        let values = beneath(page, line, place);
-        if !values.is_empty() && values.iter().all(|text| is_plainly(pattern, text)) {
+        if all_beneath(page, line, place, |text| is_plainly(pattern, text)) {
             *column = Some(opener);
             return;
         }
@@ -128,8 +133,7 @@ pub(super) fn answers(page: &Page<'_>, line: usize, labels: &Labels<'_>, group: 
             continue;
         }
         let Some(field) = labels.signed(label).into_iter().find(wanted) else { continue };
-        let values = beneath(page, line, place);
-        if !columns.contains(&Some(field)) && !values.is_empty() && values.iter().all(|text| is_answer(text)) {
+        if !columns.contains(&Some(field)) && all_beneath(page, line, place, is_answer) {
             columns[place] = Some(field);
         }
     }
@@ -170,7 +174,7 @@ pub(super) fn references(
         }
         let values = beneath(page, line, place);
         let different = values.iter().collect::<std::collections::HashSet<_>>().len() == values.len();
-        if !values.is_empty() && different && values.iter().all(|text| is_reference(text)) {
+        if different && all_beneath(page, line, place, is_reference) {
             columns[place] = Some(field);
             return;
         }
@@ -206,21 +210,14 @@ pub(super) fn contested(page: &Page<'_>, line: usize, labels: &Labels<'_>, field
             if pattern.group.is_none() || !values::is_strict(pattern.value) {
                 continue;
             }
-            let none = || {
-                let values = beneath(page, line, place);
-                !values.is_empty() && values.iter().all(|text| values::read(pattern, text).is_none())
-            };
-            if pattern.opens_item && none() {
+            if pattern.opens_item && all_beneath(page, line, place, |text| values::read(pattern, text).is_none()) {
                 fields[place].retain(|other| *other != field);
                 continue;
             }
             if later().next().is_none() {
                 continue;
             }
-            let fits = |place: usize| {
-                let values = beneath(page, line, place);
-                !values.is_empty() && values.iter().all(|text| values::read(pattern, text).is_some())
-            };
+            let fits = |place: usize| all_beneath(page, line, place, |text| values::read(pattern, text).is_some());
             if !fits(place) && later().any(fits) {
                 fields[place].retain(|other| *other != field);
             }

@@ -34,24 +34,25 @@ impl Body {
 
     /// Writes a field.
     pub(super) fn field<T: Serialize + ?Sized>(&mut self, name: &'static str, value: &T) -> Result<(), ModelFailure> {
-        if !self.names.is_empty() {
-            self.out.push(b',');
-        }
+        self.begin(name)?;
         self.names.push(name);
-        write(&mut self.out, name)?;
-        self.out.push(b':');
         write(&mut self.out, value)
     }
 
     /// Writes a field whose value is another object.
     pub(super) fn object(&mut self, name: &'static str, object: &Bytes) -> Result<(), ModelFailure> {
-        if !self.names.is_empty() {
+        self.begin(name)?;
+        self.names.push(name);
+        self.out.extend_from_slice(object);
+        Ok(())
+    }
+
+    fn begin(&mut self, name: &str) -> Result<(), ModelFailure> {
+        if self.out.len() > 1 {
             self.out.push(b',');
         }
-        self.names.push(name);
         write(&mut self.out, name)?;
         self.out.push(b':');
-        self.out.extend_from_slice(object);
         Ok(())
     }
 
@@ -63,24 +64,18 @@ impl Body {
         }
     }
 
-    /// Keeps a field from being passed on that this format does not know and its servers refuse. To be said after the
-    /// first field.
+    /// Keeps a field from being passed on that this format does not know and its servers refuse.
     pub(super) fn leave_out(&mut self, name: &'static str) {
         self.names.push(name);
     }
 
     /// Writes what the caller wants passed on, except fields that are there already.
     pub(super) fn finish(mut self, extra: &Map<String, Value>) -> Result<Bytes, ModelFailure> {
-        let mut first = self.names.is_empty();
-        let is_free = |name: &str| !RESERVED.contains(&name) && !self.names.contains(&name);
-        for (name, value) in extra.iter().filter(|(name, _)| is_free(name)) {
-            if !first {
-                self.out.push(b',');
+        for (name, value) in extra {
+            if !RESERVED.contains(&name.as_str()) && !self.names.contains(&name.as_str()) {
+                self.begin(name)?;
+                write(&mut self.out, value)?;
             }
-            first = false;
-            write(&mut self.out, name)?;
-            self.out.push(b':');
-            write(&mut self.out, value)?;
         }
         self.out.push(b'}');
         Ok(self.out.into())

@@ -43,10 +43,6 @@ impl<'de> Visitor<'de> for TextVisitor {
         Ok(Text(Cow::Owned(text.to_owned())))
     }
 
-    fn visit_string<E>(self, text: String) -> Result<Self::Value, E> {
-        Ok(Text(Cow::Owned(text)))
-    }
-
     fn visit_unit<E>(self) -> Result<Self::Value, E> {
         Ok(Text::default())
     }
@@ -67,14 +63,12 @@ impl<'de> Visitor<'de> for TextVisitor {
         Ok(Text::default())
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-        while map.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
-        Ok(Text::default())
+    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Self::Value, A::Error> {
+        IgnoredAny.visit_map(map).map(|_| Text::default())
     }
 
-    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Self::Value, A::Error> {
-        while items.next_element::<IgnoredAny>()?.is_some() {}
-        Ok(Text::default())
+    fn visit_seq<A: SeqAccess<'de>>(self, items: A) -> Result<Self::Value, A::Error> {
+        IgnoredAny.visit_seq(items).map(|_| Text::default())
     }
 }
 

@@ -22,12 +22,18 @@ pub mod openai_responses;
 mod parts;
 pub mod sse;
 
+use std::borrow::Cow;
+
 use bytes::Bytes;
 use kybern_core::json::{Unstorable, check_text};
 use kybern_core::model::{
-    FunctionSpec, ModelEvent, ModelFailure, ModelFailureKind, ModelReply, ModelRequest, TokenUsage,
+    FunctionSpec, ModelEvent, ModelFailure, ModelFailureKind, ModelMessage, ModelReply, ModelRequest, Part, Role,
+    TokenUsage,
 };
+use serde_json::json;
+use serde_json::value::RawValue;
 
+pub use self::parts::events_of;
 use super::quirks::Quirks;
 
 kybern_core::named! {
@@ -144,10 +150,27 @@ fn cut(what: &str) -> ModelFailure {
     ModelFailure::new(ModelFailureKind::Broken, format!("the stream ended without {what}"))
 }
 
-/// The events that make up a whole reply: for servers that answer a request for a stream with a whole reply.
-#[must_use]
-pub fn events_of(reply: ModelReply) -> Vec<ModelEvent> {
-    parts::events(reply)
+/// The messages between a user and a model that say something, each with its role and what `pieces` makes of its parts.
+fn turns<'a, P>(
+    messages: &'a [ModelMessage],
+    assistant: &'static str,
+    pieces: impl Fn(&'a [Part]) -> Vec<P>,
+) -> impl Iterator<Item = (&'static str, Vec<P>)> {
+    let said = messages.iter().filter(|message| message.role != Role::System);
+    let role = move |message: &ModelMessage| if message.role == Role::Assistant { assistant } else { "user" };
+    let turn = move |message: &'a ModelMessage| (role(message), pieces(&message.parts));
+    said.map(turn).filter(|(_, pieces)| !pieces.is_empty())
+}
+
+/// The arguments as the object that must stand here. What the model wrote wrongly is shown to it as it was, as `invalid`.
+fn object_of<'a>(arguments: &'a str, invalid: &str) -> Cow<'a, RawValue> {
+    if arguments.trim_start().starts_with('{')
+        && let Ok(raw) = serde_json::from_str::<&RawValue>(arguments)
+    {
+        return Cow::Borrowed(raw);
+    }
+    let wrong = serde_json::value::to_raw_value(&json!({invalid: arguments}));
+    wrong.map_or_else(|_| Cow::Owned(RawValue::NULL.to_owned()), Cow::Owned)
 }
 
 fn find_tool<'a>(request: &'a ModelRequest, name: &str) -> Result<&'a FunctionSpec, ModelFailure> {

@@ -90,8 +90,9 @@ pub(super) fn is_made(id: &str) -> bool {
     })
 }
 
-/// A whole reply as the pieces of a stream.
-pub(super) fn events(reply: ModelReply) -> Vec<ModelEvent> {
+/// The events that make up a whole reply: for servers that answer a request for a stream with a whole reply.
+#[must_use]
+pub fn events_of(reply: ModelReply) -> Vec<ModelEvent> {
     let mut events = vec![ModelEvent::Started { id: reply.id, model: reply.model }];
     let mut calls = 0;
     for part in reply.parts {

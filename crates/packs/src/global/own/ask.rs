@@ -7,8 +7,10 @@ use kybern_core::tool::Review;
 use serde_json::{Map, Value, json};
 
 use super::{Doubt, Why, entries};
+use crate::args::add;
 use crate::papers;
 use crate::reading::{self, ReadDocument};
+use crate::review::{WHAT_THEY_SAY, closed, form};
 
 /// The most rows that a person types in.
 const MAX_ROWS: usize = 5_000;
@@ -21,11 +23,8 @@ pub(super) fn review(
     doubts: &BTreeMap<String, Doubt>,
     values: Map<String, Value>,
 ) -> Review {
-    let (mut form, mut names) = (Map::new(), Vec::new());
-    for (name, patterns) in entries(schema).into_iter().filter(|(name, _)| doubts.contains_key(*name)) {
-        form.insert(name.to_owned(), answer(&patterns));
-        names.push(name.to_owned());
-    }
+    let asked = entries(schema).into_iter().filter(|(name, _)| doubts.contains_key(*name));
+    let answers: Map<String, Value> = asked.map(|(name, patterns)| (name.to_owned(), answer(&patterns))).collect();
     let told = |why: Why, verb: &str| {
         let names: Vec<&str> = doubts.iter().filter(|(_, doubt)| doubt.why == why).map(|(name, _)| &**name).collect();
         (!names.is_empty()).then(|| format!("{verb} {}", names.join(", ")))
@@ -43,37 +42,17 @@ pub(super) fn review(
     };
     let too = if read.iter().any(says_too) { " and the message" } else { "" };
     let found: Map<String, Value> = doubts.iter().map(|(name, doubt)| (name.clone(), json!(doubt.found))).collect();
-    Review {
-        reason: format!(
-            "{} in {}{too}{}; say what they say",
-            reasons.join("; "),
-            papers::places(read),
-            papers::left_out(unread)
-        ),
-        title: Some("What do the documents say?".to_owned()),
-        schema: json!({
-            "type": "object",
-            "properties": {
-                (schema.name.as_str()): {
-                    "type": "object",
-                    "properties": form,
-                    "required": names,
-                    "additionalProperties": false
-                }
-            },
-            "required": [schema.name],
-            "additionalProperties": false
-        }),
-        details: json!({
-            "asked": names,
-            "found": found,
-            (schema.name.as_str()): values,
-            "documents": papers::documents(read),
-            "unread": unread,
-            "fields_for_review": reading::doubtful(read),
-        }),
-        answer_is_result: false,
-    }
+    let (reasons, places, unread_too) = (reasons.join("; "), papers::places(read), papers::left_out(unread));
+    let reason = format!("{reasons} in {places}{too}{unread_too}; say what they say");
+    let details = json!({
+        "asked": answers.keys().collect::<Vec<_>>(),
+        "found": found,
+        (schema.name.as_str()): values,
+        "documents": papers::documents(read),
+        "unread": unread,
+        "fields_for_review": reading::doubtful(read),
+    });
+    form(WHAT_THEY_SAY, reason, json!({(schema.name.as_str()): closed(answers.into())}), details)
 }
 
 /// What answers a field or a table. What is not required may be said not to be there.
@@ -107,11 +86,7 @@ fn answer(patterns: &[&FieldPattern]) -> Value {
 pub(super) fn value(pattern: &FieldPattern, needed: bool) -> Value {
     let terms = pattern.labels.iter().filter_map(|label| label.split_once('=')).map(|(_, value)| value);
     let mut choices: Vec<Value> = Vec::new();
-    for term in terms.map(Value::from) {
-        if !choices.contains(&term) {
-            choices.push(term);
-        }
-    }
+    add(&mut choices, terms.map(Value::from));
     if !choices.is_empty() {
         choices.extend((!needed).then_some(Value::Null));
         return json!({"enum": choices});

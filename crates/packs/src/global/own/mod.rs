@@ -12,7 +12,7 @@ use kybern_core::ports::ToolContext;
 use kybern_core::tool::{ToolFailure, ToolOutcome};
 use serde_json::{Map, Value, json};
 
-use crate::args::fields;
+use crate::args::{add, fields};
 use crate::papers;
 use crate::reading::{self, ReadDocument, UNSURE};
 
@@ -129,11 +129,7 @@ fn single(read: &[ReadDocument], pattern: &FieldPattern) -> Said {
         read.iter().flat_map(ReadDocument::single).filter(|field| field.name == pattern.name).collect();
     let asks = |why| Said::Asks(Doubt { why, found: found.iter().map(|field| shown(field)).collect() });
     let mut sure: Vec<&Value> = Vec::new();
-    for field in found.iter().filter(|field| is_sure(field)) {
-        if !sure.contains(&&field.value) {
-            sure.push(&field.value);
-        }
-    }
+    add(&mut sure, found.iter().filter(|field| is_sure(field)).map(|field| &field.value));
     if pattern.many {
         return match () {
             () if found.iter().any(|field| !is_sure(field) && !sure.contains(&&field.value)) => asks(Why::Doubtful),

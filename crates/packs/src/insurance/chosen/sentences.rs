@@ -154,13 +154,9 @@ fn border(between: &str) -> Border {
 }
 
 pub(super) fn sentences(text: &str) -> Vec<Sentence> {
-    let mut end = text.len().min(MAX_TEXT);
-    while !text.is_char_boundary(end) {
-        end -= 1;
-    }
     let mut found: Vec<String> = vec![String::new()];
     let mut last = "";
-    for line in text[..end].lines() {
+    for line in text[..text.floor_char_boundary(MAX_TEXT)].lines() {
         let goes_on = last.len() >= FULL_LINE || line.trim_start().starts_with(char::is_lowercase);
         let item = line.trim_start().starts_with(['-', '*', '\u{2022}', '\u{b7}']);
         if line.trim().is_empty() || is_row(line) || item || !goes_on {

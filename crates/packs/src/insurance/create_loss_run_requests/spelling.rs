@@ -16,7 +16,6 @@ use serde_json::{Map, Value};
 
 use super::super::kinds::ENTITY;
 use super::super::loss_run_request::{self as request, Asked};
-use super::super::near::code_of;
 use super::super::policies::{NAIC, Policy};
 use crate::args::{as_text, text};
 use crate::company;
@@ -108,7 +107,7 @@ async fn may_mean(
     let mut others = records.records_by_lookup(scope, ENTITY, "name", &company::normal_name(written)).await?;
     others.retain(|record| text(&record.props, "entity_type").as_deref() == Some("insurance_carrier"));
     if let Some(said) = naic {
-        if code_of(insurer).is_some_and(|has| has != said) {
+        if company::recorded_number(insurer, "NAIC").is_some_and(|has| has != said) {
             return Ok(false);
         }
         others.extend(records.records_by_lookup(scope, ENTITY, "NAIC", said).await?);

@@ -12,6 +12,7 @@ use super::super::loss_run_request::{self as request, Asked, Orphan};
 use super::super::near::{Known, shown};
 use super::NAMED;
 use crate::args::text;
+use crate::review::{closed, form};
 
 /// Names out of one policy's documents that are compared with the known insurers.
 const MAX_NAMES: usize = 10;
@@ -128,23 +129,8 @@ pub(super) fn review(open: &[Open]) -> Review {
         }));
     }
     let numbers: Vec<&String> = open.iter().map(|open| &open.number).collect();
-    Review {
-        reason: reason(open),
-        title: Some("Which insurer?".to_owned()),
-        schema: json!({
-            "type": "object",
-            "properties": {NAMED: {
-                "type": "object",
-                "properties": properties,
-                "required": numbers,
-                "additionalProperties": false
-            }},
-            "required": [NAMED],
-            "additionalProperties": false
-        }),
-        details: json!({"policy_numbers": numbers, "policies": details}),
-        answer_is_result: false,
-    }
+    let details = json!({"policy_numbers": numbers, "policies": details});
+    form("Which insurer?", reason(open), json!({NAMED: closed(properties.into())}), details)
 }
 
 fn reason(open: &[Open]) -> String {

@@ -49,14 +49,8 @@ pub(in super::super) fn find_phones(text: &str) -> Vec<Read> {
             continue;
         }
         let window = text[at..].char_indices().nth(24).map_or(text.len(), |(length, _)| at + length);
-        if let Some(mut read) = phone(&text[at..window])
-            && read.fit > 0.9
-            && is_grouped(&text[at + read.start..at + read.end])
-        {
-            read.start += at;
-            read.end += at;
-            found.push(read);
-        }
+        let read = phone(&text[at..window]).filter(|read| read.fit > 0.9).map(|read| read.moved(at));
+        found.extend(read.filter(|read| is_grouped(&text[read.start..read.end])));
     }
     found
 }
@@ -101,11 +95,9 @@ pub(super) fn email(text: &str) -> Option<Read> {
         - text.trim_start_matches(|c: char| c.is_whitespace() || matches!(c, '"' | '\'' | '*' | '<' | '(' | '[')).len();
     let rest = &text[start..];
     let at = rest.bytes().take(MAX_EMAIL).position(|b| b == b'@')?;
-    let mut read = around(rest, at)?;
+    let read = around(rest, at)?;
     let only = rest[..read.start].trim_start_matches("mailto:").trim().is_empty();
-    read.start += start;
-    read.end += start;
-    only.then_some(read)
+    only.then(|| read.moved(start))
 }
 
 /// Every e-mail address in a text.
@@ -130,7 +122,7 @@ pub(super) fn address(text: &str) -> Option<Read> {
 }
 
 /// Whether a text ends with a state's two letters and a ZIP code, or a province's and a Canadian postal code.
-pub(super) fn ends_with_zip(text: &str) -> bool {
+pub(in super::super) fn ends_with_zip(text: &str) -> bool {
     let mut words = text.trim_end().trim_end_matches(['.', ',']).rsplit([' ', ',']).filter(|word| !word.is_empty());
     let last = words.next().unwrap_or_default();
     let (five, four) = last.split_once('-').map_or((last, None), |(five, four)| (five, Some(four)));

@@ -21,7 +21,7 @@ use kybern_core::model::{FieldPattern, ValueKind, ValuePattern};
 use serde_json::Value;
 
 pub(super) use businesses::{find_businesses, find_capitalised};
-pub(super) use contact::{find_emails, find_phones};
+pub(super) use contact::{ends_with_zip, find_emails, find_phones};
 pub(super) use days::day;
 pub(super) use names::{has_form, leading_business, leading_run, name_over_lines};
 pub(super) use vin::find_vins;
@@ -47,6 +47,11 @@ pub(super) struct Read {
 impl Read {
     fn new(value: impl Into<Value>, start: usize, end: usize, fit: f64) -> Self {
         Self { value: value.into(), start, end, fit, problem: None }
+    }
+
+    /// The same in a text that has so many more bytes before it.
+    pub(super) fn moved(self, by: usize) -> Self {
+        Self { start: by + self.start, end: by + self.end, ..self }
     }
 }
 
@@ -123,11 +128,6 @@ pub(super) fn read<'s>(shape: impl Into<Shape<'s>>, text: &str) -> Option<Read> 
         ValueKind::Integer => numbers::integer(text),
         ValueKind::Nothing => None,
     }
-}
-
-/// Whether a text ends like a postal address: a state and a ZIP code.
-pub(super) fn ends_with_zip(text: &str) -> bool {
-    contact::ends_with_zip(text)
 }
 
 /// The name of a person that a text begins with, when it is written like one and goes on like a sentence.

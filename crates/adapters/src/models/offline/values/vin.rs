@@ -76,12 +76,8 @@ pub(in super::super) fn find_vins(text: &str) -> Vec<Read> {
     let mut found = Vec::new();
     let mut at = 0;
     for piece in text.split(|c: char| !c.is_ascii_alphanumeric()) {
-        if piece.len() == LENGTH
-            && let Some(mut read) = vin(piece)
-        {
-            read.start += at;
-            read.end += at;
-            found.push(read);
+        if piece.len() == LENGTH {
+            found.extend(vin(piece).map(|read| read.moved(at)));
         }
         // A separator may be longer than one byte.
         at += piece.len();

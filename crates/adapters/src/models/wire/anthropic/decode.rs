@@ -1,9 +1,9 @@
 //! A whole message.
 
-use kybern_core::model::{ModelFailure, ModelFailureKind, ModelReply};
+use kybern_core::model::{ModelFailure, ModelReply};
 
 use super::block::{Block, Message, Usage, finish};
-use crate::models::wire::failure::{Report, of_report};
+use crate::models::wire::failure::without;
 use crate::models::wire::parts::Parts;
 use crate::models::wire::{garbage, opaque};
 
@@ -15,11 +15,7 @@ pub fn decode(body: &[u8]) -> Result<ModelReply, ModelFailure> {
     let message: Message<'_> = serde_json::from_slice(body).map_err(|error| garbage("the answer", &error))?;
     let usage = message.usage.map(Usage::counts).filter(|usage| !usage.is_zero());
     let Some(content) = &message.content else {
-        let report = Report::parse(body);
-        if !report.message.is_empty() {
-            return Err(of_report(report).usage(usage));
-        }
-        return Err(ModelFailure::new(ModelFailureKind::Garbage, "the answer holds no content").usage(usage));
+        return Err(without(body, "content").usage(usage));
     };
     let mut parts = Parts::default();
     for block in content {

@@ -4,7 +4,7 @@ use kybern_core::model::{Effort, FunctionChoice, FunctionSpec, ModelFailure, Mod
 use serde::Serialize;
 use serde_json::Value;
 
-use super::messages::Messages;
+use super::messages::messages;
 use crate::models::quirks::{ClaudeThinking, Images, claude_takes_sampling, claude_thinking};
 use crate::models::wire::body::Body;
 use crate::models::wire::openai_chat::{check_images, size_of};
@@ -34,7 +34,7 @@ pub fn encode(request: &ModelRequest, stream: bool) -> Result<WireRequest, Model
     if !system.is_empty() {
         body.field("system", &system)?;
     }
-    body.field("messages", &Messages(&request.messages))?;
+    body.field("messages", &messages(&request.messages))?;
     tools(&mut body, request)?;
     options(&mut body, request, effort)?;
     body.maybe("thinking", thinking)?;

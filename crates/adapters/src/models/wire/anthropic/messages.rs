@@ -2,35 +2,25 @@
 
 use std::borrow::Cow;
 
-use kybern_core::model::{Image, ModelMessage, Part, Reasoning, Role, ToolAnswer, ToolCall};
-use serde::ser::{Serialize, SerializeSeq, Serializer};
+use kybern_core::model::{Image, ModelMessage, Part, Reasoning, ToolAnswer, ToolCall};
 use serde_json::value::RawValue;
 
 use crate::models::wire::ids::{Fitted, IdRule};
-use crate::models::wire::opaque;
+use crate::models::wire::{object_of, opaque, turns};
 
-/// All messages but the system's. Adjoining messages of one role are joined there.
-pub(super) struct Messages<'a>(pub(super) &'a [ModelMessage]);
-
-impl Serialize for Messages<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut out = serializer.serialize_seq(None)?;
-        for message in self.0.iter().filter(|message| message.role != Role::System) {
-            let role = if message.role == Role::Assistant { "assistant" } else { "user" };
-            let content = blocks(&message.parts);
-            // Empty messages and empty texts are refused.
-            if !content.is_empty() {
-                out.serialize_element(&Message { role, content })?;
-            }
-        }
-        out.end()
-    }
-}
+/// As <https://platform.claude.com/docs/en/agents-and-tools/tool-use/fine-grained-tool-streaming> advises.
+const INVALID: &str = "INVALID_JSON";
 
 #[derive(serde::Serialize)]
-struct Message<'a> {
+pub(super) struct Message<'a> {
     role: &'static str,
     content: Vec<Block<'a>>,
+}
+
+/// All messages but the system's. Adjoining messages of one role are joined there; empty messages and empty texts are
+/// refused.
+pub(super) fn messages(all: &[ModelMessage]) -> Vec<Message<'_>> {
+    turns(all, "assistant", blocks).map(|(role, content)| Message { role, content }).collect()
 }
 
 #[derive(serde::Serialize)]
@@ -85,7 +75,11 @@ fn blocks(parts: &[Part]) -> Vec<Block<'_>> {
             }
             Part::Reasoning(reasoning) => blocks.extend(thinking(reasoning)),
             Part::ToolCall(ToolCall { id, name, arguments }) => {
-                blocks.push(Block::ToolUse { id: Fitted(id, IdRule::Plain), name, input: input(arguments) });
+                blocks.push(Block::ToolUse {
+                    id: Fitted(id, IdRule::Plain),
+                    name,
+                    input: object_of(arguments, INVALID),
+                });
             }
             Part::ToolAnswer(ToolAnswer { call_id, content, is_error, .. }) => {
                 let text = Some(Block::Text { text: content }).filter(|_| !content.is_empty());
@@ -115,22 +109,4 @@ fn thinking(reasoning: &Reasoning) -> Option<Block<'_>> {
         return Some(Block::Thinking { thinking: &reasoning.text, signature });
     }
     opaque::of(opaque::ANTHROPIC_REDACTED, known).map(|data| Block::RedactedThinking { data })
-}
-
-/// The arguments as the object that must stand here. What the model wrote wrongly is shown to it as it was.
-fn input(arguments: &str) -> Cow<'_, RawValue> {
-    if arguments.trim_start().starts_with('{')
-        && let Ok(raw) = serde_json::from_str::<&RawValue>(arguments)
-    {
-        return Cow::Borrowed(raw);
-    }
-    let wrong = serde_json::value::to_raw_value(&Wrong { invalid_json: arguments });
-    wrong.map_or_else(|_| Cow::Owned(RawValue::NULL.to_owned()), Cow::Owned)
-}
-
-/// As <https://platform.claude.com/docs/en/agents-and-tools/tool-use/fine-grained-tool-streaming> advises.
-#[derive(serde::Serialize)]
-struct Wrong<'a> {
-    #[serde(rename = "INVALID_JSON")]
-    invalid_json: &'a str,
 }

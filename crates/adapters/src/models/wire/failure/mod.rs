@@ -29,6 +29,15 @@ pub fn of_answer(status: u16, headers: &Headers<'_>, body: &[u8]) -> ModelFailur
     ModelFailure::new(kind, message).status(status).retry_after(retry_after)
 }
 
+/// What an answer with a good status means that lacks what was asked for: some report errors in shapes of their own.
+pub(super) fn without(body: &[u8], what: &str) -> ModelFailure {
+    let report = Report::parse(body);
+    if report.message.is_empty() {
+        return ModelFailure::new(ModelFailureKind::Garbage, format!("the answer holds no {what}"));
+    }
+    of_report(report)
+}
+
 /// What an error inside of an answer means whose status was a good one.
 #[must_use]
 pub fn of_report(report: Report) -> ModelFailure {

@@ -2,33 +2,21 @@
 
 use std::borrow::Cow;
 
-use kybern_core::model::{Image, ModelMessage, Part, Role, ToolAnswer, ToolCall};
-use serde::ser::{Serialize, SerializeSeq, Serializer};
+use kybern_core::model::{Image, ModelMessage, Part, ToolAnswer, ToolCall};
 use serde_json::value::RawValue;
 
-use crate::models::wire::{opaque, parts};
-
-/// All messages but the system's.
-pub(super) struct Contents<'a>(pub(super) &'a [ModelMessage]);
-
-impl Serialize for Contents<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut out = serializer.serialize_seq(None)?;
-        for message in self.0.iter().filter(|message| message.role != Role::System) {
-            let role = if message.role == Role::Assistant { "model" } else { "user" };
-            let parts = pieces(&message.parts);
-            if !parts.is_empty() {
-                out.serialize_element(&Content { role, parts })?;
-            }
-        }
-        out.end()
-    }
-}
+use crate::models::wire::parts::is_made;
+use crate::models::wire::{object_of, opaque, turns};
 
 #[derive(serde::Serialize)]
-struct Content<'a> {
+pub(super) struct Content<'a> {
     role: &'static str,
     parts: Vec<Piece<'a>>,
+}
+
+/// All messages but the system's.
+pub(super) fn contents(messages: &[ModelMessage]) -> Vec<Content<'_>> {
+    turns(messages, "model", pieces).map(|(role, parts)| Content { role, parts }).collect()
 }
 
 #[derive(serde::Serialize)]
@@ -101,7 +89,7 @@ fn pieces(parts: &[Part]) -> Vec<Piece<'_>> {
             // Refused before.
             Part::Image(Image::Url { .. }) => continue,
             Part::ToolCall(ToolCall { id, name, arguments }) => {
-                What::FunctionCall(FunctionCall { id: given(id), name, args: args(arguments) })
+                What::FunctionCall(FunctionCall { id: given(id), name, args: object_of(arguments, "invalidJson") })
             }
             Part::ToolAnswer(ToolAnswer { call_id, name, content, is_error }) => {
                 let response = if *is_error { Response::Error(content) } else { Response::Output(content) };
@@ -118,22 +106,5 @@ fn pieces(parts: &[Part]) -> Vec<Piece<'_>> {
 
 /// An id that the provider gave; one that was made here means nothing there.
 fn given(id: &str) -> Option<&str> {
-    Some(id).filter(|id| !parts::is_made(id))
-}
-
-/// The arguments as the object that must stand here. What the model wrote wrongly is shown to it as it was.
-fn args(arguments: &str) -> Cow<'_, RawValue> {
-    if arguments.trim_start().starts_with('{')
-        && let Ok(raw) = serde_json::from_str::<&RawValue>(arguments)
-    {
-        return Cow::Borrowed(raw);
-    }
-    let wrong = serde_json::value::to_raw_value(&Wrong { invalid_json: arguments });
-    wrong.map_or_else(|_| Cow::Owned(RawValue::NULL.to_owned()), Cow::Owned)
-}
-
-#[derive(serde::Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Wrong<'a> {
-    invalid_json: &'a str,
+    Some(id).filter(|id| !is_made(id))
 }

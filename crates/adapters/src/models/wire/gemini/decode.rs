@@ -1,9 +1,9 @@
 //! A whole answer.
 
-use kybern_core::model::{ModelFailure, ModelFailureKind, ModelReply};
+use kybern_core::model::{ModelFailure, ModelReply};
 
 use super::answer::{Answer, Piece, finish};
-use crate::models::wire::failure::{Report, of_report};
+use crate::models::wire::failure::without;
 use crate::models::wire::parts::Parts;
 use crate::models::wire::{garbage, opaque};
 
@@ -16,11 +16,7 @@ pub fn decode(body: &[u8]) -> Result<ModelReply, ModelFailure> {
     let usage = answer.usage();
     answer.check().map_err(|failure| failure.usage(usage))?;
     let Some(candidate) = answer.candidates.iter().flatten().find(|candidate| candidate.index.0 == 0) else {
-        let report = Report::parse(body);
-        if !report.message.is_empty() {
-            return Err(of_report(report).usage(usage));
-        }
-        return Err(ModelFailure::new(ModelFailureKind::Garbage, "the answer holds no candidate").usage(usage));
+        return Err(without(body, "candidate").usage(usage));
     };
     let mut parts = Parts::default();
     for piece in candidate.pieces() {

@@ -5,7 +5,7 @@ use kybern_core::model::{Effort, FunctionChoice, FunctionSpec, ModelFailure, Mod
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use super::contents::Contents;
+use super::contents::contents;
 use crate::models::quirks::Images;
 use crate::models::wire::body::Body;
 use crate::models::wire::openai_chat::{check_images, size_of};
@@ -25,7 +25,7 @@ pub fn encode(request: &ModelRequest, stream: bool) -> Result<WireRequest, Model
         return Err(ModelFailure::new(ModelFailureKind::Request, message));
     }
     let mut body = Body::with_capacity(1024 + size_of(request));
-    body.field("contents", &Contents(&request.messages))?;
+    body.field("contents", &contents(&request.messages))?;
     let system = request.messages.iter().filter(|message| message.role == Role::System);
     let system: Vec<_> = system.map(|message| TextPart { text: message.joined_text() }).collect();
     if !system.is_empty() {

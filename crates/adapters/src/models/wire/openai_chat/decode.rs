@@ -3,7 +3,7 @@
 use kybern_core::model::{FinishReason, ModelFailure, ModelFailureKind, ModelReply};
 
 use super::chunk::{Chunk, Delta, finish, settle};
-use crate::models::wire::failure::{Report, of_report};
+use crate::models::wire::failure::{Report, of_report, without};
 use crate::models::wire::garbage;
 use crate::models::wire::parts::Parts;
 
@@ -20,12 +20,7 @@ pub fn decode(body: &[u8]) -> Result<ModelReply, ModelFailure> {
     }
     let choice = answer.choices.iter().flatten().find(|choice| choice.index.0 == 0);
     let Some((choice, message)) = choice.and_then(|choice| Some((choice, choice.message.as_ref()?))) else {
-        // Some report errors in shapes of their own, with a good status.
-        let report = Report::parse(body);
-        if !report.message.is_empty() {
-            return Err(of_report(report).usage(usage));
-        }
-        return Err(ModelFailure::new(ModelFailureKind::Garbage, "the answer holds no message").usage(usage));
+        return Err(without(body, "message").usage(usage));
     };
     let mut parts = Parts::default();
     take(message, &mut parts).map_err(|failure| failure.usage(usage))?;

@@ -13,45 +13,48 @@ use super::number::{Number, Work};
 use super::statistics::{self, Towards};
 use super::{power, trigonometry};
 
+/// What a function makes of its numbers, of which there are as many as it takes.
+type Function = fn(&mut Work, &[Number]) -> Result<Number, ToolFailure>;
+
 /// Every function, with how few and how many numbers it takes.
-const FUNCTIONS: &[(&str, usize, usize)] = &[
-    ("abs", 1, 1),
-    ("acos", 1, 1),
-    ("asin", 1, 1),
-    ("atan", 1, 1),
-    ("atan2", 2, 2),
-    ("average", 1, MANY),
-    ("avg", 1, MANY),
-    ("cbrt", 1, 1),
-    ("ceil", 1, 1),
-    ("cos", 1, 1),
-    ("degrees", 1, 1),
-    ("exp", 1, 1),
-    ("factorial", 1, 1),
-    ("floor", 1, 1),
-    ("gcd", 2, MANY),
-    ("lcm", 2, MANY),
-    ("ln", 1, 1),
-    ("log", 1, 2),
-    ("log10", 1, 1),
-    ("log2", 1, 1),
-    ("max", 1, MANY),
-    ("mean", 1, MANY),
-    ("median", 1, MANY),
-    ("min", 1, MANY),
-    ("mod", 2, 2),
-    ("ncr", 2, 2),
-    ("npr", 2, 2),
-    ("pow", 2, 2),
-    ("radians", 1, 1),
-    ("root", 2, 2),
-    ("round", 1, 2),
-    ("sign", 1, 1),
-    ("sin", 1, 1),
-    ("sqrt", 1, 1),
-    ("sum", 1, MANY),
-    ("tan", 1, 1),
-    ("trunc", 1, 1),
+const FUNCTIONS: &[(&str, usize, usize, Function)] = &[
+    ("abs", 1, 1, |_, n| Ok(if n[0].is_negative() { n[0].clone().negated() } else { n[0].clone() })),
+    ("acos", 1, 1, |_, n| trigonometry::arc("acos", &n[0])),
+    ("asin", 1, 1, |_, n| trigonometry::arc("asin", &n[0])),
+    ("atan", 1, 1, |_, n| trigonometry::arc("atan", &n[0])),
+    ("atan2", 2, 2, |_, n| trigonometry::direction(&n[0], &n[1])),
+    ("average", 1, MANY, statistics::mean),
+    ("avg", 1, MANY, statistics::mean),
+    ("cbrt", 1, 1, |work, n| power::root(work, &n[0], 3)),
+    ("ceil", 1, 1, |_, n| statistics::whole(&n[0], Towards::Above)),
+    ("cos", 1, 1, |_, n| trigonometry::cosine(&n[0])),
+    ("degrees", 1, 1, |work, n| trigonometry::to_degrees(work, &n[0])),
+    ("exp", 1, 1, |_, n| power::exponential(&n[0])),
+    ("factorial", 1, 1, |work, n| power::factorial(work, &n[0])),
+    ("floor", 1, 1, |_, n| statistics::whole(&n[0], Towards::Below)),
+    ("gcd", 2, MANY, |work, n| statistics::divisor(work, n, false)),
+    ("lcm", 2, MANY, |work, n| statistics::divisor(work, n, true)),
+    ("ln", 1, 1, |work, n| power::logarithm(work, &n[0], None)),
+    ("log", 1, 2, |work, n| power::logarithm(work, &n[0], Some(n.get(1).unwrap_or(&Number::whole(10))))),
+    ("log10", 1, 1, |work, n| power::logarithm(work, &n[0], Some(&Number::whole(10)))),
+    ("log2", 1, 1, |work, n| power::logarithm(work, &n[0], Some(&Number::whole(2)))),
+    ("max", 1, MANY, |_, n| statistics::extreme(n, Ordering::Greater)),
+    ("mean", 1, MANY, statistics::mean),
+    ("median", 1, MANY, statistics::median),
+    ("min", 1, MANY, |_, n| statistics::extreme(n, Ordering::Less)),
+    ("mod", 2, 2, |work, n| remainder(work, &n[0], &n[1])),
+    ("ncr", 2, 2, |work, n| power::combinations(work, &n[0], &n[1])),
+    ("npr", 2, 2, |work, n| power::permutations(work, &n[0], &n[1])),
+    ("pow", 2, 2, |work, n| power::power(work, &n[0], &n[1])),
+    ("radians", 1, 1, |work, n| trigonometry::from_degrees(work, &n[0])),
+    ("root", 2, 2, |work, n| root(work, &n[0], &n[1])),
+    ("round", 1, 2, |work, n| statistics::round(work, &n[0], n.get(1))),
+    ("sign", 1, 1, |_, n| Ok(Number::whole(i64::from(!n[0].is_zero()) - 2 * i64::from(n[0].is_negative())))),
+    ("sin", 1, 1, |_, n| trigonometry::sine(&n[0])),
+    ("sqrt", 1, 1, |work, n| power::root(work, &n[0], 2)),
+    ("sum", 1, MANY, statistics::sum),
+    ("tan", 1, 1, |work, n| trigonometry::tangent(work, &n[0])),
+    ("trunc", 1, 1, |_, n| statistics::whole(&n[0], Towards::Zero)),
 ];
 
 /// An expression has no room for more.
@@ -100,7 +103,8 @@ pub(super) fn unknown(name: &str, at: usize) -> ToolFailure {
 /// When there is none of that name, it takes another number of numbers, or it has no value there.
 pub(super) fn call(work: &mut Work, name: &str, at: usize, numbers: &[Number]) -> Result<Number, ToolFailure> {
     let lower = name.to_ascii_lowercase();
-    let (known, least, most) = FUNCTIONS.iter().find(|(known, ..)| *known == lower).ok_or_else(|| unknown(name, at))?;
+    let found = FUNCTIONS.iter().find(|(known, ..)| *known == lower);
+    let (known, least, most, function) = found.ok_or_else(|| unknown(name, at))?;
     if !(*least..=*most).contains(&numbers.len()) {
         let wanted = match (least, most) {
             (least, most) if least == most => format!("{least}"),
@@ -109,71 +113,10 @@ pub(super) fn call(work: &mut Work, name: &str, at: usize, numbers: &[Number]) -
         };
         return Err(refuse(format!("{known} at character {at} takes {wanted} numbers, not {}", numbers.len())));
     }
-    let first = &numbers[0];
-    match numbers {
-        [_, second, ..] => of_several(work, known, first, second, numbers),
-        _ => of_one(work, known, first),
-    }
-    .map_err(|failure| refuse(format!("{} ({known} at character {at})", failure.message)))
+    function(work, numbers).map_err(|failure| refuse(format!("{} ({known} at character {at})", failure.message)))
 }
 
-fn of_several(
-    work: &mut Work,
-    name: &str,
-    first: &Number,
-    second: &Number,
-    numbers: &[Number],
-) -> Result<Number, ToolFailure> {
-    match name {
-        "atan2" => trigonometry::direction(first, second),
-        "gcd" => statistics::divisor(work, numbers, false),
-        "lcm" => statistics::divisor(work, numbers, true),
-        "log" => power::logarithm(work, first, Some(second)),
-        "mod" => remainder(work, first, second),
-        "ncr" => power::combinations(work, first, second),
-        "npr" => power::permutations(work, first, second),
-        "pow" => power::power(work, first, second),
-        "root" => {
-            let degree = second.integer().and_then(ToPrimitive::to_u32).filter(|degree| *degree <= 1_000);
-            power::root(work, first, degree.ok_or_else(|| refuse("root needs a degree between 1 and 1000"))?)
-        }
-        "round" => statistics::round(work, first, Some(second)),
-        _ => of_many(work, name, numbers),
-    }
-}
-
-fn of_one(work: &mut Work, name: &str, value: &Number) -> Result<Number, ToolFailure> {
-    match name {
-        "abs" => Ok(if value.is_negative() { value.clone().negated() } else { value.clone() }),
-        "acos" | "asin" | "atan" => trigonometry::arc(name, value),
-        "cbrt" => power::root(work, value, 3),
-        "ceil" => statistics::whole(value, Towards::Above),
-        "cos" => trigonometry::cosine(value),
-        "degrees" => trigonometry::to_degrees(work, value),
-        "exp" => power::exponential(value),
-        "factorial" => power::factorial(work, value),
-        "floor" => statistics::whole(value, Towards::Below),
-        "ln" => power::logarithm(work, value, None),
-        "log" | "log10" => power::logarithm(work, value, Some(&Number::whole(10))),
-        "log2" => power::logarithm(work, value, Some(&Number::whole(2))),
-        "radians" => trigonometry::from_degrees(work, value),
-        "round" => statistics::round(work, value, None),
-        "sign" => Ok(Number::whole(if value.is_zero() { 0 } else { 1 - 2 * i64::from(value.is_negative()) })),
-        "sin" => trigonometry::sine(value),
-        "sqrt" => power::root(work, value, 2),
-        "tan" => trigonometry::tangent(work, value),
-        "trunc" => statistics::whole(value, Towards::Zero),
-        _ => of_many(work, name, std::slice::from_ref(value)),
-    }
-}
-
-fn of_many(work: &mut Work, name: &str, numbers: &[Number]) -> Result<Number, ToolFailure> {
-    match name {
-        "average" | "avg" | "mean" => statistics::mean(work, numbers),
-        "max" => statistics::extreme(numbers, Ordering::Greater),
-        "median" => statistics::median(work, numbers),
-        "min" => statistics::extreme(numbers, Ordering::Less),
-        "sum" => statistics::sum(work, numbers),
-        _ => Err(refuse(format!("{name} takes another number of numbers"))),
-    }
+fn root(work: &mut Work, value: &Number, degree: &Number) -> Result<Number, ToolFailure> {
+    let degree = degree.integer().and_then(ToPrimitive::to_u32).filter(|degree| *degree <= 1_000);
+    power::root(work, value, degree.ok_or_else(|| refuse("root needs a degree between 1 and 1000"))?)
 }

@@ -1,7 +1,7 @@
 //! Formats made of tokens, such as `YYYY-MM-DD HH:mm:ss`: taken apart and written.
 
 use jiff::Zoned;
-use jiff::civil::{Date, Weekday};
+use jiff::civil::Date;
 use jiff::tz::Offset;
 use kybern_core::tool::ToolFailure;
 
@@ -26,6 +26,9 @@ pub(super) const MONTHS: [&str; 12] = [
     "November",
     "December",
 ];
+
+/// The days' names, likewise.
+pub(super) const WEEKDAYS: [&str; 7] = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"];
 
 /// The tokens, as they are written.
 const TOKENS: &[&str] = &[
@@ -160,15 +163,7 @@ fn ordinal(day: i8) -> String {
 
 /// The day's name.
 pub(super) fn weekday(date: Date) -> &'static str {
-    match date.weekday() {
-        Weekday::Monday => "Monday",
-        Weekday::Tuesday => "Tuesday",
-        Weekday::Wednesday => "Wednesday",
-        Weekday::Thursday => "Thursday",
-        Weekday::Friday => "Friday",
-        Weekday::Saturday => "Saturday",
-        Weekday::Sunday => "Sunday",
-    }
+    WEEKDAYS[usize::from(date.weekday().to_monday_zero_offset().unsigned_abs())]
 }
 
 /// The offset that holds then: `+02:00`, or `+0200`.

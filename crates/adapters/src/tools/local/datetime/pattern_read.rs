@@ -7,7 +7,8 @@ use kybern_core::tool::ToolFailure;
 use super::super::{refuse, short};
 use super::pattern::{self, MONTHS, Piece};
 use super::read::{Written, no_day};
-use super::zone::{offset, out_of_range};
+use super::words::{Clock, check_weekday};
+use super::zone::offset;
 
 /// What was found so far.
 #[derive(Default)]
@@ -132,7 +133,7 @@ impl Found {
         };
         let date = Date::new(year, month, day).map_err(|_| no_day(text))?;
         if let Some(name) = &self.weekday {
-            super::words::check_weekday(name, date)?;
+            check_weekday(name, date)?;
         }
         let hour = match self.afternoon {
             None => self.hour,
@@ -143,10 +144,6 @@ impl Found {
         };
         let time = Time::new(hour, self.minute, self.second, i32::from(self.millisecond) * 1_000_000)
             .map_err(|_| refuse(format!("{:?} has no time of day", short(text))))?;
-        let wall = date.to_datetime(time);
-        match self.offset {
-            None => Ok(Written::Wall(wall)),
-            Some(offset) => offset.to_timestamp(wall).map(Written::Moment).map_err(|_| out_of_range()),
-        }
+        Clock { time, offset: self.offset }.on(date)
     }
 }

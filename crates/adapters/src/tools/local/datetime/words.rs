@@ -5,11 +5,9 @@ use jiff::tz::Offset;
 use kybern_core::tool::ToolFailure;
 
 use super::super::{refuse, short};
-use super::pattern::{self, MONTHS};
+use super::pattern::{self, MONTHS, WEEKDAYS};
 use super::read::{Written, no_date, no_day};
 use super::zone::{offset, out_of_range};
-
-const WEEKDAYS: [&str; 7] = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"];
 
 /// Reads a date with a month's name.
 ///
@@ -102,7 +100,7 @@ pub(super) fn check_weekday(name: &str, date: Date) -> Result<(), ToolFailure> {
 
 fn is_weekday(word: &str) -> bool {
     let word = word.to_ascii_lowercase();
-    word.len() >= 3 && WEEKDAYS.iter().any(|name| name.starts_with(&word))
+    word.len() >= 3 && WEEKDAYS.iter().any(|name| name.to_ascii_lowercase().starts_with(&word))
 }
 
 fn month_number(word: &str) -> Option<i8> {
@@ -124,8 +122,8 @@ fn day_number(word: &str) -> Option<i8> {
 /// A time of day, and its offset when it has one.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Clock {
-    time: Time,
-    offset: Option<Offset>,
+    pub(super) time: Time,
+    pub(super) offset: Option<Offset>,
 }
 
 impl Clock {

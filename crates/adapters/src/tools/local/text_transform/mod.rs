@@ -31,37 +31,40 @@ const MAX_TEXT: usize = 1024 * 1024;
 /// Bytes of a result.
 const MAX_RESULT: usize = 4 * 1024 * 1024;
 
-/// The operations, with the options that each takes.
-const OPERATIONS: &[(&str, &[&str])] = &[
-    ("word_count", &[]),
-    ("uppercase", &[]),
-    ("lowercase", &[]),
-    ("title_case", &[]),
-    ("sentence_case", &[]),
-    ("snake_case", &[]),
-    ("camel_case", &[]),
-    ("kebab_case", &[]),
-    ("slugify", &["maxLength"]),
-    ("trim", &[]),
-    ("normalize_whitespace", &[]),
-    ("reverse", &[]),
-    ("truncate", &["maxLength", "ellipsis"]),
-    ("replace", &["find", "with", "regex", "ignoreCase"]),
-    ("split_lines", &["separator"]),
-    ("join_lines", &["separator"]),
-    ("sort_lines", &["descending", "ignoreCase"]),
-    ("unique_lines", &["ignoreCase"]),
-    ("extract_entities", &["kinds"]),
-    ("keywords", &["count"]),
-    ("sentiment", &[]),
-    ("base64_encode", &["urlSafe"]),
-    ("base64_decode", &[]),
-    ("url_encode", &[]),
-    ("url_decode", &[]),
-    ("strip_html", &[]),
-    ("summarize", &["maxLength"]),
-    ("translate", &["targetLanguage"]),
-    ("extract", &["schema"]),
+/// What an operation makes of a text.
+type Rule = fn(&str, &Options<'_>, &Stop) -> Result<Map<String, Value>, ToolFailure>;
+
+/// The operations, with the options that each takes, and its rule; those without one are a language model's.
+const OPERATIONS: &[(&str, &[&str], Option<Rule>)] = &[
+    ("word_count", &[], Some(|text, _, _| Ok(count::count(text)))),
+    ("uppercase", &[], Some(|text, _, _| answer(text.to_uppercase()))),
+    ("lowercase", &[], Some(|text, _, _| answer(text.to_lowercase()))),
+    ("title_case", &[], Some(|text, _, _| answer(case::title(text)))),
+    ("sentence_case", &[], Some(|text, _, _| answer(case::sentence(text)))),
+    ("snake_case", &[], Some(|text, _, _| answer(case::joined(text, "_")?))),
+    ("camel_case", &[], Some(|text, _, _| answer(case::camel(text)?))),
+    ("kebab_case", &[], Some(|text, _, _| answer(case::joined(text, "-")?))),
+    ("slugify", &["maxLength"], Some(|text, options, _| answer(case::slug(text, options)?))),
+    ("trim", &[], Some(|text, _, _| answer(text.trim().to_owned()))),
+    ("normalize_whitespace", &[], Some(|text, _, _| answer(shape::normalize_whitespace(text)))),
+    ("reverse", &[], Some(|text, _, _| answer(shape::reverse(text)))),
+    ("truncate", &["maxLength", "ellipsis"], Some(|text, options, _| answer(shape::truncate(text, options)?))),
+    ("replace", &["find", "with", "regex", "ignoreCase"], Some(replace::replace)),
+    ("split_lines", &["separator"], Some(|text, options, _| lines::split(text, options))),
+    ("join_lines", &["separator"], Some(|text, options, _| answer(lines::join(text, options)?))),
+    ("sort_lines", &["descending", "ignoreCase"], Some(|text, options, _| answer(lines::sort(text, options)))),
+    ("unique_lines", &["ignoreCase"], Some(|text, options, _| answer(lines::unique(text, options)))),
+    ("extract_entities", &["kinds"], Some(|text, options, _| entities::extract(text, options))),
+    ("keywords", &["count"], Some(|text, options, _| Ok(keywords::keywords(text, options)))),
+    ("sentiment", &[], Some(|text, _, _| Ok(sentiment::sentiment(text)))),
+    ("base64_encode", &["urlSafe"], Some(|text, options, _| answer(encode::base64(text, options)))),
+    ("base64_decode", &[], Some(|text, _, _| answer(encode::from_base64(text)?))),
+    ("url_encode", &[], Some(|text, _, _| answer(encode::url(text)))),
+    ("url_decode", &[], Some(|text, _, _| answer(encode::from_url(text)?))),
+    ("strip_html", &[], Some(|text, _, stop| answer(crate::documents::html_to_text(text, stop)))),
+    ("summarize", &["maxLength"], None),
+    ("translate", &["targetLanguage"], None),
+    ("extract", &["schema"], None),
 ];
 
 /// The tool.
@@ -74,7 +77,7 @@ pub(super) struct TextTransform {
 impl TextTransform {
     /// The tool with its spec.
     pub(super) fn new(workers: Workers) -> Self {
-        let operations: Vec<&str> = OPERATIONS.iter().map(|(name, _)| *name).collect();
+        let operations: Vec<&str> = OPERATIONS.iter().map(|(name, ..)| *name).collect();
         let schema = json!({
             "type": "object",
             "properties": {
@@ -118,7 +121,8 @@ impl Tool for TextTransform {
 
     fn needs_of(&self, args: &Map<String, Value>) -> Needs {
         let name = args.get("operation").and_then(Value::as_str).unwrap_or_default();
-        Needs { language_model: written::OPERATIONS.contains(&name), ..self.spec.needs }
+        let language_model = OPERATIONS.iter().any(|(known, _, rule)| *known == name && rule.is_none());
+        Needs { language_model, ..self.spec.needs }
     }
 
     fn computes(&self, args: &Map<String, Value>) -> bool {
@@ -130,19 +134,21 @@ impl Tool for TextTransform {
 
     async fn call(&self, context: &ToolContext, args: Map<String, Value>) -> Result<ToolOutcome, ToolFailure> {
         let operation = Operation::of(&args)?;
-        if written::OPERATIONS.contains(&operation.name) {
+        let Some(rule) = operation.rule else {
             return written::write(&self.workers, context, &operation).await;
-        }
+        };
         if !self.computes(&args) {
-            return operation.outcome(&Stop::default());
+            return operation.outcome(rule, &Stop::default());
         }
-        super::compute(&self.workers, context, move |stop| Operation::of(&args)?.outcome(stop)).await?
+        super::compute(&self.workers, context, move |stop| Operation::of(&args)?.outcome(rule, stop)).await?
     }
 }
 
 /// What a call asks for.
 struct Operation<'a> {
     name: &'static str,
+    /// `None` of those that a language model does.
+    rule: Option<Rule>,
     text: &'a str,
     options: Options<'a>,
 }
@@ -158,52 +164,19 @@ impl<'a> Operation<'a> {
             return Err(refuse(format!("the text has {} bytes, more than {MAX_TEXT}: give a part of it", text.len())));
         }
         let name = super::text(args, "operation")?;
-        let known = OPERATIONS.iter().find(|(known, _)| *known == name);
-        let (name, allowed) = known.ok_or_else(|| {
-            let names: Vec<&str> = OPERATIONS.iter().map(|(name, _)| *name).collect();
+        let known = OPERATIONS.iter().find(|(known, ..)| *known == name);
+        let (name, allowed, rule) = known.ok_or_else(|| {
+            let names: Vec<&str> = OPERATIONS.iter().map(|(name, ..)| *name).collect();
             refuse(format!("there is no operation {:?}: use {}", super::short(name), names.join(", ")))
         })?;
-        Ok(Self { name, text, options: Options::of(args, name, allowed)? })
+        Ok(Self { name, rule: *rule, text, options: Options::of(args, name, allowed)? })
     }
 
-    fn outcome(self, stop: &Stop) -> Result<ToolOutcome, ToolFailure> {
-        let mut data = transform(self.text, self.name, &self.options, stop)?;
+    fn outcome(self, rule: Rule, stop: &Stop) -> Result<ToolOutcome, ToolFailure> {
+        let mut data = rule(self.text, &self.options, stop)?;
         data.shift_insert(0, "operation".to_owned(), json!(self.name));
         Ok(ToolOutcome::new(data, format!("did {}", self.name)))
     }
-}
-
-fn transform(text: &str, name: &str, options: &Options<'_>, stop: &Stop) -> Result<Map<String, Value>, ToolFailure> {
-    let result = match name {
-        "word_count" => return Ok(count::count(text)),
-        "extract_entities" => return entities::extract(text, options),
-        "keywords" => return Ok(keywords::keywords(text, options)),
-        "sentiment" => return Ok(sentiment::sentiment(text)),
-        "split_lines" => return lines::split(text, options),
-        "uppercase" => text.to_uppercase(),
-        "lowercase" => text.to_lowercase(),
-        "title_case" => case::title(text),
-        "sentence_case" => case::sentence(text),
-        "snake_case" => case::joined(text, "_")?,
-        "kebab_case" => case::joined(text, "-")?,
-        "camel_case" => case::camel(text)?,
-        "slugify" => case::slug(text, options)?,
-        "trim" => text.trim().to_owned(),
-        "normalize_whitespace" => shape::normalize_whitespace(text),
-        "reverse" => shape::reverse(text),
-        "truncate" => shape::truncate(text, options)?,
-        "replace" => return replace::replace(text, options, stop),
-        "join_lines" => lines::join(text, options)?,
-        "sort_lines" => lines::sort(text, options),
-        "unique_lines" => lines::unique(text, options),
-        "base64_encode" => encode::base64(text, options),
-        "base64_decode" => encode::from_base64(text)?,
-        "url_encode" => encode::url(text),
-        "url_decode" => encode::from_url(text)?,
-        "strip_html" => crate::documents::html_to_text(text, stop),
-        _ => return Err(refuse(format!("there is no operation {name:?}"))),
-    };
-    answer(result)
 }
 
 /// A text as the answer.

@@ -24,17 +24,14 @@ const USUAL_LENGTH: usize = 1_000;
 const MAX_SUMMARY: u32 = 2_000;
 const MAX_TRANSLATION: u32 = 16_000;
 
-/// The operations that take a model.
-pub(super) const OPERATIONS: &[&str] = &["summarize", "translate", "extract"];
-
-/// Does one of them.
+/// Does an operation that has no rule.
 ///
 /// # Errors
 /// When the options or the text are not usable, or the model fails.
 pub(super) async fn write(
     workers: &Workers,
     context: &ToolContext,
-    Operation { name, text, options }: &Operation<'_>,
+    Operation { name, text, options, .. }: &Operation<'_>,
 ) -> Result<ToolOutcome, ToolFailure> {
     let (name, text) = (*name, *text);
     let desk = context.models()?;
