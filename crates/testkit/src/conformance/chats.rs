@@ -12,7 +12,7 @@ use kybern_core::task::{
 use serde_json::{Value, json};
 
 use super::fixture::{LONG, code, end, plan};
-use super::{Harness, Home, World};
+use super::{FullHarness, Home, World};
 
 impl World {
     pub(super) async fn chat(&self, home: &Home, user: Option<UserId>) -> ChatId {
@@ -96,7 +96,7 @@ pub(super) fn waits(submitted: Submitted) -> TaskId {
     }
 }
 
-pub async fn a_message_is_stored_with_its_task_and_the_answer_with_its_end(h: Harness) {
+pub async fn a_message_is_stored_with_its_task_and_the_answer_with_its_end(h: FullHarness) {
     let (w, home) = World::new(h).await;
     let chat = w.chat(&home, None).await;
     let task = w.turn(chat, "hello");
@@ -115,7 +115,7 @@ pub async fn a_message_is_stored_with_its_task_and_the_answer_with_its_end(h: Ha
     assert!(w.store().open_turns(home.scope, chat).await.unwrap().is_empty());
 }
 
-pub async fn a_turn_that_failed_is_taken_again_in_its_place_as_long_as_nothing_else_was_said(h: Harness) {
+pub async fn a_turn_that_failed_is_taken_again_in_its_place_as_long_as_nothing_else_was_said(h: FullHarness) {
     let (w, home) = World::new(h).await;
     let chat = w.chat(&home, None).await;
     let task = w.turn(chat, "hello");
@@ -150,7 +150,7 @@ pub async fn a_turn_that_failed_is_taken_again_in_its_place_as_long_as_nothing_e
     assert_eq!(w.contents(&home, chat).await.len(), 3, "nothing goes when nothing is tried again");
 }
 
-pub async fn a_fork_of_a_turn_is_no_turn_and_its_retry_leaves_the_conversation_alone(h: Harness) {
+pub async fn a_fork_of_a_turn_is_no_turn_and_its_retry_leaves_the_conversation_alone(h: FullHarness) {
     let (w, home) = World::new(h).await;
     let chat = w.chat(&home, None).await;
     let task = w.turn(chat, "hello");
@@ -183,7 +183,7 @@ async fn turn_task(w: &World, home: &Home, chat: ChatId) -> TaskId {
     w.store().messages(home.scope, chat, None, 1).await.unwrap().items[0].task_id.unwrap()
 }
 
-pub async fn a_chat_is_cleared_and_deleted_although_a_turn_ended_without_an_answer(h: Harness) {
+pub async fn a_chat_is_cleared_and_deleted_although_a_turn_ended_without_an_answer(h: FullHarness) {
     let (w, home) = World::new(h).await;
     let store = w.store();
     for deleted in [false, true] {
@@ -201,7 +201,7 @@ pub async fn a_chat_is_cleared_and_deleted_although_a_turn_ended_without_an_answ
     }
 }
 
-pub async fn files_are_kept_with_their_message_until_it_is_taken_back(h: Harness) {
+pub async fn files_are_kept_with_their_message_until_it_is_taken_back(h: FullHarness) {
     let (w, home) = World::new(h).await;
     let chat = w.chat(&home, None).await;
     let (first, second) = (w.turn(chat, "read"), w.turn(chat, "again"));
@@ -226,7 +226,7 @@ pub async fn files_are_kept_with_their_message_until_it_is_taken_back(h: Harness
     }
 }
 
-pub async fn a_chat_takes_one_turn_at_a_time_in_order(h: Harness) {
+pub async fn a_chat_takes_one_turn_at_a_time_in_order(h: FullHarness) {
     let (w, home) = World::new(h).await;
     let chat = w.chat(&home, None).await;
     let (first, second, third) = (w.turn(chat, "1"), w.turn(chat, "2"), w.turn(chat, "3"));
@@ -244,7 +244,7 @@ pub async fn a_chat_takes_one_turn_at_a_time_in_order(h: Harness) {
     started(w.take_turn(&home, fourth).await);
 }
 
-pub async fn only_so_many_turns_wait(h: Harness) {
+pub async fn only_so_many_turns_wait(h: FullHarness) {
     let (w, home) = World::new(h).await;
     let (chat, other) = (w.chat(&home, None).await, w.chat(&home, None).await);
     started(w.take_turn(&home, w.turn(chat, "first")).await);
@@ -260,7 +260,7 @@ pub async fn only_so_many_turns_wait(h: Harness) {
     assert_eq!(code(w.store().submit(home.scope, nowhere, None).await), ErrorCode::NotFound);
 }
 
-pub async fn a_turn_that_was_cancelled_while_it_waited_lets_the_next_one_begin(h: Harness) {
+pub async fn a_turn_that_was_cancelled_while_it_waited_lets_the_next_one_begin(h: FullHarness) {
     let (w, home) = World::new(h).await;
     let chat = w.chat(&home, None).await;
     let (first, second, third) = (w.turn(chat, "1"), w.turn(chat, "2"), w.turn(chat, "3"));
@@ -275,7 +275,7 @@ pub async fn a_turn_that_was_cancelled_while_it_waited_lets_the_next_one_begin(h
     w.claim_only("w", third.id).await;
 }
 
-pub async fn of_two_messages_the_one_that_was_stored_first_is_answered_first(h: Harness) {
+pub async fn of_two_messages_the_one_that_was_stored_first_is_answered_first(h: FullHarness) {
     let (w, home) = World::new(h).await;
     let chat = w.chat(&home, None).await;
     // The ids are older than the rows: files came with the first one.
@@ -291,7 +291,7 @@ pub async fn of_two_messages_the_one_that_was_stored_first_is_answered_first(h: 
     w.claim_only("w", slow.id).await;
 }
 
-pub async fn the_last_messages_before_one_are_what_was_said(h: Harness) {
+pub async fn the_last_messages_before_one_are_what_was_said(h: FullHarness) {
     let (w, home) = World::new(h).await;
     let chat = w.chat(&home, None).await;
     let said: Vec<Message> = (0..9).map(|n| w.says(chat, Speaker::User, &n.to_string())).collect();
@@ -311,7 +311,7 @@ pub async fn the_last_messages_before_one_are_what_was_said(h: Harness) {
     assert_eq!(seen, (0..9).map(|n| n.to_string()).collect::<Vec<_>>());
 }
 
-pub async fn what_is_taken_back_is_gone_and_was_there(h: Harness) {
+pub async fn what_is_taken_back_is_gone_and_was_there(h: FullHarness) {
     let (w, home) = World::new(h).await;
     let chat = w.chat(&home, None).await;
     let task = w.turn(chat, "my password");
@@ -334,7 +334,7 @@ pub async fn what_is_taken_back_is_gone_and_was_there(h: Harness) {
     assert_eq!(events.iter().filter(|event| event.event.action == "message.redact").count(), 2);
 }
 
-pub async fn a_fork_has_what_was_said_until_then(h: Harness) {
+pub async fn a_fork_has_what_was_said_until_then(h: FullHarness) {
     let (w, home) = World::new(h).await;
     let chat = w.chat(&home, None).await;
     for n in 0..3 {
@@ -361,7 +361,7 @@ pub async fn a_fork_has_what_was_said_until_then(h: Harness) {
     assert_eq!(w.contents(&home, chat).await.len(), 6, "each goes on by itself");
 }
 
-pub async fn a_conversation_of_a_task_on_hold_is_kept_whole(h: Harness) {
+pub async fn a_conversation_of_a_task_on_hold_is_kept_whole(h: FullHarness) {
     let (w, home) = World::new(h).await;
     let (store, scope) = (w.store(), home.scope);
     let (chat, free) = (w.chat(&home, None).await, w.chat(&home, None).await);

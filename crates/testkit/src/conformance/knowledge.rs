@@ -11,7 +11,7 @@ use kybern_core::task::WorkerId;
 use serde_json::json;
 
 use super::fixture::{LONG, code};
-use super::{Harness, Home, World};
+use super::{FullHarness, Home, World};
 
 fn document(w: &World, home: &Home, title: &str) -> KnowledgeDocument {
     KnowledgeDocument {
@@ -78,7 +78,7 @@ async fn found(w: &World, home: &Home) -> Vec<(String, u32, String)> {
     all.iter().map(|piece| (piece.title.clone(), piece.n, piece.piece.text.clone())).collect()
 }
 
-pub async fn a_document_comes_with_its_job_and_is_found_when_it_is_published(h: Harness) {
+pub async fn a_document_comes_with_its_job_and_is_found_when_it_is_published(h: FullHarness) {
     let (w, home) = World::new(h).await;
     let new = add(&w, &home, "Terms \"2026\"").await;
     assert_eq!(w.store().document(home.scope, new.id).await.unwrap(), Some(new.clone()));
@@ -103,7 +103,7 @@ pub async fn a_document_comes_with_its_job_and_is_found_when_it_is_published(h: 
     assert!(found(&w, &home).await.is_empty());
 }
 
-pub async fn what_is_indexed_anew_is_found_as_it_was_until_it_is_done(h: Harness) {
+pub async fn what_is_indexed_anew_is_found_as_it_was_until_it_is_done(h: FullHarness) {
     let (w, home) = World::new(h).await;
     let new = add(&w, &home, "Terms").await;
     assert!(end(&w, &home, &new, &pieces(&["old", "older"])).await);
@@ -125,7 +125,7 @@ pub async fn what_is_indexed_anew_is_found_as_it_was_until_it_is_done(h: Harness
     assert_eq!(found(&w, &home).await, [("Terms".to_owned(), 0, "new".to_owned())]);
 }
 
-pub async fn a_document_is_changed_as_it_was_read_and_removed_with_its_pieces(h: Harness) {
+pub async fn a_document_is_changed_as_it_was_read_and_removed_with_its_pieces(h: FullHarness) {
     let (w, home) = World::new(h).await;
     let new = add(&w, &home, "Terms").await;
     assert!(end(&w, &home, &new, &pieces(&["text"])).await);
@@ -145,7 +145,7 @@ pub async fn a_document_is_changed_as_it_was_read_and_removed_with_its_pieces(h:
     assert_eq!(told[told.len() - 4..], expected);
 }
 
-pub async fn pages_of_documents_visit_each_once_newest_first(h: Harness) {
+pub async fn pages_of_documents_visit_each_once_newest_first(h: FullHarness) {
     let (w, home) = World::new(h).await;
     let mut made = Vec::new();
     for n in 0..5 {
@@ -177,7 +177,7 @@ pub async fn pages_of_documents_visit_each_once_newest_first(h: Harness) {
     }
 }
 
-pub async fn another_tenant_neither_sees_nor_changes_a_document(h: Harness) {
+pub async fn another_tenant_neither_sees_nor_changes_a_document(h: FullHarness) {
     let (w, home) = World::new(h).await;
     let other = w.tenant("second").await;
     let mine = add(&w, &home, "Mine").await;

@@ -6,7 +6,7 @@ use kybern_core::id::{PromptId, UserId};
 use kybern_core::prompt::{NewPrompt, OfAgent, Prompt, PromptAct, PromptChange, PromptFilter, PromptStatus};
 
 use super::fixture::code;
-use super::{Harness, Home, World};
+use super::{FullHarness, Home, World};
 
 const WRITER: Option<&str> = Some("writer");
 
@@ -47,7 +47,7 @@ async fn active(w: &World, home: &Home) -> Vec<(Option<String>, u32)> {
     active.iter().map(|prompt| (prompt.agent.clone(), prompt.version)).collect()
 }
 
-pub async fn a_prompt_goes_its_way_and_every_step_is_audited(h: Harness) {
+pub async fn a_prompt_goes_its_way_and_every_step_is_audited(h: FullHarness) {
     let (w, home) = World::new(h).await;
     let first = draft(&w, &home, WRITER, "You write.\n\"Briefly\".").await;
     assert_eq!((first.version, first.status, first.authors.as_slice()), (1, PromptStatus::Draft, &[home.user][..]));
@@ -68,7 +68,7 @@ pub async fn a_prompt_goes_its_way_and_every_step_is_audited(h: Harness) {
     assert_eq!(acts[acts.len() - 7..], expected);
 }
 
-pub async fn versions_count_up_for_each_agent(h: Harness) {
+pub async fn versions_count_up_for_each_agent(h: FullHarness) {
     let (w, home) = World::new(h).await;
     let mut versions = Vec::new();
     for agent in [None, WRITER, WRITER, None, Some("planner"), WRITER] {
@@ -81,7 +81,7 @@ pub async fn versions_count_up_for_each_agent(h: Harness) {
     assert_eq!(given, (3..13).collect::<Vec<_>>());
 }
 
-pub async fn an_act_on_what_was_changed_meanwhile_is_a_conflict(h: Harness) {
+pub async fn an_act_on_what_was_changed_meanwhile_is_a_conflict(h: FullHarness) {
     let (w, home) = World::new(h).await;
     let first = draft(&w, &home, WRITER, "You write.").await;
     let edited = act(&w, &home, &first, PromptAct::Edit("You edit.".to_owned()), None).await.unwrap();
@@ -97,7 +97,7 @@ pub async fn an_act_on_what_was_changed_meanwhile_is_a_conflict(h: Harness) {
     assert!(answers.iter().all(|answer| matches!(answer, Ok(()) | Err(ErrorCode::Conflict))));
 }
 
-pub async fn one_prompt_of_an_agent_is_active(h: Harness) {
+pub async fn one_prompt_of_an_agent_is_active(h: FullHarness) {
     let (w, home) = World::new(h).await;
     let (one, two) = (approved(&w, &home, WRITER, "One.").await, approved(&w, &home, WRITER, "Two.").await);
     let all = approved(&w, &home, None, "All.").await;
@@ -116,7 +116,7 @@ pub async fn one_prompt_of_an_agent_is_active(h: Harness) {
     assert_eq!(active(&w, &home).await, [(None, 1), (Some("writer".to_owned()), 1)]);
 }
 
-pub async fn of_ten_that_are_activated_at_once_one_is(h: Harness) {
+pub async fn of_ten_that_are_activated_at_once_one_is(h: FullHarness) {
     let (w, home) = World::new(h).await;
     let mut ready = Vec::new();
     for n in 0..10 {
@@ -131,7 +131,7 @@ pub async fn of_ten_that_are_activated_at_once_one_is(h: Harness) {
     assert_eq!((done, active(&w, &home).await.len()), (1, 1));
 }
 
-pub async fn pages_of_prompts_visit_each_once_newest_first(h: Harness) {
+pub async fn pages_of_prompts_visit_each_once_newest_first(h: FullHarness) {
     let (w, home) = World::new(h).await;
     let mut made = Vec::new();
     for agent in [None, WRITER, WRITER, None, WRITER] {
@@ -161,7 +161,7 @@ pub async fn pages_of_prompts_visit_each_once_newest_first(h: Harness) {
     }
 }
 
-pub async fn another_tenant_neither_sees_nor_changes_a_prompt(h: Harness) {
+pub async fn another_tenant_neither_sees_nor_changes_a_prompt(h: FullHarness) {
     let (w, home) = World::new(h).await;
     let other = w.tenant("second").await;
     let mine = approved(&w, &home, WRITER, "Mine.").await;

@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 
 use super::fixture::{HOUR, LONG};
 use super::jobs::dead_jobs;
-use super::{Harness, Home, World};
+use super::{FullHarness, Harness, Home, World};
 
 /// A removal of all that is over by now.
 pub(super) fn all(w: &World, kept: Kept) -> Purge {
@@ -209,7 +209,7 @@ pub async fn expired_idempotency_keys_are_removed_and_live_ones_stay(h: Harness)
     assert_eq!(known, Idempotent::Answered(200, "{}".to_owned()));
 }
 
-pub async fn a_dry_run_counts_and_removes_nothing(h: Harness) {
+pub async fn a_dry_run_counts_and_removes_nothing(h: FullHarness) {
     let (w, home) = World::new(h).await;
     let lease = w.leased(&home, "w").await;
     w.end(&lease, TaskStatus::Completed).await;

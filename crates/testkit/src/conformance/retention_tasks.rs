@@ -20,7 +20,7 @@ use super::chats::started;
 use super::children::spawn;
 use super::fixture::{HOUR, LONG, code, end};
 use super::retention::{all, audited, purge, tried};
-use super::{Harness, Home, World};
+use super::{FullHarness, Harness, Home, World};
 
 /// Removes the tasks that are over by now, and answers how many.
 async fn remove(w: &World, home: &Home) -> u64 {
@@ -202,7 +202,7 @@ pub async fn a_message_on_its_way_keeps_its_tree(h: Harness) {
     assert_eq!(left.len(), 1, "what was sent has its own time");
 }
 
-pub async fn a_conversation_keeps_its_turns_and_goes_before_them(h: Harness) {
+pub async fn a_conversation_keeps_its_turns_and_goes_before_them(h: FullHarness) {
     let (w, home) = World::new(h).await;
     let chat = w.chat(&home, Some(home.user)).await;
     let task = NewTask { user: Some(home.user), ..w.turn(chat, "hello") };
@@ -225,7 +225,7 @@ pub async fn a_conversation_keeps_its_turns_and_goes_before_them(h: Harness) {
     assert_eq!(seen, 0, "what a private conversation sent is shown to nobody because its task is gone");
 }
 
-pub async fn a_conversation_with_an_open_turn_or_a_hold_stays(h: Harness) {
+pub async fn a_conversation_with_an_open_turn_or_a_hold_stays(h: FullHarness) {
     let (w, home) = World::new(h).await;
     let chat = w.chat(&home, None).await;
     let task = w.turn(chat, "hello");

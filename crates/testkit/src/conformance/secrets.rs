@@ -6,7 +6,7 @@ use kybern_core::ports::DataKey;
 use kybern_core::secret::{MAX_SECRETS, SealedSecret, Secret, data_key_owner};
 
 use super::fixture::{HOUR, code};
-use super::{Harness, Home, World};
+use super::{FullHarness, Home, World};
 
 impl World {
     /// A sealed value that fits what the tenant has, at that version.
@@ -49,7 +49,7 @@ impl World {
     }
 }
 
-pub async fn a_secret_comes_back_sealed_as_it_was_written(h: Harness) {
+pub async fn a_secret_comes_back_sealed_as_it_was_written(h: FullHarness) {
     let (w, home) = World::new(h).await;
     assert_eq!(w.store().data_key(home.scope).await.unwrap(), None);
     let new = w.sealed(&home, "crm_token", 1, "a value").await;
@@ -66,7 +66,7 @@ pub async fn a_secret_comes_back_sealed_as_it_was_written(h: Harness) {
     assert_eq!(w.acts(&home, "secret.set").await, 3);
 }
 
-pub async fn writing_again_is_the_next_version(h: Harness) {
+pub async fn writing_again_is_the_next_version(h: FullHarness) {
     let (w, home) = World::new(h).await;
     let first = w.sealed(&home, "crm_token", 1, "old value").await;
     assert!(w.write(&home, &first).await);
@@ -96,7 +96,7 @@ pub async fn writing_again_is_the_next_version(h: Harness) {
     );
 }
 
-pub async fn of_twenty_who_write_the_same_version_one_does(h: Harness) {
+pub async fn of_twenty_who_write_the_same_version_one_does(h: FullHarness) {
     let (w, home) = World::new(h).await;
     let new = w.sealed(&home, "crm_token", 1, "a value").await;
     let wrote = join_all((0..20).map(|_| w.write(&home, &new))).await;
@@ -104,7 +104,7 @@ pub async fn of_twenty_who_write_the_same_version_one_does(h: Harness) {
     assert_eq!(w.acts(&home, "secret.set").await, 1);
 }
 
-pub async fn a_tenant_has_one_data_key_as_long_as_it_has_secrets(h: Harness) {
+pub async fn a_tenant_has_one_data_key_as_long_as_it_has_secrets(h: FullHarness) {
     let (w, home) = World::new(h).await;
     let new = w.sealed(&home, "one", 1, "a value").await;
     assert!(w.write(&home, &new).await);
@@ -124,7 +124,7 @@ pub async fn a_tenant_has_one_data_key_as_long_as_it_has_secrets(h: Harness) {
     assert!(w.write(&home, &other).await, "and the next first secret brings its own");
 }
 
-pub async fn another_tenant_neither_sees_nor_removes_a_secret(h: Harness) {
+pub async fn another_tenant_neither_sees_nor_removes_a_secret(h: FullHarness) {
     let (w, home) = World::new(h).await;
     let new = w.sealed(&home, "crm_token", 1, "a value").await;
     assert!(w.write(&home, &new).await);
@@ -141,7 +141,7 @@ pub async fn another_tenant_neither_sees_nor_removes_a_secret(h: Harness) {
     assert_eq!(w.opened(&other, "crm_token").await.as_deref(), Some("their value"));
 }
 
-pub async fn a_tenant_has_no_more_secrets_than_it_may(h: Harness) {
+pub async fn a_tenant_has_no_more_secrets_than_it_may(h: FullHarness) {
     let (w, home) = World::new(h).await;
     for n in 0..MAX_SECRETS {
         assert!(w.write(&home, &w.sealed(&home, &format!("s{n}"), 1, "a value").await).await, "{n}");

@@ -18,7 +18,7 @@ use serde_json::{Value, json};
 
 use super::fixture::{LONG, end, release, review};
 use super::jobs::dead_jobs;
-use super::{Harness, Home, Spoilt, World};
+use super::{FullHarness, Harness, Home, Spoilt, World};
 
 /// Three tasks that wait for a worker, the middle one spoilt.
 async fn one_of_three(w: &World, home: &Home) -> [TaskId; 3] {
@@ -239,7 +239,7 @@ pub async fn rows_that_cannot_be_read_are_found(h: Harness) {
     assert_eq!(tables, ["record", "step_row", "task"]);
 }
 
-pub async fn a_lesson_that_cannot_be_read_is_named_and_holds_up_no_decision(h: Harness) {
+pub async fn a_lesson_that_cannot_be_read_is_named_and_holds_up_no_decision(h: FullHarness) {
     let (w, home) = World::new(h).await;
     let bad = accepted(&w, &home, "sell the van").await;
     w.harness.spoil(Spoilt::Lesson(bad)).await;
