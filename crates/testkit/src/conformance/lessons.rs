@@ -10,7 +10,7 @@ use kybern_core::lesson::{
 use kybern_core::task::TaskStatus;
 use kybern_core::time::Millis;
 
-use super::fixture::code;
+use super::fixture::{code, pages};
 use super::{FullHarness, Home, World};
 
 fn example(text: &str) -> Teaching {
@@ -68,8 +68,7 @@ pub async fn a_lesson_is_suggested_accepted_and_withdrawn_and_every_step_is_audi
     let now = w.store().lessons_in_use(home.scope).await.unwrap();
     assert_eq!((now.version(), now.in_use().cloned().collect::<Vec<_>>()), (3, vec![second]));
     assert_eq!(now.as_of(2).in_use().count(), 2, "a task that began before goes on as it began");
-    let acts: Vec<String> =
-        w.store().audit_events(home.scope, 0, 100).await.unwrap().into_iter().map(|link| link.event.action).collect();
+    let acts = w.acts(&home).await;
     assert_eq!(
         acts[acts.len() - 5..],
         ["add", "accept", "add", "accept", "withdraw"].map(|act| format!("lesson.{act}"))
@@ -195,13 +194,7 @@ pub async fn pages_of_lessons_visit_each_once_newest_first(h: FullHarness) {
         (filter(Some(LessonStatus::Accepted), None), vec![3]),
         (filter(Some(LessonStatus::Withdrawn), None), vec![]),
     ] {
-        let (mut seen, mut after): (Vec<Lesson>, Option<LessonId>) = (Vec::new(), None);
-        loop {
-            let page = w.store().lessons(home.scope, wanted, after, 2).await.unwrap();
-            seen.extend(page.items);
-            let Some(next) = page.next else { break };
-            after = Some(next.parse().unwrap());
-        }
+        let seen = pages(async |after| w.store().lessons(home.scope, wanted, after, 2).await.unwrap()).await;
         let expected: Vec<Lesson> = places.iter().map(|n: &usize| made[*n].clone()).collect();
         assert_eq!(seen, expected, "{wanted:?}");
     }

@@ -12,7 +12,7 @@ use kybern_core::record::{Expect, Lookup, PutRecord};
 use kybern_core::task::Effect;
 use serde_json::json;
 
-use super::fixture::{LONG, code};
+use super::fixture::{LONG, code, pages};
 use super::{FullHarness, Home, World};
 
 fn vector(first: f32) -> Vector {
@@ -179,13 +179,7 @@ pub async fn pages_of_memories_visit_each_once_newest_first(h: FullHarness) {
         (filter(None, None, Some(MemoryStatus::Pending)), vec![0, 2]),
         (filter(None, None, Some(MemoryStatus::Rejected)), vec![]),
     ] {
-        let (mut seen, mut after): (Vec<Memory>, Option<MemoryId>) = (Vec::new(), None);
-        loop {
-            let page = w.store().memories(home.scope, &wanted, after, 2).await.unwrap();
-            seen.extend(page.items);
-            let Some(next) = page.next else { break };
-            after = Some(next.parse().unwrap());
-        }
+        let seen = pages(async |after| w.store().memories(home.scope, &wanted, after, 2).await.unwrap()).await;
         let expected: Vec<Memory> = places.iter().map(|n: &usize| made[*n].clone()).collect();
         assert_eq!(seen, expected, "{wanted:?}");
     }
@@ -224,6 +218,5 @@ pub async fn another_tenant_neither_sees_nor_changes_a_memory(h: FullHarness) {
     assert_eq!(store.memories_of(home.scope, mine.subject).await.unwrap(), [(mine.clone(), Some(vector(1.0)))]);
     assert!(store.delete_memory(home.scope, mine.id, w.now(), w.event("memory.delete")).await.unwrap());
     assert!(!store.delete_memory(home.scope, mine.id, w.now(), w.event("memory.delete")).await.unwrap());
-    let acts = store.audit_events(home.scope, 0, 100).await.unwrap();
-    assert_eq!(acts.iter().filter(|act| act.event.action == "memory.delete").count(), 1);
+    assert_eq!(w.acts_of(&home, "memory.delete").await, 1);
 }

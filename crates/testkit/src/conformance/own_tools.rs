@@ -12,7 +12,7 @@ use kybern_core::tool::own::{
 };
 use serde_json::json;
 
-use super::fixture::code;
+use super::fixture::{code, pages};
 use super::{FullHarness, Home, Spoilt, World};
 
 const FIND: &str = "crm.find_customer";
@@ -89,8 +89,7 @@ pub async fn an_own_tool_goes_its_way_and_every_step_is_audited(h: FullHarness) 
     assert!(active(&w, &home).await.is_empty());
     activate(&w, &home, &off).await.unwrap();
     assert_eq!(active(&w, &home).await, named(&[(FIND, 2)]));
-    let acts: Vec<String> =
-        w.store().audit_events(home.scope, 0, 100).await.unwrap().into_iter().map(|link| link.event.action).collect();
+    let acts = w.acts(&home).await;
     let expected = ["draft", "submit", "reject", "draft", "submit", "approve", "activate", "disable", "activate"]
         .map(|act| format!("own_tool.{act}"));
     assert_eq!(acts[acts.len() - 9..], expected);
@@ -184,13 +183,7 @@ pub async fn pages_of_own_tools_visit_each_once_newest_first(h: FullHarness) {
         (filter(None, Some(OwnToolStatus::Active)), vec![]),
         (filter(Some("crm.nothing"), None), vec![]),
     ] {
-        let (mut seen, mut after): (Vec<OwnTool>, Option<OwnToolId>) = (Vec::new(), None);
-        loop {
-            let page = w.store().own_tools(home.scope, &wanted, after, 2).await.unwrap();
-            seen.extend(page.items);
-            let Some(next) = page.next else { break };
-            after = Some(next.parse().unwrap());
-        }
+        let seen = pages(async |after| w.store().own_tools(home.scope, &wanted, after, 2).await.unwrap()).await;
         let expected: Vec<OwnTool> = places.iter().map(|n: &usize| made[*n].clone()).collect();
         assert_eq!(seen, expected, "{wanted:?}");
     }

@@ -35,8 +35,7 @@ pub async fn preferences_are_said_changed_and_taken_back(h: FullHarness) {
         assert_eq!(Preferences { updated_at: expected.updated_at, ..read().await }, expected, "it holds at once");
         assert_eq!(read().await.updated_at.is_some(), expected.updated_at.is_some());
     }
-    let acts = store.audit_events(home.scope, 0, 100).await.unwrap();
-    assert_eq!(acts.iter().filter(|act| act.event.action == "preferences.set").count(), 3);
+    assert_eq!(w.acts_of(&home, "preferences.set").await, 3);
 }
 
 pub async fn preferences_are_one_users_own(h: FullHarness) {

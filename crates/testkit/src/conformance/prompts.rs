@@ -5,7 +5,7 @@ use kybern_core::error::{Error, ErrorCode};
 use kybern_core::id::{PromptId, UserId};
 use kybern_core::prompt::{NewPrompt, OfAgent, Prompt, PromptAct, PromptChange, PromptFilter, PromptStatus};
 
-use super::fixture::code;
+use super::fixture::{code, pages};
 use super::{FullHarness, Home, World};
 
 const WRITER: Option<&str> = Some("writer");
@@ -61,8 +61,7 @@ pub async fn a_prompt_goes_its_way_and_every_step_is_audited(h: FullHarness) {
     let used = act(&w, &home, &good, PromptAct::activation_of(&good), None).await.unwrap();
     assert_eq!(w.store().prompt(home.scope, first.id).await.unwrap(), Some(used.clone()));
     assert_eq!(*w.store().active_prompts(home.scope).await.unwrap(), [std::sync::Arc::new(used)]);
-    let acts: Vec<String> =
-        w.store().audit_events(home.scope, 0, 100).await.unwrap().into_iter().map(|link| link.event.action).collect();
+    let acts = w.acts(&home).await;
     let expected =
         ["draft", "edit", "submit", "reject", "submit", "approve", "activate"].map(|act| format!("prompt.{act}"));
     assert_eq!(acts[acts.len() - 7..], expected);
@@ -149,13 +148,7 @@ pub async fn pages_of_prompts_visit_each_once_newest_first(h: FullHarness) {
         (filter(OfAgent::Any, Some(PromptStatus::Active)), vec![]),
         (filter(OfAgent::One("nobody".to_owned()), None), vec![]),
     ] {
-        let (mut seen, mut after): (Vec<Prompt>, Option<PromptId>) = (Vec::new(), None);
-        loop {
-            let page = w.store().prompts(home.scope, &wanted, after, 2).await.unwrap();
-            seen.extend(page.items);
-            let Some(next) = page.next else { break };
-            after = Some(next.parse().unwrap());
-        }
+        let seen = pages(async |after| w.store().prompts(home.scope, &wanted, after, 2).await.unwrap()).await;
         let expected: Vec<Prompt> = places.iter().map(|n: &usize| made[*n].clone()).collect();
         assert_eq!(seen, expected, "{wanted:?}");
     }
