@@ -17,9 +17,6 @@ pub(crate) const USAGE: &str = "perf [--only PART]… [--seconds S] [--history N
       PART: store, client, sqlite, memory, intake, documents, recovery, start, gateway,
       chat, postgres, fleet";
 
-/// The service that brings up PostgreSQL.
-const POSTGRES: &str = "postgres";
-
 /// What can be measured alone, and whether it is measured on PostgreSQL too. All but the first is the server's bench.
 const PARTS: &[(&str, bool)] = &[
     (STORE, true),
@@ -105,9 +102,7 @@ impl Options {
         if self.without_postgres {
             return None;
         }
-        let services = services::all();
-        let postgres = services.iter().find(|service| service.name() == POSTGRES)?;
-        std::env::var(postgres.variables().first()?).ok().filter(|url| !url.is_empty())
+        std::env::var(services::POSTGRES.variables.first()?).ok().filter(|url| !url.is_empty())
     }
 
     /// The calls of cargo, in order.
@@ -142,9 +137,8 @@ fn part(name: &str) -> Result<String> {
 }
 
 fn start_postgres() -> Result<Running> {
-    let services = services::all();
-    let postgres = services.iter().find(|service| service.name() == POSTGRES).context("there is no such service")?;
-    let running = postgres.start().context("PostgreSQL cannot be had; run with --without-postgres to go without it")?;
+    let running = (services::POSTGRES.start)();
+    let running = running.context("PostgreSQL cannot be had; run with --without-postgres to go without it")?;
     println!("{}", running.about());
     Ok(running)
 }
