@@ -121,16 +121,8 @@ async fn drop_all(tx: &mut Tx, (scope, dropped, at, event): &Dropping) -> Result
 impl<D: 'static> AgentStore for SqlStore<D> {
     async fn agents(&self, scope: TenantScope) -> PortResult<Arc<Vec<OwnAgent>>> {
         let known = &self.shared.known;
-        // Taken before reading, so what changes meanwhile does not fit it.
-        let stamp = known.stamp();
-        if let Some(agents) = known.agents(scope.tenant(), stamp) {
-            return Ok(agents);
-        }
-        // Boxed, so that who finds them known does not carry the reading along.
-        let read = Box::pin(self.read(scope, scope, |tx, scope| Box::pin(list(tx, *scope))));
-        let agents = Arc::new(read.await?);
-        known.keep_agents(scope.tenant(), stamp, &agents);
-        Ok(agents)
+        let read = || self.read(scope, scope, |tx, scope| Box::pin(list(tx, *scope)));
+        Ok(known.or_read(&known.agents, scope.tenant(), read).await?)
     }
 
     async fn put_agent(

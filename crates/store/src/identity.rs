@@ -320,18 +320,8 @@ impl<D: 'static> IdentityStore for SqlStore<D> {
 
     async fn user(&self, scope: TenantScope, id: UserId) -> PortResult<Option<User>> {
         let known = &self.shared.known;
-        // Taken before reading, so what changes meanwhile does not fit it.
-        let stamp = known.stamp();
-        if let Some(user) = known.user((scope.tenant(), id), stamp) {
-            return Ok(Some(user));
-        }
-        let read = self.read_few(scope, (scope, id), |tx, (scope, id)| Box::pin(user_by_id(tx, *scope, *id)));
-        // Boxed, so that who finds them known does not carry the reading along.
-        let found = Box::pin(read).await?;
-        if let Some(user) = &found {
-            known.keep_user((scope.tenant(), id), stamp, user.clone());
-        }
-        Ok(found)
+        let find = || self.read_few(scope, (scope, id), |tx, (scope, id)| Box::pin(user_by_id(tx, *scope, *id)));
+        Ok(known.or_find(&known.users, (scope.tenant(), id), find).await?)
     }
 
     async fn set_roles(&self, scope: TenantScope, id: UserId, roles: &[Role], audit: AuditEvent) -> PortResult<()> {
@@ -360,16 +350,8 @@ impl<D: 'static> IdentityStore for SqlStore<D> {
 
     async fn key_holder(&self, key_hash: &str) -> PortResult<Option<KeyHolder>> {
         let known = &self.shared.known;
-        let stamp = known.stamp();
-        if let Some(holder) = known.holder(key_hash, stamp) {
-            return Ok(Some(holder));
-        }
-        // Boxed, so that who finds the key known does not carry the reading along.
-        let found = Box::pin(self.read_all(key_hash.to_owned(), |tx, hash| Box::pin(key_holder(tx, hash)))).await?;
-        if let Some(holder) = &found {
-            known.keep_holder(key_hash, stamp, holder.clone());
-        }
-        Ok(found)
+        let find = || self.read_all(key_hash.to_owned(), |tx, hash| Box::pin(key_holder(tx, hash)));
+        Ok(known.or_find(&known.holders, key_hash.to_owned(), find).await?)
     }
 
     async fn key_stands(&self, id: KeyId) -> PortResult<bool> {

@@ -27,13 +27,13 @@ statements! {
     SETTING_PUT = part "tool_setting" "put";
 }
 
-async fn rules(tx: &mut Tx, scope: TenantScope, user: UserId) -> Result<Option<UserRules>> {
+async fn rules(tx: &mut Tx, scope: TenantScope, user: UserId) -> Result<Option<Arc<UserRules>>> {
     let found = tx.fetch_optional(&RULES, args![scope, user.as_uuid()]).await?;
     let Some(mut row) = found else { return Ok(None) };
     let (roles, policy) = (row.json()?, row.opt_text()?);
     let unreadable = |error: serde_json::Error| row.fault(format!("a policy that cannot be read: {error}"));
     let policy = policy.map(|text| json::read(&text).map_err(unreadable)).transpose()?;
-    Ok(Some(UserRules { roles, policy }))
+    Ok(Some(Arc::new(UserRules { roles, policy })))
 }
 
 /// A policy to be stored, or to be taken back.
@@ -93,18 +93,8 @@ async fn put_setting(tx: &mut Tx, new: &Setting) -> Result<()> {
 impl<D: 'static> PermissionStore for SqlStore<D> {
     async fn user_rules(&self, scope: TenantScope, user: UserId) -> PortResult<Option<Arc<UserRules>>> {
         let known = &self.shared.known;
-        // Taken before reading, so what changes meanwhile does not fit it.
-        let stamp = known.stamp();
-        if let Some(rules) = known.rules((scope.tenant(), user), stamp) {
-            return Ok(Some(rules));
-        }
-        let read = self.read_few(scope, (scope, user), |tx, (scope, user)| Box::pin(rules(tx, *scope, *user)));
-        // Boxed, so that who finds them known does not carry the reading along.
-        let found = Box::pin(read).await?.map(Arc::new);
-        if let Some(rules) = &found {
-            known.keep_rules((scope.tenant(), user), stamp, rules);
-        }
-        Ok(found)
+        let find = || self.read_few(scope, (scope, user), |tx, (scope, user)| Box::pin(rules(tx, *scope, *user)));
+        Ok(known.or_find(&known.rules, (scope.tenant(), user), find).await?)
     }
 
     async fn set_policy(
@@ -123,14 +113,8 @@ impl<D: 'static> PermissionStore for SqlStore<D> {
 
     async fn tool_settings(&self, scope: TenantScope) -> PortResult<Arc<Vec<ToolSetting>>> {
         let known = &self.shared.known;
-        let stamp = known.stamp();
-        if let Some(settings) = known.settings(scope.tenant(), stamp) {
-            return Ok(settings);
-        }
-        let read = Box::pin(self.read(scope, scope, |tx, scope| Box::pin(settings(tx, *scope))));
-        let found = Arc::new(read.await?);
-        known.keep_settings(scope.tenant(), stamp, &found);
-        Ok(found)
+        let read = || self.read(scope, scope, |tx, scope| Box::pin(settings(tx, *scope)));
+        Ok(known.or_read(&known.settings, scope.tenant(), read).await?)
     }
 
     async fn put_tool_setting(&self, scope: TenantScope, setting: &ToolSetting, audit: AuditEvent) -> PortResult<()> {

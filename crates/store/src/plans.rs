@@ -290,16 +290,8 @@ impl<D: 'static> PlanStore for SqlStore<D> {
 
     async fn plans(&self, scope: TenantScope) -> PortResult<Arc<Vec<Plan>>> {
         let known = &self.shared.known;
-        // Taken before reading, so what changes meanwhile does not fit it.
-        let stamp = known.stamp();
-        if let Some(plans) = known.plans(scope.tenant(), stamp) {
-            return Ok(plans);
-        }
-        // Boxed, so that who finds them known does not carry the reading along.
-        let read = Box::pin(self.read(scope, scope, |tx, scope| Box::pin(list(tx, *scope))));
-        let plans = Arc::new(read.await?);
-        known.keep_plans(scope.tenant(), stamp, &plans);
-        Ok(plans)
+        let read = || self.read(scope, scope, |tx, scope| Box::pin(list(tx, *scope)));
+        Ok(known.or_read(&known.plans, scope.tenant(), read).await?)
     }
 
     async fn find_plan(&self, scope: TenantScope, id: PlanId) -> PortResult<Option<Plan>> {

@@ -55,16 +55,8 @@ async fn put(tx: &mut Tx, putting: &Putting) -> Result<()> {
 impl<D: 'static> PreferenceStore for SqlStore<D> {
     async fn preferences(&self, scope: TenantScope, user: UserId) -> PortResult<Arc<Preferences>> {
         let known = &self.shared.known;
-        // Taken before reading, so what changes meanwhile does not fit it.
-        let stamp = known.stamp();
-        if let Some(said) = known.preferences((scope.tenant(), user), stamp) {
-            return Ok(said);
-        }
-        let read = self.read_few(scope, (scope, user), |tx, (scope, user)| Box::pin(get(tx, *scope, *user)));
-        // Boxed, so that who finds them known does not carry the reading along.
-        let said = Arc::new(Box::pin(read).await?);
-        known.keep_preferences((scope.tenant(), user), stamp, &said);
-        Ok(said)
+        let read = || self.read_few(scope, (scope, user), |tx, (scope, user)| Box::pin(get(tx, *scope, *user)));
+        Ok(known.or_read(&known.preferences, (scope.tenant(), user), read).await?)
     }
 
     async fn set_preferences(

@@ -154,16 +154,8 @@ impl<D: 'static> PromptStore for SqlStore<D> {
 
     async fn active_prompts(&self, scope: TenantScope) -> PortResult<Arc<Vec<Arc<Prompt>>>> {
         let known = &self.shared.known;
-        // Taken before reading, so what changes meanwhile does not fit it.
-        let stamp = known.stamp();
-        if let Some(prompts) = known.prompts(scope.tenant(), stamp) {
-            return Ok(prompts);
-        }
-        // Boxed, so that who finds them known does not carry the reading along.
-        let read = Box::pin(self.read(scope, scope, |tx, scope| Box::pin(active(tx, *scope))));
-        let prompts = Arc::new(read.await?);
-        known.keep_prompts(scope.tenant(), stamp, &prompts);
-        Ok(prompts)
+        let read = || self.read(scope, scope, |tx, scope| Box::pin(active(tx, *scope)));
+        Ok(known.or_read(&known.prompts, scope.tenant(), read).await?)
     }
 
     async fn change_prompt(&self, scope: TenantScope, new: &PromptChange, audit: AuditEvent) -> PortResult<()> {
