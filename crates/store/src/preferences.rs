@@ -32,16 +32,9 @@ async fn get(tx: &mut Tx, scope: TenantScope, user: UserId) -> Result<Preference
 }
 
 /// Preferences to be stored, or to be taken back.
-struct Putting {
-    scope: TenantScope,
-    user: UserId,
-    preferences: Option<Preferences>,
-    at: Timestamp,
-    audit: AuditEvent,
-}
+type Putting = (TenantScope, UserId, Option<Preferences>, Timestamp, AuditEvent);
 
-async fn put(tx: &mut Tx, putting: &Putting) -> Result<()> {
-    let Putting { scope, user, preferences, at, audit } = putting;
+async fn put(tx: &mut Tx, (scope, user, preferences, at, audit): &Putting) -> Result<()> {
     must_know(tx, *scope, *user).await?;
     match preferences {
         Some(said) => tx.execute(&PUT, args![*scope, user.as_uuid(), json!(said).to_string(), *at]).await?,
@@ -67,8 +60,8 @@ impl<D: 'static> PreferenceStore for SqlStore<D> {
         at: Timestamp,
         audit: AuditEvent,
     ) -> PortResult<()> {
-        let putting = Putting { scope, user, preferences: preferences.cloned(), at, audit };
-        self.write(scope, putting, |tx, putting| Box::pin(put(tx, putting))).await?;
+        let args = (scope, user, preferences.cloned(), at, audit);
+        self.write(scope, args, |tx, args| Box::pin(put(tx, args))).await?;
         self.shared.known.outlived().await;
         Ok(())
     }

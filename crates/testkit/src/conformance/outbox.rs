@@ -99,12 +99,13 @@ pub async fn a_message_that_came_to_its_end_is_sent_again_as_often_as_somebody_w
 async fn delegate(w: &World, lease: &Lease) -> OutboxId {
     let key = format!("workflow of {}", lease.task());
     let delegation = w.delegation(&key);
+    let due = Some(delegation.deadline);
     let dispatch = NewOutbox { channel: OutboxChannel::Workflow, key, ..message(w) };
     let id = dispatch.id;
     let effects = vec![Effect::Delegate(Box::new(delegation)), Effect::Send(Box::new(dispatch))];
     let change = TaskChange::Release {
         status: TaskStatus::Delegated,
-        due: Some(delegation.deadline),
+        due,
         waits: vec![],
         current_step: None,
         workflow_id: None,
