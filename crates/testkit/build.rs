@@ -1,5 +1,6 @@
 //! Reads the ports of the core and writes what each store of the test kit does with those that nobody wrote by hand:
-//! the faulty store hands every call on, and the in-memory store keeps nothing of what is not the kernel's.
+//! the faulty store hands every call on, and the in-memory store keeps nothing of what is not the kernel's. Reads the
+//! conformance suite and writes the lists of its behaviours.
 
 #![expect(clippy::expect_used, reason = "a port that cannot be read is a failed build")]
 
@@ -7,8 +8,8 @@ use std::path::{Path, PathBuf};
 
 use quote::{ToTokens, format_ident, quote};
 use syn::{
-    FnArg, GenericArgument, Ident, Item, ItemTrait, PathArguments, PathSegment, ReturnType, TraitItem, TraitItemFn,
-    Type,
+    FnArg, GenericArgument, Ident, Item, ItemFn, ItemTrait, PathArguments, PathSegment, ReturnType, TraitItem,
+    TraitItemFn, Type, Visibility,
 };
 
 /// Methods that the faulty store writes by hand.
@@ -17,6 +18,49 @@ const BY_HAND: [&str; 4] = ["commit", "commit_again", "settle_and_reserve", "tim
 const ABSENT: [&str; 4] = ["Arc", "ModelPolicy", "Option", "Vec"];
 
 fn main() {
+    write("ports.rs", &stores());
+    write("behaviours.rs", &behaviours());
+}
+
+fn write(name: &str, text: &str) {
+    let out = PathBuf::from(std::env::var_os("OUT_DIR").expect("cargo says where")).join(name);
+    std::fs::write(out, text).expect("cargo's folder is writable");
+}
+
+/// Every behaviour by its file and name: those that the in-memory store has too, which take a `Harness`, and the others.
+fn behaviours() -> String {
+    let folder = Path::new("src/conformance");
+    println!("cargo:rerun-if-changed={}", folder.display());
+    let (mut kernel, mut beyond) = (String::new(), String::new());
+    for path in rust_files(folder) {
+        let items = syn::parse_file(&read(&path)).expect("a behaviour is Rust").items;
+        let taking = |harness: &str| {
+            let names = items.iter().filter_map(|item| behaviour(item, harness));
+            names.map(|name| format!("{name},\n")).collect::<String>()
+        };
+        let noun = path.file_stem().expect("a name").to_string_lossy();
+        for (list, harness) in [(&mut kernel, "Harness"), (&mut beyond, "FullHarness")] {
+            let names = taking(harness);
+            if !names.is_empty() {
+                list.push_str(&format!("{noun} {{\n{names}}}\n"));
+            }
+        }
+    }
+    let list = |name: &str, of: &str| {
+        let run = format!("$crate::conformance_tests! {{ $make {of} }}");
+        format!("#[doc(hidden)] #[macro_export] macro_rules! {name} {{ ($make:ident) => {{ {run} }}; }}\n")
+    };
+    list("kernel_behaviours", &kernel) + &list("other_behaviours", &beyond)
+}
+
+/// The name of a public function that takes such a harness.
+fn behaviour<'a>(item: &'a Item, harness: &str) -> Option<&'a Ident> {
+    let Item::Fn(ItemFn { vis: Visibility::Public(_), sig, .. }) = item else { return None };
+    let Some(FnArg::Typed(taken)) = sig.inputs.first() else { return None };
+    last(&taken.ty).filter(|of| of.ident == harness).map(|_| &sig.ident)
+}
+
+fn stores() -> String {
     let ports = Path::new("../core/src/ports");
     println!("cargo:rerun-if-changed={}", ports.display());
     println!("cargo:rerun-if-changed=src/mem");
@@ -45,8 +89,7 @@ fn main() {
         };
         written.push_str(&implemented.to_string());
     }
-    let out = PathBuf::from(std::env::var_os("OUT_DIR").expect("cargo says where")).join("ports.rs");
-    std::fs::write(out, written).expect("cargo's folder is writable");
+    written
 }
 
 fn rust_files(folder: &Path) -> impl Iterator<Item = PathBuf> {

@@ -17,8 +17,9 @@ mod told;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result};
 
+use crate::args::Args;
 use crate::server::{self, Server};
 use score::Score;
 use scripted::{Reader, Scripted};
@@ -57,28 +58,18 @@ impl Options {
             raw: None,
             json: false,
         };
-        let mut args = args.iter();
+        let mut args = Args::new(args, USAGE);
         while let Some(arg) = args.next() {
-            match arg.as_str() {
+            match arg {
                 "--json" => options.json = true,
                 "--unsure" => options.unsure = true,
-                _ => {}
-            }
-            if ["--json", "--unsure"].contains(&arg.as_str()) {
-                continue;
-            }
-            let value = args.next().with_context(|| format!("{arg} needs a value; usage: cargo xtask {USAGE}"))?;
-            match arg.as_str() {
-                "--set" => options.set = Some(PathBuf::from(value)),
-                "--part" => options.part = Part::named(value)?,
-                "--model" => options.model = Some(Reader::named(value)?),
-                "--bin" => options.program = Some(PathBuf::from(value)),
-                "--worst" => {
-                    options.worst =
-                        value.parse().with_context(|| format!("--worst needs a number, found {value:?}"))?;
-                }
-                "--raw" => options.raw = Some(PathBuf::from(value)),
-                other => bail!("there is no option {other:?}; usage: cargo xtask {USAGE}"),
+                "--set" => options.set = Some(args.value(arg)?.into()),
+                "--part" => options.part = Part::named(args.value(arg)?)?,
+                "--model" => options.model = Some(Reader::named(args.value(arg)?)?),
+                "--bin" => options.program = Some(args.value(arg)?.into()),
+                "--worst" => options.worst = args.number(arg)?,
+                "--raw" => options.raw = Some(args.value(arg)?.into()),
+                unknown => return Err(args.unknown(unknown)),
             }
         }
         Ok(options)
@@ -91,15 +82,9 @@ impl Options {
 /// When the arguments are wrong, the set cannot be read, or the server cannot be built or started.
 pub(crate) fn run(args: &[String]) -> Result<ExitCode> {
     let options = Options::parse(args)?;
-    let folder = match &options.set {
-        Some(folder) => folder.clone(),
-        None => crate::root::find()?.join(SET),
-    };
+    let folder = options.set.clone().map_or_else(|| crate::root::find().map(|root| root.join(SET)), Ok)?;
     let set = Set::read(&folder)?;
-    let program = match &options.program {
-        Some(program) => program.clone(),
-        None => server::built()?,
-    };
+    let program = options.program.clone().map_or_else(server::built, Ok)?;
     let when = if options.unsure { "unsure" } else { "always" };
     let (model, settings) = match &options.model {
         None => (None, String::new()),

@@ -10,6 +10,7 @@ use std::process::ExitCode;
 
 use anyhow::{Context, Result, bail};
 
+use crate::args::Args;
 use crate::cargo;
 use crate::clock::{Stopwatch, readable};
 
@@ -65,41 +66,37 @@ const COUNTED: &str = "--cfg guided -Cpasses=sancov-module -Cllvm-args=-sanitize
 impl Options {
     fn parse(args: &[String]) -> Result<Self> {
         let mut options = Self { targets: Vec::new(), variables: Vec::new(), list: false, guided: false };
-        let mut count = "1000000".to_owned();
-        let mut args = args.iter();
+        let mut count: u64 = 1_000_000;
+        let mut args = Args::new(args, USAGE);
         while let Some(arg) = args.next() {
-            match arg.as_str() {
+            match arg {
                 "--list" => options.list = true,
                 "--guided" => options.guided = true,
-                _ => {}
-            }
-            if matches!(arg.as_str(), "--list" | "--guided") {
-                continue;
-            }
-            let value =
-                args.next().with_context(|| format!("{arg} needs a value; usage: cargo xtask {USAGE}"))?.clone();
-            let number =
-                || value.parse::<u64>().with_context(|| format!("{arg} needs a whole number, found {value:?}"));
-            match arg.as_str() {
-                "--target" if TARGETS.iter().any(|target| target.0 == value) => options.targets.push(value),
-                "--target" => bail!("there is no target {value:?}; see cargo xtask fuzz --list"),
-                "--count" => count = number()?.to_string(),
-                "--seed" => options.variables.push(("KYBERN_FUZZ_SEED", number()?.to_string())),
-                "--from" => options.variables.push(("KYBERN_FUZZ_FROM", number()?.to_string())),
-                "--input" => options.variables.push(("KYBERN_FUZZ_INPUT", absolute(&value)?)),
-                other => bail!("there is no option {other:?}; usage: cargo xtask {USAGE}"),
+                "--target" => options.targets.push(target(args.value(arg)?)?),
+                "--count" => count = args.number(arg)?,
+                "--seed" => options.variables.push(("KYBERN_FUZZ_SEED", args.number::<u64>(arg)?.to_string())),
+                "--from" => options.variables.push(("KYBERN_FUZZ_FROM", args.number::<u64>(arg)?.to_string())),
+                "--input" => options.variables.push(("KYBERN_FUZZ_INPUT", absolute(args.value(arg)?)?)),
+                unknown => return Err(args.unknown(unknown)),
             }
         }
         if options.variables.iter().any(|(name, _)| *name == "KYBERN_FUZZ_INPUT") && options.targets.len() != 1 {
             bail!("--input is for one target, name it with --target");
         }
-        options.variables.push(("KYBERN_FUZZ_COUNT", count));
+        options.variables.push(("KYBERN_FUZZ_COUNT", count.to_string()));
         Ok(options)
     }
 
     fn wants(&self, target: &Target) -> bool {
         self.targets.is_empty() || self.targets.iter().any(|name| name == target.0)
     }
+}
+
+fn target(name: &str) -> Result<String> {
+    if TARGETS.iter().any(|target| target.0 == name) {
+        return Ok(name.to_owned());
+    }
+    bail!("there is no target {name:?}; see cargo xtask fuzz --list")
 }
 
 fn absolute(path: &str) -> Result<String> {

@@ -2,6 +2,7 @@
 //!
 //! This crate depends on none of ours and on next to nothing else, so that it builds in seconds.
 
+mod args;
 mod cargo;
 mod clock;
 mod eval;

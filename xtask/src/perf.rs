@@ -9,15 +9,13 @@ use std::process::ExitCode;
 
 use anyhow::{Context, Result, bail};
 
+use crate::args::Args;
 use crate::cargo;
 use crate::services::{self, Running};
 
 pub(crate) const USAGE: &str = "perf [--only PART]… [--seconds S] [--history N] [--postgres URL | --without-postgres]
       PART: store, client, sqlite, memory, intake, documents, recovery, start, gateway,
       chat, postgres, fleet";
-
-/// The service that brings up PostgreSQL.
-const POSTGRES: &str = "postgres";
 
 /// What can be measured alone, and whether it is measured on PostgreSQL too. All but the first is the server's bench.
 const PARTS: &[(&str, bool)] = &[
@@ -72,19 +70,15 @@ pub(crate) fn run(args: &[String]) -> Result<ExitCode> {
 impl Options {
     fn parse(args: &[String]) -> Result<Self> {
         let mut options = Self::default();
-        let mut args = args.iter();
+        let mut args = Args::new(args, USAGE);
         while let Some(arg) = args.next() {
-            if arg == "--without-postgres" {
-                options.without_postgres = true;
-                continue;
-            }
-            let mut value = || args.next().cloned().with_context(|| format!("{arg} needs a value\nusage: {USAGE}"));
-            match arg.as_str() {
-                "--only" => options.only.push(part(value()?)?),
-                "--seconds" => options.seconds = Some(number(value()?)?),
-                "--history" => options.history = Some(number(value()?)?),
-                "--postgres" => options.postgres = Some(value()?),
-                unknown => bail!("unknown argument {unknown:?}\nusage: cargo xtask {USAGE}"),
+            match arg {
+                "--without-postgres" => options.without_postgres = true,
+                "--only" => options.only.push(part(args.value(arg)?)?),
+                "--seconds" => options.seconds = Some(args.number::<u64>(arg)?.to_string()),
+                "--history" => options.history = Some(args.number::<u64>(arg)?.to_string()),
+                "--postgres" => options.postgres = Some(args.value(arg)?.to_owned()),
+                unknown => return Err(args.unknown(unknown)),
             }
         }
         if options.without_postgres && options.postgres.is_some() {
@@ -108,9 +102,7 @@ impl Options {
         if self.without_postgres {
             return None;
         }
-        let services = services::all();
-        let postgres = services.iter().find(|service| service.name() == POSTGRES)?;
-        std::env::var(postgres.variables().first()?).ok().filter(|url| !url.is_empty())
+        std::env::var(services::POSTGRES.variables.first()?).ok().filter(|url| !url.is_empty())
     }
 
     /// The calls of cargo, in order.
@@ -137,22 +129,16 @@ impl Options {
     }
 }
 
-fn part(name: String) -> Result<String> {
+fn part(name: &str) -> Result<String> {
     if PARTS.iter().any(|(part, _)| *part == name) {
-        return Ok(name);
+        return Ok(name.to_owned());
     }
     bail!("there is no part {name:?}\nusage: cargo xtask {USAGE}")
 }
 
-fn number(value: String) -> Result<String> {
-    value.parse::<u64>().with_context(|| format!("{value:?} is no whole number"))?;
-    Ok(value)
-}
-
 fn start_postgres() -> Result<Running> {
-    let services = services::all();
-    let postgres = services.iter().find(|service| service.name() == POSTGRES).context("there is no such service")?;
-    let running = postgres.start().context("PostgreSQL cannot be had; run with --without-postgres to go without it")?;
+    let running = (services::POSTGRES.start)();
+    let running = running.context("PostgreSQL cannot be had; run with --without-postgres to go without it")?;
     println!("{}", running.about());
     Ok(running)
 }

@@ -1,22 +1,16 @@
 //! The server under test: a process of its own on a folder of its own.
 
-use std::net::TcpListener;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
-use std::time::Duration;
+use std::process::Command;
 
 use anyhow::{Context, Result, bail};
 
 use crate::cargo;
-use crate::clock::Stopwatch;
 use crate::http::{self, Request};
+use crate::services::{self, cache, ports};
 
 /// The key of its admin. It is good for this server alone, which is gone in the end.
 const KEY: &str = "kyb_chore_admin_key_0123456789abcdef0123456789abcdef";
-/// How long it may take to start.
-const START: Duration = Duration::from_secs(60);
-/// How often it is looked at.
-const LOOK: Duration = Duration::from_millis(100);
 
 /// Builds the program as it is released, and answers where it lies.
 ///
@@ -47,9 +41,8 @@ fn build(folder: &str, options: &[&str]) -> Result<PathBuf> {
 /// A running server; it ends with this value, and its folder goes with it.
 #[derive(Debug)]
 pub(crate) struct Server {
-    process: Child,
+    process: services::Server,
     port: u16,
-    folder: PathBuf,
 }
 
 impl Server {
@@ -60,44 +53,29 @@ impl Server {
 
     /// The same with settings.
     pub(crate) fn start_with(program: &Path, chore: &str, settings: &str) -> Result<Self> {
-        let folder = std::env::temp_dir().join(format!("kybern-{chore}-{}", std::process::id()));
-        std::fs::create_dir_all(&folder).with_context(|| format!("cannot make {}", folder.display()))?;
-        std::fs::write(folder.join("kybern.toml"), settings).context("the settings cannot be written")?;
-        let port = TcpListener::bind("127.0.0.1:0")?.local_addr()?.port();
-        let log = std::fs::File::create(folder.join("server.log"))?;
         let mut command = Command::new(std::fs::canonicalize(program).with_context(|| {
             format!("there is no program {}; build it, or name another with --bin", program.display())
         })?);
+        let folder = cache::fresh(chore)?;
+        std::fs::write(folder.join("kybern.toml"), settings).context("the settings cannot be written")?;
+        let [port] = ports::free()?;
         for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("KYBERN_")) {
             command.env_remove(name);
         }
         let database = format!("sqlite:{}", folder.join("kybern.db").display());
         command.args(["serve", "--listen", &format!("127.0.0.1:{port}"), "--database", &database]);
-        command.env("KYBERN_ADMIN_KEY", KEY).current_dir(&folder).stdin(Stdio::null());
-        let process = command.stdout(log.try_clone()?).stderr(log).spawn().context("the server cannot be started")?;
-        let mut server = Self { process, port, folder };
-        server.become_ready()?;
-        Ok(server)
-    }
-
-    fn become_ready(&mut self) -> Result<()> {
-        let watch = Stopwatch::start();
-        while watch.elapsed() < START {
-            if let Some(status) = self.process.try_wait()? {
-                let log = std::fs::read_to_string(self.folder.join("server.log")).unwrap_or_default();
-                bail!("the server ended with {status}:\n{log}");
-            }
-            if self.get("/readyz").is_ok_and(|(status, _)| status == 200) {
-                return Ok(());
-            }
-            std::thread::sleep(LOOK);
-        }
-        bail!("the server was not ready within {} s", START.as_secs())
+        command.env("KYBERN_ADMIN_KEY", KEY);
+        // It is of no use any more when it ends, however that is.
+        let mut process = services::Server::start(command, "KILL", &folder)?;
+        let is_ready =
+            || send(port, "GET", "/readyz", "application/json", "", b"").is_ok_and(|(status, _)| status == 200);
+        process.wait_until(is_ready).context("the server does not start")?;
+        Ok(Self { process, port })
     }
 
     /// A request without a body.
     pub(crate) fn get(&self, path: &str) -> Result<(u16, String)> {
-        self.send("GET", path, "application/json", "", b"")
+        send(self.port, "GET", path, "application/json", "", b"")
     }
 
     /// JSON that is taken.
@@ -114,15 +92,11 @@ impl Server {
         headers: &str,
         body: &[u8],
     ) -> Result<String> {
-        let (status, answer) = self.send(method, path, content_type, headers, body)?;
+        let (status, answer) = send(self.port, method, path, content_type, headers, body)?;
         if !(200..300).contains(&status) {
             bail!("{method} {path} answered {status}: {answer}");
         }
         Ok(answer)
-    }
-
-    fn send(&self, method: &str, path: &str, content_type: &str, headers: &str, body: &[u8]) -> Result<(u16, String)> {
-        http::send(self.port, Request { method, path, key: KEY, content_type, headers, body })
     }
 
     /// The resident memory in bytes that is its own: pages of the program's file come in as they are used.
@@ -142,13 +116,8 @@ impl Server {
     }
 }
 
-impl Drop for Server {
-    fn drop(&mut self) {
-        // It is of no use any more, however it ended.
-        drop(self.process.kill());
-        drop(self.process.wait());
-        drop(std::fs::remove_dir_all(&self.folder));
-    }
+fn send(port: u16, method: &str, path: &str, content_type: &str, headers: &str, body: &[u8]) -> Result<(u16, String)> {
+    http::send(port, Request { method, path, key: KEY, content_type, headers, body })
 }
 
 /// The bytes of the line `RssAnon:  1234 kB`.

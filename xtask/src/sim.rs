@@ -3,8 +3,9 @@
 use std::hash::{BuildHasher as _, Hasher as _, RandomState};
 use std::process::ExitCode;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result};
 
+use crate::args::Args;
 use crate::cargo;
 use crate::clock::{Stopwatch, readable};
 
@@ -43,15 +44,13 @@ pub(crate) fn run(args: &[String]) -> Result<ExitCode> {
 impl Seeds {
     fn parse(args: &[String]) -> Result<Self> {
         let (mut seed, mut count) = (None, None);
-        let mut args = args.iter();
+        let mut args = Args::new(args, USAGE);
         while let Some(arg) = args.next() {
-            let place = match arg.as_str() {
-                "--seed" => &mut seed,
-                "--count" => &mut count,
-                unknown => bail!("unknown argument {unknown:?}\nusage: cargo xtask {USAGE}"),
-            };
-            let number = args.next().with_context(|| format!("{arg} needs a number"))?;
-            *place = Some(number.parse().with_context(|| format!("{arg} needs a number, not {number:?}"))?);
+            match arg {
+                "--seed" => seed = Some(args.number(arg)?),
+                "--count" => count = Some(args.number(arg)?),
+                unknown => return Err(args.unknown(unknown)),
+            }
         }
         // Small enough to be typed again.
         let any = || RandomState::new().build_hasher().finish() >> 34;

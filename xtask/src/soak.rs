@@ -12,8 +12,9 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result};
 
+use crate::args::Args;
 use crate::clock::{Stopwatch, readable};
 use crate::server::{self, Server};
 use held::{Sample, Verdict};
@@ -41,15 +42,13 @@ struct Options {
 impl Options {
     fn parse(args: &[String]) -> Result<Self> {
         let mut options = Self { minutes: MINUTES, mails: MAILS, program: None };
-        let mut args = args.iter();
+        let mut args = Args::new(args, USAGE);
         while let Some(arg) = args.next() {
-            let value = args.next().with_context(|| format!("{arg} needs a value; usage: cargo xtask {USAGE}"))?;
-            let number = || value.parse().with_context(|| format!("{arg} needs a whole number, found {value:?}"));
-            match arg.as_str() {
-                "--minutes" => options.minutes = number()?,
-                "--mails" => options.mails = value.parse().with_context(|| format!("{arg}: {value:?} is no number"))?,
-                "--bin" => options.program = Some(PathBuf::from(value)),
-                other => bail!("there is no option {other:?}; usage: cargo xtask {USAGE}"),
+            match arg {
+                "--minutes" => options.minutes = args.number(arg)?,
+                "--mails" => options.mails = args.number(arg)?,
+                "--bin" => options.program = Some(args.value(arg)?.into()),
+                unknown => return Err(args.unknown(unknown)),
             }
         }
         Ok(options)
@@ -62,10 +61,7 @@ impl Options {
 /// When the arguments are wrong, the server cannot be built or started, or work is refused or never over.
 pub(crate) fn run(args: &[String]) -> Result<ExitCode> {
     let options = Options::parse(args)?;
-    let program = match &options.program {
-        Some(program) => program.clone(),
-        None => server::built()?,
-    };
+    let program = options.program.clone().map_or_else(server::built, Ok)?;
     let server = Server::start(&program, "soak")?;
     let samples = rounds(&server, &options)?;
     std::thread::sleep(REST);

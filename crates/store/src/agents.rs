@@ -29,7 +29,7 @@ statements! {
 
 /// Reads an agent. One that cannot be read is taken away, and so is the bundled one of its key: nobody knows any more
 /// what it may not do.
-fn agent(mut row: Row) -> Result<OwnAgent> {
+fn agent(row: &mut Row) -> Result<OwnAgent> {
     let (id, key) = (AgentId::from_uuid(row.uuid()?), row.text()?);
     let draft = row.opt_json().unwrap_or_else(|error| {
         tracing::error!(agent.id = %id, %error, "an agent cannot be read, and is not there");
@@ -39,8 +39,7 @@ fn agent(mut row: Row) -> Result<OwnAgent> {
 }
 
 async fn list(tx: &mut Tx, scope: TenantScope) -> Result<Vec<OwnAgent>> {
-    let rows = tx.fetch_all(&LIST, args![scope]).await?;
-    let mut found: Vec<OwnAgent> = rows.into_iter().map(agent).collect::<Result<_>>()?;
+    let mut found = tx.list(&LIST, args![scope], agent).await?;
     // Databases do not agree on the order of names.
     found.sort_by(|a, b| a.key.cmp(&b.key));
     Ok(found)
@@ -48,20 +47,12 @@ async fn list(tx: &mut Tx, scope: TenantScope) -> Result<Vec<OwnAgent>> {
 
 /// The stored version of an agent; 0 when there is none.
 async fn version(tx: &mut Tx, scope: TenantScope, id: AgentId) -> Result<u32> {
-    let found = tx.fetch_optional(&GET, args![scope, id.as_uuid()]).await?;
-    found.map_or(Ok(0), |mut row| row.u32())
+    Ok(tx.find(&GET, args![scope, id.as_uuid()], Row::u32).await?.unwrap_or(0))
 }
 
-/// An agent to be stored.
-struct Putting {
-    scope: TenantScope,
-    agent: OwnAgent,
-    prompt: Option<NewPrompt>,
-    audit: Vec<AuditEvent>,
-}
+type Putting = (TenantScope, OwnAgent, Option<NewPrompt>, Vec<AuditEvent>);
 
-async fn put(tx: &mut Tx, putting: &Putting) -> Result<Option<Prompt>> {
-    let Putting { scope, agent, prompt, audit } = putting;
+async fn put(tx: &mut Tx, (scope, agent, prompt, audit): &Putting) -> Result<Option<Prompt>> {
     let (scope, key) = (*scope, agent.key.as_str());
     reservations::lock_tenant(tx, scope).await?;
     let known = version(tx, scope, agent.id).await?;
@@ -121,16 +112,8 @@ async fn drop_all(tx: &mut Tx, (scope, dropped, at, event): &Dropping) -> Result
 impl<D: 'static> AgentStore for SqlStore<D> {
     async fn agents(&self, scope: TenantScope) -> PortResult<Arc<Vec<OwnAgent>>> {
         let known = &self.shared.known;
-        // Taken before reading, so what changes meanwhile does not fit it.
-        let stamp = known.stamp();
-        if let Some(agents) = known.agents(scope.tenant(), stamp) {
-            return Ok(agents);
-        }
-        // Boxed, so that who finds them known does not carry the reading along.
-        let read = Box::pin(self.read(scope, scope, |tx, scope| Box::pin(list(tx, *scope))));
-        let agents = Arc::new(read.await?);
-        known.keep_agents(scope.tenant(), stamp, &agents);
-        Ok(agents)
+        let read = || self.read(scope, scope, |tx, scope| Box::pin(list(tx, *scope)));
+        Ok(known.or_read(&known.agents, scope.tenant(), read).await?)
     }
 
     async fn put_agent(
@@ -140,8 +123,8 @@ impl<D: 'static> AgentStore for SqlStore<D> {
         prompt: Option<&NewPrompt>,
         audit: Vec<AuditEvent>,
     ) -> PortResult<Option<Prompt>> {
-        let putting = Putting { scope, agent: agent.clone(), prompt: prompt.cloned(), audit };
-        let begun = self.write(scope, putting, |tx, putting| Box::pin(put(tx, putting))).await?;
+        let args = (scope, agent.clone(), prompt.cloned(), audit);
+        let begun = self.write(scope, args, |tx, args| Box::pin(put(tx, args))).await?;
         // Whoever is told that an agent is so may rely on it in every process.
         self.shared.known.outlived().await;
         Ok(begun)

@@ -101,17 +101,12 @@ fn read(row: &mut Row) -> Result<Approval> {
 }
 
 async fn get(tx: &mut Tx, scope: TenantScope, id: ApprovalId) -> Result<Option<Approval>> {
-    let found = tx.fetch_optional(&GET, args![scope, id.as_uuid()]).await?;
-    found.map(|mut row| read(&mut row)).transpose()
+    tx.find(&GET, args![scope, id.as_uuid()], read).await
 }
 
-async fn list(
-    tx: &mut Tx,
-    scope: TenantScope,
-    filter: ApprovalFilter,
-    after: Option<ApprovalId>,
-    limit: u32,
-) -> Result<Page<Approval>> {
+type Listing = (TenantScope, ApprovalFilter, Option<ApprovalId>, u32);
+
+async fn list(tx: &mut Tx, &(scope, filter, after, limit): &Listing) -> Result<Page<Approval>> {
     let begin = after.map_or(Uuid::nil(), ApprovalId::as_uuid);
     let talks_of = filter.talks_of.map(UserId::as_uuid);
     let status = filter.status.map_or("", ApprovalStatus::as_str);
@@ -160,9 +155,6 @@ impl<D: 'static> ApprovalStore for SqlStore<D> {
         after: Option<ApprovalId>,
         limit: u32,
     ) -> PortResult<Page<Approval>> {
-        let args = (scope, filter, after, limit);
-        let run = self
-            .read(scope, args, |tx, (scope, filter, after, limit)| Box::pin(list(tx, *scope, *filter, *after, *limit)));
-        Ok(run.await?)
+        Ok(self.read(scope, (scope, filter, after, limit), |tx, args| Box::pin(list(tx, args))).await?)
     }
 }

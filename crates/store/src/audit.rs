@@ -8,7 +8,7 @@ use kybern_core::tenant::TenantScope;
 use kybern_core::time::Timestamp;
 use serde_json::Value;
 
-use crate::db::{Tx, args, statements};
+use crate::db::{Row, Tx, args, statements};
 use crate::error::{Result, StoreError};
 use crate::store::SqlStore;
 
@@ -61,65 +61,58 @@ pub(crate) async fn hold(tx: &mut Tx, scope: TenantScope) -> Result<()> {
 }
 
 async fn head(tx: &mut Tx, scope: TenantScope) -> Result<Option<(i64, String)>> {
-    let found = tx.fetch_optional(&HEAD, args![scope]).await?;
-    found.map(|mut row| Ok((row.i64()?, row.text()?))).transpose()
+    tx.find(&HEAD, args![scope], |row| Ok((row.i64()?, row.text()?))).await
 }
 
 async fn head_read(tx: &mut Tx, scope: TenantScope) -> Result<Option<(i64, String)>> {
-    let found = tx.fetch_optional(&HEAD_READ, args![scope]).await?;
-    found.map(|mut row| Ok((row.i64()?, row.text()?))).transpose()
+    tx.find(&HEAD_READ, args![scope], |row| Ok((row.i64()?, row.text()?))).await
 }
 
-async fn list(tx: &mut Tx, scope: TenantScope, after: i64, limit: u32) -> Result<Vec<ChainedEvent>> {
-    let rows = tx.fetch_all(&LIST, args![scope, after, limit]).await?;
-    rows.into_iter()
-        .map(|mut row| {
-            let (seq, at, event) = (row.i64()?, row.time()?, row.json());
-            let unreadable = event.as_ref().err().map(ToString::to_string);
-            // The chain does not hold with this one in its place, and it should not: its verification names it.
-            let event = event.unwrap_or_else(|_| AuditEvent::by_executor("unreadable", "unreadable", Value::Null));
-            Ok(ChainedEvent { seq, at, event, prev_hash: row.text()?, hash: row.text()?, unreadable })
-        })
-        .collect()
+fn chained(row: &mut Row) -> Result<ChainedEvent> {
+    let (seq, at, event) = (row.i64()?, row.time()?, row.json());
+    let unreadable = event.as_ref().err().map(ToString::to_string);
+    // The chain does not hold with this one in its place, and it should not: its verification names it.
+    let event = event.unwrap_or_else(|_| AuditEvent::by_executor("unreadable", "unreadable", Value::Null));
+    Ok(ChainedEvent { seq, at, event, prev_hash: row.text()?, hash: row.text()?, unreadable })
+}
+
+async fn list(tx: &mut Tx, &(scope, after, limit): &(TenantScope, i64, u32)) -> Result<Vec<ChainedEvent>> {
+    tx.list(&LIST, args![scope, after, limit], chained).await
 }
 
 async fn start(tx: &mut Tx, scope: TenantScope) -> Result<ChainStart> {
-    let found = tx.fetch_optional(&START, args![scope]).await?;
-    let start = found.map(|mut row| Ok::<_, StoreError>(ChainStart { seq: row.i64()?, hash: row.text()? }));
-    start.transpose().map(Option::unwrap_or_default)
+    let read = |row: &mut Row| Ok(ChainStart { seq: row.i64()?, hash: row.text()? });
+    Ok(tx.find(&START, args![scope], read).await?.unwrap_or_default())
 }
 
-async fn purgeable(tx: &mut Tx, scope: TenantScope, upto: i64, before: Timestamp) -> Result<Option<ChainStart>> {
+type Purgeable = (TenantScope, i64, Timestamp);
+
+async fn purgeable(tx: &mut Tx, &(scope, upto, before): &Purgeable) -> Result<Option<ChainStart>> {
     let from = start(tx, scope).await?.seq;
-    let kept = tx.fetch_optional(&KEPT_SINCE, args![scope]).await?;
-    let kept = kept.map(|mut row| row.opt_time()).transpose()?.flatten();
+    let kept = tx.find(&KEPT_SINCE, args![scope], Row::opt_time).await?.flatten();
     let before = kept.map_or(before, |kept| kept.min(before));
-    let young = tx.fetch_optional(&FIRST_YOUNG, args![scope, from, upto, before]).await?;
-    let seq = young.map(|mut row| row.i64()).transpose()?.map_or(upto, |young| young - 1);
+    let young = tx.find(&FIRST_YOUNG, args![scope, from, upto, before], Row::i64).await?;
+    let seq = young.map_or(upto, |young| young - 1);
     if seq <= from {
         return Ok(None);
     }
-    let found = tx.fetch_optional(&HASH, args![scope, seq]).await?;
-    found.map(|mut row| Ok(ChainStart { seq, hash: row.text()? })).transpose()
+    tx.find(&HASH, args![scope, seq], |row| Ok(ChainStart { seq, hash: row.text()? })).await
 }
 
-async fn purge(
-    tx: &mut Tx,
-    scope: TenantScope,
-    (from, to): (&ChainStart, &ChainStart),
-    at: Timestamp,
-    event: &AuditEvent,
-) -> Result<bool> {
+type Purging = (TenantScope, ChainStart, ChainStart, Timestamp, AuditEvent);
+
+async fn purge(tx: &mut Tx, (scope, from, to, at, event): &Purging) -> Result<bool> {
+    let scope = *scope;
     hold(tx, scope).await?;
     if start(tx, scope).await? != *from {
         return Ok(false);
     }
     tx.execute(&START_MOVE, args![scope, to.seq, to.hash.as_str()]).await?;
-    append(tx, scope, at, event).await?;
+    append(tx, scope, *at, event).await?;
     Ok(true)
 }
 
-async fn remove(tx: &mut Tx, scope: TenantScope, most: u32) -> Result<u64> {
+async fn remove(tx: &mut Tx, &(scope, most): &(TenantScope, u32)) -> Result<u64> {
     Ok(tx.write_rows(&REMOVE, args![scope, most]).await?.len() as u64)
 }
 
@@ -132,9 +125,7 @@ impl<D: 'static> AuditStore for SqlStore<D> {
     }
 
     async fn audit_events(&self, scope: TenantScope, after: i64, limit: u32) -> PortResult<Vec<ChainedEvent>> {
-        let run = self
-            .read(scope, (scope, after, limit), |tx, (scope, after, limit)| Box::pin(list(tx, *scope, *after, *limit)));
-        Ok(run.await?)
+        Ok(self.read(scope, (scope, after, limit), |tx, args| Box::pin(list(tx, args))).await?)
     }
 
     async fn audit_head(&self, scope: TenantScope) -> PortResult<Option<(i64, String)>> {
@@ -151,9 +142,7 @@ impl<D: 'static> AuditStore for SqlStore<D> {
         upto: i64,
         before: Timestamp,
     ) -> PortResult<Option<ChainStart>> {
-        let args = (scope, upto, before);
-        let run = self.read(scope, args, |tx, (scope, upto, before)| Box::pin(purgeable(tx, *scope, *upto, *before)));
-        Ok(run.await?)
+        Ok(self.read(scope, (scope, upto, before), |tx, args| Box::pin(purgeable(tx, args))).await?)
     }
 
     async fn purge_audit(
@@ -165,13 +154,10 @@ impl<D: 'static> AuditStore for SqlStore<D> {
         event: AuditEvent,
     ) -> PortResult<bool> {
         let args = (scope, from.clone(), to.clone(), at, event);
-        let run = self
-            .write(scope, args, |tx, (scope, from, to, at, event)| Box::pin(purge(tx, *scope, (from, to), *at, event)));
-        Ok(run.await?)
+        Ok(self.write(scope, args, |tx, args| Box::pin(purge(tx, args))).await?)
     }
 
     async fn drop_purged_audit(&self, scope: TenantScope, most: u32) -> PortResult<u64> {
-        let run = self.write(scope, (scope, most), |tx, (scope, most)| Box::pin(remove(tx, *scope, *most)));
-        Ok(run.await?)
+        Ok(self.write(scope, (scope, most), |tx, args| Box::pin(remove(tx, args))).await?)
     }
 }

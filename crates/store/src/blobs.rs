@@ -15,7 +15,7 @@ use kybern_core::ports::BlobStore;
 use kybern_core::tenant::TenantScope;
 use kybern_core::time::Timestamp;
 
-use crate::db::{Tx, args, count, statements};
+use crate::db::{Row, Tx, args, count, statements};
 use crate::error::{Result, StoreError};
 use crate::private;
 use crate::retention::touch_or_place;
@@ -117,15 +117,12 @@ pub(crate) async fn insert(tx: &mut Tx, scope: TenantScope, hash: &str, bytes: &
 
 /// Reads bytes from a row.
 pub(crate) async fn get(tx: &mut Tx, scope: TenantScope, hash: &str) -> Result<Option<Vec<u8>>> {
-    match tx.fetch_optional(&GET, args![scope, hash]).await? {
-        Some(mut row) => Ok(verified(hash, row.blob()?)),
-        None => Ok(None),
-    }
+    Ok(tx.find(&GET, args![scope, hash], Row::blob).await?.and_then(|bytes| verified(hash, bytes)))
 }
 
 /// The names of a tenant's bytes in rows.
 pub(crate) async fn hashes(tx: &mut Tx, scope: TenantScope) -> Result<Vec<String>> {
-    tx.fetch_all(&HASHES, args![scope]).await?.into_iter().map(|mut row| row.text()).collect()
+    tx.list(&HASHES, args![scope], Row::text).await
 }
 
 pub(crate) async fn on_disk<T: Send + 'static>(work: impl FnOnce() -> Result<T> + Send + 'static) -> Result<T> {

@@ -45,10 +45,6 @@ pub(crate) fn budget(row: &mut Row) -> Result<Budget> {
     })
 }
 
-pub(crate) fn budgets(rows: Vec<Row>) -> Result<Vec<Budget>> {
-    rows.into_iter().map(|mut row| budget(&mut row)).collect()
-}
-
 pub(crate) fn amount(row: &mut Row) -> Result<Amount> {
     let (cost, tokens, calls) = (row.i64()?, row.i64()?, row.i64()?);
     Ok(Amount::new(NanoUsd(cost), Tokens(tokens.max(0).unsigned_abs()), calls.max(0).unsigned_abs()))
@@ -65,7 +61,7 @@ fn limits(budget: &Budget) -> [Arg<'static>; 3] {
 }
 
 async fn all(tx: &mut Tx, scope: TenantScope) -> Result<Vec<Budget>> {
-    budgets(tx.fetch_all(&LIST, args![scope]).await?)
+    tx.list(&LIST, args![scope], budget).await
 }
 
 async fn put(tx: &mut Tx, (scope, budget, event): &(TenantScope, Budget, AuditEvent)) -> Result<()> {
@@ -101,8 +97,7 @@ async fn delete(tx: &mut Tx, (scope, id, at, event): &(TenantScope, BudgetId, Ti
 }
 
 async fn usage(tx: &mut Tx, (scope, filter): &(TenantScope, UsageFilter)) -> Result<Vec<UsageLine>> {
-    let rows = tx.fetch_all(&USAGE_LIST, args![*scope, filter.from, filter.to]).await?;
-    let line = |mut row: Row| -> Result<UsageLine> {
+    let line = |row: &mut Row| {
         let (day, kind, name, provider, user) =
             (row.i64()?, row.named(SpendKind::parse)?, row.text()?, row.text()?, row.text()?);
         let mut number = || row.i64().map(|number| number.max(0).unsigned_abs());
@@ -121,7 +116,7 @@ async fn usage(tx: &mut Tx, (scope, filter): &(TenantScope, UsageFilter)) -> Res
             cost: NanoUsd(row.i64()?),
         })
     };
-    let lines = rows.into_iter().map(line).collect::<Result<Vec<UsageLine>>>()?;
+    let lines = tx.list(&USAGE_LIST, args![*scope, filter.from, filter.to], line).await?;
     Ok(lines.into_iter().filter(|line| filter.user.is_none_or(|user| line.user == Some(user))).collect())
 }
 
@@ -161,8 +156,8 @@ impl<D: 'static> LedgerStore for SqlStore<D> {
     }
 
     async fn release(&self, scope: TenantScope, id: ReservationId) -> PortResult<bool> {
-        let run = self.write(scope, (scope, id), |tx, (scope, id)| Box::pin(reservations::take(tx, *scope, *id)));
-        Ok(run.await?.is_some())
+        let take = self.write(scope, (scope, id), |tx, (scope, id)| Box::pin(reservations::take(tx, *scope, *id)));
+        Ok(take.await?.is_some())
     }
 
     async fn lost_reservations(

@@ -122,8 +122,7 @@ pub(crate) async fn must_know(tx: &mut Tx, scope: TenantScope, id: UserId) -> Re
 }
 
 async fn user_by_id(tx: &mut Tx, scope: TenantScope, id: UserId) -> Result<Option<User>> {
-    let found = tx.fetch_optional(&USER_GET, args![scope, id.as_uuid()]).await?;
-    found.map(|mut row| user(&mut row)).transpose()
+    tx.find(&USER_GET, args![scope, id.as_uuid()], user).await
 }
 
 async fn set_roles(tx: &mut Tx, act: &Act<(UserId, Vec<Role>)>) -> Result<()> {
@@ -214,8 +213,7 @@ async fn key_stands(tx: &mut Tx, id: KeyId) -> Result<bool> {
 }
 
 async fn keys_below(tx: &mut Tx, id: KeyId, at: Timestamp) -> Result<Vec<KeyId>> {
-    let mut rows = tx.fetch_all(&KEY_BELOW, args![id.as_uuid(), at]).await?;
-    rows.iter_mut().map(|row| Ok(KeyId::from_uuid(row.uuid()?))).collect()
+    tx.list(&KEY_BELOW, args![id.as_uuid(), at], |row| row.uuid().map(KeyId::from_uuid)).await
 }
 
 async fn create_webhook(tx: &mut Tx, act: &Act<OutboundWebhook>) -> Result<()> {
@@ -235,7 +233,7 @@ async fn create_webhook(tx: &mut Tx, act: &Act<OutboundWebhook>) -> Result<()> {
 /// The tenant's completion webhooks, oldest first.
 pub(crate) async fn webhooks(tx: &mut Tx, scope: TenantScope) -> Result<Vec<OutboundWebhook>> {
     let rows = tx.fetch_all(&WEBHOOK_LIST, args![scope]).await?;
-    Ok(page::readable(rows, |mut row| {
+    Ok(page::readable(rows, |row| {
         Ok(OutboundWebhook {
             id: WebhookId::from_uuid(row.uuid()?),
             url: row.text()?,
@@ -254,25 +252,23 @@ async fn delete_webhook(tx: &mut Tx, act: &Act<WebhookId>) -> Result<()> {
 }
 
 pub(crate) async fn tenants(tx: &mut Tx) -> Result<Vec<Tenant>> {
-    tx.fetch_all(&TENANT_LIST, args![]).await?.iter_mut().map(tenant).collect()
+    tx.list(&TENANT_LIST, args![], tenant).await
 }
 
 async fn tenant_by_id(tx: &mut Tx, id: TenantId) -> Result<Option<Tenant>> {
-    let found = tx.fetch_optional(&TENANT_GET, args![id.as_uuid()]).await?;
-    found.map(|mut row| tenant(&mut row)).transpose()
+    tx.find(&TENANT_GET, args![id.as_uuid()], tenant).await
 }
 
 async fn tenant_by_slug(tx: &mut Tx, slug: &str) -> Result<Option<Tenant>> {
-    let found = tx.fetch_optional(&TENANT_BY_SLUG, args![slug]).await?;
-    found.map(|mut row| tenant(&mut row)).transpose()
+    tx.find(&TENANT_BY_SLUG, args![slug], tenant).await
 }
 
 async fn users(tx: &mut Tx, scope: TenantScope) -> Result<Vec<User>> {
-    Ok(page::readable(tx.fetch_all(&USER_LIST, args![scope]).await?, |mut row| user(&mut row)))
+    Ok(page::readable(tx.fetch_all(&USER_LIST, args![scope]).await?, user))
 }
 
 async fn keys(tx: &mut Tx, scope: TenantScope) -> Result<Vec<ApiKey>> {
-    Ok(page::readable(tx.fetch_all(&KEY_LIST, args![scope]).await?, |mut row| key(&mut row)))
+    Ok(page::readable(tx.fetch_all(&KEY_LIST, args![scope]).await?, key))
 }
 
 impl<D> SqlStore<D> {
@@ -320,18 +316,8 @@ impl<D: 'static> IdentityStore for SqlStore<D> {
 
     async fn user(&self, scope: TenantScope, id: UserId) -> PortResult<Option<User>> {
         let known = &self.shared.known;
-        // Taken before reading, so what changes meanwhile does not fit it.
-        let stamp = known.stamp();
-        if let Some(user) = known.user((scope.tenant(), id), stamp) {
-            return Ok(Some(user));
-        }
-        let read = self.read_few(scope, (scope, id), |tx, (scope, id)| Box::pin(user_by_id(tx, *scope, *id)));
-        // Boxed, so that who finds them known does not carry the reading along.
-        let found = Box::pin(read).await?;
-        if let Some(user) = &found {
-            known.keep_user((scope.tenant(), id), stamp, user.clone());
-        }
-        Ok(found)
+        let find = || self.read_few(scope, (scope, id), |tx, (scope, id)| Box::pin(user_by_id(tx, *scope, *id)));
+        Ok(known.or_find(&known.users, (scope.tenant(), id), find).await?)
     }
 
     async fn set_roles(&self, scope: TenantScope, id: UserId, roles: &[Role], audit: AuditEvent) -> PortResult<()> {
@@ -360,16 +346,8 @@ impl<D: 'static> IdentityStore for SqlStore<D> {
 
     async fn key_holder(&self, key_hash: &str) -> PortResult<Option<KeyHolder>> {
         let known = &self.shared.known;
-        let stamp = known.stamp();
-        if let Some(holder) = known.holder(key_hash, stamp) {
-            return Ok(Some(holder));
-        }
-        // Boxed, so that who finds the key known does not carry the reading along.
-        let found = Box::pin(self.read_all(key_hash.to_owned(), |tx, hash| Box::pin(key_holder(tx, hash)))).await?;
-        if let Some(holder) = &found {
-            known.keep_holder(key_hash, stamp, holder.clone());
-        }
-        Ok(found)
+        let find = || self.read_all(key_hash.to_owned(), |tx, hash| Box::pin(key_holder(tx, hash)));
+        Ok(known.or_find(&known.holders, key_hash.to_owned(), find).await?)
     }
 
     async fn key_stands(&self, id: KeyId) -> PortResult<bool> {

@@ -57,20 +57,16 @@ pub(crate) async fn insert(tx: &mut Tx, scope: TenantScope, job: &NewJob, at: Ti
     Ok(true)
 }
 
-async fn claim(
-    tx: &mut Tx,
-    worker: &WorkerId,
-    offer: &Offer,
-    lease: Millis,
-    now: Timestamp,
-) -> Result<Vec<ClaimedJob>> {
+type Claiming = (WorkerId, Offer, Millis, Timestamp);
+
+async fn claim(tx: &mut Tx, (worker, offer, lease, now): &Claiming) -> Result<Vec<ClaimedJob>> {
     let mut rows = Vec::new();
-    for (tenant, slots) in allotted(tx, &WAITING, offer, now).await? {
+    for (tenant, slots) in allotted(tx, &WAITING, offer, *now).await? {
         let running = match tx.is_postgres() {
             true => Arg::Uuids(offer.running.iter().copied().map(Some).collect()),
             false => named(&offer.running).into(),
         };
-        let args = args![now, slots, tenant.as_uuid(), worker.as_str(), count(lease.0), running];
+        let args = args![*now, slots, tenant.as_uuid(), worker.as_str(), *lease, running];
         rows.extend(tx.write_rows(&CLAIM, args).await?);
     }
     rows.into_iter()
@@ -92,12 +88,13 @@ async fn claim(
         .collect()
 }
 
-async fn renew(tx: &mut Tx, job: &ClaimedJob, lease: Millis, now: Timestamp) -> Result<bool> {
-    let args = args![job.scope(), job.id.as_uuid(), job.epoch, count(lease.0), now];
+async fn renew(tx: &mut Tx, (job, lease, now): &(ClaimedJob, Millis, Timestamp)) -> Result<bool> {
+    let args = args![job.scope(), job.id.as_uuid(), job.epoch, *lease, *now];
     Ok(tx.execute(&RENEW, args).await? > 0)
 }
 
-async fn finish(tx: &mut Tx, job: &ClaimedJob, end: &JobEnd, now: Timestamp) -> Result<bool> {
+async fn finish(tx: &mut Tx, (job, end, now): &(ClaimedJob, JobEnd, Timestamp)) -> Result<bool> {
+    let now = *now;
     let (status, error, due, finished) = match end {
         JobEnd::Done => (JobStatus::Done, None, None, Some(now)),
         JobEnd::Retry { error, due_at } | JobEnd::PutOff { error, due_at } => {
@@ -134,8 +131,7 @@ async fn set_back(tx: &mut Tx, from: Timestamp, to: Timestamp) -> Result<u64> {
 }
 
 pub(crate) async fn dead(tx: &mut Tx) -> Result<Vec<(String, i64)>> {
-    let rows = tx.fetch_all(&DEAD, args![]).await?;
-    rows.into_iter().map(|mut row| Ok((row.text()?, row.i64()?))).collect()
+    tx.list(&DEAD, args![], |row| Ok((row.text()?, row.i64()?))).await
 }
 
 #[async_trait]
@@ -155,25 +151,17 @@ impl<D: 'static> JobStore for SqlStore<D> {
         now: Timestamp,
     ) -> PortResult<Vec<ClaimedJob>> {
         let args = (worker.clone(), offer.clone(), lease, now);
-        let run =
-            self.write_all(args, |tx, (worker, offer, lease, now)| Box::pin(claim(tx, worker, offer, *lease, *now)));
-        Ok(run.await?)
+        Ok(self.write_all(args, |tx, args| Box::pin(claim(tx, args))).await?)
     }
 
     async fn renew_job(&self, job: &ClaimedJob, lease: Millis, now: Timestamp) -> PortResult<bool> {
         let args = (job.clone(), lease, now);
-        let run = self.write_about(job.scope(), job.id.as_uuid(), args, |tx, (job, lease, now)| {
-            Box::pin(renew(tx, job, *lease, *now))
-        });
-        Ok(run.await?)
+        Ok(self.write_about(job.scope(), job.id.as_uuid(), args, |tx, args| Box::pin(renew(tx, args))).await?)
     }
 
     async fn finish_job(&self, job: &ClaimedJob, end: JobEnd, now: Timestamp) -> PortResult<bool> {
         let args = (job.clone(), end, now);
-        let run = self.write_about(job.scope(), job.id.as_uuid(), args, |tx, (job, end, now)| {
-            Box::pin(finish(tx, job, end, *now))
-        });
-        Ok(run.await?)
+        Ok(self.write_about(job.scope(), job.id.as_uuid(), args, |tx, args| Box::pin(finish(tx, args))).await?)
     }
 
     async fn take_over_jobs(&self, now: Timestamp) -> PortResult<u64> {

@@ -17,6 +17,7 @@ use uuid::Uuid;
 
 use crate::db::{Revision, Row, Tx, args, count, statements};
 use crate::error::{Result, StoreError};
+use crate::page::Listing;
 use crate::store::SqlStore;
 use crate::{audit, jobs, page, reservations, vectors};
 
@@ -34,7 +35,7 @@ statements! {
     REVISION = shared "knowledge_revision";
 }
 
-fn document(mut row: Row) -> Result<KnowledgeDocument> {
+fn document(row: &mut Row) -> Result<KnowledgeDocument> {
     Ok(KnowledgeDocument {
         id: KnowledgeId::from_uuid(row.uuid()?),
         title: row.text()?,
@@ -55,7 +56,7 @@ fn document(mut row: Row) -> Result<KnowledgeDocument> {
 }
 
 async fn get(tx: &mut Tx, scope: TenantScope, id: KnowledgeId) -> Result<Option<KnowledgeDocument>> {
-    tx.fetch_optional(&GET, args![scope, id.as_uuid()]).await?.map(document).transpose()
+    tx.find(&GET, args![scope, id.as_uuid()], document).await
 }
 
 /// A document to be stored, or a change of one.
@@ -71,7 +72,7 @@ async fn add(tx: &mut Tx, writing: &Writing) -> Result<()> {
     let Writing { scope, document, .. } = writing;
     let scope = *scope;
     reservations::lock_tenant(tx, scope).await?;
-    let there = tx.fetch_optional(&COUNT, args![scope]).await?.map_or(Ok(0), |mut row| row.i64())?;
+    let there = tx.count(&COUNT, args![scope]).await?;
     if there >= i64::from(MAX_DOCUMENTS) {
         return Err(StoreError::Full(format!("a tenant has at most {MAX_DOCUMENTS} documents: remove some first")));
     }
@@ -98,8 +99,8 @@ async fn add(tx: &mut Tx, writing: &Writing) -> Result<()> {
 }
 
 async fn size(tx: &mut Tx, scope: TenantScope) -> Result<KnowledgeSize> {
-    let documents = tx.fetch_optional(&COUNT, args![scope]).await?.map_or(Ok(0), |mut row| row.i64())?;
-    let pieces = tx.fetch_optional(&PIECES_COUNT, args![scope]).await?.map_or(Ok(0), |mut row| row.i64())?;
+    let documents = tx.count(&COUNT, args![scope]).await?;
+    let pieces = tx.count(&PIECES_COUNT, args![scope]).await?;
     let number = |count: i64| u32::try_from(count).unwrap_or(u32::MAX);
     Ok(KnowledgeSize { documents: number(documents), pieces: number(pieces) })
 }
@@ -165,7 +166,7 @@ async fn end(tx: &mut Tx, Ending { scope, of: (id, version), indexed, at, audit 
             (document.status, document.error) = (KnowledgeStatus::Failed, Some(reason.clone()));
         }
         Indexed::Ready(pieces) => {
-            let all = tx.fetch_optional(&PIECES_COUNT, args![scope]).await?.map_or(Ok(0), |mut row| row.i64())?;
+            let all = tx.count(&PIECES_COUNT, args![scope]).await?;
             let many = u32::try_from(pieces.len()).unwrap_or(u32::MAX);
             if all - i64::from(document.pieces) + i64::from(many) > i64::from(MAX_PIECES) {
                 let message = format!("the documents of a tenant have at most {MAX_PIECES} pieces: remove some first");
@@ -187,15 +188,10 @@ async fn end(tx: &mut Tx, Ending { scope, of: (id, version), indexed, at, audit 
     Ok(true)
 }
 
-/// A page of a list.
-struct Listing {
-    scope: TenantScope,
-    filter: KnowledgeFilter,
-    after: Option<KnowledgeId>,
-    limit: u32,
-}
-
-async fn list(tx: &mut Tx, Listing { scope, filter, after, limit }: &Listing) -> Result<Page<KnowledgeDocument>> {
+async fn list(
+    tx: &mut Tx,
+    Listing { scope, filter, after, limit }: &Listing<KnowledgeFilter, KnowledgeId>,
+) -> Result<Page<KnowledgeDocument>> {
     let status = filter.status.map_or("", KnowledgeStatus::as_str);
     let published = filter.published.map_or(-1, i64::from);
     let before = after.map_or(Uuid::max(), KnowledgeId::as_uuid);
@@ -205,8 +201,8 @@ async fn list(tx: &mut Tx, Listing { scope, filter, after, limit }: &Listing) ->
 
 /// What tells whether the published documents are those that were read before.
 async fn revision(tx: &mut Tx, scope: TenantScope) -> Result<Revision> {
-    let Some(mut row) = tx.fetch_optional(&REVISION, args![scope]).await? else { return Ok(Revision::default()) };
-    Ok([row.i64()?, row.i64()?, row.i64()?, row.i64()?])
+    let revision = |row: &mut Row| Ok([row.i64()?, row.i64()?, row.i64()?, row.i64()?]);
+    Ok(tx.find(&REVISION, args![scope], revision).await?.unwrap_or_default())
 }
 
 /// The pieces, unless they are those of that revision. The revision is read first: what changes between the two is
@@ -220,13 +216,12 @@ async fn published(tx: &mut Tx, (scope, known): &(TenantScope, Option<Revision>)
 type Published = (Revision, Option<Vec<PublishedPiece>>);
 
 async fn pieces(tx: &mut Tx, scope: TenantScope) -> Result<Vec<PublishedPiece>> {
-    let rows = tx.fetch_all(&PIECES_PUBLISHED, args![scope]).await?;
-    let piece = |mut row: Row| {
+    let piece = |row: &mut Row| {
         let (document, title, n) = (KnowledgeId::from_uuid(row.uuid()?), row.text()?, row.u32()?);
-        let piece = IndexedPiece { page: row.u32()?, text: row.text()?, vector: vectors::read(&mut row)? };
+        let piece = IndexedPiece { page: row.u32()?, text: row.text()?, vector: vectors::read(row)? };
         Ok(PublishedPiece { document, title, n, piece })
     };
-    rows.into_iter().map(piece).collect()
+    tx.list(&PIECES_PUBLISHED, args![scope], piece).await
 }
 
 #[async_trait]

@@ -14,6 +14,7 @@ use uuid::Uuid;
 
 use crate::db::{Row, Tx, args, count, statements};
 use crate::error::{Result, StoreError};
+use crate::page::Listing;
 use crate::store::SqlStore;
 use crate::{audit, page, reservations};
 
@@ -28,7 +29,7 @@ statements! {
     UPDATE = part "lesson" "update";
 }
 
-fn lesson(mut row: Row) -> Result<Lesson> {
+fn lesson(row: &mut Row) -> Result<Lesson> {
     Ok(Lesson {
         id: LessonId::from_uuid(row.uuid()?),
         teaching: row.json()?,
@@ -47,6 +48,7 @@ fn version(stored: Option<i64>) -> Option<u32> {
 }
 
 /// What a tenant has.
+#[derive(Default)]
 struct Room {
     suggested: u64,
     accepted: u64,
@@ -56,17 +58,11 @@ struct Room {
 }
 
 async fn room(tx: &mut Tx, scope: TenantScope) -> Result<Room> {
-    let found = tx.fetch_optional(&ROOM, args![scope]).await?;
-    let Some(mut row) = found else {
-        return Ok(Room { suggested: 0, accepted: 0, accepted_bytes: 0, all: 0, version: 0 });
+    let room = |row: &mut Row| {
+        let (suggested, accepted, accepted_bytes, all) = (row.u64()?, row.u64()?, row.u64()?, row.u64()?);
+        Ok(Room { suggested, accepted, accepted_bytes, all, version: row.u32()?.max(row.u32()?) })
     };
-    Ok(Room {
-        suggested: row.u64()?,
-        accepted: row.u64()?,
-        accepted_bytes: row.u64()?,
-        all: row.u64()?,
-        version: row.u32()?.max(row.u32()?),
-    })
+    Ok(tx.find(&ROOM, args![scope], room).await?.unwrap_or_default())
 }
 
 /// Stores a suggestion, or answers the lesson that teaches the same. The caller's audit is written with it.
@@ -79,8 +75,8 @@ async fn add(
     reservations::lock_tenant(tx, scope).await?;
     let fingerprint = new.teaching.fingerprint();
     let of_task = u32::from(new.source.task_id.is_some());
-    if let Some(row) = tx.fetch_optional(&SAME, args![scope, fingerprint.as_str(), of_task]).await? {
-        return lesson(row).map(|same| Ok(Some(same)));
+    if let Some(same) = tx.find(&SAME, args![scope, fingerprint.as_str(), of_task], lesson).await? {
+        return Ok(Ok(Some(same)));
     }
     let room = room(tx, scope).await?;
     if let Err(full) = lesson::has_room_for_suggestion(room.suggested) {
@@ -117,18 +113,10 @@ async fn add(
 }
 
 async fn get(tx: &mut Tx, scope: TenantScope, id: LessonId) -> Result<Option<Lesson>> {
-    tx.fetch_optional(&GET, args![scope, id.as_uuid()]).await?.map(lesson).transpose()
+    tx.find(&GET, args![scope, id.as_uuid()], lesson).await
 }
 
-/// A page of a list.
-struct Listing {
-    scope: TenantScope,
-    filter: LessonFilter,
-    after: Option<LessonId>,
-    limit: u32,
-}
-
-async fn list(tx: &mut Tx, listing: &Listing) -> Result<Page<Lesson>> {
+async fn list(tx: &mut Tx, listing: &Listing<LessonFilter, LessonId>) -> Result<Page<Lesson>> {
     let Listing { scope, filter, after, limit } = listing;
     let status = filter.status.map_or("", LessonStatus::as_str);
     let kind = filter.kind.map_or("", LessonKind::as_str);

@@ -17,6 +17,7 @@ use uuid::Uuid;
 use crate::db::{Row, Tx, args, statements};
 use crate::error::{Result, StoreError};
 use crate::identity::must_know;
+use crate::page::Listing;
 use crate::store::SqlStore;
 use crate::{audit, page, records, reservations, vectors};
 
@@ -63,8 +64,7 @@ fn number(importance: Importance) -> u32 {
 }
 
 async fn get(tx: &mut Tx, scope: TenantScope, id: MemoryId) -> Result<Option<Memory>> {
-    let found = tx.fetch_optional(&GET, args![scope, id.as_uuid()]).await?;
-    found.map(|mut row| memory(&mut row)).transpose()
+    tx.find(&GET, args![scope, id.as_uuid()], memory).await
 }
 
 /// A memory to be stored, or a change of one.
@@ -90,8 +90,7 @@ async fn find_room(tx: &mut Tx, scope: TenantScope, memory: &Memory) -> Result<(
         Subject::User(user) => must_know(tx, scope, user).await?,
         Subject::Entity(record) => known_record(tx, scope, record).await?,
     }
-    let count = tx.fetch_optional(&COUNT, args![scope, subject.kind(), subject.id()]).await?;
-    if count.map_or(Ok(0), |mut row| row.i64())? >= i64::from(MAX_OF_SUBJECT) {
+    if tx.count(&COUNT, args![scope, subject.kind(), subject.id()]).await? >= i64::from(MAX_OF_SUBJECT) {
         let message = format!("a subject has at most {MAX_OF_SUBJECT} memories: remove some that do not matter");
         return Err(StoreError::Full(message));
     }
@@ -214,15 +213,7 @@ async fn delete(tx: &mut Tx, (scope, id, at, event): &Deleting) -> Result<bool> 
     Ok(there)
 }
 
-/// A page of a list.
-struct Listing {
-    scope: TenantScope,
-    filter: MemoryFilter,
-    after: Option<MemoryId>,
-    limit: u32,
-}
-
-async fn list(tx: &mut Tx, listing: &Listing) -> Result<Page<Memory>> {
+async fn list(tx: &mut Tx, listing: &Listing<MemoryFilter, MemoryId>) -> Result<Page<Memory>> {
     let Listing { scope, filter, after, limit } = listing;
     let status = filter.status.map_or("", MemoryStatus::as_str);
     let (before, limit) = (after.map_or(Uuid::max(), MemoryId::as_uuid), *limit);
@@ -236,12 +227,12 @@ async fn list(tx: &mut Tx, listing: &Listing) -> Result<Page<Memory>> {
             tx.fetch_all(&LIST, args![*scope, before, kind, status, limit + 1]).await?
         }
     };
-    page::cut_readable(rows, limit, |mut row| memory(&mut row))
+    page::cut_readable(rows, limit, memory)
 }
 
 async fn of_subject(tx: &mut Tx, scope: TenantScope, subject: Subject) -> Result<Vec<(Memory, Option<Vector>)>> {
     let rows = tx.fetch_all(&OF_SUBJECT, args![scope, subject.kind(), subject.id()]).await?;
-    Ok(page::readable(rows, |mut row| Ok((memory(&mut row)?, vectors::read(&mut row)?))))
+    Ok(page::readable(rows, |row| Ok((memory(row)?, vectors::read(row)?))))
 }
 
 type Named = Vec<(String, Memory, Option<Vector>)>;
@@ -252,8 +243,8 @@ async fn named(tx: &mut Tx, scope: TenantScope, names: &[String], most: u32) -> 
     if rows.is_empty() && tx.fetch_optional(&ENTITIES_EXIST, args![scope]).await?.is_none() {
         return Ok(None);
     }
-    let read = |mut row: Row| {
-        let (memory, vector) = (memory(&mut row)?, vectors::read(&mut row)?);
+    let read = |row: &mut Row| {
+        let (memory, vector) = (memory(row)?, vectors::read(row)?);
         Ok((row.text()?, memory, vector))
     };
     Ok(Some(page::readable(rows, read)))

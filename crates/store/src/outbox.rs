@@ -73,17 +73,12 @@ fn message(row: &mut Row) -> Result<OutboxMessage> {
 }
 
 async fn get(tx: &mut Tx, scope: TenantScope, id: OutboxId) -> Result<Option<OutboxMessage>> {
-    let found = tx.fetch_optional(&GET, args![scope, id.as_uuid()]).await?;
-    found.map(|mut row| message(&mut row)).transpose()
+    tx.find(&GET, args![scope, id.as_uuid()], message).await
 }
 
-async fn list(
-    tx: &mut Tx,
-    scope: TenantScope,
-    talks_of: Option<UserId>,
-    before: Option<OutboxId>,
-    limit: u32,
-) -> Result<Page<OutboxMessage>> {
+type Listing = (TenantScope, Option<UserId>, Option<OutboxId>, u32);
+
+async fn list(tx: &mut Tx, &(scope, talks_of, before, limit): &Listing) -> Result<Page<OutboxMessage>> {
     let begin = before.map_or(Uuid::max(), OutboxId::as_uuid);
     let talks_of = talks_of.map(UserId::as_uuid);
     let args = |before: Uuid, most: u32| [scope.into(), before.into(), most.into(), talks_of.into()];
@@ -147,11 +142,7 @@ impl<D: 'static> OutboxStore for SqlStore<D> {
         before: Option<OutboxId>,
         limit: u32,
     ) -> PortResult<Page<OutboxMessage>> {
-        let args = (scope, talks_of, before, limit);
-        let run = self.read(scope, args, |tx, (scope, talks_of, before, limit)| {
-            Box::pin(list(tx, *scope, *talks_of, *before, *limit))
-        });
-        Ok(run.await?)
+        Ok(self.read(scope, (scope, talks_of, before, limit), |tx, args| Box::pin(list(tx, args))).await?)
     }
 
     async fn move_outbox(

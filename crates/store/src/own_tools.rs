@@ -17,6 +17,7 @@ use uuid::Uuid;
 
 use crate::db::{Row, Tx, args, json, statements};
 use crate::error::{Result, StoreError};
+use crate::page::Listing;
 use crate::store::SqlStore;
 use crate::{audit, page, reservations};
 
@@ -47,8 +48,7 @@ fn own_tool(row: &mut Row) -> Result<OwnTool> {
 }
 
 async fn get(tx: &mut Tx, scope: TenantScope, id: OwnToolId) -> Result<Option<OwnTool>> {
-    let row = tx.fetch_optional(&GET, args![scope, id.as_uuid()]).await?;
-    row.map(|mut row| own_tool(&mut row)).transpose()
+    tx.find(&GET, args![scope, id.as_uuid()], own_tool).await
 }
 
 async fn draft(tx: &mut Tx, (scope, new, event): &(TenantScope, NewOwnTool, AuditEvent)) -> Result<OwnTool> {
@@ -56,8 +56,8 @@ async fn draft(tx: &mut Tx, (scope, new, event): &(TenantScope, NewOwnTool, Audi
     // From here on nobody else changes a tool of the tenant, so no version is given twice.
     reservations::lock_tenant(tx, scope).await?;
     let key = new.definition.key.as_str();
-    let found = tx.fetch_optional(&VERSIONS, args![scope, key]).await?;
-    let (last, kept) = found.map_or(Ok((0, 0)), |mut row| Ok::<_, StoreError>((row.u32()?, row.u32()?)))?;
+    let found = tx.find(&VERSIONS, args![scope, key], |row| Ok((row.u32()?, row.u32()?))).await?;
+    let (last, kept) = found.unwrap_or_default();
     if let Some(why) = no_more_versions(key, kept) {
         return Err(StoreError::Full(why));
     }
@@ -75,15 +75,7 @@ async fn draft(tx: &mut Tx, (scope, new, event): &(TenantScope, NewOwnTool, Audi
     Ok(tool)
 }
 
-/// A page of a list.
-struct Listing {
-    scope: TenantScope,
-    filter: OwnToolFilter,
-    after: Option<OwnToolId>,
-    limit: u32,
-}
-
-async fn list(tx: &mut Tx, listing: &Listing) -> Result<Page<OwnTool>> {
+async fn list(tx: &mut Tx, listing: &Listing<OwnToolFilter, OwnToolId>) -> Result<Page<OwnTool>> {
     let Listing { scope, filter, after, limit } = listing;
     let key = filter.key.as_deref().unwrap_or("");
     let status = filter.status.map_or("", OwnToolStatus::as_str);
@@ -94,7 +86,7 @@ async fn list(tx: &mut Tx, listing: &Listing) -> Result<Page<OwnTool>> {
 
 async fn active(tx: &mut Tx, scope: TenantScope) -> Result<Vec<OwnTool>> {
     let rows = tx.fetch_all(&ACTIVE, args![scope]).await?;
-    let mut tools = page::readable(rows, |mut row| own_tool(&mut row));
+    let mut tools = page::readable(rows, own_tool);
     tools.sort_by(|a, b| a.definition.key.cmp(&b.definition.key));
     Ok(tools)
 }
@@ -132,16 +124,9 @@ async fn change(tx: &mut Tx, (scope, change, event): &(TenantScope, OwnToolChang
     audit::append(tx, scope, after.updated_at, event).await
 }
 
-/// A tool that is deleted.
-struct Deletion {
-    scope: TenantScope,
-    key: String,
-    at: Timestamp,
-    event: AuditEvent,
-}
+type Deleting = (TenantScope, String, Timestamp, AuditEvent);
 
-async fn delete(tx: &mut Tx, deletion: &Deletion) -> Result<bool> {
-    let Deletion { scope, key, at, event } = deletion;
+async fn delete(tx: &mut Tx, (scope, key, at, event): &Deleting) -> Result<bool> {
     reservations::lock_tenant(tx, *scope).await?;
     if tx.execute(&DELETE, args![*scope, key.as_str()]).await? == 0 {
         return Ok(false);
@@ -200,8 +185,8 @@ impl<D: 'static> OwnToolStore for SqlStore<D> {
         at: Timestamp,
         event: AuditEvent,
     ) -> PortResult<bool> {
-        let deletion = Deletion { scope, key: key.to_owned(), at, event };
-        let deleted = self.write(scope, deletion, |tx, deletion| Box::pin(delete(tx, deletion))).await?;
+        let deleted =
+            self.write(scope, (scope, key.to_owned(), at, event), |tx, args| Box::pin(delete(tx, args))).await?;
         if deleted {
             self.shared.known.outlived().await;
         }

@@ -1,20 +1,29 @@
 //! Pages of lists: one row more than asked for is read, so that the end is known.
 
 use kybern_core::ports::Page;
+use kybern_core::tenant::TenantScope;
 use uuid::Uuid;
 
 use crate::db::{Arg, Row, Sql, Tx};
 use crate::error::{Result, StoreError};
+
+/// Which page of a list.
+pub(crate) struct Listing<F, I> {
+    pub(crate) scope: TenantScope,
+    pub(crate) filter: F,
+    pub(crate) after: Option<I>,
+    pub(crate) limit: u32,
+}
 
 /// Rows that are read at once of a list whose rows may be large.
 const CHUNK: usize = 16;
 
 /// What rows hold, without those that cannot be read: one bad row costs nobody the others. The log has it, and
 /// `kybern doctor` names it.
-pub(crate) fn readable<T>(rows: Vec<Row>, mut decode: impl FnMut(Row) -> Result<T>) -> Vec<T> {
+pub(crate) fn readable<T>(rows: Vec<Row>, mut decode: impl FnMut(&mut Row) -> Result<T>) -> Vec<T> {
     let read = rows.into_iter().filter_map(|mut row| {
         let id = row.first_id().ok();
-        decode(row).inspect_err(|error| left_out(id, error)).ok()
+        decode(&mut row).inspect_err(|error| left_out(id, error)).ok()
     });
     read.collect()
 }
@@ -35,7 +44,11 @@ pub(crate) fn cut<T>(mut items: Vec<T>, limit: u32, cursor: impl Fn(&T) -> Strin
 
 /// The same of rows, whose first column is their id, without those that cannot be read: they count for the page all the
 /// same, and the next one begins behind them.
-pub(crate) fn cut_readable<T>(mut rows: Vec<Row>, limit: u32, decode: impl FnMut(Row) -> Result<T>) -> Result<Page<T>> {
+pub(crate) fn cut_readable<T>(
+    mut rows: Vec<Row>,
+    limit: u32,
+    decode: impl FnMut(&mut Row) -> Result<T>,
+) -> Result<Page<T>> {
     let limit = usize::try_from(limit).unwrap_or(usize::MAX);
     let more = rows.len() > limit;
     rows.truncate(limit);

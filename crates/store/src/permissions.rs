@@ -14,7 +14,7 @@ use kybern_core::tool::ToolSetting;
 use serde_json::json;
 
 use crate::audit;
-use crate::db::{Tx, args, json, statements};
+use crate::db::{Row, Tx, args, json, statements};
 use crate::error::Result;
 use crate::identity::must_know;
 use crate::store::SqlStore;
@@ -27,26 +27,19 @@ statements! {
     SETTING_PUT = part "tool_setting" "put";
 }
 
-async fn rules(tx: &mut Tx, scope: TenantScope, user: UserId) -> Result<Option<UserRules>> {
+async fn rules(tx: &mut Tx, scope: TenantScope, user: UserId) -> Result<Option<Arc<UserRules>>> {
     let found = tx.fetch_optional(&RULES, args![scope, user.as_uuid()]).await?;
     let Some(mut row) = found else { return Ok(None) };
     let (roles, policy) = (row.json()?, row.opt_text()?);
     let unreadable = |error: serde_json::Error| row.fault(format!("a policy that cannot be read: {error}"));
     let policy = policy.map(|text| json::read(&text).map_err(unreadable)).transpose()?;
-    Ok(Some(UserRules { roles, policy }))
+    Ok(Some(Arc::new(UserRules { roles, policy })))
 }
 
 /// A policy to be stored, or to be taken back.
-struct Putting {
-    scope: TenantScope,
-    user: UserId,
-    policy: Option<ToolPolicy>,
-    at: Timestamp,
-    audit: AuditEvent,
-}
+type Putting = (TenantScope, UserId, Option<ToolPolicy>, Timestamp, AuditEvent);
 
-async fn put(tx: &mut Tx, putting: &Putting) -> Result<()> {
-    let Putting { scope, user, policy, at, audit } = putting;
+async fn put(tx: &mut Tx, (scope, user, policy, at, audit): &Putting) -> Result<()> {
     must_know(tx, *scope, *user).await?;
     match policy {
         Some(policy) => tx.execute(&PUT, args![*scope, user.as_uuid(), json!(policy).to_string(), *at]).await?,
@@ -58,8 +51,7 @@ async fn put(tx: &mut Tx, putting: &Putting) -> Result<()> {
 
 /// One that cannot be read harms its own tool only, which nobody calls then.
 async fn settings(tx: &mut Tx, scope: TenantScope) -> Result<Vec<ToolSetting>> {
-    let rows = tx.fetch_all(&SETTINGS, args![scope]).await?;
-    let settings = rows.into_iter().map(|mut row| {
+    let setting = |row: &mut Row| {
         let (tool, at) = (row.text()?, row.time()?);
         Ok(row.json().unwrap_or_else(|error| {
             tracing::error!(
@@ -70,19 +62,13 @@ async fn settings(tx: &mut Tx, scope: TenantScope) -> Result<Vec<ToolSetting>> {
             );
             ToolSetting::unreadable(&tool, at)
         }))
-    });
-    settings.collect()
+    };
+    tx.list(&SETTINGS, args![scope], setting).await
 }
 
-/// A setting to be stored.
-struct Setting {
-    scope: TenantScope,
-    setting: ToolSetting,
-    audit: AuditEvent,
-}
+type Setting = (TenantScope, ToolSetting, AuditEvent);
 
-async fn put_setting(tx: &mut Tx, new: &Setting) -> Result<()> {
-    let Setting { scope, setting, audit } = new;
+async fn put_setting(tx: &mut Tx, (scope, setting, audit): &Setting) -> Result<()> {
     let (body, at) = (json!(setting).to_string(), setting.updated_at);
     tx.execute(&SETTING_PUT, args![*scope, setting.tool.as_str(), body, at]).await?;
     tx.outdates_what_is_known();
@@ -93,18 +79,8 @@ async fn put_setting(tx: &mut Tx, new: &Setting) -> Result<()> {
 impl<D: 'static> PermissionStore for SqlStore<D> {
     async fn user_rules(&self, scope: TenantScope, user: UserId) -> PortResult<Option<Arc<UserRules>>> {
         let known = &self.shared.known;
-        // Taken before reading, so what changes meanwhile does not fit it.
-        let stamp = known.stamp();
-        if let Some(rules) = known.rules((scope.tenant(), user), stamp) {
-            return Ok(Some(rules));
-        }
-        let read = self.read_few(scope, (scope, user), |tx, (scope, user)| Box::pin(rules(tx, *scope, *user)));
-        // Boxed, so that who finds them known does not carry the reading along.
-        let found = Box::pin(read).await?.map(Arc::new);
-        if let Some(rules) = &found {
-            known.keep_rules((scope.tenant(), user), stamp, rules);
-        }
-        Ok(found)
+        let find = || self.read_few(scope, (scope, user), |tx, (scope, user)| Box::pin(rules(tx, *scope, *user)));
+        Ok(known.or_find(&known.rules, (scope.tenant(), user), find).await?)
     }
 
     async fn set_policy(
@@ -114,8 +90,8 @@ impl<D: 'static> PermissionStore for SqlStore<D> {
         policy: Option<&ToolPolicy>,
         audit: AuditEvent,
     ) -> PortResult<()> {
-        let putting = Putting { scope, user, policy: policy.cloned(), at: self.shared.clock.now(), audit };
-        self.write(scope, putting, |tx, putting| Box::pin(put(tx, putting))).await?;
+        let args = (scope, user, policy.cloned(), self.shared.clock.now(), audit);
+        self.write(scope, args, |tx, args| Box::pin(put(tx, args))).await?;
         // Whoever is told that something is not allowed any more may rely on it in every process.
         self.shared.known.outlived().await;
         Ok(())
@@ -123,19 +99,12 @@ impl<D: 'static> PermissionStore for SqlStore<D> {
 
     async fn tool_settings(&self, scope: TenantScope) -> PortResult<Arc<Vec<ToolSetting>>> {
         let known = &self.shared.known;
-        let stamp = known.stamp();
-        if let Some(settings) = known.settings(scope.tenant(), stamp) {
-            return Ok(settings);
-        }
-        let read = Box::pin(self.read(scope, scope, |tx, scope| Box::pin(settings(tx, *scope))));
-        let found = Arc::new(read.await?);
-        known.keep_settings(scope.tenant(), stamp, &found);
-        Ok(found)
+        let read = || self.read(scope, scope, |tx, scope| Box::pin(settings(tx, *scope)));
+        Ok(known.or_read(&known.settings, scope.tenant(), read).await?)
     }
 
     async fn put_tool_setting(&self, scope: TenantScope, setting: &ToolSetting, audit: AuditEvent) -> PortResult<()> {
-        let new = Setting { scope, setting: setting.clone(), audit };
-        self.write(scope, new, |tx, new| Box::pin(put_setting(tx, new))).await?;
+        self.write(scope, (scope, setting.clone(), audit), |tx, args| Box::pin(put_setting(tx, args))).await?;
         self.shared.known.outlived().await;
         Ok(())
     }

@@ -81,6 +81,11 @@ fn body(draft: &PlanDraft) -> Value {
     })
 }
 
+/// The newest version of a plan; 0 when there is none.
+async fn last_version(tx: &mut Tx, scope: TenantScope, key: &str) -> Result<u32> {
+    Ok(tx.find(&LAST_VERSION, args![scope, key], Row::u32).await?.unwrap_or(0))
+}
+
 /// Refuses a plan of that key and so many bytes for which the tenant has no room beside its others.
 async fn find_room(tx: &mut Tx, scope: TenantScope, key: &str, bytes: usize) -> Result<()> {
     let Some(mut row) = tx.fetch_optional(&OTHERS, args![scope, key]).await? else { return Ok(()) };
@@ -91,10 +96,7 @@ async fn find_room(tx: &mut Tx, scope: TenantScope, key: &str, bytes: usize) -> 
 
 async fn put(tx: &mut Tx, putting: &Putting) -> Result<Plan> {
     let Putting { scope, id, draft, at, audit } = putting;
-    let last = match tx.fetch_optional(&LAST_VERSION, args![*scope, draft.key.as_str()]).await? {
-        Some(mut row) => row.u32()?,
-        None => 0,
-    };
+    let last = last_version(tx, *scope, &draft.key).await?;
     let version = draft.version.unwrap_or(last.saturating_add(1));
     if let Some(why) = no_version(&draft.key, version) {
         return Err(StoreError::Full(why));
@@ -115,8 +117,7 @@ async fn put(tx: &mut Tx, putting: &Putting) -> Result<Plan> {
 /// Checks what a step believed about a plan that it stores or retires.
 pub(crate) async fn check(tx: &mut Tx, scope: TenantScope, effect: &PlanEffect) -> Result<()> {
     let changed = || StoreError::Changed(format!("plan {}", effect.key()));
-    let last = tx.fetch_optional(&LAST_VERSION, args![scope, effect.key()]).await?;
-    let last = last.map_or(Ok(0), |mut row| row.u32())?;
+    let last = last_version(tx, scope, effect.key()).await?;
     match effect {
         PlanEffect::Put { draft, .. } => {
             let next = last.saturating_add(1);
@@ -129,9 +130,8 @@ pub(crate) async fn check(tx: &mut Tx, scope: TenantScope, effect: &PlanEffect) 
             }
         }
         PlanEffect::Retire { key, version } => {
-            let in_use = tx.fetch_optional(&IN_USE, args![scope, key.as_str()]).await?;
-            let in_use = in_use.map_or(Ok(0), |mut row| row.u32())?;
-            if in_use == *version { Ok(()) } else { Err(changed()) }
+            let in_use = tx.find(&IN_USE, args![scope, key.as_str()], Row::u32).await?;
+            if in_use.unwrap_or(0) == *version { Ok(()) } else { Err(changed()) }
         }
     }
 }
@@ -188,36 +188,27 @@ fn read(row: &mut Row) -> Result<(TenantScope, Plan)> {
     Ok((scope, stored))
 }
 
-fn plans_of(rows: Vec<Row>) -> Result<Vec<Plan>> {
-    rows.into_iter().map(|mut row| read(&mut row).map(|(_, plan)| plan)).collect()
-}
-
 async fn list(tx: &mut Tx, scope: TenantScope) -> Result<Vec<Plan>> {
-    plans_of(tx.fetch_all(&LIST, args![scope]).await?)
+    tx.list(&LIST, args![scope], |row| read(row).map(|(_, plan)| plan)).await
 }
 
 async fn find(tx: &mut Tx, scope: TenantScope, id: PlanId) -> Result<Option<Plan>> {
-    let row = tx.fetch_optional(&FIND, args![scope, id.as_uuid()]).await?;
-    row.map(|mut row| read(&mut row).map(|(_, plan)| plan)).transpose()
+    tx.find(&FIND, args![scope, id.as_uuid()], |row| read(row).map(|(_, plan)| plan)).await
 }
 
 /// Rows that are read at once; each may have [`MAX_BYTES`](kybern_core::plan::limits::MAX_BYTES).
 const CHUNK: usize = 8;
 
+type Listing = (&'static Sql, TenantScope, (String, i64), u32);
+
 /// A page of plans: those of the statement behind a key and a version.
-async fn page(
-    tx: &mut Tx,
-    list: &'static Sql,
-    scope: TenantScope,
-    (key, version): (String, i64),
-    limit: u32,
-) -> Result<Page<Plan>> {
-    let limit = usize::try_from(limit.clamp(1, 200)).unwrap_or(1);
-    let (mut items, mut bytes, mut behind) = (Vec::new(), 0_usize, (key, version));
+async fn page(tx: &mut Tx, (list, scope, behind, limit): &Listing) -> Result<Page<Plan>> {
+    let limit = usize::try_from((*limit).clamp(1, 200)).unwrap_or(1);
+    let (mut items, mut bytes, mut behind) = (Vec::new(), 0_usize, behind.clone());
     loop {
         // One more than is wanted tells whether there is a next page.
         let most = CHUNK.min(limit - items.len() + 1);
-        let args = args![scope, behind.0.as_str(), behind.1, i64::try_from(most).unwrap_or(1)];
+        let args = args![*scope, behind.0.as_str(), behind.1, i64::try_from(most).unwrap_or(1)];
         let rows = tx.fetch_all(list, args).await?;
         let ends = rows.len() < most;
         for mut row in rows {
@@ -238,7 +229,7 @@ async fn page(
 
 async fn active(tx: &mut Tx, tenant: TenantId, key: &str) -> Result<Vec<(TenantScope, Plan)>> {
     let args = args![tenant.as_uuid(), key, i64::try_from(CHUNK).unwrap_or(1)];
-    tx.fetch_all(&ALL_ACTIVE, args).await?.iter_mut().map(read).collect()
+    tx.list(&ALL_ACTIVE, args, read).await
 }
 
 /// A plan to be taken out of use, or brought back.
@@ -252,13 +243,11 @@ struct Switch {
 
 async fn set_active(tx: &mut Tx, switch: &Switch) -> Result<()> {
     let (scope, key) = (switch.scope, switch.key.as_str());
-    let last = tx.fetch_optional(&LAST_VERSION, args![scope, key]).await?;
-    if last.map_or(Ok(0), |mut row| row.i64())? == 0 {
+    if last_version(tx, scope, key).await? == 0 {
         return Err(StoreError::not_found("plan", key));
     }
     if switch.active {
-        let newest = tx.fetch_optional(&NEWEST_BYTES, args![scope, key]).await?;
-        let bytes = newest.map_or(Ok(0), |mut row| row.i64())?;
+        let bytes = tx.count(&NEWEST_BYTES, args![scope, key]).await?;
         find_room(tx, scope, key, usize::try_from(bytes).unwrap_or(0)).await?;
     }
     tx.execute(&DEACTIVATE, args![scope, key]).await?;
@@ -290,16 +279,8 @@ impl<D: 'static> PlanStore for SqlStore<D> {
 
     async fn plans(&self, scope: TenantScope) -> PortResult<Arc<Vec<Plan>>> {
         let known = &self.shared.known;
-        // Taken before reading, so what changes meanwhile does not fit it.
-        let stamp = known.stamp();
-        if let Some(plans) = known.plans(scope.tenant(), stamp) {
-            return Ok(plans);
-        }
-        // Boxed, so that who finds them known does not carry the reading along.
-        let read = Box::pin(self.read(scope, scope, |tx, scope| Box::pin(list(tx, *scope))));
-        let plans = Arc::new(read.await?);
-        known.keep_plans(scope.tenant(), stamp, &plans);
-        Ok(plans)
+        let read = || self.read(scope, scope, |tx, scope| Box::pin(list(tx, *scope)));
+        Ok(known.or_read(&known.plans, scope.tenant(), read).await?)
     }
 
     async fn find_plan(&self, scope: TenantScope, id: PlanId) -> PortResult<Option<Plan>> {
@@ -307,11 +288,8 @@ impl<D: 'static> PlanStore for SqlStore<D> {
     }
 
     async fn plan_page(&self, scope: TenantScope, after: PlanPlace, limit: u32) -> PortResult<Page<Plan>> {
-        let args = (scope, after, limit);
-        let read = self.read(scope, args, |tx, (scope, after, limit)| {
-            Box::pin(page(tx, &PAGE, *scope, (after.key.clone(), i64::from(after.version)), *limit))
-        });
-        Ok(read.await?)
+        let args = (&PAGE, scope, (after.key, i64::from(after.version)), limit);
+        Ok(self.read(scope, args, |tx, args| Box::pin(page(tx, args))).await?)
     }
 
     async fn plan_versions(
@@ -321,11 +299,8 @@ impl<D: 'static> PlanStore for SqlStore<D> {
         below: Option<u32>,
         limit: u32,
     ) -> PortResult<Page<Plan>> {
-        let args = (scope, key.to_owned(), below.map_or(i64::MAX, i64::from), limit);
-        let read = self.read(scope, args, |tx, (scope, key, below, limit)| {
-            Box::pin(page(tx, &VERSIONS, *scope, (key.clone(), *below), *limit))
-        });
-        Ok(read.await?)
+        let args = (&VERSIONS, scope, (key.to_owned(), below.map_or(i64::MAX, i64::from)), limit);
+        Ok(self.read(scope, args, |tx, args| Box::pin(page(tx, args))).await?)
     }
 
     async fn set_plan_active(&self, scope: TenantScope, key: &str, active: bool, audit: AuditEvent) -> PortResult<()> {

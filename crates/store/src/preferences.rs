@@ -32,16 +32,9 @@ async fn get(tx: &mut Tx, scope: TenantScope, user: UserId) -> Result<Preference
 }
 
 /// Preferences to be stored, or to be taken back.
-struct Putting {
-    scope: TenantScope,
-    user: UserId,
-    preferences: Option<Preferences>,
-    at: Timestamp,
-    audit: AuditEvent,
-}
+type Putting = (TenantScope, UserId, Option<Preferences>, Timestamp, AuditEvent);
 
-async fn put(tx: &mut Tx, putting: &Putting) -> Result<()> {
-    let Putting { scope, user, preferences, at, audit } = putting;
+async fn put(tx: &mut Tx, (scope, user, preferences, at, audit): &Putting) -> Result<()> {
     must_know(tx, *scope, *user).await?;
     match preferences {
         Some(said) => tx.execute(&PUT, args![*scope, user.as_uuid(), json!(said).to_string(), *at]).await?,
@@ -55,16 +48,8 @@ async fn put(tx: &mut Tx, putting: &Putting) -> Result<()> {
 impl<D: 'static> PreferenceStore for SqlStore<D> {
     async fn preferences(&self, scope: TenantScope, user: UserId) -> PortResult<Arc<Preferences>> {
         let known = &self.shared.known;
-        // Taken before reading, so what changes meanwhile does not fit it.
-        let stamp = known.stamp();
-        if let Some(said) = known.preferences((scope.tenant(), user), stamp) {
-            return Ok(said);
-        }
-        let read = self.read_few(scope, (scope, user), |tx, (scope, user)| Box::pin(get(tx, *scope, *user)));
-        // Boxed, so that who finds them known does not carry the reading along.
-        let said = Arc::new(Box::pin(read).await?);
-        known.keep_preferences((scope.tenant(), user), stamp, &said);
-        Ok(said)
+        let read = || self.read_few(scope, (scope, user), |tx, (scope, user)| Box::pin(get(tx, *scope, *user)));
+        Ok(known.or_read(&known.preferences, (scope.tenant(), user), read).await?)
     }
 
     async fn set_preferences(
@@ -75,8 +60,8 @@ impl<D: 'static> PreferenceStore for SqlStore<D> {
         at: Timestamp,
         audit: AuditEvent,
     ) -> PortResult<()> {
-        let putting = Putting { scope, user, preferences: preferences.cloned(), at, audit };
-        self.write(scope, putting, |tx, putting| Box::pin(put(tx, putting))).await?;
+        let args = (scope, user, preferences.cloned(), at, audit);
+        self.write(scope, args, |tx, args| Box::pin(put(tx, args))).await?;
         self.shared.known.outlived().await;
         Ok(())
     }

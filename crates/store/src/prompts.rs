@@ -14,6 +14,7 @@ use uuid::Uuid;
 
 use crate::db::{Row, Tx, args, statements};
 use crate::error::{Result, StoreError};
+use crate::page::Listing;
 use crate::store::SqlStore;
 use crate::{audit, page, reservations};
 
@@ -34,7 +35,7 @@ fn of(agent: Option<&str>) -> &str {
     agent.unwrap_or(ALL)
 }
 
-fn prompt(mut row: Row) -> Result<Prompt> {
+fn prompt(row: &mut Row) -> Result<Prompt> {
     Ok(Prompt {
         id: PromptId::from_uuid(row.uuid()?),
         agent: Some(row.text()?).filter(|agent| agent != ALL),
@@ -50,14 +51,14 @@ fn prompt(mut row: Row) -> Result<Prompt> {
 }
 
 async fn get(tx: &mut Tx, scope: TenantScope, id: PromptId) -> Result<Option<Prompt>> {
-    tx.fetch_optional(&GET, args![scope, id.as_uuid()]).await?.map(prompt).transpose()
+    tx.find(&GET, args![scope, id.as_uuid()], prompt).await
 }
 
 /// Writes down a prompt that is begun. The caller holds the tenant's audit, so no version is given twice.
 pub(crate) async fn begin(tx: &mut Tx, scope: TenantScope, new: &NewPrompt) -> Result<Prompt> {
     let agent = of(new.agent.as_deref());
-    let last = tx.fetch_optional(&LAST_VERSION, args![scope, agent]).await?;
-    let begun = new.begun(last.map_or(Ok(0), |mut row| row.u32())? + 1);
+    let last = tx.find(&LAST_VERSION, args![scope, agent], Row::u32).await?;
+    let begun = new.begun(last.unwrap_or(0) + 1);
     let (id, authors) = (begun.id.as_uuid(), json!(begun.authors).to_string());
     let (text, status) = (begun.text.as_str(), begun.status.as_str());
     tx.execute(&INSERT, args![scope, id, agent, begun.version, text, status, authors, new.at, new.at]).await?;
@@ -71,15 +72,7 @@ async fn draft(tx: &mut Tx, (scope, new, event): &(TenantScope, NewPrompt, Audit
     Ok(begun)
 }
 
-/// A page of a list.
-struct Listing {
-    scope: TenantScope,
-    filter: PromptFilter,
-    after: Option<PromptId>,
-    limit: u32,
-}
-
-async fn list(tx: &mut Tx, listing: &Listing) -> Result<Page<Prompt>> {
+async fn list(tx: &mut Tx, listing: &Listing<PromptFilter, PromptId>) -> Result<Page<Prompt>> {
     let Listing { scope, filter, after, limit } = listing;
     let agent = match &filter.agent {
         OfAgent::Any => "",
@@ -93,8 +86,7 @@ async fn list(tx: &mut Tx, listing: &Listing) -> Result<Page<Prompt>> {
 }
 
 async fn active(tx: &mut Tx, scope: TenantScope) -> Result<Vec<Arc<Prompt>>> {
-    let rows = tx.fetch_all(&ACTIVE, args![scope]).await?;
-    rows.into_iter().map(|row| prompt(row).map(Arc::new)).collect()
+    tx.list(&ACTIVE, args![scope], |row| prompt(row).map(Arc::new)).await
 }
 
 async fn update(tx: &mut Tx, scope: TenantScope, prompt: &Prompt) -> Result<()> {
@@ -114,8 +106,7 @@ async fn change(tx: &mut Tx, (scope, change, event): &(TenantScope, PromptChange
         return Err(other());
     }
     if after.status == PromptStatus::Active {
-        let found = tx.fetch_optional(&ACTIVE_OF, args![scope, of(after.agent.as_deref())]).await?;
-        let found = found.map(|mut row| row.uuid()).transpose()?;
+        let found = tx.find(&ACTIVE_OF, args![scope, of(after.agent.as_deref())], Row::uuid).await?;
         if found != retires.as_ref().map(|retired| retired.id.as_uuid()) {
             return Err(other());
         }
@@ -154,16 +145,8 @@ impl<D: 'static> PromptStore for SqlStore<D> {
 
     async fn active_prompts(&self, scope: TenantScope) -> PortResult<Arc<Vec<Arc<Prompt>>>> {
         let known = &self.shared.known;
-        // Taken before reading, so what changes meanwhile does not fit it.
-        let stamp = known.stamp();
-        if let Some(prompts) = known.prompts(scope.tenant(), stamp) {
-            return Ok(prompts);
-        }
-        // Boxed, so that who finds them known does not carry the reading along.
-        let read = Box::pin(self.read(scope, scope, |tx, scope| Box::pin(active(tx, *scope))));
-        let prompts = Arc::new(read.await?);
-        known.keep_prompts(scope.tenant(), stamp, &prompts);
-        Ok(prompts)
+        let read = || self.read(scope, scope, |tx, scope| Box::pin(active(tx, *scope)));
+        Ok(known.or_read(&known.prompts, scope.tenant(), read).await?)
     }
 
     async fn change_prompt(&self, scope: TenantScope, new: &PromptChange, audit: AuditEvent) -> PortResult<()> {

@@ -53,8 +53,7 @@ fn record(row: &mut Row) -> Result<Record> {
 }
 
 async fn by_key(tx: &mut Tx, sql: &'static Sql, scope: TenantScope, kind: &str, key: &str) -> Result<Option<Record>> {
-    let found = tx.fetch_optional(sql, args![scope, kind, key]).await?;
-    found.map(|mut row| record(&mut row)).transpose()
+    tx.find(sql, args![scope, kind, key], record).await
 }
 
 pub(crate) async fn id_of(tx: &mut Tx, scope: TenantScope, kind: &str, key: &str) -> Result<Option<RecordId>> {
@@ -75,9 +74,8 @@ pub(crate) async fn check(tx: &mut Tx, scope: TenantScope, put: &PutRecord) -> R
     let id = present.map(|record| record.id);
     for lookup in put.lookups.iter().filter(|lookup| lookup.unique) {
         let args = args![scope, put.kind.as_str(), lookup.name.as_str(), lookup.value.as_str()];
-        if let Some(mut owner) = tx.fetch_optional(&LOOKUP_OWNER, args).await?
-            && Some(RecordId::from_uuid(owner.uuid()?)) != id
-        {
+        let owner = tx.find(&LOOKUP_OWNER, args, Row::uuid).await?.map(RecordId::from_uuid);
+        if owner.is_some() && owner != id {
             return Err(changed(put));
         }
     }
@@ -117,8 +115,8 @@ pub(crate) async fn put(tx: &mut Tx, scope: TenantScope, put: &PutRecord, at: Ti
         let (kind, name, value) = (put.kind.as_str(), lookup.name.as_str(), lookup.value.as_str());
         if lookup.unique {
             // Two puts of one commit may want the same value; the check before could not see that.
-            let owner = tx.fetch_optional(&LOOKUP_OWNER, args![scope, kind, name, value]).await?;
-            if owner.is_some_and(|mut row| row.uuid().is_ok_and(|owner| owner != id.as_uuid())) {
+            let owner = tx.find(&LOOKUP_OWNER, args![scope, kind, name, value], Row::uuid).await?;
+            if owner.is_some_and(|owner| owner != id.as_uuid()) {
                 return Err(changed(put));
             }
         }
@@ -127,47 +125,33 @@ pub(crate) async fn put(tx: &mut Tx, scope: TenantScope, put: &PutRecord, at: Ti
     Ok(())
 }
 
-async fn by_lookup(tx: &mut Tx, scope: TenantScope, kind: &str, name: &str, value: &str) -> Result<Vec<Record>> {
-    let value = Lookup::kept(value.to_owned());
-    let rows = tx.fetch_all(&BY_LOOKUP, args![scope, kind, name, value.as_str()]).await?;
-    rows.into_iter().map(|mut row| record(&mut row)).collect()
+async fn by_lookup(tx: &mut Tx, (scope, [kind, name, value]): &(TenantScope, [String; 3])) -> Result<Vec<Record>> {
+    let value = Lookup::kept(value.clone());
+    tx.list(&BY_LOOKUP, args![*scope, kind, name, value], record).await
 }
 
-/// Which records, and what of them.
-struct Values {
-    scope: TenantScope,
-    kind: String,
-    name: String,
-    value: String,
-    wanted: String,
-}
+/// Which records, and what of them: kind, name, value, wanted.
+type Values = (TenantScope, [String; 4]);
 
-async fn lookup_values(tx: &mut Tx, of: &Values) -> Result<Vec<(RecordId, String)>> {
-    let args = args![of.scope, of.kind.as_str(), of.name.as_str(), of.value.as_str(), of.wanted.as_str()];
-    let rows = tx.fetch_all(&LOOKUP_VALUES, args).await?;
-    rows.into_iter().map(|mut row| Ok((RecordId::from_uuid(row.uuid()?), row.text()?))).collect()
+async fn lookup_values(tx: &mut Tx, (scope, [kind, name, value, wanted]): &Values) -> Result<Vec<(RecordId, String)>> {
+    let read = |row: &mut Row| Ok((RecordId::from_uuid(row.uuid()?), row.text()?));
+    tx.list(&LOOKUP_VALUES, args![*scope, kind, name, value, wanted], read).await
 }
 
 pub(crate) async fn by_id(tx: &mut Tx, scope: TenantScope, id: RecordId) -> Result<Option<Record>> {
-    let found = tx.fetch_optional(&BY_ID, args![scope, id.as_uuid()]).await?;
-    found.map(|mut row| shown(&mut row)).transpose()
+    tx.find(&BY_ID, args![scope, id.as_uuid()], shown).await
 }
 
-async fn list(
-    tx: &mut Tx,
-    scope: TenantScope,
-    kind: &str,
-    after: Option<RecordId>,
-    limit: u32,
-) -> Result<Page<Record>> {
+type Listing = (TenantScope, String, Option<RecordId>, u32);
+
+async fn list(tx: &mut Tx, (scope, kind, after, limit): &Listing) -> Result<Page<Record>> {
     let begin = after.map_or(Uuid::nil(), RecordId::as_uuid);
-    let args = |after: Uuid, most: u32| [scope.into(), kind.into(), after.into(), most.into()];
-    page::of_large(tx, (&LIST, args), begin, (limit, MAX_PAGE_BYTES), shown).await
+    let args = |after: Uuid, most: u32| [(*scope).into(), kind.into(), after.into(), most.into()];
+    page::of_large(tx, (&LIST, args), begin, (*limit, MAX_PAGE_BYTES), shown).await
 }
 
 async fn kinds(tx: &mut Tx, scope: TenantScope) -> Result<Vec<(String, i64)>> {
-    let rows = tx.fetch_all(&KINDS, args![scope]).await?;
-    rows.into_iter().map(|mut row| Ok((row.text()?, row.i64()?))).collect()
+    tx.list(&KINDS, args![scope], |row| Ok((row.text()?, row.i64()?))).await
 }
 
 #[async_trait]
@@ -189,10 +173,8 @@ impl<D: 'static> RecordStore for SqlStore<D> {
         name: &str,
         value: &str,
     ) -> PortResult<Vec<Record>> {
-        let args = (scope, kind.to_owned(), name.to_owned(), value.to_owned());
-        let run = self
-            .read_few(scope, args, |tx, (scope, kind, name, value)| Box::pin(by_lookup(tx, *scope, kind, name, value)));
-        Ok(run.await?)
+        let args = (scope, [kind, name, value].map(str::to_owned));
+        Ok(self.read_few(scope, args, |tx, args| Box::pin(by_lookup(tx, args))).await?)
     }
 
     async fn lookup_values(
@@ -202,9 +184,8 @@ impl<D: 'static> RecordStore for SqlStore<D> {
         (name, value): (&str, &str),
         wanted: &str,
     ) -> PortResult<Vec<(RecordId, String)>> {
-        let [kind, name, value, wanted] = [kind, name, value, wanted].map(str::to_owned);
-        let of = Values { scope, kind, name, value, wanted };
-        Ok(self.read_few(scope, of, |tx, of| Box::pin(lookup_values(tx, of))).await?)
+        let args = (scope, [kind, name, value, wanted].map(str::to_owned));
+        Ok(self.read_few(scope, args, |tx, args| Box::pin(lookup_values(tx, args))).await?)
     }
 
     async fn records(
@@ -215,9 +196,7 @@ impl<D: 'static> RecordStore for SqlStore<D> {
         limit: u32,
     ) -> PortResult<Page<Record>> {
         let args = (scope, kind.to_owned(), after, limit);
-        let run =
-            self.read(scope, args, |tx, (scope, kind, after, limit)| Box::pin(list(tx, *scope, kind, *after, *limit)));
-        Ok(run.await?)
+        Ok(self.read(scope, args, |tx, args| Box::pin(list(tx, args))).await?)
     }
 
     async fn record_kinds(&self, scope: TenantScope) -> PortResult<Vec<(String, i64)>> {

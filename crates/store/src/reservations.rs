@@ -22,7 +22,7 @@ use kybern_core::time::Timestamp;
 use serde_json::json;
 
 use crate::audit;
-use crate::budgets::{amount, amounts, budgets};
+use crate::budgets::{amount, amounts, budget};
 use crate::db::{Row, Tx, args, count, scope_of_row, statements};
 use crate::error::Result;
 
@@ -44,12 +44,13 @@ statements! {
 pub(crate) async fn standing(tx: &mut Tx, scope: TenantScope, payer: Payer, window: Window) -> Result<Standing> {
     let (first, last) = (payer.day(window.first), payer.day(window.last));
     let label = payer.to_string();
-    let row = match payer {
-        Payer::Tenant => tx.fetch_optional(&OF_TENANT, args![scope, label, first, last]).await?,
-        Payer::User(user) => tx.fetch_optional(&OF_USER, args![scope, label, first, last, user.as_uuid()]).await?,
-        Payer::Tree(task) => tx.fetch_optional(&OF_TREE, args![scope, label, first, last, task.as_uuid()]).await?,
+    let read = |row: &mut Row| Ok(Standing { used: amount(row)?, reserved: amount(row)? });
+    let found = match payer {
+        Payer::Tenant => tx.find(&OF_TENANT, args![scope, label, first, last], read).await?,
+        Payer::User(user) => tx.find(&OF_USER, args![scope, label, first, last, user.as_uuid()], read).await?,
+        Payer::Tree(task) => tx.find(&OF_TREE, args![scope, label, first, last, task.as_uuid()], read).await?,
     };
-    row.map_or(Ok(Standing::default()), |mut row| Ok(Standing { used: amount(&mut row)?, reserved: amount(&mut row)? }))
+    Ok(found.unwrap_or_default())
 }
 
 /// Locks the tenant, see [`lock_budgets`]: what is compared afterwards stays until this transaction ends.
@@ -70,7 +71,7 @@ pub(crate) async fn lock_budgets(tx: &mut Tx, scope: TenantScope, new: &[NewRese
     }
     let own: BTreeSet<String> =
         new.iter().filter_map(|new| new.spending.user).map(|user| BudgetSubject::User(user).to_string()).collect();
-    budgets(tx.fetch_all(&HOLD, args![scope, json!(own).to_string()]).await?)
+    tx.list(&HOLD, args![scope, json!(own).to_string()], budget).await
 }
 
 /// Reservations on their way to be judged and written, one after the other.
@@ -232,10 +233,9 @@ pub(crate) async fn lost(
     (owner, limit, now): &(WorkerId, u32, Timestamp),
 ) -> Result<Vec<LostReservation>> {
     let alone = !tx.is_postgres();
-    let rows = tx.fetch_all(&LOST, args![*now, owner.as_str(), alone, *limit]).await?;
-    let lost = |mut row: Row| {
+    let lost = |row: &mut Row| {
         let scope = scope_of_row(TenantId::from_uuid(row.uuid()?));
         Ok(LostReservation { scope, id: ReservationId::from_uuid(row.uuid()?) })
     };
-    rows.into_iter().map(lost).collect()
+    tx.list(&LOST, args![*now, owner.as_str(), alone, *limit], lost).await
 }

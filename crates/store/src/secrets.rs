@@ -42,13 +42,9 @@ fn secret(row: &mut Row) -> Result<Secret> {
     })
 }
 
-fn bytes(row: &mut Row) -> Result<Vec<u8>> {
-    row.named(|text| STANDARD.decode(text).ok())
-}
-
 async fn list(tx: &mut Tx, scope: TenantScope) -> Result<Vec<Secret>> {
     let rows = tx.fetch_all(&LIST, args![scope]).await?;
-    let mut found: Vec<Secret> = page::readable(rows, |mut row| secret(&mut row));
+    let mut found: Vec<Secret> = page::readable(rows, secret);
     // Databases do not agree on the order of names.
     found.sort_by(|a, b| a.name.cmp(&b.name));
     Ok(found)
@@ -64,8 +60,7 @@ async fn get(tx: &mut Tx, (scope, name): &(TenantScope, SecretName)) -> Result<O
 }
 
 async fn data_key(tx: &mut Tx, scope: TenantScope) -> Result<Option<Vec<u8>>> {
-    let row = tx.fetch_optional(&KEY_GET, args![scope]).await?;
-    row.map(|mut row| bytes(&mut row)).transpose()
+    tx.find(&KEY_GET, args![scope], |row| row.named(|text| STANDARD.decode(text).ok())).await
 }
 
 async fn put(tx: &mut Tx, (scope, new, event): &(TenantScope, SealedSecret, AuditEvent)) -> Result<bool> {
@@ -73,25 +68,20 @@ async fn put(tx: &mut Tx, (scope, new, event): &(TenantScope, SealedSecret, Audi
     reservations::lock_tenant(tx, scope).await?;
     // The tenant's key is held from here on, so all who write its secrets stand in line.
     let wrapped = STANDARD.encode(data_key);
-    let held = tx.fetch_optional(&KEY_HOLD, args![scope]).await?;
-    let known = tx.fetch_optional(&VERSION, args![scope, secret.name.as_str()]).await?;
-    let known = known.map(|mut row| row.u32()).transpose()?;
-    let other_key = match held {
-        Some(mut row) => row.text()? != wrapped,
-        None => false,
-    };
+    let held = tx.find(&KEY_HOLD, args![scope], Row::text).await?;
+    let known = tx.find(&VERSION, args![scope, secret.name.as_str()], Row::u32).await?;
+    let other_key = held.is_some_and(|held| held != wrapped);
     if other_key || known.unwrap_or(0).checked_add(1) != Some(secret.version) {
         return Ok(false);
     }
-    let count = tx.fetch_optional(&COUNT, args![scope]).await?.map_or(Ok(0), |mut row| row.i64())?;
+    let count = tx.count(&COUNT, args![scope]).await?;
     if known.is_none() && count >= i64::from(MAX_SECRETS) {
         let message = format!("a tenant has at most {MAX_SECRETS} secrets, delete one that is not used");
         return Err(StoreError::Full(message));
     }
     if tx.execute(&KEY_INSERT, args![scope, wrapped.as_str(), secret.updated_at]).await? == 0 {
         // Somebody else's first secret came between the look and the key: theirs may be another one.
-        let mut row = tx.fetch_optional(&KEY_HOLD, args![scope]).await?;
-        if row.as_mut().map(Row::text).transpose()?.as_deref() != Some(wrapped.as_str()) {
+        if tx.find(&KEY_HOLD, args![scope], Row::text).await?.as_ref() != Some(&wrapped) {
             return Ok(false);
         }
     }

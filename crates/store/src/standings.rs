@@ -45,8 +45,7 @@ impl Reserved {
 /// The budgets of a page, in the order of their ids.
 pub(crate) async fn page(tx: &mut Tx, page: &Page) -> Result<Vec<(Budget, Option<Standing>)>> {
     let (scope, after) = (page.scope, page.after.map_or(Uuid::nil(), BudgetId::as_uuid));
-    let rows = tx.fetch_all(&PAGE, args![scope, after, page.limit]).await?;
-    let budgets = rows.into_iter().map(|mut row| budget(&mut row)).collect::<Result<Vec<Budget>>>()?;
+    let budgets = tx.list(&PAGE, args![scope, after, page.limit], budget).await?;
     let Some(last) = budgets.last().map(|budget| budget.id.as_uuid()) else { return Ok(Vec::new()) };
     let Amounts { used, reserved } = amounts(tx, page, after, last).await?;
     let standing = |budget: &Budget| {

@@ -11,7 +11,7 @@ use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, bail};
 
-use crate::services::{Server, cache, finish};
+use crate::services::{Server, apt_get, cache, finish};
 
 /// What a production server of `docs/production.md` has before Kybern: no package is downloaded during a trial.
 const INCLUDE: &str = "systemd-sysv,dbus,adduser,ca-certificates,curl,openssl,postgresql,caddy";
@@ -127,15 +127,8 @@ fn bring_tools() -> Result<()> {
         return Ok(());
     }
     println!("    installing {} with apt-get", missing.join(", "));
-    for args in [&["update", "-qq"][..], &["install", "-qq", "-y", "--no-install-recommends"]] {
-        let mut apt = Command::new("apt-get");
-        apt.args(args).env("DEBIAN_FRONTEND", "noninteractive");
-        if args[0] == "install" {
-            apt.args(&missing);
-        }
-        finish(apt).with_context(|| format!("apt-get cannot install {}", missing.join(", ")))?;
-    }
-    Ok(())
+    let installed = apt_get("update", &[]).and_then(|()| apt_get("install", &missing));
+    installed.with_context(|| format!("apt-get cannot install {}", missing.join(", ")))
 }
 
 fn make(release: &Release) -> Result<Base> {

@@ -16,6 +16,7 @@ use std::process::{Command, ExitCode};
 
 use anyhow::{Context, Result, bail};
 
+use crate::args::Args;
 use crate::cargo;
 use crate::clock::{Stopwatch, readable};
 use crate::services::finish;
@@ -39,15 +40,14 @@ struct Options {
 impl Options {
     fn parse(args: &[String]) -> Result<Self> {
         let mut options = Self::default();
-        let mut args = args.iter();
+        let mut args = Args::new(args, USAGE);
         while let Some(arg) = args.next() {
-            let mut value = || args.next().cloned().with_context(|| format!("{arg} needs a value\nusage: {USAGE}"));
-            match arg.as_str() {
-                "--binary" => options.binary = Some(value()?.into()),
-                "--version" => options.version = Some(version(value()?)?),
+            match arg {
+                "--binary" => options.binary = Some(args.value(arg)?.into()),
+                "--version" => options.version = Some(version(args.value(arg)?)?),
                 "--test" => options.test = true,
-                "--licences" => options.licences = Some(value()?.into()),
-                unknown => bail!("unknown argument {unknown:?}\nusage: cargo xtask {USAGE}"),
+                "--licences" => options.licences = Some(args.value(arg)?.into()),
+                unknown => return Err(args.unknown(unknown)),
             }
         }
         if options.test && options.version.is_some() {
@@ -58,10 +58,14 @@ impl Options {
 }
 
 /// A version that Debian takes, without an epoch.
-fn version(text: String) -> Result<String> {
+fn version(text: &str) -> Result<String> {
     let good = text.starts_with(|c: char| c.is_ascii_digit())
         && text.chars().all(|c| c.is_ascii_alphanumeric() || ".+~-".contains(c));
-    if good { Ok(text) } else { bail!("{text:?} is no version of a Debian package; write one such as 0.2.0") }
+    if good {
+        Ok(text.to_owned())
+    } else {
+        bail!("{text:?} is no version of a Debian package; write one such as 0.2.0")
+    }
 }
 
 /// Runs the command.
@@ -75,10 +79,7 @@ pub(crate) fn run(args: &[String]) -> Result<ExitCode> {
         fs::write(&file, notices::collect(&root)?).with_context(|| format!("cannot write {}", file.display()))?;
         return Ok(ExitCode::SUCCESS);
     }
-    let binary = match options.binary {
-        Some(binary) => binary,
-        None => built(&root)?,
-    };
+    let binary = options.binary.map_or_else(|| built(&root), Ok)?;
     if options.test {
         return match passes(&root, &binary)? {
             Ok(()) => Ok(ExitCode::SUCCESS),

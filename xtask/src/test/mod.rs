@@ -111,22 +111,21 @@ struct Servers {
 impl Servers {
     fn bring_up(&mut self, options: &Options) -> Result<Outcome> {
         let mut errors = Vec::new();
-        for service in services::all() {
-            let name = service.name();
+        for services::Service { name, variables, asked_by, start } in services::ALL {
             if options.without.iter().any(|without| without == name) {
                 println!("    {name}: left out by --no-{name}; tests that need it say how they go on");
                 continue;
             }
-            if services::is_given(service.variables()) {
-                println!("    {name}: taken from {}", service.variables().join(", "));
+            if services::is_given(variables) {
+                println!("    {name}: taken from {}", variables.join(", "));
                 continue;
             }
-            if let Some(variable) = service.asked_by().filter(|variable| !services::is_asked(variable)) {
+            if let Some(variable) = asked_by.filter(|variable| !services::is_asked(variable)) {
                 println!("    {name}: not asked for; {variable}=1 brings it");
                 continue;
             }
             let watch = Stopwatch::start();
-            match service.start() {
+            match start() {
                 Ok(running) => {
                     println!("    {name}: {} ({})", running.about(), readable(watch.elapsed()));
                     self.running.push((name, running));
@@ -189,8 +188,7 @@ const CLIENTS: &str = "clients";
 /// Splits `--no-NAME` into the name of a service.
 fn service_of(option: &str) -> Result<String> {
     let name = option.strip_prefix("--no-").context("not of the form --no-NAME")?;
-    let services = services::all();
-    let known: Vec<&str> = services.iter().map(|service| service.name()).chain([CLIENTS]).collect();
+    let known: Vec<&str> = services::ALL.iter().map(|service| service.name).chain([CLIENTS]).collect();
     if known.contains(&name) {
         return Ok(name.to_owned());
     }

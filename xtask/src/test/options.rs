@@ -1,6 +1,8 @@
 //! What the caller asks for.
 
-use anyhow::{Context, Result, bail};
+use anyhow::Result;
+
+use crate::args::Args;
 
 /// The line in the help.
 pub(crate) const USAGE: &str =
@@ -24,19 +26,13 @@ impl Options {
     /// When one is unknown or misses its value.
     pub(crate) fn parse(args: &[String]) -> Result<Self> {
         let mut options = Self::default();
-        let mut args = args.iter();
+        let mut args = Args::new(args, USAGE);
         while let Some(arg) = args.next() {
-            match arg.as_str() {
-                "--" => {
-                    options.rest = args.cloned().collect();
-                    break;
-                }
-                "-p" | "--package" => {
-                    let name = args.next().with_context(|| format!("{arg} needs the name of a crate"))?;
-                    options.packages.push(name.clone());
-                }
+            match arg {
+                "--" => options.rest = args.by_ref().map(str::to_owned).collect(),
+                "-p" | "--package" => options.packages.push(args.value(arg)?.to_owned()),
                 service if service.starts_with("--no-") => options.without.push(super::service_of(service)?),
-                unknown => bail!("unknown argument {unknown:?}\nusage: cargo xtask {USAGE}"),
+                unknown => return Err(args.unknown(unknown)),
             }
         }
         Ok(options)

@@ -122,29 +122,21 @@ pub(crate) async fn attach(tx: &mut Tx, scope: TenantScope, attached: &Attached)
 }
 
 pub(super) async fn one(tx: &mut Tx, scope: TenantScope, chat: ChatId, id: MessageId) -> Result<Option<Message>> {
-    let found = tx.fetch_optional(&MESSAGE, args![scope, chat.as_uuid(), id.as_uuid()]).await?;
-    found.map(|mut row| message(&mut row)).transpose()
+    tx.find(&MESSAGE, args![scope, chat.as_uuid(), id.as_uuid()], message).await
 }
 
-pub(super) async fn after(
-    tx: &mut Tx,
-    (scope, chat): (TenantScope, ChatId),
-    after: Option<MessageId>,
-    limit: u32,
-) -> Result<Page<Message>> {
+pub(super) type After = (TenantScope, ChatId, Option<MessageId>, u32);
+
+pub(super) async fn after(tx: &mut Tx, &(scope, chat, after, limit): &After) -> Result<Page<Message>> {
     let begin = after.map_or(Uuid::nil(), MessageId::as_uuid);
     let args = |after: Uuid, most: u32| [scope.into(), chat.as_uuid().into(), after.into(), most.into()];
     page::of_large(tx, (&MESSAGES, args), begin, (limit, MAX_PAGE_BYTES), message).await
 }
 
-pub(super) async fn before(
-    tx: &mut Tx,
-    (scope, chat): (TenantScope, ChatId),
-    before: MessageId,
-    limit: u32,
-) -> Result<Vec<Message>> {
-    let rows = tx.fetch_all(&BEFORE, args![scope, chat.as_uuid(), before.as_uuid(), limit]).await?;
-    let mut said = rows.into_iter().map(|mut row| message(&mut row)).collect::<Result<Vec<_>>>()?;
+pub(super) type Before = (TenantScope, ChatId, MessageId, u32);
+
+pub(super) async fn before(tx: &mut Tx, &(scope, chat, before, limit): &Before) -> Result<Vec<Message>> {
+    let mut said = tx.list(&BEFORE, args![scope, chat.as_uuid(), before.as_uuid(), limit], message).await?;
     said.reverse();
     Ok(said)
 }

@@ -104,8 +104,7 @@ pub(crate) async fn take_again(
         let message = "the message that it answers was taken back or cleared: send it again";
         return Err(StoreError::Conflict(message.to_owned()));
     }
-    let last = tx.fetch_optional(&LAST, args![scope, chat]).await?;
-    if last.map(|mut row| row.uuid()).transpose()? != Some(turn.answer_id.as_uuid()) {
+    if tx.find(&LAST, args![scope, chat], Row::uuid).await? != Some(turn.answer_id.as_uuid()) {
         let message = "something else was said in its conversation since: say it again";
         return Err(StoreError::Conflict(message.to_owned()));
     }
@@ -179,23 +178,17 @@ async fn fork(tx: &mut Tx, (scope, from, until, chat, event): &Forking) -> Resul
 }
 
 async fn get(tx: &mut Tx, scope: TenantScope, id: ChatId) -> Result<Option<Chat>> {
-    let found = tx.fetch_optional(&GET, args![scope, id.as_uuid()]).await?;
-    found.map(|mut row| chat(&mut row)).transpose()
+    tx.find(&GET, args![scope, id.as_uuid()], chat).await
 }
 
-async fn list(
-    tx: &mut Tx,
-    scope: TenantScope,
-    user: Option<UserId>,
-    after: Option<ChatId>,
-    limit: u32,
-) -> Result<Page<Chat>> {
+type Listing = (TenantScope, Option<UserId>, Option<ChatId>, u32);
+
+async fn list(tx: &mut Tx, &(scope, user, after, limit): &Listing) -> Result<Page<Chat>> {
     let (limit, before) = (limit.clamp(1, 200), after.map_or(Uuid::max(), ChatId::as_uuid));
-    let rows = match user {
-        Some(user) => tx.fetch_all(&LIST_USER, args![scope, before, limit + 1, user.as_uuid()]).await?,
-        None => tx.fetch_all(&LIST, args![scope, before, limit + 1]).await?,
+    let items = match user {
+        Some(user) => tx.list(&LIST_USER, args![scope, before, limit + 1, user.as_uuid()], chat).await?,
+        None => tx.list(&LIST, args![scope, before, limit + 1], chat).await?,
     };
-    let items = rows.into_iter().map(|mut row| chat(&mut row)).collect::<Result<Vec<_>>>()?;
     Ok(crate::page::cut(items, limit, |chat| chat.id.to_string()))
 }
 
@@ -251,8 +244,7 @@ async fn clear(tx: &mut Tx, (scope, id, at, event): &About) -> Result<bool> {
 }
 
 async fn open(tx: &mut Tx, scope: TenantScope, chat: ChatId) -> Result<Vec<TaskId>> {
-    let rows = tx.fetch_all(&OPEN, args![scope, chat.as_uuid()]).await?;
-    rows.into_iter().map(|mut row| row.uuid().map(TaskId::from_uuid)).collect()
+    tx.list(&OPEN, args![scope, chat.as_uuid()], |row| row.uuid().map(TaskId::from_uuid)).await
 }
 
 #[async_trait]
@@ -291,10 +283,7 @@ impl<D: 'static> ChatStore for SqlStore<D> {
         after: Option<ChatId>,
         limit: u32,
     ) -> PortResult<Page<Chat>> {
-        let args = (scope, user, after, limit);
-        let run =
-            self.read(scope, args, |tx, (scope, user, after, limit)| Box::pin(list(tx, *scope, *user, *after, *limit)));
-        Ok(run.await?)
+        Ok(self.read(scope, (scope, user, after, limit), |tx, args| Box::pin(list(tx, args))).await?)
     }
 
     async fn delete_chat(&self, scope: TenantScope, id: ChatId, at: Timestamp, audit: AuditEvent) -> PortResult<bool> {
@@ -312,10 +301,7 @@ impl<D: 'static> ChatStore for SqlStore<D> {
         since: Option<MessageId>,
         limit: u32,
     ) -> PortResult<Page<Message>> {
-        let args = (scope, chat, since, limit);
-        let run = self
-            .read(scope, args, |tx, (scope, chat, since, limit)| Box::pin(after(tx, (*scope, *chat), *since, *limit)));
-        Ok(run.await?)
+        Ok(self.read(scope, (scope, chat, since, limit), |tx, args| Box::pin(after(tx, args))).await?)
     }
 
     async fn message(&self, scope: TenantScope, chat: ChatId, id: MessageId) -> PortResult<Option<Message>> {
@@ -330,12 +316,8 @@ impl<D: 'static> ChatStore for SqlStore<D> {
         until: MessageId,
         limit: u32,
     ) -> PortResult<Vec<Message>> {
-        let args = (scope, chat, until, limit);
         // A hundred messages at most, where they lie together.
-        let run = self.read_few(scope, args, |tx, (scope, chat, until, limit)| {
-            Box::pin(before(tx, (*scope, *chat), *until, *limit))
-        });
-        Ok(run.await?)
+        Ok(self.read_few(scope, (scope, chat, until, limit), |tx, args| Box::pin(before(tx, args))).await?)
     }
 
     async fn redact_message(

@@ -7,7 +7,6 @@
 //! committed. On PostgreSQL others write too: they say so when they commit, and because such
 //! a message may get lost, nothing is believed for longer than a moment.
 
-use std::borrow::Borrow;
 use std::collections::HashMap;
 use std::hash::Hash;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -28,6 +27,8 @@ use kybern_core::time::Millis;
 use kybern_core::tool::ToolSetting;
 use kybern_core::tool::own::OwnTool;
 use tokio::time::Instant;
+
+use crate::error::Result;
 
 /// Keys, users, and tenants' lists that are kept of each; beyond it the memory is emptied.
 const KEPT: usize = 4_096;
@@ -55,7 +56,7 @@ pub(crate) struct Stamp {
 }
 
 /// What was read, each with the moment at which it was.
-struct Kept<K, V> {
+pub(crate) struct Kept<K, V> {
     /// At most so many; beyond it the memory is emptied.
     most: usize,
     known: Mutex<HashMap<K, (Stamp, V)>>,
@@ -67,10 +68,7 @@ impl<K: Hash + Eq, V: Clone> Kept<K, V> {
     }
 
     /// What was read last, whenever that was.
-    fn get<Q: Hash + Eq + ?Sized>(&self, key: &Q) -> Option<(Stamp, V)>
-    where
-        K: Borrow<Q>,
-    {
+    fn get(&self, key: &K) -> Option<(Stamp, V)> {
         self.lock().get(key).cloned()
     }
 
@@ -87,9 +85,6 @@ impl<K: Hash + Eq, V: Clone> Kept<K, V> {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
-
-/// A tenant's active prompts.
-type Prompts = Arc<Vec<Arc<Prompt>>>;
 
 /// What tells whether the published documents of a tenant have changed: how many there are, and sums over them.
 pub(crate) type Revision = [i64; 4];
@@ -109,14 +104,14 @@ pub(crate) struct Known {
     turn: AtomicU64,
     /// The same for memories alone: many are added while nothing else changes.
     memories: AtomicU64,
-    holders: Kept<String, KeyHolder>,
-    plans: Kept<TenantId, Arc<Vec<Plan>>>,
-    users: Kept<OfTenant, User>,
-    rules: Kept<OfTenant, Arc<UserRules>>,
-    settings: Kept<TenantId, Arc<Vec<ToolSetting>>>,
-    agents: Kept<TenantId, Arc<Vec<OwnAgent>>>,
-    prompts: Kept<TenantId, Prompts>,
-    preferences: Kept<OfTenant, Arc<Preferences>>,
+    pub(crate) holders: Kept<String, KeyHolder>,
+    pub(crate) plans: Kept<TenantId, Arc<Vec<Plan>>>,
+    pub(crate) users: Kept<OfTenant, User>,
+    pub(crate) rules: Kept<OfTenant, Arc<UserRules>>,
+    pub(crate) settings: Kept<TenantId, Arc<Vec<ToolSetting>>>,
+    pub(crate) agents: Kept<TenantId, Arc<Vec<OwnAgent>>>,
+    pub(crate) prompts: Kept<TenantId, Arc<Vec<Arc<Prompt>>>>,
+    pub(crate) preferences: Kept<OfTenant, Arc<Preferences>>,
     lessons: Mutex<ByteCache<TenantId, (Stamp, Arc<Lessons>)>>,
     own_tools: Mutex<ByteCache<TenantId, OwnTools>>,
     pieces: Kept<TenantId, Pieces>,
@@ -183,77 +178,44 @@ impl Known {
     }
 
     /// What of a memory holds now.
-    fn held<K, V, Q>(&self, kept: &Kept<K, V>, key: &Q, now: Stamp) -> Option<V>
-    where
-        K: Hash + Eq + Borrow<Q>,
-        V: Clone,
-        Q: Hash + Eq + ?Sized,
-    {
+    fn held<K: Hash + Eq, V: Clone>(&self, kept: &Kept<K, V>, key: &K, now: Stamp) -> Option<V> {
         kept.get(key).filter(|(then, _)| self.holds(*then, now)).map(|(_, value)| value)
     }
 
-    pub(crate) fn holder(&self, key_hash: &str, now: Stamp) -> Option<KeyHolder> {
-        self.held(&self.holders, key_hash, now)
+    /// What is known, or what is read and known from then on.
+    pub(crate) async fn or_read<K: Hash + Eq, V, F: Future<Output = Result<V>>>(
+        &self,
+        kept: &Kept<K, Arc<V>>,
+        key: K,
+        read: impl FnOnce() -> F,
+    ) -> Result<Arc<V>> {
+        // Taken before reading, so what changes meanwhile does not fit it.
+        let stamp = self.stamp();
+        if let Some(value) = self.held(kept, &key, stamp) {
+            return Ok(value);
+        }
+        // Boxed, so that who finds it known does not carry the reading along.
+        let value = Arc::new(Box::pin(read()).await?);
+        kept.keep(key, stamp, Arc::clone(&value));
+        Ok(value)
     }
 
-    pub(crate) fn keep_holder(&self, key_hash: &str, then: Stamp, holder: KeyHolder) {
-        self.holders.keep(key_hash.to_owned(), then, holder);
-    }
-
-    pub(crate) fn plans(&self, tenant: TenantId, now: Stamp) -> Option<Arc<Vec<Plan>>> {
-        self.held(&self.plans, &tenant, now)
-    }
-
-    pub(crate) fn keep_plans(&self, tenant: TenantId, then: Stamp, plans: &Arc<Vec<Plan>>) {
-        self.plans.keep(tenant, then, Arc::clone(plans));
-    }
-
-    pub(crate) fn user(&self, user: OfTenant, now: Stamp) -> Option<User> {
-        self.held(&self.users, &user, now)
-    }
-
-    pub(crate) fn keep_user(&self, user: OfTenant, then: Stamp, found: User) {
-        self.users.keep(user, then, found);
-    }
-
-    pub(crate) fn rules(&self, user: OfTenant, now: Stamp) -> Option<Arc<UserRules>> {
-        self.held(&self.rules, &user, now)
-    }
-
-    pub(crate) fn keep_rules(&self, user: OfTenant, then: Stamp, rules: &Arc<UserRules>) {
-        self.rules.keep(user, then, Arc::clone(rules));
-    }
-
-    pub(crate) fn settings(&self, tenant: TenantId, now: Stamp) -> Option<Arc<Vec<ToolSetting>>> {
-        self.held(&self.settings, &tenant, now)
-    }
-
-    pub(crate) fn keep_settings(&self, tenant: TenantId, then: Stamp, settings: &Arc<Vec<ToolSetting>>) {
-        self.settings.keep(tenant, then, Arc::clone(settings));
-    }
-
-    pub(crate) fn agents(&self, tenant: TenantId, now: Stamp) -> Option<Arc<Vec<OwnAgent>>> {
-        self.held(&self.agents, &tenant, now)
-    }
-
-    pub(crate) fn keep_agents(&self, tenant: TenantId, then: Stamp, agents: &Arc<Vec<OwnAgent>>) {
-        self.agents.keep(tenant, then, Arc::clone(agents));
-    }
-
-    pub(crate) fn prompts(&self, tenant: TenantId, now: Stamp) -> Option<Prompts> {
-        self.held(&self.prompts, &tenant, now)
-    }
-
-    pub(crate) fn keep_prompts(&self, tenant: TenantId, then: Stamp, prompts: &Prompts) {
-        self.prompts.keep(tenant, then, Arc::clone(prompts));
-    }
-
-    pub(crate) fn preferences(&self, user: OfTenant, now: Stamp) -> Option<Arc<Preferences>> {
-        self.held(&self.preferences, &user, now)
-    }
-
-    pub(crate) fn keep_preferences(&self, user: OfTenant, then: Stamp, said: &Arc<Preferences>) {
-        self.preferences.keep(user, then, Arc::clone(said));
+    /// The same of what may not be there, which is asked for again.
+    pub(crate) async fn or_find<K: Hash + Eq, V: Clone, F: Future<Output = Result<Option<V>>>>(
+        &self,
+        kept: &Kept<K, V>,
+        key: K,
+        find: impl FnOnce() -> F,
+    ) -> Result<Option<V>> {
+        let stamp = self.stamp();
+        if let Some(value) = self.held(kept, &key, stamp) {
+            return Ok(Some(value));
+        }
+        let found = Box::pin(find()).await?;
+        if let Some(value) = &found {
+            kept.keep(key, stamp, value.clone());
+        }
+        Ok(found)
     }
 
     pub(crate) fn lessons(&self, tenant: TenantId, now: Stamp) -> Option<Arc<Lessons>> {
@@ -372,14 +334,14 @@ mod tests {
         let plans = Arc::new(Vec::new());
         for (holds_for, later) in [(None, true), (Some(Millis(500)), false)] {
             let known = Known::new(holds_for);
-            known.keep_plans(tenant, known.stamp(), &plans);
+            known.plans.keep(tenant, known.stamp(), Arc::clone(&plans));
             tokio::time::advance(Millis(499).as_duration()).await;
-            assert!(known.plans(tenant, known.stamp()).is_some());
+            assert!(known.held(&known.plans, &tenant, known.stamp()).is_some());
             tokio::time::advance(Millis(1).as_duration()).await;
-            assert_eq!(known.plans(tenant, known.stamp()).is_some(), later);
-            known.keep_plans(tenant, known.stamp(), &plans);
+            assert_eq!(known.held(&known.plans, &tenant, known.stamp()).is_some(), later);
+            known.plans.keep(tenant, known.stamp(), Arc::clone(&plans));
             known.changed();
-            assert!(known.plans(tenant, known.stamp()).is_none());
+            assert!(known.held(&known.plans, &tenant, known.stamp()).is_none());
         }
     }
 }

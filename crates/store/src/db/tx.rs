@@ -10,7 +10,7 @@ use kybern_core::tenant::TenantScope;
 use rusqlite::types::{ToSqlOutput, Value, ValueRef};
 use sqlx::pool::PoolConnection;
 use sqlx::postgres::PgArguments;
-use sqlx::{Arguments, AssertSqlSafe, Postgres};
+use sqlx::{Arguments, AssertSqlSafe, Postgres, SqlSafeStr};
 
 use super::arg::kept;
 use super::patience::Span;
@@ -97,13 +97,20 @@ impl Tx {
         match &mut self.conn {
             Conn::Sqlite(conn) if conn.is_autocommit() => conn.execute_batch("BEGIN DEFERRED")?,
             Conn::Sqlite(_) => {}
-            Conn::Postgres(conn) => {
-                let asked =
-                    sqlx::raw_sql("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ; SET LOCAL statement_timeout = 0");
-                let asked = asked.execute(&mut **conn);
-                self.shared.patience.answered(&mut self.silent, Span::Short, asked).await?;
+            Conn::Postgres(_) => {
+                let text = "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ; SET LOCAL statement_timeout = 0";
+                self.tell(text, Span::Short).await?;
                 self.unhurried = true;
             }
+        }
+        Ok(())
+    }
+
+    /// Runs a command on PostgreSQL; on SQLite there is nothing to be told.
+    async fn tell(&mut self, text: impl SqlSafeStr, span: Span) -> Result<()> {
+        if let Conn::Postgres(conn) = &mut self.conn {
+            let asked = sqlx::raw_sql(text).execute(&mut **conn);
+            self.shared.patience.answered(&mut self.silent, span, asked).await?;
         }
         Ok(())
     }
@@ -112,11 +119,9 @@ impl Tx {
         // Before the server is asked: whoever is dropped while waiting for the answer has begun all the same.
         self.open = true;
         match &mut self.conn {
-            Conn::Sqlite(conn) => conn.prepare_cached(sqlite)?.execute([]).map(|_| ())?,
-            Conn::Postgres(conn) => {
-                let text = format!("{postgres}; {}", setting(access));
-                let asked = sqlx::raw_sql(AssertSqlSafe(text)).execute(&mut **conn);
-                self.shared.patience.answered(&mut self.silent, Span::Short, asked).await?;
+            Conn::Sqlite(conn) => conn.prepare_cached(sqlite)?.execute([]).map(drop)?,
+            Conn::Postgres(_) => {
+                self.tell(AssertSqlSafe(format!("{postgres}; {}", setting(access))), Span::Short).await?;
             }
         }
         self.access = Some(access);
@@ -125,26 +130,16 @@ impl Tx {
 
     /// Whether the connection answers. PostgreSQL only.
     pub(crate) async fn is_alive(&mut self) -> bool {
-        match &mut self.conn {
-            Conn::Sqlite(_) => true,
-            Conn::Postgres(conn) => {
-                let asked = sqlx::raw_sql("SELECT 1").execute(&mut **conn);
-                self.shared.patience.answered(&mut self.silent, Span::Short, asked).await.is_ok()
-            }
-        }
+        self.tell("SELECT 1", Span::Short).await.is_ok()
     }
 
     /// Lets statements outside of transactions see one tenant, until told otherwise. PostgreSQL only.
     pub(crate) async fn stay(&mut self, scope: TenantScope) -> Result<()> {
-        if self.stays_with != Some(scope)
-            && let Conn::Postgres(conn) = &mut self.conn
-        {
+        if self.stays_with != Some(scope) && self.is_postgres() {
             // Neither a failure nor a drop half-way tells which tenant it is now.
             self.stayed = true;
             self.stays_with = None;
-            let text = format!("SET kybern.tenant_id = '{}'", scope.tenant());
-            let asked = sqlx::raw_sql(AssertSqlSafe(text)).execute(&mut **conn);
-            self.shared.patience.answered(&mut self.silent, Span::Short, asked).await?;
+            self.tell(AssertSqlSafe(format!("SET kybern.tenant_id = '{}'", scope.tenant())), Span::Short).await?;
             self.stays_with = Some(scope);
         }
         Ok(())
@@ -152,11 +147,8 @@ impl Tx {
 
     /// Lets the statements that follow see something else.
     pub(crate) async fn enter(&mut self, access: Access) -> Result<()> {
-        if self.access != Some(access)
-            && let Conn::Postgres(conn) = &mut self.conn
-        {
-            let asked = sqlx::raw_sql(AssertSqlSafe(setting(access))).execute(&mut **conn);
-            self.shared.patience.answered(&mut self.silent, Span::Short, asked).await?;
+        if self.access != Some(access) && self.is_postgres() {
+            self.tell(AssertSqlSafe(setting(access)), Span::Short).await?;
         }
         self.access = Some(access);
         Ok(())
@@ -165,16 +157,15 @@ impl Tx {
     /// Commits, then tells workers and remembers stored plans.
     pub(crate) async fn commit(&mut self) -> Result<()> {
         match &mut self.conn {
-            Conn::Sqlite(conn) => conn.prepare_cached("COMMIT")?.execute([]).map(|_| ())?,
-            Conn::Postgres(conn) => {
+            Conn::Sqlite(conn) => conn.prepare_cached("COMMIT")?.execute([]).map(drop)?,
+            Conn::Postgres(_) => {
                 let text = match (self.due, self.outdates) {
                     (false, false) => "COMMIT",
                     (true, false) => "NOTIFY kybern_due; COMMIT",
                     (false, true) => "NOTIFY kybern_known; COMMIT",
                     (true, true) => "NOTIFY kybern_due; NOTIFY kybern_known; COMMIT",
                 };
-                let asked = sqlx::raw_sql(text).execute(&mut **conn);
-                self.shared.patience.answered(&mut self.silent, Span::Statement, asked).await?;
+                self.tell(text, Span::Statement).await?;
             }
         }
         self.open = false;
@@ -203,10 +194,7 @@ impl Tx {
             // After some failures SQLite has rolled back by itself.
             Conn::Sqlite(conn) if conn.is_autocommit() => {}
             Conn::Sqlite(conn) => conn.execute_batch("ROLLBACK")?,
-            Conn::Postgres(conn) => {
-                let asked = sqlx::raw_sql("ROLLBACK").execute(&mut **conn);
-                self.shared.patience.answered(&mut self.silent, Span::Short, asked).await?;
-            }
+            Conn::Postgres(_) => self.tell("ROLLBACK", Span::Short).await?,
         }
         self.open = false;
         self.unhurried = false;
@@ -240,15 +228,23 @@ impl Tx {
 
     /// Runs a statement that writes, and tells how many rows it touched.
     pub(crate) async fn execute(&mut self, sql: &'static Sql, args: &[Arg<'_>]) -> Result<u64> {
-        let span = self.span();
+        self.write((sql.sqlite, sql.postgres), args, self.span()).await
+    }
+
+    async fn write(
+        &mut self,
+        (sqlite, postgres): (&str, impl SqlSafeStr),
+        args: &[Arg<'_>],
+        span: Span,
+    ) -> Result<u64> {
         let touched = match &mut self.conn {
             Conn::Sqlite(conn) => {
-                let mut statement = conn.prepare_cached(sql.sqlite)?;
+                let mut statement = conn.prepare_cached(sqlite)?;
                 bind(&mut statement, args)?;
                 u64::try_from(statement.raw_execute()?).unwrap_or(0)
             }
             Conn::Postgres(conn) => {
-                let asked = sqlx::query_with(sql.postgres, arguments(args)?).execute(&mut **conn);
+                let asked = sqlx::query_with(postgres, arguments(args)?).execute(&mut **conn);
                 self.shared.patience.answered(&mut self.silent, span, asked).await?.rows_affected()
             }
         };
@@ -275,20 +271,42 @@ impl Tx {
         Ok(self.fetch_all(sql, args).await?.into_iter().next())
     }
 
+    /// What the first row of a query holds.
+    pub(crate) async fn find<T>(
+        &mut self,
+        sql: &'static Sql,
+        args: &[Arg<'_>],
+        read: impl FnOnce(&mut Row) -> Result<T>,
+    ) -> Result<Option<T>> {
+        let mut found = self.fetch_optional(sql, args).await?;
+        found.as_mut().map(read).transpose()
+    }
+
+    /// What all rows of a query hold.
+    pub(crate) async fn list<T>(
+        &mut self,
+        sql: &'static Sql,
+        args: &[Arg<'_>],
+        read: impl FnMut(&mut Row) -> Result<T>,
+    ) -> Result<Vec<T>> {
+        self.fetch_all(sql, args).await?.iter_mut().map(read).collect()
+    }
+
+    /// The number that a query answers; 0 when it finds nothing.
+    pub(crate) async fn count(&mut self, sql: &'static Sql, args: &[Arg<'_>]) -> Result<i64> {
+        Ok(self.find(sql, args, Row::i64).await?.unwrap_or(0))
+    }
+
     /// All rows of a query.
     pub(crate) async fn fetch_all(&mut self, sql: &'static Sql, args: &[Arg<'_>]) -> Result<Vec<Row>> {
         let span = self.span();
         match &mut self.conn {
             Conn::Sqlite(conn) => {
-                let mut statement = conn.prepare_cached(sql.sqlite)?;
-                bind(&mut statement, args)?;
-                let columns = statement.column_count();
-                let mut rows = statement.raw_query();
                 let mut found = Vec::new();
-                while let Some(row) = rows.next()? {
-                    let cells: rusqlite::Result<Vec<Value>> = (0..columns).map(|at| row.get(at)).collect();
-                    found.push(Row::sqlite(sql.name, cells?));
-                }
+                sqlite_rows(conn, (sql.name, sql.sqlite), args, |row| {
+                    found.push(row);
+                    Ok(())
+                })?;
                 Ok(found)
             }
             Conn::Postgres(conn) => {
@@ -301,19 +319,7 @@ impl Tx {
 
     /// Runs a made-up statement that writes: archives, which go over all tables alike. Parameters are `$1…`.
     pub(crate) async fn execute_text(&mut self, text: &str, args: &[Arg<'_>]) -> Result<u64> {
-        let touched = match &mut self.conn {
-            Conn::Sqlite(conn) => {
-                let mut statement = conn.prepare_cached(&text.replace('$', "?"))?;
-                bind(&mut statement, args)?;
-                u64::try_from(statement.raw_execute()?).unwrap_or(0)
-            }
-            Conn::Postgres(conn) => {
-                let asked = sqlx::query_with(AssertSqlSafe(text.to_owned()), arguments(args)?).execute(&mut **conn);
-                self.shared.patience.answered(&mut self.silent, Span::Long, asked).await?.rows_affected()
-            }
-        };
-        self.wrote |= touched > 0;
-        Ok(touched)
+        self.write((&text.replace('$', "?"), AssertSqlSafe(text.to_owned())), args, Span::Long).await
     }
 
     /// Runs a made-up query and hands out its rows one by one, without holding them all.
@@ -324,16 +330,7 @@ impl Tx {
         mut take: impl FnMut(Row) -> Result<()> + Send,
     ) -> Result<()> {
         match &mut self.conn {
-            Conn::Sqlite(conn) => {
-                let mut statement = conn.prepare_cached(&text.replace('$', "?"))?;
-                bind(&mut statement, args)?;
-                let columns = statement.column_count();
-                let mut rows = statement.raw_query();
-                while let Some(row) = rows.next()? {
-                    let cells: rusqlite::Result<Vec<Value>> = (0..columns).map(|at| row.get(at)).collect();
-                    take(Row::sqlite("archive", cells?))?;
-                }
-            }
+            Conn::Sqlite(conn) => sqlite_rows(conn, ("archive", &text.replace('$', "?")), args, take)?,
             Conn::Postgres(conn) => {
                 let query = sqlx::query_with(AssertSqlSafe(text.to_owned()), arguments(args)?);
                 let mut rows = query.fetch(&mut **conn);
@@ -377,13 +374,29 @@ impl Drop for Tx {
 /// What the role and the tenant are set to, until the transaction ends.
 fn setting(access: Access) -> String {
     match access {
-        Access::Tenant(scope) => format!("SET LOCAL ROLE kybern_app; {}", tenant_setting(scope)),
+        Access::Tenant(scope) => {
+            format!("SET LOCAL ROLE kybern_app; SET LOCAL kybern.tenant_id = '{}'", scope.tenant())
+        }
         Access::Everyone => "SET LOCAL ROLE kybern_worker; SET LOCAL kybern.tenant_id = ''".to_owned(),
     }
 }
 
-fn tenant_setting(scope: TenantScope) -> String {
-    format!("SET LOCAL kybern.tenant_id = '{}'", scope.tenant())
+/// Runs a query on SQLite and hands out its rows.
+fn sqlite_rows(
+    conn: &rusqlite::Connection,
+    (name, text): (&'static str, &str),
+    args: &[Arg<'_>],
+    mut take: impl FnMut(Row) -> Result<()>,
+) -> Result<()> {
+    let mut statement = conn.prepare_cached(text)?;
+    bind(&mut statement, args)?;
+    let columns = statement.column_count();
+    let mut rows = statement.raw_query();
+    while let Some(row) = rows.next()? {
+        let cells: rusqlite::Result<Vec<Value>> = (0..columns).map(|at| row.get(at)).collect();
+        take(Row::sqlite(name, cells?))?;
+    }
+    Ok(())
 }
 
 /// Binds arguments in order.

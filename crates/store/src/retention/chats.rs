@@ -4,7 +4,7 @@ use kybern_core::id::ChatId;
 
 use super::Asked;
 use crate::chats;
-use crate::db::{Tx, args, statements};
+use crate::db::{Row, Tx, args, statements};
 use crate::error::Result;
 use kybern_core::retention::PurgeStep;
 
@@ -18,8 +18,8 @@ const BATCH: u32 = 20;
 
 pub(super) async fn purge(tx: &mut Tx, asked: &Asked) -> Result<PurgeStep> {
     let (scope, before) = (asked.scope, asked.purge.before);
-    let old = tx.fetch_all(&OLD, args![scope, asked.after()?, asked.first_young(), before, BATCH]).await?;
-    let old = old.into_iter().map(|mut row| row.uuid()).collect::<Result<Vec<_>>>()?;
+    let bounds = args![scope, asked.after()?, asked.first_young(), before, BATCH];
+    let old = tx.list(&OLD, bounds, Row::uuid).await?;
     let full = u32::try_from(old.len()).unwrap_or(u32::MAX) >= BATCH;
     let next = old.last().filter(|_| full).map(ToString::to_string);
     let mut count = 0;

@@ -7,7 +7,7 @@ use kybern_core::tenant::TenantScope;
 use kybern_core::time::Timestamp;
 
 use crate::audit;
-use crate::db::{Tx, args, statements};
+use crate::db::{Row, Tx, args, statements};
 use crate::error::{Result, StoreError};
 use crate::tasks::must_exist;
 
@@ -20,7 +20,8 @@ statements! {
 
 /// Puts a task on hold. Its row is locked first: a removal either comes before, and then there is no task, or sees the
 /// hold.
-pub(super) async fn hold(tx: &mut Tx, scope: TenantScope, held: &TaskHold, event: &AuditEvent) -> Result<()> {
+pub(super) async fn hold(tx: &mut Tx, (scope, held, event): &(TenantScope, TaskHold, AuditEvent)) -> Result<()> {
+    let scope = *scope;
     must_exist(tx, scope, held.task_id).await?;
     let args = args![scope, held.task_id.as_uuid(), held.reason.as_str(), held.held_by.as_str(), held.held_at];
     if tx.execute(&INSERT, args).await? == 0 {
@@ -29,32 +30,29 @@ pub(super) async fn hold(tx: &mut Tx, scope: TenantScope, held: &TaskHold, event
     audit::append(tx, scope, held.held_at, event).await
 }
 
-pub(super) async fn release(
-    tx: &mut Tx,
-    scope: TenantScope,
-    id: TaskId,
-    at: Timestamp,
-    event: &AuditEvent,
-) -> Result<()> {
-    must_exist(tx, scope, id).await?;
-    if tx.execute(&DELETE, args![scope, id.as_uuid()]).await? == 0 {
+type Releasing = (TenantScope, TaskId, Timestamp, AuditEvent);
+
+pub(super) async fn release(tx: &mut Tx, (scope, id, at, event): &Releasing) -> Result<()> {
+    must_exist(tx, *scope, *id).await?;
+    if tx.execute(&DELETE, args![*scope, id.as_uuid()]).await? == 0 {
         return Err(StoreError::Conflict("the task is not on hold".to_owned()));
     }
-    audit::append(tx, scope, at, event).await
+    audit::append(tx, *scope, *at, event).await
+}
+
+fn read(row: &mut Row, task_id: TaskId) -> Result<TaskHold> {
+    Ok(TaskHold { task_id, reason: row.text()?, held_by: row.text()?, held_at: row.time()? })
 }
 
 pub(super) async fn get(tx: &mut Tx, scope: TenantScope, id: TaskId) -> Result<Option<TaskHold>> {
-    let found = tx.fetch_optional(&GET, args![scope, id.as_uuid()]).await?;
-    let hold = |mut row: crate::db::Row| {
-        Ok(TaskHold { task_id: id, reason: row.text()?, held_by: row.text()?, held_at: row.time()? })
-    };
-    found.map(hold).transpose()
+    tx.find(&GET, args![scope, id.as_uuid()], |row| read(row, id)).await
 }
 
 /// Refuses to take anything away from a conversation that shows a task whose tree is on hold.
 pub(crate) async fn refuse_if_held(tx: &mut Tx, scope: TenantScope, chat: ChatId) -> Result<()> {
-    let Some(mut row) = tx.fetch_optional(&OF_CHAT, args![scope, chat.as_uuid()]).await? else { return Ok(()) };
-    let task_id = TaskId::from_uuid(row.uuid()?);
-    let hold = TaskHold { task_id, reason: row.text()?, held_by: row.text()?, held_at: row.time()? };
-    Err(StoreError::Conflict(hold.keeps_its_conversation()))
+    let of_task = |row: &mut Row| row.uuid().and_then(|task| read(row, TaskId::from_uuid(task)));
+    match tx.find(&OF_CHAT, args![scope, chat.as_uuid()], of_task).await? {
+        Some(hold) => Err(StoreError::Conflict(hold.keeps_its_conversation())),
+        None => Ok(()),
+    }
 }

@@ -18,7 +18,7 @@ use uuid::Uuid;
 
 use crate::audit;
 use crate::db::scope_of_row;
-use crate::db::{Arg, Sql, Tx, args, statements};
+use crate::db::{Arg, Row, Sql, Tx, args, statements};
 use crate::error::{Result, StoreError};
 use crate::store::SqlStore;
 
@@ -83,9 +83,8 @@ async fn purge(tx: &mut Tx, asked: &Asked) -> Result<PurgeStep> {
 /// Removes rows of one table, or counts them. The last argument says how many at most.
 async fn rows(tx: &mut Tx, asked: &Asked, [remove, count]: [&'static Sql; 2], args: &[Arg<'_>]) -> Result<PurgeStep> {
     if asked.purge.dry_run {
-        let found = tx.fetch_optional(count, args.get(..args.len() - 1).unwrap_or_default()).await?;
-        let count = found.map_or(Ok(0), |mut row| row.u64())?;
-        return Ok(PurgeStep { count, next: None });
+        let count = tx.find(count, args.get(..args.len() - 1).unwrap_or_default(), Row::u64).await?;
+        return Ok(PurgeStep { count: count.unwrap_or(0), next: None });
     }
     let count = tx.execute(remove, args).await?;
     Ok(PurgeStep { count, next: (count >= u64::from(BATCH)).then(String::new) })
@@ -129,18 +128,12 @@ impl<D: 'static> RetentionStore for SqlStore<D> {
 
     async fn hold_task(&self, scope: TenantScope, held: &TaskHold, audit: AuditEvent) -> PortResult<()> {
         let args = (scope, held.clone(), audit);
-        let run = self.write_about(scope, held.task_id.as_uuid(), args, |tx, (scope, held, audit)| {
-            Box::pin(hold::hold(tx, *scope, held, audit))
-        });
-        Ok(run.await?)
+        Ok(self.write_about(scope, held.task_id.as_uuid(), args, |tx, args| Box::pin(hold::hold(tx, args))).await?)
     }
 
     async fn release_task(&self, scope: TenantScope, id: TaskId, at: Timestamp, audit: AuditEvent) -> PortResult<()> {
         let args = (scope, id, at, audit);
-        let run = self.write_about(scope, id.as_uuid(), args, |tx, (scope, id, at, audit)| {
-            Box::pin(hold::release(tx, *scope, *id, *at, audit))
-        });
-        Ok(run.await?)
+        Ok(self.write_about(scope, id.as_uuid(), args, |tx, args| Box::pin(hold::release(tx, args))).await?)
     }
 
     async fn task_hold(&self, scope: TenantScope, id: TaskId) -> PortResult<Option<TaskHold>> {

@@ -9,7 +9,7 @@ use kybern_core::time::{Millis, Timestamp};
 use uuid::Uuid;
 
 use super::{read, row};
-use crate::db::{Access, Arg, Sql, Tx, args, count, scope_of_row, statements};
+use crate::db::{Access, Arg, Row, Sql, Tx, args, count, scope_of_row, statements};
 use crate::error::Result;
 
 statements! {
@@ -37,12 +37,8 @@ pub(super) struct Wanted {
 /// The tenants with work that is due, and since when. `waiting` reads one row for each tenant with open work, however
 /// much work that is.
 async fn due(tx: &mut Tx, waiting: &'static Sql, now: Timestamp) -> Result<Vec<Waiting>> {
-    let rows = tx.fetch_all(waiting, args![now]).await?;
-    let waiting = rows.into_iter().map(|mut row| {
-        let (tenant, since) = (TenantId::from_uuid(row.uuid()?), row.time()?);
-        Ok(Waiting { tenant, since })
-    });
-    waiting.collect()
+    let read = |row: &mut Row| Ok(Waiting { tenant: TenantId::from_uuid(row.uuid()?), since: row.time()? });
+    tx.list(waiting, args![now], read).await
 }
 
 /// Since when the longest due work is due.
@@ -162,8 +158,7 @@ pub(super) async fn time(tx: &mut Tx) -> Result<Option<Timestamp>> {
     if !tx.is_postgres() {
         return Ok(None);
     }
-    let told = tx.fetch_optional(&TIME, args![Timestamp::default()]).await?;
-    told.map(|mut row| row.time()).transpose()
+    tx.find(&TIME, args![Timestamp::default()], Row::time).await
 }
 
 /// Gives leases back before their work is done.

@@ -8,7 +8,7 @@ use kybern_core::time::{Millis, Timestamp};
 use uuid::Uuid;
 
 use super::row;
-use crate::db::{Arg, Tx, args, json, statements};
+use crate::db::{Arg, Row, Tx, args, json, statements};
 use crate::error::{Result, StoreError};
 
 statements! {
@@ -86,21 +86,15 @@ impl StepRow {
     }
 }
 
+type Listing = (TenantScope, TaskId, i64, u32);
+
 /// Rows with `seq > after`.
-pub(super) async fn list(
-    tx: &mut Tx,
-    scope: TenantScope,
-    task: TaskId,
-    after: i64,
-    limit: u32,
-) -> Result<Vec<JournalRow>> {
-    let rows = tx.fetch_all(&LIST, args![task.as_uuid(), scope, after, limit]).await?;
-    rows.into_iter()
-        .map(|mut row| {
-            let (seq, body, at) = (row.i64()?, row.text()?, row.time()?);
-            Ok(json::read(&body).unwrap_or_else(|error| unreadable(seq, at, error.to_string())))
-        })
-        .collect()
+pub(super) async fn list(tx: &mut Tx, &(scope, task, after, limit): &Listing) -> Result<Vec<JournalRow>> {
+    let read = |row: &mut Row| {
+        let (seq, body, at) = (row.i64()?, row.text()?, row.time()?);
+        Ok(json::read(&body).unwrap_or_else(|error| unreadable(seq, at, error.to_string())))
+    };
+    tx.list(&LIST, args![task.as_uuid(), scope, after, limit], read).await
 }
 
 /// What stands in the place of a row that cannot be read.
@@ -120,14 +114,10 @@ fn unreadable(seq: i64, at: Timestamp, problem: String) -> JournalRow {
 
 /// The number of the last row; 0 when there is none.
 pub(super) async fn last_seq(tx: &mut Tx, scope: TenantScope, task: TaskId) -> Result<i64> {
-    match tx.fetch_optional(&LAST_SEQ, args![task.as_uuid(), scope]).await? {
-        Some(mut row) => row.i64(),
-        None => Ok(0),
-    }
+    tx.count(&LAST_SEQ, args![task.as_uuid(), scope]).await
 }
 
 /// The body of a row as it is stored.
 pub(super) async fn body(tx: &mut Tx, scope: TenantScope, task: TaskId, seq: i64) -> Result<Option<String>> {
-    let found = tx.fetch_optional(&BODY, args![task.as_uuid(), scope, seq]).await?;
-    found.map(|mut row| row.text()).transpose()
+    tx.find(&BODY, args![task.as_uuid(), scope, seq], Row::text).await
 }

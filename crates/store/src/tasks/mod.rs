@@ -145,11 +145,7 @@ impl<D: 'static> TaskStore for SqlStore<D> {
     }
 
     async fn journal(&self, scope: TenantScope, task: TaskId, after: i64, limit: u32) -> Result<Vec<JournalRow>> {
-        let args = (scope, task, after, limit);
-        let run = self.read(scope, args, |tx, (scope, id, after, limit)| {
-            Box::pin(journal::list(tx, *scope, *id, *after, *limit))
-        });
-        Ok(run.await?)
+        Ok(self.read(scope, (scope, task, after, limit), |tx, args| Box::pin(journal::list(tx, args))).await?)
     }
 
     async fn frozen_plan(&self, scope: TenantScope, hash: &PlanHash) -> Result<Option<FrozenPlan>> {

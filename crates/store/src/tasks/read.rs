@@ -34,8 +34,7 @@ statements! {
 }
 
 pub(super) async fn task(tx: &mut Tx, scope: TenantScope, id: TaskId) -> Result<Option<Task>> {
-    let found = tx.fetch_optional(&GET, args![scope, id.as_uuid()]).await?;
-    found.map(|mut found| row::task(&mut found)).transpose()
+    tx.find(&GET, args![scope, id.as_uuid()], row::task).await
 }
 
 /// A task that has to be there.
@@ -47,8 +46,7 @@ pub(super) async fn expect(tx: &mut Tx, scope: TenantScope, id: TaskId) -> Resul
 pub(super) async fn many(tx: &mut Tx, scope: TenantScope, ids: Vec<Uuid>) -> Result<Vec<Task>> {
     if tx.is_postgres() {
         let ids = Arg::Uuids(ids.into_iter().map(Some).collect());
-        let rows = tx.fetch_all(&GET_MANY, &[scope.into(), ids]).await?;
-        return rows.into_iter().map(|mut found| row::task(&mut found)).collect();
+        return tx.list(&GET_MANY, &[scope.into(), ids], row::task).await;
     }
     let mut tasks = Vec::with_capacity(ids.len());
     for id in ids {
@@ -74,62 +72,54 @@ pub(super) async fn list(tx: &mut Tx, scope: TenantScope, filter: &TaskFilter) -
         limit + 1,
         filter.talks_of.map(UserId::as_uuid),
     ];
-    let rows = tx.fetch_all(sql, args).await?;
-    let listed = |mut row: Row| {
-        let mut task = row::task(&mut row)?;
+    let mut items = tx.list(sql, args, row::task).await?;
+    for task in &mut items {
         task.payload = listed_payload(task.channel, &task.payload);
-        Ok(task)
-    };
-    let items = rows.into_iter().map(listed).collect::<Result<Vec<Task>>>()?;
+    }
     Ok(crate::page::cut(items, limit, |task| task.id.to_string()))
 }
 
 /// A task's children.
 pub(super) async fn children(tx: &mut Tx, scope: TenantScope, id: TaskId) -> Result<Vec<TaskId>> {
-    let rows = tx.fetch_all(&CHILDREN, args![scope, id.as_uuid()]).await?;
-    rows.into_iter().map(|mut row| row.uuid().map(TaskId::from_uuid)).collect()
+    tx.list(&CHILDREN, args![scope, id.as_uuid()], |row| row.uuid().map(TaskId::from_uuid)).await
 }
 
 /// What a task and all below it have used.
 pub(super) async fn usage_of_tree(tx: &mut Tx, scope: TenantScope, root: TaskId) -> Result<Usage> {
-    match tx.fetch_optional(&USAGE_OF_TREE, args![scope, root.as_uuid()]).await? {
-        Some(mut found) => row::usage(&mut found),
-        None => Ok(Usage::default()),
-    }
+    Ok(tx.find(&USAGE_OF_TREE, args![scope, root.as_uuid()], row::usage).await?.unwrap_or_default())
 }
 
 /// How many tasks are in each status.
 pub(crate) async fn count_by_status(tx: &mut Tx) -> Result<Vec<(TaskStatus, i64)>> {
-    let rows = tx.fetch_all(&COUNT_BY_STATUS, args![]).await?;
-    let counts = rows.into_iter().map(|mut row| Ok((row.named(TaskStatus::parse)?, row.i64()?)));
+    let read = |row: &mut Row| Ok((row.named(TaskStatus::parse)?, row.i64()?));
+    let mut counts = tx.list(&COUNT_BY_STATUS, args![], read).await?;
     // The completed ones are counted as the rest, without a look at each, and so also when there are none.
-    counts.filter(|count| !matches!(count, Ok((_, 0)))).collect()
+    counts.retain(|(_, count)| *count != 0);
+    Ok(counts)
 }
 
 /// The scope of a tenant's task.
 pub(super) async fn scope_of(tx: &mut Tx, tenant: TenantId, id: TaskId) -> Result<Option<TenantScope>> {
-    let found = tx.fetch_optional(&SCOPE, args![tenant.as_uuid(), id.as_uuid()]).await?;
-    found.map(|mut row| Ok(scope_of_row(TenantId::from_uuid(row.uuid()?)))).transpose()
+    let found = tx.find(&SCOPE, args![tenant.as_uuid(), id.as_uuid()], Row::uuid).await?;
+    Ok(found.map(|tenant| scope_of_row(TenantId::from_uuid(tenant))))
 }
 
 /// Attempts, oldest first.
 pub(super) async fn attempts(tx: &mut Tx, scope: TenantScope, id: TaskId) -> Result<Vec<Attempt>> {
-    let rows = tx.fetch_all(&ATTEMPTS, args![scope, id.as_uuid()]).await?;
-    rows.into_iter()
-        .map(|mut row| {
-            Ok(Attempt {
-                step: StepId::trusted(&row.text()?),
-                generation: row.u32()?,
-                attempt: row.u32()?,
-                tool: row.text()?,
-                effect: row.named(effect_class)?,
-                args_hash: row.text()?,
-                at: row.time()?,
-                rendered: row.opt_json()?.map(Arc::new),
-                tool_hash: row.opt_text()?.map(Arc::from),
-            })
+    let attempt = |row: &mut Row| {
+        Ok(Attempt {
+            step: StepId::trusted(&row.text()?),
+            generation: row.u32()?,
+            attempt: row.u32()?,
+            tool: row.text()?,
+            effect: row.named(effect_class)?,
+            args_hash: row.text()?,
+            at: row.time()?,
+            rendered: row.opt_json()?.map(Arc::new),
+            tool_hash: row.opt_text()?.map(Arc::from),
         })
-        .collect()
+    };
+    tx.list(&ATTEMPTS, args![scope, id.as_uuid()], attempt).await
 }
 
 fn effect_class(name: &str) -> Option<EffectClass> {
@@ -139,14 +129,11 @@ fn effect_class(name: &str) -> Option<EffectClass> {
 
 /// Signals above a number.
 pub(super) async fn signals(tx: &mut Tx, scope: TenantScope, id: TaskId, after: i64) -> Result<Vec<(i64, Signal)>> {
-    let rows = tx.fetch_all(&SIGNALS, args![scope, id.as_uuid(), after.max(0)]).await?;
-    rows.into_iter()
-        .map(|mut row| {
-            let number = row.i64()?;
-            let signal = row.json().unwrap_or_else(|error| Signal::Unreadable { problem: error.to_string() });
-            Ok((number, signal))
-        })
-        .collect()
+    let signal = |row: &mut Row| {
+        let number = row.i64()?;
+        Ok((number, row.json().unwrap_or_else(|error| Signal::Unreadable { problem: error.to_string() })))
+    };
+    tx.list(&SIGNALS, args![scope, id.as_uuid(), after.max(0)], signal).await
 }
 
 pub(super) async fn frozen(tx: &mut Tx, scope: TenantScope, hash: &PlanHash) -> Result<Option<FrozenPlan>> {
@@ -160,34 +147,30 @@ pub(super) async fn frozen(tx: &mut Tx, scope: TenantScope, hash: &PlanHash) -> 
 
 /// A task's attachments.
 pub(super) async fn attachments(tx: &mut Tx, scope: TenantScope, id: TaskId) -> Result<Vec<Attachment>> {
-    let rows = tx.fetch_all(&ATTACHMENTS, args![scope, id.as_uuid()]).await?;
-    rows.into_iter()
-        .map(|mut row| {
-            Ok(Attachment {
-                n: row.u32()?,
-                filename: row.text()?,
-                content_type: row.text()?,
-                size: row.u64()?,
-                hash: row.text()?,
-                source: row.named(AttachmentSource::parse)?,
-            })
+    let attachment = |row: &mut Row| {
+        Ok(Attachment {
+            n: row.u32()?,
+            filename: row.text()?,
+            content_type: row.text()?,
+            size: row.u64()?,
+            hash: row.text()?,
+            source: row.named(AttachmentSource::parse)?,
         })
-        .collect()
+    };
+    tx.list(&ATTACHMENTS, args![scope, id.as_uuid()], attachment).await
 }
 
 /// A task's links to records.
 pub(super) async fn artifacts(tx: &mut Tx, scope: TenantScope, id: TaskId) -> Result<Vec<StoredLink>> {
-    let rows = tx.fetch_all(&ARTIFACTS, args![scope, id.as_uuid()]).await?;
-    rows.into_iter()
-        .map(|mut row| {
-            let link = ArtifactLink {
-                kind: row.text()?,
-                record_id: RecordId::from_uuid(row.uuid()?),
-                key: row.text()?,
-                role: row.named(ArtifactRole::parse)?,
-                metadata: row.json()?,
-            };
-            Ok(StoredLink { link, step_id: row.text()?, tool_key: row.opt_text()?, created_at: row.time()? })
-        })
-        .collect()
+    let stored = |row: &mut Row| {
+        let link = ArtifactLink {
+            kind: row.text()?,
+            record_id: RecordId::from_uuid(row.uuid()?),
+            key: row.text()?,
+            role: row.named(ArtifactRole::parse)?,
+            metadata: row.json()?,
+        };
+        Ok(StoredLink { link, step_id: row.text()?, tool_key: row.opt_text()?, created_at: row.time()? })
+    };
+    tx.list(&ARTIFACTS, args![scope, id.as_uuid()], stored).await
 }

@@ -9,7 +9,7 @@ use kybern_core::tenant::TenantScope;
 use kybern_core::time::Timestamp;
 use serde_json::json;
 
-use crate::db::{Tx, args, statements};
+use crate::db::{Row, Tx, args, statements};
 use crate::error::{Result, StoreError};
 use crate::{approvals, audit};
 
@@ -95,8 +95,7 @@ async fn insert(
 
 /// The body's hash of an earlier signal with that key.
 async fn known(tx: &mut Tx, scope: TenantScope, id: TaskId, dedupe: &str) -> Result<Option<Option<String>>> {
-    let found = tx.fetch_optional(&BY_DEDUPE, args![scope, id.as_uuid(), dedupe]).await?;
-    found.map(|mut row| row.opt_text()).transpose()
+    tx.find(&BY_DEDUPE, args![scope, id.as_uuid(), dedupe], Row::opt_text).await
 }
 
 /// A person's answer.
@@ -147,13 +146,12 @@ pub(super) async fn callback(tx: &mut Tx, callback: &Callback) -> Result<Callbac
         if earlier.as_deref() == Some(body_hash) {
             return Ok(CallbackOutcome::Duplicate);
         }
-        let detail = json!({"step": step, "workflowId": workflow_id});
         let event = AuditEvent {
             action: "delegation.conflict".to_owned(),
             actor: format!("workflow:{workflow_id}"),
             subject: format!("task:{id}"),
             request_id: None,
-            detail,
+            detail: json!({"step": step, "workflowId": workflow_id}),
         };
         audit::append(tx, *scope, *at, &event).await?;
         return Ok(CallbackOutcome::Conflict);
@@ -168,8 +166,7 @@ pub(super) async fn callback(tx: &mut Tx, callback: &Callback) -> Result<Callbac
     // A failed task may be tried again, and what came late may still count then.
     let over = stand.status.is_terminal() && stand.status != TaskStatus::Failed;
     if over {
-        let lowest = tx.fetch_optional(&LOWEST, args![*scope, id.as_uuid()]).await?;
-        let number = lowest.map_or(Ok(0), |mut row| row.i64())? - 1;
+        let number = tx.count(&LOWEST, args![*scope, id.as_uuid()]).await? - 1;
         insert(tx, *scope, *id, number, &left, *at).await?;
     } else {
         leave(tx, *scope, *id, &left, *at).await?;

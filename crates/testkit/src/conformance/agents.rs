@@ -10,7 +10,7 @@ use kybern_core::prompt::{NewPrompt, PromptStatus};
 use kybern_core::time::Timestamp;
 
 use super::fixture::code;
-use super::{Harness, Home, World};
+use super::{FullHarness, Home, World};
 
 fn draft(name: &str) -> AgentDraft {
     AgentDraft {
@@ -40,7 +40,7 @@ async fn head(w: &World, home: &Home) -> i64 {
     w.store().audit_head(home.scope).await.unwrap().map_or(0, |(seq, _)| seq)
 }
 
-pub async fn an_agent_is_read_back_as_it_was_written(h: Harness) {
+pub async fn an_agent_is_read_back_as_it_was_written(h: FullHarness) {
     let (w, home) = World::new(h).await;
     assert!(w.store().agents(home.scope).await.unwrap().is_empty());
     let (writer, billing) = (agent(&w, "Writer"), agent(&w, "Billing"));
@@ -52,7 +52,7 @@ pub async fn an_agent_is_read_back_as_it_was_written(h: Harness) {
     assert_eq!(*w.store().agents(home.scope).await.unwrap(), [gone, writer]);
 }
 
-pub async fn a_version_follows_the_one_that_is_stored(h: Harness) {
+pub async fn a_version_follows_the_one_that_is_stored(h: FullHarness) {
     let (w, home) = World::new(h).await;
     let first = agent(&w, "Writer");
     for early in [0, 2] {
@@ -69,7 +69,7 @@ pub async fn a_version_follows_the_one_that_is_stored(h: Harness) {
     assert_eq!(head(&w, &home).await, before + 1);
 }
 
-pub async fn the_first_version_of_a_bundled_agent_follows_the_programs(h: Harness) {
+pub async fn the_first_version_of_a_bundled_agent_follows_the_programs(h: FullHarness) {
     let (w, home) = World::new(h).await;
     let writer = agent(&w, "Writer");
     let first = OwnAgent { id: bundled_id(&writer.key), version: 2, ..writer };
@@ -86,7 +86,7 @@ pub async fn the_first_version_of_a_bundled_agent_follows_the_programs(h: Harnes
     put(&w, &home, &first).await.unwrap();
 }
 
-pub async fn when_an_agent_was_made_stays_as_it_was_stored_first(h: Harness) {
+pub async fn when_an_agent_was_made_stays_as_it_was_stored_first(h: FullHarness) {
     let (w, home) = World::new(h).await;
     let first = agent(&w, "Writer");
     put(&w, &home, &first).await.unwrap();
@@ -100,7 +100,7 @@ pub async fn when_an_agent_was_made_stays_as_it_was_stored_first(h: Harness) {
     }
 }
 
-pub async fn of_twenty_who_write_the_same_version_of_an_agent_one_does(h: Harness) {
+pub async fn of_twenty_who_write_the_same_version_of_an_agent_one_does(h: FullHarness) {
     let (w, home) = World::new(h).await;
     let first = agent(&w, "Writer");
     put(&w, &home, &first).await.unwrap();
@@ -116,7 +116,7 @@ pub async fn of_twenty_who_write_the_same_version_of_an_agent_one_does(h: Harnes
     assert_eq!((done, w.store().agents(home.scope).await.unwrap()[0].version), (1, 2));
 }
 
-pub async fn a_prompt_is_begun_with_the_change_of_an_agent(h: Harness) {
+pub async fn a_prompt_is_begun_with_the_change_of_an_agent(h: FullHarness) {
     let (w, home) = World::new(h).await;
     let first = agent(&w, "Writer");
     put(&w, &home, &first).await.unwrap();
@@ -139,7 +139,7 @@ pub async fn a_prompt_is_begun_with_the_change_of_an_agent(h: Harness) {
     assert_eq!(head(&w, &home).await, before + 2);
 }
 
-pub async fn agents_are_forgotten_together_or_not_at_all(h: Harness) {
+pub async fn agents_are_forgotten_together_or_not_at_all(h: FullHarness) {
     let (w, home) = World::new(h).await;
     let (one, two, other) = (agent(&w, "One"), agent(&w, "Two"), agent(&w, "Other"));
     for agent in [&one, &two, &other] {
@@ -163,7 +163,7 @@ pub async fn agents_are_forgotten_together_or_not_at_all(h: Harness) {
     put(&w, &home, &one).await.unwrap();
 }
 
-pub async fn what_a_tenant_says_about_agents_is_nothing_to_another(h: Harness) {
+pub async fn what_a_tenant_says_about_agents_is_nothing_to_another(h: FullHarness) {
     let (w, home) = World::new(h).await;
     let other = w.tenant("second").await;
     let mine = agent(&w, "Writer");

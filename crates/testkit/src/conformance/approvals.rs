@@ -6,7 +6,7 @@ use kybern_core::ports::ReviewRefused;
 use kybern_core::task::{Commit, Effect, Lease, Resolution, Signal, TaskStatus, Wait, WaitKind};
 use serde_json::{Map, Value, json};
 
-use super::fixture::{end, release, review};
+use super::fixture::{end, pages, release, review};
 use super::{Harness, Home, World};
 
 pub(super) fn question(w: &World, wait: &Wait) -> NewApproval {
@@ -119,15 +119,8 @@ pub async fn pages_of_the_inbox_visit_each_once_oldest_first(h: Harness) {
     let (w, home) = World::new(h).await;
     let waits: Vec<Wait> = (1..=5).map(|seq| w.wait(&format!("s{seq}"), seq)).collect();
     let (lease, asked) = asking(&w, &home, &waits).await;
-    let (mut seen, mut after) = (Vec::new(), None);
-    loop {
-        let page = w.store().approvals(home.scope, ApprovalFilter::default(), after, 2).await.unwrap();
-        seen.extend(page.items.iter().map(|approval| approval.asked.id));
-        match page.next {
-            Some(next) => after = Some(next.parse().unwrap()),
-            None => break,
-        }
-    }
+    let list = async |after| w.store().approvals(home.scope, ApprovalFilter::default(), after, 2).await.unwrap();
+    let seen: Vec<ApprovalId> = pages(list).await.iter().map(|approval| approval.asked.id).collect();
     assert_eq!(seen, asked.iter().map(|asked| asked.id).collect::<Vec<_>>());
     let of_task =
         ApprovalFilter { status: Some(ApprovalStatus::Pending), task: Some(lease.task()), talks_of: None, calls: true };

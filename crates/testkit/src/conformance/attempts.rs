@@ -3,24 +3,13 @@
 use std::sync::Arc;
 
 use kybern_core::error::ErrorCode;
-use kybern_core::plan::StepId;
 use kybern_core::task::{Attempt, CommitRefused, EffectClass, RenderedArgs};
 use serde_json::{Value, json};
 
 use super::{Harness, World};
 
 fn attempt(w: &World, generation: u32, attempt: u32, args_hash: &str) -> Attempt {
-    Attempt {
-        step: StepId::trusted("send"),
-        generation,
-        attempt,
-        tool: "test.send".to_owned(),
-        effect: EffectClass::Unkeyed,
-        args_hash: args_hash.to_owned(),
-        at: w.now(),
-        rendered: None,
-        tool_hash: None,
-    }
+    Attempt { generation, attempt, effect: EffectClass::Unkeyed, args_hash: args_hash.to_owned(), ..w.attempt() }
 }
 
 pub async fn an_attempt_is_recorded_once(h: Harness) {

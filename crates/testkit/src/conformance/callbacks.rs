@@ -4,10 +4,10 @@ use futures::future::join_all;
 use kybern_core::error::ErrorCode;
 use kybern_core::plan::StepId;
 use kybern_core::ports::CallbackOutcome;
-use kybern_core::task::{Commit, Delegation, Effect, Lease, Signal, TaskChange, TaskStatus};
+use kybern_core::task::{Commit, Effect, Lease, Signal, TaskChange, TaskStatus};
 use serde_json::json;
 
-use super::fixture::{HOUR, code};
+use super::fixture::{code, retry};
 use super::{Harness, Home, World};
 
 fn step() -> StepId {
@@ -26,12 +26,10 @@ fn callback(workflow_id: &str) -> Signal {
 
 /// Delegates the step and goes to sleep.
 async fn delegate(w: &World, lease: &Lease) {
-    let deadline = w.now().plus(HOUR);
-    let delegation =
-        Delegation { step: step(), workflow: "chase".to_owned(), workflow_id: "wf-1".to_owned(), deadline };
+    let delegation = w.delegation("wf-1");
     let change = TaskChange::Release {
         status: TaskStatus::Delegated,
-        due: Some(deadline),
+        due: Some(delegation.deadline),
         waits: vec![],
         current_step: Some("hand_over".to_owned()),
         workflow_id: Some("wf-1".to_owned()),
@@ -103,16 +101,13 @@ pub async fn a_late_callback_changes_nothing(h: Harness) {
 pub async fn a_late_callback_is_there_when_a_failed_task_is_tried_again(h: Harness) {
     let (w, home) = World::new(h).await;
     let lease = w.leased(&home, "w").await;
-    let (workflow, workflow_id, deadline) = ("chase".to_owned(), "wf-1".to_owned(), w.now().plus(HOUR));
-    let delegation = Delegation { step: step(), workflow, workflow_id, deadline };
-    w.commit(&lease, w.effects(vec![Effect::Delegate(Box::new(delegation))])).await;
+    w.commit(&lease, w.effects(vec![Effect::Delegate(Box::new(w.delegation("wf-1")))])).await;
     w.end(&lease, TaskStatus::Failed).await;
     assert_eq!(call(&w, &home, &lease, "a").await, CallbackOutcome::Late);
     assert!(w.due().await.is_empty());
-    let retry = Signal::Retry { by: "user:1".to_owned() };
-    w.store().reopen(home.scope, lease.task(), retry.clone(), w.now(), w.event("task.retry")).await.unwrap();
+    w.reopen(&home, lease.task()).await.unwrap();
     let found = w.store().signals(home.scope, lease.task(), 0).await.unwrap();
-    assert_eq!(found, [(1, callback("wf-1")), (2, retry)]);
+    assert_eq!(found, [(1, callback("wf-1")), (2, retry())]);
 }
 
 pub async fn fifty_parallel_callbacks_are_one(h: Harness) {

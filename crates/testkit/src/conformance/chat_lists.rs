@@ -9,9 +9,9 @@ use kybern_core::time::Millis;
 
 use super::chats::{started, waits};
 use super::fixture::code;
-use super::{Harness, World};
+use super::{FullHarness, World};
 
-pub async fn turns_are_listed_for_their_user(h: Harness) {
+pub async fn turns_are_listed_for_their_user(h: FullHarness) {
     let (w, home) = World::new(h).await;
     let chat = w.chat(&home, Some(home.user)).await;
     let (mine, nobodys, other) = (w.turn(chat, "mine"), w.turn(chat, "nobody's"), w.new_task());
@@ -31,7 +31,7 @@ pub async fn turns_are_listed_for_their_user(h: Harness) {
     assert!(!running.contains(&ids[0]), "{running:?}");
 }
 
-pub async fn what_a_turn_asks_and_sends_is_listed_for_its_user(h: Harness) {
+pub async fn what_a_turn_asks_and_sends_is_listed_for_its_user(h: FullHarness) {
     let (w, home) = World::new(h).await;
     let (mut asked, mut sent) = (Vec::new(), Vec::new());
     // A turn of the user's, one of nobody's, and a task that is no turn.
@@ -92,7 +92,7 @@ async fn asks_and_sends(
     w.commit(lease, w.effects(effects)).await;
 }
 
-pub async fn chats_are_listed_by_user_cleared_and_deleted(h: Harness) {
+pub async fn chats_are_listed_by_user_cleared_and_deleted(h: FullHarness) {
     let (w, home) = World::new(h).await;
     let user = Some(home.user);
     let (first, second, third) = (w.chat(&home, user).await, w.chat(&home, None).await, w.chat(&home, user).await);
@@ -129,7 +129,7 @@ pub async fn chats_are_listed_by_user_cleared_and_deleted(h: Harness) {
     assert!(w.contents(&home, third).await.is_empty(), "the end of the task is taken all the same");
 }
 
-pub async fn another_tenant_sees_and_changes_nothing_of_it(h: Harness) {
+pub async fn another_tenant_sees_and_changes_nothing_of_it(h: FullHarness) {
     let (w, home) = World::new(h).await;
     let other = w.tenant("second").await;
     let chat = w.chat(&home, None).await;

@@ -7,12 +7,12 @@ use kybern_core::model::{ModelMessage, Role};
 use kybern_core::retention::TaskHold;
 use kybern_core::slots::Offer;
 use kybern_core::task::{
-    Channel, Commit, Effect, Lease, NewChild, NewKind, NewTask, Signal, Submitted, TaskChange, TaskStatus, WorkerId,
+    Channel, Commit, Effect, Lease, NewChild, NewKind, NewTask, Submitted, TaskChange, TaskStatus, WorkerId,
 };
 use serde_json::{Value, json};
 
-use super::fixture::{LONG, code, end, plan};
-use super::{Harness, Home, World};
+use super::fixture::{LONG, code, end, pages, plan};
+use super::{FullHarness, Home, World};
 
 impl World {
     pub(super) async fn chat(&self, home: &Home, user: Option<UserId>) -> ChatId {
@@ -96,7 +96,16 @@ pub(super) fn waits(submitted: Submitted) -> TaskId {
     }
 }
 
-pub async fn a_message_is_stored_with_its_task_and_the_answer_with_its_end(h: Harness) {
+/// Takes the first of three turns; the others wait.
+async fn one_of(w: &World, home: &Home, [first, second, third]: [&NewTask; 3]) -> Lease {
+    let lease = started(w.take_turn(home, first.clone()).await);
+    for waiting in [second, third] {
+        waits(w.take_turn(home, waiting.clone()).await);
+    }
+    lease
+}
+
+pub async fn a_message_is_stored_with_its_task_and_the_answer_with_its_end(h: FullHarness) {
     let (w, home) = World::new(h).await;
     let chat = w.chat(&home, None).await;
     let task = w.turn(chat, "hello");
@@ -115,7 +124,7 @@ pub async fn a_message_is_stored_with_its_task_and_the_answer_with_its_end(h: Ha
     assert!(w.store().open_turns(home.scope, chat).await.unwrap().is_empty());
 }
 
-pub async fn a_turn_that_failed_is_taken_again_in_its_place_as_long_as_nothing_else_was_said(h: Harness) {
+pub async fn a_turn_that_failed_is_taken_again_in_its_place_as_long_as_nothing_else_was_said(h: FullHarness) {
     let (w, home) = World::new(h).await;
     let chat = w.chat(&home, None).await;
     let task = w.turn(chat, "hello");
@@ -128,11 +137,7 @@ pub async fn a_turn_that_failed_is_taken_again_in_its_place_as_long_as_nothing_e
     };
     w.commit(&lease, Commit { effects: answer("it broke"), ..w.changes(end(TaskStatus::Failed)) }).await;
     assert_eq!(w.contents(&home, chat).await, ["hello", "it broke"]);
-    let retry = async || {
-        let signal = Signal::Retry { by: "user:1".to_owned() };
-        w.store().reopen(home.scope, id, signal, w.now(), w.event("task.retry")).await
-    };
-    retry().await.unwrap();
+    w.reopen(&home, id).await.unwrap();
     assert_eq!(w.contents(&home, chat).await, ["hello"], "its answer goes");
     assert_eq!(w.store().open_turns(home.scope, chat).await.unwrap(), [id]);
     // What is said meanwhile comes after it.
@@ -144,13 +149,13 @@ pub async fn a_turn_that_failed_is_taken_again_in_its_place_as_long_as_nothing_e
     w.commit(&claimed[0].lease, failed).await;
     assert_eq!(w.contents(&home, chat).await, ["hello", "it broke again", "are you there?"]);
     assert_eq!(w.store().open_turns(home.scope, chat).await.unwrap(), [waiting]);
-    let refused = retry().await.unwrap_err();
+    let refused = w.reopen(&home, id).await.unwrap_err();
     assert_eq!(refused.code(), ErrorCode::Conflict, "{refused}");
     assert_eq!(w.store().task(home.scope, id).await.unwrap().unwrap().status, TaskStatus::Failed);
     assert_eq!(w.contents(&home, chat).await.len(), 3, "nothing goes when nothing is tried again");
 }
 
-pub async fn a_fork_of_a_turn_is_no_turn_and_its_retry_leaves_the_conversation_alone(h: Harness) {
+pub async fn a_fork_of_a_turn_is_no_turn_and_its_retry_leaves_the_conversation_alone(h: FullHarness) {
     let (w, home) = World::new(h).await;
     let chat = w.chat(&home, None).await;
     let task = w.turn(chat, "hello");
@@ -167,14 +172,10 @@ pub async fn a_fork_of_a_turn_is_no_turn_and_its_retry_leaves_the_conversation_a
     };
     let lease = started(w.take_turn(&home, fork).await);
     w.commit(&lease, w.changes(end(TaskStatus::Failed))).await;
-    let retry = async |id| {
-        let signal = Signal::Retry { by: "user:1".to_owned() };
-        w.store().reopen(home.scope, id, signal, w.now(), w.event("task.retry")).await.unwrap();
-    };
-    retry(lease.task()).await;
+    w.reopen(&home, lease.task()).await.unwrap();
     assert_eq!(w.contents(&home, chat).await, ["hello", "it broke"]);
     assert!(w.store().open_turns(home.scope, chat).await.unwrap().is_empty());
-    retry(turn_task(&w, &home, chat).await).await;
+    w.reopen(&home, turn_task(&w, &home, chat).await).await.unwrap();
     assert_eq!(w.contents(&home, chat).await, ["hello"], "the turn itself can still be taken again");
 }
 
@@ -183,7 +184,7 @@ async fn turn_task(w: &World, home: &Home, chat: ChatId) -> TaskId {
     w.store().messages(home.scope, chat, None, 1).await.unwrap().items[0].task_id.unwrap()
 }
 
-pub async fn a_chat_is_cleared_and_deleted_although_a_turn_ended_without_an_answer(h: Harness) {
+pub async fn a_chat_is_cleared_and_deleted_although_a_turn_ended_without_an_answer(h: FullHarness) {
     let (w, home) = World::new(h).await;
     let store = w.store();
     for deleted in [false, true] {
@@ -201,7 +202,7 @@ pub async fn a_chat_is_cleared_and_deleted_although_a_turn_ended_without_an_answ
     }
 }
 
-pub async fn files_are_kept_with_their_message_until_it_is_taken_back(h: Harness) {
+pub async fn files_are_kept_with_their_message_until_it_is_taken_back(h: FullHarness) {
     let (w, home) = World::new(h).await;
     let chat = w.chat(&home, None).await;
     let (first, second) = (w.turn(chat, "read"), w.turn(chat, "again"));
@@ -226,13 +227,11 @@ pub async fn files_are_kept_with_their_message_until_it_is_taken_back(h: Harness
     }
 }
 
-pub async fn a_chat_takes_one_turn_at_a_time_in_order(h: Harness) {
+pub async fn a_chat_takes_one_turn_at_a_time_in_order(h: FullHarness) {
     let (w, home) = World::new(h).await;
     let chat = w.chat(&home, None).await;
-    let (first, second, third) = (w.turn(chat, "1"), w.turn(chat, "2"), w.turn(chat, "3"));
-    let lease = started(w.take_turn(&home, first.clone()).await);
-    waits(w.take_turn(&home, second.clone()).await);
-    waits(w.take_turn(&home, third.clone()).await);
+    let [first, second, third] = ["1", "2", "3"].map(|said| w.turn(chat, said));
+    let lease = one_of(&w, &home, [&first, &second, &third]).await;
     assert!(w.due().await.is_empty(), "what waits is not claimed");
     w.answered(&lease, &first, "one").await;
     let lease = w.claim_only("w", second.id).await.lease;
@@ -244,7 +243,7 @@ pub async fn a_chat_takes_one_turn_at_a_time_in_order(h: Harness) {
     started(w.take_turn(&home, fourth).await);
 }
 
-pub async fn only_so_many_turns_wait(h: Harness) {
+pub async fn only_so_many_turns_wait(h: FullHarness) {
     let (w, home) = World::new(h).await;
     let (chat, other) = (w.chat(&home, None).await, w.chat(&home, None).await);
     started(w.take_turn(&home, w.turn(chat, "first")).await);
@@ -260,13 +259,11 @@ pub async fn only_so_many_turns_wait(h: Harness) {
     assert_eq!(code(w.store().submit(home.scope, nowhere, None).await), ErrorCode::NotFound);
 }
 
-pub async fn a_turn_that_was_cancelled_while_it_waited_lets_the_next_one_begin(h: Harness) {
+pub async fn a_turn_that_was_cancelled_while_it_waited_lets_the_next_one_begin(h: FullHarness) {
     let (w, home) = World::new(h).await;
     let chat = w.chat(&home, None).await;
-    let (first, second, third) = (w.turn(chat, "1"), w.turn(chat, "2"), w.turn(chat, "3"));
-    let lease = started(w.take_turn(&home, first.clone()).await);
-    waits(w.take_turn(&home, second.clone()).await);
-    waits(w.take_turn(&home, third.clone()).await);
+    let [first, second, third] = ["1", "2", "3"].map(|said| w.turn(chat, said));
+    let lease = one_of(&w, &home, [&first, &second, &third]).await;
     w.store().request_cancel(home.scope, second.id, w.now(), w.event("task.cancel")).await.unwrap();
     let cancelled = w.claim_only("w", second.id).await.lease;
     w.answered(&cancelled, &second, "").await;
@@ -275,14 +272,12 @@ pub async fn a_turn_that_was_cancelled_while_it_waited_lets_the_next_one_begin(h
     w.claim_only("w", third.id).await;
 }
 
-pub async fn of_two_messages_the_one_that_was_stored_first_is_answered_first(h: Harness) {
+pub async fn of_two_messages_the_one_that_was_stored_first_is_answered_first(h: FullHarness) {
     let (w, home) = World::new(h).await;
     let chat = w.chat(&home, None).await;
     // The ids are older than the rows: files came with the first one.
-    let (slow, quick, third) = (w.turn(chat, "with files"), w.turn(chat, "quick"), w.turn(chat, "3"));
-    let lease = started(w.take_turn(&home, quick.clone()).await);
-    waits(w.take_turn(&home, slow.clone()).await);
-    waits(w.take_turn(&home, third.clone()).await);
+    let [slow, quick, third] = ["with files", "quick", "3"].map(|said| w.turn(chat, said));
+    let lease = one_of(&w, &home, [&quick, &slow, &third]).await;
     w.store().request_cancel(home.scope, third.id, w.now(), w.event("task.cancel")).await.unwrap();
     let cancelled = w.claim_only("w", third.id).await.lease;
     w.answered(&cancelled, &third, "").await;
@@ -291,7 +286,7 @@ pub async fn of_two_messages_the_one_that_was_stored_first_is_answered_first(h: 
     w.claim_only("w", slow.id).await;
 }
 
-pub async fn the_last_messages_before_one_are_what_was_said(h: Harness) {
+pub async fn the_last_messages_before_one_are_what_was_said(h: FullHarness) {
     let (w, home) = World::new(h).await;
     let chat = w.chat(&home, None).await;
     let said: Vec<Message> = (0..9).map(|n| w.says(chat, Speaker::User, &n.to_string())).collect();
@@ -301,17 +296,10 @@ pub async fn the_last_messages_before_one_are_what_was_said(h: Harness) {
     let found = w.store().said_before(home.scope, id, before, 3).await.unwrap();
     assert_eq!(found.iter().map(|message| message.content.as_str()).collect::<Vec<_>>(), ["4", "5", "6"]);
     assert!(w.store().said_before(home.scope, chat, before, 3).await.unwrap().is_empty(), "another chat");
-    let (mut seen, mut after) = (Vec::new(), None);
-    loop {
-        let page = w.store().messages(home.scope, id, after, 4).await.unwrap();
-        seen.extend(page.items.iter().map(|message| message.content.clone()));
-        let Some(next) = page.next else { break };
-        after = Some(next.parse().unwrap());
-    }
-    assert_eq!(seen, (0..9).map(|n| n.to_string()).collect::<Vec<_>>());
+    assert_eq!(pages(async |after| w.store().messages(home.scope, id, after, 4).await.unwrap()).await, mine);
 }
 
-pub async fn what_is_taken_back_is_gone_and_was_there(h: Harness) {
+pub async fn what_is_taken_back_is_gone_and_was_there(h: FullHarness) {
     let (w, home) = World::new(h).await;
     let chat = w.chat(&home, None).await;
     let task = w.turn(chat, "my password");
@@ -330,11 +318,10 @@ pub async fn what_is_taken_back_is_gone_and_was_there(h: Harness) {
         assert_eq!((message.content.as_str(), message.tool_calls), ("", Value::Null));
         assert!(message.transcript.is_empty() && message.redacted_at.is_some());
     }
-    let events = w.store().audit_events(home.scope, 0, 100).await.unwrap();
-    assert_eq!(events.iter().filter(|event| event.event.action == "message.redact").count(), 2);
+    assert_eq!(w.acts_of(&home, "message.redact").await, 2);
 }
 
-pub async fn a_fork_has_what_was_said_until_then(h: Harness) {
+pub async fn a_fork_has_what_was_said_until_then(h: FullHarness) {
     let (w, home) = World::new(h).await;
     let chat = w.chat(&home, None).await;
     for n in 0..3 {
@@ -361,7 +348,7 @@ pub async fn a_fork_has_what_was_said_until_then(h: Harness) {
     assert_eq!(w.contents(&home, chat).await.len(), 6, "each goes on by itself");
 }
 
-pub async fn a_conversation_of_a_task_on_hold_is_kept_whole(h: Harness) {
+pub async fn a_conversation_of_a_task_on_hold_is_kept_whole(h: FullHarness) {
     let (w, home) = World::new(h).await;
     let (store, scope) = (w.store(), home.scope);
     let (chat, free) = (w.chat(&home, None).await, w.chat(&home, None).await);

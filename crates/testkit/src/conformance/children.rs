@@ -91,8 +91,7 @@ pub async fn a_parent_that_has_failed_finds_the_childs_end_when_it_is_tried_agai
     let lease = w.claim_only("w", child).await.lease;
     w.end(&lease, TaskStatus::Completed).await;
     assert!(w.due().await.is_empty(), "an ended task is not claimed because its child ends");
-    let retry = Signal::Retry { by: "user:u".to_owned() };
-    w.store().reopen(home.scope, parent.task(), retry, w.now(), w.event("task.retry")).await.unwrap();
+    w.reopen(&home, parent.task()).await.unwrap();
     assert_eq!(w.due().await, [parent.task()]);
     let kinds: Vec<SignalKind> =
         signals(&w, &home, parent.task()).await.iter().map(|(_, signal)| signal.kind()).collect();

@@ -1,7 +1,5 @@
 //! Commits: all or nothing, in order, with everything that belongs to the step.
 
-use kybern_core::id::JobId;
-use kybern_core::job::NewJob;
 use kybern_core::money::{NanoUsd, Tokens, Usage};
 use kybern_core::record::Expect;
 use kybern_core::slots::Offer;
@@ -51,19 +49,11 @@ pub async fn a_refused_commit_writes_nothing(h: Harness) {
     let bad = w.put("test.thing", "bad", json!({"n": 1}), Expect::Version(3));
     let child = kybern_core::task::NewChild { task: w.new_task() };
     let child_id = child.task.id;
-    let job = NewJob {
-        id: JobId::from_uuid(w.id()),
-        kind: "test.job".to_owned(),
-        payload: json!({}),
-        dedupe_key: None,
-        max_attempts: 1,
-        due_at: w.now(),
-    };
     let commit = Commit {
         rows: vec![w.row(1)],
         effects: vec![
             Effect::Put(Box::new(good)),
-            Effect::Enqueue(Box::new(job)),
+            Effect::Enqueue(Box::new(w.job())),
             Effect::Spawn(Box::new(child)),
             Effect::Put(Box::new(bad)),
         ],

@@ -1,19 +1,23 @@
 //! The words in which the suite tells its tests: tenants, tasks, leases and commits with sensible defaults.
 
+use std::fmt::Debug;
+use std::str::FromStr;
 use std::sync::Arc;
 
 use kybern_core::actor::{Actor, Role};
 use kybern_core::audit::AuditEvent;
-use kybern_core::error::ErrorCode;
-use kybern_core::id::{KeyId, RecordId, TaskId, TenantId, UserId};
+use kybern_core::error::{Error, ErrorCode};
+use kybern_core::id::{JobId, KeyId, RecordId, TaskId, TenantId, UserId};
 use kybern_core::identity::{ApiKey, Tenant, User};
+use kybern_core::job::NewJob;
 use kybern_core::plan::{FrozenPlan, StepId, StepSpec};
-use kybern_core::ports::{IdSource as _, Store};
-use kybern_core::record::{Expect, Merge, PutRecord};
+use kybern_core::ports::{IdSource as _, Page, Store};
+use kybern_core::record::{ArtifactLink, ArtifactRole, Expect, Merge, PutRecord};
 use kybern_core::slots::Offer;
 use kybern_core::task::{
-    Channel, Claimed, Commit, CommitRefused, Committed, Effect, Ending, JournalEntry, JournalRow, Lease, NewKind,
-    NewTask, Signal, StepError, StepOutcome, Submitted, Task, TaskChange, TaskStatus, Wait, WaitKind, WorkerId,
+    AttachmentSource, Attempt, Channel, Claimed, Commit, CommitRefused, Committed, Delegation, Effect, EffectClass,
+    Ending, JournalEntry, JournalRow, Lease, NewAttachment, NewKind, NewTask, Signal, StepError, StepOutcome,
+    Submitted, Task, TaskChange, TaskStatus, Wait, WaitKind, WorkerId,
 };
 use kybern_core::tenant::TenantScope;
 use kybern_core::time::{Millis, Timestamp};
@@ -268,6 +272,59 @@ impl World {
         }
     }
 
+    /// A job that is due.
+    pub(super) fn job(&self) -> NewJob {
+        NewJob {
+            id: JobId::from_uuid(self.id()),
+            kind: "test.job".to_owned(),
+            payload: json!({}),
+            dedupe_key: None,
+            max_attempts: 3,
+            due_at: self.now(),
+        }
+    }
+
+    /// The first attempt of a step to send something.
+    pub(super) fn attempt(&self) -> Attempt {
+        Attempt {
+            step: StepId::trusted("send"),
+            generation: 0,
+            attempt: 1,
+            tool: "test.send".to_owned(),
+            effect: EffectClass::Keyed,
+            args_hash: "h".to_owned(),
+            at: self.now(),
+            rendered: None,
+            tool_hash: None,
+        }
+    }
+
+    /// A step that is handed over for an hour.
+    pub(super) fn delegation(&self, workflow_id: &str) -> Delegation {
+        Delegation {
+            step: StepId::trusted("hand_over"),
+            workflow: "chase".to_owned(),
+            workflow_id: workflow_id.to_owned(),
+            deadline: self.now().plus(HOUR),
+        }
+    }
+
+    /// Tries a failed task again.
+    pub(super) async fn reopen(&self, home: &Home, task: TaskId) -> Result<Task, Error> {
+        self.store().reopen(home.scope, task, retry(), self.now(), self.event("task.retry")).await
+    }
+
+    /// What the tenant's audit tells of, oldest first.
+    pub(super) async fn acts(&self, home: &Home) -> Vec<String> {
+        let events = self.store().audit_events(home.scope, 0, 500).await.expect("the audit is read");
+        events.into_iter().map(|link| link.event.action).collect()
+    }
+
+    /// How often it tells of that act.
+    pub(super) async fn acts_of(&self, home: &Home, action: &str) -> usize {
+        self.acts(home).await.iter().filter(|act| *act == action).count()
+    }
+
     pub(super) fn put(&self, kind: &str, key: &str, props: Value, expect: Expect) -> PutRecord {
         PutRecord {
             id: RecordId::from_uuid(self.id()),
@@ -310,6 +367,37 @@ pub(super) fn review(wait: &Wait) -> Signal {
     }
 }
 
+pub(super) fn retry() -> Signal {
+    Signal::Retry { by: "user:test".to_owned() }
+}
+
+pub(super) fn file(hash: &str) -> NewAttachment {
+    NewAttachment {
+        filename: "a.txt".to_owned(),
+        content_type: "text/plain".to_owned(),
+        size: 6,
+        hash: hash.to_owned(),
+        source: AttachmentSource::Attached,
+    }
+}
+
+/// A link to a record that is written with it.
+pub(super) fn link(put: &PutRecord) -> ArtifactLink {
+    let (kind, key, record_id) = (put.kind.clone(), put.key.clone(), put.id);
+    ArtifactLink { kind, record_id, key, role: ArtifactRole::Created, metadata: Map::new() }
+}
+
+/// What all pages of a list hold, in order.
+pub(super) async fn pages<T, I: FromStr<Err: Debug>>(list: impl AsyncFn(Option<I>) -> Page<T>) -> Vec<T> {
+    let (mut seen, mut after) = (Vec::new(), None);
+    loop {
+        let page = list(after).await;
+        seen.extend(page.items);
+        let Some(next) = page.next else { return seen };
+        after = Some(next.parse().expect("a page names the next one"));
+    }
+}
+
 pub(super) fn plan(key: &str) -> FrozenPlan {
     let step = StepSpec::tool(StepId::trusted("only"), "test.noop", Map::new());
     FrozenPlan::freeze(key, 1, vec![step], None)
@@ -320,6 +408,6 @@ pub(super) fn is_fenced(answer: &Result<Committed, CommitRefused>) -> bool {
     matches!(answer, Err(CommitRefused::Fenced))
 }
 
-pub(super) fn code<T: std::fmt::Debug>(answer: Result<T, kybern_core::error::Error>) -> ErrorCode {
+pub(super) fn code<T: Debug>(answer: Result<T, Error>) -> ErrorCode {
     answer.expect_err("it is refused").code()
 }

@@ -28,6 +28,9 @@ pub struct Harness {
     guard: Option<Box<dyn Any + Send + Sync>>,
 }
 
+/// A fresh store under test, not the in-memory one: what takes this needs nouns of which that one keeps nothing.
+pub type FullHarness = Harness;
+
 /// How a row is made one that cannot be read.
 type Spoil = Box<dyn Fn(Spoilt) -> BoxFuture<'static, ()> + Send + Sync>;
 

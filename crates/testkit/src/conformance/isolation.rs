@@ -5,18 +5,15 @@ use kybern_core::error::ErrorCode;
 use kybern_core::id::{KeyId, OutboxId, PlanId, WebhookId};
 use kybern_core::identity::OutboundWebhook;
 use kybern_core::money::{NanoUsd, Usage};
-use kybern_core::outbox::{NewOutbox, OutboxChannel, OutboxStatus};
+use kybern_core::outbox::OutboxStatus;
 use kybern_core::plan::StepId;
 use kybern_core::plan::parse::plan as parse_plan;
 use kybern_core::ports::{Heartbeat, ReviewRefused};
-use kybern_core::record::{ArtifactLink, ArtifactRole, Expect, Lookup, PutRecord};
-use kybern_core::task::{
-    AttachmentSource, Attempt, Commit, Delegation, Effect, EffectClass, Lease, NewAttachment, NewTask, Signal,
-    TaskStatus, Wait,
-};
-use serde_json::{Map, json};
+use kybern_core::record::{Expect, Lookup, PutRecord};
+use kybern_core::task::{Commit, Effect, Lease, NewTask, Signal, TaskStatus, Wait};
+use serde_json::json;
 
-use super::fixture::{HOUR, LONG, code, is_fenced, plan, review};
+use super::fixture::{LONG, code, file, is_fenced, link, plan, retry, review};
 use super::{Harness, Home, World};
 
 /// What one tenant has, and another knows the ids of.
@@ -33,39 +30,22 @@ struct Estate {
 /// Fills a tenant with one of everything; its task waits for a person and a workflow.
 async fn settle(w: &World, home: &Home) -> Estate {
     let blob = w.store().put_blob(home.scope, Bytes::from_static(b"theirs")).await.unwrap();
-    let file = NewAttachment {
-        filename: "a.txt".to_owned(),
-        content_type: "text/plain".to_owned(),
-        size: 6,
-        hash: blob.clone(),
-        source: AttachmentSource::Attached,
-    };
-    let task = NewTask { attachments: vec![file], plan: Some(plan("test.plan").into()), ..w.new_task() };
+    let task = NewTask { attachments: vec![file(&blob)], plan: Some(plan("test.plan").into()), ..w.new_task() };
     let lease = w.leased_as(home, task, "w", LONG).await.lease;
     let child = NewTask { parent: Some((lease.task(), "s".to_owned())), ..w.new_task() };
     w.leased_as(home, child, "w", LONG).await;
     let lookups = vec![Lookup::unique("DOT", "1")];
     let put = PutRecord { lookups, ..w.put("test.thing", "a", json!({"n": 1}), Expect::Absent) };
-    let link = ArtifactLink {
-        kind: put.kind.clone(),
-        record_id: put.id,
-        key: put.key.clone(),
-        role: ArtifactRole::Created,
-        metadata: Map::new(),
-    };
-    let outbox = OutboxId::from_uuid(w.id());
-    let (target, key) = ("https://x.example".to_owned(), outbox.to_string());
-    let message = NewOutbox { id: outbox, channel: OutboxChannel::Webhook, target, key, body: json!({}) };
-    let (workflow, workflow_id) = ("chase".to_owned(), "wf-1".to_owned());
-    let delegation = Delegation { step: step(), workflow, workflow_id, deadline: w.now().plus(HOUR) };
-    w.store().begin_attempt(&lease, &attempt(w)).await.unwrap();
+    let message = super::outbox::message(w);
+    let outbox = message.id;
+    w.store().begin_attempt(&lease, &w.attempt()).await.unwrap();
     let commit = Commit {
         rows: vec![w.row(1)],
         effects: vec![
             Effect::Put(Box::new(put.clone())),
-            Effect::Link { link, step: step(), tool: None },
+            Effect::Link { link: link(&put), step: step(), tool: None },
             Effect::Send(Box::new(message)),
-            Effect::Delegate(Box::new(delegation)),
+            Effect::Delegate(Box::new(w.delegation("wf-1"))),
         ],
         usage: Usage { cost_nanos: NanoUsd(5), ..Usage::default() },
         ..w.blank()
@@ -88,20 +68,6 @@ async fn settle(w: &World, home: &Home) -> Estate {
 
 fn step() -> StepId {
     StepId::trusted("hand_over")
-}
-
-fn attempt(w: &World) -> Attempt {
-    Attempt {
-        step: step(),
-        generation: 0,
-        attempt: 1,
-        tool: "test.send".to_owned(),
-        effect: EffectClass::Keyed,
-        args_hash: "h".to_owned(),
-        at: w.now(),
-        rendered: None,
-        tool_hash: None,
-    }
 }
 
 /// Everything of a tenant that can be read, as text: two of these are equal when nothing changed.
@@ -168,7 +134,6 @@ pub async fn another_tenant_changes_nothing(h: Harness) {
     let (store, scope, task) = (w.store(), other.scope, estate.lease.task());
     let before = survey(&w, &home, &estate).await;
     let event = || w.event("x.y");
-    let retry = Signal::Retry { by: "user:test".to_owned() };
     let callback =
         Signal::Callback { step: step(), workflow_id: "wf-1".to_owned(), success: true, data: json!({}), error: None };
     let answer = store.answer(scope, task, &estate.wait, review(&estate.wait), event()).await;
@@ -176,7 +141,7 @@ pub async fn another_tenant_changes_nothing(h: Harness) {
     assert_eq!(code(store.callback(scope, task, &step(), callback, "a", w.now()).await), ErrorCode::NotFound);
     assert_eq!(code(store.request_cancel(scope, task, w.now(), event()).await), ErrorCode::NotFound);
     assert_eq!(code(store.set_paused(scope, task, true, w.now(), event()).await), ErrorCode::NotFound);
-    assert_eq!(code(store.reopen(scope, task, retry, w.now(), event()).await), ErrorCode::NotFound);
+    assert_eq!(code(store.reopen(scope, task, retry(), w.now(), event()).await), ErrorCode::NotFound);
     assert_eq!(code(store.set_plan_active(scope, "test.plan", false, event()).await), ErrorCode::NotFound);
     assert_eq!(code(store.set_roles(scope, home.user, &[], event()).await), ErrorCode::NotFound);
     assert_eq!(code(store.create_key(scope, &w.key(home.user, &[]), "h", event()).await), ErrorCode::NotFound);
@@ -195,7 +160,7 @@ pub async fn a_lease_forged_for_another_tenant_is_refused(h: Harness) {
     let forged = Lease::granted(other.scope, real.task(), real.epoch(), real.worker().clone());
     let commit = Commit { rows: vec![w.row(1)], ..w.blank() };
     assert!(is_fenced(&w.store().commit(&forged, commit.into()).await));
-    assert!(is_fenced(&w.store().begin_attempt(&forged, &attempt(&w)).await));
+    assert!(is_fenced(&w.store().begin_attempt(&forged, &w.attempt()).await));
     assert_eq!(w.store().heartbeat(&[forged], LONG, w.now()).await.unwrap(), [Heartbeat::Lost]);
     assert!(w.store().journal(home.scope, real.task(), 0, 10).await.unwrap().is_empty());
     w.commit(&real, Commit { rows: vec![w.row(1)], ..w.blank() }).await;

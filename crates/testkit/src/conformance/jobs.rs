@@ -13,14 +13,7 @@ use super::fixture::{HOUR, LONG, SHORT};
 use super::{Harness, Home, World};
 
 fn job(w: &World, key: Option<&str>, max_attempts: u32) -> NewJob {
-    NewJob {
-        id: JobId::from_uuid(w.id()),
-        kind: "test.job".to_owned(),
-        payload: json!({"n": [1, null]}),
-        dedupe_key: key.map(str::to_owned),
-        max_attempts,
-        due_at: w.now(),
-    }
+    NewJob { payload: json!({"n": [1, null]}), dedupe_key: key.map(str::to_owned), max_attempts, ..w.job() }
 }
 
 /// How many jobs are dead.

@@ -2,15 +2,14 @@
 
 use kybern_core::id::JobId;
 use kybern_core::job::NewJob;
-use kybern_core::plan::StepId;
 use kybern_core::ports::Heartbeat;
 use kybern_core::record::Expect;
 use kybern_core::slots::Offer;
-use kybern_core::task::{Attempt, Commit, Effect, EffectClass, NewTask, TaskStatus, WorkerId};
+use kybern_core::task::{Commit, Effect, NewTask, TaskStatus, WorkerId};
 use kybern_core::time::Millis;
 use serde_json::json;
 
-use super::fixture::{HOUR, LONG, SHORT, is_fenced, release};
+use super::fixture::{HOUR, LONG, SHORT, end, is_fenced, release};
 use super::{Harness, World};
 
 pub async fn stale_epoch_is_refused(h: Harness) {
@@ -23,19 +22,8 @@ pub async fn stale_epoch_is_refused(h: Harness) {
     let commit =
         Commit { rows: vec![w.row(1)], audit: vec![w.event("x.y")], ..w.effects(vec![Effect::Put(Box::new(put))]) };
     assert!(is_fenced(&w.store().commit(&stale, commit.into()).await));
-    let attempt = Attempt {
-        step: StepId::trusted("send"),
-        generation: 0,
-        attempt: 1,
-        tool: "test.send".to_owned(),
-        effect: EffectClass::Keyed,
-        args_hash: "h".to_owned(),
-        at: w.now(),
-        rendered: None,
-        tool_hash: None,
-    };
-    assert!(is_fenced(&w.store().begin_attempt(&stale, &attempt).await));
-    assert!(is_fenced(&w.store().commit(&stale, w.changes(super::fixture::end(TaskStatus::Failed)).into()).await));
+    assert!(is_fenced(&w.store().begin_attempt(&stale, &w.attempt()).await));
+    assert!(is_fenced(&w.store().commit(&stale, w.changes(end(TaskStatus::Failed)).into()).await));
 
     assert_eq!(w.task(&home, stale.task()).await, before);
     assert!(w.store().journal(home.scope, stale.task(), 0, 10).await.unwrap().is_empty());
@@ -90,8 +78,7 @@ pub async fn a_lease_given_back_by_a_stop_is_due_at_once_and_no_recovery(h: Harn
     w.end(&gone, TaskStatus::Completed).await;
     w.store().give_back(&[stopped.clone(), gone.clone()], w.now()).await.unwrap();
     assert!(is_fenced(&w.store().commit(&stopped, w.blank().into()).await), "it writes no more");
-    let again =
-        std::sync::Arc::new(Commit { rows: vec![w.row(1)], ..w.changes(super::fixture::end(TaskStatus::Failed)) });
+    let again = std::sync::Arc::new(Commit { rows: vec![w.row(1)], ..w.changes(end(TaskStatus::Failed)) });
     assert!(is_fenced(&w.store().commit_again(&stopped, again).await), "nor is it told that it has");
     let claimed = w.claim_only("next", stopped.task()).await;
     assert_eq!((claimed.recovered_from, claimed.task.recoveries, claimed.lease.epoch()), (None, 0, 2));
@@ -183,16 +170,9 @@ pub async fn what_a_clock_ahead_has_queued_is_due(h: Harness) {
     let (w, home) = World::new(h).await;
     let ahead = w.now().plus(HOUR);
     let queued = w.queued(&home, NewTask { at: ahead, ..w.new_task() }).await.id;
-    let job = NewJob {
-        id: JobId::from_uuid(w.id()),
-        kind: "test.job".to_owned(),
-        payload: json!({}),
-        dedupe_key: None,
-        max_attempts: 3,
-        due_at: ahead,
-    };
+    let job = NewJob { due_at: ahead, ..w.job() };
     assert!(w.store().enqueue(home.scope, &job, ahead).await.unwrap());
-    let later = NewJob { id: JobId::from_uuid(w.id()), due_at: w.now().plus(HOUR), ..job.clone() };
+    let later = NewJob { due_at: w.now().plus(HOUR), ..w.job() };
     assert!(w.store().enqueue(home.scope, &later, w.now()).await.unwrap());
     let taken = w.store().take_over(w.now()).await.unwrap() + w.store().take_over_jobs(w.now()).await.unwrap();
     assert_eq!(taken, if w.harness.db_clock { 0 } else { 2 });
@@ -243,14 +223,7 @@ pub async fn what_was_due_before_the_clock_was_set_back_is_due(h: Harness) {
     let early = w.now();
     let late = early.plus(HOUR);
     w.harness.clock.set(late);
-    let job = |due_at| NewJob {
-        id: JobId::from_uuid(w.id()),
-        kind: "test.job".to_owned(),
-        payload: json!({}),
-        dedupe_key: None,
-        max_attempts: 3,
-        due_at,
-    };
+    let job = |due_at| NewJob { due_at, ..w.job() };
     let (due, later) = (job(late), job(late.plus(HOUR)));
     for job in [&due, &later] {
         assert!(w.store().enqueue(home.scope, job, late).await.unwrap());

@@ -10,8 +10,8 @@ use kybern_core::lesson::{
 use kybern_core::task::TaskStatus;
 use kybern_core::time::Millis;
 
-use super::fixture::code;
-use super::{Harness, Home, World};
+use super::fixture::{code, pages};
+use super::{FullHarness, Home, World};
 
 fn example(text: &str) -> Teaching {
     Teaching::IntentExample { intent: "cars.sell".to_owned(), text: text.to_owned() }
@@ -51,7 +51,7 @@ async fn texts(w: &World, home: &Home) -> Vec<String> {
     used.examples().map(|(_, text)| text.to_owned()).collect()
 }
 
-pub async fn a_lesson_is_suggested_accepted_and_withdrawn_and_every_step_is_audited(h: Harness) {
+pub async fn a_lesson_is_suggested_accepted_and_withdrawn_and_every_step_is_audited(h: FullHarness) {
     let (w, home) = World::new(h).await;
     let suggested = added(&w, &home, example("Sell my \"car\", señor.")).await;
     assert_eq!(w.store().lesson(home.scope, suggested.id).await.unwrap(), Some(suggested.clone()));
@@ -68,8 +68,7 @@ pub async fn a_lesson_is_suggested_accepted_and_withdrawn_and_every_step_is_audi
     let now = w.store().lessons_in_use(home.scope).await.unwrap();
     assert_eq!((now.version(), now.in_use().cloned().collect::<Vec<_>>()), (3, vec![second]));
     assert_eq!(now.as_of(2).in_use().count(), 2, "a task that began before goes on as it began");
-    let acts: Vec<String> =
-        w.store().audit_events(home.scope, 0, 100).await.unwrap().into_iter().map(|link| link.event.action).collect();
+    let acts = w.acts(&home).await;
     assert_eq!(
         acts[acts.len() - 5..],
         ["add", "accept", "add", "accept", "withdraw"].map(|act| format!("lesson.{act}"))
@@ -84,7 +83,7 @@ pub async fn a_lesson_is_suggested_accepted_and_withdrawn_and_every_step_is_audi
     }
 }
 
-pub async fn the_same_is_not_learned_twice(h: Harness) {
+pub async fn the_same_is_not_learned_twice(h: FullHarness) {
     let (w, home) = World::new(h).await;
     let task = Some(TaskId::from_uuid(w.id()));
     let first = added(&w, &home, sender("ada@example.com")).await;
@@ -102,7 +101,7 @@ pub async fn the_same_is_not_learned_twice(h: Harness) {
     assert_eq!(listed.items.len(), 2);
 }
 
-pub async fn a_decision_on_what_was_decided_meanwhile_is_a_conflict(h: Harness) {
+pub async fn a_decision_on_what_was_decided_meanwhile_is_a_conflict(h: FullHarness) {
     let (w, home) = World::new(h).await;
     let (one, two) = (added(&w, &home, example("sell it")).await, added(&w, &home, example("buyer wanted")).await);
     decide(&w, &home, &one, LessonAct::Accept).await.unwrap();
@@ -116,7 +115,7 @@ pub async fn a_decision_on_what_was_decided_meanwhile_is_a_conflict(h: Harness) 
     assert_eq!(decide(&w, &home, &two, LessonAct::Accept).await.unwrap().since_version, Some(2));
 }
 
-pub async fn a_tenant_has_so_many_lessons(h: Harness) {
+pub async fn a_tenant_has_so_many_lessons(h: FullHarness) {
     let (w, home) = World::new(h).await;
     let long = |n: u64| example(&format!("{n:03} {}", "w".repeat(60_000)));
     let fit = MAX_ACCEPTED_BYTES / long(0).bytes();
@@ -152,7 +151,7 @@ async fn dismissed(w: &World, home: &Home, count: usize) -> Vec<Lesson> {
     all
 }
 
-pub async fn the_oldest_that_nobody_wanted_makes_room_although_none_was_ever_accepted(h: Harness) {
+pub async fn the_oldest_that_nobody_wanted_makes_room_although_none_was_ever_accepted(h: FullHarness) {
     let (w, home) = World::new(h).await;
     let dismissed = dismissed(&w, &home, usize::try_from(MAX_KEPT).unwrap()).await;
     added(&w, &home, sender("b@example.com")).await;
@@ -160,7 +159,7 @@ pub async fn the_oldest_that_nobody_wanted_makes_room_although_none_was_ever_acc
     assert!(!is_there(&dismissed[0]).await && is_there(&dismissed[1]).await);
 }
 
-pub async fn a_withdrawn_lesson_makes_room_once_no_task_goes_on_with_it(h: Harness) {
+pub async fn a_withdrawn_lesson_makes_room_once_no_task_goes_on_with_it(h: FullHarness) {
     let (w, home) = World::new(h).await;
     let used = added(&w, &home, example("sell the car")).await;
     let used = decide(&w, &home, &used, LessonAct::Accept).await.unwrap();
@@ -180,7 +179,7 @@ pub async fn a_withdrawn_lesson_makes_room_once_no_task_goes_on_with_it(h: Harne
     assert!(!is_there(&used).await && is_there(&dismissed[1]).await);
 }
 
-pub async fn pages_of_lessons_visit_each_once_newest_first(h: Harness) {
+pub async fn pages_of_lessons_visit_each_once_newest_first(h: FullHarness) {
     let (w, home) = World::new(h).await;
     let mut made = Vec::new();
     for teaching in [example("a car"), label("number"), sender("a@example.com"), example("a van"), label("no")] {
@@ -195,19 +194,13 @@ pub async fn pages_of_lessons_visit_each_once_newest_first(h: Harness) {
         (filter(Some(LessonStatus::Accepted), None), vec![3]),
         (filter(Some(LessonStatus::Withdrawn), None), vec![]),
     ] {
-        let (mut seen, mut after): (Vec<Lesson>, Option<LessonId>) = (Vec::new(), None);
-        loop {
-            let page = w.store().lessons(home.scope, wanted, after, 2).await.unwrap();
-            seen.extend(page.items);
-            let Some(next) = page.next else { break };
-            after = Some(next.parse().unwrap());
-        }
+        let seen = pages(async |after| w.store().lessons(home.scope, wanted, after, 2).await.unwrap()).await;
         let expected: Vec<Lesson> = places.iter().map(|n: &usize| made[*n].clone()).collect();
         assert_eq!(seen, expected, "{wanted:?}");
     }
 }
 
-pub async fn another_tenant_neither_sees_nor_uses_nor_decides_about_a_lesson(h: Harness) {
+pub async fn another_tenant_neither_sees_nor_uses_nor_decides_about_a_lesson(h: FullHarness) {
     let (w, home) = World::new(h).await;
     let other = w.tenant("second").await;
     let mine = added(&w, &home, example("sell it")).await;

@@ -12,8 +12,8 @@ use kybern_core::record::{Expect, Lookup, PutRecord};
 use kybern_core::task::Effect;
 use serde_json::json;
 
-use super::fixture::{LONG, code};
-use super::{Harness, Home, World};
+use super::fixture::{LONG, code, pages};
+use super::{FullHarness, Home, World};
 
 fn vector(first: f32) -> Vector {
     Vector { model: "test/embed".to_owned(), values: vec![first, 0.5, -0.25] }
@@ -42,7 +42,7 @@ async fn described(w: &World, home: &Home, key: &str, lookups: Vec<Lookup>) -> R
     put.id
 }
 
-pub async fn a_memory_is_read_back_as_it_was_said(h: Harness) {
+pub async fn a_memory_is_read_back_as_it_was_said(h: FullHarness) {
     let (w, home) = World::new(h).await;
     let (ada, company) = (Subject::User(home.user), Subject::Entity(entity(&w, &home, "a").await));
     let tool = Memory {
@@ -66,7 +66,7 @@ pub async fn a_memory_is_read_back_as_it_was_said(h: Harness) {
     assert_eq!(of(ada).await, [(model, None)]);
 }
 
-pub async fn a_memory_is_of_somebody_or_something_that_is_there(h: Harness) {
+pub async fn a_memory_is_of_somebody_or_something_that_is_there(h: FullHarness) {
     let (w, home) = World::new(h).await;
     let other = w.tenant("second").await;
     let theirs = entity(&w, &other, "a").await;
@@ -81,7 +81,7 @@ pub async fn a_memory_is_of_somebody_or_something_that_is_there(h: Harness) {
     }
 }
 
-pub async fn what_is_accepted_of_a_record_is_found_by_its_key_and_its_identifiers(h: Harness) {
+pub async fn what_is_accepted_of_a_record_is_found_by_its_key_and_its_identifiers(h: FullHarness) {
     let (w, home) = World::new(h).await;
     let other = w.tenant("second").await;
     let found = async |home: &Home, names: &[&str], most: u32| {
@@ -117,7 +117,7 @@ pub async fn what_is_accepted_of_a_record_is_found_by_its_key_and_its_identifier
     assert_eq!(found(&home, &[], 3).await, []);
 }
 
-pub async fn a_memory_is_changed_as_it_was_read(h: Harness) {
+pub async fn a_memory_is_changed_as_it_was_read(h: FullHarness) {
     let (w, home) = World::new(h).await;
     let first = said(&w, Subject::User(home.user), "Likes trains.", Trust::Model);
     add(&w, &home, &first, Some(&vector(1.0))).await.unwrap();
@@ -145,7 +145,7 @@ pub async fn a_memory_is_changed_as_it_was_read(h: Harness) {
     assert_eq!(kept().await.1, Some(vector(3.0)), "it was changed since");
 }
 
-pub async fn of_ten_who_judge_at_once_one_does(h: Harness) {
+pub async fn of_ten_who_judge_at_once_one_does(h: FullHarness) {
     let (w, home) = World::new(h).await;
     let first = said(&w, Subject::User(home.user), "Likes trains.", Trust::Model);
     add(&w, &home, &first, None).await.unwrap();
@@ -159,7 +159,7 @@ pub async fn of_ten_who_judge_at_once_one_does(h: Harness) {
     assert_eq!(answers.iter().filter(|answer| answer.is_ok()).count(), 1);
 }
 
-pub async fn pages_of_memories_visit_each_once_newest_first(h: Harness) {
+pub async fn pages_of_memories_visit_each_once_newest_first(h: FullHarness) {
     let (w, home) = World::new(h).await;
     let (ada, company) = (Subject::User(home.user), Subject::Entity(entity(&w, &home, "a").await));
     let mut made = Vec::new();
@@ -179,19 +179,13 @@ pub async fn pages_of_memories_visit_each_once_newest_first(h: Harness) {
         (filter(None, None, Some(MemoryStatus::Pending)), vec![0, 2]),
         (filter(None, None, Some(MemoryStatus::Rejected)), vec![]),
     ] {
-        let (mut seen, mut after): (Vec<Memory>, Option<MemoryId>) = (Vec::new(), None);
-        loop {
-            let page = w.store().memories(home.scope, &wanted, after, 2).await.unwrap();
-            seen.extend(page.items);
-            let Some(next) = page.next else { break };
-            after = Some(next.parse().unwrap());
-        }
+        let seen = pages(async |after| w.store().memories(home.scope, &wanted, after, 2).await.unwrap()).await;
         let expected: Vec<Memory> = places.iter().map(|n: &usize| made[*n].clone()).collect();
         assert_eq!(seen, expected, "{wanted:?}");
     }
 }
 
-pub async fn a_subject_has_so_many_memories_and_what_was_rejected_is_none_of_them(h: Harness) {
+pub async fn a_subject_has_so_many_memories_and_what_was_rejected_is_none_of_them(h: FullHarness) {
     let (w, home) = World::new(h).await;
     let ada = Subject::User(home.user);
     let all: Vec<Memory> = (0..MAX_OF_SUBJECT).map(|_| said(&w, ada, "Likes trains.", Trust::Model)).collect();
@@ -208,7 +202,7 @@ pub async fn a_subject_has_so_many_memories_and_what_was_rejected_is_none_of_the
     assert_eq!(code(add(&w, &home, &again, None).await), ErrorCode::Unprocessable);
 }
 
-pub async fn another_tenant_neither_sees_nor_changes_a_memory(h: Harness) {
+pub async fn another_tenant_neither_sees_nor_changes_a_memory(h: FullHarness) {
     let (w, home) = World::new(h).await;
     let other = w.tenant("second").await;
     let mine = said(&w, Subject::User(home.user), "Likes trains.", Trust::User);
@@ -224,6 +218,5 @@ pub async fn another_tenant_neither_sees_nor_changes_a_memory(h: Harness) {
     assert_eq!(store.memories_of(home.scope, mine.subject).await.unwrap(), [(mine.clone(), Some(vector(1.0)))]);
     assert!(store.delete_memory(home.scope, mine.id, w.now(), w.event("memory.delete")).await.unwrap());
     assert!(!store.delete_memory(home.scope, mine.id, w.now(), w.event("memory.delete")).await.unwrap());
-    let acts = store.audit_events(home.scope, 0, 100).await.unwrap();
-    assert_eq!(acts.iter().filter(|act| act.event.action == "memory.delete").count(), 1);
+    assert_eq!(w.acts_of(&home, "memory.delete").await, 1);
 }

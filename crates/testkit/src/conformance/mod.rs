@@ -27,7 +27,6 @@ pub mod idempotency;
 pub mod identities;
 pub mod isolation;
 pub mod jobs;
-mod kernel_suite;
 pub mod knowledge;
 pub mod leases;
 pub mod lessons;
@@ -59,5 +58,5 @@ pub mod unreadable;
 pub mod webhooks;
 
 pub use fixture::{Home, World};
-pub use harness::Harness;
+pub use harness::{FullHarness, Harness};
 pub use spoilt::Spoilt;

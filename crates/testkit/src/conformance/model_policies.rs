@@ -2,13 +2,13 @@
 
 use kybern_core::model::ModelPolicy;
 
-use super::{Harness, Spoilt, World};
+use super::{FullHarness, Spoilt, World};
 
 fn policy(providers: &[&str]) -> ModelPolicy {
     ModelPolicy { providers: Some(providers.iter().map(|name| (*name).to_owned()).collect()) }
 }
 
-pub async fn a_policy_is_each_tenants_own_audited_and_taken_back(h: Harness) {
+pub async fn a_policy_is_each_tenants_own_audited_and_taken_back(h: FullHarness) {
     let (w, home) = World::new(h).await;
     let other = w.tenant("second").await;
     assert_eq!(w.store().model_policy(home.scope).await.unwrap(), ModelPolicy::default());
@@ -22,7 +22,7 @@ pub async fn a_policy_is_each_tenants_own_audited_and_taken_back(h: Harness) {
     assert_eq!(head().await, before + 3);
 }
 
-pub async fn a_policy_that_cannot_be_read_allows_nobody_until_it_is_said_anew(h: Harness) {
+pub async fn a_policy_that_cannot_be_read_allows_nobody_until_it_is_said_anew(h: FullHarness) {
     let (w, home) = World::new(h).await;
     let said = policy(&["one"]);
     w.store().put_model_policy(home.scope, &said, w.now(), w.event("model.policy")).await.unwrap();

@@ -12,7 +12,7 @@ use kybern_core::task::{
 };
 use serde_json::json;
 
-use super::{Harness, Home, World};
+use super::{FullHarness, Harness, Home, World};
 
 fn memory(w: &World, of: UserId, content: &str) -> Memory {
     let new = NewMemory::fact(Subject::User(of), content);
@@ -50,7 +50,7 @@ async fn versions(w: &World, home: &Home, key: &str) -> Vec<(u32, bool)> {
     all.iter().map(|plan| (plan.version, plan.active)).collect()
 }
 
-pub async fn a_memory_is_written_changed_and_removed_by_commits(h: Harness) {
+pub async fn a_memory_is_written_changed_and_removed_by_commits(h: FullHarness) {
     let (w, home) = World::new(h).await;
     let lease = w.leased(&home, "w").await;
     let first = memory(&w, home.user, "Likes trains.");
@@ -72,7 +72,7 @@ pub async fn a_memory_is_written_changed_and_removed_by_commits(h: Harness) {
     assert!(memories(&w, &home).await.is_empty());
 }
 
-pub async fn a_memory_of_nobody_or_of_somebody_with_too_many_refuses_the_commit(h: Harness) {
+pub async fn a_memory_of_nobody_or_of_somebody_with_too_many_refuses_the_commit(h: FullHarness) {
     let (w, home) = World::new(h).await;
     let lease = w.leased(&home, "w").await;
     let stranger = memory(&w, UserId::from_uuid(w.id()), "Likes trains.");
@@ -85,7 +85,7 @@ pub async fn a_memory_of_nobody_or_of_somebody_with_too_many_refuses_the_commit(
     assert!(is_changed(&try_to(&w, &lease, Noun::Memory(MemoryEffect::Add(one_more))).await));
 }
 
-pub async fn a_commit_that_is_written_again_remembers_once(h: Harness) {
+pub async fn a_commit_that_is_written_again_remembers_once(h: FullHarness) {
     let (w, home) = World::new(h).await;
     let lease = w.leased(&home, "w").await;
     let effects = noun(&w, Noun::Memory(MemoryEffect::Add(memory(&w, home.user, "Likes trains.")))).effects;
@@ -150,7 +150,7 @@ pub async fn another_task_is_steered_by_a_commit_as_it_stands(h: Harness) {
     assert!(is_changed(&try_to(&w, &lease, Noun::Task(nobody, SteerAction::Cancel)).await));
 }
 
-pub async fn nouns_of_another_tenant_are_nothing_to_a_commit(h: Harness) {
+pub async fn nouns_of_another_tenant_are_nothing_to_a_commit(h: FullHarness) {
     let (w, home) = World::new(h).await;
     let other = w.tenant("other").await;
     let lease = w.leased(&home, "w").await;

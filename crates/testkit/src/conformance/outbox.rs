@@ -3,19 +3,18 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use kybern_core::id::{JobId, OutboxId};
+use kybern_core::id::OutboxId;
 use kybern_core::job::NewJob;
 use kybern_core::outbox::{Dispatch, NewOutbox, OutboxChannel, OutboxStatus, SEND_JOB};
 use kybern_core::plan::StepId;
 use kybern_core::ports::OpenWork;
 use kybern_core::slots::Offer;
 use kybern_core::task::{
-    Commit, Delegation, Effect, JournalEntry, JournalRow, Lease, Signal, StepOutcome, StepStatus, TaskChange,
-    TaskStatus, WorkerId,
+    Commit, Effect, JournalEntry, JournalRow, Lease, StepOutcome, StepStatus, TaskChange, TaskStatus, WorkerId,
 };
 use serde_json::json;
 
-use super::fixture::{HOUR, LONG, end, release};
+use super::fixture::{HOUR, LONG, end, pages, release};
 use super::{Harness, Home, World};
 
 pub(super) fn message(w: &World) -> NewOutbox {
@@ -79,14 +78,7 @@ pub async fn a_message_that_came_to_its_end_is_sent_again_as_often_as_somebody_w
     let lease = w.leased(&home, "w").await;
     let id = send(&w, &lease).await.id;
     let claimed = async || w.store().claim_jobs(&WorkerId::new("w"), &Offer::of(10), LONG, w.now()).await.unwrap();
-    let job = || NewJob {
-        id: JobId::from_uuid(w.id()),
-        kind: SEND_JOB.to_owned(),
-        payload: json!({ "outboxId": id }),
-        dedupe_key: None,
-        max_attempts: 1,
-        due_at: w.now(),
-    };
+    let job = || NewJob { kind: SEND_JOB.to_owned(), payload: json!({ "outboxId": id }), ..w.job() };
     let again = async |from| w.store().send_again(home.scope, id, from, job(), w.event("outbox.retry"), w.now()).await;
     let (pending, kept) = (OutboxStatus::Pending, OutboxStatus::Kept);
     assert!(!again(kept).await.unwrap(), "it has not come to its end");
@@ -105,15 +97,15 @@ pub async fn a_message_that_came_to_its_end_is_sent_again_as_often_as_somebody_w
 
 /// Hands a step over to a workflow for an hour, and gives the lease back; the dispatch.
 async fn delegate(w: &World, lease: &Lease) -> OutboxId {
-    let (step, deadline) = (StepId::trusted("out"), w.now().plus(HOUR));
     let key = format!("workflow of {}", lease.task());
-    let dispatch = NewOutbox { channel: OutboxChannel::Workflow, key: key.clone(), ..message(w) };
-    let delegation = Delegation { step, workflow: "flow".to_owned(), workflow_id: key, deadline };
+    let delegation = w.delegation(&key);
+    let due = Some(delegation.deadline);
+    let dispatch = NewOutbox { channel: OutboxChannel::Workflow, key, ..message(w) };
     let id = dispatch.id;
     let effects = vec![Effect::Delegate(Box::new(delegation)), Effect::Send(Box::new(dispatch))];
     let change = TaskChange::Release {
         status: TaskStatus::Delegated,
-        due: Some(deadline),
+        due,
         waits: vec![],
         current_step: None,
         workflow_id: None,
@@ -159,7 +151,7 @@ pub async fn a_dispatch_goes_only_as_long_as_its_step_waits_for_it(h: Harness) {
     cancel(&w, &home, &lease).await;
     let lease = w.claim_only("w", lease.task()).await.lease;
     let outcome = JournalEntry::Finished(Arc::new(StepOutcome::bare(StepStatus::Failed)));
-    let ended = JournalRow { step: Some(StepId::trusted("out")), entry: outcome, ..w.row(1) };
+    let ended = JournalRow { step: Some(StepId::trusted("hand_over")), entry: outcome, ..w.row(1) };
     w.commit(&lease, Commit { rows: vec![ended], ..w.blank() }).await;
     assert_eq!(begin(&w, &home, id).await, Dispatch::Over);
     let stored = w.store().outbox_message(home.scope, id).await.unwrap().unwrap();
@@ -174,8 +166,7 @@ pub async fn the_dispatch_of_a_failed_task_rests_until_it_is_tried_again(h: Harn
     let lease = w.claim_only("w", lease.task()).await.lease;
     w.commit(&lease, w.changes(end(TaskStatus::Failed))).await;
     assert_eq!(begin(&w, &home, id).await, Dispatch::Rests);
-    let signal = Signal::Retry { by: "user:1".to_owned() };
-    w.store().reopen(home.scope, lease.task(), signal, w.now(), w.event("task.retry")).await.unwrap();
+    w.reopen(&home, lease.task()).await.unwrap();
     assert_eq!(begin(&w, &home, id).await, Dispatch::Goes);
     let late = w.now().plus(HOUR);
     assert_eq!(w.store().begin_dispatch(home.scope, id, late).await.unwrap(), Dispatch::Over, "its time is up");
@@ -190,14 +181,12 @@ pub async fn pages_of_the_outbox_visit_each_once_newest_first(h: Harness) {
     for _ in 0..17 {
         all.push(send(&w, &lease).await.id);
     }
-    let (mut before, mut seen) = (None, Vec::new());
-    loop {
+    let list = async |before| {
         let page = w.store().outbox(home.scope, None, before, 5).await.unwrap();
         assert!(page.items.len() <= 5);
-        seen.extend(page.items.iter().map(|stored| stored.message.id));
-        let Some(next) = page.next else { break };
-        before = Some(next.parse().unwrap());
-    }
+        page
+    };
+    let seen: Vec<OutboxId> = pages(list).await.iter().map(|stored| stored.message.id).collect();
     all.reverse();
     assert_eq!(seen, all);
     assert_eq!(seen.iter().collect::<BTreeSet<_>>().len(), 17);

@@ -12,8 +12,8 @@ use kybern_core::tool::own::{
 };
 use serde_json::json;
 
-use super::fixture::code;
-use super::{Harness, Home, Spoilt, World};
+use super::fixture::{code, pages};
+use super::{FullHarness, Home, Spoilt, World};
 
 const FIND: &str = "crm.find_customer";
 const PING: &str = "crm.ping";
@@ -72,7 +72,7 @@ fn named(active: &[(&str, u32)]) -> Vec<(String, u32)> {
     active.iter().map(|(key, version)| ((*key).to_owned(), *version)).collect()
 }
 
-pub async fn an_own_tool_goes_its_way_and_every_step_is_audited(h: Harness) {
+pub async fn an_own_tool_goes_its_way_and_every_step_is_audited(h: FullHarness) {
     let (w, home) = World::new(h).await;
     let first = draft(&w, &home, FIND).await;
     assert_eq!((first.version, first.status, first.author), (1, OwnToolStatus::Draft, home.user));
@@ -89,14 +89,13 @@ pub async fn an_own_tool_goes_its_way_and_every_step_is_audited(h: Harness) {
     assert!(active(&w, &home).await.is_empty());
     activate(&w, &home, &off).await.unwrap();
     assert_eq!(active(&w, &home).await, named(&[(FIND, 2)]));
-    let acts: Vec<String> =
-        w.store().audit_events(home.scope, 0, 100).await.unwrap().into_iter().map(|link| link.event.action).collect();
+    let acts = w.acts(&home).await;
     let expected = ["draft", "submit", "reject", "draft", "submit", "approve", "activate", "disable", "activate"]
         .map(|act| format!("own_tool.{act}"));
     assert_eq!(acts[acts.len() - 9..], expected);
 }
 
-pub async fn versions_count_up_for_each_tool(h: Harness) {
+pub async fn versions_count_up_for_each_tool(h: FullHarness) {
     let (w, home) = World::new(h).await;
     let mut versions = Vec::new();
     for key in [FIND, PING, PING, FIND, PING] {
@@ -108,7 +107,7 @@ pub async fn versions_count_up_for_each_tool(h: Harness) {
     assert_eq!(given, (3..13).collect::<Vec<_>>());
 }
 
-pub async fn an_act_on_a_version_that_was_changed_meanwhile_is_a_conflict(h: Harness) {
+pub async fn an_act_on_a_version_that_was_changed_meanwhile_is_a_conflict(h: FullHarness) {
     let (w, home) = World::new(h).await;
     let first = draft(&w, &home, FIND).await;
     let review = act(&w, &home, &first, &OwnToolAct::Submit).await.unwrap();
@@ -124,7 +123,7 @@ pub async fn an_act_on_a_version_that_was_changed_meanwhile_is_a_conflict(h: Har
     assert!(answers.iter().all(|answer| matches!(answer, Ok(()) | Err(ErrorCode::Conflict))));
 }
 
-pub async fn one_version_of_a_tool_is_active(h: Harness) {
+pub async fn one_version_of_a_tool_is_active(h: FullHarness) {
     let (w, home) = World::new(h).await;
     let mut ready = Vec::new();
     for n in 0..5 {
@@ -150,7 +149,7 @@ pub async fn one_version_of_a_tool_is_active(h: Harness) {
     assert_eq!((count, active(&w, &home).await.len()), (2, 2));
 }
 
-pub async fn the_active_tools_are_the_same_list_while_nothing_changes(h: Harness) {
+pub async fn the_active_tools_are_the_same_list_while_nothing_changes(h: FullHarness) {
     let (w, home) = World::new(h).await;
     let ready = approved(&w, &home, definition(FIND, "Finds.")).await;
     let list = async || w.store().active_own_tools(home.scope).await.unwrap();
@@ -168,7 +167,7 @@ pub async fn the_active_tools_are_the_same_list_while_nothing_changes(h: Harness
     assert!(list().await.is_empty());
 }
 
-pub async fn pages_of_own_tools_visit_each_once_newest_first(h: Harness) {
+pub async fn pages_of_own_tools_visit_each_once_newest_first(h: FullHarness) {
     let (w, home) = World::new(h).await;
     let mut made = Vec::new();
     for key in [FIND, PING, PING, FIND, PING] {
@@ -184,19 +183,13 @@ pub async fn pages_of_own_tools_visit_each_once_newest_first(h: Harness) {
         (filter(None, Some(OwnToolStatus::Active)), vec![]),
         (filter(Some("crm.nothing"), None), vec![]),
     ] {
-        let (mut seen, mut after): (Vec<OwnTool>, Option<OwnToolId>) = (Vec::new(), None);
-        loop {
-            let page = w.store().own_tools(home.scope, &wanted, after, 2).await.unwrap();
-            seen.extend(page.items);
-            let Some(next) = page.next else { break };
-            after = Some(next.parse().unwrap());
-        }
+        let seen = pages(async |after| w.store().own_tools(home.scope, &wanted, after, 2).await.unwrap()).await;
         let expected: Vec<OwnTool> = places.iter().map(|n: &usize| made[*n].clone()).collect();
         assert_eq!(seen, expected, "{wanted:?}");
     }
 }
 
-pub async fn a_deleted_tool_is_gone_with_every_version(h: Harness) {
+pub async fn a_deleted_tool_is_gone_with_every_version(h: FullHarness) {
     let (w, home) = World::new(h).await;
     let ready = approved(&w, &home, definition(FIND, "Finds.")).await;
     activate(&w, &home, &ready).await.unwrap();
@@ -218,7 +211,7 @@ pub async fn a_deleted_tool_is_gone_with_every_version(h: Harness) {
     assert_eq!(draft(&w, &home, FIND).await.version, 1, "it begins anew");
 }
 
-pub async fn another_tenant_neither_sees_nor_changes_an_own_tool(h: Harness) {
+pub async fn another_tenant_neither_sees_nor_changes_an_own_tool(h: FullHarness) {
     let (w, home) = World::new(h).await;
     let other = w.tenant("second").await;
     let mine = approved(&w, &home, definition(FIND, "Mine.")).await;
@@ -236,7 +229,7 @@ pub async fn another_tenant_neither_sees_nor_changes_an_own_tool(h: Harness) {
     assert_eq!(active(&w, &home).await, named(&[(FIND, 1)]));
 }
 
-pub async fn a_tool_has_so_many_versions(h: Harness) {
+pub async fn a_tool_has_so_many_versions(h: FullHarness) {
     let (w, home) = World::new(h).await;
     for _ in 0..MAX_VERSIONS {
         draft(&w, &home, FIND).await;
@@ -249,7 +242,7 @@ pub async fn a_tool_has_so_many_versions(h: Harness) {
     draft(&w, &home, FIND).await;
 }
 
-pub async fn a_tenant_has_so_many_tools_active_and_so_many_bytes_of_them(h: Harness) {
+pub async fn a_tenant_has_so_many_tools_active_and_so_many_bytes_of_them(h: FullHarness) {
     let (w, home) = World::new(h).await;
     let large = |n: usize| {
         let mut large = definition(&format!("large.tool_{n}"), "A large one.");
@@ -281,7 +274,7 @@ pub async fn a_tenant_has_so_many_tools_active_and_so_many_bytes_of_them(h: Harn
     assert_eq!(active(&w, &other).await.len() as u64, MAX_ACTIVE);
 }
 
-pub async fn an_own_tool_that_cannot_be_read_harms_no_other(h: Harness) {
+pub async fn an_own_tool_that_cannot_be_read_harms_no_other(h: FullHarness) {
     let (w, home) = World::new(h).await;
     let bad = approved(&w, &home, definition(FIND, "Finds.")).await;
     let bad = activate(&w, &home, &bad).await.unwrap();

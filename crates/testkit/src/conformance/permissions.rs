@@ -22,8 +22,7 @@ pub async fn a_policy_is_said_changed_and_taken_back(h: Harness) {
         let rules = store.user_rules(home.scope, home.user).await.unwrap().unwrap();
         assert_eq!(rules.policy, said, "it holds at once");
     }
-    let acts = store.audit_events(home.scope, 0, 100).await.unwrap();
-    assert_eq!(acts.iter().filter(|act| act.event.action == "user.set_permissions").count(), 3);
+    assert_eq!(w.acts_of(&home, "user.set_permissions").await, 3);
 }
 
 pub async fn rules_follow_the_roles_at_once(h: Harness) {

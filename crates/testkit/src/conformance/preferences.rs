@@ -5,7 +5,7 @@ use kybern_core::id::UserId;
 use kybern_core::preference::{Formality, Preferences, Profile, ResponseLength};
 
 use super::fixture::code;
-use super::{Harness, World};
+use super::{FullHarness, World};
 
 fn said() -> Preferences {
     Preferences {
@@ -22,7 +22,7 @@ fn said() -> Preferences {
     }
 }
 
-pub async fn preferences_are_said_changed_and_taken_back(h: Harness) {
+pub async fn preferences_are_said_changed_and_taken_back(h: FullHarness) {
     let (w, home) = World::new(h).await;
     let store = w.store();
     let read = async || (*store.preferences(home.scope, home.user).await.unwrap()).clone();
@@ -35,11 +35,10 @@ pub async fn preferences_are_said_changed_and_taken_back(h: Harness) {
         assert_eq!(Preferences { updated_at: expected.updated_at, ..read().await }, expected, "it holds at once");
         assert_eq!(read().await.updated_at.is_some(), expected.updated_at.is_some());
     }
-    let acts = store.audit_events(home.scope, 0, 100).await.unwrap();
-    assert_eq!(acts.iter().filter(|act| act.event.action == "preferences.set").count(), 3);
+    assert_eq!(w.acts_of(&home, "preferences.set").await, 3);
 }
 
-pub async fn preferences_are_one_users_own(h: Harness) {
+pub async fn preferences_are_one_users_own(h: FullHarness) {
     let (w, home) = World::new(h).await;
     let other = w.tenant("second").await;
     let store = w.store();

@@ -5,8 +5,8 @@ use kybern_core::error::{Error, ErrorCode};
 use kybern_core::id::{PromptId, UserId};
 use kybern_core::prompt::{NewPrompt, OfAgent, Prompt, PromptAct, PromptChange, PromptFilter, PromptStatus};
 
-use super::fixture::code;
-use super::{Harness, Home, World};
+use super::fixture::{code, pages};
+use super::{FullHarness, Home, World};
 
 const WRITER: Option<&str> = Some("writer");
 
@@ -47,7 +47,7 @@ async fn active(w: &World, home: &Home) -> Vec<(Option<String>, u32)> {
     active.iter().map(|prompt| (prompt.agent.clone(), prompt.version)).collect()
 }
 
-pub async fn a_prompt_goes_its_way_and_every_step_is_audited(h: Harness) {
+pub async fn a_prompt_goes_its_way_and_every_step_is_audited(h: FullHarness) {
     let (w, home) = World::new(h).await;
     let first = draft(&w, &home, WRITER, "You write.\n\"Briefly\".").await;
     assert_eq!((first.version, first.status, first.authors.as_slice()), (1, PromptStatus::Draft, &[home.user][..]));
@@ -61,14 +61,13 @@ pub async fn a_prompt_goes_its_way_and_every_step_is_audited(h: Harness) {
     let used = act(&w, &home, &good, PromptAct::activation_of(&good), None).await.unwrap();
     assert_eq!(w.store().prompt(home.scope, first.id).await.unwrap(), Some(used.clone()));
     assert_eq!(*w.store().active_prompts(home.scope).await.unwrap(), [std::sync::Arc::new(used)]);
-    let acts: Vec<String> =
-        w.store().audit_events(home.scope, 0, 100).await.unwrap().into_iter().map(|link| link.event.action).collect();
+    let acts = w.acts(&home).await;
     let expected =
         ["draft", "edit", "submit", "reject", "submit", "approve", "activate"].map(|act| format!("prompt.{act}"));
     assert_eq!(acts[acts.len() - 7..], expected);
 }
 
-pub async fn versions_count_up_for_each_agent(h: Harness) {
+pub async fn versions_count_up_for_each_agent(h: FullHarness) {
     let (w, home) = World::new(h).await;
     let mut versions = Vec::new();
     for agent in [None, WRITER, WRITER, None, Some("planner"), WRITER] {
@@ -81,7 +80,7 @@ pub async fn versions_count_up_for_each_agent(h: Harness) {
     assert_eq!(given, (3..13).collect::<Vec<_>>());
 }
 
-pub async fn an_act_on_what_was_changed_meanwhile_is_a_conflict(h: Harness) {
+pub async fn an_act_on_what_was_changed_meanwhile_is_a_conflict(h: FullHarness) {
     let (w, home) = World::new(h).await;
     let first = draft(&w, &home, WRITER, "You write.").await;
     let edited = act(&w, &home, &first, PromptAct::Edit("You edit.".to_owned()), None).await.unwrap();
@@ -97,7 +96,7 @@ pub async fn an_act_on_what_was_changed_meanwhile_is_a_conflict(h: Harness) {
     assert!(answers.iter().all(|answer| matches!(answer, Ok(()) | Err(ErrorCode::Conflict))));
 }
 
-pub async fn one_prompt_of_an_agent_is_active(h: Harness) {
+pub async fn one_prompt_of_an_agent_is_active(h: FullHarness) {
     let (w, home) = World::new(h).await;
     let (one, two) = (approved(&w, &home, WRITER, "One.").await, approved(&w, &home, WRITER, "Two.").await);
     let all = approved(&w, &home, None, "All.").await;
@@ -116,7 +115,7 @@ pub async fn one_prompt_of_an_agent_is_active(h: Harness) {
     assert_eq!(active(&w, &home).await, [(None, 1), (Some("writer".to_owned()), 1)]);
 }
 
-pub async fn of_ten_that_are_activated_at_once_one_is(h: Harness) {
+pub async fn of_ten_that_are_activated_at_once_one_is(h: FullHarness) {
     let (w, home) = World::new(h).await;
     let mut ready = Vec::new();
     for n in 0..10 {
@@ -131,7 +130,7 @@ pub async fn of_ten_that_are_activated_at_once_one_is(h: Harness) {
     assert_eq!((done, active(&w, &home).await.len()), (1, 1));
 }
 
-pub async fn pages_of_prompts_visit_each_once_newest_first(h: Harness) {
+pub async fn pages_of_prompts_visit_each_once_newest_first(h: FullHarness) {
     let (w, home) = World::new(h).await;
     let mut made = Vec::new();
     for agent in [None, WRITER, WRITER, None, WRITER] {
@@ -149,19 +148,13 @@ pub async fn pages_of_prompts_visit_each_once_newest_first(h: Harness) {
         (filter(OfAgent::Any, Some(PromptStatus::Active)), vec![]),
         (filter(OfAgent::One("nobody".to_owned()), None), vec![]),
     ] {
-        let (mut seen, mut after): (Vec<Prompt>, Option<PromptId>) = (Vec::new(), None);
-        loop {
-            let page = w.store().prompts(home.scope, &wanted, after, 2).await.unwrap();
-            seen.extend(page.items);
-            let Some(next) = page.next else { break };
-            after = Some(next.parse().unwrap());
-        }
+        let seen = pages(async |after| w.store().prompts(home.scope, &wanted, after, 2).await.unwrap()).await;
         let expected: Vec<Prompt> = places.iter().map(|n: &usize| made[*n].clone()).collect();
         assert_eq!(seen, expected, "{wanted:?}");
     }
 }
 
-pub async fn another_tenant_neither_sees_nor_changes_a_prompt(h: Harness) {
+pub async fn another_tenant_neither_sees_nor_changes_a_prompt(h: FullHarness) {
     let (w, home) = World::new(h).await;
     let other = w.tenant("second").await;
     let mine = approved(&w, &home, WRITER, "Mine.").await;

@@ -10,6 +10,7 @@ use kybern_core::record::{ArtifactLink, ArtifactRole, Expect, Lookup, Merge, Put
 use kybern_core::task::{Commit, CommitRefused, Effect, Lease};
 use serde_json::{Map, Value, json};
 
+use super::fixture::pages;
 use super::{Harness, Home, World};
 
 const KIND: &str = "test.thing";
@@ -221,16 +222,14 @@ pub async fn pages_of_records_visit_each_once(h: Harness) {
     }
     effects.push(Effect::Put(Box::new(w.put("test.other", "key 1", json!({}), Expect::Absent))));
     w.commit(&lease, Commit { ..w.effects(effects) }).await;
-    let (mut after, mut seen) = (None, Vec::new());
-    loop {
+    let list = async |after| {
         let page = w.store().records(home.scope, KIND, after, 5).await.unwrap();
         assert!(page.items.len() <= 5);
-        seen.extend(page.items.iter().map(|record| record.id));
-        let Some(next) = page.next else { break };
-        after = Some(next.parse().unwrap());
-    }
+        page
+    };
+    let seen = pages(list).await;
     assert_eq!(seen.len(), 23);
-    assert_eq!(seen.into_iter().collect::<BTreeSet<_>>(), all);
+    assert_eq!(seen.into_iter().map(|record| record.id).collect::<BTreeSet<_>>(), all);
     let kinds: BTreeSet<_> = w.store().record_kinds(home.scope).await.unwrap().into_iter().collect();
     assert_eq!(kinds, BTreeSet::from([(KIND.to_owned(), 23), ("test.other".to_owned(), 1)]));
 }

@@ -1,7 +1,6 @@
 //! Giving a lease back: when a task goes on, and by whom it is woken.
 
-use kybern_core::plan::StepId;
-use kybern_core::task::{Commit, Delegation, Effect, TaskChange, TaskStatus};
+use kybern_core::task::{Commit, Effect, TaskChange, TaskStatus};
 use kybern_core::time::Millis;
 
 use super::fixture::{HOUR, SHORT, release, review};
@@ -59,15 +58,9 @@ pub async fn release_after_a_cancel_is_due_at_once(h: Harness) {
 pub async fn a_release_writes_what_the_task_waits_for(h: Harness) {
     let (w, home) = World::new(h).await;
     let lease = w.leased(&home, "w").await;
-    let delegation = Delegation {
-        step: StepId::trusted("hand_over"),
-        workflow: "chase".to_owned(),
-        workflow_id: "wf-1".to_owned(),
-        deadline: w.now().plus(HOUR),
-    };
     let waits = vec![w.wait("ask", 1)];
     let commit = Commit {
-        effects: vec![Effect::Delegate(Box::new(delegation))],
+        effects: vec![Effect::Delegate(Box::new(w.delegation("wf-1")))],
         change: TaskChange::Release {
             status: TaskStatus::Delegated,
             due: None,

@@ -2,20 +2,17 @@
 
 use std::sync::Arc;
 
-use kybern_core::id::{JobId, OutboxId, RecordId};
-use kybern_core::job::NewJob;
 use kybern_core::money::{NanoUsd, Tokens, Usage};
-use kybern_core::outbox::{NewOutbox, OutboxChannel};
 use kybern_core::plan::StepId;
-use kybern_core::record::{ArtifactLink, ArtifactRole, Expect};
+use kybern_core::record::Expect;
 use kybern_core::slots::Offer;
 use kybern_core::task::{
-    Commit, CommitRefused, Committed, Effect, JournalRow, Lease, NewChild, NewTask, Signal, Task, TaskChange,
-    TaskStatus, WorkerId,
+    Commit, CommitRefused, Committed, Effect, JournalRow, Lease, NewChild, NewTask, Task, TaskChange, TaskStatus,
+    WorkerId,
 };
-use serde_json::{Map, json};
+use serde_json::json;
 
-use super::fixture::{HOUR, LONG, SHORT, end, is_fenced, plan, release};
+use super::fixture::{HOUR, LONG, SHORT, end, is_fenced, link, plan, release};
 use super::{Harness, Home, World};
 
 impl World {
@@ -27,36 +24,15 @@ impl World {
     fn full(&self, parent: &Lease, record: &str, change: TaskChange) -> Commit {
         let parent = Some((parent.task(), "c".to_owned()));
         let child = NewChild { task: NewTask { parent, ..self.new_task() } };
-        let id = OutboxId::from_uuid(self.id());
-        let message = NewOutbox {
-            id,
-            channel: OutboxChannel::Webhook,
-            target: "https://hooks.example.com/in".to_owned(),
-            key: format!("key of {id}"),
-            body: json!({}),
-        };
-        let job = NewJob {
-            id: JobId::from_uuid(self.id()),
-            kind: "test.job".to_owned(),
-            payload: json!({}),
-            dedupe_key: None,
-            max_attempts: 1,
-            due_at: self.now(),
-        };
-        let link = ArtifactLink {
-            kind: "test.thing".to_owned(),
-            record_id: RecordId::from_uuid(self.id()),
-            key: record.to_owned(),
-            role: ArtifactRole::Created,
-            metadata: Map::new(),
-        };
+        let put = self.put("test.thing", record, json!({"n": 1}), Expect::Absent);
+        let link = link(&put);
         Commit {
             rows: vec![self.row(1), self.row(2)],
             effects: vec![
-                Effect::Put(Box::new(self.put("test.thing", record, json!({"n": 1}), Expect::Absent))),
+                Effect::Put(Box::new(put)),
                 Effect::Link { link, step: StepId::trusted("s"), tool: None },
-                Effect::Send(Box::new(message)),
-                Effect::Enqueue(Box::new(job)),
+                Effect::Send(Box::new(super::outbox::message(self))),
+                Effect::Enqueue(Box::new(self.job())),
                 Effect::Spawn(Box::new(child)),
             ],
             change,
@@ -149,8 +125,7 @@ pub async fn a_repeat_is_known_after_others_have_gone_on(h: Harness) {
     let found = w.claim("second", 10).await;
     let claimed = found.into_iter().find(|claimed| claimed.task.id == lease.task()).unwrap().lease;
     w.commit(&claimed, Commit { rows: vec![w.row(3)], ..w.changes(end(TaskStatus::Failed)) }).await;
-    let by = Signal::Retry { by: "user:test".to_owned() };
-    w.store().reopen(home.scope, lease.task(), by, w.now(), w.event("task.retry")).await.unwrap();
+    w.reopen(&home, lease.task()).await.unwrap();
     let before = w.written(&home, &lease).await;
     let again = w.again(&lease, &released).await.unwrap();
     assert_eq!((again.cancel_requested, again.paused), (told.cancel_requested, told.paused));

@@ -2,9 +2,8 @@
 
 use bytes::Bytes;
 use kybern_core::error::{ErrorCode, Result};
-use kybern_core::id::{JobId, OutboxId};
 use kybern_core::job::{JobEnd, NewJob};
-use kybern_core::outbox::{NewOutbox, OutboxChannel, OutboxStatus};
+use kybern_core::outbox::OutboxStatus;
 use kybern_core::ports::Idempotent;
 use kybern_core::retention::{Kept, Purge, Purged, Round};
 use kybern_core::slots::Offer;
@@ -14,7 +13,7 @@ use serde_json::{Value, json};
 
 use super::fixture::{HOUR, LONG};
 use super::jobs::dead_jobs;
-use super::{Harness, Home, World};
+use super::{FullHarness, Harness, Home, World};
 
 /// A removal of all that is over by now.
 pub(super) fn all(w: &World, kept: Kept) -> Purge {
@@ -33,14 +32,7 @@ pub(super) async fn tried(w: &World, purge: &Purge, at: Timestamp) -> Result<Vec
 }
 
 async fn enqueue(w: &World, home: &Home, key: &str) {
-    let job = NewJob {
-        id: JobId::from_uuid(w.id()),
-        kind: "test.job".to_owned(),
-        payload: Value::Null,
-        dedupe_key: Some(key.to_owned()),
-        max_attempts: 3,
-        due_at: w.now(),
-    };
+    let job = NewJob { dedupe_key: Some(key.to_owned()), ..w.job() };
     assert!(w.store().enqueue(home.scope, &job, w.now()).await.unwrap());
 }
 
@@ -96,14 +88,8 @@ pub async fn messages_with_an_end_are_removed_and_open_ones_stay(h: Harness) {
         Some(OutboxStatus::Kept),
     ];
     for end in ends {
-        let id = OutboxId::from_uuid(w.id());
-        let message = NewOutbox {
-            id,
-            channel: OutboxChannel::Email,
-            target: "someone@example.com".to_owned(),
-            key: id.to_string(),
-            body: json!({}),
-        };
+        let message = super::outbox::message(&w);
+        let id = message.id;
         w.commit(&lease, w.effects(vec![Effect::Send(Box::new(message))])).await;
         if let Some(end) = end {
             let pending = OutboxStatus::Pending;
@@ -209,7 +195,7 @@ pub async fn expired_idempotency_keys_are_removed_and_live_ones_stay(h: Harness)
     assert_eq!(known, Idempotent::Answered(200, "{}".to_owned()));
 }
 
-pub async fn a_dry_run_counts_and_removes_nothing(h: Harness) {
+pub async fn a_dry_run_counts_and_removes_nothing(h: FullHarness) {
     let (w, home) = World::new(h).await;
     let lease = w.leased(&home, "w").await;
     w.end(&lease, TaskStatus::Completed).await;

@@ -7,20 +7,17 @@ use kybern_core::id::{TaskId, UserId};
 use kybern_core::money::{NanoUsd, Usage};
 use kybern_core::outbox::OutboxStatus;
 use kybern_core::plan::StepId;
-use kybern_core::record::{ArtifactLink, ArtifactRole, Expect};
+use kybern_core::record::Expect;
 use kybern_core::retention::{Kept, Purge, Purged, TaskHold};
-use kybern_core::task::{
-    Attachment, AttachmentSource, Attempt, Commit, Delegation, Effect, EffectClass, Lease, NewAttachment, NewTask,
-    Signal, TaskChange, TaskStatus,
-};
+use kybern_core::task::{Attachment, Commit, Effect, Lease, NewTask, TaskChange, TaskStatus};
 use kybern_core::time::Millis;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use super::chats::started;
 use super::children::spawn;
-use super::fixture::{HOUR, LONG, code, end};
+use super::fixture::{HOUR, LONG, code, end, file, link};
 use super::retention::{all, audited, purge, tried};
-use super::{Harness, Home, World};
+use super::{FullHarness, Harness, Home, World};
 
 /// Removes the tasks that are over by now, and answers how many.
 async fn remove(w: &World, home: &Home) -> u64 {
@@ -29,16 +26,6 @@ async fn remove(w: &World, home: &Home) -> u64 {
 
 fn count(purged: &[Purged], home: &Home) -> u64 {
     purged.iter().filter(|purged| purged.tenant == home.scope.tenant()).map(|purged| purged.count).sum()
-}
-
-fn file(hash: &str) -> NewAttachment {
-    NewAttachment {
-        filename: "a.txt".to_owned(),
-        content_type: "text/plain".to_owned(),
-        size: 6,
-        hash: hash.to_owned(),
-        source: AttachmentSource::Attached,
-    }
 }
 
 async fn is_there(w: &World, home: &Home, id: TaskId) -> bool {
@@ -50,29 +37,13 @@ async fn with_all(w: &World, home: &Home) -> Lease {
     let hash = w.store().put_blob(home.scope, Bytes::from_static(b"theirs")).await.unwrap();
     let task = NewTask { attachments: vec![file(&hash)], dedupe_key: Some("once".to_owned()), ..w.new_task() };
     let lease = w.leased_as(home, task, "w", LONG).await.lease;
-    let step = StepId::trusted("s1");
-    let attempt = Attempt {
-        step: step.clone(),
-        generation: 0,
-        attempt: 1,
-        tool: "test.send".to_owned(),
-        effect: EffectClass::Unkeyed,
-        args_hash: "a".to_owned(),
-        at: w.now(),
-        rendered: None,
-        tool_hash: None,
-    };
-    w.store().begin_attempt(&lease, &attempt).await.unwrap();
+    w.store().begin_attempt(&lease, &w.attempt()).await.unwrap();
     let put = w.put("test.thing", "a", json!({"n": 1}), Expect::Absent);
-    let (kind, key, record_id) = (put.kind.clone(), put.key.clone(), put.id);
-    let link = ArtifactLink { kind, record_id, key, role: ArtifactRole::Created, metadata: Map::new() };
-    let deadline = w.now().plus(HOUR);
-    let delegation =
-        Delegation { step: step.clone(), workflow: "flow".to_owned(), workflow_id: "wf-1".to_owned(), deadline };
+    let link = link(&put);
     let effects = vec![
         Effect::Put(Box::new(put)),
-        Effect::Link { link, step, tool: None },
-        Effect::Delegate(Box::new(delegation)),
+        Effect::Link { link, step: StepId::trusted("s1"), tool: None },
+        Effect::Delegate(Box::new(w.delegation("wf-1"))),
         Effect::Ask(Box::new(super::approvals::question(w, &w.wait("s1", 1)))),
         Effect::Close { wait_seq: None, status: ApprovalStatus::Withdrawn },
     ];
@@ -178,9 +149,7 @@ pub async fn a_task_on_hold_keeps_its_tree_until_it_is_released(h: Harness) {
     assert_eq!(purge(&w, &all(&w, Kept::Messages)).await, [], "what the tree has sent is held too");
     store.release_task(home.scope, child, w.now(), w.event("task.release")).await.unwrap();
     assert_eq!(store.task_hold(home.scope, child).await.unwrap(), None);
-    let events = store.audit_events(home.scope, 0, 100).await.unwrap();
-    let acts = events.iter().filter(|link| link.event.action.starts_with("task.")).count();
-    assert_eq!(acts, 2);
+    assert_eq!(w.acts(&home).await.iter().filter(|act| act.starts_with("task.")).count(), 2);
     assert_eq!(count(&purge(&w, &all(&w, Kept::Messages)).await, &home), 1);
     assert_eq!(remove(&w, &home).await, 2);
 }
@@ -202,7 +171,7 @@ pub async fn a_message_on_its_way_keeps_its_tree(h: Harness) {
     assert_eq!(left.len(), 1, "what was sent has its own time");
 }
 
-pub async fn a_conversation_keeps_its_turns_and_goes_before_them(h: Harness) {
+pub async fn a_conversation_keeps_its_turns_and_goes_before_them(h: FullHarness) {
     let (w, home) = World::new(h).await;
     let chat = w.chat(&home, Some(home.user)).await;
     let task = NewTask { user: Some(home.user), ..w.turn(chat, "hello") };
@@ -225,7 +194,7 @@ pub async fn a_conversation_keeps_its_turns_and_goes_before_them(h: Harness) {
     assert_eq!(seen, 0, "what a private conversation sent is shown to nobody because its task is gone");
 }
 
-pub async fn a_conversation_with_an_open_turn_or_a_hold_stays(h: Harness) {
+pub async fn a_conversation_with_an_open_turn_or_a_hold_stays(h: FullHarness) {
     let (w, home) = World::new(h).await;
     let chat = w.chat(&home, None).await;
     let task = w.turn(chat, "hello");
@@ -266,8 +235,7 @@ pub async fn a_task_is_tried_again_or_removed_and_nothing_between(h: Harness) {
         let id = lease.task();
         w.commit(&lease, Commit { rows: vec![w.row(1)], ..w.blank() }).await;
         w.end(&lease, TaskStatus::Failed).await;
-        let signal = Signal::Retry { by: "user:1".to_owned() };
-        let again = w.store().reopen(home.scope, id, signal, w.now(), w.event("task.retry"));
+        let again = w.reopen(&home, id);
         let old = all(&w, Kept::Tasks);
         let (again, removed) = tokio::join!(again, purge(&w, &old));
         let kept = is_there(&w, &home, id).await;

@@ -6,7 +6,7 @@ use kybern_core::ports::DataKey;
 use kybern_core::secret::{MAX_SECRETS, SealedSecret, Secret, data_key_owner};
 
 use super::fixture::{HOUR, code};
-use super::{Harness, Home, World};
+use super::{FullHarness, Home, World};
 
 impl World {
     /// A sealed value that fits what the tenant has, at that version.
@@ -42,14 +42,9 @@ impl World {
         let plain = self.harness.keys.open_under(key, &found.secret.binding(home.scope), &found.sealed);
         Some(String::from_utf8(plain.expect("what was just sealed opens")).unwrap())
     }
-
-    async fn acts(&self, home: &Home, action: &str) -> usize {
-        let events = self.store().audit_events(home.scope, 0, 500).await.unwrap();
-        events.iter().filter(|event| event.event.action == action).count()
-    }
 }
 
-pub async fn a_secret_comes_back_sealed_as_it_was_written(h: Harness) {
+pub async fn a_secret_comes_back_sealed_as_it_was_written(h: FullHarness) {
     let (w, home) = World::new(h).await;
     assert_eq!(w.store().data_key(home.scope).await.unwrap(), None);
     let new = w.sealed(&home, "crm_token", 1, "a value").await;
@@ -63,10 +58,10 @@ pub async fn a_secret_comes_back_sealed_as_it_was_written(h: Harness) {
     let names: Vec<String> =
         w.store().secrets(home.scope).await.unwrap().into_iter().map(|secret| secret.name.to_string()).collect();
     assert_eq!(names, ["a1", "a_first", "crm_token"], "by name, in the order of bytes");
-    assert_eq!(w.acts(&home, "secret.set").await, 3);
+    assert_eq!(w.acts_of(&home, "secret.set").await, 3);
 }
 
-pub async fn writing_again_is_the_next_version(h: Harness) {
+pub async fn writing_again_is_the_next_version(h: FullHarness) {
     let (w, home) = World::new(h).await;
     let first = w.sealed(&home, "crm_token", 1, "old value").await;
     assert!(w.write(&home, &first).await);
@@ -91,20 +86,20 @@ pub async fn writing_again_is_the_next_version(h: Harness) {
         assert!(!w.write(&home, &late).await, "version {stale} does not follow 2");
     }
     assert_eq!(
-        (w.opened(&home, "crm_token").await.as_deref(), w.acts(&home, "secret.set").await),
+        (w.opened(&home, "crm_token").await.as_deref(), w.acts_of(&home, "secret.set").await),
         (Some("new value"), 2)
     );
 }
 
-pub async fn of_twenty_who_write_the_same_version_one_does(h: Harness) {
+pub async fn of_twenty_who_write_the_same_version_one_does(h: FullHarness) {
     let (w, home) = World::new(h).await;
     let new = w.sealed(&home, "crm_token", 1, "a value").await;
     let wrote = join_all((0..20).map(|_| w.write(&home, &new))).await;
     assert_eq!(wrote.into_iter().filter(|wrote| *wrote).count(), 1);
-    assert_eq!(w.acts(&home, "secret.set").await, 1);
+    assert_eq!(w.acts_of(&home, "secret.set").await, 1);
 }
 
-pub async fn a_tenant_has_one_data_key_as_long_as_it_has_secrets(h: Harness) {
+pub async fn a_tenant_has_one_data_key_as_long_as_it_has_secrets(h: FullHarness) {
     let (w, home) = World::new(h).await;
     let new = w.sealed(&home, "one", 1, "a value").await;
     assert!(w.write(&home, &new).await);
@@ -120,11 +115,11 @@ pub async fn a_tenant_has_one_data_key_as_long_as_it_has_secrets(h: Harness) {
     assert!(w.store().delete_secret(scope, &two.secret.name, at, w.event("secret.delete")).await.unwrap());
     assert_eq!(w.store().data_key(scope).await.unwrap(), None);
     assert!(w.store().secrets(scope).await.unwrap().is_empty());
-    assert_eq!(w.acts(&home, "secret.delete").await, 2, "what was not there is not told");
+    assert_eq!(w.acts_of(&home, "secret.delete").await, 2, "what was not there is not told");
     assert!(w.write(&home, &other).await, "and the next first secret brings its own");
 }
 
-pub async fn another_tenant_neither_sees_nor_removes_a_secret(h: Harness) {
+pub async fn another_tenant_neither_sees_nor_removes_a_secret(h: FullHarness) {
     let (w, home) = World::new(h).await;
     let new = w.sealed(&home, "crm_token", 1, "a value").await;
     assert!(w.write(&home, &new).await);
@@ -141,7 +136,7 @@ pub async fn another_tenant_neither_sees_nor_removes_a_secret(h: Harness) {
     assert_eq!(w.opened(&other, "crm_token").await.as_deref(), Some("their value"));
 }
 
-pub async fn a_tenant_has_no_more_secrets_than_it_may(h: Harness) {
+pub async fn a_tenant_has_no_more_secrets_than_it_may(h: FullHarness) {
     let (w, home) = World::new(h).await;
     for n in 0..MAX_SECRETS {
         assert!(w.write(&home, &w.sealed(&home, &format!("s{n}"), 1, "a value").await).await, "{n}");

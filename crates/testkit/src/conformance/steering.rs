@@ -1,9 +1,9 @@
 //! Cancel, pause, resume, retry.
 
 use kybern_core::error::ErrorCode;
-use kybern_core::task::{Commit, Signal, TaskStatus};
+use kybern_core::task::{Commit, TaskStatus};
 
-use super::fixture::{code, end};
+use super::fixture::{code, end, retry};
 use super::{Harness, World};
 
 pub async fn cancel_makes_an_unleased_task_due(h: Harness) {
@@ -66,8 +66,7 @@ pub async fn an_end_ends_a_pause(h: Harness) {
         w.store().set_paused(home.scope, id, true, w.now(), w.event("task.pause")).await.unwrap();
         w.commit(&lease, Commit { rows, ..w.changes(end(TaskStatus::Failed)) }).await;
         assert_eq!(w.store().task(home.scope, id).await.unwrap().unwrap().paused_at, None);
-        let retry = Signal::Retry { by: "user:test".to_owned() };
-        let task = w.store().reopen(home.scope, id, retry, w.now(), w.event("task.retry")).await.unwrap();
+        let task = w.reopen(&home, id).await.unwrap();
         assert_eq!((task.status, task.paused_at), (TaskStatus::Pending, None));
         assert_eq!(w.due().await, [id]);
     }
@@ -90,30 +89,27 @@ pub async fn what_has_ended_is_not_steered(h: Harness) {
 pub async fn an_unknown_task_is_not_steered(h: Harness) {
     let (w, home) = World::new(h).await;
     let id = w.new_task().id;
-    let retry = Signal::Retry { by: "user:test".to_owned() };
     let store = w.store();
     assert_eq!(code(store.request_cancel(home.scope, id, w.now(), w.event("x.y")).await), ErrorCode::NotFound);
     assert_eq!(code(store.set_paused(home.scope, id, true, w.now(), w.event("x.y")).await), ErrorCode::NotFound);
-    assert_eq!(code(store.reopen(home.scope, id, retry, w.now(), w.event("x.y")).await), ErrorCode::NotFound);
+    assert_eq!(code(w.reopen(&home, id).await), ErrorCode::NotFound);
 }
 
 pub async fn only_what_failed_is_reopened(h: Harness) {
     let (w, home) = World::new(h).await;
-    let retry = || Signal::Retry { by: "user:test".to_owned() };
-    let reopen = async |id| w.store().reopen(home.scope, id, retry(), w.now(), w.event("task.retry")).await;
     let queued = w.queued(&home, w.new_task()).await.id;
-    assert_eq!(code(reopen(queued).await), ErrorCode::Conflict);
+    assert_eq!(code(w.reopen(&home, queued).await), ErrorCode::Conflict);
     w.due().await;
     for status in [TaskStatus::Completed, TaskStatus::Cancelled] {
         let lease = w.leased(&home, "w").await;
         w.end(&lease, status).await;
-        assert_eq!(code(reopen(lease.task()).await), ErrorCode::Conflict);
+        assert_eq!(code(w.reopen(&home, lease.task()).await), ErrorCode::Conflict);
     }
     let lease = w.leased(&home, "w").await;
     w.end(&lease, TaskStatus::Failed).await;
-    let task = reopen(lease.task()).await.unwrap();
+    let task = w.reopen(&home, lease.task()).await.unwrap();
     assert_eq!((task.status, task.completed_at, task.result, task.error), (TaskStatus::Pending, None, None, None));
-    assert_eq!(code(reopen(lease.task()).await), ErrorCode::Conflict);
+    assert_eq!(code(w.reopen(&home, lease.task()).await), ErrorCode::Conflict);
     let claimed = w.claim_only("w", lease.task()).await;
     assert_eq!((claimed.task.signals, claimed.task.recoveries, claimed.lease.epoch()), (1, 0, 2));
     assert_eq!(w.store().signals(home.scope, lease.task(), 0).await.unwrap(), [(1, retry())]);

@@ -7,6 +7,7 @@ use kybern_core::ports::TaskFilter;
 use kybern_core::task::{Channel, NewTask, TaskChange, TaskStatus, limits};
 use serde_json::{Value, json};
 
+use super::fixture::pages;
 use super::{Harness, Home, World};
 
 /// The largest page of all tasks.
@@ -24,15 +25,13 @@ pub async fn pages_of_tasks_visit_each_once_newest_first(h: Harness) {
     for _ in 0..23 {
         all.push(w.queued(&home, w.new_task()).await.id);
     }
-    let (mut before, mut seen) = (None, Vec::new());
-    loop {
-        let page =
-            w.store().tasks(home.scope, &TaskFilter { before, limit: 5, ..TaskFilter::default() }).await.unwrap();
+    let list = async |before| {
+        let filter = TaskFilter { before, limit: 5, ..TaskFilter::default() };
+        let page = w.store().tasks(home.scope, &filter).await.unwrap();
         assert!(page.items.len() <= 5);
-        seen.extend(page.items.iter().map(|task| task.id));
-        let Some(next) = page.next else { break };
-        before = Some(next.parse().unwrap());
-    }
+        page
+    };
+    let seen: Vec<TaskId> = pages(list).await.iter().map(|task| task.id).collect();
     all.reverse();
     assert_eq!(seen, all);
 }

@@ -3,22 +3,21 @@
 
 use std::sync::Arc;
 
-use kybern_core::approval::{ApprovalFilter, ApprovalStatus, NewApproval};
+use kybern_core::approval::{ApprovalFilter, ApprovalStatus};
 use kybern_core::error::ErrorCode;
-use kybern_core::id::{ApprovalId, JobId, LessonId, OutboxId, TaskId};
-use kybern_core::job::{JobEnd, NewJob};
+use kybern_core::id::{ApprovalId, LessonId, TaskId};
+use kybern_core::job::JobEnd;
 use kybern_core::lesson::{Lesson, LessonAct, LessonChange, LessonFilter, LessonSource, Teaching};
-use kybern_core::outbox::{NewOutbox, OutboxChannel};
 use kybern_core::plan::FrozenPlan;
 use kybern_core::ports::TaskFilter;
 use kybern_core::record::Expect;
 use kybern_core::slots::Offer;
-use kybern_core::task::{Commit, Effect, JournalEntry, Lease, NewTask, Signal, TaskStatus, WaitKind, WorkerId};
+use kybern_core::task::{Commit, Effect, JournalEntry, Lease, NewTask, Signal, TaskStatus, WorkerId};
 use serde_json::{Value, json};
 
 use super::fixture::{LONG, end, release, review};
 use super::jobs::dead_jobs;
-use super::{Harness, Home, Spoilt, World};
+use super::{FullHarness, Harness, Home, Spoilt, World};
 
 /// Three tasks that wait for a worker, the middle one spoilt.
 async fn one_of_three(w: &World, home: &Home) -> [TaskId; 3] {
@@ -104,19 +103,8 @@ pub async fn a_signal_that_cannot_be_read_stands_in_its_place(h: Harness) {
 async fn asked(w: &World, home: &Home) -> (Lease, ApprovalId) {
     let lease = w.leased(home, "w").await;
     let wait = w.wait("first", 1);
-    let id = ApprovalId::from_uuid(w.id());
-    let question = NewApproval {
-        id,
-        step: wait.step_id.clone(),
-        wait_seq: wait.seq,
-        kind: WaitKind::Confirmation,
-        tool: Some("test.send".to_owned()),
-        user: None,
-        reason: "it goes outside".to_owned(),
-        input: json!({"n": 1}),
-        input_hash: None,
-        expires_at: None,
-    };
+    let question = super::approvals::question(w, &wait);
+    let id = question.id;
     let effects = vec![Effect::Ask(Box::new(question))];
     let change = release(TaskStatus::NeedsReview, None, vec![wait]);
     w.commit(&lease, Commit { effects, ..w.changes(change) }).await;
@@ -139,15 +127,8 @@ pub async fn a_question_that_cannot_be_read_is_listed_among_the_others(h: Harnes
 pub async fn a_job_that_cannot_be_read_keeps_none_from_being_claimed(h: Harness) {
     let (w, home) = World::new(h).await;
     let mut ids = Vec::new();
-    for n in 0..3 {
-        let job = NewJob {
-            id: JobId::from_uuid(w.id()),
-            kind: "test.job".to_owned(),
-            payload: json!({"n": n}),
-            dedupe_key: None,
-            max_attempts: 3,
-            due_at: w.now(),
-        };
+    for _ in 0..3 {
+        let job = w.job();
         assert!(w.store().enqueue(home.scope, &job, w.now()).await.unwrap());
         ids.push(job.id);
     }
@@ -169,10 +150,9 @@ pub async fn messages_records_and_audit_events_that_cannot_be_read_are_listed_am
     let mut effects = Vec::new();
     let (mut messages, mut records) = (Vec::new(), Vec::new());
     for n in 0..3 {
-        let id = OutboxId::from_uuid(w.id());
-        let (channel, target) = (OutboxChannel::Email, "someone@example.com".to_owned());
-        effects.push(Effect::Send(Box::new(NewOutbox { id, channel, target, key: format!("k{n}"), body: json!({}) })));
-        messages.push(id);
+        let message = super::outbox::message(&w);
+        messages.push(message.id);
+        effects.push(Effect::Send(Box::new(message)));
         let put = w.put("test.thing", &format!("k{n}"), json!({"n": n}), Expect::Absent);
         records.push(put.id);
         effects.push(Effect::Put(Box::new(put)));
@@ -239,7 +219,7 @@ pub async fn rows_that_cannot_be_read_are_found(h: Harness) {
     assert_eq!(tables, ["record", "step_row", "task"]);
 }
 
-pub async fn a_lesson_that_cannot_be_read_is_named_and_holds_up_no_decision(h: Harness) {
+pub async fn a_lesson_that_cannot_be_read_is_named_and_holds_up_no_decision(h: FullHarness) {
     let (w, home) = World::new(h).await;
     let bad = accepted(&w, &home, "sell the van").await;
     w.harness.spoil(Spoilt::Lesson(bad)).await;

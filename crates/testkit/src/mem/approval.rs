@@ -10,6 +10,7 @@ use kybern_core::tenant::TenantScope;
 use kybern_core::time::Timestamp;
 
 use super::MemStore;
+use super::page::page;
 use super::state::State;
 
 impl State {
@@ -80,7 +81,6 @@ impl ApprovalStore for MemStore {
         limit: u32,
     ) -> Result<Page<Approval>> {
         self.run(|state| {
-            let limit = usize::try_from(limit.clamp(1, 200)).unwrap_or(usize::MAX);
             let own = state.approvals.iter().filter(|((tenant, _), _)| *tenant == scope.tenant());
             let wanted = own.map(|(_, approval)| approval).filter(|approval| {
                 after.is_none_or(|after| approval.asked.id > after)
@@ -89,11 +89,7 @@ impl ApprovalStore for MemStore {
                     && ((filter.calls && approval.asked.kind.is_about_a_call())
                         || !state.is_talk_of_another(scope.tenant(), approval.task, filter.talks_of))
             });
-            let mut items: Vec<Approval> = wanted.take(limit + 1).cloned().collect();
-            let more = items.len() > limit;
-            items.truncate(limit);
-            let next = items.last().filter(|_| more).map(|last| last.asked.id.to_string());
-            Ok(Page { items, next })
+            Ok(page(wanted.cloned(), limit, |last| last.asked.id.to_string()))
         })
     }
 }

@@ -21,7 +21,6 @@ mod plan;
 mod probe;
 mod record;
 mod retention;
-mod signal;
 mod spoil;
 mod state;
 mod steering;

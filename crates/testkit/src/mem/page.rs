@@ -40,7 +40,7 @@ fn listed(task: &Task) -> Task {
 }
 
 /// One page of what was found, with the cursor of its last item when there is more.
-fn page<T>(mut found: impl Iterator<Item = T>, limit: u32, cursor: impl Fn(&T) -> String) -> Page<T> {
+pub(super) fn page<T>(mut found: impl Iterator<Item = T>, limit: u32, cursor: impl Fn(&T) -> String) -> Page<T> {
     let items: Vec<T> = found.by_ref().take(limit.clamp(1, 200) as usize).collect();
     let next = found.next().and(items.last()).map(cursor);
     Page { items, next }

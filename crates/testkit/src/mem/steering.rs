@@ -1,4 +1,4 @@
-//! What persons do to a task from outside: cancel, pause, reopen.
+//! Trying a failed task again, and what a parent wants of its children.
 
 use kybern_core::audit::AuditEvent;
 use kybern_core::error::Result;
@@ -11,42 +11,6 @@ use serde_json::json;
 use super::state::{State, TaskRow, conflict};
 
 impl State {
-    pub(super) fn request_cancel(
-        &mut self,
-        scope: TenantScope,
-        id: TaskId,
-        at: Timestamp,
-        audit: AuditEvent,
-    ) -> Result<Task> {
-        let now = self.moment(at);
-        let row = self.running(scope, id)?;
-        row.task.cancel_requested = true;
-        row.task.paused_at = None;
-        row.make_due(now);
-        let task = row.task.clone();
-        self.append_audit(scope.tenant(), at, audit);
-        Ok(task)
-    }
-
-    pub(super) fn set_paused(
-        &mut self,
-        scope: TenantScope,
-        id: TaskId,
-        paused: bool,
-        at: Timestamp,
-        audit: AuditEvent,
-    ) -> Result<Task> {
-        let row = self.running(scope, id)?;
-        if row.task.paused_at.is_some() == paused {
-            let state = if paused { "paused already" } else { "not paused" };
-            return Err(conflict(format!("task {id} is {state}")));
-        }
-        row.task.paused_at = paused.then_some(at);
-        let task = row.task.clone();
-        self.append_audit(scope.tenant(), at, audit);
-        Ok(task)
-    }
-
     pub(super) fn reopen(
         &mut self,
         scope: TenantScope,
@@ -118,7 +82,7 @@ impl State {
     }
 
     /// The row of a task that has not ended.
-    fn running(&mut self, scope: TenantScope, id: TaskId) -> Result<&mut TaskRow> {
+    pub(super) fn running(&mut self, scope: TenantScope, id: TaskId) -> Result<&mut TaskRow> {
         let row = self.known(scope, id)?;
         if row.task.status.is_terminal() {
             return Err(conflict(format!("task {id} is {} already", row.task.status)));

@@ -2,8 +2,7 @@
 
 use kybern_core::error::Result;
 use kybern_core::id::TenantId;
-use kybern_core::money::Usage;
-use kybern_core::task::{Attachment, NewTask, Submitted, Task, TaskStatus, WorkerId};
+use kybern_core::task::{Attachment, NewTask, Submitted, WorkerId};
 use kybern_core::time::Millis;
 
 use super::not_kept;
@@ -71,46 +70,8 @@ fn row_of(tenant: TenantId, new: NewTask) -> TaskRow {
         source: file.source,
     });
     let attachments = numbered.collect();
-    let kind = new.kind();
-    let (forked_from, journal) = new.forked_from.map_or((None, Vec::new()), |(from, rows)| (Some(from), rows));
-    let task = Task {
-        id: new.id,
-        tenant,
-        kind,
-        channel: new.channel,
-        status: TaskStatus::Pending,
-        input: new.input,
-        payload: new.payload,
-        created_by: new.created_by,
-        user: new.user,
-        rights: new.rights,
-        intent: new.intent.as_ref().map(|(intent, _)| intent.clone()),
-        confidence: new.intent.as_ref().map(|(_, confidence)| *confidence),
-        plan: new.plan.as_ref().map(|plan| (plan.key.clone(), plan.version)),
-        plan_hash: new.plan.as_ref().map(|plan| plan.hash().clone()),
-        max_steps: new.max_steps,
-        confidence_threshold: new.confidence_threshold,
-        budget: new.budget,
-        usage: Usage::default(),
-        trace_id: new.trace_id,
-        parent: new.parent,
-        depth: new.depth,
-        waits: Vec::new(),
-        current_step: None,
-        delegated_workflow_id: None,
-        result: None,
-        error: None,
-        unreadable: None,
-        created_at: new.at,
-        started_at: None,
-        completed_at: None,
-        paused_at: None,
-        cancel_requested: false,
-        recoveries: 0,
-        signals: 0,
-        epoch: 0,
-        forked_from,
-    };
+    let task = new.row(tenant, false);
+    let journal = new.forked_from.map_or_else(Vec::new, |(_, rows)| rows);
     TaskRow {
         task,
         body_hash: new.body_hash,

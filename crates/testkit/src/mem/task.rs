@@ -1,9 +1,10 @@
-//! Tasks: claims, leases and reading. How a task comes is in `submission`, what others do to it in `signal` and
-//! `steering`, what its holder writes in `commit`.
+//! Tasks: claims, leases, reading, and what persons and outside engines do to them. How a task comes is in `submission`,
+//! how it and its children are tried again in `steering`, what its holder writes in `commit`.
 
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use kybern_core::actor::Principal;
 use kybern_core::audit::AuditEvent;
 use kybern_core::error::{Error, ErrorCode, Result};
 use kybern_core::id::{TaskId, TenantId, UserId};
@@ -18,6 +19,7 @@ use kybern_core::task::{
 };
 use kybern_core::tenant::TenantScope;
 use kybern_core::time::{Millis, Timestamp};
+use serde_json::json;
 
 use super::MemStore;
 use super::state::{State, TaskRow, conflict};
@@ -172,7 +174,20 @@ impl TaskStore for MemStore {
         signal: Signal,
         audit: AuditEvent,
     ) -> Result<(), ReviewRefused> {
-        self.run(|state| state.answer(scope, id, wait, signal, audit))
+        self.run(|state| {
+            let now = state.now;
+            let row = state.row_mut(scope, id).ok_or(ReviewRefused::NotFound)?;
+            let dedupe_key = format!("wait:{}", wait.seq);
+            let waits = row.task.waits.iter().any(|known| known.step_id == wait.step_id && known.seq == wait.seq);
+            if row.task.status.is_terminal() || !waits || row.signal_with(&dedupe_key).is_some() {
+                return Err(ReviewRefused::NotWaiting);
+            }
+            row.push_signal(Some(dedupe_key), None, signal.clone());
+            row.make_due(now);
+            state.decide((scope.tenant(), id), (wait, &signal), now);
+            state.append_audit(scope.tenant(), now, audit);
+            Ok(())
+        })
     }
 
     async fn callback(
@@ -184,7 +199,36 @@ impl TaskStore for MemStore {
         body_hash: &str,
         at: Timestamp,
     ) -> Result<CallbackOutcome> {
-        self.run(|state| state.callback(scope, id, step, signal, body_hash, at))
+        self.run(|state| {
+            let Signal::Callback { workflow_id, .. } = &signal else {
+                return Err(Error::invalid("/signal", "a callback leaves a callback signal"));
+            };
+            let (workflow_id, now) = (workflow_id.clone(), state.moment(at));
+            let row = state.known(scope, id)?;
+            let dedupe_key = format!("callback:{workflow_id}");
+            if let Some(first) = row.signal_with(&dedupe_key) {
+                if first.body_hash.as_deref() == Some(body_hash) {
+                    return Ok(CallbackOutcome::Duplicate);
+                }
+                let event = AuditEvent {
+                    action: "delegation.conflict".to_owned(),
+                    actor: Principal::Workflow { workflow_id }.label(),
+                    subject: format!("task:{id}"),
+                    request_id: None,
+                    detail: json!({"step": step}),
+                };
+                state.append_audit(scope.tenant(), at, event);
+                return Ok(CallbackOutcome::Conflict);
+            }
+            let delegated = row.delegations.iter().any(|(known, ..)| known.workflow_id == workflow_id);
+            row.push_signal(Some(dedupe_key), Some(body_hash.to_owned()), signal);
+            row.make_due(now);
+            Ok(match (row.task.status.is_terminal(), delegated) {
+                (true, _) => CallbackOutcome::Late,
+                (false, true) => CallbackOutcome::Accepted,
+                (false, false) => CallbackOutcome::Kept,
+            })
+        })
     }
 
     async fn scope_of(&self, tenant: TenantId, id: TaskId) -> Result<Option<TenantScope>> {
@@ -195,7 +239,16 @@ impl TaskStore for MemStore {
     }
 
     async fn request_cancel(&self, scope: TenantScope, id: TaskId, at: Timestamp, audit: AuditEvent) -> Result<Task> {
-        self.run(|state| state.request_cancel(scope, id, at, audit))
+        self.run(|state| {
+            let now = state.moment(at);
+            let row = state.running(scope, id)?;
+            row.task.cancel_requested = true;
+            row.task.paused_at = None;
+            row.make_due(now);
+            let task = row.task.clone();
+            state.append_audit(scope.tenant(), at, audit);
+            Ok(task)
+        })
     }
 
     async fn set_paused(
@@ -206,7 +259,17 @@ impl TaskStore for MemStore {
         at: Timestamp,
         audit: AuditEvent,
     ) -> Result<Task> {
-        self.run(|state| state.set_paused(scope, id, paused, at, audit))
+        self.run(|state| {
+            let row = state.running(scope, id)?;
+            if row.task.paused_at.is_some() == paused {
+                let word = if paused { "paused already" } else { "not paused" };
+                return Err(conflict(format!("task {id} is {word}")));
+            }
+            row.task.paused_at = paused.then_some(at);
+            let task = row.task.clone();
+            state.append_audit(scope.tenant(), at, audit);
+            Ok(task)
+        })
     }
 
     async fn reopen(

@@ -3,16 +3,14 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use kybern_core::id::{OutboxId, TaskId};
+use kybern_core::id::TaskId;
 use kybern_core::money::{NanoUsd, Usage};
-use kybern_core::outbox::{NewOutbox, OutboxChannel};
 use kybern_core::plan::StepId;
 use kybern_core::ports::{IdentityStore as _, Store, TaskStore as _};
 use kybern_core::record::{Expect, Lookup, Merge, PutRecord};
 use kybern_core::slots::Offer;
 use kybern_core::task::{
-    Attempt, Commit, Delegation, Effect, EffectClass, Lease, NewChild, NewTask, RenderedArgs, Signal, TaskChange,
-    TaskStatus, WorkerId,
+    Attempt, Commit, Effect, Lease, NewChild, NewTask, RenderedArgs, Signal, TaskChange, TaskStatus, WorkerId,
 };
 use serde_json::json;
 
@@ -213,24 +211,16 @@ impl Walk {
                 let put = self.world.put("test.thing", &format!("key {key}"), props, expect);
                 Effect::Put(Box::new(PutRecord { merge, lookups, ..put }))
             }
-            EffectMove::Send => {
-                let id = OutboxId::from_uuid(self.world.id());
-                let (target, key) = ("a@example.com".to_owned(), id.to_string());
-                let body = json!({"subject": "s"});
-                Effect::Send(Box::new(NewOutbox { id, channel: OutboxChannel::Email, target, key, body }))
-            }
+            EffectMove::Send => Effect::Send(Box::new(crate::conformance::outbox::message(&self.world))),
             EffectMove::Spawn => {
                 let task = NewTask { parent: Some((task, "start".to_owned())), depth: 1, ..self.world.new_task() };
                 Effect::Spawn(Box::new(NewChild { task }))
             }
             EffectMove::Reopen { task: n } => Effect::Reopen(self.pick(n).unwrap_or(task)),
             EffectMove::Cancel { task: n } => Effect::Cancel(self.pick(n).unwrap_or(task)),
-            EffectMove::Delegate { workflow } => Effect::Delegate(Box::new(Delegation {
-                step: StepId::trusted("hand_over"),
-                workflow: "chase".to_owned(),
-                workflow_id: format!("wf-{task}-{workflow}"),
-                deadline: self.world.now().plus(HOUR),
-            })),
+            EffectMove::Delegate { workflow } => {
+                Effect::Delegate(Box::new(self.world.delegation(&format!("wf-{task}-{workflow}"))))
+            }
         };
         vec![effect]
     }
@@ -258,18 +248,14 @@ impl Walk {
 
     async fn begin(&self, lease: &Lease, generation: u32, attempt: u32, args: u8) -> Result<(), Parted> {
         let attempt = Attempt {
-            step: StepId::trusted("send"),
             generation,
             attempt,
-            tool: "test.send".to_owned(),
-            effect: EffectClass::Keyed,
             args_hash: format!("args {args}"),
-            at: self.world.now(),
-            tool_hash: None,
             rendered: (attempt == 1).then(|| {
                 let rendered = serde_json::Map::from_iter([("n".to_owned(), args.into())]);
                 std::sync::Arc::new(RenderedArgs { args: rendered, saw: 0, tainted: Vec::new() })
             }),
+            ..self.world.attempt()
         };
         let store = self.world.store().begin_attempt(lease, &attempt).await;
         let model = self.model.begin_attempt(lease, &attempt).await;
