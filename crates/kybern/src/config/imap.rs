@@ -23,10 +23,8 @@ pub(crate) struct ImapOptions {
     /// The account.
     pub(crate) username: String,
     /// The account's password. Better in an environment variable, see `password_env`.
-    #[serde(default)]
     pub(crate) password: Option<Secret>,
     /// The environment variable that holds the password.
-    #[serde(default)]
     pub(crate) password_env: Option<String>,
     /// The folder that is read.
     #[serde(default = "default_folder")]

@@ -32,13 +32,10 @@ pub(crate) struct SmtpOptions {
     #[serde(default = "default_tls")]
     pub(crate) tls: TlsMode,
     /// The account, where it asks for one.
-    #[serde(default)]
     pub(crate) username: Option<String>,
     /// The account's password. Better in an environment variable, see `password_env`.
-    #[serde(default)]
     pub(crate) password: Option<Secret>,
     /// The environment variable that holds the password.
-    #[serde(default)]
     pub(crate) password_env: Option<String>,
     /// The sender of what Kybern sends.
     pub(crate) from: String,

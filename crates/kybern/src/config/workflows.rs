@@ -16,10 +16,8 @@ pub(crate) struct WorkflowOptions {
     /// Where the delegation is posted to.
     pub(crate) url: String,
     /// The environment variable that holds the secret with which the delegation is signed.
-    #[serde(default)]
     pub(crate) secret_env: Option<String>,
     /// How long its answer may take, in milliseconds; `limits.delegation_deadline_ms` when not stated.
-    #[serde(default)]
     pub(crate) deadline_ms: Option<Millis>,
     /// The secret itself, as the environment had it.
     #[serde(skip_deserializing)]

@@ -113,16 +113,13 @@ pub(crate) struct DecideBody {
     #[schema(value_type = DecisionSchema)]
     decision: String,
     /// What you say about it; it is shown to whoever reads the task, and to the model that asked for the call.
-    #[serde(default)]
     #[schema(max_length = 2_000)]
     note: Option<String>,
     /// For a call: the arguments in place of those that were asked about, checked like any. For any other question:
     /// the answer.
-    #[serde(default)]
     #[schema(value_type = Option<Object>)]
     input: Option<Map<String, Value>>,
     /// For an effect of which nobody knows whether it happened.
-    #[serde(default)]
     #[schema(value_type = Option<ResolutionSchema>)]
     resolution: Option<Resolution>,
 }

@@ -92,7 +92,6 @@ pub(crate) struct CheckBody {
     #[schema(value_type = Vec<ExportedEventSchema>, max_items = 500)]
     events: Vec<Exported<ChainedEvent>>,
     /// The signed head that the export ends with.
-    #[serde(default)]
     #[schema(value_type = Option<AuditHead>)]
     head: Option<Exported<AuditHead>>,
 }

@@ -29,15 +29,13 @@ pub(crate) struct NewBudgetBody {
     #[schema(value_type = Period)]
     period: String,
     /// Nano-dollars: 1,000,000,000 are one dollar.
-    #[serde(default, alias = "cost_nanos")]
+    #[serde(alias = "cost_nanos")]
     #[schema(maximum = 9_223_372_036_854_775_807_u64)]
     cost_nanos: Option<u64>,
     /// Tokens, read and written.
-    #[serde(default)]
     #[schema(maximum = 9_223_372_036_854_775_807_u64)]
     tokens: Option<u64>,
     /// Calls of models, and of tools that have a price.
-    #[serde(default)]
     #[schema(maximum = 9_223_372_036_854_775_807_u64)]
     calls: Option<u64>,
 }
@@ -52,7 +50,6 @@ pub(crate) struct SubjectBody {
     #[schema(value_type = BudgetOwnerKindSchema)]
     kind: String,
     /// The user, for `user`; left out for the others.
-    #[serde(default)]
     #[schema(format = "uuid")]
     id: Option<String>,
 }

@@ -169,11 +169,9 @@ pub(crate) struct ImportedBody {
 #[schema(as = ImportedChat)]
 pub(crate) struct ExportedBody {
     /// The key of the agent that answered in it.
-    #[serde(default)]
     #[schema(max_length = 100)]
     agent: Option<String>,
     /// What it was called.
-    #[serde(default)]
     #[schema(max_length = 200)]
     title: Option<String>,
 }
@@ -188,7 +186,6 @@ pub(crate) struct ImportBody {
     #[schema(value_type = Option<String>, max_length = 100)]
     agent: Option<Option<String>>,
     /// What it is called: as `chat` was when it is left out.
-    #[serde(default)]
     #[schema(max_length = 200)]
     title: Option<String>,
     /// What an export says of the chat.

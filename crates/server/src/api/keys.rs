@@ -39,7 +39,7 @@ pub(crate) struct NewKeyBody {
     #[schema(max_length = 200, pattern = "\\S")]
     name: String,
     /// Whose it is; the caller's when not given.
-    #[serde(default, alias = "user_id")]
+    #[serde(alias = "user_id")]
     #[schema(value_type = Option<String>, format = "uuid")]
     user_id: Option<UserId>,
     /// Roles it is limited to; its user's when empty.
@@ -50,7 +50,7 @@ pub(crate) struct NewKeyBody {
     #[schema(value_type = Vec<ScopeSchema>)]
     scopes: Vec<String>,
     /// When it ends; never when not given. Where the key it is made with ends earlier, it ends with that one.
-    #[serde(default, alias = "expires_at")]
+    #[serde(alias = "expires_at")]
     #[schema(value_type = Option<String>, format = "date-time")]
     expires_at: Option<Timestamp>,
 }

@@ -32,14 +32,13 @@ const MAX_FOUND: u64 = 50;
     "contentType": "text/plain", "dataBase64": "V2UgY2Fycnkgd2hhdCBmaXRzLg=="}))]
 pub(crate) struct NewKnowledgeBody {
     /// What people call it; the name of the file when left out.
-    #[serde(default)]
     #[schema(max_length = 200)]
     title: Option<String>,
     /// The name of the file.
     #[schema(max_length = 255, pattern = "\\S")]
     filename: String,
     /// Its type; the content decides in the end.
-    #[serde(default, alias = "content_type")]
+    #[serde(alias = "content_type")]
     #[schema(max_length = 255)]
     content_type: Option<String>,
     /// Its bytes in base64: at most 20 MiB, and no more than the server's limit of bodies lets through. White space

@@ -26,35 +26,27 @@ pub(crate) struct NewLessonBody {
     #[schema(value_type = LessonKind)]
     kind: String,
     /// Of an example: the intent's key.
-    #[serde(default)]
     #[schema(max_length = 200)]
     intent: Option<String>,
     /// Of an example: a message that asks for it.
-    #[serde(default)]
     #[schema(max_length = 1_500)]
     text: Option<String>,
     /// Of a label or a spelling: the extraction schema.
-    #[serde(default)]
     #[schema(max_length = 200)]
     schema: Option<String>,
     /// Of a label or a spelling: the field, as `insured.name`, or `policies/policy_number` in a list.
-    #[serde(default)]
     #[schema(max_length = 200)]
     field: Option<String>,
     /// Of a label or a spelling: at most six plain words.
-    #[serde(default)]
     #[schema(max_length = 60)]
     label: Option<String>,
     /// Of a label: the value of the field's closed list that the words stand for; of a spelling: the value that they mean.
-    #[serde(default)]
     #[schema(max_length = 200)]
     value: Option<String>,
     /// Of a trusted sender or a speaker: the e-mail address.
-    #[serde(default)]
     #[schema(max_length = 254)]
     address: Option<String>,
     /// Of a speaker: the company that they answer for.
-    #[serde(default)]
     #[schema(max_length = 200)]
     company: Option<String>,
 }

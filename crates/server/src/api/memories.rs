@@ -46,21 +46,18 @@ pub(crate) struct SubjectBody {
 #[schema(as = NewMemory, example = json!({"content": "Prefers trains to planes.", "category": "preference"}))]
 pub(crate) struct NewMemoryBody {
     /// Of what; the caller when left out.
-    #[serde(default)]
     subject: Option<SubjectBody>,
     /// What, and no secret.
     #[schema(max_length = 2_000, pattern = "\\S")]
     content: String,
     /// What kind of knowledge it is; a fact when left out.
-    #[serde(default)]
     #[schema(value_type = Option<MemoryCategory>)]
     category: Option<String>,
     /// How much it matters, from 1 to 10; 5 when left out.
-    #[serde(default)]
     #[schema(minimum = 1, maximum = 10)]
     importance: Option<u32>,
     /// When it holds no more.
-    #[serde(default, alias = "expires_at")]
+    #[serde(alias = "expires_at")]
     #[schema(value_type = Option<String>, format = "date-time")]
     expires_at: Option<Timestamp>,
     /// `true`: it waits until somebody accepts it.
@@ -74,15 +71,12 @@ pub(crate) struct NewMemoryBody {
 #[schema(as = ChangeMemory, example = json!({"importance": 8}))]
 pub(crate) struct ChangeMemoryBody {
     /// What it says.
-    #[serde(default)]
     #[schema(max_length = 2_000, pattern = "\\S")]
     content: Option<String>,
     /// What kind of knowledge it is.
-    #[serde(default)]
     #[schema(value_type = Option<MemoryCategory>)]
     category: Option<String>,
     /// How much it matters, from 1 to 10.
-    #[serde(default)]
     #[schema(minimum = 1, maximum = 10)]
     importance: Option<u32>,
     /// When it holds no more; null for never.

@@ -41,7 +41,7 @@ pub(crate) struct SayBody {
     #[schema(max_items = 100)]
     attachments: Vec<AttachmentBody>,
     /// The most that the turn may cost, in nano-dollars.
-    #[serde(default, alias = "budget_nanos")]
+    #[serde(alias = "budget_nanos")]
     #[schema(minimum = 0)]
     budget_nanos: Option<i64>,
 }

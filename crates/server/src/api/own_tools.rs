@@ -162,20 +162,18 @@ pub(crate) struct NewOwnToolBody {
     #[schema(value_type = Object)]
     input_schema: Map<String, Value>,
     /// JSON Schema of what a call returns; null for anything.
-    #[serde(default, alias = "output_schema")]
+    #[serde(alias = "output_schema")]
     #[schema(value_type = Option<Object>)]
     output_schema: Option<Map<String, Value>>,
     /// What happens if the process dies during a call.
     #[schema(value_type = OwnToolEffectSchema)]
     effect: EffectClass,
     /// How much harm a call can do: at least `R1` for GET and HEAD, `R2` for the others, which is what null means.
-    #[serde(default)]
     risk: Option<Risk>,
     /// What a call costs; null for nothing.
     #[serde(default, deserialize_with = "object")]
     price: Option<ToolPrice>,
     /// What it works on; null for the network.
-    #[serde(default)]
     category: Option<ToolCategory>,
     /// Words by which it is found.
     #[serde(default)]
@@ -185,7 +183,7 @@ pub(crate) struct NewOwnToolBody {
     #[serde(default)]
     destinations: Vec<String>,
     /// How long one try may take; null for 60,000.
-    #[serde(default, alias = "timeout_ms")]
+    #[serde(alias = "timeout_ms")]
     #[schema(value_type = Option<u64>, minimum = 100, maximum = 300_000)]
     timeout_ms: Option<Millis>,
     /// The request that a call makes.

@@ -35,7 +35,7 @@ pub(crate) struct PreferencesBody {
     #[serde(default, deserialize_with = "members")]
     profile: ProfileBody,
     /// Not a preference. It is read so that whoever sends it is told where it belongs.
-    #[serde(default, alias = "autonomyLevel", alias = "autonomy_level")]
+    #[serde(alias = "autonomyLevel", alias = "autonomy_level")]
     #[schema(ignore)]
     autonomy: Option<Value>,
 }

@@ -28,7 +28,6 @@ const MAX_HASH: usize = 64;
 #[schema(as = NewPrompt, example = json!({"agent": "assistant", "text": "You answer for Acme Freight."}))]
 pub(crate) struct NewPromptBody {
     /// The agent that it is for, by id, key or name; null for all agents for which none of their own is active.
-    #[serde(default)]
     #[schema(max_length = 300)]
     agent: Option<String>,
     /// What it says.
@@ -107,15 +106,13 @@ pub(crate) struct PreviewBody {
     #[schema(max_length = 262_144, pattern = "\\S")]
     content: String,
     /// The agent, by id, key or name; that of the chat, or the one that the words choose, when left out.
-    #[serde(default)]
     #[schema(max_length = 300)]
     agent: Option<String>,
     /// The chat in which it would be said; a new one when left out.
-    #[serde(default, alias = "chat_id")]
+    #[serde(alias = "chat_id")]
     #[schema(format = "uuid")]
     chat_id: Option<String>,
     /// A text to try in place of what the agent is told.
-    #[serde(default)]
     #[schema(max_length = 16_000, pattern = "\\S")]
     text: Option<String>,
 }

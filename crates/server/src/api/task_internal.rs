@@ -49,11 +49,9 @@ pub(crate) struct CallbackBody {
     /// Whether it succeeded.
     success: bool,
     /// Why not.
-    #[serde(default)]
     #[schema(max_length = 10_000)]
     error: Option<String>,
     /// Its result: any JSON.
-    #[serde(default)]
     data: Option<Value>,
 }
 

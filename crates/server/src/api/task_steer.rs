@@ -141,7 +141,6 @@ pub(crate) struct ReviewBody {
     #[schema(value_type = Option<ResolutionSchema>)]
     resolution: Option<Resolution>,
     /// What you say about it; with a no it is why the task ends.
-    #[serde(default)]
     #[schema(max_length = 2_000)]
     note: Option<String>,
 }

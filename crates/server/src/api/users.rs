@@ -33,7 +33,6 @@ pub(crate) struct NewUserBody {
     #[serde(default)]
     roles: Vec<Role>,
     /// Their IANA time zone; UTC when not given.
-    #[serde(default)]
     #[schema(max_length = 100)]
     timezone: Option<String>,
 }
