@@ -61,7 +61,6 @@ fn describe(tools: &ToolSnapshot, agent: &Agent, draft: Option<PromptId>) -> Age
 /// before is told what was approved. With `governance.self_approval` the text of an agent under a new key holds at
 /// once, unless a prompt for all agents is active.
 #[utoipa::path(post, path = "/api/agents", operation_id = "create_agent",
-    tag = "agents",
     request_body = NewAgentBody,
     responses((status = 201, description = "The agent", body = AgentAnswer)))]
 pub(crate) async fn create(attempt: Attempt, body: JsonBody<NewAgentBody>) -> ApiResult {
@@ -79,7 +78,6 @@ pub(crate) async fn create(attempt: Attempt, body: JsonBody<NewAgentBody>) -> Ap
 ///
 /// Those that come with the program, with what the tenant says about them, and its own.
 #[utoipa::path(get, path = "/api/agents", operation_id = "list_agents",
-    tag = "agents",
     params(PageParams),
     responses((status = 200, description = "A page of agents, by key", body = AgentPage)))]
 pub(crate) async fn list(
@@ -95,7 +93,6 @@ pub(crate) async fn list(
 
 /// Show an agent
 #[utoipa::path(get, path = "/api/agents/{id}", operation_id = "show_agent",
-    tag = "agents",
     params(("id" = String, Path, description = "The agent's id, key or name")),
     responses((status = 200, description = "The agent", body = AgentAnswer)))]
 pub(crate) async fn show(CallerRequest { state, actor, path }: CallerRequest) -> ApiResult<Json<Value>> {
@@ -109,7 +106,6 @@ pub(crate) async fn show(CallerRequest { state, actor, path }: CallerRequest) ->
 /// What is left out stays. A new `systemPrompt` changes nothing by itself: it becomes a draft prompt, whose id is
 /// answered as `draftPromptId`, and which somebody else approves.
 #[utoipa::path(patch, path = "/api/agents/{id}", operation_id = "change_agent",
-    tag = "agents",
     params(("id" = String, Path, description = "The agent's id, key or name")),
     request_body = ChangeAgentBody,
     responses((status = 200, description = "The agent", body = AgentAnswer)))]
@@ -128,7 +124,6 @@ pub(crate) async fn change(
 ///
 /// One that comes with the program stays away until it is reset or the agents are resynced.
 #[utoipa::path(delete, path = "/api/agents/{id}", operation_id = "remove_agent",
-    tag = "agents",
     params(("id" = String, Path, description = "The agent's id, key or name")),
     responses((status = 204, description = "Removed")))]
 pub(crate) async fn remove(CallerRequest { state, actor, path }: CallerRequest) -> ApiResult<StatusCode> {
@@ -140,7 +135,6 @@ pub(crate) async fn remove(CallerRequest { state, actor, path }: CallerRequest) 
 ///
 /// Takes back every change and the removal of it. What was approved for it stays in use.
 #[utoipa::path(post, path = "/api/agents/{id}/reset", operation_id = "reset_agent",
-    tag = "agents",
     params(("id" = String, Path, description = "The agent's id, key or name")),
     responses((status = 200, description = "The agent", body = AgentAnswer)))]
 pub(crate) async fn reset(CallerRequest { state, actor, path }: CallerRequest) -> ApiResult<Json<Value>> {
@@ -153,7 +147,6 @@ pub(crate) async fn reset(CallerRequest { state, actor, path }: CallerRequest) -
 ///
 /// Takes back every change and removal of them. The tenant's own agents stay as they are.
 #[utoipa::path(post, path = "/api/agents/resync", operation_id = "resync_agents",
-    tag = "agents",
     responses((status = 200, description = "What was done", body = ResyncSchema)))]
 pub(crate) async fn resync(CallerRequest { state, actor, .. }: CallerRequest) -> Result<Json<Value>, Problem> {
     let resynced = state.engine.agents().resync(&actor).await?;

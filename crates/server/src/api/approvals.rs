@@ -25,7 +25,6 @@ const EVERY: &str = "all";
 /// effects of which nobody knows whether they happened. The oldest first. `status` is `pending` when not given; `all`
 /// lists every one.
 #[utoipa::path(get, path = "/api/approvals", operation_id = "list_approvals",
-    tag = "approvals",
     params(
         ("status" = Option<ApprovalFilterSchema>, Query, description = "How they stand; `pending` when not given"),
         ("taskId" = Option<String>, Query, format = "uuid", description = "Of this task only"),
@@ -61,7 +60,6 @@ pub(crate) async fn list(
 
 /// Show an approval
 #[utoipa::path(get, path = "/api/approvals/{id}", operation_id = "show_approval",
-    tag = "approvals",
     params(("id" = String, Path, format = "uuid", description = "The approval")),
     responses((status = 200, description = "The approval", body = ApprovalSchema)))]
 pub(crate) async fn show(CallerRequest { state, actor, path }: CallerRequest) -> ApiResult<Json<Value>> {
@@ -150,7 +148,6 @@ impl DecideBody {
 /// Answers a question, once. A yes holds for exactly the arguments that were shown, or for those in `input`, and for
 /// one call. One that has been answered, or whose time is over, is a 409.
 #[utoipa::path(post, path = "/api/approvals/{id}", operation_id = "decide_approval",
-    tag = "approvals",
     params(("id" = String, Path, format = "uuid", description = "The approval")),
     request_body = DecideBody,
     responses((status = 200, description = "The approval", body = ApprovalSchema)))]

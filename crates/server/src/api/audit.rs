@@ -24,7 +24,6 @@ const MOST_CHECKED: usize = 500;
 ///
 /// Oldest first, each with its place in the chain.
 #[utoipa::path(get, path = "/api/audit", operation_id = "list_audit_events",
-    tag = "audit",
     params(PageParams),
     responses((status = 200, description = "A page of events", body = AuditPage)))]
 pub(crate) async fn list(
@@ -47,7 +46,6 @@ pub(crate) async fn list(
 /// Walks the tenant's whole chain and says what was edited, removed, reordered, or cut while its head stayed. With
 /// the four values of a head that was signed earlier it also says whether the chain still goes through it.
 #[utoipa::path(get, path = "/api/audit/verify", operation_id = "verify_audit",
-    tag = "audit",
     params(
         ("seq" = Option<i64>, Query, minimum = 0, description = "Of the signed head"),
         ("hash" = Option<String>, Query, description = "Of the signed head"),
@@ -73,7 +71,6 @@ pub(crate) async fn verify(
 /// who can write the database can write: held against it later, `verify` finds what was changed up to there, even by
 /// somebody who made the whole chain anew.
 #[utoipa::path(get, path = "/api/audit/head", operation_id = "sign_audit_head",
-    tag = "audit",
     responses((status = 200, description = "The signed head", body = AuditHead)))]
 pub(crate) async fn head(CallerRequest { state, actor, .. }: CallerRequest) -> ApiResult<Json<Value>> {
     Ok(Json(shown(&state.engine.audit().head(actor.scope()).await?)?))
@@ -101,7 +98,6 @@ pub(crate) struct CheckBody {
 /// Says whether each is exactly as it was written, with nothing added, and follows the one before it; and whether the
 /// head was signed by this server. What comes before the first event is taken as that one says.
 #[utoipa::path(post, path = "/api/audit/check", operation_id = "check_audit_export",
-    tag = "audit",
     request_body = CheckBody,
     responses((status = 200, description = "What was found", body = AuditReport)))]
 pub(crate) async fn check(
@@ -168,7 +164,6 @@ impl From<HeadBody> for AuditHead {
 /// that is open or on hold, and than the current month. The chain begins after them and still verifies; an event says
 /// who removed how many.
 #[utoipa::path(post, path = "/api/audit/purge", operation_id = "purge_audit",
-    tag = "audit",
     request_body = PurgeBody,
     responses((status = 200, description = "What was removed", body = AuditPurgedSchema)))]
 pub(crate) async fn purge(

@@ -155,7 +155,6 @@ fn describe(view: &BudgetView) -> Value {
 /// It holds from the next call on, and counts what its window has used already. A call that a budget does not cover
 /// is refused with `BUDGET_EXCEEDED` before it is made: where a person has to say yes, after the yes.
 #[utoipa::path(post, path = "/api/budgets", operation_id = "create_budget",
-    tag = "budgets",
     request_body = NewBudgetBody,
     responses((status = 201, description = "The budget", body = BudgetSchema)))]
 pub(crate) async fn create(attempt: Attempt, body: JsonBody<NewBudgetBody>) -> ApiResult {
@@ -181,7 +180,6 @@ pub(crate) async fn create(attempt: Attempt, body: JsonBody<NewBudgetBody>) -> A
 ///
 /// Each with what is used and reserved in its present window, but for those of each user or task.
 #[utoipa::path(get, path = "/api/budgets", operation_id = "list_budgets",
-    tag = "budgets",
     params(PageParams),
     responses((status = 200, description = "A page of budgets, oldest first", body = BudgetPage)))]
 pub(crate) async fn list(
@@ -201,7 +199,6 @@ pub(crate) async fn list(
 
 /// Show a budget
 #[utoipa::path(get, path = "/api/budgets/{id}", operation_id = "show_budget",
-    tag = "budgets",
     params(("id" = String, Path, format = "uuid", description = "The budget")),
     responses((status = 200, description = "The budget", body = BudgetSchema)))]
 pub(crate) async fn show(CallerRequest { state, actor, path }: CallerRequest) -> ApiResult<Json<Value>> {
@@ -211,7 +208,6 @@ pub(crate) async fn show(CallerRequest { state, actor, path }: CallerRequest) ->
 
 /// Change a budget's limits
 #[utoipa::path(patch, path = "/api/budgets/{id}", operation_id = "change_budget",
-    tag = "budgets",
     params(("id" = String, Path, format = "uuid", description = "The budget")),
     request_body = ChangeBudgetBody,
     responses((status = 200, description = "The budget", body = BudgetSchema)))]
@@ -235,7 +231,6 @@ pub(crate) async fn change(
 
 /// Remove a budget
 #[utoipa::path(delete, path = "/api/budgets/{id}", operation_id = "remove_budget",
-    tag = "budgets",
     params(("id" = String, Path, format = "uuid", description = "The budget")),
     responses((status = 204, description = "Removed")))]
 pub(crate) async fn remove(CallerRequest { state, actor, path }: CallerRequest) -> ApiResult<StatusCode> {

@@ -43,7 +43,6 @@ impl NewChatBody {
 
 /// Begin a chat
 #[utoipa::path(post, path = "/api/chats", operation_id = "create_chat",
-    tag = "chats",
     request_body(content = Option<NewChatBody>, content_type = "application/json"),
     responses((status = 201, description = "The chat", body = Chat)))]
 pub(crate) async fn create(attempt: Attempt, body: OptionalBody<NewChatBody>) -> ApiResult {
@@ -61,7 +60,6 @@ pub(crate) async fn create(attempt: Attempt, body: OptionalBody<NewChatBody>) ->
 ///
 /// The caller's own, the newest first. An administrator sees everybody's with `all=true`.
 #[utoipa::path(get, path = "/api/chats", operation_id = "list_chats",
-    tag = "chats",
     params(
         ("all" = Option<bool>, Query, description = "Everybody's chats, for administrators"),
         PageParams,
@@ -80,7 +78,6 @@ pub(crate) async fn list(
 
 /// Show a chat
 #[utoipa::path(get, path = "/api/chats/{id}", operation_id = "show_chat",
-    tag = "chats",
     params(("id" = String, Path, format = "uuid", description = "The chat")),
     responses((status = 200, description = "The chat", body = Chat)))]
 pub(crate) async fn show(CallerRequest { state, actor, path }: CallerRequest) -> ApiResult<Json<Value>> {
@@ -92,7 +89,6 @@ pub(crate) async fn show(CallerRequest { state, actor, path }: CallerRequest) ->
 /// With its messages. Turns that have not ended are cancelled. The tasks of its turns stay: they are the record of what
 /// was done.
 #[utoipa::path(delete, path = "/api/chats/{id}", operation_id = "delete_chat",
-    tag = "chats",
     params(("id" = String, Path, format = "uuid", description = "The chat")),
     responses((status = 204, description = "It is gone")))]
 pub(crate) async fn remove(CallerRequest { state, actor, path }: CallerRequest) -> ApiResult<StatusCode> {
@@ -104,7 +100,6 @@ pub(crate) async fn remove(CallerRequest { state, actor, path }: CallerRequest) 
 ///
 /// Its messages are deleted; it goes on from nothing.
 #[utoipa::path(post, path = "/api/chats/{id}/reset", operation_id = "reset_chat",
-    tag = "chats",
     params(("id" = String, Path, format = "uuid", description = "The chat")),
     responses((status = 200, description = "The chat", body = Chat)))]
 pub(crate) async fn reset(CallerRequest { state, actor, path }: CallerRequest) -> ApiResult<Json<Value>> {
@@ -126,7 +121,6 @@ pub(crate) struct ForkBody {
 ///
 /// A new chat that begins with a copy of what was said until a message.
 #[utoipa::path(post, path = "/api/chats/{id}/fork", operation_id = "fork_chat",
-    tag = "chats",
     params(("id" = String, Path, format = "uuid", description = "The chat")),
     request_body(content = Option<ForkBody>, content_type = "application/json"),
     responses((status = 201, description = "The new chat", body = Chat)))]
@@ -144,7 +138,6 @@ pub(crate) async fn fork(attempt: Attempt, path: PathArgs, body: OptionalBody<Fo
 ///
 /// With all its messages, the oldest first. What it answers can be imported as it is.
 #[utoipa::path(get, path = "/api/chats/{id}/export", operation_id = "export_chat",
-    tag = "chats",
     params(("id" = String, Path, format = "uuid", description = "The chat")),
     responses((status = 200, description = "The chat and its messages", body = ChatExportSchema)))]
 pub(crate) async fn export(CallerRequest { state, actor, path }: CallerRequest) -> ApiResult<Json<Value>> {
@@ -203,7 +196,6 @@ pub(crate) struct ImportBody {
 /// here has seen how that came about, so it counts as what strangers wrote: a call of risk R2 or more, or of a tool that
 /// names a receiver, needs a person's yes while a model sees it.
 #[utoipa::path(post, path = "/api/chats/import", operation_id = "import_chat",
-    tag = "chats",
     request_body = ImportBody,
     responses((status = 201, description = "The chat", body = Chat)))]
 pub(crate) async fn import(attempt: Attempt, body: JsonBody<ImportBody>) -> ApiResult {

@@ -85,7 +85,6 @@ impl NewKeyBody {
 ///
 /// The answer is the only place where the key itself is shown.
 #[utoipa::path(post, path = "/api/keys", operation_id = "create_key",
-    tag = "identity",
     request_body = NewKeyBody,
     responses((status = 201, description = "The key", body = NewKeySchema)))]
 pub(crate) async fn create(attempt: Attempt, body: JsonBody<NewKeyBody>) -> ApiResult {
@@ -102,7 +101,6 @@ pub(crate) async fn create(attempt: Attempt, body: JsonBody<NewKeyBody>) -> ApiR
 
 /// List keys
 #[utoipa::path(get, path = "/api/keys", operation_id = "list_keys",
-    tag = "identity",
     params(PageParams),
     responses((status = 200, description = "A page of keys, oldest first, without the keys themselves", body = KeyPage)))]
 pub(crate) async fn list(
@@ -121,7 +119,6 @@ pub(crate) async fn list(
 /// of them first, of those in other organisations how many there are. The last working key of a platform admin that no scope narrows is refused with 409 but with `force=true`,
 /// because after it only `kybern key recover`, or another `KYBERN_ADMIN_KEY` at the next start, makes another.
 #[utoipa::path(delete, path = "/api/keys/{id}", operation_id = "revoke_key",
-    tag = "identity",
     params(
         ("id" = String, Path, format = "uuid", description = "The key's id"),
         ("cascade" = Option<bool>, Query, description = "`false`: when keys were made with it, 409 lists them, \

@@ -98,7 +98,6 @@ async fn read(state: &AppState, request: Request) -> ApiResult<(NewDocument, Byt
 /// As JSON, or as `multipart/form-data` with one file. It is a draft, and `indexing` until it has been read and
 /// embedded in the background; then it is `ready`, or `failed` with the reason.
 #[utoipa::path(post, path = "/api/knowledge", operation_id = "create_knowledge",
-    tag = "knowledge",
     request_body(content((NewKnowledgeBody = "application/json"), (NewKnowledgeForm = "multipart/form-data"))),
     responses((status = 202, description = "The document", body = KnowledgeDocument)))]
 pub(crate) async fn create(attempt: Attempt, request: Request) -> ApiResult {
@@ -113,7 +112,6 @@ pub(crate) async fn create(attempt: Attempt, request: Request) -> ApiResult {
 
 /// List documents
 #[utoipa::path(get, path = "/api/knowledge", operation_id = "list_knowledge",
-    tag = "knowledge",
     params(
         ("status" = Option<KnowledgeStatus>, Query, description = "Only of that status"),
         ("published" = Option<bool>, Query, description = "Only those that may be found, or only the others"),
@@ -140,7 +138,6 @@ pub(crate) async fn list(
 /// The pieces that say something about the question, the nearest first. Those that another model has embedded are
 /// found once their documents are indexed anew.
 #[utoipa::path(get, path = "/api/knowledge/search", operation_id = "search_knowledge",
-    tag = "knowledge",
     params(
         ("query" = Option<String>, Query, description = "What is looked for"),
         ("limit" = Option<u32>, Query, minimum = 1, maximum = 50, description = "Pieces, 10 when not given"),
@@ -161,7 +158,6 @@ pub(crate) async fn search(
 
 /// Show a document
 #[utoipa::path(get, path = "/api/knowledge/{id}", operation_id = "show_knowledge",
-    tag = "knowledge",
     params(("id" = String, Path, format = "uuid", description = "The document")),
     responses((status = 200, description = "The document", body = KnowledgeDocument)))]
 pub(crate) async fn show(CallerRequest { state, actor, path }: CallerRequest) -> ApiResult<Json<Value>> {
@@ -170,7 +166,6 @@ pub(crate) async fn show(CallerRequest { state, actor, path }: CallerRequest) ->
 
 /// Remove a document
 #[utoipa::path(delete, path = "/api/knowledge/{id}", operation_id = "remove_knowledge",
-    tag = "knowledge",
     params(("id" = String, Path, format = "uuid", description = "The document")),
     responses((status = 204, description = "Removed")))]
 pub(crate) async fn remove(CallerRequest { state, actor, path }: CallerRequest) -> ApiResult<StatusCode> {
@@ -182,7 +177,6 @@ pub(crate) async fn remove(CallerRequest { state, actor, path }: CallerRequest) 
 ///
 /// It has to be `ready`. From the next turn on agents may quote it.
 #[utoipa::path(post, path = "/api/knowledge/{id}/publish", operation_id = "publish_knowledge",
-    tag = "knowledge",
     params(("id" = String, Path, format = "uuid", description = "The document")),
     responses((status = 200, description = "The document", body = KnowledgeDocument)))]
 pub(crate) async fn publish(call: CallerRequest) -> ApiResult<Json<Value>> {
@@ -191,7 +185,6 @@ pub(crate) async fn publish(call: CallerRequest) -> ApiResult<Json<Value>> {
 
 /// Take a document back
 #[utoipa::path(post, path = "/api/knowledge/{id}/unpublish", operation_id = "unpublish_knowledge",
-    tag = "knowledge",
     params(("id" = String, Path, format = "uuid", description = "The document")),
     responses((status = 200, description = "The document", body = KnowledgeDocument)))]
 pub(crate) async fn unpublish(call: CallerRequest) -> ApiResult<Json<Value>> {
@@ -202,7 +195,6 @@ pub(crate) async fn unpublish(call: CallerRequest) -> ApiResult<Json<Value>> {
 ///
 /// What was found before is found until it is done.
 #[utoipa::path(post, path = "/api/knowledge/{id}/reindex", operation_id = "reindex_knowledge",
-    tag = "knowledge",
     params(("id" = String, Path, format = "uuid", description = "The document")),
     responses((status = 200, description = "The document", body = KnowledgeDocument)))]
 pub(crate) async fn reindex(call: CallerRequest) -> ApiResult<Json<Value>> {

@@ -118,7 +118,6 @@ impl NewLessonBody {
 ///
 /// A suggestion like those that answers make. It is used once it is accepted.
 #[utoipa::path(post, path = "/api/lessons", operation_id = "create_lesson",
-    tag = "lessons",
     request_body = NewLessonBody,
     responses((status = 201, description = "The lesson", body = LessonSchema)))]
 pub(crate) async fn create(attempt: Attempt, body: JsonBody<NewLessonBody>) -> ApiResult {
@@ -133,7 +132,6 @@ pub(crate) async fn create(attempt: Attempt, body: JsonBody<NewLessonBody>) -> A
 
 /// List lessons
 #[utoipa::path(get, path = "/api/lessons", operation_id = "list_lessons",
-    tag = "lessons",
     params(
         ("status" = Option<LessonStatus>, Query, description = "Only of that status"),
         ("kind" = Option<LessonKind>, Query, description = "Only of that kind"),
@@ -165,7 +163,6 @@ pub(crate) async fn list(
 
 /// Show a lesson
 #[utoipa::path(get, path = "/api/lessons/{id}", operation_id = "show_lesson",
-    tag = "lessons",
     params(("id" = String, Path, format = "uuid", description = "The lesson")),
     responses((status = 200, description = "The lesson", body = LessonSchema)))]
 pub(crate) async fn show(CallerRequest { state, actor, path }: CallerRequest) -> ApiResult<Json<Value>> {
@@ -177,7 +174,6 @@ pub(crate) async fn show(CallerRequest { state, actor, path }: CallerRequest) ->
 /// What it changes on the last hundred mails: the rules are asked again, without it and with it. Nothing is stored, and
 /// no language model is asked. One preview of a tenant runs at a time, for at most 20 seconds.
 #[utoipa::path(get, path = "/api/lessons/{id}/preview", operation_id = "preview_lesson",
-    tag = "lessons",
     params(("id" = String, Path, format = "uuid", description = "The lesson")),
     responses((status = 200, description = "What it changes", body = LessonPreviewSchema)))]
 pub(crate) async fn preview(CallerRequest { state, actor, path }: CallerRequest) -> ApiResult<Json<Value>> {
@@ -188,7 +184,6 @@ pub(crate) async fn preview(CallerRequest { state, actor, path }: CallerRequest)
 ///
 /// Every message that is read from then on is read with it.
 #[utoipa::path(post, path = "/api/lessons/{id}/accept", operation_id = "accept_lesson",
-    tag = "lessons",
     params(("id" = String, Path, format = "uuid", description = "The lesson")),
     responses((status = 200, description = "The lesson", body = LessonSchema)))]
 pub(crate) async fn accept(call: CallerRequest) -> ApiResult<Json<Value>> {
@@ -199,7 +194,6 @@ pub(crate) async fn accept(call: CallerRequest) -> ApiResult<Json<Value>> {
 ///
 /// A suggestion is not made again; an accepted lesson is used no more by messages that come in later.
 #[utoipa::path(post, path = "/api/lessons/{id}/withdraw", operation_id = "withdraw_lesson",
-    tag = "lessons",
     params(("id" = String, Path, format = "uuid", description = "The lesson")),
     responses((status = 200, description = "The lesson", body = LessonSchema)))]
 pub(crate) async fn withdraw(call: CallerRequest) -> ApiResult<Json<Value>> {

@@ -111,7 +111,6 @@ fn subject(kind: &str, id: &str, paths: (&str, &str)) -> Result<Subject, Detail>
 /// What a user says is remembered at once, unless it is `pending`. Users say it of themselves, operators of entities,
 /// administrators of all.
 #[utoipa::path(post, path = "/api/memories", operation_id = "create_memory",
-    tag = "memories",
     request_body = NewMemoryBody,
     responses((status = 201, description = "The memory", body = MemoryAnswer)))]
 pub(crate) async fn create(attempt: Attempt, body: JsonBody<NewMemoryBody>) -> ApiResult {
@@ -166,7 +165,6 @@ fn of_one(subject: Option<Subject>, kind: Option<&str>) -> ApiResult<()> {
 /// weightiest first, each with its `similarity` up to 1,000: active ones that have not expired; it goes with neither
 /// `status` nor `cursor`.
 #[utoipa::path(get, path = "/api/memories", operation_id = "list_memories",
-    tag = "memories",
     params(
         ("subjectType" = Option<SubjectKindSchema>, Query, description = "Only of users, or of entities; `user` when `subjectId` stands alone"),
         ("subjectId" = Option<String>, Query, format = "uuid", description = "The user, or the record"),
@@ -213,7 +211,6 @@ pub(crate) async fn list(
 ///
 /// Everything that is remembered of a subject, however it stands, the oldest first; of the caller where none is named.
 #[utoipa::path(get, path = "/api/memories/export", operation_id = "export_memories",
-    tag = "memories",
     params(
         ("subjectType" = Option<SubjectKindSchema>, Query, description = "`user` when not given"),
         ("subjectId" = Option<String>, Query, format = "uuid", description = "The user, or the record"),
@@ -232,7 +229,6 @@ pub(crate) async fn export(
 
 /// Show a memory
 #[utoipa::path(get, path = "/api/memories/{id}", operation_id = "show_memory",
-    tag = "memories",
     params(("id" = String, Path, format = "uuid", description = "The memory")),
     responses((status = 200, description = "The memory", body = MemoryAnswer)))]
 pub(crate) async fn show(CallerRequest { state, actor, path }: CallerRequest) -> ApiResult<Json<Value>> {
@@ -244,7 +240,6 @@ pub(crate) async fn show(CallerRequest { state, actor, path }: CallerRequest) ->
 ///
 /// New words are the caller's.
 #[utoipa::path(patch, path = "/api/memories/{id}", operation_id = "change_memory",
-    tag = "memories",
     params(("id" = String, Path, format = "uuid", description = "The memory")),
     request_body = ChangeMemoryBody,
     responses((status = 200, description = "The memory", body = MemoryAnswer)))]
@@ -265,7 +260,6 @@ pub(crate) async fn change(
 
 /// Forget a memory
 #[utoipa::path(delete, path = "/api/memories/{id}", operation_id = "remove_memory",
-    tag = "memories",
     params(("id" = String, Path, format = "uuid", description = "The memory")),
     responses((status = 204, description = "Forgotten")))]
 pub(crate) async fn remove(CallerRequest { state, actor, path }: CallerRequest) -> ApiResult<StatusCode> {
@@ -275,7 +269,6 @@ pub(crate) async fn remove(CallerRequest { state, actor, path }: CallerRequest) 
 
 /// Accept a memory that waits
 #[utoipa::path(post, path = "/api/memories/{id}/accept", operation_id = "accept_memory",
-    tag = "memories",
     params(("id" = String, Path, format = "uuid", description = "The memory")),
     responses((status = 200, description = "The memory", body = MemoryAnswer)))]
 pub(crate) async fn accept(CallerRequest { state, actor, path }: CallerRequest) -> ApiResult<Json<Value>> {
@@ -284,7 +277,6 @@ pub(crate) async fn accept(CallerRequest { state, actor, path }: CallerRequest) 
 
 /// Reject a memory that waits
 #[utoipa::path(post, path = "/api/memories/{id}/reject", operation_id = "reject_memory",
-    tag = "memories",
     params(("id" = String, Path, format = "uuid", description = "The memory")),
     responses((status = 200, description = "The memory", body = MemoryAnswer)))]
 pub(crate) async fn reject(CallerRequest { state, actor, path }: CallerRequest) -> ApiResult<Json<Value>> {

@@ -80,7 +80,6 @@ impl SayBody {
 /// `message.complete`, `error` and `done`, each with `data: {"type","data"}` and an id to go on from. A chat takes one
 /// turn at a time; ten wait. The turn goes on when the connection is lost: read on at the stream of its message.
 #[utoipa::path(post, path = "/api/chats/{id}/messages", operation_id = "send_message",
-    tag = "chats",
     params(("id" = String, Path, format = "uuid", description = "The chat")),
     request_body = SayBody,
     responses(
@@ -147,7 +146,6 @@ fn last_event(headers: &HeaderMap) -> ApiResult<Option<EventId>> {
 /// The same events for the turn of a message, by the id of the user's message or of the answer. A reader that was cut off
 /// names the message, sends `Last-Event-ID` and goes on where it was; nothing is said again.
 #[utoipa::path(get, path = "/api/chats/{id}/stream", operation_id = "stream_turn",
-    tag = "chats",
     params(
         ("id" = String, Path, format = "uuid", description = "The chat"),
         ("message" = Option<String>, Query, format = "uuid", description = "The message; the last turn's when not given"),
@@ -180,7 +178,6 @@ pub(crate) async fn stream(
 ///
 /// The oldest first. What was taken back is there without its words.
 #[utoipa::path(get, path = "/api/chats/{id}/messages", operation_id = "list_messages",
-    tag = "chats",
     params(
         ("id" = String, Path, format = "uuid", description = "The chat"),
         PageParams,
@@ -201,7 +198,6 @@ pub(crate) async fn list(
 /// Its words are gone from the chat, and no model is shown it there again. The task of its turn keeps its input and
 /// its journal, and a fork of the chat its copy.
 #[utoipa::path(post, path = "/api/chats/{id}/messages/{message}/redact", operation_id = "redact_message",
-    tag = "chats",
     params(
         ("id" = String, Path, format = "uuid", description = "The chat"),
         ("message" = String, Path, format = "uuid", description = "The message"),

@@ -16,7 +16,6 @@ use crate::schema::record::OutboxPage;
 ///
 /// Newest first: mail, webhooks, delegations and completion webhooks, each with how far it has got.
 #[utoipa::path(get, path = "/api/outbox", operation_id = "list_outbox",
-    tag = "records",
     params(PageParams),
     responses((status = 200, description = "A page of messages", body = OutboxPage)))]
 pub(crate) async fn list(
@@ -43,7 +42,6 @@ pub(crate) struct RetryBody {
 /// One that was given up (`failed`) or kept leaves again, under the same key. One that is `uncertain` may have arrived: it
 /// leaves only with `evenIfSent`.
 #[utoipa::path(post, path = "/api/outbox/{id}/retry", operation_id = "retry_outbox",
-    tag = "records",
     params(("id" = String, Path, format = "uuid", description = "The message")),
     request_body(content = Option<RetryBody>, content_type = "application/json"),
     responses((status = 200, description = "The message, which waits for its job", body = OutboxMessage)))]

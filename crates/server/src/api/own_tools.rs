@@ -225,7 +225,6 @@ impl NewOwnToolBody {
 /// its authors (see `approve`), and activated. Texts of `http.url`, of the headers and of `http.json` may be templates, which read the arguments of a
 /// call as `args.NAME`.
 #[utoipa::path(post, path = "/api/tools", operation_id = "create_tool",
-    tag = "tools",
     request_body = NewOwnToolBody,
     responses((status = 201, description = "The draft", body = OwnToolAnswer)))]
 pub(crate) async fn create(attempt: Attempt, body: JsonBody<NewOwnToolBody>) -> ApiResult {
@@ -243,7 +242,6 @@ pub(crate) async fn create(attempt: Attempt, body: JsonBody<NewOwnToolBody>) -> 
 ///
 /// A bundled tool has none.
 #[utoipa::path(get, path = "/api/tools/{name}/versions", operation_id = "list_tool_versions",
-    tag = "tools",
     params(
         ("name" = String, Path, description = "The tool's key"),
         ("status" = Option<OwnToolStatus>, Query, description = "Only of that status"),
@@ -280,7 +278,6 @@ pub(crate) async fn versions(
 ///
 /// Its newest draft.
 #[utoipa::path(post, path = "/api/tools/{name}/submit", operation_id = "submit_tool",
-    tag = "tools",
     params(("name" = String, Path, description = "The tool's key")),
     responses((status = 200, description = "The version", body = OwnToolAnswer)))]
 pub(crate) async fn submit(call: CallerRequest) -> ApiResult<Json<Value>> {
@@ -301,7 +298,6 @@ pub(crate) struct RejectToolBody {
 ///
 /// The newest version in review. What was rejected stays so: another version may do better.
 #[utoipa::path(post, path = "/api/tools/{name}/reject", operation_id = "reject_tool",
-    tag = "tools",
     params(("name" = String, Path, description = "The tool's key")),
     request_body = RejectToolBody,
     responses((status = 200, description = "The version", body = OwnToolAnswer)))]
@@ -329,7 +325,6 @@ pub(crate) struct ReadToolBody {
 /// Never by its author, or by somebody who counts as one person with them, unless `governance.self_approval` is set.
 /// It is the version in review that has the hash.
 #[utoipa::path(post, path = "/api/tools/{name}/approve", operation_id = "approve_tool",
-    tag = "tools",
     params(("name" = String, Path, description = "The tool's key")),
     request_body = ReadToolBody,
     responses((status = 200, description = "The version", body = OwnToolAnswer)))]
@@ -343,7 +338,6 @@ pub(crate) async fn approve(call: CallerRequest, body: JsonBody<ReadToolBody>) -
 /// The approved or disabled version that has the hash. Every step that begins from then on uses it; the version before
 /// it is disabled, and may be activated again.
 #[utoipa::path(post, path = "/api/tools/{name}/activate", operation_id = "activate_tool",
-    tag = "tools",
     params(("name" = String, Path, description = "The tool's key")),
     request_body = ReadToolBody,
     responses((status = 200, description = "The version", body = OwnToolAnswer)))]
@@ -356,7 +350,6 @@ pub(crate) async fn activate(call: CallerRequest, body: JsonBody<ReadToolBody>) 
 ///
 /// Its active version. It may be activated again.
 #[utoipa::path(post, path = "/api/tools/{name}/disable", operation_id = "disable_tool",
-    tag = "tools",
     params(("name" = String, Path, description = "The tool's key")),
     responses((status = 200, description = "The version", body = OwnToolAnswer)))]
 pub(crate) async fn disable(call: CallerRequest) -> ApiResult<Json<Value>> {
@@ -367,7 +360,6 @@ pub(crate) async fn disable(call: CallerRequest) -> ApiResult<Json<Value>> {
 ///
 /// Every version of it. A bundled tool cannot be deleted; PATCH turns it off.
 #[utoipa::path(delete, path = "/api/tools/{name}", operation_id = "delete_tool",
-    tag = "tools",
     params(("name" = String, Path, description = "The tool's key")),
     responses((status = 204, description = "Deleted")))]
 pub(crate) async fn remove(CallerRequest { state, actor, path }: CallerRequest) -> ApiResult<StatusCode> {

@@ -22,7 +22,6 @@ use crate::schema::texts::{FolderSchema, HostSchema, ToolEntrySchema};
 /// Their roles, and what their own calls of tools are held against: what was said about them, else what follows from
 /// their roles.
 #[utoipa::path(get, path = "/api/users/{id}/permissions", operation_id = "show_permissions",
-    tag = "identity",
     params(("id" = String, Path, format = "uuid", description = "The user")),
     responses((status = 200, description = "What they may do", body = PermissionsAnswer)))]
 pub(crate) async fn show(CallerRequest { state, actor, path }: CallerRequest) -> ApiResult<Json<Value>> {
@@ -144,7 +143,6 @@ impl PermissionsBody {
 /// is answered, also for the keys they have and for calls that wait for a yes. What is said about a user also narrows
 /// the plans that they start.
 #[utoipa::path(put, path = "/api/users/{id}/permissions", operation_id = "change_permissions",
-    tag = "identity",
     params(("id" = String, Path, format = "uuid", description = "The user")),
     request_body = PermissionsBody,
     responses((status = 200, description = "What they may do", body = PermissionsAnswer)))]

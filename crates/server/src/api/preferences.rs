@@ -93,7 +93,6 @@ impl PreferencesBody {
 ///
 /// The caller's own; an administrator may read those of others.
 #[utoipa::path(get, path = "/api/preferences", operation_id = "show_preferences",
-    tag = "preferences",
     params(("userId" = Option<String>, Query, format = "uuid", description = "Whose; the caller's own when not given")),
     responses((status = 200, description = "The preferences", body = PreferencesAnswer)))]
 pub(crate) async fn show(
@@ -112,7 +111,6 @@ pub(crate) async fn show(
 /// In place of those before. They are wishes: a model is told them below the server's rules and an operator's prompt,
 /// and they give no right.
 #[utoipa::path(put, path = "/api/preferences", operation_id = "set_preferences",
-    tag = "preferences",
     request_body = PreferencesBody,
     responses((status = 200, description = "The preferences", body = PreferencesAnswer)))]
 pub(crate) async fn set(
@@ -125,7 +123,6 @@ pub(crate) async fn set(
 
 /// Take the caller's preferences back
 #[utoipa::path(delete, path = "/api/preferences", operation_id = "remove_preferences",
-    tag = "preferences",
     responses((status = 204, description = "Removed")))]
 pub(crate) async fn remove(CallerRequest { state, actor, .. }: CallerRequest) -> ApiResult<StatusCode> {
     state.engine.preferences().forget(&actor).await?;

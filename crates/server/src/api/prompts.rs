@@ -40,7 +40,6 @@ pub(crate) struct NewPromptBody {
 /// A draft, the next version of its agent. It is submitted, approved by somebody who counts as none of its
 /// authors (see `approve`), and activated.
 #[utoipa::path(post, path = "/api/prompts", operation_id = "create_prompt",
-    tag = "prompts",
     request_body = NewPromptBody,
     responses((status = 201, description = "The draft", body = PromptAnswer)))]
 pub(crate) async fn create(attempt: Attempt, body: JsonBody<NewPromptBody>) -> ApiResult {
@@ -58,7 +57,6 @@ pub(crate) async fn create(attempt: Attempt, body: JsonBody<NewPromptBody>) -> A
 
 /// List prompts
 #[utoipa::path(get, path = "/api/prompts", operation_id = "list_prompts",
-    tag = "prompts",
     params(
         ("agent" = Option<String>, Query, description = "The key of an agent, or `*` for those that are for all"),
         ("status" = Option<PromptStatus>, Query, description = "Only of that status"),
@@ -89,7 +87,6 @@ pub(crate) async fn list(
 
 /// Show a prompt
 #[utoipa::path(get, path = "/api/prompts/{id}", operation_id = "show_prompt",
-    tag = "prompts",
     params(("id" = String, Path, format = "uuid", description = "The prompt")),
     responses((status = 200, description = "The prompt", body = PromptAnswer)))]
 pub(crate) async fn show(CallerRequest { state, actor, path }: CallerRequest) -> ApiResult<Json<Value>> {
@@ -122,7 +119,6 @@ pub(crate) struct PreviewBody {
 /// What would be sent to the model if the caller said that now, with the tokens of each layer and what found no
 /// place. No message is stored, and no model is asked but the one that embeds.
 #[utoipa::path(post, path = "/api/prompts/preview", operation_id = "preview_prompt",
-    tag = "prompts",
     request_body = PreviewBody,
     responses((status = 200, description = "What would be sent", body = PreviewSchema)))]
 pub(crate) async fn preview(
@@ -166,7 +162,6 @@ pub(crate) struct ChangePromptBody {
 ///
 /// Whoever edits it becomes one of its authors, and does not approve it unless `governance.self_approval` is set.
 #[utoipa::path(patch, path = "/api/prompts/{id}", operation_id = "change_prompt",
-    tag = "prompts",
     params(("id" = String, Path, format = "uuid", description = "The prompt")),
     request_body = ChangePromptBody,
     responses((status = 200, description = "The draft", body = PromptAnswer)))]
@@ -187,7 +182,6 @@ pub(crate) struct RejectPromptBody {
 
 /// Hand a draft in for review
 #[utoipa::path(post, path = "/api/prompts/{id}/submit", operation_id = "submit_prompt",
-    tag = "prompts",
     params(("id" = String, Path, format = "uuid", description = "The prompt")),
     responses((status = 200, description = "The prompt", body = PromptAnswer)))]
 pub(crate) async fn submit(call: CallerRequest) -> ApiResult<Json<Value>> {
@@ -211,7 +205,6 @@ pub(crate) struct ReadPromptBody {
 /// Never by one of its authors, or by somebody who counts as one person with them, unless `governance.self_approval`
 /// is set. It holds for the text that was read: one that was edited meanwhile is a conflict.
 #[utoipa::path(post, path = "/api/prompts/{id}/approve", operation_id = "approve_prompt",
-    tag = "prompts",
     params(("id" = String, Path, format = "uuid", description = "The prompt")),
     request_body = ReadPromptBody,
     responses((status = 200, description = "The prompt", body = PromptAnswer)))]
@@ -224,7 +217,6 @@ pub(crate) async fn approve(call: CallerRequest, body: JsonBody<ReadPromptBody>)
 ///
 /// It becomes a draft again, with the note.
 #[utoipa::path(post, path = "/api/prompts/{id}/reject", operation_id = "reject_prompt",
-    tag = "prompts",
     params(("id" = String, Path, format = "uuid", description = "The prompt")),
     request_body = RejectPromptBody,
     responses((status = 200, description = "The draft", body = PromptAnswer)))]
@@ -241,7 +233,6 @@ pub(crate) async fn reject(call: CallerRequest, body: JsonBody<RejectPromptBody>
 /// From the next turn on it is what its agent is told. The one before it is retired, and may be activated again. It
 /// holds for the text that was read.
 #[utoipa::path(post, path = "/api/prompts/{id}/activate", operation_id = "activate_prompt",
-    tag = "prompts",
     params(("id" = String, Path, format = "uuid", description = "The prompt")),
     request_body = ReadPromptBody,
     responses((status = 200, description = "The prompt", body = PromptAnswer)))]

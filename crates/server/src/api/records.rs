@@ -13,7 +13,6 @@ use crate::schema::record::{RecordKindPage, RecordPage};
 
 /// List the kinds of records
 #[utoipa::path(get, path = "/api/records", operation_id = "list_record_kinds",
-    tag = "records",
     responses((status = 200, description = "The kinds of which there are records", body = RecordKindPage)))]
 pub(crate) async fn kinds(CallerRequest { state, actor, .. }: CallerRequest) -> ApiResult<Json<Value>> {
     let kinds = state.engine.records().kinds(actor.scope()).await?;
@@ -25,7 +24,6 @@ pub(crate) async fn kinds(CallerRequest { state, actor, .. }: CallerRequest) -> 
 ///
 /// Oldest first. A kind of which there are none is an empty list.
 #[utoipa::path(get, path = "/api/records/{kind}", operation_id = "list_records",
-    tag = "records",
     params(
         ("kind" = String, Path, description = "The kind, for instance `insurance.deal`"),
         ("key" = Option<String>, Query, description = "Only the record with that key"),
@@ -49,7 +47,6 @@ pub(crate) async fn list(
 
 /// Show a record
 #[utoipa::path(get, path = "/api/records/{kind}/{id}", operation_id = "show_record",
-    tag = "records",
     params(
         ("kind" = String, Path, description = "The kind"),
         ("id" = String, Path, format = "uuid", description = "The record"),

@@ -78,7 +78,6 @@ fn said(state: &AppState, new: &NewSecret) -> Bytes {
 /// A new one, or the next version of the one with that name: the old value is gone. The value is sealed and never
 /// shown; tools name it, and it goes to its hosts only.
 #[utoipa::path(post, path = "/api/secrets", operation_id = "set_secret",
-    tag = "secrets",
     request_body = NewSecretBody,
     responses((status = 201, description = "What is known of it", body = Secret)))]
 pub(crate) async fn set(attempt: Attempt, body: JsonBody<NewSecretBody>) -> ApiResult {
@@ -94,7 +93,6 @@ pub(crate) async fn set(attempt: Attempt, body: JsonBody<NewSecretBody>) -> ApiR
 
 /// List secrets
 #[utoipa::path(get, path = "/api/secrets", operation_id = "list_secrets",
-    tag = "secrets",
     params(PageParams),
     responses((status = 200, description = "A page of secrets, by name", body = SecretPage)))]
 pub(crate) async fn list(
@@ -110,7 +108,6 @@ pub(crate) async fn list(
 ///
 /// All but its value.
 #[utoipa::path(get, path = "/api/secrets/{name}", operation_id = "show_secret",
-    tag = "secrets",
     params(("name" = String, Path, description = "Its name")),
     responses((status = 200, description = "What is known of it", body = Secret)))]
 pub(crate) async fn show(CallerRequest { state, actor, path }: CallerRequest) -> ApiResult<Json<Value>> {
@@ -122,7 +119,6 @@ pub(crate) async fn show(CallerRequest { state, actor, path }: CallerRequest) ->
 ///
 /// Calls of tools that name it fail from now on.
 #[utoipa::path(delete, path = "/api/secrets/{name}", operation_id = "delete_secret",
-    tag = "secrets",
     params(("name" = String, Path, description = "Its name")),
     responses((status = 204, description = "Removed")))]
 pub(crate) async fn remove(CallerRequest { state, actor, path }: CallerRequest) -> ApiResult<StatusCode> {

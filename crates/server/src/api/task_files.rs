@@ -19,7 +19,6 @@ const SANDBOX: HeaderValue = HeaderValue::from_static("default-src 'none'; sandb
 ///
 /// The records that the task created, changed, found or was about, oldest first.
 #[utoipa::path(get, path = "/api/tasks/{id}/artifacts", operation_id = "list_task_artifacts",
-    tag = "tasks",
     params(("id" = String, Path, format = "uuid", description = "The task")),
     responses((status = 200, description = "The links", body = ArtifactPage)))]
 pub(crate) async fn artifacts(CallerRequest { state, actor, path }: CallerRequest) -> ApiResult<Json<Value>> {
@@ -30,7 +29,6 @@ pub(crate) async fn artifacts(CallerRequest { state, actor, path }: CallerReques
 
 /// List a task's attachments
 #[utoipa::path(get, path = "/api/tasks/{id}/attachments", operation_id = "list_task_attachments",
-    tag = "tasks",
     params(("id" = String, Path, format = "uuid", description = "The task")),
     responses((status = 200, description = "What is known of them", body = AttachmentPage)))]
 pub(crate) async fn attachments(CallerRequest { state, actor, path }: CallerRequest) -> ApiResult<Json<Value>> {
@@ -45,7 +43,6 @@ pub(crate) async fn attachments(CallerRequest { state, actor, path }: CallerRequ
 /// as a PNG: the places of words that were read are places in it; with `text=true`, the text that was read of it, or that
 /// a person typed or confirmed.
 #[utoipa::path(get, path = "/api/tasks/{id}/attachments/{n}", operation_id = "download_task_attachment",
-    tag = "tasks",
     params(
         ("id" = String, Path, format = "uuid", description = "The task"),
         ("n" = u32, Path, description = "Its number: 0 is a mail itself, files begin at 1"),

@@ -25,7 +25,6 @@ use crate::{body, error::Problem};
 ///
 /// The same as `POST /api/tasks/{id}/review`.
 #[utoipa::path(post, path = "/api/internal/brain/review/{id}", operation_id = "review_task_internal",
-    tag = "workflows",
     params(("id" = String, Path, format = "uuid", description = "The task")),
     request_body = ReviewBody,
     responses((status = 200, description = "The task", body = TaskSchema)))]
@@ -63,7 +62,6 @@ pub(crate) struct CallbackBody {
 /// it in. A body of more than 1 MiB (`server.max_unproven_body_bytes`) needs `X-Workflow-Id` beside the secret, which
 /// is then checked before it is read.
 #[utoipa::path(post, path = "/api/internal/brain/callback/{id}", operation_id = "end_delegated_step",
-    tag = "workflows",
     params(
         ("id" = String, Path, format = "uuid", description = "The task"),
         ("X-Callback-Secret" = Option<String>, Header, description = "The delegation's secret"),

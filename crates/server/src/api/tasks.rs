@@ -26,7 +26,6 @@ use crate::sse;
 /// Without `planKey` the intent is detected. With `waitMs` the answer comes as soon as the task ends or waits for a
 /// person.
 #[utoipa::path(post, path = "/api/tasks", operation_id = "submit_task",
-    tag = "tasks",
     params(("waitMs" = Option<u64>, Query, maximum = 60000, description = "How long to wait at most until it ends or waits for a person")),
     request_body(content(
         (SubmitBody = "application/json"),
@@ -56,7 +55,6 @@ pub(crate) async fn submit(attempt: Attempt, query: QueryArgs, request: Request)
 /// `subject` (nothing of one longer than 65,536 characters), and of anything else nothing; `result`, `state`,
 /// `frozenPlan` and the lists of steps are empty, and so are `waits` that are long. Ask for the single task.
 #[utoipa::path(get, path = "/api/tasks", operation_id = "list_tasks",
-    tag = "tasks",
     params(
         ("status" = Option<TaskStatus>, Query, description = "Only of that status"),
         ("intent" = Option<String>, Query, description = "Only of that intent"),
@@ -84,7 +82,6 @@ pub(crate) async fn list(
 
 /// Show a task
 #[utoipa::path(get, path = "/api/tasks/{id}", operation_id = "show_task",
-    tag = "tasks",
     params(
         ("id" = String, Path, format = "uuid", description = "The task"),
         ("waitMs" = Option<u64>, Query, maximum = 60000, description = "How long to wait at most until it ends or waits for a person"),
@@ -107,7 +104,6 @@ pub(crate) async fn show(
 ///
 /// Oldest first. Of data it holds the names and not the values; a reason, a title or an error may quote some.
 #[utoipa::path(get, path = "/api/tasks/{id}/log", operation_id = "read_task_log",
-    tag = "tasks",
     params(
         ("id" = String, Path, format = "uuid", description = "The task"),
         PageParams,
@@ -130,7 +126,6 @@ pub(crate) async fn log(
 /// turn of a conversation its messages stand between them, under ids `{seq}.{n}`. After
 /// a lost connection send the last id as `Last-Event-ID`. Ends with `done` when the task has ended.
 #[utoipa::path(get, path = "/api/tasks/{id}/events", operation_id = "follow_task",
-    tag = "tasks",
     params(
         ("id" = String, Path, format = "uuid", description = "The task"),
         ("Last-Event-ID" = Option<String>, Header, description = "The last event that was received"),

@@ -26,7 +26,6 @@ pub(crate) struct NewTenantBody {
 ///
 /// With its first admin, whose key is shown in this answer only.
 #[utoipa::path(post, path = "/api/admin/tenants", operation_id = "create_tenant",
-    tag = "identity",
     request_body = NewTenantBody,
     responses((status = 201, description = "The tenant", body = NewTenantAnswer)))]
 pub(crate) async fn create(attempt: Attempt, body: JsonBody<NewTenantBody>) -> ApiResult {
@@ -47,7 +46,6 @@ pub(crate) async fn create(attempt: Attempt, body: JsonBody<NewTenantBody>) -> A
 
 /// List tenants
 #[utoipa::path(get, path = "/api/admin/tenants", operation_id = "list_tenants",
-    tag = "identity",
     params(PageParams),
     responses((status = 200, description = "A page of tenants, oldest first", body = TenantPage)))]
 pub(crate) async fn list(

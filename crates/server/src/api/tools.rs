@@ -22,7 +22,6 @@ use crate::schema::tool::{InvocationSchema, ToolAnswer, ToolPage};
 
 /// List tools
 #[utoipa::path(get, path = "/api/tools", operation_id = "list_tools",
-    tag = "tools",
     params(PageParams),
     responses((status = 200, description = "A page of tools, by key", body = ToolPage)))]
 pub(crate) async fn list(
@@ -36,7 +35,6 @@ pub(crate) async fn list(
 
 /// Show a tool
 #[utoipa::path(get, path = "/api/tools/{name}", operation_id = "show_tool",
-    tag = "tools",
     params(("name" = String, Path, description = "The tool's key, or another name of it")),
     responses((status = 200, description = "The tool", body = ToolAnswer)))]
 pub(crate) async fn show(CallerRequest { state, actor, path }: CallerRequest) -> ApiResult<Json<Value>> {
@@ -119,7 +117,6 @@ fn said_object<'de, D: Deserializer<'de>, T: DeserializeOwned>(deserializer: D) 
 /// Turns it on or off, sets its risk, how often each user may call it, what it costs, and whether a person is asked
 /// first. Holds from the next call on.
 #[utoipa::path(patch, path = "/api/tools/{name}", operation_id = "change_tool",
-    tag = "tools",
     params(("name" = String, Path, description = "The tool's key, or another name of it")),
     request_body = ChangeBody,
     responses((status = 200, description = "The tool", body = ToolAnswer)))]
@@ -155,7 +152,6 @@ pub(crate) struct InvokeBody {
 /// A failure of the tool itself is 200 with `status: failure`; input that does not fit is 400. A call that waits for a
 /// person, or takes longer than `waitMs` (60,000 when not given), answers `waiting`.
 #[utoipa::path(post, path = "/api/tools/{name}/invoke", operation_id = "invoke_tool",
-    tag = "tools",
     params(
         ("name" = String, Path, description = "The tool's key, or another name of it"),
         ("waitMs" = Option<u64>, Query, maximum = 60000, description = "How long to wait at most until it ends or waits for a person"),

@@ -38,7 +38,6 @@ fn day(name: &str, text: &str) -> Result<i64, Detail> {
 /// Calls of models, and of tools that have a price, with their tokens and money, added up by day, model, tool or
 /// user. A call counts once it is settled, on the day on which it began, UTC.
 #[utoipa::path(get, path = "/api/usage", operation_id = "report_usage",
-    tag = "budgets",
     params(
         ("by" = Option<UsageBy>, Query, description = "By what it is added up; by `day` when not given"),
         ("from" = Option<String>, Query, format = "date", description = "The first day, `YYYY-MM-DD`; 29 days before `to` when not given"),

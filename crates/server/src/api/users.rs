@@ -70,7 +70,6 @@ impl NewUserBody {
 
 /// Create a user
 #[utoipa::path(post, path = "/api/users", operation_id = "create_user",
-    tag = "identity",
     request_body = NewUserBody,
     responses((status = 201, description = "The user", body = User)))]
 pub(crate) async fn create(attempt: Attempt, body: JsonBody<NewUserBody>) -> ApiResult {
@@ -85,7 +84,6 @@ pub(crate) async fn create(attempt: Attempt, body: JsonBody<NewUserBody>) -> Api
 
 /// List users
 #[utoipa::path(get, path = "/api/users", operation_id = "list_users",
-    tag = "identity",
     params(PageParams),
     responses((status = 200, description = "A page of users, oldest first", body = UserPage)))]
 pub(crate) async fn list(
@@ -99,7 +97,6 @@ pub(crate) async fn list(
 
 /// Show a user
 #[utoipa::path(get, path = "/api/users/{id}", operation_id = "show_user",
-    tag = "identity",
     params(("id" = String, Path, format = "uuid", description = "The user")),
     responses((status = 200, description = "The user", body = User)))]
 pub(crate) async fn show(CallerRequest { state, actor, path }: CallerRequest) -> ApiResult<Json<User>> {

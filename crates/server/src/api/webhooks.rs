@@ -57,7 +57,6 @@ fn faults(body: &NewWebhookBody) -> Vec<Detail> {
 /// webhooks, and every answer of this route shows it again; no other route does.
 /// A URL that leads to a closed address is refused: no delivery could be made.
 #[utoipa::path(post, path = "/api/webhooks/outbound", operation_id = "create_completion_webhook",
-    tag = "identity",
     request_body = NewWebhookBody,
     responses((status = 201, description = "The webhook", body = NewWebhookSchema)))]
 pub(crate) async fn create(attempt: Attempt, body: JsonBody<NewWebhookBody>) -> ApiResult {
@@ -75,7 +74,6 @@ pub(crate) async fn create(attempt: Attempt, body: JsonBody<NewWebhookBody>) -> 
 
 /// List completion webhooks
 #[utoipa::path(get, path = "/api/webhooks/outbound", operation_id = "list_completion_webhooks",
-    tag = "identity",
     params(PageParams),
     responses((status = 200, description = "A page of webhooks, oldest first", body = WebhookPage)))]
 pub(crate) async fn list(
@@ -89,7 +87,6 @@ pub(crate) async fn list(
 
 /// Remove a completion webhook
 #[utoipa::path(delete, path = "/api/webhooks/outbound/{id}", operation_id = "remove_completion_webhook",
-    tag = "identity",
     params(("id" = String, Path, format = "uuid", description = "The webhook")),
     responses((status = 204, description = "Removed")))]
 pub(crate) async fn remove(CallerRequest { state, actor, path }: CallerRequest) -> ApiResult<StatusCode> {
