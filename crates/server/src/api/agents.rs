@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use super::agent_body::{ChangeAgentBody, NewAgentBody, with_names};
 use super::shown;
 use crate::error::{ApiResult, Problem};
-use crate::extract::{CallerRequest, JsonBody, QueryArgs};
+use crate::extract::{CallerRequest, JsonBody};
 use crate::idempotency::{Attempt, Made};
 use crate::page::{PageParams, Paging};
 use crate::schema::agent::{AgentAnswer, AgentPage, ResyncSchema};
@@ -80,22 +80,19 @@ pub(crate) async fn create(attempt: Attempt, body: JsonBody<NewAgentBody>) -> Ap
 #[utoipa::path(get, path = "/api/agents", operation_id = "list_agents",
     params(PageParams),
     responses((status = 200, description = "A page of agents, by key", body = AgentPage)))]
-pub(crate) async fn list(
-    CallerRequest { state, actor, .. }: CallerRequest,
-    query: QueryArgs,
-) -> ApiResult<Json<Value>> {
-    let paging = Paging::read(&query.only(&["limit", "cursor"])?)?;
+pub(crate) async fn list(CallerRequest { state, actor, query, .. }: CallerRequest) -> ApiResult<Json<Value>> {
+    let paging = Paging::read(query, &[])?;
     let agents = state.engine.agents().list(actor.scope()).await?;
     let items = agents.iter().collect();
     let tools = state.engine.catalogue().of(actor.scope()).await;
-    Ok(Json(paging.cut(items, |agent| agent.draft.key.clone(), |agent| describe(&tools, agent, None))?))
+    paging.cut(items, |agent| agent.draft.key.clone(), |agent| describe(&tools, agent, None))
 }
 
 /// Show an agent
 #[utoipa::path(get, path = "/api/agents/{id}", operation_id = "show_agent",
     params(("id" = String, Path, description = "The agent's id, key or name")),
     responses((status = 200, description = "The agent", body = AgentAnswer)))]
-pub(crate) async fn show(CallerRequest { state, actor, path }: CallerRequest) -> ApiResult<Json<Value>> {
+pub(crate) async fn show(CallerRequest { state, actor, path, .. }: CallerRequest) -> ApiResult<Json<Value>> {
     let agent = state.engine.agents().get(actor.scope(), path.text("id")?).await?;
     let tools = state.engine.catalogue().of(actor.scope()).await;
     shown(&describe(&tools, &agent, None)).map(Json)
@@ -110,7 +107,7 @@ pub(crate) async fn show(CallerRequest { state, actor, path }: CallerRequest) ->
     request_body = ChangeAgentBody,
     responses((status = 200, description = "The agent", body = AgentAnswer)))]
 pub(crate) async fn change(
-    CallerRequest { state, actor, path }: CallerRequest,
+    CallerRequest { state, actor, path, .. }: CallerRequest,
     body: JsonBody<ChangeAgentBody>,
 ) -> ApiResult<Json<Value>> {
     let name = path.text("id")?;
@@ -126,7 +123,7 @@ pub(crate) async fn change(
 #[utoipa::path(delete, path = "/api/agents/{id}", operation_id = "remove_agent",
     params(("id" = String, Path, description = "The agent's id, key or name")),
     responses((status = 204, description = "Removed")))]
-pub(crate) async fn remove(CallerRequest { state, actor, path }: CallerRequest) -> ApiResult<StatusCode> {
+pub(crate) async fn remove(CallerRequest { state, actor, path, .. }: CallerRequest) -> ApiResult<StatusCode> {
     state.engine.agents().delete(&actor, path.text("id")?).await?;
     Ok(StatusCode::NO_CONTENT)
 }
@@ -137,7 +134,7 @@ pub(crate) async fn remove(CallerRequest { state, actor, path }: CallerRequest) 
 #[utoipa::path(post, path = "/api/agents/{id}/reset", operation_id = "reset_agent",
     params(("id" = String, Path, description = "The agent's id, key or name")),
     responses((status = 200, description = "The agent", body = AgentAnswer)))]
-pub(crate) async fn reset(CallerRequest { state, actor, path }: CallerRequest) -> ApiResult<Json<Value>> {
+pub(crate) async fn reset(CallerRequest { state, actor, path, .. }: CallerRequest) -> ApiResult<Json<Value>> {
     let agent = state.engine.agents().reset(&actor, path.text("id")?).await?;
     let tools = state.engine.catalogue().of(actor.scope()).await;
     shown(&describe(&tools, &agent, None)).map(Json)

@@ -2,7 +2,7 @@
 
 use axum::Json;
 use kybern_core::approval::{ApprovalFilter, ApprovalStatus, MAX_NOTE, Word};
-use kybern_core::id::{ApprovalId, TaskId};
+use kybern_core::id::ApprovalId;
 use kybern_core::task::Resolution;
 use kybern_engine::approval::{ApprovalDecision, ApprovalView};
 use serde::Deserialize;
@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 use utoipa::ToSchema;
 
 use crate::error::{ApiResult, Problem};
-use crate::extract::{CallerRequest, JsonBody, QueryArgs, plain};
+use crate::extract::{CallerRequest, JsonBody, plain};
 use crate::page::{PageParams, Paging};
 use crate::schema::approval::{ApprovalPage, ApprovalSchema};
 use crate::schema::task::ResolutionSchema;
@@ -31,38 +31,23 @@ const EVERY: &str = "all";
         PageParams,
     ),
     responses((status = 200, description = "A page of approvals", body = ApprovalPage)))]
-pub(crate) async fn list(
-    CallerRequest { state, actor, .. }: CallerRequest,
-    query: QueryArgs,
-) -> ApiResult<Json<Value>> {
-    let query = query.only(&["status", "taskId", "limit", "cursor"])?;
-    let paging = Paging::read(&query)?;
-    let status =
-        match query.get("status") {
-            Some(EVERY) => None,
-            Some(name) => Some(ApprovalStatus::parse(name).ok_or_else(|| {
-                Problem::invalid("/status", "use pending, approved, denied, expired, withdrawn or all")
-            })?),
-            None => Some(ApprovalStatus::Pending),
-        };
-    let task = match query.get("taskId") {
-        Some(text) => {
-            let id = text.parse::<TaskId>();
-            Some(id.map_err(|error| Problem::invalid("/taskId", error.to_string()))?)
-        }
-        None => None,
-    };
+pub(crate) async fn list(CallerRequest { state, actor, query, .. }: CallerRequest) -> ApiResult<Json<Value>> {
+    let paging = Paging::read(query, &["status", "taskId"])?;
+    let meant = |name: &str| if name == EVERY { Some(None) } else { ApprovalStatus::parse(name).map(Some) };
+    let known = [&ApprovalStatus::ALL.map(ApprovalStatus::as_str)[..], &[EVERY]].concat();
+    let status = paging.query.word("status", meant, &known)?.unwrap_or(Some(ApprovalStatus::Pending));
+    let task = paging.query.id("taskId")?;
     let filter = ApprovalFilter { status, task, talks_of: None, calls: true };
     let page = state.engine.approvals().list(&actor, filter, paging.after::<ApprovalId>()?, paging.limit).await?;
     let items: Vec<Value> = page.items.iter().map(describe).collect();
-    Ok(Json(paging.answer(&items, page.next.as_deref())?))
+    paging.answer(&items, page.next.as_deref())
 }
 
 /// Show an approval
 #[utoipa::path(get, path = "/api/approvals/{id}", operation_id = "show_approval",
     params(("id" = String, Path, format = "uuid", description = "The approval")),
     responses((status = 200, description = "The approval", body = ApprovalSchema)))]
-pub(crate) async fn show(CallerRequest { state, actor, path }: CallerRequest) -> ApiResult<Json<Value>> {
+pub(crate) async fn show(CallerRequest { state, actor, path, .. }: CallerRequest) -> ApiResult<Json<Value>> {
     let view = state.engine.approvals().get(&actor, path.parse("id")?).await?;
     Ok(Json(describe(&view)))
 }
@@ -152,7 +137,7 @@ impl DecideBody {
     request_body = DecideBody,
     responses((status = 200, description = "The approval", body = ApprovalSchema)))]
 pub(crate) async fn decide(
-    CallerRequest { state, actor, path }: CallerRequest,
+    CallerRequest { state, actor, path, .. }: CallerRequest,
     body: JsonBody<DecideBody>,
 ) -> ApiResult<Json<Value>> {
     let id: ApprovalId = path.parse("id")?;

@@ -26,19 +26,12 @@ const MOST_CHECKED: usize = 500;
 #[utoipa::path(get, path = "/api/audit", operation_id = "list_audit_events",
     params(PageParams),
     responses((status = 200, description = "A page of events", body = AuditPage)))]
-pub(crate) async fn list(
-    CallerRequest { state, actor, .. }: CallerRequest,
-    query: QueryArgs,
-) -> ApiResult<Json<Value>> {
-    let paging = Paging::read(&query.only(&["limit", "cursor"])?)?;
+pub(crate) async fn list(CallerRequest { state, actor, query, .. }: CallerRequest) -> ApiResult<Json<Value>> {
+    let paging = Paging::read(query, &[])?;
     let after = paging.after::<i64>()?.unwrap_or(0);
     // One more than asked for tells whether there is a next page.
-    let mut events = state.engine.audit().events(actor.scope(), after, paging.limit + 1).await?;
-    let limit = usize::try_from(paging.limit).unwrap_or(usize::MAX);
-    let more = events.len() > limit;
-    events.truncate(limit);
-    let next = events.last().filter(|_| more).map(|event| event.seq.to_string());
-    Ok(Json(paging.answer(&events, next.as_deref())?))
+    let events = state.engine.audit().events(actor.scope(), after, paging.limit + 1).await?;
+    paging.begun(events, |event| event.seq.to_string(), |event| event)
 }
 
 /// Verify the audit
@@ -53,10 +46,7 @@ pub(crate) async fn list(
         ("signature" = Option<String>, Query, description = "Of the signed head"),
     ),
     responses((status = 200, description = "What was found", body = AuditReport)))]
-pub(crate) async fn verify(
-    CallerRequest { state, actor, .. }: CallerRequest,
-    query: QueryArgs,
-) -> ApiResult<Json<Value>> {
+pub(crate) async fn verify(CallerRequest { state, actor, query, .. }: CallerRequest) -> ApiResult<Json<Value>> {
     let query = query.only(&["seq", "hash", "at", "signature"])?;
     let report = match signed(&query, &actor)? {
         Some(head) => state.engine.audit().verify_against(actor.scope(), &head).await?,

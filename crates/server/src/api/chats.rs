@@ -12,7 +12,7 @@ use utoipa::ToSchema;
 
 use super::messages::check_content;
 use crate::error::{ApiResult, Problem};
-use crate::extract::{CallerRequest, JsonBody, OptionalBody, PathArgs, QueryArgs, check_text, members, said};
+use crate::extract::{CallerRequest, JsonBody, OptionalBody, PathArgs, check_text, members, said};
 use crate::idempotency::{Attempt, Made};
 use crate::page::{PageParams, Paging};
 use crate::schema::chat::{ChatExportSchema, ChatPage};
@@ -65,22 +65,18 @@ pub(crate) async fn create(attempt: Attempt, body: OptionalBody<NewChatBody>) ->
         PageParams,
     ),
     responses((status = 200, description = "A page of chats", body = ChatPage)))]
-pub(crate) async fn list(
-    CallerRequest { state, actor, .. }: CallerRequest,
-    query: QueryArgs,
-) -> ApiResult<Json<Value>> {
-    let query = query.only(&["all", "limit", "cursor"])?;
-    let paging = Paging::read(&query)?;
-    let all = query.flag("all")?.unwrap_or_default();
+pub(crate) async fn list(CallerRequest { state, actor, query, .. }: CallerRequest) -> ApiResult<Json<Value>> {
+    let paging = Paging::read(query, &["all"])?;
+    let all = paging.query.flag("all")?.unwrap_or_default();
     let page = state.engine.chats().list(&actor, all, paging.after::<ChatId>()?, paging.limit).await?;
-    Ok(Json(paging.answer(&page.items, page.next.as_deref())?))
+    paging.answer(&page.items, page.next.as_deref())
 }
 
 /// Show a chat
 #[utoipa::path(get, path = "/api/chats/{id}", operation_id = "show_chat",
     params(("id" = String, Path, format = "uuid", description = "The chat")),
     responses((status = 200, description = "The chat", body = Chat)))]
-pub(crate) async fn show(CallerRequest { state, actor, path }: CallerRequest) -> ApiResult<Json<Value>> {
+pub(crate) async fn show(CallerRequest { state, actor, path, .. }: CallerRequest) -> ApiResult<Json<Value>> {
     super::shown(&state.engine.chats().get(&actor, path.parse("id")?).await?).map(Json)
 }
 
@@ -91,7 +87,7 @@ pub(crate) async fn show(CallerRequest { state, actor, path }: CallerRequest) ->
 #[utoipa::path(delete, path = "/api/chats/{id}", operation_id = "delete_chat",
     params(("id" = String, Path, format = "uuid", description = "The chat")),
     responses((status = 204, description = "It is gone")))]
-pub(crate) async fn remove(CallerRequest { state, actor, path }: CallerRequest) -> ApiResult<StatusCode> {
+pub(crate) async fn remove(CallerRequest { state, actor, path, .. }: CallerRequest) -> ApiResult<StatusCode> {
     state.engine.chats().delete(&actor, path.parse("id")?).await?;
     Ok(StatusCode::NO_CONTENT)
 }
@@ -102,7 +98,7 @@ pub(crate) async fn remove(CallerRequest { state, actor, path }: CallerRequest) 
 #[utoipa::path(post, path = "/api/chats/{id}/reset", operation_id = "reset_chat",
     params(("id" = String, Path, format = "uuid", description = "The chat")),
     responses((status = 200, description = "The chat", body = Chat)))]
-pub(crate) async fn reset(CallerRequest { state, actor, path }: CallerRequest) -> ApiResult<Json<Value>> {
+pub(crate) async fn reset(CallerRequest { state, actor, path, .. }: CallerRequest) -> ApiResult<Json<Value>> {
     super::shown(&state.engine.chats().reset(&actor, path.parse("id")?).await?).map(Json)
 }
 
@@ -140,7 +136,7 @@ pub(crate) async fn fork(attempt: Attempt, path: PathArgs, body: OptionalBody<Fo
 #[utoipa::path(get, path = "/api/chats/{id}/export", operation_id = "export_chat",
     params(("id" = String, Path, format = "uuid", description = "The chat")),
     responses((status = 200, description = "The chat and its messages", body = ChatExportSchema)))]
-pub(crate) async fn export(CallerRequest { state, actor, path }: CallerRequest) -> ApiResult<Json<Value>> {
+pub(crate) async fn export(CallerRequest { state, actor, path, .. }: CallerRequest) -> ApiResult<Json<Value>> {
     super::shown(&state.engine.chats().export(&actor, path.parse("id")?).await?).map(Json)
 }
 

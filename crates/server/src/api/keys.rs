@@ -14,7 +14,7 @@ use utoipa::ToSchema;
 
 use super::shown;
 use crate::error::{ApiResult, Problem};
-use crate::extract::{CallerRequest, JsonBody, QueryArgs, check_text};
+use crate::extract::{CallerRequest, JsonBody, check_text};
 use crate::idempotency::{Attempt, Made};
 use crate::page::{PageParams, Paging};
 use crate::schema::identity::{KeyPage, NewKeySchema, RevokedSchema};
@@ -103,13 +103,10 @@ pub(crate) async fn create(attempt: Attempt, body: JsonBody<NewKeyBody>) -> ApiR
 #[utoipa::path(get, path = "/api/keys", operation_id = "list_keys",
     params(PageParams),
     responses((status = 200, description = "A page of keys, oldest first, without the keys themselves", body = KeyPage)))]
-pub(crate) async fn list(
-    CallerRequest { state, actor, .. }: CallerRequest,
-    query: QueryArgs,
-) -> ApiResult<Json<Value>> {
-    let paging = Paging::read(&query.only(&["limit", "cursor"])?)?;
+pub(crate) async fn list(CallerRequest { state, actor, query, .. }: CallerRequest) -> ApiResult<Json<Value>> {
+    let paging = Paging::read(query, &[])?;
     let keys = state.engine.identity().keys(actor.scope()).await?;
-    Ok(Json(paging.cut(keys, |key| key.id.to_string(), |key| key)?))
+    paging.cut(keys, |key| key.id.to_string(), |key| key)
 }
 
 /// Revoke a key
@@ -130,7 +127,7 @@ pub(crate) async fn list(
         (status = 200, description = "Revoked, and these keys with it", body = RevokedSchema),
         (status = 204, description = "Revoked, and no other key of this organisation with it"),
     ))]
-pub(crate) async fn revoke(CallerRequest { state, actor, path }: CallerRequest, query: QueryArgs) -> ApiResult {
+pub(crate) async fn revoke(CallerRequest { state, actor, path, query }: CallerRequest) -> ApiResult {
     let id: KeyId = path.parse("id")?;
     let query = query.only(&["cascade", "force"])?;
     let how = Revoke { cascade: query.flag("cascade")?, force: query.flag("force")?.unwrap_or_default() };

@@ -15,7 +15,7 @@ use super::shown;
 use super::task_request::{AttachmentBody, check_file, decoded, form};
 use crate::body;
 use crate::error::{ApiResult, Problem};
-use crate::extract::{self, CallerRequest, QueryArgs, check_text};
+use crate::extract::{self, CallerRequest, check_text};
 use crate::idempotency::{Attempt, Made};
 use crate::page::{PageParams, Paging};
 use crate::request::Asked;
@@ -118,19 +118,18 @@ pub(crate) async fn create(attempt: Attempt, request: Request) -> ApiResult {
         PageParams,
     ),
     responses((status = 200, description = "A page of documents, newest first", body = KnowledgePage)))]
-pub(crate) async fn list(
-    CallerRequest { state, actor, .. }: CallerRequest,
-    query: QueryArgs,
-) -> ApiResult<Json<Value>> {
-    let query = query.only(&["status", "published", "limit", "cursor"])?;
-    let unknown = || Problem::invalid("/status", "use indexing, ready or failed");
-    let status = query.get("status").map(|name| KnowledgeStatus::parse(name).ok_or_else(unknown)).transpose()?;
-    let neither = |_| Problem::invalid("/published", "use true or false");
-    let published = query.get("published").map(str::parse::<bool>).transpose().map_err(neither)?;
-    let paging = Paging::read(&query)?;
-    let filter = KnowledgeFilter { status, published };
+pub(crate) async fn list(CallerRequest { state, actor, query, .. }: CallerRequest) -> ApiResult<Json<Value>> {
+    let paging = Paging::read(query, &["status", "published"])?;
+    let filter = KnowledgeFilter {
+        status: paging.query.word(
+            "status",
+            KnowledgeStatus::parse,
+            &KnowledgeStatus::ALL.map(KnowledgeStatus::as_str),
+        )?,
+        published: paging.query.flag("published")?,
+    };
     let page = state.engine.knowledge().list(actor.scope(), &filter, paging.after()?, paging.limit).await?;
-    Ok(Json(paging.answer(&page.items, page.next.as_deref())?))
+    paging.answer(&page.items, page.next.as_deref())
 }
 
 /// Search the published documents
@@ -144,9 +143,8 @@ pub(crate) async fn list(
     ),
     responses((status = 200, description = "The pieces", body = KnowledgeSearch)))]
 pub(crate) async fn search(
-    CallerRequest { state, actor, .. }: CallerRequest,
+    CallerRequest { state, actor, query, .. }: CallerRequest,
     asked: Asked,
-    query: QueryArgs,
 ) -> ApiResult<Json<Value>> {
     let query = query.only(&["query", "limit"])?;
     let limit = query.number("limit", 1..=MAX_FOUND)?.and_then(|limit| usize::try_from(limit).ok()).unwrap_or(10);
@@ -160,7 +158,7 @@ pub(crate) async fn search(
 #[utoipa::path(get, path = "/api/knowledge/{id}", operation_id = "show_knowledge",
     params(("id" = String, Path, format = "uuid", description = "The document")),
     responses((status = 200, description = "The document", body = KnowledgeDocument)))]
-pub(crate) async fn show(CallerRequest { state, actor, path }: CallerRequest) -> ApiResult<Json<Value>> {
+pub(crate) async fn show(CallerRequest { state, actor, path, .. }: CallerRequest) -> ApiResult<Json<Value>> {
     shown(&state.engine.knowledge().get(actor.scope(), path.parse("id")?).await?).map(Json)
 }
 
@@ -168,7 +166,7 @@ pub(crate) async fn show(CallerRequest { state, actor, path }: CallerRequest) ->
 #[utoipa::path(delete, path = "/api/knowledge/{id}", operation_id = "remove_knowledge",
     params(("id" = String, Path, format = "uuid", description = "The document")),
     responses((status = 204, description = "Removed")))]
-pub(crate) async fn remove(CallerRequest { state, actor, path }: CallerRequest) -> ApiResult<StatusCode> {
+pub(crate) async fn remove(CallerRequest { state, actor, path, .. }: CallerRequest) -> ApiResult<StatusCode> {
     state.engine.knowledge().delete(&actor, path.parse("id")?).await?;
     Ok(StatusCode::NO_CONTENT)
 }
@@ -201,6 +199,6 @@ pub(crate) async fn reindex(call: CallerRequest) -> ApiResult<Json<Value>> {
     act(call, KnowledgeAct::Reindex).await
 }
 
-async fn act(CallerRequest { state, actor, path }: CallerRequest, act: KnowledgeAct) -> ApiResult<Json<Value>> {
+async fn act(CallerRequest { state, actor, path, .. }: CallerRequest, act: KnowledgeAct) -> ApiResult<Json<Value>> {
     shown(&state.engine.knowledge().act(&actor, path.parse("id")?, act).await?).map(Json)
 }

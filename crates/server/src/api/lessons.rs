@@ -12,7 +12,7 @@ use utoipa::ToSchema;
 
 use super::shown;
 use crate::error::{ApiResult, Problem};
-use crate::extract::{CallerRequest, JsonBody, QueryArgs, plain};
+use crate::extract::{CallerRequest, JsonBody, plain};
 use crate::idempotency::{Attempt, Made};
 use crate::page::{PageParams, Paging};
 use crate::schema::lesson::{LessonPage, LessonPreviewSchema, LessonSchema};
@@ -138,34 +138,22 @@ pub(crate) async fn create(attempt: Attempt, body: JsonBody<NewLessonBody>) -> A
         PageParams,
     ),
     responses((status = 200, description = "A page of lessons, newest first", body = LessonPage)))]
-pub(crate) async fn list(
-    CallerRequest { state, actor, .. }: CallerRequest,
-    query: QueryArgs,
-) -> ApiResult<Json<Value>> {
-    let query = query.only(&["status", "kind", "limit", "cursor"])?;
-    let unknown = |noun: &str, name: &str, known: &[&str]| {
-        Problem::invalid(format!("/{noun}"), format!("there is no {noun} {name:?}, use one of {}", known.join(", ")))
+pub(crate) async fn list(CallerRequest { state, actor, query, .. }: CallerRequest) -> ApiResult<Json<Value>> {
+    let paging = Paging::read(query, &["status", "kind"])?;
+    let filter = LessonFilter {
+        status: paging.query.word("status", LessonStatus::parse, &LessonStatus::ALL.map(LessonStatus::as_str))?,
+        kind: paging.query.word("kind", LessonKind::parse, &LessonKind::ALL.map(LessonKind::as_str))?,
     };
-    let status = query.get("status").map(|name| {
-        let known = LessonStatus::ALL.map(LessonStatus::as_str);
-        LessonStatus::parse(name).ok_or_else(|| unknown("status", name, &known))
-    });
-    let kind = query.get("kind").map(|name| {
-        let known = LessonKind::ALL.map(LessonKind::as_str);
-        LessonKind::parse(name).ok_or_else(|| unknown("kind", name, &known))
-    });
-    let filter = LessonFilter { status: status.transpose()?, kind: kind.transpose()? };
-    let paging = Paging::read(&query)?;
     let page = state.engine.lessons().list(actor.scope(), filter, paging.after()?, paging.limit).await?;
     let items = page.items.iter().map(shown).collect::<ApiResult<Vec<Value>>>()?;
-    Ok(Json(paging.answer(&items, page.next.as_deref())?))
+    paging.answer(&items, page.next.as_deref())
 }
 
 /// Show a lesson
 #[utoipa::path(get, path = "/api/lessons/{id}", operation_id = "show_lesson",
     params(("id" = String, Path, format = "uuid", description = "The lesson")),
     responses((status = 200, description = "The lesson", body = LessonSchema)))]
-pub(crate) async fn show(CallerRequest { state, actor, path }: CallerRequest) -> ApiResult<Json<Value>> {
+pub(crate) async fn show(CallerRequest { state, actor, path, .. }: CallerRequest) -> ApiResult<Json<Value>> {
     shown(&state.engine.lessons().get(actor.scope(), path.parse("id")?).await?).map(Json)
 }
 
@@ -176,7 +164,7 @@ pub(crate) async fn show(CallerRequest { state, actor, path }: CallerRequest) ->
 #[utoipa::path(get, path = "/api/lessons/{id}/preview", operation_id = "preview_lesson",
     params(("id" = String, Path, format = "uuid", description = "The lesson")),
     responses((status = 200, description = "What it changes", body = LessonPreviewSchema)))]
-pub(crate) async fn preview(CallerRequest { state, actor, path }: CallerRequest) -> ApiResult<Json<Value>> {
+pub(crate) async fn preview(CallerRequest { state, actor, path, .. }: CallerRequest) -> ApiResult<Json<Value>> {
     shown(&state.engine.lessons().preview(&actor, path.parse("id")?).await?).map(Json)
 }
 
@@ -200,7 +188,7 @@ pub(crate) async fn withdraw(call: CallerRequest) -> ApiResult<Json<Value>> {
     act(call, LessonAct::Withdraw).await
 }
 
-async fn act(CallerRequest { state, actor, path }: CallerRequest, act: LessonAct) -> ApiResult<Json<Value>> {
+async fn act(CallerRequest { state, actor, path, .. }: CallerRequest, act: LessonAct) -> ApiResult<Json<Value>> {
     let id: LessonId = path.parse("id")?;
     shown(&state.engine.lessons().act(&actor, id, act).await?).map(Json)
 }

@@ -16,7 +16,7 @@ use utoipa::ToSchema;
 
 use super::shown;
 use crate::error::{ApiResult, Problem};
-use crate::extract::{CallerRequest, JsonBody, QueryArgs, check_text, said};
+use crate::extract::{CallerRequest, JsonBody, QueryArgs, check_text, or_fault, said};
 use crate::idempotency::{Attempt, Made};
 use crate::page::{PageParams, Paging};
 use crate::request::Asked;
@@ -86,19 +86,13 @@ pub(crate) struct ChangeMemoryBody {
 }
 
 fn category(name: &str, faults: &mut Vec<Detail>) -> Option<MemoryCategory> {
-    let known = MemoryCategory::parse(name);
-    if known.is_none() {
-        faults.push(Detail::new("/category", "use insight, event, preference or fact"));
-    }
-    known
+    let unknown = || Detail::new("/category", "use insight, event, preference or fact");
+    or_fault(MemoryCategory::parse(name).ok_or_else(unknown), faults)
 }
 
 fn importance(number: u32, faults: &mut Vec<Detail>) -> Option<Importance> {
     let known = u8::try_from(number).ok().and_then(|number| Importance::try_from(number).ok());
-    if known.is_none() {
-        faults.push(Detail::new("/importance", "importance is a number from 1 to 10"));
-    }
-    known
+    or_fault(known.ok_or_else(|| Detail::new("/importance", "importance is a number from 1 to 10")), faults)
 }
 
 fn subject(kind: &str, id: &str, paths: (&str, &str)) -> Result<Subject, Detail> {
@@ -116,9 +110,7 @@ fn subject(kind: &str, id: &str, paths: (&str, &str)) -> Result<Subject, Detail>
 pub(crate) async fn create(attempt: Attempt, body: JsonBody<NewMemoryBody>) -> ApiResult {
     let (new, mut faults) = (body.value, Vec::new());
     let subject = match &new.subject {
-        Some(of) => {
-            subject(&of.kind, &of.id, ("/subject/type", "/subject/id")).map_err(|fault| faults.push(fault)).ok()
-        }
+        Some(of) => or_fault(subject(&of.kind, &of.id, ("/subject/type", "/subject/id")), &mut faults),
         None => attempt.actor.user().map(Subject::User),
     };
     faults.extend(check_text("/content", &new.content, MAX_CONTENT));
@@ -174,24 +166,20 @@ fn of_one(subject: Option<Subject>, kind: Option<&str>) -> ApiResult<()> {
     ),
     responses((status = 200, description = "A page of memories, newest first", body = MemoryPage)))]
 pub(crate) async fn list(
-    CallerRequest { state, actor, .. }: CallerRequest,
+    CallerRequest { state, actor, query, .. }: CallerRequest,
     asked: Asked,
-    query: QueryArgs,
 ) -> ApiResult<Json<Value>> {
-    let query = query.only(&["subjectType", "subjectId", "query", "status", "limit", "cursor"])?;
-    let (subject, kind) = named(&query)?;
-    let unknown = || Problem::invalid("/status", "use pending, active or rejected");
-    let status = query.get("status").map(|name| MemoryStatus::parse(name).ok_or_else(unknown)).transpose()?;
     let searches = query.get("query").is_some();
     if let Some(other) = ["status", "cursor"].into_iter().find(|name| searches && query.get(name).is_some()) {
         let message = format!("{other} does not go with query: a search finds the nearest of those that are active");
         return Err(Problem::invalid(format!("/{other}"), message));
     }
-    if searches {
+    let paging = Paging::read(query, &["subjectType", "subjectId", "query", "status"])?;
+    let (subject, kind) = named(&paging.query)?;
+    let known = MemoryStatus::ALL.map(MemoryStatus::as_str);
+    let status = paging.query.word("status", MemoryStatus::parse, &known)?;
+    if let Some(question) = paging.query.get("query") {
         of_one(subject, kind)?;
-    }
-    let paging = Paging::read(&query)?;
-    if let Some(question) = query.get("query") {
         let limit = usize::try_from(paging.limit).unwrap_or(usize::MAX);
         let of = state.engine.memories().visible_subject(&actor, subject)?;
         let caller = asked.asks_models(&actor);
@@ -204,7 +192,7 @@ pub(crate) async fn list(
     }
     let filter = MemoryFilter { subject, kind, status };
     let page = state.engine.memories().list(&actor, filter, paging.after()?, paging.limit).await?;
-    Ok(Json(paging.answer(&page.items, page.next.as_deref())?))
+    paging.answer(&page.items, page.next.as_deref())
 }
 
 /// Export memories
@@ -216,10 +204,7 @@ pub(crate) async fn list(
         ("subjectId" = Option<String>, Query, format = "uuid", description = "The user, or the record"),
     ),
     responses((status = 200, description = "The memories", body = MemoryExport)))]
-pub(crate) async fn export(
-    CallerRequest { state, actor, .. }: CallerRequest,
-    query: QueryArgs,
-) -> ApiResult<Json<Value>> {
+pub(crate) async fn export(CallerRequest { state, actor, query, .. }: CallerRequest) -> ApiResult<Json<Value>> {
     let query = query.only(&["subjectType", "subjectId"])?;
     let (subject, kind) = named(&query)?;
     of_one(subject, kind)?;
@@ -231,7 +216,7 @@ pub(crate) async fn export(
 #[utoipa::path(get, path = "/api/memories/{id}", operation_id = "show_memory",
     params(("id" = String, Path, format = "uuid", description = "The memory")),
     responses((status = 200, description = "The memory", body = MemoryAnswer)))]
-pub(crate) async fn show(CallerRequest { state, actor, path }: CallerRequest) -> ApiResult<Json<Value>> {
+pub(crate) async fn show(CallerRequest { state, actor, path, .. }: CallerRequest) -> ApiResult<Json<Value>> {
     let id: MemoryId = path.parse("id")?;
     shown(&state.engine.memories().get(&actor, id).await?).map(Json)
 }
@@ -244,7 +229,7 @@ pub(crate) async fn show(CallerRequest { state, actor, path }: CallerRequest) ->
     request_body = ChangeMemoryBody,
     responses((status = 200, description = "The memory", body = MemoryAnswer)))]
 pub(crate) async fn change(
-    CallerRequest { state, actor, path }: CallerRequest,
+    CallerRequest { state, actor, path, .. }: CallerRequest,
     body: JsonBody<ChangeMemoryBody>,
 ) -> ApiResult<Json<Value>> {
     let id: MemoryId = path.parse("id")?;
@@ -262,7 +247,7 @@ pub(crate) async fn change(
 #[utoipa::path(delete, path = "/api/memories/{id}", operation_id = "remove_memory",
     params(("id" = String, Path, format = "uuid", description = "The memory")),
     responses((status = 204, description = "Forgotten")))]
-pub(crate) async fn remove(CallerRequest { state, actor, path }: CallerRequest) -> ApiResult<StatusCode> {
+pub(crate) async fn remove(CallerRequest { state, actor, path, .. }: CallerRequest) -> ApiResult<StatusCode> {
     state.engine.memories().forget(&actor, path.parse("id")?).await?;
     Ok(StatusCode::NO_CONTENT)
 }
@@ -271,7 +256,7 @@ pub(crate) async fn remove(CallerRequest { state, actor, path }: CallerRequest) 
 #[utoipa::path(post, path = "/api/memories/{id}/accept", operation_id = "accept_memory",
     params(("id" = String, Path, format = "uuid", description = "The memory")),
     responses((status = 200, description = "The memory", body = MemoryAnswer)))]
-pub(crate) async fn accept(CallerRequest { state, actor, path }: CallerRequest) -> ApiResult<Json<Value>> {
+pub(crate) async fn accept(CallerRequest { state, actor, path, .. }: CallerRequest) -> ApiResult<Json<Value>> {
     shown(&state.engine.memories().judge(&actor, path.parse("id")?, true).await?).map(Json)
 }
 
@@ -279,6 +264,6 @@ pub(crate) async fn accept(CallerRequest { state, actor, path }: CallerRequest) 
 #[utoipa::path(post, path = "/api/memories/{id}/reject", operation_id = "reject_memory",
     params(("id" = String, Path, format = "uuid", description = "The memory")),
     responses((status = 200, description = "The memory", body = MemoryAnswer)))]
-pub(crate) async fn reject(CallerRequest { state, actor, path }: CallerRequest) -> ApiResult<Json<Value>> {
+pub(crate) async fn reject(CallerRequest { state, actor, path, .. }: CallerRequest) -> ApiResult<Json<Value>> {
     shown(&state.engine.memories().judge(&actor, path.parse("id")?, false).await?).map(Json)
 }

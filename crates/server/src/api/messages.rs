@@ -16,7 +16,7 @@ use utoipa::ToSchema;
 
 use super::task_request::{AttachmentBody, attached};
 use crate::error::{ApiResult, Problem};
-use crate::extract::{CallerRequest, JsonBody, PathArgs, QueryArgs, check_text};
+use crate::extract::{CallerRequest, JsonBody, PathArgs, check_text};
 use crate::idempotency::{Attempt, replayed};
 use crate::page::{PageParams, Paging};
 use crate::schema::chat::{MessagePage, MessageSchema, TurnSchema};
@@ -154,14 +154,11 @@ fn last_event(headers: &HeaderMap) -> ApiResult<Option<EventId>> {
     responses((status = 200, description = "The events, each so", body = StreamEventSchema,
         content_type = "text/event-stream")))]
 pub(crate) async fn stream(
-    CallerRequest { state, actor, path }: CallerRequest,
-    query: QueryArgs,
+    CallerRequest { state, actor, path, query }: CallerRequest,
     headers: HeaderMap,
 ) -> ApiResult {
     let chat: ChatId = path.parse("id")?;
-    let query = query.only(&["message"])?;
-    let named = query.get("message").map(str::parse::<MessageId>).transpose();
-    let named = named.map_err(|error| Problem::invalid("/message", error.to_string()))?;
+    let named = query.only(&["message"])?.id("message")?;
     let after = last_event(&headers)?;
     if after.is_some() && named.is_none() {
         // Meanwhile another turn may be the last one, and its events are others.
@@ -183,14 +180,11 @@ pub(crate) async fn stream(
         PageParams,
     ),
     responses((status = 200, description = "A page of messages", body = MessagePage)))]
-pub(crate) async fn list(
-    CallerRequest { state, actor, path }: CallerRequest,
-    query: QueryArgs,
-) -> ApiResult<Json<Value>> {
+pub(crate) async fn list(CallerRequest { state, actor, path, query }: CallerRequest) -> ApiResult<Json<Value>> {
     let chat: ChatId = path.parse("id")?;
-    let paging = Paging::read(&query.only(&["limit", "cursor"])?)?;
+    let paging = Paging::read(query, &[])?;
     let page = state.engine.chats().messages(&actor, chat, paging.after::<MessageId>()?, paging.limit).await?;
-    Ok(Json(paging.answer(&page.items, page.next.as_deref())?))
+    paging.answer(&page.items, page.next.as_deref())
 }
 
 /// Take a message back
@@ -203,7 +197,7 @@ pub(crate) async fn list(
         ("message" = String, Path, format = "uuid", description = "The message"),
     ),
     responses((status = 200, description = "The message", body = MessageSchema)))]
-pub(crate) async fn redact(CallerRequest { state, actor, path }: CallerRequest) -> ApiResult<Json<Value>> {
+pub(crate) async fn redact(CallerRequest { state, actor, path, .. }: CallerRequest) -> ApiResult<Json<Value>> {
     let message = state.engine.chats().redact(&actor, path.parse("id")?, path.parse("message")?).await?;
     super::shown(&message).map(Json)
 }

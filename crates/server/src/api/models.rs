@@ -116,7 +116,7 @@ pub(crate) async fn list(CallerRequest { state, actor, .. }: CallerRequest) -> A
 #[utoipa::path(get, path = "/v1/models/{id}", operation_id = "show_model",
     params(("id" = String, Path, description = "`provider/model`, or a strategy")),
     responses((status = 200, description = "The model", body = ModelEntrySchema)))]
-pub(crate) async fn show(CallerRequest { state, actor, path }: CallerRequest) -> ApiResult<Json<Value>> {
+pub(crate) async fn show(CallerRequest { state, actor, path, .. }: CallerRequest) -> ApiResult<Json<Value>> {
     let id = path.text("id")?;
     let models = state.engine.models();
     let mut known = models.models(actor.scope()).await?;

@@ -17,7 +17,7 @@ use utoipa::ToSchema;
 
 use crate::api::shown;
 use crate::error::{ApiResult, Problem};
-use crate::extract::{CallerRequest, JsonBody, QueryArgs, members, plain};
+use crate::extract::{CallerRequest, JsonBody, members, plain};
 use crate::idempotency::{Attempt, Made};
 use crate::page::{PageParams, Paging};
 use crate::schema::http_call::HttpCallAnswer;
@@ -248,17 +248,10 @@ pub(crate) async fn create(attempt: Attempt, body: JsonBody<NewOwnToolBody>) -> 
         PageParams,
     ),
     responses((status = 200, description = "A page of versions, newest first", body = OwnToolPage)))]
-pub(crate) async fn versions(
-    CallerRequest { state, actor, path }: CallerRequest,
-    query: QueryArgs,
-) -> ApiResult<Json<Value>> {
-    let (key, query) = (path.text("name")?, query.only(&["status", "limit", "cursor"])?);
-    let unknown = |name: &str| {
-        let known: Vec<&str> = OwnToolStatus::ALL.into_iter().map(OwnToolStatus::as_str).collect();
-        Problem::invalid("/status", format!("there is no status {name:?}, use one of {}", known.join(", ")))
-    };
-    let status = query.get("status").map(|name| OwnToolStatus::parse(name).ok_or_else(|| unknown(name))).transpose()?;
-    let paging = Paging::read(&query)?;
+pub(crate) async fn versions(CallerRequest { state, actor, path, query }: CallerRequest) -> ApiResult<Json<Value>> {
+    let (key, paging) = (path.text("name")?, Paging::read(query, &["status"])?);
+    let known = OwnToolStatus::ALL.map(OwnToolStatus::as_str);
+    let status = paging.query.word("status", OwnToolStatus::parse, &known)?;
     let filter = OwnToolFilter { key: Some(key.to_owned()), status };
     let page = state.engine.own_tools().list(actor.scope(), &filter, paging.after()?, paging.limit).await?;
     if page.items.is_empty()
@@ -271,7 +264,7 @@ pub(crate) async fn versions(
         }
     }
     let items: Vec<OwnToolAnswer> = page.items.into_iter().map(OwnToolAnswer::from).collect();
-    Ok(Json(paging.answer(&items, page.next.as_deref())?))
+    paging.answer(&items, page.next.as_deref())
 }
 
 /// Hand a tool in for review
@@ -362,12 +355,12 @@ pub(crate) async fn disable(call: CallerRequest) -> ApiResult<Json<Value>> {
 #[utoipa::path(delete, path = "/api/tools/{name}", operation_id = "delete_tool",
     params(("name" = String, Path, description = "The tool's key")),
     responses((status = 204, description = "Deleted")))]
-pub(crate) async fn remove(CallerRequest { state, actor, path }: CallerRequest) -> ApiResult<StatusCode> {
+pub(crate) async fn remove(CallerRequest { state, actor, path, .. }: CallerRequest) -> ApiResult<StatusCode> {
     state.engine.own_tools().delete(&actor, path.text("name")?).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
-async fn act(CallerRequest { state, actor, path }: CallerRequest, act: OwnToolAct) -> ApiResult<Json<Value>> {
+async fn act(CallerRequest { state, actor, path, .. }: CallerRequest, act: OwnToolAct) -> ApiResult<Json<Value>> {
     let tool = state.engine.own_tools().act(&actor, path.text("name")?, act).await?;
     shown(&OwnToolAnswer::from(tool)).map(Json)
 }

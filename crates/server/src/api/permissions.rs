@@ -24,7 +24,7 @@ use crate::schema::texts::{FolderSchema, HostSchema, ToolEntrySchema};
 #[utoipa::path(get, path = "/api/users/{id}/permissions", operation_id = "show_permissions",
     params(("id" = String, Path, format = "uuid", description = "The user")),
     responses((status = 200, description = "What they may do", body = PermissionsAnswer)))]
-pub(crate) async fn show(CallerRequest { state, actor, path }: CallerRequest) -> ApiResult<Json<Value>> {
+pub(crate) async fn show(CallerRequest { state, actor, path, .. }: CallerRequest) -> ApiResult<Json<Value>> {
     shown(&describe(state.engine.identity().permissions(actor.scope(), path.parse("id")?).await?)).map(Json)
 }
 
@@ -147,7 +147,7 @@ impl PermissionsBody {
     request_body = PermissionsBody,
     responses((status = 200, description = "What they may do", body = PermissionsAnswer)))]
 pub(crate) async fn change(
-    CallerRequest { state, actor, path }: CallerRequest,
+    CallerRequest { state, actor, path, .. }: CallerRequest,
     body: JsonBody<PermissionsBody>,
 ) -> ApiResult<Json<Value>> {
     let (id, mut said): (UserId, _) = (path.parse("id")?, body.value);

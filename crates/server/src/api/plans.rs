@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 use utoipa::ToSchema;
 
 use crate::error::ApiResult;
-use crate::extract::{CallerRequest, JsonBody, QueryArgs};
+use crate::extract::{CallerRequest, JsonBody};
 use crate::idempotency::{Attempt, Made};
 use crate::page::{PageParams, Paging};
 use crate::schema::plan::{NewPlan, PlanCheckSchema, PlanPage, PlanSchema};
@@ -36,14 +36,11 @@ pub(crate) async fn put(attempt: Attempt, body: JsonBody<Map<String, Value>>) ->
 #[utoipa::path(get, path = "/api/plans", operation_id = "list_plans",
     params(PageParams),
     responses((status = 200, description = "A page of plans", body = PlanPage)))]
-pub(crate) async fn list(
-    CallerRequest { state, actor, .. }: CallerRequest,
-    query: QueryArgs,
-) -> ApiResult<Json<Value>> {
-    let paging = Paging::read(&query.only(&["limit", "cursor"])?)?;
+pub(crate) async fn list(CallerRequest { state, actor, query, .. }: CallerRequest) -> ApiResult<Json<Value>> {
+    let paging = Paging::read(query, &[])?;
     let page = state.engine.plans().list(actor.scope(), paging.after()?, paging.limit).await?;
     let items: Vec<Value> = page.items.iter().map(Plan::to_json).collect();
-    Ok(Json(paging.answer(&items, page.next.as_deref())?))
+    paging.answer(&items, page.next.as_deref())
 }
 
 /// Check a plan
@@ -66,7 +63,7 @@ pub(crate) async fn check(
 #[utoipa::path(get, path = "/api/plans/{key}", operation_id = "show_plan",
     params(("key" = String, Path, description = "The plan's key")),
     responses((status = 200, description = "The plan", body = PlanSchema)))]
-pub(crate) async fn show(CallerRequest { state, actor, path }: CallerRequest) -> ApiResult<Json<Value>> {
+pub(crate) async fn show(CallerRequest { state, actor, path, .. }: CallerRequest) -> ApiResult<Json<Value>> {
     Ok(Json(state.engine.plans().get(actor.scope(), path.text("key")?).await?.to_json()))
 }
 
@@ -79,15 +76,12 @@ pub(crate) async fn show(CallerRequest { state, actor, path }: CallerRequest) ->
         PageParams,
     ),
     responses((status = 200, description = "A page of the versions", body = PlanPage)))]
-pub(crate) async fn versions(
-    CallerRequest { state, actor, path }: CallerRequest,
-    query: QueryArgs,
-) -> ApiResult<Json<Value>> {
-    let paging = Paging::read(&query.only(&["limit", "cursor"])?)?;
+pub(crate) async fn versions(CallerRequest { state, actor, path, query }: CallerRequest) -> ApiResult<Json<Value>> {
+    let paging = Paging::read(query, &[])?;
     let (key, after) = (path.text("key")?, paging.after()?);
     let page = state.engine.plans().versions(actor.scope(), key, after, paging.limit).await?;
     let items: Vec<Value> = page.items.iter().map(Plan::to_json).collect();
-    Ok(Json(paging.answer(&items, page.next.as_deref())?))
+    paging.answer(&items, page.next.as_deref())
 }
 
 /// What changes in a plan.
@@ -107,7 +101,7 @@ pub(crate) struct ChangePlanBody {
     request_body = ChangePlanBody,
     responses((status = 200, description = "The plan", body = PlanSchema)))]
 pub(crate) async fn change(
-    CallerRequest { state, actor, path }: CallerRequest,
+    CallerRequest { state, actor, path, .. }: CallerRequest,
     body: JsonBody<ChangePlanBody>,
 ) -> ApiResult<Json<Value>> {
     let key = path.text("key")?;

@@ -3,7 +3,6 @@
 use axum::Json;
 use axum::http::StatusCode;
 use kybern_core::error::Detail;
-use kybern_core::id::UserId;
 use kybern_core::preference::{Formality, MAX_NAME, MAX_TEXT, Preferences, Profile, ResponseLength};
 use serde::Deserialize;
 use serde_json::Value;
@@ -11,7 +10,7 @@ use utoipa::ToSchema;
 
 use crate::api::shown;
 use crate::error::{ApiResult, Problem};
-use crate::extract::{CallerRequest, JsonBody, QueryArgs, check_text, members};
+use crate::extract::{CallerRequest, JsonBody, check_text, members};
 use crate::schema::preference::PreferencesAnswer;
 use crate::schema::texts::PreferenceTextSchema;
 
@@ -95,13 +94,8 @@ impl PreferencesBody {
 #[utoipa::path(get, path = "/api/preferences", operation_id = "show_preferences",
     params(("userId" = Option<String>, Query, format = "uuid", description = "Whose; the caller's own when not given")),
     responses((status = 200, description = "The preferences", body = PreferencesAnswer)))]
-pub(crate) async fn show(
-    CallerRequest { state, actor, .. }: CallerRequest,
-    query: QueryArgs,
-) -> ApiResult<Json<Value>> {
-    let query = query.only(&["userId"])?;
-    let named = query.get("userId").map(str::parse::<UserId>).transpose();
-    let of = named.map_err(|error| Problem::invalid("/userId", error.to_string()))?;
+pub(crate) async fn show(CallerRequest { state, actor, query, .. }: CallerRequest) -> ApiResult<Json<Value>> {
+    let of = query.only(&["userId"])?.id("userId")?;
     let (user_id, said) = state.engine.preferences().shown(&actor, of).await?;
     shown(&PreferencesAnswer { user_id, said: Preferences::clone(&said) }).map(Json)
 }

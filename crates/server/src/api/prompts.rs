@@ -14,7 +14,7 @@ use utoipa::ToSchema;
 use super::messages::check_content;
 use super::shown;
 use crate::error::{ApiResult, Problem};
-use crate::extract::{CallerRequest, JsonBody, QueryArgs, plain};
+use crate::extract::{CallerRequest, JsonBody, plain};
 use crate::idempotency::{Attempt, Made};
 use crate::page::{PageParams, Paging};
 use crate::schema::prompt::{PreviewSchema, PromptAnswer, PromptPage};
@@ -63,33 +63,26 @@ pub(crate) async fn create(attempt: Attempt, body: JsonBody<NewPromptBody>) -> A
         PageParams,
     ),
     responses((status = 200, description = "A page of prompts, newest first", body = PromptPage)))]
-pub(crate) async fn list(
-    CallerRequest { state, actor, .. }: CallerRequest,
-    query: QueryArgs,
-) -> ApiResult<Json<Value>> {
-    let query = query.only(&["agent", "status", "limit", "cursor"])?;
-    let agent = match query.get("agent") {
+pub(crate) async fn list(CallerRequest { state, actor, query, .. }: CallerRequest) -> ApiResult<Json<Value>> {
+    let paging = Paging::read(query, &["agent", "status"])?;
+    let agent = match paging.query.get("agent") {
         None => OfAgent::Any,
         Some("*") => OfAgent::All,
         Some(key) => OfAgent::One(key.to_owned()),
     };
-    let unknown = |name: &str| {
-        let known: Vec<&str> = PromptStatus::ALL.into_iter().map(PromptStatus::as_str).collect();
-        Problem::invalid("/status", format!("there is no status {name:?}, use one of {}", known.join(", ")))
-    };
-    let status = query.get("status").map(|name| PromptStatus::parse(name).ok_or_else(|| unknown(name))).transpose()?;
-    let paging = Paging::read(&query)?;
+    let known = PromptStatus::ALL.map(PromptStatus::as_str);
+    let status = paging.query.word("status", PromptStatus::parse, &known)?;
     let filter = PromptFilter { agent, status };
     let page = state.engine.prompts().list(actor.scope(), &filter, paging.after()?, paging.limit).await?;
     let items: Vec<PromptAnswer> = page.items.into_iter().map(PromptAnswer::from).collect();
-    Ok(Json(paging.answer(&items, page.next.as_deref())?))
+    paging.answer(&items, page.next.as_deref())
 }
 
 /// Show a prompt
 #[utoipa::path(get, path = "/api/prompts/{id}", operation_id = "show_prompt",
     params(("id" = String, Path, format = "uuid", description = "The prompt")),
     responses((status = 200, description = "The prompt", body = PromptAnswer)))]
-pub(crate) async fn show(CallerRequest { state, actor, path }: CallerRequest) -> ApiResult<Json<Value>> {
+pub(crate) async fn show(CallerRequest { state, actor, path, .. }: CallerRequest) -> ApiResult<Json<Value>> {
     let prompt = state.engine.prompts().get(actor.scope(), path.parse("id")?).await?;
     shown(&PromptAnswer::from(prompt)).map(Json)
 }
@@ -241,7 +234,7 @@ pub(crate) async fn activate(call: CallerRequest, body: JsonBody<ReadPromptBody>
     act(call, PromptAct::Activate(body.value.text_hash)).await
 }
 
-async fn act(CallerRequest { state, actor, path }: CallerRequest, act: PromptAct) -> ApiResult<Json<Value>> {
+async fn act(CallerRequest { state, actor, path, .. }: CallerRequest, act: PromptAct) -> ApiResult<Json<Value>> {
     let id: PromptId = path.parse("id")?;
     let prompt = state.engine.prompts().act(&actor, id, act).await?;
     shown(&PromptAnswer::from(prompt)).map(Json)

@@ -7,7 +7,7 @@ use kybern_core::record::Record;
 use serde_json::{Value, json};
 
 use crate::error::ApiResult;
-use crate::extract::{CallerRequest, QueryArgs};
+use crate::extract::CallerRequest;
 use crate::page::{PageParams, Paging};
 use crate::schema::record::{RecordKindPage, RecordPage};
 
@@ -30,19 +30,15 @@ pub(crate) async fn kinds(CallerRequest { state, actor, .. }: CallerRequest) -> 
         PageParams,
     ),
     responses((status = 200, description = "A page of records", body = RecordPage)))]
-pub(crate) async fn list(
-    CallerRequest { state, actor, path }: CallerRequest,
-    query: QueryArgs,
-) -> ApiResult<Json<Value>> {
-    let query = query.only(&["key", "limit", "cursor"])?;
-    let (kind, paging) = (path.text("kind")?, Paging::read(&query)?);
-    if let Some(key) = query.get("key") {
+pub(crate) async fn list(CallerRequest { state, actor, path, query }: CallerRequest) -> ApiResult<Json<Value>> {
+    let (kind, paging) = (path.text("kind")?, Paging::read(query, &["key"])?);
+    if let Some(key) = paging.query.get("key") {
         let found: Vec<Record> = state.engine.store().record(actor.scope(), kind, key).await?.into_iter().collect();
-        return Ok(Json(paging.answer(&found, None)?));
+        return paging.answer(&found, None);
     }
     let after = paging.after::<RecordId>()?;
     let page = state.engine.records().list(actor.scope(), kind, after, paging.limit).await?;
-    Ok(Json(paging.answer(&page.items, page.next.as_deref())?))
+    paging.answer(&page.items, page.next.as_deref())
 }
 
 /// Show a record
@@ -52,7 +48,7 @@ pub(crate) async fn list(
         ("id" = String, Path, format = "uuid", description = "The record"),
     ),
     responses((status = 200, description = "The record", body = Record)))]
-pub(crate) async fn show(CallerRequest { state, actor, path }: CallerRequest) -> ApiResult<Json<Record>> {
+pub(crate) async fn show(CallerRequest { state, actor, path, .. }: CallerRequest) -> ApiResult<Json<Record>> {
     let (kind, id): (&str, RecordId) = (path.text("kind")?, path.parse("id")?);
     let record = state.engine.records().get(actor.scope(), id).await?;
     if record.kind == kind { Ok(Json(record)) } else { Err(Error::not_found("record", id).into()) }

@@ -35,7 +35,7 @@ pub(crate) struct HoldBody {
     request_body = HoldBody,
     responses((status = 200, description = "The task", body = TaskSchema)))]
 pub(crate) async fn hold(
-    CallerRequest { state, actor, path }: CallerRequest,
+    CallerRequest { state, actor, path, .. }: CallerRequest,
     body: JsonBody<HoldBody>,
 ) -> ApiResult<Json<TaskView>> {
     let id = path.parse("id")?;
@@ -47,7 +47,7 @@ pub(crate) async fn hold(
 #[utoipa::path(post, path = "/api/tasks/{id}/release", operation_id = "release_task",
     params(("id" = String, Path, format = "uuid", description = "The task")),
     responses((status = 200, description = "The task", body = TaskSchema)))]
-pub(crate) async fn release(CallerRequest { state, actor, path }: CallerRequest) -> ApiResult<Json<TaskView>> {
+pub(crate) async fn release(CallerRequest { state, actor, path, .. }: CallerRequest) -> ApiResult<Json<TaskView>> {
     Ok(Json(state.engine.tasks().release(&actor, path.parse("id")?).await?))
 }
 

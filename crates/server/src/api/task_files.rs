@@ -8,7 +8,7 @@ use kybern_core::id::TaskId;
 use serde_json::{Value, json};
 
 use crate::error::{ApiResult, Problem};
-use crate::extract::{CallerRequest, QueryArgs};
+use crate::extract::CallerRequest;
 use crate::schema::operation::ErrorSchema;
 use crate::schema::task::{ArtifactPage, AttachmentPage};
 
@@ -21,7 +21,7 @@ const SANDBOX: HeaderValue = HeaderValue::from_static("default-src 'none'; sandb
 #[utoipa::path(get, path = "/api/tasks/{id}/artifacts", operation_id = "list_task_artifacts",
     params(("id" = String, Path, format = "uuid", description = "The task")),
     responses((status = 200, description = "The links", body = ArtifactPage)))]
-pub(crate) async fn artifacts(CallerRequest { state, actor, path }: CallerRequest) -> ApiResult<Json<Value>> {
+pub(crate) async fn artifacts(CallerRequest { state, actor, path, .. }: CallerRequest) -> ApiResult<Json<Value>> {
     let id: TaskId = path.parse("id")?;
     let links = state.engine.tasks().artifacts(&actor, id).await?;
     Ok(Json(json!({"items": links, "nextCursor": null})))
@@ -31,7 +31,7 @@ pub(crate) async fn artifacts(CallerRequest { state, actor, path }: CallerReques
 #[utoipa::path(get, path = "/api/tasks/{id}/attachments", operation_id = "list_task_attachments",
     params(("id" = String, Path, format = "uuid", description = "The task")),
     responses((status = 200, description = "What is known of them", body = AttachmentPage)))]
-pub(crate) async fn attachments(CallerRequest { state, actor, path }: CallerRequest) -> ApiResult<Json<Value>> {
+pub(crate) async fn attachments(CallerRequest { state, actor, path, .. }: CallerRequest) -> ApiResult<Json<Value>> {
     let id: TaskId = path.parse("id")?;
     let attachments = state.engine.tasks().attachments(&actor, id).await?;
     Ok(Json(json!({"items": attachments, "nextCursor": null})))
@@ -54,10 +54,7 @@ pub(crate) async fn attachments(CallerRequest { state, actor, path }: CallerRequ
         (status = 200, description = "The bytes", body = String, content_type = "*/*"),
         (status = 422, description = "Its text cannot be given, or the picture cannot be made: the message says why", body = ErrorSchema),
     ))]
-pub(crate) async fn attachment(
-    CallerRequest { state, actor, path }: CallerRequest,
-    query: QueryArgs,
-) -> ApiResult<Response> {
+pub(crate) async fn attachment(CallerRequest { state, actor, path, query }: CallerRequest) -> ApiResult<Response> {
     let (id, n): (TaskId, u32) = (path.parse("id")?, path.parse("n")?);
     let query = query.only(&["page", "text"])?;
     if query.flag("text")? == Some(true) {

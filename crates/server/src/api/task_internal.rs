@@ -29,7 +29,7 @@ use crate::{body, error::Problem};
     request_body = ReviewBody,
     responses((status = 200, description = "The task", body = TaskSchema)))]
 pub(crate) async fn review(
-    CallerRequest { state, actor, path }: CallerRequest,
+    CallerRequest { state, actor, path, .. }: CallerRequest,
     body: JsonBody<ReviewBody>,
 ) -> ApiResult<Json<TaskView>> {
     let id = path.parse("id")?;

@@ -22,7 +22,7 @@ use crate::schema::task::{ForkPreviewSchema, ReplaySchema, ResolutionSchema, Tas
 #[utoipa::path(post, path = "/api/tasks/{id}/cancel", operation_id = "cancel_task",
     params(("id" = String, Path, format = "uuid", description = "The task")),
     responses((status = 200, description = "The task", body = TaskSchema)))]
-pub(crate) async fn cancel(CallerRequest { state, actor, path }: CallerRequest) -> ApiResult<Json<TaskView>> {
+pub(crate) async fn cancel(CallerRequest { state, actor, path, .. }: CallerRequest) -> ApiResult<Json<TaskView>> {
     Ok(Json(state.engine.tasks().cancel(&actor, path.parse("id")?).await?))
 }
 
@@ -32,7 +32,7 @@ pub(crate) async fn cancel(CallerRequest { state, actor, path }: CallerRequest) 
 #[utoipa::path(post, path = "/api/tasks/{id}/pause", operation_id = "pause_task",
     params(("id" = String, Path, format = "uuid", description = "The task")),
     responses((status = 200, description = "The task", body = TaskSchema)))]
-pub(crate) async fn pause(CallerRequest { state, actor, path }: CallerRequest) -> ApiResult<Json<TaskView>> {
+pub(crate) async fn pause(CallerRequest { state, actor, path, .. }: CallerRequest) -> ApiResult<Json<TaskView>> {
     Ok(Json(state.engine.tasks().pause(&actor, path.parse("id")?).await?))
 }
 
@@ -40,7 +40,7 @@ pub(crate) async fn pause(CallerRequest { state, actor, path }: CallerRequest) -
 #[utoipa::path(post, path = "/api/tasks/{id}/resume", operation_id = "resume_task",
     params(("id" = String, Path, format = "uuid", description = "The task")),
     responses((status = 200, description = "The task", body = TaskSchema)))]
-pub(crate) async fn resume(CallerRequest { state, actor, path }: CallerRequest) -> ApiResult<Json<TaskView>> {
+pub(crate) async fn resume(CallerRequest { state, actor, path, .. }: CallerRequest) -> ApiResult<Json<TaskView>> {
     Ok(Json(state.engine.tasks().resume(&actor, path.parse("id")?).await?))
 }
 
@@ -51,7 +51,7 @@ pub(crate) async fn resume(CallerRequest { state, actor, path }: CallerRequest) 
 #[utoipa::path(post, path = "/api/tasks/{id}/retry", operation_id = "retry_task",
     params(("id" = String, Path, format = "uuid", description = "The task")),
     responses((status = 200, description = "The task", body = TaskSchema)))]
-pub(crate) async fn retry(CallerRequest { state, actor, path }: CallerRequest) -> ApiResult<Json<TaskView>> {
+pub(crate) async fn retry(CallerRequest { state, actor, path, .. }: CallerRequest) -> ApiResult<Json<TaskView>> {
     Ok(Json(state.engine.tasks().retry(&actor, path.parse("id")?).await?))
 }
 
@@ -109,7 +109,7 @@ pub(crate) async fn fork(attempt: Attempt, path: PathArgs, body: OptionalBody<Fo
 #[utoipa::path(post, path = "/api/tasks/{id}/replay", operation_id = "replay_task",
     params(("id" = String, Path, format = "uuid", description = "The task")),
     responses((status = 200, description = "What the replay found", body = ReplaySchema)))]
-pub(crate) async fn replay(CallerRequest { state, actor, path }: CallerRequest) -> ApiResult<Json<Value>> {
+pub(crate) async fn replay(CallerRequest { state, actor, path, .. }: CallerRequest) -> ApiResult<Json<Value>> {
     let report = state.engine.tasks().replay(&actor, path.parse("id")?).await?;
     Ok(Json(shown(&report)?))
 }
@@ -164,7 +164,7 @@ impl ReviewBody {
     request_body = ReviewBody,
     responses((status = 200, description = "The task", body = TaskSchema)))]
 pub(crate) async fn review(
-    CallerRequest { state, actor, path }: CallerRequest,
+    CallerRequest { state, actor, path, .. }: CallerRequest,
     body: JsonBody<ReviewBody>,
 ) -> ApiResult<Json<TaskView>> {
     let id = path.parse("id")?;

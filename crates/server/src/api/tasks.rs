@@ -12,7 +12,7 @@ use kybern_engine::task::TaskView;
 use serde_json::Value;
 
 use super::task_request::{self, SubmitBody, SubmitForm};
-use crate::error::{ApiResult, Problem};
+use crate::error::ApiResult;
 use crate::extract::{CallerRequest, QueryArgs};
 use crate::idempotency::{Attempt, Made};
 use crate::page::{PageParams, Paging};
@@ -62,22 +62,19 @@ pub(crate) async fn submit(attempt: Attempt, query: QueryArgs, request: Request)
         PageParams,
     ),
     responses((status = 200, description = "A page of tasks", body = TaskPage)))]
-pub(crate) async fn list(
-    CallerRequest { state, actor, .. }: CallerRequest,
-    query: QueryArgs,
-) -> ApiResult<Json<Value>> {
-    let query = query.only(&["status", "intent", "channel", "limit", "cursor"])?;
-    let paging = Paging::read(&query)?;
+pub(crate) async fn list(CallerRequest { state, actor, query, .. }: CallerRequest) -> ApiResult<Json<Value>> {
+    let paging = Paging::read(query, &["status", "intent", "channel"])?;
+    let query = &paging.query;
     let filter = TaskFilter {
-        status: named(&query, "status", TaskStatus::parse, &TaskStatus::ALL.map(TaskStatus::as_str))?,
+        status: query.word("status", TaskStatus::parse, &TaskStatus::ALL.map(TaskStatus::as_str))?,
         intent: query.get("intent").map(str::to_owned),
-        channel: named(&query, "channel", Channel::parse, &Channel::ALL.map(Channel::as_str))?,
+        channel: query.word("channel", Channel::parse, &Channel::ALL.map(Channel::as_str))?,
         talks_of: None,
         before: paging.after::<TaskId>()?,
         limit: paging.limit,
     };
     let list = state.engine.tasks().list(&actor, filter).await?;
-    Ok(Json(paging.answer(&list.items, list.next_cursor.as_deref())?))
+    paging.answer(&list.items, list.next_cursor.as_deref())
 }
 
 /// Show a task
@@ -87,10 +84,7 @@ pub(crate) async fn list(
         ("waitMs" = Option<u64>, Query, maximum = 60000, description = "How long to wait at most until it ends or waits for a person"),
     ),
     responses((status = 200, description = "The task", body = TaskSchema)))]
-pub(crate) async fn show(
-    CallerRequest { state, actor, path }: CallerRequest,
-    query: QueryArgs,
-) -> ApiResult<Json<TaskView>> {
+pub(crate) async fn show(CallerRequest { state, actor, path, query }: CallerRequest) -> ApiResult<Json<TaskView>> {
     let (id, wait) = (path.parse("id")?, wait(&query.only(&["waitMs"])?)?);
     let Some(wait) = wait else { return Ok(Json(state.engine.tasks().get(&actor, id).await?)) };
     let task = tokio::select! {
@@ -109,15 +103,12 @@ pub(crate) async fn show(
         PageParams,
     ),
     responses((status = 200, description = "A page of the log", body = LogPage)))]
-pub(crate) async fn log(
-    CallerRequest { state, actor, path }: CallerRequest,
-    query: QueryArgs,
-) -> ApiResult<Json<Value>> {
+pub(crate) async fn log(CallerRequest { state, actor, path, query }: CallerRequest) -> ApiResult<Json<Value>> {
     let id: TaskId = path.parse("id")?;
-    let paging = Paging::read(&query.only(&["limit", "cursor"])?)?;
+    let paging = Paging::read(query, &[])?;
     let after = paging.after::<i64>()?.unwrap_or(-1);
     let (entries, next) = state.engine.tasks().log(&actor, id, after, paging.limit).await?;
-    Ok(Json(paging.answer(&entries, next.map(|next| next.to_string()).as_deref())?))
+    paging.answer(&entries, next.map(|next| next.to_string()).as_deref())
 }
 
 /// Follow a task's log
@@ -133,7 +124,7 @@ pub(crate) async fn log(
     responses((status = 200, description = "The events, each so", body = StreamEventSchema,
         content_type = "text/event-stream")))]
 pub(crate) async fn events(
-    CallerRequest { state, actor, path }: CallerRequest,
+    CallerRequest { state, actor, path, .. }: CallerRequest,
     headers: HeaderMap,
 ) -> ApiResult<Response> {
     let (id, after) = (path.parse("id")?, sse::last_event_id(&headers)?);
@@ -146,15 +137,4 @@ pub(crate) async fn events(
 pub(super) fn wait(query: &QueryArgs) -> ApiResult<Option<Millis>> {
     let wait = query.number("waitMs", 0..=limits::MAX_WAIT.0)?;
     Ok(wait.filter(|wait| *wait > 0).map(Millis))
-}
-
-fn named<T>(
-    query: &QueryArgs,
-    name: &str,
-    parse: impl FnOnce(&str) -> Option<T>,
-    known: &[&str],
-) -> ApiResult<Option<T>> {
-    let Some(text) = query.get(name) else { return Ok(None) };
-    let unknown = || Problem::invalid(format!("/{name}"), format!("{name} {text:?} is none of {}", known.join(", ")));
-    parse(text).map(Some).ok_or_else(unknown)
 }

@@ -7,7 +7,7 @@ use serde_json::Value;
 use utoipa::ToSchema;
 
 use crate::error::{ApiResult, Problem};
-use crate::extract::{CallerRequest, JsonBody, QueryArgs, check_text};
+use crate::extract::{CallerRequest, JsonBody, check_text};
 use crate::idempotency::{Attempt, Made};
 use crate::page::{PageParams, Paging};
 use crate::schema::identity::{NewTenantAnswer, TenantPage};
@@ -48,11 +48,8 @@ pub(crate) async fn create(attempt: Attempt, body: JsonBody<NewTenantBody>) -> A
 #[utoipa::path(get, path = "/api/admin/tenants", operation_id = "list_tenants",
     params(PageParams),
     responses((status = 200, description = "A page of tenants, oldest first", body = TenantPage)))]
-pub(crate) async fn list(
-    CallerRequest { state, actor, .. }: CallerRequest,
-    query: QueryArgs,
-) -> ApiResult<Json<Value>> {
-    let paging = Paging::read(&query.only(&["limit", "cursor"])?)?;
+pub(crate) async fn list(CallerRequest { state, actor, query, .. }: CallerRequest) -> ApiResult<Json<Value>> {
+    let paging = Paging::read(query, &[])?;
     let tenants = state.engine.identity().tenants(&actor).await?;
-    Ok(Json(paging.cut(tenants, |tenant| tenant.id.to_string(), |tenant| tenant)?))
+    paging.cut(tenants, |tenant| tenant.id.to_string(), |tenant| tenant)
 }

@@ -24,20 +24,17 @@ use crate::schema::tool::{InvocationSchema, ToolAnswer, ToolPage};
 #[utoipa::path(get, path = "/api/tools", operation_id = "list_tools",
     params(PageParams),
     responses((status = 200, description = "A page of tools, by key", body = ToolPage)))]
-pub(crate) async fn list(
-    CallerRequest { state, actor, .. }: CallerRequest,
-    query: QueryArgs,
-) -> ApiResult<Json<Value>> {
-    let paging = Paging::read(&query.only(&["limit", "cursor"])?)?;
+pub(crate) async fn list(CallerRequest { state, actor, query, .. }: CallerRequest) -> ApiResult<Json<Value>> {
+    let paging = Paging::read(query, &[])?;
     let tools = state.engine.tool_settings().list(actor.scope()).await?;
-    Ok(Json(paging.cut(tools, |tool| tool.spec.key.clone(), |tool| describe(&tool))?))
+    paging.cut(tools, |tool| tool.spec.key.clone(), |tool| describe(&tool))
 }
 
 /// Show a tool
 #[utoipa::path(get, path = "/api/tools/{name}", operation_id = "show_tool",
     params(("name" = String, Path, description = "The tool's key, or another name of it")),
     responses((status = 200, description = "The tool", body = ToolAnswer)))]
-pub(crate) async fn show(CallerRequest { state, actor, path }: CallerRequest) -> ApiResult<Json<Value>> {
+pub(crate) async fn show(CallerRequest { state, actor, path, .. }: CallerRequest) -> ApiResult<Json<Value>> {
     shown(&describe(&state.engine.tool_settings().get(actor.scope(), path.text("name")?).await?)).map(Json)
 }
 
@@ -121,7 +118,7 @@ fn said_object<'de, D: Deserializer<'de>, T: DeserializeOwned>(deserializer: D) 
     request_body = ChangeBody,
     responses((status = 200, description = "The tool", body = ToolAnswer)))]
 pub(crate) async fn change(
-    CallerRequest { state, actor, path }: CallerRequest,
+    CallerRequest { state, actor, path, .. }: CallerRequest,
     body: JsonBody<ChangeBody>,
 ) -> ApiResult<Json<Value>> {
     let ChangeBody { enabled, risk, limits, price, confirm, four_eyes } = body.value;

@@ -12,7 +12,7 @@ use utoipa::ToSchema;
 
 use super::shown;
 use crate::error::{ApiResult, Problem};
-use crate::extract::{CallerRequest, JsonBody, QueryArgs, check_text};
+use crate::extract::{CallerRequest, JsonBody, check_text};
 use crate::idempotency::{Attempt, Made};
 use crate::page::{PageParams, Paging};
 use crate::schema::identity::{NewWebhookSchema, WebhookPage};
@@ -76,20 +76,17 @@ pub(crate) async fn create(attempt: Attempt, body: JsonBody<NewWebhookBody>) -> 
 #[utoipa::path(get, path = "/api/webhooks/outbound", operation_id = "list_completion_webhooks",
     params(PageParams),
     responses((status = 200, description = "A page of webhooks, oldest first", body = WebhookPage)))]
-pub(crate) async fn list(
-    CallerRequest { state, actor, .. }: CallerRequest,
-    query: QueryArgs,
-) -> ApiResult<Json<Value>> {
-    let paging = Paging::read(&query.only(&["limit", "cursor"])?)?;
+pub(crate) async fn list(CallerRequest { state, actor, query, .. }: CallerRequest) -> ApiResult<Json<Value>> {
+    let paging = Paging::read(query, &[])?;
     let webhooks = state.engine.identity().webhooks(actor.scope()).await?;
-    Ok(Json(paging.cut(webhooks, |webhook| webhook.id.to_string(), |webhook| webhook)?))
+    paging.cut(webhooks, |webhook| webhook.id.to_string(), |webhook| webhook)
 }
 
 /// Remove a completion webhook
 #[utoipa::path(delete, path = "/api/webhooks/outbound/{id}", operation_id = "remove_completion_webhook",
     params(("id" = String, Path, format = "uuid", description = "The webhook")),
     responses((status = 204, description = "Removed")))]
-pub(crate) async fn remove(CallerRequest { state, actor, path }: CallerRequest) -> ApiResult<StatusCode> {
+pub(crate) async fn remove(CallerRequest { state, actor, path, .. }: CallerRequest) -> ApiResult<StatusCode> {
     let id: WebhookId = path.parse("id")?;
     state.engine.identity().delete_webhook(&actor, id).await?;
     Ok(StatusCode::NO_CONTENT)
