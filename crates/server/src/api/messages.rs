@@ -21,8 +21,8 @@ use crate::idempotency::{Attempt, replayed};
 use crate::page::{PageParams, Paging};
 use crate::schema::chat::{MessagePage, MessageSchema, TurnSchema};
 use crate::schema::event::StreamEventSchema;
+use crate::sse;
 use crate::state::AppState;
-use crate::turn_sse;
 
 /// How long a request waits for its turn: as long as a turn may work, and half a minute. Then the turn goes on without
 /// it.
@@ -94,7 +94,7 @@ pub(crate) async fn send(
     body: JsonBody<SayBody>,
 ) -> ApiResult {
     let chat: ChatId = path.parse("id")?;
-    if last_event(&headers)?.is_some() {
+    if sse::last_event_id(&headers, EventId::at(0))?.is_some() {
         // Whoever comes back wants to read on, and not to say it again.
         let message = "header Last-Event-ID: read on with GET /api/chats/{id}/stream?message=";
         return Err(Problem::invalid("", message));
@@ -103,7 +103,7 @@ pub(crate) async fn send(
     if wants_events(&headers) {
         let place = state.streams.take(&actor)?;
         let following = state.engine.chats().say_aloud(&actor, chat, request).await?;
-        return Ok(turn_sse::events(&state, following, place));
+        return Ok(sse::turn(&state, following, place));
     }
     Ok(answered(&say(&state, &actor, chat, request).await?))
 }
@@ -130,17 +130,6 @@ fn wants_events(headers: &HeaderMap) -> bool {
     accept.split(',').any(|one| one.trim().split(';').next() == Some("text/event-stream"))
 }
 
-/// Behind which event a reader wants to go on.
-fn last_event(headers: &HeaderMap) -> ApiResult<Option<EventId>> {
-    let Some(value) = headers.get("last-event-id") else { return Ok(None) };
-    let text = value.to_str().unwrap_or_default().trim();
-    if text.is_empty() {
-        return Ok(None);
-    }
-    let id = text.parse::<EventId>().ok().filter(|id| id.row >= 0);
-    id.map(Some).ok_or_else(|| Problem::invalid("", format!("header Last-Event-ID: {text:?} is no id of this stream")))
-}
-
 /// Read a turn along
 ///
 /// The same events for the turn of a message, by the id of the user's message or of the answer. A reader that was cut off
@@ -159,7 +148,7 @@ pub(crate) async fn stream(
 ) -> ApiResult {
     let chat: ChatId = path.parse("id")?;
     let named = query.only(&["message"])?.id("message")?;
-    let after = last_event(&headers)?;
+    let after = sse::last_event_id(&headers, EventId::at(0))?;
     if after.is_some() && named.is_none() {
         // Meanwhile another turn may be the last one, and its events are others.
         let message = "the events of which turn? Say ?message= with the messageId of message.start, as you go on \
@@ -168,7 +157,7 @@ pub(crate) async fn stream(
     }
     let place = state.streams.take(&actor)?;
     let following = state.engine.chats().follow_turn(&actor, chat, named, after).await?;
-    Ok(turn_sse::events(&state, following, place))
+    Ok(sse::turn(&state, following, place))
 }
 
 /// List messages
@@ -222,7 +211,7 @@ mod tests {
         let read = |text: &str| {
             let mut headers = HeaderMap::new();
             headers.insert("last-event-id", text.parse().unwrap());
-            last_event(&headers).ok()
+            sse::last_event_id(&headers, EventId::at(0)).ok()
         };
         assert_eq!(read("7.12"), Some(Some(EventId { row: 7, n: 12 })));
         assert_eq!((read("0"), read("")), (Some(Some(EventId::default())), Some(None)));

@@ -127,10 +127,10 @@ pub(crate) async fn events(
     CallerRequest { state, actor, path, .. }: CallerRequest,
     headers: HeaderMap,
 ) -> ApiResult<Response> {
-    let (id, after) = (path.parse("id")?, sse::last_event_id(&headers)?);
+    let (id, after) = (path.parse("id")?, sse::last_event_id(&headers, sse::START)?);
     // A task that is not there is said before the stream begins.
     state.engine.tasks().get(&actor, id).await?;
-    sse::stream(&state, actor, id, after)
+    sse::log(&state, actor, id, after.unwrap_or(sse::START))
 }
 
 /// `waitMs`: how long a caller wants to wait.
