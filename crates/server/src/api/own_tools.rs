@@ -2,7 +2,6 @@
 
 use axum::Json;
 use axum::http::StatusCode;
-use kybern_core::approval::MAX_NOTE;
 use kybern_core::error::Error;
 use kybern_core::id::{OwnToolId, UserId};
 use kybern_core::policy::ToolCategory;
@@ -15,7 +14,8 @@ use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
-use crate::api::shown;
+use super::prompts::check_note;
+use super::shown;
 use crate::error::{ApiResult, Problem};
 use crate::extract::{CallerRequest, JsonBody, members, plain};
 use crate::idempotency::{Attempt, Made};
@@ -132,7 +132,7 @@ impl From<OwnTool> for OwnToolAnswer {
 }
 
 /// An object that may be left out or null, which a list is not.
-fn object<'de, D: Deserializer<'de>, T: DeserializeOwned>(deserializer: D) -> Result<Option<T>, D::Error> {
+pub(super) fn object<'de, D: Deserializer<'de>, T: DeserializeOwned>(deserializer: D) -> Result<Option<T>, D::Error> {
     let said = Option::<Map<String, Value>>::deserialize(deserializer)?;
     let read = |members| serde_json::from_value(Value::Object(members)).map_err(D::Error::custom);
     said.map(read).transpose()
@@ -295,10 +295,7 @@ pub(crate) struct RejectToolBody {
     request_body = RejectToolBody,
     responses((status = 200, description = "The version", body = OwnToolAnswer)))]
 pub(crate) async fn reject(call: CallerRequest, body: JsonBody<RejectToolBody>) -> ApiResult<Json<Value>> {
-    plain("/note", &body.value.note, MAX_NOTE)?;
-    if body.value.note.trim().is_empty() {
-        return Err(Problem::invalid("/note", "note is empty, say what is to be changed"));
-    }
+    check_note(&body.value.note)?;
     act(call, OwnToolAct::Reject(body.value.note)).await
 }
 

@@ -173,6 +173,15 @@ pub(crate) struct RejectPromptBody {
     note: String,
 }
 
+/// Refuses a note that is too long, or says nothing.
+pub(super) fn check_note(note: &str) -> ApiResult<()> {
+    plain("/note", note, MAX_NOTE)?;
+    match note.trim() {
+        "" => Err(Problem::invalid("/note", "note is empty, say what is to be changed")),
+        _said => Ok(()),
+    }
+}
+
 /// Hand a draft in for review
 #[utoipa::path(post, path = "/api/prompts/{id}/submit", operation_id = "submit_prompt",
     params(("id" = String, Path, format = "uuid", description = "The prompt")),
@@ -214,10 +223,7 @@ pub(crate) async fn approve(call: CallerRequest, body: JsonBody<ReadPromptBody>)
     request_body = RejectPromptBody,
     responses((status = 200, description = "The draft", body = PromptAnswer)))]
 pub(crate) async fn reject(call: CallerRequest, body: JsonBody<RejectPromptBody>) -> ApiResult<Json<Value>> {
-    plain("/note", &body.value.note, MAX_NOTE)?;
-    if body.value.note.trim().is_empty() {
-        return Err(Problem::invalid("/note", "note is empty, say what is to be changed"));
-    }
+    check_note(&body.value.note)?;
     act(call, PromptAct::Reject(body.value.note)).await
 }
 

@@ -7,11 +7,12 @@ use kybern_core::task::limits;
 use kybern_core::time::Millis;
 use kybern_core::tool::{Risk, ToolPrice, ToolRate};
 use kybern_engine::tools::{ToolChange, ToolView};
-use serde::de::{DeserializeOwned, Error as _};
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
+use super::own_tools::object;
 use super::shown;
 use super::tasks::wait;
 use crate::error::ApiResult;
@@ -104,9 +105,7 @@ pub(crate) struct ChangeBody {
 
 /// The same for an object, which a list is not.
 fn said_object<'de, D: Deserializer<'de>, T: DeserializeOwned>(deserializer: D) -> Result<Option<Option<T>>, D::Error> {
-    let said = Option::<Map<String, Value>>::deserialize(deserializer)?;
-    let read = |members| serde_json::from_value(Value::Object(members)).map_err(D::Error::custom);
-    said.map(read).transpose().map(Some)
+    object(deserializer).map(Some)
 }
 
 /// Change a tool for this tenant
