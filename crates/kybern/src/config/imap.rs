@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::environment::Environment;
 use super::error::{Fault, Faults};
 use super::secret::Secret;
-use super::smtp::{TlsMode, connection_faults, password};
+use super::smtp::{TlsMode, connection_faults};
 
 /// The mailbox.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -87,7 +87,7 @@ impl ImapOptions {
         if !(1000..=86_400_000).contains(&self.poll_ms.0) {
             faults.add(Fault::bad("imap.poll_ms", &self.poll_ms.0, "is not between one second and one day"));
         }
-        password("imap", &mut self.password, self.password_env.as_deref(), env, faults);
+        env.secret_beside("imap.password", &mut self.password, self.password_env.as_deref(), faults);
         if self.password.is_none() && self.password_env.is_none() {
             faults.add(Fault::missing("imap.password_env", "there is no password for the mailbox"));
         }

@@ -1,6 +1,5 @@
 //! `[workflows.NAME]`: outside engines that plans hand steps to.
 
-use kybern_core::policy::place::is_http;
 use kybern_core::time::Millis;
 use serde::{Deserialize, Serialize};
 
@@ -27,9 +26,7 @@ pub(crate) struct WorkflowOptions {
 impl WorkflowOptions {
     pub(super) fn check(&mut self, name: &str, env: &Environment, faults: &mut Faults) {
         check_name("workflows", name, faults);
-        if !is_http(&self.url) {
-            faults.add(Fault::bad(&format!("workflows.{name}.url"), &self.url, "is not an http or https URL"));
-        }
+        faults.web(&format!("workflows.{name}.url"), Some(&self.url));
         if self.deadline_ms == Some(Millis(0)) {
             faults.add(Fault::bad(&format!("workflows.{name}.deadline_ms"), &0, "is not at least 1 ms"));
         }
