@@ -12,7 +12,7 @@ use std::borrow::Cow;
 use std::path::Path;
 use std::process::ExitCode;
 
-use kybern_engine::readiness::{self, Check};
+use kybern_engine::readiness::{Check, State};
 use serde::Serialize;
 
 use crate::cli::Exit;
@@ -46,27 +46,12 @@ pub(crate) struct DoctorOptions {
     pub(crate) screen: Screen,
 }
 
-/// How one part is.
-#[derive(Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-enum State {
-    Ok,
-    /// Not configured; nothing is wrong.
-    Off,
-    /// Something works less well than it could.
-    Warning,
-    /// Something does not work.
-    Broken,
-}
-
-impl State {
-    const fn word(self) -> &'static str {
-        match self {
-            Self::Ok => "ok",
-            Self::Off => "off",
-            Self::Warning => "warning",
-            Self::Broken => "BROKEN",
-        }
+const fn word(state: State) -> &'static str {
+    match state {
+        State::Ok => "ok",
+        State::Off => "off",
+        State::Warning => "warning",
+        State::Broken => "BROKEN",
     }
 }
 
@@ -85,15 +70,9 @@ struct Finding {
 impl Finding {
     /// As a server says it of itself.
     fn told(self) -> Check {
-        let state = match self.state {
-            State::Ok => readiness::State::Ok,
-            State::Off => readiness::State::Off,
-            State::Warning => readiness::State::Warning,
-            State::Broken => readiness::State::Broken,
-        };
         let remedy = Some(self.remedy).filter(|remedy| !remedy.is_empty());
         let details = self.details.into_iter().chain(remedy).collect();
-        Check { details, ..Check::of(&self.part, state, self.message) }
+        Check { details, ..Check::of(&self.part, self.state, self.message) }
     }
 
     /// What stands below the table: what a column has no room for, each fault, and the remedy.
@@ -144,7 +123,7 @@ pub(crate) async fn run(options: DoctorOptions) -> anyhow::Result<ExitCode> {
         for found in &findings {
             table.row([
                 Cell::from(found.part.as_ref()),
-                Cell::from(found.state.word()),
+                Cell::from(word(found.state)),
                 Cell::from(found.message.as_str()),
             ]);
         }

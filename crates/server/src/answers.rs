@@ -20,7 +20,7 @@ use hyper::body::{Frame, SizeHint};
 use kybern_core::error::Error;
 use kybern_core::id::TenantId;
 
-use crate::body::{Booking, Holder};
+use crate::body::{Booked, Booking, Holder};
 use crate::error::Problem;
 use crate::state::AppState;
 
@@ -70,15 +70,6 @@ struct Held {
     /// What was taken out of the body and not handed over yet.
     rest: Bytes,
     booking: Arc<Booking>,
-}
-
-/// Bytes with what is booked for them.
-struct Booked(Bytes, #[expect(dead_code, reason = "it is given back when it is dropped")] Arc<Booking>);
-
-impl AsRef<[u8]> for Booked {
-    fn as_ref(&self) -> &[u8] {
-        &self.0
-    }
 }
 
 impl HttpBody for Held {

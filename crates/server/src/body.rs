@@ -94,12 +94,12 @@ impl Arriving {
     }
 }
 
-/// Bytes with what is booked for them.
-struct Booked(BytesMut, #[expect(dead_code, reason = "it is given back when it is dropped")] Booking);
+/// Bytes with what is booked for them, which is given back when it is dropped.
+pub(crate) struct Booked<B, K>(pub(crate) B, pub(crate) K);
 
-impl AsRef<[u8]> for Booked {
+impl<B: AsRef<[u8]>, K> AsRef<[u8]> for Booked<B, K> {
     fn as_ref(&self) -> &[u8] {
-        &self.0
+        self.0.as_ref()
     }
 }
 

@@ -181,11 +181,12 @@ impl FromRequestParts<AppState> for PathArgs {
     }
 }
 
-/// A request of a known caller, and the parts of its path.
+/// A request of a known caller, the parts of its path, and the parameters of its query.
 pub(crate) struct CallerRequest {
     pub(crate) state: AppState,
     pub(crate) actor: Actor,
     pub(crate) path: PathArgs,
+    pub(crate) query: QueryArgs,
 }
 
 impl FromRequestParts<AppState> for CallerRequest {
@@ -194,7 +195,8 @@ impl FromRequestParts<AppState> for CallerRequest {
     async fn from_request_parts(parts: &mut Parts, state: &AppState) -> Result<Self, Problem> {
         let Caller(actor) = Caller::from_request_parts(parts, state).await?;
         let path = PathArgs::from_request_parts(parts, state).await?;
-        Ok(Self { state: state.clone(), actor, path })
+        let query = QueryArgs::from_request_parts(parts, state).await?;
+        Ok(Self { state: state.clone(), actor, path, query })
     }
 }
 
@@ -221,6 +223,11 @@ impl PathArgs {
             Problem::invalid(format!("/{name}"), message)
         })
     }
+}
+
+/// What was read; or nothing, and what is wrong with it is one fault more.
+pub(crate) fn or_fault<T>(read: Result<T, Detail>, faults: &mut Vec<Detail>) -> Option<T> {
+    read.map_err(|fault| faults.push(fault)).ok()
 }
 
 /// Refuses a text that is too long, or that no database takes.

@@ -23,7 +23,7 @@ const PATIENCE: Duration = Duration::from_secs(5);
 /// Alive
 ///
 /// Answers as long as the process does. Asks nothing of the database.
-#[utoipa::path(get, path = "/healthz", operation_id = "show_health", tag = "operation", responses(
+#[utoipa::path(get, path = "/healthz", operation_id = "show_health", responses(
     (status = 200, description = "Alive", body = HealthSchema),
 ))]
 pub(crate) async fn alive(State(state): State<AppState>) -> Json<Value> {
@@ -36,7 +36,7 @@ pub(crate) async fn alive(State(state): State<AppState>) -> Json<Value> {
 /// Each part is named. 503 when a part fails without which no work is taken: the database, its migrations, the disk,
 /// the worker. What is known of each part is told to a key that may read, and what names tenants to a platform admin's.
 /// Looked at once a second at most, however often it is asked for.
-#[utoipa::path(get, path = "/readyz", operation_id = "show_readiness", tag = "operation", responses(
+#[utoipa::path(get, path = "/readyz", operation_id = "show_readiness", responses(
     (status = 200, description = "Everything that is required works", body = ReadinessSchema),
     (status = 503, description = "Something that is required does not work", body = ReadinessSchema),
 ))]

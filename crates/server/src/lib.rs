@@ -33,7 +33,6 @@ mod standing;
 pub mod state;
 mod status_page;
 pub mod streams;
-mod turn_sse;
 
 pub use openapi::openapi_json;
 pub use peer::TrustedProxies;

@@ -92,7 +92,7 @@ fn method_name(method: &Method) -> &'static str {
 /// questions to models with what they took and cost; approvals, messages and jobs that are open, and how long
 /// the oldest work of each kind has waited; slots, the disk, the
 /// build. In the OpenMetrics text format. Without a key that may read only `kybern_up` is shown, unless `server.public_metrics` opens the rest.
-#[utoipa::path(get, path = "/metrics", operation_id = "show_metrics", tag = "operation", responses(
+#[utoipa::path(get, path = "/metrics", operation_id = "show_metrics", responses(
     (status = 200, description = "The numbers", body = String, content_type = "application/openmetrics-text"),
     (status = 503, description = "The database does not answer, so neither the numbers nor the key can be looked up",
         body = ErrorSchema),

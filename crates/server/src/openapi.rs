@@ -75,7 +75,7 @@ pub fn openapi_json() -> String {
 }
 
 /// This document
-#[utoipa::path(get, path = "/openapi.json", operation_id = "show_openapi", tag = "operation", responses(
+#[utoipa::path(get, path = "/openapi.json", operation_id = "show_openapi", responses(
     (status = 200, description = "The OpenAPI document", body = Object, content_type = "application/json"),
 ))]
 pub(crate) async fn show() -> Response {
@@ -121,7 +121,21 @@ fn operation<'a>(item: &'a mut PathItem, method: &str) -> Option<&'a mut Operati
     }
 }
 
-/// Adds what follows from the table: rights, errors, headers.
+/// Under which heading a route stands: the noun in its path, or what that noun belongs to.
+fn tag(path: &str) -> &str {
+    let mut parts = path.split('/').skip(1);
+    match (parts.next(), parts.next()) {
+        (Some("api"), Some("admin" | "keys" | "users" | "webhooks")) => "identity",
+        (Some("api"), Some("internal")) => "workflows",
+        (Some("api"), Some("outbox")) => "records",
+        (Some("api"), Some("usage")) => "budgets",
+        (Some("v1"), _) => "models",
+        (Some("api"), Some(noun)) if noun != "purge" => noun,
+        _ => "operation",
+    }
+}
+
+/// Adds what follows from the table: headings, rights, errors, headers.
 fn complete(operation: &mut Operation, route: &Route) {
     let (right, signed) = match route.access {
         Access::Open => (None, false),
@@ -134,6 +148,7 @@ fn complete(operation: &mut Operation, route: &Route) {
         let description = operation.description.take().filter(|text| !text.is_empty());
         operation.description = Some(description.map_or(sentence.clone(), |text| format!("{text}\n\n{sentence}")));
     }
+    operation.tags = Some(vec![tag(route.path).to_owned()]);
     let key = SecurityRequirement::new::<_, [&str; 0], &str>("key", []);
     operation.security = Some(match (right, signed) {
         (Some(_), false) => vec![key],

@@ -2,6 +2,7 @@
 //! to go on, and is sealed for the tenant, the list and the filter that it was given for, so that another one is refused
 //! instead of misread. It guards nothing: whoever may not see an item does not see it by any cursor.
 
+use axum::Json;
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use serde::Serialize;
@@ -32,22 +33,24 @@ pub(crate) struct PageParams {
 
 /// Where a page begins and how long it is.
 pub(crate) struct Paging {
-    query: QueryArgs,
+    /// What the caller says of the list.
+    pub(crate) query: QueryArgs,
     /// At most so many items.
     pub(crate) limit: u32,
     after: Option<String>,
 }
 
 impl Paging {
-    /// Reads `limit` and `cursor`. The rest of the query is the filter that the cursors hold for.
-    pub(crate) fn read(query: &QueryArgs) -> ApiResult<Self> {
+    /// Reads `limit` and `cursor`. The rest of the query is the filter that the cursors hold for, of these names.
+    pub(crate) fn read(query: QueryArgs, filter: &[&str]) -> ApiResult<Self> {
+        let query = query.only(&[filter, &["limit", "cursor"]].concat())?;
         let limit = query.number("limit", 1..=u64::from(MAX_LIMIT))?;
         let limit = limit.and_then(|limit| u32::try_from(limit).ok()).unwrap_or(DEFAULT_LIMIT);
         let after = match query.get("cursor") {
-            Some(cursor) => Some(decode(query, cursor)?),
+            Some(cursor) => Some(decode(&query, cursor)?),
             None => None,
         };
-        Ok(Self { query: query.clone(), limit, after })
+        Ok(Self { query, limit, after })
     }
 
     /// Behind what the page begins.
@@ -56,28 +59,36 @@ impl Paging {
     }
 
     /// A page that the engine cut.
-    pub(crate) fn answer<T: Serialize>(&self, items: &[T], next: Option<&str>) -> ApiResult<Value> {
+    pub(crate) fn answer<T: Serialize>(&self, items: &[T], next: Option<&str>) -> ApiResult<Json<Value>> {
         let next = next.map(|next| encode(&self.query, next)).transpose()?;
-        Ok(json!({"items": items, "nextCursor": next}))
+        Ok(Json(json!({"items": items, "nextCursor": next})))
     }
 
     /// A page cut out of a whole list, ordered by `key`.
     pub(crate) fn cut<T, V: Serialize>(
         &self,
-        items: Vec<T>,
+        mut items: Vec<T>,
         key: impl Fn(&T) -> String,
         show: impl Fn(T) -> V,
-    ) -> ApiResult<Value> {
-        let mut keyed: Vec<(String, T)> = items.into_iter().map(|item| (key(&item), item)).collect();
-        keyed.sort_by(|a, b| a.0.cmp(&b.0));
-        let behind = |key: &str| self.after.as_deref().is_none_or(|after| key > after);
-        let mut rest = keyed.into_iter().filter(|(key, _)| behind(key)).peekable();
+    ) -> ApiResult<Json<Value>> {
+        items.sort_by_cached_key(&key);
+        items.retain(|item| self.after.as_deref().is_none_or(|after| key(item).as_str() > after));
+        self.begun(items, key, show)
+    }
+
+    /// A page of items that begin where it begins: whether there are more than its limit tells whether another follows.
+    pub(crate) fn begun<T, V: Serialize>(
+        &self,
+        mut items: Vec<T>,
+        key: impl Fn(&T) -> String,
+        show: impl Fn(T) -> V,
+    ) -> ApiResult<Json<Value>> {
         let limit = usize::try_from(self.limit).unwrap_or(usize::MAX);
-        let page: Vec<(String, T)> = rest.by_ref().take(limit).collect();
-        let next =
-            page.last().filter(|_| rest.peek().is_some()).map(|(key, _)| encode(&self.query, key)).transpose()?;
-        let items: Vec<V> = page.into_iter().map(|(_, item)| show(item)).collect();
-        Ok(json!({"items": items, "nextCursor": next}))
+        let more = items.len() > limit;
+        items.truncate(limit);
+        let next = items.last().filter(|_| more).map(key);
+        let items: Vec<V> = items.into_iter().map(show).collect();
+        self.answer(&items, next.as_deref())
     }
 }
 
@@ -116,7 +127,7 @@ mod tests {
         let mut seen = Vec::new();
         let mut cursor = String::new();
         loop {
-            let paging = Paging::read(&asked(KEY, "/letters", &format!("limit=2&cursor={cursor}"))).unwrap();
+            let paging = Paging::read(asked(KEY, "/letters", &format!("limit=2&cursor={cursor}")), &[]).unwrap();
             let page = paging.cut(letters(), |letter| (*letter).to_owned(), |letter| letter).unwrap();
             seen.extend(page["items"].as_array().unwrap().clone());
             let Some(next) = page["nextCursor"].as_str() else { break };

@@ -18,6 +18,7 @@ use serde_json::json;
 
 use crate::auth;
 use crate::error::{Problem, envelope};
+use crate::sse;
 use crate::state::AppState;
 
 /// How often it is looked whether the key still stands. The store has the answer in memory.
@@ -81,14 +82,13 @@ fn ended() -> Error {
 
 /// The event with which a stream ends, as its readers write events.
 fn last_words(path: &str) -> Bytes {
-    let shown = envelope(&ended(), "");
+    let ended = ended();
     if path.starts_with("/v1/") {
-        let message = &shown["error"]["message"];
+        let message = &envelope(&ended, "")["error"]["message"];
         let error = json!({"error": {"message": message, "type": "authentication_error", "code": "UNAUTHENTICATED"}});
         return Bytes::from(format!("data: {error}\n\n"));
     }
-    let data = json!({"code": shown["error"]["code"], "message": shown["error"]["message"]});
-    Bytes::from(format!("event: error\ndata: {}\n\n", json!({"type": "error", "data": data})))
+    sse::told(&ended)
 }
 
 /// A stream of events that ends with its key.

@@ -17,7 +17,7 @@ const STYLE: &str = include_str!("status_page.css");
 /// Status page
 ///
 /// What runs, whether it is ready, and where to go on.
-#[utoipa::path(get, path = "/", operation_id = "show_status_page", tag = "operation", responses(
+#[utoipa::path(get, path = "/", operation_id = "show_status_page", responses(
     (status = 200, description = "The page", body = String, content_type = "text/html"),
 ))]
 pub(crate) async fn show(State(state): State<AppState>) -> Response {

@@ -3,10 +3,10 @@
 use clap::Subcommand;
 use serde_json::Value;
 
-use super::list::{self, Page, items};
+use super::list::{List, Page};
 use super::{Context, Exit, Format};
 use crate::client::segment;
-use crate::output::{Cell, Failure, Table, field, in_full, kybern};
+use crate::output::{Cell, Failure, field, in_full};
 
 /// `kybern agent …`
 #[derive(Subcommand, Debug)]
@@ -15,8 +15,6 @@ pub(super) enum AgentCommand {
     List {
         #[command(flatten)]
         page: Page,
-        #[command(flatten)]
-        format: Format,
     },
     /// Show an agent, its tools and what it is told
     Show {
@@ -29,27 +27,22 @@ pub(super) enum AgentCommand {
 
 pub(super) async fn run(command: AgentCommand, context: &mut Context) -> Result<Exit, Failure> {
     match command {
-        AgentCommand::List { page, format } => list(&page, format, context).await,
+        AgentCommand::List { page } => {
+            let headings = ["KEY", "NAME", "FROM", "MODEL", "WHAT IT IS FOR"];
+            List::at("/api/agents", "agent list").print_rows(&page, headings, row, context).await
+        }
         AgentCommand::Show { id, format } => show(&id, format, context).await,
     }
 }
 
-async fn list(page: &Page, format: Format, context: &mut Context) -> Result<Exit, Failure> {
-    let Some(reply) = context.read("/api/agents", &page.query(), format).await? else { return Ok(Exit::Done) };
-    let mut table = Table::new(&["KEY", "NAME", "FROM", "MODEL", "WHAT IT IS FOR"]);
-    for agent in items(&reply.value) {
-        table.row([
-            field(agent, "key").into(),
-            field(agent, "name").into(),
-            origin(agent).into(),
-            model(agent).into(),
-            Cell::fitting(field(agent, "description"), 60),
-        ]);
-    }
-    let paint = context.screen().paint();
-    context.screen().line(table.render(paint));
-    list::more(&reply.value, &format!("{} agent list", kybern()), page, context);
-    Ok(Exit::Done)
+fn row(agent: &Value) -> [Cell; 5] {
+    [
+        field(agent, "key").into(),
+        field(agent, "name").into(),
+        origin(agent).into(),
+        model(agent).into(),
+        Cell::fitting(field(agent, "description"), 60),
+    ]
 }
 
 async fn show(id: &str, format: Format, context: &mut Context) -> Result<Exit, Failure> {

@@ -4,11 +4,11 @@ use clap::{Args, Subcommand, ValueEnum};
 use kybern_core::id::{ApprovalId, TaskId};
 use serde_json::{Map, Value, json};
 
-use super::list::{self, Page, items};
+use super::list::{List, Page};
 use super::task::matter;
 use super::{Context, Exit, Format, input};
 use crate::client::{Body, Client};
-use crate::output::{Cell, Failure, Table, field, in_full, kybern, render_waits};
+use crate::output::{Cell, Failure, field, in_full, kybern, render_waits};
 
 /// `kybern approval …`
 #[derive(Subcommand, Debug)]
@@ -23,8 +23,6 @@ pub(super) enum ApprovalCommand {
         task: Option<TaskId>,
         #[command(flatten)]
         page: Page,
-        #[command(flatten)]
-        format: Format,
     },
     /// Show what is asked: every argument of a call, or the message and the fields of a form
     Show {
@@ -71,7 +69,13 @@ pub(super) struct ApproveArgs {
 
 pub(super) async fn run(command: ApprovalCommand, context: &mut Context) -> Result<Exit, Failure> {
     match command {
-        ApprovalCommand::List { status, task, page, format } => list(status, task, &page, format, context).await,
+        ApprovalCommand::List { status, task, page } => {
+            let task = task.map(|task| task.to_string());
+            let approvals = List::at("/api/approvals", "approval list").only("status", Some(input::word(&status)));
+            let approvals = approvals.only_as("task", task.clone(), [("taskId", task)]);
+            let headings = ["ID", "STATUS", "WHAT", "ABOUT", "WHY"];
+            approvals.or("nothing waits for a person").print_rows(&page, headings, row, context).await
+        }
         ApprovalCommand::Show { id, format } => show(id, format, context).await,
         ApprovalCommand::Approve(args) => {
             let mut body = Map::from_iter([("decision".to_owned(), json!("approve"))]);
@@ -87,35 +91,20 @@ pub(super) async fn run(command: ApprovalCommand, context: &mut Context) -> Resu
     }
 }
 
-async fn list(
-    status: Status,
-    task: Option<TaskId>,
-    page: &Page,
-    format: Format,
-    context: &mut Context,
-) -> Result<Exit, Failure> {
-    let mut query = page.query().to_vec();
-    let word = input::word(&status);
-    query.push(("status", Some(word.clone())));
-    query.push(("taskId", task.map(|task| task.to_string())));
-    let Some(reply) = context.read("/api/approvals", &query, format).await? else { return Ok(Exit::Done) };
-    let mut table = Table::new(&["ID", "STATUS", "WHAT", "ABOUT", "WHY"]);
-    for approval in items(&reply.value) {
-        let tool = field(approval, "toolName");
-        table.row([
-            field(approval, "id").into(),
-            field(approval, "status").into(),
-            if tool.is_empty() { field(approval, "kind") } else { tool }.into(),
-            Cell::fitting(field(approval, "subject"), 40),
-            Cell::fitting(why(approval), 60),
-        ]);
-    }
-    let (paint, nothing) = (context.screen().paint(), table.is_empty());
-    context.screen().line(if nothing { "nothing waits for a person".to_owned() } else { table.render(paint) });
-    let task = task.map(|task| task.to_string());
-    let filters = list::flags([("status", Some(word.as_str())), ("task", task.as_deref())]);
-    list::more(&reply.value, &format!("{} approval list{filters}", kybern()), page, context);
-    Ok(Exit::Done)
+fn row(approval: &Value) -> [Cell; 5] {
+    let tool = field(approval, "toolName");
+    [
+        field(approval, "id").into(),
+        field(approval, "status").into(),
+        if tool.is_empty() { field(approval, "kind") } else { tool }.into(),
+        Cell::fitting(field(approval, "subject"), 40),
+        Cell::fitting(why(approval), 60),
+    ]
+}
+
+/// The commands that decide about a question.
+pub(super) fn decisions(id: impl std::fmt::Display) -> String {
+    format!("{kybern} approval approve {id}   or   {kybern} approval deny {id}", kybern = kybern())
 }
 
 /// The reason, beginning with what is to be done where it says so.
@@ -178,11 +167,7 @@ async fn show(id: ApprovalId, format: Format, context: &mut Context) -> Result<E
         return Ok(Exit::Review);
     }
     if waiting {
-        screen.line(format!(
-            "{} {kybern} approval approve {id}   or   {kybern} approval deny {id}",
-            paint.bold("decide:"),
-            kybern = kybern()
-        ));
+        screen.line(format!("{} {}", paint.bold("decide:"), decisions(id)));
         return Ok(Exit::Review);
     }
     Ok(Exit::Done)

@@ -5,10 +5,10 @@ use kybern_core::id::BudgetId;
 use kybern_core::money::NanoUsd;
 use serde_json::{Map, Value, json};
 
-use super::list::{self, Page, items};
+use super::list::{List, Page, items};
 use super::{Context, Exit, Format};
 use crate::client::Body;
-use crate::output::{Failure, Table, field, kybern};
+use crate::output::{Cell, Failure, Table, field};
 
 /// `kybern budget …`
 #[derive(Subcommand, Debug)]
@@ -17,8 +17,6 @@ pub(super) enum BudgetCommand {
     List {
         #[command(flatten)]
         page: Page,
-        #[command(flatten)]
-        format: Format,
     },
     /// Set a budget
     Create {
@@ -90,7 +88,10 @@ impl LimitArgs {
 
 pub(super) async fn run(command: BudgetCommand, context: &mut Context) -> Result<Exit, Failure> {
     match command {
-        BudgetCommand::List { page, format } => list(&page, format, context).await,
+        BudgetCommand::List { page } => {
+            let headings = ["ID", "WHOSE", "PERIOD", "MONEY", "TOKENS", "CALLS"];
+            List::at("/api/budgets", "budget list").print_rows(&page, headings, row, context).await
+        }
         BudgetCommand::Create { subject, period, limits, format } => {
             let period = period.unwrap_or_else(|| period_of(&subject).to_owned());
             let subject = match subject.split_once(':') {
@@ -100,30 +101,16 @@ pub(super) async fn run(command: BudgetCommand, context: &mut Context) -> Result
             let mut body = limits.body();
             body.insert("subject".to_owned(), subject);
             body.insert("period".to_owned(), json!(period));
-            let client = context.connect().await?;
-            let reply = client.post("/api/budgets", Body::Json(&Value::Object(body)), None).await?;
-            if format.json {
-                context.raw(&reply);
-            } else {
-                context.screen().line(format!("budget {} is set", field(&reply.value, "id")));
-            }
-            Ok(Exit::Done)
+            let reply = context.post("/api/budgets", Body::Json(&Value::Object(body))).await?;
+            Ok(context.told(&reply, format, |budget| format!("budget {} is set", field(budget, "id"))))
         }
         BudgetCommand::Change { id, limits, format } => {
             let client = context.connect().await?;
             let reply = client.patch(&format!("/api/budgets/{id}"), &Value::Object(limits.body())).await?;
-            if format.json {
-                context.raw(&reply);
-            } else {
-                context.screen().line(format!("budget {id} is changed"));
-            }
-            Ok(Exit::Done)
+            Ok(context.told(&reply, format, |_| format!("budget {id} is changed")))
         }
         BudgetCommand::Delete { id } => {
-            let client = context.connect().await?;
-            client.delete(&format!("/api/budgets/{id}")).await?;
-            context.screen().line(format!("budget {id} is removed"));
-            Ok(Exit::Done)
+            context.remove(&format!("/api/budgets/{id}"), format!("budget {id} is removed")).await
         }
     }
 }
@@ -151,28 +138,20 @@ fn of(budget: &Value, name: &str, shown: impl Fn(&Value) -> String) -> String {
     format!("{}{reserved} of {}", shown(used), shown(limit))
 }
 
-async fn list(page: &Page, format: Format, context: &mut Context) -> Result<Exit, Failure> {
-    let Some(reply) = context.read("/api/budgets", &page.query(), format).await? else { return Ok(Exit::Done) };
-    let mut table = Table::new(&["ID", "WHOSE", "PERIOD", "MONEY", "TOKENS", "CALLS"]);
-    for budget in items(&reply.value) {
-        let subject = &budget["subject"];
-        let whose = match subject["id"].as_str() {
-            Some(id) => format!("user {id}"),
-            None => field(subject, "type"),
-        };
-        table.row([
-            field(budget, "id").into(),
-            whose.into(),
-            field(budget, "period").into(),
-            of(budget, "costNanos", money).into(),
-            of(budget, "tokens", ToString::to_string).into(),
-            of(budget, "calls", ToString::to_string).into(),
-        ]);
-    }
-    let paint = context.screen().paint();
-    context.screen().line(table.render(paint));
-    list::more(&reply.value, &format!("{} budget list", kybern()), page, context);
-    Ok(Exit::Done)
+fn row(budget: &Value) -> [Cell; 6] {
+    let subject = &budget["subject"];
+    let whose = match subject["id"].as_str() {
+        Some(id) => format!("user {id}"),
+        None => field(subject, "type"),
+    };
+    [
+        field(budget, "id").into(),
+        whose.into(),
+        field(budget, "period").into(),
+        of(budget, "costNanos", money).into(),
+        of(budget, "tokens", ToString::to_string).into(),
+        of(budget, "calls", ToString::to_string).into(),
+    ]
 }
 
 /// By what usage is added up.
@@ -210,13 +189,8 @@ pub(super) async fn usage(args: UsageArgs, context: &mut Context) -> Result<Exit
         By::Tool => ("tool", "TOOL"),
         By::User => ("user", "USER"),
     };
-    let client = context.connect_to_read().await?;
     let query = [("by", Some(by.to_owned())), ("from", args.from), ("to", args.to), ("userId", args.user)];
-    let reply = client.get("/api/usage", &query).await?;
-    if args.format.json {
-        context.raw(&reply);
-        return Ok(Exit::Done);
-    }
+    let Some(reply) = context.read("/api/usage", &query, args.format).await? else { return Ok(Exit::Done) };
     let mut table = Table::new(&[head, "CALLS", "FAILED", "TOKENS IN", "TOKENS OUT", "COST"]);
     for line in items(&reply.value) {
         table.row([
@@ -228,8 +202,7 @@ pub(super) async fn usage(args: UsageArgs, context: &mut Context) -> Result<Exit
             money(&line["costNanos"]).into(),
         ]);
     }
-    let paint = context.screen().paint();
-    context.screen().line(table.render(paint));
+    context.table(&table);
     Ok(Exit::Done)
 }
 

@@ -7,9 +7,10 @@ use clap::Args;
 use kybern_core::id::ChatId;
 use serde_json::{Value, json};
 
+use super::approval::decisions;
 use super::{Context, Exit, Format};
 use crate::client::{Body, Client, Event, Events};
-use crate::output::{Failure, Paint, Screen, clean, field, in_full, kybern};
+use crate::output::{Failure, Paint, Screen, clean, field, in_full};
 
 /// `kybern chat [MESSAGE]`
 #[derive(Args, Debug)]
@@ -172,10 +173,7 @@ impl Talk<'_> {
         let id = field(&event.data, "approvalId");
         if self.json || !screen.is_interactive() {
             if !self.json {
-                screen.line(format!(
-                    "decide: {kybern} approval approve {id}   or   {kybern} approval deny {id}",
-                    kybern = kybern()
-                ));
+                screen.line(format!("decide: {}", decisions(id)));
             }
             seen.exit = Some(Exit::Review);
             return Ok(());
@@ -187,10 +185,7 @@ impl Talk<'_> {
             Typed::Interrupt => {
                 // The turn goes on to wait; whoever comes back decides.
                 screen.line("");
-                screen.line(format!(
-                    "decide: {kybern} approval approve {id}   or   {kybern} approval deny {id}",
-                    kybern = kybern()
-                ));
+                screen.line(format!("decide: {}", decisions(id)));
                 seen.exit = Some(Exit::Review);
                 return Ok(());
             }

@@ -3,11 +3,11 @@
 use serde_json::Value;
 
 use crate::cli::{Exit, Format, Globals};
-use crate::client::{Client, Reply};
+use crate::client::{Body, Client, Reply};
 use crate::config::database::DatabaseUrl;
 use crate::config::{Config, ConfigError, DocumentOptions, Environment, Overrides, Secret};
 use crate::local::{self, LocalOptions, LocalServer, Use};
-use crate::output::{Failure, Screen, field, kybern, kybern_here};
+use crate::output::{Failure, Screen, Table, aside, field, kybern, kybern_here};
 
 const API_KEY: &str = "KYBERN_API_KEY";
 const URL: &str = "KYBERN_URL";
@@ -199,6 +199,34 @@ impl Context {
         }
     }
 
+    /// Sends something to a path.
+    ///
+    /// # Errors
+    /// [`Failure`]
+    pub(crate) async fn post(&mut self, path: &str, body: Body<'_>) -> Result<Reply, Failure> {
+        Ok(self.connect().await?.post(path, body, None).await?)
+    }
+
+    /// The same, and says what has become of it.
+    ///
+    /// # Errors
+    /// [`Failure`]
+    pub(crate) async fn act(&mut self, path: &str, body: Body<'_>, done: impl AsRef<str>) -> Result<Exit, Failure> {
+        self.post(path, body).await?;
+        self.screen.line(done);
+        Ok(Exit::Done)
+    }
+
+    /// Removes what stands at a path, and says so.
+    ///
+    /// # Errors
+    /// [`Failure`]
+    pub(crate) async fn remove(&mut self, path: &str, done: impl AsRef<str>) -> Result<Exit, Failure> {
+        self.connect().await?.delete(path).await?;
+        self.screen.line(done);
+        Ok(Exit::Done)
+    }
+
     /// Reads what is there. Where JSON is asked for it is printed as it came, and nothing is left to do.
     ///
     /// # Errors
@@ -226,6 +254,32 @@ impl Context {
             self.screen.line(line(&reply.value));
         }
         Exit::Done
+    }
+
+    /// Prints a member of an answer that is shown this once. It alone is on standard output, so that a script can take it;
+    /// what is to be known of it goes beside it.
+    ///
+    /// # Errors
+    /// What to do about it, where it could not be written.
+    pub(crate) fn told_once(
+        &mut self,
+        (reply, member): (&Reply, &str),
+        format: Format,
+        lost: String,
+        about: String,
+    ) -> Result<Exit, Failure> {
+        let paint = self.screen.paint();
+        self.told(reply, format, |value| paint.bold(&field(value, member)));
+        self.screen.secret_written(lost)?;
+        if !format.json {
+            aside(about);
+        }
+        Ok(Exit::Done)
+    }
+
+    /// Prints a table.
+    pub(crate) fn table(&mut self, table: &Table) {
+        self.screen.line(table.render(self.screen.paint()));
     }
 
     /// Prints an answer as it came.

@@ -7,7 +7,7 @@ use std::path::Path;
 use clap::ValueEnum;
 use serde_json::Value;
 
-use crate::output::Failure;
+use crate::output::{Failure, Screen};
 
 /// A value that must be JSON.
 ///
@@ -59,6 +59,31 @@ pub(crate) fn moment(text: &str) -> Result<jiff::Timestamp, String> {
 #[expect(clippy::disallowed_methods, reason = "a person who types 90d means from now on")]
 fn now() -> jiff::Timestamp {
     jiff::Timestamp::now()
+}
+
+/// Whether a person says yes to `verb` of what they have read: of `this`, without which the `whole` stays as it is. Where
+/// nobody can be asked, the command that says so.
+///
+/// # Errors
+/// When what is typed cannot be read.
+pub(crate) fn says_yes(
+    screen: &mut Screen,
+    verb: &str,
+    (this, whole): (&str, &str),
+    command: &str,
+) -> Result<bool, Failure> {
+    if !screen.is_interactive() {
+        screen.line(format!("to {verb} this {this}: {command}"));
+        return Ok(false);
+    }
+    screen.text(format!("{verb} this {this}? [y/N] "));
+    let mut said = String::new();
+    std::io::stdin().read_line(&mut said).map_err(|error| Failure::Other(error.into()))?;
+    let yes = said.trim().eq_ignore_ascii_case("y");
+    if !yes {
+        screen.line(format!("nothing was decided: the {whole} stays as it is"));
+    }
+    Ok(yes)
 }
 
 /// A file, to be read.

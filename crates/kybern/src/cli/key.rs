@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 use super::list::{List, Page};
 use super::{Context, Exit, Format, input};
 use crate::client::{Body, ClientError};
-use crate::output::{Failure, aside, clean, field, kybern};
+use crate::output::{Failure, clean, field, kybern};
 use crate::recover::RecoverOptions;
 
 /// `kybern key …`
@@ -40,8 +40,6 @@ pub(super) enum KeyCommand {
     List {
         #[command(flatten)]
         page: Page,
-        #[command(flatten)]
-        format: Format,
     },
     /// Revoke a key at once
     Revoke {
@@ -95,23 +93,17 @@ pub(super) async fn run(command: KeyCommand, context: &mut Context) -> Result<Ex
             put("expiresAt", json!(expires));
             create(&Value::Object(body), format, context).await
         }
-        KeyCommand::List { page, format } => {
-            let keys = List {
-                path: "/api/keys",
-                query: Vec::new(),
-                columns: &[
-                    ("ID", "/id"),
-                    ("NAME", "/name"),
-                    ("BEGINS", "/prefix"),
-                    ("ROLES", "/roles"),
-                    ("SCOPES", "/scopes"),
-                    ("EXPIRES", "/expiresAt"),
-                    ("REVOKED", "/revokedAt"),
-                ],
-                nothing: "no keys",
-                command: format!("{} key list", kybern()),
-            };
-            keys.print(&page, format, context).await
+        KeyCommand::List { page } => {
+            let columns = [
+                ("ID", "/id"),
+                ("NAME", "/name"),
+                ("BEGINS", "/prefix"),
+                ("ROLES", "/roles"),
+                ("SCOPES", "/scopes"),
+                ("EXPIRES", "/expiresAt"),
+                ("REVOKED", "/revokedAt"),
+            ];
+            List::at("/api/keys", "key list").or("no keys").print(&page, columns, context).await
         }
         KeyCommand::Revoke { id, cascade, force } => {
             let client = context.connect().await?;
@@ -138,20 +130,10 @@ fn with_flags(mut error: ClientError) -> ClientError {
 }
 
 async fn create(body: &Value, format: Format, context: &mut Context) -> Result<Exit, Failure> {
-    let client = context.connect().await?;
-    let reply = client.post("/api/keys", Body::Json(body), None).await?;
+    let reply = context.post("/api/keys", Body::Json(body)).await?;
     let id = field(&reply.value, "id");
     let revoke = format!("{kybern} key revoke {id}", kybern = kybern());
     let lost = format!("the key was made and is lost, revoke it with: {revoke}");
-    if format.json {
-        context.raw(&reply);
-        context.screen().secret_written(lost)?;
-        return Ok(Exit::Done);
-    }
-    let paint = context.screen().paint();
-    context.screen().line(paint.bold(&field(&reply.value, "key")));
-    context.screen().secret_written(lost)?;
-    // The key alone is on standard output, so that a script can take it.
-    aside(format!("This is shown once. Revoke it with: {revoke}"));
-    Ok(Exit::Done)
+    let about = format!("This is shown once. Revoke it with: {revoke}");
+    context.told_once((&reply, "key"), format, lost, about)
 }

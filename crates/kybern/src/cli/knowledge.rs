@@ -20,8 +20,6 @@ pub(super) enum KnowledgeCommand {
     List {
         #[command(flatten)]
         page: Page,
-        #[command(flatten)]
-        format: Format,
     },
     /// Add a document; no agent quotes it before it is published
     Add {
@@ -76,29 +74,23 @@ const PATH: &str = "/api/knowledge";
 
 pub(super) async fn run(command: KnowledgeCommand, context: &mut Context) -> Result<Exit, Failure> {
     match command {
-        KnowledgeCommand::List { page, format } => {
-            let documents = List {
-                path: PATH,
-                query: Vec::new(),
-                columns: &[
-                    ("ID", "/id"),
-                    ("TITLE", "/title"),
-                    ("STATUS", "/status"),
-                    ("PUBLISHED", "/published"),
-                    ("PIECES", "/pieces"),
-                    ("ERROR", "/error"),
-                ],
-                nothing: &format!("no documents; {} knowledge add FILE", kybern()),
-                command: format!("{} knowledge list", kybern()),
-            };
-            documents.print(&page, format, context).await
+        KnowledgeCommand::List { page } => {
+            let columns = [
+                ("ID", "/id"),
+                ("TITLE", "/title"),
+                ("STATUS", "/status"),
+                ("PUBLISHED", "/published"),
+                ("PIECES", "/pieces"),
+                ("ERROR", "/error"),
+            ];
+            let nothing = format!("no documents; {} knowledge add FILE", kybern());
+            List::at(PATH, "knowledge list").or(nothing).print(&page, columns, context).await
         }
         KnowledgeCommand::Add { file, title, format } => {
             let name = file.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
             let body = json!({"filename": name, "title": title, "contentType": input::content_type(&file),
                 "dataBase64": BASE64.encode(input::bytes(&file)?)});
-            let client = context.connect().await?;
-            let reply = client.post(PATH, Body::Json(&body), None).await?;
+            let reply = context.post(PATH, Body::Json(&body)).await?;
             Ok(context.told(&reply, format, |document| {
                 let id = field(document, "id");
                 format!("{name} is document {id}; when it is read: {kybern} knowledge publish {id}", kybern = kybern())
@@ -110,19 +102,13 @@ pub(super) async fn run(command: KnowledgeCommand, context: &mut Context) -> Res
         KnowledgeCommand::Unpublish { id } => act(id, "unpublish", "is not published any more", context).await,
         KnowledgeCommand::Reindex { id } => act(id, "reindex", "is read anew", context).await,
         KnowledgeCommand::Delete { id } => {
-            let client = context.connect().await?;
-            client.delete(&format!("{PATH}/{id}")).await?;
-            context.screen().line(format!("document {id} is removed"));
-            Ok(Exit::Done)
+            context.remove(&format!("{PATH}/{id}"), format!("document {id} is removed")).await
         }
     }
 }
 
 async fn act(id: KnowledgeId, verb: &str, done: &str, context: &mut Context) -> Result<Exit, Failure> {
-    let client = context.connect().await?;
-    client.post(&format!("{PATH}/{id}/{verb}"), Body::Empty, None).await?;
-    context.screen().line(format!("document {id} {done}"));
-    Ok(Exit::Done)
+    context.act(&format!("{PATH}/{id}/{verb}"), Body::Empty, format!("document {id} {done}")).await
 }
 
 async fn search(query: String, limit: Option<u32>, format: Format, context: &mut Context) -> Result<Exit, Failure> {

@@ -4,10 +4,10 @@ use clap::{Subcommand, ValueEnum};
 use kybern_core::id::LessonId;
 use serde_json::{Map, Value, json};
 
-use super::list::{self, Page, items};
+use super::list::{List, Page};
 use super::{Context, Exit, Format, input};
 use crate::client::Body;
-use crate::output::{Cell, Failure, Table, field, kybern, short};
+use crate::output::{Cell, Failure, field, kybern, short};
 
 /// `kybern lesson …`
 #[derive(Subcommand, Debug)]
@@ -19,8 +19,6 @@ pub(super) enum LessonCommand {
         status: Option<Status>,
         #[command(flatten)]
         page: Page,
-        #[command(flatten)]
-        format: Format,
     },
     /// Show a lesson
     Show {
@@ -136,21 +134,19 @@ pub(super) enum Status {
 
 pub(super) async fn run(command: LessonCommand, context: &mut Context) -> Result<Exit, Failure> {
     match command {
-        LessonCommand::List { status, page, format } => list(status, &page, format, context).await,
+        LessonCommand::List { status, page } => {
+            let lessons = List::at("/api/lessons", "lesson list").only("status", status.as_ref().map(input::word));
+            let headings = ["ID", "STATUS", "KIND", "WHAT IT TEACHES"];
+            lessons.or("nothing has been learned").print_rows(&page, headings, row, context).await
+        }
         LessonCommand::Show { id, format } => show(id, format, context).await,
         LessonCommand::Preview { id, format } => preview(id, format, context).await,
         LessonCommand::Add { taught, json } => {
-            let client = context.connect().await?;
-            let reply = client.post("/api/lessons", Body::Json(&taught.body()), None).await?;
-            if json {
-                context.raw(&reply);
-                return Ok(Exit::Done);
-            }
-            let id = field(&reply.value, "id");
-            context
-                .screen()
-                .line(format!("lesson {id} is suggested; use it with: {kybern} lesson accept {id}", kybern = kybern()));
-            Ok(Exit::Done)
+            let reply = context.post("/api/lessons", Body::Json(&taught.body())).await?;
+            Ok(context.told(&reply, Format { json }, |lesson| {
+                let id = field(lesson, "id");
+                format!("lesson {id} is suggested; use it with: {kybern} lesson accept {id}", kybern = kybern())
+            }))
         }
         LessonCommand::Accept { id } => decide(id, "accept", context).await,
         LessonCommand::Withdraw { id } => decide(id, "withdraw", context).await,
@@ -172,25 +168,9 @@ fn teaching(lesson: &Value) -> String {
     }
 }
 
-async fn list(status: Option<Status>, page: &Page, format: Format, context: &mut Context) -> Result<Exit, Failure> {
-    let mut query = page.query().to_vec();
-    let word = status.as_ref().map(input::word);
-    query.push(("status", word.clone()));
-    let Some(reply) = context.read("/api/lessons", &query, format).await? else { return Ok(Exit::Done) };
-    let mut table = Table::new(&["ID", "STATUS", "KIND", "WHAT IT TEACHES"]);
-    for lesson in items(&reply.value) {
-        table.row([
-            field(lesson, "id").into(),
-            field(lesson, "status").into(),
-            field(lesson, "kind").into(),
-            Cell::fitting(teaching(lesson), 72),
-        ]);
-    }
-    let (paint, nothing) = (context.screen().paint(), table.is_empty());
-    context.screen().line(if nothing { "nothing has been learned".to_owned() } else { table.render(paint) });
-    let filters = list::flags([("status", word.as_deref())]);
-    list::more(&reply.value, &format!("{} lesson list{filters}", kybern()), page, context);
-    Ok(Exit::Done)
+fn row(lesson: &Value) -> [Cell; 4] {
+    let [id, status, kind] = ["id", "status", "kind"].map(|name| field(lesson, name).into());
+    [id, status, kind, Cell::fitting(teaching(lesson), 72)]
 }
 
 async fn show(id: LessonId, format: Format, context: &mut Context) -> Result<Exit, Failure> {
@@ -226,8 +206,7 @@ async fn preview(id: LessonId, format: Format, context: &mut Context) -> Result<
 }
 
 async fn decide(id: LessonId, act: &str, context: &mut Context) -> Result<Exit, Failure> {
-    let client = context.connect().await?;
-    let lesson = client.post(&format!("/api/lessons/{id}/{act}"), Body::Empty, None).await?.value;
+    let lesson = context.post(&format!("/api/lessons/{id}/{act}"), Body::Empty).await?.value;
     let status = field(&lesson, "status");
     context.screen().line(format!("lesson {id} is {status}"));
     Ok(Exit::Done)

@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::{Context, Exit, Format};
 use crate::client::{Client, ClientError};
-use crate::output::{Cell, Failure, Table, in_full, moment, quoted, short};
+use crate::output::{Cell, Failure, Table, in_full, kybern, moment, quoted, short};
 
 /// The widest that a cell of a list is.
 const CELL: usize = 60;
@@ -13,7 +13,7 @@ const CELL: usize = 60;
 /// The most pages that are read where a verb needs all of a list.
 const MAX_PAGES: usize = 1000;
 
-/// Which page of a list.
+/// Which page of a list, and how it is printed.
 #[derive(Args, Clone, Debug, Default)]
 pub(crate) struct Page {
     /// At most so many
@@ -22,6 +22,8 @@ pub(crate) struct Page {
     /// Go on where the last page ended
     #[arg(long, value_name = "CURSOR")]
     pub(crate) cursor: Option<String>,
+    #[command(flatten)]
+    pub(crate) format: Format,
 }
 
 impl Page {
@@ -68,7 +70,7 @@ pub(crate) async fn all(client: &Client, path: &str) -> Result<Vec<Value>, Clien
 }
 
 /// What narrowed a page, as it is written on a command line: the page after it belongs to the same filter only.
-pub(crate) fn flags<'a>(filter: impl IntoIterator<Item = (&'a str, Option<&'a str>)>) -> String {
+fn flags<'a>(filter: impl IntoIterator<Item = (&'a str, Option<&'a str>)>) -> String {
     let flag = |(name, value): (&str, Option<&str>)| {
         let value = value.filter(|value| !value.is_empty())?;
         Some(format!(" --{name} {}", quoted(value)))
@@ -77,40 +79,89 @@ pub(crate) fn flags<'a>(filter: impl IntoIterator<Item = (&'a str, Option<&'a st
 }
 
 /// A list that a verb prints as a table.
-pub(crate) struct List<'a> {
-    /// Where it is.
-    pub(crate) path: &'a str,
-    /// What narrows it.
-    pub(crate) query: Vec<(&'static str, Option<String>)>,
-    /// Headings, each with the JSON pointer of what stands below it.
-    pub(crate) columns: &'a [(&'static str, &'static str)],
-    /// What is printed when there is nothing.
-    pub(crate) nothing: &'a str,
-    /// The command that prints it, for the page after this one.
-    pub(crate) command: String,
+pub(crate) struct List {
+    path: String,
+    /// The verb that prints it, for the page after this one.
+    verb: String,
+    flags: Vec<(&'static str, Option<String>)>,
+    query: Vec<(&'static str, Option<String>)>,
+    nothing: Option<String>,
 }
 
-impl List<'_> {
-    /// Prints a page.
+impl List {
+    /// What stands at a path, printed by a verb.
+    pub(crate) fn at(path: impl Into<String>, verb: impl Into<String>) -> Self {
+        Self { path: path.into(), verb: verb.into(), flags: Vec::new(), query: Vec::new(), nothing: None }
+    }
+
+    /// Only what fits a flag, which the API knows under the same name.
+    pub(crate) fn only(self, name: &'static str, value: Option<String>) -> Self {
+        self.only_as(name, value.clone(), [(name, value)])
+    }
+
+    /// Only what fits a flag, which the API knows under other names.
+    pub(crate) fn only_as(
+        mut self,
+        flag: &'static str,
+        value: Option<String>,
+        query: impl IntoIterator<Item = (&'static str, Option<String>)>,
+    ) -> Self {
+        self.flags.push((flag, value));
+        self.query.extend(query);
+        self
+    }
+
+    /// What is printed when there is nothing; the headings, where nobody says.
+    pub(crate) fn or(self, nothing: impl Into<String>) -> Self {
+        Self { nothing: Some(nothing.into()), ..self }
+    }
+
+    /// Prints a page: headings, each with the JSON pointer of what stands below it.
     ///
     /// # Errors
     /// [`Failure`]
-    pub(crate) async fn print(mut self, page: &Page, format: Format, context: &mut Context) -> Result<Exit, Failure> {
+    pub(crate) async fn print<const N: usize>(
+        self,
+        page: &Page,
+        columns: [(&'static str, &'static str); N],
+        context: &mut Context,
+    ) -> Result<Exit, Failure> {
+        let pointers = columns.map(|(_, at)| at);
+        let row = |item: &Value| {
+            let mut n = 0;
+            pointers.map(|at| {
+                n += 1;
+                match item.pointer(at) {
+                    Some(Value::String(text)) if n == N => Cell::fitting(moment(text), CELL),
+                    value if n == N => Cell::fitting(cell(value), CELL),
+                    value => cell(value).into(),
+                }
+            })
+        };
+        self.print_rows(page, columns.map(|(heading, _)| heading), row, context).await
+    }
+
+    /// Prints a page: headings, and what `row` makes of an item.
+    ///
+    /// # Errors
+    /// [`Failure`]
+    pub(crate) async fn print_rows<const N: usize>(
+        mut self,
+        page: &Page,
+        headings: [&'static str; N],
+        row: impl Fn(&Value) -> [Cell; N],
+        context: &mut Context,
+    ) -> Result<Exit, Failure> {
         self.query.extend(page.query());
-        let Some(reply) = context.read(self.path, &self.query, format).await? else { return Ok(Exit::Done) };
-        let headings: Vec<&str> = self.columns.iter().map(|(heading, _)| *heading).collect();
+        let Some(reply) = context.read(&self.path, &self.query, page.format).await? else { return Ok(Exit::Done) };
         let mut table = Table::new(&headings);
-        for item in items(&reply.value) {
-            let last = self.columns.len().saturating_sub(1);
-            table.row(self.columns.iter().enumerate().map(|(n, (_, at))| match item.pointer(at) {
-                Some(Value::String(text)) if n == last => Cell::fitting(moment(text), CELL),
-                value if n == last => Cell::fitting(cell(value), CELL),
-                value => cell(value).into(),
-            }));
+        items(&reply.value).iter().for_each(|item| table.row(row(item)));
+        match self.nothing.filter(|_| table.is_empty()) {
+            Some(nothing) => context.screen().line(nothing),
+            None => context.table(&table),
         }
-        let (paint, is_empty) = (context.screen().paint(), table.is_empty());
-        context.screen().line(if is_empty { self.nothing.to_owned() } else { table.render(paint) });
-        more(&reply.value, &self.command, page, context);
+        let flags = flags(self.flags.iter().map(|(name, value)| (*name, value.as_deref())));
+        more(&reply.value, &format!("{} {}{flags}", kybern(), self.verb), page, context);
         Ok(Exit::Done)
     }
 }

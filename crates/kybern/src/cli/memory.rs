@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::list::{self, List, Page};
 use super::{Context, Exit, Format};
 use crate::client::Body;
-use crate::output::{Failure, field, kybern};
+use crate::output::{Failure, field};
 
 /// `kybern memory …`
 #[derive(Subcommand, Debug)]
@@ -25,8 +25,6 @@ pub(super) enum MemoryCommand {
         status: Option<String>,
         #[command(flatten)]
         page: Page,
-        #[command(flatten)]
-        format: Format,
     },
     /// Show a memory, and where it comes from
     Show {
@@ -82,27 +80,19 @@ const PATH: &str = "/api/memories";
 
 pub(super) async fn run(command: MemoryCommand, context: &mut Context) -> Result<Exit, Failure> {
     match command {
-        MemoryCommand::List { of, query, status, page, format } => {
+        MemoryCommand::List { of, query, status, page } => {
             let subject = of.as_ref().map(|(kind, id)| format!("{kind}:{id}"));
-            let filter = [("of", subject.as_deref()), ("query", query.as_deref()), ("status", status.as_deref())];
-            let command = format!("{} memory list{}", kybern(), list::flags(filter));
-            let mut narrowed = of.map(of_whom).unwrap_or_default();
-            narrowed.extend([("query", query), ("status", status)]);
-            let memories = List {
-                path: PATH,
-                query: narrowed,
-                columns: &[
-                    ("ID", "/id"),
-                    ("OF", "/subject/type"),
-                    ("STATUS", "/status"),
-                    ("CATEGORY", "/category"),
-                    ("TRUST", "/trust"),
-                    ("WHAT", "/content"),
-                ],
-                nothing: "nothing is remembered",
-                command,
-            };
-            memories.print(&page, format, context).await
+            let columns = [
+                ("ID", "/id"),
+                ("OF", "/subject/type"),
+                ("STATUS", "/status"),
+                ("CATEGORY", "/category"),
+                ("TRUST", "/trust"),
+                ("WHAT", "/content"),
+            ];
+            let memories = List::at(PATH, "memory list").only_as("of", subject, of.map(of_whom).unwrap_or_default());
+            let memories = memories.only("query", query).only("status", status);
+            memories.or("nothing is remembered").print(&page, columns, context).await
         }
         MemoryCommand::Show { id, format } => list::show(&format!("{PATH}/{id}"), format, context).await,
         MemoryCommand::Add { content, of, category, format } => {
@@ -113,17 +103,13 @@ pub(super) async fn run(command: MemoryCommand, context: &mut Context) -> Result
             if let Some(category) = category {
                 body["category"] = Value::String(category);
             }
-            let client = context.connect().await?;
-            let reply = client.post(PATH, Body::Json(&body), None).await?;
+            let reply = context.post(PATH, Body::Json(&body)).await?;
             Ok(context.told(&reply, format, |memory| format!("remembered as {}", field(memory, "id"))))
         }
         MemoryCommand::Accept { id } => decide(id, "accept", "is used from now on", context).await,
         MemoryCommand::Reject { id } => decide(id, "reject", "is not used", context).await,
         MemoryCommand::Delete { id } => {
-            let client = context.connect().await?;
-            client.delete(&format!("{PATH}/{id}")).await?;
-            context.screen().line(format!("memory {id} is forgotten"));
-            Ok(Exit::Done)
+            context.remove(&format!("{PATH}/{id}"), format!("memory {id} is forgotten")).await
         }
         MemoryCommand::Export { of } => {
             let client = context.connect_to_read().await?;
@@ -139,8 +125,5 @@ fn of_whom((kind, id): (String, String)) -> Vec<(&'static str, Option<String>)> 
 }
 
 async fn decide(id: MemoryId, verb: &str, done: &str, context: &mut Context) -> Result<Exit, Failure> {
-    let client = context.connect().await?;
-    client.post(&format!("{PATH}/{id}/{verb}"), Body::Empty, None).await?;
-    context.screen().line(format!("memory {id} {done}"));
-    Ok(Exit::Done)
+    context.act(&format!("{PATH}/{id}/{verb}"), Body::Empty, format!("memory {id} {done}")).await
 }

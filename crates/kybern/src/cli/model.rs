@@ -51,8 +51,7 @@ async fn list(format: Format, context: &mut Context) -> Result<Exit, Failure> {
     for model in models {
         table.row([field(model, "id").into(), field(model, "owned_by").into()]);
     }
-    let paint = context.screen().paint();
-    context.screen().line(table.render(paint));
+    context.table(&table);
     Ok(Exit::Done)
 }
 

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 
-use super::list::{self, List, Page, items};
+use super::list::{List, Page, items};
 use super::{Context, Exit, Format, input};
 use crate::client::{Body, Client, segment};
 use crate::output::{Failure, field, in_full, kybern, quoted};
@@ -30,8 +30,6 @@ pub(super) enum OwnToolCommand {
         status: Option<String>,
         #[command(flatten)]
         page: Page,
-        #[command(flatten)]
-        format: Format,
     },
     /// Hand the newest draft in, so that another person may approve it
     Submit(Named),
@@ -81,30 +79,23 @@ pub(super) async fn run(command: OwnToolCommand, context: &mut Context) -> Resul
     match command {
         OwnToolCommand::Create { file, format } => {
             let definition = definition(&file)?;
-            let client = context.connect().await?;
-            let reply = client.post(PATH, Body::Json(&definition), None).await?;
+            let reply = context.post(PATH, Body::Json(&definition)).await?;
             Ok(context.told(&reply, format, |draft| {
                 let [key, version] = ["key", "version"].map(|name| field(draft, name));
                 format!("version {version} of {key} is a draft; hand it in with: {} tool submit {key}", kybern())
             }))
         }
-        OwnToolCommand::Versions { name, status, page, format } => {
-            let path = format!("{PATH}/{}/versions", segment(&name));
-            let filter = list::flags([("status", status.as_deref())]);
-            let versions = List {
-                path: &path,
-                query: vec![("status", status)],
-                columns: &[
-                    ("VERSION", "/version"),
-                    ("STATUS", "/status"),
-                    ("METHOD", "/http/method"),
-                    ("URL", "/http/url"),
-                    ("HASH", "/hash"),
-                ],
-                nothing: "no versions",
-                command: format!("{} tool versions {}{filter}", kybern(), quoted(&name)),
-            };
-            versions.print(&page, format, context).await
+        OwnToolCommand::Versions { name, status, page } => {
+            let columns = [
+                ("VERSION", "/version"),
+                ("STATUS", "/status"),
+                ("METHOD", "/http/method"),
+                ("URL", "/http/url"),
+                ("HASH", "/hash"),
+            ];
+            let verb = format!("tool versions {}", quoted(&name));
+            let versions = List::at(format!("{PATH}/{}/versions", segment(&name)), verb).only("status", status);
+            versions.or("no versions").print(&page, columns, context).await
         }
         OwnToolCommand::Submit(tool) => {
             let next = format!("another person approves it with: {} tool approve {}", kybern(), quoted(&tool.name));
@@ -123,10 +114,8 @@ pub(super) async fn run(command: OwnToolCommand, context: &mut Context) -> Resul
         }
         OwnToolCommand::Disable(tool) => act(&tool, "disable", Body::Empty, "is turned off", context).await,
         OwnToolCommand::Delete { name } => {
-            let client = context.connect().await?;
-            client.delete(&format!("{PATH}/{}", segment(&name))).await?;
-            context.screen().line(format!("tool {name} is deleted with every version of it"));
-            Ok(Exit::Done)
+            let done = format!("tool {name} is deleted with every version of it");
+            context.remove(&format!("{PATH}/{}", segment(&name)), done).await
         }
     }
 }
@@ -145,8 +134,7 @@ fn definition(file: &Path) -> Result<Value, Failure> {
 
 /// Does something with a tool, and says what its version has become.
 async fn act(tool: &Named, verb: &str, body: Body<'_>, done: &str, context: &mut Context) -> Result<Exit, Failure> {
-    let client = context.connect().await?;
-    let reply = client.post(&format!("{PATH}/{}/{verb}", segment(&tool.name)), body, None).await?;
+    let reply = context.post(&format!("{PATH}/{}/{verb}", segment(&tool.name)), body).await?;
     Ok(context.told(&reply, tool.format, |version| {
         format!("version {} of {} {done}", field(version, "version"), field(version, "key"))
     }))
@@ -183,19 +171,8 @@ async fn decide(
 fn read(version: &Value, name: &str, verb: &str, context: &mut Context) -> Result<Option<String>, Failure> {
     print(version, context);
     let hash = field(version, "hash");
-    if !context.screen().is_interactive() {
-        let command = format!("{} tool {verb} {} --hash {hash}", kybern(), quoted(name));
-        context.screen().line(format!("to {verb} this version: {command}"));
-        return Ok(None);
-    }
-    context.screen().text(format!("{verb} this version? [y/N] "));
-    let mut said = String::new();
-    std::io::stdin().read_line(&mut said).map_err(|error| Failure::Other(error.into()))?;
-    if !said.trim().eq_ignore_ascii_case("y") {
-        context.screen().line("nothing was decided: the version stays as it is");
-        return Ok(None);
-    }
-    Ok(Some(hash))
+    let command = format!("{} tool {verb} {} --hash {hash}", kybern(), quoted(name));
+    Ok(input::says_yes(context.screen(), verb, ("version", "version"), &command)?.then_some(hash))
 }
 
 /// The newest version that stands so.

@@ -17,8 +17,6 @@ pub(super) enum PlanCommand {
     List {
         #[command(flatten)]
         page: Page,
-        #[command(flatten)]
-        format: Format,
     },
     /// Show a plan and its steps
     Show {
@@ -44,15 +42,15 @@ pub(super) enum PlanCommand {
 
 pub(super) async fn run(command: PlanCommand, context: &mut Context) -> Result<Exit, Failure> {
     match command {
-        PlanCommand::List { page, format } => list(&page, format, context).await,
+        PlanCommand::List { page } => list(&page, context).await,
         PlanCommand::Show { key, format } => show(&key, format, context).await,
         PlanCommand::Check { file, format } => check(&file, format, context).await,
         PlanCommand::Import { files } => import(&files, context).await,
     }
 }
 
-async fn list(page: &Page, format: Format, context: &mut Context) -> Result<Exit, Failure> {
-    let Some(reply) = context.read("/api/plans", &page.query(), format).await? else { return Ok(Exit::Done) };
+async fn list(page: &Page, context: &mut Context) -> Result<Exit, Failure> {
+    let Some(reply) = context.read("/api/plans", &page.query(), page.format).await? else { return Ok(Exit::Done) };
     let mut table = Table::new(&["KEY", "VERSION", "INTENT", "STEPS", "FROM", "STATE"]);
     let mut faulty = Vec::new();
     for plan in items(&reply.value) {
@@ -74,8 +72,8 @@ async fn list(page: &Page, format: Format, context: &mut Context) -> Result<Exit
             state.into(),
         ]);
     }
+    context.table(&table);
     let paint = context.screen().paint();
-    context.screen().line(table.render(paint));
     for key in faulty {
         context.screen().line(format!(
             "{} {key} cannot be used: {kybern} plan show {key}",

@@ -6,7 +6,7 @@ use clap::Subcommand;
 use kybern_core::id::PromptId;
 use serde_json::{Value, json};
 
-use super::list::{self, List, Page};
+use super::list::{List, Page};
 use super::{Context, Exit, Format, input};
 use crate::client::{Body, Client};
 use crate::output::{Failure, field, in_full, kybern};
@@ -24,8 +24,6 @@ pub(super) enum PromptCommand {
         status: Option<String>,
         #[command(flatten)]
         page: Page,
-        #[command(flatten)]
-        format: Format,
     },
     /// Show a prompt with its text
     Show {
@@ -88,65 +86,42 @@ const PATH: &str = "/api/prompts";
 
 pub(super) async fn run(command: PromptCommand, context: &mut Context) -> Result<Exit, Failure> {
     match command {
-        PromptCommand::List { agent, status, page, format } => {
-            let command = format!(
-                "{} prompt list{}",
-                kybern(),
-                list::flags([("agent", agent.as_deref()), ("status", status.as_deref())])
-            );
-            let prompts = List {
-                path: PATH,
-                query: vec![("agent", agent), ("status", status)],
-                columns: &[
-                    ("ID", "/id"),
-                    ("AGENT", "/agent"),
-                    ("VERSION", "/version"),
-                    ("STATUS", "/status"),
-                    ("TEXT", "/text"),
-                ],
-                nothing: &format!("no prompts; {} prompt create FILE --agent NAME", kybern()),
-                command,
-            };
-            prompts.print(&page, format, context).await
+        PromptCommand::List { agent, status, page } => {
+            let columns =
+                [("ID", "/id"), ("AGENT", "/agent"), ("VERSION", "/version"), ("STATUS", "/status"), ("TEXT", "/text")];
+            let nothing = format!("no prompts; {} prompt create FILE --agent NAME", kybern());
+            let prompts = List::at(PATH, "prompt list").only("agent", agent).only("status", status).or(nothing);
+            prompts.print(&page, columns, context).await
         }
         PromptCommand::Show { id, format } => {
-            if format.json {
-                return list::show(&format!("{PATH}/{id}"), format, context).await;
+            if let Some(prompt) = context.read(&format!("{PATH}/{id}"), &[], format).await? {
+                print(&prompt.value, context);
             }
-            let client = context.connect_to_read().await?;
-            let prompt = client.get(&format!("{PATH}/{id}"), &[]).await?.value;
-            print(&prompt, context);
             Ok(Exit::Done)
         }
         PromptCommand::Create { file, agent, format } => {
             let body = json!({"agent": agent, "text": text(&file)?});
-            let client = context.connect().await?;
-            let reply = client.post(PATH, Body::Json(&body), None).await?;
+            let reply = context.post(PATH, Body::Json(&body)).await?;
             Ok(context.told(&reply, format, |draft| {
                 let id = field(draft, "id");
                 format!("draft {id} is made; hand it in with: {kybern} prompt submit {id}", kybern = kybern())
             }))
         }
         PromptCommand::Submit { id } => {
-            let client = context.connect().await?;
-            client.post(&format!("{PATH}/{id}/submit"), Body::Empty, None).await?;
             let next = format!("another person approves it with: {kybern} prompt approve {id}", kybern = kybern());
-            context.screen().line(format!("prompt {id} is handed in; {next}"));
-            Ok(Exit::Done)
+            let done = format!("prompt {id} is handed in; {next}");
+            context.act(&format!("{PATH}/{id}/submit"), Body::Empty, done).await
         }
         PromptCommand::Approve(reading) => decide(reading, "approve", "is approved", context).await,
         PromptCommand::Activate(reading) => decide(reading, "activate", "is in use", context).await,
         PromptCommand::Reject { id, note } => {
-            let client = context.connect().await?;
-            client.post(&format!("{PATH}/{id}/reject"), Body::Json(&json!({"note": note})), None).await?;
-            context.screen().line(format!("prompt {id} is sent back"));
-            Ok(Exit::Done)
+            let done = format!("prompt {id} is sent back");
+            context.act(&format!("{PATH}/{id}/reject"), Body::Json(&json!({"note": note})), done).await
         }
         PromptCommand::Preview { content, agent, text: file } => {
             let replaced = file.as_deref().map(text).transpose()?;
             let body = json!({"content": content, "agent": agent, "text": replaced});
-            let client = context.connect().await?;
-            let reply = client.post(&format!("{PATH}/preview"), Body::Json(&body), None).await?;
+            let reply = context.post(&format!("{PATH}/preview"), Body::Json(&body)).await?;
             context.screen().line(in_full(&reply.value, ""));
             Ok(Exit::Done)
         }
@@ -189,16 +164,6 @@ async fn read(client: &Client, id: PromptId, verb: &str, context: &mut Context) 
     let prompt = client.get(&format!("{PATH}/{id}"), &[]).await?.value;
     print(&prompt, context);
     let hash = field(&prompt, "textHash");
-    if !context.screen().is_interactive() {
-        context.screen().line(format!("to {verb} this text: {} prompt {verb} {id} --read {hash}", kybern()));
-        return Ok(None);
-    }
-    context.screen().text(format!("{verb} this text? [y/N] "));
-    let mut said = String::new();
-    std::io::stdin().read_line(&mut said).map_err(|error| Failure::Other(error.into()))?;
-    if !said.trim().eq_ignore_ascii_case("y") {
-        context.screen().line("nothing was decided: the prompt stays as it is");
-        return Ok(None);
-    }
-    Ok(Some(hash))
+    let command = format!("{} prompt {verb} {id} --read {hash}", kybern());
+    Ok(input::says_yes(context.screen(), verb, ("text", "prompt"), &command)?.then_some(hash))
 }

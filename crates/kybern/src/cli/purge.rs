@@ -36,13 +36,12 @@ fn kind(text: &str) -> Result<Kept, String> {
 }
 
 pub(super) async fn run(args: PurgeArgs, context: &mut Context) -> Result<Exit, Failure> {
-    let client = context.connect().await?;
     let mut body = json!({"olderThanDays": args.older_than, "dryRun": args.dry_run});
     if !args.kind.is_empty() {
         let kinds: Vec<&str> = args.kind.iter().map(|kind| kind.as_str()).collect();
         body["kinds"] = json!(kinds);
     }
-    let reply = client.post("/api/purge", Body::Json(&body), None).await?;
+    let reply = context.post("/api/purge", Body::Json(&body)).await?;
     if args.format.json {
         context.raw(&reply);
         return Ok(Exit::Done);
@@ -52,8 +51,7 @@ pub(super) async fn run(args: PurgeArgs, context: &mut Context) -> Result<Exit, 
     for item in items(&reply.value) {
         table.row([field(item, "kind").into(), field(item, "count").into()]);
     }
-    let paint = context.screen().paint();
-    context.screen().line(table.render(paint));
+    context.table(&table);
     if items(&reply.value).iter().all(|item| item["count"] == 0) {
         let days = count(args.older_than, "day");
         context.screen().line(format!("nothing is over for {days}, or it is kept: see docs/retention.md"));

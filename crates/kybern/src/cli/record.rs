@@ -25,8 +25,6 @@ pub(super) enum RecordCommand {
         key: Option<String>,
         #[command(flatten)]
         page: Page,
-        #[command(flatten)]
-        format: Format,
     },
     /// Show a record
     Show {
@@ -42,27 +40,17 @@ pub(super) enum RecordCommand {
 pub(super) async fn run(command: RecordCommand, context: &mut Context) -> Result<Exit, Failure> {
     match command {
         RecordCommand::Kinds { format } => {
-            let kinds = List {
-                path: "/api/records",
-                query: Vec::new(),
-                columns: &[("KIND", "/kind"), ("RECORDS", "/count")],
-                nothing: "no records yet",
-                command: format!("{} record kinds", kybern()),
-            };
             // All kinds are one page.
-            kinds.print(&Page::default(), format, context).await
+            let page = Page { format, ..Page::default() };
+            let columns = [("KIND", "/kind"), ("RECORDS", "/count")];
+            List::at("/api/records", "record kinds").or("no records yet").print(&page, columns, context).await
         }
-        RecordCommand::List { kind, key, page, format } => {
-            let filter = list::flags([("key", key.as_deref())]);
-            let command = format!("{} record list {}{filter}", kybern(), quoted(&kind));
-            let records = List {
-                path: &format!("/api/records/{}", segment(&kind)),
-                query: vec![("key", key)],
-                columns: &[("ID", "/id"), ("KEY", "/key"), ("VERSION", "/version"), ("CHANGED (UTC)", "/updatedAt")],
-                nothing: &format!("no such records; {} record kinds lists what there is", kybern()),
-                command,
-            };
-            records.print(&page, format, context).await
+        RecordCommand::List { kind, key, page } => {
+            let columns = [("ID", "/id"), ("KEY", "/key"), ("VERSION", "/version"), ("CHANGED (UTC)", "/updatedAt")];
+            let verb = format!("record list {}", quoted(&kind));
+            let records = List::at(format!("/api/records/{}", segment(&kind)), verb).only("key", key);
+            let nothing = format!("no such records; {} record kinds lists what there is", kybern());
+            records.or(nothing).print(&page, columns, context).await
         }
         RecordCommand::Show { kind, id, format } => {
             list::show(&format!("/api/records/{}/{id}", segment(&kind)), format, context).await

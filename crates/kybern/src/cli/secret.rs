@@ -36,8 +36,6 @@ pub(super) enum SecretCommand {
     List {
         #[command(flatten)]
         page: Page,
-        #[command(flatten)]
-        format: Format,
     },
     /// Remove a secret; calls that name it fail from then on
     Delete {
@@ -101,37 +99,22 @@ pub(super) async fn run(command: SecretCommand, context: &mut Context) -> Result
         SecretCommand::Set { name, hosts, description, source, format } => {
             let value = source.read(context)?;
             let body = json!({"name": name, "value": value.expose(), "hosts": hosts, "description": description});
-            let client = context.connect().await?;
-            let reply = client.post("/api/secrets", Body::Json(&body), None).await?;
-            if format.json {
-                context.raw(&reply);
-            } else {
-                let version = field(&reply.value, "version");
-                context.screen().line(format!("secret {name} is set, version {version}"));
-            }
-            Ok(Exit::Done)
+            let reply = context.post("/api/secrets", Body::Json(&body)).await?;
+            Ok(context.told(&reply, format, |set| format!("secret {name} is set, version {}", field(set, "version"))))
         }
-        SecretCommand::List { page, format } => {
-            let secrets = List {
-                path: "/api/secrets",
-                query: Vec::new(),
-                columns: &[
-                    ("NAME", "/name"),
-                    ("VERSION", "/version"),
-                    ("HOSTS", "/hosts"),
-                    ("WRITTEN", "/updatedAt"),
-                    ("DESCRIPTION", "/description"),
-                ],
-                nothing: &format!("no secrets; {} secret set NAME --host HOST", kybern()),
-                command: format!("{} secret list", kybern()),
-            };
-            secrets.print(&page, format, context).await
+        SecretCommand::List { page } => {
+            let columns = [
+                ("NAME", "/name"),
+                ("VERSION", "/version"),
+                ("HOSTS", "/hosts"),
+                ("WRITTEN", "/updatedAt"),
+                ("DESCRIPTION", "/description"),
+            ];
+            let nothing = format!("no secrets; {} secret set NAME --host HOST", kybern());
+            List::at("/api/secrets", "secret list").or(nothing).print(&page, columns, context).await
         }
         SecretCommand::Delete { name } => {
-            let client = context.connect().await?;
-            client.delete(&format!("/api/secrets/{name}")).await?;
-            context.screen().line(format!("secret {name} is removed"));
-            Ok(Exit::Done)
+            context.remove(&format!("/api/secrets/{name}"), format!("secret {name} is removed")).await
         }
     }
 }

@@ -3,11 +3,11 @@
 use clap::Subcommand;
 use serde_json::{Value, json};
 
-use super::list::{self, Page, items};
+use super::list::{List, Page};
 use super::own_tool::{self, OwnToolCommand};
 use super::{Context, Exit, Format, input};
 use crate::client::{Body, segment};
-use crate::output::{Cell, Failure, Table, field, fields, in_full, kybern, span};
+use crate::output::{Cell, Failure, field, fields, in_full, kybern, span};
 
 /// `kybern tool …`
 #[derive(Subcommand, Debug)]
@@ -16,8 +16,6 @@ pub(super) enum ToolCommand {
     List {
         #[command(flatten)]
         page: Page,
-        #[command(flatten)]
-        format: Format,
     },
     /// Show a tool and what it takes
     Show {
@@ -42,28 +40,19 @@ pub(super) enum ToolCommand {
 
 pub(super) async fn run(command: ToolCommand, context: &mut Context) -> Result<Exit, Failure> {
     match command {
-        ToolCommand::List { page, format } => list(&page, format, context).await,
+        ToolCommand::List { page } => {
+            let headings = ["KEY", "RISK", "EFFECT", "WHAT IT DOES"];
+            List::at("/api/tools", "tool list").print_rows(&page, headings, row, context).await
+        }
         ToolCommand::Show { name, format } => show(&name, format, context).await,
         ToolCommand::Call { name, arguments, format } => call(&name, &arguments, format, context).await,
         ToolCommand::Own(command) => own_tool::run(command, context).await,
     }
 }
 
-async fn list(page: &Page, format: Format, context: &mut Context) -> Result<Exit, Failure> {
-    let Some(reply) = context.read("/api/tools", &page.query(), format).await? else { return Ok(Exit::Done) };
-    let mut table = Table::new(&["KEY", "RISK", "EFFECT", "WHAT IT DOES"]);
-    for tool in items(&reply.value) {
-        table.row([
-            field(tool, "key").into(),
-            field(tool, "risk").into(),
-            field(tool, "effect").into(),
-            Cell::fitting(field(tool, "description"), 72),
-        ]);
-    }
-    let paint = context.screen().paint();
-    context.screen().line(table.render(paint));
-    list::more(&reply.value, &format!("{} tool list", kybern()), page, context);
-    Ok(Exit::Done)
+fn row(tool: &Value) -> [Cell; 4] {
+    let [key, risk, effect] = ["key", "risk", "effect"].map(|name| field(tool, name).into());
+    [key, risk, effect, Cell::fitting(field(tool, "description"), 72)]
 }
 
 async fn show(name: &str, format: Format, context: &mut Context) -> Result<Exit, Failure> {
@@ -96,9 +85,8 @@ async fn show(name: &str, format: Format, context: &mut Context) -> Result<Exit,
 }
 
 async fn call(name: &str, arguments: &Value, format: Format, context: &mut Context) -> Result<Exit, Failure> {
-    let client = context.connect().await?;
     let path = format!("/api/tools/{}/invoke", segment(name));
-    let reply = client.post(&path, Body::Json(&json!({ "input": arguments })), None).await?;
+    let reply = context.post(&path, Body::Json(&json!({ "input": arguments }))).await?;
     let answer = &reply.value;
     let status = field(answer, "status");
     let exit = match status.as_str() {

@@ -17,8 +17,6 @@ pub(super) enum UserCommand {
     List {
         #[command(flatten)]
         page: Page,
-        #[command(flatten)]
-        format: Format,
     },
     /// Make a user; kybern key create --user makes a key for them
     Create {
@@ -55,20 +53,13 @@ pub(super) enum UserCommand {
 
 pub(super) async fn run(command: UserCommand, context: &mut Context) -> Result<Exit, Failure> {
     match command {
-        UserCommand::List { page, format } => {
-            let users = List {
-                path: "/api/users",
-                query: Vec::new(),
-                columns: &[("ID", "/id"), ("NAME", "/name"), ("E-MAIL", "/email"), ("ROLES", "/roles")],
-                nothing: "no users",
-                command: format!("{} user list", kybern()),
-            };
-            users.print(&page, format, context).await
+        UserCommand::List { page } => {
+            let columns = [("ID", "/id"), ("NAME", "/name"), ("E-MAIL", "/email"), ("ROLES", "/roles")];
+            List::at("/api/users", "user list").or("no users").print(&page, columns, context).await
         }
         UserCommand::Create { name, email, roles, format } => {
             let body = json!({"name": name, "email": email, "roles": roles});
-            let client = context.connect().await?;
-            let reply = client.post("/api/users", Body::Json(&body), None).await?;
+            let reply = context.post("/api/users", Body::Json(&body)).await?;
             Ok(context.told(&reply, format, |user| {
                 let id = field(user, "id");
                 format!(

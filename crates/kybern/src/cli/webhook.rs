@@ -6,7 +6,7 @@ use serde_json::json;
 use super::list::{List, Page};
 use super::{Context, Exit, Format};
 use crate::client::{Body, segment};
-use crate::output::{Failure, aside, field, kybern};
+use crate::output::{Failure, field, kybern};
 
 /// `kybern webhook …`
 #[derive(Subcommand, Debug)]
@@ -15,8 +15,6 @@ pub(super) enum WebhookCommand {
     List {
         #[command(flatten)]
         page: Page,
-        #[command(flatten)]
-        format: Format,
     },
     /// Tell a URL when tasks end or wait for a person; prints the secret with which deliveries are signed, the same
     /// for all of them
@@ -40,38 +38,20 @@ pub(super) enum WebhookCommand {
 pub(super) async fn run(command: WebhookCommand, context: &mut Context) -> Result<Exit, Failure> {
     const PATH: &str = "/api/webhooks/outbound";
     match command {
-        WebhookCommand::List { page, format } => {
-            let webhooks = List {
-                path: PATH,
-                query: Vec::new(),
-                columns: &[("ID", "/id"), ("URL", "/url"), ("EVENTS", "/events"), ("MADE (UTC)", "/createdAt")],
-                nothing: &format!("nobody is told; {} webhook create URL", kybern()),
-                command: format!("{} webhook list", kybern()),
-            };
-            webhooks.print(&page, format, context).await
+        WebhookCommand::List { page } => {
+            let columns = [("ID", "/id"), ("URL", "/url"), ("EVENTS", "/events"), ("MADE (UTC)", "/createdAt")];
+            let nothing = format!("nobody is told; {} webhook create URL", kybern());
+            List::at(PATH, "webhook list").or(nothing).print(&page, columns, context).await
         }
         WebhookCommand::Create { receiver, events, format } => {
-            let client = context.connect().await?;
-            let reply = client.post(PATH, Body::Json(&json!({"url": receiver, "events": events})), None).await?;
+            let reply = context.post(PATH, Body::Json(&json!({"url": receiver, "events": events}))).await?;
             let remove = format!("{kybern} webhook delete {}", field(&reply.value, "id"), kybern = kybern());
             let lost = format!("the webhook was made and its secret is lost, remove it with: {remove}");
-            if format.json {
-                context.raw(&reply);
-                context.screen().secret_written(lost)?;
-                return Ok(Exit::Done);
-            }
-            let paint = context.screen().paint();
-            context.screen().line(paint.bold(&field(&reply.value, "secret")));
-            context.screen().secret_written(lost)?;
-            // The secret alone is on standard output, so that a script can take it.
-            aside(format!("Deliveries of all webhooks are signed with this. Remove this one with: {remove}"));
-            Ok(Exit::Done)
+            let about = format!("Deliveries of all webhooks are signed with this. Remove this one with: {remove}");
+            context.told_once((&reply, "secret"), format, lost, about)
         }
         WebhookCommand::Delete { id } => {
-            let client = context.connect().await?;
-            client.delete(&format!("{PATH}/{}", segment(&id))).await?;
-            context.screen().line(format!("webhook {id} is removed"));
-            Ok(Exit::Done)
+            context.remove(&format!("{PATH}/{}", segment(&id)), format!("webhook {id} is removed")).await
         }
     }
 }

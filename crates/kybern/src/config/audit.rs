@@ -2,11 +2,10 @@
 
 use std::path::PathBuf;
 
-use kybern_core::policy::place::is_http;
 use kybern_core::time::Millis;
 use serde::{Deserialize, Serialize};
 
-use super::error::{Fault, Faults};
+use super::error::Faults;
 
 /// The shortest time between two rounds, in milliseconds: each reads one row of every tenant.
 const SHORTEST: u64 = 1_000;
@@ -34,14 +33,7 @@ impl Default for AuditOptions {
 
 impl AuditOptions {
     pub(super) fn check(&self, faults: &mut Faults) {
-        if let Some(url) = &self.head_webhook
-            && !is_http(url)
-        {
-            faults.add(Fault::bad("audit.head_webhook", url, "is not an http or https URL"));
-        }
-        if !(SHORTEST..=LONGEST).contains(&self.head_every_ms.0) {
-            let problem = format!("is not between {SHORTEST} and {LONGEST}");
-            faults.add(Fault::bad("audit.head_every_ms", &self.head_every_ms.0, problem));
-        }
+        faults.web("audit.head_webhook", self.head_webhook.as_ref());
+        faults.between("audit.head_every_ms", self.head_every_ms.0, SHORTEST..=LONGEST);
     }
 }

@@ -43,13 +43,8 @@ impl DatabaseOptions {
             let problem = format!("names the folder {}, and a database is a file", path.display());
             faults.add(Fault::bad("database.url", &self.url, problem));
         }
-        if !(1..=1000).contains(&self.max_connections) {
-            faults.add(Fault::bad("database.max_connections", &self.max_connections, "is not between 1 and 1000"));
-        }
-        if !(100..=600_000).contains(&self.statement_timeout_ms.0) {
-            let why = "is not between 100 and 600000";
-            faults.add(Fault::bad("database.statement_timeout_ms", &self.statement_timeout_ms.0, why));
-        }
+        faults.between("database.max_connections", self.max_connections, 1..=1000);
+        faults.between("database.statement_timeout_ms", self.statement_timeout_ms.0, 100..=600_000);
     }
 }
 

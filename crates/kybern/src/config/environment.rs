@@ -45,6 +45,22 @@ impl Environment {
         secret
     }
 
+    /// Takes the secret of a key from the variable that is named for it, which does not stand beside the secret itself.
+    pub(super) fn secret_beside(
+        &self,
+        key: &str,
+        secret: &mut Option<Secret>,
+        variable: Option<&str>,
+        faults: &mut Faults,
+    ) {
+        let (Some(variable), key_env) = (variable, format!("{key}_env")) else { return };
+        if secret.is_some() {
+            faults.add(Fault::bad(&key_env, variable, format!("stands beside {key}; keep one of them")));
+        } else {
+            *secret = self.secret(&key_env, variable, faults);
+        }
+    }
+
     /// Refuses variables that begin like a setting and are none: most are a setting with one underscore too few, and
     /// the server would start with something else than was meant. `named` are those that settings name, for secrets.
     pub(super) fn refuse_unknown(&self, named: &[&str], faults: &mut Faults) {

@@ -1,6 +1,9 @@
 //! What is wrong with the configuration: every fault at once, each with the key, the value and the remedy.
 
 use std::fmt;
+use std::ops::RangeInclusive;
+
+use kybern_core::policy::place::is_http;
 
 use super::keys;
 
@@ -115,6 +118,21 @@ impl Faults {
         let known = |found: &Fault| found.key == fault.key && found.value == fault.value;
         if !self.0.iter().any(known) {
             self.0.push(fault);
+        }
+    }
+
+    /// Notes a number that is not in its range.
+    pub(super) fn between<T: fmt::Display + PartialOrd>(&mut self, key: &str, value: T, range: RangeInclusive<T>) {
+        if !range.contains(&value) {
+            let problem = format!("is not between {} and {}", range.start(), range.end());
+            self.add(Fault::bad(key, &value, problem));
+        }
+    }
+
+    /// Notes a URL that is none of the web.
+    pub(super) fn web(&mut self, key: &str, url: Option<&String>) {
+        if let Some(url) = url.filter(|url| !is_http(url)) {
+            self.add(Fault::bad(key, url, "is not an http or https URL"));
         }
     }
 

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::environment::Environment;
 use super::error::{Fault, Faults};
 use super::secret::Secret;
-use super::smtp::{TlsMode, connection_faults, password};
+use super::smtp::{TlsMode, connection_faults};
 
 /// The mailbox.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -23,10 +23,8 @@ pub(crate) struct ImapOptions {
     /// The account.
     pub(crate) username: String,
     /// The account's password. Better in an environment variable, see `password_env`.
-    #[serde(default)]
     pub(crate) password: Option<Secret>,
     /// The environment variable that holds the password.
-    #[serde(default)]
     pub(crate) password_env: Option<String>,
     /// The folder that is read.
     #[serde(default = "default_folder")]
@@ -89,7 +87,7 @@ impl ImapOptions {
         if !(1000..=86_400_000).contains(&self.poll_ms.0) {
             faults.add(Fault::bad("imap.poll_ms", &self.poll_ms.0, "is not between one second and one day"));
         }
-        password("imap", &mut self.password, self.password_env.as_deref(), env, faults);
+        env.secret_beside("imap.password", &mut self.password, self.password_env.as_deref(), faults);
         if self.password.is_none() && self.password_env.is_none() {
             faults.add(Fault::missing("imap.password_env", "there is no password for the mailbox"));
         }

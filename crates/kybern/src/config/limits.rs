@@ -33,10 +33,7 @@ impl Default for LimitOptions {
 
 impl LimitOptions {
     pub(super) fn check(&self, faults: &mut Faults) {
-        if !(1..=limits::MAX_MAX_STEPS).contains(&self.max_steps) {
-            let problem = format!("is not between 1 and {}", limits::MAX_MAX_STEPS);
-            faults.add(Fault::bad("limits.max_steps", &self.max_steps, problem));
-        }
+        faults.between("limits.max_steps", self.max_steps, 1..=limits::MAX_MAX_STEPS);
         for (key, span) in [
             ("limits.step_timeout_ms", self.step_timeout_ms),
             ("limits.delegation_deadline_ms", self.delegation_deadline_ms),

@@ -3,7 +3,7 @@
 use kybern_core::task::limits;
 use serde::{Deserialize, Serialize};
 
-use super::error::{Fault, Faults};
+use super::error::Faults;
 
 /// Thresholds of the built-in rules model.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -21,8 +21,6 @@ impl Default for ModelOptions {
 
 impl ModelOptions {
     pub(super) fn check(&self, faults: &mut Faults) {
-        if !(0.0..=1.0).contains(&self.confidence_threshold) {
-            faults.add(Fault::bad("model.confidence_threshold", &self.confidence_threshold, "is not between 0 and 1"));
-        }
+        faults.between("model.confidence_threshold", self.confidence_threshold, 0.0..=1.0);
     }
 }

@@ -144,19 +144,8 @@ impl ProviderOptions {
         {
             faults.add(Fault::bad(&key("format"), format, "is no wire format"));
         }
-        if let Some(url) = &self.base_url
-            && !is_http(url)
-        {
-            faults.add(Fault::bad(&key("base_url"), url, "is not an http or https URL"));
-        }
-        if let Some(variable) = &self.api_key_env {
-            if self.api_key.is_some() {
-                let problem = format!("stands beside providers.{name}.api_key; keep one of them");
-                faults.add(Fault::bad(&key("api_key_env"), variable, problem));
-            } else {
-                self.api_key = env.secret(&key("api_key_env"), variable, faults);
-            }
-        }
+        faults.web(&key("base_url"), self.base_url.as_ref());
+        env.secret_beside(&key("api_key"), &mut self.api_key, self.api_key_env.as_deref(), faults);
         for model in &self.models {
             let spec = model.spec();
             if spec.name.is_empty() {

@@ -70,18 +70,6 @@ pub(crate) struct DaysKept {
     pub(crate) files_days: Option<u32>,
 }
 
-/// The key of a kind.
-const fn key(kept: Kept) -> &'static str {
-    match kept {
-        Kept::Files => "files_days",
-        Kept::Chats => "chats_days",
-        Kept::Tasks => "tasks_days",
-        Kept::Messages => "messages_days",
-        Kept::Jobs => "jobs_days",
-        Kept::IdempotencyKeys => "idempotency_keys_days",
-    }
-}
-
 impl DaysKept {
     const fn of(&self, kept: Kept) -> Option<u32> {
         match kept {
@@ -114,9 +102,9 @@ impl RetentionOptions {
             }
         };
         for kept in Kept::ALL {
-            look(format!("retention.{}", key(kept)), self.of(kept));
+            look(format!("retention.{kept}_days"), self.of(kept));
             for (name, own) in &self.tenants {
-                own.of(kept).into_iter().for_each(|days| look(format!("retention.tenants.{name}.{}", key(kept)), days));
+                own.of(kept).into_iter().for_each(|days| look(format!("retention.tenants.{name}.{kept}_days"), days));
             }
         }
     }

@@ -2,7 +2,6 @@
 
 use std::net::SocketAddr;
 
-use kybern_core::policy::place::is_http;
 use kybern_core::time::Millis;
 use kybern_server::TrustedProxies;
 use serde::{Deserialize, Serialize};
@@ -85,11 +84,7 @@ impl ServerOptions {
     }
 
     pub(super) fn check(&self, faults: &mut Faults) {
-        if let Some(url) = &self.public_url
-            && !is_http(url)
-        {
-            faults.add(Fault::bad("server.public_url", url, "is not an http or https URL"));
-        }
+        faults.web("server.public_url", self.public_url.as_ref());
         for (key, bytes) in [
             ("server.max_body_bytes", self.max_body_bytes),
             ("server.max_mail_bytes", self.max_mail_bytes),
@@ -118,14 +113,8 @@ impl ServerOptions {
                 faults.add(Fault::bad(key, &span.0, "is not between 1000 ms and one hour"));
             }
         }
-        for (key, most) in [
-            ("server.max_connections", self.max_connections),
-            ("server.max_connections_per_address", self.max_connections_per_address),
-        ] {
-            if !(1..=1_000_000).contains(&most) {
-                faults.add(Fault::bad(key, &most, "is not between 1 and 1000000"));
-            }
-        }
+        faults.between("server.max_connections", self.max_connections, 1..=1_000_000);
+        faults.between("server.max_connections_per_address", self.max_connections_per_address, 1..=1_000_000);
         if let Err(wrong) = TrustedProxies::new(&self.trusted_proxies) {
             faults.add(Fault::bad("server.trusted_proxies", &wrong, "is no address and no network such as 10.0.0.0/8"));
         }

@@ -32,13 +32,10 @@ pub(crate) struct SmtpOptions {
     #[serde(default = "default_tls")]
     pub(crate) tls: TlsMode,
     /// The account, where it asks for one.
-    #[serde(default)]
     pub(crate) username: Option<String>,
     /// The account's password. Better in an environment variable, see `password_env`.
-    #[serde(default)]
     pub(crate) password: Option<Secret>,
     /// The environment variable that holds the password.
-    #[serde(default)]
     pub(crate) password_env: Option<String>,
     /// The sender of what Kybern sends.
     pub(crate) from: String,
@@ -81,7 +78,7 @@ impl SmtpOptions {
         if self.host.trim().is_empty() {
             faults.add(Fault::bad("smtp.host", &self.host, "is empty"));
         }
-        password("smtp", &mut self.password, self.password_env.as_deref(), env, faults);
+        env.secret_beside("smtp.password", &mut self.password, self.password_env.as_deref(), faults);
         if self.username.is_some() && self.password.is_none() && self.password_env.is_none() {
             faults.add(Fault::missing("smtp.password_env", "smtp.username is set and there is no password for it"));
         }
@@ -110,21 +107,4 @@ pub(super) fn connection_faults(section: &str, found: &[MailConfigError], faults
             MailConfigError::HalfLogin | MailConfigError::Roots(_) | MailConfigError::Tls(_) => {}
         }
     }
-}
-
-/// Takes a password from the environment variable that is named for it.
-pub(super) fn password(
-    section: &str,
-    password: &mut Option<Secret>,
-    variable: Option<&str>,
-    env: &Environment,
-    faults: &mut Faults,
-) {
-    let Some(variable) = variable else { return };
-    let key = format!("{section}.password_env");
-    if password.is_some() {
-        faults.add(Fault::bad(&key, variable, format!("stands beside {section}.password; keep one of them")));
-        return;
-    }
-    *password = env.secret(&key, variable, faults);
 }

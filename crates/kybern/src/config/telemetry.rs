@@ -1,6 +1,5 @@
 //! `[telemetry]`: what operators see.
 
-use kybern_core::policy::place::is_http;
 use serde::{Deserialize, Serialize};
 use tracing_subscriber::EnvFilter;
 
@@ -45,10 +44,6 @@ impl TelemetryOptions {
         if filter.is_err() || word {
             faults.add(Fault::bad("telemetry.log", &self.log, "is neither a level nor a list of target=level"));
         }
-        if let Some(endpoint) = &self.otlp_endpoint
-            && !is_http(endpoint)
-        {
-            faults.add(Fault::bad("telemetry.otlp_endpoint", endpoint, "is not an http or https URL"));
-        }
+        faults.web("telemetry.otlp_endpoint", self.otlp_endpoint.as_ref());
     }
 }

@@ -46,11 +46,8 @@ impl Default for WorkerOptions {
 
 impl WorkerOptions {
     pub(super) fn check(&self, faults: &mut Faults) {
-        for (key, slots) in [("worker.slots", self.slots), ("worker.job_slots", self.job_slots)] {
-            if !(1..=10_000).contains(&slots) {
-                faults.add(Fault::bad(key, &slots, "is not between 1 and 10000"));
-            }
-        }
+        faults.between("worker.slots", self.slots, 1..=10_000);
+        faults.between("worker.job_slots", self.job_slots, 1..=10_000);
         if TenantShare::percent(self.tenant_share_percent).is_none() {
             let share = &self.tenant_share_percent;
             faults.add(Fault::bad("worker.tenant_share_percent", share, "is not between 1 and 100"));
@@ -62,9 +59,7 @@ impl WorkerOptions {
             let problem = format!("is not between 1 and half of worker.lease_ms ({})", self.lease_ms.0);
             faults.add(Fault::bad("worker.heartbeat_ms", &self.heartbeat_ms.0, problem));
         }
-        if !(1..=1_000).contains(&self.steps_per_commit) {
-            faults.add(Fault::bad("worker.steps_per_commit", &self.steps_per_commit, "is not between 1 and 1000"));
-        }
+        faults.between("worker.steps_per_commit", self.steps_per_commit, 1..=1_000);
         if !(10..=60_000).contains(&self.poll_ms.0) {
             faults.add(Fault::bad("worker.poll_ms", &self.poll_ms.0, "is not between 10 and 60000 ms"));
         }

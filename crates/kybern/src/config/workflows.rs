@@ -1,6 +1,5 @@
 //! `[workflows.NAME]`: outside engines that plans hand steps to.
 
-use kybern_core::policy::place::is_http;
 use kybern_core::time::Millis;
 use serde::{Deserialize, Serialize};
 
@@ -16,10 +15,8 @@ pub(crate) struct WorkflowOptions {
     /// Where the delegation is posted to.
     pub(crate) url: String,
     /// The environment variable that holds the secret with which the delegation is signed.
-    #[serde(default)]
     pub(crate) secret_env: Option<String>,
     /// How long its answer may take, in milliseconds; `limits.delegation_deadline_ms` when not stated.
-    #[serde(default)]
     pub(crate) deadline_ms: Option<Millis>,
     /// The secret itself, as the environment had it.
     #[serde(skip_deserializing)]
@@ -29,9 +26,7 @@ pub(crate) struct WorkflowOptions {
 impl WorkflowOptions {
     pub(super) fn check(&mut self, name: &str, env: &Environment, faults: &mut Faults) {
         check_name("workflows", name, faults);
-        if !is_http(&self.url) {
-            faults.add(Fault::bad(&format!("workflows.{name}.url"), &self.url, "is not an http or https URL"));
-        }
+        faults.web(&format!("workflows.{name}.url"), Some(&self.url));
         if self.deadline_ms == Some(Millis(0)) {
             faults.add(Fault::bad(&format!("workflows.{name}.deadline_ms"), &0, "is not at least 1 ms"));
         }

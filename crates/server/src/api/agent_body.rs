@@ -21,22 +21,18 @@ use crate::schema::texts::AgentNameSchema;
     "tools": ["core.get_record"], "triggers": ["invoice"]}))]
 pub(crate) struct NewAgentBody {
     /// How plans and models name it: `[a-z][a-z0-9_]*`. Made of the name when left out.
-    #[serde(default)]
     #[schema(max_length = 64, pattern = "^([a-z][a-z0-9_]*)?$")]
     key: Option<String>,
     /// What people call it.
     #[schema(max_length = 80, pattern = "\\S")]
     name: String,
     /// What it is for.
-    #[serde(default)]
     #[schema(max_length = 2_000)]
     description: Option<String>,
     /// A sign for it.
-    #[serde(default)]
     #[schema(max_length = 40)]
     emoji: Option<String>,
     /// Where it is listed.
-    #[serde(default)]
     #[schema(max_length = 40)]
     category: Option<String>,
     /// What it is told.
@@ -44,45 +40,42 @@ pub(crate) struct NewAgentBody {
     #[schema(max_length = 16_000, pattern = "\\S")]
     system_prompt: String,
     /// The provider, or `default`.
-    #[serde(default)]
     #[schema(max_length = 200, pattern = "\\S")]
     provider: Option<String>,
     /// The model, a routing strategy, or `default`.
-    #[serde(default)]
     #[schema(max_length = 200, pattern = "\\S")]
     model: Option<String>,
     /// The most tokens of one reply; 4,000 when left out.
-    #[serde(default, alias = "max_tokens")]
+    #[serde(alias = "max_tokens")]
     #[schema(minimum = 1, maximum = 200_000)]
     max_tokens: Option<u32>,
     /// From 0 to 2; 0.7 when left out.
-    #[serde(default)]
     #[schema(minimum = 0, maximum = 2)]
     temperature: Option<f64>,
     /// How often the model is asked in a turn at most; 10 when left out.
-    #[serde(default, alias = "max_turns", alias = "maxIterations", alias = "max_iterations")]
+    #[serde(alias = "max_turns", alias = "maxIterations", alias = "max_iterations")]
     #[schema(minimum = 1, maximum = 50)]
     max_turns: Option<u32>,
     /// How many calls a turn makes at most; 25 when left out.
-    #[serde(default, alias = "max_tool_calls")]
+    #[serde(alias = "max_tool_calls")]
     #[schema(maximum = 200)]
     max_tool_calls: Option<u32>,
     /// The model is asked no more once a turn has read and written so many tokens, so the last question may go
     /// beyond; no limit of its own when left out.
-    #[serde(default, alias = "max_turn_tokens")]
+    #[serde(alias = "max_turn_tokens")]
     #[schema(maximum = 9_223_372_036_854_775_807_u64)]
     max_turn_tokens: Option<u64>,
     /// The model is asked no more once a turn has cost so much, so the last question may go beyond; no limit of its
     /// own when left out.
-    #[serde(default, alias = "max_cost_nanos")]
+    #[serde(alias = "max_cost_nanos")]
     #[schema(maximum = 9_223_372_036_854_775_807_u64)]
     max_cost_nanos: Option<u64>,
     /// How long a turn may take while nobody is waited for; 120,000 when left out.
-    #[serde(default, alias = "timeout_ms")]
+    #[serde(alias = "timeout_ms")]
     #[schema(minimum = 1, maximum = 9_223_372_036_854_775_807_u64)]
     timeout_ms: Option<u64>,
     /// How far back in its conversation the model may see; 2,592,000,000, which is 30 days, when left out.
-    #[serde(default, alias = "history_ms")]
+    #[serde(alias = "history_ms")]
     #[schema(minimum = 1, maximum = 9_223_372_036_854_775_807_u64)]
     history_ms: Option<u64>,
     /// The tools it has, by key. Those that this server does not have are left out when it is asked.
@@ -105,11 +98,9 @@ pub(crate) struct NewAgentBody {
 #[schema(as = ChangeAgent, example = json!({"temperature": 0.2, "triggers": ["invoice", "refund"]}))]
 pub(crate) struct ChangeAgentBody {
     /// What people call it.
-    #[serde(default)]
     #[schema(max_length = 80, pattern = "\\S")]
     name: Option<String>,
     /// What it is for.
-    #[serde(default)]
     #[schema(max_length = 2_000)]
     description: Option<String>,
     /// A sign for it; null takes it away.
@@ -121,31 +112,28 @@ pub(crate) struct ChangeAgentBody {
     #[schema(value_type = Option<String>, max_length = 40)]
     category: Option<Option<String>>,
     /// What it shall be told. It becomes a draft prompt.
-    #[serde(default, alias = "system_prompt")]
+    #[serde(alias = "system_prompt")]
     #[schema(max_length = 16_000, pattern = "\\S")]
     system_prompt: Option<String>,
     /// The provider, or `default`.
-    #[serde(default)]
     #[schema(max_length = 200, pattern = "\\S")]
     provider: Option<String>,
     /// The model, a routing strategy, or `default`.
-    #[serde(default)]
     #[schema(max_length = 200, pattern = "\\S")]
     model: Option<String>,
     /// The most tokens of one reply.
-    #[serde(default, alias = "max_tokens")]
+    #[serde(alias = "max_tokens")]
     #[schema(minimum = 1, maximum = 200_000)]
     max_tokens: Option<u32>,
     /// From 0 to 2.
-    #[serde(default)]
     #[schema(minimum = 0, maximum = 2)]
     temperature: Option<f64>,
     /// How often the model is asked in a turn at most.
-    #[serde(default, alias = "max_turns", alias = "maxIterations", alias = "max_iterations")]
+    #[serde(alias = "max_turns", alias = "maxIterations", alias = "max_iterations")]
     #[schema(minimum = 1, maximum = 50)]
     max_turns: Option<u32>,
     /// How many calls a turn makes at most.
-    #[serde(default, alias = "max_tool_calls")]
+    #[serde(alias = "max_tool_calls")]
     #[schema(maximum = 200)]
     max_tool_calls: Option<u32>,
     /// The model is asked no more once a turn has read and written so many tokens, so the last question may go
@@ -159,23 +147,21 @@ pub(crate) struct ChangeAgentBody {
     #[schema(value_type = Option<u64>, maximum = 9_223_372_036_854_775_807_u64)]
     max_cost_nanos: Option<Option<u64>>,
     /// How long a turn may take while nobody is waited for.
-    #[serde(default, alias = "timeout_ms")]
+    #[serde(alias = "timeout_ms")]
     #[schema(minimum = 1, maximum = 9_223_372_036_854_775_807_u64)]
     timeout_ms: Option<u64>,
     /// How far back in its conversation the model may see.
-    #[serde(default, alias = "history_ms")]
+    #[serde(alias = "history_ms")]
     #[schema(minimum = 1, maximum = 9_223_372_036_854_775_807_u64)]
     history_ms: Option<u64>,
     /// The tools it has, by key.
-    #[serde(default)]
     #[schema(value_type = Option<Vec<AgentNameSchema>>, max_items = 200)]
     tools: Option<Vec<String>>,
     /// The groups of tools it has.
-    #[serde(default, alias = "tool_groups")]
+    #[serde(alias = "tool_groups")]
     #[schema(value_type = Option<Vec<AgentNameSchema>>, max_items = 200)]
     tool_groups: Option<Vec<String>>,
     /// Words by which it is chosen.
-    #[serde(default)]
     #[schema(value_type = Option<Vec<AgentNameSchema>>, max_items = 200)]
     triggers: Option<Vec<String>>,
 }

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use super::agent_body::{ChangeAgentBody, NewAgentBody, with_names};
 use super::shown;
 use crate::error::{ApiResult, Problem};
-use crate::extract::{CallerRequest, JsonBody, QueryArgs};
+use crate::extract::{CallerRequest, JsonBody};
 use crate::idempotency::{Attempt, Made};
 use crate::page::{PageParams, Paging};
 use crate::schema::agent::{AgentAnswer, AgentPage, ResyncSchema};
@@ -61,7 +61,6 @@ fn describe(tools: &ToolSnapshot, agent: &Agent, draft: Option<PromptId>) -> Age
 /// before is told what was approved. With `governance.self_approval` the text of an agent under a new key holds at
 /// once, unless a prompt for all agents is active.
 #[utoipa::path(post, path = "/api/agents", operation_id = "create_agent",
-    tag = "agents",
     request_body = NewAgentBody,
     responses((status = 201, description = "The agent", body = AgentAnswer)))]
 pub(crate) async fn create(attempt: Attempt, body: JsonBody<NewAgentBody>) -> ApiResult {
@@ -79,26 +78,21 @@ pub(crate) async fn create(attempt: Attempt, body: JsonBody<NewAgentBody>) -> Ap
 ///
 /// Those that come with the program, with what the tenant says about them, and its own.
 #[utoipa::path(get, path = "/api/agents", operation_id = "list_agents",
-    tag = "agents",
     params(PageParams),
     responses((status = 200, description = "A page of agents, by key", body = AgentPage)))]
-pub(crate) async fn list(
-    CallerRequest { state, actor, .. }: CallerRequest,
-    query: QueryArgs,
-) -> ApiResult<Json<Value>> {
-    let paging = Paging::read(&query.only(&["limit", "cursor"])?)?;
+pub(crate) async fn list(CallerRequest { state, actor, query, .. }: CallerRequest) -> ApiResult<Json<Value>> {
+    let paging = Paging::read(query, &[])?;
     let agents = state.engine.agents().list(actor.scope()).await?;
     let items = agents.iter().collect();
     let tools = state.engine.catalogue().of(actor.scope()).await;
-    Ok(Json(paging.cut(items, |agent| agent.draft.key.clone(), |agent| describe(&tools, agent, None))?))
+    paging.cut(items, |agent| agent.draft.key.clone(), |agent| describe(&tools, agent, None))
 }
 
 /// Show an agent
 #[utoipa::path(get, path = "/api/agents/{id}", operation_id = "show_agent",
-    tag = "agents",
     params(("id" = String, Path, description = "The agent's id, key or name")),
     responses((status = 200, description = "The agent", body = AgentAnswer)))]
-pub(crate) async fn show(CallerRequest { state, actor, path }: CallerRequest) -> ApiResult<Json<Value>> {
+pub(crate) async fn show(CallerRequest { state, actor, path, .. }: CallerRequest) -> ApiResult<Json<Value>> {
     let agent = state.engine.agents().get(actor.scope(), path.text("id")?).await?;
     let tools = state.engine.catalogue().of(actor.scope()).await;
     shown(&describe(&tools, &agent, None)).map(Json)
@@ -109,12 +103,11 @@ pub(crate) async fn show(CallerRequest { state, actor, path }: CallerRequest) ->
 /// What is left out stays. A new `systemPrompt` changes nothing by itself: it becomes a draft prompt, whose id is
 /// answered as `draftPromptId`, and which somebody else approves.
 #[utoipa::path(patch, path = "/api/agents/{id}", operation_id = "change_agent",
-    tag = "agents",
     params(("id" = String, Path, description = "The agent's id, key or name")),
     request_body = ChangeAgentBody,
     responses((status = 200, description = "The agent", body = AgentAnswer)))]
 pub(crate) async fn change(
-    CallerRequest { state, actor, path }: CallerRequest,
+    CallerRequest { state, actor, path, .. }: CallerRequest,
     body: JsonBody<ChangeAgentBody>,
 ) -> ApiResult<Json<Value>> {
     let name = path.text("id")?;
@@ -128,10 +121,9 @@ pub(crate) async fn change(
 ///
 /// One that comes with the program stays away until it is reset or the agents are resynced.
 #[utoipa::path(delete, path = "/api/agents/{id}", operation_id = "remove_agent",
-    tag = "agents",
     params(("id" = String, Path, description = "The agent's id, key or name")),
     responses((status = 204, description = "Removed")))]
-pub(crate) async fn remove(CallerRequest { state, actor, path }: CallerRequest) -> ApiResult<StatusCode> {
+pub(crate) async fn remove(CallerRequest { state, actor, path, .. }: CallerRequest) -> ApiResult<StatusCode> {
     state.engine.agents().delete(&actor, path.text("id")?).await?;
     Ok(StatusCode::NO_CONTENT)
 }
@@ -140,10 +132,9 @@ pub(crate) async fn remove(CallerRequest { state, actor, path }: CallerRequest) 
 ///
 /// Takes back every change and the removal of it. What was approved for it stays in use.
 #[utoipa::path(post, path = "/api/agents/{id}/reset", operation_id = "reset_agent",
-    tag = "agents",
     params(("id" = String, Path, description = "The agent's id, key or name")),
     responses((status = 200, description = "The agent", body = AgentAnswer)))]
-pub(crate) async fn reset(CallerRequest { state, actor, path }: CallerRequest) -> ApiResult<Json<Value>> {
+pub(crate) async fn reset(CallerRequest { state, actor, path, .. }: CallerRequest) -> ApiResult<Json<Value>> {
     let agent = state.engine.agents().reset(&actor, path.text("id")?).await?;
     let tools = state.engine.catalogue().of(actor.scope()).await;
     shown(&describe(&tools, &agent, None)).map(Json)
@@ -153,7 +144,6 @@ pub(crate) async fn reset(CallerRequest { state, actor, path }: CallerRequest) -
 ///
 /// Takes back every change and removal of them. The tenant's own agents stay as they are.
 #[utoipa::path(post, path = "/api/agents/resync", operation_id = "resync_agents",
-    tag = "agents",
     responses((status = 200, description = "What was done", body = ResyncSchema)))]
 pub(crate) async fn resync(CallerRequest { state, actor, .. }: CallerRequest) -> Result<Json<Value>, Problem> {
     let resynced = state.engine.agents().resync(&actor).await?;

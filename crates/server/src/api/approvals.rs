@@ -2,7 +2,7 @@
 
 use axum::Json;
 use kybern_core::approval::{ApprovalFilter, ApprovalStatus, MAX_NOTE, Word};
-use kybern_core::id::{ApprovalId, TaskId};
+use kybern_core::id::ApprovalId;
 use kybern_core::task::Resolution;
 use kybern_engine::approval::{ApprovalDecision, ApprovalView};
 use serde::Deserialize;
@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 use utoipa::ToSchema;
 
 use crate::error::{ApiResult, Problem};
-use crate::extract::{CallerRequest, JsonBody, QueryArgs, plain};
+use crate::extract::{CallerRequest, JsonBody, plain};
 use crate::page::{PageParams, Paging};
 use crate::schema::approval::{ApprovalPage, ApprovalSchema};
 use crate::schema::task::ResolutionSchema;
@@ -25,46 +25,29 @@ const EVERY: &str = "all";
 /// effects of which nobody knows whether they happened. The oldest first. `status` is `pending` when not given; `all`
 /// lists every one.
 #[utoipa::path(get, path = "/api/approvals", operation_id = "list_approvals",
-    tag = "approvals",
     params(
         ("status" = Option<ApprovalFilterSchema>, Query, description = "How they stand; `pending` when not given"),
         ("taskId" = Option<String>, Query, format = "uuid", description = "Of this task only"),
         PageParams,
     ),
     responses((status = 200, description = "A page of approvals", body = ApprovalPage)))]
-pub(crate) async fn list(
-    CallerRequest { state, actor, .. }: CallerRequest,
-    query: QueryArgs,
-) -> ApiResult<Json<Value>> {
-    let query = query.only(&["status", "taskId", "limit", "cursor"])?;
-    let paging = Paging::read(&query)?;
-    let status =
-        match query.get("status") {
-            Some(EVERY) => None,
-            Some(name) => Some(ApprovalStatus::parse(name).ok_or_else(|| {
-                Problem::invalid("/status", "use pending, approved, denied, expired, withdrawn or all")
-            })?),
-            None => Some(ApprovalStatus::Pending),
-        };
-    let task = match query.get("taskId") {
-        Some(text) => {
-            let id = text.parse::<TaskId>();
-            Some(id.map_err(|error| Problem::invalid("/taskId", error.to_string()))?)
-        }
-        None => None,
-    };
+pub(crate) async fn list(CallerRequest { state, actor, query, .. }: CallerRequest) -> ApiResult<Json<Value>> {
+    let paging = Paging::read(query, &["status", "taskId"])?;
+    let meant = |name: &str| if name == EVERY { Some(None) } else { ApprovalStatus::parse(name).map(Some) };
+    let known = [&ApprovalStatus::ALL.map(ApprovalStatus::as_str)[..], &[EVERY]].concat();
+    let status = paging.query.word("status", meant, &known)?.unwrap_or(Some(ApprovalStatus::Pending));
+    let task = paging.query.id("taskId")?;
     let filter = ApprovalFilter { status, task, talks_of: None, calls: true };
     let page = state.engine.approvals().list(&actor, filter, paging.after::<ApprovalId>()?, paging.limit).await?;
     let items: Vec<Value> = page.items.iter().map(describe).collect();
-    Ok(Json(paging.answer(&items, page.next.as_deref())?))
+    paging.answer(&items, page.next.as_deref())
 }
 
 /// Show an approval
 #[utoipa::path(get, path = "/api/approvals/{id}", operation_id = "show_approval",
-    tag = "approvals",
     params(("id" = String, Path, format = "uuid", description = "The approval")),
     responses((status = 200, description = "The approval", body = ApprovalSchema)))]
-pub(crate) async fn show(CallerRequest { state, actor, path }: CallerRequest) -> ApiResult<Json<Value>> {
+pub(crate) async fn show(CallerRequest { state, actor, path, .. }: CallerRequest) -> ApiResult<Json<Value>> {
     let view = state.engine.approvals().get(&actor, path.parse("id")?).await?;
     Ok(Json(describe(&view)))
 }
@@ -113,16 +96,13 @@ pub(crate) struct DecideBody {
     #[schema(value_type = DecisionSchema)]
     decision: String,
     /// What you say about it; it is shown to whoever reads the task, and to the model that asked for the call.
-    #[serde(default)]
     #[schema(max_length = 2_000)]
     note: Option<String>,
     /// For a call: the arguments in place of those that were asked about, checked like any. For any other question:
     /// the answer.
-    #[serde(default)]
     #[schema(value_type = Option<Object>)]
     input: Option<Map<String, Value>>,
     /// For an effect of which nobody knows whether it happened.
-    #[serde(default)]
     #[schema(value_type = Option<ResolutionSchema>)]
     resolution: Option<Resolution>,
 }
@@ -153,12 +133,11 @@ impl DecideBody {
 /// Answers a question, once. A yes holds for exactly the arguments that were shown, or for those in `input`, and for
 /// one call. One that has been answered, or whose time is over, is a 409.
 #[utoipa::path(post, path = "/api/approvals/{id}", operation_id = "decide_approval",
-    tag = "approvals",
     params(("id" = String, Path, format = "uuid", description = "The approval")),
     request_body = DecideBody,
     responses((status = 200, description = "The approval", body = ApprovalSchema)))]
 pub(crate) async fn decide(
-    CallerRequest { state, actor, path }: CallerRequest,
+    CallerRequest { state, actor, path, .. }: CallerRequest,
     body: JsonBody<DecideBody>,
 ) -> ApiResult<Json<Value>> {
     let id: ApprovalId = path.parse("id")?;

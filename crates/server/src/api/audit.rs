@@ -24,22 +24,14 @@ const MOST_CHECKED: usize = 500;
 ///
 /// Oldest first, each with its place in the chain.
 #[utoipa::path(get, path = "/api/audit", operation_id = "list_audit_events",
-    tag = "audit",
     params(PageParams),
     responses((status = 200, description = "A page of events", body = AuditPage)))]
-pub(crate) async fn list(
-    CallerRequest { state, actor, .. }: CallerRequest,
-    query: QueryArgs,
-) -> ApiResult<Json<Value>> {
-    let paging = Paging::read(&query.only(&["limit", "cursor"])?)?;
+pub(crate) async fn list(CallerRequest { state, actor, query, .. }: CallerRequest) -> ApiResult<Json<Value>> {
+    let paging = Paging::read(query, &[])?;
     let after = paging.after::<i64>()?.unwrap_or(0);
     // One more than asked for tells whether there is a next page.
-    let mut events = state.engine.audit().events(actor.scope(), after, paging.limit + 1).await?;
-    let limit = usize::try_from(paging.limit).unwrap_or(usize::MAX);
-    let more = events.len() > limit;
-    events.truncate(limit);
-    let next = events.last().filter(|_| more).map(|event| event.seq.to_string());
-    Ok(Json(paging.answer(&events, next.as_deref())?))
+    let events = state.engine.audit().events(actor.scope(), after, paging.limit + 1).await?;
+    paging.begun(events, |event| event.seq.to_string(), |event| event)
 }
 
 /// Verify the audit
@@ -47,7 +39,6 @@ pub(crate) async fn list(
 /// Walks the tenant's whole chain and says what was edited, removed, reordered, or cut while its head stayed. With
 /// the four values of a head that was signed earlier it also says whether the chain still goes through it.
 #[utoipa::path(get, path = "/api/audit/verify", operation_id = "verify_audit",
-    tag = "audit",
     params(
         ("seq" = Option<i64>, Query, minimum = 0, description = "Of the signed head"),
         ("hash" = Option<String>, Query, description = "Of the signed head"),
@@ -55,10 +46,7 @@ pub(crate) async fn list(
         ("signature" = Option<String>, Query, description = "Of the signed head"),
     ),
     responses((status = 200, description = "What was found", body = AuditReport)))]
-pub(crate) async fn verify(
-    CallerRequest { state, actor, .. }: CallerRequest,
-    query: QueryArgs,
-) -> ApiResult<Json<Value>> {
+pub(crate) async fn verify(CallerRequest { state, actor, query, .. }: CallerRequest) -> ApiResult<Json<Value>> {
     let query = query.only(&["seq", "hash", "at", "signature"])?;
     let report = match signed(&query, &actor)? {
         Some(head) => state.engine.audit().verify_against(actor.scope(), &head).await?,
@@ -73,7 +61,6 @@ pub(crate) async fn verify(
 /// who can write the database can write: held against it later, `verify` finds what was changed up to there, even by
 /// somebody who made the whole chain anew.
 #[utoipa::path(get, path = "/api/audit/head", operation_id = "sign_audit_head",
-    tag = "audit",
     responses((status = 200, description = "The signed head", body = AuditHead)))]
 pub(crate) async fn head(CallerRequest { state, actor, .. }: CallerRequest) -> ApiResult<Json<Value>> {
     Ok(Json(shown(&state.engine.audit().head(actor.scope()).await?)?))
@@ -92,7 +79,6 @@ pub(crate) struct CheckBody {
     #[schema(value_type = Vec<ExportedEventSchema>, max_items = 500)]
     events: Vec<Exported<ChainedEvent>>,
     /// The signed head that the export ends with.
-    #[serde(default)]
     #[schema(value_type = Option<AuditHead>)]
     head: Option<Exported<AuditHead>>,
 }
@@ -102,7 +88,6 @@ pub(crate) struct CheckBody {
 /// Says whether each is exactly as it was written, with nothing added, and follows the one before it; and whether the
 /// head was signed by this server. What comes before the first event is taken as that one says.
 #[utoipa::path(post, path = "/api/audit/check", operation_id = "check_audit_export",
-    tag = "audit",
     request_body = CheckBody,
     responses((status = 200, description = "What was found", body = AuditReport)))]
 pub(crate) async fn check(
@@ -169,7 +154,6 @@ impl From<HeadBody> for AuditHead {
 /// that is open or on hold, and than the current month. The chain begins after them and still verifies; an event says
 /// who removed how many.
 #[utoipa::path(post, path = "/api/audit/purge", operation_id = "purge_audit",
-    tag = "audit",
     request_body = PurgeBody,
     responses((status = 200, description = "What was removed", body = AuditPurgedSchema)))]
 pub(crate) async fn purge(

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use utoipa::ToSchema;
 
 use crate::error::{ApiResult, Problem};
-use crate::extract::{CallerRequest, JsonBody, QueryArgs, said};
+use crate::extract::{CallerRequest, JsonBody, or_fault, said};
 use crate::idempotency::{Attempt, Made};
 use crate::page::{PageParams, Paging};
 use crate::schema::budget::{BudgetPage, BudgetSchema};
@@ -29,15 +29,13 @@ pub(crate) struct NewBudgetBody {
     #[schema(value_type = Period)]
     period: String,
     /// Nano-dollars: 1,000,000,000 are one dollar.
-    #[serde(default, alias = "cost_nanos")]
+    #[serde(alias = "cost_nanos")]
     #[schema(maximum = 9_223_372_036_854_775_807_u64)]
     cost_nanos: Option<u64>,
     /// Tokens, read and written.
-    #[serde(default)]
     #[schema(maximum = 9_223_372_036_854_775_807_u64)]
     tokens: Option<u64>,
     /// Calls of models, and of tools that have a price.
-    #[serde(default)]
     #[schema(maximum = 9_223_372_036_854_775_807_u64)]
     calls: Option<u64>,
 }
@@ -52,7 +50,6 @@ pub(crate) struct SubjectBody {
     #[schema(value_type = BudgetOwnerKindSchema)]
     kind: String,
     /// The user, for `user`; left out for the others.
-    #[serde(default)]
     #[schema(format = "uuid")]
     id: Option<String>,
 }
@@ -87,24 +84,9 @@ fn counted(path: &str, limit: u64) -> Result<u64, Detail> {
 }
 
 fn limits((cost, tokens, calls): (Option<u64>, Option<u64>, Option<u64>), faults: &mut Vec<Detail>) -> Limits {
-    let mut good = |limit: Option<Result<u64, Detail>>| match limit {
-        Some(Err(fault)) => {
-            faults.push(fault);
-            None
-        }
-        Some(Ok(limit)) => Some(limit),
-        None => None,
-    };
-    let tokens = good(tokens.map(|limit| counted("/tokens", limit))).map(Tokens);
-    let calls = good(calls.map(|limit| counted("/calls", limit)));
-    let cost = match cost.map(nanos) {
-        Some(Err(fault)) => {
-            faults.push(fault);
-            None
-        }
-        Some(Ok(cost)) => Some(cost),
-        None => None,
-    };
+    let tokens = tokens.and_then(|limit| or_fault(counted("/tokens", limit), faults)).map(Tokens);
+    let calls = calls.and_then(|limit| or_fault(counted("/calls", limit), faults));
+    let cost = cost.and_then(|limit| or_fault(nanos(limit), faults));
     Limits { cost, tokens, calls }
 }
 
@@ -158,17 +140,14 @@ fn describe(view: &BudgetView) -> Value {
 /// It holds from the next call on, and counts what its window has used already. A call that a budget does not cover
 /// is refused with `BUDGET_EXCEEDED` before it is made: where a person has to say yes, after the yes.
 #[utoipa::path(post, path = "/api/budgets", operation_id = "create_budget",
-    tag = "budgets",
     request_body = NewBudgetBody,
     responses((status = 201, description = "The budget", body = BudgetSchema)))]
 pub(crate) async fn create(attempt: Attempt, body: JsonBody<NewBudgetBody>) -> ApiResult {
     let new = body.value;
     let mut faults = Vec::new();
-    let of = subject(&new.subject).map_err(|fault| faults.push(fault)).ok();
-    let period = Period::parse(&new.period);
-    if period.is_none() {
-        faults.push(Detail::new("/period", "use day, month or whole"));
-    }
+    let of = or_fault(subject(&new.subject), &mut faults);
+    let period = Period::parse(&new.period).ok_or_else(|| Detail::new("/period", "use day, month or whole"));
+    let period = or_fault(period, &mut faults);
     let limits = limits((new.cost_nanos, new.tokens, new.calls), &mut faults);
     Problem::refuse(faults)?;
     let (Some(of), Some(period)) = (of, period) else { return Err(Problem::internal("a fault was lost")) };
@@ -184,42 +163,31 @@ pub(crate) async fn create(attempt: Attempt, body: JsonBody<NewBudgetBody>) -> A
 ///
 /// Each with what is used and reserved in its present window, but for those of each user or task.
 #[utoipa::path(get, path = "/api/budgets", operation_id = "list_budgets",
-    tag = "budgets",
     params(PageParams),
     responses((status = 200, description = "A page of budgets, oldest first", body = BudgetPage)))]
-pub(crate) async fn list(
-    CallerRequest { state, actor, .. }: CallerRequest,
-    query: QueryArgs,
-) -> ApiResult<Json<Value>> {
-    let paging = Paging::read(&query.only(&["limit", "cursor"])?)?;
+pub(crate) async fn list(CallerRequest { state, actor, query, .. }: CallerRequest) -> ApiResult<Json<Value>> {
+    let paging = Paging::read(query, &[])?;
     // One more than the page: whether there is a next one.
-    let mut budgets = state.engine.budgets().list(actor.scope(), paging.after()?, paging.limit + 1).await?;
-    let limit = usize::try_from(paging.limit).unwrap_or(usize::MAX);
-    let more = budgets.len() > limit;
-    budgets.truncate(limit);
-    let next = budgets.last().filter(|_| more).map(|view| view.budget.id.to_string());
-    let items: Vec<Value> = budgets.iter().map(describe).collect();
-    Ok(Json(paging.answer(&items, next.as_deref())?))
+    let budgets = state.engine.budgets().list(actor.scope(), paging.after()?, paging.limit + 1).await?;
+    paging.begun(budgets, |view| view.budget.id.to_string(), |view| describe(&view))
 }
 
 /// Show a budget
 #[utoipa::path(get, path = "/api/budgets/{id}", operation_id = "show_budget",
-    tag = "budgets",
     params(("id" = String, Path, format = "uuid", description = "The budget")),
     responses((status = 200, description = "The budget", body = BudgetSchema)))]
-pub(crate) async fn show(CallerRequest { state, actor, path }: CallerRequest) -> ApiResult<Json<Value>> {
+pub(crate) async fn show(CallerRequest { state, actor, path, .. }: CallerRequest) -> ApiResult<Json<Value>> {
     let id: BudgetId = path.parse("id")?;
     Ok(Json(describe(&state.engine.budgets().get(actor.scope(), id).await?)))
 }
 
 /// Change a budget's limits
 #[utoipa::path(patch, path = "/api/budgets/{id}", operation_id = "change_budget",
-    tag = "budgets",
     params(("id" = String, Path, format = "uuid", description = "The budget")),
     request_body = ChangeBudgetBody,
     responses((status = 200, description = "The budget", body = BudgetSchema)))]
 pub(crate) async fn change(
-    CallerRequest { state, actor, path }: CallerRequest,
+    CallerRequest { state, actor, path, .. }: CallerRequest,
     body: JsonBody<ChangeBudgetBody>,
 ) -> ApiResult<Json<Value>> {
     let id: BudgetId = path.parse("id")?;
@@ -238,10 +206,9 @@ pub(crate) async fn change(
 
 /// Remove a budget
 #[utoipa::path(delete, path = "/api/budgets/{id}", operation_id = "remove_budget",
-    tag = "budgets",
     params(("id" = String, Path, format = "uuid", description = "The budget")),
     responses((status = 204, description = "Removed")))]
-pub(crate) async fn remove(CallerRequest { state, actor, path }: CallerRequest) -> ApiResult<StatusCode> {
+pub(crate) async fn remove(CallerRequest { state, actor, path, .. }: CallerRequest) -> ApiResult<StatusCode> {
     let id: BudgetId = path.parse("id")?;
     state.engine.budgets().delete(&actor, id).await?;
     Ok(StatusCode::NO_CONTENT)

@@ -12,7 +12,7 @@ use utoipa::ToSchema;
 
 use super::messages::check_content;
 use crate::error::{ApiResult, Problem};
-use crate::extract::{CallerRequest, JsonBody, OptionalBody, PathArgs, QueryArgs, check_text, members, said};
+use crate::extract::{CallerRequest, JsonBody, OptionalBody, PathArgs, check_text, members, said};
 use crate::idempotency::{Attempt, Made};
 use crate::page::{PageParams, Paging};
 use crate::schema::chat::{ChatExportSchema, ChatPage};
@@ -43,7 +43,6 @@ impl NewChatBody {
 
 /// Begin a chat
 #[utoipa::path(post, path = "/api/chats", operation_id = "create_chat",
-    tag = "chats",
     request_body(content = Option<NewChatBody>, content_type = "application/json"),
     responses((status = 201, description = "The chat", body = Chat)))]
 pub(crate) async fn create(attempt: Attempt, body: OptionalBody<NewChatBody>) -> ApiResult {
@@ -61,29 +60,23 @@ pub(crate) async fn create(attempt: Attempt, body: OptionalBody<NewChatBody>) ->
 ///
 /// The caller's own, the newest first. An administrator sees everybody's with `all=true`.
 #[utoipa::path(get, path = "/api/chats", operation_id = "list_chats",
-    tag = "chats",
     params(
         ("all" = Option<bool>, Query, description = "Everybody's chats, for administrators"),
         PageParams,
     ),
     responses((status = 200, description = "A page of chats", body = ChatPage)))]
-pub(crate) async fn list(
-    CallerRequest { state, actor, .. }: CallerRequest,
-    query: QueryArgs,
-) -> ApiResult<Json<Value>> {
-    let query = query.only(&["all", "limit", "cursor"])?;
-    let paging = Paging::read(&query)?;
-    let all = query.flag("all")?.unwrap_or_default();
+pub(crate) async fn list(CallerRequest { state, actor, query, .. }: CallerRequest) -> ApiResult<Json<Value>> {
+    let paging = Paging::read(query, &["all"])?;
+    let all = paging.query.flag("all")?.unwrap_or_default();
     let page = state.engine.chats().list(&actor, all, paging.after::<ChatId>()?, paging.limit).await?;
-    Ok(Json(paging.answer(&page.items, page.next.as_deref())?))
+    paging.answer(&page.items, page.next.as_deref())
 }
 
 /// Show a chat
 #[utoipa::path(get, path = "/api/chats/{id}", operation_id = "show_chat",
-    tag = "chats",
     params(("id" = String, Path, format = "uuid", description = "The chat")),
     responses((status = 200, description = "The chat", body = Chat)))]
-pub(crate) async fn show(CallerRequest { state, actor, path }: CallerRequest) -> ApiResult<Json<Value>> {
+pub(crate) async fn show(CallerRequest { state, actor, path, .. }: CallerRequest) -> ApiResult<Json<Value>> {
     super::shown(&state.engine.chats().get(&actor, path.parse("id")?).await?).map(Json)
 }
 
@@ -92,10 +85,9 @@ pub(crate) async fn show(CallerRequest { state, actor, path }: CallerRequest) ->
 /// With its messages. Turns that have not ended are cancelled. The tasks of its turns stay: they are the record of what
 /// was done.
 #[utoipa::path(delete, path = "/api/chats/{id}", operation_id = "delete_chat",
-    tag = "chats",
     params(("id" = String, Path, format = "uuid", description = "The chat")),
     responses((status = 204, description = "It is gone")))]
-pub(crate) async fn remove(CallerRequest { state, actor, path }: CallerRequest) -> ApiResult<StatusCode> {
+pub(crate) async fn remove(CallerRequest { state, actor, path, .. }: CallerRequest) -> ApiResult<StatusCode> {
     state.engine.chats().delete(&actor, path.parse("id")?).await?;
     Ok(StatusCode::NO_CONTENT)
 }
@@ -104,10 +96,9 @@ pub(crate) async fn remove(CallerRequest { state, actor, path }: CallerRequest) 
 ///
 /// Its messages are deleted; it goes on from nothing.
 #[utoipa::path(post, path = "/api/chats/{id}/reset", operation_id = "reset_chat",
-    tag = "chats",
     params(("id" = String, Path, format = "uuid", description = "The chat")),
     responses((status = 200, description = "The chat", body = Chat)))]
-pub(crate) async fn reset(CallerRequest { state, actor, path }: CallerRequest) -> ApiResult<Json<Value>> {
+pub(crate) async fn reset(CallerRequest { state, actor, path, .. }: CallerRequest) -> ApiResult<Json<Value>> {
     super::shown(&state.engine.chats().reset(&actor, path.parse("id")?).await?).map(Json)
 }
 
@@ -126,7 +117,6 @@ pub(crate) struct ForkBody {
 ///
 /// A new chat that begins with a copy of what was said until a message.
 #[utoipa::path(post, path = "/api/chats/{id}/fork", operation_id = "fork_chat",
-    tag = "chats",
     params(("id" = String, Path, format = "uuid", description = "The chat")),
     request_body(content = Option<ForkBody>, content_type = "application/json"),
     responses((status = 201, description = "The new chat", body = Chat)))]
@@ -144,10 +134,9 @@ pub(crate) async fn fork(attempt: Attempt, path: PathArgs, body: OptionalBody<Fo
 ///
 /// With all its messages, the oldest first. What it answers can be imported as it is.
 #[utoipa::path(get, path = "/api/chats/{id}/export", operation_id = "export_chat",
-    tag = "chats",
     params(("id" = String, Path, format = "uuid", description = "The chat")),
     responses((status = 200, description = "The chat and its messages", body = ChatExportSchema)))]
-pub(crate) async fn export(CallerRequest { state, actor, path }: CallerRequest) -> ApiResult<Json<Value>> {
+pub(crate) async fn export(CallerRequest { state, actor, path, .. }: CallerRequest) -> ApiResult<Json<Value>> {
     super::shown(&state.engine.chats().export(&actor, path.parse("id")?).await?).map(Json)
 }
 
@@ -169,11 +158,9 @@ pub(crate) struct ImportedBody {
 #[schema(as = ImportedChat)]
 pub(crate) struct ExportedBody {
     /// The key of the agent that answered in it.
-    #[serde(default)]
     #[schema(max_length = 100)]
     agent: Option<String>,
     /// What it was called.
-    #[serde(default)]
     #[schema(max_length = 200)]
     title: Option<String>,
 }
@@ -188,7 +175,6 @@ pub(crate) struct ImportBody {
     #[schema(value_type = Option<String>, max_length = 100)]
     agent: Option<Option<String>>,
     /// What it is called: as `chat` was when it is left out.
-    #[serde(default)]
     #[schema(max_length = 200)]
     title: Option<String>,
     /// What an export says of the chat.
@@ -206,7 +192,6 @@ pub(crate) struct ImportBody {
 /// here has seen how that came about, so it counts as what strangers wrote: a call of risk R2 or more, or of a tool that
 /// names a receiver, needs a person's yes while a model sees it.
 #[utoipa::path(post, path = "/api/chats/import", operation_id = "import_chat",
-    tag = "chats",
     request_body = ImportBody,
     responses((status = 201, description = "The chat", body = Chat)))]
 pub(crate) async fn import(attempt: Attempt, body: JsonBody<ImportBody>) -> ApiResult {

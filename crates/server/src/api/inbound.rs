@@ -30,7 +30,6 @@ const EXAMPLE: &str = "Message-ID: <1@example.com>\r\nFrom: ada@example.com\r\nT
 /// The whole message as it came. Its `Message-ID` and its content are the dedupe key: another message under a known
 /// `Message-ID` is a task of its own.
 #[utoipa::path(post, path = "/api/inbound/email", operation_id = "take_in_email",
-    tag = "inbound",
     request_body(description = "The message, up to `server.max_mail_bytes` (25 MiB)", content(
         (String = "message/rfc822", example = json!(EXAMPLE)),
         (String = "application/octet-stream", example = json!(EXAMPLE)),
@@ -61,7 +60,6 @@ const GATEWAY: &str = "sms";
 /// The form that gateways such as Twilio send. `MessageSid` is the dedupe key. With an API key, or signed by the gateway
 /// that the operator has configured (`X-Twilio-Signature`, over this server's public URL and the form).
 #[utoipa::path(post, path = "/api/inbound/sms", operation_id = "take_in_sms",
-    tag = "inbound",
     params(("X-Twilio-Signature" = Option<String>, Header, description = "The gateway's signature")),
     request_body(content = SmsForm, content_type = "application/x-www-form-urlencoded"),
     responses((status = 202, description = "The task", body = ReceivedSchema)))]
@@ -152,7 +150,6 @@ fn sms_faults(form: &[(String, String)]) -> Vec<Detail> {
 /// `webhook-id`, `Idempotency-Key` or `X-Delivery-Id` is the dedupe key; without one every delivery is a task of its
 /// own. Without a key the body may have 1 MiB (`server.max_unproven_body_bytes`).
 #[utoipa::path(post, path = "/api/inbound/webhook/{source}", operation_id = "take_in_webhook",
-    tag = "inbound",
     params(
         ("source" = String, Path, description = "Where it comes from", pattern = "^[A-Za-z0-9_.-]{1,64}$"),
         ("webhook-id" = Option<String>, Header, description = "The delivery's id; signed"),

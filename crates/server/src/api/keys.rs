@@ -14,7 +14,7 @@ use utoipa::ToSchema;
 
 use super::shown;
 use crate::error::{ApiResult, Problem};
-use crate::extract::{CallerRequest, JsonBody, QueryArgs, check_text};
+use crate::extract::{CallerRequest, JsonBody, check_text};
 use crate::idempotency::{Attempt, Made};
 use crate::page::{PageParams, Paging};
 use crate::schema::identity::{KeyPage, NewKeySchema, RevokedSchema};
@@ -39,7 +39,7 @@ pub(crate) struct NewKeyBody {
     #[schema(max_length = 200, pattern = "\\S")]
     name: String,
     /// Whose it is; the caller's when not given.
-    #[serde(default, alias = "user_id")]
+    #[serde(alias = "user_id")]
     #[schema(value_type = Option<String>, format = "uuid")]
     user_id: Option<UserId>,
     /// Roles it is limited to; its user's when empty.
@@ -50,7 +50,7 @@ pub(crate) struct NewKeyBody {
     #[schema(value_type = Vec<ScopeSchema>)]
     scopes: Vec<String>,
     /// When it ends; never when not given. Where the key it is made with ends earlier, it ends with that one.
-    #[serde(default, alias = "expires_at")]
+    #[serde(alias = "expires_at")]
     #[schema(value_type = Option<String>, format = "date-time")]
     expires_at: Option<Timestamp>,
 }
@@ -85,7 +85,6 @@ impl NewKeyBody {
 ///
 /// The answer is the only place where the key itself is shown.
 #[utoipa::path(post, path = "/api/keys", operation_id = "create_key",
-    tag = "identity",
     request_body = NewKeyBody,
     responses((status = 201, description = "The key", body = NewKeySchema)))]
 pub(crate) async fn create(attempt: Attempt, body: JsonBody<NewKeyBody>) -> ApiResult {
@@ -102,16 +101,12 @@ pub(crate) async fn create(attempt: Attempt, body: JsonBody<NewKeyBody>) -> ApiR
 
 /// List keys
 #[utoipa::path(get, path = "/api/keys", operation_id = "list_keys",
-    tag = "identity",
     params(PageParams),
     responses((status = 200, description = "A page of keys, oldest first, without the keys themselves", body = KeyPage)))]
-pub(crate) async fn list(
-    CallerRequest { state, actor, .. }: CallerRequest,
-    query: QueryArgs,
-) -> ApiResult<Json<Value>> {
-    let paging = Paging::read(&query.only(&["limit", "cursor"])?)?;
+pub(crate) async fn list(CallerRequest { state, actor, query, .. }: CallerRequest) -> ApiResult<Json<Value>> {
+    let paging = Paging::read(query, &[])?;
     let keys = state.engine.identity().keys(actor.scope()).await?;
-    Ok(Json(paging.cut(keys, |key| key.id.to_string(), |key| key)?))
+    paging.cut(keys, |key| key.id.to_string(), |key| key)
 }
 
 /// Revoke a key
@@ -121,7 +116,6 @@ pub(crate) async fn list(
 /// of them first, of those in other organisations how many there are. The last working key of a platform admin that no scope narrows is refused with 409 but with `force=true`,
 /// because after it only `kybern key recover`, or another `KYBERN_ADMIN_KEY` at the next start, makes another.
 #[utoipa::path(delete, path = "/api/keys/{id}", operation_id = "revoke_key",
-    tag = "identity",
     params(
         ("id" = String, Path, format = "uuid", description = "The key's id"),
         ("cascade" = Option<bool>, Query, description = "`false`: when keys were made with it, 409 lists them, \
@@ -133,7 +127,7 @@ pub(crate) async fn list(
         (status = 200, description = "Revoked, and these keys with it", body = RevokedSchema),
         (status = 204, description = "Revoked, and no other key of this organisation with it"),
     ))]
-pub(crate) async fn revoke(CallerRequest { state, actor, path }: CallerRequest, query: QueryArgs) -> ApiResult {
+pub(crate) async fn revoke(CallerRequest { state, actor, path, query }: CallerRequest) -> ApiResult {
     let id: KeyId = path.parse("id")?;
     let query = query.only(&["cascade", "force"])?;
     let how = Revoke { cascade: query.flag("cascade")?, force: query.flag("force")?.unwrap_or_default() };

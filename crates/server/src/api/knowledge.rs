@@ -15,7 +15,7 @@ use super::shown;
 use super::task_request::{AttachmentBody, check_file, decoded, form};
 use crate::body;
 use crate::error::{ApiResult, Problem};
-use crate::extract::{self, CallerRequest, QueryArgs, check_text};
+use crate::extract::{self, CallerRequest, check_text};
 use crate::idempotency::{Attempt, Made};
 use crate::page::{PageParams, Paging};
 use crate::request::Asked;
@@ -32,14 +32,13 @@ const MAX_FOUND: u64 = 50;
     "contentType": "text/plain", "dataBase64": "V2UgY2Fycnkgd2hhdCBmaXRzLg=="}))]
 pub(crate) struct NewKnowledgeBody {
     /// What people call it; the name of the file when left out.
-    #[serde(default)]
     #[schema(max_length = 200)]
     title: Option<String>,
     /// The name of the file.
     #[schema(max_length = 255, pattern = "\\S")]
     filename: String,
     /// Its type; the content decides in the end.
-    #[serde(default, alias = "content_type")]
+    #[serde(alias = "content_type")]
     #[schema(max_length = 255)]
     content_type: Option<String>,
     /// Its bytes in base64: at most 20 MiB, and no more than the server's limit of bodies lets through. White space
@@ -99,7 +98,6 @@ async fn read(state: &AppState, request: Request) -> ApiResult<(NewDocument, Byt
 /// As JSON, or as `multipart/form-data` with one file. It is a draft, and `indexing` until it has been read and
 /// embedded in the background; then it is `ready`, or `failed` with the reason.
 #[utoipa::path(post, path = "/api/knowledge", operation_id = "create_knowledge",
-    tag = "knowledge",
     request_body(content((NewKnowledgeBody = "application/json"), (NewKnowledgeForm = "multipart/form-data"))),
     responses((status = 202, description = "The document", body = KnowledgeDocument)))]
 pub(crate) async fn create(attempt: Attempt, request: Request) -> ApiResult {
@@ -114,26 +112,24 @@ pub(crate) async fn create(attempt: Attempt, request: Request) -> ApiResult {
 
 /// List documents
 #[utoipa::path(get, path = "/api/knowledge", operation_id = "list_knowledge",
-    tag = "knowledge",
     params(
         ("status" = Option<KnowledgeStatus>, Query, description = "Only of that status"),
         ("published" = Option<bool>, Query, description = "Only those that may be found, or only the others"),
         PageParams,
     ),
     responses((status = 200, description = "A page of documents, newest first", body = KnowledgePage)))]
-pub(crate) async fn list(
-    CallerRequest { state, actor, .. }: CallerRequest,
-    query: QueryArgs,
-) -> ApiResult<Json<Value>> {
-    let query = query.only(&["status", "published", "limit", "cursor"])?;
-    let unknown = || Problem::invalid("/status", "use indexing, ready or failed");
-    let status = query.get("status").map(|name| KnowledgeStatus::parse(name).ok_or_else(unknown)).transpose()?;
-    let neither = |_| Problem::invalid("/published", "use true or false");
-    let published = query.get("published").map(str::parse::<bool>).transpose().map_err(neither)?;
-    let paging = Paging::read(&query)?;
-    let filter = KnowledgeFilter { status, published };
+pub(crate) async fn list(CallerRequest { state, actor, query, .. }: CallerRequest) -> ApiResult<Json<Value>> {
+    let paging = Paging::read(query, &["status", "published"])?;
+    let filter = KnowledgeFilter {
+        status: paging.query.word(
+            "status",
+            KnowledgeStatus::parse,
+            &KnowledgeStatus::ALL.map(KnowledgeStatus::as_str),
+        )?,
+        published: paging.query.flag("published")?,
+    };
     let page = state.engine.knowledge().list(actor.scope(), &filter, paging.after()?, paging.limit).await?;
-    Ok(Json(paging.answer(&page.items, page.next.as_deref())?))
+    paging.answer(&page.items, page.next.as_deref())
 }
 
 /// Search the published documents
@@ -141,16 +137,14 @@ pub(crate) async fn list(
 /// The pieces that say something about the question, the nearest first. Those that another model has embedded are
 /// found once their documents are indexed anew.
 #[utoipa::path(get, path = "/api/knowledge/search", operation_id = "search_knowledge",
-    tag = "knowledge",
     params(
         ("query" = Option<String>, Query, description = "What is looked for"),
         ("limit" = Option<u32>, Query, minimum = 1, maximum = 50, description = "Pieces, 10 when not given"),
     ),
     responses((status = 200, description = "The pieces", body = KnowledgeSearch)))]
 pub(crate) async fn search(
-    CallerRequest { state, actor, .. }: CallerRequest,
+    CallerRequest { state, actor, query, .. }: CallerRequest,
     asked: Asked,
-    query: QueryArgs,
 ) -> ApiResult<Json<Value>> {
     let query = query.only(&["query", "limit"])?;
     let limit = query.number("limit", 1..=MAX_FOUND)?.and_then(|limit| usize::try_from(limit).ok()).unwrap_or(10);
@@ -162,19 +156,17 @@ pub(crate) async fn search(
 
 /// Show a document
 #[utoipa::path(get, path = "/api/knowledge/{id}", operation_id = "show_knowledge",
-    tag = "knowledge",
     params(("id" = String, Path, format = "uuid", description = "The document")),
     responses((status = 200, description = "The document", body = KnowledgeDocument)))]
-pub(crate) async fn show(CallerRequest { state, actor, path }: CallerRequest) -> ApiResult<Json<Value>> {
+pub(crate) async fn show(CallerRequest { state, actor, path, .. }: CallerRequest) -> ApiResult<Json<Value>> {
     shown(&state.engine.knowledge().get(actor.scope(), path.parse("id")?).await?).map(Json)
 }
 
 /// Remove a document
 #[utoipa::path(delete, path = "/api/knowledge/{id}", operation_id = "remove_knowledge",
-    tag = "knowledge",
     params(("id" = String, Path, format = "uuid", description = "The document")),
     responses((status = 204, description = "Removed")))]
-pub(crate) async fn remove(CallerRequest { state, actor, path }: CallerRequest) -> ApiResult<StatusCode> {
+pub(crate) async fn remove(CallerRequest { state, actor, path, .. }: CallerRequest) -> ApiResult<StatusCode> {
     state.engine.knowledge().delete(&actor, path.parse("id")?).await?;
     Ok(StatusCode::NO_CONTENT)
 }
@@ -183,7 +175,6 @@ pub(crate) async fn remove(CallerRequest { state, actor, path }: CallerRequest) 
 ///
 /// It has to be `ready`. From the next turn on agents may quote it.
 #[utoipa::path(post, path = "/api/knowledge/{id}/publish", operation_id = "publish_knowledge",
-    tag = "knowledge",
     params(("id" = String, Path, format = "uuid", description = "The document")),
     responses((status = 200, description = "The document", body = KnowledgeDocument)))]
 pub(crate) async fn publish(call: CallerRequest) -> ApiResult<Json<Value>> {
@@ -192,7 +183,6 @@ pub(crate) async fn publish(call: CallerRequest) -> ApiResult<Json<Value>> {
 
 /// Take a document back
 #[utoipa::path(post, path = "/api/knowledge/{id}/unpublish", operation_id = "unpublish_knowledge",
-    tag = "knowledge",
     params(("id" = String, Path, format = "uuid", description = "The document")),
     responses((status = 200, description = "The document", body = KnowledgeDocument)))]
 pub(crate) async fn unpublish(call: CallerRequest) -> ApiResult<Json<Value>> {
@@ -203,13 +193,12 @@ pub(crate) async fn unpublish(call: CallerRequest) -> ApiResult<Json<Value>> {
 ///
 /// What was found before is found until it is done.
 #[utoipa::path(post, path = "/api/knowledge/{id}/reindex", operation_id = "reindex_knowledge",
-    tag = "knowledge",
     params(("id" = String, Path, format = "uuid", description = "The document")),
     responses((status = 200, description = "The document", body = KnowledgeDocument)))]
 pub(crate) async fn reindex(call: CallerRequest) -> ApiResult<Json<Value>> {
     act(call, KnowledgeAct::Reindex).await
 }
 
-async fn act(CallerRequest { state, actor, path }: CallerRequest, act: KnowledgeAct) -> ApiResult<Json<Value>> {
+async fn act(CallerRequest { state, actor, path, .. }: CallerRequest, act: KnowledgeAct) -> ApiResult<Json<Value>> {
     shown(&state.engine.knowledge().act(&actor, path.parse("id")?, act).await?).map(Json)
 }

@@ -12,7 +12,7 @@ use utoipa::ToSchema;
 
 use super::shown;
 use crate::error::{ApiResult, Problem};
-use crate::extract::{CallerRequest, JsonBody, QueryArgs, plain};
+use crate::extract::{CallerRequest, JsonBody, plain};
 use crate::idempotency::{Attempt, Made};
 use crate::page::{PageParams, Paging};
 use crate::schema::lesson::{LessonPage, LessonPreviewSchema, LessonSchema};
@@ -26,35 +26,27 @@ pub(crate) struct NewLessonBody {
     #[schema(value_type = LessonKind)]
     kind: String,
     /// Of an example: the intent's key.
-    #[serde(default)]
     #[schema(max_length = 200)]
     intent: Option<String>,
     /// Of an example: a message that asks for it.
-    #[serde(default)]
     #[schema(max_length = 1_500)]
     text: Option<String>,
     /// Of a label or a spelling: the extraction schema.
-    #[serde(default)]
     #[schema(max_length = 200)]
     schema: Option<String>,
     /// Of a label or a spelling: the field, as `insured.name`, or `policies/policy_number` in a list.
-    #[serde(default)]
     #[schema(max_length = 200)]
     field: Option<String>,
     /// Of a label or a spelling: at most six plain words.
-    #[serde(default)]
     #[schema(max_length = 60)]
     label: Option<String>,
     /// Of a label: the value of the field's closed list that the words stand for; of a spelling: the value that they mean.
-    #[serde(default)]
     #[schema(max_length = 200)]
     value: Option<String>,
     /// Of a trusted sender or a speaker: the e-mail address.
-    #[serde(default)]
     #[schema(max_length = 254)]
     address: Option<String>,
     /// Of a speaker: the company that they answer for.
-    #[serde(default)]
     #[schema(max_length = 200)]
     company: Option<String>,
 }
@@ -126,7 +118,6 @@ impl NewLessonBody {
 ///
 /// A suggestion like those that answers make. It is used once it is accepted.
 #[utoipa::path(post, path = "/api/lessons", operation_id = "create_lesson",
-    tag = "lessons",
     request_body = NewLessonBody,
     responses((status = 201, description = "The lesson", body = LessonSchema)))]
 pub(crate) async fn create(attempt: Attempt, body: JsonBody<NewLessonBody>) -> ApiResult {
@@ -141,42 +132,28 @@ pub(crate) async fn create(attempt: Attempt, body: JsonBody<NewLessonBody>) -> A
 
 /// List lessons
 #[utoipa::path(get, path = "/api/lessons", operation_id = "list_lessons",
-    tag = "lessons",
     params(
         ("status" = Option<LessonStatus>, Query, description = "Only of that status"),
         ("kind" = Option<LessonKind>, Query, description = "Only of that kind"),
         PageParams,
     ),
     responses((status = 200, description = "A page of lessons, newest first", body = LessonPage)))]
-pub(crate) async fn list(
-    CallerRequest { state, actor, .. }: CallerRequest,
-    query: QueryArgs,
-) -> ApiResult<Json<Value>> {
-    let query = query.only(&["status", "kind", "limit", "cursor"])?;
-    let unknown = |noun: &str, name: &str, known: &[&str]| {
-        Problem::invalid(format!("/{noun}"), format!("there is no {noun} {name:?}, use one of {}", known.join(", ")))
+pub(crate) async fn list(CallerRequest { state, actor, query, .. }: CallerRequest) -> ApiResult<Json<Value>> {
+    let paging = Paging::read(query, &["status", "kind"])?;
+    let filter = LessonFilter {
+        status: paging.query.word("status", LessonStatus::parse, &LessonStatus::ALL.map(LessonStatus::as_str))?,
+        kind: paging.query.word("kind", LessonKind::parse, &LessonKind::ALL.map(LessonKind::as_str))?,
     };
-    let status = query.get("status").map(|name| {
-        let known = LessonStatus::ALL.map(LessonStatus::as_str);
-        LessonStatus::parse(name).ok_or_else(|| unknown("status", name, &known))
-    });
-    let kind = query.get("kind").map(|name| {
-        let known = LessonKind::ALL.map(LessonKind::as_str);
-        LessonKind::parse(name).ok_or_else(|| unknown("kind", name, &known))
-    });
-    let filter = LessonFilter { status: status.transpose()?, kind: kind.transpose()? };
-    let paging = Paging::read(&query)?;
     let page = state.engine.lessons().list(actor.scope(), filter, paging.after()?, paging.limit).await?;
     let items = page.items.iter().map(shown).collect::<ApiResult<Vec<Value>>>()?;
-    Ok(Json(paging.answer(&items, page.next.as_deref())?))
+    paging.answer(&items, page.next.as_deref())
 }
 
 /// Show a lesson
 #[utoipa::path(get, path = "/api/lessons/{id}", operation_id = "show_lesson",
-    tag = "lessons",
     params(("id" = String, Path, format = "uuid", description = "The lesson")),
     responses((status = 200, description = "The lesson", body = LessonSchema)))]
-pub(crate) async fn show(CallerRequest { state, actor, path }: CallerRequest) -> ApiResult<Json<Value>> {
+pub(crate) async fn show(CallerRequest { state, actor, path, .. }: CallerRequest) -> ApiResult<Json<Value>> {
     shown(&state.engine.lessons().get(actor.scope(), path.parse("id")?).await?).map(Json)
 }
 
@@ -185,10 +162,9 @@ pub(crate) async fn show(CallerRequest { state, actor, path }: CallerRequest) ->
 /// What it changes on the last hundred mails: the rules are asked again, without it and with it. Nothing is stored, and
 /// no language model is asked. One preview of a tenant runs at a time, for at most 20 seconds.
 #[utoipa::path(get, path = "/api/lessons/{id}/preview", operation_id = "preview_lesson",
-    tag = "lessons",
     params(("id" = String, Path, format = "uuid", description = "The lesson")),
     responses((status = 200, description = "What it changes", body = LessonPreviewSchema)))]
-pub(crate) async fn preview(CallerRequest { state, actor, path }: CallerRequest) -> ApiResult<Json<Value>> {
+pub(crate) async fn preview(CallerRequest { state, actor, path, .. }: CallerRequest) -> ApiResult<Json<Value>> {
     shown(&state.engine.lessons().preview(&actor, path.parse("id")?).await?).map(Json)
 }
 
@@ -196,7 +172,6 @@ pub(crate) async fn preview(CallerRequest { state, actor, path }: CallerRequest)
 ///
 /// Every message that is read from then on is read with it.
 #[utoipa::path(post, path = "/api/lessons/{id}/accept", operation_id = "accept_lesson",
-    tag = "lessons",
     params(("id" = String, Path, format = "uuid", description = "The lesson")),
     responses((status = 200, description = "The lesson", body = LessonSchema)))]
 pub(crate) async fn accept(call: CallerRequest) -> ApiResult<Json<Value>> {
@@ -207,14 +182,13 @@ pub(crate) async fn accept(call: CallerRequest) -> ApiResult<Json<Value>> {
 ///
 /// A suggestion is not made again; an accepted lesson is used no more by messages that come in later.
 #[utoipa::path(post, path = "/api/lessons/{id}/withdraw", operation_id = "withdraw_lesson",
-    tag = "lessons",
     params(("id" = String, Path, format = "uuid", description = "The lesson")),
     responses((status = 200, description = "The lesson", body = LessonSchema)))]
 pub(crate) async fn withdraw(call: CallerRequest) -> ApiResult<Json<Value>> {
     act(call, LessonAct::Withdraw).await
 }
 
-async fn act(CallerRequest { state, actor, path }: CallerRequest, act: LessonAct) -> ApiResult<Json<Value>> {
+async fn act(CallerRequest { state, actor, path, .. }: CallerRequest, act: LessonAct) -> ApiResult<Json<Value>> {
     let id: LessonId = path.parse("id")?;
     shown(&state.engine.lessons().act(&actor, id, act).await?).map(Json)
 }

@@ -16,7 +16,7 @@ use utoipa::ToSchema;
 
 use super::shown;
 use crate::error::{ApiResult, Problem};
-use crate::extract::{CallerRequest, JsonBody, QueryArgs, check_text, said};
+use crate::extract::{CallerRequest, JsonBody, QueryArgs, check_text, or_fault, said};
 use crate::idempotency::{Attempt, Made};
 use crate::page::{PageParams, Paging};
 use crate::request::Asked;
@@ -46,21 +46,18 @@ pub(crate) struct SubjectBody {
 #[schema(as = NewMemory, example = json!({"content": "Prefers trains to planes.", "category": "preference"}))]
 pub(crate) struct NewMemoryBody {
     /// Of what; the caller when left out.
-    #[serde(default)]
     subject: Option<SubjectBody>,
     /// What, and no secret.
     #[schema(max_length = 2_000, pattern = "\\S")]
     content: String,
     /// What kind of knowledge it is; a fact when left out.
-    #[serde(default)]
     #[schema(value_type = Option<MemoryCategory>)]
     category: Option<String>,
     /// How much it matters, from 1 to 10; 5 when left out.
-    #[serde(default)]
     #[schema(minimum = 1, maximum = 10)]
     importance: Option<u32>,
     /// When it holds no more.
-    #[serde(default, alias = "expires_at")]
+    #[serde(alias = "expires_at")]
     #[schema(value_type = Option<String>, format = "date-time")]
     expires_at: Option<Timestamp>,
     /// `true`: it waits until somebody accepts it.
@@ -74,15 +71,12 @@ pub(crate) struct NewMemoryBody {
 #[schema(as = ChangeMemory, example = json!({"importance": 8}))]
 pub(crate) struct ChangeMemoryBody {
     /// What it says.
-    #[serde(default)]
     #[schema(max_length = 2_000, pattern = "\\S")]
     content: Option<String>,
     /// What kind of knowledge it is.
-    #[serde(default)]
     #[schema(value_type = Option<MemoryCategory>)]
     category: Option<String>,
     /// How much it matters, from 1 to 10.
-    #[serde(default)]
     #[schema(minimum = 1, maximum = 10)]
     importance: Option<u32>,
     /// When it holds no more; null for never.
@@ -92,19 +86,13 @@ pub(crate) struct ChangeMemoryBody {
 }
 
 fn category(name: &str, faults: &mut Vec<Detail>) -> Option<MemoryCategory> {
-    let known = MemoryCategory::parse(name);
-    if known.is_none() {
-        faults.push(Detail::new("/category", "use insight, event, preference or fact"));
-    }
-    known
+    let unknown = || Detail::new("/category", "use insight, event, preference or fact");
+    or_fault(MemoryCategory::parse(name).ok_or_else(unknown), faults)
 }
 
 fn importance(number: u32, faults: &mut Vec<Detail>) -> Option<Importance> {
     let known = u8::try_from(number).ok().and_then(|number| Importance::try_from(number).ok());
-    if known.is_none() {
-        faults.push(Detail::new("/importance", "importance is a number from 1 to 10"));
-    }
-    known
+    or_fault(known.ok_or_else(|| Detail::new("/importance", "importance is a number from 1 to 10")), faults)
 }
 
 fn subject(kind: &str, id: &str, paths: (&str, &str)) -> Result<Subject, Detail> {
@@ -117,15 +105,12 @@ fn subject(kind: &str, id: &str, paths: (&str, &str)) -> Result<Subject, Detail>
 /// What a user says is remembered at once, unless it is `pending`. Users say it of themselves, operators of entities,
 /// administrators of all.
 #[utoipa::path(post, path = "/api/memories", operation_id = "create_memory",
-    tag = "memories",
     request_body = NewMemoryBody,
     responses((status = 201, description = "The memory", body = MemoryAnswer)))]
 pub(crate) async fn create(attempt: Attempt, body: JsonBody<NewMemoryBody>) -> ApiResult {
     let (new, mut faults) = (body.value, Vec::new());
     let subject = match &new.subject {
-        Some(of) => {
-            subject(&of.kind, &of.id, ("/subject/type", "/subject/id")).map_err(|fault| faults.push(fault)).ok()
-        }
+        Some(of) => or_fault(subject(&of.kind, &of.id, ("/subject/type", "/subject/id")), &mut faults),
         None => attempt.actor.user().map(Subject::User),
     };
     faults.extend(check_text("/content", &new.content, MAX_CONTENT));
@@ -172,7 +157,6 @@ fn of_one(subject: Option<Subject>, kind: Option<&str>) -> ApiResult<()> {
 /// weightiest first, each with its `similarity` up to 1,000: active ones that have not expired; it goes with neither
 /// `status` nor `cursor`.
 #[utoipa::path(get, path = "/api/memories", operation_id = "list_memories",
-    tag = "memories",
     params(
         ("subjectType" = Option<SubjectKindSchema>, Query, description = "Only of users, or of entities; `user` when `subjectId` stands alone"),
         ("subjectId" = Option<String>, Query, format = "uuid", description = "The user, or the record"),
@@ -182,24 +166,20 @@ fn of_one(subject: Option<Subject>, kind: Option<&str>) -> ApiResult<()> {
     ),
     responses((status = 200, description = "A page of memories, newest first", body = MemoryPage)))]
 pub(crate) async fn list(
-    CallerRequest { state, actor, .. }: CallerRequest,
+    CallerRequest { state, actor, query, .. }: CallerRequest,
     asked: Asked,
-    query: QueryArgs,
 ) -> ApiResult<Json<Value>> {
-    let query = query.only(&["subjectType", "subjectId", "query", "status", "limit", "cursor"])?;
-    let (subject, kind) = named(&query)?;
-    let unknown = || Problem::invalid("/status", "use pending, active or rejected");
-    let status = query.get("status").map(|name| MemoryStatus::parse(name).ok_or_else(unknown)).transpose()?;
     let searches = query.get("query").is_some();
     if let Some(other) = ["status", "cursor"].into_iter().find(|name| searches && query.get(name).is_some()) {
         let message = format!("{other} does not go with query: a search finds the nearest of those that are active");
         return Err(Problem::invalid(format!("/{other}"), message));
     }
-    if searches {
+    let paging = Paging::read(query, &["subjectType", "subjectId", "query", "status"])?;
+    let (subject, kind) = named(&paging.query)?;
+    let known = MemoryStatus::ALL.map(MemoryStatus::as_str);
+    let status = paging.query.word("status", MemoryStatus::parse, &known)?;
+    if let Some(question) = paging.query.get("query") {
         of_one(subject, kind)?;
-    }
-    let paging = Paging::read(&query)?;
-    if let Some(question) = query.get("query") {
         let limit = usize::try_from(paging.limit).unwrap_or(usize::MAX);
         let of = state.engine.memories().visible_subject(&actor, subject)?;
         let caller = asked.asks_models(&actor);
@@ -212,23 +192,19 @@ pub(crate) async fn list(
     }
     let filter = MemoryFilter { subject, kind, status };
     let page = state.engine.memories().list(&actor, filter, paging.after()?, paging.limit).await?;
-    Ok(Json(paging.answer(&page.items, page.next.as_deref())?))
+    paging.answer(&page.items, page.next.as_deref())
 }
 
 /// Export memories
 ///
 /// Everything that is remembered of a subject, however it stands, the oldest first; of the caller where none is named.
 #[utoipa::path(get, path = "/api/memories/export", operation_id = "export_memories",
-    tag = "memories",
     params(
         ("subjectType" = Option<SubjectKindSchema>, Query, description = "`user` when not given"),
         ("subjectId" = Option<String>, Query, format = "uuid", description = "The user, or the record"),
     ),
     responses((status = 200, description = "The memories", body = MemoryExport)))]
-pub(crate) async fn export(
-    CallerRequest { state, actor, .. }: CallerRequest,
-    query: QueryArgs,
-) -> ApiResult<Json<Value>> {
+pub(crate) async fn export(CallerRequest { state, actor, query, .. }: CallerRequest) -> ApiResult<Json<Value>> {
     let query = query.only(&["subjectType", "subjectId"])?;
     let (subject, kind) = named(&query)?;
     of_one(subject, kind)?;
@@ -238,10 +214,9 @@ pub(crate) async fn export(
 
 /// Show a memory
 #[utoipa::path(get, path = "/api/memories/{id}", operation_id = "show_memory",
-    tag = "memories",
     params(("id" = String, Path, format = "uuid", description = "The memory")),
     responses((status = 200, description = "The memory", body = MemoryAnswer)))]
-pub(crate) async fn show(CallerRequest { state, actor, path }: CallerRequest) -> ApiResult<Json<Value>> {
+pub(crate) async fn show(CallerRequest { state, actor, path, .. }: CallerRequest) -> ApiResult<Json<Value>> {
     let id: MemoryId = path.parse("id")?;
     shown(&state.engine.memories().get(&actor, id).await?).map(Json)
 }
@@ -250,12 +225,11 @@ pub(crate) async fn show(CallerRequest { state, actor, path }: CallerRequest) ->
 ///
 /// New words are the caller's.
 #[utoipa::path(patch, path = "/api/memories/{id}", operation_id = "change_memory",
-    tag = "memories",
     params(("id" = String, Path, format = "uuid", description = "The memory")),
     request_body = ChangeMemoryBody,
     responses((status = 200, description = "The memory", body = MemoryAnswer)))]
 pub(crate) async fn change(
-    CallerRequest { state, actor, path }: CallerRequest,
+    CallerRequest { state, actor, path, .. }: CallerRequest,
     body: JsonBody<ChangeMemoryBody>,
 ) -> ApiResult<Json<Value>> {
     let id: MemoryId = path.parse("id")?;
@@ -271,28 +245,25 @@ pub(crate) async fn change(
 
 /// Forget a memory
 #[utoipa::path(delete, path = "/api/memories/{id}", operation_id = "remove_memory",
-    tag = "memories",
     params(("id" = String, Path, format = "uuid", description = "The memory")),
     responses((status = 204, description = "Forgotten")))]
-pub(crate) async fn remove(CallerRequest { state, actor, path }: CallerRequest) -> ApiResult<StatusCode> {
+pub(crate) async fn remove(CallerRequest { state, actor, path, .. }: CallerRequest) -> ApiResult<StatusCode> {
     state.engine.memories().forget(&actor, path.parse("id")?).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
 /// Accept a memory that waits
 #[utoipa::path(post, path = "/api/memories/{id}/accept", operation_id = "accept_memory",
-    tag = "memories",
     params(("id" = String, Path, format = "uuid", description = "The memory")),
     responses((status = 200, description = "The memory", body = MemoryAnswer)))]
-pub(crate) async fn accept(CallerRequest { state, actor, path }: CallerRequest) -> ApiResult<Json<Value>> {
+pub(crate) async fn accept(CallerRequest { state, actor, path, .. }: CallerRequest) -> ApiResult<Json<Value>> {
     shown(&state.engine.memories().judge(&actor, path.parse("id")?, true).await?).map(Json)
 }
 
 /// Reject a memory that waits
 #[utoipa::path(post, path = "/api/memories/{id}/reject", operation_id = "reject_memory",
-    tag = "memories",
     params(("id" = String, Path, format = "uuid", description = "The memory")),
     responses((status = 200, description = "The memory", body = MemoryAnswer)))]
-pub(crate) async fn reject(CallerRequest { state, actor, path }: CallerRequest) -> ApiResult<Json<Value>> {
+pub(crate) async fn reject(CallerRequest { state, actor, path, .. }: CallerRequest) -> ApiResult<Json<Value>> {
     shown(&state.engine.memories().judge(&actor, path.parse("id")?, false).await?).map(Json)
 }

@@ -16,13 +16,13 @@ use utoipa::ToSchema;
 
 use super::task_request::{AttachmentBody, attached};
 use crate::error::{ApiResult, Problem};
-use crate::extract::{CallerRequest, JsonBody, PathArgs, QueryArgs, check_text};
+use crate::extract::{CallerRequest, JsonBody, PathArgs, check_text};
 use crate::idempotency::{Attempt, replayed};
 use crate::page::{PageParams, Paging};
 use crate::schema::chat::{MessagePage, MessageSchema, TurnSchema};
 use crate::schema::event::StreamEventSchema;
+use crate::sse;
 use crate::state::AppState;
-use crate::turn_sse;
 
 /// How long a request waits for its turn: as long as a turn may work, and half a minute. Then the turn goes on without
 /// it.
@@ -41,7 +41,7 @@ pub(crate) struct SayBody {
     #[schema(max_items = 100)]
     attachments: Vec<AttachmentBody>,
     /// The most that the turn may cost, in nano-dollars.
-    #[serde(default, alias = "budget_nanos")]
+    #[serde(alias = "budget_nanos")]
     #[schema(minimum = 0)]
     budget_nanos: Option<i64>,
 }
@@ -80,7 +80,6 @@ impl SayBody {
 /// `message.complete`, `error` and `done`, each with `data: {"type","data"}` and an id to go on from. A chat takes one
 /// turn at a time; ten wait. The turn goes on when the connection is lost: read on at the stream of its message.
 #[utoipa::path(post, path = "/api/chats/{id}/messages", operation_id = "send_message",
-    tag = "chats",
     params(("id" = String, Path, format = "uuid", description = "The chat")),
     request_body = SayBody,
     responses(
@@ -95,7 +94,7 @@ pub(crate) async fn send(
     body: JsonBody<SayBody>,
 ) -> ApiResult {
     let chat: ChatId = path.parse("id")?;
-    if last_event(&headers)?.is_some() {
+    if sse::last_event_id(&headers, EventId::at(0))?.is_some() {
         // Whoever comes back wants to read on, and not to say it again.
         let message = "header Last-Event-ID: read on with GET /api/chats/{id}/stream?message=";
         return Err(Problem::invalid("", message));
@@ -104,7 +103,7 @@ pub(crate) async fn send(
     if wants_events(&headers) {
         let place = state.streams.take(&actor)?;
         let following = state.engine.chats().say_aloud(&actor, chat, request).await?;
-        return Ok(turn_sse::events(&state, following, place));
+        return Ok(sse::turn(&state, following, place));
     }
     Ok(answered(&say(&state, &actor, chat, request).await?))
 }
@@ -131,23 +130,11 @@ fn wants_events(headers: &HeaderMap) -> bool {
     accept.split(',').any(|one| one.trim().split(';').next() == Some("text/event-stream"))
 }
 
-/// Behind which event a reader wants to go on.
-fn last_event(headers: &HeaderMap) -> ApiResult<Option<EventId>> {
-    let Some(value) = headers.get("last-event-id") else { return Ok(None) };
-    let text = value.to_str().unwrap_or_default().trim();
-    if text.is_empty() {
-        return Ok(None);
-    }
-    let id = text.parse::<EventId>().ok().filter(|id| id.row >= 0);
-    id.map(Some).ok_or_else(|| Problem::invalid("", format!("header Last-Event-ID: {text:?} is no id of this stream")))
-}
-
 /// Read a turn along
 ///
 /// The same events for the turn of a message, by the id of the user's message or of the answer. A reader that was cut off
 /// names the message, sends `Last-Event-ID` and goes on where it was; nothing is said again.
 #[utoipa::path(get, path = "/api/chats/{id}/stream", operation_id = "stream_turn",
-    tag = "chats",
     params(
         ("id" = String, Path, format = "uuid", description = "The chat"),
         ("message" = Option<String>, Query, format = "uuid", description = "The message; the last turn's when not given"),
@@ -156,15 +143,12 @@ fn last_event(headers: &HeaderMap) -> ApiResult<Option<EventId>> {
     responses((status = 200, description = "The events, each so", body = StreamEventSchema,
         content_type = "text/event-stream")))]
 pub(crate) async fn stream(
-    CallerRequest { state, actor, path }: CallerRequest,
-    query: QueryArgs,
+    CallerRequest { state, actor, path, query }: CallerRequest,
     headers: HeaderMap,
 ) -> ApiResult {
     let chat: ChatId = path.parse("id")?;
-    let query = query.only(&["message"])?;
-    let named = query.get("message").map(str::parse::<MessageId>).transpose();
-    let named = named.map_err(|error| Problem::invalid("/message", error.to_string()))?;
-    let after = last_event(&headers)?;
+    let named = query.only(&["message"])?.id("message")?;
+    let after = sse::last_event_id(&headers, EventId::at(0))?;
     if after.is_some() && named.is_none() {
         // Meanwhile another turn may be the last one, and its events are others.
         let message = "the events of which turn? Say ?message= with the messageId of message.start, as you go on \
@@ -173,27 +157,23 @@ pub(crate) async fn stream(
     }
     let place = state.streams.take(&actor)?;
     let following = state.engine.chats().follow_turn(&actor, chat, named, after).await?;
-    Ok(turn_sse::events(&state, following, place))
+    Ok(sse::turn(&state, following, place))
 }
 
 /// List messages
 ///
 /// The oldest first. What was taken back is there without its words.
 #[utoipa::path(get, path = "/api/chats/{id}/messages", operation_id = "list_messages",
-    tag = "chats",
     params(
         ("id" = String, Path, format = "uuid", description = "The chat"),
         PageParams,
     ),
     responses((status = 200, description = "A page of messages", body = MessagePage)))]
-pub(crate) async fn list(
-    CallerRequest { state, actor, path }: CallerRequest,
-    query: QueryArgs,
-) -> ApiResult<Json<Value>> {
+pub(crate) async fn list(CallerRequest { state, actor, path, query }: CallerRequest) -> ApiResult<Json<Value>> {
     let chat: ChatId = path.parse("id")?;
-    let paging = Paging::read(&query.only(&["limit", "cursor"])?)?;
+    let paging = Paging::read(query, &[])?;
     let page = state.engine.chats().messages(&actor, chat, paging.after::<MessageId>()?, paging.limit).await?;
-    Ok(Json(paging.answer(&page.items, page.next.as_deref())?))
+    paging.answer(&page.items, page.next.as_deref())
 }
 
 /// Take a message back
@@ -201,13 +181,12 @@ pub(crate) async fn list(
 /// Its words are gone from the chat, and no model is shown it there again. The task of its turn keeps its input and
 /// its journal, and a fork of the chat its copy.
 #[utoipa::path(post, path = "/api/chats/{id}/messages/{message}/redact", operation_id = "redact_message",
-    tag = "chats",
     params(
         ("id" = String, Path, format = "uuid", description = "The chat"),
         ("message" = String, Path, format = "uuid", description = "The message"),
     ),
     responses((status = 200, description = "The message", body = MessageSchema)))]
-pub(crate) async fn redact(CallerRequest { state, actor, path }: CallerRequest) -> ApiResult<Json<Value>> {
+pub(crate) async fn redact(CallerRequest { state, actor, path, .. }: CallerRequest) -> ApiResult<Json<Value>> {
     let message = state.engine.chats().redact(&actor, path.parse("id")?, path.parse("message")?).await?;
     super::shown(&message).map(Json)
 }
@@ -232,7 +211,7 @@ mod tests {
         let read = |text: &str| {
             let mut headers = HeaderMap::new();
             headers.insert("last-event-id", text.parse().unwrap());
-            last_event(&headers).ok()
+            sse::last_event_id(&headers, EventId::at(0)).ok()
         };
         assert_eq!(read("7.12"), Some(Some(EventId { row: 7, n: 12 })));
         assert_eq!((read("0"), read("")), (Some(Some(EventId::default())), Some(None)));

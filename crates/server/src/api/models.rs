@@ -36,7 +36,6 @@ use crate::state::AppState;
 /// audited after it. The header `x-kybern-model` says who has answered, but for a turn of an agent, which may ask
 /// several.
 #[utoipa::path(post, path = "/v1/chat/completions", operation_id = "create_chat_completion",
-    tag = "models",
     params(("Idempotency-Key" = Option<String>, Header,
         description = "Of a turn of an agent: the same key with the same body is the same turn, with another body 409")),
     request_body(content = ChatBody, content_type = "application/json"),
@@ -105,7 +104,6 @@ fn named(response: &mut Response, model: &str) {
 ///
 /// OpenAI's list: every known model of the providers that the tenant allows, and the strategies that choose among them.
 #[utoipa::path(get, path = "/v1/models", operation_id = "list_models",
-    tag = "models",
     responses((status = 200, description = "The models", body = ModelListSchema)))]
 pub(crate) async fn list(CallerRequest { state, actor, .. }: CallerRequest) -> ApiResult<Json<Value>> {
     let models = state.engine.models().models(actor.scope()).await?;
@@ -116,10 +114,9 @@ pub(crate) async fn list(CallerRequest { state, actor, .. }: CallerRequest) -> A
 ///
 /// One entry of OpenAI's list. An id with a slash is written into the path as it is: `/v1/models/openai/gpt-5.4`.
 #[utoipa::path(get, path = "/v1/models/{id}", operation_id = "show_model",
-    tag = "models",
     params(("id" = String, Path, description = "`provider/model`, or a strategy")),
     responses((status = 200, description = "The model", body = ModelEntrySchema)))]
-pub(crate) async fn show(CallerRequest { state, actor, path }: CallerRequest) -> ApiResult<Json<Value>> {
+pub(crate) async fn show(CallerRequest { state, actor, path, .. }: CallerRequest) -> ApiResult<Json<Value>> {
     let id = path.text("id")?;
     let models = state.engine.models();
     let mut known = models.models(actor.scope()).await?;
@@ -140,7 +137,6 @@ fn describe(state: &AppState, policy: &ModelPolicy) -> Json<Value> {
 /// The tenant's own rule. It holds for the models that a caller names, for those that a strategy chooses, for every
 /// fallback and for embeddings. The built-in table of embeddings is no provider: nothing leaves the server for it.
 #[utoipa::path(get, path = "/api/models/policy", operation_id = "show_model_policy",
-    tag = "models",
     responses((status = 200, description = "The rule", body = ModelPolicySchema)))]
 pub(crate) async fn policy(CallerRequest { state, actor, .. }: CallerRequest) -> ApiResult<Json<Value>> {
     let policy = state.engine.models().policy(actor.scope()).await?;
@@ -163,7 +159,6 @@ pub(crate) struct PolicyBody {
 /// It holds from the next call on; other processes on the same database follow within five seconds. A call that has
 /// begun goes on.
 #[utoipa::path(put, path = "/api/models/policy", operation_id = "set_model_policy",
-    tag = "models",
     request_body = PolicyBody,
     responses((status = 200, description = "The rule", body = ModelPolicySchema)))]
 pub(crate) async fn set_policy(
@@ -180,7 +175,6 @@ pub(crate) async fn set_policy(
 /// OpenAI's embeddings, held against the budgets like every other call. A member that is not known here is refused, as
 /// on `/v1/chat/completions`.
 #[utoipa::path(post, path = "/v1/embeddings", operation_id = "create_embeddings",
-    tag = "models",
     request_body(content = EmbeddingBody, content_type = "application/json"),
     responses((status = 200, description = "The vectors", body = EmbeddingListSchema)))]
 pub(crate) async fn embed(

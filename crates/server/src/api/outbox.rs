@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use utoipa::ToSchema;
 
 use crate::error::ApiResult;
-use crate::extract::{CallerRequest, OptionalBody, QueryArgs};
+use crate::extract::{CallerRequest, OptionalBody};
 use crate::page::{PageParams, Paging};
 use crate::schema::record::OutboxPage;
 
@@ -16,16 +16,12 @@ use crate::schema::record::OutboxPage;
 ///
 /// Newest first: mail, webhooks, delegations and completion webhooks, each with how far it has got.
 #[utoipa::path(get, path = "/api/outbox", operation_id = "list_outbox",
-    tag = "records",
     params(PageParams),
     responses((status = 200, description = "A page of messages", body = OutboxPage)))]
-pub(crate) async fn list(
-    CallerRequest { state, actor, .. }: CallerRequest,
-    query: QueryArgs,
-) -> ApiResult<Json<Value>> {
-    let paging = Paging::read(&query.only(&["limit", "cursor"])?)?;
+pub(crate) async fn list(CallerRequest { state, actor, query, .. }: CallerRequest) -> ApiResult<Json<Value>> {
+    let paging = Paging::read(query, &[])?;
     let page = state.engine.outbox().list(&actor, paging.after::<OutboxId>()?, paging.limit).await?;
-    Ok(Json(paging.answer(&page.items, page.next.as_deref())?))
+    paging.answer(&page.items, page.next.as_deref())
 }
 
 /// What is known of a message that is to leave once more.
@@ -43,12 +39,11 @@ pub(crate) struct RetryBody {
 /// One that was given up (`failed`) or kept leaves again, under the same key. One that is `uncertain` may have arrived: it
 /// leaves only with `evenIfSent`.
 #[utoipa::path(post, path = "/api/outbox/{id}/retry", operation_id = "retry_outbox",
-    tag = "records",
     params(("id" = String, Path, format = "uuid", description = "The message")),
     request_body(content = Option<RetryBody>, content_type = "application/json"),
     responses((status = 200, description = "The message, which waits for its job", body = OutboxMessage)))]
 pub(crate) async fn retry(
-    CallerRequest { state, actor, path }: CallerRequest,
+    CallerRequest { state, actor, path, .. }: CallerRequest,
     body: OptionalBody<RetryBody>,
 ) -> ApiResult<Json<Value>> {
     let message = state.engine.outbox().retry(&actor, path.parse("id")?, body.value.even_if_sent).await?;

@@ -2,7 +2,6 @@
 
 use axum::Json;
 use axum::http::StatusCode;
-use kybern_core::approval::MAX_NOTE;
 use kybern_core::error::Error;
 use kybern_core::id::{OwnToolId, UserId};
 use kybern_core::policy::ToolCategory;
@@ -15,9 +14,10 @@ use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
-use crate::api::shown;
+use super::prompts::check_note;
+use super::shown;
 use crate::error::{ApiResult, Problem};
-use crate::extract::{CallerRequest, JsonBody, QueryArgs, members, plain};
+use crate::extract::{CallerRequest, JsonBody, members, plain};
 use crate::idempotency::{Attempt, Made};
 use crate::page::{PageParams, Paging};
 use crate::schema::http_call::HttpCallAnswer;
@@ -132,7 +132,7 @@ impl From<OwnTool> for OwnToolAnswer {
 }
 
 /// An object that may be left out or null, which a list is not.
-fn object<'de, D: Deserializer<'de>, T: DeserializeOwned>(deserializer: D) -> Result<Option<T>, D::Error> {
+pub(super) fn object<'de, D: Deserializer<'de>, T: DeserializeOwned>(deserializer: D) -> Result<Option<T>, D::Error> {
     let said = Option::<Map<String, Value>>::deserialize(deserializer)?;
     let read = |members| serde_json::from_value(Value::Object(members)).map_err(D::Error::custom);
     said.map(read).transpose()
@@ -162,20 +162,18 @@ pub(crate) struct NewOwnToolBody {
     #[schema(value_type = Object)]
     input_schema: Map<String, Value>,
     /// JSON Schema of what a call returns; null for anything.
-    #[serde(default, alias = "output_schema")]
+    #[serde(alias = "output_schema")]
     #[schema(value_type = Option<Object>)]
     output_schema: Option<Map<String, Value>>,
     /// What happens if the process dies during a call.
     #[schema(value_type = OwnToolEffectSchema)]
     effect: EffectClass,
     /// How much harm a call can do: at least `R1` for GET and HEAD, `R2` for the others, which is what null means.
-    #[serde(default)]
     risk: Option<Risk>,
     /// What a call costs; null for nothing.
     #[serde(default, deserialize_with = "object")]
     price: Option<ToolPrice>,
     /// What it works on; null for the network.
-    #[serde(default)]
     category: Option<ToolCategory>,
     /// Words by which it is found.
     #[serde(default)]
@@ -185,7 +183,7 @@ pub(crate) struct NewOwnToolBody {
     #[serde(default)]
     destinations: Vec<String>,
     /// How long one try may take; null for 60,000.
-    #[serde(default, alias = "timeout_ms")]
+    #[serde(alias = "timeout_ms")]
     #[schema(value_type = Option<u64>, minimum = 100, maximum = 300_000)]
     timeout_ms: Option<Millis>,
     /// The request that a call makes.
@@ -227,7 +225,6 @@ impl NewOwnToolBody {
 /// its authors (see `approve`), and activated. Texts of `http.url`, of the headers and of `http.json` may be templates, which read the arguments of a
 /// call as `args.NAME`.
 #[utoipa::path(post, path = "/api/tools", operation_id = "create_tool",
-    tag = "tools",
     request_body = NewOwnToolBody,
     responses((status = 201, description = "The draft", body = OwnToolAnswer)))]
 pub(crate) async fn create(attempt: Attempt, body: JsonBody<NewOwnToolBody>) -> ApiResult {
@@ -245,24 +242,16 @@ pub(crate) async fn create(attempt: Attempt, body: JsonBody<NewOwnToolBody>) -> 
 ///
 /// A bundled tool has none.
 #[utoipa::path(get, path = "/api/tools/{name}/versions", operation_id = "list_tool_versions",
-    tag = "tools",
     params(
         ("name" = String, Path, description = "The tool's key"),
         ("status" = Option<OwnToolStatus>, Query, description = "Only of that status"),
         PageParams,
     ),
     responses((status = 200, description = "A page of versions, newest first", body = OwnToolPage)))]
-pub(crate) async fn versions(
-    CallerRequest { state, actor, path }: CallerRequest,
-    query: QueryArgs,
-) -> ApiResult<Json<Value>> {
-    let (key, query) = (path.text("name")?, query.only(&["status", "limit", "cursor"])?);
-    let unknown = |name: &str| {
-        let known: Vec<&str> = OwnToolStatus::ALL.into_iter().map(OwnToolStatus::as_str).collect();
-        Problem::invalid("/status", format!("there is no status {name:?}, use one of {}", known.join(", ")))
-    };
-    let status = query.get("status").map(|name| OwnToolStatus::parse(name).ok_or_else(|| unknown(name))).transpose()?;
-    let paging = Paging::read(&query)?;
+pub(crate) async fn versions(CallerRequest { state, actor, path, query }: CallerRequest) -> ApiResult<Json<Value>> {
+    let (key, paging) = (path.text("name")?, Paging::read(query, &["status"])?);
+    let known = OwnToolStatus::ALL.map(OwnToolStatus::as_str);
+    let status = paging.query.word("status", OwnToolStatus::parse, &known)?;
     let filter = OwnToolFilter { key: Some(key.to_owned()), status };
     let page = state.engine.own_tools().list(actor.scope(), &filter, paging.after()?, paging.limit).await?;
     if page.items.is_empty()
@@ -275,14 +264,13 @@ pub(crate) async fn versions(
         }
     }
     let items: Vec<OwnToolAnswer> = page.items.into_iter().map(OwnToolAnswer::from).collect();
-    Ok(Json(paging.answer(&items, page.next.as_deref())?))
+    paging.answer(&items, page.next.as_deref())
 }
 
 /// Hand a tool in for review
 ///
 /// Its newest draft.
 #[utoipa::path(post, path = "/api/tools/{name}/submit", operation_id = "submit_tool",
-    tag = "tools",
     params(("name" = String, Path, description = "The tool's key")),
     responses((status = 200, description = "The version", body = OwnToolAnswer)))]
 pub(crate) async fn submit(call: CallerRequest) -> ApiResult<Json<Value>> {
@@ -303,15 +291,11 @@ pub(crate) struct RejectToolBody {
 ///
 /// The newest version in review. What was rejected stays so: another version may do better.
 #[utoipa::path(post, path = "/api/tools/{name}/reject", operation_id = "reject_tool",
-    tag = "tools",
     params(("name" = String, Path, description = "The tool's key")),
     request_body = RejectToolBody,
     responses((status = 200, description = "The version", body = OwnToolAnswer)))]
 pub(crate) async fn reject(call: CallerRequest, body: JsonBody<RejectToolBody>) -> ApiResult<Json<Value>> {
-    plain("/note", &body.value.note, MAX_NOTE)?;
-    if body.value.note.trim().is_empty() {
-        return Err(Problem::invalid("/note", "note is empty, say what is to be changed"));
-    }
+    check_note(&body.value.note)?;
     act(call, OwnToolAct::Reject(body.value.note)).await
 }
 
@@ -331,7 +315,6 @@ pub(crate) struct ReadToolBody {
 /// Never by its author, or by somebody who counts as one person with them, unless `governance.self_approval` is set.
 /// It is the version in review that has the hash.
 #[utoipa::path(post, path = "/api/tools/{name}/approve", operation_id = "approve_tool",
-    tag = "tools",
     params(("name" = String, Path, description = "The tool's key")),
     request_body = ReadToolBody,
     responses((status = 200, description = "The version", body = OwnToolAnswer)))]
@@ -345,7 +328,6 @@ pub(crate) async fn approve(call: CallerRequest, body: JsonBody<ReadToolBody>) -
 /// The approved or disabled version that has the hash. Every step that begins from then on uses it; the version before
 /// it is disabled, and may be activated again.
 #[utoipa::path(post, path = "/api/tools/{name}/activate", operation_id = "activate_tool",
-    tag = "tools",
     params(("name" = String, Path, description = "The tool's key")),
     request_body = ReadToolBody,
     responses((status = 200, description = "The version", body = OwnToolAnswer)))]
@@ -358,7 +340,6 @@ pub(crate) async fn activate(call: CallerRequest, body: JsonBody<ReadToolBody>) 
 ///
 /// Its active version. It may be activated again.
 #[utoipa::path(post, path = "/api/tools/{name}/disable", operation_id = "disable_tool",
-    tag = "tools",
     params(("name" = String, Path, description = "The tool's key")),
     responses((status = 200, description = "The version", body = OwnToolAnswer)))]
 pub(crate) async fn disable(call: CallerRequest) -> ApiResult<Json<Value>> {
@@ -369,15 +350,14 @@ pub(crate) async fn disable(call: CallerRequest) -> ApiResult<Json<Value>> {
 ///
 /// Every version of it. A bundled tool cannot be deleted; PATCH turns it off.
 #[utoipa::path(delete, path = "/api/tools/{name}", operation_id = "delete_tool",
-    tag = "tools",
     params(("name" = String, Path, description = "The tool's key")),
     responses((status = 204, description = "Deleted")))]
-pub(crate) async fn remove(CallerRequest { state, actor, path }: CallerRequest) -> ApiResult<StatusCode> {
+pub(crate) async fn remove(CallerRequest { state, actor, path, .. }: CallerRequest) -> ApiResult<StatusCode> {
     state.engine.own_tools().delete(&actor, path.text("name")?).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
-async fn act(CallerRequest { state, actor, path }: CallerRequest, act: OwnToolAct) -> ApiResult<Json<Value>> {
+async fn act(CallerRequest { state, actor, path, .. }: CallerRequest, act: OwnToolAct) -> ApiResult<Json<Value>> {
     let tool = state.engine.own_tools().act(&actor, path.text("name")?, act).await?;
     shown(&OwnToolAnswer::from(tool)).map(Json)
 }

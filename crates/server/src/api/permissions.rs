@@ -22,10 +22,9 @@ use crate::schema::texts::{FolderSchema, HostSchema, ToolEntrySchema};
 /// Their roles, and what their own calls of tools are held against: what was said about them, else what follows from
 /// their roles.
 #[utoipa::path(get, path = "/api/users/{id}/permissions", operation_id = "show_permissions",
-    tag = "identity",
     params(("id" = String, Path, format = "uuid", description = "The user")),
     responses((status = 200, description = "What they may do", body = PermissionsAnswer)))]
-pub(crate) async fn show(CallerRequest { state, actor, path }: CallerRequest) -> ApiResult<Json<Value>> {
+pub(crate) async fn show(CallerRequest { state, actor, path, .. }: CallerRequest) -> ApiResult<Json<Value>> {
     shown(&describe(state.engine.identity().permissions(actor.scope(), path.parse("id")?).await?)).map(Json)
 }
 
@@ -144,12 +143,11 @@ impl PermissionsBody {
 /// is answered, also for the keys they have and for calls that wait for a yes. What is said about a user also narrows
 /// the plans that they start.
 #[utoipa::path(put, path = "/api/users/{id}/permissions", operation_id = "change_permissions",
-    tag = "identity",
     params(("id" = String, Path, format = "uuid", description = "The user")),
     request_body = PermissionsBody,
     responses((status = 200, description = "What they may do", body = PermissionsAnswer)))]
 pub(crate) async fn change(
-    CallerRequest { state, actor, path }: CallerRequest,
+    CallerRequest { state, actor, path, .. }: CallerRequest,
     body: JsonBody<PermissionsBody>,
 ) -> ApiResult<Json<Value>> {
     let (id, mut said): (UserId, _) = (path.parse("id")?, body.value);

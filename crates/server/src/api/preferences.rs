@@ -3,7 +3,6 @@
 use axum::Json;
 use axum::http::StatusCode;
 use kybern_core::error::Detail;
-use kybern_core::id::UserId;
 use kybern_core::preference::{Formality, MAX_NAME, MAX_TEXT, Preferences, Profile, ResponseLength};
 use serde::Deserialize;
 use serde_json::Value;
@@ -11,7 +10,7 @@ use utoipa::ToSchema;
 
 use crate::api::shown;
 use crate::error::{ApiResult, Problem};
-use crate::extract::{CallerRequest, JsonBody, QueryArgs, check_text, members};
+use crate::extract::{CallerRequest, JsonBody, check_text, members};
 use crate::schema::preference::PreferencesAnswer;
 use crate::schema::texts::PreferenceTextSchema;
 
@@ -35,7 +34,7 @@ pub(crate) struct PreferencesBody {
     #[serde(default, deserialize_with = "members")]
     profile: ProfileBody,
     /// Not a preference. It is read so that whoever sends it is told where it belongs.
-    #[serde(default, alias = "autonomyLevel", alias = "autonomy_level")]
+    #[serde(alias = "autonomyLevel", alias = "autonomy_level")]
     #[schema(ignore)]
     autonomy: Option<Value>,
 }
@@ -93,16 +92,10 @@ impl PreferencesBody {
 ///
 /// The caller's own; an administrator may read those of others.
 #[utoipa::path(get, path = "/api/preferences", operation_id = "show_preferences",
-    tag = "preferences",
     params(("userId" = Option<String>, Query, format = "uuid", description = "Whose; the caller's own when not given")),
     responses((status = 200, description = "The preferences", body = PreferencesAnswer)))]
-pub(crate) async fn show(
-    CallerRequest { state, actor, .. }: CallerRequest,
-    query: QueryArgs,
-) -> ApiResult<Json<Value>> {
-    let query = query.only(&["userId"])?;
-    let named = query.get("userId").map(str::parse::<UserId>).transpose();
-    let of = named.map_err(|error| Problem::invalid("/userId", error.to_string()))?;
+pub(crate) async fn show(CallerRequest { state, actor, query, .. }: CallerRequest) -> ApiResult<Json<Value>> {
+    let of = query.only(&["userId"])?.id("userId")?;
     let (user_id, said) = state.engine.preferences().shown(&actor, of).await?;
     shown(&PreferencesAnswer { user_id, said: Preferences::clone(&said) }).map(Json)
 }
@@ -112,7 +105,6 @@ pub(crate) async fn show(
 /// In place of those before. They are wishes: a model is told them below the server's rules and an operator's prompt,
 /// and they give no right.
 #[utoipa::path(put, path = "/api/preferences", operation_id = "set_preferences",
-    tag = "preferences",
     request_body = PreferencesBody,
     responses((status = 200, description = "The preferences", body = PreferencesAnswer)))]
 pub(crate) async fn set(
@@ -125,7 +117,6 @@ pub(crate) async fn set(
 
 /// Take the caller's preferences back
 #[utoipa::path(delete, path = "/api/preferences", operation_id = "remove_preferences",
-    tag = "preferences",
     responses((status = 204, description = "Removed")))]
 pub(crate) async fn remove(CallerRequest { state, actor, .. }: CallerRequest) -> ApiResult<StatusCode> {
     state.engine.preferences().forget(&actor).await?;

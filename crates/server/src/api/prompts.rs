@@ -14,7 +14,7 @@ use utoipa::ToSchema;
 use super::messages::check_content;
 use super::shown;
 use crate::error::{ApiResult, Problem};
-use crate::extract::{CallerRequest, JsonBody, QueryArgs, plain};
+use crate::extract::{CallerRequest, JsonBody, plain};
 use crate::idempotency::{Attempt, Made};
 use crate::page::{PageParams, Paging};
 use crate::schema::prompt::{PreviewSchema, PromptAnswer, PromptPage};
@@ -28,7 +28,6 @@ const MAX_HASH: usize = 64;
 #[schema(as = NewPrompt, example = json!({"agent": "assistant", "text": "You answer for Acme Freight."}))]
 pub(crate) struct NewPromptBody {
     /// The agent that it is for, by id, key or name; null for all agents for which none of their own is active.
-    #[serde(default)]
     #[schema(max_length = 300)]
     agent: Option<String>,
     /// What it says.
@@ -41,7 +40,6 @@ pub(crate) struct NewPromptBody {
 /// A draft, the next version of its agent. It is submitted, approved by somebody who counts as none of its
 /// authors (see `approve`), and activated.
 #[utoipa::path(post, path = "/api/prompts", operation_id = "create_prompt",
-    tag = "prompts",
     request_body = NewPromptBody,
     responses((status = 201, description = "The draft", body = PromptAnswer)))]
 pub(crate) async fn create(attempt: Attempt, body: JsonBody<NewPromptBody>) -> ApiResult {
@@ -59,41 +57,32 @@ pub(crate) async fn create(attempt: Attempt, body: JsonBody<NewPromptBody>) -> A
 
 /// List prompts
 #[utoipa::path(get, path = "/api/prompts", operation_id = "list_prompts",
-    tag = "prompts",
     params(
         ("agent" = Option<String>, Query, description = "The key of an agent, or `*` for those that are for all"),
         ("status" = Option<PromptStatus>, Query, description = "Only of that status"),
         PageParams,
     ),
     responses((status = 200, description = "A page of prompts, newest first", body = PromptPage)))]
-pub(crate) async fn list(
-    CallerRequest { state, actor, .. }: CallerRequest,
-    query: QueryArgs,
-) -> ApiResult<Json<Value>> {
-    let query = query.only(&["agent", "status", "limit", "cursor"])?;
-    let agent = match query.get("agent") {
+pub(crate) async fn list(CallerRequest { state, actor, query, .. }: CallerRequest) -> ApiResult<Json<Value>> {
+    let paging = Paging::read(query, &["agent", "status"])?;
+    let agent = match paging.query.get("agent") {
         None => OfAgent::Any,
         Some("*") => OfAgent::All,
         Some(key) => OfAgent::One(key.to_owned()),
     };
-    let unknown = |name: &str| {
-        let known: Vec<&str> = PromptStatus::ALL.into_iter().map(PromptStatus::as_str).collect();
-        Problem::invalid("/status", format!("there is no status {name:?}, use one of {}", known.join(", ")))
-    };
-    let status = query.get("status").map(|name| PromptStatus::parse(name).ok_or_else(|| unknown(name))).transpose()?;
-    let paging = Paging::read(&query)?;
+    let known = PromptStatus::ALL.map(PromptStatus::as_str);
+    let status = paging.query.word("status", PromptStatus::parse, &known)?;
     let filter = PromptFilter { agent, status };
     let page = state.engine.prompts().list(actor.scope(), &filter, paging.after()?, paging.limit).await?;
     let items: Vec<PromptAnswer> = page.items.into_iter().map(PromptAnswer::from).collect();
-    Ok(Json(paging.answer(&items, page.next.as_deref())?))
+    paging.answer(&items, page.next.as_deref())
 }
 
 /// Show a prompt
 #[utoipa::path(get, path = "/api/prompts/{id}", operation_id = "show_prompt",
-    tag = "prompts",
     params(("id" = String, Path, format = "uuid", description = "The prompt")),
     responses((status = 200, description = "The prompt", body = PromptAnswer)))]
-pub(crate) async fn show(CallerRequest { state, actor, path }: CallerRequest) -> ApiResult<Json<Value>> {
+pub(crate) async fn show(CallerRequest { state, actor, path, .. }: CallerRequest) -> ApiResult<Json<Value>> {
     let prompt = state.engine.prompts().get(actor.scope(), path.parse("id")?).await?;
     shown(&PromptAnswer::from(prompt)).map(Json)
 }
@@ -107,15 +96,13 @@ pub(crate) struct PreviewBody {
     #[schema(max_length = 262_144, pattern = "\\S")]
     content: String,
     /// The agent, by id, key or name; that of the chat, or the one that the words choose, when left out.
-    #[serde(default)]
     #[schema(max_length = 300)]
     agent: Option<String>,
     /// The chat in which it would be said; a new one when left out.
-    #[serde(default, alias = "chat_id")]
+    #[serde(alias = "chat_id")]
     #[schema(format = "uuid")]
     chat_id: Option<String>,
     /// A text to try in place of what the agent is told.
-    #[serde(default)]
     #[schema(max_length = 16_000, pattern = "\\S")]
     text: Option<String>,
 }
@@ -125,7 +112,6 @@ pub(crate) struct PreviewBody {
 /// What would be sent to the model if the caller said that now, with the tokens of each layer and what found no
 /// place. No message is stored, and no model is asked but the one that embeds.
 #[utoipa::path(post, path = "/api/prompts/preview", operation_id = "preview_prompt",
-    tag = "prompts",
     request_body = PreviewBody,
     responses((status = 200, description = "What would be sent", body = PreviewSchema)))]
 pub(crate) async fn preview(
@@ -169,7 +155,6 @@ pub(crate) struct ChangePromptBody {
 ///
 /// Whoever edits it becomes one of its authors, and does not approve it unless `governance.self_approval` is set.
 #[utoipa::path(patch, path = "/api/prompts/{id}", operation_id = "change_prompt",
-    tag = "prompts",
     params(("id" = String, Path, format = "uuid", description = "The prompt")),
     request_body = ChangePromptBody,
     responses((status = 200, description = "The draft", body = PromptAnswer)))]
@@ -188,9 +173,17 @@ pub(crate) struct RejectPromptBody {
     note: String,
 }
 
+/// Refuses a note that is too long, or says nothing.
+pub(super) fn check_note(note: &str) -> ApiResult<()> {
+    plain("/note", note, MAX_NOTE)?;
+    match note.trim() {
+        "" => Err(Problem::invalid("/note", "note is empty, say what is to be changed")),
+        _said => Ok(()),
+    }
+}
+
 /// Hand a draft in for review
 #[utoipa::path(post, path = "/api/prompts/{id}/submit", operation_id = "submit_prompt",
-    tag = "prompts",
     params(("id" = String, Path, format = "uuid", description = "The prompt")),
     responses((status = 200, description = "The prompt", body = PromptAnswer)))]
 pub(crate) async fn submit(call: CallerRequest) -> ApiResult<Json<Value>> {
@@ -214,7 +207,6 @@ pub(crate) struct ReadPromptBody {
 /// Never by one of its authors, or by somebody who counts as one person with them, unless `governance.self_approval`
 /// is set. It holds for the text that was read: one that was edited meanwhile is a conflict.
 #[utoipa::path(post, path = "/api/prompts/{id}/approve", operation_id = "approve_prompt",
-    tag = "prompts",
     params(("id" = String, Path, format = "uuid", description = "The prompt")),
     request_body = ReadPromptBody,
     responses((status = 200, description = "The prompt", body = PromptAnswer)))]
@@ -227,15 +219,11 @@ pub(crate) async fn approve(call: CallerRequest, body: JsonBody<ReadPromptBody>)
 ///
 /// It becomes a draft again, with the note.
 #[utoipa::path(post, path = "/api/prompts/{id}/reject", operation_id = "reject_prompt",
-    tag = "prompts",
     params(("id" = String, Path, format = "uuid", description = "The prompt")),
     request_body = RejectPromptBody,
     responses((status = 200, description = "The draft", body = PromptAnswer)))]
 pub(crate) async fn reject(call: CallerRequest, body: JsonBody<RejectPromptBody>) -> ApiResult<Json<Value>> {
-    plain("/note", &body.value.note, MAX_NOTE)?;
-    if body.value.note.trim().is_empty() {
-        return Err(Problem::invalid("/note", "note is empty, say what is to be changed"));
-    }
+    check_note(&body.value.note)?;
     act(call, PromptAct::Reject(body.value.note)).await
 }
 
@@ -244,7 +232,6 @@ pub(crate) async fn reject(call: CallerRequest, body: JsonBody<RejectPromptBody>
 /// From the next turn on it is what its agent is told. The one before it is retired, and may be activated again. It
 /// holds for the text that was read.
 #[utoipa::path(post, path = "/api/prompts/{id}/activate", operation_id = "activate_prompt",
-    tag = "prompts",
     params(("id" = String, Path, format = "uuid", description = "The prompt")),
     request_body = ReadPromptBody,
     responses((status = 200, description = "The prompt", body = PromptAnswer)))]
@@ -253,7 +240,7 @@ pub(crate) async fn activate(call: CallerRequest, body: JsonBody<ReadPromptBody>
     act(call, PromptAct::Activate(body.value.text_hash)).await
 }
 
-async fn act(CallerRequest { state, actor, path }: CallerRequest, act: PromptAct) -> ApiResult<Json<Value>> {
+async fn act(CallerRequest { state, actor, path, .. }: CallerRequest, act: PromptAct) -> ApiResult<Json<Value>> {
     let id: PromptId = path.parse("id")?;
     let prompt = state.engine.prompts().act(&actor, id, act).await?;
     shown(&PromptAnswer::from(prompt)).map(Json)

@@ -7,13 +7,12 @@ use kybern_core::record::Record;
 use serde_json::{Value, json};
 
 use crate::error::ApiResult;
-use crate::extract::{CallerRequest, QueryArgs};
+use crate::extract::CallerRequest;
 use crate::page::{PageParams, Paging};
 use crate::schema::record::{RecordKindPage, RecordPage};
 
 /// List the kinds of records
 #[utoipa::path(get, path = "/api/records", operation_id = "list_record_kinds",
-    tag = "records",
     responses((status = 200, description = "The kinds of which there are records", body = RecordKindPage)))]
 pub(crate) async fn kinds(CallerRequest { state, actor, .. }: CallerRequest) -> ApiResult<Json<Value>> {
     let kinds = state.engine.records().kinds(actor.scope()).await?;
@@ -25,37 +24,31 @@ pub(crate) async fn kinds(CallerRequest { state, actor, .. }: CallerRequest) -> 
 ///
 /// Oldest first. A kind of which there are none is an empty list.
 #[utoipa::path(get, path = "/api/records/{kind}", operation_id = "list_records",
-    tag = "records",
     params(
         ("kind" = String, Path, description = "The kind, for instance `insurance.deal`"),
         ("key" = Option<String>, Query, description = "Only the record with that key"),
         PageParams,
     ),
     responses((status = 200, description = "A page of records", body = RecordPage)))]
-pub(crate) async fn list(
-    CallerRequest { state, actor, path }: CallerRequest,
-    query: QueryArgs,
-) -> ApiResult<Json<Value>> {
-    let query = query.only(&["key", "limit", "cursor"])?;
-    let (kind, paging) = (path.text("kind")?, Paging::read(&query)?);
-    if let Some(key) = query.get("key") {
+pub(crate) async fn list(CallerRequest { state, actor, path, query }: CallerRequest) -> ApiResult<Json<Value>> {
+    let (kind, paging) = (path.text("kind")?, Paging::read(query, &["key"])?);
+    if let Some(key) = paging.query.get("key") {
         let found: Vec<Record> = state.engine.store().record(actor.scope(), kind, key).await?.into_iter().collect();
-        return Ok(Json(paging.answer(&found, None)?));
+        return paging.answer(&found, None);
     }
     let after = paging.after::<RecordId>()?;
     let page = state.engine.records().list(actor.scope(), kind, after, paging.limit).await?;
-    Ok(Json(paging.answer(&page.items, page.next.as_deref())?))
+    paging.answer(&page.items, page.next.as_deref())
 }
 
 /// Show a record
 #[utoipa::path(get, path = "/api/records/{kind}/{id}", operation_id = "show_record",
-    tag = "records",
     params(
         ("kind" = String, Path, description = "The kind"),
         ("id" = String, Path, format = "uuid", description = "The record"),
     ),
     responses((status = 200, description = "The record", body = Record)))]
-pub(crate) async fn show(CallerRequest { state, actor, path }: CallerRequest) -> ApiResult<Json<Record>> {
+pub(crate) async fn show(CallerRequest { state, actor, path, .. }: CallerRequest) -> ApiResult<Json<Record>> {
     let (kind, id): (&str, RecordId) = (path.text("kind")?, path.parse("id")?);
     let record = state.engine.records().get(actor.scope(), id).await?;
     if record.kind == kind { Ok(Json(record)) } else { Err(Error::not_found("record", id).into()) }

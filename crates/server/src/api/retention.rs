@@ -31,12 +31,11 @@ pub(crate) struct HoldBody {
 ///
 /// Nothing of its tree is removed, however old it becomes, until it is released.
 #[utoipa::path(post, path = "/api/tasks/{id}/hold", operation_id = "hold_task",
-    tag = "tasks",
     params(("id" = String, Path, format = "uuid", description = "The task")),
     request_body = HoldBody,
     responses((status = 200, description = "The task", body = TaskSchema)))]
 pub(crate) async fn hold(
-    CallerRequest { state, actor, path }: CallerRequest,
+    CallerRequest { state, actor, path, .. }: CallerRequest,
     body: JsonBody<HoldBody>,
 ) -> ApiResult<Json<TaskView>> {
     let id = path.parse("id")?;
@@ -46,10 +45,9 @@ pub(crate) async fn hold(
 
 /// Release a task from its hold
 #[utoipa::path(post, path = "/api/tasks/{id}/release", operation_id = "release_task",
-    tag = "tasks",
     params(("id" = String, Path, format = "uuid", description = "The task")),
     responses((status = 200, description = "The task", body = TaskSchema)))]
-pub(crate) async fn release(CallerRequest { state, actor, path }: CallerRequest) -> ApiResult<Json<TaskView>> {
+pub(crate) async fn release(CallerRequest { state, actor, path, .. }: CallerRequest) -> ApiResult<Json<TaskView>> {
     Ok(Json(state.engine.tasks().release(&actor, path.parse("id")?).await?))
 }
 
@@ -75,7 +73,6 @@ pub(crate) struct PurgeBody {
 /// Of the caller's tenant, without waiting for the times of `[retention]`. What is open, on hold, shown by a
 /// conversation or billed this month stays.
 #[utoipa::path(post, path = "/api/purge", operation_id = "purge",
-    tag = "operation",
     request_body = PurgeBody,
     responses((status = 200, description = "What was removed", body = PurgedSchema)))]
 pub(crate) async fn purge(

@@ -12,7 +12,7 @@ use utoipa::ToSchema;
 
 use super::shown;
 use crate::error::{ApiResult, Problem};
-use crate::extract::{CallerRequest, JsonBody, PathArgs, QueryArgs, check_text};
+use crate::extract::{CallerRequest, JsonBody, PathArgs, check_text};
 use crate::idempotency::{Attempt, Made};
 use crate::page::{PageParams, Paging};
 use crate::schema::secret::SecretPage;
@@ -78,7 +78,6 @@ fn said(state: &AppState, new: &NewSecret) -> Bytes {
 /// A new one, or the next version of the one with that name: the old value is gone. The value is sealed and never
 /// shown; tools name it, and it goes to its hosts only.
 #[utoipa::path(post, path = "/api/secrets", operation_id = "set_secret",
-    tag = "secrets",
     request_body = NewSecretBody,
     responses((status = 201, description = "What is known of it", body = Secret)))]
 pub(crate) async fn set(attempt: Attempt, body: JsonBody<NewSecretBody>) -> ApiResult {
@@ -94,26 +93,21 @@ pub(crate) async fn set(attempt: Attempt, body: JsonBody<NewSecretBody>) -> ApiR
 
 /// List secrets
 #[utoipa::path(get, path = "/api/secrets", operation_id = "list_secrets",
-    tag = "secrets",
     params(PageParams),
     responses((status = 200, description = "A page of secrets, by name", body = SecretPage)))]
-pub(crate) async fn list(
-    CallerRequest { state, actor, .. }: CallerRequest,
-    query: QueryArgs,
-) -> ApiResult<Json<Value>> {
-    let paging = Paging::read(&query.only(&["limit", "cursor"])?)?;
+pub(crate) async fn list(CallerRequest { state, actor, query, .. }: CallerRequest) -> ApiResult<Json<Value>> {
+    let paging = Paging::read(query, &[])?;
     let secrets = state.engine.secrets().list(actor.scope()).await?;
-    Ok(Json(paging.cut(secrets, |secret| secret.name.to_string(), |secret| secret)?))
+    paging.cut(secrets, |secret| secret.name.to_string(), |secret| secret)
 }
 
 /// Show a secret
 ///
 /// All but its value.
 #[utoipa::path(get, path = "/api/secrets/{name}", operation_id = "show_secret",
-    tag = "secrets",
     params(("name" = String, Path, description = "Its name")),
     responses((status = 200, description = "What is known of it", body = Secret)))]
-pub(crate) async fn show(CallerRequest { state, actor, path }: CallerRequest) -> ApiResult<Json<Value>> {
+pub(crate) async fn show(CallerRequest { state, actor, path, .. }: CallerRequest) -> ApiResult<Json<Value>> {
     let name = named(&path)?;
     Ok(Json(shown(&state.engine.secrets().get(actor.scope(), &name).await?)?))
 }
@@ -122,10 +116,9 @@ pub(crate) async fn show(CallerRequest { state, actor, path }: CallerRequest) ->
 ///
 /// Calls of tools that name it fail from now on.
 #[utoipa::path(delete, path = "/api/secrets/{name}", operation_id = "delete_secret",
-    tag = "secrets",
     params(("name" = String, Path, description = "Its name")),
     responses((status = 204, description = "Removed")))]
-pub(crate) async fn remove(CallerRequest { state, actor, path }: CallerRequest) -> ApiResult<StatusCode> {
+pub(crate) async fn remove(CallerRequest { state, actor, path, .. }: CallerRequest) -> ApiResult<StatusCode> {
     let name = named(&path)?;
     state.engine.secrets().delete(&actor, &name).await?;
     Ok(StatusCode::NO_CONTENT)

@@ -8,7 +8,7 @@ use kybern_core::id::TaskId;
 use serde_json::{Value, json};
 
 use crate::error::{ApiResult, Problem};
-use crate::extract::{CallerRequest, QueryArgs};
+use crate::extract::CallerRequest;
 use crate::schema::operation::ErrorSchema;
 use crate::schema::task::{ArtifactPage, AttachmentPage};
 
@@ -19,10 +19,9 @@ const SANDBOX: HeaderValue = HeaderValue::from_static("default-src 'none'; sandb
 ///
 /// The records that the task created, changed, found or was about, oldest first.
 #[utoipa::path(get, path = "/api/tasks/{id}/artifacts", operation_id = "list_task_artifacts",
-    tag = "tasks",
     params(("id" = String, Path, format = "uuid", description = "The task")),
     responses((status = 200, description = "The links", body = ArtifactPage)))]
-pub(crate) async fn artifacts(CallerRequest { state, actor, path }: CallerRequest) -> ApiResult<Json<Value>> {
+pub(crate) async fn artifacts(CallerRequest { state, actor, path, .. }: CallerRequest) -> ApiResult<Json<Value>> {
     let id: TaskId = path.parse("id")?;
     let links = state.engine.tasks().artifacts(&actor, id).await?;
     Ok(Json(json!({"items": links, "nextCursor": null})))
@@ -30,10 +29,9 @@ pub(crate) async fn artifacts(CallerRequest { state, actor, path }: CallerReques
 
 /// List a task's attachments
 #[utoipa::path(get, path = "/api/tasks/{id}/attachments", operation_id = "list_task_attachments",
-    tag = "tasks",
     params(("id" = String, Path, format = "uuid", description = "The task")),
     responses((status = 200, description = "What is known of them", body = AttachmentPage)))]
-pub(crate) async fn attachments(CallerRequest { state, actor, path }: CallerRequest) -> ApiResult<Json<Value>> {
+pub(crate) async fn attachments(CallerRequest { state, actor, path, .. }: CallerRequest) -> ApiResult<Json<Value>> {
     let id: TaskId = path.parse("id")?;
     let attachments = state.engine.tasks().attachments(&actor, id).await?;
     Ok(Json(json!({"items": attachments, "nextCursor": null})))
@@ -45,7 +43,6 @@ pub(crate) async fn attachments(CallerRequest { state, actor, path }: CallerRequ
 /// as a PNG: the places of words that were read are places in it; with `text=true`, the text that was read of it, or that
 /// a person typed or confirmed.
 #[utoipa::path(get, path = "/api/tasks/{id}/attachments/{n}", operation_id = "download_task_attachment",
-    tag = "tasks",
     params(
         ("id" = String, Path, format = "uuid", description = "The task"),
         ("n" = u32, Path, description = "Its number: 0 is a mail itself, files begin at 1"),
@@ -57,10 +54,7 @@ pub(crate) async fn attachments(CallerRequest { state, actor, path }: CallerRequ
         (status = 200, description = "The bytes", body = String, content_type = "*/*"),
         (status = 422, description = "Its text cannot be given, or the picture cannot be made: the message says why", body = ErrorSchema),
     ))]
-pub(crate) async fn attachment(
-    CallerRequest { state, actor, path }: CallerRequest,
-    query: QueryArgs,
-) -> ApiResult<Response> {
+pub(crate) async fn attachment(CallerRequest { state, actor, path, query }: CallerRequest) -> ApiResult<Response> {
     let (id, n): (TaskId, u32) = (path.parse("id")?, path.parse("n")?);
     let query = query.only(&["page", "text"])?;
     if query.flag("text")? == Some(true) {

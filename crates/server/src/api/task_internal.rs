@@ -25,12 +25,11 @@ use crate::{body, error::Problem};
 ///
 /// The same as `POST /api/tasks/{id}/review`.
 #[utoipa::path(post, path = "/api/internal/brain/review/{id}", operation_id = "review_task_internal",
-    tag = "workflows",
     params(("id" = String, Path, format = "uuid", description = "The task")),
     request_body = ReviewBody,
     responses((status = 200, description = "The task", body = TaskSchema)))]
 pub(crate) async fn review(
-    CallerRequest { state, actor, path }: CallerRequest,
+    CallerRequest { state, actor, path, .. }: CallerRequest,
     body: JsonBody<ReviewBody>,
 ) -> ApiResult<Json<TaskView>> {
     let id = path.parse("id")?;
@@ -49,11 +48,9 @@ pub(crate) struct CallbackBody {
     /// Whether it succeeded.
     success: bool,
     /// Why not.
-    #[serde(default)]
     #[schema(max_length = 10_000)]
     error: Option<String>,
     /// Its result: any JSON.
-    #[serde(default)]
     data: Option<Value>,
 }
 
@@ -65,7 +62,6 @@ pub(crate) struct CallbackBody {
 /// it in. A body of more than 1 MiB (`server.max_unproven_body_bytes`) needs `X-Workflow-Id` beside the secret, which
 /// is then checked before it is read.
 #[utoipa::path(post, path = "/api/internal/brain/callback/{id}", operation_id = "end_delegated_step",
-    tag = "workflows",
     params(
         ("id" = String, Path, format = "uuid", description = "The task"),
         ("X-Callback-Secret" = Option<String>, Header, description = "The delegation's secret"),

@@ -78,7 +78,7 @@ pub(crate) struct AttachmentBody {
     #[schema(example = "acord-125.pdf", max_length = 255, pattern = "\\S")]
     pub(super) filename: String,
     /// Its type; the content decides in the end.
-    #[serde(default, alias = "content_type")]
+    #[serde(alias = "content_type")]
     #[schema(example = "application/pdf", max_length = 255)]
     pub(super) content_type: Option<String>,
     /// Its bytes in base64: at most 20 MiB, and no more than the server's limit of bodies lets through. White space

@@ -20,10 +20,9 @@ use crate::schema::task::{ForkPreviewSchema, ReplaySchema, ResolutionSchema, Tas
 ///
 /// What is in flight is recorded, nothing follows. A task that has ended answers 409.
 #[utoipa::path(post, path = "/api/tasks/{id}/cancel", operation_id = "cancel_task",
-    tag = "tasks",
     params(("id" = String, Path, format = "uuid", description = "The task")),
     responses((status = 200, description = "The task", body = TaskSchema)))]
-pub(crate) async fn cancel(CallerRequest { state, actor, path }: CallerRequest) -> ApiResult<Json<TaskView>> {
+pub(crate) async fn cancel(CallerRequest { state, actor, path, .. }: CallerRequest) -> ApiResult<Json<TaskView>> {
     Ok(Json(state.engine.tasks().cancel(&actor, path.parse("id")?).await?))
 }
 
@@ -31,19 +30,17 @@ pub(crate) async fn cancel(CallerRequest { state, actor, path }: CallerRequest) 
 ///
 /// It keeps its status, gets `pausedAt`, and no further step begins.
 #[utoipa::path(post, path = "/api/tasks/{id}/pause", operation_id = "pause_task",
-    tag = "tasks",
     params(("id" = String, Path, format = "uuid", description = "The task")),
     responses((status = 200, description = "The task", body = TaskSchema)))]
-pub(crate) async fn pause(CallerRequest { state, actor, path }: CallerRequest) -> ApiResult<Json<TaskView>> {
+pub(crate) async fn pause(CallerRequest { state, actor, path, .. }: CallerRequest) -> ApiResult<Json<TaskView>> {
     Ok(Json(state.engine.tasks().pause(&actor, path.parse("id")?).await?))
 }
 
 /// Resume a paused task
 #[utoipa::path(post, path = "/api/tasks/{id}/resume", operation_id = "resume_task",
-    tag = "tasks",
     params(("id" = String, Path, format = "uuid", description = "The task")),
     responses((status = 200, description = "The task", body = TaskSchema)))]
-pub(crate) async fn resume(CallerRequest { state, actor, path }: CallerRequest) -> ApiResult<Json<TaskView>> {
+pub(crate) async fn resume(CallerRequest { state, actor, path, .. }: CallerRequest) -> ApiResult<Json<TaskView>> {
     Ok(Json(state.engine.tasks().resume(&actor, path.parse("id")?).await?))
 }
 
@@ -52,10 +49,9 @@ pub(crate) async fn resume(CallerRequest { state, actor, path }: CallerRequest) 
 /// The same task goes on: what failed begins anew, what succeeded is not repeated, but for a step with `when: always`
 /// that ran behind the failure.
 #[utoipa::path(post, path = "/api/tasks/{id}/retry", operation_id = "retry_task",
-    tag = "tasks",
     params(("id" = String, Path, format = "uuid", description = "The task")),
     responses((status = 200, description = "The task", body = TaskSchema)))]
-pub(crate) async fn retry(CallerRequest { state, actor, path }: CallerRequest) -> ApiResult<Json<TaskView>> {
+pub(crate) async fn retry(CallerRequest { state, actor, path, .. }: CallerRequest) -> ApiResult<Json<TaskView>> {
     Ok(Json(state.engine.tasks().retry(&actor, path.parse("id")?).await?))
 }
 
@@ -83,7 +79,6 @@ pub(crate) struct ForkBody {
 /// A new task with the same input and plan, which begins with what the old one had done before `fromStep`. Outside writes
 /// that it would make again need a yes each, in `confirm`.
 #[utoipa::path(post, path = "/api/tasks/{id}/fork", operation_id = "fork_task",
-    tag = "tasks",
     params(("id" = String, Path, format = "uuid", description = "The task")),
     request_body(content = Option<ForkBody>, content_type = "application/json"),
     responses((status = 202, description = "The new task", body = TaskSchema),
@@ -112,10 +107,9 @@ pub(crate) async fn fork(attempt: Attempt, path: PathArgs, body: OptionalBody<Fo
 /// Walks a finished task from its journal, with no model and no effects, and says whether it arrives at the same
 /// result. Changes nothing.
 #[utoipa::path(post, path = "/api/tasks/{id}/replay", operation_id = "replay_task",
-    tag = "tasks",
     params(("id" = String, Path, format = "uuid", description = "The task")),
     responses((status = 200, description = "What the replay found", body = ReplaySchema)))]
-pub(crate) async fn replay(CallerRequest { state, actor, path }: CallerRequest) -> ApiResult<Json<Value>> {
+pub(crate) async fn replay(CallerRequest { state, actor, path, .. }: CallerRequest) -> ApiResult<Json<Value>> {
     let report = state.engine.tasks().replay(&actor, path.parse("id")?).await?;
     Ok(Json(shown(&report)?))
 }
@@ -141,7 +135,6 @@ pub(crate) struct ReviewBody {
     #[schema(value_type = Option<ResolutionSchema>)]
     resolution: Option<Resolution>,
     /// What you say about it; with a no it is why the task ends.
-    #[serde(default)]
     #[schema(max_length = 2_000)]
     note: Option<String>,
 }
@@ -167,12 +160,11 @@ impl ReviewBody {
 /// corrections the step's data; to any other question `fail` is a no, which cancels what it stops. A task that does
 /// not wait, or not with the question of `approvalId` or at `stepId`, answers 409.
 #[utoipa::path(post, path = "/api/tasks/{id}/review", operation_id = "review_task",
-    tag = "tasks",
     params(("id" = String, Path, format = "uuid", description = "The task")),
     request_body = ReviewBody,
     responses((status = 200, description = "The task", body = TaskSchema)))]
 pub(crate) async fn review(
-    CallerRequest { state, actor, path }: CallerRequest,
+    CallerRequest { state, actor, path, .. }: CallerRequest,
     body: JsonBody<ReviewBody>,
 ) -> ApiResult<Json<TaskView>> {
     let id = path.parse("id")?;

@@ -12,7 +12,7 @@ use kybern_engine::task::TaskView;
 use serde_json::Value;
 
 use super::task_request::{self, SubmitBody, SubmitForm};
-use crate::error::{ApiResult, Problem};
+use crate::error::ApiResult;
 use crate::extract::{CallerRequest, QueryArgs};
 use crate::idempotency::{Attempt, Made};
 use crate::page::{PageParams, Paging};
@@ -26,7 +26,6 @@ use crate::sse;
 /// Without `planKey` the intent is detected. With `waitMs` the answer comes as soon as the task ends or waits for a
 /// person.
 #[utoipa::path(post, path = "/api/tasks", operation_id = "submit_task",
-    tag = "tasks",
     params(("waitMs" = Option<u64>, Query, maximum = 60000, description = "How long to wait at most until it ends or waits for a person")),
     request_body(content(
         (SubmitBody = "application/json"),
@@ -56,7 +55,6 @@ pub(crate) async fn submit(attempt: Attempt, query: QueryArgs, request: Request)
 /// `subject` (nothing of one longer than 65,536 characters), and of anything else nothing; `result`, `state`,
 /// `frozenPlan` and the lists of steps are empty, and so are `waits` that are long. Ask for the single task.
 #[utoipa::path(get, path = "/api/tasks", operation_id = "list_tasks",
-    tag = "tasks",
     params(
         ("status" = Option<TaskStatus>, Query, description = "Only of that status"),
         ("intent" = Option<String>, Query, description = "Only of that intent"),
@@ -64,36 +62,29 @@ pub(crate) async fn submit(attempt: Attempt, query: QueryArgs, request: Request)
         PageParams,
     ),
     responses((status = 200, description = "A page of tasks", body = TaskPage)))]
-pub(crate) async fn list(
-    CallerRequest { state, actor, .. }: CallerRequest,
-    query: QueryArgs,
-) -> ApiResult<Json<Value>> {
-    let query = query.only(&["status", "intent", "channel", "limit", "cursor"])?;
-    let paging = Paging::read(&query)?;
+pub(crate) async fn list(CallerRequest { state, actor, query, .. }: CallerRequest) -> ApiResult<Json<Value>> {
+    let paging = Paging::read(query, &["status", "intent", "channel"])?;
+    let query = &paging.query;
     let filter = TaskFilter {
-        status: named(&query, "status", TaskStatus::parse, &TaskStatus::ALL.map(TaskStatus::as_str))?,
+        status: query.word("status", TaskStatus::parse, &TaskStatus::ALL.map(TaskStatus::as_str))?,
         intent: query.get("intent").map(str::to_owned),
-        channel: named(&query, "channel", Channel::parse, &Channel::ALL.map(Channel::as_str))?,
+        channel: query.word("channel", Channel::parse, &Channel::ALL.map(Channel::as_str))?,
         talks_of: None,
         before: paging.after::<TaskId>()?,
         limit: paging.limit,
     };
     let list = state.engine.tasks().list(&actor, filter).await?;
-    Ok(Json(paging.answer(&list.items, list.next_cursor.as_deref())?))
+    paging.answer(&list.items, list.next_cursor.as_deref())
 }
 
 /// Show a task
 #[utoipa::path(get, path = "/api/tasks/{id}", operation_id = "show_task",
-    tag = "tasks",
     params(
         ("id" = String, Path, format = "uuid", description = "The task"),
         ("waitMs" = Option<u64>, Query, maximum = 60000, description = "How long to wait at most until it ends or waits for a person"),
     ),
     responses((status = 200, description = "The task", body = TaskSchema)))]
-pub(crate) async fn show(
-    CallerRequest { state, actor, path }: CallerRequest,
-    query: QueryArgs,
-) -> ApiResult<Json<TaskView>> {
+pub(crate) async fn show(CallerRequest { state, actor, path, query }: CallerRequest) -> ApiResult<Json<TaskView>> {
     let (id, wait) = (path.parse("id")?, wait(&query.only(&["waitMs"])?)?);
     let Some(wait) = wait else { return Ok(Json(state.engine.tasks().get(&actor, id).await?)) };
     let task = tokio::select! {
@@ -107,21 +98,17 @@ pub(crate) async fn show(
 ///
 /// Oldest first. Of data it holds the names and not the values; a reason, a title or an error may quote some.
 #[utoipa::path(get, path = "/api/tasks/{id}/log", operation_id = "read_task_log",
-    tag = "tasks",
     params(
         ("id" = String, Path, format = "uuid", description = "The task"),
         PageParams,
     ),
     responses((status = 200, description = "A page of the log", body = LogPage)))]
-pub(crate) async fn log(
-    CallerRequest { state, actor, path }: CallerRequest,
-    query: QueryArgs,
-) -> ApiResult<Json<Value>> {
+pub(crate) async fn log(CallerRequest { state, actor, path, query }: CallerRequest) -> ApiResult<Json<Value>> {
     let id: TaskId = path.parse("id")?;
-    let paging = Paging::read(&query.only(&["limit", "cursor"])?)?;
+    let paging = Paging::read(query, &[])?;
     let after = paging.after::<i64>()?.unwrap_or(-1);
     let (entries, next) = state.engine.tasks().log(&actor, id, after, paging.limit).await?;
-    Ok(Json(paging.answer(&entries, next.map(|next| next.to_string()).as_deref())?))
+    paging.answer(&entries, next.map(|next| next.to_string()).as_deref())
 }
 
 /// Follow a task's log
@@ -130,7 +117,6 @@ pub(crate) async fn log(
 /// turn of a conversation its messages stand between them, under ids `{seq}.{n}`. After
 /// a lost connection send the last id as `Last-Event-ID`. Ends with `done` when the task has ended.
 #[utoipa::path(get, path = "/api/tasks/{id}/events", operation_id = "follow_task",
-    tag = "tasks",
     params(
         ("id" = String, Path, format = "uuid", description = "The task"),
         ("Last-Event-ID" = Option<String>, Header, description = "The last event that was received"),
@@ -138,28 +124,17 @@ pub(crate) async fn log(
     responses((status = 200, description = "The events, each so", body = StreamEventSchema,
         content_type = "text/event-stream")))]
 pub(crate) async fn events(
-    CallerRequest { state, actor, path }: CallerRequest,
+    CallerRequest { state, actor, path, .. }: CallerRequest,
     headers: HeaderMap,
 ) -> ApiResult<Response> {
-    let (id, after) = (path.parse("id")?, sse::last_event_id(&headers)?);
+    let (id, after) = (path.parse("id")?, sse::last_event_id(&headers, sse::START)?);
     // A task that is not there is said before the stream begins.
     state.engine.tasks().get(&actor, id).await?;
-    sse::stream(&state, actor, id, after)
+    sse::log(&state, actor, id, after.unwrap_or(sse::START))
 }
 
 /// `waitMs`: how long a caller wants to wait.
 pub(super) fn wait(query: &QueryArgs) -> ApiResult<Option<Millis>> {
     let wait = query.number("waitMs", 0..=limits::MAX_WAIT.0)?;
     Ok(wait.filter(|wait| *wait > 0).map(Millis))
-}
-
-fn named<T>(
-    query: &QueryArgs,
-    name: &str,
-    parse: impl FnOnce(&str) -> Option<T>,
-    known: &[&str],
-) -> ApiResult<Option<T>> {
-    let Some(text) = query.get(name) else { return Ok(None) };
-    let unknown = || Problem::invalid(format!("/{name}"), format!("{name} {text:?} is none of {}", known.join(", ")));
-    parse(text).map(Some).ok_or_else(unknown)
 }

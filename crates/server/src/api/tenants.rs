@@ -7,7 +7,7 @@ use serde_json::Value;
 use utoipa::ToSchema;
 
 use crate::error::{ApiResult, Problem};
-use crate::extract::{CallerRequest, JsonBody, QueryArgs, check_text};
+use crate::extract::{CallerRequest, JsonBody, check_text};
 use crate::idempotency::{Attempt, Made};
 use crate::page::{PageParams, Paging};
 use crate::schema::identity::{NewTenantAnswer, TenantPage};
@@ -26,7 +26,6 @@ pub(crate) struct NewTenantBody {
 ///
 /// With its first admin, whose key is shown in this answer only.
 #[utoipa::path(post, path = "/api/admin/tenants", operation_id = "create_tenant",
-    tag = "identity",
     request_body = NewTenantBody,
     responses((status = 201, description = "The tenant", body = NewTenantAnswer)))]
 pub(crate) async fn create(attempt: Attempt, body: JsonBody<NewTenantBody>) -> ApiResult {
@@ -47,14 +46,10 @@ pub(crate) async fn create(attempt: Attempt, body: JsonBody<NewTenantBody>) -> A
 
 /// List tenants
 #[utoipa::path(get, path = "/api/admin/tenants", operation_id = "list_tenants",
-    tag = "identity",
     params(PageParams),
     responses((status = 200, description = "A page of tenants, oldest first", body = TenantPage)))]
-pub(crate) async fn list(
-    CallerRequest { state, actor, .. }: CallerRequest,
-    query: QueryArgs,
-) -> ApiResult<Json<Value>> {
-    let paging = Paging::read(&query.only(&["limit", "cursor"])?)?;
+pub(crate) async fn list(CallerRequest { state, actor, query, .. }: CallerRequest) -> ApiResult<Json<Value>> {
+    let paging = Paging::read(query, &[])?;
     let tenants = state.engine.identity().tenants(&actor).await?;
-    Ok(Json(paging.cut(tenants, |tenant| tenant.id.to_string(), |tenant| tenant)?))
+    paging.cut(tenants, |tenant| tenant.id.to_string(), |tenant| tenant)
 }

@@ -7,11 +7,12 @@ use kybern_core::task::limits;
 use kybern_core::time::Millis;
 use kybern_core::tool::{Risk, ToolPrice, ToolRate};
 use kybern_engine::tools::{ToolChange, ToolView};
-use serde::de::{DeserializeOwned, Error as _};
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
+use super::own_tools::object;
 use super::shown;
 use super::tasks::wait;
 use crate::error::ApiResult;
@@ -22,24 +23,19 @@ use crate::schema::tool::{InvocationSchema, ToolAnswer, ToolPage};
 
 /// List tools
 #[utoipa::path(get, path = "/api/tools", operation_id = "list_tools",
-    tag = "tools",
     params(PageParams),
     responses((status = 200, description = "A page of tools, by key", body = ToolPage)))]
-pub(crate) async fn list(
-    CallerRequest { state, actor, .. }: CallerRequest,
-    query: QueryArgs,
-) -> ApiResult<Json<Value>> {
-    let paging = Paging::read(&query.only(&["limit", "cursor"])?)?;
+pub(crate) async fn list(CallerRequest { state, actor, query, .. }: CallerRequest) -> ApiResult<Json<Value>> {
+    let paging = Paging::read(query, &[])?;
     let tools = state.engine.tool_settings().list(actor.scope()).await?;
-    Ok(Json(paging.cut(tools, |tool| tool.spec.key.clone(), |tool| describe(&tool))?))
+    paging.cut(tools, |tool| tool.spec.key.clone(), |tool| describe(&tool))
 }
 
 /// Show a tool
 #[utoipa::path(get, path = "/api/tools/{name}", operation_id = "show_tool",
-    tag = "tools",
     params(("name" = String, Path, description = "The tool's key, or another name of it")),
     responses((status = 200, description = "The tool", body = ToolAnswer)))]
-pub(crate) async fn show(CallerRequest { state, actor, path }: CallerRequest) -> ApiResult<Json<Value>> {
+pub(crate) async fn show(CallerRequest { state, actor, path, .. }: CallerRequest) -> ApiResult<Json<Value>> {
     shown(&describe(&state.engine.tool_settings().get(actor.scope(), path.text("name")?).await?)).map(Json)
 }
 
@@ -109,9 +105,7 @@ pub(crate) struct ChangeBody {
 
 /// The same for an object, which a list is not.
 fn said_object<'de, D: Deserializer<'de>, T: DeserializeOwned>(deserializer: D) -> Result<Option<Option<T>>, D::Error> {
-    let said = Option::<Map<String, Value>>::deserialize(deserializer)?;
-    let read = |members| serde_json::from_value(Value::Object(members)).map_err(D::Error::custom);
-    said.map(read).transpose().map(Some)
+    object(deserializer).map(Some)
 }
 
 /// Change a tool for this tenant
@@ -119,12 +113,11 @@ fn said_object<'de, D: Deserializer<'de>, T: DeserializeOwned>(deserializer: D) 
 /// Turns it on or off, sets its risk, how often each user may call it, what it costs, and whether a person is asked
 /// first. Holds from the next call on.
 #[utoipa::path(patch, path = "/api/tools/{name}", operation_id = "change_tool",
-    tag = "tools",
     params(("name" = String, Path, description = "The tool's key, or another name of it")),
     request_body = ChangeBody,
     responses((status = 200, description = "The tool", body = ToolAnswer)))]
 pub(crate) async fn change(
-    CallerRequest { state, actor, path }: CallerRequest,
+    CallerRequest { state, actor, path, .. }: CallerRequest,
     body: JsonBody<ChangeBody>,
 ) -> ApiResult<Json<Value>> {
     let ChangeBody { enabled, risk, limits, price, confirm, four_eyes } = body.value;
@@ -155,7 +148,6 @@ pub(crate) struct InvokeBody {
 /// A failure of the tool itself is 200 with `status: failure`; input that does not fit is 400. A call that waits for a
 /// person, or takes longer than `waitMs` (60,000 when not given), answers `waiting`.
 #[utoipa::path(post, path = "/api/tools/{name}/invoke", operation_id = "invoke_tool",
-    tag = "tools",
     params(
         ("name" = String, Path, description = "The tool's key, or another name of it"),
         ("waitMs" = Option<u64>, Query, maximum = 60000, description = "How long to wait at most until it ends or waits for a person"),

@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use super::shown;
 use crate::error::{ApiResult, Problem};
-use crate::extract::{CallerRequest, QueryArgs};
+use crate::extract::{CallerRequest, or_fault};
 use crate::schema::budget::{UsageItem, UsageReport};
 
 fn describe(sum: UsageSum) -> UsageItem {
@@ -38,7 +38,6 @@ fn day(name: &str, text: &str) -> Result<i64, Detail> {
 /// Calls of models, and of tools that have a price, with their tokens and money, added up by day, model, tool or
 /// user. A call counts once it is settled, on the day on which it began, UTC.
 #[utoipa::path(get, path = "/api/usage", operation_id = "report_usage",
-    tag = "budgets",
     params(
         ("by" = Option<UsageBy>, Query, description = "By what it is added up; by `day` when not given"),
         ("from" = Option<String>, Query, format = "date", description = "The first day, `YYYY-MM-DD`; 29 days before `to` when not given"),
@@ -46,39 +45,16 @@ fn day(name: &str, text: &str) -> Result<i64, Detail> {
         ("userId" = Option<String>, Query, format = "uuid", description = "Of one user only"),
     ),
     responses((status = 200, description = "The report", body = UsageReport)))]
-pub(crate) async fn report(
-    CallerRequest { state, actor, .. }: CallerRequest,
-    query: QueryArgs,
-) -> ApiResult<Json<Value>> {
+pub(crate) async fn report(CallerRequest { state, actor, query, .. }: CallerRequest) -> ApiResult<Json<Value>> {
     let query = query.only(&["by", "from", "to", "userId"])?;
     let mut faults = Vec::new();
-    let by = match query.get("by").unwrap_or("day") {
-        "day" => Some(UsageBy::Day),
-        "model" => Some(UsageBy::Model),
-        "tool" => Some(UsageBy::Tool),
-        "user" => Some(UsageBy::User),
-        other => {
-            faults.push(Detail::new("/by", format!("{other:?} is none of day, model, tool, user")));
-            None
-        }
-    };
-    let mut read = |name: &str| match query.get(name).map(|text| day(name, text)) {
-        Some(Err(fault)) => {
-            faults.push(fault);
-            None
-        }
-        Some(Ok(day)) => Some(day),
-        None => None,
-    };
+    let by = query.get("by").unwrap_or("day");
+    let unknown = || Detail::new("/by", format!("{by:?} is none of day, model, tool, user"));
+    let by = or_fault(UsageBy::parse(by).ok_or_else(unknown), &mut faults);
+    let mut read = |name: &str| query.get(name).and_then(|text| or_fault(day(name, text), &mut faults));
     let (from, to) = (read("from"), read("to"));
-    let user = match query.get("userId").map(str::parse::<UserId>) {
-        Some(Err(error)) => {
-            faults.push(Detail::new("/userId", error.to_string()));
-            None
-        }
-        Some(Ok(user)) => Some(user),
-        None => None,
-    };
+    let id = |text: &str| text.parse::<UserId>().map_err(|error| Detail::new("/userId", error.to_string()));
+    let user = query.get("userId").and_then(|text| or_fault(id(text), &mut faults));
     let to = to.unwrap_or_else(|| state.engine.budgets().today());
     let from = from.unwrap_or(to - 29);
     if from > to {

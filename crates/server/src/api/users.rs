@@ -11,7 +11,7 @@ use serde_json::Value;
 use utoipa::ToSchema;
 
 use crate::error::{ApiResult, Problem};
-use crate::extract::{CallerRequest, JsonBody, QueryArgs, check_text};
+use crate::extract::{CallerRequest, JsonBody, check_text};
 use crate::idempotency::{Attempt, Made};
 use crate::page::{PageParams, Paging};
 use crate::schema::identity::UserPage;
@@ -33,7 +33,6 @@ pub(crate) struct NewUserBody {
     #[serde(default)]
     roles: Vec<Role>,
     /// Their IANA time zone; UTC when not given.
-    #[serde(default)]
     #[schema(max_length = 100)]
     timezone: Option<String>,
 }
@@ -71,7 +70,6 @@ impl NewUserBody {
 
 /// Create a user
 #[utoipa::path(post, path = "/api/users", operation_id = "create_user",
-    tag = "identity",
     request_body = NewUserBody,
     responses((status = 201, description = "The user", body = User)))]
 pub(crate) async fn create(attempt: Attempt, body: JsonBody<NewUserBody>) -> ApiResult {
@@ -86,24 +84,19 @@ pub(crate) async fn create(attempt: Attempt, body: JsonBody<NewUserBody>) -> Api
 
 /// List users
 #[utoipa::path(get, path = "/api/users", operation_id = "list_users",
-    tag = "identity",
     params(PageParams),
     responses((status = 200, description = "A page of users, oldest first", body = UserPage)))]
-pub(crate) async fn list(
-    CallerRequest { state, actor, .. }: CallerRequest,
-    query: QueryArgs,
-) -> ApiResult<Json<Value>> {
-    let paging = Paging::read(&query.only(&["limit", "cursor"])?)?;
+pub(crate) async fn list(CallerRequest { state, actor, query, .. }: CallerRequest) -> ApiResult<Json<Value>> {
+    let paging = Paging::read(query, &[])?;
     let users = state.engine.identity().users(actor.scope()).await?;
-    Ok(Json(paging.cut(users, |user| user.id.to_string(), |user| user)?))
+    paging.cut(users, |user| user.id.to_string(), |user| user)
 }
 
 /// Show a user
 #[utoipa::path(get, path = "/api/users/{id}", operation_id = "show_user",
-    tag = "identity",
     params(("id" = String, Path, format = "uuid", description = "The user")),
     responses((status = 200, description = "The user", body = User)))]
-pub(crate) async fn show(CallerRequest { state, actor, path }: CallerRequest) -> ApiResult<Json<User>> {
+pub(crate) async fn show(CallerRequest { state, actor, path, .. }: CallerRequest) -> ApiResult<Json<User>> {
     Ok(Json(find(&state, &actor, path.parse("id")?).await?))
 }
 

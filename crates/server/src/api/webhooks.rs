@@ -12,7 +12,7 @@ use utoipa::ToSchema;
 
 use super::shown;
 use crate::error::{ApiResult, Problem};
-use crate::extract::{CallerRequest, JsonBody, QueryArgs, check_text};
+use crate::extract::{CallerRequest, JsonBody, check_text};
 use crate::idempotency::{Attempt, Made};
 use crate::page::{PageParams, Paging};
 use crate::schema::identity::{NewWebhookSchema, WebhookPage};
@@ -57,7 +57,6 @@ fn faults(body: &NewWebhookBody) -> Vec<Detail> {
 /// webhooks, and every answer of this route shows it again; no other route does.
 /// A URL that leads to a closed address is refused: no delivery could be made.
 #[utoipa::path(post, path = "/api/webhooks/outbound", operation_id = "create_completion_webhook",
-    tag = "identity",
     request_body = NewWebhookBody,
     responses((status = 201, description = "The webhook", body = NewWebhookSchema)))]
 pub(crate) async fn create(attempt: Attempt, body: JsonBody<NewWebhookBody>) -> ApiResult {
@@ -75,24 +74,19 @@ pub(crate) async fn create(attempt: Attempt, body: JsonBody<NewWebhookBody>) -> 
 
 /// List completion webhooks
 #[utoipa::path(get, path = "/api/webhooks/outbound", operation_id = "list_completion_webhooks",
-    tag = "identity",
     params(PageParams),
     responses((status = 200, description = "A page of webhooks, oldest first", body = WebhookPage)))]
-pub(crate) async fn list(
-    CallerRequest { state, actor, .. }: CallerRequest,
-    query: QueryArgs,
-) -> ApiResult<Json<Value>> {
-    let paging = Paging::read(&query.only(&["limit", "cursor"])?)?;
+pub(crate) async fn list(CallerRequest { state, actor, query, .. }: CallerRequest) -> ApiResult<Json<Value>> {
+    let paging = Paging::read(query, &[])?;
     let webhooks = state.engine.identity().webhooks(actor.scope()).await?;
-    Ok(Json(paging.cut(webhooks, |webhook| webhook.id.to_string(), |webhook| webhook)?))
+    paging.cut(webhooks, |webhook| webhook.id.to_string(), |webhook| webhook)
 }
 
 /// Remove a completion webhook
 #[utoipa::path(delete, path = "/api/webhooks/outbound/{id}", operation_id = "remove_completion_webhook",
-    tag = "identity",
     params(("id" = String, Path, format = "uuid", description = "The webhook")),
     responses((status = 204, description = "Removed")))]
-pub(crate) async fn remove(CallerRequest { state, actor, path }: CallerRequest) -> ApiResult<StatusCode> {
+pub(crate) async fn remove(CallerRequest { state, actor, path, .. }: CallerRequest) -> ApiResult<StatusCode> {
     let id: WebhookId = path.parse("id")?;
     state.engine.identity().delete_webhook(&actor, id).await?;
     Ok(StatusCode::NO_CONTENT)

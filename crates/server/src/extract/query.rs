@@ -1,9 +1,12 @@
 //! The parameters of the query, and what ties a cursor to the list and the filter that gave it.
 
+use std::str::FromStr;
+
 use axum::extract::FromRequestParts;
 use axum::http::Uri;
 use axum::http::request::Parts;
 use kybern_core::digest::DigestKey;
+use kybern_core::id::IdError;
 
 use super::plain;
 use crate::auth::Caller;
@@ -96,6 +99,24 @@ impl QueryArgs {
         filter.sort();
         let digest = self.seal.as_ref().and_then(|Seal { key, path }| key.digest_as_written(&(path, filter, position)));
         digest.ok_or_else(|| Problem::internal("a list on a route without its guard"))
+    }
+
+    /// A parameter that is one of these words.
+    pub(crate) fn word<T>(
+        &self,
+        name: &str,
+        parse: impl FnOnce(&str) -> Option<T>,
+        known: &[&str],
+    ) -> ApiResult<Option<T>> {
+        let Some(text) = self.get(name) else { return Ok(None) };
+        let message = || format!("{name} {text:?} is none of {}", known.join(", "));
+        parse(text).map(Some).ok_or_else(|| Problem::invalid(format!("/{name}"), message()))
+    }
+
+    /// A parameter that is an id.
+    pub(crate) fn id<T: FromStr<Err = IdError>>(&self, name: &str) -> ApiResult<Option<T>> {
+        let id = self.get(name).map(str::parse).transpose();
+        id.map_err(|error: IdError| Problem::invalid(format!("/{name}"), error.to_string()))
     }
 
     /// A parameter that is `true` or `false`.

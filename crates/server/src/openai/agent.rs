@@ -1,17 +1,11 @@
 //! An agent behind OpenAI's API: `model: "agent:NAME"` is a turn of a conversation. The history that the client sends is
 //! what the turn is shown; the turn itself is a task like any, with the agent's own prompt and tools.
 
-use std::convert::Infallible;
-use std::time::Duration;
-
 use axum::Json;
-use axum::body::Body;
-use axum::http::{HeaderName, HeaderValue, header};
 use axum::response::{IntoResponse, Response};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use bytes::{Bytes, BytesMut};
-use futures::stream;
+use bytes::BytesMut;
 use kybern_core::agent::TurnFinish;
 use kybern_core::chat::{Speaker, TurnEvent};
 use kybern_core::error::{Error, ErrorCode};
@@ -26,13 +20,12 @@ use serde_json::Value;
 use super::chunk::Frames;
 use super::request::ChatBody;
 use crate::error::{ApiResult, Problem};
+use crate::sse::{self, Looked, Step};
 use crate::state::AppState;
 use crate::streams::Place;
 
 /// Stands for the pictures of what was said before.
 const SHOWN_BEFORE: &str = "\n[pictures came with this, and are not shown again]";
-/// How often a silent stream shows that it is alive.
-const KEEP_ALIVE: Duration = Duration::from_secs(15);
 
 /// What a client says to an agent.
 pub(crate) struct Said {
@@ -173,41 +166,23 @@ pub(crate) fn turn_events(
 ) -> Response {
     let frames = Frames::new(request, created, model);
     let reader = Reader { state: state.clone(), following, frames, tells_usage, _place: place };
-    let body = Body::from_stream(stream::unfold(Some(Box::new(reader)), next));
-    let headers = [
-        (header::CONTENT_TYPE, HeaderValue::from_static("text/event-stream")),
-        (header::CACHE_CONTROL, HeaderValue::from_static("no-cache")),
-        (HeaderName::from_static("x-accel-buffering"), HeaderValue::from_static("no")),
-    ];
-    (axum::response::AppendHeaders(headers), body).into_response()
+    sse::answer(Box::new(reader), next, None)
 }
 
-type Step = Option<(Result<Bytes, Infallible>, Option<Box<Reader>>)>;
-
-async fn next(reader: Option<Box<Reader>>) -> Step {
-    let mut reader = reader?;
-    let looked = tokio::select! {
-        biased;
-        () = reader.state.shutdown.cancelled() => return None,
-        looked = tokio::time::timeout(KEEP_ALIVE, reader.following.next()) => looked,
-    };
+async fn next(mut reader: Box<Reader>) -> Step<Box<Reader>> {
     let mut out = BytesMut::new();
-    match looked {
-        Err(_elapsed) => return Some((Ok(Bytes::from_static(b": keep-alive\n\n")), Some(reader))),
-        Ok(Err(error)) => {
+    let looked = sse::look_until(&reader.state.shutdown, reader.following.next()).await;
+    let ends = match looked {
+        Looked::Silent => return Some((sse::ALIVE, Some(reader))),
+        Looked::Over => return None,
+        Looked::Failed(error) => {
             reader.frames.error(&error, &mut out);
-            return Some((Ok(out.freeze()), None));
+            true
         }
-        Ok(Ok(events)) if events.is_empty() => return None,
-        Ok(Ok(events)) => {
-            for event in &events {
-                if reader.wrote_end(event, &mut out) {
-                    return Some((Ok(out.freeze()), None));
-                }
-            }
-        }
-    }
-    Some((Ok(out.freeze()), Some(reader)))
+        Looked::Found(events) if events.is_empty() => return None,
+        Looked::Found(events) => events.iter().any(|event| reader.wrote_end(event, &mut out)),
+    };
+    Some((out.freeze(), (!ends).then_some(reader)))
 }
 
 impl Reader {

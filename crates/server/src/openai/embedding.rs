@@ -26,15 +26,12 @@ pub(crate) struct EmbeddingBody {
     #[schema(value_type = EmbeddingInputSchema)]
     input: InputBody,
     /// How vectors are written; `float` when not given.
-    #[serde(default)]
     #[schema(value_type = Option<EncodingSchema>)]
     encoding_format: Option<String>,
     /// How many dimensions, where the model lets one choose.
-    #[serde(default)]
     #[schema(minimum = 1)]
     dimensions: Option<u32>,
     /// An opaque name of the end user.
-    #[serde(default)]
     #[schema(max_length = 256)]
     user: Option<String>,
     /// Whatever else: refused, unless it is null.

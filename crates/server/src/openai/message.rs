@@ -17,22 +17,16 @@ pub(crate) struct MessageBody {
     #[schema(value_type = ChatRoleSchema)]
     role: String,
     /// What is said.
-    #[serde(default)]
     content: Option<Content>,
     /// The calls of an assistant's message.
-    #[serde(default)]
     tool_calls: Option<Vec<CallBody>>,
     /// The call that a tool's message answers.
-    #[serde(default)]
     tool_call_id: Option<String>,
     /// A name of the speaker; for a tool's message, the function's.
-    #[serde(default)]
     name: Option<String>,
     /// A refusal of an earlier reply; taken for its text.
-    #[serde(default)]
     refusal: Option<String>,
     /// Reasoning of an earlier reply.
-    #[serde(default)]
     reasoning_content: Option<String>,
 }
 
@@ -56,13 +50,10 @@ struct ContentPart {
     #[schema(value_type = PartKindSchema)]
     kind: String,
     /// The text.
-    #[serde(default)]
     text: Option<String>,
     /// A refusal of an earlier reply; taken for its text.
-    #[serde(default)]
     refusal: Option<String>,
     /// The picture, of a user.
-    #[serde(default)]
     image_url: Option<ImageUrl>,
 }
 
@@ -76,7 +67,6 @@ enum ImageUrl {
         /// An `https` URL, or a data URL with base64.
         url: String,
         /// How closely it is looked at.
-        #[serde(default)]
         #[schema(value_type = Option<ImageDetailSchema>)]
         detail: Option<String>,
     },

@@ -27,63 +27,46 @@ pub(crate) struct ChatBody {
     #[schema(min_items = 1)]
     messages: Vec<MessageBody>,
     /// Whether the reply comes in pieces, as server-sent events.
-    #[serde(default)]
     pub(crate) stream: Option<bool>,
     /// `{"include_usage": true}` adds a last piece with the usage.
-    #[serde(default)]
     stream_options: Option<Map<String, Value>>,
     /// The tools that the model may call.
-    #[serde(default)]
     tools: Option<Vec<ToolBody>>,
     /// Whether the model calls, or which function.
-    #[serde(default)]
     tool_choice: Option<ChoiceBody>,
     /// Whether the model may ask for several calls at once.
-    #[serde(default)]
     parallel_tool_calls: Option<bool>,
     /// What the reply is: text, JSON, or JSON by a schema.
-    #[serde(default)]
     response_format: Option<FormatBody>,
     /// The most tokens of the reply.
-    #[serde(default)]
     #[schema(minimum = 1)]
     max_tokens: Option<u32>,
     /// The same under its newer name.
-    #[serde(default)]
     #[schema(minimum = 1)]
     max_completion_tokens: Option<u32>,
     /// From 0 to 2.
-    #[serde(default)]
     #[schema(minimum = 0, maximum = 2)]
     temperature: Option<f64>,
     /// From 0 to 1.
-    #[serde(default)]
     #[schema(minimum = 0, maximum = 1)]
     top_p: Option<f64>,
     /// Where the reply ends: a text or a list of up to four.
-    #[serde(default)]
     #[schema(value_type = Option<ChatStopSchema>)]
     stop: Option<StopBody>,
     /// For replies that can be repeated.
-    #[serde(default)]
     seed: Option<i64>,
     /// Whether the reply says how likely its tokens were, where the provider tells.
-    #[serde(default)]
     logprobs: Option<bool>,
     /// With how many others that could have stood in the place of each.
-    #[serde(default)]
     #[schema(minimum = 0, maximum = 20)]
     top_logprobs: Option<u8>,
     /// How hard the model thinks, where it does.
-    #[serde(default)]
     #[schema(value_type = Option<EffortSchema>)]
     reasoning_effort: Option<String>,
     /// An opaque name of the end user.
-    #[serde(default)]
     #[schema(max_length = 256)]
     user: Option<String>,
     /// Only 1.
-    #[serde(default)]
     #[schema(minimum = 1, maximum = 1)]
     n: Option<u32>,
     /// `frequency_penalty`, `presence_penalty`, `logit_bias`, `top_k` and the like go along to the provider.
@@ -101,7 +84,6 @@ pub(crate) struct ToolBody {
     #[schema(value_type = ChatToolKindSchema)]
     kind: String,
     /// The function.
-    #[serde(default)]
     #[schema(required, nullable = false)]
     function: Option<FunctionBody>,
 }
@@ -114,14 +96,11 @@ struct FunctionBody {
     #[schema(pattern = "^[A-Za-z0-9_-]{1,64}$")]
     name: String,
     /// What it does.
-    #[serde(default)]
     description: Option<String>,
     /// JSON Schema of its arguments.
-    #[serde(default)]
     #[schema(value_type = Option<Object>)]
     parameters: Option<Map<String, Value>>,
     /// Whether the model is held to the schema.
-    #[serde(default)]
     strict: Option<bool>,
 }
 
@@ -157,7 +136,6 @@ struct FormatBody {
     #[schema(value_type = FormatKindSchema)]
     kind: String,
     /// The schema, beside `json_schema`.
-    #[serde(default)]
     json_schema: Option<SchemaBody>,
 }
 
@@ -168,11 +146,9 @@ struct SchemaBody {
     /// Its name.
     name: String,
     /// JSON Schema of the reply.
-    #[serde(default)]
     #[schema(value_type = Option<Object>)]
     schema: Option<Map<String, Value>>,
     /// Whether the model is held to it.
-    #[serde(default)]
     strict: Option<bool>,
 }
 

@@ -121,7 +121,7 @@ fn print(reply: &Reply, valid: bool, context: &mut Context) {
     }
     let head = format!("{} the audit trail of {length} has been changed or damaged", paint.bad("✗"));
     context.screen().line(head);
-    context.screen().line(table.render(paint));
+    context.table(&table);
 }
 
 /// The heads of a file.
@@ -206,7 +206,6 @@ async fn sign(format: Format, context: &mut Context) -> Result<Exit, Failure> {
     let Some(reply) = context.read("/api/audit/head", &[], format).await? else { return Ok(Exit::Done) };
     let mut table = Table::new(&["EVENT", "HASH", "SIGNED AT", "SIGNATURE"]);
     table.row(["seq", "hash", "at", "signature"].map(|name| field(&reply.value, name).into()));
-    let paint = context.screen().paint();
-    context.screen().line(table.render(paint));
+    context.table(&table);
     Ok(Exit::Done)
 }

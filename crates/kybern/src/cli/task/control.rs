@@ -25,18 +25,14 @@ pub(super) async fn steer(id: TaskId, verb: &'static str, context: &mut Context)
 
 /// Puts a task on hold.
 pub(super) async fn hold(id: TaskId, reason: &str, context: &mut Context) -> Result<Exit, Failure> {
-    let client = context.connect().await?;
-    client.post(&format!("/api/tasks/{id}/hold"), Body::Json(&json!({ "reason": reason })), None).await?;
-    context.screen().line(format!("task {id} is kept; end that with: {kybern} task release {id}", kybern = kybern()));
-    Ok(Exit::Done)
+    let done = format!("task {id} is kept; end that with: {kybern} task release {id}", kybern = kybern());
+    context.act(&format!("/api/tasks/{id}/hold"), Body::Json(&json!({ "reason": reason })), done).await
 }
 
 /// Releases a task from its hold.
 pub(super) async fn release(id: TaskId, context: &mut Context) -> Result<Exit, Failure> {
-    let client = context.connect().await?;
-    client.post(&format!("/api/tasks/{id}/release"), Body::Empty, None).await?;
-    context.screen().line(format!("task {id} is no longer kept: it goes when it is old, see [retention]"));
-    Ok(Exit::Done)
+    let done = format!("task {id} is no longer kept: it goes when it is old, see [retention]");
+    context.act(&format!("/api/tasks/{id}/release"), Body::Empty, done).await
 }
 
 /// Replays, and says whether the journal arrives at the same end.

@@ -15,7 +15,7 @@ use kybern_core::id::TaskId;
 use kybern_core::task::{Channel, TaskStatus};
 use serde_json::Value;
 
-use super::list::Page;
+use super::list::{List, Page};
 use super::{Context, Exit, Format, input};
 use crate::output::Failure;
 
@@ -39,8 +39,6 @@ pub(super) enum TaskCommand {
         channel: Option<Channel>,
         #[command(flatten)]
         page: Page,
-        #[command(flatten)]
-        format: Format,
     },
     /// Show a task: its message, its steps, what it made, what it waits for
     Show {
@@ -57,8 +55,6 @@ pub(super) enum TaskCommand {
         id: TaskId,
         #[command(flatten)]
         page: Page,
-        #[command(flatten)]
-        format: Format,
     },
     /// Follow a task until it ends or waits for a person
     Watch {
@@ -187,17 +183,17 @@ fn channel(text: &str) -> Result<Channel, String> {
 pub(super) async fn run(command: TaskCommand, context: &mut Context) -> Result<Exit, Failure> {
     match command {
         TaskCommand::Submit(args) => submit::run(args, context).await,
-        TaskCommand::List { status, intent, channel, page, format } => {
-            let filter = [
-                ("status", status.map(|status| status.as_str().to_owned())),
-                ("intent", intent),
-                ("channel", channel.map(|channel| channel.as_str().to_owned())),
-            ];
-            show::list(filter, &page, format, context).await
+        TaskCommand::List { status, intent, channel, page } => {
+            let tasks = List::at("/api/tasks", "task list")
+                .only("status", status.map(|status| status.to_string()))
+                .only("intent", intent.clone())
+                .only("channel", channel.map(|channel| channel.to_string()));
+            let narrowed = status.is_some() || intent.is_some() || channel.is_some();
+            show::list(tasks, narrowed, &page, context).await
         }
         TaskCommand::Show { id, format } => show::show(id, format, context).await,
         TaskCommand::Attachment(args) => attachment::run(args, context).await,
-        TaskCommand::Log { id, page, format } => show::log(id, &page, format, context).await,
+        TaskCommand::Log { id, page } => show::log(id, &page, context).await,
         TaskCommand::Watch { id, format } => follow::watch(id, format, context).await,
         TaskCommand::Cancel { id } => control::steer(id, "cancel", context).await,
         TaskCommand::Pause { id } => control::steer(id, "pause", context).await,

@@ -3,39 +3,25 @@
 use kybern_core::id::TaskId;
 use serde_json::Value;
 
-use crate::cli::list::{self, Page, items};
+use crate::cli::list::{self, List, Page, items};
 use crate::cli::{Context, Exit, Format};
 use crate::client::Client;
 use crate::output::{
-    Cell, Failure, Paint, Table, TaskView, field, kybern, log_table, moment, plan_of, render_message, render_read,
+    Cell, Failure, Paint, TaskView, field, kybern, log_table, moment, plan_of, render_message, render_read,
     render_task, unreadable,
 };
 
 /// The most characters of a subject in a list.
 const ABOUT: usize = 40;
 
-pub(super) async fn list(
-    filter: [(&'static str, Option<String>); 3],
-    page: &Page,
-    format: Format,
-    context: &mut Context,
-) -> Result<Exit, Failure> {
-    let mut query = filter.to_vec();
-    query.extend(page.query());
-    let Some(reply) = context.read("/api/tasks", &query, format).await? else { return Ok(Exit::Done) };
-    let tasks = items(&reply.value);
-    if tasks.is_empty() {
-        let any = filter.iter().any(|(_, value)| value.is_some()) || page.cursor.is_some();
-        let line = match any {
-            true => "no such tasks".to_owned(),
-            false => format!("no tasks; submit one with: {} task submit FILE.eml", kybern()),
-        };
-        context.screen().line(line);
-        return Ok(Exit::Done);
-    }
-    let mut table = Table::new(&["ID", "STATUS", "CHANNEL", "ABOUT", "INTENT", "PLAN", "CREATED (UTC)"]);
-    for task in tasks {
-        table.row([
+pub(super) async fn list(tasks: List, narrowed: bool, page: &Page, context: &mut Context) -> Result<Exit, Failure> {
+    let nothing = match narrowed || page.cursor.is_some() {
+        true => "no such tasks".to_owned(),
+        false => format!("no tasks; submit one with: {} task submit FILE.eml", kybern()),
+    };
+    let headings = ["ID", "STATUS", "CHANNEL", "ABOUT", "INTENT", "PLAN", "CREATED (UTC)"];
+    let row = |task: &Value| {
+        [
             field(task, "id").into(),
             status(task),
             field(task, "channel").into(),
@@ -43,13 +29,9 @@ pub(super) async fn list(
             field(task, "detectedIntent").into(),
             plan_of(task).into(),
             moment(&field(task, "createdAt")).into(),
-        ]);
-    }
-    let paint = context.screen().paint();
-    context.screen().line(table.render(paint));
-    let filters = list::flags(filter.iter().map(|(name, value)| (*name, value.as_deref())));
-    list::more(&reply.value, &format!("{} task list{filters}", kybern()), page, context);
-    Ok(Exit::Done)
+        ]
+    };
+    tasks.or(nothing).print_rows(page, headings, row, context).await
 }
 
 /// The subject of a task's mail, or how its text begins.
@@ -112,22 +94,15 @@ pub(crate) async fn matter(client: &Client, id: TaskId, task: &Value, paint: Pai
     Ok(parts.into_iter().flatten().collect::<Vec<_>>().join("\n\n"))
 }
 
-pub(super) async fn log(id: TaskId, page: &Page, format: Format, context: &mut Context) -> Result<Exit, Failure> {
-    let client = context.connect_to_read().await?;
+pub(super) async fn log(id: TaskId, page: &Page, context: &mut Context) -> Result<Exit, Failure> {
     let path = format!("/api/tasks/{id}/log");
-    if format.json {
-        let reply = client.get(&path, &page.query()).await?;
-        context.raw(&reply);
+    if !page.format.json && page.limit.is_none() && page.cursor.is_none() {
+        let log = list::all(&context.connect_to_read().await?, &path).await?;
+        context.table(&log_table(&log));
         return Ok(Exit::Done);
     }
-    let paint = context.screen().paint();
-    if page.limit.is_none() && page.cursor.is_none() {
-        let log = list::all(&client, &path).await?;
-        context.screen().line(log_table(&log).render(paint));
-        return Ok(Exit::Done);
-    }
-    let reply = client.get(&path, &page.query()).await?;
-    context.screen().line(log_table(items(&reply.value)).render(paint));
+    let Some(reply) = context.read(&path, &page.query(), page.format).await? else { return Ok(Exit::Done) };
+    context.table(&log_table(items(&reply.value)));
     list::more(&reply.value, &format!("{} task log {id}", kybern()), page, context);
     Ok(Exit::Done)
 }
