@@ -35,6 +35,9 @@ pub struct Resynced {
     pub updated: Vec<Agent>,
 }
 
+/// Agents by what a tenant says about the bundled ones.
+type MergedAgents = LastMade<TenantId, Same<Vec<OwnAgent>>, Arc<Vec<Agent>>>;
+
 /// The agents of tenants: the bundled ones with what a tenant says about them, and its own.
 #[derive(Clone)]
 pub struct Agents {
@@ -42,7 +45,7 @@ pub struct Agents {
     pub(crate) prompts: Arc<dyn PromptStore>,
     pub(crate) registry: Arc<Registry>,
     /// The agents of tenants as they were merged with the bundled ones: every turn asks for one of them.
-    pub(crate) merged: Arc<LastMade<TenantId, Same<Vec<OwnAgent>>, Arc<Vec<Agent>>>>,
+    pub(crate) merged: Arc<MergedAgents>,
     pub(crate) self_approval: bool,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) ids: Arc<dyn IdSource>,

@@ -15,13 +15,16 @@ use crate::made::{LastMade, Same};
 use crate::tools::ToolSnapshot;
 use crate::tools::taught::TaughtExtractors;
 
+/// What plans are judged by: the stored list, the tools and the agents.
+type JudgedBy = (Same<Vec<Plan>>, Same<ToolSnapshot>, Same<Vec<Agent>>);
+
 /// Tools, workflows, handlers and bundled plans.
 pub struct Catalog {
     pub(crate) registry: Arc<Registry>,
     pub(crate) workflows: BTreeSet<String>,
     pub(crate) decisions: Option<Arc<dyn StepHandler>>,
     /// The plans of tenants as they were judged: by the stored list, the tools and the agents.
-    pub(crate) judged: LastMade<TenantId, (Same<Vec<Plan>>, Same<ToolSnapshot>, Same<Vec<Agent>>), Arc<Vec<Plan>>>,
+    pub(crate) judged: LastMade<TenantId, JudgedBy, Arc<Vec<Plan>>>,
     pub(crate) intents: KnownIntents,
     pub(crate) taught: TaughtExtractors,
     pub(crate) quarantined: RwLock<HashMap<(TenantId, String, u32), Vec<PlanFault>>>,

@@ -237,12 +237,11 @@ fn next(labels: &Labels<'_>, parts: &[Vec<usize>], text: &str) -> Option<(usize,
     let kind = |field: usize| labels.fields[field].value;
     let date = |part: &Vec<usize>| part.iter().copied().find(|field| kind(*field) == ValueKind::Date);
     let first = parts.first()?;
-    if let (Some(start), Some(_)) = (date(first), parts.get(1).and_then(date)) {
-        if let Some(range) = labels.in_group_of(start, ValueKind::DateRange)
-            && let Some(read) = values::read(ValueKind::DateRange, text)
-        {
-            return Some((2, range, read));
-        }
+    if let (Some(start), Some(_)) = (date(first), parts.get(1).and_then(date))
+        && let Some(range) = labels.in_group_of(start, ValueKind::DateRange)
+        && let Some(read) = values::read(ValueKind::DateRange, text)
+    {
+        return Some((2, range, read));
     }
     let mut fields = first.clone();
     fields.sort_by_key(|field| kind(*field) != ValueKind::DateRange);

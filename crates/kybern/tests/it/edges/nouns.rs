@@ -59,7 +59,7 @@ async fn what_agents_are_told_is_written_looked_for_and_forgotten() {
     let site = Site::sqlite();
     let server = site.start();
     let type_in = |args: &[&str]| done(&site, &server, args);
-    site.file("hours.txt", "The office opens at nine and closes at five.".to_owned());
+    site.file("hours.txt", "The office opens at nine and closes at five.");
     let document = id_of(&type_in(&["knowledge", "add", "hours.txt", "--title", "Opening hours", "--json"]));
     for _ in 0..200 {
         if type_in(&["knowledge", "show", &document]).contains("ready") {
@@ -82,7 +82,7 @@ async fn what_agents_are_told_is_written_looked_for_and_forgotten() {
     type_in(&["memory", "delete", &memory]);
     assert!(!type_in(&["memory", "list"]).contains("Prefers short"));
 
-    site.file("prompt.txt", "Answer in whole sentences.".to_owned());
+    site.file("prompt.txt", "Answer in whole sentences.");
     let prompt = id_of(&type_in(&["prompt", "create", "prompt.txt", "--json"]));
     assert!(type_in(&["prompt", "show", &prompt]).contains("whole sentences"));
     type_in(&["prompt", "submit", &prompt]);
