@@ -19,7 +19,7 @@ use kybern_core::task::WorkerId;
 use kybern_core::time::Millis;
 use kybern_engine::{Engine, EngineParts, Settings, WorkflowEndpoint};
 use kybern_server::InboundSource;
-use kybern_store::{PostgresOptions, PostgresStore, Seen, SqliteOptions, SqliteStore};
+use kybern_store::{PostgresOptions, PostgresStore, Seen, SqliteOptions, SqliteStore, StoreError};
 
 use crate::config::database::DatabaseUrl;
 use crate::config::{Config, Fault, Faults, Ocr, WebhookOptions};
@@ -112,9 +112,14 @@ pub(crate) async fn open_store(config: &Config, opening: Opening) -> anyhow::Res
         }
     }
     let opened = open_with(config, Arc::new(master_key(config)?), opening).await;
-    if opened.is_err() && makes_key {
+    if let Err(error) = &opened
+        && makes_key
+    {
         // Nothing was made under this key, and it must not be taken for the database's own the next time.
         drop(std::fs::remove_file(&file));
+        if error.chain().any(|cause| matches!(cause.downcast_ref(), Some(StoreError::OtherKey))) {
+            return Err(key_is_missing(&config.database.url.to_string(), &file));
+        }
     }
     opened
 }

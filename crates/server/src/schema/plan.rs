@@ -38,7 +38,6 @@ pub struct NewPlan {
     #[schema(minimum = 1, maximum = 1_000_000_000)]
     pub version: Option<u32>,
     /// The expression that makes the result.
-    #[schema(max_length = 2_000)]
     pub output: Option<String>,
     /// The steps.
     #[schema(max_items = 500)]

@@ -44,7 +44,6 @@ fn bounds() -> Vec<Bound> {
         ("NewPlan", "steps", "maxItems", json!(plan::limits::MAX_STEPS)),
         ("NewPlan", "domain", "maxLength", json!(plan::limits::MAX_DOMAIN)),
         ("NewPlan", "description", "maxLength", json!(plan::limits::MAX_DESCRIPTION)),
-        ("NewPlan", "output", "maxLength", json!(plan::limits::MAX_EXPRESSION)),
         ("Step", "if", "maxLength", json!(plan::limits::MAX_EXPRESSION)),
         ("Step", "while", "maxLength", json!(plan::limits::MAX_EXPRESSION)),
         ("Step", "id", "maxLength", json!(plan::limits::MAX_DERIVED_ID)),
