@@ -99,8 +99,11 @@ mod tests {
     #[test]
     fn findings_of_all_rules_come_in_order_of_place() {
         let tree = Tree::of(&[
+            ("crates/server/src/lib.rs", "mod utils;\n"),
             ("crates/server/src/utils.rs", "fn f() { q(\"DELETE FROM tasks\"); }\n"),
+            ("crates/engine/src/task/mod.rs", "mod a;\n"),
             ("crates/engine/src/task/a.rs", "fn f() { q(\"SELECT 1\"); }\n"),
+            ("crates/engine/src/lib.rs", "mod task;\n"),
         ]);
         let lines: Vec<String> = check(&tree).iter().map(ToString::to_string).collect();
         assert_eq!(lines.len(), 3, "{lines:?}");

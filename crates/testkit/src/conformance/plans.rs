@@ -158,22 +158,22 @@ pub async fn a_tenant_uses_so_many_plans_and_so_many_bytes_of_them(h: Harness) {
         w.store().put_plan(home.scope, id, draft, w.now(), w.event("plan.put")).await
     };
     let set = async |key, active| w.store().set_plan_active(home.scope, key, active, w.event("plan.set")).await;
-    let large = "x".repeat(500_000);
+    let large = |key: &str| PlanDraft { examples: vec!["x".repeat(500_000)], ..draft(key, "large", None) };
     for n in 0..8 {
-        put(&home, draft(&format!("large.plan_{n}"), &large, None)).await.unwrap();
+        put(&home, large(&format!("large.plan_{n}"))).await.unwrap();
     }
     let head = w.store().audit_head(home.scope).await.unwrap();
-    let refused = put(&home, draft("large.plan_8", &large, None)).await.unwrap_err();
+    let refused = put(&home, large("large.plan_8")).await.unwrap_err();
     assert!(refused.to_string().contains("bytes") && refused.code() == ErrorCode::Unprocessable, "{refused}");
     assert_eq!(w.store().audit_head(home.scope).await.unwrap(), head, "what is refused is no act");
     assert_eq!(w.store().plans(home.scope).await.unwrap().len(), 8);
     // A new version takes the place of the one before, and others have their own room.
-    assert_eq!(put(&home, draft("large.plan_7", &large, None)).await.unwrap().version, 2);
-    put(&other, draft("large.plan_8", &large, None)).await.unwrap();
+    assert_eq!(put(&home, large("large.plan_7")).await.unwrap().version, 2);
+    put(&other, large("large.plan_8")).await.unwrap();
     let first = w.store().plan_page(home.scope, PlanPlace::default(), 200).await.unwrap();
     assert!(first.next.is_some() && first.items.len() < 9, "a page ends with its bytes: {}", first.items.len());
     set("large.plan_0", false).await.unwrap();
-    put(&home, draft("large.plan_8", &large, None)).await.unwrap();
+    put(&home, large("large.plan_8")).await.unwrap();
     assert_eq!(code(set("large.plan_0", true).await), ErrorCode::Unprocessable);
     assert_eq!(w.store().plans(home.scope).await.unwrap().len(), 8);
     set("large.plan_1", false).await.unwrap();
