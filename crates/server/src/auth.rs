@@ -96,27 +96,19 @@ pub(crate) async fn authenticate(state: &AppState, headers: &HeaderMap, asked: &
     proven
 }
 
-/// Whether a request comes with a key that may read: what is open to everybody shows it more.
+/// Who comes with a key that may read: what is open to everybody shows them more.
 ///
 /// # Errors
 /// When a key came, and nobody can say now whose it is.
-pub(crate) async fn may_read(state: &AppState, headers: &HeaderMap, asked: &Asked) -> ApiResult<bool> {
+pub(crate) async fn reader(state: &AppState, headers: &HeaderMap, asked: &Asked) -> ApiResult<Option<Actor>> {
     if !has_key(headers) {
-        return Ok(false);
+        return Ok(None);
     }
     match authenticate(state, headers, asked).await {
-        Ok(actor) => Ok(actor.may(Right::Read)),
+        Ok(actor) => Ok(Some(actor).filter(|actor| actor.may(Right::Read))),
         Err(problem) if problem.0.code() == ErrorCode::Unavailable => Err(problem),
-        Err(_no_key_of_ours) => Ok(false),
+        Err(_no_key_of_ours) => Ok(None),
     }
-}
-
-/// Who comes with a key that may read.
-pub(crate) async fn reader(state: &AppState, headers: &HeaderMap, asked: &Asked) -> Option<Actor> {
-    if !has_key(headers) {
-        return None;
-    }
-    authenticate(state, headers, asked).await.ok().filter(|actor| actor.may(Right::Read))
 }
 
 async fn prove(state: &AppState, headers: &HeaderMap, bearer: &str, asked: &Asked) -> ApiResult<Actor> {

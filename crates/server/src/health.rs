@@ -41,7 +41,8 @@ pub(crate) async fn alive(State(state): State<AppState>) -> Json<Value> {
     (status = 503, description = "Something that is required does not work", body = ReadinessSchema),
 ))]
 pub(crate) async fn ready(State(state): State<AppState>, headers: HeaderMap, asked: Asked) -> Response {
-    let reader = auth::reader(&state, &headers, &asked).await;
+    // Without a database nobody can be told apart, and the names say enough.
+    let reader = auth::reader(&state, &headers, &asked).await.unwrap_or_default();
     let told = match reader {
         None => Told::Names,
         Some(actor) if actor.may(Right::Platform) => Told::Details,

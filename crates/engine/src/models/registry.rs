@@ -92,6 +92,11 @@ impl Provider {
         *self.models.write().unwrap_or_else(PoisonError::into_inner) = models;
     }
 
+    /// Whether anybody knows what a model of it costs; where one's own provider says nothing, it costs nothing.
+    pub(crate) fn is_priced(&self, spec: &ModelSpec) -> bool {
+        spec.prices.is_some() || self.free
+    }
+
     fn standing(&self) -> std::sync::MutexGuard<'_, Standing> {
         self.standing.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -274,7 +279,7 @@ impl Registry {
             let models = provider.models();
             let of_kind = || models.iter().filter(|spec| spec.kind == kind);
             // One that strategies choose, where there is one.
-            let is_choice = |spec: &&Arc<ModelSpec>| spec.quality.is_some() && (spec.prices.is_some() || provider.free);
+            let is_choice = |spec: &&Arc<ModelSpec>| spec.quality.is_some() && provider.is_priced(spec);
             let spec = of_kind().find(is_choice).or_else(|| of_kind().next()).map(Arc::clone)?;
             return Some(Candidate { provider: Arc::clone(provider), spec });
         }

@@ -141,9 +141,8 @@ fn fits(candidate: &Candidate, tokens: u64) -> bool {
     candidate.spec.window.is_none_or(|window| tokens <= window)
 }
 
-/// Whether anybody knows what it costs; where one's own provider says nothing, it costs nothing.
 fn is_priced(candidate: &Candidate) -> bool {
-    candidate.spec.prices.is_some() || candidate.provider.free
+    candidate.provider.is_priced(&candidate.spec)
 }
 
 fn by_strategy(
@@ -279,5 +278,6 @@ mod tests {
         // A dollar a million at quality 85 against fifteen at 95 and ten cents at 30.
         let (fair, dear, cheap) = (worth(85, 1_750_000_000), worth(95, 30_000_000_000), worth(30, 175_000_000));
         assert!(fair > dear && fair > cheap, "{fair} {dear} {cheap}");
+        assert!(worth(50, 0) > worth(50, u64::MAX), "what costs beyond measure comes last");
     }
 }

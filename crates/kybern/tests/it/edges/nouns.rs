@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use crate::samples;
+use crate::server::client::until;
 use crate::server::{KEY, Server, Site};
 
 /// A verb that has to end well; what it printed.
@@ -61,12 +62,7 @@ async fn what_agents_are_told_is_written_looked_for_and_forgotten() {
     let type_in = |args: &[&str]| done(&site, &server, args);
     site.file("hours.txt", "The office opens at nine and closes at five.");
     let document = id_of(&type_in(&["knowledge", "add", "hours.txt", "--title", "Opening hours", "--json"]));
-    for _ in 0..200 {
-        if type_in(&["knowledge", "show", &document]).contains("ready") {
-            break;
-        }
-        crate::server::client::pause(std::time::Duration::from_millis(50)).await;
-    }
+    until("it is read", async || type_in(&["knowledge", "show", &document]).contains("ready").then_some(())).await;
     type_in(&["knowledge", "publish", &document]);
     assert!(type_in(&["knowledge", "search", "When does the office open?"]).contains("nine"));
     type_in(&["knowledge", "unpublish", &document]);

@@ -45,6 +45,21 @@ fn failing() -> Site {
 }
 
 #[tokio::test]
+async fn a_postgresql_database_whose_key_is_not_here_is_not_said_to_be_under_another() {
+    let Some(site) = Site::postgres() else { return };
+    stopped(site.start()).await;
+    let key = site.folder().join("kybern.key");
+    fs::remove_file(&key).unwrap();
+    let (code, _, err) = run(&site, &["task", "list"]);
+    assert!(code == Some(1) && err.contains("its master key kybern.key is not: bring the file back"), "{err}");
+    assert!(!key.exists(), "none is made for it");
+    let other =
+        site.command(&["task", "list", "--database", &site.database()]).env("KYBERN_MASTER_KEY", MASTER_KEY).output();
+    let err = String::from_utf8(other.unwrap().stderr).unwrap();
+    assert!(err.contains("made under another master key"), "{err}");
+}
+
+#[tokio::test]
 async fn a_first_start_that_fails_does_not_cost_the_admin_key() {
     let site = failing();
     let (code, out, err) = start(&site);
