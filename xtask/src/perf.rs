@@ -11,7 +11,7 @@ use anyhow::{Context, Result, bail};
 
 use crate::args::Args;
 use crate::cargo;
-use crate::services::{self, Running};
+use crate::services::{self, RunningService};
 
 pub(crate) const USAGE: &str = "perf [--only PART]… [--seconds S] [--history N] [--postgres URL | --without-postgres]
       PART: store, client, sqlite, memory, intake, documents, recovery, start, gateway,
@@ -136,14 +136,14 @@ fn part(name: &str) -> Result<String> {
     bail!("there is no part {name:?}\nusage: cargo xtask {USAGE}")
 }
 
-fn start_postgres() -> Result<Running> {
+fn start_postgres() -> Result<RunningService> {
     let running = (services::POSTGRES.start)();
     let running = running.context("PostgreSQL cannot be had; run with --without-postgres to go without it")?;
     println!("{}", running.about());
     Ok(running)
 }
 
-fn url_of(running: &Running) -> Option<String> {
+fn url_of(running: &RunningService) -> Option<String> {
     running.environment().first().map(|(_, url)| url.clone())
 }
 

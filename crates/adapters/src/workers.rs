@@ -1,7 +1,7 @@
 //! Where local tools compute, and documents and mail are read: on a few threads of their own, never on those that answer
 //! requests. The libraries below recurse, panic and loop on hostile input; none of that may reach the server.
 //!
-//! A thread cannot be killed, so whoever computes looks at its [`Stop`] in every loop that a caller's input can make
+//! A thread cannot be killed, so whoever computes looks at its [`StopFlag`] in every loop that a caller's input can make
 //! long. A slot is held until the work has really ended, so there are never more threads than slots, and no tenant has
 //! all of them.
 
@@ -86,9 +86,9 @@ impl From<WorkerFault> for MailFault {
 
 /// Says that nobody waits for the result any more. Long loops look at it.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Stop(Arc<AtomicBool>);
+pub(crate) struct StopFlag(Arc<AtomicBool>);
 
-impl Stop {
+impl StopFlag {
     /// Whether to give up.
     pub(crate) fn is_set(&self) -> bool {
         self.0.load(Ordering::Relaxed)
@@ -111,7 +111,7 @@ impl Stop {
 }
 
 /// Sets the mark when the waiting future ends, whichever way it ends.
-struct StopOnDrop(Stop);
+struct StopOnDrop(StopFlag);
 
 impl Drop for StopOnDrop {
     fn drop(&mut self) {
@@ -122,11 +122,11 @@ impl Drop for StopOnDrop {
 /// The slots in which work is done. Clones share them.
 #[derive(Clone, Debug)]
 pub(crate) struct Workers {
-    shared: Arc<Shared>,
+    shared: Arc<WorkerPool>,
 }
 
 #[derive(Debug)]
-struct Shared {
+struct WorkerPool {
     slots: usize,
     /// The most slots that one tenant has.
     share: usize,
@@ -140,7 +140,7 @@ struct Queue {
     waiting: VecDeque<(TenantId, oneshot::Sender<Slot>)>,
 }
 
-impl Shared {
+impl WorkerPool {
     fn queue(&self) -> MutexGuard<'_, Queue> {
         self.queue.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -170,12 +170,12 @@ impl Queue {
 /// A place to compute. Whoever drops it lets the next one in.
 #[derive(Debug)]
 struct Slot {
-    shared: Arc<Shared>,
+    shared: Arc<WorkerPool>,
     tenant: TenantId,
 }
 
 impl Slot {
-    fn take(shared: &Arc<Shared>, queue: &mut Queue, tenant: TenantId) -> Self {
+    fn take(shared: &Arc<WorkerPool>, queue: &mut Queue, tenant: TenantId) -> Self {
         *queue.busy.entry(tenant).or_default() += 1;
         Self { shared: Arc::clone(shared), tenant }
     }
@@ -214,7 +214,7 @@ impl Workers {
     }
 
     fn with(slots: usize, share: usize, stack_bytes: usize) -> Self {
-        Self { shared: Arc::new(Shared { slots, share, stack_bytes, queue: Mutex::default() }) }
+        Self { shared: Arc::new(WorkerPool { slots, share, stack_bytes, queue: Mutex::default() }) }
     }
 
     /// Runs `work` for a tenant, on a thread of its own and for at most `limit` from when it begins.
@@ -227,11 +227,11 @@ impl Workers {
     pub(crate) async fn run<T, F>(&self, tenant: TenantId, limit: Duration, work: F) -> Result<T, WorkerFault>
     where
         T: Send + 'static,
-        F: FnOnce(&Stop) -> T + Send + 'static,
+        F: FnOnce(&StopFlag) -> T + Send + 'static,
     {
         let waiting = tokio::time::timeout(MAX_WAIT, self.slot(tenant));
         let slot = waiting.await.unwrap_or(Err(WorkerFault::Busy))?;
-        let stop = Stop::default();
+        let stop = StopFlag::default();
         let _stop_on_drop = StopOnDrop(stop.clone());
         let (answer, answered) = oneshot::channel();
         let thread = std::thread::Builder::new().name("kybern-worker".to_owned()).stack_size(self.shared.stack_bytes);

@@ -4,11 +4,11 @@
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-use crate::agent::Replied;
+use crate::agent::ReplyRecord;
 use crate::count::count;
 use crate::plan::StepId;
 use crate::policy::redact;
-use crate::task::{JournalEntry, JournalRow, Opening, Signal, StepOutcome, StepStatus, Task, TaskStatus};
+use crate::task::{ContainerOpening, JournalEntry, JournalRow, Signal, StepOutcome, StepStatus, Task, TaskStatus};
 use crate::time::Timestamp;
 
 words! {
@@ -126,21 +126,21 @@ pub fn expand(row: &JournalRow) -> Vec<LogEntry> {
         }
         JournalEntry::Opened(opening) => {
             let what = match opening {
-                Opening::Branch { taken: true } => json!("then"),
-                Opening::Branch { taken: false } => json!("else"),
-                Opening::Branches => json!("branches"),
-                Opening::Items { items, .. } => json!(items.len()),
-                Opening::Round { n } => json!(n),
-                Opening::Turn(start) => json!(start.agent),
+                ContainerOpening::Branch { taken: true } => json!("then"),
+                ContainerOpening::Branch { taken: false } => json!("else"),
+                ContainerOpening::Branches => json!("branches"),
+                ContainerOpening::Items { items, .. } => json!(items.len()),
+                ContainerOpening::Round { n } => json!(n),
+                ContainerOpening::Turn(start) => json!(start.agent),
             };
             let entry = match opening {
                 // The step began with its first round.
-                Opening::Round { n } if *n > 0 => log.add(EventType::RoundStarted, format!("round {}", n + 1)),
-                Opening::Branch { .. }
-                | Opening::Branches
-                | Opening::Items { .. }
-                | Opening::Turn(_)
-                | Opening::Round { .. } => log.started(),
+                ContainerOpening::Round { n } if *n > 0 => log.add(EventType::RoundStarted, format!("round {}", n + 1)),
+                ContainerOpening::Branch { .. }
+                | ContainerOpening::Branches
+                | ContainerOpening::Items { .. }
+                | ContainerOpening::Turn(_)
+                | ContainerOpening::Round { .. } => log.started(),
             };
             entry.note(json!({"opened": what}));
         }
@@ -236,7 +236,7 @@ impl Expansion<'_> {
         entry.error = outcome.error.as_ref().map(|error| error.message.clone());
         entry.data_keys = outcome.data.as_object().map(|data| data.keys().cloned().collect()).unwrap_or_default();
         let reply = outcome.reply.as_ref();
-        let calls = |reply: &Replied| reply.calls.iter().map(|call| call.function.clone()).collect::<Vec<_>>();
+        let calls = |reply: &ReplyRecord| reply.calls.iter().map(|call| call.function.clone()).collect::<Vec<_>>();
         entry.note(json!({
             "durationMs": duration,
             "effect": outcome.effect,

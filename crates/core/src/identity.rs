@@ -73,9 +73,9 @@ pub struct ApiKey {
 /// Who made whose accounts and keys. Whoever makes an account or a key for somebody can act as them, so where two
 /// persons are asked for, they count as one.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Makers(BTreeMap<UserId, BTreeSet<UserId>>);
+pub struct AccountMakers(BTreeMap<UserId, BTreeSet<UserId>>);
 
-impl Makers {
+impl AccountMakers {
     /// The makers of all users of a tenant. Keys count that were revoked as well: they were good once.
     #[must_use]
     pub fn of(users: &[User], keys: &[ApiKey]) -> Self {
@@ -196,16 +196,17 @@ mod tests {
         let users = [user(1, None), user(2, Some(1)), user(3, None), user(4, None), user(5, None), user(6, None)];
         let keys =
             [key(10, 3, Some(2), None), key(11, 4, None, None), key(12, 5, None, Some(11)), key(13, 6, Some(6), None)];
-        let makers = Makers::of(&users, &keys);
+        let makers = AccountMakers::of(&users, &keys);
         let one = [(1, 2), (2, 3), (1, 3), (4, 5)];
         for (a, b) in (1..=6).flat_map(|a| (1..=6).map(move |b| (a, b))) {
             let expected = a == b || one.contains(&(a, b)) || one.contains(&(b, a));
             assert_eq!(makers.are_one(id(a), id(b)), expected, "{a} {b}");
         }
-        let makers_of_both = Makers::of(&[user(1, None), user(2, Some(1)), user(3, Some(1)), user(4, Some(3))], &[]);
+        let makers_of_both =
+            AccountMakers::of(&[user(1, None), user(2, Some(1)), user(3, Some(1)), user(4, Some(3))], &[]);
         let common = |one: u8, other: u8| makers_of_both.common(id(one), id(other)).into_iter().collect::<Vec<_>>();
         assert_eq!((common(2, 4), common(1, 2)), (vec![id(1)], Vec::new()));
-        let both = Makers::of(&[user(1, None), user(2, Some(1)), user(3, Some(1))], &[]);
+        let both = AccountMakers::of(&[user(1, None), user(2, Some(1)), user(3, Some(1))], &[]);
         assert!(!both.are_one(id(2), id(3)), "two that a third made are two");
     }
 
@@ -213,7 +214,7 @@ mod tests {
         #[test]
         fn it_is_mutual_and_ends(made in prop::collection::vec((0_u8..6, 0_u8..6), 0..20), a in 0_u8..6, b in 0_u8..6) {
             let keys: Vec<ApiKey> = made.iter().zip(0..).map(|((user, by), n)| key(n, *user, Some(*by), None)).collect();
-            let makers = Makers::of(&[], &keys);
+            let makers = AccountMakers::of(&[], &keys);
             prop_assert_eq!(makers.are_one(id(a), id(b)), makers.are_one(id(b), id(a)));
             prop_assert!(makers.are_one(id(a), id(a)));
             prop_assert!(made.iter().all(|(user, by)| makers.are_one(id(*user), id(*by))));

@@ -164,7 +164,7 @@ fn find_fault_of_members(members: &Map<String, Value>, left: usize, way: &mut Ve
 }
 
 /// A list or an object that is open where a text is being scanned.
-enum Open {
+enum OpenNode {
     List { place: usize },
     Object { name: Range<usize>, expects_name: bool },
 }
@@ -187,7 +187,7 @@ pub fn check_exact(text: &[u8]) -> Result<(), Unstorable> {
 }
 
 fn scan(text: &[u8], exact: bool) -> Result<(), Unstorable> {
-    let mut open: Vec<Open> = Vec::new();
+    let mut open: Vec<OpenNode> = Vec::new();
     let (mut at, mut values) = (0, 0);
     while let Some(byte) = text.get(at) {
         if values > MAX_VALUES {
@@ -199,22 +199,22 @@ fn scan(text: &[u8], exact: bool) -> Result<(), Unstorable> {
             }
             b'{' => {
                 values += 1;
-                open.push(Open::Object { name: 0..0, expects_name: true });
+                open.push(OpenNode::Object { name: 0..0, expects_name: true });
             }
             b'[' => {
                 values += 1;
-                open.push(Open::List { place: 0 });
+                open.push(OpenNode::List { place: 0 });
             }
             b'}' | b']' => drop(open.pop()),
             b',' => match open.last_mut() {
-                Some(Open::List { place }) => *place += 1,
-                Some(Open::Object { expects_name, .. }) => *expects_name = true,
+                Some(OpenNode::List { place }) => *place += 1,
+                Some(OpenNode::Object { expects_name, .. }) => *expects_name = true,
                 None => {}
             },
             b'"' => {
                 let end = end_of_string(text, at + 1);
                 match open.last_mut() {
-                    Some(Open::Object { name, expects_name }) if *expects_name => {
+                    Some(OpenNode::Object { name, expects_name }) if *expects_name => {
                         (*name, *expects_name) = (at + 1..end, false);
                     }
                     Some(_) | None => values += 1,
@@ -284,24 +284,24 @@ fn end_of_string(text: &[u8], from: usize) -> usize {
     text.len()
 }
 
-fn way(text: &[u8], open: Vec<Open>) -> impl Iterator<Item = String> {
+fn way(text: &[u8], open: Vec<OpenNode>) -> impl Iterator<Item = String> {
     open.into_iter().map(|open| match open {
-        Open::List { place } => place.to_string(),
-        Open::Object { name, .. } => String::from_utf8_lossy(&text[name]).into_owned(),
+        OpenNode::List { place } => place.to_string(),
+        OpenNode::Object { name, .. } => String::from_utf8_lossy(&text[name]).into_owned(),
     })
 }
 
 /// The bytes of something as JSON; of what cannot be written, as far as it can.
 pub fn bytes_of<T: Serialize + ?Sized>(written: &T) -> usize {
-    let mut counted = Counted(0);
+    let mut counted = ByteCounter(0);
     drop(serde_json::to_writer(&mut counted, written));
     counted.0
 }
 
 /// Counts what is written, and keeps nothing.
-struct Counted(usize);
+struct ByteCounter(usize);
 
-impl Write for Counted {
+impl Write for ByteCounter {
     fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
         self.0 = self.0.saturating_add(bytes.len());
         Ok(bytes.len())

@@ -179,20 +179,20 @@ fn size(value: &Value) -> u64 {
 /// [`MAX_WORK`], or without an end. An upper bound: what a check leaves out because it knows enough is counted.
 #[must_use]
 pub fn work(schema: &Value, value: &Value) -> Option<u64> {
-    let mut work = Work { root: schema, known: HashMap::new() };
+    let mut work = SchemaWork { root: schema, known: HashMap::new() };
     Some(work.of(schema, value, 0)).filter(|work| *work <= MAX_WORK)
 }
 
 /// What stands for a value that is none of the instance's: a name that is checked.
 static NAME: Value = Value::Null;
 
-struct Work<'a> {
+struct SchemaWork<'a> {
     root: &'a Value,
     /// What each pair takes, by where both lie; too much while it is being counted: it would never end.
     known: HashMap<(usize, usize), u64>,
 }
 
-impl<'a> Work<'a> {
+impl<'a> SchemaWork<'a> {
     fn of(&mut self, schema: &'a Value, value: &'a Value, nesting: usize) -> u64 {
         let Value::Object(members) = schema else { return 1 };
         if nesting > MAX_DESCENT || self.known.len() as u64 > MAX_WORK {

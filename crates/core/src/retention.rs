@@ -119,10 +119,10 @@ impl TaskHold {
 /// One removal, walked through tenant by tenant: each gets one small transaction, then the next one has its turn, so
 /// that no tenant waits for another one's history.
 #[derive(Debug)]
-pub struct Round {
+pub struct PurgeRound {
     purge: Purge,
     at: Timestamp,
-    waiting: VecDeque<Turn>,
+    waiting: VecDeque<TenantTurn>,
     counts: BTreeMap<TenantId, u64>,
 }
 
@@ -132,13 +132,13 @@ pub type OwnTimes = BTreeMap<String, Option<Timestamp>>;
 
 /// What is left to do of a tenant.
 #[derive(Debug)]
-struct Turn {
+struct TenantTurn {
     scope: TenantScope,
     before: Timestamp,
     after: Option<String>,
 }
 
-impl Round {
+impl PurgeRound {
     /// A round of every tenant that is not on hold.
     ///
     /// # Errors
@@ -171,7 +171,7 @@ impl Round {
         let turns = free.filter_map(|tenant| {
             // A tenant may be named twice, by its name and by its slug: what keeps more counts, and `None` keeps most.
             let named = [by_name(&tenant.name), own.get(&tenant.slug)].into_iter().flatten().copied().min();
-            Some(Turn { scope: tenant.scope, before: named.unwrap_or(before)?, after: None })
+            Some(TenantTurn { scope: tenant.scope, before: named.unwrap_or(before)?, after: None })
         });
         let waiting = turns.collect();
         Ok(Self { purge, at, waiting, counts: BTreeMap::new() })
@@ -193,12 +193,12 @@ impl Round {
     /// Does one transaction and answers what it removed; `None` when there was none left to do. A tenant whose
     /// transaction failed is left out of the rest of the round, the others go on.
     pub async fn step<S: RetentionStore + ?Sized>(&mut self, store: &S) -> Result<Option<u64>> {
-        let Some(Turn { scope, before, after }) = self.waiting.pop_front() else { return Ok(None) };
+        let Some(TenantTurn { scope, before, after }) = self.waiting.pop_front() else { return Ok(None) };
         self.purge.before = before;
         let step = store.purge(scope, &self.purge, after.as_deref(), self.at).await?;
         *self.counts.entry(scope.tenant()).or_default() += step.count;
         if step.next.is_some() {
-            self.waiting.push_back(Turn { scope, before, after: step.next });
+            self.waiting.push_back(TenantTurn { scope, before, after: step.next });
         }
         Ok(Some(step.count))
     }

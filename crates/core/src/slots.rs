@@ -60,7 +60,7 @@ impl TenantShare {
 
 /// What a process offers to work that is due.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Offer {
+pub struct SlotOffer {
     /// How much it takes at most.
     pub limit: u32,
     /// All slots that nobody holds, those of this offer among them.
@@ -78,13 +78,13 @@ pub struct Offer {
 
 /// A tenant with work that is due.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Waiting {
+pub struct WaitingTenant {
     pub tenant: TenantId,
     /// Since when its longest due work has been due.
     pub since: Timestamp,
 }
 
-impl Offer {
+impl SlotOffer {
     /// An offer of so many slots, where nobody holds any and nobody is held back.
     #[must_use]
     pub const fn of(limit: u32) -> Self {
@@ -103,8 +103,8 @@ impl Offer {
     /// waiting longest, unless its share is used up. How much work a tenant has is not known here: who gets more than it
     /// needs leaves the rest to the next offer.
     #[must_use]
-    pub fn allot(&self, waiting: &[Waiting]) -> Vec<(TenantId, u32)> {
-        let place = |waiting: &Waiting| {
+    pub fn allot(&self, waiting: &[WaitingTenant]) -> Vec<(TenantId, u32)> {
+        let place = |waiting: &WaitingTenant| {
             let held = self.held.get(&waiting.tenant).copied().unwrap_or(0);
             let served = self.served.get(&waiting.tenant).copied().unwrap_or(0);
             Reverse((held, served, waiting.since, waiting.tenant))
@@ -141,8 +141,8 @@ mod tests {
         TenantId::from_uuid(Uuid::from_u128(u128::from(n) + 1))
     }
 
-    fn waiting(n: u32, since: i64) -> Waiting {
-        Waiting { tenant: tenant(n), since: Timestamp::from_millis(since) }
+    fn waiting(n: u32, since: i64) -> WaitingTenant {
+        WaitingTenant { tenant: tenant(n), since: Timestamp::from_millis(since) }
     }
 
     /// How many slots a tenant takes of so many that are free.
@@ -179,17 +179,17 @@ mod tests {
     #[test]
     fn who_holds_nothing_comes_before_who_floods_however_long_that_waits() {
         let held = BTreeMap::from([(tenant(0), 40)]);
-        let offer = Offer { free: 24, share: TenantShare::default(), held, ..Offer::of(1) };
+        let offer = SlotOffer { free: 24, share: TenantShare::default(), held, ..SlotOffer::of(1) };
         assert_eq!(offer.allot(&[waiting(0, 1), waiting(1, 900)]), [(tenant(1), 1)]);
         assert_eq!(offer.allot(&[waiting(0, 1)]), [(tenant(0), 1)]);
-        let full = Offer { free: 14, ..offer };
+        let full = SlotOffer { free: 14, ..offer };
         assert_eq!(full.allot(&[waiting(0, 1)]), [], "its share is used up");
     }
 
     #[test]
     fn among_equals_the_one_comes_first_that_was_not_served_last() {
         let waiting = [waiting(0, 1), waiting(1, 800), waiting(2, 900)];
-        let mut offer = Offer::of(1);
+        let mut offer = SlotOffer::of(1);
         let mut order = Vec::new();
         // One slot for everybody, whose work never takes long.
         for turn in 1..=6 {
@@ -202,7 +202,7 @@ mod tests {
 
     #[test]
     fn among_equals_the_longest_waiting_is_first() {
-        let offer = Offer::of(4);
+        let offer = SlotOffer::of(4);
         let found = offer.allot(&[waiting(0, 30), waiting(1, 10), waiting(2, 20)]);
         assert_eq!(found, [(tenant(1), 2), (tenant(2), 1), (tenant(0), 1)]);
     }
@@ -222,8 +222,8 @@ mod tests {
             let share = TenantShare::percent(percent).unwrap();
             let count = u32::try_from(held.len()).unwrap();
             let map = (0..count).map(tenant).zip(held.iter().copied()).collect();
-            let line: Vec<Waiting> = (0..count).map(|n| waiting(n, since[n as usize])).collect();
-            let offer = Offer { limit, free, share, held: map, ..Offer::of(0) };
+            let line: Vec<WaitingTenant> = (0..count).map(|n| waiting(n, since[n as usize])).collect();
+            let offer = SlotOffer { limit, free, share, held: map, ..SlotOffer::of(0) };
             let found = offer.allot(&line);
 
             let given: u32 = found.iter().map(|(_, slots)| slots).sum();

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use kybern_core::actor::Actor;
-use kybern_core::approval::{Approval, ApprovalFilter, ApprovalStatus, MAX_NOTE, Word};
+use kybern_core::approval::{Approval, ApprovalFilter, ApprovalStatus, MAX_NOTE, Verdict};
 use kybern_core::error::{Error, ErrorCode, Result};
 use kybern_core::id::ApprovalId;
 use kybern_core::ports::{ApprovalStore, Page, TaskStore};
@@ -25,12 +25,12 @@ pub struct ApprovalView {
     pub wait: Option<Wait>,
     /// Of the message that the task is, who sent it and its subject, while the task waits. Nothing of a conversation that
     /// the actor does not see.
-    pub about: About,
+    pub about: MessageHeading,
 }
 
 /// Whose message is about what.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
-pub struct About {
+pub struct MessageHeading {
     /// The address that sent it. Nobody has checked it.
     pub sender: Option<String>,
     /// Its subject, or how the text begins of what came without one.
@@ -41,7 +41,7 @@ pub struct About {
 #[derive(Clone, PartialEq, Debug)]
 pub struct ApprovalDecision {
     /// Yes or no.
-    pub word: Word,
+    pub word: Verdict,
     /// What they say about it.
     pub note: Option<String>,
     /// What they found, where nobody knows whether an outside effect happened.
@@ -121,11 +121,11 @@ impl Approvals {
             ..ReviewRequest::default()
         };
         match decision.word {
-            Word::Deny => request.resolution = Some(Resolution::Fail),
-            Word::Approve(_) if known.approval.unreadable.is_some() => {
+            Verdict::Deny => request.resolution = Some(Resolution::Fail),
+            Verdict::Approve(_) if known.approval.unreadable.is_some() => {
                 return Err(closed("cannot be read, so nobody knows what a yes would allow: deny it"));
             }
-            Word::Approve(input) => {
+            Verdict::Approve(input) => {
                 request.replaces = wait.kind == WaitKind::Confirmation && input.is_some();
                 request.corrections = input.unwrap_or_default();
             }
@@ -141,7 +141,8 @@ impl Approvals {
         let open = task.filter(|_| approval.status == ApprovalStatus::Pending);
         let seen = open.filter(|task| task.is_visible_to(actor));
         let subject = |task: &Task| task.subject().or_else(|| begins(&task.input));
-        let about = seen.map(|task| About { sender: task.sender(), subject: subject(task) }).unwrap_or_default();
+        let about =
+            seen.map(|task| MessageHeading { sender: task.sender(), subject: subject(task) }).unwrap_or_default();
         let wait = open.and_then(|task| task.waits.iter().find(|wait| wait.seq == approval.asked.wait_seq)).cloned();
         let is_over = approval.asked.expires_at.is_some_and(|end| end <= self.time.now());
         if approval.status == ApprovalStatus::Pending && is_over {

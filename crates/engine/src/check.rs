@@ -5,7 +5,7 @@ use serde::Serialize;
 /// How a part is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum State {
+pub enum PartState {
     /// Well.
     Ok,
     /// Not configured, and so not used.
@@ -23,7 +23,7 @@ pub struct Check {
     pub name: String,
     /// Whether nothing is wrong with it: it is well, or off.
     pub ok: bool,
-    pub state: State,
+    pub state: PartState,
     /// Whether the server cannot take work without it.
     pub required: bool,
     /// What is known of it.
@@ -36,15 +36,15 @@ pub struct Check {
 impl Check {
     /// A part without which the server takes work as well.
     #[must_use]
-    pub fn of(name: &str, state: State, message: impl Into<String>) -> Self {
-        let ok = matches!(state, State::Ok | State::Off);
+    pub fn of(name: &str, state: PartState, message: impl Into<String>) -> Self {
+        let ok = matches!(state, PartState::Ok | PartState::Off);
         Self { name: name.to_owned(), ok, state, required: false, message: message.into(), details: Vec::new() }
     }
 
     /// A part that is needed for everything.
     #[must_use]
     pub fn required(name: &str, ok: bool, message: impl Into<String>) -> Self {
-        let state = if ok { State::Ok } else { State::Broken };
+        let state = if ok { PartState::Ok } else { PartState::Broken };
         Self { required: true, ..Self::of(name, state, message) }
     }
 }

@@ -16,7 +16,7 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use crate::task::Tasks;
-use crate::task::submit::{Incoming, Part, Taken};
+use crate::task::submit::{Incoming, SubmitOutcome, SubmittedFile};
 
 /// Mails of ours that a mail may answer and that are looked at, the nearest first.
 const MAX_ANSWERED: usize = 10;
@@ -32,7 +32,7 @@ const MAX_VALUE: usize = 10_000;
 /// What became of a delivery.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Received {
+pub struct DeliveryOutcome {
     /// The task; that of the first delivery when this is a repeat.
     pub task_id: TaskId,
     /// Whether the same message came before.
@@ -59,7 +59,7 @@ impl Intake {
     /// # Errors
     /// `VALIDATION_ERROR` when it is no message, `PAYLOAD_TOO_LARGE` when it is over a limit or takes too long,
     /// `UNAVAILABLE` when too much is read already. Nothing is stored then.
-    pub async fn receive_email(&self, actor: &Actor, raw: Bytes, trace_id: Option<String>) -> Result<Received> {
+    pub async fn receive_email(&self, actor: &Actor, raw: Bytes, trace_id: Option<String>) -> Result<DeliveryOutcome> {
         let mail = self.take_apart(actor.tenant(), &raw).await?;
         let hash = content_hash(&mail);
         let answers_request = self.answers_request(actor.scope(), &mail).await?;
@@ -132,7 +132,7 @@ impl Intake {
         body: Value,
         raw: &[u8],
         trace_id: Option<String>,
-    ) -> Result<Received> {
+    ) -> Result<DeliveryOutcome> {
         let named = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
         if source.is_empty() || source.len() > 64 || !source.chars().all(named) {
             return Err(Error::invalid("/source", "source must be 1 to 64 characters of [A-Za-z0-9_.-]"));
@@ -161,7 +161,7 @@ impl Intake {
         actor: &Actor,
         form: Vec<(String, String)>,
         trace_id: Option<String>,
-    ) -> Result<Received> {
+    ) -> Result<DeliveryOutcome> {
         let get = |name: &str| form.iter().find(|(key, _)| key == name).map(|(_, value)| value.clone());
         let mut missing = Vec::new();
         for name in ["From", "Body", "MessageSid"] {
@@ -229,18 +229,18 @@ impl Intake {
         })
     }
 
-    async fn take_in(&self, actor: &Actor, incoming: Incoming) -> Result<Received> {
+    async fn take_in(&self, actor: &Actor, incoming: Incoming) -> Result<DeliveryOutcome> {
         let mut submitted = self.tasks.submit_incoming(actor, incoming.clone()).await?;
         // Anybody can choose a Message-ID: another message under a known one is another message, not a repeat.
-        if let (Taken::Known { same_body: false, .. }, Channel::Email) = (&submitted, incoming.channel) {
+        if let (SubmitOutcome::Known { same_body: false, .. }, Channel::Email) = (&submitted, incoming.channel) {
             let (key, hash) = (incoming.dedupe_key.clone(), incoming.body_hash.clone());
             let dedupe_key = key.zip(hash).map(|(key, hash)| format!("{key}#{hash}"));
             tracing::warn!(source = %incoming.source, "another message came under a known Message-ID");
             submitted = self.tasks.submit_incoming(actor, Incoming { dedupe_key, ..incoming }).await?;
         }
         Ok(match submitted {
-            Taken::Started(id) | Taken::Queued(id) => Received { task_id: id, duplicate: false },
-            Taken::Known { id, .. } => Received { task_id: id, duplicate: true },
+            SubmitOutcome::Started(id) | SubmitOutcome::Queued(id) => DeliveryOutcome { task_id: id, duplicate: false },
+            SubmitOutcome::Known { id, .. } => DeliveryOutcome { task_id: id, duplicate: true },
         })
     }
 }
@@ -273,9 +273,9 @@ fn sender(mail: &kybern_core::mail::ParsedMail, trusted: Option<&str>) -> Value 
     })
 }
 
-fn part(filename: String, content_type: String, bytes: Bytes, source: AttachmentSource) -> Part {
+fn part(filename: String, content_type: String, bytes: Bytes, source: AttachmentSource) -> SubmittedFile {
     let filename: String = filename.chars().filter(|c| !c.is_control()).take(200).collect();
-    Part { filename, content_type, bytes, source }
+    SubmittedFile { filename, content_type, bytes, source }
 }
 
 /// What a message says, as a hash: the same for every delivery of it, whatever the servers on the way added.

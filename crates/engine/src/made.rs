@@ -6,9 +6,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// A shared value that equals only itself, however alike another is.
 #[derive(Clone)]
-pub(crate) struct Same<T>(pub(crate) Arc<T>);
+pub(crate) struct ByIdentity<T>(pub(crate) Arc<T>);
 
-impl<T> PartialEq for Same<T> {
+impl<T> PartialEq for ByIdentity<T> {
     fn eq(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.0, &other.0)
     }
@@ -56,11 +56,11 @@ mod tests {
 
     #[test]
     fn what_is_made_of_the_same_is_made_once() {
-        let known = LastMade::<u32, Same<u32>, u32>::default();
+        let known = LastMade::<u32, ByIdentity<u32>, u32>::default();
         let (one, alike) = (Arc::new(1), Arc::new(1));
-        assert_eq!(known.get_or_make(7, Same(one.clone()), || 10), 10);
-        assert_eq!(known.get_or_make(7, Same(one), || 20), 10);
-        assert_eq!(known.get_or_make(7, Same(alike), || 30), 30);
+        assert_eq!(known.get_or_make(7, ByIdentity(one.clone()), || 10), 10);
+        assert_eq!(known.get_or_make(7, ByIdentity(one), || 20), 10);
+        assert_eq!(known.get_or_make(7, ByIdentity(alike), || 30), 30);
     }
 
     #[test]

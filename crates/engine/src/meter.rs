@@ -5,7 +5,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use kybern_core::model::TokenUsage;
 use kybern_core::money::NanoUsd;
-use kybern_core::ports::{OpenWork, Room};
+use kybern_core::ports::{DiskSpace, OpenWork};
 use kybern_core::task::TaskStatus;
 use kybern_core::time::Millis;
 
@@ -116,7 +116,7 @@ pub struct Figures {
     /// Slots of this process: the kind of work, how many are held, and how many there are.
     pub slots: [(&'static str, u32, u32); 2],
     /// The room on the store's disk, where it is this machine's.
-    pub room: Option<Room>,
+    pub room: Option<DiskSpace>,
     /// Providers of models, and whether their circuit breaker lets questions through.
     pub providers: Vec<(String, bool)>,
     /// Mail and the engines of workflows, as far as they are configured, and whether each answered when it was last asked.

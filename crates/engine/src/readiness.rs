@@ -9,7 +9,7 @@ use kybern_core::task::TaskStatus;
 use kybern_core::time::{Millis, Timestamp};
 use serde::Serialize;
 
-pub use crate::check::{Check, State};
+pub use crate::check::{Check, PartState};
 use crate::executor::Kernel;
 use crate::jobs::{JobWorker, Receiver, Receivers};
 use crate::meter::{Figures, Meter};
@@ -28,7 +28,7 @@ impl Readiness {
     /// Whether the server can take work.
     #[must_use]
     pub fn is_ready(&self) -> bool {
-        self.checks.iter().all(|check| !check.required || check.state != State::Broken)
+        self.checks.iter().all(|check| !check.required || check.state != PartState::Broken)
     }
 }
 
@@ -39,7 +39,7 @@ const NO_ROOM: u64 = 64 * 1024 * 1024;
 
 /// What a process holds of single tasks.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Held {
+pub struct HeldInMemory {
     /// Tasks that are run.
     pub runs: usize,
     /// Tasks that somebody waits for or follows.
@@ -79,32 +79,32 @@ impl Health {
         let quarantined = self.catalog.in_quarantine();
         let bundled = self.catalog.registry().plans().count();
         checks.push(match quarantined.as_slice() {
-            [] => Check::of("plans", State::Ok, format!("{bundled} bundled plans, none in quarantine")),
+            [] => Check::of("plans", PartState::Ok, format!("{bundled} bundled plans, none in quarantine")),
             // Whose they are, and what is wrong with them, is told to their tenants in the list of plans.
             some => {
                 let are = if some.len() == 1 { "is" } else { "are" };
                 let plans = count(some.len(), "stored plan");
                 let message = format!("{plans} {are} in quarantine, see `kybern plan list`");
-                Check::of("plans", State::Warning, message)
+                Check::of("plans", PartState::Warning, message)
             }
         });
         checks.push(match self.kernel.store.dead_jobs().await {
-            Ok(dead) if dead.is_empty() => Check::of("jobs", State::Ok, "none is dead"),
+            Ok(dead) if dead.is_empty() => Check::of("jobs", PartState::Ok, "none is dead"),
             Ok(dead) => {
                 let kinds: Vec<String> = dead.iter().map(|(kind, count)| format!("{count} {kind}")).collect();
                 let message = format!(
                     "dead, refused or after all their tries: {}; the log has their last errors",
                     kinds.join(", ")
                 );
-                Check::of("jobs", State::Warning, message)
+                Check::of("jobs", PartState::Warning, message)
             }
-            Err(error) => Check::of("jobs", State::Warning, format!("cannot be counted: {error}")),
+            Err(error) => Check::of("jobs", PartState::Warning, format!("cannot be counted: {error}")),
         });
         checks.extend(self.ways_out());
         let providers = self.models.providers();
         checks.push(Check::of(
             "model",
-            State::Ok,
+            PartState::Ok,
             match providers.as_slice() {
                 [] => "offline rules: intents and extraction, no prose".to_owned(),
                 some => format!("offline rules for intents and extraction, language models of {}", some.join(", ")),
@@ -113,9 +113,9 @@ impl Health {
         for ProviderHealth { provider, breaker, last } in self.models.health() {
             let last = last.map(|(at, what)| format!(", at {at} with {what}")).unwrap_or_default();
             let (state, message) = match breaker {
-                "closed" => (State::Ok, "nothing has failed".to_owned()),
-                "failing" => (State::Warning, format!("has failed{last}")),
-                _open => (State::Broken, format!("circuit breaker open after repeated failures{last}")),
+                "closed" => (PartState::Ok, "nothing has failed".to_owned()),
+                "failing" => (PartState::Warning, format!("has failed{last}")),
+                _open => (PartState::Broken, format!("circuit breaker open after repeated failures{last}")),
             };
             checks.push(Check::of(&format!("provider:{provider}"), state, message));
         }
@@ -126,14 +126,14 @@ impl Health {
 
     async fn disk(&self) -> Check {
         let Some(room) = self.kernel.store.room().await else {
-            return Check::of("disk", State::Off, "the server of the database watches its own disk");
+            return Check::of("disk", PartState::Off, "the server of the database watches its own disk");
         };
         let (free, percent) = (room.free / (1024 * 1024), room.free.saturating_mul(100) / room.total.max(1));
         let message = format!("{free} MiB free, {percent} % of the disk");
         let state = match room.free {
-            free if free < NO_ROOM && percent < 10 => State::Broken,
-            free if free < LITTLE_ROOM && percent < 5 => State::Warning,
-            _enough => State::Ok,
+            free if free < NO_ROOM && percent < 10 => PartState::Broken,
+            free if free < LITTLE_ROOM && percent < 5 => PartState::Warning,
+            _enough => PartState::Ok,
         };
         // Without room nothing can be written soon, so that others should take the work.
         Check { required: true, ..Check::of("disk", state, message) }
@@ -142,7 +142,7 @@ impl Health {
     fn claims(&self) -> Check {
         let (tasks, jobs) = (self.kernel.claims.told(), self.jobs.claims.told());
         match tasks.or(jobs) {
-            None if !self.kernel.settings.work => Check::of("worker", State::Off, "this process works on nothing"),
+            None if !self.kernel.settings.work => Check::of("worker", PartState::Off, "this process works on nothing"),
             None => Check::required("worker", true, "takes tasks and jobs"),
             Some((since, what)) => Check::required("worker", false, format!("takes no work since {since}: {what}")),
         }
@@ -152,12 +152,12 @@ impl Health {
     fn ways_out(&self) -> Vec<Check> {
         let silent = self.receivers.silent();
         let mail = match (&self.mail_sender, silent.iter().find(|(_, at, _)| *at == Receiver::Mail)) {
-            (None, _) => Check::of("mail", State::Off, "no SMTP, mail stays in the outbox"),
-            (Some(_), None) => Check::of("mail", State::Ok, "SMTP is configured, and no try has failed since"),
+            (None, _) => Check::of("mail", PartState::Off, "no SMTP, mail stays in the outbox"),
+            (Some(_), None) => Check::of("mail", PartState::Ok, "SMTP is configured, and no try has failed since"),
             (Some(_), Some((name, _, breaker))) if breaker.is_tripped() => {
-                Check::of("mail", State::Broken, format!("{name} is not answering: circuit breaker open"))
+                Check::of("mail", PartState::Broken, format!("{name} is not answering: circuit breaker open"))
             }
-            (Some(_), Some((name, ..))) => Check::of("mail", State::Warning, format!("{name} has not answered")),
+            (Some(_), Some((name, ..))) => Check::of("mail", PartState::Warning, format!("{name} has not answered")),
         };
         let engines = &self.kernel.settings.workflows;
         let names: Vec<&str> = engines.keys().map(String::as_str).collect();
@@ -165,9 +165,9 @@ impl Health {
         let away: Vec<&str> =
             engines.iter().filter(|(_, endpoint)| is_silent(&endpoint.url)).map(|(name, _)| name.as_str()).collect();
         let workflows = match (names.as_slice(), away.as_slice()) {
-            ([], _) => Check::of("workflows", State::Off, "none configured"),
-            (names, []) => Check::of("workflows", State::Ok, names.join(", ")),
-            (_, away) => Check::of("workflows", State::Broken, format!("no answer from {}", away.join(", "))),
+            ([], _) => Check::of("workflows", PartState::Off, "none configured"),
+            (names, []) => Check::of("workflows", PartState::Ok, names.join(", ")),
+            (_, away) => Check::of("workflows", PartState::Broken, format!("no answer from {}", away.join(", "))),
         };
         vec![workflows, mail]
     }
@@ -199,8 +199,8 @@ impl Health {
 
     /// What this process holds in memory of single tasks right now. When nothing runs and nobody waits, it is nothing.
     #[must_use]
-    pub fn held(&self) -> Held {
-        Held {
+    pub fn held(&self) -> HeldInMemory {
+        HeldInMemory {
             runs: self.kernel.active.count(),
             watched: self.kernel.watchers.count(),
             replies: self.kernel.lives.count(),
@@ -251,7 +251,7 @@ mod tests {
             let disk = Check { required, ..Check::of("disk", state, "") };
             Readiness { checks: vec![Check::required("database", true, ""), disk] }.is_ready()
         };
-        assert!(ready(true, State::Ok) && ready(true, State::Warning) && ready(false, State::Broken));
-        assert!(!ready(true, State::Broken));
+        assert!(ready(true, PartState::Ok) && ready(true, PartState::Warning) && ready(false, PartState::Broken));
+        assert!(!ready(true, PartState::Broken));
     }
 }

@@ -9,12 +9,12 @@ use kybern_core::count::count;
 use kybern_core::error::{Error, ErrorCode, Result};
 use kybern_core::id::TenantId;
 use kybern_core::ports::{AuditStore, RetentionStore};
-use kybern_core::retention::{Kept, LONGEST, OwnTimes, Purge, Purged, Round, SHORTEST};
+use kybern_core::retention::{Kept, LONGEST, OwnTimes, Purge, PurgeRound, Purged, SHORTEST};
 use kybern_core::time::{Millis, Timestamp};
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
-use crate::check::{Check, State};
+use crate::check::{Check, PartState};
 use crate::clock::TaskClock;
 
 /// How often is looked for what has become old.
@@ -97,26 +97,26 @@ impl Removal {
     /// What is known of it: what it says, and what of it names no tenant. Names of tenants stand in the details.
     pub(crate) async fn check(&self) -> Check {
         let (message, mut details) = self.settings.told();
-        let mut state = State::Ok;
+        let mut state = PartState::Ok;
         if self.settings.names_tenants() {
             match self.store.kept_tenants().await {
                 Ok(tenants) => {
                     let known: Vec<String> = tenants.into_iter().flat_map(|one| [one.name, one.slug]).collect();
                     let strangers = self.settings.strangers(&known);
                     if !strangers.is_empty() {
-                        state = State::Broken;
+                        state = PartState::Broken;
                         details.extend(strangers);
                     }
                 }
                 Err(error) => {
-                    state = State::Warning;
+                    state = PartState::Warning;
                     details.push(format!("its tenants cannot be looked for: {error}"));
                 }
             }
         }
         let message = match state {
-            State::Broken => format!("nothing old is removed: [retention] names what is no tenant; {message}"),
-            State::Ok | State::Off | State::Warning => message,
+            PartState::Broken => format!("nothing old is removed: [retention] names what is no tenant; {message}"),
+            PartState::Ok | PartState::Off | PartState::Warning => message,
         };
         Check { details, ..Check::of("retention", state, message) }
     }
@@ -149,7 +149,7 @@ impl Removal {
             return Ok(Vec::new());
         }
         let purge = Purge { kept, before: now, holds: holds.clone(), dry_run: false };
-        let mut round = Round::begin_with(&*self.store, purge, &own, before(times), now).await?;
+        let mut round = PurgeRound::begin_with(&*self.store, purge, &own, before(times), now).await?;
         loop {
             match round.step(&*self.store).await {
                 Ok(None) => return Ok(round.purged()),
@@ -193,9 +193,9 @@ impl Removal {
     }
 
     /// A removal of one tenant.
-    async fn round_of(&self, tenant: TenantId, purge: Purge) -> Result<Round> {
+    async fn round_of(&self, tenant: TenantId, purge: Purge) -> Result<PurgeRound> {
         let held = |problem: String| Error::new(ErrorCode::Conflict, format!("nothing is removed: {problem}"));
-        let round = Round::begin(&*self.store, purge, self.time.now()).await;
+        let round = PurgeRound::begin(&*self.store, purge, self.time.now()).await;
         let round = round.map_err(|error| match error.code() {
             ErrorCode::NotFound => {
                 held(format!("[retention] holds names no tenant, correct it in the server's settings: {error}"))

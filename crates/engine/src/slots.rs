@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use kybern_core::id::TenantId;
-use kybern_core::slots::{Offer, TenantShare};
+use kybern_core::slots::{SlotOffer, TenantShare};
 use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
 
 /// The most slots that are offered at once.
@@ -77,14 +77,14 @@ impl Slots {
     ///
     /// # Cancel safety
     /// Dropping it loses the place in the line, and nothing else.
-    pub(crate) async fn vacant(self: &Arc<Self>) -> Option<Vacant> {
+    pub(crate) async fn vacant(self: &Arc<Self>) -> Option<VacantSlots> {
         let mut permits = vec![Arc::clone(&self.free).acquire_owned().await.ok()?];
         while permits.len() < BATCH
             && let Ok(more) = Arc::clone(&self.free).try_acquire_owned()
         {
             permits.push(more);
         }
-        Some(Vacant { slots: Arc::clone(self), permits })
+        Some(VacantSlots { slots: Arc::clone(self), permits })
     }
 
     /// Waits until a slot was given back while a tenant had used up its share.
@@ -127,16 +127,16 @@ impl Slots {
 }
 
 /// Free slots that are set aside for a claim.
-pub(crate) struct Vacant {
+pub(crate) struct VacantSlots {
     slots: Arc<Slots>,
     permits: Vec<OwnedSemaphorePermit>,
 }
 
-impl Vacant {
+impl VacantSlots {
     /// What a claim may take, but for what runs here.
-    pub(crate) fn offer(&self) -> Offer {
+    pub(crate) fn offer(&self) -> SlotOffer {
         let holders = self.slots.lock();
-        Offer {
+        SlotOffer {
             limit: u32::try_from(self.permits.len()).unwrap_or(u32::MAX),
             free: self.slots.unheld(&holders),
             share: self.slots.share,

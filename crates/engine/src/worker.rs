@@ -5,16 +5,16 @@ use std::sync::Arc;
 use kybern_core::approval::ApprovalStatus;
 use kybern_core::error::{Error, ErrorCode};
 use kybern_core::ports::Heartbeat;
-use kybern_core::slots::Offer;
-use kybern_core::task::{Claimed, Commit, Effect, Ending, Lease, StepError, Task, TaskChange, TaskStatus};
+use kybern_core::slots::SlotOffer;
+use kybern_core::task::{Claimed, Commit, Effect, Lease, StepError, Task, TaskChange, TaskEnding, TaskStatus};
 use kybern_core::time::{Millis, Timestamp};
 use tracing::Instrument as _;
 
 use crate::executor::active::ActiveRun;
-use crate::executor::known::Known;
+use crate::executor::known::LoadedTask;
 use crate::executor::patience::{Failure as _, until_available};
-use crate::executor::run::Run;
-use crate::executor::{Kernel, Stop};
+use crate::executor::run::TaskRun;
+use crate::executor::{Kernel, RunStop};
 use crate::slots::Slot;
 
 /// By how much a clock is set back before it matters: what waits for less is not looked for.
@@ -38,7 +38,7 @@ impl Worker {
                 return;
             }
             let now = kernel.clock.now();
-            let offer = Offer { running: kernel.active.tasks(), ..vacant.offer() };
+            let offer = SlotOffer { running: kernel.active.tasks(), ..vacant.offer() };
             match kernel.store.claim_due(&kernel.worker, &offer, kernel.settings.lease, now).await {
                 Ok(claimed) if claimed.is_empty() => {
                     drop(vacant);
@@ -95,23 +95,23 @@ impl Worker {
     async fn run_to_rest(self, (claimed, active): (Box<Claimed>, ActiveRun), has_documents: Option<bool>) {
         let lease = claimed.lease.clone();
         let (id, tenant) = (lease.task(), lease.scope().tenant());
-        let left = Leave { worker: self.clone(), active: active.clone() };
-        let found = Found::of(&claimed.task);
+        let left = RunGuard { worker: self.clone(), active: active.clone() };
+        let found = ClaimedFacts::of(&claimed.task);
         let lost = active.lost.clone();
-        let known = Box::pin(until_available(|| Known::read(&self.kernel, &claimed, has_documents)));
+        let known = Box::pin(until_available(|| LoadedTask::read(&self.kernel, &claimed, has_documents)));
         let outcome = match lost.run_until_cancelled(known).await {
-            Some(Ok(known)) => Box::pin(Run::new(&self.kernel, active, *claimed, known).drive()).await,
+            Some(Ok(known)) => Box::pin(TaskRun::new(&self.kernel, active, *claimed, known).drive()).await,
             Some(Err(error)) => {
                 self.give_up_unreadable(&lease, &found, &error).await;
-                Err(Stop::Store(error))
+                Err(RunStop::Store(error))
             }
-            None => Err(Stop::Fenced),
+            None => Err(RunStop::Fenced),
         };
         drop(left);
         match outcome {
             Ok(()) => {}
-            Err(Stop::Fenced) => tracing::warn!(task.id = %id, tenant.id = %tenant, "lease lost, work discarded"),
-            Err(Stop::Store(error)) => {
+            Err(RunStop::Fenced) => tracing::warn!(task.id = %id, tenant.id = %tenant, "lease lost, work discarded"),
+            Err(RunStop::Store(error)) => {
                 tracing::error!(task.id = %id, tenant.id = %tenant, %error, "run stopped, it goes on when its lease expires");
             }
         }
@@ -120,14 +120,14 @@ impl Worker {
     /// A task whose row, plan or journal this program cannot read is not tried for ever: after as many recoveries as
     /// any other it fails, and its journal stays for a program that can read it. Who wants it cancelled waits for
     /// nothing.
-    async fn give_up_unreadable(&self, lease: &Lease, found: &Found, error: &Error) {
-        let Found { recoveries, status, cancel } = *found;
+    async fn give_up_unreadable(&self, lease: &Lease, found: &ClaimedFacts, error: &Error) {
+        let ClaimedFacts { recoveries, status, cancel } = *found;
         if error.is_unavailable() || !(cancel || recoveries > self.kernel.settings.max_recoveries) {
             return;
         }
         let message = format!("given up while it was {status}, it cannot be loaded: {error}");
         let error = StepError { code: ErrorCode::Internal, message, retryable: false };
-        let ending = Ending {
+        let ending = TaskEnding {
             status: if cancel { TaskStatus::Cancelled } else { TaskStatus::Failed },
             result: serde_json::json!({"partial": true}),
             error: (!cancel).then_some(error),
@@ -216,25 +216,25 @@ impl Worker {
 }
 
 /// How a task was found that may turn out not to be readable.
-struct Found {
+struct ClaimedFacts {
     recoveries: u32,
     status: TaskStatus,
     cancel: bool,
 }
 
-impl Found {
+impl ClaimedFacts {
     fn of(task: &Task) -> Self {
         Self { recoveries: task.recoveries, status: task.status, cancel: task.cancel_requested }
     }
 }
 
 /// Lets go of a run however it ends, a panic included: a lease that nobody lets go would be renewed for ever.
-struct Leave {
+struct RunGuard {
     worker: Worker,
     active: ActiveRun,
 }
 
-impl Drop for Leave {
+impl Drop for RunGuard {
     fn drop(&mut self) {
         self.worker.kernel.active.leave(&self.active);
         self.worker.kernel.watchers.tell(self.active.lease.task());

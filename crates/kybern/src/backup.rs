@@ -37,22 +37,22 @@ pub(crate) struct RestoreOptions {
 }
 
 /// An opened store of either kind.
-enum Either {
+enum AnyStore {
     Sqlite(SqliteStore),
     Postgres(PostgresStore),
 }
 
-async fn open(config: &Config, key: &Arc<MasterKey>) -> anyhow::Result<Either> {
+async fn open(config: &Config, key: &Arc<MasterKey>) -> anyhow::Result<AnyStore> {
     let keys: Arc<dyn Keys> = key.clone();
     let clock: Arc<dyn Clock> = Arc::new(SystemClock);
     Ok(match &config.database.url {
         DatabaseUrl::Sqlite(path) => {
             let store = SqliteStore::open(path, SqliteOptions::default(), keys, clock).await;
-            Either::Sqlite(store.map_err(|error| opening::explain(&config.database.url, error.into()))?)
+            AnyStore::Sqlite(store.map_err(|error| opening::explain(&config.database.url, error.into()))?)
         }
         DatabaseUrl::Postgres(url) => {
             let store = PostgresStore::connect(url.expose(), PostgresOptions::default(), keys, clock).await;
-            Either::Postgres(store.map_err(|error| opening::explain(&config.database.url, error.into()))?)
+            AnyStore::Postgres(store.map_err(|error| opening::explain(&config.database.url, error.into()))?)
         }
     })
 }
@@ -160,8 +160,8 @@ pub(crate) async fn restore(options: RestoreOptions) -> anyhow::Result<ExitCode>
 /// Makes the database of the settings, and fills it.
 async fn filled(config: &Config, key: &Arc<MasterKey>, file: &Path) -> anyhow::Result<Manifest> {
     Ok(match open(config, key).await? {
-        Either::Sqlite(store) => store.restore(file).await?,
-        Either::Postgres(store) => store.restore(file).await?,
+        AnyStore::Sqlite(store) => store.restore(file).await?,
+        AnyStore::Postgres(store) => store.restore(file).await?,
     })
 }
 
@@ -199,14 +199,14 @@ fn unmake(path: &Path) {
 }
 
 /// A database that was moved aside with what belongs to it.
-struct Replaced {
+struct ReplacedDatabase {
     /// Its new name, `NAME.replaced`.
     name: PathBuf,
     /// What was moved, from where and to where.
     moves: Vec<(PathBuf, PathBuf)>,
 }
 
-impl Replaced {
+impl ReplacedDatabase {
     /// Moves everything back, in the place of what a restore has made since.
     fn put_back(&self) -> std::io::Result<()> {
         for (from, to) in &self.moves {
@@ -237,7 +237,7 @@ impl Replaced {
 }
 
 /// Renames a database and what belongs to it to `NAME.replaced`, so that nothing is lost by a restore.
-fn set_aside(path: &Path) -> anyhow::Result<Replaced> {
+fn set_aside(path: &Path) -> anyhow::Result<ReplacedDatabase> {
     let with = |suffix: &str| {
         let mut name = path.as_os_str().to_owned();
         name.push(suffix);
@@ -255,7 +255,7 @@ fn set_aside(path: &Path) -> anyhow::Result<Replaced> {
             taken.display()
         );
     }
-    let mut replaced = Replaced { name: with(".replaced"), moves: Vec::new() };
+    let mut replaced = ReplacedDatabase { name: with(".replaced"), moves: Vec::new() };
     for (from, to) in moves {
         if let Err(error) = std::fs::rename(&from, &to) {
             return Err(

@@ -12,7 +12,7 @@ use std::borrow::Cow;
 use std::path::Path;
 use std::process::ExitCode;
 
-use kybern_engine::readiness::{Check, State};
+use kybern_engine::readiness::{Check, PartState};
 use serde::Serialize;
 
 use crate::cli::Exit;
@@ -46,19 +46,19 @@ pub(crate) struct DoctorOptions {
     pub(crate) screen: Screen,
 }
 
-const fn word(state: State) -> &'static str {
+const fn word(state: PartState) -> &'static str {
     match state {
-        State::Ok => "ok",
-        State::Off => "off",
-        State::Warning => "warning",
-        State::Broken => "BROKEN",
+        PartState::Ok => "ok",
+        PartState::Off => "off",
+        PartState::Warning => "warning",
+        PartState::Broken => "BROKEN",
     }
 }
 
 #[derive(Serialize)]
 struct Finding {
     part: Cow<'static, str>,
-    state: State,
+    state: PartState,
     message: String,
     #[serde(skip_serializing_if = "String::is_empty")]
     remedy: String,
@@ -87,7 +87,7 @@ impl Finding {
 
 fn finding(
     part: impl Into<Cow<'static, str>>,
-    state: State,
+    state: PartState,
     message: impl Into<String>,
     remedy: impl Into<String>,
 ) -> Finding {
@@ -98,7 +98,7 @@ fn finding(
 fn wrong_settings(error: &ConfigError) -> Finding {
     let remedy = "correct these settings; docs/configuration.md has them all";
     let details = error.faults().iter().map(Fault::told).collect();
-    Finding { details, ..finding(CONFIGURATION, State::Broken, error.to_string(), remedy) }
+    Finding { details, ..finding(CONFIGURATION, PartState::Broken, error.to_string(), remedy) }
 }
 
 /// Says what is configured, what is reachable, what is missing and how to fix it.
@@ -111,11 +111,11 @@ pub(crate) async fn run(options: DoctorOptions) -> anyhow::Result<ExitCode> {
     match &config {
         Err(error) => findings.push(wrong_settings(error)),
         Ok(config) => {
-            let place = server::Place { url, names_database };
+            let place = server::ServerArgs { url, names_database };
             findings.extend(looked(config, place, api_key).await);
         }
     }
-    let broken = findings.iter().any(|finding| finding.state == State::Broken);
+    let broken = findings.iter().any(|finding| finding.state == PartState::Broken);
     if json {
         screen.line(serde_json::to_string_pretty(&serde_json::json!({"ok": !broken, "findings": findings}))?);
     } else {
@@ -131,14 +131,14 @@ pub(crate) async fn run(options: DoctorOptions) -> anyhow::Result<ExitCode> {
         for found in &findings {
             found.below().into_iter().for_each(|line| screen.line(clean(&line)));
         }
-        let is_unseen = findings.iter().any(|found| found.part == database::ROWS && found.state == State::Off);
+        let is_unseen = findings.iter().any(|found| found.part == database::ROWS && found.state == PartState::Off);
         screen.line(match (broken, is_unseen) {
             (true, _) => "something does not work",
             (false, true) => "nothing that was looked at is broken",
             (false, false) => "nothing is broken",
         });
     }
-    let is_broken = |found: &Finding| found.state == State::Broken && found.part == CONFIGURATION;
+    let is_broken = |found: &Finding| found.state == PartState::Broken && found.part == CONFIGURATION;
     Ok(match (findings.iter().any(is_broken), broken) {
         (true, _) => Exit::Usage,
         (false, true) => Exit::Failed,
@@ -149,7 +149,7 @@ pub(crate) async fn run(options: DoctorOptions) -> anyhow::Result<ExitCode> {
 
 /// What is found where the settings can be read. Beside a server it says itself how it is: this shell may have other
 /// settings. What only these settings say is left out where the server does not have their database.
-async fn looked(config: &Config, place: server::Place, api_key: Option<Secret>) -> Vec<Finding> {
+async fn looked(config: &Config, place: server::ServerArgs, api_key: Option<Secret>) -> Vec<Finding> {
     let mut findings = Vec::new();
     let names_database = place.names_database;
     let server = server::server(config, place, api_key, &mut findings).await;
@@ -157,7 +157,7 @@ async fn looked(config: &Config, place: server::Place, api_key: Option<Secret>) 
     let settings = if is_other { OTHERS } else { "every setting can be used" };
     // A faulty KYBERN_URL stands there already.
     if findings.iter().all(|found| found.part != CONFIGURATION) {
-        findings.insert(0, finding(CONFIGURATION, State::Ok, settings, ""));
+        findings.insert(0, finding(CONFIGURATION, PartState::Ok, settings, ""));
     }
     if let Some(server) = &server {
         findings.extend(server.findings(is_other));
@@ -192,13 +192,13 @@ async fn looked(config: &Config, place: server::Place, api_key: Option<Secret>) 
     }
     if !tells(retention::PART) {
         findings.push(retention::retention(config, tenants.as_deref()));
-    } else if findings.iter().all(|found| found.part != retention::PART || found.state != State::Broken) {
+    } else if findings.iter().all(|found| found.part != retention::PART || found.state != PartState::Broken) {
         findings.extend(retention::misnamed(config, tenants.as_deref()));
     }
     if server.is_none() {
         findings.push(plans());
         let model = "offline rules: they find intents and fields, and write no prose";
-        findings.push(finding("model", State::Ok, model, ""));
+        findings.push(finding("model", PartState::Ok, model, ""));
     }
     findings.extend(ways::providers(config, server.as_ref()).await);
     findings
@@ -214,9 +214,9 @@ fn master_key(config: &Config) -> Finding {
         return match wiring::master_key(config) {
             Ok(key) => {
                 let message = format!("from KYBERN_MASTER_KEY, fingerprint {}", key.fingerprint());
-                finding("master key", State::Ok, message, "")
+                finding("master key", PartState::Ok, message, "")
             }
-            Err(error) => finding("master key", State::Broken, format!("{error:#}"), "correct KYBERN_MASTER_KEY"),
+            Err(error) => finding("master key", PartState::Broken, format!("{error:#}"), "correct KYBERN_MASTER_KEY"),
         };
     }
     let path = wiring::key_file(config);
@@ -226,11 +226,11 @@ fn master_key(config: &Config) -> Finding {
     match wiring::master_key(config) {
         Ok(key) => {
             let message = format!("{}, fingerprint {}", path.display(), key.fingerprint());
-            finding("master key", State::Ok, message, "")
+            finding("master key", PartState::Ok, message, "")
         }
         Err(error) => {
             let remedy = format!("chmod 600 {}, or bring back the right file", path.display());
-            finding("master key", State::Broken, format!("{error:#}"), remedy)
+            finding("master key", PartState::Broken, format!("{error:#}"), remedy)
         }
     }
 }
@@ -241,12 +241,12 @@ fn without_key(config: &Config, key: &Path) -> Finding {
     match &config.database.url {
         DatabaseUrl::Sqlite(database) if wiring::has_content(database) => {
             let message = format!("{key} is not there, and the database {} is", database.display());
-            finding(part, State::Broken, message, wiring::bring_key())
+            finding(part, PartState::Broken, message, wiring::bring_key())
         }
-        DatabaseUrl::Sqlite(_) => finding(part, State::Off, format!("{key} will be made at the first start"), ""),
+        DatabaseUrl::Sqlite(_) => finding(part, PartState::Off, format!("{key} will be made at the first start"), ""),
         DatabaseUrl::Postgres(_) => {
             let message = format!("{key} is not there: the first start on an empty database makes it");
-            finding(part, State::Off, message, "")
+            finding(part, PartState::Off, message, "")
         }
     }
 }
@@ -255,8 +255,8 @@ fn plans() -> Finding {
     match packs::registry() {
         Ok(registry) => {
             let (plans, tools) = (registry.plans().count(), registry.registered_tools().count());
-            finding("packs", State::Ok, format!("{plans} plans and {tools} tools beside the built-in ones"), "")
+            finding("packs", PartState::Ok, format!("{plans} plans and {tools} tools beside the built-in ones"), "")
         }
-        Err(error) => finding("packs", State::Broken, error.to_string(), "rename one of the two"),
+        Err(error) => finding("packs", PartState::Broken, error.to_string(), "rename one of the two"),
     }
 }

@@ -31,15 +31,15 @@ const BATCH: usize = 1_000;
 
 /// Where heads go.
 #[derive(Clone, Debug)]
-enum Place {
+enum HeadsTarget {
     File(PathBuf),
     Webhook(String),
 }
 
 /// A place, and what stands there already.
 #[derive(Debug)]
-struct Copy {
-    place: Place,
+struct HeadsCopy {
+    place: HeadsTarget,
     known: BTreeMap<TenantId, (i64, String)>,
 }
 
@@ -47,7 +47,7 @@ struct Copy {
 pub(crate) struct Heads {
     engine: Engine,
     every: Millis,
-    copies: Vec<Copy>,
+    copies: Vec<HeadsCopy>,
 }
 
 impl Heads {
@@ -60,13 +60,13 @@ impl Heads {
         if let Some(path) = &audit.head_file {
             let opened = open(path).await;
             opened.map_err(|error| ConfigError::one(unwritable(path, &error)))?;
-            places.push(Place::File(path.clone()));
+            places.push(HeadsTarget::File(path.clone()));
         }
-        places.extend(audit.head_webhook.clone().map(Place::Webhook));
+        places.extend(audit.head_webhook.clone().map(HeadsTarget::Webhook));
         if places.is_empty() {
             return Ok(None);
         }
-        let copies = places.into_iter().map(|place| Copy { place, known: BTreeMap::new() }).collect();
+        let copies = places.into_iter().map(|place| HeadsCopy { place, known: BTreeMap::new() }).collect();
         Ok(Some(Self { engine: engine.clone(), every: audit.head_every_ms, copies }))
     }
 
@@ -92,8 +92,8 @@ impl Heads {
             let grown: Vec<&AuditHead> = heads.iter().filter(|head| copy.lacks(head)).collect();
             for some in grown.chunks(BATCH) {
                 let written = match &copy.place {
-                    Place::File(path) => append(path, some).await,
-                    Place::Webhook(url) => post(&self.engine, url, some).await,
+                    HeadsTarget::File(path) => append(path, some).await,
+                    HeadsTarget::Webhook(url) => post(&self.engine, url, some).await,
                 };
                 if let Err(error) = written {
                     tracing::error!(
@@ -130,7 +130,7 @@ pub(crate) fn unwritable(path: &Path, why: &dyn std::fmt::Display) -> Fault {
     Fault { remedy, ..Fault::bad("audit.head_file", &path.display(), format!("cannot be written: {why}")) }
 }
 
-impl Copy {
+impl HeadsCopy {
     fn lacks(&self, head: &AuditHead) -> bool {
         self.known.get(&head.tenant_id).is_none_or(|(seq, hash)| (*seq, hash) != (head.seq, &head.hash))
     }

@@ -11,11 +11,11 @@ use kybern_adapters::keys::new_api_key;
 use crate::config::database::DatabaseUrl;
 use crate::config::{Config, Secret};
 use crate::output::{aside, kybern_here, secret_aside};
-use crate::serve::{self, Purpose, Running};
+use crate::serve::{self, RunningServer, ServePurpose};
 
 /// What the verb does.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Use {
+pub(crate) enum LocalUse {
     /// It reads: nothing is written, no task is worked on, no database is made.
     Read,
     /// It changes something, or follows tasks to their end.
@@ -27,7 +27,7 @@ pub(crate) struct LocalOptions {
     /// Every setting; it listens on a loopback port of its own choice.
     pub(crate) config: Config,
     /// What the verb does.
-    pub(crate) purpose: Use,
+    pub(crate) purpose: LocalUse,
 }
 
 /// A server inside this process.
@@ -36,8 +36,8 @@ pub(crate) struct LocalServer {
     pub(crate) url: String,
     /// A key that may do everything in the tenant `default`. It stands in no database and ends with this server.
     pub(crate) key: Secret,
-    running: Running,
-    _scratch: Option<Scratch>,
+    running: RunningServer,
+    _scratch: Option<ScratchFolder>,
 }
 
 impl LocalServer {
@@ -56,14 +56,14 @@ pub(crate) async fn open(options: LocalOptions) -> anyhow::Result<LocalServer> {
     let LocalOptions { mut config, purpose } = options;
     config.imap = None;
     let missing = match &config.database.url {
-        DatabaseUrl::Sqlite(path) if purpose == Use::Read && !path.exists() => Some(path.clone()),
+        DatabaseUrl::Sqlite(path) if purpose == LocalUse::Read && !path.exists() => Some(path.clone()),
         _there => None,
     };
     let mut scratch = None;
     if let Some(path) = missing {
         let (path, kybern) = (path.display(), kybern_here());
         aside(format!("there is no database {path} yet, this is how a new one looks: {kybern} serve makes it"));
-        let made = Scratch::new()?;
+        let made = ScratchFolder::new()?;
         config.database.url = DatabaseUrl::Sqlite(made.0.join("kybern.db"));
         config.security.master_key_file = None;
         // Its sources and mailboxes name tenants that only the real database knows.
@@ -71,9 +71,9 @@ pub(crate) async fn open(options: LocalOptions) -> anyhow::Result<LocalServer> {
         scratch = Some(made);
     }
     let key = Secret::new(new_api_key()?);
-    let works = purpose == Use::Work || scratch.is_some();
+    let works = purpose == LocalUse::Work || scratch.is_some();
     let listen = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
-    let verb = Purpose::Verb { key: key.clone(), works };
+    let verb = ServePurpose::Verb { key: key.clone(), works };
     let running = serve::start(config, listen, verb, |first, _| {
         if scratch.is_none() {
             let said = format!("a new database was made; its admin key, shown this once: {first}");
@@ -87,9 +87,9 @@ pub(crate) async fn open(options: LocalOptions) -> anyhow::Result<LocalServer> {
 }
 
 /// A folder of this process's own, gone when it is dropped.
-struct Scratch(PathBuf);
+struct ScratchFolder(PathBuf);
 
-impl Scratch {
+impl ScratchFolder {
     fn new() -> anyhow::Result<Self> {
         let name: String = new_api_key()?.chars().skip(4).take(16).collect();
         let path = std::env::temp_dir().join(format!("kybern-{name}"));
@@ -99,7 +99,7 @@ impl Scratch {
     }
 }
 
-impl Drop for Scratch {
+impl Drop for ScratchFolder {
     fn drop(&mut self) {
         // What is left in the folder for temporary files does no harm.
         std::fs::remove_dir_all(&self.0).unwrap_or_default();

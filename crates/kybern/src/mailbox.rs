@@ -8,11 +8,11 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
-use kybern_adapters::mail::imap::{Fetched, ImapPosition, Mailbox, Mark};
+use kybern_adapters::mail::imap::{Fetched, ImapPosition, Mailbox, MessageMark};
 use kybern_core::error::{ErrorCode, Result};
 use kybern_core::id::{RequestId, TenantId};
 use kybern_engine::Engine;
-use kybern_engine::intake::Received;
+use kybern_engine::intake::DeliveryOutcome;
 use tokio_util::sync::CancellationToken;
 
 use crate::config::Config;
@@ -70,8 +70,8 @@ impl Poller {
     /// Hands one message over; `false` when the server cannot take it now, so that it is fetched again.
     async fn take_in(&self, position: ImapPosition, message: Fetched) -> bool {
         let (raw, begun) = match message {
-            Fetched::Message { raw, interrupted: false } => (raw, Mark::Begun),
-            Fetched::Message { raw, interrupted: true } => (raw, Mark::BegunAgain),
+            Fetched::Message { raw, interrupted: false } => (raw, MessageMark::Begun),
+            Fetched::Message { raw, interrupted: true } => (raw, MessageMark::BegunAgain),
             Fetched::TooLarge { bytes } => return self.refuse(position, &format!("it has {bytes} bytes")).await,
             Fetched::Deadly => return self.refuse(position, "the server went down twice while it took it in").await,
         };
@@ -83,13 +83,13 @@ impl Poller {
         match self.hand_over(raw).await {
             Ok(received) => {
                 tracing::info!(task.id = %received.task_id, duplicate = received.duplicate, "message taken in");
-                self.mark(position, Mark::Taken).await;
+                self.mark(position, MessageMark::Taken).await;
                 true
             }
             Err(error) => match error.code() {
                 ErrorCode::Unavailable => {
                     tracing::warn!(%error, "a message cannot be taken in now");
-                    self.mark(position, Mark::Later).await;
+                    self.mark(position, MessageMark::Later).await;
                     false
                 }
                 ErrorCode::Validation | ErrorCode::PayloadTooLarge | ErrorCode::Unprocessable => {
@@ -98,14 +98,14 @@ impl Poller {
                 _ => {
                     let uid = position.uid;
                     tracing::error!(uid, %error, "a message cannot be taken in, it is tried again after a restart");
-                    self.mark(position, Mark::Later).await;
+                    self.mark(position, MessageMark::Later).await;
                     true
                 }
             },
         }
     }
 
-    async fn hand_over(&self, raw: Bytes) -> Result<Received> {
+    async fn hand_over(&self, raw: Bytes) -> Result<DeliveryOutcome> {
         let request = RequestId::from_uuid(self.engine.ids().next());
         let tenant = self.engine.intake().tenant_of_mail(self.tenant, &raw).await?;
         let actor = self.engine.identity().channel_actor(tenant, "imap", request);
@@ -119,11 +119,11 @@ impl Poller {
             why,
             "a message is refused and stays in the mailbox, flagged KybernRefused"
         );
-        self.mark(position, Mark::Refused).await;
+        self.mark(position, MessageMark::Refused).await;
         true
     }
 
-    async fn mark(&self, position: ImapPosition, mark: Mark) {
+    async fn mark(&self, position: ImapPosition, mark: MessageMark) {
         if let Err(error) = self.mailbox.mark(position, mark).await {
             tracing::warn!(uid = position.uid, ?mark, %error, "a message could not be marked");
         }

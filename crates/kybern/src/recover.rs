@@ -7,7 +7,7 @@ use kybern_engine::identity::FirstAdmin;
 
 use crate::config::{Config, Ocr};
 use crate::output::{Screen, kybern};
-use crate::wiring::{self, Opening};
+use crate::wiring::{self, OpenOptions};
 
 /// What a new admin key is made for.
 pub(crate) struct RecoverOptions {
@@ -27,7 +27,7 @@ pub(crate) async fn run(options: RecoverOptions) -> anyhow::Result<ExitCode> {
     let RecoverOptions { config, new_master_key, mut screen } = options;
     wiring::must_be_there(&config)?;
     kybern_adapters::http::install_tls();
-    let opened = wiring::open_store(&config, Opening { adopt: new_master_key, ..Opening::default() }).await?;
+    let opened = wiring::open_store(&config, OpenOptions { adopt: new_master_key, ..OpenOptions::default() }).await?;
     let mut settings = wiring::settings(&config, &config.server.local_url());
     settings.work = false;
     let engine = wiring::engine(&config, &opened, Ocr::Off, settings)?;

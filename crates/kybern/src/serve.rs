@@ -40,7 +40,7 @@ pub(crate) struct ServeOptions {
 }
 
 /// For whom a server is started.
-pub(crate) enum Purpose {
+pub(crate) enum ServePurpose {
     /// For whoever asks it.
     Serve,
     /// For one verb of the command line.
@@ -52,7 +52,7 @@ pub(crate) enum Purpose {
     },
 }
 
-impl Purpose {
+impl ServePurpose {
     const fn works(&self) -> bool {
         match self {
             Self::Serve => true,
@@ -62,7 +62,7 @@ impl Purpose {
 }
 
 /// A server that runs in this process.
-pub(crate) struct Running {
+pub(crate) struct RunningServer {
     /// Where it listens.
     pub(crate) address: SocketAddr,
     pub(crate) engine: Engine,
@@ -80,7 +80,7 @@ pub(crate) async fn run(options: ServeOptions) -> anyhow::Result<ExitCode> {
     // Before telemetry, whose exporter is an HTTP client too.
     kybern_adapters::http::install_tls();
     let _telemetry = telemetry::start(&config.telemetry)?;
-    let voice = Voice { json: config.telemetry.format == LogFormat::Json };
+    let voice = StartupOutput { json: config.telemetry.format == LogFormat::Json };
     match serve(config, voice, screen).await {
         Err(error) if voice.json => {
             let failure = Failure::from(error);
@@ -91,11 +91,11 @@ pub(crate) async fn run(options: ServeOptions) -> anyhow::Result<ExitCode> {
     }
 }
 
-async fn serve(config: Config, voice: Voice, mut screen: Screen) -> anyhow::Result<()> {
+async fn serve(config: Config, voice: StartupOutput, mut screen: Screen) -> anyhow::Result<()> {
     let listen = config.server.listen;
     let has_mail = config.smtp.is_some();
     let mut is_first = false;
-    let running = start(config, listen, Purpose::Serve, |key, url| {
+    let running = start(config, listen, ServePurpose::Serve, |key, url| {
         is_first = true;
         hand_over(key, url, voice, &mut screen)
     })
@@ -110,11 +110,11 @@ async fn serve(config: Config, voice: Voice, mut screen: Screen) -> anyhow::Resu
 
 /// How the server speaks to whoever has started it: in lines for people, or, where the log is JSON, as part of the log.
 #[derive(Clone, Copy)]
-struct Voice {
+struct StartupOutput {
     json: bool,
 }
 
-impl Voice {
+impl StartupOutput {
     fn say(self, line: &str) {
         match self.json {
             true => tracing::info!("{line}"),
@@ -131,9 +131,9 @@ impl Voice {
 pub(crate) async fn start(
     config: Config,
     listen: SocketAddr,
-    purpose: Purpose,
+    purpose: ServePurpose,
     hand_over: impl FnOnce(&str, &str) -> anyhow::Result<()>,
-) -> anyhow::Result<Running> {
+) -> anyhow::Result<RunningServer> {
     kybern_adapters::http::install_tls();
     // The address is taken first: a second server on it fails before it touches the database.
     let listener = TcpListener::bind(listen)
@@ -141,14 +141,14 @@ pub(crate) async fn start(
         .with_context(|| format!("cannot listen on {listen}; another server may have it: choose one with --listen"))?;
     let address = listener.local_addr()?;
     // Who reads scans is asked while the database opens: both take a few hundredths of a second.
-    let (documents, is_server) = (config.documents.clone(), matches!(purpose, Purpose::Serve));
+    let (documents, is_server) = (config.documents.clone(), matches!(purpose, ServePurpose::Serve));
     let asked = tokio::task::spawn_blocking(move || {
         let reader = documents.reader();
         let parts = if is_server { doctor::parts(&documents, &reader) } else { Vec::new() };
         (reader, parts)
     });
     let served_at = is_server.then(|| reachable(address));
-    let how = wiring::Opening { served_at, ..wiring::Opening::default() };
+    let how = wiring::OpenOptions { served_at, ..wiring::OpenOptions::default() };
     let opened = wiring::open_store(&config, how).await;
     let opened = opened.map_err(|error| opening::explain(&config.database.url, error))?;
     let mut settings = wiring::settings(&config, &format!("http://{address}"));
@@ -187,7 +187,7 @@ pub(crate) async fn start(
         public_metrics: config.server.public_metrics,
     };
     let local_key = match &purpose {
-        Purpose::Verb { key, .. } => Some(key.expose()),
+        ServePurpose::Verb { key, .. } => Some(key.expose()),
         _ => None,
     };
     let state = AppState::new(engine.clone(), limits, sources, stop.clone(), local_key);
@@ -223,7 +223,7 @@ pub(crate) async fn start(
         spawn(&parts, poller.run(stop.clone()));
     }
     let grace = config.server.shutdown_grace_ms;
-    Ok(Running { address, engine, grace, stop, parts })
+    Ok(RunningServer { address, engine, grace, stop, parts })
 }
 
 /// That the environment holds a key which was taken away from its holder.
@@ -272,7 +272,7 @@ pub(crate) fn spawn(parts: &TaskTracker, part: impl Future<Output = ()> + Send +
     tokio::spawn(parts.track_future(part));
 }
 
-impl Running {
+impl RunningServer {
     /// Takes no more work, lets running steps finish for the grace time, and gives leases back.
     pub(crate) async fn stop(self) {
         self.stop.cancel();
@@ -286,7 +286,7 @@ impl Running {
 }
 
 /// Shows the first admin key, once.
-fn hand_over(key: &str, url: &str, voice: Voice, screen: &mut Screen) -> anyhow::Result<()> {
+fn hand_over(key: &str, url: &str, voice: StartupOutput, screen: &mut Screen) -> anyhow::Result<()> {
     let recover = recover();
     // The log knows no secrets.
     if voice.json {
@@ -312,7 +312,7 @@ fn recover() -> String {
     format!("{} key recover", kybern_here())
 }
 
-fn announce(running: &Running, has_mail: bool, is_first: bool, voice: Voice) {
+fn announce(running: &RunningServer, has_mail: bool, is_first: bool, voice: StartupOutput) {
     voice.say(&format!("kybern {} listens on http://{}", env!("CARGO_PKG_VERSION"), running.address));
     let mail = if has_mail { "sent over SMTP" } else { "kept in the outbox, no [smtp] is configured" };
     let providers = running.engine.models().providers();

@@ -16,7 +16,7 @@ use tracing_subscriber::util::SubscriberInitExt as _;
 use tracing_subscriber::{EnvFilter, Layer as _};
 
 use self::fields::Fields;
-use self::line::Line;
+use self::line::LineFormat;
 use self::redacting::Spans;
 use crate::config::TelemetryOptions;
 
@@ -45,7 +45,7 @@ pub(crate) fn start(options: &TelemetryOptions) -> anyhow::Result<Telemetry> {
     // The PDF library tells every fault of a stranger's file; what becomes of the file is told by whoever reads it.
     let quiet = "async_imap=info,sqlx::postgres::notice=warn,lopdf=off,hyper=info,hyper_util=info,h2=info,reqwest=info,rustls=info";
     let filter = EnvFilter::try_new(format!("{},{quiet}", options.log)).context("telemetry.log")?;
-    let (fields, line) = (Fields(options.format), Line(options.format));
+    let (fields, line) = (Fields(options.format), LineFormat(options.format));
     let mut format = tracing_subscriber::fmt::layer().fmt_fields(fields).event_format(line);
     if !std::io::stderr().is_terminal() {
         format.set_ansi(false);

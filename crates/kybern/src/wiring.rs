@@ -19,7 +19,7 @@ use kybern_core::task::WorkerId;
 use kybern_core::time::Millis;
 use kybern_engine::{Engine, EngineParts, Settings, WorkflowEndpoint};
 use kybern_server::InboundSource;
-use kybern_store::{PostgresOptions, PostgresStore, Seen, SqliteOptions, SqliteStore, StoreError};
+use kybern_store::{DatabaseState, PostgresOptions, PostgresStore, SqliteOptions, SqliteStore, StoreError};
 
 use crate::config::database::DatabaseUrl;
 use crate::config::{Config, Fault, Faults, Ocr, WebhookOptions};
@@ -27,7 +27,7 @@ use crate::output::{Failure, kybern, kybern_here};
 use crate::{opening, packs};
 
 /// An opened store with what belongs to it.
-pub(crate) struct Opened {
+pub(crate) struct OpenedStore {
     pub(crate) store: Arc<dyn Store>,
     /// Hints for the claims of tasks, and of jobs.
     pub(crate) wake_ups: [Arc<dyn WakeUps>; 2],
@@ -87,7 +87,7 @@ pub(crate) fn must_be_there(config: &Config) -> Result<(), Failure> {
 
 /// How a database is opened.
 #[derive(Clone, Default)]
-pub(crate) struct Opening {
+pub(crate) struct OpenOptions {
     /// The database takes the master key for its own, whatever it was made with.
     pub(crate) adopt: bool,
     /// The URL at which this process answers; a SQLite file's lock says it to others.
@@ -99,7 +99,7 @@ pub(crate) struct Opening {
 /// # Errors
 /// When another process has it, a newer program wrote it, it was made under another master key, or it cannot be
 /// reached.
-pub(crate) async fn open_store(config: &Config, opening: Opening) -> anyhow::Result<Opened> {
+pub(crate) async fn open_store(config: &Config, opening: OpenOptions) -> anyhow::Result<OpenedStore> {
     let file = key_file(config);
     let makes_key = config.security.master_key.is_none() && !file.exists();
     if makes_key {
@@ -155,8 +155,8 @@ pub(crate) fn known_master_key(config: &Config) -> anyhow::Result<MasterKey> {
     master_key(config)
 }
 
-async fn open_with(config: &Config, keys: Arc<MasterKey>, opening: Opening) -> anyhow::Result<Opened> {
-    let Opening { adopt: adopt_key, served_at } = opening;
+async fn open_with(config: &Config, keys: Arc<MasterKey>, opening: OpenOptions) -> anyhow::Result<OpenedStore> {
+    let OpenOptions { adopt: adopt_key, served_at } = opening;
     let (dyn_keys, clock): (Arc<dyn Keys>, Arc<dyn Clock>) = (keys.clone(), Arc::new(SystemClock));
     let connections = config.database.max_connections;
     Ok(match &config.database.url {
@@ -165,7 +165,7 @@ async fn open_with(config: &Config, keys: Arc<MasterKey>, opening: Opening) -> a
             let options = SqliteOptions { readers, adopt_key, served_at, ..SqliteOptions::default() };
             let store = SqliteStore::open(path, options, dyn_keys, clock).await?;
             let wake_ups = [store.wake_ups(), store.wake_ups()];
-            Opened { store: Arc::new(store), wake_ups, partitioned: None, keys }
+            OpenedStore { store: Arc::new(store), wake_ups, partitioned: None, keys }
         }
         DatabaseUrl::Postgres(url) => {
             let options = PostgresOptions {
@@ -177,7 +177,7 @@ async fn open_with(config: &Config, keys: Arc<MasterKey>, opening: Opening) -> a
             let store = PostgresStore::connect(url.expose(), options, dyn_keys, clock).await?;
             let wake_ups = [store.wake_ups(), store.wake_ups()];
             let store = Arc::new(store);
-            Opened { store: store.clone(), wake_ups, partitioned: Some(store), keys }
+            OpenedStore { store: store.clone(), wake_ups, partitioned: Some(store), keys }
         }
     })
 }
@@ -187,7 +187,7 @@ async fn open_with(config: &Config, keys: Arc<MasterKey>, opening: Opening) -> a
 /// # Errors
 /// When its master key is not here, when a newer program wrote it, when it was made under another master key, or when
 /// it cannot be read.
-pub(crate) async fn look(config: &Config, most: usize) -> anyhow::Result<Seen> {
+pub(crate) async fn look(config: &Config, most: usize) -> anyhow::Result<DatabaseState> {
     let (keys, clock): (Arc<dyn Keys>, Arc<dyn Clock>) = (Arc::new(known_master_key(config)?), Arc::new(SystemClock));
     Ok(match &config.database.url {
         DatabaseUrl::Sqlite(path) => SqliteStore::look(path, most, keys, clock).await?,
@@ -249,7 +249,7 @@ pub(crate) fn settings(config: &Config, public_url: &str) -> Settings {
 ///
 /// # Errors
 /// When a setting cannot be used, or bundled plans are faulty.
-pub(crate) fn engine(config: &Config, opened: &Opened, ocr: Ocr, settings: Settings) -> anyhow::Result<Engine> {
+pub(crate) fn engine(config: &Config, opened: &OpenedStore, ocr: Ocr, settings: Settings) -> anyhow::Result<Engine> {
     let policy = EgressPolicy::new(&config.egress.allow).map_err(anyhow::Error::msg).context("[egress] allow")?;
     let mail_sender = match &config.smtp {
         None => None,

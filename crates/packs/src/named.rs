@@ -8,7 +8,7 @@
 use std::borrow::Cow;
 
 use crate::company;
-use crate::names::{Named, names};
+use crate::names::{NameInText, names};
 use crate::pattern::Pattern;
 
 /// How sure the name before a DOT number is, one by which the writer is introduced, one some words behind a label, and one
@@ -155,8 +155,8 @@ pub(crate) fn company(
     subject: &str,
     labels: &[String],
     refused: impl Fn(&str) -> bool,
-) -> Option<(Named, f64)> {
-    let ok = |named: &Named| !refused(&named.name) && !is_of_subjects(&named.name);
+) -> Option<(NameInText, f64)> {
+    let ok = |named: &NameInText| !refused(&named.name) && !is_of_subjects(&named.name);
     let unquoted = unquoted(body);
     let body = unquoted.as_ref();
     let introduced = || introduced(body).into_iter().find(|named| ok(named)).map(|named| (named, INTRODUCED));
@@ -166,8 +166,8 @@ pub(crate) fn company(
 }
 
 /// The company whose name stands right before its DOT number, and how sure that is.
-pub(crate) fn numbered(body: &str, refused: impl Fn(&str) -> bool) -> Option<(Named, f64)> {
-    let ok = |named: &Named| !refused(&named.name) && !is_of_subjects(&named.name);
+pub(crate) fn numbered(body: &str, refused: impl Fn(&str) -> bool) -> Option<(NameInText, f64)> {
+    let ok = |named: &NameInText| !refused(&named.name) && !is_of_subjects(&named.name);
     before_dot(&unquoted(body)).into_iter().find(ok).map(|named| (named, NUMBERED))
 }
 
@@ -185,7 +185,7 @@ fn unquoted(body: &str) -> Cow<'_, str> {
 }
 
 /// Names that end right before a DOT number, on its line.
-fn before_dot(body: &str) -> Vec<Named> {
+fn before_dot(body: &str) -> Vec<NameInText> {
     let mut found = Vec::new();
     for (at, _) in DOT.spans(body) {
         let line = body[..at].rfind('\n').map_or(0, |end| end + 1);
@@ -205,7 +205,7 @@ fn before_dot(body: &str) -> Vec<Named> {
         while let Some((first, rest)) = before[start..].split_once(' ').filter(|(first, _)| leads(first)) {
             start += first.len() + 1 + rest.len() - rest.trim_start().len();
         }
-        found.push(Named { name: before[start..].to_owned(), start: from + start });
+        found.push(NameInText { name: before[start..].to_owned(), start: from + start });
     }
     found
 }
@@ -246,7 +246,7 @@ fn leads(word: &str) -> bool {
 }
 
 /// The legal name in front of the one by which a company says that it is known: `Fern Hollow Hauling LLC, also known as Big F`.
-pub(crate) fn legal(body: &str, short: &Named) -> Option<Named> {
+pub(crate) fn legal(body: &str, short: &NameInText) -> Option<NameInText> {
     let before = body.get(..short.start)?;
     let small = before.to_ascii_lowercase();
     let said = KNOWN_AS.iter().find_map(|turn| small.strip_suffix(turn))?;
@@ -254,7 +254,7 @@ pub(crate) fn legal(body: &str, short: &Named) -> Option<Named> {
         before[..said.len()].trim_end_matches(|c: char| c.is_whitespace() || matches!(c, ',' | '(' | '-' | '–'));
     let start = ends_with_name(before)?;
     let name = &before[start..];
-    company::has_legal_form(name).then(|| Named { name: name.to_owned(), start })
+    company::has_legal_form(name).then(|| NameInText { name: name.to_owned(), start })
 }
 
 /// The names of companies on a line, by their legal form.
@@ -294,7 +294,7 @@ pub(crate) fn with_owner(text: &str, name: &str) -> Option<String> {
 fn ends_with_name(text: &str) -> Option<usize> {
     let ends = names(text).filter(|named| named.start + named.name.len() == text.len());
     // A state with its ZIP code is no name.
-    let worded = |named: &Named| {
+    let worded = |named: &NameInText| {
         let words = || named.name.split(' ');
         let is_word = |word: &&str| word.chars().all(char::is_alphabetic);
         words().any(|word| word.chars().any(char::is_lowercase)) || words().filter(is_word).count() > 1
@@ -303,16 +303,16 @@ fn ends_with_name(text: &str) -> Option<usize> {
 }
 
 /// Names of companies for which somebody says to write.
-fn introduced(body: &str) -> Vec<Named> {
+fn introduced(body: &str) -> Vec<NameInText> {
     let at = |pattern: &Pattern| pattern.spans(body).into_iter().filter_map(|(start, _)| name_at(body, start));
-    let ends_here = |named: &Named| body[named.start + named.name.len()..].trim_start().starts_with("here");
+    let ends_here = |named: &NameInText| body[named.start + named.name.len()..].trim_start().starts_with("here");
     at(&INTRODUCTION).chain(at(&HERE).filter(ends_here)).chain(at(&RUNS)).collect()
 }
 
 /// Names that a label leads to in its sentence, with other words between the two.
-fn led_to(body: &str, labels: &[String]) -> Vec<Named> {
+fn led_to(body: &str, labels: &[String]) -> Vec<NameInText> {
     let small = body.to_ascii_lowercase();
-    let mut found: Vec<Named> = Vec::new();
+    let mut found: Vec<NameInText> = Vec::new();
     let heads = labels.iter().filter_map(|label| LEADS.iter().find_map(|lead| Some((label.strip_suffix(lead)?, lead))));
     // A label of one word, such as `quote for`, is too common to lead far.
     for (head, lead) in heads.filter(|(head, _)| head.contains(' ')) {
@@ -332,7 +332,7 @@ fn led_to(body: &str, labels: &[String]) -> Vec<Named> {
 }
 
 /// Names in a text that begin with a part of its subject.
-fn repeated(body: &str, subject: &str) -> Vec<Named> {
+fn repeated(body: &str, subject: &str) -> Vec<NameInText> {
     let is_of_others = |word: &str| OF_OTHERS.contains(&word.to_lowercase().as_str());
     if subject.split(|c: char| !c.is_alphanumeric()).any(is_of_others) {
         return Vec::new();
@@ -357,14 +357,14 @@ fn repeated(body: &str, subject: &str) -> Vec<Named> {
 }
 
 /// The name that begins at a byte, as far as it goes on its line.
-fn name_at(body: &str, at: usize) -> Option<Named> {
+fn name_at(body: &str, at: usize) -> Option<NameInText> {
     let rest = body.get(at..)?;
     let line = rest.get(..rest.floor_char_boundary(LONGEST_NAME))?.split('\n').next()?;
     let whole = names(line).filter(|named| named.start == 0).max_by_key(|named| named.name.len())?;
     // Whoever goes on with `I` speaks of himself.
     let name = whole.name.strip_suffix(" I").unwrap_or(&whole.name);
     let name = JOINTS.iter().find_map(|joint| name.strip_suffix(joint)).unwrap_or(name);
-    name.contains(' ').then(|| Named { name: name.to_owned(), start: at })
+    name.contains(' ').then(|| NameInText { name: name.to_owned(), start: at })
 }
 
 /// Whether a name has no word of its own.

@@ -17,7 +17,7 @@ const ABBREVIATED: [&str; 12] =
 
 /// A name in a text.
 #[derive(Clone, PartialEq, Debug)]
-pub(crate) struct Named {
+pub(crate) struct NameInText {
     /// As it is written.
     pub(crate) name: String,
     /// Its first byte.
@@ -25,7 +25,7 @@ pub(crate) struct Named {
 }
 
 /// The runs of words with capitals on a line, from each word on; a legal form behind a comma belongs to its name.
-pub(crate) fn names(line: &str) -> impl Iterator<Item = Named> {
+pub(crate) fn names(line: &str) -> impl Iterator<Item = NameInText> {
     let mut found = Vec::new();
     let mut from = 0;
     for part in line.split(PARTS) {
@@ -61,7 +61,7 @@ pub(crate) fn names(line: &str) -> impl Iterator<Item = Named> {
             // The full stop of `Inc.` at the end of a sentence may be written twice.
             let name = if name.ends_with("..") { name.trim_end_matches('.') } else { name };
             if name.contains(' ') {
-                found.push(Named { name: name.to_owned(), start: start + first });
+                found.push(NameInText { name: name.to_owned(), start: start + first });
             }
         }
     }

@@ -6,7 +6,7 @@
 use kybern_core::model::{ExtractedField, ExtractionSchema, FieldSource, FoundBy, ValueKind};
 
 use crate::field::COMPANIES;
-use crate::names::{MAX_WORDS, Named, names};
+use crate::names::{MAX_WORDS, NameInText, names};
 use crate::reading::{MESSAGE_NUMBER, ReadDocument, UNSURE};
 use crate::{company, contact, introduced, named};
 
@@ -109,7 +109,7 @@ pub(crate) fn tell(message: &mut ReadDocument, schema: &ExtractionSchema, sender
         let other = introduced::only_other(&message.extraction.fields, |name| refused(name) || is_senders(name));
         let other = other.filter(|(_, field)| field.source.page == page.number);
         if let Some((name, start)) = other.and_then(|(name, _)| Some((name, body.find(name)?))) {
-            let named = Named { name: name.to_owned(), start };
+            let named = NameInText { name: name.to_owned(), start };
             put(message, about, named, WRITES);
             return;
         }
@@ -175,14 +175,14 @@ fn company_behind<'n>(name: &'n str, sender: &str) -> Option<&'n str> {
 
 /// The company that was found in the message whose name ends where another name does, when it begins before that one:
 /// a word in small letters stands within it, as in `Carga y Fletes Larch LLC`.
-fn longer_of(message: &ReadDocument, body: &str, named: Named) -> Named {
-    let end = |named: &Named| body[..named.start + named.name.len()].trim_end_matches('.').len();
+fn longer_of(message: &ReadDocument, body: &str, named: NameInText) -> NameInText {
+    let end = |named: &NameInText| body[..named.start + named.name.len()].trim_end_matches('.').len();
     let companies =
         message.extraction.fields.iter().filter(|field| {
             field.group.as_deref() == Some(COMPANIES) && field.name == "name" && field.source.page == 1
         });
     let found = companies.filter_map(|field| Some((field.value.as_str()?, field.source.start)));
-    let whole = found.map(|(name, start)| Named { name: name.to_owned(), start }).find(|whole| {
+    let whole = found.map(|(name, start)| NameInText { name: name.to_owned(), start }).find(|whole| {
         let there = body.get(whole.start..).is_some_and(|rest| rest.starts_with(&whole.name));
         there && whole.start < named.start && end(whole) == end(&named)
     });
@@ -206,9 +206,9 @@ pub(crate) fn forget_contacts(message: &mut ReadDocument, schema: &ExtractionSch
 }
 
 /// Sets a single field of a message.
-fn put(message: &mut ReadDocument, name: &str, named: Named, confidence: f64) {
+fn put(message: &mut ReadDocument, name: &str, named: NameInText, confidence: f64) {
     let named = match company_behind(&named.name, "") {
-        Some(company) => Named { start: named.start + named.name.len() - company.len(), name: company.to_owned() },
+        Some(company) => NameInText { start: named.start + named.name.len() - company.len(), name: company.to_owned() },
         None => named,
     };
     let fields = &mut message.extraction.fields;
@@ -233,11 +233,11 @@ fn head(text: &str) -> &str {
 }
 
 /// The sender's name where it stands in the text, also when the address has only its initial: `A Example`.
-fn person_of(body: &str, sender: &Sender<'_>) -> Option<Named> {
+fn person_of(body: &str, sender: &Sender<'_>) -> Option<NameInText> {
     if is_person(sender)
         && let Some(start) = body.find(sender.name)
     {
-        return Some(Named { name: sender.name.to_owned(), start });
+        return Some(NameInText { name: sender.name.to_owned(), start });
     }
     let (initial, last) = sender.name.split_once(' ')?;
     let initial = initial.trim_end_matches('.');
@@ -251,7 +251,7 @@ fn person_of(body: &str, sender: &Sender<'_>) -> Option<Named> {
         at += line.len() + 1;
         let is_whole = name.strip_suffix(last).is_some_and(|first| first.starts_with(initial) && first.ends_with(' '));
         if is_whole && is_person(&Sender { name, ..*sender }) {
-            return Some(Named { name: name.to_owned(), start });
+            return Some(NameInText { name: name.to_owned(), start });
         }
     }
     None
@@ -313,8 +313,8 @@ fn is_described_as_firm(behind: &str) -> bool {
 }
 
 /// The name in a text that an address's domain is made of: one with a legal form, else the last one.
-fn company_of(text: &str, address: &str) -> Option<Named> {
-    let mut best: Option<(bool, Named)> = None;
+fn company_of(text: &str, address: &str) -> Option<NameInText> {
+    let mut best: Option<(bool, NameInText)> = None;
     let mut at = 0;
     for line in text.split('\n') {
         for named in names(line)
@@ -336,26 +336,26 @@ fn company_of(text: &str, address: &str) -> Option<Named> {
 }
 
 /// All of a line in small letters that ends with a legal form, as it is typed on a telephone: `fern hollow hauling inc`.
-fn uncapitalised(line: &str) -> Option<Named> {
+fn uncapitalised(line: &str) -> Option<NameInText> {
     let name = line.trim();
     let words = name.split(' ').count();
     let small = name.chars().all(|c| c.is_lowercase() || matches!(c, ' ' | '.' | ',' | '&' | '\'' | '’' | '-'));
     let formed = name.rsplit(' ').next().is_some_and(company::has_legal_form);
     let is_name = small && formed && (2..=MAX_WORDS).contains(&words);
-    is_name.then(|| Named { name: name.to_owned(), start: line.len() - line.trim_start().len() })
+    is_name.then(|| NameInText { name: name.to_owned(), start: line.len() - line.trim_start().len() })
 }
 
 /// The first name of a text with a legal form that begins with this one, or it: `Fern Hollow` is short for `Fern Hollow
 /// Hauling, Inc.`
-fn whole_of(text: &str, short: Named) -> Named {
-    let begins = |named: &Named| {
+fn whole_of(text: &str, short: NameInText) -> NameInText {
+    let begins = |named: &NameInText| {
         let rest = named.name.strip_prefix(short.name.as_str());
         rest.is_some_and(|rest| rest.starts_with([' ', ','])) && company::has_legal_form(&named.name)
     };
     let mut at = 0;
     for line in text.split('\n') {
         if let Some(whole) = names(line).find(begins) {
-            return Named { start: at + whole.start, ..whole };
+            return NameInText { start: at + whole.start, ..whole };
         }
         at += line.len() + 1;
     }
@@ -363,13 +363,13 @@ fn whole_of(text: &str, short: Named) -> Named {
 }
 
 /// A name of a line that begins at `at`, with the trade that in Spanish and French stands before it and belongs to it.
-fn with_trade(line: &str, at: usize, named: Named) -> Named {
+fn with_trade(line: &str, at: usize, named: NameInText) -> NameInText {
     let before = line[..named.start].strip_suffix(' ').unwrap_or_default();
     let word = before.rsplit(' ').next().unwrap_or_default();
     if !TRADES.contains(&word.to_lowercase().as_str()) || !word.starts_with(char::is_uppercase) {
-        return Named { start: at + named.start, ..named };
+        return NameInText { start: at + named.start, ..named };
     }
-    Named { name: format!("{word} {}", named.name), start: at + named.start - word.len() - 1 }
+    NameInText { name: format!("{word} {}", named.name), start: at + named.start - word.len() - 1 }
 }
 
 #[cfg(test)]

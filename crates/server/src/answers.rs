@@ -20,7 +20,7 @@ use hyper::body::{Frame, SizeHint};
 use kybern_core::error::Error;
 use kybern_core::id::TenantId;
 
-use crate::body::{Booked, Booking, Holder};
+use crate::body::{BookedBytes, Booking, Holder};
 use crate::error::Problem;
 use crate::state::AppState;
 
@@ -30,13 +30,13 @@ const SMALL: u64 = 32 * 1024;
 const PIECE: usize = 64 * 1024;
 
 /// The room for the answer to one request.
-pub(crate) struct Room {
+pub(crate) struct AnswerBudget {
     booking: Booking,
     /// Whether the request only reads, so that its answer can be refused after all.
     reads: bool,
 }
 
-impl Room {
+impl AnswerBudget {
     /// Room for the answer to a request of that tenant.
     ///
     /// # Errors
@@ -60,19 +60,19 @@ impl Room {
             return Problem::from(error).into_response();
         }
         let booking = Arc::new(self.booking);
-        response.map(|body| Body::new(Held { body, rest: Bytes::new(), booking }))
+        response.map(|body| Body::new(CountedBody { body, rest: Bytes::new(), booking }))
     }
 }
 
 /// The body of an answer that is counted.
-struct Held {
+struct CountedBody {
     body: Body,
     /// What was taken out of the body and not handed over yet.
     rest: Bytes,
     booking: Arc<Booking>,
 }
 
-impl HttpBody for Held {
+impl HttpBody for CountedBody {
     type Data = Bytes;
     type Error = axum::Error;
 
@@ -83,7 +83,7 @@ impl HttpBody for Held {
         while self.rest.is_empty() {
             match std::task::ready!(Pin::new(&mut self.body).poll_frame(context)) {
                 Some(Ok(frame)) => match frame.into_data() {
-                    Ok(bytes) => self.rest = Bytes::from_owner(Booked(bytes, Arc::clone(&self.booking))),
+                    Ok(bytes) => self.rest = Bytes::from_owner(BookedBytes(bytes, Arc::clone(&self.booking))),
                     Err(other) => return Poll::Ready(Some(Ok(other))),
                 },
                 ended => return Poll::Ready(ended),
@@ -119,7 +119,7 @@ mod tests {
     /// What becomes of an answer of so many bytes.
     fn answered(budget: &Budget, tenant: u128, reads: bool, bytes: usize) -> Response {
         let holder = Holder::Tenant(TenantId::from_uuid(Uuid::from_u128(tenant)));
-        Room { booking: budget.open(holder), reads }.hold(Bytes::from(vec![b'x'; bytes]).into_response())
+        AnswerBudget { booking: budget.open(holder), reads }.hold(Bytes::from(vec![b'x'; bytes]).into_response())
     }
 
     #[tokio::test]

@@ -11,12 +11,12 @@ use kybern_core::error::{Error, ErrorCode};
 use kybern_core::id::TenantId;
 use kybern_core::policy::webhook::{self, WebhookHeaders};
 
-use crate::answers::Room;
+use crate::answers::AnswerBudget;
 use crate::error::{ApiResult, Problem};
 use crate::extract::no_query;
-use crate::request::Asked;
+use crate::request::RequestInfo;
 use crate::router::{Access, Query};
-use crate::standing::Standing;
+use crate::standing::KeyStanding;
 use crate::state::{AppState, InboundSource};
 
 const TENANT: HeaderName = HeaderName::from_static("x-tenant-id");
@@ -39,7 +39,7 @@ pub(crate) async fn guard(
             None => next.run(request).await,
         };
     };
-    let Some(asked) = request.extensions().get::<Asked>().cloned() else {
+    let Some(asked) = request.extensions().get::<RequestInfo>().cloned() else {
         return Problem::internal("a route without its request layer").into_response();
     };
     let actor = match authenticate(&state, request.headers(), &asked).await {
@@ -53,11 +53,11 @@ pub(crate) async fn guard(
     if let Some(problem) = refused {
         return problem.into_response();
     }
-    let room = match Room::of(&state, actor.tenant(), request.method()) {
+    let room = match AnswerBudget::of(&state, actor.tenant(), request.method()) {
         Ok(room) => room,
         Err(error) => return Problem::from(error).into_response(),
     };
-    let standing = Standing::of(&state, request.headers(), &actor);
+    let standing = KeyStanding::of(&state, request.headers(), &actor);
     request.extensions_mut().insert(Caller(actor));
     let Some(standing) = standing else { return room.hold(next.run(request).await) };
     match standing.clone().keep(next.run(request)).await {
@@ -80,7 +80,7 @@ impl FromRequestParts<AppState> for Caller {
 
 /// Authenticates the key of a request, and carries out a platform admin's crossing into another tenant. An address that
 /// sends many wrong keys is braked.
-pub(crate) async fn authenticate(state: &AppState, headers: &HeaderMap, asked: &Asked) -> ApiResult<Actor> {
+pub(crate) async fn authenticate(state: &AppState, headers: &HeaderMap, asked: &RequestInfo) -> ApiResult<Actor> {
     let bearer = bearer(headers)?;
     let Some(peer) = asked.peer else { return prove(state, headers, bearer, asked).await };
     let client = || state.limits.proxies.client(peer, headers);
@@ -100,7 +100,7 @@ pub(crate) async fn authenticate(state: &AppState, headers: &HeaderMap, asked: &
 ///
 /// # Errors
 /// When a key came, and nobody can say now whose it is.
-pub(crate) async fn reader(state: &AppState, headers: &HeaderMap, asked: &Asked) -> ApiResult<Option<Actor>> {
+pub(crate) async fn reader(state: &AppState, headers: &HeaderMap, asked: &RequestInfo) -> ApiResult<Option<Actor>> {
     if !has_key(headers) {
         return Ok(None);
     }
@@ -111,7 +111,7 @@ pub(crate) async fn reader(state: &AppState, headers: &HeaderMap, asked: &Asked)
     }
 }
 
-async fn prove(state: &AppState, headers: &HeaderMap, bearer: &str, asked: &Asked) -> ApiResult<Actor> {
+async fn prove(state: &AppState, headers: &HeaderMap, bearer: &str, asked: &RequestInfo) -> ApiResult<Actor> {
     let actor = match tenant(headers)? {
         None if state.is_local(bearer) => state.engine.identity().local_actor(asked.id).await?,
         None => state.engine.identity().authenticate(bearer, asked.id, None).await?,
@@ -131,7 +131,7 @@ async fn prove(state: &AppState, headers: &HeaderMap, bearer: &str, asked: &Aske
 }
 
 /// The actor of a configured source whose signature has just held.
-pub(crate) fn source_actor(state: &AppState, source: &str, configured: &InboundSource, asked: &Asked) -> Actor {
+pub(crate) fn source_actor(state: &AppState, source: &str, configured: &InboundSource, asked: &RequestInfo) -> Actor {
     tracing::Span::current().record("tenant.id", tracing::field::display(configured.tenant));
     state.engine.identity().channel_actor(configured.tenant, &format!("webhook/{source}"), asked.id)
 }

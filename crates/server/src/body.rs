@@ -47,7 +47,8 @@ async fn read_booked(booking: Booking, request: Request, limit: usize) -> ApiRes
         return Err(too_large(limit));
     }
     let declared = declared.and_then(|length| usize::try_from(length).ok());
-    let mut arriving = Arriving { stream: body.into_data_stream(), read: BytesMut::new(), booking, declared, limit };
+    let mut arriving =
+        ArrivingBody { stream: body.into_data_stream(), read: BytesMut::new(), booking, declared, limit };
     loop {
         match tokio::time::timeout(STALL, arriving.read_on()).await {
             Ok(Ok(true)) => return Ok((parts, arriving.whole())),
@@ -59,7 +60,7 @@ async fn read_booked(booking: Booking, request: Request, limit: usize) -> ApiRes
 }
 
 /// A body on its way.
-struct Arriving {
+struct ArrivingBody {
     stream: BodyDataStream,
     read: BytesMut,
     booking: Booking,
@@ -67,7 +68,7 @@ struct Arriving {
     limit: usize,
 }
 
-impl Arriving {
+impl ArrivingBody {
     /// Reads on by [`PROGRESS`] bytes; whether that was the whole body.
     async fn read_on(&mut self) -> ApiResult<bool> {
         let wanted = self.read.len() + PROGRESS;
@@ -90,14 +91,14 @@ impl Arriving {
 
     /// The bytes, which keep their booking for as long as anybody has them.
     fn whole(self) -> Bytes {
-        if self.read.is_empty() { Bytes::new() } else { Bytes::from_owner(Booked(self.read, self.booking)) }
+        if self.read.is_empty() { Bytes::new() } else { Bytes::from_owner(BookedBytes(self.read, self.booking)) }
     }
 }
 
 /// Bytes with what is booked for them, which is given back when it is dropped.
-pub(crate) struct Booked<B, K>(pub(crate) B, pub(crate) K);
+pub(crate) struct BookedBytes<B, K>(pub(crate) B, pub(crate) K);
 
-impl<B: AsRef<[u8]>, K> AsRef<[u8]> for Booked<B, K> {
+impl<B: AsRef<[u8]>, K> AsRef<[u8]> for BookedBytes<B, K> {
     fn as_ref(&self) -> &[u8] {
         self.0.as_ref()
     }
@@ -120,19 +121,22 @@ pub(crate) fn drained(state: &AppState, request: Request) -> Request {
     // Who asks before sending has not sent anything yet: there is nothing to drain.
     let asks_first = request.headers().contains_key(header::EXPECT);
     let (parts, body) = request.into_parts();
-    let body =
-        Draining { body: Some(body.into_data_stream()), touched: !asks_first, background: state.background.clone() };
+    let body = DrainingBody {
+        body: Some(body.into_data_stream()),
+        touched: !asks_first,
+        background: state.background.clone(),
+    };
     Request::from_parts(parts, Body::from_stream(body))
 }
 
 /// A body whose unread rest is drained in the background when it is dropped.
-struct Draining {
+struct DrainingBody {
     body: Option<BodyDataStream>,
     touched: bool,
     background: TaskTracker,
 }
 
-impl Stream for Draining {
+impl Stream for DrainingBody {
     type Item = Result<Bytes, axum::Error>;
 
     fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
@@ -146,7 +150,7 @@ impl Stream for Draining {
     }
 }
 
-impl Drop for Draining {
+impl Drop for DrainingBody {
     fn drop(&mut self) {
         let Some(body) = self.body.take().filter(|_| self.touched) else { return };
         // Outside a runtime there is no connection either.
@@ -256,7 +260,7 @@ mod tests {
     /// What becomes of a body that nobody reads to its end.
     async fn dropped(body: Body, touched: bool) {
         let background = TaskTracker::new();
-        drop(Draining { body: Some(body.into_data_stream()), touched, background: background.clone() });
+        drop(DrainingBody { body: Some(body.into_data_stream()), touched, background: background.clone() });
         background.close();
         let drained = tokio::time::timeout(DRAIN_TIME * 2, background.wait()).await;
         drained.expect("it is not drained without end");

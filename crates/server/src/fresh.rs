@@ -11,15 +11,15 @@ const AGE: Duration = Duration::from_secs(1);
 
 /// A value with the moment at which it was asked for. Whoever comes while it is asked for waits for that answer.
 #[derive(Debug)]
-pub(crate) struct Fresh<T>(Mutex<Option<(Instant, Arc<T>)>>);
+pub(crate) struct FreshCache<T>(Mutex<Option<(Instant, Arc<T>)>>);
 
-impl<T> Default for Fresh<T> {
+impl<T> Default for FreshCache<T> {
     fn default() -> Self {
         Self(Mutex::new(None))
     }
 }
 
-impl<T> Fresh<T> {
+impl<T> FreshCache<T> {
     /// The value, asked for anew when it is older than a second.
     pub(crate) async fn get<E>(&self, ask: impl Future<Output = Result<T, E>>) -> Result<Arc<T>, E> {
         let mut kept = self.0.lock().await;
@@ -39,7 +39,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn many_ask_once_a_second() {
-        let (fresh, asked) = (Fresh::default(), AtomicUsize::new(0));
+        let (fresh, asked) = (FreshCache::default(), AtomicUsize::new(0));
         let get = || {
             fresh.get(async {
                 tokio::task::yield_now().await;

@@ -13,7 +13,7 @@ use kybern_engine::readiness::{Check, Readiness};
 use serde_json::{Value, json};
 
 use crate::auth;
-use crate::request::Asked;
+use crate::request::RequestInfo;
 use crate::schema::operation::{HealthSchema, ReadinessSchema};
 use crate::state::AppState;
 
@@ -40,13 +40,13 @@ pub(crate) async fn alive(State(state): State<AppState>) -> Json<Value> {
     (status = 200, description = "Everything that is required works", body = ReadinessSchema),
     (status = 503, description = "Something that is required does not work", body = ReadinessSchema),
 ))]
-pub(crate) async fn ready(State(state): State<AppState>, headers: HeaderMap, asked: Asked) -> Response {
+pub(crate) async fn ready(State(state): State<AppState>, headers: HeaderMap, asked: RequestInfo) -> Response {
     // Without a database nobody can be told apart, and the names say enough.
     let reader = auth::reader(&state, &headers, &asked).await.unwrap_or_default();
     let told = match reader {
-        None => Told::Names,
-        Some(actor) if actor.may(Right::Platform) => Told::Details,
-        Some(_) => Told::Messages,
+        None => HealthDetail::Names,
+        Some(actor) if actor.may(Right::Platform) => HealthDetail::Details,
+        Some(_) => HealthDetail::Messages,
     };
     let (ready, checks) = checks(&state, told).await;
     let status = if ready { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
@@ -55,7 +55,7 @@ pub(crate) async fn ready(State(state): State<AppState>, headers: HeaderMap, ask
 
 /// How much of each part is told.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Told {
+pub(crate) enum HealthDetail {
     /// What it is called, and how it is.
     Names,
     /// Also what is known of it.
@@ -65,7 +65,7 @@ pub(crate) enum Told {
 }
 
 /// The checks on the wire, and whether all that are required hold.
-pub(crate) async fn checks(state: &AppState, told: Told) -> (bool, Vec<Value>) {
+pub(crate) async fn checks(state: &AppState, told: HealthDetail) -> (bool, Vec<Value>) {
     let look =
         async { Ok(tokio::time::timeout(PATIENCE, state.engine.health().readiness()).await.unwrap_or_else(silent)) };
     let readiness: Result<Arc<Readiness>, Infallible> = state.readiness.get(look).await;
@@ -74,9 +74,11 @@ pub(crate) async fn checks(state: &AppState, told: Told) -> (bool, Vec<Value>) {
         Err(never) => match never {},
     };
     let shown = |check: &Check| match told {
-        Told::Details => json!(check),
-        Told::Messages => json!(Check { details: Vec::new(), ..check.clone() }),
-        Told::Names => json!({"name": check.name, "ok": check.ok, "state": check.state, "required": check.required}),
+        HealthDetail::Details => json!(check),
+        HealthDetail::Messages => json!(Check { details: Vec::new(), ..check.clone() }),
+        HealthDetail::Names => {
+            json!({"name": check.name, "ok": check.ok, "state": check.state, "required": check.required})
+        }
     };
     (readiness.is_ready(), readiness.checks.iter().map(shown).collect())
 }

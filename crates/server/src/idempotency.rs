@@ -40,7 +40,7 @@ use tracing::Instrument;
 
 use crate::auth::Caller;
 use crate::error::{ApiResult, Problem};
-use crate::request::Asked;
+use crate::request::RequestInfo;
 use crate::state::AppState;
 
 pub(crate) const KEY_HEADER: HeaderName = HeaderName::from_static("idempotency-key");
@@ -61,13 +61,13 @@ fn key(headers: &HeaderMap) -> ApiResult<Option<String>> {
 
 /// A success.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(crate) struct Made {
+pub(crate) struct SuccessAnswer {
     status: u16,
     location: Option<String>,
     body: Box<RawValue>,
 }
 
-impl Made {
+impl SuccessAnswer {
     /// 201 with the new thing, which is found below `place` under that name.
     pub(crate) fn created(place: &str, name: &impl Display, body: &impl Serialize) -> ApiResult<Self> {
         Ok(Self { status: 201, location: Some(format!("{place}/{name}")), body: written(body)? })
@@ -88,7 +88,7 @@ fn written(body: &impl Serialize) -> ApiResult<Box<RawValue>> {
     to_raw_value(body).map_err(|error| Problem::internal(format!("an answer cannot be written: {error}")))
 }
 
-impl IntoResponse for Made {
+impl IntoResponse for SuccessAnswer {
     fn into_response(self) -> Response {
         let status = StatusCode::from_u16(self.status).unwrap_or(StatusCode::OK);
         let json = [(header::CONTENT_TYPE, HeaderValue::from_static("application/json"))];
@@ -101,25 +101,25 @@ impl IntoResponse for Made {
 }
 
 /// A request that is done once for each key of its caller.
-pub(crate) struct Attempt {
+pub(crate) struct KeyedRequest {
     pub(crate) state: AppState,
     pub(crate) actor: Actor,
-    pub(crate) asked: Asked,
+    pub(crate) asked: RequestInfo,
     /// The caller's key, when there is one.
     pub(crate) key: Option<String>,
 }
 
-impl FromRequestParts<AppState> for Attempt {
+impl FromRequestParts<AppState> for KeyedRequest {
     type Rejection = Problem;
 
     async fn from_request_parts(parts: &mut Parts, state: &AppState) -> Result<Self, Problem> {
         let Caller(actor) = Caller::from_request_parts(parts, state).await?;
-        let asked = Asked::from_request_parts(parts, state).await?;
+        let asked = RequestInfo::from_request_parts(parts, state).await?;
         Ok(Self { state: state.clone(), actor, asked, key: key(&parts.headers)? })
     }
 }
 
-impl Made {
+impl SuccessAnswer {
     /// What was made.
     ///
     /// # Errors
@@ -130,7 +130,7 @@ impl Made {
     }
 }
 
-impl Attempt {
+impl KeyedRequest {
     /// Does the work, unless the same has been done before: with `said`, the body. It is done by the actor who is handed
     /// to it, of whom the engine knows which command this is.
     ///
@@ -140,7 +140,7 @@ impl Attempt {
     pub(crate) async fn once<W, F>(&self, said: Bytes, work: W) -> ApiResult
     where
         W: FnOnce(Engine, Actor) -> F + Send + 'static,
-        F: Future<Output = ApiResult<Made>> + Send,
+        F: Future<Output = ApiResult<SuccessAnswer>> + Send,
     {
         let (made, again) = self.made(said, work).await?;
         let response = made.into_response();
@@ -151,10 +151,10 @@ impl Attempt {
     ///
     /// # Cancel safety
     /// As above.
-    pub(crate) async fn made<W, F>(&self, said: Bytes, work: W) -> ApiResult<(Made, bool)>
+    pub(crate) async fn made<W, F>(&self, said: Bytes, work: W) -> ApiResult<(SuccessAnswer, bool)>
     where
         W: FnOnce(Engine, Actor) -> F + Send + 'static,
-        F: Future<Output = ApiResult<Made>> + Send,
+        F: Future<Output = ApiResult<SuccessAnswer>> + Send,
     {
         match self.key.clone() {
             None => work(self.state.engine.clone(), self.actor.clone()).await.map(|made| (made, false)),
@@ -163,16 +163,16 @@ impl Attempt {
         }
     }
 
-    async fn made_for_its_key<W, F>(&self, key: String, said: &[u8], work: W) -> ApiResult<(Made, bool)>
+    async fn made_for_its_key<W, F>(&self, key: String, said: &[u8], work: W) -> ApiResult<(SuccessAnswer, bool)>
     where
         W: FnOnce(Engine, Actor) -> F + Send + 'static,
-        F: Future<Output = ApiResult<Made>> + Send,
+        F: Future<Output = ApiResult<SuccessAnswer>> + Send,
     {
         let Self { state, actor, asked, .. } = self;
         let (principal, route) = (actor.principal().label(), format!("{} {}", asked.method, asked.route));
-        let place = Place { tenant: actor.tenant(), principal, route, key };
+        let place = KeyOwner { tenant: actor.tenant(), principal, route, key };
         let fingerprint = fingerprint(&state.engine.keys().digest_key(actor.tenant()), &asked.path, said);
-        let slot = Slot { state: state.clone(), scope: actor.scope(), place: place.clone() };
+        let slot = KeySlot { state: state.clone(), scope: actor.scope(), place: place.clone() };
         let actor = actor.clone();
         // From the taking of the key on, so that a caller who leaves meanwhile leaves no key that nobody answers.
         let finish = async move {
@@ -233,7 +233,7 @@ fn other_body() -> Problem {
 
 /// Whose key it is, and for what.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
-struct Place {
+struct KeyOwner {
     tenant: TenantId,
     principal: String,
     route: String,
@@ -243,14 +243,14 @@ struct Place {
 /// The commands that this process carries out. Those of another process are no matter: whatever two tries make has the
 /// same id.
 #[derive(Debug, Default)]
-pub(crate) struct Commands(Arc<Mutex<HashSet<Place>>>);
+pub(crate) struct Commands(Arc<Mutex<HashSet<KeyOwner>>>);
 
 impl Commands {
-    fn at_work(&self) -> MutexGuard<'_, HashSet<Place>> {
+    fn at_work(&self) -> MutexGuard<'_, HashSet<KeyOwner>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn begin(&self, place: Place) -> Option<AtWork> {
+    fn begin(&self, place: KeyOwner) -> Option<AtWork> {
         let is_new = self.at_work().insert(place.clone());
         is_new.then(|| AtWork { commands: Self(Arc::clone(&self.0)), place })
     }
@@ -259,7 +259,7 @@ impl Commands {
 /// A command that is being carried out, until this is dropped.
 struct AtWork {
     commands: Commands,
-    place: Place,
+    place: KeyOwner,
 }
 
 impl Drop for AtWork {
@@ -269,19 +269,19 @@ impl Drop for AtWork {
 }
 
 /// A key in its place.
-struct Slot {
+struct KeySlot {
     state: AppState,
     scope: TenantScope,
-    place: Place,
+    place: KeyOwner,
 }
 
-impl Slot {
+impl KeySlot {
     fn place(&self) -> (&str, &str, &str) {
         (&self.place.principal, &self.place.route, &self.place.key)
     }
 
     fn purpose(&self) -> String {
-        let Place { tenant, principal, route, key } = &self.place;
+        let KeyOwner { tenant, principal, route, key } = &self.place;
         format!("idempotency/{tenant}/{principal}/{route}/{key}")
     }
 
@@ -291,7 +291,7 @@ impl Slot {
         Ok(engine.store().take_key(self.scope, self.place(), fingerprint, seed, now).await?)
     }
 
-    async fn answer(&self, made: Option<&Made>) {
+    async fn answer(&self, made: Option<&SuccessAnswer>) {
         let engine = &self.state.engine;
         let kept = made.and_then(|made| {
             let plain = serde_json::to_vec(made).ok()?;
@@ -304,10 +304,10 @@ impl Slot {
         }
     }
 
-    fn replay(&self, sealed: &str) -> ApiResult<Made> {
+    fn replay(&self, sealed: &str) -> ApiResult<SuccessAnswer> {
         let plain = STANDARD.decode(sealed).ok();
         let plain = plain.and_then(|sealed| self.state.engine.keys().open(&self.purpose(), &sealed));
-        let made = plain.and_then(|plain| serde_json::from_slice::<Made>(&plain).ok());
+        let made = plain.and_then(|plain| serde_json::from_slice::<SuccessAnswer>(&plain).ok());
         made.ok_or_else(|| {
             let message = "this Idempotency-Key was answered, and the answer can no longer be read";
             Problem::from(Error::new(ErrorCode::Conflict, message))

@@ -19,10 +19,10 @@ use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::metrics::info::Info;
 use prometheus_client::registry::{Registry, Unit};
 
-use self::figures::Shown;
+use self::figures::FiguresCollector;
 use crate::auth;
 use crate::error::{ApiResult, Problem};
-use crate::request::Asked;
+use crate::request::RequestInfo;
 use crate::schema::operation::ErrorSchema;
 use crate::state::AppState;
 
@@ -33,7 +33,7 @@ const BUCKETS: [f64; 12] = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 
 const UP: &str = "# HELP kybern_up Whether the server answers.\n# TYPE kybern_up gauge\nkybern_up 1\n# EOF\n";
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
-struct Answer {
+struct AnswerLabels {
     method: &'static str,
     route: String,
     status: u16,
@@ -49,18 +49,18 @@ struct RouteLabel {
 #[derive(Debug)]
 pub(crate) struct Metrics {
     registry: Registry,
-    requests: Family<Answer, Counter>,
+    requests: Family<AnswerLabels, Counter>,
     latency: Family<RouteLabel, Histogram>,
-    figures: Arc<Shown>,
+    figures: Arc<FiguresCollector>,
     streams: Gauge<i64, AtomicI64>,
 }
 
 impl Metrics {
     pub(crate) fn new(meter: Arc<Meter>) -> Self {
         let mut registry = Registry::with_prefix("kybern");
-        let requests = Family::<Answer, Counter>::default();
+        let requests = Family::<AnswerLabels, Counter>::default();
         let latency = Family::<RouteLabel, Histogram>::new_with_constructor(|| Histogram::new(BUCKETS));
-        let figures = Arc::new(Shown::of(meter));
+        let figures = Arc::new(FiguresCollector::of(meter));
         let streams = Gauge::<i64, AtomicI64>::default();
         registry.register("http_requests", "Requests that were answered", requests.clone());
         let help = "Time until an answer's headers";
@@ -73,9 +73,9 @@ impl Metrics {
     }
 
     /// Counts an answer.
-    pub(crate) fn answered(&self, asked: &Asked, status: StatusCode, took: Millis) {
+    pub(crate) fn answered(&self, asked: &RequestInfo, status: StatusCode, took: Millis) {
         let (method, route) = (method_name(&asked.method), asked.route.clone());
-        self.requests.get_or_create(&Answer { method, route: route.clone(), status: status.as_u16() }).inc();
+        self.requests.get_or_create(&AnswerLabels { method, route: route.clone(), status: status.as_u16() }).inc();
         self.latency.get_or_create(&RouteLabel { method, route }).observe(took.as_duration().as_secs_f64());
     }
 }
@@ -97,7 +97,7 @@ fn method_name(method: &Method) -> &'static str {
     (status = 503, description = "The database does not answer, so neither the numbers nor the key can be looked up",
         body = ErrorSchema),
 ))]
-pub(crate) async fn show(State(state): State<AppState>, headers: HeaderMap, asked: Asked) -> ApiResult {
+pub(crate) async fn show(State(state): State<AppState>, headers: HeaderMap, asked: RequestInfo) -> ApiResult {
     if !state.limits.public_metrics && auth::reader(&state, &headers, &asked).await?.is_none() {
         return Ok(answer(UP.to_owned()));
     }

@@ -36,11 +36,11 @@ const MAX_REQUEST_ID: usize = 64;
 
 /// The request as handlers know it. Copies are one pointer.
 #[derive(Clone, Debug)]
-pub(crate) struct Asked(Arc<Facts>);
+pub(crate) struct RequestInfo(Arc<RequestFacts>);
 
 /// What is known of a request.
 #[derive(Debug)]
-pub(crate) struct Facts {
+pub(crate) struct RequestFacts {
     /// Its id for the engine and the audit.
     pub(crate) id: RequestId,
     /// Its id as the caller wrote it; the same as `id` unless the caller's is no UUID.
@@ -60,7 +60,7 @@ pub(crate) struct Facts {
     pub(crate) at: Timestamp,
 }
 
-impl Asked {
+impl RequestInfo {
     fn of(state: &AppState, request: &Request) -> Self {
         let given = request.headers().get(REQUEST_ID).and_then(|value| value.to_str().ok());
         // It is repeated in logs and answers: one that looks like a secret is not taken over.
@@ -69,7 +69,7 @@ impl Asked {
         let id = parsed.unwrap_or_else(|| RequestId::from_uuid(state.engine.ids().next()));
         let route = request.extensions().get::<MatchedPath>();
         let caller = caller(request.headers());
-        Self(Arc::new(Facts {
+        Self(Arc::new(RequestFacts {
             id,
             shown: given.map_or_else(|| id.to_string(), str::to_owned),
             trace_id: caller.as_ref().map(|caller| caller.trace_id().to_string()),
@@ -83,7 +83,7 @@ impl Asked {
     }
 }
 
-impl Asked {
+impl RequestInfo {
     /// What goes along to whoever is asked on behalf of this request, so that its trace goes on there.
     pub(crate) fn traceparent(&self) -> Option<String> {
         let caller = self.caller.as_ref()?;
@@ -101,15 +101,15 @@ impl Asked {
     }
 }
 
-impl Deref for Asked {
-    type Target = Facts;
+impl Deref for RequestInfo {
+    type Target = RequestFacts;
 
-    fn deref(&self) -> &Facts {
+    fn deref(&self) -> &RequestFacts {
         &self.0
     }
 }
 
-impl FromRequestParts<AppState> for Asked {
+impl FromRequestParts<AppState> for RequestInfo {
     type Rejection = Problem;
 
     async fn from_request_parts(parts: &mut Parts, _state: &AppState) -> Result<Self, Problem> {
@@ -119,7 +119,7 @@ impl FromRequestParts<AppState> for Asked {
 
 /// The one layer around every route: one, because each costs every request an allocation and a dispatch.
 pub(crate) async fn enter(State(state): State<AppState>, mut request: Request, next: Next) -> Response {
-    let asked = Asked::of(&state, &request);
+    let asked = RequestInfo::of(&state, &request);
     request.extensions_mut().insert(asked.clone());
     let span = tracing::info_span!(
         "request",

@@ -13,8 +13,8 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use self::connection::Edge;
-use self::places::Full;
+use self::connection::EdgeState;
+use self::places::NoPlace;
 use crate::peer::TrustedProxies;
 
 /// How long open connections may take to finish once the server shuts down.
@@ -65,7 +65,7 @@ pub async fn serve(
     shutdown: CancellationToken,
 ) -> std::io::Result<()> {
     let open = TaskTracker::new();
-    let edge = Arc::new(Edge::new(router, &connections, shutdown.clone()));
+    let edge = Arc::new(EdgeState::new(router, &connections, shutdown.clone()));
     loop {
         let accepted = tokio::select! {
             biased;
@@ -107,10 +107,10 @@ fn prepare(stream: &TcpStream) {
 }
 
 /// Tells who came too late when to come back. Only so many are told at a time: the others are closed without a word.
-fn turn_away(edge: &Arc<Edge>, open: &TaskTracker, stream: TcpStream, full: Full) {
+fn turn_away(edge: &Arc<EdgeState>, open: &TaskTracker, stream: TcpStream, full: NoPlace) {
     match full {
-        Full::InAll => tracing::warn!("every connection is taken, see server.max_connections"),
-        Full::ByAddress => {
+        NoPlace::InAll => tracing::warn!("every connection is taken, see server.max_connections"),
+        NoPlace::ByAddress => {
             tracing::debug!("an address has all of its connections, see server.max_connections_per_address")
         }
     }

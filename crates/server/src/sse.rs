@@ -21,14 +21,14 @@ use kybern_core::chat::EventId;
 use kybern_core::error::Error;
 use kybern_core::id::TaskId;
 use kybern_core::time::Millis;
-use kybern_engine::chat::Following;
+use kybern_engine::chat::TurnReader;
 use serde::Serialize;
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
 use crate::error::{ApiResult, Problem, envelope};
 use crate::state::AppState;
-use crate::streams::Place;
+use crate::streams::StreamPlace;
 
 /// How often a silent stream shows that it is alive.
 const KEEP_ALIVE: Duration = Duration::from_secs(15);
@@ -67,7 +67,7 @@ where
 }
 
 /// What the next look at a source of events has brought.
-pub(crate) enum Looked<T> {
+pub(crate) enum PolledSource<T> {
     /// Nothing yet: the stream shows that it is alive.
     Silent,
     Found(T),
@@ -77,11 +77,11 @@ pub(crate) enum Looked<T> {
 }
 
 /// Looks at a source for as long as a stream may be silent.
-pub(crate) async fn look<T>(next: impl Future<Output = Result<T, Error>>) -> Looked<T> {
+pub(crate) async fn look<T>(next: impl Future<Output = Result<T, Error>>) -> PolledSource<T> {
     match tokio::time::timeout(KEEP_ALIVE, next).await {
-        Err(_elapsed) => Looked::Silent,
-        Ok(Ok(found)) => Looked::Found(found),
-        Ok(Err(error)) => Looked::Failed(error),
+        Err(_elapsed) => PolledSource::Silent,
+        Ok(Ok(found)) => PolledSource::Found(found),
+        Ok(Err(error)) => PolledSource::Failed(error),
     }
 }
 
@@ -89,10 +89,10 @@ pub(crate) async fn look<T>(next: impl Future<Output = Result<T, Error>>) -> Loo
 pub(crate) async fn look_until<T>(
     shutdown: &CancellationToken,
     next: impl Future<Output = Result<T, Error>>,
-) -> Looked<T> {
+) -> PolledSource<T> {
     tokio::select! {
         biased;
-        () = shutdown.cancelled() => Looked::Over,
+        () = shutdown.cancelled() => PolledSource::Over,
         looked = look(next) => looked,
     }
 }
@@ -117,7 +117,7 @@ struct Log {
     actor: Actor,
     task: TaskId,
     after: EventId,
-    _place: Place,
+    _place: StreamPlace,
 }
 
 /// Streams a task's log from behind that place.
@@ -131,10 +131,10 @@ async fn next_of_log(mut log: Box<Log>) -> Step<Box<Log>> {
     let tasks = log.state.engine.tasks();
     let news = tasks.follow(&log.actor, log.task, log.after, LOOK);
     let followed = match look_until(&log.state.shutdown, news).await {
-        Looked::Silent => return Some((ALIVE, Some(log))),
-        Looked::Over => return None,
-        Looked::Failed(error) => return Some((failed(&error), None)),
-        Looked::Found(followed) => followed,
+        PolledSource::Silent => return Some((ALIVE, Some(log))),
+        PolledSource::Over => return None,
+        PolledSource::Failed(error) => return Some((failed(&error), None)),
+        PolledSource::Found(followed) => followed,
     };
     let entries =
         followed.entries.iter().map(|entry| (EventId::at(entry.seq), entry.event_type.as_str(), json!(entry)));
@@ -154,26 +154,26 @@ async fn next_of_log(mut log: Box<Log>) -> Step<Box<Log>> {
 }
 
 /// A turn that is read.
-struct Turn {
+struct StreamedTurn {
     state: AppState,
-    following: Following,
-    _place: Place,
+    following: TurnReader,
+    _place: StreamPlace,
 }
 
 /// Streams the events of a turn.
-pub(crate) fn turn(state: &AppState, following: Following, place: Place) -> Response {
+pub(crate) fn turn(state: &AppState, following: TurnReader, place: StreamPlace) -> Response {
     let task = following.heard().task.to_string();
-    let turn = Turn { state: state.clone(), following, _place: place };
+    let turn = StreamedTurn { state: state.clone(), following, _place: place };
     answer(Box::new(turn), next_of_turn, Some(("x-kybern-task", task)))
 }
 
-async fn next_of_turn(mut turn: Box<Turn>) -> Step<Box<Turn>> {
+async fn next_of_turn(mut turn: Box<StreamedTurn>) -> Step<Box<StreamedTurn>> {
     match look_until(&turn.state.shutdown, turn.following.next()).await {
-        Looked::Silent => Some((ALIVE, Some(turn))),
-        Looked::Over => None,
-        Looked::Failed(error) => Some((failed(&error), None)),
-        Looked::Found(events) if events.is_empty() => None,
-        Looked::Found(events) => {
+        PolledSource::Silent => Some((ALIVE, Some(turn))),
+        PolledSource::Over => None,
+        PolledSource::Failed(error) => Some((failed(&error), None)),
+        PolledSource::Found(events) if events.is_empty() => None,
+        PolledSource::Found(events) => {
             let mut out = BytesMut::with_capacity(events.len() * 192);
             events.iter().for_each(|event| frame(Some(event.id), event.name, &event.data, &mut out));
             Some((out.freeze(), Some(turn)))

@@ -26,13 +26,13 @@ const LOOK: Duration = Duration::from_secs(2);
 
 /// A caller's key, with what it could do when it asked.
 #[derive(Clone)]
-pub(crate) struct Standing {
+pub(crate) struct KeyStanding {
     state: AppState,
     bearer: String,
     held: [bool; Right::ALL.len()],
 }
 
-impl Standing {
+impl KeyStanding {
     /// `None` for the process's own key, which ends with it.
     pub(crate) fn of(state: &AppState, headers: &HeaderMap, actor: &Actor) -> Option<Self> {
         let bearer = auth::bearer(headers).ok().filter(|bearer| !state.is_local(bearer))?.to_owned();

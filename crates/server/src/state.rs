@@ -14,7 +14,7 @@ use tokio_util::task::TaskTracker;
 
 use crate::body::Budget;
 use crate::brake::Brake;
-use crate::fresh::Fresh;
+use crate::fresh::FreshCache;
 use crate::idempotency::Commands;
 use crate::metrics::Metrics;
 use crate::peer::TrustedProxies;
@@ -88,18 +88,18 @@ impl std::fmt::Debug for InboundSource {
 /// What every handler can reach. Cheap to clone, because every layer of every request does; all clones are the same
 /// state.
 #[derive(Clone)]
-pub struct AppState(Arc<Parts>);
+pub struct AppState(Arc<StateParts>);
 
 impl std::ops::Deref for AppState {
-    type Target = Parts;
+    type Target = StateParts;
 
-    fn deref(&self) -> &Parts {
+    fn deref(&self) -> &StateParts {
         &self.0
     }
 }
 
 /// The parts of [`AppState`].
-pub struct Parts {
+pub struct StateParts {
     pub engine: Engine,
     /// How large a body may be.
     pub limits: Limits,
@@ -115,8 +115,8 @@ pub struct Parts {
     pub(crate) brake: Brake,
     pub(crate) bodies: Budget,
     pub(crate) answers: Budget,
-    pub(crate) readiness: Fresh<Readiness>,
-    pub(crate) figures: Fresh<Figures>,
+    pub(crate) readiness: FreshCache<Readiness>,
+    pub(crate) figures: FreshCache<Figures>,
     pub(crate) streams: Streams,
     pub(crate) commands: Commands,
     pub(crate) background: TaskTracker,
@@ -135,7 +135,7 @@ impl AppState {
     ) -> Self {
         let started_at = engine.clock().now();
         let metrics = Metrics::new(Arc::clone(engine.health().meter()));
-        Self(Arc::new(Parts {
+        Self(Arc::new(StateParts {
             engine,
             sources,
             started_at,
@@ -145,8 +145,8 @@ impl AppState {
             brake: Brake::new(limits.wrong_keys),
             bodies: Budget::new(limits.max_bodies),
             answers: Budget::of_answers(limits.max_answers),
-            readiness: Fresh::default(),
-            figures: Fresh::default(),
+            readiness: FreshCache::default(),
+            figures: FreshCache::default(),
             streams: Streams::new(MAX_STREAMS),
             commands: Commands::default(),
             background: TaskTracker::new(),

@@ -8,7 +8,7 @@ use base64::engine::general_purpose::STANDARD;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
-use crate::health::{self, Told};
+use crate::health::{self, HealthDetail};
 use crate::state::AppState;
 
 const PAGE: &str = include_str!("status_page.html");
@@ -21,7 +21,7 @@ const STYLE: &str = include_str!("status_page.css");
     (status = 200, description = "The page", body = String, content_type = "text/html"),
 ))]
 pub(crate) async fn show(State(state): State<AppState>) -> Response {
-    let (ready, checks) = health::checks(&state, Told::Names).await;
+    let (ready, checks) = health::checks(&state, HealthDetail::Names).await;
     let rows: String = checks.iter().map(row).collect();
     let page = PAGE
         .replace("{style}", STYLE)

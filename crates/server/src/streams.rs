@@ -27,11 +27,11 @@ type Holder = (TenantId, Option<UserId>);
 #[derive(Clone, Debug)]
 pub(crate) struct Streams {
     max: u32,
-    open: Arc<Mutex<Open>>,
+    open: Arc<Mutex<OpenStreams>>,
 }
 
 #[derive(Debug, Default)]
-struct Open {
+struct OpenStreams {
     all: u32,
     by_tenant: HashMap<TenantId, u32>,
     by_user: HashMap<Holder, u32>,
@@ -46,14 +46,14 @@ impl Streams {
     ///
     /// # Errors
     /// `RATE_LIMITED` with when to come back, when the tenant or the user has its share, or no place is left.
-    pub(crate) fn take(&self, actor: &Actor) -> Result<Place, Error> {
+    pub(crate) fn take(&self, actor: &Actor) -> Result<StreamPlace, Error> {
         self.place((actor.tenant(), actor.user())).ok_or_else(|| {
             let message = "too many event streams are open, ask again later or without a stream";
             Error::new(ErrorCode::RateLimited, message).retry_after(COME_BACK)
         })
     }
 
-    fn place(&self, holder: Holder) -> Option<Place> {
+    fn place(&self, holder: Holder) -> Option<StreamPlace> {
         let mut open = self.open();
         let free = self.max.saturating_sub(open.all);
         let of_tenant = open.by_tenant.get(&holder.0).copied().unwrap_or(0);
@@ -65,7 +65,7 @@ impl Streams {
         open.all += 1;
         open.by_tenant.insert(holder.0, of_tenant + 1);
         open.by_user.insert(holder, of_user + 1);
-        Some(Place { streams: self.clone(), holder })
+        Some(StreamPlace { streams: self.clone(), holder })
     }
 
     /// How many are open.
@@ -73,19 +73,19 @@ impl Streams {
         self.open().all
     }
 
-    fn open(&self) -> MutexGuard<'_, Open> {
+    fn open(&self) -> MutexGuard<'_, OpenStreams> {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 /// A place among the open streams, given back when it is dropped.
 #[derive(Debug)]
-pub(crate) struct Place {
+pub(crate) struct StreamPlace {
     streams: Streams,
     holder: Holder,
 }
 
-impl Drop for Place {
+impl Drop for StreamPlace {
     fn drop(&mut self) {
         let mut open = self.streams.open();
         open.all = open.all.saturating_sub(1);
@@ -112,7 +112,7 @@ mod tests {
         (TenantId::from_uuid(Uuid::from_u128(tenant)), Some(UserId::from_uuid(Uuid::from_u128(user))))
     }
 
-    fn all_of(streams: &Streams, holder: Holder) -> Vec<Place> {
+    fn all_of(streams: &Streams, holder: Holder) -> Vec<StreamPlace> {
         std::iter::from_fn(|| streams.place(holder)).collect()
     }
 

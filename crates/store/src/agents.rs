@@ -50,9 +50,9 @@ async fn version(tx: &mut Tx, scope: TenantScope, id: AgentId) -> Result<u32> {
     Ok(tx.find(&GET, args![scope, id.as_uuid()], Row::u32).await?.unwrap_or(0))
 }
 
-type Putting = (TenantScope, OwnAgent, Option<NewPrompt>, Vec<AuditEvent>);
+type PutAgent = (TenantScope, OwnAgent, Option<NewPrompt>, Vec<AuditEvent>);
 
-async fn put(tx: &mut Tx, (scope, agent, prompt, audit): &Putting) -> Result<Option<Prompt>> {
+async fn put(tx: &mut Tx, (scope, agent, prompt, audit): &PutAgent) -> Result<Option<Prompt>> {
     let (scope, key) = (*scope, agent.key.as_str());
     reservations::lock_tenant(tx, scope).await?;
     let known = version(tx, scope, agent.id).await?;
@@ -90,9 +90,9 @@ fn changed(agent: impl std::fmt::Display) -> StoreError {
     StoreError::Conflict(format!("somebody else has changed the agent {agent} meanwhile, look at it again"))
 }
 
-type Dropping = (TenantScope, Vec<(AgentId, u32)>, Timestamp, AuditEvent);
+type DropAgents = (TenantScope, Vec<(AgentId, u32)>, Timestamp, AuditEvent);
 
-async fn drop_all(tx: &mut Tx, (scope, dropped, at, event): &Dropping) -> Result<()> {
+async fn drop_all(tx: &mut Tx, (scope, dropped, at, event): &DropAgents) -> Result<()> {
     reservations::lock_tenant(tx, *scope).await?;
     for (id, expected) in dropped {
         match version(tx, *scope, *id).await? {

@@ -1,7 +1,7 @@
 //! Questions to persons. Opened and withdrawn by commits of tasks, answered with the signal that tells the task.
 
 use async_trait::async_trait;
-use kybern_core::approval::{Approval, ApprovalFilter, ApprovalStatus, Decided, NewApproval};
+use kybern_core::approval::{Approval, ApprovalFilter, ApprovalStatus, DecidedApproval, NewApproval};
 use kybern_core::error::Result as PortResult;
 use kybern_core::id::{ApprovalId, TaskId, UserId};
 use kybern_core::plan::StepId;
@@ -95,7 +95,7 @@ fn read(row: &mut Row) -> Result<Approval> {
     let (at, by, note, edited) = (row.opt_time()?, row.opt_text()?, row.opt_text()?, row.flag()?);
     let kind = WaitKind::parse(&kind).ok_or_else(|| row.fault(format!("{kind:?} is nothing that a step waits for")))?;
     let status = ApprovalStatus::parse(&status).ok_or_else(|| row.fault(format!("{status:?} is no status")))?;
-    let decision = at.zip(by).map(|(at, by)| Decided { by, note, edited, at });
+    let decision = at.zip(by).map(|(at, by)| DecidedApproval { by, note, edited, at });
     let asked = NewApproval { id, step, wait_seq, kind, tool, user, reason, input, input_hash, expires_at };
     Ok(Approval { asked, task, status, created_at, decision, unreadable })
 }
@@ -104,9 +104,9 @@ async fn get(tx: &mut Tx, scope: TenantScope, id: ApprovalId) -> Result<Option<A
     tx.find(&GET, args![scope, id.as_uuid()], read).await
 }
 
-type Listing = (TenantScope, ApprovalFilter, Option<ApprovalId>, u32);
+type ListApprovals = (TenantScope, ApprovalFilter, Option<ApprovalId>, u32);
 
-async fn list(tx: &mut Tx, &(scope, filter, after, limit): &Listing) -> Result<Page<Approval>> {
+async fn list(tx: &mut Tx, &(scope, filter, after, limit): &ListApprovals) -> Result<Page<Approval>> {
     let begin = after.map_or(Uuid::nil(), ApprovalId::as_uuid);
     let talks_of = filter.talks_of.map(UserId::as_uuid);
     let status = filter.status.map_or("", ApprovalStatus::as_str);

@@ -99,9 +99,9 @@ async fn purgeable(tx: &mut Tx, &(scope, upto, before): &Purgeable) -> Result<Op
     tx.find(&HASH, args![scope, seq], |row| Ok(ChainStart { seq, hash: row.text()? })).await
 }
 
-type Purging = (TenantScope, ChainStart, ChainStart, Timestamp, AuditEvent);
+type PurgeAudit = (TenantScope, ChainStart, ChainStart, Timestamp, AuditEvent);
 
-async fn purge(tx: &mut Tx, (scope, from, to, at, event): &Purging) -> Result<bool> {
+async fn purge(tx: &mut Tx, (scope, from, to, at, event): &PurgeAudit) -> Result<bool> {
     let scope = *scope;
     hold(tx, scope).await?;
     if start(tx, scope).await? != *from {

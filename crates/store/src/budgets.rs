@@ -5,8 +5,8 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use kybern_core::audit::AuditEvent;
 use kybern_core::budget::{
-    Amount, Budget, BudgetSubject, LostReservation, NewReservation, Period, RateRule, Settlement, Shortage, SpendKind,
-    Standing, UsageFilter, UsageLine,
+    Amount, Budget, BudgetStanding, BudgetSubject, LostReservation, NewReservation, Period, RateRule, Settlement,
+    Shortage, SpendKind, UsageFilter, UsageLine,
 };
 use kybern_core::error::Result as PortResult;
 use kybern_core::id::{BudgetId, ReservationId};
@@ -173,7 +173,7 @@ impl<D: 'static> LedgerStore for SqlStore<D> {
         Ok(self.write(lost.scope, (*lost, at), |tx, args| Box::pin(reservations::settle_at_estimate(tx, args))).await?)
     }
 
-    async fn standing(&self, scope: TenantScope, budget: &Budget, at: Timestamp) -> PortResult<Option<Standing>> {
+    async fn standing(&self, scope: TenantScope, budget: &Budget, at: Timestamp) -> PortResult<Option<BudgetStanding>> {
         let Some(payer) = budget.subject.payer() else { return Ok(None) };
         let args = (scope, payer, budget.period.window(at));
         let run = self.read(scope, args, |tx, (scope, payer, window)| {
@@ -188,7 +188,7 @@ impl<D: 'static> LedgerStore for SqlStore<D> {
         after: Option<BudgetId>,
         limit: u32,
         at: Timestamp,
-    ) -> PortResult<Vec<(Budget, Option<Standing>)>> {
+    ) -> PortResult<Vec<(Budget, Option<BudgetStanding>)>> {
         let page = standings::Page { scope, after, limit, at };
         Ok(self.read(scope, page, |tx, page| Box::pin(standings::page(tx, page))).await?)
     }

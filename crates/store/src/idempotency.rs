@@ -38,15 +38,15 @@ impl Key {
     }
 }
 
-struct Taking {
+struct TakeKey {
     key: Key,
     body_hash: String,
     seed: Option<Uuid>,
     now: Timestamp,
 }
 
-async fn take(tx: &mut Tx, taking: &Taking) -> Result<Idempotent> {
-    let Taking { key: Key { scope, principal, route, key }, body_hash, seed, now } = taking;
+async fn take(tx: &mut Tx, taking: &TakeKey) -> Result<Idempotent> {
+    let TakeKey { key: Key { scope, principal, route, key }, body_hash, seed, now } = taking;
     let name = args![*scope, principal.as_str(), route.as_str(), key.as_str()];
     if let Some(mut row) = tx.fetch_optional(&GET, name).await? {
         let (hash, status, body) = (row.text()?, row.opt_i64()?, row.opt_text()?);
@@ -77,14 +77,14 @@ async fn take(tx: &mut Tx, taking: &Taking) -> Result<Idempotent> {
     Ok(Idempotent::Taken(Command::new(*seed, false)))
 }
 
-struct Answering {
+struct AnswerKey {
     key: Key,
     answer: Option<(u16, String)>,
     keep: Millis,
     now: Timestamp,
 }
 
-async fn answer(tx: &mut Tx, answering: &Answering) -> Result<()> {
+async fn answer(tx: &mut Tx, answering: &AnswerKey) -> Result<()> {
     let Key { scope, principal, route, key } = &answering.key;
     match &answering.answer {
         Some((status, body)) => {
@@ -113,7 +113,7 @@ impl<D: 'static> IdempotencyStore for SqlStore<D> {
         now: Timestamp,
     ) -> PortResult<Idempotent> {
         let key = Key::new(scope, principal_route_key);
-        let taking = Taking { key, body_hash: body_hash.to_owned(), seed, now };
+        let taking = TakeKey { key, body_hash: body_hash.to_owned(), seed, now };
         Ok(self.write(scope, taking, |tx, taking| Box::pin(take(tx, taking))).await?)
     }
 
@@ -127,7 +127,7 @@ impl<D: 'static> IdempotencyStore for SqlStore<D> {
     ) -> PortResult<()> {
         let key = Key::new(scope, principal_route_key);
         let given = given.map(|(status, body)| (status, body.to_owned()));
-        let answering = Answering { key, answer: given, keep, now };
+        let answering = AnswerKey { key, answer: given, keep, now };
         Ok(self.write(scope, answering, |tx, answering| Box::pin(answer(tx, answering))).await?)
     }
 }

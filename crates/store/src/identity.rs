@@ -41,14 +41,14 @@ statements! {
 }
 
 /// An act with its audit event.
-struct Act<T> {
+struct AuditedAct<T> {
     scope: TenantScope,
     what: T,
     at: Timestamp,
     audit: AuditEvent,
 }
 
-impl<T> Act<T> {
+impl<T> AuditedAct<T> {
     /// Writes the audit event of what was changed.
     async fn audited(&self, tx: &mut Tx) -> Result<()> {
         tx.outdates_what_is_known();
@@ -58,7 +58,7 @@ impl<T> Act<T> {
 
 type NewTenant = (Tenant, User, ApiKey, String);
 
-async fn create_tenant(tx: &mut Tx, act: &Act<NewTenant>) -> Result<()> {
+async fn create_tenant(tx: &mut Tx, act: &AuditedAct<NewTenant>) -> Result<()> {
     let (tenant, admin, key, key_hash) = &act.what;
     let (id, name, slug) = (tenant.id.as_uuid(), tenant.name.as_str(), tenant.slug.as_str());
     // Names are unique over all tenants, and one tenant does not see the others.
@@ -93,7 +93,7 @@ async fn insert_user(tx: &mut Tx, scope: TenantScope, user: &User) -> Result<()>
     tx.execute(&USER_INSERT, args).await.map(|_| ())
 }
 
-async fn create_user(tx: &mut Tx, act: &Act<User>) -> Result<()> {
+async fn create_user(tx: &mut Tx, act: &AuditedAct<User>) -> Result<()> {
     let user = &act.what;
     let args = args![act.scope, user.id.as_uuid(), user.email.as_str()];
     if tx.fetch_optional(&USER_TAKEN, args).await?.is_some() {
@@ -125,7 +125,7 @@ async fn user_by_id(tx: &mut Tx, scope: TenantScope, id: UserId) -> Result<Optio
     tx.find(&USER_GET, args![scope, id.as_uuid()], user).await
 }
 
-async fn set_roles(tx: &mut Tx, act: &Act<(UserId, Vec<Role>)>) -> Result<()> {
+async fn set_roles(tx: &mut Tx, act: &AuditedAct<(UserId, Vec<Role>)>) -> Result<()> {
     let (id, roles) = &act.what;
     let args = args![act.scope, id.as_uuid(), json!(roles).to_string()];
     if tx.execute(&USER_SET_ROLES, args).await? == 0 {
@@ -153,7 +153,7 @@ async fn insert_key(tx: &mut Tx, scope: TenantScope, key: &ApiKey, key_hash: &st
     tx.execute(&KEY_INSERT, args).await.map(|_| ())
 }
 
-async fn create_key(tx: &mut Tx, act: &Act<(ApiKey, String)>) -> Result<()> {
+async fn create_key(tx: &mut Tx, act: &AuditedAct<(ApiKey, String)>) -> Result<()> {
     let (key, key_hash) = &act.what;
     if user_by_id(tx, act.scope, key.user_id).await?.is_none() {
         return Err(StoreError::not_found("user", key.user_id));
@@ -178,7 +178,7 @@ fn key(row: &mut Row) -> Result<ApiKey> {
     })
 }
 
-async fn revoke_key(tx: &mut Tx, act: &Act<KeyId>) -> Result<()> {
+async fn revoke_key(tx: &mut Tx, act: &AuditedAct<KeyId>) -> Result<()> {
     let id = act.what.as_uuid();
     if tx.fetch_optional(&KEY_STATE, args![act.scope, id]).await?.is_none() {
         return Err(StoreError::not_found("key", act.what));
@@ -216,7 +216,7 @@ async fn keys_below(tx: &mut Tx, id: KeyId, at: Timestamp) -> Result<Vec<KeyId>>
     tx.list(&KEY_BELOW, args![id.as_uuid(), at], |row| row.uuid().map(KeyId::from_uuid)).await
 }
 
-async fn create_webhook(tx: &mut Tx, act: &Act<OutboundWebhook>) -> Result<()> {
+async fn create_webhook(tx: &mut Tx, act: &AuditedAct<OutboundWebhook>) -> Result<()> {
     let webhook = &act.what;
     let args = args![
         act.scope,
@@ -244,7 +244,7 @@ pub(crate) async fn webhooks(tx: &mut Tx, scope: TenantScope) -> Result<Vec<Outb
     }))
 }
 
-async fn delete_webhook(tx: &mut Tx, act: &Act<WebhookId>) -> Result<()> {
+async fn delete_webhook(tx: &mut Tx, act: &AuditedAct<WebhookId>) -> Result<()> {
     if tx.execute(&WEBHOOK_DELETE, args![act.scope, act.what.as_uuid()]).await? == 0 {
         return Err(StoreError::not_found("webhook", act.what));
     }
@@ -272,8 +272,8 @@ async fn keys(tx: &mut Tx, scope: TenantScope) -> Result<Vec<ApiKey>> {
 }
 
 impl<D> SqlStore<D> {
-    fn act<T>(&self, scope: TenantScope, what: T, audit: AuditEvent) -> Act<T> {
-        Act { scope, what, at: self.shared.clock.now(), audit }
+    fn act<T>(&self, scope: TenantScope, what: T, audit: AuditEvent) -> AuditedAct<T> {
+        AuditedAct { scope, what, at: self.shared.clock.now(), audit }
     }
 }
 
@@ -337,7 +337,7 @@ impl<D: 'static> IdentityStore for SqlStore<D> {
     }
 
     async fn revoke_key(&self, scope: TenantScope, id: KeyId, at: Timestamp, audit: AuditEvent) -> PortResult<()> {
-        let act = Act { scope, what: id, at, audit };
+        let act = AuditedAct { scope, what: id, at, audit };
         self.write(scope, act, |tx, act| Box::pin(revoke_key(tx, act))).await?;
         // Whoever is told that the key is revoked may rely on it in every process.
         self.shared.known.outlived().await;

@@ -17,7 +17,7 @@ use uuid::Uuid;
 
 use crate::db::{Revision, Row, Tx, args, count, statements};
 use crate::error::{Result, StoreError};
-use crate::page::Listing;
+use crate::page::ListQuery;
 use crate::store::SqlStore;
 use crate::{audit, jobs, page, reservations, vectors};
 
@@ -60,7 +60,7 @@ async fn get(tx: &mut Tx, scope: TenantScope, id: KnowledgeId) -> Result<Option<
 }
 
 /// A document to be stored, or a change of one.
-struct Writing {
+struct WriteDocument {
     scope: TenantScope,
     before: Option<KnowledgeDocument>,
     document: KnowledgeDocument,
@@ -68,8 +68,8 @@ struct Writing {
     audit: AuditEvent,
 }
 
-async fn add(tx: &mut Tx, writing: &Writing) -> Result<()> {
-    let Writing { scope, document, .. } = writing;
+async fn add(tx: &mut Tx, writing: &WriteDocument) -> Result<()> {
+    let WriteDocument { scope, document, .. } = writing;
     let scope = *scope;
     reservations::lock_tenant(tx, scope).await?;
     let there = tx.count(&COUNT, args![scope]).await?;
@@ -106,7 +106,7 @@ async fn size(tx: &mut Tx, scope: TenantScope) -> Result<KnowledgeSize> {
 }
 
 /// What goes with every write of a document.
-async fn finish(tx: &mut Tx, Writing { scope, document, job, audit, .. }: &Writing) -> Result<()> {
+async fn finish(tx: &mut Tx, WriteDocument { scope, document, job, audit, .. }: &WriteDocument) -> Result<()> {
     if let Some(job) = job {
         jobs::insert(tx, *scope, job, document.updated_at).await?;
     }
@@ -120,8 +120,8 @@ async fn update(tx: &mut Tx, scope: TenantScope, document: &KnowledgeDocument) -
     tx.execute(&UPDATE, row).await.map(|_| ())
 }
 
-async fn change(tx: &mut Tx, writing: &Writing) -> Result<()> {
-    let Writing { scope, before, document, .. } = writing;
+async fn change(tx: &mut Tx, writing: &WriteDocument) -> Result<()> {
+    let WriteDocument { scope, before, document, .. } = writing;
     reservations::lock_tenant(tx, *scope).await?;
     if get(tx, *scope, document.id).await? != *before {
         return Err(StoreError::Conflict(format!("somebody else has changed document {} meanwhile", document.id)));
@@ -131,9 +131,9 @@ async fn change(tx: &mut Tx, writing: &Writing) -> Result<()> {
     finish(tx, writing).await
 }
 
-type Deleting = (TenantScope, KnowledgeId, Timestamp, AuditEvent);
+type DeleteDocument = (TenantScope, KnowledgeId, Timestamp, AuditEvent);
 
-async fn delete(tx: &mut Tx, (scope, id, at, event): &Deleting) -> Result<bool> {
+async fn delete(tx: &mut Tx, (scope, id, at, event): &DeleteDocument) -> Result<bool> {
     reservations::lock_tenant(tx, *scope).await?;
     tx.execute(&PIECES_CLEAR, args![*scope, id.as_uuid()]).await?;
     let there = tx.execute(&DELETE, args![*scope, id.as_uuid()]).await? > 0;
@@ -145,7 +145,7 @@ async fn delete(tx: &mut Tx, (scope, id, at, event): &Deleting) -> Result<bool> 
 }
 
 /// An indexing that has ended.
-struct Ending {
+struct IndexingEnd {
     scope: TenantScope,
     of: (KnowledgeId, u32),
     indexed: Indexed,
@@ -153,7 +153,7 @@ struct Ending {
     audit: AuditEvent,
 }
 
-async fn end(tx: &mut Tx, Ending { scope, of: (id, version), indexed, at, audit }: &Ending) -> Result<bool> {
+async fn end(tx: &mut Tx, IndexingEnd { scope, of: (id, version), indexed, at, audit }: &IndexingEnd) -> Result<bool> {
     let scope = *scope;
     reservations::lock_tenant(tx, scope).await?;
     let Some(mut document) = get(tx, scope, *id).await? else { return Ok(false) };
@@ -190,7 +190,7 @@ async fn end(tx: &mut Tx, Ending { scope, of: (id, version), indexed, at, audit 
 
 async fn list(
     tx: &mut Tx,
-    Listing { scope, filter, after, limit }: &Listing<KnowledgeFilter, KnowledgeId>,
+    ListQuery { scope, filter, after, limit }: &ListQuery<KnowledgeFilter, KnowledgeId>,
 ) -> Result<Page<KnowledgeDocument>> {
     let status = filter.status.map_or("", KnowledgeStatus::as_str);
     let published = filter.published.map_or(-1, i64::from);
@@ -207,13 +207,13 @@ async fn revision(tx: &mut Tx, scope: TenantScope) -> Result<Revision> {
 
 /// The pieces, unless they are those of that revision. The revision is read first: what changes between the two is
 /// read once more the next time.
-async fn published(tx: &mut Tx, (scope, known): &(TenantScope, Option<Revision>)) -> Result<Published> {
+async fn published(tx: &mut Tx, (scope, known): &(TenantScope, Option<Revision>)) -> Result<PublishedPieces> {
     let now = revision(tx, *scope).await?;
     let pieces = if *known == Some(now) { None } else { Some(pieces(tx, *scope).await?) };
     Ok((now, pieces))
 }
 
-type Published = (Revision, Option<Vec<PublishedPiece>>);
+type PublishedPieces = (Revision, Option<Vec<PublishedPiece>>);
 
 async fn pieces(tx: &mut Tx, scope: TenantScope) -> Result<Vec<PublishedPiece>> {
     let piece = |row: &mut Row| {
@@ -233,7 +233,7 @@ impl<D: 'static> KnowledgeStore for SqlStore<D> {
         job: &NewJob,
         audit: AuditEvent,
     ) -> PortResult<()> {
-        let writing = Writing { scope, before: None, document: document.clone(), job: Some(job.clone()), audit };
+        let writing = WriteDocument { scope, before: None, document: document.clone(), job: Some(job.clone()), audit };
         Ok(self.write(scope, writing, |tx, writing| Box::pin(add(tx, writing))).await?)
     }
 
@@ -252,7 +252,7 @@ impl<D: 'static> KnowledgeStore for SqlStore<D> {
         after: Option<KnowledgeId>,
         limit: u32,
     ) -> PortResult<Page<KnowledgeDocument>> {
-        let listing = Listing { scope, filter: *filter, after, limit };
+        let listing = ListQuery { scope, filter: *filter, after, limit };
         Ok(self.read(scope, listing, |tx, listing| Box::pin(list(tx, listing))).await?)
     }
 
@@ -264,7 +264,7 @@ impl<D: 'static> KnowledgeStore for SqlStore<D> {
         audit: AuditEvent,
     ) -> PortResult<()> {
         let (before, document) = (Some(before.clone()), after.clone());
-        let writing = Writing { scope, before, document, job: job.cloned(), audit };
+        let writing = WriteDocument { scope, before, document, job: job.cloned(), audit };
         self.write(scope, writing, |tx, writing| Box::pin(change(tx, writing))).await?;
         // Whoever is told that a document is not found any more may rely on it in every process.
         self.shared.known.outlived().await;
@@ -293,7 +293,7 @@ impl<D: 'static> KnowledgeStore for SqlStore<D> {
         at: Timestamp,
         audit: AuditEvent,
     ) -> PortResult<bool> {
-        let ending = Ending { scope, of, indexed: indexed.clone(), at, audit };
+        let ending = IndexingEnd { scope, of, indexed: indexed.clone(), at, audit };
         Ok(self.write(scope, ending, |tx, ending| Box::pin(end(tx, ending))).await?)
     }
 

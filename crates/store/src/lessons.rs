@@ -14,7 +14,7 @@ use uuid::Uuid;
 
 use crate::db::{Row, Tx, args, count, statements};
 use crate::error::{Result, StoreError};
-use crate::page::Listing;
+use crate::page::ListQuery;
 use crate::store::SqlStore;
 use crate::{audit, page, reservations};
 
@@ -49,7 +49,7 @@ fn version(stored: Option<i64>) -> Option<u32> {
 
 /// What a tenant has.
 #[derive(Default)]
-struct Room {
+struct LessonCounts {
     suggested: u64,
     accepted: u64,
     accepted_bytes: u64,
@@ -57,10 +57,10 @@ struct Room {
     version: u32,
 }
 
-async fn room(tx: &mut Tx, scope: TenantScope) -> Result<Room> {
+async fn room(tx: &mut Tx, scope: TenantScope) -> Result<LessonCounts> {
     let room = |row: &mut Row| {
         let (suggested, accepted, accepted_bytes, all) = (row.u64()?, row.u64()?, row.u64()?, row.u64()?);
-        Ok(Room { suggested, accepted, accepted_bytes, all, version: row.u32()?.max(row.u32()?) })
+        Ok(LessonCounts { suggested, accepted, accepted_bytes, all, version: row.u32()?.max(row.u32()?) })
     };
     Ok(tx.find(&ROOM, args![scope], room).await?.unwrap_or_default())
 }
@@ -116,8 +116,8 @@ async fn get(tx: &mut Tx, scope: TenantScope, id: LessonId) -> Result<Option<Les
     tx.find(&GET, args![scope, id.as_uuid()], lesson).await
 }
 
-async fn list(tx: &mut Tx, listing: &Listing<LessonFilter, LessonId>) -> Result<Page<Lesson>> {
-    let Listing { scope, filter, after, limit } = listing;
+async fn list(tx: &mut Tx, listing: &ListQuery<LessonFilter, LessonId>) -> Result<Page<Lesson>> {
+    let ListQuery { scope, filter, after, limit } = listing;
     let status = filter.status.map_or("", LessonStatus::as_str);
     let kind = filter.kind.map_or("", LessonKind::as_str);
     let before = after.map_or(Uuid::max(), LessonId::as_uuid);
@@ -180,7 +180,7 @@ impl<D: 'static> LessonStore for SqlStore<D> {
         after: Option<LessonId>,
         limit: u32,
     ) -> PortResult<Page<Lesson>> {
-        let listing = Listing { scope, filter, after, limit };
+        let listing = ListQuery { scope, filter, after, limit };
         Ok(self.read(scope, listing, |tx, listing| Box::pin(list(tx, listing))).await?)
     }
 

@@ -52,9 +52,9 @@ mod tasks;
 mod vectors;
 mod wake;
 
-pub use archive::{Entry, Manifest, manifest, verify};
+pub use archive::{ArchiveEntry, Manifest, manifest, verify};
 pub use db::sqlite::{holder, served_at};
 pub use error::StoreError;
-pub use look::{Contents, Seen};
+pub use look::{DatabaseContents, DatabaseState};
 pub use options::{PostgresOptions, SqliteOptions};
 pub use store::{Postgres, PostgresStore, SqlStore, Sqlite, SqliteStore};

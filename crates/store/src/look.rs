@@ -7,7 +7,7 @@ use futures::FutureExt as _;
 use kybern_core::identity::Tenant;
 use kybern_core::ports::{Clock, Keys, UnreadableRow};
 
-use crate::db::{Conn, Shared, Tx, postgres, sqlite};
+use crate::db::{Conn, StoreShared, Tx, postgres, sqlite};
 use crate::error::{Result, StoreError};
 use crate::migrate::{self, KeyProof, Schema};
 use crate::options::PostgresOptions;
@@ -16,7 +16,7 @@ use crate::{archive, identity, jobs, tasks};
 
 /// What a database is found to be.
 #[derive(Debug)]
-pub enum Seen {
+pub enum DatabaseState {
     /// It has no schema: the next start makes it.
     Empty,
     /// An older program wrote it.
@@ -25,12 +25,12 @@ pub enum Seen {
         migrations: usize,
     },
     /// It has the schema of this program, and was made under this master key.
-    Present(Contents),
+    Present(DatabaseContents),
 }
 
 /// What is in a database.
 #[derive(Debug)]
-pub struct Contents {
+pub struct DatabaseContents {
     /// How many tasks there are.
     pub tasks: i64,
     /// How many jobs were given up.
@@ -46,32 +46,42 @@ impl SqlStore<Sqlite> {
     ///
     /// # Errors
     /// When a newer program wrote it, when it was made under another master key, or when it cannot be read.
-    pub async fn look(path: impl AsRef<Path>, most: usize, keys: Arc<dyn Keys>, clock: Arc<dyn Clock>) -> Result<Seen> {
+    pub async fn look(
+        path: impl AsRef<Path>,
+        most: usize,
+        keys: Arc<dyn Keys>,
+        clock: Arc<dyn Clock>,
+    ) -> Result<DatabaseState> {
         let path = path.as_ref().to_owned();
         let looking = tokio::task::spawn_blocking(move || {
             if let Some(before) = sqlite::at_rest(&path) {
-                let seen = seen(&path, sqlite::Use::LookAtRest, most, (&keys, &clock));
+                let seen = seen(&path, sqlite::ConnectionUse::LookAtRest, most, (&keys, &clock));
                 // What was read while a process began to write may be of two moments.
                 if sqlite::at_rest(&path).is_some_and(|after| after == before) {
                     return seen;
                 }
             }
-            seen(&path, sqlite::Use::Look, most, (&keys, &clock))
+            seen(&path, sqlite::ConnectionUse::Look, most, (&keys, &clock))
         });
         looking.await.unwrap_or(Err(StoreError::Closed))
     }
 }
 
-fn seen(path: &Path, how: sqlite::Use, most: usize, (keys, clock): (&Arc<dyn Keys>, &Arc<dyn Clock>)) -> Result<Seen> {
+fn seen(
+    path: &Path,
+    how: sqlite::ConnectionUse,
+    most: usize,
+    (keys, clock): (&Arc<dyn Keys>, &Arc<dyn Clock>),
+) -> Result<DatabaseState> {
     let conn = sqlite::connect(path, how)?;
     match migrate::seen_sqlite(&conn, &KeyProof::of(keys.as_ref(), false))? {
-        Schema::Empty => return Ok(Seen::Empty),
-        Schema::Older { migrations } => return Ok(Seen::Older { migrations }),
+        Schema::Empty => return Ok(DatabaseState::Empty),
+        Schema::Older { migrations } => return Ok(DatabaseState::Older { migrations }),
         Schema::Present => {}
     }
-    let mut tx = Tx::new(Conn::Sqlite(conn), Shared::new(Arc::clone(keys), Arc::clone(clock), None));
+    let mut tx = Tx::new(Conn::Sqlite(conn), StoreShared::new(Arc::clone(keys), Arc::clone(clock), None));
     let contents = contents(&mut tx, most).now_or_never().unwrap_or(Err(StoreError::Closed));
-    contents.map(Seen::Present)
+    contents.map(DatabaseState::Present)
 }
 
 impl SqlStore<Postgres> {
@@ -85,25 +95,25 @@ impl SqlStore<Postgres> {
         most: usize,
         keys: Arc<dyn Keys>,
         clock: Arc<dyn Clock>,
-    ) -> Result<Seen> {
+    ) -> Result<DatabaseState> {
         let connect = postgres::options_of(url)?;
         let mut owner = postgres::connect_as_owner(&connect).await?;
         let schema = migrate::seen_postgres(&mut owner, &KeyProof::of(keys.as_ref(), false)).await?;
         sqlx::Connection::close(owner).await?;
         match schema {
-            Schema::Empty => return Ok(Seen::Empty),
-            Schema::Older { migrations } => return Ok(Seen::Older { migrations }),
+            Schema::Empty => return Ok(DatabaseState::Empty),
+            Schema::Older { migrations } => return Ok(DatabaseState::Older { migrations }),
             Schema::Present => {}
         }
-        let shared = Shared::new(keys, clock, Some(options.statement_timeout));
+        let shared = StoreShared::new(keys, clock, Some(options.statement_timeout));
         let store = Self::over(postgres::Server::open(connect, &options, &shared).await?, shared);
-        store.read_all(most, |tx, most| Box::pin(contents(tx, *most))).await.map(Seen::Present)
+        store.read_all(most, |tx, most| Box::pin(contents(tx, *most))).await.map(DatabaseState::Present)
     }
 }
 
-async fn contents(tx: &mut Tx, most: usize) -> Result<Contents> {
+async fn contents(tx: &mut Tx, most: usize) -> Result<DatabaseContents> {
     let tasks = tasks::count_by_status(tx).await?.iter().map(|(_, count)| count).sum();
     let dead_jobs = jobs::dead(tx).await?.iter().map(|(_, count)| count).sum();
     let tenants = identity::tenants(tx).await?;
-    Ok(Contents { tasks, dead_jobs, tenants, unreadable: archive::unreadable::find(tx, most).await })
+    Ok(DatabaseContents { tasks, dead_jobs, tenants, unreadable: archive::unreadable::find(tx, most).await })
 }

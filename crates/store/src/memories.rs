@@ -17,7 +17,7 @@ use uuid::Uuid;
 use crate::db::{Row, Tx, args, statements};
 use crate::error::{Result, StoreError};
 use crate::identity::must_know;
-use crate::page::Listing;
+use crate::page::ListQuery;
 use crate::store::SqlStore;
 use crate::{audit, page, records, reservations, vectors};
 
@@ -68,7 +68,7 @@ async fn get(tx: &mut Tx, scope: TenantScope, id: MemoryId) -> Result<Option<Mem
 }
 
 /// A memory to be stored, or a change of one.
-struct Writing {
+struct WriteMemory {
     scope: TenantScope,
     before: Option<Memory>,
     memory: Memory,
@@ -76,8 +76,8 @@ struct Writing {
     audit: AuditEvent,
 }
 
-async fn add(tx: &mut Tx, writing: &Writing) -> Result<()> {
-    let Writing { scope, memory, vector, audit, .. } = writing;
+async fn add(tx: &mut Tx, writing: &WriteMemory) -> Result<()> {
+    let WriteMemory { scope, memory, vector, audit, .. } = writing;
     find_room(tx, *scope, memory).await?;
     insert(tx, *scope, memory, vector.as_ref(), audit).await
 }
@@ -134,8 +134,8 @@ async fn known_record(tx: &mut Tx, scope: TenantScope, id: RecordId) -> Result<(
     known.map(drop).ok_or_else(|| StoreError::not_found("record", id))
 }
 
-async fn change(tx: &mut Tx, writing: &Writing) -> Result<()> {
-    let Writing { scope, before, memory, vector, audit } = writing;
+async fn change(tx: &mut Tx, writing: &WriteMemory) -> Result<()> {
+    let WriteMemory { scope, before, memory, vector, audit } = writing;
     let scope = *scope;
     reservations::lock_tenant(tx, scope).await?;
     if get(tx, scope, memory.id).await? != *before {
@@ -202,9 +202,9 @@ pub(crate) async fn write(
     }
 }
 
-type Deleting = (TenantScope, MemoryId, Timestamp, AuditEvent);
+type DeleteMemory = (TenantScope, MemoryId, Timestamp, AuditEvent);
 
-async fn delete(tx: &mut Tx, (scope, id, at, event): &Deleting) -> Result<bool> {
+async fn delete(tx: &mut Tx, (scope, id, at, event): &DeleteMemory) -> Result<bool> {
     reservations::lock_tenant(tx, *scope).await?;
     let there = tx.execute(&DELETE, args![*scope, id.as_uuid()]).await? > 0;
     if there {
@@ -213,8 +213,8 @@ async fn delete(tx: &mut Tx, (scope, id, at, event): &Deleting) -> Result<bool> 
     Ok(there)
 }
 
-async fn list(tx: &mut Tx, listing: &Listing<MemoryFilter, MemoryId>) -> Result<Page<Memory>> {
-    let Listing { scope, filter, after, limit } = listing;
+async fn list(tx: &mut Tx, listing: &ListQuery<MemoryFilter, MemoryId>) -> Result<Page<Memory>> {
+    let ListQuery { scope, filter, after, limit } = listing;
     let status = filter.status.map_or("", MemoryStatus::as_str);
     let (before, limit) = (after.map_or(Uuid::max(), MemoryId::as_uuid), *limit);
     let rows = match filter.subject {
@@ -235,10 +235,10 @@ async fn of_subject(tx: &mut Tx, scope: TenantScope, subject: Subject) -> Result
     Ok(page::readable(rows, |row| Ok((memory(row)?, vectors::read(row)?))))
 }
 
-type Named = Vec<(String, Memory, Option<Vector>)>;
+type NamedMemories = Vec<(String, Memory, Option<Vector>)>;
 
 /// What is remembered of named records; `None` when nothing is remembered of any record of the tenant.
-async fn named(tx: &mut Tx, scope: TenantScope, names: &[String], most: u32) -> Result<Option<Named>> {
+async fn named(tx: &mut Tx, scope: TenantScope, names: &[String], most: u32) -> Result<Option<NamedMemories>> {
     let rows = tx.fetch_all(&NAMED, args![scope, json!(names).to_string(), most]).await?;
     if rows.is_empty() && tx.fetch_optional(&ENTITIES_EXIST, args![scope]).await?.is_none() {
         return Ok(None);
@@ -250,9 +250,9 @@ async fn named(tx: &mut Tx, scope: TenantScope, names: &[String], most: u32) -> 
     Ok(Some(page::readable(rows, read)))
 }
 
-type Keeping = (TenantScope, Vec<(MemoryId, Timestamp, Vector)>);
+type KeepVectors = (TenantScope, Vec<(MemoryId, Timestamp, Vector)>);
 
-async fn keep(tx: &mut Tx, (scope, all): &Keeping) -> Result<()> {
+async fn keep(tx: &mut Tx, (scope, all): &KeepVectors) -> Result<()> {
     for (id, as_of, vector) in all {
         let (model, values) = vectors::columns(Some(vector));
         tx.execute(&VECTOR, args![*scope, id.as_uuid(), *as_of, model, values]).await?;
@@ -269,7 +269,7 @@ impl<D: 'static> MemoryStore for SqlStore<D> {
         vector: Option<&Vector>,
         audit: AuditEvent,
     ) -> PortResult<()> {
-        let writing = Writing { scope, before: None, memory: memory.clone(), vector: vector.cloned(), audit };
+        let writing = WriteMemory { scope, before: None, memory: memory.clone(), vector: vector.cloned(), audit };
         Ok(self.write(scope, writing, |tx, writing| Box::pin(add(tx, writing))).await?)
     }
 
@@ -284,7 +284,7 @@ impl<D: 'static> MemoryStore for SqlStore<D> {
         after: Option<MemoryId>,
         limit: u32,
     ) -> PortResult<Page<Memory>> {
-        let listing = Listing { scope, filter: *filter, after, limit };
+        let listing = ListQuery { scope, filter: *filter, after, limit };
         Ok(self.read(scope, listing, |tx, listing| Box::pin(list(tx, listing))).await?)
     }
 
@@ -304,7 +304,7 @@ impl<D: 'static> MemoryStore for SqlStore<D> {
         Ok(found)
     }
 
-    async fn memories_named(&self, scope: TenantScope, names: &[String], most: u32) -> PortResult<Named> {
+    async fn memories_named(&self, scope: TenantScope, names: &[String], most: u32) -> PortResult<NamedMemories> {
         let known = &self.shared.known;
         let stamp = known.stamp_of_memories();
         if names.is_empty() || known.has_no_entities(scope.tenant(), stamp) {
@@ -329,7 +329,7 @@ impl<D: 'static> MemoryStore for SqlStore<D> {
         audit: AuditEvent,
     ) -> PortResult<()> {
         let (before, memory) = (Some(before.clone()), after.clone());
-        let writing = Writing { scope, before, memory, vector: vector.cloned(), audit };
+        let writing = WriteMemory { scope, before, memory, vector: vector.cloned(), audit };
         Ok(self.write(scope, writing, |tx, writing| Box::pin(change(tx, writing))).await?)
     }
 

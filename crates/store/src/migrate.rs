@@ -8,7 +8,7 @@ use kybern_core::time::Timestamp;
 use rusqlite::OptionalExtension as _;
 use sqlx::PgConnection;
 
-use crate::db::sqlite::{Use, connect};
+use crate::db::sqlite::{ConnectionUse, connect};
 use crate::error::{Result, StoreError};
 use crate::partitions::SCHEMA_LOCK;
 
@@ -201,7 +201,7 @@ pub(crate) const PROOF: &str = "SELECT proof FROM master_key";
 
 /// Brings a SQLite file to the present schema. The caller holds the file's lock.
 pub(crate) fn sqlite(path: &Path, key: &KeyProof, now: Timestamp) -> Result<()> {
-    let conn = connect(path, Use::Write)?;
+    let conn = connect(path, ConnectionUse::Write)?;
     conn.execute_batch("BEGIN IMMEDIATE")?;
     let migrated = apply_sqlite(&conn, now).and_then(|()| prove_sqlite(&conn, key));
     conn.execute_batch(if migrated.is_ok() { "COMMIT" } else { "ROLLBACK" })?;

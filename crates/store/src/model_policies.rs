@@ -19,7 +19,7 @@ statements! {
     PUT = part "model_policy" "put";
 }
 
-type Putting = (TenantScope, ModelPolicy, Timestamp, AuditEvent);
+type PutModelPolicy = (TenantScope, ModelPolicy, Timestamp, AuditEvent);
 
 async fn get(tx: &mut Tx, scope: TenantScope) -> Result<ModelPolicy> {
     let Some(mut row) = tx.fetch_optional(&GET, args![scope]).await? else { return Ok(ModelPolicy::default()) };
@@ -34,7 +34,7 @@ async fn get(tx: &mut Tx, scope: TenantScope) -> Result<ModelPolicy> {
     Ok(ModelPolicy { providers })
 }
 
-async fn put(tx: &mut Tx, (scope, policy, at, event): &Putting) -> Result<()> {
+async fn put(tx: &mut Tx, (scope, policy, at, event): &PutModelPolicy) -> Result<()> {
     let providers = policy.providers.as_ref().map(|providers| json!(providers).to_string());
     tx.execute(&PUT, args![*scope, providers, *at]).await?;
     audit::append(tx, *scope, *at, event).await

@@ -76,9 +76,9 @@ async fn get(tx: &mut Tx, scope: TenantScope, id: OutboxId) -> Result<Option<Out
     tx.find(&GET, args![scope, id.as_uuid()], message).await
 }
 
-type Listing = (TenantScope, Option<UserId>, Option<OutboxId>, u32);
+type ListOutbox = (TenantScope, Option<UserId>, Option<OutboxId>, u32);
 
-async fn list(tx: &mut Tx, &(scope, talks_of, before, limit): &Listing) -> Result<Page<OutboxMessage>> {
+async fn list(tx: &mut Tx, &(scope, talks_of, before, limit): &ListOutbox) -> Result<Page<OutboxMessage>> {
     let begin = before.map_or(Uuid::max(), OutboxId::as_uuid);
     let talks_of = talks_of.map(UserId::as_uuid);
     let args = |before: Uuid, most: u32| [scope.into(), before.into(), most.into(), talks_of.into()];
@@ -86,7 +86,7 @@ async fn list(tx: &mut Tx, &(scope, talks_of, before, limit): &Listing) -> Resul
 }
 
 /// A message on its way from one status to the next.
-struct Move {
+struct StatusMove {
     scope: TenantScope,
     id: OutboxId,
     from: OutboxStatus,
@@ -96,7 +96,7 @@ struct Move {
     at: Timestamp,
 }
 
-async fn move_on(tx: &mut Tx, step: &Move) -> Result<bool> {
+async fn move_on(tx: &mut Tx, step: &StatusMove) -> Result<bool> {
     let (from, to) = (step.from.as_str(), step.to.as_str());
     let args = args![step.scope, step.id.as_uuid(), from, to, step.error.as_deref(), step.at];
     let moved = tx.execute(&MOVE, args).await? > 0;
@@ -106,7 +106,7 @@ async fn move_on(tx: &mut Tx, step: &Move) -> Result<bool> {
     Ok(moved)
 }
 
-async fn send_again(tx: &mut Tx, (step, job): &(Move, NewJob)) -> Result<bool> {
+async fn send_again(tx: &mut Tx, (step, job): &(StatusMove, NewJob)) -> Result<bool> {
     let moved = move_on(tx, step).await?;
     if moved {
         jobs::insert(tx, step.scope, job, step.at).await?;
@@ -114,9 +114,9 @@ async fn send_again(tx: &mut Tx, (step, job): &(Move, NewJob)) -> Result<bool> {
     Ok(moved)
 }
 
-type Dispatching = (TenantScope, OutboxId, Timestamp);
+type BeginDispatch = (TenantScope, OutboxId, Timestamp);
 
-async fn begin_dispatch(tx: &mut Tx, (scope, id, at): &Dispatching) -> Result<Dispatch> {
+async fn begin_dispatch(tx: &mut Tx, (scope, id, at): &BeginDispatch) -> Result<Dispatch> {
     let Some(known) = get(tx, *scope, *id).await? else { return Ok(Dispatch::Over) };
     if let Some(task) = known.task_id {
         let may = tasks::may_dispatch(tx, *scope, task, &known.message.key, *at).await?;
@@ -154,7 +154,7 @@ impl<D: 'static> OutboxStore for SqlStore<D> {
         audit: Option<&AuditEvent>,
         at: Timestamp,
     ) -> PortResult<bool> {
-        let step = Move { scope, id, from, to, error: error.map(str::to_owned), audit: audit.cloned(), at };
+        let step = StatusMove { scope, id, from, to, error: error.map(str::to_owned), audit: audit.cloned(), at };
         Ok(self.write_about(scope, id.as_uuid(), step, |tx, step| Box::pin(move_on(tx, step))).await?)
     }
 
@@ -167,7 +167,7 @@ impl<D: 'static> OutboxStore for SqlStore<D> {
         audit: AuditEvent,
         at: Timestamp,
     ) -> PortResult<bool> {
-        let step = Move { scope, id, from, to: OutboxStatus::Pending, error: None, audit: Some(audit), at };
+        let step = StatusMove { scope, id, from, to: OutboxStatus::Pending, error: None, audit: Some(audit), at };
         let args = (step, job);
         Ok(self.write_about(scope, id.as_uuid(), args, |tx, args| Box::pin(send_again(tx, args))).await?)
     }

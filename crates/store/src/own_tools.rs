@@ -17,7 +17,7 @@ use uuid::Uuid;
 
 use crate::db::{Row, Tx, args, json, statements};
 use crate::error::{Result, StoreError};
-use crate::page::Listing;
+use crate::page::ListQuery;
 use crate::store::SqlStore;
 use crate::{audit, page, reservations};
 
@@ -75,8 +75,8 @@ async fn draft(tx: &mut Tx, (scope, new, event): &(TenantScope, NewOwnTool, Audi
     Ok(tool)
 }
 
-async fn list(tx: &mut Tx, listing: &Listing<OwnToolFilter, OwnToolId>) -> Result<Page<OwnTool>> {
-    let Listing { scope, filter, after, limit } = listing;
+async fn list(tx: &mut Tx, listing: &ListQuery<OwnToolFilter, OwnToolId>) -> Result<Page<OwnTool>> {
+    let ListQuery { scope, filter, after, limit } = listing;
     let key = filter.key.as_deref().unwrap_or("");
     let status = filter.status.map_or("", OwnToolStatus::as_str);
     let args = |last: Uuid, most: u32| [(*scope).into(), last.into(), key.into(), status.into(), most.into()];
@@ -124,9 +124,9 @@ async fn change(tx: &mut Tx, (scope, change, event): &(TenantScope, OwnToolChang
     audit::append(tx, scope, after.updated_at, event).await
 }
 
-type Deleting = (TenantScope, String, Timestamp, AuditEvent);
+type DeleteTool = (TenantScope, String, Timestamp, AuditEvent);
 
-async fn delete(tx: &mut Tx, (scope, key, at, event): &Deleting) -> Result<bool> {
+async fn delete(tx: &mut Tx, (scope, key, at, event): &DeleteTool) -> Result<bool> {
     reservations::lock_tenant(tx, *scope).await?;
     if tx.execute(&DELETE, args![*scope, key.as_str()]).await? == 0 {
         return Ok(false);
@@ -153,7 +153,7 @@ impl<D: 'static> OwnToolStore for SqlStore<D> {
         after: Option<OwnToolId>,
         limit: u32,
     ) -> PortResult<Page<OwnTool>> {
-        let listing = Listing { scope, filter: filter.clone(), after, limit };
+        let listing = ListQuery { scope, filter: filter.clone(), after, limit };
         Ok(self.read(scope, listing, |tx, listing| Box::pin(list(tx, listing))).await?)
     }
 

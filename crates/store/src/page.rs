@@ -8,7 +8,7 @@ use crate::db::{Arg, Row, Sql, Tx};
 use crate::error::{Result, StoreError};
 
 /// Which page of a list.
-pub(crate) struct Listing<F, I> {
+pub(crate) struct ListQuery<F, I> {
     pub(crate) scope: TenantScope,
     pub(crate) filter: F,
     pub(crate) after: Option<I>,

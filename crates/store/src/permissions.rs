@@ -37,9 +37,9 @@ async fn rules(tx: &mut Tx, scope: TenantScope, user: UserId) -> Result<Option<A
 }
 
 /// A policy to be stored, or to be taken back.
-type Putting = (TenantScope, UserId, Option<ToolPolicy>, Timestamp, AuditEvent);
+type PutPermission = (TenantScope, UserId, Option<ToolPolicy>, Timestamp, AuditEvent);
 
-async fn put(tx: &mut Tx, (scope, user, policy, at, audit): &Putting) -> Result<()> {
+async fn put(tx: &mut Tx, (scope, user, policy, at, audit): &PutPermission) -> Result<()> {
     must_know(tx, *scope, *user).await?;
     match policy {
         Some(policy) => tx.execute(&PUT, args![*scope, user.as_uuid(), json!(policy).to_string(), *at]).await?,

@@ -38,7 +38,7 @@ statements! {
 }
 
 /// A plan to be stored.
-struct Putting {
+struct PutPlan {
     scope: TenantScope,
     id: PlanId,
     draft: PlanDraft,
@@ -94,8 +94,8 @@ async fn find_room(tx: &mut Tx, scope: TenantScope, key: &str, bytes: usize) -> 
     no_room(count(others), count(others_bytes), bytes as u64).map_or(Ok(()), |why| Err(StoreError::Full(why)))
 }
 
-async fn put(tx: &mut Tx, putting: &Putting) -> Result<Plan> {
-    let Putting { scope, id, draft, at, audit } = putting;
+async fn put(tx: &mut Tx, putting: &PutPlan) -> Result<Plan> {
+    let PutPlan { scope, id, draft, at, audit } = putting;
     let last = last_version(tx, *scope, &draft.key).await?;
     let version = draft.version.unwrap_or(last.saturating_add(1));
     if let Some(why) = no_version(&draft.key, version) {
@@ -146,11 +146,11 @@ pub(crate) async fn write(
 ) -> Result<()> {
     match effect {
         PlanEffect::Put { id, draft } => {
-            let putting = Putting { scope, id: *id, draft: draft.clone(), at, audit: audit.clone() };
+            let putting = PutPlan { scope, id: *id, draft: draft.clone(), at, audit: audit.clone() };
             put(tx, &putting).await.map(drop)
         }
         PlanEffect::Retire { key, .. } => {
-            let switch = Switch { scope, key: key.clone(), active: false, at, audit: audit.clone() };
+            let switch = SwitchPlan { scope, key: key.clone(), active: false, at, audit: audit.clone() };
             set_active(tx, &switch).await
         }
     }
@@ -199,10 +199,10 @@ async fn find(tx: &mut Tx, scope: TenantScope, id: PlanId) -> Result<Option<Plan
 /// Rows that are read at once; each may have [`MAX_BYTES`](kybern_core::plan::limits::MAX_BYTES).
 const CHUNK: usize = 8;
 
-type Listing = (&'static Sql, TenantScope, (String, i64), u32);
+type ListPlans = (&'static Sql, TenantScope, (String, i64), u32);
 
 /// A page of plans: those of the statement behind a key and a version.
-async fn page(tx: &mut Tx, (list, scope, behind, limit): &Listing) -> Result<Page<Plan>> {
+async fn page(tx: &mut Tx, (list, scope, behind, limit): &ListPlans) -> Result<Page<Plan>> {
     let limit = usize::try_from((*limit).clamp(1, 200)).unwrap_or(1);
     let (mut items, mut bytes, mut behind) = (Vec::new(), 0_usize, behind.clone());
     loop {
@@ -233,7 +233,7 @@ async fn active(tx: &mut Tx, tenant: TenantId, key: &str) -> Result<Vec<(TenantS
 }
 
 /// A plan to be taken out of use, or brought back.
-struct Switch {
+struct SwitchPlan {
     scope: TenantScope,
     key: String,
     active: bool,
@@ -241,7 +241,7 @@ struct Switch {
     audit: AuditEvent,
 }
 
-async fn set_active(tx: &mut Tx, switch: &Switch) -> Result<()> {
+async fn set_active(tx: &mut Tx, switch: &SwitchPlan) -> Result<()> {
     let (scope, key) = (switch.scope, switch.key.as_str());
     if last_version(tx, scope, key).await? == 0 {
         return Err(StoreError::not_found("plan", key));
@@ -268,7 +268,7 @@ impl<D: 'static> PlanStore for SqlStore<D> {
         at: Timestamp,
         audit: AuditEvent,
     ) -> PortResult<Plan> {
-        let putting = Putting { scope, id, draft, at, audit };
+        let putting = PutPlan { scope, id, draft, at, audit };
         let plan = self.write(scope, putting, |tx, putting| Box::pin(put(tx, putting))).await?;
         if plan.version > 1 {
             // Whoever is told that the new version is in use may rely on it in every process.
@@ -304,7 +304,7 @@ impl<D: 'static> PlanStore for SqlStore<D> {
     }
 
     async fn set_plan_active(&self, scope: TenantScope, key: &str, active: bool, audit: AuditEvent) -> PortResult<()> {
-        let switch = Switch { scope, key: key.to_owned(), active, at: self.shared.clock.now(), audit };
+        let switch = SwitchPlan { scope, key: key.to_owned(), active, at: self.shared.clock.now(), audit };
         self.write(scope, switch, |tx, switch| Box::pin(set_active(tx, switch))).await?;
         self.shared.known.outlived().await;
         Ok(())

@@ -32,9 +32,9 @@ async fn get(tx: &mut Tx, scope: TenantScope, user: UserId) -> Result<Preference
 }
 
 /// Preferences to be stored, or to be taken back.
-type Putting = (TenantScope, UserId, Option<Preferences>, Timestamp, AuditEvent);
+type PutPreferences = (TenantScope, UserId, Option<Preferences>, Timestamp, AuditEvent);
 
-async fn put(tx: &mut Tx, (scope, user, preferences, at, audit): &Putting) -> Result<()> {
+async fn put(tx: &mut Tx, (scope, user, preferences, at, audit): &PutPreferences) -> Result<()> {
     must_know(tx, *scope, *user).await?;
     match preferences {
         Some(said) => tx.execute(&PUT, args![*scope, user.as_uuid(), json!(said).to_string(), *at]).await?,

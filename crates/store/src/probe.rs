@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use kybern_core::error::Result as PortResult;
 use kybern_core::outbox::OutboxStatus;
-use kybern_core::ports::{OldestWork, OpenWork, ProbeStore, Room};
+use kybern_core::ports::{DiskSpace, OldestWork, OpenWork, ProbeStore};
 use kybern_core::time::Timestamp;
 use nix::sys::statvfs::statvfs;
 
@@ -40,13 +40,13 @@ impl<D: 'static> ProbeStore for SqlStore<D> {
         Ok(self.read_all(now, |tx, now| Box::pin(oldest(tx, *now))).await?)
     }
 
-    async fn room(&self) -> Option<Room> {
+    async fn room(&self) -> Option<DiskSpace> {
         let folder = self.place()?;
         // A disk behind a network may take its time.
         let looked = tokio::task::spawn_blocking(move || {
             let found = statvfs(&folder).ok()?;
             let size = found.fragment_size();
-            Some(Room { free: found.blocks_available() * size, total: found.blocks() * size })
+            Some(DiskSpace { free: found.blocks_available() * size, total: found.blocks() * size })
         });
         looked.await.ok().flatten()
     }

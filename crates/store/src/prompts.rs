@@ -14,7 +14,7 @@ use uuid::Uuid;
 
 use crate::db::{Row, Tx, args, statements};
 use crate::error::{Result, StoreError};
-use crate::page::Listing;
+use crate::page::ListQuery;
 use crate::store::SqlStore;
 use crate::{audit, page, reservations};
 
@@ -72,8 +72,8 @@ async fn draft(tx: &mut Tx, (scope, new, event): &(TenantScope, NewPrompt, Audit
     Ok(begun)
 }
 
-async fn list(tx: &mut Tx, listing: &Listing<PromptFilter, PromptId>) -> Result<Page<Prompt>> {
-    let Listing { scope, filter, after, limit } = listing;
+async fn list(tx: &mut Tx, listing: &ListQuery<PromptFilter, PromptId>) -> Result<Page<Prompt>> {
+    let ListQuery { scope, filter, after, limit } = listing;
     let agent = match &filter.agent {
         OfAgent::Any => "",
         OfAgent::All => ALL,
@@ -139,7 +139,7 @@ impl<D: 'static> PromptStore for SqlStore<D> {
         after: Option<PromptId>,
         limit: u32,
     ) -> PortResult<Page<Prompt>> {
-        let listing = Listing { scope, filter: filter.clone(), after, limit };
+        let listing = ListQuery { scope, filter: filter.clone(), after, limit };
         Ok(self.read(scope, listing, |tx, listing| Box::pin(list(tx, listing))).await?)
     }
 

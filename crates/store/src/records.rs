@@ -142,9 +142,9 @@ pub(crate) async fn by_id(tx: &mut Tx, scope: TenantScope, id: RecordId) -> Resu
     tx.find(&BY_ID, args![scope, id.as_uuid()], shown).await
 }
 
-type Listing = (TenantScope, String, Option<RecordId>, u32);
+type ListRecords = (TenantScope, String, Option<RecordId>, u32);
 
-async fn list(tx: &mut Tx, (scope, kind, after, limit): &Listing) -> Result<Page<Record>> {
+async fn list(tx: &mut Tx, (scope, kind, after, limit): &ListRecords) -> Result<Page<Record>> {
     let begin = after.map_or(Uuid::nil(), RecordId::as_uuid);
     let args = |after: Uuid, most: u32| [(*scope).into(), kind.into(), after.into(), most.into()];
     page::of_large(tx, (&LIST, args), begin, (*limit, MAX_PAGE_BYTES), shown).await

@@ -11,8 +11,8 @@ use std::sync::Arc;
 
 use kybern_core::audit::AuditEvent;
 use kybern_core::budget::{
-    Amount, Budget, BudgetSubject, Cover, LostReservation, NewReservation, Payer, Reservation, Settlement, Shortage,
-    SpendKind, Standing, UsageLine, Window,
+    Amount, Budget, BudgetStanding, BudgetSubject, CoveringBudget, LostReservation, NewReservation, Payer, Reservation,
+    Settlement, Shortage, SpendKind, UsageLine, Window,
 };
 use kybern_core::id::{ReservationId, TaskId, TenantId, UserId};
 use kybern_core::model::TokenUsage;
@@ -41,10 +41,10 @@ statements! {
 
 /// What a payer has used and reserved within a window: one statement, so that a settlement moves an amount from the one
 /// to the other and is never seen half-way.
-pub(crate) async fn standing(tx: &mut Tx, scope: TenantScope, payer: Payer, window: Window) -> Result<Standing> {
+pub(crate) async fn standing(tx: &mut Tx, scope: TenantScope, payer: Payer, window: Window) -> Result<BudgetStanding> {
     let (first, last) = (payer.day(window.first), payer.day(window.last));
     let label = payer.to_string();
-    let read = |row: &mut Row| Ok(Standing { used: amount(row)?, reserved: amount(row)? });
+    let read = |row: &mut Row| Ok(BudgetStanding { used: amount(row)?, reserved: amount(row)? });
     let found = match payer {
         Payer::Tenant => tx.find(&OF_TENANT, args![scope, label, first, last], read).await?,
         Payer::User(user) => tx.find(&OF_USER, args![scope, label, first, last, user.as_uuid()], read).await?,
@@ -75,15 +75,15 @@ pub(crate) async fn lock_budgets(tx: &mut Tx, scope: TenantScope, new: &[NewRese
 }
 
 /// Reservations on their way to be judged and written, one after the other.
-struct Judge<'a> {
+struct ReservationJudge<'a> {
     scope: TenantScope,
     budgets: &'a [Budget],
     /// How the accounts stand that were asked for, with what was reserved since.
-    standings: Vec<(Payer, Window, Standing)>,
+    standings: Vec<(Payer, Window, BudgetStanding)>,
 }
 
-impl Judge<'_> {
-    async fn standing(&mut self, tx: &mut Tx, payer: Payer, window: Window) -> Result<Standing> {
+impl ReservationJudge<'_> {
+    async fn standing(&mut self, tx: &mut Tx, payer: Payer, window: Window) -> Result<BudgetStanding> {
         let known = self.standings.iter().find(|(whose, when, _)| *whose == payer && *when == window);
         if let Some((_, _, known)) = known {
             return Ok(*known);
@@ -95,7 +95,7 @@ impl Judge<'_> {
 
     /// Reserves, or says which budget does not cover it.
     async fn reserve(&mut self, tx: &mut Tx, new: &NewReservation) -> Result<Result<(), Box<Shortage>>> {
-        for Cover { subject, period, limits, payer } in new.spending.covered_by(self.budgets) {
+        for CoveringBudget { subject, period, limits, payer } in new.spending.covered_by(self.budgets) {
             let standing = self.standing(tx, payer, period.window(new.at)).await?;
             if let Some(short) = Shortage::of((subject, period, &limits), &standing, &new.estimate, new.at) {
                 // One that is there already, because its answer was lost, counts among what is reserved.
@@ -146,12 +146,12 @@ pub(crate) async fn take(tx: &mut Tx, scope: TenantScope, id: ReservationId) -> 
 
 /// What several calls took, added up: one row is written for each account and each line.
 #[derive(Default)]
-struct Counted {
+struct SettledTotals {
     accounts: BTreeMap<(String, i64), Amount>,
     lines: Vec<UsageLine>,
 }
 
-impl Counted {
+impl SettledTotals {
     fn add(&mut self, taken: &Reservation, line: UsageLine, actual: Amount) {
         for payer in taken.payers() {
             let account = self.accounts.entry((payer.to_string(), payer.day(taken.day))).or_default();
@@ -192,15 +192,15 @@ impl Counted {
 }
 
 /// What is settled first, and what is reserved then.
-pub(crate) type Together = (TenantScope, Arc<[(Settlement, AuditEvent)]>, Arc<[NewReservation]>);
+pub(crate) type SettleAndReserve = (TenantScope, Arc<[(Settlement, AuditEvent)]>, Arc<[NewReservation]>);
 
 /// Settles and reserves; the answers to what was to be reserved, in order.
 pub(crate) async fn settle_and_reserve(
     tx: &mut Tx,
-    (scope, settled, new): &Together,
+    (scope, settled, new): &SettleAndReserve,
 ) -> Result<Vec<Result<(), Box<Shortage>>>> {
     let budgets = lock_budgets(tx, *scope, new).await?;
-    let (mut counted, mut events) = (Counted::default(), Vec::with_capacity(settled.len()));
+    let (mut counted, mut events) = (SettledTotals::default(), Vec::with_capacity(settled.len()));
     for (settlement, event) in settled.iter() {
         let Some(taken) = take(tx, *scope, settlement.id).await? else { continue };
         counted.add(&taken, taken.settled(settlement), settlement.actual);
@@ -208,7 +208,7 @@ pub(crate) async fn settle_and_reserve(
     }
     counted.write(tx, *scope).await?;
     audit::append_all(tx, *scope, &events).await?;
-    let mut judge = Judge { scope: *scope, budgets: &budgets, standings: Vec::new() };
+    let mut judge = ReservationJudge { scope: *scope, budgets: &budgets, standings: Vec::new() };
     let mut answers = Vec::with_capacity(new.len());
     for new in new.iter() {
         answers.push(judge.reserve(tx, new).await?);
@@ -221,7 +221,7 @@ pub(crate) async fn settle_at_estimate(tx: &mut Tx, (lost, at): &(LostReservatio
     lock_budgets(tx, scope, &[]).await?;
     let Some(taken) = take(tx, scope, lost.id).await? else { return Ok(false) };
     let tokens = TokenUsage { estimated: true, ..TokenUsage::default() };
-    let mut counted = Counted::default();
+    let mut counted = SettledTotals::default();
     counted.add(&taken, taken.line(&taken.estimate, tokens, true), taken.estimate);
     counted.write(tx, scope).await?;
     audit::append(tx, scope, *at, &taken.lost_event()).await?;

@@ -99,9 +99,9 @@ async fn put(tx: &mut Tx, (scope, new, event): &(TenantScope, SealedSecret, Audi
     Ok(true)
 }
 
-type Deleting = (TenantScope, SecretName, Timestamp, AuditEvent);
+type DeleteSecret = (TenantScope, SecretName, Timestamp, AuditEvent);
 
-async fn delete(tx: &mut Tx, (scope, name, at, event): &Deleting) -> Result<bool> {
+async fn delete(tx: &mut Tx, (scope, name, at, event): &DeleteSecret) -> Result<bool> {
     reservations::lock_tenant(tx, *scope).await?;
     tx.fetch_optional(&KEY_HOLD, args![*scope]).await?;
     let there = tx.execute(&DELETE, args![*scope, name.as_str()]).await? > 0;

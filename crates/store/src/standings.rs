@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use kybern_core::budget::{Amount, Budget, Payer, Period, Standing};
+use kybern_core::budget::{Amount, Budget, BudgetStanding, Payer, Period};
 use kybern_core::id::{BudgetId, UserId};
 use kybern_core::tenant::TenantScope;
 use kybern_core::time::Timestamp;
@@ -26,13 +26,13 @@ pub(crate) struct Page {
 }
 
 /// The open reservations of one user, or of nobody, on one day.
-struct Reserved {
+struct OpenReserved {
     user: Option<UserId>,
     day: i64,
     amount: Amount,
 }
 
-impl Reserved {
+impl OpenReserved {
     fn is_of(&self, payer: Payer) -> bool {
         match payer {
             Payer::Tenant => true,
@@ -43,7 +43,7 @@ impl Reserved {
 }
 
 /// The budgets of a page, in the order of their ids.
-pub(crate) async fn page(tx: &mut Tx, page: &Page) -> Result<Vec<(Budget, Option<Standing>)>> {
+pub(crate) async fn page(tx: &mut Tx, page: &Page) -> Result<Vec<(Budget, Option<BudgetStanding>)>> {
     let (scope, after) = (page.scope, page.after.map_or(Uuid::nil(), BudgetId::as_uuid));
     let budgets = tx.list(&PAGE, args![scope, after, page.limit], budget).await?;
     let Some(last) = budgets.last().map(|budget| budget.id.as_uuid()) else { return Ok(Vec::new()) };
@@ -53,7 +53,7 @@ pub(crate) async fn page(tx: &mut Tx, page: &Page) -> Result<Vec<(Budget, Option
         let window = budget.period.window(page.at);
         let open = reserved.iter().filter(|open| open.is_of(payer) && window.holds(open.day));
         let used = used.get(&budget.id).copied().unwrap_or_default();
-        Some(Standing { used, reserved: open.fold(Amount::ZERO, |sum, open| sum.plus(open.amount)) })
+        Some(BudgetStanding { used, reserved: open.fold(Amount::ZERO, |sum, open| sum.plus(open.amount)) })
     };
     Ok(budgets.iter().map(|budget| (*budget, standing(budget))).collect())
 }
@@ -62,7 +62,7 @@ pub(crate) async fn page(tx: &mut Tx, page: &Page) -> Result<Vec<(Budget, Option
 #[derive(Default)]
 struct Amounts {
     used: BTreeMap<BudgetId, Amount>,
-    reserved: Vec<Reserved>,
+    reserved: Vec<OpenReserved>,
 }
 
 /// One statement, so that a settlement is never seen half-way.
@@ -75,7 +75,7 @@ async fn amounts(tx: &mut Tx, page: &Page, after: Uuid, last: Uuid) -> Result<Am
         let amount = amount(&mut row)?;
         match budget {
             Some(budget) => drop(amounts.used.insert(BudgetId::from_uuid(budget), amount)),
-            None => amounts.reserved.push(Reserved { user: user.map(UserId::from_uuid), day, amount }),
+            None => amounts.reserved.push(OpenReserved { user: user.map(UserId::from_uuid), day, amount }),
         }
     }
     Ok(amounts)

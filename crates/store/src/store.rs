@@ -11,7 +11,7 @@ use kybern_core::time::Timestamp;
 use uuid::Uuid;
 
 use crate::db::sqlite::{File, FileLock};
-use crate::db::{Access, Engine, Lane, Run, Shared, postgres};
+use crate::db::{Access, Engine, Lane, StoreShared, UnitFn, postgres};
 use crate::error::{Result, StoreError};
 use crate::migrate::{self, KeyProof};
 use crate::options::{PostgresOptions, SqliteOptions};
@@ -32,7 +32,7 @@ pub enum Postgres {}
 /// A store. Every port is implemented once, for both databases.
 pub struct SqlStore<D> {
     pub(crate) engine: Engine,
-    pub(crate) shared: Arc<Shared>,
+    pub(crate) shared: Arc<StoreShared>,
     database: PhantomData<fn() -> D>,
 }
 
@@ -62,7 +62,7 @@ impl SqlStore<Sqlite> {
             let lock = FileLock::take(&path, options.served_at.as_deref())?;
             private::prepare(&path);
             migrate::sqlite(&path, &KeyProof::of(keys.as_ref(), options.adopt_key), clock.now())?;
-            let shared = Shared::new(keys, clock, None);
+            let shared = StoreShared::new(keys, clock, None);
             let file = File::open(&path, lock, &options, &shared)?;
             Ok(Self { engine: Engine::Sqlite(file), shared, database: PhantomData })
         });
@@ -88,13 +88,13 @@ impl SqlStore<Postgres> {
         migrate::postgres(&mut owner, &proof, clock.now()).await?;
         partitions::ensure(&mut owner, clock.now()).await?;
         sqlx::Connection::close(owner).await?;
-        let shared = Shared::new(keys, clock, Some(options.statement_timeout));
+        let shared = StoreShared::new(keys, clock, Some(options.statement_timeout));
         let server = postgres::Server::open(connect, &options, &shared).await?;
         Ok(Self::over(server, shared))
     }
 
     /// The store of a server whose schema is up to date.
-    pub(crate) fn over(server: postgres::Server, shared: Arc<Shared>) -> Self {
+    pub(crate) fn over(server: postgres::Server, shared: Arc<StoreShared>) -> Self {
         Self { engine: Engine::Postgres(Box::new(server)), shared, database: PhantomData }
     }
 }
@@ -151,7 +151,7 @@ impl<D> SqlStore<D> {
     }
 
     /// Writes as one tenant; units of one tenant stay in order.
-    pub(crate) async fn write<A, T>(&self, scope: TenantScope, args: A, run: Run<A, T>) -> Result<T>
+    pub(crate) async fn write<A, T>(&self, scope: TenantScope, args: A, run: UnitFn<A, T>) -> Result<T>
     where
         A: Send + Sync + 'static,
         T: Send + 'static,
@@ -160,7 +160,13 @@ impl<D> SqlStore<D> {
     }
 
     /// Writes as one tenant; units that are about the same thing stay in order.
-    pub(crate) async fn write_about<A, T>(&self, scope: TenantScope, about: Uuid, args: A, run: Run<A, T>) -> Result<T>
+    pub(crate) async fn write_about<A, T>(
+        &self,
+        scope: TenantScope,
+        about: Uuid,
+        args: A,
+        run: UnitFn<A, T>,
+    ) -> Result<T>
     where
         A: Send + Sync + 'static,
         T: Send + 'static,
@@ -169,7 +175,7 @@ impl<D> SqlStore<D> {
     }
 
     /// Writes what many tasks write alike.
-    pub(crate) async fn write_plain<A, T>(&self, scope: TenantScope, args: A, run: Run<A, T>) -> Result<T>
+    pub(crate) async fn write_plain<A, T>(&self, scope: TenantScope, args: A, run: UnitFn<A, T>) -> Result<T>
     where
         A: Send + Sync + 'static,
         T: Send + 'static,
@@ -178,7 +184,7 @@ impl<D> SqlStore<D> {
     }
 
     /// Writes the leases of every tenant.
-    pub(crate) async fn write_all<A, T>(&self, args: A, run: Run<A, T>) -> Result<T>
+    pub(crate) async fn write_all<A, T>(&self, args: A, run: UnitFn<A, T>) -> Result<T>
     where
         A: Send + Sync + 'static,
         T: Send + 'static,
@@ -186,7 +192,7 @@ impl<D> SqlStore<D> {
         self.engine.write(Access::Everyone, Lane::Of(0), args, run).await
     }
 
-    pub(crate) async fn read<A, T>(&self, scope: TenantScope, args: A, run: Run<A, T>) -> Result<T>
+    pub(crate) async fn read<A, T>(&self, scope: TenantScope, args: A, run: UnitFn<A, T>) -> Result<T>
     where
         A: Send + Sync + 'static,
         T: Send + 'static,
@@ -195,7 +201,7 @@ impl<D> SqlStore<D> {
     }
 
     /// Reads a few rows by their keys, as one tenant.
-    pub(crate) async fn read_few<A, T>(&self, scope: TenantScope, args: A, run: Run<A, T>) -> Result<T>
+    pub(crate) async fn read_few<A, T>(&self, scope: TenantScope, args: A, run: UnitFn<A, T>) -> Result<T>
     where
         A: Send + Sync + 'static,
         T: Send + 'static,
@@ -204,7 +210,7 @@ impl<D> SqlStore<D> {
     }
 
     /// Reads what a worker may see of every tenant.
-    pub(crate) async fn read_all<A, T>(&self, args: A, run: Run<A, T>) -> Result<T>
+    pub(crate) async fn read_all<A, T>(&self, args: A, run: UnitFn<A, T>) -> Result<T>
     where
         A: Send + Sync + 'static,
         T: Send + 'static,

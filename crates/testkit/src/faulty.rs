@@ -56,7 +56,7 @@ pub enum Fault {
 pub type FaultHook = Box<dyn Fn(FaultPoint) -> Fault + Send + Sync>;
 
 /// A commit on its way, with the moment at which it arrives.
-type Belated = (Timestamp, Lease, Arc<Commit>);
+type BelatedCommit = (Timestamp, Lease, Arc<Commit>);
 
 /// A store over another one.
 pub struct FaultyStore<S: ?Sized> {
@@ -64,7 +64,7 @@ pub struct FaultyStore<S: ?Sized> {
     clock: Arc<dyn Clock>,
     hook: FaultHook,
     calls: AtomicU64,
-    belated: Mutex<Vec<Belated>>,
+    belated: Mutex<Vec<BelatedCommit>>,
     stops_time: bool,
     guard: Option<Box<dyn Any + Send + Sync>>,
 }
@@ -223,7 +223,7 @@ impl<S: Store + ?Sized> FaultyStore<S> {
         arrived.into_iter().map(|(_, lease, commit)| (lease, commit)).collect()
     }
 
-    fn on_their_way(&self) -> MutexGuard<'_, Vec<Belated>> {
+    fn on_their_way(&self) -> MutexGuard<'_, Vec<BelatedCommit>> {
         self.belated.lock().expect("no call of the store panics")
     }
 }

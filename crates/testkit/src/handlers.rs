@@ -9,13 +9,13 @@ use kybern_core::plan::{StepId, StepKind};
 use kybern_core::ports::{StepHandler, ToolContext};
 use serde_json::Value;
 
-use crate::tools::Answer;
+use crate::tools::ScriptedAnswer;
 
-type Script = Box<dyn Fn(ToolContext, StepKind, Value) -> BoxFuture<'static, Answer> + Send + Sync>;
+type HandlerScript = Box<dyn Fn(ToolContext, StepKind, Value) -> BoxFuture<'static, ScriptedAnswer> + Send + Sync>;
 
 /// What a handler was asked.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Asked {
+pub struct HandlerCall {
     pub step: Option<StepId>,
     /// The idempotency key.
     pub key: String,
@@ -27,9 +27,9 @@ pub struct Asked {
 
 /// A handler that does what a test says.
 pub struct ScriptedHandler {
-    script: Script,
+    script: HandlerScript,
     faults: Vec<String>,
-    asked: Mutex<Vec<Asked>>,
+    asked: Mutex<Vec<HandlerCall>>,
 }
 
 impl std::fmt::Debug for ScriptedHandler {
@@ -42,7 +42,7 @@ impl ScriptedHandler {
     /// A handler that answers by a function of its context, the step's kind and its rendered text.
     pub fn new<F>(answer: F) -> Self
     where
-        F: Fn(&ToolContext, &StepKind, &Value) -> Answer + Send + Sync + 'static,
+        F: Fn(&ToolContext, &StepKind, &Value) -> ScriptedAnswer + Send + Sync + 'static,
     {
         Self::pending(move |context, kind, text| std::future::ready(answer(&context, &kind, &text)).boxed())
     }
@@ -50,7 +50,7 @@ impl ScriptedHandler {
     /// A handler whose answers may take their time, or never come.
     pub fn pending<F>(answer: F) -> Self
     where
-        F: Fn(ToolContext, StepKind, Value) -> BoxFuture<'static, Answer> + Send + Sync + 'static,
+        F: Fn(ToolContext, StepKind, Value) -> BoxFuture<'static, ScriptedAnswer> + Send + Sync + 'static,
     {
         Self { script: Box::new(answer), faults: Vec::new(), asked: Mutex::default() }
     }
@@ -64,7 +64,7 @@ impl ScriptedHandler {
 
     /// Everything it was asked, in order.
     #[must_use]
-    pub fn asked(&self) -> Vec<Asked> {
+    pub fn asked(&self) -> Vec<HandlerCall> {
         self.asked.lock().expect("no test panics while it holds this").clone()
     }
 }
@@ -75,8 +75,8 @@ impl StepHandler for ScriptedHandler {
         self.faults.clone()
     }
 
-    async fn run(&self, context: &ToolContext, kind: &StepKind, rendered: Value) -> Answer {
-        self.asked.lock().expect("no test panics while it holds this").push(Asked {
+    async fn run(&self, context: &ToolContext, kind: &StepKind, rendered: Value) -> ScriptedAnswer {
+        self.asked.lock().expect("no test panics while it holds this").push(HandlerCall {
             step: context.step.clone(),
             key: context.key.clone(),
             attempt: context.attempt,

@@ -26,4 +26,4 @@ pub use faulty::{Fault, FaultPoint, FaultyStore};
 pub use growth::growth;
 pub use keys::TestKeys;
 pub use mem::MemStore;
-pub use sink::{EffectSink, Received, Reply};
+pub use sink::{EffectSink, ReceivedRequest, Reply};

@@ -45,7 +45,7 @@ impl Scripted {
     }
 }
 
-type Script = Box<dyn Fn(usize, &ModelRequest) -> Scripted + Send + Sync>;
+type ModelScript = Box<dyn Fn(usize, &ModelRequest) -> Scripted + Send + Sync>;
 
 /// The names that a provider lists.
 type List = Result<Vec<String>, ModelFailure>;
@@ -53,7 +53,7 @@ type List = Result<Vec<String>, ModelFailure>;
 /// A provider that does what a test says.
 pub struct ScriptedModel {
     name: String,
-    script: Script,
+    script: ModelScript,
     asked: Mutex<Vec<ModelRequest>>,
     list: Mutex<List>,
 }

@@ -15,9 +15,9 @@ use kybern_core::tool::{RecordChange, ToolFailure, ToolOutcome, ToolSpec};
 use serde_json::{Map, Value, json};
 
 /// What a call of a scripted tool answers.
-pub type Answer = Result<ToolOutcome, ToolFailure>;
+pub type ScriptedAnswer = Result<ToolOutcome, ToolFailure>;
 
-type Script = Box<dyn Fn(ToolContext, Map<String, Value>) -> BoxFuture<'static, Answer> + Send + Sync>;
+type ToolScript = Box<dyn Fn(ToolContext, Map<String, Value>) -> BoxFuture<'static, ScriptedAnswer> + Send + Sync>;
 
 /// One call as the tool saw it.
 #[derive(Clone, PartialEq, Debug)]
@@ -36,7 +36,7 @@ pub struct Call {
 /// A tool that does what a test says.
 pub struct ScriptedTool {
     spec: ToolSpec,
-    script: Script,
+    script: ToolScript,
     computes: bool,
     calls: Mutex<Vec<Call>>,
 }
@@ -51,7 +51,7 @@ impl ScriptedTool {
     /// A tool that answers by a function of its context and arguments.
     pub fn new<F>(key: &str, effect: EffectClass, answer: F) -> Self
     where
-        F: Fn(&ToolContext, &Map<String, Value>) -> Answer + Send + Sync + 'static,
+        F: Fn(&ToolContext, &Map<String, Value>) -> ScriptedAnswer + Send + Sync + 'static,
     {
         Self::pending(key, effect, move |context, args| std::future::ready(answer(&context, &args)).boxed())
     }
@@ -59,7 +59,7 @@ impl ScriptedTool {
     /// A tool whose answers may take their time, or never come.
     pub fn pending<F>(key: &str, effect: EffectClass, answer: F) -> Self
     where
-        F: Fn(ToolContext, Map<String, Value>) -> BoxFuture<'static, Answer> + Send + Sync + 'static,
+        F: Fn(ToolContext, Map<String, Value>) -> BoxFuture<'static, ScriptedAnswer> + Send + Sync + 'static,
     {
         let spec = ToolSpec { effect, ..ToolSpec::local(key, "follows a script", anything()) };
         Self { spec, script: Box::new(answer), computes: false, calls: Mutex::default() }
@@ -78,7 +78,7 @@ impl ScriptedTool {
     }
 
     /// A tool that gives these answers one after the other, and fails for good when they are used up.
-    pub fn answers(key: &str, effect: EffectClass, answers: impl IntoIterator<Item = Answer>) -> Self {
+    pub fn answers(key: &str, effect: EffectClass, answers: impl IntoIterator<Item = ScriptedAnswer>) -> Self {
         let queue = Mutex::new(answers.into_iter().collect::<VecDeque<_>>());
         Self::new(key, effect, move |_, _| {
             let next = queue.lock().expect("no test panics while it holds this").pop_front();
@@ -123,7 +123,7 @@ impl Tool for ScriptedTool {
         self.computes
     }
 
-    async fn call(&self, context: &ToolContext, args: Map<String, Value>) -> Answer {
+    async fn call(&self, context: &ToolContext, args: Map<String, Value>) -> ScriptedAnswer {
         self.calls.lock().expect("no test panics while it holds this").push(Call {
             step: context.step.clone(),
             key: context.key.clone(),
@@ -167,7 +167,7 @@ impl Tool for PutTool {
         &self.0
     }
 
-    async fn call(&self, context: &ToolContext, args: Map<String, Value>) -> Answer {
+    async fn call(&self, context: &ToolContext, args: Map<String, Value>) -> ScriptedAnswer {
         let text = |name: &str| args.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
         let object = |name: &str| args.get(name).and_then(Value::as_object).cloned().unwrap_or_default();
         let (kind, key) = (text("kind"), text("key"));
@@ -220,7 +220,7 @@ impl Tool for InjectTool {
         &self.0
     }
 
-    async fn call(&self, _context: &ToolContext, args: Map<String, Value>) -> Answer {
+    async fn call(&self, _context: &ToolContext, args: Map<String, Value>) -> ScriptedAnswer {
         let new_steps = args.get("steps").and_then(Value::as_array).cloned().unwrap_or_default();
         let summary = format!("injects {} steps", new_steps.len());
         Ok(ToolOutcome { new_steps, ..ToolOutcome::new(Map::new(), summary) })

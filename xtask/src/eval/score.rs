@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::feed::Fed;
 use super::normal::{normal, same};
 use super::set::{ExpectedRequest, Mail, Part, Review, Set, name_of};
-use super::told::{Claim, Request, Told};
+use super::told::{Claim, MailVerdict, Request};
 
 /// Bins of confidence, a tenth each.
 const BINS: usize = 10;
@@ -127,7 +127,7 @@ impl Score {
             let name = name_of(path);
             let Some(truth) = set.truth.files.get(&name).filter(|_| set.has(&name, part)) else { continue };
             let outcome = fed.outcomes.get(&name);
-            let mut told = outcome.and_then(|outcome| outcome.task.as_ref()).map(Told::of).unwrap_or_default();
+            let mut told = outcome.and_then(|outcome| outcome.task.as_ref()).map(MailVerdict::of).unwrap_or_default();
             for claim in told.fields.get_mut("request_token").into_iter().flatten() {
                 if let Some(known) = claim.value.as_str().and_then(|id| fed.tokens.get(id)) {
                     claim.value = json!(known);
@@ -148,7 +148,7 @@ impl Score {
         score
     }
 
-    fn decision(&mut self, notes: &mut Notes, truth: &Mail, told: &Told) {
+    fn decision(&mut self, notes: &mut Notes, truth: &Mail, told: &MailVerdict) {
         self.mails += 1;
         let right = told.intent.as_ref().is_some_and(|intent| truth.accepts(intent));
         if let Some(intent) = &told.intent {
@@ -178,7 +178,7 @@ impl Score {
         }
     }
 
-    fn fields(&mut self, notes: &mut Notes, truth: &Mail, told: &Told) {
+    fn fields(&mut self, notes: &mut Notes, truth: &Mail, told: &MailVerdict) {
         let mut all = Counts::default();
         let none = Vec::new();
         let names: BTreeSet<&str> =
@@ -334,7 +334,7 @@ mod tests {
         .unwrap()
     }
 
-    fn scored(truth: &Mail, told: &Told) -> Score {
+    fn scored(truth: &Mail, told: &MailVerdict) -> Score {
         let mut score = Score::default();
         let mut notes = Notes { mail: "a.eml".to_owned(), about: String::new(), weight: 0.0, notes: Vec::new() };
         score.decision(&mut notes, truth, told);
@@ -342,10 +342,10 @@ mod tests {
         score
     }
 
-    fn told(review: bool, intent: &str, name: &str) -> Told {
+    fn told(review: bool, intent: &str, name: &str) -> MailVerdict {
         let claim = Claim { value: json!(name), confidence: Some(0.9) };
         let fields = [("insured_name", vec![claim])].into_iter().collect();
-        Told { intent: Some(intent.to_owned()), review, confidence: 0.95, fields, ..Told::default() }
+        MailVerdict { intent: Some(intent.to_owned()), review, confidence: 0.95, fields, ..MailVerdict::default() }
     }
 
     #[test]

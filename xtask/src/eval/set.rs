@@ -55,7 +55,7 @@ pub(super) struct Mail {
     #[serde(default)]
     attachments: Vec<Paper>,
     #[serde(default)]
-    pub(super) fields: BTreeMap<String, Vec<Wanted>>,
+    pub(super) fields: BTreeMap<String, Vec<ExpectedValue>>,
     #[serde(default)]
     pub(super) not_fields: BTreeMap<String, Vec<Value>>,
     #[serde(default)]
@@ -71,7 +71,7 @@ struct Paper {
 
 /// A value that stands in a mail.
 #[derive(Debug, Deserialize)]
-pub(super) struct Wanted {
+pub(super) struct ExpectedValue {
     pub(super) value: Value,
     /// How the paper writes it, where the value is a term.
     #[serde(default, rename = "as")]
@@ -134,7 +134,7 @@ impl Mail {
     }
 
     /// Whether a value need not be found: it is optional, or stands only in papers that need OCR or a password.
-    pub(super) fn is_neutral(&self, wanted: &Wanted) -> bool {
+    pub(super) fn is_neutral(&self, wanted: &ExpectedValue) -> bool {
         wanted.optional || self.is_hidden(wanted)
     }
 
@@ -154,7 +154,7 @@ impl Mail {
         !request.policies.is_empty() && request.policies.iter().all(hidden)
     }
 
-    fn is_hidden(&self, wanted: &Wanted) -> bool {
+    fn is_hidden(&self, wanted: &ExpectedValue) -> bool {
         let hidden = |place: &String| {
             place.strip_prefix("att:").is_some_and(|name| {
                 self.attachments.iter().any(|paper| {
@@ -197,7 +197,7 @@ impl Part {
 }
 
 #[derive(Deserialize)]
-struct Parts {
+struct LockedPart {
     locked: Vec<String>,
 }
 
@@ -222,7 +222,7 @@ impl Set {
         };
         let truth: Truth = serde_json::from_str(&text("truth.json")?).context("truth.json is no truth of mails")?;
         let locked = match folder.join("parts.json").exists() {
-            true => serde_json::from_str::<Parts>(&text("parts.json")?).context("parts.json is damaged")?.locked,
+            true => serde_json::from_str::<LockedPart>(&text("parts.json")?).context("parts.json is damaged")?.locked,
             false => Vec::new(),
         };
         let mails = folder.join("mail");

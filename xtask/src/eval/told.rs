@@ -22,7 +22,7 @@ pub(super) struct Claim {
 
 /// What the server says of a mail.
 #[derive(Clone, Debug, PartialEq, Default)]
-pub(super) struct Told {
+pub(super) struct MailVerdict {
     pub(super) intent: Option<String>,
     pub(super) confidence: f64,
     /// Whether a person is asked, for another reason than that a plan ends there.
@@ -122,7 +122,7 @@ const POLICY: &[(&str, &str)] = &[
     ("expiration", "expiry_date"),
 ];
 
-impl Told {
+impl MailVerdict {
     /// What a task says.
     pub(super) fn of(task: &Value) -> Self {
         let waits: Vec<&Value> = task["waits"].as_array().into_iter().flatten().collect();
@@ -292,7 +292,7 @@ mod tests {
                 ]}]
             }
         });
-        let told = Told::of(&task);
+        let told = MailVerdict::of(&task);
         assert!(!told.review);
         let values = |name: &str| told.fields[name].iter().map(|claim| claim.value.clone()).collect::<Vec<_>>();
         assert_eq!(values("insured_name"), [json!("Acme LLC")]);
@@ -305,8 +305,8 @@ mod tests {
     #[test]
     fn a_plan_that_ends_with_a_person_is_no_doubt() {
         let wait = |reason: &str| json!({"status": "needs_review", "waits": [{"kind": "review", "reason": reason}]});
-        assert!(!Told::of(&wait("the tools are not built yet")).review);
-        assert!(Told::of(&wait("no policy was found")).review);
-        assert!(Told::of(&json!({"status": "failed"})).review);
+        assert!(!MailVerdict::of(&wait("the tools are not built yet")).review);
+        assert!(MailVerdict::of(&wait("no policy was found")).review);
+        assert!(MailVerdict::of(&json!({"status": "failed"})).review);
     }
 }

@@ -126,14 +126,14 @@ struct Package<'p> {
 }
 
 /// A package that is made.
-struct Made {
+struct BuiltPackage {
     file: PathBuf,
     depends: String,
 }
 
 impl Package<'_> {
     /// Makes it in that folder, under the name that Debian gives it.
-    fn build(&self, folder: &Path) -> Result<Made> {
+    fn build(&self, folder: &Path) -> Result<BuiltPackage> {
         let arch = architecture()?;
         let name = format!("kybern_{}_{arch}", self.version);
         let staged = folder.join(&name);
@@ -154,7 +154,7 @@ impl Package<'_> {
         pack.arg(&staged).arg(&file);
         finish(pack).context("the package cannot be packed")?;
         fs::remove_dir_all(&staged).with_context(|| format!("cannot delete {}", staged.display()))?;
-        Ok(Made { file, depends })
+        Ok(BuiltPackage { file, depends })
     }
 }
 

@@ -8,7 +8,7 @@ use anyhow::{Context, Result};
 
 use super::process::Server;
 use super::python::{self, Package};
-use super::{Running, Service, cache, ports, start_anew};
+use super::{RunningService, Service, cache, ports, start_anew};
 
 /// llama.cpp with its HTTP server.
 const SERVER: Package = Package::new("xllamacpp", "2026.10.11549");
@@ -24,12 +24,12 @@ const URL: &str = "KYBERN_TEST_LLM_URL";
 /// The service.
 pub(crate) const SERVICE: Service = Service { name: "llm", variables: &[URL], asked_by: Some(ASKED), start };
 
-fn start() -> Result<Running> {
+fn start() -> Result<RunningService> {
     let venv = python::environment(&[SERVER, MODEL])?;
     start_anew(|| start_server(&venv))
 }
 
-fn start_server(venv: &Path) -> Result<Running> {
+fn start_server(venv: &Path) -> Result<RunningService> {
     let folder = cache::fresh("llm")?;
     let [port] = ports::free()?;
     let script = folder.join("llm_server.py");
@@ -39,5 +39,5 @@ fn start_server(venv: &Path) -> Result<Running> {
     let mut server = Server::start(command, "TERM", &folder)?;
     server.wait_until(|| ports::answers(port)).context("llama.cpp does not start")?;
     let about = format!("SmolLM2 by llama.cpp ({} {}) on port {port}", SERVER.name, SERVER.version);
-    Ok(Running::new(server, about, vec![(URL, format!("http://127.0.0.1:{port}/v1"))]))
+    Ok(RunningService::new(server, about, vec![(URL, format!("http://127.0.0.1:{port}/v1"))]))
 }

@@ -6,7 +6,7 @@ use anyhow::{Context, Result};
 
 use super::process::Server;
 use super::python::{self, Package};
-use super::{Running, Service, cache, ports, start_anew};
+use super::{RunningService, Service, cache, ports, start_anew};
 
 /// The server. It knows no IMAP IDLE, so a client polls.
 const PACKAGE: Package = Package::new("mail-devel", "0.18.1");
@@ -22,12 +22,12 @@ const MAIL_PASSWORD: &str = "KYBERN_TEST_MAIL_PASSWORD";
 pub(crate) const SERVICE: Service =
     Service { name: "mail", variables: &[SMTP, IMAP, MAIL_PASSWORD], asked_by: None, start };
 
-fn start() -> Result<Running> {
+fn start() -> Result<RunningService> {
     let venv = python::environment(&[PACKAGE])?;
     start_anew(|| start_server(&venv))
 }
 
-fn start_server(venv: &std::path::Path) -> Result<Running> {
+fn start_server(venv: &std::path::Path) -> Result<RunningService> {
     let folder = cache::fresh("mail")?;
     let [smtp, smtps, imap, http] = ports::free()?;
     let mut command = Command::new(venv.join("bin/mail_devel"));
@@ -44,5 +44,5 @@ fn start_server(venv: &std::path::Path) -> Result<Running> {
         (IMAP, format!("127.0.0.1:{imap}")),
         (MAIL_PASSWORD, PASSWORD.to_owned()),
     ];
-    Ok(Running::new(server, about, environment))
+    Ok(RunningService::new(server, about, environment))
 }

@@ -1,6 +1,6 @@
 //! Real servers and real clients for the tests: servers are started for one run, private, and gone with it.
 //!
-//! A service says how it is brought up; what it starts is owned by a [`Running`], whose drop takes it down. If this
+//! A service says how it is brought up; what it starts is owned by a [`RunningService`], whose drop takes it down. If this
 //! process dies without a drop, a [`watchdog`] does the same. A new service is one file and one line in [`ALL`].
 
 pub(crate) mod cache;
@@ -21,7 +21,7 @@ use anyhow::Result;
 
 pub(crate) use clients::{Brought, Client};
 pub(crate) use postgres::SERVICE as POSTGRES;
-pub(crate) use process::{Running, Server, apt_get, finish};
+pub(crate) use process::{RunningService, Server, apt_get, finish};
 
 /// A server that tests may ask for.
 pub(crate) struct Service {
@@ -33,14 +33,14 @@ pub(crate) struct Service {
     pub(crate) asked_by: Option<&'static str>,
     /// Brings it up and waits until it answers. It fails when it cannot be had or does not start; the message says what
     /// to do.
-    pub(crate) start: fn() -> Result<Running>,
+    pub(crate) start: fn() -> Result<RunningService>,
 }
 
 /// A port that was free may be taken by the time it is used.
 const STARTS: u32 = 3;
 
 /// Starts a server anew, with other ports, where it did not start.
-fn start_anew(start: impl Fn() -> Result<Running>) -> Result<Running> {
+fn start_anew(start: impl Fn() -> Result<RunningService>) -> Result<RunningService> {
     (1..STARTS).find_map(|_| start().ok()).map_or_else(start, Ok)
 }
 

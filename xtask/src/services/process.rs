@@ -24,14 +24,14 @@ const LOG_TAIL_LINES: usize = 15;
 
 /// A server that answers. Its drop takes it down and deletes its data.
 #[derive(Debug)]
-pub(crate) struct Running {
+pub(crate) struct RunningService {
     environment: Vec<(&'static str, String)>,
     about: String,
     /// `None` for a program that tests start themselves.
     server: Option<Server>,
 }
 
-impl Running {
+impl RunningService {
     /// A server with the variables through which tests find it, and a line about it.
     pub(crate) fn new(server: Server, about: String, environment: Vec<(&'static str, String)>) -> Self {
         Self { environment, about, server: Some(server) }

@@ -14,7 +14,7 @@ use std::process::ExitCode;
 use anyhow::{Context, Result};
 
 use crate::clock::{Stopwatch, readable};
-use crate::services::{self, Brought, Client, Running};
+use crate::services::{self, Brought, Client, RunningService};
 use options::Options;
 use stages::{Run, Stage};
 use summary::{Outcome, Report};
@@ -103,7 +103,7 @@ fn carry_out(
 /// The servers of this run.
 #[derive(Default)]
 struct Servers {
-    running: Vec<(&'static str, Running)>,
+    running: Vec<(&'static str, RunningService)>,
     missing: Vec<&'static str>,
     clients: Vec<Brought>,
 }

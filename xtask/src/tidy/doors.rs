@@ -11,7 +11,7 @@ use super::finding::Finding;
 use super::tree::Tree;
 
 /// What is made, and where.
-struct Made {
+struct Maker {
     /// As it is written, without blanks between its tokens.
     needle: &'static str,
     /// What to do instead.
@@ -20,8 +20,8 @@ struct Made {
     doors: &'static [(&'static str, &'static str)],
 }
 
-const MADE: &[Made] = &[
-    Made {
+const MADE: &[Maker] = &[
+    Maker {
         needle: "Actor::authenticated",
         remedy: "take the Actor that authentication made as a parameter",
         doors: &[
@@ -29,17 +29,17 @@ const MADE: &[Made] = &[
             ("crates/testkit/src/actors.rs", "makes actors for tests"),
         ],
     },
-    Made {
+    Maker {
         needle: "Sudo::",
         remedy: "only a platform admin's audited request crosses tenants: take the Sudo as a parameter",
         doors: &[("crates/engine/src/identity/authenticate.rs", "audits a platform admin's crossing")],
     },
-    Made { needle: "Sudo{", remedy: "ask Sudo::cross, which asks for the right", doors: SCOPES },
+    Maker { needle: "Sudo{", remedy: "ask Sudo::cross, which asks for the right", doors: SCOPES },
     // Even the name: whoever may not say it can give it no other one either.
-    Made { needle: "StoreWitness", remedy: WITNESS, doors: STORES },
-    Made { needle: "of_a_store", remedy: WITNESS, doors: STORES },
-    Made { needle: "scope_of_row", remedy: "take the scope as a parameter", doors: ROWS },
-    Made {
+    Maker { needle: "StoreWitness", remedy: WITNESS, doors: STORES },
+    Maker { needle: "of_a_store", remedy: WITNESS, doors: STORES },
+    Maker { needle: "scope_of_row", remedy: "take the scope as a parameter", doors: ROWS },
+    Maker {
         needle: "TenantScope::of",
         remedy: "ask an Actor, a lease or a Sudo for its scope",
         doors: &[
@@ -47,9 +47,9 @@ const MADE: &[Made] = &[
             ("crates/core/src/actor.rs", "an authenticated actor has a scope"),
         ],
     },
-    Made { needle: "registered_tool(", remedy: CATALOGUE, doors: TOOLS },
-    Made { needle: "registered_tools(", remedy: CATALOGUE, doors: TOOLS },
-    Made {
+    Maker { needle: "registered_tool(", remedy: CATALOGUE, doors: TOOLS },
+    Maker { needle: "registered_tools(", remedy: CATALOGUE, doors: TOOLS },
+    Maker {
         needle: "io::stdout(",
         remedy: "print through the binary's Screen, which notices what does not arrive",
         doors: &[
@@ -58,7 +58,7 @@ const MADE: &[Made] = &[
             ("crates/kybern/src/cli/mod.rs", "hands a picture to the server that started this process for it"),
         ],
     },
-    Made { needle: "TenantScope(", remedy: "ask an Actor, a lease or a Sudo for its scope", doors: SCOPES },
+    Maker { needle: "TenantScope(", remedy: "ask an Actor, a lease or a Sudo for its scope", doors: SCOPES },
 ];
 
 /// Types that keep their names, because what makes them is found by it.
@@ -103,7 +103,7 @@ pub(crate) fn check(tree: &Tree) -> Vec<Finding> {
         }
         let squeezed = Squeezed::of(source.code());
         let mut found = BTreeMap::new();
-        for Made { needle, remedy, .. } in MADE.iter().filter(|made| !is_door(made.doors, file.path())) {
+        for Maker { needle, remedy, .. } in MADE.iter().filter(|made| !is_door(made.doors, file.path())) {
             let name = needle.trim_end_matches(['(', '{', ':']);
             for line in squeezed.lines_of(|text| makes(text, needle)) {
                 found.entry(line).or_insert_with(|| (format!("{name} is used outside its doors"), *remedy));

@@ -84,7 +84,7 @@ pub(crate) fn unzip(
     room: u64,
     wanted: impl Fn(&str) -> bool,
 ) -> Option<(Vec<Unzipped>, bool)> {
-    let mut parts = Parts::open(bytes).ok()?;
+    let mut parts = OpenPackage::open(bytes).ok()?;
     parts.left = parts.left.min(room);
     let names: Vec<String> =
         parts.names().into_iter().filter(|name| !name.ends_with(['/', '\\']) && wanted(name)).collect();
@@ -104,12 +104,12 @@ pub(crate) fn unzip(
 }
 
 /// An open package, with what may still be unpacked from it.
-pub(super) struct Parts<'a> {
+pub(super) struct OpenPackage<'a> {
     archive: ZipArchive<Cursor<&'a [u8]>>,
     left: u64,
 }
 
-impl<'a> Parts<'a> {
+impl<'a> OpenPackage<'a> {
     /// Opens a package.
     ///
     /// # Errors
@@ -146,7 +146,7 @@ impl<'a> Parts<'a> {
     /// Unpacks one part and throws it away, to find out whether the limits hold.
     ///
     /// # Errors
-    /// As for [`Parts::xml`].
+    /// As for [`OpenPackage::xml`].
     pub(super) fn probe(&mut self, name: &str) -> Result<(), DocumentFault> {
         let left = self.left;
         let Some(mut part) = self.part(name)? else { return Ok(()) };

@@ -5,7 +5,7 @@ use kybern_core::document::{DocumentFault, DocumentFormat, DocumentText, FaultKi
 
 use super::pages::Pages;
 use super::text;
-use crate::workers::Stop;
+use crate::workers::StopFlag;
 
 /// Columns of one row; as many as a workbook may have.
 pub(super) const MAX_COLUMNS: usize = 16_384;
@@ -18,7 +18,7 @@ const SEPARATORS: [u8; 4] = [b',', b';', b'\t', b'|'];
 ///
 /// # Errors
 /// `Broken` for binary content, `TooLarge` for too many columns or too much text, `Empty` without a value.
-pub(super) fn read(bytes: &[u8], stop: &Stop) -> Result<DocumentText, DocumentFault> {
+pub(super) fn read(bytes: &[u8], stop: &StopFlag) -> Result<DocumentText, DocumentFault> {
     let text = text::decode(bytes)?;
     let separator = separator(&text);
     stop.check()?;
@@ -103,7 +103,7 @@ mod tests {
     use super::*;
 
     fn read(bytes: &[u8]) -> Result<DocumentText, DocumentFault> {
-        super::read(bytes, &Stop::default())
+        super::read(bytes, &StopFlag::default())
     }
 
     fn page(text: &str) -> String {
@@ -134,7 +134,7 @@ mod tests {
 
     #[test]
     fn nobody_reads_on_when_nobody_waits() {
-        assert_eq!(super::read(b"a,b\n", &Stop::set()).unwrap_err().kind, FaultKind::TooLarge);
+        assert_eq!(super::read(b"a,b\n", &StopFlag::set()).unwrap_err().kind, FaultKind::TooLarge);
     }
 
     #[test]

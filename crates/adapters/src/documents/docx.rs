@@ -4,9 +4,9 @@ use kybern_core::document::{DocumentFault, DocumentFormat, DocumentText, FaultKi
 use quick_xml::Reader;
 use quick_xml::events::{BytesStart, Event};
 
-use super::archive::Parts;
+use super::archive::OpenPackage;
 use super::pages::Pages;
-use crate::workers::Stop;
+use crate::workers::StopFlag;
 
 /// The main part.
 const MAIN: &str = "word/document.xml";
@@ -23,8 +23,8 @@ const MAX_CHOICES: usize = 500;
 ///
 /// # Errors
 /// `Broken`, `Encrypted`, `TooLarge`, or `Empty` without a word.
-pub(super) fn read(bytes: &[u8], stop: &Stop) -> Result<DocumentText, DocumentFault> {
-    let mut parts = Parts::open(bytes)?;
+pub(super) fn read(bytes: &[u8], stop: &StopFlag) -> Result<DocumentText, DocumentFault> {
+    let mut parts = OpenPackage::open(bytes)?;
     let mut names = parts.names();
     names.sort();
     let body = parts.xml(MAIN)?.ok_or_else(|| DocumentFault::new(FaultKind::Broken, "its main part is missing"))?;
@@ -41,11 +41,11 @@ pub(super) fn read(bytes: &[u8], stop: &Stop) -> Result<DocumentText, DocumentFa
 
 /// The texts of the parts that start so, each once: every section repeats its header.
 fn part_texts(
-    parts: &mut Parts<'_>,
+    parts: &mut OpenPackage<'_>,
     pages: &mut Pages,
     names: &[String],
     starts: &[&str],
-    stop: &Stop,
+    stop: &StopFlag,
 ) -> Result<Vec<String>, DocumentFault> {
     let mut texts: Vec<String> = Vec::new();
     for name in names.iter().filter(|name| starts.iter().any(|start| name.starts_with(start))) {
@@ -62,7 +62,7 @@ fn part_texts(
 }
 
 /// The text of one part.
-fn text_of(xml: &str, pages: &mut Pages, stop: &Stop) -> Result<String, DocumentFault> {
+fn text_of(xml: &str, pages: &mut Pages, stop: &StopFlag) -> Result<String, DocumentFault> {
     let mut reader = Reader::from_str(xml);
     let mut out = Writer::default();
     let mut depth = 0usize;
@@ -332,7 +332,7 @@ mod tests {
     use super::*;
 
     fn text(xml: &str) -> Result<String, DocumentFault> {
-        text_of(xml, &mut Pages::new(DocumentFormat::Docx), &Stop::default())
+        text_of(xml, &mut Pages::new(DocumentFormat::Docx), &StopFlag::default())
     }
 
     #[test]
@@ -402,7 +402,7 @@ mod tests {
 
     #[test]
     fn nobody_reads_on_when_nobody_waits() {
-        let fault = text_of("<p/>", &mut Pages::new(DocumentFormat::Docx), &Stop::set()).unwrap_err();
+        let fault = text_of("<p/>", &mut Pages::new(DocumentFormat::Docx), &StopFlag::set()).unwrap_err();
         assert_eq!(fault.kind, FaultKind::TooLarge);
     }
 

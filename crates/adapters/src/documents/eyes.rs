@@ -3,12 +3,12 @@
 use kybern_core::document::{DocumentFault, FaultKind, PageText, limits};
 
 use super::picture::Picture;
-use super::process::Aids;
-use crate::workers::Stop;
+use super::process::ReaderServices;
+use crate::workers::StopFlag;
 
 /// What was seen in a picture.
 #[derive(Debug)]
-pub(super) enum Seen {
+pub(super) enum PictureReading {
     Words(PageText),
     /// Nothing, because there is nothing.
     Nothing,
@@ -19,19 +19,19 @@ pub(super) enum Seen {
 
 /// Reads the pictures of one document.
 pub(super) struct Eyes<'a> {
-    aids: &'a dyn Aids,
-    stop: &'a Stop,
+    aids: &'a dyn ReaderServices,
+    stop: &'a StopFlag,
     /// Pictures that may still be looked at.
     left: usize,
 }
 
 impl<'a> Eyes<'a> {
-    pub(super) const fn new(aids: &'a dyn Aids, stop: &'a Stop) -> Self {
+    pub(super) const fn new(aids: &'a dyn ReaderServices, stop: &'a StopFlag) -> Self {
         Self { aids, stop, left: limits::MAX_SCANNED_PAGES }
     }
 
     /// What unpacks the pictures that are not unpacked in this process.
-    pub(super) const fn aids(&self) -> &'a dyn Aids {
+    pub(super) const fn aids(&self) -> &'a dyn ReaderServices {
         self.aids
     }
 
@@ -42,19 +42,19 @@ impl<'a> Eyes<'a> {
     pub(super) fn read(
         &mut self,
         picture: impl FnOnce() -> Result<Option<Picture>, DocumentFault>,
-    ) -> Result<Seen, DocumentFault> {
+    ) -> Result<PictureReading, DocumentFault> {
         if self.left == 0 {
-            return Ok(Seen::Unread);
+            return Ok(PictureReading::Unread);
         }
         self.left -= 1;
         let read = match picture() {
             Ok(Some(picture)) => match self.aids.words(&picture, self.stop) {
-                Ok(Some(page)) => Ok(Seen::Words(page)),
+                Ok(Some(page)) => Ok(PictureReading::Words(page)),
                 // What is no word may be handwriting.
-                Ok(None) => Ok(if picture.is_blank() { Seen::Nothing } else { Seen::Unread }),
+                Ok(None) => Ok(if picture.is_blank() { PictureReading::Nothing } else { PictureReading::Unread }),
                 Err(fault) => Err(fault),
             },
-            Ok(None) => Ok(Seen::Unread),
+            Ok(None) => Ok(PictureReading::Unread),
             Err(fault) => Err(fault.to_string()),
         };
         if self.stop.is_set() {
@@ -62,7 +62,7 @@ impl<'a> Eyes<'a> {
         }
         Ok(read.unwrap_or_else(|fault| {
             tracing::warn!(error.message = %fault, "a picture could not be read by OCR");
-            Seen::Unread
+            PictureReading::Unread
         }))
     }
 }

@@ -38,12 +38,12 @@ use kybern_core::document::{
 use kybern_core::id::TenantId;
 use kybern_core::ports::DocumentReader;
 
-use self::eyes::{Eyes, Seen};
+use self::eyes::{Eyes, PictureReading};
 use self::pages::Pages;
 use self::picture::Picture;
-use self::process::{Aids, ServerAids};
-use self::sniff::Found;
-use crate::workers::{Stop, WorkerFault, Workers};
+use self::process::{ReaderServices, ServerAids};
+use self::sniff::DetectedFormat;
+use crate::workers::{StopFlag, WorkerFault, Workers};
 
 pub(crate) use self::archive::{is_plain_zip, unzip};
 pub(crate) use self::html::to_text as html_to_text;
@@ -139,36 +139,45 @@ impl File {
     }
 
     /// Its text, and whether there are pictures in it that were not read.
-    fn read(&self, seeing: Option<&dyn Aids>, stop: &Stop) -> Result<pdf::Read, DocumentFault> {
+    fn read(&self, seeing: Option<&dyn ReaderServices>, stop: &StopFlag) -> Result<pdf::PdfReading, DocumentFault> {
         let bytes = &self.bytes;
         let mut eyes = seeing.map(|aids| Eyes::new(aids, stop));
         let eyes = eyes.as_mut();
         let text = match sniff::sniff(&self.name, &self.content_type, bytes)? {
-            Found::Pdf => return pdf::read(bytes, stop, eyes),
-            Found::Picture(format) => return picture(bytes, format, eyes),
-            Found::Docx => docx::read(bytes, stop),
-            Found::Xlsx => xlsx::read(bytes, stop),
-            Found::Csv => csv::read(bytes, stop),
-            Found::Html => html::read(bytes, stop),
-            Found::Text => text::read(bytes),
+            DetectedFormat::Pdf => return pdf::read(bytes, stop, eyes),
+            DetectedFormat::Picture(format) => return picture(bytes, format, eyes),
+            DetectedFormat::Docx => docx::read(bytes, stop),
+            DetectedFormat::Xlsx => xlsx::read(bytes, stop),
+            DetectedFormat::Csv => csv::read(bytes, stop),
+            DetectedFormat::Html => html::read(bytes, stop),
+            DetectedFormat::Text => text::read(bytes),
         };
-        Ok(pdf::Read { text, has_pictures: false })
+        Ok(pdf::PdfReading { text, has_pictures: false })
     }
 
     /// What there is to see on its pages.
-    fn looks(&self, stop: &Stop) -> Result<Vec<PageLook>, DocumentFault> {
+    fn looks(&self, stop: &StopFlag) -> Result<Vec<PageLook>, DocumentFault> {
         match sniff::sniff(&self.name, &self.content_type, &self.bytes)? {
-            Found::Pdf => pdf::looks(&self.bytes, stop),
-            Found::Picture(_) => Ok(vec![PageLook::Picture; picture::pages(&self.bytes)]),
-            Found::Docx | Found::Xlsx | Found::Csv | Found::Html | Found::Text => Ok(Vec::new()),
+            DetectedFormat::Pdf => pdf::looks(&self.bytes, stop),
+            DetectedFormat::Picture(_) => Ok(vec![PageLook::Picture; picture::pages(&self.bytes)]),
+            DetectedFormat::Docx
+            | DetectedFormat::Xlsx
+            | DetectedFormat::Csv
+            | DetectedFormat::Html
+            | DetectedFormat::Text => Ok(Vec::new()),
         }
     }
 
-    fn picture(&self, view: PageView, aids: &dyn Aids, stop: &Stop) -> Result<PagePicture, DocumentFault> {
+    fn picture(
+        &self,
+        view: PageView,
+        aids: &dyn ReaderServices,
+        stop: &StopFlag,
+    ) -> Result<PagePicture, DocumentFault> {
         let page = view.page;
         let picture = match sniff::sniff(&self.name, &self.content_type, &self.bytes)? {
-            Found::Pdf => pdf::picture(&self.bytes, page, aids, stop)?,
-            Found::Picture(_) if page == 1 => Picture::unpack(&self.bytes)?,
+            DetectedFormat::Pdf => pdf::picture(&self.bytes, page, aids, stop)?,
+            DetectedFormat::Picture(_) if page == 1 => Picture::unpack(&self.bytes)?,
             _ => return Err(DocumentFault::new(FaultKind::Empty, format!("page {page} is not a picture"))),
         };
         stop.check()?;
@@ -180,25 +189,25 @@ impl File {
 }
 
 /// Reads a file that is a picture. Of one with several pages the first is read.
-fn picture(bytes: &[u8], format: &str, eyes: Option<&mut Eyes<'_>>) -> Result<pdf::Read, DocumentFault> {
+fn picture(bytes: &[u8], format: &str, eyes: Option<&mut Eyes<'_>>) -> Result<pdf::PdfReading, DocumentFault> {
     let seen = match eyes {
         Some(eyes) => eyes.read(|| Picture::unpack(bytes).map(Some))?,
-        None => Seen::Unread,
+        None => PictureReading::Unread,
     };
     let format = format.to_ascii_uppercase();
     let mut pages = Pages::new(DocumentFormat::Picture);
     let text = match seen {
-        Seen::Words(page) => pages
+        PictureReading::Words(page) => pages
             .count(page.text.len())
             .and_then(|()| pages.add_page(page))
             .and_then(|()| (1..picture::pages(bytes)).try_for_each(|_| pages.add_page(PageText::not_read(0))))
             .and_then(|()| pages.finish("it has no text")),
-        Seen::Nothing | Seen::Unread => {
+        PictureReading::Nothing | PictureReading::Unread => {
             let message = format!("it is a picture ({format}) without a text layer");
             Err(DocumentFault::new(FaultKind::Scan, message))
         }
     };
-    Ok(pdf::Read { text, has_pictures: true })
+    Ok(pdf::PdfReading { text, has_pictures: true })
 }
 
 #[async_trait]
@@ -212,14 +221,14 @@ impl DocumentReader for Reader {
     ) -> Result<DocumentText, DocumentFault> {
         let file = File::new(filename, content_type, bytes)?;
         let (plain, program) = (file.clone(), self.program.clone());
-        let read = move |stop: &Stop| match &program {
+        let read = move |stop: &StopFlag| match &program {
             Some(program) => program.read(&plain, None, stop),
             None => plain.read(None, stop),
         };
         let read = self.workers.run(tenant, self.time_limit(), read).await??;
         let Some(ocr) = self.ocr.as_ref().filter(|_| read.has_pictures) else { return read.text };
         let (tesseract, program) = (ocr.tesseract.clone(), self.program.clone());
-        let look = move |stop: &Stop| {
+        let look = move |stop: &StopFlag| {
             let aids = ServerAids { tesseract: Some(&tesseract), program: program.as_ref() };
             match &program {
                 Some(program) => program.read(&file, Some((aids, ocr::time_limit())), stop),
@@ -247,7 +256,7 @@ impl DocumentReader for Reader {
     ) -> Result<Vec<PageLook>, DocumentFault> {
         let file = File::new(filename, content_type, bytes)?;
         let program = self.program.clone();
-        let look = move |stop: &Stop| match &program {
+        let look = move |stop: &StopFlag| match &program {
             Some(program) => program.looks(&file, stop),
             None => file.looks(stop),
         };
@@ -264,7 +273,7 @@ impl DocumentReader for Reader {
     ) -> Result<PagePicture, DocumentFault> {
         let file = File::new(filename, content_type, bytes)?;
         let program = self.program.clone();
-        let draw = move |stop: &Stop| match &program {
+        let draw = move |stop: &StopFlag| match &program {
             Some(program) => program.picture(&file, view, stop),
             None => file.picture(view, &ServerAids::default(), stop),
         };

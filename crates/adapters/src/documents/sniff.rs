@@ -7,7 +7,7 @@ use super::text;
 
 /// A format that can be read.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Found {
+pub(super) enum DetectedFormat {
     Pdf,
     Docx,
     Xlsx,
@@ -27,11 +27,11 @@ const OLE_MARK: &[u8] = &[0xD0, 0xCF, 0x11, 0xE0, 0xA1, 0xB1, 0x1A, 0xE1];
 ///
 /// # Errors
 /// `Unsupported`, `Encrypted` or `Broken`, when it is already clear that they cannot be read.
-pub(super) fn sniff(filename: &str, content_type: &str, bytes: &[u8]) -> Result<Found, DocumentFault> {
+pub(super) fn sniff(filename: &str, content_type: &str, bytes: &[u8]) -> Result<DetectedFormat, DocumentFault> {
     let named = by_name(filename).or_else(|| by_type(content_type));
     let head = &bytes[..bytes.len().min(PDF_MARK_WITHIN)];
     if contains(head, b"%PDF-") {
-        return Ok(Found::Pdf);
+        return Ok(DetectedFormat::Pdf);
     }
     if bytes.starts_with(OLE_MARK) {
         return Err(in_ole(bytes));
@@ -47,54 +47,54 @@ pub(super) fn sniff(filename: &str, content_type: &str, bytes: &[u8]) -> Result<
         && !(kind.mime_type() == "application/pdf" || text::is_plausible(bytes))
     {
         if kind.matcher_type() == infer::MatcherType::Image {
-            return Ok(Found::Picture(kind.extension()));
+            return Ok(DetectedFormat::Picture(kind.extension()));
         }
         return Err(unsupported(&describe(kind.mime_type(), kind.extension())));
     }
     match named {
-        Some(Found::Pdf) => Err(not_what_it_says("a PDF")),
-        Some(Found::Docx) => Err(not_what_it_says("a Word document")),
-        Some(Found::Xlsx) => Err(not_what_it_says("an Excel workbook")),
+        Some(DetectedFormat::Pdf) => Err(not_what_it_says("a PDF")),
+        Some(DetectedFormat::Docx) => Err(not_what_it_says("a Word document")),
+        Some(DetectedFormat::Xlsx) => Err(not_what_it_says("an Excel workbook")),
         Some(found) => Ok(found),
-        None if looks_like_html(head) => Ok(Found::Html),
-        None if text::is_plausible(bytes) => Ok(Found::Text),
+        None if looks_like_html(head) => Ok(DetectedFormat::Html),
+        None if text::is_plausible(bytes) => Ok(DetectedFormat::Text),
         None => Err(unsupported(&format!("a file of an unknown type{}", named_as(filename, content_type)))),
     }
 }
 
-fn by_name(filename: &str) -> Option<Found> {
+fn by_name(filename: &str) -> Option<DetectedFormat> {
     let extension = filename.rsplit_once('.')?.1.trim().to_ascii_lowercase();
     match extension.as_str() {
-        "pdf" => Some(Found::Pdf),
-        "docx" | "docm" | "dotx" => Some(Found::Docx),
-        "xlsx" | "xlsm" | "xltx" => Some(Found::Xlsx),
-        "csv" | "tsv" | "tab" => Some(Found::Csv),
-        "html" | "htm" | "xhtml" => Some(Found::Html),
-        "txt" | "text" | "log" | "md" => Some(Found::Text),
+        "pdf" => Some(DetectedFormat::Pdf),
+        "docx" | "docm" | "dotx" => Some(DetectedFormat::Docx),
+        "xlsx" | "xlsm" | "xltx" => Some(DetectedFormat::Xlsx),
+        "csv" | "tsv" | "tab" => Some(DetectedFormat::Csv),
+        "html" | "htm" | "xhtml" => Some(DetectedFormat::Html),
+        "txt" | "text" | "log" | "md" => Some(DetectedFormat::Text),
         _ => None,
     }
 }
 
-fn by_type(content_type: &str) -> Option<Found> {
+fn by_type(content_type: &str) -> Option<DetectedFormat> {
     let plain = content_type.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
     match plain.as_str() {
-        "application/pdf" | "application/x-pdf" => Some(Found::Pdf),
-        "application/vnd.openxmlformats-officedocument.wordprocessingml.document" => Some(Found::Docx),
-        "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet" => Some(Found::Xlsx),
-        "text/csv" | "application/csv" | "text/tab-separated-values" => Some(Found::Csv),
-        "text/html" | "application/xhtml+xml" => Some(Found::Html),
-        "text/plain" => Some(Found::Text),
+        "application/pdf" | "application/x-pdf" => Some(DetectedFormat::Pdf),
+        "application/vnd.openxmlformats-officedocument.wordprocessingml.document" => Some(DetectedFormat::Docx),
+        "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet" => Some(DetectedFormat::Xlsx),
+        "text/csv" | "application/csv" | "text/tab-separated-values" => Some(DetectedFormat::Csv),
+        "text/html" | "application/xhtml+xml" => Some(DetectedFormat::Html),
+        "text/plain" => Some(DetectedFormat::Text),
         _ => None,
     }
 }
 
-fn in_zip(named: Option<Found>, bytes: &[u8]) -> Result<Found, DocumentFault> {
+fn in_zip(named: Option<DetectedFormat>, bytes: &[u8]) -> Result<DetectedFormat, DocumentFault> {
     match archive::package(bytes) {
-        Some(Package::Word) => Ok(Found::Docx),
-        Some(Package::Excel) => Ok(Found::Xlsx),
+        Some(Package::Word) => Ok(DetectedFormat::Docx),
+        Some(Package::Excel) => Ok(DetectedFormat::Xlsx),
         Some(Package::Other(what)) => Err(unsupported(what)),
         Some(Package::Plain) => match named {
-            Some(found @ (Found::Docx | Found::Xlsx)) => Ok(found),
+            Some(found @ (DetectedFormat::Docx | DetectedFormat::Xlsx)) => Ok(found),
             _ if archive::is_locked(bytes) => {
                 Err(DocumentFault::new(FaultKind::Encrypted, "it is an archive (ZIP) with files that are locked"))
             }
@@ -104,7 +104,7 @@ fn in_zip(named: Option<Found>, bytes: &[u8]) -> Result<Found, DocumentFault> {
             },
         },
         None => match named {
-            Some(Found::Docx | Found::Xlsx) => {
+            Some(DetectedFormat::Docx | DetectedFormat::Xlsx) => {
                 Err(DocumentFault::new(FaultKind::Broken, "it is cut off: the list of its parts is missing"))
             }
             _ => Err(unsupported("an archive (ZIP), and a damaged one")),
@@ -181,20 +181,20 @@ mod tests {
 
     #[test]
     fn bytes_count_more_than_the_name() {
-        assert_eq!(sniff("a.txt", "text/plain", b"%PDF-1.4 ..."), Ok(Found::Pdf));
-        assert_eq!(sniff("a.pdf", "text/html", b"junk before %PDF-1.4"), Ok(Found::Pdf));
+        assert_eq!(sniff("a.txt", "text/plain", b"%PDF-1.4 ..."), Ok(DetectedFormat::Pdf));
+        assert_eq!(sniff("a.pdf", "text/html", b"junk before %PDF-1.4"), Ok(DetectedFormat::Pdf));
     }
 
     #[test]
     fn a_name_counts_more_than_the_declared_type() {
-        assert_eq!(sniff("a.csv", "text/plain", b"a,b"), Ok(Found::Csv));
-        assert_eq!(sniff("a", "text/csv", b"a,b"), Ok(Found::Csv));
+        assert_eq!(sniff("a.csv", "text/plain", b"a,b"), Ok(DetectedFormat::Csv));
+        assert_eq!(sniff("a", "text/csv", b"a,b"), Ok(DetectedFormat::Csv));
     }
 
     #[test]
     fn plain_text_needs_no_name() {
-        assert_eq!(sniff("", "", b"hello there"), Ok(Found::Text));
-        assert_eq!(sniff("", "", b"<!DOCTYPE html><p>hello"), Ok(Found::Html));
+        assert_eq!(sniff("", "", b"hello there"), Ok(DetectedFormat::Text));
+        assert_eq!(sniff("", "", b"<!DOCTYPE html><p>hello"), Ok(DetectedFormat::Html));
     }
 
     #[test]
@@ -228,10 +228,10 @@ mod tests {
 
     #[test]
     fn pictures_are_known_whatever_they_are_called() {
-        assert_eq!(sniff("a.txt", "", &[0xFF, 0xD8, 0xFF, 0xE0, 0, 0, 0, 0]), Ok(Found::Picture("jpg")));
+        assert_eq!(sniff("a.txt", "", &[0xFF, 0xD8, 0xFF, 0xE0, 0, 0, 0, 0]), Ok(DetectedFormat::Picture("jpg")));
         let heic = b"\0\0\0\x18ftypheic\0\0\0\0mif1heic";
         for bytes in [&b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR"[..], b"II*\0\x08\0\0\0\x0e\0\0\x01", heic] {
-            assert!(matches!(sniff("photo", "", bytes), Ok(Found::Picture(_))), "{bytes:?}");
+            assert!(matches!(sniff("photo", "", bytes), Ok(DetectedFormat::Picture(_))), "{bytes:?}");
         }
     }
 

@@ -10,7 +10,7 @@ use kybern_core::ports::{HttpFailure, HttpResponse};
 use reqwest::Response;
 use url::Url;
 
-use super::resolver::{Closed, Unresolved};
+use super::resolver::{ClosedAddress, UnresolvedName};
 
 /// Reads an answer whose body, after decompression, has at most `max_bytes`.
 pub(super) async fn read(mut response: Response, max_bytes: usize) -> Result<HttpResponse, HttpFailure> {
@@ -45,7 +45,7 @@ pub(super) fn broken(error: reqwest::Error) -> HttpFailure {
 
 /// Why sending to `url` failed, after `hop` redirects.
 pub(super) fn failure(error: reqwest::Error, url: &Url, hop: usize) -> HttpFailure {
-    if let Some(Closed { address }) = find(&error) {
+    if let Some(ClosedAddress { address }) = find(&error) {
         return HttpFailure::Denied(denied(url, *address));
     }
     if error.is_builder() {
@@ -77,7 +77,7 @@ fn causes(error: &reqwest::Error) -> impl Iterator<Item = &(dyn Error + 'static)
 /// Why there is no connection. The system's own words, which may hold addresses and say how the network is laid out,
 /// are for the log.
 fn unconnected(error: reqwest::Error, url: &Url) -> String {
-    if find::<Unresolved>(&error).is_some() {
+    if find::<UnresolvedName>(&error).is_some() {
         tracing::debug!(error = %describe(error), "no address");
         return format!("the name {} cannot be resolved", url.host_str().unwrap_or_default());
     }

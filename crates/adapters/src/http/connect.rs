@@ -32,21 +32,21 @@ pub(super) struct ConnectLimit {
 }
 
 impl<S> Layer<S> for ConnectLimit {
-    type Service = Limited<S>;
+    type Service = LimitedConnector<S>;
 
     fn layer(&self, inner: S) -> Self::Service {
-        Limited { inner, default: self.default }
+        LimitedConnector { inner, default: self.default }
     }
 }
 
 /// A connector with a limit.
 #[derive(Clone)]
-pub(super) struct Limited<S> {
+pub(super) struct LimitedConnector<S> {
     inner: S,
     default: Millis,
 }
 
-impl<S, R> Service<R> for Limited<S>
+impl<S, R> Service<R> for LimitedConnector<S>
 where
     S: Service<R, Error = BoxError>,
     S::Future: Send + 'static,

@@ -26,9 +26,9 @@ use kybern_core::time::Millis;
 use reqwest::redirect::Policy;
 use rustls::ClientConfig;
 
-use self::outgoing::{Outgoing, Way};
+use self::outgoing::{ConnectionClass, Outgoing};
 pub use self::resolver::{Lookup, SystemLookup};
-pub use self::streaming::{OpenRequest, Opened};
+pub use self::streaming::{OpenRequest, OpenResponse};
 pub use self::tls::install_tls;
 
 /// The most redirects of one request.
@@ -116,9 +116,9 @@ impl Egress {
     /// The client whose connections a request may use.
     fn client_for(&self, outgoing: &Outgoing) -> Result<&reqwest::Client, HttpFailure> {
         Ok(match outgoing.way(&self.policy)? {
-            Way::Trusted => &self.trusted,
-            Way::Opened => &self.opened,
-            Way::Public => &self.public,
+            ConnectionClass::Trusted => &self.trusted,
+            ConnectionClass::Opened => &self.opened,
+            ConnectionClass::Public => &self.public,
         })
     }
 
@@ -170,8 +170,8 @@ impl HttpClient for Egress {
         let outgoing = Outgoing::of("POST", url, &[], Bytes::new(), false).ok()?;
         match outgoing.way(&self.policy) {
             Err(denied) => return Some(denied),
-            Ok(Way::Public) => {}
-            Ok(Way::Trusted | Way::Opened) => return None,
+            Ok(ConnectionClass::Public) => {}
+            Ok(ConnectionClass::Trusted | ConnectionClass::Opened) => return None,
         }
         let host = outgoing.url().host_str()?;
         let found = tokio::time::timeout(REFUSAL_TIMEOUT.as_duration(), self.lookup.lookup(host)).await.ok()?.ok()?;

@@ -28,7 +28,7 @@ const REFUSED_HEADERS: [&str; 12] = [
 
 /// Which connections a request may use.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Way {
+pub(super) enum ConnectionClass {
     /// To an endpoint of the configuration file: any address.
     Trusted,
     /// To a host that the policy opens by name: any address.
@@ -96,7 +96,7 @@ impl Outgoing {
     }
 
     /// Judges the URL. A name whose addresses are not known yet is judged again by the resolver.
-    pub(super) fn way(&self, policy: &EgressPolicy) -> Result<Way, EgressDenied> {
+    pub(super) fn way(&self, policy: &EgressPolicy) -> Result<ConnectionClass, EgressDenied> {
         let scheme = self.url.scheme();
         if !matches!(scheme, "http" | "https") {
             return Err(EgressDenied::Scheme(scheme.to_owned()));
@@ -114,17 +114,17 @@ impl Outgoing {
             return Err(EgressDenied::Host(name.to_owned()));
         }
         if self.trusted {
-            return Ok(Way::Trusted);
+            return Ok(ConnectionClass::Trusted);
         }
         if policy.is_opened(name, port) {
-            return Ok(Way::Opened);
+            return Ok(ConnectionClass::Opened);
         }
         match host {
             Host::Ipv4(address) => policy.judge(name, port, address.into())?,
             Host::Ipv6(address) => policy.judge(name, port, address.into())?,
             Host::Domain(_) => {}
         }
-        Ok(Way::Public)
+        Ok(ConnectionClass::Public)
     }
 
     /// The request for the HTTP library.

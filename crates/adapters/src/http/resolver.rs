@@ -32,15 +32,15 @@ impl Lookup for SystemLookup {
 /// Every address of a name is closed. It travels through the HTTP library's error and is found again in its chain.
 #[derive(Debug, thiserror::Error)]
 #[error("it does not lead to a public address")]
-pub(super) struct Closed {
+pub(super) struct ClosedAddress {
     /// The first of them.
     pub(super) address: IpAddr,
 }
 
-/// A name has no addresses, or nobody knows. It travels like [`Closed`].
+/// A name has no addresses, or nobody knows. It travels like [`ClosedAddress`].
 #[derive(Debug, thiserror::Error)]
 #[error("the name cannot be resolved")]
-pub(super) struct Unresolved(#[source] io::Error);
+pub(super) struct UnresolvedName(#[source] io::Error);
 
 /// What the HTTP library asks when it makes a connection.
 pub(super) struct Resolver {
@@ -60,7 +60,7 @@ impl Resolve for Resolver {
     fn resolve(&self, name: Name) -> Resolving {
         let (lookup, judged) = (Arc::clone(&self.lookup), self.judged);
         Box::pin(async move {
-            let found = lookup.lookup(name.as_str()).await.map_err(Unresolved)?;
+            let found = lookup.lookup(name.as_str()).await.map_err(UnresolvedName)?;
             let addresses = if judged { keep_open(name.as_str(), found)? } else { found };
             // Port 0 stands for the port of the URL.
             Ok(Box::new(addresses.into_iter().map(|address| SocketAddr::new(address, 0))) as Addrs)
@@ -69,12 +69,12 @@ impl Resolve for Resolver {
 }
 
 /// The addresses that are open to everybody; an error when there are some, and none of them is.
-pub(super) fn keep_open(host: &str, found: Vec<IpAddr>) -> Result<Vec<IpAddr>, Closed> {
+pub(super) fn keep_open(host: &str, found: Vec<IpAddr>) -> Result<Vec<IpAddr>, ClosedAddress> {
     let nothing_opened = EgressPolicy::default();
     let is_open = |address: &IpAddr| nothing_opened.judge(host, 0, *address).is_ok();
     let (open, closed): (Vec<_>, Vec<_>) = found.into_iter().partition(is_open);
     match closed.first() {
-        Some(&address) if open.is_empty() => Err(Closed { address }),
+        Some(&address) if open.is_empty() => Err(ClosedAddress { address }),
         _ => Ok(open),
     }
 }

@@ -26,7 +26,7 @@ pub struct OpenRequest {
 }
 
 /// An answer whose body is on its way. Dropping it closes the connection, unless the body was read to its end.
-pub struct Opened {
+pub struct OpenResponse {
     pub status: u16,
     /// Headers, lower-case names.
     pub headers: Vec<(String, String)>,
@@ -42,18 +42,18 @@ impl Egress {
     ///
     /// # Cancel safety
     /// Dropping the future ends the request.
-    pub async fn open(&self, request: OpenRequest) -> Result<Opened, HttpFailure> {
+    pub async fn open(&self, request: OpenRequest) -> Result<OpenResponse, HttpFailure> {
         let OpenRequest { method, url, headers, body, connect, trusted_endpoint } = request;
         let outgoing = Outgoing::of(method, &url, &headers, body, trusted_endpoint)?;
         let client = self.client_for(&outgoing)?;
         let sent = connect::within(connect, client.execute(outgoing.to_request())).await;
         let response = sent.map_err(|error| answer::failure(error, outgoing.url(), 0))?;
         let headers = answer::headers(&response);
-        Ok(Opened { status: response.status().as_u16(), headers, response })
+        Ok(OpenResponse { status: response.status().as_u16(), headers, response })
     }
 }
 
-impl Opened {
+impl OpenResponse {
     /// The first value of that header, whose name is given in lower case.
     #[must_use]
     pub fn header(&self, name: &str) -> Option<&str> {

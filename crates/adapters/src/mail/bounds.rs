@@ -33,13 +33,13 @@ const MAX_DECODING: usize = 32 * 1024 * 1024;
 
 /// Refuses a message that would take too much memory or time.
 pub(super) fn check(raw: &[u8]) -> Result<(), MailFault> {
-    let mut spent = Spent::default();
+    let mut spent = MailCost::default();
     walk(raw, MAX_ENCODED, &mut spent)
 }
 
 /// What a message has cost so far.
 #[derive(Default)]
-struct Spent {
+struct MailCost {
     header_bytes: usize,
     fields: usize,
     parts: usize,
@@ -59,15 +59,15 @@ fn spend(account: &mut usize, amount: usize, most: usize, what: &str) -> Result<
 
 /// What the parts of a container are when they do not say.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Within {
+enum ContainerKind {
     Message,
     Digest,
     Multipart,
 }
 
 /// A container that is being walked.
-struct Open {
-    within: Within,
+struct OpenContainer {
+    within: ContainerKind,
     boundary: Option<Vec<u8>>,
 }
 
@@ -85,59 +85,60 @@ enum Encoded {
 }
 
 /// What follows the headers of a part.
-enum Follows {
-    Parts(Within, Vec<u8>),
+enum PartContent {
+    Parts(ContainerKind, Vec<u8>),
     Message,
     Bytes,
 }
 
 impl PartHead<'_> {
-    fn follows(&self, within: Within) -> Follows {
+    fn follows(&self, within: ContainerKind) -> PartContent {
         let Some(kind) = &self.kind else {
-            return if within == Within::Digest { Follows::Message } else { Follows::Bytes };
+            return if within == ContainerKind::Digest { PartContent::Message } else { PartContent::Bytes };
         };
         match (kind.ctype(), kind.subtype()) {
             ("multipart", subtype) => match kind.attribute("boundary") {
                 Some(boundary) => {
-                    let within = if subtype == Some("digest") { Within::Digest } else { Within::Multipart };
-                    Follows::Parts(within, boundary.as_bytes().to_vec())
+                    let within =
+                        if subtype == Some("digest") { ContainerKind::Digest } else { ContainerKind::Multipart };
+                    PartContent::Parts(within, boundary.as_bytes().to_vec())
                 }
-                None => Follows::Bytes,
+                None => PartContent::Bytes,
             },
-            ("message", Some("rfc822" | "global")) => Follows::Message,
-            _ => Follows::Bytes,
+            ("message", Some("rfc822" | "global")) => PartContent::Message,
+            _ => PartContent::Bytes,
         }
     }
 }
 
 /// Walks a message in the library's order: `MessageParser::parse` without what it keeps.
-fn walk(raw: &[u8], encoded_left: usize, spent: &mut Spent) -> Result<(), MailFault> {
+fn walk(raw: &[u8], encoded_left: usize, spent: &mut MailCost) -> Result<(), MailFault> {
     let mut stream = MessageStream::new(raw);
-    let mut open = Open { within: Within::Message, boundary: None };
-    let mut outer: Vec<Open> = Vec::new();
+    let mut open = OpenContainer { within: ContainerKind::Message, boundary: None };
+    let mut outer: Vec<OpenContainer> = Vec::new();
     while let Some(head) = part_head(raw, &mut stream, spent)? {
         spend(&mut spent.parts, 1, MAX_PARTS, "parts")?;
         let mut follows = head.follows(open.within);
-        if let Follows::Parts(within, boundary) = follows {
+        if let PartContent::Parts(within, boundary) = follows {
             if stream.seek_next_part(&boundary) {
-                outer.push(std::mem::replace(&mut open, Open { within, boundary: Some(boundary) }));
+                outer.push(std::mem::replace(&mut open, OpenContainer { within, boundary: Some(boundary) }));
                 stream.skip_crlf();
                 continue;
             }
             spend(&mut spent.torn, 1, MAX_TORN, "containers without an end")?;
-            follows = Follows::Bytes;
+            follows = PartContent::Bytes;
         }
-        if matches!(follows, Follows::Message) {
+        if matches!(follows, PartContent::Message) {
             spend(&mut spent.enclosed, 1, MAX_ENCLOSED, "enclosed messages")?;
             if head.encoded.is_none() {
                 let boundary = open.boundary.take();
-                outer.push(std::mem::replace(&mut open, Open { within: Within::Message, boundary }));
+                outer.push(std::mem::replace(&mut open, OpenContainer { within: ContainerKind::Message, boundary }));
                 continue;
             }
         }
         let boundary = open.boundary.as_deref().unwrap_or_default();
         let end = match (&follows, head.encoded) {
-            (Follows::Message, Some(encoded)) => {
+            (PartContent::Message, Some(encoded)) => {
                 let (end, bytes) = match encoded {
                     Encoded::Base64 => stream.decode_base64_mime(boundary),
                     Encoded::QuotedPrintable => stream.decode_quoted_printable_mime(boundary),
@@ -160,14 +161,14 @@ fn walk(raw: &[u8], encoded_left: usize, spent: &mut Spent) -> Result<(), MailFa
 }
 
 /// Goes to the headers of the next part, out of the containers that end here; `false` at the end of the message.
-fn next_part(stream: &mut MessageStream<'_>, open: &mut Open, outer: &mut Vec<Open>) -> bool {
+fn next_part(stream: &mut MessageStream<'_>, open: &mut OpenContainer, outer: &mut Vec<OpenContainer>) -> bool {
     if open.boundary.is_none() {
         return stream.offset() < stream.len();
     }
     loop {
-        if open.within == Within::Message {
+        if open.within == ContainerKind::Message {
             let Some(around) = outer.pop() else { return false };
-            *open = Open { within: around.within, boundary: open.boundary.take() };
+            *open = OpenContainer { within: around.within, boundary: open.boundary.take() };
         }
         if !stream.is_multipart_end() {
             return true;
@@ -185,7 +186,7 @@ fn next_part(stream: &mut MessageStream<'_>, open: &mut Open, outer: &mut Vec<Op
 fn part_head<'x>(
     raw: &[u8],
     stream: &mut MessageStream<'x>,
-    spent: &mut Spent,
+    spent: &mut MailCost,
 ) -> Result<Option<PartHead<'x>>, MailFault> {
     let mut head = PartHead::default();
     loop {

@@ -14,7 +14,7 @@ const MAX_LENGTHS: usize = 8;
 
 /// The message with an empty part wherever there is none.
 pub(super) fn filled(raw: &[u8]) -> Cow<'_, [u8]> {
-    let mut place = Place { in_header: true, ..Place::default() };
+    let mut place = LineState { in_header: true, ..LineState::default() };
     let mut declared: HashSet<&[u8]> = HashSet::new();
     let mut begun: HashSet<&[u8]> = HashSet::new();
     let mut lengths: BTreeSet<usize> = BTreeSet::new();
@@ -41,7 +41,7 @@ pub(super) fn filled(raw: &[u8]) -> Cow<'_, [u8]> {
         });
         if let Some(loosely) = loosely {
             begun.insert(loosely);
-            place = Place { in_header: true, enclosed: true, ..Place::default() };
+            place = LineState { in_header: true, enclosed: true, ..LineState::default() };
             at += line.len();
             continue;
         }
@@ -60,7 +60,7 @@ pub(super) fn filled(raw: &[u8]) -> Cow<'_, [u8]> {
                 filled.extend_from_slice(b"\r\n\r\n");
             }
             begun.extend(mark.filter(|_| begins).into_iter().chain(ended));
-            place = Place { in_header: begins, ..Place::default() };
+            place = LineState { in_header: begins, ..LineState::default() };
         } else {
             let parted = place.parted;
             let is_other = !line.starts_with(b" ") && !line.starts_with(b"\t") && value_of_type(line).is_some();
@@ -78,7 +78,7 @@ pub(super) fn filled(raw: &[u8]) -> Cow<'_, [u8]> {
 
 /// Where a line stands.
 #[derive(Default)]
-struct Place {
+struct LineState {
     in_header: bool,
     /// Whether the field that goes on here is that of the type, and nothing of its value has come.
     of_type: bool,
@@ -92,7 +92,7 @@ struct Place {
     enclosed: bool,
 }
 
-impl Place {
+impl LineState {
     /// Whether a boundary here would end a header that no blank line has ended.
     const fn lacks_blank_line(&self) -> bool {
         self.in_header && !self.of_message && !self.enclosed

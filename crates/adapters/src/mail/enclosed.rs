@@ -22,13 +22,13 @@ const MAX_PATH: usize = 250;
 /// What may still be unpacked from the archives of one message: all of it is kept as files of their own, so a small
 /// message must not become a large one.
 #[derive(Debug)]
-pub(super) struct Room {
+pub(super) struct UnpackBudget {
     /// What its archives, as large as they are, may unpack to.
     most: u64,
     taken: u64,
 }
 
-impl Room {
+impl UnpackBudget {
     pub(super) const fn new() -> Self {
         Self { most: limits::FREE_UNPACKED, taken: 0 }
     }
@@ -49,21 +49,21 @@ impl Room {
 }
 
 /// A file that stood in the text of a message.
-pub(super) fn from_text(found: uuencode::Found, number: usize, depth: usize) -> MailPart {
+pub(super) fn from_text(found: uuencode::UuencodedFile, number: usize, depth: usize) -> MailPart {
     let filename = clean(&found.name, number);
     let content_type = type_of(&filename).to_owned();
     MailPart { filename, content_type, bytes: Bytes::from(found.bytes), inline: false, depth }
 }
 
 /// The files that stand for this one: itself, unless it is an archive. `most` is how many there may be.
-pub(super) fn open(part: MailPart, most: usize, room: &mut Room) -> Vec<MailPart> {
+pub(super) fn open(part: MailPart, most: usize, room: &mut UnpackBudget) -> Vec<MailPart> {
     if is_plain_zip(&part.bytes) || tnef::is_tnef(&part.bytes) {
         room.grow(&part.bytes);
     }
     open_at(part, most, room, 0)
 }
 
-fn open_at(part: MailPart, most: usize, room: &mut Room, depth: usize) -> Vec<MailPart> {
+fn open_at(part: MailPart, most: usize, room: &mut UnpackBudget, depth: usize) -> Vec<MailPart> {
     let Some(found) = (depth < MAX_DEPTH).then(|| files(&part, most, room)).flatten() else { return vec![part] };
     let mut opened: Vec<MailPart> = Vec::new();
     let mut left = found.files.len();
@@ -84,14 +84,14 @@ fn open_at(part: MailPart, most: usize, room: &mut Room, depth: usize) -> Vec<Ma
     opened
 }
 
-struct Found {
+struct EnclosedFiles {
     files: Vec<(String, Vec<u8>)>,
     /// Whether that is all there is in the archive.
     complete: bool,
 }
 
 /// What is in an archive; `None` when it is none, or nothing of it can be had.
-fn files(part: &MailPart, most: usize, room: &mut Room) -> Option<Found> {
+fn files(part: &MailPart, most: usize, room: &mut UnpackBudget) -> Option<EnclosedFiles> {
     let (files, complete) = if is_plain_zip(&part.bytes) {
         unzip(&part.bytes, most.saturating_sub(1), room.left(), |name| !is_litter(name))?
     } else if tnef::is_tnef(&part.bytes) {
@@ -103,7 +103,7 @@ fn files(part: &MailPart, most: usize, room: &mut Room) -> Option<Found> {
     let total = u64::try_from(total).unwrap_or(u64::MAX);
     room.take(total)?;
     // An empty archive is a file that a person should look at.
-    (!files.is_empty()).then_some(Found { files, complete })
+    (!files.is_empty()).then_some(EnclosedFiles { files, complete })
 }
 
 /// What systems leave in archives besides the files that somebody put there.
@@ -169,7 +169,7 @@ mod tests {
             inline: false,
             depth: 0,
         };
-        open(part, most, &mut Room::new()).into_iter().map(|part| part.filename).collect()
+        open(part, most, &mut UnpackBudget::new()).into_iter().map(|part| part.filename).collect()
     }
 
     #[test]
@@ -216,7 +216,7 @@ mod tests {
         let nine = file(9 * 1024 * 1024);
         let archive = zip(&[("a.txt", &nine), ("b.txt", &nine)]);
         assert!(archive.len() < 500_000, "{}", archive.len());
-        let mut room = Room::new();
+        let mut room = UnpackBudget::new();
         assert_eq!(open(part(archive.clone()), 100, &mut room).len(), 2);
         assert_eq!(open(part(archive), 100, &mut room)[0].filename, "papers.zip", "the second is one too many");
         let small = zip(&[("c.txt", &file(1000))]);
@@ -224,7 +224,7 @@ mod tests {
         // What hardly shrinks has room as it comes.
         let noise: Vec<u8> =
             (0u32..3_000_000).flat_map(|n| blake3::hash(&n.to_le_bytes()).as_bytes()[..4].to_vec()).collect();
-        let mut room = Room::new();
+        let mut room = UnpackBudget::new();
         for _ in 0..3 {
             assert_eq!(open(part(zip(&[("d.pdf", &noise)])), 100, &mut room).len(), 1);
         }

@@ -19,7 +19,7 @@ use tokio_rustls::TlsConnector;
 use tokio_rustls::rustls::pki_types::ServerName;
 
 use self::connection::Connection;
-pub use self::mark::Mark;
+pub use self::mark::MessageMark;
 use super::tls::{self, MailConfigError, MailTls};
 use crate::http::tls::client_config;
 
@@ -87,7 +87,7 @@ pub enum Fetched {
     /// The raw message.
     Message {
         raw: Bytes,
-        /// Whether somebody died over it before: it was marked [`Mark::Begun`] and nothing else since.
+        /// Whether somebody died over it before: it was marked [`MessageMark::Begun`] and nothing else since.
         interrupted: bool,
     },
     /// It is larger than [`ImapConfig::max_message_bytes`] and was not fetched.
@@ -95,14 +95,14 @@ pub enum Fetched {
         /// Its size in bytes, as the server says.
         bytes: u64,
     },
-    /// Two processes died over it, so it was not fetched again: it was marked [`Mark::BegunAgain`] and nothing else
+    /// Two processes died over it, so it was not fetched again: it was marked [`MessageMark::BegunAgain`] and nothing else
     /// since.
     Deadly,
 }
 
 /// What is known of a message before it is fetched.
 #[derive(Clone, Copy)]
-struct Known {
+struct UnfetchedMessage {
     uid: u32,
     bytes: u64,
     begun: bool,
@@ -193,7 +193,7 @@ impl Mailbox {
     }
 
     /// The oldest messages after `after`, oldest first, or the oldest of all: at most [`MAX_BATCH`] of them and about
-    /// [`MAX_BATCH_BYTES`]; those marked [`Mark::Refused`] are not among them. An empty answer means that there are no
+    /// [`MAX_BATCH_BYTES`]; those marked [`MessageMark::Refused`] are not among them. An empty answer means that there are no
     /// more now. When the folder was made anew since `after`, it begins at the first message again.
     ///
     /// # Errors
@@ -207,7 +207,7 @@ impl Mailbox {
         let after = after.filter(|position| position.uid_validity == uid_validity).map_or(0, |position| position.uid);
         let mut batch = Vec::new();
         let mut total = 0;
-        for Known { uid, bytes, begun, begun_again } in known_after(&mut connection, after).await? {
+        for UnfetchedMessage { uid, bytes, begun, begun_again } in known_after(&mut connection, after).await? {
             let position = ImapPosition { uid_validity, uid };
             if bytes > self.config.max_message_bytes {
                 batch.push((position, Fetched::TooLarge { bytes }));
@@ -229,7 +229,7 @@ impl Mailbox {
     ///
     /// # Errors
     /// When the server cannot be reached or refuses, or the folder was made anew. Doing it again is harmless.
-    pub async fn mark(&self, position: ImapPosition, mark: Mark) -> Result<(), ImapError> {
+    pub async fn mark(&self, position: ImapPosition, mark: MessageMark) -> Result<(), ImapError> {
         let mut slot = self.connection.lock().await;
         let (mut connection, found) = self.select(slot.take()).await?;
         let expected = position.uid_validity;
@@ -259,7 +259,7 @@ impl Mailbox {
 }
 
 /// The next messages with their sizes and marks, in order.
-async fn known_after(connection: &mut Connection, after: u32) -> Result<Vec<Known>, ImapError> {
+async fn known_after(connection: &mut Connection, after: u32) -> Result<Vec<UnfetchedMessage>, ImapError> {
     let Some(first) = after.checked_add(1) else { return Ok(Vec::new()) };
     let mut uids = Vec::new();
     connection
@@ -277,7 +277,7 @@ async fn known_after(connection: &mut Connection, after: u32) -> Result<Vec<Know
         return Ok(Vec::new());
     }
     let set = uids.iter().map(ToString::to_string).collect::<Vec<_>>().join(",");
-    let mut known: Vec<Known> = Vec::new();
+    let mut known: Vec<UnfetchedMessage> = Vec::new();
     fetch(connection, &format!("{set} (UID FLAGS RFC822.SIZE)"), 0, |uid, attributes| {
         let bytes = attributes.iter().find_map(|attribute| match attribute {
             AttributeValue::Rfc822Size(bytes) => Some(u64::from(*bytes)),
@@ -289,7 +289,7 @@ async fn known_after(connection: &mut Connection, after: u32) -> Result<Vec<Know
             })
         };
         if let Some(bytes) = bytes.filter(|_| uids.contains(&uid)) {
-            known.push(Known { uid, bytes, begun: has(mark::BEGUN), begun_again: has(mark::BEGUN_AGAIN) });
+            known.push(UnfetchedMessage { uid, bytes, begun: has(mark::BEGUN), begun_again: has(mark::BEGUN_AGAIN) });
         }
     })
     .await?;

@@ -14,11 +14,11 @@ use kybern_core::document::limits;
 use kybern_core::mail::{MAX_RECIPIENTS, MAX_REFERENCES, MailAddress, MailFault, MailPart, ParsedMail};
 use mail_parser::{Address, HeaderName, HeaderValue, Message, MessageParser, MessagePart, PartType};
 
-use super::enclosed::{self, Room};
+use super::enclosed::{self, UnpackBudget};
 use super::manners::STUBS;
 use super::{bounds, empty_parts, parse_part as part, passages, structure, uuencode, visible};
 use crate::documents::html::pieces_to_text;
-use crate::workers::Stop;
+use crate::workers::StopFlag;
 
 /// How far into a message its first header must stand.
 const HEADER_WITHIN: usize = 8 * 1024;
@@ -44,14 +44,14 @@ impl Mime {
     /// # Errors
     /// When it is no message, or over a limit.
     pub fn parse(self, raw: &[u8]) -> Result<ParsedMail, MailFault> {
-        self.parse_until(raw, &Stop::default())
+        self.parse_until(raw, &StopFlag::default())
     }
 
     /// The same, until `stop` cuts it short: nobody waits for the result then.
     ///
     /// # Errors
     /// The same.
-    pub(super) fn parse_until(self, raw: &[u8], stop: &Stop) -> Result<ParsedMail, MailFault> {
+    pub(super) fn parse_until(self, raw: &[u8], stop: &StopFlag) -> Result<ParsedMail, MailFault> {
         let raw = empty_parts::filled(without_envelope(raw));
         check(&raw)?;
         catch_unwind(AssertUnwindSafe(|| take_apart(&raw, stop)))
@@ -91,7 +91,7 @@ fn check(raw: &[u8]) -> Result<(), MailFault> {
     bounds::check(raw)
 }
 
-fn take_apart(raw: &[u8], stop: &Stop) -> Result<ParsedMail, MailFault> {
+fn take_apart(raw: &[u8], stop: &StopFlag) -> Result<ParsedMail, MailFault> {
     // Only what is read below: every other field is passed over.
     let parser = MessageParser::new()
         .with_mime_headers()
@@ -116,7 +116,7 @@ fn take_apart(raw: &[u8], stop: &Stop) -> Result<ParsedMail, MailFault> {
         subject: subject(&message),
         ..ParsedMail::default()
     };
-    collect(&message, 0, &mut mail, stop, &mut Room::new())?;
+    collect(&message, 0, &mut mail, stop, &mut UnpackBudget::new())?;
     mail.kind = structure::kind(&message, &mail.from.address);
     mail.authentication = structure::authentication(&message, &addresses(message.from()));
     (mail.text, mail.passages) = passages::split(std::mem::take(&mut mail.text), &mail.subject, &mail.from.name);
@@ -129,8 +129,8 @@ fn collect(
     message: &Message<'_>,
     depth: usize,
     mail: &mut ParsedMail,
-    stop: &Stop,
-    room: &mut Room,
+    stop: &StopFlag,
+    room: &mut UnpackBudget,
 ) -> Result<(), MailFault> {
     if depth > limits::MAX_NESTING {
         return Err(MailFault::TooLarge(format!("it encloses messages more than {} deep", limits::MAX_NESTING)));
@@ -203,11 +203,11 @@ struct Body {
     text: String,
     from_html: bool,
     /// Files that stood in its text.
-    files: Vec<uuencode::Found>,
+    files: Vec<uuencode::UuencodedFile>,
 }
 
 /// The text to read, and the files that stand in it, `most` at most.
-fn body(message: &Message<'_>, stop: &Stop, most: usize) -> Body {
+fn body(message: &Message<'_>, stop: &StopFlag, most: usize) -> Body {
     let mut texts: Vec<String> = Vec::new();
     let mut from_html = false;
     let mut files = Vec::new();
@@ -240,7 +240,7 @@ fn body(message: &Message<'_>, stop: &Stop, most: usize) -> Body {
 }
 
 /// The text of an HTML part as a reader sees it.
-fn seen(message: &Message<'_>, html: &MessagePart<'_>, stop: &Stop) -> String {
+fn seen(message: &Message<'_>, html: &MessagePart<'_>, stop: &StopFlag) -> String {
     tidy(&pieces_to_text(visible::visible(&part::text(message, html)), stop))
 }
 

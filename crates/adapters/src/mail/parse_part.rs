@@ -15,7 +15,7 @@ const MAX_NAME: usize = 150;
 const MAX_SHOWN: usize = 1_000;
 
 /// The file in a part that is declared to be uuencode.
-pub(super) fn uuencoded(message: &Message<'_>, part: &MessagePart<'_>) -> Option<uuencode::Found> {
+pub(super) fn uuencoded(message: &Message<'_>, part: &MessagePart<'_>) -> Option<uuencode::UuencodedFile> {
     let declared = part.content_transfer_encoding()?.trim().to_ascii_lowercase();
     if !matches!(declared.as_str(), "x-uuencode" | "uuencode" | "x-uue" | "uue") {
         return None;

@@ -28,7 +28,7 @@ const GREETING_WORDS: usize = 4;
 const SHORTEST_NAME: usize = 3;
 
 /// A line, and where it stands.
-struct Line<'a> {
+struct MailLine<'a> {
     text: &'a str,
     start: usize,
     end: usize,
@@ -36,7 +36,7 @@ struct Line<'a> {
     cited: bool,
 }
 
-impl Line<'_> {
+impl MailLine<'_> {
     /// The line in lower case, without marks of emphasis.
     fn plain(&self) -> String {
         let end = self.text.floor_char_boundary(MAX_LINE);
@@ -60,7 +60,7 @@ impl Line<'_> {
 pub(super) fn split(marked: String, subject: &str, writer: &str) -> (String, Vec<Passage>) {
     let (text, cited) = unmarked(marked);
     let lines = lines(&text, &cited);
-    let mut walk = Walk {
+    let mut walk = PassageWalk {
         lines: &lines,
         passages: Vec::new(),
         state: PassageRole::Newest,
@@ -81,7 +81,7 @@ pub(super) fn split(marked: String, subject: &str, writer: &str) -> (String, Vec
 }
 
 /// Where a message begins with the one that it answers, without marks, what stands behind that one's signature is new.
-fn answer_beneath(passages: &mut Vec<Passage>, text: &str, lines: &[Line<'_>]) {
+fn answer_beneath(passages: &mut Vec<Passage>, text: &str, lines: &[MailLine<'_>]) {
     let written = |passage: &Passage| text[passage.start..passage.end].contains(char::is_alphanumeric);
     let is_answered = passages.iter().any(|passage| passage.role == PassageRole::Newest && written(passage));
     if is_answered || passages.len() >= MAX_PASSAGES {
@@ -91,7 +91,8 @@ fn answer_beneath(passages: &mut Vec<Passage>, text: &str, lines: &[Line<'_>]) {
     let Some(place) = passages.iter().position(is_older) else { return };
     let older = passages[place].clone();
     let author = older.author.as_ref().map(|author| in_order(&author.name)).unwrap_or_default();
-    let inside: Vec<&Line<'_>> = lines.iter().filter(|line| (older.start..older.end).contains(&line.start)).collect();
+    let inside: Vec<&MailLine<'_>> =
+        lines.iter().filter(|line| (older.start..older.end).contains(&line.start)).collect();
     let signed = inside.iter().rposition(|line| !author.is_empty() && line.plain() == author && !line.is_quoted());
     let Some(signed) = signed.filter(|at| *at > 0) else { return };
     let from = (signed + 1..inside.len()).find(|at| {
@@ -137,13 +138,13 @@ fn unmarked(marked: String) -> (String, Vec<bool>) {
     (text, cited)
 }
 
-fn lines<'a>(text: &'a str, cited: &[bool]) -> Vec<Line<'a>> {
+fn lines<'a>(text: &'a str, cited: &[bool]) -> Vec<MailLine<'a>> {
     let mut start = 0;
     let line = |(number, whole): (usize, &'a str)| {
         let from = start;
         start += whole.len();
         let text = whole.trim_end_matches(['\n', '\r']);
-        Line { text, start: from, end: start, cited: cited.get(number).copied().unwrap_or(false) }
+        MailLine { text, start: from, end: start, cited: cited.get(number).copied().unwrap_or(false) }
     };
     text.split_inclusive('\n').take(MAX_LINES).enumerate().map(line).collect()
 }
@@ -172,8 +173,8 @@ struct Header {
     author: Option<MailAddress>,
 }
 
-struct Walk<'a> {
-    lines: &'a [Line<'a>],
+struct PassageWalk<'a> {
+    lines: &'a [MailLine<'a>],
     passages: Vec<Passage>,
     /// What a line is that nothing else is said of.
     state: PassageRole,
@@ -184,7 +185,7 @@ struct Walk<'a> {
     writer: String,
 }
 
-impl Walk<'_> {
+impl PassageWalk<'_> {
     fn run(&mut self) {
         let mut at = 0;
         while at < self.lines.len() {
@@ -215,7 +216,8 @@ impl Walk<'_> {
             return self.take(at, 1, role, None);
         }
         if let Some(count) = self.attribution(at) {
-            let quoted = self.lines.iter().skip(at + count).find(|line| !line.is_blank()).is_some_and(Line::is_quoted);
+            let quoted =
+                self.lines.iter().skip(at + count).find(|line| !line.is_blank()).is_some_and(MailLine::is_quoted);
             // With marks at the quotation, what has none is new; without, everything below is old.
             let author = attributed(&self.lines[at..at + count]);
             if !quoted && self.state != PassageRole::Forwarded {
@@ -426,7 +428,7 @@ fn address(value: &str) -> MailAddress {
 }
 
 /// Whom "On … wrote:" names, when it has an address.
-fn attributed(lines: &[Line<'_>]) -> Option<MailAddress> {
+fn attributed(lines: &[MailLine<'_>]) -> Option<MailAddress> {
     let joined = lines.iter().map(|line| line.text.trim()).collect::<Vec<_>>().join(" ");
     let found = address(&joined);
     (!found.address.is_empty()).then_some(MailAddress { name: String::new(), ..found })

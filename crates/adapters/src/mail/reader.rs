@@ -25,7 +25,7 @@ mod tests {
     use uuid::Uuid;
 
     use super::*;
-    use crate::workers::Stop;
+    use crate::workers::StopFlag;
 
     #[tokio::test]
     async fn a_message_waits_for_a_slot_to_be_taken_apart() {
@@ -37,7 +37,7 @@ mod tests {
         let many = 2 * std::thread::available_parallelism().map_or(2, usize::from) + 4;
         let mut others = join_all((0..many).map(|_| {
             let told = Arc::clone(&told);
-            let wait = move |_: &Stop| told.lock().unwrap_or_else(PoisonError::into_inner).recv().is_err();
+            let wait = move |_: &StopFlag| told.lock().unwrap_or_else(PoisonError::into_inner).recv().is_err();
             reader.mail.run(tenant, TIME_LIMIT, wait)
         }));
         assert!(futures::poll!(&mut others).is_pending());
@@ -51,6 +51,6 @@ mod tests {
     #[test]
     fn nobody_reads_on_when_nobody_waits() {
         let raw = b"Subject: x\r\nContent-Type: text/html\r\n\r\n<p>text";
-        assert!(matches!(Mime.parse_until(raw, &Stop::set()), Err(MailFault::TooLarge(_))));
+        assert!(matches!(Mime.parse_until(raw, &StopFlag::set()), Err(MailFault::TooLarge(_))));
     }
 }

@@ -151,17 +151,17 @@ impl Smtp {
     async fn connect(&self) -> Result<AsyncSmtpConnection, SendFault> {
         let hello = ClientId::Domain(self.from.email.domain().to_owned());
         let stream = match tokio::time::timeout(COMMAND_TIMEOUT, self.open()).await {
-            Ok(opened) => opened.map_err(|error| Broken::Unopened(error).before())?,
-            Err(_elapsed) => return Err(Broken::TimedOut(COMMAND_TIMEOUT).before()),
+            Ok(opened) => opened.map_err(|error| ExchangeFailure::Unopened(error).before())?,
+            Err(_elapsed) => return Err(ExchangeFailure::TimedOut(COMMAND_TIMEOUT).before()),
         };
         let greeted = AsyncSmtpConnection::connect_with_transport(Box::new(stream), &hello);
-        let mut connection = within(greeted).await.map_err(Broken::before)?;
+        let mut connection = within(greeted).await.map_err(ExchangeFailure::before)?;
         if self.mode == MailTls::Starttls {
-            within(connection.starttls(self.tls.clone(), &hello)).await.map_err(Broken::before)?;
+            within(connection.starttls(self.tls.clone(), &hello)).await.map_err(ExchangeFailure::before)?;
         }
         if let Some(login) = &self.login {
             let mechanisms = [Mechanism::Plain, Mechanism::Login];
-            within(connection.auth(&mechanisms, login)).await.map_err(Broken::before)?;
+            within(connection.auth(&mechanisms, login)).await.map_err(ExchangeFailure::before)?;
         }
         Ok(connection)
     }
@@ -199,7 +199,7 @@ impl MailSender for Smtp {
             Ok(connection)
         };
         let ready = tokio::time::timeout(READY_TIMEOUT, ready).await;
-        let mut connection = ready.unwrap_or_else(|_elapsed| Err(Broken::TimedOut(READY_TIMEOUT).before()))?;
+        let mut connection = ready.unwrap_or_else(|_elapsed| Err(ExchangeFailure::TimedOut(READY_TIMEOUT).before()))?;
         hand_over(&mut connection, &message).await?;
         self.put_idle(connection);
         Ok(())
@@ -258,11 +258,11 @@ async fn announce(connection: &mut AsyncSmtpConnection, message: &Message) -> Re
         return Err(SendFault::NotSent { message: format!("the server does not know {missing}"), retryable: false });
     }
     let options = options.into_iter().map(|(_, option)| option).collect();
-    within(connection.command(Mail::new(envelope.from().cloned(), options))).await.map_err(Broken::before)?;
+    within(connection.command(Mail::new(envelope.from().cloned(), options))).await.map_err(ExchangeFailure::before)?;
     for to in envelope.to() {
-        within(connection.command(Rcpt::new(to.clone(), Vec::new()))).await.map_err(Broken::before)?;
+        within(connection.command(Rcpt::new(to.clone(), Vec::new()))).await.map_err(ExchangeFailure::before)?;
     }
-    within(connection.command(Data)).await.map(drop).map_err(Broken::before)
+    within(connection.command(Data)).await.map(drop).map_err(ExchangeFailure::before)
 }
 
 /// Writes the message and reads the reply after the dot.
@@ -279,7 +279,7 @@ async fn hand_over(connection: &mut AsyncSmtpConnection, message: &Message) -> R
 }
 
 /// How one exchange with the server failed.
-enum Broken {
+enum ExchangeFailure {
     /// No reply in time.
     TimedOut(Duration),
     /// No connection.
@@ -290,7 +290,7 @@ enum Broken {
     Unreadable,
 }
 
-impl Broken {
+impl ExchangeFailure {
     /// The fault while the message is surely not sent.
     fn before(self) -> SendFault {
         let message = self.to_string();
@@ -317,7 +317,7 @@ impl Broken {
     }
 }
 
-impl std::fmt::Display for Broken {
+impl std::fmt::Display for ExchangeFailure {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::TimedOut(limit) => write!(f, "no reply within {} s", limit.as_secs()),
@@ -331,18 +331,20 @@ impl std::fmt::Display for Broken {
     }
 }
 
-async fn within<T>(exchange: impl Future<Output = Result<T, lettre::transport::smtp::Error>>) -> Result<T, Broken> {
+async fn within<T>(
+    exchange: impl Future<Output = Result<T, lettre::transport::smtp::Error>>,
+) -> Result<T, ExchangeFailure> {
     within_time(COMMAND_TIMEOUT, exchange).await
 }
 
 async fn within_time<T>(
     limit: Duration,
     exchange: impl Future<Output = Result<T, lettre::transport::smtp::Error>>,
-) -> Result<T, Broken> {
+) -> Result<T, ExchangeFailure> {
     // The library panics over a feature that a server announces without a name.
     match tokio::time::timeout(limit, AssertUnwindSafe(exchange).catch_unwind()).await {
-        Ok(Ok(reply)) => reply.map_err(Broken::Failed),
-        Ok(Err(_panic)) => Err(Broken::Unreadable),
-        Err(_) => Err(Broken::TimedOut(limit)),
+        Ok(Ok(reply)) => reply.map_err(ExchangeFailure::Failed),
+        Ok(Err(_panic)) => Err(ExchangeFailure::Unreadable),
+        Err(_) => Err(ExchangeFailure::TimedOut(limit)),
     }
 }

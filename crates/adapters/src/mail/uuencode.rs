@@ -6,7 +6,7 @@ use std::ops::Range;
 
 /// A file that was found in a text.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) struct Found {
+pub(super) struct UuencodedFile {
     /// As it was written, so perhaps with folders.
     pub(super) name: String,
     pub(super) bytes: Vec<u8>,
@@ -16,7 +16,7 @@ pub(super) struct Found {
 const MAX_LINE: usize = 63;
 
 /// Takes the files out of a text, `most` at most.
-pub(super) fn take_out(text: &mut String, most: usize) -> Vec<Found> {
+pub(super) fn take_out(text: &mut String, most: usize) -> Vec<UuencodedFile> {
     let mut found = Vec::new();
     if !text.contains("begin ") {
         return found;
@@ -43,7 +43,7 @@ pub(super) fn take_out(text: &mut String, most: usize) -> Vec<Found> {
 }
 
 /// The file that these bytes are, when they are one block and nothing else.
-pub(super) fn decode(bytes: &[u8]) -> Option<Found> {
+pub(super) fn decode(bytes: &[u8]) -> Option<UuencodedFile> {
     // One byte, one character: what is no letter of the code is refused anyway.
     let mut text: String = bytes.iter().map(|byte| char::from(*byte)).collect();
     let mut found = take_out(&mut text, 1);
@@ -51,7 +51,7 @@ pub(super) fn decode(bytes: &[u8]) -> Option<Found> {
 }
 
 /// The block at the start of a text, and how much of the text it is.
-fn block(text: &str) -> Option<(Found, Range<usize>)> {
+fn block(text: &str) -> Option<(UuencodedFile, Range<usize>)> {
     let head = first_line(text);
     let (mode, name) = head.strip_prefix("begin ")?.trim_end().split_once(' ')?;
     let is_mode = (3..=4).contains(&mode.len()) && mode.bytes().all(|byte| (b'0'..=b'7').contains(&byte));
@@ -66,7 +66,7 @@ fn block(text: &str) -> Option<(Found, Range<usize>)> {
         at += line.len();
         let code = line.trim_end_matches(['\r', '\n']);
         if code.trim() == "end" {
-            return is_over.then(|| (Found { name: name.trim().to_owned(), bytes }, 0..at));
+            return is_over.then(|| (UuencodedFile { name: name.trim().to_owned(), bytes }, 0..at));
         }
         // A line without bytes comes before the end, and may have lost its blank on the way.
         is_over = matches!(code.trim_end(), "" | "`");
@@ -126,7 +126,7 @@ mod tests {
         let bytes: Vec<u8> = (0..=255).collect();
         let mut text = format!("Hello,\nsee below.\n\n{}\nRegards", encoded("loss run.pdf", &bytes));
         let found = take_out(&mut text, 5);
-        assert_eq!(found, [Found { name: "loss run.pdf".to_owned(), bytes }]);
+        assert_eq!(found, [UuencodedFile { name: "loss run.pdf".to_owned(), bytes }]);
         assert_eq!(text, "Hello,\nsee below.\n\n\nRegards");
     }
 

@@ -8,7 +8,7 @@
 use std::collections::HashSet;
 
 use crate::colour::Colour;
-use crate::documents::html::{Attributes, Piece, Tags, is_void};
+use crate::documents::html::{Attributes, HtmlToken, Tags, is_void};
 
 /// Stands before and after quoted text. Both are private characters, and are taken out of the message first.
 pub(super) const QUOTE_OPEN: char = '\u{e0f0}';
@@ -24,22 +24,22 @@ const MAX_CLASSES: usize = 200;
 const ENDS_AT_NEXT: [&str; 7] = ["p", "li", "dt", "dd", "option", "td", "th"];
 
 /// The pieces of a message without what nobody sees, and with quotations marked.
-pub(super) fn visible(html: &str) -> impl Iterator<Item = Piece> {
-    let mut walk = Walk::default();
+pub(super) fn visible(html: &str) -> impl Iterator<Item = HtmlToken> {
+    let mut walk = VisibilityWalk::default();
     Tags::new(html).flat_map(move |piece| walk.seen_of(piece))
 }
 
 #[derive(Default)]
-struct Walk {
+struct VisibilityWalk {
     /// The elements that are open.
-    open: Vec<Open>,
+    open: Vec<OpenElement>,
     /// Classes that hide.
     hiding: HashSet<String>,
 }
 
 /// An open element, with what its content inherits.
 #[derive(Clone)]
-struct Open {
+struct OpenElement {
     name: String,
     hidden: bool,
     tiny: bool,
@@ -48,30 +48,30 @@ struct Open {
     quote: bool,
 }
 
-impl Open {
+impl OpenElement {
     fn shows(&self) -> bool {
         let unseen = self.colour.zip(self.background).is_some_and(|(colour, ground)| colour.looks_like(ground));
         !(self.hidden || self.tiny || unseen)
     }
 }
 
-impl Walk {
-    fn seen_of(&mut self, piece: Piece) -> Vec<Piece> {
+impl VisibilityWalk {
+    fn seen_of(&mut self, piece: HtmlToken) -> Vec<HtmlToken> {
         match piece {
-            Piece::Text(text) if self.open.last().is_none_or(Open::shows) => {
-                vec![Piece::Text(text.replace([QUOTE_OPEN, QUOTE_CLOSE], ""))]
+            HtmlToken::Text(text) if self.open.last().is_none_or(OpenElement::shows) => {
+                vec![HtmlToken::Text(text.replace([QUOTE_OPEN, QUOTE_CLOSE], ""))]
             }
-            Piece::Text(_) => Vec::new(),
-            Piece::Sheet(sheet) => {
+            HtmlToken::Text(_) => Vec::new(),
+            HtmlToken::Sheet(sheet) => {
                 learn(&mut self.hiding, &sheet);
                 Vec::new()
             }
-            Piece::Open { name, attributes } => self.begin(name, attributes),
-            Piece::Close { name } => self.close(name),
+            HtmlToken::Open { name, attributes } => self.begin(name, attributes),
+            HtmlToken::Close { name } => self.close(name),
         }
     }
 
-    fn begin(&mut self, name: String, attributes: Attributes) -> Vec<Piece> {
+    fn begin(&mut self, name: String, attributes: Attributes) -> Vec<HtmlToken> {
         if ENDS_AT_NEXT.contains(&name.as_str()) && self.open.last().is_some_and(|last| last.name == name) {
             self.open.pop();
         }
@@ -81,25 +81,25 @@ impl Walk {
         if !void && !attributes.closes && self.open.len() < MAX_OPEN {
             self.open.push(element);
         }
-        let mark = (quote && !void).then(|| Piece::Text(QUOTE_OPEN.to_string()));
-        if is_seen { [Piece::Open { name, attributes }].into_iter().chain(mark).collect() } else { Vec::new() }
+        let mark = (quote && !void).then(|| HtmlToken::Text(QUOTE_OPEN.to_string()));
+        if is_seen { [HtmlToken::Open { name, attributes }].into_iter().chain(mark).collect() } else { Vec::new() }
     }
 
-    fn close(&mut self, name: String) -> Vec<Piece> {
+    fn close(&mut self, name: String) -> Vec<HtmlToken> {
         let found = self.open.iter().rev().take(MAX_SEARCH).position(|element| element.name == name);
         let hidden = self.open.iter().rev().nth(found.unwrap_or_default()).is_some_and(|element| element.hidden);
         let ended = found.map_or(0, |up| up + 1);
         let ended = self.open.drain(self.open.len() - ended..).filter(|element| element.quote && !element.hidden);
-        let marks = ended.map(|_| Piece::Text(QUOTE_CLOSE.to_string()));
-        marks.chain((!hidden).then_some(Piece::Close { name })).collect()
+        let marks = ended.map(|_| HtmlToken::Text(QUOTE_CLOSE.to_string()));
+        marks.chain((!hidden).then_some(HtmlToken::Close { name })).collect()
     }
 
     /// The element that begins here, inside the last one.
-    fn element(&self, name: &str, attributes: &Attributes) -> Open {
+    fn element(&self, name: &str, attributes: &Attributes) -> OpenElement {
         let attribute = |name| attributes.get(name).map(str::to_ascii_lowercase);
         let style = attribute("style").unwrap_or_default();
         let class = attribute("class").unwrap_or_default();
-        let mut element = self.open.last().cloned().unwrap_or(Open {
+        let mut element = self.open.last().cloned().unwrap_or(OpenElement {
             name: String::new(),
             hidden: false,
             tiny: false,
@@ -197,7 +197,7 @@ mod tests {
     use crate::documents::html::pieces_to_text;
 
     fn seen(html: &str) -> String {
-        pieces_to_text(visible(html), &crate::workers::Stop::default())
+        pieces_to_text(visible(html), &crate::workers::StopFlag::default())
     }
 
     #[test]

@@ -16,7 +16,7 @@ fn tenant(number: u128) -> TenantId {
 fn held(
     name: &'static str,
     told: mpsc::Receiver<()>,
-) -> impl FnOnce(&Stop) -> Result<&'static str, WorkerFault> + Send {
+) -> impl FnOnce(&StopFlag) -> Result<&'static str, WorkerFault> + Send {
     move |stop| {
         while told.try_recv().is_err() {
             stop.check()?;

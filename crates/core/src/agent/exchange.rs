@@ -52,7 +52,7 @@ pub struct TurnStart {
 /// What became of a call that a reply asks for.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Called {
+pub enum CallOutcome {
     Step(StepId),
     /// It is none: the model is answered so.
     Answered {
@@ -81,7 +81,7 @@ pub struct AskedCall {
     pub tool: Option<String>,
     /// Whether it only looks.
     pub reads: bool,
-    pub became: Called,
+    pub became: CallOutcome,
 }
 
 /// Which links and pictures of a reply are shown.
@@ -111,7 +111,7 @@ impl Links {
 
     /// The same, without the addresses that the reply does not have.
     #[must_use]
-    pub fn in_text(&self, reply: &Replied) -> Self {
+    pub fn in_text(&self, reply: &ReplyRecord) -> Self {
         match self {
             Self::All => Self::All,
             Self::Only(kept) => Self::Only(without_links(&reply.text(), kept).1),
@@ -122,7 +122,7 @@ impl Links {
 /// A reply of the model, with what it was told and what becomes of its calls.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Replied {
+pub struct ReplyRecord {
     /// `provider/model` that gave it.
     pub model: String,
     /// Text, reasoning and calls, in order.
@@ -155,7 +155,7 @@ pub struct Replied {
     pub links: Links,
 }
 
-impl Replied {
+impl ReplyRecord {
     #[must_use]
     pub fn text(&self) -> String {
         text_of(&self.parts)
@@ -214,8 +214,8 @@ impl Replied {
 mod tests {
     use super::*;
 
-    fn replied(text: &str, pieces: &[u32]) -> Replied {
-        Replied {
+    fn replied(text: &str, pieces: &[u32]) -> ReplyRecord {
+        ReplyRecord {
             model: "p/m".to_owned(),
             parts: vec![Part::Text { text: text.to_owned() }],
             finish: Some(FinishReason::Stop),
@@ -236,11 +236,11 @@ mod tests {
         let mut reply = replied("all", &[]);
         let bare = serde_json::to_value(&reply).unwrap();
         assert_eq!(bare.get("leftOut"), None);
-        assert_eq!(serde_json::from_value::<Replied>(bare).unwrap(), reply);
+        assert_eq!(serde_json::from_value::<ReplyRecord>(bare).unwrap(), reply);
         reply.left_out = LeftOut { items: 2, ..LeftOut::default() };
         let told = serde_json::to_value(&reply).unwrap();
         assert_eq!(told["leftOut"], serde_json::json!({"items": 2}));
-        assert_eq!(serde_json::from_value::<Replied>(told).unwrap(), reply);
+        assert_eq!(serde_json::from_value::<ReplyRecord>(told).unwrap(), reply);
     }
 
     #[test]
@@ -255,7 +255,7 @@ mod tests {
         assert_eq!((reply.shown().as_str(), reply.shown_pieces().len()), (shown, 5));
         assert_eq!((reply.shown_pieces().concat().as_str(), reply.text().as_str()), (shown, text));
         assert_eq!(reply.as_reply(Usage::default()).text, shown);
-        let read: Replied = serde_json::from_value(serde_json::to_value(&reply).unwrap()).unwrap();
+        let read: ReplyRecord = serde_json::from_value(serde_json::to_value(&reply).unwrap()).unwrap();
         assert_eq!(read, reply);
     }
 

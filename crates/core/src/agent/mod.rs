@@ -17,7 +17,7 @@ pub use config::{
     Agent, AgentDraft, DEFAULT, MAX_DESCRIPTION, MAX_ITEMS, MAX_KEY, MAX_LABEL, MAX_NAME, MAX_NAMED, MAX_OUTPUT,
     STRATEGIES, key_of,
 };
-pub use exchange::{AskedCall, Called, Links, Replied, TurnStart};
+pub use exchange::{AskedCall, CallOutcome, Links, ReplyRecord, TurnStart};
 pub use limit::{Cap, TurnFinish, TurnLimits};
 pub use own::{ASSISTANT, AgentChange, LimitsChange, OwnAgent, bundled_id, chosen, merged};
-pub use turn::{Asked, Move, Reply, SHORTEST, Turn, Unmade};
+pub use turn::{AskOptions, Reply, SHORTEST, Turn, TurnMove, UnmadeCall};

@@ -39,7 +39,7 @@ pub struct Reply {
 
 /// How the model is to be asked.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Asked {
+pub struct AskOptions {
     /// Whether it is given its tools. If not, it is told to answer with what it has.
     pub tools: bool,
     /// What keeps the tools away.
@@ -48,22 +48,22 @@ pub struct Asked {
 
 /// A call that is not made, because no call is left for it. The model is told so.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Unmade {
+pub struct UnmadeCall {
     /// Its place in the reply.
     pub place: usize,
 }
 
 /// What is done next.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Move {
+pub enum TurnMove {
     /// The model is asked.
-    Ask(Asked),
+    Ask(AskOptions),
     /// Calls are made, one batch after the other, and each of the others is answered.
     Call {
         /// Places in the reply; those of one batch at the same time.
         batches: Vec<Vec<usize>>,
         /// Those that are not made.
-        unmade: Vec<Unmade>,
+        unmade: Vec<UnmadeCall>,
     },
     /// The turn is over.
     End(TurnFinish),
@@ -155,10 +155,10 @@ impl Turn {
     ///
     /// # Errors
     /// `INTERNAL` when the turn is not there: while it waits for a reply or for results.
-    pub fn go_on(&mut self, left: Millis) -> Result<Move, Error> {
+    pub fn go_on(&mut self, left: Millis) -> Result<TurnMove, Error> {
         match self.stand {
             TurnState::Ready => {}
-            TurnState::Ended(finish) => return Ok(Move::End(finish)),
+            TurnState::Ended(finish) => return Ok(TurnMove::End(finish)),
             TurnState::Asked(_) | TurnState::Calling => return Err(misplaced("go on")),
         }
         let spent = self.usage.input_tokens.0.saturating_add(self.usage.output_tokens.0);
@@ -172,23 +172,23 @@ impl Turn {
             return Ok(self.end(TurnFinish::Timeout));
         }
         let (how, asked) = if !self.tools {
-            (AskedAs::WithoutAny, Asked { tools: false, cap: None })
+            (AskedAs::WithoutAny, AskOptions { tools: false, cap: None })
         } else if self.calls >= self.limits.calls {
-            (AskedAs::AfterCalls, Asked { tools: false, cap: Some(Cap::Calls) })
+            (AskedAs::AfterCalls, AskOptions { tools: false, cap: Some(Cap::Calls) })
         } else if self.iterations + 1 >= self.limits.iterations {
-            (AskedAs::AfterIterations, Asked { tools: false, cap: Some(Cap::Iterations) })
+            (AskedAs::AfterIterations, AskOptions { tools: false, cap: Some(Cap::Iterations) })
         } else {
-            (AskedAs::WithTools, Asked { tools: true, cap: None })
+            (AskedAs::WithTools, AskOptions { tools: true, cap: None })
         };
         self.stand = TurnState::Asked(how);
-        Ok(Move::Ask(asked))
+        Ok(TurnMove::Ask(asked))
     }
 
     /// Takes in what the model has replied.
     ///
     /// # Errors
     /// `INTERNAL` when it was not asked.
-    pub fn replied(&mut self, reply: Reply) -> Result<Move, Error> {
+    pub fn replied(&mut self, reply: Reply) -> Result<TurnMove, Error> {
         let TurnState::Asked(how) = self.stand else { return Err(misplaced("take a reply")) };
         self.iterations += 1;
         self.usage = self.usage.plus(reply.usage);
@@ -214,8 +214,8 @@ impl Turn {
         let made = reply.calls.get(..room).unwrap_or(&reply.calls);
         self.calls += u32::try_from(made.len()).unwrap_or(u32::MAX);
         self.stand = TurnState::Calling;
-        let unmade = (made.len()..reply.calls.len()).map(|place| Unmade { place }).collect();
-        Ok(Move::Call { batches: batches(made), unmade })
+        let unmade = (made.len()..reply.calls.len()).map(|place| UnmadeCall { place }).collect();
+        Ok(TurnMove::Call { batches: batches(made), unmade })
     }
 
     /// Takes in that all results are there, with what the calls themselves took.
@@ -255,9 +255,9 @@ impl Turn {
         begun.plus(self.limits.time).since(now)
     }
 
-    fn end(&mut self, finish: TurnFinish) -> Move {
+    fn end(&mut self, finish: TurnFinish) -> TurnMove {
         self.stand = TurnState::Ended(finish);
-        Move::End(finish)
+        TurnMove::End(finish)
     }
 }
 

@@ -78,7 +78,7 @@ pub struct Approval {
     /// When it was asked.
     pub created_at: Timestamp,
     /// What was decided, when it was.
-    pub decision: Option<Decided>,
+    pub decision: Option<DecidedApproval>,
     /// What of the row this program cannot read, and why; it is left empty here. `None` for every sound row.
     pub unreadable: Option<String>,
 }
@@ -93,7 +93,7 @@ impl Approval {
 
 /// How a question was closed.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Decided {
+pub struct DecidedApproval {
     /// Who closed it, as the audit names them.
     pub by: String,
     /// What they said about it.
@@ -105,7 +105,7 @@ pub struct Decided {
 
 /// A person's word.
 #[derive(Clone, PartialEq, Debug)]
-pub enum Word {
+pub enum Verdict {
     /// Yes, with these arguments in place of those that were asked about where some are given.
     Approve(Option<Map<String, Value>>),
     /// No.

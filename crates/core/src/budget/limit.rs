@@ -164,7 +164,7 @@ impl Unit {
 /// What has been spent and what is promised.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Standing {
+pub struct BudgetStanding {
     /// Spent.
     pub used: Amount,
     /// Promised to calls that have not ended.
@@ -180,7 +180,7 @@ impl Limits {
 
     /// The first unit in which `asked` does not fit any more, with its limit.
     #[must_use]
-    pub fn short_of(&self, standing: &Standing, asked: &Amount) -> Option<(Unit, u64)> {
+    pub fn short_of(&self, standing: &BudgetStanding, asked: &Amount) -> Option<(Unit, u64)> {
         let limits = [
             (Unit::CostNanos, self.cost.map(|limit| limit.0.max(0).unsigned_abs())),
             (Unit::Tokens, self.tokens.map(|limit| limit.0)),
@@ -259,7 +259,7 @@ impl Shortage {
     #[must_use]
     pub fn of(
         (subject, period, limits): (BudgetSubject, Period, &Limits),
-        standing: &Standing,
+        standing: &BudgetStanding,
         asked: &Amount,
         at: Timestamp,
     ) -> Option<Self> {

@@ -18,7 +18,9 @@ pub mod reservation;
 pub mod usage;
 
 pub use amount::Amount;
-pub use limit::{Budget, BudgetSubject, Limits, Period, Shortage, Standing, Unit, Window};
+pub use limit::{Budget, BudgetStanding, BudgetSubject, Limits, Period, Shortage, Unit, Window};
 pub use rate::{RateExceeded, RateRule};
-pub use reservation::{Cover, LostReservation, NewReservation, Payer, Reservation, Settlement, SpendKind, Spending};
+pub use reservation::{
+    CoveringBudget, LostReservation, NewReservation, Payer, Reservation, Settlement, SpendKind, Spending,
+};
 pub use usage::{UsageBy, UsageFilter, UsageLine};

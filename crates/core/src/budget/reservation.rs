@@ -84,7 +84,7 @@ pub struct Reservation {
 
 /// A budget that covers a call, and on whose account it counts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Cover {
+pub struct CoveringBudget {
     pub subject: BudgetSubject,
     /// For how long.
     pub period: Period,
@@ -98,7 +98,7 @@ impl Spending {
     /// Which of the tenant's budgets cover it. A user's own budget takes the place of that of each user, and what the
     /// task itself says the place of that of each task.
     #[must_use]
-    pub fn covered_by(&self, budgets: &[Budget]) -> Vec<Cover> {
+    pub fn covered_by(&self, budgets: &[Budget]) -> Vec<CoveringBudget> {
         let own = |period: Period| {
             let subject = self.user.map(BudgetSubject::User);
             budgets.iter().any(|budget| Some(budget.subject) == subject && budget.period == period)
@@ -111,11 +111,11 @@ impl Spending {
         };
         let cover = |budget: &Budget| {
             let Budget { subject, period, limits, .. } = *budget;
-            payer(budget).map(|payer| Cover { subject, period, limits, payer })
+            payer(budget).map(|payer| CoveringBudget { subject, period, limits, payer })
         };
         let said = self.tree.and_then(|(task, said)| {
             let (subject, period, payer) = (BudgetSubject::EachTask, Period::Whole, Payer::Tree(task));
-            said.map(|limits| Cover { subject, period, limits, payer })
+            said.map(|limits| CoveringBudget { subject, period, limits, payer })
         });
         said.into_iter().chain(budgets.iter().filter_map(cover)).collect()
     }

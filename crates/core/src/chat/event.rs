@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use uuid::Builder;
 
 use super::noun::{TURN_STEP, TurnRef};
-use crate::agent::Called;
+use crate::agent::CallOutcome;
 use crate::error::ErrorCode;
 use crate::event;
 use crate::id::{InvocationId, TaskId};
@@ -75,14 +75,14 @@ impl TurnEvent {
 
 /// What a reader has to know of a turn.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Heard {
+pub struct TurnAddress {
     pub task: TaskId,
     pub turn: TurnRef,
 }
 
 /// The first event of every turn. It needs no row: that there is a task says it.
 #[must_use]
-pub fn start(heard: &Heard) -> TurnEvent {
+pub fn start(heard: &TurnAddress) -> TurnEvent {
     let data = json!({"messageId": heard.turn.answer_id, "taskId": heard.task});
     TurnEvent::new(0, 0, "message.start", data)
 }
@@ -95,7 +95,7 @@ pub fn done_of(row: i64) -> TurnEvent {
 
 /// The events of a row as they stand in the log of its task, each with its place: behind the row's own entries. The end
 /// of the log is its own.
-pub fn in_log(heard: &Heard, row: &JournalRow) -> impl Iterator<Item = (EventId, TurnEvent)> {
+pub fn in_log(heard: &TurnAddress, row: &JournalRow) -> impl Iterator<Item = (EventId, TurnEvent)> {
     let told = events_of(heard, row).into_iter().filter(|event| event.name != "done");
     let place = behind_entries(row.seq);
     (1_u32..).zip(told).map(move |(n, event)| (EventId { row: place, n }, event))
@@ -103,7 +103,7 @@ pub fn in_log(heard: &Heard, row: &JournalRow) -> impl Iterator<Item = (EventId,
 
 /// The first event of a turn, as it stands in the log of its task.
 #[must_use]
-pub fn start_in_log(heard: &Heard) -> (EventId, TurnEvent) {
+pub fn start_in_log(heard: &TurnAddress) -> (EventId, TurnEvent) {
     (EventId { row: behind_entries(0), n: 1 }, start(heard))
 }
 
@@ -113,7 +113,7 @@ const fn behind_entries(row: i64) -> i64 {
 }
 
 #[must_use]
-pub fn events_of(heard: &Heard, row: &JournalRow) -> Vec<TurnEvent> {
+pub fn events_of(heard: &TurnAddress, row: &JournalRow) -> Vec<TurnEvent> {
     let mut events = Vec::new();
     match &row.entry {
         JournalEntry::Finished(outcome) => match (&outcome.reply, &row.tool) {
@@ -160,14 +160,14 @@ pub fn events_of(heard: &Heard, row: &JournalRow) -> Vec<TurnEvent> {
     events
 }
 
-fn replied(heard: &Heard, row: &JournalRow, outcome: &StepOutcome, events: &mut Vec<TurnEvent>) {
+fn replied(heard: &TurnAddress, row: &JournalRow, outcome: &StepOutcome, events: &mut Vec<TurnEvent>) {
     let Some(reply) = &outcome.reply else { return };
     // A piece of which nothing can be shown yet has its place all the same.
     for (n, piece) in (1_u32..).zip(reply.shown_pieces()).filter(|(_, piece)| !piece.is_empty()) {
         events.push(TurnEvent::delta(reply.behind, n, &piece));
     }
     for (n, call) in (1_u32..).zip(&reply.calls) {
-        if let Called::Step(step) = &call.became {
+        if let CallOutcome::Step(step) = &call.became {
             let data = json!({"invocationId": invocation_of(heard.task, step), "toolName": call.tool});
             events.push(TurnEvent::new(row.seq, n, "tool.start", data));
         }
@@ -175,7 +175,7 @@ fn replied(heard: &Heard, row: &JournalRow, outcome: &StepOutcome, events: &mut 
 }
 
 /// The end of the turn's own step.
-fn completed(heard: &Heard, row: &JournalRow, outcome: &StepOutcome) -> Option<TurnEvent> {
+fn completed(heard: &TurnAddress, row: &JournalRow, outcome: &StepOutcome) -> Option<TurnEvent> {
     row.step.as_ref().filter(|step| step.as_str() == TURN_STEP)?;
     let of = |name: &str| outcome.data.get(name).cloned().unwrap_or_default();
     let usage = of("usage");

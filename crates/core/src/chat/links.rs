@@ -247,8 +247,8 @@ fn begins(rest: &str, is_end: bool) -> Option<bool> {
     if undecided && !is_end { None } else { Some(false) }
 }
 
-fn around(is_end: bool, is_after_strokes: bool, before: Option<char>) -> bare::Around {
-    bare::Around { is_end, is_after_strokes, is_after_stroke: before == Some('/'), ends_address, most: MAX_URL }
+fn around(is_end: bool, is_after_strokes: bool, before: Option<char>) -> bare::WordContext {
+    bare::WordContext { is_end, is_after_strokes, is_after_stroke: before == Some('/'), ends_address, most: MAX_URL }
 }
 
 fn ends_address(letter: char) -> bool {

@@ -9,7 +9,7 @@ mod links;
 mod noun;
 
 pub use event::{
-    EventId, Heard, TurnEvent, call_status, done_of, events_of, in_log, invocation_of, start, start_in_log,
+    EventId, TurnAddress, TurnEvent, call_status, done_of, events_of, in_log, invocation_of, start, start_in_log,
 };
 pub use links::{LinkFilter, links_in, without_links};
 pub use noun::{Attached, Chat, MAX_CONTENT, MAX_TITLE, MAX_WAITING, Message, NewTurn, Speaker, TURN_STEP, TurnRef};

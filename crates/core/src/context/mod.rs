@@ -17,7 +17,7 @@ mod window;
 
 pub use layer::{Layer, LayerUse, Origin};
 pub use left_out::LeftOut;
-pub use rank::{Found, Importance, Similarity, ranked};
+pub use rank::{Importance, SearchHit, Similarity, ranked};
 pub use section::{Section, SectionKind, fitting, shortened};
-pub use share::{Purpose, Shares};
-pub use window::{Spoken, WindowLimits, window};
+pub use share::{PromptPurpose, Shares};
+pub use window::{WindowLimits, WindowMessage, window};

@@ -66,7 +66,7 @@ impl From<Importance> for u8 {
 
 /// Something that was found.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Found {
+pub struct SearchHit {
     /// Its id, for the reader and for what breaks a tie.
     pub id: String,
     /// Where it comes from.
@@ -83,7 +83,7 @@ pub struct Found {
     pub tokens: Tokens,
 }
 
-impl Found {
+impl SearchHit {
     /// Memories rank by importance and similarity together, knowledge by similarity alone.
     fn rank(&self) -> u32 {
         u32::from(self.similarity.0) * u32::from(self.importance.map_or(1, u8::from))
@@ -94,7 +94,7 @@ impl Found {
 /// same rank the one with the smaller id comes first, so that the same things make the same prompt; what has nothing to
 /// do with the question is left out.
 #[must_use]
-pub fn ranked(mut found: Vec<Found>, share: Tokens) -> Vec<Found> {
+pub fn ranked(mut found: Vec<SearchHit>, share: Tokens) -> Vec<SearchHit> {
     found.sort_by(|a, b| b.rank().cmp(&a.rank()).then_with(|| a.id.cmp(&b.id)));
     let mut left = share.0;
     found.retain(|one| {
@@ -113,8 +113,8 @@ mod tests {
 
     use super::*;
 
-    fn found(id: &str, similarity: u16, importance: Option<u8>, tokens: u64) -> Found {
-        Found {
+    fn found(id: &str, similarity: u16, importance: Option<u8>, tokens: u64) -> SearchHit {
+        SearchHit {
             id: id.to_owned(),
             origin: Origin::Memory,
             title: "fact".to_owned(),
@@ -125,7 +125,7 @@ mod tests {
         }
     }
 
-    fn ids(found: Vec<Found>) -> Vec<String> {
+    fn ids(found: Vec<SearchHit>) -> Vec<String> {
         found.into_iter().map(|one| one.id).collect()
     }
 
@@ -161,13 +161,13 @@ mod tests {
             sizes in proptest::collection::vec((1_u16..1_000, 1_u64..50), 0..30),
             share in 0_u64..300,
         ) {
-            let all: Vec<Found> =
+            let all: Vec<SearchHit> =
                 sizes.iter().enumerate().map(|(n, (near, tokens))| found(&n.to_string(), *near, None, *tokens)).collect();
-            let best = all.iter().filter(|one| one.tokens.0 <= share).map(Found::rank).max();
+            let best = all.iter().filter(|one| one.tokens.0 <= share).map(SearchHit::rank).max();
             let taken = ranked(all, Tokens(share));
             prop_assert!(taken.iter().map(|one| one.tokens.0).sum::<u64>() <= share);
             prop_assert!(taken.windows(2).all(|pair| pair[0].rank() >= pair[1].rank()));
-            let most = taken.first().map(Found::rank);
+            let most = taken.first().map(SearchHit::rank);
             prop_assert!(best.is_none() || most >= best, "{most:?} {best:?}");
         }
     }

@@ -6,7 +6,7 @@ use crate::money::Tokens;
 
 /// What a prompt is for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Purpose {
+pub enum PromptPurpose {
     /// A turn of a conversation.
     Turn,
     /// A sub-agent inside a plan: its task, what steps before it gave, and nothing else.
@@ -15,7 +15,7 @@ pub enum Purpose {
     Orchestrator,
 }
 
-impl Purpose {
+impl PromptPurpose {
     /// The most tokens of the whole prompt, where that is not the window's matter: 4,000 for a sub-agent and 8,000 for
     /// the orchestrator, after the planner's specification.
     const fn most(self) -> Option<u64> {
@@ -55,7 +55,7 @@ const UNKNOWN: u64 = 8_192;
 impl Shares {
     /// The shares of a window of so many tokens, with a reply of so many at most.
     #[must_use]
-    pub fn of(window: Option<Tokens>, reply: Tokens, purpose: Purpose) -> Self {
+    pub fn of(window: Option<Tokens>, reply: Tokens, purpose: PromptPurpose) -> Self {
         let window = window.map_or(UNKNOWN, |window| window.0);
         // A share, and the part of the window that it never passes.
         let share = |most: u64, part: u64| most.min(window / part);
@@ -64,7 +64,7 @@ impl Shares {
         let (mut prompt, mut preferences) = (share(2_000, 4), share(500, 16));
         let (mut memories, mut knowledge) = (share(2_000, 16), share(8_000, 8));
         let mut left = window - reply - core - prompt - preferences - memories - knowledge;
-        if purpose == Purpose::SubAgent {
+        if purpose == PromptPurpose::SubAgent {
             // It is told nothing of the user and of what is remembered.
             left += preferences + memories + knowledge;
             (preferences, memories, knowledge) = (0, 0, 0);
@@ -106,7 +106,7 @@ mod tests {
 
     #[test]
     fn a_window_of_128_000_has_the_shares_of_the_specification() {
-        let shares = Shares::of(Some(Tokens(128_000)), Tokens(4_000), Purpose::Turn);
+        let shares = Shares::of(Some(Tokens(128_000)), Tokens(4_000), PromptPurpose::Turn);
         let parts = [shares.core, shares.prompt, shares.preferences, shares.memories, shares.knowledge, shares.reply];
         assert_eq!(parts.map(|share| share.0), [500, 2_000, 500, 2_000, 8_000, 4_000]);
         assert_eq!(shares.conversation, Tokens(111_000));
@@ -115,12 +115,15 @@ mod tests {
     #[test]
     fn sub_agents_and_the_orchestrator_have_shares_of_their_own() {
         let of = |purpose| Shares::of(Some(Tokens(200_000)), Tokens(4_000), purpose);
-        let sub = of(Purpose::SubAgent);
+        let sub = of(PromptPurpose::SubAgent);
         assert_eq!((sub.preferences, sub.memories, sub.knowledge), (Tokens(0), Tokens(0), Tokens(0)));
         assert_eq!(sub.prompt_total(), Tokens(4_000));
-        assert_eq!(of(Purpose::Orchestrator).prompt_total(), Tokens(8_000));
-        assert!(!sub.windowed && of(Purpose::Turn).windowed);
-        assert!(Shares::of(Some(Tokens(4_000)), Tokens(4_000), Purpose::SubAgent).windowed, "a window can be smaller");
+        assert_eq!(of(PromptPurpose::Orchestrator).prompt_total(), Tokens(8_000));
+        assert!(!sub.windowed && of(PromptPurpose::Turn).windowed);
+        assert!(
+            Shares::of(Some(Tokens(4_000)), Tokens(4_000), PromptPurpose::SubAgent).windowed,
+            "a window can be smaller"
+        );
     }
 
     proptest! {
@@ -130,7 +133,7 @@ mod tests {
             reply in 1_u64..200_000,
             which in 0_usize..3,
         ) {
-            let purpose = [Purpose::Turn, Purpose::SubAgent, Purpose::Orchestrator][which];
+            let purpose = [PromptPurpose::Turn, PromptPurpose::SubAgent, PromptPurpose::Orchestrator][which];
             let shares = Shares::of(Some(Tokens(window)), Tokens(reply), purpose);
             prop_assert!(shares.prompt_total().0 + shares.reply.0 <= window);
             prop_assert!(shares.reply.0 <= reply);

@@ -6,7 +6,7 @@ use crate::time::Timestamp;
 
 /// A message of a conversation.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Spoken {
+pub struct WindowMessage {
     /// What was said, and by whom.
     pub message: ModelMessage,
     pub at: Timestamp,
@@ -47,7 +47,7 @@ impl WindowLimits {
 ///   a turn was broken off, are left out.
 /// - What was taken back is left out, a result with its call.
 #[must_use]
-pub fn window(conversation: &[Spoken], limits: &WindowLimits) -> Vec<usize> {
+pub fn window(conversation: &[WindowMessage], limits: &WindowLimits) -> Vec<usize> {
     let Some(last) = conversation.len().checked_sub(1) else { return Vec::new() };
     let now = conversation.get(last).map_or(0, |spoken| spoken.tokens.0);
     let (mut messages, mut tokens) = (1_usize, now);
@@ -86,7 +86,7 @@ pub fn window(conversation: &[Spoken], limits: &WindowLimits) -> Vec<usize> {
 }
 
 /// The conversation in parts that stay together: a reply with calls and the results that follow it, anything else alone.
-fn units(conversation: &[Spoken]) -> Vec<Vec<usize>> {
+fn units(conversation: &[WindowMessage]) -> Vec<Vec<usize>> {
     let mut units: Vec<Vec<usize>> = Vec::new();
     for (place, spoken) in conversation.iter().enumerate() {
         match (spoken.message.role, units.last_mut()) {
@@ -98,7 +98,7 @@ fn units(conversation: &[Spoken]) -> Vec<Vec<usize>> {
 }
 
 /// Whether every call has one result, and every result its call.
-fn is_whole(unit: &[&Spoken]) -> bool {
+fn is_whole(unit: &[&WindowMessage]) -> bool {
     let parts = || unit.iter().flat_map(|spoken| &spoken.message.parts);
     let mut asked: Vec<&str> = parts().filter_map(call).collect();
     let mut answered: Vec<&str> = parts().filter_map(answer).collect();

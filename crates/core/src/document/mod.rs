@@ -7,7 +7,7 @@ use std::fmt;
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 
-pub use scan::{Misplaced, Scan, ScanCorrection, ScanPlace, ScannedWord, WHOLE};
+pub use scan::{MisplacedCorrection, Scan, ScanCorrection, ScanPlace, ScannedWord, WHOLE};
 
 /// Limits on what is taken in. Over one of them a document is [`FaultKind::TooLarge`].
 pub mod limits {

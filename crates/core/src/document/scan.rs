@@ -77,7 +77,7 @@ pub struct ScanCorrection {
 /// A correction that names no place in the text, or one that another names too.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("the correction of page {page}, bytes {start} to {end}, names no place of its own in the text that was read")]
-pub struct Misplaced {
+pub struct MisplacedCorrection {
     page: u32,
     start: usize,
     end: usize,
@@ -129,7 +129,7 @@ impl DocumentText {
     ///
     /// # Errors
     /// When a correction names no place of its own in the text.
-    pub fn confirmed(mut self, corrections: &[ScanCorrection]) -> Result<Self, Misplaced> {
+    pub fn confirmed(mut self, corrections: &[ScanCorrection]) -> Result<Self, MisplacedCorrection> {
         let mut ordered: Vec<&ScanCorrection> = corrections.iter().collect();
         // From the end, so that places before a correction stay as they are.
         ordered.sort_by_key(|correction| std::cmp::Reverse((correction.page, correction.start)));
@@ -142,7 +142,7 @@ impl DocumentText {
                 |found: &&mut PageText| (start < end || found.text.is_empty()) && found.text.get(start..end).is_some();
             match found.filter(fits) {
                 Some(found) if !overlaps => correct(found, correction),
-                _ => return Err(Misplaced { page, start, end }),
+                _ => return Err(MisplacedCorrection { page, start, end }),
             }
             before = Some(correction);
         }

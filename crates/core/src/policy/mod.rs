@@ -10,5 +10,5 @@ pub mod webhook;
 
 pub use egress::{EgressDenied, EgressPolicy, TRAVELLING_HEADERS};
 pub use permission::{
-    Autonomy, CallFacts, Denied, MAX_ENTRIES, MAX_ENTRY, PermissionLevel, Preset, ToolCategory, ToolPolicy,
+    Autonomy, CallFacts, MAX_ENTRIES, MAX_ENTRY, PermissionLevel, PolicyDenial, Preset, ToolCategory, ToolPolicy,
 };

@@ -140,7 +140,7 @@ pub struct CallFacts<'a> {
 
 /// Why a policy does not let a call happen.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-pub enum Denied {
+pub enum PolicyDenial {
     /// The tool is on the list.
     #[error("tool {0} is on the list of denied tools")]
     Listed(String),
@@ -212,28 +212,28 @@ impl ToolPolicy {
     ///
     /// # Errors
     /// The first thing that does not let it happen.
-    pub fn permits(&self, call: &CallFacts<'_>) -> Result<(), Denied> {
+    pub fn permits(&self, call: &CallFacts<'_>) -> Result<(), PolicyDenial> {
         let tool = || call.tool.to_owned();
         if self.denied_tools.contains(call.tool) {
-            return Err(Denied::Listed(tool()));
+            return Err(PolicyDenial::Listed(tool()));
         }
         if !self.allowed_tools.contains(call.tool) {
             if self.level < call.level || self.level == PermissionLevel::None {
-                return Err(Denied::Level { tool: tool(), asked: call.level, has: self.level });
+                return Err(PolicyDenial::Level { tool: tool(), asked: call.level, has: self.level });
             }
             if !self.categories.contains(&call.category) {
-                return Err(Denied::Category { tool: tool(), category: call.category });
+                return Err(PolicyDenial::Category { tool: tool(), category: call.category });
             }
         }
         if let Some(folders) = &self.allowed_paths
             && let Some(path) = call.paths.iter().find(|path| !folders.iter().any(|folder| path_fits(folder, path)))
         {
-            return Err(Denied::Path { tool: tool(), path: (*path).to_owned() });
+            return Err(PolicyDenial::Path { tool: tool(), path: (*path).to_owned() });
         }
         if let Some(hosts) = &self.allowed_hosts
             && let Some(host) = call.hosts.iter().find(|host| !hosts.iter().any(|rule| host_fits(rule, host)))
         {
-            return Err(Denied::Host { tool: tool(), host: host.clone() });
+            return Err(PolicyDenial::Host { tool: tool(), host: host.clone() });
         }
         Ok(())
     }
@@ -293,9 +293,9 @@ mod tests {
         let policy = ToolPolicy::preset(Preset::ReadOnly);
         assert_eq!(policy.permits(&call("calculator", PermissionLevel::Read, ToolCategory::Custom)), Ok(()));
         let refused = policy.permits(&call("core.put_record", PermissionLevel::Write, ToolCategory::Custom));
-        assert!(matches!(refused, Err(Denied::Level { .. })));
+        assert!(matches!(refused, Err(PolicyDenial::Level { .. })));
         let refused = policy.permits(&call("execute_shell", PermissionLevel::Read, ToolCategory::System));
-        assert!(matches!(refused, Err(Denied::Category { .. })));
+        assert!(matches!(refused, Err(PolicyDenial::Category { .. })));
         let restrictive = ToolPolicy::preset(Preset::Restrictive);
         assert!(restrictive.permits(&call("calculator", PermissionLevel::Read, ToolCategory::Custom)).is_err());
         assert!(restrictive.permits(&call("read_file", PermissionLevel::Read, ToolCategory::FileRead)).is_ok());
@@ -326,12 +326,12 @@ mod tests {
         facts.paths = vec!["/data/a.txt"];
         assert_eq!(policy.permits(&facts), Ok(()));
         facts.hosts = vec!["example.com.evil.test".to_owned()];
-        assert!(matches!(policy.permits(&facts), Err(Denied::Host { .. })));
+        assert!(matches!(policy.permits(&facts), Err(PolicyDenial::Host { .. })));
         facts.hosts.clear();
         facts.paths = vec!["/data-evil/a.txt"];
-        assert!(matches!(policy.permits(&facts), Err(Denied::Path { .. })));
+        assert!(matches!(policy.permits(&facts), Err(PolicyDenial::Path { .. })));
         policy.denied_tools.insert("http".to_owned());
-        assert!(matches!(policy.permits(&facts), Err(Denied::Listed(_))), "and the denied list goes before all");
+        assert!(matches!(policy.permits(&facts), Err(PolicyDenial::Listed(_))), "and the denied list goes before all");
     }
 
     #[test]

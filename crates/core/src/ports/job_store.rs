@@ -4,7 +4,7 @@ use async_trait::async_trait;
 
 use crate::error::Result;
 use crate::job::{ClaimedJob, JobEnd, NewJob};
-use crate::slots::Offer;
+use crate::slots::SlotOffer;
 use crate::task::WorkerId;
 use crate::tenant::TenantScope;
 use crate::time::{Millis, Timestamp};
@@ -21,7 +21,7 @@ pub trait JobStore: Send + Sync {
     async fn claim_jobs(
         &self,
         worker: &WorkerId,
-        offer: &Offer,
+        offer: &SlotOffer,
         lease: Millis,
         now: Timestamp,
     ) -> Result<Vec<ClaimedJob>>;

@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 
-use crate::context::Found;
+use crate::context::SearchHit;
 use crate::error::Result;
 
 /// The pieces of published documents.
@@ -12,5 +12,5 @@ pub trait KnowledgeReader: Send + Sync {
     ///
     /// # Errors
     /// `BUDGET_EXCEEDED`, and when the store or the model fails.
-    async fn near(&self, question: &str, limit: usize) -> Result<Vec<Found>>;
+    async fn near(&self, question: &str, limit: usize) -> Result<Vec<SearchHit>>;
 }

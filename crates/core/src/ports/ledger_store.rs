@@ -6,7 +6,7 @@ use async_trait::async_trait;
 
 use crate::audit::AuditEvent;
 use crate::budget::{
-    Budget, LostReservation, NewReservation, RateExceeded, RateRule, Settlement, Shortage, Standing, UsageFilter,
+    Budget, BudgetStanding, LostReservation, NewReservation, RateExceeded, RateRule, Settlement, Shortage, UsageFilter,
     UsageLine,
 };
 use crate::error::{Error, Result};
@@ -76,7 +76,7 @@ pub trait LedgerStore: Send + Sync {
     async fn settle_at_estimate(&self, lost: &LostReservation, at: Timestamp) -> Result<bool>;
 
     /// How a budget stands in its window at `at`. Of budgets of each user or task there is no one standing: `None`.
-    async fn standing(&self, scope: TenantScope, budget: &Budget, at: Timestamp) -> Result<Option<Standing>>;
+    async fn standing(&self, scope: TenantScope, budget: &Budget, at: Timestamp) -> Result<Option<BudgetStanding>>;
 
     /// The tenant's budgets in the order of their ids, those behind `after`, at most `limit`, each with what
     /// [`LedgerStore::standing`] says of it. However many they are, they cost the same few queries.
@@ -86,7 +86,7 @@ pub trait LedgerStore: Send + Sync {
         after: Option<BudgetId>,
         limit: u32,
         at: Timestamp,
-    ) -> Result<Vec<(Budget, Option<Standing>)>>;
+    ) -> Result<Vec<(Budget, Option<BudgetStanding>)>>;
 
     /// What was used, in no particular order.
     async fn usage(&self, scope: TenantScope, filter: &UsageFilter) -> Result<Vec<UsageLine>>;

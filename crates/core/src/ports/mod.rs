@@ -74,13 +74,13 @@ pub use permission_store::{PermissionStore, UserRules};
 pub use plan_reader::PlanReader;
 pub use plan_store::PlanStore;
 pub use preference_store::PreferenceStore;
-pub use probe_store::{OldestWork, OpenWork, ProbeStore, Room};
+pub use probe_store::{DiskSpace, OldestWork, OpenWork, ProbeStore};
 pub use prompt_store::PromptStore;
 pub use record_store::RecordStore;
 pub use retention_store::RetentionStore;
 pub use secret_store::{SecretReader, SecretStore};
 pub use secrets::{DataKey, Keys};
-pub use spelling_rule::{Spelled, SpellingRule};
+pub use spelling_rule::{SpelledValue, SpellingRule};
 pub use step_handler::StepHandler;
 pub use task_reader::TaskReader;
 pub use task_store::{

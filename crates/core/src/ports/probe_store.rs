@@ -8,7 +8,7 @@ use crate::time::Timestamp;
 
 /// The room where the store keeps its files.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Room {
+pub struct DiskSpace {
     /// Bytes that may still be written.
     pub free: u64,
     /// Bytes in all.
@@ -59,5 +59,5 @@ pub trait ProbeStore: Send + Sync {
     async fn oldest_work(&self, now: Timestamp) -> Result<OldestWork>;
 
     /// The room that is left; `None` when that is another machine's to know.
-    async fn room(&self) -> Option<Room>;
+    async fn room(&self) -> Option<DiskSpace>;
 }

@@ -9,7 +9,7 @@ use crate::tenant::TenantScope;
 
 /// A value that was read, and what the tenant has learned that it means.
 #[derive(Clone, Copy, Debug)]
-pub struct Spelled<'a> {
+pub struct SpelledValue<'a> {
     /// The value as it is written.
     pub written: &'a str,
     /// What a lesson says that it means.
@@ -22,5 +22,5 @@ pub struct Spelled<'a> {
 #[async_trait]
 pub trait SpellingRule: Send + Sync {
     /// Whether the lesson counts for this value.
-    async fn counts(&self, records: &dyn RecordStore, scope: TenantScope, spelled: Spelled<'_>) -> Result<bool>;
+    async fn counts(&self, records: &dyn RecordStore, scope: TenantScope, spelled: SpelledValue<'_>) -> Result<bool>;
 }

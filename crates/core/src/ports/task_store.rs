@@ -10,7 +10,7 @@ use crate::id::{TaskId, TenantId, UserId};
 use crate::money::Usage;
 use crate::plan::{FrozenPlan, PlanHash, StepId};
 use crate::record::StoredLink;
-use crate::slots::Offer;
+use crate::slots::SlotOffer;
 use crate::task::{
     Attachment, Attempt, Channel, Claimed, Commit, CommitRefused, Committed, JournalRow, Lease, NewTask, Signal,
     Submitted, Task, TaskStatus, Wait, WorkerId,
@@ -115,14 +115,20 @@ pub trait TaskStore: Send + Sync {
     /// When the store cannot take it; then nothing was stored.
     async fn submit(&self, scope: TenantScope, task: NewTask, claim: Option<(&WorkerId, Millis)>) -> Result<Submitted>;
 
-    /// Claims tasks that are due or whose lease has expired: for each tenant as many as [`Offer::allot`] gives it, its
+    /// Claims tasks that are due or whose lease has expired: for each tenant as many as [`SlotOffer::allot`] gives it, its
     /// longest due first. Each gets the next epoch and a lease of that length; a pending task whose plan is known is
     /// `executing` from then on. Terminal and paused tasks are never claimed. Fewer than were offered may come back
     /// although more are due; none come back only when the offer holds for none, or others are claiming them.
     ///
     /// # Errors
     /// When the store fails; then nothing was claimed.
-    async fn claim_due(&self, worker: &WorkerId, offer: &Offer, lease: Millis, now: Timestamp) -> Result<Vec<Claimed>>;
+    async fn claim_due(
+        &self,
+        worker: &WorkerId,
+        offer: &SlotOffer,
+        lease: Millis,
+        now: Timestamp,
+    ) -> Result<Vec<Claimed>>;
 
     /// The rows of all tenants that this program cannot read, the first `most` of each table. It reads everything: for
     /// the doctor.

@@ -18,7 +18,7 @@ use crate::plan::StepId;
 use crate::task::{Attachment, Channel, EffectClass, Lease};
 use crate::tenant::TenantScope;
 use crate::time::{Millis, Timestamp};
-use crate::tool::{Behalf, Needs, Reach, ToolFailure, ToolOutcome, ToolSpec};
+use crate::tool::{Behalf, ToolFailure, ToolNeeds, ToolOutcome, ToolReach, ToolSpec};
 
 /// The documents of a task.
 #[async_trait]
@@ -178,17 +178,17 @@ pub trait Tool: Send + Sync {
     }
 
     /// How far a call with these arguments reaches, where it depends on them.
-    fn reach_of(&self, _args: &Map<String, Value>) -> Reach {
+    fn reach_of(&self, _args: &Map<String, Value>) -> ToolReach {
         self.spec().reach()
     }
 
     /// The least that any call of it reaches: who may not even that is not told of the tool.
-    fn least_reach(&self) -> Reach {
+    fn least_reach(&self) -> ToolReach {
         self.spec().reach()
     }
 
     /// What a call with these arguments needs, where it is less than what the spec asks for.
-    fn needs_of(&self, _args: &Map<String, Value>) -> Needs {
+    fn needs_of(&self, _args: &Map<String, Value>) -> ToolNeeds {
         self.spec().needs
     }
 
@@ -210,7 +210,7 @@ pub trait Tool: Send + Sync {
 }
 
 /// What a call of a [`StatelessTool`] does.
-type Called = for<'a> fn(
+type CallFn = for<'a> fn(
     &'a ToolContext,
     Map<String, Value>,
 ) -> Pin<Box<dyn Future<Output = Result<ToolOutcome, ToolFailure>> + Send + 'a>>;
@@ -218,13 +218,13 @@ type Called = for<'a> fn(
 /// A tool that keeps nothing but what it says about itself.
 pub struct StatelessTool {
     spec: ToolSpec,
-    call: Called,
+    call: CallFn,
     faults: fn(&Map<String, Value>) -> Vec<Detail>,
 }
 
 impl StatelessTool {
     #[must_use]
-    pub const fn new(spec: ToolSpec, call: Called) -> Self {
+    pub const fn new(spec: ToolSpec, call: CallFn) -> Self {
         Self { spec, call, faults: |_| Vec::new() }
     }
 

@@ -24,7 +24,7 @@ use crate::approval::MAX_NOTE;
 use crate::audit::AuditEvent;
 use crate::error::{Error, ErrorCode, Result};
 use crate::id::{PromptId, UserId};
-use crate::identity::Makers;
+use crate::identity::AccountMakers;
 use crate::time::Timestamp;
 
 /// The most characters of a prompt, after the specification of the composer. Whether one fits its share of a model's
@@ -174,7 +174,7 @@ impl Prompt {
     /// `CONFLICT` for an act that its status does not allow, and for an approval or an activation of another text than
     /// it has; `PERMISSION_DENIED` for an author who would approve; `VALIDATION_ERROR` for a text or a note that cannot
     /// be one.
-    pub fn after(self, act: PromptAct, by: UserId, makers: Option<&Makers>, at: Timestamp) -> Result<Self> {
+    pub fn after(self, act: PromptAct, by: UserId, makers: Option<&AccountMakers>, at: Timestamp) -> Result<Self> {
         use PromptStatus::{Active, Approved, Draft, Retired, Review};
         let wrong = |status: PromptStatus| {
             let message = format!("a prompt that is {} cannot be {}", status.as_str(), act.verb());
@@ -219,13 +219,13 @@ impl Prompt {
 
     /// Whether that user counts as one of its authors.
     #[must_use]
-    pub fn is_own_of(&self, user: UserId, makers: &Makers) -> bool {
+    pub fn is_own_of(&self, user: UserId, makers: &AccountMakers) -> bool {
         self.authors.iter().any(|author| makers.are_one(*author, user))
     }
 
     /// Who made both that user and one of its authors.
     #[must_use]
-    pub fn makers_shared_with(&self, user: UserId, makers: &Makers) -> BTreeSet<UserId> {
+    pub fn makers_shared_with(&self, user: UserId, makers: &AccountMakers) -> BTreeSet<UserId> {
         self.authors.iter().flat_map(|author| makers.common(*author, user)).collect()
     }
 
@@ -284,7 +284,7 @@ mod tests {
         ];
         for (status, after) in table {
             for (act, expected) in acts().into_iter().zip(after) {
-                let done = prompt(status).after(act.clone(), user(2), Some(&Makers::default()), AT);
+                let done = prompt(status).after(act.clone(), user(2), Some(&AccountMakers::default()), AT);
                 assert_eq!(done.as_ref().ok().map(|prompt| prompt.status), expected, "{status:?} {act:?}");
                 match done {
                     Ok(prompt) => assert_eq!(prompt.updated_at, AT),
@@ -298,7 +298,7 @@ mod tests {
     #[test]
     fn nobody_approves_their_own_unless_the_operator_allows_it() {
         let review = prompt(PromptStatus::Review);
-        let makers = Makers::default();
+        let makers = AccountMakers::default();
         let approve =
             |by, allowed: bool| review.clone().after(approve(&review), user(by), (!allowed).then_some(&makers), AT);
         assert_eq!(approve(1, false).unwrap_err().code(), ErrorCode::PermissionDenied);
@@ -309,28 +309,32 @@ mod tests {
     #[test]
     fn nobody_who_has_written_at_it_can_approve_it_afterwards() {
         let edited =
-            prompt(PromptStatus::Draft).after(acts()[0].clone(), user(2), Some(&Makers::default()), AT).unwrap();
-        let edited = edited.after(acts()[0].clone(), user(2), Some(&Makers::default()), AT).unwrap();
+            prompt(PromptStatus::Draft).after(acts()[0].clone(), user(2), Some(&AccountMakers::default()), AT).unwrap();
+        let edited = edited.after(acts()[0].clone(), user(2), Some(&AccountMakers::default()), AT).unwrap();
         assert_eq!((edited.authors.as_slice(), edited.text.as_str()), (&[user(1), user(2)][..], "You are brief."));
-        let review = edited.after(PromptAct::Submit, user(1), Some(&Makers::default()), AT).unwrap();
+        let review = edited.after(PromptAct::Submit, user(1), Some(&AccountMakers::default()), AT).unwrap();
         for author in [1, 2] {
-            assert!(review.clone().after(approve(&review), user(author), Some(&Makers::default()), AT).is_err());
+            assert!(review.clone().after(approve(&review), user(author), Some(&AccountMakers::default()), AT).is_err());
         }
-        assert!(review.clone().after(approve(&review), user(3), Some(&Makers::default()), AT).is_ok());
+        assert!(review.clone().after(approve(&review), user(3), Some(&AccountMakers::default()), AT).is_ok());
     }
 
     #[test]
     fn an_approval_and_an_activation_hold_for_the_text_that_was_read() {
         let read = prompt(PromptStatus::Review);
         let edited = Prompt { text: "You are brief.".to_owned(), ..read.clone() };
-        let refused = edited.clone().after(approve(&read), user(2), Some(&Makers::default()), AT).unwrap_err();
+        let refused = edited.clone().after(approve(&read), user(2), Some(&AccountMakers::default()), AT).unwrap_err();
         assert_eq!(refused.code(), ErrorCode::Conflict);
         assert!(refused.to_string().contains("read it again"), "{refused}");
-        let good = edited.clone().after(approve(&edited), user(2), Some(&Makers::default()), AT).unwrap();
+        let good = edited.clone().after(approve(&edited), user(2), Some(&AccountMakers::default()), AT).unwrap();
         for read in [String::new(), read.text_hash(), good.text_hash().to_uppercase()] {
-            assert!(good.clone().after(PromptAct::Activate(read), user(2), Some(&Makers::default()), AT).is_err());
+            assert!(
+                good.clone().after(PromptAct::Activate(read), user(2), Some(&AccountMakers::default()), AT).is_err()
+            );
         }
-        assert!(good.clone().after(PromptAct::activation_of(&good), user(2), Some(&Makers::default()), AT).is_ok());
+        assert!(
+            good.clone().after(PromptAct::activation_of(&good), user(2), Some(&AccountMakers::default()), AT).is_ok()
+        );
     }
 
     #[test]
@@ -339,7 +343,7 @@ mod tests {
             prompt(PromptStatus::Review).after(
                 PromptAct::Reject(note.to_owned()),
                 user(2),
-                Some(&Makers::default()),
+                Some(&AccountMakers::default()),
                 AT,
             )
         };
@@ -348,8 +352,11 @@ mod tests {
         }
         let draft = reject(" too long ").unwrap();
         assert_eq!(draft.note.as_deref(), Some("too long"));
-        let again = draft.after(PromptAct::Submit, user(1), Some(&Makers::default()), AT).unwrap();
-        assert_eq!(again.clone().after(approve(&again), user(2), Some(&Makers::default()), AT).unwrap().note, None);
+        let again = draft.after(PromptAct::Submit, user(1), Some(&AccountMakers::default()), AT).unwrap();
+        assert_eq!(
+            again.clone().after(approve(&again), user(2), Some(&AccountMakers::default()), AT).unwrap().note,
+            None
+        );
     }
 
     #[test]
@@ -359,6 +366,6 @@ mod tests {
             assert_eq!(checked(&bad).unwrap_err().details()[0].path, "/text");
         }
         let long = PromptAct::Edit("x".repeat(MAX_PROMPT + 1));
-        assert!(prompt(PromptStatus::Draft).after(long, user(1), Some(&Makers::default()), AT).is_err());
+        assert!(prompt(PromptStatus::Draft).after(long, user(1), Some(&AccountMakers::default()), AT).is_err());
     }
 }

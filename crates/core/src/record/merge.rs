@@ -18,7 +18,7 @@ pub enum Merge {
 
 /// The outcome of a merge.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Merged {
+pub struct MergeOutcome {
     /// The props after it.
     pub props: Map<String, Value>,
     /// The names whose values changed.
@@ -38,7 +38,7 @@ pub fn is_empty(value: &Value) -> bool {
 
 /// Merges `new` into `old`.
 #[must_use]
-pub fn merge(old: &Map<String, Value>, new: &Map<String, Value>, how: Merge) -> Merged {
+pub fn merge(old: &Map<String, Value>, new: &Map<String, Value>, how: Merge) -> MergeOutcome {
     let mut props = old.clone();
     let mut changed = Vec::new();
     for (name, value) in new {
@@ -52,7 +52,7 @@ pub fn merge(old: &Map<String, Value>, new: &Map<String, Value>, how: Merge) -> 
             props.insert(name.clone(), value.clone());
         }
     }
-    Merged { props, changed }
+    MergeOutcome { props, changed }
 }
 
 /// What stands after `new` meets `old`; `None` when nothing changes.

@@ -5,7 +5,7 @@ pub mod merge;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-pub use merge::{Merge, Merged, merge};
+pub use merge::{Merge, MergeOutcome, merge};
 
 use crate::error::{Error, ErrorCode, Result};
 use crate::id::RecordId;

@@ -135,12 +135,12 @@ pub enum TaskChange {
         workflow_id: Option<String>,
     },
     /// It has ended: the lease is gone.
-    End(Box<Ending>),
+    End(Box<TaskEnding>),
 }
 
 /// How a task ends.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Ending {
+pub struct TaskEnding {
     /// `completed`, `failed` or `cancelled`.
     pub status: TaskStatus,
     pub result: Value,

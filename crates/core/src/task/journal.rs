@@ -11,7 +11,7 @@ use super::attempt::RenderedArgs;
 use super::signal::Signal;
 use super::status::TaskStatus;
 use super::wait::Wait;
-use crate::agent::{Replied, TurnFinish, TurnStart};
+use crate::agent::{ReplyRecord, TurnFinish, TurnStart};
 use crate::error::ErrorCode;
 use crate::money::Usage;
 use crate::plan::{PlanPatch, StepId, StepSpec};
@@ -124,7 +124,7 @@ pub struct StepOutcome {
     pub injected: Vec<StepSpec>,
     /// What the model replied; of a question only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub reply: Option<Arc<Replied>>,
+    pub reply: Option<Arc<ReplyRecord>>,
     /// A change of the remaining plan, with derived ids.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub patch: Option<PlanPatch>,
@@ -205,7 +205,7 @@ impl StepOutcome {
 /// What was decided when a step that holds steps was opened, so that a resume decides the same.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(tag = "opening", rename_all = "snake_case")]
-pub enum Opening {
+pub enum ContainerOpening {
     /// A condition took this way.
     Branch {
         /// Whether it was true.
@@ -245,7 +245,7 @@ pub enum JournalEntry {
         rendered: Option<Arc<RenderedArgs>>,
     },
     /// A step that holds steps was opened.
-    Opened(Opening),
+    Opened(ContainerOpening),
     /// A step waits.
     Waiting(Box<Wait>),
     /// A signal was taken in.

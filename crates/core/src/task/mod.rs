@@ -14,9 +14,9 @@ pub mod status;
 pub mod wait;
 
 pub use attempt::{Attempt, AttemptKey, RenderedArgs};
-pub use commit::{Commit, CommitRefused, Committed, Delegation, Effect, Ending, NewChild, TaskChange};
+pub use commit::{Commit, CommitRefused, Committed, Delegation, Effect, NewChild, TaskChange, TaskEnding};
 pub use input::{Attachment, AttachmentSource, NewAttachment, NewKind, NewTask, Submitted, Task, listed_payload};
-pub use journal::{EffectClass, JournalEntry, JournalRow, Opening, StepError, StepOutcome, StepStatus};
+pub use journal::{ContainerOpening, EffectClass, JournalEntry, JournalRow, StepError, StepOutcome, StepStatus};
 pub use lease::{Claimed, Lease, WorkerId};
 pub use noun_effect::{MemoryEffect, Noun, NounEffect, PlanEffect, SteerAction};
 pub use signal::{Resolution, Signal, SignalKind};

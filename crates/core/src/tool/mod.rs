@@ -16,5 +16,5 @@ pub use outcome::{Injected, RecordChange, Review, ToolOutcome, WaitUntil};
 pub use own::{OwnDefinition, OwnTool, OwnToolAct, OwnToolStatus};
 pub use price::{PriceUnit, ToolPrice, UnitPrice};
 pub use setting::{ToolRate, ToolSetting};
-pub use spec::{Needs, Reach, Risk, ToolSpec};
+pub use spec::{Risk, ToolNeeds, ToolReach, ToolSpec};
 pub use write::{Submit, Write};

@@ -28,7 +28,7 @@ pub enum Risk {
 
 /// How far a call reaches: what a user must be allowed, on what it works, and what harm it can do.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
-pub struct Reach {
+pub struct ToolReach {
     /// The level that it asks for.
     pub level: PermissionLevel,
     /// What it works on.
@@ -40,7 +40,7 @@ pub struct Reach {
 /// What a tool's context gives it. What is not asked for is not there.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Needs {
+pub struct ToolNeeds {
     /// The task's state, input and payload. What is made of them is as untrusted as the worst of them.
     pub task: bool,
     /// HTTP through the egress policy.
@@ -120,7 +120,7 @@ pub struct ToolSpec {
     /// Whether its data is trusted whatever its arguments are: it comes from the tenant's own settings.
     pub trusted_output: bool,
     /// What its context gives it.
-    pub needs: Needs,
+    pub needs: ToolNeeds,
 }
 
 impl ToolSpec {
@@ -149,7 +149,7 @@ impl ToolSpec {
             price: None,
             untrusted_output: false,
             trusted_output: false,
-            needs: Needs::default(),
+            needs: ToolNeeds::default(),
         }
     }
 
@@ -169,7 +169,7 @@ impl ToolSpec {
 
     /// How far its calls reach when the arguments do not matter.
     #[must_use]
-    pub const fn reach(&self) -> Reach {
-        Reach { level: self.level, category: self.category, risk: self.risk }
+    pub const fn reach(&self) -> ToolReach {
+        ToolReach { level: self.level, category: self.category, risk: self.risk }
     }
 }

@@ -3,10 +3,10 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use kybern_core::agent::{Asked, Links, Replied, TurnStart};
+use kybern_core::agent::{AskOptions, Links, ReplyRecord, TurnStart};
 use kybern_core::budget::Limits;
 use kybern_core::chat::{LinkFilter, links_in};
-use kybern_core::context::{LayerUse, LeftOut, SectionKind, Shares, Spoken, WindowLimits};
+use kybern_core::context::{LayerUse, LeftOut, SectionKind, Shares, WindowLimits, WindowMessage};
 use kybern_core::error::{Error, ErrorCode, Result};
 use kybern_core::id::{PromptId, TaskId, UserId};
 use kybern_core::model::{
@@ -20,12 +20,12 @@ use kybern_core::tool::ToolFailure;
 use tokio::sync::OnceCell;
 
 use super::functions;
-use super::gather::{Gathered, Subject, TurnServices, count, count_message, gather};
+use super::gather::{GatheredContext, Subject, TurnServices, count, count_message, gather};
 use crate::budget::tree::tree_of;
-use crate::context::{Composed, Material, compose};
-use crate::events::Live;
+use crate::context::{ComposedPrompt, Material, compose};
+use crate::events::LiveReply;
 use crate::models::prompt::{CORE, OFFLINE, TOOL_RULES, TURN_CLOSING};
-use crate::models::{Ask, Caller, Chosen, Reserved, Route, desk_failure};
+use crate::models::{Ask, Caller, ChosenCall, ReservedCall, Route, desk_failure};
 use crate::tools::ToolSnapshot;
 
 /// The model that answers where none is configured.
@@ -38,7 +38,7 @@ pub(crate) struct Question {
     /// The tree that pays, where it is known already.
     pub(crate) tree: Option<(TaskId, Option<Limits>)>,
     pub(crate) start: TurnStart,
-    pub(crate) asked: Asked,
+    pub(crate) asked: AskOptions,
     /// What can be called.
     pub(crate) tools: Arc<ToolSnapshot>,
     /// The turn's tools that its user may let a model call: it is told of no others.
@@ -47,40 +47,40 @@ pub(crate) struct Question {
     pub(crate) said: Vec<ModelMessage>,
     pub(crate) subject: Subject,
     /// What was gathered for the turn; the first question does it.
-    pub(crate) gathered: Arc<OnceCell<Gathered>>,
+    pub(crate) gathered: Arc<OnceCell<GatheredContext>>,
     /// The last row of the journal.
     pub(crate) behind: i64,
     /// Whether the turn has read what strangers wrote.
     pub(crate) tainted: bool,
     /// Where pieces go while somebody reads along.
-    pub(crate) live: Option<Arc<Live>>,
+    pub(crate) live: Option<Arc<LiveReply>>,
     /// The W3C `traceparent` that goes along.
     pub(crate) traceparent: Option<String>,
 }
 
 /// What came of a question.
 pub(crate) enum QuestionOutcome {
-    Reply(Box<Replied>, Usage, bool),
+    Reply(Box<ReplyRecord>, Usage, bool),
     /// Nothing, or a part of a reply, and whether it was told what strangers wrote.
-    Broke(ToolFailure, Option<Box<Replied>>, bool),
+    Broke(ToolFailure, Option<Box<ReplyRecord>>, bool),
 }
 
 /// A question whose prompt is written and whose model is chosen. Nobody has been asked.
-pub(crate) struct Written {
+pub(crate) struct PromptedQuestion {
     question: Arc<Question>,
-    known: Known,
+    known: ReplyContext,
     /// What answers: `None` is the server itself, where no model is configured.
-    chosen: Option<Chosen>,
+    chosen: Option<ChosenCall>,
 }
 
 /// A question that may be asked: what it can cost is reserved.
-pub(crate) struct Ready {
+pub(crate) struct ReservedQuestion {
     question: Arc<Question>,
-    known: Known,
-    reserved: Option<Reserved>,
+    known: ReplyContext,
+    reserved: Option<ReservedCall>,
 }
 
-impl Written {
+impl PromptedQuestion {
     /// Reserves what it can cost. Whoever has to write what led to it does that before the question is asked.
     ///
     /// # Errors
@@ -88,12 +88,12 @@ impl Written {
     ///
     /// # Cancel safety
     /// Dropping the future gives back what it may have reserved.
-    pub(crate) async fn reserved(self) -> std::result::Result<Ready, QuestionOutcome> {
+    pub(crate) async fn reserved(self) -> std::result::Result<ReservedQuestion, QuestionOutcome> {
         let reserved = match self.chosen {
             Some(chosen) => Some(chosen.reserved().await.map_err(|error| QuestionOutcome::failed(&error))?),
             None => None,
         };
-        Ok(Ready { question: self.question, known: self.known, reserved })
+        Ok(ReservedQuestion { question: self.question, known: self.known, reserved })
     }
 }
 
@@ -104,7 +104,7 @@ impl QuestionOutcome {
 }
 
 /// What is known of a reply before it comes.
-struct Known {
+struct ReplyContext {
     layers: Vec<LayerUse>,
     left_out: LeftOut,
     prompt: Option<PromptId>,
@@ -114,14 +114,14 @@ struct Known {
 }
 
 /// A question, with what is known of its reply.
-struct Frame<'a> {
+struct ReplyFrame<'a> {
     question: &'a Question,
-    known: Known,
+    known: ReplyContext,
 }
 
 /// Which links of a reply are shown: where strangers' words were read, those that the agent's prompt has, or what the
 /// user says.
-fn links(question: &Question, gathered: &Gathered, tainted: bool) -> Links {
+fn links(question: &Question, gathered: &GatheredContext, tainted: bool) -> Links {
     if !tainted && !question.tainted {
         return Links::All;
     }
@@ -132,9 +132,15 @@ fn links(question: &Question, gathered: &Gathered, tainted: bool) -> Links {
     Links::Only(kept)
 }
 
-impl Frame<'_> {
-    fn replied(&self, model: String, parts: Vec<Part>, finish: Option<FinishReason>, pieces: Vec<u32>) -> Box<Replied> {
-        let mut replied = Replied {
+impl ReplyFrame<'_> {
+    fn replied(
+        &self,
+        model: String,
+        parts: Vec<Part>,
+        finish: Option<FinishReason>,
+        pieces: Vec<u32>,
+    ) -> Box<ReplyRecord> {
+        let mut replied = ReplyRecord {
             model,
             parts,
             finish,
@@ -161,7 +167,7 @@ pub(crate) async fn prepare(
     services: &TurnServices,
     question: &Arc<Question>,
     timeout: Millis,
-) -> std::result::Result<Written, QuestionOutcome> {
+) -> std::result::Result<PromptedQuestion, QuestionOutcome> {
     prepared(services, question, timeout).await.map_err(|error| QuestionOutcome::failed(&error))
 }
 
@@ -169,9 +175,9 @@ pub(crate) async fn prepare(
 ///
 /// # Cancel safety
 /// Dropping the future ends the request; what it may have cost is settled at its estimate.
-pub(crate) async fn ask(ready: Ready) -> QuestionOutcome {
-    let Ready { question, known, reserved } = ready;
-    let frame = Frame { question: &question, known };
+pub(crate) async fn ask(ready: ReservedQuestion) -> QuestionOutcome {
+    let ReservedQuestion { question, known, reserved } = ready;
+    let frame = ReplyFrame { question: &question, known };
     let Some(reserved) = reserved else { return offline(&frame) };
     let came = match &question.live {
         Some(live) => streamed(&frame, live, reserved).await,
@@ -188,7 +194,7 @@ pub(crate) async fn ask(ready: Ready) -> QuestionOutcome {
     came.unwrap_or_else(|error| QuestionOutcome::failed(&error))
 }
 
-async fn prepared(services: &TurnServices, question: &Arc<Question>, timeout: Millis) -> Result<Written> {
+async fn prepared(services: &TurnServices, question: &Arc<Question>, timeout: Millis) -> Result<PromptedQuestion> {
     let tree = match question.tree {
         Some(known) => known,
         None => tree_of(services.store.as_ref(), question.scope, question.task).await?,
@@ -221,27 +227,27 @@ async fn prepared(services: &TurnServices, question: &Arc<Question>, timeout: Mi
     };
     let timeouts = ModelTimeouts::within(models.settings().timeouts, timeout);
     let prompt = Some(format!("{},{}", CORE.mark(), TOOL_RULES.mark()));
-    let Composed { layers, left_out, tainted, .. } = composed;
+    let ComposedPrompt { layers, left_out, tainted, .. } = composed;
     // All that is asked is in the layers, each with its digest, beside what the agent has and how it is set.
     let start = &question.start;
     let asked = (&layers, &start.tools, question.asked.tools, start.max_tokens, start.temperature);
     let digest = services.keys.digest_key(question.scope.tenant()).digest_as_written(&asked);
     let ask = Ask { route, request, timeouts, may_fall_back: true, prompt, digest };
     let links = links(question, gathered, tainted);
-    let known = Known { layers, left_out, prompt: gathered.prompt, tainted, links };
-    Ok(Written { question: Arc::clone(question), known, chosen: Some(models.choose(&caller, ask).await?) })
+    let known = ReplyContext { layers, left_out, prompt: gathered.prompt, tainted, links };
+    Ok(PromptedQuestion { question: Arc::clone(question), known, chosen: Some(models.choose(&caller, ask).await?) })
 }
 
 /// The prompt of a question.
 pub(crate) fn written(
     services: &TurnServices,
     question: &Question,
-    gathered: &Gathered,
+    gathered: &GatheredContext,
     window: Option<u64>,
-) -> Result<Composed> {
+) -> Result<ComposedPrompt> {
     let reply = Tokens(u64::from(question.start.max_tokens));
     let shares = Shares::of(window.map(Tokens), reply, gathered.purpose);
-    let turn = question.said.iter().map(|message| Spoken {
+    let turn = question.said.iter().map(|message| WindowMessage {
         tokens: count_message(message),
         message: message.clone(),
         at: question.subject.begun,
@@ -268,7 +274,7 @@ pub(crate) fn written(
 }
 
 /// Asks for a reply in pieces, and passes each on as it comes.
-async fn streamed(frame: &Frame<'_>, live: &Live, reserved: Reserved) -> Result<QuestionOutcome> {
+async fn streamed(frame: &ReplyFrame<'_>, live: &LiveReply, reserved: ReservedCall) -> Result<QuestionOutcome> {
     live.begin(frame.question.behind);
     let mut filter = match &frame.known.links {
         Links::All => None,
@@ -320,7 +326,7 @@ async fn streamed(frame: &Frame<'_>, live: &Live, reserved: Reserved) -> Result<
 
 /// A stream that broke off. What came stays; nobody is asked again for what somebody has read already.
 fn broken(
-    frame: &Frame<'_>,
+    frame: &ReplyFrame<'_>,
     error: &Error,
     (model, usage): (&str, Usage),
     assembly: &Assembly,
@@ -341,18 +347,18 @@ fn used(input: u64, output: u64, cost: NanoUsd) -> Usage {
 }
 
 /// Where no model is configured a conversation is told so; nothing is pretended.
-fn unanswered(question: &Arc<Question>) -> Result<Written> {
+fn unanswered(question: &Arc<Question>) -> Result<PromptedQuestion> {
     if !question.is_conversation() {
         let message = "agent steps need a language model, and none is configured: set OPENAI_API_KEY, \
                        ANTHROPIC_API_KEY, GEMINI_API_KEY, OPENROUTER_API_KEY or OLLAMA_HOST, or a [providers.NAME]";
         return Err(Error::new(ErrorCode::Unprocessable, message));
     }
     let (layers, left_out, links) = (Vec::new(), LeftOut::default(), Links::All);
-    let known = Known { layers, left_out, prompt: None, tainted: false, links };
-    Ok(Written { question: Arc::clone(question), known, chosen: None })
+    let known = ReplyContext { layers, left_out, prompt: None, tainted: false, links };
+    Ok(PromptedQuestion { question: Arc::clone(question), known, chosen: None })
 }
 
-fn offline(frame: &Frame<'_>) -> QuestionOutcome {
+fn offline(frame: &ReplyFrame<'_>) -> QuestionOutcome {
     let text = OFFLINE.text.trim().to_owned();
     if let Some(live) = &frame.question.live {
         live.begin(frame.question.behind);

@@ -3,7 +3,7 @@
 //! One that can be made becomes a step. Any other is answered at once, with what was wrong and how the tool is called,
 //! so that the model can do better; nothing of it is tried.
 
-use kybern_core::agent::{AskedCall, Called, Turn, TurnFinish, TurnStart};
+use kybern_core::agent::{AskedCall, CallOutcome, Turn, TurnFinish, TurnStart};
 use kybern_core::json as bounded;
 use kybern_core::model::{Part, ToolCall};
 use kybern_core::plan::{StepId, StepSpec};
@@ -14,18 +14,18 @@ use kybern_core::tool::Risk;
 use serde_json::{Map, Value};
 
 use super::functions::{are_many, help, tool_of};
-use super::meta::{self, Meta};
+use super::meta::{self, MetaOutcome};
 use super::{MAX_SUGGESTION, SUGGEST_MEMORY};
 use crate::tools::ToolSnapshot;
 
 /// The calls of a reply, and the steps that are made of them.
-pub(crate) struct Interpreted {
+pub(crate) struct ReplyCalls {
     pub(crate) calls: Vec<AskedCall>,
     pub(crate) steps: Vec<StepSpec>,
 }
 
 /// One call, understood.
-struct Understood {
+struct ParsedCall {
     call: AskedCall,
     args: Map<String, Value>,
 }
@@ -39,14 +39,14 @@ pub(crate) fn interpret(
     question: &StepId,
     parts: &[Part],
     (left, over): (Millis, Option<TurnFinish>),
-) -> Interpreted {
+) -> ReplyCalls {
     let asked = parts.iter().filter_map(|part| match part {
         Part::ToolCall(call) => Some(call),
         Part::Text { .. } | Part::Image(_) | Part::Reasoning(_) | Part::ToolAnswer(_) => None,
     });
     let many = are_many(snapshot, open);
     let room = usize::try_from(start.limits.calls.saturating_sub(turn.calls())).unwrap_or(usize::MAX);
-    let mut understood: Vec<Understood> = Vec::new();
+    let mut understood: Vec<ParsedCall> = Vec::new();
     for (place, call) in asked.enumerate() {
         let step = StepId::trusted(&format!("call_{}", place + 1));
         let one = match over {
@@ -60,7 +60,7 @@ pub(crate) fn interpret(
         understood.push(one);
     }
     let steps = steps(&understood, snapshot, left);
-    Interpreted { calls: understood.into_iter().map(|one| one.call).collect(), steps }
+    ReplyCalls { calls: understood.into_iter().map(|one| one.call).collect(), steps }
 }
 
 fn understand(
@@ -69,7 +69,7 @@ fn understand(
     many: bool,
     call: &ToolCall,
     step: StepId,
-) -> Understood {
+) -> ParsedCall {
     let written = if call.arguments.trim().is_empty() { "{}" } else { call.arguments.as_str() };
     let object = |value: Value| match value {
         Value::Object(args) => Ok(args),
@@ -87,9 +87,9 @@ fn understand(
     };
     let meant = if many { meta::meant(snapshot, open, &call.name, &args) } else { None };
     let (key, args) = match (meant, key) {
-        (Some(Meta::Told { text, is_error }), _) => return answered(call, None, &text, is_error),
-        (Some(Meta::Uses(key, Value::Object(args))), _) => (key, args),
-        (Some(Meta::Uses(key, _)), _) => {
+        (Some(MetaOutcome::Told { text, is_error }), _) => return answered(call, None, &text, is_error),
+        (Some(MetaOutcome::Uses(key, Value::Object(args))), _) => (key, args),
+        (Some(MetaOutcome::Uses(key, _)), _) => {
             let help = spec_of(&key).map(help).unwrap_or_default();
             return answered(call, Some(&key), &format!("not made: arguments is no object. {help}"), true);
         }
@@ -118,19 +118,19 @@ fn understand(
         function: call.name.clone(),
         tool: Some(tool.spec().key.clone()),
         reads,
-        became: Called::Step(step),
+        became: CallOutcome::Step(step),
     };
-    Understood { call, args }
+    ParsedCall { call, args }
 }
 
-fn answered(call: &ToolCall, tool: Option<&str>, text: &str, is_error: bool) -> Understood {
+fn answered(call: &ToolCall, tool: Option<&str>, text: &str, is_error: bool) -> ParsedCall {
     let (id, function, tool) = (call.id.clone(), call.name.clone(), tool.map(str::to_owned));
-    let became = Called::Answered { text: text.to_owned(), is_error };
-    Understood { call: AskedCall { id, function, tool, reads: true, became }, args: Map::new() }
+    let became = CallOutcome::Answered { text: text.to_owned(), is_error };
+    ParsedCall { call: AskedCall { id, function, tool, reads: true, became }, args: Map::new() }
 }
 
 /// A suggestion to remember something is kept if it can be one: nothing secret, and no longer than a sentence.
-fn suggested(call: &ToolCall, args: &Map<String, Value>) -> Understood {
+fn suggested(call: &ToolCall, args: &Map<String, Value>) -> ParsedCall {
     let memory = args.get("memory").and_then(Value::as_str).unwrap_or_default().trim();
     let wrong = if memory.is_empty() {
         Some("it says nothing".to_owned())
@@ -144,19 +144,19 @@ fn suggested(call: &ToolCall, args: &Map<String, Value>) -> Understood {
     if let Some(wrong) = wrong {
         return answered(call, Some(SUGGEST_MEMORY), &format!("not kept: {wrong}"), true);
     }
-    let became = Called::Suggested { memory: memory.to_owned() };
+    let became = CallOutcome::Suggested { memory: memory.to_owned() };
     let (id, function) = (call.id.clone(), call.name.clone());
     let tool = Some(SUGGEST_MEMORY.to_owned());
-    Understood { call: AskedCall { id, function, tool, reads: true, became }, args: Map::new() }
+    ParsedCall { call: AskedCall { id, function, tool, reads: true, became }, args: Map::new() }
 }
 
 /// The steps, each batch after the one before it.
-fn steps(understood: &[Understood], snapshot: &ToolSnapshot, left: Millis) -> Vec<StepSpec> {
+fn steps(understood: &[ParsedCall], snapshot: &ToolSnapshot, left: Millis) -> Vec<StepSpec> {
     let mut steps: Vec<StepSpec> = Vec::new();
     let (mut before, mut batch): (Vec<StepId>, Vec<StepId>) = (Vec::new(), Vec::new());
     let mut together = false;
     for one in understood {
-        let (Called::Step(id), Some(tool)) = (&one.call.became, &one.call.tool) else { continue };
+        let (CallOutcome::Step(id), Some(tool)) = (&one.call.became, &one.call.tool) else { continue };
         let joins = together && one.call.reads;
         if !joins && !batch.is_empty() {
             before = std::mem::take(&mut batch);

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use kybern_core::actor::Right;
 use kybern_core::chat::{Message, Speaker};
-use kybern_core::context::{Found, Origin, Purpose, Section, SectionKind, Spoken, WindowLimits};
+use kybern_core::context::{Origin, PromptPurpose, SearchHit, Section, SectionKind, WindowLimits, WindowMessage};
 use kybern_core::error::{ErrorCode, Result};
 use kybern_core::id::{ChatId, MessageId, PromptId, UserId};
 use kybern_core::model::{ModelMessage, Part, Role};
@@ -122,19 +122,19 @@ impl Subject {
 
 /// What was gathered.
 #[derive(Clone, Debug)]
-pub(crate) struct Gathered {
+pub(crate) struct GatheredContext {
     /// What the prompt is for.
-    pub(crate) purpose: Purpose,
+    pub(crate) purpose: PromptPurpose,
     /// The governed prompt that is used; `None` for the agent's own text.
     pub(crate) prompt: Option<PromptId>,
     pub(crate) sections: Vec<Section>,
-    pub(crate) memories: Vec<Found>,
-    pub(crate) knowledge: Vec<Found>,
+    pub(crate) memories: Vec<SearchHit>,
+    pub(crate) knowledge: Vec<SearchHit>,
     /// What was said before, and what is asked now.
-    pub(crate) conversation: Vec<Spoken>,
+    pub(crate) conversation: Vec<WindowMessage>,
 }
 
-impl Gathered {
+impl GatheredContext {
     /// Whether somebody else than the user and the operators may have written some of it.
     pub(crate) fn taints(&self) -> bool {
         let found = self.memories.iter().chain(&self.knowledge);
@@ -158,7 +158,7 @@ pub(crate) async fn gather(
     caller: &Caller,
     subject: &Subject,
     (snapshot, tools): (&ToolSnapshot, &[String]),
-) -> Result<Gathered> {
+) -> Result<GatheredContext> {
     let mut gathered = match subject.chat {
         Some(chat) => in_conversation(services, caller, subject, chat).await?,
         None => in_plan(services, caller.scope, subject).await?,
@@ -176,7 +176,7 @@ async fn in_conversation(
     caller: &Caller,
     subject: &Subject,
     chat: InChat,
-) -> Result<Gathered> {
+) -> Result<GatheredContext> {
     let scope = caller.scope;
     // What is asked is embedded once for both.
     let query = Query::new(&subject.text);
@@ -200,7 +200,7 @@ async fn in_conversation(
         facts.push_str(&format!(" The user is called {}.", person.name));
     }
     sections.push(section(SectionKind::Conversation, facts));
-    let mut conversation: Vec<Spoken> = before.iter().flat_map(spoken).collect();
+    let mut conversation: Vec<WindowMessage> = before.iter().flat_map(spoken).collect();
     let mut message = ModelMessage::text(Role::User, subject.text.as_str());
     let mut tainted = false;
     if let Some(documents) = &subject.files {
@@ -211,12 +211,12 @@ async fn in_conversation(
         }
     }
     let tokens = count_message(&message);
-    conversation.push(Spoken { tokens, message, at: subject.begun, redacted: false, tainted, beside: false });
-    Ok(Gathered { purpose: Purpose::Turn, prompt, sections, memories, knowledge, conversation })
+    conversation.push(WindowMessage { tokens, message, at: subject.begun, redacted: false, tainted, beside: false });
+    Ok(GatheredContext { purpose: PromptPurpose::Turn, prompt, sections, memories, knowledge, conversation })
 }
 
 /// What was looked up. A turn goes on without it when it cannot be looked up, but not when there is no money left.
-fn found(looked: Result<Vec<Found>>) -> Result<Vec<Found>> {
+fn found(looked: Result<Vec<SearchHit>>) -> Result<Vec<SearchHit>> {
     match looked {
         Err(error) if error.code() == ErrorCode::BudgetExceeded => Err(error),
         Err(error) => {
@@ -229,18 +229,18 @@ fn found(looked: Result<Vec<Found>>) -> Result<Vec<Found>> {
 
 /// A message of an earlier turn, as a model is shown it: what led to an answer stands before it, and what came with a
 /// user's words behind them.
-fn spoken(message: &Message) -> Vec<Spoken> {
+fn spoken(message: &Message) -> Vec<WindowMessage> {
     let (at, redacted, tainted) = (message.created_at, message.redacted_at.is_some(), message.tainted);
     let one = |said: ModelMessage, beside: bool| {
         let tokens = count_message(&said);
-        Spoken { tokens, message: said, at, redacted, tainted, beside }
+        WindowMessage { tokens, message: said, at, redacted, tainted, beside }
     };
     let role = match message.role {
         Speaker::User => Role::User,
         Speaker::Assistant => Role::Assistant,
     };
     let beside = role == Role::User;
-    let mut spoken: Vec<Spoken> = message.transcript.iter().map(|said| one(said.clone(), beside)).collect();
+    let mut spoken: Vec<WindowMessage> = message.transcript.iter().map(|said| one(said.clone(), beside)).collect();
     // A turn that ended without a word leaves none.
     if redacted || !message.content.is_empty() {
         let place = if beside { 0 } else { spoken.len() };
@@ -280,7 +280,7 @@ fn workspace(snapshot: &ToolSnapshot, subject: &Subject, tools: &[String]) -> Op
 }
 
 /// What a sub-agent is told: its task, the results of steps before it, who the user is, and nothing else.
-async fn in_plan(services: &TurnServices, scope: TenantScope, subject: &Subject) -> Result<Gathered> {
+async fn in_plan(services: &TurnServices, scope: TenantScope, subject: &Subject) -> Result<GatheredContext> {
     let mut sections = about_server(subject);
     let prompt = governed(services, scope, subject, &mut sections).await?;
     // A mail that is the whole task of an agent is still nobody's order to it.
@@ -301,7 +301,7 @@ async fn in_plan(services: &TurnServices, scope: TenantScope, subject: &Subject)
         asked = format!("{asked}\n\n{}", fenced(&shown));
     }
     let message = ModelMessage { role: Role::User, parts: vec![Part::Text { text: asked }] };
-    let now = Spoken {
+    let now = WindowMessage {
         tokens: count_message(&message),
         message,
         at: subject.begun,
@@ -309,8 +309,8 @@ async fn in_plan(services: &TurnServices, scope: TenantScope, subject: &Subject)
         tainted: false,
         beside: false,
     };
-    Ok(Gathered {
-        purpose: Purpose::SubAgent,
+    Ok(GatheredContext {
+        purpose: PromptPurpose::SubAgent,
         prompt,
         sections,
         memories: Vec::new(),

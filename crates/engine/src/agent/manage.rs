@@ -14,7 +14,7 @@ use kybern_core::tenant::TenantScope;
 use serde_json::{Value, json};
 
 use crate::command::{id_for, once};
-use crate::made::{LastMade, Same};
+use crate::made::{ByIdentity, LastMade};
 use crate::models::prompt::UNAPPROVED;
 
 /// What a change has done.
@@ -28,7 +28,7 @@ pub struct AgentChanged {
 
 /// What is as in the program again.
 #[derive(Clone, PartialEq, Debug, Default)]
-pub struct Resynced {
+pub struct ResyncReport {
     /// Agents that had been taken away.
     pub created: Vec<Agent>,
     /// Agents that had been changed.
@@ -36,7 +36,7 @@ pub struct Resynced {
 }
 
 /// Agents by what a tenant says about the bundled ones.
-type MergedAgents = LastMade<TenantId, Same<Vec<OwnAgent>>, Arc<Vec<Agent>>>;
+type MergedAgents = LastMade<TenantId, ByIdentity<Vec<OwnAgent>>, Arc<Vec<Agent>>>;
 
 /// The agents of tenants: the bundled ones with what a tenant says about them, and its own.
 #[derive(Clone)]
@@ -59,7 +59,7 @@ impl Agents {
 
     fn merged_with(&self, scope: TenantScope, own: Arc<Vec<OwnAgent>>) -> Arc<Vec<Agent>> {
         let make = || Arc::new(merged(self.registry.agents().map(AsRef::as_ref), &own));
-        self.merged.get_or_make(scope.tenant(), Same(Arc::clone(&own)), make)
+        self.merged.get_or_make(scope.tenant(), ByIdentity(Arc::clone(&own)), make)
     }
 
     /// One of them, by id, key or name. A key goes before a name; of several of one name it is the first by key.
@@ -265,8 +265,8 @@ impl Agents {
     ///
     /// # Errors
     /// `CONFLICT` when somebody else changes one of them at the same time.
-    pub async fn resync(&self, actor: &Actor) -> Result<Resynced> {
-        let (scope, mut resynced, mut dropped) = (actor.scope(), Resynced::default(), Vec::new());
+    pub async fn resync(&self, actor: &Actor) -> Result<ResyncReport> {
+        let (scope, mut resynced, mut dropped) = (actor.scope(), ResyncReport::default(), Vec::new());
         for row in self.store.agents(scope).await?.iter() {
             let bundled = self.registry.find_agent(&row.key).filter(|_| row.is_of_bundled());
             let Some(bundled) = bundled else { continue };

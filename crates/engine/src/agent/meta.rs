@@ -20,7 +20,7 @@ const EXPLAIN: &str = "explain_tool";
 const USE: &str = "use_tool";
 
 /// What a call of one of the three comes to.
-pub(super) enum Meta {
+pub(super) enum MetaOutcome {
     /// The model is told this.
     Told {
         text: String,
@@ -65,12 +65,12 @@ pub(super) fn meant(
     offered: &[String],
     function: &str,
     args: &Map<String, Value>,
-) -> Option<Meta> {
+) -> Option<MetaOutcome> {
     let text = |name: &str| args.get(name).and_then(Value::as_str).unwrap_or_default();
-    let told = |text: String| Meta::Told { text, is_error: false };
+    let told = |text: String| MetaOutcome::Told { text, is_error: false };
     let named = || {
         let key = tool_of(offered, text("tool"));
-        key.and_then(|key| snapshot.find(key)).map(|tool| tool.spec()).ok_or_else(|| Meta::Told {
+        key.and_then(|key| snapshot.find(key)).map(|tool| tool.spec()).ok_or_else(|| MetaOutcome::Told {
             text: format!("there is no tool {:?}: look for one with {FIND}", text("tool")),
             is_error: true,
         })
@@ -82,7 +82,9 @@ pub(super) fn meant(
             Err(unknown) => unknown,
         },
         USE => match named() {
-            Ok(spec) => Meta::Uses(spec.key.clone(), args.get("arguments").cloned().unwrap_or_else(|| json!({}))),
+            Ok(spec) => {
+                MetaOutcome::Uses(spec.key.clone(), args.get("arguments").cloned().unwrap_or_else(|| json!({})))
+            }
             Err(unknown) => unknown,
         },
         _ => return None,
@@ -130,8 +132,8 @@ mod tests {
     fn told(function: &str, args: Value) -> (String, bool) {
         let (registry, keys) = registry();
         match meant(&registry, &keys, function, args.as_object().unwrap()) {
-            Some(Meta::Told { text, is_error }) => (text, is_error),
-            Some(Meta::Uses(..)) | None => panic!("{function} told nothing"),
+            Some(MetaOutcome::Told { text, is_error }) => (text, is_error),
+            Some(MetaOutcome::Uses(..)) | None => panic!("{function} told nothing"),
         }
     }
 
@@ -152,10 +154,10 @@ mod tests {
         let (registry, keys) = registry();
         let args = json!({"tool": "core__set", "arguments": {"a": 1}});
         let used = meant(&registry, &keys, USE, args.as_object().unwrap());
-        assert!(matches!(used, Some(Meta::Uses(key, args)) if key == "core.set" && args == json!({"a": 1})));
+        assert!(matches!(used, Some(MetaOutcome::Uses(key, args)) if key == "core.set" && args == json!({"a": 1})));
         let few = keys[..1].to_vec();
         let refused = meant(&registry, &few, USE, args.as_object().unwrap());
-        assert!(matches!(refused, Some(Meta::Told { is_error: true, .. })));
+        assert!(matches!(refused, Some(MetaOutcome::Told { is_error: true, .. })));
         assert!(meant(&registry, &keys, "core__set", &Map::new()).is_none());
     }
 }

@@ -24,11 +24,11 @@ pub(crate) use ask::{Question, QuestionOutcome, ask, prepare, written};
 pub(crate) use attached::Files;
 pub(crate) use calls::interpret;
 pub(crate) use gather::TurnServices;
-pub(crate) use gather::{Gathered, InChat, ModelPermissions, Person, Subject, gather, section};
+pub(crate) use gather::{GatheredContext, InChat, ModelPermissions, Person, Subject, gather, section};
 pub use manage::Agents;
 pub(crate) use sections::ToolSections;
 pub use tools::AgentTools;
-pub(crate) use transcript::{Round, keep_short, transcript};
+pub(crate) use transcript::{ReplyRound, keep_short, transcript};
 
 /// By what an agent's model is chosen: `default`, a strategy, a provider for its own default, or `provider/model`.
 pub(crate) fn route_name(agent: &AgentDraft) -> String {

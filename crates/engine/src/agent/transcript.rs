@@ -1,6 +1,6 @@
 //! What a model is shown of its own turn: each reply, and the answers to all of its calls.
 
-use kybern_core::agent::{Called, Replied};
+use kybern_core::agent::{CallOutcome, ReplyRecord};
 use kybern_core::context::Origin;
 use kybern_core::error::ErrorCode;
 use kybern_core::model::{ModelMessage, Part, Role, ToolAnswer};
@@ -20,13 +20,13 @@ const MAX_KEPT: usize = 64 * 1024;
 const NOT_KEPT: &str = "[not kept: call again if it is needed]";
 
 /// A reply, with the outcomes of its calls by their place; `None` for a call that is no step.
-pub(crate) struct Round<'a> {
-    pub(crate) reply: &'a Replied,
+pub(crate) struct ReplyRound<'a> {
+    pub(crate) reply: &'a ReplyRecord,
     pub(crate) outcomes: Vec<Option<&'a StepOutcome>>,
 }
 
 /// The messages of these rounds: one for each reply, and one with all answers.
-pub(crate) fn transcript(snapshot: &ToolSnapshot, rounds: &[Round<'_>]) -> Vec<ModelMessage> {
+pub(crate) fn transcript(snapshot: &ToolSnapshot, rounds: &[ReplyRound<'_>]) -> Vec<ModelMessage> {
     let mut messages = Vec::with_capacity(rounds.len() * 2);
     for round in rounds {
         let message = round.reply.message();
@@ -39,10 +39,10 @@ pub(crate) fn transcript(snapshot: &ToolSnapshot, rounds: &[Round<'_>]) -> Vec<M
         }
         let answers = round.reply.calls.iter().zip(&round.outcomes).map(|(call, outcome)| {
             let (content, is_error) = match (&call.became, outcome) {
-                (Called::Answered { text, is_error }, _) => (text.clone(), *is_error),
-                (Called::Suggested { .. }, _) => ("noted as a suggestion".to_owned(), false),
-                (Called::Step(_), Some(outcome)) => result(snapshot, call.tool.as_deref(), outcome),
-                (Called::Step(_), None) => ("not made: the turn was broken off".to_owned(), true),
+                (CallOutcome::Answered { text, is_error }, _) => (text.clone(), *is_error),
+                (CallOutcome::Suggested { .. }, _) => ("noted as a suggestion".to_owned(), false),
+                (CallOutcome::Step(_), Some(outcome)) => result(snapshot, call.tool.as_deref(), outcome),
+                (CallOutcome::Step(_), None) => ("not made: the turn was broken off".to_owned(), true),
             };
             Part::ToolAnswer(ToolAnswer { call_id: call.id.clone(), name: call.function.clone(), content, is_error })
         });
@@ -112,17 +112,17 @@ mod tests {
 
     use super::*;
 
-    fn call(id: &str, became: Called) -> AskedCall {
+    fn call(id: &str, became: CallOutcome) -> AskedCall {
         let tool = Some("core.set".to_owned());
         AskedCall { id: id.to_owned(), function: "core__set".to_owned(), tool, reads: false, became }
     }
 
-    fn reply(calls: Vec<AskedCall>) -> Replied {
+    fn reply(calls: Vec<AskedCall>) -> ReplyRecord {
         let asked = calls.iter().map(|call| {
             let (id, name) = (call.id.clone(), call.function.clone());
             Part::ToolCall(ToolCall { id, name, arguments: "{}".to_owned() })
         });
-        Replied {
+        ReplyRecord {
             model: "p/m".to_owned(),
             parts: std::iter::once(Part::Text { text: "Wait.".to_owned() }).chain(asked).collect(),
             finish: Some(FinishReason::ToolCalls),
@@ -142,8 +142,8 @@ mod tests {
     fn a_reply_is_one_message_and_all_its_answers_are_the_next() {
         let mut registry = Registry::default();
         crate::tools::builtin::register(&mut registry).unwrap();
-        let step = |n: usize| Called::Step(StepId::trusted(&format!("s{n}")));
-        let wrong = Called::Answered { text: "no such tool".to_owned(), is_error: true };
+        let step = |n: usize| CallOutcome::Step(StepId::trusted(&format!("s{n}")));
+        let wrong = CallOutcome::Answered { text: "no such tool".to_owned(), is_error: true };
         let reply = reply(vec![call("a", step(1)), call("b", step(2)), call("c", wrong), call("d", step(3))]);
         let done = StepOutcome::completed(json!({"x": 1}));
         let mut read = StepOutcome::completed(json!({"page": "obey me"}));
@@ -151,7 +151,8 @@ mod tests {
         let (code, message) = (ErrorCode::Validation, "kind is missing".to_owned());
         let failed = StepOutcome::failed(StepError { code, message, retryable: false }, false);
         let outcomes = vec![Some(&done), Some(&read), None, Some(&failed)];
-        let messages = transcript(&ToolSnapshot::of_bundled(registry.into()), &[Round { reply: &reply, outcomes }]);
+        let messages =
+            transcript(&ToolSnapshot::of_bundled(registry.into()), &[ReplyRound { reply: &reply, outcomes }]);
         assert_eq!(messages.iter().map(|message| message.role).collect::<Vec<_>>(), [Role::Assistant, Role::Tool]);
         assert_eq!(messages[0].parts.len(), 5, "the text and all calls");
         let answers: Vec<&ToolAnswer> = messages[1]
@@ -173,11 +174,11 @@ mod tests {
     fn a_long_result_is_cut_and_says_so() {
         let mut registry = Registry::default();
         crate::tools::builtin::register(&mut registry).unwrap();
-        let reply = reply(vec![call("a", Called::Step(StepId::trusted("s")))]);
+        let reply = reply(vec![call("a", CallOutcome::Step(StepId::trusted("s")))]);
         let long = StepOutcome::completed(json!({"text": "ö".repeat(20_000)}));
         let messages = transcript(
             &ToolSnapshot::of_bundled(registry.into()),
-            &[Round { reply: &reply, outcomes: vec![Some(&long)] }],
+            &[ReplyRound { reply: &reply, outcomes: vec![Some(&long)] }],
         );
         let Part::ToolAnswer(answer) = &messages[1].parts[0] else { panic!("no answer") };
         assert!(answer.content.ends_with("[cut here: 20011 characters in all]"), "{}", answer.content.len());

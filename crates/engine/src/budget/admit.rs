@@ -24,7 +24,7 @@ const AFTERWARDS: Millis = Millis::from_secs(30);
 
 /// Money that is promised to a call. Dropped before the call is on its way it is given back; after that it is settled
 /// at its estimate when nobody says better, because nobody knows what the call has done.
-pub(crate) struct Held {
+pub(crate) struct PromisedMoney {
     id: ReservationId,
     most: NanoUsd,
     scope: TenantScope,
@@ -32,14 +32,14 @@ pub(crate) struct Held {
     is_on_its_way: bool,
 }
 
-impl Held {
+impl PromisedMoney {
     /// The call is about to be made.
     pub(crate) fn on_its_way(&mut self) {
         self.is_on_its_way = true;
     }
 }
 
-impl Drop for Held {
+impl Drop for PromisedMoney {
     fn drop(&mut self) {
         if !self.is_on_its_way {
             self.ledger.let_go(self.scope, self.id);
@@ -99,7 +99,7 @@ impl CallBudget {
         prepared: &Prepared,
         context: &ToolContext,
         timeout: Millis,
-    ) -> Result<Option<Held>, NotAdmitted> {
+    ) -> Result<Option<PromisedMoney>, NotAdmitted> {
         if !prepared.is_metered() {
             return Ok(None);
         }
@@ -132,7 +132,7 @@ impl CallBudget {
         context: &ToolContext,
         timeout: Millis,
         most: NanoUsd,
-    ) -> Result<Held, Error> {
+    ) -> Result<PromisedMoney, Error> {
         let tree = match context.task {
             Some(task) => Some(tree_of(self.store.as_ref(), context.scope, task).await?),
             None => None,
@@ -154,7 +154,7 @@ impl CallBudget {
         };
         let ledger = Arc::clone(&self.ledger);
         // Whoever gives up while it is being written, and whoever never hears the answer, gives it back.
-        let held = Held { id, most, scope: context.scope, ledger, is_on_its_way: false };
+        let held = PromisedMoney { id, most, scope: context.scope, ledger, is_on_its_way: false };
         match held.ledger.reserve(context.scope, new).await {
             Ok(()) => Ok(held),
             Err(ReserveRefused::Short(short)) => Err(Error::from(*short)),
@@ -167,7 +167,7 @@ impl CallBudget {
     /// call that failed and surely had no effect costs nothing.
     pub(crate) fn settle(
         &self,
-        held: &Held,
+        held: &PromisedMoney,
         prepared: &Prepared,
         context: &ToolContext,
         result: &Result<ToolOutcome, ToolFailure>,

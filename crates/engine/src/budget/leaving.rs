@@ -12,7 +12,7 @@ use kybern_core::tenant::TenantScope;
 use kybern_core::time::Millis;
 
 use super::ledger::Ledger;
-use super::line::{Line, MOST, MOST_SETTLED, Settled};
+use super::line::{MOST, MOST_SETTLED, SettlementList, TenantQueue};
 
 /// How long settlements are collected.
 const MOMENT: Millis = Millis(10);
@@ -22,14 +22,14 @@ pub(super) const AGAIN: Millis = Millis(500);
 const PORTIONS: usize = 256;
 
 /// What the store says of what it was to write.
-type Written = Result<Vec<Result<(), Box<Shortage>>>, Error>;
+type WriteResult = Result<Vec<Result<(), Box<Shortage>>>, Error>;
 
 /// A portion of settlements on its way.
-struct Leaving<'a> {
+struct SettlementBatch<'a> {
     scope: TenantScope,
-    settled: Settled,
-    writing: BoxFuture<'a, Written>,
-    written: Option<Written>,
+    settled: SettlementList,
+    writing: BoxFuture<'a, WriteResult>,
+    written: Option<WriteResult>,
 }
 
 impl Ledger {
@@ -51,7 +51,7 @@ impl Ledger {
 
     fn collect(&self, scope: TenantScope, settled: impl Iterator<Item = (Settlement, AuditEvent)>) {
         let mut lines = self.lines();
-        let waiting = &mut lines.entry(scope.tenant()).or_insert_with(|| Line::new(scope)).settled;
+        let waiting = &mut lines.entry(scope.tenant()).or_insert_with(|| TenantQueue::new(scope)).settled;
         waiting.extend(settled);
         let over = waiting.len().saturating_sub(MOST_SETTLED);
         for (settlement, _) in waiting.drain(..over) {
@@ -62,7 +62,7 @@ impl Ledger {
 
     /// Sends settlements that wait on their way, in portions that are written together. They are in the store's line
     /// when this returns, so that whatever is asked of it afterwards finds them written.
-    fn send_off(&self) -> Vec<Leaving<'_>> {
+    fn send_off(&self) -> Vec<SettlementBatch<'_>> {
         let mut all = Vec::new();
         for line in self.lines().values_mut() {
             while !line.settled.is_empty() && all.len() < PORTIONS {
@@ -70,7 +70,7 @@ impl Ledger {
                 let (scope, settled) = (line.scope, line.first(MOST));
                 let mut writing = self.store.settle_and_reserve(scope, Arc::clone(&settled), Arc::default());
                 let written = writing.as_mut().now_or_never();
-                all.push(Leaving { scope, settled, writing, written });
+                all.push(SettlementBatch { scope, settled, writing, written });
             }
         }
         all
@@ -78,13 +78,13 @@ impl Ledger {
 
     /// Waits until settlements that are on their way are written. What the store cannot take now waits again; answers
     /// whether there is such.
-    async fn arrive(&self, all: Vec<Leaving<'_>>) -> bool {
+    async fn arrive(&self, all: Vec<SettlementBatch<'_>>) -> bool {
         let failed = join_all(all.into_iter().map(|leaving| self.arrived(leaving))).await;
         failed.contains(&true)
     }
 
-    async fn arrived(&self, leaving: Leaving<'_>) -> bool {
-        let Leaving { scope, settled, writing, written } = leaving;
+    async fn arrived(&self, leaving: SettlementBatch<'_>) -> bool {
+        let SettlementBatch { scope, settled, writing, written } = leaving;
         let written = match written {
             Some(written) => written,
             None => writing.await,
@@ -95,7 +95,7 @@ impl Ledger {
             // One that the store refuses does not keep the others from it.
             Err(_) => {
                 let each = settled.iter().map(|one| {
-                    let one: Settled = Arc::new([one.clone()]);
+                    let one: SettlementList = Arc::new([one.clone()]);
                     self.store.settle_and_reserve(scope, one, Arc::default())
                 });
                 let written = join_all(each).await.into_iter().enumerate();

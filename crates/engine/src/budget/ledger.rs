@@ -23,7 +23,7 @@ use tokio::sync::oneshot;
 use tokio_util::task::TaskTracker;
 
 use super::leaving::{AGAIN, pause};
-use super::line::{Asking, Line, MOST, MOST_ASKING, Settled};
+use super::line::{MOST, MOST_ASKING, PendingReservation, SettlementList, TenantQueue};
 
 /// How often the store is asked to take a reservation back.
 const TRIES: u32 = 5;
@@ -32,7 +32,7 @@ const TRIES: u32 = 5;
 pub(crate) struct Ledger {
     pub(super) store: Arc<dyn Store>,
     pub(super) spawned: TaskTracker,
-    lines: Mutex<HashMap<TenantId, Line>>,
+    lines: Mutex<HashMap<TenantId, TenantQueue>>,
     pub(super) leaving: AtomicBool,
 }
 
@@ -45,7 +45,7 @@ struct BatchLeader {
 }
 
 /// What becomes of one who asks.
-enum Entered {
+enum QueueEntry {
     /// It leads.
     First(BatchLeader, Arc<[NewReservation]>),
     /// It waits for whoever does.
@@ -56,7 +56,7 @@ enum Entered {
 
 impl BatchLeader {
     /// Those who ask now; it is over when nobody does.
-    fn asking(&mut self) -> Option<Vec<Asking>> {
+    fn asking(&mut self) -> Option<Vec<PendingReservation>> {
         let asking = self.ledger.asking(self.scope.tenant());
         self.over = asking.is_none();
         asking
@@ -79,7 +79,7 @@ impl Drop for BatchLeader {
 struct CarriedSettlements<'a> {
     ledger: &'a Arc<Ledger>,
     scope: TenantScope,
-    settled: Settled,
+    settled: SettlementList,
     written: bool,
 }
 
@@ -96,7 +96,7 @@ impl Ledger {
         Self { store, spawned, lines: Mutex::default(), leaving: AtomicBool::new(false) }
     }
 
-    pub(super) fn lines(&self) -> MutexGuard<'_, HashMap<TenantId, Line>> {
+    pub(super) fn lines(&self) -> MutexGuard<'_, HashMap<TenantId, TenantQueue>> {
         self.lines.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -113,13 +113,13 @@ impl Ledger {
         new: NewReservation,
     ) -> Result<(), ReserveRefused> {
         match self.enter(scope, new) {
-            Entered::First(lead, new) => {
+            QueueEntry::First(lead, new) => {
                 let answers = self.together(scope, new, 0).await;
                 drop(lead);
                 answers.into_iter().next().unwrap_or_else(|| Err(gone().into()))
             }
-            Entered::Waits(answered) => answered.await.unwrap_or_else(|_| Err(gone().into())),
-            Entered::Crowded => {
+            QueueEntry::Waits(answered) => answered.await.unwrap_or_else(|_| Err(gone().into())),
+            QueueEntry::Crowded => {
                 let message = format!("{MOST_ASKING} calls of this tenant wait to be held against its budgets");
                 Err(Error::new(ErrorCode::Unavailable, message).into())
             }
@@ -127,26 +127,26 @@ impl Ledger {
     }
 
     /// Takes the lead of a tenant, or else a place among those who ask.
-    fn enter(self: &Arc<Self>, scope: TenantScope, new: NewReservation) -> Entered {
+    fn enter(self: &Arc<Self>, scope: TenantScope, new: NewReservation) -> QueueEntry {
         let mut lines = self.lines();
-        let line = lines.entry(scope.tenant()).or_insert_with(|| Line::new(scope));
+        let line = lines.entry(scope.tenant()).or_insert_with(|| TenantQueue::new(scope));
         if !line.busy {
             line.busy = true;
-            return Entered::First(BatchLeader { ledger: Arc::clone(self), scope, over: false }, Arc::new([new]));
+            return QueueEntry::First(BatchLeader { ledger: Arc::clone(self), scope, over: false }, Arc::new([new]));
         }
         if line.asking.len() >= MOST_ASKING {
             line.asking.retain(|asking| !asking.answer.is_closed());
         }
         if line.asking.len() >= MOST_ASKING {
-            return Entered::Crowded;
+            return QueueEntry::Crowded;
         }
         let (answer, answered) = oneshot::channel();
-        line.asking.push(Asking { new, answer });
-        Entered::Waits(answered)
+        line.asking.push(PendingReservation { new, answer });
+        QueueEntry::Waits(answered)
     }
 
     /// Those who ask for a tenant, for whoever leads; nobody does when nobody asks.
-    fn asking(&self, tenant: TenantId) -> Option<Vec<Asking>> {
+    fn asking(&self, tenant: TenantId) -> Option<Vec<PendingReservation>> {
         let mut lines = self.lines();
         let line = lines.get_mut(&tenant)?;
         let most = line.asking.len().min(MOST);
@@ -258,14 +258,14 @@ impl Ledger {
 
 impl BatchLeader {
     /// Reserves for its tenant until nobody asks any more.
-    async fn serve(mut self, mut asking: Vec<Asking>) {
+    async fn serve(mut self, mut asking: Vec<PendingReservation>) {
         let (ledger, scope) = (Arc::clone(&self.ledger), self.scope);
         loop {
             asking.retain(|asking| !asking.answer.is_closed());
             if !asking.is_empty() {
                 let new: Arc<[NewReservation]> = asking.iter().map(|asking| asking.new.clone()).collect();
                 let answers = ledger.together(scope, new, MOST).await;
-                for (Asking { new, answer }, reserved) in asking.into_iter().zip(answers) {
+                for (PendingReservation { new, answer }, reserved) in asking.into_iter().zip(answers) {
                     ledger.give(scope, &new, answer, reserved);
                 }
             }

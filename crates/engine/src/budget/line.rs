@@ -16,28 +16,28 @@ pub(super) const MOST_SETTLED: usize = 10_000;
 pub(super) const MOST_ASKING: usize = 10_000;
 
 /// Settlements that are written together.
-pub(super) type Settled = Arc<[(Settlement, AuditEvent)]>;
+pub(super) type SettlementList = Arc<[(Settlement, AuditEvent)]>;
 
 /// A call that waits for its reservation.
-pub(super) struct Asking {
+pub(super) struct PendingReservation {
     pub(super) new: NewReservation,
     pub(super) answer: oneshot::Sender<Result<(), ReserveRefused>>,
 }
 
 /// What waits of one tenant.
-pub(super) struct Line {
+pub(super) struct TenantQueue {
     pub(super) scope: TenantScope,
     pub(super) settled: Vec<(Settlement, AuditEvent)>,
     /// How many collections of settlements have left and are not written yet.
     pub(super) under_way: usize,
-    pub(super) asking: Vec<Asking>,
+    pub(super) asking: Vec<PendingReservation>,
     /// Whether somebody reserves for this tenant.
     pub(super) busy: bool,
 }
 
-impl Line {
+impl TenantQueue {
     /// Takes the first settlements, so many at most.
-    pub(super) fn first(&mut self, most: usize) -> Settled {
+    pub(super) fn first(&mut self, most: usize) -> SettlementList {
         let most = self.settled.len().min(most);
         self.settled.drain(..most).collect()
     }

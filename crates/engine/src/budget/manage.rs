@@ -6,7 +6,7 @@ use std::sync::Arc;
 use kybern_core::actor::Actor;
 use kybern_core::audit::AuditEvent;
 use kybern_core::budget::{
-    Budget, BudgetSubject, Limits, Period, SpendKind, Standing, UsageBy, UsageFilter, UsageLine, Window,
+    Budget, BudgetStanding, BudgetSubject, Limits, Period, SpendKind, UsageBy, UsageFilter, UsageLine, Window,
 };
 use kybern_core::error::{Error, Result};
 use kybern_core::id::BudgetId;
@@ -23,7 +23,7 @@ pub struct BudgetView {
     pub budget: Budget,
     /// What is used and reserved in its present window; `None` for budgets of each user or task, which have no one
     /// standing.
-    pub standing: Option<Standing>,
+    pub standing: Option<BudgetStanding>,
     /// When its window ends; `None` when it never does.
     pub resets_at: Option<Timestamp>,
 }
@@ -50,7 +50,7 @@ impl Budgets {
     pub async fn list(&self, scope: TenantScope, after: Option<BudgetId>, limit: u32) -> Result<Vec<BudgetView>> {
         let now = self.clock.now();
         let page = self.store.standings(scope, after, limit, now).await?;
-        let view = |(budget, standing): (Budget, Option<Standing>)| BudgetView {
+        let view = |(budget, standing): (Budget, Option<BudgetStanding>)| BudgetView {
             budget,
             standing,
             resets_at: budget.period.window(now).ends(),

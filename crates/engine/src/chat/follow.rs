@@ -3,14 +3,14 @@
 use std::sync::Arc;
 
 use kybern_core::actor::Actor;
-use kybern_core::chat::{EventId, Heard, TurnEvent, TurnRef, events_of, start};
+use kybern_core::chat::{EventId, TurnAddress, TurnEvent, TurnRef, events_of, start};
 use kybern_core::error::Result;
 use kybern_core::id::{ChatId, MessageId, TaskId};
 use kybern_core::tenant::TenantScope;
 use kybern_core::time::Millis;
 
 use super::Chats;
-use crate::events::{Live, Watch};
+use crate::events::{LiveReply, TaskWatch};
 use crate::task::{TaskView, Tasks};
 
 /// Rows that are read at once.
@@ -21,12 +21,12 @@ const FIRST_POLL: Millis = Millis(500);
 const LAST_POLL: Millis = Millis(8_000);
 
 /// A reader of one turn.
-pub struct Following {
+pub struct TurnReader {
     tasks: Tasks,
     scope: TenantScope,
-    heard: Heard,
-    live: Arc<Live>,
-    watch: Arc<Watch<TaskView>>,
+    heard: TurnAddress,
+    live: Arc<LiveReply>,
+    watch: Arc<TaskWatch<TaskView>>,
     /// How much of the news of the journal was looked at.
     told: u64,
     /// The last event that was read.
@@ -50,7 +50,7 @@ impl Chats {
         chat: ChatId,
         message: Option<MessageId>,
         after: Option<EventId>,
-    ) -> Result<Following> {
+    ) -> Result<TurnReader> {
         let message = match message {
             Some(message) => message,
             None => self.last_turn(actor, chat).await?,
@@ -61,14 +61,14 @@ impl Chats {
 
     /// Reads a turn along that is known to be there, or is about to be.
     #[must_use]
-    pub fn following(&self, scope: TenantScope, task: TaskId, turn: TurnRef, after: Option<EventId>) -> Following {
-        Following {
+    pub fn following(&self, scope: TenantScope, task: TaskId, turn: TurnRef, after: Option<EventId>) -> TurnReader {
+        TurnReader {
             live: self.tasks.kernel.lives.of(task),
             watch: Arc::new(self.tasks.kernel.watchers.watch(task)),
             told: 0,
             tasks: self.tasks.clone(),
             scope,
-            heard: Heard { task, turn },
+            heard: TurnAddress { task, turn },
             row: after.map_or(0, |after| (after.row - 1).max(0)),
             after,
             rows: true,
@@ -78,10 +78,10 @@ impl Chats {
     }
 }
 
-impl Following {
+impl TurnReader {
     /// The turn.
     #[must_use]
-    pub const fn heard(&self) -> Heard {
+    pub const fn heard(&self) -> TurnAddress {
         self.heard
     }
 

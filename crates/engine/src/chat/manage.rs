@@ -31,7 +31,7 @@ pub struct ChatExport {
 
 /// A message of an import.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Imported {
+pub struct ImportedMessage {
     /// Who said it.
     pub role: Speaker,
     /// What was said.
@@ -213,7 +213,7 @@ impl Chats {
         actor: &Actor,
         agent: Option<&str>,
         title: Option<&str>,
-        messages: Vec<Imported>,
+        messages: Vec<ImportedMessage>,
     ) -> Result<Chat> {
         if messages.len() > MAX_IMPORTED {
             return Err(Error::invalid("/messages", format!("at most {MAX_IMPORTED} messages")));

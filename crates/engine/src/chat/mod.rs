@@ -12,8 +12,8 @@ use crate::agent::Agents;
 use crate::retention::Removal;
 use crate::task::Tasks;
 
-pub use follow::Following;
-pub use manage::{ChatExport, Imported};
+pub use follow::TurnReader;
+pub use manage::{ChatExport, ImportedMessage};
 pub use say::{SayRequest, TurnView};
 
 pub(crate) use answer::{answer, no_answer};

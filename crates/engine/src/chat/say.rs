@@ -17,8 +17,8 @@ use serde_json::{Value, json};
 
 use super::Chats;
 use super::check_content;
-use super::follow::Following;
-use crate::task::{AttachmentRequest, Incoming, Part, TaskView};
+use super::follow::TurnReader;
+use crate::task::{AttachmentRequest, Incoming, SubmittedFile, TaskView};
 
 /// How the plans of turns are named. No stored plan may have a colon in its key.
 const CHAT: &str = "chat:";
@@ -95,7 +95,7 @@ impl Chats {
     ///
     /// # Errors
     /// The same as of [`Engine::say`].
-    pub async fn say_aloud(&self, actor: &Actor, chat: ChatId, request: SayRequest) -> Result<Following> {
+    pub async fn say_aloud(&self, actor: &Actor, chat: ChatId, request: SayRequest) -> Result<TurnReader> {
         let budget = request.budget;
         let (incoming, plan) = self.turn_to_be(actor, chat, request).await?;
         let id = TaskId::from_uuid(self.tasks.kernel.ids.next());
@@ -157,7 +157,7 @@ impl Chats {
             parts: request
                 .attachments
                 .into_iter()
-                .map(|file| Part {
+                .map(|file| SubmittedFile {
                     filename: file.filename,
                     content_type: file.content_type,
                     bytes: file.bytes,

@@ -1,8 +1,8 @@
 //! Five layers become the messages of a request.
 
 use kybern_core::context::{
-    Found, Layer, LayerUse, LeftOut, Origin, Section, SectionKind, Shares, Spoken, WindowLimits, fitting, ranked,
-    shortened, window,
+    Layer, LayerUse, LeftOut, Origin, SearchHit, Section, SectionKind, Shares, WindowLimits, WindowMessage, fitting,
+    ranked, shortened, window,
 };
 use kybern_core::digest::DigestKey;
 use kybern_core::error::{Error, ErrorCode, Result};
@@ -23,13 +23,13 @@ pub struct Material {
     /// The governed prompt, and what stands beside it.
     pub sections: Vec<Section>,
     /// What was remembered of the user and of what they talk about.
-    pub memories: Vec<Found>,
+    pub memories: Vec<SearchHit>,
     /// What was found in documents.
-    pub knowledge: Vec<Found>,
+    pub knowledge: Vec<SearchHit>,
     /// What was said, the message that is asked now at the end.
-    pub conversation: Vec<Spoken>,
+    pub conversation: Vec<WindowMessage>,
     /// What has happened in this turn: replies with calls, and their results. It follows the conversation whole.
-    pub turn: Vec<Spoken>,
+    pub turn: Vec<WindowMessage>,
     /// How much of it is shown at most; its share of the window limits it too.
     pub limits: WindowLimits,
     /// Whether the model is given tools.
@@ -40,7 +40,7 @@ pub struct Material {
 
 /// A prompt.
 #[derive(Clone, Debug)]
-pub struct Composed {
+pub struct ComposedPrompt {
     /// What is sent, in order.
     pub messages: Vec<ModelMessage>,
     /// What each layer took, the strongest first; a layer that says nothing is not there.
@@ -88,7 +88,7 @@ pub fn compose(
     shares: &Shares,
     key: &DigestKey,
     count: &dyn Fn(&str) -> Tokens,
-) -> Result<Composed> {
+) -> Result<ComposedPrompt> {
     let Material { sections, memories, knowledge, conversation, turn, limits, tools, closing } = material;
     let mut left_out = LeftOut::default();
     let mut draft = Draft { count, key, messages: Vec::new(), layers: Vec::new() };
@@ -125,7 +125,7 @@ pub fn compose(
     used += draft.add_texts(Layer::Preferences, Role::User, vec![material_of(Origin::User, &wishes)]).0;
 
     let (all_memories, all_knowledge) = (memories.len(), knowledge.len());
-    let framed = |mut found: Vec<Found>| {
+    let framed = |mut found: Vec<SearchHit>| {
         found.iter_mut().for_each(|one| one.tokens = Tokens(count(&one.title).0 + count(&one.text).0 + frame));
         found
     };
@@ -134,7 +134,7 @@ pub fn compose(
     (left_out.memories, left_out.knowledge) = (all_memories - memories.len(), all_knowledge - knowledge.len());
     let taken: u64 = memories.iter().map(|found| found.tokens.0).sum();
     fits(&mut facts, room.memories.saturating_sub(taken), &mut left_out);
-    let found: Vec<&Found> = memories.iter().chain(&knowledge).collect();
+    let found: Vec<&SearchHit> = memories.iter().chain(&knowledge).collect();
     let tainted = found.iter().any(|found| found.origin.taints());
     let looked_up: Vec<(&'static str, String)> = found
         .into_iter()
@@ -153,7 +153,7 @@ pub fn compose(
     let limits = WindowLimits { tokens: limits.tokens.min(Tokens(left.saturating_sub(for_turn))), ..limits };
     let shown = window(&conversation, &limits);
     left_out.messages = conversation.len() - shown.len();
-    let spoken: Vec<&Spoken> = shown.iter().filter_map(|place| conversation.get(*place)).chain(&turn).collect();
+    let spoken: Vec<&WindowMessage> = shown.iter().filter_map(|place| conversation.get(*place)).chain(&turn).collect();
     let tokens = spoken.iter().map(|spoken| spoken.tokens.0).sum();
     if tokens > left {
         return Err(too_long("the message, with what was called for it,", tokens, left, shares));
@@ -161,11 +161,11 @@ pub fn compose(
     let tainted = tainted || spoken.iter().any(|spoken| spoken.tainted);
     draft.add(Layer::Conversation, Tokens(tokens), spoken.iter().map(|spoken| spoken.message.clone()).collect());
     let Draft { messages, layers, .. } = draft;
-    Ok(Composed { messages, layers, left_out, tainted })
+    Ok(ComposedPrompt { messages, layers, left_out, tainted })
 }
 
 /// The room of what may be longer than its share, or has to make way for that.
-struct Room {
+struct PromptRoom {
     prompt: u64,
     memories: u64,
     knowledge: u64,
@@ -173,7 +173,7 @@ struct Room {
 
 /// A prompt that is longer than its share takes room from the conversation, half of it at most, and then from what was
 /// looked up.
-fn room(shares: &Shares, stays: u64) -> Result<Room> {
+fn room(shares: &Shares, stays: u64) -> Result<PromptRoom> {
     let half = shares.prompt_total().0 / 2;
     if stays > half {
         return Err(too_long("the prompt of the agent", stays, half, shares));
@@ -183,12 +183,12 @@ fn room(shares: &Shares, stays: u64) -> Result<Room> {
     let lacking = (prompt - shares.prompt.0).saturating_sub(shares.conversation.0 / 2);
     let knowledge = shares.knowledge.0.saturating_sub(lacking);
     let lacking = lacking.saturating_sub(shares.knowledge.0);
-    Ok(Room { prompt, memories: shares.memories.0.saturating_sub(lacking), knowledge })
+    Ok(PromptRoom { prompt, memories: shares.memories.0.saturating_sub(lacking), knowledge })
 }
 
 /// Makes room for what has happened in a turn: the oldest results go first, and say so. Answers what it takes.
-fn trimmed(turn: &mut [Spoken], most: u64, count: &dyn Fn(&str) -> Tokens) -> u64 {
-    let total = |turn: &[Spoken]| turn.iter().map(|spoken| spoken.tokens.0).sum::<u64>();
+fn trimmed(turn: &mut [WindowMessage], most: u64, count: &dyn Fn(&str) -> Tokens) -> u64 {
+    let total = |turn: &[WindowMessage]| turn.iter().map(|spoken| spoken.tokens.0).sum::<u64>();
     for place in 0..turn.len() {
         let over = total(turn).saturating_sub(most);
         if over == 0 {

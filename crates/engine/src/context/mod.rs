@@ -6,4 +6,4 @@
 
 mod compose;
 
-pub use compose::{Composed, Material, compose};
+pub use compose::{ComposedPrompt, Material, compose};

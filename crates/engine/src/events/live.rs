@@ -9,24 +9,24 @@ use tokio::sync::Notify;
 
 /// What of a task's present reply is there.
 #[derive(Default)]
-pub struct Live {
-    written: Mutex<Written>,
+pub struct LiveReply {
+    written: Mutex<WrittenPieces>,
     /// More is there, or it has begun anew.
     pub news: Notify,
 }
 
 /// The pieces so far.
 #[derive(Clone, Debug, Default)]
-pub struct Written {
+pub struct WrittenPieces {
     /// The last row of the journal when the model was asked.
     pub behind: i64,
     pub pieces: Vec<Arc<str>>,
 }
 
-impl Live {
+impl LiveReply {
     /// A reply begins.
     pub fn begin(&self, behind: i64) {
-        *self.lock() = Written { behind, pieces: Vec::new() };
+        *self.lock() = WrittenPieces { behind, pieces: Vec::new() };
     }
 
     /// The next piece.
@@ -47,22 +47,22 @@ impl Live {
 
     /// Everything so far.
     #[must_use]
-    pub fn written(&self) -> Written {
+    pub fn written(&self) -> WrittenPieces {
         self.lock().clone()
     }
 
-    fn lock(&self) -> MutexGuard<'_, Written> {
+    fn lock(&self) -> MutexGuard<'_, WrittenPieces> {
         self.written.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 /// The replies that somebody writes or reads now.
 #[derive(Default)]
-pub struct Lives {
-    by_task: Mutex<HashMap<TaskId, Weak<Live>>>,
+pub struct LiveReplies {
+    by_task: Mutex<HashMap<TaskId, Weak<LiveReply>>>,
 }
 
-impl Lives {
+impl LiveReplies {
     /// How many replies somebody holds.
     pub(crate) fn count(&self) -> usize {
         let by_task = self.by_task.lock().unwrap_or_else(PoisonError::into_inner);
@@ -70,7 +70,7 @@ impl Lives {
     }
 
     /// The reply of a task. All who hold it share it.
-    pub fn of(&self, task: TaskId) -> Arc<Live> {
+    pub fn of(&self, task: TaskId) -> Arc<LiveReply> {
         let mut by_task = self.by_task.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(live) = by_task.get(&task).and_then(Weak::upgrade) {
             return live;
@@ -79,7 +79,7 @@ impl Lives {
         if by_task.len() >= 64 && by_task.len().is_power_of_two() {
             by_task.retain(|_, live| live.strong_count() > 0);
         }
-        let live = Arc::new(Live::default());
+        let live = Arc::new(LiveReply::default());
         by_task.insert(task, Arc::downgrade(&live));
         live
     }

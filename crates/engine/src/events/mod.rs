@@ -9,23 +9,23 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use kybern_core::id::TaskId;
 use tokio::sync::{Notify, oneshot};
 
-pub use live::{Live, Lives, Written};
+pub use live::{LiveReplies, LiveReply, WrittenPieces};
 
 /// Who is waiting for news of which task. Only tasks that somebody waits for are kept. It only says that there is
 /// something to see; what it is everybody reads for themselves, with their own rights.
-pub struct Watchers<V> {
-    waiting: Arc<Waiting<V>>,
+pub struct TaskWatchers<V> {
+    waiting: Arc<WaitTable<V>>,
 }
 
 /// By task how many wait, and for what.
-type Waited<V> = HashMap<TaskId, (usize, Arc<Interest<V>>)>;
-type Waiting<V> = Mutex<Waited<V>>;
+type WaitCounts<V> = HashMap<TaskId, (usize, Arc<TaskInterest<V>>)>;
+type WaitTable<V> = Mutex<WaitCounts<V>>;
 
 /// Those who are told once how a task came to rest.
 type Submitters<V> = Vec<oneshot::Sender<V>>;
 
 /// That somebody waits for a task.
-struct Interest<V> {
+struct TaskInterest<V> {
     /// Something was journaled, or is wanted of the task.
     news: Notify,
     /// How often there was news, so that nobody misses what came while they did not wait.
@@ -36,25 +36,25 @@ struct Interest<V> {
     submitters: Mutex<Submitters<V>>,
 }
 
-impl<V> Default for Watchers<V> {
+impl<V> Default for TaskWatchers<V> {
     fn default() -> Self {
         Self { waiting: Arc::default() }
     }
 }
 
-impl<V> Default for Interest<V> {
+impl<V> Default for TaskInterest<V> {
     fn default() -> Self {
         Self { news: Notify::new(), told: AtomicU64::new(0), rests: Notify::new(), submitters: Mutex::default() }
     }
 }
 
-impl<V: Clone> Watchers<V> {
+impl<V: Clone> TaskWatchers<V> {
     /// Registers interest. Look at the task after this and before waiting, so that nothing is missed.
-    pub fn watch(&self, task: TaskId) -> Watch<V> {
+    pub fn watch(&self, task: TaskId) -> TaskWatch<V> {
         let mut waiting = self.lock();
         let (count, interest) = waiting.entry(task).or_default();
         *count += 1;
-        Watch { waiting: Arc::clone(&self.waiting), task, interest: Arc::clone(interest) }
+        TaskWatch { waiting: Arc::clone(&self.waiting), task, interest: Arc::clone(interest) }
     }
 
     /// Whether its submitter waits for the task, and has not been told yet.
@@ -94,12 +94,12 @@ impl<V: Clone> Watchers<V> {
         self.lock().len()
     }
 
-    fn lock(&self) -> MutexGuard<'_, Waited<V>> {
+    fn lock(&self) -> MutexGuard<'_, WaitCounts<V>> {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl<V> Interest<V> {
+impl<V> TaskInterest<V> {
     fn has_news(&self) {
         self.told.fetch_add(1, Ordering::Release);
         self.news.notify_waiters();
@@ -115,14 +115,14 @@ impl<V> Interest<V> {
 }
 
 /// Interest in one task.
-pub struct Watch<V> {
-    waiting: Arc<Waiting<V>>,
+pub struct TaskWatch<V> {
+    waiting: Arc<WaitTable<V>>,
     task: TaskId,
-    interest: Arc<Interest<V>>,
+    interest: Arc<TaskInterest<V>>,
 }
 
-impl<V> Watch<V> {
-    /// How often there was news since somebody first watched the task. It changes before [`Watch::next`] is told.
+impl<V> TaskWatch<V> {
+    /// How often there was news since somebody first watched the task. It changes before [`TaskWatch::next`] is told.
     pub fn told(&self) -> u64 {
         self.interest.told.load(Ordering::Acquire)
     }
@@ -146,7 +146,7 @@ impl<V> Watch<V> {
     }
 }
 
-impl<V> Drop for Watch<V> {
+impl<V> Drop for TaskWatch<V> {
     fn drop(&mut self) {
         let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((count, _)) = waiting.get_mut(&self.task) {

@@ -12,7 +12,7 @@ use kybern_core::task::RenderedArgs;
 use serde_json::{Map, Value};
 
 use super::node::Node;
-use super::run::Run;
+use super::run::TaskRun;
 use super::step::render_object;
 use super::taint::argument_is_tainted;
 use crate::templates::{self, RenderError};
@@ -56,7 +56,7 @@ impl Arguments {
 ///
 /// # Errors
 /// When a template cannot be rendered.
-pub(crate) fn of(run: &Run, index: usize, written: &Map<String, Value>) -> Result<Arguments, RenderError> {
+pub(crate) fn of(run: &TaskRun, index: usize, written: &Map<String, Value>) -> Result<Arguments, RenderError> {
     let node = run.walk.node(index);
     let saw = run.walk.last_seq();
     let tainted_now = || {

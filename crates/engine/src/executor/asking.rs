@@ -5,11 +5,11 @@ use kybern_core::audit::AuditEvent;
 use kybern_core::task::{Effect, JournalEntry, JournalRow, TaskChange, Wait, WaitKind};
 use serde_json::{Value, json};
 
-use super::run::Run;
+use super::run::TaskRun;
 
 /// Adds to a commit what its rows and its change mean for questions to persons.
 pub(super) fn questions(
-    run: &Run,
+    run: &TaskRun,
     rows: &[JournalRow],
     change: &TaskChange,
     mut effects: Vec<Effect>,
@@ -47,7 +47,7 @@ pub(super) fn questions(
     (effects, audit)
 }
 
-fn asked(run: &Run, row: &JournalRow, wait: &Wait) -> Option<NewApproval> {
+fn asked(run: &TaskRun, row: &JournalRow, wait: &Wait) -> Option<NewApproval> {
     let id = wait.approval_id?;
     let shown = |name: &str| wait.details.get(name);
     Some(NewApproval {
@@ -64,7 +64,7 @@ fn asked(run: &Run, row: &JournalRow, wait: &Wait) -> Option<NewApproval> {
     })
 }
 
-impl Run {
+impl TaskRun {
     /// Whether the task has ever asked a person: in its journal, or in rows that are about to be written.
     fn has_asked(&self, rows: &[JournalRow]) -> bool {
         let asks = |row: &JournalRow| matches!(&row.entry, JournalEntry::Waiting(wait) if wait.kind.is_person());

@@ -8,18 +8,18 @@ use futures::StreamExt as _;
 use futures::stream::FuturesUnordered;
 use tokio::sync::mpsc;
 
-use super::call::{End, OnItsWay, Written};
-use super::steps::Note;
+use super::call::{CallEnd, OnItsWay, ReservingCall};
+use super::steps::CallNote;
 
 /// What calls want journaled; none where no call ever does.
-pub(super) struct Notes(pub(super) Option<mpsc::Receiver<Note>>);
+pub(super) struct NoteReceiver(pub(super) Option<mpsc::Receiver<CallNote>>);
 
-impl Notes {
+impl NoteReceiver {
     /// The next one; waits for ever where none can come.
     ///
     /// # Cancel safety
     /// None is lost.
-    pub(super) async fn next(&mut self) -> Option<Note> {
+    pub(super) async fn next(&mut self) -> Option<CallNote> {
         match &mut self.0 {
             Some(notes) => notes.recv().await,
             None => std::future::pending().await,
@@ -39,16 +39,16 @@ pub(super) struct Calls {
     pub(super) written: usize,
     count: usize,
     /// In a lock that is never taken, because a run that is lent out has to be shareable.
-    inside: Mutex<Inside>,
+    inside: Mutex<CallQueues>,
 }
 
 #[derive(Default)]
-struct Inside {
+struct CallQueues {
     on_their_way: FuturesUnordered<OnItsWay>,
     /// Ended while the run waited for something else.
-    ended: VecDeque<End>,
+    ended: VecDeque<CallEnd>,
     /// The questions that are written, and for which nothing is reserved.
-    written: Vec<Written>,
+    written: Vec<ReservingCall>,
 }
 
 impl Calls {
@@ -66,13 +66,13 @@ impl Calls {
     }
 
     /// Keeps a question that is written, until it is asked with the others.
-    pub(super) fn keep_written(&mut self, question: Written) {
+    pub(super) fn keep_written(&mut self, question: ReservingCall) {
         self.written += 1;
         self.inside().written.push(question);
     }
 
     /// The questions that are written.
-    pub(super) fn take_written(&mut self) -> Vec<Written> {
+    pub(super) fn take_written(&mut self) -> Vec<ReservingCall> {
         self.written = 0;
         std::mem::take(&mut self.inside().written)
     }
@@ -86,7 +86,7 @@ impl Calls {
     ///
     /// # Cancel safety
     /// No end is lost.
-    pub(super) async fn next(&mut self) -> Option<End> {
+    pub(super) async fn next(&mut self) -> Option<CallEnd> {
         let inside = self.inside();
         let end = match inside.ended.pop_front() {
             Some(end) => Some(end),
@@ -99,7 +99,7 @@ impl Calls {
     /// Waits for something else, while the calls go on.
     pub(super) async fn beside<T>(&mut self, wait: impl Future<Output = T>) -> T {
         let mut wait = pin!(wait);
-        let Inside { on_their_way, ended, .. } = self.inside();
+        let CallQueues { on_their_way, ended, .. } = self.inside();
         loop {
             tokio::select! {
                 biased;
@@ -109,7 +109,7 @@ impl Calls {
         }
     }
 
-    fn inside(&mut self) -> &mut Inside {
+    fn inside(&mut self) -> &mut CallQueues {
         self.inside.get_mut().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -4,15 +4,15 @@ use std::sync::Arc;
 
 use kybern_core::error::ErrorCode;
 use kybern_core::plan::StepKind;
-use kybern_core::task::{JournalEntry, Opening, StepOutcome, StepStatus};
+use kybern_core::task::{ContainerOpening, JournalEntry, StepOutcome, StepStatus};
 use serde_json::{Value, json};
 
-use super::run::Run;
+use super::run::TaskRun;
 use super::step::{Draft, RowDraft, fail, failure, stops};
 use super::step_kinds;
 
 /// Looks at a node all of whose lists rest: it ends, or its loop goes on.
-pub(super) fn advance(run: &Run, index: usize) -> Draft {
+pub(super) fn advance(run: &TaskRun, index: usize) -> Draft {
     let node = run.walk.node(index);
     if let StepKind::Loop { source: kybern_core::plan::step::LoopSource::While(test), max_iterations, .. } =
         &node.spec.kind
@@ -25,7 +25,7 @@ pub(super) fn advance(run: &Run, index: usize) -> Draft {
 }
 
 /// The end of a node that holds steps.
-pub(super) fn container_done(run: &Run, index: usize) -> Draft {
+pub(super) fn container_done(run: &TaskRun, index: usize) -> Draft {
     let node = run.walk.node(index);
     if matches!(node.spec.kind, StepKind::Agent { .. }) && !run.walk.is_interrupted(index) {
         return super::turn::done(run, index);
@@ -51,7 +51,7 @@ pub(super) fn container_done(run: &Run, index: usize) -> Draft {
     let lasts = run.walk.last_results(index);
     let data = match &node.spec.kind {
         StepKind::Condition { .. } => {
-            let taken = matches!(node.opening, Some(Opening::Branch { taken: true }));
+            let taken = matches!(node.opening, Some(ContainerOpening::Branch { taken: true }));
             json!({"taken": taken, "result": lasts.into_iter().next().unwrap_or_default()})
         }
         StepKind::Parallel { .. } => json!({"branches": lasts}),

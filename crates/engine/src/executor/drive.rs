@@ -12,17 +12,17 @@ use kybern_core::ports::Heartbeat;
 use kybern_core::task::{CommitRefused, limits};
 use kybern_core::time::{Millis, Timestamp};
 
-use super::call::{Call, End, NotBegun, OnItsWay};
-use super::next_move::{Move, Phases, Rows, State, next_move};
-use super::run::Run;
+use super::call::{Call, CallEnd, NotBegun, OnItsWay};
+use super::next_move::{NextMove, Phases, Rows, RunState, next_move};
+use super::run::TaskRun;
 use super::step::{self, Draft};
-use super::steps::Begun;
-use super::walk::Action;
+use super::steps::StepBegin;
+use super::walk::WalkAction;
 use super::{containers, ending, signals};
 
 /// Why a run stops without having ended or given back its task.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum Stop {
+pub(crate) enum RunStop {
     /// The lease is somebody else's.
     #[error("the lease is somebody else's")]
     Fenced,
@@ -31,7 +31,7 @@ pub(crate) enum Stop {
     Store(#[from] Error),
 }
 
-impl From<CommitRefused> for Stop {
+impl From<CommitRefused> for RunStop {
     fn from(refused: CommitRefused) -> Self {
         match refused {
             CommitRefused::Fenced => Self::Fenced,
@@ -53,37 +53,37 @@ pub(crate) enum Flow {
 }
 
 /// What became of a call that was to be made.
-enum Made {
+enum CallStart {
     /// It is on its way.
     Begun,
     /// It has ended, or other things come first.
     Ended(Flow),
 }
 
-impl Run {
+impl TaskRun {
     /// Drives the task until it ends or its lease is given back.
-    pub(crate) async fn drive(mut self: Box<Self>) -> Result<(), Stop> {
+    pub(crate) async fn drive(mut self: Box<Self>) -> Result<(), RunStop> {
         let mut flow = Box::pin(self.take_over()).await?;
         while flow == Flow::Continue {
             let now = self.now();
             let actions = self.walk.actions(now);
             flow = match next_move(&self.state(&actions)) {
-                Move::TakeSignals => Box::pin(self.take_signals()).await?,
-                Move::GiveUpCalls => self.give_up_calls(),
-                Move::WalkPhase => Box::pin(self.walk_phase()).await?,
-                Move::Begin => self.begin(actions, now).await?,
-                Move::Write => self.write_held().await?,
-                Move::Ask => self.ask_what_is_written().await?,
-                Move::Wait => self.wait().await?,
-                Move::Rest => Box::pin(self.rest()).await?,
-                Move::Leave => return Err(Box::pin(self.leave()).await),
+                NextMove::TakeSignals => Box::pin(self.take_signals()).await?,
+                NextMove::GiveUpCalls => self.give_up_calls(),
+                NextMove::WalkPhase => Box::pin(self.walk_phase()).await?,
+                NextMove::Begin => self.begin(actions, now).await?,
+                NextMove::Write => self.write_held().await?,
+                NextMove::Ask => self.ask_what_is_written().await?,
+                NextMove::Wait => self.wait().await?,
+                NextMove::Rest => Box::pin(self.rest()).await?,
+                NextMove::Leave => return Err(Box::pin(self.leave()).await),
             };
         }
         Ok(())
     }
 
     /// Where it stands, with what the walk can do now.
-    fn state(&self, actions: &[Action]) -> State {
+    fn state(&self, actions: &[WalkAction]) -> RunState {
         let phases = match self.next_phase() {
             None => Phases::Over,
             Some(phase) => {
@@ -98,10 +98,10 @@ impl Run {
         };
         let can_begin = match actions.first() {
             None => false,
-            Some(Action::Start(_)) => self.calls.len() < limits::MAX_PARALLEL,
-            Some(Action::Advance(_) | Action::TimeUp(_)) => true,
+            Some(WalkAction::Start(_)) => self.calls.len() < limits::MAX_PARALLEL,
+            Some(WalkAction::Advance(_) | WalkAction::TimeUp(_)) => true,
         };
-        State {
+        RunState {
             has_news: self.has_news(),
             is_cancelled: self.wanted.cancel,
             gives_back: self.wanted.paused || self.kernel.stopping.is_cancelled(),
@@ -118,25 +118,25 @@ impl Run {
     }
 
     /// Begins what can begin, until something has been decided that may change what else can.
-    async fn begin(&mut self, actions: Vec<Action>, now: Timestamp) -> Result<Flow, Stop> {
-        if actions.iter().any(|action| matches!(action, Action::Start(_))) {
+    async fn begin(&mut self, actions: Vec<WalkAction>, now: Timestamp) -> Result<Flow, RunStop> {
+        if actions.iter().any(|action| matches!(action, WalkAction::Start(_))) {
             self.look_at_rules().await?;
         }
         let alone = actions.len() == 1 && self.calls.is_empty();
         for action in actions {
             let draft = match action {
-                Action::Start(_) if self.calls.len() >= limits::MAX_PARALLEL => break,
-                Action::Start(index) => match step::begin(self, index, now) {
-                    Begun::Rows(draft) => draft,
+                WalkAction::Start(_) if self.calls.len() >= limits::MAX_PARALLEL => break,
+                WalkAction::Start(index) => match step::begin(self, index, now) {
+                    StepBegin::Rows(draft) => draft,
                     // It begins anew, with what was read.
-                    Begun::Call(call) if call.facts().reads_first => return Box::pin(self.read_first()).await,
-                    Begun::Call(call) => match self.make(call, alone).await? {
-                        Made::Begun => continue,
-                        Made::Ended(flow) => return Ok(flow),
+                    StepBegin::Call(call) if call.facts().reads_first => return Box::pin(self.read_first()).await,
+                    StepBegin::Call(call) => match self.make(call, alone).await? {
+                        CallStart::Begun => continue,
+                        CallStart::Ended(flow) => return Ok(flow),
                     },
                 },
-                Action::Advance(index) => containers::advance(self, index),
-                Action::TimeUp(index) => signals::time_up(self, index),
+                WalkAction::Advance(index) => containers::advance(self, index),
+                WalkAction::TimeUp(index) => signals::time_up(self, index),
             };
             return self.settle(Draft { may_wait: true, ..draft }).await;
         }
@@ -145,7 +145,7 @@ impl Run {
 
     /// Makes a call. One that nobody outside can see and that ends at once is taken in at once, when nothing else could
     /// begin or runs beside it: steps that stand side by side all begin before any of them is taken in.
-    async fn make(&mut self, call: Box<dyn Call>, alone: bool) -> Result<Made, Stop> {
+    async fn make(&mut self, call: Box<dyn Call>, alone: bool) -> Result<CallStart, RunStop> {
         let facts = call.facts();
         // A question changes nothing outside: what led to it is written with its reply, or before it is asked. But what
         // is looked up for its turn may be asked outside at once.
@@ -155,7 +155,7 @@ impl Run {
         };
         if reaches_out && !self.held.is_empty() {
             // What led to the call comes first, and it may bring news: look again.
-            return Ok(Made::Ended(self.write_held().await?));
+            return Ok(CallStart::Ended(self.write_held().await?));
         }
         self.walk.mark_running(facts.index);
         self.calls.effectful += usize::from(facts.is_effectful);
@@ -172,13 +172,13 @@ impl Run {
             if flow == Flow::Continue && self.active.changed.notified().now_or_never().is_some() {
                 Box::pin(self.refresh()).await?;
             }
-            return Ok(Made::Ended(flow));
+            return Ok(CallStart::Ended(flow));
         }
         self.calls.push(made);
-        Ok(Made::Begun)
+        Ok(CallStart::Begun)
     }
 
-    async fn take_in(&mut self, returned: End) -> Result<Flow, Stop> {
+    async fn take_in(&mut self, returned: CallEnd) -> Result<Flow, RunStop> {
         match returned {
             Ok(call) => {
                 let facts = call.facts();
@@ -216,7 +216,7 @@ impl Run {
 
     /// Reserves for every question that is written, stores what is owed together with that, and only then asks. What can
     /// be written at once is written first, and asked with the others.
-    async fn ask_what_is_written(&mut self) -> Result<Flow, Stop> {
+    async fn ask_what_is_written(&mut self) -> Result<Flow, RunStop> {
         if let Some(returned) = self.calls.next().now_or_never().flatten() {
             return self.take_in(returned).await;
         }
@@ -245,7 +245,7 @@ impl Run {
     }
 
     /// Waits until a call ends, or something changes.
-    async fn wait(&mut self) -> Result<Flow, Stop> {
+    async fn wait(&mut self) -> Result<Flow, RunStop> {
         let lost = self.active.lost.clone();
         let changed = Arc::clone(&self.active.changed);
         let due = self.until_due();
@@ -289,7 +289,7 @@ impl Run {
     }
 
     /// Asks the store what others want.
-    async fn refresh(&mut self) -> Result<(), Stop> {
+    async fn refresh(&mut self) -> Result<(), RunStop> {
         let (lease, now) = (self.kernel.settings.lease, self.now());
         let held = [self.lease.clone()];
         let answers = self
@@ -303,7 +303,7 @@ impl Run {
                 self.wanted.note(*committed);
                 Ok(())
             }
-            Some(Heartbeat::Lost) | None => Err(Stop::Fenced),
+            Some(Heartbeat::Lost) | None => Err(RunStop::Fenced),
         }
     }
 

@@ -9,7 +9,7 @@ use super::node::Node;
 
 /// What they left.
 #[derive(Default)]
-pub(crate) struct Earlier {
+pub(crate) struct EarlierRuns {
     /// The worker from which the task was taken over, until that has been journaled.
     pub(crate) recovered_from: Option<String>,
     /// Whether the worker before died, or let its lease expire.
@@ -18,7 +18,7 @@ pub(crate) struct Earlier {
     pub(crate) attempts: Vec<Attempt>,
 }
 
-impl Earlier {
+impl EarlierRuns {
     /// The attempts of a step's generation behind the last one that has ended.
     pub(crate) fn open(&self, step: &StepId, generation: u32, ended: u32) -> impl Iterator<Item = &Attempt> {
         let is_open = move |attempt: &&Attempt| attempt.generation == generation && attempt.attempt > ended;

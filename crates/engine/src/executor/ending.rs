@@ -4,17 +4,17 @@
 
 use kybern_core::error::ErrorCode;
 use kybern_core::policy::redact::redact_text;
-use kybern_core::task::{Ending, JournalEntry, StepError, StepStatus, TaskStatus};
+use kybern_core::task::{JournalEntry, StepError, StepStatus, TaskEnding, TaskStatus};
 use serde_json::{Map, Value, json};
 
 use super::node::{Node, Phase};
-use super::snapshot::Surroundings;
+use super::snapshot::RunContext;
 use super::walk::Walk;
 use crate::templates;
 
 /// The end of a finished walk: `cancelled` when a person's no stopped it, `failed` when a failure did, otherwise
 /// `completed`.
-pub(super) fn end(walk: &Walk, surroundings: &Surroundings) -> Ending {
+pub(super) fn end(walk: &Walk, surroundings: &RunContext) -> TaskEnding {
     if let Some(by) = walk.stopped_inside(None) {
         let node = walk.node(by);
         let error = node.outcome().and_then(|outcome| outcome.error.clone()).unwrap_or_else(unexplained);
@@ -28,7 +28,7 @@ pub(super) fn end(walk: &Walk, surroundings: &Surroundings) -> Ending {
         Some(template) => templates::render(&Value::String(template), &surroundings.context(walk, None)),
     };
     match result {
-        Ok(result) => Ending { status: TaskStatus::Completed, result, error: None, current_step: None },
+        Ok(result) => TaskEnding { status: TaskStatus::Completed, result, error: None, current_step: None },
         Err(error) => {
             let message = format!("the plan's output cannot be made: {error}");
             failed(walk, StepError { code: ErrorCode::Unprocessable, message, retryable: false }, None)
@@ -37,7 +37,7 @@ pub(super) fn end(walk: &Walk, surroundings: &Surroundings) -> Ending {
 }
 
 /// The end of a task with a phase that failed, or to which a person said no.
-pub(super) fn in_phase(walk: &Walk) -> Option<Ending> {
+pub(super) fn in_phase(walk: &Walk) -> Option<TaskEnding> {
     [Phase::Extraction, Phase::Intent, Phase::Planning].into_iter().find_map(|phase| {
         let outcome = walk.phase(phase)?.outcome.as_ref()?;
         let error = outcome.error.clone()?;
@@ -47,7 +47,7 @@ pub(super) fn in_phase(walk: &Walk) -> Option<Ending> {
 }
 
 /// The end of a task that cannot go on. What succeeded is in the result, marked as a part.
-pub(super) fn failed(walk: &Walk, error: StepError, step: Option<&str>) -> Ending {
+pub(super) fn failed(walk: &Walk, error: StepError, step: Option<&str>) -> TaskEnding {
     let completed: Map<String, Value> = walk
         .outcomes()
         .filter(|(_, outcome)| outcome.status == StepStatus::Completed)
@@ -61,28 +61,28 @@ pub(super) fn failed(walk: &Walk, error: StepError, step: Option<&str>) -> Endin
         // It leaves with the result, and is held to what holds for errors.
         "error": {"code": error.code, "message": redact_text(&error.message)},
     });
-    Ending { status: TaskStatus::Failed, result, error: Some(error), current_step: step.map(str::to_owned) }
+    TaskEnding { status: TaskStatus::Failed, result, error: Some(error), current_step: step.map(str::to_owned) }
 }
 
 /// The end of a task that a person's no stopped.
-pub(super) fn refused(walk: &Walk, error: StepError, step: Option<&str>) -> Ending {
+pub(super) fn refused(walk: &Walk, error: StepError, step: Option<&str>) -> TaskEnding {
     let result = json!({
         "partial": true,
         "completed": walk.completed(),
         "refusedStep": step,
         "reason": redact_text(&error.message),
     });
-    Ending { status: TaskStatus::Cancelled, result, error: Some(error), current_step: step.map(str::to_owned) }
+    TaskEnding { status: TaskStatus::Cancelled, result, error: Some(error), current_step: step.map(str::to_owned) }
 }
 
 /// The end of a task that somebody cancelled.
-pub(super) fn cancelled(walk: &Walk) -> Ending {
+pub(super) fn cancelled(walk: &Walk) -> TaskEnding {
     let result = json!({"partial": true, "completed": walk.completed()});
-    Ending { status: TaskStatus::Cancelled, result, error: None, current_step: None }
+    TaskEnding { status: TaskStatus::Cancelled, result, error: None, current_step: None }
 }
 
 /// The journal's last entry.
-pub(super) fn entry(walk: &Walk, ending: &Ending) -> (JournalEntry, String) {
+pub(super) fn entry(walk: &Walk, ending: &TaskEnding) -> (JournalEntry, String) {
     let summary = match ending.status {
         TaskStatus::Completed if walk.failed().is_empty() => "every step is done".to_owned(),
         TaskStatus::Completed => format!("done; tolerated failures: {}", walk.failed().join(", ")),

@@ -13,9 +13,9 @@
 use kybern_core::money::Usage;
 use kybern_core::task::{JournalEntry, JournalRow, TaskChange};
 
-use super::drive::{Flow, Stop};
+use super::drive::{Flow, RunStop};
 use super::known::load_journal;
-use super::run::Run;
+use super::run::TaskRun;
 use super::step::Draft;
 use super::walk::Walk;
 use crate::size;
@@ -25,14 +25,14 @@ const MAX_HELD: usize = 128 * 1024;
 
 /// Rows that the walk has taken in and the store has not.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Held {
+pub(super) struct UnwrittenRows {
     rows: Vec<JournalRow>,
     size: usize,
     /// What was used for them.
     usage: Usage,
 }
 
-impl Held {
+impl UnwrittenRows {
     pub(super) fn is_empty(&self) -> bool {
         self.rows.is_empty()
     }
@@ -64,7 +64,7 @@ impl Held {
     }
 }
 
-impl Run {
+impl TaskRun {
     /// Keeps rows for the next commit; gives them back when that would be too many, or too large.
     pub(super) fn hold(&mut self, rows: Vec<JournalRow>, usage: Usage) -> Result<(), Vec<JournalRow>> {
         let size = self.held.size + rows.iter().map(size_of).sum::<usize>();
@@ -79,7 +79,7 @@ impl Run {
     }
 
     /// Commits what is held.
-    pub(super) async fn write_held(&mut self) -> Result<Flow, Stop> {
+    pub(super) async fn write_held(&mut self) -> Result<Flow, RunStop> {
         if self.held.is_empty() {
             return Ok(Flow::Continue);
         }
@@ -87,13 +87,13 @@ impl Run {
     }
 }
 
-impl Run {
+impl TaskRun {
     /// Walks once more over what is written, and over what was held back before a commit that was refused. What runs
     /// beside that goes on.
     ///
     /// # Errors
     /// When the store fails, or the journal cannot be read by this program.
-    pub(super) async fn walk_again(&mut self, held: Held) -> Result<(), Stop> {
+    pub(super) async fn walk_again(&mut self, held: UnwrittenRows) -> Result<(), RunStop> {
         let (plan, lease) = (self.walk.plan().cloned(), self.lease.clone());
         let walked = self.ask(|kernel| {
             let (mut walk, lease) = (Walk::new(plan.clone()), lease.clone());

@@ -12,7 +12,7 @@ use super::steps::StepKinds;
 use super::tenant_names::TenantNames;
 use super::view::TaskView;
 use crate::clock::TaskClock;
-use crate::events::{Lives, Watchers};
+use crate::events::{LiveReplies, TaskWatchers};
 use crate::meter::Meter;
 use crate::plan::FrozenPlans;
 use crate::settings::Settings;
@@ -32,8 +32,8 @@ pub(crate) struct Kernel {
     /// Who carries out the steps that reach outside.
     pub(crate) kinds: Arc<dyn StepKinds>,
     pub(crate) frozen: FrozenPlans,
-    pub(crate) watchers: Watchers<TaskView>,
-    pub(crate) lives: Arc<Lives>,
+    pub(crate) watchers: TaskWatchers<TaskView>,
+    pub(crate) lives: Arc<LiveReplies>,
     pub(crate) active: ActiveRuns,
     pub(crate) tenants: TenantNames,
     pub(crate) slots: Arc<Slots>,

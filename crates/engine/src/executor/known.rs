@@ -10,23 +10,23 @@ use kybern_core::task::{AttachmentSource, Attempt, Claimed, JournalEntry, Journa
 use kybern_core::tenant::TenantScope;
 
 use super::kernel::Kernel;
-use super::steps::Loaded;
+use super::steps::LoadedSteps;
 use super::walk::Walk;
 
 /// Journal rows that are read at once.
 const JOURNAL_PAGE: u32 = 1_000;
 
 /// What is read of a claimed task before it is walked.
-pub(crate) struct Known {
+pub(crate) struct LoadedTask {
     pub(super) walk: Walk,
     pub(super) earlier_attempts: Vec<Attempt>,
     pub(super) user: Option<User>,
     pub(super) has_documents: bool,
     pub(super) tenant_name: String,
-    pub(super) loaded: Loaded,
+    pub(super) loaded: LoadedSteps,
 }
 
-impl Known {
+impl LoadedTask {
     /// Reads it. A task that was never claimed before has no journal to read.
     ///
     /// # Errors

@@ -55,8 +55,8 @@ mod wanted;
 pub(crate) mod weight;
 
 pub use arguments::hash_args;
-pub(crate) use drive::Stop;
+pub(crate) use drive::RunStop;
 pub(crate) use kernel::Kernel;
 pub use node::{Node, NodeState, Phase};
-pub(crate) use run::Run;
-pub(crate) use walk_retry::Standing;
+pub(crate) use run::TaskRun;
+pub(crate) use walk_retry::StandingWalk;

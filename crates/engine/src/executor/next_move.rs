@@ -2,7 +2,7 @@
 
 /// Where a run stands.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct State {
+pub(super) struct RunState {
     /// Whether signals have been left that the walk has not taken in.
     pub(super) has_news: bool,
     /// Whether somebody wants the task cancelled.
@@ -55,7 +55,7 @@ pub(super) enum Rows {
 
 /// What a run does next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Move {
+pub(super) enum NextMove {
     /// Takes in the signals that have been left.
     TakeSignals,
     /// Gives up the calls on their way, none of which changes anything outside.
@@ -91,31 +91,31 @@ pub(super) enum Move {
 ///
 /// Who cancels, pauses or stops lets nothing new begin; a plan that came with the task waits until its documents have
 /// been read.
-pub(super) const fn next_move(state: &State) -> Move {
+pub(super) const fn next_move(state: &RunState) -> NextMove {
     let holds = state.is_cancelled || state.gives_back;
     let is_idle = state.calls == 0;
     if state.has_news {
-        return Move::TakeSignals;
+        return NextMove::TakeSignals;
     }
     if state.is_cancelled && !is_idle && state.effectful == 0 {
-        return Move::GiveUpCalls;
+        return NextMove::GiveUpCalls;
     }
     if is_idle && !holds && matches!(state.phases, Phases::Open) {
-        return Move::WalkPhase;
+        return NextMove::WalkPhase;
     }
     let comes_now = state.has_plan && (!is_idle || matches!(state.phases, Phases::Over));
     if state.can_begin && comes_now && !holds && !state.is_lost {
-        return Move::Begin;
+        return NextMove::Begin;
     }
     if is_idle {
         // Without its lease a run knows nothing of the task's end.
-        return if state.is_lost && !holds { Move::Leave } else { Move::Rest };
+        return if state.is_lost && !holds { NextMove::Leave } else { NextMove::Rest };
     }
     match state.rows {
-        Rows::MayWait | Rows::Owed if state.asking < state.calls => Move::Write,
-        Rows::Owed => Move::Ask,
-        Rows::None | Rows::MayWait if state.written > 0 => Move::Ask,
-        Rows::None | Rows::MayWait => Move::Wait,
+        Rows::MayWait | Rows::Owed if state.asking < state.calls => NextMove::Write,
+        Rows::Owed => NextMove::Ask,
+        Rows::None | Rows::MayWait if state.written > 0 => NextMove::Ask,
+        Rows::None | Rows::MayWait => NextMove::Wait,
     }
 }
 
@@ -123,71 +123,71 @@ pub(super) const fn next_move(state: &State) -> Move {
 mod tests {
     use super::*;
 
-    fn walking() -> State {
-        State { has_plan: true, ..State::default() }
+    fn walking() -> RunState {
+        RunState { has_plan: true, ..RunState::default() }
     }
 
-    fn asking(calls: usize) -> State {
-        State { calls, asking: calls, ..walking() }
+    fn asking(calls: usize) -> RunState {
+        RunState { calls, asking: calls, ..walking() }
     }
 
     #[test]
     fn signals_come_before_everything() {
-        let busy = State { can_begin: true, is_cancelled: true, rows: Rows::Owed, ..asking(2) };
-        assert_eq!(next_move(&State { has_news: true, ..busy }), Move::TakeSignals);
-        assert_eq!(next_move(&State { has_news: true, is_lost: true, ..walking() }), Move::TakeSignals);
+        let busy = RunState { can_begin: true, is_cancelled: true, rows: Rows::Owed, ..asking(2) };
+        assert_eq!(next_move(&RunState { has_news: true, ..busy }), NextMove::TakeSignals);
+        assert_eq!(next_move(&RunState { has_news: true, is_lost: true, ..walking() }), NextMove::TakeSignals);
     }
 
     #[test]
     fn a_cancel_gives_up_what_changes_nothing_outside_and_waits_for_what_does() {
-        let cancelled = State { is_cancelled: true, can_begin: true, ..asking(1) };
-        assert_eq!(next_move(&cancelled), Move::GiveUpCalls);
-        let sends = State { asking: 0, effectful: 1, ..cancelled };
-        assert_eq!(next_move(&sends), Move::Wait);
-        assert_eq!(next_move(&State { calls: 0, effectful: 0, ..sends }), Move::Rest);
+        let cancelled = RunState { is_cancelled: true, can_begin: true, ..asking(1) };
+        assert_eq!(next_move(&cancelled), NextMove::GiveUpCalls);
+        let sends = RunState { asking: 0, effectful: 1, ..cancelled };
+        assert_eq!(next_move(&sends), NextMove::Wait);
+        assert_eq!(next_move(&RunState { calls: 0, effectful: 0, ..sends }), NextMove::Rest);
     }
 
     #[test]
     fn phases_come_before_the_plan_and_only_while_nothing_is_on_its_way() {
-        let open = State { phases: Phases::Open, can_begin: true, ..walking() };
-        assert_eq!(next_move(&open), Move::WalkPhase);
-        assert_eq!(next_move(&State { phases: Phases::Stuck, ..open }), Move::Rest);
-        assert_eq!(next_move(&State { gives_back: true, ..open }), Move::Rest);
-        assert_eq!(next_move(&State { calls: 1, ..open }), Move::Begin);
-        assert_eq!(next_move(&State { phases: Phases::Over, ..open }), Move::Begin);
-        assert_eq!(next_move(&State { has_plan: false, phases: Phases::Stuck, ..open }), Move::Rest);
+        let open = RunState { phases: Phases::Open, can_begin: true, ..walking() };
+        assert_eq!(next_move(&open), NextMove::WalkPhase);
+        assert_eq!(next_move(&RunState { phases: Phases::Stuck, ..open }), NextMove::Rest);
+        assert_eq!(next_move(&RunState { gives_back: true, ..open }), NextMove::Rest);
+        assert_eq!(next_move(&RunState { calls: 1, ..open }), NextMove::Begin);
+        assert_eq!(next_move(&RunState { phases: Phases::Over, ..open }), NextMove::Begin);
+        assert_eq!(next_move(&RunState { has_plan: false, phases: Phases::Stuck, ..open }), NextMove::Rest);
     }
 
     #[test]
     fn nothing_begins_in_a_task_that_is_held_or_lost() {
-        let ready = State { can_begin: true, ..walking() };
-        assert_eq!(next_move(&ready), Move::Begin);
+        let ready = RunState { can_begin: true, ..walking() };
+        assert_eq!(next_move(&ready), NextMove::Begin);
         for held in [
-            State { is_cancelled: true, ..ready },
-            State { gives_back: true, ..ready },
-            State { is_lost: true, gives_back: true, ..ready },
+            RunState { is_cancelled: true, ..ready },
+            RunState { gives_back: true, ..ready },
+            RunState { is_lost: true, gives_back: true, ..ready },
         ] {
-            assert_eq!(next_move(&held), Move::Rest);
-            assert_eq!(next_move(&State { calls: 1, effectful: 1, ..held }), Move::Wait);
+            assert_eq!(next_move(&held), NextMove::Rest);
+            assert_eq!(next_move(&RunState { calls: 1, effectful: 1, ..held }), NextMove::Wait);
         }
-        assert_eq!(next_move(&State { is_lost: true, ..ready }), Move::Leave);
-        assert_eq!(next_move(&State { is_lost: true, calls: 1, ..ready }), Move::Wait);
+        assert_eq!(next_move(&RunState { is_lost: true, ..ready }), NextMove::Leave);
+        assert_eq!(next_move(&RunState { is_lost: true, calls: 1, ..ready }), NextMove::Wait);
     }
 
     #[test]
     fn rows_wait_for_questions_only_and_what_is_owed_for_nobody() {
-        assert_eq!(next_move(&State { rows: Rows::MayWait, ..asking(2) }), Move::Wait);
-        assert_eq!(next_move(&State { rows: Rows::MayWait, calls: 3, ..asking(2) }), Move::Write);
-        assert_eq!(next_move(&State { rows: Rows::Owed, calls: 3, ..asking(2) }), Move::Write);
-        assert_eq!(next_move(&State { rows: Rows::Owed, ..asking(2) }), Move::Ask);
+        assert_eq!(next_move(&RunState { rows: Rows::MayWait, ..asking(2) }), NextMove::Wait);
+        assert_eq!(next_move(&RunState { rows: Rows::MayWait, calls: 3, ..asking(2) }), NextMove::Write);
+        assert_eq!(next_move(&RunState { rows: Rows::Owed, calls: 3, ..asking(2) }), NextMove::Write);
+        assert_eq!(next_move(&RunState { rows: Rows::Owed, ..asking(2) }), NextMove::Ask);
     }
 
     #[test]
     fn a_written_question_is_asked_whatever_else_is_on_its_way() {
-        let written = State { written: 1, ..asking(1) };
-        assert_eq!(next_move(&written), Move::Ask);
-        assert_eq!(next_move(&State { calls: 2, ..written }), Move::Ask);
-        assert_eq!(next_move(&State { rows: Rows::MayWait, ..written }), Move::Ask);
-        assert_eq!(next_move(&asking(1)), Move::Wait);
+        let written = RunState { written: 1, ..asking(1) };
+        assert_eq!(next_move(&written), NextMove::Ask);
+        assert_eq!(next_move(&RunState { calls: 2, ..written }), NextMove::Ask);
+        assert_eq!(next_move(&RunState { rows: Rows::MayWait, ..written }), NextMove::Ask);
+        assert_eq!(next_move(&asking(1)), NextMove::Wait);
     }
 }

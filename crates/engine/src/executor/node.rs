@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use kybern_core::id::TaskId;
 use kybern_core::plan::{StepId, StepSpec};
-use kybern_core::task::{Opening, RenderedArgs, Signal, StepOutcome, TaskStatus, Wait, WaitKind};
+use kybern_core::task::{ContainerOpening, RenderedArgs, Signal, StepOutcome, TaskStatus, Wait, WaitKind};
 use kybern_core::time::{Millis, Timestamp};
 use serde_json::{Map, Value};
 
@@ -27,7 +27,7 @@ pub enum NodeState {
 
 /// What a loop's round gives its steps.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Round {
+pub struct LoopRound {
     /// The item; `null` in a while loop.
     pub item: Value,
     /// Which round, from 0.
@@ -38,14 +38,14 @@ pub struct Round {
 
 /// What a person's answer left for the next try of a step.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Answer {
+pub struct PersonAnswer {
     /// Arguments that a person approved.
-    pub approved_args: Option<Approved>,
+    pub approved_args: Option<ApprovedArgs>,
     /// Whether an earlier call may have had its effect, and a person said that it shall be made again or has failed.
     pub possible_duplicate: bool,
 }
 
-impl Answer {
+impl PersonAnswer {
     /// What it leaves for another call of the step: what nobody knew of an earlier one, nobody knows still.
     #[must_use]
     pub const fn for_another_call(&self) -> Self {
@@ -55,7 +55,7 @@ impl Answer {
 
 /// The arguments of a call to which a person said yes.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Approved {
+pub struct ApprovedArgs {
     /// What they are, exactly; they are used as they are.
     pub values: Map<String, Value>,
     /// The names of those that came from untrusted sources when the person was asked.
@@ -105,9 +105,9 @@ pub struct Node {
     /// Whether it has been scheduled, as far as the journal knows: it counts towards the task's cap from then on.
     pub scheduled: bool,
     /// What was decided when it was opened.
-    pub opening: Option<Opening>,
+    pub opening: Option<ContainerOpening>,
     /// What a person's answers left.
-    pub answer: Answer,
+    pub answer: PersonAnswer,
     /// The row with which it asked a person last.
     pub asked: Option<i64>,
     /// The child that it last waited for.
@@ -123,7 +123,7 @@ pub struct Node {
     /// Whether its arguments are data and never templates (injected).
     pub literal_args: bool,
     /// The loop round it stands in, innermost.
-    pub round: Option<Arc<Round>>,
+    pub round: Option<Arc<LoopRound>>,
     /// Whether it was its turn when a worker died or gave it up, so that it may have run although no row says so.
     pub may_have_run: bool,
     /// Whether it was replaced by a patch before it began.

@@ -6,14 +6,14 @@ use kybern_core::time::Timestamp;
 use serde_json::json;
 
 use super::node::NodeState;
-use super::run::Run;
+use super::run::TaskRun;
 use super::step::{Draft, wait_of, wait_row};
 
 /// Why nobody knows how a call ended.
 pub(crate) const DIED: &str = "the process died during the call";
 
 /// Asks a person whether an effect of that class happened, of which nobody else can know.
-pub(crate) fn ambiguous(run: &Run, index: usize, effect: EffectClass, what: &str, now: Timestamp) -> Draft {
+pub(crate) fn ambiguous(run: &TaskRun, index: usize, effect: EffectClass, what: &str, now: Timestamp) -> Draft {
     let node = run.walk.node(index);
     let tool = node.spec.tool_key().unwrap_or_default();
     let reason = format!("nobody knows whether {tool} had its effect: {what}");
@@ -25,14 +25,14 @@ pub(crate) fn ambiguous(run: &Run, index: usize, effect: EffectClass, what: &str
 }
 
 /// The question about a call that was cut off, and with it the act.
-pub(crate) fn cut_off(run: &Run, index: usize, open: &Attempt, why: &str, now: Timestamp) -> Draft {
+pub(crate) fn cut_off(run: &TaskRun, index: usize, open: &Attempt, why: &str, now: Timestamp) -> Draft {
     let mut draft = ambiguous(run, index, open.effect, why, now);
     draft.audit.push(unknown(run, index, open));
     draft
 }
 
 /// The calls that were cut off and will not be made again, because the task ends.
-pub(crate) fn never_known(run: &Run) -> Vec<AuditEvent> {
+pub(crate) fn never_known(run: &TaskRun) -> Vec<AuditEvent> {
     let open = |index: usize| {
         let node = run.walk.node(index);
         let begun = !matches!(node.state, NodeState::Done(_));
@@ -46,7 +46,7 @@ pub(crate) fn never_known(run: &Run) -> Vec<AuditEvent> {
 }
 
 /// The act of a call that was cut off: it may have reached the outside, and whoever made it did not live to say so.
-fn unknown(run: &Run, index: usize, open: &Attempt) -> AuditEvent {
+fn unknown(run: &TaskRun, index: usize, open: &Attempt) -> AuditEvent {
     let detail = json!({
         "tool": open.tool,
         "stepId": open.step,
@@ -63,7 +63,7 @@ fn unknown(run: &Run, index: usize, open: &Attempt) -> AuditEvent {
 
 /// The question about a call that is open, because the process died during it or a record has changed under it, and
 /// that cannot be made again. A cancel, or a failure beside it, must not hide it.
-pub(crate) fn left_open(run: &Run, index: usize, why: &str, now: Timestamp) -> Option<Draft> {
+pub(crate) fn left_open(run: &TaskRun, index: usize, why: &str, now: Timestamp) -> Option<Draft> {
     let node = run.walk.node(index);
     let open = run.open_attempt(&node.id, node.generation)?;
     match &node.state {

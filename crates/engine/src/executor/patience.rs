@@ -8,9 +8,9 @@ use kybern_core::error::{Error, ErrorCode, Result};
 use kybern_core::task::{Commit, CommitRefused, Committed};
 use kybern_core::time::Millis;
 
-use super::drive::Stop;
+use super::drive::RunStop;
 use super::kernel::Kernel;
-use super::run::Run;
+use super::run::TaskRun;
 
 /// The first pause after a failure; each later one is twice as long.
 const FIRST: Millis = Millis(50);
@@ -72,7 +72,7 @@ pub(crate) async fn until_available<T, E: Failure, F: Future<Output = Result<T, 
     }
 }
 
-impl Run {
+impl TaskRun {
     /// Asks the store until it is available. Calls that are on their way go on meanwhile.
     ///
     /// # Errors
@@ -80,7 +80,7 @@ impl Run {
     pub(super) async fn ask<T, F: Future<Output = Result<T>>>(
         &mut self,
         ask: impl Fn(Arc<Kernel>) -> F,
-    ) -> Result<T, Stop> {
+    ) -> Result<T, RunStop> {
         match ask(Arc::clone(&self.kernel)).await {
             Err(error) if error.is_unavailable() => {}
             answer => return Ok(answer?),
@@ -92,7 +92,7 @@ impl Run {
             until_available(|| ask(Arc::clone(&kernel))).await
         };
         let answered = Box::pin(lost.run_until_cancelled(self.calls.beside(answered))).await;
-        Ok(answered.ok_or(Stop::Fenced)??)
+        Ok(answered.ok_or(RunStop::Fenced)??)
     }
 
     /// Writes a commit. One of which nobody knows whether it was written is written again, and the store tells whether

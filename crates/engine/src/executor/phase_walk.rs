@@ -7,53 +7,53 @@ use kybern_core::money::Usage;
 use kybern_core::task::{Channel, StepError, TaskStatus};
 use kybern_core::time::Millis;
 
-use super::drive::{Flow, Stop};
+use super::drive::{Flow, RunStop};
 use super::node::Phase;
-use super::phases::{self, Interrupted};
-use super::run::Run;
-use super::step::{Draft, RowDraft, Then};
-use super::steps::Note;
+use super::phases::{self, PhaseInterrupted};
+use super::run::TaskRun;
+use super::step::{AfterJournal, Draft, RowDraft};
+use super::steps::CallNote;
 
 /// How long a task rests after a port failed in one of its phases.
 const PHASE_BACKOFF: Millis = Millis(2_000);
 
-impl Run {
+impl TaskRun {
     /// Walks the next phase, until it has ended or a person is asked.
-    pub(super) async fn walk_phase(&mut self) -> Result<Flow, Stop> {
+    pub(super) async fn walk_phase(&mut self) -> Result<Flow, RunStop> {
         let Some(phase) = self.next_phase() else { return Ok(Flow::Continue) };
         let steps = Arc::clone(&self.steps);
         let takes_time = steps.takes_time(self, phase);
         if takes_time && self.row_status != self.phase_status() && !self.row_status.is_terminal() {
             // The row says where the task is while something slow is asked.
-            self.settle(Draft::only(Then::Stays)).await?;
+            self.settle(Draft::only(AfterJournal::Stays)).await?;
         }
         let now = self.now();
         let lost = self.active.lost.clone();
         let end = tokio::select! {
             biased;
-            () = lost.cancelled() => return Err(Stop::Fenced),
+            () = lost.cancelled() => return Err(RunStop::Fenced),
             end = steps.phase(self, phase, now) => end,
         };
         match end {
             Ok(draft) => self.end_phase(draft).await,
-            Err(Interrupted::Stop(stop)) => Err(stop),
+            Err(PhaseInterrupted::Stop(stop)) => Err(stop),
             // Somebody wants something else of the task first.
-            Err(Interrupted::Held) => Ok(Flow::Continue),
-            Err(Interrupted::Port(error)) if error.code() == ErrorCode::Unavailable => {
+            Err(PhaseInterrupted::Held) => Ok(Flow::Continue),
+            Err(PhaseInterrupted::Port(error)) if error.code() == ErrorCode::Unavailable => {
                 tracing::warn!(task.id = %self.task.id, %error, "phase will be tried again");
                 let due = self.now().plus(PHASE_BACKOFF);
-                self.settle(Draft::only(Then::Rests(Some(due)))).await
+                self.settle(Draft::only(AfterJournal::Rests(Some(due)))).await
             }
-            Err(Interrupted::Port(error)) => {
+            Err(PhaseInterrupted::Port(error)) => {
                 let error = StepError { code: error.code(), message: error.to_string(), retryable: true };
-                self.settle(Draft::only(Then::Fails(error, Some(phase.step_id().to_owned())))).await
+                self.settle(Draft::only(AfterJournal::Fails(error, Some(phase.step_id().to_owned())))).await
             }
         }
     }
 
     /// Journals a phase's end, or its question.
-    async fn end_phase(&mut self, draft: Draft) -> Result<Flow, Stop> {
-        if let Then::Found { plan: Some(plan), .. } = &draft.then {
+    async fn end_phase(&mut self, draft: Draft) -> Result<Flow, RunStop> {
+        if let AfterJournal::Found { plan: Some(plan), .. } = &draft.then {
             self.look_up_agents(plan).await?;
         }
         self.settle(draft).await
@@ -87,7 +87,7 @@ impl Run {
     }
 
     /// Journals an answer that a call was given, and lets the call go on.
-    pub(super) async fn take_note(&mut self, note: Note) -> Result<Flow, Stop> {
+    pub(super) async fn take_note(&mut self, note: CallNote) -> Result<Flow, RunStop> {
         let id = note.row.step.clone();
         let flow = self.keep_answer(note.row, note.usage).await?;
         if let Some(outcome) = id.and_then(|id| self.walk.answers().get(&id)) {
@@ -98,7 +98,7 @@ impl Run {
     }
 
     /// Journals what a model has answered.
-    pub(crate) async fn keep_answer(&mut self, row: RowDraft, usage: Usage) -> Result<Flow, Stop> {
+    pub(crate) async fn keep_answer(&mut self, row: RowDraft, usage: Usage) -> Result<Flow, RunStop> {
         Box::pin(self.settle(Draft { usage, ..Draft::row(row) })).await
     }
 }

@@ -8,7 +8,7 @@ use kybern_core::plan::StepId;
 use kybern_core::task::{JournalEntry, StepOutcome, TaskStatus, Wait};
 use serde_json::{Map, Value};
 
-use super::drive::Stop;
+use super::drive::RunStop;
 use super::node::Phase;
 use super::signals::{NO, said};
 use super::step::{RowDraft, failure};
@@ -20,16 +20,16 @@ pub(crate) const EXTRACTIONS: &str = "extractions";
 
 /// Why a phase did not come to its end. What it had asked models is in the journal.
 #[derive(Debug)]
-pub(crate) enum Interrupted {
+pub(crate) enum PhaseInterrupted {
     /// A port failed.
     Port(Error),
     /// The run stops.
-    Stop(Stop),
+    Stop(RunStop),
     /// The task is to be cancelled or paused, or the process ends.
     Held,
 }
 
-impl From<Error> for Interrupted {
+impl From<Error> for PhaseInterrupted {
     fn from(error: Error) -> Self {
         Self::Port(error)
     }

@@ -6,42 +6,45 @@ use kybern_core::task::{Committed, Task, TaskChange, TaskStatus, WaitKind};
 use kybern_core::time::{Millis, Timestamp};
 use serde_json::json;
 
-use super::drive::{Flow, Stop};
-use super::run::Run;
-use super::step::{Draft, Then, failure};
+use super::drive::{Flow, RunStop};
+use super::run::TaskRun;
+use super::step::{AfterJournal, Draft, failure};
 use super::view::TaskView;
 use super::{ending, open_effects};
 
-impl Run {
+impl TaskRun {
     /// Nothing runs and nothing can begin: the task ends, or its lease is given back.
-    pub(super) async fn rest(&mut self) -> Result<Flow, Stop> {
+    pub(super) async fn rest(&mut self) -> Result<Flow, RunStop> {
         let now = self.now();
         if self.wanted.cancel {
             self.cancel_children(now).await?;
             let (rows, audit) = (self.steps.cut(self), open_effects::never_known(self));
-            return self.settle(Draft { rows, audit, ..Draft::only(Then::Cancelled) }).await;
+            return self.settle(Draft { rows, audit, ..Draft::only(AfterJournal::Cancelled) }).await;
         }
         let due = self.walk.next_due();
         let waits =
             || due.is_some() || !self.walk.person_waits().is_empty() || self.walk.waiting_nodes().next().is_some();
         let then = if self.wanted.paused || self.kernel.stopping.is_cancelled() {
-            Then::Rests(Some(now))
+            AfterJournal::Rests(Some(now))
         } else if let Some(ending) = ending::in_phase(&self.walk) {
-            Then::Ends(Box::new(ending))
+            AfterJournal::Ends(Box::new(ending))
         } else if self.walk.is_finished() && self.next_phase().is_none() {
-            Then::Ends(Box::new(ending::end(&self.walk, &self.surroundings)))
+            AfterJournal::Ends(Box::new(ending::end(&self.walk, &self.surroundings)))
         } else if waits() {
-            Then::Rests(due)
+            AfterJournal::Rests(due)
         } else {
-            Then::Fails(failure(ErrorCode::Internal, "the task can neither go on nor wait for anything"), None)
+            AfterJournal::Fails(failure(ErrorCode::Internal, "the task can neither go on nor wait for anything"), None)
         };
-        let audit =
-            if matches!(then, Then::Ends(_) | Then::Fails(..)) { open_effects::never_known(self) } else { Vec::new() };
+        let audit = if matches!(then, AfterJournal::Ends(_) | AfterJournal::Fails(..)) {
+            open_effects::never_known(self)
+        } else {
+            Vec::new()
+        };
         self.settle(Draft { audit, ..Draft::only(then) }).await
     }
 
     /// What a cancelled task has started is cancelled with it. Done again after a crash, because the end follows.
-    async fn cancel_children(&mut self, now: Timestamp) -> Result<(), Stop> {
+    async fn cancel_children(&mut self, now: Timestamp) -> Result<(), RunStop> {
         let (id, scope) = (self.task.id, self.lease.scope());
         if self.walk.waiting_nodes().all(|(_, wait)| wait.kind != WaitKind::Child) {
             return Ok(());

@@ -7,7 +7,7 @@ use kybern_core::id::TaskId;
 use kybern_core::identity::User;
 use kybern_core::plan::step::LoopSource;
 use kybern_core::plan::{FrozenPlan, StepKind};
-use kybern_core::task::{JournalEntry, JournalRow, Opening, StepOutcome, StepStatus, Task, TaskStatus};
+use kybern_core::task::{ContainerOpening, JournalEntry, JournalRow, StepOutcome, StepStatus, Task, TaskStatus};
 use kybern_core::time::Timestamp;
 use serde::Serialize;
 use serde_json::Value;
@@ -15,8 +15,8 @@ use serde_json::Value;
 use super::arguments::hash_args;
 use super::ending;
 use super::node::{NodeState, Phase};
-use super::snapshot::Surroundings;
-use super::walk::{Action, Walk};
+use super::snapshot::RunContext;
+use super::walk::{Walk, WalkAction};
 use super::walk_apply::is_about_lessons;
 use crate::templates::{self, Context};
 
@@ -45,9 +45,9 @@ pub struct ReplayReport {
 const MAX_DIFFERENCES: usize = 50;
 
 /// A replay under way.
-pub(crate) struct Rewalk {
+pub(crate) struct ReplayWalk {
     walk: Walk,
-    surroundings: Surroundings,
+    surroundings: RunContext,
     created_at: Timestamp,
     plan: Option<Arc<FrozenPlan>>,
     differences: Vec<String>,
@@ -64,12 +64,12 @@ pub(crate) struct Rewalk {
     begun: HashSet<(usize, u32)>,
 }
 
-impl Rewalk {
+impl ReplayWalk {
     pub(crate) fn new(task: &Task, tenant: &str, user: Option<&User>, plan: Option<Arc<FrozenPlan>>) -> Self {
         Self {
             // A plan that was chosen along the way is taken when the journal says so.
             walk: Walk::new(None),
-            surroundings: Surroundings::new(task, tenant, user),
+            surroundings: RunContext::new(task, tenant, user),
             created_at: task.forked_from.map_or(Timestamp::default(), |_| task.created_at),
             plan,
             differences: Vec::new(),
@@ -115,8 +115,8 @@ impl Rewalk {
     fn note_startable(&mut self) {
         let end_of_time = Timestamp::from_millis(i64::MAX);
         let starts = self.walk.actions(end_of_time).into_iter().filter_map(|action| match action {
-            Action::Start(index) => Some(index),
-            Action::Advance(_) | Action::TimeUp(_) => None,
+            WalkAction::Start(index) => Some(index),
+            WalkAction::Advance(_) | WalkAction::TimeUp(_) => None,
         });
         self.startable.extend(starts);
     }
@@ -220,29 +220,29 @@ impl Rewalk {
         }
     }
 
-    fn check_opening(&mut self, row: &JournalRow, index: usize, opening: &Opening) {
+    fn check_opening(&mut self, row: &JournalRow, index: usize, opening: &ContainerOpening) {
         let node = self.walk.node(index).clone();
         let context = self.surroundings.context(&self.walk, Some(index));
         let same = match (&node.spec.kind, opening) {
-            (StepKind::Condition { test, .. }, Opening::Branch { taken }) => {
+            (StepKind::Condition { test, .. }, ContainerOpening::Branch { taken }) => {
                 templates::truth(test, &context).is_ok_and(|truth| truth == *taken)
             }
-            (StepKind::Parallel { .. }, Opening::Branches) => true,
-            (StepKind::Loop { source: LoopSource::Over(over), .. }, Opening::Items { items, .. }) => {
+            (StepKind::Parallel { .. }, ContainerOpening::Branches) => true,
+            (StepKind::Loop { source: LoopSource::Over(over), .. }, ContainerOpening::Items { items, .. }) => {
                 templates::render(over, &context).is_ok_and(|value| value == Value::Array(items.clone()))
             }
-            (StepKind::Loop { source: LoopSource::While(test), .. }, Opening::Round { .. }) => {
+            (StepKind::Loop { source: LoopSource::While(test), .. }, ContainerOpening::Round { .. }) => {
                 templates::truth(test, &context).unwrap_or(false)
             }
             // Which agent it was, and what was said of it then, is what the row tells.
-            (StepKind::Agent { .. }, Opening::Turn(_)) => true,
+            (StepKind::Agent { .. }, ContainerOpening::Turn(_)) => true,
             (
                 _,
-                Opening::Branch { .. }
-                | Opening::Branches
-                | Opening::Items { .. }
-                | Opening::Round { .. }
-                | Opening::Turn(_),
+                ContainerOpening::Branch { .. }
+                | ContainerOpening::Branches
+                | ContainerOpening::Items { .. }
+                | ContainerOpening::Round { .. }
+                | ContainerOpening::Turn(_),
             ) => false,
         };
         if !same {

@@ -11,22 +11,22 @@ use kybern_core::time::Timestamp;
 use serde_json::Value;
 
 use super::active::ActiveRun;
-use super::calls::{Calls, Notes};
-use super::drive::{Flow, Stop};
-use super::earlier::Earlier;
-use super::held::Held;
+use super::calls::{Calls, NoteReceiver};
+use super::drive::{Flow, RunStop};
+use super::earlier::EarlierRuns;
+use super::held::UnwrittenRows;
 use super::kernel::Kernel;
-use super::known::{Known, asks_agents};
+use super::known::{LoadedTask, asks_agents};
 use super::node::Node;
 use super::patience::Failure as _;
-use super::snapshot::Surroundings;
+use super::snapshot::RunContext;
 use super::step::Draft;
 use super::steps::Steps;
 use super::walk::Walk;
-use super::wanted::Wanted;
+use super::wanted::PendingSignals;
 
 /// A claimed task, and how far it has come.
-pub(crate) struct Run {
+pub(crate) struct TaskRun {
     pub(crate) kernel: Arc<Kernel>,
     pub(super) active: ActiveRun,
     pub(crate) lease: Lease,
@@ -35,47 +35,47 @@ pub(crate) struct Run {
     pub(super) row_status: TaskStatus,
     pub(crate) walk: Walk,
     /// What the walk has taken in and the store has not.
-    pub(super) held: Held,
-    pub(crate) surroundings: Surroundings,
+    pub(super) held: UnwrittenRows,
+    pub(crate) surroundings: RunContext,
     /// Whether any documents came with it.
     pub(crate) has_documents: bool,
-    pub(crate) earlier: Earlier,
-    pub(crate) wanted: Wanted,
+    pub(crate) earlier: EarlierRuns,
+    pub(crate) wanted: PendingSignals,
     /// What carries out its steps, as it was when the last of them began.
     pub(crate) steps: Arc<dyn Steps>,
     /// The calls on their way.
     pub(super) calls: Calls,
     /// What they have to have journaled before they go on.
-    pub(super) notes: Notes,
+    pub(super) notes: NoteReceiver,
     /// Behind which row the last question was asked whose reply is not there.
     pub(crate) asked_behind: Option<i64>,
     /// How often each step has begun anew because a record had changed under it.
     pub(super) redone: HashMap<usize, u32>,
 }
 
-impl Run {
+impl TaskRun {
     /// A run of a claimed task, from what is known of it.
-    pub(crate) fn new(kernel: &Arc<Kernel>, active: ActiveRun, claimed: Claimed, known: Known) -> Box<Self> {
+    pub(crate) fn new(kernel: &Arc<Kernel>, active: ActiveRun, claimed: Claimed, known: LoadedTask) -> Box<Self> {
         let Claimed { lease, task, recovered_from, at: claimed_at } = claimed;
-        let Known { walk, earlier_attempts, user, has_documents, tenant_name, loaded } = known;
-        let earlier = Earlier {
+        let LoadedTask { walk, earlier_attempts, user, has_documents, tenant_name, loaded } = known;
+        let earlier = EarlierRuns {
             after_crash: recovered_from.is_some(),
             recovered_from: recovered_from.map(|worker| worker.as_str().to_owned()),
             attempts: earlier_attempts,
         };
         Box::new(Self {
-            surroundings: Surroundings::new(&task, &tenant_name, user.as_ref()),
+            surroundings: RunContext::new(&task, &tenant_name, user.as_ref()),
             kernel: Arc::clone(kernel),
             active,
             walk,
-            held: Held::default(),
+            held: UnwrittenRows::default(),
             has_documents,
             earlier,
-            wanted: Wanted::of(&task),
+            wanted: PendingSignals::of(&task),
             steps: loaded.steps,
             row_status: task.status,
             calls: Calls::default(),
-            notes: Notes(loaded.notes),
+            notes: NoteReceiver(loaded.notes),
             asked_behind: None,
             redone: HashMap::new(),
             claimed_at,
@@ -92,7 +92,7 @@ impl Run {
 
     /// Looks at what holds now for whoever the task works for, and at what can be called: both are looked at again before
     /// steps begin, because they may have changed since.
-    pub(super) async fn look_at_rules(&mut self) -> Result<(), Stop> {
+    pub(super) async fn look_at_rules(&mut self) -> Result<(), RunStop> {
         let changed = match self.steps.look_at_rules(&self.lease, &self.task).await {
             Err(error) if error.is_unavailable() => {
                 let (steps, lease, task) = (Arc::clone(&self.steps), self.lease.clone(), self.task.clone());
@@ -111,7 +111,7 @@ impl Run {
     }
 
     /// Looks up the agents that a plan asks, where the run has not begun with it.
-    pub(super) async fn look_up_agents(&mut self, plan: &FrozenPlan) -> Result<(), Stop> {
+    pub(super) async fn look_up_agents(&mut self, plan: &FrozenPlan) -> Result<(), RunStop> {
         if plan.steps.iter().any(|step| asks_agents(step)) {
             let (steps, lease) = (Arc::clone(&self.steps), self.lease.clone());
             self.steps = self
@@ -126,7 +126,7 @@ impl Run {
 
     /// Reads what every call of the task needs that reads first, now and later. The row is written before the first of them
     /// begins, since such a call is never made while rows are held back.
-    pub(super) async fn read_first(&mut self) -> Result<Flow, Stop> {
+    pub(super) async fn read_first(&mut self) -> Result<Flow, RunStop> {
         let (steps, lease) = (Arc::clone(&self.steps), self.lease.clone());
         let (read, row) = self
             .ask(|_kernel| {

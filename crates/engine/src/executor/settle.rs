@@ -8,20 +8,20 @@ use kybern_core::plan::FrozenPlan;
 use kybern_core::task::{Attempt, Commit, CommitRefused, Effect, JournalEntry, JournalRow, TaskChange, TaskStatus};
 use kybern_core::time::Timestamp;
 
-use super::drive::{Flow, Stop};
+use super::drive::{Flow, RunStop};
 use super::ending;
 use super::node::Node;
-use super::run::Run;
-use super::step::{Draft, RowDraft, Then, failure};
+use super::run::TaskRun;
+use super::step::{AfterJournal, Draft, RowDraft, failure};
 use super::walk::Walk;
 
 /// How often a step begins anew because a record has changed under it, before it fails.
 const MAX_REDONE: u32 = 100;
 
-impl Run {
+impl TaskRun {
     /// Journals a draft, and with it what becomes of the task: the one way to the journal, for steps, phases, signals and
     /// whatever else happens to it.
-    pub(super) async fn settle(&mut self, mut draft: Draft) -> Result<Flow, Stop> {
+    pub(super) async fn settle(&mut self, mut draft: Draft) -> Result<Flow, RunStop> {
         if !draft.usage.is_zero() && !draft.takes_along && self.write_held().await? == Flow::Done {
             // What was used is booked on the rows of its own commit.
             return Ok(Flow::Done);
@@ -58,7 +58,7 @@ impl Run {
     }
 
     /// A step begins anew, because a record has changed under it; it fails when that never ends.
-    async fn begin_anew(&mut self, index: usize, attempt: Option<Box<Attempt>>, what: &str) -> Result<Flow, Stop> {
+    async fn begin_anew(&mut self, index: usize, attempt: Option<Box<Attempt>>, what: &str) -> Result<Flow, RunStop> {
         self.walk.unmark_running(index);
         let redone = self.redone.entry(index).or_default();
         *redone += 1;
@@ -82,15 +82,17 @@ impl Run {
     }
 
     /// What becomes of the task's row, now that the walk knows what has happened.
-    fn change(&mut self, then: Then, now: Timestamp) -> TaskChange {
+    fn change(&mut self, then: AfterJournal, now: Timestamp) -> TaskChange {
         match then {
-            Then::Follows => self.what_follows(now),
-            Then::Stays => self.keep(),
-            Then::Found { intent, plan } => self.found(intent, plan),
-            Then::Rests(due) => self.release_change(due),
-            Then::Ends(ending) => TaskChange::End(ending),
-            Then::Cancelled => TaskChange::End(Box::new(ending::cancelled(&self.walk))),
-            Then::Fails(error, step) => TaskChange::End(Box::new(ending::failed(&self.walk, error, step.as_deref()))),
+            AfterJournal::Follows => self.what_follows(now),
+            AfterJournal::Stays => self.keep(),
+            AfterJournal::Found { intent, plan } => self.found(intent, plan),
+            AfterJournal::Rests(due) => self.release_change(due),
+            AfterJournal::Ends(ending) => TaskChange::End(ending),
+            AfterJournal::Cancelled => TaskChange::End(Box::new(ending::cancelled(&self.walk))),
+            AfterJournal::Fails(error, step) => {
+                TaskChange::End(Box::new(ending::failed(&self.walk, error, step.as_deref())))
+            }
         }
     }
 

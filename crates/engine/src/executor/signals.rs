@@ -11,14 +11,14 @@ use kybern_core::task::{
 };
 use serde_json::{Value, json};
 
-use super::drive::{Flow, Stop};
+use super::drive::{Flow, RunStop};
 use super::node::{NodeState, Phase};
-use super::run::Run;
-use super::step::{Draft, RowDraft, Then, failed_row, failure};
+use super::run::TaskRun;
+use super::step::{AfterJournal, Draft, RowDraft, failed_row, failure};
 
 /// The rows for one signal: that it was taken in, and the end of a step where it ends one. The walk has not taken
 /// them in yet.
-pub(crate) fn rows(run: &Run, number: i64, signal: &Signal) -> Vec<RowDraft> {
+pub(crate) fn rows(run: &TaskRun, number: i64, signal: &Signal) -> Vec<RowDraft> {
     let mut rows = vec![answered(number, signal)];
     match signal {
         Signal::Review { step, wait_seq, corrections, resolution, note, .. } => {
@@ -78,9 +78,9 @@ fn answered(number: i64, signal: &Signal) -> RowDraft {
     RowDraft::bare(step, 0, "", JournalEntry::Answered { number, signal: Box::new(signal.clone()) })
 }
 
-impl Run {
+impl TaskRun {
     /// Takes in every signal that has been left.
-    pub(super) async fn take_signals(&mut self) -> Result<Flow, Stop> {
+    pub(super) async fn take_signals(&mut self) -> Result<Flow, RunStop> {
         let seen = self.walk.signals_seen();
         let (scope, id) = (self.lease.scope(), self.task.id);
         let found = self.ask(|kernel| async move { kernel.store.signals(scope, id, seen).await }).await?;
@@ -101,8 +101,8 @@ impl Run {
             let effects = self.steps.learns(self, &signal, self.now()).into_iter().collect();
             let then = match &signal {
                 // The task ends for it: nobody knows what it should have done.
-                Signal::Unreadable { problem } => Then::Fails(unreadable(number, problem), None),
-                _readable => Then::Follows,
+                Signal::Unreadable { problem } => AfterJournal::Fails(unreadable(number, problem), None),
+                _readable => AfterJournal::Follows,
             };
             let draft = Draft { rows, usage, effects, then, ..Draft::default() };
             if self.settle(draft).await? == Flow::Done {
@@ -119,7 +119,7 @@ fn unreadable(number: i64, problem: &str) -> StepError {
     failure(ErrorCode::Internal, message)
 }
 
-fn waiting(run: &Run, step: &StepId) -> Option<(usize, Wait)> {
+fn waiting(run: &TaskRun, step: &StepId) -> Option<(usize, Wait)> {
     let index = run.walk.find(step)?;
     match &run.walk.node(index).state {
         NodeState::Waiting(wait) => Some((index, (**wait).clone())),
@@ -131,7 +131,7 @@ fn waiting(run: &Run, step: &StepId) -> Option<(usize, Wait)> {
 
 /// The end of a step that a person's answer brings; `None` when the step goes on instead.
 fn reviewed(
-    run: &Run,
+    run: &TaskRun,
     index: usize,
     wait: &Wait,
     corrections: Value,
@@ -203,7 +203,7 @@ pub(crate) fn refuse(row: &mut RowDraft) {
 }
 
 /// The end of a step that a callback brings.
-pub(crate) fn called_back(run: &Run, index: usize, signal: &Signal) -> RowDraft {
+pub(crate) fn called_back(run: &TaskRun, index: usize, signal: &Signal) -> RowDraft {
     let end = match signal {
         Signal::Callback { success: true, data, .. } => Ok(data.clone()),
         Signal::Callback { error: Some(message), .. } => Err(message.clone()),
@@ -217,7 +217,7 @@ pub(crate) fn called_back(run: &Run, index: usize, signal: &Signal) -> RowDraft 
 }
 
 /// A waiting step's end. `tainted` says whether its data, or the words of its failure, may be a stranger's.
-pub(crate) fn ended(run: &Run, index: usize, end: Result<Value, StepError>, tainted: bool) -> RowDraft {
+pub(crate) fn ended(run: &TaskRun, index: usize, end: Result<Value, StepError>, tainted: bool) -> RowDraft {
     let node = run.walk.node(index);
     match end {
         Err(error) => failed_row(run, node, node.attempts.max(1), error, tainted),
@@ -231,7 +231,7 @@ pub(crate) fn ended(run: &Run, index: usize, end: Result<Value, StepError>, tain
 }
 
 /// The clock ended a wait.
-pub(crate) fn time_up(run: &Run, index: usize) -> Draft {
+pub(crate) fn time_up(run: &TaskRun, index: usize) -> Draft {
     let node = run.walk.node(index);
     let NodeState::Waiting(wait) = &node.state else { return Draft::default() };
     let row = match wait.kind {

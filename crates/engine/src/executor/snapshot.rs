@@ -17,15 +17,15 @@ use crate::templates::context::StepView;
 /// What stays the same for a whole run. It is made into names when the first template asks for them: most steps have
 /// none.
 #[derive(Clone, Debug)]
-pub(crate) struct Surroundings {
-    about: About,
+pub(crate) struct RunContext {
+    about: TaskFacts,
     names: OnceLock<Names>,
     user: Arc<Value>,
 }
 
 /// What templates may know of the task.
 #[derive(Clone, Debug)]
-struct About {
+struct TaskFacts {
     id: TaskId,
     channel: Channel,
     input: Arc<str>,
@@ -46,10 +46,10 @@ struct Names {
     weight: usize,
 }
 
-impl Surroundings {
+impl RunContext {
     pub(crate) fn new(task: &Task, tenant_name: &str, user: Option<&User>) -> Self {
         Self {
-            about: About {
+            about: TaskFacts {
                 id: task.id,
                 channel: task.channel,
                 input: task.input.as_str().into(),
@@ -75,7 +75,7 @@ impl Surroundings {
     /// The same once the intent of the task is known.
     pub(crate) fn with_intent(&self, intent: Option<&str>, confidence: Option<f64>) -> Self {
         let intent = intent.map(str::to_owned);
-        let about = About { intent, confidence, ..self.about.clone() };
+        let about = TaskFacts { intent, confidence, ..self.about.clone() };
         Self { about, names: OnceLock::new(), user: Arc::clone(&self.user) }
     }
 

@@ -11,15 +11,15 @@ use kybern_core::json::check_value;
 use kybern_core::money::Usage;
 use kybern_core::plan::{FrozenPlan, StepId};
 use kybern_core::task::{
-    Attempt, Effect, Ending, JournalEntry, JournalRow, Opening, StepError, StepOutcome, StepStatus, Wait, WaitKind,
-    limits,
+    Attempt, ContainerOpening, Effect, JournalEntry, JournalRow, StepError, StepOutcome, StepStatus, TaskEnding, Wait,
+    WaitKind, limits,
 };
 use kybern_core::time::{Millis, Timestamp};
 use serde_json::{Map, Value};
 
 use super::node::{Node, NodeState};
-use super::run::Run;
-use super::steps::Begun;
+use super::run::TaskRun;
+use super::steps::StepBegin;
 use super::taint::anything_is_tainted;
 use crate::templates::{self, RenderError};
 
@@ -81,12 +81,12 @@ pub(crate) struct Draft {
     /// Whether nothing outside was asked for it, so that its rows may wait for the next commit.
     pub(crate) may_wait: bool,
     /// What becomes of the task.
-    pub(crate) then: Then,
+    pub(crate) then: AfterJournal,
 }
 
 /// What becomes of a task with what is journaled.
 #[derive(Clone, Debug, Default)]
-pub(crate) enum Then {
+pub(crate) enum AfterJournal {
     /// What the walk says once it knows the rows.
     #[default]
     Follows,
@@ -102,7 +102,7 @@ pub(crate) enum Then {
     /// Its lease is given back, until then or until somebody answers.
     Rests(Option<Timestamp>),
     /// It ends so.
-    Ends(Box<Ending>),
+    Ends(Box<TaskEnding>),
     /// It ends, because somebody cancelled it.
     Cancelled,
     /// It ends, because it cannot go on: why, and at which step.
@@ -115,18 +115,18 @@ impl Draft {
     }
 
     /// Nothing but what becomes of the task.
-    pub(crate) fn only(then: Then) -> Self {
+    pub(crate) fn only(then: AfterJournal) -> Self {
         Self { then, ..Self::default() }
     }
 
     /// The end of a phase that has found nothing but what its row says, or its question.
     pub(crate) fn phase(row: RowDraft) -> Self {
-        Self { then: Then::Found { intent: None, plan: None }, ..Self::row(row) }
+        Self { then: AfterJournal::Found { intent: None, plan: None }, ..Self::row(row) }
     }
 }
 
 /// Begins a step.
-pub(crate) fn begin(run: &Run, index: usize, now: Timestamp) -> Begun {
+pub(crate) fn begin(run: &TaskRun, index: usize, now: Timestamp) -> StepBegin {
     let node = run.walk.node(index);
     let holds = condition_holds(run, index);
     let cap = usize::try_from(run.task.max_steps).unwrap_or(usize::MAX);
@@ -139,20 +139,20 @@ pub(crate) fn begin(run: &Run, index: usize, now: Timestamp) -> Begun {
         let mut outcome = StepOutcome::failed(failure(ErrorCode::Unprocessable, message), false);
         outcome.over_cap = Some(run.task.max_steps);
         let entry = JournalEntry::Finished(Arc::new(outcome));
-        return Begun::Rows(Draft::row(RowDraft::of(node, 0, "the task may schedule no more steps", entry)));
+        return StepBegin::Rows(Draft::row(RowDraft::of(node, 0, "the task may schedule no more steps", entry)));
     }
     match holds {
         Ok(true) => super::step_kinds::begin(run, index, now),
         Ok(false) => {
             let entry = JournalEntry::Finished(Arc::new(StepOutcome::bare(StepStatus::Skipped)));
-            Begun::Rows(Draft::row(RowDraft::of(node, 0, "its condition is false", entry)))
+            StepBegin::Rows(Draft::row(RowDraft::of(node, 0, "its condition is false", entry)))
         }
-        Err(error) => Begun::Rows(unrendered(run, index, "condition", &error)),
+        Err(error) => StepBegin::Rows(unrendered(run, index, "condition", &error)),
     }
 }
 
 /// Whether a step's condition holds. It is asked before the first try only; a later try has been let in already.
-pub(crate) fn condition_holds(run: &Run, index: usize) -> Result<bool, RenderError> {
+pub(crate) fn condition_holds(run: &TaskRun, index: usize) -> Result<bool, RenderError> {
     let node = run.walk.node(index);
     let has_begun = node.attempts > 0 || node.is_open();
     match &node.spec.condition {
@@ -165,13 +165,13 @@ pub(crate) fn condition_holds(run: &Run, index: usize) -> Result<bool, RenderErr
 
 /// A step that has failed for good, before or without a call. `tainted` says whether the error may repeat what
 /// strangers wrote.
-pub(crate) fn fail(run: &Run, index: usize, error: StepError, tainted: bool) -> Draft {
+pub(crate) fn fail(run: &TaskRun, index: usize, error: StepError, tainted: bool) -> Draft {
     let node = run.walk.node(index);
     Draft::row(failed_row(run, node, node.attempts.max(1), error, tainted))
 }
 
 /// The row of a step that has failed for good. `tainted` says whether the error may repeat what strangers wrote.
-pub(crate) fn failed_row(run: &Run, node: &Node, attempt: u32, error: StepError, tainted: bool) -> RowDraft {
+pub(crate) fn failed_row(run: &TaskRun, node: &Node, attempt: u32, error: StepError, tainted: bool) -> RowDraft {
     let tolerated = !stops(run, node);
     let summary = if tolerated { "failed; the task goes on" } else { "failed" };
     let mut outcome = StepOutcome::failed(error, tainted);
@@ -181,7 +181,7 @@ pub(crate) fn failed_row(run: &Run, node: &Node, attempt: u32, error: StepError,
 
 /// The draft as it can be kept: a step has failed whose data is nested too deep, or with whose data the task's journal
 /// would weigh too much, whatever the data came from. What it wanted written and sent goes with its data.
-pub(crate) fn kept(run: &Run, mut draft: Draft) -> Draft {
+pub(crate) fn kept(run: &TaskRun, mut draft: Draft) -> Draft {
     for row in &mut draft.rows {
         let Some(error) = unkept(run, &row.entry) else { continue };
         refuse(run, row, error);
@@ -201,7 +201,7 @@ pub(crate) fn kept(run: &Run, mut draft: Draft) -> Draft {
 }
 
 /// Makes the end of a step, or its opening, its failure.
-fn refuse(run: &Run, row: &mut RowDraft, error: StepError) {
+fn refuse(run: &TaskRun, row: &mut RowDraft, error: StepError) {
     let node = row.step.as_ref().and_then(|step| run.walk.find(step)).map(|index| run.walk.node(index));
     match &mut row.entry {
         JournalEntry::Finished(outcome) => {
@@ -224,14 +224,14 @@ fn refuse(run: &Run, row: &mut RowDraft, error: StepError) {
 }
 
 /// Why an entry cannot be kept.
-fn unkept(run: &Run, entry: &JournalEntry) -> Option<StepError> {
+fn unkept(run: &TaskRun, entry: &JournalEntry) -> Option<StepError> {
     if let JournalEntry::Finished(outcome) = entry
         && let Err(deep) = check_value(&outcome.data)
     {
         return Some(failure(ErrorCode::Unprocessable, format!("the step's data cannot be kept: {deep}")));
     }
     // What else is written ends, asks or answers a step, and is small beside what the steps made.
-    if !matches!(entry, JournalEntry::Finished(_) | JournalEntry::Opened(Opening::Items { .. })) {
+    if !matches!(entry, JournalEntry::Finished(_) | JournalEntry::Opened(ContainerOpening::Items { .. })) {
         return None;
     }
     let weight = super::weight::of(entry);
@@ -248,7 +248,7 @@ fn unkept(run: &Run, entry: &JournalEntry) -> Option<StepError> {
 }
 
 /// Whether a node's failure stops the task: the step says so, else the tool, else yes.
-pub(crate) fn stops(run: &Run, node: &Node) -> bool {
+pub(crate) fn stops(run: &TaskRun, node: &Node) -> bool {
     let tool = || Some(run.steps.tool(node.spec.tool_key()?)?.stop_on_failure);
     node.spec.stop_on_failure.or_else(tool).unwrap_or(true)
 }
@@ -283,13 +283,13 @@ pub(crate) fn failure(code: ErrorCode, message: impl Into<String>) -> StepError 
 }
 
 /// A step whose templates cannot be filled in. The error may quote any value that they read.
-pub(crate) fn unrendered(run: &Run, index: usize, what: &str, error: &RenderError) -> Draft {
+pub(crate) fn unrendered(run: &TaskRun, index: usize, what: &str, error: &RenderError) -> Draft {
     let error = failure(ErrorCode::Unprocessable, format!("the step's {what} cannot be made: {error}"));
     fail(run, index, error, anything_is_tainted(&run.walk, index, run.task.channel))
 }
 
 pub(crate) fn render_object(
-    run: &Run,
+    run: &TaskRun,
     index: usize,
     args: &Map<String, Value>,
 ) -> Result<Map<String, Value>, RenderError> {
@@ -301,7 +301,7 @@ pub(crate) fn render_object(
     templates::render_members(args, &context)
 }
 
-pub(crate) fn render_value(run: &Run, index: usize, value: &Value) -> Result<Value, RenderError> {
+pub(crate) fn render_value(run: &TaskRun, index: usize, value: &Value) -> Result<Value, RenderError> {
     if run.walk.node(index).literal_args || !templates::has_expression(value) {
         return Ok(value.clone());
     }

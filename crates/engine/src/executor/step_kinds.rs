@@ -6,45 +6,45 @@ use kybern_core::outbox::{NewOutbox, OutboxChannel};
 use kybern_core::plan::step::LoopSource;
 use kybern_core::plan::{StepKind, TaskTarget};
 use kybern_core::task::{
-    AttemptKey, Channel, Delegation, Effect, JournalEntry, NewChild, NewTask, Opening, Wait, WaitKind, limits,
+    AttemptKey, Channel, ContainerOpening, Delegation, Effect, JournalEntry, NewChild, NewTask, Wait, WaitKind, limits,
 };
 use kybern_core::time::Timestamp;
 use serde_json::{Map, Value, json};
 
 use super::node::Node;
-use super::run::Run;
+use super::run::TaskRun;
 use super::step::{Draft, RowDraft, fail, failure, render_object, render_value, unrendered, wait_of, wait_row};
-use super::steps::Begun;
+use super::steps::StepBegin;
 use super::taint::argument_is_tainted;
 use crate::templates;
 
 /// Begins a step whose condition holds.
-pub(super) fn begin(run: &Run, index: usize, now: Timestamp) -> Begun {
+pub(super) fn begin(run: &TaskRun, index: usize, now: Timestamp) -> StepBegin {
     let spec = &run.walk.node(index).spec;
     match &spec.kind {
         StepKind::Tool { .. } | StepKind::Agent { .. } | StepKind::Question | StepKind::Decision { .. } => {
             run.steps.begin(run, index, now)
         }
-        StepKind::Input { title, fields } => Begun::Rows(input(run, index, title, fields, now)),
+        StepKind::Input { title, fields } => StepBegin::Rows(input(run, index, title, fields, now)),
         StepKind::Condition { test, .. } => {
-            Begun::Rows(match templates::truth(test, &run.surroundings.context(&run.walk, Some(index))) {
-                Ok(taken) => opened(run, index, Opening::Branch { taken }),
+            StepBegin::Rows(match templates::truth(test, &run.surroundings.context(&run.walk, Some(index))) {
+                Ok(taken) => opened(run, index, ContainerOpening::Branch { taken }),
                 Err(error) => unrendered(run, index, "if", &error),
             })
         }
-        StepKind::Parallel { .. } => Begun::Rows(opened(run, index, Opening::Branches)),
-        StepKind::Loop { source, max_iterations, .. } => Begun::Rows(repeat(run, index, source, *max_iterations)),
-        StepKind::Workflow { workflow, args } => Begun::Rows(delegate(run, index, workflow, args, now)),
-        StepKind::Task { target, input } => Begun::Rows(child(run, index, target, input, now)),
+        StepKind::Parallel { .. } => StepBegin::Rows(opened(run, index, ContainerOpening::Branches)),
+        StepKind::Loop { source, max_iterations, .. } => StepBegin::Rows(repeat(run, index, source, *max_iterations)),
+        StepKind::Workflow { workflow, args } => StepBegin::Rows(delegate(run, index, workflow, args, now)),
+        StepKind::Task { target, input } => StepBegin::Rows(child(run, index, target, input, now)),
     }
 }
 
-fn opened(run: &Run, index: usize, opening: Opening) -> Draft {
+fn opened(run: &TaskRun, index: usize, opening: ContainerOpening) -> Draft {
     let node = run.walk.node(index);
     Draft::row(RowDraft::of(node, 0, String::new(), JournalEntry::Opened(opening)))
 }
 
-fn input(run: &Run, index: usize, title: &Value, fields: &Value, now: Timestamp) -> Draft {
+fn input(run: &TaskRun, index: usize, title: &Value, fields: &Value, now: Timestamp) -> Draft {
     let node = run.walk.node(index);
     let title = match render_value(run, index, title) {
         Ok(Value::String(title)) => title,
@@ -58,7 +58,7 @@ fn input(run: &Run, index: usize, title: &Value, fields: &Value, now: Timestamp)
     Draft::row(wait_row(node, wait))
 }
 
-fn repeat(run: &Run, index: usize, source: &LoopSource, max_iterations: u32) -> Draft {
+fn repeat(run: &TaskRun, index: usize, source: &LoopSource, max_iterations: u32) -> Draft {
     match source {
         LoopSource::While(test) => next_round(run, index, test, max_iterations),
         LoopSource::Over(items) => {
@@ -75,13 +75,13 @@ fn repeat(run: &Run, index: usize, source: &LoopSource, max_iterations: u32) -> 
                 return fail(run, index, failure(ErrorCode::Unprocessable, message), false);
             }
             let tainted = argument_is_tainted(run, index, items);
-            opened(run, index, Opening::Items { items: list, tainted })
+            opened(run, index, ContainerOpening::Items { items: list, tainted })
         }
     }
 }
 
 /// Looks whether a while loop goes on, and opens its next round.
-pub(super) fn next_round(run: &Run, index: usize, test: &str, max_iterations: u32) -> Draft {
+pub(super) fn next_round(run: &TaskRun, index: usize, test: &str, max_iterations: u32) -> Draft {
     let node = run.walk.node(index);
     let n = u32::try_from(node.lists.len()).unwrap_or(u32::MAX);
     match templates::truth(test, &run.surroundings.context(&run.walk, Some(index))) {
@@ -91,11 +91,11 @@ pub(super) fn next_round(run: &Run, index: usize, test: &str, max_iterations: u3
             let message = format!("the loop did not end within maxIterations {max_iterations}");
             fail(run, index, failure(ErrorCode::Unprocessable, message), false)
         }
-        Ok(true) => opened(run, index, Opening::Round { n }),
+        Ok(true) => opened(run, index, ContainerOpening::Round { n }),
     }
 }
 
-fn delegate(run: &Run, index: usize, workflow: &str, args: &Map<String, Value>, now: Timestamp) -> Draft {
+fn delegate(run: &TaskRun, index: usize, workflow: &str, args: &Map<String, Value>, now: Timestamp) -> Draft {
     match render_object(run, index, args) {
         Ok(args) => delegation(run, index, workflow, args, now),
         Err(error) => unrendered(run, index, "args", &error),
@@ -103,7 +103,13 @@ fn delegate(run: &Run, index: usize, workflow: &str, args: &Map<String, Value>, 
 }
 
 /// Hands a step over: the delegation and its dispatch are committed together, the dispatch is sent afterwards.
-pub(crate) fn delegation(run: &Run, index: usize, workflow: &str, args: Map<String, Value>, now: Timestamp) -> Draft {
+pub(crate) fn delegation(
+    run: &TaskRun,
+    index: usize,
+    workflow: &str,
+    args: Map<String, Value>,
+    now: Timestamp,
+) -> Draft {
     let node = run.walk.node(index);
     let Some(endpoint) = run.kernel.settings.workflows.get(workflow) else {
         let message = format!("workflow {workflow:?} is not configured, add [workflows.{workflow}] url");
@@ -149,7 +155,7 @@ fn until(node: &Node, now: Timestamp) -> Option<Timestamp> {
     node.spec.timeout.map(|timeout| now.plus(timeout))
 }
 
-fn child(run: &Run, index: usize, target: &TaskTarget, written: &Value, now: Timestamp) -> Draft {
+fn child(run: &TaskRun, index: usize, target: &TaskTarget, written: &Value, now: Timestamp) -> Draft {
     let node = run.walk.node(index);
     if let Some(child) = &node.child {
         // The task is tried again, and so is the child that it has: what that had done stays done.

@@ -16,8 +16,8 @@ use tokio::sync::{mpsc, oneshot};
 
 use super::call::Call;
 use super::node::Phase;
-use super::phases::Interrupted;
-use super::run::Run;
+use super::phases::PhaseInterrupted;
+use super::run::TaskRun;
 use super::step::{Draft, RowDraft};
 use super::walk::Walk;
 
@@ -26,21 +26,21 @@ use super::walk::Walk;
 pub(crate) trait StepKinds: Send + Sync {
     /// Reads what the steps of a claimed task need: how far it has come, whether documents came with it, and whether it
     /// asks agents is known.
-    async fn load(&self, lease: &Lease, task: &Task, walk: (&Walk, bool), asks_agents: bool) -> Result<Loaded>;
+    async fn load(&self, lease: &Lease, task: &Task, walk: (&Walk, bool), asks_agents: bool) -> Result<LoadedSteps>;
 
     /// What the end of a task leaves whose journal cannot be read.
     fn effect_of_lost_end(&self, task: &Task, at: Timestamp) -> Option<Effect>;
 }
 
 /// What was read for the steps of a task.
-pub(crate) struct Loaded {
+pub(crate) struct LoadedSteps {
     pub(crate) steps: Arc<dyn Steps>,
     /// What its calls have to have journaled before they go on; none where no call ever does.
-    pub(crate) notes: Option<mpsc::Receiver<Note>>,
+    pub(crate) notes: Option<mpsc::Receiver<CallNote>>,
 }
 
 /// What a call wants journaled before it goes on.
-pub(crate) struct Note {
+pub(crate) struct CallNote {
     pub(crate) row: RowDraft,
     pub(crate) usage: Usage,
     pub(crate) written: oneshot::Sender<Arc<StepOutcome>>,
@@ -57,9 +57,9 @@ pub(crate) trait Steps: Send + Sync {
     async fn with_agents(&self, lease: &Lease) -> Result<Arc<dyn Steps>>;
 
     /// Begins a step that calls a tool, or asks a model.
-    fn begin(&self, run: &Run, index: usize, now: Timestamp) -> Begun;
+    fn begin(&self, run: &TaskRun, index: usize, now: Timestamp) -> StepBegin;
 
-    /// Reads what a call needs that [`super::call::Facts::reads_first`], and the row that has to say so before it.
+    /// Reads what a call needs that [`super::call::KernelFacts::reads_first`], and the row that has to say so before it.
     async fn read_first(&self, lease: &Lease) -> Result<(Arc<dyn Steps>, RowDraft)>;
 
     /// What was read first, as the journal has it.
@@ -75,26 +75,26 @@ pub(crate) trait Steps: Send + Sync {
     fn faults(&self, proposed: &[StepSpec], path: &str) -> Vec<PlanFault>;
 
     /// Whether somebody may see a task in that phase.
-    fn takes_time(&self, run: &Run, phase: Phase) -> bool;
+    fn takes_time(&self, run: &TaskRun, phase: Phase) -> bool;
 
     /// Runs a phase.
     ///
     /// # Errors
     /// When a port fails; nothing but answers of models was written, and the task is tried again later.
-    async fn phase(&self, run: &mut Run, phase: Phase, now: Timestamp) -> Result<Draft, Interrupted>;
+    async fn phase(&self, run: &mut TaskRun, phase: Phase, now: Timestamp) -> Result<Draft, PhaseInterrupted>;
 
     /// What follows from a person's answer beside what it says. Asked before the walk has taken the answer in.
-    fn learns(&self, run: &Run, answer: &Signal, now: Timestamp) -> Option<Effect>;
+    fn learns(&self, run: &TaskRun, answer: &Signal, now: Timestamp) -> Option<Effect>;
 
     /// The rows that end every open turn of a task that was cancelled: what there is stays.
-    fn cut(&self, run: &Run) -> Vec<RowDraft>;
+    fn cut(&self, run: &TaskRun) -> Vec<RowDraft>;
 
     /// What the end of a task leaves beside its row.
-    async fn effects_of_end(&self, run: &Run, end: (TaskStatus, Usage), now: Timestamp) -> Vec<Effect>;
+    async fn effects_of_end(&self, run: &TaskRun, end: (TaskStatus, Usage), now: Timestamp) -> Vec<Effect>;
 }
 
 /// How a step begins.
-pub(crate) enum Begun {
+pub(crate) enum StepBegin {
     /// This is to be journaled; nothing outside is touched.
     Rows(Draft),
     /// This call is to be made.

@@ -52,7 +52,7 @@ fn path_is_tainted(walk: &Walk, index: usize, channel: Channel, path: &Path) -> 
 }
 
 /// Whether the value of an argument as written may come from untrusted sources.
-pub(crate) fn argument_is_tainted(run: &super::run::Run, index: usize, written: &serde_json::Value) -> bool {
+pub(crate) fn argument_is_tainted(run: &super::run::TaskRun, index: usize, written: &serde_json::Value) -> bool {
     let node = run.walk.node(index);
     if node.literal_args {
         return node.tainted_args;

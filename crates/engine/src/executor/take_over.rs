@@ -5,17 +5,17 @@ use kybern_core::error::ErrorCode;
 use kybern_core::plan::StepId;
 use kybern_core::task::JournalEntry;
 
-use super::drive::{Flow, Stop};
+use super::drive::{Flow, RunStop};
 use super::node::{Node, NodeState};
 use super::open_effects;
-use super::run::Run;
-use super::step::{self, Draft, RowDraft, Then, failure};
-use super::steps::Begun;
-use super::walk::Action;
+use super::run::TaskRun;
+use super::step::{self, AfterJournal, Draft, RowDraft, failure};
+use super::steps::StepBegin;
+use super::walk::WalkAction;
 
-impl Run {
+impl TaskRun {
     /// Takes over what an earlier worker left.
-    pub(super) async fn take_over(&mut self) -> Result<Flow, Stop> {
+    pub(super) async fn take_over(&mut self) -> Result<Flow, RunStop> {
         if self.give_up_poisoned().await? == Flow::Done {
             return Ok(Flow::Done);
         }
@@ -23,7 +23,7 @@ impl Run {
     }
 
     /// Journals that the task was taken over, and gives it up when that has happened too often without progress.
-    async fn give_up_poisoned(&mut self) -> Result<Flow, Stop> {
+    async fn give_up_poisoned(&mut self) -> Result<Flow, RunStop> {
         let Some(from) = self.earlier.recovered_from.take() else { return Ok(Flow::Continue) };
         let recoveries = self.task.recoveries;
         let stuck = self.walk.recoveries_without_progress(recoveries);
@@ -32,9 +32,9 @@ impl Run {
             let message = format!(
                 "given up: {stuck} workers in a row died, or let their lease expire, without getting any further"
             );
-            Then::Fails(failure(ErrorCode::Internal, message), None)
+            AfterJournal::Fails(failure(ErrorCode::Internal, message), None)
         } else {
-            Then::Stays
+            AfterJournal::Stays
         };
         let entry = JournalEntry::Recovered { from, recoveries, may_have_begun, stopped: false };
         self.settle(Draft { then, ..Draft::row(RowDraft::bare(None, 0, "", entry)) }).await
@@ -42,7 +42,7 @@ impl Run {
 
     /// A call that was open when the process died, and of which only a person can say what came of it, is asked about
     /// before anything else is looked at.
-    async fn take_up_open_effects(&mut self) -> Result<Flow, Stop> {
+    async fn take_up_open_effects(&mut self) -> Result<Flow, RunStop> {
         for index in self.walk.in_plan_order() {
             if let Some(draft) = open_effects::left_open(self, index, open_effects::DIED, self.now())
                 && self.settle(draft).await? == Flow::Done
@@ -55,18 +55,18 @@ impl Run {
 
     /// The run has to stop at once. When its process stops in good order it says what had begun, and that nobody knows
     /// how far that came; after a lost lease it may say nothing.
-    pub(super) async fn leave(&mut self) -> Stop {
+    pub(super) async fn leave(&mut self) -> RunStop {
         let may_have_begun = self.unrecorded_calls();
         if !self.active.abandoned.is_cancelled() || may_have_begun.is_empty() {
-            return Stop::Fenced;
+            return RunStop::Fenced;
         }
         let (from, recoveries) = (self.kernel.worker.as_str().to_owned(), self.task.recoveries);
         let entry = JournalEntry::Recovered { from, recoveries, may_have_begun, stopped: true };
-        let draft = Draft { then: Then::Stays, ..Draft::row(RowDraft::bare(None, 0, "", entry)) };
+        let draft = Draft { then: AfterJournal::Stays, ..Draft::row(RowDraft::bare(None, 0, "", entry)) };
         if let Err(error) = self.settle(draft).await {
             tracing::warn!(task.id = %self.task.id, %error, "could not journal the calls that the stop cut short");
         }
-        Stop::Fenced
+        RunStop::Fenced
     }
 
     /// The steps that a worker may have begun before it died, although no row says so: those whose turn it is, and whose
@@ -74,12 +74,12 @@ impl Run {
     fn may_have_begun(&self) -> Vec<StepId> {
         let now = self.now();
         let unrecorded = |index: usize| match step::begin(self, index, now) {
-            Begun::Call(call) => !call.facts().is_effectful,
-            Begun::Rows(_) => false,
+            StepBegin::Call(call) => !call.facts().is_effectful,
+            StepBegin::Rows(_) => false,
         };
         let start = |action| match action {
-            Action::Start(index) if unrecorded(index) => Some(self.walk.node(index).id.clone()),
-            Action::Start(_) | Action::Advance(_) | Action::TimeUp(_) => None,
+            WalkAction::Start(index) if unrecorded(index) => Some(self.walk.node(index).id.clone()),
+            WalkAction::Start(_) | WalkAction::Advance(_) | WalkAction::TimeUp(_) => None,
         };
         self.walk.actions(now).into_iter().filter_map(start).collect()
     }

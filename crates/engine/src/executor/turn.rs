@@ -2,18 +2,18 @@
 
 use std::sync::Arc;
 
-use kybern_core::agent::{AskedCall, Called, TurnFinish};
+use kybern_core::agent::{AskedCall, CallOutcome, TurnFinish};
 use kybern_core::error::ErrorCode;
 use kybern_core::task::{JournalEntry, StepError, StepOutcome};
 use serde_json::{Map, Value, json};
 
-use super::run::Run;
+use super::run::TaskRun;
 use super::step::{Draft, RowDraft, fail, failed_row, failure};
 use super::turn_rounds::{Rounds, rounds};
 use super::walk::Walk;
 
 /// How a turn ended, and what it leaves.
-pub(crate) struct Ended {
+pub(crate) struct TurnEnd {
     pub(crate) finish: TurnFinish,
     pub(crate) error: Option<StepError>,
     pub(crate) data: Map<String, Value>,
@@ -21,7 +21,7 @@ pub(crate) struct Ended {
 }
 
 /// The end of an agent's turn as its journal tells it. `cut` says that somebody wants it to end now.
-pub(crate) fn end_of(walk: &Walk, agent: usize, cut: bool) -> Option<Ended> {
+pub(crate) fn end_of(walk: &Walk, agent: usize, cut: bool) -> Option<TurnEnd> {
     let known = rounds(walk, agent)?;
     let turn = known.turn().ok()?;
     let last = known.rounds.last();
@@ -65,14 +65,14 @@ pub(crate) fn end_of(walk: &Walk, agent: usize, cut: bool) -> Option<Ended> {
         "memorySuggestions": known.suggestions(),
     });
     let Value::Object(data) = data else { return None };
-    Some(Ended { finish, error, data, tainted: known.tainted() })
+    Some(TurnEnd { finish, error, data, tainted: known.tainted() })
 }
 
 fn tool_calls(known: &Rounds<'_>) -> Vec<Value> {
     let all = known.rounds.iter().filter_map(|round| Some((round.reply?, &round.calls)));
     let pairs = all.flat_map(|(reply, nodes)| reply.calls.iter().zip(nodes));
     pairs
-        .filter(|(call, _)| !matches!(call.became, Called::Suggested { .. }))
+        .filter(|(call, _)| !matches!(call.became, CallOutcome::Suggested { .. }))
         .map(|(call, node)| {
             let outcome = node.and_then(|node| node.outcome());
             json!({
@@ -87,15 +87,15 @@ fn tool_calls(known: &Rounds<'_>) -> Vec<Value> {
 /// How a call ended, in the words of the stream.
 fn status_of(call: &AskedCall, outcome: Option<&StepOutcome>) -> &'static str {
     match (&call.became, outcome) {
-        (Called::Answered { is_error: true, .. }, _) => "failure",
-        (Called::Answered { .. } | Called::Suggested { .. }, _) => "success",
-        (Called::Step(_), None) => "waiting",
-        (Called::Step(_), Some(outcome)) => kybern_core::chat::call_status(outcome),
+        (CallOutcome::Answered { is_error: true, .. }, _) => "failure",
+        (CallOutcome::Answered { .. } | CallOutcome::Suggested { .. }, _) => "success",
+        (CallOutcome::Step(_), None) => "waiting",
+        (CallOutcome::Step(_), Some(outcome)) => kybern_core::chat::call_status(outcome),
     }
 }
 
 /// The end of an agent step.
-pub(crate) fn done(run: &Run, index: usize) -> Draft {
+pub(crate) fn done(run: &TaskRun, index: usize) -> Draft {
     let node = run.walk.node(index);
     let Some(ended) = end_of(&run.walk, index, false) else {
         return fail(run, index, failure(ErrorCode::Internal, "the turn cannot be read from its journal"), false);

@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use kybern_core::agent::{AskedCall, Called, Replied, Turn, TurnStart, batches};
+use kybern_core::agent::{AskedCall, CallOutcome, ReplyRecord, Turn, TurnStart, batches};
 use kybern_core::error::Result;
 use kybern_core::memory::MAX_SUGGESTIONS;
 use kybern_core::money::Usage;
-use kybern_core::task::{Opening, StepStatus};
+use kybern_core::task::{ContainerOpening, StepStatus};
 use kybern_core::time::Millis;
 
 use super::node::Node;
@@ -16,30 +16,30 @@ use super::walk::Walk;
 pub(crate) struct Rounds<'a> {
     pub(crate) start: &'a TurnStart,
     spent: Millis,
-    pub(crate) rounds: Vec<Asked<'a>>,
+    pub(crate) rounds: Vec<TurnRound<'a>>,
 }
 
 /// A question, with what came of it.
-pub(crate) struct Asked<'a> {
+pub(crate) struct TurnRound<'a> {
     pub(crate) question: &'a Node,
-    pub(crate) reply: Option<&'a Arc<Replied>>,
+    pub(crate) reply: Option<&'a Arc<ReplyRecord>>,
     usage: Usage,
     pub(crate) calls: Vec<Option<&'a Node>>,
 }
 
 /// The rounds of an agent's turn; `None` before it was opened.
 pub(crate) fn rounds(walk: &Walk, agent: usize) -> Option<Rounds<'_>> {
-    let Some(Opening::Turn(start)) = &walk.node(agent).opening else { return None };
+    let Some(ContainerOpening::Turn(start)) = &walk.node(agent).opening else { return None };
     let asked = |question: usize| {
         let question = walk.node(question);
         let outcome = question.outcome();
         let reply = outcome.and_then(|outcome| outcome.reply.as_ref());
         let node_of = |call: &AskedCall| match &call.became {
-            Called::Step(id) => walk.find(id).map(|index| walk.node(index)),
-            Called::Answered { .. } | Called::Suggested { .. } => None,
+            CallOutcome::Step(id) => walk.find(id).map(|index| walk.node(index)),
+            CallOutcome::Answered { .. } | CallOutcome::Suggested { .. } => None,
         };
         let calls = reply.map(|reply| reply.calls.iter().map(node_of).collect()).unwrap_or_default();
-        Asked { question, reply, usage: outcome.map(|outcome| outcome.usage).unwrap_or_default(), calls }
+        TurnRound { question, reply, usage: outcome.map(|outcome| outcome.usage).unwrap_or_default(), calls }
     };
     Some(Rounds {
         start,
@@ -77,7 +77,7 @@ impl Rounds<'_> {
 
     /// What its questions and calls have taken.
     pub(crate) fn took(&self) -> Millis {
-        Millis(self.rounds.iter().map(Asked::took).sum())
+        Millis(self.rounds.iter().map(TurnRound::took).sum())
     }
 
     /// Whether anything that it has read may come from strangers, besides what is remembered and was said before.
@@ -93,7 +93,7 @@ impl Rounds<'_> {
         let mut suggestions: Vec<String> = Vec::new();
         for reply in self.rounds.iter().filter_map(|round| round.reply) {
             for call in &reply.calls {
-                let Called::Suggested { memory } = &call.became else { continue };
+                let CallOutcome::Suggested { memory } = &call.became else { continue };
                 let memory = reply.links.shown(memory);
                 if suggestions.len() < MAX_SUGGESTIONS && !suggestions.contains(&memory) {
                     suggestions.push(memory);
@@ -104,7 +104,7 @@ impl Rounds<'_> {
     }
 }
 
-impl Asked<'_> {
+impl TurnRound<'_> {
     /// Whether its model has replied.
     pub(crate) fn completed(&self) -> bool {
         self.question.outcome().is_some_and(|outcome| outcome.status == StepStatus::Completed)

@@ -17,11 +17,11 @@ use kybern_core::time::Timestamp;
 use serde_json::{Map, Value};
 
 use super::node::{List, Node, NodeState, Phase, PhaseState};
-use super::walk_state::Place;
+use super::walk_state::NodePlace;
 
 /// What can be done next.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Action {
+pub enum WalkAction {
     /// Execute this node (evaluate its condition first).
     Start(usize),
     /// All lists inside this node have come to rest: look whether it goes on (the next round) or ends.
@@ -44,7 +44,7 @@ pub struct Walk {
     pub(super) recoveries_at_progress: u32,
     pub(super) recoveries_noted: u32,
     /// The last place in plan order whose node has entered the state.
-    pub(super) last_merged: Option<Place>,
+    pub(super) last_merged: Option<NodePlace>,
     /// Whether a person has had the task tried again.
     pub(super) tried_again: bool,
     /// What children have used, as far as they have told.
@@ -166,7 +166,7 @@ impl Walk {
 
     /// What can be done next, in plan order.
     #[must_use]
-    pub fn actions(&self, now: Timestamp) -> Vec<Action> {
+    pub fn actions(&self, now: Timestamp) -> Vec<WalkAction> {
         let mut actions = Vec::new();
         if !self.lists.is_empty() {
             self.actions_of(0, now, &mut actions);
@@ -175,14 +175,14 @@ impl Walk {
     }
 
     #[expect(clippy::indexing_slicing, reason = "indices are given out by this walk, whose nodes and lists only grow")]
-    fn actions_of(&self, list: usize, now: Timestamp, actions: &mut Vec<Action>) {
+    fn actions_of(&self, list: usize, now: Timestamp, actions: &mut Vec<WalkAction>) {
         for &index in &self.lists[list].nodes {
             let node = &self.nodes[index];
             match &node.state {
-                NodeState::Pending if self.may_start(index) => actions.push(Action::Start(index)),
-                NodeState::Backoff(due) if *due <= now => actions.push(Action::Start(index)),
+                NodeState::Pending if self.may_start(index) => actions.push(WalkAction::Start(index)),
+                NodeState::Backoff(due) if *due <= now => actions.push(WalkAction::Start(index)),
                 NodeState::Waiting(wait) if wait.until.is_some_and(|until| until <= now) => {
-                    actions.push(Action::TimeUp(index));
+                    actions.push(WalkAction::TimeUp(index));
                 }
                 NodeState::Opened => {
                     let before = actions.len();
@@ -192,7 +192,7 @@ impl Walk {
                         resting &= self.list_rests(inner);
                     }
                     if actions.len() == before && resting && self.settled_before(index) {
-                        actions.push(Action::Advance(index));
+                        actions.push(WalkAction::Advance(index));
                     }
                 }
                 NodeState::Done(_) => {

@@ -11,7 +11,7 @@ use kybern_core::time::{Millis, Timestamp};
 use serde_json::{Map, Value};
 
 use super::lessons;
-use super::node::{Answer, Approved, Child, NodeState, Phase};
+use super::node::{ApprovedArgs, Child, NodeState, PersonAnswer, Phase};
 use super::phases::DOCUMENTS;
 use super::walk::Walk;
 use super::walk_state::merge_deep;
@@ -246,11 +246,11 @@ impl Walk {
                 args.extend(corrections.clone());
                 let (tainted, until) = (wait.tainted_args.clone(), wait.until);
                 let tool_hash = wait.details.get("toolHash").and_then(Value::as_str).map(str::to_owned);
-                node.answer.approved_args = Some(Approved { values: args, tainted, tool_hash, until });
+                node.answer.approved_args = Some(ApprovedArgs { values: args, tainted, tool_hash, until });
             }
             WaitKind::Ambiguous if resolution == Some(Resolution::Retry) => {
                 // It is another call, and whoever answers is one person: a yes to the first is no yes to it.
-                node.answer = Answer { approved_args: None, possible_duplicate: true };
+                node.answer = PersonAnswer { approved_args: None, possible_duplicate: true };
                 node.next_generation();
             }
             // It is not done again now. When the task is tried again it is, and nobody knows still.

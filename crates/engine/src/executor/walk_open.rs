@@ -4,43 +4,43 @@ use std::borrow::Borrow;
 use std::sync::Arc;
 
 use kybern_core::plan::{StepId, StepKind, StepSpec};
-use kybern_core::task::{Opening, StepStatus};
+use kybern_core::task::{ContainerOpening, StepStatus};
 use kybern_core::time::Millis;
 use serde_json::{Map, Value};
 
-use super::node::{List, Node, NodeState, Round};
+use super::node::{List, LoopRound, Node, NodeState};
 use super::walk::Walk;
 
 impl Walk {
     /// Opens a node, or opens the next round of a while loop.
     #[expect(clippy::indexing_slicing, reason = "indices are given out by this walk, whose nodes only grow")]
-    pub(super) fn open(&mut self, index: usize, opening: Opening) {
+    pub(super) fn open(&mut self, index: usize, opening: ContainerOpening) {
         let (id, kind) = (self.nodes[index].id.clone(), self.nodes[index].spec.kind.clone());
         self.nodes[index].state = NodeState::Opened;
         match (&kind, &opening) {
-            (StepKind::Condition { then, otherwise, .. }, Opening::Branch { taken }) => {
+            (StepKind::Condition { then, otherwise, .. }, ContainerOpening::Branch { taken }) => {
                 let steps = if *taken { then } else { otherwise };
                 let list = self.add_list(Some(index), steps, None, |step| Some(id.child(step)));
                 self.nodes[index].lists.push(list);
             }
-            (StepKind::Parallel { branches }, Opening::Branches) => {
+            (StepKind::Parallel { branches }, ContainerOpening::Branches) => {
                 for branch in branches {
                     let list = self.add_list(Some(index), branch, None, |step| Some(id.child(step)));
                     self.nodes[index].lists.push(list);
                 }
             }
-            (StepKind::Loop { .. }, Opening::Items { .. }) => {
+            (StepKind::Loop { .. }, ContainerOpening::Items { .. }) => {
                 self.nodes[index].opening = Some(opening);
                 self.open_next_item(index);
                 return;
             }
-            (StepKind::Agent { .. }, Opening::Turn(_)) => {
+            (StepKind::Agent { .. }, ContainerOpening::Turn(_)) => {
                 self.nodes[index].opening = Some(opening);
                 self.open_next_question(index);
                 return;
             }
-            (StepKind::Loop { steps, .. }, Opening::Round { n }) => {
-                let round = Arc::new(Round { item: Value::Null, index: *n, tainted: false });
+            (StepKind::Loop { steps, .. }, ContainerOpening::Round { n }) => {
+                let round = Arc::new(LoopRound { item: Value::Null, index: *n, tainted: false });
                 let n = *n;
                 let list = self.add_list(Some(index), steps, Some(round), |step| Some(id.in_round(n, step)));
                 self.nodes[index].lists.push(list);
@@ -58,11 +58,11 @@ impl Walk {
                 | StepKind::Loop { .. }
                 | StepKind::Workflow { .. }
                 | StepKind::Task { .. },
-                Opening::Branch { .. }
-                | Opening::Branches
-                | Opening::Items { .. }
-                | Opening::Round { .. }
-                | Opening::Turn(_),
+                ContainerOpening::Branch { .. }
+                | ContainerOpening::Branches
+                | ContainerOpening::Items { .. }
+                | ContainerOpening::Round { .. }
+                | ContainerOpening::Turn(_),
             ) => {}
         }
         self.nodes[index].opening = Some(opening);
@@ -72,12 +72,12 @@ impl Walk {
     /// it follows from the items and the outcomes.
     #[expect(clippy::indexing_slicing, reason = "indices are given out by this walk, whose nodes only grow")]
     pub(super) fn open_next_item(&mut self, index: usize) -> bool {
-        let Some(Opening::Items { items, tainted }) = &self.nodes[index].opening else { return false };
+        let Some(ContainerOpening::Items { items, tainted }) = &self.nodes[index].opening else { return false };
         let n = self.nodes[index].lists.len();
         let Some(item) = items.get(n) else { return false };
         let StepKind::Loop { steps, .. } = self.nodes[index].spec.kind.clone() else { return false };
         let number = u32::try_from(n).unwrap_or(u32::MAX);
-        let round = Arc::new(Round { item: item.clone(), index: number, tainted: *tainted });
+        let round = Arc::new(LoopRound { item: item.clone(), index: number, tainted: *tainted });
         let id: StepId = self.nodes[index].id.clone();
         let list = self.add_list(Some(index), &steps, Some(round), |step| Some(id.in_round(number, step)));
         self.nodes[index].lists.push(list);
@@ -88,7 +88,7 @@ impl Walk {
     /// have ended. Needs no row: it follows from the reply.
     #[expect(clippy::indexing_slicing, reason = "indices are given out by this walk, whose nodes and lists only grow")]
     fn open_next_question(&mut self, index: usize) -> bool {
-        if !matches!(self.nodes[index].opening, Some(Opening::Turn(_))) {
+        if !matches!(self.nodes[index].opening, Some(ContainerOpening::Turn(_))) {
             return false;
         }
         if let Some(last) = self.nodes[index].lists.last() {
@@ -124,7 +124,7 @@ impl Walk {
                 let ready = {
                     let node = self.node(index);
                     node.state == NodeState::Opened
-                        && matches!(node.opening, Some(Opening::Items { .. } | Opening::Turn(_)))
+                        && matches!(node.opening, Some(ContainerOpening::Items { .. } | ContainerOpening::Turn(_)))
                         && node.lists.iter().all(|list| self.list_rests(*list))
                         && self.stopped_inside(Some(index)).is_none()
                         && !self.is_stopped(node.list)
@@ -141,7 +141,7 @@ impl Walk {
         &mut self,
         owner: Option<usize>,
         steps: &[impl Borrow<StepSpec> + Clone + Into<Arc<StepSpec>>],
-        round: Option<Arc<Round>>,
+        round: Option<Arc<LoopRound>>,
         derive: impl Fn(&StepId) -> Option<StepId>,
     ) -> usize {
         let list = self.lists.len();
@@ -161,7 +161,7 @@ impl Walk {
         &mut self,
         list: usize,
         steps: &[impl Borrow<StepSpec> + Clone + Into<Arc<StepSpec>>],
-        round: Option<Arc<Round>>,
+        round: Option<Arc<LoopRound>>,
         (tainted_args, literal_args): (bool, bool),
         derive: impl Fn(&StepId) -> Option<StepId>,
     ) {

@@ -214,9 +214,9 @@ impl Walk {
 }
 
 /// What of a journal still holds where its task is tried again from its end.
-pub(crate) struct Standing(Walk);
+pub(crate) struct StandingWalk(Walk);
 
-impl Standing {
+impl StandingWalk {
     /// Walks the rows and tries again.
     pub(crate) fn after(rows: &[JournalRow], plan: Option<&Arc<FrozenPlan>>) -> Self {
         let mut walk = Walk::new(plan.cloned());

@@ -16,7 +16,7 @@ const MERGE_DEPTH: usize = 16;
 
 /// Where a node stands in plan order: the places of the nodes around it and its own. What injects, or holds, comes
 /// before what it injected or holds.
-pub(super) type Place = Vec<usize>;
+pub(super) type NodePlace = Vec<usize>;
 
 impl Walk {
     /// Brings the state up to date after a node has ended. In plan order, so that later steps win whatever the order
@@ -64,7 +64,7 @@ impl Walk {
     }
 
     #[expect(clippy::indexing_slicing, reason = "indices are given out by this walk, whose nodes and lists only grow")]
-    fn place_of(&self, index: usize) -> Place {
+    fn place_of(&self, index: usize) -> NodePlace {
         let mut place = Vec::new();
         let mut at = index;
         loop {

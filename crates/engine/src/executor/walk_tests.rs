@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use kybern_core::error::ErrorCode;
 use kybern_core::plan::{FrozenPlan, PatchMode, PlanPatch, StepId, parse};
-use kybern_core::task::{JournalEntry, JournalRow, Opening, Signal, StepError, StepOutcome, StepStatus};
+use kybern_core::task::{ContainerOpening, JournalEntry, JournalRow, Signal, StepError, StepOutcome, StepStatus};
 use kybern_core::time::{Millis, Timestamp};
 use serde_json::{Value, json};
 
-use super::walk::{Action, Walk};
+use super::walk::{Walk, WalkAction};
 use super::walk_state::merge_deep;
 
 struct Told {
@@ -54,7 +54,7 @@ impl Told {
         self.row(Some(step), JournalEntry::Finished(Arc::new(outcome)))
     }
 
-    fn opens(&mut self, step: &str, opening: Opening) -> &mut Self {
+    fn opens(&mut self, step: &str, opening: ContainerOpening) -> &mut Self {
         self.row(Some(step), JournalEntry::Opened(opening))
     }
 
@@ -65,10 +65,10 @@ impl Told {
         assert_eq!(again.state(), self.walk.state());
         let now = Timestamp::from_millis(1_000);
         assert_eq!(again.actions(now), self.walk.actions(now));
-        let name = |action: Action| match action {
-            Action::Start(index) => format!("start {}", self.walk.node(index).id),
-            Action::Advance(index) => format!("advance {}", self.walk.node(index).id),
-            Action::TimeUp(index) => format!("time up {}", self.walk.node(index).id),
+        let name = |action: WalkAction| match action {
+            WalkAction::Start(index) => format!("start {}", self.walk.node(index).id),
+            WalkAction::Advance(index) => format!("advance {}", self.walk.node(index).id),
+            WalkAction::TimeUp(index) => format!("time up {}", self.walk.node(index).id),
         };
         self.walk.actions(now).into_iter().map(name).collect()
     }
@@ -95,7 +95,7 @@ fn a_list_goes_on_one_by_one_and_a_failure_stops_it() {
 fn branches_stand_side_by_side_and_their_node_ends_after_all_of_them() {
     let mut told =
         Told::of(&json!([{"id": "p", "kind": "parallel", "branches": [[tool("a"), tool("b")], [tool("c")]]}]));
-    told.opens("p", Opening::Branches);
+    told.opens("p", ContainerOpening::Branches);
     assert_eq!(told.next(), ["start p__a", "start p__c"]);
     told.ends("p__c", json!({"x": "c", "y": 1}));
     assert_eq!(told.next(), ["start p__a"]);
@@ -108,8 +108,8 @@ fn branches_stand_side_by_side_and_their_node_ends_after_all_of_them() {
 fn a_failing_branch_interrupts_its_siblings_and_what_lies_in_them() {
     let inner = json!({"id": "l", "kind": "loop", "over": [1, 2], "steps": [tool("s")]});
     let mut told = Told::of(&json!([{"id": "p", "kind": "parallel", "branches": [[inner], [tool("bad")]]}]));
-    told.opens("p", Opening::Branches);
-    told.opens("p__l", Opening::Items { items: vec![json!(1), json!(2)], tainted: false });
+    told.opens("p", ContainerOpening::Branches);
+    told.opens("p__l", ContainerOpening::Items { items: vec![json!(1), json!(2)], tainted: false });
     assert_eq!(told.next(), ["start p__l__0__s", "start p__bad"]);
     told.fails("p__bad", false);
     assert_eq!(told.next(), ["advance p__l"]);
@@ -128,8 +128,8 @@ fn a_node_is_cut_short_when_a_step_in_it_never_had_its_turn_because_of_a_failure
     for (outside_first, short) in [(true, true), (false, false)] {
         let mut told =
             Told::of(&json!([{"id": "both", "kind": "parallel", "branches": [[tool("a")], [outer.clone()]]}]));
-        told.opens("both", Opening::Branches).opens("both__o", Opening::Branch { taken: true });
-        told.opens("both__o__p", Opening::Branches);
+        told.opens("both", ContainerOpening::Branches).opens("both__o", ContainerOpening::Branch { taken: true });
+        told.opens("both__o__p", ContainerOpening::Branches);
         if outside_first {
             // `s2` would be next, and does not begin any more.
             told.fails("both__a", false).ends("both__o__p__s1", json!({}));
@@ -147,7 +147,10 @@ fn a_node_is_cut_short_when_a_step_in_it_never_had_its_turn_because_of_a_failure
 fn a_retry_leaves_what_was_tolerated_as_it_ended() {
     let soft = json!({"id": "c", "kind": "condition", "if": "true", "then": [tool("x"), tool("y")]});
     let mut told = Told::of(&json!([soft, tool("hard")]));
-    told.opens("c", Opening::Branch { taken: true }).fails("c__x", false).fails("c", true).fails("hard", false);
+    told.opens("c", ContainerOpening::Branch { taken: true })
+        .fails("c__x", false)
+        .fails("c", true)
+        .fails("hard", false);
     told.row(None, JournalEntry::Answered { number: 1, signal: Box::new(Signal::Retry { by: "me".to_owned() }) });
     assert_eq!(told.next(), ["start hard"]);
     assert_eq!(told.walk.failed(), ["c", "c__x"]);
@@ -159,12 +162,12 @@ fn a_retry_leaves_what_was_tolerated_as_it_ended() {
 fn what_an_always_container_held_begins_under_another_generation_when_it_runs_once_more() {
     let always = json!({"id": "p", "kind": "parallel", "branches": [[tool("x")]], "when": "always"});
     let mut told = Told::of(&json!([tool("a"), always]));
-    told.fails("a", false).opens("p", Opening::Branches).ends("p__x", json!({"x": 1})).ends("p", json!({}));
+    told.fails("a", false).opens("p", ContainerOpening::Branches).ends("p__x", json!({"x": 1})).ends("p", json!({}));
     assert!(told.walk.is_finished());
     let scheduled = told.walk.scheduled();
     told.row(None, JournalEntry::Answered { number: 1, signal: Box::new(Signal::Retry { by: "me".to_owned() }) });
     assert_eq!((told.next(), told.walk.state().get("x")), (vec!["start a".to_owned()], None));
-    told.ends("a", json!({})).opens("p", Opening::Branches);
+    told.ends("a", json!({})).opens("p", ContainerOpening::Branches);
     assert_eq!(told.next(), ["start p__x"]);
     let generation = |id: &str| told.walk.node(told.walk.find(&StepId::trusted(id)).unwrap()).generation;
     assert_eq!((generation("p"), generation("p__x")), (1, 1));
@@ -197,7 +200,7 @@ fn an_always_container_that_holds_a_change_of_the_plan_stays_as_it_ended() {
     let mut faults = Vec::new();
     let steps = parse::steps(&json!([tool("more")]), "/steps", &mut faults);
     changes.patch = Some(PlanPatch { mode: PatchMode::Append, steps, reason: String::new() });
-    told.fails("a", false).opens("p", Opening::Branches);
+    told.fails("a", false).opens("p", ContainerOpening::Branches);
     told.row(Some("p__x"), JournalEntry::Finished(Arc::new(changes)));
     told.ends("p", json!({}));
     told.row(None, JournalEntry::Answered { number: 1, signal: Box::new(Signal::Retry { by: "me".to_owned() }) });

@@ -4,7 +4,7 @@ use kybern_core::task::{Committed, Task};
 
 /// Signals that were left, a wish to cancel, a pause.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Wanted {
+pub(crate) struct PendingSignals {
     /// How many signals have been left.
     signals: i64,
     /// How many the row counted when none of them was there; 0 as long as none is missing.
@@ -15,7 +15,7 @@ pub(crate) struct Wanted {
     pub(crate) paused: bool,
 }
 
-impl Wanted {
+impl PendingSignals {
     /// What a task's row says.
     pub(crate) const fn of(task: &Task) -> Self {
         Self { signals: task.signals, missing: 0, cancel: task.cancel_requested, paused: task.paused_at.is_some() }

@@ -3,7 +3,7 @@
 //! Whoever walks, shows or replays a task has all of its journal in memory, so one task's journal is bounded, however
 //! many steps it has. The weight follows from the rows alone: it is the same after a restart.
 
-use kybern_core::task::{JournalEntry, Opening, StepOutcome};
+use kybern_core::task::{ContainerOpening, JournalEntry, StepOutcome};
 use serde_json::{Map, Value};
 
 use crate::size;
@@ -15,7 +15,7 @@ const NODE: usize = 32;
 pub(crate) fn of(entry: &JournalEntry) -> usize {
     match entry {
         JournalEntry::Finished(outcome) => of_outcome(outcome),
-        JournalEntry::Opened(Opening::Items { items, .. }) => items.iter().map(of_value).sum(),
+        JournalEntry::Opened(ContainerOpening::Items { items, .. }) => items.iter().map(of_value).sum(),
         JournalEntry::Retrying { rendered: Some(rendered), .. } => of_members(&rendered.args),
         JournalEntry::Waiting(wait) => of_value(&wait.schema) + of_value(&wait.details),
         JournalEntry::Answered { signal, .. } => as_text(signal),
@@ -66,7 +66,7 @@ mod tests {
         assert_eq!(of(&JournalEntry::Finished(Arc::new(StepOutcome::completed(numbers)))), 32 * 1_001);
         assert_eq!(of_value(&json!({"ab": "cde", "f": [true]})), 32 + (32 + 2 + 35) + (32 + 1 + 64));
         let items = vec![json!("x".repeat(100)); 3];
-        assert_eq!(of(&JournalEntry::Opened(Opening::Items { items, tainted: false })), 3 * 132);
-        assert_eq!(of(&JournalEntry::Opened(Opening::Branches)), 0);
+        assert_eq!(of(&JournalEntry::Opened(ContainerOpening::Items { items, tainted: false })), 3 * 132);
+        assert_eq!(of(&JournalEntry::Opened(ContainerOpening::Branches)), 0);
     }
 }

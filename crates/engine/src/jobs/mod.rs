@@ -17,7 +17,7 @@ use kybern_core::job::{ClaimedJob, JobEnd};
 use kybern_core::plan::RetryPolicy;
 use kybern_core::policy::redact;
 use kybern_core::ports::WakeUps;
-use kybern_core::slots::Offer;
+use kybern_core::slots::SlotOffer;
 use kybern_core::time::{Millis, Timestamp};
 use serde::de::DeserializeOwned;
 use uuid::Uuid;
@@ -106,12 +106,12 @@ pub(crate) type JobHandlers = BTreeMap<&'static str, Arc<dyn JobHandler>>;
 type RunningJobs = Arc<Mutex<BTreeSet<Uuid>>>;
 
 /// That a job runs in this process, until this goes.
-struct Running {
+struct RunningJob {
     jobs: RunningJobs,
     job: Uuid,
 }
 
-impl Running {
+impl RunningJob {
     fn enter(jobs: &RunningJobs, job: Uuid) -> Self {
         jobs.lock().unwrap_or_else(PoisonError::into_inner).insert(job);
         Self { jobs: Arc::clone(jobs), job }
@@ -122,7 +122,7 @@ impl Running {
     }
 }
 
-impl Drop for Running {
+impl Drop for RunningJob {
     fn drop(&mut self) {
         self.jobs.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.job);
     }
@@ -150,7 +150,7 @@ impl JobWorker {
             if stopping.is_cancelled() {
                 return;
             }
-            let offer = Offer { running: Running::all(&running), ..vacant.offer() };
+            let offer = SlotOffer { running: RunningJob::all(&running), ..vacant.offer() };
             let now = kernel.clock.now();
             match kernel.store.claim_jobs(&kernel.worker, &offer, kernel.settings.lease, now).await {
                 Ok(jobs) if !jobs.is_empty() => {
@@ -158,7 +158,7 @@ impl JobWorker {
                     for job in jobs {
                         let (worker, slot) = (self.clone(), vacant.give(job.scope().tenant()));
                         let handler = handlers.get(job.kind.as_str()).cloned();
-                        let mine = Running::enter(&running, job.id.as_uuid());
+                        let mine = RunningJob::enter(&running, job.id.as_uuid());
                         let work = async move {
                             worker.run_job(job, handler.as_deref()).await;
                             drop((mine, slot));

@@ -65,7 +65,7 @@ impl Receiver {
 
 /// What is known of a receiver that has failed, or gets a message right now.
 #[derive(Default)]
-struct Standing {
+struct ReceiverState {
     breaker: Breaker,
     in_flight: u32,
     /// When the last message that was put off comes back.
@@ -84,7 +84,7 @@ pub(crate) struct PutOff {
 /// All receivers that are not simply well.
 #[derive(Default)]
 pub(crate) struct Receivers {
-    known: Mutex<HashMap<Receiver, Standing>>,
+    known: Mutex<HashMap<Receiver, ReceiverState>>,
 }
 
 impl Receivers {
@@ -151,7 +151,7 @@ impl Receivers {
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, HashMap<Receiver, Standing>> {
+    fn lock(&self) -> MutexGuard<'_, HashMap<Receiver, ReceiverState>> {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -1,6 +1,6 @@
 //! Which pieces of the published documents say something about a question. All of them are compared.
 
-use kybern_core::context::{Found, Origin, Similarity};
+use kybern_core::context::{Origin, SearchHit, Similarity};
 use kybern_core::error::Result;
 use kybern_core::knowledge::PublishedPiece;
 use kybern_core::memory::by_words;
@@ -16,11 +16,11 @@ impl Knowledge {
     ///
     /// # Errors
     /// `BUDGET_EXCEEDED`, and when the store or the model fails.
-    pub async fn search(&self, caller: &Caller, question: &str, limit: usize) -> Result<Vec<Found>> {
+    pub async fn search(&self, caller: &Caller, question: &str, limit: usize) -> Result<Vec<SearchHit>> {
         self.found(caller, &Query::new(question), limit).await
     }
 
-    pub(crate) async fn found(&self, caller: &Caller, query: &Query<'_>, limit: usize) -> Result<Vec<Found>> {
+    pub(crate) async fn found(&self, caller: &Caller, query: &Query<'_>, limit: usize) -> Result<Vec<SearchHit>> {
         let (pieces, question) = (self.store.published_pieces(caller.scope).await?, query.text());
         if pieces.is_empty() || question.is_empty() {
             return Ok(Vec::new());
@@ -41,8 +41,8 @@ impl Knowledge {
     }
 }
 
-fn found_piece(similarity: Similarity, one: &PublishedPiece) -> Found {
-    Found {
+fn found_piece(similarity: Similarity, one: &PublishedPiece) -> SearchHit {
+    SearchHit {
         id: format!("{}/{}", one.document, one.n),
         origin: Origin::Document,
         title: one.title.clone(),

@@ -19,7 +19,7 @@ use serde_json::{Map, Value};
 use uuid::Uuid;
 
 use super::LessonService;
-use super::learn::Answer;
+use super::learn::AnsweredReview;
 use crate::tools::taught::taught;
 use crate::understanding::message::message_of;
 
@@ -111,7 +111,7 @@ fn squashed(text: &str) -> String {
 
 impl LessonService {
     /// The labels under which what a person typed in stands in the papers.
-    pub(super) async fn labels_taught(&self, scope: TenantScope, answer: &Answer) -> Result<Vec<Teaching>> {
+    pub(super) async fn labels_taught(&self, scope: TenantScope, answer: &AnsweredReview) -> Result<Vec<Teaching>> {
         let typed = typed(&answer.corrections);
         if typed.is_empty() {
             return Ok(Vec::new());
@@ -135,7 +135,7 @@ impl LessonService {
     }
 
     /// The documents of a task, and the message itself.
-    async fn papers(&self, scope: TenantScope, answer: &Answer) -> Result<Vec<Arc<DocumentText>>> {
+    async fn papers(&self, scope: TenantScope, answer: &AnsweredReview) -> Result<Vec<Arc<DocumentText>>> {
         let mut texts = vec![Arc::new(message_of(&answer.task))];
         for (attachment, text) in self.tasks.documents_of(scope, &answer.task, &answer.walk).texts().await? {
             if attachment.source == AttachmentSource::Attached {

@@ -42,13 +42,13 @@ const MAX_VALUES: usize = 5_000;
 /// An answer that was taken in.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct Answered {
+pub(crate) struct TakenAnswer {
     pub(crate) task: TaskId,
     /// The journal row that asked.
     pub(crate) wait_seq: i64,
 }
 
-impl Answered {
+impl TakenAnswer {
     /// The job that looks at it.
     pub(crate) fn job(&self, id: JobId, at: Timestamp) -> NewJob {
         NewJob {
@@ -63,7 +63,7 @@ impl Answered {
 }
 
 /// A question and its answer, with the task as its journal tells it.
-pub(super) struct Answer {
+pub(super) struct AnsweredReview {
     pub(super) task: Task,
     pub(super) walk: Walk,
     pub(super) wait: Wait,
@@ -93,7 +93,7 @@ impl JobHandler for Learner {
 }
 
 impl LessonService {
-    async fn answer_to(&self, scope: TenantScope, answered: &Answered) -> Result<Option<Answer>> {
+    async fn answer_to(&self, scope: TenantScope, answered: &TakenAnswer) -> Result<Option<AnsweredReview>> {
         let Some(task) = self.task_rows.task(scope, answered.task).await? else { return Ok(None) };
         let walk = self.tasks.walk_of(scope, &task).await?;
         let (mut asked, mut said) = (None, None);
@@ -113,7 +113,7 @@ impl LessonService {
             Ok(())
         };
         self.tasks.kernel.each_row(scope, task.id, look).await?;
-        Ok(asked.zip(said).map(|(wait, (corrections, by))| Answer { task, walk, wait, corrections, by }))
+        Ok(asked.zip(said).map(|(wait, (corrections, by))| AnsweredReview { task, walk, wait, corrections, by }))
     }
 
     /// Writes down what an answer to a step of a task teaches.
@@ -141,8 +141,8 @@ impl LessonService {
 
     /// What the choice of an intent teaches: that messages like this one ask for it, and that mail in this sender's name
     /// is theirs.
-    async fn intent_taught(&self, scope: TenantScope, answer: &Answer) -> Result<Vec<Teaching>> {
-        let Answer { task, walk, corrections, .. } = answer;
+    async fn intent_taught(&self, scope: TenantScope, answer: &AnsweredReview) -> Result<Vec<Teaching>> {
+        let AnsweredReview { task, walk, corrections, .. } = answer;
         let Some(chosen) = corrections.get("intent").and_then(Value::as_str) else { return Ok(Vec::new()) };
         let rules = self.rules_of(scope).await?;
         let mut taught = Vec::new();
@@ -223,7 +223,7 @@ fn example(words: String, values: &[String]) -> String {
 }
 
 /// The values that were read out of the message and its papers, as they are written there, the longest first.
-fn own_values(answer: &Answer) -> Vec<String> {
+fn own_values(answer: &AnsweredReview) -> Vec<String> {
     let message = message_of(&answer.task);
     let outcome = answer.walk.phase(Phase::Extraction).and_then(|phase| phase.outcome.as_ref());
     let documents = outcome.and_then(|outcome| outcome.data.get(EXTRACTIONS)?.as_array());

@@ -18,7 +18,7 @@ use kybern_core::ports::{Clock, Extractor, IdSource, IntentModel, LessonStore, P
 use kybern_core::tenant::TenantScope;
 use serde_json::json;
 
-pub(crate) use learn::{Answered, LEARN_JOB, Learner};
+pub(crate) use learn::{LEARN_JOB, Learner, TakenAnswer};
 pub(crate) use preview::PREVIEWS;
 pub use preview::{LessonPreview, PreviewedMail};
 pub(crate) use told::{TEACH_JOB, Teacher, ToldByTool};
@@ -27,7 +27,7 @@ use crate::command::{id_for, once};
 use crate::plans::catalog::Catalog;
 use crate::plans::manage::Plans;
 use crate::task::Tasks;
-use crate::task::reading::Reading;
+use crate::task::reading::ReadingTurns;
 
 /// What tenants learn.
 #[derive(Clone)]
@@ -41,7 +41,7 @@ pub struct LessonService {
     pub(crate) intents: Arc<dyn IntentModel>,
     pub(crate) extractor: Arc<dyn Extractor>,
     /// Whose turn it is to preview a lesson.
-    pub(crate) previewing: Arc<Reading>,
+    pub(crate) previewing: Arc<ReadingTurns>,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) ids: Arc<dyn IdSource>,
 }

@@ -11,7 +11,7 @@ use kybern_core::error::{Error, ErrorCode, Result};
 use kybern_core::id::{LessonId, TaskId};
 use kybern_core::lesson::{LessonStatus, Lessons, Teaching};
 use kybern_core::model::ExtractedField;
-use kybern_core::ports::{Documents as _, Extractor, Spelled, TaskFilter};
+use kybern_core::ports::{Documents as _, Extractor, SpelledValue, TaskFilter};
 use kybern_core::task::{AttachmentSource, Channel, Task};
 use kybern_core::tenant::TenantScope;
 use kybern_core::time::{Millis, Timestamp};
@@ -74,16 +74,16 @@ pub struct PreviewedMail {
 }
 
 /// What is used with some lessons.
-struct Side {
+struct PreviewSide {
     lessons: Lessons,
     intents: Intents,
     extractor: Arc<dyn Extractor>,
 }
 
 /// The two sides that are compared.
-struct Sides {
-    without: Side,
-    with: Side,
+struct PreviewSides {
+    without: PreviewSide,
+    with: PreviewSide,
 }
 
 impl LessonService {
@@ -140,18 +140,18 @@ impl LessonService {
         Ok(preview)
     }
 
-    fn sides(&self, rules: &Rules, lesson: &kybern_core::lesson::Lesson) -> Sides {
+    fn sides(&self, rules: &Rules, lesson: &kybern_core::lesson::Lesson) -> PreviewSides {
         let now = rules.lessons.as_ref();
         let (without, with) = match lesson.status {
             LessonStatus::Accepted => (now.without(lesson.id), now.clone()),
             LessonStatus::Suggested | LessonStatus::Withdrawn => (now.clone(), now.with(lesson)),
         };
-        let side = |lessons: Lessons| Side {
+        let side = |lessons: Lessons| PreviewSide {
             intents: self.intents_with(rules, &lessons),
             extractor: taught(&self.extractor, &lessons),
             lessons,
         };
-        Sides { without: side(without), with: side(with) }
+        PreviewSides { without: side(without), with: side(with) }
     }
 
     /// What is said of a mail without the lesson and with it, where that differs.
@@ -160,7 +160,7 @@ impl LessonService {
         scope: TenantScope,
         task: &Task,
         teaching: &Teaching,
-        sides: &Sides,
+        sides: &PreviewSides,
     ) -> Result<Option<(Value, Value)>> {
         match teaching {
             Teaching::IntentExample { .. } => self.compare_intents(scope, task, sides).await,
@@ -172,7 +172,12 @@ impl LessonService {
         }
     }
 
-    async fn compare_intents(&self, scope: TenantScope, task: &Task, sides: &Sides) -> Result<Option<(Value, Value)>> {
+    async fn compare_intents(
+        &self,
+        scope: TenantScope,
+        task: &Task,
+        sides: &PreviewSides,
+    ) -> Result<Option<(Value, Value)>> {
         let walk = self.tasks.walk_of(scope, task).await?;
         let input = classify_input(task, &walk, &self.tasks.documents_of(scope, task, &walk)).await?;
         let mut said = Vec::new();
@@ -193,7 +198,7 @@ impl LessonService {
         scope: TenantScope,
         task: &Task,
         (name, field): (&str, &str),
-        sides: &Sides,
+        sides: &PreviewSides,
     ) -> Result<Option<(Value, Value)>> {
         let mut schemas = self.catalog.registry().extractions();
         let Some((_, schema)) = schemas.find(|(known, _)| *known == name) else { return Ok(None) };
@@ -205,7 +210,7 @@ impl LessonService {
             }
         }
         let mut said = Vec::new();
-        for Side { extractor, lessons, .. } in [&sides.without, &sides.with] {
+        for PreviewSide { extractor, lessons, .. } in [&sides.without, &sides.with] {
             let mut found: BTreeMap<String, Vec<Value>> = BTreeMap::new();
             for (n, text) in &documents {
                 let analysis = extractor.analyse(text, schema).await?;
@@ -251,13 +256,14 @@ impl LessonService {
         let single = |other: &&ExtractedField| other.group.is_none() && field.group.is_some();
         let beside = read.iter().filter(of_item).chain(read.iter().filter(single));
         let beside: Vec<(&str, &Value)> = beside.map(|other| (other.name.as_str(), &other.value)).collect();
-        let counts = rule.counts(self.records.as_ref(), scope, Spelled { written, value, beside: &beside }).await?;
+        let counts =
+            rule.counts(self.records.as_ref(), scope, SpelledValue { written, value, beside: &beside }).await?;
         Ok(counts.then_some(value))
     }
 }
 
 /// Whether the sender of a mail counts as proven.
-fn compare_senders(task: &Task, address: &str, sides: &Sides) -> Option<(Value, Value)> {
+fn compare_senders(task: &Task, address: &str, sides: &PreviewSides) -> Option<(Value, Value)> {
     let sender = doubtful_sender(task).filter(|sender| sender.trim().to_lowercase() == address)?;
     let said = [&sides.without, &sides.with].map(|side| {
         let doubted = !side.lessons.trusts(sender);
@@ -267,7 +273,7 @@ fn compare_senders(task: &Task, address: &str, sides: &Sides) -> Option<(Value, 
 }
 
 /// Which companies the sender of a mail answers for.
-fn compare_speakers(task: &Task, address: &str, sides: &Sides) -> Option<(Value, Value)> {
+fn compare_speakers(task: &Task, address: &str, sides: &PreviewSides) -> Option<(Value, Value)> {
     let from = task.payload.pointer("/from/address").and_then(Value::as_str)?;
     // What is handed on has its author in the first such passage; what stands below is the author's own text.
     let mut passages = task.payload.get("passages").and_then(Value::as_array).into_iter().flatten();

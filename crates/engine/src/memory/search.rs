@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use kybern_core::context::{Found, Origin, Similarity};
+use kybern_core::context::{Origin, SearchHit, Similarity};
 use kybern_core::error::Result;
 use kybern_core::id::{MemoryId, UserId};
 use kybern_core::memory::{Memory, Subject, names_in, nearness};
@@ -16,10 +16,10 @@ use crate::models::embedding::{BATCH, Query, tokens};
 const ENTITIES: u32 = 3;
 
 /// The nearest and weightiest first; what has nothing to do with the question is none of them.
-fn best(mut found: Vec<(Found, Memory)>, limit: usize) -> Vec<(Found, Memory)> {
+fn best(mut found: Vec<(SearchHit, Memory)>, limit: usize) -> Vec<(SearchHit, Memory)> {
     found.retain(|(found, _)| found.similarity.per_mille() > 0);
     let rank =
-        |found: &Found| u32::from(found.similarity.per_mille()) * u32::from(found.importance.map_or(1, u8::from));
+        |found: &SearchHit| u32::from(found.similarity.per_mille()) * u32::from(found.importance.map_or(1, u8::from));
     found.sort_by(|(a, _), (b, _)| rank(b).cmp(&rank(a)).then_with(|| a.id.cmp(&b.id)));
     found.truncate(limit);
     found
@@ -32,7 +32,13 @@ impl Memories {
     ///
     /// # Errors
     /// `BUDGET_EXCEEDED`, and when the store or the model fails.
-    pub async fn search(&self, caller: &Caller, subject: Subject, question: &str, limit: usize) -> Result<Vec<Found>> {
+    pub async fn search(
+        &self,
+        caller: &Caller,
+        subject: Subject,
+        question: &str,
+        limit: usize,
+    ) -> Result<Vec<SearchHit>> {
         let found = self.near(caller, subject, question, limit).await?;
         Ok(found.into_iter().map(|(found, _)| found).collect())
     }
@@ -47,7 +53,7 @@ impl Memories {
         subject: Subject,
         question: &str,
         limit: usize,
-    ) -> Result<Vec<(Found, Memory)>> {
+    ) -> Result<Vec<(SearchHit, Memory)>> {
         let all = self.store.memories_of(caller.scope, subject).await?;
         Ok(best(self.nearest_of(caller, all, &Query::new(question)).await?, limit))
     }
@@ -65,7 +71,7 @@ impl Memories {
         sees_entities: bool,
         query: &Query<'_>,
         limit: usize,
-    ) -> Result<Vec<Found>> {
+    ) -> Result<Vec<SearchHit>> {
         let store = &self.store;
         let own = store.memories_of(caller.scope, Subject::User(user)).await?;
         let names = if sees_entities { names_in(query.text()) } else { Vec::new() };
@@ -91,7 +97,7 @@ impl Memories {
         caller: &Caller,
         all: Vec<(Memory, Option<Vector>)>,
         query: &Query<'_>,
-    ) -> Result<Vec<(Found, Memory)>> {
+    ) -> Result<Vec<(SearchHit, Memory)>> {
         let (now, question) = (self.clock.now(), query.text());
         let mut all: Vec<(Memory, Option<Vector>)> = all.into_iter().filter(|(memory, _)| memory.holds(now)).collect();
         if all.is_empty() || question.is_empty() {
@@ -105,7 +111,7 @@ impl Memories {
             .into_iter()
             .map(|(memory, vector)| {
                 let similarity = nearness((question, asked), (&memory.content, vector.as_ref()));
-                let found = Found {
+                let found = SearchHit {
                     id: memory.id.to_string(),
                     origin: Origin::Memory,
                     title: memory.category.as_str().to_owned(),

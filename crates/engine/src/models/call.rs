@@ -74,7 +74,7 @@ pub struct Try {
 }
 
 #[derive(Clone, PartialEq, Debug)]
-pub struct Answered {
+pub struct AnsweredCall {
     pub reply: ModelReply,
     /// `provider/model` that gave it.
     pub model: String,

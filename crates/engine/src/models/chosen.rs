@@ -1,18 +1,18 @@
 //! A question between the choice of its model and its answer: chosen, reserved, asked.
 //!
 //! Whoever has to write something before anybody is asked does that beside the reservation: one cannot be asked without
-//! being [`Reserved`].
+//! being [`ReservedCall`].
 
 use futures::future::BoxFuture;
 use kybern_core::budget::SpendKind;
 use kybern_core::error::{ErrorCode, Result};
 use kybern_core::model::{ModelFailure, ModelReply, ModelRequest, ModelTimeouts, TokenUsage};
 
-use super::call::{Answered, Ask, Caller};
+use super::call::{AnsweredCall, Ask, Caller};
 use super::estimate;
 use super::registry::{Candidate, Provider};
 use super::route::{self, Route, refused};
-use super::run::{Next, Run};
+use super::run::{AfterFailure, ModelRun};
 use super::service::ModelService;
 use super::stream::Streaming;
 
@@ -32,9 +32,9 @@ fn ask_whole<'a>(
 }
 
 /// A question whose models are chosen. Nothing is reserved for it, and nobody has been asked.
-pub(crate) struct Chosen {
+pub(crate) struct ChosenCall {
     models: ModelService,
-    run: Run,
+    run: ModelRun,
     ask: Ask,
     candidates: Vec<Candidate>,
     /// The most tokens of the reply, as far as the question says.
@@ -42,14 +42,14 @@ pub(crate) struct Chosen {
 }
 
 /// A question for whose first call the most that it can cost is reserved. Dropped, it gives that back.
-pub(crate) struct Reserved(Chosen);
+pub(crate) struct ReservedCall(ChosenCall);
 
 impl ModelService {
     /// Chooses whom to ask, in order.
     ///
     /// # Errors
     /// `NOT_FOUND` for an unknown model; `UNPROCESSABLE` when no model can do it.
-    pub(crate) async fn choose(&self, caller: &Caller, mut ask: Ask) -> Result<Chosen> {
+    pub(crate) async fn choose(&self, caller: &Caller, mut ask: Ask) -> Result<ChosenCall> {
         let inner = &self.inner;
         let output = ask.request.max_output_tokens.unwrap_or(MAX_OUTPUT);
         let about = estimate::about(&ask.request);
@@ -58,7 +58,7 @@ impl ModelService {
         let chain = if ask.may_fall_back { inner.settings.fallback.as_slice() } else { &[] };
         let by = if ask.route == Route::Default { &inner.settings.default } else { &ask.route };
         let candidates = inner.candidates(by, &wanted, chain).await.map_err(|why| refused(&why))?;
-        let mut run = Run::new(inner, caller.clone(), SpendKind::Model, ask.timeouts.whole);
+        let mut run = ModelRun::new(inner, caller.clone(), SpendKind::Model, ask.timeouts.whole);
         run.about = about;
         run.prompt = ask.prompt.take();
         match ask.digest.take() {
@@ -66,11 +66,11 @@ impl ModelService {
             None => run.hash(&ask.request),
         }
         ask.request.traceparent.clone_from(&caller.traceparent);
-        Ok(Chosen { models: self.clone(), run, ask, candidates, output })
+        Ok(ChosenCall { models: self.clone(), run, ask, candidates, output })
     }
 }
 
-impl Chosen {
+impl ChosenCall {
     /// Reserves for the call of the first model.
     ///
     /// # Errors
@@ -78,11 +78,11 @@ impl Chosen {
     ///
     /// # Cancel safety
     /// Dropping the future gives back what it may have reserved.
-    pub(crate) async fn reserved(mut self) -> Result<Reserved> {
+    pub(crate) async fn reserved(mut self) -> Result<ReservedCall> {
         if let Some(first) = self.candidates.first().cloned() {
             self.hold(&first).await?;
         }
-        Ok(Reserved(self))
+        Ok(ReservedCall(self))
     }
 
     /// Reserves for a model's call by the cheap bound; where a budget does not cover that, by the tokens counted one by
@@ -112,9 +112,9 @@ impl Chosen {
     }
 }
 
-impl Reserved {
+impl ReservedCall {
     /// Asks for a whole reply: see [`ModelService::complete`].
-    pub(crate) async fn complete(self) -> Result<Answered> {
+    pub(crate) async fn complete(self) -> Result<AnsweredCall> {
         let (mut run, candidate, reply) = self.first_that_answers(ask_whole).await?;
         let usage = reply.usage.unwrap_or_else(|| {
             let written = reply.parts.iter().map(crate::size::of_part).sum();
@@ -127,7 +127,7 @@ impl Reserved {
         });
         run.settle(&candidate, usage, Some(reply.finish));
         let (cost, tries) = run.into_costs();
-        Ok(Answered { reply, model: candidate.key(), usage, cost, tries })
+        Ok(AnsweredCall { reply, model: candidate.key(), usage, cost, tries })
     }
 
     /// Asks for a reply in pieces: see [`ModelService::stream`].
@@ -137,7 +137,7 @@ impl Reserved {
     }
 
     /// Asks one model after the other, each as often as it makes sense, until one answers.
-    async fn first_that_answers<T>(self, call: CallOf<T>) -> Result<(Run, Candidate, T)> {
+    async fn first_that_answers<T>(self, call: CallOf<T>) -> Result<(ModelRun, Candidate, T)> {
         let Self(mut asked) = self;
         let inner = std::sync::Arc::clone(&asked.models.inner);
         inner.again.earn();
@@ -162,8 +162,8 @@ impl Reserved {
                         return Ok((asked.run, candidate, answer));
                     }
                     Err(failure) => match asked.run.failed(&candidate, failure, &mut retry).await {
-                        Next::Again => {}
-                        Next::Another => break,
+                        AfterFailure::Again => {}
+                        AfterFailure::Another => break,
                     },
                 }
             }

@@ -12,7 +12,7 @@ use kybern_core::ports::{StepHandler, ToolContext};
 use kybern_core::tool::{ToolFailure, ToolOutcome};
 use serde_json::{Map, Value};
 
-use super::call::Answered;
+use super::call::AnsweredCall;
 use super::desk::{self, Requester, StepModels, failed, still_held};
 use super::prompt::{DECISION, DECISION_REPAIR};
 use super::route::Route;
@@ -38,7 +38,7 @@ impl Decisions {
         desk: &StepModels,
         messages: Vec<ModelMessage>,
         schema: &Value,
-    ) -> Result<Answered, Error> {
+    ) -> Result<AnsweredCall, Error> {
         if let Some(lease) = &context.lease {
             still_held(&self.models, lease).await?;
         }

@@ -17,7 +17,7 @@ use kybern_core::trace::traceparent;
 use serde_json::Value;
 use tokio::sync::OnceCell;
 
-use super::call::{Answered, Ask, Caller};
+use super::call::{AnsweredCall, Ask, Caller};
 use super::prompt::{OwnPrompt, TOOL_CORRECTION};
 use super::route::Route;
 use super::service::ModelService;
@@ -84,7 +84,12 @@ impl StepModels {
     ///
     /// # Errors
     /// Those of [`ModelService::complete`].
-    pub(crate) async fn complete(&self, route: Route, request: ModelRequest, prompt: &OwnPrompt) -> Result<Answered> {
+    pub(crate) async fn complete(
+        &self,
+        route: Route,
+        request: ModelRequest,
+        prompt: &OwnPrompt,
+    ) -> Result<AnsweredCall> {
         let caller = self.caller().await?;
         let timeouts = ModelTimeouts::within(self.models.settings().timeouts, self.time_left());
         let ask = Ask { route, request, timeouts, may_fall_back: true, prompt: Some(prompt.mark()), digest: None };
@@ -108,7 +113,7 @@ pub(crate) async fn still_held(models: &ModelService, lease: &Lease) -> Result<(
 }
 
 /// What a question took and cost.
-pub(crate) fn usage(answered: &Answered) -> Usage {
+pub(crate) fn usage(answered: &AnsweredCall) -> Usage {
     Usage {
         input_tokens: Tokens(answered.usage.input),
         output_tokens: Tokens(answered.usage.output),

@@ -13,8 +13,8 @@ use tokio::sync::OwnedMutexGuard;
 
 use super::policy;
 use super::registry::{Candidate, Provider, Registry};
-use super::route::{self, Route, Unroutable, Wanted};
-use super::service::Inner;
+use super::route::{self, Route, RouteLimits, Unroutable};
+use super::service::ServiceParts;
 
 /// How long a list is taken as it is. Models come and go by the day.
 const FRESH: Millis = Millis::from_secs(600);
@@ -33,21 +33,21 @@ const SILENT: [&str; 8] = ["whisper", "tts", "dall-e", "diffusion", "moderation"
 
 /// How it stands with a provider's list.
 #[derive(Default)]
-pub(crate) struct Listing {
-    state: Mutex<State>,
+pub(crate) struct ModelListing {
+    state: Mutex<ListingState>,
     /// Held while it is asked for.
     turn: Arc<tokio::sync::Mutex<()>>,
 }
 
 #[derive(Default)]
-struct State {
+struct ListingState {
     /// When it is asked for next; `None` before the first time.
     next: Option<Timestamp>,
     /// Why it was not given the last time.
     failure: Option<ModelFailure>,
 }
 
-impl Listing {
+impl ModelListing {
     /// The turn to ask, when it is time and nobody is asking.
     fn due(&self, now: Timestamp) -> Option<OwnedMutexGuard<()>> {
         if self.state().next.is_some_and(|next| now < next) {
@@ -73,7 +73,7 @@ impl Listing {
         Some(ModelFailure::new(ModelFailureKind::FirstTimeout, "it has not given its list yet").of(provider))
     }
 
-    fn state(&self) -> std::sync::MutexGuard<'_, State> {
+    fn state(&self) -> std::sync::MutexGuard<'_, ListingState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -83,7 +83,7 @@ impl Listing {
     }
 }
 
-impl Inner {
+impl ServiceParts {
     /// Every provider. Those that have no list yet are waited for.
     pub(crate) async fn listed(self: &Arc<Self>) -> &Registry {
         self.ask_for_lists();
@@ -106,7 +106,7 @@ impl Inner {
     pub(crate) async fn candidates(
         self: &Arc<Self>,
         route: &Route,
-        wanted: &Wanted,
+        wanted: &RouteLimits,
         chain: &[String],
     ) -> Result<Vec<Candidate>, Unroutable> {
         self.ask_for_lists();
@@ -120,7 +120,7 @@ impl Inner {
     }
 
     /// Why nobody can be asked. That a model is unknown means nothing while no list was given that could name it.
-    fn explained(&self, why: Unroutable, wanted: &Wanted) -> Unroutable {
+    fn explained(&self, why: Unroutable, wanted: &RouteLimits) -> Unroutable {
         let asked = || self.registry.conversing().filter(|provider| policy::allows(&wanted.policy, provider.name()));
         let is_unknown = matches!(why, Unroutable::Unknown(_) | Unroutable::NoneListed);
         if !is_unknown || asked().any(|provider| !provider.models().is_empty()) {
@@ -161,7 +161,7 @@ async fn ask_for_list(provider: &Provider, clock: &dyn Clock) {
 }
 
 /// A listing that nobody has got yet.
-fn awaited(provider: &Arc<Provider>) -> Option<&Listing> {
+fn awaited(provider: &Arc<Provider>) -> Option<&ModelListing> {
     provider.listing.as_ref().filter(|_| provider.models().is_empty())
 }
 

@@ -22,15 +22,15 @@ mod service;
 mod stream;
 mod tokens;
 
-pub(crate) use chosen::{Chosen, Reserved};
+pub(crate) use chosen::{ChosenCall, ReservedCall};
 pub(crate) use decision::{handler as decisions, judge, said};
 pub(crate) use desk::{Requester, StepModels, failed as desk_failure, still_held, usage as desk_usage};
 pub(crate) use policy::Policies;
 pub(crate) use registry::Registry;
 pub(crate) use retry::RetryBudget;
-pub(crate) use service::{Inner, ProviderHealth};
+pub(crate) use service::{ProviderHealth, ServiceParts};
 
-pub use call::{Answered, Ask, Caller, Try};
+pub use call::{AnsweredCall, Ask, Caller, Try};
 pub use registry::ProviderParts;
 pub use route::Route;
 pub use service::{ModelParts, ModelService, ModelSettings, ModelView};

@@ -12,7 +12,7 @@ use kybern_core::tenant::TenantScope;
 use kybern_core::time::{Millis, Timestamp};
 use serde_json::json;
 
-use super::service::{BUILT_IN, Inner, ModelService};
+use super::service::{BUILT_IN, ModelService, ServiceParts};
 
 /// How long another process may go on by what it remembers.
 const REMEMBERED: Millis = Millis::from_secs(5);
@@ -21,17 +21,17 @@ const MOST: usize = 10_000;
 
 /// What is remembered.
 #[derive(Default)]
-pub(crate) struct Policies(Mutex<Remembered>);
+pub(crate) struct Policies(Mutex<PolicyCache>);
 
 #[derive(Default)]
-struct Remembered {
+struct PolicyCache {
     /// Counts the changes: what was read before one is not remembered after it.
     changes: u64,
     tenants: HashMap<TenantId, (Timestamp, Arc<ModelPolicy>)>,
 }
 
 impl Policies {
-    fn remembered(&self) -> MutexGuard<'_, Remembered> {
+    fn remembered(&self) -> MutexGuard<'_, PolicyCache> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -53,7 +53,7 @@ impl Policies {
     }
 }
 
-impl Inner {
+impl ServiceParts {
     /// The tenant's policy. A change is known at once to the process that makes it, and to others within five seconds.
     pub(crate) async fn policy(&self, scope: TenantScope) -> Result<Arc<ModelPolicy>> {
         let (tenant, now) = (scope.tenant(), self.clock.now());

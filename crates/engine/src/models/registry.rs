@@ -8,7 +8,7 @@ use kybern_core::model::{ModelFailure, ModelFailureKind, ModelKind, ModelSpec};
 use kybern_core::ports::LanguageModel;
 use kybern_core::time::{Millis, Timestamp};
 
-use super::listing::Listing;
+use super::listing::ModelListing;
 use super::route::Unroutable;
 use crate::breaker::Breaker;
 
@@ -28,7 +28,7 @@ pub struct ProviderParts {
 
 /// How a provider has done lately.
 #[derive(Default)]
-struct Standing {
+struct ProviderRecord {
     breaker: Breaker,
     /// What it failed with last, and when, as long as it has not answered since.
     last: Option<(Timestamp, String)>,
@@ -57,15 +57,15 @@ pub(crate) struct Provider {
     pub(crate) others: bool,
     pub(crate) free: bool,
     /// How it stands with its own list, where that is what is known of its models.
-    pub(crate) listing: Option<Listing>,
-    standing: Mutex<Standing>,
+    pub(crate) listing: Option<ModelListing>,
+    standing: Mutex<ProviderRecord>,
     /// Milliseconds to the first piece of an answer, smoothed; 0 before the first.
     latency: AtomicU64,
 }
 
 impl Provider {
     fn new(parts: ProviderParts) -> Self {
-        let listing = (parts.others && parts.models.is_empty()).then(Listing::default);
+        let listing = (parts.others && parts.models.is_empty()).then(ModelListing::default);
         Self {
             model: parts.model,
             models: RwLock::new(parts.models.into_iter().map(Arc::new).collect()),
@@ -97,7 +97,7 @@ impl Provider {
         spec.prices.is_some() || self.free
     }
 
-    fn standing(&self) -> std::sync::MutexGuard<'_, Standing> {
+    fn standing(&self) -> std::sync::MutexGuard<'_, ProviderRecord> {
         self.standing.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -133,7 +133,7 @@ impl Provider {
         let mut standing = self.standing();
         let was_tripped = standing.breaker.is_tripped();
         if standing.breaker != Breaker::Closed {
-            *standing = Standing::default();
+            *standing = ProviderRecord::default();
         }
         drop(standing);
         if was_tripped {
@@ -156,7 +156,7 @@ impl Provider {
             return;
         }
         if !failure.kind.is_sickness() {
-            *standing = Standing::default();
+            *standing = ProviderRecord::default();
             return;
         }
         // Its own words are the caller's: they may repeat what was asked.

@@ -49,7 +49,7 @@ impl Route {
 
 /// What limits the choice.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Wanted {
+pub(crate) struct RouteLimits {
     /// What the model must be able to do.
     pub(crate) needs: Abilities,
     /// The tokens that must fit into its window, the reply included.
@@ -88,7 +88,7 @@ pub(crate) enum Unroutable {
 pub(crate) fn candidates(
     registry: &Registry,
     route: &Route,
-    wanted: &Wanted,
+    wanted: &RouteLimits,
     chain: &[String],
     now: Timestamp,
 ) -> Result<Vec<Candidate>, Unroutable> {
@@ -124,7 +124,7 @@ pub(crate) fn candidates(
 fn named(
     registry: &Registry,
     name: &str,
-    wanted: &Wanted,
+    wanted: &RouteLimits,
     allowed: &impl Fn(&Candidate) -> bool,
 ) -> Result<Candidate, Unroutable> {
     let found = registry.find(name, ModelKind::Chat).ok_or_else(|| registry.missing(name))?;
@@ -148,7 +148,7 @@ fn is_priced(candidate: &Candidate) -> bool {
 fn by_strategy(
     registry: &Registry,
     route: &Route,
-    wanted: &Wanted,
+    wanted: &RouteLimits,
     allowed: &impl Fn(&Candidate) -> bool,
 ) -> Result<Vec<Candidate>, Unroutable> {
     let mut able: Vec<Candidate> = registry
@@ -255,8 +255,8 @@ fn worth(quality: u64, price: u64) -> u64 {
 }
 
 /// What a request needs of a model, with the tokens that it takes at most.
-pub(crate) fn wanted(request: &ModelRequest, tokens: u64, policy: Arc<ModelPolicy>) -> Wanted {
-    Wanted { needs: request.needs(), tokens, policy }
+pub(crate) fn wanted(request: &ModelRequest, tokens: u64, policy: Arc<ModelPolicy>) -> RouteLimits {
+    RouteLimits { needs: request.needs(), tokens, policy }
 }
 
 #[cfg(test)]

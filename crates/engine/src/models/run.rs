@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use super::call::{Caller, Try};
 use super::registry::{Candidate, FailedCall};
 use super::retry;
-use super::service::{Inner, ModelService};
+use super::service::{ModelService, ServiceParts};
 use crate::meter::Outcome;
 
 /// How long after its deadline nobody can still be at a call.
@@ -23,7 +23,7 @@ const AFTERWARDS: Millis = Millis::from_secs(60);
 
 /// What follows a failure.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Next {
+pub(crate) enum AfterFailure {
     /// The same model is asked again.
     Again,
     /// It is not.
@@ -31,7 +31,7 @@ pub(crate) enum Next {
 }
 
 /// How what is reserved ends.
-enum End {
+enum ReservationEnd {
     Answered(Option<FinishReason>),
     /// With a call that failed and may have cost something, and why.
     Failed(Option<Value>),
@@ -41,8 +41,8 @@ enum End {
 
 /// A question on its way. Dropped with something reserved, that is settled at its estimate: nobody knows what the
 /// provider has done.
-pub(crate) struct Run {
-    inner: Arc<Inner>,
+pub(crate) struct ModelRun {
+    inner: Arc<ServiceParts>,
     caller: Caller,
     kind: SpendKind,
     begun: Timestamp,
@@ -55,7 +55,7 @@ pub(crate) struct Run {
     pub(crate) prompt: Option<String>,
     /// A digest of what is asked, under the tenant's key.
     input: Option<String>,
-    held: Option<Held>,
+    held: Option<HeldReservation>,
     spent: NanoUsd,
     tries: Vec<Try>,
     /// The providers at which it has failed.
@@ -63,7 +63,7 @@ pub(crate) struct Run {
 }
 
 /// What is reserved now.
-struct Held {
+struct HeldReservation {
     id: ReservationId,
     estimate: kybern_core::budget::Amount,
     model: String,
@@ -78,8 +78,8 @@ pub(crate) fn outline(failure: &ModelFailure) -> Value {
     json!({"code": failure.kind.code(), "status": failure.status})
 }
 
-impl Run {
-    pub(crate) fn new(inner: &Arc<Inner>, caller: Caller, kind: SpendKind, whole: Millis) -> Self {
+impl ModelRun {
+    pub(crate) fn new(inner: &Arc<ServiceParts>, caller: Caller, kind: SpendKind, whole: Millis) -> Self {
         let begun = inner.clock.now();
         let (inner, deadline) = (Arc::clone(inner), begun.plus(whole));
         Self {
@@ -142,7 +142,7 @@ impl Run {
             expires_at: self.deadline.max(now).plus(AFTERWARDS),
         };
         // Whoever gives up while it is being written gives it back: the store keeps the order of a tenant's writes.
-        self.held = Some(Held { id, estimate, model: candidate.key(), asked: false, refused: Vec::new() });
+        self.held = Some(HeldReservation { id, estimate, model: candidate.key(), asked: false, refused: Vec::new() });
         let reserved = self.inner.ledger.reserve(self.caller.scope, new).await;
         reserved.map_err(|why| {
             let error = match why {
@@ -190,7 +190,12 @@ impl Run {
     }
 
     /// After a failure: settles what the call may have cost, and waits until the model may be asked again.
-    pub(crate) async fn failed(&mut self, candidate: &Candidate, failure: ModelFailure, retry: &mut u32) -> Next {
+    pub(crate) async fn failed(
+        &mut self,
+        candidate: &Candidate,
+        failure: ModelFailure,
+        retry: &mut u32,
+    ) -> AfterFailure {
         let provider = candidate.provider.name();
         let again = self.failing.iter().any(|known| known == provider);
         let (now, timeouts) = (self.inner.clock.now(), self.inner.settings.timeouts);
@@ -218,9 +223,9 @@ impl Run {
             Some(pause) if self.inner.again.spend() => {
                 // The end of the pause is what is waited for.
                 let _ = tokio::time::timeout(pause.as_duration(), std::future::pending::<()>()).await;
-                Next::Again
+                AfterFailure::Again
             }
-            Some(_) | None => Next::Another,
+            Some(_) | None => AfterFailure::Another,
         }
     }
 
@@ -233,7 +238,7 @@ impl Run {
     /// Gives back what is reserved for a model that will not be asked (again). Calls that it refused leave their trace.
     pub(crate) fn let_go(&mut self) {
         if self.held.as_ref().is_some_and(|held| !held.refused.is_empty()) {
-            return self.end(TokenUsage::default(), NanoUsd(0), End::Refused);
+            return self.end(TokenUsage::default(), NanoUsd(0), ReservationEnd::Refused);
         }
         let Some(held) = self.held.take() else { return };
         self.inner.ledger.let_go(self.caller.scope, held.id);
@@ -255,7 +260,7 @@ impl Run {
     /// Settles the reservation to what the answer took.
     pub(crate) fn settle(&mut self, candidate: &Candidate, usage: TokenUsage, finish: Option<FinishReason>) {
         let cost = candidate.spec.prices.map_or(NanoUsd(0), |prices| prices.cost(&usage));
-        self.end(usage, cost, End::Answered(finish));
+        self.end(usage, cost, ReservationEnd::Answered(finish));
     }
 
     /// Settles the reservation of a call that failed: to what is known, or else to its estimate.
@@ -265,7 +270,7 @@ impl Run {
         let output = estimate.tokens().0 - input;
         let guessed = TokenUsage { input, output, estimated: true, ..TokenUsage::default() };
         let (usage, cost) = known.unwrap_or((guessed, estimate.cost()));
-        self.end(usage, cost, End::Failed(why));
+        self.end(usage, cost, ReservationEnd::Failed(why));
     }
 
     /// What the audit says of a call.
@@ -291,22 +296,22 @@ impl Run {
     }
 
     /// In the background: the answer does not wait for it, and until it is done the estimate stays reserved.
-    fn end(&mut self, usage: TokenUsage, cost: NanoUsd, end: End) {
+    fn end(&mut self, usage: TokenUsage, cost: NanoUsd, end: ReservationEnd) {
         let Some(mut held) = self.held.take() else { return };
         let refused = u32::try_from(held.refused.len()).unwrap_or(u32::MAX);
         let outcome = match &end {
-            End::Answered(_) => Outcome::Answered,
-            End::Failed(_) => Outcome::Failed,
-            End::Refused => Outcome::Refused,
+            ReservationEnd::Answered(_) => Outcome::Answered,
+            ReservationEnd::Failed(_) => Outcome::Failed,
+            ReservationEnd::Refused => Outcome::Refused,
         };
         let was_asked = outcome != Outcome::Refused || refused > 0;
         let (calls, finish, failed) = match end {
-            End::Answered(finish) => (1, finish, false),
-            End::Failed(why) => {
+            ReservationEnd::Answered(finish) => (1, finish, false),
+            ReservationEnd::Failed(why) => {
                 held.refused.extend(why);
                 (1, None, true)
             }
-            End::Refused => (0, None, false),
+            ReservationEnd::Refused => (0, None, false),
         };
         self.spent = NanoUsd(self.spent.0.saturating_add(cost.0));
         let now = self.inner.clock.now();
@@ -350,7 +355,7 @@ impl Run {
     }
 }
 
-impl Drop for Run {
+impl Drop for ModelRun {
     fn drop(&mut self) {
         match &self.held {
             Some(held) if held.asked => self.settle_failed(None, None),

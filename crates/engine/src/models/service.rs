@@ -15,13 +15,13 @@ use tokio_util::task::TaskTracker;
 use crate::budget::ledger::Ledger;
 use crate::meter::Meter;
 
-use super::call::{Answered, Ask, Caller};
+use super::call::{AnsweredCall, Ask, Caller};
 use super::estimate;
 use super::policy::{self, Policies};
 use super::registry::{Candidate, Provider, ProviderParts, Registry};
 use super::retry::RetryBudget;
 use super::route::{self, Route, Unroutable, refused};
-use super::run::{Next, Run};
+use super::run::{AfterFailure, ModelRun};
 use super::stream::Streaming;
 
 /// Whose vectors are meant when nobody names a model.
@@ -72,7 +72,7 @@ pub struct ModelParts {
 }
 
 /// What the service is made of.
-pub(crate) struct Inner {
+pub(crate) struct ServiceParts {
     pub(crate) store: Arc<dyn Store>,
     pub(crate) keys: Arc<dyn Keys>,
     pub(crate) clock: Arc<dyn Clock>,
@@ -93,7 +93,7 @@ pub(crate) struct Inner {
 /// The way to the models. Cheap to clone.
 #[derive(Clone)]
 pub struct ModelService {
-    pub(crate) inner: Arc<Inner>,
+    pub(crate) inner: Arc<ServiceParts>,
 }
 
 /// A model as callers see it.
@@ -199,7 +199,7 @@ impl ModelService {
         needs: Abilities,
     ) -> Result<Result<Vec<Candidate>, route::Unroutable>> {
         let inner = &self.inner;
-        let wanted = route::Wanted { needs, tokens: 0, policy: inner.policy(scope).await? };
+        let wanted = route::RouteLimits { needs, tokens: 0, policy: inner.policy(scope).await? };
         let by = if *by == Route::Default { &inner.settings.default } else { by };
         Ok(inner.candidates(by, &wanted, &[]).await)
     }
@@ -212,7 +212,7 @@ impl ModelService {
     ///
     /// # Cancel safety
     /// Dropping the future ends the request; what it may have cost is settled at its estimate.
-    pub async fn complete(&self, caller: &Caller, ask: Ask) -> Result<Answered> {
+    pub async fn complete(&self, caller: &Caller, ask: Ask) -> Result<AnsweredCall> {
         self.choose(caller, ask).await?.reserved().await?.complete().await
     }
 
@@ -240,7 +240,7 @@ impl ModelService {
         request.traceparent.clone_from(&caller.traceparent);
         let bytes: u64 = request.texts.iter().map(|text| u64::try_from(text.len()).unwrap_or(u64::MAX)).sum();
         let timeouts = self.inner.settings.timeouts;
-        let mut run = Run::new(&self.inner, caller.clone(), SpendKind::Embedding, timeouts.whole);
+        let mut run = ModelRun::new(&self.inner, caller.clone(), SpendKind::Embedding, timeouts.whole);
         run.about = estimate::of_bytes(bytes);
         run.hash(&request.texts);
         self.inner.again.earn();
@@ -259,8 +259,8 @@ impl ModelService {
                     return Ok((embedded, candidate.key()));
                 }
                 Err(failure) => match run.failed(&candidate, failure, &mut retry).await {
-                    Next::Again => {}
-                    Next::Another => return Err(run.give_up()),
+                    AfterFailure::Again => {}
+                    AfterFailure::Another => return Err(run.give_up()),
                 },
             }
         }
@@ -296,7 +296,7 @@ fn view(candidate: Candidate) -> ModelView {
 
 impl ModelService {
     /// Puts the service together.
-    pub(crate) fn new(inner: Inner) -> Self {
+    pub(crate) fn new(inner: ServiceParts) -> Self {
         Self { inner: Arc::new(inner) }
     }
 }

@@ -9,10 +9,10 @@ use serde_json::Value;
 
 use super::estimate;
 use super::registry::{Candidate, Provider};
-use super::run::{Run, outline};
+use super::run::{ModelRun, outline};
 
 /// A stream whose first pieces are there.
-pub(crate) struct Begun {
+pub(crate) struct BegunStream {
     stream: Box<dyn ModelStream>,
     first: Vec<ModelEvent>,
 }
@@ -22,18 +22,18 @@ pub(crate) fn begin<'a>(
     provider: &'a Provider,
     request: &'a ModelRequest,
     timeouts: ModelTimeouts,
-) -> BoxFuture<'a, std::result::Result<Begun, ModelFailure>> {
+) -> BoxFuture<'a, std::result::Result<BegunStream, ModelFailure>> {
     Box::pin(async move {
         let mut stream = provider.model.stream(request, timeouts).await?;
         let first = stream.next().await?;
-        Ok(Begun { stream, first })
+        Ok(BegunStream { stream, first })
     })
 }
 
 /// A reply on its way to whoever asked. Settled at its end; dropped before it, or broken, it is settled to what was
 /// reserved, unless the provider had said what it took.
 pub struct Streaming {
-    run: Run,
+    run: ModelRun,
     candidate: Candidate,
     stream: Box<dyn ModelStream>,
     first: Option<Vec<ModelEvent>>,
@@ -43,8 +43,8 @@ pub struct Streaming {
 }
 
 impl Streaming {
-    pub(crate) fn new(run: Run, candidate: Candidate, begun: Begun) -> Self {
-        let Begun { stream, first } = begun;
+    pub(crate) fn new(run: ModelRun, candidate: Candidate, begun: BegunStream) -> Self {
+        let BegunStream { stream, first } = begun;
         Self { run, candidate, stream, first: Some(first), written: 0, usage: None, ended: false }
     }
 

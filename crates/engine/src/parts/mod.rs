@@ -15,12 +15,12 @@ use kybern_core::time::Millis;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use self::services::{Behind, Doors, Services, Shared};
+use self::services::{Doors, Services, SharedParts, ToolDependencies};
 use crate::agent::{ToolSections, TurnServices};
 use crate::budget::ledger::Ledger;
 use crate::budget::{CallBudget, LostReservations};
 use crate::clock::TaskClock;
-use crate::events::{Lives, Watchers};
+use crate::events::{LiveReplies, TaskWatchers};
 use crate::executor::Kernel;
 use crate::executor::active::ActiveRuns;
 use crate::executor::tenant_names::TenantNames;
@@ -36,11 +36,11 @@ use crate::settings::Settings;
 use crate::slots::Slots;
 use crate::steps::{Kinds, StepServices};
 use crate::task::read::{DRAWN, DRAWN_OF_TENANT};
-use crate::task::reading::Reading;
+use crate::task::reading::ReadingTurns;
 use crate::task::{TaskServices, Tasks};
 use crate::tools::documents::DocumentTexts;
 use crate::tools::own::source::OwnToolSource;
-use crate::tools::placed::Placed;
+use crate::tools::placed::PlacedExtractor;
 use crate::tools::taught::TaughtExtractors;
 use crate::tools::{ToolCatalogue, ToolService};
 use crate::trouble::Trouble;
@@ -112,7 +112,7 @@ pub enum StartError {
 }
 
 /// What all clones of the engine share.
-pub(crate) struct Inner {
+pub(crate) struct EngineInner {
     pub(crate) kernel: Arc<Kernel>,
     pub(crate) jobs: JobWorker,
     pub(crate) keys: Arc<dyn Keys>,
@@ -128,7 +128,7 @@ pub(crate) struct Inner {
 /// The engine. Cheap to clone; all clones are the same engine.
 #[derive(Clone)]
 pub struct Engine {
-    pub(crate) inner: Arc<Inner>,
+    pub(crate) inner: Arc<EngineInner>,
 }
 
 /// How long abandoned runs may take to stop.
@@ -150,7 +150,7 @@ impl Engine {
         let meter = Arc::<Meter>::default();
         let ledger = Arc::new(Ledger::new(Arc::clone(&parts.store), spawned.clone()));
         let ModelParts { providers, settings, counter } = std::mem::take(&mut parts.models);
-        let models = ModelService::new(crate::models::Inner {
+        let models = ModelService::new(crate::models::ServiceParts {
             keys: Arc::clone(&parts.keys),
             store: Arc::clone(&parts.store),
             clock: Arc::clone(&parts.clock),
@@ -180,7 +180,7 @@ impl Engine {
             quarantined: std::sync::RwLock::default(),
         });
         let (time, stopping) = (Arc::new(TaskClock::new(Arc::clone(&parts.clock))), CancellationToken::new());
-        let services = Services::new(&Shared {
+        let services = Services::new(&SharedParts {
             parts: &parts,
             registry: &registry,
             catalog: &catalog,
@@ -194,8 +194,8 @@ impl Engine {
             return Err(StartError::FaultyPlans(faults));
         }
         let EngineParts { store, keys, clock, ids, http, mail_parser, documents, settings, .. } = parts;
-        let (texts, lives) = (DocumentTexts::default(), Arc::<Lives>::default());
-        let extractor: Arc<dyn Extractor> = Arc::new(Placed(parts.extractor));
+        let (texts, lives) = (DocumentTexts::default(), Arc::<LiveReplies>::default());
+        let extractor: Arc<dyn Extractor> = Arc::new(PlacedExtractor(parts.extractor));
         let budget = Arc::new(CallBudget {
             store: store.clone(),
             ledger,
@@ -247,7 +247,7 @@ impl Engine {
             settings,
             kinds: Arc::new(Kinds(Arc::new(steps))),
             frozen: FrozenPlans::default(),
-            watchers: Watchers::default(),
+            watchers: TaskWatchers::default(),
             lives,
             active: ActiveRuns::default(),
             tenants: TenantNames::default(),
@@ -273,8 +273,8 @@ impl Engine {
                 tools,
                 catalogue: catalogue.clone(),
                 plans: services.plans.clone(),
-                reading: Reading::default(),
-                drawing: Reading::at_most(DRAWN, DRAWN_OF_TENANT),
+                reading: ReadingTurns::default(),
+                drawing: ReadingTurns::at_most(DRAWN, DRAWN_OF_TENANT),
             }),
         };
         let outbox = OutboxSender {
@@ -284,7 +284,7 @@ impl Engine {
             mail_sender: parts.mail_sender,
             receivers: Arc::default(),
         };
-        let doors = Doors::new(&Behind {
+        let doors = Doors::new(&ToolDependencies {
             tasks: &tasks,
             services: &services,
             budget: &budget,
@@ -295,7 +295,7 @@ impl Engine {
             extractor: &extractor,
         });
         let job_handlers = services::job_handlers(outbox, &services, &doors);
-        let inner = Inner { kernel, jobs, keys, http, catalog, catalogue, models, services, doors, job_handlers };
+        let inner = EngineInner { kernel, jobs, keys, http, catalog, catalogue, models, services, doors, job_handlers };
         Ok(Self { inner: Arc::new(inner) })
     }
 

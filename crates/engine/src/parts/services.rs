@@ -32,7 +32,7 @@ use crate::record::Records;
 use crate::retention::Removal;
 use crate::secret::Secrets;
 use crate::task::Tasks;
-use crate::task::reading::Reading;
+use crate::task::reading::ReadingTurns;
 use crate::tools::{OwnTools, ToolCatalogue, ToolSettings};
 
 pub(crate) struct Services {
@@ -54,7 +54,7 @@ pub(crate) struct Services {
 }
 
 /// What services share: the ports, and what has been made of the other parts, which are taken out by then.
-pub(crate) struct Shared<'a> {
+pub(crate) struct SharedParts<'a> {
     pub(crate) parts: &'a EngineParts,
     pub(crate) registry: &'a Arc<Registry>,
     pub(crate) catalog: &'a Arc<Catalog>,
@@ -65,8 +65,8 @@ pub(crate) struct Shared<'a> {
 }
 
 impl Services {
-    pub(crate) fn new(shared: &Shared<'_>) -> Self {
-        let Shared { parts, registry, catalog, catalogue, models, time, stopping } = *shared;
+    pub(crate) fn new(shared: &SharedParts<'_>) -> Self {
+        let SharedParts { parts, registry, catalog, catalogue, models, time, stopping } = *shared;
         let EngineParts { store, clock, ids, keys, http, documents, settings, .. } = parts;
         let self_approval = settings.self_approval;
         let agents = Agents {
@@ -262,7 +262,7 @@ pub(crate) struct Doors {
 }
 
 /// What lies behind the doors.
-pub(crate) struct Behind<'a> {
+pub(crate) struct ToolDependencies<'a> {
     pub(crate) tasks: &'a Tasks,
     pub(crate) services: &'a Services,
     pub(crate) budget: &'a Arc<CallBudget>,
@@ -274,8 +274,8 @@ pub(crate) struct Behind<'a> {
 }
 
 impl Doors {
-    pub(crate) fn new(behind: &Behind<'_>) -> Self {
-        let Behind { tasks, services, budget, turns, jobs, outbox, intents, extractor } = *behind;
+    pub(crate) fn new(behind: &ToolDependencies<'_>) -> Self {
+        let ToolDependencies { tasks, services, budget, turns, jobs, outbox, intents, extractor } = *behind;
         let (kernel, plans) = (&tasks.kernel, &services.plans);
         let (store, catalogue) = (&kernel.store, &tasks.services.catalogue);
         let chats = Chats { tasks: tasks.clone(), agents: services.agents.clone(), removal: services.removal.clone() };
@@ -321,7 +321,7 @@ impl Doors {
                 catalog: plans.catalog.clone(),
                 intents: intents.clone(),
                 extractor: extractor.clone(),
-                previewing: Arc::new(Reading::at_most(PREVIEWS, 1)),
+                previewing: Arc::new(ReadingTurns::at_most(PREVIEWS, 1)),
                 clock: kernel.clock.clone(),
                 records: store.clone(),
                 ids: kernel.ids.clone(),

@@ -11,12 +11,12 @@ use kybern_core::ports::StepHandler;
 
 use super::check;
 use super::intents::KnownIntents;
-use crate::made::{LastMade, Same};
+use crate::made::{ByIdentity, LastMade};
 use crate::tools::ToolSnapshot;
 use crate::tools::taught::TaughtExtractors;
 
 /// What plans are judged by: the stored list, the tools and the agents.
-type JudgedBy = (Same<Vec<Plan>>, Same<ToolSnapshot>, Same<Vec<Agent>>);
+type JudgedBy = (ByIdentity<Vec<Plan>>, ByIdentity<ToolSnapshot>, ByIdentity<Vec<Agent>>);
 
 /// Tools, workflows, handlers and bundled plans.
 pub struct Catalog {
@@ -58,7 +58,7 @@ impl Catalog {
     pub fn bundled_faults(&self, tools: &ToolSnapshot) -> Vec<PlanFault> {
         let fault_of = |plan: &Arc<Plan>| {
             let key = plan.key.clone();
-            let parts = check::Parts { catalog: self, tools, agents: None };
+            let parts = check::StepParts { catalog: self, tools, agents: None };
             // What could not be read of it makes it a plan without steps.
             let unread = plan.quarantine.iter().cloned();
             unread
@@ -71,7 +71,7 @@ impl Catalog {
 
     /// Checks a stored plan of a tenant that has these tools and agents, and puts it into, or takes it out of, quarantine.
     pub fn judge(&self, tenant: TenantId, plan: &Plan, tools: &ToolSnapshot, agents: &[Agent]) -> Vec<PlanFault> {
-        let parts = check::Parts { catalog: self, tools, agents: Some(agents) };
+        let parts = check::StepParts { catalog: self, tools, agents: Some(agents) };
         let faults = check::plan(&plan.steps, plan.output.as_deref(), parts);
         let key = (tenant, plan.key.clone(), plan.version);
         let mut quarantined = self.quarantined.write().unwrap_or_else(PoisonError::into_inner);

@@ -24,7 +24,7 @@ pub enum Values {
 
 /// What steps may be made of.
 #[derive(Clone, Copy)]
-pub struct Parts<'a> {
+pub struct StepParts<'a> {
     /// Workflows, handlers and what is bundled.
     pub catalog: &'a Catalog,
     /// What the tenant can call.
@@ -35,7 +35,7 @@ pub struct Parts<'a> {
 
 /// Every fault of a plan beyond its form.
 #[must_use]
-pub fn plan(steps: &[StepSpec], output: Option<&str>, parts: Parts<'_>) -> Vec<PlanFault> {
+pub fn plan(steps: &[StepSpec], output: Option<&str>, parts: StepParts<'_>) -> Vec<PlanFault> {
     let mut faults = Vec::new();
     let mut checker = Checker { parts, values: Values::Templates, known: HashSet::new(), faults: &mut faults };
     checker.steps(steps, "/steps");
@@ -46,12 +46,12 @@ pub fn plan(steps: &[StepSpec], output: Option<&str>, parts: Parts<'_>) -> Vec<P
 }
 
 /// Adds every fault of steps beyond their form.
-pub fn steps_with(steps: &[StepSpec], path: &str, parts: Parts<'_>, values: Values, faults: &mut Vec<PlanFault>) {
+pub fn steps_with(steps: &[StepSpec], path: &str, parts: StepParts<'_>, values: Values, faults: &mut Vec<PlanFault>) {
     Checker { parts, values, known: HashSet::new(), faults }.steps(steps, path);
 }
 
 struct Checker<'a> {
-    parts: Parts<'a>,
+    parts: StepParts<'a>,
     values: Values,
     /// Ids of steps that come before the one that is looked at, or that it waits for.
     known: HashSet<String>,

@@ -12,7 +12,7 @@ use kybern_core::pack::Registry;
 use kybern_core::plan::Plan;
 use kybern_core::ports::IntentModel;
 
-use crate::made::{LastMade, Same};
+use crate::made::{ByIdentity, LastMade};
 
 /// The intents of a tenant.
 pub(crate) struct Intents {
@@ -30,7 +30,7 @@ pub(crate) struct KnownIntents {
     /// Those of every tenant that has no plans of its own and has learned nothing about intents.
     bundled: OnceLock<Arc<Intents>>,
     /// Those of the others, by their own plans and the version of what they have learned.
-    of: LastMade<TenantId, (Same<Vec<Plan>>, u32), Arc<Intents>>,
+    of: LastMade<TenantId, (ByIdentity<Vec<Plan>>, u32), Arc<Intents>>,
 }
 
 impl KnownIntents {
@@ -47,7 +47,7 @@ impl KnownIntents {
         if own.is_empty() && lessons.examples().next().is_none() {
             return Arc::clone(self.bundled.get_or_init(make));
         }
-        self.of.get_or_make(tenant, (Same(Arc::clone(own)), lessons.version()), make)
+        self.of.get_or_make(tenant, (ByIdentity(Arc::clone(own)), lessons.version()), make)
     }
 }
 

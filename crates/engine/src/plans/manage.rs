@@ -14,10 +14,10 @@ use kybern_core::tenant::TenantScope;
 use serde_json::{Value, json};
 
 use super::catalog::Catalog;
-use super::check::{self, Parts};
+use super::check::{self, StepParts};
 use crate::agent::Agents;
 use crate::command::{id_for, once};
-use crate::made::Same;
+use crate::made::ByIdentity;
 use crate::tools::ToolCatalogue;
 
 /// The plans of tenants: the bundled ones and their own.
@@ -46,7 +46,7 @@ impl Plans {
     /// `UNPROCESSABLE` with every fault; `CONFLICT` when the version it names exists.
     pub async fn put(&self, actor: &Actor, plan: &Value) -> Result<Plan> {
         let (tools, agents) = (self.tools.of(actor.scope()).await, self.agents.list(actor.scope()).await?);
-        let parts = Parts { catalog: self.catalog.as_ref(), tools: &tools, agents: Some(&agents) };
+        let parts = StepParts { catalog: self.catalog.as_ref(), tools: &tools, agents: Some(&agents) };
         let draft = faultless(plan, parts).map_err(|faults| {
             let message = format!("the plan has {}, nothing was stored", count(faults.len(), "fault"));
             Error::new(ErrorCode::Unprocessable, message).with_details(faults.into_iter().map(Into::into).collect())
@@ -71,7 +71,7 @@ impl Plans {
         plan: &Value,
     ) -> Result<std::result::Result<PlanDraft, Vec<PlanFault>>> {
         let (tools, agents) = (self.tools.of(scope).await, self.agents.list(scope).await?);
-        let parts = Parts { catalog: self.catalog.as_ref(), tools: &tools, agents: Some(&agents) };
+        let parts = StepParts { catalog: self.catalog.as_ref(), tools: &tools, agents: Some(&agents) };
         Ok(faultless(plan, parts))
     }
 
@@ -161,7 +161,7 @@ impl Plans {
         let stored = self.store.plans(scope).await?;
         let tools = self.tools.of(scope).await;
         let agents = self.agents.list(scope).await?;
-        let by = (Same(Arc::clone(&stored)), Same(tools), Same(agents));
+        let by = (ByIdentity(Arc::clone(&stored)), ByIdentity(tools), ByIdentity(agents));
         if let Some(judged) = self.catalog.judged.get(&scope.tenant(), &by) {
             return Ok(judged);
         }
@@ -196,7 +196,7 @@ impl Plans {
     }
 }
 
-fn faultless(plan: &Value, parts: Parts<'_>) -> Result<PlanDraft, Vec<PlanFault>> {
+fn faultless(plan: &Value, parts: StepParts<'_>) -> Result<PlanDraft, Vec<PlanFault>> {
     let (draft, mut faults) = parse::readable(plan);
     let Some(draft) = draft else { return Err(faults) };
     faults.extend(check::plan(&draft.steps, draft.output.as_deref(), parts));

@@ -8,7 +8,7 @@ use kybern_core::actor::Actor;
 use kybern_core::audit::AuditEvent;
 use kybern_core::error::{Error, Result};
 use kybern_core::id::PromptId;
-use kybern_core::identity::Makers;
+use kybern_core::identity::AccountMakers;
 use kybern_core::ports::{Clock, IdentityStore, Page, PromptStore};
 use kybern_core::prompt::{self, Prompt, PromptAct, PromptChange, PromptFilter, PromptStatus};
 use kybern_core::tenant::TenantScope;
@@ -76,8 +76,10 @@ impl Prompts {
         let action = act.action();
         // Who made whom is asked for where it matters only.
         let makers = match &act {
-            PromptAct::Approve(_) => Makers::of(&self.users.users(scope).await?, &self.users.keys(scope).await?),
-            PromptAct::Edit(_) | PromptAct::Submit | PromptAct::Reject(_) | PromptAct::Activate(_) => Makers::default(),
+            PromptAct::Approve(_) => AccountMakers::of(&self.users.users(scope).await?, &self.users.keys(scope).await?),
+            PromptAct::Edit(_) | PromptAct::Submit | PromptAct::Reject(_) | PromptAct::Activate(_) => {
+                AccountMakers::default()
+            }
         };
         let own = before.is_own_of(by, &makers);
         let shared = before.makers_shared_with(by, &makers);

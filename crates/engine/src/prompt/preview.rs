@@ -7,7 +7,7 @@
 use std::sync::Arc;
 
 use kybern_core::actor::Actor;
-use kybern_core::agent::{Agent, Asked, TurnStart};
+use kybern_core::agent::{Agent, AskOptions, TurnStart};
 use kybern_core::context::{LayerUse, LeftOut, SectionKind};
 use kybern_core::error::Result;
 use kybern_core::id::{ChatId, MessageId, PromptId, TaskId};
@@ -126,7 +126,7 @@ impl Previews {
             user: actor.user(),
             task: TaskId::from_uuid(task),
             tree: None,
-            asked: Asked { tools: !start.tools.is_empty(), cap: None },
+            asked: AskOptions { tools: !start.tools.is_empty(), cap: None },
             tools: snapshot,
             open,
             start,

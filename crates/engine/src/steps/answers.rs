@@ -16,12 +16,12 @@ use serde_json::{Value, json};
 use tokio::sync::{Mutex, OnceCell, mpsc, oneshot};
 
 use super::task_steps::TaskSteps;
-use crate::executor::phases::Interrupted;
+use crate::executor::phases::PhaseInterrupted;
 use crate::executor::step::RowDraft;
-use crate::executor::steps::Note;
-use crate::executor::{Run, weight};
+use crate::executor::steps::CallNote;
+use crate::executor::{TaskRun, weight};
 use crate::models::prompt::UNDERSTAND_INTENT;
-use crate::understanding::{AidedExtractor, Asking, Inquirer, Inquiry, ModelUse, Unasked};
+use crate::understanding::{AidedExtractor, AskModel, Inquirer, Inquiry, ModelUse, NoAnswer};
 
 /// Answers of one task: a mail with some twenty papers needs no more, and what floods a mailbox costs no more.
 const MAX_ANSWERS: usize = 48;
@@ -57,13 +57,13 @@ fn row(inquiry: &Inquiry, answer: &ModelAnswer, duration: Millis) -> RowDraft {
 }
 
 /// Whether a task that has had so many answers, of so many bytes, may have another one.
-fn may_have_more(inquiry: &Inquiry, count: usize, size: usize) -> Result<(), Unasked> {
+fn may_have_more(inquiry: &Inquiry, count: usize, size: usize) -> Result<(), NoAnswer> {
     let most = if inquiry.prompt.name == UNDERSTAND_INTENT.name { MAX_ANSWERS } else { MAX_ANSWERS - FOR_INTENT };
     if count < most && size < MAX_SIZE {
         return Ok(());
     }
     let size = size / 1024;
-    Err(Unasked::No(format!("no language model was asked: the task has had {count} answers of {size} KiB together")))
+    Err(NoAnswer::No(format!("no language model was asked: the task has had {count} answers of {size} KiB together")))
 }
 
 fn size_of<'o>(outcomes: impl Iterator<Item = &'o Arc<StepOutcome>>) -> usize {
@@ -71,54 +71,54 @@ fn size_of<'o>(outcomes: impl Iterator<Item = &'o Arc<StepOutcome>>) -> usize {
 }
 
 pub(super) struct PhaseAsking<'r> {
-    run: &'r mut Run,
+    run: &'r mut TaskRun,
     inquirer: &'r mut Inquirer,
     /// Whether a model may be asked what no journal has answered.
     may_ask: bool,
-    interrupted: Option<Interrupted>,
+    interrupted: Option<PhaseInterrupted>,
 }
 
 impl<'r> PhaseAsking<'r> {
-    pub(super) fn new(run: &'r mut Run, inquirer: &'r mut Inquirer) -> Self {
+    pub(super) fn new(run: &'r mut TaskRun, inquirer: &'r mut Inquirer) -> Self {
         Self { run, inquirer, may_ask: true, interrupted: None }
     }
 
     /// One that asks nobody, and knows what was answered before.
-    pub(super) fn recalling(run: &'r mut Run, inquirer: &'r mut Inquirer) -> Self {
+    pub(super) fn recalling(run: &'r mut TaskRun, inquirer: &'r mut Inquirer) -> Self {
         Self { run, inquirer, may_ask: false, interrupted: None }
     }
 
     /// What came of asking, or why the phase stops.
-    pub(super) fn end<T>(self, came: Result<T, Error>) -> Result<T, Interrupted> {
-        came.map_err(|error| self.interrupted.unwrap_or(Interrupted::Port(error)))
+    pub(super) fn end<T>(self, came: Result<T, Error>) -> Result<T, PhaseInterrupted> {
+        came.map_err(|error| self.interrupted.unwrap_or(PhaseInterrupted::Port(error)))
     }
 
-    fn stop(&mut self, why: Interrupted) -> Unasked {
+    fn stop(&mut self, why: PhaseInterrupted) -> NoAnswer {
         self.interrupted = Some(why);
-        Unasked::Stopped(Error::new(ErrorCode::Unavailable, "the phase was interrupted"))
+        NoAnswer::Stopped(Error::new(ErrorCode::Unavailable, "the phase was interrupted"))
     }
 }
 
 #[async_trait]
-impl Asking for PhaseAsking<'_> {
-    async fn answer(&mut self, inquiry: &Inquiry) -> Result<ModelAnswer, Unasked> {
+impl AskModel for PhaseAsking<'_> {
+    async fn answer(&mut self, inquiry: &Inquiry) -> Result<ModelAnswer, NoAnswer> {
         let id = inquiry.id();
         if let Some(known) = self.run.walk.answers().get(&id) {
             return kept(known);
         }
         if !self.may_ask {
-            return Err(Unasked::No("no language model may be asked any more".to_owned()));
+            return Err(NoAnswer::No("no language model may be asked any more".to_owned()));
         }
         if self.run.wanted.cancel || self.run.wanted.paused || self.run.kernel.stopping.is_cancelled() {
-            return Err(self.stop(Interrupted::Held));
+            return Err(self.stop(PhaseInterrupted::Held));
         }
         let answers = self.run.walk.answers();
         may_have_more(inquiry, answers.len(), size_of(answers.values()))?;
         let (answer, took) = self.inquirer.ask(inquiry).await?;
         if let Err(stop) = self.run.keep_answer(row(inquiry, &answer, took), answer.usage).await {
-            return Err(self.stop(Interrupted::Stop(stop)));
+            return Err(self.stop(PhaseInterrupted::Stop(stop)));
         }
-        self.run.walk.answers().get(&id).map_or_else(|| Err(Unasked::No(NO_PLACE.to_owned())), |known| kept(known))
+        self.run.walk.answers().get(&id).map_or_else(|| Err(NoAnswer::No(NO_PLACE.to_owned())), |known| kept(known))
     }
 
     fn give_up(&mut self, why: &str) {
@@ -129,8 +129,8 @@ impl Asking for PhaseAsking<'_> {
 const NO_PLACE: &str = "the answer of a language model found no place in the task's journal";
 
 /// What a phase makes of an answer in the journal: without one that could not be kept the rules' answer stands.
-fn kept(outcome: &StepOutcome) -> Result<ModelAnswer, Unasked> {
-    journaled(outcome).map_err(|error| Unasked::No(format!("{NO_PLACE}: {}", error.message)))
+fn kept(outcome: &StepOutcome) -> Result<ModelAnswer, NoAnswer> {
+    journaled(outcome).map_err(|error| NoAnswer::No(format!("{NO_PLACE}: {}", error.message)))
 }
 
 /// What the calls of one run ask: two that read the same paper ask about it once, side by side or one after the other.
@@ -139,7 +139,7 @@ pub(super) struct CallAnswers(std::sync::Mutex<BTreeMap<StepId, Arc<OnceCell<Arc
 
 impl CallAnswers {
     /// The place of an answer, where the task may have it. `known` is what the journal had when the call began.
-    fn place(&self, inquiry: &Inquiry, known: &Answers) -> Result<Arc<OnceCell<Arc<StepOutcome>>>, Unasked> {
+    fn place(&self, inquiry: &Inquiry, known: &Answers) -> Result<Arc<OnceCell<Arc<StepOutcome>>>, NoAnswer> {
         let mut places = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let id = inquiry.id();
         if let Some(place) = places.get(&id).filter(|place| place.initialized()) {
@@ -159,28 +159,28 @@ struct CallAsking {
     inquirer: Inquirer,
     known: Answers,
     others: Arc<CallAnswers>,
-    notes: mpsc::Sender<Note>,
+    notes: mpsc::Sender<CallNote>,
 }
 
 impl CallAsking {
     /// Asks, and has the answer journaled.
     async fn ask(
         inquirer: &mut Inquirer,
-        notes: &mpsc::Sender<Note>,
+        notes: &mpsc::Sender<CallNote>,
         inquiry: &Inquiry,
-    ) -> Result<Arc<StepOutcome>, Unasked> {
+    ) -> Result<Arc<StepOutcome>, NoAnswer> {
         let (answer, took) = inquirer.ask(inquiry).await?;
         let (written, is_written) = oneshot::channel();
-        let gone = || Unasked::Stopped(Error::new(ErrorCode::Unavailable, "the run that keeps the journal is gone"));
-        let note = Note { row: row(inquiry, &answer, took), usage: answer.usage, written };
+        let gone = || NoAnswer::Stopped(Error::new(ErrorCode::Unavailable, "the run that keeps the journal is gone"));
+        let note = CallNote { row: row(inquiry, &answer, took), usage: answer.usage, written };
         notes.send(note).await.map_err(|_| gone())?;
         is_written.await.map_err(|_| gone())
     }
 }
 
 #[async_trait]
-impl Asking for CallAsking {
-    async fn answer(&mut self, inquiry: &Inquiry) -> Result<ModelAnswer, Unasked> {
+impl AskModel for CallAsking {
+    async fn answer(&mut self, inquiry: &Inquiry) -> Result<ModelAnswer, NoAnswer> {
         let outcome = match self.known.get(&inquiry.id()) {
             Some(known) => Arc::clone(known),
             None => {
@@ -191,7 +191,7 @@ impl Asking for CallAsking {
         };
         // Without room for the answer there is none for what a step would make of it.
         journaled(&outcome).map_err(|error| {
-            Unasked::Stopped(Error::new(
+            NoAnswer::Stopped(Error::new(
                 error.code,
                 format!("the answer of a language model was not used: {}", error.message),
             ))
@@ -209,16 +209,16 @@ impl TaskSteps {
     }
 
     /// Whoever asks for a phase.
-    pub(super) fn inquirer(&self, run: &Run) -> Inquirer {
+    pub(super) fn inquirer(&self, run: &TaskRun) -> Inquirer {
         self.inquirer_within(run, Millis(run.kernel.settings.step_timeout.0.saturating_mul(PHASE_TRIES)))
     }
 
-    fn inquirer_within(&self, run: &Run, time: Millis) -> Inquirer {
+    fn inquirer_within(&self, run: &TaskRun, time: Millis) -> Inquirer {
         Inquirer::new(&self.services.models, &run.lease, self.desk(run, time))
     }
 
     /// What a tool reads documents with.
-    pub(super) fn extractor(&self, run: &Run, timeout: Millis) -> Arc<dyn Extractor> {
+    pub(super) fn extractor(&self, run: &TaskRun, timeout: Millis) -> Arc<dyn Extractor> {
         let rules = self.rules(run);
         let Some(notes) = &self.shared.notes else { return rules };
         let asking = CallAsking {

@@ -10,7 +10,7 @@ use kybern_core::tool::Risk;
 use serde_json::{Value, json};
 
 use crate::executor::step::{Draft, wait_of, wait_row};
-use crate::executor::{Node, Run};
+use crate::executor::{Node, TaskRun};
 use crate::schema;
 use crate::tools::{Asks, Prepared, hash_args};
 
@@ -42,7 +42,7 @@ fn is_administered_by_strangers(prepared: &Prepared, tainted: &[String]) -> bool
 
 /// The question, when the call needs a yes.
 pub(super) fn confirmation(
-    run: &Run,
+    run: &TaskRun,
     index: usize,
     prepared: &Prepared,
     tainted: &[String],

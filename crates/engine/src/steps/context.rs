@@ -12,14 +12,14 @@ use kybern_core::plan::StepKind;
 use kybern_core::ports::ToolContext;
 use kybern_core::task::{AttemptKey, TaskKind};
 use kybern_core::time::{Millis, Timestamp};
-use kybern_core::tool::{Behalf, Needs};
+use kybern_core::tool::{Behalf, ToolNeeds};
 use kybern_core::trace::traceparent;
 use serde_json::{Map, Value};
 
 use super::nouns;
 use super::task_steps::TaskSteps;
 use crate::agent::ModelPermissions;
-use crate::executor::{Node, Phase, Run};
+use crate::executor::{Node, Phase, TaskRun};
 use crate::models::{Requester, Route, StepModels};
 use crate::secret::TenantSecrets;
 use crate::tools::documents::{TaskDocuments, decided};
@@ -40,7 +40,7 @@ impl TaskSteps {
     }
 
     /// For whom a step's call is made, and whose word it is. Whether it is tainted is known when its arguments are.
-    fn behalf(&self, run: &Run, node: &Node) -> Behalf {
+    fn behalf(&self, run: &TaskRun, node: &Node) -> Behalf {
         let grant = self.grant_of(node);
         let word = match (node.turn, run.task.kind == TaskKind::Call && run.task.user.is_some()) {
             (Some(_), _) => Trust::Model,
@@ -58,7 +58,7 @@ impl TaskSteps {
     /// Why it may not.
     pub(super) fn prepare(
         &self,
-        run: &Run,
+        run: &TaskRun,
         node: &Node,
         tool: &str,
         args: Map<String, Value>,
@@ -84,7 +84,7 @@ impl TaskSteps {
     }
 
     /// The task's documents with what persons decided about them.
-    pub(super) fn documents(&self, run: &Run) -> TaskDocuments {
+    pub(super) fn documents(&self, run: &TaskRun) -> TaskDocuments {
         let outcome = run.walk.phase(Phase::Extraction).and_then(|phase| phase.outcome.as_ref());
         TaskDocuments {
             store: Arc::clone(&self.services.store),
@@ -98,7 +98,7 @@ impl TaskSteps {
     }
 
     /// Whether it is the turn of a conversation whose model looks at pictures.
-    pub(super) async fn looks_at_pictures(&self, run: &Run) -> Result<bool> {
+    pub(super) async fn looks_at_pictures(&self, run: &TaskRun) -> Result<bool> {
         let asked = run.walk.in_plan_order().into_iter().find_map(|index| match &run.walk.node(index).spec.kind {
             StepKind::Agent { agent, .. } => self.agent(agent),
             _ => None,
@@ -111,13 +111,13 @@ impl TaskSteps {
     }
 
     /// The tenant's secrets.
-    fn secrets(&self, run: &Run) -> TenantSecrets {
+    fn secrets(&self, run: &TaskRun) -> TenantSecrets {
         let (store, keys) = (Arc::clone(&self.services.store), Arc::clone(&self.services.keys));
         TenantSecrets { store, keys, scope: run.lease.scope() }
     }
 
     /// The way to the language models, for one try of a call.
-    pub(super) fn desk(&self, run: &Run, timeout: Millis) -> StepModels {
+    pub(super) fn desk(&self, run: &TaskRun, timeout: Millis) -> StepModels {
         let (id, user) = (run.task.id, run.task.user);
         let traceparent = traceparent(&run.task.trace_id, &id.to_string());
         let payer = Requester { scope: run.lease.scope(), user, task: Some(id), traceparent };
@@ -127,9 +127,9 @@ impl TaskSteps {
     /// What a tool gets to work with: only what it asks for.
     pub(super) fn tool_context(
         &self,
-        run: &Run,
+        run: &TaskRun,
         index: usize,
-        needs: &Needs,
+        needs: &ToolNeeds,
         timeout: Millis,
         may_have_happened: bool,
         now: Timestamp,

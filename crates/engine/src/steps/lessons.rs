@@ -17,8 +17,8 @@ use crate::executor::lessons::{VERSION, version_of};
 use crate::executor::phases::finished;
 use crate::executor::step::RowDraft;
 use crate::executor::walk::Walk;
-use crate::executor::{NodeState, Phase, Run};
-use crate::lesson::{Answered, ToldByTool};
+use crate::executor::{NodeState, Phase, TaskRun};
+use crate::lesson::{TakenAnswer, ToldByTool};
 
 /// The lessons that a task uses: those with which it was read first, else those of now.
 pub(super) fn read_with(walk: &Walk, now: &Lessons) -> Lessons {
@@ -27,14 +27,14 @@ pub(super) fn read_with(walk: &Walk, now: &Lessons) -> Lessons {
 
 impl TaskSteps {
     /// The rules that read papers, with the labels that the tenant has added. They read each once.
-    pub(super) fn rules(&self, run: &Run) -> Arc<dyn Extractor> {
+    pub(super) fn rules(&self, run: &TaskRun) -> Arc<dyn Extractor> {
         let taught = self.services.catalog.taught.get(&self.services.extractor, run.task.tenant, &self.lessons);
         self.shared.read.beside(taught, self.lessons.version())
     }
 
     /// The row that says with which lessons a phase has read that asks a person, unless something says so already:
     /// however long the answer takes, the task goes on with them.
-    pub(super) fn first_lessons(&self, run: &Run) -> Option<RowDraft> {
+    pub(super) fn first_lessons(&self, run: &TaskRun) -> Option<RowDraft> {
         version_of(&run.walk).is_none().then(|| self.says_lessons())
     }
 
@@ -61,14 +61,14 @@ impl TaskSteps {
 }
 
 /// The job that suggests what a step's tool has learned from an answer.
-pub(super) fn taught_by(run: &Run, step: &StepId, lessons: Vec<Teaching>, now: Timestamp) -> Option<Effect> {
+pub(super) fn taught_by(run: &TaskRun, step: &StepId, lessons: Vec<Teaching>, now: Timestamp) -> Option<Effect> {
     let told = ToldByTool::new(run.task.id, step, lessons)?;
     Some(Effect::Enqueue(Box::new(told.job(JobId::from_uuid(run.kernel.ids.next()), now))))
 }
 
 /// The job that looks what can be learned from a person's answer, where it is one about what a message wants or
 /// about what papers say. Called before the walk has taken the answer in.
-pub(super) fn learning(run: &Run, signal: &Signal, now: Timestamp) -> Option<Effect> {
+pub(super) fn learning(run: &TaskRun, signal: &Signal, now: Timestamp) -> Option<Effect> {
     let Signal::Review { step, wait_seq, corrections, resolution: None, .. } = signal else { return None };
     if corrections.is_empty() || run.task.channel == Channel::Chat {
         return None;
@@ -85,6 +85,6 @@ pub(super) fn learning(run: &Run, signal: &Signal, now: Timestamp) -> Option<Eff
             | NodeState::Done(_) => false,
         },
     };
-    let answered = Answered { task: run.task.id, wait_seq: *wait_seq };
+    let answered = TakenAnswer { task: run.task.id, wait_seq: *wait_seq };
     teaches.then(|| Effect::Enqueue(Box::new(answered.job(JobId::from_uuid(run.kernel.ids.next()), now))))
 }

@@ -8,7 +8,7 @@ use kybern_core::time::Timestamp;
 use serde_json::json;
 
 use super::task_steps::TaskSteps;
-use crate::executor::Run;
+use crate::executor::TaskRun;
 use crate::executor::put_off::put_off;
 use crate::executor::step::{Draft, fail, failure, wait_of, wait_row};
 use crate::tools::Refusal;
@@ -18,7 +18,7 @@ use crate::tools::Refusal;
 /// told, and does better.
 pub(super) fn not_made(
     own: &TaskSteps,
-    run: &Run,
+    run: &TaskRun,
     index: usize,
     (tool, refusal): (&str, &Refusal),
     tainted: bool,
@@ -56,7 +56,7 @@ pub(super) fn not_made(
 
 /// A step whose call may not be made. That somebody wanted what they may not is in the audit. The refusal may quote an
 /// argument.
-fn refused(run: &Run, index: usize, tool: &str, refusal: &Refusal, tainted: bool) -> Draft {
+fn refused(run: &TaskRun, index: usize, tool: &str, refusal: &Refusal, tainted: bool) -> Draft {
     let mut draft = fail(run, index, failure(refusal.code(), refusal.to_string()), tainted);
     if refusal.is_denial() {
         draft.audit.push(denial(run, index, tool, refusal.code()));
@@ -64,7 +64,7 @@ fn refused(run: &Run, index: usize, tool: &str, refusal: &Refusal, tainted: bool
     draft
 }
 
-pub(super) fn denial(run: &Run, index: usize, tool: &str, code: ErrorCode) -> AuditEvent {
+pub(super) fn denial(run: &TaskRun, index: usize, tool: &str, code: ErrorCode) -> AuditEvent {
     let detail = json!({"tool": tool, "stepId": run.walk.node(index).id, "code": code});
     AuditEvent::by_executor("tool.deny", format!("task:{}", run.task.id), detail)
 }

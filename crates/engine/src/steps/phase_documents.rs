@@ -15,18 +15,18 @@ use kybern_core::time::{Millis, Timestamp};
 use serde_json::{Value, json};
 
 use super::answers::PhaseAsking;
-use super::phase_open::{Open, Unreadable};
-use super::phase_scans::{self, CopiedBy, Room};
+use super::phase_open::{OpenQuestions, Unreadable};
+use super::phase_scans::{self, CopiedBy, ScanBudget};
 use super::task_steps::TaskSteps;
 use crate::executor::node::PhaseState;
-use crate::executor::phases::{EXTRACTIONS, Interrupted};
+use crate::executor::phases::{EXTRACTIONS, PhaseInterrupted};
 use crate::executor::step::Draft;
-use crate::executor::{Phase, Run};
+use crate::executor::{Phase, TaskRun};
 use crate::tools::documents::{
     Decision, Leaf, MAX_ALL_PICTURES, MAX_PICTURES, TaskDocuments, corrected, picture_type, written,
 };
 use crate::understanding::message::{answers_request, is_nobodys, message_of};
-use crate::understanding::{self, Inquirer, Unread, fields, kind, transcript};
+use crate::understanding::{self, Inquirer, WhyUnread, fields, kind, transcript};
 
 /// The name under which the message itself is listed.
 const MESSAGE: &str = "message";
@@ -40,17 +40,17 @@ const MAX_DRAWING: Millis = Millis(60_000);
 
 pub(super) async fn read(
     own: &TaskSteps,
-    run: &mut Run,
+    run: &mut TaskRun,
     known: &PhaseState,
     now: Timestamp,
-) -> Result<Draft, Interrupted> {
+) -> Result<Draft, PhaseInterrupted> {
     let mut inquirer = own.inquirer(run);
     let mut decisions = corrected(&known.corrections);
     let confirmations = phase_scans::confirmations(&known.corrections);
     let documents = TaskDocuments { decisions: decisions.clone(), ..own.documents(run) };
     let attachments = run.kernel.store.attachments(run.lease.scope(), run.task.id).await?;
     let mut pictures = Pictures::default();
-    let (mut open, mut room) = (Open::default(), Room::default());
+    let (mut open, mut room) = (OpenQuestions::default(), ScanBudget::default());
     let (mut rows, mut extractions) = (Vec::<Value>::new(), Extractions::default());
     for attachment in attachments.iter().filter(|a| a.source == AttachmentSource::Attached) {
         if decisions.get(&attachment.n) == Some(&Decision::Ignore) {
@@ -112,7 +112,7 @@ pub(super) async fn read(
         };
         let mut analysed = analyse(own, run, &text).await?;
         if run.is_mail_to_understand() {
-            let read = Paper { n: attachment.n, filename: &attachment.filename, text: &text };
+            let read = WantedDocument { n: attachment.n, filename: &attachment.filename, text: &text };
             analysed = extractions.add((own, run), &mut inquirer, read, analysed).await?;
         }
         let analysis = analysed.map(|(_, analysis)| analysis);
@@ -127,7 +127,7 @@ pub(super) async fn read(
     if run.is_mail_to_understand() {
         let message = message_of(&run.task);
         let analysed = analyse(own, run, &message).await?;
-        let read = Paper { n: 0, filename: MESSAGE, text: &message };
+        let read = WantedDocument { n: 0, filename: MESSAGE, text: &message };
         extractions.add((own, run), &mut inquirer, read, analysed).await?;
     }
     if run.is_mail_to_understand() {
@@ -189,7 +189,7 @@ impl Pictures {
     async fn shows(
         &mut self,
         own: &TaskSteps,
-        run: &Run,
+        run: &TaskRun,
         documents: &TaskDocuments,
         attachment: &Attachment,
     ) -> Result<bool> {
@@ -229,11 +229,11 @@ impl Pictures {
 /// was asked that could have been.
 async fn copied_out(
     own: &TaskSteps,
-    run: &mut Run,
+    run: &mut TaskRun,
     inquirer: &mut Inquirer,
     attachment: &Attachment,
     pictures: &mut Pictures,
-) -> Result<Result<(Arc<DocumentText>, CopiedBy), Unread>, Interrupted> {
+) -> Result<Result<(Arc<DocumentText>, CopiedBy), WhyUnread>, PhaseInterrupted> {
     if run.task.turn().is_some() {
         return Ok(Err(None));
     }
@@ -274,7 +274,7 @@ async fn copied_out(
 }
 
 /// A document whose fields are wanted.
-struct Paper<'d> {
+struct WantedDocument<'d> {
     n: u32,
     filename: &'d str,
     text: &'d DocumentText,
@@ -294,11 +294,11 @@ impl Extractions {
     /// says so. Answers what kind of document it is, where a pack knows it.
     async fn add(
         &mut self,
-        (own, run): (&TaskSteps, &mut Run),
+        (own, run): (&TaskSteps, &mut TaskRun),
         inquirer: &mut Inquirer,
-        paper: Paper<'_>,
+        paper: WantedDocument<'_>,
         analysed: Option<(String, DocumentAnalysis)>,
-    ) -> Result<Option<(String, DocumentAnalysis)>, Interrupted> {
+    ) -> Result<Option<(String, DocumentAnalysis)>, PhaseInterrupted> {
         let Some((mut name, mut analysis)) = analysed else { return Ok(None) };
         let (registry, model_use) = (Arc::clone(&own.services.catalog.registry), own.model_use());
         let extractor = own.rules(run);
@@ -315,7 +315,7 @@ impl Extractions {
         }
         let Some(schema) = schema_of(&name) else { return Ok(None) };
         let analysis = kind.onto(&name, schema, analysis);
-        let read = understanding::Paper { number: paper.n, text: paper.text };
+        let read = understanding::ReadPaper { number: paper.n, text: paper.text };
         let mut asking = PhaseAsking::new(run, inquirer);
         let came = fields(&mut asking, model_use, extractor.as_ref(), read, (&analysis, schema)).await;
         let mut found = asking.end(came)?;
@@ -353,7 +353,7 @@ impl Extractions {
 
     /// Which of the documents that were read from pictures the message says as much as. What it says is read by the schema
     /// of the document, where it was kept by another one's.
-    async fn said_by_message(&self, own: &TaskSteps, run: &Run, open: &Open) -> Result<BTreeSet<u32>> {
+    async fn said_by_message(&self, own: &TaskSteps, run: &TaskRun, open: &OpenQuestions) -> Result<BTreeSet<u32>> {
         let of = |n: u32| self.found.iter().find(move |extraction| extraction["n"] == json!(n));
         let Some(kept) = of(0) else { return Ok(BTreeSet::new()) };
         let (registry, rules, text) = (own.services.catalog.registry(), own.rules(run), message_of(&run.task));
@@ -392,7 +392,7 @@ impl Extractions {
 
 /// What kind of document it is: the best of what all packs know, with the name of the schema that knows it. Where none
 /// knows its kind, the one that finds the most sections.
-async fn analyse(own: &TaskSteps, run: &Run, text: &DocumentText) -> Result<Option<(String, DocumentAnalysis)>> {
+async fn analyse(own: &TaskSteps, run: &TaskRun, text: &DocumentText) -> Result<Option<(String, DocumentAnalysis)>> {
     let extractor = own.rules(run);
     let (names, schemas): (Vec<&str>, Vec<Arc<ExtractionSchema>>) =
         own.services.catalog.registry().extractions().map(|(name, schema)| (name, Arc::clone(schema))).unzip();

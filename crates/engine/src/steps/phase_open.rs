@@ -24,14 +24,14 @@ pub(super) struct Unreadable {
 
 /// What a person is still to be asked.
 #[derive(Default)]
-pub(super) struct Open {
+pub(super) struct OpenQuestions {
     /// Documents that could not be read.
     pub(super) faults: Vec<Unreadable>,
     /// Documents that were read from pictures or in part, and whether a pack knows what kind of paper each is.
     pub(super) scans: Vec<(Box<Unconfirmed>, bool)>,
 }
 
-impl Open {
+impl OpenQuestions {
     pub(super) const fn is_empty(&self) -> bool {
         self.faults.is_empty() && self.scans.is_empty()
     }

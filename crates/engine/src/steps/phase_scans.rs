@@ -45,9 +45,9 @@ pub(super) fn confirmations(answer: &Map<String, Value>) -> BTreeMap<u32, Confir
 
 /// How much was read from the pictures of one task.
 #[derive(Default)]
-pub(super) struct Room(usize);
+pub(super) struct ScanBudget(usize);
 
-impl Room {
+impl ScanBudget {
     /// Takes room for a text.
     ///
     /// # Errors
@@ -85,7 +85,7 @@ pub(super) fn confirmed(
     attachment: &Attachment,
     (text, by): (&Arc<DocumentText>, Option<&CopiedBy>),
     answer: Option<&Confirmation>,
-    room: &mut Room,
+    room: &mut ScanBudget,
 ) -> Result<Decision, Box<Unconfirmed>> {
     let ask = |problem| {
         let (attachment, text) = (attachment.clone(), Arc::clone(text));

@@ -10,13 +10,13 @@ use serde_json::{Value, json};
 use super::answers::PhaseAsking;
 use super::task_steps::TaskSteps;
 use crate::executor::node::PhaseState;
-use crate::executor::phases::{Interrupted, finished, waits};
-use crate::executor::step::{Draft, Then, wait_of};
-use crate::executor::{Phase, Run};
+use crate::executor::phases::{PhaseInterrupted, finished, waits};
+use crate::executor::step::{AfterJournal, Draft, wait_of};
+use crate::executor::{Phase, TaskRun};
 use crate::understanding::message::{classify_input, doubt_about_sender, doubtful_sender};
-use crate::understanding::{Understood, understood};
+use crate::understanding::{UnderstoodIntent, understood};
 
-fn known(run: &Run, phase: Phase) -> PhaseState {
+fn known(run: &TaskRun, phase: Phase) -> PhaseState {
     run.walk.phase(phase).cloned().unwrap_or_default()
 }
 
@@ -26,10 +26,10 @@ fn known(run: &Run, phase: Phase) -> PhaseState {
 /// When a port fails; nothing but answers of models was written, and the task is tried again later.
 pub(super) async fn run_phase(
     own: &TaskSteps,
-    run: &mut Run,
+    run: &mut TaskRun,
     phase: Phase,
     now: Timestamp,
-) -> Result<Draft, Interrupted> {
+) -> Result<Draft, PhaseInterrupted> {
     let known_of = known(run, phase);
     match phase {
         Phase::Extraction => super::phase_documents::read(own, run, &known_of, now).await,
@@ -38,11 +38,16 @@ pub(super) async fn run_phase(
     }
 }
 
-async fn detect(own: &TaskSteps, run: &mut Run, known: &PhaseState, now: Timestamp) -> Result<Draft, Interrupted> {
+async fn detect(
+    own: &TaskSteps,
+    run: &mut TaskRun,
+    known: &PhaseState,
+    now: Timestamp,
+) -> Result<Draft, PhaseInterrupted> {
     if let Some(intent) = known.corrections.get("intent").and_then(Value::as_str) {
         let data = json!({"intent": intent, "confidence": 1.0, "reasoning": "a person said so", "model": "person"});
         let mut end = Draft::phase(own.found_out(Phase::Intent, format!("{intent}, said a person"), data, false));
-        end.then = Then::Found { intent: Some((intent.to_owned(), 1.0)), plan: None };
+        end.then = AfterJournal::Found { intent: Some((intent.to_owned(), 1.0)), plan: None };
         return Ok(end);
     }
     let catalog = &own.services.catalog;
@@ -66,16 +71,16 @@ async fn detect(own: &TaskSteps, run: &mut Run, known: &PhaseState, now: Timesta
         let summary = format!("{intent} with confidence {:.2}", answer.confidence);
         let confidence = answer.confidence;
         let mut end = Draft::phase(own.found_out(Phase::Intent, summary, understood.to_json(), true));
-        end.then = Then::Found { intent: Some((intent, confidence)), plan: None };
+        end.then = AfterJournal::Found { intent: Some((intent, confidence)), plan: None };
         return Ok(end);
     }
     let mut end = Draft::phase(waits(Phase::Intent, unsure(run, &understood, &intents.keys, now)));
     let answer = understood.answer;
-    end.then = Then::Found { intent: answer.intent.map(|intent| (intent, answer.confidence)), plan: None };
+    end.then = AfterJournal::Found { intent: answer.intent.map(|intent| (intent, answer.confidence)), plan: None };
     Ok(end)
 }
 
-fn unsure(run: &Run, understood: &Understood, keys: &[String], now: Timestamp) -> Wait {
+fn unsure(run: &TaskRun, understood: &UnderstoodIntent, keys: &[String], now: Timestamp) -> Wait {
     let answer = &understood.answer;
     let reason = match &answer.intent {
         _ if !answer.doubts.is_empty() => answer.doubts.join("; "),
@@ -106,7 +111,7 @@ fn unsure(run: &Run, understood: &Understood, keys: &[String], now: Timestamp) -
     wait
 }
 
-fn choose(own: &TaskSteps, run: &Run, known: &PhaseState, now: Timestamp) -> Draft {
+fn choose(own: &TaskSteps, run: &TaskRun, known: &PhaseState, now: Timestamp) -> Draft {
     let intent = run.task.intent.clone().unwrap_or_default();
     let named = known.corrections.get("planKey").and_then(Value::as_str);
     let services = &own.services;
@@ -118,7 +123,7 @@ fn choose(own: &TaskSteps, run: &Run, known: &PhaseState, now: Timestamp) -> Dra
         let data = json!({"plan": plan.key, "version": plan.version, "origin": plan.origin});
         let summary = format!("plan {} version {}", plan.key, plan.version);
         let mut end = Draft::phase(finished(Phase::Planning, summary, data, false));
-        end.then = Then::Found { intent: None, plan: Some(run.kernel.frozen.freeze(plan)) };
+        end.then = AfterJournal::Found { intent: None, plan: Some(run.kernel.frozen.freeze(plan)) };
         return end;
     }
     let quarantined = own.plans.iter().any(|plan| plan.intent_key == intent && !plan.quarantine.is_empty());

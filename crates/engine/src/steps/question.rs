@@ -4,40 +4,41 @@
 
 use std::sync::Arc;
 
-use kybern_core::agent::{AgentDraft, Move, TurnFinish, TurnLimits, TurnStart};
+use kybern_core::agent::{AgentDraft, TurnFinish, TurnLimits, TurnMove, TurnStart};
 use kybern_core::budget::Limits;
 use kybern_core::chat::{Attached, TURN_STEP, TurnRef};
 use kybern_core::error::{Error, ErrorCode, Result};
 use kybern_core::memory::MAX_SUGGESTIONS;
 use kybern_core::model::ModelMessage;
 use kybern_core::plan::{RetryPolicy, StepId, StepKind};
-use kybern_core::task::{JournalEntry, Opening, StepError, StepOutcome, StepStatus};
+use kybern_core::task::{ContainerOpening, JournalEntry, StepError, StepOutcome, StepStatus};
 use kybern_core::time::{Millis, Timestamp};
 use kybern_core::trace::traceparent;
 use serde_json::{Value, json};
 
 use super::question_call::QuestionCall;
-use super::reply::{Answer, replied_with};
+use super::reply::{ReplyFacts, replied_with};
 use super::task_steps::TaskSteps;
 use crate::agent::{
-    Files, Gathered, InChat, Person, Question, QuestionOutcome, Round, SUGGEST_MEMORY, Subject, keep_short, transcript,
+    Files, GatheredContext, InChat, Person, Question, QuestionOutcome, ReplyRound, SUGGEST_MEMORY, Subject, keep_short,
+    transcript,
 };
-use crate::executor::call::{Facts, QuestionFacts};
+use crate::executor::call::{KernelFacts, QuestionFacts};
 use crate::executor::step::{Draft, RowDraft, fail, failed_row, failure, render_value, unrendered};
-use crate::executor::steps::Begun;
+use crate::executor::steps::StepBegin;
 use crate::executor::taint::argument_is_tainted;
 use crate::executor::turn::end_of;
 use crate::executor::turn_rounds::{Rounds, rounds};
 use crate::executor::walk::Walk;
-use crate::executor::{Node, Run};
+use crate::executor::{Node, TaskRun};
 use crate::tools::ToolSnapshot;
 
 /// Begins an agent step: what holds for its turn is written down.
-pub(super) fn begin(own: &TaskSteps, run: &Run, index: usize, agent: &str, written: &Value) -> Begun {
+pub(super) fn begin(own: &TaskSteps, run: &TaskRun, index: usize, agent: &str, written: &Value) -> StepBegin {
     let node = run.walk.node(index);
     let Some(found) = own.agent(agent) else {
         let message = format!("there is no agent {agent:?}, see GET /api/agents");
-        return Begun::Rows(fail(run, index, failure(ErrorCode::NotFound, message), false));
+        return StepBegin::Rows(fail(run, index, failure(ErrorCode::NotFound, message), false));
     };
     // The input of a task is in the task; anything else is made of templates, and stays as it was.
     let text = match written.as_str() {
@@ -45,7 +46,7 @@ pub(super) fn begin(own: &TaskSteps, run: &Run, index: usize, agent: &str, writt
         _ => match render_value(run, index, written) {
             Ok(Value::String(text)) => Some(text),
             Ok(other) => Some(other.to_string()),
-            Err(error) => return Begun::Rows(unrendered(run, index, "task", &error)),
+            Err(error) => return StepBegin::Rows(unrendered(run, index, "task", &error)),
         },
     };
     let before = |index: &usize| {
@@ -67,12 +68,12 @@ pub(super) fn begin(own: &TaskSteps, run: &Run, index: usize, agent: &str, writt
         after: seen.iter().map(|index| run.walk.node(*index).id.clone()).collect(),
         tainted: shown_tainted || argument_is_tainted(run, index, written),
     };
-    let entry = JournalEntry::Opened(Opening::Turn(Box::new(start)));
-    Begun::Rows(Draft::row(RowDraft::of(node, 0, String::new(), entry)))
+    let entry = JournalEntry::Opened(ContainerOpening::Turn(Box::new(start)));
+    StepBegin::Rows(Draft::row(RowDraft::of(node, 0, String::new(), entry)))
 }
 
 /// The tools of an agent in this task. Where there is no user, there is nobody to remember anything of.
-fn tools_of(own: &TaskSteps, run: &Run, draft: &AgentDraft) -> Vec<String> {
+fn tools_of(own: &TaskSteps, run: &TaskRun, draft: &AgentDraft) -> Vec<String> {
     let mut tools = crate::agent::tools::named(&own.tools, draft).keys;
     tools.retain(|tool| tool != SUGGEST_MEMORY || run.task.user.is_some());
     tools
@@ -84,14 +85,14 @@ fn within(limits: TurnLimits, timeout: Option<Millis>) -> TurnLimits {
 }
 
 /// Begins a question: the model is asked, or the turn is over.
-pub(super) fn begin_question(own: &TaskSteps, run: &Run, index: usize, now: Timestamp) -> Begun {
+pub(super) fn begin_question(own: &TaskSteps, run: &TaskRun, index: usize, now: Timestamp) -> StepBegin {
     match question(own, run, index, now) {
         Ok(begun) => begun,
-        Err(error) => Begun::Rows(fail(run, index, failure(error.code(), error.to_string()), false)),
+        Err(error) => StepBegin::Rows(fail(run, index, failure(error.code(), error.to_string()), false)),
     }
 }
 
-fn question(own: &TaskSteps, run: &Run, index: usize, now: Timestamp) -> Result<Begun> {
+fn question(own: &TaskSteps, run: &TaskRun, index: usize, now: Timestamp) -> Result<StepBegin> {
     let node = run.walk.node(index);
     let (Some(agent), Some(known)) = (node.turn, node.turn.and_then(|agent| rounds(&run.walk, agent))) else {
         return Err(Error::new(ErrorCode::Internal, "a question stands outside of every turn"));
@@ -99,9 +100,9 @@ fn question(own: &TaskSteps, run: &Run, index: usize, now: Timestamp) -> Result<
     let mut turn = known.turn()?;
     let left = known.left();
     let asked = match turn.go_on(left)? {
-        Move::Ask(asked) => asked,
-        Move::End(finish) => return Ok(Begun::Rows(unasked(node, finish))),
-        Move::Call { .. } => return Err(Error::new(ErrorCode::Internal, "a turn calls what it has not asked for")),
+        TurnMove::Ask(asked) => asked,
+        TurnMove::End(finish) => return Ok(StepBegin::Rows(unasked(node, finish))),
+        TurnMove::Call { .. } => return Err(Error::new(ErrorCode::Internal, "a turn calls what it has not asked for")),
     };
     // What the task itself says that it may spend.
     let own_limits = run.task.budget.map(|cost| Limits { cost: Some(cost), ..Limits::default() });
@@ -125,7 +126,7 @@ fn question(own: &TaskSteps, run: &Run, index: usize, now: Timestamp) -> Result<
         live: own.shared.talk.live_for_reading(),
         traceparent: traceparent(&run.task.trace_id, &format!("{}/{}", run.task.id, node.id)),
     };
-    let facts = Facts {
+    let facts = KernelFacts {
         index,
         is_unseen: false,
         is_effectful: false,
@@ -133,7 +134,7 @@ fn question(own: &TaskSteps, run: &Run, index: usize, now: Timestamp) -> Result<
         question: Some(QuestionFacts { behind, looks_up }),
         is_reply: false,
     };
-    Ok(Begun::Call(Box::new(QuestionCall {
+    Ok(StepBegin::Call(Box::new(QuestionCall {
         facts,
         turns: Arc::clone(&own.services.turns),
         clock: Arc::clone(&own.services.clock),
@@ -147,18 +148,18 @@ fn question(own: &TaskSteps, run: &Run, index: usize, now: Timestamp) -> Result<
 }
 
 /// Whose task it is, as far as a model is told.
-fn person(run: &Run) -> Option<Person> {
+fn person(run: &TaskRun) -> Option<Person> {
     let of = |name: &str| run.surroundings.user().get(name).and_then(Value::as_str).map(str::to_owned);
     Some(Person { name: of("name")?, timezone: of("timezone")? })
 }
 
 /// The rounds that asked for calls.
-fn with_calls<'a>(known: &'a Rounds<'_>) -> Vec<Round<'a>> {
+fn with_calls<'a>(known: &'a Rounds<'_>) -> Vec<ReplyRound<'a>> {
     let mut found = Vec::with_capacity(known.rounds.len());
     for round in known.rounds.iter().filter(|round| round.completed()) {
         let Some(reply) = round.reply.filter(|reply| !reply.calls.is_empty()) else { continue };
         let outcomes = round.calls.iter().map(|node| node.and_then(Node::outcome).map(|one| &**one)).collect();
-        found.push(Round { reply, outcomes });
+        found.push(ReplyRound { reply, outcomes });
     }
     found
 }
@@ -171,7 +172,7 @@ fn unasked(node: &Node, finish: TurnFinish) -> Draft {
     Draft::row(RowDraft::of(node, 0, summary, JournalEntry::Finished(Arc::new(outcome))))
 }
 
-fn subject(own: &TaskSteps, run: &Run, agent: usize, start: &TurnStart, now: Timestamp) -> Result<Subject> {
+fn subject(own: &TaskSteps, run: &TaskRun, agent: usize, start: &TurnStart, now: Timestamp) -> Result<Subject> {
     let Some(known) = own.agent(&start.agent) else {
         let message = format!("the agent {:?} was deleted before its turn had ended", start.agent);
         return Err(Error::new(ErrorCode::NotFound, message));
@@ -199,7 +200,7 @@ fn subject(own: &TaskSteps, run: &Run, agent: usize, start: &TurnStart, now: Tim
 
 /// What the end of a question becomes.
 pub(super) fn conclude(
-    run: &Run,
+    run: &TaskRun,
     call: &QuestionCall,
     came: QuestionOutcome,
     duration: Millis,
@@ -208,7 +209,7 @@ pub(super) fn conclude(
     let node = run.walk.node(call.facts.index);
     let mut draft = match came {
         QuestionOutcome::Reply(replied, usage, tainted) => {
-            let outcome = Answer { usage, tainted: call.tainted || tainted, duration };
+            let outcome = ReplyFacts { usage, tainted: call.tainted || tainted, duration };
             replied_with(run, call, *replied, &outcome)
         }
         QuestionOutcome::Broke(error, partial, tainted) => {
@@ -249,7 +250,7 @@ pub(super) fn said(walk: &Walk, tools: &ToolSnapshot) -> Vec<ModelMessage> {
 
 /// The files that came with what was said, as far as they are kept for later turns. A turn ends without them when they
 /// cannot be had.
-pub(super) async fn attached(own: &TaskSteps, run: &Run, turn: TurnRef) -> Option<Attached> {
+pub(super) async fn attached(own: &TaskSteps, run: &TaskRun, turn: TurnRef) -> Option<Attached> {
     let files = match Files::of(&own.documents(run)).await {
         Ok(files) => files,
         Err(error) => {
@@ -276,7 +277,7 @@ pub(super) fn suggestions(walk: &Walk) -> Vec<String> {
 }
 
 /// The rows that end every open turn of a task that was cancelled: what there is stays.
-pub(super) fn cut(own: &TaskSteps, run: &Run) -> Vec<RowDraft> {
+pub(super) fn cut(own: &TaskSteps, run: &TaskRun) -> Vec<RowDraft> {
     let open = |index: &usize| {
         let node = run.walk.node(*index);
         matches!(node.spec.kind, StepKind::Agent { .. }) && node.outcome().is_none() && node.opening.is_some()
@@ -286,7 +287,7 @@ pub(super) fn cut(own: &TaskSteps, run: &Run) -> Vec<RowDraft> {
         if let Some(text) = own.shared.talk.half_written(run.asked_behind) {
             ended.data.insert("content".to_owned(), json!(text));
             // Its question is not in the journal, and so neither is whether it had read what strangers wrote.
-            ended.tainted |= own.shared.talk.gathered(index).get().is_none_or(Gathered::taints);
+            ended.tainted |= own.shared.talk.gathered(index).get().is_none_or(GatheredContext::taints);
         }
         let mut outcome = StepOutcome::bare(StepStatus::Skipped);
         outcome.data = Value::Object(ended.data);

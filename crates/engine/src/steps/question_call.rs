@@ -11,13 +11,13 @@ use tracing::Instrument as _;
 
 use super::question;
 use crate::agent::{Question, QuestionOutcome, TurnServices};
-use crate::executor::Run;
-use crate::executor::call::{Call, End, Facts, NotBegun, OnItsWay};
+use crate::executor::TaskRun;
+use crate::executor::call::{Call, CallEnd, KernelFacts, NotBegun, OnItsWay};
 use crate::executor::step::Draft;
 
 /// A question to ask.
 pub(super) struct QuestionCall {
-    pub(super) facts: Facts,
+    pub(super) facts: KernelFacts,
     pub(super) turns: Arc<TurnServices>,
     pub(super) clock: Arc<dyn Clock>,
     pub(super) step: StepId,
@@ -31,11 +31,11 @@ pub(super) struct QuestionCall {
 
 #[async_trait]
 impl Call for QuestionCall {
-    fn facts(&self) -> Facts {
+    fn facts(&self) -> KernelFacts {
         self.facts
     }
 
-    async fn perform(self: Box<Self>, _lease: Lease) -> End {
+    async fn perform(self: Box<Self>, _lease: Lease) -> CallEnd {
         let began = self.clock.now();
         let written = match crate::agent::prepare(&self.turns, &self.question, self.timeout).await {
             Ok(written) => written,
@@ -53,7 +53,7 @@ impl Call for QuestionCall {
         })))
     }
 
-    fn conclude(mut self: Box<Self>, run: &Run, now: Timestamp) -> Draft {
+    fn conclude(mut self: Box<Self>, run: &TaskRun, now: Timestamp) -> Draft {
         let Some((came, duration)) = self.came.take() else { return Draft::default() };
         question::conclude(run, &self, came, duration, now)
     }

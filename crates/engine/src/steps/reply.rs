@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use kybern_core::agent::{CallKind, Move, Replied, Reply, SHORTEST, Turn, TurnFinish};
+use kybern_core::agent::{CallKind, Reply, ReplyRecord, SHORTEST, Turn, TurnFinish, TurnMove};
 use kybern_core::error::Result;
 use kybern_core::model::Part;
 use kybern_core::money::Usage;
@@ -13,20 +13,20 @@ use super::question_call::QuestionCall;
 use crate::agent::interpret;
 use crate::executor::step::{Draft, RowDraft};
 use crate::executor::turn_rounds::rounds;
-use crate::executor::{Node, Run};
+use crate::executor::{Node, TaskRun};
 
 /// What a call has less than its turn, so that the model can still be asked about its result.
 const KEPT_BACK: Millis = Millis::from_secs(2);
 
 /// What is known of a reply beside its words.
-pub(super) struct Answer {
+pub(super) struct ReplyFacts {
     pub(super) usage: Usage,
     pub(super) tainted: bool,
     pub(super) duration: Millis,
 }
 
 /// What becomes of the calls that a reply asks for.
-enum Fate {
+enum CallsFate {
     /// They are made, as far as there is room.
     Made,
     /// None of them is, because the turn has used up what it may: the model's words stay, and it is over.
@@ -36,24 +36,24 @@ enum Fate {
 }
 
 /// Looks what follows a reply, before anything of it is done.
-fn fate(turn: &Turn, replied: &Replied, usage: Usage, left: Millis) -> Result<Fate> {
+fn fate(turn: &Turn, replied: &ReplyRecord, usage: Usage, left: Millis) -> Result<CallsFate> {
     let asked = replied.parts.iter().filter(|part| matches!(part, Part::ToolCall(_))).count();
     let calls = vec![CallKind::Acts; asked];
     let mut after = turn.clone();
     after.go_on(Millis(u64::MAX))?;
     let reply = Reply { text: String::new(), calls, finish: replied.finish, usage };
-    if !matches!(after.replied(reply)?, Move::Call { .. }) {
-        return Ok(Fate::Over);
+    if !matches!(after.replied(reply)?, TurnMove::Call { .. }) {
+        return Ok(CallsFate::Over);
     }
     after.answered(Usage::default())?;
     Ok(match after.go_on(left)? {
-        Move::End(finish) => Fate::Unmade(finish),
-        Move::Ask(_) | Move::Call { .. } => Fate::Made,
+        TurnMove::End(finish) => CallsFate::Unmade(finish),
+        TurnMove::Ask(_) | TurnMove::Call { .. } => CallsFate::Made,
     })
 }
 
 /// What a reply becomes: what it says, and the steps that it asks for.
-pub(super) fn replied_with(run: &Run, call: &QuestionCall, mut replied: Replied, answer: &Answer) -> Draft {
+pub(super) fn replied_with(run: &TaskRun, call: &QuestionCall, mut replied: ReplyRecord, answer: &ReplyFacts) -> Draft {
     let node = run.walk.node(call.facts.index);
     let known = node.turn.and_then(|agent| rounds(&run.walk, agent));
     let (Some(known), true) = (known, replied.tools) else { return answered(node, call, replied, answer) };
@@ -62,9 +62,9 @@ pub(super) fn replied_with(run: &Run, call: &QuestionCall, mut replied: Replied,
     let looked = turn.as_ref().ok().and_then(|turn| Some((turn, fate(turn, &replied, answer.usage, left).ok()?)));
     let Some((turn, fate)) = looked else { return answered(node, call, replied, answer) };
     let over = match fate {
-        Fate::Over => return answered(node, call, replied, answer),
-        Fate::Unmade(finish) => Some(finish),
-        Fate::Made => None,
+        CallsFate::Over => return answered(node, call, replied, answer),
+        CallsFate::Unmade(finish) => Some(finish),
+        CallsFate::Made => None,
     };
     // What it was asked with, also when something else can be called by now.
     let given = (&*call.question.tools, call.question.open.as_slice());
@@ -83,13 +83,13 @@ fn with_answer(left: Millis) -> Millis {
 }
 
 /// How long a call of a turn may take now, or that the turn has no time left for it; any other step what it says.
-pub(super) fn time_for(run: &Run, node: &Node, own: Millis) -> Option<Millis> {
+pub(super) fn time_for(run: &TaskRun, node: &Node, own: Millis) -> Option<Millis> {
     let Some(known) = node.turn.and_then(|agent| rounds(&run.walk, agent)) else { return Some(own) };
     let left = known.left();
     (left >= SHORTEST).then(|| own.min(with_answer(left)))
 }
 
-fn answered(node: &Node, call: &QuestionCall, replied: Replied, answer: &Answer) -> Draft {
+fn answered(node: &Node, call: &QuestionCall, replied: ReplyRecord, answer: &ReplyFacts) -> Draft {
     let calls = replied.calls.len();
     let summary = match calls {
         0 => format!("answered by {}", replied.model),

@@ -14,13 +14,13 @@ use kybern_core::time::Timestamp;
 use tokio::sync::mpsc;
 
 use super::lessons::read_with;
-use super::talk::Talk;
-use super::task_steps::{Shared, TaskSteps};
+use super::talk::TaskTalk;
+use super::task_steps::{TaskShared, TaskSteps};
 use crate::agent::{Agents, TurnServices};
 use crate::budget::CallBudget;
-use crate::events::Lives;
+use crate::events::LiveReplies;
 use crate::executor::lessons::version_of;
-use crate::executor::steps::{Loaded, StepKinds};
+use crate::executor::steps::{LoadedSteps, StepKinds};
 use crate::executor::walk::Walk;
 use crate::models::ModelService;
 use crate::plans::catalog::Catalog;
@@ -44,7 +44,7 @@ pub(crate) struct StepServices {
     pub(crate) extractor: Arc<dyn Extractor>,
     /// When a language model is asked what messages want and what documents say.
     pub(crate) understanding: ModelUse,
-    pub(crate) lives: Arc<Lives>,
+    pub(crate) lives: Arc<LiveReplies>,
     pub(crate) catalog: Arc<Catalog>,
     pub(crate) catalogue: Arc<ToolCatalogue>,
     pub(crate) tools: Arc<ToolService>,
@@ -76,7 +76,7 @@ impl StepKinds for Kinds {
         task: &Task,
         (walk, has_documents): (&Walk, bool),
         asks_agents: bool,
-    ) -> Result<Loaded> {
+    ) -> Result<LoadedSteps> {
         let (services, scope) = (&self.0, lease.scope());
         let agents = if asks_agents { services.agents.list(scope).await? } else { Arc::default() };
         let needs_plans = walk.plan().is_none_or(|plan| plan.steps.iter().any(|step| starts_children(step)));
@@ -90,7 +90,8 @@ impl StepKinds for Kinds {
         };
         let (notes, noted) = services.reads_with_model().then(|| mpsc::channel(limits::MAX_PARALLEL)).unzip();
         let live = task.turn().map(|_| services.lives.of(task.id));
-        let shared = Shared { read: ReadOnce::default(), talk: Talk::new(live), answers: Arc::default(), notes };
+        let shared =
+            TaskShared { read: ReadOnce::default(), talk: TaskTalk::new(live), answers: Arc::default(), notes };
         let steps = TaskSteps {
             services: Arc::clone(services),
             shared: Arc::new(shared),
@@ -100,7 +101,7 @@ impl StepKinds for Kinds {
             lessons,
             agents,
         };
-        Ok(Loaded { steps: Arc::new(steps), notes: noted })
+        Ok(LoadedSteps { steps: Arc::new(steps), notes: noted })
     }
 
     fn effect_of_lost_end(&self, task: &Task, at: Timestamp) -> Option<Effect> {

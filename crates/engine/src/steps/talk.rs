@@ -5,32 +5,32 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use tokio::sync::OnceCell;
 
-use crate::agent::Gathered;
-use crate::events::Live;
+use crate::agent::GatheredContext;
+use crate::events::LiveReply;
 
 /// What a task says, and where.
 #[derive(Default)]
-pub(super) struct Talk {
+pub(super) struct TaskTalk {
     /// Where the pieces of its replies go.
-    live: Option<Arc<Live>>,
+    live: Option<Arc<LiveReply>>,
     /// What was gathered for each turn, by its agent's node.
-    gathered: Mutex<HashMap<usize, Arc<OnceCell<Gathered>>>>,
+    gathered: Mutex<HashMap<usize, Arc<OnceCell<GatheredContext>>>>,
 }
 
-impl Talk {
+impl TaskTalk {
     /// The talk of a task whose pieces go there.
-    pub(super) fn new(live: Option<Arc<Live>>) -> Self {
+    pub(super) fn new(live: Option<Arc<LiveReply>>) -> Self {
         Self { live, ..Self::default() }
     }
 
     /// Where what is gathered for a turn is kept.
-    pub(super) fn gathered(&self, agent: usize) -> Arc<OnceCell<Gathered>> {
+    pub(super) fn gathered(&self, agent: usize) -> Arc<OnceCell<GatheredContext>> {
         let mut gathered = self.gathered.lock().unwrap_or_else(PoisonError::into_inner);
         Arc::clone(gathered.entry(agent).or_default())
     }
 
     /// Where pieces of a reply go, when somebody reads along.
-    pub(super) fn live_for_reading(&self) -> Option<Arc<Live>> {
+    pub(super) fn live_for_reading(&self) -> Option<Arc<LiveReply>> {
         self.live.as_ref().filter(|live| Arc::strong_count(live) > 1).map(Arc::clone)
     }
 

@@ -16,15 +16,15 @@ use tokio::sync::mpsc;
 
 use super::answers::CallAnswers;
 use super::services::StepServices;
-use super::talk::Talk;
+use super::talk::TaskTalk;
 use super::{handler, phases, question, tool_step};
-use crate::executor::phases::Interrupted;
+use crate::executor::phases::PhaseInterrupted;
 use crate::executor::step::{Draft, RowDraft, fail, failure};
-use crate::executor::steps::{Begun, Note, Steps};
+use crate::executor::steps::{CallNote, StepBegin, Steps};
 use crate::executor::walk::Walk;
-use crate::executor::{Phase, Run};
+use crate::executor::{Phase, TaskRun};
 use crate::memory::Suggestions;
-use crate::plans::check::{self, Parts};
+use crate::plans::check::{self, StepParts};
 use crate::tools::read_once::ReadOnce;
 use crate::tools::{Grant, ToolSnapshot};
 
@@ -33,7 +33,7 @@ use crate::tools::{Grant, ToolSnapshot};
 pub(super) struct TaskSteps {
     pub(super) services: Arc<StepServices>,
     /// What does not change with what holds.
-    pub(super) shared: Arc<Shared>,
+    pub(super) shared: Arc<TaskShared>,
     /// By what right they call.
     pub(super) grant: Grant,
     /// What they may call.
@@ -47,14 +47,14 @@ pub(super) struct TaskSteps {
 }
 
 /// What the steps of one task have from its first to its last.
-pub(super) struct Shared {
+pub(super) struct TaskShared {
     /// What the rules have found in its documents.
     pub(super) read: ReadOnce,
-    pub(super) talk: Talk,
+    pub(super) talk: TaskTalk,
     /// What its calls have asked language models.
     pub(super) answers: Arc<CallAnswers>,
     /// How they have it journaled; none where no model is asked.
-    pub(super) notes: Option<mpsc::Sender<Note>>,
+    pub(super) notes: Option<mpsc::Sender<CallNote>>,
 }
 
 impl TaskSteps {
@@ -81,7 +81,7 @@ impl Steps for TaskSteps {
         Ok(Arc::new(Self { agents, ..self.clone() }))
     }
 
-    fn begin(&self, run: &Run, index: usize, now: Timestamp) -> Begun {
+    fn begin(&self, run: &TaskRun, index: usize, now: Timestamp) -> StepBegin {
         let spec = &run.walk.node(index).spec;
         match &spec.kind {
             StepKind::Tool { tool, args } => tool_step::begin(self, run, index, (tool, args), now),
@@ -95,7 +95,7 @@ impl Steps for TaskSteps {
             | StepKind::Workflow { .. }
             | StepKind::Task { .. } => {
                 let error = failure(ErrorCode::Internal, "the kernel itself carries out such a step");
-                Begun::Rows(fail(run, index, error, false))
+                StepBegin::Rows(fail(run, index, error, false))
             }
         }
     }
@@ -120,13 +120,13 @@ impl Steps for TaskSteps {
     }
 
     fn faults(&self, proposed: &[StepSpec], path: &str) -> Vec<PlanFault> {
-        let parts = Parts { catalog: &self.services.catalog, tools: &self.tools, agents: None };
+        let parts = StepParts { catalog: &self.services.catalog, tools: &self.tools, agents: None };
         let mut faults = Vec::new();
         check::steps_with(proposed, path, parts, check::Values::Literal, &mut faults);
         faults
     }
 
-    fn takes_time(&self, _run: &Run, phase: Phase) -> bool {
+    fn takes_time(&self, _run: &TaskRun, phase: Phase) -> bool {
         match phase {
             Phase::Extraction => true,
             Phase::Intent => !self.services.intents.answers_at_once() || self.services.reads_with_model(),
@@ -134,7 +134,7 @@ impl Steps for TaskSteps {
         }
     }
 
-    async fn phase(&self, run: &mut Run, phase: Phase, now: Timestamp) -> Result<Draft, Interrupted> {
+    async fn phase(&self, run: &mut TaskRun, phase: Phase, now: Timestamp) -> Result<Draft, PhaseInterrupted> {
         let mut draft = phases::run_phase(self, run, phase, now).await?;
         let asks = draft.rows.iter().any(|row| matches!(row.entry, JournalEntry::Waiting(_)));
         if let Some(lessons) = asks.then(|| self.first_lessons(run)).flatten() {
@@ -143,15 +143,15 @@ impl Steps for TaskSteps {
         Ok(draft)
     }
 
-    fn learns(&self, run: &Run, answer: &Signal, now: Timestamp) -> Option<Effect> {
+    fn learns(&self, run: &TaskRun, answer: &Signal, now: Timestamp) -> Option<Effect> {
         super::lessons::learning(run, answer, now)
     }
 
-    fn cut(&self, run: &Run) -> Vec<RowDraft> {
+    fn cut(&self, run: &TaskRun) -> Vec<RowDraft> {
         question::cut(self, run)
     }
 
-    async fn effects_of_end(&self, run: &Run, (status, used): (TaskStatus, Usage), now: Timestamp) -> Vec<Effect> {
+    async fn effects_of_end(&self, run: &TaskRun, (status, used): (TaskStatus, Usage), now: Timestamp) -> Vec<Effect> {
         let mut effects = Vec::new();
         if let Some(turn) = run.task.turn() {
             let said = question::said(&run.walk, &self.tools);

@@ -17,10 +17,10 @@ use tracing::Instrument as _;
 use super::services::StepServices;
 use super::tool_step;
 use crate::budget::NotAdmitted;
-use crate::executor::call::{Call, End, Facts, NotBegun};
+use crate::executor::call::{Call, CallEnd, KernelFacts, NotBegun};
 use crate::executor::patience::until_available;
 use crate::executor::step::Draft;
-use crate::executor::{Run, Stop};
+use crate::executor::{RunStop, TaskRun};
 use crate::tools::Prepared;
 use crate::tools::service::limited;
 
@@ -33,7 +33,7 @@ pub(super) enum Target {
 
 /// A call to make.
 pub(super) struct ToolCall {
-    pub(super) facts: Facts,
+    pub(super) facts: KernelFacts,
     pub(super) services: Arc<StepServices>,
     pub(super) generation: u32,
     /// The last row of the journal when its arguments were rendered.
@@ -82,34 +82,34 @@ impl Returned {
 }
 
 /// Why a call has not begun.
-enum Unmade {
-    Stop(Stop),
+enum NotCalled {
+    Stop(RunStop),
     Cancelled,
     Later(Timestamp, StepError),
 }
 
 #[async_trait]
 impl Call for ToolCall {
-    fn facts(&self) -> Facts {
+    fn facts(&self) -> KernelFacts {
         self.facts
     }
 
-    async fn perform(mut self: Box<Self>, lease: Lease) -> End {
+    async fn perform(mut self: Box<Self>, lease: Lease) -> CallEnd {
         match self.made(&lease).await {
             Ok(returned) => {
                 self.came = Some(Ok(returned));
                 Ok(self)
             }
-            Err(Unmade::Stop(stop)) => Err(NotBegun::Stop(stop)),
-            Err(Unmade::Cancelled) => Err(NotBegun::Cancelled(self.facts.index)),
-            Err(Unmade::Later(due, error)) => {
+            Err(NotCalled::Stop(stop)) => Err(NotBegun::Stop(stop)),
+            Err(NotCalled::Cancelled) => Err(NotBegun::Cancelled(self.facts.index)),
+            Err(NotCalled::Later(due, error)) => {
                 self.came = Some(Err((due, error)));
                 Err(NotBegun::Later(self))
             }
         }
     }
 
-    fn conclude(mut self: Box<Self>, run: &Run, now: Timestamp) -> Draft {
+    fn conclude(mut self: Box<Self>, run: &TaskRun, now: Timestamp) -> Draft {
         match self.came.take() {
             Some(Ok(returned)) => tool_step::conclude(run, &self, returned, now),
             Some(Err((due, error))) => tool_step::later(run, &self, due, error),
@@ -120,12 +120,12 @@ impl Call for ToolCall {
 
 impl ToolCall {
     /// Makes the call, recording first that it begins where nobody could otherwise know.
-    async fn made(&self, lease: &Lease) -> Result<Returned, Unmade> {
+    async fn made(&self, lease: &Lease) -> Result<Returned, NotCalled> {
         let services = &self.services;
         if let Some(key) = self.asked_with {
             // A person may have thought for days: whoever asked may be somebody who must not ask any more.
             let stands = until_available(|| services.store.key_stands(key)).await;
-            if !stands.map_err(|error| Unmade::Stop(error.into()))? {
+            if !stands.map_err(|error| NotCalled::Stop(error.into()))? {
                 let message = format!(
                     "not made: the key {key}, with which the task was submitted, has been revoked since; whoever still \
                      wants the call submits it anew"
@@ -137,7 +137,7 @@ impl ToolCall {
         let mut held = match &self.target {
             Target::Tool(prepared) => match services.budget.admit(prepared, &self.context, self.timeout).await {
                 Ok(held) => held,
-                Err(NotAdmitted::Later(due, error)) => return Err(Unmade::Later(due, error)),
+                Err(NotAdmitted::Later(due, error)) => return Err(NotCalled::Later(due, error)),
                 Err(NotAdmitted::Refused(failure)) => return Ok(Returned::unmade(false, failure)),
             },
             Target::Handler(..) => None,
@@ -189,7 +189,7 @@ impl ToolCall {
         lease: &Lease,
         prepared: &Prepared,
         began: Timestamp,
-    ) -> Result<Result<Option<Box<Attempt>>, ToolFailure>, Unmade> {
+    ) -> Result<Result<Option<Box<Attempt>>, ToolFailure>, NotCalled> {
         let Some(step) = &self.context.step else { return Ok(Ok(None)) };
         let attempt = Attempt {
             step: step.clone(),
@@ -217,12 +217,12 @@ impl ToolCall {
             }
         }
         match recorded {
-            Ok(committed) if committed.cancel_requested && !self.is_suspect => Err(Unmade::Cancelled),
+            Ok(committed) if committed.cancel_requested && !self.is_suspect => Err(NotCalled::Cancelled),
             Ok(_) => Ok(Ok((!self.is_suspect).then(|| Box::new(attempt)))),
             Err(CommitRefused::Store(error)) if error.code() == ErrorCode::Conflict => {
                 Ok(Err(ToolFailure::permanent(error.to_string()).code(ErrorCode::Conflict)))
             }
-            Err(refused) => Err(Unmade::Stop(refused.into())),
+            Err(refused) => Err(NotCalled::Stop(refused.into())),
         }
     }
 }

@@ -16,14 +16,14 @@ use super::not_made::{denial, not_made};
 use super::task_steps::TaskSteps;
 use super::tool_call::{Returned, Target, ToolCall};
 use super::{confirm, lessons, reply, writes};
-use crate::executor::call::Facts;
+use crate::executor::call::KernelFacts;
 use crate::executor::lessons::version_of;
-use crate::executor::node::Approved;
+use crate::executor::node::ApprovedArgs;
 use crate::executor::open_effects::{DIED, ambiguous, cut_off};
 use crate::executor::step::{Draft, RowDraft, fail, failed_row, failure, unrendered, wait_of, wait_row};
-use crate::executor::steps::Begun;
+use crate::executor::steps::StepBegin;
 use crate::executor::taint::anything_is_tainted;
-use crate::executor::{Node, Run, arguments, inject, step_kinds};
+use crate::executor::{Node, TaskRun, arguments, inject, step_kinds};
 use crate::tools::OnlyHosts;
 
 /// By how many milliseconds those who wait for the same place under a rate are spread, for each of 256 parts: half a
@@ -37,24 +37,24 @@ const MOST_DEATHS: u32 = 3;
 /// Begins a tool step.
 pub(super) fn begin(
     own: &TaskSteps,
-    run: &Run,
+    run: &TaskRun,
     index: usize,
     (tool, written): (&str, &Map<String, Value>),
     now: Timestamp,
-) -> Begun {
+) -> StepBegin {
     let node = run.walk.node(index);
     // A yes holds for a call that begins in its time. Of one that has begun, another try is the same call.
     let has_begun = || node.attempts > 0 || run.open_attempt(&node.id, node.generation).is_some();
-    let holds = |yes: &Approved| yes.until.is_none_or(|until| now < until) || has_begun();
+    let holds = |yes: &ApprovedArgs| yes.until.is_none_or(|until| now < until) || has_begun();
     let is_approved = node.answer.approved_args.as_ref().is_some_and(holds);
     let mut args = match arguments::of(run, index, written) {
         Ok(args) => args,
-        Err(error) => return Begun::Rows(unrendered(run, index, "arguments", &error)),
+        Err(error) => return StepBegin::Rows(unrendered(run, index, "arguments", &error)),
     };
     let prepared = match own.prepare(run, node, tool, std::mem::take(&mut args.values)) {
         Ok(prepared) => prepared,
         Err(refusal) => {
-            return Begun::Rows(not_made(own, run, index, (tool, &refusal), !args.tainted.is_empty(), now));
+            return StepBegin::Rows(not_made(own, run, index, (tool, &refusal), !args.tainted.is_empty(), now));
         }
     };
     // A yes is one to the tool as it was then.
@@ -65,7 +65,7 @@ pub(super) fn begin(
         let message = "not made: the user for whom the task works has no role any more";
         let mut draft = fail(run, index, failure(ErrorCode::PermissionDenied, message.to_owned()), false);
         draft.audit.push(denial(run, index, tool, ErrorCode::PermissionDenied));
-        return Begun::Rows(draft);
+        return StepBegin::Rows(draft);
     }
     let is_suspect = run.earlier.after_crash && prepared.computes() && !prepared.effect.needs_attempt_row();
     let deaths = run.walk.recoveries_without_progress(run.task.recoveries);
@@ -74,10 +74,10 @@ pub(super) fn begin(
             "not begun again: the server died {deaths} times in a row while {tool} ran; give it less to work on, then \
              retry the task"
         );
-        return Begun::Rows(fail(run, index, failure(ErrorCode::Internal, message), false));
+        return StepBegin::Rows(fail(run, index, failure(ErrorCode::Internal, message), false));
     }
     if !is_approved && let Some(draft) = confirm::confirmation(run, index, &prepared, &args.tainted, now) {
-        return Begun::Rows(draft);
+        return StepBegin::Rows(draft);
     }
     let attempt = node.attempts + 1;
     // An earlier try may have had its effect although it failed, and so may one before a person's redo.
@@ -86,11 +86,11 @@ pub(super) fn begin(
     if let Some(open) = run.open_attempt(&node.id, node.generation) {
         may_have_happened = true;
         if open.effect == EffectClass::Unkeyed {
-            return Begun::Rows(cut_off(run, index, open, DIED, now));
+            return StepBegin::Rows(cut_off(run, index, open, DIED, now));
         }
         if open.tool_hash.as_deref().is_some_and(is_changed) {
             let message = format!("{DIED}, and the tool has been changed since");
-            return Begun::Rows(cut_off(run, index, open, &message, now));
+            return StepBegin::Rows(cut_off(run, index, open, &message, now));
         }
     }
     let most = node.spec.timeout.unwrap_or(prepared.spec().timeout);
@@ -100,7 +100,7 @@ pub(super) fn begin(
         None if may_have_happened => most,
         None => {
             let message = "not made: its turn has no time left for it";
-            return Begun::Rows(fail(run, index, failure(ErrorCode::Timeout, message), false));
+            return StepBegin::Rows(fail(run, index, failure(ErrorCode::Timeout, message), false));
         }
     };
     let needs = prepared.needs();
@@ -121,7 +121,7 @@ pub(super) fn begin(
     let is_effectful = prepared.effect.needs_attempt_row();
     let reaches_out = needs.http || needs.model || needs.language_model || prepared.is_metered();
     let reads = needs.lessons || context.extractor.is_some();
-    let facts = Facts {
+    let facts = KernelFacts {
         index,
         is_unseen: !is_effectful && !reaches_out && !is_suspect,
         is_effectful,
@@ -129,7 +129,7 @@ pub(super) fn begin(
         question: None,
         is_reply: false,
     };
-    Begun::Call(Box::new(ToolCall {
+    StepBegin::Call(Box::new(ToolCall {
         facts,
         services: Arc::clone(&own.services),
         generation: node.generation,
@@ -149,7 +149,7 @@ pub(super) fn begin(
 }
 
 /// Leaves a step until there is a place under its rates.
-pub(super) fn later(run: &Run, call: &ToolCall, due: Timestamp, error: StepError) -> Draft {
+pub(super) fn later(run: &TaskRun, call: &ToolCall, due: Timestamp, error: StepError) -> Draft {
     let node = run.walk.node(call.facts.index);
     // Those who wait for the same place do not all come back at the same moment.
     let spread = Millis(u64::from(run.task.id.as_uuid().as_bytes()[15]) * SPREAD);
@@ -158,7 +158,7 @@ pub(super) fn later(run: &Run, call: &ToolCall, due: Timestamp, error: StepError
 }
 
 /// What the end of a call becomes.
-pub(super) fn conclude(run: &Run, call: &ToolCall, returned: Returned, now: Timestamp) -> Draft {
+pub(super) fn conclude(run: &TaskRun, call: &ToolCall, returned: Returned, now: Timestamp) -> Draft {
     let Returned { admitted, attempt, result, duration, cost } = returned;
     let refused = result.as_ref().err().map(|failure| failure.code);
     let used = match &result {
@@ -196,7 +196,7 @@ pub(super) fn conclude(run: &Run, call: &ToolCall, returned: Returned, now: Time
 /// A call that reached the outside is an act, also when it only reads there: it is audited whatever came of it. A local
 /// step's row is its audit. What it was given is there as a digest under the tenant's key, which tells inputs apart and
 /// gives none away.
-fn act(run: &Run, call: &ToolCall, draft: &Draft, duration: Millis) -> Option<AuditEvent> {
+fn act(run: &TaskRun, call: &ToolCall, draft: &Draft, duration: Millis) -> Option<AuditEvent> {
     let Target::Tool(prepared) = &call.target else { return None };
     if !prepared.effect.needs_attempt_row() && !prepared.needs().http {
         return None;
@@ -231,7 +231,7 @@ fn tool_hash_of(call: &ToolCall) -> Option<Arc<str>> {
     }
 }
 
-fn succeeded(run: &Run, call: &ToolCall, outcome: ToolOutcome, now: Timestamp) -> Draft {
+fn succeeded(run: &TaskRun, call: &ToolCall, outcome: ToolOutcome, now: Timestamp) -> Draft {
     let node = run.walk.node(call.facts.index);
     if let Some(review) = outcome.review {
         return Draft::row(asked(node, *review, now));
@@ -303,7 +303,7 @@ fn asked(node: &Node, review: Review, now: Timestamp) -> RowDraft {
     wait_row(node, wait)
 }
 
-fn failed(run: &Run, call: &ToolCall, error: ToolFailure, now: Timestamp) -> Draft {
+fn failed(run: &TaskRun, call: &ToolCall, error: ToolFailure, now: Timestamp) -> Draft {
     let node = run.walk.node(call.facts.index);
     let effect = effect_of(call).unwrap_or_default();
     if error.effect_unknown && effect == EffectClass::Unkeyed {

@@ -14,11 +14,11 @@ use serde_json::json;
 
 use super::tool_call::ToolCall;
 use crate::executor::step::failure;
-use crate::executor::{Node, Run};
+use crate::executor::{Node, TaskRun};
 
 /// Who says what a tool writes, and how far it is to be trusted.
-struct Word<'a> {
-    run: &'a Run,
+struct WriteAuthor<'a> {
+    run: &'a TaskRun,
     node: &'a Node,
     behalf: Behalf,
     now: Timestamp,
@@ -26,13 +26,13 @@ struct Word<'a> {
 
 /// The effects of what a tool wants written; why there are none, when one of it may not be.
 pub(super) fn effects(
-    run: &Run,
+    run: &TaskRun,
     call: &ToolCall,
     writes: Vec<Write>,
     now: Timestamp,
 ) -> Result<Vec<Effect>, StepError> {
     let node = run.walk.node(call.facts.index);
-    let word = Word { run, node, behalf: call.context.behalf, now };
+    let word = WriteAuthor { run, node, behalf: call.context.behalf, now };
     writes.into_iter().map(|write| word.effect(write, &call.context.key)).collect()
 }
 
@@ -42,7 +42,7 @@ fn refused(error: Error) -> StepError {
     failure(error.code(), message)
 }
 
-impl Word<'_> {
+impl WriteAuthor<'_> {
     fn effect(&self, write: Write, key: &str) -> Result<Effect, StepError> {
         match write {
             Write::Remember(id, new) => self.remember(id, *new),

@@ -4,20 +4,21 @@ use kybern_core::document::limits as documents;
 use kybern_core::error::{Error, ErrorCode, Result};
 use kybern_core::task::AttachmentSource;
 
-use super::submit::Part;
+use super::submit::SubmittedFile;
 
 /// Whether a submission's files are inside their limits.
 ///
 /// # Errors
 /// `PAYLOAD_TOO_LARGE` naming the file.
-pub(super) fn within_limits(parts: &[Part]) -> Result<()> {
+pub(super) fn within_limits(parts: &[SubmittedFile]) -> Result<()> {
     // The message itself is kept beside what came with it, and is none of its attachments.
     let attachments = parts.iter().filter(|part| part.source != AttachmentSource::Original).count();
     if attachments > documents::MAX_ATTACHMENTS {
         let message = format!("{attachments} attachments are over the limit of {}", documents::MAX_ATTACHMENTS);
         return Err(Error::new(ErrorCode::PayloadTooLarge, message));
     }
-    let too_large = |part: &&Part| part.source == AttachmentSource::Attached && part.bytes.len() > documents::MAX_BYTES;
+    let too_large =
+        |part: &&SubmittedFile| part.source == AttachmentSource::Attached && part.bytes.len() > documents::MAX_BYTES;
     if let Some(part) = parts.iter().find(too_large) {
         let message = format!("{} is over the limit of {} bytes", part.filename, documents::MAX_BYTES);
         return Err(Error::new(ErrorCode::PayloadTooLarge, message));
@@ -33,18 +34,18 @@ mod tests {
 
     #[test]
     fn a_hundred_attachments_are_taken_whether_they_came_in_a_message_or_alone() {
-        let file = |n: usize, source| Part {
+        let file = |n: usize, source| SubmittedFile {
             filename: format!("{n}.pdf"),
             content_type: "application/pdf".to_owned(),
             bytes: Bytes::new(),
             source,
         };
-        let attached = |count: usize| -> Vec<Part> {
+        let attached = |count: usize| -> Vec<SubmittedFile> {
             let source =
                 |n: usize| if n.is_multiple_of(2) { AttachmentSource::Attached } else { AttachmentSource::Inline };
             (0..count).map(|n| file(n, source(n))).collect()
         };
-        let with_message = |mut parts: Vec<Part>| {
+        let with_message = |mut parts: Vec<SubmittedFile>| {
             parts.insert(0, file(0, AttachmentSource::Original));
             parts
         };

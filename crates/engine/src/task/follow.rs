@@ -1,7 +1,7 @@
 //! Following a task: whoever wants to know how it goes reads its journal, as soon as there is more of it.
 
 use kybern_core::actor::Actor;
-use kybern_core::chat::{EventId, Heard, TurnEvent, in_log, start_in_log};
+use kybern_core::chat::{EventId, TurnAddress, TurnEvent, in_log, start_in_log};
 use kybern_core::error::Result;
 use kybern_core::event::{self, LogEntry};
 use kybern_core::id::TaskId;
@@ -18,7 +18,7 @@ const PAGE: u32 = 200;
 
 /// News of a task.
 #[derive(Clone, Debug)]
-pub struct Followed {
+pub struct TaskNews {
     /// Log entries, in order.
     pub entries: Vec<LogEntry>,
     /// What readers of a turn are told, with the places between those of the entries; nothing for other tasks.
@@ -36,7 +36,7 @@ impl Tasks {
     ///
     /// # Cancel safety
     /// Dropping it loses nothing: ask again with the same `after`.
-    pub async fn follow(&self, actor: &Actor, id: TaskId, after: EventId, at_most: Millis) -> Result<Followed> {
+    pub async fn follow(&self, actor: &Actor, id: TaskId, after: EventId, at_most: Millis) -> Result<TaskNews> {
         let watch = self.kernel.watchers.watch(id);
         let began = self.kernel.clock.now();
         let mut poll = FIRST_POLL;
@@ -54,7 +54,7 @@ impl Tasks {
             entries.extend(rows.iter().flat_map(event::expand).filter(|entry| is_new(EventId::at(entry.seq))));
             let mut messages = Vec::new();
             if let Some(turn) = task.turn() {
-                let heard = Heard { task: id, turn };
+                let heard = TurnAddress { task: id, turn };
                 messages.push(start_in_log(&heard));
                 messages.extend(rows.iter().flat_map(|row| in_log(&heard, row)));
                 messages.retain(|(place, _)| is_new(*place));
@@ -63,7 +63,7 @@ impl Tasks {
             let ended = task.status.is_terminal() && !full;
             let waited = self.kernel.clock.now().since(began);
             if !entries.is_empty() || !messages.is_empty() || ended || waited >= at_most {
-                return Ok(Followed { entries, messages, ended });
+                return Ok(TaskNews { entries, messages, ended });
             }
             let left = Millis(at_most.0 - waited.0).min(poll);
             // The time being up is the same as news: look again.

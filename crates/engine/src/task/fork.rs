@@ -14,7 +14,7 @@ use kybern_core::task::{
 use super::Tasks;
 use super::submit::rights_of;
 use crate::command::id_for;
-use crate::executor::Standing;
+use crate::executor::StandingWalk;
 use crate::task::repeats::{Repeat, confirmed};
 
 /// What a fork is asked for.
@@ -131,7 +131,7 @@ impl Tasks {
 fn before(rows: &[JournalRow], step: &str, plan: Option<&Arc<FrozenPlan>>) -> Option<Vec<JournalRow>> {
     let first = rows.iter().position(|row| is_about(row, step))?;
     let rows = rows.get(..first)?;
-    let standing = Standing::after(rows, plan);
+    let standing = StandingWalk::after(rows, plan);
     let opened: HashSet<&StepId> = rows
         .iter()
         .filter(|row| matches!(row.entry, JournalEntry::Opened(_)))

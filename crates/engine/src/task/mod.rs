@@ -19,7 +19,7 @@ use std::sync::Arc;
 
 use kybern_core::ports::{DocumentReader, Keys, MailParser};
 
-use self::reading::Reading;
+use self::reading::ReadingTurns;
 use crate::executor::Kernel;
 use crate::plans::manage::Plans;
 use crate::tools::documents::DocumentTexts;
@@ -27,12 +27,12 @@ use crate::tools::{ToolCatalogue, ToolService};
 
 pub use crate::executor::rewalk::ReplayReport;
 pub use crate::executor::view::{TaskList, TaskView};
-pub use follow::Followed;
+pub use follow::TaskNews;
 pub use fork::Fork;
 pub use repeats::{Repeat, RepeatKind};
 pub use request::{AttachmentRequest, CallbackRequest, ReviewRequest, SubmitRequest};
 pub use steer::CallbackProof;
-pub(crate) use submit::{Incoming, Part};
+pub(crate) use submit::{Incoming, SubmittedFile};
 
 /// The tasks of tenants: submitted, looked at, followed, steered, replayed and forked.
 #[derive(Clone)]
@@ -50,7 +50,7 @@ pub(crate) struct TaskServices {
     pub(crate) tools: Arc<ToolService>,
     pub(crate) catalogue: Arc<ToolCatalogue>,
     pub(crate) plans: Plans,
-    pub(crate) reading: Reading,
+    pub(crate) reading: ReadingTurns,
     /// Whose turn it is to have a page drawn.
-    pub(crate) drawing: Reading,
+    pub(crate) drawing: ReadingTurns,
 }

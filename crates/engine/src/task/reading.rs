@@ -16,13 +16,13 @@ const MOST: usize = 8;
 const MOST_OF_TENANT: usize = 4;
 
 /// The turns.
-pub(crate) struct Reading {
+pub(crate) struct ReadingTurns {
     all: Arc<Semaphore>,
     most_of_tenant: usize,
     by_tenant: Mutex<HashMap<TenantId, Weak<Semaphore>>>,
 }
 
-impl Default for Reading {
+impl Default for ReadingTurns {
     fn default() -> Self {
         Self::at_most(MOST, MOST_OF_TENANT)
     }
@@ -33,7 +33,7 @@ pub(crate) struct Turn(
     #[expect(dead_code, reason = "it is given back when it is dropped")] [Option<OwnedSemaphorePermit>; 2],
 );
 
-impl Reading {
+impl ReadingTurns {
     /// Turns for so many at a time, and for so many of one tenant.
     pub(crate) fn at_most(all: usize, most_of_tenant: usize) -> Self {
         Self { all: Arc::new(Semaphore::new(all)), most_of_tenant, by_tenant: Mutex::default() }
@@ -71,7 +71,7 @@ mod tests {
 
     #[test]
     fn a_tenant_has_so_many_turns_and_others_have_theirs() {
-        let reading = Reading::default();
+        let reading = ReadingTurns::default();
         let turn = |tenant| reading.turn(TenantId::from_uuid(Uuid::from_u128(tenant))).now_or_never();
         let first: Vec<Turn> = std::iter::from_fn(|| turn(1)).collect();
         assert_eq!(first.len(), MOST_OF_TENANT);
@@ -85,7 +85,7 @@ mod tests {
 
     #[test]
     fn previews_take_turns_by_tenant() {
-        let previews = Reading::at_most(crate::lesson::PREVIEWS, 1);
+        let previews = ReadingTurns::at_most(crate::lesson::PREVIEWS, 1);
         let turn = |tenant| previews.turn(TenantId::from_uuid(Uuid::from_u128(tenant))).now_or_never();
         let first = turn(1);
         assert!(first.is_some() && turn(1).is_none(), "one of a tenant");

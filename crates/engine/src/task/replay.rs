@@ -10,7 +10,7 @@ use kybern_core::task::JournalRow;
 
 use super::Tasks;
 use crate::command::once;
-use crate::executor::rewalk::{ReplayReport, Rewalk};
+use crate::executor::rewalk::{ReplayReport, ReplayWalk};
 use crate::task::Fork;
 
 impl Tasks {
@@ -32,7 +32,7 @@ impl Tasks {
             Some(user) => kernel.store.user(scope, user).await?,
             None => None,
         };
-        let mut rewalk = Rewalk::new(&task, &tenant, user.as_ref(), plan);
+        let mut rewalk = ReplayWalk::new(&task, &tenant, user.as_ref(), plan);
         let step = |row: JournalRow| {
             rewalk.step(&row);
             Ok(())

@@ -22,14 +22,14 @@ use serde_json::Value;
 use super::Tasks;
 use super::nul;
 use super::request::{AttachmentRequest, SubmitRequest};
-use crate::events::Watch;
+use crate::events::TaskWatch;
 use crate::executor::view::TaskView;
 use crate::size;
 use crate::worker::Worker;
 
 /// A file on its way in.
 #[derive(Clone, Debug)]
-pub(crate) struct Part {
+pub(crate) struct SubmittedFile {
     pub(crate) filename: String,
     pub(crate) content_type: String,
     pub(crate) bytes: Bytes,
@@ -45,7 +45,7 @@ pub(crate) struct Incoming {
     pub(crate) body_hash: Option<String>,
     pub(crate) input: String,
     pub(crate) payload: Value,
-    pub(crate) parts: Vec<Part>,
+    pub(crate) parts: Vec<SubmittedFile>,
     /// What the original was taken apart into, so that the task need not do it again.
     pub(crate) mail: Option<Arc<ParsedMail>>,
     pub(crate) trace_id: Option<String>,
@@ -54,7 +54,7 @@ pub(crate) struct Incoming {
 
 /// What became of a submission.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Taken {
+pub(crate) enum SubmitOutcome {
     /// This process has begun with it.
     Started(TaskId),
     /// It waits for a worker.
@@ -118,7 +118,7 @@ impl Tasks {
             parts: request
                 .attachments
                 .iter()
-                .map(|file| Part {
+                .map(|file| SubmittedFile {
                     filename: file.filename.clone(),
                     content_type: file.content_type.clone(),
                     bytes: file.bytes.clone(),
@@ -129,7 +129,7 @@ impl Tasks {
             trace_id: request.trace_id.clone(),
             kind,
         };
-        let caps = Caps {
+        let caps = SubmitLimits {
             max_steps: request.max_steps.unwrap_or(self.kernel.settings.max_steps),
             threshold: request.confidence_threshold.unwrap_or(self.kernel.settings.confidence_threshold),
             budget: request.budget,
@@ -149,7 +149,7 @@ impl Tasks {
         wait: Option<Millis>,
     ) -> Result<TaskView> {
         let settings = &self.kernel.settings;
-        let caps = Caps { max_steps: settings.max_steps, threshold: settings.confidence_threshold, budget };
+        let caps = SubmitLimits { max_steps: settings.max_steps, threshold: settings.confidence_threshold, budget };
         self.submit_and_wait(actor, id, incoming, Some(plan), caps, wait).await
     }
 
@@ -159,19 +159,19 @@ impl Tasks {
         id: TaskId,
         incoming: Incoming,
         plan: Option<Arc<FrozenPlan>>,
-        caps: Caps,
+        caps: SubmitLimits,
         wait: Option<Millis>,
     ) -> Result<TaskView> {
         let watch = wait.map(|_| self.kernel.watchers.watch(id));
-        let rest = watch.as_ref().map(Watch::first_rest).zip(wait);
+        let rest = watch.as_ref().map(TaskWatch::first_rest).zip(wait);
         let (id, is_new) = match self.store_incoming(actor, id, incoming, plan, caps).await? {
-            Taken::Started(id) => match rest {
+            SubmitOutcome::Started(id) => match rest {
                 Some((view, wait)) => return self.first_rest(actor, id, wait, view).await,
                 None => (id, true),
             },
-            Taken::Queued(id) => (id, true),
-            Taken::Known { id, same_body: true } => (id, false),
-            Taken::Known { same_body: false, .. } => {
+            SubmitOutcome::Queued(id) => (id, true),
+            SubmitOutcome::Known { id, same_body: true } => (id, false),
+            SubmitOutcome::Known { same_body: false, .. } => {
                 let message = "the idempotency key was used before with another body, use a fresh key";
                 return Err(Error::new(ErrorCode::Conflict, message));
             }
@@ -183,8 +183,8 @@ impl Tasks {
         }
     }
 
-    pub(crate) async fn submit_incoming(&self, actor: &Actor, incoming: Incoming) -> Result<Taken> {
-        let caps = Caps {
+    pub(crate) async fn submit_incoming(&self, actor: &Actor, incoming: Incoming) -> Result<SubmitOutcome> {
+        let caps = SubmitLimits {
             max_steps: self.kernel.settings.max_steps,
             threshold: self.kernel.settings.confidence_threshold,
             budget: None,
@@ -200,8 +200,8 @@ impl Tasks {
         id: TaskId,
         incoming: Incoming,
         plan: Option<Arc<FrozenPlan>>,
-        caps: Caps,
-    ) -> Result<Taken> {
+        caps: SubmitLimits,
+    ) -> Result<SubmitOutcome> {
         let mut incoming = incoming;
         without_nul(&mut incoming);
         super::files::within_limits(&incoming.parts)?;
@@ -268,7 +268,12 @@ impl Tasks {
 
     /// Stores a task and starts it at once when this process works and has a free slot. What the store has leased to
     /// this process is run, also when whoever asked for it has left.
-    pub(crate) async fn store_task(&self, actor: &Actor, task: NewTask, has_documents: Option<bool>) -> Result<Taken> {
+    pub(crate) async fn store_task(
+        &self,
+        actor: &Actor,
+        task: NewTask,
+        has_documents: Option<bool>,
+    ) -> Result<SubmitOutcome> {
         let (engine, scope) = (self.clone(), actor.scope());
         let work = async move { engine.store_and_start(scope, task, has_documents).await };
         // Tracked, so that an engine that stops waits for it, and gives back what it has claimed.
@@ -276,7 +281,12 @@ impl Tasks {
         ToItsEnd { tasks: self.clone(), work: Some(work) }.await
     }
 
-    async fn store_and_start(&self, scope: TenantScope, task: NewTask, has_documents: Option<bool>) -> Result<Taken> {
+    async fn store_and_start(
+        &self,
+        scope: TenantScope,
+        task: NewTask,
+        has_documents: Option<bool>,
+    ) -> Result<SubmitOutcome> {
         let kernel = &self.kernel;
         let works = kernel.settings.work && !kernel.stopping.is_cancelled();
         let slot = if works { kernel.slots.take(scope.tenant()) } else { None };
@@ -285,10 +295,10 @@ impl Tasks {
             Submitted::New(claimed) => {
                 let id = claimed.task.id;
                 Worker { kernel: Arc::clone(&self.kernel) }.run_claimed(claimed, has_documents, slot);
-                Taken::Started(id)
+                SubmitOutcome::Started(id)
             }
-            Submitted::Queued(task) => Taken::Queued(task.id),
-            Submitted::Duplicate { task, same_body } => Taken::Known { id: task.id, same_body },
+            Submitted::Queued(task) => SubmitOutcome::Queued(task.id),
+            Submitted::Duplicate { task, same_body } => SubmitOutcome::Known { id: task.id, same_body },
         })
     }
 }
@@ -307,11 +317,11 @@ pub(super) fn rights_of(actor: &Actor, channel: Channel) -> Rights {
 /// Work that is done to its end, also when whoever waits for it leaves.
 struct ToItsEnd {
     tasks: Tasks,
-    work: Option<BoxFuture<'static, Result<Taken>>>,
+    work: Option<BoxFuture<'static, Result<SubmitOutcome>>>,
 }
 
 impl Future for ToItsEnd {
-    type Output = Result<Taken>;
+    type Output = Result<SubmitOutcome>;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let Some(work) = &mut self.work else { return Poll::Pending };
@@ -348,7 +358,7 @@ fn without_nul(incoming: &mut Incoming) {
 }
 
 #[derive(Clone, Copy)]
-struct Caps {
+struct SubmitLimits {
     max_steps: u32,
     threshold: f64,
     budget: Option<NanoUsd>,

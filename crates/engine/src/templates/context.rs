@@ -7,7 +7,7 @@ use kybern_core::task::StepOutcome;
 use minijinja::value::{Enumerator, Object, ObjectRepr, Value as Jinja};
 use serde_json::{Map, Value};
 
-use super::value::{Members, convert, text};
+use super::value::{ObjectValue, convert, text};
 use crate::beside::beside_the_runtime;
 
 /// One step as expressions see it.
@@ -63,24 +63,24 @@ impl Context {
     }
 
     pub(super) fn root(&self, numeric: bool) -> Jinja {
-        Jinja::from_object(Root { context: self.clone(), numeric })
+        Jinja::from_object(RootObject { context: self.clone(), numeric })
     }
 }
 
 #[derive(Debug)]
-struct Root {
+struct RootObject {
     context: Context,
     numeric: bool,
 }
 
-impl Object for Root {
+impl Object for RootObject {
     fn repr(self: &Arc<Self>) -> ObjectRepr {
         ObjectRepr::Map
     }
 
     fn get_value(self: &Arc<Self>, key: &Jinja) -> Option<Jinja> {
         let members = |map: &Arc<Map<String, Value>>| {
-            Some(Jinja::from_object(Members { map: Arc::clone(map), numeric: self.numeric }))
+            Some(Jinja::from_object(ObjectValue { map: Arc::clone(map), numeric: self.numeric }))
         };
         match key.as_str()? {
             "state" => members(&self.context.state),
@@ -118,7 +118,7 @@ impl Object for Steps {
     fn get_value(self: &Arc<Self>, key: &Jinja) -> Option<Jinja> {
         let id = key.as_str()?;
         let step = self.steps.iter().rev().find(|step| step.id == id)?;
-        Some(Jinja::from_object(One { outcome: Arc::clone(&step.outcome), numeric: self.numeric }))
+        Some(Jinja::from_object(OutcomeObject { outcome: Arc::clone(&step.outcome), numeric: self.numeric }))
     }
 
     fn enumerate(self: &Arc<Self>) -> Enumerator {
@@ -127,12 +127,12 @@ impl Object for Steps {
 }
 
 #[derive(Debug)]
-struct One {
+struct OutcomeObject {
     outcome: Arc<StepOutcome>,
     numeric: bool,
 }
 
-impl Object for One {
+impl Object for OutcomeObject {
     fn repr(self: &Arc<Self>) -> ObjectRepr {
         ObjectRepr::Map
     }

@@ -116,7 +116,7 @@ impl Compiled {
         if source.len() > MAX_EXPRESSION {
             return Err(refused(format!("it is longer than {MAX_EXPRESSION} bytes")));
         }
-        let shape = Shape::of(source);
+        let shape = ExpressionShape::of(source);
         if shape.joins > MAX_JOINS {
             return Err(refused(format!("it joins more than {MAX_JOINS} values")));
         }
@@ -157,7 +157,7 @@ impl Compiled {
             })
             .collect();
         paths.sort();
-        let Shape { multiplies, tokens, filters, .. } = shape;
+        let ExpressionShape { multiplies, tokens, filters, .. } = shape;
         Ok(Self { source: source.to_owned(), code, paths, multiplies, tokens, filters: filters.len() })
     }
 
@@ -222,7 +222,7 @@ fn describe(error: &minijinja::Error) -> String {
 /// What an expression is made of, by its characters alone. The interpreter multiplies texts and lists by numbers,
 /// each time up to 100 MB; so an expression that multiplies gets numbers only.
 #[derive(Default)]
-struct Shape {
+struct ExpressionShape {
     multiplies: bool,
     has_text: bool,
     lists: usize,
@@ -233,7 +233,7 @@ struct Shape {
     filters: Vec<String>,
 }
 
-impl Shape {
+impl ExpressionShape {
     fn of(source: &str) -> Self {
         let mut shape = Self::default();
         let mut chars = source.chars().peekable();

@@ -7,7 +7,7 @@ use minijinja::value::{Kwargs, Rest, Value, ValueKind};
 use minijinja::{Environment, Error, ErrorKind, State, filters, tests};
 
 use super::expression::MAX_RESULT;
-use super::value::Opaque;
+use super::value::OpaqueValue;
 
 /// Pieces that a text may be cut into.
 const MAX_PIECES: usize = 100_000;
@@ -75,7 +75,7 @@ fn too_many() -> Error {
 }
 
 fn length(value: &Value) -> Result<usize, Error> {
-    if let Some(opaque) = value.downcast_object_ref::<Opaque>() {
+    if let Some(opaque) = value.downcast_object_ref::<OpaqueValue>() {
         return Ok(match &opaque.0 {
             serde_json::Value::Array(items) => items.len(),
             serde_json::Value::String(text) => text.chars().count(),
@@ -90,26 +90,26 @@ fn length(value: &Value) -> Result<usize, Error> {
 
 /// The text of a value.
 fn string(value: &Value) -> Result<String, Error> {
-    let mut text = Limited::default();
+    let mut text = LimitedText::default();
     write!(text, "{value}").map_err(|_| too_large())?;
     Ok(text.text)
 }
 
 /// A text that stops growing at the limit.
 #[derive(Default)]
-struct Limited {
+struct LimitedText {
     text: String,
     bytes: usize,
 }
 
-impl Limited {
+impl LimitedText {
     fn count(&mut self, more: usize) -> bool {
         self.bytes = self.bytes.saturating_add(more);
         self.bytes <= MAX_RESULT
     }
 }
 
-impl std::fmt::Write for Limited {
+impl std::fmt::Write for LimitedText {
     fn write_str(&mut self, piece: &str) -> std::fmt::Result {
         if !self.count(piece.len()) {
             return Err(std::fmt::Error);
@@ -120,7 +120,7 @@ impl std::fmt::Write for Limited {
 }
 
 /// Counts only.
-impl io::Write for Limited {
+impl io::Write for LimitedText {
     fn write(&mut self, piece: &[u8]) -> io::Result<usize> {
         if self.count(piece.len()) { Ok(piece.len()) } else { Err(io::ErrorKind::FileTooLarge.into()) }
     }
@@ -138,7 +138,7 @@ fn tojson(value: &Value, indent: Option<Value>, options: Kwargs) -> Result<Value
     if indent.as_ref().is_some_and(wide) {
         return Err(Error::new(ErrorKind::InvalidOperation, format!("tojson indents by at most {MAX_INDENT}")));
     }
-    let mut size = Limited::default();
+    let mut size = LimitedText::default();
     match serde_json::to_writer(&mut size, value) {
         Err(error) if error.is_io() => Err(too_large()),
         // What cannot be written is told by the filter itself.

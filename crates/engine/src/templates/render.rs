@@ -32,19 +32,19 @@ pub enum RenderError {
 }
 
 /// A piece of a text.
-enum Piece<'a> {
+enum TemplatePart<'a> {
     Literal(&'a str),
     Expression(&'a str),
 }
 
 /// What the expressions of one value may still do. Each has bounds of its own, and there may be thousands.
-struct Left {
+struct RenderBudget {
     filters: usize,
     tokens: usize,
     bytes: usize,
 }
 
-impl Left {
+impl RenderBudget {
     const fn all() -> Self {
         Self { filters: MAX_FILTERS, tokens: MAX_TOKENS, bytes: MAX_RESULT }
     }
@@ -81,9 +81,9 @@ pub fn has_expression(value: &Value) -> bool {
 /// See [`RenderError`].
 pub fn render(value: &Value, context: &Context) -> Result<Value, RenderError> {
     if !has_expression(value) {
-        return rendered(value, context, &mut Left::all());
+        return rendered(value, context, &mut RenderBudget::all());
     }
-    context.beside_the_runtime(|| rendered(value, context, &mut Left::all()))
+    context.beside_the_runtime(|| rendered(value, context, &mut RenderBudget::all()))
 }
 
 /// Renders the members of an object, which have the limits of one value together.
@@ -91,18 +91,18 @@ pub fn render(value: &Value, context: &Context) -> Result<Value, RenderError> {
 /// # Errors
 /// See [`RenderError`].
 pub fn render_members(members: &Map<String, Value>, context: &Context) -> Result<Map<String, Value>, RenderError> {
-    let mut left = Left::all();
+    let mut left = RenderBudget::all();
     let mut render = |(name, value): (&String, &Value)| Ok((name.clone(), rendered(value, context, &mut left)?));
     context.beside_the_runtime(|| members.iter().map(&mut render).collect())
 }
 
-fn rendered(value: &Value, context: &Context, left: &mut Left) -> Result<Value, RenderError> {
+fn rendered(value: &Value, context: &Context, left: &mut RenderBudget) -> Result<Value, RenderError> {
     let rendered = render_at(value, context, left, 0)?;
     check_value(&rendered)?;
     Ok(rendered)
 }
 
-fn render_at(value: &Value, context: &Context, left: &mut Left, depth: usize) -> Result<Value, RenderError> {
+fn render_at(value: &Value, context: &Context, left: &mut RenderBudget, depth: usize) -> Result<Value, RenderError> {
     if depth > MAX_DEPTH {
         return Err(RenderError::Limit("nested deeper than 64"));
     }
@@ -121,9 +121,9 @@ fn render_at(value: &Value, context: &Context, left: &mut Left, depth: usize) ->
     })
 }
 
-fn render_text(text: &str, context: &Context, left: &mut Left) -> Result<Value, RenderError> {
+fn render_text(text: &str, context: &Context, left: &mut RenderBudget) -> Result<Value, RenderError> {
     let pieces = pieces(text)?;
-    if let [Piece::Expression(source)] = pieces.as_slice() {
+    if let [TemplatePart::Expression(source)] = pieces.as_slice() {
         return left.evaluate(source, context);
     }
     joined(pieces, context, left, &|value| value).map(Value::String)
@@ -134,20 +134,20 @@ fn render_text(text: &str, context: &Context, left: &mut Left) -> Result<Value, 
 /// # Errors
 /// See [`RenderError`].
 pub fn render_encoded(text: &str, context: &Context, write: &dyn Fn(String) -> String) -> Result<String, RenderError> {
-    context.beside_the_runtime(|| joined(pieces(text)?, context, &mut Left::all(), write))
+    context.beside_the_runtime(|| joined(pieces(text)?, context, &mut RenderBudget::all(), write))
 }
 
 fn joined(
-    pieces: Vec<Piece<'_>>,
+    pieces: Vec<TemplatePart<'_>>,
     context: &Context,
-    left: &mut Left,
+    left: &mut RenderBudget,
     write: &dyn Fn(String) -> String,
 ) -> Result<String, RenderError> {
     let mut joined = String::new();
     for piece in pieces {
         match piece {
-            Piece::Literal(literal) => joined.push_str(literal),
-            Piece::Expression(source) => match left.evaluate(source, context)? {
+            TemplatePart::Literal(literal) => joined.push_str(literal),
+            TemplatePart::Expression(source) => match left.evaluate(source, context)? {
                 Value::String(value) => joined.push_str(&write(value)),
                 Value::Null => joined.push_str(&write(String::new())),
                 value @ (Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_)) => {
@@ -163,7 +163,7 @@ fn joined(
 }
 
 /// Cuts a text into literals and expressions. White space around a lone expression does not count.
-fn pieces(text: &str) -> Result<Vec<Piece<'_>>, RenderError> {
+fn pieces(text: &str) -> Result<Vec<TemplatePart<'_>>, RenderError> {
     if text.contains("{%") || text.contains("{#") {
         return Err(RenderError::Statement(text.chars().take(80).collect()));
     }
@@ -172,15 +172,15 @@ fn pieces(text: &str) -> Result<Vec<Piece<'_>>, RenderError> {
     let mut rest = if text.trim().starts_with("{{") && text.trim().ends_with("}}") { text.trim() } else { text };
     while let Some(start) = rest.find("{{") {
         if start > 0 {
-            pieces.push(Piece::Literal(&rest[..start]));
+            pieces.push(TemplatePart::Literal(&rest[..start]));
         }
         let inner = &rest[start + 2..];
         let end = end_of_expression(inner).ok_or_else(unclosed)?;
-        pieces.push(Piece::Expression(inner[..end].trim()));
+        pieces.push(TemplatePart::Expression(inner[..end].trim()));
         rest = &inner[end + 2..];
     }
     if !rest.is_empty() {
-        pieces.push(Piece::Literal(rest));
+        pieces.push(TemplatePart::Literal(rest));
     }
     Ok(pieces)
 }
@@ -232,7 +232,7 @@ fn collect(value: &Value, paths: &mut Vec<Path>) -> Result<(), RenderError> {
 pub fn check_text(text: &str) -> Result<Vec<Path>, RenderError> {
     let mut paths = Vec::new();
     for piece in pieces(text)? {
-        if let Piece::Expression(source) = piece {
+        if let TemplatePart::Expression(source) = piece {
             paths.extend(compile(source)?.paths().iter().cloned());
         }
     }
@@ -246,7 +246,7 @@ pub fn check_text(text: &str) -> Result<Vec<Path>, RenderError> {
 /// When it cannot be evaluated.
 pub fn truth(condition: &str, context: &Context) -> Result<bool, RenderError> {
     let value = context.beside_the_runtime(|| match condition.contains("{{") {
-        true => render_text(condition, context, &mut Left::all()),
+        true => render_text(condition, context, &mut RenderBudget::all()),
         false => Ok(compile(condition.trim())?.evaluate(context)?),
     })?;
     Ok(match value {

@@ -8,14 +8,14 @@ use serde_json::{Map, Value};
 
 /// An object whose members are converted when they are looked at.
 #[derive(Debug)]
-pub(super) struct Members {
+pub(super) struct ObjectValue {
     /// The members.
     pub(super) map: Arc<Map<String, Value>>,
     /// Whether texts and lists are opaque, because the expression multiplies.
     pub(super) numeric: bool,
 }
 
-impl Object for Members {
+impl Object for ObjectValue {
     fn repr(self: &Arc<Self>) -> ObjectRepr {
         ObjectRepr::Map
     }
@@ -30,15 +30,15 @@ impl Object for Members {
 }
 
 /// A text or a list that cannot be multiplied: it has no interpreter type.
-pub(super) struct Opaque(pub(super) Value);
+pub(super) struct OpaqueValue(pub(super) Value);
 
-impl fmt::Debug for Opaque {
+impl fmt::Debug for OpaqueValue {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("value")
     }
 }
 
-impl Object for Opaque {
+impl Object for OpaqueValue {
     fn repr(self: &Arc<Self>) -> ObjectRepr {
         ObjectRepr::Plain
     }
@@ -58,7 +58,7 @@ impl Object for Opaque {
 
 /// A name or a word for the interpreter.
 pub(super) fn text(text: &str, numeric: bool) -> Jinja {
-    if numeric { Jinja::from_object(Opaque(Value::String(text.to_owned()))) } else { Jinja::from(text) }
+    if numeric { Jinja::from_object(OpaqueValue(Value::String(text.to_owned()))) } else { Jinja::from(text) }
 }
 
 /// A JSON value for the interpreter.
@@ -71,9 +71,9 @@ pub(super) fn convert(value: &Value, numeric: bool) -> Jinja {
             (None, Some(whole), _) => Jinja::from(whole),
             (None, None, float) => Jinja::from(float.unwrap_or(f64::NAN)),
         },
-        Value::Array(_) if numeric => Jinja::from_object(Opaque(value.clone())),
+        Value::Array(_) if numeric => Jinja::from_object(OpaqueValue(value.clone())),
         Value::String(word) => text(word, numeric),
         Value::Array(items) => items.iter().map(|item| convert(item, numeric)).collect(),
-        Value::Object(map) => Jinja::from_object(Members { map: Arc::new(map.clone()), numeric }),
+        Value::Object(map) => Jinja::from_object(ObjectValue { map: Arc::new(map.clone()), numeric }),
     }
 }

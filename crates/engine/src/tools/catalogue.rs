@@ -196,14 +196,14 @@ fn hash_of(spec: &ToolSpec) -> Arc<str> {
 
 /// What a source said last.
 #[derive(Default)]
-struct Told {
+struct SourceState {
     /// What it offers; `None` when it has never said.
     offered: Option<Arc<OfferedTools>>,
     /// Until when it is left alone, because it failed.
     rests_until: Option<Timestamp>,
 }
 
-impl Told {
+impl SourceState {
     fn offers_the_same(&self, other: &Self) -> bool {
         match (&self.offered, &other.offered) {
             (Some(old), Some(new)) => Arc::ptr_eq(old, new),
@@ -213,9 +213,9 @@ impl Told {
 }
 
 /// What is known of a tenant.
-struct Known {
+struct TenantCatalogue {
     /// What each source said, in the order of the sources.
-    told: Vec<Told>,
+    told: Vec<SourceState>,
     snapshot: Arc<ToolSnapshot>,
 }
 
@@ -225,7 +225,7 @@ pub struct ToolCatalogue {
     clock: Arc<dyn Clock>,
     schemas: Arc<Schemas>,
     bundled: Arc<ToolSnapshot>,
-    known: LastMade<TenantId, (), Arc<Known>>,
+    known: LastMade<TenantId, (), Arc<TenantCatalogue>>,
 }
 
 impl ToolCatalogue {
@@ -267,26 +267,26 @@ impl ToolCatalogue {
             }
         }
         let snapshot = snapshot.unwrap_or_else(|| self.put_together(&told));
-        self.known.keep(scope.tenant(), (), Arc::new(Known { told, snapshot: Arc::clone(&snapshot) }));
+        self.known.keep(scope.tenant(), (), Arc::new(TenantCatalogue { told, snapshot: Arc::clone(&snapshot) }));
         snapshot
     }
 
     /// What a source says now. One that fails is left alone for a while, and what it said before goes on to count.
-    async fn heard(&self, source: &dyn ToolSource, scope: TenantScope, last: Option<&Told>) -> Told {
+    async fn heard(&self, source: &dyn ToolSource, scope: TenantScope, last: Option<&SourceState>) -> SourceState {
         let offered = || last.and_then(|last| last.offered.clone());
         if let Some(until) = last.and_then(|last| last.rests_until).filter(|until| self.clock.now() < *until) {
-            return Told { offered: offered(), rests_until: Some(until) };
+            return SourceState { offered: offered(), rests_until: Some(until) };
         }
         match ask(source, scope).await {
-            Ok(tools) => Told { offered: Some(tools), rests_until: None },
+            Ok(tools) => SourceState { offered: Some(tools), rests_until: None },
             Err(error) => {
                 tracing::warn!(tenant.id = %scope.tenant(), source = source.name(), %error, "tools could not be listed");
-                Told { offered: offered(), rests_until: Some(self.clock.now().plus(REST)) }
+                SourceState { offered: offered(), rests_until: Some(self.clock.now().plus(REST)) }
             }
         }
     }
 
-    fn put_together(&self, told: &[Told]) -> Arc<ToolSnapshot> {
+    fn put_together(&self, told: &[SourceState]) -> Arc<ToolSnapshot> {
         let is_partial = told.iter().any(|told| told.offered.is_none());
         let mut own = BTreeMap::new();
         for (source, told) in self.sources.iter().zip(told) {

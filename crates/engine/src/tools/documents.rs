@@ -69,16 +69,16 @@ pub struct TaskDocuments {
     pub decisions: BTreeMap<u32, Decision>,
 }
 
-type Read = Result<Arc<DocumentText>, DocumentFault>;
+type ReadResult = Result<Arc<DocumentText>, DocumentFault>;
 
 /// What was read lately, by tenant: texts by all that the reader is told of a document, mails by their hash.
 #[derive(Clone)]
 pub struct DocumentTexts {
-    texts: Lately<DocumentText>,
-    mails: Lately<ParsedMail>,
+    texts: RecentCache<DocumentText>,
+    mails: RecentCache<ParsedMail>,
 }
 
-type Lately<T> = Arc<Mutex<ByteCache<(TenantId, String), Arc<T>>>>;
+type RecentCache<T> = Arc<Mutex<ByteCache<(TenantId, String), Arc<T>>>>;
 
 impl Default for DocumentTexts {
     fn default() -> Self {
@@ -89,7 +89,7 @@ impl Default for DocumentTexts {
     }
 }
 
-fn lock<T>(lately: &Lately<T>) -> MutexGuard<'_, ByteCache<(TenantId, String), Arc<T>>> {
+fn lock<T>(lately: &RecentCache<T>) -> MutexGuard<'_, ByteCache<(TenantId, String), Arc<T>>> {
     lately.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -122,7 +122,7 @@ impl TaskDocuments {
     ///
     /// # Errors
     /// When its bytes cannot be had.
-    pub async fn read(&self, attachment: &Attachment) -> Result<Read> {
+    pub async fn read(&self, attachment: &Attachment) -> Result<ReadResult> {
         match self.decisions.get(&attachment.n) {
             Some(Decision::Typed(text)) => return Ok(Ok(Arc::new(typed(text)))),
             Some(Decision::Confirmed(text)) => return Ok(Ok(Arc::clone(text))),
@@ -139,7 +139,7 @@ impl TaskDocuments {
         self.read_again(attachment).await
     }
 
-    async fn read_again(&self, attachment: &Attachment) -> Result<Read> {
+    async fn read_again(&self, attachment: &Attachment) -> Result<ReadResult> {
         let tenant = self.scope.tenant();
         let key = (tenant, format!("{}/{}/{}", attachment.hash, attachment.content_type, attachment.filename));
         if let Some(text) = lock(&self.texts.texts).get(&key) {

@@ -9,10 +9,10 @@ use kybern_core::model::{Claim, DocumentAnalysis, Extraction, ExtractionSchema, 
 use kybern_core::ports::Extractor;
 
 /// An extractor whose fields have their words and their places in pictures, and are as unsure as those words were.
-pub(crate) struct Placed(pub(crate) Arc<dyn Extractor>);
+pub(crate) struct PlacedExtractor(pub(crate) Arc<dyn Extractor>);
 
 #[async_trait]
-impl Extractor for Placed {
+impl Extractor for PlacedExtractor {
     async fn analyse(&self, document: &DocumentText, schema: &Arc<ExtractionSchema>) -> Result<DocumentAnalysis> {
         self.0.analyse(document, schema).await
     }
@@ -86,7 +86,7 @@ mod tests {
         let page = PageText { number: 1, text: "9104417".to_owned(), scan, ..PageText::default() };
         let text = DocumentText { format: DocumentFormat::Pdf, pages: vec![page] };
         let analysis = DocumentAnalysis::default();
-        let found = Placed(Arc::new(First)).extract(3, &text, &analysis, &Arc::default()).await;
+        let found = PlacedExtractor(Arc::new(First)).extract(3, &text, &analysis, &Arc::default()).await;
         found.unwrap().fields.remove(0)
     }
 

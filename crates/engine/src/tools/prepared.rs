@@ -6,7 +6,7 @@ use kybern_core::budget::RateRule;
 use kybern_core::money::NanoUsd;
 use kybern_core::task::EffectClass;
 use kybern_core::time::Millis;
-use kybern_core::tool::{Needs, Reach, ToolPrice, ToolSpec};
+use kybern_core::tool::{ToolNeeds, ToolPrice, ToolReach, ToolSpec};
 use serde_json::{Map, Value};
 
 use super::catalogue::Definition;
@@ -33,7 +33,7 @@ pub struct Prepared {
     /// What happens if the process dies during the call.
     pub effect: EffectClass,
     /// How far it reaches.
-    pub reach: Reach,
+    pub reach: ToolReach,
     /// Why it needs a yes; `None` when it does not.
     pub asks: Option<Asks>,
     /// What it costs; `None` for nothing.
@@ -53,7 +53,7 @@ impl Prepared {
 
     /// What this call needs.
     #[must_use]
-    pub fn needs(&self) -> Needs {
+    pub fn needs(&self) -> ToolNeeds {
         self.definition.tool().needs_of(&self.args)
     }
 

@@ -16,7 +16,7 @@ const KEPT: usize = 1 << 20;
 const BESIDE: usize = 64;
 
 /// What was found in a document.
-struct Found {
+struct ReadFindings {
     /// The version of the lessons that it was read with.
     lessons: u32,
     number: u32,
@@ -28,14 +28,14 @@ struct Found {
 
 /// What was read in one life of a task.
 #[derive(Default)]
-struct Known {
+struct ReadDocuments {
     bytes: usize,
-    found: Vec<Found>,
+    found: Vec<ReadFindings>,
 }
 
 /// Remembers what rules found, for one task in one life of it.
 #[derive(Clone, Default)]
-pub(crate) struct ReadOnce(Arc<Mutex<Known>>);
+pub(crate) struct ReadOnce(Arc<Mutex<ReadDocuments>>);
 
 impl ReadOnce {
     /// These rules with that version of a tenant's lessons, which do not look for the fields of a document again that
@@ -44,7 +44,7 @@ impl ReadOnce {
         Arc::new(Remembering { rules, lessons, once: self.clone() })
     }
 
-    fn known(&self) -> MutexGuard<'_, Known> {
+    fn known(&self) -> MutexGuard<'_, ReadDocuments> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -82,7 +82,7 @@ impl Extractor for Remembering {
         analysis: &DocumentAnalysis,
         schema: &Arc<ExtractionSchema>,
     ) -> Result<Extraction> {
-        let is_it = |found: &&Found| {
+        let is_it = |found: &&ReadFindings| {
             (found.lessons, found.number) == (self.lessons, number)
                 && Arc::ptr_eq(&found.schema, schema)
                 && found.analysis == *analysis
@@ -96,7 +96,7 @@ impl Extractor for Remembering {
         let mut known = self.once.known();
         if known.bytes + bytes <= KEPT {
             known.bytes += bytes;
-            known.found.push(Found {
+            known.found.push(ReadFindings {
                 lessons: self.lessons,
                 number,
                 document: document.clone(),

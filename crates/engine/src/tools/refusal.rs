@@ -2,7 +2,7 @@
 
 use kybern_core::actor::Right;
 use kybern_core::error::{Detail, Error, ErrorCode};
-use kybern_core::policy::Denied;
+use kybern_core::policy::PolicyDenial;
 
 /// Why a call may not be made.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -25,7 +25,7 @@ pub enum Refusal {
     },
     /// What was said about the user does not allow it.
     #[error("{0}; an administrator changes that with PUT /api/users/{{id}}/permissions")]
-    Policy(#[from] Denied),
+    Policy(#[from] PolicyDenial),
 }
 
 impl Refusal {

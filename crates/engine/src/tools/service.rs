@@ -17,7 +17,7 @@ use kybern_core::policy::{CallFacts, ToolPolicy};
 use kybern_core::ports::ToolContext;
 use kybern_core::task::limits;
 use kybern_core::time::Millis;
-use kybern_core::tool::{Reach, ToolFailure, ToolOutcome, ToolSpec};
+use kybern_core::tool::{ToolFailure, ToolOutcome, ToolReach, ToolSpec};
 use serde_json::{Map, Value};
 
 use super::catalogue::{Definition, ToolSnapshot};
@@ -72,7 +72,7 @@ impl ToolService {
         }
         let own = tool.reach_of(&args);
         let said = setting.and_then(|setting| setting.risk).map(|risk| risk.max(definition.least_risk()));
-        let reach = Reach { risk: said.unwrap_or(own.risk), ..own };
+        let reach = ToolReach { risk: said.unwrap_or(own.risk), ..own };
         let policy = grant.policy();
         let mut hosts = None;
         if let Some(policy) = &policy {
@@ -145,7 +145,7 @@ fn unkept(problem: String, code: ErrorCode, usage: Usage) -> ToolFailure {
 }
 
 /// A call as policies see it.
-fn facts<'a>(spec: &'a ToolSpec, reach: Reach, args: &'a Map<String, Value>) -> CallFacts<'a> {
+fn facts<'a>(spec: &'a ToolSpec, reach: ToolReach, args: &'a Map<String, Value>) -> CallFacts<'a> {
     let texts = |names: &'a [String]| names.iter().filter_map(|name| args.get(name)).flat_map(texts_in);
     let receivers = |names: &'a [String]| {
         let named = names.iter().filter_map(|name| args.get(name));
@@ -255,7 +255,7 @@ mod tests {
         let (door, grant) = (door(), by_hand(None, Vec::new()));
         assert_eq!(door.prepare("http_request", get(), &grant).unwrap().effect, EffectClass::Read);
         let refused = door.prepare("http_request", post(), &grant).err().unwrap();
-        assert!(matches!(refused, Refusal::Policy(kybern_core::policy::Denied::Level { .. })), "{refused:?}");
+        assert!(matches!(refused, Refusal::Policy(kybern_core::policy::PolicyDenial::Level { .. })), "{refused:?}");
         let mut policy = ToolPolicy::preset(Preset::Permissive);
         policy.denied_tools.insert("core.http_request".to_owned());
         let refused = door.prepare("http_request", get(), &by_hand(Some(policy), Vec::new())).err().unwrap();

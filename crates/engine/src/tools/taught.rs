@@ -16,7 +16,7 @@ use crate::made::LastMade;
 const KEPT_SCHEMAS: usize = 16;
 
 /// An extraction model with a tenant's lessons.
-struct Taught {
+struct TaughtExtractor {
     model: Arc<dyn Extractor>,
     lessons: Lessons,
     /// The schemas that it was given, each with what it has become.
@@ -42,10 +42,10 @@ pub(crate) fn taught(model: &Arc<dyn Extractor>, lessons: &Lessons) -> Arc<dyn E
     if lessons.in_use().next().is_none() {
         return Arc::clone(model);
     }
-    Arc::new(Taught { model: Arc::clone(model), lessons: lessons.clone(), schemas: Mutex::default() })
+    Arc::new(TaughtExtractor { model: Arc::clone(model), lessons: lessons.clone(), schemas: Mutex::default() })
 }
 
-impl Taught {
+impl TaughtExtractor {
     /// A schema with the tenant's own labels: the same one each time, so that what the model makes of it can be kept.
     fn own(&self, schema: &Arc<ExtractionSchema>) -> Arc<ExtractionSchema> {
         // What a tenant wrote has all its labels.
@@ -66,7 +66,7 @@ impl Taught {
 }
 
 #[async_trait]
-impl Extractor for Taught {
+impl Extractor for TaughtExtractor {
     async fn analyse(&self, document: &DocumentText, schema: &Arc<ExtractionSchema>) -> Result<DocumentAnalysis> {
         self.model.analyse(document, &self.own(schema)).await
     }

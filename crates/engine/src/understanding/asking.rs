@@ -13,7 +13,7 @@ use crate::models::{ModelService, Route, StepModels, desk_usage, judge, said, st
 
 /// Why there is no answer.
 #[derive(Debug)]
-pub(crate) enum Unasked {
+pub(crate) enum NoAnswer {
     /// No model may or can be asked, or none gives an answer that can be used: the rules' answer stands. For people.
     No(String),
     /// Nobody knows whether it may be asked, or the answer could not be journaled: whoever reads stops.
@@ -22,9 +22,9 @@ pub(crate) enum Unasked {
 
 /// A way to ask. What it answers is in the journal.
 #[async_trait]
-pub(crate) trait Asking: Send {
+pub(crate) trait AskModel: Send {
     /// The answer to a question.
-    async fn answer(&mut self, inquiry: &Inquiry) -> Result<ModelAnswer, Unasked>;
+    async fn answer(&mut self, inquiry: &Inquiry) -> Result<ModelAnswer, NoAnswer>;
 
     /// From now on nothing is asked that the journal has not answered.
     fn give_up(&mut self, why: &str);
@@ -52,14 +52,14 @@ impl Inquirer {
     }
 
     /// Asks, and tells how long that took. The answer is not journaled yet.
-    pub(crate) async fn ask(&mut self, inquiry: &Inquiry) -> Result<(ModelAnswer, Millis), Unasked> {
+    pub(crate) async fn ask(&mut self, inquiry: &Inquiry) -> Result<(ModelAnswer, Millis), NoAnswer> {
         if self.given_up.is_none() && self.desk.time_left() == Millis(0) {
             self.given_up = Some("no language model was asked: the time for all questions together is over".to_owned());
         }
         if let Some(why) = &self.given_up {
-            return Err(Unasked::No(why.clone()));
+            return Err(NoAnswer::No(why.clone()));
         }
-        still_held(&self.models, &self.lease).await.map_err(Unasked::Stopped)?;
+        still_held(&self.models, &self.lease).await.map_err(NoAnswer::Stopped)?;
         let clock = &self.models.inner.clock;
         let began = clock.now();
         let route: Route = self.models.settings().understanding.clone();
@@ -69,11 +69,11 @@ impl Inquirer {
                 Ok((ModelAnswer { text, model, usage: desk_usage(&answered) }, clock.now().since(began)))
             }
             Err(error) => match error.code() {
-                ErrorCode::Unavailable | ErrorCode::Internal | ErrorCode::Conflict => Err(Unasked::Stopped(error)),
+                ErrorCode::Unavailable | ErrorCode::Internal | ErrorCode::Conflict => Err(NoAnswer::Stopped(error)),
                 _ => {
                     let why = format!("no language model was asked: {error}");
                     self.given_up = Some(why.clone());
-                    Err(Unasked::No(why))
+                    Err(NoAnswer::No(why))
                 }
             },
         }
@@ -82,7 +82,7 @@ impl Inquirer {
 
 /// An answer that fits its schema.
 #[derive(Debug)]
-pub(crate) struct Shaped {
+pub(crate) struct ShapedAnswer {
     pub(crate) value: Value,
     /// `provider/model` that gave it.
     pub(crate) model: String,
@@ -93,11 +93,15 @@ pub(crate) struct Shaped {
 ///
 /// # Errors
 /// Why there is none that fits.
-pub(crate) async fn in_shape(asking: &mut dyn Asking, inquiry: Inquiry, usage: &mut Usage) -> Result<Shaped, Unasked> {
+pub(crate) async fn in_shape(
+    asking: &mut dyn AskModel,
+    inquiry: Inquiry,
+    usage: &mut Usage,
+) -> Result<ShapedAnswer, NoAnswer> {
     let first = asking.answer(&inquiry).await?;
     *usage = usage.plus(first.usage);
     let faults = match judge(&first.text, &inquiry.schema) {
-        Ok(object) => return Ok(Shaped { value: Value::Object(object), model: first.model }),
+        Ok(object) => return Ok(ShapedAnswer { value: Value::Object(object), model: first.model }),
         Err(faults) => faults,
     };
     if first.text.trim().is_empty() {
@@ -107,12 +111,12 @@ pub(crate) async fn in_shape(asking: &mut dyn Asking, inquiry: Inquiry, usage: &
     let second = asking.answer(&again).await?;
     *usage = usage.plus(second.usage);
     match judge(&second.text, &again.schema) {
-        Ok(object) => Ok(Shaped { value: Value::Object(object), model: second.model }),
+        Ok(object) => Ok(ShapedAnswer { value: Value::Object(object), model: second.model }),
         Err(_) => Err(given_up(asking, format!("{} gave no answer that fits", second.model))),
     }
 }
 
-fn given_up(asking: &mut dyn Asking, why: String) -> Unasked {
+fn given_up(asking: &mut dyn AskModel, why: String) -> NoAnswer {
     asking.give_up(&why);
-    Unasked::No(why)
+    NoAnswer::No(why)
 }

@@ -97,8 +97,8 @@ pub(crate) fn faults(details: &Value, answer: &Map<String, Value>) -> Vec<Detail
         let is_it = |file: &&Value| file.get("n").and_then(Value::as_u64).is_some_and(|number| n.parse() == Ok(number));
         let Some(file) = listed("scans").chain(listed("files")).find(is_it) else { continue };
         let fault = match shape(decision) {
-            Some(Shape::Whole) => None,
-            Some(Shape::Confirmed(read)) => {
+            Some(AnswerShape::Whole) => None,
+            Some(AnswerShape::Confirmed(read)) => {
                 file.get("confirm").and_then(|shown| unconfirmed(file, shown, read, decision))
             }
             None => Some((String::new(), shapes(file))),
@@ -109,22 +109,22 @@ pub(crate) fn faults(details: &Value, answer: &Map<String, Value>) -> Vec<Detail
 }
 
 /// What an answer about one document is.
-enum Shape<'a> {
+enum AnswerShape<'a> {
     /// It is left out, or its text was typed in.
     Whole,
     /// The text with this name is confirmed.
     Confirmed(&'a str),
 }
 
-fn shape(decision: &Value) -> Option<Shape<'_>> {
+fn shape(decision: &Value) -> Option<AnswerShape<'_>> {
     let members = decision.as_object()?;
     if let Some(read) = members.get("confirm") {
         let fits = members.keys().all(|name| matches!(name.as_str(), "confirm" | "corrections"));
-        return read.as_str().filter(|_| fits).map(Shape::Confirmed);
+        return read.as_str().filter(|_| fits).map(AnswerShape::Confirmed);
     }
     let is_ignored = members.get("ignore") == Some(&Value::Bool(true));
     let is_typed = members.get("text").and_then(Value::as_str).is_some_and(|text| !text.is_empty());
-    (members.len() == 1 && (is_ignored || is_typed)).then_some(Shape::Whole)
+    (members.len() == 1 && (is_ignored || is_typed)).then_some(AnswerShape::Whole)
 }
 
 /// The answers that a document takes, in words.

@@ -10,30 +10,30 @@ use kybern_core::pack::Registry;
 use kybern_core::ports::Extractor;
 use tokio::sync::Mutex;
 
-use super::asking::Asking;
-use super::fields::{Paper, fields};
+use super::asking::AskModel;
+use super::fields::{ReadPaper, fields};
 use super::{ModelUse, kind};
 
 /// A schema with its name.
-type Known<'s> = (&'s str, &'s Arc<ExtractionSchema>);
+type NamedSchema<'s> = (&'s str, &'s Arc<ExtractionSchema>);
 
 /// Rules and a way to ask, for one call of a tool.
 pub(crate) struct AidedExtractor {
     pub(crate) rules: Arc<dyn Extractor>,
     pub(crate) registry: Arc<Registry>,
     pub(crate) model_use: ModelUse,
-    pub(crate) asking: Mutex<Box<dyn Asking>>,
+    pub(crate) asking: Mutex<Box<dyn AskModel>>,
 }
 
 impl AidedExtractor {
     /// The schemas among which a model chooses what kind of document it is, and the name of the one that is read by:
     /// those of all packs together, so that a document is asked about once, or a tenant's own alone.
-    fn choice<'s>(&'s self, schema: &'s Arc<ExtractionSchema>) -> Option<(&'s str, Vec<Known<'s>>)> {
+    fn choice<'s>(&'s self, schema: &'s Arc<ExtractionSchema>) -> Option<(&'s str, Vec<NamedSchema<'s>>)> {
         if schema.owner.is_some() {
             let tells = !schema.categories.is_empty() || !schema.sections.is_empty();
             return tells.then(|| (schema.name.as_str(), vec![(schema.name.as_str(), schema)]));
         }
-        let all: Vec<Known<'s>> = self.registry.extractions().collect();
+        let all: Vec<NamedSchema<'s>> = self.registry.extractions().collect();
         let (name, _) = *all.iter().find(|(_, known)| Arc::ptr_eq(known, schema) || *known == schema)?;
         Some((name, all))
     }
@@ -56,7 +56,7 @@ impl Extractor for AidedExtractor {
         analysis: &DocumentAnalysis,
         schema: &Arc<ExtractionSchema>,
     ) -> Result<Extraction> {
-        let paper = Paper { number, text: document };
+        let paper = ReadPaper { number, text: document };
         let mut asking = self.asking.lock().await;
         fields(asking.as_mut(), self.model_use, self.rules.as_ref(), paper, (analysis, schema)).await
     }

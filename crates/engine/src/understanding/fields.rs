@@ -13,7 +13,7 @@ use kybern_core::model::{
 use kybern_core::ports::Extractor;
 use serde_json::{Value, json};
 
-use super::asking::{Asking, Unasked, in_shape};
+use super::asking::{AskModel, NoAnswer, in_shape};
 use super::inquiry::Inquiry;
 use super::kind::is_unknown;
 use super::{ModelUse, UNSURE, clip, merge, rounded};
@@ -35,7 +35,7 @@ const MAX_OUTPUT: u32 = 6_000;
 
 /// A document that is read.
 #[derive(Clone, Copy)]
-pub(crate) struct Paper<'p> {
+pub(crate) struct ReadPaper<'p> {
     /// The attachment's number; 0 is the message.
     pub(crate) number: u32,
     /// What it says.
@@ -47,10 +47,10 @@ pub(crate) struct Paper<'p> {
 /// # Errors
 /// When the rules cannot look, or whoever asks has to stop.
 pub(crate) async fn fields(
-    asking: &mut dyn Asking,
+    asking: &mut dyn AskModel,
     model_use: ModelUse,
     rules: &dyn Extractor,
-    paper: Paper<'_>,
+    paper: ReadPaper<'_>,
     (analysis, schema): (&DocumentAnalysis, &Arc<ExtractionSchema>),
 ) -> Result<Extraction, Error> {
     let mut extraction = rules.extract(paper.number, paper.text, analysis, schema).await?;
@@ -68,18 +68,18 @@ pub(crate) async fn fields(
     if !is_wanted || wanted.is_empty() {
         return Ok(extraction);
     }
-    let mut found = Found::default();
+    let mut found = JudgedClaims::default();
     for part in parts(paper.text) {
         match in_shape(asking, inquiry(&wanted, paper.number, part), &mut extraction.usage).await {
             Ok(shaped) => {
                 found.take(rules, paper, &wanted, &shaped.value).await?;
                 found.model = Some(shaped.model);
             }
-            Err(Unasked::No(why)) => {
+            Err(NoAnswer::No(why)) => {
                 extraction.unasked = Some(why);
                 break;
             }
-            Err(Unasked::Stopped(error)) => return Err(error),
+            Err(NoAnswer::Stopped(error)) => return Err(error),
         }
     }
     if let Some(model) = found.model {
@@ -207,7 +207,7 @@ fn inquiry(wanted: &[&FieldPattern], number: u32, part: String) -> Inquiry {
 
 /// What came of the claims so far.
 #[derive(Default)]
-struct Found {
+struct JudgedClaims {
     fields: Vec<ExtractedField>,
     refused: Vec<RefusedClaim>,
     /// The number of the first item of the next part.
@@ -216,12 +216,12 @@ struct Found {
     model: Option<String>,
 }
 
-impl Found {
+impl JudgedClaims {
     /// Looks up what an answer claims.
     async fn take(
         &mut self,
         rules: &dyn Extractor,
-        paper: Paper<'_>,
+        paper: ReadPaper<'_>,
         wanted: &[&FieldPattern],
         said: &Value,
     ) -> Result<(), Error> {

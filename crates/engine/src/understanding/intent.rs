@@ -7,7 +7,7 @@ use kybern_core::model::{Classification, ClassifyInput, IntentSpec};
 use kybern_core::money::Usage;
 use serde_json::{Value, json};
 
-use super::asking::{Asking, Unasked, in_shape};
+use super::asking::{AskModel, NoAnswer, in_shape};
 use super::inquiry::Inquiry;
 use super::{ModelUse, clip, rounded, together};
 use crate::models::prompt::UNDERSTAND_INTENT;
@@ -28,7 +28,7 @@ const MAX_OUTPUT: u32 = 500;
 
 /// What a message wants, as far as rules and model can tell.
 #[derive(Debug)]
-pub(crate) struct Understood {
+pub(crate) struct UnderstoodIntent {
     /// The answer of both.
     pub(crate) answer: Classification,
     /// What the model took.
@@ -37,7 +37,7 @@ pub(crate) struct Understood {
     pub(crate) unasked: Option<String>,
 }
 
-impl Understood {
+impl UnderstoodIntent {
     /// As it is journaled.
     pub(crate) fn to_json(&self) -> Value {
         let mut json = json!(self.answer);
@@ -62,12 +62,12 @@ impl Understood {
 /// # Errors
 /// When whoever asks has to stop.
 pub(crate) async fn understood(
-    asking: &mut dyn Asking,
+    asking: &mut dyn AskModel,
     model_use: ModelUse,
     (input, intents): (&ClassifyInput, &[IntentSpec]),
     rules: Classification,
     threshold: f64,
-) -> Result<Understood, Error> {
+) -> Result<UnderstoodIntent, Error> {
     let is_sure = rules.intent.is_some() && rules.confidence >= threshold;
     let is_wanted = match model_use {
         ModelUse::Off => false,
@@ -80,15 +80,15 @@ pub(crate) async fn understood(
         && input.forwarded.trim().is_empty()
         && input.document_text.trim().is_empty());
     if !is_wanted || intents.is_empty() || input.kind != MailKind::Personal || !says_something {
-        return Ok(Understood { answer: rules, usage, unasked: None });
+        return Ok(UnderstoodIntent { answer: rules, usage, unasked: None });
     }
     match in_shape(asking, inquiry(input, intents), &mut usage).await {
         Ok(shaped) => {
             let answer = joined(rules, &shaped.value, shaped.model, is_sure);
-            Ok(Understood { answer, usage, unasked: None })
+            Ok(UnderstoodIntent { answer, usage, unasked: None })
         }
-        Err(Unasked::No(why)) => Ok(Understood { answer: rules, usage, unasked: Some(why) }),
-        Err(Unasked::Stopped(error)) => Err(error),
+        Err(NoAnswer::No(why)) => Ok(UnderstoodIntent { answer: rules, usage, unasked: Some(why) }),
+        Err(NoAnswer::Stopped(error)) => Err(error),
     }
 }
 

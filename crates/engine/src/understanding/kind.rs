@@ -10,7 +10,7 @@ use kybern_core::model::{DocumentAnalysis, ExtractionSchema};
 use kybern_core::money::Usage;
 use serde_json::{Value, json};
 
-use super::asking::{Asking, Unasked, in_shape};
+use super::asking::{AskModel, NoAnswer, in_shape};
 use super::inquiry::Inquiry;
 use super::{ModelUse, UNSURE, clip, rounded};
 use crate::models::prompt::UNDERSTAND_KIND;
@@ -28,7 +28,7 @@ const MAX_OUTPUT: u32 = 600;
 
 /// What a model said of a document's kind.
 #[derive(Clone, PartialEq, Debug, Default)]
-pub(crate) struct Kind {
+pub(crate) struct ModelDocumentKind {
     /// The schema that knows the category, and the category.
     category: Option<(String, String)>,
     confidence: f64,
@@ -40,7 +40,7 @@ pub(crate) struct Kind {
     pub(crate) unasked: Option<String>,
 }
 
-impl Kind {
+impl ModelDocumentKind {
     /// The schema that knows the document better than rules with that confidence.
     pub(crate) fn schema(&self, than: f64) -> Option<&str> {
         self.category.as_ref().filter(|_| self.confidence > than).map(|(schema, _)| schema.as_str())
@@ -72,12 +72,12 @@ pub(super) fn is_unknown(rules: &DocumentAnalysis) -> bool {
 /// # Errors
 /// When whoever asks has to stop.
 pub(crate) async fn kind(
-    asking: &mut dyn Asking,
+    asking: &mut dyn AskModel,
     model_use: ModelUse,
     known: &[(&str, &Arc<ExtractionSchema>)],
     document: &DocumentText,
     rules: &DocumentAnalysis,
-) -> Result<Option<Kind>, Error> {
+) -> Result<Option<ModelDocumentKind>, Error> {
     let is_wanted = match model_use {
         ModelUse::Off => false,
         ModelUse::Unsure => is_unknown(rules),
@@ -88,20 +88,22 @@ pub(crate) async fn kind(
     }
     let mut usage = Usage::default();
     match in_shape(asking, inquiry(known, document), &mut usage).await {
-        Ok(shaped) => Ok(Some(Kind { usage, ..read(&shaped.value) })),
-        Err(Unasked::No(why)) => Ok(Some(Kind { usage, unasked: Some(why), ..Kind::default() })),
-        Err(Unasked::Stopped(error)) => Err(error),
+        Ok(shaped) => Ok(Some(ModelDocumentKind { usage, ..read(&shaped.value) })),
+        Err(NoAnswer::No(why)) => {
+            Ok(Some(ModelDocumentKind { usage, unasked: Some(why), ..ModelDocumentKind::default() }))
+        }
+        Err(NoAnswer::Stopped(error)) => Err(error),
     }
 }
 
-fn read(said: &Value) -> Kind {
+fn read(said: &Value) -> ModelDocumentKind {
     let parted = |text: &str| text.split_once('/').map(|(schema, key)| (schema.to_owned(), key.to_owned()));
     let sections = said["sections"].as_array().into_iter().flatten().filter_map(Value::as_str);
-    Kind {
+    ModelDocumentKind {
         category: said["category"].as_str().and_then(parted),
         confidence: rounded(said["confidence"].as_f64().unwrap_or_default().clamp(0.0, MOST_SURE)),
         sections: sections.filter_map(parted).collect(),
-        ..Kind::default()
+        ..ModelDocumentKind::default()
     }
 }
 

@@ -25,7 +25,7 @@ pub(super) fn into(
     document: &DocumentText,
 ) -> Vec<ExtractedField> {
     let rows = Rows::new(document, fields, schema);
-    let mut merged = Merged::new(schema, std::mem::take(fields));
+    let mut merged = MergedFields::new(schema, std::mem::take(fields));
     let (singles, listed): (Vec<_>, Vec<_>) = found.into_iter().partition(|field| field.group.is_none());
     for field in singles {
         merged.add(field);
@@ -85,7 +85,7 @@ fn is_sure(field: &ExtractedField) -> bool {
     field.confidence >= UNSURE && field.problem.is_none()
 }
 
-struct Merged<'s> {
+struct MergedFields<'s> {
     patterns: HashMap<(Option<&'s str>, &'s str), &'s FieldPattern>,
     fields: Vec<ExtractedField>,
     /// The places of a field's values in `fields`, by its item.
@@ -98,7 +98,7 @@ struct Merged<'s> {
     next: HashMap<String, u32>,
 }
 
-impl<'s> Merged<'s> {
+impl<'s> MergedFields<'s> {
     fn new(schema: &'s ExtractionSchema, fields: Vec<ExtractedField>) -> Self {
         let patterns =
             schema.fields.iter().map(|field| ((field.group.as_deref(), field.name.as_str()), field)).collect();

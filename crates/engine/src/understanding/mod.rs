@@ -6,7 +6,7 @@
 //! made of it, and a question that the journal has answered is not asked again. Where no model may or can be asked, the
 //! rules' answer stands.
 //!
-//! This part knows no store and no run: whoever reads brings a way to ask ([`Asking`]).
+//! This part knows no store and no run: whoever reads brings a way to ask ([`AskModel`]).
 
 mod asking;
 pub(crate) mod corrections;
@@ -21,13 +21,13 @@ mod picture;
 mod rows;
 
 pub use crate::settings::ModelUse;
-pub(crate) use asking::{Asking, Inquirer, Unasked};
+pub(crate) use asking::{AskModel, Inquirer, NoAnswer};
 pub(crate) use extractor::AidedExtractor;
-pub(crate) use fields::{Paper, fields};
+pub(crate) use fields::{ReadPaper, fields};
 pub(crate) use inquiry::Inquiry;
-pub(crate) use intent::{Understood, understood};
+pub(crate) use intent::{UnderstoodIntent, understood};
 pub(crate) use kind::kind;
-pub(crate) use picture::{Unread, transcript};
+pub(crate) use picture::{WhyUnread, transcript};
 
 /// Below this confidence a value, or the kind of a document, is a guess of the rules.
 const UNSURE: f64 = 0.5;

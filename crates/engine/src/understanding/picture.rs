@@ -8,7 +8,7 @@ use kybern_core::model::Image;
 use kybern_core::money::Usage;
 use serde_json::{Value, json};
 
-use super::asking::{Asking, Unasked, in_shape};
+use super::asking::{AskModel, NoAnswer, in_shape};
 use super::inquiry::Inquiry;
 use crate::models::prompt::UNDERSTAND_PICTURE;
 use crate::tools::documents::Leaf;
@@ -29,7 +29,7 @@ pub(crate) struct Transcript {
 
 /// Why there is no transcript: why no model was asked, or gave no answer that could be used; `None` where none is to be
 /// asked, or nothing is written.
-pub(crate) type Unread = Option<String>;
+pub(crate) type WhyUnread = Option<String>;
 
 /// Asks what is written in the pictures of a document's pages. Every page is one of the transcript: those at which
 /// nobody looks are marked. None when no model reads anything, or does not read all that it is shown.
@@ -37,9 +37,9 @@ pub(crate) type Unread = Option<String>;
 /// # Errors
 /// When whoever asks has to stop.
 pub(crate) async fn transcript(
-    asking: &mut dyn Asking,
+    asking: &mut dyn AskModel,
     leaves: Vec<Leaf>,
-) -> Result<Result<Transcript, Unread>, Error> {
+) -> Result<Result<Transcript, WhyUnread>, Error> {
     let mut usage = Usage::default();
     let (mut pages, mut model) = (Vec::with_capacity(leaves.len()), String::new());
     for (number, leaf) in (1..).zip(leaves) {
@@ -51,8 +51,8 @@ pub(crate) async fn transcript(
                     model = shaped.model;
                     page(number, shaped.value["text"].as_str().unwrap_or_default())
                 }
-                Err(Unasked::No(why)) => return Ok(Err(Some(why))),
-                Err(Unasked::Stopped(error)) => return Err(error),
+                Err(NoAnswer::No(why)) => return Ok(Err(Some(why))),
+                Err(NoAnswer::Stopped(error)) => return Err(error),
             },
         });
     }

@@ -11,13 +11,13 @@ use kybern_core::model::{ExtractedField, ExtractionSchema, FieldSource};
 const GAPS: [&str; 3] = ["\t", "  ", "|"];
 
 /// A line: the number of its page, and its first byte there.
-type Line = (u32, usize);
+type LineAt = (u32, usize);
 
 /// The rows of a document.
 pub(super) struct Rows<'d> {
     pages: HashMap<u32, &'d str>,
     /// The items whose keys stand in a line, by their list.
-    items: BTreeMap<(String, Line), BTreeSet<u32>>,
+    items: BTreeMap<(String, LineAt), BTreeSet<u32>>,
 }
 
 impl<'d> Rows<'d> {
@@ -37,7 +37,7 @@ impl<'d> Rows<'d> {
     }
 
     /// The row in which a place lies; none where its line has no columns.
-    fn row(&self, source: &FieldSource) -> Option<Line> {
+    fn row(&self, source: &FieldSource) -> Option<LineAt> {
         let text = *self.pages.get(&source.page)?;
         let (before, rest) = (text.get(..source.start)?, text.get(source.start..)?);
         let start = before.rfind('\n').map_or(0, |at| at + 1);

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use kybern_core::actor::{Actor, Role};
-use kybern_core::approval::{ApprovalFilter, ApprovalStatus, Word};
+use kybern_core::approval::{ApprovalFilter, ApprovalStatus, Verdict};
 use kybern_core::error::{Error, ErrorCode};
 use kybern_core::id::{ApprovalId, TenantId};
 use kybern_core::policy::{Autonomy, Preset, ToolPolicy};
@@ -22,7 +22,12 @@ use crate::outside::pause;
 use crate::world::{World, plan, step};
 
 impl Live<'_> {
-    pub(crate) async fn decide(&self, id: ApprovalId, word: Word, note: Option<&str>) -> Result<ApprovalView, Error> {
+    pub(crate) async fn decide(
+        &self,
+        id: ApprovalId,
+        word: Verdict,
+        note: Option<&str>,
+    ) -> Result<ApprovalView, Error> {
         let decision = ApprovalDecision { word, note: note.map(str::to_owned), resolution: None };
         self.engine.approvals().decide(&self.world.actor, id, decision).await
     }
@@ -73,12 +78,12 @@ fn a_yes_makes_exactly_the_call_that_was_shown_and_is_used_once() {
         let open = live.inbox(Some(ApprovalStatus::Pending)).await;
         assert_eq!((open.len(), &open[0].approval.asked.input), (1, &input));
         assert!(open[0].approval.asked.expires_at.is_some() && tool.count() == 0);
-        let done = live.decide(id, Word::Approve(None), None).await.unwrap();
+        let done = live.decide(id, Verdict::Approve(None), None).await.unwrap();
         assert_eq!(done.approval.status, ApprovalStatus::Approved);
         let task = live.end(done.approval.task).await;
         assert_eq!((task.status, tool.count()), (TaskStatus::Completed, 1));
         assert_eq!(tool.calls()[0].args, object(input));
-        for word in [Word::Approve(None), Word::Deny] {
+        for word in [Verdict::Approve(None), Verdict::Deny] {
             assert_eq!(live.decide(id, word, None).await.unwrap_err().code(), ErrorCode::Conflict);
         }
         assert_eq!(tool.count(), 1);
@@ -97,7 +102,7 @@ fn a_no_is_told_with_its_note_and_stays_in_the_audit() {
     World::with([tool.clone()]).run(async |live| {
         live.permit(&careful()).await;
         let id = live.asked(json!({"to": "ops@example.com"})).await;
-        let denied = live.decide(id, Word::Deny, Some("ask the customer first")).await.unwrap().approval;
+        let denied = live.decide(id, Verdict::Deny, Some("ask the customer first")).await.unwrap().approval;
         let task = live.end(denied.task).await;
         let error = task.error.unwrap();
         assert_eq!((task.status, error.code), (TaskStatus::Cancelled, ErrorCode::PermissionDenied));
@@ -126,7 +131,7 @@ fn who_may_not_make_a_call_says_yes_to_it_and_puts_no_other_in_its_place() {
         let user = live.engine.identity().create_user(&live.world.actor, new).await.unwrap();
         let reviewer = kybern_testkit::actors::user(TenantId::DEFAULT, user.id, &[Role::Reviewer]);
         let decide = async |id, input: Option<Value>| {
-            let word = Word::Approve(input.map(object));
+            let word = Verdict::Approve(input.map(object));
             let decision = ApprovalDecision { word, note: None, resolution: None };
             live.engine.approvals().decide(&reviewer, id, decision).await
         };
@@ -154,7 +159,7 @@ fn other_arguments_are_checked_like_any_and_used_whole() {
         let allowed_hosts = Some(vec!["example.com".to_owned()]);
         live.permit(&ToolPolicy { allowed_hosts, ..careful() }).await;
         let id = live.asked(json!({"to": "ops@example.com", "n": 7})).await;
-        let edit = |input: Value| Word::Approve(Some(object(input)));
+        let edit = |input: Value| Verdict::Approve(Some(object(input)));
         let wrong = live.decide(id, edit(json!({"to": 5})), None).await.unwrap_err();
         assert_eq!((wrong.code(), wrong.details()[0].path.as_str()), (ErrorCode::Validation, "/input/to"));
         let unknown = live.decide(id, edit(json!({"to": "a@example.com", "cc": "b"})), None).await.unwrap_err();
@@ -193,7 +198,7 @@ impl Live<'_> {
     }
 
     async fn yes_by(&self, actor: &Actor, id: ApprovalId, input: Option<Value>) -> Result<ApprovalView, Error> {
-        let decision = ApprovalDecision { word: Word::Approve(input.map(object)), note: None, resolution: None };
+        let decision = ApprovalDecision { word: Verdict::Approve(input.map(object)), note: None, resolution: None };
         self.engine.approvals().decide(actor, id, decision).await
     }
 }
@@ -277,7 +282,7 @@ fn whoever_asked_may_always_say_no() {
         live.wants_four_eyes("t.risky").await;
         let id = live.begin(plan(json!([step("a", "t.risky", json!({"to": "ops@example.com"}))])), json!({})).await;
         let asked = live.rest(id).await.waits[0].approval_id.unwrap();
-        live.decide(asked, Word::Deny, None).await.unwrap();
+        live.decide(asked, Verdict::Deny, None).await.unwrap();
         assert_eq!((live.end(id).await.status, tool.count()), (TaskStatus::Cancelled, 0));
     });
 }
@@ -308,7 +313,7 @@ fn where_an_administrator_is_alone_their_own_yes_counts_and_the_audit_says_so() 
         live.wants_four_eyes("t.risky").await;
         let id = live.begin(plan(json!([step("a", "t.risky", json!({"to": "ops@example.com"}))])), json!({})).await;
         let asked = live.rest(id).await.waits[0].approval_id.unwrap();
-        live.decide(asked, Word::Approve(None), None).await.unwrap();
+        live.decide(asked, Verdict::Approve(None), None).await.unwrap();
         assert_eq!((live.end(id).await.status, tool.count()), (TaskStatus::Completed, 1));
         let acts = live.acts().await;
         let yes = acts.iter().find(|act| act.action == "approval.approve").unwrap();
@@ -335,7 +340,7 @@ fn a_call_is_not_made_for_a_key_that_was_revoked_while_it_waited() {
             if is_revoked {
                 live.engine.identity().revoke_key(&live.world.actor, with.id, Revoke::default()).await.unwrap();
             }
-            live.decide(asked, Word::Approve(None), None).await.unwrap();
+            live.decide(asked, Verdict::Approve(None), None).await.unwrap();
             let task = live.end(task).await;
             assert_eq!((task.status == TaskStatus::Failed, tool.count()), (is_revoked, 1));
             if is_revoked {
@@ -361,7 +366,7 @@ fn a_call_is_not_made_for_a_user_who_has_lost_every_role_while_it_waited() {
         let task = live.engine.tasks().submit(&ann, request, None).await.unwrap().id;
         let asked = live.rest(task).await.waits[0].approval_id.unwrap();
         live.engine.identity().set_roles(&live.world.actor, ann.user().unwrap(), Vec::new()).await.unwrap();
-        live.decide(asked, Word::Approve(None), None).await.unwrap();
+        live.decide(asked, Verdict::Approve(None), None).await.unwrap();
         let task = live.end(task).await;
         assert_eq!((task.error.unwrap().code, tool.count()), (ErrorCode::PermissionDenied, 0));
         assert!(live.acts().await.iter().any(|act| act.action == "tool.deny"));
@@ -376,7 +381,7 @@ fn a_question_ends_with_its_time() {
         let id = live.asked(json!({"to": "ops@example.com"})).await;
         let task = live.inbox(None).await[0].approval.task;
         pause(Millis(61_000)).await;
-        assert_eq!(live.decide(id, Word::Approve(None), None).await.unwrap_err().code(), ErrorCode::Conflict);
+        assert_eq!(live.decide(id, Verdict::Approve(None), None).await.unwrap_err().code(), ErrorCode::Conflict);
         let task = live.end(task).await;
         assert_eq!((task.status, task.error.unwrap().code), (TaskStatus::Failed, ErrorCode::Timeout));
         assert_eq!((tool.count(), live.how(id).await), (0, ApprovalStatus::Expired));
@@ -391,13 +396,13 @@ fn a_yes_ends_with_its_time_while_its_task_rests() {
         let first = live.asked(json!({"to": "ops@example.com"})).await;
         let task = live.inbox(None).await[0].approval.task;
         live.engine.tasks().pause(&live.world.actor, task).await.unwrap();
-        live.decide(first, Word::Approve(None), None).await.unwrap();
+        live.decide(first, Verdict::Approve(None), None).await.unwrap();
         pause(Millis(61_000)).await;
         live.engine.tasks().resume(&live.world.actor, task).await.unwrap();
         let asked = live.until(task, |task| task.waits.iter().any(|wait| wait.approval_id != Some(first))).await;
         let again = asked.waits[0].approval_id.unwrap();
         assert_eq!((asked.waits[0].kind, tool.count()), (WaitKind::Confirmation, 0));
-        live.decide(again, Word::Approve(None), None).await.unwrap();
+        live.decide(again, Verdict::Approve(None), None).await.unwrap();
         assert_eq!((live.end(task).await.status, tool.count()), (TaskStatus::Completed, 1));
         // A question that nobody has answered in time is over as well.
         let late = live.asked(json!({"to": "ops@example.com"})).await;
@@ -405,7 +410,7 @@ fn a_yes_ends_with_its_time_while_its_task_rests() {
         live.engine.tasks().pause(&live.world.actor, task).await.unwrap();
         pause(Millis(61_000)).await;
         assert_eq!(live.how(late).await, ApprovalStatus::Expired);
-        assert_eq!(live.decide(late, Word::Approve(None), None).await.unwrap_err().code(), ErrorCode::Conflict);
+        assert_eq!(live.decide(late, Verdict::Approve(None), None).await.unwrap_err().code(), ErrorCode::Conflict);
     });
 }
 
@@ -418,12 +423,12 @@ fn a_question_outlives_the_process_and_what_was_taken_away_meanwhile_is_not_done
         [live.asked(json!({"to": "a@example.com"})).await, live.asked(json!({"to": "b@example.com"})).await]
     });
     world.run(async |live| {
-        let done = live.decide(ids[0], Word::Approve(None), None).await.unwrap();
+        let done = live.decide(ids[0], Verdict::Approve(None), None).await.unwrap();
         assert_eq!(live.end(done.approval.task).await.status, TaskStatus::Completed);
         let asked = live.engine.approvals().get(&world.actor, ids[1]).await.unwrap().approval;
         // The worker has not begun the second: the user loses the tool between the yes and the call.
         live.permit(&ToolPolicy::preset(Preset::ReadOnly)).await;
-        live.decide(ids[1], Word::Approve(None), None).await.unwrap();
+        live.decide(ids[1], Verdict::Approve(None), None).await.unwrap();
         let task = live.end(asked.task).await;
         assert_eq!((task.error.unwrap().code, tool.count()), (ErrorCode::PermissionDenied, 1));
     });
@@ -439,7 +444,7 @@ fn a_cancelled_task_asks_nobody_any_more() {
         live.engine.tasks().cancel(&live.world.actor, task).await.unwrap();
         live.end(task).await;
         assert_eq!((live.how(id).await, tool.count()), (ApprovalStatus::Withdrawn, 0));
-        assert_eq!(live.decide(id, Word::Approve(None), None).await.unwrap_err().code(), ErrorCode::Conflict);
+        assert_eq!(live.decide(id, Verdict::Approve(None), None).await.unwrap_err().code(), ErrorCode::Conflict);
     });
 }
 
@@ -462,14 +467,14 @@ fn a_step_that_is_tried_again_asks_again() {
         let id = live.begin(plan(json!([step("a", "t.risky", json!({"n": 1}))])), json!({})).await;
         live.rest(id).await;
         let first = live.inbox(Some(ApprovalStatus::Pending)).await[0].approval.asked.id;
-        live.decide(first, Word::Approve(None), None).await.unwrap();
+        live.decide(first, Verdict::Approve(None), None).await.unwrap();
         assert_eq!(live.end(id).await.status, TaskStatus::Failed);
         live.engine.tasks().retry(&live.world.actor, id).await.unwrap();
         live.rest(id).await;
         let open = live.inbox(Some(ApprovalStatus::Pending)).await;
         assert_eq!((open.len(), tool.count()), (1, 1), "the first yes is used up");
         assert_ne!(open[0].approval.asked.id, first);
-        live.decide(open[0].approval.asked.id, Word::Approve(None), None).await.unwrap();
+        live.decide(open[0].approval.asked.id, Verdict::Approve(None), None).await.unwrap();
         assert_eq!(live.proven(id).await.status, TaskStatus::Completed);
         assert_eq!(tool.count(), 2);
     });
@@ -484,9 +489,9 @@ fn forms_and_reviews_stand_in_the_same_inbox() {
         let open = live.inbox(Some(ApprovalStatus::Pending)).await.remove(0);
         let approval = open.approval.asked.id;
         assert_eq!(open.wait.unwrap().title.as_deref(), Some("How many?"));
-        let empty = live.decide(approval, Word::Approve(None), None).await.unwrap_err();
+        let empty = live.decide(approval, Verdict::Approve(None), None).await.unwrap_err();
         assert_eq!((empty.code(), empty.details()[0].path.as_str()), (ErrorCode::Validation, "/input"));
-        live.decide(approval, Word::Approve(Some(object(json!({"n": 3})))), None).await.unwrap();
+        live.decide(approval, Verdict::Approve(Some(object(json!({"n": 3})))), None).await.unwrap();
         let task = live.proven(id).await;
         assert_eq!((task.status, task.state["n"].clone()), (TaskStatus::Completed, json!(3)));
     });
@@ -511,7 +516,7 @@ fn a_yes_is_no_yes_to_the_call_after_a_review() {
         let first = live.rest(id).await;
         assert_eq!(crate::live::kinds(&first), [WaitKind::Confirmation]);
         let open = live.inbox(Some(ApprovalStatus::Pending)).await[0].approval.asked.id;
-        live.decide(open, Word::Approve(None), None).await.unwrap();
+        live.decide(open, Verdict::Approve(None), None).await.unwrap();
         let asked = live.after_answer(id, &first).await;
         assert_eq!((crate::live::kinds(&asked), tool.count()), (vec![WaitKind::Review], 1));
         live.review(id, None, json!({"insurer": "Pinewood"})).await.unwrap();

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use futures::future::join_all;
-use kybern_core::approval::Word;
+use kybern_core::approval::Verdict;
 use kybern_core::audit::AuditEvent;
 use kybern_core::budget::{Amount, Budget, BudgetSubject, Limits, Period, UsageFilter, Window};
 use kybern_core::error::{ErrorCode, Retry};
@@ -142,7 +142,7 @@ fn calls_that_are_approved_later_take_their_places_then() {
         }
         let (begun, mut ended) = (live.now(), Vec::new());
         for call in &waiting {
-            live.decide(call.approval_id.unwrap(), Word::Approve(None), None).await.unwrap();
+            live.decide(call.approval_id.unwrap(), Verdict::Approve(None), None).await.unwrap();
         }
         for call in &waiting {
             let task = live.end(call.invocation_id).await;

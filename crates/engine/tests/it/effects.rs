@@ -7,25 +7,25 @@ use kybern_core::error::ErrorCode;
 use kybern_core::task::{EffectClass, JournalEntry, Resolution, TaskStatus, WaitKind};
 use kybern_core::time::Millis;
 use kybern_core::tool::{ToolFailure, ToolOutcome};
-use kybern_testkit::tools::{Answer, ScriptedTool};
+use kybern_testkit::tools::{ScriptedAnswer, ScriptedTool};
 use serde_json::{Value, json};
 
 use crate::live::{kinds, object, wait};
 use crate::world::{World, plan, step};
 
-fn done(data: Value) -> Answer {
+fn done(data: Value) -> ScriptedAnswer {
     Ok(ToolOutcome::new(object(data), "done"))
 }
 
-fn transient() -> Answer {
+fn transient() -> ScriptedAnswer {
     Err(ToolFailure::transient("not now"))
 }
 
-fn unknown() -> Answer {
+fn unknown() -> ScriptedAnswer {
     Err(ToolFailure::transient("the line broke").unknown())
 }
 
-fn scripted(effect: EffectClass, answers: impl IntoIterator<Item = Answer>) -> Arc<ScriptedTool> {
+fn scripted(effect: EffectClass, answers: impl IntoIterator<Item = ScriptedAnswer>) -> Arc<ScriptedTool> {
     Arc::new(ScriptedTool::answers("t.act", effect, answers))
 }
 

@@ -6,7 +6,7 @@ use futures::FutureExt as _;
 use kybern_core::task::{EffectClass, TaskStatus};
 use kybern_core::time::Millis;
 use kybern_core::tool::{ToolFailure, ToolOutcome};
-use kybern_engine::readiness::Held;
+use kybern_engine::readiness::HeldInMemory;
 use kybern_engine::task::SubmitRequest;
 use kybern_testkit::tools::ScriptedTool;
 use serde_json::{Map, json};
@@ -55,6 +55,6 @@ fn nothing_is_held_of_tasks_that_are_over() {
         }
         live.find(async || (live.engine.health().held().runs == 0).then_some(())).await;
         pause(Millis(1_000)).await;
-        assert_eq!(live.engine.health().held(), Held::default());
+        assert_eq!(live.engine.health().held(), HeldInMemory::default());
     });
 }

@@ -6,7 +6,7 @@ use std::sync::atomic::Ordering;
 use kybern_core::ports::{TaskFilter, TaskStore as _};
 use kybern_core::task::{Channel, EffectClass, TaskStatus};
 use kybern_core::tool::ToolOutcome;
-use kybern_engine::intake::Received;
+use kybern_engine::intake::DeliveryOutcome;
 use kybern_testkit::fakes::FixedIntent;
 use kybern_testkit::tools::ScriptedTool;
 use serde_json::{Value, json};
@@ -19,7 +19,7 @@ fn letter(id: &str, text: &str) -> Value {
     json!({"id": id, "subject": "A request", "text": text})
 }
 
-async fn receive(live: &Live<'_>, letter: &Value) -> Received {
+async fn receive(live: &Live<'_>, letter: &Value) -> DeliveryOutcome {
     live.engine.intake().receive_email(&live.world.actor, letter.to_string().into(), None).await.unwrap()
 }
 
@@ -64,7 +64,7 @@ fn a_letter_without_an_id_is_known_by_what_it_says() {
     knowing().run(async |live| {
         let nameless = |text: &str, file: &str| json!({"subject": "s", "text": text, "files": {"a.txt": file}});
         let first = receive(&live, &nameless("please", "one")).await;
-        assert_eq!(receive(&live, &nameless("please", "one")).await, Received { duplicate: true, ..first });
+        assert_eq!(receive(&live, &nameless("please", "one")).await, DeliveryOutcome { duplicate: true, ..first });
         // The same words with another file are another letter.
         let other = receive(&live, &nameless("please", "two")).await;
         assert!(!other.duplicate && other.task_id != first.task_id);

@@ -10,7 +10,7 @@ use kybern_core::mail::SendFault;
 use kybern_core::outbox::{OutboxMessage, OutboxStatus};
 use kybern_core::ports::{Clock as _, HttpFailure, JobStore as _, OutboxStore as _};
 use kybern_core::retention::Kept;
-use kybern_core::slots::Offer;
+use kybern_core::slots::SlotOffer;
 use kybern_core::task::{TaskStatus, WorkerId};
 use kybern_core::time::Millis;
 use kybern_engine::audit::AuditExport;
@@ -62,7 +62,7 @@ fn spend(world: &World) -> ClaimedJob {
     loop {
         world.clock.stop(world.clock.now().plus(HOUR));
         let mortal = WorkerId::new("mortal");
-        let offer = Offer::of(10);
+        let offer = SlotOffer::of(10);
         let claim = world.store.claim_jobs(&mortal, &offer, Millis(1), world.clock.now());
         let job = block_on(world.look(claim)).unwrap().pop().unwrap();
         if job.attempt == job.max_attempts {
@@ -235,7 +235,7 @@ fn a_handler_whose_lease_is_lost_is_dropped() {
         shows(&live, OutboxStatus::Sending).await;
         let (store, began) = (&live.world.store, live.now());
         store.take_over_jobs(began).await.unwrap();
-        let mut stolen = store.claim_jobs(&WorkerId::new("thief"), &Offer::of(1), HOUR, began).await.unwrap();
+        let mut stolen = store.claim_jobs(&WorkerId::new("thief"), &SlotOffer::of(1), HOUR, began).await.unwrap();
         let retry = JobEnd::Retry { error: "stolen".to_owned(), due_at: began };
         assert!(store.finish_job(&stolen.remove(0), retry, began).await.unwrap());
         // The one slot is free only when the handler that hangs is gone.

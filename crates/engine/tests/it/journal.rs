@@ -9,7 +9,7 @@ use kybern_core::id::TaskId;
 use kybern_core::plan::{FrozenPlan, parse};
 use kybern_core::ports::TaskStore as _;
 use kybern_core::task::{
-    Channel, Commit, EffectClass, Ending, JournalEntry, JournalRow, NewKind, NewTask, Submitted, TaskChange,
+    Channel, Commit, EffectClass, JournalEntry, JournalRow, NewKind, NewTask, Submitted, TaskChange, TaskEnding,
     TaskStatus, WorkerId,
 };
 use kybern_core::time::Millis;
@@ -34,7 +34,7 @@ fn steps() -> Value {
 }
 
 /// A task that has ended with these rows, whoever wrote them.
-async fn with_rows(live: &Live<'_>, rows: Vec<JournalRow>, ending: Ending) -> ReplayReport {
+async fn with_rows(live: &Live<'_>, rows: Vec<JournalRow>, ending: TaskEnding) -> ReplayReport {
     let (store, now) = (&live.world.store, live.now());
     let mut faults = Vec::new();
     let parsed = parse::steps(&steps(), "/steps", &mut faults);
@@ -79,7 +79,7 @@ fn a_tampered_journal_is_found() {
         let id = live.begin(plan(steps()), json!({"n": 2})).await;
         let task = live.proven(id).await;
         let rows = live.world.journal(id);
-        let ending = Ending { status: task.status, result: task.result.unwrap(), error: None, current_step: None };
+        let ending = TaskEnding { status: task.status, result: task.result.unwrap(), error: None, current_step: None };
         let honest = with_rows(&live, rows.clone(), ending.clone()).await;
         assert!(honest.matches, "{:#?}", honest.differences);
         let edited = |at: &str, edit: &dyn Fn(&mut JournalEntry)| {
@@ -112,13 +112,13 @@ fn a_tampered_journal_is_found() {
             (
                 "another branch",
                 edited("c", &|entry| {
-                    *entry = JournalEntry::Opened(kybern_core::task::Opening::Branch { taken: false })
+                    *entry = JournalEntry::Opened(kybern_core::task::ContainerOpening::Branch { taken: false })
                 }),
             ),
             (
                 "other items",
                 edited("l", &|entry| {
-                    *entry = JournalEntry::Opened(kybern_core::task::Opening::Items {
+                    *entry = JournalEntry::Opened(kybern_core::task::ContainerOpening::Items {
                         items: vec![json!(1)],
                         tainted: false,
                     })
@@ -137,9 +137,9 @@ fn a_tampered_journal_is_found() {
         ] {
             assert!(!with_rows(&live, rows, ending.clone()).await.matches, "{what}");
         }
-        let other = Ending { result: json!({"end": "forged"}), ..ending.clone() };
+        let other = TaskEnding { result: json!({"end": "forged"}), ..ending.clone() };
         assert!(!with_rows(&live, rows.clone(), other).await.matches);
-        let other = Ending { status: TaskStatus::Failed, ..ending };
+        let other = TaskEnding { status: TaskStatus::Failed, ..ending };
         assert!(!with_rows(&live, rows, other).await.matches);
     });
 }

@@ -15,7 +15,7 @@ use kybern_core::pack::{DuplicateKey, Pack, Registry};
 use kybern_core::ports::Extractor;
 use kybern_core::task::{EffectClass, JournalEntry, TaskStatus, WaitKind};
 use kybern_core::time::Millis;
-use kybern_core::tool::{Needs, Review, ToolFailure, ToolOutcome};
+use kybern_core::tool::{Review, ToolFailure, ToolNeeds, ToolOutcome};
 use kybern_engine::task::{AttachmentRequest, SubmitRequest};
 use kybern_testkit::tools::ScriptedTool;
 use serde_json::{Value, json};
@@ -129,7 +129,7 @@ fn reader(first: First) -> Arc<ScriptedTool> {
         }
         .boxed()
     });
-    Arc::new(tool.with_spec(|spec| spec.needs = Needs { model: true, ..Needs::default() }))
+    Arc::new(tool.with_spec(|spec| spec.needs = ToolNeeds { model: true, ..ToolNeeds::default() }))
 }
 
 fn world(tool: &Arc<ScriptedTool>) -> World {
@@ -382,7 +382,7 @@ fn a_call_that_uses_lessons_has_those_with_which_its_task_began() {
         let tool = ScriptedTool::new(key, EffectClass::Read, |context, _| {
             Ok(ToolOutcome::new(object(json!({"saw": context.lessons.version()})), "looked"))
         });
-        Arc::new(tool.with_spec(|spec| spec.needs = Needs { lessons, ..Needs::default() }))
+        Arc::new(tool.with_spec(|spec| spec.needs = ToolNeeds { lessons, ..ToolNeeds::default() }))
     };
     let world = World::on_sqlite([looks("t.uses", true), looks("t.does_not", false)]).bringing(Houses);
     let uses = |id: &str, tool: &str| json!({"id": id, "tool": tool, "args": {}, "saveAs": id});

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use async_trait::async_trait;
 use kybern_core::actor::{Actor, Role};
-use kybern_core::context::{Found, Origin};
+use kybern_core::context::{Origin, SearchHit};
 use kybern_core::error::ErrorCode;
 use kybern_core::id::{JobId, MemoryId, TenantId, UserId};
 use kybern_core::job::NewJob;
@@ -76,7 +76,7 @@ fn own(actor: &Actor) -> Subject {
     Subject::User(actor.user().unwrap())
 }
 
-fn texts(found: &[Found]) -> Vec<&str> {
+fn texts(found: &[SearchHit]) -> Vec<&str> {
     found.iter().map(|one| one.text.as_str()).collect()
 }
 

@@ -245,7 +245,7 @@ fn when_one_provider_is_down_the_next_is_asked_and_the_sick_one_is_left_alone_fo
             .into_iter()
             .find(|check| check.name == "provider:one")
             .unwrap();
-        assert_eq!((check.ok, check.state), (false, kybern_engine::readiness::State::Broken), "{}", check.message);
+        assert_eq!((check.ok, check.state), (false, kybern_engine::readiness::PartState::Broken), "{}", check.message);
     });
 }
 

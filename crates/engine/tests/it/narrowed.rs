@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use kybern_core::actor::{Actor, Right, Role};
-use kybern_core::approval::{ApprovalStatus, Word};
+use kybern_core::approval::{ApprovalStatus, Verdict};
 use kybern_core::error::ErrorCode;
 use kybern_core::id::{RequestId, TaskId, UserId};
 use kybern_core::task::{EffectClass, TaskStatus};
@@ -66,7 +66,7 @@ impl Live<'_> {
         let id = self.engine.tasks().submit(by, request, None).await.unwrap().id;
         if self.rest(id).await.status == TaskStatus::NeedsReview {
             let asked = self.inbox(Some(ApprovalStatus::Pending)).await[0].approval.asked.id;
-            self.decide(asked, Word::Approve(None), None).await.unwrap();
+            self.decide(asked, Verdict::Approve(None), None).await.unwrap();
         }
         self.end(id).await;
         id

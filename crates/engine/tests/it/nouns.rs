@@ -5,7 +5,7 @@ use std::sync::{Arc, OnceLock};
 
 use bytes::Bytes;
 use kybern_core::actor::{Actor, Role};
-use kybern_core::approval::Word;
+use kybern_core::approval::Verdict;
 use kybern_core::error::ErrorCode;
 use kybern_core::id::{MemoryId, TaskId, TenantId, UserId};
 use kybern_core::knowledge::{KnowledgeAct, KnowledgeStatus};
@@ -214,7 +214,7 @@ fn what_a_model_changes_after_a_yes_holds() {
         assert_eq!((task.status, kinds(&task)), (TaskStatus::NeedsReview, vec![WaitKind::Confirmation]));
         assert_eq!(live.remembered().await[0].content, FACT, "nothing is changed before the yes");
         let question = task.waits[0].approval_id.unwrap();
-        live.decide(question, Word::Approve(None), None).await.unwrap();
+        live.decide(question, Verdict::Approve(None), None).await.unwrap();
         assert_eq!(live.rest(task.id).await.status, TaskStatus::Completed);
         let [memory]: [Memory; 1] = live.remembered().await.try_into().unwrap();
         assert_eq!((memory.content.as_str(), memory.status), (NEW, MemoryStatus::Active));

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use kybern_core::approval::{ApprovalStatus, Word};
+use kybern_core::approval::{ApprovalStatus, Verdict};
 use kybern_core::error::ErrorCode;
 use kybern_core::task::{EffectClass, Resolution, TaskStatus, WaitKind};
 use kybern_core::tool::{Review, ToolOutcome};
@@ -55,7 +55,7 @@ fn a_persons_no_cancels_what_it_stops_and_says_why() {
             let id = live.begin(plan(json!([step])), json!({})).await;
             live.rest(id).await;
             let asked = live.inbox(Some(ApprovalStatus::Pending)).await[0].approval.asked.id;
-            live.decide(asked, Word::Deny, Some("not ours")).await.unwrap();
+            live.decide(asked, Verdict::Deny, Some("not ours")).await.unwrap();
             let task = live.proven(id).await;
             assert_eq!(task.status, status, "{step}");
             let reason = task.error_message.unwrap_or_default();

@@ -10,8 +10,8 @@ use kybern_core::id::TaskId;
 use kybern_core::plan::FrozenPlan;
 use kybern_core::ports::TaskStore as _;
 use kybern_core::task::{
-    Channel, Commit, EffectClass, Ending, JournalRow, NewKind, NewTask, StepError, Submitted, TaskChange, TaskStatus,
-    WorkerId,
+    Channel, Commit, EffectClass, JournalRow, NewKind, NewTask, StepError, Submitted, TaskChange, TaskEnding,
+    TaskStatus, WorkerId,
 };
 use kybern_core::time::{Millis, Timestamp};
 use kybern_core::tool::{Review, ToolFailure, ToolOutcome};
@@ -104,7 +104,7 @@ fn journals_that_were_recorded_are_walked_to_the_same_end() {
             let Submitted::New(claimed) = store.submit(live.world.scope(), task, claim).await.unwrap() else {
                 panic!("it is a new task")
             };
-            let ending = Ending {
+            let ending = TaskEnding {
                 status: recorded.status,
                 result: recorded.result.clone(),
                 error: recorded.error.clone(),

@@ -20,7 +20,7 @@ use kybern_core::pack::{DuplicateKey, Pack, Registry};
 use kybern_core::ports::{AuditStore as _, Extractor};
 use kybern_core::task::{EffectClass, JournalEntry, TaskStatus, WaitKind};
 use kybern_core::time::Millis;
-use kybern_core::tool::{Needs, ToolOutcome};
+use kybern_core::tool::{ToolNeeds, ToolOutcome};
 use kybern_engine::models::ProviderParts;
 use kybern_engine::task::{AttachmentRequest, SubmitRequest, TaskView};
 use kybern_engine::understanding::ModelUse;
@@ -701,7 +701,7 @@ pub fn reader() -> Arc<ScriptedTool> {
         }
         .boxed()
     });
-    let needs = Needs { documents: true, model: true, ..Needs::default() };
+    let needs = ToolNeeds { documents: true, model: true, ..ToolNeeds::default() };
     Arc::new(tool.with_spec(|spec| spec.needs = needs))
 }
 

@@ -1,6 +1,6 @@
 //! What cannot be read harms itself only: it is given up, cancelled and shown, and everything beside it goes on.
 
-use kybern_core::approval::Word;
+use kybern_core::approval::Verdict;
 use kybern_core::error::ErrorCode;
 use kybern_core::event::EventType;
 use kybern_core::id::TaskId;
@@ -130,10 +130,10 @@ fn an_unreadable_question_can_only_be_denied() {
             let decision = ApprovalDecision { word, note: None, resolution: None };
             live.engine.approvals().decide(&live.world.actor, approval, decision).await
         };
-        let refused = decide(Word::Approve(None)).await.unwrap_err();
+        let refused = decide(Verdict::Approve(None)).await.unwrap_err();
         assert_eq!(refused.code(), ErrorCode::Conflict);
         assert!(refused.to_string().contains("deny it"), "{refused}");
-        decide(Word::Deny).await.unwrap();
+        decide(Verdict::Deny).await.unwrap();
         assert_eq!(live.end(id).await.status, TaskStatus::Cancelled);
     });
 }

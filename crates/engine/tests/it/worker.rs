@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use futures::FutureExt as _;
 use futures::executor::block_on;
 use kybern_core::actor::Actor;
-use kybern_core::approval::{ApprovalStatus, Word};
+use kybern_core::approval::{ApprovalStatus, Verdict};
 use kybern_core::error::ErrorCode;
 use kybern_core::id::{TaskId, TenantId};
 use kybern_core::ports::{Clock as _, TaskStore as _};
@@ -91,7 +91,7 @@ fn a_task_that_was_given_up_while_it_asked_asks_again_when_it_is_tried_again() {
         assert_eq!(live.rest(id).await.status, TaskStatus::NeedsReview);
         let open = live.inbox(Some(ApprovalStatus::Pending)).await;
         assert_eq!((open.len(), open[0].approval.task), (1, id));
-        live.decide(open[0].approval.asked.id, Word::Approve(None), None).await.unwrap();
+        live.decide(open[0].approval.asked.id, Verdict::Approve(None), None).await.unwrap();
         assert_eq!(live.proven(id).await.status, TaskStatus::Completed);
     });
 }

@@ -156,7 +156,7 @@ fn row(budget: &Value) -> [Cell; 6] {
 
 /// By what usage is added up.
 #[derive(Clone, Copy, Debug, ValueEnum)]
-pub(super) enum By {
+pub(super) enum UsageBy {
     Day,
     Model,
     Tool,
@@ -168,7 +168,7 @@ pub(super) enum By {
 pub(super) struct UsageArgs {
     /// By what it is added up
     #[arg(long, value_enum, default_value = "day")]
-    by: By,
+    by: UsageBy,
     /// The first day, YYYY-MM-DD
     #[arg(long, value_name = "DAY")]
     from: Option<String>,
@@ -184,10 +184,10 @@ pub(super) struct UsageArgs {
 
 pub(super) async fn usage(args: UsageArgs, context: &mut Context) -> Result<Exit, Failure> {
     let (by, head) = match args.by {
-        By::Day => ("day", "DAY"),
-        By::Model => ("model", "MODEL"),
-        By::Tool => ("tool", "TOOL"),
-        By::User => ("user", "USER"),
+        UsageBy::Day => ("day", "DAY"),
+        UsageBy::Model => ("model", "MODEL"),
+        UsageBy::Tool => ("tool", "TOOL"),
+        UsageBy::User => ("user", "USER"),
     };
     let query = [("by", Some(by.to_owned())), ("from", args.from), ("to", args.to), ("userId", args.user)];
     let Some(reply) = context.read("/api/usage", &query, args.format).await? else { return Ok(Exit::Done) };

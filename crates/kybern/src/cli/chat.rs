@@ -33,7 +33,7 @@ pub(super) async fn run(args: ChatArgs, context: &mut Context) -> Result<Exit, F
         Some(id) => client.get(&format!("/api/chats/{id}"), &[]).await?.value,
         None => client.post("/api/chats", Body::Json(&json!({"agent": args.agent})), None).await?.value,
     };
-    let mut talk = Talk { client: &client, chat: field(&chat, "id"), json: args.format.json };
+    let mut talk = ChatSession { client: &client, chat: field(&chat, "id"), json: args.format.json };
     let screen = context.screen();
     if let Some(message) = args.message {
         return talk.turn(&message, screen).await;
@@ -48,9 +48,9 @@ pub(super) async fn run(args: ChatArgs, context: &mut Context) -> Result<Exit, F
             screen.text(format!("{} ", screen.paint().bold("you>")));
         }
         let line = match read_line().await? {
-            Typed::Line(line) => line,
-            Typed::End => break,
-            Typed::Interrupt => {
+            TypedLine::Line(line) => line,
+            TypedLine::End => break,
+            TypedLine::Interrupt => {
                 screen.line("");
                 break;
             }
@@ -67,7 +67,7 @@ pub(super) async fn run(args: ChatArgs, context: &mut Context) -> Result<Exit, F
 }
 
 /// What is typed at a prompt.
-enum Typed {
+enum TypedLine {
     Line(String),
     /// Nothing more.
     End,
@@ -77,23 +77,23 @@ enum Typed {
 
 /// The next line of what is typed. The thread that reads it stays behind when it is interrupted; the program ends then,
 /// or a call is not allowed.
-async fn read_line() -> Result<Typed, Failure> {
+async fn read_line() -> Result<TypedLine, Failure> {
     let (typed, line) = tokio::sync::oneshot::channel();
     // A thread of its own, because one of the runtime's would be waited for at the end of the program.
     std::thread::spawn(move || {
         let mut line = String::new();
         let read = std::io::stdin().lock().read_line(&mut line);
-        drop(typed.send(read.map(|count| if count > 0 { Typed::Line(line) } else { Typed::End })));
+        drop(typed.send(read.map(|count| if count > 0 { TypedLine::Line(line) } else { TypedLine::End })));
     });
     let read = tokio::select! {
         read = line => read.map_err(|error| Failure::Other(error.into()))?,
-        interrupted = tokio::signal::ctrl_c() => interrupted.map(|()| Typed::Interrupt),
+        interrupted = tokio::signal::ctrl_c() => interrupted.map(|()| TypedLine::Interrupt),
     };
     read.map_err(|error| Failure::Other(anyhow::Error::new(error).context("what is typed cannot be read")))
 }
 
 /// A conversation.
-struct Talk<'a> {
+struct ChatSession<'a> {
     client: &'a Client,
     chat: String,
     json: bool,
@@ -101,7 +101,7 @@ struct Talk<'a> {
 
 /// What became of the turn so far.
 #[derive(Default)]
-struct Seen {
+struct TurnProgress {
     task: String,
     /// Whether the last thing that was written was a piece of a line.
     in_line: bool,
@@ -109,13 +109,13 @@ struct Seen {
     leaves: bool,
 }
 
-impl Talk<'_> {
+impl ChatSession<'_> {
     /// Says something, and shows what comes.
     async fn turn(&mut self, message: &str, screen: &mut Screen) -> Result<Exit, Failure> {
         let path = format!("/api/chats/{}", self.chat);
         let body = json!({"content": message.trim_end()});
         let mut events = self.client.say(format!("{path}/messages"), body, format!("{path}/stream"));
-        let mut seen = Seen::default();
+        let mut seen = TurnProgress::default();
         loop {
             let next = tokio::select! {
                 next = events.next() => next?,
@@ -146,7 +146,7 @@ impl Talk<'_> {
         event: &Event,
         path: &str,
         events: &mut Events<'_>,
-        seen: &mut Seen,
+        seen: &mut TurnProgress,
         screen: &mut Screen,
     ) -> Result<(), Failure> {
         if event.name == "message.start" {
@@ -169,7 +169,7 @@ impl Talk<'_> {
     }
 
     /// A call needs a yes: whoever sits here is asked, anybody else decides elsewhere.
-    async fn asked(&self, event: &Event, seen: &mut Seen, screen: &mut Screen) -> Result<(), Failure> {
+    async fn asked(&self, event: &Event, seen: &mut TurnProgress, screen: &mut Screen) -> Result<(), Failure> {
         let id = field(&event.data, "approvalId");
         if self.json || !screen.is_interactive() {
             if !self.json {
@@ -180,9 +180,9 @@ impl Talk<'_> {
         }
         screen.text("allow it? [y/N, or why not] ");
         let said = match read_line().await? {
-            Typed::Line(line) => line,
-            Typed::End => String::new(),
-            Typed::Interrupt => {
+            TypedLine::Line(line) => line,
+            TypedLine::End => String::new(),
+            TypedLine::Interrupt => {
                 // The turn goes on to wait; whoever comes back decides.
                 screen.line("");
                 screen.line(format!("decide: {}", decisions(id)));
@@ -200,14 +200,14 @@ impl Talk<'_> {
     }
 }
 
-fn end_line(seen: &mut Seen, screen: &mut Screen) {
+fn end_line(seen: &mut TurnProgress, screen: &mut Screen) {
     if std::mem::take(&mut seen.in_line) {
         screen.line("");
     }
 }
 
 /// Shows an event to a person.
-fn show(event: &Event, seen: &mut Seen, screen: &mut Screen) {
+fn show(event: &Event, seen: &mut TurnProgress, screen: &mut Screen) {
     let (paint, data) = (screen.paint(), &event.data);
     match event.name.as_str() {
         "message.delta" => {
@@ -251,7 +251,7 @@ fn show(event: &Event, seen: &mut Seen, screen: &mut Screen) {
     }
 }
 
-fn aside(seen: &mut Seen, screen: &mut Screen, line: String) {
+fn aside(seen: &mut TurnProgress, screen: &mut Screen, line: String) {
     end_line(seen, screen);
     screen.line(line);
 }

@@ -6,7 +6,7 @@ use crate::cli::{Exit, Format, Globals};
 use crate::client::{Body, Client, Reply};
 use crate::config::database::DatabaseUrl;
 use crate::config::{Config, ConfigError, DocumentOptions, Environment, Overrides, Secret};
-use crate::local::{self, LocalOptions, LocalServer, Use};
+use crate::local::{self, LocalOptions, LocalServer, LocalUse};
 use crate::output::{Failure, Screen, Table, aside, field, kybern, kybern_here};
 
 const API_KEY: &str = "KYBERN_API_KEY";
@@ -112,7 +112,7 @@ impl Context {
     /// # Errors
     /// When the settings are faulty, or the database cannot be opened.
     pub(crate) async fn connect(&mut self) -> Result<Client, Failure> {
-        self.connect_for(Use::Work).await
+        self.connect_for(LocalUse::Work).await
     }
 
     /// The same for a verb that only reads: without a server it makes no database and writes nothing.
@@ -120,10 +120,10 @@ impl Context {
     /// # Errors
     /// The same.
     pub(crate) async fn connect_to_read(&mut self) -> Result<Client, Failure> {
-        self.connect_for(Use::Read).await
+        self.connect_for(LocalUse::Read).await
     }
 
-    async fn connect_for(&mut self, purpose: Use) -> Result<Client, Failure> {
+    async fn connect_for(&mut self, purpose: LocalUse) -> Result<Client, Failure> {
         if self.globals.url.is_some() && self.globals.database.is_some() {
             let message = "--url names a server and --database a database, one of them is meant";
             return Err(Failure::usage(message, "leave one of them out"));
@@ -146,7 +146,7 @@ impl Context {
             if let Some(url) = kybern_store::served_at(path) {
                 return Ok(Client::new(&url, self.api_key())?);
             }
-            if purpose == Use::Work && !config.database.is_named && !path.exists() {
+            if purpose == LocalUse::Work && !config.database.is_named && !path.exists() {
                 let (url, file) = (config.server.local_url(), path.display());
                 let message = format!("no server answers at {url}, and there is no database {file} in this folder");
                 let remedy = format!(

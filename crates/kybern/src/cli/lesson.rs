@@ -37,7 +37,7 @@ pub(super) enum LessonCommand {
     /// Write a lesson down: an example of an intent, a label or a spelling of a field, or a sender
     Add {
         #[command(subcommand)]
-        taught: Taught,
+        taught: TaughtLesson,
         /// Print JSON
         #[arg(long, global = true)]
         json: bool,
@@ -56,7 +56,7 @@ pub(super) enum LessonCommand {
 
 /// What is written down.
 #[derive(Subcommand, Debug)]
-pub(super) enum Taught {
+pub(super) enum TaughtLesson {
     /// A message that asks for an intent
     Example {
         /// The intent's key
@@ -101,7 +101,7 @@ pub(super) enum Taught {
     },
 }
 
-impl Taught {
+impl TaughtLesson {
     fn body(self) -> Value {
         match self {
             Self::Example { intent, text } => json!({"kind": "intent_example", "intent": intent, "text": text}),

@@ -42,7 +42,7 @@ pub(crate) use context::Context;
 pub(crate) use exit::Exit;
 
 use crate::config::Environment;
-use crate::output::{Failure, Paint, Screen, Voice, called_with};
+use crate::output::{Failure, FailureFormat, Paint, Screen, called_with};
 
 /// Kybern: an AI orchestration server that never loses a task.
 #[derive(Parser, Debug)]
@@ -185,13 +185,13 @@ pub(crate) fn main() -> ExitCode {
 }
 
 /// How failures are told: as JSON where `--json` was typed, also on a command line that is wrong otherwise.
-fn voice(env: &Environment) -> Voice {
+fn voice(env: &Environment) -> FailureFormat {
     let typed = std::env::args_os().skip(1).take_while(|word| word != "--").any(|word| word == "--json");
     let color = std::io::stderr().is_terminal() && env.get("NO_COLOR").is_none();
-    if typed { Voice::Json } else { Voice::Lines(Paint::new(color)) }
+    if typed { FailureFormat::Json } else { FailureFormat::Lines(Paint::new(color)) }
 }
 
-fn ended(code: Result<ExitCode, Failure>, voice: Voice) -> ExitCode {
+fn ended(code: Result<ExitCode, Failure>, voice: FailureFormat) -> ExitCode {
     code.unwrap_or_else(|failure| {
         voice.report(&failure);
         failure.exit().into()

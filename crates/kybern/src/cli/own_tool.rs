@@ -32,21 +32,21 @@ pub(super) enum OwnToolCommand {
         page: Page,
     },
     /// Hand the newest draft in, so that another person may approve it
-    Submit(Named),
+    Submit(NamedTool),
     /// Send the newest version in review back
     Reject {
         #[command(flatten)]
-        tool: Named,
+        tool: NamedTool,
         /// What is to be changed
         #[arg(long)]
         note: String,
     },
     /// Approve the version in review as it is shown before
-    Approve(Reading),
+    Approve(ReadTool),
     /// Put an approved or disabled version into use, as it is shown before
-    Activate(Reading),
+    Activate(ReadTool),
     /// Turn the active version off
-    Disable(Named),
+    Disable(NamedTool),
     /// Delete a tool with every version of it
     Delete {
         /// The tool's key
@@ -56,7 +56,7 @@ pub(super) enum OwnToolCommand {
 
 /// A tool.
 #[derive(Args, Debug)]
-pub(super) struct Named {
+pub(super) struct NamedTool {
     /// The tool's key
     name: String,
     #[command(flatten)]
@@ -65,9 +65,9 @@ pub(super) struct Named {
 
 /// A tool of which somebody has read a version.
 #[derive(Args, Debug)]
-pub(super) struct Reading {
+pub(super) struct ReadTool {
     #[command(flatten)]
-    tool: Named,
+    tool: NamedTool,
     /// The hash of the version that you have read; else the version is shown, and asked about on a terminal
     #[arg(long)]
     hash: Option<String>,
@@ -133,7 +133,7 @@ fn definition(file: &Path) -> Result<Value, Failure> {
 }
 
 /// Does something with a tool, and says what its version has become.
-async fn act(tool: &Named, verb: &str, body: Body<'_>, done: &str, context: &mut Context) -> Result<Exit, Failure> {
+async fn act(tool: &NamedTool, verb: &str, body: Body<'_>, done: &str, context: &mut Context) -> Result<Exit, Failure> {
     let reply = context.post(&format!("{PATH}/{}/{verb}", segment(&tool.name)), body).await?;
     Ok(context.told(&reply, tool.format, |version| {
         format!("version {} of {} {done}", field(version, "version"), field(version, "key"))
@@ -142,7 +142,7 @@ async fn act(tool: &Named, verb: &str, body: Body<'_>, done: &str, context: &mut
 
 /// A decision about a version holds for the definition that was read, and for no other.
 async fn decide(
-    Reading { tool, hash }: Reading,
+    ReadTool { tool, hash }: ReadTool,
     verb: &str,
     statuses: &[&str],
     done: &str,

@@ -48,7 +48,7 @@ pub(super) enum PromptCommand {
         id: PromptId,
     },
     /// Approve the text as it is shown before
-    Approve(Reading),
+    Approve(ReadPrompt),
     /// Send a prompt back to its author
     Reject {
         /// The prompt
@@ -58,7 +58,7 @@ pub(super) enum PromptCommand {
         note: String,
     },
     /// Put an approved prompt into use, as it is shown before
-    Activate(Reading),
+    Activate(ReadPrompt),
     /// Show what a model would be told
     Preview {
         /// What somebody would say
@@ -74,7 +74,7 @@ pub(super) enum PromptCommand {
 
 /// A prompt whose text somebody has read.
 #[derive(clap::Args, Debug)]
-pub(super) struct Reading {
+pub(super) struct ReadPrompt {
     /// The prompt
     id: PromptId,
     /// The textHash of the text that you have read; else the text is shown, and asked about on a terminal
@@ -144,7 +144,7 @@ fn print(prompt: &Value, context: &mut Context) {
 }
 
 /// A decision about a text holds for the text that was read, and for no other.
-async fn decide(reading: Reading, verb: &str, done: &str, context: &mut Context) -> Result<Exit, Failure> {
+async fn decide(reading: ReadPrompt, verb: &str, done: &str, context: &mut Context) -> Result<Exit, Failure> {
     let client = context.connect().await?;
     let id = reading.id;
     let hash = match reading.read {

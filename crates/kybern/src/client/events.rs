@@ -169,7 +169,7 @@ fn unwrap(name: Option<String>, data: &str) -> Event {
 
 /// One event as it is written on the wire.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-struct Raw {
+struct RawEvent {
     id: Option<String>,
     name: Option<String>,
     data: String,
@@ -179,7 +179,7 @@ struct Raw {
 #[derive(Default)]
 struct Parser {
     bytes: Vec<u8>,
-    event: Raw,
+    event: RawEvent,
     has_data: bool,
 }
 
@@ -192,7 +192,7 @@ impl Parser {
         self.bytes.len() + self.event.data.len()
     }
 
-    fn next(&mut self) -> Option<Raw> {
+    fn next(&mut self) -> Option<RawEvent> {
         while let Some(end) = self.bytes.iter().position(|byte| *byte == b'\n') {
             let line: Vec<u8> = self.bytes.drain(..=end).collect();
             let line = String::from_utf8_lossy(&line);
@@ -232,7 +232,7 @@ mod tests {
 
     use super::*;
 
-    fn parse(chunks: &[&[u8]]) -> Vec<Raw> {
+    fn parse(chunks: &[&[u8]]) -> Vec<RawEvent> {
         let mut parser = Parser::default();
         let mut events = Vec::new();
         for chunk in chunks {

@@ -20,14 +20,14 @@ use kybern_core::id::{RequestId, TaskId, TenantId};
 use kybern_core::task::TaskStatus;
 use kybern_core::time::Millis;
 use kybern_engine::Engine;
-use kybern_engine::intake::Received;
+use kybern_engine::intake::DeliveryOutcome;
 use kybern_engine::task::TaskView;
 
 use crate::config::database::DatabaseUrl;
 use crate::config::{Config, DocumentOptions};
 use crate::output::{Paint, Screen, kybern_here, quoted};
-use crate::serve::{self, Purpose};
-use samples::{SAMPLES, Sample, Way};
+use crate::serve::{self, ServePurpose};
+use samples::{SAMPLES, Sample, SampleChannel};
 
 /// How long one message may take.
 const PATIENCE: Millis = Millis(60_000);
@@ -45,9 +45,9 @@ pub(crate) struct DemoOptions {
 }
 
 /// A message that has been through.
-struct Done {
+struct FinishedMessage {
     sample: &'static Sample,
-    received: Received,
+    received: DeliveryOutcome,
     task: TaskView,
 }
 
@@ -63,7 +63,7 @@ pub(crate) async fn run(options: DemoOptions) -> anyhow::Result<ExitCode> {
     config.database.url = DatabaseUrl::Sqlite(folder.join("demo.db"));
     let listen = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
     // Nobody needs its key.
-    let running = serve::start(config, listen, Purpose::Serve, |_, _| Ok(())).await?;
+    let running = serve::start(config, listen, ServePurpose::Serve, |_, _| Ok(())).await?;
     let paint = screen.paint();
     screen.line(paint.bold(&format!("{} messages come in by mail, web form and text message.", SAMPLES.len())));
     screen.line("Model: offline rules. No key, no network. Nothing leaves this machine; mail stays in the outbox.\n");
@@ -106,7 +106,7 @@ fn actor(engine: &Engine) -> Actor {
 }
 
 /// Hands in one message after the other, and shows what becomes of each.
-async fn through(engine: &Engine, screen: &mut Screen) -> anyhow::Result<Vec<Done>> {
+async fn through(engine: &Engine, screen: &mut Screen) -> anyhow::Result<Vec<FinishedMessage>> {
     let mut all = Vec::with_capacity(SAMPLES.len());
     for sample in SAMPLES {
         let actor = actor(engine);
@@ -120,20 +120,20 @@ async fn through(engine: &Engine, screen: &mut Screen) -> anyhow::Result<Vec<Don
         }
         let task = engine.tasks().wait_for(&actor, received.task_id, PATIENCE).await?;
         screen.line(format!("  {}", verdict(&task, paint)));
-        all.push(Done { sample, received, task });
+        all.push(FinishedMessage { sample, received, task });
     }
     Ok(all)
 }
 
-async fn hand_in(engine: &Engine, actor: &Actor, sample: &Sample) -> anyhow::Result<Received> {
+async fn hand_in(engine: &Engine, actor: &Actor, sample: &Sample) -> anyhow::Result<DeliveryOutcome> {
     let bytes = Bytes::from_static(sample.bytes);
     Ok(match sample.way {
-        Way::Mail => engine.intake().receive_email(actor, bytes, None).await?,
-        Way::Form => {
+        SampleChannel::Mail => engine.intake().receive_email(actor, bytes, None).await?,
+        SampleChannel::Form => {
             let body = serde_json::from_slice(&bytes)?;
             engine.intake().receive_webhook(actor, "web-form", Some(sample.name.to_owned()), body, &bytes, None).await?
         }
-        Way::Sms => engine.intake().receive_sms(actor, form(&bytes), None).await?,
+        SampleChannel::Sms => engine.intake().receive_sms(actor, form(&bytes), None).await?,
     })
 }
 
@@ -204,7 +204,7 @@ fn next_line(screen: &mut Screen, verb: &str, what: &str) {
     screen.line(format!("  {} {verb:<21} {what}", kybern_here()));
 }
 
-fn next(screen: &mut Screen, folder: &Path, keep: bool, done: &[Done]) {
+fn next(screen: &mut Screen, folder: &Path, keep: bool, done: &[FinishedMessage]) {
     let paint = screen.paint();
     screen.line(paint.bold("What next"));
     let database = format!("--database {}", quoted(&format!("sqlite:{}", folder.join("demo.db").display())));

@@ -9,7 +9,7 @@ use kybern_core::time::Millis;
 use kybern_engine::Engine;
 use serde_json::Value;
 
-use super::Done;
+use super::FinishedMessage;
 use crate::output::{Cell, Paint, Table, count, kybern_here, read_table};
 
 /// The whole report.
@@ -22,7 +22,7 @@ pub(super) struct Report {
 pub(super) async fn make(
     engine: &Engine,
     actor: &Actor,
-    done: &[Done],
+    done: &[FinishedMessage],
     took: Millis,
     paint: Paint,
 ) -> anyhow::Result<Report> {
@@ -66,9 +66,9 @@ const READ_FIRST: usize = 100;
 const READ_FIELDS: usize = 5;
 
 /// Where the values of each document stood of which something was made.
-fn read(done: &[Done], paint: Paint) -> String {
+fn read(done: &[FinishedMessage], paint: Paint) -> String {
     let finished = done.iter().filter(|done| done.task.status == TaskStatus::Completed && !done.received.duplicate);
-    let of_message = |(n, done): (usize, &Done)| {
+    let of_message = |(n, done): (usize, &FinishedMessage)| {
         let extractions = done.task.state.get("extractions").and_then(Value::as_array)?;
         let (table, more) = read_table(extractions, if n == 0 { READ_FIRST } else { READ_FIELDS });
         let hint =
@@ -80,7 +80,7 @@ fn read(done: &[Done], paint: Paint) -> String {
 }
 
 /// What each finished message made.
-async fn created(engine: &Engine, actor: &Actor, done: &[Done]) -> anyhow::Result<Table> {
+async fn created(engine: &Engine, actor: &Actor, done: &[FinishedMessage]) -> anyhow::Result<Table> {
     let mut table = Table::new(&["MESSAGE", "COMPANY", "CREATED", "UPDATED"]);
     for done in done.iter().filter(|done| done.task.status == TaskStatus::Completed && !done.received.duplicate) {
         let links = engine.tasks().artifacts(actor, done.task.id).await?;
@@ -111,7 +111,7 @@ async fn kinds(engine: &Engine, actor: &Actor) -> anyhow::Result<Table> {
     Ok(table)
 }
 
-fn waits(done: &[Done]) -> Table {
+fn waits(done: &[FinishedMessage]) -> Table {
     let mut table = Table::new(&["MESSAGE", "ABOUT", "WHY"]);
     for done in done {
         for wait in &done.task.waits {

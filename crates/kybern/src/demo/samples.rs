@@ -2,7 +2,7 @@
 
 /// How a message comes in.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Way {
+pub(super) enum SampleChannel {
     /// As e-mail.
     Mail,
     /// As a web form's webhook.
@@ -16,7 +16,7 @@ pub(super) struct Sample {
     /// Its file name.
     pub(super) name: &'static str,
     /// How it comes in.
-    pub(super) way: Way,
+    pub(super) way: SampleChannel,
     pub(super) bytes: &'static [u8],
 }
 
@@ -24,7 +24,7 @@ macro_rules! sample {
     ($way:ident, $folder:literal, $name:literal) => {
         Sample {
             name: $name,
-            way: Way::$way,
+            way: SampleChannel::$way,
             bytes: include_bytes!(concat!("../../../../samples/", $folder, "/", $name)),
         }
     };

@@ -3,9 +3,9 @@
 use std::path::Path;
 
 use kybern_core::ports::UnreadableRow;
-use kybern_store::{Contents, Seen, StoreError};
+use kybern_store::{DatabaseContents, DatabaseState, StoreError};
 
-use super::{Finding, State, finding, ways};
+use super::{Finding, PartState, finding, ways};
 use crate::config::Config;
 use crate::config::database::DatabaseUrl;
 use crate::opening::{self, OpenError};
@@ -38,9 +38,9 @@ pub(super) async fn database(config: &Config, running: bool) -> (Vec<Finding>, O
         return (vec![without_key(config).await], None);
     }
     match wiring::look(config, MOST_ROWS).await.map_err(|error| opening::explain(url, error)) {
-        Ok(Seen::Empty) => (vec![empty(url)], None),
-        Ok(Seen::Older { migrations }) => (vec![older(url, migrations)], None),
-        Ok(Seen::Present(contents)) => present(url, contents, holder.as_deref()),
+        Ok(DatabaseState::Empty) => (vec![empty(url)], None),
+        Ok(DatabaseState::Older { migrations }) => (vec![older(url, migrations)], None),
+        Ok(DatabaseState::Present(contents)) => present(url, contents, holder.as_deref()),
         Err(error) => (vec![unopened(&error)], None),
     }
 }
@@ -53,52 +53,53 @@ fn file(path: &Path) -> Result<(), Finding> {
     opening::look(&DatabaseUrl::Sqlite(path.to_owned())).map_err(|error| unopened(&error))?;
     nix::unistd::access(path, nix::unistd::AccessFlags::W_OK).map_err(|errno| {
         let remedy = "let this user write the file and its folder, or name another with --database or [database] url";
-        finding(PART, State::Broken, format!("{} cannot be written: {}", path.display(), errno.desc()), remedy)
+        finding(PART, PartState::Broken, format!("{} cannot be written: {}", path.display(), errno.desc()), remedy)
     })
 }
 
-fn present(url: &DatabaseUrl, contents: Contents, holder: Option<&str>) -> (Vec<Finding>, Option<Vec<String>>) {
-    let Contents { tasks, dead_jobs, tenants, unreadable } = contents;
+fn present(url: &DatabaseUrl, contents: DatabaseContents, holder: Option<&str>) -> (Vec<Finding>, Option<Vec<String>>) {
+    let DatabaseContents { tasks, dead_jobs, tenants, unreadable } = contents;
     let names = tenants.into_iter().flat_map(|tenant| [tenant.name, tenant.slug]).collect();
     let rows = rows(unreadable.map_err(Into::into));
     if let Some(holder) = holder {
         // How its jobs are the server has said itself.
         let message = format!("{url}: in use by process {holder}, as it should be while a server runs");
-        return (vec![finding(PART, State::Ok, message, ""), rows], Some(names));
+        return (vec![finding(PART, PartState::Ok, message, ""), rows], Some(names));
     }
     let (tasks, dead) = (count(tasks, "task"), count(dead_jobs, "dead job"));
-    let (state, remedy) = if dead_jobs > 0 { (State::Warning, super::dead_jobs()) } else { (State::Ok, String::new()) };
+    let (state, remedy) =
+        if dead_jobs > 0 { (PartState::Warning, super::dead_jobs()) } else { (PartState::Ok, String::new()) };
     (vec![finding(PART, state, format!("{url}: {tasks}, {dead}"), remedy), rows], Some(names))
 }
 
 fn empty(url: &DatabaseUrl) -> Finding {
-    finding(PART, State::Off, format!("{url}: empty, the next start makes the schema"), "")
+    finding(PART, PartState::Off, format!("{url}: empty, the next start makes the schema"), "")
 }
 
 fn older(url: &DatabaseUrl, migrations: usize) -> Finding {
     let migrations = count(migrations, "migration");
     let message = format!("{url}: an older version wrote it, the next start applies {migrations}");
     let remedy = "back it up with the version that wrote it before this one starts; what is in it was not looked at";
-    finding(PART, State::Warning, message, remedy)
+    finding(PART, PartState::Warning, message, remedy)
 }
 
 fn unopened(error: &anyhow::Error) -> Finding {
     let remedy = error.downcast_ref::<OpenError>().and_then(OpenError::remedy);
     let remedy = remedy.unwrap_or("stop the process that has it, or correct [database] url");
-    finding(PART, State::Broken, format!("{error:#}"), remedy)
+    finding(PART, PartState::Broken, format!("{error:#}"), remedy)
 }
 
 /// Whether every row can be read, where a server's database is not that of the settings.
 pub(super) fn unseen() -> Finding {
     let message = "not looked at: these settings do not name the database of the server asked";
     let remedy = "run doctor with its database, as --database or [database] url, to know whether every row can be read";
-    finding(ROWS, State::Off, message, remedy)
+    finding(ROWS, PartState::Off, message, remedy)
 }
 
 /// Whether every row can be read.
 fn rows(found: anyhow::Result<Vec<UnreadableRow>>) -> Finding {
     match found {
-        Ok(found) if found.is_empty() => finding(ROWS, State::Ok, "every row can be read", ""),
+        Ok(found) if found.is_empty() => finding(ROWS, PartState::Ok, "every row can be read", ""),
         Ok(found) => {
             let shown = count(found.len(), "row");
             let of_table = |table: &str| found.iter().filter(|row| row.table == table).count();
@@ -107,10 +108,10 @@ fn rows(found: anyhow::Result<Vec<UnreadableRow>>) -> Finding {
                           program wrote is read by that program";
             let message = format!("{shown}{more} cannot be read; each harms itself only");
             let details = found.iter().map(|row| format!("{} {}: {}", row.table, row.id, row.problem)).collect();
-            Finding { details, ..finding(ROWS, State::Warning, message, remedy) }
+            Finding { details, ..finding(ROWS, PartState::Warning, message, remedy) }
         }
         Err(error) => {
-            finding(ROWS, State::Broken, format!("they cannot be looked at: {error:#}"), "look at the database")
+            finding(ROWS, PartState::Broken, format!("they cannot be looked at: {error:#}"), "look at the database")
         }
     }
 }
@@ -124,15 +125,15 @@ async fn without_key(config: &Config) -> Finding {
         }
         DatabaseUrl::Sqlite(path) => {
             let message = format!("{} is there, and its master key {key} is not", path.display());
-            finding(PART, State::Broken, message, wiring::bring_key())
+            finding(PART, PartState::Broken, message, wiring::bring_key())
         }
         DatabaseUrl::Postgres(url) => {
             let parsed = url::Url::parse(url.expose()).ok();
             let host = parsed.as_ref().and_then(url::Url::host_str).unwrap_or("localhost");
             let port = parsed.as_ref().and_then(url::Url::port).unwrap_or(5432);
             let mut found = ways::reachable(PART, host, port).await;
-            if found.state == State::Ok {
-                found.state = State::Off;
+            if found.state == PartState::Ok {
+                found.state = PartState::Off;
                 found.message.push_str(", and is not looked into: the master key is not here");
                 found.remedy = format!(
                     "the first start makes the schema and {key}; for a database that is in use bring its key here, or \
@@ -150,11 +151,11 @@ fn new_file(path: &Path) -> Finding {
     if folder.is_dir() && may_write.is_err() {
         let message = format!("{} cannot be made: the folder {} is read-only", path.display(), folder.display());
         let remedy = "let this user write the folder, or name another place with --database or [database] url";
-        finding(PART, State::Broken, message, remedy)
+        finding(PART, PartState::Broken, message, remedy)
     } else if folder.is_dir() {
-        finding(PART, State::Off, format!("{} will be made at the first start", path.display()), "")
+        finding(PART, PartState::Off, format!("{} will be made at the first start", path.display()), "")
     } else {
         let message = format!("the folder {} does not exist", folder.display());
-        finding(PART, State::Broken, message, "make it, or correct [database] url")
+        finding(PART, PartState::Broken, message, "make it, or correct [database] url")
     }
 }

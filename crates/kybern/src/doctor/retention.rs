@@ -1,6 +1,6 @@
 //! How long what is over is kept.
 
-use super::{Finding, State, finding};
+use super::{Finding, PartState, finding};
 use crate::config::Config;
 use crate::output::kybern;
 
@@ -16,7 +16,7 @@ pub(super) fn correct() -> String {
 pub(super) fn misnamed(config: &Config, tenants: Option<&[String]>) -> Option<Finding> {
     let details = config.retention.settings().strangers(tenants?);
     let message = "the server keeps what it was started with; these settings name what is no tenant";
-    (!details.is_empty()).then(|| Finding { details, ..finding(PART, State::Broken, message, correct()) })
+    (!details.is_empty()).then(|| Finding { details, ..finding(PART, PartState::Broken, message, correct()) })
 }
 
 /// The times of all, and below them the tenants that have others. A name that no tenant has stops every round of the
@@ -29,14 +29,15 @@ pub(super) fn retention(config: &Config, tenants: Option<&[String]>) -> Finding 
             true => {
                 let remedy =
                     "look again where the database is: whether there are tenants called so cannot be seen here";
-                finding(PART, State::Warning, all, remedy)
+                finding(PART, PartState::Warning, all, remedy)
             }
-            false => finding(PART, State::Ok, all, ""),
+            false => finding(PART, PartState::Ok, all, ""),
         };
         return Finding { details, ..found };
     };
     let unknown = said.strangers(tenants);
-    let (state, remedy) = if unknown.is_empty() { (State::Ok, String::new()) } else { (State::Broken, correct()) };
+    let (state, remedy) =
+        if unknown.is_empty() { (PartState::Ok, String::new()) } else { (PartState::Broken, correct()) };
     details.extend(unknown);
     Finding { details, ..finding(PART, state, all, remedy) }
 }

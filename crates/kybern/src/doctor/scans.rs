@@ -1,6 +1,6 @@
 //! Who reads scans and pictures, and how to have them read.
 
-use super::{Finding, State, finding};
+use super::{Finding, PartState, finding};
 use crate::config::{DocumentOptions, Ocr};
 
 pub(super) const PART: &str = "scans";
@@ -12,12 +12,17 @@ pub(super) fn scans(documents: &DocumentOptions, reader: &anyhow::Result<Ocr>) -
     let tesseract = match reader {
         Ok(Ocr::Reads(tesseract)) => tesseract,
         Ok(Ocr::Off) => {
-            return finding(PART, State::Off, "[documents] ocr is off: a person types in what a scan says", "");
+            return finding(PART, PartState::Off, "[documents] ocr is off: a person types in what a scan says", "");
         }
         Ok(Ocr::Missing) => {
-            return finding(PART, State::Off, "Tesseract is not installed: a person types in what a scan says", ADD);
+            return finding(
+                PART,
+                PartState::Off,
+                "Tesseract is not installed: a person types in what a scan says",
+                ADD,
+            );
         }
-        Err(error) => return finding(PART, State::Broken, format!("{error:#}"), ADD),
+        Err(error) => return finding(PART, PartState::Broken, format!("{error:#}"), ADD),
     };
     let reads: Vec<&str> = tesseract.languages().split('+').collect();
     let message =
@@ -25,13 +30,13 @@ pub(super) fn scans(documents: &DocumentOptions, reader: &anyhow::Result<Ocr>) -
     let lacks = documents.ocr_languages.iter().filter(|language| !reads.contains(&language.as_str()));
     let packages: Vec<String> = lacks.map(|language| format!("tesseract-ocr-{language}")).collect();
     if packages.is_empty() {
-        return finding(PART, State::Ok, message, "");
+        return finding(PART, PartState::Ok, message, "");
     }
     let remedy = format!(
         "data of other languages is not installed: on Debian apt-get install {}, or correct [documents] ocr_languages",
         packages.join(" ")
     );
-    finding(PART, State::Warning, message, remedy)
+    finding(PART, PartState::Warning, message, remedy)
 }
 
 #[cfg(test)]
@@ -46,8 +51,8 @@ mod tests {
     #[test]
     fn where_nobody_reads_scans_it_says_how_to_add_who_does() {
         let missing = found("auto");
-        assert!(missing.state == State::Off && missing.remedy.contains("apt-get install tesseract-ocr"));
+        assert!(missing.state == PartState::Off && missing.remedy.contains("apt-get install tesseract-ocr"));
         let off = found("off");
-        assert!(off.state == State::Off && off.remedy.is_empty());
+        assert!(off.state == PartState::Off && off.remedy.is_empty());
     }
 }

@@ -3,7 +3,7 @@
 use kybern_store::served_at;
 use serde_json::Value;
 
-use super::{CONFIGURATION, Finding, State, dead_jobs, finding, retention};
+use super::{CONFIGURATION, Finding, PartState, dead_jobs, finding, retention};
 use crate::cli::list;
 use crate::client::Client;
 use crate::config::database::DatabaseUrl;
@@ -11,14 +11,14 @@ use crate::config::{Config, Secret};
 use crate::output::{field, kybern_here};
 
 /// A server that answered.
-pub(super) struct Asked {
+pub(super) struct AskedServer {
     /// How to reach it.
     pub(super) client: Client,
     url: String,
     checks: Vec<Value>,
 }
 
-impl Asked {
+impl AskedServer {
     /// Whether it has the database of these settings, as far as can be known: a file names its server.
     pub(super) fn is_of(&self, config: &Config) -> bool {
         let is_this = |url: &str| url.trim_end_matches('/') == self.url.trim_end_matches('/');
@@ -47,7 +47,7 @@ impl Asked {
 }
 
 /// What the command line says of where to look.
-pub(super) struct Place {
+pub(super) struct ServerArgs {
     /// The server.
     pub(super) url: Option<String>,
     /// Whether it names the database: then that one is meant, and not the one of some server that happens to run.
@@ -58,10 +58,10 @@ pub(super) struct Place {
 /// either, the one that listens where the settings say.
 pub(super) async fn server(
     config: &Config,
-    place: Place,
+    place: ServerArgs,
     api_key: Option<Secret>,
     findings: &mut Vec<Finding>,
-) -> Option<Asked> {
+) -> Option<AskedServer> {
     let has_key = api_key.is_some();
     let owner = match &config.database.url {
         DatabaseUrl::Sqlite(path) => served_at(path),
@@ -72,7 +72,7 @@ pub(super) async fn server(
         (None, false) => config.server.local_url(),
         (None, true) => {
             let message = "none was asked: --database names a database, and no server is known to have it";
-            findings.push(finding("server", State::Off, message, "name its server with --url"));
+            findings.push(finding("server", PartState::Off, message, "name its server with --url"));
             return None;
         }
     };
@@ -80,13 +80,13 @@ pub(super) async fn server(
         Ok(client) => client,
         Err(error) => {
             let remedy = error.remedy().unwrap_or_default();
-            findings.push(finding(CONFIGURATION, State::Broken, error.to_string(), remedy));
+            findings.push(finding(CONFIGURATION, PartState::Broken, error.to_string(), remedy));
             return None;
         }
     };
     if !client.answers().await {
         let message = format!("none answers at {url}");
-        findings.push(finding("server", State::Off, message, format!("start one with `{} serve`", kybern_here())));
+        findings.push(finding("server", PartState::Off, message, format!("start one with `{} serve`", kybern_here())));
         return None;
     }
     let mut checks = Vec::new();
@@ -98,7 +98,7 @@ pub(super) async fn server(
             }
             found
         }
-        Err(error) => finding("server", State::Broken, error.to_string(), "look at its log"),
+        Err(error) => finding("server", PartState::Broken, error.to_string(), "look at its log"),
     });
     if !has_key {
         let remedy = format!(
@@ -106,9 +106,9 @@ pub(super) async fn server(
              recover`",
             kybern_here()
         );
-        findings.push(finding("api key", State::Warning, "none is set", remedy));
+        findings.push(finding("api key", PartState::Warning, "none is set", remedy));
     }
-    Some(Asked { client, url, checks })
+    Some(AskedServer { client, url, checks })
 }
 
 /// The names and slugs of its tenants; `None` where the key may not see them.
@@ -122,14 +122,14 @@ fn said(url: &str, told: &Value) -> Finding {
     let unwell = |check: &Value| matches!(check["state"].as_str(), Some("warning" | "broken"));
     let all_well = !told["checks"].as_array().into_iter().flatten().any(unwell);
     match (told["ready"] == true, all_well) {
-        (true, true) => finding("server", State::Ok, format!("answers at {url}, and all its parts are well"), ""),
+        (true, true) => finding("server", PartState::Ok, format!("answers at {url}, and all its parts are well"), ""),
         (true, false) => {
             let message = format!("answers at {url}, and takes work; not all its parts are well");
-            finding("server", State::Warning, message, "")
+            finding("server", PartState::Warning, message, "")
         }
         (false, _) => {
             let message = format!("answers at {url}, and is not ready");
-            finding("server", State::Broken, message, "mend what is broken, it goes on by itself")
+            finding("server", PartState::Broken, message, "mend what is broken, it goes on by itself")
         }
     }
 }
@@ -138,19 +138,19 @@ fn said(url: &str, told: &Value) -> Finding {
 fn part(check: &Value) -> Finding {
     let text = |name: &str| check[name].as_str().unwrap_or_default();
     let state = match text("state") {
-        "ok" => State::Ok,
-        "off" => State::Off,
+        "ok" => PartState::Ok,
+        "off" => PartState::Off,
         // Of a name of nobody in [retention] comes that nothing is removed, of nobody, without a sign of it elsewhere.
-        "broken" if check["required"] == true || text("name") == retention::PART => State::Broken,
-        _unwell => State::Warning,
+        "broken" if check["required"] == true || text("name") == retention::PART => PartState::Broken,
+        _unwell => PartState::Warning,
     };
     let message = match (text("message"), state) {
-        ("", State::Warning | State::Broken) => "the server says more with a key, once it can check it",
+        ("", PartState::Warning | PartState::Broken) => "the server says more with a key, once it can check it",
         (message, _) => message,
     };
     let remedy = match (text("name"), state) {
-        ("jobs", State::Warning) => dead_jobs(),
-        (retention::PART, State::Broken) => retention::correct(),
+        ("jobs", PartState::Warning) => dead_jobs(),
+        (retention::PART, PartState::Broken) => retention::correct(),
         _clear => String::new(),
     };
     let details = check["details"].as_array().into_iter().flatten().filter_map(Value::as_str).map(str::to_owned);

@@ -108,8 +108,8 @@ impl Failure {
     }
 
     /// All that is said of it.
-    fn told(&self) -> Told {
-        let mut told = Told { message: self.to_string(), code: self.code(), ..Told::default() };
+    fn told(&self) -> FailureText {
+        let mut told = FailureText { message: self.to_string(), code: self.code(), ..FailureText::default() };
         let mut detail = |text: String| told.details.push(Detail::new("", text));
         match self {
             Self::Client(error) => {
@@ -214,7 +214,7 @@ fn remedy_of(faults: &[Fault]) -> String {
 
 /// What is said of a failure, before anybody has made lines or JSON of it.
 #[derive(Default)]
-struct Told {
+struct FailureText {
     message: String,
     details: Vec<Detail>,
     remedy: Option<String>,
@@ -240,14 +240,14 @@ fn unsaid(fault: &Detail, message: &str) -> Option<String> {
 
 /// How failures are told on standard error.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Voice {
+pub(crate) enum FailureFormat {
     /// In lines, so painted.
     Lines(Paint),
     /// In JSON, where the output was to be JSON.
     Json,
 }
 
-impl Voice {
+impl FailureFormat {
     /// Tells a failure.
     pub(crate) fn report(self, failure: &Failure) {
         aside(match self {

@@ -23,11 +23,11 @@ pub(crate) use kybern_core::count::count;
 
 pub(crate) use aside::{aside, secret_aside};
 pub(crate) use command::{called_with, kybern, kybern_here, quoted};
-pub(crate) use failure::{Failure, Voice};
+pub(crate) use failure::{Failure, FailureFormat};
 pub(crate) use log::{line as log_line, table as log_table};
 pub(crate) use message::message as render_message;
 pub(crate) use paint::Paint;
-pub(crate) use papers::{Paper, papers};
+pub(crate) use papers::{AskedPaper, papers};
 pub(crate) use progress::Progress;
 pub(crate) use read::read_table;
 pub(crate) use schema::{Field, fields};

@@ -10,7 +10,7 @@ use super::text::{clean, field};
 
 /// One document that is asked about.
 #[derive(Clone, Debug)]
-pub(crate) struct Paper {
+pub(crate) struct AskedPaper {
     pub(crate) n: String,
     /// Its name.
     pub(crate) filename: String,
@@ -24,7 +24,7 @@ pub(crate) struct Paper {
 }
 
 /// The documents that a wait asks about.
-pub(crate) fn papers(wait: &Value) -> Vec<Paper> {
+pub(crate) fn papers(wait: &Value) -> Vec<AskedPaper> {
     let listed = |name: &str| wait.pointer(&format!("/details/{name}")).and_then(Value::as_array);
     let asked = wait.pointer("/schema/properties/documents/properties").and_then(Value::as_object);
     let paper = |n: &String| {
@@ -33,7 +33,7 @@ pub(crate) fn papers(wait: &Value) -> Vec<Paper> {
         let file = scan.or_else(|| find("files"));
         let said = |name: &str| file.map(|file| field(file, name)).filter(|text| !text.is_empty());
         let list = |of: &Value, name: &str| of.get(name).and_then(Value::as_array).cloned();
-        Paper {
+        AskedPaper {
             n: clean(n),
             filename: said("filename").unwrap_or_else(|| format!("file {}", clean(n))),
             confirm: said("confirm"),
@@ -45,7 +45,7 @@ pub(crate) fn papers(wait: &Value) -> Vec<Paper> {
     asked.into_iter().flat_map(|asked| asked.keys()).map(paper).collect()
 }
 
-impl Paper {
+impl AskedPaper {
     /// What a person has to see to answer: what is wrong with it, or each page's text with where its picture is.
     pub(super) fn shown(&self) -> Vec<String> {
         let mut lines = Vec::new();
@@ -138,7 +138,7 @@ impl Paper {
 
 /// The commands that answer for these documents: one for each way where there is one document; where there are several,
 /// one for all and then what may stand in it for each.
-pub(super) fn commands(papers: &[Paper], command: &str) -> Vec<(String, String)> {
+pub(super) fn commands(papers: &[AskedPaper], command: &str) -> Vec<(String, String)> {
     let written = |answer: Value| format!("{command} --set documents='{answer}'");
     if let [paper] = papers {
         let all = paper.answers().into_iter();

@@ -9,7 +9,7 @@ use super::text::{field, short};
 const WIDTH: usize = 60;
 
 /// A value that was read, with where it stands.
-struct Read {
+struct ReadValue {
     name: String,
     value: String,
     file: String,
@@ -26,9 +26,9 @@ pub(crate) fn read_table(extractions: &[Value], most: usize) -> (Table, usize) {
     let fields = |document: &Value| document.get("fields").and_then(Value::as_array).cloned().unwrap_or_default();
     let more = extractions.iter().map(|document| fields(document).len().saturating_sub(most)).sum();
     let rows = extractions.iter().flat_map(|document| {
-        fields(document).iter().take(most).map(|found| Read::of(document, found)).collect::<Vec<_>>()
+        fields(document).iter().take(most).map(|found| ReadValue::of(document, found)).collect::<Vec<_>>()
     });
-    let rows: Vec<Read> = rows.collect();
+    let rows: Vec<ReadValue> = rows.collect();
     // Most papers have nothing wrong in them.
     let any_problem = rows.iter().any(|row| !row.problem.is_empty());
     let head = ["FIELD", "VALUE", "FILE", "PAGE", "WORDS", "SURE", "PROBLEM"];
@@ -40,7 +40,7 @@ pub(crate) fn read_table(extractions: &[Value], most: usize) -> (Table, usize) {
     (table, more)
 }
 
-impl Read {
+impl ReadValue {
     fn of(document: &Value, found: &Value) -> Self {
         let source = found.get("source").cloned().unwrap_or_default();
         let item = found.get("item").and_then(Value::as_u64);

@@ -44,7 +44,7 @@ fn one_wait(task: &Value, wait: &Value, paint: Paint) -> String {
         lines.push(indent(&indent(&table.render(paint))));
     }
     let papers = papers(wait);
-    lines.extend(papers.iter().flat_map(super::Paper::shown).map(|line| format!("    {line}")));
+    lines.extend(papers.iter().flat_map(super::AskedPaper::shown).map(|line| format!("    {line}")));
     if let Some(Value::Object(details)) = wait.get("details") {
         let told = details_of(details, &reason);
         lines.extend(told.into_iter().map(|line| format!("    {}", paint.dim(&line))));

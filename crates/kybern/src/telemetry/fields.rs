@@ -40,7 +40,7 @@ impl<'w> FormatFields<'w> for Fields {
 
 /// How a value looks.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Look {
+enum ValueStyle {
     /// As it is: numbers, yes and no.
     Bare,
     Text,
@@ -57,28 +57,28 @@ struct Visitor<'w> {
 
 impl Visitor<'_> {
     /// Writes a value, without what it must not say.
-    fn put(&mut self, field: &Field, value: &str, look: Look) {
+    fn put(&mut self, field: &Field, value: &str, look: ValueStyle) {
         let name = field.name();
         if self.result.is_err() || (!self.json && name.starts_with("log.")) {
             return;
         }
         let name = name.strip_prefix("r#").unwrap_or(name);
         let clean = redact_named(name, value);
-        let look = if look == Look::Bare && *clean != *value { Look::Told } else { look };
+        let look = if look == ValueStyle::Bare && *clean != *value { ValueStyle::Told } else { look };
         self.result = if self.json { self.member(name, &clean, look) } else { self.pair(name, &clean, look) };
         self.empty = false;
     }
 
-    fn member(&mut self, name: &str, value: &str, look: Look) -> fmt::Result {
+    fn member(&mut self, name: &str, value: &str, look: ValueStyle) -> fmt::Result {
         if !self.empty {
             self.writer.write_char(',')?;
         }
         string(&mut self.writer, name)?;
         self.writer.write_char(':')?;
-        if look == Look::Bare { self.writer.write_str(value) } else { string(&mut self.writer, value) }
+        if look == ValueStyle::Bare { self.writer.write_str(value) } else { string(&mut self.writer, value) }
     }
 
-    fn pair(&mut self, name: &str, value: &str, look: Look) -> fmt::Result {
+    fn pair(&mut self, name: &str, value: &str, look: ValueStyle) -> fmt::Result {
         if !self.empty {
             self.writer.write_char(' ')?;
         }
@@ -91,31 +91,31 @@ impl Visitor<'_> {
             self.writer.write_str(name)?;
             self.writer.write_char('=')?;
         }
-        if look == Look::Text { write!(self.writer, "{value:?}") } else { self.writer.write_str(value) }
+        if look == ValueStyle::Text { write!(self.writer, "{value:?}") } else { self.writer.write_str(value) }
     }
 }
 
 impl Visit for Visitor<'_> {
     fn record_f64(&mut self, field: &Field, value: f64) {
         // JSON has no other numbers.
-        let look = if value.is_finite() { Look::Bare } else { Look::Told };
+        let look = if value.is_finite() { ValueStyle::Bare } else { ValueStyle::Told };
         self.put(field, &format!("{value:?}"), look);
     }
 
     fn record_i64(&mut self, field: &Field, value: i64) {
-        self.put(field, &value.to_string(), Look::Bare);
+        self.put(field, &value.to_string(), ValueStyle::Bare);
     }
 
     fn record_u64(&mut self, field: &Field, value: u64) {
-        self.put(field, &value.to_string(), Look::Bare);
+        self.put(field, &value.to_string(), ValueStyle::Bare);
     }
 
     fn record_bool(&mut self, field: &Field, value: bool) {
-        self.put(field, if value { "true" } else { "false" }, Look::Bare);
+        self.put(field, if value { "true" } else { "false" }, ValueStyle::Bare);
     }
 
     fn record_str(&mut self, field: &Field, value: &str) {
-        self.put(field, value, Look::Text);
+        self.put(field, value, ValueStyle::Text);
     }
 
     fn record_error(&mut self, field: &Field, value: &(dyn Error + 'static)) {
@@ -129,11 +129,11 @@ impl Visit for Visitor<'_> {
         if !self.json && !sources.is_empty() {
             text = format!("{text} {}.sources=[{}]", field.name(), sources.join(", "));
         }
-        self.put(field, &printable(&text), Look::Told);
+        self.put(field, &printable(&text), ValueStyle::Told);
     }
 
     fn record_debug(&mut self, field: &Field, value: &dyn Debug) {
-        self.put(field, &format!("{value:?}"), Look::Told);
+        self.put(field, &format!("{value:?}"), ValueStyle::Told);
     }
 }
 
@@ -170,7 +170,7 @@ mod tests {
     use tracing_subscriber::fmt::MakeWriter;
     use tracing_subscriber::layer::SubscriberExt as _;
 
-    use super::super::line::Line;
+    use super::super::line::LineFormat;
     use super::*;
 
     /// Keeps what is written.
@@ -197,7 +197,7 @@ mod tests {
 
     fn said(format: LogFormat, ansi: bool, work: impl FnOnce()) -> String {
         let kept = Kept::default();
-        let layer = tracing_subscriber::fmt::layer().fmt_fields(Fields(format)).event_format(Line(format));
+        let layer = tracing_subscriber::fmt::layer().fmt_fields(Fields(format)).event_format(LineFormat(format));
         let layer = layer.with_ansi(ansi).with_writer(kept.clone());
         tracing::subscriber::with_default(tracing_subscriber::registry().with(layer), work);
         String::from_utf8(kept.0.lock().unwrap().clone()).unwrap()

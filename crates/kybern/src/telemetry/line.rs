@@ -13,9 +13,9 @@ use crate::config::telemetry::LogFormat;
 
 /// Writes lines: one JSON object each, or a text for people.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Line(pub(super) LogFormat);
+pub(super) struct LineFormat(pub(super) LogFormat);
 
-impl<S: Subscriber + for<'a> LookupSpan<'a>> FormatEvent<S, Fields> for Line {
+impl<S: Subscriber + for<'a> LookupSpan<'a>> FormatEvent<S, Fields> for LineFormat {
     fn format_event(&self, ctx: &FmtContext<'_, S, Fields>, writer: Writer<'_>, event: &Event<'_>) -> fmt::Result {
         match self.0 {
             LogFormat::Json => json(ctx, writer, event),

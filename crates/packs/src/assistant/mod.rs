@@ -20,7 +20,7 @@ const FILE: &str = include_str!("agents.json");
 /// What the file says.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-struct Written {
+struct AssistantFile {
     /// The tools of each group, by its name.
     groups: BTreeMap<String, Vec<String>>,
     agents: Vec<Value>,
@@ -34,7 +34,7 @@ struct File {
 
 /// The file. A test keeps one that cannot be read from being shipped; such a program would have no agents.
 fn read() -> Result<File, String> {
-    let Written { groups, agents } = serde_json::from_str(FILE).map_err(|error| error.to_string())?;
+    let AssistantFile { groups, agents } = serde_json::from_str(FILE).map_err(|error| error.to_string())?;
     let agent = |said: &Value| {
         AgentDraft::of_file(said).map_err(|error| format!("agent {}: {error} {:?}", said["name"], error.details()))
     };

@@ -11,7 +11,7 @@ use kybern_core::model::ExtractionSchema;
 use kybern_core::model::own_schema::OwnSchemas;
 use kybern_core::ports::{Tool, ToolContext};
 use kybern_core::time::Millis;
-use kybern_core::tool::{Needs, ToolFailure, ToolOutcome, ToolSpec};
+use kybern_core::tool::{ToolFailure, ToolNeeds, ToolOutcome, ToolSpec};
 use serde_json::{Map, Value, json};
 
 use super::{contact_schema, own};
@@ -53,7 +53,7 @@ impl ExtractDocuments {
                 domain: "core".to_owned(),
                 untrusted_output: true,
                 timeout: Millis::from_secs(120),
-                needs: Needs { task: true, documents: true, model: true, ..Needs::default() },
+                needs: ToolNeeds { task: true, documents: true, model: true, ..ToolNeeds::default() },
                 ..ToolSpec::read("extract_documents", description, input)
                     .shown(&["document", "fields", "pdf", "read"], json!({"schema": "contact"}))
             },

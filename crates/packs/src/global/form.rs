@@ -99,7 +99,7 @@ const MEANINGS: &[(&str, &[&str])] = &[
 
 /// One answer of a form.
 #[derive(Clone, PartialEq, Debug)]
-pub(super) struct Answer {
+pub(super) struct FormAnswer {
     /// The label as it was written.
     pub(super) label: String,
     /// What was answered.
@@ -107,7 +107,7 @@ pub(super) struct Answer {
 }
 
 /// The answers of a payload, whatever its shape.
-pub(super) fn answers(payload: &Value) -> Vec<Answer> {
+pub(super) fn answers(payload: &Value) -> Vec<FormAnswer> {
     let mut found = Vec::new();
     match payload.get("form_response") {
         Some(response) => typeform(response, &mut found),
@@ -118,12 +118,12 @@ pub(super) fn answers(payload: &Value) -> Vec<Answer> {
 }
 
 /// The answers that stand in a text as `Label: value` lines.
-pub(super) fn labelled_lines(text: &str) -> Vec<Answer> {
+pub(super) fn labelled_lines(text: &str) -> Vec<FormAnswer> {
     let line = |line: &str| {
         let (label, value) = line.split_once(':')?;
         let (label, value) = (label.trim().trim_start_matches(['-', '*', '•', '>']).trim(), value.trim());
         let sound = !label.is_empty() && label.len() <= MAX_LABEL && !value.is_empty() && !value.starts_with("//");
-        sound.then(|| Answer { label: label.to_owned(), value: Value::String(value.to_owned()) })
+        sound.then(|| FormAnswer { label: label.to_owned(), value: Value::String(value.to_owned()) })
     };
     text.lines().filter_map(line).take(MAX_ANSWERS).collect()
 }
@@ -135,7 +135,7 @@ pub(super) fn meaning(label: &str) -> Option<&'static str> {
 }
 
 /// The first answer that says something, by what its label means.
-pub(super) fn first<'a>(answers: &'a [Answer], wanted: &str) -> Option<&'a Value> {
+pub(super) fn first<'a>(answers: &'a [FormAnswer], wanted: &str) -> Option<&'a Value> {
     answers
         .iter()
         .filter(|answer| meaning(&answer.label) == Some(wanted))
@@ -144,13 +144,13 @@ pub(super) fn first<'a>(answers: &'a [Answer], wanted: &str) -> Option<&'a Value
 }
 
 /// The answers whose labels mean nothing here, by label.
-pub(super) fn others(answers: &[Answer]) -> Map<String, Value> {
+pub(super) fn others(answers: &[FormAnswer]) -> Map<String, Value> {
     let own = answers.iter().filter(|answer| meaning(&answer.label).is_none());
     own.map(|answer| (answer.label.clone(), answer.value.clone())).collect()
 }
 
 /// An address from its parts, where the form has no single field for it.
-pub(super) fn address(answers: &[Answer]) -> Option<String> {
+pub(super) fn address(answers: &[FormAnswer]) -> Option<String> {
     if let Some(whole) = first(answers, "address").and_then(as_text) {
         return Some(whole);
     }
@@ -171,7 +171,7 @@ fn body_of(payload: &Value) -> &Value {
 }
 
 /// Typeform and its likes: answers apart from the questions that they answer.
-fn typeform(response: &Value, found: &mut Vec<Answer>) {
+fn typeform(response: &Value, found: &mut Vec<FormAnswer>) {
     let questions = response.pointer("/definition/fields").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
     for answer in response.get("answers").and_then(Value::as_array).into_iter().flatten() {
         let field = answer.get("field").unwrap_or(&Value::Null);
@@ -188,7 +188,7 @@ fn typeform(response: &Value, found: &mut Vec<Answer>) {
             Some(value) => value.clone(),
             None => Value::Null,
         };
-        found.push(Answer { label: label.to_owned(), value });
+        found.push(FormAnswer { label: label.to_owned(), value });
     }
     if let Some(hidden) = response.get("hidden") {
         collect(hidden, 0, found);
@@ -196,7 +196,7 @@ fn typeform(response: &Value, found: &mut Vec<Answer>) {
 }
 
 /// Every leaf of an object under its own name; lists of `{label, value}` under their labels.
-fn collect(value: &Value, depth: usize, found: &mut Vec<Answer>) {
+fn collect(value: &Value, depth: usize, found: &mut Vec<FormAnswer>) {
     if depth > MAX_DEPTH || found.len() >= MAX_ANSWERS {
         return;
     }
@@ -211,17 +211,17 @@ fn collect(value: &Value, depth: usize, found: &mut Vec<Answer>) {
                 items.iter().for_each(|item| collect(item, depth + 1, found));
             }
             Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_) => {
-                found.push(Answer { label: name.clone(), value: value.clone() });
+                found.push(FormAnswer { label: name.clone(), value: value.clone() });
             }
         }
     }
 }
 
 /// `{label|name|key|title|question, value|answer}`.
-fn labelled(item: &Value) -> Option<Answer> {
+fn labelled(item: &Value) -> Option<FormAnswer> {
     let label = ["label", "name", "key", "title", "question"].iter().find_map(|key| item.get(*key)?.as_str())?;
     let value = ["value", "answer"].iter().find_map(|key| item.get(*key))?;
-    Some(Answer { label: label.to_owned(), value: value.clone() })
+    Some(FormAnswer { label: label.to_owned(), value: value.clone() })
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use kybern_core::count::count;
 use kybern_core::mail::{MailAddress, ParsedMail, PassageRole};
 use kybern_core::ports::{StatelessTool, ToolContext};
 use kybern_core::task::AttachmentSource;
-use kybern_core::tool::{Needs, ToolFailure, ToolOutcome, ToolSpec};
+use kybern_core::tool::{ToolFailure, ToolNeeds, ToolOutcome, ToolSpec};
 use serde_json::{Map, Value, json};
 
 use crate::args::fields;
@@ -20,7 +20,7 @@ pub fn normalize_email_input() -> StatelessTool {
         aliases: vec!["core.normalize_email".to_owned()],
         domain: "core".to_owned(),
         untrusted_output: true,
-        needs: Needs { task: true, documents: true, ..Needs::default() },
+        needs: ToolNeeds { task: true, documents: true, ..ToolNeeds::default() },
         ..ToolSpec::read("normalize_email_input", description, schema)
             .shown(&["mail", "sender", "subject", "attachments"], json!({}))
     };

@@ -8,10 +8,10 @@ use kybern_core::json as bounded;
 use kybern_core::mail::ParsedMail;
 use kybern_core::ports::{StatelessTool, ToolContext};
 use kybern_core::task::Channel;
-use kybern_core::tool::{Needs, ToolFailure, ToolOutcome, ToolSpec};
+use kybern_core::tool::{ToolFailure, ToolNeeds, ToolOutcome, ToolSpec};
 use serde_json::{Map, Value, json};
 
-use super::form::{self, Answer};
+use super::form::{self, FormAnswer};
 use super::{contact_schema, free_text};
 use crate::args::{add, as_text, fields};
 use crate::reading::{self, ReadDocument};
@@ -30,7 +30,7 @@ pub fn normalize_webhook_input() -> StatelessTool {
         aliases: vec!["core.normalize_webhook".to_owned()],
         domain: "core".to_owned(),
         untrusted_output: true,
-        needs: Needs { task: true, documents: true, model: true, ..Needs::default() },
+        needs: ToolNeeds { task: true, documents: true, model: true, ..ToolNeeds::default() },
         ..ToolSpec::read("normalize_webhook_input", description, schema)
             .shown(&["lead", "form", "webhook", "sms"], json!({}))
     };
@@ -50,7 +50,7 @@ async fn call(context: &ToolContext, _args: Map<String, Value>) -> Result<ToolOu
 
 /// Everything that was said, in order of how plainly.
 struct Message {
-    answers: Vec<Answer>,
+    answers: Vec<FormAnswer>,
     others: Map<String, Value>,
     text: String,
     read: Option<ReadDocument>,
@@ -166,7 +166,7 @@ fn plain_input(context: &ToolContext) -> String {
     if is_json { String::new() } else { context.input.to_string() }
 }
 
-fn take(answers: &mut Vec<Answer>, label: &str) -> Option<String> {
+fn take(answers: &mut Vec<FormAnswer>, label: &str) -> Option<String> {
     let at = answers.iter().position(|answer| answer.label == label)?;
     as_text(&answers.remove(at).value)
 }

@@ -6,7 +6,7 @@ use kybern_core::id::OutboxId;
 use kybern_core::identity::User;
 use kybern_core::outbox::{NewOutbox, OutboxChannel};
 use kybern_core::ports::{StatelessTool, ToolContext};
-use kybern_core::tool::{Needs, ToolFailure, ToolOutcome, ToolSpec};
+use kybern_core::tool::{ToolFailure, ToolNeeds, ToolOutcome, ToolSpec};
 use serde_json::{Map, Value, json};
 
 use crate::args::{fields, text};
@@ -37,7 +37,7 @@ pub fn notify_agent() -> StatelessTool {
         domain: "core".to_owned(),
         stop_on_failure: false,
         destinations: vec!["agent_email".to_owned()],
-        needs: Needs { task: true, users: true, ..Needs::default() },
+        needs: ToolNeeds { task: true, users: true, ..ToolNeeds::default() },
         ..ToolSpec::local("notify_agent", description, schema).shown(
             &["mail", "colleague", "done"],
             json!({"subject": "Loss runs requested", "next": "Wait for the insurers.", "counts": {"requests": 2}}),

@@ -5,7 +5,7 @@ use kybern_core::count::count;
 use kybern_core::identity::User;
 use kybern_core::ports::{StatelessTool, ToolContext};
 use kybern_core::record::{Lookup, Record};
-use kybern_core::tool::{Needs, ToolFailure, ToolOutcome, ToolSpec};
+use kybern_core::tool::{ToolFailure, ToolNeeds, ToolOutcome, ToolSpec};
 use serde_json::{Map, Value, json};
 
 use super::deal;
@@ -31,7 +31,7 @@ pub fn assign_agent() -> StatelessTool {
                        deals.";
     let spec = ToolSpec {
         trusted_output: true,
-        needs: Needs { task: true, records: true, users: true, ..Needs::default() },
+        needs: ToolNeeds { task: true, records: true, users: true, ..ToolNeeds::default() },
         ..ToolSpec::local("insurance.assign_agent", description, schema).shown(&["deal", "owner", "agent"], json!({}))
     };
     StatelessTool::new(spec, |context, args| Box::pin(call(context, args)))

@@ -6,7 +6,7 @@ use kybern_core::task::{Attachment, AttachmentSource};
 use kybern_core::tool::ToolFailure;
 use serde_json::{Map, Value, json};
 
-use super::loss_run_request::Asked;
+use super::loss_run_request::InsurerPolicies;
 use crate::args::{objects, text};
 
 /// The member of a request that lists them.
@@ -20,7 +20,7 @@ const CATEGORY: &str = "LOA";
 
 /// Gives each insurer's request the letters that are for it: one that describes policies is for their insurers, any
 /// other for all.
-pub(super) async fn add(context: &ToolContext, groups: &mut [Asked]) -> Result<(), ToolFailure> {
+pub(super) async fn add(context: &ToolContext, groups: &mut [InsurerPolicies]) -> Result<(), ToolFailure> {
     let read = objects(&context.state, "extractions");
     let letters = read.iter().filter(|paper| text(paper, "category").as_deref() == Some(CATEGORY));
     let numbers: Vec<u64> = letters.filter_map(|paper| paper.get("n")?.as_u64()).collect();
@@ -31,7 +31,7 @@ pub(super) async fn add(context: &ToolContext, groups: &mut [Asked]) -> Result<(
     let is_letter =
         |file: &&Attachment| file.source == AttachmentSource::Attached && numbers.contains(&u64::from(file.n));
     for file in files.iter().filter(is_letter) {
-        let describes = |group: &&mut Asked| group.documents.contains(&file.n);
+        let describes = |group: &&mut InsurerPolicies| group.documents.contains(&file.n);
         let is_for_some = groups.iter_mut().any(|group| describes(&group));
         for group in groups.iter_mut().filter(|group| !is_for_some || describes(group)) {
             group.letters.push(json!({

@@ -86,7 +86,7 @@ const MAX_LISTED: usize = 2;
 const MAX_BEFORE: usize = 1024;
 
 /// A policy number of a document with the insurer that is named beside it.
-pub(super) struct Beside {
+pub(super) struct PolicyInsurer {
     /// As it is written.
     pub(super) number: String,
     pub(super) insurer: RecordId,
@@ -123,7 +123,7 @@ fn loose(text: &str) -> impl Iterator<Item = (usize, usize)> {
 
 /// The policy numbers of a document with the insurers that are named beside them. In a message a number counts that
 /// nobody calls one, too: `we are with Harrow, HPM93318`.
-pub(super) fn named_beside(names: &Names, document: &ReadDocument) -> Vec<Beside> {
+pub(super) fn named_beside(names: &Names, document: &ReadDocument) -> Vec<PolicyInsurer> {
     let mut found = Vec::new();
     let all = number_places(document);
     for page in &document.text.pages {
@@ -175,7 +175,7 @@ fn in_sentence(
     (from, to): (usize, usize),
     (within, alike): (&[(usize, usize, bool, &str)], bool),
     sole: impl Fn() -> Option<RecordId>,
-) -> Vec<Beside> {
+) -> Vec<PolicyInsurer> {
     let mut at = from;
     let mut between = Vec::new();
     for end in within.iter().map(|number| number.0).chain([to]) {
@@ -199,7 +199,7 @@ fn in_sentence(
     let pairs = within.iter().zip(owners(&between));
     let found = pairs.filter_map(|((_, _, is_loose, number), owner)| {
         let insurer = owner.filter(|_| speaks || !is_loose)?;
-        Some(Beside { number: (*number).to_owned(), insurer, is_loose: *is_loose, in_sentence })
+        Some(PolicyInsurer { number: (*number).to_owned(), insurer, is_loose: *is_loose, in_sentence })
     });
     found.collect()
 }

@@ -16,7 +16,7 @@ use kybern_core::tool::Review;
 use serde_json::{Map, Value, json};
 
 use self::mentions::Mentions;
-use self::picked::Picked;
+use self::picked::PickedPolicies;
 use self::sentences::{Sentence, sentences};
 use self::turns as say;
 use self::vocabulary as word;
@@ -117,7 +117,7 @@ fn choice(read: &[ReadDocument], policies: &[Policy]) -> Choice {
     // What stands beneath every mail speaks of the mail.
     let said: Vec<(bool, Sentence)> = pages.flat_map(of_page).filter(|(_, sentence)| !is_notice(sentence)).collect();
     let mentions = Mentions::new(read, policies);
-    let mut picked = Picked::default();
+    let mut picked = PickedPolicies::default();
     for (_, sentence) in &said {
         picked.read(sentence, &mentions, policies);
     }

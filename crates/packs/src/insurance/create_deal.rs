@@ -3,13 +3,13 @@
 use kybern_core::id::RecordId;
 use kybern_core::ports::{StatelessTool, ToolContext};
 use kybern_core::record::{Lookup, Record};
-use kybern_core::tool::{Needs, ToolFailure, ToolOutcome, ToolSpec};
+use kybern_core::tool::{ToolFailure, ToolNeeds, ToolOutcome, ToolSpec};
 use serde_json::{Map, Value, json};
 
 use super::deal::{self, OpenDeal};
 use super::kinds::{DEAL, PIPELINES};
 use super::policies::{self, Policy};
-use super::policy::{self, Kept};
+use super::policy::{self, PolicyWrite};
 use crate::args::{add, fields, text, text_or_state, texts};
 use crate::{change, coverage};
 
@@ -35,7 +35,7 @@ pub fn create_deal() -> StatelessTool {
     let description = "Creates the deal of a company in a pipeline, or adds to the open one, and records its \
                        policies.";
     let spec = ToolSpec {
-        needs: Needs { task: true, records: true, ..Needs::default() },
+        needs: ToolNeeds { task: true, records: true, ..ToolNeeds::default() },
         ..ToolSpec::local("insurance.create_deal", description, schema)
             .shown(&["deal", "pipeline", "policies"], json!({"pipeline_type": PIPELINES[0]}))
     };
@@ -46,7 +46,7 @@ async fn call(context: &ToolContext, args: Map<String, Value>) -> Result<ToolOut
     let pipeline = text(&args, "pipeline_type").unwrap_or_else(|| PIPELINES[0].to_owned());
     let entity = deal::entity(context, &args).await?;
     let policies = policies::given(&args, &context.state);
-    let wanted = Wanted::of(context, &args, &entity, &policies);
+    let wanted = DealFacts::of(context, &args, &entity, &policies);
     let mut outcome = ToolOutcome::default();
     let (deal_id, is_new, updated) = match deal::open_deal(context, entity.id, &pipeline).await? {
         OpenDeal::Absent(key) => {
@@ -88,14 +88,14 @@ async fn call(context: &ToolContext, args: Map<String, Value>) -> Result<ToolOut
 }
 
 /// What the deal should say.
-struct Wanted {
+struct DealFacts {
     entity: RecordId,
     entity_name: Option<String>,
     coverage_types: Vec<String>,
     effective_date: Option<String>,
 }
 
-impl Wanted {
+impl DealFacts {
     fn of(context: &ToolContext, args: &Map<String, Value>, entity: &Record, policies: &[Policy]) -> Self {
         let mut coverage_types = Vec::new();
         let named = texts(args, "coverage_types");
@@ -157,8 +157,8 @@ async fn keep_policies(
     for policy in policies {
         let (id, became) = policy::keep(context, entity, policy, outcome).await?;
         kept.ids.push(id);
-        kept.created += usize::from(became == Kept::Created);
-        kept.updated += usize::from(became == Kept::Updated);
+        kept.created += usize::from(became == PolicyWrite::Created);
+        kept.updated += usize::from(became == PolicyWrite::Updated);
     }
     Ok(kept)
 }

@@ -6,12 +6,12 @@ mod whose;
 
 use kybern_core::count::count;
 use kybern_core::ports::{StatelessTool, ToolContext};
-use kybern_core::tool::{Needs, Review, ToolFailure, ToolOutcome, ToolSpec};
+use kybern_core::tool::{Review, ToolFailure, ToolNeeds, ToolOutcome, ToolSpec};
 use serde_json::{Map, Value, json};
 
 pub(super) use self::spelling::InsurerNames;
 use super::letter::Letter;
-use super::loss_run_request::{self as request, Asked, ByInsurer};
+use super::loss_run_request::{self as request, ByInsurer, InsurerPolicies};
 use super::policies::Policy;
 use super::{authority, deal, kinds, policies};
 use crate::args::{fields, text, texts};
@@ -32,7 +32,7 @@ pub fn create_loss_run_requests() -> StatelessTool {
     });
     let description = "Creates one loss-run request for each insurer of a deal's policies, or adds to its draft.";
     let spec = ToolSpec {
-        needs: Needs { task: true, documents: true, records: true, lessons: true, ..Needs::default() },
+        needs: ToolNeeds { task: true, documents: true, records: true, lessons: true, ..ToolNeeds::default() },
         ..ToolSpec::local("insurance.create_loss_run_requests", description, schema)
             .shown(&["loss run", "insurer", "policies"], json!({}))
     };
@@ -54,7 +54,7 @@ async fn call(context: &ToolContext, args: Map<String, Value>) -> Result<ToolOut
     let requests = request::of_deal(context, deal.id).await?;
     let existing = ByInsurer::new(&requests);
     // Whom the deal has asked already, a person has let pass.
-    let fresh: Vec<&Asked> = groups.iter().filter(|asked| existing.to(asked).is_empty()).collect();
+    let fresh: Vec<&InsurerPolicies> = groups.iter().filter(|asked| existing.to(asked).is_empty()).collect();
     let open = whose::open(context, &fresh, &unknown, &named).await?;
     if !open.is_empty() {
         return Ok(ToolOutcome::ask(whose::review(&open)));
@@ -113,7 +113,7 @@ pub(super) async fn whose_they_are(context: &ToolContext, policies: &[Policy]) -
 async fn create(
     context: &ToolContext,
     deal: &kybern_core::record::Record,
-    asked: &Asked,
+    asked: &InsurerPolicies,
     n: usize,
     outcome: &mut ToolOutcome,
 ) -> Result<kybern_core::id::RecordId, ToolFailure> {

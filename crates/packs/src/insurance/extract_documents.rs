@@ -7,7 +7,7 @@ use kybern_core::count::count;
 use kybern_core::model::ExtractionSchema;
 use kybern_core::ports::{Tool, ToolContext};
 use kybern_core::time::Millis;
-use kybern_core::tool::{Needs, Review, ToolFailure, ToolOutcome, ToolSpec};
+use kybern_core::tool::{Review, ToolFailure, ToolNeeds, ToolOutcome, ToolSpec};
 use serde_json::{Map, Value, json};
 
 use super::insured::{Contradiction, Insured};
@@ -53,13 +53,13 @@ impl ExtractDocuments {
             spec: ToolSpec {
                 untrusted_output: true,
                 timeout: Millis::from_secs(120),
-                needs: Needs {
+                needs: ToolNeeds {
                     task: true,
                     documents: true,
                     model: true,
                     records: true,
                     lessons: true,
-                    ..Needs::default()
+                    ..ToolNeeds::default()
                 },
                 ..ToolSpec::read("insurance.extract_documents", description, input)
                     .shown(&["policy", "vehicle", "loss", "document"], json!({"required": ["insured", "policies"]}))

@@ -8,7 +8,7 @@ use kybern_core::ports::{RecordStore, ToolContext};
 use kybern_core::tenant::TenantScope;
 use kybern_core::tool::ToolFailure;
 
-use super::beside::{Beside, named_beside};
+use super::beside::{PolicyInsurer, named_beside};
 use super::broken;
 use super::chosen;
 use super::kinds::ENTITY;
@@ -170,7 +170,7 @@ impl Insurers {
             {
                 insurers.by_document.insert(document.n, name);
             }
-            for Beside { number, insurer, is_loose, in_sentence } in named_beside(&names, document) {
+            for PolicyInsurer { number, insurer, is_loose, in_sentence } in named_beside(&names, document) {
                 if let Some(name) = spelling(records, context.scope, insurer).await? {
                     let place = (document.n, company::policy_number(&number));
                     let known = if in_sentence { &mut insurers.by_policy } else { &mut insurers.by_paragraph };

@@ -34,7 +34,7 @@ const TERM: usize = 2;
 
 /// The policies of one insurer.
 #[derive(Clone, PartialEq, Debug, Default)]
-pub(super) struct Asked {
+pub(super) struct InsurerPolicies {
     pub(super) insurer: String,
     pub(super) naic: Option<String>,
     pub(super) numbers: Vec<String>,
@@ -45,14 +45,14 @@ pub(super) struct Asked {
 }
 
 /// A policy whose insurer nobody knows.
-pub(super) struct Orphan {
+pub(super) struct OrphanPolicy {
     pub(super) number: String,
     pub(super) documents: Vec<u32>,
     /// Insurers of whom nobody knows which it is; none where none was found.
     pub(super) contested: Vec<String>,
 }
 
-impl Asked {
+impl InsurerPolicies {
     /// What tells this insurer from others in a key: its code, else its name as it is compared.
     fn identity(&self) -> String {
         match &self.naic {
@@ -73,8 +73,8 @@ impl Asked {
 /// Groups policies by their insurer, in order of appearance. `named` are insurers that a person has supplied, by
 /// policy number: they count before what was read, and so before the code that was read with it. The second list holds
 /// the policies whose insurer nobody knows.
-pub(super) fn by_insurer(policies: &[Policy], named: &Map<String, Value>) -> (Vec<Asked>, Vec<Orphan>) {
-    let mut groups: Vec<Asked> = Vec::new();
+pub(super) fn by_insurer(policies: &[Policy], named: &Map<String, Value>) -> (Vec<InsurerPolicies>, Vec<OrphanPolicy>) {
+    let mut groups: Vec<InsurerPolicies> = Vec::new();
     let mut unknown = Vec::new();
     // As names are compared: a paper may list thousands of policies, and as many insurers.
     let mut names: Vec<String> = Vec::new();
@@ -84,16 +84,16 @@ pub(super) fn by_insurer(policies: &[Policy], named: &Map<String, Value>) -> (Ve
         let read = policy.insurer.clone().filter(|_| policy.contested.is_empty());
         let Some(insurer) = said.or(read) else {
             let (number, documents) = (policy.number.clone(), policy.documents.clone());
-            unknown.push(Orphan { number, documents, contested: policy.contested.clone() });
+            unknown.push(OrphanPolicy { number, documents, contested: policy.contested.clone() });
             continue;
         };
         let name = company::normal_name(&insurer);
-        let is_it = |(group, known): (&Asked, &String)| match group.naic.as_deref().zip(naic) {
+        let is_it = |(group, known): (&InsurerPolicies, &String)| match group.naic.as_deref().zip(naic) {
             Some((has, said)) => has == said,
             None => *known == name,
         };
         let at = groups.iter().zip(&names).position(is_it).unwrap_or_else(|| {
-            groups.push(Asked { insurer: insurer.clone(), ..Asked::default() });
+            groups.push(InsurerPolicies { insurer: insurer.clone(), ..InsurerPolicies::default() });
             names.push(name);
             groups.len() - 1
         });
@@ -133,7 +133,7 @@ impl<'r> ByInsurer<'r> {
     }
 
     /// Those to this insurer, in their order.
-    pub(super) fn to(&self, asked: &Asked) -> Vec<&'r Record> {
+    pub(super) fn to(&self, asked: &InsurerPolicies) -> Vec<&'r Record> {
         let named = self.names.get(&company::normal_name(&asked.insurer));
         let coded = asked.naic.as_ref().and_then(|code| self.codes.get(code));
         let places: BTreeSet<usize> = named.into_iter().chain(coded).flatten().copied().collect();
@@ -142,7 +142,7 @@ impl<'r> ByInsurer<'r> {
 }
 
 /// Whether the request is to this insurer.
-fn is_to(request: &Record, asked: &Asked) -> bool {
+fn is_to(request: &Record, asked: &InsurerPolicies) -> bool {
     let insurer = text(&request.props, "insurer").unwrap_or_default();
     asked.is(&insurer, text(&request.props, "naic").as_deref())
 }
@@ -158,14 +158,14 @@ pub(super) fn is_open(request: &Record) -> bool {
 }
 
 /// Whether it asks about all of these policies already.
-pub(super) fn covers(request: &Record, asked: &Asked) -> bool {
+pub(super) fn covers(request: &Record, asked: &InsurerPolicies) -> bool {
     let known: HashSet<String> =
         texts(&request.props, "policy_numbers").iter().map(|n| company::policy_number(n)).collect();
     asked.numbers.iter().all(|number| known.contains(&company::policy_number(number)))
 }
 
 /// The key of the `n`th request, from 1, to this insurer within a deal.
-pub(super) fn key(deal: RecordId, asked: &Asked, n: usize) -> String {
+pub(super) fn key(deal: RecordId, asked: &InsurerPolicies, n: usize) -> String {
     let plain = format!("deal:{deal}:{}", asked.identity());
     if n == 1 { plain } else { format!("{plain}:{n}") }
 }
@@ -174,7 +174,7 @@ pub(super) fn key(deal: RecordId, asked: &Asked, n: usize) -> String {
 pub(super) fn props(
     context: &ToolContext,
     deal: &Record,
-    asked: &Asked,
+    asked: &InsurerPolicies,
     insurer_entity: Option<&Record>,
 ) -> Map<String, Value> {
     let letters = authority::joined(Vec::new(), &asked.letters);
@@ -204,7 +204,7 @@ pub(super) fn props(
 pub(super) fn over(
     context: &ToolContext,
     draft: &Record,
-    asked: &Asked,
+    asked: &InsurerPolicies,
     insurer_entity: Option<&Record>,
 ) -> Map<String, Value> {
     let mut numbers = texts(&draft.props, "policy_numbers");
@@ -241,7 +241,7 @@ pub(super) fn over(
 }
 
 /// Under what a request can be found.
-pub(super) fn lookups(deal: RecordId, asked: &Asked) -> Vec<Lookup> {
+pub(super) fn lookups(deal: RecordId, asked: &InsurerPolicies) -> Vec<Lookup> {
     let mut lookups = vec![Lookup::shared("deal", deal.to_string()), Lookup::shared("insurer", asked.identity())];
     lookups.extend(number_lookups(&asked.numbers));
     lookups
@@ -353,7 +353,10 @@ fn without_term(number: &str) -> Option<&str> {
 }
 
 /// The insurer's own record, when there is exactly one that is surely meant.
-pub(super) async fn insurer_entity(context: &ToolContext, asked: &Asked) -> Result<Option<Record>, ToolFailure> {
+pub(super) async fn insurer_entity(
+    context: &ToolContext,
+    asked: &InsurerPolicies,
+) -> Result<Option<Record>, ToolFailure> {
     Ok(insurer_among(context.records()?, context.scope, asked).await?)
 }
 
@@ -361,7 +364,7 @@ pub(super) async fn insurer_entity(context: &ToolContext, asked: &Asked) -> Resu
 pub(super) async fn insurer_among(
     records: &dyn RecordStore,
     scope: TenantScope,
-    asked: &Asked,
+    asked: &InsurerPolicies,
 ) -> Result<Option<Record>> {
     if let Some(code) = &asked.naic {
         let found = records.records_by_lookup(scope, ENTITY, "NAIC", code).await?;
@@ -375,7 +378,7 @@ pub(super) async fn insurer_among(
     Ok(if found.len() == 1 { found.pop() } else { None })
 }
 
-fn sources(context: &ToolContext, asked: &Asked) -> Vec<Value> {
+fn sources(context: &ToolContext, asked: &InsurerPolicies) -> Vec<Value> {
     asked.documents.iter().map(|n| json!({"task": context.task, "n": n})).collect()
 }
 
@@ -419,7 +422,7 @@ mod tests {
 
     #[test]
     fn requests_without_an_end_are_found_and_added_to_in_time() {
-        let asked = |n: usize| Asked { insurer: format!("Fern {n} Casualty"), ..Asked::default() };
+        let asked = |n: usize| InsurerPolicies { insurer: format!("Fern {n} Casualty"), ..InsurerPolicies::default() };
         let find = |count: usize| {
             let requests: Vec<Record> = (0..count).map(|n| request(n, 1)).collect();
             let known = ByInsurer::new(&requests);
@@ -429,7 +432,7 @@ mod tests {
         let context = crate::tests::World::new().context(&crate::insurance::create_loss_run_requests());
         let add = |count: usize| {
             let numbers = (0..count).map(|n| format!("CP {}", n + 1)).collect();
-            let wanted = over(&context, &request(1, count), &Asked { numbers, ..asked(1) }, None);
+            let wanted = over(&context, &request(1, count), &InsurerPolicies { numbers, ..asked(1) }, None);
             assert_eq!(texts(&wanted, "policy_numbers").len(), count + 1);
         };
         assert!(kybern_testkit::growth(100, add) < 24.0);

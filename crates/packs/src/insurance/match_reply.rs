@@ -16,10 +16,10 @@ use std::collections::HashSet;
 use kybern_core::count::count;
 use kybern_core::ports::{StatelessTool, ToolContext};
 use kybern_core::record::Record;
-use kybern_core::tool::{Needs, Review, ToolFailure, ToolOutcome, ToolSpec};
+use kybern_core::tool::{Review, ToolFailure, ToolNeeds, ToolOutcome, ToolSpec};
 use serde_json::{Map, Value, json};
 
-use self::which::Which;
+use self::which::AnsweredRequest;
 use super::kinds::LOSS_RUN_REQUEST;
 use super::loss_run_request::{self as request, is_one_policy};
 use crate::args::{as_text, fields, objects, text, texts};
@@ -42,7 +42,14 @@ pub fn match_reply() -> StatelessTool {
                        asks a person when the sender is not the insurer that was asked, or the report is about \
                        something else.";
     let spec = ToolSpec {
-        needs: Needs { task: true, documents: true, records: true, users: true, lessons: true, ..Needs::default() },
+        needs: ToolNeeds {
+            task: true,
+            documents: true,
+            records: true,
+            users: true,
+            lessons: true,
+            ..ToolNeeds::default()
+        },
         ..ToolSpec::local("insurance.match_reply", description, schema)
             .shown(&["loss run", "answer", "insurer"], json!({}))
     };
@@ -70,20 +77,20 @@ async fn call(context: &ToolContext, _args: Map<String, Value>) -> Result<ToolOu
                 return Ok(ToolOutcome::ask(which_one(context, &why, &senders, &fitting).await?));
             }
         },
-        (None, Which::Said(requests)) => requests,
-        (None, Which::OneOf(requests, why)) => {
+        (None, AnsweredRequest::Said(requests)) => requests,
+        (None, AnsweredRequest::OneOf(requests, why)) => {
             return Ok(ToolOutcome::ask(which_one(context, why, &senders, &requests).await?));
         }
-        (None, Which::Foreign) if sender::knows_one_of(context, &senders).await? => {
+        (None, AnsweredRequest::Foreign) if sender::knows_one_of(context, &senders).await? => {
             return Ok(unmatched("an insurer's answer names a request that is none of ours"));
         }
-        (None, Which::Foreign) => {
+        (None, AnsweredRequest::Foreign) => {
             let foreign: Vec<&str> = mail.request_tokens.iter().map(|token| token.id.as_str()).collect();
             let why = format!("the answer names the request {}, which is none of ours", foreign.join(", "));
             let fitting = which::fitting(context).await?;
             return Ok(ToolOutcome::ask(which_one(context, &why, &senders, &fitting).await?));
         }
-        (None, Which::Unnamed) => return Ok(unmatched("the answer names no request")),
+        (None, AnsweredRequest::Unnamed) => return Ok(unmatched("the answer names no request")),
     };
     let mut doubts = doubts(context, &senders, &requests);
     doubts.extend(of_others(context, &requests).await?);

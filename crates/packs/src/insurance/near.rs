@@ -21,9 +21,9 @@ const ONE_SLIP: usize = 5;
 const TWO_SLIPS: usize = 8;
 
 /// The names of the known insurers, as names are compared.
-pub(super) struct Known(Vec<(RecordId, String)>);
+pub(super) struct KnownInsurers(Vec<(RecordId, String)>);
 
-impl Known {
+impl KnownInsurers {
     /// Reads them, once for all names that are compared.
     pub(super) async fn read(context: &ToolContext) -> Result<Self, ToolFailure> {
         Ok(Self(context.records()?.lookup_values(context.scope, ENTITY, ALL, "name").await?))

@@ -13,7 +13,7 @@ use crate::change;
 
 /// What becomes of a policy's record.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Kept {
+pub(super) enum PolicyWrite {
     Created,
     /// It learns something.
     Updated,
@@ -27,18 +27,18 @@ pub(super) async fn keep(
     entity: RecordId,
     policy: &Policy,
     outcome: &mut ToolOutcome,
-) -> Result<(RecordId, Kept), ToolFailure> {
+) -> Result<(RecordId, PolicyWrite), ToolFailure> {
     let key = format!("entity:{entity}:{}", policy.key());
     let Some(record) = context.records()?.record(context.scope, POLICY, &key).await? else {
         let lookups = vec![Lookup::shared("policy_number", policy.key()), Lookup::shared("entity", entity.to_string())];
         let change = change::create(context, POLICY, &key, props(context, entity, policy), lookups);
         let id = change.put.id;
         outcome.records.push(change);
-        return Ok((id, Kept::Created));
+        return Ok((id, PolicyWrite::Created));
     };
     let changed = change::difference(&record, wanted(&record, policy));
     let is_updated = change::settle(outcome, &record, changed, Vec::new());
-    Ok((record.id, if is_updated { Kept::Updated } else { Kept::Same }))
+    Ok((record.id, if is_updated { PolicyWrite::Updated } else { PolicyWrite::Same }))
 }
 
 fn props(context: &ToolContext, entity: RecordId, policy: &Policy) -> Map<String, Value> {

@@ -11,7 +11,7 @@ use kybern_core::outbox::{MailFile, NewOutbox, OutboxChannel, OutboxStatus, is_a
 use kybern_core::policy::ToolCategory;
 use kybern_core::ports::{StatelessTool, ToolContext};
 use kybern_core::record::Record;
-use kybern_core::tool::{Needs, Risk, ToolFailure, ToolOutcome, ToolSpec};
+use kybern_core::tool::{Risk, ToolFailure, ToolNeeds, ToolOutcome, ToolSpec};
 use serde_json::{Map, Value, json};
 
 use super::authority::{self, ATTACHMENTS};
@@ -46,7 +46,7 @@ pub fn send_loss_run_request() -> StatelessTool {
         risk: Risk::R2,
         category: ToolCategory::NetworkWrite,
         destinations: vec!["to".to_owned()],
-        needs: Needs { records: true, outbox: true, ..Needs::default() },
+        needs: ToolNeeds { records: true, outbox: true, ..ToolNeeds::default() },
         // It reads records past its arguments, and they may hold what a stranger wrote.
         untrusted_output: true,
         ..ToolSpec::local("insurance.send_loss_run_request", description, schema).shown(

@@ -29,7 +29,7 @@ pub(super) const IDENTIFIERS: [&str; 3] = ["DOT", "MC", "NAIC"];
 
 /// What a call says about a company, normalised.
 #[derive(Clone, PartialEq, Debug, Default)]
-pub(super) struct Described {
+pub(super) struct DescribedCompany {
     pub(super) name: Option<String>,
     pub(super) entity_type: Option<String>,
     /// By [`IDENTIFIERS`], in that order.
@@ -42,7 +42,7 @@ pub(super) struct Described {
     pub(super) sources: Map<String, Value>,
 }
 
-impl Described {
+impl DescribedCompany {
     /// Its name as it is compared; empty when it has none.
     pub(super) fn normal_name(&self) -> String {
         self.name.as_deref().map(company::normal_name).unwrap_or_default()
@@ -129,7 +129,7 @@ impl Described {
 const MAX_NAMESAKES: u32 = 100;
 
 /// The key of a new record. A namesake that is another company (a person has said so) has the plain key already.
-pub(super) async fn free_key(context: &ToolContext, described: &Described) -> Result<String, ToolFailure> {
+pub(super) async fn free_key(context: &ToolContext, described: &DescribedCompany) -> Result<String, ToolFailure> {
     let plain = described.key();
     for n in 1..=MAX_NAMESAKES {
         let key = if n == 1 { plain.clone() } else { format!("{plain}:{n}") };

@@ -10,7 +10,7 @@ use kybern_core::record::Record;
 use kybern_core::tenant::TenantScope;
 use kybern_core::tool::ToolFailure;
 
-use super::entity::{self, Described, IDENTIFIERS, INSURER, UNKNOWN_TYPE};
+use super::entity::{self, DescribedCompany, IDENTIFIERS, INSURER, UNKNOWN_TYPE};
 use super::similarity::{alike, variants};
 use crate::{company, contact};
 
@@ -61,7 +61,7 @@ impl Clash {
 pub(super) async fn find(
     store: &dyn RecordStore,
     scope: TenantScope,
-    described: &Described,
+    described: &DescribedCompany,
 ) -> Result<Match, ToolFailure> {
     let by_identifier = holders(store, scope, described).await?;
     let name = described.normal_name();
@@ -108,7 +108,7 @@ fn is_named_otherwise(record: &Record, name: &str) -> bool {
 async fn holders(
     store: &dyn RecordStore,
     scope: TenantScope,
-    described: &Described,
+    described: &DescribedCompany,
 ) -> Result<Vec<(Record, &'static str)>, ToolFailure> {
     let mut found: Vec<(Record, &'static str)> = Vec::new();
     for (kind, value) in &described.identifiers {
@@ -127,7 +127,7 @@ async fn holders(
 }
 
 /// Whether the record has another identifier of a type that is described.
-pub(super) fn contradicts(record: &Record, described: &Described) -> bool {
+pub(super) fn contradicts(record: &Record, described: &DescribedCompany) -> bool {
     IDENTIFIERS.into_iter().any(|kind| match (company::recorded_number(record, kind), described.identifier(kind)) {
         (Some(has), Some(said)) => has != said,
         (Some(_) | None, None) | (None, Some(_)) => false,
@@ -135,17 +135,17 @@ pub(super) fn contradicts(record: &Record, described: &Described) -> bool {
 }
 
 /// Whether the record may be the company, as far as identifiers, type and state go.
-fn may_be(record: &Record, described: &Described) -> bool {
+fn may_be(record: &Record, described: &DescribedCompany) -> bool {
     is_of_type(record, described) && is_of_state(record, described) && !contradicts(record, described)
 }
 
-fn is_of_type(record: &Record, described: &Described) -> bool {
+fn is_of_type(record: &Record, described: &DescribedCompany) -> bool {
     let insurer = |kind: Option<&str>| kind == Some(INSURER);
     let known = described.entity_type.as_deref().filter(|kind| *kind != UNKNOWN_TYPE);
     insurer(entity::field_of(record, "entity_type").as_deref()) == insurer(known) || known.is_none()
 }
 
-fn is_of_state(record: &Record, described: &Described) -> bool {
+fn is_of_state(record: &Record, described: &DescribedCompany) -> bool {
     match (entity::field_of(record, "state"), described.known_state()) {
         (Some(has), Some(said)) => has == said,
         (Some(_) | None, None) | (None, Some(_)) => true,
@@ -153,7 +153,7 @@ fn is_of_state(record: &Record, described: &Described) -> bool {
 }
 
 /// Of several records with one name, the only one, or the only one in the same state.
-fn nearest_state(mut records: Vec<Record>, described: &Described) -> Match {
+fn nearest_state(mut records: Vec<Record>, described: &DescribedCompany) -> Match {
     if records.len() > 1
         && let Some(state) = described.known_state()
     {
@@ -172,7 +172,7 @@ fn nearest_state(mut records: Vec<Record>, described: &Described) -> Match {
 async fn nearly(
     store: &dyn RecordStore,
     scope: TenantScope,
-    described: &Described,
+    described: &DescribedCompany,
     name: &str,
 ) -> Result<Match, ToolFailure> {
     let mut candidates: Vec<Record> = Vec::new();
@@ -196,7 +196,7 @@ async fn nearly(
 
 /// Whether more than a name says that the record is the company: its address, its telephone or its e-mail. A domain counts
 /// where it is the company's own; that of an agent or of a mail provider is many companies'.
-fn is_tied(record: &Record, described: &Described) -> bool {
+fn is_tied(record: &Record, described: &DescribedCompany) -> bool {
     let both = |field: &str, said: Option<&String>| Some((entity::field_of(record, field)?, said?.clone()));
     let plain =
         |text: &str| -> String { text.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect() };

@@ -4,10 +4,10 @@ use kybern_core::count::count;
 use kybern_core::id::RecordId;
 use kybern_core::ports::{StatelessTool, ToolContext};
 use kybern_core::record::{Lookup, Record};
-use kybern_core::tool::{Needs, Review, ToolFailure, ToolOutcome, ToolSpec};
+use kybern_core::tool::{Review, ToolFailure, ToolNeeds, ToolOutcome, ToolSpec};
 use serde_json::{Map, Value, json};
 
-use super::entity::{self, Described, IDENTIFIERS, TYPES, UNKNOWN_TYPE};
+use super::entity::{self, DescribedCompany, IDENTIFIERS, TYPES, UNKNOWN_TYPE};
 use super::matching::{self, Clash, Match};
 use crate::args::{fields, text, text_or_state};
 use crate::review::form;
@@ -42,7 +42,7 @@ pub fn resolve_entity() -> StatelessTool {
                        address, telephone or e-mail; adds what its record lacks; creates it when it is unknown.";
     let spec = ToolSpec {
         aliases: vec!["resolve_entity".to_owned()],
-        needs: Needs { task: true, records: true, ..Needs::default() },
+        needs: ToolNeeds { task: true, records: true, ..ToolNeeds::default() },
         // It reads the state and records past its arguments, and both may hold what a stranger wrote.
         untrusted_output: true,
         ..ToolSpec::local("network.resolve_entity", description, schema)
@@ -81,12 +81,12 @@ async fn call(context: &ToolContext, args: Map<String, Value>) -> Result<ToolOut
 }
 
 /// What the arguments say, and where they say nothing, what a person has corrected in the state.
-fn describe(context: &ToolContext, args: &Map<String, Value>) -> Described {
+fn describe(context: &ToolContext, args: &Map<String, Value>) -> DescribedCompany {
     let said = |names: &[&str]| text_or_state(args, &context.state, names);
     let mut identifiers = Vec::new();
     identifiers.extend(said(&["dot_number"]).and_then(|text| company::dot_number(&text)).map(|dot| ("DOT", dot)));
     identifiers.extend(said(&["mc_number"]).and_then(|text| company::mc_number(&text)).map(|mc| ("MC", mc)));
-    Described {
+    DescribedCompany {
         name: said(&["name", "company_name"]).filter(|name| !company::normal_name(name).is_empty()),
         entity_type: text(args, "entity_type"),
         identifiers,
@@ -115,7 +115,7 @@ fn unusable(context: &ToolContext, args: &Map<String, Value>) -> Vec<String> {
 }
 
 /// Goes on after a person has chosen among candidates.
-async fn chosen(context: &ToolContext, described: &Described, choice: &str) -> Result<ToolOutcome, ToolFailure> {
+async fn chosen(context: &ToolContext, described: &DescribedCompany, choice: &str) -> Result<ToolOutcome, ToolFailure> {
     if choice == NEW {
         return created(context, &without_taken(context, described).await?).await;
     }
@@ -130,7 +130,7 @@ async fn chosen(context: &ToolContext, described: &Described, choice: &str) -> R
                 .identifiers
                 .iter()
                 .filter(|(kind, value)| company::recorded_number(&record, kind).is_some_and(|has| has == *value));
-            let described = Described { identifiers: kept.cloned().collect(), ..described.clone() };
+            let described = DescribedCompany { identifiers: kept.cloned().collect(), ..described.clone() };
             Ok(found(context, &described, &record, "human_choice"))
         }
         None => Err(ToolFailure::permanent("the chosen company does not exist any more; run the step again")),
@@ -138,17 +138,17 @@ async fn chosen(context: &ToolContext, described: &Described, choice: &str) -> R
 }
 
 /// A company that a person says is new has none of the numbers that are recorded for another.
-async fn without_taken(context: &ToolContext, described: &Described) -> Result<Described, ToolFailure> {
+async fn without_taken(context: &ToolContext, described: &DescribedCompany) -> Result<DescribedCompany, ToolFailure> {
     let mut free = Vec::new();
     for (kind, value) in &described.identifiers {
         if context.records()?.records_by_lookup(context.scope, entity::KIND, kind, value).await?.is_empty() {
             free.push((*kind, value.clone()));
         }
     }
-    Ok(Described { identifiers: free, ..described.clone() })
+    Ok(DescribedCompany { identifiers: free, ..described.clone() })
 }
 
-async fn created(context: &ToolContext, described: &Described) -> Result<ToolOutcome, ToolFailure> {
+async fn created(context: &ToolContext, described: &DescribedCompany) -> Result<ToolOutcome, ToolFailure> {
     let key = entity::free_key(context, described).await?;
     let change = change::create(context, entity::KIND, &key, described.props(context), described.lookups());
     let data = fields([
@@ -165,7 +165,7 @@ async fn created(context: &ToolContext, described: &Described) -> Result<ToolOut
     Ok(ToolOutcome { records: vec![change], ..ToolOutcome::new(data, summary) })
 }
 
-fn found(context: &ToolContext, described: &Described, record: &Record, reason: &str) -> ToolOutcome {
+fn found(context: &ToolContext, described: &DescribedCompany, record: &Record, reason: &str) -> ToolOutcome {
     let (changed, lookups) = enrichment(context, described, record, reason);
     let enriched: Vec<&String> = changed.keys().filter(|name| *name != "sources").collect();
     let name = entity::field_of(record, "name").or_else(|| described.name.clone());
@@ -191,7 +191,7 @@ fn found(context: &ToolContext, described: &Described, record: &Record, reason: 
 /// found by more than that.
 fn enrichment(
     context: &ToolContext,
-    described: &Described,
+    described: &DescribedCompany,
     record: &Record,
     reason: &str,
 ) -> (Map<String, Value>, Vec<Lookup>) {
@@ -231,7 +231,7 @@ fn enrichment(
 }
 
 /// Puts the record's identifiers and those it lacks into `changed`, and returns the lookups of the new ones.
-fn add_identifiers(described: &Described, record: &Record, changed: &mut Map<String, Value>) -> Vec<Lookup> {
+fn add_identifiers(described: &DescribedCompany, record: &Record, changed: &mut Map<String, Value>) -> Vec<Lookup> {
     let mut all = Vec::new();
     let mut lookups = Vec::new();
     for kind in IDENTIFIERS {
@@ -251,7 +251,7 @@ fn add_identifiers(described: &Described, record: &Record, changed: &mut Map<Str
 }
 
 /// Whether none of the described identifiers is another record's, so that a new one may have them.
-fn free_to_create(described: &Described, records: &[Record]) -> bool {
+fn free_to_create(described: &DescribedCompany, records: &[Record]) -> bool {
     let taken = |(kind, value): &(&'static str, String)| {
         records.iter().any(|record| company::recorded_number(record, kind).as_ref() == Some(value))
     };
@@ -277,7 +277,7 @@ fn nobody_named(unusable: &[String]) -> Review {
     }
 }
 
-fn nameless(described: &Described) -> Review {
+fn nameless(described: &DescribedCompany) -> Review {
     let identifiers: Vec<&str> = described.identifiers.iter().map(|(kind, _)| *kind).collect();
     Review {
         reason: format!(

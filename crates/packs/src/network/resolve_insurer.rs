@@ -1,10 +1,10 @@
 //! `network.resolve_insurer`: finds an insurance company by its NAIC code or its name.
 
 use kybern_core::ports::{StatelessTool, ToolContext};
-use kybern_core::tool::{Needs, ToolFailure, ToolOutcome, ToolSpec};
+use kybern_core::tool::{ToolFailure, ToolNeeds, ToolOutcome, ToolSpec};
 use serde_json::{Map, Value, json};
 
-use super::entity::{self, Described};
+use super::entity::{self, DescribedCompany};
 use super::matching::{self, Clash, Match};
 use crate::args::{fields, text};
 use crate::{change, company};
@@ -25,7 +25,7 @@ pub fn resolve_insurer() -> StatelessTool {
     let description = "Finds an insurance company by NAIC code or name; with `create` an unknown one is recorded.";
     let spec = ToolSpec {
         aliases: vec!["resolve_insurer".to_owned()],
-        needs: Needs { records: true, ..Needs::default() },
+        needs: ToolNeeds { records: true, ..ToolNeeds::default() },
         // It reads the state and records past its arguments, and both may hold what a stranger wrote.
         untrusted_output: true,
         ..ToolSpec::local("network.resolve_insurer", description, schema)
@@ -36,11 +36,11 @@ pub fn resolve_insurer() -> StatelessTool {
 
 async fn call(context: &ToolContext, args: Map<String, Value>) -> Result<ToolOutcome, ToolFailure> {
     let naic = text(&args, "naic_number").and_then(|text| company::naic(&text));
-    let described = Described {
+    let described = DescribedCompany {
         name: text(&args, "insurer_name"),
         entity_type: Some("insurance_carrier".to_owned()),
         identifiers: naic.clone().map(|code| ("NAIC", code)).into_iter().collect(),
-        ..Described::default()
+        ..DescribedCompany::default()
     };
     if described.normal_name().is_empty() && naic.is_none() {
         return Err(ToolFailure::permanent("insurer_name is blank and there is no NAIC code; name the insurer"));

@@ -13,7 +13,7 @@ use super::agent_body::{ChangeAgentBody, NewAgentBody, with_names};
 use super::shown;
 use crate::error::{ApiResult, Problem};
 use crate::extract::{CallerRequest, JsonBody};
-use crate::idempotency::{Attempt, Made};
+use crate::idempotency::{KeyedRequest, SuccessAnswer};
 use crate::page::{PageParams, Paging};
 use crate::schema::agent::{AgentAnswer, AgentPage, ResyncSchema};
 
@@ -63,13 +63,13 @@ fn describe(tools: &ToolSnapshot, agent: &Agent, draft: Option<PromptId>) -> Age
 #[utoipa::path(post, path = "/api/agents", operation_id = "create_agent",
     request_body = NewAgentBody,
     responses((status = 201, description = "The agent", body = AgentAnswer)))]
-pub(crate) async fn create(attempt: Attempt, body: JsonBody<NewAgentBody>) -> ApiResult {
+pub(crate) async fn create(attempt: KeyedRequest, body: JsonBody<NewAgentBody>) -> ApiResult {
     let draft = body.value.draft()?;
     attempt
         .once(body.raw, move |engine, actor| async move {
             let AgentChanged { agent, draft } = engine.agents().create(&actor, draft).await.map_err(with_names)?;
             let tools = engine.catalogue().of(actor.scope()).await;
-            Made::created("/api/agents", &agent.id, &describe(&tools, &agent, draft.map(|draft| draft.id)))
+            SuccessAnswer::created("/api/agents", &agent.id, &describe(&tools, &agent, draft.map(|draft| draft.id)))
         })
         .await
 }

@@ -1,7 +1,7 @@
 //! The inbox: what waits for a person, and their decisions.
 
 use axum::Json;
-use kybern_core::approval::{ApprovalFilter, ApprovalStatus, MAX_NOTE, Word};
+use kybern_core::approval::{ApprovalFilter, ApprovalStatus, MAX_NOTE, Verdict};
 use kybern_core::id::ApprovalId;
 use kybern_core::task::Resolution;
 use kybern_engine::approval::{ApprovalDecision, ApprovalView};
@@ -111,7 +111,7 @@ impl DecideBody {
     fn checked(self) -> ApiResult<ApprovalDecision> {
         plain("/note", self.note.as_deref().unwrap_or_default(), MAX_NOTE)?;
         let word = match self.decision.as_str() {
-            "approve" => Word::Approve(self.input),
+            "approve" => Verdict::Approve(self.input),
             "deny" if self.input.is_some() => {
                 return Err(Problem::invalid(
                     "/input",
@@ -121,7 +121,7 @@ impl DecideBody {
             "deny" if self.resolution.is_some_and(|resolution| resolution != Resolution::Fail) => {
                 return Err(Problem::invalid("/resolution", "deny means fail, leave resolution out"));
             }
-            "deny" => Word::Deny,
+            "deny" => Verdict::Deny,
             _ => return Err(Problem::invalid("/decision", "use approve or deny")),
         };
         Ok(ApprovalDecision { word, note: self.note, resolution: self.resolution })

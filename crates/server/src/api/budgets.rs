@@ -13,7 +13,7 @@ use utoipa::ToSchema;
 
 use crate::error::{ApiResult, Problem};
 use crate::extract::{CallerRequest, JsonBody, or_fault, said};
-use crate::idempotency::{Attempt, Made};
+use crate::idempotency::{KeyedRequest, SuccessAnswer};
 use crate::page::{PageParams, Paging};
 use crate::schema::budget::{BudgetPage, BudgetSchema};
 use crate::schema::words::BudgetOwnerKindSchema;
@@ -142,7 +142,7 @@ fn describe(view: &BudgetView) -> Value {
 #[utoipa::path(post, path = "/api/budgets", operation_id = "create_budget",
     request_body = NewBudgetBody,
     responses((status = 201, description = "The budget", body = BudgetSchema)))]
-pub(crate) async fn create(attempt: Attempt, body: JsonBody<NewBudgetBody>) -> ApiResult {
+pub(crate) async fn create(attempt: KeyedRequest, body: JsonBody<NewBudgetBody>) -> ApiResult {
     let new = body.value;
     let mut faults = Vec::new();
     let of = or_fault(subject(&new.subject), &mut faults);
@@ -154,7 +154,7 @@ pub(crate) async fn create(attempt: Attempt, body: JsonBody<NewBudgetBody>) -> A
     attempt
         .once(body.raw, move |engine, actor| async move {
             let view = engine.budgets().create(&actor, of, period, limits).await?;
-            Made::created("/api/budgets", &view.budget.id, &describe(&view))
+            SuccessAnswer::created("/api/budgets", &view.budget.id, &describe(&view))
         })
         .await
 }

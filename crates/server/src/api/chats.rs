@@ -5,7 +5,7 @@ use axum::http::StatusCode;
 use kybern_core::chat::{Chat, MAX_TITLE, Speaker};
 use kybern_core::error::Detail;
 use kybern_core::id::{ChatId, MessageId};
-use kybern_engine::chat::Imported;
+use kybern_engine::chat::ImportedMessage;
 use serde::Deserialize;
 use serde_json::Value;
 use utoipa::ToSchema;
@@ -13,7 +13,7 @@ use utoipa::ToSchema;
 use super::messages::check_content;
 use crate::error::{ApiResult, Problem};
 use crate::extract::{CallerRequest, JsonBody, OptionalBody, PathArgs, check_text, members, said};
-use crate::idempotency::{Attempt, Made};
+use crate::idempotency::{KeyedRequest, SuccessAnswer};
 use crate::page::{PageParams, Paging};
 use crate::schema::chat::{ChatExportSchema, ChatPage};
 
@@ -45,13 +45,13 @@ impl NewChatBody {
 #[utoipa::path(post, path = "/api/chats", operation_id = "create_chat",
     request_body(content = Option<NewChatBody>, content_type = "application/json"),
     responses((status = 201, description = "The chat", body = Chat)))]
-pub(crate) async fn create(attempt: Attempt, body: OptionalBody<NewChatBody>) -> ApiResult {
+pub(crate) async fn create(attempt: KeyedRequest, body: OptionalBody<NewChatBody>) -> ApiResult {
     body.value.checked()?;
     let new = body.value;
     attempt
         .once(body.raw, move |engine, actor| async move {
             let chat = engine.chats().create(&actor, new.agent.as_deref(), new.title.as_deref()).await?;
-            Made::created("/api/chats", &chat.id, &chat)
+            SuccessAnswer::created("/api/chats", &chat.id, &chat)
         })
         .await
 }
@@ -120,12 +120,12 @@ pub(crate) struct ForkBody {
     params(("id" = String, Path, format = "uuid", description = "The chat")),
     request_body(content = Option<ForkBody>, content_type = "application/json"),
     responses((status = 201, description = "The new chat", body = Chat)))]
-pub(crate) async fn fork(attempt: Attempt, path: PathArgs, body: OptionalBody<ForkBody>) -> ApiResult {
+pub(crate) async fn fork(attempt: KeyedRequest, path: PathArgs, body: OptionalBody<ForkBody>) -> ApiResult {
     let (id, until) = (path.parse("id")?, body.value.message_id);
     attempt
         .once(body.raw, move |engine, actor| async move {
             let chat = engine.chats().fork(&actor, id, until).await?;
-            Made::created("/api/chats", &chat.id, &chat)
+            SuccessAnswer::created("/api/chats", &chat.id, &chat)
         })
         .await
 }
@@ -194,7 +194,7 @@ pub(crate) struct ImportBody {
 #[utoipa::path(post, path = "/api/chats/import", operation_id = "import_chat",
     request_body = ImportBody,
     responses((status = 201, description = "The chat", body = Chat)))]
-pub(crate) async fn import(attempt: Attempt, body: JsonBody<ImportBody>) -> ApiResult {
+pub(crate) async fn import(attempt: KeyedRequest, body: JsonBody<ImportBody>) -> ApiResult {
     let new = body.value;
     let known = NewChatBody { agent: new.agent.unwrap_or(new.chat.agent), title: new.title.or(new.chat.title) };
     known.checked()?;
@@ -203,11 +203,11 @@ pub(crate) async fn import(attempt: Attempt, body: JsonBody<ImportBody>) -> ApiR
         faults.filter_map(|(n, message)| check_content(&format!("/messages/{n}/content"), &message.content)).collect();
     Problem::refuse(faults)?;
     let messages = new.messages.into_iter().filter(|message| !message.content.trim().is_empty());
-    let messages = messages.map(|message| Imported { role: message.role, content: message.content }).collect();
+    let messages = messages.map(|message| ImportedMessage { role: message.role, content: message.content }).collect();
     attempt
         .once(body.raw, move |engine, actor| async move {
             let chat = engine.chats().import(&actor, known.agent.as_deref(), known.title.as_deref(), messages).await?;
-            Made::created("/api/chats", &chat.id, &chat)
+            SuccessAnswer::created("/api/chats", &chat.id, &chat)
         })
         .await
 }

@@ -6,7 +6,7 @@ use axum::http::{HeaderMap, StatusCode};
 use kybern_core::actor::{Actor, Right};
 use kybern_core::error::{Detail, Error, ErrorCode};
 use kybern_core::policy::{sms, webhook};
-use kybern_engine::intake::Received;
+use kybern_engine::intake::DeliveryOutcome;
 use serde_json::{Value, json};
 
 use crate::auth::{self, Caller, unauthenticated};
@@ -14,7 +14,7 @@ use crate::body;
 use crate::error::{ApiResult, Problem};
 use crate::extract::{self, CallerRequest, PathArgs, check_text};
 use crate::idempotency::KEY_HEADER;
-use crate::request::Asked;
+use crate::request::RequestInfo;
 use crate::schema::inbound::{ReceivedSchema, SmsForm};
 use crate::state::{AppState, InboundSource};
 
@@ -37,7 +37,7 @@ const EXAMPLE: &str = "Message-ID: <1@example.com>\r\nFrom: ada@example.com\r\nT
     responses((status = 202, description = "The task", body = ReceivedSchema)))]
 pub(crate) async fn email(
     CallerRequest { state, actor, .. }: CallerRequest,
-    asked: Asked,
+    asked: RequestInfo,
     request: Request,
 ) -> ApiResult<(StatusCode, Json<Value>)> {
     let (parts, raw) = body::read(&state, request, state.limits.max_mail).await?;
@@ -65,7 +65,7 @@ const GATEWAY: &str = "sms";
     responses((status = 202, description = "The task", body = ReceivedSchema)))]
 pub(crate) async fn sms(
     State(state): State<AppState>,
-    asked: Asked,
+    asked: RequestInfo,
     mut request: Request,
 ) -> ApiResult<(StatusCode, Json<Value>)> {
     let headers = request.headers().clone();
@@ -163,7 +163,7 @@ fn sms_faults(form: &[(String, String)]) -> Vec<Detail> {
     responses((status = 202, description = "The task", body = ReceivedSchema)))]
 pub(crate) async fn webhook(
     State(state): State<AppState>,
-    asked: Asked,
+    asked: RequestInfo,
     path: PathArgs,
     mut request: Request,
 ) -> ApiResult<(StatusCode, Json<Value>)> {
@@ -221,7 +221,7 @@ fn signed_or(
     headers: &HeaderMap,
     raw: &[u8],
     by_key: Option<Actor>,
-    asked: &Asked,
+    asked: &RequestInfo,
 ) -> ApiResult<Actor> {
     let configured = state.sources.get(source);
     let secret = configured.and_then(|configured| configured.secret.as_deref());
@@ -255,7 +255,7 @@ fn delivery_id(headers: &HeaderMap) -> ApiResult<Option<String>> {
     Ok(Some(id.to_owned()))
 }
 
-fn received(received: &Received) -> (StatusCode, Json<Value>) {
+fn received(received: &DeliveryOutcome) -> (StatusCode, Json<Value>) {
     (StatusCode::ACCEPTED, Json(json!({"taskId": received.task_id, "duplicate": received.duplicate})))
 }
 

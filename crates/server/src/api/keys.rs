@@ -15,7 +15,7 @@ use utoipa::ToSchema;
 use super::shown;
 use crate::error::{ApiResult, Problem};
 use crate::extract::{CallerRequest, JsonBody, check_text};
-use crate::idempotency::{Attempt, Made};
+use crate::idempotency::{KeyedRequest, SuccessAnswer};
 use crate::page::{PageParams, Paging};
 use crate::schema::identity::{KeyPage, NewKeySchema, RevokedSchema};
 use crate::schema::words::ScopeSchema;
@@ -87,14 +87,14 @@ impl NewKeyBody {
 #[utoipa::path(post, path = "/api/keys", operation_id = "create_key",
     request_body = NewKeyBody,
     responses((status = 201, description = "The key", body = NewKeySchema)))]
-pub(crate) async fn create(attempt: Attempt, body: JsonBody<NewKeyBody>) -> ApiResult {
+pub(crate) async fn create(attempt: KeyedRequest, body: JsonBody<NewKeyBody>) -> ApiResult {
     let new = body.value.checked(attempt.state.engine.clock().now())?;
     attempt
         .once(body.raw, move |engine, actor| async move {
             let (stored, secret) = engine.identity().create_key(&actor, new).await?;
             let mut shown = shown(&stored)?;
             shown["key"] = Value::String(secret);
-            Made::created("/api/keys", &stored.id, &shown)
+            SuccessAnswer::created("/api/keys", &stored.id, &shown)
         })
         .await
 }

@@ -16,9 +16,9 @@ use super::task_request::{AttachmentBody, check_file, decoded, form};
 use crate::body;
 use crate::error::{ApiResult, Problem};
 use crate::extract::{self, CallerRequest, check_text};
-use crate::idempotency::{Attempt, Made};
+use crate::idempotency::{KeyedRequest, SuccessAnswer};
 use crate::page::{PageParams, Paging};
-use crate::request::Asked;
+use crate::request::RequestInfo;
 use crate::schema::knowledge::{KnowledgePage, KnowledgeSearch};
 use crate::state::AppState;
 
@@ -100,12 +100,12 @@ async fn read(state: &AppState, request: Request) -> ApiResult<(NewDocument, Byt
 #[utoipa::path(post, path = "/api/knowledge", operation_id = "create_knowledge",
     request_body(content((NewKnowledgeBody = "application/json"), (NewKnowledgeForm = "multipart/form-data"))),
     responses((status = 202, description = "The document", body = KnowledgeDocument)))]
-pub(crate) async fn create(attempt: Attempt, request: Request) -> ApiResult {
+pub(crate) async fn create(attempt: KeyedRequest, request: Request) -> ApiResult {
     let (new, said) = read(&attempt.state, request).await?;
     attempt
         .once(said, move |engine, actor| async move {
             let document = engine.knowledge().add(&actor, new).await?;
-            Made::accepted("/api/knowledge", &document.id, &document)
+            SuccessAnswer::accepted("/api/knowledge", &document.id, &document)
         })
         .await
 }
@@ -144,13 +144,13 @@ pub(crate) async fn list(CallerRequest { state, actor, query, .. }: CallerReques
     responses((status = 200, description = "The pieces", body = KnowledgeSearch)))]
 pub(crate) async fn search(
     CallerRequest { state, actor, query, .. }: CallerRequest,
-    asked: Asked,
+    asked: RequestInfo,
 ) -> ApiResult<Json<Value>> {
     let query = query.only(&["query", "limit"])?;
     let limit = query.number("limit", 1..=MAX_FOUND)?.and_then(|limit| usize::try_from(limit).ok()).unwrap_or(10);
     let question = query.get("query").unwrap_or_default();
     let found = state.engine.knowledge().search(&asked.asks_models(&actor), question, limit).await?;
-    let item = |one: &kybern_core::context::Found| json!({"id": one.id, "title": one.title, "text": one.text, "similarity": one.similarity});
+    let item = |one: &kybern_core::context::SearchHit| json!({"id": one.id, "title": one.title, "text": one.text, "similarity": one.similarity});
     Ok(Json(json!({"items": found.iter().map(item).collect::<Vec<Value>>()})))
 }
 

@@ -13,7 +13,7 @@ use utoipa::ToSchema;
 use super::shown;
 use crate::error::{ApiResult, Problem};
 use crate::extract::{CallerRequest, JsonBody, plain};
-use crate::idempotency::{Attempt, Made};
+use crate::idempotency::{KeyedRequest, SuccessAnswer};
 use crate::page::{PageParams, Paging};
 use crate::schema::lesson::{LessonPage, LessonPreviewSchema, LessonSchema};
 
@@ -120,12 +120,12 @@ impl NewLessonBody {
 #[utoipa::path(post, path = "/api/lessons", operation_id = "create_lesson",
     request_body = NewLessonBody,
     responses((status = 201, description = "The lesson", body = LessonSchema)))]
-pub(crate) async fn create(attempt: Attempt, body: JsonBody<NewLessonBody>) -> ApiResult {
+pub(crate) async fn create(attempt: KeyedRequest, body: JsonBody<NewLessonBody>) -> ApiResult {
     let teaching = body.value.teaching()?;
     attempt
         .once(body.raw, move |engine, actor| async move {
             let lesson = engine.lessons().add(&actor, teaching).await?;
-            Made::created("/api/lessons", &lesson.id, &shown(&lesson)?)
+            SuccessAnswer::created("/api/lessons", &lesson.id, &shown(&lesson)?)
         })
         .await
 }

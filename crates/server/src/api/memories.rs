@@ -17,9 +17,9 @@ use utoipa::ToSchema;
 use super::shown;
 use crate::error::{ApiResult, Problem};
 use crate::extract::{CallerRequest, JsonBody, QueryArgs, check_text, or_fault, said};
-use crate::idempotency::{Attempt, Made};
+use crate::idempotency::{KeyedRequest, SuccessAnswer};
 use crate::page::{PageParams, Paging};
-use crate::request::Asked;
+use crate::request::RequestInfo;
 use crate::schema::memory::{MemoryAnswer, MemoryExport, MemoryPage};
 use crate::schema::words::SubjectKindSchema;
 
@@ -107,7 +107,7 @@ fn subject(kind: &str, id: &str, paths: (&str, &str)) -> Result<Subject, Detail>
 #[utoipa::path(post, path = "/api/memories", operation_id = "create_memory",
     request_body = NewMemoryBody,
     responses((status = 201, description = "The memory", body = MemoryAnswer)))]
-pub(crate) async fn create(attempt: Attempt, body: JsonBody<NewMemoryBody>) -> ApiResult {
+pub(crate) async fn create(attempt: KeyedRequest, body: JsonBody<NewMemoryBody>) -> ApiResult {
     let (new, mut faults) = (body.value, Vec::new());
     let subject = match &new.subject {
         Some(of) => or_fault(subject(&of.kind, &of.id, ("/subject/type", "/subject/id")), &mut faults),
@@ -124,7 +124,7 @@ pub(crate) async fn create(attempt: Attempt, body: JsonBody<NewMemoryBody>) -> A
     attempt
         .once(body.raw, move |engine, actor| async move {
             let memory = engine.memories().remember(&actor, new).await?;
-            Made::created("/api/memories", &memory.id, &memory)
+            SuccessAnswer::created("/api/memories", &memory.id, &memory)
         })
         .await
 }
@@ -167,7 +167,7 @@ fn of_one(subject: Option<Subject>, kind: Option<&str>) -> ApiResult<()> {
     responses((status = 200, description = "A page of memories, newest first", body = MemoryPage)))]
 pub(crate) async fn list(
     CallerRequest { state, actor, query, .. }: CallerRequest,
-    asked: Asked,
+    asked: RequestInfo,
 ) -> ApiResult<Json<Value>> {
     let searches = query.get("query").is_some();
     if let Some(other) = ["status", "cursor"].into_iter().find(|name| searches && query.get(name).is_some()) {

@@ -17,7 +17,7 @@ use utoipa::ToSchema;
 use super::task_request::{AttachmentBody, attached};
 use crate::error::{ApiResult, Problem};
 use crate::extract::{CallerRequest, JsonBody, PathArgs, check_text};
-use crate::idempotency::{Attempt, replayed};
+use crate::idempotency::{KeyedRequest, replayed};
 use crate::page::{PageParams, Paging};
 use crate::schema::chat::{MessagePage, MessageSchema, TurnSchema};
 use crate::schema::event::StreamEventSchema;
@@ -88,7 +88,7 @@ impl SayBody {
         (status = 202, description = "The turn waits for a person, or goes on", body = TurnSchema),
     ))]
 pub(crate) async fn send(
-    Attempt { state, actor, asked, key }: Attempt,
+    KeyedRequest { state, actor, asked, key }: KeyedRequest,
     path: PathArgs,
     headers: HeaderMap,
     body: JsonBody<SayBody>,

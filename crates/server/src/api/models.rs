@@ -16,9 +16,9 @@ use utoipa::ToSchema;
 use super::messages::say;
 use crate::error::ApiResult;
 use crate::extract::{CallerRequest, JsonBody};
-use crate::idempotency::{Attempt, Made};
-use crate::openai::{self, ChatBody, EmbeddingBody, Said, Wanted};
-use crate::request::Asked;
+use crate::idempotency::{KeyedRequest, SuccessAnswer};
+use crate::openai::{self, AgentMessage, ChatBody, EmbeddingBody, EmbeddingCall};
+use crate::request::RequestInfo;
 use crate::schema::event::StreamEventSchema;
 use crate::schema::model::{
     ChatCompletionSchema, EmbeddingListSchema, ModelEntrySchema, ModelListSchema, ModelPolicySchema,
@@ -41,11 +41,11 @@ use crate::state::AppState;
     request_body(content = ChatBody, content_type = "application/json"),
     responses((status = 200, description = "The reply, or its pieces as events, each so",
         content((ChatCompletionSchema = "application/json"), (StreamEventSchema = "text/event-stream")))))]
-pub(crate) async fn chat(attempt: Attempt, JsonBody { value: body, raw }: JsonBody<ChatBody>) -> ApiResult {
+pub(crate) async fn chat(attempt: KeyedRequest, JsonBody { value: body, raw }: JsonBody<ChatBody>) -> ApiResult {
     if let Some(agent) = body.model.strip_prefix("agent:").map(str::to_owned) {
         return turn(&attempt, raw, agent, body).await;
     }
-    let Attempt { state, actor, asked, .. } = attempt;
+    let KeyedRequest { state, actor, asked, .. } = attempt;
     let (streams, tells_usage, route) = (body.streams(), body.tells_usage(), Route::parse(&body.model));
     let request = body.request()?;
     let models = state.engine.models();
@@ -65,25 +65,25 @@ pub(crate) async fn chat(attempt: Attempt, JsonBody { value: body, raw }: JsonBo
 
 /// A chat, by its id.
 #[derive(Deserialize)]
-struct Known {
+struct ChatRef {
     id: ChatId,
 }
 
 /// A turn of an agent. The same request under the same key is the same turn, of the same chat.
-async fn turn(attempt: &Attempt, raw: Bytes, agent: String, body: ChatBody) -> ApiResult {
-    let Attempt { state, actor, asked, .. } = attempt;
+async fn turn(attempt: &KeyedRequest, raw: Bytes, agent: String, body: ChatBody) -> ApiResult {
+    let KeyedRequest { state, actor, asked, .. } = attempt;
     let (streams, tells_usage, model) = (body.streams(), body.tells_usage(), body.model.clone());
     let created = asked.at.as_millis().div_euclid(1_000);
-    let Said { before, content, pictures } = body.turn()?;
+    let AgentMessage { before, content, pictures } = body.turn()?;
     state.engine.models().there_is_one()?;
     let (trace_id, idempotency_key) = (asked.trace_id.clone(), attempt.key.clone());
     let title = model.clone();
     let imported = attempt.made(raw, move |engine, speaker| async move {
         let chat = engine.chats().import(&speaker, Some(&agent), Some(&title), before).await?;
-        Made::created("/api/chats", &chat.id, &chat)
+        SuccessAnswer::created("/api/chats", &chat.id, &chat)
     });
     let (made, _again) = imported.await?;
-    let chat = made.read::<Known>()?.id;
+    let chat = made.read::<ChatRef>()?.id;
     let request = SayRequest { content, attachments: pictures, trace_id, idempotency_key, ..SayRequest::default() };
     if streams {
         let place = state.streams.take(actor)?;
@@ -179,11 +179,11 @@ pub(crate) async fn set_policy(
     responses((status = 200, description = "The vectors", body = EmbeddingListSchema)))]
 pub(crate) async fn embed(
     CallerRequest { state, actor, .. }: CallerRequest,
-    asked: Asked,
+    asked: RequestInfo,
     body: JsonBody<EmbeddingBody>,
 ) -> ApiResult {
     let model = body.value.model.clone();
-    let Wanted { mut request, tokens, as_base64 } = body.value.request()?;
+    let EmbeddingCall { mut request, tokens, as_base64 } = body.value.request()?;
     if let Some(tokens) = tokens {
         request.texts = state.engine.models().texts(&model, tokens).await?;
     }

@@ -18,7 +18,7 @@ use super::prompts::check_note;
 use super::shown;
 use crate::error::{ApiResult, Problem};
 use crate::extract::{CallerRequest, JsonBody, members, plain};
-use crate::idempotency::{Attempt, Made};
+use crate::idempotency::{KeyedRequest, SuccessAnswer};
 use crate::page::{PageParams, Paging};
 use crate::schema::http_call::HttpCallAnswer;
 use crate::schema::texts::ToolTagSchema;
@@ -227,13 +227,13 @@ impl NewOwnToolBody {
 #[utoipa::path(post, path = "/api/tools", operation_id = "create_tool",
     request_body = NewOwnToolBody,
     responses((status = 201, description = "The draft", body = OwnToolAnswer)))]
-pub(crate) async fn create(attempt: Attempt, body: JsonBody<NewOwnToolBody>) -> ApiResult {
+pub(crate) async fn create(attempt: KeyedRequest, body: JsonBody<NewOwnToolBody>) -> ApiResult {
     let definition = body.value.definition()?;
     attempt
         .once(body.raw, move |engine, actor| async move {
             let tool = engine.own_tools().draft(&actor, definition).await?;
             let place = format!("{}/versions", tool.definition.key);
-            Made::created("/api/tools", &place, &OwnToolAnswer::from(tool))
+            SuccessAnswer::created("/api/tools", &place, &OwnToolAnswer::from(tool))
         })
         .await
 }

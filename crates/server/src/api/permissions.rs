@@ -87,7 +87,7 @@ pub(crate) struct PermissionsBody {
 
 /// What becomes of a policy.
 #[derive(Debug, PartialEq)]
-enum Change {
+enum PolicyChange {
     /// Nothing was said.
     Stays,
     /// The roles decide again.
@@ -109,22 +109,22 @@ impl PermissionsBody {
     }
 
     /// What is to hold in place of `known`.
-    fn change(self, known: ToolPolicy) -> ApiResult<Change> {
+    fn change(self, known: ToolPolicy) -> ApiResult<PolicyChange> {
         let names = self.names_a_policy();
         let begins = match self.preset.as_deref() {
-            None if !names => return Ok(Change::Stays),
+            None if !names => return Ok(PolicyChange::Stays),
             None => known,
             Some("role") if names => {
                 let message = "role means that the roles decide, leave the other fields out";
                 return Err(Problem::invalid("/preset", message));
             }
-            Some("role") => return Ok(Change::TakenBack),
+            Some("role") => return Ok(PolicyChange::TakenBack),
             Some("read_only") => ToolPolicy::preset(Preset::ReadOnly),
             Some("restrictive") => ToolPolicy::preset(Preset::Restrictive),
             Some("permissive") => ToolPolicy::preset(Preset::Permissive),
             Some(_) => return Err(Problem::invalid("/preset", "use read_only, restrictive, permissive or role")),
         };
-        Ok(Change::Said(Box::new(ToolPolicy {
+        Ok(PolicyChange::Said(Box::new(ToolPolicy {
             level: self.level.unwrap_or(begins.level),
             categories: self.categories.unwrap_or(begins.categories),
             allowed_tools: self.allowed_tools.unwrap_or(begins.allowed_tools),
@@ -154,14 +154,14 @@ pub(crate) async fn change(
     let known = state.engine.identity().permissions(actor.scope(), id).await?;
     let roles = said.roles.take();
     let change = said.change(known.policy)?;
-    if roles.is_none() && change == Change::Stays {
+    if roles.is_none() && change == PolicyChange::Stays {
         return Err(Problem::invalid("", "say roles, a preset, or what tools may do"));
     }
     let identity = state.engine.identity();
     let policy = match change {
-        Change::Stays => None,
-        Change::TakenBack => Some(None),
-        Change::Said(policy) => Some(Some(*policy)),
+        PolicyChange::Stays => None,
+        PolicyChange::TakenBack => Some(None),
+        PolicyChange::Said(policy) => Some(Some(*policy)),
     };
     match (roles, policy) {
         (Some(roles), Some(policy)) => identity.set_roles_and_policy(&actor, id, roles, policy).await?,
@@ -186,12 +186,14 @@ mod tests {
     fn what_is_left_out_stays_and_null_is_said() {
         let known =
             ToolPolicy { allowed_hosts: Some(vec!["a.example".into()]), ..ToolPolicy::preset(Preset::ReadOnly) };
-        let Change::Said(said) = body(json!({"level": "write"})).change(known.clone()).unwrap() else { panic!() };
+        let PolicyChange::Said(said) = body(json!({"level": "write"})).change(known.clone()).unwrap() else { panic!() };
         assert_eq!((said.level, &said.allowed_hosts), (PermissionLevel::Write, &known.allowed_hosts));
-        let Change::Said(said) = body(json!({"allowed_hosts": null})).change(known.clone()).unwrap() else { panic!() };
+        let PolicyChange::Said(said) = body(json!({"allowed_hosts": null})).change(known.clone()).unwrap() else {
+            panic!()
+        };
         assert_eq!(said.allowed_hosts, None);
-        assert_eq!(body(json!({})).change(known.clone()).unwrap(), Change::Stays);
-        assert_eq!(body(json!({"preset": "role"})).change(known.clone()).unwrap(), Change::TakenBack);
+        assert_eq!(body(json!({})).change(known.clone()).unwrap(), PolicyChange::Stays);
+        assert_eq!(body(json!({"preset": "role"})).change(known.clone()).unwrap(), PolicyChange::TakenBack);
         assert!(body(json!({"preset": "role", "level": "read"})).change(known.clone()).is_err());
         assert!(body(json!({"preset": "god"})).change(known).is_err());
     }

@@ -8,7 +8,7 @@ use utoipa::ToSchema;
 
 use crate::error::ApiResult;
 use crate::extract::{CallerRequest, JsonBody};
-use crate::idempotency::{Attempt, Made};
+use crate::idempotency::{KeyedRequest, SuccessAnswer};
 use crate::page::{PageParams, Paging};
 use crate::schema::plan::{NewPlan, PlanCheckSchema, PlanPage, PlanSchema};
 
@@ -19,12 +19,12 @@ use crate::schema::plan::{NewPlan, PlanCheckSchema, PlanPage, PlanSchema};
 #[utoipa::path(post, path = "/api/plans", operation_id = "store_plan",
     request_body = NewPlan,
     responses((status = 201, description = "The plan", body = PlanSchema)))]
-pub(crate) async fn put(attempt: Attempt, body: JsonBody<Map<String, Value>>) -> ApiResult {
+pub(crate) async fn put(attempt: KeyedRequest, body: JsonBody<Map<String, Value>>) -> ApiResult {
     let plan = Value::Object(body.value);
     attempt
         .once(body.raw, move |engine, actor| async move {
             let plan = engine.plans().put(&actor, &plan).await?;
-            Made::created("/api/plans", &plan.key, &plan.to_json())
+            SuccessAnswer::created("/api/plans", &plan.key, &plan.to_json())
         })
         .await
 }

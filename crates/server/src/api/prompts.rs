@@ -15,7 +15,7 @@ use super::messages::check_content;
 use super::shown;
 use crate::error::{ApiResult, Problem};
 use crate::extract::{CallerRequest, JsonBody, plain};
-use crate::idempotency::{Attempt, Made};
+use crate::idempotency::{KeyedRequest, SuccessAnswer};
 use crate::page::{PageParams, Paging};
 use crate::schema::prompt::{PreviewSchema, PromptAnswer, PromptPage};
 
@@ -42,7 +42,7 @@ pub(crate) struct NewPromptBody {
 #[utoipa::path(post, path = "/api/prompts", operation_id = "create_prompt",
     request_body = NewPromptBody,
     responses((status = 201, description = "The draft", body = PromptAnswer)))]
-pub(crate) async fn create(attempt: Attempt, body: JsonBody<NewPromptBody>) -> ApiResult {
+pub(crate) async fn create(attempt: KeyedRequest, body: JsonBody<NewPromptBody>) -> ApiResult {
     let NewPromptBody { agent, text } = body.value;
     plain("/agent", agent.as_deref().unwrap_or_default(), 300)?;
     plain("/text", &text, MAX_PROMPT)?;
@@ -50,7 +50,7 @@ pub(crate) async fn create(attempt: Attempt, body: JsonBody<NewPromptBody>) -> A
         .once(body.raw, move |engine, actor| async move {
             let prompt = engine.prompts().draft(&actor, agent.as_deref(), &text).await?;
             let id = prompt.id;
-            Made::created("/api/prompts", &id, &PromptAnswer::from(prompt))
+            SuccessAnswer::created("/api/prompts", &id, &PromptAnswer::from(prompt))
         })
         .await
 }

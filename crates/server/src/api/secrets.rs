@@ -13,7 +13,7 @@ use utoipa::ToSchema;
 use super::shown;
 use crate::error::{ApiResult, Problem};
 use crate::extract::{CallerRequest, JsonBody, PathArgs, check_text};
-use crate::idempotency::{Attempt, Made};
+use crate::idempotency::{KeyedRequest, SuccessAnswer};
 use crate::page::{PageParams, Paging};
 use crate::schema::secret::SecretPage;
 use crate::schema::texts::SecretHostSchema;
@@ -80,13 +80,13 @@ fn said(state: &AppState, new: &NewSecret) -> Bytes {
 #[utoipa::path(post, path = "/api/secrets", operation_id = "set_secret",
     request_body = NewSecretBody,
     responses((status = 201, description = "What is known of it", body = Secret)))]
-pub(crate) async fn set(attempt: Attempt, body: JsonBody<NewSecretBody>) -> ApiResult {
+pub(crate) async fn set(attempt: KeyedRequest, body: JsonBody<NewSecretBody>) -> ApiResult {
     let new = body.value.check()?;
     let said = said(&attempt.state, &new);
     attempt
         .once(said, move |engine, actor| async move {
             let secret = engine.secrets().set(&actor, new).await?;
-            Made::created("/api/secrets", &secret.name, &secret)
+            SuccessAnswer::created("/api/secrets", &secret.name, &secret)
         })
         .await
 }

@@ -13,7 +13,7 @@ use utoipa::ToSchema;
 use super::shown;
 use crate::error::{ApiResult, Problem};
 use crate::extract::{CallerRequest, JsonBody, OptionalBody, PathArgs, plain};
-use crate::idempotency::{Attempt, Made};
+use crate::idempotency::{KeyedRequest, SuccessAnswer};
 use crate::schema::task::{ForkPreviewSchema, ReplaySchema, ResolutionSchema, TaskSchema};
 
 /// Cancel a task
@@ -83,7 +83,7 @@ pub(crate) struct ForkBody {
     request_body(content = Option<ForkBody>, content_type = "application/json"),
     responses((status = 202, description = "The new task", body = TaskSchema),
         (status = 200, description = "What the fork would make again, where `dryRun` asks for it", body = ForkPreviewSchema)))]
-pub(crate) async fn fork(attempt: Attempt, path: PathArgs, body: OptionalBody<ForkBody>) -> ApiResult {
+pub(crate) async fn fork(attempt: KeyedRequest, path: PathArgs, body: OptionalBody<ForkBody>) -> ApiResult {
     let id: TaskId = path.parse("id")?;
     let ForkBody { from_step, confirm, dry_run } = body.value;
     plain("/fromStep", from_step.as_deref().unwrap_or_default(), 300)?;
@@ -97,7 +97,7 @@ pub(crate) async fn fork(attempt: Attempt, path: PathArgs, body: OptionalBody<Fo
     attempt
         .once(body.raw, move |engine, actor| async move {
             let task = engine.tasks().fork(&actor, id, Fork { from_step, confirm }).await?;
-            Made::accepted("/api/tasks", &task.id, &task)
+            SuccessAnswer::accepted("/api/tasks", &task.id, &task)
         })
         .await
 }

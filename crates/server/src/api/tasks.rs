@@ -14,7 +14,7 @@ use serde_json::Value;
 use super::task_request::{self, SubmitBody, SubmitForm};
 use crate::error::ApiResult;
 use crate::extract::{CallerRequest, QueryArgs};
-use crate::idempotency::{Attempt, Made};
+use crate::idempotency::{KeyedRequest, SuccessAnswer};
 use crate::page::{PageParams, Paging};
 use crate::schema::event::{LogPage, StreamEventSchema};
 use crate::schema::task::{TaskPage, TaskSchema};
@@ -32,7 +32,7 @@ use crate::sse;
         (SubmitForm = "multipart/form-data"),
     )),
     responses((status = 202, description = "The task", body = TaskSchema)))]
-pub(crate) async fn submit(attempt: Attempt, query: QueryArgs, request: Request) -> ApiResult {
+pub(crate) async fn submit(attempt: KeyedRequest, query: QueryArgs, request: Request) -> ApiResult {
     let wait = wait(&query.only(&["waitMs"])?)?;
     let (mut task, said) = task_request::read(&attempt.state, request).await?;
     task.trace_id.clone_from(&attempt.asked.trace_id);
@@ -43,7 +43,7 @@ pub(crate) async fn submit(attempt: Attempt, query: QueryArgs, request: Request)
         .once(said, move |engine, actor| {
             Box::pin(async move {
                 let task = engine.tasks().submit(&actor, task, wait).await?;
-                Made::accepted("/api/tasks", &task.id, &task)
+                SuccessAnswer::accepted("/api/tasks", &task.id, &task)
             })
         })
         .await

@@ -8,7 +8,7 @@ use utoipa::ToSchema;
 
 use crate::error::{ApiResult, Problem};
 use crate::extract::{CallerRequest, JsonBody, check_text};
-use crate::idempotency::{Attempt, Made};
+use crate::idempotency::{KeyedRequest, SuccessAnswer};
 use crate::page::{PageParams, Paging};
 use crate::schema::identity::{NewTenantAnswer, TenantPage};
 
@@ -28,7 +28,7 @@ pub(crate) struct NewTenantBody {
 #[utoipa::path(post, path = "/api/admin/tenants", operation_id = "create_tenant",
     request_body = NewTenantBody,
     responses((status = 201, description = "The tenant", body = NewTenantAnswer)))]
-pub(crate) async fn create(attempt: Attempt, body: JsonBody<NewTenantBody>) -> ApiResult {
+pub(crate) async fn create(attempt: KeyedRequest, body: JsonBody<NewTenantBody>) -> ApiResult {
     let mut faults: Vec<Detail> = check_text("/name", &body.value.name, 100).into_iter().collect();
     if body.value.name.trim().is_empty() {
         faults.push(Detail::new("/name", "name is empty"));
@@ -39,7 +39,7 @@ pub(crate) async fn create(attempt: Attempt, body: JsonBody<NewTenantBody>) -> A
         .once(body.raw, move |engine, actor| async move {
             let (tenant, admin_key) = engine.identity().create_tenant(&actor, &name).await?;
             let id = tenant.id;
-            Made::created("/api/admin/tenants", &id, &NewTenantAnswer { admin_key, tenant })
+            SuccessAnswer::created("/api/admin/tenants", &id, &NewTenantAnswer { admin_key, tenant })
         })
         .await
 }

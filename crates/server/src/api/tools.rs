@@ -17,7 +17,7 @@ use super::shown;
 use super::tasks::wait;
 use crate::error::ApiResult;
 use crate::extract::{CallerRequest, JsonBody, OptionalBody, PathArgs, QueryArgs, said};
-use crate::idempotency::{Attempt, Made};
+use crate::idempotency::{KeyedRequest, SuccessAnswer};
 use crate::page::{PageParams, Paging};
 use crate::schema::tool::{InvocationSchema, ToolAnswer, ToolPage};
 
@@ -155,7 +155,7 @@ pub(crate) struct InvokeBody {
     request_body(content = Option<InvokeBody>, content_type = "application/json"),
     responses((status = 200, description = "How the call ended", body = InvocationSchema)))]
 pub(crate) async fn invoke(
-    attempt: Attempt,
+    attempt: KeyedRequest,
     path: PathArgs,
     query: QueryArgs,
     body: OptionalBody<InvokeBody>,
@@ -167,7 +167,7 @@ pub(crate) async fn invoke(
     attempt
         .once(body.raw, move |engine, actor| async move {
             let view = engine.invocations().invoke(&actor, &name, input, known.as_deref(), at_most).await?;
-            Made::done(&view)
+            SuccessAnswer::done(&view)
         })
         .await
 }

@@ -12,7 +12,7 @@ use utoipa::ToSchema;
 
 use crate::error::{ApiResult, Problem};
 use crate::extract::{CallerRequest, JsonBody, check_text};
-use crate::idempotency::{Attempt, Made};
+use crate::idempotency::{KeyedRequest, SuccessAnswer};
 use crate::page::{PageParams, Paging};
 use crate::schema::identity::UserPage;
 use crate::state::AppState;
@@ -72,12 +72,12 @@ impl NewUserBody {
 #[utoipa::path(post, path = "/api/users", operation_id = "create_user",
     request_body = NewUserBody,
     responses((status = 201, description = "The user", body = User)))]
-pub(crate) async fn create(attempt: Attempt, body: JsonBody<NewUserBody>) -> ApiResult {
+pub(crate) async fn create(attempt: KeyedRequest, body: JsonBody<NewUserBody>) -> ApiResult {
     let user = body.value.checked()?;
     attempt
         .once(body.raw, move |engine, actor| async move {
             let user = engine.identity().create_user(&actor, user).await?;
-            Made::created("/api/users", &user.id, &user)
+            SuccessAnswer::created("/api/users", &user.id, &user)
         })
         .await
 }

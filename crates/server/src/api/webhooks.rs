@@ -13,7 +13,7 @@ use utoipa::ToSchema;
 use super::shown;
 use crate::error::{ApiResult, Problem};
 use crate::extract::{CallerRequest, JsonBody, check_text};
-use crate::idempotency::{Attempt, Made};
+use crate::idempotency::{KeyedRequest, SuccessAnswer};
 use crate::page::{PageParams, Paging};
 use crate::schema::identity::{NewWebhookSchema, WebhookPage};
 use crate::schema::words::{WEBHOOK_EVENTS, WebhookEventSchema};
@@ -59,7 +59,7 @@ fn faults(body: &NewWebhookBody) -> Vec<Detail> {
 #[utoipa::path(post, path = "/api/webhooks/outbound", operation_id = "create_completion_webhook",
     request_body = NewWebhookBody,
     responses((status = 201, description = "The webhook", body = NewWebhookSchema)))]
-pub(crate) async fn create(attempt: Attempt, body: JsonBody<NewWebhookBody>) -> ApiResult {
+pub(crate) async fn create(attempt: KeyedRequest, body: JsonBody<NewWebhookBody>) -> ApiResult {
     Problem::refuse(faults(&body.value))?;
     let new = body.value;
     attempt
@@ -67,7 +67,7 @@ pub(crate) async fn create(attempt: Attempt, body: JsonBody<NewWebhookBody>) -> 
             let (webhook, secret) = engine.identity().create_webhook(&actor, &new.url, new.events).await?;
             let mut shown = shown(&webhook)?;
             shown["secret"] = Value::String(secret);
-            Made::created("/api/webhooks/outbound", &webhook.id, &shown)
+            SuccessAnswer::created("/api/webhooks/outbound", &webhook.id, &shown)
         })
         .await
 }

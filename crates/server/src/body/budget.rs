@@ -19,7 +19,7 @@ use kybern_core::time::Millis;
 
 use crate::auth::Caller;
 use crate::peer::Network;
-use crate::request::Asked;
+use crate::request::RequestInfo;
 use crate::state::AppState;
 
 /// The part of all bytes that is for callers who have proven nothing yet, as a divisor.
@@ -44,19 +44,19 @@ impl Holder {
         if let Some(holder) = request.extensions().get::<Self>() {
             return *holder;
         }
-        let peer = request.extensions().get::<Asked>().and_then(|asked| asked.peer);
+        let peer = request.extensions().get::<RequestInfo>().and_then(|asked| asked.peer);
         Self::Address(peer.map(|peer| Network::of(state.limits.proxies.client(peer, request.headers()))))
     }
 }
 
 /// What a budget is for.
 #[derive(Clone, Copy, Debug)]
-enum Of {
+enum BudgetFor {
     Bodies,
     Answers,
 }
 
-impl Of {
+impl BudgetFor {
     fn is_used_up(self) -> Error {
         let message = match self {
             Self::Bodies => {
@@ -78,7 +78,7 @@ pub(crate) struct Budget(Arc<Pools>);
 
 #[derive(Debug)]
 struct Pools {
-    of: Of,
+    of: BudgetFor,
     proven: Pool,
     unproven: Pool,
 }
@@ -95,11 +95,11 @@ impl Pools {
 #[derive(Debug)]
 struct Pool {
     size: usize,
-    taken: Mutex<Taken>,
+    taken: Mutex<PoolUse>,
 }
 
 #[derive(Debug, Default)]
-struct Taken {
+struct PoolUse {
     all: usize,
     by_holder: HashMap<Holder, usize>,
 }
@@ -134,7 +134,7 @@ impl Pool {
         }
     }
 
-    fn taken(&self) -> MutexGuard<'_, Taken> {
+    fn taken(&self) -> MutexGuard<'_, PoolUse> {
         self.taken.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -143,12 +143,16 @@ impl Budget {
     /// A budget of that many bytes, of which a quarter is for callers who have proven nothing.
     pub(crate) fn new(bytes: usize) -> Self {
         let unproven = bytes / UNPROVEN_PART;
-        Self(Arc::new(Pools { of: Of::Bodies, proven: Pool::new(bytes - unproven), unproven: Pool::new(unproven) }))
+        Self(Arc::new(Pools {
+            of: BudgetFor::Bodies,
+            proven: Pool::new(bytes - unproven),
+            unproven: Pool::new(unproven),
+        }))
     }
 
     /// A budget of that many bytes for answers, which only callers get who have proven who they are.
     pub(crate) fn of_answers(bytes: usize) -> Self {
-        Self(Arc::new(Pools { of: Of::Answers, proven: Pool::new(bytes), unproven: Pool::new(0) }))
+        Self(Arc::new(Pools { of: BudgetFor::Answers, proven: Pool::new(bytes), unproven: Pool::new(0) }))
     }
 
     /// A body of which nothing has arrived, or an answer before it is known how large it is.

@@ -11,12 +11,12 @@ use prometheus_client::metrics::MetricType;
 use prometheus_client::registry::Unit;
 
 #[derive(Debug)]
-pub(super) struct Shown {
+pub(super) struct FiguresCollector {
     meter: Arc<Meter>,
     now: Mutex<Option<Arc<Figures>>>,
 }
 
-impl Shown {
+impl FiguresCollector {
     pub(super) const fn of(meter: Arc<Meter>) -> Self {
         Self { meter, now: Mutex::new(None) }
     }
@@ -27,9 +27,9 @@ impl Shown {
     }
 }
 
-impl Collector for Shown {
+impl Collector for FiguresCollector {
     fn encode(&self, encoder: DescriptorEncoder<'_>) -> fmt::Result {
-        let mut out = Out(encoder);
+        let mut out = MetricWriter(encoder);
         let now = self.now.lock().unwrap_or_else(PoisonError::into_inner).clone();
         if let Some(now) = now {
             open(&now, &mut out)?;
@@ -39,7 +39,7 @@ impl Collector for Shown {
 }
 
 /// What is open right now.
-fn open(now: &Figures, out: &mut Out<'_>) -> fmt::Result {
+fn open(now: &Figures, out: &mut MetricWriter<'_>) -> fmt::Result {
     let count = |status| now.tasks.iter().find(|(counted, _)| *counted == status).map_or(0, |(_, count)| *count);
     let tasks = TaskStatus::ALL.map(|status| ([("status", status.as_str())], count(status)));
     out.gauges("tasks", "Tasks of all tenants by status", tasks)?;
@@ -75,7 +75,7 @@ fn open(now: &Figures, out: &mut Out<'_>) -> fmt::Result {
 }
 
 /// What this process has done since its start.
-fn done(meter: &Meter, out: &mut Out<'_>) -> fmt::Result {
+fn done(meter: &Meter, out: &mut MetricWriter<'_>) -> fmt::Result {
     let tasks = meter.tasks();
     let help = "How old tasks were when they ended in this process, by status";
     out.histograms("task_age", help, tasks.iter().map(|(status, times)| ([("status", *status)], times)))?;
@@ -112,9 +112,9 @@ fn seconds(millis: u64) -> f64 {
 type Labels<'a, const N: usize> = [(&'static str, &'a str); N];
 
 /// Writes whole families.
-struct Out<'a>(DescriptorEncoder<'a>);
+struct MetricWriter<'a>(DescriptorEncoder<'a>);
 
-impl Out<'_> {
+impl MetricWriter<'_> {
     fn gauge(&mut self, name: &str, help: &str, unit: Option<&Unit>, value: i64) -> fmt::Result {
         self.0.encode_descriptor(name, help, unit, MetricType::Gauge)?.encode_gauge(&value)
     }

@@ -12,25 +12,25 @@ use kybern_core::error::{Error, ErrorCode};
 use kybern_core::model::{FinishReason, Image, ModelEvent, ModelReply, Part, Role, TokenUsage};
 use kybern_core::money::Usage;
 use kybern_core::task::TaskStatus;
-use kybern_engine::chat::{Following, Imported, TurnView};
-use kybern_engine::models::Answered;
+use kybern_engine::chat::{ImportedMessage, TurnReader, TurnView};
+use kybern_engine::models::AnsweredCall;
 use kybern_engine::task::AttachmentRequest;
 use serde_json::Value;
 
 use super::chunk::Frames;
 use super::request::ChatBody;
 use crate::error::{ApiResult, Problem};
-use crate::sse::{self, Looked, Step};
+use crate::sse::{self, PolledSource, Step};
 use crate::state::AppState;
-use crate::streams::Place;
+use crate::streams::StreamPlace;
 
 /// Stands for the pictures of what was said before.
 const SHOWN_BEFORE: &str = "\n[pictures came with this, and are not shown again]";
 
 /// What a client says to an agent.
-pub(crate) struct Said {
+pub(crate) struct AgentMessage {
     /// What was said before.
-    pub(crate) before: Vec<Imported>,
+    pub(crate) before: Vec<ImportedMessage>,
     /// What is said now.
     pub(crate) content: String,
     /// The pictures that come with it.
@@ -43,7 +43,7 @@ impl ChatBody {
     /// # Errors
     /// When the last message is not the user's, tools are brought along (an agent has its own), or a picture is named by
     /// an address: what an agent is shown is kept with its turn.
-    pub(crate) fn turn(self) -> ApiResult<Said> {
+    pub(crate) fn turn(self) -> ApiResult<AgentMessage> {
         let mut request = self.request()?;
         if !request.functions.is_empty() {
             return Err(Problem::invalid("/tools", "an agent has tools of its own: leave tools out"));
@@ -67,9 +67,9 @@ impl ChatBody {
             if message.parts.iter().any(|part| matches!(part, Part::Image(_))) {
                 content.push_str(SHOWN_BEFORE);
             }
-            (!content.trim().is_empty()).then_some(Imported { role, content })
+            (!content.trim().is_empty()).then_some(ImportedMessage { role, content })
         });
-        Ok(Said { before: before.collect(), content, pictures })
+        Ok(AgentMessage { before: before.collect(), content, pictures })
     }
 }
 
@@ -144,25 +144,25 @@ pub(crate) fn completed(turned: &TurnView, model: &str, request: &str, created: 
         logprobs: None,
     };
     let (usage, cost) = (tokens(&turned.usage), turned.usage.cost_nanos);
-    let answered = Answered { reply, model: model.to_owned(), usage, cost, tries: Vec::new() };
+    let answered = AnsweredCall { reply, model: model.to_owned(), usage, cost, tries: Vec::new() };
     Ok(Json(super::completion(&answered, request, created)).into_response())
 }
 
 struct Reader {
     state: AppState,
-    following: Following,
+    following: TurnReader,
     frames: Frames,
     tells_usage: bool,
-    _place: Place,
+    _place: StreamPlace,
 }
 
 /// A turn in pieces.
 pub(crate) fn turn_events(
     state: &AppState,
-    following: Following,
+    following: TurnReader,
     (model, request, created): (&str, &str, i64),
     tells_usage: bool,
-    place: Place,
+    place: StreamPlace,
 ) -> Response {
     let frames = Frames::new(request, created, model);
     let reader = Reader { state: state.clone(), following, frames, tells_usage, _place: place };
@@ -173,14 +173,14 @@ async fn next(mut reader: Box<Reader>) -> Step<Box<Reader>> {
     let mut out = BytesMut::new();
     let looked = sse::look_until(&reader.state.shutdown, reader.following.next()).await;
     let ends = match looked {
-        Looked::Silent => return Some((sse::ALIVE, Some(reader))),
-        Looked::Over => return None,
-        Looked::Failed(error) => {
+        PolledSource::Silent => return Some((sse::ALIVE, Some(reader))),
+        PolledSource::Over => return None,
+        PolledSource::Failed(error) => {
             reader.frames.error(&error, &mut out);
             true
         }
-        Looked::Found(events) if events.is_empty() => return None,
-        Looked::Found(events) => events.iter().any(|event| reader.wrote_end(event, &mut out)),
+        PolledSource::Found(events) if events.is_empty() => return None,
+        PolledSource::Found(events) => events.iter().any(|event| reader.wrote_end(event, &mut out)),
     };
     Some((out.freeze(), (!ends).then_some(reader)))
 }

@@ -55,7 +55,7 @@ enum InputBody {
 }
 
 /// What is to be embedded.
-pub(crate) struct Wanted {
+pub(crate) struct EmbeddingCall {
     /// The request in words of no provider. Its texts are missing where there are tokens.
     pub(crate) request: EmbedRequest,
     /// The texts as tokens.
@@ -69,7 +69,7 @@ impl EmbeddingBody {
     ///
     /// # Errors
     /// Every fault at once, with its place.
-    pub(crate) fn request(self) -> ApiResult<Wanted> {
+    pub(crate) fn request(self) -> ApiResult<EmbeddingCall> {
         let (texts, tokens) = match self.input {
             InputBody::One(text) => (vec![text], None),
             InputBody::Many(texts) => (texts, None),
@@ -107,7 +107,7 @@ impl EmbeddingBody {
 
         let (dimensions, user) = (self.dimensions, self.user);
         let request = EmbedRequest { texts, dimensions, user, ..EmbedRequest::default() };
-        Ok(Wanted { request, tokens, as_base64 })
+        Ok(EmbeddingCall { request, tokens, as_base64 })
     }
 }
 
@@ -117,7 +117,7 @@ mod tests {
     use crate::extract::shaped;
     use serde_json::json;
 
-    fn asked(body: Value) -> Result<Wanted, Vec<String>> {
+    fn asked(body: Value) -> Result<EmbeddingCall, Vec<String>> {
         let body: EmbeddingBody = shaped(body).ok().unwrap();
         body.request().map_err(|problem| problem.0.details().iter().map(|detail| detail.path.clone()).collect())
     }

@@ -12,8 +12,8 @@ mod reply;
 mod request;
 mod stream;
 
-pub(crate) use agent::{Said, completed, turn_events};
-pub(crate) use embedding::{EmbeddingBody, Wanted};
+pub(crate) use agent::{AgentMessage, completed, turn_events};
+pub(crate) use embedding::{EmbeddingBody, EmbeddingCall};
 pub(crate) use reply::{completion, embedding_list, model_entry, model_list};
 pub(crate) use request::ChatBody;
 pub(crate) use stream::events;

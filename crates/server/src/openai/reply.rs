@@ -3,7 +3,7 @@
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use kybern_core::model::{Embedded, FinishReason, ModelKind, ModelReply, Part, TokenUsage};
-use kybern_engine::models::{Answered, ModelView};
+use kybern_engine::models::{AnsweredCall, ModelView};
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -28,17 +28,17 @@ pub(super) struct Usage {
     prompt_tokens: u64,
     completion_tokens: u64,
     total_tokens: u64,
-    prompt_tokens_details: Cached,
-    completion_tokens_details: Thought,
+    prompt_tokens_details: CachedUsage,
+    completion_tokens_details: ReasoningUsage,
 }
 
 #[derive(Serialize)]
-struct Cached {
+struct CachedUsage {
     cached_tokens: u64,
 }
 
 #[derive(Serialize)]
-struct Thought {
+struct ReasoningUsage {
     reasoning_tokens: u64,
 }
 
@@ -47,8 +47,8 @@ pub(super) fn usage(usage: &TokenUsage) -> Usage {
         prompt_tokens: usage.input,
         completion_tokens: usage.output,
         total_tokens: usage.input.saturating_add(usage.output),
-        prompt_tokens_details: Cached { cached_tokens: usage.cached_input },
-        completion_tokens_details: Thought { reasoning_tokens: usage.reasoning },
+        prompt_tokens_details: CachedUsage { cached_tokens: usage.cached_input },
+        completion_tokens_details: ReasoningUsage { reasoning_tokens: usage.reasoning },
     }
 }
 
@@ -88,17 +88,17 @@ struct Call<'a> {
     id: &'a str,
     #[serde(rename = "type")]
     kind: &'static str,
-    function: Called<'a>,
+    function: CalledFunction<'a>,
 }
 
 #[derive(Serialize)]
-struct Called<'a> {
+struct CalledFunction<'a> {
     name: &'a str,
     arguments: &'a str,
 }
 
 /// A whole reply.
-pub(crate) fn completion<'a>(answered: &'a Answered, request: &str, created: i64) -> Completion<'a> {
+pub(crate) fn completion<'a>(answered: &'a AnsweredCall, request: &str, created: i64) -> Completion<'a> {
     let choice = Choice {
         index: 0,
         message: message(&answered.reply),
@@ -123,7 +123,7 @@ fn message(reply: &ModelReply) -> Message<'_> {
             Part::ToolCall(call) => tool_calls.push(Call {
                 id: &call.id,
                 kind: "function",
-                function: Called { name: &call.name, arguments: &call.arguments },
+                function: CalledFunction { name: &call.name, arguments: &call.arguments },
             }),
             Part::Text { .. } | Part::Image(_) | Part::ToolAnswer(_) => {}
         }

@@ -10,23 +10,23 @@ use axum::response::Response;
 use bytes::BytesMut;
 use kybern_engine::models::Streaming;
 
-use self::guard::Guarded;
+use self::guard::GuardedWork;
 use super::chunk::Frames;
-use crate::sse::{self, Looked, Step};
+use crate::sse::{self, PolledSource, Step};
 use crate::state::AppState;
-use crate::streams::Place;
+use crate::streams::StreamPlace;
 
 /// Room for the frames that are written together.
 const ROOM: usize = 4_096;
 
 /// What a stream holds of others.
-struct Work {
+struct StreamWork {
     streaming: Streaming,
-    _place: Place,
+    _place: StreamPlace,
 }
 
-struct Follow {
-    work: Guarded<Work>,
+struct CompletionEvents {
+    work: GuardedWork<StreamWork>,
     frames: Frames,
     tells_usage: bool,
 }
@@ -37,33 +37,33 @@ pub(crate) fn events(
     streaming: Streaming,
     (request, created): (&str, i64),
     tells_usage: bool,
-    place: Place,
+    place: StreamPlace,
 ) -> Response {
     let model = streaming.model();
     let frames = Frames::new(request, created, &model);
-    let work = Guarded::new(state, Work { streaming, _place: place });
-    sse::answer(Follow { work, frames, tells_usage }, next, Some(("x-kybern-model", model)))
+    let work = GuardedWork::new(state, StreamWork { streaming, _place: place });
+    sse::answer(CompletionEvents { work, frames, tells_usage }, next, Some(("x-kybern-model", model)))
 }
 
-async fn next(follow: Follow) -> Step<Follow> {
+async fn next(follow: CompletionEvents) -> Step<CompletionEvents> {
     let mut out = BytesMut::with_capacity(ROOM);
-    let looked = follow.work.with(async |work: &mut Work| sse::look(work.streaming.next()).await).await;
-    match looked.unwrap_or_else(|why| Looked::Failed(why.into())) {
-        Looked::Silent => return Some((sse::ALIVE, Some(follow))),
-        Looked::Found(events) if !events.is_empty() => {
+    let looked = follow.work.with(async |work: &mut StreamWork| sse::look(work.streaming.next()).await).await;
+    match looked.unwrap_or_else(|why| PolledSource::Failed(why.into())) {
+        PolledSource::Silent => return Some((sse::ALIVE, Some(follow))),
+        PolledSource::Found(events) if !events.is_empty() => {
             for event in &events {
                 follow.frames.piece(event, &mut out);
             }
             return Some((out.freeze(), Some(follow)));
         }
-        Looked::Found(_) | Looked::Over => {
+        PolledSource::Found(_) | PolledSource::Over => {
             let usage = follow.work.end().and_then(|work| work.streaming.usage());
             if let Some(usage) = usage.filter(|_| follow.tells_usage) {
                 follow.frames.usage(&usage, &mut out);
             }
             Frames::done(&mut out);
         }
-        Looked::Failed(error) => follow.frames.error(&error, &mut out),
+        PolledSource::Failed(error) => follow.frames.error(&error, &mut out),
     }
     Some((out.freeze(), None))
 }

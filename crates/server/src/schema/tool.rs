@@ -8,7 +8,7 @@ use kybern_core::plan::RetryPolicy;
 use kybern_core::policy::{PermissionLevel, ToolCategory};
 use kybern_core::task::EffectClass;
 use kybern_core::time::Millis;
-use kybern_core::tool::{Needs, Risk, ToolPrice, ToolRate};
+use kybern_core::tool::{Risk, ToolNeeds, ToolPrice, ToolRate};
 use serde::Serialize;
 use serde_json::Value;
 use utoipa::ToSchema;
@@ -81,7 +81,7 @@ pub struct ToolAnswer {
     pub paths: Vec<String>,
     /// What it is given to work with.
     #[schema(value_type = Object)]
-    pub needs: Needs,
+    pub needs: ToolNeeds,
 }
 
 /// How a call ended.

@@ -21,8 +21,8 @@ use tokio_util::sync::CancellationToken;
 use tower::ServiceExt as _;
 
 use super::Connections;
-use super::places::{Place, Places};
-use super::watch::{Busy, Deadlines, Watch, Watched};
+use super::places::{ConnectionPlace, Places};
+use super::watch::{BusyGuard, ConnectionDeadlines, ConnectionWatch, WatchedStream};
 use crate::peer::Peer;
 
 /// What of a request is held at most before it is read: a larger head is refused.
@@ -44,18 +44,18 @@ const COME_BACK: &str = "5";
 const MAX_UNHEARD: usize = 64 * 1024;
 
 /// What all connections share.
-pub(super) struct Edge {
+pub(super) struct EdgeState {
     pub(super) places: Places,
     pub(super) told: Arc<Semaphore>,
     /// Cancelled when the grace time of the shutdown is over.
     pub(super) abandon: CancellationToken,
     router: Router,
-    deadlines: Deadlines,
+    deadlines: ConnectionDeadlines,
     shutdown: CancellationToken,
     http: Builder<TokioExecutor>,
 }
 
-impl Edge {
+impl EdgeState {
     pub(super) fn new(router: Router, connections: &Connections, shutdown: CancellationToken) -> Self {
         let mut http = Builder::new(TokioExecutor::new());
         http.http1().max_buf_size(MAX_BUFFER);
@@ -68,7 +68,7 @@ impl Edge {
             abandon: CancellationToken::new(),
             // Made into routes once: a router that has no state yet copies its table for each request, some 70 KB.
             router: router.with_state(()),
-            deadlines: Deadlines { head: connections.header_timeout, idle: connections.idle_timeout },
+            deadlines: ConnectionDeadlines { head: connections.header_timeout, idle: connections.idle_timeout },
             shutdown,
             http,
         }
@@ -76,10 +76,10 @@ impl Edge {
 }
 
 /// Answers the requests of a connection until it ends, its time is up, or the server goes down.
-pub(super) async fn answer(edge: Arc<Edge>, stream: TcpStream, peer: SocketAddr, _place: Place) {
-    let watch = Watch::new(edge.deadlines);
+pub(super) async fn answer(edge: Arc<EdgeState>, stream: TcpStream, peer: SocketAddr, _place: ConnectionPlace) {
+    let watch = ConnectionWatch::new(edge.deadlines);
     let service = Service { router: edge.router.clone(), peer: Peer(peer.ip()), watch: watch.clone() };
-    let io = TokioIo::new(Watched::new(stream, watch.clone()));
+    let io = TokioIo::new(WatchedStream::new(stream, watch.clone()));
     let mut connection = pin!(edge.http.serve_connection(io, service));
     tokio::select! {
         biased;
@@ -132,32 +132,32 @@ pub(super) async fn turn_away(mut stream: TcpStream) {
 struct Service {
     router: Router,
     peer: Peer,
-    watch: Watch,
+    watch: ConnectionWatch,
 }
 
-type Answering = Pin<Box<dyn Future<Output = Result<Response<Answer>, Infallible>> + Send>>;
+type AnswerFuture = Pin<Box<dyn Future<Output = Result<Response<AnswerBody>, Infallible>> + Send>>;
 
 impl hyper::service::Service<Request<Incoming>> for Service {
-    type Response = Response<Answer>;
+    type Response = Response<AnswerBody>;
     type Error = Infallible;
-    type Future = Answering;
+    type Future = AnswerFuture;
 
-    fn call(&self, request: Request<Incoming>) -> Answering {
+    fn call(&self, request: Request<Incoming>) -> AnswerFuture {
         let busy = self.watch.busy();
         let mut request = request.map(Body::new);
         request.extensions_mut().insert(self.peer);
         let answering = self.router.clone().oneshot(request);
-        Box::pin(async move { Ok(answering.await?.map(|body| Answer { body, _busy: busy })) })
+        Box::pin(async move { Ok(answering.await?.map(|body| AnswerBody { body, _busy: busy })) })
     }
 }
 
 /// The body of an answer; the connection is busy until it has been sent.
-struct Answer {
+struct AnswerBody {
     body: Body,
-    _busy: Busy,
+    _busy: BusyGuard,
 }
 
-impl HttpBody for Answer {
+impl HttpBody for AnswerBody {
     type Data = Bytes;
     type Error = axum::Error;
 

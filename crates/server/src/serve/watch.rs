@@ -23,7 +23,7 @@ const HTTP2: &[u8] = b"PRI";
 
 /// How long connections may take.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Deadlines {
+pub(super) struct ConnectionDeadlines {
     /// For the head of a request, from the connection or its first byte on.
     pub(super) head: Duration,
     /// Between two requests.
@@ -39,7 +39,7 @@ enum Phase {
 }
 
 #[derive(Debug)]
-struct Doing {
+struct ConnectionState {
     phase: Phase,
     since: Instant,
     /// Over HTTP/2 bytes between requests are no head that has begun.
@@ -50,23 +50,23 @@ struct Doing {
 
 /// What one connection is doing.
 #[derive(Clone, Debug)]
-pub(super) struct Watch {
-    doing: Arc<Mutex<Doing>>,
-    deadlines: Deadlines,
+pub(super) struct ConnectionWatch {
+    doing: Arc<Mutex<ConnectionState>>,
+    deadlines: ConnectionDeadlines,
 }
 
-impl Watch {
-    pub(super) fn new(deadlines: Deadlines) -> Self {
-        let doing = Doing { phase: Phase::Silent, since: Instant::now(), http2: false, blocked: None };
+impl ConnectionWatch {
+    pub(super) fn new(deadlines: ConnectionDeadlines) -> Self {
+        let doing = ConnectionState { phase: Phase::Silent, since: Instant::now(), http2: false, blocked: None };
         Self { doing: Arc::new(Mutex::new(doing)), deadlines }
     }
 
     /// Notes a request; it is answered when what is returned has been dropped.
-    pub(super) fn busy(&self) -> Busy {
+    pub(super) fn busy(&self) -> BusyGuard {
         let mut doing = self.doing();
         let others = if let Phase::Busy(others) = doing.phase { others } else { 0 };
         doing.phase = Phase::Busy(others + 1);
-        Busy(self.clone())
+        BusyGuard(self.clone())
     }
 
     /// Returns once the connection has taken longer than it may.
@@ -121,16 +121,16 @@ impl Watch {
         }
     }
 
-    fn doing(&self) -> MutexGuard<'_, Doing> {
+    fn doing(&self) -> MutexGuard<'_, ConnectionState> {
         self.doing.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 /// A request that is being answered.
 #[derive(Debug)]
-pub(super) struct Busy(Watch);
+pub(super) struct BusyGuard(ConnectionWatch);
 
-impl Drop for Busy {
+impl Drop for BusyGuard {
     fn drop(&mut self) {
         let mut doing = self.0.doing();
         if let Phase::Busy(requests) = doing.phase {
@@ -143,13 +143,13 @@ impl Drop for Busy {
 }
 
 /// A connection's bytes, with somebody who looks on.
-pub(super) struct Watched<T> {
+pub(super) struct WatchedStream<T> {
     inner: T,
-    watch: Watch,
+    watch: ConnectionWatch,
 }
 
-impl<T> Watched<T> {
-    pub(super) fn new(inner: T, watch: Watch) -> Self {
+impl<T> WatchedStream<T> {
+    pub(super) fn new(inner: T, watch: ConnectionWatch) -> Self {
         Self { inner, watch }
     }
 
@@ -159,7 +159,7 @@ impl<T> Watched<T> {
     }
 }
 
-impl<T: AsyncRead + Unpin> AsyncRead for Watched<T> {
+impl<T: AsyncRead + Unpin> AsyncRead for WatchedStream<T> {
     fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
         let before = buf.filled().len();
         let read = Pin::new(&mut self.inner).poll_read(cx, buf);
@@ -170,7 +170,7 @@ impl<T: AsyncRead + Unpin> AsyncRead for Watched<T> {
     }
 }
 
-impl<T: AsyncWrite + Unpin> AsyncWrite for Watched<T> {
+impl<T: AsyncWrite + Unpin> AsyncWrite for WatchedStream<T> {
     fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &[u8]) -> Poll<io::Result<usize>> {
         let written = Pin::new(&mut self.inner).poll_write(cx, buf);
         self.note(written)
@@ -205,12 +205,12 @@ mod tests {
     const HEAD: Duration = Duration::from_secs(15);
     const IDLE: Duration = Duration::from_secs(75);
 
-    fn watch() -> Watch {
-        Watch::new(Deadlines { head: HEAD, idle: IDLE })
+    fn watch() -> ConnectionWatch {
+        ConnectionWatch::new(ConnectionDeadlines { head: HEAD, idle: IDLE })
     }
 
     /// How long from now on the connection lives.
-    async fn lives(watch: &Watch) -> Option<Duration> {
+    async fn lives(watch: &ConnectionWatch) -> Option<Duration> {
         let began = Instant::now();
         let overdue = tokio::time::timeout(Duration::from_secs(3_600), watch.overdue()).await;
         overdue.ok().map(|()| began.elapsed())

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use kybern_core::id::TaskId;
 use kybern_core::ports::{Store, TaskFilter};
-use kybern_core::task::{Commit, Ending, Submitted, TaskChange, TaskStatus, WorkerId};
+use kybern_core::task::{Commit, Submitted, TaskChange, TaskEnding, TaskStatus, WorkerId};
 use kybern_core::time::Millis;
 use serde_json::json;
 
@@ -45,10 +45,10 @@ pub(crate) async fn measure(store: &Arc<dyn Store>) -> Medians {
         let Submitted::Queued(task) = store.submit(scope, rate::new_task(), None).await.unwrap() else { continue };
         let begun = Instant::now();
         let claimed =
-            store.claim_due(&worker, &kybern_core::slots::Offer::of(1), Millis(30_000), Wall.now()).await.unwrap();
+            store.claim_due(&worker, &kybern_core::slots::SlotOffer::of(1), Millis(30_000), Wall.now()).await.unwrap();
         claims.push(begun.elapsed());
         assert_eq!(claimed[0].task.id, task.id, "the one task that is due");
-        let end = Ending { status: TaskStatus::Completed, result: json!({}), error: None, current_step: None };
+        let end = TaskEnding { status: TaskStatus::Completed, result: json!({}), error: None, current_step: None };
         let rows = (1..=5).map(rate::row).collect();
         let commit = Commit { rows, change: TaskChange::End(Box::new(end)), at: Wall.now(), ..Commit::default() };
         store.commit(&claimed[0].lease, commit.into()).await.unwrap();

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use kybern_core::id::{TaskId, TenantId};
 use kybern_core::ports::{Clock, Store};
 use kybern_core::task::{
-    Channel, Commit, Ending, JournalEntry, JournalRow, NewKind, NewTask, StepOutcome, Submitted, TaskChange,
+    Channel, Commit, JournalEntry, JournalRow, NewKind, NewTask, StepOutcome, Submitted, TaskChange, TaskEnding,
     TaskStatus, WorkerId,
 };
 use kybern_core::tenant::TenantScope;
@@ -82,7 +82,12 @@ async fn one(store: &dyn Store, worker: &WorkerId) {
             TaskChange::Keep
         } else {
             let result = json!({"ok": true});
-            TaskChange::End(Box::new(Ending { status: TaskStatus::Completed, result, error: None, current_step: None }))
+            TaskChange::End(Box::new(TaskEnding {
+                status: TaskStatus::Completed,
+                result,
+                error: None,
+                current_step: None,
+            }))
         };
         let commit = Commit { rows: vec![row(seq)], change, at: Wall.now(), ..Commit::default() };
         store.commit(&claimed.lease, commit.into()).await.unwrap();

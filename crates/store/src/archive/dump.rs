@@ -12,15 +12,15 @@ use uuid::Uuid;
 use zip::ZipWriter;
 use zip::write::SimpleFileOptions;
 
-use super::tables::{Kind, Table, every_table};
-use super::{Entry, FORMAT, MANIFEST, Manifest};
+use super::tables::{ColumnKind, Table, every_table};
+use super::{ArchiveEntry, FORMAT, MANIFEST, Manifest};
 use crate::db::scope_of_row;
 use crate::db::{Access, Row, Tx};
 use crate::error::{Result, StoreError};
 use crate::{blobs, migrate, private};
 
 /// What is to be written.
-pub(super) struct Order {
+pub(super) struct DumpOrder {
     pub(super) file: PathBuf,
     pub(super) folder: Option<PathBuf>,
     pub(super) created_at: Timestamp,
@@ -29,15 +29,15 @@ pub(super) struct Order {
 
 /// An archive while it is being written.
 struct Archive {
-    zip: ZipWriter<Part>,
-    entries: Vec<Entry>,
+    zip: ZipWriter<PartialFile>,
+    entries: Vec<ArchiveEntry>,
     /// The originals that the tables name, by what they are called in the archive.
     named: BTreeSet<String>,
 }
 
 /// The file that is written. After a failure it takes everything and keeps nothing: the archive would otherwise try to end
 /// itself when it is dropped, and print that it cannot.
-struct Part {
+struct PartialFile {
     file: BufWriter<File>,
     failed: bool,
     /// Where the next byte stands, and where the last one.
@@ -45,7 +45,7 @@ struct Part {
     end: u64,
 }
 
-impl Part {
+impl PartialFile {
     fn new(file: File) -> Self {
         Self { file: BufWriter::new(file), failed: false, at: 0, end: 0 }
     }
@@ -62,7 +62,7 @@ impl Part {
     }
 }
 
-impl Write for Part {
+impl Write for PartialFile {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let written = self.unless_failed(bytes.len(), |file| file.write(bytes))?;
         self.at += u64::try_from(written).unwrap_or_default();
@@ -75,7 +75,7 @@ impl Write for Part {
     }
 }
 
-impl Seek for Part {
+impl Seek for PartialFile {
     fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
         let place = match to {
             SeekFrom::Start(place) => place,
@@ -111,7 +111,7 @@ impl Archive {
     }
 
     fn add(&mut self, name: String, hasher: &blake3::Hasher, rows: u64, columns: Vec<String>) {
-        self.entries.push(Entry { name, checksum: hasher.finalize().to_hex().to_string(), rows, columns });
+        self.entries.push(ArchiveEntry { name, checksum: hasher.finalize().to_hex().to_string(), rows, columns });
     }
 
     fn file(&mut self, tenant: TenantId, hash: &str, bytes: &[u8]) -> Result<()> {
@@ -125,7 +125,7 @@ impl Archive {
 }
 
 /// Writes everything into the file.
-pub(super) async fn dump(tx: &mut Tx, order: &Order) -> Result<Manifest> {
+pub(super) async fn dump(tx: &mut Tx, order: &DumpOrder) -> Result<Manifest> {
     if order.file.exists() {
         return Err(StoreError::Archive(format!("{} exists already: choose another name", order.file.display())));
     }
@@ -150,11 +150,12 @@ pub(super) async fn dump(tx: &mut Tx, order: &Order) -> Result<Manifest> {
     Ok(manifest)
 }
 
-async fn write(tx: &mut Tx, order: &Order, part: &Path) -> Result<Manifest> {
+async fn write(tx: &mut Tx, order: &DumpOrder, part: &Path) -> Result<Manifest> {
     tx.snapshot().await?;
     expect_present(tx).await?;
     let file = private::create(part).map_err(StoreError::io(format!("creating {}", part.display())))?;
-    let mut archive = Archive { zip: ZipWriter::new(Part::new(file)), entries: Vec::new(), named: BTreeSet::new() };
+    let mut archive =
+        Archive { zip: ZipWriter::new(PartialFile::new(file)), entries: Vec::new(), named: BTreeSet::new() };
     let tenants = if tx.is_postgres() { tenants(tx).await? } else { Vec::new() };
     for table in every_table(tx).await? {
         dump_table(tx, &mut archive, &table, &tenants).await?;
@@ -250,10 +251,10 @@ async fn dump_table(tx: &mut Tx, archive: &mut Archive, table: &Table, tenants: 
 pub(super) fn line(table: &Table, mut row: Row) -> Result<Vec<Value>> {
     let cells = table.columns.iter().map(|(_, kind)| {
         Ok(match kind {
-            Kind::U => json!(row.opt_uuid()?),
-            Kind::I => json!(row.opt_i64()?),
-            Kind::F => json!(row.opt_f64()?),
-            Kind::T => json!(row.opt_text()?),
+            ColumnKind::U => json!(row.opt_uuid()?),
+            ColumnKind::I => json!(row.opt_i64()?),
+            ColumnKind::F => json!(row.opt_f64()?),
+            ColumnKind::T => json!(row.opt_text()?),
         })
     });
     cells.collect()
@@ -317,7 +318,7 @@ mod tests {
     #[test]
     fn an_archive_that_cannot_be_written_ends_without_a_word() {
         let full = File::options().write(true).open("/dev/full").unwrap();
-        let mut zip = ZipWriter::new(Part::new(full));
+        let mut zip = ZipWriter::new(PartialFile::new(full));
         let begun = zip.start_file("a", options()).map_err(io::Error::from);
         let written = begun.and_then(|()| (0..100).try_for_each(|_| zip.write_all(&[7; 4096])));
         assert_eq!(written.unwrap_err().kind(), io::ErrorKind::StorageFull);

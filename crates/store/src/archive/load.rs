@@ -10,8 +10,8 @@ use serde_json::Value;
 use uuid::Uuid;
 use zip::{CompressionMethod, ZipArchive};
 
-use super::tables::{Kind, Table, every_table};
-use super::{Entry, FORMAT, MANIFEST, Manifest, broken};
+use super::tables::{ColumnKind, Table, every_table};
+use super::{ArchiveEntry, FORMAT, MANIFEST, Manifest, broken};
 use crate::db::scope_of_row;
 use crate::db::{Access, Arg, Tx};
 use crate::error::{Result, StoreError};
@@ -21,7 +21,7 @@ use crate::{blobs, migrate};
 const CHUNK: usize = 100;
 
 /// What is to be restored.
-pub(super) struct Order {
+pub(super) struct RestoreOrder {
     pub(super) file: PathBuf,
     pub(super) folder: Option<PathBuf>,
 }
@@ -76,7 +76,7 @@ pub(super) fn look(file: &Path) -> Result<Manifest> {
 }
 
 /// Restores everything in the transaction it stands in.
-pub(super) async fn load(tx: &mut Tx, order: &Order) -> Result<Manifest> {
+pub(super) async fn load(tx: &mut Tx, order: &RestoreOrder) -> Result<Manifest> {
     let (mut archive, manifest) = open(&order.file)?;
     verify(&mut archive, &manifest)?;
     must_be_empty(tx).await?;
@@ -136,12 +136,12 @@ async fn must_be_empty(tx: &mut Tx) -> Result<()> {
 /// Rows that wait to be inserted together; all of one tenant.
 struct Chunk<'a> {
     table: &'a Table,
-    columns: Vec<(&'a str, Kind)>,
+    columns: Vec<(&'a str, ColumnKind)>,
     tenant: Option<TenantId>,
     rows: Vec<Vec<Value>>,
 }
 
-async fn load_table(tx: &mut Tx, archive: &mut Archive, table: &Table, entry: &Entry) -> Result<()> {
+async fn load_table(tx: &mut Tx, archive: &mut Archive, table: &Table, entry: &ArchiveEntry) -> Result<()> {
     let known = |name: &String| {
         table.columns.iter().find(|(column, _)| column == name).map(|(column, kind)| (column.as_str(), *kind))
     };
@@ -181,22 +181,22 @@ async fn flush(tx: &mut Tx, chunk: &mut Chunk<'_>) -> Result<()> {
     Ok(())
 }
 
-fn arg<'a>(cell: &'a Value, kind: Kind, column: &str) -> Result<Arg<'a>> {
+fn arg<'a>(cell: &'a Value, kind: ColumnKind, column: &str) -> Result<Arg<'a>> {
     let wrong = || broken(format!("column {column} holds {cell}"));
     let null = cell.is_null();
     Ok(match kind {
-        Kind::I if null => Arg::I64(None),
-        Kind::F if null => Arg::F64(None),
-        Kind::T if null => Arg::Text(None),
-        Kind::U if null => Arg::Uuid(None),
-        Kind::I => cell.as_i64().ok_or_else(wrong)?.into(),
-        Kind::F => cell.as_f64().ok_or_else(wrong)?.into(),
-        Kind::T => cell.as_str().ok_or_else(wrong)?.into(),
-        Kind::U => cell.as_str().and_then(|text| text.parse::<Uuid>().ok()).ok_or_else(wrong)?.into(),
+        ColumnKind::I if null => Arg::I64(None),
+        ColumnKind::F if null => Arg::F64(None),
+        ColumnKind::T if null => Arg::Text(None),
+        ColumnKind::U if null => Arg::Uuid(None),
+        ColumnKind::I => cell.as_i64().ok_or_else(wrong)?.into(),
+        ColumnKind::F => cell.as_f64().ok_or_else(wrong)?.into(),
+        ColumnKind::T => cell.as_str().ok_or_else(wrong)?.into(),
+        ColumnKind::U => cell.as_str().and_then(|text| text.parse::<Uuid>().ok()).ok_or_else(wrong)?.into(),
     })
 }
 
-async fn load_file(tx: &mut Tx, archive: &mut Archive, entry: &Entry, folder: Option<&Path>) -> Result<()> {
+async fn load_file(tx: &mut Tx, archive: &mut Archive, entry: &ArchiveEntry, folder: Option<&Path>) -> Result<()> {
     let mut parts = entry.name.split('/').skip(1);
     let tenant = parts.next().and_then(|text| text.parse::<Uuid>().ok()).map(TenantId::from_uuid);
     let hash = parts.next().filter(|hash| blobs::is_name(hash));

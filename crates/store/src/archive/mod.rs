@@ -17,7 +17,7 @@ use kybern_core::ports::{Clock, Keys};
 use kybern_core::time::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use crate::db::{Conn, Shared, Tx, sqlite};
+use crate::db::{Conn, StoreShared, Tx, sqlite};
 use crate::error::{Result, StoreError};
 use crate::store::{SqlStore, Sqlite};
 
@@ -40,7 +40,7 @@ pub struct Manifest {
     pub created_at: Timestamp,
     /// What tells the master key from another; sealed values and audit chains need the same one.
     pub key_fingerprint: Option<String>,
-    pub entries: Vec<Entry>,
+    pub entries: Vec<ArchiveEntry>,
     /// Originals that the tables name and that were gone or damaged, as `files/TENANT/HASH`: nobody can read them any
     /// more, in the store either.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -50,7 +50,7 @@ pub struct Manifest {
 /// One entry of an archive.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Entry {
+pub struct ArchiveEntry {
     /// Its name in the archive.
     pub name: String,
     /// BLAKE3 of its bytes.
@@ -78,7 +78,7 @@ impl<D: 'static> SqlStore<D> {
     /// # Errors
     /// When the file exists or cannot be written, or the database fails.
     pub async fn backup(&self, file: impl AsRef<Path>, key_fingerprint: Option<&str>) -> Result<Manifest> {
-        let order = dump::Order {
+        let order = dump::DumpOrder {
             file: file.as_ref().to_owned(),
             folder: self.folder(),
             created_at: self.shared.clock.now(),
@@ -92,7 +92,7 @@ impl<D: 'static> SqlStore<D> {
     /// # Errors
     /// When the store is not empty, when the archive is damaged or newer than this program, or the database fails.
     pub async fn restore(&self, file: impl AsRef<Path>) -> Result<Manifest> {
-        let order = load::Order { file: file.as_ref().to_owned(), folder: self.folder() };
+        let order = load::RestoreOrder { file: file.as_ref().to_owned(), folder: self.folder() };
         self.write_all(order, |tx, order| Box::pin(load::load(tx, order))).await
     }
 }
@@ -114,15 +114,15 @@ impl SqlStore<Sqlite> {
         clock: Arc<dyn Clock>,
     ) -> Result<Manifest> {
         let path = path.as_ref().to_owned();
-        let order = dump::Order {
+        let order = dump::DumpOrder {
             file: archive.as_ref().to_owned(),
             folder: Some(sqlite::folder(&path)),
             created_at: clock.now(),
             key_fingerprint: key_fingerprint.map(str::to_owned),
         };
         let writing = tokio::task::spawn_blocking(move || {
-            let conn = sqlite::connect(&path, sqlite::Use::Look)?;
-            let mut tx = Tx::new(Conn::Sqlite(conn), Shared::new(keys, clock, None));
+            let conn = sqlite::connect(&path, sqlite::ConnectionUse::Look)?;
+            let mut tx = Tx::new(Conn::Sqlite(conn), StoreShared::new(keys, clock, None));
             dump::dump(&mut tx, &order).now_or_never().unwrap_or(Err(StoreError::Closed))
         });
         writing.await.unwrap_or(Err(StoreError::Closed))

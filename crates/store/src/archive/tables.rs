@@ -8,7 +8,7 @@ use crate::error::{Result, StoreError};
 
 /// How a column is kept.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Kind {
+pub(super) enum ColumnKind {
     /// An id.
     U,
     /// A number.
@@ -19,7 +19,7 @@ pub(super) enum Kind {
     T,
 }
 
-impl Kind {
+impl ColumnKind {
     /// The kind of a column by the type that the database has for it.
     fn of(declared: &str) -> Option<Self> {
         Some(match declared {
@@ -54,7 +54,7 @@ const POSTGRES_PARENTS: &str = "SELECT t.relname::text, p.relname::text FROM pg_
 #[derive(Debug)]
 pub(super) struct Table {
     pub(super) name: String,
-    pub(super) columns: Vec<(String, Kind)>,
+    pub(super) columns: Vec<(String, ColumnKind)>,
 }
 
 impl Table {
@@ -91,13 +91,13 @@ impl Table {
 pub(super) async fn every_table(tx: &mut Tx) -> Result<Vec<Table>> {
     let (columns, parents) =
         if tx.is_postgres() { (POSTGRES_COLUMNS, POSTGRES_PARENTS) } else { (SQLITE_COLUMNS, SQLITE_PARENTS) };
-    let mut tables: BTreeMap<String, Vec<(String, Kind)>> = BTreeMap::new();
+    let mut tables: BTreeMap<String, Vec<(String, ColumnKind)>> = BTreeMap::new();
     tx.each_row(columns, &[], |mut row| {
         let (table, column, declared) = (row.text()?, row.text()?, row.text()?);
         if LEFT_OUT.contains(&table.as_str()) {
             return Ok(());
         }
-        let kind = Kind::of(&declared)
+        let kind = ColumnKind::of(&declared)
             .ok_or_else(|| StoreError::Archive(format!("no archive holds a {declared}, which {table}.{column} is")))?;
         tables.entry(table).or_default().push((column, kind));
         Ok(())
@@ -117,7 +117,7 @@ pub(super) async fn every_table(tx: &mut Tx) -> Result<Vec<Table>> {
 
 /// Parents before children. What would go round in a circle, which no migration makes, comes last.
 fn in_order(
-    mut tables: BTreeMap<String, Vec<(String, Kind)>>,
+    mut tables: BTreeMap<String, Vec<(String, ColumnKind)>>,
     waits: &BTreeMap<String, BTreeSet<String>>,
 ) -> Vec<Table> {
     let mut ordered = Vec::with_capacity(tables.len());

@@ -18,7 +18,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
 use super::dump::{line, tenants};
-use super::tables::{Kind, Table, every_table};
+use super::tables::{ColumnKind, Table, every_table};
 use crate::db::scope_of_row;
 use crate::db::{Access, Row, Tx, json};
 use crate::error::Result;
@@ -74,7 +74,7 @@ pub(crate) async fn find(tx: &mut Tx, most: usize) -> Result<Vec<UnreadableRow>>
     let tenants = if tx.is_postgres() { tenants(tx).await? } else { Vec::new() };
     let mut found = Vec::new();
     for table in &every_table(tx).await? {
-        let columns: Vec<Place> = COLUMNS.iter().filter_map(|column| place_of(table, column)).collect();
+        let columns: Vec<ColumnPlace> = COLUMNS.iter().filter_map(|column| place_of(table, column)).collect();
         if columns.is_empty() {
             continue;
         }
@@ -98,15 +98,15 @@ pub(crate) async fn find(tx: &mut Tx, most: usize) -> Result<Vec<UnreadableRow>>
 }
 
 /// A column of [`COLUMNS`] in a table: where it stands, and what it is.
-type Place = (usize, &'static (&'static str, &'static str, Reads));
+type ColumnPlace = (usize, &'static (&'static str, &'static str, Reads));
 
-fn place_of(table: &Table, known: &'static (&'static str, &'static str, Reads)) -> Option<Place> {
+fn place_of(table: &Table, known: &'static (&'static str, &'static str, Reads)) -> Option<ColumnPlace> {
     let (of, column, _) = known;
     let place = table.columns.iter().position(|(name, _)| name == column)?;
     (table.name == *of).then_some((place, known))
 }
 
-fn fault(table: &Table, cells: &[Value], (place, (name, column, reads)): Place) -> Option<UnreadableRow> {
+fn fault(table: &Table, cells: &[Value], (place, (name, column, reads)): ColumnPlace) -> Option<UnreadableRow> {
     let problem = reads(cells.get(place)?.as_str()?).err()?;
     Some(UnreadableRow { table: name, id: id_of(table, cells), problem: format!("{column}: {problem}") })
 }
@@ -115,8 +115,8 @@ fn fault(table: &Table, cells: &[Value], (place, (name, column, reads)): Place) 
 /// whose it is and of what.
 fn id_of(table: &Table, cells: &[Value]) -> String {
     let named = table.columns.iter().zip(cells).filter_map(|((name, kind), cell)| match (kind, name.as_str()) {
-        (Kind::U, "id" | "task_id") | (Kind::T, "hash") => cell.as_str().map(str::to_owned),
-        (Kind::I, "seq" | "number") => Some(cell.to_string()),
+        (ColumnKind::U, "id" | "task_id") | (ColumnKind::T, "hash") => cell.as_str().map(str::to_owned),
+        (ColumnKind::I, "seq" | "number") => Some(cell.to_string()),
         _ => None,
     });
     // The own id comes first, wherever it stands; whose it is says less.
@@ -125,7 +125,7 @@ fn id_of(table: &Table, cells: &[Value]) -> String {
         return parts.join(" ");
     }
     let whose = table.columns.iter().zip(cells).filter_map(|((name, kind), cell)| match (kind, name.as_str()) {
-        (Kind::U, "tenant_id" | "user_id") | (Kind::T, "tool" | "name") => cell.as_str(),
+        (ColumnKind::U, "tenant_id" | "user_id") | (ColumnKind::T, "tool" | "name") => cell.as_str(),
         _ => None,
     });
     whose.collect::<Vec<_>>().join(" ")
@@ -216,7 +216,7 @@ mod tests {
         let texts: BTreeSet<(&str, &str)> = tables
             .iter()
             .flat_map(|table| table.columns.iter().map(move |column| (table, column)))
-            .filter(|(_, (_, kind))| *kind == Kind::T)
+            .filter(|(_, (_, kind))| *kind == ColumnKind::T)
             .map(|(table, (column, _))| (table.name.as_str(), column.as_str()))
             .collect();
         let json = COLUMNS.iter().map(|(table, column, _)| (*table, *column));

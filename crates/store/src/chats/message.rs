@@ -125,25 +125,25 @@ pub(super) async fn one(tx: &mut Tx, scope: TenantScope, chat: ChatId, id: Messa
     tx.find(&MESSAGE, args![scope, chat.as_uuid(), id.as_uuid()], message).await
 }
 
-pub(super) type After = (TenantScope, ChatId, Option<MessageId>, u32);
+pub(super) type MessagesAfter = (TenantScope, ChatId, Option<MessageId>, u32);
 
-pub(super) async fn after(tx: &mut Tx, &(scope, chat, after, limit): &After) -> Result<Page<Message>> {
+pub(super) async fn after(tx: &mut Tx, &(scope, chat, after, limit): &MessagesAfter) -> Result<Page<Message>> {
     let begin = after.map_or(Uuid::nil(), MessageId::as_uuid);
     let args = |after: Uuid, most: u32| [scope.into(), chat.as_uuid().into(), after.into(), most.into()];
     page::of_large(tx, (&MESSAGES, args), begin, (limit, MAX_PAGE_BYTES), message).await
 }
 
-pub(super) type Before = (TenantScope, ChatId, MessageId, u32);
+pub(super) type MessagesBefore = (TenantScope, ChatId, MessageId, u32);
 
-pub(super) async fn before(tx: &mut Tx, &(scope, chat, before, limit): &Before) -> Result<Vec<Message>> {
+pub(super) async fn before(tx: &mut Tx, &(scope, chat, before, limit): &MessagesBefore) -> Result<Vec<Message>> {
     let mut said = tx.list(&BEFORE, args![scope, chat.as_uuid(), before.as_uuid(), limit], message).await?;
     said.reverse();
     Ok(said)
 }
 
-pub(super) type Redacting = (TenantScope, ChatId, MessageId, Timestamp, AuditEvent);
+pub(super) type RedactMessage = (TenantScope, ChatId, MessageId, Timestamp, AuditEvent);
 
-pub(super) async fn redact(tx: &mut Tx, (scope, chat, id, at, event): &Redacting) -> Result<bool> {
+pub(super) async fn redact(tx: &mut Tx, (scope, chat, id, at, event): &RedactMessage) -> Result<bool> {
     retention::refuse_if_held(tx, *scope, *chat).await?;
     let there = tx.execute(&REDACT, args![*scope, chat.as_uuid(), id.as_uuid(), *at]).await? > 0;
     if there {

@@ -149,9 +149,9 @@ async fn insert(tx: &mut Tx, scope: TenantScope, chat: &Chat) -> Result<()> {
     tx.execute(&INSERT, args).await.map(|_| ())
 }
 
-type Putting = (TenantScope, Chat, Vec<Message>, AuditEvent);
+type PutChat = (TenantScope, Chat, Vec<Message>, AuditEvent);
 
-async fn put(tx: &mut Tx, (scope, chat, messages, event): &Putting) -> Result<()> {
+async fn put(tx: &mut Tx, (scope, chat, messages, event): &PutChat) -> Result<()> {
     insert(tx, *scope, chat).await?;
     for message in messages {
         say(tx, *scope, message, message.task_id).await?;
@@ -159,9 +159,9 @@ async fn put(tx: &mut Tx, (scope, chat, messages, event): &Putting) -> Result<()
     audit::append(tx, *scope, chat.created_at, event).await
 }
 
-type Forking = (TenantScope, ChatId, Option<MessageId>, Chat, AuditEvent);
+type ForkChat = (TenantScope, ChatId, Option<MessageId>, Chat, AuditEvent);
 
-async fn fork(tx: &mut Tx, (scope, from, until, chat, event): &Forking) -> Result<()> {
+async fn fork(tx: &mut Tx, (scope, from, until, chat, event): &ForkChat) -> Result<()> {
     let scope = *scope;
     if get(tx, scope, *from).await?.is_none() {
         return Err(StoreError::not_found("chat", from));
@@ -181,9 +181,9 @@ async fn get(tx: &mut Tx, scope: TenantScope, id: ChatId) -> Result<Option<Chat>
     tx.find(&GET, args![scope, id.as_uuid()], chat).await
 }
 
-type Listing = (TenantScope, Option<UserId>, Option<ChatId>, u32);
+type ListChats = (TenantScope, Option<UserId>, Option<ChatId>, u32);
 
-async fn list(tx: &mut Tx, &(scope, user, after, limit): &Listing) -> Result<Page<Chat>> {
+async fn list(tx: &mut Tx, &(scope, user, after, limit): &ListChats) -> Result<Page<Chat>> {
     let (limit, before) = (limit.clamp(1, 200), after.map_or(Uuid::max(), ChatId::as_uuid));
     let items = match user {
         Some(user) => tx.list(&LIST_USER, args![scope, before, limit + 1, user.as_uuid()], chat).await?,
@@ -192,7 +192,7 @@ async fn list(tx: &mut Tx, &(scope, user, after, limit): &Listing) -> Result<Pag
     Ok(crate::page::cut(items, limit, |chat| chat.id.to_string()))
 }
 
-type About = (TenantScope, ChatId, Timestamp, AuditEvent);
+type ChatAct = (TenantScope, ChatId, Timestamp, AuditEvent);
 
 /// Wants all turns of a chat to end that have not, and holds the chat. Its tasks come first, as they do where a turn
 /// ends; what was said meanwhile comes after it.
@@ -222,7 +222,7 @@ pub(crate) async fn remove(tx: &mut Tx, scope: TenantScope, id: ChatId) -> Resul
     Ok(())
 }
 
-async fn delete(tx: &mut Tx, (scope, id, at, event): &About) -> Result<bool> {
+async fn delete(tx: &mut Tx, (scope, id, at, event): &ChatAct) -> Result<bool> {
     let there = stop_turns(tx, *scope, *id, *at).await?;
     if there {
         remove(tx, *scope, *id).await?;
@@ -231,7 +231,7 @@ async fn delete(tx: &mut Tx, (scope, id, at, event): &About) -> Result<bool> {
     Ok(there)
 }
 
-async fn clear(tx: &mut Tx, (scope, id, at, event): &About) -> Result<bool> {
+async fn clear(tx: &mut Tx, (scope, id, at, event): &ChatAct) -> Result<bool> {
     let there = stop_turns(tx, *scope, *id, *at).await?;
     if there {
         // A turn that is forgotten leaves no answer behind.

@@ -14,7 +14,7 @@ use crate::error::{Result, StoreError};
 use crate::tasks;
 
 /// What a unit does. It may run more than once, each time in a fresh transaction, so it borrows its arguments.
-pub(crate) type Run<A, T> = for<'a> fn(&'a mut Tx, &'a A) -> BoxFuture<'a, Result<T>>;
+pub(crate) type UnitFn<A, T> = for<'a> fn(&'a mut Tx, &'a A) -> BoxFuture<'a, Result<T>>;
 
 /// How often a unit is tried when others are faster.
 const TRIES: u32 = 5;
@@ -56,13 +56,13 @@ pub(crate) trait Pending: Send {
 pub(crate) struct Unit<A, T> {
     access: Access,
     args: A,
-    run: Run<A, T>,
+    run: UnitFn<A, T>,
     answer: Option<Result<T>>,
     reply: oneshot::Sender<Result<T>>,
 }
 
 impl<A, T> Unit<A, T> {
-    pub(crate) fn new(access: Access, args: A, run: Run<A, T>) -> (Box<Self>, oneshot::Receiver<Result<T>>) {
+    pub(crate) fn new(access: Access, args: A, run: UnitFn<A, T>) -> (Box<Self>, oneshot::Receiver<Result<T>>) {
         let (reply, receiver) = oneshot::channel();
         (Box::new(Self { access, args, run, answer: None, reply }), receiver)
     }
@@ -118,7 +118,7 @@ impl<A: Send + Sync + 'static, T: Send + 'static> Pending for Unit<A, T> {
 }
 
 /// Runs what a unit does. A panic is its own failure: whoever writes next has the same writer and connection.
-pub(crate) async fn run_kept<A, T>(run: Run<A, T>, tx: &mut Tx, args: &A) -> Result<T> {
+pub(crate) async fn run_kept<A, T>(run: UnitFn<A, T>, tx: &mut Tx, args: &A) -> Result<T> {
     // What it left half-way is rolled back, so nothing broken is seen afterwards.
     AssertUnwindSafe(run(tx, args)).catch_unwind().await.unwrap_or(Err(StoreError::Panicked))
 }

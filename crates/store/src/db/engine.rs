@@ -9,8 +9,8 @@ use kybern_core::plan::PlanHash;
 use kybern_core::ports::{Clock, Keys};
 use kybern_core::time::Millis;
 
-use super::batch::{Run, Unit};
-use super::known::Known;
+use super::batch::{Unit, UnitFn};
+use super::known::StoreCache;
 use super::patience::Patience;
 use super::postgres::Server;
 use super::sqlite::File;
@@ -25,12 +25,12 @@ const REMEMBERED_PLANS: usize = 10_000;
 const UNHEARD: Millis = Millis(500);
 
 /// What all connections of a store share.
-pub(crate) struct Shared {
+pub(crate) struct StoreShared {
     pub(crate) keys: Arc<dyn Keys>,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) wake: Wake,
     pub(crate) plans: StoredPlans,
-    pub(crate) known: Known,
+    pub(crate) known: StoreCache,
     pub(crate) commits: AtomicU64,
     /// With a server that does not answer.
     pub(crate) patience: Patience,
@@ -38,14 +38,14 @@ pub(crate) struct Shared {
     pub(crate) cannot_keep_alive: AtomicBool,
 }
 
-impl Shared {
+impl StoreShared {
     /// `statement_timeout` is that of a server to which other processes write too; a SQLite file is this one's alone.
     pub(crate) fn new(
         keys: Arc<dyn Keys>,
         clock: Arc<dyn Clock>,
         statement_timeout: Option<std::time::Duration>,
     ) -> Arc<Self> {
-        let known = Known::new(statement_timeout.is_some().then_some(UNHEARD));
+        let known = StoreCache::new(statement_timeout.is_some().then_some(UNHEARD));
         let patience = Patience::new(statement_timeout.unwrap_or(super::LONGEST));
         let (wake, plans, commits) = (Wake::default(), StoredPlans::default(), AtomicU64::new(0));
         Arc::new(Self { keys, clock, wake, plans, known, commits, patience, cannot_keep_alive: AtomicBool::new(false) })
@@ -93,7 +93,7 @@ pub(crate) enum Engine {
 
 impl Engine {
     /// Runs a unit that writes, and answers after its commit.
-    pub(crate) async fn write<A, T>(&self, access: Access, lane: Lane, args: A, run: Run<A, T>) -> Result<T>
+    pub(crate) async fn write<A, T>(&self, access: Access, lane: Lane, args: A, run: UnitFn<A, T>) -> Result<T>
     where
         A: Send + Sync + 'static,
         T: Send + 'static,
@@ -115,7 +115,7 @@ impl Engine {
     }
 
     /// Runs a unit that only reads.
-    pub(crate) async fn read<A, T>(&self, access: Access, args: A, run: Run<A, T>) -> Result<T>
+    pub(crate) async fn read<A, T>(&self, access: Access, args: A, run: UnitFn<A, T>) -> Result<T>
     where
         A: Send + Sync + 'static,
         T: Send + 'static,
@@ -128,7 +128,7 @@ impl Engine {
     }
 
     /// Runs a unit that reads a few rows by their keys.
-    pub(crate) async fn read_few<A, T>(&self, access: Access, args: A, run: Run<A, T>) -> Result<T>
+    pub(crate) async fn read_few<A, T>(&self, access: Access, args: A, run: UnitFn<A, T>) -> Result<T>
     where
         A: Send + Sync + 'static,
         T: Send + 'static,

@@ -56,13 +56,13 @@ pub(crate) struct Stamp {
 }
 
 /// What was read, each with the moment at which it was.
-pub(crate) struct Kept<K, V> {
+pub(crate) struct StampedCache<K, V> {
     /// At most so many; beyond it the memory is emptied.
     most: usize,
     known: Mutex<HashMap<K, (Stamp, V)>>,
 }
 
-impl<K: Hash + Eq, V: Clone> Kept<K, V> {
+impl<K: Hash + Eq, V: Clone> StampedCache<K, V> {
     fn at_most(most: usize) -> Self {
         Self { most, known: Mutex::default() }
     }
@@ -90,7 +90,7 @@ impl<K: Hash + Eq, V: Clone> Kept<K, V> {
 pub(crate) type Revision = [i64; 4];
 
 /// The published pieces of a tenant, as of a revision.
-type Pieces = (Revision, Arc<Vec<PublishedPiece>>);
+type KnowledgePieces = (Revision, Arc<Vec<PublishedPiece>>);
 
 type OfTenant = (TenantId, UserId);
 
@@ -98,46 +98,46 @@ type OfTenant = (TenantId, UserId);
 type OwnTools = (Stamp, Arc<Vec<OwnTool>>);
 
 /// What was read, with its stamp.
-pub(crate) struct Known {
+pub(crate) struct StoreCache {
     /// For how long something holds of which no change is heard; `None` means for ever.
     holds_for: Option<Millis>,
     turn: AtomicU64,
     /// The same for memories alone: many are added while nothing else changes.
     memories: AtomicU64,
-    pub(crate) holders: Kept<String, KeyHolder>,
-    pub(crate) plans: Kept<TenantId, Arc<Vec<Plan>>>,
-    pub(crate) users: Kept<OfTenant, User>,
-    pub(crate) rules: Kept<OfTenant, Arc<UserRules>>,
-    pub(crate) settings: Kept<TenantId, Arc<Vec<ToolSetting>>>,
-    pub(crate) agents: Kept<TenantId, Arc<Vec<OwnAgent>>>,
-    pub(crate) prompts: Kept<TenantId, Arc<Vec<Arc<Prompt>>>>,
-    pub(crate) preferences: Kept<OfTenant, Arc<Preferences>>,
+    pub(crate) holders: StampedCache<String, KeyHolder>,
+    pub(crate) plans: StampedCache<TenantId, Arc<Vec<Plan>>>,
+    pub(crate) users: StampedCache<OfTenant, User>,
+    pub(crate) rules: StampedCache<OfTenant, Arc<UserRules>>,
+    pub(crate) settings: StampedCache<TenantId, Arc<Vec<ToolSetting>>>,
+    pub(crate) agents: StampedCache<TenantId, Arc<Vec<OwnAgent>>>,
+    pub(crate) prompts: StampedCache<TenantId, Arc<Vec<Arc<Prompt>>>>,
+    pub(crate) preferences: StampedCache<OfTenant, Arc<Preferences>>,
     lessons: Mutex<ByteCache<TenantId, (Stamp, Arc<Lessons>)>>,
     own_tools: Mutex<ByteCache<TenantId, OwnTools>>,
-    pieces: Kept<TenantId, Pieces>,
-    unremembered: Kept<(TenantId, Subject), ()>,
-    no_entities: Kept<TenantId, ()>,
+    pieces: StampedCache<TenantId, KnowledgePieces>,
+    unremembered: StampedCache<(TenantId, Subject), ()>,
+    no_entities: StampedCache<TenantId, ()>,
 }
 
-impl Known {
+impl StoreCache {
     pub(crate) fn new(holds_for: Option<Millis>) -> Self {
         Self {
             holds_for,
             turn: AtomicU64::new(0),
             memories: AtomicU64::new(0),
-            holders: Kept::at_most(KEPT),
-            plans: Kept::at_most(KEPT),
-            users: Kept::at_most(KEPT),
-            rules: Kept::at_most(KEPT),
-            settings: Kept::at_most(KEPT),
-            agents: Kept::at_most(KEPT),
-            prompts: Kept::at_most(KEPT),
-            preferences: Kept::at_most(KEPT),
+            holders: StampedCache::at_most(KEPT),
+            plans: StampedCache::at_most(KEPT),
+            users: StampedCache::at_most(KEPT),
+            rules: StampedCache::at_most(KEPT),
+            settings: StampedCache::at_most(KEPT),
+            agents: StampedCache::at_most(KEPT),
+            prompts: StampedCache::at_most(KEPT),
+            preferences: StampedCache::at_most(KEPT),
             lessons: Mutex::new(ByteCache::new(KEPT_LESSONS)),
             own_tools: Mutex::new(ByteCache::new(KEPT_OWN_TOOLS)),
-            pieces: Kept::at_most(KEPT_KNOWLEDGE),
-            unremembered: Kept::at_most(KEPT),
-            no_entities: Kept::at_most(KEPT),
+            pieces: StampedCache::at_most(KEPT_KNOWLEDGE),
+            unremembered: StampedCache::at_most(KEPT),
+            no_entities: StampedCache::at_most(KEPT),
         }
     }
 
@@ -178,14 +178,14 @@ impl Known {
     }
 
     /// What of a memory holds now.
-    fn held<K: Hash + Eq, V: Clone>(&self, kept: &Kept<K, V>, key: &K, now: Stamp) -> Option<V> {
+    fn held<K: Hash + Eq, V: Clone>(&self, kept: &StampedCache<K, V>, key: &K, now: Stamp) -> Option<V> {
         kept.get(key).filter(|(then, _)| self.holds(*then, now)).map(|(_, value)| value)
     }
 
     /// What is known, or what is read and known from then on.
     pub(crate) async fn or_read<K: Hash + Eq, V, F: Future<Output = Result<V>>>(
         &self,
-        kept: &Kept<K, Arc<V>>,
+        kept: &StampedCache<K, Arc<V>>,
         key: K,
         read: impl FnOnce() -> F,
     ) -> Result<Arc<V>> {
@@ -203,7 +203,7 @@ impl Known {
     /// The same of what may not be there, which is asked for again.
     pub(crate) async fn or_find<K: Hash + Eq, V: Clone, F: Future<Output = Result<Option<V>>>>(
         &self,
-        kept: &Kept<K, V>,
+        kept: &StampedCache<K, V>,
         key: K,
         find: impl FnOnce() -> F,
     ) -> Result<Option<V>> {
@@ -269,7 +269,7 @@ impl Known {
     }
 
     /// What was read before, whether it holds or not.
-    pub(crate) fn earlier_pieces(&self, tenant: TenantId) -> Option<Pieces> {
+    pub(crate) fn earlier_pieces(&self, tenant: TenantId) -> Option<KnowledgePieces> {
         self.pieces.get(&tenant).map(|(_, pieces)| pieces)
     }
 
@@ -295,7 +295,7 @@ mod tests {
 
     #[test]
     fn who_is_there_already_takes_no_others_place() {
-        let known = Known::new(None);
+        let known = StoreCache::new(None);
         let stamp = known.stamp();
         let tenants: Vec<TenantId> = (0..16).map(|n| TenantId::from_uuid(Uuid::from_u128(n))).collect();
         let pieces = Arc::new(Vec::new());
@@ -311,7 +311,7 @@ mod tests {
 
     #[test]
     fn what_tenants_have_learned_is_kept_up_to_so_many_bytes() {
-        let known = Known::new(None);
+        let known = StoreCache::new(None);
         let stamp = known.stamp();
         let lesson = |n: u128| {
             let teaching = Teaching::IntentExample { intent: "cars.sell".to_owned(), text: "w".repeat(1_000_000) };
@@ -333,7 +333,7 @@ mod tests {
         let tenant = TenantId::DEFAULT;
         let plans = Arc::new(Vec::new());
         for (holds_for, later) in [(None, true), (Some(Millis(500)), false)] {
-            let known = Known::new(holds_for);
+            let known = StoreCache::new(holds_for);
             known.plans.keep(tenant, known.stamp(), Arc::clone(&plans));
             tokio::time::advance(Millis(499).as_duration()).await;
             assert!(known.held(&known.plans, &tenant, known.stamp()).is_some());

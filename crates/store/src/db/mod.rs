@@ -16,8 +16,8 @@ mod tx;
 mod witness;
 
 pub(crate) use arg::{Arg, args, columns, count};
-pub(crate) use batch::{Pending, Run};
-pub(crate) use engine::{Engine, Lane, Shared};
+pub(crate) use batch::{Pending, UnitFn};
+pub(crate) use engine::{Engine, Lane, StoreShared};
 pub(crate) use known::Revision;
 pub(crate) use patience::LONGEST;
 pub(crate) use row::Row;

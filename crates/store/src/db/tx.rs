@@ -14,7 +14,7 @@ use sqlx::{Arguments, AssertSqlSafe, Postgres, SqlSafeStr};
 
 use super::arg::kept;
 use super::patience::Span;
-use super::{Arg, Row, Shared, Sql};
+use super::{Arg, Row, Sql, StoreShared};
 use crate::error::{Result, StoreError};
 
 /// A connection.
@@ -37,7 +37,7 @@ pub(crate) enum Access {
 /// A connection, perhaps inside a transaction, and what is to happen after its commit.
 pub(crate) struct Tx {
     conn: Conn,
-    shared: Arc<Shared>,
+    shared: Arc<StoreShared>,
     access: Option<Access>,
     stays_with: Option<TenantScope>,
     stayed: bool,
@@ -54,7 +54,7 @@ pub(crate) struct Tx {
 }
 
 impl Tx {
-    pub(crate) fn new(conn: Conn, shared: Arc<Shared>) -> Self {
+    pub(crate) fn new(conn: Conn, shared: Arc<StoreShared>) -> Self {
         Self {
             conn,
             shared,
@@ -73,7 +73,7 @@ impl Tx {
     }
 
     /// What all connections of a store share.
-    pub(crate) fn shared(&self) -> &Shared {
+    pub(crate) fn shared(&self) -> &StoreShared {
         &self.shared
     }
 

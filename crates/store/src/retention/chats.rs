@@ -2,7 +2,7 @@
 
 use kybern_core::id::ChatId;
 
-use super::Asked;
+use super::PurgeUnit;
 use crate::chats;
 use crate::db::{Row, Tx, args, statements};
 use crate::error::Result;
@@ -16,7 +16,7 @@ statements! {
 /// Conversations that one transaction removes at most.
 const BATCH: u32 = 20;
 
-pub(super) async fn purge(tx: &mut Tx, asked: &Asked) -> Result<PurgeStep> {
+pub(super) async fn purge(tx: &mut Tx, asked: &PurgeUnit) -> Result<PurgeStep> {
     let (scope, before) = (asked.scope, asked.purge.before);
     let bounds = args![scope, asked.after()?, asked.first_young(), before, BATCH];
     let old = tx.list(&OLD, bounds, Row::uuid).await?;

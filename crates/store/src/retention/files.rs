@@ -13,7 +13,7 @@ use kybern_core::retention::PurgeStep;
 use kybern_core::tenant::TenantScope;
 use kybern_core::time::Timestamp;
 
-use super::{Asked, BATCH, note};
+use super::{BATCH, PurgeUnit, note};
 use crate::blobs;
 use crate::db::{Tx, args, statements};
 use crate::error::{Result, StoreError};
@@ -26,7 +26,7 @@ statements! {
 }
 
 /// Removes rows, or counts them.
-pub(super) async fn rows(tx: &mut Tx, asked: &Asked) -> Result<PurgeStep> {
+pub(super) async fn rows(tx: &mut Tx, asked: &PurgeUnit) -> Result<PurgeStep> {
     let (before, dry_run) = (asked.purge.before, asked.purge.dry_run);
     let found = if dry_run {
         tx.fetch_optional(&COUNT, args![asked.scope, before]).await?
@@ -38,7 +38,7 @@ pub(super) async fn rows(tx: &mut Tx, asked: &Asked) -> Result<PurgeStep> {
 }
 
 /// The same in the folder: the next subfolders of it, until there is enough to remove.
-pub(super) async fn in_folder<D: 'static>(store: &SqlStore<D>, folder: PathBuf, asked: Asked) -> Result<PurgeStep> {
+pub(super) async fn in_folder<D: 'static>(store: &SqlStore<D>, folder: PathBuf, asked: PurgeUnit) -> Result<PurgeStep> {
     let (scope, before, dry_run) = (asked.scope, asked.purge.before, asked.purge.dry_run);
     let first = asked.after.as_deref().and_then(|name| u8::from_str_radix(name, 16).ok()).unwrap_or(0);
     let looked = {

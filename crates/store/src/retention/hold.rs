@@ -30,9 +30,9 @@ pub(super) async fn hold(tx: &mut Tx, (scope, held, event): &(TenantScope, TaskH
     audit::append(tx, scope, held.held_at, event).await
 }
 
-type Releasing = (TenantScope, TaskId, Timestamp, AuditEvent);
+type ReleaseHold = (TenantScope, TaskId, Timestamp, AuditEvent);
 
-pub(super) async fn release(tx: &mut Tx, (scope, id, at, event): &Releasing) -> Result<()> {
+pub(super) async fn release(tx: &mut Tx, (scope, id, at, event): &ReleaseHold) -> Result<()> {
     must_exist(tx, *scope, *id).await?;
     if tx.execute(&DELETE, args![*scope, id.as_uuid()]).await? == 0 {
         return Err(StoreError::Conflict("the task is not on hold".to_owned()));

@@ -42,14 +42,14 @@ pub(crate) static NOUNS: [&[&Sql]; 5] =
 const BATCH: u32 = 200;
 
 /// What one transaction is asked for.
-struct Asked {
+struct PurgeUnit {
     scope: TenantScope,
     purge: Purge,
     after: Option<String>,
     at: Timestamp,
 }
 
-impl Asked {
+impl PurgeUnit {
     /// The id after which is looked.
     fn after(&self) -> Result<Uuid> {
         let Some(after) = self.after.as_deref() else { return Ok(Uuid::nil()) };
@@ -64,7 +64,7 @@ impl Asked {
     }
 }
 
-async fn purge(tx: &mut Tx, asked: &Asked) -> Result<PurgeStep> {
+async fn purge(tx: &mut Tx, asked: &PurgeUnit) -> Result<PurgeStep> {
     let (scope, before) = (asked.scope, asked.purge.before);
     let step = match asked.purge.kept {
         Kept::Files => files::rows(tx, asked).await?,
@@ -81,7 +81,12 @@ async fn purge(tx: &mut Tx, asked: &Asked) -> Result<PurgeStep> {
 }
 
 /// Removes rows of one table, or counts them. The last argument says how many at most.
-async fn rows(tx: &mut Tx, asked: &Asked, [remove, count]: [&'static Sql; 2], args: &[Arg<'_>]) -> Result<PurgeStep> {
+async fn rows(
+    tx: &mut Tx,
+    asked: &PurgeUnit,
+    [remove, count]: [&'static Sql; 2],
+    args: &[Arg<'_>],
+) -> Result<PurgeStep> {
     if asked.purge.dry_run {
         let count = tx.find(count, args.get(..args.len() - 1).unwrap_or_default(), Row::u64).await?;
         return Ok(PurgeStep { count: count.unwrap_or(0), next: None });
@@ -91,8 +96,8 @@ async fn rows(tx: &mut Tx, asked: &Asked, [remove, count]: [&'static Sql; 2], ar
 }
 
 /// Says in the audit what was removed.
-async fn note(tx: &mut Tx, asked: &Asked, count: u64) -> Result<()> {
-    let Asked { scope, purge, at, .. } = asked;
+async fn note(tx: &mut Tx, asked: &PurgeUnit, count: u64) -> Result<()> {
+    let PurgeUnit { scope, purge, at, .. } = asked;
     if count == 0 || purge.dry_run {
         return Ok(());
     }
@@ -119,7 +124,7 @@ impl<D: 'static> RetentionStore for SqlStore<D> {
         after: Option<&str>,
         at: Timestamp,
     ) -> PortResult<PurgeStep> {
-        let asked = Asked { scope, purge: what.clone(), after: after.map(str::to_owned), at };
+        let asked = PurgeUnit { scope, purge: what.clone(), after: after.map(str::to_owned), at };
         match self.folder() {
             Some(folder) if what.kept == Kept::Files => Ok(files::in_folder(self, folder, asked).await?),
             _ => Ok(self.write(scope, asked, |tx, asked| Box::pin(purge(tx, asked))).await?),

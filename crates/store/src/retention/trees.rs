@@ -9,7 +9,7 @@ use kybern_core::retention::{Purge, PurgeStep};
 use kybern_core::tenant::TenantScope;
 use uuid::Uuid;
 
-use super::Asked;
+use super::PurgeUnit;
 use crate::db::{Sql, Tx, args, statements};
 use crate::error::Result;
 
@@ -38,7 +38,7 @@ const BATCH: usize = 100;
 const OF_TASK: [&Sql; 10] =
     [&STEPS, &ATTEMPTS, &DELEGATIONS, &SIGNALS, &ATTACHMENTS, &ARTIFACTS, &USAGE, &APPROVALS, &MESSAGES, &TASK];
 
-pub(super) async fn purge(tx: &mut Tx, asked: &Asked) -> Result<PurgeStep> {
+pub(super) async fn purge(tx: &mut Tx, asked: &PurgeUnit) -> Result<PurgeStep> {
     let (before, billed) = (asked.purge.before, Purge::billed_since(asked.at));
     let bounds = args![asked.scope, asked.after()?, asked.first_young(), before, billed, LOOKED_AT];
     // Each tree with its tasks, as long as every one of them may go.

@@ -2,7 +2,7 @@
 
 use kybern_core::id::{TaskId, TenantId};
 use kybern_core::ports::Heartbeat;
-use kybern_core::slots::{Offer, Waiting};
+use kybern_core::slots::{SlotOffer, WaitingTenant};
 use kybern_core::task::{Claimed, Lease, Task, WorkerId};
 use kybern_core::tenant::TenantScope;
 use kybern_core::time::{Millis, Timestamp};
@@ -27,17 +27,17 @@ statements! {
 
 /// A claim, as it is asked for.
 #[derive(Debug)]
-pub(super) struct Wanted {
+pub(super) struct ClaimRequest {
     pub(super) worker: WorkerId,
-    pub(super) offer: Offer,
+    pub(super) offer: SlotOffer,
     pub(super) lease: Millis,
     pub(super) now: Timestamp,
 }
 
 /// The tenants with work that is due, and since when. `waiting` reads one row for each tenant with open work, however
 /// much work that is.
-async fn due(tx: &mut Tx, waiting: &'static Sql, now: Timestamp) -> Result<Vec<Waiting>> {
-    let read = |row: &mut Row| Ok(Waiting { tenant: TenantId::from_uuid(row.uuid()?), since: row.time()? });
+async fn due(tx: &mut Tx, waiting: &'static Sql, now: Timestamp) -> Result<Vec<WaitingTenant>> {
+    let read = |row: &mut Row| Ok(WaitingTenant { tenant: TenantId::from_uuid(row.uuid()?), since: row.time()? });
     tx.list(waiting, args![now], read).await
 }
 
@@ -55,14 +55,14 @@ pub(crate) async fn longest_due(tx: &mut Tx, now: Timestamp) -> Result<Option<Ti
 pub(crate) async fn allotted(
     tx: &mut Tx,
     waiting: &'static Sql,
-    offer: &Offer,
+    offer: &SlotOffer,
     now: Timestamp,
 ) -> Result<Vec<(TenantId, u32)>> {
     Ok(offer.allot(&due(tx, waiting, now).await?))
 }
 
 /// Claims what is due, shared out among the tenants; of each the longest due.
-pub(super) async fn claim_due(tx: &mut Tx, wanted: &Wanted) -> Result<Vec<Claimed>> {
+pub(super) async fn claim_due(tx: &mut Tx, wanted: &ClaimRequest) -> Result<Vec<Claimed>> {
     let (lease, now) = (count(wanted.lease.0), wanted.now);
     let mut due = Vec::new();
     for (tenant, slots) in allotted(tx, &WAITING, &wanted.offer, now).await? {
@@ -77,17 +77,17 @@ pub(super) async fn claim_due(tx: &mut Tx, wanted: &Wanted) -> Result<Vec<Claime
             let (tenant, id) = (TenantId::from_uuid(found.uuid()?), TaskId::from_uuid(found.uuid()?));
             let owner = found.opt_text()?;
             let (since, at) = (found.i64()?, found.time()?);
-            due.push(Due { since, at, scope: scope_of_row(tenant), id, owner });
+            due.push(DueTask { since, at, scope: scope_of_row(tenant), id, owner });
         }
     }
     due.sort_by_key(|found| (found.since, found.id));
     if !tx.is_postgres() {
-        for Due { scope, id, .. } in &due {
+        for DueTask { scope, id, .. } in &due {
             tx.execute(&CLAIM, args![*scope, id.as_uuid(), wanted.worker.as_str(), now, lease]).await?;
         }
     }
     let mut tasks = rows_of(tx, &due).await?;
-    let claimed = due.into_iter().filter_map(|Due { id, owner, at, .. }| {
+    let claimed = due.into_iter().filter_map(|DueTask { id, owner, at, .. }| {
         let task = tasks.remove(&id)?;
         let lease = Lease::granted(scope_of_row(task.tenant), task.id, task.epoch, wanted.worker.clone());
         Some(Claimed { lease, task, recovered_from: owner.as_deref().map(WorkerId::new), at })
@@ -102,7 +102,7 @@ pub(crate) fn named(running: &[Uuid]) -> String {
 }
 
 /// A task that has just been found due.
-struct Due {
+struct DueTask {
     since: i64,
     at: Timestamp,
     scope: TenantScope,
@@ -111,9 +111,9 @@ struct Due {
 }
 
 /// The rows of what was claimed, tenant by tenant.
-async fn rows_of(tx: &mut Tx, due: &[Due]) -> Result<std::collections::HashMap<TaskId, Task>> {
+async fn rows_of(tx: &mut Tx, due: &[DueTask]) -> Result<std::collections::HashMap<TaskId, Task>> {
     let mut by_tenant: Vec<(TenantScope, Vec<Uuid>)> = Vec::new();
-    for Due { scope, id, .. } in due {
+    for DueTask { scope, id, .. } in due {
         match by_tenant.iter_mut().find(|(known, _)| known == scope) {
             Some((_, ids)) => ids.push(id.as_uuid()),
             None => by_tenant.push((*scope, vec![id.as_uuid()])),

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use kybern_core::money::Usage;
 use kybern_core::plan::FrozenPlan;
-use kybern_core::task::{Attempt, Commit, Committed, Ending, Lease, TaskChange, TaskStatus};
+use kybern_core::task::{Attempt, Commit, Committed, Lease, TaskChange, TaskEnding, TaskStatus};
 
 use serde_json::json;
 
@@ -67,7 +67,7 @@ impl Prepared {
     }
 
     /// How the task ends, when the commit ends it.
-    pub(super) fn ending(&self) -> Option<&Ending> {
+    pub(super) fn ending(&self) -> Option<&TaskEnding> {
         match &self.commit.change {
             TaskChange::End(end) => Some(end),
             TaskChange::Keep | TaskChange::Progress { .. } | TaskChange::Release { .. } => None,

@@ -4,7 +4,7 @@ use kybern_core::id::{OutboxId, TaskId};
 use kybern_core::money::Usage;
 use kybern_core::outbox::{NewOutbox, OutboxChannel};
 use kybern_core::plan::StepId;
-use kybern_core::task::{Committed, Ending, Signal, StepError, TaskChange, TaskStatus};
+use kybern_core::task::{Committed, Signal, StepError, TaskChange, TaskEnding, TaskStatus};
 use serde_json::{Value, json};
 
 use super::commit::Prepared;
@@ -63,7 +63,7 @@ pub(super) async fn release(tx: &mut Tx, prepared: &Prepared) -> Result<Committe
 }
 
 /// Ends the task.
-pub(super) async fn end(tx: &mut Tx, prepared: &Prepared, end: &Ending) -> Result<Committed> {
+pub(super) async fn end(tx: &mut Tx, prepared: &Prepared, end: &TaskEnding) -> Result<Committed> {
     let (lease, commit) = (&prepared.lease, &prepared.commit);
     if !end.status.is_terminal() {
         return Err(StoreError::Conflict(format!("a task cannot end as {}", end.status)));
@@ -93,13 +93,13 @@ pub(super) async fn end(tx: &mut Tx, prepared: &Prepared, end: &Ending) -> Resul
     };
     let mut ended = ended.ok_or(StoreError::Fenced)?;
     let told = row::told(&mut ended)?;
-    let news = News::read(&mut ended)?;
+    let news = EndNews::read(&mut ended)?;
     tell(tx, prepared, end, news).await?;
     Ok(told)
 }
 
 /// What an end writes: the task, the epoch of its lease, status, result, error, current step, moment.
-pub(super) fn columns<'a>(prepared: &'a Prepared, end: &'a Ending) -> [Arg<'a>; 7] {
+pub(super) fn columns<'a>(prepared: &'a Prepared, end: &'a TaskEnding) -> [Arg<'a>; 7] {
     [
         prepared.lease.task().as_uuid().into(),
         prepared.lease.epoch().into(),
@@ -112,14 +112,14 @@ pub(super) fn columns<'a>(prepared: &'a Prepared, end: &'a Ending) -> [Arg<'a>; 
 }
 
 /// What the row of a task that has just ended says of those who are to be told.
-struct News {
+struct EndNews {
     parent: Option<(TaskId, String)>,
     intent: Option<String>,
     usage: Usage,
     webhooks: bool,
 }
 
-impl News {
+impl EndNews {
     /// Reads the columns that follow those of the lease.
     fn read(ended: &mut Row) -> Result<Self> {
         Ok(Self {
@@ -132,7 +132,7 @@ impl News {
 }
 
 /// Tells the parent of a task that has just ended, and completion webhooks.
-async fn tell(tx: &mut Tx, prepared: &Prepared, end: &Ending, news: News) -> Result<()> {
+async fn tell(tx: &mut Tx, prepared: &Prepared, end: &TaskEnding, news: EndNews) -> Result<()> {
     if let Some((parent, step)) = news.parent {
         Box::pin(tell_parent(tx, prepared, end, parent, &step, news.usage)).await?;
     }
@@ -155,7 +155,7 @@ async fn tell(tx: &mut Tx, prepared: &Prepared, end: &Ending, news: News) -> Res
 async fn tell_parent(
     tx: &mut Tx,
     prepared: &Prepared,
-    end: &Ending,
+    end: &TaskEnding,
     parent: TaskId,
     step: &str,
     usage: Usage,
@@ -175,8 +175,14 @@ async fn tell_parent(
     };
     // With the epoch, because a child that a person tried again ends twice.
     let dedupe = format!("child:{}:{}", lease.task(), lease.epoch());
-    signals::leave(tx, scope, parent, &signals::Left { dedupe, signal: &signal, body_hash: None }, prepared.commit.at)
-        .await
+    signals::leave(
+        tx,
+        scope,
+        parent,
+        &signals::KeyedSignal { dedupe, signal: &signal, body_hash: None },
+        prepared.commit.at,
+    )
+    .await
 }
 
 /// Puts a message for each completion webhook that wants this event into the outbox.

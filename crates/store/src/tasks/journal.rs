@@ -86,10 +86,10 @@ impl StepRow {
     }
 }
 
-type Listing = (TenantScope, TaskId, i64, u32);
+type ListJournal = (TenantScope, TaskId, i64, u32);
 
 /// Rows with `seq > after`.
-pub(super) async fn list(tx: &mut Tx, &(scope, task, after, limit): &Listing) -> Result<Vec<JournalRow>> {
+pub(super) async fn list(tx: &mut Tx, &(scope, task, after, limit): &ListJournal) -> Result<Vec<JournalRow>> {
     let read = |row: &mut Row| {
         let (seq, body, at) = (row.i64()?, row.text()?, row.time()?);
         Ok(json::read(&body).unwrap_or_else(|error| unreadable(seq, at, error.to_string())))

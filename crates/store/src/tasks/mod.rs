@@ -24,7 +24,7 @@ use kybern_core::money::Usage;
 use kybern_core::plan::{FrozenPlan, PlanHash, StepId};
 use kybern_core::ports::{CallbackOutcome, Heartbeat, Page, ReviewRefused, TaskFilter, TaskStore, UnreadableRow};
 use kybern_core::record::StoredLink;
-use kybern_core::slots::Offer;
+use kybern_core::slots::SlotOffer;
 use kybern_core::task::{
     Attachment, Attempt, Claimed, Commit, CommitRefused, Committed, JournalRow, Lease, NewTask, Signal, Submitted,
     Task, TaskStatus, Wait, WorkerId,
@@ -66,8 +66,14 @@ impl<D: 'static> TaskStore for SqlStore<D> {
         Ok(self.write_about(scope, about, submission, |tx, new| Box::pin(submit::submit(tx, new))).await?)
     }
 
-    async fn claim_due(&self, worker: &WorkerId, offer: &Offer, lease: Millis, now: Timestamp) -> Result<Vec<Claimed>> {
-        let wanted = claim::Wanted { worker: worker.clone(), offer: offer.clone(), lease, now };
+    async fn claim_due(
+        &self,
+        worker: &WorkerId,
+        offer: &SlotOffer,
+        lease: Millis,
+        now: Timestamp,
+    ) -> Result<Vec<Claimed>> {
+        let wanted = claim::ClaimRequest { worker: worker.clone(), offer: offer.clone(), lease, now };
         Ok(self.write_all(wanted, |tx, wanted| Box::pin(claim::claim_due(tx, wanted))).await?)
     }
 
@@ -173,7 +179,8 @@ impl<D: 'static> TaskStore for SqlStore<D> {
         signal: Signal,
         audit: AuditEvent,
     ) -> Result<(), ReviewRefused> {
-        let answer = signals::Answer { scope, id, wait: wait.clone(), signal, audit, at: self.shared.clock.now() };
+        let answer =
+            signals::ReviewSignal { scope, id, wait: wait.clone(), signal, audit, at: self.shared.clock.now() };
         let run = self.write_about(scope, id.as_uuid(), answer, |tx, answer| Box::pin(signals::answer(tx, answer)));
         Ok(run.await?)
     }
@@ -198,7 +205,7 @@ impl<D: 'static> TaskStore for SqlStore<D> {
     }
 
     async fn request_cancel(&self, scope: TenantScope, id: TaskId, at: Timestamp, audit: AuditEvent) -> Result<Task> {
-        let aim = steer::Aim { scope, id, at, audit };
+        let aim = steer::SteerAct { scope, id, at, audit };
         Ok(self.write_about(scope, id.as_uuid(), aim, |tx, aim| Box::pin(steer::cancel(tx, aim))).await?)
     }
 
@@ -210,7 +217,7 @@ impl<D: 'static> TaskStore for SqlStore<D> {
         at: Timestamp,
         audit: AuditEvent,
     ) -> Result<Task> {
-        let aim = (steer::Aim { scope, id, at, audit }, paused);
+        let aim = (steer::SteerAct { scope, id, at, audit }, paused);
         Ok(self.write_about(scope, id.as_uuid(), aim, |tx, aim| Box::pin(steer::pause(tx, aim))).await?)
     }
 
@@ -222,7 +229,7 @@ impl<D: 'static> TaskStore for SqlStore<D> {
         at: Timestamp,
         audit: AuditEvent,
     ) -> Result<Task> {
-        let aim = (steer::Aim { scope, id, at, audit }, signal);
+        let aim = (steer::SteerAct { scope, id, at, audit }, signal);
         Ok(self.write_about(scope, id.as_uuid(), aim, |tx, aim| Box::pin(steer::reopen(tx, aim))).await?)
     }
 

@@ -5,7 +5,7 @@ use kybern_core::tenant::TenantScope;
 use kybern_core::time::Timestamp;
 
 use super::signals::stand;
-use super::steer::{self, Aim};
+use super::steer::{self, SteerAct};
 use crate::db::Tx;
 use crate::error::{Result, StoreError};
 use crate::{memories, plans};
@@ -29,7 +29,7 @@ pub(super) async fn write(tx: &mut Tx, scope: TenantScope, noun: &NounEffect, at
         Noun::Memory(effect) => memories::write(tx, scope, effect, at, &noun.audit).await,
         Noun::Plan(effect) => plans::write(tx, scope, effect, at, &noun.audit).await,
         Noun::Task(task, wish) => {
-            let aim = Aim { scope, id: *task, at, audit: noun.audit.clone() };
+            let aim = SteerAct { scope, id: *task, at, audit: noun.audit.clone() };
             steer::steer(tx, aim, *wish).await
         }
     }

@@ -54,7 +54,7 @@ pub(crate) async fn must_exist(tx: &mut Tx, scope: TenantScope, id: TaskId) -> R
 }
 
 /// A signal with the key under which it is left at most once.
-pub(super) struct Left<'a> {
+pub(super) struct KeyedSignal<'a> {
     pub(super) dedupe: String,
     pub(super) signal: &'a Signal,
     pub(super) body_hash: Option<&'a str>,
@@ -72,7 +72,13 @@ const fn kind(signal: &Signal) -> &'static str {
 }
 
 /// Leaves a signal and makes the task due if nobody holds it.
-pub(super) async fn leave(tx: &mut Tx, scope: TenantScope, id: TaskId, left: &Left<'_>, at: Timestamp) -> Result<()> {
+pub(super) async fn leave(
+    tx: &mut Tx,
+    scope: TenantScope,
+    id: TaskId,
+    left: &KeyedSignal<'_>,
+    at: Timestamp,
+) -> Result<()> {
     let bumped = tx.write_row(&BUMP, args![scope, id.as_uuid(), at]).await?;
     let number = bumped.ok_or_else(|| StoreError::not_found("task", id))?.i64()?;
     tx.wake();
@@ -84,7 +90,7 @@ async fn insert(
     scope: TenantScope,
     id: TaskId,
     number: i64,
-    left: &Left<'_>,
+    left: &KeyedSignal<'_>,
     at: Timestamp,
 ) -> Result<()> {
     let body = json!(left.signal).to_string();
@@ -100,7 +106,7 @@ async fn known(tx: &mut Tx, scope: TenantScope, id: TaskId, dedupe: &str) -> Res
 
 /// A person's answer.
 #[derive(Debug)]
-pub(super) struct Answer {
+pub(super) struct ReviewSignal {
     pub(super) scope: TenantScope,
     pub(super) id: TaskId,
     pub(super) wait: Wait,
@@ -110,15 +116,15 @@ pub(super) struct Answer {
 }
 
 /// Takes a person's answer, exactly once for each wait.
-pub(super) async fn answer(tx: &mut Tx, answer: &Answer) -> Result<()> {
-    let Answer { scope, id, wait, signal, audit, at } = answer;
+pub(super) async fn answer(tx: &mut Tx, answer: &ReviewSignal) -> Result<()> {
+    let ReviewSignal { scope, id, wait, signal, audit, at } = answer;
     let stand = expect(tx, *scope, *id).await?;
     let waits = stand.waits.iter().any(|known| known.step_id == wait.step_id && known.seq == wait.seq);
     let dedupe = format!("wait:{}", wait.seq);
     if stand.status.is_terminal() || !waits || known(tx, *scope, *id, &dedupe).await?.is_some() {
         return Err(StoreError::NotWaiting);
     }
-    leave(tx, *scope, *id, &Left { dedupe, signal, body_hash: None }, *at).await?;
+    leave(tx, *scope, *id, &KeyedSignal { dedupe, signal, body_hash: None }, *at).await?;
     approvals::decide(tx, *scope, *id, (wait, signal), *at).await?;
     audit::append(tx, *scope, *at, audit).await
 }
@@ -156,7 +162,7 @@ pub(super) async fn callback(tx: &mut Tx, callback: &Callback) -> Result<Callbac
         audit::append(tx, *scope, *at, &event).await?;
         return Ok(CallbackOutcome::Conflict);
     }
-    let left = Left { dedupe, signal, body_hash: Some(body_hash) };
+    let left = KeyedSignal { dedupe, signal, body_hash: Some(body_hash) };
     let outcome = match delegation(tx, *scope, *id, workflow_id).await? {
         _ if stand.status.is_terminal() => CallbackOutcome::Late,
         Delegated::Closed => CallbackOutcome::Late,

@@ -9,7 +9,7 @@ use kybern_core::time::Timestamp;
 use serde_json::json;
 
 use super::read;
-use super::signals::{Left, expect, leave, stand};
+use super::signals::{KeyedSignal, expect, leave, stand};
 use crate::audit;
 use crate::chats;
 use crate::db::{Tx, args, statements};
@@ -23,7 +23,7 @@ statements! {
 
 /// What is wanted of which task, and since when.
 #[derive(Debug)]
-pub(super) struct Aim {
+pub(super) struct SteerAct {
     pub(super) scope: TenantScope,
     pub(super) id: TaskId,
     pub(super) at: Timestamp,
@@ -31,7 +31,7 @@ pub(super) struct Aim {
 }
 
 /// Wants the task cancelled.
-pub(super) async fn cancel(tx: &mut Tx, aim: &Aim) -> Result<Task> {
+pub(super) async fn cancel(tx: &mut Tx, aim: &SteerAct) -> Result<Task> {
     let (scope, id) = (aim.scope, aim.id);
     let stand = expect(tx, scope, id).await?;
     if stand.status.is_terminal() {
@@ -44,7 +44,7 @@ pub(super) async fn cancel(tx: &mut Tx, aim: &Aim) -> Result<Task> {
 }
 
 /// Pauses or resumes the task.
-pub(super) async fn pause(tx: &mut Tx, (aim, paused): &(Aim, bool)) -> Result<Task> {
+pub(super) async fn pause(tx: &mut Tx, (aim, paused): &(SteerAct, bool)) -> Result<Task> {
     let (scope, id) = (aim.scope, aim.id);
     let stand = expect(tx, scope, id).await?;
     if stand.status.is_terminal() {
@@ -63,7 +63,7 @@ pub(super) async fn pause(tx: &mut Tx, (aim, paused): &(Aim, bool)) -> Result<Ta
 }
 
 /// Steers a task as a step of another one wants it.
-pub(super) async fn steer(tx: &mut Tx, aim: Aim, wish: SteerAction) -> Result<()> {
+pub(super) async fn steer(tx: &mut Tx, aim: SteerAct, wish: SteerAction) -> Result<()> {
     match wish {
         SteerAction::Cancel => cancel(tx, &aim).await.map(drop),
         SteerAction::Pause => pause(tx, &(aim, true)).await.map(drop),
@@ -72,7 +72,7 @@ pub(super) async fn steer(tx: &mut Tx, aim: Aim, wish: SteerAction) -> Result<()
 }
 
 /// Reopens a failed task.
-pub(super) async fn reopen(tx: &mut Tx, (aim, signal): &(Aim, Signal)) -> Result<Task> {
+pub(super) async fn reopen(tx: &mut Tx, (aim, signal): &(SteerAct, Signal)) -> Result<Task> {
     let (scope, id) = (aim.scope, aim.id);
     let stand = expect(tx, scope, id).await?;
     if stand.status != TaskStatus::Failed {
@@ -84,7 +84,7 @@ pub(super) async fn reopen(tx: &mut Tx, (aim, signal): &(Aim, Signal)) -> Result
     }
     let dedupe = format!("retry:{}", stand.signals + 1);
     tx.execute(&REOPEN, args![scope, id.as_uuid(), aim.at]).await?;
-    leave(tx, scope, id, &Left { dedupe, signal, body_hash: None }, aim.at).await?;
+    leave(tx, scope, id, &KeyedSignal { dedupe, signal, body_hash: None }, aim.at).await?;
     audit::append(tx, scope, aim.at, &aim.audit).await?;
     read::expect(tx, scope, id).await
 }
@@ -99,7 +99,7 @@ pub(super) async fn cancel_child(tx: &mut Tx, parent: &Lease, child: TaskId, at:
     }
     let detail = json!({"parent": parent.task()});
     let audit = AuditEvent::by_executor("task.cancel", format!("task:{child}"), detail);
-    cancel(tx, &Aim { scope, id: child, at, audit }).await.map(|_| ())
+    cancel(tx, &SteerAct { scope, id: child, at, audit }).await.map(|_| ())
 }
 
 /// Lets a task's child be waited for once more: a failed one is tried again, the end of one that has ended otherwise
@@ -124,7 +124,7 @@ pub(super) async fn reopen_child(
         let by = format!("task:{}", parent.task());
         let detail = json!({"parent": parent.task()});
         let audit = AuditEvent::by_executor("task.retry", format!("task:{child}"), detail);
-        let aim = Aim { scope, id: child, at, audit };
+        let aim = SteerAct { scope, id: child, at, audit };
         reopen(tx, &(aim, Signal::Retry { by })).await.map(|_| ())
     } else if stand.status.is_terminal() {
         let signal = Signal::ChildEnded {
@@ -136,7 +136,7 @@ pub(super) async fn reopen_child(
             usage: known.usage,
         };
         let dedupe = format!("child:{child}:{}:{}", known.epoch, parent.epoch());
-        leave(tx, scope, parent.task(), &Left { dedupe, signal: &signal, body_hash: None }, at).await
+        leave(tx, scope, parent.task(), &KeyedSignal { dedupe, signal: &signal, body_hash: None }, at).await
     } else {
         Ok(())
     }

@@ -51,9 +51,9 @@ pub(crate) async fn write_at_once(tx: &mut Tx, units: &mut [Box<dyn Pending>]) -
     Ok(())
 }
 
-type Told = HashMap<(Uuid, i64), Committed>;
+type CommitOutcomes = HashMap<(Uuid, i64), Committed>;
 
-async fn write(tx: &mut Tx, scope: TenantScope, new: &[&Submission], commits: &[&Prepared]) -> Result<Told> {
+async fn write(tx: &mut Tx, scope: TenantScope, new: &[&Submission], commits: &[&Prepared]) -> Result<CommitOutcomes> {
     let tenant = scope.tenant().as_uuid();
     let tasks = commits.iter().map(|commit| Some(commit.lease.task().as_uuid())).collect();
     let ends = commits.iter().filter_map(|commit| commit.ending().map(|end| ending::columns(commit, end)));

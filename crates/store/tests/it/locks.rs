@@ -7,8 +7,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use futures::future::join_all;
 use kybern_core::budget::{
-    Amount, Budget, BudgetSubject, Limits, NewReservation, Period, RateRule, Settlement, SpendKind, Spending, Standing,
-    Window,
+    Amount, Budget, BudgetStanding, BudgetSubject, Limits, NewReservation, Period, RateRule, Settlement, SpendKind,
+    Spending, Window,
 };
 use kybern_core::id::{BudgetId, ReservationId, TaskId, UserId};
 use kybern_core::identity::User;
@@ -181,7 +181,7 @@ async fn a_standing_that_is_read_during_settlements_shows_neither_less_nor_more(
             [alone, paged.first().and_then(|(_, standing)| *standing)]
         }));
         let (_, read) = tokio::join!(settles, reads);
-        for Standing { used, reserved } in read.into_iter().flatten().flatten() {
+        for BudgetStanding { used, reserved } in read.into_iter().flatten().flatten() {
             assert_eq!(used.plus(reserved).cost(), NanoUsd(promised), "{used:?} and {reserved:?}");
         }
         let standing = stores[2].standing(work::home(), &budget, work::NOW).await.unwrap().unwrap();

@@ -6,8 +6,8 @@ use kybern_core::audit::AuditEvent;
 use kybern_core::id::{TaskId, TenantId};
 use kybern_core::ports::{IdSource as _, Store};
 use kybern_core::task::{
-    Channel, Claimed, Commit, Ending, JournalEntry, JournalRow, Lease, NewKind, NewTask, StepOutcome, Submitted,
-    TaskChange, TaskStatus, WorkerId,
+    Channel, Claimed, Commit, JournalEntry, JournalRow, Lease, NewKind, NewTask, StepOutcome, Submitted, TaskChange,
+    TaskEnding, TaskStatus, WorkerId,
 };
 use kybern_core::tenant::TenantScope;
 use kybern_core::time::{Millis, Timestamp};
@@ -75,7 +75,7 @@ pub fn rows(seqs: &[i64]) -> Commit {
 
 /// A commit that ends its task.
 pub fn ended() -> Commit {
-    let ending = Ending { status: TaskStatus::Completed, result: json!({}), error: None, current_step: None };
+    let ending = TaskEnding { status: TaskStatus::Completed, result: json!({}), error: None, current_step: None };
     Commit { change: TaskChange::End(Box::new(ending)), at: NOW, ..Commit::default() }
 }
 

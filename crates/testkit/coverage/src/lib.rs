@@ -32,12 +32,12 @@ const TOGETHER: usize = size_of::<AtomicU64>();
 
 /// What has run so far, and about how often.
 #[derive(Debug, Default)]
-pub struct Seen {
+pub struct SeenBranches {
     /// For each counter one bit for each order of magnitude that it has reached.
     reached: Vec<Vec<u8>>,
 }
 
-impl Seen {
+impl SeenBranches {
     /// Takes what has run since it was last asked; whether any of it is new, or ran in a new order of magnitude.
     pub fn take(&mut self) -> bool {
         let Ok(counters) = COUNTERS.lock() else { return false };

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use futures::future::join_all;
 use kybern_core::audit::AuditEvent;
 use kybern_core::budget::{
-    Amount, Budget, BudgetSubject, Limits, NewReservation, Period, Settlement, SpendKind, Spending, Standing, Unit,
-    UsageFilter, Window,
+    Amount, Budget, BudgetStanding, BudgetSubject, Limits, NewReservation, Period, Settlement, SpendKind, Spending,
+    Unit, UsageFilter, Window,
 };
 use kybern_core::error::ErrorCode;
 use kybern_core::id::{BudgetId, ReservationId, TaskId, UserId};
@@ -79,7 +79,7 @@ impl World {
     }
 
     async fn stands(&self, home: &Home, budget: &Budget) -> (Amount, Amount) {
-        let Standing { used, reserved } =
+        let BudgetStanding { used, reserved } =
             self.store().standing(home.scope, budget, self.now()).await.unwrap().expect("it has a standing");
         (used, reserved)
     }
@@ -184,7 +184,7 @@ pub async fn a_page_of_budgets_stands_as_each_of_them_does(h: Harness) {
         w.reserve(&home, &open).await.unwrap();
         assert!(w.settle(&home, &spent, amount(6, 4, 1)).await);
     }
-    let mut seen: Vec<(Budget, Option<Standing>)> = Vec::new();
+    let mut seen: Vec<(Budget, Option<BudgetStanding>)> = Vec::new();
     loop {
         let after = seen.last().map(|(budget, _)| budget.id);
         let page = w.store().standings(home.scope, after, 3, now).await.unwrap();

@@ -13,11 +13,11 @@ use kybern_core::job::NewJob;
 use kybern_core::plan::{FrozenPlan, StepId, StepSpec};
 use kybern_core::ports::{IdSource as _, Page, Store};
 use kybern_core::record::{ArtifactLink, ArtifactRole, Expect, Merge, PutRecord};
-use kybern_core::slots::Offer;
+use kybern_core::slots::SlotOffer;
 use kybern_core::task::{
     AttachmentSource, Attempt, Channel, Claimed, Commit, CommitRefused, Committed, Delegation, Effect, EffectClass,
-    Ending, JournalEntry, JournalRow, Lease, NewAttachment, NewKind, NewTask, Signal, StepError, StepOutcome,
-    Submitted, Task, TaskChange, TaskStatus, Wait, WaitKind, WorkerId,
+    JournalEntry, JournalRow, Lease, NewAttachment, NewKind, NewTask, Signal, StepError, StepOutcome, Submitted, Task,
+    TaskChange, TaskEnding, TaskStatus, Wait, WaitKind, WorkerId,
 };
 use kybern_core::tenant::TenantScope;
 use kybern_core::time::{Millis, Timestamp};
@@ -186,7 +186,10 @@ impl World {
 
     pub(super) async fn claim(&self, worker: &str, limit: u32) -> Vec<Claimed> {
         let now = self.now();
-        self.store().claim_due(&WorkerId::new(worker), &Offer::of(limit), LONG, now).await.expect("a claim is answered")
+        self.store()
+            .claim_due(&WorkerId::new(worker), &SlotOffer::of(limit), LONG, now)
+            .await
+            .expect("a claim is answered")
     }
 
     /// Claims that task, which is the only one that is due.
@@ -352,7 +355,7 @@ pub(super) fn end(status: TaskStatus) -> TaskChange {
         message: "it broke".to_owned(),
         retryable: false,
     });
-    TaskChange::End(Box::new(Ending { status, result: json!({"ended": true}), error, current_step: None }))
+    TaskChange::End(Box::new(TaskEnding { status, result: json!({"ended": true}), error, current_step: None }))
 }
 
 pub(super) fn review(wait: &Wait) -> Signal {

@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestCaseError, TestRng, TestRunner};
 
 use super::Harness;
-use walk::Walk;
+use walk::ModelWalk;
 
 /// Few and long: a fresh database is what costs.
 const WALKS: u32 = 16;
@@ -17,7 +17,7 @@ const CALLS: usize = 80;
 
 /// One call. A task is named by its place among those submitted so far, modulo their number.
 #[derive(Clone, Debug)]
-pub(super) enum Move {
+pub(super) enum ModelMove {
     Submit { key: Option<u8>, body: u8, claim: bool },
     Claim,
     Commit { task: usize, stale: bool, effect: EffectMove, change: ChangeMove, seen: bool },
@@ -74,22 +74,22 @@ pub(super) enum ChangeMove {
     End { how: u8 },
 }
 
-fn moves() -> impl Strategy<Value = Move> {
+fn moves() -> impl Strategy<Value = ModelMove> {
     let task = 0..32_usize;
     prop_oneof![
         4 => (prop::option::weighted(0.4, 0..3_u8), 0..2_u8, any::<bool>())
-            .prop_map(|(key, body, claim)| Move::Submit { key, body, claim }),
-        4 => Just(Move::Claim),
+            .prop_map(|(key, body, claim)| ModelMove::Submit { key, body, claim }),
+        4 => Just(ModelMove::Claim),
         12 => (task.clone(), prop::bool::weighted(0.15), effects(), changes(), prop::bool::weighted(0.7))
-            .prop_map(|(task, stale, effect, change, seen)| Move::Commit { task, stale, effect, change, seen }),
+            .prop_map(|(task, stale, effect, change, seen)| ModelMove::Commit { task, stale, effect, change, seen }),
         2 => (task.clone(), 0..2_u32, 1..3_u32, 0..2_u8)
-            .prop_map(|(task, generation, attempt, args)| Move::Begin { task, generation, attempt, args }),
-        3 => (task.clone(), 1..4_i64).prop_map(|(task, wait)| Move::Answer { task, wait }),
-        2 => (task.clone(), 0..2_u8, 0..2_u8).prop_map(|(task, workflow, body)| Move::Callback { task, workflow, body }),
-        4 => (task, steering()).prop_map(|(task, how)| Move::Steer { task, how }),
-        1 => Just(Move::Heartbeat),
-        1 => Just(Move::TakeOver),
-        1 => Just(Move::Advance),
+            .prop_map(|(task, generation, attempt, args)| ModelMove::Begin { task, generation, attempt, args }),
+        3 => (task.clone(), 1..4_i64).prop_map(|(task, wait)| ModelMove::Answer { task, wait }),
+        2 => (task.clone(), 0..2_u8, 0..2_u8).prop_map(|(task, workflow, body)| ModelMove::Callback { task, workflow, body }),
+        4 => (task, steering()).prop_map(|(task, how)| ModelMove::Steer { task, how }),
+        1 => Just(ModelMove::Heartbeat),
+        1 => Just(ModelMove::TakeOver),
+        1 => Just(ModelMove::Advance),
     ]
 }
 
@@ -141,8 +141,8 @@ pub async fn any_walk_ends_as_in_the_model<F: AsyncFn() -> Harness>(make: F) {
     }
 }
 
-async fn one<F: AsyncFn() -> Harness>(make: &F, moves: Vec<Move>) -> Result<(), TestCaseError> {
-    let mut walk = Walk::new(make().await).await;
+async fn one<F: AsyncFn() -> Harness>(make: &F, moves: Vec<ModelMove>) -> Result<(), TestCaseError> {
+    let mut walk = ModelWalk::new(make().await).await;
     for next in moves {
         walk.step(&next).await.map_err(|what| TestCaseError::fail(format!("at {next:?}: {what}")))?;
     }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use kybern_core::money::{NanoUsd, Tokens, Usage};
 use kybern_core::plan::StepId;
 use kybern_core::record::Expect;
-use kybern_core::slots::Offer;
+use kybern_core::slots::SlotOffer;
 use kybern_core::task::{
     Commit, CommitRefused, Committed, Effect, JournalRow, Lease, NewChild, NewTask, Task, TaskChange, TaskStatus,
     WorkerId,
@@ -43,10 +43,10 @@ impl World {
     }
 
     /// Everything that a commit of [`World::full`] writes.
-    async fn written(&self, home: &Home, lease: &Lease) -> Written {
+    async fn written(&self, home: &Home, lease: &Lease) -> StoreState {
         let (store, scope, task) = (self.store(), home.scope, lease.task());
         let records = store.records(scope, "test.thing", None, 10).await.unwrap().items;
-        Written {
+        StoreState {
             task: self.task(home, task).await,
             journal: store.journal(scope, task, 0, 100).await.unwrap(),
             records: records.into_iter().map(|record| (record.key, record.version)).collect(),
@@ -59,7 +59,7 @@ impl World {
 }
 
 #[derive(PartialEq, Debug)]
-struct Written {
+struct StoreState {
     task: Task,
     journal: Vec<JournalRow>,
     records: Vec<(String, i64)>,
@@ -97,7 +97,7 @@ pub async fn a_commit_that_was_written_is_answered_and_written_no_second_time(h:
         }
         jobs += 2;
     }
-    let found = w.store().claim_jobs(&WorkerId::new("w"), &Offer::of(100), LONG, w.now()).await.unwrap();
+    let found = w.store().claim_jobs(&WorkerId::new("w"), &SlotOffer::of(100), LONG, w.now()).await.unwrap();
     assert_eq!(found.len(), jobs, "one of its own and one that sends its message, for each commit");
 }
 

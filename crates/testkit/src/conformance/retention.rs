@@ -5,8 +5,8 @@ use kybern_core::error::{ErrorCode, Result};
 use kybern_core::job::{JobEnd, NewJob};
 use kybern_core::outbox::OutboxStatus;
 use kybern_core::ports::Idempotent;
-use kybern_core::retention::{Kept, Purge, Purged, Round};
-use kybern_core::slots::Offer;
+use kybern_core::retention::{Kept, Purge, PurgeRound, Purged};
+use kybern_core::slots::SlotOffer;
 use kybern_core::task::{Effect, TaskStatus, WorkerId, limits};
 use kybern_core::time::{Millis, Timestamp};
 use serde_json::{Value, json};
@@ -26,7 +26,7 @@ pub(super) async fn purge(w: &World, purge: &Purge) -> Vec<Purged> {
 
 /// The same at a moment of its own.
 pub(super) async fn tried(w: &World, purge: &Purge, at: Timestamp) -> Result<Vec<Purged>> {
-    let mut round = Round::begin(w.store(), purge.clone(), at).await?;
+    let mut round = PurgeRound::begin(w.store(), purge.clone(), at).await?;
     while round.step(w.store()).await?.is_some() {}
     Ok(round.purged())
 }
@@ -38,7 +38,7 @@ async fn enqueue(w: &World, home: &Home, key: &str) {
 
 /// Ends every job that is due in this way.
 async fn end_jobs(w: &World, end: JobEnd) -> usize {
-    let jobs = w.store().claim_jobs(&WorkerId::new("w"), &Offer::of(1000), LONG, w.now()).await.unwrap();
+    let jobs = w.store().claim_jobs(&WorkerId::new("w"), &SlotOffer::of(1000), LONG, w.now()).await.unwrap();
     for job in &jobs {
         assert!(w.store().finish_job(job, end.clone(), w.now()).await.unwrap());
     }
@@ -127,7 +127,7 @@ pub async fn tenants_have_times_of_their_own(h: Harness) {
     let other = w.tenant("second").await;
     let round = async |own: &[(&str, Option<Timestamp>)], before: Option<Timestamp>| -> Result<Vec<Purged>> {
         let own = own.iter().map(|(name, before)| ((*name).to_owned(), *before)).collect();
-        let mut round = Round::begin_with(w.store(), all(&w, Kept::Jobs), &own, before, w.now()).await?;
+        let mut round = PurgeRound::begin_with(w.store(), all(&w, Kept::Jobs), &own, before, w.now()).await?;
         while round.step(w.store()).await?.is_some() {}
         Ok(round.purged())
     };

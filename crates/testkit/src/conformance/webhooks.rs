@@ -4,8 +4,8 @@ use kybern_core::error::ErrorCode;
 use kybern_core::id::WebhookId;
 use kybern_core::identity::OutboundWebhook;
 use kybern_core::outbox::{OutboxChannel, OutboxMessage, OutboxStatus};
-use kybern_core::slots::Offer;
-use kybern_core::task::{Ending, StepError, TaskChange, TaskStatus, WorkerId};
+use kybern_core::slots::SlotOffer;
+use kybern_core::task::{StepError, TaskChange, TaskEnding, TaskStatus, WorkerId};
 use serde_json::json;
 
 use super::fixture::{LONG, code};
@@ -53,7 +53,7 @@ pub async fn an_end_is_told_to_who_subscribed(h: Harness) {
     }
     let keys: Vec<_> = messages.iter().map(|message| &message.message.key).collect();
     assert_ne!(keys[0], keys[1], "one key per receiver");
-    let jobs = w.store().claim_jobs(&WorkerId::new("w"), &Offer::of(10), LONG, w.now()).await.unwrap();
+    let jobs = w.store().claim_jobs(&WorkerId::new("w"), &SlotOffer::of(10), LONG, w.now()).await.unwrap();
     assert_eq!(jobs.iter().filter(|job| job.kind == "outbox.send").count(), 2);
     assert!(told(&w, &other).await.is_empty());
 }
@@ -64,7 +64,7 @@ pub async fn an_error_is_told_without_what_is_secret(h: Harness) {
     let lease = w.leased(&home, "w").await;
     let message = "ops@example.com was refused with password=hunter22x".to_owned();
     let error = Some(StepError { code: ErrorCode::Tool, message, retryable: false });
-    let ending = Ending { status: TaskStatus::Failed, result: json!(null), error, current_step: None };
+    let ending = TaskEnding { status: TaskStatus::Failed, result: json!(null), error, current_step: None };
     w.commit(&lease, w.changes(TaskChange::End(Box::new(ending)))).await;
     let [message] = told(&w, &home).await.try_into().unwrap();
     let said = message.message.body["data"]["error"]["message"].as_str().unwrap();

@@ -15,7 +15,7 @@ pub(super) struct Corpus {
     /// Where they lie until the next run.
     folder: PathBuf,
     #[cfg(guided)]
-    seen: kybern_coverage::Seen,
+    seen: kybern_coverage::SeenBranches,
 }
 
 /// Whether branches are counted.

@@ -34,9 +34,9 @@ pub const MAX_INPUT: usize = 64 * 1024;
 const MAX_MEGABYTES: u64 = 256;
 
 /// Runs one input; `Err` says which promise it broke.
-pub type Run = dyn Fn(&[u8]) -> Result<(), String> + Send + Sync;
+pub type RunInput = dyn Fn(&[u8]) -> Result<(), String> + Send + Sync;
 /// Makes an input with structure; `None` when the seeds do.
-pub type Maker = dyn Fn(&Chance) -> Vec<u8> + Send + Sync;
+pub type MakeInput = dyn Fn(&Chance) -> Vec<u8> + Send + Sync;
 
 /// What is fuzzed, and with what.
 pub struct Target {
@@ -44,10 +44,10 @@ pub struct Target {
     count: u64,
     seeds: Vec<Vec<u8>>,
     words: Vec<&'static [u8]>,
-    maker: Option<Box<Maker>>,
+    maker: Option<Box<MakeInput>>,
     megabytes: u64,
     times: u32,
-    run: Box<Run>,
+    run: Box<RunInput>,
 }
 
 impl Target {

@@ -41,7 +41,7 @@ struct Finding {
 }
 
 /// The end of a run.
-struct Done {
+struct PlayEnd {
     count: u64,
     bytes: u64,
     slowest: (Duration, u64),
@@ -50,7 +50,7 @@ struct Done {
 }
 
 /// The input that is played, with its number.
-type Current = Mutex<Option<(u64, Vec<u8>)>>;
+type CurrentInput = Mutex<Option<(u64, Vec<u8>)>>;
 
 pub(super) fn play(mut target: Target, options: &Options) {
     if let Some(path) = &options.input {
@@ -65,7 +65,7 @@ pub(super) fn play(mut target: Target, options: &Options) {
         target = target.seeds(corpus.saved());
     }
     let target = Arc::new(target);
-    let current = Arc::new(Current::default());
+    let current = Arc::new(CurrentInput::default());
     let (tell, hear) = channel();
     let began = now();
     let at_first = memory::peak();
@@ -112,7 +112,7 @@ pub(super) fn play(mut target: Target, options: &Options) {
 }
 
 /// What is played just now.
-fn played(current: &Current) -> Option<(u64, Vec<u8>)> {
+fn played(current: &CurrentInput) -> Option<(u64, Vec<u8>)> {
     current.lock().ok()?.clone()
 }
 
@@ -120,11 +120,11 @@ fn work(
     target: &Target,
     options: &Options,
     mut corpus: Corpus,
-    current: &Current,
-    tell: &Sender<Result<Done, Finding>>,
+    current: &CurrentInput,
+    tell: &Sender<Result<PlayEnd, Finding>>,
 ) {
     let at_first = memory::peak();
-    let mut done = Done { count: 0, bytes: 0, slowest: (Duration::ZERO, 0), reached: String::new() };
+    let mut done = PlayEnd { count: 0, bytes: 0, slowest: (Duration::ZERO, 0), reached: String::new() };
     let note = options.note(target.name);
     for number in options.from..options.from.saturating_add(options.count) {
         let input = target.input(options.seed, number, corpus.kept());
@@ -207,7 +207,7 @@ fn attempt(target: &Target, input: &[u8]) -> Result<(), String> {
     })
 }
 
-fn report(target: &Target, options: &Options, done: &Done, took: Duration, grown: u64) {
+fn report(target: &Target, options: &Options, done: &PlayEnd, took: Duration, grown: u64) {
     let seconds = took.as_secs_f64();
     let (slowest, number) = done.slowest;
     println!(

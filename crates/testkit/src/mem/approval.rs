@@ -1,7 +1,7 @@
 //! Questions to persons.
 
 use async_trait::async_trait;
-use kybern_core::approval::{Approval, ApprovalFilter, ApprovalStatus, Decided, NewApproval};
+use kybern_core::approval::{Approval, ApprovalFilter, ApprovalStatus, DecidedApproval, NewApproval};
 use kybern_core::error::Result;
 use kybern_core::id::{ApprovalId, TaskId, TenantId};
 use kybern_core::ports::{ApprovalStore, Page};
@@ -11,9 +11,9 @@ use kybern_core::time::Timestamp;
 
 use super::MemStore;
 use super::page::page;
-use super::state::State;
+use super::state::MemState;
 
-impl State {
+impl MemState {
     pub(super) fn ask(&mut self, (tenant, task): (TenantId, TaskId), asked: NewApproval, at: Timestamp) {
         let approval = Approval {
             task,
@@ -34,7 +34,7 @@ impl State {
         status: ApprovalStatus,
         at: Timestamp,
     ) {
-        let decided = Decided { by: "executor".to_owned(), note: None, edited: false, at };
+        let decided = DecidedApproval { by: "executor".to_owned(), note: None, edited: false, at };
         self.decide_all((tenant, task), wait_seq, status, &decided);
     }
 
@@ -43,7 +43,7 @@ impl State {
         let Signal::Review { wait_seq, resolution, note, by, .. } = signal else { return };
         let denied = *resolution == Some(Resolution::Fail);
         let status = if denied { ApprovalStatus::Denied } else { ApprovalStatus::Approved };
-        let decided = Decided { by: by.clone(), note: note.clone(), edited: signal.edits(wait), at };
+        let decided = DecidedApproval { by: by.clone(), note: note.clone(), edited: signal.edits(wait), at };
         self.decide_all(of, Some(*wait_seq), status, &decided);
     }
 
@@ -52,7 +52,7 @@ impl State {
         (tenant, task): (TenantId, TaskId),
         wait_seq: Option<i64>,
         status: ApprovalStatus,
-        decided: &Decided,
+        decided: &DecidedApproval,
     ) {
         for ((owner, _), approval) in &mut self.approvals {
             let meant = *owner == tenant

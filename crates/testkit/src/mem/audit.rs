@@ -9,7 +9,7 @@ use kybern_core::tenant::TenantScope;
 use kybern_core::time::Timestamp;
 
 use super::MemStore;
-use super::state::{State, TaskRow};
+use super::state::{MemState, TaskRow};
 
 #[async_trait]
 impl AuditStore for MemStore {
@@ -79,7 +79,7 @@ impl AuditStore for MemStore {
     }
 }
 
-impl State {
+impl MemState {
     fn audit_start(&self, tenant: TenantId) -> ChainStart {
         self.audit_starts.get(&tenant).cloned().unwrap_or_default()
     }

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use kybern_core::audit::AuditEvent;
 use kybern_core::budget::{
-    Amount, Budget, BudgetSubject, Cover, LostReservation, NewReservation, Payer, RateExceeded, RateRule, Reservation,
-    Settlement, Shortage, Standing, UsageFilter, UsageLine, Window,
+    Amount, Budget, BudgetStanding, BudgetSubject, CoveringBudget, LostReservation, NewReservation, Payer,
+    RateExceeded, RateRule, Reservation, Settlement, Shortage, UsageFilter, UsageLine, Window,
 };
 use kybern_core::error::{Error, Result};
 use kybern_core::id::{BudgetId, ReservationId};
@@ -17,17 +17,17 @@ use kybern_core::tenant::TenantScope;
 use kybern_core::time::Timestamp;
 
 use super::MemStore;
-use super::state::{OpenRow, State, conflict};
+use super::state::{MemState, OpenRow, conflict};
 
-impl State {
-    fn standing(&self, scope: TenantScope, payer: Payer, window: Window) -> Standing {
+impl MemState {
+    fn standing(&self, scope: TenantScope, payer: Payer, window: Window) -> BudgetStanding {
         let tenant = scope.tenant();
         let days = payer.day(window.first)..=payer.day(window.last);
         let label = payer.to_string();
         let used =
             self.accounts.iter().filter(|((of, whose, day), _)| *of == tenant && *whose == label && days.contains(day));
         let open = self.open.iter().filter(|((of, _), row)| *of == tenant && row.reservation.counts_for(payer, window));
-        Standing {
+        BudgetStanding {
             used: used.fold(Amount::ZERO, |sum, (_, amount)| sum.plus(*amount)),
             reserved: open.fold(Amount::ZERO, |sum, (_, row)| sum.plus(row.reservation.estimate)),
         }
@@ -52,7 +52,7 @@ impl State {
         }
         let own = self.budgets.iter().filter(|((tenant, _), _)| *tenant == scope.tenant());
         let budgets: Vec<Budget> = own.map(|(_, budget)| *budget).collect();
-        for Cover { subject, period, limits, payer } in new.spending.covered_by(&budgets) {
+        for CoveringBudget { subject, period, limits, payer } in new.spending.covered_by(&budgets) {
             let standing = self.standing(scope, payer, period.window(new.at));
             if let Some(short) = Shortage::of((subject, period, &limits), &standing, &new.estimate, new.at) {
                 return Err(Box::new(short));
@@ -69,7 +69,7 @@ impl State {
         self.append_audit(scope.tenant(), settlement.at, audit);
     }
 
-    fn standing_of(&self, scope: TenantScope, budget: &Budget, at: Timestamp) -> Option<Standing> {
+    fn standing_of(&self, scope: TenantScope, budget: &Budget, at: Timestamp) -> Option<BudgetStanding> {
         let payer = budget.subject.payer()?;
         Some(self.standing(scope, payer, budget.period.window(at)))
     }
@@ -168,7 +168,7 @@ impl LedgerStore for MemStore {
         })
     }
 
-    async fn standing(&self, scope: TenantScope, budget: &Budget, at: Timestamp) -> Result<Option<Standing>> {
+    async fn standing(&self, scope: TenantScope, budget: &Budget, at: Timestamp) -> Result<Option<BudgetStanding>> {
         self.run(|state| Ok(state.standing_of(scope, budget, at)))
     }
 
@@ -178,7 +178,7 @@ impl LedgerStore for MemStore {
         after: Option<BudgetId>,
         limit: u32,
         at: Timestamp,
-    ) -> Result<Vec<(Budget, Option<Standing>)>> {
+    ) -> Result<Vec<(Budget, Option<BudgetStanding>)>> {
         self.run(|state| {
             let own = state
                 .budgets

@@ -2,12 +2,12 @@
 
 use kybern_core::error::{Error, ErrorCode};
 use kybern_core::plan::{FrozenPlan, StepId};
-use kybern_core::task::{Commit, CommitRefused, Committed, Ending, Lease, Signal, Task, TaskChange, TaskStatus};
+use kybern_core::task::{Commit, CommitRefused, Committed, Lease, Signal, Task, TaskChange, TaskEnding, TaskStatus};
 use kybern_core::time::Timestamp;
 
-use super::state::State;
+use super::state::MemState;
 
-impl State {
+impl MemState {
     pub(super) fn commit(&mut self, lease: &Lease, commit: Commit) -> Result<Committed, CommitRefused> {
         self.check_rows(lease, &commit)?;
         self.check_effects(lease.scope(), &commit.effects)?;
@@ -104,7 +104,7 @@ impl State {
         self.frozen.insert((lease.scope().tenant(), plan.hash().as_str().to_owned()), plan);
     }
 
-    fn end(&mut self, lease: &Lease, ending: Ending, at: Timestamp) -> Result<(), CommitRefused> {
+    fn end(&mut self, lease: &Lease, ending: TaskEnding, at: Timestamp) -> Result<(), CommitRefused> {
         let row = self.held(lease)?;
         row.lease_owner = None;
         row.claimable_at = None;

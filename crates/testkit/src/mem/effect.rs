@@ -12,9 +12,9 @@ use kybern_core::time::Timestamp;
 use serde_json::{Map, json};
 
 use super::not_kept;
-use super::state::{RecordRow, State};
+use super::state::{MemState, RecordRow};
 
-impl State {
+impl MemState {
     /// Every belief and every unique lookup of the commit, before anything is written.
     pub(super) fn check_effects(&self, scope: TenantScope, effects: &[Effect]) -> Result<(), CommitRefused> {
         let tenant = scope.tenant();

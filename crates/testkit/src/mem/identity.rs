@@ -11,7 +11,7 @@ use kybern_core::tenant::TenantScope;
 use kybern_core::time::Timestamp;
 
 use super::MemStore;
-use super::state::{State, conflict};
+use super::state::{MemState, conflict};
 
 #[async_trait]
 impl IdentityStore for MemStore {
@@ -185,7 +185,7 @@ impl IdentityStore for MemStore {
     }
 }
 
-impl State {
+impl MemState {
     fn users_of(&self, scope: TenantScope) -> impl Iterator<Item = &User> {
         self.users.iter().filter(move |((tenant, _), _)| *tenant == scope.tenant()).map(|(_, user)| user)
     }

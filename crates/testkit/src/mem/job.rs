@@ -6,13 +6,13 @@ use async_trait::async_trait;
 use kybern_core::error::Result;
 use kybern_core::job::{ClaimedJob, JobEnd, JobStatus, NewJob, limits};
 use kybern_core::ports::JobStore;
-use kybern_core::slots::Offer;
+use kybern_core::slots::SlotOffer;
 use kybern_core::task::WorkerId;
 use kybern_core::tenant::TenantScope;
 use kybern_core::time::{Millis, Timestamp};
 
 use super::MemStore;
-use super::state::{JobRow, State};
+use super::state::{JobRow, MemState};
 
 #[async_trait]
 impl JobStore for MemStore {
@@ -23,7 +23,7 @@ impl JobStore for MemStore {
     async fn claim_jobs(
         &self,
         _worker: &WorkerId,
-        offer: &Offer,
+        offer: &SlotOffer,
         lease: Millis,
         now: Timestamp,
     ) -> Result<Vec<ClaimedJob>> {
@@ -116,7 +116,7 @@ pub(super) fn set_back(due: Timestamp, leased: bool, (from, to): (Timestamp, Tim
     }
 }
 
-impl State {
+impl MemState {
     /// The row of a job whose lease is still that one.
     fn held_job(&mut self, job: &ClaimedJob) -> Option<&mut JobRow> {
         self.jobs.iter_mut().find(|row| {
@@ -125,7 +125,7 @@ impl State {
         })
     }
 
-    fn claim_jobs(&mut self, offer: &Offer, lease: Millis, now: Timestamp) -> Vec<ClaimedJob> {
+    fn claim_jobs(&mut self, offer: &SlotOffer, lease: Millis, now: Timestamp) -> Vec<ClaimedJob> {
         let now = self.moment(now);
         let runs = |row: &JobRow| offer.running.contains(&row.job.id.as_uuid());
         let due = |row: &&JobRow| row.status == JobStatus::Pending && row.claimable_at <= now && !runs(row);

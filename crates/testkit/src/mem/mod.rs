@@ -34,17 +34,17 @@ use kybern_core::error::{Error, ErrorCode};
 use kybern_core::id::{TaskId, TenantId};
 use kybern_core::job::JobStatus;
 use kybern_core::ports::{Clock, IdSource, Keys, WakeUps};
-use kybern_core::slots::{Offer, Waiting};
+use kybern_core::slots::{SlotOffer, WaitingTenant};
 use kybern_core::task::{Delegation, WorkerId};
 use kybern_core::time::{Millis, Timestamp};
 use tokio::sync::Notify;
 
 use crate::{SeededIds, SimClock, TestKeys};
-use state::State;
+use state::MemState;
 
 /// A store that forgets everything when it is dropped.
 pub struct MemStore {
-    state: Mutex<State>,
+    state: Mutex<MemState>,
     clock: Arc<dyn Clock>,
     hint: Notify,
 }
@@ -74,7 +74,7 @@ impl MemStore {
     /// An empty store.
     #[must_use]
     pub fn new(clock: Arc<dyn Clock>, ids: Arc<dyn IdSource>, keys: Arc<dyn Keys>) -> Self {
-        let state = Mutex::new(State::new(ids, keys));
+        let state = Mutex::new(MemState::new(ids, keys));
         Self { state, clock, hint: Notify::new() }
     }
 
@@ -97,7 +97,7 @@ impl MemStore {
     /// moves its clock there.
     #[must_use]
     pub fn next_due(&self) -> Option<Timestamp> {
-        self.look(State::next_due)
+        self.look(MemState::next_due)
     }
 
     /// When a task can be claimed, pause and end aside.
@@ -130,16 +130,16 @@ impl MemStore {
         self.look(|state| state.jobs.iter().map(state::JobRow::view).collect())
     }
 
-    fn look<T>(&self, look: impl FnOnce(&State) -> T) -> T {
+    fn look<T>(&self, look: impl FnOnce(&MemState) -> T) -> T {
         look(&self.state.lock().expect("no call of the store panics"))
     }
 
-    fn look_mut<T>(&self, look: impl FnOnce(&mut State) -> T) -> T {
+    fn look_mut<T>(&self, look: impl FnOnce(&mut MemState) -> T) -> T {
         look(&mut self.state.lock().expect("no call of the store panics"))
     }
 
     /// One call: one transaction.
-    fn run<T, E>(&self, work: impl FnOnce(&mut State) -> Result<T, E>) -> Result<T, E> {
+    fn run<T, E>(&self, work: impl FnOnce(&mut MemState) -> Result<T, E>) -> Result<T, E> {
         let mut state = self.state.lock().expect("no call of the store panics");
         state.now = self.clock.now();
         let answer = work(&mut state);
@@ -159,12 +159,12 @@ impl WakeUps for MemStore {
 }
 
 /// What is claimed of what is due: of each tenant as much as the offer gives it, the longest due first.
-fn shared_out<Id: Copy + Ord>(offer: &Offer, mut due: Vec<(Timestamp, Id, TenantId)>) -> Vec<Id> {
+fn shared_out<Id: Copy + Ord>(offer: &SlotOffer, mut due: Vec<(Timestamp, Id, TenantId)>) -> Vec<Id> {
     due.sort_unstable_by_key(|(since, id, _)| (*since, *id));
-    let mut waiting: Vec<Waiting> = Vec::new();
+    let mut waiting: Vec<WaitingTenant> = Vec::new();
     for (since, _, tenant) in &due {
         if waiting.iter().all(|known| known.tenant != *tenant) {
-            waiting.push(Waiting { tenant: *tenant, since: *since });
+            waiting.push(WaitingTenant { tenant: *tenant, since: *since });
         }
     }
     let mut allotted = offer.allot(&waiting);

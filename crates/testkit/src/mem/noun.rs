@@ -7,7 +7,7 @@ use kybern_core::tenant::TenantScope;
 use kybern_core::time::Timestamp;
 
 use super::not_kept;
-use super::state::State;
+use super::state::MemState;
 
 /// What a belief that does not hold refuses; any other trouble is the store's.
 fn belief(error: Error, what: String) -> CommitRefused {
@@ -17,7 +17,7 @@ fn belief(error: Error, what: String) -> CommitRefused {
     }
 }
 
-impl State {
+impl MemState {
     /// What a step believed, before anything is written.
     pub(super) fn check_noun(&self, scope: TenantScope, noun: &NounEffect) -> Result<(), CommitRefused> {
         let tenant = scope.tenant();

@@ -6,9 +6,9 @@ use kybern_core::task::{Task, limits, listed_payload};
 use serde::Serialize;
 use serde_json::Value;
 
-use super::state::State;
+use super::state::MemState;
 
-impl State {
+impl MemState {
     pub(super) fn page(&self, tenant: TenantId, filter: &TaskFilter) -> Page<Task> {
         let wanted = |task: &&Task| {
             task.tenant == tenant

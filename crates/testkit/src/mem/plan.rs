@@ -14,7 +14,7 @@ use kybern_core::time::Timestamp;
 use serde_json::json;
 
 use super::MemStore;
-use super::state::{State, conflict};
+use super::state::{MemState, conflict};
 
 #[async_trait]
 impl PlanStore for MemStore {
@@ -126,7 +126,7 @@ fn made(id: PlanId, draft: PlanDraft, version: u32, at: Timestamp) -> Plan {
     }
 }
 
-impl State {
+impl MemState {
     fn find_room(&self, tenant: TenantId, plan: &Plan) -> Result<()> {
         let own = self.plans.iter().filter(|((of, key), _)| *of == tenant && *key != plan.key);
         let others: Vec<&Plan> = own.flat_map(|(_, versions)| versions).filter(|other| other.active).collect();

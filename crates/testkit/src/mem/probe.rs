@@ -7,7 +7,7 @@ use kybern_core::approval::ApprovalStatus;
 use kybern_core::error::Result;
 use kybern_core::job::JobStatus;
 use kybern_core::outbox::OutboxStatus;
-use kybern_core::ports::{OldestWork, OpenWork, ProbeStore, Room};
+use kybern_core::ports::{DiskSpace, OldestWork, OpenWork, ProbeStore};
 use kybern_core::task::TaskStatus;
 use kybern_core::time::Timestamp;
 
@@ -61,7 +61,7 @@ impl ProbeStore for MemStore {
         })
     }
 
-    async fn room(&self) -> Option<Room> {
+    async fn room(&self) -> Option<DiskSpace> {
         None
     }
 }

@@ -9,7 +9,7 @@ use kybern_core::tenant::TenantScope;
 
 use super::MemStore;
 use super::page::page_of_large;
-use super::state::{RecordRow, State};
+use super::state::{MemState, RecordRow};
 
 /// The most records that one lookup answers.
 const MOST: usize = 50;
@@ -90,7 +90,7 @@ impl RecordStore for MemStore {
     }
 }
 
-impl State {
+impl MemState {
     /// Records of a kind, oldest id first.
     fn of_kind(&self, scope: TenantScope, kind: &str, wanted: impl Fn(&RecordRow) -> bool) -> Vec<Record> {
         let rows =

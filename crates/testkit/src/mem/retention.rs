@@ -17,7 +17,7 @@ use kybern_core::time::Timestamp;
 use serde_json::json;
 
 use super::MemStore;
-use super::state::{State, conflict};
+use super::state::{MemState, conflict};
 
 #[async_trait]
 impl RetentionStore for MemStore {
@@ -63,7 +63,7 @@ impl RetentionStore for MemStore {
     }
 }
 
-impl State {
+impl MemState {
     fn purge(&mut self, tenant: TenantId, purge: &Purge, at: Timestamp) -> u64 {
         let removed = match purge.kept {
             Kept::Files => self.purge_files(tenant, purge),

@@ -9,7 +9,7 @@ use kybern_core::tool::ToolSetting;
 use serde_json::{Map, Value};
 
 use super::MemStore;
-use super::state::{RecordRow, State};
+use super::state::{MemState, RecordRow};
 use crate::conformance::Spoilt;
 
 /// What is said of each.
@@ -26,7 +26,7 @@ impl MemStore {
     }
 }
 
-impl State {
+impl MemState {
     /// What has been spoilt, as far as tasks, their journals, jobs and records go.
     pub(super) fn unreadable(&self, most: usize) -> Vec<UnreadableRow> {
         let row = |table, id: String, problem: &str| UnreadableRow { table, id, problem: problem.to_owned() };

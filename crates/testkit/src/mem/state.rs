@@ -30,7 +30,7 @@ use uuid::Uuid;
 use super::JobView;
 
 /// Everything.
-pub(super) struct State {
+pub(super) struct MemState {
     pub(super) now: Timestamp,
     /// Whether leases go by `now`, and not by the moment that whoever calls believes in.
     pub(super) keeps_time: bool,
@@ -173,7 +173,7 @@ impl TaskRow {
     }
 }
 
-impl State {
+impl MemState {
     pub(super) fn new(ids: Arc<dyn IdSource>, keys: Arc<dyn Keys>) -> Self {
         Self {
             now: Timestamp::default(),

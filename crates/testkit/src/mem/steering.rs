@@ -8,9 +8,9 @@ use kybern_core::tenant::TenantScope;
 use kybern_core::time::Timestamp;
 use serde_json::json;
 
-use super::state::{State, TaskRow, conflict};
+use super::state::{MemState, TaskRow, conflict};
 
-impl State {
+impl MemState {
     pub(super) fn reopen(
         &mut self,
         scope: TenantScope,

@@ -6,9 +6,9 @@ use kybern_core::task::{Attachment, NewTask, Submitted, WorkerId};
 use kybern_core::time::Millis;
 
 use super::not_kept;
-use super::state::{State, TaskRow, conflict};
+use super::state::{MemState, TaskRow, conflict};
 
-impl State {
+impl MemState {
     pub(super) fn submit(
         &mut self,
         tenant: TenantId,

@@ -12,7 +12,7 @@ use kybern_core::money::Usage;
 use kybern_core::plan::{FrozenPlan, PlanHash, StepId};
 use kybern_core::ports::{CallbackOutcome, Heartbeat, Page, ReviewRefused, TaskFilter, TaskStore, UnreadableRow};
 use kybern_core::record::StoredLink;
-use kybern_core::slots::Offer;
+use kybern_core::slots::SlotOffer;
 use kybern_core::task::{
     Attachment, Attempt, Claimed, Commit, CommitRefused, Committed, JournalRow, Lease, NewTask, Signal, Submitted,
     Task, TaskStatus, Wait, WorkerId,
@@ -22,7 +22,7 @@ use kybern_core::time::{Millis, Timestamp};
 use serde_json::json;
 
 use super::MemStore;
-use super::state::{State, TaskRow, conflict};
+use super::state::{MemState, TaskRow, conflict};
 
 #[async_trait]
 impl TaskStore for MemStore {
@@ -34,7 +34,13 @@ impl TaskStore for MemStore {
         self.run(move |state| Ok(state.unreadable(most)))
     }
 
-    async fn claim_due(&self, worker: &WorkerId, offer: &Offer, lease: Millis, now: Timestamp) -> Result<Vec<Claimed>> {
+    async fn claim_due(
+        &self,
+        worker: &WorkerId,
+        offer: &SlotOffer,
+        lease: Millis,
+        now: Timestamp,
+    ) -> Result<Vec<Claimed>> {
         self.run(|state| Ok(state.claim_due(worker, offer, lease, now)))
     }
 
@@ -302,8 +308,8 @@ impl MemStore {
     }
 }
 
-impl State {
-    fn claim_due(&mut self, worker: &WorkerId, offer: &Offer, lease: Millis, now: Timestamp) -> Vec<Claimed> {
+impl MemState {
+    fn claim_due(&mut self, worker: &WorkerId, offer: &SlotOffer, lease: Millis, now: Timestamp) -> Vec<Claimed> {
         let now = self.moment(now);
         let runs = |row: &TaskRow| offer.running.contains(&row.task.id.as_uuid());
         let due = |row: &TaskRow| row.claimable_at.filter(|at| *at <= now && row.can_be_claimed() && !runs(row));

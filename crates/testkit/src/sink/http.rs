@@ -4,13 +4,13 @@ use bytes::Bytes;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 
-use super::Received;
+use super::ReceivedRequest;
 
 /// The most bytes of a request; a sender that sends more is cut off.
 const MOST: usize = 64 * 1024 * 1024;
 
 /// The next request; `None` when the connection ends, or what comes is no HTTP. `rest` is what was read too much.
-pub(super) async fn read(stream: &mut TcpStream, rest: &mut Vec<u8>) -> Option<Received> {
+pub(super) async fn read(stream: &mut TcpStream, rest: &mut Vec<u8>) -> Option<ReceivedRequest> {
     let end = loop {
         if let Some(at) = find(rest, b"\r\n\r\n") {
             break at;
@@ -33,7 +33,7 @@ pub(super) async fn read(stream: &mut TcpStream, rest: &mut Vec<u8>) -> Option<R
         let length = header("content-length").map_or(Some(0), |length| length.parse().ok())?;
         exactly(stream, rest, length).await?
     };
-    Some(Received { n: 0, method, path, headers, body: Bytes::from(body), took_effect: true })
+    Some(ReceivedRequest { n: 0, method, path, headers, body: Bytes::from(body), took_effect: true })
 }
 
 /// Sends an answer with a JSON body.

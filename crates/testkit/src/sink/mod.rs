@@ -25,7 +25,7 @@ const PATIENCE: Duration = Duration::from_secs(30);
 
 /// A request as it came in.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Received {
+pub struct ReceivedRequest {
     /// Its number, from 1.
     pub n: usize,
     pub method: String,
@@ -38,7 +38,7 @@ pub struct Received {
     pub took_effect: bool,
 }
 
-impl Received {
+impl ReceivedRequest {
     /// A header's value.
     #[must_use]
     pub fn header(&self, name: &str) -> Option<&str> {
@@ -81,27 +81,27 @@ impl Reply {
     }
 }
 
-type Script = Box<dyn Fn(&Received) -> Reply + Send + Sync>;
+type SinkScript = Box<dyn Fn(&ReceivedRequest) -> Reply + Send + Sync>;
 
-struct Inner {
+struct SinkInner {
     deduplicates: bool,
-    script: Script,
+    script: SinkScript,
     log: Option<Mutex<std::fs::File>>,
-    taken: Mutex<Vec<Received>>,
+    taken: Mutex<Vec<ReceivedRequest>>,
     arrived: Notify,
 }
 
 /// How a sink is to behave, before it runs.
 pub struct SinkBuilder {
     deduplicates: bool,
-    script: Script,
+    script: SinkScript,
     log: Option<std::fs::File>,
 }
 
 /// A running receiver; it stops when it is dropped.
 pub struct EffectSink {
     address: SocketAddr,
-    inner: Arc<Inner>,
+    inner: Arc<SinkInner>,
     server: JoinHandle<()>,
 }
 
@@ -127,7 +127,7 @@ impl SinkBuilder {
 
     /// Answers each request as `script` says; it sees the number of the request.
     #[must_use]
-    pub fn answering(mut self, script: impl Fn(&Received) -> Reply + Send + Sync + 'static) -> Self {
+    pub fn answering(mut self, script: impl Fn(&ReceivedRequest) -> Reply + Send + Sync + 'static) -> Self {
         self.script = Box::new(script);
         self
     }
@@ -159,7 +159,7 @@ impl SinkBuilder {
     pub async fn start(self) -> EffectSink {
         let listener = TcpListener::bind(("127.0.0.1", 0)).await.expect("a port of this machine is free");
         let address = listener.local_addr().expect("a listener has an address");
-        let inner = Arc::new(Inner {
+        let inner = Arc::new(SinkInner {
             deduplicates: self.deduplicates,
             script: self.script,
             log: self.log.map(Mutex::new),
@@ -199,13 +199,13 @@ impl EffectSink {
     /// # Panics
     /// When the sink itself has panicked.
     #[must_use]
-    pub fn received(&self) -> Vec<Received> {
+    pub fn received(&self) -> Vec<ReceivedRequest> {
         self.inner.taken.lock().expect("the sink does not panic").clone()
     }
 
     /// The requests that had an effect.
     #[must_use]
-    pub fn effects(&self) -> Vec<Received> {
+    pub fn effects(&self) -> Vec<ReceivedRequest> {
         self.received().into_iter().filter(|request| request.took_effect).collect()
     }
 
@@ -213,7 +213,7 @@ impl EffectSink {
     ///
     /// # Panics
     /// When they do not come within half a minute.
-    pub async fn until(&self, count: usize) -> Vec<Received> {
+    pub async fn until(&self, count: usize) -> Vec<ReceivedRequest> {
         let arrived = async {
             loop {
                 let next = self.inner.arrived.notified();
@@ -236,12 +236,12 @@ impl Drop for EffectSink {
     }
 }
 
-impl Inner {
+impl SinkInner {
     /// Takes a request in: decides, remembers and logs, all before the answer.
-    fn take(&self, mut request: Received) -> Reply {
+    fn take(&self, mut request: ReceivedRequest) -> Reply {
         let mut taken = self.taken.lock().expect("the sink does not panic");
         request.n = taken.len() + 1;
-        let known: BTreeSet<&str> = taken.iter().filter_map(Received::key).collect();
+        let known: BTreeSet<&str> = taken.iter().filter_map(ReceivedRequest::key).collect();
         request.took_effect = !(self.deduplicates && request.key().is_some_and(|key| known.contains(key)));
         let reply = (self.script)(&request);
         if reply == Reply::Refuse {
@@ -267,7 +267,7 @@ impl Inner {
 }
 
 /// Accepts until it is aborted; its connections end with it.
-async fn serve(listener: TcpListener, inner: Arc<Inner>) {
+async fn serve(listener: TcpListener, inner: Arc<SinkInner>) {
     let mut connections = JoinSet::new();
     while let Ok((stream, _)) = listener.accept().await {
         connections.spawn(connection(stream, inner.clone()));
@@ -276,7 +276,7 @@ async fn serve(listener: TcpListener, inner: Arc<Inner>) {
 }
 
 /// Serves one connection until one side has had enough.
-async fn connection(mut stream: TcpStream, inner: Arc<Inner>) {
+async fn connection(mut stream: TcpStream, inner: Arc<SinkInner>) {
     let mut rest = Vec::new();
     while let Some(request) = http::read(&mut stream, &mut rest).await {
         let answered = match inner.take(request) {

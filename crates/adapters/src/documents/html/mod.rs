@@ -13,10 +13,10 @@ use kybern_core::document::{DocumentFault, DocumentFormat, DocumentText, FaultKi
 
 pub(crate) use self::elements::is_void;
 use self::render::Renderer;
-pub(crate) use self::tags::{Attributes, Piece, Tags};
+pub(crate) use self::tags::{Attributes, HtmlToken, Tags};
 use super::pages::Pages;
 use super::text;
-use crate::workers::Stop;
+use crate::workers::StopFlag;
 
 /// Elements that may lie in one another. Pages that people write stay under 100.
 const MAX_DEPTH: usize = 2_000;
@@ -27,7 +27,7 @@ const DECLARED_WITHIN: usize = 2048;
 ///
 /// # Errors
 /// `Broken` for binary content, `TooLarge` when its elements lie too deep, `Empty` without a word.
-pub(super) fn read(bytes: &[u8], stop: &Stop) -> Result<DocumentText, DocumentFault> {
+pub(super) fn read(bytes: &[u8], stop: &StopFlag) -> Result<DocumentText, DocumentFault> {
     let html = match declared(bytes) {
         Some(encoding) => {
             // Binary content stays binary, whatever it declares.
@@ -44,14 +44,14 @@ pub(super) fn read(bytes: &[u8], stop: &Stop) -> Result<DocumentText, DocumentFa
 }
 
 /// The text of a piece of HTML; too deep elements cut it short, and so does `stop`.
-pub(crate) fn to_text(html: &str, stop: &Stop) -> String {
+pub(crate) fn to_text(html: &str, stop: &StopFlag) -> String {
     match render(Tags::new(html), Some(style::is_painted(html)), stop) {
         Ok(text) | Err(text) => text,
     }
 }
 
 /// The same of pieces out of which somebody has taken what is hidden.
-pub(crate) fn pieces_to_text(pieces: impl Iterator<Item = Piece>, stop: &Stop) -> String {
+pub(crate) fn pieces_to_text(pieces: impl Iterator<Item = HtmlToken>, stop: &StopFlag) -> String {
     match render(pieces, None, stop) {
         Ok(text) | Err(text) => text,
     }
@@ -59,14 +59,14 @@ pub(crate) fn pieces_to_text(pieces: impl Iterator<Item = Piece>, stop: &Stop) -
 
 /// Renders, or answers what there was when the elements went too deep. `painted` says whether the page has a background
 /// of its own; without it nothing is taken for hidden.
-fn render(pieces: impl Iterator<Item = Piece>, painted: Option<bool>, stop: &Stop) -> Result<String, String> {
+fn render(pieces: impl Iterator<Item = HtmlToken>, painted: Option<bool>, stop: &StopFlag) -> Result<String, String> {
     let mut renderer = Renderer::new(painted);
     for piece in pieces {
         match piece {
-            Piece::Text(text) => renderer.text(&text),
-            Piece::Open { name, attributes } => renderer.open(&name, &attributes),
-            Piece::Close { name } => renderer.close(&name),
-            Piece::Sheet(_) => {}
+            HtmlToken::Text(text) => renderer.text(&text),
+            HtmlToken::Open { name, attributes } => renderer.open(&name, &attributes),
+            HtmlToken::Close { name } => renderer.close(&name),
+            HtmlToken::Sheet(_) => {}
         }
         if renderer.depth() > MAX_DEPTH {
             return Err(renderer.finish());
@@ -98,11 +98,11 @@ mod tests {
     use super::*;
 
     fn to_text(html: &str) -> String {
-        super::to_text(html, &Stop::default())
+        super::to_text(html, &StopFlag::default())
     }
 
     fn read(bytes: &[u8]) -> Result<DocumentText, DocumentFault> {
-        super::read(bytes, &Stop::default())
+        super::read(bytes, &StopFlag::default())
     }
 
     #[test]
@@ -182,7 +182,7 @@ mod tests {
 
     #[test]
     fn nobody_reads_on_when_nobody_waits() {
-        let (stop, html) = (Stop::set(), "<p>x".repeat(1000));
+        let (stop, html) = (StopFlag::set(), "<p>x".repeat(1000));
         assert_eq!(super::to_text(&html, &stop), "");
         assert_eq!(super::read(html.as_bytes(), &stop).unwrap_err().kind, FaultKind::TooLarge);
     }

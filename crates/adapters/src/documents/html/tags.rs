@@ -13,7 +13,7 @@ use html5gum::{
 
 /// One piece of a page.
 #[derive(Debug, PartialEq)]
-pub(crate) enum Piece {
+pub(crate) enum HtmlToken {
     /// Text; its entities are resolved.
     Text(String),
     /// The start of an element; the name is in lower case.
@@ -126,7 +126,7 @@ impl<'a> Tags<'a> {
         true
     }
 
-    fn open(&mut self, name: String, attributes: Attributes) -> Option<Piece> {
+    fn open(&mut self, name: String, attributes: Attributes) -> Option<HtmlToken> {
         self.in_sheet = name == "style" && !attributes.closes;
         if !attributes.closes {
             // What stands in these is text to its end, or no text at all, whatever it looks like.
@@ -144,12 +144,12 @@ impl<'a> Tags<'a> {
             self.hidden = (!attributes.closes).then_some((name, 1));
             return None;
         }
-        Some(Piece::Open { name, attributes })
+        Some(HtmlToken::Open { name, attributes })
     }
 
-    fn close(&mut self, name: String) -> Option<Piece> {
+    fn close(&mut self, name: String) -> Option<HtmlToken> {
         self.in_sheet = false;
-        let Some((hidden, count)) = &mut self.hidden else { return Some(Piece::Close { name }) };
+        let Some((hidden, count)) = &mut self.hidden else { return Some(HtmlToken::Close { name }) };
         if *hidden == name {
             *count -= 1;
             if *count == 0 {
@@ -159,19 +159,19 @@ impl<'a> Tags<'a> {
         None
     }
 
-    fn text(&mut self, text: HtmlString) -> Option<Piece> {
+    fn text(&mut self, text: HtmlString) -> Option<HtmlToken> {
         let text = String::from_utf8(text.0).unwrap_or_default();
         if self.in_sheet {
-            return Some(Piece::Sheet(text));
+            return Some(HtmlToken::Sheet(text));
         }
-        (!self.skips(None)).then_some(Piece::Text(text))
+        (!self.skips(None)).then_some(HtmlToken::Text(text))
     }
 }
 
 impl Iterator for Tags<'_> {
-    type Item = Piece;
+    type Item = HtmlToken;
 
-    fn next(&mut self) -> Option<Piece> {
+    fn next(&mut self) -> Option<HtmlToken> {
         loop {
             let piece = match self.token()? {
                 Token::String(text) => {

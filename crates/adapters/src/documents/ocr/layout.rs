@@ -4,7 +4,7 @@ use kybern_core::document::{LineBox, PageText, Scan, ScanPlace, ScannedWord, WHO
 
 use super::super::pdf::{Glyph, Lean, Rect, is_from_right, lay_out};
 use super::super::picture::Picture;
-use super::tsv::Seen;
+use super::tsv::OcrWord;
 
 /// How far the baseline of a word lies above its lower edge when letters hang under it, in heights of such a word.
 const BELOW: f32 = 0.22;
@@ -21,14 +21,14 @@ const ON_LINE: f32 = 0.35;
 const NEAR: f32 = 1.2;
 
 /// A word with its place on the page in points, from the lower left corner.
-struct Placed<'w> {
-    seen: &'w Seen,
+struct PlacedWord<'w> {
+    seen: &'w OcrWord,
     x0: f32,
     y: f32,
 }
 
 /// The page, or `None` when there are no words.
-pub(super) fn page(words: &[Seen], picture: &Picture) -> Option<PageText> {
+pub(super) fn page(words: &[OcrWord], picture: &Picture) -> Option<PageText> {
     if words.is_empty() {
         return None;
     }
@@ -51,7 +51,7 @@ pub(super) fn page(words: &[Seen], picture: &Picture) -> Option<PageText> {
                 glyphs.push(Glyph { c: ' ', x0: end, x1: x0, y, size, run });
             }
             end = Some(x1);
-            placed.push(Placed { seen: word, x0, y });
+            placed.push(PlacedWord { seen: word, x0, y });
             sizes.push(size);
             spread(&word.text, (x0, x1), y, size, run, &mut glyphs);
         }
@@ -64,8 +64,8 @@ pub(super) fn page(words: &[Seen], picture: &Picture) -> Option<PageText> {
 
 /// How much the lines of a page rise for each point to the right: that of the line in the middle, the long ones counting
 /// for more.
-fn slope(placed: &[Placed<'_>]) -> f32 {
-    let of_line = |line: &[Placed<'_>]| {
+fn slope(placed: &[PlacedWord<'_>]) -> f32 {
+    let of_line = |line: &[PlacedWord<'_>]| {
         let (first, last) = (line.first()?, line.last()?);
         let width = last.x0 - first.x0;
         (width > LONG).then(|| ((last.y - first.y) / width, width))
@@ -123,7 +123,7 @@ fn middle(sizes: impl Iterator<Item = f32>) -> f32 {
 fn find(
     text: &str,
     lines: &[LineBox],
-    (placed, sizes): (&[Placed<'_>], &[f32]),
+    (placed, sizes): (&[PlacedWord<'_>], &[f32]),
     slope: f32,
     picture: &Picture,
 ) -> Vec<ScannedWord> {
@@ -197,7 +197,7 @@ fn in_rest(rest: &str, word: &str) -> Option<usize> {
     })
 }
 
-fn place(word: &Placed<'_>, picture: &Picture) -> ScanPlace {
+fn place(word: &PlacedWord<'_>, picture: &Picture) -> ScanPlace {
     let seen = word.seen;
     let of = |pixels: u32, whole: u32| {
         let thousandths = u64::from(pixels) * u64::from(WHOLE) / u64::from(whole.max(1));
@@ -218,9 +218,9 @@ mod tests {
         Picture { width: 1700, height: 2200, pixels: Vec::new(), dpi: 200 }
     }
 
-    fn seen(text: &str, line: usize, left: u32, top: u32) -> Seen {
+    fn seen(text: &str, line: usize, left: u32, top: u32) -> OcrWord {
         let width = u32::try_from(text.chars().count()).unwrap() * 15;
-        Seen { text: text.to_owned(), line, left, top, width, height: 20, confidence: 90 }
+        OcrWord { text: text.to_owned(), line, left, top, width, height: 20, confidence: 90 }
     }
 
     #[test]

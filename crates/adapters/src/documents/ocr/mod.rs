@@ -13,7 +13,7 @@ use kybern_core::document::{PageText, limits};
 
 use super::picture::Picture;
 use super::process::child::{self, ChildFault, Limits};
-use crate::workers::Stop;
+use crate::workers::StopFlag;
 
 /// What one page may take, and what the questions after version and languages may.
 const PAGE_LIMITS: Limits = Limits { time: Duration::from_secs(30), output: 16 * 1024 * 1024 };
@@ -62,7 +62,7 @@ impl Tesseract {
     /// When it is not Tesseract, or lacks data: for one language that it must have, or for all of them.
     pub fn find(program: &Path, languages: &[String], must: bool) -> Result<Self, TesseractFault> {
         let ask = |argument: &str| {
-            let said = child::run(program, &[argument], &[], b"", ASK_LIMITS, &Stop::default());
+            let said = child::run(program, &[argument], &[], b"", ASK_LIMITS, &StopFlag::default());
             said.map(|said| String::from_utf8_lossy(&said).into_owned()).map_err(|fault| no_tesseract(program, &fault))
         };
         let (version, known) = std::thread::scope(|scope| {
@@ -113,7 +113,7 @@ impl Tesseract {
     ///
     /// # Errors
     /// When the child fails, takes too long, or nobody waits any more.
-    pub(super) fn read(&self, picture: &Picture, stop: &Stop) -> Result<Option<PageText>, ChildFault> {
+    pub(super) fn read(&self, picture: &Picture, stop: &StopFlag) -> Result<Option<PageText>, ChildFault> {
         let dpi = picture.dpi.to_string();
         let layout = if self.finds_orientation { "1" } else { "3" };
         #[rustfmt::skip]

@@ -9,7 +9,7 @@ const WORD: &str = "5";
 
 /// A word as Tesseract saw it; words of the same `line` were seen as one line.
 #[derive(Clone, PartialEq, Debug)]
-pub(super) struct Seen {
+pub(super) struct OcrWord {
     pub(super) text: String,
     pub(super) line: usize,
     pub(super) left: u32,
@@ -20,7 +20,7 @@ pub(super) struct Seen {
     pub(super) confidence: u8,
 }
 
-pub(super) fn words(table: &str) -> Vec<Seen> {
+pub(super) fn words(table: &str) -> Vec<OcrWord> {
     let mut words = Vec::new();
     let mut lines = 0;
     let mut last = None;
@@ -43,7 +43,7 @@ pub(super) fn words(table: &str) -> Vec<Seen> {
         }
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "between the least and 100")]
         let confidence = confidence.min(100.0) as u8;
-        words.push(Seen { text, line: lines, left, top, width, height, confidence });
+        words.push(OcrWord { text, line: lines, left, top, width, height, confidence });
     }
     words
 }

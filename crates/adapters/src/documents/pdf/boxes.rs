@@ -23,7 +23,7 @@ const ROW_HEIGHT: f32 = 150.0;
 
 /// Lines that belong together and are read without others in between.
 #[derive(Debug)]
-pub(super) struct Group {
+pub(super) struct LineGroup {
     /// Where it begins.
     pub(super) top: f32,
     /// The left edges of its boxes; empty for a line that stands in none.
@@ -33,7 +33,7 @@ pub(super) struct Group {
     pub(super) lines: Vec<Line>,
 }
 
-impl Group {
+impl LineGroup {
     /// A line that stands in no box.
     pub(super) fn loose(line: Line) -> Self {
         let (top, span) = (line.y + line.size * 0.8, (line.x0(), line.x1()));
@@ -42,13 +42,13 @@ impl Group {
 }
 
 /// A box with what stands in it.
-struct Filled {
+struct FilledBox {
     rect: Rect,
     lines: Vec<Line>,
 }
 
 /// Puts characters into boxes and rows of boxes; the second part stands in none.
-pub(super) fn groups(glyphs: &[Glyph], boxes: &[Rect], rules: &Rules) -> (Vec<Group>, Vec<Glyph>) {
+pub(super) fn groups(glyphs: &[Glyph], boxes: &[Rect], rules: &Rules) -> (Vec<LineGroup>, Vec<Glyph>) {
     let mut boxes: Vec<Rect> =
         boxes.iter().copied().filter(|rect| rect.height() >= BOX_HEIGHT && rect.width() >= BOX_WIDTH).collect();
     boxes.extend(ruled(rules));
@@ -94,7 +94,7 @@ fn ruled(rules: &Rules) -> Vec<Rect> {
 }
 
 /// Puts characters into the innermost boxes.
-fn fill(glyphs: &[Glyph], mut boxes: Vec<Rect>) -> (Vec<Filled>, Vec<Glyph>) {
+fn fill(glyphs: &[Glyph], mut boxes: Vec<Rect>) -> (Vec<FilledBox>, Vec<Glyph>) {
     if boxes.len() < MIN_BOXES || boxes.len().saturating_mul(glyphs.len()) > MAX_WORK {
         return (Vec::new(), glyphs.to_vec());
     }
@@ -130,7 +130,7 @@ fn fill(glyphs: &[Glyph], mut boxes: Vec<Rect>) -> (Vec<Filled>, Vec<Glyph>) {
         let lines = join_rows(lines(&glyphs));
         match lines.len() {
             // An empty box holds the place of a cell in its row.
-            0..=BOX_LINES => form.push(Filled { rect, lines }),
+            0..=BOX_LINES => form.push(FilledBox { rect, lines }),
             _ => loose.extend(glyphs),
         }
     }
@@ -150,9 +150,9 @@ fn is_like(one: &Rect, other: &Rect) -> bool {
 }
 
 /// Joins boxes that stand side by side, row by row.
-fn group(mut form: Vec<Filled>) -> Vec<Group> {
+fn group(mut form: Vec<FilledBox>) -> Vec<LineGroup> {
     form.sort_by(|a, b| b.rect.y1.total_cmp(&a.rect.y1).then(a.rect.x0.total_cmp(&b.rect.x0)));
-    let mut rows: Vec<Vec<Filled>> = Vec::new();
+    let mut rows: Vec<Vec<FilledBox>> = Vec::new();
     for filled in form {
         let beside = rows.iter_mut().rev().take(12).find(|row| {
             row.last().is_some_and(|last| {
@@ -171,20 +171,20 @@ fn group(mut form: Vec<Filled>) -> Vec<Group> {
 
 /// One row of boxes: label under label and value under value where the lines are level, one line where the boxes
 /// are the cells of a table, and otherwise box by box.
-fn row(row: Vec<Filled>) -> Vec<Group> {
-    let level = |a: &Filled, b: &Filled| {
+fn row(row: Vec<FilledBox>) -> Vec<LineGroup> {
+    let level = |a: &FilledBox, b: &FilledBox| {
         a.lines.len() == b.lines.len() && a.lines.iter().zip(&b.lines).all(|(a, b)| (a.y - b.y).abs() < 2.0)
     };
     let Some(first) = row.iter().find(|filled| !filled.lines.is_empty()) else { return Vec::new() };
     let is_field =
-        |filled: &Filled| matches!(filled.lines.as_slice(), [label, value, ..] if label.size < value.size * 0.9);
+        |filled: &FilledBox| matches!(filled.lines.as_slice(), [label, value, ..] if label.size < value.size * 0.9);
     if row.iter().all(|filled| filled.lines.is_empty() || level(first, filled)) {
         return vec![join(row)];
     }
     if !row.iter().any(is_field) {
         return vec![join(row.into_iter().map(flatten).collect())];
     }
-    let mut groups: Vec<Vec<Filled>> = Vec::new();
+    let mut groups: Vec<Vec<FilledBox>> = Vec::new();
     for filled in row.into_iter().filter(|filled| !filled.lines.is_empty()) {
         match groups.iter_mut().find(|group| level(&group[0], &filled)) {
             Some(group) => group.push(filled),
@@ -195,18 +195,18 @@ fn row(row: Vec<Filled>) -> Vec<Group> {
 }
 
 /// A cell of several lines with one line.
-fn flatten(filled: Filled) -> Filled {
+fn flatten(filled: FilledBox) -> FilledBox {
     let Some((y, size)) = filled.lines.first().map(|line| (line.y, line.size)) else { return filled };
     let cells: Vec<Cell> = filled.lines.into_iter().flat_map(|line| line.cells).collect();
     let x0 = cells.iter().map(|cell| cell.x0).fold(f32::MAX, f32::min);
     let x1 = cells.iter().map(|cell| cell.x1).fold(f32::MIN, f32::max);
     let text = cells.iter().map(|cell| cell.text.as_str()).collect::<Vec<_>>().join(" ");
-    Filled { rect: filled.rect, lines: vec![Line { y, size, cells: vec![Cell { x0, x1, text }], grid: 0 }] }
+    FilledBox { rect: filled.rect, lines: vec![Line { y, size, cells: vec![Cell { x0, x1, text }], grid: 0 }] }
 }
 
-fn join(row: Vec<Filled>) -> Group {
+fn join(row: Vec<FilledBox>) -> LineGroup {
     let mut joined: Vec<Line> = Vec::new();
-    let mut group = Group { top: f32::MIN, edges: Vec::new(), span: (f32::MAX, f32::MIN), lines: Vec::new() };
+    let mut group = LineGroup { top: f32::MIN, edges: Vec::new(), span: (f32::MAX, f32::MIN), lines: Vec::new() };
     for filled in row {
         group.top = group.top.max(filled.rect.y1);
         group.edges.push(filled.rect.x0.round());

@@ -4,7 +4,7 @@ use super::charset::Charset;
 
 /// How the codes of a font are written.
 #[derive(Debug)]
-pub(super) enum Codes {
+pub(super) enum FontCodes {
     /// One byte a code, with the text of each.
     Simple(Vec<String>),
     /// Two bytes a code, known only through the map.
@@ -23,7 +23,7 @@ pub(super) enum Form {
     Utf32,
 }
 
-impl Codes {
+impl FontCodes {
     /// The codes of a predefined map of this name, such as `UniGB-UTF16-H` or `90ms-RKSJ-V`.
     pub(super) fn named(map: &str) -> Option<Self> {
         if map.contains("UCS2") || map.contains("UTF16") {

@@ -1,6 +1,6 @@
 //! Columns of a page: read one after the other where a page has them, row by row where it is a table.
 
-use super::boxes::Group;
+use super::boxes::LineGroup;
 use super::geometry::Rules;
 use super::lines::{Cell, Line};
 
@@ -20,7 +20,7 @@ const BAND: f32 = 26.0;
 const PROSE: usize = 28;
 
 /// The groups in reading order.
-pub(super) fn columns(page: Vec<Group>, rules: &Rules, splits: usize) -> Vec<Group> {
+pub(super) fn columns(page: Vec<LineGroup>, rules: &Rules, splits: usize) -> Vec<LineGroup> {
     if splits >= MAX_SPLITS || page.len() < COLUMN_LINES + 1 || page.len() > MAX_LINES {
         return page;
     }
@@ -39,7 +39,7 @@ pub(super) fn columns(page: Vec<Group>, rules: &Rules, splits: usize) -> Vec<Gro
             let (l, r): (Vec<Cell>, Vec<Cell>) = line.cells.into_iter().partition(|cell| cell.x0 < gutter);
             for (side, cells) in [(&mut left, l), (&mut right, r)] {
                 if !cells.is_empty() {
-                    side.push(Group::loose(Line { y: line.y, size: line.size, cells, grid: 0 }));
+                    side.push(LineGroup::loose(Line { y: line.y, size: line.size, cells, grid: 0 }));
                 }
             }
         }
@@ -51,7 +51,7 @@ pub(super) fn columns(page: Vec<Group>, rules: &Rules, splits: usize) -> Vec<Gro
 }
 
 /// From where to where a group takes up the page, piece by piece.
-fn pieces(group: &Group) -> Vec<(f32, f32)> {
+fn pieces(group: &LineGroup) -> Vec<(f32, f32)> {
     match group.lines.first() {
         Some(line) if group.edges.is_empty() => line.cells.iter().map(|cell| (cell.x0, cell.x1)).collect(),
         _ => vec![group.span],
@@ -59,7 +59,7 @@ fn pieces(group: &Group) -> Vec<(f32, f32)> {
 }
 
 /// A vertical gap between two columns: its place, and the groups from and to which it runs.
-fn find_gutter(page: &[Group], rules: &Rules) -> Option<(f32, usize, usize)> {
+fn find_gutter(page: &[LineGroup], rules: &Rules) -> Option<(f32, usize, usize)> {
     let pieces: Vec<Vec<(f32, f32)>> = page.iter().map(pieces).collect();
     let mut places: Vec<f32> = pieces.iter().flatten().map(|(x0, _)| x0 - GUTTER / 2.0).collect();
     places.sort_by(f32::total_cmp);
@@ -85,8 +85,8 @@ fn find_gutter(page: &[Group], rules: &Rules) -> Option<(f32, usize, usize)> {
 }
 
 /// How many groups there are before a band of white space.
-fn until_band(run: &[Group]) -> usize {
-    let bottom = |group: &Group| group.lines.last().map_or(group.top, |line| line.y);
+fn until_band(run: &[LineGroup]) -> usize {
+    let bottom = |group: &LineGroup| group.lines.last().map_or(group.top, |line| line.y);
     let mut lowest = run.first().map_or(0.0, |group| group.top);
     for (n, group) in run.iter().enumerate() {
         if lowest - group.top > BAND {
@@ -98,9 +98,9 @@ fn until_band(run: &[Group]) -> usize {
 }
 
 /// Leaves out the lines at the top that only one column has, when the other begins far below: a title.
-fn trim(run: &[Group], place: f32) -> (usize, usize) {
-    let left = |group: &Group| group.span.0 < place;
-    let right = |group: &Group| group.span.1 > place;
+fn trim(run: &[LineGroup], place: f32) -> (usize, usize) {
+    let left = |group: &LineGroup| group.span.0 < place;
+    let right = |group: &LineGroup| group.span.1 > place;
     let first_left = run.iter().position(left).unwrap_or(0);
     let first_right = run.iter().position(right).unwrap_or(0);
     let near = (run[first_left].top - run[first_right].top).abs() < 30.0;
@@ -109,7 +109,7 @@ fn trim(run: &[Group], place: f32) -> (usize, usize) {
 }
 
 /// Whether both sides are texts of their own: their lines do not stand at the same heights, or both are prose.
-fn are_columns(run: &[Group], place: f32, rules: &Rules) -> bool {
+fn are_columns(run: &[LineGroup], place: f32, rules: &Rules) -> bool {
     let (mut left, mut right, mut both) = (0usize, 0usize, 0usize);
     for group in run {
         match (group.span.0 < place, group.span.1 > place) {
@@ -135,7 +135,7 @@ fn are_columns(run: &[Group], place: f32, rules: &Rules) -> bool {
 
 /// Whether one side has no line of its own that is far from those of the other: cells that are set in the middle of
 /// higher ones beside them.
-fn are_wrapped_rows(run: &[Group], place: f32) -> bool {
+fn are_wrapped_rows(run: &[LineGroup], place: f32) -> bool {
     let side = |left: bool| -> Vec<(f32, f32)> {
         run.iter()
             .filter(|group| if left { group.span.0 < place } else { group.span.1 > place })
@@ -150,7 +150,7 @@ fn are_wrapped_rows(run: &[Group], place: f32) -> bool {
 }
 
 /// Whether the cells of one side are the lines of running text.
-fn is_prose(run: &[Group], on_side: impl Fn(&Cell) -> bool) -> bool {
+fn is_prose(run: &[LineGroup], on_side: impl Fn(&Cell) -> bool) -> bool {
     let (mut full, mut lines) = (0usize, 0usize);
     for line in run.iter().flat_map(|group| &group.lines) {
         let cells: Vec<&Cell> = line.cells.iter().filter(|cell| on_side(cell)).collect();

@@ -6,7 +6,7 @@ use std::ops::RangeInclusive;
 use lopdf::{Dictionary, Document, Object};
 
 use super::cmap::CMap;
-use super::codes::{Codes, Form};
+use super::codes::{FontCodes, Form};
 use super::metrics::Metrics;
 use super::unpack::Unpacker;
 
@@ -20,7 +20,7 @@ const MAX_WORDS: usize = 8_192;
 #[derive(Debug)]
 pub(super) struct Font {
     to_unicode: CMap,
-    codes: Codes,
+    codes: FontCodes,
     /// Thousandths of the font size, or the font's own units for Type 3.
     widths: BTreeMap<u32, f32>,
     /// Ranges of equal width: first, last, width; sorted.
@@ -35,7 +35,7 @@ pub(super) struct Font {
 
 /// One character as it is drawn.
 #[derive(Debug)]
-pub(super) struct Drawn {
+pub(super) struct DrawnCharacter {
     /// Its text; `None` when the font does not say.
     pub(super) text: Option<String>,
     /// Its width in text space at size 1.
@@ -55,7 +55,7 @@ impl Font {
         };
         let mut font = Self {
             to_unicode,
-            codes: Codes::Wide,
+            codes: FontCodes::Wide,
             widths: BTreeMap::new(),
             width_ranges: Vec::new(),
             default_width: None,
@@ -65,7 +65,7 @@ impl Font {
         };
         // A map that is only named maps every code to itself.
         if dict.get_deref(b"ToUnicode", doc).and_then(Object::as_name).is_ok_and(|name| name.starts_with(b"Identity")) {
-            font.codes = Codes::Unicode(Form::Utf16);
+            font.codes = FontCodes::Unicode(Form::Utf16);
         }
         if subtype == b"Type0" {
             font.read_wide(doc, dict);
@@ -81,12 +81,12 @@ impl Font {
     }
 
     /// The characters of a string.
-    pub(super) fn decode(&self, bytes: &[u8], mut each: impl FnMut(Drawn)) {
-        let guesses = matches!(self.codes, Codes::Charset(_)) && self.to_unicode.is_empty();
+    pub(super) fn decode(&self, bytes: &[u8], mut each: impl FnMut(DrawnCharacter)) {
+        let guesses = matches!(self.codes, FontCodes::Charset(_)) && self.to_unicode.is_empty();
         let mut rest = bytes;
         while !rest.is_empty() {
             let length = match self.codes {
-                Codes::Wide if self.to_unicode.one_byte => 1,
+                FontCodes::Wide if self.to_unicode.one_byte => 1,
                 _ => self.codes.length(rest),
             };
             let (code, after) = rest.split_at(length.min(rest.len()));
@@ -99,7 +99,7 @@ impl Font {
                 true => 1.0,
                 false => self.width(number, text.as_deref()),
             };
-            each(Drawn { text, width, is_space: code == b" " });
+            each(DrawnCharacter { text, width, is_space: code == b" " });
         }
     }
 
@@ -125,7 +125,7 @@ impl Font {
     fn read_wide(&mut self, doc: &Document, dict: &Dictionary) {
         let encoding = name_in(doc, dict, b"Encoding");
         let encoding = String::from_utf8_lossy(&encoding);
-        if let Some(codes) = Codes::named(&encoding) {
+        if let Some(codes) = FontCodes::named(&encoding) {
             self.codes = codes;
         }
         self.default_width = Some(1000.0);
@@ -185,7 +185,7 @@ impl Font {
                 mark.clone_into(&mut texts[usize::from(code)]);
             }
         }
-        self.codes = Codes::Simple(texts);
+        self.codes = FontCodes::Simple(texts);
         let first = dict.get_deref(b"FirstChar", doc).ok().and_then(|item| code(doc, item)).unwrap_or(0);
         if let Ok(widths) = dict.get_deref(b"Widths", doc).and_then(Object::as_array) {
             self.add_widths(doc, first, widths.iter().take(256));

@@ -1,6 +1,6 @@
 //! Points, matrices, and what a page draws, in units of 1/72 inch from its lower left corner.
 
-use super::lean::Leans;
+use super::lean::SlantCounts;
 
 /// A transformation `[a b c d e f]` as PDF writes it.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -165,7 +165,7 @@ impl Rules {
 
 /// Text that runs in no direction of the page, turned so that it runs to the right.
 #[derive(Debug)]
-pub(super) struct Slanted {
+pub(super) struct SlantedText {
     /// The direction in degrees, rounded.
     pub(super) degrees: i16,
     pub(super) glyphs: Vec<Glyph>,
@@ -173,7 +173,7 @@ pub(super) struct Slanted {
 
 /// A tick box: of a form, which knows its state, or drawn as a square.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub(super) struct Tick {
+pub(super) struct TickBox {
     pub(super) rect: Rect,
     pub(super) ticked: bool,
 }
@@ -186,12 +186,12 @@ pub(super) struct Drawing {
     /// The same without ink, as over a scan.
     pub(super) layer: [Vec<Glyph>; 4],
     /// How far those lean that run to the right, and so on, without ink and with it.
-    pub(super) leans: [Leans; 4],
-    pub(super) layer_leans: [Leans; 4],
+    pub(super) leans: [SlantCounts; 4],
+    pub(super) layer_leans: [SlantCounts; 4],
     /// Characters that run in another direction.
-    pub(super) slanted: Vec<Slanted>,
+    pub(super) slanted: Vec<SlantedText>,
     /// The tick boxes of a form.
-    pub(super) ticks: Vec<Tick>,
+    pub(super) ticks: Vec<TickBox>,
     /// Where short slanting strokes and small spots are: what may be the tick in a box.
     pub(super) marks: Vec<Rect>,
     /// Characters that no font explains.

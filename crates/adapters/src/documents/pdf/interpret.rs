@@ -8,12 +8,12 @@ use kybern_core::document::{DocumentFault, FaultKind};
 use lopdf::{Dictionary, Document, Object, Stream};
 
 use super::font::Font;
-use super::geometry::{Drawing, Glyph, Matrix, Rect, Slanted, Tick, turn};
+use super::geometry::{Drawing, Glyph, Matrix, Rect, SlantedText, TickBox, turn};
 use super::shapes::Path;
-use super::state::{Ground, Sight, State};
+use super::state::{Background, GraphicsState, Visibility};
 use super::tokens::{Operand, Tokens};
 use super::unpack::Unpacker;
-use crate::workers::Stop;
+use crate::workers::StopFlag;
 
 /// How deep forms may lie in forms.
 const MAX_FORMS: usize = 12;
@@ -34,30 +34,30 @@ const SLANT: f32 = 0.12;
 pub(super) type Fonts = HashMap<usize, Rc<Font>>;
 
 /// A picture where a page draws it: its matrix takes the unit square there.
-pub(super) type Drawn<'a> = (Matrix, &'a Stream);
+pub(super) type PlacedPicture<'a> = (Matrix, &'a Stream);
 
 /// Draws one page.
 pub(super) struct Interpreter<'a, 't> {
     doc: &'a Document,
     unpacker: &'t mut Unpacker,
     fonts: &'t mut Fonts,
-    stop: &'t Stop,
+    stop: &'t StopFlag,
     drawing: Drawing,
-    ground: Ground,
+    ground: Background,
     glyphs: usize,
     run: u32,
-    pictures: Vec<Drawn<'a>>,
+    pictures: Vec<PlacedPicture<'a>>,
 }
 
 impl<'a, 't> Interpreter<'a, 't> {
-    pub(super) fn new(doc: &'a Document, unpacker: &'t mut Unpacker, fonts: &'t mut Fonts, stop: &'t Stop) -> Self {
+    pub(super) fn new(doc: &'a Document, unpacker: &'t mut Unpacker, fonts: &'t mut Fonts, stop: &'t StopFlag) -> Self {
         Self {
             doc,
             unpacker,
             fonts,
             stop,
             drawing: Drawing::default(),
-            ground: Ground::default(),
+            ground: Background::default(),
             glyphs: 0,
             run: 0,
             pictures: Vec::new(),
@@ -75,8 +75,8 @@ impl<'a, 't> Interpreter<'a, 't> {
         ctm: Matrix,
         depth: usize,
     ) -> Result<(), DocumentFault> {
-        let mut state = State::new(ctm);
-        let mut saved: Vec<State> = Vec::new();
+        let mut state = GraphicsState::new(ctm);
+        let mut saved: Vec<GraphicsState> = Vec::new();
         let mut path = Path::default();
         let (mut text, mut line) = (Matrix::IDENTITY, Matrix::IDENTITY);
         let mut tokens = Tokens::new(content);
@@ -150,11 +150,16 @@ impl<'a, 't> Interpreter<'a, 't> {
     }
 
     /// What was drawn, with the pictures in the order in which they cover each other.
-    pub(super) fn finish(self) -> (Drawing, Vec<Drawn<'a>>) {
+    pub(super) fn finish(self) -> (Drawing, Vec<PlacedPicture<'a>>) {
         (self.drawing, self.pictures)
     }
 
-    fn show(&mut self, operand: Option<&Operand>, state: &State, text: &mut Matrix) -> Result<(), DocumentFault> {
+    fn show(
+        &mut self,
+        operand: Option<&Operand>,
+        state: &GraphicsState,
+        text: &mut Matrix,
+    ) -> Result<(), DocumentFault> {
         let Some(font) = state.font.clone() else { return Ok(()) };
         self.run = self.run.wrapping_add(1);
         let before = self.glyphs;
@@ -187,7 +192,7 @@ impl<'a, 't> Interpreter<'a, 't> {
         Ok(())
     }
 
-    fn string(&mut self, bytes: &[u8], font: &Font, state: &State, text: &mut Matrix) {
+    fn string(&mut self, bytes: &[u8], font: &Font, state: &GraphicsState, text: &mut Matrix) {
         let run = self.run;
         let (drawing, glyphs, ground) = (&mut self.drawing, &mut self.glyphs, &mut self.ground);
         let mut sight = None;
@@ -211,7 +216,7 @@ impl<'a, 't> Interpreter<'a, 't> {
                 let (up, right) = ((c * state.size * 0.3, d * state.size * 0.3), (to.0 - from.0, to.1 - from.1));
                 state.sight(size, (from.0 + up.0 + right.0 / 2.0, from.1 + up.1 + right.1 / 2.0), ground)
             });
-            if sight == Sight::Hidden {
+            if sight == Visibility::Hidden {
                 return;
             }
             let (target, (x0, y), (mut x1, _)) = place(drawing, sight, (a, b), from, to);
@@ -235,7 +240,7 @@ impl<'a, 't> Interpreter<'a, 't> {
     }
 
     /// Notes a tick box of a form, whatever its own stream draws as a tick.
-    pub(super) fn tick(&mut self, tick: Tick) {
+    pub(super) fn tick(&mut self, tick: TickBox) {
         self.drawing.ticks.push(tick);
     }
 
@@ -262,7 +267,7 @@ impl<'a, 't> Interpreter<'a, 't> {
         self.run
     }
 
-    fn picture(&mut self, state: &State) {
+    fn picture(&mut self, state: &GraphicsState) {
         let of_picture = state.ctm.area();
         self.drawing.pictures += 1;
         self.drawing.picture_area = self.drawing.picture_area.max(of_picture);
@@ -294,7 +299,7 @@ impl<'a, 't> Interpreter<'a, 't> {
         &mut self,
         name: &[u8],
         resources: &[&'a Dictionary],
-        state: &State,
+        state: &GraphicsState,
         depth: usize,
     ) -> Result<(), DocumentFault> {
         let mut objects = self.resource(b"XObject", name, resources);
@@ -352,13 +357,13 @@ impl<'a, 't> Interpreter<'a, 't> {
 /// Where a character goes by the direction `(a, b)` in which its text runs: the list, its beginning and its end.
 fn place(
     drawing: &mut Drawing,
-    sight: Sight,
+    sight: Visibility,
     (a, b): (f32, f32),
     from: (f32, f32),
     to: (f32, f32),
 ) -> (&mut Vec<Glyph>, (f32, f32), (f32, f32)) {
     let (long, short) = (a.abs().max(b.abs()), a.abs().min(b.abs()));
-    if short > SLANT * long && sight == Sight::Seen {
+    if short > SLANT * long && sight == Visibility::Seen {
         let angle = b.atan2(a);
         #[expect(clippy::cast_possible_truncation, reason = "an angle has up to 180 degrees")]
         let degrees = angle.to_degrees().round() as i16;
@@ -367,7 +372,7 @@ fn place(
         let known = drawing.slanted.iter().position(|slanted| slanted.degrees.abs_diff(degrees) <= 1);
         let at = known.unwrap_or_else(|| {
             if drawing.slanted.len() < MAX_SLANTS {
-                drawing.slanted.push(Slanted { degrees, glyphs: Vec::new() });
+                drawing.slanted.push(SlantedText { degrees, glyphs: Vec::new() });
             }
             drawing.slanted.len() - 1
         });
@@ -380,8 +385,8 @@ fn place(
         (false, _, false) => 3,
     };
     let (lists, leans) = match sight {
-        Sight::Layer => (&mut drawing.layer, &mut drawing.layer_leans),
-        Sight::Seen | Sight::Hidden => (&mut drawing.glyphs, &mut drawing.leans),
+        Visibility::Layer => (&mut drawing.layer, &mut drawing.layer_leans),
+        Visibility::Seen | Visibility::Hidden => (&mut drawing.glyphs, &mut drawing.leans),
     };
     let (right, up) = turn(a, b, quarter);
     leans[quarter].add(right, up);

@@ -43,9 +43,9 @@ impl Lean {
 
 /// How the characters of a page lean that run in about the same direction.
 #[derive(Debug, Default)]
-pub(super) struct Leans(BTreeMap<i16, u32>);
+pub(super) struct SlantCounts(BTreeMap<i16, u32>);
 
-impl Leans {
+impl SlantCounts {
     /// Counts characters that run along `(right, up)`.
     pub(super) fn add(&mut self, right: f32, up: f32) {
         #[expect(clippy::cast_possible_truncation, reason = "a few degrees")]
@@ -85,7 +85,7 @@ mod tests {
     use super::*;
 
     fn leans(angles: &[(f32, u32)]) -> Option<f32> {
-        let mut leans = Leans::default();
+        let mut leans = SlantCounts::default();
         for (degrees, count) in angles {
             let (up, right) = degrees.to_radians().sin_cos();
             (0..*count).for_each(|_| leans.add(right, up));

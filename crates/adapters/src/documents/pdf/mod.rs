@@ -45,16 +45,16 @@ use serde::{Deserialize, Serialize};
 pub(super) use self::direction::is_from_right;
 use self::geometry::{Drawing, Matrix};
 pub(super) use self::geometry::{Glyph, Rect};
-use self::interpret::{Drawn, Fonts, Interpreter};
+use self::interpret::{Fonts, Interpreter, PlacedPicture};
 pub(super) use self::lean::Lean;
 pub(super) use self::packed::{Packed, Unpacked};
 use self::pixels::Tools;
 use self::unpack::Unpacker;
-use super::eyes::{Eyes, Seen as Look};
+use super::eyes::{Eyes, PictureReading as Look};
 use super::pages::Pages;
 use super::picture::Picture;
-use super::process::Aids;
-use crate::workers::Stop;
+use super::process::ReaderServices;
+use crate::workers::StopFlag;
 
 /// A page with a picture and fewer characters is a picture with a stamp on it.
 const STAMP: usize = 40;
@@ -69,7 +69,7 @@ const PICTURE: &str = "[this page is a picture without text]";
 
 /// A PDF as far as it could be read.
 #[derive(Debug, Serialize, Deserialize)]
-pub(super) struct Read {
+pub(super) struct PdfReading {
     pub(super) text: Result<DocumentText, DocumentFault>,
     /// Whether there are pages that are pictures, so that reading those may give more.
     pub(super) has_pictures: bool,
@@ -78,15 +78,19 @@ pub(super) struct Read {
 /// Reads a PDF; pages that are pictures are shown to `eyes`, when there are any.
 ///
 /// # Errors
-/// `Encrypted`, `Broken`, `TooLarge`; and in [`Read::text`] `Scan`, `Unsupported` when its fonts do not say what they
+/// `Encrypted`, `Broken`, `TooLarge`; and in [`PdfReading::text`] `Scan`, `Unsupported` when its fonts do not say what they
 /// show, `Broken`, or `Empty`.
-pub(super) fn read(bytes: &[u8], stop: &Stop, mut eyes: Option<&mut Eyes<'_>>) -> Result<Read, DocumentFault> {
+pub(super) fn read(
+    bytes: &[u8],
+    stop: &StopFlag,
+    mut eyes: Option<&mut Eyes<'_>>,
+) -> Result<PdfReading, DocumentFault> {
     let doc = open::open(bytes, stop)?;
     let found = tree::pages(&doc)?;
     let mut unpacker = Unpacker::new();
     let mut fonts = Fonts::new();
     let mut pages = Pages::new(DocumentFormat::Pdf);
-    let mut seen = Seen::default();
+    let mut seen = PageContents::default();
     for dict in &found {
         let page = page(&doc, dict, &mut unpacker, &mut fonts, stop)?;
         let is_picture = seen.add(&page);
@@ -133,21 +137,26 @@ pub(super) fn read(bytes: &[u8], stop: &Stop, mut eyes: Option<&mut Eyes<'_>>) -
         })?;
     }
     let text = seen.check(found.len()).and_then(|()| pages.finish("it has no text"));
-    Ok(Read { text, has_pictures: seen.pictures > 0 })
+    Ok(PdfReading { text, has_pictures: seen.pictures > 0 })
 }
 
 /// The picture of a page, numbered from 1.
 ///
 /// # Errors
 /// `Empty` when the page is none, `TooLarge` when it draws too much, and as for [`read`].
-pub(super) fn picture(bytes: &[u8], number: u32, aids: &dyn Aids, stop: &Stop) -> Result<Picture, DocumentFault> {
+pub(super) fn picture(
+    bytes: &[u8],
+    number: u32,
+    aids: &dyn ReaderServices,
+    stop: &StopFlag,
+) -> Result<Picture, DocumentFault> {
     let none = || DocumentFault::new(FaultKind::Empty, format!("page {number} is not a picture"));
     let doc = open::open(bytes, stop)?;
     let found = tree::pages(&doc)?;
     let at = usize::try_from(number).ok().and_then(|number| number.checked_sub(1));
     let dict = at.and_then(|at| found.get(at)).ok_or_else(none)?;
     let page = page(&doc, dict, &mut Unpacker::new(), &mut Fonts::new(), stop)?;
-    if !Seen::default().add(&page) {
+    if !PageContents::default().add(&page) {
         return Err(none());
     }
     let rendered = render::page(&doc, dict, page.bounds, &page.pictures, Tools { aids, stop })?;
@@ -158,13 +167,13 @@ pub(super) fn picture(bytes: &[u8], number: u32, aids: &dyn Aids, stop: &Stop) -
 ///
 /// # Errors
 /// As for [`read`].
-pub(super) fn looks(bytes: &[u8], stop: &Stop) -> Result<Vec<PageLook>, DocumentFault> {
+pub(super) fn looks(bytes: &[u8], stop: &StopFlag) -> Result<Vec<PageLook>, DocumentFault> {
     let doc = open::open(bytes, stop)?;
     let (mut unpacker, mut fonts) = (Unpacker::new(), Fonts::new());
     let look = |dict: &&Dictionary| {
         let page = page(&doc, dict, &mut unpacker, &mut fonts, stop)?;
         let is_blank = page.drawing.visible() == 0 && page.drawing.unknown == 0 && !page.is_damaged;
-        Ok(match Seen::default().add(&page) {
+        Ok(match PageContents::default().add(&page) {
             true => PageLook::Picture,
             false if is_blank => PageLook::Blank,
             false => PageLook::Other,
@@ -180,14 +189,14 @@ fn covers(drawing: &Drawing, bounds: Rect) -> bool {
 
 /// What the pages had, to tell a scan from an empty document.
 #[derive(Default)]
-struct Seen {
+struct PageContents {
     visible: usize,
     unknown: usize,
     pictures: usize,
     broken: usize,
 }
 
-impl Seen {
+impl PageContents {
     /// Whether the page is a picture.
     fn add(&mut self, page: &Page<'_>) -> bool {
         let Page { drawing, bounds, .. } = page;
@@ -234,7 +243,7 @@ impl Seen {
 /// A page as it is drawn.
 struct Page<'a> {
     drawing: Drawing,
-    pictures: Vec<Drawn<'a>>,
+    pictures: Vec<PlacedPicture<'a>>,
     /// The part of it that a person sees.
     bounds: Rect,
     /// Whether some of its content cannot be unpacked, or not as it was packed.
@@ -255,7 +264,7 @@ fn page<'a>(
     dict: &'a Dictionary,
     unpacker: &mut Unpacker,
     fonts: &mut Fonts,
-    stop: &Stop,
+    stop: &StopFlag,
 ) -> Result<Page<'a>, DocumentFault> {
     let resources = tree::inherited(doc, dict, b"Resources").and_then(|found| found.as_dict().ok());
     let resources: Vec<&Dictionary> = resources.into_iter().collect();
@@ -281,7 +290,7 @@ fn page<'a>(
 /// lean, as on paper that was laid on the glass crookedly.
 pub(super) fn lay_out(glyphs: &[Glyph], bounds: Rect, lean: Lean) -> (String, Vec<LineBox>) {
     let (mut text, mut places) = (String::new(), Vec::new());
-    let ordered = regions::read_in_order(&lean.leveled(glyphs, bounds), &regions::Around::default());
+    let ordered = regions::read_in_order(&lean.leveled(glyphs, bounds), &regions::PageShapes::default());
     compose::compose(&ordered, bounds, &mut text, &mut places);
     places.iter_mut().for_each(|place| (place.x, place.y) = lean.back(place.x, place.y));
     (text, places)
@@ -328,8 +337,8 @@ fn layout(drawing: &Drawing, bounds: Rect) -> (String, Vec<LineBox>) {
         };
         // The boxes and rules of the page stand around the text that is upright for a person who reads it.
         let ordered = match n {
-            0 => regions::read_in_order(glyphs, &regions::Around::turned(drawing, quarter)),
-            _ => regions::read_in_order(glyphs, &regions::Around::default()),
+            0 => regions::read_in_order(glyphs, &regions::PageShapes::turned(drawing, quarter)),
+            _ => regions::read_in_order(glyphs, &regions::PageShapes::default()),
         };
         compose::compose(&ordered, turned, &mut text, &mut places);
         if let Some(lean) = lean {

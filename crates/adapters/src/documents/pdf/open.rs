@@ -7,7 +7,7 @@ use kybern_core::document::{DocumentFault, FaultKind};
 use lopdf::{DecompressError, Document, Error, LoadOptions};
 
 use super::super::pages::unpacks_too_far;
-use crate::workers::Stop;
+use crate::workers::StopFlag;
 
 /// Words outside of content: each becomes an object in memory, of more than a hundred bytes.
 const MAX_WORDS: usize = 2_000_000;
@@ -31,7 +31,7 @@ const END_WITHIN: usize = 2048;
 ///
 /// # Errors
 /// `Encrypted`, `Broken` or `TooLarge`.
-pub(super) fn open(bytes: &[u8], stop: &Stop) -> Result<Document, DocumentFault> {
+pub(super) fn open(bytes: &[u8], stop: &StopFlag) -> Result<Document, DocumentFault> {
     let options = LoadOptions { max_decompressed_size: Some(survey(bytes, stop)?), ..LoadOptions::default() };
     stop.check()?;
     let doc = Document::load_mem_with_options(bytes, options).map_err(|error| fault(&error, bytes))?;
@@ -50,7 +50,7 @@ fn has_pages(doc: &Document) -> bool {
 }
 
 /// Counts what the library will hold in memory, and answers how far one packed group of objects may unpack.
-fn survey(bytes: &[u8], stop: &Stop) -> Result<usize, DocumentFault> {
+fn survey(bytes: &[u8], stop: &StopFlag) -> Result<usize, DocumentFault> {
     let (mut words, mut unpacked) = (0, 0);
     let mut open = Brackets::default();
     let mut sealed = 0usize;
@@ -199,7 +199,7 @@ mod tests {
     use super::*;
 
     fn survey(bytes: &[u8]) -> Result<usize, DocumentFault> {
-        super::survey(bytes, &Stop::default())
+        super::survey(bytes, &StopFlag::default())
     }
 
     #[test]
@@ -222,7 +222,7 @@ mod tests {
 
     #[test]
     fn a_file_without_its_end_is_cut_off() {
-        let fault = open(b"%PDF-1.4\n1 0 obj\n<< /Type /Catalog", &Stop::default()).unwrap_err();
+        let fault = open(b"%PDF-1.4\n1 0 obj\n<< /Type /Catalog", &StopFlag::default()).unwrap_err();
         assert_eq!((fault.kind, fault.message.as_str()), (FaultKind::Broken, "it is cut off: its end is missing"));
     }
 
@@ -234,7 +234,7 @@ mod tests {
         let group = [b"<< /Type /ObjStm >> stream\n", &packed[..], b"endstream "].concat();
         assert_eq!(survey(&group.repeat(MAX_GROUPS / MAX_GROUP)).unwrap(), MAX_GROUP);
         assert_eq!(survey(&group.repeat(MAX_GROUPS / MAX_GROUP + 1)).unwrap_err().kind, FaultKind::TooLarge);
-        assert_eq!(super::survey(&group, &Stop::set()).unwrap_err().kind, FaultKind::TooLarge);
+        assert_eq!(super::survey(&group, &StopFlag::set()).unwrap_err().kind, FaultKind::TooLarge);
     }
 
     #[test]
@@ -242,7 +242,7 @@ mod tests {
         for bracket in ["(", "[", "<<"] {
             let objects: String = (0..=MAX_DEPTH).map(|n| format!("{n} 0 obj {bracket}\n")).collect();
             let fault =
-                open(format!("%PDF-1.4\n{objects}startxref\n9\n%%EOF").as_bytes(), &Stop::default()).unwrap_err();
+                open(format!("%PDF-1.4\n{objects}startxref\n9\n%%EOF").as_bytes(), &StopFlag::default()).unwrap_err();
             assert_eq!(fault.message, "it is damaged: its brackets do not close", "{bracket}");
         }
     }

@@ -8,12 +8,12 @@ use kybern_core::document::DocumentFault;
 use lopdf::{Dictionary, Document, Object, Stream};
 
 use super::super::picture::{self, Picture};
-use super::super::process::Aids;
+use super::super::process::ReaderServices;
 use super::packed::{Packed, Unpacked};
 use super::rows::Rows;
 use super::space::Space;
 use super::unpack::resolved;
-use crate::workers::Stop;
+use crate::workers::StopFlag;
 
 /// Bytes of one picture before its pixels are taken out.
 const MAX_BYTES: usize = 128 * 1024 * 1024;
@@ -25,18 +25,18 @@ const MAX_FILTERS: usize = 16;
 /// What unpacks pictures, and says when nobody waits for them any more.
 #[derive(Clone, Copy)]
 pub(super) struct Tools<'a> {
-    pub(super) aids: &'a dyn Aids,
-    pub(super) stop: &'a Stop,
+    pub(super) aids: &'a dyn ReaderServices,
+    pub(super) stop: &'a StopFlag,
 }
 
 /// How many more pixels may be unpacked and looked at.
 #[derive(Debug)]
-pub(super) struct Work {
+pub(super) struct PixelBudget {
     left: u64,
     over: bool,
 }
 
-impl Work {
+impl PixelBudget {
     pub(super) const fn of(pixels: u64) -> Self {
         Self { left: pixels, over: false }
     }
@@ -94,15 +94,15 @@ pub(super) fn unpack(
     doc: &Document,
     stream: &Stream,
     tools: Tools<'_>,
-    work: &mut Work,
+    work: &mut PixelBudget,
 ) -> Result<Option<Grey>, DocumentFault> {
     let unpacked = unpack_whole(doc, stream, tools, work);
     tools.stop.check()?;
     Ok(unpacked)
 }
 
-fn unpack_whole(doc: &Document, stream: &Stream, tools: Tools<'_>, work: &mut Work) -> Option<Grey> {
-    let about = About::read(doc, stream)?;
+fn unpack_whole(doc: &Document, stream: &Stream, tools: Tools<'_>, work: &mut PixelBudget) -> Option<Grey> {
+    let about = PictureHeader::read(doc, stream)?;
     work.pay(about.pixels()?)?;
     let (packed, last) = outer(doc, stream)?;
     // What a small picture does not need was unpacked all the same.
@@ -143,7 +143,7 @@ fn shared(doc: &Document, parms: &Dictionary) -> Option<Vec<u8>> {
 }
 
 /// What the dictionary of a picture says.
-struct About {
+struct PictureHeader {
     width: u32,
     height: u32,
     bits: u32,
@@ -152,7 +152,7 @@ struct About {
     mask: bool,
 }
 
-impl About {
+impl PictureHeader {
     fn read(doc: &Document, stream: &Stream) -> Option<Self> {
         let dict = &stream.dict;
         let found = |long: &[u8], short: &[u8]| dict.get_deref(long, doc).or_else(|_| dict.get_deref(short, doc)).ok();
@@ -259,7 +259,7 @@ fn outer(doc: &Document, stream: &Stream) -> Option<(Vec<u8>, Option<Filter>)> {
     Some((outer.get_plain_content_with_limit(MAX_BYTES).ok()?, last))
 }
 
-fn fax(doc: &Document, packed: &[u8], parms: &Dictionary, about: &About) -> Option<Vec<u8>> {
+fn fax(doc: &Document, packed: &[u8], parms: &Dictionary, about: &PictureHeader) -> Option<Vec<u8>> {
     let number = |key: &[u8], usual: i64| parms.get_deref(key, doc).and_then(Object::as_i64).unwrap_or(usual);
     let flag = |key: &[u8], usual: bool| parms.get_deref(key, doc).and_then(Object::as_bool).unwrap_or(usual);
     let columns = u32::try_from(number(b"Columns", 1728)).ok()?;

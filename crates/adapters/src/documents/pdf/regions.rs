@@ -1,9 +1,9 @@
 //! The order in which a person reads a page: boxes of a form one by one, columns one after the other, tables row
 //! by row.
 
-use super::boxes::{Group, groups};
+use super::boxes::{LineGroup, groups};
 use super::columns::columns;
-use super::geometry::{Drawing, Glyph, Rect, Rules, Tick};
+use super::geometry::{Drawing, Glyph, Rect, Rules, TickBox};
 use super::lines::{Line, join_rows, lines};
 use super::ticks::tick_boxes;
 
@@ -14,20 +14,20 @@ const LEVEL: f32 = 0.55;
 
 /// What stands around the text.
 #[derive(Debug, Default)]
-pub(super) struct Around {
+pub(super) struct PageShapes {
     boxes: Vec<Rect>,
-    ticks: Vec<Tick>,
+    ticks: Vec<TickBox>,
     marks: Vec<Rect>,
     rules: Rules,
 }
 
-impl Around {
+impl PageShapes {
     /// What a page draws around the text of this quarter, turned as the text is.
     pub(super) fn turned(drawing: &Drawing, quarter: usize) -> Self {
         let turned = |rects: &[Rect]| rects.iter().map(|rect| rect.turned(quarter)).collect();
         Self {
             boxes: turned(&drawing.boxes),
-            ticks: drawing.ticks.iter().map(|tick| Tick { rect: tick.rect.turned(quarter), ..*tick }).collect(),
+            ticks: drawing.ticks.iter().map(|tick| TickBox { rect: tick.rect.turned(quarter), ..*tick }).collect(),
             marks: turned(&drawing.marks),
             rules: drawing.rules.turned(quarter),
         }
@@ -35,12 +35,12 @@ impl Around {
 }
 
 /// The lines of a page in reading order.
-pub(super) fn read_in_order(glyphs: &[Glyph], around: &Around) -> Vec<Line> {
+pub(super) fn read_in_order(glyphs: &[Glyph], around: &PageShapes) -> Vec<Line> {
     let mut glyphs = glyphs.to_vec();
     let rules = &around.rules;
     tick_boxes(&mut glyphs, &around.ticks, &around.boxes, &around.marks);
     let (mut page, loose) = groups(&glyphs, &around.boxes, rules);
-    page.extend(lines(&loose).into_iter().map(Group::loose));
+    page.extend(lines(&loose).into_iter().map(LineGroup::loose));
     beside_labels(&mut page);
     page.sort_by(|a, b| b.top.total_cmp(&a.top));
     let mut from = 0;
@@ -54,8 +54,8 @@ pub(super) fn read_in_order(glyphs: &[Glyph], around: &Around) -> Vec<Line> {
 }
 
 /// Puts the value of a box into the line of the label that stands beside the box, so that they are read together.
-fn beside_labels(page: &mut Vec<Group>) {
-    let (mut boxed, mut loose): (Vec<Group>, Vec<Group>) =
+fn beside_labels(page: &mut Vec<LineGroup>) {
+    let (mut boxed, mut loose): (Vec<LineGroup>, Vec<LineGroup>) =
         std::mem::take(page).into_iter().partition(|group| !group.edges.is_empty());
     boxed.sort_by(|a, b| a.span.0.total_cmp(&b.span.0));
     loose.sort_by(|a, b| b.lines[0].y.total_cmp(&a.lines[0].y));
@@ -72,13 +72,13 @@ fn beside_labels(page: &mut Vec<Group>) {
         line.cells.sort_by(|a, b| a.x0.total_cmp(&b.x0));
         let span = (line.x0(), line.x1());
         loose[at].span = span;
-        page.extend(group.lines.into_iter().map(Group::loose));
+        page.extend(group.lines.into_iter().map(LineGroup::loose));
     }
     page.append(&mut loose);
 }
 
 /// The line that stands at the left of a box at the height of its first line; at either side for a box of one line.
-fn label_of(group: &Group, loose: &[Group]) -> Option<usize> {
+fn label_of(group: &LineGroup, loose: &[LineGroup]) -> Option<usize> {
     let value = group.lines.first()?;
     let reach = |line: &Line| LEVEL * line.size.max(value.size);
     let from = loose.partition_point(|other| other.lines[0].y > value.y + LEVEL * value.size * 2.0);
@@ -98,7 +98,7 @@ fn label_of(group: &Group, loose: &[Group]) -> Option<usize> {
 }
 
 /// Gives rows of boxes with the same edges that follow one another the same number: they are one table.
-fn number(page: Vec<Group>) -> Vec<Line> {
+fn number(page: Vec<LineGroup>) -> Vec<Line> {
     let mut grid = 0;
     let mut edges: Vec<f32> = Vec::new();
     let mut read = Vec::new();
@@ -133,7 +133,7 @@ mod tests {
             page.extend(glyphs(&format!("left{n}"), 50.0, y, 10.0, u32::from(n)));
             page.extend(glyphs(&format!("right{n}"), 300.0, y - 9.0, 10.0, u32::from(n) + 1000));
         }
-        let text = texts(&read_in_order(&page, &Around::default())).join(" ");
+        let text = texts(&read_in_order(&page, &PageShapes::default())).join(" ");
         assert_eq!(text, "left0 left1 left2 left3 left4 left5 right0 right1 right2 right3 right4 right5");
     }
 
@@ -145,7 +145,7 @@ mod tests {
             page.extend(glyphs(&format!("left{n}"), 50.0, y, 10.0, u32::from(n)));
             page.extend(glyphs(&format!("right{n}"), 300.0, y, 10.0, u32::from(n) + 1000));
         }
-        assert_eq!(texts(&read_in_order(&page, &Around::default()))[0], "left0  right0");
+        assert_eq!(texts(&read_in_order(&page, &PageShapes::default()))[0], "left0  right0");
     }
 
     #[test]
@@ -166,7 +166,7 @@ mod tests {
             rect(200.0, 170.0, 300.0, 200.0),
             rect(100.0, 140.0, 300.0, 170.0),
         ];
-        let read = texts(&read_in_order(&page, &Around { boxes: boxes.to_vec(), ..Around::default() }));
+        let read = texts(&read_in_order(&page, &PageShapes { boxes: boxes.to_vec(), ..PageShapes::default() }));
         assert_eq!(read, ["AGENCY", "Elm", "1 Oak St", "Reno", "LABEL0  LABEL1", "value0  value1", "LABEL2", "value2"]);
     }
 
@@ -178,7 +178,7 @@ mod tests {
         let boxes =
             [Rect { x0: 10.0, y0: 100.0, x1: 19.0, y1: 109.0 }, Rect { x0: 60.0, y0: 100.0, x1: 69.0, y1: 109.0 }];
         assert_eq!(
-            texts(&read_in_order(&page, &Around { boxes: boxes.to_vec(), ..Around::default() })),
+            texts(&read_in_order(&page, &PageShapes { boxes: boxes.to_vec(), ..PageShapes::default() })),
             ["[X] yes  [ ] no"]
         );
     }

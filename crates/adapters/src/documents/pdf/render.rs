@@ -7,10 +7,10 @@ use lopdf::{Dictionary, Document};
 
 use super::super::picture::Picture;
 use super::geometry::{Matrix, Rect};
-use super::interpret::Drawn;
-use super::pixels::{self, Grey, Tools, Work};
+use super::interpret::PlacedPicture;
+use super::pixels::{self, Grey, PixelBudget, Tools};
 use super::tree;
-use crate::workers::Stop;
+use crate::workers::StopFlag;
 
 /// What Tesseract reads best, and the least that is worth showing.
 const BEST_DPI: f32 = 300.0;
@@ -40,18 +40,18 @@ pub(super) fn page(
     doc: &Document,
     dict: &Dictionary,
     bounds: Rect,
-    drawn: &[Drawn<'_>],
+    drawn: &[PlacedPicture<'_>],
     tools: Tools<'_>,
 ) -> Result<Option<Rendered>, DocumentFault> {
-    within(Work::of(MAX_WORK), doc, dict, bounds, drawn, tools)
+    within(PixelBudget::of(MAX_WORK), doc, dict, bounds, drawn, tools)
 }
 
 fn within(
-    mut work: Work,
+    mut work: PixelBudget,
     doc: &Document,
     dict: &Dictionary,
     bounds: Rect,
-    drawn: &[Drawn<'_>],
+    drawn: &[PlacedPicture<'_>],
     tools: Tools<'_>,
 ) -> Result<Option<Rendered>, DocumentFault> {
     let turns = tree::inherited(doc, dict, b"Rotate").and_then(|turn| turn.as_i64().ok()).unwrap_or(0);
@@ -75,9 +75,9 @@ fn within(
 }
 
 /// How many pixels an inch of the page has where it is finest.
-fn finest(bounds: Rect, drawn: &[Drawn<'_>]) -> f32 {
+fn finest(bounds: Rect, drawn: &[PlacedPicture<'_>]) -> f32 {
     let page = bounds.width() * bounds.height();
-    let of = |(matrix, stream): &Drawn<'_>| {
+    let of = |(matrix, stream): &PlacedPicture<'_>| {
         let [a, b, ..] = matrix.0;
         let width = stream.dict.get(b"Width").and_then(lopdf::Object::as_float).unwrap_or(0.0);
         (matrix.area() > TELLS * page).then(|| width / a.hypot(b).max(1.0) * 72.0)
@@ -119,7 +119,13 @@ impl Canvas {
     }
 
     /// Draws a picture where its matrix takes the unit square.
-    fn draw(&mut self, grey: &Grey, matrix: Matrix, work: &mut Work, stop: &Stop) -> Result<(), DocumentFault> {
+    fn draw(
+        &mut self,
+        grey: &Grey,
+        matrix: Matrix,
+        work: &mut PixelBudget,
+        stop: &StopFlag,
+    ) -> Result<(), DocumentFault> {
         let placed = matrix.then(self.to_picture);
         let Some(back) = placed.inverse() else { return Ok(()) };
         #[expect(clippy::cast_precision_loss, reason = "a picture has a few thousand pixels each way")]
@@ -186,7 +192,7 @@ mod tests {
 
     use super::*;
     use crate::documents::process::ServerAids;
-    use crate::workers::Stop;
+    use crate::workers::StopFlag;
 
     /// Two pixels wide, one high: black, white.
     fn grey() -> Grey {
@@ -196,8 +202,8 @@ mod tests {
     fn drawn(turns: i64, matrix: [f32; 6]) -> Vec<u8> {
         let bounds = Rect { x0: 0.0, y0: 0.0, x1: 4.0, y1: 2.0 };
         let mut canvas = Canvas::new(bounds, turns, 72.0).unwrap();
-        let mut work = Work::of(MAX_WORK);
-        canvas.draw(&grey(), Matrix(matrix), &mut work, &Stop::default()).unwrap();
+        let mut work = PixelBudget::of(MAX_WORK);
+        canvas.draw(&grey(), Matrix(matrix), &mut work, &StopFlag::default()).unwrap();
         canvas.picture.pixels
     }
 
@@ -222,8 +228,8 @@ mod tests {
         let mut canvas = Canvas::new(bounds, 0, 72.0).unwrap();
         canvas.picture.pixels = vec![200, 200];
         let mask = Grey { mask: true, ..grey() };
-        let mut work = Work::of(MAX_WORK);
-        canvas.draw(&mask, Matrix([2.0, 0.0, 0.0, 1.0, 0.0, 0.0]), &mut work, &Stop::default()).unwrap();
+        let mut work = PixelBudget::of(MAX_WORK);
+        canvas.draw(&mask, Matrix([2.0, 0.0, 0.0, 1.0, 0.0, 0.0]), &mut work, &StopFlag::default()).unwrap();
         assert_eq!(canvas.picture.pixels, [0, 200]);
     }
 
@@ -231,8 +237,8 @@ mod tests {
     fn what_is_finer_than_the_page_is_evened_out() {
         let bounds = Rect { x0: 0.0, y0: 0.0, x1: 1.0, y1: 1.0 };
         let mut canvas = Canvas::new(bounds, 0, 72.0).unwrap();
-        let mut work = Work::of(MAX_WORK);
-        canvas.draw(&grey(), Matrix::IDENTITY, &mut work, &Stop::default()).unwrap();
+        let mut work = PixelBudget::of(MAX_WORK);
+        canvas.draw(&grey(), Matrix::IDENTITY, &mut work, &StopFlag::default()).unwrap();
         assert_eq!(canvas.picture.pixels, [127]);
     }
 
@@ -241,8 +247,8 @@ mod tests {
         let picture = Stream::new(dictionary! { "Width" => 10, "Height" => 1, "BitsPerComponent" => 8 }, vec![0; 10]);
         let drawn = vec![(Matrix([10.0, 0.0, 0.0, 1.0, 0.0, 0.0]), &picture); times];
         let bounds = Rect { x0: 0.0, y0: 0.0, x1: 10.0, y1: 1.0 };
-        let tools = Tools { aids: &ServerAids::default(), stop: &Stop::default() };
-        within(Work::of(work), &Document::new(), &Dictionary::new(), bounds, &drawn, tools)
+        let tools = Tools { aids: &ServerAids::default(), stop: &StopFlag::default() };
+        within(PixelBudget::of(work), &Document::new(), &Dictionary::new(), bounds, &drawn, tools)
     }
 
     #[test]

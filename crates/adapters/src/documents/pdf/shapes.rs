@@ -2,7 +2,7 @@
 //! strokes the ticks in boxes.
 
 use super::geometry::{Drawing, Rect};
-use super::state::{Ground, State};
+use super::state::{Background, GraphicsState};
 use super::tokens::Tokens;
 
 /// Boxes and rules of one page; a page with more is a drawing, not a form.
@@ -28,9 +28,9 @@ impl Path {
         &mut self,
         operator: &[u8],
         tokens: &Tokens<'_>,
-        state: &mut State,
+        state: &mut GraphicsState,
         drawing: &mut Drawing,
-        ground: &mut Ground,
+        ground: &mut Background,
     ) {
         let ctm = state.ctm;
         let point = |at: usize| Some((tokens.number(at)?, tokens.number(at + 1)?));
@@ -77,7 +77,13 @@ impl Path {
         }
     }
 
-    fn keep(self, drawing: &mut Drawing, ground: &mut Ground, outlined: bool, filled: Option<(&State, bool)>) {
+    fn keep(
+        self,
+        drawing: &mut Drawing,
+        ground: &mut Background,
+        outlined: bool,
+        filled: Option<(&GraphicsState, bool)>,
+    ) {
         if drawing.boxes.len() + drawing.rules.len() + drawing.marks.len() > MAX_SHAPES {
             return;
         }

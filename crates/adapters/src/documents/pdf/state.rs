@@ -25,7 +25,7 @@ const MAX_WORK: usize = 4_000_000;
 
 /// How characters are drawn from now on.
 #[derive(Clone)]
-pub(super) struct State {
+pub(super) struct GraphicsState {
     pub(super) ctm: Matrix,
     pub(super) font: Option<Rc<Font>>,
     pub(super) size: f32,
@@ -46,7 +46,7 @@ pub(super) struct State {
 
 /// How a person sees a text.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Sight {
+pub(super) enum Visibility {
     Seen,
     /// Drawn without ink, as the text layer of a scan is.
     Layer,
@@ -54,7 +54,7 @@ pub(super) enum Sight {
     Hidden,
 }
 
-impl State {
+impl GraphicsState {
     pub(super) fn new(ctm: Matrix) -> Self {
         Self {
             ctm,
@@ -121,14 +121,14 @@ impl State {
     }
 
     /// How a person sees a character of this size that begins here.
-    pub(super) fn sight(&self, size: f32, at: (f32, f32), ground: &mut Ground) -> Sight {
+    pub(super) fn sight(&self, size: f32, at: (f32, f32), ground: &mut Background) -> Visibility {
         if size < SMALLEST || (self.transparent && matches!(self.mode, 0 | 4)) {
-            return Sight::Hidden;
+            return Visibility::Hidden;
         }
         match self.mode {
-            3 => Sight::Layer,
-            0 | 4 if self.fill.is_some() && ground.hides(self.fill, at) => Sight::Hidden,
-            _ => Sight::Seen,
+            3 => Visibility::Layer,
+            0 | 4 if self.fill.is_some() && ground.hides(self.fill, at) => Visibility::Hidden,
+            _ => Visibility::Seen,
         }
     }
 }
@@ -157,12 +157,12 @@ fn colour(operands: &[Operand]) -> Colour {
 
 /// What lies under the text: filled areas and pictures in the order in which they were drawn, on white paper.
 #[derive(Debug, Default)]
-pub(super) struct Ground {
+pub(super) struct Background {
     areas: Vec<(Rect, Colour)>,
     work: usize,
 }
 
-impl Ground {
+impl Background {
     /// An area that was filled; a picture has no colour.
     pub(super) fn add(&mut self, area: Rect, colour: Colour) {
         if self.areas.len() < MAX_AREAS {
@@ -196,8 +196,8 @@ fn is_same(one: Colour, other: Colour) -> bool {
 mod tests {
     use super::*;
 
-    fn set(text: &[u8]) -> State {
-        let mut state = State::new(Matrix::IDENTITY);
+    fn set(text: &[u8]) -> GraphicsState {
+        let mut state = GraphicsState::new(Matrix::IDENTITY);
         let mut tokens = Tokens::new(text);
         while let Some(operator) = tokens.next_operator() {
             state.set(operator, &tokens);
@@ -207,26 +207,26 @@ mod tests {
 
     #[test]
     fn white_text_is_seen_on_a_dark_ground_only() {
-        let mut ground = Ground::default();
+        let mut ground = Background::default();
         for white in [&b"1 g"[..], b"1 1 1 rg", b"0 0 0 0 k", b"/DeviceRGB cs 1 1 1 scn", b"/Cs8 cs 1 1 1 sc"] {
-            assert_eq!(set(white).sight(9.0, (5.0, 5.0), &mut ground), Sight::Hidden, "{white:?}");
+            assert_eq!(set(white).sight(9.0, (5.0, 5.0), &mut ground), Visibility::Hidden, "{white:?}");
         }
         ground.add(Rect { x0: 0.0, y0: 0.0, x1: 10.0, y1: 10.0 }, Some([0, 0, 90]));
-        assert_eq!(set(b"1 g").sight(9.0, (5.0, 5.0), &mut ground), Sight::Seen);
-        assert_eq!(set(b"0 0 .35 rg").sight(9.0, (5.0, 5.0), &mut ground), Sight::Hidden);
+        assert_eq!(set(b"1 g").sight(9.0, (5.0, 5.0), &mut ground), Visibility::Seen);
+        assert_eq!(set(b"0 0 .35 rg").sight(9.0, (5.0, 5.0), &mut ground), Visibility::Hidden);
     }
 
     #[test]
     fn a_tint_of_an_unknown_ink_is_seen() {
-        let mut ground = Ground::default();
-        assert_eq!(set(b"/Cs8 cs 1 scn").sight(9.0, (5.0, 5.0), &mut ground), Sight::Seen);
-        assert_eq!(set(b"/Pattern cs /P1 scn").sight(9.0, (5.0, 5.0), &mut ground), Sight::Seen);
+        let mut ground = Background::default();
+        assert_eq!(set(b"/Cs8 cs 1 scn").sight(9.0, (5.0, 5.0), &mut ground), Visibility::Seen);
+        assert_eq!(set(b"/Pattern cs /P1 scn").sight(9.0, (5.0, 5.0), &mut ground), Visibility::Seen);
     }
 
     #[test]
     fn text_without_ink_or_size_is_not_seen() {
-        let mut ground = Ground::default();
-        assert_eq!(set(b"3 Tr").sight(9.0, (5.0, 5.0), &mut ground), Sight::Layer);
-        assert_eq!(set(b"0 Tr").sight(0.1, (5.0, 5.0), &mut ground), Sight::Hidden);
+        let mut ground = Background::default();
+        assert_eq!(set(b"3 Tr").sight(9.0, (5.0, 5.0), &mut ground), Visibility::Layer);
+        assert_eq!(set(b"0 Tr").sight(0.1, (5.0, 5.0), &mut ground), Visibility::Hidden);
     }
 }

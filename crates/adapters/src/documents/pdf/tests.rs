@@ -62,7 +62,7 @@ impl Paper {
     }
 
     fn read(&self) -> Result<String, DocumentFault> {
-        read(&self.bytes(), &Stop::default(), None)
+        read(&self.bytes(), &StopFlag::default(), None)
             .and_then(|read| read.text)
             .map(|mut document| document.pages.remove(0).text)
     }
@@ -277,7 +277,7 @@ fn a_file_of_an_unknown_lock_is_locked_and_not_broken() {
     let at = locked.windows(7).rposition(|window| window == b"trailer").unwrap();
     let lock = b"trailer\n<< /Encrypt << /Filter /FOPN_fLock /V 9 /R 9 >> ";
     locked.splice(at..at + b"trailer\n<<".len(), lock.iter().copied());
-    let fault = read(&locked, &Stop::default(), None).unwrap_err();
+    let fault = read(&locked, &StopFlag::default(), None).unwrap_err();
     assert_eq!(fault.kind, FaultKind::Encrypted, "{fault}");
 }
 
@@ -362,7 +362,7 @@ fn a_page_whose_packed_content_is_damaged_is_not_read_as_if_whole() {
         stream.dict.set("Filter", "FlateDecode");
         let mut file = Vec::new();
         doc.save_to(&mut file).unwrap();
-        let page = read(&file, &Stop::default(), None).unwrap().text.unwrap().pages.remove(0);
+        let page = read(&file, &StopFlag::default(), None).unwrap().text.unwrap().pages.remove(0);
         assert!(page.text.starts_with("Pallet 0 of 0"), "{}", page.text);
         page.unread
     };

@@ -13,7 +13,7 @@ use std::time::Duration;
 use nix::sys::signal::{Signal, killpg};
 use nix::unistd::Pid;
 
-use crate::workers::Stop;
+use crate::workers::StopFlag;
 
 /// How often it is looked at whether anybody still waits for the child.
 const LOOK: Duration = Duration::from_millis(10);
@@ -89,7 +89,7 @@ pub(in crate::documents) fn run(
     variables: &[(&str, &str)],
     input: &[u8],
     limits: Limits,
-    stop: &Stop,
+    stop: &StopFlag,
 ) -> Result<Vec<u8>, ChildFault> {
     let seconds = limits.time.as_secs().max(1).to_string();
     // The shell sets the limits and then becomes the program, so there is one process to end. macOS limits no memory.
@@ -116,7 +116,7 @@ pub(in crate::documents) fn run(
 pub(in crate::documents) fn converse<T: Send>(
     mut command: Command,
     time: Duration,
-    stop: &Stop,
+    stop: &StopFlag,
     talk: impl FnOnce(ChildStdin, ChildStdout) -> io::Result<T> + Send,
 ) -> Result<T, ChildFault> {
     let variables: Vec<_> =
@@ -187,46 +187,46 @@ mod tests {
     const LONG: Duration = Duration::from_secs(60);
     const OUTPUT: u64 = 16 * 1024 * 1024;
 
-    fn shell(script: &str, input: &[u8], limit: Duration, stop: &Stop) -> Result<Vec<u8>, ChildFault> {
+    fn shell(script: &str, input: &[u8], limit: Duration, stop: &StopFlag) -> Result<Vec<u8>, ChildFault> {
         let limits = Limits { time: limit, output: OUTPUT };
         run(Path::new("/bin/sh"), &["-c", script], &[("KEPT", "yes")], input, limits, stop)
     }
 
     #[test]
     fn it_answers_and_sees_nothing_of_this_process() {
-        let said = shell("cat; echo $KEPT $CARGO_MANIFEST_DIR$HOME", b"input ", LONG, &Stop::default()).unwrap();
+        let said = shell("cat; echo $KEPT $CARGO_MANIFEST_DIR$HOME", b"input ", LONG, &StopFlag::default()).unwrap();
         assert_eq!(String::from_utf8(said).unwrap().trim(), "input yes");
     }
 
     #[test]
     fn large_input_and_output_do_not_wait_for_each_other() {
         let input = vec![b'x'; 4 * 1024 * 1024];
-        assert_eq!(shell("cat", &input, LONG, &Stop::default()).unwrap(), input);
+        assert_eq!(shell("cat", &input, LONG, &StopFlag::default()).unwrap(), input);
     }
 
     #[test]
     fn it_ends_at_its_limit_of_time() {
-        let fault = shell("sleep 600", b"", Duration::from_millis(50), &Stop::default()).unwrap_err();
+        let fault = shell("sleep 600", b"", Duration::from_millis(50), &StopFlag::default()).unwrap_err();
         assert!(matches!(fault, ChildFault::TooLong(_)), "{fault}");
     }
 
     #[test]
     fn it_ends_when_nobody_waits_any_more() {
-        let fault = shell("sleep 600", b"", LONG, &Stop::set()).unwrap_err();
+        let fault = shell("sleep 600", b"", LONG, &StopFlag::set()).unwrap_err();
         assert!(matches!(fault, ChildFault::TooLong(_)), "{fault}");
     }
 
     #[test]
     fn its_memory_and_its_files_are_limited() {
-        let limits = shell("ulimit -v; ulimit -f; ulimit -t", b"", LONG, &Stop::default()).unwrap();
+        let limits = shell("ulimit -v; ulimit -f; ulimit -t", b"", LONG, &StopFlag::default()).unwrap();
         assert_eq!(String::from_utf8(limits).unwrap().split_whitespace().collect::<Vec<_>>(), [MEMORY, "0", "60"]);
     }
 
     #[test]
     fn a_fault_and_a_missing_program_are_faults() {
-        assert!(matches!(shell("exit 3", b"", LONG, &Stop::default()), Err(ChildFault::Ended(_))));
+        assert!(matches!(shell("exit 3", b"", LONG, &StopFlag::default()), Err(ChildFault::Ended(_))));
         let missing =
-            run(Path::new("/nonexistent"), &[], &[], b"", Limits { time: LONG, output: OUTPUT }, &Stop::default());
+            run(Path::new("/nonexistent"), &[], &[], b"", Limits { time: LONG, output: OUTPUT }, &StopFlag::default());
         assert!(matches!(missing, Err(ChildFault::Ended(_))));
     }
 }

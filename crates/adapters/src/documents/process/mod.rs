@@ -4,7 +4,7 @@
 //! [`ReaderProgram`] is the server's part: it starts this program once more for each document ([`child`]), which gives up
 //! memory, time and the network before it reads a byte ([`confine`]) and then does what [`worker`] says. The two talk in
 //! frames of bounded size ([`wire`]). What reading needs beside the child, Tesseract and the decoders of pictures, are
-//! children of the server: the one that reads may start nothing, and asks for it ([`Order`]).
+//! children of the server: the one that reads may start nothing, and asks for it ([`ChildOrder`]).
 //!
 //! A child reads one document of one tenant and ends. Starting it takes a few milliseconds, so none is kept for the next.
 
@@ -28,7 +28,7 @@ use super::File;
 use super::ocr::Tesseract;
 use super::pdf::{Packed, Unpacked};
 use super::picture::Picture;
-use crate::workers::Stop;
+use crate::workers::StopFlag;
 
 pub(super) use self::wire::Tag;
 pub use self::worker::{READER_VERB, read_as_child};
@@ -43,15 +43,15 @@ const MAX_ANSWER: u64 = 64 * 1024 * 1024;
 const MAX_REQUESTS: usize = 1_000;
 
 /// What reading a document needs that is not done in the process that reads it.
-pub(super) trait Aids {
+pub(super) trait ReaderServices {
     /// What OCR reads on a picture; `None` when there are no words in it.
     ///
     /// # Errors
     /// Why it could not be read, for the log.
-    fn words(&self, picture: &Picture, stop: &Stop) -> Result<Option<PageText>, String>;
+    fn words(&self, picture: &Picture, stop: &StopFlag) -> Result<Option<PageText>, String>;
 
     /// A picture in JPEG 2000 or JBIG2; `None` when it is damaged, goes over a limit, or nothing here unpacks it.
-    fn unpack(&self, packed: &Packed<'_>, stop: &Stop) -> Option<Unpacked>;
+    fn unpack(&self, packed: &Packed<'_>, stop: &StopFlag) -> Option<Unpacked>;
 }
 
 /// The server's aids: children of its own.
@@ -61,17 +61,17 @@ pub(super) struct ServerAids<'a> {
     pub(super) program: Option<&'a ReaderProgram>,
 }
 
-impl Aids for ServerAids<'_> {
-    fn words(&self, picture: &Picture, stop: &Stop) -> Result<Option<PageText>, String> {
+impl ReaderServices for ServerAids<'_> {
+    fn words(&self, picture: &Picture, stop: &StopFlag) -> Result<Option<PageText>, String> {
         let tesseract = self.tesseract.ok_or_else(|| "there is no OCR".to_owned())?;
         tesseract.read(picture, stop).map_err(|fault| fault.to_string())
     }
 
-    fn unpack(&self, packed: &Packed<'_>, stop: &Stop) -> Option<Unpacked> {
+    fn unpack(&self, packed: &Packed<'_>, stop: &StopFlag) -> Option<Unpacked> {
         let program = self.program?;
         let (tag, head, [first, second]) = packed.to_wire();
         let talk = |mut to: ChildStdin, mut from: ChildStdout| -> io::Result<Vec<u8>> {
-            wire::send(&mut to, Tag::Order, &[&json(&Order::Unpack)?])?;
+            wire::send(&mut to, Tag::Order, &[&json(&ChildOrder::Unpack)?])?;
             wire::send(&mut to, tag, &[&head, first, second])?;
             Ok(wire::receive(&mut from, SIZE + limits::MAX_PIXELS)?.payload)
         };
@@ -98,7 +98,7 @@ pub struct ReaderProgram {
 
 /// What a child is to do with the bytes that follow.
 #[derive(Debug, Serialize, Deserialize)]
-enum Order {
+enum ChildOrder {
     /// Read it; pictures are looked at where there is OCR.
     Read { name: String, content_type: String, sees: bool },
     /// Say what there is to see on each page.
@@ -136,11 +136,11 @@ impl ReaderProgram {
     /// When none can be started, in a sentence.
     pub fn is_isolated(&self) -> Result<bool, String> {
         let talk = |mut to: ChildStdin, mut from: ChildStdout| {
-            wire::send(&mut to, Tag::Order, &[&json(&Order::Isolation)?])?;
+            wire::send(&mut to, Tag::Order, &[&json(&ChildOrder::Isolation)?])?;
             let answer = wire::receive(&mut from, MAX_ANSWER)?;
             Ok(serde_json::from_slice(&answer.payload)?)
         };
-        self.converse(self.time, &Stop::default(), talk).map_err(|fault| fault.to_string())
+        self.converse(self.time, &StopFlag::default(), talk).map_err(|fault| fault.to_string())
     }
 
     /// Reads a document; `aids` see its pictures when they are asked to.
@@ -148,10 +148,10 @@ impl ReaderProgram {
         &self,
         file: &File,
         seeing: Option<(ServerAids<'_>, Duration)>,
-        stop: &Stop,
-    ) -> Result<super::pdf::Read, DocumentFault> {
+        stop: &StopFlag,
+    ) -> Result<super::pdf::PdfReading, DocumentFault> {
         let File { name, content_type, .. } = file.clone();
-        let order = Order::Read { name, content_type, sees: seeing.is_some() };
+        let order = ChildOrder::Read { name, content_type, sees: seeing.is_some() };
         let (aids, time) = seeing.unwrap_or((ServerAids::default(), self.time));
         answer(&self.ask(&order, file, aids, time, stop)?)?
     }
@@ -160,10 +160,10 @@ impl ReaderProgram {
     pub(super) fn looks(
         &self,
         file: &File,
-        stop: &Stop,
+        stop: &StopFlag,
     ) -> Result<Vec<kybern_core::document::PageLook>, DocumentFault> {
         let File { name, content_type, .. } = file.clone();
-        let order = Order::Looks { name, content_type };
+        let order = ChildOrder::Looks { name, content_type };
         answer(&self.ask(&order, file, ServerAids::default(), self.time, stop)?)?
     }
 
@@ -172,10 +172,10 @@ impl ReaderProgram {
         &self,
         file: &File,
         view: kybern_core::document::PageView,
-        stop: &Stop,
+        stop: &StopFlag,
     ) -> Result<kybern_core::document::PagePicture, DocumentFault> {
         let File { name, content_type, .. } = file.clone();
-        let order = Order::Picture { name, content_type, page: view.page, longest: view.longest };
+        let order = ChildOrder::Picture { name, content_type, page: view.page, longest: view.longest };
         let aids = ServerAids { program: Some(self), tesseract: None };
         let frame = self.ask(&order, file, aids, self.time, stop)?;
         if frame.tag == Tag::Drawn {
@@ -187,11 +187,11 @@ impl ReaderProgram {
     /// Gives a child its order and the document, does what it asks for, and gives its answer.
     fn ask(
         &self,
-        order: &Order,
+        order: &ChildOrder,
         file: &File,
         aids: ServerAids<'_>,
         time: Duration,
-        stop: &Stop,
+        stop: &StopFlag,
     ) -> Result<Frame, DocumentFault> {
         let talk = |mut to: ChildStdin, mut from: ChildStdout| -> io::Result<Frame> {
             wire::send(&mut to, Tag::Order, &[&json(order)?])?;
@@ -224,7 +224,7 @@ impl ReaderProgram {
     fn converse<T: Send>(
         &self,
         time: Duration,
-        stop: &Stop,
+        stop: &StopFlag,
         talk: impl FnOnce(ChildStdin, ChildStdout) -> io::Result<T> + Send,
     ) -> Result<T, ChildFault> {
         let mut command = std::process::Command::new(&self.program);

@@ -18,7 +18,7 @@ fn program(folder: &tempfile::TempDir, script: &str) -> ReaderProgram {
 fn fault(script: &str) -> DocumentFault {
     let folder = tempfile::tempdir().unwrap();
     let file = File::new("a.txt", "text/plain", Bytes::from_static(b"x")).unwrap();
-    program(&folder, script).read(&file, None, &Stop::default()).unwrap_err()
+    program(&folder, script).read(&file, None, &StopFlag::default()).unwrap_err()
 }
 
 #[test]
@@ -76,5 +76,5 @@ fn what_ends_for_lack_of_memory_is_told_from_a_crash() {
 fn a_reader_that_cannot_be_started_is_not_the_documents_fault() {
     let file = File::new("a.txt", "text/plain", Bytes::from_static(b"x")).unwrap();
     let missing = ReaderProgram::new("/nonexistent".into());
-    assert!(missing.read(&file, None, &Stop::default()).unwrap_err().kind.is_transient());
+    assert!(missing.read(&file, None, &StopFlag::default()).unwrap_err().kind.is_transient());
 }

@@ -10,8 +10,8 @@ use super::super::pdf::{Packed, Unpacked};
 use super::super::picture::Picture;
 use super::super::{File, STACK_BYTES};
 use super::wire::{self, Frame, Tag};
-use super::{Aids, Order, SIZE, confine, json};
-use crate::workers::Stop;
+use super::{ChildOrder, ReaderServices, SIZE, confine, json};
+use crate::workers::StopFlag;
 
 /// The first argument with which a server starts this program to read. Bytes of memory and seconds follow.
 pub const READER_VERB: &str = "__read";
@@ -38,13 +38,13 @@ pub fn read_as_child(mut arguments: impl Iterator<Item = String>) -> io::Result<
 }
 
 fn read(is_isolated: bool) -> io::Result<()> {
-    let mut line = Line { input: io::stdin().lock(), output: io::stdout().lock() };
+    let mut line = ServerPipe { input: io::stdin().lock(), output: io::stdout().lock() };
     let order = line.receive(Tag::Order, MAX_JSON)?;
     let order = serde_json::from_slice(&order)?;
-    if matches!(order, Order::Isolation) {
+    if matches!(order, ChildOrder::Isolation) {
         return wire::send(&mut line.output, Tag::Answer, &[&json(&is_isolated)?]);
     }
-    if matches!(order, Order::Unpack) {
+    if matches!(order, ChildOrder::Unpack) {
         let packed = wire::receive(&mut line.input, MAX_DOCUMENT)?;
         let unpacked = Packed::from_wire(packed.tag, &packed.payload).and_then(|packed| packed.decode());
         let (size, bytes) = unpacked.map(Unpacked::into_wire).unwrap_or_default();
@@ -53,21 +53,21 @@ fn read(is_isolated: bool) -> io::Result<()> {
     let bytes = line.receive(Tag::Document, MAX_DOCUMENT)?;
     let file = |name, content_type| File { name, content_type, bytes: bytes.into() };
     // Who stops this process ends it.
-    let stop = Stop::default();
+    let stop = StopFlag::default();
     let server = Server(RefCell::new(line));
     match order {
-        Order::Read { name, content_type, sees } => {
-            let read = file(name, content_type).read(sees.then_some(&server as &dyn Aids), &stop);
+        ChildOrder::Read { name, content_type, sees } => {
+            let read = file(name, content_type).read(sees.then_some(&server as &dyn ReaderServices), &stop);
             server.answer(&read)
         }
-        Order::Looks { name, content_type } => server.answer(&file(name, content_type).looks(&stop)),
-        Order::Picture { name, content_type, page, longest } => {
+        ChildOrder::Looks { name, content_type } => server.answer(&file(name, content_type).looks(&stop)),
+        ChildOrder::Picture { name, content_type, page, longest } => {
             match file(name, content_type).picture(PageView { page, longest }, &server, &stop) {
                 Ok(picture) => wire::send(&mut server.0.borrow_mut().output, Tag::Drawn, &[&picture.bytes]),
                 Err(fault) => server.answer(&Err::<(), DocumentFault>(fault)),
             }
         }
-        Order::Unpack | Order::Isolation => Ok(()),
+        ChildOrder::Unpack | ChildOrder::Isolation => Ok(()),
     }
 }
 
@@ -75,12 +75,12 @@ fn read(is_isolated: bool) -> io::Result<()> {
 const MAX_DOCUMENT: u64 = 160 * 1024 * 1024;
 
 /// Both directions of the talk with the server.
-struct Line {
+struct ServerPipe {
     input: StdinLock<'static>,
     output: StdoutLock<'static>,
 }
 
-impl Line {
+impl ServerPipe {
     fn receive(&mut self, tag: Tag, most: u64) -> io::Result<Vec<u8>> {
         let Frame { tag: found, payload } = wire::receive(&mut self.input, most)?;
         if found == tag { Ok(payload) } else { Err(io::ErrorKind::InvalidData.into()) }
@@ -88,7 +88,7 @@ impl Line {
 }
 
 /// The server, as whoever reads here asks it.
-struct Server(RefCell<Line>);
+struct Server(RefCell<ServerPipe>);
 
 impl Server {
     fn answer(&self, answer: &impl Serialize) -> io::Result<()> {
@@ -102,14 +102,14 @@ impl Server {
     }
 }
 
-impl Aids for Server {
-    fn words(&self, picture: &Picture, _stop: &Stop) -> Result<Option<PageText>, String> {
+impl ReaderServices for Server {
+    fn words(&self, picture: &Picture, _stop: &StopFlag) -> Result<Option<PageText>, String> {
         let said = self.ask(Tag::Words, &[&picture.wire_head(), &picture.pixels], Tag::Words, MAX_JSON);
         let said = said.map_err(|error| error.to_string())?;
         serde_json::from_slice(&said).map_err(|error| error.to_string())?
     }
 
-    fn unpack(&self, packed: &Packed<'_>, _stop: &Stop) -> Option<Unpacked> {
+    fn unpack(&self, packed: &Packed<'_>, _stop: &StopFlag) -> Option<Unpacked> {
         let (tag, head, [first, second]) = packed.to_wire();
         let most = SIZE + limits::MAX_PIXELS;
         Unpacked::from_wire(self.ask(tag, &[&head, first, second], Tag::Unpacked, most).ok()?)

@@ -8,7 +8,7 @@ use std::collections::{HashMap, HashSet};
 use quick_xml::Reader;
 use quick_xml::events::{BytesStart, Event};
 
-use super::super::archive::Parts;
+use super::super::archive::OpenPackage;
 use super::format::Format;
 
 /// Formats of one workbook, rows and columns that are hidden in one sheet, and cells with a format of their own.
@@ -18,7 +18,7 @@ const MAX_CELLS: usize = 1_000_000;
 
 /// The looks of a workbook.
 #[derive(Debug, Default)]
-pub(super) struct Looks {
+pub(super) struct WorkbookStyles {
     /// The parts of the sheets by name.
     parts: HashMap<String, String>,
     /// The number formats in the order in which cells refer to them.
@@ -26,15 +26,15 @@ pub(super) struct Looks {
 }
 
 #[derive(Debug, Default)]
-pub(super) struct SheetLooks {
+pub(super) struct SheetStyles {
     rows: HashSet<u32>,
     columns: Vec<(u32, u32)>,
     formats: HashMap<(u32, u32), Format>,
 }
 
-impl Looks {
+impl WorkbookStyles {
     /// Reads what holds for the whole workbook.
-    pub(super) fn read(parts: &mut Parts<'_>) -> Self {
+    pub(super) fn read(parts: &mut OpenPackage<'_>) -> Self {
         let mut looks = Self::default();
         let mut targets: HashMap<String, String> = HashMap::new();
         each(parts, "xl/_rels/workbook.xml.rels", |element| {
@@ -73,8 +73,8 @@ impl Looks {
     }
 
     /// Reads what holds for one sheet.
-    pub(super) fn sheet(&self, parts: &mut Parts<'_>, name: &str) -> SheetLooks {
-        let mut sheet = SheetLooks::default();
+    pub(super) fn sheet(&self, parts: &mut OpenPackage<'_>, name: &str) -> SheetStyles {
+        let mut sheet = SheetStyles::default();
         let Some(path) = self.parts.get(name) else { return sheet };
         let plain = self.formats.iter().all(|format| *format == Format::General);
         let mut next_row = 0;
@@ -106,7 +106,7 @@ impl Looks {
     }
 }
 
-impl SheetLooks {
+impl SheetStyles {
     /// Whether a cell stands in a row or a column that is hidden.
     pub(super) fn hides(&self, (row, column): (u32, u32)) -> bool {
         self.rows.contains(&row) || self.columns.iter().any(|(from, to)| (*from..=*to).contains(&column))
@@ -119,7 +119,7 @@ impl SheetLooks {
 }
 
 /// Calls for each start of an element in a part; a part that is missing or damaged has none.
-fn each(parts: &mut Parts<'_>, name: &str, mut call: impl FnMut(&BytesStart<'_>)) {
+fn each(parts: &mut OpenPackage<'_>, name: &str, mut call: impl FnMut(&BytesStart<'_>)) {
     let Ok(Some(xml)) = parts.xml(name) else { return };
     let mut reader = Reader::from_str(&xml);
     loop {

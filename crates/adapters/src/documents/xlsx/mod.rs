@@ -10,11 +10,11 @@ use std::io::Cursor;
 use calamine::{DataRef, Reader, SheetType, SheetVisible, Xlsx, open_workbook_from_rs};
 use kybern_core::document::{DocumentFault, DocumentFormat, DocumentText, FaultKind};
 
-use self::looks::{Looks, SheetLooks};
-use super::archive::Parts;
+use self::looks::{SheetStyles, WorkbookStyles};
+use super::archive::OpenPackage;
 use super::csv::push_cell;
 use super::pages::{Pages, unpacks_too_far};
-use crate::workers::Stop;
+use crate::workers::StopFlag;
 
 /// Cells of the rectangle that holds all values of a sheet. More has no meaning for a reader.
 const MAX_AREA: u64 = 20_000_000;
@@ -27,7 +27,7 @@ const SHARED_STRINGS: &str = "xl/sharedStrings.xml";
 ///
 /// # Errors
 /// `Broken`, `Encrypted`, `TooLarge`, or `Empty` when no sheet has a value.
-pub(super) fn read(bytes: &[u8], stop: &Stop) -> Result<DocumentText, DocumentFault> {
+pub(super) fn read(bytes: &[u8], stop: &StopFlag) -> Result<DocumentText, DocumentFault> {
     probe(bytes, stop)?;
     let mut workbook: Xlsx<_> = open_workbook_from_rs(Cursor::new(bytes)).map_err(|error| broken(&error))?;
     let of_cells = workbook.sheets_metadata().iter().filter(|sheet| sheet.typ == SheetType::WorkSheet);
@@ -40,8 +40,8 @@ pub(super) fn read(bytes: &[u8], stop: &Stop) -> Result<DocumentText, DocumentFa
     }
     let mut pages = Pages::new(DocumentFormat::Xlsx);
     let mut budget = MAX_CELLS;
-    let mut parts = Parts::open(bytes)?;
-    let looks = Looks::read(&mut parts);
+    let mut parts = OpenPackage::open(bytes)?;
+    let looks = WorkbookStyles::read(&mut parts);
     for name in &sheets {
         let looks = looks.sheet(&mut parts, name);
         let text = sheet(&mut workbook, name, &looks, &mut pages, &mut budget, stop)?;
@@ -51,8 +51,8 @@ pub(super) fn read(bytes: &[u8], stop: &Stop) -> Result<DocumentText, DocumentFa
 }
 
 /// Unpacks every part once under the limits, before a library does it without any.
-fn probe(bytes: &[u8], stop: &Stop) -> Result<(), DocumentFault> {
-    let mut parts = Parts::open(bytes)?;
+fn probe(bytes: &[u8], stop: &StopFlag) -> Result<(), DocumentFault> {
+    let mut parts = OpenPackage::open(bytes)?;
     for name in parts.names() {
         stop.check()?;
         if !name.eq_ignore_ascii_case(SHARED_STRINGS) {
@@ -78,10 +78,10 @@ fn claimed_strings(xml: &str) -> usize {
 fn sheet(
     workbook: &mut Xlsx<Cursor<&[u8]>>,
     name: &str,
-    looks: &SheetLooks,
+    looks: &SheetStyles,
     pages: &mut Pages,
     budget: &mut usize,
-    stop: &Stop,
+    stop: &StopFlag,
 ) -> Result<String, DocumentFault> {
     let mut cells = workbook.worksheet_cells_reader(name).map_err(|error| broken(&error))?;
     let mut values: Vec<((u32, u32), String)> = Vec::new();
@@ -241,7 +241,7 @@ mod tests {
              <row r=\"2\" hidden=\"1\"><c r=\"A2\"><v>2</v></c></row>\
              <row r=\"3\"><c r=\"A3\"><v>3.5</v></c></row></sheetData></worksheet>",
         );
-        let document = read(&bytes, &Stop::default()).unwrap();
+        let document = read(&bytes, &StopFlag::default()).unwrap();
         assert_eq!(document.pages.len(), 1);
         assert_eq!(document.pages[0].text, "$107,950\t\t12.50%\t2025-12-09\t00899\n\n3.5");
     }

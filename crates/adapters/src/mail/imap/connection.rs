@@ -32,7 +32,7 @@ impl<T: AsyncRead + AsyncWrite + Unpin + Send> Transport for T {}
 
 /// A logged-in session.
 pub(super) struct Connection {
-    session: Session<Metered>,
+    session: Session<MeteredStream>,
 }
 
 impl Connection {
@@ -46,14 +46,14 @@ impl Connection {
             let tcp = TcpStream::connect((config.host.trim_matches(['[', ']']), config.port)).await?;
             tcp.set_nodelay(true)?;
             match config.tls {
-                MailTls::None => greeted(Metered::new(tcp)).await,
-                MailTls::Tls => greeted(Metered::new(connector.connect(server.clone(), tcp).await?)).await,
+                MailTls::None => greeted(MeteredStream::new(tcp)).await,
+                MailTls::Tls => greeted(MeteredStream::new(connector.connect(server.clone(), tcp).await?)).await,
                 MailTls::Starttls => {
-                    let mut client = greeted(Metered::new(tcp)).await?;
+                    let mut client = greeted(MeteredStream::new(tcp)).await?;
                     client.run_command_and_check_ok("STARTTLS", None).await?;
                     // What was read ahead in the clear goes with the client and is never taken for encrypted.
                     let encrypted = connector.connect(server.clone(), client.into_inner().inner).await?;
-                    Ok(Client::new(Metered::new(encrypted)))
+                    Ok(Client::new(MeteredStream::new(encrypted)))
                 }
             }
         };
@@ -126,7 +126,7 @@ fn quote(text: &str) -> Result<String, ImapError> {
     Ok(format!("\"{}\"", text.replace('\\', r"\\").replace('"', "\\\"")))
 }
 
-async fn greeted(stream: Metered) -> Result<Client<Metered>, Error> {
+async fn greeted(stream: MeteredStream) -> Result<Client<MeteredStream>, Error> {
     let mut client = Client::new(stream);
     match client.read_response().await? {
         Some(_) => Ok(client),
@@ -158,26 +158,26 @@ fn fault(command: &'static str, error: &Error) -> ImapError {
 }
 
 /// A stream that ends in an error when the other side sends more than it may, or something that nobody can parse safely.
-struct Metered {
+struct MeteredStream {
     inner: Box<dyn Transport>,
     left: u64,
     nesting: Nesting,
 }
 
-impl Metered {
+impl MeteredStream {
     fn new(inner: impl Transport + 'static) -> Self {
         // The library writes a command in pieces and flushes at its end.
         Self { inner: Box::new(BufWriter::new(inner)), left: OVERHEAD_BYTES, nesting: Nesting::default() }
     }
 }
 
-impl fmt::Debug for Metered {
+impl fmt::Debug for MeteredStream {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Metered({} bytes left)", self.left)
     }
 }
 
-impl AsyncRead for Metered {
+impl AsyncRead for MeteredStream {
     fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
         let before = buf.filled().len();
         let read = Pin::new(&mut self.inner).poll_read(cx, buf);
@@ -194,7 +194,7 @@ impl AsyncRead for Metered {
     }
 }
 
-impl AsyncWrite for Metered {
+impl AsyncWrite for MeteredStream {
     fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &[u8]) -> Poll<io::Result<usize>> {
         Pin::new(&mut self.inner).poll_write(cx, buf)
     }

@@ -15,7 +15,7 @@ pub(super) const REFUSED: &str = "KybernRefused";
 
 /// What becomes of a message.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Mark {
+pub enum MessageMark {
     /// It is about to be taken in.
     Begun,
     /// It is about to be taken in once more, after a process died over it.
@@ -28,7 +28,7 @@ pub enum Mark {
     Refused,
 }
 
-impl Mark {
+impl MessageMark {
     /// What is added, and what is removed.
     fn flags(self) -> [Option<String>; 2] {
         let begun = Some(format!("-FLAGS.SILENT ({BEGUN} {BEGUN_AGAIN})"));
@@ -43,15 +43,19 @@ impl Mark {
 }
 
 /// Writes a mark. Where the server takes no keywords, only the flags that every server has are written.
-pub(super) async fn store(connection: &mut Connection, uid: u32, mark: Mark) -> Result<(), ImapError> {
+pub(super) async fn store(connection: &mut Connection, uid: u32, mark: MessageMark) -> Result<(), ImapError> {
     for flags in mark.flags().into_iter().flatten() {
         match connection.run("UID STORE", &format!("{uid} {flags}"), 0, |_| ()).await {
             Err(refused @ ImapError::Refused { .. }) => match mark {
-                Mark::Taken if flags.starts_with('+') => return Err(refused),
-                Mark::Refused if flags.starts_with('+') => {
+                MessageMark::Taken if flags.starts_with('+') => return Err(refused),
+                MessageMark::Refused if flags.starts_with('+') => {
                     connection.run("UID STORE", &format!("{uid} +FLAGS.SILENT (\\Flagged)"), 0, |_| ()).await?;
                 }
-                Mark::Begun | Mark::BegunAgain | Mark::Later | Mark::Taken | Mark::Refused => {
+                MessageMark::Begun
+                | MessageMark::BegunAgain
+                | MessageMark::Later
+                | MessageMark::Taken
+                | MessageMark::Refused => {
                     tracing::debug!(%refused, "the mail server takes no keywords");
                 }
             },

@@ -20,11 +20,11 @@ const MAX_LINE: usize = 2 << 20;
 pub(super) struct Nesting {
     /// Bytes of a message that are still to come.
     literal: u64,
-    line: Line,
+    line: ReplyLine,
 }
 
 #[derive(Default)]
-struct Line {
+struct ReplyLine {
     head: Vec<u8>,
     /// What came of it, without messages.
     bytes: usize,
@@ -60,7 +60,7 @@ impl Nesting {
     }
 }
 
-impl Line {
+impl ReplyLine {
     /// Goes on by a byte; how many bytes of a message follow it.
     fn take(&mut self, byte: u8) -> io::Result<u64> {
         if byte == b'\n' {

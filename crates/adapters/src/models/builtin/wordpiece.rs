@@ -30,14 +30,14 @@ const CHINESE: [(char, char); 8] = [
 
 /// Gives the places of a text's tokens, in order; `None` for an unknown word.
 pub(super) fn each_token(table: &Table, text: &str, each: impl FnMut(Option<usize>)) {
-    let mut cutter = Cutter { table, word: String::new(), characters: 0, pieces: Vec::new(), each };
+    let mut cutter = WordCutter { table, word: String::new(), characters: 0, pieces: Vec::new(), each };
     for character in text.chars() {
         cutter.take(character);
     }
     cutter.end_word();
 }
 
-struct Cutter<'t, F> {
+struct WordCutter<'t, F> {
     table: &'t Table,
     /// The word so far, at most [`LONGEST_WORD`] characters of it.
     word: String,
@@ -47,7 +47,7 @@ struct Cutter<'t, F> {
     each: F,
 }
 
-impl<F: FnMut(Option<usize>)> Cutter<'_, F> {
+impl<F: FnMut(Option<usize>)> WordCutter<'_, F> {
     /// Takes a character of the text.
     fn take(&mut self, character: char) {
         if character.is_ascii_alphanumeric() {

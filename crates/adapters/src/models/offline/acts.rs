@@ -12,7 +12,7 @@ use super::words::{Word, folded};
 
 /// What is done with a word.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub(super) enum Act {
+pub(super) enum SpeechAct {
     /// It is only named.
     #[default]
     Named,
@@ -23,7 +23,7 @@ pub(super) enum Act {
     Given,
 }
 
-impl Act {
+impl SpeechAct {
     /// Whether this answers to what a keyword wants: what somebody else wants is asked for too.
     pub(super) fn is(self, wanted: Self) -> bool {
         self == wanted || (wanted == Self::Asked && self == Self::Wanted)
@@ -32,7 +32,7 @@ impl Act {
 
 /// What stands between two words.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Border {
+pub(super) enum WordBorder {
     /// Nothing that parts.
     Open,
     /// A comma, a colon, a bracket or a dash.
@@ -184,7 +184,7 @@ static CUES: LazyLock<(Phrases, Vec<Cue>)> = LazyLock::new(|| {
 static ITEM: LazyLock<HashSet<char>> = LazyLock::new(|| HashSet::from(['-', '*', '\u{2022}', '\u{b7}', '\u{2013}']));
 
 /// What stands before each word, and after the last one.
-pub(super) fn borders(text: &str, words: &[Word]) -> Vec<Border> {
+pub(super) fn borders(text: &str, words: &[Word]) -> Vec<WordBorder> {
     let mut found = Vec::with_capacity(words.len() + 1);
     let mut end = 0;
     let mut line = 0;
@@ -200,15 +200,15 @@ pub(super) fn borders(text: &str, words: &[Word]) -> Vec<Border> {
 }
 
 /// What these signs between two words are; `written` bytes of the line stand before them.
-fn border(between: &str, written: usize) -> Border {
+fn border(between: &str, written: usize) -> WordBorder {
     if between == " " {
-        return Border::Open;
+        return WordBorder::Open;
     }
     let mut lines = between.split('\n');
     let first = lines.next().unwrap_or_default();
     let rest: Vec<&str> = lines.collect();
     if between.contains('?') {
-        return Border::Question;
+        return WordBorder::Question;
     }
     let apart = rest.len() > 1 || (rest.len() == 1 && written + first.len() < FULL_LINE);
     let item = rest.last().is_some_and(|line| line.trim_start().starts_with(|c| ITEM.contains(&c)));
@@ -219,30 +219,30 @@ fn border(between: &str, written: usize) -> Border {
     // A full stop inside a number or an address has no space behind it.
     let stop = between.match_indices(['.', '!', ';']).any(|found| stops(found) && between.len() > found.0 + 1);
     if stop || apart || item || between.contains(['!', ';']) {
-        return Border::Sentence;
+        return WordBorder::Sentence;
     }
     if between.contains([',', ':', '(', ')', '\u{2014}', '\u{2013}', '|'])
         || between.contains(" - ")
         || between.contains("--")
     {
-        return Border::Clause;
+        return WordBorder::Clause;
     }
-    Border::Open
+    WordBorder::Open
 }
 
 /// What is done with each word. `words` are folded and in small letters.
-pub(super) fn acts(words: &[Word], borders: &[Border]) -> Vec<Act> {
+pub(super) fn acts(words: &[Word], borders: &[WordBorder]) -> Vec<SpeechAct> {
     let plain = folded(words);
-    let mut acts = vec![Act::Named; words.len()];
+    let mut acts = vec![SpeechAct::Named; words.len()];
     let mut start = 0;
     for end in 1..=words.len() {
-        let border = borders.get(end).copied().unwrap_or(Border::Sentence);
-        if end == words.len() || matches!(border, Border::Sentence | Border::Question) {
+        let border = borders.get(end).copied().unwrap_or(WordBorder::Sentence);
+        if end == words.len() || matches!(border, WordBorder::Sentence | WordBorder::Question) {
             sentence(&plain, borders, (start, end), &mut acts);
-            let asks = || !acts[start..end].contains(&Act::Asked) && !asks_about(&plain[start..end]);
-            if border == Border::Question && asks() {
-                let named = acts[start..end].iter_mut().filter(|act| **act == Act::Named);
-                named.for_each(|act| *act = Act::Asked);
+            let asks = || !acts[start..end].contains(&SpeechAct::Asked) && !asks_about(&plain[start..end]);
+            if border == WordBorder::Question && asks() {
+                let named = acts[start..end].iter_mut().filter(|act| **act == SpeechAct::Named);
+                named.for_each(|act| *act = SpeechAct::Asked);
             }
             start = end;
         }
@@ -250,11 +250,11 @@ pub(super) fn acts(words: &[Word], borders: &[Border]) -> Vec<Act> {
     acts
 }
 
-fn sentence(words: &[Word], borders: &[Border], (start, end): (usize, usize), acts: &mut [Act]) {
+fn sentence(words: &[Word], borders: &[WordBorder], (start, end): (usize, usize), acts: &mut [SpeechAct]) {
     let text = &words[start..end];
-    let parted = |at: usize| borders[start + at] != Border::Open;
+    let parted = |at: usize| borders[start + at] != WordBorder::Open;
     let acts = &mut acts[start..end];
-    let mut act = Act::Named;
+    let mut act = SpeechAct::Named;
     // Where the clause begins, whether a word of it has said what is done, and whether that is only perhaps so.
     let (mut clause, mut said, mut perhaps) = (0, false, false);
     let mut at = 0;
@@ -263,7 +263,7 @@ fn sentence(words: &[Word], borders: &[Border], (start, end): (usize, usize), ac
             (clause, said, perhaps) = (at, false, false);
         }
         if perhaps && THEN.contains(&text[at].text.as_str()) {
-            (clause, said, perhaps, act) = (at + 1, false, false, Act::Named);
+            (clause, said, perhaps, act) = (at + 1, false, false, SpeechAct::Named);
             at += 1;
             continue;
         }
@@ -281,30 +281,30 @@ fn sentence(words: &[Word], borders: &[Border], (start, end): (usize, usize), ac
         let all = CUES.0.at(text, at).filter(|other| other.last == found.last).map(|found| CUES.1[found.phrase]);
         for cue in all {
             match cue {
-                Cue::Because => (act, said) = (Act::Named, true),
-                Cue::Perhaps => (act, said, perhaps) = (Act::Named, true, true),
-                Cue::Gives => (act, said) = (Act::Given, true),
+                Cue::Because => (act, said) = (SpeechAct::Named, true),
+                Cue::Perhaps => (act, said, perhaps) = (SpeechAct::Named, true, true),
+                Cue::Gives => (act, said) = (SpeechAct::Given, true),
                 // What a thing is asked for on, or from, is not asked for: "order the reports on the attached policies".
                 Cue::Attached if is(WHICH) && !begins => {
                     if leads_to(&text[clause..at]) {
-                        act = Act::Named;
+                        act = SpeechAct::Named;
                     }
                 }
-                Cue::Attached if begins => (act, said) = (Act::Given, true),
+                Cue::Attached if begins => (act, said) = (SpeechAct::Given, true),
                 Cue::Attached => {
                     if !said {
-                        acts[clause..at].fill(Act::Given);
+                        acts[clause..at].fill(SpeechAct::Given);
                     }
-                    (act, said) = (Act::Given, true);
+                    (act, said) = (SpeechAct::Given, true);
                 }
                 Cue::Asks
                     if is(BEFORE_NOUNS) || is_denied(&text[clause..at]) || denies(text.get(found.last)) || perhaps => {}
-                Cue::Others if perhaps || act == Act::Asked || is_nobody(&text[..at]) => {}
-                Cue::Others => (act, said) = (Act::Wanted, true),
-                Cue::Asks | Cue::Polite => (act, said, perhaps) = (Act::Asked, true, false),
+                Cue::Others if perhaps || act == SpeechAct::Asked || is_nobody(&text[..at]) => {}
+                Cue::Others => (act, said) = (SpeechAct::Wanted, true),
+                Cue::Asks | Cue::Polite => (act, said, perhaps) = (SpeechAct::Asked, true, false),
                 Cue::Orders if perhaps => {}
-                Cue::Orders if begins || is(BEFORE_ORDERS) || (is(AND) && (said || act != Act::Named)) => {
-                    (act, said) = (Act::Asked, true);
+                Cue::Orders if begins || is(BEFORE_ORDERS) || (is(AND) && (said || act != SpeechAct::Named)) => {
+                    (act, said) = (SpeechAct::Asked, true);
                 }
                 Cue::Orders => {}
                 Cue::Behind => {
@@ -313,8 +313,8 @@ fn sentence(words: &[Word], borders: &[Border], (start, end): (usize, usize), ac
                         || THANKS.contains(&text[found.last].text.as_str());
                     // "Reports for both, five years, please" wants what the whole sentence names.
                     let from = if begins && ends { 0 } else { clause };
-                    let named = acts[from..at].iter_mut().filter(|act| **act == Act::Named && !said_before);
-                    named.for_each(|act| *act = Act::Asked);
+                    let named = acts[from..at].iter_mut().filter(|act| **act == SpeechAct::Named && !said_before);
+                    named.for_each(|act| *act = SpeechAct::Asked);
                 }
             }
         }

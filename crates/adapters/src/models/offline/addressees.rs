@@ -14,9 +14,9 @@ use kybern_core::model::ValueKind;
 
 use super::labels::Labels;
 use super::layout::Cell;
-use super::occurrence::{Occurrence, Place, sure};
+use super::occurrence::{Occurrence, SearchPlace, sure};
 use super::page::Page;
-use super::values::{self, Read};
+use super::values::{self, ReadValue};
 
 /// Lines of a list, and of one name with its address.
 const MAX_LINES: usize = 60;
@@ -50,7 +50,7 @@ pub(super) fn names(page: &Page<'_>, index: usize, labels: &Labels<'_>, found: &
                 continue;
             }
             found.extend(named.into_iter().map(|(line, start, read)| {
-                let place = Place { field, page: index, line, at: start };
+                let place = SearchPlace { field, page: index, line, at: start };
                 Occurrence { many: true, ..Occurrence::new(place, read, start, sure::BENEATH) }
             }));
             break;
@@ -65,7 +65,7 @@ fn heads(labels: &Labels<'_>, field: usize, text: &str) -> bool {
 }
 
 /// The names beneath a line, each with its address on its own line or on those that follow.
-fn beneath(page: &Page<'_>, heading: usize) -> Vec<(usize, usize, Read)> {
+fn beneath(page: &Page<'_>, heading: usize) -> Vec<(usize, usize, ReadValue)> {
     let mut named = Vec::new();
     let (mut line, mut last) = (heading + 1, page.lines[heading].number);
     while let Some(row) =
@@ -81,7 +81,7 @@ fn beneath(page: &Page<'_>, heading: usize) -> Vec<(usize, usize, Read)> {
 }
 
 /// A name with its address, and how many lines they take.
-fn addressed(page: &Page<'_>, line: usize, cell: Cell) -> Option<(Read, usize)> {
+fn addressed(page: &Page<'_>, line: usize, cell: Cell) -> Option<(ReadValue, usize)> {
     let text = page.cell(cell);
     let skip = text.len() - text.trim_start_matches(|c: char| c.is_ascii_digit() || ".)-*•· ".contains(c)).len();
     // A house's number is no bullet.
@@ -89,7 +89,7 @@ fn addressed(page: &Page<'_>, line: usize, cell: Cell) -> Option<(Read, usize)> 
     let item = &text[skip..];
     let name = |text: &str| {
         let read = values::read(ValueKind::Name, text).filter(|read| read.start == 0)?;
-        text.starts_with(char::is_uppercase).then_some(Read { start: skip, end: skip + read.end, ..read })
+        text.starts_with(char::is_uppercase).then_some(ReadValue { start: skip, end: skip + read.end, ..read })
     };
     if values::ends_with_zip(item) {
         let cut = [" - ", " – ", " — ", "; ", ", "].iter().filter_map(|mark| item.find(mark)).min()?;

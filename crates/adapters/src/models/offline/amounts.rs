@@ -7,9 +7,9 @@ use kybern_core::model::ValueKind;
 use super::analyse::clip;
 use super::labels::Labels;
 use super::layout::Line;
-use super::occurrence::{Occurrence, Place, sure};
+use super::occurrence::{Occurrence, SearchPlace, sure};
 use super::page::Page;
-use super::values::{self, Read};
+use super::values::{self, ReadValue};
 
 /// Amounts of one line that are looked at.
 const MAX_AMOUNTS: usize = 12;
@@ -23,7 +23,7 @@ const LEADS_ON: [&str; 7] = ["", "of", "in", "for", "de", "d'", "en"];
 const LEAST: i64 = 100 * 1_000_000_000;
 
 /// The first amount in a text.
-pub(super) fn first(text: &str) -> Option<Read> {
+pub(super) fn first(text: &str) -> Option<ReadValue> {
     all(clip(text, MAX_BESIDE)).into_iter().next()
 }
 
@@ -32,15 +32,15 @@ pub(super) fn is_one(text: &str) -> bool {
     one(text).is_some()
 }
 
-fn one(text: &str) -> Option<Read> {
+fn one(text: &str) -> Option<ReadValue> {
     let read = all(clip(text, MAX_BESIDE)).into_iter().next()?;
     let rest = text.get(read.end..)?.trim();
     (text[..read.start].trim().is_empty() && LEADS_ON.contains(&rest)).then_some(read)
 }
 
 /// Every amount in a text: with a dollar sign, or with commas.
-fn all(text: &str) -> Vec<Read> {
-    let mut found: Vec<Read> = Vec::new();
+fn all(text: &str) -> Vec<ReadValue> {
+    let mut found: Vec<ReadValue> = Vec::new();
     let mut before = ' ';
     for (at, letter) in text.char_indices() {
         let begins = (letter == '$' || letter.is_ascii_digit())
@@ -94,7 +94,7 @@ pub(super) fn beside_terms(page: &Page<'_>, index: usize, labels: &Labels<'_>, f
             }
             let Some(field) = whose(page, line, (start, base + read.end), term, labels, limits) else { continue };
             limits += 1;
-            let place = Place { field, page: index, line: number, at: term.at };
+            let place = SearchPlace { field, page: index, line: number, at: term.at };
             let many = labels.fields[field].many;
             added.push(Occurrence { many, row: term.row, ..Occurrence::new(place, read, base, sure::AMOUNT) });
         }
@@ -103,7 +103,7 @@ pub(super) fn beside_terms(page: &Page<'_>, index: usize, labels: &Labels<'_>, f
         if let Some((start, read)) = ahead.filter(|(start, read)| limits == 0 && !taken.contains(&(start + read.start)))
             && let Some(field) = usual(term, labels)
         {
-            let place = Place { field, page: index, line: number, at: term.at };
+            let place = SearchPlace { field, page: index, line: number, at: term.at };
             let many = labels.fields[field].many;
             added.push(Occurrence { many, row: term.row, ..Occurrence::new(place, read, start, sure::AMOUNT) });
         }

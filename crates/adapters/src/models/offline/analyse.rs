@@ -47,7 +47,7 @@ const OF_CATEGORY: &str = "doc:";
 
 /// What is in this document, by each of these schemas.
 pub(super) fn analyse(document: &DocumentText, schemas: &[Arc<ExtractionSchema>]) -> Vec<DocumentAnalysis> {
-    let Look { title, lines, all } = look(document);
+    let DocumentWords { title, lines, all } = look(document);
     let has_tabular_data = document.pages.iter().any(|page| is_tabular(&page.text));
     let has_contact_info = document.pages.iter().any(|page| {
         let text = clip(&page.text, MAX_LOOK);
@@ -71,14 +71,14 @@ pub(super) fn clip(text: &str, most: usize) -> &str {
 }
 
 /// The words of a document.
-struct Look {
+struct DocumentWords {
     title: Vec<Word>,
     /// Those of the title by its lines.
     lines: Vec<Vec<Word>>,
     all: Vec<Word>,
 }
 
-fn look(document: &DocumentText) -> Look {
+fn look(document: &DocumentText) -> DocumentWords {
     let mut left = MAX_LOOK;
     let mut all = Vec::new();
     for page in &document.pages {
@@ -88,7 +88,7 @@ fn look(document: &DocumentText) -> Look {
         all.extend(words(text, 0));
     }
     let title = document.pages.first().map(|page| clip(page.text.trim_start(), TITLE)).unwrap_or_default();
-    Look { title: words(title, 0), lines: title.lines().map(|line| words(line, 0)).collect(), all }
+    DocumentWords { title: words(title, 0), lines: title.lines().map(|line| words(line, 0)).collect(), all }
 }
 
 impl Markers {

@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 
 use kybern_core::model::IntentSpec;
 
-use super::acts::{self, Act};
+use super::acts::{self, SpeechAct};
 use super::analyse::clip;
 use super::message::Message;
 use super::offers;
@@ -93,7 +93,7 @@ const POINTING: &[&str] = &[
 static POINTS: LazyLock<Phrases> = LazyLock::new(|| Phrases::of(POINTING.iter().copied()));
 
 /// One sentence: what stands in it, and what of it is asked for.
-struct Sentence {
+struct IntentSentence {
     text: String,
     /// The words that are asked for.
     asked: String,
@@ -101,18 +101,18 @@ struct Sentence {
     points: bool,
 }
 
-impl Sentence {
+impl IntentSentence {
     fn new(text: String) -> Self {
         let found = words(&text, 0);
         let acts = acts::acts(&found, &acts::borders(&text, &found));
-        let asked = found.iter().zip(&acts).filter(|(_, act)| **act == Act::Asked);
+        let asked = found.iter().zip(&acts).filter(|(_, act)| **act == SpeechAct::Asked);
         let asked = asked.map(|(word, _)| &text[word.start..word.end]).collect::<Vec<_>>().join(" ");
         let points = !POINTS.find_all(&folded(&found)).is_empty();
         Self { text, asked, points }
     }
 
     /// What it asks for with its own words.
-    fn own<'i>(&self, intents: &'i PreparedIntents) -> Option<Found<'i>> {
+    fn own<'i>(&self, intents: &'i PreparedIntents) -> Option<ScoredIntent<'i>> {
         if self.asked.is_empty() {
             return None;
         }
@@ -122,27 +122,30 @@ impl Sentence {
     }
 
     /// What it tells of that can be asked for: an accident cannot.
-    fn told<'i>(&self, intents: &'i PreparedIntents) -> Option<Found<'i>> {
+    fn told<'i>(&self, intents: &'i PreparedIntents) -> Option<ScoredIntent<'i>> {
         best(&Message::of_wish(&self.text), intents, true)
     }
 }
 
 /// An intent and what speaks for it.
-type Found<'i> = (f64, &'i IntentSpec);
+type ScoredIntent<'i> = (f64, &'i IntentSpec);
 
 /// The intents that a text asks for, each once. What hardly anything speaks for beside another is none.
 pub(super) fn intents<'i>(text: &str, intents: &'i PreparedIntents) -> Vec<&'i IntentSpec> {
-    let all: Vec<Sentence> =
-        sentences(clip(text, MAX_TEXT)).into_iter().take(MAX_SENTENCES).map(|(text, _)| Sentence::new(text)).collect();
+    let all: Vec<IntentSentence> = sentences(clip(text, MAX_TEXT))
+        .into_iter()
+        .take(MAX_SENTENCES)
+        .map(|(text, _)| IntentSentence::new(text))
+        .collect();
     let before = |at: usize| {
         let before = all[at.saturating_sub(BACK)..at].iter().filter_map(|before| before.told(intents));
         before.max_by(|a, b| a.0.total_cmp(&b.0))
     };
-    let of_sentence = |(at, sentence): (usize, &Sentence)| {
+    let of_sentence = |(at, sentence): (usize, &IntentSentence)| {
         let points = sentence.points && !sentence.asked.is_empty();
         sentence.own(intents).or_else(|| if points { before(at) } else { None })
     };
-    let found: Vec<Found<'_>> = all.iter().enumerate().filter_map(of_sentence).collect();
+    let found: Vec<ScoredIntent<'_>> = all.iter().enumerate().filter_map(of_sentence).collect();
     let most = found.iter().map(|(score, _)| *score).fold(0.0, f64::max);
     let mut known: Vec<&IntentSpec> = Vec::new();
     for (score, intent) in found {
@@ -158,7 +161,7 @@ pub(super) fn tells<'i>(line: &str, intents: &'i PreparedIntents) -> Option<&'i 
 }
 
 /// The intent for which most speaks; with `asks`, of those with something that can be asked for.
-fn best<'i>(message: &Message, intents: &'i PreparedIntents, asks: bool) -> Option<Found<'i>> {
+fn best<'i>(message: &Message, intents: &'i PreparedIntents, asks: bool) -> Option<ScoredIntent<'i>> {
     let mut scores = ranked(message, intents).into_iter().filter(|(_, can, _)| *can || !asks);
     let (score, _, intent) = scores.next()?;
     let second = scores.next().map_or(0.0, |second| second.0.max(0.0));

@@ -12,10 +12,10 @@ use serde_json::Value;
 
 use super::labels::Labels;
 use super::layout::{self, Cell};
-use super::occurrence::{Occurrence, Place, sure};
+use super::occurrence::{Occurrence, SearchPlace, sure};
 use super::page::Page;
 use super::pieces::is_piece;
-use super::values::{self, Read};
+use super::values::{self, ReadValue};
 
 /// The rows of these lists, so that they are none of the tables'.
 const TABLE: usize = usize::MAX / 2;
@@ -35,8 +35,8 @@ struct Row {
     line: usize,
     /// The cell of its number on that line.
     number: Cell,
-    start: Read,
-    end: Read,
+    start: ReadValue,
+    end: ReadValue,
     coded: bool,
 }
 
@@ -72,9 +72,9 @@ pub(super) fn rows(page: &Page<'_>, index: usize, labels: &Labels<'_>, found: &m
             let Some(read) = number(page, row, &anchors, pattern) else { continue };
             let at = page.lines[row.line].start;
             let key = Some((TABLE - index, row.line));
-            let place = |field| Place { field, page: index, line: row.line, at };
+            let place = |field| SearchPlace { field, page: index, line: row.line, at };
             let value = serde_json::json!({"start": row.start.value, "end": row.end.value});
-            let whole = Read { value, end: row.end.end, fit: row.start.fit.min(row.end.fit), ..row.start.clone() };
+            let whole = ReadValue { value, end: row.end.end, fit: row.start.fit.min(row.end.fit), ..row.start.clone() };
             added.push(Occurrence { row: key, ..Occurrence::new(place(opener), read, 0, sure::BENEATH) });
             added.push(Occurrence { row: key, ..Occurrence::new(place(period), whole, 0, sure::BENEATH) });
             bands.push(Band { head, first: head.unwrap_or(row.line), line: row.line, at, column: row.number.column });
@@ -99,7 +99,7 @@ fn row(page: &Page<'_>, line: usize) -> Option<Row> {
         let text = page.cell(*cell);
         let read = values::read(ValueKind::Date, text)?;
         let base = cell.start;
-        (read.start == 0 && read.end == text.len()).then(|| Read { start: base, end: base + read.end, ..read })
+        (read.start == 0 && read.end == text.len()).then(|| ReadValue { start: base, end: base + read.end, ..read })
     };
     let dated = |pair: &[Cell]| Some((whole(&pair[0])?, whole(&pair[1])?));
     let (place, (start, end)) = row.cells.windows(2).enumerate().find_map(|(at, pair)| Some((at, dated(pair)?)))?;
@@ -157,7 +157,12 @@ pub(super) fn goes_on(page: &Page<'_>, line: usize, number: Cell) -> bool {
 }
 
 /// The number of a row, with the pieces of it above and below.
-fn number(page: &Page<'_>, row: &Row, anchors: &[usize], pattern: &kybern_core::model::FieldPattern) -> Option<Read> {
+fn number(
+    page: &Page<'_>,
+    row: &Row,
+    anchors: &[usize],
+    pattern: &kybern_core::model::FieldPattern,
+) -> Option<ReadValue> {
     let beside = |line: usize| -> Option<&str> {
         let (near, here) = (page.lines.get(line)?, &page.lines[row.line]);
         if near.number.abs_diff(here.number) != line.abs_diff(row.line) || page.used[line] {
@@ -191,7 +196,7 @@ fn number(page: &Page<'_>, row: &Row, anchors: &[usize], pattern: &kybern_core::
     let read = values::read(pattern, &whole).filter(|read| read.start == 0 && read.end == whole.len())?;
     let plain = read.fit >= 1.0 || whole.bytes().filter(u8::is_ascii_digit).count() >= 4;
     // The whole of it stands around the row's dates; the piece beside them is its place.
-    plain.then(|| Read { start: row.number.start, end: row.number.end, ..read })
+    plain.then(|| ReadValue { start: row.number.start, end: row.number.end, ..read })
 }
 
 /// Gives each row what was found between its heading and the next one, and takes away the terms that do not head it.
@@ -235,7 +240,7 @@ fn give(
         let Some(cell) = band.head.and_then(|head| heads(page, head, band.column, labels, group)) else { continue };
         let terms = labels.expected_terms(page.text, cell.start, cell.end);
         if let Some(term) = terms.into_iter().find(|term| labels.fields[term.field].group.as_deref() == group) {
-            let place = Place { field: term.field, page: index, line: band.line, at: band.at };
+            let place = SearchPlace { field: term.field, page: index, line: band.line, at: band.at };
             let value = Occurrence::term(place, term.value, (term.start, term.end), sure::AMOUNT);
             found.push(Occurrence { row: Some((TABLE - index, band.line)), ..value });
         }

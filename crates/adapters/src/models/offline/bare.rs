@@ -9,9 +9,9 @@ use super::bands::is_term;
 use super::bare_names::letters;
 use super::label_text::calls_number;
 use super::labels::Labels;
-use super::occurrence::{Occurrence, Place, sure};
+use super::occurrence::{Occurrence, SearchPlace, sure};
 use super::page::Page;
-use super::values::{self, Read};
+use super::values::{self, ReadValue};
 use super::{bare_names, parties};
 
 /// What is reported to an insurer by telephone.
@@ -51,7 +51,7 @@ pub(super) fn vins(page: &Page<'_>, index: usize, labels: &Labels<'_>, found: &m
         let alone = vins.len() == 1;
         for read in vins.into_iter().filter(|read| !taken.contains(&(line.start + read.start))) {
             let at = line.start + read.start;
-            let place = Place { field, page: index, line: number, at: if alone { line.start } else { at } };
+            let place = SearchPlace { field, page: index, line: number, at: if alone { line.start } else { at } };
             let row = Some((usize::MAX, at));
             found.push(Occurrence { row, ..Occurrence::new(place, read, line.start, sure::BARE) });
             if alone && !page.used[number] {
@@ -62,7 +62,7 @@ pub(super) fn vins(page: &Page<'_>, index: usize, labels: &Labels<'_>, found: &m
 }
 
 /// The other fields of a bare opener's group, when the cells beside it are as many as the fields want.
-fn beside(page: &Page<'_>, place: Place, opener: usize, labels: &Labels<'_>, found: &mut Vec<Occurrence>) {
+fn beside(page: &Page<'_>, place: SearchPlace, opener: usize, labels: &Labels<'_>, found: &mut Vec<Occurrence>) {
     let line = &page.lines[place.line];
     let group = &labels.fields[place.field].group;
     let cells: Vec<_> = line.cells.iter().filter(|cell| !(cell.start..cell.end).contains(&opener)).collect();
@@ -85,7 +85,7 @@ fn beside(page: &Page<'_>, place: Place, opener: usize, labels: &Labels<'_>, fou
         if fields.len() == cells.len() {
             for (field, cell) in fields.iter().zip(cells) {
                 let read = values::read(labels.fields[*field], page.cell(***cell));
-                let at = Place { field: *field, ..place };
+                let at = SearchPlace { field: *field, ..place };
                 found.extend(read.map(|read| Occurrence {
                     row: Some((usize::MAX, opener)),
                     ..Occurrence::new(at, read, cell.start, sure::GUESS)
@@ -124,7 +124,7 @@ pub(super) fn ranges(page: &Page<'_>, index: usize, labels: &Labels<'_>, found: 
         });
         let beneath = || term_beneath(page, number, rest).filter(|(line, ..)| !dated.contains(&(Some(*line), group)));
         if let Some((line, base, read)) = beside.or_else(beneath) {
-            let place = Place { field, page: index, line, at: opener.at };
+            let place = SearchPlace { field, page: index, line, at: opener.at };
             added.push(Occurrence { row: opener.row, ..Occurrence::new(place, read, base, sure::AMOUNT) });
         }
     }
@@ -132,7 +132,7 @@ pub(super) fn ranges(page: &Page<'_>, index: usize, labels: &Labels<'_>, found: 
 }
 
 /// A whole term that fills the line right beneath a value, where nothing stands behind the value.
-fn term_beneath(page: &Page<'_>, line: usize, rest: &str) -> Option<(usize, usize, Read)> {
+fn term_beneath(page: &Page<'_>, line: usize, rest: &str) -> Option<(usize, usize, ReadValue)> {
     let below = page.lines.get(line + 1).filter(|below| below.number == page.lines[line].number + 1)?;
     let text = page.text.get(below.start..below.end)?.trim();
     let read = values::read(ValueKind::DateRange, text)?;
@@ -164,7 +164,7 @@ pub(super) fn headed(page: &Page<'_>, index: usize, labels: &Labels<'_>, found: 
                 });
                 let rest_at = cell.end - rest.len();
                 if let Some(read) = values::read(pattern, rest).filter(|_| is_headed) {
-                    let place = Place { field, page: index, line, at: cell.start };
+                    let place = SearchPlace { field, page: index, line, at: cell.start };
                     found.push(Occurrence::new(place, read, rest_at, sure::GLUED));
                 }
             }
@@ -194,14 +194,14 @@ pub(super) fn contacts(pages: &[Page<'_>], labels: &Labels<'_>, writer: Option<&
         // Where a paper names one party only, everything is that party's.
         let others = parties.iter().any(|party| Some(*party) != own);
         let others_names = if named { names_of_others(found, labels, field) } else { HashSet::new() };
-        let mut reads: Vec<(usize, usize, usize, Read)> = Vec::new();
+        let mut reads: Vec<(usize, usize, usize, ReadValue)> = Vec::new();
         let mut looked = 0;
         for (index, page) in pages.iter().enumerate() {
             for (number, line) in page.lines.iter().enumerate() {
                 if page.used[number] || reads.len() > MAX_NAMES || looked > MAX_LOOKED {
                     continue;
                 }
-                let mut here: Vec<Read> = on_line(page, line, pattern.value).into_iter().take(MAX_NAMES).collect();
+                let mut here: Vec<ReadValue> = on_line(page, line, pattern.value).into_iter().take(MAX_NAMES).collect();
                 // The id of an appointment is written like an address.
                 here.retain(|read| pattern.value != ValueKind::Email || has_letters(read));
                 looked += here.len();
@@ -238,7 +238,7 @@ pub(super) fn contacts(pages: &[Page<'_>], labels: &Labels<'_>, writer: Option<&
         // Whoever writes signs in the end.
         let first = if writer.is_some() && named { reads.pop() } else { reads.into_iter().next() };
         if let Some((page, line, base, mut read)) = first {
-            let place = Place { field, page, line, at: base + read.start };
+            let place = SearchPlace { field, page, line, at: base + read.start };
             let cell = pages[page].lines[line].cells.iter().find(|cell| cell.start == base + read.start);
             let begun = cell.and_then(|cell| bare_names::begun_above(&pages[page], line, *cell));
             if let Some(begun) = begun.filter(|_| labels.fields[field].value == ValueKind::Name) {
@@ -288,7 +288,7 @@ fn is_led_by_words(page: &Page<'_>, line: &super::layout::Line, at: usize) -> bo
 }
 
 /// Whether the part of an e-mail address before its domain has a letter.
-fn has_letters(read: &Read) -> bool {
+fn has_letters(read: &ReadValue) -> bool {
     let local = read.value.as_str().and_then(|address| address.split('@').next()).unwrap_or_default();
     local.chars().any(char::is_alphabetic)
 }
@@ -300,7 +300,7 @@ fn first_name(labels: &Labels<'_>) -> usize {
 }
 
 /// Every value of a kind on a line that shows by itself what it is.
-fn on_line(page: &Page<'_>, line: &super::layout::Line, kind: ValueKind) -> Vec<Read> {
+fn on_line(page: &Page<'_>, line: &super::layout::Line, kind: ValueKind) -> Vec<ReadValue> {
     let row = &page.text[line.start..line.end];
     match kind {
         ValueKind::Email => values::find_emails(row),
@@ -313,6 +313,6 @@ fn on_line(page: &Page<'_>, line: &super::layout::Line, kind: ValueKind) -> Vec<
     }
 }
 
-fn shifted(reads: Vec<Read>, by: usize) -> Vec<Read> {
-    reads.into_iter().map(|read| Read { start: read.start + by, end: read.end + by, ..read }).collect()
+fn shifted(reads: Vec<ReadValue>, by: usize) -> Vec<ReadValue> {
+    reads.into_iter().map(|read| ReadValue { start: read.start + by, end: read.end + by, ..read }).collect()
 }

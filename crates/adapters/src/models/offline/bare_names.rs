@@ -7,9 +7,9 @@ use kybern_core::model::ValueKind;
 
 use super::labels::Labels;
 use super::layout::Cell;
-use super::occurrence::{Occurrence, Place, sure};
+use super::occurrence::{Occurrence, SearchPlace, sure};
 use super::page::Page;
-use super::values::{self, Read};
+use super::values::{self, ReadValue};
 use super::{labelled, legend, parties};
 
 /// Businesses of one cell that are looked at.
@@ -55,7 +55,7 @@ pub(super) fn heading_items(pages: &[Page<'_>], labels: &Labels<'_>, found: &mut
                 let Some(read) = parties::signed_name(labels, field, page.cell(*cell)) else { continue };
                 let rest = page.cell(*cell).get(read.end..).unwrap_or_default().trim_start();
                 if read.start == 0 && (rest.is_empty() || rest.starts_with('(')) {
-                    let place = Place { field, page: index, line, at: cell.start };
+                    let place = SearchPlace { field, page: index, line, at: cell.start };
                     added.push(Occurrence::new(place, read, cell.start, sure::SIGNED));
                 }
             }
@@ -102,7 +102,7 @@ pub(super) fn heading_rows(pages: &[Page<'_>], labels: &Labels<'_>, found: &mut 
                 last = (from..line).rev().find_map(heading).or(last);
                 let Some((read, base)) = &last else { break };
                 from = line + 1;
-                let place = Place { field, page: index, line, at: value.at };
+                let place = SearchPlace { field, page: index, line, at: value.at };
                 let name = Occurrence::new(place, read.clone(), *base, sure::SIGNED);
                 added.push(Occurrence { row: value.row, ..name });
             }
@@ -137,21 +137,21 @@ pub(super) fn signed(pages: &[Page<'_>], labels: &Labels<'_>, found: &mut Vec<Oc
                 let inside = LazyCell::new(|| named_in(labels, text));
                 for (field, names) in &mut wanted {
                     let whole = whole.as_ref().filter(|(_, fields)| fields.contains(field)).map(|(read, _)| read);
-                    let mut here: Vec<&Read> = whole.into_iter().collect();
+                    let mut here: Vec<&ReadValue> = whole.into_iter().collect();
                     // A sentence may name several, each beside the number of its item.
                     let list = labels.fields[*field].group.is_some();
                     let several = inside.iter().filter(|(fields, _)| fields.contains(field)).map(|(_, read)| read);
                     let several = several.filter(|read| whole.is_none_or(|whole| read.start >= whole.end));
                     here.extend(several.take(if list { MOST } else { usize::from(whole.is_none()) }));
                     // Of several names that stand apart from the numbers nobody knows whose is whose.
-                    let apart = |read: &&Read| read.value != here[0].value;
+                    let apart = |read: &&ReadValue| read.value != here[0].value;
                     let before = |at: usize| numbers[field].partition_point(|number| *number < (index, at));
                     if here.iter().any(apart) && before(cell.end) - before(cell.start) < here.len() {
                         continue;
                     }
                     for (place, read) in here.into_iter().enumerate() {
                         let at = if place == 0 { cell.start } else { cell.start + read.start };
-                        let place = Place { field: *field, page: index, line: number, at };
+                        let place = SearchPlace { field: *field, page: index, line: number, at };
                         names.push((edge, Occurrence::new(place, read.clone(), cell.start, sure::SIGNED)));
                     }
                 }
@@ -182,7 +182,7 @@ fn numbers_of(found: &[Occurrence], labels: &Labels<'_>, field: usize) -> Vec<(u
 }
 
 /// The names in a text that their words give to a field, with the fields; two that `and` joins are two.
-pub(super) fn named_in(labels: &Labels<'_>, text: &str) -> Vec<(Vec<usize>, Read)> {
+pub(super) fn named_in(labels: &Labels<'_>, text: &str) -> Vec<(Vec<usize>, ReadValue)> {
     let mut found = Vec::new();
     for read in values::find_capitalised(text) {
         let name = read.value.as_str().unwrap_or_default();
@@ -192,8 +192,8 @@ pub(super) fn named_in(labels: &Labels<'_>, text: &str) -> Vec<(Vec<usize>, Read
             if fields.iter().all(|fields| !fields.is_empty()) {
                 let [of_first, of_second] = fields;
                 let end = read.start + first.len();
-                found.push((of_first, Read { value: first.into(), end, ..read.clone() }));
-                found.push((of_second, Read { value: second.into(), start: end + joint, ..read.clone() }));
+                found.push((of_first, ReadValue { value: first.into(), end, ..read.clone() }));
+                found.push((of_second, ReadValue { value: second.into(), start: end + joint, ..read.clone() }));
                 continue;
             }
         }
@@ -240,7 +240,7 @@ pub(super) fn businesses(pages: &[Page<'_>], labels: &Labels<'_>, found: &mut Ve
         for (number, line) in page.lines.iter().enumerate() {
             for cell in &line.cells {
                 for mut read in values::find_businesses(page.cell(*cell)).into_iter().take(MOST) {
-                    let place = Place { field, page: index, line: number, at: cell.start + read.start };
+                    let place = SearchPlace { field, page: index, line: number, at: cell.start + read.start };
                     if let Some(begun) = begun_above(page, number, *cell).filter(|_| read.start == 0) {
                         read.value = format!("{begun} {}", read.value.as_str().unwrap_or_default()).into();
                     }

@@ -10,8 +10,9 @@ pub(super) fn asks_again(text: &str) -> bool {
     let found = words(text, 0);
     let borders = acts::borders(text, &found);
     let plain: Vec<SmolStr> = found.iter().map(|word| fold(&word.text)).collect();
-    let ends = (1..=found.len())
-        .filter(|end| *end == found.len() || matches!(borders[*end], acts::Border::Sentence | acts::Border::Question));
+    let ends = (1..=found.len()).filter(|end| {
+        *end == found.len() || matches!(borders[*end], acts::WordBorder::Sentence | acts::WordBorder::Question)
+    });
     let mut start = 0;
     for end in ends {
         let sentence = start..end;

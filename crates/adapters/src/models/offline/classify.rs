@@ -12,7 +12,7 @@ use super::analyse::{clip, round};
 use super::keywords::{ASKED, GIVEN, Keyword, UNASKED};
 use super::message::{MAX_TEXT, Message, hands_on};
 use super::prepared::PreparedIntents;
-use super::reading::Reading;
+use super::reading::MessageReading;
 use super::search::Search;
 use super::words::{fold, words};
 use super::{MODEL, acts, asked, covering, doubts, examples, letter, noise, offers};
@@ -96,7 +96,7 @@ impl Evidence {
 }
 
 /// An intent's score and the keywords behind it.
-struct Scored<'i> {
+struct IntentScore<'i> {
     intent: &'i IntentSpec,
     score: f64,
     words: Vec<(&'i str, f64)>,
@@ -108,7 +108,7 @@ struct Scored<'i> {
     is_requested: bool,
 }
 
-impl Scored<'_> {
+impl IntentScore<'_> {
     /// Whether anything but a chance likeness speaks for the intent.
     fn matches(&self) -> bool {
         let words = self.words.iter().any(|(_, weight)| *weight > 0.0);
@@ -131,7 +131,7 @@ impl Scored<'_> {
     }
 }
 
-fn scores<'i>(reading: &Reading<'i>) -> Vec<Scored<'i>> {
+fn scores<'i>(reading: &MessageReading<'i>) -> Vec<IntentScore<'i>> {
     let (input, intents) = (reading.input, reading.intents);
     let requested = reading.only_request();
     let requests = requested.is_some();
@@ -141,7 +141,7 @@ fn scores<'i>(reading: &Reading<'i>) -> Vec<Scored<'i>> {
     let likenesses = intents.examples.similarities(input);
     let anything = LazyCell::new(|| asks_anything(&input.subject) || asks_anything(reading.said()));
     let of_intents = intents.specs.iter().zip(intents.keywords.possible(&search)).zip(likenesses);
-    let mut found: Vec<Scored<'_>> = of_intents
+    let mut found: Vec<IntentScore<'_>> = of_intents
         .map(|((intent, keywords), likeness)| {
             let (mut words, mut nearest): (Vec<(&str, f64)>, f64) = (Vec::new(), 0.0);
             for keyword in &keywords {
@@ -163,12 +163,12 @@ fn scores<'i>(reading: &Reading<'i>) -> Vec<Scored<'i>> {
                 keyword.doubt.as_deref().filter(|_| is_raised())
             };
             let doubts = keywords.into_iter().filter_map(raised).collect();
-            Scored { intent, score, words, nearest, likeness, doubts, is_requested }
+            IntentScore { intent, score, words, nearest, likeness, doubts, is_requested }
         })
         .collect();
     // What everything else speaks for comes first all the same, and is then unsure.
     let most = found.iter().map(|scored| scored.score).fold(0.0, f64::max);
-    let first = |scored: &Scored<'_>| scored.is_requested && tells_much && scored.score >= most * LEAST_SHARE;
+    let first = |scored: &IntentScore<'_>| scored.is_requested && tells_much && scored.score >= most * LEAST_SHARE;
     found.sort_by(|a, b| {
         let order = first(b).cmp(&first(a)).then(b.score.total_cmp(&a.score));
         order.then_with(|| a.intent.key.cmp(&b.intent.key))
@@ -180,7 +180,7 @@ fn scores<'i>(reading: &Reading<'i>) -> Vec<Scored<'i>> {
 fn asks_anything(text: &str) -> bool {
     let found = words(text, 0);
     let acts = acts::acts(&found, &acts::borders(text, &found));
-    acts.iter().any(|act| matches!(act, acts::Act::Asked | acts::Act::Wanted))
+    acts.iter().any(|act| matches!(act, acts::SpeechAct::Asked | acts::SpeechAct::Wanted))
         || found.iter().any(|word| WISHES.contains(&fold(&word.text).as_str()))
 }
 
@@ -214,7 +214,7 @@ const WISHES: [&str; 26] = [
     "braucht",
 ];
 
-fn evidence_of(found: &[Scored<'_>], noise: f64) -> Evidence {
+fn evidence_of(found: &[IntentScore<'_>], noise: f64) -> Evidence {
     let Some(best) = found.first() else { return Evidence::default() };
     let second = found.get(1).map_or(0.0, |scored| scored.score.max(0.0));
     // What is only named beside the one thing that is asked for is hardly another request.
@@ -229,7 +229,7 @@ fn evidence_of(found: &[Scored<'_>], noise: f64) -> Evidence {
 
 /// What speaks for the best intent.
 pub(super) fn evidence(input: &ClassifyInput, intents: &PreparedIntents) -> Evidence {
-    let reading = Reading::new(input, intents);
+    let reading = MessageReading::new(input, intents);
     evidence_of(&scores(&reading), noise::noise(reading.worded()).0)
 }
 
@@ -237,7 +237,7 @@ pub(super) fn evidence(input: &ClassifyInput, intents: &PreparedIntents) -> Evid
 pub(super) fn classify(input: &ClassifyInput, intents: &PreparedIntents) -> Classification {
     let with_letter = letter::read_out(input);
     let input = with_letter.as_ref().unwrap_or(input);
-    let reading = Reading::new(input, intents);
+    let reading = MessageReading::new(input, intents);
     let found = scores(&reading);
     let said = reading.said();
     let (noise, sign) = noise::noise(reading.worded());
@@ -296,12 +296,12 @@ pub(super) fn classify(input: &ClassifyInput, intents: &PreparedIntents) -> Clas
 
 /// Whether papers speak for an intent although a machine wrote: an insurer's system may send a report by itself. What
 /// a bounce encloses is one's own mail.
-fn decides_for_machine(kind: MailKind, best: &Scored<'_>) -> bool {
+fn decides_for_machine(kind: MailKind, best: &IntentScore<'_>) -> bool {
     kind != MailKind::Bounce && best.has("doc:") && best.is_said()
 }
 
 /// The answer for what a machine wrote.
-fn of_structure(found: &Scored<'_>, kind: MailKind) -> Classification {
+fn of_structure(found: &IntentScore<'_>, kind: MailKind) -> Classification {
     Classification {
         intent: Some(found.intent.key.clone()),
         confidence: BY_STRUCTURE,
@@ -323,7 +323,7 @@ const fn described(kind: MailKind) -> &'static str {
 }
 
 /// Why a person must look at the message.
-fn doubts_about(reading: &Reading<'_>, best: Option<&Scored<'_>>) -> Vec<String> {
+fn doubts_about(reading: &MessageReading<'_>, best: Option<&IntentScore<'_>>) -> Vec<String> {
     let mut found = doubts::of_manner(reading.worded());
     let Some(best) = best else { return found };
     for reason in &best.doubts {
@@ -349,7 +349,7 @@ fn shown(keyword: &str) -> String {
     keyword.split_once('|').map_or_else(|| keyword.to_owned(), |(first, _)| format!("{first} …"))
 }
 
-fn reasoning(best: &Scored<'_>, second: Option<&Scored<'_>>, sign: Option<&str>) -> String {
+fn reasoning(best: &IntentScore<'_>, second: Option<&IntentScore<'_>>, sign: Option<&str>) -> String {
     let mut words: Vec<&(&str, f64)> = best.words.iter().filter(|(_, weight)| *weight > 0.0).collect();
     words.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(b.0)));
     let named: Vec<String> = words.iter().take(4).map(|(word, _)| format!("\"{}\"", shown(word))).collect();

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use super::legend::Entry;
+use super::legend::LegendEntry;
 use super::page::Page;
 
 /// Lines between a row's number and its code.
@@ -12,7 +12,7 @@ const MAX_APART: usize = 8;
 const MAX_NUMBER: usize = 4;
 
 /// The codes of lines on which a code has a cell of its own, explanations aside; `None` where several are named.
-pub(super) fn coded<'e>(page: &Page<'_>, entries: &'e [Entry]) -> BTreeMap<usize, Option<&'e Entry>> {
+pub(super) fn coded<'e>(page: &Page<'_>, entries: &'e [LegendEntry]) -> BTreeMap<usize, Option<&'e LegendEntry>> {
     let named = |text: &str| {
         let code = text.trim_matches(['(', ')', '[', ']', '.', ':', ' ']);
         let of = |code: &str| entries.iter().find(|entry| entry.code == code);
@@ -20,7 +20,7 @@ pub(super) fn coded<'e>(page: &Page<'_>, entries: &'e [Entry]) -> BTreeMap<usize
         of(code).or_else(|| code.split_once(' ').filter(|(row, _)| is_number(row)).and_then(|(_, code)| of(code)))
     };
     let explains: HashSet<usize> = entries.iter().map(|entry| entry.line).collect();
-    let mut found: BTreeMap<usize, Option<&Entry>> = BTreeMap::new();
+    let mut found: BTreeMap<usize, Option<&LegendEntry>> = BTreeMap::new();
     for (line, row) in page.lines.iter().enumerate().filter(|(line, _)| !explains.contains(line)) {
         for entry in row.cells.iter().filter_map(|cell| named(page.cell(*cell))) {
             let known = found.entry(line).or_insert(Some(entry));
@@ -37,7 +37,7 @@ fn is_number(text: &str) -> bool {
 
 /// What stands on a line: a row's number, a code, or both.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Mark {
+enum LineMark {
     Row,
     Code,
     Both,
@@ -49,22 +49,23 @@ enum Mark {
 /// rows nobody knows otherwise whose it is.
 pub(super) fn of_rows<'e>(
     rows: &HashSet<usize>,
-    coded: &BTreeMap<usize, Option<&'e Entry>>,
-) -> HashMap<usize, &'e Entry> {
-    let mut marks: BTreeMap<usize, Mark> = rows.iter().map(|line| (*line, Mark::Row)).collect();
+    coded: &BTreeMap<usize, Option<&'e LegendEntry>>,
+) -> HashMap<usize, &'e LegendEntry> {
+    let mut marks: BTreeMap<usize, LineMark> = rows.iter().map(|line| (*line, LineMark::Row)).collect();
     for line in coded.keys() {
-        marks.entry(*line).and_modify(|mark| *mark = Mark::Both).or_insert(Mark::Code);
+        marks.entry(*line).and_modify(|mark| *mark = LineMark::Both).or_insert(LineMark::Code);
     }
-    let marks: Vec<(usize, Mark)> = marks.into_iter().collect();
-    let lines = |kind: Mark| marks.iter().filter(move |(_, mark)| *mark == kind).count();
-    let pairs = |first: Mark, second: Mark| {
+    let marks: Vec<(usize, LineMark)> = marks.into_iter().collect();
+    let lines = |kind: LineMark| marks.iter().filter(move |(_, mark)| *mark == kind).count();
+    let pairs = |first: LineMark, second: LineMark| {
         let near = marks.windows(2).filter(|pair| pair[1].0 - pair[0].0 <= MAX_APART);
         near.filter(move |pair| (pair[0].1, pair[1].1) == (first, second)).map(|pair| (pair[0].0, pair[1].0))
     };
-    let below: Vec<(usize, usize)> = pairs(Mark::Row, Mark::Code).collect();
-    let above: Vec<(usize, usize)> = pairs(Mark::Code, Mark::Row).map(|(code, row)| (row, code)).collect();
-    let whole = |pairs: &Vec<(usize, usize)>| pairs.len() == lines(Mark::Row) && pairs.len() == lines(Mark::Code);
-    let beside = marks.iter().filter(|(_, mark)| *mark == Mark::Both).map(|(line, _)| (*line, *line));
+    let below: Vec<(usize, usize)> = pairs(LineMark::Row, LineMark::Code).collect();
+    let above: Vec<(usize, usize)> = pairs(LineMark::Code, LineMark::Row).map(|(code, row)| (row, code)).collect();
+    let whole =
+        |pairs: &Vec<(usize, usize)>| pairs.len() == lines(LineMark::Row) && pairs.len() == lines(LineMark::Code);
+    let beside = marks.iter().filter(|(_, mark)| *mark == LineMark::Both).map(|(line, _)| (*line, *line));
     let apart = [below, above].into_iter().find(whole).unwrap_or_default();
     beside.chain(apart).filter_map(|(row, code)| Some((row, coded.get(&code).copied().flatten()?))).collect()
 }

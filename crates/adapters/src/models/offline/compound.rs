@@ -3,12 +3,12 @@
 use kybern_core::model::ValueKind;
 
 use super::label_text::{is_time, past_item};
-use super::labels::{Hit, Labels};
+use super::labels::{LabelHit, Labels};
 use super::layout::{self, Cell};
-use super::occurrence::{Occurrence, Place, sure};
+use super::occurrence::{Occurrence, SearchPlace, sure};
 use super::page::Page;
-use super::sides::{Side, Sides, neighbour};
-use super::values::{self, Read};
+use super::sides::{LabelSide, SideVotes, neighbour};
+use super::values::{self, ReadValue};
 
 /// Bytes of such a label.
 const MAX_LABEL: usize = 120;
@@ -88,7 +88,7 @@ const fn is_narrow(kind: ValueKind) -> bool {
 }
 
 /// The labels that a hit's label consists of, when it is such a label.
-pub(super) fn parts_of(page: &Page<'_>, line: usize, hit: &Hit, labels: &Labels<'_>) -> Vec<Vec<usize>> {
+pub(super) fn parts_of(page: &Page<'_>, line: usize, hit: &LabelHit, labels: &Labels<'_>) -> Vec<Vec<usize>> {
     if !hit.parts.is_empty() {
         return hit.parts.clone();
     }
@@ -107,24 +107,24 @@ pub(super) fn values(
     index: usize,
     (line, place): (usize, usize),
     labels: &Labels<'_>,
-    sides: &Sides,
+    sides: &SideVotes,
 ) -> Option<Vec<Occurrence>> {
     let hit = &page.hits[line][place];
     let parts = parts_of(page, line, hit, labels);
     if parts.is_empty() {
         return None;
     }
-    let ways = if hit.fills { sides.order(line) } else { vec![Side::Right] };
+    let ways = if hit.fills { sides.order(line) } else { vec![LabelSide::Right] };
     let mut best: Vec<Occurrence> = Vec::new();
     for side in ways {
         // `USDOT / MC   USDOT 2211887`: what stands beside it has its own label, and says what it is.
-        if hit.fills && side == Side::Right && names_itself(page, (line, hit), &parts) {
+        if hit.fills && side == LabelSide::Right && names_itself(page, (line, hit), &parts) {
             break;
         }
         let Some(spans) = spans(page, (line, place), side) else { continue };
         let sure = match (hit.fills, side) {
             (false, _) => sure::COLON,
-            (true, Side::Right) => sure::BESIDE,
+            (true, LabelSide::Right) => sure::BESIDE,
             (true, _) => sure::BENEATH,
         };
         let found = read(page, index, &parts, &spans, labels, (hit.start, sure));
@@ -136,8 +136,8 @@ pub(super) fn values(
 }
 
 /// Whether the cell beside a label begins with a label of one of its values.
-fn names_itself(page: &Page<'_>, (line, hit): (usize, &Hit), parts: &[Vec<usize>]) -> bool {
-    let Some((at, cell)) = neighbour(page, line, hit.cell, Side::Right) else { return false };
+fn names_itself(page: &Page<'_>, (line, hit): (usize, &LabelHit), parts: &[Vec<usize>]) -> bool {
+    let Some((at, cell)) = neighbour(page, line, hit.cell, LabelSide::Right) else { return false };
     page.hits[at].iter().any(|other| {
         other.start == cell.start
             && !other.fills
@@ -146,7 +146,7 @@ fn names_itself(page: &Page<'_>, (line, hit): (usize, &Hit), parts: &[Vec<usize>
 }
 
 /// Where the values of a label may stand on one of its sides: its first line, and what goes on beneath in its column.
-fn spans(page: &Page<'_>, (line, place): (usize, usize), side: Side) -> Option<Vec<Span>> {
+fn spans(page: &Page<'_>, (line, place): (usize, usize), side: LabelSide) -> Option<Vec<Span>> {
     let hit = &page.hits[line][place];
     let row = &page.lines[line];
     let next = page.hits[line].get(place + 1).map(|next| next.start).filter(|next| *next > hit.after);
@@ -155,7 +155,7 @@ fn spans(page: &Page<'_>, (line, place): (usize, usize), side: Side) -> Option<V
         if page.is_label(at, cell) || page.used[at] {
             return None;
         }
-        (at, cell, if side == Side::Right { next.unwrap_or(row.end) } else { cell.end })
+        (at, cell, if side == LabelSide::Right { next.unwrap_or(row.end) } else { cell.end })
     } else {
         let cell = row.cells[hit.cell];
         let before = page.text.get(cell.start..hit.after)?.chars().count();
@@ -192,7 +192,7 @@ fn read(
         let (reads, read) = in_text(labels, left, text);
         left = &left[read..];
         found.extend(reads.into_iter().map(|(field, read)| {
-            let place = Place { field, page: index, line: span.line, at: label };
+            let place = SearchPlace { field, page: index, line: span.line, at: label };
             Occurrence { many: labels.fields[field].many, ..Occurrence::new(place, read, span.start, sure) }
         }));
     }
@@ -200,7 +200,7 @@ fn read(
 }
 
 /// The values in a text, in the order of their labels, and of how many labels they are.
-pub(super) fn in_text(labels: &Labels<'_>, parts: &[Vec<usize>], text: &str) -> (Vec<(usize, Read)>, usize) {
+pub(super) fn in_text(labels: &Labels<'_>, parts: &[Vec<usize>], text: &str) -> (Vec<(usize, ReadValue)>, usize) {
     let (mut found, mut part, mut at) = (Vec::new(), 0, 0);
     while part < parts.len() {
         let rest = &text[at..];
@@ -225,7 +225,7 @@ pub(super) fn in_text(labels: &Labels<'_>, parts: &[Vec<usize>], text: &str) -> 
 
 /// The value of a later label at the beginning of a text, where the labels before it have none: of two names of a value
 /// the paper may have filled in only one, as in `Reference / Contract No.` Before it, how many labels are past then.
-fn alternative(labels: &Labels<'_>, parts: &[Vec<usize>], text: &str) -> Option<(usize, usize, Read)> {
+fn alternative(labels: &Labels<'_>, parts: &[Vec<usize>], text: &str) -> Option<(usize, usize, ReadValue)> {
     (1..parts.len()).find_map(|later| {
         let (_, field, read) = next(labels, &parts[later..=later], text)?;
         Some((later + 1, field, read))
@@ -233,7 +233,7 @@ fn alternative(labels: &Labels<'_>, parts: &[Vec<usize>], text: &str) -> Option<
 }
 
 /// The value of the first label at the beginning of a text; two labels of dates may have a range.
-fn next(labels: &Labels<'_>, parts: &[Vec<usize>], text: &str) -> Option<(usize, usize, Read)> {
+fn next(labels: &Labels<'_>, parts: &[Vec<usize>], text: &str) -> Option<(usize, usize, ReadValue)> {
     let kind = |field: usize| labels.fields[field].value;
     let date = |part: &Vec<usize>| part.iter().copied().find(|field| kind(*field) == ValueKind::Date);
     let first = parts.first()?;

@@ -2,7 +2,7 @@
 
 use smol_str::SmolStr;
 
-use super::acts::{Border, THEN, borders};
+use super::acts::{THEN, WordBorder, borders};
 use super::analyse::clip;
 use super::words::{Word, fold, words};
 
@@ -126,7 +126,7 @@ pub(super) fn of_sentence(text: &str) -> Option<String> {
     (0..found.len()).find_map(|at| {
         let from = begins(at)?;
         let inside = |next: &usize| {
-            *next == from || !matches!(borders[*next], Border::Clause | Border::Sentence | Border::Question)
+            *next == from || !matches!(borders[*next], WordBorder::Clause | WordBorder::Sentence | WordBorder::Question)
         };
         let reach = (from..found.len().min(from + REACH)).take_while(inside);
         let end = reach.take_while(|at| !THEN.contains(&plain[*at].as_str())).last().map_or(from, |last| last + 1);

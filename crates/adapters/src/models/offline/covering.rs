@@ -9,7 +9,7 @@ use std::sync::LazyLock;
 use kybern_core::model::ClassifyInput;
 use smol_str::SmolStr;
 
-use super::acts::{self, Act, Border};
+use super::acts::{self, SpeechAct, WordBorder};
 use super::analyse::clip;
 use super::message::{MAX_TEXT, hands_on};
 use super::words::{Word, fold, folded, stem, words};
@@ -69,16 +69,16 @@ pub(super) fn asks_for_other(input: &ClassifyInput) -> bool {
     let found = folded(&found);
     let borders = acts::borders(&input.text, &found);
     let acts = acts::acts(&found, &borders);
-    let beneath = Beneath::of(input);
+    let beneath = QuotedMessage::of(input);
     let mut start = 0;
     for end in 1..=found.len() {
-        if end == found.len() || matches!(borders[end], Border::Sentence | Border::Question) {
+        if end == found.len() || matches!(borders[end], WordBorder::Sentence | WordBorder::Question) {
             let sentence = start..end;
             let says_which = found[sentence.clone()].iter().skip(2).any(|word| word.text == "what");
             let has_own = |at: usize| {
                 let word = &found[at];
                 let is_name = input.text[word.start..word.end].starts_with(char::is_uppercase);
-                acts[at] == Act::Asked && is_telling(&word.text) && !beneath.has(&word.text, is_name)
+                acts[at] == SpeechAct::Asked && is_telling(&word.text) && !beneath.has(&word.text, is_name)
             };
             if !says_which && objects(&found, &borders, sentence).into_iter().any(has_own) {
                 return true;
@@ -95,17 +95,17 @@ fn is_telling(word: &str) -> bool {
 }
 
 /// The words of a sentence that can say what is wanted: not those for whom or when, and nobody who is spoken to at its end.
-fn objects(found: &[Word], borders: &[Border], sentence: std::ops::Range<usize>) -> Vec<usize> {
+fn objects(found: &[Word], borders: &[WordBorder], sentence: std::ops::Range<usize>) -> Vec<usize> {
     let (mut kept, mut is_adjunct) = (Vec::new(), false);
     for at in sentence.clone() {
-        let begins = at == sentence.start || borders[at] == Border::Clause;
+        let begins = at == sentence.start || borders[at] == WordBorder::Clause;
         let is_last = at + 1 == sentence.end;
         if begins || AND.contains(&found[at].text.as_str()) {
             is_adjunct = false;
         }
         let wants = at > sentence.start && WANTING.contains(&found[at - 1].text.as_str());
         is_adjunct |= ADJUNCTS.contains(&found[at].text.as_str()) && !wants;
-        let is_called = is_last && at > sentence.start && borders[at] == Border::Clause;
+        let is_called = is_last && at > sentence.start && borders[at] == WordBorder::Clause;
         if !is_adjunct && !is_called {
             kept.push(at);
         }
@@ -114,18 +114,18 @@ fn objects(found: &[Word], borders: &[Border], sentence: std::ops::Range<usize>)
 }
 
 /// What the message beneath says.
-struct Beneath {
+struct QuotedMessage {
     named: HashSet<SmolStr>,
     asked: HashSet<SmolStr>,
 }
 
-impl Beneath {
+impl QuotedMessage {
     fn of(input: &ClassifyInput) -> Self {
         let text = clip(&input.forwarded, MAX_TEXT);
         let found = words(text, 0);
         let acts = acts::acts(&found, &acts::borders(text, &found));
         let stems = |word: &Word| stem(&fold(&word.text));
-        let is_wish = |act: &Act| matches!(act, Act::Asked | Act::Wanted);
+        let is_wish = |act: &SpeechAct| matches!(act, SpeechAct::Asked | SpeechAct::Wanted);
         let asked = found.iter().zip(&acts).filter(|(_, act)| is_wish(act)).map(|(word, _)| stems(word)).collect();
         let named = found.iter().chain(&words(&input.subject, 0)).map(stems).collect();
         Self { named, asked }

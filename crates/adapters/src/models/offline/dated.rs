@@ -7,9 +7,9 @@ use kybern_core::model::ValueKind;
 use super::analyse::clip;
 use super::bands::is_term;
 use super::labels::Labels;
-use super::occurrence::{Occurrence, Place, sure};
+use super::occurrence::{Occurrence, SearchPlace, sure};
 use super::page::Page;
-use super::values::{self, Read};
+use super::values::{self, ReadValue};
 
 /// The rows of these numbers, so that they are none of the tables'.
 const TABLE: usize = usize::MAX / 3;
@@ -73,7 +73,7 @@ pub(super) fn numbers(
                     continue;
                 };
                 over = start + term.end;
-                let place = |field| Place { field, page: index, line, at: start };
+                let place = |field| SearchPlace { field, page: index, line, at: start };
                 if known.range(start..start + number.end).next().is_some() {
                     continue;
                 }
@@ -99,7 +99,7 @@ fn starts(text: &str) -> impl Iterator<Item = usize> {
 }
 
 /// A number at the beginning of a text that can hardly be anything else, and the term behind it.
-fn number(labels: &Labels<'_>, opener: usize, text: &str) -> Option<(Read, Read)> {
+fn number(labels: &Labels<'_>, opener: usize, text: &str) -> Option<(ReadValue, ReadValue)> {
     // Most words are none.
     let first = text.split_whitespace().take(3).flat_map(str::bytes).filter(u8::is_ascii_digit).count();
     if first < LEAST_DIGITS {
@@ -119,7 +119,7 @@ fn number(labels: &Labels<'_>, opener: usize, text: &str) -> Option<(Read, Read)
     let at = text.len() - rest.len();
     let term = values::read(ValueKind::DateRange, rest)
         .filter(|term| term.start == 0 && is_term(&term.value["start"], &term.value["end"]))?;
-    Some((read, Read { start: at, end: at + term.end, ..term }))
+    Some((read, ReadValue { start: at, end: at + term.end, ..term }))
 }
 
 fn past_marks(text: &str) -> &str {

@@ -13,9 +13,9 @@ use kybern_core::model::ValueKind;
 
 use super::labels::Labels;
 use super::layout::Cell;
-use super::occurrence::{Occurrence, Place, sure};
+use super::occurrence::{Occurrence, SearchPlace, sure};
 use super::page::Page;
-use super::values::{self, Read};
+use super::values::{self, ReadValue};
 use super::{parties, stacks};
 
 /// The rows of these items, so that they are none of the tables'.
@@ -63,7 +63,7 @@ pub(super) fn items(page: &Page<'_>, index: usize, labels: &Labels<'_>, found: &
 }
 
 /// The numbers of a line that has nothing else, each with its cell's place.
-fn numbers(page: &Page<'_>, labels: &Labels<'_>, opener: usize, line: usize) -> Vec<(usize, Read)> {
+fn numbers(page: &Page<'_>, labels: &Labels<'_>, opener: usize, line: usize) -> Vec<(usize, ReadValue)> {
     let row = &page.lines[line];
     let digits = || page.text[row.start..row.end].bytes().filter(u8::is_ascii_digit).count();
     if page.used[line] || !(2..=MOST).contains(&row.cells.len()) || digits() < LEAST_DIGITS {
@@ -76,7 +76,7 @@ fn numbers(page: &Page<'_>, labels: &Labels<'_>, opener: usize, line: usize) -> 
         let read = stacks::number(labels, opener, bare)?;
         Some(read.moved(base))
     };
-    let all: Option<Vec<Read>> = row.cells.iter().map(read).collect();
+    let all: Option<Vec<ReadValue>> = row.cells.iter().map(read).collect();
     all.unwrap_or_default().into_iter().enumerate().collect()
 }
 
@@ -98,7 +98,7 @@ fn card(
     page: &Page<'_>,
     index: usize,
     labels: &Labels<'_>,
-    (opener, number): (usize, Read),
+    (opener, number): (usize, ReadValue),
     (lines, line, place): (Range<usize>, usize, usize),
     found: &mut Vec<Occurrence>,
 ) {
@@ -107,8 +107,8 @@ fn card(
     let mine = |at: usize| page.lines[at].cells.iter().find(|cell| cell.column.abs_diff(column) <= SLACK).copied();
     let (name, period) = (labels.name_of(opener), labels.in_group_of(opener, ValueKind::DateRange));
     let at = page.lines[lines.start].start + place;
-    let new = |field: usize, line: usize, read: Read, base: usize, sure: f64| {
-        Occurrence::new(Place { field, page: index, line, at }, read, base, sure)
+    let new = |field: usize, line: usize, read: ReadValue, base: usize, sure: f64| {
+        Occurrence::new(SearchPlace { field, page: index, line, at }, read, base, sure)
     };
     let (mut term, mut who, mut dates) = (None, None, None);
     let mut spans: Vec<(usize, usize)> = Vec::new();
@@ -122,7 +122,7 @@ fn card(
                 terms.into_iter().find(|term| labels.fields[term.field].group == *group && !term.value.is_empty());
             term = ours.filter(|term| term.start == cell.start).map(|term| {
                 let place =
-                    Place { field: term.field, page: index, line: at, at: page.lines[lines.start].start + place };
+                    SearchPlace { field: term.field, page: index, line: at, at: page.lines[lines.start].start + place };
                 Occurrence::term(place, term.value, (term.start, term.end), sure::AMOUNT)
             });
         }
@@ -132,8 +132,9 @@ fn card(
             let form = below.map(|cell| page.cell(cell)).filter(|rest| rest.split_whitespace().all(values::has_form));
             let whole = form.map_or_else(|| text.to_owned(), |form| format!("{text} {form}"));
             let read = parties::signed_name(labels, field, &whole).filter(|read| read.start == 0);
-            who = read
-                .map(|read| new(field, at, Read { end: read.end.min(text.len()), ..read }, cell.start, sure::SIGNED));
+            who = read.map(|read| {
+                new(field, at, ReadValue { end: read.end.min(text.len()), ..read }, cell.start, sure::SIGNED)
+            });
         }
         if let (None, Some(field)) = (&dates, period) {
             let last = text.rsplit(['·', '•', '|', ':']).next().unwrap_or_default();

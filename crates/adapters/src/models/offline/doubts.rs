@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 
 use super::phrases::Phrases;
 use super::waits;
-use super::words::Worded;
+use super::words::TextWords;
 
 /// Turns of mail that wants to be paid, or wants to be let in. Two weak ones are a strong one.
 const SIGNS: &[(&str, u8)] = &[
@@ -228,7 +228,7 @@ static TURNS: LazyLock<Phrases> =
     LazyLock::new(|| Phrases::of(KINDS.iter().flat_map(|(_, signs)| signs.iter().map(|(sign, _)| *sign))));
 
 /// Why a person must look at a message, its subject and its text, whatever its intent: each reason once, none when nothing speaks for it.
-pub(super) fn of_manner(parts: &[Worded<'_>; 2]) -> Vec<String> {
+pub(super) fn of_manner(parts: &[TextWords<'_>; 2]) -> Vec<String> {
     let mut seen: Vec<usize> =
         parts.iter().flat_map(|part| TURNS.find_all(&part.words)).map(|found| found.phrase).collect();
     seen.sort_unstable();
@@ -260,7 +260,7 @@ mod tests {
     use super::*;
 
     fn of_manner(subject: &str, text: &str) -> Vec<String> {
-        super::of_manner(&[Worded::of(subject), Worded::of(text)])
+        super::of_manner(&[TextWords::of(subject), TextWords::of(text)])
     }
 
     #[test]

@@ -137,15 +137,15 @@ pub(super) fn items(mut values: Vec<Occurrence>, labels: &Labels<'_>) -> Vec<(u3
 }
 
 /// A page and a line of it.
-type Line = (usize, usize);
+type LineAt = (usize, usize);
 /// A table and its row, and the byte by which the row is ordered.
 type RowAt = ((usize, usize), usize);
 
 /// Gives to a table's row what was found on its line without the help of a label, where the row has no such value. A
 /// sentence may hold several rows on a line; it says by itself what belongs to which.
 fn to_rows(values: &mut [Occurrence]) {
-    let mut rows: HashMap<Line, Option<RowAt>> = HashMap::new();
-    let mut told: HashSet<(Line, usize)> = HashSet::new();
+    let mut rows: HashMap<LineAt, Option<RowAt>> = HashMap::new();
+    let mut told: HashSet<(LineAt, usize)> = HashSet::new();
     for value in values.iter() {
         if let Some(row) = value.row {
             let known = rows.entry((value.page, value.line)).or_insert(Some((row, value.at)));

@@ -12,7 +12,7 @@ use foldhash::HashMap;
 use kybern_core::model::IntentSpec;
 use smol_str::SmolStr;
 
-use super::acts::Act;
+use super::acts::SpeechAct;
 use super::requests::FOR;
 use super::search::Search;
 use super::words::{as_written, fold, is_long, same, stem, words};
@@ -21,7 +21,7 @@ use super::words::{as_written, fold, is_long, same, stem, words};
 pub(super) const ASKED: &str = "ask:";
 pub(super) const GIVEN: &str = "give:";
 /// How keywords begin that want a phrase asked for, or handed over.
-const ACTS: [(&str, Act); 2] = [(ASKED, Act::Asked), (GIVEN, Act::Given)];
+const ACTS: [(&str, SpeechAct); 2] = [(ASKED, SpeechAct::Asked), (GIVEN, SpeechAct::Given)];
 /// Begins a phrase that must not be there.
 const ABSENT: char = '!';
 /// Begins a phrase whose words are wanted as they are written.
@@ -44,15 +44,15 @@ pub(super) struct Keywords {
     /// Every stem that a keyword has.
     pub(super) stems: Stems,
     /// Where the keywords stand that are there only with a stem, by its number.
-    by_stem: Vec<Vec<Place>>,
+    by_stem: Vec<Vec<KeywordRef>>,
     /// The same of words as they are written.
-    by_word: HashMap<SmolStr, Vec<Place>>,
+    by_word: HashMap<SmolStr, Vec<KeywordRef>>,
     /// Where those stand that may be there with any words.
-    with_any: Vec<Place>,
+    with_any: Vec<KeywordRef>,
 }
 
 /// Where a keyword stands: the number of its intent, and its own number there.
-type Place = (usize, usize);
+type KeywordRef = (usize, usize);
 
 /// What a message must have for a keyword to be there.
 enum Sign<'k> {
@@ -91,7 +91,7 @@ pub(super) enum Test {
     /// These letters; small ones.
     Letters(String),
     /// One of these phrases, with which that is done.
-    Phrases(Vec<Phrase>, Option<Act>),
+    Phrases(Vec<Phrase>, Option<SpeechAct>),
 }
 
 /// A phrase that is wanted.
@@ -141,7 +141,7 @@ impl Keywords {
     pub(super) fn possible(&self, search: &Search<'_>) -> Vec<Vec<&Keyword>> {
         let of_stems = search.stems().flat_map(|stem| &self.by_stem[stem]);
         let of_words = search.written().filter_map(|word| self.by_word.get(word)).flatten();
-        let mut places: Vec<Place> = of_stems.chain(of_words).chain(&self.with_any).copied().collect();
+        let mut places: Vec<KeywordRef> = of_stems.chain(of_words).chain(&self.with_any).copied().collect();
         places.sort_unstable();
         places.dedup();
         let mut possible = vec![Vec::new(); self.of_intents.len()];

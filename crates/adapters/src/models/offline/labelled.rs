@@ -5,12 +5,12 @@ mod apart;
 use kybern_core::model::ValueKind;
 
 use self::apart::{centred, name_of_block, wrapped, wrapped_before};
-use super::labels::{Hit, Labels};
+use super::labels::{LabelHit, Labels};
 use super::layout::{self, Cell};
-use super::occurrence::{Occurrence, Place, sure};
+use super::occurrence::{Occurrence, SearchPlace, sure};
 use super::page::Page;
-use super::sides::{Side, Sides, neighbour};
-use super::values::{self, Shape};
+use super::sides::{LabelSide, SideVotes, neighbour};
+use super::values::{self, ValueShape};
 use super::{compound, parties, postal, signs, terms};
 
 /// Lines on which a name may go on.
@@ -24,7 +24,7 @@ const OPEN: [&str; 9] = ["of", "and", "&", "the", "de", "y", "et", "del", "du"];
 
 /// Where the text lies in which a value is expected.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Spot {
+pub(super) struct ValueSpot {
     /// Index of its line.
     pub(super) line: usize,
     /// First byte.
@@ -39,7 +39,7 @@ pub(super) struct Spot {
 ///
 /// In a message, what may be anybody's is its writer's.
 pub(super) fn labelled(page: &Page<'_>, index: usize, labels: &Labels<'_>, writer: Option<&str>) -> Vec<Occurrence> {
-    let sides = Sides::of(page, labels);
+    let sides = SideVotes::of(page, labels);
     let mut found = Vec::new();
     for line in 0..page.lines.len() {
         if page.used[line] {
@@ -64,7 +64,7 @@ pub(super) fn labelled(page: &Page<'_>, index: usize, labels: &Labels<'_>, write
                 {
                     continue;
                 }
-                let at = Place { field, page: index, line, at: hit.start };
+                let at = SearchPlace { field, page: index, line, at: hit.start };
                 let before = found.len();
                 let spot = spot(page, line, place, pattern.into(), labels, &sides);
                 if labels.has_terms(field) {
@@ -95,7 +95,7 @@ pub(super) fn labelled(page: &Page<'_>, index: usize, labels: &Labels<'_>, write
                             return None;
                         }
                         let other = rival(labels, hit, field, &read).or_else(|| of_signs(labels, hit, field, &read));
-                        let at = Place { field: other.unwrap_or(field), ..at };
+                        let at = SearchPlace { field: other.unwrap_or(field), ..at };
                         let many = labels.fields[at.field].many;
                         Some(Occurrence { many, ..Occurrence::new(at, read, spot.start, spot.sure) })
                     }));
@@ -112,9 +112,9 @@ pub(super) fn whole_name(
     page: &Page<'_>,
     labels: &Labels<'_>,
     field: usize,
-    spot: Spot,
-    read: values::Read,
-) -> values::Read {
+    spot: ValueSpot,
+    read: values::ReadValue,
+) -> values::ReadValue {
     // `Some Insurance Co. of` has its form, and goes on.
     let goes = |name: &&str| is_open(name) || !values::has_form(name);
     let Some(name) = read.value.as_str().filter(goes) else { return read };
@@ -126,14 +126,14 @@ pub(super) fn whole_name(
     let before = page.text[cell.start..from].chars().count();
     let column = Cell { column: cell.column + before, width: cell.width.saturating_sub(before), ..*cell };
     let mut whole = name.to_owned();
-    let mut open_end: Option<values::Read> = None;
+    let mut open_end: Option<values::ReadValue> = None;
     for step in 1..=MAX_WRAPPED {
         let ends_open = is_open(&whole);
         let so_far = (ends_open, !whole.contains(' '));
         let Some(rest) = goes_on(page, labels, (field, spot.line + step), [column, *cell], so_far) else { break };
         if open && let Some(last) = values::read(ValueKind::Name, rest).filter(|last| last.start == 0) {
             let whole = format!("{whole} {}", last.value.as_str().unwrap_or(rest));
-            return values::Read { value: whole.into(), ..read };
+            return values::ReadValue { value: whole.into(), ..read };
         }
         let ends = rest.split_whitespace().last().is_some_and(values::has_form);
         let signed = ends && labels.signed(rest).contains(&field);
@@ -147,10 +147,10 @@ pub(super) fn whole_name(
         whole = format!("{whole} {}", next.unwrap_or(rest));
         // Of a name on three lines the words say whose it is.
         if let Some(last) = last.filter(|_| step == 1 || ends_open || labels.signed(&whole).contains(&field)) {
-            return values::Read { value: whole.into(), fit: last.fit, ..read };
+            return values::ReadValue { value: whole.into(), fit: last.fit, ..read };
         }
         if let Some(needed) = needed {
-            open_end = Some(values::Read { value: whole.clone().into(), fit: needed.fit, ..read.clone() });
+            open_end = Some(values::ReadValue { value: whole.clone().into(), fit: needed.fit, ..read.clone() });
         }
     }
     open_end.unwrap_or(read)
@@ -180,7 +180,7 @@ fn goes_on<'t>(
     let below = starts(name).or_else(|| starts(cell).filter(signed))?;
     // What stands beside a label of its own is another value.
     let place = next.cells.iter().position(|other| *other == below)?;
-    let beside = |hit: &Hit| {
+    let beside = |hit: &LabelHit| {
         let goes_on = hit.fields.is_empty();
         hit.fills && hit.cell + 1 == place && !goes_on && !hit.fields.contains(&field)
     };
@@ -193,7 +193,7 @@ fn goes_on<'t>(
 
 /// The fields that a label announces: of two that want the same kind, the one whose section is present wins, and that of a
 /// list whose item the line opened; ranges come before single dates.
-fn fields_of(hit: &Hit, labels: &Labels<'_>, writer: Option<&str>, opened: impl Fn(&str) -> bool) -> Vec<usize> {
+fn fields_of(hit: &LabelHit, labels: &Labels<'_>, writer: Option<&str>, opened: impl Fn(&str) -> bool) -> Vec<usize> {
     let mut chosen: Vec<usize> = Vec::new();
     let writers = |field: usize| writer.is_some() && parties::family(&labels.fields[field].name) == writer;
     for field in &hit.fields {
@@ -220,7 +220,7 @@ fn fields_of(hit: &Hit, labels: &Labels<'_>, writer: Option<&str>, opened: impl 
 }
 
 /// Whether a name's words give it to another field than the labelled one, which has such words too.
-fn is_signed_by_another(labels: &Labels<'_>, field: usize, read: &values::Read) -> bool {
+fn is_signed_by_another(labels: &Labels<'_>, field: usize, read: &values::ReadValue) -> bool {
     let pattern = labels.fields[field];
     let known = pattern.value == ValueKind::Name && !pattern.signs.is_empty();
     let signed = || labels.signed(read.value.as_str().unwrap_or_default());
@@ -229,7 +229,7 @@ fn is_signed_by_another(labels: &Labels<'_>, field: usize, read: &values::Read) 
 
 /// The other field of a label for a name whose words speak against the chosen one: `Company: Dry Creek Hauling LLC` tells
 /// of no lessor.
-fn rival(labels: &Labels<'_>, hit: &Hit, field: usize, read: &values::Read) -> Option<usize> {
+fn rival(labels: &Labels<'_>, hit: &LabelHit, field: usize, read: &values::ReadValue) -> Option<usize> {
     let free = |other: &usize| {
         let pattern = labels.fields[*other];
         *other != field && pattern.value == ValueKind::Name && pattern.signs.is_empty()
@@ -241,7 +241,7 @@ fn rival(labels: &Labels<'_>, hit: &Hit, field: usize, read: &values::Read) -> O
 
 /// The other field of a label that a name's words give it to: `Company` above `Oakmere Insurance Company` names an insurer,
 /// whoever writes.
-fn of_signs(labels: &Labels<'_>, hit: &Hit, field: usize, read: &values::Read) -> Option<usize> {
+fn of_signs(labels: &Labels<'_>, hit: &LabelHit, field: usize, read: &values::ReadValue) -> Option<usize> {
     let pattern = labels.fields[field];
     let name = read.value.as_str().filter(|_| pattern.value == ValueKind::Name && pattern.signs.is_empty())?;
     let signed = labels.signed(name);
@@ -253,10 +253,10 @@ fn spot(
     page: &Page<'_>,
     line: usize,
     place: usize,
-    shape: Shape<'_>,
+    shape: ValueShape<'_>,
     labels: &Labels<'_>,
-    sides: &Sides,
-) -> Option<Spot> {
+    sides: &SideVotes,
+) -> Option<ValueSpot> {
     let kind = shape.kind;
     let hit = &page.hits[line][place];
     let row = &page.lines[line];
@@ -268,11 +268,11 @@ fn spot(
         let sure = if hit.colon { sure::COLON } else { sure::GLUED };
         // A label of a name that is led by no colon was accepted for the name behind it.
         let glued = strict || matches!(kind, ValueKind::Name | ValueKind::Person);
-        return (hit.after < end && (hit.colon || glued)).then_some(Spot { line, start: hit.after, end, sure });
+        return (hit.after < end && (hit.colon || glued)).then_some(ValueSpot { line, start: hit.after, end, sure });
     }
     let order = sides.order(line);
-    let beside = |side: Side| match side {
-        Side::Right => {
+    let beside = |side: LabelSide| match side {
+        LabelSide::Right => {
             let (_, cell) = neighbour(page, line, hit.cell, side)?;
             let end = if kind == ValueKind::DateRange { next.unwrap_or(row.end) } else { cell.end };
             let other = kind == ValueKind::Name && hit.colon && is_of_label_above(page, line, cell, labels);
@@ -280,23 +280,24 @@ fn spot(
             let pair = kind == ValueKind::Name && hit.colon && is_pair(page.cell(cell));
             let free = !other && !pair && !page.is_label(line, cell) && !is_foreign(page, line, cell, kind, labels);
             let fits = free && fits(page, shape, cell.start, end);
-            let beside = fits.then_some(Spot { line, start: cell.start, end, sure: sure::BESIDE });
+            let beside = fits.then_some(ValueSpot { line, start: cell.start, end, sure: sure::BESIDE });
             beside.or_else(|| centred(page, line, cell).filter(|_| free && kind == ValueKind::Name))
         }
-        Side::Below => beneath(page, line, place, shape, labels),
-        Side::Above | Side::Left => {
+        LabelSide::Below => beneath(page, line, place, shape, labels),
+        LabelSide::Above | LabelSide::Left => {
             let (at, cell) = neighbour(page, line, hit.cell, side)?;
             // A name with its address stands above as a block.
             let is_address = |cell: Cell| {
                 let text = page.cell(cell);
                 values::ends_with_zip(text) || !values::find_phones(text).is_empty()
             };
-            let block = Some(cell).filter(|cell| kind == ValueKind::Name && side == Side::Above && is_address(*cell));
+            let block =
+                Some(cell).filter(|cell| kind == ValueKind::Name && side == LabelSide::Above && is_address(*cell));
             let (at, cell) =
                 block.and_then(|_| name_of_block(page, line, page.lines[line].cells[hit.cell])).unwrap_or((at, cell));
             let free = !page.is_label(at, cell) && !is_foreign(page, at, cell, kind, labels) && !page.used[at];
             let fits = free && !hit.colon && fits(page, shape, cell.start, cell.end);
-            fits.then_some(Spot { line: at, start: cell.start, end: cell.end, sure: sure::BENEATH })
+            fits.then_some(ValueSpot { line: at, start: cell.start, end: cell.end, sure: sure::BENEATH })
         }
     };
     if let Some(before) = wrapped_before(page, (line, hit), shape, labels).filter(|_| sides.trail()) {
@@ -304,17 +305,17 @@ fn spot(
     }
     // Where labels stand behind their values, what stands on their other sides is another's.
     let trails = sides.trail() && hit.cell > 0 && !hit.colon;
-    let usual = order.into_iter().filter(|side| !trails || *side == Side::Left).find_map(&beside);
+    let usual = order.into_iter().filter(|side| !trails || *side == LabelSide::Left).find_map(&beside);
     // A name with its legal form beside its label is the label's, wherever the page's other values stand.
-    let formed = |spot: &Spot| values::has_form(&page.text[spot.start..spot.end]);
+    let formed = |spot: &ValueSpot| values::has_form(&page.text[spot.start..spot.end]);
     if kind == ValueKind::Name && usual.as_ref().is_some_and(|spot| spot.line != line && !formed(spot)) {
-        return beside(Side::Right).filter(formed).or(usual);
+        return beside(LabelSide::Right).filter(formed).or(usual);
     }
     // `First Named Insured   Location` heads a name and an address.
-    let is_word = |spot: &Spot| !page.text[spot.start..spot.end].trim().contains(' ');
-    let is_beside = |spot: &Spot| spot.line == line && spot.start > hit.start && is_word(spot);
+    let is_word = |spot: &ValueSpot| !page.text[spot.start..spot.end].trim().contains(' ');
+    let is_beside = |spot: &ValueSpot| spot.line == line && spot.start > hit.start && is_word(spot);
     if kind == ValueKind::Name && !hit.colon && usual.as_ref().is_some_and(|spot| is_beside(spot) && !formed(spot)) {
-        return beside(Side::Below).filter(formed).or(usual);
+        return beside(LabelSide::Below).filter(formed).or(usual);
     }
     usual.or_else(|| wrapped(page, (line, hit), shape, labels))
 }
@@ -344,7 +345,7 @@ fn is_foreign(page: &Page<'_>, line: usize, cell: Cell, kind: ValueKind, labels:
     free && (terms::fills(page, cell, labels) || kind == ValueKind::Name && (labelled() || names_label()))
 }
 
-fn fits(page: &Page<'_>, shape: Shape<'_>, start: usize, end: usize) -> bool {
+fn fits(page: &Page<'_>, shape: ValueShape<'_>, start: usize, end: usize) -> bool {
     values::read(shape, &page.text[start..end]).is_some()
 }
 
@@ -368,11 +369,17 @@ fn is_of_label_above(page: &Page<'_>, line: usize, cell: Cell, labels: &Labels<'
     })
 }
 
-fn beneath(page: &Page<'_>, line: usize, place: usize, shape: Shape<'_>, labels: &Labels<'_>) -> Option<Spot> {
+fn beneath(
+    page: &Page<'_>,
+    line: usize,
+    place: usize,
+    shape: ValueShape<'_>,
+    labels: &Labels<'_>,
+) -> Option<ValueSpot> {
     let kind = shape.kind;
     let hit = &page.hits[line][place];
     let cell = page.lines[line].cells[hit.cell];
-    let (index, mut candidate) = neighbour(page, line, hit.cell, Side::Below)?;
+    let (index, mut candidate) = neighbour(page, line, hit.cell, LabelSide::Below)?;
     let below = &page.lines[index];
     // `Dealer Fern Hollow` beneath `Client` is no client.
     let of_another = |candidate: Cell| {
@@ -389,7 +396,7 @@ fn beneath(page: &Page<'_>, line: usize, place: usize, shape: Shape<'_>, labels:
         let next = page.lines.get(index + 1).filter(|next| next.number == below.number + 1)?;
         let rest = layout::in_column(cell, next).filter(|rest| !page.is_label(index + 1, *rest))?;
         let fit = fits(page, shape, rest.start, rest.end);
-        return fit.then_some(Spot { line: index + 1, start: rest.start, end: rest.end, sure: sure::BENEATH });
+        return fit.then_some(ValueSpot { line: index + 1, start: rest.start, end: rest.end, sure: sure::BENEATH });
     }
     let blocked = |candidate: Cell| {
         page.is_label(index, candidate)
@@ -404,5 +411,5 @@ fn beneath(page: &Page<'_>, line: usize, place: usize, shape: Shape<'_>, labels:
         return None;
     }
     let fit = fits(page, shape, candidate.start, candidate.end) || kind == ValueKind::Address;
-    fit.then_some(Spot { line: index, start: candidate.start, end: candidate.end, sure: sure::BENEATH })
+    fit.then_some(ValueSpot { line: index, start: candidate.start, end: candidate.end, sure: sure::BENEATH })
 }

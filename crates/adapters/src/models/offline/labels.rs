@@ -9,7 +9,7 @@ use super::analyse::clip;
 use super::compound;
 use super::label_text::{asks, bare, is_one, opens, past_letter, past_separator, points_down};
 use super::layout::{Cell, Line};
-use super::phrases::Found;
+use super::phrases::PhraseMatch;
 use super::prepared::PreparedSchema;
 use super::signs;
 use super::values;
@@ -52,7 +52,7 @@ pub(super) struct Labels<'s> {
 
 /// A label on a line.
 #[derive(Clone, Debug)]
-pub(super) struct Hit {
+pub(super) struct LabelHit {
     /// The fields it may announce, as indices of [`Labels::fields`].
     pub(super) fields: Vec<usize>,
     /// Its cell on the line.
@@ -102,9 +102,10 @@ impl<'s> Labels<'s> {
     }
 
     /// Every label that begins at the word `first`, the longest first, each with its field as its number.
-    pub(super) fn at<'a>(&'a self, text: &'a [Word], first: usize) -> impl Iterator<Item = Found> + 'a {
-        let owned =
-            |found: Found| Some(Found { phrase: self.places[self.known.lexicon.owners[found.phrase]]?, ..found });
+    pub(super) fn at<'a>(&'a self, text: &'a [Word], first: usize) -> impl Iterator<Item = PhraseMatch> + 'a {
+        let owned = |found: PhraseMatch| {
+            Some(PhraseMatch { phrase: self.places[self.known.lexicon.owners[found.phrase]]?, ..found })
+        };
         self.known.lexicon.phrases.at(text, first).filter_map(owned)
     }
 
@@ -119,8 +120,8 @@ impl<'s> Labels<'s> {
     }
 
     /// The labels on a line, from left to right.
-    pub(super) fn hits(&self, text: &str, line: &Line) -> Vec<Hit> {
-        let mut hits: Vec<Hit> = Vec::new();
+    pub(super) fn hits(&self, text: &str, line: &Line) -> Vec<LabelHit> {
+        let mut hits: Vec<LabelHit> = Vec::new();
         for (cell_index, cell) in line.cells.iter().enumerate() {
             let inside = words(&text[cell.start..cell.end], cell.start);
             let more = cell_index + 1 < line.cells.len();
@@ -136,17 +137,17 @@ impl<'s> Labels<'s> {
             let alone = self.numbered(text, (from, to)).filter(|_| more);
             let whole = || {
                 let several = bared || !compound::parts(self, &text[from..to]).is_empty();
-                several.then(|| self.joined(&text[from..to])).flatten().map(|hit| Hit { after: to, ..hit })
+                several.then(|| self.joined(&text[from..to])).flatten().map(|hit| LabelHit { after: to, ..hit })
             };
             if let Some(hit) = alone.or_else(|| self.pure(text, (from, to), within)).or_else(whole) {
                 let after = if hit.after >= to { cell.end } else { hit.after };
-                hits.push(Hit { cell: cell_index, start: cell.start, after, ..hit });
+                hits.push(LabelHit { cell: cell_index, start: cell.start, after, ..hit });
                 continue;
             }
             let mut first = 0;
             let mut labelled = false;
             while first < inside.len() && hits.len() < MAX_HITS {
-                let whole = |found: &Found| is_one(&text[inside[first].start..inside[found.last - 1].end]);
+                let whole = |found: &PhraseMatch| is_one(&text[inside[first].start..inside[found.last - 1].end]);
                 let mut found = self.at(&inside, first).filter(whole).peekable();
                 let Some(longest) = found.peek().map(|found| found.last) else {
                     first += 1;
@@ -187,7 +188,13 @@ impl<'s> Labels<'s> {
 
     /// A label with another one behind a stroke, before the first one's value: `Policy No / Policy Period AB-1234`. With it
     /// the word behind the labels.
-    fn slashed(&self, text: &str, cell: &Cell, hit: &Hit, (inside, last): (&[Word], usize)) -> Option<(Hit, usize)> {
+    fn slashed(
+        &self,
+        text: &str,
+        cell: &Cell,
+        hit: &LabelHit,
+        (inside, last): (&[Word], usize),
+    ) -> Option<(LabelHit, usize)> {
         let end = inside.get(last.checked_sub(1)?)?.end;
         if hit.colon || !text.get(end..cell.end)?.trim_start().starts_with('/') {
             return None;
@@ -195,13 +202,13 @@ impl<'s> Labels<'s> {
         let second = self.at(inside, last).next()?;
         let after = inside[second.last - 1].end;
         let after = after + text[after..cell.end].len() - text[after..cell.end].trim_start().len();
-        let mut both = Hit { after, ..hit.clone() };
+        let mut both = LabelHit { after, ..hit.clone() };
         let opens = hit.start == cell.start && after < cell.end && !text[after..].starts_with([':', '=']);
         (opens && self.accepts(text, (cell.start, cell.end), &mut both, false)).then_some((both, second.last))
     }
 
     /// The label that a cell is when a number ends it: a form that asks for several has `Option 1` and `Option 2`.
-    fn numbered(&self, text: &str, cell: (usize, usize)) -> Option<Hit> {
+    fn numbered(&self, text: &str, cell: (usize, usize)) -> Option<LabelHit> {
         let whole = text.get(cell.0..cell.1)?.trim_end_matches([':', ' ']);
         let (label, number) = whole.rsplit_once(' ')?;
         if number.len() > MAX_NUMBER || !number.bytes().all(|digit| digit.is_ascii_digit()) {
@@ -212,7 +219,7 @@ impl<'s> Labels<'s> {
         let hit = self.pure(text, (cell.0, end), &inside).or_else(|| {
             let (fields, words) = (self.whole(&inside), inside.len());
             let (start, after, parts) = (cell.0, cell.1, Vec::new());
-            (!fields.is_empty()).then_some(Hit {
+            (!fields.is_empty()).then_some(LabelHit {
                 fields,
                 cell: 0,
                 start,
@@ -226,12 +233,12 @@ impl<'s> Labels<'s> {
         // A single word and a number are as often a thing and its number: `Unit 12`.
         let listed = |field: &usize| self.has_terms(*field) || self.fields[*field].value == ValueKind::Money;
         let colon = text[..cell.1].ends_with(':');
-        (hit.words > 1 || hit.fields.iter().all(listed)).then_some(Hit { after: cell.1, colon, ..hit })
+        (hit.words > 1 || hit.fields.iter().all(listed)).then_some(LabelHit { after: cell.1, colon, ..hit })
     }
 
     /// The fields of the label that so many words are.
     fn whole(&self, inside: &[Word]) -> Vec<usize> {
-        let whole = |found: &Found| found.last == inside.len();
+        let whole = |found: &PhraseMatch| found.last == inside.len();
         self.at(inside, 0).filter(whole).map(|found| found.phrase).collect()
     }
 
@@ -241,14 +248,14 @@ impl<'s> Labels<'s> {
     }
 
     /// The label of a cell that goes on in the cell beneath: `Contract` above `Number`.
-    pub(super) fn joined(&self, text: &str) -> Option<Hit> {
+    pub(super) fn joined(&self, text: &str) -> Option<LabelHit> {
         let inside = words(text, 0);
         let fields = self.whole(&inside);
         let parts = compound::parts(self, text);
         let fields = if fields.is_empty() { parts.first().cloned()? } else { fields };
         let parts = if parts.len() > 1 { parts } else { Vec::new() };
         let colon = text.ends_with(':');
-        Some(Hit { fields, cell: 0, start: 0, after: 0, words: inside.len(), colon, fills: true, parts })
+        Some(LabelHit { fields, cell: 0, start: 0, after: 0, words: inside.len(), colon, fills: true, parts })
     }
 
     /// The fields of a label that a text is, but for one word.
@@ -264,7 +271,7 @@ impl<'s> Labels<'s> {
     /// The fields of the longest label inside a cell of a row of labels.
     pub(super) fn inside(&self, text: &str, cell: &Cell) -> Vec<usize> {
         let inside = words(&text[cell.start..cell.end], cell.start);
-        let all: Vec<Found> = (0..inside.len()).flat_map(|first| self.at(&inside, first)).collect();
+        let all: Vec<PhraseMatch> = (0..inside.len()).flat_map(|first| self.at(&inside, first)).collect();
         let Some(longest) = all.iter().map(|found| found.last - found.first).max() else { return Vec::new() };
         let last = all.iter().filter(|found| found.last - found.first == longest).map(|found| found.first).max();
         // Two labels in one cell are two columns that stand too close.
@@ -277,14 +284,15 @@ impl<'s> Labels<'s> {
             let joint = |word: &Word| JOINTS.contains(&word.text.as_str());
             let first = all.iter().max_by_key(|found| (std::cmp::Reverse(found.first), found.last));
             let joined = first.filter(|found| inside.get(found.last).is_some_and(joint));
-            let same = |found: &&Found| joined.is_some_and(|one| (found.first, found.last) == (one.first, one.last));
+            let same =
+                |found: &&PhraseMatch| joined.is_some_and(|one| (found.first, found.last) == (one.first, one.last));
             return all.iter().filter(same).map(|found| found.phrase).collect();
         }
         let best = all.iter().filter(|found| found.last - found.first == longest && Some(found.first) == last);
         best.map(|found| found.phrase).collect()
     }
 
-    fn hit(&self, text: &str, cell: (usize, usize), found: (usize, usize), fields: Vec<usize>) -> Hit {
+    fn hit(&self, text: &str, cell: (usize, usize), found: (usize, usize), fields: Vec<usize>) -> LabelHit {
         let (after, colon) = past_separator(text, found.1, cell.1);
         // `Insurer /` goes on in another language beneath, and `Your DOT number?` has its answer there.
         let rest = text[after.min(cell.1)..cell.1].trim();
@@ -295,11 +303,11 @@ impl<'s> Labels<'s> {
         let narrow = |field: &usize| !asked || values::is_strict(self.fields[*field].value);
         let fields: Vec<usize> = fields.into_iter().filter(narrow).collect();
         let fills = fills && !fields.is_empty();
-        Hit { fields, cell: 0, start: found.0, after, words: 0, colon, fills, parts: Vec::new() }
+        LabelHit { fields, cell: 0, start: found.0, after, words: 0, colon, fills, parts: Vec::new() }
     }
 
     /// Whether a phrase is used as a label here, and of which of its fields.
-    fn accepts(&self, text: &str, cell: (usize, usize), hit: &mut Hit, labelled: bool) -> bool {
+    fn accepts(&self, text: &str, cell: (usize, usize), hit: &mut LabelHit, labelled: bool) -> bool {
         let before = text[cell.0..hit.start].trim_end();
         let opens = opens(before);
         if hit.fills {

@@ -84,16 +84,16 @@ fn cells(row: &str, base: usize) -> Vec<Cell> {
     let mut gap = Gap::default();
     for (at, letter) in row.char_indices() {
         let kind = match letter {
-            '\t' | '|' | '│' | '┃' | '║' => Kind::Wall,
-            ' ' | '\u{a0}' | '\u{2002}' | '\u{2003}' | '\u{3000}' => Kind::Space,
-            '.' | '_' | '…' => Kind::Leader,
-            _ => Kind::Ink,
+            '\t' | '|' | '│' | '┃' | '║' => CharKind::Wall,
+            ' ' | '\u{a0}' | '\u{2002}' | '\u{2003}' | '\u{3000}' => CharKind::Space,
+            '.' | '_' | '…' => CharKind::Leader,
+            _ => CharKind::Ink,
         };
         match kind {
-            Kind::Wall => gap.walls += 1,
-            Kind::Space => gap.spaces += 1,
-            Kind::Leader => gap.leaders += if letter == '…' { LEADERS } else { 1 },
-            Kind::Ink => {
+            CharKind::Wall => gap.walls += 1,
+            CharKind::Space => gap.spaces += 1,
+            CharKind::Leader => gap.leaders += if letter == '…' { LEADERS } else { 1 },
+            CharKind::Ink => {
                 if let Some((start, at_column)) = open
                     && gap.separates()
                 {
@@ -116,7 +116,11 @@ fn cells(row: &str, base: usize) -> Vec<Cell> {
                 bare_end = (last_end, last_column);
             }
         }
-        if matches!(kind, Kind::Leader) && gap.leaders < LEADERS && gap.spaces == 0 && gap.walls == 0 && open.is_some()
+        if matches!(kind, CharKind::Leader)
+            && gap.leaders < LEADERS
+            && gap.spaces == 0
+            && gap.walls == 0
+            && open.is_some()
         {
             (last_end, last_column) = (at + letter.len_utf8(), column + 1);
         }
@@ -138,7 +142,7 @@ fn cells(row: &str, base: usize) -> Vec<Cell> {
     found
 }
 
-enum Kind {
+enum CharKind {
     Wall,
     Space,
     Leader,

@@ -11,9 +11,9 @@ use std::collections::HashSet;
 use kybern_core::model::{FieldPattern, ValueKind};
 
 use super::labels::Labels;
-use super::occurrence::{Occurrence, Place, sure};
+use super::occurrence::{Occurrence, SearchPlace, sure};
 use super::page::Page;
-use super::values::{self, Read};
+use super::values::{self, ReadValue};
 
 /// The rows of these items, so that they are none of the tables'.
 const TABLE: usize = usize::MAX / 16;
@@ -41,7 +41,7 @@ pub(super) fn rows(page: &Page<'_>, index: usize, labels: &Labels<'_>, found: &m
             let Some([reference, day]) = row(page, line, labels.fields[number], pattern) else { continue };
             let at = page.lines[line].start;
             for (field, (start, read)) in [(number, reference), (opener, day)] {
-                let place = Place { field, page: index, line, at };
+                let place = SearchPlace { field, page: index, line, at };
                 found.push(Occurrence {
                     row: Some((TABLE - index, line)),
                     ..Occurrence::new(place, read, start, sure::AMOUNT)
@@ -52,7 +52,7 @@ pub(super) fn rows(page: &Page<'_>, index: usize, labels: &Labels<'_>, found: &m
 }
 
 /// The number and the day that a line begins with, each alone in its cell.
-fn row(page: &Page<'_>, line: usize, number: &FieldPattern, day: &FieldPattern) -> Option<[(usize, Read); 2]> {
+fn row(page: &Page<'_>, line: usize, number: &FieldPattern, day: &FieldPattern) -> Option<[(usize, ReadValue); 2]> {
     let [first, second, rest @ ..] = page.lines[line].cells.as_slice() else { return None };
     let whole = |pattern: &FieldPattern, text: &str| {
         values::read(pattern, text).filter(|read| read.start == 0 && read.end == text.len())

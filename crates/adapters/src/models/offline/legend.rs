@@ -8,9 +8,9 @@ use kybern_core::model::{FieldPattern, ValueKind};
 use super::analyse::clip;
 use super::labels::Labels;
 use super::layout::Cell;
-use super::occurrence::{Occurrence, Place, sure};
+use super::occurrence::{Occurrence, SearchPlace, sure};
 use super::page::Page;
-use super::sides::{Side, neighbour};
+use super::sides::{LabelSide, neighbour};
 use super::{codes, parties, values};
 
 /// Letters of a code that begins a line.
@@ -29,7 +29,7 @@ const NAIC_DIGITS: usize = 5;
 const MAX_BETWEEN: usize = 3;
 
 /// What a code stands for.
-pub(super) struct Entry {
+pub(super) struct LegendEntry {
     pub(super) code: String,
     /// The line on which it is explained.
     pub(super) line: usize,
@@ -106,7 +106,7 @@ pub(super) fn overleaf(pages: &[Page<'_>], labels: &Labels<'_>, found: &mut [Occ
         let entries = equated(page, index, labels, field);
         (2..=MAX_ENTRIES).contains(&entries.len()).then_some(entries)
     });
-    let legends: Vec<Vec<Entry>> = legends.collect();
+    let legends: Vec<Vec<LegendEntry>> = legends.collect();
     for value in found.iter_mut().filter(|value| value.field == field) {
         let named = |code: &str| legends.iter().flatten().find(|entry| entry.code == code);
         let name = value.value.as_str().and_then(named).and_then(|entry| entry.found.first());
@@ -126,13 +126,18 @@ fn explained_field(labels: &Labels<'_>) -> Option<usize> {
 }
 
 /// The entries whose codes stand where the label of the name expects it.
-fn codes_expected<'e>(page: &Page<'_>, labels: &Labels<'_>, field: usize, entries: &'e [Entry]) -> Vec<&'e Entry> {
+fn codes_expected<'e>(
+    page: &Page<'_>,
+    labels: &Labels<'_>,
+    field: usize,
+    entries: &'e [LegendEntry],
+) -> Vec<&'e LegendEntry> {
     let named = |text: &str| entries.iter().find(|entry| entry.code == text.trim());
     let mut found = Vec::new();
     for (line, hits) in page.hits.iter().enumerate() {
         for hit in hits.iter().filter(|hit| hit.fields.contains(&field) && labels.fields[field].group.is_some()) {
             if hit.fills {
-                let beside = [Side::Right, Side::Below, Side::Left].into_iter().find_map(|side| {
+                let beside = [LabelSide::Right, LabelSide::Below, LabelSide::Left].into_iter().find_map(|side| {
                     let (at, cell) = neighbour(page, line, hit.cell, side)?;
                     // The head of the explanations has the first of them beneath it.
                     named(page.cell(cell)).filter(|_| !entries.iter().any(|entry| entry.line == at))
@@ -148,7 +153,7 @@ fn codes_expected<'e>(page: &Page<'_>, labels: &Labels<'_>, field: usize, entrie
 }
 
 /// The entries of a legend with equals signs, on one line or over several.
-fn equated(page: &Page<'_>, index: usize, labels: &Labels<'_>, field: usize) -> Vec<Entry> {
+fn equated(page: &Page<'_>, index: usize, labels: &Labels<'_>, field: usize) -> Vec<LegendEntry> {
     let signs: Vec<(usize, usize)> =
         page.text.match_indices('=').filter_map(|(at, _)| Some((code_before(page.text, at)?, at))).collect();
     let mut entries = Vec::new();
@@ -161,7 +166,7 @@ fn equated(page: &Page<'_>, index: usize, labels: &Labels<'_>, field: usize) -> 
         let Some(line) = page.line_at(*start) else { continue };
         let Some(found) = explained(labels, (field, false), &joined, at + 1, (index, line, *start)) else { continue };
         let code = page.text[*start..*at].trim_end().to_owned();
-        entries.push(Entry { code, line, span: (*start, at + 1 + rest.len()), found });
+        entries.push(LegendEntry { code, line, span: (*start, at + 1 + rest.len()), found });
     }
     entries
 }
@@ -189,7 +194,7 @@ fn explained(
     (index, line, at): (usize, usize, usize),
 ) -> Option<Vec<Occurrence>> {
     let number = labels.in_group_of(field, ValueKind::Naic);
-    let place = |field| Place { field, page: index, line, at };
+    let place = |field| SearchPlace { field, page: index, line, at };
     let name = text.trim_start().split("  ").next().unwrap_or_default();
     let indent = text.len() - text.trim_start().len();
     let known = parties::signed_name(labels, field, name);
@@ -206,7 +211,7 @@ fn explained(
 }
 
 /// A name with its five digits behind it: `Some Casualty 27987`.
-fn numbered(text: &str) -> Option<values::Read> {
+fn numbered(text: &str) -> Option<values::ReadValue> {
     let text = text.trim_start();
     let before = text.find(|letter: char| letter.is_ascii_digit())?;
     let length = text[before..].bytes().take_while(u8::is_ascii_digit).count();
@@ -222,7 +227,7 @@ fn begins_with_label(head: &str, leads: impl Fn(&str) -> bool) -> bool {
 
 /// The cells that begin with a code and a name that is known by its words, with the code of it that follows; other columns
 /// may stand beside them.
-fn entries(page: &Page<'_>, index: usize, labels: &Labels<'_>, field: usize) -> Vec<Entry> {
+fn entries(page: &Page<'_>, index: usize, labels: &Labels<'_>, field: usize) -> Vec<LegendEntry> {
     let mut entries = Vec::new();
     let leads = |word: &str| labels.exactly(word).is_some_and(|fields| fields.contains(&field));
     for (at, line) in page.lines.iter().enumerate() {
@@ -245,7 +250,7 @@ fn entries(page: &Page<'_>, index: usize, labels: &Labels<'_>, field: usize) -> 
             };
             let first = found.iter().map(|value| value.start).min().unwrap_or(*base);
             let last = found.iter().map(|value| value.end).max().unwrap_or(*base);
-            entries.push(Entry { code: (*code).to_owned(), line: at, span: (first, last), found });
+            entries.push(LegendEntry { code: (*code).to_owned(), line: at, span: (first, last), found });
         }
     }
     if entries.len() < 2 { lettered(page, index, labels, field) } else { entries }
@@ -275,8 +280,8 @@ fn labelled(text: &str, cell: Cell, leads: impl Fn(&str) -> bool) -> Vec<(usize,
 /// A Larch Leasing Company
 /// B Rowan Leasing Company
 /// ```
-fn lettered(page: &Page<'_>, index: usize, labels: &Labels<'_>, field: usize) -> Vec<Entry> {
-    let mut entries: Vec<Entry> = Vec::new();
+fn lettered(page: &Page<'_>, index: usize, labels: &Labels<'_>, field: usize) -> Vec<LegendEntry> {
+    let mut entries: Vec<LegendEntry> = Vec::new();
     let mut column: Option<usize> = None;
     for (at, line) in page.lines.iter().enumerate() {
         let letter = char::from(b'A' + u8::try_from(entries.len()).unwrap_or_default());
@@ -292,7 +297,7 @@ fn lettered(page: &Page<'_>, index: usize, labels: &Labels<'_>, field: usize) ->
             break;
         }
         let last = found.iter().map(|value| value.end).max().unwrap_or(base);
-        entries.push(Entry { code: letter.to_string(), line: at, span: (cell.start, last), found });
+        entries.push(LegendEntry { code: letter.to_string(), line: at, span: (cell.start, last), found });
         column = Some(cell.column);
         if entries.len() >= MAX_ENTRIES {
             break;

@@ -3,7 +3,7 @@
 
 use kybern_core::model::ClassifyInput;
 
-use super::acts::{self, Act};
+use super::acts::{self, SpeechAct};
 use super::words::{Word, fold, words};
 
 /// Words of a message beside which a letter says what is wanted.
@@ -63,7 +63,7 @@ pub(super) fn read_out(input: &ClassifyInput) -> Option<ClassifyInput> {
 fn hands_over(text: &str, found: &[Word]) -> bool {
     let acts = acts::acts(found, &acts::borders(text, found));
     let is_letter = |word: &Word| LETTERS.contains(&fold(&word.text).as_str());
-    found.iter().zip(&acts).any(|(word, act)| *act == Act::Given && is_letter(word))
+    found.iter().zip(&acts).any(|(word, act)| *act == SpeechAct::Given && is_letter(word))
 }
 
 /// The body of the first letter in a text.

@@ -3,11 +3,11 @@
 use kybern_core::model::ExtractionSchema;
 
 use super::phrases::Phrases;
-use super::signs::Signs;
+use super::signs::FieldSigns;
 
 /// What a term says.
 #[derive(Debug)]
-pub(super) struct Meaning {
+pub(super) struct TermMeaning {
     pub(super) field: usize,
     /// The value that it stands for.
     pub(super) value: String,
@@ -24,10 +24,10 @@ pub(super) struct Lexicon {
     /// For each phrase the field that has it as a label.
     pub(super) owners: Vec<usize>,
     /// The words that speak for names of a field, and those that speak against them.
-    pub(super) signs: Signs,
+    pub(super) signs: FieldSigns,
     pub(super) terms: Phrases,
     /// For each term what it says.
-    pub(super) meanings: Vec<Meaning>,
+    pub(super) meanings: Vec<TermMeaning>,
 }
 
 impl Lexicon {
@@ -35,14 +35,14 @@ impl Lexicon {
     pub(super) fn new(schema: &ExtractionSchema) -> Self {
         let (mut phrases, mut terms) = (Phrases::default(), Phrases::default());
         let (mut owners, mut meanings) = (Vec::new(), Vec::new());
-        let mut signs = Signs::default();
+        let mut signs = FieldSigns::default();
         for (index, field) in schema.fields.iter().enumerate() {
             field.signs.iter().for_each(|sign| signs.add(index, sign));
             for label in &field.labels {
                 if let Some((phrase, value)) = label.split_once('=') {
                     terms.add(phrase.trim_end_matches('?'), meanings.len());
                     let everyday = phrase.ends_with('?');
-                    meanings.push(Meaning { field: index, value: value.to_owned(), everyday });
+                    meanings.push(TermMeaning { field: index, value: value.to_owned(), everyday });
                 } else {
                     phrases.add(label, owners.len());
                     owners.push(index);
@@ -51,7 +51,7 @@ impl Lexicon {
             for own in schema.own_labels_of(field) {
                 if let Some(value) = &own.value {
                     terms.add(&own.label, meanings.len());
-                    meanings.push(Meaning { field: index, value: value.clone(), everyday: false });
+                    meanings.push(TermMeaning { field: index, value: value.clone(), everyday: false });
                 } else {
                     phrases.add(&own.label, owners.len());
                     owners.push(index);

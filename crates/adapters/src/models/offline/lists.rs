@@ -6,7 +6,7 @@ use kybern_core::model::ValueKind;
 use super::analyse::clip;
 use super::columns;
 use super::labels::Labels;
-use super::occurrence::{Occurrence, Place, sure};
+use super::occurrence::{Occurrence, SearchPlace, sure};
 use super::page::Page;
 use super::values;
 use super::words::words;
@@ -41,7 +41,7 @@ pub(super) fn names(page: &Page<'_>, index: usize, labels: &Labels<'_>) -> Vec<O
             let named = assigned.iter().find(|(place, _)| *place == column).map(|(_, cell)| *cell);
             let Some(cell) = named else { break };
             let Some(read) = values::read(ValueKind::Name, page.cell(cell)) else { break };
-            let place = Place { field, page: index, line: at, at: row.start };
+            let place = SearchPlace { field, page: index, line: at, at: row.start };
             found.push(Occurrence { many: true, ..Occurrence::new(place, read, cell.start, sure::COLUMN) });
         }
     }

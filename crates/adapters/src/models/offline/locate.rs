@@ -12,7 +12,7 @@ use kybern_core::model::{Claim, FieldPattern, Located, ValueKind};
 use serde_json::Value;
 
 use super::analyse::clip;
-use super::values::{self, DOUBTED, Read, Shape, name_over_lines};
+use super::values::{self, DOUBTED, ReadValue, ValueShape, name_over_lines};
 use super::words::fold;
 
 /// Text that is looked through.
@@ -88,9 +88,9 @@ fn is_same(kind: ValueKind, one: &Value, other: &Value) -> bool {
 
 /// A place where a claim stands.
 #[derive(Clone)]
-struct Place {
+struct ValuePlace {
     page: usize,
-    read: Read,
+    read: ReadValue,
 }
 
 /// Where each claim stands.
@@ -102,21 +102,21 @@ pub(super) fn locate(document: &DocumentText, claims: &[Claim<'_>]) -> Vec<Optio
         left -= letters.text.len();
         pages.push(letters);
     }
-    let mut look = Look { pages, scanned: HashMap::new(), items: HashMap::new() };
+    let mut look = LocateCache { pages, scanned: HashMap::new(), items: HashMap::new() };
     claims.iter().map(|claim| look.up(claim)).collect()
 }
 
-type Scanned = HashMap<String, Vec<Place>>;
+type ScannedValues = HashMap<String, Vec<ValuePlace>>;
 
-struct Look<'p, 'c> {
+struct LocateCache<'p, 'c> {
     pages: Vec<Letters<'p>>,
     /// By kind, and by pattern, every value of it that the document has.
-    scanned: HashMap<(ValueKind, Option<&'c str>), Scanned>,
+    scanned: HashMap<(ValueKind, Option<&'c str>), ScannedValues>,
     /// Where the last value of each item stands.
     items: HashMap<(&'c str, u32), (usize, usize)>,
 }
 
-impl<'c> Look<'_, 'c> {
+impl<'c> LocateCache<'_, 'c> {
     fn up(&mut self, claim: &Claim<'c>) -> Option<Located> {
         let field = claim.field;
         let anchor = field.group.as_deref().zip(claim.item).and_then(|item| self.items.get(&item).copied());
@@ -138,7 +138,7 @@ impl<'c> Look<'_, 'c> {
             self.items.insert(item, (found.page, found.read.start));
         }
         let page = self.pages.get(found.page)?.page.number;
-        let Read { start, end, value, mut fit, mut problem } = found.read;
+        let ReadValue { start, end, value, mut fit, mut problem } = found.read;
         if problem.is_none() {
             problem = field.range.and_then(|range| range.problem(field.value, &value));
             fit *= if problem.is_some() { DOUBTED } else { 1.0 };
@@ -147,7 +147,7 @@ impl<'c> Look<'_, 'c> {
     }
 
     /// Where a term of the field stands that the claim names, by its value or by one of its phrases.
-    fn terms(&self, field: &FieldPattern, claimed: &str) -> Vec<Place> {
+    fn terms(&self, field: &FieldPattern, claimed: &str) -> Vec<ValuePlace> {
         let claimed = letters_of(claimed);
         let terms =
             || field.labels.iter().filter_map(|label| label.split_once('=')).filter(|(_, value)| !value.is_empty());
@@ -156,16 +156,16 @@ impl<'c> Look<'_, 'c> {
         let mut places = Vec::new();
         for (phrase, _) in terms().filter(|(_, other)| *other == value) {
             for (page, letters) in self.pages.iter().enumerate() {
-                let read = |(start, end)| Read { start, end, value: value.into(), fit: 0.95, problem: None };
+                let read = |(start, end)| ReadValue { start, end, value: value.into(), fit: 0.95, problem: None };
                 let found = letters.places(&letters_of(phrase)).into_iter();
-                places.extend(found.map(|span| Place { page, read: read(span) }));
+                places.extend(found.map(|span| ValuePlace { page, read: read(span) }));
             }
         }
         places
     }
 
     /// Where the claim stands as it is written.
-    fn written(&self, field: &FieldPattern, claimed: &str) -> Vec<Place> {
+    fn written(&self, field: &FieldPattern, claimed: &str) -> Vec<ValuePlace> {
         let letters = letters_of(claimed);
         if letters.is_empty() {
             return Vec::new();
@@ -175,15 +175,15 @@ impl<'c> Look<'_, 'c> {
         for (page, known) in self.pages.iter().enumerate() {
             for span in known.places(&letters) {
                 let read = reread(field.into(), known.text, span, own.as_ref());
-                places.extend(read.map(|read| Place { page, read }));
+                places.extend(read.map(|read| ValuePlace { page, read }));
             }
         }
         places
     }
 
     /// Where a value stands that the claim writes otherwise.
-    fn valued(&mut self, field: &'c FieldPattern, claimed: &str) -> Vec<Place> {
-        let shape = Shape::from(field);
+    fn valued(&mut self, field: &'c FieldPattern, claimed: &str) -> Vec<ValuePlace> {
+        let shape = ValueShape::from(field);
         let Some(own) = values::read(shape, claimed.trim()) else { return Vec::new() };
         let pages = &self.pages;
         let scanned = self.scanned.entry((shape.kind, shape.source())).or_insert_with(|| scan(pages, shape));
@@ -191,7 +191,7 @@ impl<'c> Look<'_, 'c> {
     }
 
     /// Whether a label of the field stands shortly before a place.
-    fn is_labelled(&self, field: &FieldPattern, place: &Place) -> bool {
+    fn is_labelled(&self, field: &FieldPattern, place: &ValuePlace) -> bool {
         let Some(text) = self.pages.get(place.page).map(|page| page.text) else { return false };
         let from = text.ceil_char_boundary(place.read.start.saturating_sub(LABEL_BEFORE));
         let before = letters_of(text.get(from..place.read.start).unwrap_or_default());
@@ -199,7 +199,7 @@ impl<'c> Look<'_, 'c> {
         labels.any(|label| !label.is_empty() && before.contains(&label))
     }
 
-    fn shares_line(&self, anchor: Option<(usize, usize)>, place: &Place) -> bool {
+    fn shares_line(&self, anchor: Option<(usize, usize)>, place: &ValuePlace) -> bool {
         let Some((page, at)) = anchor.filter(|(page, _)| *page == place.page) else { return false };
         let between = at.min(place.read.start)..at.max(place.read.start);
         self.pages.get(page).and_then(|page| page.text.get(between)).is_some_and(|text| !text.contains('\n'))
@@ -207,7 +207,12 @@ impl<'c> Look<'_, 'c> {
 }
 
 /// The value that stands at a place, read from there; `None` when that is none of its kind, or another one than `own`.
-fn reread(shape: Shape<'_>, text: &str, (start, end): (usize, usize), own: Option<&Read>) -> Option<Read> {
+fn reread(
+    shape: ValueShape<'_>,
+    text: &str,
+    (start, end): (usize, usize),
+    own: Option<&ReadValue>,
+) -> Option<ReadValue> {
     let kind = shape.kind;
     if !is_read(kind) {
         let slice = text.get(start..end)?;
@@ -239,7 +244,12 @@ fn reread(shape: Shape<'_>, text: &str, (start, end): (usize, usize), own: Optio
 
 /// The number that stands at a place, read without what follows: in running text nobody can tell whether the `B` of
 /// `AB 5540 2203 B from May` belongs to it, but who claims it says so. Never a part of a longer number.
-fn alone(shape: Shape<'_>, text: &str, (start, end): (usize, usize), own: Option<&Read>) -> Option<Read> {
+fn alone(
+    shape: ValueShape<'_>,
+    text: &str,
+    (start, end): (usize, usize),
+    own: Option<&ReadValue>,
+) -> Option<ReadValue> {
     if !matches!(shape.kind, ValueKind::PolicyNumber | ValueKind::Reference | ValueKind::License) {
         return None;
     }
@@ -264,8 +274,8 @@ fn splits_number(kind: ValueKind, text: &str, at: usize) -> bool {
         && before.next().is_some_and(|digit| digit.is_ascii_digit())
 }
 
-fn loose(value: String, end: usize) -> Read {
-    Read { value: value.into(), start: 0, end, fit: LOOSE, problem: None }
+fn loose(value: String, end: usize) -> ReadValue {
+    ReadValue { value: value.into(), start: 0, end, fit: LOOSE, problem: None }
 }
 
 fn key_of(kind: ValueKind, value: &Value) -> String {
@@ -274,8 +284,8 @@ fn key_of(kind: ValueKind, value: &Value) -> String {
 }
 
 /// Every value of a kind, by how it is compared.
-fn scan(pages: &[Letters<'_>], shape: Shape<'_>) -> Scanned {
-    let mut scanned = Scanned::new();
+fn scan(pages: &[Letters<'_>], shape: ValueShape<'_>) -> ScannedValues {
+    let mut scanned = ScannedValues::new();
     let mut left = MAX_SCAN;
     for (page, letters) in pages.iter().enumerate() {
         let text = clip(letters.text, left);
@@ -292,7 +302,7 @@ fn scan(pages: &[Letters<'_>], shape: Shape<'_>) -> Scanned {
             };
             let places = scanned.entry(key_of(shape.kind, &read.value)).or_default();
             if places.len() < MAX_PLACES {
-                places.push(Place { page, read: read.moved(at) });
+                places.push(ValuePlace { page, read: read.moved(at) });
             }
         }
     }

@@ -4,7 +4,7 @@ use foldhash::HashMap;
 use kybern_core::model::ClassifyInput;
 use smol_str::SmolStr;
 
-use super::acts::{self, Act};
+use super::acts::{self, SpeechAct};
 use super::analyse::clip;
 use super::chasing;
 use super::negation::denied;
@@ -39,21 +39,21 @@ const TOKEN: &str = "[request:";
 const ANSWERS: &[&str] = &["re:", "re :", "aw:", "antw:", "sv:", "ré:", "ré :", "rép:", "resp:"];
 /// A place in a text.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Place {
+pub(super) enum MessageToken {
     /// A comma, a full stop or the like.
     Break,
     /// A word that is denied: no word is like it.
     Denied,
     /// A word, by its number in the vocabulary, and what is done with it.
-    Word(usize, Act),
+    Word(usize, SpeechAct),
 }
 
 /// A part of a message.
 #[derive(Debug)]
-pub(super) struct Part {
+pub(super) struct MessagePart {
     /// What a word counts here.
     pub(super) factor: f64,
-    pub(super) places: Vec<Place>,
+    pub(super) places: Vec<MessageToken>,
 }
 
 /// A message, ready to be searched.
@@ -62,7 +62,7 @@ pub(super) struct Message {
     pub(super) raw: String,
     pub(super) kind: &'static str,
     pub(super) documents: Vec<String>,
-    pub(super) parts: Vec<Part>,
+    pub(super) parts: Vec<MessagePart>,
     /// The number of each stem that the message has.
     pub(super) numbers: HashMap<SmolStr, usize>,
     /// The parts and the places in them where each stem stands, by its number.
@@ -96,7 +96,7 @@ impl Message {
         let pointed = again || by_subject && !is_answer(&input.subject);
         // "See below. Can you order from the carriers?" asks for what is handed on.
         let forwarded = if hands_on || elsewhere { IN_TEXT } else { IN_FORWARDED * beside };
-        message.add(clip(&input.subject, MAX_TEXT), subject, pointed.then_some(Act::Asked));
+        message.add(clip(&input.subject, MAX_TEXT), subject, pointed.then_some(SpeechAct::Asked));
         message.add_done(text, &found, IN_TEXT, acts);
         message.add(clip(&input.forwarded, MAX_TEXT), forwarded, None);
         message.add(clip(&input.signature, MAX_DOCUMENTS), IN_SIGNATURE, None);
@@ -108,7 +108,7 @@ impl Message {
     /// Words that are asked for, by themselves.
     pub(super) fn of_wish(text: &str) -> Self {
         let mut message = Self { raw: text.to_lowercase(), ..Self::default() };
-        message.add(text, IN_TEXT, Some(Act::Asked));
+        message.add(text, IN_TEXT, Some(SpeechAct::Asked));
         message
     }
 
@@ -120,7 +120,7 @@ impl Message {
     }
 
     /// Adds the words of a text, parted where it is; what is denied is no word. `act` is what is done with all of them.
-    fn add(&mut self, text: &str, factor: f64, act: Option<Act>) {
+    fn add(&mut self, text: &str, factor: f64, act: Option<SpeechAct>) {
         let found = words(text, 0);
         let acts = match act {
             Some(act) => vec![act; found.len()],
@@ -130,7 +130,7 @@ impl Message {
     }
 
     /// The same where it is known what is done with each word.
-    fn add_done(&mut self, text: &str, found: &[Word], factor: f64, acts: Vec<Act>) {
+    fn add_done(&mut self, text: &str, found: &[Word], factor: f64, acts: Vec<SpeechAct>) {
         let plain: Vec<SmolStr> = found.iter().map(|word| as_written(&word.text)).collect();
         let mut end = 0;
         let parts: Vec<bool> = found
@@ -146,32 +146,32 @@ impl Message {
         let mut places = Vec::with_capacity(found.len());
         for (((word, parted), denied), act) in plain.into_iter().zip(parts).zip(denied).zip(acts) {
             if parted {
-                places.push(Place::Break);
+                places.push(MessageToken::Break);
             }
             if denied {
-                places.push(Place::Denied);
+                places.push(MessageToken::Denied);
                 continue;
             }
             let number = *self.numbers.entry(stem(&word)).or_insert(self.found.len());
             self.found.resize(self.found.len().max(number + 1), Vec::new());
             self.found[number].push((part, places.len()));
             self.written.entry(word).or_default().push((part, places.len()));
-            places.push(Place::Word(number, act));
+            places.push(MessageToken::Word(number, act));
         }
-        self.parts.push(Part { factor, places });
+        self.parts.push(MessagePart { factor, places });
     }
 }
 
 /// What is done with each word of the newest text, whether it asks for what its subject names, and whether it wants from
 /// somebody what was named elsewhere.
-fn acts_of(text: &str, found: &[Word]) -> (Vec<Act>, bool, bool) {
+fn acts_of(text: &str, found: &[Word]) -> (Vec<SpeechAct>, bool, bool) {
     let borders = acts::borders(text, found);
     let mut acts = acts::acts(found, &borders);
     let looked = found.partition_point(|word| word.end <= MAX_POINTING);
     let pointed = pointing::pointed(text, &found[..looked], &acts[..looked], &borders);
     let elsewhere = !pointed.before.is_empty();
     for (from, to) in pointed.before {
-        acts[from..to].fill(Act::Asked);
+        acts[from..to].fill(SpeechAct::Asked);
     }
     (acts, pointed.by_subject, elsewhere)
 }

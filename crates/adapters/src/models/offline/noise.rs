@@ -5,7 +5,7 @@
 use std::sync::LazyLock;
 
 use super::phrases::Phrases;
-use super::words::Worded;
+use super::words::TextWords;
 
 /// Signs and how much each weighs. A few weak ones make a strong one.
 const SIGNS: &[(&str, f64)] = &[
@@ -122,8 +122,8 @@ const MAX_SHOUTS: u8 = 4;
 static PHRASES: LazyLock<Phrases> = LazyLock::new(|| Phrases::of(SIGNS.iter().map(|(sign, _)| *sign)));
 
 /// How much speaks for noise in a subject and a text, from 0 to [`MOST`], and the strongest sign.
-pub(super) fn noise(parts: &[Worded<'_>; 2]) -> (f64, Option<&'static str>) {
-    let [subject, Worded { text, words }] = parts;
+pub(super) fn noise(parts: &[TextWords<'_>; 2]) -> (f64, Option<&'static str>) {
+    let [subject, TextWords { text, words }] = parts;
     let found = PHRASES.find_all(&subject.words).into_iter().chain(PHRASES.find_all(words));
     let mut seen: Vec<usize> = found.map(|found| found.phrase).collect();
     seen.sort_unstable();
@@ -139,7 +139,7 @@ mod tests {
     use super::*;
 
     fn noise(subject: &str, text: &str) -> (f64, Option<&'static str>) {
-        super::noise(&[Worded::of(subject), Worded::of(text)])
+        super::noise(&[TextWords::of(subject), TextWords::of(text)])
     }
 
     #[test]

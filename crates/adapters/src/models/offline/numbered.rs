@@ -6,9 +6,9 @@ use std::collections::{HashMap, HashSet};
 use super::analyse::clip;
 use super::bare_names;
 use super::labels::Labels;
-use super::occurrence::{Occurrence, Place, sure};
+use super::occurrence::{Occurrence, SearchPlace, sure};
 use super::page::Page;
-use super::values::{self, Read};
+use super::values::{self, ReadValue};
 use super::vocabulary::Term;
 
 /// Bytes of lines that go on one after the other.
@@ -58,7 +58,7 @@ pub(super) fn numbers(
         |field: usize, group: &Option<String>| labels.has_terms(field) && labels.fields[field].group == *group;
     for (opener, pattern) in labels.openers() {
         let here = || found.into_iter().flatten().filter(|value| value.page == index);
-        let known = Known::of(page, here().filter(|value| value.field == opener));
+        let known = LabelledNumbers::of(page, here().filter(|value| value.field == opener));
         // Where things of another kind have numbers too, such as losses, a number beside a term may be theirs.
         let others = here().any(|value| labels.opens_others(opener, value.field));
         let name = labels.name_of(opener);
@@ -68,8 +68,9 @@ pub(super) fn numbers(
             let terms = labels.expected_terms(page.text, start, end);
             let ours: Vec<&Term<'_>> =
                 terms.iter().filter(|term| is_term(term.field, &pattern.group) && !term.value.is_empty()).collect();
-            let names: Vec<Read> = if ours.is_empty() { Vec::new() } else { named(labels, opener, page, (start, end)) };
-            let here = Stretch { page, index, start, end, labels, opener, known: &known, names: &names };
+            let names: Vec<ReadValue> =
+                if ours.is_empty() { Vec::new() } else { named(labels, opener, page, (start, end)) };
+            let here = LineStretch { page, index, start, end, labels, opener, known: &known, names: &names };
             let mut last = start;
             let mut joined: Vec<&Term<'_>> = Vec::new();
             for term in ours {
@@ -79,7 +80,7 @@ pub(super) fn numbers(
                     continue;
                 };
                 let line = page.line_at(number.start).unwrap_or_default();
-                let place = |field| Place { field, page: index, line, at: number.at };
+                let place = |field| SearchPlace { field, page: index, line, at: number.at };
                 let from = joined.first().map_or(term.start, |first| first.start).min(number.start);
                 let mut add = |value: Occurrence| told.push(Occurrence { row: number.row, ..value });
                 for term in joined.drain(..).chain([term]) {
@@ -108,13 +109,13 @@ fn is_joint(between: Option<&str>) -> bool {
 
 /// The numbers that labels led to, by where they begin, where they end and on which line they stand.
 #[derive(Default)]
-struct Known<'a> {
+struct LabelledNumbers<'a> {
     starts: HashMap<usize, &'a Occurrence>,
     ends: HashMap<usize, &'a Occurrence>,
     lines: HashMap<Option<usize>, Vec<&'a Occurrence>>,
 }
 
-impl<'a> Known<'a> {
+impl<'a> LabelledNumbers<'a> {
     fn of(page: &Page<'_>, numbers: impl Iterator<Item = &'a Occurrence>) -> Self {
         let mut known = Self::default();
         for number in numbers {
@@ -134,7 +135,7 @@ struct Number {
     at: usize,
     row: Option<(usize, usize)>,
     /// What was read; `None` where a label led to it already.
-    read: Option<Read>,
+    read: Option<ReadValue>,
 }
 
 impl Number {
@@ -144,19 +145,19 @@ impl Number {
 }
 
 /// Lines that belong together, with what is known of them.
-struct Stretch<'a, 't> {
+struct LineStretch<'a, 't> {
     page: &'a Page<'t>,
     index: usize,
     start: usize,
     end: usize,
     labels: &'a Labels<'a>,
     opener: usize,
-    known: &'a Known<'a>,
+    known: &'a LabelledNumbers<'a>,
     /// The names in them that their words give to the list.
-    names: &'a [Read],
+    names: &'a [ReadValue],
 }
 
-impl Stretch<'_, '_> {
+impl LineStretch<'_, '_> {
     /// The number that stands behind a term, or before it.
     fn number_of(&self, term: &Term<'_>, others: bool) -> Option<Number> {
         self.behind(term, others).or_else(|| self.before(term)).or_else(|| self.in_brackets(term))
@@ -270,7 +271,7 @@ impl Stretch<'_, '_> {
                 }
                 let Some(number) = self.number_at(start, Link::Bare, start) else { break };
                 let line = self.page.line_at(start).unwrap_or(first.line);
-                let place = Place { field: self.opener, page: self.index, line, at: start };
+                let place = SearchPlace { field: self.opener, page: self.index, line, at: start };
                 end = number.end;
                 found.extend(
                     number.read.map(|read| Occurrence {
@@ -341,7 +342,7 @@ pub(super) fn stretches(page: &Page<'_>) -> Vec<(usize, usize)> {
 }
 
 /// The names in a stretch that their words give to the list.
-fn named(labels: &Labels<'_>, opener: usize, page: &Page<'_>, (start, end): (usize, usize)) -> Vec<Read> {
+fn named(labels: &Labels<'_>, opener: usize, page: &Page<'_>, (start, end): (usize, usize)) -> Vec<ReadValue> {
     let names = bare_names::named_in(labels, &page.text[start..end]).into_iter();
     let ours = names.filter(|(fields, read)| {
         let name = read.value.as_str().unwrap_or_default();
@@ -352,7 +353,7 @@ fn named(labels: &Labels<'_>, opener: usize, page: &Page<'_>, (start, end): (usi
 
 /// Whether a name stands in the clause of a number: between the number before it and itself, with no sentence ending
 /// between them, or right behind it.
-fn in_clause(text: &str, name: &Read, (last, from): (usize, usize), end: usize) -> bool {
+fn in_clause(text: &str, name: &ReadValue, (last, from): (usize, usize), end: usize) -> bool {
     let parted = |from: usize, to: usize| {
         text.get(from..to).is_none_or(|between| between.contains([';', '\n']) || between.contains(". "))
     };

@@ -3,7 +3,7 @@
 use kybern_core::model::FieldPattern;
 use serde_json::Value;
 
-use super::values::{DOUBTED, Read};
+use super::values::{DOUBTED, ReadValue};
 
 /// How sure a way of finding is, before the value itself is checked.
 pub(super) mod sure {
@@ -60,7 +60,7 @@ pub(super) struct Occurrence {
 
 /// Where something was looked for.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Place {
+pub(super) struct SearchPlace {
     /// Index of the field.
     pub(super) field: usize,
     /// Index of the page.
@@ -73,7 +73,7 @@ pub(super) struct Place {
 
 impl Occurrence {
     /// A value that was read from the text beginning at byte `base`.
-    pub(super) fn new(place: Place, read: Read, base: usize, sure: f64) -> Self {
+    pub(super) fn new(place: SearchPlace, read: ReadValue, base: usize, sure: f64) -> Self {
         Self {
             field: place.field,
             page: place.page,
@@ -101,8 +101,8 @@ impl Occurrence {
     }
 
     /// A term that was found.
-    pub(super) fn term(place: Place, value: &str, span: (usize, usize), sure: f64) -> Self {
-        let read = Read { value: value.into(), start: span.0, end: span.1, fit: 1.0, problem: None };
+    pub(super) fn term(place: SearchPlace, value: &str, span: (usize, usize), sure: f64) -> Self {
+        let read = ReadValue { value: value.into(), start: span.0, end: span.1, fit: 1.0, problem: None };
         Self { many: true, ..Self::new(place, read, 0, sure) }
     }
 }

@@ -6,7 +6,7 @@ use kybern_core::model::ValueKind;
 
 use super::analyse::clip;
 use super::label_text::opens;
-use super::labels::{Hit, Labels};
+use super::labels::{LabelHit, Labels};
 use super::layout::{self, Cell, Line};
 use super::{rivals, values};
 
@@ -31,7 +31,7 @@ pub(super) struct Page<'t> {
     /// Its lines that are not blank.
     pub(super) lines: Vec<Line>,
     /// The labels of each line.
-    pub(super) hits: Vec<Vec<Hit>>,
+    pub(super) hits: Vec<Vec<LabelHit>>,
     /// Lines that are rows of labels with a row of values beneath, so that what stands beside a label is no value.
     pub(super) header: Vec<bool>,
     /// Lines that a table has used.
@@ -71,7 +71,7 @@ impl<'t> Page<'t> {
         if below.number != above.number + 1 || below.cells.len() >= above.cells.len() && !self.ends_names(line) {
             return;
         }
-        let mut joined: Vec<(usize, Hit)> = Vec::new();
+        let mut joined: Vec<(usize, LabelHit)> = Vec::new();
         let last = above.cells.len() - 1;
         for (place, cell) in above.cells.iter().enumerate().take(last) {
             let Some((under, rest)) = in_column(below, *cell) else { continue };
@@ -80,7 +80,7 @@ impl<'t> Page<'t> {
             }
             let text = format!("{} {}", self.cell(*cell), self.cell(rest));
             let Some(hit) = labels.joined(&text) else { continue };
-            let hit = Hit { cell: place, start: cell.start, after: cell.end, ..hit };
+            let hit = LabelHit { cell: place, start: cell.start, after: cell.end, ..hit };
             let more = rest_of(&hit, under, rest);
             joined.extend([(line - 1, hit), (line, more)]);
         }
@@ -88,7 +88,7 @@ impl<'t> Page<'t> {
     }
 
     /// Puts labels in the place of those of their cells.
-    fn put(&mut self, found: Vec<(usize, Hit)>) {
+    fn put(&mut self, found: Vec<(usize, LabelHit)>) {
         for (line, hit) in found {
             self.hits[line].retain(|other| other.cell != hit.cell);
             let at = self.hits[line].partition_point(|other| other.start < hit.start);
@@ -100,7 +100,7 @@ impl<'t> Page<'t> {
     /// them: `Contract` above `Number /` above `Policy` above `Period:`.
     fn join_narrow(&mut self, line: usize, labels: &Labels<'_>) {
         let row = &self.lines[line];
-        let mut found: Vec<(usize, Hit)> = Vec::new();
+        let mut found: Vec<(usize, LabelHit)> = Vec::new();
         for (place, cell) in row.cells.iter().enumerate().take(row.cells.len().saturating_sub(1)) {
             let is_piece = |cell: Cell| !self.has_digits(cell) && self.cell(cell).len() <= MAX_LABEL;
             let goes_on = line.checked_sub(1).map(|above| &self.lines[above]).is_some_and(|above| {
@@ -135,7 +135,7 @@ impl<'t> Page<'t> {
             let Some(hit) = Some(&text).filter(|text| text.ends_with(':')).and_then(|text| labels.joined(text)) else {
                 continue;
             };
-            let hit = Hit { cell: place, start: cell.start, after: cell.end, colon: false, ..hit };
+            let hit = LabelHit { cell: place, start: cell.start, after: cell.end, colon: false, ..hit };
             found.extend(more.into_iter().map(|(at, under, rest)| (at, rest_of(&hit, under, rest))));
             found.push((line, hit));
         }
@@ -162,7 +162,7 @@ impl<'t> Page<'t> {
     /// Gives back to the name above it what is a label by its words alone: `Insurance Company` beneath
     /// `Insurer: Some County Mutual`.
     fn give_back(&mut self, line: usize, labels: &Labels<'_>) {
-        let goes_on = |hit: &Hit| {
+        let goes_on = |hit: &LabelHit| {
             let cell = self.lines[line].cells[hit.cell];
             hit.fills && (!hit.colon && self.names(line, cell, labels) || self.repeats(line, hit))
         };
@@ -172,11 +172,11 @@ impl<'t> Page<'t> {
 
     /// Whether a label is the rest of the one above it, in another language or for more of its values: what stands
     /// beside it goes on too.
-    fn repeats(&self, line: usize, hit: &Hit) -> bool {
+    fn repeats(&self, line: usize, hit: &LabelHit) -> bool {
         let (here, above) = (&self.lines[line], &self.lines[line - 1]);
         let cell = here.cells[hit.cell];
         let beside = |line: &Line, cell: usize| line.cells.get(cell + 1).map(|cell| cell.column);
-        let first = |other: &&Hit| {
+        let first = |other: &&LabelHit| {
             let over = above.cells[other.cell];
             let alike = other.fills && !other.colon && other.fields.iter().any(|field| hit.fields.contains(field));
             let values = beside(above, other.cell).zip(beside(here, hit.cell));
@@ -204,14 +204,14 @@ impl<'t> Page<'t> {
             let pattern = labels.fields[*field];
             pattern.value == ValueKind::Name && !pattern.signs.is_empty()
         };
-        let wanted = |hit: &&Hit| hit.fields.iter().any(|field| ends.contains(field) || form && signed(field));
+        let wanted = |hit: &&LabelHit| hit.fields.iter().any(|field| ends.contains(field) || form && signed(field));
         let inside = self.hits[line - 1].iter().find(|hit| above.cells[hit.cell] == *over);
         let (led, start) = match inside {
             Some(hit) => (!hit.fills && hit.colon && wanted(&hit), hit.after),
             None => {
                 let over_head = line.checked_sub(2).is_some_and(|head| {
                     let near = self.lines[head].number + 1 == above.number;
-                    let stands = |hit: &&Hit| self.lines[head].cells[hit.cell].column.abs_diff(cell.column) <= 1;
+                    let stands = |hit: &&LabelHit| self.lines[head].cells[hit.cell].column.abs_diff(cell.column) <= 1;
                     near && self.hits[head].iter().any(|hit| hit.fills && stands(&hit) && wanted(&hit))
                 });
                 let left = self.hits[line - 1].iter().any(|hit| hit.fills && wanted(&hit) && hit.after <= over.start);
@@ -317,7 +317,7 @@ fn in_column(line: &Line, above: Cell) -> Option<(usize, Cell)> {
 }
 
 /// What goes on of a label in the cell beneath it.
-fn rest_of(hit: &Hit, under: usize, rest: Cell) -> Hit {
+fn rest_of(hit: &LabelHit, under: usize, rest: Cell) -> LabelHit {
     let (fields, parts) = (Vec::new(), Vec::new());
-    Hit { cell: under, start: rest.start, after: rest.end, words: 0, fields, parts, ..hit.clone() }
+    LabelHit { cell: under, start: rest.start, after: rest.end, words: 0, fields, parts, ..hit.clone() }
 }

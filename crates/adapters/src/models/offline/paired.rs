@@ -3,9 +3,9 @@
 use std::collections::{HashMap, HashSet};
 
 use super::labels::Labels;
-use super::occurrence::{Occurrence, Place, sure};
+use super::occurrence::{Occurrence, SearchPlace, sure};
 use super::page::Page;
-use super::values::{self, Read};
+use super::values::{self, ReadValue};
 use super::{bare_names, stacks};
 
 /// The rows of these numbers, so that they are none of the tables'.
@@ -43,7 +43,7 @@ pub(super) fn numbers(
                     let Some(read) = bare(labels, name, read) else { continue };
                     let Some((start, end)) = behind(labels, opener, text, read.end) else { continue };
                     let at = cell.start + read.start;
-                    let place = |field, at| Place { field, page: index, line, at };
+                    let place = |field, at| SearchPlace { field, page: index, line, at };
                     let of_name = |at| Occurrence::new(place(name, at), read.clone(), cell.start, sure::SIGNED);
                     if let Some(number) = known.get(&(cell.start + start)) {
                         told.push(Occurrence { row: number.row, ..of_name(number.at) });
@@ -62,7 +62,7 @@ pub(super) fn numbers(
 }
 
 /// A name of a field without the letters behind it that a number begins with: `Larch Leasing Company LX`.
-fn bare(labels: &Labels<'_>, field: usize, read: Read) -> Option<Read> {
+fn bare(labels: &Labels<'_>, field: usize, read: ReadValue) -> Option<ReadValue> {
     let name = read.value.as_str()?;
     let letters = |word: &str| word.bytes().all(|b| b.is_ascii_uppercase()) && !values::has_form(word);
     let mut kept = name;
@@ -73,7 +73,7 @@ fn bare(labels: &Labels<'_>, field: usize, read: Read) -> Option<Read> {
         kept = before;
     }
     let ours = labels.signed(kept).contains(&field);
-    ours.then(|| Read { end: read.start + kept.len(), value: kept.into(), ..read })
+    ours.then(|| ReadValue { end: read.start + kept.len(), value: kept.into(), ..read })
 }
 
 /// Where the number behind a name lies: past marks and its label.

@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use kybern_core::model::{FieldPattern, ValueKind};
 
 use super::analyse::clip;
-use super::labels::{Hit, Labels};
+use super::labels::{LabelHit, Labels};
 use super::layout::{self, Cell};
 use super::page::Page;
 use super::values;
@@ -40,7 +40,7 @@ fn party(pattern: &FieldPattern) -> Option<&str> {
 }
 
 /// Whether a value of that field, led by that label, stands in the block of another party.
-pub(super) fn is_of_another(page: &Page<'_>, labels: &Labels<'_>, line: usize, hit: &Hit, field: usize) -> bool {
+pub(super) fn is_of_another(page: &Page<'_>, labels: &Labels<'_>, line: usize, hit: &LabelHit, field: usize) -> bool {
     let pattern = labels.fields[field];
     if matches!(pattern.value, ValueKind::DotNumber | ValueKind::McNumber) {
         return is_named_with_another(page, labels, line, hit, pattern);
@@ -59,7 +59,13 @@ pub(super) fn is_of_another(page: &Page<'_>, labels: &Labels<'_>, line: usize, h
 }
 
 /// Whether a number stands in one cell behind the name of another party: `Dealer: Corner Lot Motors, MC 123456`.
-fn is_named_with_another(page: &Page<'_>, labels: &Labels<'_>, line: usize, hit: &Hit, pattern: &FieldPattern) -> bool {
+fn is_named_with_another(
+    page: &Page<'_>,
+    labels: &Labels<'_>,
+    line: usize,
+    hit: &LabelHit,
+    pattern: &FieldPattern,
+) -> bool {
     if hit.start == page.lines[line].cells[hit.cell].start {
         return false;
     }
@@ -75,17 +81,17 @@ fn head<'s>(page: &Page<'_>, labels: &Labels<'s>, line: usize, cell: usize) -> O
     let row = &page.lines[line];
     let (at, above) = line.checked_sub(1).and_then(|at| Some((at, page.lines.get(at)?)))?;
     let column = layout::under(row, row.cells[cell], above).filter(|_| above.number + 1 == row.number)?;
-    let fills = |hit: &&Hit| hit.fills && !hit.colon && above.cells[hit.cell] == column;
+    let fills = |hit: &&LabelHit| hit.fills && !hit.colon && above.cells[hit.cell] == column;
     page.hits[at].iter().find(fills).and_then(|hit| leads(labels, hit))
 }
 
 /// Whether whoever a label such as `Contact` leads to works for a party whose names are known by their words, such as the
 /// agency that made a paper: it is named last above the label, be there blank lines between.
-fn is_office_of(page: &Page<'_>, labels: &Labels<'_>, line: usize, hit: &Hit) -> bool {
+fn is_office_of(page: &Page<'_>, labels: &Labels<'_>, line: usize, hit: &LabelHit) -> bool {
     let cell = page.lines[line].cells[hit.cell];
     let named = (0..line).rev().take(MAX_ABOVE).find_map(|above| {
         let column = layout::in_column(cell, &page.lines[above])?;
-        let here = |hit: &&Hit| (column.start..column.end).contains(&hit.start);
+        let here = |hit: &&LabelHit| (column.start..column.end).contains(&hit.start);
         let led = page.hits[above].iter().rev().filter(here).take(MAX_HITS).find_map(|hit| leads(labels, hit));
         led.or_else(|| signed(labels, page.cell(column)))
     });
@@ -94,7 +100,7 @@ fn is_office_of(page: &Page<'_>, labels: &Labels<'_>, line: usize, hit: &Hit) ->
 }
 
 /// Whether a label names its party itself, as `agent's phone` does: then no other party's field has it.
-fn names_party(labels: &Labels<'_>, hit: &Hit, own: &str) -> bool {
+fn names_party(labels: &Labels<'_>, hit: &LabelHit, own: &str) -> bool {
     hit.fields.iter().all(|field| family(&labels.fields[*field].name) == Some(own)) && hit.words > 2
 }
 
@@ -128,7 +134,7 @@ pub(super) fn owner<'s>(
         }
         number = other.number;
         let Some(column) = layout::in_column(cell, other) else { continue };
-        let here = |hit: &&Hit| (column.start..column.end).contains(&hit.start);
+        let here = |hit: &&LabelHit| (column.start..column.end).contains(&hit.start);
         if let Some(party) = page.hits[above].iter().rev().filter(here).find_map(|hit| leads(labels, hit)) {
             return Some(party);
         }
@@ -154,7 +160,7 @@ pub(super) fn named<'s>(pages: &[Page<'_>], labels: &Labels<'s>) -> BTreeSet<&'s
 }
 
 /// The party that a label names, when it names one only.
-fn leads<'s>(labels: &Labels<'s>, hit: &Hit) -> Option<&'s str> {
+fn leads<'s>(labels: &Labels<'s>, hit: &LabelHit) -> Option<&'s str> {
     let names = |field: &&usize| matches!(labels.fields[**field].value, ValueKind::Name | ValueKind::Person);
     let mut parties = hit.fields.iter().filter(names).filter_map(|field| party(labels.fields[*field]));
     let first = parties.next()?;
@@ -168,12 +174,12 @@ pub(super) fn signed<'s>(labels: &Labels<'s>, text: &str) -> Option<&'s str> {
 }
 
 /// A name in a cell that belongs to a field by its words: the beginning of the cell, as far as it is written like a name.
-pub(super) fn signed_name(labels: &Labels<'_>, field: usize, text: &str) -> Option<values::Read> {
+pub(super) fn signed_name(labels: &Labels<'_>, field: usize, text: &str) -> Option<values::ReadValue> {
     signed_by(labels, text).filter(|(_, fields)| fields.contains(&field)).map(|(read, _)| read)
 }
 
 /// A name at the beginning of a cell, as far as it is written like one, with the fields that it belongs to by its words.
-pub(super) fn signed_by(labels: &Labels<'_>, text: &str) -> Option<(values::Read, Vec<usize>)> {
+pub(super) fn signed_by(labels: &Labels<'_>, text: &str) -> Option<(values::ReadValue, Vec<usize>)> {
     let text = clip(text, MAX_NAME);
     let cut = ['(', ')', '•', '·', '|', '/', ';', ':'].into_iter().filter_map(|mark| text.find(mark)).min();
     let text = text.get(..cut.unwrap_or(text.len()))?;
@@ -196,13 +202,13 @@ pub(super) fn signed_by(labels: &Labels<'_>, text: &str) -> Option<(values::Read
 }
 
 /// A name without the department before it: `Billing Desk, Larch Leasing Company`.
-fn past_department(read: values::Read) -> values::Read {
+fn past_department(read: values::ReadValue) -> values::ReadValue {
     let name = read.value.as_str().unwrap_or_default();
     let Some((department, business)) = name.split_once(", ") else { return read };
     let last = department.rsplit(' ').next().unwrap_or_default().to_lowercase();
     let several = department.contains(' ') && business.contains(' ');
     if several && DEPARTMENTS.contains(&last.as_str()) {
-        return values::Read { start: read.start + department.len() + 2, value: business.into(), ..read };
+        return values::ReadValue { start: read.start + department.len() + 2, value: business.into(), ..read };
     }
     read
 }

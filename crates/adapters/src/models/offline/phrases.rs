@@ -17,7 +17,7 @@ pub(super) struct Phrases {
 
 /// A phrase that was found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Found {
+pub(super) struct PhraseMatch {
     /// Its number.
     pub(super) phrase: usize,
     /// Index of its first word.
@@ -51,19 +51,19 @@ impl Phrases {
     }
 
     /// Every phrase that begins at the word `first`, the longest first.
-    pub(super) fn at<'a>(&'a self, text: &'a [Word], first: usize) -> impl Iterator<Item = Found> + 'a {
+    pub(super) fn at<'a>(&'a self, text: &'a [Word], first: usize) -> impl Iterator<Item = PhraseMatch> + 'a {
         let begins = text.get(first).map(|word| one_number_word(&word.text));
         let candidates = begins.and_then(|word| self.by_first.get(word));
         candidates.into_iter().flatten().filter_map(move |(parts, phrase)| {
             let last = first + parts.len();
             let there = text.get(first..last)?;
             let same = parts.iter().zip(there).all(|(part, word)| part == one_number_word(&word.text));
-            same.then_some(Found { phrase: *phrase, first, last })
+            same.then_some(PhraseMatch { phrase: *phrase, first, last })
         })
     }
 
     /// Every phrase in the text, overlapping ones too.
-    pub(super) fn find_all(&self, text: &[Word]) -> Vec<Found> {
+    pub(super) fn find_all(&self, text: &[Word]) -> Vec<PhraseMatch> {
         (0..text.len()).flat_map(|first| self.at(text, first)).collect()
     }
 }

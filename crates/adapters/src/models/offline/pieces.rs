@@ -4,10 +4,10 @@ use kybern_core::model::{FieldPattern, ValueKind};
 
 use super::labels::Labels;
 use super::layout::{self, Cell};
-use super::occurrence::{Occurrence, Place, sure};
+use super::occurrence::{Occurrence, SearchPlace, sure};
 use super::page::Page;
-use super::sides::{Side, neighbour};
-use super::values::{self, Read};
+use super::sides::{LabelSide, neighbour};
+use super::values::{self, ReadValue};
 
 /// Digits that are the rest of a number which could end before them.
 const MAX_REST: usize = 3;
@@ -17,14 +17,14 @@ const MAX_BROKEN: usize = 100;
 
 /// The numbers that begin behind their label and go on in the line beneath, and where their pieces stand.
 #[derive(Default)]
-pub(super) struct Broken {
+pub(super) struct BrokenNumbers {
     /// The whole numbers.
     pub(super) whole: Vec<Occurrence>,
     /// Page, first byte and one past the last of each piece.
     pieces: Vec<(usize, usize, usize)>,
 }
 
-impl Broken {
+impl BrokenNumbers {
     /// Whether a value is only a piece of one of them.
     pub(super) fn has(&self, value: &Occurrence, labels: &Labels<'_>) -> bool {
         let inside =
@@ -38,8 +38,8 @@ impl Broken {
 }
 
 /// The broken numbers of the pages: `Policy No: 9 AB` above `633738 26`, in the label's column or in its own.
-pub(super) fn numbers(pages: &[Page<'_>], labels: &Labels<'_>) -> Broken {
-    let mut broken = Broken::default();
+pub(super) fn numbers(pages: &[Page<'_>], labels: &Labels<'_>) -> BrokenNumbers {
+    let mut broken = BrokenNumbers::default();
     for (index, page) in pages.iter().enumerate() {
         for line in (0..page.lines.len()).filter(|line| !page.used[*line]) {
             for hit in &page.hits[line] {
@@ -51,13 +51,13 @@ pub(super) fn numbers(pages: &[Page<'_>], labels: &Labels<'_>) -> Broken {
                 let row = &page.lines[line];
                 let label = row.cells[hit.cell];
                 let (start, cell) = if hit.fills {
-                    let beside = neighbour(page, line, hit.cell, Side::Right).filter(|(at, _)| *at == line);
+                    let beside = neighbour(page, line, hit.cell, LabelSide::Right).filter(|(at, _)| *at == line);
                     let Some((_, cell)) = beside else { continue };
                     (cell.start, cell)
                 } else {
                     (hit.after, label)
                 };
-                let at = Place { field, page: index, line, at: hit.start };
+                let at = SearchPlace { field, page: index, line, at: hit.start };
                 let beneath = beneath(page, line, &[label, cell]).filter(|rest| !page.is_label(line + 1, *rest));
                 let Some((rest, read)) =
                     beneath.and_then(|rest| Some((rest, whole(page, start..cell.end, rest, labels.fields[field])?)))
@@ -66,7 +66,7 @@ pub(super) fn numbers(pages: &[Page<'_>], labels: &Labels<'_>) -> Broken {
                 };
                 broken.pieces.extend([(index, start, cell.end), (index, rest.start, rest.end)]);
                 let lead = page.text[start..].len() - page.text[start..].trim_start().len();
-                let read = Read { start: lead, end: cell.end - start, ..read };
+                let read = ReadValue { start: lead, end: cell.end - start, ..read };
                 broken.whole.push(Occurrence::new(at, read, start, if hit.fills { sure::BESIDE } else { sure::COLON }));
             }
         }
@@ -82,7 +82,7 @@ fn beneath(page: &Page<'_>, line: usize, columns: &[Cell]) -> Option<Cell> {
 }
 
 /// The number of which one piece stands in some bytes of the page and the rest in a cell beneath.
-fn whole(page: &Page<'_>, first: std::ops::Range<usize>, rest: Cell, pattern: &FieldPattern) -> Option<Read> {
+fn whole(page: &Page<'_>, first: std::ops::Range<usize>, rest: Cell, pattern: &FieldPattern) -> Option<ReadValue> {
     let (text, rest) = (page.text[first].trim(), page.cell(rest));
     let is_begun = !text.is_empty()
         && text.chars().all(|c| c.is_ascii_uppercase() || c.is_ascii_digit() || " -/.".contains(c))
@@ -111,7 +111,7 @@ pub(super) fn is_piece(text: &str) -> bool {
 
 /// The number that begins in a cell of a table's row and goes on in its column on the next line: a stroke or a dash parts
 /// the two, and the next line has no dates of its own.
-pub(super) fn goes_on_beneath(page: &Page<'_>, line: usize, start: usize, pattern: &FieldPattern) -> Option<Read> {
+pub(super) fn goes_on_beneath(page: &Page<'_>, line: usize, start: usize, pattern: &FieldPattern) -> Option<ReadValue> {
     let (here, next) = (&page.lines[line], page.lines.get(line + 1)?);
     let cell = here.cells.iter().find(|cell| (cell.start..cell.end).contains(&start))?;
     let text = page.text.get(start..cell.end)?;

@@ -4,7 +4,7 @@
 //! … for it`, `request from …`) has named it just before, too: `they will not quote without the reports. Can you get
 //! them from the insurer?`
 
-use super::acts::{Act, Border};
+use super::acts::{SpeechAct, WordBorder};
 use super::words::Word;
 
 /// Words that point at what was named.
@@ -75,7 +75,7 @@ const HANDS: [&str; 12] = [
 
 /// What points at something named elsewhere.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub(super) struct Pointed {
+pub(super) struct Pointer {
     /// Whether the subject names it.
     pub(super) by_subject: bool,
     /// The words before that may name it, from and to, in order.
@@ -83,9 +83,9 @@ pub(super) struct Pointed {
 }
 
 /// What a text asks for by pointing at it.
-pub(super) fn pointed(text: &str, words: &[Word], acts: &[Act], borders: &[Border]) -> Pointed {
-    let mut found = Pointed::default();
-    for at in (0..words.len()).filter(|at| acts[*at] == Act::Asked) {
+pub(super) fn pointed(text: &str, words: &[Word], acts: &[SpeechAct], borders: &[WordBorder]) -> Pointer {
+    let mut found = Pointer::default();
+    for at in (0..words.len()).filter(|at| acts[*at] == SpeechAct::Asked) {
         let is_pointing = POINTING.contains(&words[at].text.as_str());
         let fetched = is_pointing && is_fetched(words, at) && is_end(text, words, at);
         let elsewhere = is_pointing && (from_somebody(words, at) || asked_of_somebody(words, borders, at))
@@ -120,24 +120,24 @@ fn from_somebody(words: &[Word], at: usize) -> bool {
 }
 
 /// Whether somebody is to be asked for it: `ask the insurer for them`.
-fn asked_of_somebody(words: &[Word], borders: &[Border], at: usize) -> bool {
+fn asked_of_somebody(words: &[Word], borders: &[WordBorder], at: usize) -> bool {
     let leads = at.checked_sub(1).is_some_and(|before| words[before].text == "for");
     let from = at.saturating_sub(MAX_NAMED + 2).max(sentence_of(borders, at));
     leads && words[from..at].iter().any(|word| ASKS.contains(&word.text.as_str()))
 }
 
 /// Whether nothing stands between an order and whom it is wanted from: `please request from both`.
-fn is_bare(words: &[Word], borders: &[Border], at: usize) -> bool {
+fn is_bare(words: &[Word], borders: &[WordBorder], at: usize) -> bool {
     let is_noun = at
         .checked_sub(1)
-        .is_some_and(|before| BEFORE_NOUNS.contains(&words[before].text.as_str()) && borders[at] == Border::Open);
+        .is_some_and(|before| BEFORE_NOUNS.contains(&words[before].text.as_str()) && borders[at] == WordBorder::Open);
     let is_bare = words.get(at + 1).is_some_and(|next| BARE.contains(&(words[at].text.as_str(), next.text.as_str())));
-    is_bare && !is_noun && borders.get(at + 1) == Some(&Border::Open)
+    is_bare && !is_noun && borders.get(at + 1) == Some(&WordBorder::Open)
 }
 
 /// Where the sentence of a word begins.
-fn sentence_of(borders: &[Border], at: usize) -> usize {
-    (1..=at).rev().find(|place| matches!(borders[*place], Border::Sentence | Border::Question)).unwrap_or(0)
+fn sentence_of(borders: &[WordBorder], at: usize) -> usize {
+    (1..=at).rev().find(|place| matches!(borders[*place], WordBorder::Sentence | WordBorder::Question)).unwrap_or(0)
 }
 
 #[cfg(test)]

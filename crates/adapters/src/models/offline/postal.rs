@@ -1,8 +1,8 @@
 //! Postal addresses, which take more than one line.
 
-use super::labelled::Spot;
+use super::labelled::ValueSpot;
 use super::layout::{self, Cell};
-use super::occurrence::{Occurrence, Place, sure};
+use super::occurrence::{Occurrence, SearchPlace, sure};
 use super::page::Page;
 use super::values;
 
@@ -12,7 +12,7 @@ use kybern_core::model::ValueKind;
 const MAX_LINES: usize = 3;
 
 /// The address at, and beneath, a spot. With `named` the spot holds the addressee, and the address follows.
-pub(super) fn address(page: &Page<'_>, place: Place, spot: Spot, named: bool) -> Option<Occurrence> {
+pub(super) fn address(page: &Page<'_>, place: SearchPlace, spot: ValueSpot, named: bool) -> Option<Occurrence> {
     let mut rows = vec![(spot.start, spot.end)];
     let first =
         page.lines[spot.line].cells.iter().find(|cell| (cell.start..=cell.end).contains(&spot.start)).copied()?;
@@ -64,7 +64,7 @@ fn columns(text: &str, from: usize, to: usize) -> usize {
 }
 
 /// A line of one cell beneath a value that stands after its label.
-fn alone(page: &Page<'_>, spot: Spot, line: &layout::Line) -> Option<Cell> {
+fn alone(page: &Page<'_>, spot: ValueSpot, line: &layout::Line) -> Option<Cell> {
     let single = page.lines[spot.line].cells.len() == 1 && line.cells.len() == 1;
     line.cells.first().copied().filter(|_| single)
 }

@@ -18,9 +18,11 @@ const KEPT_INTENTS: usize = 64 * 1024 * 1024;
 const KEPT_OWN: usize = 32 * 1024 * 1024;
 const KEPT_OWN_SHARE: usize = 4 * 1024 * 1024;
 
-static SCHEMAS: LazyLock<Kept<ExtractionSchema, PreparedSchema>> = LazyLock::new(|| Kept::new(KEPT_SCHEMAS));
-static OWN: LazyLock<OwnKept> = LazyLock::new(|| Mutex::new(SharedCache::new(KEPT_OWN_SHARE, KEPT_OWN)));
-static INTENTS: LazyLock<Kept<[IntentSpec], PreparedIntents>> = LazyLock::new(|| Kept::new(KEPT_INTENTS));
+static SCHEMAS: LazyLock<PreparedCache<ExtractionSchema, PreparedSchema>> =
+    LazyLock::new(|| PreparedCache::new(KEPT_SCHEMAS));
+static OWN: LazyLock<OwnSchemaCache> = LazyLock::new(|| Mutex::new(SharedCache::new(KEPT_OWN_SHARE, KEPT_OWN)));
+static INTENTS: LazyLock<PreparedCache<[IntentSpec], PreparedIntents>> =
+    LazyLock::new(|| PreparedCache::new(KEPT_INTENTS));
 
 /// A schema, ready to be looked for.
 #[derive(Debug)]
@@ -78,18 +80,18 @@ impl PreparedIntents {
 }
 
 /// What was made of shared values, by their address. An entry holds its value, so no other one comes to its address.
-struct Kept<S: ?Sized, K>(Mutex<ByteCache<usize, Entry<S, K>>>);
+struct PreparedCache<S: ?Sized, K>(Mutex<ByteCache<usize, CacheEntry<S, K>>>);
 
-type Entry<S, K> = (Arc<S>, Arc<K>);
+type CacheEntry<S, K> = (Arc<S>, Arc<K>);
 
 /// What was made of the schemas that tenants wrote.
-type OwnKept = Mutex<SharedCache<TenantId, usize, Entry<ExtractionSchema, PreparedSchema>>>;
+type OwnSchemaCache = Mutex<SharedCache<TenantId, usize, CacheEntry<ExtractionSchema, PreparedSchema>>>;
 
 fn address_of<S: ?Sized>(value: &Arc<S>) -> usize {
     Arc::as_ptr(value).cast::<()>().addr()
 }
 
-impl<S: ?Sized, K> Kept<S, K> {
+impl<S: ?Sized, K> PreparedCache<S, K> {
     fn new(bytes: usize) -> Self {
         Self(Mutex::new(ByteCache::new(bytes)))
     }
@@ -137,7 +139,7 @@ mod tests {
 
     #[test]
     fn what_is_kept_has_a_bound_and_no_address_is_used_again_while_it_is_kept() {
-        let kept: Kept<u64, u64> = Kept::new(100);
+        let kept: PreparedCache<u64, u64> = PreparedCache::new(100);
         for n in 0..200_u64 {
             assert_eq!(*kept.get(&Arc::new(n), |of| **of, |_| 10), n);
         }

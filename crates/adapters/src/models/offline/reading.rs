@@ -9,8 +9,8 @@ use super::analyse::clip;
 use super::asked;
 use super::message::{MAX_TEXT, hands_on};
 use super::prepared::PreparedIntents;
-use super::requests::Wishes;
-use super::words::{Word, Worded, words};
+use super::requests::SentenceRequests;
+use super::words::{TextWords, Word, words};
 
 /// A message with more words than this tells many things: what it only names says little about what it wants.
 const MANY_WORDS: usize = 70;
@@ -20,21 +20,21 @@ const FULL_LINE: usize = 8;
 const BELOW: [&str; 6] = ["below", "forwarded", "abajo", "dessous", "reenviado", "unten"];
 
 /// A message, and what is known by now of what it asks for.
-pub(super) struct Reading<'r> {
+pub(super) struct MessageReading<'r> {
     pub(super) input: &'r ClassifyInput,
     pub(super) intents: &'r PreparedIntents,
     tells_much: OnceCell<bool>,
     /// The subject and what is said now, in words.
-    worded: OnceCell<[Worded<'r>; 2]>,
+    worded: OnceCell<[TextWords<'r>; 2]>,
     /// What the sentences of the newest words ask for, and of those together with what they hand on, or point to.
-    newest: OnceCell<Wishes<'r>>,
-    beneath: OnceCell<Option<Wishes<'r>>>,
+    newest: OnceCell<SentenceRequests<'r>>,
+    beneath: OnceCell<Option<SentenceRequests<'r>>>,
     /// The intents that the newest words ask for where they tell much.
     asked: OnceCell<Vec<&'r IntentSpec>>,
     only_request: OnceCell<Option<&'r str>>,
 }
 
-impl<'r> Reading<'r> {
+impl<'r> MessageReading<'r> {
     pub(super) fn new(input: &'r ClassifyInput, intents: &'r PreparedIntents) -> Self {
         Self {
             input,
@@ -76,8 +76,8 @@ impl<'r> Reading<'r> {
     }
 
     /// The subject and what is said now, in words.
-    pub(super) fn worded(&self) -> &[Worded<'r>; 2] {
-        self.worded.get_or_init(|| [Worded::of(&self.input.subject), Worded::of(self.said())])
+    pub(super) fn worded(&self) -> &[TextWords<'r>; 2] {
+        self.worded.get_or_init(|| [TextWords::of(&self.input.subject), TextWords::of(self.said())])
     }
 
     /// Whether what is said now is enough to tell of many things.
@@ -95,7 +95,7 @@ impl<'r> Reading<'r> {
     }
 
     /// What is asked for in the newest words, and in the message that they hand on, or point to.
-    pub(super) fn wishes(&self) -> &Wishes<'r> {
+    pub(super) fn wishes(&self) -> &SentenceRequests<'r> {
         let beneath = self.beneath.get_or_init(|| {
             let (text, forwarded) = (&self.input.text, &self.input.forwarded);
             let points = || words(text, 0).iter().any(|word| BELOW.contains(&word.text.as_str()));
@@ -103,13 +103,13 @@ impl<'r> Reading<'r> {
                 return None;
             }
             let both = format!("{}\n\n{}", clip(text, MAX_TEXT), clip(forwarded, MAX_TEXT));
-            Some(Wishes::of(&both, self.intents))
+            Some(SentenceRequests::of(&both, self.intents))
         });
         beneath.as_ref().unwrap_or_else(|| self.wishes_of_newest())
     }
 
-    fn wishes_of_newest(&self) -> &Wishes<'r> {
-        self.newest.get_or_init(|| Wishes::of(&self.input.text, self.intents))
+    fn wishes_of_newest(&self) -> &SentenceRequests<'r> {
+        self.newest.get_or_init(|| SentenceRequests::of(&self.input.text, self.intents))
     }
 
     fn asked_of_newest(&self) -> &[&'r IntentSpec] {

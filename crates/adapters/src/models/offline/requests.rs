@@ -2,7 +2,7 @@
 
 use kybern_core::model::IntentSpec;
 
-use super::acts::{self, Act};
+use super::acts::{self, SpeechAct};
 use super::analyse::clip;
 use super::conditions;
 use super::keywords::ASKED;
@@ -42,13 +42,13 @@ impl Request<'_> {
 
 /// What each sentence of a text asks for.
 #[derive(Debug)]
-pub(super) struct Wishes<'i>(Vec<(Sentence, Vec<(&'i IntentSpec, String)>)>);
+pub(super) struct SentenceRequests<'i>(Vec<(RequestSentence, Vec<(&'i IntentSpec, String)>)>);
 
-impl<'i> Wishes<'i> {
+impl<'i> SentenceRequests<'i> {
     /// What a text asks for.
     pub(super) fn of(text: &str, intents: &'i PreparedIntents) -> Self {
         let sentences = asking(clip(text, MAX_TEXT));
-        let nothing = Sentence::default();
+        let nothing = RequestSentence::default();
         let befores = std::iter::once(&nothing).chain(&sentences);
         let asked: Vec<_> =
             sentences.iter().zip(befores).map(|(sentence, before)| sentence.requests(before, intents)).collect();
@@ -98,7 +98,7 @@ impl<'i> Wishes<'i> {
 
 /// A sentence, or an item of a list, and what it asks for.
 #[derive(Debug, Default)]
-struct Sentence {
+struct RequestSentence {
     text: String,
     is_item: bool,
     /// The words that are asked for, in the parts that `and` joins.
@@ -107,12 +107,12 @@ struct Sentence {
     gives: bool,
 }
 
-impl Sentence {
+impl RequestSentence {
     fn new(text: String, is_item: bool) -> Self {
         let words = words(&text, 0);
         let acts = acts::acts(&words, &acts::borders(&text, &words));
         let mut asked: Vec<String> = vec![String::new()];
-        for (word, _) in words.iter().zip(&acts).filter(|(_, act)| **act == Act::Asked) {
+        for (word, _) in words.iter().zip(&acts).filter(|(_, act)| **act == SpeechAct::Asked) {
             if AND.contains(&word.text.as_str()) {
                 asked.push(String::new());
             } else if let Some(part) = asked.last_mut() {
@@ -121,7 +121,7 @@ impl Sentence {
             }
         }
         asked.retain(|part| !part.is_empty());
-        let gives = acts.contains(&Act::Given);
+        let gives = acts.contains(&SpeechAct::Given);
         Self { text, is_item, asked, gives }
     }
 
@@ -157,9 +157,10 @@ impl Sentence {
 
 /// The sentences of a text, the first [`MAX_SENTENCES`], with what they ask for where what stands before them does: the
 /// items of a list for which something is asked, and sentences that go on.
-fn asking(text: &str) -> Vec<Sentence> {
-    let all = sentences(text).into_iter().take(MAX_SENTENCES).map(|(text, is_item)| Sentence::new(text, is_item));
-    let mut all: Vec<Sentence> = all.collect();
+fn asking(text: &str) -> Vec<RequestSentence> {
+    let all =
+        sentences(text).into_iter().take(MAX_SENTENCES).map(|(text, is_item)| RequestSentence::new(text, is_item));
+    let mut all: Vec<RequestSentence> = all.collect();
     let mut at = 0;
     while at < all.len() {
         let end = (at..all.len()).find(|end| !all[*end].is_item).unwrap_or(all.len());
@@ -303,7 +304,11 @@ mod tests {
         let known = |intents: [IntentSpec; 2]| PreparedIntents::new(&Arc::from(intents));
         let intents = known([intent("a", &["loss run^2"]), intent("b", &["certificate^2"])]);
         let keys = |text: &str| {
-            Wishes::of(text, &intents).several().iter().map(|request| request.intent.key.clone()).collect::<Vec<_>>()
+            SentenceRequests::of(text, &intents)
+                .several()
+                .iter()
+                .map(|request| request.intent.key.clone())
+                .collect::<Vec<_>>()
         };
         assert_eq!(keys("Please order loss runs. Also, can you send a certificate?"), ["a", "b"]);
         assert_eq!(keys("Two things:\n1. loss runs please\n2. certificate please\n"), ["a", "b"]);
@@ -320,10 +325,11 @@ mod tests {
         assert_eq!(keys("A few things:\n- certificate for Acme\n- loss runs from both"), ["b", "a"]);
         assert!(keys("Please order loss runs so that a certificate can be made.").is_empty());
         let purpose = known([intent("a", &["loss run^2"]), intent("b", &["quote^2", "for:a"])]);
-        let said = Wishes::of("Please order loss runs. Please send the certificate, thanks.", &intents).several();
+        let said =
+            SentenceRequests::of("Please order loss runs. Please send the certificate, thanks.", &intents).several();
         assert_eq!(said[1].said(), "Please send the certificate thanks");
         assert!(
-            Wishes::of("Please quote. Please order loss runs.", &purpose).several().is_empty(),
+            SentenceRequests::of("Please quote. Please order loss runs.", &purpose).several().is_empty(),
             "the quote is what they are for"
         );
     }
@@ -334,7 +340,11 @@ mod tests {
             [intent("a", &["loss run^2"]), intent("b", &["rear ended^1.5", "ask:claim^1.4", "drafted twice^2"])];
         let intents = PreparedIntents::new(&Arc::from(intents));
         let keys = |text: &str| {
-            Wishes::of(text, &intents).several().iter().map(|request| request.intent.key.clone()).collect::<Vec<_>>()
+            SentenceRequests::of(text, &intents)
+                .several()
+                .iter()
+                .map(|request| request.intent.key.clone())
+                .collect::<Vec<_>>()
         };
         assert_eq!(keys("Please order loss runs. We were rear ended today, how do we turn in a claim?"), ["a", "b"]);
         assert!(keys("Please order loss runs. We were rear ended in May, please be quick.").is_empty());

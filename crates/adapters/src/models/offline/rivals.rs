@@ -4,11 +4,11 @@
 
 use kybern_core::model::ValueKind;
 
-use super::labels::{Hit, Labels};
+use super::labels::{LabelHit, Labels};
 use super::words::{fold, words};
 
 /// Takes from the labels of a row the names to which a better one in another cell leads.
-pub(super) fn settle(labels: &Labels<'_>, text: &str, hits: &mut [Hit]) {
+pub(super) fn settle(labels: &Labels<'_>, text: &str, hits: &mut [LabelHit]) {
     let ranks: Vec<Vec<Option<usize>>> =
         hits.iter().map(|hit| hit.fields.iter().map(|field| rank(labels, text, hit, *field)).collect()).collect();
     let best = |field: usize| {
@@ -27,7 +27,7 @@ pub(super) fn settle(labels: &Labels<'_>, text: &str, hits: &mut [Hit]) {
 }
 
 /// The place of a label among those of a name, where there is one name only.
-fn rank(labels: &Labels<'_>, text: &str, hit: &Hit, field: usize) -> Option<usize> {
+fn rank(labels: &Labels<'_>, text: &str, hit: &LabelHit, field: usize) -> Option<usize> {
     let pattern = labels.fields[field];
     if pattern.value != ValueKind::Name || pattern.group.is_some() || pattern.many || !hit.fills || hit.words == 0 {
         return None;

@@ -10,9 +10,9 @@ use kybern_core::model::ValueKind;
 
 use super::labels::Labels;
 use super::layout::Line;
-use super::occurrence::{Occurrence, Place, sure};
+use super::occurrence::{Occurrence, SearchPlace, sure};
 use super::page::Page;
-use super::values::{self, Read};
+use super::values::{self, ReadValue};
 
 /// The rows of these items, so that they are none of the tables'.
 const TABLE: usize = usize::MAX / 8;
@@ -62,7 +62,7 @@ pub(super) fn people(page: &Page<'_>, index: usize, labels: &Labels<'_>, found: 
             let at = page.lines[line].start;
             let row = Some((TABLE, at));
             for (field, (start, read)) in [(name, person.name), (license, person.license)] {
-                let place = Place { field, page: index, line, at };
+                let place = SearchPlace { field, page: index, line, at };
                 found.push(Occurrence { row, ..Occurrence::new(place, read, start, sure::AMOUNT) });
             }
         }
@@ -71,8 +71,8 @@ pub(super) fn people(page: &Page<'_>, index: usize, labels: &Labels<'_>, found: 
 
 /// What a line says, with where each part begins.
 struct Person {
-    name: (usize, Read),
-    license: (usize, Read),
+    name: (usize, ReadValue),
+    license: (usize, ReadValue),
 }
 
 fn person(page: &Page<'_>, line: &Line) -> Option<Person> {

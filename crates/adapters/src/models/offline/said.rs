@@ -8,9 +8,9 @@ use kybern_core::model::ValueKind;
 
 use super::analyse::clip;
 use super::labels::Labels;
-use super::occurrence::{Occurrence, Place, sure};
+use super::occurrence::{Occurrence, SearchPlace, sure};
 use super::page::Page;
-use super::values::{self, Read};
+use super::values::{self, ReadValue};
 
 /// Bytes of a message that are looked at, and days and persons in it.
 const MAX_TEXT: usize = 16 * 1024;
@@ -41,7 +41,7 @@ pub(super) fn days(page: &Page<'_>, index: usize, labels: &Labels<'_>, found: &m
         return;
     }
     let text = clip(page.text, MAX_TEXT);
-    let taken = Taken::of(found, index);
+    let taken = TakenSpans::of(found, index);
     let known: HashSet<usize> = found.iter().map(|value| value.field).collect();
     let mut told: Vec<Occurrence> = Vec::new();
     let mut over = 0;
@@ -72,7 +72,7 @@ pub(super) fn days(page: &Page<'_>, index: usize, labels: &Labels<'_>, found: &m
         {
             continue;
         }
-        let place = Place { field, page: index, line: page.line_at(at).unwrap_or_default(), at };
+        let place = SearchPlace { field, page: index, line: page.line_at(at).unwrap_or_default(), at };
         told.push(Occurrence::new(place, read, at, sure::AMOUNT));
     }
     found.extend(told);
@@ -138,7 +138,7 @@ pub(super) fn persons(page: &Page<'_>, index: usize, labels: &Labels<'_>, found:
         return;
     };
     let text = clip(page.text, MAX_TEXT);
-    let taken = Taken::of(found, index);
+    let taken = TakenSpans::of(found, index);
     let mut told: Vec<Occurrence> = Vec::new();
     for line in page.lines.iter().filter(|line| line.end <= text.len()) {
         for run in values::find_capitalised(&text[line.start..line.end]) {
@@ -155,8 +155,8 @@ pub(super) fn persons(page: &Page<'_>, index: usize, labels: &Labels<'_>, found:
             let led = before(text, from).trim_end();
             let apposed = led.strip_suffix(',').is_some_and(|led| labels.ends_with_label(led, field));
             if opens && (apposed || labels.signed(&behind.join(" ")).contains(&field)) {
-                let place = Place { field, page: index, line: page.line_at(from).unwrap_or_default(), at: from };
-                told.push(Occurrence::new(place, Read { start: 0, end: to - from, ..read }, from, sure::AMOUNT));
+                let place = SearchPlace { field, page: index, line: page.line_at(from).unwrap_or_default(), at: from };
+                told.push(Occurrence::new(place, ReadValue { start: 0, end: to - from, ..read }, from, sure::AMOUNT));
             }
         }
     }
@@ -164,12 +164,12 @@ pub(super) fn persons(page: &Page<'_>, index: usize, labels: &Labels<'_>, found:
 }
 
 /// A person's name that fills a run of words with capitals, but for a word that begins its sentence: `Add Ada Example`.
-fn person_in(run: &str) -> Option<Read> {
+fn person_in(run: &str) -> Option<ReadValue> {
     let whole = |from: usize| {
         let name = run.get(from..)?;
         let read = values::read(ValueKind::Person, name).filter(|read| read.start == 0 && read.end == name.len())?;
         let small = name.chars().any(char::is_lowercase);
-        small.then(|| Read { start: from, end: run.len(), ..read })
+        small.then(|| ReadValue { start: from, end: run.len(), ..read })
     };
     let second = run.find(' ').map(|at| at + 1).filter(|at| STARTS.contains(&run[..at - 1].to_lowercase().as_str()));
     second.map_or_else(|| whole(0), whole)
@@ -188,9 +188,9 @@ fn signed_fields(labels: &Labels<'_>, kind: ValueKind) -> Vec<usize> {
 }
 
 /// What of a page is taken by what was found in it.
-struct Taken(Vec<(usize, usize)>);
+struct TakenSpans(Vec<(usize, usize)>);
 
-impl Taken {
+impl TakenSpans {
     fn of(found: &[Occurrence], index: usize) -> Self {
         let here = found.iter().filter(|value| value.page == index);
         let mut spans: Vec<(usize, usize)> = here.map(|value| (value.start, value.end)).collect();

@@ -2,9 +2,9 @@
 
 use smol_str::SmolStr;
 
-use super::acts::Act;
+use super::acts::SpeechAct;
 use super::keywords::{Keyword, Phrase, Stems, Test};
-use super::message::{IN_OLD_SUBJECT, IN_TEXT, Message, Place};
+use super::message::{IN_OLD_SUBJECT, IN_TEXT, Message, MessageToken};
 use super::values;
 
 /// Other words that may stand between two of a phrase.
@@ -17,12 +17,12 @@ pub(super) struct Search<'m> {
     /// because it is looked into thousands of times for each message.
     places: Vec<usize>,
     /// The stems that it has.
-    had: Vec<Had>,
+    had: Vec<FoundStem>,
 }
 
 /// A stem that a message has.
 #[derive(Default)]
-struct Had {
+struct FoundStem {
     stem: usize,
     /// The message's words that are it, by their numbers.
     alike: Vec<usize>,
@@ -48,9 +48,9 @@ impl<'m> Search<'m> {
     }
 
     /// What is known of a stem, to be added to.
-    fn had_of(&mut self, stem: usize) -> &mut Had {
+    fn had_of(&mut self, stem: usize) -> &mut FoundStem {
         if self.places[stem] == 0 {
-            self.had.push(Had { stem, ..Had::default() });
+            self.had.push(FoundStem { stem, ..FoundStem::default() });
             self.places[stem] = self.had.len();
         }
         &mut self.had[self.places[stem] - 1]
@@ -71,7 +71,7 @@ impl<'m> Search<'m> {
         self.had(stem).map_or(&[], |had| &had.alike)
     }
 
-    fn had(&self, stem: usize) -> Option<&Had> {
+    fn had(&self, stem: usize) -> Option<&FoundStem> {
         self.places[stem].checked_sub(1).map(|place| &self.had[place])
     }
 
@@ -112,8 +112,8 @@ impl<'m> Search<'m> {
     }
 
     /// The most that a phrase counts where it stands, or where that is done with it.
-    fn presence_of(&self, phrase: &Phrase, act: Option<Act>) -> f64 {
-        let fits = |done: Act| act.is_none_or(|act| done.is(act));
+    fn presence_of(&self, phrase: &Phrase, act: Option<SpeechAct>) -> f64 {
+        let fits = |done: SpeechAct| act.is_none_or(|act| done.is(act));
         let factor = |part: usize| self.message.parts[part].factor;
         match phrase {
             Phrase::Exact(words) => {
@@ -138,10 +138,10 @@ impl<'m> Search<'m> {
     }
 
     /// What is done with the word at a place.
-    fn act(&self, part: usize, at: usize) -> Act {
+    fn act(&self, part: usize, at: usize) -> SpeechAct {
         match self.message.parts[part].places[at] {
-            Place::Word(_, act) => act,
-            Place::Break | Place::Denied => Act::Named,
+            MessageToken::Word(_, act) => act,
+            MessageToken::Break | MessageToken::Denied => SpeechAct::Named,
         }
     }
 
@@ -159,8 +159,8 @@ impl<'m> Search<'m> {
         stems.iter().all(|stem| {
             let alike = self.alike(*stem);
             let window = places.iter().enumerate().skip(at + 1).take(MAX_GAP + 1);
-            let mut whole = window.take_while(|(_, place)| !matches!(place, Place::Break));
-            let is = |place: &Place| matches!(place, Place::Word(word, _) if alike.contains(word));
+            let mut whole = window.take_while(|(_, place)| !matches!(place, MessageToken::Break));
+            let is = |place: &MessageToken| matches!(place, MessageToken::Word(word, _) if alike.contains(word));
             let next = whole.find(|(_, place)| is(place));
             at = next.map_or(at, |(next, _)| next);
             next.is_some()

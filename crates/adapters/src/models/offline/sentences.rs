@@ -8,10 +8,10 @@ use kybern_core::model::ValueKind;
 use super::bare_names;
 use super::labels::Labels;
 use super::numbered::stretches;
-use super::occurrence::{Occurrence, Place, sure};
+use super::occurrence::{Occurrence, SearchPlace, sure};
 use super::page::Page;
 use super::terms;
-use super::values::{self, Read};
+use super::values::{self, ReadValue};
 
 /// The rows of these items, so that they are none of the tables'.
 const TABLE: usize = usize::MAX / 2;
@@ -58,7 +58,7 @@ pub(super) fn told(page: &Page<'_>, index: usize, labels: &Labels<'_>, found: &[
         let mut sorted: Vec<&Occurrence> = found.iter().filter(|value| value.page == index).collect();
         sorted.sort_unstable_by_key(|value| value.start);
         // The number of the sentence before, where it has one only.
-        let mut before: Option<Ordered> = None;
+        let mut before: Option<RowOrder> = None;
         for (from, to) in stretches(page).into_iter().flat_map(|stretch| sentences(page.text, stretch)) {
             let text = &page.text[from..to];
             let first = sorted.partition_point(|value| value.start < from);
@@ -102,7 +102,7 @@ fn begins_item(line: &str) -> bool {
 
 /// By what the values of an item are ordered: those of its number.
 #[derive(Clone, Copy)]
-struct Ordered {
+struct RowOrder {
     at: usize,
     row: Option<(usize, usize)>,
 }
@@ -120,7 +120,7 @@ struct Sentence<'a, 't> {
 
 impl Sentence<'_, '_> {
     /// Adds what the sentence tells of its only number, and says by what that is ordered.
-    fn item(&self, told: &mut Vec<Occurrence>) -> Option<Ordered> {
+    fn item(&self, told: &mut Vec<Occurrence>) -> Option<RowOrder> {
         let group = &self.labels.fields[self.opener].group;
         let of_group = |value: &&&Occurrence| self.labels.fields[value.field].group == *group;
         let openers: Vec<&&Occurrence> = self.known.iter().filter(|value| value.field == self.opener).collect();
@@ -137,8 +137,8 @@ impl Sentence<'_, '_> {
         let (ordered, row, unknown) = number;
         let line = |at: usize| self.page.line_at(at).unwrap_or_default();
         let mut item = Vec::new();
-        let mut add = |field: usize, base: usize, read: Read| {
-            let place = Place { field, page: self.index, line: line(base + read.start), at: ordered };
+        let mut add = |field: usize, base: usize, read: ReadValue| {
+            let place = SearchPlace { field, page: self.index, line: line(base + read.start), at: ordered };
             item.push(Occurrence { row, ..Occurrence::new(place, read, base, sure::AMOUNT) });
         };
         let ours = || self.known.iter().filter(of_group);
@@ -154,14 +154,15 @@ impl Sentence<'_, '_> {
         if let (Some(name), false, Some(read)) = (name, named, only_name.clone()) {
             add(name, self.from, read);
         }
-        let ordered = Ordered { at: ordered, row };
+        let ordered = RowOrder { at: ordered, row };
         let mut taken: Vec<(usize, usize)> =
             only_name.iter().map(|read| (self.from + read.start, self.from + read.end)).collect();
         if let Some((at, read)) = unknown {
             if item.is_empty() {
                 return None;
             }
-            let place = Place { field: self.opener, page: self.index, line: line(self.from + at), at: ordered.at };
+            let place =
+                SearchPlace { field: self.opener, page: self.index, line: line(self.from + at), at: ordered.at };
             taken.push((self.from + at, self.from + at + read.end));
             item.push(Occurrence { row, ..Occurrence::new(place, read, self.from + at, sure::AMOUNT) });
         }
@@ -179,7 +180,7 @@ impl Sentence<'_, '_> {
     }
 
     /// The terms of the sentence, but for those inside a name or a number.
-    fn terms(&self, ordered: Ordered, names: &[(usize, usize)]) -> Vec<Occurrence> {
+    fn terms(&self, ordered: RowOrder, names: &[(usize, usize)]) -> Vec<Occurrence> {
         let group = &self.labels.fields[self.opener].group;
         let all = self.labels.terms_in(self.page.text, self.from, self.from + self.text.len());
         let known = self.known.iter().map(|value| (value.start, value.end));
@@ -189,7 +190,7 @@ impl Sentence<'_, '_> {
         let ours = ours.filter(|term| !term.value.is_empty() && !terms::is_small(self.page, term));
         let told = ours.map(|term| {
             let line = self.page.line_at(term.start).unwrap_or_default();
-            let place = Place { field: term.field, page: self.index, line, at: ordered.at };
+            let place = SearchPlace { field: term.field, page: self.index, line, at: ordered.at };
             let span = (term.start, term.end);
             Occurrence { row: ordered.row, ..Occurrence::term(place, term.value, span, sure::AMOUNT) }
         });
@@ -205,9 +206,9 @@ impl Sentence<'_, '_> {
     }
 
     /// The numbers that no label led to and that can hardly be anything else, up to two.
-    fn numbers(&self, openers: &[&&Occurrence]) -> Vec<(usize, Read)> {
+    fn numbers(&self, openers: &[&&Occurrence]) -> Vec<(usize, ReadValue)> {
         let pattern = self.labels.fields[self.opener];
-        let mut found: Vec<(usize, Read)> = Vec::new();
+        let mut found: Vec<(usize, ReadValue)> = Vec::new();
         let mut end = 0;
         for (at, rest) in self.words().filter(|(_, rest)| rest.starts_with(|c: char| c.is_ascii_uppercase())) {
             let known = || openers.iter().any(|value| (value.start..value.end).contains(&(self.from + at)));
@@ -235,7 +236,7 @@ impl Sentence<'_, '_> {
     }
 
     /// The only two dates of the sentence that make a term.
-    fn only_range(&self) -> Option<(usize, Read)> {
+    fn only_range(&self) -> Option<(usize, ReadValue)> {
         let mut end = 0;
         let mut ranges = self.words().filter_map(|(at, rest)| {
             let read = values::read(ValueKind::DateRange, rest).filter(|_| at >= end)?;
@@ -247,7 +248,7 @@ impl Sentence<'_, '_> {
     }
 
     /// The only name of the sentence that its words give to the list.
-    fn only_name(&self) -> Option<Read> {
+    fn only_name(&self) -> Option<ReadValue> {
         let mut names = bare_names::named_in(self.labels, self.text).into_iter().filter(|(fields, read)| {
             let one_line = !read.value.as_str().unwrap_or_default().contains('\n');
             one_line && fields.iter().any(|field| self.labels.is_name_of(self.opener, *field))

@@ -3,7 +3,7 @@
 //! A value that is checked narrowly, such as a date, says so by itself. What it says on a line holds for the other labels
 //! of that line, and what most say on a page for lines that say nothing.
 
-use super::labels::{Hit, Labels};
+use super::labels::{LabelHit, Labels};
 use super::layout::{self, Cell};
 use super::page::Page;
 use super::{compound, values};
@@ -17,7 +17,7 @@ const LEAST_VOTES: u32 = 2;
 
 /// A side of a label.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Side {
+pub(super) enum LabelSide {
     Right,
     Below,
     Above,
@@ -25,16 +25,16 @@ pub(super) enum Side {
 }
 
 /// Every side, the usual one first.
-const ALL: [Side; 4] = [Side::Right, Side::Below, Side::Above, Side::Left];
+const ALL: [LabelSide; 4] = [LabelSide::Right, LabelSide::Below, LabelSide::Above, LabelSide::Left];
 
 /// What the values of a page say.
 #[derive(Debug, Default)]
-pub(super) struct Sides {
+pub(super) struct SideVotes {
     lines: Vec<[u32; 4]>,
     page: [u32; 4],
 }
 
-impl Sides {
+impl SideVotes {
     /// Counts for each line on which sides of its labels a value stands that can only be theirs.
     pub(super) fn of(page: &Page<'_>, labels: &Labels<'_>) -> Self {
         let mut sides = Self { lines: vec![[0; 4]; page.lines.len()], page: [0; 4] };
@@ -58,7 +58,7 @@ impl Sides {
     }
 
     /// The sides on which the values of a line's labels are looked for, the likeliest first.
-    pub(super) fn order(&self, line: usize) -> Vec<Side> {
+    pub(super) fn order(&self, line: usize) -> Vec<LabelSide> {
         let mut order: Vec<usize> = (0..ALL.len()).collect();
         order.sort_by_key(|side| (std::cmp::Reverse((self.lines[line][*side], self.page[*side])), *side));
         let lead = order[0];
@@ -70,8 +70,8 @@ impl Sides {
 }
 
 /// Whether a value stands on that side of a label that fits it narrowly.
-fn speaks(page: &Page<'_>, labels: &Labels<'_>, line: usize, hit: &Hit, side: Side) -> bool {
-    if hit.colon && matches!(side, Side::Above | Side::Left) {
+fn speaks(page: &Page<'_>, labels: &Labels<'_>, line: usize, hit: &LabelHit, side: LabelSide) -> bool {
+    if hit.colon && matches!(side, LabelSide::Above | LabelSide::Left) {
         return false;
     }
     let Some((at, cell)) = neighbour(page, line, hit.cell, side) else { return false };
@@ -89,15 +89,15 @@ fn speaks(page: &Page<'_>, labels: &Labels<'_>, line: usize, hit: &Hit, side: Si
 }
 
 /// The cell on a side of another, and its line.
-pub(super) fn neighbour(page: &Page<'_>, line: usize, cell: usize, side: Side) -> Option<(usize, Cell)> {
+pub(super) fn neighbour(page: &Page<'_>, line: usize, cell: usize, side: LabelSide) -> Option<(usize, Cell)> {
     let row = &page.lines[line];
     match side {
-        Side::Right => Some((line, *row.cells.get(cell + 1)?)).filter(|_| !page.header[line]),
-        Side::Left => Some((line, *row.cells.get(cell.checked_sub(1)?)?)),
-        Side::Below => (line + 1..page.lines.len())
+        LabelSide::Right => Some((line, *row.cells.get(cell + 1)?)).filter(|_| !page.header[line]),
+        LabelSide::Left => Some((line, *row.cells.get(cell.checked_sub(1)?)?)),
+        LabelSide::Below => (line + 1..page.lines.len())
             .take_while(|other| page.lines[*other].number - row.number <= MAX_BENEATH)
             .find_map(|other| Some((other, layout::under(row, row.cells[cell], &page.lines[other])?))),
-        Side::Above => (0..line)
+        LabelSide::Above => (0..line)
             .rev()
             .take_while(|other| row.number - page.lines[*other].number <= MAX_ABOVE)
             .find_map(|other| Some((other, layout::under(row, row.cells[cell], &page.lines[other])?))),

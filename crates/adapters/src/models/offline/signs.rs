@@ -1,10 +1,10 @@
 //! Words that give a name away: whose it is though no label says so.
 
 use super::analyse::clip;
-use super::labels::{Hit, Labels};
+use super::labels::{LabelHit, Labels};
 use super::parties;
 use super::phrases::Phrases;
-use super::values::{self, Read};
+use super::values::{self, ReadValue};
 use super::words::words;
 
 /// Bytes of a text in which signs are looked for.
@@ -12,13 +12,13 @@ const MAX_SIGNED: usize = 300;
 
 /// The words that speak for names of a field, and those that speak against them.
 #[derive(Debug, Default)]
-pub(super) struct Signs {
+pub(super) struct FieldSigns {
     phrases: Phrases,
     /// For each phrase its field, and whether it speaks for it.
     spoken: Vec<(usize, bool)>,
 }
 
-impl Signs {
+impl FieldSigns {
     /// Adds a sign of a field; one after `-` speaks against it.
     pub(super) fn add(&mut self, field: usize, sign: &str) {
         self.phrases.add(sign.trim_start_matches('-'), self.spoken.len());
@@ -56,11 +56,11 @@ impl Signs {
 
 /// The name that follows a label of so many words without a colon: one with a legal form, one that its words give away
 /// or, behind a label of several words, a run of words with capitals that is nobody else's.
-pub(super) fn glued_name(labels: &Labels<'_>, field: usize, words_of_label: usize, rest: &str) -> Option<Read> {
+pub(super) fn glued_name(labels: &Labels<'_>, field: usize, words_of_label: usize, rest: &str) -> Option<ReadValue> {
     let signed = || parties::signed_name(labels, field, rest);
     let run = || {
         // Behind a single word a run of capitals is a name where another label follows it: `Dealer Fern Hollow, MC 12345`.
-        let parted = |read: &Read| rest[read.end..].strip_prefix(", ").is_some_and(|after| labels.leads(after));
+        let parted = |read: &ReadValue| rest[read.end..].strip_prefix(", ").is_some_and(|after| labels.leads(after));
         let read = values::leading_run(rest).filter(|read| words_of_label >= 2 || parted(read))?;
         let other = labels.begin(rest.get(read.start..read.end)?) || values::is_date_like(&rest[read.start..]);
         (!other).then_some(read)
@@ -72,7 +72,7 @@ pub(super) fn glued_name(labels: &Labels<'_>, field: usize, words_of_label: usiz
 }
 
 /// Whether the number of what a label names is put in behind a comma: `the new contract, LX-4401, began …`
-pub(super) fn inserts(labels: &Labels<'_>, hit: &Hit, rest: &str) -> bool {
+pub(super) fn inserts(labels: &Labels<'_>, hit: &LabelHit, rest: &str) -> bool {
     let is_number = |field: &usize| {
         let read = || values::read(labels.fields[*field], rest).filter(|read| read.start == 0 && read.fit >= 1.0);
         labels.is_opening_number(*field)

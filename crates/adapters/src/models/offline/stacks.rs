@@ -15,9 +15,9 @@ use kybern_core::model::ValueKind;
 
 use super::labels::Labels;
 use super::layout::Line;
-use super::occurrence::{Occurrence, Place, sure};
+use super::occurrence::{Occurrence, SearchPlace, sure};
 use super::page::Page;
-use super::values::{self, Read};
+use super::values::{self, ReadValue};
 use super::{parties, terms};
 
 /// The rows of these items, so that they are none of the tables'.
@@ -61,7 +61,7 @@ pub(super) fn items(page: &Page<'_>, index: usize, labels: &Labels<'_>, found: &
             for line in first..=last {
                 let (start, end) = value_of(page, &page.lines[line]);
                 let text = &page.text[start..end];
-                let place = |field| Place { field, page: index, line, at: page.lines[first].start };
+                let place = |field| SearchPlace { field, page: index, line, at: page.lines[first].start };
                 // What stands behind the label of something else is that.
                 let others = page.hits[line].iter().any(|hit| hit.fills && !hit.fields.contains(&opener));
                 if let Some(read) = number(labels, opener, text).filter(|_| !others) {
@@ -173,7 +173,7 @@ fn value_of(page: &Page<'_>, line: &Line) -> (usize, usize) {
 }
 
 /// A number that is all of a text and can hardly be anything else.
-pub(super) fn number(labels: &Labels<'_>, opener: usize, text: &str) -> Option<Read> {
+pub(super) fn number(labels: &Labels<'_>, opener: usize, text: &str) -> Option<ReadValue> {
     let digits = text.bytes().filter(u8::is_ascii_digit).count();
     let letters = text.bytes().filter(u8::is_ascii_uppercase).count();
     let read = values::read(labels.fields[opener], text).filter(|read| (read.start, read.end) == (0, text.len()))?;

@@ -10,9 +10,9 @@ use kybern_core::model::ValueKind;
 use super::analyse::clip;
 use super::labels::Labels;
 use super::layout::{self, Cell};
-use super::occurrence::{Occurrence, Place, sure};
+use super::occurrence::{Occurrence, SearchPlace, sure};
 use super::page::Page;
-use super::values::{self, Read};
+use super::values::{self, ReadValue};
 
 /// Words that lead from a date to a place.
 const LEADS: [&str; 9] = ["at", "@", "to", "from", "en", "à", "chez", "para", "bei"];
@@ -39,7 +39,7 @@ pub(super) fn places(pages: &[Page<'_>], labels: &Labels<'_>, found: &mut Vec<Oc
                 .or_else(|| in_next_cell(page, line, date, labels))
                 .or_else(|| beneath(page, line, date, labels));
             if let Some((line, base, read)) = named {
-                let place = Place { field, page: date.page, line, at: base + read.start };
+                let place = SearchPlace { field, page: date.page, line, at: base + read.start };
                 added.push(Occurrence::new(place, read, base, sure::BENEATH));
             }
         }
@@ -48,7 +48,7 @@ pub(super) fn places(pages: &[Page<'_>], labels: &Labels<'_>, found: &mut Vec<Oc
 }
 
 /// The name that a date leads to on its line: `on 10/22/2026 at Fern Hollow Brick & Tile`.
-fn beside(page: &Page<'_>, line: usize, date: &Occurrence, labels: &Labels<'_>) -> Option<(usize, usize, Read)> {
+fn beside(page: &Page<'_>, line: usize, date: &Occurrence, labels: &Labels<'_>) -> Option<(usize, usize, ReadValue)> {
     let rest = clip(page.text.get(date.end..page.lines[line].end)?, MAX_REST);
     let mut at = 0;
     for word in rest.split(' ').take(MAX_BETWEEN + 1) {
@@ -69,7 +69,12 @@ fn beside(page: &Page<'_>, line: usize, date: &Occurrence, labels: &Labels<'_>) 
 }
 
 /// The name in the cell right of a date, with its address: `10/22/2026   Fern Hollow Brick & Tile, 4 Kiln Rd, Waco, TX`.
-fn in_next_cell(page: &Page<'_>, line: usize, date: &Occurrence, labels: &Labels<'_>) -> Option<(usize, usize, Read)> {
+fn in_next_cell(
+    page: &Page<'_>,
+    line: usize,
+    date: &Occurrence,
+    labels: &Labels<'_>,
+) -> Option<(usize, usize, ReadValue)> {
     let mut cells = page.lines[line].cells.iter().filter(|cell| cell.start >= date.end);
     let cell = cells.next().filter(|_| !page.used[line])?;
     let text = page.cell(*cell);
@@ -79,7 +84,7 @@ fn in_next_cell(page: &Page<'_>, line: usize, date: &Occurrence, labels: &Labels
 }
 
 /// Whether a run of words with capitals is more than a town.
-fn is_long(text: &str, read: &Read) -> bool {
+fn is_long(text: &str, read: &ReadValue) -> bool {
     let town = text[read.end..].trim_start_matches([',', ' ']);
     let state = town.split(|c: char| !c.is_alphanumeric()).next().unwrap_or_default();
     let in_state = state.len() == 2 && state.bytes().all(|b| b.is_ascii_uppercase());
@@ -87,7 +92,7 @@ fn is_long(text: &str, read: &Read) -> bool {
 }
 
 /// The name on the line under a date, when an address follows it there or beneath.
-fn beneath(page: &Page<'_>, line: usize, date: &Occurrence, labels: &Labels<'_>) -> Option<(usize, usize, Read)> {
+fn beneath(page: &Page<'_>, line: usize, date: &Occurrence, labels: &Labels<'_>) -> Option<(usize, usize, ReadValue)> {
     let row = &page.lines[line];
     let column = *row.cells.iter().find(|cell| (cell.start..cell.end).contains(&date.at))?;
     let next = |above: usize| {
@@ -114,7 +119,7 @@ fn is_numbered(text: &str) -> bool {
 }
 
 /// Whether a name begins with a capital, and with no label or date.
-fn is_name(text: &str, read: &Read, labels: &Labels<'_>) -> bool {
+fn is_name(text: &str, read: &ReadValue, labels: &Labels<'_>) -> bool {
     let name = &text[read.start..];
     name.starts_with(char::is_uppercase) && !labels.begin(&text[read.start..read.end]) && !values::is_date_like(name)
 }

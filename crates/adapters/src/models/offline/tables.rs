@@ -1,9 +1,9 @@
 //! Tables: a row of labels with rows of values beneath it. Each row is an item of a group, or, where the group's opening
 //! field has no column, a part of the item above it.
 
-use super::labels::{Hit, Labels};
+use super::labels::{LabelHit, Labels};
 use super::layout::{Cell, Line};
-use super::occurrence::{Occurrence, Place, sure};
+use super::occurrence::{Occurrence, SearchPlace, sure};
 use super::page::Page;
 use super::{amounts, bands, columns, compound, pieces, terms, unnamed, values};
 
@@ -143,7 +143,7 @@ fn singles(
             let cell = cell.filter(|cell| !rest(cell));
             let read = cell.and_then(|cell| Some((cell, values::read(labels.fields[field], page.cell(cell))?)));
             let Some((cell, read)) = read else { return true };
-            let place = Place { field, page: index, line: *line, at: row.start };
+            let place = SearchPlace { field, page: index, line: *line, at: row.start };
             let first = said.get_or_insert_with(|| Occurrence::new(place, read.clone(), cell.start, sure::COLUMN));
             first.value == read.value
         });
@@ -227,11 +227,12 @@ fn headers(page: &Page<'_>, line: usize, labels: &Labels<'_>) -> Vec<Header> {
 /// labels stand beneath their values goes on there, and no table.
 fn is_form(page: &Page<'_>, line: usize, labels: &Labels<'_>) -> bool {
     let row = &page.lines[line];
-    let grouped = |hit: &Hit| hit.fields.iter().any(|field| labels.fields[*field].group.is_some());
+    let grouped = |hit: &LabelHit| hit.fields.iter().any(|field| labels.fields[*field].group.is_some());
     (line + 1..page.lines.len()).take(MAX_FORM).any(|below| {
         let alike = page.lines[below].cells.len() == row.cells.len();
-        let heads =
-            |hit: &Hit| page.hits[line].iter().any(|over| over.fields.iter().any(|field| hit.fields.contains(field)));
+        let heads = |hit: &LabelHit| {
+            page.hits[line].iter().any(|over| over.fields.iter().any(|field| hit.fields.contains(field)))
+        };
         let mut others = page.hits[below].iter().filter(|hit| alike && hit.fills && (!grouped(hit) || !heads(hit)));
         others.any(|hit| page.hits[line].iter().any(|over| over.cell == hit.cell && over.fills && grouped(over)))
     })
@@ -278,7 +279,7 @@ fn rows(
             break;
         }
         number = row.number;
-        let place = Place { field: header.key, page: index, line, at: row.start };
+        let place = SearchPlace { field: header.key, page: index, line, at: row.start };
         let mut values = row_values(page, row, header, labels, place);
         if let Some(above) = broken.take_if(|above| *above + 1 == line) {
             // The rest of a broken number stands here, and whatever else of its row the line above had no room for.
@@ -360,18 +361,24 @@ fn columns_of(
     columns::by_dates(page, row, &header.line, first, fits).unwrap_or(plain)
 }
 
-fn row_values(page: &Page<'_>, row: &Line, header: &Header, labels: &Labels<'_>, place: Place) -> Vec<Occurrence> {
+fn row_values(
+    page: &Page<'_>,
+    row: &Line,
+    header: &Header,
+    labels: &Labels<'_>,
+    place: SearchPlace,
+) -> Vec<Occurrence> {
     let mut found = Vec::new();
     for (column, cell) in columns_of(page, (place.line, row), header, labels) {
         let Some(field) = header.columns[column] else { continue };
         if column + 1 == header.columns.len() && found.iter().any(|value: &Occurrence| value.field == field) {
             continue;
         }
-        let at = Place { field, ..place };
+        let at = SearchPlace { field, ..place };
         let pattern = labels.fields[field];
         let (several, _) = compound::in_text(labels, &header.parts[column], page.cell(cell));
         if several.len() > 1 {
-            let place = |field| Place { field, ..place };
+            let place = |field| SearchPlace { field, ..place };
             let values = several.into_iter();
             found.extend(values.map(|(field, read)| Occurrence::new(place(field), read, cell.start, sure::COLUMN)));
         } else if labels.has_terms(field) {
@@ -398,7 +405,7 @@ fn row_values(page: &Page<'_>, row: &Line, header: &Header, labels: &Labels<'_>,
                 read.map(|read| (field, read))
             };
             if let Some((field, read)) = fields.filter(|field| !labels.has_terms(*field)).find_map(read) {
-                let (at, many) = (Place { field, ..place }, labels.fields[field].many);
+                let (at, many) = (SearchPlace { field, ..place }, labels.fields[field].many);
                 found.push(Occurrence { many, ..Occurrence::new(at, read, cell.start, sure::COLUMN) });
             }
         }

@@ -4,7 +4,7 @@ use super::analyse::clip;
 use super::labelled;
 use super::labels::Labels;
 use super::layout::{Cell, Line};
-use super::occurrence::{Occurrence, Place, sure};
+use super::occurrence::{Occurrence, SearchPlace, sure};
 use super::page::Page;
 use super::vocabulary::Term;
 
@@ -33,9 +33,9 @@ pub(super) fn is_small(page: &Page<'_>, term: &Term<'_>) -> bool {
 /// The terms at the spot where a label's value is expected, or in the boxes beneath it.
 pub(super) fn labelled(
     page: &Page<'_>,
-    at: Place,
+    at: SearchPlace,
     place: usize,
-    spot: Option<labelled::Spot>,
+    spot: Option<labelled::ValueSpot>,
     labels: &Labels<'_>,
     found: &mut Vec<Occurrence>,
 ) {
@@ -57,11 +57,11 @@ pub(super) fn labelled(
 }
 
 /// The next line, where a heading such as `Lines of coverage` has its boxes.
-fn below(page: &Page<'_>, at: Place, place: usize) -> Option<labelled::Spot> {
+fn below(page: &Page<'_>, at: SearchPlace, place: usize) -> Option<labelled::ValueSpot> {
     let hit = &page.hits[at.line][place];
     let line = page.lines.get(at.line + 1).filter(|_| hit.fills)?;
     let near = line.number <= page.lines[at.line].number + 2;
-    near.then_some(labelled::Spot { line: at.line + 1, start: line.start, end: line.end, sure: sure::BENEATH })
+    near.then_some(labelled::ValueSpot { line: at.line + 1, start: line.start, end: line.end, sure: sure::BENEATH })
 }
 
 /// Whether the box before a term is ticked; `None` when there is no box.
@@ -136,7 +136,7 @@ pub(super) fn headings(page: &Page<'_>, index: usize, labels: &Labels<'_>, taken
                     && !blank
                     && !term.value.is_empty()
                 {
-                    let place = Place { field: term.field, page: index, line: number, at: term.start };
+                    let place = SearchPlace { field: term.field, page: index, line: number, at: term.start };
                     let sure = if priced || after_price { sure::AMOUNT } else { sure::HEADING };
                     found.push(Occurrence::term(place, term.value, (term.start, term.end), sure));
                 }
@@ -187,7 +187,7 @@ pub(super) fn in_prose(page: &Page<'_>, index: usize, labels: &Labels<'_>) -> Ve
         let marked = terms.iter().any(|term| mark(page.text, line.start, term).is_some());
         for term in terms.iter().filter(|term| mark(page.text, from, term).unwrap_or(!marked)) {
             if labels.fields[term.field].group.is_none() && !term.value.is_empty() && !is_small(page, term) {
-                let place = Place { field: term.field, page: index, line: number, at: term.start };
+                let place = SearchPlace { field: term.field, page: index, line: number, at: term.start };
                 found.push(Occurrence::term(place, term.value, (term.start, term.end), sure::GUESS));
             }
         }

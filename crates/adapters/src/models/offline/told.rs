@@ -8,9 +8,9 @@ use kybern_core::model::{FieldPattern, ValueKind};
 
 use super::analyse::clip;
 use super::labels::Labels;
-use super::occurrence::{Occurrence, Place, sure};
+use super::occurrence::{Occurrence, SearchPlace, sure};
 use super::page::Page;
-use super::values::{self, Read};
+use super::values::{self, ReadValue};
 use super::{parties, terms};
 
 /// Bytes of a line that are looked at.
@@ -41,7 +41,7 @@ pub(super) fn lines(page: &Page<'_>, index: usize, labels: &Labels<'_>, found: &
         let range = labels.in_group_of(opener, ValueKind::DateRange);
         let here = found.iter().filter(|value| value.page == index);
         let known: BTreeSet<(usize, usize)> = here.map(|value| (value.field, value.start)).collect();
-        let mut above: Option<(usize, Read)> = None;
+        let mut above: Option<(usize, ReadValue)> = None;
         for (number, line) in page.lines.iter().enumerate().filter(|(number, _)| !page.used[*number]) {
             let text = clip(&page.text[line.start..line.end], MAX_LINE);
             let parts = parts(text);
@@ -53,7 +53,7 @@ pub(super) fn lines(page: &Page<'_>, index: usize, labels: &Labels<'_>, found: &
             let Some((at, who)) = the_name(labels, name, text, &parts).or_else(repeated) else { continue };
             above = Some((number, who.clone()));
             let is_known = |field| known.range((field, line.start)..(field, line.end)).next().is_some();
-            let place = |field, at| Place { field, page: index, line: number, at: line.start + at };
+            let place = |field, at| SearchPlace { field, page: index, line: number, at: line.start + at };
             if is_known(opener) {
                 if !is_known(name) {
                     told.push(Occurrence::new(place(name, at), who, line.start + at, sure::AMOUNT));
@@ -103,7 +103,7 @@ fn parts(text: &str) -> Vec<(usize, &str)> {
 }
 
 /// The only name of a field that a line tells, and where its part begins; a legal form behind a comma belongs to it.
-fn the_name(labels: &Labels<'_>, field: usize, text: &str, parts: &[(usize, &str)]) -> Option<(usize, Read)> {
+fn the_name(labels: &Labels<'_>, field: usize, text: &str, parts: &[(usize, &str)]) -> Option<(usize, ReadValue)> {
     let mut named = parts.iter().filter_map(|(at, _)| {
         let read = parties::signed_name(labels, field, text[*at..].split(['/', '\t']).next()?.split("  ").next()?)?;
         Some((*at, read))
@@ -113,16 +113,21 @@ fn the_name(labels: &Labels<'_>, field: usize, text: &str, parts: &[(usize, &str
 }
 
 /// The name of the line right above, where a part says that it is the same; it stands where that part does.
-fn ditto(page: &Page<'_>, (above, line): (usize, usize), parts: &[(usize, &str)], who: Read) -> Option<(usize, Read)> {
+fn ditto(
+    page: &Page<'_>,
+    (above, line): (usize, usize),
+    parts: &[(usize, &str)],
+    who: ReadValue,
+) -> Option<(usize, ReadValue)> {
     let next = page.lines[above].number + 1 == page.lines[line].number;
     let says = |(_, part): &&(usize, &str)| DITTO.contains(&part.trim().to_lowercase().as_str());
     let (at, part) = parts.iter().find(says).filter(|_| next)?;
     let start = part.len() - part.trim_start().len();
-    Some((*at, Read { start, end: start + part.trim().len(), ..who }))
+    Some((*at, ReadValue { start, end: start + part.trim().len(), ..who }))
 }
 
 /// The only part of a line that is nothing but a number of that kind.
-fn the_number(labels: &Labels<'_>, pattern: &FieldPattern, parts: &[(usize, &str)]) -> Option<(usize, Read)> {
+fn the_number(labels: &Labels<'_>, pattern: &FieldPattern, parts: &[(usize, &str)]) -> Option<(usize, ReadValue)> {
     let mut numbers = parts.iter().filter_map(|(at, part)| {
         let digits = part.bytes().filter(u8::is_ascii_digit).count();
         let read = values::read(pattern, part).filter(|read| read.fit >= 1.0 && part[read.end..].trim().is_empty())?;

@@ -2,10 +2,10 @@
 
 use kybern_core::model::ValueKind;
 
-use super::labelled::{Spot, whole_name};
+use super::labelled::{ValueSpot, whole_name};
 use super::labels::Labels;
 use super::layout::{Cell, Line};
-use super::occurrence::{Occurrence, Place, sure};
+use super::occurrence::{Occurrence, SearchPlace, sure};
 use super::page::Page;
 use super::values;
 
@@ -90,7 +90,7 @@ fn items(page: &Page<'_>, index: usize, lines: &[usize], labels: &Labels<'_>, ta
         let Some(field) = field_of(*line) else { continue };
         for cell in page.lines[*line].cells.iter().skip(1) {
             let Some(column) = column(columns, &page.lines[*line], *cell) else { continue };
-            let place = Place { field, page: index, line: *line, at: columns.cells[column].start };
+            let place = SearchPlace { field, page: index, line: *line, at: columns.cells[column].start };
             let row = Some((table, column));
             if labels.has_terms(field) {
                 let terms = labels.expected_terms(page.text, cell.start, cell.end).into_iter();
@@ -99,11 +99,11 @@ fn items(page: &Page<'_>, index: usize, lines: &[usize], labels: &Labels<'_>, ta
                     ..Occurrence::term(place, term.value, (term.start, term.end), sure::COLUMN)
                 }));
             } else if let Some((field, read)) = read(page, *line, *cell, labels, group) {
-                let spot = Spot { line: *line, start: cell.start, end: cell.end, sure: sure::COLUMN };
+                let spot = ValueSpot { line: *line, start: cell.start, end: cell.end, sure: sure::COLUMN };
                 let is_name = labels.fields[field].value == ValueKind::Name;
                 let read = if is_name { whole_name(page, labels, field, spot, read) } else { read };
                 let many = labels.fields[field].many;
-                let place = Place { field, ..place };
+                let place = SearchPlace { field, ..place };
                 found.push(Occurrence { row, many, ..Occurrence::new(place, read, cell.start, sure::COLUMN) });
             }
         }
@@ -132,7 +132,7 @@ fn headings(
         };
         let Some(term) = terms.iter().find(ours) else { continue };
         let Some(column) = column(columns, &page.lines[line], *cell) else { continue };
-        let place = Place { field: term.field, page: index, line, at: columns.cells[column].start };
+        let place = SearchPlace { field: term.field, page: index, line, at: columns.cells[column].start };
         let value = Occurrence::term(place, term.value, (term.start, term.end), sure::COLUMN);
         found.push(Occurrence { row: Some((table, column)), ..value });
     }
@@ -141,7 +141,13 @@ fn headings(
 }
 
 /// The value of a cell for the first field of its line's label that it fits: a range of dates, else a date.
-fn read(page: &Page<'_>, line: usize, cell: Cell, labels: &Labels<'_>, group: &str) -> Option<(usize, values::Read)> {
+fn read(
+    page: &Page<'_>,
+    line: usize,
+    cell: Cell,
+    labels: &Labels<'_>,
+    group: &str,
+) -> Option<(usize, values::ReadValue)> {
     let fields = page.hits[line].first()?.fields.iter().copied();
     fields
         .filter(|field| labels.fields[*field].group.as_deref() == Some(group) && !labels.has_terms(*field))

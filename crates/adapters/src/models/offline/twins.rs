@@ -10,10 +10,10 @@
 
 use kybern_core::model::ValueKind;
 
-use super::labelled::{Spot, whole_name};
-use super::labels::{Hit, Labels};
+use super::labelled::{ValueSpot, whole_name};
+use super::labels::{LabelHit, Labels};
 use super::layout::Cell;
-use super::occurrence::{Occurrence, Place, sure};
+use super::occurrence::{Occurrence, SearchPlace, sure};
 use super::page::Page;
 use super::values;
 
@@ -27,13 +27,13 @@ const MAX_GAP: usize = 3;
 const MAX_ITEMS: usize = 6;
 
 /// A line of equal labels, with where the value of each stands.
-struct Twins {
+struct EqualLabels {
     line: usize,
     fields: Vec<usize>,
     /// The last line that its values take.
     last: usize,
     /// Nothing where there is none.
-    values: Vec<Option<Spot>>,
+    values: Vec<Option<ValueSpot>>,
 }
 
 /// Reads such items; their lines are marked as used.
@@ -63,7 +63,7 @@ pub(super) fn items(pages: &mut [Page<'_>], labels: &Labels<'_>) -> Vec<Occurren
 }
 
 /// The lines of equal labels from here on, of as many items.
-fn run(page: &Page<'_>, from: usize, labels: &Labels<'_>) -> Vec<Twins> {
+fn run(page: &Page<'_>, from: usize, labels: &Labels<'_>) -> Vec<EqualLabels> {
     let Some(first) = twins(page, from, labels) else { return Vec::new() };
     let count = first.values.len();
     let mut run = vec![first];
@@ -85,36 +85,36 @@ fn run(page: &Page<'_>, from: usize, labels: &Labels<'_>) -> Vec<Twins> {
 }
 
 /// The equal labels of a line that belong to a list, with the places of their values.
-fn twins(page: &Page<'_>, line: usize, labels: &Labels<'_>) -> Option<Twins> {
-    let hits: Vec<&Hit> = page.hits[line].iter().filter(|hit| hit.words > 0).collect();
+fn twins(page: &Page<'_>, line: usize, labels: &Labels<'_>) -> Option<EqualLabels> {
+    let hits: Vec<&LabelHit> = page.hits[line].iter().filter(|hit| hit.words > 0).collect();
     let first = hits.first().filter(|_| !page.used[line] && (2..=MAX_ITEMS).contains(&hits.len()))?;
     let fields: Vec<usize> =
         first.fields.iter().copied().filter(|field| labels.fields[*field].group.is_some()).collect();
     // A label whose value is blank fills its cell.
-    let as_first = |hit: &Hit| hit.fills == first.fills || hit.colon && first.colon;
+    let as_first = |hit: &LabelHit| hit.fills == first.fills || hit.colon && first.colon;
     let alike = hits.iter().all(|hit| hit.fields == first.fields && hit.parts.is_empty() && as_first(hit));
     if fields.is_empty() || !alike {
         return None;
     }
     let row = &page.lines[line];
-    let beside = |(place, hit): (usize, &&Hit)| {
+    let beside = |(place, hit): (usize, &&LabelHit)| {
         let next = hits.get(place + 1).map_or(row.end, |next| next.start);
         if !hit.fills {
             let end = next.min(row.cells[hit.cell].end);
-            return (hit.after < end).then_some(Spot { line, start: hit.after, end, sure: sure::COLON });
+            return (hit.after < end).then_some(ValueSpot { line, start: hit.after, end, sure: sure::COLON });
         }
         let cell = row.cells.get(hit.cell + 1).filter(|cell| cell.start < next)?;
-        (cell.start >= hit.after).then_some(Spot { line, start: cell.start, end: cell.end, sure: sure::BESIDE })
+        (cell.start >= hit.after).then_some(ValueSpot { line, start: cell.start, end: cell.end, sure: sure::BESIDE })
     };
-    let values: Vec<Option<Spot>> = hits.iter().enumerate().map(beside).collect();
+    let values: Vec<Option<ValueSpot>> = hits.iter().enumerate().map(beside).collect();
     if values.iter().any(Option::is_some) {
-        return Some(Twins { line, fields, last: line, values });
+        return Some(EqualLabels { line, fields, last: line, values });
     }
     let below = page.lines.get(line + 1).filter(|below| below.number == row.number + 1)?;
     let heads = row.cells.len() == hits.len() && below.cells.len() == hits.len() && first.fills && !first.colon;
     let free = !page.used[line + 1] && !below.cells.iter().any(|cell| page.is_label(line + 1, *cell));
-    let spot = |cell: &Cell| Spot { line: line + 1, start: cell.start, end: cell.end, sure: sure::BENEATH };
-    (heads && free).then(|| Twins {
+    let spot = |cell: &Cell| ValueSpot { line: line + 1, start: cell.start, end: cell.end, sure: sure::BENEATH };
+    (heads && free).then(|| EqualLabels {
         line,
         fields,
         last: line + 1,
@@ -123,10 +123,10 @@ fn twins(page: &Page<'_>, line: usize, labels: &Labels<'_>) -> Option<Twins> {
 }
 
 /// The values of the items: each has a number of its own, and something beside it.
-fn read(page: &Page<'_>, index: usize, run: &[Twins], labels: &Labels<'_>, table: usize) -> Vec<Occurrence> {
-    let opens = |twins: &&Twins| {
+fn read(page: &Page<'_>, index: usize, run: &[EqualLabels], labels: &Labels<'_>, table: usize) -> Vec<Occurrence> {
+    let opens = |twins: &&EqualLabels| {
         let opener = |field: &&usize| labels.fields[**field].opens_item;
-        let number = |field: &usize, spot: &Spot| {
+        let number = |field: &usize, spot: &ValueSpot| {
             values::read(labels.fields[*field], &page.text[spot.start..spot.end]).map(|read| read.value.to_string())
         };
         twins.fields.iter().find(opener).is_some_and(|field| {
@@ -146,7 +146,7 @@ fn read(page: &Page<'_>, index: usize, run: &[Twins], labels: &Labels<'_>, table
             let row = Some((table, column));
             let text = &page.text[spot.start..spot.end];
             for field in &twins.fields {
-                let place = Place { field: *field, page: index, line: spot.line, at };
+                let place = SearchPlace { field: *field, page: index, line: spot.line, at };
                 let pattern = labels.fields[*field];
                 if labels.has_terms(*field) {
                     let terms = labels.expected_terms(page.text, spot.start, spot.end).into_iter();
@@ -177,8 +177,8 @@ fn read(page: &Page<'_>, index: usize, run: &[Twins], labels: &Labels<'_>, table
 fn headings(
     page: &Page<'_>,
     index: usize,
-    run: &[Twins],
-    opener: &Twins,
+    run: &[EqualLabels],
+    opener: &EqualLabels,
     labels: &Labels<'_>,
     table: usize,
 ) -> Vec<Occurrence> {
@@ -192,7 +192,7 @@ fn headings(
         let mut ours =
             terms.into_iter().filter(|term| labels.fields[term.field].group == group && !term.value.is_empty());
         let (term, None) = (ours.next()?, ours.next()) else { return None };
-        let place = Place { field: term.field, page: index, line, at: opener.values[column].as_ref()?.start };
+        let place = SearchPlace { field: term.field, page: index, line, at: opener.values[column].as_ref()?.start };
         let value = Occurrence::term(place, term.value, (term.start, term.end), sure::COLUMN);
         Some(Occurrence { row: Some((table, column)), ..value })
     };

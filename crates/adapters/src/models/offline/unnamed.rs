@@ -6,7 +6,7 @@ use super::columns;
 use super::labels::Labels;
 use super::layout::{self, Cell, Line};
 use super::page::Page;
-use super::values::{self, Read};
+use super::values::{self, ReadValue};
 
 /// Lines beneath the labels on which the first values stand.
 const MAX_BENEATH: usize = 8;
@@ -262,11 +262,11 @@ pub(super) fn names_in_two(page: &Page<'_>, line: usize, labels: &Labels<'_>, fi
 }
 
 /// The name of a person of which a row has the surname in a cell and the first name in the next one.
-pub(super) fn whole_name(page: &Page<'_>, row: &Line, surname: Cell) -> Option<Read> {
+pub(super) fn whole_name(page: &Page<'_>, row: &Line, surname: Cell) -> Option<ReadValue> {
     let place = row.cells.iter().position(|cell| *cell == surname)?;
     let first = row.cells.get(place + 1).filter(|first| first.index == surname.index + 1)?;
     let name = format!("{} {}", page.cell(*first), page.cell(surname));
     let read = values::read(ValueKind::Person, &name).filter(|read| read.end == name.len())?;
     let end = first.end - surname.start;
-    Some(Read { start: 0, end, ..read })
+    Some(ReadValue { start: 0, end, ..read })
 }

@@ -1,7 +1,7 @@
 //! The terms of closed lists in a text.
 
 use super::labels::Labels;
-use super::phrases::Found;
+use super::phrases::PhraseMatch;
 use super::words::{Word, words};
 
 /// A term on a line.
@@ -24,7 +24,7 @@ impl<'s> Labels<'s> {
         text: &'a [Word],
         first: usize,
         expected: bool,
-    ) -> impl Iterator<Item = (Found, usize, &'s str)> + 'a {
+    ) -> impl Iterator<Item = (PhraseMatch, usize, &'s str)> + 'a {
         self.known.lexicon.terms.at(text, first).filter_map(move |found| {
             let meaning = &self.known.lexicon.meanings[found.phrase];
             let counts = expected || !meaning.everyday;

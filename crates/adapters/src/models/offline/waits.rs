@@ -6,10 +6,10 @@
 use std::borrow::Cow;
 use std::sync::LazyLock;
 
-use super::acts::{Border, borders};
+use super::acts::{WordBorder, borders};
 use super::analyse::clip;
 use super::phrases::Phrases;
-use super::words::{Word, Worded, folded};
+use super::words::{TextWords, Word, folded};
 
 /// Turns that say so by themselves (2), and those of which two do (1).
 const SIGNS: &[(&str, u8)] = &[
@@ -111,27 +111,27 @@ const TITLES: &[&str] = &["m", "mr", "mrs", "ms", "dr", "sr", "sra", "mme", "st"
 const MAX_SHOWN: usize = 80;
 
 static WEAK: LazyLock<Phrases> = LazyLock::new(|| Phrases::of(SIGNS.iter().map(|(sign, _)| *sign)));
-static ORDERS: LazyLock<(Phrases, Vec<Order>)> = LazyLock::new(|| {
-    let lists = [(Order::TurnTo, TURN_TO), (Order::Do, DO), (Order::Wait, WAIT)];
+static ORDERS: LazyLock<(Phrases, Vec<WaitOrder>)> = LazyLock::new(|| {
+    let lists = [(WaitOrder::TurnTo, TURN_TO), (WaitOrder::Do, DO), (WaitOrder::Wait, WAIT)];
     let all = || lists.iter().flat_map(|(order, list)| list.split('|').map(move |phrase| (*order, phrase)));
     (Phrases::of(all().map(|(_, phrase)| phrase)), all().map(|(order, _)| order).collect())
 });
 static ENDS: LazyLock<Phrases> = LazyLock::new(|| Phrases::of(UNTIL.split('|')));
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Order {
+enum WaitOrder {
     TurnTo,
     Do,
     Wait,
 }
 
 /// What says to wait, as it is written; nothing when the message does not.
-pub(super) fn said(parts: &[Worded<'_>; 2]) -> Vec<String> {
-    let parts = parts.each_ref().map(Part::new);
-    let mut signs: Vec<usize> = parts.iter().flat_map(Part::signs).collect();
+pub(super) fn said(parts: &[TextWords<'_>; 2]) -> Vec<String> {
+    let parts = parts.each_ref().map(LoweredText::new);
+    let mut signs: Vec<usize> = parts.iter().flat_map(LoweredText::signs).collect();
     signs.sort_unstable();
     signs.dedup();
-    let mut said: Vec<String> = parts.iter().flat_map(Part::orders).collect();
+    let mut said: Vec<String> = parts.iter().flat_map(LoweredText::orders).collect();
     let sum = signs.iter().map(|sign| SIGNS[*sign].1).fold(0, u8::saturating_add);
     if sum < STRONG && said.is_empty() {
         return said;
@@ -141,14 +141,14 @@ pub(super) fn said(parts: &[Worded<'_>; 2]) -> Vec<String> {
 }
 
 /// A text with its words in small letters and without accents.
-struct Part<'t> {
+struct LoweredText<'t> {
     text: &'t str,
     words: Cow<'t, [Word]>,
-    borders: Vec<Border>,
+    borders: Vec<WordBorder>,
 }
 
-impl<'t> Part<'t> {
-    fn new(of: &'t Worded<'t>) -> Self {
+impl<'t> LoweredText<'t> {
+    fn new(of: &'t TextWords<'t>) -> Self {
         Self { text: of.text, words: folded(&of.words), borders: borders(of.text, &of.words) }
     }
 
@@ -171,10 +171,10 @@ impl<'t> Part<'t> {
                 return None;
             }
             match ORDERS.1[found.phrase] {
-                Order::TurnTo if self.is(found.last, SENDERS) => None,
-                Order::TurnTo => self.name(found.last).or_else(|| self.until(found.last)),
-                Order::Do => self.until(found.last),
-                Order::Wait => self.until(found.last).filter(|_| !self.is_denied(first)),
+                WaitOrder::TurnTo if self.is(found.last, SENDERS) => None,
+                WaitOrder::TurnTo => self.name(found.last).or_else(|| self.until(found.last)),
+                WaitOrder::Do => self.until(found.last),
+                WaitOrder::Wait => self.until(found.last).filter(|_| !self.is_denied(first)),
             }
         };
         let written = |first: usize| {
@@ -191,7 +191,7 @@ impl<'t> Part<'t> {
 
     /// Whether nothing parts that word from the one before it; a title's full stop does not.
     fn is_open(&self, at: usize) -> bool {
-        self.borders[at] == Border::Open || at.checked_sub(1).is_some_and(|before| self.is(before, TITLES))
+        self.borders[at] == WordBorder::Open || at.checked_sub(1).is_some_and(|before| self.is(before, TITLES))
     }
 
     /// Whether the word is turned around by those before it.
@@ -223,7 +223,7 @@ impl<'t> Part<'t> {
     fn until(&self, from: usize) -> Option<usize> {
         let in_sentence = |at: &usize| {
             let border = self.borders[*at];
-            !matches!(border, Border::Sentence | Border::Question) || self.is(at.saturating_sub(1), TITLES)
+            !matches!(border, WordBorder::Sentence | WordBorder::Question) || self.is(at.saturating_sub(1), TITLES)
         };
         let near = (from..self.words.len().min(from + REACH)).take_while(in_sentence);
         let found = near.filter_map(|at| ENDS.at(&self.words, at).next()).next()?;
@@ -242,7 +242,7 @@ mod tests {
     use super::*;
 
     fn said(subject: &str, text: &str) -> Vec<String> {
-        super::said(&[Worded::of(subject), Worded::of(text)])
+        super::said(&[TextWords::of(subject), TextWords::of(text)])
     }
 
     fn waits(text: &str) -> bool {

@@ -16,12 +16,12 @@ pub(super) struct Word {
 }
 
 /// A text and its words.
-pub(super) struct Worded<'t> {
+pub(super) struct TextWords<'t> {
     pub(super) text: &'t str,
     pub(super) words: Vec<Word>,
 }
 
-impl<'t> Worded<'t> {
+impl<'t> TextWords<'t> {
     pub(super) fn of(text: &'t str) -> Self {
         Self { text, words: words(text, 0) }
     }

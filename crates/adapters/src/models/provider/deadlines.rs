@@ -10,7 +10,7 @@ use tokio::time::{Instant, timeout_at};
 const DAY: Duration = Duration::from_secs(86_400);
 
 /// The times of one call.
-pub(super) struct Deadlines {
+pub(super) struct CallDeadlines {
     timeouts: ModelTimeouts,
     first: Instant,
     whole: Instant,
@@ -19,7 +19,7 @@ pub(super) struct Deadlines {
     waiting: Option<Instant>,
 }
 
-impl Deadlines {
+impl CallDeadlines {
     /// The times of a call that begins now.
     pub(super) fn start(timeouts: ModelTimeouts) -> Self {
         let now = Instant::now();

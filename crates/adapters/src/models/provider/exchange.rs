@@ -6,8 +6,8 @@ use kybern_core::model::{ModelFailure, ModelFailureKind};
 use kybern_core::ports::HttpFailure;
 use kybern_core::time::Millis;
 
-use super::deadlines::Deadlines;
-use crate::http::{Egress, OpenRequest, Opened};
+use super::deadlines::CallDeadlines;
+use crate::http::{Egress, OpenRequest, OpenResponse};
 use crate::models::secret::{Secret, scrub};
 use crate::models::wire::WireRequest;
 use crate::models::wire::failure::{self, Headers};
@@ -25,7 +25,7 @@ pub(super) struct Channel {
 
 /// What kind of answer is wanted.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum AnswerKind {
     Whole,
     /// Events.
     Stream,
@@ -61,11 +61,11 @@ impl Channel {
     pub(super) async fn open(
         &self,
         wire: WireRequest,
-        kind: Kind,
+        kind: AnswerKind,
         trace: Option<&str>,
         connect: Millis,
-        deadlines: &mut Deadlines,
-    ) -> Result<Opened, ModelFailure> {
+        deadlines: &mut CallDeadlines,
+    ) -> Result<OpenResponse, ModelFailure> {
         let mut answer =
             deadlines.wait(self.egress.open(self.request(wire, kind, trace, connect))).await?.map_err(of_http)?;
         if (200..300).contains(&answer.status) {
@@ -76,14 +76,14 @@ impl Channel {
         Err(failure::of_answer(answer.status, &Headers(&answer.headers), &body))
     }
 
-    fn request(&self, wire: WireRequest, kind: Kind, trace: Option<&str>, connect: Millis) -> OpenRequest {
+    fn request(&self, wire: WireRequest, kind: AnswerKind, trace: Option<&str>, connect: Millis) -> OpenRequest {
         let WireRequest { method, path, headers: of_format, body } = wire;
         let mut headers = Vec::with_capacity(self.headers.len() + of_format.len() + 4);
         let mut add = |name: &str, value: &str| headers.push((name.to_owned(), value.to_owned()));
         if !body.is_empty() {
             add("content-type", "application/json");
         }
-        if kind == Kind::Stream {
+        if kind == AnswerKind::Stream {
             // A compressed stream may be held back until a block is full.
             add("accept", "text/event-stream");
             add("accept-encoding", "identity");
@@ -108,9 +108,9 @@ const FIRST_BYTES: usize = 1 << 20;
 
 /// Reads all of an answer.
 pub(super) async fn read(
-    answer: &mut Opened,
+    answer: &mut OpenResponse,
     max_bytes: usize,
-    deadlines: &mut Deadlines,
+    deadlines: &mut CallDeadlines,
 ) -> Result<Vec<u8>, ModelFailure> {
     let declared = answer.header("content-length").and_then(|length| length.parse::<usize>().ok()).unwrap_or(0);
     if declared > max_bytes {
@@ -122,9 +122,9 @@ pub(super) async fn read(
 /// Reads the rest of an answer whose body has begun so.
 pub(super) async fn read_on(
     mut body: Vec<u8>,
-    answer: &mut Opened,
+    answer: &mut OpenResponse,
     max_bytes: usize,
-    deadlines: &mut Deadlines,
+    deadlines: &mut CallDeadlines,
 ) -> Result<Vec<u8>, ModelFailure> {
     while let Some(chunk) = deadlines.wait(answer.chunk()).await?.map_err(of_http)? {
         if chunk.len() > max_bytes.saturating_sub(body.len()) {
@@ -136,7 +136,7 @@ pub(super) async fn read_on(
 }
 
 /// Reads the beginning of an error's body, as far as it comes: the status says most already.
-async fn read_some(answer: &mut Opened, deadlines: &mut Deadlines) -> Vec<u8> {
+async fn read_some(answer: &mut OpenResponse, deadlines: &mut CallDeadlines) -> Vec<u8> {
     let mut body = Vec::new();
     while body.len() < failure::MAX_ERROR_BYTES {
         match deadlines.wait(answer.chunk()).await {

@@ -18,8 +18,8 @@ use kybern_core::model::{
 use kybern_core::ports::{LanguageModel, ModelStream};
 
 pub use self::config::{ProviderConfig, ProviderError};
-use self::deadlines::Deadlines;
-use self::exchange::{Channel, Kind};
+use self::deadlines::CallDeadlines;
+use self::exchange::{AnswerKind, Channel};
 use super::wire::{WireFormat, WireRequest, embedding, listing};
 use crate::http::Egress;
 use crate::models::quirks::Quirks;
@@ -76,8 +76,8 @@ impl Provider {
         trace: Option<&str>,
         timeouts: ModelTimeouts,
     ) -> Result<Vec<u8>, ModelFailure> {
-        let mut deadlines = Deadlines::start(timeouts);
-        let mut answer = self.channel.open(wire, Kind::Whole, trace, timeouts.connect, &mut deadlines).await?;
+        let mut deadlines = CallDeadlines::start(timeouts);
+        let mut answer = self.channel.open(wire, AnswerKind::Whole, trace, timeouts.connect, &mut deadlines).await?;
         deadlines.begin();
         exchange::read(&mut answer, MAX_REPLY_BYTES, &mut deadlines).await
     }
@@ -109,9 +109,9 @@ impl LanguageModel for Provider {
     ) -> Result<Box<dyn ModelStream>, ModelFailure> {
         let opened = async {
             let wire = self.format.encode(request, true, self.quirks)?;
-            let mut deadlines = Deadlines::start(timeouts);
+            let mut deadlines = CallDeadlines::start(timeouts);
             let trace = request.traceparent.as_deref();
-            let answer = self.channel.open(wire, Kind::Stream, trace, timeouts.connect, &mut deadlines).await?;
+            let answer = self.channel.open(wire, AnswerKind::Stream, trace, timeouts.connect, &mut deadlines).await?;
             stream::open(Arc::clone(&self.channel), self.format, answer, deadlines).await
         };
         opened.await.map_err(|failure| self.named(failure))

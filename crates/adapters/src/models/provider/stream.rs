@@ -10,9 +10,9 @@ use kybern_core::time::Millis;
 use tokio::time::Instant;
 
 use super::MAX_REPLY_BYTES;
-use super::deadlines::Deadlines;
+use super::deadlines::CallDeadlines;
 use super::exchange::{self, Channel, of_http, too_large};
-use crate::http::Opened;
+use crate::http::OpenResponse;
 use crate::models::wire::sse::SseParser;
 use crate::models::wire::{StreamDecoder, WireFormat, events_of};
 
@@ -28,8 +28,8 @@ const SETTLE: Millis = Millis(100);
 
 struct Reply {
     channel: Arc<Channel>,
-    answer: Opened,
-    deadlines: Deadlines,
+    answer: OpenResponse,
+    deadlines: CallDeadlines,
     parser: SseParser,
     decoder: Box<dyn StreamDecoder>,
     /// What was not given yet.
@@ -49,8 +49,8 @@ struct Reply {
 pub(super) async fn open(
     channel: Arc<Channel>,
     format: WireFormat,
-    mut answer: Opened,
-    mut deadlines: Deadlines,
+    mut answer: OpenResponse,
+    mut deadlines: CallDeadlines,
 ) -> Result<Box<dyn ModelStream>, ModelFailure> {
     let first = deadlines.wait(answer.chunk()).await?.map_err(of_http)?;
     let is_whole = is_object(first.as_deref().unwrap_or_default(), answer.header("content-type"));

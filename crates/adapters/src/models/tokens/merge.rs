@@ -22,7 +22,7 @@ fn count_part(vocabulary: &Vocabulary, piece: &[u8]) -> usize {
     if piece.len() < 2 || vocabulary.rank(piece).is_some() {
         return piece.len().min(1);
     }
-    let mut parts = Parts::new(vocabulary, piece);
+    let mut parts = MergeParts::new(vocabulary, piece);
     (0..piece.len()).for_each(|begin| parts.offer(begin));
     while let Some(Reverse((_, begin, end))) = parts.pairs.pop() {
         parts.join(begin, end);
@@ -30,7 +30,7 @@ fn count_part(vocabulary: &Vocabulary, piece: &[u8]) -> usize {
     parts.count
 }
 
-struct Parts<'p> {
+struct MergeParts<'p> {
     vocabulary: &'p Vocabulary,
     piece: &'p [u8],
     /// Where the part that begins here ends; 0 when none begins here.
@@ -42,7 +42,7 @@ struct Parts<'p> {
     count: usize,
 }
 
-impl<'p> Parts<'p> {
+impl<'p> MergeParts<'p> {
     fn new(vocabulary: &'p Vocabulary, piece: &'p [u8]) -> Self {
         let ends = (1..=piece.len()).collect();
         let begins = (0..=piece.len()).map(|end| end.saturating_sub(1)).collect();

@@ -67,7 +67,7 @@ fn gemini_requests<'a>(request: &'a EmbedRequest, model: &'a str) -> Vec<GeminiR
 }
 
 #[derive(Deserialize)]
-struct Answer<'a> {
+struct EmbeddingResponse<'a> {
     #[serde(borrow, default)]
     model: Text<'a>,
     /// OpenAI's.
@@ -105,7 +105,7 @@ struct Usage {
 /// # Errors
 /// `Garbage` when they are not one for each text, of one length.
 pub fn decode(body: &[u8], request: &EmbedRequest) -> Result<Embedded, ModelFailure> {
-    let answer: Answer<'_> = serde_json::from_slice(body).map_err(|error| garbage("the answer", &error))?;
+    let answer: EmbeddingResponse<'_> = serde_json::from_slice(body).map_err(|error| garbage("the answer", &error))?;
     let usage = answer
         .usage
         .map(|usage| TokenUsage { input: usage.prompt_tokens.0.max(usage.total_tokens.0), ..TokenUsage::default() });

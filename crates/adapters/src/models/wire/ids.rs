@@ -18,9 +18,9 @@ pub(super) enum IdRule {
 
 /// An id, written so that it fits.
 #[derive(Clone, Copy)]
-pub(super) struct Fitted<'a>(pub(super) &'a str, pub(super) IdRule);
+pub(super) struct FittedId<'a>(pub(super) &'a str, pub(super) IdRule);
 
-impl Serialize for Fitted<'_> {
+impl Serialize for FittedId<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_str(&fit(self.0, self.1))
     }

@@ -11,23 +11,23 @@ use super::{WireFormat, anthropic, bounded, garbage};
 
 #[derive(Deserialize)]
 #[serde(untagged)]
-enum Answer<'a> {
+enum ListResponse<'a> {
     /// OpenAI, Anthropic and most others.
     Data {
         #[serde(borrow)]
-        data: Vec<Entry<'a>>,
+        data: Vec<WireModel<'a>>,
     },
     /// Gemini; also Ollama's own.
     Models {
         #[serde(borrow)]
-        models: Vec<Entry<'a>>,
+        models: Vec<WireModel<'a>>,
     },
     /// Together.
-    Bare(#[serde(borrow)] Vec<Entry<'a>>),
+    Bare(#[serde(borrow)] Vec<WireModel<'a>>),
 }
 
 #[derive(Deserialize)]
-struct Entry<'a> {
+struct WireModel<'a> {
     #[serde(borrow, default)]
     id: Text<'a>,
     #[serde(borrow, default)]
@@ -92,9 +92,10 @@ pub fn headers(format: WireFormat) -> Vec<(&'static str, &'static str)> {
 /// `Garbage` when the body is no such list.
 pub fn decode(body: &[u8]) -> Result<Vec<ListedModel>, ModelFailure> {
     bounded(body)?;
-    let answer: Answer<'_> = serde_json::from_slice(body).map_err(|error| garbage("the list", &error))?;
-    let (Answer::Data { data: entries } | Answer::Models { models: entries } | Answer::Bare(entries)) = answer;
-    let model = |entry: &Entry<'_>| {
+    let answer: ListResponse<'_> = serde_json::from_slice(body).map_err(|error| garbage("the list", &error))?;
+    let (ListResponse::Data { data: entries } | ListResponse::Models { models: entries } | ListResponse::Bare(entries)) =
+        answer;
+    let model = |entry: &WireModel<'_>| {
         let name = entry.id.some().unwrap_or(&entry.name);
         let name = name.strip_prefix("models/").unwrap_or(name).to_owned();
         ListedModel { name, prices: entry.pricing.as_ref().and_then(Pricing::prices) }

@@ -32,12 +32,12 @@ pub struct SseParser {
     /// Whether the last line ended with a carriage return, so that a line feed belongs to it.
     after_return: bool,
     event: String,
-    data: Data,
+    data: EventData,
 }
 
 /// The data of the current event.
 #[derive(Default)]
-enum Data {
+enum EventData {
     #[default]
     None,
     /// One line, in the buffer.
@@ -129,9 +129,9 @@ impl SseParser {
     fn dispatch(&mut self, sink: &mut Sink<'_>) -> Result<(), ModelFailure> {
         let data = std::mem::take(&mut self.data);
         let data = match &data {
-            Data::None => None,
-            Data::Line(range) => Some(self.buffer.get(range.clone()).unwrap_or_default()),
-            Data::Lines(lines) => Some(lines.as_slice()),
+            EventData::None => None,
+            EventData::Line(range) => Some(self.buffer.get(range.clone()).unwrap_or_default()),
+            EventData::Lines(lines) => Some(lines.as_slice()),
         };
         let given = data.map_or(Ok(()), |data| {
             // A shorter one cannot hold too much.
@@ -147,8 +147,8 @@ impl SseParser {
     /// Forgets what was handed on.
     fn compact(&mut self) {
         let keep = match &self.data {
-            Data::Line(range) => range.start.min(self.line),
-            Data::None | Data::Lines(_) => self.line,
+            EventData::Line(range) => range.start.min(self.line),
+            EventData::None | EventData::Lines(_) => self.line,
         };
         if keep == 0 {
             return;
@@ -156,13 +156,13 @@ impl SseParser {
         self.buffer.drain(..keep);
         self.line -= keep;
         self.searched -= keep;
-        if let Data::Line(range) = &mut self.data {
+        if let EventData::Line(range) = &mut self.data {
             *range = range.start - keep..range.end - keep;
         }
     }
 }
 
-impl Data {
+impl EventData {
     fn add(&mut self, buffer: &[u8], line: Range<usize>) {
         let more = buffer.get(line.clone()).unwrap_or_default();
         match self {

@@ -21,7 +21,7 @@ const MAX_SHOWN: usize = 16 * 1024;
 
 /// An answer, with the model that gave it and what all tries took.
 #[derive(Debug)]
-pub(super) struct Asked<T> {
+pub(super) struct ToolModelAnswer<T> {
     pub(super) answer: T,
     pub(super) model: String,
     pub(super) usage: Usage,
@@ -55,7 +55,7 @@ pub(super) async fn json(
     prompt: ToolPrompt,
     text: &str,
     Schema { written, checker }: Schema<'_>,
-) -> Result<Asked<Value>, ToolFailure> {
+) -> Result<ToolModelAnswer<Value>, ToolFailure> {
     let desk = context.models()?;
     let mut question = ModelQuestion { schema: Some(written.clone()), ..about(prompt, text, MAX_JSON) };
     let mut usage = Usage::default();
@@ -64,7 +64,7 @@ pub(super) async fn json(
         usage = usage.plus(answered.usage);
         let (given, fits) = (answered.text.clone(), Arc::clone(&checker));
         let faults = match super::compute(workers, context, move |_| fitting(&given, &fits)).await?? {
-            Ok(answer) => return Ok(Asked { answer, model: answered.model, usage }),
+            Ok(answer) => return Ok(ToolModelAnswer { answer, model: answered.model, usage }),
             Err(faults) => faults,
         };
         if question.correction.is_some() {

@@ -2,7 +2,7 @@
 
 use kybern_core::ports::{ModelQuestion, StatelessTool, ToolContext, ToolPrompt};
 use kybern_core::time::Millis;
-use kybern_core::tool::{Needs, ToolFailure, ToolOutcome, ToolSpec};
+use kybern_core::tool::{ToolFailure, ToolNeeds, ToolOutcome, ToolSpec};
 use serde_json::{Map, Value, json};
 
 use super::{fields, optional_text, refuse, text};
@@ -34,7 +34,7 @@ pub(super) fn deep_reasoning() -> StatelessTool {
                        whole text. It needs a configured model and costs money.";
     let spec = ToolSpec {
         timeout: Millis::from_secs(120),
-        needs: Needs { language_model: true, ..Needs::default() },
+        needs: ToolNeeds { language_model: true, ..ToolNeeds::default() },
         ..ToolSpec::read("deep_reasoning", description, schema).shown(
             &["think", "logic", "analysis"],
             json!({"problem": "Which of the two offers is cheaper over three years?"}),

@@ -23,7 +23,7 @@ use kybern_core::ports::ToolContext;
 use kybern_core::tool::ToolFailure;
 use serde_json::{Map, Value};
 
-use crate::workers::{Stop, Workers};
+use crate::workers::{StopFlag, Workers};
 
 use self::calculator::Calculator;
 use self::datetime::datetime;
@@ -56,7 +56,7 @@ const STACK_BYTES: usize = 8 * 1024 * 1024;
 async fn compute<T, F>(workers: &Workers, context: &ToolContext, work: F) -> Result<T, ToolFailure>
 where
     T: Send + 'static,
-    F: FnOnce(&Stop) -> T + Send + 'static,
+    F: FnOnce(&StopFlag) -> T + Send + 'static,
 {
     let limit = TIME_LIMIT.min(context.timeout.as_duration());
     Ok(workers.run(context.tenant(), limit, work).await?)

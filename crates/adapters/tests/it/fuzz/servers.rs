@@ -5,7 +5,7 @@ use std::net::{Shutdown, SocketAddr};
 use std::sync::mpsc::{Receiver, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use kybern_adapters::mail::imap::{Fetched, ImapError, MAX_BATCH, Mailbox, Mark};
+use kybern_adapters::mail::imap::{Fetched, ImapError, MAX_BATCH, Mailbox, MessageMark};
 use kybern_adapters::mail::smtp::{Smtp, SmtpConfig};
 use kybern_core::mail::SendFault;
 use kybern_core::ports::MailSender as _;
@@ -74,7 +74,9 @@ async fn poll(server: &Server) -> Result<(), String> {
         }
     }
     match batch.first() {
-        Some((position, _)) => mailbox.mark(*position, Mark::Taken).await.or_else(|error| shown(&error.to_string())),
+        Some((position, _)) => {
+            mailbox.mark(*position, MessageMark::Taken).await.or_else(|error| shown(&error.to_string()))
+        }
         None => Ok(()),
     }
 }

@@ -1,5 +1,5 @@
 use kybern_core::task::EffectClass;
-use kybern_core::tool::{Needs, Risk};
+use kybern_core::tool::{Risk, ToolNeeds};
 use serde_json::{Value, json};
 
 use super::{call, registry};
@@ -17,7 +17,7 @@ fn they_only_read_and_need_nothing_but_a_model_where_they_ask_one() {
     for tool in registry().registered_tools() {
         let spec = tool.spec();
         let asks = ["deep_reasoning", "json_parser", "text_transform"].contains(&spec.key.as_str());
-        let needs = Needs { language_model: asks, ..Needs::default() };
+        let needs = ToolNeeds { language_model: asks, ..ToolNeeds::default() };
         assert_eq!((spec.effect, spec.risk, spec.needs), (EffectClass::Read, Risk::R0, needs));
         assert!(!spec.trusted_output, "{}: what it is given decides", spec.key);
     }

@@ -1,6 +1,6 @@
 //! Against scripted IMAP servers: lost connections, folders made anew, and servers that lie.
 
-use kybern_adapters::mail::imap::{Fetched, ImapError, ImapPosition, Mailbox, Mark};
+use kybern_adapters::mail::imap::{Fetched, ImapError, ImapPosition, Mailbox, MessageMark};
 use kybern_adapters::mail::tls::{MailConfigError, MailTls};
 
 use super::{encrypted, imap_config, mailbox};
@@ -94,7 +94,7 @@ async fn a_refusal_is_not_taken_for_an_empty_mailbox() {
             let mailbox = mailbox(peer.address);
             let position = ImapPosition { uid_validity: 5, uid: 7 };
             let result = match refused {
-                "UID STORE" => mailbox.mark(position, Mark::Taken).await,
+                "UID STORE" => mailbox.mark(position, MessageMark::Taken).await,
                 _ => mailbox.fetch_new(None).await.map(drop),
             };
             assert!(
@@ -115,7 +115,7 @@ async fn a_folder_made_anew_begins_at_its_first_message() {
         "{:?}",
         peer.lines()
     );
-    let error = mailbox(peer.address).mark(before, Mark::Taken).await.unwrap_err();
+    let error = mailbox(peer.address).mark(before, MessageMark::Taken).await.unwrap_err();
     assert_eq!(error, ImapError::FolderChanged { expected: 4, found: 5 });
 }
 
@@ -133,7 +133,7 @@ async fn marks_say_what_became_of_a_message() {
     assert_eq!(fetched("KybernBegun KybernBegunAgain").await, Fetched::Deadly);
     let peer = server(false, |_, _| None);
     let position = ImapPosition { uid_validity: 5, uid: 7 };
-    mailbox(peer.address).mark(position, Mark::Refused).await.unwrap();
+    mailbox(peer.address).mark(position, MessageMark::Refused).await.unwrap();
     let lines = peer.lines();
     let stored: Vec<&str> =
         lines.iter().filter_map(|line| line.split_once("STORE 7 ")).map(|(_, flags)| flags).collect();
@@ -150,7 +150,9 @@ async fn a_server_without_keywords_gets_the_flags_that_every_server_has() {
         server(false, |_, command| command.contains("Kybern").then(|| Reply::Say("TAG NO no keywords\r\n".into())));
     let mailbox = mailbox(peer.address);
     let position = ImapPosition { uid_validity: 5, uid: 7 };
-    for mark in [Mark::Begun, Mark::BegunAgain, Mark::Later, Mark::Taken, Mark::Refused] {
+    for mark in
+        [MessageMark::Begun, MessageMark::BegunAgain, MessageMark::Later, MessageMark::Taken, MessageMark::Refused]
+    {
         mailbox.mark(position, mark).await.unwrap();
     }
     let lines = peer.lines();

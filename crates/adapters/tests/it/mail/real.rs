@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 use kybern_adapters::clock::UuidV7Ids;
-use kybern_adapters::mail::imap::{Fetched, ImapConfig, ImapError, ImapPosition, MAX_BATCH, Mailbox, Mark};
+use kybern_adapters::mail::imap::{Fetched, ImapConfig, ImapError, ImapPosition, MAX_BATCH, Mailbox, MessageMark};
 use kybern_core::mail::OutgoingMail;
 use kybern_core::ports::{IdSource as _, MailSender as _};
 use mail_parser::MessageParser;
@@ -149,11 +149,11 @@ async fn fetching_leaves_a_message_unread_until_it_is_marked() {
     let mailbox = real.mailbox();
     let batch = fetch(&mailbox, None, 1).await;
     assert_eq!(unseen(&real).await, 1);
-    mailbox.mark(batch[0].0, Mark::Taken).await.unwrap();
-    mailbox.mark(batch[0].0, Mark::Taken).await.unwrap();
+    mailbox.mark(batch[0].0, MessageMark::Taken).await.unwrap();
+    mailbox.mark(batch[0].0, MessageMark::Taken).await.unwrap();
     assert_eq!(unseen(&real).await, 0);
     let elsewhere = ImapPosition { uid_validity: batch[0].0.uid_validity.wrapping_add(1), ..batch[0].0 };
-    assert!(matches!(mailbox.mark(elsewhere, Mark::Taken).await, Err(ImapError::FolderChanged { .. })));
+    assert!(matches!(mailbox.mark(elsewhere, MessageMark::Taken).await, Err(ImapError::FolderChanged { .. })));
 }
 
 async fn unseen(real: &Real) -> usize {

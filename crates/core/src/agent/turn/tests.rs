@@ -21,22 +21,22 @@ fn says(text: &str, calls: &[CallKind]) -> Reply {
     Reply { text: text.to_owned(), calls: calls.to_vec(), finish: Some(finish), usage: used(10) }
 }
 
-fn asked(tools: bool, cap: Option<Cap>) -> Move {
-    Move::Ask(Asked { tools, cap })
+fn asked(tools: bool, cap: Option<Cap>) -> TurnMove {
+    TurnMove::Ask(AskOptions { tools, cap })
 }
 
 #[test]
 fn a_question_a_call_and_an_answer() {
     let mut turn = Turn::new(TurnLimits::default(), true);
     assert_eq!(turn.go_on(LONG).unwrap(), asked(true, None));
-    let call = Move::Call { batches: vec![vec![0, 1], vec![2]], unmade: Vec::new() };
+    let call = TurnMove::Call { batches: vec![vec![0, 1], vec![2]], unmade: Vec::new() };
     assert_eq!(turn.replied(says("I look.", &[Reads, Reads, Acts])).unwrap(), call);
     turn.answered(used(5)).unwrap();
     assert_eq!(turn.go_on(LONG).unwrap(), asked(true, None));
-    assert_eq!(turn.replied(says("Four.", &[])).unwrap(), Move::End(TurnFinish::Complete));
+    assert_eq!(turn.replied(says("Four.", &[])).unwrap(), TurnMove::End(TurnFinish::Complete));
     assert_eq!((turn.text(), turn.iterations(), turn.calls()), ("Four.", 2, 3));
     assert_eq!(turn.usage(), used(10).plus(used(10)).plus(used(5)));
-    assert_eq!(turn.go_on(LONG).unwrap(), Move::End(TurnFinish::Complete), "an end stays one");
+    assert_eq!(turn.go_on(LONG).unwrap(), TurnMove::End(TurnFinish::Complete), "an end stays one");
 }
 
 #[test]
@@ -47,7 +47,7 @@ fn at_its_last_question_the_model_answers_with_what_it_has() {
     turn.answered(Usage::default()).unwrap();
     assert_eq!(turn.go_on(LONG).unwrap(), asked(false, Some(Cap::Iterations)));
     // It wants another call all the same: that is not made, and what it said before stays.
-    assert_eq!(turn.replied(says("", &[Acts])).unwrap(), Move::End(TurnFinish::IterationLimit));
+    assert_eq!(turn.replied(says("", &[Acts])).unwrap(), TurnMove::End(TurnFinish::IterationLimit));
     assert_eq!((turn.text(), turn.calls()), ("First.", 1));
 }
 
@@ -56,17 +56,17 @@ fn no_more_calls_are_made_than_may_be_and_the_others_are_answered() {
     let mut turn = Turn::new(limits(10, 2), true);
     turn.go_on(LONG).unwrap();
     let call = turn.replied(says("", &[Acts, Reads, Reads])).unwrap();
-    assert_eq!(call, Move::Call { batches: vec![vec![0], vec![1]], unmade: vec![Unmade { place: 2 }] });
+    assert_eq!(call, TurnMove::Call { batches: vec![vec![0], vec![1]], unmade: vec![UnmadeCall { place: 2 }] });
     turn.answered(Usage::default()).unwrap();
     assert_eq!(turn.go_on(LONG).unwrap(), asked(false, Some(Cap::Calls)));
-    assert_eq!(turn.replied(says("Half.", &[])).unwrap(), Move::End(TurnFinish::ToolLimit));
+    assert_eq!(turn.replied(says("Half.", &[])).unwrap(), TurnMove::End(TurnFinish::ToolLimit));
 }
 
 #[test]
 fn without_tools_an_answer_is_complete() {
     let mut turn = Turn::new(limits(1, 0), false);
     assert_eq!(turn.go_on(LONG).unwrap(), asked(false, None));
-    assert_eq!(turn.replied(says("Four.", &[])).unwrap(), Move::End(TurnFinish::Complete));
+    assert_eq!(turn.replied(says("Four.", &[])).unwrap(), TurnMove::End(TurnFinish::Complete));
 }
 
 #[test]
@@ -96,7 +96,7 @@ fn time_tokens_and_money_are_looked_at_before_the_model_is_asked() {
         (turn.go_on(left).unwrap(), turn.text().to_owned())
     };
     let of = TurnLimits::default();
-    let ends = |finish| (Move::End(finish), "I look.".to_owned());
+    let ends = |finish| (TurnMove::End(finish), "I look.".to_owned());
     assert_eq!(after(of, Millis(1_999)), ends(TurnFinish::Timeout));
     assert_eq!(after(TurnLimits { tokens: Some(Tokens(11)), ..of }, LONG), ends(TurnFinish::MaxTokens));
     assert_eq!(after(TurnLimits { cost: Some(NanoUsd(10)), ..of }, LONG), ends(TurnFinish::Error));
@@ -144,9 +144,9 @@ proptest! {
             // It may be written down and read again at any moment.
             turn = serde_json::from_str(&serde_json::to_string(&turn).unwrap()).unwrap();
             let asked = match turn.go_on(LONG).unwrap() {
-                Move::Ask(asked) => asked,
-                Move::End(finish) => break finish,
-                other @ Move::Call { .. } => panic!("{other:?}"),
+                TurnMove::Ask(asked) => asked,
+                TurnMove::End(finish) => break finish,
+                other @ TurnMove::Call { .. } => panic!("{other:?}"),
             };
             prop_assert!(!asked.tools || (tools && turn.calls() < calls));
             asks += 1;
@@ -158,7 +158,7 @@ proptest! {
             let kinds: Vec<CallKind> = want.iter().map(|acts| if *acts { Acts } else { Reads }).collect();
             total = total.plus(used(tokens));
             match turn.replied(Reply { usage: used(tokens), ..says("text", &kinds) }).unwrap() {
-                Move::Call { batches, unmade } => {
+                TurnMove::Call { batches, unmade } => {
                     prop_assert!(asked.tools);
                     let mut places: Vec<usize> = batches.concat();
                     made += places.len();
@@ -166,8 +166,8 @@ proptest! {
                     prop_assert_eq!(places, (0..kinds.len()).collect::<Vec<_>>(), "every call has one answer");
                     turn.answered(Usage::default()).unwrap();
                 }
-                Move::End(finish) => break finish,
-                Move::Ask(_) => panic!("a reply is never followed by a question at once"),
+                TurnMove::End(finish) => break finish,
+                TurnMove::Ask(_) => panic!("a reply is never followed by a question at once"),
             }
         };
         prop_assert_eq!(turn.finish(), Some(finish));

@@ -29,7 +29,7 @@ fn a_day_and_a_month_end_at_midnight_in_utc() {
 #[test]
 fn what_is_used_and_reserved_and_asked_together_must_fit_in_every_unit() {
     let limits = Limits { cost: Some(NanoUsd(100)), tokens: Some(Tokens(10)), calls: Some(2) };
-    let standing = Standing { used: amount(60, 4, 0), reserved: amount(30, 4, 1) };
+    let standing = BudgetStanding { used: amount(60, 4, 0), reserved: amount(30, 4, 1) };
     assert_eq!(limits.short_of(&standing, &amount(10, 2, 1)), None, "to the last of it");
     assert_eq!(limits.short_of(&standing, &amount(11, 2, 1)), Some((Unit::CostNanos, 100)));
     assert_eq!(limits.short_of(&standing, &amount(10, 3, 1)), Some((Unit::Tokens, 10)));
@@ -40,7 +40,7 @@ fn what_is_used_and_reserved_and_asked_together_must_fit_in_every_unit() {
 #[test]
 fn what_costs_nothing_goes_on_under_a_budget_that_is_used_up() {
     let limits = Limits { cost: Some(NanoUsd(10)), ..Limits::default() };
-    let over = Standing { used: amount(50, 0, 0), reserved: Amount::ZERO };
+    let over = BudgetStanding { used: amount(50, 0, 0), reserved: Amount::ZERO };
     assert_eq!(limits.short_of(&over, &amount(0, 5, 1)), None);
     assert_eq!(limits.short_of(&over, &amount(1, 0, 1)), Some((Unit::CostNanos, 10)));
 }
@@ -48,7 +48,7 @@ fn what_costs_nothing_goes_on_under_a_budget_that_is_used_up() {
 #[test]
 fn sums_at_the_edge_of_their_numbers_do_not_wrap_into_room() {
     let limits = Limits { cost: Some(NanoUsd(i64::MAX - 1)), tokens: Some(Tokens(u64::MAX - 1)), calls: None };
-    let standing = Standing { used: amount(i64::MAX, 0, 0), reserved: amount(i64::MAX, u64::MAX, 0) };
+    let standing = BudgetStanding { used: amount(i64::MAX, 0, 0), reserved: amount(i64::MAX, u64::MAX, 0) };
     assert_eq!(limits.short_of(&standing, &amount(1, 0, 0)), Some((Unit::CostNanos, i64::MAX.unsigned_abs() - 1)));
     assert_eq!(limits.short_of(&standing, &amount(0, 1, 0)), Some((Unit::Tokens, u64::MAX - 1)));
 }
@@ -56,7 +56,7 @@ fn sums_at_the_edge_of_their_numbers_do_not_wrap_into_room() {
 #[test]
 fn a_shortage_says_used_reserved_limit_needed_and_when_it_resets() {
     let limits = Limits { cost: Some(NanoUsd(1_500_000_000)), ..Limits::default() };
-    let standing = Standing { used: amount(1_200_000_000, 0, 0), reserved: amount(250_000_000, 0, 0) };
+    let standing = BudgetStanding { used: amount(1_200_000_000, 0, 0), reserved: amount(250_000_000, 0, 0) };
     let now = at("2026-11-22T12:00:00Z");
     let asked = amount(100_000_000, 0, 1);
     let short = Shortage::of((BudgetSubject::Tenant, Period::Day, &limits), &standing, &asked, now).unwrap();

@@ -24,7 +24,7 @@ const OF_FILES: &[&str] = &[
 
 /// A word at the beginning of a text, and what is shown for it.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Word<'a> {
+pub(super) struct LeadingWord<'a> {
     /// How much of the text it is.
     pub(super) text: &'a str,
     /// The address that it is, or begins, with what belongs to it: it may be one that stays.
@@ -40,7 +40,7 @@ pub(super) fn may_follow(before: Option<char>) -> bool {
 
 /// What stands beside a name and makes readers take it for a host.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Beside {
+enum Neighbour {
     Nothing,
     /// One stroke before it, as in the path of a file.
     Stroke,
@@ -52,7 +52,7 @@ enum Beside {
 
 /// What surrounds a word.
 #[derive(Clone, Copy)]
-pub(super) struct Around {
+pub(super) struct WordContext {
     /// Whether nothing more comes.
     pub(super) is_end: bool,
     /// Whether two strokes stand before it: then readers take any name for a host.
@@ -65,13 +65,13 @@ pub(super) struct Around {
 }
 
 /// The word with which a text begins; `None` when what comes next decides.
-pub(super) fn word(rest: &str, around: Around) -> Option<Word<'_>> {
+pub(super) fn word(rest: &str, around: WordContext) -> Option<LeadingWord<'_>> {
     let length = rest.find(|letter: char| !belongs(letter)).unwrap_or(rest.len());
     if length > MAX_WORD {
         // Too long for any host: the first part is a word, wherever the text was cut.
         let cut = (0..=MAX_WORD).rev().find(|at| rest.is_char_boundary(*at)).unwrap_or(0);
         let text = &rest[..cut];
-        return Some(Word { text, address: None, broken: without_hosts(text, Beside::Nothing) });
+        return Some(LeadingWord { text, address: None, broken: without_hosts(text, Neighbour::Nothing) });
     }
     let (text, after) = rest.split_at(length);
     let mut after = after.chars();
@@ -82,8 +82,8 @@ pub(super) fn word(rest: &str, around: Around) -> Option<Word<'_>> {
     }
     let is_joined = second.is_some_and(|letter| !letter.is_whitespace());
     if next == Some(':') && is_joined && is_protocol(text) {
-        let broken = without_hosts(text, Beside::Nothing).unwrap_or_else(|| text.to_owned());
-        return Some(Word { text: &rest[..=length], address: None, broken: Some(format!("{broken}: ")) });
+        let broken = without_hosts(text, Neighbour::Nothing).unwrap_or_else(|| text.to_owned());
+        return Some(LeadingWord { text: &rest[..=length], address: None, broken: Some(format!("{broken}: ")) });
     }
     let has_more = match next {
         Some('/') => true,
@@ -92,13 +92,13 @@ pub(super) fn word(rest: &str, around: Around) -> Option<Word<'_>> {
         _ => false,
     };
     let beside = match (around.is_after_strokes, has_more) {
-        (true, _) => Beside::Strokes,
-        (false, true) => Beside::More,
-        (false, false) if around.is_after_stroke => Beside::Stroke,
-        (false, false) => Beside::Nothing,
+        (true, _) => Neighbour::Strokes,
+        (false, true) => Neighbour::More,
+        (false, false) if around.is_after_stroke => Neighbour::Stroke,
+        (false, false) => Neighbour::Nothing,
     };
     let Some(broken) = without_hosts(text, beside) else {
-        return Some(Word { text, address: None, broken: None });
+        return Some(LeadingWord { text, address: None, broken: None });
     };
     let address = match rest.find(around.ends_address).filter(|_| has_more) {
         Some(end) => Some(&rest[..end]),
@@ -107,12 +107,12 @@ pub(super) fn word(rest: &str, around: Around) -> Option<Word<'_>> {
         None if rest.len() > around.most => None,
         None => return None,
     };
-    Some(Word { text, address, broken: Some(broken) })
+    Some(LeadingWord { text, address, broken: Some(broken) })
 }
 
 /// Whether a word of a text may be taken for a host.
 pub(super) fn names_a_host(text: &str) -> bool {
-    text.split(|letter: char| !belongs(letter)).any(|word| without_hosts(word, Beside::Nothing).is_some())
+    text.split(|letter: char| !belongs(letter)).any(|word| without_hosts(word, Neighbour::Nothing).is_some())
 }
 
 fn belongs(letter: char) -> bool {
@@ -129,13 +129,13 @@ fn is_protocol(word: &str) -> bool {
 }
 
 /// A word whose hosts are no hosts any more; `None` when it has none. The address of a mailbox carries nothing and stays.
-fn without_hosts(word: &str, beside: Beside) -> Option<String> {
+fn without_hosts(word: &str, beside: Neighbour) -> Option<String> {
     if let Some((name, host)) = word.split_once('@')
-        && matches!(beside, Beside::Nothing | Beside::Stroke)
+        && matches!(beside, Neighbour::Nothing | Neighbour::Stroke)
         && is_mailbox_name(name)
         && host.starts_with(char::is_alphanumeric)
         && !host.contains(separates)
-        && is_host(host.trim_end_matches(['.', '-']), Beside::Strokes)
+        && is_host(host.trim_end_matches(['.', '-']), Neighbour::Strokes)
     {
         return None;
     }
@@ -149,7 +149,7 @@ fn without_hosts(word: &str, beside: Beside) -> Option<String> {
         let begun = part.trim_start_matches(['.', '-']);
         let host = begun.trim_end_matches(['.', '-']);
         let is_beside = after.is_empty() && host.len() == begun.len();
-        let is_host = is_host(host, if is_beside || beside == Beside::Stroke { beside } else { Beside::Nothing });
+        let is_host = is_host(host, if is_beside || beside == Neighbour::Stroke { beside } else { Neighbour::Nothing });
         found |= is_host;
         broken.push_str(&part[..part.len() - begun.len()]);
         broken.push_str(&if is_host { host.replace('.', "[.]") } else { host.to_owned() });
@@ -165,12 +165,12 @@ fn without_hosts(word: &str, beside: Beside) -> Option<String> {
 /// they could of `evil.com.@example.com` and of `evil.com_a@example.com`.
 fn is_mailbox_name(name: &str) -> bool {
     let front = name.rfind(separates).map_or("", |at| &name[..at]);
-    name.ends_with(char::is_alphanumeric) && !name.contains("..") && without_hosts(front, Beside::Nothing).is_none()
+    name.ends_with(char::is_alphanumeric) && !name.contains("..") && without_hosts(front, Neighbour::Nothing).is_none()
 }
 
 /// Whether readers may take a name for a host. Behind two strokes it is one whatever it ends with, before a path unless it
 /// ends like a file, behind one stroke only with an ending that everybody knows.
-fn is_host(name: &str, beside: Beside) -> bool {
+fn is_host(name: &str, beside: Neighbour) -> bool {
     let labels: Vec<String> = name.split('.').map(str::to_lowercase).collect();
     let Some((last, before)) = labels.split_last().filter(|(_, before)| !before.is_empty()) else { return false };
     if labels.iter().any(String::is_empty) {
@@ -189,6 +189,6 @@ fn is_host(name: &str, beside: Beside) -> bool {
     if !(is_puny || all(&ending)) {
         return false;
     }
-    let is_known = beside != Beside::Stroke && (is_puny || ending.len() == 2 || !ending.is_ascii());
-    beside == Beside::Strokes || ((is_known || beside == Beside::More) && !OF_FILES.contains(&ending.as_str()))
+    let is_known = beside != Neighbour::Stroke && (is_puny || ending.len() == 2 || !ending.is_ascii());
+    beside == Neighbour::Strokes || ((is_known || beside == Neighbour::More) && !OF_FILES.contains(&ending.as_str()))
 }

@@ -7,9 +7,9 @@ use crate::model::{ToolAnswer, ToolCall};
 
 const WIDE: WindowLimits = WindowLimits { messages: 100, tokens: Tokens(1_000_000), since: None };
 
-fn spoken(at: i64, role: Role, parts: Vec<Part>) -> Spoken {
+fn spoken(at: i64, role: Role, parts: Vec<Part>) -> WindowMessage {
     let message = ModelMessage { role, parts };
-    Spoken {
+    WindowMessage {
         message,
         at: Timestamp::from_millis(at),
         tokens: Tokens(10),
@@ -39,7 +39,7 @@ fn answers(ids: &[&str]) -> Vec<Part> {
 }
 
 /// `u` a user, `a` an answer, `c` a reply with two calls, `r` both results, `h` one of them.
-fn conversation(signs: &str) -> Vec<Spoken> {
+fn conversation(signs: &str) -> Vec<WindowMessage> {
     let one = |(n, sign): (usize, char)| {
         let at = i64::try_from(n).unwrap();
         match sign {
@@ -60,8 +60,8 @@ fn shown(signs: &str, limits: &WindowLimits) -> Vec<usize> {
 
 #[test]
 fn files_that_are_too_long_are_left_out_alone() {
-    let file = |tokens: u64| Spoken { beside: true, tokens: Tokens(tokens), ..spoken(1, Role::User, text()) };
-    let around = |file: Spoken| {
+    let file = |tokens: u64| WindowMessage { beside: true, tokens: Tokens(tokens), ..spoken(1, Role::User, text()) };
+    let around = |file: WindowMessage| {
         let said = [Role::User, Role::Assistant].map(|role| spoken(1, role, text()));
         let [user, answer] = said.clone();
         vec![said[0].clone(), said[1].clone(), user, file, answer, spoken(2, Role::User, text())]
@@ -159,9 +159,9 @@ proptest! {
             prop_assert!(!all[*place].redacted);
             prop_assert!(limits.since.is_none_or(|since| all[*place].at >= since));
         }
-        let seen: Vec<&Spoken> = places.iter().map(|place| &all[*place]).collect();
+        let seen: Vec<&WindowMessage> = places.iter().map(|place| &all[*place]).collect();
         for unit in units(&seen.into_iter().cloned().collect::<Vec<_>>()) {
-            let of: Vec<&Spoken> = unit.iter().map(|place| &all[places[*place]]).collect();
+            let of: Vec<&WindowMessage> = unit.iter().map(|place| &all[places[*place]]).collect();
             prop_assert!(is_whole(&of), "{:?}", places);
         }
     }

@@ -39,7 +39,7 @@ pub(super) fn fields(reader: &mut Reader, value: Option<&Value>, sections: &[&st
         return Vec::new();
     }
     let mut names: Vec<(String, usize)> = Vec::new();
-    let mut known = Known::default();
+    let mut known = FieldLabels::default();
     let mut fields = Vec::new();
     for (n, value) in written.iter().enumerate() {
         let path = format!("/fields/{n}");
@@ -73,7 +73,7 @@ fn table(
             .fault(&place, format!("a table needs at least {LEAST_COLUMNS} columns; for one list use \"many\": true"));
     }
     let mut names: Vec<(String, usize)> = Vec::new();
-    let mut known = Known::default();
+    let mut known = FieldLabels::default();
     let mut keys = Vec::new();
     let mut columns = Vec::new();
     for (n, value) in written.iter().enumerate() {
@@ -107,7 +107,7 @@ fn field(
     members: &Map<String, Value>,
     path: &str,
     (name, words): (String, &str),
-    known: &mut Known,
+    known: &mut FieldLabels,
 ) -> Option<FieldPattern> {
     let required = reader.switch(members.get("required"), &format!("{path}/required"));
     let place = format!("{path}/{words}");
@@ -168,7 +168,7 @@ fn choices(reader: &mut Reader, value: Option<&Value>, path: &str) -> Vec<String
             "a choice needs choices, as in [{\"value\": \"Pallet\", \"labels\": {\"en\": [\"pallets\"]}}]",
         );
     }
-    let mut known = Known::default();
+    let mut known = FieldLabels::default();
     let mut values: Vec<&str> = Vec::new();
     let mut terms = Vec::new();
     for (n, choice) in written.iter().enumerate() {
@@ -214,9 +214,9 @@ fn named_once(reader: &mut Reader, names: &mut Vec<(String, usize)>, name: &str,
 
 /// The labels that fields of one level have, each with its place.
 #[derive(Default)]
-struct Known(HashMap<String, String>);
+struct FieldLabels(HashMap<String, String>);
 
-impl Known {
+impl FieldLabels {
     /// Labels that are nobody else's.
     fn new_ones(&mut self, reader: &mut Reader, value: Option<&Value>, path: &str) -> Vec<String> {
         let mut labels = Vec::new();

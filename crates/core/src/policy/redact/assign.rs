@@ -2,7 +2,7 @@
 
 use super::bytes::{at, before, run, run_back, slice};
 use super::kind::{Kind, MARKER};
-use super::names::Named;
+use super::names::NameKind;
 
 /// The most spaces between a name, its sign and its value.
 const SPACES: usize = 8;
@@ -135,7 +135,7 @@ enum Sign {
 }
 
 /// Where the value of the name from `begin` to `end` stands.
-pub(super) fn value(text: &[u8], begin: usize, end: usize, name: Named) -> Option<(usize, usize)> {
+pub(super) fn value(text: &[u8], begin: usize, end: usize, name: NameKind) -> Option<(usize, usize)> {
     let (closed, is_quoted) = close_name(text, begin, end);
     let after = skip_gap(text, closed);
     let (sign, start) = sign(text, after).filter(|(sign, _)| *sign != Sign::Bare || !is_quoted)?;
@@ -210,7 +210,7 @@ fn told(text: &[u8], from: usize) -> (Sign, usize) {
 
 /// A quote that opens.
 #[derive(Clone, Copy)]
-struct Open {
+struct OpenQuote {
     mark: u8,
     /// How many backslashes stand before it.
     escapes: usize,
@@ -218,14 +218,14 @@ struct Open {
     end: usize,
 }
 
-fn quote(text: &[u8], from: usize) -> Option<Open> {
+fn quote(text: &[u8], from: usize) -> Option<OpenQuote> {
     let mark_at = run(text, from, ESCAPES, |byte| byte == b'\\');
     let mark = at(text, mark_at);
-    matches!(mark, b'"' | b'\'' | b'`').then_some(Open { mark, escapes: mark_at - from, end: mark_at + 1 })
+    matches!(mark, b'"' | b'\'' | b'`').then_some(OpenQuote { mark, escapes: mark_at - from, end: mark_at + 1 })
 }
 
 /// Where what a quote opened ends: at the same quote that is escaped no more than it; else at the end of the text.
-fn closing(text: &[u8], open: Open) -> usize {
+fn closing(text: &[u8], open: OpenQuote) -> usize {
     let mut n = open.end;
     while n < text.len() {
         n = run(text, n, usize::MAX, |byte| byte != open.mark);
@@ -253,7 +253,7 @@ fn balanced(text: &[u8], from: usize) -> usize {
             b'{' | b'[' => depth += 1,
             b'}' | b']' if depth == 1 => return n + 1,
             b'}' | b']' => depth -= 1,
-            b'"' => n = closing(text, Open { mark: b'"', escapes: 0, end: n + 1 }),
+            b'"' => n = closing(text, OpenQuote { mark: b'"', escapes: 0, end: n + 1 }),
             _ => {}
         }
         n += 1;
@@ -306,7 +306,7 @@ fn word(text: &[u8], from: usize) -> usize {
             b')' | b']' | b'}' if depth == 0 => return n,
             b')' | b']' | b'}' => depth -= 1,
             // `Some("…")`.
-            mark @ (b'"' | b'\'' | b'`') if depth > 0 => n = closing(text, Open { mark, escapes: 0, end: n + 1 }),
+            mark @ (b'"' | b'\'' | b'`') if depth > 0 => n = closing(text, OpenQuote { mark, escapes: 0, end: n + 1 }),
             b'\\' if depth > 0 && quote(text, n).is_some() => {
                 let Some(open) = quote(text, n) else { return n };
                 n = closing(text, open) + open.escapes;
@@ -331,7 +331,7 @@ fn pair_follows(text: &[u8], from: usize) -> bool {
 }
 
 /// Whether a value says nothing: empty, a placeholder, a marker, a template, or a number that counts.
-pub(super) fn is_nothing(value: &[u8], name: Named) -> bool {
+pub(super) fn is_nothing(value: &[u8], name: NameKind) -> bool {
     let value = value.trim_ascii();
     let covered = value.iter().all(|byte| matches!(byte, b'*' | b'.'))
         || (value.len() >= 3 && value.iter().all(|byte| matches!(byte, b'x' | b'X')));

@@ -148,7 +148,7 @@ pub(super) fn goes_on(text: &[u8], from: usize, word: &[u8]) -> bool {
 
 /// What a text has at all.
 #[derive(Default)]
-pub(super) struct Signs {
+pub(super) struct TextSigns {
     /// Something percent-encoded, or encoded as in a JSON pointer.
     pub(super) encoded: bool,
     /// An at sign.
@@ -163,7 +163,7 @@ pub(super) struct Signs {
     pub(super) letters: bool,
 }
 
-impl Signs {
+impl TextSigns {
     /// One look at every byte, which tells of most texts that they have none of the rest.
     pub(super) fn of(text: &str) -> Self {
         let (mut seen, mut digits) = (0, 0);

@@ -6,7 +6,7 @@ use super::kind::{Kind, MARKER};
 
 /// A place in a text.
 #[derive(Clone, Copy, Debug)]
-struct Hit {
+struct SecretSpan {
     start: usize,
     end: usize,
     kind: Kind,
@@ -14,13 +14,13 @@ struct Hit {
 
 /// Everything that was found.
 #[derive(Default, Debug)]
-pub(super) struct Found(Vec<Hit>);
+pub(super) struct SecretSpans(Vec<SecretSpan>);
 
-impl Found {
+impl SecretSpans {
     /// Notes a place.
     pub(super) fn add(&mut self, start: usize, end: usize, kind: Kind) {
         if start < end {
-            self.0.push(Hit { start, end, kind });
+            self.0.push(SecretSpan { start, end, kind });
         }
     }
 
@@ -35,7 +35,7 @@ impl Found {
 
     /// What kinds of things were found, markers aside.
     pub(super) fn kinds(&self, text: &str) -> impl Iterator<Item = Kind> {
-        let is_marker = |hit: &&Hit| {
+        let is_marker = |hit: &&SecretSpan| {
             let (start, end) = (text.floor_char_boundary(hit.start), text.ceil_char_boundary(hit.end));
             text.get(start..end).is_some_and(|place| place.starts_with(MARKER) && place.ends_with(']'))
         };
@@ -52,7 +52,7 @@ impl Found {
         let mut clean = String::with_capacity(text.len());
         let mut copied = 0;
         let mut hits = self.0.into_iter().peekable();
-        while let Some(Hit { start, mut end, kind }) = hits.next() {
+        while let Some(SecretSpan { start, mut end, kind }) = hits.next() {
             while let Some(next) = hits.next_if(|next| next.start < end) {
                 end = end.max(next.end);
             }

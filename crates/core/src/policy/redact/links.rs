@@ -2,7 +2,7 @@
 //! connection strings, private keys.
 
 use super::bytes::{at, before, goes_on, run, run_back, slice};
-use super::found::Found;
+use super::found::SecretSpans;
 use super::kind::{Kind, MARKER};
 
 /// The longest local part and the longest domain of an address, after RFC 5321.
@@ -12,7 +12,7 @@ const DOMAIN: usize = 255;
 const AUTHORITY: usize = 4096;
 
 /// Private keys in PEM, from fence to fence; one without its end goes to the end of the text.
-pub(super) fn private_keys(text: &str, found: &mut Found) {
+pub(super) fn private_keys(text: &str, found: &mut SecretSpans) {
     const BEGIN: &str = "-----BEGIN ";
     let mut from = 0;
     while let Some(start) = text.get(from..).and_then(|rest| rest.find(BEGIN)).map(|n| n + from) {
@@ -35,7 +35,7 @@ pub(super) fn private_keys(text: &str, found: &mut Found) {
 
 /// The user and the password in a URL: what stands between `//` and an at sign before the path. Gives
 /// where those at signs are.
-pub(super) fn credentials(text: &[u8], found: &mut Found) -> Vec<usize> {
+pub(super) fn credentials(text: &[u8], found: &mut SecretSpans) -> Vec<usize> {
     let (mut n, mut signs) = (0, Vec::new());
     while n + 1 < text.len() {
         if at(text, n) != b'/' || at(text, n + 1) != b'/' {
@@ -59,7 +59,7 @@ pub(super) fn credentials(text: &[u8], found: &mut Found) -> Vec<usize> {
 
 /// E-mail addresses, and the credentials before `@tcp(`. `taken` are the at signs
 /// that belong to URLs.
-pub(super) fn addresses(text: &[u8], taken: &[usize], found: &mut Found) {
+pub(super) fn addresses(text: &[u8], taken: &[usize], found: &mut SecretSpans) {
     let (mut n, mut taken) = (0, taken.iter().peekable());
     while n < text.len() {
         if at(text, n) != b'@' {

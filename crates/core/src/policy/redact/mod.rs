@@ -30,7 +30,7 @@ mod words;
 
 use std::borrow::Cow;
 
-use found::Found;
+use found::SecretSpans;
 pub use kind::Kind;
 pub use values::{redact_members, redact_named, redact_value};
 
@@ -48,16 +48,16 @@ pub fn has_secret(text: &str) -> bool {
 }
 
 /// Everything in a text that is secret or personal.
-fn found_in(text: &str) -> Found {
+fn found_in(text: &str) -> SecretSpans {
     if bytes::is_id(text.as_bytes()) {
-        return Found::default();
+        return SecretSpans::default();
     }
-    let signs = bytes::Signs::of(text);
-    let mut found = Found::default();
+    let signs = bytes::TextSigns::of(text);
+    let mut found = SecretSpans::default();
     if signs.encoded {
         // What is encoded is read as it is meant, and taken out as it stands.
         let (plain, places) = bytes::decoded(text);
-        find(&plain, &bytes::Signs::of(&plain), &mut found);
+        find(&plain, &bytes::TextSigns::of(&plain), &mut found);
         found.move_to(&places);
     } else {
         find(text, &signs, &mut found);
@@ -66,7 +66,7 @@ fn found_in(text: &str) -> Found {
 }
 
 /// Asks every detector that has something to look at.
-fn find(text: &str, signs: &bytes::Signs, found: &mut Found) {
+fn find(text: &str, signs: &bytes::TextSigns, found: &mut SecretSpans) {
     if signs.fence {
         links::private_keys(text, found);
     }

@@ -7,21 +7,21 @@ const LONGEST: usize = 64;
 
 /// What a name says of its value.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Named {
+pub(super) struct NameKind {
     pub(super) kind: Kind,
     /// Whether there are several: a number under such a name counts them.
     pub(super) several: bool,
 }
 
 /// A name in lower case without what separates its words, which are remembered apart.
-struct Spelled {
+struct SpelledName {
     letters: [u8; LONGEST],
     len: usize,
     /// Bit n: a word begins at letter n.
     begins: u64,
 }
 
-impl Spelled {
+impl SpelledName {
     fn of(name: &[u8]) -> Self {
         let name = name.get(name.len().saturating_sub(LONGEST)..).unwrap_or_default();
         let mut spelled = Self { letters: [0; LONGEST], len: 0, begins: 0 };
@@ -252,8 +252,8 @@ fn ends(name: &[u8], word: &str) -> bool {
 }
 
 /// What `name` says of its value; `None` when it says nothing.
-pub(super) fn named(name: &[u8]) -> Option<Named> {
-    let mut name = Spelled::of(name);
+pub(super) fn named(name: &[u8]) -> Option<NameKind> {
+    let mut name = SpelledName::of(name);
     for _ in 0..2 {
         let digits = name.text().iter().rev().take_while(|byte| byte.is_ascii_digit()).count();
         name.cut(digits);
@@ -261,7 +261,7 @@ pub(super) fn named(name: &[u8]) -> Option<Named> {
         name.cut(after.map_or(0, |after| after.len()));
     }
     if let Some(kind) = of(&name) {
-        return Some(Named { kind, several: false });
+        return Some(NameKind { kind, several: false });
     }
     if !name.ends("s") || name.ends("ss") {
         return None;
@@ -271,10 +271,10 @@ pub(super) fn named(name: &[u8]) -> Option<Named> {
         return None;
     }
     name.cut(1);
-    of(&name).map(|kind| Named { kind, several: true })
+    of(&name).map(|kind| NameKind { kind, several: true })
 }
 
-fn of(name: &Spelled) -> Option<Kind> {
+fn of(name: &SpelledName) -> Option<Kind> {
     let ends_any = |rest: &[u8], words: &[&str]| words.iter().any(|word| ends(rest, word));
     if name.ends("key") {
         let rest = name.before("key");

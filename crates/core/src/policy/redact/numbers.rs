@@ -3,7 +3,7 @@
 //! A number counts only as a whole: not inside a longer number, an id, a date or a version.
 
 use super::bytes::{at, before, next_number, run, slice};
-use super::found::Found;
+use super::found::SecretSpans;
 use super::iban;
 use super::kind::Kind;
 
@@ -16,12 +16,12 @@ const DIGITS: usize = 20;
 
 /// Digits that stand together.
 #[derive(Clone, Copy, Default)]
-struct Group {
+struct DigitGroup {
     start: usize,
     end: usize,
 }
 
-impl Group {
+impl DigitGroup {
     fn len(self) -> usize {
         self.end - self.start
     }
@@ -30,13 +30,13 @@ impl Group {
 /// A few groups of digits, and what stands between them.
 struct Row<'a> {
     text: &'a [u8],
-    groups: [Group; GROUPS],
+    groups: [DigitGroup; GROUPS],
     /// The character before each group.
     between: [u8; GROUPS],
     count: usize,
 }
 
-pub(super) fn find(text: &[u8], found: &mut Found) {
+pub(super) fn find(text: &[u8], found: &mut SecretSpans) {
     let mut n = 0;
     while let Some(first) = next_number(text, n) {
         n = first + 1;
@@ -77,11 +77,11 @@ fn starts(text: &[u8], digit: usize) -> Option<usize> {
 
 impl<'a> Row<'a> {
     fn of(text: &'a [u8], from: usize) -> Self {
-        let mut row = Row { text, groups: [Group::default(); GROUPS], between: [0; GROUPS], count: 0 };
+        let mut row = Row { text, groups: [DigitGroup::default(); GROUPS], between: [0; GROUPS], count: 0 };
         let mut start = from;
         for (group, between) in row.groups.iter_mut().zip(&mut row.between) {
             let end = run(text, start, DIGITS, |byte| byte.is_ascii_digit());
-            *group = Group { start, end };
+            *group = DigitGroup { start, end };
             row.count += 1;
             // One separator, or a bracket with a space or a hyphen beside it.
             let gap = match (at(text, end), at(text, end + 1), at(text, end + 2)) {
@@ -95,7 +95,7 @@ impl<'a> Row<'a> {
         row
     }
 
-    fn group(&self, n: usize) -> Group {
+    fn group(&self, n: usize) -> DigitGroup {
         self.groups.get(n).copied().filter(|_| n < self.count).unwrap_or_default()
     }
 

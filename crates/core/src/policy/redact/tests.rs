@@ -234,8 +234,8 @@ proptest::proptest! {
 
     #[test]
     fn no_detector_finds_anything_in_an_id(id in "[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|[0-9]{8}(-[0-9]{4}){3}-[0-9]{12}|[0-9a-f]{32}|[0-9]{32}") {
-        let mut found = Found::default();
-        find(&id, &bytes::Signs::of(&id), &mut found);
+        let mut found = SecretSpans::default();
+        find(&id, &bytes::TextSigns::of(&id), &mut found);
         proptest::prop_assert!(bytes::is_id(id.as_bytes()));
         proptest::prop_assert_eq!(found.apply(&id), id.as_str());
     }

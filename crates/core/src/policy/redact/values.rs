@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 
 use super::assign::is_nothing;
 use super::kind::Kind;
-use super::names::{self, Named};
+use super::names::{self, NameKind};
 use super::{numbers, redact_text};
 
 /// Takes secrets and personal data out of a value. Names stay, unless they are a secret themselves.
@@ -50,12 +50,12 @@ pub fn redact_named<'a>(name: &str, text: &'a str) -> Cow<'a, str> {
     }
 }
 
-fn said_by(name: &str) -> Option<Named> {
+fn said_by(name: &str) -> Option<NameKind> {
     if names::may_say(name.as_bytes()) { names::named(name.as_bytes()) } else { None }
 }
 
 /// What stands under the name of a secret goes as a whole. What says nothing stays: null, yes and no, what is empty.
-fn redact_under(named: Named, value: &mut Value) {
+fn redact_under(named: NameKind, value: &mut Value) {
     let goes = match &*value {
         Value::Null | Value::Bool(_) => false,
         Value::Number(number) => !is_nothing(number.to_string().as_bytes(), named),

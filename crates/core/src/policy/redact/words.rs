@@ -2,7 +2,7 @@
 
 use super::assign;
 use super::bytes::{self, at, beginnings, is_word, run, slice};
-use super::found::Found;
+use super::found::SecretSpans;
 use super::keys;
 use super::kind::{Kind, MARKER};
 use super::names;
@@ -28,7 +28,7 @@ const JOINED: [&[u8]; 14] = [
     b"passe",
 ];
 
-pub(super) fn find(text: &[u8], found: &mut Found) {
+pub(super) fn find(text: &[u8], found: &mut SecretSpans) {
     // Where the words before this one began, as far as only single spaces lie between.
     let mut earlier: [Option<usize>; 3] = [None; 3];
     let (mut n, mut word_end, mut has_key, mut has_access_key) = (0, 0, false, false);
@@ -91,10 +91,10 @@ fn marker(text: &[u8], from: usize) -> Option<usize> {
 }
 
 /// What the word from `begin` to `end` says as a name, alone or with the words before it, and where the name begins.
-fn name(text: &[u8], begin: usize, end: usize, earlier: &[Option<usize>; 3]) -> Option<(usize, names::Named)> {
+fn name(text: &[u8], begin: usize, end: usize, earlier: &[Option<usize>; 3]) -> Option<(usize, names::NameKind)> {
     let word = slice(text, begin, end);
     if is_contrasena(text, begin, word) {
-        return Some((begin, names::Named { kind: Kind::Password, several: false }));
+        return Some((begin, names::NameKind { kind: Kind::Password, several: false }));
     }
     if !names::may_say(word) {
         return None;
@@ -136,7 +136,7 @@ fn scheme(text: &[u8], from: usize, end: usize) -> Option<usize> {
 }
 
 /// Beside the id of a key of Amazon's, what may be its secret.
-fn access_secrets(text: &[u8], found: &mut Found) {
+fn access_secrets(text: &[u8], found: &mut SecretSpans) {
     let fits = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'/' | b'+');
     let mut n = 0;
     while n < text.len() {

@@ -12,7 +12,7 @@ use crate::policy::{PermissionLevel, TRAVELLING_HEADERS, ToolCategory};
 use crate::secret::SecretName;
 use crate::task::EffectClass;
 use crate::time::{Millis, Timestamp};
-use crate::tool::{Needs, Risk, ToolPrice, ToolSetting, ToolSpec};
+use crate::tool::{Risk, ToolNeeds, ToolPrice, ToolSetting, ToolSpec};
 
 /// Bytes of a definition as JSON.
 pub const MAX_DEFINITION: usize = 96 * 1024;
@@ -284,7 +284,7 @@ impl OwnDefinition {
             destinations: self.destinations.clone(),
             price: self.price.clone(),
             untrusted_output: true,
-            needs: Needs { http: true, secrets: true, ..Needs::default() },
+            needs: ToolNeeds { http: true, secrets: true, ..ToolNeeds::default() },
             ..ToolSpec::local(&self.key, self.description.trim(), self.input_schema.clone())
         }
     }

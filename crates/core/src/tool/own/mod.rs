@@ -24,7 +24,7 @@ pub use room::{no_more_versions, no_room};
 use crate::approval::MAX_NOTE;
 use crate::error::{Error, ErrorCode, Result};
 use crate::id::{OwnToolId, UserId};
-use crate::identity::Makers;
+use crate::identity::AccountMakers;
 use crate::time::Timestamp;
 
 /// Own tools that a tenant may have active, as many as plans.
@@ -167,7 +167,7 @@ impl OwnTool {
     /// `CONFLICT` for an act that its status does not allow, and for an approval or an activation of another
     /// definition than it has; `PERMISSION_DENIED` for its author who would approve; `VALIDATION_ERROR` for a note
     /// that cannot be one.
-    pub fn after(self, act: &OwnToolAct, by: UserId, makers: Option<&Makers>, at: Timestamp) -> Result<Self> {
+    pub fn after(self, act: &OwnToolAct, by: UserId, makers: Option<&AccountMakers>, at: Timestamp) -> Result<Self> {
         use OwnToolStatus::{Active, Approved, Disabled, Draft, Rejected, Review};
         let stands = |status| Self { status, updated_at: at, ..self.clone() };
         match (self.status, act) {
@@ -233,7 +233,7 @@ mod tests {
     }
 
     fn after(tool: OwnTool, act: &OwnToolAct, by: u128) -> Result<OwnTool> {
-        tool.after(act, user(by), Some(&Makers::default()), Timestamp::default())
+        tool.after(act, user(by), Some(&AccountMakers::default()), Timestamp::default())
     }
 
     #[test]

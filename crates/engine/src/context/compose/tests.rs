@@ -1,6 +1,6 @@
 //! Prompts of every combination of layers, and what hostile texts in them come to.
 
-use kybern_core::context::{Purpose, Similarity};
+use kybern_core::context::{PromptPurpose, Similarity};
 use kybern_core::model::{ToolAnswer, ToolCall};
 use kybern_core::time::Timestamp;
 
@@ -14,20 +14,27 @@ fn section(kind: SectionKind, text: &str) -> Section {
     Section::new(kind, text.to_owned(), count(text))
 }
 
-fn found(id: &str, origin: Origin, text: &str) -> Found {
+fn found(id: &str, origin: Origin, text: &str) -> SearchHit {
     let (similarity, importance) = (Similarity::of_cosine(0.5), None);
     let (id, title, text) = (id.to_owned(), format!("title of {id}"), text.to_owned());
-    Found { id, origin, title, tokens: count(&text), text, similarity, importance }
+    SearchHit { id, origin, title, tokens: count(&text), text, similarity, importance }
 }
 
-fn spoken(at: i64, role: Role, parts: Vec<Part>) -> Spoken {
+fn spoken(at: i64, role: Role, parts: Vec<Part>) -> WindowMessage {
     let message = ModelMessage { role, parts };
     // What tools answered is what strangers wrote.
     let tainted = message.parts.iter().any(|part| matches!(part, Part::ToolAnswer(_)));
-    Spoken { tokens: Tokens(20), message, at: Timestamp::from_millis(at), redacted: false, tainted, beside: false }
+    WindowMessage {
+        tokens: Tokens(20),
+        message,
+        at: Timestamp::from_millis(at),
+        redacted: false,
+        tainted,
+        beside: false,
+    }
 }
 
-fn says(at: i64, role: Role, text: &str) -> Spoken {
+fn says(at: i64, role: Role, text: &str) -> WindowMessage {
     spoken(at, role, vec![Part::Text { text: text.to_owned() }])
 }
 
@@ -49,14 +56,14 @@ fn bare() -> Material {
 }
 
 fn shares(window: u64) -> Shares {
-    Shares::of(Some(Tokens(window)), Tokens(4_000), Purpose::Turn)
+    Shares::of(Some(Tokens(window)), Tokens(4_000), PromptPurpose::Turn)
 }
 
 fn key() -> DigestKey {
     DigestKey::new([7; 32])
 }
 
-fn written(material: Material) -> Composed {
+fn written(material: Material) -> ComposedPrompt {
     compose(material, &shares(128_000), &key(), &count).unwrap()
 }
 
@@ -244,7 +251,7 @@ fn neither_a_prompt_nor_a_question_is_cut() {
     assert!(message.starts_with("the prompt of the agent takes about 62038 tokens, and 62000 are there"), "{message}");
     assert!(message.ends_with("or use a model with a larger window"), "{message}");
     assert!(compose(long.clone(), &shares(200_000), &key(), &count).is_ok());
-    let step = Shares::of(Some(Tokens(200_000)), Tokens(4_000), Purpose::SubAgent);
+    let step = Shares::of(Some(Tokens(200_000)), Tokens(4_000), PromptPurpose::SubAgent);
     let message = compose(long, &step, &key(), &count).unwrap_err().to_string();
     assert!(message.ends_with("a step of a plan has no more, whatever the model's window"), "{message}");
     let mut long = bare();

@@ -12,7 +12,7 @@ use kybern_core::error::Result;
 use kybern_core::ports::Nouns;
 use kybern_core::task::Task;
 use kybern_core::tenant::TenantScope;
-use kybern_core::tool::{Behalf, Needs};
+use kybern_core::tool::{Behalf, ToolNeeds};
 use kybern_core::trace::traceparent;
 use tokio::sync::OnceCell;
 
@@ -25,10 +25,10 @@ pub(super) fn given(
     services: &Arc<StepServices>,
     scope: TenantScope,
     behalf: Behalf,
-    needs: Needs,
+    needs: ToolNeeds,
     task: &Task,
 ) -> Nouns {
-    let seen = || Seen { services: Arc::clone(services), scope, behalf };
+    let seen = || NounContext { services: Arc::clone(services), scope, behalf };
     let payer = || Payer {
         seen: seen(),
         task: task.id,
@@ -43,7 +43,7 @@ pub(super) fn given(
     }
 }
 
-struct Seen {
+struct NounContext {
     services: Arc<StepServices>,
     scope: TenantScope,
     behalf: Behalf,
@@ -51,7 +51,7 @@ struct Seen {
 
 /// The same, where looking costs something: the task's tree pays.
 struct Payer {
-    seen: Seen,
+    seen: NounContext,
     task: kybern_core::id::TaskId,
     traceparent: Option<String>,
     /// Parents do not change while a step runs: they are walked once.
@@ -60,7 +60,7 @@ struct Payer {
 
 impl Payer {
     async fn caller(&self) -> Result<&Caller> {
-        let Seen { services, scope, behalf } = &self.seen;
+        let NounContext { services, scope, behalf } = &self.seen;
         let make = || async {
             let tree = tree_of(services.store.as_ref(), *scope, self.task).await?;
             let caller = Caller::executor(*scope, behalf.user, self.traceparent.clone());

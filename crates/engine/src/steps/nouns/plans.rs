@@ -9,10 +9,10 @@ use kybern_core::plan::{Plan, PlanFault};
 use kybern_core::ports::PlanReader;
 use serde_json::Value;
 
-use super::Seen;
+use super::NounContext;
 
 /// The view.
-pub(super) struct Plans(pub(super) Seen);
+pub(super) struct Plans(pub(super) NounContext);
 
 #[async_trait]
 impl PlanReader for Plans {

@@ -6,10 +6,10 @@ use kybern_core::id::TaskId;
 use kybern_core::ports::{Page, TaskFilter, TaskReader};
 use kybern_core::task::Task;
 
-use super::Seen;
+use super::NounContext;
 
 /// The view.
-pub(super) struct Tasks(pub(super) Seen);
+pub(super) struct Tasks(pub(super) NounContext);
 
 #[async_trait]
 impl TaskReader for Tasks {

@@ -3,7 +3,7 @@
 use kybern_core::json_schema::object;
 use kybern_core::ports::{StatelessTool, ToolContext};
 use kybern_core::record::{ArtifactLink, ArtifactRole};
-use kybern_core::tool::{Needs, ToolFailure, ToolOutcome, ToolSpec};
+use kybern_core::tool::{ToolFailure, ToolNeeds, ToolOutcome, ToolSpec};
 use serde_json::{Map, Value, json};
 
 use super::text;
@@ -16,7 +16,7 @@ pub(super) fn tool() -> StatelessTool {
     let description = "Reads a record by its kind and key: found, props, version.";
     // A record may hold what a document once said, so its props are not trusted as receivers or addresses.
     let spec = ToolSpec {
-        needs: Needs { records: true, ..Needs::default() },
+        needs: ToolNeeds { records: true, ..ToolNeeds::default() },
         untrusted_output: true,
         ..ToolSpec::read("core.get_record", description, object(properties, ["kind", "key"]))
             .shown(&["record", "read", "database"], json!({"kind": "note", "key": "n-1"}))

@@ -7,7 +7,7 @@ use kybern_core::policy::{PermissionLevel, ToolCategory};
 use kybern_core::ports::{HttpBody, HttpFailure, HttpRequest, HttpResponse, Tool, ToolContext};
 use kybern_core::task::EffectClass;
 use kybern_core::time::Millis;
-use kybern_core::tool::{Needs, Reach, Risk, ToolFailure, ToolOutcome, ToolSpec};
+use kybern_core::tool::{Risk, ToolFailure, ToolNeeds, ToolOutcome, ToolReach, ToolSpec};
 use kybern_core::trace::traceparent;
 use serde_json::{Map, Value, json};
 
@@ -59,7 +59,7 @@ impl HttpCall {
                 // Which secret goes out is nothing that a stranger decides; for that of a header see `confirm`.
                 destinations: vec!["url".to_owned(), "auth".to_owned()],
                 untrusted_output: true,
-                needs: Needs { http: true, secrets: true, ..Needs::default() },
+                needs: ToolNeeds { http: true, secrets: true, ..ToolNeeds::default() },
                 ..ToolSpec::local("core.http_request", description, schema).shown(
                     &["web", "api", "fetch", "page", "download"],
                     json!({"method": "GET", "url": "https://example.com/prices.json"}),
@@ -89,15 +89,15 @@ impl Tool for HttpCall {
 
     /// What is fetched is looked at; whatever else a method does, it changes something outside. What the caller says
     /// about the effect does not count here.
-    fn reach_of(&self, args: &Map<String, Value>) -> Reach {
+    fn reach_of(&self, args: &Map<String, Value>) -> ToolReach {
         match args.get("method").and_then(Value::as_str) {
             Some("GET" | "HEAD") => self.least_reach(),
             Some(_) | None => self.spec.reach(),
         }
     }
 
-    fn least_reach(&self) -> Reach {
-        Reach { level: PermissionLevel::Read, category: ToolCategory::NetworkRead, risk: Risk::R1 }
+    fn least_reach(&self) -> ToolReach {
+        ToolReach { level: PermissionLevel::Read, category: ToolCategory::NetworkRead, risk: Risk::R1 }
     }
 
     async fn call(&self, context: &ToolContext, args: Map<String, Value>) -> Result<ToolOutcome, ToolFailure> {

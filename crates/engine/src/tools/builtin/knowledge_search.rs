@@ -3,7 +3,7 @@
 use kybern_core::actor::Right;
 use kybern_core::json_schema::object;
 use kybern_core::ports::{StatelessTool, ToolContext};
-use kybern_core::tool::{Needs, ToolFailure, ToolOutcome, ToolSpec};
+use kybern_core::tool::{ToolFailure, ToolNeeds, ToolOutcome, ToolSpec};
 use serde_json::{Map, Value, json};
 
 use super::given::{limit, refused};
@@ -20,7 +20,7 @@ pub(super) fn tool() -> StatelessTool {
     let description = "Finds passages of the organisation's published documents that say something about a question, \
                        the nearest first, each with the title of its document.";
     let spec = ToolSpec {
-        needs: Needs { knowledge: true, ..Needs::default() },
+        needs: ToolNeeds { knowledge: true, ..ToolNeeds::default() },
         untrusted_output: true,
         right: Right::Read,
         ..ToolSpec::read("knowledge.search", description, object(properties, ["query"]))
@@ -32,7 +32,7 @@ pub(super) fn tool() -> StatelessTool {
 async fn call(context: &ToolContext, args: Map<String, Value>) -> Result<ToolOutcome, ToolFailure> {
     let most = usize::try_from(limit(&args, 5)).unwrap_or(1);
     let found = context.nouns.knowledge()?.near(text(&args, "query")?, most).await.map_err(refused)?;
-    let passage = |found: &kybern_core::context::Found| json!({"passage": found.id, "title": found.title, "text": found.text, "similarity": found.similarity});
+    let passage = |found: &kybern_core::context::SearchHit| json!({"passage": found.id, "title": found.title, "text": found.text, "similarity": found.similarity});
     let passages: Vec<Value> = found.iter().map(passage).collect();
     let summary = format!("found {} passages", passages.len());
     let data = [("passages", Value::Array(passages))];

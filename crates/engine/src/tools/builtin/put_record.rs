@@ -5,7 +5,7 @@ use kybern_core::json_schema::object;
 use kybern_core::ports::{StatelessTool, ToolContext};
 use kybern_core::record::{ArtifactLink, ArtifactRole, Expect, Merge, PutRecord, merge};
 use kybern_core::tool::outcome::RecordChange;
-use kybern_core::tool::{Needs, ToolFailure, ToolOutcome, ToolSpec};
+use kybern_core::tool::{ToolFailure, ToolNeeds, ToolOutcome, ToolSpec};
 use serde_json::{Map, Value, json};
 
 use super::text;
@@ -20,7 +20,7 @@ pub(super) fn tool() -> StatelessTool {
     let description = "Creates the record with that kind and key, or merges into it: fill what is empty, \
                        overwrite (the default), or union lists. Committed with the step.";
     let spec = ToolSpec {
-        needs: Needs { records: true, ..Needs::default() },
+        needs: ToolNeeds { records: true, ..ToolNeeds::default() },
         ..ToolSpec::local("core.put_record", description, object(properties, ["kind", "key", "props"])).shown(
             &["record", "save", "store", "database"],
             json!({"kind": "note", "key": "n-1", "props": {"title": "Renewal of Acme"}, "merge": "fill"}),

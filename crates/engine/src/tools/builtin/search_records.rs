@@ -6,7 +6,7 @@ use kybern_core::id::RecordId;
 use kybern_core::json_schema::object;
 use kybern_core::ports::{StatelessTool, ToolContext};
 use kybern_core::record::Record;
-use kybern_core::tool::{Needs, ToolFailure, ToolOutcome, ToolSpec};
+use kybern_core::tool::{ToolFailure, ToolNeeds, ToolOutcome, ToolSpec};
 use serde_json::{Map, Value, json};
 
 use super::given::{limit, maybe, maybe_id, refused};
@@ -51,7 +51,7 @@ pub(super) fn tool() -> StatelessTool {
     let example = json!({"kind": "note", "text": "renewal", "limit": 5});
     // A record may hold what a document once said.
     let spec = ToolSpec {
-        needs: Needs { records: true, ..Needs::default() },
+        needs: ToolNeeds { records: true, ..ToolNeeds::default() },
         untrusted_output: true,
         right: Right::Read,
         ..ToolSpec::read("core.search_records", description, object(properties, ["kind"]))
@@ -81,7 +81,7 @@ fn shown(record: &Record) -> Value {
 
 /// What has been found so far.
 #[derive(Default)]
-struct Found {
+struct FoundRecords {
     records: Vec<Value>,
     bytes: usize,
     read: usize,
@@ -89,7 +89,7 @@ struct Found {
     last: Option<RecordId>,
 }
 
-impl Found {
+impl FoundRecords {
     /// Looks at a record; `false` when it is to be looked at in the next call.
     fn take(&mut self, record: &Record, words: &[String], limit: usize) -> bool {
         let size = kybern_core::json::bytes_of(&record.props);
@@ -121,7 +121,7 @@ async fn call(context: &ToolContext, args: Map<String, Value>) -> Result<ToolOut
         maybe(&args, "text").unwrap_or_default().split_whitespace().map(str::to_lowercase).collect();
     let most = usize::try_from(limit(&args, 20)).unwrap_or(1);
     let mut after: Option<RecordId> = maybe_id(&args, "after")?;
-    let mut found = Found::default();
+    let mut found = FoundRecords::default();
     if let Some(lookup) = args.get("lookup").and_then(Value::as_object) {
         let (name, value) = (text(lookup, "name")?, text(lookup, "value")?);
         let mut known = records.records_by_lookup(context.scope, kind, name, value).await.map_err(refused)?;

@@ -6,7 +6,7 @@ use kybern_core::actor::Actor;
 use kybern_core::audit::AuditEvent;
 use kybern_core::error::{Detail, Error, ErrorCode, Result};
 use kybern_core::id::{OwnToolId, UserId};
-use kybern_core::identity::Makers;
+use kybern_core::identity::AccountMakers;
 use kybern_core::ports::{Clock, IdSource, IdentityStore, OwnToolStore, Page};
 use kybern_core::tenant::TenantScope;
 use kybern_core::tool::own::{
@@ -109,9 +109,11 @@ impl OwnTools {
         let before = self.version_for(scope, key, &act).await?;
         // Who made whom is asked for where it matters only.
         let makers = match &act {
-            OwnToolAct::Approve(_) => Makers::of(&self.users.users(scope).await?, &self.users.keys(scope).await?),
+            OwnToolAct::Approve(_) => {
+                AccountMakers::of(&self.users.users(scope).await?, &self.users.keys(scope).await?)
+            }
             OwnToolAct::Submit | OwnToolAct::Reject(_) | OwnToolAct::Activate(_) | OwnToolAct::Disable => {
-                Makers::default()
+                AccountMakers::default()
             }
         };
         let asked = (!self.self_approval).then_some(&makers);

@@ -10,7 +10,7 @@ use kybern_core::tenant::TenantScope;
 use kybern_core::tool::OwnTool;
 
 use super::call::OwnHttpTool;
-use crate::made::{LastMade, Same};
+use crate::made::{ByIdentity, LastMade};
 
 /// The name of this source.
 pub(crate) const SOURCE: &str = "http";
@@ -18,7 +18,7 @@ pub(crate) const SOURCE: &str = "http";
 /// Own tools, as the store has them.
 pub(crate) struct OwnToolSource<S: ?Sized> {
     store: Arc<S>,
-    made: LastMade<TenantId, Same<Vec<OwnTool>>, Arc<OfferedTools>>,
+    made: LastMade<TenantId, ByIdentity<Vec<OwnTool>>, Arc<OfferedTools>>,
     nothing: Arc<OfferedTools>,
 }
 
@@ -48,6 +48,6 @@ impl<S: OwnToolStore + ?Sized> ToolSource for OwnToolSource<S> {
             tools: stored.iter().map(offered).collect(),
             bytes: stored.iter().map(|own| own.definition.bytes()).sum(),
         };
-        Ok(self.made.get_or_make(scope.tenant(), Same(Arc::clone(&stored)), || Arc::new(make())))
+        Ok(self.made.get_or_make(scope.tenant(), ByIdentity(Arc::clone(&stored)), || Arc::new(make())))
     }
 }

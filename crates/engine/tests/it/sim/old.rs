@@ -5,7 +5,7 @@ use kybern_core::audit::AuditEvent;
 use kybern_core::id::TaskId;
 use kybern_core::ports::{RetentionStore as _, TaskStore as _};
 use kybern_core::retention::{Kept, TaskHold};
-use kybern_core::task::{Channel, Commit, Ending, NewKind, NewTask, Submitted, TaskChange, TaskStatus, WorkerId};
+use kybern_core::task::{Channel, Commit, NewKind, NewTask, Submitted, TaskChange, TaskEnding, TaskStatus, WorkerId};
 use kybern_core::time::Millis;
 use kybern_testkit::SimClock;
 use serde_json::{Value, json};
@@ -74,7 +74,7 @@ fn end(world: &SimWorld, tree: u128, place: u128) {
     };
     let submitted = world.doom.look(world.store.submit(scope, task, Some((&worker, DAY)))).unwrap();
     let Submitted::New(claimed) = submitted else { unreachable!("it is a new task") };
-    let ending = Ending { status: TaskStatus::Cancelled, result: Value::Null, error: None, current_step: None };
+    let ending = TaskEnding { status: TaskStatus::Cancelled, result: Value::Null, error: None, current_step: None };
     let commit = Commit { change: TaskChange::End(Box::new(ending)), at, ..Commit::default() };
     world.doom.look(world.store.commit(&claimed.lease, commit.into())).unwrap();
 }

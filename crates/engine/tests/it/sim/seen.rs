@@ -5,7 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use kybern_core::id::TaskId;
 use kybern_core::plan::PatchMode;
 use kybern_core::task::{
-    JournalEntry, JournalRow, Opening, Resolution, Signal, StepOutcome, StepStatus, Task, TaskStatus, Wait, WaitKind,
+    ContainerOpening, JournalEntry, JournalRow, Resolution, Signal, StepOutcome, StepStatus, Task, TaskStatus, Wait,
+    WaitKind,
 };
 use kybern_core::time::Timestamp;
 use kybern_engine::task::TaskView;
@@ -133,9 +134,9 @@ impl Seen {
             JournalEntry::Opened(opening) => {
                 step.is_open = true;
                 match opening {
-                    Opening::Branch { taken } => step.branch = Some(*taken),
-                    Opening::Round { .. } => step.rounds += 1,
-                    Opening::Branches | Opening::Items { .. } | Opening::Turn(_) => {}
+                    ContainerOpening::Branch { taken } => step.branch = Some(*taken),
+                    ContainerOpening::Round { .. } => step.rounds += 1,
+                    ContainerOpening::Branches | ContainerOpening::Items { .. } | ContainerOpening::Turn(_) => {}
                 }
             }
             JournalEntry::Waiting(wait) => {

@@ -12,7 +12,7 @@ use kybern_core::task::EffectClass;
 use kybern_core::time::Millis;
 use kybern_core::tool::{RecordChange, Review, ToolFailure, ToolOutcome};
 use kybern_testkit::handlers::ScriptedHandler;
-use kybern_testkit::tools::{Answer, ScriptedTool};
+use kybern_testkit::tools::{ScriptedAnswer, ScriptedTool};
 use serde_json::{Map, Value, json};
 
 use super::ledger::{Ledger, generation};
@@ -93,7 +93,7 @@ fn used(args: &Map<String, Value>) -> Usage {
     Usage { input_tokens: Tokens(n), output_tokens: Tokens(1), cost_nanos: NanoUsd(7) }
 }
 
-async fn act(ledger: &Ledger, class: Class, context: ToolContext, args: Map<String, Value>) -> Answer {
+async fn act(ledger: &Ledger, class: Class, context: ToolContext, args: Map<String, Value>) -> ScriptedAnswer {
     ledger.arrives(class, &context, &args);
     let on_its_way = ledger.goes_out(class, &context);
     ledger.doom.moment().await;
@@ -158,7 +158,7 @@ async fn put(
     Ok(RecordChange { put, link })
 }
 
-fn review(context: &ToolContext, args: &Map<String, Value>) -> Answer {
+fn review(context: &ToolContext, args: &Map<String, Value>) -> ScriptedAnswer {
     if generation(&context.key) > 0 {
         return Ok(done(args, &format!("q{}", args["n"])));
     }
@@ -173,7 +173,7 @@ fn review(context: &ToolContext, args: &Map<String, Value>) -> Answer {
     Ok(ToolOutcome { usage: used(args), ..asks })
 }
 
-fn grow(_: &ToolContext, args: &Map<String, Value>) -> Answer {
+fn grow(_: &ToolContext, args: &Map<String, Value>) -> ScriptedAnswer {
     let steps: Vec<Value> = serde_json::from_str(&text(args, "steps")).unwrap();
     let mut outcome = ToolOutcome::new(Map::new(), "grows");
     let mode = match text(args, "mode").as_str() {

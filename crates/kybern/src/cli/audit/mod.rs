@@ -71,7 +71,7 @@ pub(super) async fn run(command: AuditCommand, context: &mut Context) -> Result<
     let client = context.connect_to_read().await?;
     let kept = match head {
         Some((path, bytes)) => kept(&client, &path, &bytes).await?,
-        None => Kept::default(),
+        None => FileHeads::default(),
     };
     let query = kept.heads.last().map(named).unwrap_or_default();
     let mut reply = client.get("/api/audit/verify", &query).await?;
@@ -126,7 +126,7 @@ fn print(reply: &Reply, valid: bool, context: &mut Context) {
 
 /// The heads of a file.
 #[derive(Default)]
-struct Kept {
+struct FileHeads {
     /// This tenant's, in the order in which they were signed.
     heads: Vec<Value>,
     /// The numbers of the lines that nobody can read.
@@ -135,10 +135,10 @@ struct Kept {
 
 /// What a file holds: one head as `kybern audit head` writes it, or one on each line as `[audit] head_file` does. A line
 /// that cannot be read, because a write was cut off, takes no other's proof away.
-async fn kept(client: &Client, path: &Path, bytes: &[u8]) -> Result<Kept, Failure> {
+async fn kept(client: &Client, path: &Path, bytes: &[u8]) -> Result<FileHeads, Failure> {
     let own = client.get("/api/audit/head", &[]).await?;
     let tenant = own.value.get("tenantId").cloned().unwrap_or_default();
-    let mut found = Kept::default();
+    let mut found = FileHeads::default();
     let mut add = |head: Value| {
         if head.get("tenantId") == Some(&tenant) {
             found.heads.push(head);

@@ -5,7 +5,7 @@ use std::io::BufRead;
 use serde_json::Value;
 
 use super::ask_papers;
-use super::review::Answer;
+use super::review::ReviewAnswer;
 use crate::output::{Failure, Field, Screen, field, fields, papers};
 
 /// How often a field is asked again after a wrong answer.
@@ -15,15 +15,15 @@ pub(super) const MAX_TRIES: usize = 5;
 ///
 /// # Errors
 /// When standard input ends, or an answer stays wrong.
-pub(super) fn answer(wait: Option<&Value>, screen: &mut Screen) -> Result<Answer, Failure> {
+pub(super) fn answer(wait: Option<&Value>, screen: &mut Screen) -> Result<ReviewAnswer, Failure> {
     answer_from(wait, screen, &mut std::io::stdin().lock())
 }
 
-fn answer_from(wait: Option<&Value>, screen: &mut Screen, input: &mut dyn BufRead) -> Result<Answer, Failure> {
-    let Some(wait) = wait else { return Ok(Answer::default()) };
+fn answer_from(wait: Option<&Value>, screen: &mut Screen, input: &mut dyn BufRead) -> Result<ReviewAnswer, Failure> {
+    let Some(wait) = wait else { return Ok(ReviewAnswer::default()) };
     screen.line("");
     screen.line(format!("step {}", field(wait, "stepId")));
-    let mut answer = Answer::default();
+    let mut answer = ReviewAnswer::default();
     if field(wait, "kind") == "ambiguous" {
         answer.resolution = Some(resolution(screen, input)?);
         return Ok(answer);
@@ -117,7 +117,7 @@ mod tests {
     use super::*;
     use crate::config::Environment;
 
-    fn ask(wait: &Value, typed: &str) -> Result<Answer, Failure> {
+    fn ask(wait: &Value, typed: &str) -> Result<ReviewAnswer, Failure> {
         answer_from(Some(wait), &mut Screen::stdout(&Environment::default()), &mut typed.as_bytes())
     }
 

@@ -5,7 +5,7 @@ use std::io::BufRead;
 use serde_json::{Map, Value, json};
 
 use super::ask::{MAX_TRIES, gave_up, read};
-use crate::output::{Failure, Paper, Screen};
+use crate::output::{AskedPaper, Failure, Screen};
 
 /// Between the words that were read and those that stand there.
 const ARROW: &str = "=>";
@@ -16,7 +16,7 @@ const END: &str = ".";
 ///
 /// # Errors
 /// When standard input ends, or an answer stays wrong.
-pub(super) fn answers(papers: &[Paper], screen: &mut Screen, input: &mut dyn BufRead) -> Result<Value, Failure> {
+pub(super) fn answers(papers: &[AskedPaper], screen: &mut Screen, input: &mut dyn BufRead) -> Result<Value, Failure> {
     let mut answers = Map::new();
     for paper in papers {
         answers.insert(paper.n.clone(), one(paper, screen, input)?);
@@ -24,7 +24,7 @@ pub(super) fn answers(papers: &[Paper], screen: &mut Screen, input: &mut dyn Buf
     Ok(Value::Object(answers))
 }
 
-fn one(paper: &Paper, screen: &mut Screen, input: &mut dyn BufRead) -> Result<Value, Failure> {
+fn one(paper: &AskedPaper, screen: &mut Screen, input: &mut dyn BufRead) -> Result<Value, Failure> {
     let mut corrections: Vec<Value> = Vec::new();
     let mut tries = 0;
     while tries < MAX_TRIES {
@@ -56,7 +56,7 @@ fn one(paper: &Paper, screen: &mut Screen, input: &mut dyn BufRead) -> Result<Va
     Err(gave_up())
 }
 
-fn correction(paper: &Paper, typed: &str) -> Result<Value, String> {
+fn correction(paper: &AskedPaper, typed: &str) -> Result<Value, String> {
     let Some((old, new)) = typed.split_once(ARROW) else {
         return Err(format!("type yes, OLD WORDS {ARROW} NEW WORDS, text or ignore"));
     };

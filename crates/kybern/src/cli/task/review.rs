@@ -82,7 +82,7 @@ impl ReviewArgs {
 
 /// An answer as it is sent.
 #[derive(Default, Debug)]
-pub(super) struct Answer {
+pub(super) struct ReviewAnswer {
     /// Values for the task's state.
     pub(super) corrections: Map<String, Value>,
     /// What becomes of an outside effect of which nobody knows.
@@ -97,7 +97,7 @@ fn waits<'a>(task: &'a Value, step: Option<&str>) -> Vec<&'a Value> {
 }
 
 /// The answer from flags. The schema says whether `42` is a number or a text.
-fn typed(args: &ReviewArgs, wait: Option<&Value>) -> Result<Answer, Failure> {
+fn typed(args: &ReviewArgs, wait: Option<&Value>) -> Result<ReviewAnswer, Failure> {
     let mut corrections = match &args.corrections {
         Some(Value::Object(corrections)) => corrections.clone(),
         _none => Map::new(),
@@ -112,7 +112,7 @@ fn typed(args: &ReviewArgs, wait: Option<&Value>) -> Result<Answer, Failure> {
         };
         corrections.insert(key.clone(), value);
     }
-    Ok(Answer { corrections, resolution: args.resolution() })
+    Ok(ReviewAnswer { corrections, resolution: args.resolution() })
 }
 
 #[cfg(test)]

@@ -4,14 +4,14 @@
 use kybern_core::time::Timestamp;
 use serde_json::Value;
 
-use super::world::{Delivery, Question, World};
+use super::world::{AskedQuestion, Delivery, World};
 use crate::cli::list;
 use crate::client::{Body, Client};
 use crate::output::field;
 
 /// A message that the server has acknowledged with a task's id.
 #[derive(Clone, Debug)]
-pub(super) struct Taken {
+pub(super) struct Acknowledged {
     /// The message: its Message-ID, or the key under which an order was submitted.
     pub(super) message: String,
     pub(super) is_mail: bool,
@@ -23,7 +23,7 @@ pub(super) struct Taken {
 
 /// An entry of a task's log.
 #[derive(Clone, Debug)]
-pub(super) struct Entry {
+pub(super) struct LogLine {
     pub(super) event: String,
     pub(super) step: String,
     pub(super) at: Timestamp,
@@ -31,24 +31,24 @@ pub(super) struct Entry {
 
 /// A task, as the server tells of it.
 #[derive(Clone, Debug)]
-pub(super) struct Told {
+pub(super) struct TaskReport {
     pub(super) id: String,
     pub(super) status: String,
     /// Whether another task has begun it.
     pub(super) is_child: bool,
-    pub(super) log: Vec<Entry>,
+    pub(super) log: Vec<LogLine>,
     /// Whether its journal alone arrives at the same end; of completed ones.
     pub(super) replays: bool,
 }
 
 /// Everything that the proofs are made of.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Facts {
+pub(super) struct CrashFacts {
     /// How often the server was killed.
     pub(super) kills: usize,
-    pub(super) taken: Vec<Taken>,
-    pub(super) tasks: Vec<Told>,
-    pub(super) questions: Vec<Question>,
+    pub(super) taken: Vec<Acknowledged>,
+    pub(super) tasks: Vec<TaskReport>,
+    pub(super) questions: Vec<AskedQuestion>,
     pub(super) deliveries: Vec<Delivery>,
     /// The messages of the outbox that mails have made: task, channel, receiver and subject of each.
     pub(super) outbox: Vec<String>,
@@ -56,13 +56,13 @@ pub(super) struct Facts {
     pub(super) audit: (bool, String),
 }
 
-impl Facts {
+impl CrashFacts {
     /// Asks the server that lives now, and the world.
     pub(super) async fn gather(
         client: &Client,
         world: &World,
         kills: usize,
-        taken: Vec<Taken>,
+        taken: Vec<Acknowledged>,
     ) -> anyhow::Result<Self> {
         let mut tasks = Vec::new();
         for task in list::all(client, "/api/tasks").await? {
@@ -86,7 +86,7 @@ impl Facts {
         })
     }
 
-    pub(super) fn task(&self, id: &str) -> Option<&Told> {
+    pub(super) fn task(&self, id: &str) -> Option<&TaskReport> {
         self.tasks.iter().find(|task| task.id == id)
     }
 
@@ -96,13 +96,13 @@ impl Facts {
     }
 }
 
-async fn told(client: &Client, task: &Value) -> anyhow::Result<Told> {
+async fn told(client: &Client, task: &Value) -> anyhow::Result<TaskReport> {
     let (id, status) = (field(task, "id"), field(task, "status"));
     let log = list::all(client, &format!("/api/tasks/{id}/log")).await?;
-    let entry = |entry: &Value| -> anyhow::Result<Entry> {
+    let entry = |entry: &Value| -> anyhow::Result<LogLine> {
         let at =
             field(entry, "createdAt").parse().map_err(|_| anyhow::anyhow!("a log entry without its time: {entry}"))?;
-        Ok(Entry { event: field(entry, "eventType"), step: field(entry, "stepId"), at })
+        Ok(LogLine { event: field(entry, "eventType"), step: field(entry, "stepId"), at })
     };
     let log = log.iter().map(entry).collect::<anyhow::Result<_>>()?;
     let replays = match status.as_str() {
@@ -112,5 +112,5 @@ async fn told(client: &Client, task: &Value) -> anyhow::Result<Told> {
         }
         _not_ended => false,
     };
-    Ok(Told { id, status, is_child: task["parentTaskId"].is_string(), log, replays })
+    Ok(TaskReport { id, status, is_child: task["parentTaskId"].is_string(), log, replays })
 }

@@ -24,14 +24,14 @@ use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use super::samples::{SAMPLES, Sample, Way};
+use super::samples::{SAMPLES, Sample, SampleChannel};
 use crate::cli::list;
 use crate::client::{Body, Client, ClientError, pause};
 use crate::output::{Screen, field, quoted, span};
-use facts::{Facts, Taken};
+use facts::{Acknowledged, CrashFacts};
 use proof::Claim;
-use victim::{Place, Victim, since};
-use world::{Moment, ORDER, World};
+use victim::{ServerAddress, Victim, since};
+use world::{KillMoment, ORDER, World};
 
 /// How long a part of the demonstration may take; nothing waits so long when all is well.
 const PATIENCE: Millis = Millis(120_000);
@@ -48,8 +48,13 @@ const DECIDE: &str = "decide";
 /// When the server is killed, in this order: at which moment, and how often that has to come since the kill before. A server
 /// that dies three times while it reads one document takes that for what killed it, and fails the task; so it dies twice
 /// with mails at work.
-const KILLS: [(Moment, usize); 5] =
-    [(Moment::Acknowledged, 6), (Moment::Acknowledged, 8), (Moment::Asked, 3), (Moment::Ordered, 3), (Moment::Told, 2)];
+const KILLS: [(KillMoment, usize); 5] = [
+    (KillMoment::Acknowledged, 6),
+    (KillMoment::Acknowledged, 8),
+    (KillMoment::Asked, 3),
+    (KillMoment::Ordered, 3),
+    (KillMoment::Told, 2),
+];
 
 /// What the demonstration is started with.
 pub(crate) struct CrashOptions {
@@ -125,9 +130,9 @@ fn plan(world: &World) -> Value {
 async fn storm(
     victim: &mut Victim,
     world: &World,
-    springs: &mut mpsc::UnboundedReceiver<Moment>,
+    springs: &mut mpsc::UnboundedReceiver<KillMoment>,
     screen: &mut Screen,
-) -> anyhow::Result<Facts> {
+) -> anyhow::Result<CrashFacts> {
     world.arm(KILLS.first().copied());
     victim.start().await?;
     let place = victim.place();
@@ -135,7 +140,7 @@ async fn storm(
     client.post("/api/plans", Body::Json(&plan(world)), None).await?;
     let told = json!({"url": format!("http://{}/told", world.address()), "events": ["task.completed"]});
     client.post("/api/webhooks/outbound", Body::Json(&told), None).await?;
-    let mails: Vec<&Sample> = SAMPLES.iter().filter(|sample| sample.way == Way::Mail).collect();
+    let mails: Vec<&Sample> = SAMPLES.iter().filter(|sample| sample.way == SampleChannel::Mail).collect();
     let paint = screen.paint();
     let line = format!("{} mails and {ORDERS} orders are handed in, while the server is killed.", mails.len());
     screen.line(paint.bold(&line));
@@ -143,13 +148,13 @@ async fn storm(
     let (taken, kills) = (taken?, kills?);
     rest(&place).await?;
     let client = place.client()?;
-    Facts::gather(&client, world, kills, taken).await
+    CrashFacts::gather(&client, world, kills, taken).await
 }
 
 /// Hands in the mails, and the orders when the mails have come to rest.
-async fn hand_in_all(mails: &[&Sample], place: &Place, world: &World) -> anyhow::Result<Vec<Taken>> {
+async fn hand_in_all(mails: &[&Sample], place: &ServerAddress, world: &World) -> anyhow::Result<Vec<Acknowledged>> {
     let mails = mails.iter().map(|sample| deliver(message_id(sample), Some(sample), place, world));
-    let mut taken: Vec<Taken> = stream::iter(mails).buffered(AT_ONCE).try_collect().await?;
+    let mut taken: Vec<Acknowledged> = stream::iter(mails).buffered(AT_ONCE).try_collect().await?;
     rest(place).await?;
     let orders = (1..=ORDERS).map(|n| deliver(format!("{ORDER}{n}"), None, place, world));
     taken.extend(stream::iter(orders).buffered(AT_ONCE).try_collect::<Vec<_>>().await?);
@@ -157,7 +162,12 @@ async fn hand_in_all(mails: &[&Sample], place: &Place, world: &World) -> anyhow:
 }
 
 /// Delivers as a mail server does: the same message again until somebody has taken it.
-async fn deliver(message: String, sample: Option<&Sample>, place: &Place, world: &World) -> anyhow::Result<Taken> {
+async fn deliver(
+    message: String,
+    sample: Option<&Sample>,
+    place: &ServerAddress,
+    world: &World,
+) -> anyhow::Result<Acknowledged> {
     let began = SystemClock.elapsed();
     let mut tries = 1;
     loop {
@@ -165,9 +175,9 @@ async fn deliver(message: String, sample: Option<&Sample>, place: &Place, world:
         match hand_in(&client, &message, sample).await {
             Ok(task) => {
                 if sample.is_some() {
-                    world.meets(Moment::Acknowledged);
+                    world.meets(KillMoment::Acknowledged);
                 }
-                return Ok(Taken { message, is_mail: sample.is_some(), task, tries });
+                return Ok(Acknowledged { message, is_mail: sample.is_some(), task, tries });
             }
             Err(error) if error.is_passing() && since(began) < PATIENCE => pause(LOOK).await,
             Err(error) => return Err(anyhow::Error::new(error).context(message)),
@@ -203,7 +213,7 @@ fn message_id(sample: &Sample) -> String {
 async fn kill_all(
     victim: &mut Victim,
     world: &World,
-    springs: &mut mpsc::UnboundedReceiver<Moment>,
+    springs: &mut mpsc::UnboundedReceiver<KillMoment>,
     screen: &mut Screen,
 ) -> anyhow::Result<usize> {
     let mut next = KILLS.iter().skip(1).copied();
@@ -216,10 +226,10 @@ async fn kill_all(
         victim.start().await?;
         let paint = screen.paint();
         let when = match moment {
-            Moment::Acknowledged => "mails are being read",
-            Moment::Asked => "the model is thinking: the question is out, no answer has come",
-            Moment::Ordered => "an order has arrived, and the server does not know it yet",
-            Moment::Told => "a completed task is announced, and the server does not know that it has arrived",
+            KillMoment::Acknowledged => "mails are being read",
+            KillMoment::Asked => "the model is thinking: the question is out, no answer has come",
+            KillMoment::Ordered => "an order has arrived, and the server does not know it yet",
+            KillMoment::Told => "a completed task is announced, and the server does not know that it has arrived",
         };
         screen.line(format!("  {} process {process} while {when}", paint.bad("kill -9")));
         screen.line(paint.dim(&format!("          started again, answers after {}", span(since(began).0))));
@@ -228,7 +238,7 @@ async fn kill_all(
 }
 
 /// Waits until every task has ended or waits for a person, and nothing is on its way any more.
-async fn rest(place: &Place) -> anyhow::Result<()> {
+async fn rest(place: &ServerAddress) -> anyhow::Result<()> {
     let began = SystemClock.elapsed();
     loop {
         let client = place.client()?;

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::facts::{Facts, Told};
+use super::facts::{CrashFacts, TaskReport};
 use super::world::Delivery;
 use crate::output::count;
 
@@ -26,7 +26,7 @@ impl Claim {
 }
 
 /// Every claim, in the order in which it is told. `expected_kills` is how often the server should have been killed.
-pub(super) fn claims(facts: &Facts, expected_kills: usize) -> Vec<Claim> {
+pub(super) fn claims(facts: &CrashFacts, expected_kills: usize) -> Vec<Claim> {
     vec![
         interrupted(facts, expected_kills),
         nothing_lost(facts),
@@ -39,7 +39,7 @@ pub(super) fn claims(facts: &Facts, expected_kills: usize) -> Vec<Claim> {
     ]
 }
 
-fn interrupted(facts: &Facts, expected: usize) -> Claim {
+fn interrupted(facts: &CrashFacts, expected: usize) -> Claim {
     let entries = facts.tasks.iter().flat_map(|task| &task.log);
     let taken_up = entries.filter(|entry| entry.event == "zombie_reset").count();
     let mut against = Vec::new();
@@ -57,7 +57,7 @@ fn interrupted(facts: &Facts, expected: usize) -> Claim {
     }
 }
 
-fn nothing_lost(facts: &Facts) -> Claim {
+fn nothing_lost(facts: &CrashFacts) -> Claim {
     let mut against = Vec::new();
     let mut of_message: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
     for taken in &facts.taken {
@@ -97,7 +97,7 @@ fn nothing_lost(facts: &Facts) -> Claim {
     }
 }
 
-fn no_step_twice(facts: &Facts) -> Claim {
+fn no_step_twice(facts: &CrashFacts) -> Claim {
     let (mut steps, mut against) = (0, Vec::new());
     for task in &facts.tasks {
         let mut times: BTreeMap<&str, usize> = BTreeMap::new();
@@ -137,7 +137,7 @@ fn each_once<'a>(deliveries: &[&Delivery], about: impl Iterator<Item = &'a str>,
     deliveries.iter().filter(|one| !one.took_effect).count()
 }
 
-fn orders_once(facts: &Facts) -> Claim {
+fn orders_once(facts: &CrashFacts) -> Claim {
     let deliveries: Vec<&Delivery> = facts.deliveries.iter().filter(|one| one.is_order).collect();
     let mut against = Vec::new();
     let again = each_once(&deliveries, facts.orders().map(|(order, _)| order), &mut against);
@@ -154,7 +154,7 @@ fn orders_once(facts: &Facts) -> Claim {
     }
 }
 
-fn told_once(facts: &Facts) -> Claim {
+fn told_once(facts: &CrashFacts) -> Claim {
     let deliveries: Vec<&Delivery> = facts.deliveries.iter().filter(|one| !one.is_order).collect();
     let completed = || facts.tasks.iter().filter(|task| task.status == "completed").map(|task| task.id.as_str());
     let mut against = Vec::new();
@@ -172,7 +172,7 @@ fn told_once(facts: &Facts) -> Claim {
     }
 }
 
-fn drafts_once(facts: &Facts) -> Claim {
+fn drafts_once(facts: &CrashFacts) -> Claim {
     let mut against = Vec::new();
     let mut known = BTreeSet::new();
     for message in &facts.outbox {
@@ -188,7 +188,7 @@ fn drafts_once(facts: &Facts) -> Claim {
     }
 }
 
-fn no_question_again(facts: &Facts) -> Claim {
+fn no_question_again(facts: &CrashFacts) -> Claim {
     let (mut answers, mut again, mut late, mut against) = (0, 0, 0, Vec::new());
     for (order, id) in facts.orders() {
         let asked: Vec<_> = facts.questions.iter().filter(|question| question.order == order).collect();
@@ -225,12 +225,12 @@ fn no_question_again(facts: &Facts) -> Claim {
 }
 
 /// When the journal of a task got the model's answer.
-fn answered(task: &Told) -> impl Iterator<Item = kybern_core::time::Timestamp> {
+fn answered(task: &TaskReport) -> impl Iterator<Item = kybern_core::time::Timestamp> {
     let ended = task.log.iter().filter(|entry| entry.event == "step_completed" && entry.step == super::DECIDE);
     ended.map(|entry| entry.at)
 }
 
-fn journals_whole(facts: &Facts) -> Claim {
+fn journals_whole(facts: &CrashFacts) -> Claim {
     let completed = facts.tasks.iter().filter(|task| task.status == "completed");
     let (good, bad): (Vec<_>, Vec<_>) = completed.partition(|task| task.replays);
     let mut against: Vec<String> =
@@ -252,19 +252,19 @@ mod tests {
     use kybern_core::time::Timestamp;
 
     use super::*;
-    use crate::demo::crash::facts::{Entry, Taken};
-    use crate::demo::crash::world::Question;
+    use crate::demo::crash::facts::{Acknowledged, LogLine};
+    use crate::demo::crash::world::AskedQuestion;
 
-    fn entry(event: &str, step: &str, at: i64) -> Entry {
-        Entry { event: event.to_owned(), step: step.to_owned(), at: Timestamp::from_millis(at) }
+    fn entry(event: &str, step: &str, at: i64) -> LogLine {
+        LogLine { event: event.to_owned(), step: step.to_owned(), at: Timestamp::from_millis(at) }
     }
 
-    fn told(id: &str, log: Vec<Entry>) -> Told {
-        Told { id: id.to_owned(), status: "completed".to_owned(), is_child: false, log, replays: true }
+    fn told(id: &str, log: Vec<LogLine>) -> TaskReport {
+        TaskReport { id: id.to_owned(), status: "completed".to_owned(), is_child: false, log, replays: true }
     }
 
-    fn taken(message: &str, is_mail: bool, task: &str) -> Taken {
-        Taken { message: message.to_owned(), is_mail, task: task.to_owned(), tries: 1 }
+    fn taken(message: &str, is_mail: bool, task: &str) -> Acknowledged {
+        Acknowledged { message: message.to_owned(), is_mail, task: task.to_owned(), tries: 1 }
     }
 
     fn sent(is_order: bool, about: &str, life: usize, took_effect: bool) -> Delivery {
@@ -272,18 +272,18 @@ mod tests {
         Delivery { is_order, about: about.to_owned(), key, life, took_effect }
     }
 
-    fn asked(life: usize, at: i64) -> Question {
-        Question { order: "ORDER-1".to_owned(), life, at: Timestamp::from_millis(at) }
+    fn asked(life: usize, at: i64) -> AskedQuestion {
+        AskedQuestion { order: "ORDER-1".to_owned(), life, at: Timestamp::from_millis(at) }
     }
 
     /// A mail that came twice, and an order whose server died twice: asking, and having ordered.
-    fn facts() -> Facts {
+    fn facts() -> CrashFacts {
         let order = vec![
             entry("zombie_reset", "", 20),
             entry("step_completed", "decide", 30),
             entry("step_completed", "place", 50),
         ];
-        Facts {
+        CrashFacts {
             kills: 2,
             taken: vec![
                 taken("<a@example.com>", true, "t1"),
@@ -304,7 +304,7 @@ mod tests {
     }
 
     /// The claims that do not hold of the facts with that fault in them.
-    fn broken(plant: impl Fn(&mut Facts)) -> Vec<&'static str> {
+    fn broken(plant: impl Fn(&mut CrashFacts)) -> Vec<&'static str> {
         let mut facts = facts();
         plant(&mut facts);
         claims(&facts, 2).into_iter().filter(|claim| !claim.holds()).map(|claim| claim.says).collect()
@@ -331,9 +331,9 @@ mod tests {
 
     #[test]
     fn what_is_done_twice_is_found() {
-        let again = |facts: &mut Facts| facts.tasks[1].log.push(entry("step_completed", "place", 60));
+        let again = |facts: &mut CrashFacts| facts.tasks[1].log.push(entry("step_completed", "place", 60));
         assert_eq!(broken(again), ["no step is done twice"]);
-        let doubled = |facts: &mut Facts| {
+        let doubled = |facts: &mut CrashFacts| {
             facts.deliveries.push(Delivery { key: "another".to_owned(), ..sent(true, "ORDER-1", 4, true) })
         };
         assert_eq!(broken(doubled), ["every order is placed once"]);
@@ -343,7 +343,7 @@ mod tests {
         );
         assert_eq!(broken(|facts| drop(facts.deliveries.remove(0))), ["every order is placed once"]);
         assert_eq!(broken(|facts| drop(facts.deliveries.pop())), ["every completed task is announced once"]);
-        let notice = |facts: &mut Facts| facts.outbox.push("t1 a@example.com hello".to_owned());
+        let notice = |facts: &mut CrashFacts| facts.outbox.push("t1 a@example.com hello".to_owned());
         assert_eq!(broken(notice), ["every notice that mails have made is there once"]);
     }
 

@@ -22,9 +22,9 @@ const LOOK: Duration = Duration::from_millis(5);
 
 /// Where the server is at the moment: each start has another port.
 #[derive(Clone, Default)]
-pub(super) struct Place(Arc<Mutex<Option<Arc<Client>>>>);
+pub(super) struct ServerAddress(Arc<Mutex<Option<Arc<Client>>>>);
 
-impl Place {
+impl ServerAddress {
     /// A client of the server that lives now.
     ///
     /// # Errors
@@ -44,17 +44,17 @@ pub(super) struct Victim {
     folder: PathBuf,
     key: String,
     path: Option<String>,
-    place: Place,
+    place: ServerAddress,
     process: Option<Child>,
 }
 
 impl Victim {
     /// A server that was not started yet.
     pub(super) fn new(folder: &Path, key: String, path: Option<String>) -> Self {
-        Self { folder: folder.to_owned(), key, path, place: Place::default(), process: None }
+        Self { folder: folder.to_owned(), key, path, place: ServerAddress::default(), process: None }
     }
 
-    pub(super) fn place(&self) -> Place {
+    pub(super) fn place(&self) -> ServerAddress {
         self.place.clone()
     }
 

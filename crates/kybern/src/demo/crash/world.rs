@@ -26,7 +26,7 @@ const MAX_REQUEST: u64 = 1024 * 1024;
 
 /// When the server is killed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Moment {
+pub(super) enum KillMoment {
     /// A mail was acknowledged.
     Acknowledged,
     /// The model was asked and has not answered.
@@ -39,7 +39,7 @@ pub(super) enum Moment {
 
 /// A question that came to the model.
 #[derive(Clone, Debug)]
-pub(super) struct Question {
+pub(super) struct AskedQuestion {
     /// The order it is about.
     pub(super) order: String,
     /// Which of the server's processes asked.
@@ -64,21 +64,21 @@ pub(super) struct Delivery {
 }
 
 #[derive(Default)]
-struct Seen {
+struct WorldLog {
     life: usize,
-    questions: Vec<Question>,
+    questions: Vec<AskedQuestion>,
     deliveries: Vec<Delivery>,
     keys: HashSet<String>,
     /// The moment that is waited for, and how often it has to come.
-    trap: Option<(Moment, usize)>,
+    trap: Option<(KillMoment, usize)>,
 }
 
 /// The model and the receiver.
 #[derive(Clone)]
 pub(super) struct World {
     address: SocketAddr,
-    seen: Arc<Mutex<Seen>>,
-    sprung: mpsc::UnboundedSender<Moment>,
+    seen: Arc<Mutex<WorldLog>>,
+    sprung: mpsc::UnboundedSender<KillMoment>,
 }
 
 impl World {
@@ -86,7 +86,7 @@ impl World {
     pub(super) async fn start(
         parts: &TaskTracker,
         stop: CancellationToken,
-    ) -> anyhow::Result<(Self, mpsc::UnboundedReceiver<Moment>)> {
+    ) -> anyhow::Result<(Self, mpsc::UnboundedReceiver<KillMoment>)> {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
         let (sprung, springs) = mpsc::unbounded_channel();
         let world = Self { address: listener.local_addr()?, seen: Arc::default(), sprung };
@@ -107,24 +107,24 @@ impl World {
     }
 
     /// Waits for a moment to come so often; meanwhile a new process of the server is alive.
-    pub(super) fn arm(&self, moment: Option<(Moment, usize)>) {
+    pub(super) fn arm(&self, moment: Option<(KillMoment, usize)>) {
         let mut seen = self.lock();
         seen.life += 1;
         seen.trap = moment;
     }
 
     /// Says that a moment has come. Whether it is the one: then whoever asked gets no answer, because he is killed.
-    pub(super) fn meets(&self, moment: Moment) -> bool {
+    pub(super) fn meets(&self, moment: KillMoment) -> bool {
         spring(&mut self.lock(), moment, &self.sprung)
     }
 
     /// Everything that came.
-    pub(super) fn seen(&self) -> (Vec<Question>, Vec<Delivery>) {
+    pub(super) fn seen(&self) -> (Vec<AskedQuestion>, Vec<Delivery>) {
         let seen = self.lock();
         (seen.questions.clone(), seen.deliveries.clone())
     }
 
-    fn lock(&self) -> MutexGuard<'_, Seen> {
+    fn lock(&self) -> MutexGuard<'_, WorldLog> {
         self.seen.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -133,8 +133,8 @@ impl World {
         let mut seen = self.lock();
         let order = order_in(&String::from_utf8_lossy(body));
         let (life, at) = (seen.life, SystemClock.now());
-        seen.questions.push(Question { order: order.clone(), life, at });
-        if spring(&mut seen, Moment::Asked, &self.sprung) {
+        seen.questions.push(AskedQuestion { order: order.clone(), life, at });
+        if spring(&mut seen, KillMoment::Asked, &self.sprung) {
             return None;
         }
         let is_urgent = order.ends_with(['1', '4', '7']);
@@ -155,13 +155,13 @@ impl World {
         let took_effect = seen.keys.insert(key.to_owned());
         let life = seen.life;
         seen.deliveries.push(Delivery { is_order, about, key: key.to_owned(), life, took_effect });
-        let moment = if is_order { Moment::Ordered } else { Moment::Told };
+        let moment = if is_order { KillMoment::Ordered } else { KillMoment::Told };
         let dies = spring(&mut seen, moment, &self.sprung);
         (!dies).then(|| json!({ "accepted": true }))
     }
 }
 
-fn spring(seen: &mut Seen, moment: Moment, sprung: &mpsc::UnboundedSender<Moment>) -> bool {
+fn spring(seen: &mut WorldLog, moment: KillMoment, sprung: &mpsc::UnboundedSender<KillMoment>) -> bool {
     match &mut seen.trap {
         Some((waited_for, more)) if *waited_for == moment => *more = more.saturating_sub(1),
         _other => return false,

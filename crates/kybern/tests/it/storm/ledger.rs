@@ -5,7 +5,7 @@ use std::fs;
 use std::time::Duration;
 
 use kybern_core::time::Millis;
-use kybern_testkit::sink::{EffectSink, Received, Reply};
+use kybern_testkit::sink::{EffectSink, ReceivedRequest, Reply};
 use serde_json::Value;
 
 use crate::server::client::{pause, text};
@@ -80,7 +80,7 @@ fn order(line: &Value) -> u64 {
 }
 
 /// Requests to `/once` take a moment, so that kills find them on their way.
-fn reply(request: &Received) -> Reply {
+fn reply(request: &ReceivedRequest) -> Reply {
     match request.n {
         _ if request.path == "/once" => Reply::Late(Millis(80), 200),
         n if n % 11 == 0 => Reply::Close,

@@ -6,7 +6,7 @@ use kybern_core::model::{ExtractionSchema, FieldPattern, ValueKind};
 use kybern_core::tool::Review;
 use serde_json::{Map, Value, json};
 
-use super::{Doubt, Why, entries};
+use super::{DoubtReason, FieldDoubt, entries};
 use crate::args::add;
 use crate::papers;
 use crate::reading::{self, ReadDocument};
@@ -20,23 +20,23 @@ pub(super) fn review(
     schema: &ExtractionSchema,
     read: &[ReadDocument],
     unread: &[String],
-    doubts: &BTreeMap<String, Doubt>,
+    doubts: &BTreeMap<String, FieldDoubt>,
     values: Map<String, Value>,
 ) -> Review {
     let asked = entries(schema).into_iter().filter(|(name, _)| doubts.contains_key(*name));
     let answers: Map<String, Value> = asked.map(|(name, patterns)| (name.to_owned(), answer(&patterns))).collect();
-    let told = |why: Why, verb: &str| {
+    let told = |why: DoubtReason, verb: &str| {
         let names: Vec<&str> = doubts.iter().filter(|(_, doubt)| doubt.why == why).map(|(name, _)| &**name).collect();
         (!names.is_empty()).then(|| format!("{verb} {}", names.join(", ")))
     };
     let reasons = [
-        told(Why::Missing, "nothing was found for"),
-        told(Why::Doubtful, "what was found may be wrong for"),
-        told(Why::Contradicting, "the papers contradict each other on"),
+        told(DoubtReason::Missing, "nothing was found for"),
+        told(DoubtReason::Doubtful, "what was found may be wrong for"),
+        told(DoubtReason::Contradicting, "the papers contradict each other on"),
     ];
     let reasons: Vec<String> = reasons.into_iter().flatten().collect();
     let says_too = |document: &ReadDocument| {
-        let contradicts = |name: &String| doubts.get(name).is_some_and(|doubt| doubt.why == Why::Contradicting);
+        let contradicts = |name: &String| doubts.get(name).is_some_and(|doubt| doubt.why == DoubtReason::Contradicting);
         document.n == 0
             && document.extraction.fields.iter().any(|field| contradicts(field.group.as_ref().unwrap_or(&field.name)))
     };

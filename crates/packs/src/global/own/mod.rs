@@ -23,23 +23,23 @@ pub(super) const FOR_REVIEW: &str = "fields_for_review";
 
 /// What all papers say of a field or a table.
 #[derive(Debug)]
-enum Said {
+enum PaperSays {
     /// One thing, or nothing that anybody needs: `null`, or an empty list.
     Plain(Value),
     /// Something that a person has to look at, and why.
-    Asks(Doubt),
+    Asks(FieldDoubt),
 }
 
 /// Why a person is asked about a field.
 #[derive(Debug)]
-struct Doubt {
-    why: Why,
+struct FieldDoubt {
+    why: DoubtReason,
     /// What was found, for people.
     found: Vec<Value>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-enum Why {
+enum DoubtReason {
     /// It is required and was not found.
     Missing,
     /// It is a guess, or fails its check.
@@ -66,10 +66,10 @@ pub(super) async fn read(
             _ => table::said(&read, name, &patterns),
         };
         match said {
-            Said::Plain(value) => {
+            PaperSays::Plain(value) => {
                 values.insert(name.to_owned(), value);
             }
-            Said::Asks(doubt) => {
+            PaperSays::Asks(doubt) => {
                 doubts.insert(name.to_owned(), doubt);
             }
         }
@@ -124,25 +124,27 @@ fn shown(field: &ExtractedField) -> Value {
 }
 
 /// What all papers say of a single field. A guess at what stands plainly elsewhere is no doubt.
-fn single(read: &[ReadDocument], pattern: &FieldPattern) -> Said {
+fn single(read: &[ReadDocument], pattern: &FieldPattern) -> PaperSays {
     let found: Vec<&ExtractedField> =
         read.iter().flat_map(ReadDocument::single).filter(|field| field.name == pattern.name).collect();
-    let asks = |why| Said::Asks(Doubt { why, found: found.iter().map(|field| shown(field)).collect() });
+    let asks = |why| PaperSays::Asks(FieldDoubt { why, found: found.iter().map(|field| shown(field)).collect() });
     let mut sure: Vec<&Value> = Vec::new();
     add(&mut sure, found.iter().filter(|field| is_sure(field)).map(|field| &field.value));
     if pattern.many {
         return match () {
-            () if found.iter().any(|field| !is_sure(field) && !sure.contains(&&field.value)) => asks(Why::Doubtful),
-            () if sure.is_empty() && pattern.required && is_wanted(read, pattern) => asks(Why::Missing),
-            () => Said::Plain(json!(sure)),
+            () if found.iter().any(|field| !is_sure(field) && !sure.contains(&&field.value)) => {
+                asks(DoubtReason::Doubtful)
+            }
+            () if sure.is_empty() && pattern.required && is_wanted(read, pattern) => asks(DoubtReason::Missing),
+            () => PaperSays::Plain(json!(sure)),
         };
     }
     match sure[..] {
-        [only] => Said::Plain(only.clone()),
-        [_, _, ..] => asks(Why::Contradicting),
-        [] if !found.is_empty() => asks(Why::Doubtful),
-        [] if pattern.required && is_wanted(read, pattern) => asks(Why::Missing),
-        [] => Said::Plain(Value::Null),
+        [only] => PaperSays::Plain(only.clone()),
+        [_, _, ..] => asks(DoubtReason::Contradicting),
+        [] if !found.is_empty() => asks(DoubtReason::Doubtful),
+        [] if pattern.required && is_wanted(read, pattern) => asks(DoubtReason::Missing),
+        [] => PaperSays::Plain(Value::Null),
     }
 }
 

@@ -5,13 +5,13 @@ use std::collections::HashSet;
 use kybern_core::model::{ExtractedField, FieldPattern};
 use serde_json::{Map, Value};
 
-use super::{Doubt, Said, Why, is_sure, is_wanted};
+use super::{DoubtReason, FieldDoubt, PaperSays, is_sure, is_wanted};
 use crate::reading::{MESSAGE_NUMBER, ReadDocument};
 
 /// What all papers say of a table. One that goes on in another paper is one table, and one that is said again counts
 /// once. Two papers that share some of their rows and not all contradict each other, whichever comes first, as does
 /// anything that the message adds to a paper.
-pub(super) fn said(read: &[ReadDocument], name: &str, columns: &[&FieldPattern]) -> Said {
+pub(super) fn said(read: &[ReadDocument], name: &str, columns: &[&FieldPattern]) -> PaperSays {
     let mut rows: Vec<Value> = Vec::new();
     let (mut known, mut tables): (HashSet<String>, Vec<HashSet<String>>) = Default::default();
     let (mut whole, mut contradicts) = (true, false);
@@ -35,10 +35,10 @@ pub(super) fn said(read: &[ReadDocument], name: &str, columns: &[&FieldPattern])
     let required = columns.iter().any(|column| column.opens_item && column.required);
     let wanted = columns.first().is_some_and(|column| is_wanted(read, column));
     match rows.is_empty() {
-        true if required && wanted => Said::Asks(Doubt { why: Why::Missing, found: Vec::new() }),
-        false if contradicts => Said::Asks(Doubt { why: Why::Contradicting, found: rows }),
-        false if !whole => Said::Asks(Doubt { why: Why::Doubtful, found: rows }),
-        true | false => Said::Plain(Value::Array(rows)),
+        true if required && wanted => PaperSays::Asks(FieldDoubt { why: DoubtReason::Missing, found: Vec::new() }),
+        false if contradicts => PaperSays::Asks(FieldDoubt { why: DoubtReason::Contradicting, found: rows }),
+        false if !whole => PaperSays::Asks(FieldDoubt { why: DoubtReason::Doubtful, found: rows }),
+        true | false => PaperSays::Plain(Value::Array(rows)),
     }
 }
 

@@ -100,7 +100,7 @@ impl Dates {
 
 /// How a status is said.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Said {
+pub(super) enum StatusMention {
     /// Before what has it: `the expired terms`.
     OfThing,
     /// Behind a turn that wants what is marked so.
@@ -163,7 +163,7 @@ impl<'p> Mentions<'p> {
     /// What the words there mean; `None` when they mean no policy.
     pub(super) fn at(&self, sentence: &Sentence, at: usize) -> Option<Mention> {
         let named = self.named(sentence, at).or_else(|| self.coverage(sentence, at));
-        named.or_else(|| self.status(sentence, at, Said::OfThing))
+        named.or_else(|| self.status(sentence, at, StatusMention::OfThing))
     }
 
     /// What is named there by its number or its insurer.
@@ -241,11 +241,11 @@ impl<'p> Mentions<'p> {
     }
 
     /// The policies that a register marks so, or whose dates say it: `the expired terms`, `whatever is active`.
-    pub(super) fn status(&self, sentence: &Sentence, at: usize, said: Said) -> Option<Mention> {
+    pub(super) fn status(&self, sentence: &Sentence, at: usize, said: StatusMention) -> Option<Mention> {
         let last = STATUSES.iter().filter_map(|(word, _)| sentence.has(at, word)).max()?;
         let (_, by_dates) = STATUSES.iter().find(|(word, _)| sentence.has(at, word) == Some(last))?;
         let end = if sentence.is(last, STATUS_OF) { last + 1 } else { last };
-        if said == Said::OfThing && end == last {
+        if said == StatusMention::OfThing && end == last {
             return None;
         }
         let words: Vec<&str> = sentence.words[at..last].iter().map(|word| word.text.as_str()).collect();
@@ -261,7 +261,7 @@ impl<'p> Mentions<'p> {
                 STATUSES.iter().any(mark)
             };
             self.rows.iter().all(marked).then_some(shown)
-        } else if said == Said::Alone {
+        } else if said == StatusMention::Alone {
             // `Whatever is current as of today` may speak of the reports.
             None
         } else {

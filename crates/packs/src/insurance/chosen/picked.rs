@@ -1,7 +1,7 @@
 //! What the sentences of a message pick, one after the other: `only the cargo`, `nothing for the umbrella`.
 
-use super::mentions::{Mention, Mentions, Said};
-use super::sentences::{Border, Sentence};
+use super::mentions::{Mention, Mentions, StatusMention};
+use super::sentences::{Sentence, WordBorder};
 use super::{Choice, Policy, dates, turns as say, vocabulary as word};
 
 /// Words between a turn and what it picks.
@@ -11,7 +11,7 @@ const FRAGMENT: usize = 9;
 
 /// What the sentences so far have picked.
 #[derive(Default)]
-pub(super) struct Picked {
+pub(super) struct PickedPolicies {
     only: Option<Vec<bool>>,
     except: Option<Vec<bool>>,
     /// Those that meet what is said of their dates, or of marks beside them.
@@ -25,7 +25,7 @@ pub(super) struct Picked {
     said: Option<String>,
 }
 
-impl Picked {
+impl PickedPolicies {
     /// What they want in all, of so many policies.
     pub(super) fn choice(self, count: usize) -> Choice {
         let all = vec![true; count];
@@ -63,7 +63,7 @@ impl Picked {
         let (mut at, mut picks) = (0, false);
         while at < sentence.words.len() {
             let turned = at.checked_sub(1).is_some_and(|before| sentence.is(before, word::NOT));
-            let turn = Turn { sentence, mentions, policies, named: &named, run: run.as_ref(), at };
+            let turn = SentenceTurn { sentence, mentions, policies, named: &named, run: run.as_ref(), at };
             let orders = [say::LEAVE_THEM, say::NOT_NEEDED, say::RATHER_NOT]
                 .iter()
                 .any(|turns| sentence.any(at, turns).is_some());
@@ -89,8 +89,8 @@ impl Picked {
     }
 
     /// Reads the turn that begins there, if any, and answers the place behind it.
-    fn turn(&mut self, turn: &Turn<'_>) -> Option<usize> {
-        let Turn { sentence, at, .. } = *turn;
+    fn turn(&mut self, turn: &SentenceTurn<'_>) -> Option<usize> {
+        let SentenceTurn { sentence, at, .. } = *turn;
         if let Some(end) = sentence.any(at, say::LEAVE_THEM).filter(|_| !turn.named.is_empty()) {
             let all = turn.run.cloned().filter(|run| run.start == turn.named[0].start);
             return self.leave_out(sentence, all.and_then(|run| run.policies), end);
@@ -213,7 +213,7 @@ fn asks(sentence: &Sentence) -> bool {
 }
 
 /// A place in a sentence at which a turn may begin.
-struct Turn<'t> {
+struct SentenceTurn<'t> {
     sentence: &'t Sentence,
     mentions: &'t Mentions<'t>,
     policies: &'t [Policy],
@@ -224,7 +224,7 @@ struct Turn<'t> {
     at: usize,
 }
 
-impl Turn<'_> {
+impl SentenceTurn<'_> {
     /// The policies that all that is named from there to the end of the sentence means by number or insurer, where all of
     /// it means the same.
     fn only_one_behind(&self, from: usize) -> Option<Vec<bool>> {
@@ -258,9 +258,9 @@ impl Turn<'_> {
             sentence.any(at, say::THAT_IS).filter(|_| every)
         };
         let from = sentence.any(at, say::MARKED).or_else(points)?;
-        let mut found = mentions.status(sentence, from, Said::Alone)?;
+        let mut found = mentions.status(sentence, from, StatusMention::Alone)?;
         while sentence.is(found.end, word::AND)
-            && let Some(next) = mentions.status(sentence, found.end + 1, Said::Alone)
+            && let Some(next) = mentions.status(sentence, found.end + 1, StatusMention::Alone)
         {
             found.policies = either(found.policies, next.policies);
             found.end = next.end;
@@ -271,7 +271,8 @@ impl Turn<'_> {
     /// What is named behind a turn, with all that is joined to it.
     fn list(&self, from: usize) -> Option<Mention> {
         let Self { sentence, mentions, .. } = *self;
-        let open = |at: &usize| sentence.words.get(*at).is_some_and(|word| word.before == Border::Open || *at == from);
+        let open =
+            |at: &usize| sentence.words.get(*at).is_some_and(|word| word.before == WordBorder::Open || *at == from);
         let mention = |at: usize| mentions.at(sentence, at).or_else(|| mentions.in_rows(sentence, at));
         let first = (from..=from + MAX_BETWEEN).take_while(open).find_map(|at| match mention(at) {
             Some(mention) => Some(Some(mention)),
@@ -289,7 +290,7 @@ impl Turn<'_> {
     /// `no losses except for the cargo`, `I have nothing for the cargo`.
     fn is_order(&self) -> Option<bool> {
         let Self { sentence, at, .. } = *self;
-        let begins = at == 0 || sentence.words[at].before != Border::Open || sentence.is(at - 1, word::LEADS);
+        let begins = at == 0 || sentence.words[at].before != WordBorder::Open || sentence.is(at - 1, word::LEADS);
         let denied = (0..at).rfind(|before| sentence.is(*before, word::NONE));
         match denied {
             _ if sentence.any(at, say::NOTHING_FOR).is_some() => begins.then_some(true),
@@ -311,7 +312,7 @@ impl Turn<'_> {
     fn ends(&self, end: usize) -> bool {
         let end = (end..).find(|at| !self.sentence.is(*at, word::THINGS)).unwrap_or(end);
         let goes_on = |at: usize| !self.sentence.is(at, word::AFTER) && !self.sentence.is(at, word::AND);
-        self.sentence.words.get(end).is_none_or(|word| word.before != Border::Open || !goes_on(end))
+        self.sentence.words.get(end).is_none_or(|word| word.before != WordBorder::Open || !goes_on(end))
     }
 
     /// Whether a turn picks policies by words that no paper has: `only the first two carriers`.
@@ -334,9 +335,9 @@ impl Turn<'_> {
 /// policy that is known may be one all the same.
 fn joined(sentence: &Sentence, mentions: &Mentions<'_>, mut list: Mention) -> Mention {
     let (mut at, mut more, mut within, mut and) = (list.end, false, false, false);
-    while let Some(word) = sentence.words.get(at).filter(|word| word.before != Border::Clause) {
+    while let Some(word) = sentence.words.get(at).filter(|word| word.before != WordBorder::Clause) {
         and |= sentence.is(at, word::AND);
-        more |= word.before == Border::Comma || and;
+        more |= word.before == WordBorder::Comma || and;
         within |= sentence.is(at, word::OF);
         if let Some(next) = mentions.at(sentence, at) {
             let meant = list.policies.take();

@@ -12,7 +12,7 @@ const FULL_LINE: usize = 48;
 
 /// What stands before a word.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Border {
+pub(super) enum WordBorder {
     Open,
     /// A comma or a stroke.
     Comma,
@@ -22,7 +22,7 @@ pub(super) enum Border {
 
 /// A word in the form in which it is compared.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) struct Word {
+pub(super) struct SentenceWord {
     pub(super) text: String,
     /// The same in the number in which it is written.
     pub(super) written: String,
@@ -30,14 +30,14 @@ pub(super) struct Word {
     pub(super) capitals: bool,
     /// Whether it begins with a capital.
     pub(super) capital: bool,
-    pub(super) before: Border,
+    pub(super) before: WordBorder,
     /// Whether nothing but a dash or a stroke stands before it, without a blank.
     pub(super) joined: bool,
 }
 
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(super) struct Sentence {
-    pub(super) words: Vec<Word>,
+    pub(super) words: Vec<SentenceWord>,
     /// As it is written, in one line.
     pub(super) shown: String,
 }
@@ -59,7 +59,7 @@ impl Sentence {
                 let capitals = !word.chars().any(char::is_lowercase);
                 let capital = word.starts_with(char::is_uppercase);
                 let joined = matches!(between.as_str(), "-" | "/");
-                words.push(Word {
+                words.push(SentenceWord {
                     text: singular(&written),
                     written,
                     capitals,
@@ -84,7 +84,7 @@ impl Sentence {
     pub(super) fn has(&self, at: usize, phrase: &str) -> Option<usize> {
         let mut end = at;
         for part in phrase.split(' ') {
-            let goes_on = |word: &&Word| end == at || word.before != Border::Clause;
+            let goes_on = |word: &&SentenceWord| end == at || word.before != WordBorder::Clause;
             self.words.get(end).filter(goes_on).filter(|word| word.is(part))?;
             end += 1;
         }
@@ -124,7 +124,7 @@ fn unelided(text: &str) -> String {
     out
 }
 
-impl Word {
+impl SentenceWord {
     fn is(&self, word: &str) -> bool {
         self.text == word || self.written == word
     }
@@ -140,16 +140,16 @@ fn singular(word: &str) -> String {
     one.filter(|one| one.bytes().all(|b| b.is_ascii_alphabetic())).unwrap_or(word).to_owned()
 }
 
-fn border(between: &str) -> Border {
+fn border(between: &str) -> WordBorder {
     if between.contains([':', '(', ')', '\u{2014}', '\u{2013}', '|'])
         || between.contains(" - ")
         || between.contains("--")
     {
-        Border::Clause
+        WordBorder::Clause
     } else if between.contains([',', '/']) {
-        Border::Comma
+        WordBorder::Comma
     } else {
-        Border::Open
+        WordBorder::Open
     }
 }
 

@@ -33,7 +33,7 @@ fn wanted(text: &str) -> Option<Vec<String>> {
 
 fn wanted_of(text: &str, policies: &[Policy]) -> Option<Vec<String>> {
     let mentions = Mentions::new(&[], policies);
-    let mut picked = Picked::default();
+    let mut picked = PickedPolicies::default();
     sentences(text).iter().for_each(|sentence| picked.read(sentence, &mentions, policies));
     let wanted = match picked.choice(policies.len()) {
         Choice::All => vec![true; policies.len()],

@@ -2,7 +2,7 @@
 
 use super::mentions::Mentions;
 use super::picked::add;
-use super::sentences::{Border, Sentence};
+use super::sentences::{Sentence, WordBorder};
 use super::{Choice, turns as say, vocabulary as word};
 
 /// Words of a sentence that may only point at what the one before names.
@@ -53,7 +53,7 @@ fn remarks(sentence: &Sentence, mentions: &Mentions<'_>, count: usize) -> bool {
             };
             let is_part = sentence.words[at].capital
                 && goes_on(mention.end)
-                && sentence.words.get(mention.end).is_some_and(|word| word.before == Border::Open);
+                && sentence.words.get(mention.end).is_some_and(|word| word.before == WordBorder::Open);
             at = mention.end;
             match mention.policies {
                 _ if is_part => {}

@@ -8,14 +8,14 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use kybern_core::lesson::Teaching;
 use kybern_core::pack::{DuplicateKey, Registry};
-use kybern_core::ports::{RecordStore, Spelled, SpellingRule, ToolContext};
+use kybern_core::ports::{RecordStore, SpelledValue, SpellingRule, ToolContext};
 use kybern_core::record::Record;
 use kybern_core::tenant::TenantScope;
 use kybern_core::tool::ToolFailure;
 use serde_json::{Map, Value};
 
 use super::super::kinds::ENTITY;
-use super::super::loss_run_request::{self as request, Asked};
+use super::super::loss_run_request::{self as request, InsurerPolicies};
 use super::super::policies::{NAIC, Policy};
 use crate::args::{as_text, text};
 use crate::company;
@@ -83,9 +83,9 @@ impl SpellingRule for InsurerNames {
         &self,
         records: &dyn RecordStore,
         scope: TenantScope,
-        Spelled { written, value, beside }: Spelled<'_>,
+        SpelledValue { written, value, beside }: SpelledValue<'_>,
     ) -> kybern_core::error::Result<bool> {
-        let meant = Asked { insurer: value.to_owned(), ..Asked::default() };
+        let meant = InsurerPolicies { insurer: value.to_owned(), ..InsurerPolicies::default() };
         let Some(insurer) = request::insurer_among(records, scope, &meant).await? else { return Ok(false) };
         let mut codes = beside.iter().filter(|(name, _)| NAIC.contains(name));
         let naic = codes.find_map(|(_, value)| as_text(value)).and_then(|code| company::naic(&code));
@@ -94,7 +94,7 @@ impl SpellingRule for InsurerNames {
 }
 
 async fn known(context: &ToolContext, name: &str) -> Result<Option<Record>, ToolFailure> {
-    request::insurer_entity(context, &Asked { insurer: name.to_owned(), ..Asked::default() }).await
+    request::insurer_entity(context, &InsurerPolicies { insurer: name.to_owned(), ..InsurerPolicies::default() }).await
 }
 
 /// Whether a name, with the code that was read beside it, may mean that insurer: neither is another insurer's.

@@ -1,6 +1,6 @@
 use kybern_core::lesson::Teaching;
 use kybern_core::ports::StatelessTool;
-use kybern_core::ports::{Spelled, SpellingRule as _};
+use kybern_core::ports::{SpelledValue, SpellingRule as _};
 use kybern_core::record::{Lookup, Record};
 
 use super::*;
@@ -279,7 +279,7 @@ async fn a_spelling_counts_for_no_known_name_and_no_other_insurers_code() {
     let context = world.context(&tool);
     let counts = async |written: &str, value: &str, naic: Option<&Value>| {
         let beside: Vec<(&str, &Value)> = naic.into_iter().map(|code| ("naic", code)).collect();
-        let spelled = Spelled { written, value, beside: &beside };
+        let spelled = SpelledValue { written, value, beside: &beside };
         InsurerNames.counts(context.records().unwrap(), context.scope, spelled).await.unwrap()
     };
     assert!(counts("Harow Plains Mutual", "Harrow Plains Mutual", None).await);

@@ -8,8 +8,8 @@ use kybern_core::record::Record;
 use kybern_core::tool::{Review, ToolFailure};
 use serde_json::{Map, Value, json};
 
-use super::super::loss_run_request::{self as request, Asked, Orphan};
-use super::super::near::{Known, shown};
+use super::super::loss_run_request::{self as request, InsurerPolicies, OrphanPolicy};
+use super::super::near::{KnownInsurers, shown};
 use super::NAMED;
 use crate::args::text;
 use crate::review::{closed, form};
@@ -21,7 +21,7 @@ const MAX_NAMES: usize = 10;
 const MAX_SHOWN: usize = 100;
 
 /// A policy whose insurer a person has to name.
-pub(super) struct Open {
+pub(super) struct OpenPolicy {
     number: String,
     /// The name that was read.
     written: Option<String>,
@@ -34,22 +34,22 @@ pub(super) struct Open {
 /// The policies whose insurers are not settled.
 pub(super) async fn open(
     context: &ToolContext,
-    groups: &[&Asked],
-    orphans: &[Orphan],
+    groups: &[&InsurerPolicies],
+    orphans: &[OrphanPolicy],
     named: &Map<String, Value>,
-) -> Result<Vec<Open>, ToolFailure> {
+) -> Result<Vec<OpenPolicy>, ToolFailure> {
     let mut open = Vec::new();
     if groups.is_empty() && orphans.is_empty() {
         return Ok(open);
     }
-    let known = Known::read(context).await?;
+    let known = KnownInsurers::read(context).await?;
     let read = if orphans.is_empty() { HashMap::new() } else { read_in(&context.state) };
     let mut by_documents: HashMap<&[u32], Arc<[Record]>> = HashMap::new();
     let mut by_name: HashMap<&str, Vec<Record>> = HashMap::new();
-    for Orphan { number, documents, contested } in orphans {
+    for OrphanPolicy { number, documents, contested } in orphans {
         if !contested.is_empty() {
             let (number, contested) = (number.clone(), contested.clone());
-            open.push(Open { number, written: None, candidates: Arc::default(), contested });
+            open.push(OpenPolicy { number, written: None, candidates: Arc::default(), contested });
             continue;
         }
         let candidates = match by_documents.get(documents.as_slice()) {
@@ -72,7 +72,7 @@ pub(super) async fn open(
                 found
             }
         };
-        open.push(Open { number: number.clone(), written: None, candidates, contested: Vec::new() });
+        open.push(OpenPolicy { number: number.clone(), written: None, candidates, contested: Vec::new() });
     }
     for group in groups {
         let asked: Vec<&String> = group.numbers.iter().filter(|number| text(named, number).is_none()).collect();
@@ -81,7 +81,7 @@ pub(super) async fn open(
         }
         let candidates: Arc<[Record]> = known.near(context, &group.insurer, group.naic.as_deref()).await?.into();
         if !candidates.is_empty() {
-            let of = |number: &String| Open {
+            let of = |number: &String| OpenPolicy {
                 number: number.clone(),
                 written: Some(group.insurer.clone()),
                 candidates: Arc::clone(&candidates),
@@ -110,10 +110,10 @@ fn read_in(state: &Map<String, Value>) -> HashMap<u32, Vec<String>> {
 }
 
 /// Asks for the insurers.
-pub(super) fn review(open: &[Open]) -> Review {
+pub(super) fn review(open: &[OpenPolicy]) -> Review {
     let mut properties = Map::new();
     let mut details = Vec::new();
-    for (at, Open { number, written, candidates, contested }) in open.iter().enumerate() {
+    for (at, OpenPolicy { number, written, candidates, contested }) in open.iter().enumerate() {
         let candidates = if at < MAX_SHOWN { &candidates[..] } else { &[] };
         let names = candidates.iter().filter_map(|insurer| text(&insurer.props, "name"));
         let choices: Vec<String> = names.chain(written.clone()).chain(contested.iter().cloned()).collect();
@@ -133,13 +133,13 @@ pub(super) fn review(open: &[Open]) -> Review {
     form("Which insurer?", reason(open), json!({NAMED: closed(properties.into())}), details)
 }
 
-fn reason(open: &[Open]) -> String {
+fn reason(open: &[OpenPolicy]) -> String {
     let mut parts = Vec::new();
     let unknown = open.iter().filter(|open| open.written.is_none() && open.contested.is_empty()).count();
     if unknown > 0 {
         parts.push(format!("the insurer of {unknown} policies was not found"));
     }
-    for Open { number, contested, .. } in open.iter().filter(|open| !open.contested.is_empty()).take(MAX_SHOWN) {
+    for OpenPolicy { number, contested, .. } in open.iter().filter(|open| !open.contested.is_empty()).take(MAX_SHOWN) {
         parts.push(format!("different insurers were read for {number}, {}", contested.join(" and ")));
     }
     let mut told: Vec<&String> = Vec::new();

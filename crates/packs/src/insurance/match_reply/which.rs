@@ -26,7 +26,7 @@ const MAX_NAMES: usize = 5;
 const MAX_NUMBERS: usize = 50;
 
 /// What a mail says about the request that it answers.
-pub(super) enum Which {
+pub(super) enum AnsweredRequest {
     /// It answers these.
     Said(Vec<Record>),
     /// It answers one of these or none, as a person must say, and why.
@@ -38,7 +38,7 @@ pub(super) enum Which {
 }
 
 /// Compares a mail's tokens, its thread and its policies with the requests.
-pub(super) async fn of(context: &ToolContext, mail: &ParsedMail) -> Result<Which, ToolFailure> {
+pub(super) async fn of(context: &ToolContext, mail: &ParsedMail) -> Result<AnsweredRequest, ToolFailure> {
     let mut by_token: Vec<Record> = Vec::new();
     for token in &mail.request_tokens {
         add(&mut by_token, request::with_id(context, &token.id).await?);
@@ -55,17 +55,18 @@ pub(super) async fn of(context: &ToolContext, mail: &ParsedMail) -> Result<Which
     let agrees = by_thread.iter().any(|one| by_token.iter().any(|other| other.id == one.id));
     Ok(match (!has_token && by_token.is_empty(), by_token.is_empty(), by_thread.len()) {
         (true, _, 0) => with_policies(context).await?,
-        (true, _, 1) => Which::Said(by_thread),
-        (true, _, _) => Which::OneOf(by_thread, "the answer stands in the thread of several requests"),
-        (false, true, 0) => Which::Foreign,
-        (false, true, _) => {
-            Which::OneOf(by_thread, "the answer names a request that is none of ours, in the thread of one that is")
-        }
-        (false, false, 0) => Which::Said(by_token),
-        (false, false, _) if agrees => Which::Said(by_token),
+        (true, _, 1) => AnsweredRequest::Said(by_thread),
+        (true, _, _) => AnsweredRequest::OneOf(by_thread, "the answer stands in the thread of several requests"),
+        (false, true, 0) => AnsweredRequest::Foreign,
+        (false, true, _) => AnsweredRequest::OneOf(
+            by_thread,
+            "the answer names a request that is none of ours, in the thread of one that is",
+        ),
+        (false, false, 0) => AnsweredRequest::Said(by_token),
+        (false, false, _) if agrees => AnsweredRequest::Said(by_token),
         (false, false, _) => {
             add(&mut by_token, by_thread);
-            Which::OneOf(by_token, "the answer names one request and stands in the thread of another")
+            AnsweredRequest::OneOf(by_token, "the answer names one request and stands in the thread of another")
         }
     })
 }
@@ -95,12 +96,15 @@ fn add(known: &mut Vec<Record>, found: impl IntoIterator<Item = Record>) {
 }
 
 /// The open requests that ask about a policy of the answer. That is no proof: a policy is asked about more than once.
-async fn with_policies(context: &ToolContext) -> Result<Which, ToolFailure> {
+async fn with_policies(context: &ToolContext) -> Result<AnsweredRequest, ToolFailure> {
     let found = about_policies(context).await?;
     if found.is_empty() {
-        return Ok(Which::Unnamed);
+        return Ok(AnsweredRequest::Unnamed);
     }
-    Ok(Which::OneOf(found, "the answer has neither the token nor the thread of a request, but a policy of an open one"))
+    Ok(AnsweredRequest::OneOf(
+        found,
+        "the answer has neither the token nor the thread of a request, but a policy of an open one",
+    ))
 }
 
 /// The open requests that an answer may be about whose token leads nowhere: those that ask about its policies, and where

@@ -15,21 +15,21 @@ pub(super) const STALL: Duration = Duration::from_secs(30);
 
 /// Why work was ended from outside.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Cut {
+pub(super) enum CutReason {
     /// Its reader took nothing any more.
     Stalled,
     /// The server shuts down.
     Shutdown,
 }
 
-impl From<Cut> for Error {
-    fn from(cut: Cut) -> Self {
+impl From<CutReason> for Error {
+    fn from(cut: CutReason) -> Self {
         match cut {
-            Cut::Stalled => {
+            CutReason::Stalled => {
                 let message = format!("nothing was read for {} s, so the stream has ended", STALL.as_secs());
                 Self::new(ErrorCode::Timeout, message)
             }
-            Cut::Shutdown => Self::new(ErrorCode::Unavailable, "the server is shutting down, ask again"),
+            CutReason::Shutdown => Self::new(ErrorCode::Unavailable, "the server is shutting down, ask again"),
         }
     }
 }
@@ -39,16 +39,16 @@ struct Slot<T> {
     work: Option<T>,
     /// Since when nobody is at it.
     idle: Option<Instant>,
-    cut: Option<Cut>,
+    cut: Option<CutReason>,
 }
 
-struct Inner<T> {
+struct GuardInner<T> {
     slot: Mutex<Slot<T>>,
     /// Cancelled when the work is cut.
     cut: CancellationToken,
 }
 
-impl<T> Inner<T> {
+impl<T> GuardInner<T> {
     fn slot(&self) -> MutexGuard<'_, Slot<T>> {
         self.slot.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -65,7 +65,7 @@ impl<T> Inner<T> {
         }
     }
 
-    fn end(&self, why: Cut) {
+    fn end(&self, why: CutReason) {
         let mut slot = self.slot();
         slot.cut = Some(why);
         let work = slot.work.take();
@@ -76,13 +76,13 @@ impl<T> Inner<T> {
 }
 
 /// Work with its guard. Dropped, it ends at once.
-pub(super) struct Guarded<T: Send + 'static> {
-    inner: Arc<Inner<T>>,
+pub(super) struct GuardedWork<T: Send + 'static> {
+    inner: Arc<GuardInner<T>>,
     /// Cancelled when there is nothing left to be guarded.
     over: CancellationToken,
 }
 
-impl<T: Send + 'static> Guarded<T> {
+impl<T: Send + 'static> GuardedWork<T> {
     /// Guards work from now on.
     pub(super) fn new(state: &AppState, work: T) -> Self {
         Self::over(work, (&state.shutdown, state.limits.stream_grace, &state.background))
@@ -90,7 +90,7 @@ impl<T: Send + 'static> Guarded<T> {
 
     fn over(work: T, (shutdown, grace, background): (&CancellationToken, Duration, &TaskTracker)) -> Self {
         let slot = Slot { work: Some(work), idle: Some(Instant::now()), cut: None };
-        let inner = Arc::new(Inner { slot: Mutex::new(slot), cut: CancellationToken::new() });
+        let inner = Arc::new(GuardInner { slot: Mutex::new(slot), cut: CancellationToken::new() });
         let over = CancellationToken::new();
         let (guarded, ended) = (Arc::clone(&inner), over.clone());
         let shutdown = shutdown.clone();
@@ -102,8 +102,8 @@ impl<T: Send + 'static> Guarded<T> {
             let why = tokio::select! {
                 biased;
                 () = ended.cancelled() => return,
-                () = closing => Cut::Shutdown,
-                () = guarded.stalled() => Cut::Stalled,
+                () = closing => CutReason::Shutdown,
+                () = guarded.stalled() => CutReason::Stalled,
             };
             guarded.end(why);
         });
@@ -117,7 +117,7 @@ impl<T: Send + 'static> Guarded<T> {
     ///
     /// # Cancel safety
     /// Dropping the future ends the work.
-    pub(super) async fn with<A>(&self, act: impl AsyncFnOnce(&mut T) -> A) -> Result<A, Cut> {
+    pub(super) async fn with<A>(&self, act: impl AsyncFnOnce(&mut T) -> A) -> Result<A, CutReason> {
         let taken = {
             let mut slot = self.inner.slot();
             slot.idle = None;
@@ -145,12 +145,12 @@ impl<T: Send + 'static> Guarded<T> {
         self.inner.slot().work.take()
     }
 
-    fn why(&self) -> Cut {
-        self.inner.slot().cut.unwrap_or(Cut::Stalled)
+    fn why(&self) -> CutReason {
+        self.inner.slot().cut.unwrap_or(CutReason::Stalled)
     }
 }
 
-impl<T: Send + 'static> Drop for Guarded<T> {
+impl<T: Send + 'static> Drop for GuardedWork<T> {
     fn drop(&mut self) {
         drop(self.end());
     }
@@ -174,9 +174,9 @@ mod tests {
         }
     }
 
-    fn guarded(shutdown: &CancellationToken) -> (Guarded<Noted>, CancellationToken) {
+    fn guarded(shutdown: &CancellationToken) -> (GuardedWork<Noted>, CancellationToken) {
         let gone = CancellationToken::new();
-        let work = Guarded::over(Noted(gone.clone()), (shutdown, Duration::from_secs(5), &TaskTracker::new()));
+        let work = GuardedWork::over(Noted(gone.clone()), (shutdown, Duration::from_secs(5), &TaskTracker::new()));
         (work, gone)
     }
 
@@ -193,7 +193,7 @@ mod tests {
         }
         passes(STALL + Duration::from_secs(1)).await;
         assert!(gone.is_cancelled(), "it holds nothing any more");
-        assert_eq!(work.with(async |_| 7).await, Err(Cut::Stalled));
+        assert_eq!(work.with(async |_| 7).await, Err(CutReason::Stalled));
     }
 
     #[tokio::test(start_paused = true)]
@@ -210,9 +210,9 @@ mod tests {
         shutdown.cancel();
         assert_eq!(work.with(async |_| passes(Duration::from_secs(4)).await).await, Ok(()));
         let before = Instant::now();
-        assert_eq!(work.with(async |_| std::future::pending::<()>().await).await, Err(Cut::Shutdown));
+        assert_eq!(work.with(async |_| std::future::pending::<()>().await).await, Err(CutReason::Shutdown));
         assert!(before.elapsed() <= Duration::from_secs(2) && gone.is_cancelled());
-        assert_eq!(Error::from(Cut::Shutdown).code(), ErrorCode::Unavailable);
+        assert_eq!(Error::from(CutReason::Shutdown).code(), ErrorCode::Unavailable);
     }
 
     #[tokio::test(start_paused = true)]

@@ -11,9 +11,9 @@ use sqlx::{AssertSqlSafe, Connection as _, PgConnection, PgPool};
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 
-use super::batch::{Pending, Run, run_batch, run_kept, run_plain};
+use super::batch::{Pending, UnitFn, run_batch, run_kept, run_plain};
 use super::patience::Span;
-use super::{Access, Conn, Lane, Shared, Tx};
+use super::{Access, Conn, Lane, StoreShared, Tx};
 use crate::error::{Result, StoreError};
 use crate::options::PostgresOptions;
 
@@ -29,7 +29,7 @@ pub(crate) struct Server {
     /// The first is for what is plain.
     lanes: Vec<mpsc::Sender<Box<dyn Pending>>>,
     listener: JoinHandle<()>,
-    shared: Arc<Shared>,
+    shared: Arc<StoreShared>,
 }
 
 /// Reads a URL.
@@ -48,7 +48,7 @@ impl Server {
     pub(crate) async fn open(
         connect: PgConnectOptions,
         options: &PostgresOptions,
-        shared: &Arc<Shared>,
+        shared: &Arc<StoreShared>,
     ) -> Result<Self> {
         let writers = options.writers.max(1) + 1;
         let least = u32::try_from(writers).unwrap_or(u32::MAX).saturating_add(3);
@@ -86,7 +86,7 @@ impl Server {
     }
 
     /// Reads in a transaction of its own.
-    pub(crate) async fn read<A, T>(&self, access: Access, args: &A, run: Run<A, T>) -> Result<T> {
+    pub(crate) async fn read<A, T>(&self, access: Access, args: &A, run: UnitFn<A, T>) -> Result<T> {
         let mut tx = self.tx().await?;
         let begun = tx.begin_read(access).await;
         if begun.as_ref().is_err_and(StoreError::lost_the_connection) {
@@ -118,7 +118,7 @@ fn start(work: impl Future<Output = ()> + Send + 'static) -> JoinHandle<()> {
 }
 
 /// How connections are made, and which are used.
-fn pool_options(acquire_timeout: Duration, shared: &Arc<Shared>) -> PgPoolOptions {
+fn pool_options(acquire_timeout: Duration, shared: &Arc<StoreShared>) -> PgPoolOptions {
     let (made, used) = (Arc::clone(shared), Arc::clone(shared));
     PgPoolOptions::new()
         .acquire_timeout(acquire_timeout)
@@ -170,7 +170,7 @@ async fn keep_alive(conn: &mut PgConnection, statement: Duration) -> Result<()> 
 
 /// A connection that answers. Those that lie idle in the pool may have died with a restart of the server, and each that
 /// has is let go.
-async fn living(pool: &PgPool, shared: &Arc<Shared>) -> Result<Tx> {
+async fn living(pool: &PgPool, shared: &Arc<StoreShared>) -> Result<Tx> {
     // One more than lie idle is made anew; if that does not answer either, whoever waits is told.
     for _ in 0..=pool.num_idle() {
         let mut tx = Tx::new(Conn::Postgres(pool.acquire().await?), Arc::clone(shared));
@@ -198,7 +198,7 @@ async fn write(
     mut queue: mpsc::Receiver<Box<dyn Pending>>,
     writes: Writes,
     limit: usize,
-    shared: Arc<Shared>,
+    shared: Arc<StoreShared>,
 ) {
     let mut batch = Vec::with_capacity(limit);
     let mut held: Option<(Tx, tokio::time::Instant)> = None;
@@ -253,7 +253,7 @@ fn leading(batch: &mut Vec<Box<dyn Pending>>) -> Vec<Box<dyn Pending>> {
 }
 
 /// Passes on what other processes say is due.
-async fn listen(pool: PgPool, connect: PgConnectOptions, acquire_timeout: Duration, shared: Arc<Shared>) {
+async fn listen(pool: PgPool, connect: PgConnectOptions, acquire_timeout: Duration, shared: Arc<StoreShared>) {
     let pause = Duration::from_secs(1);
     loop {
         match hear(&connect, acquire_timeout, &shared).await {
@@ -274,7 +274,7 @@ async fn listen(pool: PgPool, connect: PgConnectOptions, acquire_timeout: Durati
 const QUIET: Duration = Duration::from_secs(10);
 
 /// Hears on a connection of its own: one that has gone silent takes no place from the others.
-async fn hear(connect: &PgConnectOptions, acquire_timeout: Duration, shared: &Arc<Shared>) -> Result<Infallible> {
+async fn hear(connect: &PgConnectOptions, acquire_timeout: Duration, shared: &Arc<StoreShared>) -> Result<Infallible> {
     let own = pool_options(acquire_timeout, shared).max_connections(1).connect_lazy_with(connect.clone());
     let mut listener = PgListener::connect_with(&own).await?;
     listener.listen_all([DUE, KNOWN]).await?;

@@ -14,8 +14,8 @@ use rusqlite::functions::FunctionFlags;
 use rusqlite::{Connection, OpenFlags};
 use tokio::sync::{Semaphore, mpsc};
 
-use super::batch::{Pending, Run, drain, run_batch, run_kept};
-use super::{Conn, Shared, Tx};
+use super::batch::{Pending, UnitFn, drain, run_batch, run_kept};
+use super::{Conn, StoreShared, Tx};
 use crate::error::{Result, StoreError};
 use crate::options::SqliteOptions;
 pub(crate) use lock::FileLock;
@@ -41,10 +41,15 @@ struct Readers {
 
 impl File {
     /// Opens the file, creating it when it is missing. The caller has brought it to the present schema.
-    pub(crate) fn open(path: &Path, lock: FileLock, options: &SqliteOptions, shared: &Arc<Shared>) -> Result<Self> {
-        let writer = connect(path, Use::Write)?;
+    pub(crate) fn open(
+        path: &Path,
+        lock: FileLock,
+        options: &SqliteOptions,
+        shared: &Arc<StoreShared>,
+    ) -> Result<Self> {
+        let writer = connect(path, ConnectionUse::Write)?;
         let readers = (0..options.readers.max(1))
-            .map(|_| Ok(Tx::new(Conn::Sqlite(connect(path, Use::Read)?), Arc::clone(shared))))
+            .map(|_| Ok(Tx::new(Conn::Sqlite(connect(path, ConnectionUse::Read)?), Arc::clone(shared))))
             .collect::<Result<Vec<Tx>>>()?;
         let permits = Arc::new(Semaphore::new(readers.len()));
         let (queue, waiting) = mpsc::channel(options.queue.max(1));
@@ -79,7 +84,7 @@ impl File {
     }
 
     /// Reads on one of the reading connections, outside the async threads.
-    pub(crate) async fn read<A, T>(&self, args: A, run: Run<A, T>) -> Result<T>
+    pub(crate) async fn read<A, T>(&self, args: A, run: UnitFn<A, T>) -> Result<T>
     where
         A: Send + Sync + 'static,
         T: Send + 'static,
@@ -94,7 +99,7 @@ impl File {
     }
 
     /// Reads a few rows by their keys on the thread that asks: to wake another one takes longer than such a read.
-    pub(crate) async fn read_few<A, T>(&self, args: &A, run: Run<A, T>) -> Result<T> {
+    pub(crate) async fn read_few<A, T>(&self, args: &A, run: UnitFn<A, T>) -> Result<T> {
         let _permit = self.readers.permits.acquire().await.map_err(|_| StoreError::Closed)?;
         self.readers.read(args, run)
     }
@@ -102,7 +107,7 @@ impl File {
 
 impl Readers {
     /// Reads on a connection that is idle; the caller has a permit for it.
-    fn read<A, T>(&self, args: &A, run: Run<A, T>) -> Result<T> {
+    fn read<A, T>(&self, args: &A, run: UnitFn<A, T>) -> Result<T> {
         let mut tx = self.idle().pop().ok_or(StoreError::Closed)?;
         let answer = run_kept(run, &mut tx, args).now_or_never().unwrap_or(Err(StoreError::Closed));
         self.idle().push(tx);
@@ -134,7 +139,7 @@ pub(crate) fn folder(path: &Path) -> PathBuf {
 }
 
 /// The writer thread: takes what has queued up, commits it together, answers each.
-fn write(mut tx: Tx, mut queue: mpsc::Receiver<Box<dyn Pending>>, limit: usize, shared: &Shared) {
+fn write(mut tx: Tx, mut queue: mpsc::Receiver<Box<dyn Pending>>, limit: usize, shared: &StoreShared) {
     let mut batch = Vec::with_capacity(limit);
     while queue.blocking_recv_many(&mut batch, limit) > 0 {
         // Nothing in a SQLite unit waits for anything but SQLite, so one poll runs it to its end.
@@ -154,7 +159,7 @@ fn write(mut tx: Tx, mut queue: mpsc::Receiver<Box<dyn Pending>>, limit: usize, 
 
 /// What a connection is for.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Use {
+pub(crate) enum ConnectionUse {
     /// Writing; creates the file.
     Write,
     /// Reading, in the process that has the file.
@@ -195,15 +200,15 @@ fn immutable(path: &Path) -> std::io::Result<String> {
 }
 
 /// Opens one connection with its settings.
-pub(crate) fn connect(path: &Path, use_: Use) -> Result<Connection> {
+pub(crate) fn connect(path: &Path, use_: ConnectionUse) -> Result<Connection> {
     let flags = match use_ {
-        Use::Write | Use::Read => OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE,
-        Use::Look => OpenFlags::SQLITE_OPEN_READ_ONLY,
-        Use::LookAtRest => OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI,
+        ConnectionUse::Write | ConnectionUse::Read => OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE,
+        ConnectionUse::Look => OpenFlags::SQLITE_OPEN_READ_ONLY,
+        ConnectionUse::LookAtRest => OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI,
     } | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let conn = match use_ {
-        Use::Write | Use::Read | Use::Look => Connection::open_with_flags(path, flags)?,
-        Use::LookAtRest => {
+        ConnectionUse::Write | ConnectionUse::Read | ConnectionUse::Look => Connection::open_with_flags(path, flags)?,
+        ConnectionUse::LookAtRest => {
             let url = immutable(path).map_err(StoreError::io(format!("looking at {}", path.display())))?;
             Connection::open_with_flags(url, flags)?
         }
@@ -213,11 +218,11 @@ pub(crate) fn connect(path: &Path, use_: Use) -> Result<Connection> {
     conn.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
     conn.busy_timeout(std::time::Duration::from_secs(5))?;
     conn.execute_batch(match use_ {
-        Use::Write => {
+        ConnectionUse::Write => {
             "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON; PRAGMA cache_size = -8000;
              PRAGMA wal_autocheckpoint = 4000; PRAGMA journal_size_limit = 67108864; PRAGMA temp_store = MEMORY"
         }
-        Use::Read | Use::Look | Use::LookAtRest => {
+        ConnectionUse::Read | ConnectionUse::Look | ConnectionUse::LookAtRest => {
             "PRAGMA query_only = ON; PRAGMA cache_size = -1000; PRAGMA temp_store = MEMORY"
         }
     })?;

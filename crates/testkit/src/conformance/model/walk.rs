@@ -8,7 +8,7 @@ use kybern_core::money::{NanoUsd, Usage};
 use kybern_core::plan::StepId;
 use kybern_core::ports::{IdentityStore as _, Store, TaskStore as _};
 use kybern_core::record::{Expect, Lookup, Merge, PutRecord};
-use kybern_core::slots::Offer;
+use kybern_core::slots::SlotOffer;
 use kybern_core::task::{
     Attempt, Commit, Effect, Lease, NewChild, NewTask, RenderedArgs, Signal, TaskChange, TaskStatus, WorkerId,
 };
@@ -17,13 +17,13 @@ use serde_json::json;
 use super::super::fixture::{HOUR, LONG, end, release, review};
 use super::super::{Harness, Home, World};
 use super::compare::{answered, claimed, committed, holdings, refused, steered, submitted};
-use super::{ChangeMove, EffectMove, Move, Steering};
+use super::{ChangeMove, EffectMove, ModelMove, Steering};
 use crate::MemStore;
 
 /// What parted the two.
-type Parted = String;
+type Divergence = String;
 
-pub(super) struct Walk {
+pub(super) struct ModelWalk {
     world: World,
     home: Home,
     model: MemStore,
@@ -32,11 +32,11 @@ pub(super) struct Walk {
     leases: BTreeMap<TaskId, Vec<Lease>>,
 }
 
-fn same(store: &str, model: &str) -> Result<(), Parted> {
+fn same(store: &str, model: &str) -> Result<(), Divergence> {
     if store == model { Ok(()) } else { Err(format!("\n store: {store}\n model: {model}")) }
 }
 
-impl Walk {
+impl ModelWalk {
     pub(super) async fn new(harness: Harness) -> Self {
         let (world, home) = World::new(harness).await;
         let model = MemStore::simple(world.harness.clock.clone());
@@ -48,34 +48,34 @@ impl Walk {
         Self { world, home, model, tasks: Vec::new(), leases: BTreeMap::new() }
     }
 
-    pub(super) async fn step(&mut self, next: &Move) -> Result<(), Parted> {
+    pub(super) async fn step(&mut self, next: &ModelMove) -> Result<(), Divergence> {
         match *next {
-            Move::Submit { key, body, claim } => self.submit(key, body, claim).await,
-            Move::Claim => self.claim().await,
-            Move::Heartbeat => self.heartbeat().await,
-            Move::TakeOver => self.take_over().await,
-            Move::Advance => {
+            ModelMove::Submit { key, body, claim } => self.submit(key, body, claim).await,
+            ModelMove::Claim => self.claim().await,
+            ModelMove::Heartbeat => self.heartbeat().await,
+            ModelMove::TakeOver => self.take_over().await,
+            ModelMove::Advance => {
                 if !self.world.harness.db_clock {
                     self.world.harness.clock.advance(HOUR);
                 }
                 Ok(())
             }
-            Move::Commit { task, stale, ref effect, ref change, seen } => {
+            ModelMove::Commit { task, stale, ref effect, ref change, seen } => {
                 let Some((id, lease)) = self.lease(task, stale) else { return Ok(()) };
                 self.commit(id, &lease, effect, change, seen).await
             }
-            Move::Begin { task, generation, attempt, args } => {
+            ModelMove::Begin { task, generation, attempt, args } => {
                 let Some((_, lease)) = self.lease(task, false) else { return Ok(()) };
                 self.begin(&lease, generation, attempt, args).await
             }
-            Move::Answer { task, wait } => self.answer(self.pick(task), wait).await,
-            Move::Callback { task, workflow, body } => self.callback(self.pick(task), workflow, body).await,
-            Move::Steer { task, how } => self.steer(self.pick(task), how).await,
+            ModelMove::Answer { task, wait } => self.answer(self.pick(task), wait).await,
+            ModelMove::Callback { task, workflow, body } => self.callback(self.pick(task), workflow, body).await,
+            ModelMove::Steer { task, how } => self.steer(self.pick(task), how).await,
         }
     }
 
     /// Everything that both hold.
-    pub(super) async fn finish(&self) -> Result<(), Parted> {
+    pub(super) async fn finish(&self) -> Result<(), Divergence> {
         let now = self.world.now();
         let store = holdings(self.world.store(), self.home.scope, &self.tasks, now).await;
         let model = holdings(&self.model, self.home.scope, &self.tasks, now).await;
@@ -100,7 +100,7 @@ impl Walk {
         self.leases.entry(lease.task()).or_default().push(lease.clone());
     }
 
-    async fn submit(&mut self, key: Option<u8>, body: u8, claim: bool) -> Result<(), Parted> {
+    async fn submit(&mut self, key: Option<u8>, body: u8, claim: bool) -> Result<(), Divergence> {
         let key = key.map(|key| format!("key {key}"));
         let task = NewTask { dedupe_key: key, body_hash: Some(format!("body {body}")), ..self.world.new_task() };
         let worker = WorkerId::new("w");
@@ -120,10 +120,10 @@ impl Walk {
     }
 
     /// Claims everything that is due, because which of two that are due equally long comes first is free.
-    async fn claim(&mut self) -> Result<(), Parted> {
+    async fn claim(&mut self) -> Result<(), Divergence> {
         let (worker, now) = (WorkerId::new("w"), self.world.now());
-        let mut store = self.world.store().claim_due(&worker, &Offer::of(200), LONG, now).await.unwrap();
-        let mut model = self.model.claim_due(&worker, &Offer::of(200), LONG, now).await.unwrap();
+        let mut store = self.world.store().claim_due(&worker, &SlotOffer::of(200), LONG, now).await.unwrap();
+        let mut model = self.model.claim_due(&worker, &SlotOffer::of(200), LONG, now).await.unwrap();
         store.sort_by_key(|claimed| claimed.task.id);
         model.sort_by_key(|claimed| claimed.task.id);
         let told = |found: &[kybern_core::task::Claimed]| found.iter().map(claimed).collect::<Vec<_>>().join("\n");
@@ -132,7 +132,7 @@ impl Walk {
         Ok(())
     }
 
-    async fn heartbeat(&self) -> Result<(), Parted> {
+    async fn heartbeat(&self) -> Result<(), Divergence> {
         let leases: Vec<Lease> = self.leases.values().flatten().cloned().collect();
         let now = self.world.now();
         let store = self.world.store().heartbeat(&leases, LONG, now).await.unwrap();
@@ -140,7 +140,7 @@ impl Walk {
         same(&format!("{store:?}"), &format!("{model:?}"))
     }
 
-    async fn take_over(&self) -> Result<(), Parted> {
+    async fn take_over(&self) -> Result<(), Divergence> {
         if self.world.harness.db_clock {
             return Ok(());
         }
@@ -157,7 +157,7 @@ impl Walk {
         effect: &EffectMove,
         change: &ChangeMove,
         seen: bool,
-    ) -> Result<(), Parted> {
+    ) -> Result<(), Divergence> {
         let next = self.model.journal(self.home.scope, id, 0, 1000).await.unwrap().len() + 1;
         let signals = self.model.task(self.home.scope, id).await.unwrap().map_or(0, |task| task.signals);
         let commit = Commit {
@@ -246,7 +246,7 @@ impl Walk {
         }
     }
 
-    async fn begin(&self, lease: &Lease, generation: u32, attempt: u32, args: u8) -> Result<(), Parted> {
+    async fn begin(&self, lease: &Lease, generation: u32, attempt: u32, args: u8) -> Result<(), Divergence> {
         let attempt = Attempt {
             generation,
             attempt,
@@ -262,7 +262,7 @@ impl Walk {
         same(&committed(&store), &committed(&model))
     }
 
-    async fn answer(&self, task: Option<TaskId>, seq: i64) -> Result<(), Parted> {
+    async fn answer(&self, task: Option<TaskId>, seq: i64) -> Result<(), Divergence> {
         let Some(id) = task else { return Ok(()) };
         let wait = self.world.wait("ask", seq);
         let event = || self.world.event("task.review");
@@ -272,7 +272,7 @@ impl Walk {
     }
 
     /// Not for a task that has ended: how a late callback is kept is free.
-    async fn callback(&self, task: Option<TaskId>, workflow: u8, body: u8) -> Result<(), Parted> {
+    async fn callback(&self, task: Option<TaskId>, workflow: u8, body: u8) -> Result<(), Divergence> {
         let Some(id) = task else { return Ok(()) };
         if self.model.task(self.home.scope, id).await.unwrap().is_none_or(|task| task.status.is_terminal()) {
             return Ok(());
@@ -291,7 +291,7 @@ impl Walk {
         same(&told(&store), &told(&model))
     }
 
-    async fn steer(&self, task: Option<TaskId>, how: Steering) -> Result<(), Parted> {
+    async fn steer(&self, task: Option<TaskId>, how: Steering) -> Result<(), Divergence> {
         let Some(id) = task else { return Ok(()) };
         let (scope, now) = (self.home.scope, self.world.now());
         let act = async |store: &dyn Store| {

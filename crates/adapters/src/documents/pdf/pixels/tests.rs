@@ -20,29 +20,29 @@ fn half() -> Vec<u8> {
 /// Without a child.
 struct InThisProcess;
 
-impl Aids for InThisProcess {
-    fn words(&self, _: &Picture, _: &Stop) -> Result<Option<kybern_core::document::PageText>, String> {
+impl ReaderServices for InThisProcess {
+    fn words(&self, _: &Picture, _: &StopFlag) -> Result<Option<kybern_core::document::PageText>, String> {
         Ok(None)
     }
 
-    fn unpack(&self, packed: &Packed<'_>, _: &Stop) -> Option<Unpacked> {
+    fn unpack(&self, packed: &Packed<'_>, _: &StopFlag) -> Option<Unpacked> {
         packed.decode()
     }
 }
 
-fn unpacked_here(stream: &Stream, work: &mut Work) -> Option<Grey> {
-    let tools = Tools { aids: &InThisProcess, stop: &Stop::default() };
+fn unpacked_here(stream: &Stream, work: &mut PixelBudget) -> Option<Grey> {
+    let tools = Tools { aids: &InThisProcess, stop: &StopFlag::default() };
     unpack(&Document::new(), stream, tools, work).unwrap()
 }
 
 #[test]
 fn no_picture_is_unpacked_that_there_is_no_work_left_for() {
     let dict = || dictionary! { "Width" => 16, "Height" => 8, "BitsPerComponent" => 8 };
-    let mut work = Work::of(256);
+    let mut work = PixelBudget::of(256);
     assert!(unpacked_here(&Stream::new(dict(), vec![0; 128]), &mut work).is_some() && !work.is_over());
     assert!(unpacked_here(&Stream::new(dict(), vec![0; 128]), &mut work).is_none() && work.is_over());
     // A small picture out of many bytes is work, too.
-    let mut work = Work::of(1_000);
+    let mut work = PixelBudget::of(1_000);
     assert!(unpacked_here(&Stream::new(dict(), vec![0; 2_000]), &mut work).is_none() && work.is_over());
 }
 
@@ -54,13 +54,13 @@ fn a_picture_is_paid_at_its_own_size_and_a_child_process_whatever_it_does() {
     image::GrayImage::new(300, 200).write_with_encoder(encoder).unwrap();
     let packed = u64::try_from(jpeg.len()).unwrap();
     let paper = Stream::new(claims("DCTDecode"), jpeg);
-    let mut work = Work::of(packed + 300 * 200);
+    let mut work = PixelBudget::of(packed + 300 * 200);
     assert!(unpacked_here(&paper, &mut work).is_some() && !work.is_over());
-    let mut work = Work::of(packed + 300 * 200 - 1);
+    let mut work = PixelBudget::of(packed + 300 * 200 - 1);
     assert!(unpacked_here(&paper, &mut work).is_none() && work.is_over(), "it says that it has one pixel");
     for filter in ["JPXDecode", "JBIG2Decode"] {
         let damaged = Stream::new(claims(filter), vec![0; 10]);
-        let mut work = Work::of(11 + u64::try_from(CHILD).unwrap());
+        let mut work = PixelBudget::of(11 + u64::try_from(CHILD).unwrap());
         assert!(unpacked_here(&damaged, &mut work).is_none() && !work.is_over());
         assert!(unpacked_here(&damaged, &mut work).is_none() && work.is_over(), "{filter} has paid");
     }
@@ -69,16 +69,16 @@ fn a_picture_is_paid_at_its_own_size_and_a_child_process_whatever_it_does() {
 #[test]
 fn no_picture_is_unpacked_when_nobody_waits_any_more() {
     let stream = Stream::new(dictionary! { "Width" => 16, "Height" => 8, "BitsPerComponent" => 8 }, vec![0; 128]);
-    let tools = Tools { aids: &InThisProcess, stop: &Stop::set() };
-    unpack(&Document::new(), &stream, tools, &mut Work::of(u64::MAX)).unwrap_err();
+    let tools = Tools { aids: &InThisProcess, stop: &StopFlag::set() };
+    unpack(&Document::new(), &stream, tools, &mut PixelBudget::of(u64::MAX)).unwrap_err();
 }
 
 #[test]
 fn without_a_program_for_them_hard_packings_are_not_unpacked() {
     let dict = dictionary! { "Width" => 16, "Height" => 8, "Filter" => "JPXDecode" };
-    let tools = Tools { aids: &ServerAids::default(), stop: &Stop::default() };
+    let tools = Tools { aids: &ServerAids::default(), stop: &StopFlag::default() };
     let stream = Stream::new(dict, hex(JPEG_2000));
-    assert_eq!(unpack(&Document::new(), &stream, tools, &mut Work::of(u64::MAX)).unwrap(), None);
+    assert_eq!(unpack(&Document::new(), &stream, tools, &mut PixelBudget::of(u64::MAX)).unwrap(), None);
 }
 
 fn unpacked(filter: &str, parms: Dictionary, bits: i64, bytes: Vec<u8>) -> Option<Vec<u8>> {
@@ -86,7 +86,7 @@ fn unpacked(filter: &str, parms: Dictionary, bits: i64, bytes: Vec<u8>) -> Optio
         "Width" => i64::from(WIDTH), "Height" => i64::from(HEIGHT), "BitsPerComponent" => bits,
         "ColorSpace" => "DeviceGray", "Filter" => filter, "DecodeParms" => parms,
     };
-    let grey = unpacked_here(&Stream::new(dict, bytes), &mut Work::of(u64::MAX))?;
+    let grey = unpacked_here(&Stream::new(dict, bytes), &mut PixelBudget::of(u64::MAX))?;
     assert_eq!((grey.width, grey.height), (u32::from(WIDTH), u32::from(HEIGHT)));
     Some(grey.pixels)
 }
@@ -144,7 +144,7 @@ fn samples_of_every_width_and_space_are_read() {
         let dict = dictionary! {
             "Width" => 2, "Height" => i64::from(HEIGHT), "BitsPerComponent" => bits, "ColorSpace" => space,
         };
-        unpacked_here(&Stream::new(dict, rows(row)), &mut Work::of(u64::MAX)).unwrap().pixels[..2].to_vec()
+        unpacked_here(&Stream::new(dict, rows(row)), &mut PixelBudget::of(u64::MAX)).unwrap().pixels[..2].to_vec()
     };
     let name = |name: &str| Object::Name(name.as_bytes().to_vec());
     assert_eq!(plain(name("DeviceGray"), 1, &[0b0100_0000]), [0, 255]);

@@ -4,18 +4,18 @@ use smol_str::SmolStr;
 use super::*;
 
 /// The words that are asked for or handed over, as they are said.
-fn said(text: &str, wanted: Act) -> Vec<SmolStr> {
+fn said(text: &str, wanted: SpeechAct) -> Vec<SmolStr> {
     let found = words(text, 0);
     let acts = acts(&found, &borders(text, &found));
     found.into_iter().zip(acts).filter(|(_, act)| *act == wanted).map(|(word, _)| word.text).collect()
 }
 
 fn asks(text: &str, word: &str) -> bool {
-    said(text, Act::Asked).iter().any(|other| other == word)
+    said(text, SpeechAct::Asked).iter().any(|other| other == word)
 }
 
 fn gives(text: &str, word: &str) -> bool {
-    said(text, Act::Given).iter().any(|other| other == word)
+    said(text, SpeechAct::Given).iter().any(|other| other == word)
 }
 
 #[test]
@@ -75,7 +75,7 @@ fn what_only_says_why_asks_for_nothing() {
     assert!(!asks("We got the reports.", "reports"));
     assert!(!asks("Please confirm receipt of the reports.", "reports"));
     assert!(!asks("Please call us with any questions on the reports.", "reports"));
-    assert_eq!(said("The market wants the reports.", Act::Wanted), ["wants", "the", "reports"]);
+    assert_eq!(said("The market wants the reports.", SpeechAct::Wanted), ["wants", "the", "reports"]);
     assert!(!asks("Let me know if you want the reports.", "reports"));
 }
 
@@ -84,12 +84,12 @@ fn borders_part_sentences_clauses_and_items() {
     let text = "order both, today\n- one 1.5 tons\nshort line\nnext. Why? a.b";
     let found = words(text, 0);
     let of = |word: &str| borders(text, &found)[found.iter().position(|other| other.text == word).unwrap()];
-    assert_eq!(of("both"), Border::Open);
-    assert_eq!(of("today"), Border::Clause);
-    assert_eq!(of("one"), Border::Sentence);
-    assert_eq!(of("5"), Border::Open);
-    assert_eq!(of("next"), Border::Sentence);
-    assert_eq!(of("why"), Border::Sentence);
-    assert_eq!(of("a"), Border::Question);
-    assert_eq!(of("b"), Border::Open);
+    assert_eq!(of("both"), WordBorder::Open);
+    assert_eq!(of("today"), WordBorder::Clause);
+    assert_eq!(of("one"), WordBorder::Sentence);
+    assert_eq!(of("5"), WordBorder::Open);
+    assert_eq!(of("next"), WordBorder::Sentence);
+    assert_eq!(of("why"), WordBorder::Sentence);
+    assert_eq!(of("a"), WordBorder::Question);
+    assert_eq!(of("b"), WordBorder::Open);
 }

@@ -3,14 +3,14 @@
 use super::super::compound;
 use super::super::label_text::has_digits;
 use super::super::words::Word;
-use super::{FILLERS, Hit, JOINTS, Labels};
+use super::{FILLERS, JOINTS, LabelHit, Labels};
 
 /// Words of one part of a label in two languages.
 const MAX_PART_WORDS: usize = 6;
 
 impl Labels<'_> {
     /// The label that a cell is when it is nothing but several labels, such as one in two languages.
-    pub(super) fn pure(&self, text: &str, cell: (usize, usize), inside: &[Word]) -> Option<Hit> {
+    pub(super) fn pure(&self, text: &str, cell: (usize, usize), inside: &[Word]) -> Option<LabelHit> {
         let mut found: Vec<Vec<usize>> = Vec::new();
         let mut first = 0;
         let joined = inside.iter().any(|word| JOINTS.contains(&word.text.as_str()));
@@ -40,11 +40,11 @@ impl Labels<'_> {
             None => shared,
         };
         let colon = text[..cell.1].ends_with(':');
-        Some(Hit { fields, cell: 0, start: cell.0, after: cell.1, words: inside.len(), colon, fills: true, parts })
+        Some(LabelHit { fields, cell: 0, start: cell.0, after: cell.1, words: inside.len(), colon, fills: true, parts })
     }
 
     /// The label that a cell is when a stroke or brackets part it and one of the parts is a label: `Assured / Asegurado`.
-    fn in_parts(&self, text: &str, cell: (usize, usize)) -> Option<Hit> {
+    fn in_parts(&self, text: &str, cell: (usize, usize)) -> Option<LabelHit> {
         let whole = text.get(cell.0..cell.1)?;
         let few = whole.split_whitespace().count() <= MAX_PART_WORDS * 2 && whole.contains(['/', '(']);
         let parts = whole.split(['/', '(', ')']).map(str::trim).filter(|part| !part.is_empty());
@@ -68,6 +68,15 @@ impl Labels<'_> {
         let opens = |fields: &&Vec<usize>| fields.iter().any(|field| self.fields[*field].opens_item);
         let fields = if common.is_empty() { named.iter().find(opens).unwrap_or(first).clone() } else { common };
         let colon = whole.ends_with(':');
-        Some(Hit { fields, cell: 0, start: cell.0, after: cell.1, words: 2, colon, fills: true, parts: Vec::new() })
+        Some(LabelHit {
+            fields,
+            cell: 0,
+            start: cell.0,
+            after: cell.1,
+            words: 2,
+            colon,
+            fills: true,
+            parts: Vec::new(),
+        })
     }
 }

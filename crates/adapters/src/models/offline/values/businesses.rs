@@ -2,7 +2,7 @@
 
 use smol_str::StrExt;
 
-use super::Read;
+use super::ReadValue;
 use super::names::{is_form, is_shortened, keeps_stop, tidy};
 
 /// Words of a run of capitals that may be a name.
@@ -20,12 +20,12 @@ const NOT_OWN: [&str; 12] =
     ["limited", "liability", "company", "naic", "the", "a", "an", "any", "no", "my", "our", "your"];
 
 /// Every name in a line that ends with a legal form and begins with capitals.
-pub(in super::super) fn find_businesses(line: &str) -> Vec<Read> {
+pub(in super::super) fn find_businesses(line: &str) -> Vec<ReadValue> {
     businesses_from(line, usize::MAX)
 }
 
 /// The same, as far as they begin at or before a byte.
-pub(super) fn businesses_from(line: &str, last: usize) -> Vec<Read> {
+pub(super) fn businesses_from(line: &str, last: usize) -> Vec<ReadValue> {
     let mut found = Vec::new();
     let mut words: Vec<(usize, &str)> = Vec::new();
     let mut at = 0;
@@ -53,8 +53,8 @@ pub(super) fn businesses_from(line: &str, last: usize) -> Vec<Read> {
             let value = line[first..end].trim_start_matches(['"', '(', '“', '\'', '*']);
             let first = end - value.len();
             let value = tidy(value);
-            if has_own_word(value) && found.last().is_none_or(|last: &Read| last.end <= first) {
-                found.push(Read::new(value, first, first + value.len(), 1.0));
+            if has_own_word(value) && found.last().is_none_or(|last: &ReadValue| last.end <= first) {
+                found.push(ReadValue::new(value, first, first + value.len(), 1.0));
             }
             words.clear();
             continue;
@@ -138,7 +138,7 @@ pub(super) fn is_no_part(word: &str) -> bool {
 }
 
 /// Every name in a line that says under which name somebody does business: `Ada Example D/B/A Fern Hollow`.
-fn find_trade_names(line: &str) -> Vec<Read> {
+fn find_trade_names(line: &str) -> Vec<ReadValue> {
     let mut found = Vec::new();
     let pieces: Vec<(usize, &str)> = line
         .split(' ')
@@ -168,7 +168,7 @@ fn find_trade_names(line: &str) -> Vec<Read> {
         }
         let first = before.filter(|(_, piece)| capital(piece)).last();
         if let (Some((first, _)), Some(end)) = (first, end) {
-            found.push(Read::new(&line[*first..end], *first, end, 1.0));
+            found.push(ReadValue::new(&line[*first..end], *first, end, 1.0));
         }
     }
     found
@@ -207,7 +207,7 @@ fn has_own_word(name: &str) -> bool {
 }
 
 /// Every run of two to eight words that begin with capitals; `of`, `and` and `&` may stand between them.
-pub(in super::super) fn find_capitalised(line: &str) -> Vec<Read> {
+pub(in super::super) fn find_capitalised(line: &str) -> Vec<ReadValue> {
     let mut found = Vec::new();
     let mut run: Vec<(usize, &str)> = Vec::new();
     let mut at = 0;
@@ -220,7 +220,7 @@ pub(in super::super) fn find_capitalised(line: &str) -> Vec<Read> {
         {
             let value = tidy(&line[*start..last + word.len()]);
             let value = if value.contains('(') { value } else { value.trim_end_matches(')') };
-            found.push(Read::new(value, *start, start + value.len(), 1.0));
+            found.push(ReadValue::new(value, *start, start + value.len(), 1.0));
         }
         run.clear();
     };

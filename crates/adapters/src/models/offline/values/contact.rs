@@ -1,12 +1,12 @@
 //! Telephone numbers, e-mail addresses and postal addresses.
 
-use super::{Read, indent};
+use super::{ReadValue, indent};
 
 const MAX_EMAIL: usize = 254;
 const MAX_ADDRESS: usize = 240;
 
 /// A telephone number with ten digits, at the beginning of the text.
-pub(super) fn phone(text: &str) -> Option<Read> {
+pub(super) fn phone(text: &str) -> Option<ReadValue> {
     let start =
         text.len() - text.trim_start_matches(|c: char| c.is_whitespace() || matches!(c, '"' | '\'' | '*' | ':')).len();
     let mut digits = String::new();
@@ -33,12 +33,12 @@ pub(super) fn phone(text: &str) -> Option<Read> {
     let valid = local.len() == 10 && !local.starts_with(['0', '1']) && !local[3..].starts_with(['0', '1']);
     // Ten digits in a row are more often some other number.
     let fit = if text[start..end].len() > digits.len() { 1.0 } else { 0.8 };
-    valid.then(|| Read::new(local, start, end, fit))
+    valid.then(|| ReadValue::new(local, start, end, fit))
 }
 
 /// Every telephone number in a text that is written like one.
-pub(in super::super) fn find_phones(text: &str) -> Vec<Read> {
-    let mut found: Vec<Read> = Vec::new();
+pub(in super::super) fn find_phones(text: &str) -> Vec<ReadValue> {
+    let mut found: Vec<ReadValue> = Vec::new();
     let mut before = ' ';
     for (at, letter) in text.char_indices() {
         let begins = matches!(letter, '(' | '+' | '2'..='9' | '1')
@@ -71,7 +71,7 @@ const fn is_domain(letter: u8) -> bool {
 }
 
 /// The e-mail address around the `@` at a byte.
-fn around(text: &str, at: usize) -> Option<Read> {
+fn around(text: &str, at: usize) -> Option<ReadValue> {
     let bytes = text.as_bytes();
     let window = at.saturating_sub(MAX_EMAIL);
     let start = at - bytes[window..at].iter().rev().take_while(|b| is_local(**b)).count();
@@ -86,11 +86,11 @@ fn around(text: &str, at: usize) -> Option<Read> {
         && !domain.contains("..")
         && top.len() >= 2
         && trimmed.len() <= MAX_EMAIL;
-    valid.then(|| Read::new(trimmed.to_ascii_lowercase(), start, start + trimmed.len(), 1.0))
+    valid.then(|| ReadValue::new(trimmed.to_ascii_lowercase(), start, start + trimmed.len(), 1.0))
 }
 
 /// An e-mail address at the beginning of the text.
-pub(super) fn email(text: &str) -> Option<Read> {
+pub(super) fn email(text: &str) -> Option<ReadValue> {
     let start = text.len()
         - text.trim_start_matches(|c: char| c.is_whitespace() || matches!(c, '"' | '\'' | '*' | '<' | '(' | '[')).len();
     let rest = &text[start..];
@@ -101,12 +101,12 @@ pub(super) fn email(text: &str) -> Option<Read> {
 }
 
 /// Every e-mail address in a text.
-pub(in super::super) fn find_emails(text: &str) -> Vec<Read> {
+pub(in super::super) fn find_emails(text: &str) -> Vec<ReadValue> {
     text.bytes().enumerate().filter(|(_, b)| *b == b'@').filter_map(|(at, _)| around(text, at)).collect()
 }
 
 /// A postal address: some text with a number in it. Lines are joined with commas.
-pub(super) fn address(text: &str) -> Option<Read> {
+pub(super) fn address(text: &str) -> Option<ReadValue> {
     let start = indent(text);
     let rest = text[start..].trim_end().trim_end_matches(['"', ',', ';']);
     let cut = rest.char_indices().nth(MAX_ADDRESS).map_or(rest.len(), |(at, _)| at);
@@ -118,7 +118,7 @@ pub(super) fn address(text: &str) -> Option<Read> {
     let letters = value.chars().filter(|c| c.is_alphabetic()).count() >= 3;
     let fit = if ends_with_zip(&value) { 1.0 } else { 0.7 };
     (digits && letters && !value.contains('@') && !value.contains('$'))
-        .then(|| Read::new(value, start, start + rest.len(), fit))
+        .then(|| ReadValue::new(value, start, start + rest.len(), fit))
 }
 
 /// Whether a text ends with a state's two letters and a ZIP code, or a province's and a Canadian postal code.
@@ -142,7 +142,7 @@ pub(in super::super) fn ends_with_zip(text: &str) -> bool {
 mod tests {
     use super::*;
 
-    fn value(read: Option<Read>) -> String {
+    fn value(read: Option<ReadValue>) -> String {
         read.and_then(|read| read.value.as_str().map(str::to_owned)).unwrap_or_default()
     }
 

@@ -4,7 +4,7 @@
 use jiff::civil::Date;
 use serde_json::json;
 
-use super::{Read, days, indent, times};
+use super::{ReadValue, days, indent, times};
 
 /// Two-digit years below this belong to this century: policies reach some twenty years ahead, and whoever was born in 58
 /// was born in 1958. It is fixed, because the reader has no clock.
@@ -86,11 +86,11 @@ const JOINTS: [&str; 34] = [
 ];
 
 /// A date at the beginning of the text, with its day of the week or an article before it.
-pub(super) fn date(text: &str) -> Option<Read> {
+pub(super) fn date(text: &str) -> Option<ReadValue> {
     let start = indent(text);
     let start = start + days::weekday(&text[start..]);
     let (day, length, fit) = parse(&text[start..])?;
-    let mut read = Read::new(day.to_string(), start, start + length, fit);
+    let mut read = ReadValue::new(day.to_string(), start, start + length, fit);
     if fit < 1.0 {
         read.problem = Some("the day stands before the month".to_owned());
     }
@@ -98,7 +98,7 @@ pub(super) fn date(text: &str) -> Option<Read> {
 }
 
 /// Two dates with `to`, a dash or the like between them; words such as `from` may stand before.
-pub(super) fn range(text: &str) -> Option<Read> {
+pub(super) fn range(text: &str) -> Option<ReadValue> {
     let mut start = indent(text);
     for lead in LEADS {
         if text.get(start..start + lead.len()).is_some_and(|word| word.eq_ignore_ascii_case(lead)) {
@@ -114,7 +114,7 @@ pub(super) fn range(text: &str) -> Option<Read> {
     let rest = text.get(between..)?;
     if let Some((second, length)) = next_year(first, rest) {
         let value = json!({"start": first.to_string(), "end": second.to_string()});
-        return Some(Read::new(value, start, between + length, fit));
+        return Some(ReadValue::new(value, start, between + length, fit));
     }
     let skip = rest.char_indices().take_while(|(at, _)| *at <= MAX_BETWEEN).find_map(|(at, _)| {
         let inside = |c: char| c.is_alphanumeric();
@@ -126,7 +126,7 @@ pub(super) fn range(text: &str) -> Option<Read> {
         return None;
     }
     let value = json!({"start": first.to_string(), "end": second.to_string()});
-    Some(Read::new(value, start, between + at + second_length, fit.min(second_fit)))
+    Some(ReadValue::new(value, start, between + at + second_length, fit.min(second_fit)))
 }
 
 /// The same day a year later, where a dash and nothing but that year follow: the `-26` of `5/30/25-26`.

@@ -2,7 +2,7 @@
 
 use jiff::civil::Date;
 
-use super::Read;
+use super::ReadValue;
 use super::dates::{self, make, month_and_day};
 
 /// Days of the week, and how they are cut short.
@@ -82,7 +82,7 @@ fn article(text: &str) -> usize {
 
 /// The day that a text begins with: a date, or a day without its year in that in which it is nearest to the day on
 /// which it was written.
-pub(in super::super) fn day(text: &str, written: Option<Date>) -> Option<Read> {
+pub(in super::super) fn day(text: &str, written: Option<Date>) -> Option<ReadValue> {
     if let Some(read) = dates::date(text) {
         return Some(read);
     }
@@ -105,7 +105,7 @@ pub(in super::super) fn day(text: &str, written: Option<Date>) -> Option<Read> {
     let years = (written.year() - 1..=written.year() + 1).filter_map(|year| make(year, month, day));
     let away = |date: &Date| date.since(written).map_or(i32::MAX, |span| span.get_days().abs());
     let nearest = years.min_by_key(away).filter(|date| away(date) <= NEAR)?;
-    Some(Read::new(nearest.to_string(), start, start + end, 0.9))
+    Some(ReadValue::new(nearest.to_string(), start, start + end, 0.9))
 }
 
 #[cfg(test)]

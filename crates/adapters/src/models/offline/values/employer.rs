@@ -1,6 +1,6 @@
 //! Federal employer identification numbers.
 
-use super::{DOUBTED, Read, indent};
+use super::{DOUBTED, ReadValue, indent};
 
 /// Digits before and behind the dash.
 const PREFIX: usize = 2;
@@ -12,7 +12,7 @@ const UNGIVEN: [&str; 17] =
 /// `12-3456789`, or nine digits in a row; a prefix that nobody is given is a problem, not a refusal.
 ///
 /// A social security number has its dashes elsewhere, and is none.
-pub(super) fn fein(text: &str) -> Option<Read> {
+pub(super) fn fein(text: &str) -> Option<ReadValue> {
     let start = indent(text);
     let start = start + text[start..].len() - text[start..].trim_start_matches(['#', ' ']).len();
     let digits = |from: usize| text[from..].bytes().take_while(u8::is_ascii_digit).count();
@@ -40,7 +40,7 @@ pub(super) fn fein(text: &str) -> Option<Read> {
     if goes_on {
         return None;
     }
-    let mut read = Read::new(format!("{prefix}-{serial}"), start, end, fit);
+    let mut read = ReadValue::new(format!("{prefix}-{serial}"), start, end, fit);
     if UNGIVEN.contains(&prefix) {
         read.fit = DOUBTED;
         read.problem = Some(format!("no employer's number begins with {prefix}"));

@@ -2,18 +2,18 @@
 
 use kybern_core::model::ValuePattern;
 
-use super::{Read, indent};
+use super::{ReadValue, indent};
 
 /// How well what matches fits its kind.
 const FIT: f64 = 0.97;
 
 /// What a text begins with, where it matches; marks before it may be a part of it, such as a bracket.
-pub(super) fn identifier(text: &str, pattern: &ValuePattern) -> Option<Read> {
+pub(super) fn identifier(text: &str, pattern: &ValuePattern) -> Option<ReadValue> {
     let blanks = text.len() - text.trim_start().len();
     [blanks, indent(text)].into_iter().find_map(|start| {
         let length = pattern.leads(text.get(start..)?)?;
         let value = text.get(start..start + length)?.trim();
-        (!value.is_empty()).then(|| Read::new(value, start, start + value.len(), FIT))
+        (!value.is_empty()).then(|| ReadValue::new(value, start, start + value.len(), FIT))
     })
 }
 

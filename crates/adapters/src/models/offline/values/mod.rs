@@ -31,7 +31,7 @@ pub(super) const DOUBTED: f64 = 0.6;
 
 /// A value that was read.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Read {
+pub(super) struct ReadValue {
     /// In its normal form.
     pub(super) value: Value,
     /// First byte in the text that was given.
@@ -44,7 +44,7 @@ pub(super) struct Read {
     pub(super) problem: Option<String>,
 }
 
-impl Read {
+impl ReadValue {
     fn new(value: impl Into<Value>, start: usize, end: usize, fit: f64) -> Self {
         Self { value: value.into(), start, end, fit, problem: None }
     }
@@ -57,24 +57,24 @@ impl Read {
 
 /// What a value looks like: its kind, and for an identifier of a tenant's own what it has to match.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Shape<'s> {
+pub(super) struct ValueShape<'s> {
     pub(super) kind: ValueKind,
     pattern: Option<&'s ValuePattern>,
 }
 
-impl From<ValueKind> for Shape<'_> {
+impl From<ValueKind> for ValueShape<'_> {
     fn from(kind: ValueKind) -> Self {
         Self { kind, pattern: None }
     }
 }
 
-impl<'s> From<&'s FieldPattern> for Shape<'s> {
+impl<'s> From<&'s FieldPattern> for ValueShape<'s> {
     fn from(field: &'s FieldPattern) -> Self {
         Self { kind: field.value, pattern: field.pattern.as_ref() }
     }
 }
 
-impl<'s> Shape<'s> {
+impl<'s> ValueShape<'s> {
     /// What an identifier has to match, as it was written.
     pub(super) fn source(self) -> Option<&'s str> {
         self.pattern.map(ValuePattern::source)
@@ -96,7 +96,7 @@ pub(super) const fn is_strict(kind: ValueKind) -> bool {
 }
 
 /// Reads a value from the beginning of `text`.
-pub(super) fn read<'s>(shape: impl Into<Shape<'s>>, text: &str) -> Option<Read> {
+pub(super) fn read<'s>(shape: impl Into<ValueShape<'s>>, text: &str) -> Option<ReadValue> {
     let shape = shape.into();
     if text.trim_start().starts_with("\"\"") {
         // An empty value of a structured form.
@@ -131,7 +131,7 @@ pub(super) fn read<'s>(shape: impl Into<Shape<'s>>, text: &str) -> Option<Read> 
 }
 
 /// The name of a person that a text begins with, when it is written like one and goes on like a sentence.
-pub(super) fn leading_person(text: &str) -> Option<Read> {
+pub(super) fn leading_person(text: &str) -> Option<ReadValue> {
     let run = names::leading_run(text)?;
     let name = text.get(run.start..run.end)?;
     let read = people::person(name).filter(|read| read.end == name.len())?;
@@ -139,7 +139,7 @@ pub(super) fn leading_person(text: &str) -> Option<Read> {
     let goes_on =
         after.is_empty() || after.starts_with(|c: char| c.is_lowercase() || matches!(c, ',' | '.' | ';' | '('));
     let written = name.chars().any(char::is_lowercase);
-    (goes_on && written).then(|| Read { start: run.start, end: run.end, ..read })
+    (goes_on && written).then(|| ReadValue { start: run.start, end: run.end, ..read })
 }
 
 /// Whether a text begins like a date, or with the name of a month.

@@ -1,6 +1,6 @@
 //! Amounts of US dollars.
 
-use super::{Read, percentages};
+use super::{ReadValue, percentages};
 
 const NANOS: i64 = 1_000_000_000;
 const NANO_DIGITS: usize = 9;
@@ -8,7 +8,7 @@ const NANO_DIGITS: usize = 9;
 const MAX_SPACED: usize = 24;
 
 /// An amount, as nano-dollars: `$1,000,000`, `1,000.50`, `USD 5`, `$1.5M`, `(120.00)`.
-pub(super) fn money(text: &str) -> Option<Read> {
+pub(super) fn money(text: &str) -> Option<ReadValue> {
     if let Some(read) = spaced(text) {
         return Some(read);
     }
@@ -70,11 +70,11 @@ pub(super) fn money(text: &str) -> Option<Read> {
         fit *= 0.8;
         negative = false;
     }
-    Some(Read::new(if negative { -nanos } else { nanos }, start, end, fit))
+    Some(ReadValue::new(if negative { -nanos } else { nanos }, start, end, fit))
 }
 
 /// An amount with its thousands parted by blanks and its dollar sign behind it: `3 150,00 $`.
-fn spaced(text: &str) -> Option<Read> {
+fn spaced(text: &str) -> Option<ReadValue> {
     let start = text.len() - text.trim_start_matches(|c: char| c.is_whitespace() || matches!(c, '"' | '*')).len();
     let rest = &text[start..];
     let is_part = |c: char| c.is_ascii_digit() || matches!(c, ' ' | '\u{a0}' | '\u{202f}' | ',' | '.');
@@ -92,7 +92,7 @@ fn spaced(text: &str) -> Option<Read> {
     let digits: i64 = parts.concat().parse().ok().filter(|_| grouped)?;
     let cents: i64 = cents.parse().ok()?;
     let nanos = digits.checked_mul(NANOS)?.checked_add(cents * (NANOS / 100))?;
-    Some(Read::new(nanos, start, start + length + 1, 1.0))
+    Some(ReadValue::new(nanos, start, start + length + 1, 1.0))
 }
 
 /// How many bytes `million` and its like take when they follow an amount.

@@ -2,7 +2,7 @@
 
 use super::super::analyse::clip;
 use super::businesses::{businesses_from, find_capitalised, is_trade_mark};
-use super::{Read, indent};
+use super::{ReadValue, indent};
 
 const MAX_NAME: usize = 120;
 const MAX_NAME_WORDS: usize = 12;
@@ -276,22 +276,22 @@ fn past_article(text: &str) -> usize {
 }
 
 /// The business with a legal form that a text begins with.
-pub(in super::super) fn leading_business(text: &str) -> Option<Read> {
+pub(in super::super) fn leading_business(text: &str) -> Option<ReadValue> {
     let line = clip(text, MAX_LEADING).split('\n').next().unwrap_or_default();
     let start = past_article(line);
     businesses_from(line, start).into_iter().next().filter(|read| read.start == start)
 }
 
 /// The run of words with capitals that a text begins with.
-pub(in super::super) fn leading_run(text: &str) -> Option<Read> {
+pub(in super::super) fn leading_run(text: &str) -> Option<ReadValue> {
     let line = clip(text, MAX_LEADING).split('\n').next().unwrap_or_default();
     let start = past_article(line);
     let run = find_capitalised(line).into_iter().next().filter(|read| read.start == start)?;
-    Some(Read { fit: 0.93, ..run })
+    Some(ReadValue { fit: 0.93, ..run })
 }
 
 /// A name: the rest of the line without remarks.
-pub(super) fn name(text: &str) -> Option<Read> {
+pub(super) fn name(text: &str) -> Option<ReadValue> {
     let start = indent(text);
     let article = ARTICLES.iter().find(|article| text[start..].starts_with(**article));
     let start = start + article.map_or(0, |article| article.len());
@@ -326,12 +326,12 @@ pub(super) fn name(text: &str) -> Option<Read> {
     } else {
         0.93
     };
-    Some(Read::new(value, start, start + value.len(), fit))
+    Some(ReadValue::new(value, start, start + value.len(), fit))
 }
 
 /// A name that goes on in the next line, as a narrow column breaks it. What follows a whole name, such as the lines of an
 /// address, is no part of it.
-pub(in super::super) fn name_over_lines(text: &str) -> Option<Read> {
+pub(in super::super) fn name_over_lines(text: &str) -> Option<ReadValue> {
     let mut whole = 0;
     for line in text.split_inclusive('\n') {
         let (before, line_of) = (text[..whole].trim_end(), line.trim());
@@ -347,16 +347,16 @@ pub(in super::super) fn name_over_lines(text: &str) -> Option<Read> {
     let one_line = text[..whole].trim_end().replace(['\n', '\r'], " ");
     let read = name(&one_line)?;
     let value = one_line[read.start..read.end].split_whitespace().collect::<Vec<_>>().join(" ");
-    Some(Read::new(value, read.start, read.end, read.fit))
+    Some(ReadValue::new(value, read.start, read.end, read.fit))
 }
 
 /// Free text: the rest of the line.
-pub(super) fn text(text: &str) -> Option<Read> {
+pub(super) fn text(text: &str) -> Option<ReadValue> {
     let start = indent(text);
     let line = text[start..].split('\n').next().unwrap_or_default();
     let cut = line.char_indices().nth(MAX_TEXT).map_or(line.len(), |(at, _)| at);
     let value = line[..cut].trim_end().trim_end_matches(['"', ',', ';', '*']).trim_end();
-    value.chars().any(char::is_alphanumeric).then(|| Read::new(value, start, start + value.len(), 0.95))
+    value.chars().any(char::is_alphanumeric).then(|| ReadValue::new(value, start, start + value.len(), 0.95))
 }
 
 #[cfg(test)]

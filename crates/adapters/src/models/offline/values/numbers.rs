@@ -1,6 +1,6 @@
 //! Numbers that identify something, years and counts.
 
-use super::{Read, indent};
+use super::{ReadValue, indent};
 
 const MAX_POLICY: usize = 32;
 /// Letters of a piece of a policy number that has no digit.
@@ -25,7 +25,7 @@ fn digits(text: &str, from: usize) -> Option<(&str, usize)> {
     (length > 0 && !joined).then_some((run, from + length))
 }
 
-fn identifier(text: &str, least: usize, most: usize, prefixes: &[&str]) -> Option<Read> {
+fn identifier(text: &str, least: usize, most: usize, prefixes: &[&str]) -> Option<ReadValue> {
     let mut from = indent(text);
     let upper = text.get(from..from + 8).or_else(|| text.get(from..))?.to_ascii_uppercase();
     if let Some(prefix) = prefixes.iter().find(|prefix| upper.starts_with(**prefix)) {
@@ -39,21 +39,21 @@ fn identifier(text: &str, least: usize, most: usize, prefixes: &[&str]) -> Optio
         if rest.starts_with(".0") && !rest[2..].starts_with(|c: char| c.is_ascii_digit()) { end + 2 } else { end };
     let fraction =
         text[end..].starts_with(['/', ',', '.', '-']) && text[end + 1..].starts_with(|c: char| c.is_ascii_digit());
-    ((least..=most).contains(&run.len()) && !fraction).then(|| Read::new(run, from, end, 1.0))
+    ((least..=most).contains(&run.len()) && !fraction).then(|| ReadValue::new(run, from, end, 1.0))
 }
 
 /// A USDOT number.
-pub(super) fn dot(text: &str) -> Option<Read> {
+pub(super) fn dot(text: &str) -> Option<ReadValue> {
     identifier(text, 4, 8, &["USDOT", "US DOT", "DOT"])
 }
 
 /// A motor carrier number.
-pub(super) fn motor_carrier(text: &str) -> Option<Read> {
+pub(super) fn motor_carrier(text: &str) -> Option<ReadValue> {
     identifier(text, 4, 8, &["MC"])
 }
 
 /// An insurer's NAIC code; of several that stand behind one another nobody knows whose is whose.
-pub(super) fn naic(text: &str) -> Option<Read> {
+pub(super) fn naic(text: &str) -> Option<ReadValue> {
     let read = identifier(text, 5, 5, &["NAIC"])?;
     let next = text[read.end..].trim_start_matches([' ', '/']);
     let is_another =
@@ -63,7 +63,7 @@ pub(super) fn naic(text: &str) -> Option<Read> {
 
 /// A policy number: up to six pieces of capitals, digits and dashes, at least one with a digit. A single capital at the
 /// very end belongs to it, and so do two behind several pieces.
-pub(super) fn policy(text: &str) -> Option<Read> {
+pub(super) fn policy(text: &str) -> Option<ReadValue> {
     let start = indent(text);
     let start = start + text[start..].len() - text[start..].trim_start_matches(['#', ' ']).len();
     let mut end = start;
@@ -108,7 +108,7 @@ pub(super) fn policy(text: &str) -> Option<Read> {
     let fits = (4..=MAX_POLICY).contains(&number.len()) && count >= 2 && !other && !plain;
     let fit = if number.len() >= 6 && count >= 4 { 1.0 } else { 0.85 };
     let value = number.replace("- ", "-").replace("/ ", "/");
-    fits.then(|| Read::new(value, start, end, fit))
+    fits.then(|| ReadValue::new(value, start, end, fit))
 }
 
 /// Whether a piece is a single capital that is no word by itself, behind which a sentence goes on or a clause ends.
@@ -160,14 +160,14 @@ fn looks_like_date(piece: &str) -> bool {
 }
 
 /// A number that somebody gave something: one piece, or a word of capitals and a number.
-pub(super) fn reference(text: &str) -> Option<Read> {
+pub(super) fn reference(text: &str) -> Option<ReadValue> {
     let mut read = policy(text).or_else(|| {
         let start = indent(text);
         let start = start + text[start..].len() - text[start..].trim_start_matches(['#', ' ']).len();
         let length = text[start..].bytes().take_while(u8::is_ascii_digit).count();
         let joined = text[start + length..].starts_with(|c: char| c.is_alphanumeric() || matches!(c, '/' | ','));
         let number = text.get(start..start + length).filter(|number| number.len() >= 3 && !joined)?;
-        Some(Read::new(number, start, start + length, 0.85))
+        Some(ReadValue::new(number, start, start + length, 0.85))
     })?;
     // Numbers of the same page, such as amounts, are no part of it.
     if let Some(first) = text.get(read.start..read.end).and_then(|whole| whole.split(' ').next())
@@ -188,7 +188,7 @@ fn is_day(text: &str) -> bool {
 }
 
 /// The two letters of a state before a licence's number, and the number: letters, digits and dashes.
-pub(super) fn license(text: &str) -> Option<Read> {
+pub(super) fn license(text: &str) -> Option<ReadValue> {
     let start = indent(text);
     let rest = &text[start..];
     let is_part = |c: char| c.is_ascii_alphanumeric() || c == '-';
@@ -209,11 +209,12 @@ pub(super) fn license(text: &str) -> Option<Read> {
     }
     let number = rest[..end].trim_end().trim_end_matches([',', ';', '.', ')']);
     let digits = number.bytes().filter(u8::is_ascii_digit).count();
-    ((5..=17).contains(&digits) && number.len() <= 24).then(|| Read::new(number, start, start + number.len(), 0.95))
+    ((5..=17).contains(&digits) && number.len() <= 24)
+        .then(|| ReadValue::new(number, start, start + number.len(), 0.95))
 }
 
 /// A UUID, perhaps in `[Request:…]`.
-pub(super) fn token(text: &str) -> Option<Read> {
+pub(super) fn token(text: &str) -> Option<ReadValue> {
     const PARTS: [usize; 5] = [8, 4, 4, 4, 12];
     let start = indent(text);
     let upper = text.get(start..).unwrap_or_default();
@@ -229,34 +230,34 @@ pub(super) fn token(text: &str) -> Option<Read> {
         end += length;
     }
     let joined = text[end..].starts_with(|c: char| c.is_ascii_alphanumeric());
-    (!joined).then(|| Read::new(text[start..end].to_lowercase(), start, end, 1.0))
+    (!joined).then(|| ReadValue::new(text[start..end].to_lowercase(), start, end, 1.0))
 }
 
 /// A year between 1900 and 2099.
-pub(super) fn year(text: &str) -> Option<Read> {
+pub(super) fn year(text: &str) -> Option<ReadValue> {
     let from = indent(text);
     let (run, end) = digits(text, from)?;
     let number: u32 = run.parse().ok()?;
     (run.len() == 4 && (1900..2100).contains(&number) && !text[end..].starts_with(['-', '/']))
-        .then(|| Read::new(number, from, end, 1.0))
+        .then(|| ReadValue::new(number, from, end, 1.0))
 }
 
 /// A whole number, perhaps with thousands' commas.
-pub(super) fn integer(text: &str) -> Option<Read> {
+pub(super) fn integer(text: &str) -> Option<ReadValue> {
     let from = indent(text);
     let rest = &text[from..];
     let length = rest.bytes().take_while(|b| b.is_ascii_digit() || *b == b',').count();
     let run = rest[..length].trim_end_matches(',');
     let number: i64 = run.replace(',', "").parse().ok()?;
     let joined = rest[run.len()..].starts_with(|c: char| c.is_alphanumeric() || matches!(c, '/' | '-'));
-    (!joined).then(|| Read::new(number, from, from + run.len(), 0.9))
+    (!joined).then(|| ReadValue::new(number, from, from + run.len(), 0.9))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn value(read: Option<Read>) -> String {
+    fn value(read: Option<ReadValue>) -> String {
         read.map_or_else(String::new, |read| read.value.as_str().map_or_else(|| read.value.to_string(), str::to_owned))
     }
 

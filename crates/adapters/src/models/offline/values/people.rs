@@ -1,6 +1,6 @@
 //! Names of people.
 
-use super::{Read, indent};
+use super::{ReadValue, indent};
 
 /// Words of a person's name.
 const WORDS: std::ops::RangeInclusive<usize> = 2..=5;
@@ -80,7 +80,7 @@ const OTHERS: [&str; 66] = [
 ];
 
 /// A person's name: two to five words of letters. `LAST, First` is turned round.
-pub(super) fn person(text: &str) -> Option<Read> {
+pub(super) fn person(text: &str) -> Option<ReadValue> {
     let start = indent(text);
     let line = text[start..].split(['\n', '\t', '(', ';', '/', '|', ':']).next().unwrap_or_default();
     let line = line.split("  ").next().unwrap_or_default().split(" - ").next().unwrap_or_default();
@@ -106,7 +106,7 @@ pub(super) fn person(text: &str) -> Option<Read> {
     let letters = value.chars().all(|c| c.is_alphabetic() || matches!(c, ' ' | '.' | '\'' | '’' | '-'));
     let other = words.iter().any(|word| OTHERS.contains(&word.trim_end_matches('.').to_lowercase().as_str()));
     let fits = WORDS.contains(&words.len()) && capital && letters && !other && value.len() <= MAX;
-    fits.then(|| Read::new(words.join(" "), start, start + line.trim_end().len(), 0.95))
+    fits.then(|| ReadValue::new(words.join(" "), start, start + line.trim_end().len(), 0.95))
 }
 
 #[cfg(test)]

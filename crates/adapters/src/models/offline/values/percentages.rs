@@ -1,6 +1,6 @@
 //! Percentages: `2 %`, `2.5%`, `12 percent`.
 
-use super::{Read, indent};
+use super::{ReadValue, indent};
 
 /// Digits before and behind the point.
 const MAX_WHOLE: usize = 4;
@@ -11,7 +11,7 @@ const MAX_BLANKS: usize = 2;
 const WORDS: [&str; 8] = ["percent", "per cent", "pct", "por ciento", "pour cent", "pourcent", "prozent", "procent"];
 
 /// A percentage, as a decimal number without zeros that say nothing. A number alone is none.
-pub(super) fn percentage(text: &str) -> Option<Read> {
+pub(super) fn percentage(text: &str) -> Option<ReadValue> {
     let start = indent(text);
     let from = start + usize::from(text[start..].starts_with('-'));
     let digits = |from: usize| text[from..].bytes().take_while(u8::is_ascii_digit).count();
@@ -35,7 +35,7 @@ pub(super) fn percentage(text: &str) -> Option<Read> {
     let whole = if whole.is_empty() { "0" } else { whole };
     let point = if fraction.is_empty() { "" } else { "." };
     let minus = if from > start && (whole, fraction) != ("0", "") { "-" } else { "" };
-    Some(Read::new(format!("{minus}{whole}{point}{fraction}"), start, end, 1.0))
+    Some(ReadValue::new(format!("{minus}{whole}{point}{fraction}"), start, end, 1.0))
 }
 
 /// How many bytes the sign or the word takes, with the blanks before it.

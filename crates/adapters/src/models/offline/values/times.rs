@@ -1,6 +1,6 @@
 //! Times of the day: `08:00`, `8 am`, `0800 hrs`, `8h30`, alone or behind a date.
 
-use super::{Read, dates, indent};
+use super::{ReadValue, dates, indent};
 
 const HOUR: u16 = 60;
 const NOON: u16 = 12;
@@ -25,7 +25,7 @@ struct Clock {
 }
 
 /// A time; of a window its beginning. A day, also one without its year, may stand before it.
-pub(super) fn time(text: &str) -> Option<Read> {
+pub(super) fn time(text: &str) -> Option<ReadValue> {
     let first = indent(text);
     let day = dates::leading_day(&text[first..]);
     let mut start = first + day.unwrap_or(0);
@@ -46,7 +46,7 @@ pub(super) fn time(text: &str) -> Option<Read> {
         _ => return None,
     };
     let value = format!("{:02}:{:02}", of_day / HOUR, of_day % HOUR);
-    Some(Read::new(value, start, start + clock.length, fit))
+    Some(ReadValue::new(value, start, start + clock.length, fit))
 }
 
 /// Whether a text goes on as a time does behind its hour, so that the number before it is no year.

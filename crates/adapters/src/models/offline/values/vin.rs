@@ -1,6 +1,6 @@
 //! Vehicle identification numbers.
 
-use super::{Read, indent};
+use super::{ReadValue, indent};
 
 const LENGTH: usize = 17;
 /// Digits of something that is a VIN but for a letter.
@@ -49,13 +49,13 @@ fn forbidden(number: &str) -> Option<char> {
 }
 
 /// A VIN; a wrong check digit is a problem, not a refusal.
-pub(super) fn vin(text: &str) -> Option<Read> {
+pub(super) fn vin(text: &str) -> Option<ReadValue> {
     let start = indent(text);
     let rest = &text[start..];
     let length = rest.bytes().take_while(u8::is_ascii_alphanumeric).count();
     let number = rest.get(..length)?.to_ascii_uppercase();
     if let Some(letter) = forbidden(&number) {
-        let mut read = Read::new(number, start, start + length, 0.6);
+        let mut read = ReadValue::new(number, start, start + length, 0.6);
         read.problem = Some(format!("it has the letter {letter}, which no vehicle's number has"));
         return Some(read);
     }
@@ -63,7 +63,7 @@ pub(super) fn vin(text: &str) -> Option<Read> {
         return None;
     }
     let expected = check_digit(&number)?;
-    let mut read = Read::new(number.clone(), start, start + length, 1.0);
+    let mut read = ReadValue::new(number.clone(), start, start + length, 1.0);
     let found = number.chars().nth(CHECK)?;
     if found != expected {
         read.fit = 0.6;
@@ -72,7 +72,7 @@ pub(super) fn vin(text: &str) -> Option<Read> {
     Some(read)
 }
 
-pub(in super::super) fn find_vins(text: &str) -> Vec<Read> {
+pub(in super::super) fn find_vins(text: &str) -> Vec<ReadValue> {
     let mut found = Vec::new();
     let mut at = 0;
     for piece in text.split(|c: char| !c.is_ascii_alphanumeric()) {

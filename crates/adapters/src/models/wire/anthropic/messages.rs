@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use kybern_core::model::{Image, ModelMessage, Part, Reasoning, ToolAnswer, ToolCall};
 use serde_json::value::RawValue;
 
-use crate::models::wire::ids::{Fitted, IdRule};
+use crate::models::wire::ids::{FittedId, IdRule};
 use crate::models::wire::{object_of, opaque, turns};
 
 /// As <https://platform.claude.com/docs/en/agents-and-tools/tool-use/fine-grained-tool-streaming> advises.
@@ -40,12 +40,12 @@ enum Block<'a> {
         data: &'a str,
     },
     ToolUse {
-        id: Fitted<'a>,
+        id: FittedId<'a>,
         name: &'a str,
         input: Cow<'a, RawValue>,
     },
     ToolResult {
-        tool_use_id: Fitted<'a>,
+        tool_use_id: FittedId<'a>,
         content: Vec<Block<'a>>,
         #[serde(skip_serializing_if = "std::ops::Not::not")]
         is_error: bool,
@@ -76,7 +76,7 @@ fn blocks(parts: &[Part]) -> Vec<Block<'_>> {
             Part::Reasoning(reasoning) => blocks.extend(thinking(reasoning)),
             Part::ToolCall(ToolCall { id, name, arguments }) => {
                 blocks.push(Block::ToolUse {
-                    id: Fitted(id, IdRule::Plain),
+                    id: FittedId(id, IdRule::Plain),
                     name,
                     input: object_of(arguments, INVALID),
                 });
@@ -85,7 +85,7 @@ fn blocks(parts: &[Part]) -> Vec<Block<'_>> {
                 let text = Some(Block::Text { text: content }).filter(|_| !content.is_empty());
                 let content = text.into_iter().collect();
                 blocks.push(Block::ToolResult {
-                    tool_use_id: Fitted(call_id, IdRule::Plain),
+                    tool_use_id: FittedId(call_id, IdRule::Plain),
                     content,
                     is_error: *is_error,
                 });

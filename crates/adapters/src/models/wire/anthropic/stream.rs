@@ -20,11 +20,11 @@ pub struct Stream {
     stop_reason: Option<String>,
     calls: Calls,
     /// The blocks that have begun and not ended, by their index.
-    blocks: HashMap<u64, Kind>,
+    blocks: HashMap<u64, OpenBlock>,
 }
 
 /// A block that has begun and not ended.
-enum Kind {
+enum OpenBlock {
     Text,
     Thinking {
         signature: String,
@@ -146,23 +146,23 @@ impl Stream {
         let kind = match &*block.r#type {
             "text" => {
                 text(&block.text, out);
-                Kind::Text
+                OpenBlock::Text
             }
             "thinking" => {
                 think(&block.thinking, out);
-                Kind::Thinking { signature: block.signature.to_string() }
+                OpenBlock::Thinking { signature: block.signature.to_string() }
             }
             "redacted_thinking" => {
                 let opaque = opaque::mark(opaque::ANTHROPIC_REDACTED, &block.data);
                 out.push(ModelEvent::Reasoning(Reasoning { text: String::new(), opaque: Some(opaque) }));
-                Kind::Other
+                OpenBlock::Other
             }
             "tool_use" => {
                 let piece = CallPiece { number: Some(index), id: &block.id, name: &block.name, arguments: "" };
                 self.calls.push(piece, out)?;
-                Kind::Call { whole: block.arguments().to_owned(), has_pieces: false }
+                OpenBlock::Call { whole: block.arguments().to_owned(), has_pieces: false }
             }
-            _ => Kind::Other,
+            _ => OpenBlock::Other,
         };
         self.blocks.insert(index, kind);
         Ok(())
@@ -171,10 +171,10 @@ impl Stream {
     fn delta(&mut self, index: u64, delta: &Delta<'_>, out: &mut Vec<ModelEvent>) -> Result<(), ModelFailure> {
         self.begin(None, out);
         match (&*delta.r#type, self.blocks.get_mut(&index)) {
-            ("text_delta", Some(Kind::Text) | None) => text(&delta.text, out),
-            ("thinking_delta", Some(Kind::Thinking { .. }) | None) => think(&delta.thinking, out),
-            ("signature_delta", Some(Kind::Thinking { signature })) => signature.push_str(&delta.signature),
-            ("input_json_delta", Some(Kind::Call { has_pieces, .. })) if !delta.partial_json.is_empty() => {
+            ("text_delta", Some(OpenBlock::Text) | None) => text(&delta.text, out),
+            ("thinking_delta", Some(OpenBlock::Thinking { .. }) | None) => think(&delta.thinking, out),
+            ("signature_delta", Some(OpenBlock::Thinking { signature })) => signature.push_str(&delta.signature),
+            ("input_json_delta", Some(OpenBlock::Call { has_pieces, .. })) if !delta.partial_json.is_empty() => {
                 *has_pieces = true;
                 let piece = CallPiece { number: Some(index), arguments: &delta.partial_json, ..CallPiece::default() };
                 self.calls.push(piece, out)?;
@@ -188,15 +188,15 @@ impl Stream {
     fn close(&mut self, index: u64, out: &mut Vec<ModelEvent>) -> Result<(), ModelFailure> {
         let Some(kind) = self.blocks.remove(&index) else { return Ok(()) };
         match kind {
-            Kind::Thinking { signature } if !signature.is_empty() => {
+            OpenBlock::Thinking { signature } if !signature.is_empty() => {
                 let opaque = opaque::mark(opaque::ANTHROPIC_SIGNATURE, &signature);
                 out.push(ModelEvent::Reasoning(Reasoning { text: String::new(), opaque: Some(opaque) }));
             }
-            Kind::Call { whole, has_pieces: false } if !whole.is_empty() => {
+            OpenBlock::Call { whole, has_pieces: false } if !whole.is_empty() => {
                 let piece = CallPiece { number: Some(index), arguments: &whole, ..CallPiece::default() };
                 self.calls.push(piece, out)?;
             }
-            Kind::Text | Kind::Thinking { .. } | Kind::Call { .. } | Kind::Other => {}
+            OpenBlock::Text | OpenBlock::Thinking { .. } | OpenBlock::Call { .. } | OpenBlock::Other => {}
         }
         Ok(())
     }

@@ -9,7 +9,7 @@ use crate::models::wire::lenient::{Count, Text};
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Answer<'a> {
+pub(super) struct GenerateResponse<'a> {
     #[serde(borrow, default)]
     pub(super) candidates: Option<Vec<Candidate<'a>>>,
     #[serde(borrow, default)]
@@ -38,18 +38,18 @@ pub(super) struct Candidate<'a> {
 #[derive(Deserialize)]
 struct Content<'a> {
     #[serde(borrow, default)]
-    parts: Option<Vec<Piece<'a>>>,
+    parts: Option<Vec<AnswerPart<'a>>>,
 }
 
 impl<'a> Candidate<'a> {
-    pub(super) fn pieces(&self) -> &[Piece<'a>] {
+    pub(super) fn pieces(&self) -> &[AnswerPart<'a>] {
         self.content.as_ref().and_then(|content| content.parts.as_deref()).unwrap_or_default()
     }
 }
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Piece<'a> {
+pub(super) struct AnswerPart<'a> {
     #[serde(borrow, default)]
     pub(super) text: Text<'a>,
     #[serde(default)]
@@ -95,7 +95,7 @@ struct Usage {
     tool_use_prompt_token_count: Count,
 }
 
-impl Answer<'_> {
+impl GenerateResponse<'_> {
     /// The counts. Thoughts are not among the candidates' tokens.
     pub(super) fn usage(&self) -> Option<TokenUsage> {
         let usage = self.usage_metadata?;

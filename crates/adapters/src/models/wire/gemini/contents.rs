@@ -11,7 +11,7 @@ use crate::models::wire::{object_of, opaque, turns};
 #[derive(serde::Serialize)]
 pub(super) struct Content<'a> {
     role: &'static str,
-    parts: Vec<Piece<'a>>,
+    parts: Vec<RequestPart<'a>>,
 }
 
 /// All messages but the system's.
@@ -21,16 +21,16 @@ pub(super) fn contents(messages: &[ModelMessage]) -> Vec<Content<'_>> {
 
 #[derive(serde::Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Piece<'a> {
+struct RequestPart<'a> {
     #[serde(flatten)]
-    what: What<'a>,
+    what: PartData<'a>,
     #[serde(skip_serializing_if = "Option::is_none")]
     thought_signature: Option<&'a str>,
 }
 
 #[derive(serde::Serialize)]
 #[serde(rename_all = "camelCase")]
-enum What<'a> {
+enum PartData<'a> {
     Text(&'a str),
     InlineData(InlineData<'a>),
     FunctionCall(FunctionCall<'a>),
@@ -67,7 +67,7 @@ enum Response<'a> {
     Error(&'a str),
 }
 
-fn pieces(parts: &[Part]) -> Vec<Piece<'_>> {
+fn pieces(parts: &[Part]) -> Vec<RequestPart<'_>> {
     let mut pieces = Vec::with_capacity(parts.len());
     // A signature belongs to the part that follows it. Thoughts themselves do not go back.
     let mut signature = None;
@@ -76,30 +76,30 @@ fn pieces(parts: &[Part]) -> Vec<Piece<'_>> {
             Part::Reasoning(reasoning) => {
                 let known = opaque::of(opaque::GEMINI_SIGNATURE, reasoning.opaque.as_deref());
                 if let Some(lonely) = known.and(signature) {
-                    pieces.push(Piece { what: What::Text(""), thought_signature: Some(lonely) });
+                    pieces.push(RequestPart { what: PartData::Text(""), thought_signature: Some(lonely) });
                 }
                 signature = known.or(signature);
                 continue;
             }
             Part::Text { text } if text.is_empty() => continue,
-            Part::Text { text } => What::Text(text),
+            Part::Text { text } => PartData::Text(text),
             Part::Image(Image::Data { media_type, data, .. }) => {
-                What::InlineData(InlineData { mime_type: media_type, data })
+                PartData::InlineData(InlineData { mime_type: media_type, data })
             }
             // Refused before.
             Part::Image(Image::Url { .. }) => continue,
             Part::ToolCall(ToolCall { id, name, arguments }) => {
-                What::FunctionCall(FunctionCall { id: given(id), name, args: object_of(arguments, "invalidJson") })
+                PartData::FunctionCall(FunctionCall { id: given(id), name, args: object_of(arguments, "invalidJson") })
             }
             Part::ToolAnswer(ToolAnswer { call_id, name, content, is_error }) => {
                 let response = if *is_error { Response::Error(content) } else { Response::Output(content) };
-                What::FunctionResponse(FunctionResponse { id: given(call_id), name, response })
+                PartData::FunctionResponse(FunctionResponse { id: given(call_id), name, response })
             }
         };
-        pieces.push(Piece { what, thought_signature: signature.take() });
+        pieces.push(RequestPart { what, thought_signature: signature.take() });
     }
     if let Some(lonely) = signature {
-        pieces.push(Piece { what: What::Text(""), thought_signature: Some(lonely) });
+        pieces.push(RequestPart { what: PartData::Text(""), thought_signature: Some(lonely) });
     }
     pieces
 }

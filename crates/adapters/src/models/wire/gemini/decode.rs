@@ -2,9 +2,9 @@
 
 use kybern_core::model::{ModelFailure, ModelReply};
 
-use super::answer::{Answer, Piece, finish};
+use super::answer::{AnswerPart, GenerateResponse, finish};
 use crate::models::wire::failure::without;
-use crate::models::wire::parts::Parts;
+use crate::models::wire::parts::PartsBuilder;
 use crate::models::wire::{garbage, opaque};
 
 /// The reply.
@@ -12,13 +12,13 @@ use crate::models::wire::{garbage, opaque};
 /// # Errors
 /// What the body reports, a blocked prompt included; `Garbage` when it is no answer.
 pub fn decode(body: &[u8]) -> Result<ModelReply, ModelFailure> {
-    let answer: Answer<'_> = serde_json::from_slice(body).map_err(|error| garbage("the answer", &error))?;
+    let answer: GenerateResponse<'_> = serde_json::from_slice(body).map_err(|error| garbage("the answer", &error))?;
     let usage = answer.usage();
     answer.check().map_err(|failure| failure.usage(usage))?;
     let Some(candidate) = answer.candidates.iter().flatten().find(|candidate| candidate.index.0 == 0) else {
         return Err(without(body, "candidate").usage(usage));
     };
-    let mut parts = Parts::default();
+    let mut parts = PartsBuilder::default();
     for piece in candidate.pieces() {
         take(piece, &mut parts).map_err(|failure| failure.usage(usage))?;
     }
@@ -33,7 +33,7 @@ pub fn decode(body: &[u8]) -> Result<ModelReply, ModelFailure> {
     })
 }
 
-fn take(piece: &Piece<'_>, parts: &mut Parts) -> Result<(), ModelFailure> {
+fn take(piece: &AnswerPart<'_>, parts: &mut PartsBuilder) -> Result<(), ModelFailure> {
     let signature = piece.thought_signature.some();
     let signature = signature.map(|signature| opaque::mark(opaque::GEMINI_SIGNATURE, signature));
     if piece.thought == Some(true) {

@@ -2,7 +2,7 @@
 
 use kybern_core::model::{ModelEvent, ModelFailure, Reasoning, TokenUsage};
 
-use super::answer::{Answer, Piece, finish};
+use super::answer::{AnswerPart, GenerateResponse, finish};
 use crate::models::wire::calls::{CallPiece, Calls};
 use crate::models::wire::failure::{Report, of_report};
 use crate::models::wire::{StreamDecoder, cut, garbage, opaque};
@@ -24,7 +24,7 @@ impl StreamDecoder for Stream {
         if self.finished || data.is_empty() || data == b"[DONE]" {
             return Ok(());
         }
-        let answer: Answer<'_> = match serde_json::from_slice(data) {
+        let answer: GenerateResponse<'_> = match serde_json::from_slice(data) {
             Ok(answer) => answer,
             Err(_) if event == "error" => return Err(of_report(Report::parse(data))),
             Err(error) => return Err(garbage("a chunk", &error)),
@@ -70,7 +70,7 @@ impl StreamDecoder for Stream {
 }
 
 impl Stream {
-    fn piece(&mut self, piece: &Piece<'_>, out: &mut Vec<ModelEvent>) -> Result<(), ModelFailure> {
+    fn piece(&mut self, piece: &AnswerPart<'_>, out: &mut Vec<ModelEvent>) -> Result<(), ModelFailure> {
         let is_thought = piece.thought == Some(true);
         let signature = piece.thought_signature.some();
         let opaque = signature.map(|signature| opaque::mark(opaque::GEMINI_SIGNATURE, signature));

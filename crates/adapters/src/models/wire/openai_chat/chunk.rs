@@ -116,11 +116,11 @@ impl<'a> Function<'a> {
 #[derive(Default)]
 pub(super) struct Content<'a> {
     pub(super) text: Text<'a>,
-    pub(super) pieces: Vec<Piece<'a>>,
+    pub(super) pieces: Vec<ContentPiece<'a>>,
 }
 
 #[derive(Deserialize)]
-pub(super) struct Piece<'a> {
+pub(super) struct ContentPiece<'a> {
     #[serde(borrow, default)]
     pub(super) text: Text<'a>,
     #[serde(borrow, default)]
@@ -149,7 +149,7 @@ impl<'de> Visitor<'de> for ContentVisitor {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Self::Value, A::Error> {
-        let piece = Piece::deserialize(serde::de::value::MapAccessDeserializer::new(map))?;
+        let piece = ContentPiece::deserialize(serde::de::value::MapAccessDeserializer::new(map))?;
         Ok(Content { text: Text::default(), pieces: vec![piece] })
     }
 

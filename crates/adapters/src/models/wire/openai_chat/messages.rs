@@ -6,7 +6,7 @@ use kybern_core::model::{
 use serde::ser::{Serialize, SerializeSeq, Serializer};
 
 use crate::models::quirks::{ChatQuirks, Images};
-use crate::models::wire::ids::{Fitted, IdRule};
+use crate::models::wire::ids::{FittedId, IdRule};
 use crate::models::wire::unsupported;
 
 /// The most bytes of a call's id at OpenAI.
@@ -60,9 +60,9 @@ impl Serialize for Messages<'_> {
             match message.role {
                 Role::System => {
                     let role = if self.developer { "developer" } else { "system" };
-                    out.serialize_element(&Plain { role, content: &message.joined_text() })?;
+                    out.serialize_element(&TextMessage { role, content: &message.joined_text() })?;
                 }
-                Role::User => out.serialize_element(&Said { role: "user", content: Content(&message.parts) })?,
+                Role::User => out.serialize_element(&UserMessage { role: "user", content: Content(&message.parts) })?,
                 Role::Assistant => {
                     out.serialize_element(&Assistant { message, ids, reasoning_back: self.chat.reasoning_back })?
                 }
@@ -79,32 +79,36 @@ fn answers<S: SerializeSeq>(message: &ModelMessage, ids: IdRule, out: &mut S) ->
     for part in &message.parts {
         match part {
             Part::ToolAnswer(ToolAnswer { call_id, content, .. }) => {
-                let tool_call_id = Fitted(call_id, ids);
-                out.serialize_element(&Answer { role: "tool", tool_call_id, content })?;
+                let tool_call_id = FittedId(call_id, ids);
+                out.serialize_element(&ToolMessage { role: "tool", tool_call_id, content })?;
             }
             Part::Image(_) | Part::Text { .. } => images.push(part.clone()),
             Part::Reasoning(_) | Part::ToolCall(_) => {}
         }
     }
-    if images.is_empty() { Ok(()) } else { out.serialize_element(&Said { role: "user", content: Content(&images) }) }
+    if images.is_empty() {
+        Ok(())
+    } else {
+        out.serialize_element(&UserMessage { role: "user", content: Content(&images) })
+    }
 }
 
 #[derive(serde::Serialize)]
-struct Plain<'a> {
+struct TextMessage<'a> {
     role: &'static str,
     content: &'a str,
 }
 
 #[derive(serde::Serialize)]
-struct Said<'a> {
+struct UserMessage<'a> {
     role: &'static str,
     content: Content<'a>,
 }
 
 #[derive(serde::Serialize)]
-struct Answer<'a> {
+struct ToolMessage<'a> {
     role: &'static str,
-    tool_call_id: Fitted<'a>,
+    tool_call_id: FittedId<'a>,
     content: &'a str,
 }
 
@@ -119,9 +123,9 @@ impl Serialize for Content<'_> {
         let mut out = serializer.serialize_seq(None)?;
         for part in self.0 {
             match part {
-                Part::Text { text } => out.serialize_element(&Piece::Text { text })?,
+                Part::Text { text } => out.serialize_element(&ChatContentPart::Text { text })?,
                 Part::Image(image) => {
-                    out.serialize_element(&Piece::ImageUrl {
+                    out.serialize_element(&ChatContentPart::ImageUrl {
                         image_url: ImageUrl { url: Source(image), detail: image.detail() },
                     })?;
                 }
@@ -134,7 +138,7 @@ impl Serialize for Content<'_> {
 
 #[derive(serde::Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
-enum Piece<'a> {
+enum ChatContentPart<'a> {
     Text { text: &'a str },
     ImageUrl { image_url: ImageUrl<'a> },
 }
@@ -204,7 +208,7 @@ impl Serialize for Assistant<'_> {
 
 #[derive(serde::Serialize)]
 struct Call<'a> {
-    id: Fitted<'a>,
+    id: FittedId<'a>,
     r#type: &'static str,
     function: CallFunction<'a>,
 }
@@ -218,6 +222,6 @@ struct CallFunction<'a> {
 impl<'a> Call<'a> {
     fn new(call: &'a ToolCall, ids: IdRule) -> Self {
         let ToolCall { id, name, arguments } = call;
-        Self { id: Fitted(id, ids), r#type: "function", function: CallFunction { name, arguments } }
+        Self { id: FittedId(id, ids), r#type: "function", function: CallFunction { name, arguments } }
     }
 }

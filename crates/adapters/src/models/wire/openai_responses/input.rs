@@ -3,7 +3,7 @@
 use kybern_core::model::{ImageDetail, ModelMessage, Part, Reasoning, Role, ToolAnswer, ToolCall};
 use serde::ser::{Serialize, SerializeSeq, Serializer};
 
-use crate::models::wire::ids::{Fitted, IdRule};
+use crate::models::wire::ids::{FittedId, IdRule};
 use crate::models::wire::opaque;
 
 /// The most bytes of a call's id.
@@ -19,11 +19,11 @@ impl Serialize for Input<'_> {
         for message in self.0 {
             match message.role {
                 Role::System => {
-                    let item = Said { role: "developer", content: Content::Text(&message.joined_text()) };
+                    let item = InputMessage { role: "developer", content: Content::Text(&message.joined_text()) };
                     out.serialize_element(&item)?;
                 }
                 Role::User => {
-                    out.serialize_element(&Said { role: "user", content: Content::of(&message.parts) })?;
+                    out.serialize_element(&InputMessage { role: "user", content: Content::of(&message.parts) })?;
                 }
                 Role::Assistant => assistant(&message.parts, &mut out)?,
                 Role::Tool => answers(&message.parts, &mut out)?,
@@ -37,10 +37,10 @@ fn assistant<S: SerializeSeq>(parts: &[Part], out: &mut S) -> Result<(), S::Erro
     for part in parts {
         match part {
             Part::Text { text } => {
-                out.serialize_element(&Said { role: "assistant", content: Content::Text(text) })?;
+                out.serialize_element(&InputMessage { role: "assistant", content: Content::Text(text) })?;
             }
             Part::ToolCall(ToolCall { id, name, arguments }) => {
-                out.serialize_element(&Item::FunctionCall { call_id: Fitted(id, IDS), name, arguments })?;
+                out.serialize_element(&Item::FunctionCall { call_id: FittedId(id, IDS), name, arguments })?;
             }
             Part::Reasoning(reasoning) => {
                 // Only what OpenAI encrypted itself can go back.
@@ -64,14 +64,14 @@ fn answers<S: SerializeSeq>(parts: &[Part], out: &mut S) -> Result<(), S::Error>
             let images = rest.iter().take_while(|part| matches!(part, Part::Image(_))).count();
             let images = rest.get(..images).unwrap_or_default();
             let output = Output { content, images };
-            out.serialize_element(&Item::FunctionCallOutput { call_id: Fitted(call_id, IDS), output })?;
+            out.serialize_element(&Item::FunctionCallOutput { call_id: FittedId(call_id, IDS), output })?;
         }
     }
     Ok(())
 }
 
 #[derive(serde::Serialize)]
-struct Said<'a> {
+struct InputMessage<'a> {
     role: &'static str,
     content: Content<'a>,
 }
@@ -94,14 +94,14 @@ impl Serialize for Content<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self {
             Self::Text(text) => serializer.serialize_str(text),
-            Self::Parts(parts) => serializer.collect_seq(parts.iter().filter_map(Piece::of)),
+            Self::Parts(parts) => serializer.collect_seq(parts.iter().filter_map(InputPart::of)),
         }
     }
 }
 
 #[derive(serde::Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
-enum Piece<'a> {
+enum InputPart<'a> {
     InputText {
         text: &'a str,
     },
@@ -112,7 +112,7 @@ enum Piece<'a> {
     },
 }
 
-impl<'a> Piece<'a> {
+impl<'a> InputPart<'a> {
     fn of(part: &'a Part) -> Option<Self> {
         match part {
             Part::Text { text } => Some(Self::InputText { text }),
@@ -125,8 +125,8 @@ impl<'a> Piece<'a> {
 #[derive(serde::Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 enum Item<'a> {
-    FunctionCall { call_id: Fitted<'a>, name: &'a str, arguments: &'a str },
-    FunctionCallOutput { call_id: Fitted<'a>, output: Output<'a> },
+    FunctionCall { call_id: FittedId<'a>, name: &'a str, arguments: &'a str },
+    FunctionCallOutput { call_id: FittedId<'a>, output: Output<'a> },
     Reasoning { id: &'a str, summary: Summary<'a>, encrypted_content: &'a str },
 }
 
@@ -140,8 +140,8 @@ impl Serialize for Output<'_> {
         if self.images.is_empty() {
             return serializer.serialize_str(self.content);
         }
-        let text = std::iter::once(Piece::InputText { text: self.content });
-        serializer.collect_seq(text.chain(self.images.iter().filter_map(Piece::of)))
+        let text = std::iter::once(InputPart::InputText { text: self.content });
+        serializer.collect_seq(text.chain(self.images.iter().filter_map(InputPart::of)))
     }
 }
 

@@ -45,9 +45,9 @@ pub(super) struct Item<'a> {
     #[serde(borrow, default)]
     pub(super) arguments: Text<'a>,
     #[serde(borrow, default)]
-    pub(super) content: Option<Vec<Piece<'a>>>,
+    pub(super) content: Option<Vec<OutputPart<'a>>>,
     #[serde(borrow, default)]
-    pub(super) summary: Option<Vec<Piece<'a>>>,
+    pub(super) summary: Option<Vec<OutputPart<'a>>>,
     #[serde(borrow, default)]
     encrypted_content: Text<'a>,
 }
@@ -61,7 +61,7 @@ impl Item<'_> {
 }
 
 #[derive(Deserialize)]
-pub(super) struct Piece<'a> {
+pub(super) struct OutputPart<'a> {
     #[serde(borrow, default)]
     pub(super) text: Text<'a>,
     #[serde(borrow, default)]

@@ -5,13 +5,13 @@ use num_integer::Integer;
 use num_rational::BigRational;
 use num_traits::One;
 
-use super::number::{Number, Work, division_by_zero};
+use super::number::{Number, WorkMeter, division_by_zero};
 
 /// The sum.
 ///
 /// # Errors
 /// When it is too large.
-pub(super) fn add(work: &mut Work, left: &Number, right: &Number) -> Result<Number, ToolFailure> {
+pub(super) fn add(work: &mut WorkMeter, left: &Number, right: &Number) -> Result<Number, ToolFailure> {
     match (left, right) {
         (Number::Exact(a), Number::Exact(b)) => {
             work.pay(&[a, b])?;
@@ -30,7 +30,7 @@ pub(super) fn add(work: &mut Work, left: &Number, right: &Number) -> Result<Numb
 ///
 /// # Errors
 /// When it is too large.
-pub(super) fn subtract(work: &mut Work, left: &Number, right: &Number) -> Result<Number, ToolFailure> {
+pub(super) fn subtract(work: &mut WorkMeter, left: &Number, right: &Number) -> Result<Number, ToolFailure> {
     add(work, left, &right.clone().negated())
 }
 
@@ -38,7 +38,7 @@ pub(super) fn subtract(work: &mut Work, left: &Number, right: &Number) -> Result
 ///
 /// # Errors
 /// When it is too large.
-pub(super) fn multiply(work: &mut Work, left: &Number, right: &Number) -> Result<Number, ToolFailure> {
+pub(super) fn multiply(work: &mut WorkMeter, left: &Number, right: &Number) -> Result<Number, ToolFailure> {
     match (left, right) {
         (Number::Exact(a), Number::Exact(b)) => {
             work.pay(&[a, b])?;
@@ -57,7 +57,7 @@ pub(super) fn multiply(work: &mut Work, left: &Number, right: &Number) -> Result
 ///
 /// # Errors
 /// When the divisor is zero or the quotient too large.
-pub(super) fn divide(work: &mut Work, left: &Number, right: &Number) -> Result<Number, ToolFailure> {
+pub(super) fn divide(work: &mut WorkMeter, left: &Number, right: &Number) -> Result<Number, ToolFailure> {
     if right.is_zero() {
         return Err(division_by_zero());
     }
@@ -78,7 +78,7 @@ pub(super) fn divide(work: &mut Work, left: &Number, right: &Number) -> Result<N
 ///
 /// # Errors
 /// When the divisor is zero.
-pub(super) fn remainder(work: &mut Work, left: &Number, right: &Number) -> Result<Number, ToolFailure> {
+pub(super) fn remainder(work: &mut WorkMeter, left: &Number, right: &Number) -> Result<Number, ToolFailure> {
     if right.is_zero() {
         return Err(division_by_zero());
     }
@@ -114,7 +114,7 @@ fn product(a: &BigRational, b: &BigRational) -> BigRational {
     a * b
 }
 
-fn checked(work: &mut Work, value: BigRational) -> Result<BigRational, ToolFailure> {
+fn checked(work: &mut WorkMeter, value: BigRational) -> Result<BigRational, ToolFailure> {
     work.pay(&[&value])?;
     Ok(value)
 }

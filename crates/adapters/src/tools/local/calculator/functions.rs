@@ -9,12 +9,12 @@ use num_traits::{One, ToPrimitive};
 
 use super::super::{refuse, short};
 use super::arithmetic::remainder;
-use super::number::{Number, Work};
-use super::statistics::{self, Towards};
+use super::number::{Number, WorkMeter};
+use super::statistics::{self, Rounding};
 use super::{power, trigonometry};
 
 /// What a function makes of its numbers, of which there are as many as it takes.
-type Function = fn(&mut Work, &[Number]) -> Result<Number, ToolFailure>;
+type Function = fn(&mut WorkMeter, &[Number]) -> Result<Number, ToolFailure>;
 
 /// Every function, with how few and how many numbers it takes.
 const FUNCTIONS: &[(&str, usize, usize, Function)] = &[
@@ -26,12 +26,12 @@ const FUNCTIONS: &[(&str, usize, usize, Function)] = &[
     ("average", 1, MANY, statistics::mean),
     ("avg", 1, MANY, statistics::mean),
     ("cbrt", 1, 1, |work, n| power::root(work, &n[0], 3)),
-    ("ceil", 1, 1, |_, n| statistics::whole(&n[0], Towards::Above)),
+    ("ceil", 1, 1, |_, n| statistics::whole(&n[0], Rounding::Above)),
     ("cos", 1, 1, |_, n| trigonometry::cosine(&n[0])),
     ("degrees", 1, 1, |work, n| trigonometry::to_degrees(work, &n[0])),
     ("exp", 1, 1, |_, n| power::exponential(&n[0])),
     ("factorial", 1, 1, |work, n| power::factorial(work, &n[0])),
-    ("floor", 1, 1, |_, n| statistics::whole(&n[0], Towards::Below)),
+    ("floor", 1, 1, |_, n| statistics::whole(&n[0], Rounding::Below)),
     ("gcd", 2, MANY, |work, n| statistics::divisor(work, n, false)),
     ("lcm", 2, MANY, |work, n| statistics::divisor(work, n, true)),
     ("ln", 1, 1, |work, n| power::logarithm(work, &n[0], None)),
@@ -54,7 +54,7 @@ const FUNCTIONS: &[(&str, usize, usize, Function)] = &[
     ("sqrt", 1, 1, |work, n| power::root(work, &n[0], 2)),
     ("sum", 1, MANY, statistics::sum),
     ("tan", 1, 1, |work, n| trigonometry::tangent(work, &n[0])),
-    ("trunc", 1, 1, |_, n| statistics::whole(&n[0], Towards::Zero)),
+    ("trunc", 1, 1, |_, n| statistics::whole(&n[0], Rounding::Zero)),
 ];
 
 /// An expression has no room for more.
@@ -101,7 +101,7 @@ pub(super) fn unknown(name: &str, at: usize) -> ToolFailure {
 ///
 /// # Errors
 /// When there is none of that name, it takes another number of numbers, or it has no value there.
-pub(super) fn call(work: &mut Work, name: &str, at: usize, numbers: &[Number]) -> Result<Number, ToolFailure> {
+pub(super) fn call(work: &mut WorkMeter, name: &str, at: usize, numbers: &[Number]) -> Result<Number, ToolFailure> {
     let lower = name.to_ascii_lowercase();
     let found = FUNCTIONS.iter().find(|(known, ..)| *known == lower);
     let (known, least, most, function) = found.ok_or_else(|| unknown(name, at))?;
@@ -116,7 +116,7 @@ pub(super) fn call(work: &mut Work, name: &str, at: usize, numbers: &[Number]) -
     function(work, numbers).map_err(|failure| refuse(format!("{} ({known} at character {at})", failure.message)))
 }
 
-fn root(work: &mut Work, value: &Number, degree: &Number) -> Result<Number, ToolFailure> {
+fn root(work: &mut WorkMeter, value: &Number, degree: &Number) -> Result<Number, ToolFailure> {
     let degree = degree.integer().and_then(ToPrimitive::to_u32).filter(|degree| *degree <= 1_000);
     power::root(work, value, degree.ok_or_else(|| refuse("root needs a degree between 1 and 1000"))?)
 }

@@ -11,7 +11,7 @@ const MAX_EXPONENT: u32 = 2_000;
 
 /// What a token is.
 #[derive(Clone, PartialEq, Debug)]
-pub(super) enum Kind {
+pub(super) enum TokenKind {
     /// A number, never negative.
     Number(BigRational),
     /// A name: a function, a constant, a unit, or a word such as `mod`.
@@ -23,28 +23,28 @@ pub(super) enum Kind {
 /// A token and where it begins, counting characters from 1.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) struct Token {
-    pub(super) kind: Kind,
+    pub(super) kind: TokenKind,
     pub(super) at: usize,
 }
 
 impl Token {
     pub(super) fn is_sign(&self, sign: char) -> bool {
-        self.kind == Kind::Sign(sign)
+        self.kind == TokenKind::Sign(sign)
     }
 
     pub(super) fn name(&self) -> Option<&str> {
         match &self.kind {
-            Kind::Name(name) => Some(name),
-            Kind::Number(_) | Kind::Sign(_) => None,
+            TokenKind::Name(name) => Some(name),
+            TokenKind::Number(_) | TokenKind::Sign(_) => None,
         }
     }
 
     /// How a message calls it.
     pub(super) fn shown(&self) -> String {
         match &self.kind {
-            Kind::Number(_) => "the number".to_owned(),
-            Kind::Name(name) => name.clone(),
-            Kind::Sign(sign) => sign.to_string(),
+            TokenKind::Number(_) => "the number".to_owned(),
+            TokenKind::Name(name) => name.clone(),
+            TokenKind::Sign(sign) => sign.to_string(),
         }
     }
 }
@@ -77,16 +77,16 @@ pub(super) fn read(expression: &str) -> Result<Vec<Token>, ToolFailure> {
     Ok(tokens)
 }
 
-fn name(letters: &[char], at: &mut usize) -> Kind {
+fn name(letters: &[char], at: &mut usize) -> TokenKind {
     let start = *at;
     while letters.get(*at).is_some_and(|c| c.is_alphanumeric() || *c == '_') {
         *at += 1;
     }
     let name: String = letters[start..*at].iter().collect();
-    Kind::Name(if name == "π" { "pi".to_owned() } else { name })
+    TokenKind::Name(if name == "π" { "pi".to_owned() } else { name })
 }
 
-fn sign(letters: &[char], at: &mut usize) -> Result<Kind, ToolFailure> {
+fn sign(letters: &[char], at: &mut usize) -> Result<TokenKind, ToolFailure> {
     let (letter, place) = (letters[*at], *at + 1);
     *at += 1;
     let sign = match letter {
@@ -100,7 +100,7 @@ fn sign(letters: &[char], at: &mut usize) -> Result<Kind, ToolFailure> {
         '−' | '–' => '-',
         _ => return Err(stray(letter, place)),
     };
-    Ok(Kind::Sign(sign))
+    Ok(TokenKind::Sign(sign))
 }
 
 fn stray(letter: char, place: usize) -> ToolFailure {
@@ -119,7 +119,7 @@ fn stray(letter: char, place: usize) -> ToolFailure {
 }
 
 /// A number such as `12`, `0.5`, `.5`, `1e6` or `1.5E-3`, exactly.
-fn number(letters: &[char], at: &mut usize) -> Result<Kind, ToolFailure> {
+fn number(letters: &[char], at: &mut usize) -> Result<TokenKind, ToolFailure> {
     let place = *at + 1;
     let digits = |from: usize| letters[from..].iter().take_while(|c| c.is_ascii_digit()).count();
     let whole = digits(*at);
@@ -150,7 +150,7 @@ fn number(letters: &[char], at: &mut usize) -> Result<Kind, ToolFailure> {
     })?;
     let ten = BigInt::from(10).pow(power);
     let value = if scale < 0 { BigRational::new(mantissa, ten) } else { BigRational::from_integer(mantissa * ten) };
-    Ok(Kind::Number(value))
+    Ok(TokenKind::Number(value))
 }
 
 /// The power of ten after an `e`, when digits follow it; `2 e` and `2 eV` have none.

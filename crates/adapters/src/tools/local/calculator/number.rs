@@ -147,11 +147,11 @@ pub(super) fn division_by_zero() -> ToolFailure {
 
 /// Counts the work of an expression, so that it ends on every machine at the same place.
 #[derive(Debug)]
-pub(super) struct Work {
+pub(super) struct WorkMeter {
     left: u64,
 }
 
-impl Work {
+impl WorkMeter {
     pub(super) const fn new() -> Self {
         Self { left: MAX_WORK }
     }

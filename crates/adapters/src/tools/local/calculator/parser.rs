@@ -6,8 +6,8 @@
 use kybern_core::tool::ToolFailure;
 
 use super::super::refuse;
-use super::lexer::{Kind, Token};
-use super::number::{Number, Work};
+use super::lexer::{Token, TokenKind};
+use super::number::{Number, WorkMeter};
 use super::{arithmetic, functions, power, trigonometry};
 
 /// How deep parentheses, functions, signs and powers may lie in one another.
@@ -62,13 +62,13 @@ pub(super) struct Parser<'a> {
     tokens: &'a [Token],
     next: usize,
     depth: usize,
-    work: Work,
+    work: WorkMeter,
     notes: Vec<&'static str>,
 }
 
 impl<'a> Parser<'a> {
     pub(super) const fn new(tokens: &'a [Token]) -> Self {
-        Self { tokens, next: 0, depth: 0, work: Work::new(), notes: Vec::new() }
+        Self { tokens, next: 0, depth: 0, work: WorkMeter::new(), notes: Vec::new() }
     }
 
     /// What a reader of the answer should know about how the expression was understood.
@@ -77,7 +77,7 @@ impl<'a> Parser<'a> {
     }
 
     /// The work that is left.
-    pub(super) const fn work(&mut self) -> &mut Work {
+    pub(super) const fn work(&mut self) -> &mut WorkMeter {
         &mut self.work
     }
 
@@ -147,14 +147,14 @@ impl<'a> Parser<'a> {
     fn operator(&self) -> Option<Operator> {
         let token = self.peek()?;
         match &token.kind {
-            Kind::Number(_) => None,
-            Kind::Name(name) => match name.to_ascii_lowercase().as_str() {
+            TokenKind::Number(_) => None,
+            TokenKind::Name(name) => match name.to_ascii_lowercase().as_str() {
                 "mod" => Some(Operator::Modulo),
                 "of" => Some(Operator::Of),
                 "deg" => Some(Operator::Degrees),
                 _ => None,
             },
-            Kind::Sign(sign) => match sign {
+            TokenKind::Sign(sign) => match sign {
                 '+' => Some(Operator::Add),
                 '-' => Some(Operator::Subtract),
                 '*' => Some(Operator::Multiply),
@@ -172,10 +172,10 @@ impl<'a> Parser<'a> {
     /// Whether a number, a name or a parenthesis stands there: then a percent sign before it is a remainder.
     fn begins_operand(&self, index: usize) -> bool {
         self.tokens.get(index).is_some_and(|token| match &token.kind {
-            Kind::Number(_) => true,
-            Kind::Name(name) if name.eq_ignore_ascii_case("mod") => self.begins_numbers(index + 1),
-            Kind::Name(name) => functions::constant(name).is_some() || functions::is_function(name),
-            Kind::Sign(sign) => *sign == '(',
+            TokenKind::Number(_) => true,
+            TokenKind::Name(name) if name.eq_ignore_ascii_case("mod") => self.begins_numbers(index + 1),
+            TokenKind::Name(name) => functions::constant(name).is_some() || functions::is_function(name),
+            TokenKind::Sign(sign) => *sign == '(',
         })
     }
 
@@ -185,9 +185,9 @@ impl<'a> Parser<'a> {
         let mut depth = 0_usize;
         for token in self.tokens.get(index..).unwrap_or_default() {
             match token.kind {
-                Kind::Sign('(') => depth += 1,
-                Kind::Sign(')') => depth = depth.saturating_sub(1),
-                Kind::Sign(',') if depth == 1 => return true,
+                TokenKind::Sign('(') => depth += 1,
+                TokenKind::Sign(')') => depth = depth.saturating_sub(1),
+                TokenKind::Sign(',') if depth == 1 => return true,
                 _ => {}
             }
             if depth == 0 {
@@ -264,19 +264,19 @@ impl<'a> Parser<'a> {
         };
         self.skip();
         match &token.kind {
-            Kind::Number(number) => Ok(Value::plain(Number::Exact(number.clone()))),
-            Kind::Sign('+') => self.expression(SIGN),
-            Kind::Sign('-') => {
+            TokenKind::Number(number) => Ok(Value::plain(Number::Exact(number.clone()))),
+            TokenKind::Sign('+') => self.expression(SIGN),
+            TokenKind::Sign('-') => {
                 let value = self.expression(SIGN)?;
                 Ok(Value { number: value.number.negated(), percent: value.percent })
             }
-            Kind::Sign('(') => {
+            TokenKind::Sign('(') => {
                 let value = self.expression(SUM)?;
                 self.close(token)?;
                 Ok(Value::plain(value.number))
             }
-            Kind::Name(name) => self.named(token, name),
-            Kind::Sign(sign) => {
+            TokenKind::Name(name) => self.named(token, name),
+            TokenKind::Sign(sign) => {
                 let at = token.at;
                 Err(refuse(format!("{sign:?} at character {at} stands where a number is expected: complete it")))
             }
@@ -330,11 +330,11 @@ impl<'a> Parser<'a> {
     fn unexpected(&self, token: &Token) -> ToolFailure {
         let (shown, at) = (token.shown(), token.at);
         match &token.kind {
-            Kind::Sign(',') => refuse(format!(
+            TokenKind::Sign(',') => refuse(format!(
                 "the comma at character {at} is not inside a function: write 1000, not 1,000, and a point in decimals"
             )),
-            Kind::Sign(')') => refuse(format!("the parenthesis at character {at} closes nothing: take it out")),
-            Kind::Name(name) if functions::constant(name).is_none() && !functions::is_function(name) => {
+            TokenKind::Sign(')') => refuse(format!("the parenthesis at character {at} closes nothing: take it out")),
+            TokenKind::Name(name) if functions::constant(name).is_none() && !functions::is_function(name) => {
                 functions::unknown(name, at)
             }
             _ => {
@@ -346,9 +346,9 @@ impl<'a> Parser<'a> {
     /// Whether what was read from there on says by itself which unit its angle has.
     fn names_an_angle(&self, first: usize) -> bool {
         self.tokens[first..self.next].iter().any(|token| match &token.kind {
-            Kind::Sign(sign) => *sign == '°',
-            Kind::Name(name) => functions::names_an_angle(name),
-            Kind::Number(_) => false,
+            TokenKind::Sign(sign) => *sign == '°',
+            TokenKind::Name(name) => functions::names_an_angle(name),
+            TokenKind::Number(_) => false,
         })
     }
 

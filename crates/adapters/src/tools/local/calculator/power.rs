@@ -7,7 +7,7 @@ use num_rational::BigRational;
 use num_traits::{One, Signed, ToPrimitive, Zero};
 
 use super::super::refuse;
-use super::number::{MAX_BITS, Number, Work, division_by_zero, rounded, same, too_large};
+use super::number::{MAX_BITS, Number, WorkMeter, division_by_zero, rounded, same, too_large};
 
 /// Roots up to this one are looked for exactly.
 const MAX_EXACT_ROOT: u32 = 64;
@@ -16,7 +16,7 @@ const MAX_EXACT_ROOT: u32 = 64;
 ///
 /// # Errors
 /// When it is too large, or has no real value.
-pub(super) fn power(work: &mut Work, base: &Number, exponent: &Number) -> Result<Number, ToolFailure> {
+pub(super) fn power(work: &mut WorkMeter, base: &Number, exponent: &Number) -> Result<Number, ToolFailure> {
     let (Some(exact_base), Some(exact_exponent)) = (base.exact(), exponent.exact()) else {
         return near_power(base, exponent);
     };
@@ -38,7 +38,7 @@ pub(super) fn power(work: &mut Work, base: &Number, exponent: &Number) -> Result
 }
 
 /// A power with a whole exponent: exact when it has room, rounded when only a fraction's digits run over.
-fn whole_power(work: &mut Work, base: &BigRational, exponent: &BigInt) -> Result<Number, ToolFailure> {
+fn whole_power(work: &mut WorkMeter, base: &BigRational, exponent: &BigInt) -> Result<Number, ToolFailure> {
     if exponent.is_zero() || base.is_one() {
         return Ok(Number::whole(1));
     }
@@ -81,7 +81,7 @@ fn near_power(base: &Number, exponent: &Number) -> Result<Number, ToolFailure> {
 ///
 /// # Errors
 /// When there is no such real number.
-pub(super) fn root(work: &mut Work, value: &Number, degree: u32) -> Result<Number, ToolFailure> {
+pub(super) fn root(work: &mut WorkMeter, value: &Number, degree: u32) -> Result<Number, ToolFailure> {
     if degree == 0 {
         return Err(refuse("there is no root of degree 0: give 2 for the square root"));
     }
@@ -134,7 +134,7 @@ pub(super) fn exponential(value: &Number) -> Result<Number, ToolFailure> {
 ///
 /// # Errors
 /// When the number is not positive, or the base is none.
-pub(super) fn logarithm(work: &mut Work, value: &Number, base: Option<&Number>) -> Result<Number, ToolFailure> {
+pub(super) fn logarithm(work: &mut WorkMeter, value: &Number, base: Option<&Number>) -> Result<Number, ToolFailure> {
     let positive = |number: &Number| !number.is_zero() && !number.is_negative();
     if !positive(value) {
         return Err(refuse("a logarithm needs a number above 0"));
@@ -183,7 +183,7 @@ fn natural(value: &Number) -> Result<f64, ToolFailure> {
 ///
 /// # Errors
 /// When the number is not whole, negative or too large.
-pub(super) fn factorial(work: &mut Work, value: &Number) -> Result<Number, ToolFailure> {
+pub(super) fn factorial(work: &mut WorkMeter, value: &Number) -> Result<Number, ToolFailure> {
     let number = count(value, "a factorial")?;
     falling(work, number, number)
 }
@@ -192,7 +192,7 @@ pub(super) fn factorial(work: &mut Work, value: &Number) -> Result<Number, ToolF
 ///
 /// # Errors
 /// When the numbers are not whole, negative or too large.
-pub(super) fn combinations(work: &mut Work, all: &Number, chosen: &Number) -> Result<Number, ToolFailure> {
+pub(super) fn combinations(work: &mut WorkMeter, all: &Number, chosen: &Number) -> Result<Number, ToolFailure> {
     let (all, chosen) = (count(all, "ncr")?, count(chosen, "ncr")?);
     if chosen > all {
         return Ok(Number::whole(0));
@@ -209,13 +209,13 @@ pub(super) fn combinations(work: &mut Work, all: &Number, chosen: &Number) -> Re
 ///
 /// # Errors
 /// When the numbers are not whole, negative or too large.
-pub(super) fn permutations(work: &mut Work, all: &Number, chosen: &Number) -> Result<Number, ToolFailure> {
+pub(super) fn permutations(work: &mut WorkMeter, all: &Number, chosen: &Number) -> Result<Number, ToolFailure> {
     let (all, chosen) = (count(all, "npr")?, count(chosen, "npr")?);
     if chosen > all { Ok(Number::whole(0)) } else { falling(work, all, chosen) }
 }
 
 /// `from * (from - 1) * …`, so many factors.
-fn falling(work: &mut Work, from: u64, factors: u64) -> Result<Number, ToolFailure> {
+fn falling(work: &mut WorkMeter, from: u64, factors: u64) -> Result<Number, ToolFailure> {
     let mut value = BigInt::one();
     for step in 0..factors {
         value *= from - step;
@@ -224,7 +224,7 @@ fn falling(work: &mut Work, from: u64, factors: u64) -> Result<Number, ToolFailu
     Ok(Number::Exact(BigRational::from_integer(value)))
 }
 
-fn paid(work: &mut Work, value: &BigInt) -> Result<(), ToolFailure> {
+fn paid(work: &mut WorkMeter, value: &BigInt) -> Result<(), ToolFailure> {
     if value.bits() > MAX_BITS {
         return Err(too_large());
     }

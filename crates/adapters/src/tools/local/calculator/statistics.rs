@@ -10,7 +10,7 @@ use num_traits::{Signed, ToPrimitive};
 
 use super::super::refuse;
 use super::arithmetic::{add, divide};
-use super::number::{Number, Work};
+use super::number::{Number, WorkMeter};
 
 /// Most digits that are rounded to, on either side of the point.
 const MAX_PLACES: i32 = 100;
@@ -33,7 +33,7 @@ pub(super) fn extreme(numbers: &[Number], wanted: Ordering) -> Result<Number, To
 ///
 /// # Errors
 /// When it is too large.
-pub(super) fn sum(work: &mut Work, numbers: &[Number]) -> Result<Number, ToolFailure> {
+pub(super) fn sum(work: &mut WorkMeter, numbers: &[Number]) -> Result<Number, ToolFailure> {
     numbers.iter().try_fold(Number::whole(0), |total, number| add(work, &total, number))
 }
 
@@ -41,7 +41,7 @@ pub(super) fn sum(work: &mut Work, numbers: &[Number]) -> Result<Number, ToolFai
 ///
 /// # Errors
 /// When it is too large.
-pub(super) fn mean(work: &mut Work, numbers: &[Number]) -> Result<Number, ToolFailure> {
+pub(super) fn mean(work: &mut WorkMeter, numbers: &[Number]) -> Result<Number, ToolFailure> {
     let total = sum(work, numbers)?;
     divide(work, &total, &Number::whole(i64::try_from(numbers.len()).unwrap_or(i64::MAX)))
 }
@@ -50,7 +50,7 @@ pub(super) fn mean(work: &mut Work, numbers: &[Number]) -> Result<Number, ToolFa
 ///
 /// # Errors
 /// When they cannot be compared.
-pub(super) fn median(work: &mut Work, numbers: &[Number]) -> Result<Number, ToolFailure> {
+pub(super) fn median(work: &mut WorkMeter, numbers: &[Number]) -> Result<Number, ToolFailure> {
     let mut sorted: Vec<&Number> = Vec::with_capacity(numbers.len());
     for number in numbers {
         let mut place = sorted.len();
@@ -72,7 +72,7 @@ pub(super) fn median(work: &mut Work, numbers: &[Number]) -> Result<Number, Tool
 ///
 /// # Errors
 /// When one is not whole.
-pub(super) fn divisor(work: &mut Work, numbers: &[Number], least_multiple: bool) -> Result<Number, ToolFailure> {
+pub(super) fn divisor(work: &mut WorkMeter, numbers: &[Number], least_multiple: bool) -> Result<Number, ToolFailure> {
     let mut result: Option<BigInt> = None;
     for number in numbers {
         let whole = number.integer().ok_or_else(|| refuse("gcd and lcm need whole numbers"))?;
@@ -91,7 +91,7 @@ pub(super) fn divisor(work: &mut Work, numbers: &[Number], least_multiple: bool)
 
 /// Towards which side a number is made whole.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Towards {
+pub(super) enum Rounding {
     Below,
     Above,
     Zero,
@@ -101,19 +101,19 @@ pub(super) enum Towards {
 ///
 /// # Errors
 /// When it is too large.
-pub(super) fn whole(value: &Number, towards: Towards) -> Result<Number, ToolFailure> {
+pub(super) fn whole(value: &Number, towards: Rounding) -> Result<Number, ToolFailure> {
     if let Some(exact) = value.exact() {
         return Ok(Number::Exact(match towards {
-            Towards::Below => exact.floor(),
-            Towards::Above => exact.ceil(),
-            Towards::Zero => exact.trunc(),
+            Rounding::Below => exact.floor(),
+            Rounding::Above => exact.ceil(),
+            Rounding::Zero => exact.trunc(),
         }));
     }
     let near = value.to_near()?;
     Number::near(match towards {
-        Towards::Below => near.floor(),
-        Towards::Above => near.ceil(),
-        Towards::Zero => near.trunc(),
+        Rounding::Below => near.floor(),
+        Rounding::Above => near.ceil(),
+        Rounding::Zero => near.trunc(),
     })
 }
 
@@ -121,7 +121,7 @@ pub(super) fn whole(value: &Number, towards: Towards) -> Result<Number, ToolFail
 ///
 /// # Errors
 /// When the digits are no small whole number.
-pub(super) fn round(work: &mut Work, value: &Number, digits: Option<&Number>) -> Result<Number, ToolFailure> {
+pub(super) fn round(work: &mut WorkMeter, value: &Number, digits: Option<&Number>) -> Result<Number, ToolFailure> {
     let places = match digits {
         None => Some(0),
         Some(digits) => digits.integer().and_then(ToPrimitive::to_i32).filter(|places| places.abs() <= MAX_PLACES),

@@ -9,7 +9,7 @@ use num_traits::{Signed, ToPrimitive, Zero};
 
 use super::super::refuse;
 use super::arithmetic::{divide, multiply};
-use super::number::{Number, Work, rounded};
+use super::number::{Number, WorkMeter, rounded};
 
 /// Beyond this a machine number no longer says where on the circle it is.
 const MAX_ANGLE: f64 = 1e9;
@@ -40,7 +40,7 @@ pub(super) fn cosine(angle: &Number) -> Result<Number, ToolFailure> {
 ///
 /// # Errors
 /// As [`sine`], and where there is none.
-pub(super) fn tangent(work: &mut Work, angle: &Number) -> Result<Number, ToolFailure> {
+pub(super) fn tangent(work: &mut WorkMeter, angle: &Number) -> Result<Number, ToolFailure> {
     let Some(half_turns) = turns(angle) else { return Number::near(radians(angle)?.tan()) };
     let rest = &half_turns - half_turns.floor();
     if rest == fraction(1, 2) {
@@ -98,7 +98,7 @@ pub(super) fn direction(y: &Number, x: &Number) -> Result<Number, ToolFailure> {
 ///
 /// # Errors
 /// When the number is too large.
-pub(super) fn from_degrees(work: &mut Work, degrees: &Number) -> Result<Number, ToolFailure> {
+pub(super) fn from_degrees(work: &mut WorkMeter, degrees: &Number) -> Result<Number, ToolFailure> {
     multiply(work, degrees, &Number::times_pi(fraction(1, 180)))
 }
 
@@ -106,7 +106,7 @@ pub(super) fn from_degrees(work: &mut Work, degrees: &Number) -> Result<Number, 
 ///
 /// # Errors
 /// When the number is too large.
-pub(super) fn to_degrees(work: &mut Work, radians: &Number) -> Result<Number, ToolFailure> {
+pub(super) fn to_degrees(work: &mut WorkMeter, radians: &Number) -> Result<Number, ToolFailure> {
     divide(work, radians, &Number::times_pi(fraction(1, 180)))
 }
 

@@ -10,7 +10,7 @@ use num_traits::{One, Zero};
 use serde_json::{Map, Value, json};
 
 use super::super::{refuse, short};
-use super::lexer::{Kind, Token};
+use super::lexer::{Token, TokenKind};
 use super::number::Number;
 use super::parser::Parser;
 use super::{answer, arithmetic, functions, unit_names};
@@ -114,14 +114,14 @@ fn with_degrees(tokens: &[Token]) -> Vec<Token> {
     let mut depth = 0_usize;
     for (index, token) in tokens.iter().enumerate() {
         match &token.kind {
-            Kind::Sign('(') => depth += 1,
-            Kind::Sign(')') => depth = depth.saturating_sub(1),
+            TokenKind::Sign('(') => depth += 1,
+            TokenKind::Sign(')') => depth = depth.saturating_sub(1),
             _ => {}
         }
         if depth > 0 || !token.is_sign('°') && token.name() != Some("deg") {
             read.push(token.clone());
         } else if tokens.get(index + 1).and_then(Token::name).and_then(scale).is_none() {
-            read.push(Token { kind: Kind::Name("degree".to_owned()), at: token.at });
+            read.push(Token { kind: TokenKind::Name("degree".to_owned()), at: token.at });
         }
     }
     read
@@ -133,9 +133,9 @@ fn read_unit(parser: &mut Parser<'_>) -> Result<Unit, ToolFailure> {
     let mut names = 0;
     while let Some(token) = parser.peek() {
         let (shown, text) = match &token.kind {
-            Kind::Name(name) if matches!(name.as_str(), "to" | "into") => break,
-            Kind::Name(name) if name == "per" && names > 0 => ("/".to_owned(), "/".to_owned()),
-            Kind::Name(name) => {
+            TokenKind::Name(name) if matches!(name.as_str(), "to" | "into") => break,
+            TokenKind::Name(name) if name == "per" && names > 0 => ("/".to_owned(), "/".to_owned()),
+            TokenKind::Name(name) => {
                 names += 1;
                 if names > MAX_NAMES {
                     return Err(refuse(format!("a unit has more than {MAX_NAMES} names: convert it in parts")));
@@ -145,8 +145,8 @@ fn read_unit(parser: &mut Parser<'_>) -> Result<Unit, ToolFailure> {
                 push(&mut unit, &shown, &text);
                 continue;
             }
-            Kind::Sign(sign @ ('/' | '*')) if names > 0 => (sign.to_string(), sign.to_string()),
-            Kind::Sign(_) | Kind::Number(_) => break,
+            TokenKind::Sign(sign @ ('/' | '*')) if names > 0 => (sign.to_string(), sign.to_string()),
+            TokenKind::Sign(_) | TokenKind::Number(_) => break,
         };
         parser.skip();
         if parser.peek().and_then(Token::name).is_none() {
@@ -207,7 +207,9 @@ fn named(parser: &mut Parser<'_>, name: &str, at: usize) -> Result<(String, Stri
     }
     let sign = if parser.take('-') { "-" } else { "" };
     let digit = match parser.peek().map(|token| &token.kind) {
-        Some(Kind::Number(number)) if number.is_integer() && *number.numer() < BigInt::from(10) => number.to_string(),
+        Some(TokenKind::Number(number)) if number.is_integer() && *number.numer() < BigInt::from(10) => {
+            number.to_string()
+        }
         _ => return Err(refuse(format!("the power of {} at character {at} must be a small number", short(name)))),
     };
     parser.skip();
@@ -230,9 +232,9 @@ fn no_unit(name: &str, at: usize) -> String {
 }
 
 /// Counts how often the table asks, so that it ends on every machine at the same place.
-struct Ticks(AtomicU32);
+struct LookupTicks(AtomicU32);
 
-impl fend_core::Interrupt for Ticks {
+impl fend_core::Interrupt for LookupTicks {
     fn should_interrupt(&self) -> bool {
         self.0.fetch_add(1, Ordering::Relaxed) > MAX_TICKS
     }
@@ -242,7 +244,7 @@ impl fend_core::Interrupt for Ticks {
 fn factor(from: &Unit, to: &Unit) -> Result<(BigRational, bool), ToolFailure> {
     let question = format!("(1 ({})) to ({}) to fraction", from.text.trim(), to.text.trim());
     let mut context = fend_core::Context::new();
-    let answer = fend_core::evaluate_with_interrupt(&question, &mut context, &Ticks(AtomicU32::new(0)));
+    let answer = fend_core::evaluate_with_interrupt(&question, &mut context, &LookupTicks(AtomicU32::new(0)));
     let answer = answer.map_err(|_| no_factor(from, to))?;
     let text = answer.get_main_result();
     let (text, exact) = text.strip_prefix("approx. ").map_or((text, true), |rest| (rest, false));
@@ -287,7 +289,7 @@ fn temperature(value: &Number, from: &Unit, to: &Unit) -> Option<Result<Number, 
     let ninths = BigRational::new(9.into(), 5.into());
     let (freezing, zero) = (BigRational::from_integer(32.into()), BigRational::new(5463.into(), 20.into()));
     let linear = |times: BigRational, plus: BigRational| {
-        let mut work = super::number::Work::new();
+        let mut work = super::number::WorkMeter::new();
         let scaled = arithmetic::multiply(&mut work, value, &Number::Exact(times))?;
         arithmetic::add(&mut work, &scaled, &Number::Exact(plus))
     };

@@ -17,7 +17,7 @@ use kybern_core::tool::{ToolFailure, ToolOutcome, ToolSpec};
 use serde_json::{Map, Value, json};
 
 use self::spans::Unit;
-use self::zone::{Moment, Zone};
+use self::zone::{CallZone, ZonedMoment};
 use super::{fields, optional_text, refuse, text};
 
 pub(super) use read::day_of;
@@ -93,7 +93,7 @@ async fn call(context: &ToolContext, args: Map<String, Value>) -> Result<ToolOut
             super::SMALL
         )));
     }
-    let call = Call { context, zone: Zone::of(optional_text(&args, "timezone"))?, args: &args };
+    let call = Call { context, zone: CallZone::of(optional_text(&args, "timezone"))?, args: &args };
     let operation = text(&args, "operation")?;
     let data = match operation {
         "now" => call.answer(&call.now()?),
@@ -108,31 +108,31 @@ async fn call(context: &ToolContext, args: Map<String, Value>) -> Result<ToolOut
 
 struct Call<'a> {
     context: &'a ToolContext,
-    zone: Zone,
+    zone: CallZone,
     args: &'a Map<String, Value>,
 }
 
 impl Call<'_> {
-    fn now(&self) -> Result<Moment, ToolFailure> {
+    fn now(&self) -> Result<ZonedMoment, ToolFailure> {
         if let Some(now) = optional_text(self.args, "now") {
             return self.read("now", now);
         }
         let now = jiff::Timestamp::from_millisecond(self.context.now.as_millis());
         let now = now.map_err(|_| refuse("the clock is out of range: give now"))?;
-        Ok(Moment::exact(self.zone.at(now)))
+        Ok(ZonedMoment::exact(self.zone.at(now)))
     }
 
-    fn date(&self, name: &str) -> Result<Moment, ToolFailure> {
+    fn date(&self, name: &str) -> Result<ZonedMoment, ToolFailure> {
         let given = optional_text(self.args, name);
         let given = given.ok_or_else(|| refuse(format!("argument {name} is missing: give a date")))?;
         self.read(name, given)
     }
 
-    fn date_or_now(&self) -> Result<Moment, ToolFailure> {
+    fn date_or_now(&self) -> Result<ZonedMoment, ToolFailure> {
         if optional_text(self.args, "date").is_some() { self.date("date") } else { self.now() }
     }
 
-    fn read(&self, name: &str, given: &str) -> Result<Moment, ToolFailure> {
+    fn read(&self, name: &str, given: &str) -> Result<ZonedMoment, ToolFailure> {
         let format = optional_text(self.args, "inputFormat").filter(|_| name != "now");
         read::read(given, format, &self.zone)
             .map_err(|failure| ToolFailure { message: format!("{name}: {}", failure.message), ..failure })
@@ -148,7 +148,7 @@ impl Call<'_> {
     }
 
     /// What is told of one moment.
-    fn answer(&self, moment: &Moment) -> Result<Map<String, Value>, ToolFailure> {
+    fn answer(&self, moment: &ZonedMoment) -> Result<Map<String, Value>, ToolFailure> {
         let zoned = &moment.zoned;
         let mut data = fields([
             ("iso", json!(iso(zoned))),

@@ -38,7 +38,7 @@ const TOKENS: &[&str] = &[
 
 /// A piece of a format.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) enum Piece {
+pub(super) enum PatternPart {
     Token(&'static str),
     /// What is written as it stands.
     Literal(String),
@@ -48,7 +48,7 @@ pub(super) enum Piece {
 ///
 /// # Errors
 /// When it has letters that are no token.
-pub(super) fn pieces(format: &str) -> Result<Vec<Piece>, ToolFailure> {
+pub(super) fn pieces(format: &str) -> Result<Vec<PatternPart>, ToolFailure> {
     if format.is_empty() || format.chars().count() > MAX_FORMAT {
         return Err(refuse(format!("a format has between 1 and {MAX_FORMAT} characters")));
     }
@@ -64,22 +64,22 @@ pub(super) fn pieces(format: &str) -> Result<Vec<Piece>, ToolFailure> {
     while let Some(letter) = rest.chars().next() {
         let length = if letter == '[' {
             let end = rest.find(']').ok_or_else(|| refuse("the format has a [ without a ]"))?;
-            pieces.push(Piece::Literal(rest[1..end].to_owned()));
+            pieces.push(PatternPart::Literal(rest[1..end].to_owned()));
             end + 1
         } else if letter.is_ascii_alphabetic() {
             let run = rest.len() - rest.trim_start_matches(letter).len();
             let run = if run == 1 && rest.starts_with("Do") { 2 } else { run };
             let token = TOKENS.iter().find(|token| **token == &rest[..run]);
             match token {
-                Some(token) => pieces.push(Piece::Token(token)),
-                None if rest[..run] == *"T" => pieces.push(Piece::Literal("T".to_owned())),
+                Some(token) => pieces.push(PatternPart::Token(token)),
+                None if rest[..run] == *"T" => pieces.push(PatternPart::Literal("T".to_owned())),
                 None => return Err(no_token(&rest[..run])),
             }
             run
         } else if letter == '%' {
             return Err(no_token("%"));
         } else {
-            pieces.push(Piece::Literal(letter.to_string()));
+            pieces.push(PatternPart::Literal(letter.to_string()));
             letter.len_utf8()
         };
         rest = &rest[length..];
@@ -104,8 +104,8 @@ pub(super) fn write(zoned: &Zoned, format: &str) -> Result<String, ToolFailure> 
     let mut text = String::new();
     for piece in pieces(format)? {
         match piece {
-            Piece::Literal(literal) => text.push_str(&literal),
-            Piece::Token(token) => text.push_str(&token_text(zoned, token)?),
+            PatternPart::Literal(literal) => text.push_str(&literal),
+            PatternPart::Token(token) => text.push_str(&token_text(zoned, token)?),
         }
     }
     Ok(text)

@@ -5,14 +5,14 @@ use jiff::civil::{Date, Time};
 use kybern_core::tool::ToolFailure;
 
 use super::super::{refuse, short};
-use super::pattern::{self, MONTHS, Piece};
-use super::read::{Written, no_day};
+use super::pattern::{self, MONTHS, PatternPart};
+use super::read::{WrittenDate, no_day};
 use super::words::{Clock, check_weekday};
 use super::zone::offset;
 
 /// What was found so far.
 #[derive(Default)]
-struct Found {
+struct DateParts {
     year: Option<i16>,
     month: Option<i8>,
     day: Option<i8>,
@@ -30,18 +30,18 @@ struct Found {
 ///
 /// # Errors
 /// When it is not written like that.
-pub(super) fn read(text: &str, format: &str) -> Result<Written, ToolFailure> {
-    let mut found = Found::default();
+pub(super) fn read(text: &str, format: &str) -> Result<WrittenDate, ToolFailure> {
+    let mut found = DateParts::default();
     let mut rest = text.trim();
     for piece in pattern::pieces(format)? {
         let length = match &piece {
-            Piece::Literal(literal) => rest.starts_with(literal.as_str()).then_some(literal.len()),
-            Piece::Token(token) => found.take(token, rest),
+            PatternPart::Literal(literal) => rest.starts_with(literal.as_str()).then_some(literal.len()),
+            PatternPart::Token(token) => found.take(token, rest),
         };
         let length = length.ok_or_else(|| {
             let wanted = match &piece {
-                Piece::Literal(literal) => format!("{literal:?}"),
-                Piece::Token(token) => (*token).to_owned(),
+                PatternPart::Literal(literal) => format!("{literal:?}"),
+                PatternPart::Token(token) => (*token).to_owned(),
             };
             refuse(format!("{:?} does not fit inputFormat at {:?}: {wanted} is expected", short(text), short(rest)))
         })?;
@@ -53,7 +53,7 @@ pub(super) fn read(text: &str, format: &str) -> Result<Written, ToolFailure> {
     found.finish(text)
 }
 
-impl Found {
+impl DateParts {
     /// Takes a token's value from the beginning of a text, and says how many bytes it has.
     fn take(&mut self, token: &str, rest: &str) -> Option<usize> {
         let digits = |least: usize, most: usize| {
@@ -124,9 +124,9 @@ impl Found {
         Some(length)
     }
 
-    fn finish(self, text: &str) -> Result<Written, ToolFailure> {
+    fn finish(self, text: &str) -> Result<WrittenDate, ToolFailure> {
         if let Some(moment) = self.moment {
-            return Ok(Written::Moment(moment));
+            return Ok(WrittenDate::Moment(moment));
         }
         let (Some(year), Some(month), Some(day)) = (self.year, self.month, self.day) else {
             return Err(refuse("inputFormat must have a year, a month and a day, or X"));

@@ -5,7 +5,7 @@ use jiff::civil::{Date, DateTime, Time};
 use kybern_core::tool::ToolFailure;
 
 use super::super::{refuse, short};
-use super::zone::{Moment, Zone, with_its_zone};
+use super::zone::{CallZone, ZonedMoment, with_its_zone};
 use super::{pattern_read, words};
 
 /// Letters of a date.
@@ -13,7 +13,7 @@ const MAX_DATE: usize = 100;
 
 /// A date as it was written: with an offset, or as the clock on some wall shows it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Written {
+pub(super) enum WrittenDate {
     /// With an offset.
     Moment(Timestamp),
     /// Without.
@@ -24,7 +24,7 @@ pub(super) enum Written {
 ///
 /// # Errors
 /// When it is none, or may be read in two ways.
-pub(super) fn read(text: &str, format: Option<&str>, zone: &Zone) -> Result<Moment, ToolFailure> {
+pub(super) fn read(text: &str, format: Option<&str>, zone: &CallZone) -> Result<ZonedMoment, ToolFailure> {
     let text = text.trim();
     if text.is_empty() {
         return Err(refuse("the date is empty: give one such as 2026-11-22"));
@@ -37,8 +37,8 @@ pub(super) fn read(text: &str, format: Option<&str>, zone: &Zone) -> Result<Mome
         None => written(text)?,
     };
     match written {
-        Written::Moment(moment) => Ok(Moment::exact(zone.at(moment))),
-        Written::Wall(wall) => zone.place(wall),
+        WrittenDate::Moment(moment) => Ok(ZonedMoment::exact(zone.at(moment))),
+        WrittenDate::Wall(wall) => zone.place(wall),
     }
 }
 
@@ -48,12 +48,12 @@ pub(super) fn read(text: &str, format: Option<&str>, zone: &Zone) -> Result<Mome
 /// When it names none, or may be read in two ways.
 pub(in super::super) fn day_of(text: &str) -> Result<Date, ToolFailure> {
     match written(text)? {
-        Written::Wall(wall) => Ok(wall.date()),
-        Written::Moment(moment) => Ok(jiff::tz::TimeZone::UTC.to_datetime(moment).date()),
+        WrittenDate::Wall(wall) => Ok(wall.date()),
+        WrittenDate::Moment(moment) => Ok(jiff::tz::TimeZone::UTC.to_datetime(moment).date()),
     }
 }
 
-fn written(text: &str) -> Result<Written, ToolFailure> {
+fn written(text: &str) -> Result<WrittenDate, ToolFailure> {
     let digits = text.strip_prefix('-').unwrap_or(text);
     if !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit()) {
         return bare_number(text, digits.len());
@@ -65,13 +65,13 @@ fn written(text: &str) -> Result<Written, ToolFailure> {
         return read;
     }
     if let Ok(zoned) = jiff::fmt::rfc2822::parse(text) {
-        return Ok(Written::Moment(zoned.timestamp()));
+        return Ok(WrittenDate::Moment(zoned.timestamp()));
     }
     words::read(text)
 }
 
 /// Unix seconds or milliseconds, or a day as `20261122`.
-fn bare_number(text: &str, digits: usize) -> Result<Written, ToolFailure> {
+fn bare_number(text: &str, digits: usize) -> Result<WrittenDate, ToolFailure> {
     let unclear = || {
         refuse(format!(
             "{:?} is no date: unix seconds have 9 or 10 digits, milliseconds 12 or 13, and a day is 2026-11-22",
@@ -80,35 +80,36 @@ fn bare_number(text: &str, digits: usize) -> Result<Written, ToolFailure> {
     };
     let value: i64 = text.parse().map_err(|_| unclear())?;
     match digits {
-        8 => {
-            text.parse::<Date>().map(|date| Written::Wall(date.to_datetime(Time::midnight()))).map_err(|_| no_day(text))
-        }
-        9 | 10 => Timestamp::from_second(value).map(Written::Moment).map_err(|_| unclear()),
-        12 | 13 => Timestamp::from_millisecond(value).map(Written::Moment).map_err(|_| unclear()),
+        8 => text
+            .parse::<Date>()
+            .map(|date| WrittenDate::Wall(date.to_datetime(Time::midnight())))
+            .map_err(|_| no_day(text)),
+        9 | 10 => Timestamp::from_second(value).map(WrittenDate::Moment).map_err(|_| unclear()),
+        12 | 13 => Timestamp::from_millisecond(value).map(WrittenDate::Moment).map_err(|_| unclear()),
         _ => Err(unclear()),
     }
 }
 
 /// What ISO 8601 and RFC 3339 allow; `None` when it does not begin like that.
-fn iso(text: &str) -> Option<Result<Written, ToolFailure>> {
+fn iso(text: &str) -> Option<Result<WrittenDate, ToolFailure>> {
     let year = text.trim_start_matches(['+', '-']);
     if !year.as_bytes().get(..4)?.iter().all(u8::is_ascii_digit) {
         return None;
     }
     if text.contains('[') {
-        return Some(with_its_zone(text).map(Written::Moment).ok_or_else(|| no_date(text)));
+        return Some(with_its_zone(text).map(WrittenDate::Moment).ok_or_else(|| no_date(text)));
     }
     if let Ok(moment) = text.parse::<Timestamp>() {
-        return Some(Ok(Written::Moment(moment)));
+        return Some(Ok(WrittenDate::Moment(moment)));
     }
     match text.parse::<DateTime>() {
-        Ok(wall) => Some(Ok(Written::Wall(wall))),
+        Ok(wall) => Some(Ok(WrittenDate::Wall(wall))),
         Err(_) => Some(year_first(text)),
     }
 }
 
 /// What people make of it: `2026-1-5`, `2026-11-22 10:00 PM`, `2026-11-22 10:00:00 +0200`.
-fn year_first(text: &str) -> Result<Written, ToolFailure> {
+fn year_first(text: &str) -> Result<WrittenDate, ToolFailure> {
     let (day, time) = text.split_once([' ', 'T']).unwrap_or((text, ""));
     let parts: Vec<&str> = day.split('-').collect();
     let fits = |part: &&str| (1..=2).contains(&part.len()) && part.bytes().all(|b| b.is_ascii_digit());
@@ -124,7 +125,7 @@ fn year_first(text: &str) -> Result<Written, ToolFailure> {
 }
 
 /// Three numbers, such as `03/04/2026`: read only when the order is clear; `None` when they are not three.
-fn numeric(text: &str) -> Option<Result<Written, ToolFailure>> {
+fn numeric(text: &str) -> Option<Result<WrittenDate, ToolFailure>> {
     let (day, time) = match text.split_once([' ', 'T', ',']) {
         Some((day, time)) => (day, Some(time)),
         None => (text, None),

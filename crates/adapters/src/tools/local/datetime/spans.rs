@@ -8,7 +8,7 @@ use kybern_core::tool::ToolFailure;
 use serde_json::{Map, Value, json};
 
 use super::super::{fields, refuse, short};
-use super::zone::{Moment, Zone, out_of_range};
+use super::zone::{CallZone, ZonedMoment, out_of_range};
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Unit {
@@ -132,7 +132,7 @@ fn quotient(millis: i64, length: i64) -> Value {
 ///
 /// # Errors
 /// When the amount is not whole where it must be, or the result out of range.
-pub(super) fn moved(from: &Zoned, amount: f64, unit: Unit, zone: &Zone) -> Result<Moment, ToolFailure> {
+pub(super) fn moved(from: &Zoned, amount: f64, unit: Unit, zone: &CallZone) -> Result<ZonedMoment, ToolFailure> {
     if let Some(length) = unit.millis() {
         #[expect(clippy::cast_precision_loss, reason = "a unit has few milliseconds")]
         let exact = amount * length as f64;
@@ -141,7 +141,7 @@ pub(super) fn moved(from: &Zoned, amount: f64, unit: Unit, zone: &Zone) -> Resul
         }
         let span = SignedDuration::from_millis(integer(exact.round())?);
         let later = from.timestamp().checked_add(span).map_err(|_| out_of_range())?;
-        return Ok(Moment::exact(zone.at(later)));
+        return Ok(ZonedMoment::exact(zone.at(later)));
     }
     if amount.fract() != 0.0 {
         return Err(refuse(format!(
@@ -151,7 +151,7 @@ pub(super) fn moved(from: &Zoned, amount: f64, unit: Unit, zone: &Zone) -> Resul
     }
     let amount = integer(amount)?;
     if amount == 0 {
-        return Ok(Moment::exact(from.clone()));
+        return Ok(ZonedMoment::exact(from.clone()));
     }
     let span = match unit {
         Unit::Week => Span::new().try_weeks(amount),

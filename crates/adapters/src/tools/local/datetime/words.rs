@@ -6,14 +6,14 @@ use kybern_core::tool::ToolFailure;
 
 use super::super::{refuse, short};
 use super::pattern::{self, MONTHS, WEEKDAYS};
-use super::read::{Written, no_date, no_day};
+use super::read::{WrittenDate, no_date, no_day};
 use super::zone::{offset, out_of_range};
 
 /// Reads a date with a month's name.
 ///
 /// # Errors
 /// When it is none.
-pub(super) fn read(text: &str) -> Result<Written, ToolFailure> {
+pub(super) fn read(text: &str) -> Result<WrittenDate, ToolFailure> {
     let text = without_zone_name(text)?;
     let words: Vec<&str> = text.split([' ', ',', '\t', '\u{a0}']).filter(|word| !word.is_empty()).collect();
     let mut weekday = None;
@@ -73,7 +73,7 @@ fn without_zone_name(text: &str) -> Result<&str, ToolFailure> {
 }
 
 /// `22-Nov-2026`
-fn dashed(text: &str) -> Result<Written, ToolFailure> {
+fn dashed(text: &str) -> Result<WrittenDate, ToolFailure> {
     let lower = text.trim().to_ascii_lowercase();
     if ["now", "today", "tomorrow", "yesterday"].contains(&lower.as_str()) {
         return Err(refuse(format!("{lower:?} is no date: use operation now or add, or give the day itself")));
@@ -131,11 +131,11 @@ impl Clock {
     ///
     /// # Errors
     /// When it is out of range.
-    pub(super) fn on(self, date: Date) -> Result<Written, ToolFailure> {
+    pub(super) fn on(self, date: Date) -> Result<WrittenDate, ToolFailure> {
         let wall = date.to_datetime(self.time);
         match self.offset {
-            None => Ok(Written::Wall(wall)),
-            Some(offset) => offset.to_timestamp(wall).map(Written::Moment).map_err(|_| out_of_range()),
+            None => Ok(WrittenDate::Wall(wall)),
+            Some(offset) => offset.to_timestamp(wall).map(WrittenDate::Moment).map_err(|_| out_of_range()),
         }
     }
 }

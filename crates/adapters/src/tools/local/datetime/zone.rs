@@ -11,12 +11,12 @@ use super::super::{refuse, short};
 
 /// A moment, and what had to be decided to find it.
 #[derive(Clone, Debug)]
-pub(super) struct Moment {
+pub(super) struct ZonedMoment {
     pub(super) zoned: Zoned,
     pub(super) note: Option<String>,
 }
 
-impl Moment {
+impl ZonedMoment {
     /// One that left nothing to decide.
     pub(super) const fn exact(zoned: Zoned) -> Self {
         Self { zoned, note: None }
@@ -25,12 +25,12 @@ impl Moment {
 
 /// The zone of a call.
 #[derive(Clone, Debug)]
-pub(super) struct Zone {
+pub(super) struct CallZone {
     zone: TimeZone,
     name: String,
 }
 
-impl Zone {
+impl CallZone {
     /// The zone of that name or offset; UTC without one.
     ///
     /// # Errors
@@ -67,7 +67,7 @@ impl Zone {
     ///
     /// # Errors
     /// When it is out of range.
-    pub(super) fn place(&self, wall: DateTime) -> Result<Moment, ToolFailure> {
+    pub(super) fn place(&self, wall: DateTime) -> Result<ZonedMoment, ToolFailure> {
         let ambiguous = self.zone.to_ambiguous_zoned(wall);
         let offset = ambiguous.offset();
         let zoned = ambiguous.compatible().map_err(|_| out_of_range())?;
@@ -85,7 +85,7 @@ impl Zone {
                 super::pattern::offset_text(after, true)
             )),
         };
-        Ok(Moment { zoned, note })
+        Ok(ZonedMoment { zoned, note })
     }
 }
 

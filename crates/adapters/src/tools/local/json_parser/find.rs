@@ -87,8 +87,8 @@ fn scan(text: &str, seen: &mut Search, budget: &mut Search, take: &mut impl FnMu
         }
         at = match nest {
             // What lies too deep is passed over whole: a part from its middle is not what the text gives.
-            Ok(Nest { end, too_deep: true }) => end,
-            Ok(Nest { end, too_deep: false }) => match text.get(at..end).map(strict::parse) {
+            Ok(BracketSpan { end, too_deep: true }) => end,
+            Ok(BracketSpan { end, too_deep: false }) => match text.get(at..end).map(strict::parse) {
                 Some(Ok(parsed)) => {
                     if take(parsed) {
                         return true;
@@ -114,7 +114,7 @@ fn may_begin(bytes: &[u8], at: usize) -> bool {
 }
 
 /// From a bracket to the one that closes it.
-struct Nest {
+struct BracketSpan {
     /// One past the closing bracket.
     end: usize,
     /// Whether brackets lie more than [`MAX_DEPTH`] deep in it.
@@ -122,7 +122,7 @@ struct Nest {
 }
 
 /// What the bracket there opens, or how far was looked in vain.
-fn close(bytes: &[u8], start: usize, seen: &mut Search) -> Result<Nest, usize> {
+fn close(bytes: &[u8], start: usize, seen: &mut Search) -> Result<BracketSpan, usize> {
     let mut open: Vec<u8> = Vec::new();
     let mut too_deep = false;
     let mut at = start;
@@ -142,7 +142,7 @@ fn close(bytes: &[u8], start: usize, seen: &mut Search) -> Result<Nest, usize> {
                     return Err(at);
                 }
                 if open.is_empty() {
-                    return Ok(Nest { end: at + 1, too_deep });
+                    return Ok(BracketSpan { end: at + 1, too_deep });
                 }
             }
             _ => {}

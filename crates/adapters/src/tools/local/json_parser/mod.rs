@@ -13,14 +13,14 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use kybern_core::ports::{Tool, ToolContext, ToolPrompt};
 use kybern_core::time::Millis;
-use kybern_core::tool::{Needs, ToolFailure, ToolOutcome, ToolSpec};
+use kybern_core::tool::{ToolFailure, ToolNeeds, ToolOutcome, ToolSpec};
 use serde_json::{Map, Value, json};
 
 pub(super) use self::schema::Checker;
 use self::strict::Parsed;
-use super::asked::{self, Asked, Schema};
+use super::asked::{self, Schema, ToolModelAnswer};
 use super::{fields, refuse, text};
-use crate::workers::{Stop, Workers};
+use crate::workers::{StopFlag, Workers};
 
 /// Bytes of a text.
 const MAX_TEXT: usize = 1024 * 1024;
@@ -66,7 +66,7 @@ impl JsonParser {
         Self {
             spec: ToolSpec {
                 timeout: Millis::from_secs(60),
-                needs: Needs { language_model: true, ..Needs::default() },
+                needs: ToolNeeds { language_model: true, ..ToolNeeds::default() },
                 ..ToolSpec::read("json_parser", description, schema)
                     .shown(&["json", "schema", "parse"], json!({"text": "The answer is {\"total\": 7}."}))
             },
@@ -81,8 +81,8 @@ impl Tool for JsonParser {
         &self.spec
     }
 
-    fn needs_of(&self, args: &Map<String, Value>) -> Needs {
-        Needs { language_model: wants_repair(args), ..self.spec.needs }
+    fn needs_of(&self, args: &Map<String, Value>) -> ToolNeeds {
+        ToolNeeds { language_model: wants_repair(args), ..self.spec.needs }
     }
 
     fn computes(&self, args: &Map<String, Value>) -> bool {
@@ -95,14 +95,16 @@ impl Tool for JsonParser {
             let args = Arc::clone(&args);
             super::compute(&self.workers, context, move |stop| read(&args, stop)).await??
         } else {
-            read(&args, &Stop::default())?
+            read(&args, &StopFlag::default())?
         };
         let data = match (read, args.get("schema")) {
-            (Read::Broken(checker), Some(schema)) => {
+            (ReadResult::Broken(checker), Some(schema)) => {
                 return self.repair(context, whole(&args)?, Schema { written: schema, checker }).await;
             }
-            (Read::Broken(_), None) => return Err(refuse("repair needs a schema: give what the value has to fit")),
-            (Read::Answer(data), _) => data,
+            (ReadResult::Broken(_), None) => {
+                return Err(refuse("repair needs a schema: give what the value has to fit"));
+            }
+            (ReadResult::Answer(data), _) => data,
         };
         let found = if data.contains_key("data") { "found JSON" } else { "found no JSON" };
         Ok(ToolOutcome::new(data, found))
@@ -117,7 +119,8 @@ impl JsonParser {
             return Err(refuse(message));
         }
         let prompt = ToolPrompt::RepairJson;
-        let Asked { answer, model, usage } = asked::json(&self.workers, context, prompt, text, schema).await?;
+        let ToolModelAnswer { answer, model, usage } =
+            asked::json(&self.workers, context, prompt, text, schema).await?;
         let data =
             fields([("success", json!(true)), ("data", answer), ("method", json!("repair")), ("model", json!(model))]);
         Ok(ToolOutcome { usage, ..ToolOutcome::new(data, format!("repaired by {model}")) })
@@ -125,7 +128,7 @@ impl JsonParser {
 }
 
 /// What reading a text came to.
-enum Read {
+enum ReadResult {
     Answer(Map<String, Value>),
     /// Nothing in it fits the schema, and a repair is asked for.
     Broken(Arc<Checker>),
@@ -141,7 +144,7 @@ fn whole(args: &Map<String, Value>) -> Result<&str, ToolFailure> {
 }
 
 /// Finds the JSON in the text, without asking anybody.
-fn read(args: &Map<String, Value>, stop: &Stop) -> Result<Read, ToolFailure> {
+fn read(args: &Map<String, Value>, stop: &StopFlag) -> Result<ReadResult, ToolFailure> {
     let text = whole(args)?;
     let repairs = wants_repair(args);
     let checker = match args.get("schema") {
@@ -152,13 +155,13 @@ fn read(args: &Map<String, Value>, stop: &Stop) -> Result<Read, ToolFailure> {
         Some(schema) => Some(Checker::new(schema)?),
     };
     let problem = match strict::parse(text) {
-        Ok(parsed) => return answer(parsed, "direct_parse", checker.as_ref(), None).map(Read::Answer),
+        Ok(parsed) => return answer(parsed, "direct_parse", checker.as_ref(), None).map(ReadResult::Answer),
         Err(problem) => problem,
     };
     let found = extract(text, checker.as_ref(), &problem, stop)?;
     match checker {
-        Some(checker) if repairs && found["success"] == false => Ok(Read::Broken(Arc::new(checker))),
-        Some(_) | None => Ok(Read::Answer(found)),
+        Some(checker) if repairs && found["success"] == false => Ok(ReadResult::Broken(Arc::new(checker))),
+        Some(_) | None => Ok(ReadResult::Answer(found)),
     }
 }
 
@@ -171,7 +174,7 @@ fn extract(
     text: &str,
     checker: Option<&Checker>,
     problem: &str,
-    stop: &Stop,
+    stop: &StopFlag,
 ) -> Result<Map<String, Value>, ToolFailure> {
     let mut first = None;
     let search = find::search(text, |parsed| {

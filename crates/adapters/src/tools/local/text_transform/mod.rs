@@ -19,12 +19,12 @@ mod written;
 use async_trait::async_trait;
 use kybern_core::ports::{Tool, ToolContext};
 use kybern_core::time::Millis;
-use kybern_core::tool::{Needs, ToolFailure, ToolOutcome, ToolSpec};
+use kybern_core::tool::{ToolFailure, ToolNeeds, ToolOutcome, ToolSpec};
 use serde_json::{Map, Value, json};
 
 use self::options::Options;
 use super::{refuse, text};
-use crate::workers::{Stop, Workers};
+use crate::workers::{StopFlag, Workers};
 
 /// Bytes of a text.
 const MAX_TEXT: usize = 1024 * 1024;
@@ -32,7 +32,7 @@ const MAX_TEXT: usize = 1024 * 1024;
 const MAX_RESULT: usize = 4 * 1024 * 1024;
 
 /// What an operation makes of a text.
-type Rule = fn(&str, &Options<'_>, &Stop) -> Result<Map<String, Value>, ToolFailure>;
+type Rule = fn(&str, &Options<'_>, &StopFlag) -> Result<Map<String, Value>, ToolFailure>;
 
 /// The operations, with the options that each takes, and its rule; those without one are a language model's.
 const OPERATIONS: &[(&str, &[&str], Option<Rule>)] = &[
@@ -102,7 +102,7 @@ impl TextTransform {
         Self {
             spec: ToolSpec {
                 timeout: Millis::from_secs(60),
-                needs: Needs { language_model: true, ..Needs::default() },
+                needs: ToolNeeds { language_model: true, ..ToolNeeds::default() },
                 ..ToolSpec::read("text_transform", description, schema).shown(
                     &["text", "words", "translate", "summary"],
                     json!({"text": "Hello world", "operation": "word_count"}),
@@ -119,10 +119,10 @@ impl Tool for TextTransform {
         &self.spec
     }
 
-    fn needs_of(&self, args: &Map<String, Value>) -> Needs {
+    fn needs_of(&self, args: &Map<String, Value>) -> ToolNeeds {
         let name = args.get("operation").and_then(Value::as_str).unwrap_or_default();
         let language_model = OPERATIONS.iter().any(|(known, _, rule)| *known == name && rule.is_none());
-        Needs { language_model, ..self.spec.needs }
+        ToolNeeds { language_model, ..self.spec.needs }
     }
 
     fn computes(&self, args: &Map<String, Value>) -> bool {
@@ -138,7 +138,7 @@ impl Tool for TextTransform {
             return written::write(&self.workers, context, &operation).await;
         };
         if !self.computes(&args) {
-            return operation.outcome(rule, &Stop::default());
+            return operation.outcome(rule, &StopFlag::default());
         }
         super::compute(&self.workers, context, move |stop| Operation::of(&args)?.outcome(rule, stop)).await?
     }
@@ -172,7 +172,7 @@ impl<'a> Operation<'a> {
         Ok(Self { name, rule: *rule, text, options: Options::of(args, name, allowed)? })
     }
 
-    fn outcome(self, rule: Rule, stop: &Stop) -> Result<ToolOutcome, ToolFailure> {
+    fn outcome(self, rule: Rule, stop: &StopFlag) -> Result<ToolOutcome, ToolFailure> {
         let mut data = rule(self.text, &self.options, stop)?;
         data.shift_insert(0, "operation".to_owned(), json!(self.name));
         Ok(ToolOutcome::new(data, format!("did {}", self.name)))

@@ -12,7 +12,7 @@ use serde_json::{Map, Value, json};
 use super::super::{refuse, short};
 use super::options::Options;
 use super::{MAX_RESULT, answer, too_long};
-use crate::workers::Stop;
+use crate::workers::StopFlag;
 
 /// Bytes of a compiled pattern. The time of one search is the text's length times this, at the worst.
 const MAX_PATTERN: usize = 64 * 1024;
@@ -25,13 +25,13 @@ const MAX_NESTING: u32 = 50;
 ///
 /// # Errors
 /// When the pattern is none, or the result too long.
-pub(super) fn replace(text: &str, options: &Options<'_>, stop: &Stop) -> Result<Map<String, Value>, ToolFailure> {
+pub(super) fn replace(text: &str, options: &Options<'_>, stop: &StopFlag) -> Result<Map<String, Value>, ToolFailure> {
     let find = options.text("find").filter(|find| !find.is_empty());
     let find = find.ok_or_else(|| refuse("replace needs options.find: give what to look for"))?;
     let with = options.text("with").unwrap_or_default();
     let is_regex = options.flag("regex");
     let pattern = compile(&if is_regex { find.to_owned() } else { regex::escape(find) }, options.flag("ignoreCase"))?;
-    let mut replaced = Replaced { text, result: String::new(), count: 0, last: 0 };
+    let mut replaced = ReplacedText { text, result: String::new(), count: 0, last: 0 };
     if is_regex && with.contains('$') {
         for groups in pattern.captures_iter(text) {
             stop.check()?;
@@ -51,14 +51,14 @@ pub(super) fn replace(text: &str, options: &Options<'_>, stop: &Stop) -> Result<
 }
 
 /// A text up to the last match, with what stands in its place.
-struct Replaced<'a> {
+struct ReplacedText<'a> {
     text: &'a str,
     result: String,
     count: usize,
     last: usize,
 }
 
-impl Replaced<'_> {
+impl ReplacedText<'_> {
     fn put(&mut self, found: Range<usize>, write: impl FnOnce(&mut String)) -> Result<(), ToolFailure> {
         self.result.push_str(&self.text[self.last..found.start]);
         write(&mut self.result);

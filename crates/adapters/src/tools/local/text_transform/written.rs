@@ -7,7 +7,7 @@ use kybern_core::tool::{ToolFailure, ToolOutcome};
 use serde_json::{Map, Value, json};
 use unicode_segmentation::UnicodeSegmentation;
 
-use super::super::asked::{self, Asked, Schema};
+use super::super::asked::{self, Schema, ToolModelAnswer};
 use super::super::json_parser::Checker;
 use super::super::{compute, fields, refuse};
 use super::options::Options;
@@ -53,10 +53,10 @@ pub(super) async fn write(
     Ok(ToolOutcome { usage, ..ToolOutcome::new(data, format!("did {name} by {model}")) })
 }
 
-type Written = (Map<String, Value>, String, kybern_core::money::Usage);
+type WrittenText = (Map<String, Value>, String, kybern_core::money::Usage);
 
 /// A summary no longer than it may be: asked for again when it is, and cut when it still is.
-async fn summarize(desk: &dyn ModelDesk, text: &str, options: &Options<'_>) -> Result<Written, ToolFailure> {
+async fn summarize(desk: &dyn ModelDesk, text: &str, options: &Options<'_>) -> Result<WrittenText, ToolFailure> {
     let most = options.number("maxLength").unwrap_or(USUAL_LENGTH);
     let mut question = asked::about(ToolPrompt::Summarize, text, MAX_SUMMARY);
     question.wishes.push(("maxLength", most.to_string()));
@@ -78,7 +78,7 @@ async fn summarize(desk: &dyn ModelDesk, text: &str, options: &Options<'_>) -> R
     Ok((data, answered.model, usage))
 }
 
-async fn translate(desk: &dyn ModelDesk, text: &str, options: &Options<'_>) -> Result<Written, ToolFailure> {
+async fn translate(desk: &dyn ModelDesk, text: &str, options: &Options<'_>) -> Result<WrittenText, ToolFailure> {
     let language = options.text("targetLanguage").map(str::trim).unwrap_or_default();
     if language.is_empty() {
         return Err(refuse("translate needs options.targetLanguage: give a language, as in German or pt-BR"));
@@ -94,13 +94,14 @@ async fn extract(
     context: &ToolContext,
     text: &str,
     options: &Options<'_>,
-) -> Result<Written, ToolFailure> {
+) -> Result<WrittenText, ToolFailure> {
     let schema = options.value("schema").filter(|schema| schema.is_object());
     let schema =
         schema.ok_or_else(|| refuse("extract needs options.schema: give the JSON Schema of what to take out"))?;
     let given = schema.clone();
     let checker = Arc::new(compute(workers, context, move |_| Checker::new(&given)).await??);
     let schema = Schema { written: schema, checker };
-    let Asked { answer, model, usage } = asked::json(workers, context, ToolPrompt::Extract, text, schema).await?;
+    let ToolModelAnswer { answer, model, usage } =
+        asked::json(workers, context, ToolPrompt::Extract, text, schema).await?;
     Ok((fields([("data", answer)]), model, usage))
 }

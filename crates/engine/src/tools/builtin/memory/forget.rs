@@ -3,7 +3,7 @@
 use kybern_core::json_schema::object;
 use kybern_core::policy::ToolCategory;
 use kybern_core::ports::{StatelessTool, ToolContext};
-use kybern_core::tool::{Needs, Risk, ToolFailure, ToolOutcome, ToolSpec, Write};
+use kybern_core::tool::{Risk, ToolFailure, ToolNeeds, ToolOutcome, ToolSpec, Write};
 use serde_json::{Map, Value, json};
 
 use super::super::given::id_schema;
@@ -16,7 +16,7 @@ pub(super) fn tool() -> StatelessTool {
     });
     let example = json!({"memory_id": "0198c1de-7c00-7000-8000-000000000001", "says": "Prefers trains to planes."});
     let spec = ToolSpec {
-        needs: Needs { memories: true, ..Needs::default() },
+        needs: ToolNeeds { memories: true, ..ToolNeeds::default() },
         category: ToolCategory::Memory,
         risk: Risk::R2,
         ..ToolSpec::local(

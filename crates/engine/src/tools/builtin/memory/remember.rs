@@ -7,7 +7,7 @@ use kybern_core::json_schema::object;
 use kybern_core::memory::{MAX_CONTENT, MAX_OF_SUBJECT, Memory, MemoryCategory, MemoryStatus, NewMemory};
 use kybern_core::policy::ToolCategory;
 use kybern_core::ports::{StatelessTool, ToolContext};
-use kybern_core::tool::{Needs, ToolFailure, ToolOutcome, ToolSpec, Write};
+use kybern_core::tool::{ToolFailure, ToolNeeds, ToolOutcome, ToolSpec, Write};
 use serde_json::{Map, Value, json};
 
 use super::super::given::{maybe, moment, refused};
@@ -29,7 +29,7 @@ pub(super) fn tool() -> StatelessTool {
                        until a person accepts it: memory_status says so. What is remembered in the same words \
                        already is answered as it stands.";
     let spec = ToolSpec {
-        needs: Needs { memories: true, ..Needs::default() },
+        needs: ToolNeeds { memories: true, ..ToolNeeds::default() },
         category: ToolCategory::Memory,
         ..ToolSpec::local("memory.remember", description, object(properties, ["content"]))
     }

@@ -5,7 +5,7 @@ use kybern_core::count::count;
 use kybern_core::json_schema::object;
 use kybern_core::policy::ToolCategory;
 use kybern_core::ports::{StatelessTool, ToolContext};
-use kybern_core::tool::{Needs, ToolFailure, ToolOutcome, ToolSpec};
+use kybern_core::tool::{ToolFailure, ToolNeeds, ToolOutcome, ToolSpec};
 use serde_json::{Map, Value, json};
 
 use super::super::given::{limit, refused};
@@ -24,7 +24,7 @@ pub(super) fn tool() -> StatelessTool {
                        Only what has been accepted and has not expired is found.";
     // What is remembered may once have been a stranger's word.
     let spec = ToolSpec {
-        needs: Needs { memories: true, ..Needs::default() },
+        needs: ToolNeeds { memories: true, ..ToolNeeds::default() },
         category: ToolCategory::Memory,
         untrusted_output: true,
         right: Right::Read,

@@ -6,7 +6,7 @@ use kybern_core::json_schema::object;
 use kybern_core::memory::{MAX_CONTENT, MemoryCategory, MemoryChange, MemoryStatus};
 use kybern_core::policy::ToolCategory;
 use kybern_core::ports::{StatelessTool, ToolContext};
-use kybern_core::tool::{Needs, Risk, ToolFailure, ToolOutcome, ToolSpec, Write};
+use kybern_core::tool::{Risk, ToolFailure, ToolNeeds, ToolOutcome, ToolSpec, Write};
 use serde_json::{Map, Value, json};
 
 use super::super::given::{id_schema, maybe, moment};
@@ -36,7 +36,7 @@ pub(super) fn tool() -> StatelessTool {
     });
     // The words before cannot be had back.
     let spec = ToolSpec {
-        needs: Needs { memories: true, ..Needs::default() },
+        needs: ToolNeeds { memories: true, ..ToolNeeds::default() },
         category: ToolCategory::Memory,
         risk: Risk::R2,
         ..ToolSpec::local("memory.update", description, object(properties, ["memory_id", "says"]))

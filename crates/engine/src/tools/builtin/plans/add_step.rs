@@ -4,7 +4,7 @@ use kybern_core::actor::Right;
 use kybern_core::json_schema::object;
 use kybern_core::policy::PermissionLevel;
 use kybern_core::ports::{StatelessTool, ToolContext};
-use kybern_core::tool::{Needs, Risk, ToolFailure, ToolOutcome, ToolSpec};
+use kybern_core::tool::{Risk, ToolFailure, ToolNeeds, ToolOutcome, ToolSpec};
 use serde_json::{Map, Value, json};
 
 use super::super::given::{invalid, maybe, refused};
@@ -27,7 +27,7 @@ pub(super) fn tool() -> StatelessTool {
                        and the first ten faults are told. Tasks that walk the plan already go on as before.";
     let step = json!({"id": "note", "tool": "core.set", "args": {"noted": true}});
     let spec = ToolSpec {
-        needs: Needs { plans: true, ..Needs::default() },
+        needs: ToolNeeds { plans: true, ..ToolNeeds::default() },
         risk: Risk::R3,
         level: PermissionLevel::Admin,
         right: Right::Administer,

@@ -5,7 +5,7 @@ use kybern_core::actor::Right;
 use kybern_core::json_schema::object;
 use kybern_core::policy::PermissionLevel;
 use kybern_core::ports::{StatelessTool, ToolContext};
-use kybern_core::tool::{Needs, Risk, ToolFailure, ToolOutcome, ToolSpec};
+use kybern_core::tool::{Risk, ToolFailure, ToolNeeds, ToolOutcome, ToolSpec};
 use serde_json::{Map, Value, json};
 
 use super::super::given::{invalid, maybe, refused};
@@ -41,7 +41,7 @@ pub(super) fn tool() -> StatelessTool {
     let example = json!({"plan_key": "desk.welcome", "description": "Says hello.", "steps": [step]});
     // A stored plan may do what its steps say, for whoever starts it.
     let spec = ToolSpec {
-        needs: Needs { plans: true, ..Needs::default() },
+        needs: ToolNeeds { plans: true, ..ToolNeeds::default() },
         risk: Risk::R3,
         level: PermissionLevel::Admin,
         right: Right::Administer,

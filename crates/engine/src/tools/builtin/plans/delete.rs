@@ -4,7 +4,7 @@ use kybern_core::actor::Right;
 use kybern_core::json_schema::object;
 use kybern_core::policy::PermissionLevel;
 use kybern_core::ports::{StatelessTool, ToolContext};
-use kybern_core::tool::{Needs, Risk, ToolFailure, ToolOutcome, ToolSpec, Write};
+use kybern_core::tool::{Risk, ToolFailure, ToolNeeds, ToolOutcome, ToolSpec, Write};
 use serde_json::{Map, Value, json};
 
 use super::super::text;
@@ -15,7 +15,7 @@ pub(super) fn tool() -> StatelessTool {
     let description = "Takes a plan of the organisation's own out of use. Tasks that walk it go on, and an \
                        administrator can bring it back.";
     let spec = ToolSpec {
-        needs: Needs { plans: true, ..Needs::default() },
+        needs: ToolNeeds { plans: true, ..ToolNeeds::default() },
         risk: Risk::R3,
         level: PermissionLevel::Admin,
         right: Right::Administer,

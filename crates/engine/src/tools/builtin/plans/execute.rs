@@ -6,7 +6,7 @@ use kybern_core::id::TaskId;
 use kybern_core::json_schema::object;
 use kybern_core::policy::PermissionLevel;
 use kybern_core::ports::{StatelessTool, ToolContext};
-use kybern_core::tool::{Needs, Risk, Submit, ToolFailure, ToolOutcome, ToolRate, ToolSpec};
+use kybern_core::tool::{Risk, Submit, ToolFailure, ToolNeeds, ToolOutcome, ToolRate, ToolSpec};
 use serde_json::{Map, Value, json};
 
 use super::super::given::maybe;
@@ -26,7 +26,7 @@ pub(super) fn tool() -> StatelessTool {
     let description = "Starts a plan as a task of its own, which goes on by itself: submitted_task_id names it for \
                        tasks.show. It spends from the budget of the task that starts it.";
     let spec = ToolSpec {
-        needs: Needs { plans: true, ..Needs::default() },
+        needs: ToolNeeds { plans: true, ..ToolNeeds::default() },
         risk: Risk::R2,
         level: PermissionLevel::Execute,
         rate: ToolRate::per_minute(PER_MINUTE),

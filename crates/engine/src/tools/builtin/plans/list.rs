@@ -5,7 +5,7 @@ use kybern_core::count::count;
 use kybern_core::json_schema::object;
 use kybern_core::plan::Plan;
 use kybern_core::ports::{StatelessTool, ToolContext};
-use kybern_core::tool::{Needs, ToolFailure, ToolOutcome, ToolSpec};
+use kybern_core::tool::{ToolFailure, ToolNeeds, ToolOutcome, ToolSpec};
 use serde_json::{Map, Value, json};
 
 use super::super::given::{beginning, limit, maybe, refused};
@@ -25,7 +25,7 @@ pub(super) fn tool() -> StatelessTool {
     let description = "Lists the plans in use by their keys: what each does, its version, and whether it comes \
                        with the server or is the organisation's own.";
     let spec = ToolSpec {
-        needs: Needs { plans: true, ..Needs::default() },
+        needs: ToolNeeds { plans: true, ..ToolNeeds::default() },
         right: Right::Read,
         ..ToolSpec::read("plans.list", description, object(properties, []))
     }

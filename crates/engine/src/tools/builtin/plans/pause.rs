@@ -3,7 +3,7 @@
 use kybern_core::json_schema::object;
 use kybern_core::ports::StatelessTool;
 use kybern_core::task::SteerAction;
-use kybern_core::tool::{Needs, ToolSpec};
+use kybern_core::tool::{ToolNeeds, ToolSpec};
 use serde_json::json;
 
 use super::super::given::id_schema;
@@ -28,7 +28,7 @@ pub(super) fn resuming() -> StatelessTool {
 
 fn spec(key: &str, description: &str, tags: &[&str]) -> ToolSpec {
     let schema = object(json!({"task_id": id_schema("The task that walks the plan.")}), ["task_id"]);
-    let needs = Needs { tasks: true, ..Needs::default() };
+    let needs = ToolNeeds { tasks: true, ..ToolNeeds::default() };
     let example = json!({"task_id": "0198c1de-7c00-7000-8000-000000000001"});
     ToolSpec { needs, ..ToolSpec::local(key, description, schema) }.shown(tags, example)
 }

@@ -3,7 +3,7 @@
 use kybern_core::actor::Right;
 use kybern_core::json_schema::object;
 use kybern_core::ports::{StatelessTool, ToolContext};
-use kybern_core::tool::{Needs, ToolFailure, ToolOutcome, ToolSpec};
+use kybern_core::tool::{ToolFailure, ToolNeeds, ToolOutcome, ToolSpec};
 use serde_json::{Map, Value, json};
 
 use super::super::given::{refused, unknown};
@@ -14,7 +14,7 @@ pub(super) fn tool() -> StatelessTool {
     let schema = object(json!({"plan_key": key_schema()}), ["plan_key"]);
     let description = "Shows the plan in use under a key, with all its steps.";
     let spec = ToolSpec {
-        needs: Needs { plans: true, ..Needs::default() },
+        needs: ToolNeeds { plans: true, ..ToolNeeds::default() },
         right: Right::Read,
         ..ToolSpec::read("plans.show", description, schema)
     }

@@ -4,7 +4,7 @@ use kybern_core::json_schema::object;
 use kybern_core::policy::PermissionLevel;
 use kybern_core::ports::{StatelessTool, ToolContext};
 use kybern_core::task::SteerAction;
-use kybern_core::tool::{Needs, Risk, ToolFailure, ToolOutcome, ToolSpec};
+use kybern_core::tool::{Risk, ToolFailure, ToolNeeds, ToolOutcome, ToolSpec};
 use serde_json::{Map, Value, json};
 
 use super::super::given::id_schema;
@@ -15,7 +15,7 @@ pub(super) fn tool() -> StatelessTool {
     let description = "Cancels a task that has not ended. What it has done stays done, and nothing more of it is \
                        begun.";
     let spec = ToolSpec {
-        needs: Needs { tasks: true, ..Needs::default() },
+        needs: ToolNeeds { tasks: true, ..ToolNeeds::default() },
         risk: Risk::R2,
         level: PermissionLevel::Execute,
         ..ToolSpec::local("tasks.cancel", description, schema)

@@ -5,7 +5,7 @@ use kybern_core::count::count;
 use kybern_core::json_schema::object;
 use kybern_core::ports::{StatelessTool, TaskFilter, ToolContext};
 use kybern_core::task::{Channel, Task, TaskStatus};
-use kybern_core::tool::{Needs, ToolFailure, ToolOutcome, ToolSpec};
+use kybern_core::tool::{ToolFailure, ToolNeeds, ToolOutcome, ToolSpec};
 use serde_json::{Map, Value, json};
 
 use super::super::given::{beginning, limit, maybe, maybe_id, refused};
@@ -27,7 +27,7 @@ pub(super) fn tool() -> StatelessTool {
                        beginning of what was asked.";
     // What came in as a mail or over the web stands in them.
     let spec = ToolSpec {
-        needs: Needs { tasks: true, ..Needs::default() },
+        needs: ToolNeeds { tasks: true, ..ToolNeeds::default() },
         untrusted_output: true,
         right: Right::Read,
         ..ToolSpec::read("tasks.list", description, object(properties, []))

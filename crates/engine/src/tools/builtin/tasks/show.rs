@@ -5,7 +5,7 @@ use kybern_core::json::bytes_of;
 use kybern_core::json_schema::object;
 use kybern_core::ports::{StatelessTool, ToolContext};
 use kybern_core::task::{StepError, Task};
-use kybern_core::tool::{Needs, ToolFailure, ToolOutcome, ToolSpec};
+use kybern_core::tool::{ToolFailure, ToolNeeds, ToolOutcome, ToolSpec};
 use serde_json::{Map, Value, json};
 
 use super::super::given::{beginning, id_schema};
@@ -20,7 +20,7 @@ pub(super) fn tool() -> StatelessTool {
     let schema = object(json!({"task_id": id_schema("The task.")}), ["task_id"]);
     let description = "Shows how a task stands, what it waits for, and its result or why it failed.";
     let spec = ToolSpec {
-        needs: Needs { tasks: true, ..Needs::default() },
+        needs: ToolNeeds { tasks: true, ..ToolNeeds::default() },
         untrusted_output: true,
         right: Right::Read,
         ..ToolSpec::read("tasks.show", description, schema)

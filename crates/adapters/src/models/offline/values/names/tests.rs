@@ -1,7 +1,7 @@
 use super::super::businesses::find_businesses;
 use super::*;
 
-fn value(read: Option<Read>) -> String {
+fn value(read: Option<ReadValue>) -> String {
     read.and_then(|read| read.value.as_str().map(str::to_owned)).unwrap_or_default()
 }
 
