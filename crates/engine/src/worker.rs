@@ -110,6 +110,10 @@ impl Worker {
         drop(left);
         match outcome {
             Ok(()) => {}
+            // A stop gives back what it cut short, and whoever takes the task up next resumes it.
+            Err(RunStop::Fenced) if self.kernel.stopping.is_cancelled() => {
+                tracing::info!(task.id = %id, tenant.id = %tenant, "cut short by the stop, to be resumed");
+            }
             Err(RunStop::Fenced) => tracing::warn!(task.id = %id, tenant.id = %tenant, "lease lost, work discarded"),
             Err(RunStop::Store(error)) => {
                 tracing::error!(task.id = %id, tenant.id = %tenant, %error, "run stopped, it goes on when its lease expires");

@@ -151,7 +151,7 @@ pub(crate) async fn start(
     let how = wiring::OpenOptions { served_at, ..wiring::OpenOptions::default() };
     let opened = wiring::open_store(&config, how).await;
     let opened = opened.map_err(|error| opening::explain(&config.database.url, error))?;
-    let mut settings = wiring::settings(&config, &format!("http://{address}"));
+    let mut settings = wiring::settings(&config, &reachable(address));
     settings.work = purpose.works();
     let (reader, parts) = asked.await?;
     settings.parts = parts;

@@ -328,7 +328,11 @@ pub(crate) async fn tenants(config: &Config, store: &dyn Store) -> anyhow::Resul
 
 /// That a setting names a tenant which does not exist.
 pub(crate) fn no_tenant(key: &str, name: &str) -> Fault {
-    let remedy = format!("correct it: {0} tenant list shows names and slugs, {0} tenant create makes one", kybern());
+    let program = crate::output::program();
+    let remedy = format!(
+        "correct it, or leave the setting out until `{program} tenant create` has made the tenant; `{program} tenant list` \
+         shows names and slugs"
+    );
     Fault { remedy, ..Fault::bad(key, name, "is no tenant's name") }
 }
 

@@ -66,7 +66,7 @@ impl Brake {
             record.looked_up = now;
             return Ok(());
         }
-        let message = "too many wrong API keys came from this address, try again in a while";
+        let message = "too many wrong API keys came from this address; a valid key is let through after a few tries";
         Err(Error::new(ErrorCode::RateLimited, message).retry_after(Millis(WINDOW.0.saturating_sub(passed.0))))
     }
 

@@ -17,8 +17,8 @@ use crate::request::RequestInfo;
 use crate::schema::operation::{HealthSchema, ReadinessSchema};
 use crate::state::AppState;
 
-/// How long the database may take to say that it is there.
-const PATIENCE: Duration = Duration::from_secs(5);
+/// How long the database may take to say that it is there: less than probes usually wait for an answer.
+const PATIENCE: Duration = Duration::from_secs(3);
 
 /// Alive
 ///

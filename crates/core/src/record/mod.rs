@@ -77,6 +77,9 @@ pub struct Lookup {
 }
 
 impl Lookup {
+    /// The name of those that name a file; the store's removal of files looks for it.
+    pub const FILE: &str = "file";
+
     /// A lookup that no two records may share.
     pub fn unique(name: impl Into<String>, value: impl Into<String>) -> Self {
         Self { name: name.into(), value: Self::kept(value.into()), unique: true }
@@ -85,6 +88,11 @@ impl Lookup {
     /// A lookup that many may share.
     pub fn shared(name: impl Into<String>, value: impl Into<String>) -> Self {
         Self { name: name.into(), value: Self::kept(value.into()), unique: false }
+    }
+
+    /// A file that a record names. It is kept as long as the record, also when the task that brought it is removed.
+    pub fn file(hash: impl Into<String>) -> Self {
+        Self::shared(Self::FILE, hash)
     }
 
     /// A value as it is kept and looked for: strangers choose some of them, and indexes take no long ones.

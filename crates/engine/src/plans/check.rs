@@ -261,7 +261,7 @@ fn all_ids(steps: &[StepSpec]) -> Vec<String> {
         .collect()
 }
 
-/// Whether a kind may be proposed by a tool: what hands over to others, or asks persons, needs a plan that a person
+/// Whether a kind may be proposed by a tool. What asks models or decides where the plan goes needs a plan that a person
 /// wrote.
 #[must_use]
 pub fn may_be_proposed(kind: &StepKind) -> bool {

@@ -67,6 +67,7 @@ pub(super) async fn server(
         DatabaseUrl::Sqlite(path) => served_at(path),
         DatabaseUrl::Postgres(_) => None,
     };
+    let is_named = place.url.is_some();
     let url = match (place.url.or(owner), place.names_database) {
         (Some(url), _) => url,
         (None, false) => config.server.local_url(),
@@ -86,7 +87,8 @@ pub(super) async fn server(
     };
     if !client.answers().await {
         let message = format!("none answers at {url}");
-        findings.push(finding("server", PartState::Off, message, format!("start one with `{} serve`", kybern_here())));
+        let state = if is_named { PartState::Broken } else { PartState::Off };
+        findings.push(finding("server", state, message, format!("start one with `{} serve`", kybern_here())));
         return None;
     }
     let mut checks = Vec::new();

@@ -2,6 +2,7 @@
 
 use kybern_core::outbox::{MAX_MAIL_FILE_BYTES, MAX_MAIL_FILES, MailFile};
 use kybern_core::ports::ToolContext;
+use kybern_core::record::Lookup;
 use kybern_core::task::{Attachment, AttachmentSource};
 use kybern_core::tool::ToolFailure;
 use serde_json::{Map, Value, json};
@@ -45,6 +46,12 @@ pub(super) async fn add(context: &ToolContext, groups: &mut [InsurerPolicies]) -
         }
     }
     Ok(())
+}
+
+/// The lookups of a request by which its letters are kept as long as it is.
+pub(super) fn lookups(request: &Map<String, Value>) -> Vec<Lookup> {
+    let letters = [ATTACHMENTS, LEFT_OUT].into_iter().flat_map(|member| objects(request, member));
+    letters.filter_map(|letter| text(&letter, "hash")).map(Lookup::file).collect()
 }
 
 /// The letters of a request.

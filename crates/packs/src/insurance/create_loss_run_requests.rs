@@ -70,9 +70,10 @@ async fn call(context: &ToolContext, args: Map<String, Value>) -> Result<ToolOut
             let insured = request::insured(context, &draft.props).await?.unwrap_or_default();
             let letter = Letter { sender: &context.tenant_name, insured: &insured, id: draft.id };
             letter.rewrite(&draft.props, &mut wanted);
+            let mut lookups = authority::lookups(&wanted);
             let changed = change::difference(draft, wanted);
-            let numbers = request::number_lookups(&texts(&changed, "policy_numbers"));
-            updated += usize::from(change::settle(&mut outcome, draft, changed, numbers));
+            lookups.extend(request::number_lookups(&texts(&changed, "policy_numbers")));
+            updated += usize::from(change::settle(&mut outcome, draft, changed, lookups));
         } else if let Some(asked_before) = theirs.iter().find(|record| request::covers(record, asked)) {
             ids.push(asked_before.id);
             outcome.links.push(change::resolve(asked_before));
@@ -120,7 +121,7 @@ async fn create(
     let insurer = request::insurer_entity(context, asked).await?;
     let props = request::props(context, deal, asked, insurer.as_ref());
     let key = request::key(deal.id, asked, n);
-    let lookups = request::lookups(deal.id, asked);
+    let lookups = [request::lookups(deal.id, asked), authority::lookups(&props)].concat();
     let insured = request::insured(context, &props).await?.unwrap_or_default();
     let mut change = change::create(context, kinds::LOSS_RUN_REQUEST, &key, props, lookups);
     let letter = Letter { sender: &context.tenant_name, insured: &insured, id: change.put.id };

@@ -7,6 +7,7 @@ use std::cell::LazyCell;
 
 use kybern_core::mail::MailKind;
 use kybern_core::model::{Classification, ClassifyInput, IntentSpec};
+use smol_str::SmolStr;
 
 use super::analyse::{clip, round};
 use super::keywords::{ASKED, GIVEN, Keyword, UNASKED};
@@ -180,9 +181,15 @@ fn scores<'i>(reading: &MessageReading<'i>) -> Vec<IntentScore<'i>> {
 fn asks_anything(text: &str) -> bool {
     let found = words(text, 0);
     let acts = acts::acts(&found, &acts::borders(text, &found));
+    let folded: Vec<SmolStr> = found.iter().map(|word| fold(&word.text)).collect();
+    let denies = |at: usize| at > 0 && NOT.contains(&folded[at - 1].as_str());
+    let is_wish = |(at, word): (usize, &SmolStr)| WISHES.contains(&word.as_str()) && !denies(at);
     acts.iter().any(|act| matches!(act, acts::SpeechAct::Asked | acts::SpeechAct::Wanted))
-        || found.iter().any(|word| WISHES.contains(&fold(&word.text).as_str()))
+        || folded.iter().enumerate().any(is_wish)
 }
+
+/// Words before one of [`WISHES`] that say that nobody wishes it: `We do not want loss runs.`
+const NOT: [&str; 8] = ["not", "t", "dont", "doesnt", "no", "never", "nobody", "nunca"];
 
 /// Words by which somebody tells of a request.
 const WISHES: [&str; 26] = [
@@ -404,5 +411,15 @@ mod tests {
         // What kind of paper came says something all the same.
         let hello = "Good morning from the desk, have a quiet week and call whenever something is wrong.";
         assert!(sure(hello, "Loss report", "REPORT") > 0.8);
+    }
+
+    #[test]
+    fn what_nobody_wishes_is_no_request() {
+        for asks in ["We need loss runs.", "Our broker asked for reports.", "We do not mind, they want reports."] {
+            assert!(asks_anything(asks), "{asks}");
+        }
+        for tells in ["We do not want loss runs.", "They don't need loss runs.", "Loss runs are attached."] {
+            assert!(!asks_anything(tells), "{tells}");
+        }
     }
 }

@@ -77,7 +77,7 @@ fn check_url(text: &str) -> Result<(), String> {
         return Err("url names its host and port without an expression, and then a /".to_owned());
     }
     if authority.contains('@') {
-        return Err("url holds no user and no password: put the secret into auth or into a header".to_owned());
+        return Err("url holds credentials: put them into auth or into a header".to_owned());
     }
     if literal.contains('#') {
         return Err("url has no fragment: what stands behind # is never sent".to_owned());

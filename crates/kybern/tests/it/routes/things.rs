@@ -59,9 +59,9 @@ pub(crate) struct Things {
     pub(crate) proposed: String,
     /// A document of its knowledge.
     pub(crate) document: String,
-    /// Two lessons about which nobody has decided.
     /// A mail that is kept, because there is no SMTP server.
     pub(crate) mail: String,
+    /// Two lessons about which nobody has decided.
     pub(crate) lesson: String,
     pub(crate) refused_lesson: String,
     pub(crate) kind: String,

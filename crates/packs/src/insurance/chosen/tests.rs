@@ -400,6 +400,10 @@ fn what_is_said_of_some_policies_and_not_understood_is_asked_about() {
         "Please order the loss runs. I put that in on their portal yesterday, do not double up.",
         "Please order the loss runs today. I do not think the cargo can wait.",
         "Please order the loss runs, whatever is active.",
+        "Please order loss runs for the first one on the attached list only.",
+        "Please order loss runs for some of the policies of the attached list.",
+        "Could you pull the losses on the first two?",
+        "Por favor pidan la siniestralidad de algunas de las polizas adjuntas.",
         "Please order the loss runs. Cargo is with Cedar Point Casualty Company, and we would rather you did not approach them.",
     ] {
         assert_eq!(on(text), None, "{text}");
@@ -410,6 +414,8 @@ fn what_is_said_of_some_policies_and_not_understood_is_asked_about() {
         "Please order the loss runs. The cargo is AL-40021 with Northfield as you know.",
         "Please order the loss runs.\nGreetings from Fern Cargo Transport near here, as it happens",
         "Please order the loss runs. We are still missing the one of Northfield.",
+        "Please order the loss runs for the last two years.",
+        "Please order the loss runs. It is the first one that we ask you for this year.",
         "Please order the loss runs. Here is what we carry: liability, cargo and general liability.",
     ] {
         assert_eq!(on(text), Some(all.clone()), "{text}");

@@ -16,7 +16,7 @@ pub(super) fn unread(said: &[(bool, Sentence)], mentions: &Mentions<'_>, count: 
         // `Fern Casualty had us until 2021; skip them.`
         let before = at.checked_sub(1).filter(|_| sentence.words.len() <= POINTS).and_then(|before| said.get(before));
         let goes_on = before.is_some_and(|(_, before)| before.has_any(word::COMPANIES));
-        if restricts(sentence) && !goes_on {
+        if (restricts(sentence) || picks_some(sentence)) && !goes_on {
             return Some(Choice::Some(sentence.shown.clone()));
         }
         (*in_body && remarks(sentence, mentions, count)).then(|| Choice::Perhaps(sentence.shown.clone()))
@@ -26,6 +26,16 @@ pub(super) fn unread(said: &[(bool, Sentence)], mentions: &Mentions<'_>, count: 
 /// Whether a sentence leaves something out, and names no company beside the policies that it may mean.
 fn restricts(sentence: &Sentence) -> bool {
     sentence.has_turn(say::RESTRICTS) && !sentence.has_any(word::COMPANIES)
+}
+
+/// Whether a sentence asks for some of what is meant: `loss runs for the first one on the attached list`. A period, such as
+/// `the last two years`, is no choice of policies, and neither is `it is the first one`.
+fn picks_some(sentence: &Sentence) -> bool {
+    let tells = |at: usize| at > 1 && sentence.is(at - 2, word::IS) || at > 0 && sentence.is(at - 1, word::IS);
+    let picks = |at: usize| {
+        sentence.any(at, say::PICKS_SOME).is_some_and(|end| !sentence.is(end, word::PERIODS) && !tells(at))
+    };
+    sentence.has_any(word::ASKS) && (0..sentence.words.len()).any(picks)
 }
 
 /// Whether a sentence that asks for nothing says more of some of the policies than which they are: `the comp went to the

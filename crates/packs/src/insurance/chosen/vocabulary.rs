@@ -98,6 +98,11 @@ pub(super) const LOSSES: &[&str] = &[
     "historial",
     "historique",
 ];
+/// Words that tell what something is.
+pub(super) const IS: &[&str] = &["is", "its", "it", "was", "are", "es", "est", "ist"];
+/// What a length of time is counted in.
+pub(super) const PERIODS: &[&str] =
+    &["year", "term", "month", "week", "day", "ano", "mes", "annee", "an", "mois", "jahr", "monat"];
 /// Words of the names of companies.
 pub(super) const COMPANIES: &[&str] =
     &["company", "insurance", "mutual", "casualty", "indemnity", "assurance", "corp", "inc", "exchange", "group"];
