@@ -1,5 +1,5 @@
 #!/bin/sh
-# Run once by the image of PostgreSQL, when it makes its database: Kybern's role is no superuser and creates no roles.
+# The image of PostgreSQL runs this once, when it makes its database. Kybern's role is no superuser and creates no roles.
 set -eu
 
 psql --username postgres --set ON_ERROR_STOP=1 --set password="$POSTGRES_PASSWORD" <<'SQL'

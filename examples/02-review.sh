@@ -22,7 +22,7 @@ json POST "/api/tasks/$id/review" '{"corrections": {"approved": true, "note": "k
 task=$(api GET "/api/tasks/$id?waitMs=10000")
 echo "answered: $(field status <<<"$task"), result $(field result <<<"$task")"
 
-echo "the same answer again is refused, because nothing waits any more:"
+echo "a second answer is refused, because nothing waits any more:"
 json POST "/api/tasks/$id/review" '{"corrections": {"approved": false}}' 2>&1 | sed 's/^/  /' || true
 
 echo "records it made:"

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# A receiver that comes out of a mail: the plan may not write to it before a person says yes.
+# A message to an address that comes out of a mail: it is not sent before a person says yes.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")"
 . ./api.sh
@@ -11,8 +11,11 @@ id=$(field taskId <<<"$sent")
 task=$(api GET "/api/tasks/$id?waitMs=30000")
 echo "task $id: $(field status <<<"$task")"
 echo "why: $(field waits.0.reason <<<"$task")"
-# An empty answer is the yes. It holds for exactly these arguments, once. {"resolution": "fail"} is the no.
+# An empty answer is the yes, for exactly these arguments. {"resolution": "fail"} is the no.
 json POST "/api/tasks/$id/review" '{"corrections": {}}' >/dev/null
 task=$(api GET "/api/tasks/$id?waitMs=30000")
 echo "after the yes: $(field status <<<"$task")"
-echo "outbox: $(api GET '/api/outbox?limit=1' | field items.0.status), because no SMTP server is configured"
+echo "its message in the outbox, which stays there without an SMTP server:"
+api GET /api/outbox | python3 -c '
+import json, sys
+print("  " + next(item["status"] for item in json.load(sys.stdin)["items"] if item["channel"] == "email"))'

@@ -1,13 +1,14 @@
 #!/usr/bin/env bash
 # A conversation over HTTP: a message and its answer, the same turn as events, knowledge that is found, and what a model
-# would be told. Without a configured model the answer says so; everything around it is there all the same.
+# would be told. Without a configured model the answer says so; the rest works all the same.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")"
 . ./api.sh
 
 chat=$(json POST /api/chats '{"agent": "assistant"}' | field id)
 answer=$(json POST "/api/chats/$chat/messages" '{"content": "Who pays when a pallet arrives late?"}')
-echo "answer: $(field content <<<"$answer" | head -c 100)…"
+content=$(field content <<<"$answer")
+echo "answer: ${content:0:100}…"
 echo "finish reason: $(field finishReason <<<"$answer")"
 
 echo "the same turn as events:"

@@ -24,7 +24,7 @@ if [ "$(field status <<<"$task")" = needs_review ]; then
     done
     lesson=$(field items.0.id <<<"$lesson")
     echo "suggested: $(api GET "/api/lessons/$lesson" | field text)"
-    echo "it changes $(api GET "/api/lessons/$lesson/preview" | field changed | grep -o taskId | wc -l) mails"
+    echo "mails that it changes: $(api GET "/api/lessons/$lesson/preview" | field changed | grep -o taskId | wc -l)"
     echo "it is $(json POST "/api/lessons/$lesson/accept" '{}' | field status)"
 fi
 task=$(send ../samples/lessons/walk-in-again.eml)

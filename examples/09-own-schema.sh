@@ -12,6 +12,6 @@ task=$(api GET "/api/tasks/$id?waitMs=30000")
 echo "task $id: $(field status <<<"$task")"
 echo "the note says: $(field result <<<"$task")"
 echo "where its number stands: $(field state.extractions.0.fields.0.source <<<"$task")"
-# A schema that cannot be read by is refused when the plan is checked, with the place and the remedy.
+# A faulty schema is refused when the plan is checked, with the place and the reason.
 broken=$(sed 's/"DN-\[0-9\]{4}-\[0-9\]{6}"/"DN-[0-9"/' plans/delivery_note.json)
 echo "a broken pattern: $(json POST /api/plans/check "$broken")"

@@ -1,4 +1,4 @@
-# Sourced by the examples: one function for a call, one for reading a field of its answer. Needs curl and python3.
+# Sourced by the examples: functions for calls and for reading fields of their answers. Needs curl and python3.
 : "${KYBERN_URL:=http://127.0.0.1:7171}"
 : "${KYBERN_API_KEY:?set KYBERN_API_KEY to an API key, kybern serve prints one at its first start}"
 
@@ -29,7 +29,7 @@ needs_receiver() {
     fi
 }
 
-# needs_completed TASK: ends the example when the task, as JSON, has not come to its end; says why.
+# needs_completed TASK: ends the example when the task, as JSON, has not completed; says why.
 needs_completed() {
     python3 -c '
 import json, sys
@@ -37,7 +37,7 @@ task = json.load(sys.stdin)
 if task["status"] != "completed":
     why = task.get("errorMessage") or "; ".join(wait["reason"] for wait in task.get("waits") or []) or "nothing more is known"
     print("task %s is %s: %s" % (task["id"], task["status"], why), file=sys.stderr)
-    print("this example needs a server with: kybern serve --config examples/kybern.toml", file=sys.stderr)
+    print("this example needs a server that was started with --config examples/kybern.toml", file=sys.stderr)
     sys.exit(1)' <<<"$1"
 }
 

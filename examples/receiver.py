@@ -45,7 +45,7 @@ def signature(secret, message_id, timestamp, body):
 
 
 def is_genuine(headers, body, secret):
-    """Checks a delivery from Kybern. A receiver also drops a webhook-id that it has seen before."""
+    """Checks a delivery from Kybern. A real receiver also drops a webhook-id that it has seen before."""
     message_id, timestamp = headers.get("webhook-id", ""), headers.get("webhook-timestamp", "0")
     if abs(time.time() - int(timestamp)) > 300:
         return False
@@ -138,7 +138,7 @@ class Handler(BaseHTTPRequestHandler):
         if QUOTE_MODE == "early":
             call_back(dispatch, "once")
         else:
-            # A real engine works for minutes or days; the task costs nothing meanwhile.
+            # A real engine may work for minutes or days.
             threading.Timer(1.0, call_back, (dispatch, QUOTE_MODE)).start()
         return self.answer(202, {"accepted": True})
 
@@ -168,7 +168,7 @@ if __name__ == "__main__":
     except OSError as error:
         sys.exit(
             f"cannot listen on 127.0.0.1:{PORT}: {error.strerror}. End what listens there, or choose another port with "
-            "RECEIVER_PORT and write it into kybern.toml, the plans and api.sh in place of 8099"
+            "RECEIVER_PORT and write it in place of 8099 into every file of examples/ that names it"
         )
     print(f"receiver on http://127.0.0.1:{PORT}, quotes are called back: {QUOTE_MODE}", flush=True)
     try:
