@@ -59,6 +59,7 @@ const MIGRATIONS: &[Migration] = &[
     migration!(25, "0025_attempt_definition"),
     migration!(26, "0026_oldest_work"),
     migration!(27, "0027_task_kind"),
+    migration!(28, "0028_files_of_records"),
 ];
 
 /// The schema version that this program knows.

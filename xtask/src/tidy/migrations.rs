@@ -8,9 +8,13 @@ use super::tree::Tree;
 /// The two folders.
 const FOLDERS: [&str; 2] = ["crates/store/migrations/sqlite/", "crates/store/migrations/postgres/"];
 
-/// Checks names, numbers, and that each file has its twin.
+/// Where they are listed in their order.
+const LIST: &str = "crates/store/src/migrate.rs";
+
+/// Checks names, numbers, that each file has its twin, and that it is listed.
 pub(crate) fn check(tree: &Tree) -> Vec<Finding> {
     let mut findings = Vec::new();
+    let list = tree.files().iter().find(|file| file.path() == LIST).map_or("", |file| file.text());
     for (folder, other) in [(FOLDERS[0], FOLDERS[1]), (FOLDERS[1], FOLDERS[0])] {
         let mut numbers = BTreeMap::new();
         for file in tree.below(folder) {
@@ -24,6 +28,9 @@ pub(crate) fn check(tree: &Tree) -> Vec<Finding> {
                 findings.push(Finding::violation(path, 1, "is not named NNNN_name.sql", "rename it in both folders"));
                 continue;
             };
+            if !list.contains(&format!("\"{}\"", name.trim_end_matches(".sql"))) {
+                findings.push(Finding::violation(path, 1, "is never run", format!("list it in {LIST}")));
+            }
             if let Some(first) = numbers.insert(number, name) {
                 let message = format!("has the number of {first}");
                 findings.push(Finding::violation(path, 1, message, "take the next free number in both folders"));
@@ -48,7 +55,9 @@ mod tests {
     fn count(files: &[&str]) -> usize {
         let files: Vec<(String, &str)> =
             files.iter().map(|name| (format!("crates/store/migrations/{name}"), "")).collect();
-        let files: Vec<(&str, &str)> = files.iter().map(|(path, text)| (path.as_str(), *text)).collect();
+        let list = r#"migration!(1, "0001_base"), migration!(1, "0001_other"), "0001_a", "0001_b""#;
+        let files = files.iter().map(|(path, text)| (path.as_str(), *text)).chain([(LIST, list)]);
+        let files: Vec<(&str, &str)> = files.collect();
         check(&Tree::of(&files)).len()
     }
 
@@ -56,6 +65,11 @@ mod tests {
     fn twins_pass_and_a_lone_file_is_found() {
         assert_eq!(count(&["sqlite/0001_base.sql", "postgres/0001_base.sql"]), 0);
         assert_eq!(count(&["sqlite/0001_base.sql", "postgres/0001_other.sql"]), 2);
+    }
+
+    #[test]
+    fn a_file_that_is_not_listed_is_found() {
+        assert_eq!(count(&["sqlite/0002_more.sql", "postgres/0002_more.sql"]), 2);
     }
 
     #[test]

@@ -7,7 +7,7 @@ use kybern_core::id::{TaskId, UserId};
 use kybern_core::money::{NanoUsd, Usage};
 use kybern_core::outbox::OutboxStatus;
 use kybern_core::plan::StepId;
-use kybern_core::record::Expect;
+use kybern_core::record::{Expect, Lookup, PutRecord};
 use kybern_core::retention::{Kept, Purge, Purged, TaskHold};
 use kybern_core::task::{Attachment, Commit, Effect, Lease, NewTask, TaskChange, TaskStatus};
 use kybern_core::time::Millis;
@@ -265,6 +265,26 @@ pub async fn files_go_when_nothing_names_them_any_more(h: Harness) {
     assert_eq!(count(&purge(&w, &files).await, &home), 1);
     assert_eq!(w.store().blob(home.scope, &hash).await.unwrap(), None);
     assert_eq!(purge(&w, &files).await, []);
+}
+
+pub async fn a_file_that_a_record_names_outlives_its_task(h: Harness) {
+    let (w, home) = World::new(h).await;
+    let other = w.tenant("second").await;
+    let bytes = Bytes::from_static(b"a letter");
+    let hash = w.store().put_blob(home.scope, bytes.clone()).await.unwrap();
+    w.store().put_blob(other.scope, bytes.clone()).await.unwrap();
+    let task = NewTask { attachments: vec![file(&hash)], ..w.new_task() };
+    let lease = w.leased_as(&home, task, "w", LONG).await.lease;
+    let put = w.put("request", "a", json!({}), Expect::Absent);
+    let put = PutRecord { lookups: vec![Lookup::file(&hash), Lookup::shared("name", "x")], ..put };
+    w.commit(&lease, w.effects(vec![Effect::Put(Box::new(put))])).await;
+    w.end(&lease, TaskStatus::Completed).await;
+    assert_eq!(remove(&w, &home).await, 1);
+    let purged = purge(&w, &Purge { dry_run: true, ..all(&w, Kept::Files) }).await;
+    assert_eq!((count(&purged, &home), count(&purged, &other)), (0, 1));
+    let purged = purge(&w, &all(&w, Kept::Files)).await;
+    assert_eq!((count(&purged, &home), count(&purged, &other)), (0, 1));
+    assert_eq!(w.store().blob(home.scope, &hash).await.unwrap(), Some(bytes));
 }
 
 pub async fn a_file_that_is_stored_again_counts_as_new(h: Harness) {

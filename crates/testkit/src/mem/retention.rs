@@ -10,6 +10,7 @@ use kybern_core::id::{TaskId, TenantId};
 use kybern_core::job::JobStatus;
 use kybern_core::outbox::{OutboxMessage, OutboxStatus};
 use kybern_core::ports::RetentionStore;
+use kybern_core::record::Lookup;
 use kybern_core::retention::{Kept, KeptTenant, Purge, PurgeStep, TaskHold};
 use kybern_core::task::{Channel, Task};
 use kybern_core::tenant::TenantScope;
@@ -101,7 +102,9 @@ impl MemState {
     fn purge_files(&mut self, tenant: TenantId, purge: &Purge) -> usize {
         let attached = self.tasks.values().filter(|row| row.task.tenant == tenant);
         let attached = attached.flat_map(|row| row.attachments.iter().map(|attachment| attachment.hash.clone()));
-        let named: BTreeSet<String> = attached.collect();
+        let records = self.records.iter().filter(|((of, ..), _)| *of == tenant).flat_map(|(_, row)| &row.lookups);
+        let kept = records.filter(|lookup| lookup.name == Lookup::FILE).map(|lookup| lookup.value.clone());
+        let named: BTreeSet<String> = attached.chain(kept).collect();
         let old = |of: TenantId, hash: &str, touched: Timestamp| {
             of == tenant && touched < purge.before && !named.contains(hash)
         };
