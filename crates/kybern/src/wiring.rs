@@ -328,10 +328,9 @@ pub(crate) async fn tenants(config: &Config, store: &dyn Store) -> anyhow::Resul
 
 /// That a setting names a tenant which does not exist.
 pub(crate) fn no_tenant(key: &str, name: &str) -> Fault {
-    let program = crate::output::program();
     let remedy = format!(
-        "correct it, or leave the setting out until `{program} tenant create` has made the tenant; `{program} tenant list` \
-         shows names and slugs"
+        "correct it, or leave it out until `{0} tenant create` has made the tenant; `{0} tenant list` shows names and slugs",
+        kybern()
     );
     Fault { remedy, ..Fault::bad(key, name, "is no tenant's name") }
 }
