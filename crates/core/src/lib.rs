@@ -28,6 +28,7 @@ pub mod json;
 pub mod json_schema;
 pub mod knowledge;
 pub mod lesson;
+pub mod list;
 pub mod mail;
 pub mod memory;
 pub mod model;

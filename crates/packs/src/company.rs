@@ -1,6 +1,7 @@
 //! Companies' names and numbers in the form in which they are compared. Two spellings of one company meet here, and
 //! nowhere else, so that every pack finds the same entity.
 
+use kybern_core::list;
 use kybern_core::record::Record;
 
 use crate::args::{objects, text};
@@ -10,46 +11,15 @@ pub(crate) const FIRMS: [&str; 9] =
     ["accountants", "cpa", "cpas", "attorneys", "solicitors", "contadores", "abogados", "comptables", "avocats"];
 
 /// Words of companies that write for an insured and are none.
-pub(crate) const OFFICES: [&str; 21] = [
-    "insurance",
-    "assurance",
-    "assurances",
-    "seguros",
-    "underwriters",
-    "adjusters",
-    "adjusting",
-    "claims",
-    "brokerage",
-    "brokers",
-    "agency",
-    "agents",
-    "courtiers",
-    "courtage",
-    "courtier",
-    "corredores",
-    "correduría",
-    "correduria",
-    "corretaje",
-    "underwriting",
-    "wholesale",
-];
+pub(crate) const OFFICES: &[&str] = list!(
+    "insurance, assurance, assurances, seguros, underwriters, adjusters, adjusting, claims, brokerage, brokers, \
+     agency, agents, courtiers, courtage, courtier, corredores, correduría, correduria, corretaje, underwriting, \
+     wholesale"
+);
 
 /// Legal forms that say nothing about which company it is.
-const LEGAL_FORMS: &[&str] = &[
-    "llc",
-    "inc",
-    "incorporated",
-    "co",
-    "company",
-    "corp",
-    "corporation",
-    "ltd",
-    "limited",
-    "lp",
-    "llp",
-    "pllc",
-    "plc",
-];
+const LEGAL_FORMS: &[&str] =
+    list!("llc, inc, incorporated, co, company, corp, corporation, ltd, limited, lp, llp, pllc, plc");
 
 /// Words that are written in two ways.
 const SAME_WORD: &[(&str, &str)] = &[
@@ -61,48 +31,12 @@ const SAME_WORD: &[(&str, &str)] = &[
 ];
 
 /// Words that tell what a company does and not which one it is.
-pub(crate) const TRADE_WORDS: [&str; 40] = [
-    "and",
-    "carrier",
-    "carriers",
-    "cartage",
-    "delivery",
-    "enterprise",
-    "enterprises",
-    "express",
-    "fleet",
-    "freight",
-    "freightlines",
-    "group",
-    "hauler",
-    "haulers",
-    "hauling",
-    "haulage",
-    "holdings",
-    "leasing",
-    "line",
-    "lines",
-    "logistics",
-    "motor",
-    "of",
-    "refrigerated",
-    "services",
-    "service",
-    "solutions",
-    "systems",
-    "transit",
-    "transport",
-    "transportation",
-    "transports",
-    "transportes",
-    "transporte",
-    "truck",
-    "truckers",
-    "trucking",
-    "trucklines",
-    "trucks",
-    "y",
-];
+pub(crate) const TRADE_WORDS: &[&str] = list!(
+    "and, carrier, carriers, cartage, delivery, enterprise, enterprises, express, fleet, freight, freightlines, group, \
+     hauler, haulers, hauling, haulage, holdings, leasing, line, lines, logistics, motor, of, refrigerated, services, \
+     service, solutions, systems, transit, transport, transportation, transports, transportes, transporte, truck, \
+     truckers, trucking, trucklines, trucks, y"
+);
 
 /// The name as it is compared: lower case, no accents, no punctuation, no legal form at the end.
 pub(crate) fn normal_name(name: &str) -> String {

@@ -5,6 +5,8 @@
 //! No legal form is needed: small companies leave theirs out. Who is refused (an agency, an insurer, the tenant) is the
 //! caller's to say.
 
+use kybern_core::list;
+
 use std::borrow::Cow;
 
 use crate::company;
@@ -64,88 +66,19 @@ static RUNS: Pattern = Pattern::new(
 );
 
 /// Words of subjects that name no company.
-const OF_SUBJECTS: [&str; 62] = [
-    "loss",
-    "losses",
-    "lost",
-    "run",
-    "runs",
-    "lr",
-    "lrs",
-    "claim",
-    "claims",
-    "history",
-    "experience",
-    "request",
-    "requests",
-    "requested",
-    "quote",
-    "quotes",
-    "renewal",
-    "renewals",
-    "policy",
-    "policies",
-    "cert",
-    "certificate",
-    "coi",
-    "account",
-    "accounts",
-    "order",
-    "needed",
-    "need",
-    "new",
-    "business",
-    "submission",
-    "insurance",
-    "info",
-    "information",
-    "update",
-    "updated",
-    "urgent",
-    "follow",
-    "up",
-    "second",
-    "please",
-    "attached",
-    "the",
-    "our",
-    "your",
-    "my",
-    "for",
-    "auto",
-    "liability",
-    "cargo",
-    "truck",
-    "trucking",
-    "commercial",
-    "question",
-    "call",
-    "meeting",
-    "help",
-    "letter",
-    "currently",
-    "valued",
-    "fleet",
-    "dot",
-];
+const OF_SUBJECTS: &[&str] = list!(
+    "loss, losses, lost, run, runs, lr, lrs, claim, claims, history, experience, request, requests, requested, quote, \
+     quotes, renewal, renewals, policy, policies, cert, certificate, coi, account, accounts, order, needed, need, new, \
+     business, submission, insurance, info, information, update, updated, urgent, follow, up, second, please, \
+     attached, the, our, your, my, for, auto, liability, cargo, truck, trucking, commercial, question, call, meeting, \
+     help, letter, currently, valued, fleet, dot"
+);
 
 /// Words of subjects that name somebody else than the company that a message is about.
-const OF_OTHERS: [&str; 14] = [
-    "cert",
-    "certs",
-    "certificate",
-    "certificates",
-    "coi",
-    "cois",
-    "holder",
-    "load",
-    "pickup",
-    "delivery",
-    "invoice",
-    "lienholder",
-    "rate",
-    "driver",
-];
+const OF_OTHERS: &[&str] = list!(
+    "cert, certs, certificate, certificates, coi, cois, holder, load, pickup, delivery, invoice, lienholder, rate, \
+     driver"
+);
 
 /// The company that a message is about, where it stands in `body`, and how sure that is.
 ///
@@ -212,36 +145,10 @@ fn before_dot(body: &str) -> Vec<NameInText> {
 
 /// Whether a word only leads to the name behind it.
 fn leads(word: &str) -> bool {
-    const WORDS: &[&str] = &[
-        "for",
-        "re",
-        "fw",
-        "fwd",
-        "from",
-        "with",
-        "and",
-        "about",
-        "regarding",
-        "insured",
-        "client",
-        "account",
-        "para",
-        "de",
-        "pour",
-        "für",
-        "attn",
-        "new",
-        "somos",
-        "soy",
-        "we're",
-        "we’re",
-        "i'm",
-        "i’m",
-        "it's",
-        "it’s",
-        "here's",
-        "here’s",
-    ];
+    const WORDS: &[&str] = list!(
+        "for, re, fw, fwd, from, with, and, about, regarding, insured, client, account, para, de, pour, für, attn, \
+         new, somos, soy, we're, we’re, i'm, i’m, it's, it’s, here's, here’s"
+    );
     WORDS.contains(&word.trim_end_matches(':').to_lowercase().as_str())
 }
 

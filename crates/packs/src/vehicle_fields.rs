@@ -1,5 +1,6 @@
 //! The fields of a vehicle. Labels are English, Spanish and French.
 
+use kybern_core::list;
 use kybern_core::model::ValueKind;
 
 use crate::field::{Field, VEHICLES, of, opens, within};
@@ -9,31 +10,12 @@ pub(crate) const VEHICLE: &[Field] = &[
         VEHICLES,
         "has_vehicles",
         "vin",
-        &[
-            "vin",
-            "vin number",
-            "v i n",
-            "serial number vin",
-            "serial no vin",
-            "vins",
-            "full vin",
-            "vehicle identification number",
-            "vehicle identification number vin",
-            "vehicle identification",
-            "vehicle id number",
-            "identification number",
-            "serial number",
-            "serial or vin",
-            "vin serial number",
-            "vehicle id",
-            "serial number of unit",
-            "niv",
-            "número de serie",
-            "numero de serie",
-            "numéro de série",
-            "n° de série",
-            "fahrgestellnummer",
-        ],
+        list!(
+            "vin, vin number, v i n, serial number vin, serial no vin, vins, full vin, vehicle identification number, \
+             vehicle identification number vin, vehicle identification, vehicle id number, identification number, \
+             serial number, serial or vin, vin serial number, vehicle id, serial number of unit, niv, número de serie, \
+             numero de serie, numéro de série, n° de série, fahrgestellnummer"
+        ),
         ValueKind::Vin,
     )),
     of(
@@ -64,18 +46,10 @@ pub(crate) const VEHICLE: &[Field] = &[
             VEHICLES,
             "has_vehicles",
             "value",
-            &[
-                "stated value",
-                "stated amount",
-                "value",
-                "cost new",
-                "insured value",
-                "acv",
-                "amount of insurance",
-                "valor",
-                "valor declarado",
-                "valeur",
-            ],
+            list!(
+                "stated value, stated amount, value, cost new, insured value, acv, amount of insurance, valor, \
+                 valor declarado, valeur"
+            ),
             ValueKind::Money,
         ),
     ),

@@ -3,6 +3,7 @@
 //!
 //! Both count only where they stand in the text, so that every value keeps its place.
 
+use kybern_core::list;
 use kybern_core::model::{ExtractedField, ExtractionSchema, FieldSource, FoundBy, ValueKind};
 
 use crate::field::COMPANIES;
@@ -21,47 +22,15 @@ const MAX_LOOK: usize = 64 * 1024;
 /// Addresses in a text whose companies are looked for.
 const MAX_ADDRESSES: usize = 5;
 /// Words of names that several people write under.
-const DESKS: [&str; 22] = [
-    "services",
-    "service",
-    "department",
-    "dept",
-    "desk",
-    "team",
-    "office",
-    "underwriting",
-    "claims",
-    "records",
-    "dispatch",
-    "safety",
-    "accounting",
-    "billing",
-    "sales",
-    "support",
-    "risk",
-    "management",
-    "operations",
-    "control",
-    "compliance",
-    "certificates",
-];
+const DESKS: &[&str] = list!(
+    "services, service, department, dept, desk, team, office, underwriting, claims, records, dispatch, safety, \
+     accounting, billing, sales, support, risk, management, operations, control, compliance, certificates"
+);
 /// Trades that stand before the name of a company in Spanish and French.
-const TRADES: [&str; 14] = [
-    "transportes",
-    "transporte",
-    "autotransportes",
-    "transports",
-    "transport",
-    "camionnage",
-    "fletes",
-    "acarreos",
-    "mudanzas",
-    "grúas",
-    "gruas",
-    "logística",
-    "entreprises",
-    "grupo",
-];
+const TRADES: &[&str] = list!(
+    "transportes, transporte, autotransportes, transports, transport, camionnage, fletes, acarreos, mudanzas, grúas, \
+     gruas, logística, entreprises, grupo"
+);
 
 /// Who is already known when a message comes in.
 #[derive(Clone, Copy, Debug)]

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
+use kybern_core::list;
 use kybern_core::policy::place::host_fits;
 use kybern_core::policy::{EgressDenied, EgressPolicy, TRAVELLING_HEADERS};
 use kybern_core::ports::{HttpBody, HttpFailure, HttpRequest};
@@ -11,20 +12,10 @@ use reqwest::{Method, StatusCode};
 use url::{Host, Url};
 
 /// Headers that belong to a connection or are made from the request itself.
-const REFUSED_HEADERS: [&str; 12] = [
-    "connection",
-    "content-length",
-    "host",
-    "http2-settings",
-    "keep-alive",
-    "proxy-authenticate",
-    "proxy-authorization",
-    "proxy-connection",
-    "te",
-    "trailer",
-    "transfer-encoding",
-    "upgrade",
-];
+const REFUSED_HEADERS: &[&str] = list!(
+    "connection, content-length, host, http2-settings, keep-alive, proxy-authenticate, proxy-authorization, \
+     proxy-connection, te, trailer, transfer-encoding, upgrade"
+);
 
 /// Which connections a request may use.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

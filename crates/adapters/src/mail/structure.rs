@@ -1,6 +1,7 @@
 //! What the headers and parts of a message say about it: which machine wrote it, which requests it names, and what
 //! receiving servers found out about its sender. No word of the text decides here.
 
+use kybern_core::list;
 use kybern_core::mail::{AuthenticationResults, MailAddress, MailKind, RequestToken, TokenPlace};
 use kybern_core::mail::{MAX_REQUEST_TOKENS, Passage, PassageRole};
 use mail_parser::{HeaderName, Message, MessageParser, MimeHeaders};
@@ -14,23 +15,11 @@ const MAX_METHODS: usize = 20;
 const TOKEN: &str = "[request:";
 
 /// Headers that are read beside the usual ones, as their names are spelt.
-const READ: [&str; 15] = [
-    "Return-Path",
-    "Reply-To",
-    "Auto-Submitted",
-    "X-Autoreply",
-    "X-Autorespond",
-    "X-Auto-Reply-From",
-    "X-Failed-Recipients",
-    "Precedence",
-    "X-Precedence",
-    "List-Id",
-    "List-Unsubscribe",
-    "List-Post",
-    "Feedback-ID",
-    "X-Campaign-Id",
-    "Authentication-Results",
-];
+const READ: &[&str] = list!(
+    "Return-Path, Reply-To, Auto-Submitted, X-Autoreply, X-Autorespond, X-Auto-Reply-From, X-Failed-Recipients, \
+     Precedence, X-Precedence, List-Id, List-Unsubscribe, List-Post, Feedback-ID, X-Campaign-Id, \
+     Authentication-Results"
+);
 
 /// Has the parser keep the headers that are read here.
 pub(super) fn with_headers(parser: MessageParser) -> MessageParser {

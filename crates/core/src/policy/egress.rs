@@ -7,19 +7,10 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 /// Headers that go along to another origin. Not only `Authorization` and `Cookie` are secret: keys travel in headers
 /// of any name.
-pub const TRAVELLING_HEADERS: [&str; 11] = [
-    "accept",
-    "accept-encoding",
-    "accept-language",
-    "cache-control",
-    "if-modified-since",
-    "if-none-match",
-    "range",
-    "traceparent",
-    "tracestate",
-    "user-agent",
-    "x-request-id",
-];
+pub const TRAVELLING_HEADERS: &[&str] = crate::list!(
+    "accept, accept-encoding, accept-language, cache-control, if-modified-since, if-none-match, range, traceparent, \
+     tracestate, user-agent, x-request-id"
+);
 
 /// What may be connected to.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]

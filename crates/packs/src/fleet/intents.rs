@@ -1,5 +1,7 @@
 //! The words of the fleet intents.
 
+use kybern_core::list;
+
 mod other_languages;
 
 use crate::intent_words::IntentWords;
@@ -11,76 +13,27 @@ pub const INTENTS: &[IntentWords] = &[NEW_DRIVER, VEHICLE_REGISTRATION, COMPLIAN
 pub const NEW_DRIVER: IntentWords = IntentWords {
     key: "fleet.new_driver",
     description: "A driver applies or is to be taken on: application, licence, driving record, medical card.",
-    keywords: &[
-        "new driver^2.2",
-        "ask:add|hire|onboard|set up & driver|applicant|new hire^1.2",
-        "give:driver|application|applicant|mvr|cdl & driver|application|mvr|cdl^0.8",
-        "drivers to add|driver to add|add these drivers|new guy^1.6",
-        "drivers to add|driver to add|driver change|new drivers & list|roster|new ones|these are the new|updated|attached^1.2",
-        "roster^1",
-        "driver change^1.6",
-        "driver list^1.2",
-        "ask:auto liability|general liability|umbrella|quote|coverage^-1",
-        "driver roster^1.4",
-        "driver addition^1.6",
-        "driver & hire^0.6",
-        "add these driver^1.4",
-        "driver application^2.2",
-        "application & driver^1.5",
-        "application & cdl^1.2",
-        "add driver^1.2",
-        "add this driver^1.2",
-        "onboard^1.8",
-        "carrier onboarding|carrier packet|carrier setup|carrier set up|onboarding packet^-2.5",
-        "onboarding^0.8",
-        "onboard & driver^1",
-        "hire^1.2",
-        "hiring^1.2",
-        "hired^1",
-        "hire & driver^0.8",
-        "job application^1.6",
-        "apply & driver^1.6",
-        "applicant^1.8",
-        "candidate^1.4",
-        "recruit^1.4",
-        "recruiting & driver^0.8",
-        "driver qualification file^1",
-        "driver file^1.2",
-        "qualification file & applicant^1",
-        "owner operator & leasing on^1.6",
-        "leasing on^1.2",
-        "lease on & driver^1",
-        "road test^1.2",
-        "employment verification^1.6",
-        "previous employer^1.4",
-        "pre employment^1.6",
-        "orientation^1.2",
-        "drive for^1.2",
-        "experienced driver^1",
-        "class a^0.6",
-        "cdl & mvr^1.2",
-        "cdl & experience^1.2",
-        "years of experience^0.8",
-        "start & driver^0.5",
-        "first day|starts on|start date & driver|licence|license|cdl^1.2",
-        "cdl^0.5",
-        "mvr^0.6",
-        "doc:DRIVER_APPLICATION^2.2",
-        "doc:CDL_LICENSE^1",
-        "doc:MVR^1.2",
-        "doc:MEDICAL_CARD^0.6",
-        "renewed^-1.2",
-        "renew^-0.8",
-        "renewal^-0.8",
-        "updated & !driver|drivers|roster|list^-0.8",
-        "expired^-0.8",
-        "to my policy^-1.5",
-        "to our policy^-1.5",
-        "driver exclusion^-2",
-        "driver sent^-1.2",
-        "insurance^-0.4",
-        "quote^-0.8",
-    ],
+    keywords: list!(
+        "new driver^2.2, ask:add|hire|onboard|set up & driver|applicant|new hire^1.2, \
+         give:driver|application|applicant|mvr|cdl & driver|application|mvr|cdl^0.8, \
+         drivers to add|driver to add|add these drivers|new guy^1.6, \
+         drivers to add|driver to add|driver change|new drivers & list|roster|new ones|these are the new|updated|attached^1.2, \
+         roster^1, driver change^1.6, driver list^1.2, \
+         ask:auto liability|general liability|umbrella|quote|coverage^-1, driver roster^1.4, driver addition^1.6, \
+         driver & hire^0.6, add these driver^1.4, driver application^2.2, application & driver^1.5, \
+         application & cdl^1.2, add driver^1.2, add this driver^1.2, onboard^1.8, \
+         carrier onboarding|carrier packet|carrier setup|carrier set up|onboarding packet^-2.5, onboarding^0.8, \
+         onboard & driver^1, hire^1.2, hiring^1.2, hired^1, hire & driver^0.8, job application^1.6, \
+         apply & driver^1.6, applicant^1.8, candidate^1.4, recruit^1.4, recruiting & driver^0.8, \
+         driver qualification file^1, driver file^1.2, qualification file & applicant^1, \
+         owner operator & leasing on^1.6, leasing on^1.2, lease on & driver^1, road test^1.2, \
+         employment verification^1.6, previous employer^1.4, pre employment^1.6, orientation^1.2, drive for^1.2, \
+         experienced driver^1, class a^0.6, cdl & mvr^1.2, cdl & experience^1.2, years of experience^0.8, \
+         start & driver^0.5, first day|starts on|start date & driver|licence|license|cdl^1.2, cdl^0.5, mvr^0.6, \
+         doc:DRIVER_APPLICATION^2.2, doc:CDL_LICENSE^1, doc:MVR^1.2, doc:MEDICAL_CARD^0.6, renewed^-1.2, renew^-0.8, \
+         renewal^-0.8, updated & !driver|drivers|roster|list^-0.8, expired^-0.8, to my policy^-1.5, \
+         to our policy^-1.5, driver exclusion^-2, driver sent^-1.2, insurance^-0.4, quote^-0.8"
+    ),
     examples: &[
         "A new driver joins us, his licence and driving record are enclosed.",
         "New driver starting on Monday, paperwork attached.",
@@ -102,70 +55,21 @@ pub const NEW_DRIVER: IntentWords = IntentWords {
 pub const VEHICLE_REGISTRATION: IntentWords = IntentWords {
     key: "fleet.vehicle_registration",
     description: "A vehicle was bought, leased or registered and is to be added to the fleet: title, cab card, plates.",
-    keywords: &[
-        "wrong:vin^0 => a vehicle's number in the message cannot be right",
-        "ask:policy|coverage|insurance|insured^-1.8",
-        "ask:=put|add & new truck|new trailer|new tractor|new unit|new vehicle^1",
-        "registration^1.4",
-        "register & truck^1.2",
-        "register & trailer^1.2",
-        "register & vehicle^1.2",
-        "registered a truck^1.4",
-        "vehicle registration^1.6",
-        "cab card^2.2",
-        "title & registration^1",
-        "title attached^1.2",
-        "title & truck^1",
-        "title & trailer^1",
-        "title & unit^1",
-        "titles^0.8",
-        "title^0.6",
-        "title transfer^1.6",
-        "certificate of title^1.8",
-        "bill of sale^2",
-        "irp^1.8",
-        "apportioned^1.6",
-        "license plate^1.6",
-        "plates^1.6",
-        "plate^1.2",
-        "temporary tag^1.8",
-        "temp tag^1.8",
-        "temporary plate^1.5",
-        "bought & truck^1.4",
-        "bought & trailer^1.4",
-        "bought & tractor^1.4",
-        "purchased & truck^1.4",
-        "purchased & trailer^1.4",
-        "purchased & tractor^1.4",
-        "purchased^0.5",
-        "new truck^1.2",
-        "new trailer^1.2",
-        "new tractor^1.2",
-        "new unit^1.2",
-        "new vehicle^1.4",
-        "add & as unit^1.6",
-        "add the unit^1.2",
-        "to the fleet^1",
-        "to our fleet^1",
-        "vehicle list^0.8",
-        "vehicle file^1.2",
-        "vehicle intake^1.8",
-        "leased & vin^1",
-        "picked up & truck^0.8",
-        "dealer^0.8",
-        "auction^0.8",
-        "unit^0.4",
-        "vin^0.4",
-        "doc:VEHICLE_TITLE^2.2",
-        "doc:REGISTRATION^2.2",
-        "to my policy^-1.8",
-        "to our policy^-1.8",
-        "my policy^-1",
-        "inspection^-1.2",
-        "quote^-1.2",
-        "loss payee^-1.5",
-        "title sponsor^-2",
-    ],
+    keywords: list!(
+        "wrong:vin^0 => a vehicle's number in the message cannot be right, ask:policy|coverage|insurance|insured^-1.8, \
+         ask:=put|add & new truck|new trailer|new tractor|new unit|new vehicle^1, registration^1.4, \
+         register & truck^1.2, register & trailer^1.2, register & vehicle^1.2, registered a truck^1.4, \
+         vehicle registration^1.6, cab card^2.2, title & registration^1, title attached^1.2, title & truck^1, \
+         title & trailer^1, title & unit^1, titles^0.8, title^0.6, title transfer^1.6, certificate of title^1.8, \
+         bill of sale^2, irp^1.8, apportioned^1.6, license plate^1.6, plates^1.6, plate^1.2, temporary tag^1.8, \
+         temp tag^1.8, temporary plate^1.5, bought & truck^1.4, bought & trailer^1.4, bought & tractor^1.4, \
+         purchased & truck^1.4, purchased & trailer^1.4, purchased & tractor^1.4, purchased^0.5, new truck^1.2, \
+         new trailer^1.2, new tractor^1.2, new unit^1.2, new vehicle^1.4, add & as unit^1.6, add the unit^1.2, \
+         to the fleet^1, to our fleet^1, vehicle list^0.8, vehicle file^1.2, vehicle intake^1.8, leased & vin^1, \
+         picked up & truck^0.8, dealer^0.8, auction^0.8, unit^0.4, vin^0.4, doc:VEHICLE_TITLE^2.2, \
+         doc:REGISTRATION^2.2, to my policy^-1.8, to our policy^-1.8, my policy^-1, inspection^-1.2, quote^-1.2, \
+         loss payee^-1.5, title sponsor^-2"
+    ),
     examples: &[
         "We bought a new truck, title and registration are attached, please add it to the fleet.",
         "We received the cab cards for this year, scans enclosed.",

@@ -5,6 +5,7 @@ mod categories;
 
 use std::sync::{Arc, LazyLock};
 
+use kybern_core::list;
 use kybern_core::model::{ExtractionSchema, ValueKind};
 
 use crate::contact_fields::{COMPANY, CONTACT, FEINS, UNWANTED};
@@ -15,45 +16,19 @@ use crate::vehicle_fields::VEHICLE;
 const SECTIONS: &[(&str, &[&str])] = &[
     (
         "has_drivers",
-        &[
-            "driver",
-            "drivers",
-            "cdl",
-            "license",
-            "licence",
-            "mvr",
-            "medical examiner",
-            "medical card",
-            "lic",
-            "class a",
-            "class b",
-            "starts driving",
-            "will be driving",
-            "oln",
-            "operator license",
-            "motor vehicle record",
-            "driving record",
-            "conductor",
-            "chofer",
-            "chauffeur",
-            "conducteur",
-            "fahrer",
-        ],
+        list!(
+            "driver, drivers, cdl, license, licence, mvr, medical examiner, medical card, lic, class a, class b, \
+             starts driving, will be driving, oln, operator license, motor vehicle record, driving record, conductor, \
+             chofer, chauffeur, conducteur, fahrer"
+        ),
     ),
     (
         "tells_of_driver",
-        &[
-            "driver application",
-            "driver s application",
-            "driver employment application",
-            "application for employment",
-            "application for qualification",
-            "driving record",
-            "driving history",
-            "motor vehicle record",
-            "convictions",
-            "convicted",
-        ],
+        list!(
+            "driver application, driver s application, driver employment application, application for employment, \
+             application for qualification, driving record, driving history, motor vehicle record, convictions, \
+             convicted"
+        ),
     ),
     ("is_medical", &["doc:MEDICAL_CARD"]),
     ("has_vehicles", &["vin", "vehicle", "vehicles", "registration", "plate", "unit", "inspection", "serial number"]),
@@ -62,46 +37,20 @@ const SECTIONS: &[(&str, &[&str])] = &[
 const FLEET: &[Field] = &[
     one(
         "company_name",
-        &[
-            "company",
-            "company name",
-            "motor carrier",
-            "motor carrier name",
-            "carrier",
-            "carrier name",
-            "employer",
-            "applying to",
-            "registrant",
-            "registrant name",
-            "legal name",
-            "empresa",
-            "empleador",
-            "transportista",
-            "entreprise",
-            "employeur",
-            "transporteur",
-            "firma",
-        ],
+        list!(
+            "company, company name, motor carrier, motor carrier name, carrier, carrier name, employer, applying to, \
+             registrant, registrant name, legal name, empresa, empleador, transportista, entreprise, employeur, \
+             transporteur, firma"
+        ),
         ValueKind::Name,
         None,
     ),
     one(
         "dot_number",
-        &[
-            "usdot",
-            "us dot",
-            "dot",
-            "usdot number",
-            "us dot number",
-            "dot number",
-            "u s dot number",
-            "usdot of registrant",
-            "registrant usdot",
-            "registrant usdot number",
-            "carrier usdot",
-            "carrier usdot number",
-            "usdot of carrier",
-        ],
+        list!(
+            "usdot, us dot, dot, usdot number, us dot number, dot number, u s dot number, usdot of registrant, \
+             registrant usdot, registrant usdot number, carrier usdot, carrier usdot number, usdot of carrier"
+        ),
         ValueKind::DotNumber,
         None,
     ),
@@ -109,34 +58,13 @@ const FLEET: &[Field] = &[
     one("fein", FEINS, ValueKind::Fein, None),
     one(
         "expiration",
-        &[
-            "expires",
-            "expiration",
-            "expiration date",
-            "exp date",
-            "valid until",
-            "valid through",
-            "good until",
-            "next due",
-            "medical expires",
-            "medical expiration",
-            "medical card expires",
-            "medical card good until",
-            "medical card is good until",
-            "medical certificate expires",
-            "med card expires",
-            "med card good until",
-            "med card good thru",
-            "med card good through",
-            "physical expires",
-            "physical good until",
-            "physical good thru",
-            "physical good through",
-            "physical is good until",
-            "physical is good through",
-            "vence",
-            "expire le",
-        ],
+        list!(
+            "expires, expiration, expiration date, exp date, valid until, valid through, good until, next due, \
+             medical expires, medical expiration, medical card expires, medical card good until, \
+             medical card is good until, medical certificate expires, med card expires, med card good until, \
+             med card good thru, med card good through, physical expires, physical good until, physical good thru, \
+             physical good through, physical is good until, physical is good through, vence, expire le"
+        ),
         ValueKind::Date,
         None,
     ),
@@ -145,22 +73,10 @@ const FLEET: &[Field] = &[
 /// When a medical certificate ends. On its own paper that is what a plain `Expires` means, and not a licence's end.
 const MEDICAL: &[Field] = &[one(
     "expiration",
-    &[
-        "expires",
-        "expires on",
-        "expiration",
-        "expiration date",
-        "exp date",
-        "exp",
-        "valid until",
-        "valid through",
-        "good until",
-        "good through",
-        "good thru",
-        "good to",
-        "vence",
-        "expire le",
-    ],
+    list!(
+        "expires, expires on, expiration, expiration date, exp date, exp, valid until, valid through, good until, \
+         good through, good thru, good to, vence, expire le"
+    ),
     ValueKind::Date,
     Some("is_medical"),
 )];

@@ -2,6 +2,7 @@
 
 use std::sync::{Arc, LazyLock};
 
+use kybern_core::list;
 use kybern_core::model::{ExtractionSchema, ValueKind};
 
 use crate::contact_fields::{ADDRESSES, COMPANY_NAMES, DOT_NUMBERS, FEINS, MC_NUMBERS, UNWANTED};
@@ -14,23 +15,10 @@ const FIELDS: &[(&str, &[&str], ValueKind)] = &[
     ("company_name", COMPANY_NAMES, ValueKind::Name),
     (
         "contact_name",
-        &[
-            "contact name",
-            "contact person",
-            "contact",
-            "primary contact",
-            "full name",
-            "your name",
-            "first and last name",
-            "name",
-            "owner",
-            "caller",
-            "contacto",
-            "nombre",
-            "nombre completo",
-            "nom",
-            "nom complet",
-        ],
+        list!(
+            "contact name, contact person, contact, primary contact, full name, your name, first and last name, name, \
+             owner, caller, contacto, nombre, nombre completo, nom, nom complet"
+        ),
         ValueKind::Person,
     ),
     ("dot_number", DOT_NUMBERS, ValueKind::DotNumber),
@@ -42,21 +30,10 @@ const FIELDS: &[(&str, &[&str], ValueKind)] = &[
     ),
     (
         "phone",
-        &[
-            "phone",
-            "phone number",
-            "telephone",
-            "tel",
-            "mobile",
-            "cell",
-            "best number",
-            "callback number",
-            "reach you at",
-            "teléfono",
-            "celular",
-            "téléphone",
-            "cellulaire",
-        ],
+        list!(
+            "phone, phone number, telephone, tel, mobile, cell, best number, callback number, reach you at, teléfono, \
+             celular, téléphone, cellulaire"
+        ),
         ValueKind::Phone,
     ),
     ("address", ADDRESSES, ValueKind::Address),

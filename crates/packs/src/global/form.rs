@@ -1,6 +1,8 @@
 //! Forms: whatever shape a web form, a form service or a `Label: value` mail has, as labelled answers, and which
 //! label means what.
 
+use kybern_core::list;
+
 use serde_json::{Map, Value};
 
 use crate::args::as_text;
@@ -19,26 +21,11 @@ const MAX_LABEL: usize = 40;
 const MEANINGS: &[(&str, &[&str])] = &[
     (
         "company_name",
-        &[
-            "companyname",
-            "company",
-            "businessname",
-            "business",
-            "legalname",
-            "legalbusinessname",
-            "carriername",
-            "insuredname",
-            "namedinsured",
-            "organization",
-            "organisation",
-            "organizationname",
-            "accountname",
-            "nameofcompany",
-            "nameofbusiness",
-            "yourcompany",
-            "whatisyourcompanyname",
-            "whatsyourcompanyname",
-        ],
+        list!(
+            "companyname, company, businessname, business, legalname, legalbusinessname, carriername, insuredname, \
+             namedinsured, organization, organisation, organizationname, accountname, nameofcompany, nameofbusiness, \
+             yourcompany, whatisyourcompanyname, whatsyourcompanyname"
+        ),
     ),
     ("dot_number", &["dotnumber", "dot", "usdot", "usdotnumber", "dotno", "usdotno", "dotid", "whatisyourdotnumber"]),
     ("mc_number", &["mcnumber", "mc", "mcno", "docketnumber", "mcdocket", "mcid"]),
@@ -51,20 +38,10 @@ const MEANINGS: &[(&str, &[&str])] = &[
     ("lead_email", &["email", "emailaddress", "contactemail", "leademail", "workemail", "youremail", "businessemail"]),
     (
         "lead_phone",
-        &[
-            "phone",
-            "phonenumber",
-            "telephone",
-            "tel",
-            "mobile",
-            "mobilephone",
-            "cell",
-            "cellphone",
-            "contactphone",
-            "leadphone",
-            "yourphone",
-            "businessphone",
-        ],
+        list!(
+            "phone, phonenumber, telephone, tel, mobile, mobilephone, cell, cellphone, contactphone, leadphone, \
+             yourphone, businessphone"
+        ),
     ),
     ("address", &["address", "mailingaddress", "physicaladdress", "businessaddress", "companyaddress"]),
     ("street", &["street", "streetaddress", "address1", "addressline1"]),
@@ -73,23 +50,11 @@ const MEANINGS: &[(&str, &[&str])] = &[
     ("zip", &["zip", "zipcode", "postalcode", "postcode"]),
     (
         "coverage",
-        &[
-            "coveragetypes",
-            "coveragetype",
-            "coverages",
-            "coverage",
-            "coverageneeded",
-            "coveragesneeded",
-            "linesofcoverage",
-            "linesofbusiness",
-            "lines",
-            "insurancetype",
-            "insurancetypes",
-            "typeofinsurance",
-            "insuranceneeded",
-            "interestedin",
-            "whatcoveragedoyouneed",
-        ],
+        list!(
+            "coveragetypes, coveragetype, coverages, coverage, coverageneeded, coveragesneeded, linesofcoverage, \
+             linesofbusiness, lines, insurancetype, insurancetypes, typeofinsurance, insuranceneeded, interestedin, \
+             whatcoveragedoyouneed"
+        ),
     ),
     (
         "message",

@@ -10,6 +10,7 @@ use std::collections::HashSet;
 use std::sync::LazyLock;
 
 use kybern_core::id::RecordId;
+use kybern_core::list;
 
 use super::insurers::{Names, only};
 use super::policies::number_places;
@@ -34,52 +35,16 @@ const OTHERS: [&str; 13] = ["DOT", "USDOT", "MC", "MX", "FF", "NAIC", "CDL", "VI
 /// Months, between the digits of a day.
 const MONTHS: [&str; 12] = ["JAN", "FEB", "MAR", "APR", "MAY", "JUN", "JUL", "AUG", "SEP", "OCT", "NOV", "DEC"];
 /// Words before a number that say what else it is.
-const OTHER_WORDS: [&str; 24] = [
-    "claim",
-    "file",
-    "invoice",
-    "load",
-    "order",
-    "unit",
-    "quote",
-    "case",
-    "license",
-    "licence",
-    "truck",
-    "tractor",
-    "trailer",
-    "vehicle",
-    "plate",
-    "tag",
-    "serial",
-    "ref",
-    "reference",
-    "acct",
-    "phone",
-    "tel",
-    "siniestro",
-    "sinistre",
-];
+const OTHER_WORDS: &[&str] = list!(
+    "claim, file, invoice, load, order, unit, quote, case, license, licence, truck, tractor, trailer, vehicle, plate, \
+     tag, serial, ref, reference, acct, phone, tel, siniestro, sinistre"
+);
 
 /// Words by which a sentence speaks of policies, or of what is wanted of them.
-const SPEAKS: [&str; 16] = [
-    "policy",
-    "policies",
-    "pol",
-    "loss",
-    "losses",
-    "lrs",
-    "runs",
-    "claims",
-    "experience",
-    "póliza",
-    "pólizas",
-    "poliza",
-    "polizas",
-    "police",
-    "siniestros",
-    "sinistres",
-];
+const SPEAKS: &[&str] = list!(
+    "policy, policies, pol, loss, losses, lrs, runs, claims, experience, póliza, pólizas, poliza, polizas, police, \
+     siniestros, sinistres"
+);
 /// Words before a number of a list.
 const MAX_LISTED: usize = 2;
 /// Bytes before a sentence in which its paragraph is looked at.

@@ -4,6 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use kybern_core::id::RecordId;
+use kybern_core::list;
 use kybern_core::ports::{RecordStore, ToolContext};
 use kybern_core::tenant::TenantScope;
 use kybern_core::tool::ToolFailure;
@@ -22,88 +23,17 @@ pub(super) const ALL: (&str, &str) = ("entity_type", "insurance_carrier");
 /// Letters of a word that is enough to know an insurer by.
 const ENOUGH: usize = 6;
 /// Words that insurers' domains have behind the name.
-const KINDS: &[&str] = &[
-    "insurance",
-    "assurance",
-    "ins",
-    "mutual",
-    "casualty",
-    "indemnity",
-    "specialty",
-    "group",
-    "company",
-    "co",
-    "inc",
-    "usa",
-];
+const KINDS: &[&str] =
+    list!("insurance, assurance, ins, mutual, casualty, indemnity, specialty, group, company, co, inc, usa");
 /// Words that many insurers' names have.
-pub(super) const COMMON: &[&str] = &[
-    "insurance",
-    "assurance",
-    "mutual",
-    "casualty",
-    "indemnity",
-    "company",
-    "national",
-    "american",
-    "general",
-    "first",
-    "united",
-    "great",
-    "state",
-    "county",
-    "farmers",
-    "truckers",
-    "commercial",
-    "specialty",
-    "southern",
-    "northern",
-    "western",
-    "eastern",
-    "pacific",
-    "atlantic",
-    "central",
-    "old",
-    "new",
-    "the",
-    "of",
-    "and",
-    "north",
-    "south",
-    "east",
-    "west",
-    "red",
-    "blue",
-    "green",
-    "summit",
-    "republic",
-    "liberty",
-    "progressive",
-    "risk",
-    "retention",
-    "group",
-    "fire",
-    "underwriters",
-    "exchange",
-    "transportation",
-    "transport",
-    "trucking",
-    "property",
-    "surplus",
-    "marine",
-    "america",
-    "reciprocal",
-    "services",
-    "security",
-    "preferred",
-    "protective",
-    "standard",
-    "premier",
-    "co",
-    "corp",
-    "inc",
-    "ins",
-];
+pub(super) const COMMON: &[&str] = list!(
+    "insurance, assurance, mutual, casualty, indemnity, company, national, american, general, first, united, great, \
+     state, county, farmers, truckers, commercial, specialty, southern, northern, western, eastern, pacific, atlantic, \
+     central, old, new, the, of, and, north, south, east, west, red, blue, green, summit, republic, liberty, \
+     progressive, risk, retention, group, fire, underwriters, exchange, transportation, transport, trucking, property, \
+     surplus, marine, america, reciprocal, services, security, preferred, protective, standard, premier, co, corp, \
+     inc, ins"
+);
 
 /// The insurers of a tenant that what was read names.
 #[derive(Debug, Default)]

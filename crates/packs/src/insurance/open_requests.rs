@@ -3,6 +3,7 @@
 //! Such a message has no papers, and often neither a policy nor the legal form of a name. It belongs to what has been
 //! asked for already, when that is the company's only open business of its kind; otherwise it is no chase.
 
+use kybern_core::list;
 use kybern_core::mail::PassageRole;
 use kybern_core::ports::ToolContext;
 use kybern_core::record::Record;
@@ -29,70 +30,16 @@ const LEAST_WORDS: usize = 3;
 /// Words after which a message names whom it is about.
 const ABOUT: &[&str] = &["for", "of", "on", "re", "para", "de", "pour", "fur"];
 /// Turns of messages that ask again, as names are compared.
-const AGAIN: &[&str] = &[
-    "any news",
-    "any update",
-    "any word",
-    "any luck",
-    "any progress",
-    "any status",
-    "an update",
-    "update on",
-    "status",
-    "follow up",
-    "following up",
-    "followup",
-    "checking in",
-    "checking on",
-    "check on",
-    "circling back",
-    "touching base",
-    "second request",
-    "2nd request",
-    "third request",
-    "3rd request",
-    "final request",
-    "reminder",
-    "still waiting",
-    "still need",
-    "still missing",
-    "still have not",
-    "still havent",
-    "still do not have",
-    "still dont have",
-    "have not received",
-    "havent received",
-    "have not seen",
-    "havent seen",
-    "have yet to",
-    "yet to receive",
-    "where are we",
-    "where do we stand",
-    "where are my",
-    "where are the",
-    "ask again",
-    "asked for",
-    "requested last",
-    "outstanding",
-    "overdue",
-    "alguna noticia",
-    "alguna novedad",
-    "seguimiento",
-    "segunda solicitud",
-    "sigo esperando",
-    "seguimos esperando",
-    "recordatorio",
-    "todavia no",
-    "aun no",
-    "des nouvelles",
-    "relance",
-    "rappel",
-    "deuxieme demande",
-    "toujours pas",
-    "pas encore",
-    "en attente",
-    "suivi",
-];
+const AGAIN: &[&str] = list!(
+    "any news, any update, any word, any luck, any progress, any status, an update, update on, status, follow up, \
+     following up, followup, checking in, checking on, check on, circling back, touching base, second request, \
+     2nd request, third request, 3rd request, final request, reminder, still waiting, still need, still missing, \
+     still have not, still havent, still do not have, still dont have, have not received, havent received, \
+     have not seen, havent seen, have yet to, yet to receive, where are we, where do we stand, where are my, \
+     where are the, ask again, asked for, requested last, outstanding, overdue, alguna noticia, alguna novedad, \
+     seguimiento, segunda solicitud, sigo esperando, seguimos esperando, recordatorio, todavia no, aun no, \
+     des nouvelles, relance, rappel, deuxieme demande, toujours pas, pas encore, en attente, suivi"
+);
 /// How sure it is that the company is meant.
 const MEANT: f64 = 0.9;
 

@@ -3,6 +3,7 @@
 use std::collections::hash_map::Entry;
 use std::collections::{BTreeSet, HashMap, HashSet};
 
+use kybern_core::list;
 use kybern_core::model::{ExtractedField, FieldSource};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
@@ -43,27 +44,10 @@ const MAX_SLIPS: usize = 20;
 const LOOSE: f64 = 0.6;
 
 /// Words that say what an insurer is, and not which.
-const NOBODYS: &[&str] = &[
-    "insurance",
-    "assurance",
-    "casualty",
-    "indemnity",
-    "mutual",
-    "property",
-    "company",
-    "co",
-    "fire",
-    "marine",
-    "surety",
-    "exchange",
-    "insurer",
-    "carrier",
-    "motor",
-    "and",
-    "underwriters",
-    "corporation",
-    "group",
-];
+const NOBODYS: &[&str] = list!(
+    "insurance, assurance, casualty, indemnity, mutual, property, company, co, fire, marine, surety, exchange, \
+     insurer, carrier, motor, and, underwriters, corporation, group"
+);
 
 /// One policy, as it stands in the state too.
 #[derive(Clone, PartialEq, Debug, Default, Serialize)]

@@ -13,6 +13,7 @@ mod wanted;
 
 use std::sync::{Arc, LazyLock};
 
+use kybern_core::list;
 use kybern_core::model::ExtractionSchema;
 
 pub(super) use self::lines::TERMS;
@@ -29,158 +30,48 @@ pub const LOSSES: &str = "losses";
 const SECTIONS: &[(&str, &[&str])] = &[
     (
         "has_insured",
-        &[
-            "named insured",
-            "insured",
-            "insured name",
-            "applicant",
-            "company name",
-            "business name",
-            "legal name",
-            "usdot",
-            "us dot",
-            "dot number",
-            "dot",
-            "mc",
-            "mc number",
-            "motor carrier",
-            "registrant",
-            "company",
-            "business",
-        ],
+        list!(
+            "named insured, insured, insured name, applicant, company name, business name, legal name, usdot, us dot, \
+             dot number, dot, mc, mc number, motor carrier, registrant, company, business"
+        ),
     ),
     (
         "has_policies",
-        &[
-            "policy number",
-            "policy numbers",
-            "policy no",
-            "policy num",
-            "policy #",
-            "pol no",
-            "pol #",
-            "policy period",
-            "policy term",
-            "policy id",
-            "policy",
-            "pol",
-            "póliza",
-            "poliza",
-            "pólizas",
-            "police",
-            "naic",
-            "insurer",
-            "insurers",
-            "insurance company",
-            "insurance co",
-            "casualty",
-            "indemnity",
-            "indemnity company",
-            "casualty company",
-            "assurance corporation",
-            "assurance company",
-            "insurance exchange",
-            "insurance corp",
-            "risk retention group",
-            "carrier",
-            "aseguradora",
-            "assureur",
-        ],
+        list!(
+            "policy number, policy numbers, policy no, policy num, policy #, pol no, pol #, policy period, \
+             policy term, policy id, policy, pol, póliza, poliza, pólizas, police, naic, insurer, insurers, \
+             insurance company, insurance co, casualty, indemnity, indemnity company, casualty company, \
+             assurance corporation, assurance company, insurance exchange, insurance corp, risk retention group, \
+             carrier, aseguradora, assureur"
+        ),
     ),
     (
         "has_coverages",
-        &[
-            "coverage",
-            "coverages",
-            "line of coverage",
-            "lines of coverage",
-            "line of business",
-            "lines of business",
-            "combined single limit",
-            "auto liability",
-            "general liability",
-            "motor truck cargo",
-            "physical damage",
-            "cargo",
-            "liability",
-            "auto",
-            "automobile",
-            "auto liab",
-            "phys dam",
-            "mtc",
-            "apd",
-            "cgl",
-            "workers comp",
-            "work comp",
-            "umbrella",
-            "cobertura",
-            "coberturas",
-            "couverture",
-            "garantie",
-            "garanties",
-        ],
+        list!(
+            "coverage, coverages, line of coverage, lines of coverage, line of business, lines of business, \
+             combined single limit, auto liability, general liability, motor truck cargo, physical damage, cargo, \
+             liability, auto, automobile, auto liab, phys dam, mtc, apd, cgl, workers comp, work comp, umbrella, \
+             cobertura, coberturas, couverture, garantie, garanties"
+        ),
     ),
     (
         "has_vehicles",
-        &[
-            "vin",
-            "vehicle",
-            "vehicles",
-            "vehicle schedule",
-            "equipment",
-            "covered autos",
-            "trailer",
-            "tractor",
-            "serial number",
-        ],
+        list!("vin, vehicle, vehicles, vehicle schedule, equipment, covered autos, trailer, tractor, serial number"),
     ),
     (
         "has_claims",
-        &[
-            "date of loss",
-            "loss date",
-            "claim",
-            "claims",
-            "claim number",
-            "losses",
-            "dol",
-            "incurred",
-            "siniestro",
-            "siniestros",
-            "sinistre",
-            "sinistres",
-            "loss run",
-            "loss runs",
-            "loss history",
-            "accident date",
-        ],
+        list!(
+            "date of loss, loss date, claim, claims, claim number, losses, dol, incurred, siniestro, siniestros, \
+             sinistre, sinistres, loss run, loss runs, loss history, accident date"
+        ),
     ),
     (
         "values_losses",
-        &[
-            "loss run",
-            "loss runs",
-            "loss history",
-            "loss experience",
-            "loss summary",
-            "claims experience",
-            "claims history",
-            "claims summary",
-            "claims report",
-            "claim number",
-            "claim history",
-            "date of loss",
-            "losses valued",
-            "valued as of",
-            "valued on",
-            "valued at",
-            "valuation date",
-            "evaluation date",
-            "incurred",
-            "siniestros",
-            "siniestralidad",
-            "sinistres",
-        ],
+        list!(
+            "loss run, loss runs, loss history, loss experience, loss summary, claims experience, claims history, \
+             claims summary, claims report, claim number, claim history, date of loss, losses valued, valued as of, \
+             valued on, valued at, valuation date, evaluation date, incurred, siniestros, siniestralidad, sinistres"
+        ),
     ),
     (
         "has_drivers",
@@ -188,121 +79,39 @@ const SECTIONS: &[(&str, &[&str])] = &[
     ),
     (
         "has_certificate",
-        &[
-            "certificate",
-            "certificates",
-            "certificate holder",
-            "holder",
-            "coi",
-            "certificado",
-            "certificados",
-            "attestation",
-            "certificat",
-            "evidence of",
-        ],
+        list!(
+            "certificate, certificates, certificate holder, holder, coi, certificado, certificados, attestation, \
+             certificat, evidence of"
+        ),
     ),
     (
         "tells_of_accident",
-        &[
-            "accident",
-            "wreck",
-            "wrecked",
-            "crash",
-            "crashed",
-            "collision",
-            "rolled",
-            "rollover",
-            "jackknifed",
-            "rear ended",
-            "struck",
-            "sideswiped",
-            "stolen",
-            "theft",
-            "broken into",
-            "open a claim",
-            "report a loss",
-            "report a claim",
-            "accidente",
-            "chocó",
-            "choque",
-            "robo",
-            "accidenté",
-            "volé",
-        ],
+        list!(
+            "accident, wreck, wrecked, crash, crashed, collision, rolled, rollover, jackknifed, rear ended, struck, \
+             sideswiped, stolen, theft, broken into, open a claim, report a loss, report a claim, accidente, chocó, \
+             choque, robo, accidenté, volé"
+        ),
     ),
     (
         "wants_change",
-        &[
-            "endorse",
-            "endorsement",
-            "please add",
-            "add to",
-            "to add",
-            "please remove",
-            "please delete",
-            "to remove",
-            "take off",
-            "swap",
-            "replace",
-            "change to",
-            "agregar",
-            "agreguen",
-            "quitar",
-            "ajouter",
-            "retirer",
-            "avenant",
-        ],
+        list!(
+            "endorse, endorsement, please add, add to, to add, please remove, please delete, to remove, take off, \
+             swap, replace, change to, agregar, agreguen, quitar, ajouter, retirer, avenant"
+        ),
     ),
     ("has_bill", &["amount due", "balance due", "invoice", "bill", "statement", "factura", "facture"]),
     ("has_agency", &["agency", "agent", "producer", "broker", "insurance agency"]),
     (
         "wants_quote",
-        &[
-            "quote",
-            "quotes",
-            "quotation",
-            "proposal",
-            "coverage needed",
-            "coverages needed",
-            "coverage requested",
-            "coverage types",
-            "looking for coverage",
-            "looking for insurance",
-            "looking for liability",
-            "need coverage",
-            "need insurance",
-            "need liability",
-            "need primary liability",
-            "need auto liability",
-            "need cargo",
-            "got my authority",
-            "got our authority",
-            "my own authority",
-            "our own authority",
-            "own numbers",
-            "new authority",
-            "off lease",
-            "down payment",
-            "pricing",
-            "price on",
-            "a price",
-            "truck insurance",
-            "insurance for",
-            "needs liability",
-            "needs insurance",
-            "like to compare",
-            "premium doubled",
-            "new venture",
-            "how much would",
-            "insure",
-            "asegurar",
-            "necesito seguro",
-            "ocupo seguro",
-            "assurer",
-            "cotización",
-            "cotizar",
-            "soumission",
-        ],
+        list!(
+            "quote, quotes, quotation, proposal, coverage needed, coverages needed, coverage requested, \
+             coverage types, looking for coverage, looking for insurance, looking for liability, need coverage, \
+             need insurance, need liability, need primary liability, need auto liability, need cargo, \
+             got my authority, got our authority, my own authority, our own authority, own numbers, new authority, \
+             off lease, down payment, pricing, price on, a price, truck insurance, insurance for, needs liability, \
+             needs insurance, like to compare, premium doubled, new venture, how much would, insure, asegurar, \
+             necesito seguro, ocupo seguro, assurer, cotización, cotizar, soumission"
+        ),
     ),
 ];
 

@@ -1,6 +1,7 @@
 //! Requests as OpenAI's clients write them.
 
 use kybern_core::error::Detail;
+use kybern_core::list;
 use kybern_core::model::{Effort, FunctionChoice, FunctionSpec, ModelRequest, OutputSchema};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
@@ -167,19 +168,10 @@ pub(super) const MAX_NAME: usize = 256;
 
 /// Members that go along to the provider as they are: they shape the words and change neither the price nor what the
 /// call reaches.
-const PASSED_ON: [&str; 11] = [
-    "frequency_penalty",
-    "presence_penalty",
-    "logit_bias",
-    "top_k",
-    "min_p",
-    "repetition_penalty",
-    "verbosity",
-    "prompt_cache_key",
-    "safety_identifier",
-    "metadata",
-    "store",
-];
+const PASSED_ON: &[&str] = list!(
+    "frequency_penalty, presence_penalty, logit_bias, top_k, min_p, repetition_penalty, verbosity, prompt_cache_key, \
+     safety_identifier, metadata, store"
+);
 
 /// Members that ask for nothing when they hold this.
 fn is_neutral(name: &str, value: &Value) -> bool {

@@ -4,6 +4,8 @@
 //! elements are not shown, with the ends that HTML allows them to leave out. In one thing it is kinder than a browser: a
 //! quotation mark that never closes takes what its tag says with it, and not the rest of the page.
 
+use kybern_core::list;
+
 use std::collections::BTreeMap;
 use std::convert::Infallible;
 
@@ -59,32 +61,10 @@ const HIDDEN: [&str; 7] = ["script", "style", "head", "template", "noframes", "s
 const IN_HEAD: [&str; 12] =
     ["head", "html", "base", "basefont", "bgsound", "link", "meta", "title", "style", "script", "noscript", "template"];
 /// What cannot lie in a picture that is drawn by tags, and so ends it.
-const NOT_DRAWN: [&str; 24] = [
-    "blockquote",
-    "body",
-    "br",
-    "center",
-    "dd",
-    "div",
-    "dl",
-    "dt",
-    "h1",
-    "h2",
-    "h3",
-    "h4",
-    "h5",
-    "h6",
-    "hr",
-    "img",
-    "li",
-    "ol",
-    "p",
-    "pre",
-    "span",
-    "table",
-    "ul",
-    "b",
-];
+const NOT_DRAWN: &[&str] = list!(
+    "blockquote, body, br, center, dd, div, dl, dt, h1, h2, h3, h4, h5, h6, hr, img, li, ol, p, pre, span, table, ul, \
+     b"
+);
 
 impl<'a> Tags<'a> {
     pub(crate) fn new(html: &'a str) -> Self {

@@ -3,6 +3,7 @@
 
 use std::sync::LazyLock;
 
+use kybern_core::list;
 use kybern_core::model::IntentSpec;
 
 use super::acts::{self, SpeechAct};
@@ -27,68 +28,13 @@ const LEAST_LEAD: f64 = 0.3;
 const BACK: usize = 4;
 
 /// Words that point to what was said before.
-const POINTING: &[&str] = &[
-    "it",
-    "them",
-    "those",
-    "these",
-    "that",
-    "this",
-    "one",
-    "ones",
-    "copy",
-    "copies",
-    "set",
-    "some",
-    "same",
-    "me lo",
-    "me los",
-    "me la",
-    "me las",
-    "nos lo",
-    "nos los",
-    "se lo",
-    "se los",
-    "lo puede",
-    "los puede",
-    "eso",
-    "ese",
-    "esa",
-    "conseguirlo",
-    "conseguirlos",
-    "pedirlo",
-    "pedirlos",
-    "pedirla",
-    "solicitarlo",
-    "solicitarlos",
-    "solicitara",
-    "mandarlo",
-    "mandarlos",
-    "sacarlo",
-    "encargo",
-    "accordingly",
-    "pidelo",
-    "pidelos",
-    "pidalo",
-    "pidalos",
-    "consiguelos",
-    "consigalos",
-    "solicitelo",
-    "solicitelos",
-    "mandelos",
-    "le faire",
-    "les faire",
-    "le commander",
-    "les commander",
-    "l obtenir",
-    "les obtenir",
-    "ca",
-    "cela",
-    "en obtenir",
-    "le demande",
-    "les demander",
-    "le demander",
-];
+const POINTING: &[&str] = list!(
+    "it, them, those, these, that, this, one, ones, copy, copies, set, some, same, me lo, me los, me la, me las, \
+     nos lo, nos los, se lo, se los, lo puede, los puede, eso, ese, esa, conseguirlo, conseguirlos, pedirlo, pedirlos, \
+     pedirla, solicitarlo, solicitarlos, solicitara, mandarlo, mandarlos, sacarlo, encargo, accordingly, pidelo, \
+     pidelos, pidalo, pidalos, consiguelos, consigalos, solicitelo, solicitelos, mandelos, le faire, les faire, \
+     le commander, les commander, l obtenir, les obtenir, ca, cela, en obtenir, le demande, les demander, le demander"
+);
 
 static POINTS: LazyLock<Phrases> = LazyLock::new(|| Phrases::of(POINTING.iter().copied()));
 

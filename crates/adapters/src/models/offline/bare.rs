@@ -3,6 +3,7 @@
 use std::cell::LazyCell;
 use std::collections::HashSet;
 
+use kybern_core::list;
 use kybern_core::model::ValueKind;
 
 use super::bands::is_term;
@@ -15,20 +16,10 @@ use super::values::{self, ReadValue};
 use super::{bare_names, parties};
 
 /// What is reported to an insurer by telephone.
-const EMERGENCIES: [&str; 12] = [
-    "accident",
-    "accidents",
-    "claim",
-    "claims",
-    "emergency",
-    "siniestro",
-    "siniestros",
-    "accidente",
-    "sinistre",
-    "sinistres",
-    "roadside",
-    "schaden",
-];
+const EMERGENCIES: &[&str] = list!(
+    "accident, accidents, claim, claims, emergency, siniestro, siniestros, accidente, sinistre, sinistres, roadside, \
+     schaden"
+);
 /// Lines from a heading to the number of what it names.
 const MAX_HEADED: usize = 3;
 /// Bare names that are looked at; a text with more is a list of somebody's customers.

@@ -1,5 +1,7 @@
 //! Who asks again and does not say for what: `any word from Northfield yet?`
 
+use kybern_core::list;
+
 use smol_str::SmolStr;
 
 use super::acts;
@@ -35,30 +37,11 @@ pub(super) fn asks_again(text: &str) -> bool {
 }
 
 /// How somebody asks again.
-const AGAIN: [&str; 22] = [
-    "any word",
-    "any news",
-    "any update",
-    "any updates",
-    "any luck",
-    "any progress",
-    "any movement",
-    "anything yet",
-    "heard back",
-    "hear back",
-    "heard anything",
-    "hear anything",
-    "still waiting",
-    "still nothing",
-    "where are we",
-    "where do we stand",
-    "checking in",
-    "following up",
-    "alguna noticia",
-    "alguna novedad",
-    "des nouvelles",
-    "toujours rien",
-];
+const AGAIN: &[&str] = list!(
+    "any word, any news, any update, any updates, any luck, any progress, any movement, anything yet, heard back, \
+     hear back, heard anything, hear anything, still waiting, still nothing, where are we, where do we stand, \
+     checking in, following up, alguna noticia, alguna novedad, des nouvelles, toujours rien"
+);
 /// Words beside that which do not say for what.
 const AGAIN_IDLE: [&str; 56] = [
     "yet", "from", "on", "with", "about", "back", "today", "at", "please", "this", "these", "those", "it", "them",

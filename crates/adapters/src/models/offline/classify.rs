@@ -5,6 +5,7 @@
 
 use std::cell::LazyCell;
 
+use kybern_core::list;
 use kybern_core::mail::MailKind;
 use kybern_core::model::{Classification, ClassifyInput, IntentSpec};
 use smol_str::SmolStr;
@@ -192,34 +193,10 @@ fn asks_anything(text: &str) -> bool {
 const NOT: [&str; 8] = ["not", "t", "dont", "doesnt", "no", "never", "nobody", "nunca"];
 
 /// Words by which somebody tells of a request.
-const WISHES: [&str; 26] = [
-    "ask",
-    "asks",
-    "asked",
-    "asking",
-    "need",
-    "needs",
-    "needed",
-    "want",
-    "wants",
-    "wanted",
-    "require",
-    "requires",
-    "required",
-    "request",
-    "requests",
-    "requested",
-    "pide",
-    "piden",
-    "pidio",
-    "necesita",
-    "necesitan",
-    "solicita",
-    "demande",
-    "demandent",
-    "exige",
-    "braucht",
-];
+const WISHES: &[&str] = list!(
+    "ask, asks, asked, asking, need, needs, needed, want, wants, wanted, require, requires, required, request, \
+     requests, requested, pide, piden, pidio, necesita, necesitan, solicita, demande, demandent, exige, braucht"
+);
 
 fn evidence_of(found: &[IntentScore<'_>], noise: f64) -> Evidence {
     let Some(best) = found.first() else { return Evidence::default() };

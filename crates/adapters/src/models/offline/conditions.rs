@@ -1,5 +1,7 @@
 //! Orders on a condition: `order the reports once she has signed`. Whoever writes so does not want it done now.
 
+use kybern_core::list;
+
 use smol_str::SmolStr;
 
 use super::acts::{THEN, WordBorder, borders};
@@ -7,93 +9,21 @@ use super::analyse::clip;
 use super::words::{Word, fold, words};
 
 /// Words that begin a condition anywhere in a sentence, and those that do only at its beginning.
-const BEGIN: &[&str] = &[
-    "if",
-    "once",
-    "unless",
-    "provided",
-    "in case",
-    "as soon as",
-    "as long as",
-    "only after",
-    "en cuanto",
-    "una vez que",
-    "siempre que",
-    "a menos que",
-    "des que",
-    "une fois que",
-    "a condition que",
-    "falls",
-    "sobald",
-];
+const BEGIN: &[&str] = list!(
+    "if, once, unless, provided, in case, as soon as, as long as, only after, en cuanto, una vez que, siempre que, \
+     a menos que, des que, une fois que, a condition que, falls, sobald"
+);
 const BEGIN_FIRST: &[&str] = &["should", "si"];
 /// How a condition begins, or what it has, that leaves the time to whoever is asked, or speaks of what comes afterwards.
-const IDLE_FIRST: &[&str] = &[
-    "you",
-    "u",
-    "possible",
-    "needed",
-    "necessary",
-    "any",
-    "anything",
-    "applicable",
-    "required",
-    "so",
-    "not",
-    "they",
-    "a",
-    "per",
-    "again",
-    "more",
-    "usted",
-    "ustedes",
-    "puede",
-    "pueden",
-    "posible",
-    "es",
-    "vous",
-    "besoin",
-    "necesario",
-    "necesitan",
-    "necesita",
-];
-const IDLE: &[&str] = &[
-    "you",
-    "your",
-    "them",
-    "those",
-    "these",
-    "losses",
-    "loss",
-    "runs",
-    "run",
-    "lrs",
-    "report",
-    "reports",
-    "questions",
-    "question",
-    "need",
-    "needs",
-    "chance",
-    "convenient",
-    "helps",
-    "ok",
-    "okay",
-    "wrong",
-    "vous",
-    "ustedes",
-    "usted",
-    "pueden",
-    "puede",
-    "preguntas",
-    "works",
-    "allowed",
-    "available",
-    "they",
-    "received",
-    "back",
-    "possible",
-];
+const IDLE_FIRST: &[&str] = list!(
+    "you, u, possible, needed, necessary, any, anything, applicable, required, so, not, they, a, per, again, more, \
+     usted, ustedes, puede, pueden, posible, es, vous, besoin, necesario, necesitan, necesita"
+);
+const IDLE: &[&str] = list!(
+    "you, your, them, those, these, losses, loss, runs, run, lrs, report, reports, questions, question, need, needs, \
+     chance, convenient, helps, ok, okay, wrong, vous, ustedes, usted, pueden, puede, preguntas, works, allowed, \
+     available, they, received, back, possible"
+);
 /// Behind `if` whoever writes speaks of what else to do: `tell us if we are short`.
 const OWN: &[&str] = &["we", "i", "there"];
 /// What compares, as no courtesy does: `if it comes in over 90 thousand`.

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use kybern_core::list;
 use kybern_core::model::ValueKind;
 
 use super::analyse::clip;
@@ -23,21 +24,8 @@ const MAX_STARTS: usize = 60;
 /// Bytes in which a number and its term stand.
 const MAX_BESIDE: usize = 120;
 /// Words that may lead from a number to its term.
-const LINKS: [&str; 13] = [
-    "from",
-    "term",
-    "period",
-    "effective",
-    "in force",
-    "valid",
-    "of",
-    "dates",
-    "vigencia",
-    "desde",
-    "del",
-    "depuis",
-    "du",
-];
+const LINKS: &[&str] =
+    list!("from, term, period, effective, in force, valid, of, dates, vigencia, desde, del, depuis, du");
 
 /// The numbers, each with its term.
 pub(super) fn numbers(

@@ -3,6 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use kybern_core::document::DocumentText;
+use kybern_core::list;
 use kybern_core::model::{DocumentAnalysis, ExtractedField, Extraction, FieldPattern, FieldSource, FoundBy, ValueKind};
 
 use super::analyse::round;
@@ -107,19 +108,10 @@ pub(super) fn extract(
 }
 
 /// What a paper says beside a term that it leaves out.
-const LEFT_OUT: [&str; 11] = [
-    "not covered",
-    "not included",
-    "not purchased",
-    "not provided",
-    "no coverage",
-    "excluded",
-    "rejected",
-    "declined",
-    "no cubierto",
-    "excluido",
-    "non couvert",
-];
+const LEFT_OUT: &[&str] = list!(
+    "not covered, not included, not purchased, not provided, no coverage, excluded, rejected, declined, no cubierto, \
+     excluido, non couvert"
+);
 
 /// Whether the paper leaves the thing out whose term ends at a byte: `Motor Truck Cargo   Not covered`.
 fn is_left_out(page: &Page<'_>, end: usize) -> bool {

@@ -1,36 +1,16 @@
 //! How the text around a label is written: what may stand before it, and what parts it from its value.
 
+use kybern_core::list;
+
 use super::analyse::clip;
 
 /// Longest remark in brackets between a label and its colon.
 const MAX_REMARK: usize = 40;
 /// Words before a label that change nothing: `your policy number`, `new driver`.
-const LEADS: [&str; 24] = [
-    "your",
-    "our",
-    "their",
-    "the",
-    "this",
-    "my",
-    "new",
-    "additional",
-    "su",
-    "nuestro",
-    "nuestra",
-    "mi",
-    "el",
-    "la",
-    "nuevo",
-    "nueva",
-    "votre",
-    "notre",
-    "mon",
-    "le",
-    "nouveau",
-    "nouvelle",
-    "neuer",
-    "neue",
-];
+const LEADS: &[&str] = list!(
+    "your, our, their, the, this, my, new, additional, su, nuestro, nuestra, mi, el, la, nuevo, nueva, votre, notre, \
+     mon, le, nouveau, nouvelle, neuer, neue"
+);
 /// Words before a label that may be such.
 const MAX_LEADS: usize = 2;
 /// Words with which a form asks for what a label names: `What is the contract number?`
@@ -58,25 +38,11 @@ const VERBS: [&str; 12] = [
 const NUMBERS: [&str; 7] = ["number", "no", "nr", "#", "num", "número", "numéro"];
 
 /// What stands between a label and its value on the next line.
-const POINTERS: [&str; 17] = [
-    "is",
-    "are",
-    "below",
-    "is below",
-    "as follows",
-    "is as follows",
-    "the following",
-    "the following company",
-    "the following companies",
-    "the company below",
-    "the companies below",
-    "the party below",
-    "the holder below",
-    "this company",
-    "la siguiente empresa",
-    "la empresa siguiente",
-    "l entreprise suivante",
-];
+const POINTERS: &[&str] = list!(
+    "is, are, below, is below, as follows, is as follows, the following, the following company, \
+     the following companies, the company below, the companies below, the party below, the holder below, this company, \
+     la siguiente empresa, la empresa siguiente, l entreprise suivante"
+);
 
 /// Whether nothing that matters stands before a label: a bullet, or words such as `your`.
 pub(super) fn opens(before: &str) -> bool {

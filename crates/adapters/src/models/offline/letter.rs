@@ -1,6 +1,7 @@
 //! A message whose words stand in a letter that came with it: `please see the attached letter`. The letter is what its
 //! writer says.
 
+use kybern_core::list;
 use kybern_core::model::ClassifyInput;
 
 use super::acts::{self, SpeechAct};
@@ -25,29 +26,13 @@ const GREETINGS: &[&str] = &[
     "sehr geehrte",
 ];
 /// How a letter begins that goes to customers: nobody of them wrote it.
-const TO_CUSTOMERS: &[&str] = &[
-    "dear insured",
-    "dear policyholder",
-    "dear customer",
-    "dear valued",
-    "dear client",
-    "estimado asegurado",
-    "estimado cliente",
-];
-const CLOSINGS: &[&str] = &[
-    "sincerely",
-    "very truly yours",
-    "yours truly",
-    "respectfully",
-    "best regards",
-    "kind regards",
-    "regards",
-    "yours faithfully",
-    "atentamente",
-    "veuillez agréer",
-    "cordialement",
-    "mit freundlichen",
-];
+const TO_CUSTOMERS: &[&str] = list!(
+    "dear insured, dear policyholder, dear customer, dear valued, dear client, estimado asegurado, estimado cliente"
+);
+const CLOSINGS: &[&str] = list!(
+    "sincerely, very truly yours, yours truly, respectfully, best regards, kind regards, regards, yours faithfully, \
+     atentamente, veuillez agréer, cordialement, mit freundlichen"
+);
 
 /// The message with the words of its letter, where it has one and hardly says more than that it comes along.
 pub(super) fn read_out(input: &ClassifyInput) -> Option<ClassifyInput> {

@@ -4,34 +4,18 @@
 //! … for it`, `request from …`) has named it just before, too: `they will not quote without the reports. Can you get
 //! them from the insurer?`
 
+use kybern_core::list;
+
 use super::acts::{SpeechAct, WordBorder};
 use super::words::Word;
 
 /// Words that point at what was named.
 const POINTING: [&str; 11] = ["it", "them", "em", "these", "those", "this", "esto", "estos", "los", "ceux", "celui"];
 /// Words behind such a word that name nothing.
-const AFTER: [&str; 20] = [
-    "for",
-    "from",
-    "to",
-    "up",
-    "over",
-    "please",
-    "pls",
-    "asap",
-    "by",
-    "today",
-    "tomorrow",
-    "and",
-    "when",
-    "ordered",
-    "requested",
-    "pulled",
-    "run",
-    "done",
-    "back",
-    "soon",
-];
+const AFTER: &[&str] = list!(
+    "for, from, to, up, over, please, pls, asap, by, today, tomorrow, and, when, ordered, requested, pulled, run, \
+     done, back, soon"
+);
 /// Words between such a word and the order for it.
 const MAX_POINTED: usize = 1;
 /// Words that are ordered with what follows: `pull these`, `get them`.
@@ -58,20 +42,8 @@ const ASKS: [&str; 6] = ["ask", "contact", "call", "bug", "chase", "pida"];
 const MAX_NAMED: usize = 7;
 
 /// Words by which a sentence hands over what it names: that is here, and not wanted from anybody.
-const HANDS: [&str; 12] = [
-    "attached",
-    "attaching",
-    "enclosed",
-    "enclosing",
-    "here",
-    "heres",
-    "find",
-    "sending",
-    "adjunto",
-    "adjuntos",
-    "anexo",
-    "joint",
-];
+const HANDS: &[&str] =
+    list!("attached, attaching, enclosed, enclosing, here, heres, find, sending, adjunto, adjuntos, anexo, joint");
 
 /// What points at something named elsewhere.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]

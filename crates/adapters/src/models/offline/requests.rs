@@ -1,5 +1,6 @@
 //! Several requests in one message: sentences that each ask, or their parts, and each for something else.
 
+use kybern_core::list;
 use kybern_core::model::IntentSpec;
 
 use super::acts::{self, SpeechAct};
@@ -187,26 +188,10 @@ const TELLS: &[&str] = &[
     "do", "es", "son", "está", "fue", "est", "sont", "a", "ont",
 ];
 /// Turns that ask for what the sentence before tells of.
-const POINTS: &[&str] = &[
-    "look into",
-    "check into",
-    "check on this",
-    "take care of",
-    "sort out",
-    "sort this",
-    "sort it",
-    "straighten",
-    "fix",
-    "handle this",
-    "handle it",
-    "advise",
-    "what do we do",
-    "what do i do",
-    "what should",
-    "revisar esto",
-    "revisarlo",
-    "vérifier cela",
-];
+const POINTS: &[&str] = list!(
+    "look into, check into, check on this, take care of, sort out, sort this, sort it, straighten, fix, handle this, \
+     handle it, advise, what do we do, what do i do, what should, revisar esto, revisarlo, vérifier cela"
+);
 
 /// The intent for which these words surely ask.
 fn only_one<'i>(asked: &str, intents: &'i PreparedIntents) -> Option<&'i IntentSpec> {

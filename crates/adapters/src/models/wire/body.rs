@@ -2,21 +2,14 @@
 //! needed.
 
 use bytes::Bytes;
+use kybern_core::list;
 use kybern_core::model::{ModelFailure, ModelFailureKind};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
 /// Fields that are never passed on, in whatever format: who answers, how, and how much may be spent.
-const RESERVED: [&str; 8] = [
-    "model",
-    "stream",
-    "n",
-    "candidateCount",
-    "max_tokens",
-    "max_completion_tokens",
-    "max_output_tokens",
-    "maxOutputTokens",
-];
+const RESERVED: &[&str] =
+    list!("model, stream, n, candidateCount, max_tokens, max_completion_tokens, max_output_tokens, maxOutputTokens");
 
 /// An object on its way.
 pub(super) struct Body {

@@ -185,56 +185,16 @@ const WHOLE: [(&str, Kind); 11] = [
 ];
 
 /// What makes a `key` a secret one. Not `idempotencyKey`, `primaryKey`, `planKey`, `publicKey`, `monkey`.
-const KEYS: [&str; 25] = [
-    "api",
-    "access",
-    "secret",
-    "private",
-    "signing",
-    "encryption",
-    "decryption",
-    "master",
-    "shared",
-    "auth",
-    "account",
-    "subscription",
-    "session",
-    "ssh",
-    "hmac",
-    "aes",
-    "rsa",
-    "pgp",
-    "gpg",
-    "admin",
-    "service",
-    "deploy",
-    "license",
-    "webhook",
-    "client",
-];
+const KEYS: &[&str] = crate::list!(
+    "api, access, secret, private, signing, encryption, decryption, master, shared, auth, account, subscription, \
+     session, ssh, hmac, aes, rsa, pgp, gpg, admin, service, deploy, license, webhook, client"
+);
 
 /// Words before `token` with which it is a place in a list, or a piece of text, and no secret.
-const PLACES: [&str; 19] = [
-    "page",
-    "sync",
-    "continuation",
-    "cursor",
-    "next",
-    "previous",
-    "prev",
-    "resume",
-    "pagination",
-    "delta",
-    "skip",
-    "stop",
-    "per",
-    "first",
-    "last",
-    "special",
-    "pad",
-    "unexpected",
-    "unknown",
-];
+const PLACES: &[&str] = crate::list!(
+    "page, sync, continuation, cursor, next, previous, prev, resume, pagination, delta, skip, stop, per, first, last, \
+     special, pad, unexpected, unknown"
+);
 
 /// Words before `tokens` with which they are secrets; otherwise they are counts, or pieces of text.
 const HOLDERS: [&str; 8] = ["access", "refresh", "auth", "bearer", "api", "session", "csrf", "secret"];

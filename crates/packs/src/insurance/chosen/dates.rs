@@ -1,5 +1,7 @@
 //! Which policies a message wants by their dates: `only policies that expired on or after January 1, 2024`.
 
+use kybern_core::list;
+
 use jiff::civil::{Date, date};
 
 use super::super::policies::Policy;
@@ -17,20 +19,8 @@ const BEFORE: &[(&str, bool)] =
 /// Turns behind a period that let later ones count, too.
 const OR_LATER: &[&str] =
     &["or later", "and later", "or after", "and after", "or newer", "onward", "onwards", "and on"];
-const MONTHS: [&str; 12] = [
-    "january",
-    "february",
-    "march",
-    "april",
-    "may",
-    "june",
-    "july",
-    "august",
-    "september",
-    "october",
-    "november",
-    "december",
-];
+const MONTHS: &[&str] =
+    list!("january, february, march, april, may, june, july, august, september, october, november, december");
 /// Letters by which a month is known.
 const SHORT: usize = 3;
 /// What two digits of a year leave out.

@@ -1,5 +1,7 @@
 //! Which of a message's policies some of its words mean: a number, an insurer, a line of coverage, a layer.
 
+use kybern_core::list;
+
 use std::collections::{HashMap, HashSet};
 use std::sync::LazyLock;
 
@@ -60,22 +62,9 @@ const STATUSES: [(&str, Dates); 18] = [
     ("quoted", Dates::Unknown),
 ];
 /// What such a word stands before, where it means policies: `current losses` means none.
-const STATUS_OF: &[&str] = &[
-    "term",
-    "policy",
-    "policies",
-    "one",
-    "ones",
-    "row",
-    "line",
-    "carrier",
-    "insurer",
-    "company",
-    "companies",
-    "coverage",
-    "poliza",
-    "police",
-];
+const STATUS_OF: &[&str] = list!(
+    "term, policy, policies, one, ones, row, line, carrier, insurer, company, companies, coverage, poliza, police"
+);
 
 /// What the dates of a policy say.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

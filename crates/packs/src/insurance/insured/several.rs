@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
+use kybern_core::list;
 use kybern_core::model::ExtractedField;
 
 use super::super::policies;
@@ -129,19 +130,11 @@ fn signed(read: &[ReadDocument], refused: &[String]) -> Vec<String> {
 }
 
 /// Turns by which a message speaks of several companies as one. `Our other company` is none: it may have its own insurance.
-const PLURALS: [&str; 11] = [
-    "both companies",
-    "both of our companies",
-    "both our companies",
-    "both of the companies",
-    "our two companies",
-    "my two companies",
-    "all of our companies",
-    "each of our companies",
-    "nuestras dos empresas",
-    "las dos empresas",
-    "nos deux compagnies",
-];
+const PLURALS: &[&str] = list!(
+    "both companies, both of our companies, both our companies, both of the companies, our two companies, \
+     my two companies, all of our companies, each of our companies, nuestras dos empresas, las dos empresas, \
+     nos deux compagnies"
+);
 
 /// The companies that a message names with their legal forms behind such a turn, within two lines, when they are several.
 fn spoken_of(read: &[ReadDocument], refused: &[String]) -> Vec<String> {

@@ -1,5 +1,7 @@
 //! Loss runs, wanted and sent, in Spanish, French and German.
 
+use kybern_core::list;
+
 use crate::intent_words::LanguageWords;
 
 /// Why an answer without loss runs goes to a person.
@@ -45,35 +47,17 @@ pub(super) use losses;
 pub(super) const REQUEST: &[LanguageWords] = &[
     LanguageWords {
         language: "es",
-        keywords: &[
-            "historial de siniestros^1.8",
-            "historial de reclamos^1.8",
-            "historial de reclamaciones^1.8",
-            "historial de pérdidas^1.8",
-            "historial de accidentes^1",
-            "constancia|carta|certificación & reclamos|siniestros|siniestralidad|reclamaciones^1.8",
-            "reportes de pérdidas|reportes de siniestros^1.6",
-            "reporte de siniestros^1.6",
-            "reporte de pérdidas^1.6",
-            "reporte de reclamos^1.6",
-            "relación de siniestros^1.6",
-            "carta de siniestralidad^1.8",
-            "siniestralidad^1.4",
-            "corridas de pérdidas^1.6",
-            "pedir a la aseguradora^1",
-            "solicitar a la aseguradora^1",
-            "solicitar historial^1",
-            "solicitar los loss runs^1.4",
-            "pedir los loss runs^1.4",
-            "necesitamos los loss runs^1.4",
-            "siniestros & renovación^0.6",
-            "últimos cinco años^0.3",
-            "adjunto historial de siniestros^-2",
-            "adjuntamos historial de siniestros^-2",
-            "según lo solicitado^-1.5",
-            "su solicitud^-1",
-            "certificado^-0.8",
-        ],
+        keywords: list!(
+            "historial de siniestros^1.8, historial de reclamos^1.8, historial de reclamaciones^1.8, \
+             historial de pérdidas^1.8, historial de accidentes^1, \
+             constancia|carta|certificación & reclamos|siniestros|siniestralidad|reclamaciones^1.8, \
+             reportes de pérdidas|reportes de siniestros^1.6, reporte de siniestros^1.6, reporte de pérdidas^1.6, \
+             reporte de reclamos^1.6, relación de siniestros^1.6, carta de siniestralidad^1.8, siniestralidad^1.4, \
+             corridas de pérdidas^1.6, pedir a la aseguradora^1, solicitar a la aseguradora^1, solicitar historial^1, \
+             solicitar los loss runs^1.4, pedir los loss runs^1.4, necesitamos los loss runs^1.4, \
+             siniestros & renovación^0.6, últimos cinco años^0.3, adjunto historial de siniestros^-2, \
+             adjuntamos historial de siniestros^-2, según lo solicitado^-1.5, su solicitud^-1, certificado^-0.8"
+        ),
         examples: &[
             "Por favor soliciten el historial de siniestros a nuestras aseguradoras, adjunto las carátulas de las pólizas.",
             "Necesitamos los reportes de pérdidas de los últimos cinco años para la renovación.",
@@ -83,28 +67,14 @@ pub(super) const REQUEST: &[LanguageWords] = &[
     },
     LanguageWords {
         language: "fr",
-        keywords: &[
-            "relevé de sinistres^1.8",
-            "relevé des sinistres^1.8",
-            "relevé de pertes^1.6",
-            "attestation d'expérience^1.8",
-            "attestation de sinistralité^1.8",
-            "historique de sinistres^1.8",
-            "historique des sinistres^1.8",
-            "historique de réclamations^1.8",
-            "historique des réclamations^1.8",
-            "dossier de sinistres^1.2",
-            "sinistralité^1.4",
-            "rapport de sinistres^1.6",
-            "demander à l'assureur^1",
-            "demander & sinistres^0.8",
-            "obtenir & sinistres^0.8",
-            "sinistres & renouvellement^0.6",
-            "ci-joint le relevé^-2",
-            "veuillez trouver ci-joint le relevé^-1",
-            "votre demande^-1",
-            "certificat d'assurance^-1",
-        ],
+        keywords: list!(
+            "relevé de sinistres^1.8, relevé des sinistres^1.8, relevé de pertes^1.6, attestation d'expérience^1.8, \
+             attestation de sinistralité^1.8, historique de sinistres^1.8, historique des sinistres^1.8, \
+             historique de réclamations^1.8, historique des réclamations^1.8, dossier de sinistres^1.2, \
+             sinistralité^1.4, rapport de sinistres^1.6, demander à l'assureur^1, demander & sinistres^0.8, \
+             obtenir & sinistres^0.8, sinistres & renouvellement^0.6, ci-joint le relevé^-2, \
+             veuillez trouver ci-joint le relevé^-1, votre demande^-1, certificat d'assurance^-1"
+        ),
         examples: &[
             "Veuillez demander le relevé des sinistres à nos assureurs, les déclarations sont jointes.",
             "Il nous faut l'historique des sinistres des cinq dernières années pour le renouvellement.",
@@ -114,20 +84,11 @@ pub(super) const REQUEST: &[LanguageWords] = &[
     },
     LanguageWords {
         language: "de",
-        keywords: &[
-            "schadenverlauf^1.8",
-            "schadensverlauf^1.8",
-            "schadenverläufe^1.8",
-            "schadenhistorie^1.8",
-            "schadenaufstellung^1.6",
-            "schadenübersicht^1.6",
-            "schadenrendement^1.4",
-            "rentabilität & schaden^0.8",
-            "beim versicherer^0.8",
-            "anfordern^0.6",
-            "schadenverlauf anbei^-2",
-            "ihre anfrage^-1",
-        ],
+        keywords: list!(
+            "schadenverlauf^1.8, schadensverlauf^1.8, schadenverläufe^1.8, schadenhistorie^1.8, \
+             schadenaufstellung^1.6, schadenübersicht^1.6, schadenrendement^1.4, rentabilität & schaden^0.8, \
+             beim versicherer^0.8, anfordern^0.6, schadenverlauf anbei^-2, ihre anfrage^-1"
+        ),
         examples: &[
             "Bitte fordern Sie die Schadenverläufe bei unseren Versicherern an, die Policen sind beigefügt.",
             "Für die Verlängerung brauchen wir die Schadenhistorie der letzten fünf Jahre.",

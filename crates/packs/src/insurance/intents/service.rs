@@ -1,5 +1,7 @@
 //! Service on a policy: certificates, changes, bills, claims, and its end.
 
+use kybern_core::list;
+
 use super::loss_runs::losses;
 use crate::intent_words::{IntentWords, LanguageWords};
 
@@ -294,18 +296,11 @@ const OTHER_LANGUAGES: &[LanguageWords] = &[
     },
     LanguageWords {
         language: "de",
-        keywords: &[
-            "versicherungsbestätigung^2.2",
-            "versicherungsnachweis^2.2",
-            "versicherungsbescheinigung^2",
-            "in die police^1.4",
-            "zur police^1.2",
-            "zum vertrag & fahrzeug^1.4",
-            "kopie der police^1.8",
-            "police kündigen^1.8",
-            "schaden melden^1.8",
-            "nachtrag^1.2",
-        ],
+        keywords: list!(
+            "versicherungsbestätigung^2.2, versicherungsnachweis^2.2, versicherungsbescheinigung^2, in die police^1.4, \
+             zur police^1.2, zum vertrag & fahrzeug^1.4, kopie der police^1.8, police kündigen^1.8, \
+             schaden melden^1.8, nachtrag^1.2"
+        ),
         examples: &[
             "Bitte senden Sie eine Versicherungsbestätigung an unseren Kunden.",
             "Bitte nehmen Sie das neue Fahrzeug in die Police auf.",

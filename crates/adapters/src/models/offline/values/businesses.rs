@@ -1,5 +1,7 @@
 //! Names in a line of text: of businesses by their legal form or the name under which they trade, and runs of capitals.
 
+use kybern_core::list;
+
 use smol_str::StrExt;
 
 use super::ReadValue;
@@ -110,30 +112,10 @@ fn is_oddly_set(word: &str) -> bool {
 
 /// Whether a word is never part of a name that begins behind it: `for`, how a letter begins, and who speaks.
 pub(super) fn is_no_part(word: &str) -> bool {
-    const WORDS: [&str; 22] = [
-        "for",
-        "para",
-        "pour",
-        "für",
-        "dear",
-        "estimado",
-        "estimada",
-        "estimados",
-        "estimadas",
-        "chers",
-        "somos",
-        "soy",
-        "habla",
-        "sommes",
-        "suis",
-        "wir",
-        "we're",
-        "i'm",
-        "it's",
-        "we’re",
-        "i’m",
-        "it’s",
-    ];
+    const WORDS: &[&str] = list!(
+        "for, para, pour, für, dear, estimado, estimada, estimados, estimadas, chers, somos, soy, habla, sommes, suis, \
+         wir, we're, i'm, it's, we’re, i’m, it’s"
+    );
     WORDS.contains(&word.to_lowercase_smolstr().as_str())
 }
 

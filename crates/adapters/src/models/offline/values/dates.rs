@@ -1,6 +1,8 @@
 //! Dates and ranges of dates, with months in English, Spanish, French and German. In numbers the month comes first, as
 //! Americans write them, unless the year does.
 
+use kybern_core::list;
+
 use jiff::civil::Date;
 use serde_json::json;
 
@@ -31,59 +33,13 @@ const BEGIN_MONTHS: &str = "jefmasond";
 /// Bytes between the two dates of a range.
 const MAX_BETWEEN: usize = 48;
 /// Words that lead to the first date of a range.
-const LEADS: [&str; 14] = [
-    "from",
-    "eff",
-    "effective",
-    "beginning",
-    "del",
-    "desde el",
-    "desde",
-    "de",
-    "du",
-    "vom",
-    "von",
-    "valid",
-    "valide",
-    "dal",
-];
+const LEADS: &[&str] =
+    list!("from, eff, effective, beginning, del, desde el, desde, de, du, vom, von, valid, valide, dal");
 /// Words between the two dates of a range.
-const JOINTS: [&str; 34] = [
-    "to",
-    "thru",
-    "through",
-    "until",
-    "till",
-    "exp",
-    "expiration",
-    "expires",
-    "expiring",
-    "ending",
-    "and",
-    "-",
-    "–",
-    "—",
-    "/",
-    "→",
-    "12:01",
-    "12",
-    "01",
-    "12:00",
-    "00:01",
-    "a.m",
-    "am",
-    "noon",
-    "standard",
-    "time",
-    "at",
-    "al",
-    "hasta",
-    "au",
-    "à",
-    "a",
-    "bis",
-    "et",
-];
+const JOINTS: &[&str] = list!(
+    "to, thru, through, until, till, exp, expiration, expires, expiring, ending, and, -, –, —, /, →, 12:01, 12, 01, \
+     12:00, 00:01, a.m, am, noon, standard, time, at, al, hasta, au, à, a, bis, et"
+);
 
 /// A date at the beginning of the text, with its day of the week or an article before it.
 pub(super) fn date(text: &str) -> Option<ReadValue> {

@@ -1,51 +1,18 @@
 //! Days as people tell them: with the day of the week before them, and without a year.
 
+use kybern_core::list;
+
 use jiff::civil::Date;
 
 use super::ReadValue;
 use super::dates::{self, make, month_and_day};
 
 /// Days of the week, and how they are cut short.
-const WEEKDAYS: [&str; 38] = [
-    "monday",
-    "tuesday",
-    "wednesday",
-    "thursday",
-    "friday",
-    "saturday",
-    "sunday",
-    "mon",
-    "tue",
-    "tues",
-    "wed",
-    "thu",
-    "thur",
-    "thurs",
-    "fri",
-    "sat",
-    "sun",
-    "lunes",
-    "martes",
-    "miércoles",
-    "miercoles",
-    "jueves",
-    "viernes",
-    "sábado",
-    "sabado",
-    "domingo",
-    "lundi",
-    "mardi",
-    "mercredi",
-    "jeudi",
-    "vendredi",
-    "samedi",
-    "dimanche",
-    "montag",
-    "dienstag",
-    "mittwoch",
-    "donnerstag",
-    "freitag",
-];
+const WEEKDAYS: &[&str] = list!(
+    "monday, tuesday, wednesday, thursday, friday, saturday, sunday, mon, tue, tues, wed, thu, thur, thurs, fri, sat, \
+     sun, lunes, martes, miércoles, miercoles, jueves, viernes, sábado, sabado, domingo, lundi, mardi, mercredi, \
+     jeudi, vendredi, samedi, dimanche, montag, dienstag, mittwoch, donnerstag, freitag"
+);
 /// Words before a day that say nothing of it.
 const ARTICLES: [&str; 6] = ["the ", "on ", "el ", "le ", "am ", "den "];
 /// A day without its year is the nearest one where that is so many days away at most: any other is then far off.

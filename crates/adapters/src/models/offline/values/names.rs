@@ -1,5 +1,7 @@
 //! Names of businesses, and free text.
 
+use kybern_core::list;
+
 use super::super::analyse::clip;
 use super::businesses::{businesses_from, find_capitalised, is_trade_mark};
 use super::{ReadValue, indent};
@@ -18,44 +20,10 @@ const JOINTS: [&str; 6] = ["and", "the", "des", "del", "les", "und"];
 const CONTACTS: [&str; 11] =
     ["phone", "ph", "tel", "telephone", "fax", "cell", "mobile", "email", "e-mail", "tél", "teléfono"];
 /// What streets are called.
-const STREETS: [&str; 36] = [
-    "st",
-    "street",
-    "rd",
-    "road",
-    "ave",
-    "avenue",
-    "ct",
-    "court",
-    "ln",
-    "lane",
-    "dr",
-    "drive",
-    "blvd",
-    "boulevard",
-    "hwy",
-    "highway",
-    "pkwy",
-    "parkway",
-    "way",
-    "row",
-    "loop",
-    "pl",
-    "place",
-    "sq",
-    "ste",
-    "suite",
-    "terrace",
-    "trail",
-    "pike",
-    "plaza",
-    "plz",
-    "circle",
-    "cir",
-    "crossing",
-    "xing",
-    "route",
-];
+const STREETS: &[&str] = list!(
+    "st, street, rd, road, ave, avenue, ct, court, ln, lane, dr, drive, blvd, boulevard, hwy, highway, pkwy, parkway, \
+     way, row, loop, pl, place, sq, ste, suite, terrace, trail, pike, plaza, plz, circle, cir, crossing, xing, route"
+);
 /// Letters of the label of a number that follows a name: `MC 123456`.
 const MAX_ACRONYM: usize = 5;
 /// Digits of such a number.
@@ -63,45 +31,11 @@ const LEAST_DIGITS: usize = 4;
 /// Words of labels that stand before a code: `Company NAIC / Code NAIC: 99101`. Together they name nobody.
 const OF_LABELS: [&str; 8] = ["", "company", "naic", "code", "number", "no", "carrier", "insurer"];
 /// Legal forms, as they end a business's name.
-const FORMS: [&str; 37] = [
-    "llc",
-    "l.l.c.",
-    "l.l.c",
-    "inc",
-    "inc.",
-    "incorporated",
-    "corp",
-    "corp.",
-    "corporation",
-    "ltd",
-    "ltd.",
-    "limited",
-    "ltée",
-    "ltee",
-    "ltée.",
-    "lp",
-    "l.p.",
-    "llp",
-    "l.l.p.",
-    "lllp",
-    "pllc",
-    "plc",
-    "co.",
-    "company",
-    "co-op",
-    "cooperative",
-    "gmbh",
-    "s.a.",
-    "r.l.",
-    "sarl",
-    "c.v.",
-    "cv",
-    "s.l.",
-    "enr.",
-    "s.e.n.c.",
-    "jv",
-    "pc",
-];
+const FORMS: &[&str] = list!(
+    "llc, l.l.c., l.l.c, inc, inc., incorporated, corp, corp., corporation, ltd, ltd., limited, ltée, ltee, ltée., lp, \
+     l.p., llp, l.l.p., lllp, pllc, plc, co., company, co-op, cooperative, gmbh, s.a., r.l., sarl, c.v., cv, s.l., \
+     enr., s.e.n.c., jv, pc"
+);
 
 /// Words of names that are written short, with a stop that ends no sentence: `Fern Bros. Hauling`, `St. Fern Freight`.
 const SHORTENED: [&str; 22] = [

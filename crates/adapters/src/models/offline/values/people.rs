@@ -1,5 +1,7 @@
 //! Names of people.
 
+use kybern_core::list;
+
 use super::{ReadValue, indent};
 
 /// Words of a person's name.
@@ -10,74 +12,14 @@ const MAX: usize = 60;
 const PARTICLES: [&str; 16] =
     ["de", "del", "la", "las", "los", "y", "van", "von", "der", "den", "da", "di", "du", "le", "al", "bin"];
 /// Words that no person's name has.
-const OTHERS: [&str; 66] = [
-    "bank",
-    "savings",
-    "credit",
-    "union",
-    "finance",
-    "financial",
-    "leasing",
-    "county",
-    "department",
-    "dept",
-    "foods",
-    "supply",
-    "llc",
-    "inc",
-    "corp",
-    "ltd",
-    "company",
-    "insurance",
-    "agency",
-    "transport",
-    "trucking",
-    "freight",
-    "logistics",
-    "carriers",
-    "services",
-    "class",
-    "driver",
-    "license",
-    "number",
-    "date",
-    "name",
-    "status",
-    "active",
-    "none",
-    "state",
-    "phone",
-    "policy",
-    "unit",
-    "hauling",
-    "haulage",
-    "service",
-    "lines",
-    "express",
-    "cartage",
-    "flatbed",
-    "delivery",
-    "brokerage",
-    "advisors",
-    "associates",
-    "group",
-    "manager",
-    "director",
-    "president",
-    "schedule",
-    "record",
-    "list",
-    "partners",
-    "partnership",
-    "lease",
-    "leases",
-    "rentals",
-    "rental",
-    "haulers",
-    "holdings",
-    "enterprises",
-    "trust",
-];
+const OTHERS: &[&str] = list!(
+    "bank, savings, credit, union, finance, financial, leasing, county, department, dept, foods, supply, llc, inc, \
+     corp, ltd, company, insurance, agency, transport, trucking, freight, logistics, carriers, services, class, \
+     driver, license, number, date, name, status, active, none, state, phone, policy, unit, hauling, haulage, service, \
+     lines, express, cartage, flatbed, delivery, brokerage, advisors, associates, group, manager, director, president, \
+     schedule, record, list, partners, partnership, lease, leases, rentals, rental, haulers, holdings, enterprises, \
+     trust"
+);
 
 /// A person's name: two to five words of letters. `LAST, First` is turned round.
 pub(super) fn person(text: &str) -> Option<ReadValue> {

@@ -3,6 +3,7 @@
 use jiff::Zoned;
 use jiff::civil::Date;
 use jiff::tz::Offset;
+use kybern_core::list;
 use kybern_core::tool::ToolFailure;
 
 use super::super::{refuse, short};
@@ -12,20 +13,8 @@ use super::zone::out_of_range;
 const MAX_FORMAT: usize = 200;
 
 /// The months' names; the first three letters are the short ones.
-pub(super) const MONTHS: [&str; 12] = [
-    "January",
-    "February",
-    "March",
-    "April",
-    "May",
-    "June",
-    "July",
-    "August",
-    "September",
-    "October",
-    "November",
-    "December",
-];
+pub(super) const MONTHS: &[&str] =
+    list!("January, February, March, April, May, June, July, August, September, October, November, December");
 
 /// The days' names, likewise.
 pub(super) const WEEKDAYS: [&str; 7] = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"];

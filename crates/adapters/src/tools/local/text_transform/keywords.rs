@@ -1,5 +1,7 @@
 //! The words that stand most often in a text, without those that stand in every English text.
 
+use kybern_core::list;
+
 use std::collections::HashMap;
 
 use serde_json::{Map, Value, json};
@@ -16,22 +18,19 @@ const MIN_LETTERS: usize = 3;
 const MAX_WORDS: usize = 50_000;
 
 /// Words that stand in every English text.
-const STOP_WORDS: &[&str] = &[
-    "about", "above", "after", "again", "all", "also", "although", "always", "and", "another", "any", "are", "aren't",
-    "around", "because", "been", "before", "being", "below", "between", "both", "but", "can", "can't", "cannot",
-    "could", "couldn't", "did", "didn't", "does", "doesn't", "doing", "don't", "done", "down", "during", "each",
-    "either", "else", "even", "ever", "every", "few", "for", "from", "further", "get", "gets", "give", "got", "had",
-    "has", "hasn't", "have", "haven't", "having", "her", "here", "hers", "herself", "him", "himself", "his", "how",
-    "however", "i'd", "i'll", "i'm", "i've", "into", "isn't", "it's", "its", "itself", "just", "let", "like", "made",
-    "make", "many", "may", "might", "more", "most", "much", "must", "myself", "neither", "never", "nor", "not", "now",
-    "off", "often", "once", "one", "only", "onto", "other", "our", "ours", "out", "over", "own", "per", "please",
-    "same", "shall", "she", "should", "since", "some", "still", "such", "than", "that", "that's", "the", "their",
-    "theirs", "them", "then", "there", "there's", "these", "they", "they're", "this", "those", "though", "through",
-    "thus", "too", "two", "under", "until", "upon", "use", "used", "very", "was", "wasn't", "way", "we'll", "we're",
-    "we've", "well", "were", "weren't", "what", "when", "where", "whether", "which", "while", "who", "whom", "whose",
-    "why", "will", "with", "within", "without", "won't", "would", "wouldn't", "yet", "you", "you'll", "you're",
-    "you've", "your", "yours", "yourself",
-];
+const STOP_WORDS: &[&str] = list!(
+    "about, above, after, again, all, also, although, always, and, another, any, are, aren't, around, because, been, \
+     before, being, below, between, both, but, can, can't, cannot, could, couldn't, did, didn't, does, doesn't, doing, \
+     don't, done, down, during, each, either, else, even, ever, every, few, for, from, further, get, gets, give, got, \
+     had, has, hasn't, have, haven't, having, her, here, hers, herself, him, himself, his, how, however, i'd, i'll, \
+     i'm, i've, into, isn't, it's, its, itself, just, let, like, made, make, many, may, might, more, most, much, must, \
+     myself, neither, never, nor, not, now, off, often, once, one, only, onto, other, our, ours, out, over, own, per, \
+     please, same, shall, she, should, since, some, still, such, than, that, that's, the, their, theirs, them, then, \
+     there, there's, these, they, they're, this, those, though, through, thus, too, two, under, until, upon, use, \
+     used, very, was, wasn't, way, we'll, we're, we've, well, were, weren't, what, when, where, whether, which, while, \
+     who, whom, whose, why, will, with, within, without, won't, would, wouldn't, yet, you, you'll, you're, you've, \
+     your, yours, yourself"
+);
 
 /// The most frequent words; among equals the one that came first.
 pub(super) fn keywords(text: &str, options: &Options<'_>) -> Map<String, Value> {
