@@ -19,7 +19,7 @@ pub trait Pack: Send + Sync {
     ///
     /// # Errors
     /// When a key is taken.
-    fn register(&self, registry: &mut Registry) -> Result<(), DuplicateKey>;
+    fn register(&self, registry: &mut PackRegistry) -> Result<(), DuplicateKey>;
 }
 
 /// A key that was registered before.
@@ -33,7 +33,7 @@ pub struct DuplicateKey {
 
 /// Everything that is registered, by key.
 #[derive(Default, Clone)]
-pub struct Registry {
+pub struct PackRegistry {
     tools: BTreeMap<String, Arc<dyn Tool>>,
     aliases: BTreeMap<String, String>,
     plans: BTreeMap<String, Arc<Plan>>,
@@ -44,7 +44,7 @@ pub struct Registry {
     spellings: BTreeMap<String, Arc<dyn SpellingRule>>,
 }
 
-impl std::fmt::Debug for Registry {
+impl std::fmt::Debug for PackRegistry {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Registry")
             .field("tools", &self.tools.keys())
@@ -62,7 +62,7 @@ fn register<T>(known: &mut BTreeMap<String, T>, noun: &'static str, key: String,
     Ok(())
 }
 
-impl Registry {
+impl PackRegistry {
     /// Registers a tool under its key and its aliases.
     ///
     /// # Errors

@@ -119,7 +119,7 @@ impl TaskHold {
 /// One removal, walked through tenant by tenant: each gets one small transaction, then the next one has its turn, so
 /// that no tenant waits for another one's history.
 #[derive(Debug)]
-pub struct PurgeRound {
+pub struct PurgePass {
     purge: Purge,
     at: Timestamp,
     waiting: VecDeque<TenantTurn>,
@@ -138,7 +138,7 @@ struct TenantTurn {
     after: Option<String>,
 }
 
-impl PurgeRound {
+impl PurgePass {
     /// A round of every tenant that is not on hold.
     ///
     /// # Errors

@@ -14,7 +14,7 @@ use crate::executor::Kernel;
 use crate::jobs::{JobWorker, Receiver, Receivers};
 use crate::meter::{Figures, Meter};
 use crate::models::{ModelService, ProviderHealth};
-use crate::plans::catalog::Catalog;
+use crate::plans::catalogue::PlanCatalogue;
 use crate::retention::Removal;
 
 /// All parts.
@@ -56,7 +56,7 @@ pub struct Health {
     pub(crate) jobs: JobWorker,
     pub(crate) receivers: Arc<Receivers>,
     pub(crate) mail_sender: Option<Arc<dyn MailSender>>,
-    pub(crate) catalog: Arc<Catalog>,
+    pub(crate) catalog: Arc<PlanCatalogue>,
     pub(crate) models: ModelService,
     pub(crate) removal: Removal,
 }

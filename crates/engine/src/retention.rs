@@ -9,7 +9,7 @@ use kybern_core::count::count;
 use kybern_core::error::{Error, ErrorCode, Result};
 use kybern_core::id::TenantId;
 use kybern_core::ports::{AuditStore, RetentionStore};
-use kybern_core::retention::{Kept, LONGEST, OwnTimes, Purge, PurgeRound, Purged, SHORTEST};
+use kybern_core::retention::{Kept, LONGEST, OwnTimes, Purge, PurgePass, Purged, SHORTEST};
 use kybern_core::time::{Millis, Timestamp};
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
@@ -149,7 +149,7 @@ impl Removal {
             return Ok(Vec::new());
         }
         let purge = Purge { kept, before: now, holds: holds.clone(), dry_run: false };
-        let mut round = PurgeRound::begin_with(&*self.store, purge, &own, before(times), now).await?;
+        let mut round = PurgePass::begin_with(&*self.store, purge, &own, before(times), now).await?;
         loop {
             match round.step(&*self.store).await {
                 Ok(None) => return Ok(round.purged()),
@@ -193,9 +193,9 @@ impl Removal {
     }
 
     /// A removal of one tenant.
-    async fn round_of(&self, tenant: TenantId, purge: Purge) -> Result<PurgeRound> {
+    async fn round_of(&self, tenant: TenantId, purge: Purge) -> Result<PurgePass> {
         let held = |problem: String| Error::new(ErrorCode::Conflict, format!("nothing is removed: {problem}"));
-        let round = PurgeRound::begin(&*self.store, purge, self.time.now()).await;
+        let round = PurgePass::begin(&*self.store, purge, self.time.now()).await;
         let round = round.map_err(|error| match error.code() {
             ErrorCode::NotFound => {
                 held(format!("[retention] holds names no tenant, correct it in the server's settings: {error}"))

@@ -11,14 +11,14 @@ use kybern_core::time::{Millis, Timestamp};
 use tracing::Instrument as _;
 
 use crate::executor::active::ActiveRun;
-use crate::executor::known::LoadedTask;
+use crate::executor::load::LoadedTask;
 use crate::executor::patience::{Failure as _, until_available};
 use crate::executor::run::TaskRun;
 use crate::executor::{Kernel, RunStop};
 use crate::slots::Slot;
 
 /// By how much a clock is set back before it matters: what waits for less is not looked for.
-const SET_BACK: Millis = Millis::from_secs(1);
+const MIN_CLOCK_SETBACK: Millis = Millis::from_secs(1);
 /// How long a worker rests after the store failed.
 const REST: Millis = Millis(500);
 
@@ -122,8 +122,8 @@ impl Worker {
     }
 
     /// A task whose row, plan or journal this program cannot read is not tried for ever: after as many recoveries as
-    /// any other it fails, and its journal stays for a program that can read it. Who wants it cancelled waits for
-    /// nothing.
+    /// any other it fails, and its journal stays for a program that can read it. If its cancellation
+    /// was requested, it is cancelled at once.
     async fn give_up_unreadable(&self, lease: &Lease, found: &ClaimedFacts, error: &Error) {
         let ClaimedFacts { recoveries, status, cancel } = *found;
         if error.is_unavailable() || !(cancel || recoveries > self.kernel.settings.max_recoveries) {
@@ -170,11 +170,10 @@ impl Worker {
         }
     }
 
-    /// Notices that the clock was set back, and has due again what was due before. Answers the latest moment that is
-    /// known to have been.
+    /// If the clock was set back, sets due times back too. Answers the latest time seen.
     async fn look_at_the_clock(&self, latest: Timestamp) -> Timestamp {
         let (kernel, now) = (&self.kernel, self.kernel.clock.now());
-        if now.plus(SET_BACK) > latest {
+        if now.plus(MIN_CLOCK_SETBACK) > latest {
             return now;
         }
         // What was queued since the clock was looked at last was due by then.

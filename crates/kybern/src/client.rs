@@ -26,7 +26,7 @@ const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
 const REPLAYED: HeaderName = HeaderName::from_static("idempotency-replayed");
 
 /// What is posted.
-pub(crate) enum Body<'a> {
+pub(crate) enum PostedBody<'a> {
     /// Nothing.
     Empty,
     /// JSON.
@@ -120,12 +120,12 @@ impl Client {
     ///
     /// # Errors
     /// [`ClientError`]
-    pub(crate) async fn post(&self, path: &str, body: Body<'_>, key: Option<&str>) -> Result<Reply, ClientError> {
+    pub(crate) async fn post(&self, path: &str, body: PostedBody<'_>, key: Option<&str>) -> Result<Reply, ClientError> {
         let mut request = self.request(Method::POST, path).timeout(ANSWER);
         request = match body {
-            Body::Empty => request,
-            Body::Json(value) => request.json(value),
-            Body::Mail(bytes) => request.header(CONTENT_TYPE, "message/rfc822").body(bytes),
+            PostedBody::Empty => request,
+            PostedBody::Json(value) => request.json(value),
+            PostedBody::Mail(bytes) => request.header(CONTENT_TYPE, "message/rfc822").body(bytes),
         };
         if let Some(key) = key {
             request = request.header(IDEMPOTENCY_KEY, key);

@@ -1,12 +1,12 @@
 //! The packs that this binary brings. Adding one is one line here.
 
-use kybern_core::pack::{DuplicateKey, Pack, Registry};
+use kybern_core::pack::{DuplicateKey, Pack, PackRegistry};
 
 /// Every tool, plan, agent, record kind and extraction schema of every pack, and the local tools.
 ///
 /// # Errors
 /// When two packs use the same key.
-pub(crate) fn registry() -> Result<Registry, DuplicateKey> {
+pub(crate) fn registry() -> Result<PackRegistry, DuplicateKey> {
     let packs: [&dyn Pack; 6] = [
         &kybern_packs::assistant::AssistantPack,
         &kybern_packs::network::NetworkPack,
@@ -16,7 +16,7 @@ pub(crate) fn registry() -> Result<Registry, DuplicateKey> {
         // Last: its generic extraction offers what the others have registered.
         &kybern_packs::global::GlobalPack,
     ];
-    let mut registry = Registry::default();
+    let mut registry = PackRegistry::default();
     for pack in packs {
         pack.register(&mut registry)?;
     }

@@ -12,7 +12,7 @@ use kybern_core::time::Timestamp;
 use serde_json::json;
 
 use crate::db::scope_of_row;
-use crate::db::{Access, Row, Tx, args, statements};
+use crate::db::{Row, RowVisibility, Tx, args, statements};
 use crate::error::{Result, StoreError};
 use crate::store::SqlStore;
 use crate::{audit, page};
@@ -62,9 +62,9 @@ async fn create_tenant(tx: &mut Tx, act: &AuditedAct<NewTenant>) -> Result<()> {
     let (tenant, admin, key, key_hash) = &act.what;
     let (id, name, slug) = (tenant.id.as_uuid(), tenant.name.as_str(), tenant.slug.as_str());
     // Names are unique over all tenants, and one tenant does not see the others.
-    tx.enter(Access::Everyone).await?;
+    tx.enter(RowVisibility::Everyone).await?;
     let taken = tx.fetch_optional(&TENANT_TAKEN, args![id, name, slug]).await?.is_some();
-    tx.enter(Access::Tenant(act.scope)).await?;
+    tx.enter(RowVisibility::Tenant(act.scope)).await?;
     if taken {
         return Err(StoreError::Conflict(format!("the tenant name {name:?} or its slug {slug:?} is taken")));
     }

@@ -78,17 +78,17 @@ struct WriteMemory {
 
 async fn add(tx: &mut Tx, writing: &WriteMemory) -> Result<()> {
     let WriteMemory { scope, memory, vector, audit, .. } = writing;
-    find_room(tx, *scope, memory).await?;
+    ensure_room(tx, *scope, memory).await?;
     insert(tx, *scope, memory, vector.as_ref(), audit).await
 }
 
 /// Refuses a memory whose subject is not known, or has as many as it may. Nobody else writes one until this commits.
-async fn find_room(tx: &mut Tx, scope: TenantScope, memory: &Memory) -> Result<()> {
+async fn ensure_room(tx: &mut Tx, scope: TenantScope, memory: &Memory) -> Result<()> {
     let subject = memory.subject;
     reservations::lock_tenant(tx, scope).await?;
     match subject {
         Subject::User(user) => must_know(tx, scope, user).await?,
-        Subject::Entity(record) => known_record(tx, scope, record).await?,
+        Subject::Entity(record) => ensure_record_exists(tx, scope, record).await?,
     }
     if tx.count(&COUNT, args![scope, subject.kind(), subject.id()]).await? >= i64::from(MAX_OF_SUBJECT) {
         let message = format!("a subject has at most {MAX_OF_SUBJECT} memories: remove some that do not matter");
@@ -129,7 +129,7 @@ async fn insert(
     audit::append(tx, scope, memory.updated_at, audit).await
 }
 
-async fn known_record(tx: &mut Tx, scope: TenantScope, id: RecordId) -> Result<()> {
+async fn ensure_record_exists(tx: &mut Tx, scope: TenantScope, id: RecordId) -> Result<()> {
     let known = records::by_id(tx, scope, id).await?;
     known.map(drop).ok_or_else(|| StoreError::not_found("record", id))
 }
@@ -168,7 +168,7 @@ async fn update(
 pub(crate) async fn check(tx: &mut Tx, scope: TenantScope, effect: &MemoryEffect) -> Result<()> {
     let changed = || StoreError::Changed(format!("memory {}", effect.memory().id));
     match effect {
-        MemoryEffect::Add(memory) => match find_room(tx, scope, memory).await {
+        MemoryEffect::Add(memory) => match ensure_room(tx, scope, memory).await {
             Err(StoreError::NotFound { .. } | StoreError::Full(_)) => {
                 Err(StoreError::Changed(format!("what is remembered of {}", memory.subject)))
             }
@@ -235,10 +235,10 @@ async fn of_subject(tx: &mut Tx, scope: TenantScope, subject: Subject) -> Result
     Ok(page::readable(rows, |row| Ok((memory(row)?, vectors::read(row)?))))
 }
 
-type NamedMemories = Vec<(String, Memory, Option<Vector>)>;
+type MemoriesByRecordName = Vec<(String, Memory, Option<Vector>)>;
 
 /// What is remembered of named records; `None` when nothing is remembered of any record of the tenant.
-async fn named(tx: &mut Tx, scope: TenantScope, names: &[String], most: u32) -> Result<Option<NamedMemories>> {
+async fn named(tx: &mut Tx, scope: TenantScope, names: &[String], most: u32) -> Result<Option<MemoriesByRecordName>> {
     let rows = tx.fetch_all(&NAMED, args![scope, json!(names).to_string(), most]).await?;
     if rows.is_empty() && tx.fetch_optional(&ENTITIES_EXIST, args![scope]).await?.is_none() {
         return Ok(None);
@@ -304,7 +304,12 @@ impl<D: 'static> MemoryStore for SqlStore<D> {
         Ok(found)
     }
 
-    async fn memories_named(&self, scope: TenantScope, names: &[String], most: u32) -> PortResult<NamedMemories> {
+    async fn memories_named(
+        &self,
+        scope: TenantScope,
+        names: &[String],
+        most: u32,
+    ) -> PortResult<MemoriesByRecordName> {
         let known = &self.shared.known;
         let stamp = known.stamp_of_memories();
         if names.is_empty() || known.has_no_entities(scope.tenant(), stamp) {

@@ -11,7 +11,7 @@ use kybern_core::time::Timestamp;
 use uuid::Uuid;
 
 use crate::db::sqlite::{File, FileLock};
-use crate::db::{Access, Engine, Lane, StoreShared, UnitFn, postgres};
+use crate::db::{Engine, Lane, RowVisibility, StoreShared, UnitFn, postgres};
 use crate::error::{Result, StoreError};
 use crate::migrate::{self, KeyProof};
 use crate::options::{PostgresOptions, SqliteOptions};
@@ -156,7 +156,7 @@ impl<D> SqlStore<D> {
         A: Send + Sync + 'static,
         T: Send + 'static,
     {
-        self.engine.write(Access::Tenant(scope), lane(scope.tenant().as_uuid()), args, run).await
+        self.engine.write(RowVisibility::Tenant(scope), lane(scope.tenant().as_uuid()), args, run).await
     }
 
     /// Writes as one tenant; units that are about the same thing stay in order.
@@ -171,7 +171,7 @@ impl<D> SqlStore<D> {
         A: Send + Sync + 'static,
         T: Send + 'static,
     {
-        self.engine.write(Access::Tenant(scope), lane(about), args, run).await
+        self.engine.write(RowVisibility::Tenant(scope), lane(about), args, run).await
     }
 
     /// Writes what many tasks write alike.
@@ -180,7 +180,7 @@ impl<D> SqlStore<D> {
         A: Send + Sync + 'static,
         T: Send + 'static,
     {
-        self.engine.write(Access::Tenant(scope), Lane::Plain, args, run).await
+        self.engine.write(RowVisibility::Tenant(scope), Lane::Plain, args, run).await
     }
 
     /// Writes the leases of every tenant.
@@ -189,7 +189,7 @@ impl<D> SqlStore<D> {
         A: Send + Sync + 'static,
         T: Send + 'static,
     {
-        self.engine.write(Access::Everyone, Lane::Of(0), args, run).await
+        self.engine.write(RowVisibility::Everyone, Lane::Of(0), args, run).await
     }
 
     pub(crate) async fn read<A, T>(&self, scope: TenantScope, args: A, run: UnitFn<A, T>) -> Result<T>
@@ -197,7 +197,7 @@ impl<D> SqlStore<D> {
         A: Send + Sync + 'static,
         T: Send + 'static,
     {
-        self.engine.read(Access::Tenant(scope), args, run).await
+        self.engine.read(RowVisibility::Tenant(scope), args, run).await
     }
 
     /// Reads a few rows by their keys, as one tenant.
@@ -206,7 +206,7 @@ impl<D> SqlStore<D> {
         A: Send + Sync + 'static,
         T: Send + 'static,
     {
-        self.engine.read_few(Access::Tenant(scope), args, run).await
+        self.engine.read_few(RowVisibility::Tenant(scope), args, run).await
     }
 
     /// Reads what a worker may see of every tenant.
@@ -215,7 +215,7 @@ impl<D> SqlStore<D> {
         A: Send + Sync + 'static,
         T: Send + 'static,
     {
-        self.engine.read(Access::Everyone, args, run).await
+        self.engine.read(RowVisibility::Everyone, args, run).await
     }
 }
 

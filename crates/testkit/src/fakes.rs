@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex};
 use async_trait::async_trait;
 use bytes::Bytes;
 use kybern_core::document::{
-    DocumentFault, DocumentFormat, DocumentText, FaultKind, PageLook, PagePicture, PageText, PageView, Scan, ScanPlace,
-    ScannedWord, WHOLE,
+    DocumentFault, DocumentFormat, DocumentText, FaultKind, PageImageRequest, PageLook, PagePicture, PageText, Scan,
+    ScanPlace, ScannedWord, WHOLE,
 };
 use kybern_core::error::Result;
 use kybern_core::id::TenantId;
@@ -132,7 +132,7 @@ impl DocumentReader for TextReader {
         filename: &str,
         _content_type: &str,
         bytes: Bytes,
-        PageView { page, .. }: PageView,
+        PageImageRequest { page, .. }: PageImageRequest,
     ) -> Result<PagePicture, DocumentFault> {
         if filename.ends_with(PAGES) {
             let nth = usize::try_from(page).ok().and_then(|page| page.checked_sub(1));

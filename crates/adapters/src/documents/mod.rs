@@ -33,7 +33,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use bytes::Bytes;
 use kybern_core::document::{
-    DocumentFault, DocumentFormat, DocumentText, FaultKind, PageLook, PagePicture, PageText, PageView, limits,
+    DocumentFault, DocumentFormat, DocumentText, FaultKind, PageImageRequest, PageLook, PagePicture, PageText, limits,
 };
 use kybern_core::id::TenantId;
 use kybern_core::ports::DocumentReader;
@@ -170,7 +170,7 @@ impl File {
 
     fn picture(
         &self,
-        view: PageView,
+        view: PageImageRequest,
         aids: &dyn ReaderServices,
         stop: &StopFlag,
     ) -> Result<PagePicture, DocumentFault> {
@@ -269,7 +269,7 @@ impl DocumentReader for Reader {
         filename: &str,
         content_type: &str,
         bytes: Bytes,
-        view: PageView,
+        view: PageImageRequest,
     ) -> Result<PagePicture, DocumentFault> {
         let file = File::new(filename, content_type, bytes)?;
         let program = self.program.clone();

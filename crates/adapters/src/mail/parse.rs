@@ -135,7 +135,8 @@ fn collect(
     if depth > limits::MAX_NESTING {
         return Err(MailFault::TooLarge(format!("it encloses messages more than {} deep", limits::MAX_NESTING)));
     }
-    let Body { text, from_html, files } = body(message, stop, limits::MAX_ATTACHMENTS.saturating_sub(mail.parts.len()));
+    let MailBody { text, from_html, files } =
+        body(message, stop, limits::MAX_ATTACHMENTS.saturating_sub(mail.parts.len()));
     stop.check()?;
     for file in files {
         let file = enclosed::from_text(file, mail.parts.len() + 1, depth);
@@ -199,7 +200,7 @@ fn file(
 }
 
 /// What a message says itself.
-struct Body {
+struct MailBody {
     text: String,
     from_html: bool,
     /// Files that stood in its text.
@@ -207,7 +208,7 @@ struct Body {
 }
 
 /// The text to read, and the files that stand in it, `most` at most.
-fn body(message: &Message<'_>, stop: &StopFlag, most: usize) -> Body {
+fn body(message: &Message<'_>, stop: &StopFlag, most: usize) -> MailBody {
     let mut texts: Vec<String> = Vec::new();
     let mut from_html = false;
     let mut files = Vec::new();
@@ -228,7 +229,7 @@ fn body(message: &Message<'_>, stop: &StopFlag, most: usize) -> Body {
     texts.retain(|text| !text.is_empty());
     let text = texts.join("\n\n");
     if from_html {
-        return Body { text, from_html, files };
+        return MailBody { text, from_html, files };
     }
     // Senders that leave the plain alternative blank, or put a note into it, mean the other one.
     let html = message.html_body.iter().filter(|id| !message.text_body.contains(id)).filter_map(|id| message.part(*id));
@@ -236,7 +237,7 @@ fn body(message: &Message<'_>, stop: &StopFlag, most: usize) -> Body {
     let html: Vec<String> = html.map(|found| seen(message, found, stop)).filter(|text| !text.is_empty()).collect();
     let html = html.join("\n\n");
     let from_html = is_stub(&text, &html);
-    Body { text: if from_html { html } else { text }, from_html, files }
+    MailBody { text: if from_html { html } else { text }, from_html, files }
 }
 
 /// The text of an HTML part as a reader sees it.

@@ -16,7 +16,7 @@ use std::task::{Context, Poll, Waker};
 use kybern_core::actor::{Actor, Principal, Role};
 use kybern_core::error::ErrorCode;
 use kybern_core::id::{RequestId, TenantId};
-use kybern_core::pack::Registry;
+use kybern_core::pack::PackRegistry;
 use kybern_core::ports::ToolContext;
 use kybern_core::task::Channel;
 use kybern_core::time::{Millis, Timestamp};
@@ -26,8 +26,8 @@ use serde_json::{Map, Value, json};
 /// What the clock says in all tests: 2026-11-22T14:30:00.250Z, a Sunday.
 const NOW: i64 = 1_795_357_800_250;
 
-fn registry() -> Registry {
-    let mut registry = Registry::default();
+fn registry() -> PackRegistry {
+    let mut registry = PackRegistry::default();
     kybern_adapters::tools::local::register(&mut registry).unwrap();
     registry
 }

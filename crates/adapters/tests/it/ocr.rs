@@ -7,7 +7,7 @@ use bytes::Bytes;
 use flate2::Compression;
 use flate2::write::ZlibEncoder;
 use kybern_adapters::documents::{Reader, Tesseract, TesseractFault};
-use kybern_core::document::{DocumentFormat, DocumentText, FaultKind, PageLook, PageText, PageView};
+use kybern_core::document::{DocumentFormat, DocumentText, FaultKind, PageImageRequest, PageLook, PageText};
 use kybern_core::ports::DocumentReader;
 
 use crate::documents::{TENANT, samples};
@@ -40,8 +40,8 @@ async fn png() -> Bytes {
 }
 
 /// A page as it was read.
-const fn page(page: u32) -> PageView {
-    PageView { page, longest: None }
+const fn page(page: u32) -> PageImageRequest {
+    PageImageRequest { page, longest: None }
 }
 
 /// The pixels of that picture.

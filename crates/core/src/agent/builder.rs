@@ -5,7 +5,7 @@
 use super::config::AgentDraft;
 use crate::error::Result;
 use crate::money::{NanoUsd, Tokens};
-use crate::pack::Registry;
+use crate::pack::PackRegistry;
 use crate::time::Millis;
 
 /// An agent that is being put together.
@@ -172,7 +172,7 @@ impl AgentBuilder {
     ///
     /// # Errors
     /// As [`AgentBuilder::build`], and for a group that no pack brings.
-    pub fn build_in(self, registry: &Registry) -> Result<AgentDraft> {
+    pub fn build_in(self, registry: &PackRegistry) -> Result<AgentDraft> {
         let draft = self.build()?;
         registry.check_groups(&draft)?;
         Ok(draft)
@@ -255,7 +255,7 @@ mod tests {
 
     #[test]
     fn groups_are_those_of_the_registry() {
-        let mut registry = Registry::default();
+        let mut registry = PackRegistry::default();
         let unknown = clerk().tool_group("records").build_in(&registry).unwrap_err();
         assert_eq!(unknown.details()[0].path, "/toolGroups/0");
         registry.tool_group("records", ["core.get_record".to_owned()]);

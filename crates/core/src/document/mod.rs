@@ -115,7 +115,7 @@ pub struct PagePicture {
 
 /// Which page is looked at, and how closely.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct PageView {
+pub struct PageImageRequest {
     /// Its number, from 1.
     pub page: u32,
     /// The most pixels of its longer side; a larger picture is made smaller. `None` for the picture as it was read.

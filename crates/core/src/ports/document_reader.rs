@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use bytes::Bytes;
 
-use crate::document::{DocumentFault, DocumentText, FaultKind, PageLook, PagePicture, PageView};
+use crate::document::{DocumentFault, DocumentText, FaultKind, PageImageRequest, PageLook, PagePicture};
 use crate::id::TenantId;
 
 /// Turns bytes into text. It never panics and never returns an empty text.
@@ -47,7 +47,7 @@ pub trait DocumentReader: Send + Sync {
         filename: &str,
         content_type: &str,
         bytes: Bytes,
-        view: PageView,
+        view: PageImageRequest,
     ) -> Result<PagePicture, DocumentFault> {
         let _ = (tenant, filename, content_type, bytes);
         Err(DocumentFault::new(FaultKind::Empty, format!("page {} is not a picture", view.page)))

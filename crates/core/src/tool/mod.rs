@@ -15,6 +15,6 @@ pub use failure::ToolFailure;
 pub use outcome::{Injected, RecordChange, Review, ToolOutcome, WaitUntil};
 pub use own::{OwnDefinition, OwnTool, OwnToolAct, OwnToolStatus};
 pub use price::{PriceUnit, ToolPrice, UnitPrice};
-pub use setting::{ToolRate, ToolSetting};
+pub use setting::{ToolRateLimits, ToolSetting};
 pub use spec::{Risk, ToolNeeds, ToolReach, ToolSpec};
 pub use write::{Submit, Write};

@@ -13,7 +13,7 @@ use crate::time::{Millis, Timestamp};
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = ToolLimits))]
-pub struct ToolRate {
+pub struct ToolRateLimits {
     /// Within any minute.
     #[serde(alias = "per_minute", skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schema(nullable = false, maximum = 10_000))]
@@ -31,7 +31,7 @@ pub struct ToolRate {
 /// The most calls of a rate.
 pub const MAX_CALLS: u32 = 10_000;
 
-impl ToolRate {
+impl ToolRateLimits {
     /// So many in a minute.
     #[must_use]
     pub const fn per_minute(calls: u32) -> Self {
@@ -66,7 +66,7 @@ pub struct ToolSetting {
     /// How much harm a call can do.
     pub risk: Option<Risk>,
     /// How often it may be called by each user.
-    pub limits: Option<ToolRate>,
+    pub limits: Option<ToolRateLimits>,
     /// What it costs.
     pub price: Option<ToolPrice>,
     /// Whether every call asks a person first, whoever makes it.
@@ -141,7 +141,7 @@ mod tests {
 
     #[test]
     fn every_span_has_a_rule_of_its_own() {
-        let rate = ToolRate { per_minute: Some(3), per_hour: None, per_day: Some(50) };
+        let rate = ToolRateLimits { per_minute: Some(3), per_hour: None, per_day: Some(50) };
         let rules: Vec<RateRule> = rate.rules(|| "user:1".to_owned(), "search").collect();
         let keys: Vec<&str> = rules.iter().map(|rule| rule.key.as_str()).collect();
         assert_eq!(keys, ["user:1/tool:search/minute", "user:1/tool:search/day"]);

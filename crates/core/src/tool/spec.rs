@@ -10,7 +10,7 @@ use crate::task::EffectClass;
 use crate::time::Millis;
 
 use super::price::ToolPrice;
-use super::setting::ToolRate;
+use super::setting::ToolRateLimits;
 
 /// How much harm a call can do.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
@@ -112,7 +112,7 @@ pub struct ToolSpec {
     /// Arguments that are paths of files or folders.
     pub paths: Vec<String>,
     /// How often each user may call it.
-    pub rate: ToolRate,
+    pub rate: ToolRateLimits,
     /// What a call costs; `None` for nothing. What a tool asks of models is counted there, not here.
     pub price: Option<ToolPrice>,
     /// Whether its data is untrusted whatever its arguments are: it read mail, documents or the web.
@@ -145,7 +145,7 @@ impl ToolSpec {
             retry: RetryPolicy::DEFAULT,
             destinations: Vec::new(),
             paths: Vec::new(),
-            rate: ToolRate::default(),
+            rate: ToolRateLimits::default(),
             price: None,
             untrusted_output: false,
             trusted_output: false,

@@ -20,7 +20,7 @@ use kybern_core::tool::ToolFailure;
 use tokio::sync::OnceCell;
 
 use super::functions;
-use super::gather::{GatheredContext, Subject, TurnServices, count, count_message, gather};
+use super::gather::{GatheredContext, TurnInput, TurnServices, count, count_message, gather};
 use crate::budget::tree::tree_of;
 use crate::context::{ComposedPrompt, Material, compose};
 use crate::events::LiveReply;
@@ -45,7 +45,7 @@ pub(crate) struct Question {
     pub(crate) open: Vec<String>,
     /// The turn so far.
     pub(crate) said: Vec<ModelMessage>,
-    pub(crate) subject: Subject,
+    pub(crate) subject: TurnInput,
     /// What was gathered for the turn; the first question does it.
     pub(crate) gathered: Arc<OnceCell<GatheredContext>>,
     /// The last row of the journal.

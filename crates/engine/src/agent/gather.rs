@@ -33,8 +33,8 @@ use crate::tools::documents::TaskDocuments;
 const MEMORIES: usize = 40;
 /// Pieces of knowledge that are looked up for a turn.
 const PIECES: usize = 24;
-/// Bytes to a token. Four is the usual rule for English; JSON and other languages take more tokens, and a window that
-/// is passed costs the whole question.
+/// Bytes to a token. Four is the usual rule for English; JSON and other languages take more tokens, and exceeding
+/// the window fails the whole question.
 const BYTES_PER_TOKEN: u64 = 3;
 
 /// About how many tokens a text is, rather too many than too few.
@@ -54,7 +54,7 @@ pub(crate) struct Person {
     pub(crate) timezone: String,
 }
 
-/// How far a model may go for whom it answers, as the server decides.
+/// What a model may do on behalf of its user, as the server decides.
 #[derive(Clone, Debug)]
 pub(crate) struct ModelPermissions {
     /// What happens without a yes; `None` where nobody has said.
@@ -81,7 +81,7 @@ impl ModelPermissions {
 
 /// What a turn is about.
 #[derive(Clone)]
-pub(crate) struct Subject {
+pub(crate) struct TurnInput {
     /// What is asked.
     pub(crate) text: String,
     /// The results of steps before it, by their ids.
@@ -96,24 +96,24 @@ pub(crate) struct Subject {
     pub(crate) prompt: String,
     pub(crate) user: Option<UserId>,
     /// How far it may go.
-    pub(crate) latitude: ModelPermissions,
+    pub(crate) permissions: ModelPermissions,
     /// When the turn began.
     pub(crate) begun: Timestamp,
-    /// What was said before that is not shown.
+    /// Messages older than this are not shown.
     pub(crate) since: Timestamp,
     /// The conversation in which it stands; `None` for a step of a plan.
-    pub(crate) chat: Option<InChat>,
+    pub(crate) chat: Option<ChatPosition>,
 }
 
 /// Where in a conversation a turn stands.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct InChat {
+pub(crate) struct ChatPosition {
     pub(crate) chat: ChatId,
     /// The message that is answered: what was said before it is the history.
     pub(crate) before: MessageId,
 }
 
-impl Subject {
+impl TurnInput {
     /// Whether a person reads the answer.
     pub(crate) fn is_conversation(&self) -> bool {
         self.chat.is_some()
@@ -156,7 +156,7 @@ pub(crate) struct TurnServices {
 pub(crate) async fn gather(
     services: &TurnServices,
     caller: &Caller,
-    subject: &Subject,
+    subject: &TurnInput,
     (snapshot, tools): (&ToolSnapshot, &[String]),
 ) -> Result<GatheredContext> {
     let mut gathered = match subject.chat {
@@ -174,19 +174,19 @@ pub(crate) async fn gather(
 async fn in_conversation(
     services: &TurnServices,
     caller: &Caller,
-    subject: &Subject,
-    chat: InChat,
+    subject: &TurnInput,
+    chat: ChatPosition,
 ) -> Result<GatheredContext> {
     let scope = caller.scope;
     // What is asked is embedded once for both.
     let query = Query::new(&subject.text);
     let memories = match subject.user {
-        Some(user) => {
-            found(services.memories.for_turn(caller, user, subject.latitude.sees_entities, &query, MEMORIES).await)?
-        }
+        Some(user) => hits_or_none(
+            services.memories.for_turn(caller, user, subject.permissions.sees_entities, &query, MEMORIES).await,
+        )?,
         None => Vec::new(),
     };
-    let knowledge = found(services.knowledge.found(caller, &query, PIECES).await)?;
+    let knowledge = hits_or_none(services.knowledge.found(caller, &query, PIECES).await)?;
     let most = u32::try_from(WindowLimits::MESSAGES).unwrap_or(u32::MAX);
     let before = services.store.said_before(scope, chat.chat, chat.before, most).await?;
     let mut sections = about_server(subject);
@@ -216,7 +216,7 @@ async fn in_conversation(
 }
 
 /// What was looked up. A turn goes on without it when it cannot be looked up, but not when there is no money left.
-fn found(looked: Result<Vec<SearchHit>>) -> Result<Vec<SearchHit>> {
+fn hits_or_none(looked: Result<Vec<SearchHit>>) -> Result<Vec<SearchHit>> {
     match looked {
         Err(error) if error.code() == ErrorCode::BudgetExceeded => Err(error),
         Err(error) => {
@@ -250,10 +250,11 @@ fn spoken(message: &Message) -> Vec<WindowMessage> {
 }
 
 /// What the server says to every agent: who it is, how far it goes, and what time it is.
-fn about_server(subject: &Subject) -> Vec<Section> {
+fn about_server(subject: &TurnInput) -> Vec<Section> {
     let mut sections = vec![section(SectionKind::Base, subject.prompt.clone())];
-    if let Some(autonomy) = subject.latitude.autonomy {
-        let own = if subject.latitude.only_looks { Some(&AUTONOMY_LOOKING) } else { AUTONOMY.get(autonomy as usize) };
+    if let Some(autonomy) = subject.permissions.autonomy {
+        let own =
+            if subject.permissions.only_looks { Some(&AUTONOMY_LOOKING) } else { AUTONOMY.get(autonomy as usize) };
         let text = own.map(|prompt| prompt.text.trim().to_owned()).unwrap_or_default();
         sections.push(section(SectionKind::Autonomy, text));
     }
@@ -264,9 +265,9 @@ fn about_server(subject: &Subject) -> Vec<Section> {
 
 /// Where the files are that its tools may be given. It names what an operator has written and no file: whoever sent one
 /// chose its name.
-fn workspace(snapshot: &ToolSnapshot, subject: &Subject, tools: &[String]) -> Option<Section> {
+fn workspace(snapshot: &ToolSnapshot, subject: &TurnInput, tools: &[String]) -> Option<Section> {
     let mut lines = Vec::new();
-    if let Some(folders) = subject.latitude.folders.as_ref().filter(|_| work_on_files(snapshot, tools)) {
+    if let Some(folders) = subject.permissions.folders.as_ref().filter(|_| work_on_files(snapshot, tools)) {
         lines.push(match folders.as_slice() {
             [] => "There is no folder in which your tools may work.".to_owned(),
             folders => format!("Folders in which your tools may work: {}.", folders.join(", ")),
@@ -280,7 +281,7 @@ fn workspace(snapshot: &ToolSnapshot, subject: &Subject, tools: &[String]) -> Op
 }
 
 /// What a sub-agent is told: its task, the results of steps before it, who the user is, and nothing else.
-async fn in_plan(services: &TurnServices, scope: TenantScope, subject: &Subject) -> Result<GatheredContext> {
+async fn in_plan(services: &TurnServices, scope: TenantScope, subject: &TurnInput) -> Result<GatheredContext> {
     let mut sections = about_server(subject);
     let prompt = governed(services, scope, subject, &mut sections).await?;
     // A mail that is the whole task of an agent is still nobody's order to it.
@@ -323,7 +324,7 @@ async fn in_plan(services: &TurnServices, scope: TenantScope, subject: &Subject)
 async fn governed(
     services: &TurnServices,
     scope: TenantScope,
-    subject: &Subject,
+    subject: &TurnInput,
     sections: &mut [Section],
 ) -> Result<Option<PromptId>> {
     let active = services.store.active_prompts(scope).await?;
@@ -334,7 +335,7 @@ async fn governed(
     Ok(Some(prompt.id))
 }
 
-/// What a user wants to be answered like, and has told about themselves.
+/// How a user wants to be answered, and what they have told about themselves.
 fn wishes(preferences: &Preferences) -> Vec<Section> {
     if preferences.updated_at.is_none() {
         return Vec::new();

@@ -7,7 +7,7 @@ use kybern_core::agent::{Agent, AgentChange, AgentDraft, OwnAgent, chosen, merge
 use kybern_core::audit::AuditEvent;
 use kybern_core::error::{Error, ErrorCode, Result};
 use kybern_core::id::{AgentId, PromptId, TenantId};
-use kybern_core::pack::Registry;
+use kybern_core::pack::PackRegistry;
 use kybern_core::ports::{AgentStore, Clock, IdSource, PromptStore};
 use kybern_core::prompt::{self, NewPrompt, OfAgent, Prompt, PromptFilter, PromptStatus};
 use kybern_core::tenant::TenantScope;
@@ -43,7 +43,7 @@ type MergedAgents = LastMade<TenantId, ByIdentity<Vec<OwnAgent>>, Arc<Vec<Agent>
 pub struct Agents {
     pub(crate) store: Arc<dyn AgentStore>,
     pub(crate) prompts: Arc<dyn PromptStore>,
-    pub(crate) registry: Arc<Registry>,
+    pub(crate) registry: Arc<PackRegistry>,
     /// The agents of tenants as they were merged with the bundled ones: every turn asks for one of them.
     pub(crate) merged: Arc<MergedAgents>,
     pub(crate) self_approval: bool,

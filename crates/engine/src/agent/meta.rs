@@ -118,12 +118,12 @@ fn found(snapshot: &ToolSnapshot, offered: &[String], query: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use kybern_core::pack::Registry;
+    use kybern_core::pack::PackRegistry;
 
     use super::*;
 
     fn registry() -> (ToolSnapshot, Vec<String>) {
-        let mut registry = Registry::default();
+        let mut registry = PackRegistry::default();
         crate::tools::builtin::register(&mut registry).unwrap();
         let keys = registry.registered_tools().map(|tool| tool.spec().key.clone()).collect();
         (ToolSnapshot::of_bundled(registry.into()), keys)

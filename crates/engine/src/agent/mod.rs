@@ -24,7 +24,7 @@ pub(crate) use ask::{Question, QuestionOutcome, ask, prepare, written};
 pub(crate) use attached::Files;
 pub(crate) use calls::interpret;
 pub(crate) use gather::TurnServices;
-pub(crate) use gather::{GatheredContext, InChat, ModelPermissions, Person, Subject, gather, section};
+pub(crate) use gather::{ChatPosition, GatheredContext, ModelPermissions, Person, TurnInput, gather, section};
 pub use manage::Agents;
 pub(crate) use sections::ToolSections;
 pub use tools::AgentTools;

@@ -116,12 +116,12 @@ mod tests {
     use kybern_core::task::EffectClass;
     use kybern_testkit::tools::ScriptedTool;
 
-    use kybern_core::pack::Registry;
+    use kybern_core::pack::PackRegistry;
 
     use super::*;
 
     fn registry(tools: &[(&str, Risk)]) -> (ToolSnapshot, Vec<String>) {
-        let mut registry = Registry::default();
+        let mut registry = PackRegistry::default();
         for (key, risk) in tools {
             let tool = ScriptedTool::noop(key, EffectClass::Read).with_spec(|spec| spec.risk = *risk);
             registry.tool(Arc::new(tool)).unwrap();

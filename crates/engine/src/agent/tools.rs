@@ -56,13 +56,13 @@ mod tests {
 
     use kybern_testkit::tools::ScriptedTool;
 
-    use kybern_core::pack::Registry;
+    use kybern_core::pack::PackRegistry;
 
     use super::*;
 
     #[test]
     fn tools_of_an_agent_are_its_own_and_its_groups_each_once() {
-        let mut registry = Registry::default();
+        let mut registry = PackRegistry::default();
         for key in ["t.one", "t.two", "t.three"] {
             registry.tool(Arc::new(ScriptedTool::echo(key))).unwrap();
         }

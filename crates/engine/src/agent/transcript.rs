@@ -108,7 +108,7 @@ mod tests {
     use kybern_core::plan::StepId;
     use kybern_core::task::StepError;
 
-    use kybern_core::pack::Registry;
+    use kybern_core::pack::PackRegistry;
 
     use super::*;
 
@@ -140,7 +140,7 @@ mod tests {
 
     #[test]
     fn a_reply_is_one_message_and_all_its_answers_are_the_next() {
-        let mut registry = Registry::default();
+        let mut registry = PackRegistry::default();
         crate::tools::builtin::register(&mut registry).unwrap();
         let step = |n: usize| CallOutcome::Step(StepId::trusted(&format!("s{n}")));
         let wrong = CallOutcome::Answered { text: "no such tool".to_owned(), is_error: true };
@@ -172,7 +172,7 @@ mod tests {
 
     #[test]
     fn a_long_result_is_cut_and_says_so() {
-        let mut registry = Registry::default();
+        let mut registry = PackRegistry::default();
         crate::tools::builtin::register(&mut registry).unwrap();
         let reply = reply(vec![call("a", CallOutcome::Step(StepId::trusted("s")))]);
         let long = StepOutcome::completed(json!({"text": "ö".repeat(20_000)}));

@@ -17,7 +17,7 @@ use serde_json::json;
 
 use super::ledger::Ledger;
 use super::tree::tree_of;
-use crate::tools::Prepared;
+use crate::tools::PreparedCall;
 
 /// How long after its deadline a call may still be settled by the one who made it.
 const AFTERWARDS: Millis = Millis::from_secs(30);
@@ -73,7 +73,7 @@ impl CallBudget {
     pub(crate) async fn take_places(
         &self,
         scope: TenantScope,
-        prepared: &Prepared,
+        prepared: &PreparedCall,
     ) -> Result<(), (Option<Timestamp>, Error)> {
         if prepared.rates.is_empty() {
             return Ok(());
@@ -96,7 +96,7 @@ impl CallBudget {
     /// See [`NotAdmitted`].
     pub(crate) async fn admit(
         &self,
-        prepared: &Prepared,
+        prepared: &PreparedCall,
         context: &ToolContext,
         timeout: Millis,
     ) -> Result<Option<PromisedMoney>, NotAdmitted> {
@@ -128,7 +128,7 @@ impl CallBudget {
 
     async fn reserve(
         &self,
-        prepared: &Prepared,
+        prepared: &PreparedCall,
         context: &ToolContext,
         timeout: Millis,
         most: NanoUsd,
@@ -168,7 +168,7 @@ impl CallBudget {
     pub(crate) fn settle(
         &self,
         held: &PromisedMoney,
-        prepared: &Prepared,
+        prepared: &PreparedCall,
         context: &ToolContext,
         result: &Result<ToolOutcome, ToolFailure>,
         took: Millis,

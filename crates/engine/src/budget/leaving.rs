@@ -12,7 +12,7 @@ use kybern_core::tenant::TenantScope;
 use kybern_core::time::Millis;
 
 use super::ledger::Ledger;
-use super::line::{MOST, MOST_SETTLED, SettlementList, TenantQueue};
+use super::queue::{MOST, MOST_SETTLED, SettlementList, TenantQueue};
 
 /// How long settlements are collected.
 const MOMENT: Millis = Millis(10);
@@ -34,7 +34,7 @@ struct SettlementBatch<'a> {
 
 impl Ledger {
     /// Collects settlements, and sees to it that they leave.
-    pub(super) fn wait(
+    pub(super) fn queue_settlements(
         self: &Arc<Self>,
         scope: TenantScope,
         settled: impl ExactSizeIterator<Item = (Settlement, AuditEvent)>,

@@ -23,16 +23,16 @@ use tokio::sync::oneshot;
 use tokio_util::task::TaskTracker;
 
 use super::leaving::{AGAIN, pause};
-use super::line::{MOST, MOST_ASKING, PendingReservation, SettlementList, TenantQueue};
+use super::queue::{MOST, MOST_ASKING, PendingReservation, SettlementList, TenantQueue};
 
 /// How often the store is asked to take a reservation back.
 const TRIES: u32 = 5;
 
-/// The ledger as those see it who spend.
+/// The ledger as seen by code that spends.
 pub(crate) struct Ledger {
     pub(super) store: Arc<dyn Store>,
     pub(super) spawned: TaskTracker,
-    lines: Mutex<HashMap<TenantId, TenantQueue>>,
+    queues: Mutex<HashMap<TenantId, TenantQueue>>,
     pub(super) leaving: AtomicBool,
 }
 
@@ -74,8 +74,8 @@ impl Drop for BatchLeader {
     }
 }
 
-/// Settlements that ride with reservations. Unless they were written they are collected again; of one that was
-/// written nobody knows of, the store passes the second.
+/// Settlements that are written together with reservations. Those not known to be written are queued again; the store
+/// ignores a duplicate.
 struct CarriedSettlements<'a> {
     ledger: &'a Arc<Ledger>,
     scope: TenantScope,
@@ -86,18 +86,18 @@ struct CarriedSettlements<'a> {
 impl Drop for CarriedSettlements<'_> {
     fn drop(&mut self) {
         if !self.written {
-            self.ledger.wait(self.scope, self.settled.iter().cloned());
+            self.ledger.queue_settlements(self.scope, self.settled.iter().cloned());
         }
     }
 }
 
 impl Ledger {
     pub(crate) fn new(store: Arc<dyn Store>, spawned: TaskTracker) -> Self {
-        Self { store, spawned, lines: Mutex::default(), leaving: AtomicBool::new(false) }
+        Self { store, spawned, queues: Mutex::default(), leaving: AtomicBool::new(false) }
     }
 
     pub(super) fn lines(&self) -> MutexGuard<'_, HashMap<TenantId, TenantQueue>> {
-        self.lines.lock().unwrap_or_else(PoisonError::into_inner)
+        self.queues.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Reserves.
@@ -196,9 +196,9 @@ impl Ledger {
         answers
     }
 
-    /// Settles and reserves; the answers in order, and whether what rode along is written. What rode along, or another
-    /// call, may be what could not be written, and whether it was written nobody knows: then each is asked for once
-    /// more by itself, under its own id.
+    /// Settles and reserves; the answers in order, and whether the settlements are written. When the joint write fails,
+    /// nobody can tell which part failed or whether any of it was written, so each reservation is tried once more alone,
+    /// under its own id.
     async fn judge(
         &self,
         mut riding: CarriedSettlements<'_>,
@@ -221,12 +221,12 @@ impl Ledger {
     }
 
     /// Whether settlements wait, or are on their way, that have to be written before a budget can be called exhausted.
-    /// What has left is before whatever is asked of the store from now on.
+    /// Settlements already sent are ahead of any later request to the store.
     fn may_give_back(&self, tenant: TenantId) -> bool {
         self.lines().get(&tenant).is_some_and(|line| line.under_way > 0 || !line.settled.is_empty())
     }
 
-    /// Gives a reservation back. That it was is no news, so a lost answer does no harm.
+    /// Gives a reservation back. Doing so twice is harmless, and so is a lost answer.
     async fn release(&self, scope: TenantScope, id: ReservationId) {
         let mut tries = 1;
         while let Err(error) = self.store.release(scope, id).await {
@@ -252,7 +252,7 @@ impl Ledger {
 
     /// Settles soon.
     pub(crate) fn settle(self: &Arc<Self>, scope: TenantScope, settlement: Settlement, event: AuditEvent) {
-        self.wait(scope, std::iter::once((settlement, event)));
+        self.queue_settlements(scope, std::iter::once((settlement, event)));
     }
 }
 

@@ -3,7 +3,7 @@
 mod admit;
 mod leaving;
 pub(crate) mod ledger;
-mod line;
+mod queue;
 mod lost;
 mod manage;
 pub(crate) mod tree;

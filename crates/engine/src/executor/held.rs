@@ -14,7 +14,7 @@ use kybern_core::money::Usage;
 use kybern_core::task::{JournalEntry, JournalRow, TaskChange};
 
 use super::drive::{Flow, RunStop};
-use super::known::load_journal;
+use super::load::load_journal;
 use super::run::TaskRun;
 use super::step::Draft;
 use super::walk::Walk;

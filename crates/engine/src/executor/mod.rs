@@ -19,7 +19,7 @@ mod ending;
 mod held;
 pub(crate) mod inject;
 pub(crate) mod kernel;
-pub(crate) mod known;
+pub(crate) mod load;
 pub(crate) mod lessons;
 mod next_move;
 pub(crate) mod node;

@@ -16,7 +16,7 @@ use super::drive::{Flow, RunStop};
 use super::earlier::EarlierRuns;
 use super::held::UnwrittenRows;
 use super::kernel::Kernel;
-use super::known::{LoadedTask, asks_agents};
+use super::load::{LoadedTask, asks_agents};
 use super::node::Node;
 use super::patience::Failure as _;
 use super::snapshot::RunContext;
@@ -50,7 +50,7 @@ pub(crate) struct TaskRun {
     /// Behind which row the last question was asked whose reply is not there.
     pub(crate) asked_behind: Option<i64>,
     /// How often each step has begun anew because a record had changed under it.
-    pub(super) redone: HashMap<usize, u32>,
+    pub(super) restarts: HashMap<usize, u32>,
 }
 
 impl TaskRun {
@@ -77,7 +77,7 @@ impl TaskRun {
             calls: Calls::default(),
             notes: NoteReceiver(loaded.notes),
             asked_behind: None,
-            redone: HashMap::new(),
+            restarts: HashMap::new(),
             claimed_at,
             lease,
             task,

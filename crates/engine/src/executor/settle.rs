@@ -16,7 +16,7 @@ use super::step::{AfterJournal, Draft, RowDraft, failure};
 use super::walk::Walk;
 
 /// How often a step begins anew because a record has changed under it, before it fails.
-const MAX_REDONE: u32 = 100;
+const MAX_RESTARTS: u32 = 100;
 
 impl TaskRun {
     /// Journals a draft, and with it what becomes of the task: the one way to the journal, for steps, phases, signals and
@@ -29,8 +29,8 @@ impl TaskRun {
         let now = self.now();
         draft = super::step::kept(self, draft);
         let rows = self.stamp(std::mem::take(&mut draft.rows), now);
-        // A record, or another noun, may have changed under the tool; then nothing is written, and the walk goes back to
-        // what is.
+        // A record, or another noun, may have changed under the tool; then nothing is written, and the walk is rebuilt
+        // from the stored rows.
         let may_be_refused = draft.effects.iter().any(Effect::may_be_refused);
         let before = may_be_refused.then(|| self.held.clone());
         for row in &rows {
@@ -51,19 +51,19 @@ impl TaskRun {
             (Err(CommitRefused::Changed { what }), Some(held)) => {
                 let Some(index) = redo else { return Ok(Flow::Continue) };
                 self.walk_again(held).await?;
-                Box::pin(self.begin_anew(index, attempt, &what)).await
+                Box::pin(self.restart_step(index, attempt, &what)).await
             }
             (committed, _) => Ok(committed?),
         }
     }
 
     /// A step begins anew, because a record has changed under it; it fails when that never ends.
-    async fn begin_anew(&mut self, index: usize, attempt: Option<Box<Attempt>>, what: &str) -> Result<Flow, RunStop> {
+    async fn restart_step(&mut self, index: usize, attempt: Option<Box<Attempt>>, what: &str) -> Result<Flow, RunStop> {
         self.walk.unmark_running(index);
-        let redone = self.redone.entry(index).or_default();
+        let redone = self.restarts.entry(index).or_default();
         *redone += 1;
-        if *redone > MAX_REDONE {
-            let message = format!("{what} changed under the step {MAX_REDONE} times");
+        if *redone > MAX_RESTARTS {
+            let message = format!("{what} changed under the step {MAX_RESTARTS} times");
             // A record's key may be a stranger's word.
             let strange = super::taint::anything_is_tainted(&self.walk, index, self.task.channel);
             let draft = super::step::fail(self, index, failure(ErrorCode::Conflict, message), strange);
@@ -86,7 +86,7 @@ impl TaskRun {
         match then {
             AfterJournal::Follows => self.what_follows(now),
             AfterJournal::Stays => self.keep(),
-            AfterJournal::Found { intent, plan } => self.found(intent, plan),
+            AfterJournal::Found { intent, plan } => self.apply_phase_result(intent, plan),
             AfterJournal::Rests(due) => self.release_change(due),
             AfterJournal::Ends(ending) => TaskChange::End(ending),
             AfterJournal::Cancelled => TaskChange::End(Box::new(ending::cancelled(&self.walk))),
@@ -97,7 +97,7 @@ impl TaskRun {
     }
 
     /// Takes in what a phase has found out.
-    fn found(&mut self, intent: Option<(String, f64)>, plan: Option<Arc<FrozenPlan>>) -> TaskChange {
+    fn apply_phase_result(&mut self, intent: Option<(String, f64)>, plan: Option<Arc<FrozenPlan>>) -> TaskChange {
         if let Some((intent, confidence)) = &intent {
             self.task.intent = Some(intent.clone());
             self.task.confidence = Some(*confidence);

@@ -13,7 +13,7 @@ use serde_json::json;
 
 use super::Identity;
 use crate::tools::ToolSnapshot;
-use crate::tools::{Grant, Origin};
+use crate::tools::{CallOrigin, Grant};
 
 /// What holds for a user.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -39,7 +39,7 @@ impl Identity {
         // With a key that nothing narrows.
         let rights = Right::ALL.into_iter().collect();
         let grant = Grant {
-            origin: Origin::Direct,
+            origin: CallOrigin::Direct,
             user: Some(user),
             rules: Some(rules),
             rights,

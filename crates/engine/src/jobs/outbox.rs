@@ -33,8 +33,8 @@ use crate::executor::patience::until_available;
 const RECEIVER_TIMEOUT: Millis = Millis(20_000);
 /// How long a message waits for a receiver that does not answer.
 const MAX_WAIT: Millis = Millis(72 * 60 * 60 * 1000);
-/// How long a dispatch waits until its task is looked at again, which is to be cancelled, or has failed and may be tried
-/// again.
+/// How long a dispatch waits before its task is looked at again that is being cancelled, or has failed and may be
+/// retried.
 const WHILE_ITS_TASK_RESTS: Millis = Millis(60_000);
 /// Bytes of a receiver's answer that are read.
 const MAX_ANSWER: usize = 64 * 1024;
@@ -71,7 +71,7 @@ impl OutboxSender {
             (OutboxStatus::Pending, OutboxChannel::Email) => self.send_mail(job, &message).await,
             (OutboxStatus::Sending, OutboxChannel::Email) => {
                 let reason = "the process ended while the message was being handed over";
-                self.shift(job, &message, OutboxStatus::Sending, OutboxStatus::Uncertain, Some(reason)).await
+                self.move_status(job, &message, OutboxStatus::Sending, OutboxStatus::Uncertain, Some(reason)).await
             }
             (OutboxStatus::Pending | OutboxStatus::Sending, _) => self.post(job, &message).await,
             (OutboxStatus::Sent | OutboxStatus::Kept | OutboxStatus::Failed | OutboxStatus::Uncertain, _) => Ok(()),
@@ -97,7 +97,7 @@ impl OutboxSender {
         }
         let told = message.error.as_deref().is_some_and(|error| error.starts_with("receiver "));
         if message.status == OutboxStatus::Pending && !told {
-            self.shift(job, message, OutboxStatus::Pending, OutboxStatus::Pending, Some(&reason)).await?;
+            self.move_status(job, message, OutboxStatus::Pending, OutboxStatus::Pending, Some(&reason)).await?;
         }
         Err(JobFailure::put_off(reason, until))
     }
@@ -105,11 +105,11 @@ impl OutboxSender {
     async fn send_mail(&self, job: &ClaimedJob, message: &OutboxMessage) -> Result<(), JobFailure> {
         let Some(sender) = &self.mail_sender else {
             let reason = "no SMTP server is configured, see [smtp]";
-            return self.shift(job, message, OutboxStatus::Pending, OutboxStatus::Kept, Some(reason)).await;
+            return self.move_status(job, message, OutboxStatus::Pending, OutboxStatus::Kept, Some(reason)).await;
         };
         let files = self.files_of(job, message).await?;
         let delivery = self.delivery(job, message, Receiver::Mail).await?;
-        self.shift(job, message, OutboxStatus::Pending, OutboxStatus::Sending, None).await?;
+        self.move_status(job, message, OutboxStatus::Pending, OutboxStatus::Sending, None).await?;
         let text = |name: &str| message.message.body.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
         let mail = OutgoingMail {
             to: message.message.target.clone(),
@@ -124,21 +124,21 @@ impl OutboxSender {
             Err(SendFault::Unreachable { .. } | SendFault::Unknown { .. }) => delivery.silent(self.kernel.clock.now()),
         }
         let (reason, retryable) = match sent {
-            Ok(()) => return self.shift(job, message, OutboxStatus::Sending, OutboxStatus::Sent, None).await,
+            Ok(()) => return self.move_status(job, message, OutboxStatus::Sending, OutboxStatus::Sent, None).await,
             Err(SendFault::Unknown { message: reason }) => {
                 let to = OutboxStatus::Uncertain;
-                return self.shift(job, message, OutboxStatus::Sending, to, Some(&reason)).await;
+                return self.move_status(job, message, OutboxStatus::Sending, to, Some(&reason)).await;
             }
             Err(SendFault::NotSent { message: reason, retryable }) => (reason, retryable),
             Err(SendFault::Unreachable { message: reason }) => (reason, true),
         };
         let again = retryable && job.attempt < job.max_attempts;
         let to = if again { OutboxStatus::Pending } else { OutboxStatus::Failed };
-        self.shift(job, message, OutboxStatus::Sending, to, Some(&reason)).await?;
+        self.move_status(job, message, OutboxStatus::Sending, to, Some(&reason)).await?;
         Err(JobFailure { message: reason, retryable, put_off: None })
     }
 
-    /// The files that go along with a mail. Without one of them it is not sent: it says that they are there.
+    /// The files that go along with a mail. If any is missing the mail is not sent, because its text refers to it.
     async fn files_of(&self, job: &ClaimedJob, message: &OutboxMessage) -> Result<Vec<OutgoingFile>, JobFailure> {
         let Some(listed) = message.message.body.get("attachments") else { return Ok(Vec::new()) };
         let listed = serde_json::from_value::<Vec<MailFile>>(listed.clone())
@@ -168,7 +168,7 @@ impl OutboxSender {
             Some(receiver) => Some(self.delivery(job, message, receiver).await?),
             None => None,
         };
-        if !self.set_out(job, message).await? {
+        if !self.start_sending(job, message).await? {
             return Ok(());
         }
         let result = match request {
@@ -189,7 +189,7 @@ impl OutboxSender {
         };
         let (reason, retryable) = match result {
             Ok(answer) if answer.status < 300 => {
-                return self.shift(job, message, OutboxStatus::Sending, OutboxStatus::Sent, None).await;
+                return self.move_status(job, message, OutboxStatus::Sending, OutboxStatus::Sent, None).await;
             }
             Ok(answer) => {
                 let later = matches!(answer.status, 408 | 409 | 425 | 429 | 500..=599);
@@ -211,11 +211,11 @@ impl OutboxSender {
         if is_dispatch && to == OutboxStatus::Failed {
             self.dispatch_failed(job, message, &reason).await?;
         }
-        self.shift(job, message, OutboxStatus::Sending, to, Some(&reason)).await?;
+        self.move_status(job, message, OutboxStatus::Sending, to, Some(&reason)).await?;
         Err(JobFailure { message: reason, retryable, put_off: None })
     }
 
-    /// Whether somebody still subscribes to the ends of tasks where a message is to tell one.
+    /// Whether a webhook still subscribes to what a completion message tells; true of any other message.
     async fn is_subscribed(&self, job: &ClaimedJob, message: &OutboxMessage) -> Result<bool, JobFailure> {
         let event = message.message.body.get("type").and_then(Value::as_str).unwrap_or_default();
         let webhooks = self.kernel.store.webhooks(job.scope()).await?;
@@ -237,16 +237,16 @@ impl OutboxSender {
         } else {
             format!("withdrawn: {why}")
         };
-        self.shift(job, message, message.status, OutboxStatus::Failed, Some(&reason)).await
+        self.move_status(job, message, message.status, OutboxStatus::Failed, Some(&reason)).await
     }
 
     /// Whether a message may leave; it is `sending` then. What a task has handed to a workflow leaves only as long as its
     /// step waits for it: neither after it was cancelled, nor after its time was up. That is looked at with the task's
     /// row held, so only what was `sending` by then can still arrive.
-    async fn set_out(&self, job: &ClaimedJob, message: &OutboxMessage) -> Result<bool, JobFailure> {
+    async fn start_sending(&self, job: &ClaimedJob, message: &OutboxMessage) -> Result<bool, JobFailure> {
         if message.message.channel != OutboxChannel::Workflow {
             if message.status == OutboxStatus::Pending {
-                self.shift(job, message, OutboxStatus::Pending, OutboxStatus::Sending, None).await?;
+                self.move_status(job, message, OutboxStatus::Pending, OutboxStatus::Sending, None).await?;
             }
             return Ok(true);
         }
@@ -265,7 +265,7 @@ impl OutboxSender {
     }
 
     /// A delegation that certainly never reached its engine will never be answered: the step is told so, instead of
-    /// waiting for its deadline. Told again, it changes nothing, whatever the reason is then.
+    /// waiting for its deadline. Repeating that has no effect, even with a different reason.
     pub(super) async fn dispatch_failed(
         &self,
         job: &ClaimedJob,
@@ -332,9 +332,9 @@ impl OutboxSender {
     }
 
     /// Moves a message on, as soon as the store is available: what became of a message that has left is not forgotten.
-    /// What went wrong is kept without secrets and personal data. When it is not there any more, the next try finds out
-    /// where it is.
-    pub(super) async fn shift(
+    /// What went wrong is kept without secrets and personal data. When the message has another status by then, the next try
+    /// reads it.
+    pub(super) async fn move_status(
         &self,
         job: &ClaimedJob,
         message: &OutboxMessage,
@@ -344,7 +344,7 @@ impl OutboxSender {
     ) -> Result<(), JobFailure> {
         let (id, now) = (message.message.id, self.kernel.clock.now());
         let error = error.map(redact_text);
-        let audit = explained(message, to, job.attempt);
+        let audit = audit_event(message, to, job.attempt);
         let store = &self.kernel.store;
         let mut asked = 0;
         let moved = until_available(|| {
@@ -367,7 +367,7 @@ impl OutboxSender {
 
 /// What is kept of a message that has come to its end: by which way, to which host, for which task. Of the receiver itself
 /// only a hash: an address is somebody's, and the trail is kept for years.
-fn explained(message: &OutboxMessage, to: OutboxStatus, attempt: u32) -> Option<AuditEvent> {
+fn audit_event(message: &OutboxMessage, to: OutboxStatus, attempt: u32) -> Option<AuditEvent> {
     let act = match to {
         OutboxStatus::Sent => "outbox.sent",
         OutboxStatus::Failed => "outbox.failed",

@@ -24,7 +24,7 @@ impl OutboxSender {
         if channel == OutboxChannel::Workflow && end == OutboxStatus::Failed {
             self.dispatch_failed(job, &message, reason).await?;
         }
-        self.shift(job, &message, message.status, end, Some(reason)).await?;
+        self.move_status(job, &message, message.status, end, Some(reason)).await?;
         Ok(false)
     }
 }

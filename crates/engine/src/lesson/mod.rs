@@ -24,7 +24,7 @@ pub use preview::{LessonPreview, PreviewedMail};
 pub(crate) use told::{TEACH_JOB, Teacher, ToldByTool};
 
 use crate::command::{id_for, once};
-use crate::plans::catalog::Catalog;
+use crate::plans::catalogue::PlanCatalogue;
 use crate::plans::manage::Plans;
 use crate::task::Tasks;
 use crate::task::reading::ReadingTurns;
@@ -37,7 +37,7 @@ pub struct LessonService {
     pub(crate) records: Arc<dyn RecordStore>,
     pub(crate) tasks: Tasks,
     pub(crate) plans: Plans,
-    pub(crate) catalog: Arc<Catalog>,
+    pub(crate) catalog: Arc<PlanCatalogue>,
     pub(crate) intents: Arc<dyn IntentModel>,
     pub(crate) extractor: Arc<dyn Extractor>,
     /// Whose turn it is to preview a lesson.

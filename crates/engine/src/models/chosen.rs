@@ -62,8 +62,8 @@ impl ModelService {
         run.about = about;
         run.prompt = ask.prompt.take();
         match ask.digest.take() {
-            Some(digest) => run.is_about(digest),
-            None => run.hash(&ask.request),
+            Some(digest) => run.set_input_digest(digest),
+            None => run.set_input(&ask.request),
         }
         ask.request.traceparent.clone_from(&caller.traceparent);
         Ok(ChosenCall { models: self.clone(), run, ask, candidates, output })
@@ -162,8 +162,8 @@ impl ReservedCall {
                         return Ok((asked.run, candidate, answer));
                     }
                     Err(failure) => match asked.run.failed(&candidate, failure, &mut retry).await {
-                        AfterFailure::Again => {}
-                        AfterFailure::Another => break,
+                        AfterFailure::RetrySame => {}
+                        AfterFailure::TryNext => break,
                     },
                 }
             }

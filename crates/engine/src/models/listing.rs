@@ -12,7 +12,7 @@ use kybern_core::time::{Millis, Timestamp};
 use tokio::sync::OwnedMutexGuard;
 
 use super::policy;
-use super::registry::{Candidate, Provider, Registry};
+use super::registry::{Candidate, ModelRegistry, Provider};
 use super::route::{self, Route, RouteLimits, Unroutable};
 use super::service::ServiceParts;
 
@@ -85,7 +85,7 @@ impl ModelListing {
 
 impl ServiceParts {
     /// Every provider. Those that have no list yet are waited for.
-    pub(crate) async fn listed(self: &Arc<Self>) -> &Registry {
+    pub(crate) async fn listed(self: &Arc<Self>) -> &ModelRegistry {
         self.ask_for_lists();
         for listing in self.registry.providers().iter().filter_map(awaited) {
             listing.settled().await;
@@ -94,7 +94,10 @@ impl ServiceParts {
     }
 
     /// What `find` finds, with the lists that are missing where it finds nothing without them.
-    pub(crate) async fn find(self: &Arc<Self>, find: impl Fn(&Registry) -> Option<Candidate>) -> Option<Candidate> {
+    pub(crate) async fn find(
+        self: &Arc<Self>,
+        find: impl Fn(&ModelRegistry) -> Option<Candidate>,
+    ) -> Option<Candidate> {
         self.ask_for_lists();
         match find(&self.registry) {
             None => find(self.listed().await),
@@ -110,7 +113,7 @@ impl ServiceParts {
         chain: &[String],
     ) -> Result<Vec<Candidate>, Unroutable> {
         self.ask_for_lists();
-        let choose = |registry: &Registry| route::candidates(registry, route, wanted, chain, self.clock.now());
+        let choose = |registry: &ModelRegistry| route::candidates(registry, route, wanted, chain, self.clock.now());
         match choose(&self.registry) {
             Err(Unroutable::NoneAble | Unroutable::NoneListed | Unroutable::Unknown(_)) => {
                 choose(self.listed().await).map_err(|why| self.explained(why, wanted))

@@ -26,7 +26,7 @@ pub(crate) use chosen::{ChosenCall, ReservedCall};
 pub(crate) use decision::{handler as decisions, judge, said};
 pub(crate) use desk::{Requester, StepModels, failed as desk_failure, still_held, usage as desk_usage};
 pub(crate) use policy::Policies;
-pub(crate) use registry::Registry;
+pub(crate) use registry::ModelRegistry;
 pub(crate) use retry::RetryBudget;
 pub(crate) use service::{ProviderHealth, ServiceParts};
 

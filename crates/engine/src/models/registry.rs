@@ -216,11 +216,11 @@ impl Candidate {
 
 /// Every provider, in the order of the configuration.
 #[derive(Default)]
-pub(crate) struct Registry {
+pub(crate) struct ModelRegistry {
     providers: Vec<Arc<Provider>>,
 }
 
-impl Registry {
+impl ModelRegistry {
     pub(crate) fn new(parts: Vec<ProviderParts>) -> Self {
         Self { providers: parts.into_iter().map(|parts| Arc::new(Provider::new(parts))).collect() }
     }
@@ -250,7 +250,7 @@ impl Registry {
         self.providers.iter().flat_map(of)
     }
 
-    /// Why [`Registry::find`] finds nothing of that name.
+    /// Why [`ModelRegistry::find`] finds nothing of that name.
     pub(crate) fn missing(&self, name: &str) -> Unroutable {
         let has = |provider: &&Arc<Provider>| provider.models().iter().any(|spec| spec.name == name);
         let having: Vec<String> = self.providers.iter().filter(has).map(|one| one.name().to_owned()).collect();

@@ -7,7 +7,7 @@ use kybern_core::model::{Abilities, ModelFailure, ModelKind, ModelPolicy, ModelR
 use kybern_core::time::{Millis, Timestamp};
 
 use super::policy;
-use super::registry::{Candidate, Registry};
+use super::registry::{Candidate, ModelRegistry};
 
 /// By what a model is chosen.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -86,7 +86,7 @@ pub(crate) enum Unroutable {
 /// The models to be asked, the first first. `chain` are the keys of the configured fallbacks, which follow a named
 /// model and a strategy's own choice.
 pub(crate) fn candidates(
-    registry: &Registry,
+    registry: &ModelRegistry,
     route: &Route,
     wanted: &RouteLimits,
     chain: &[String],
@@ -122,7 +122,7 @@ pub(crate) fn candidates(
 }
 
 fn named(
-    registry: &Registry,
+    registry: &ModelRegistry,
     name: &str,
     wanted: &RouteLimits,
     allowed: &impl Fn(&Candidate) -> bool,
@@ -146,7 +146,7 @@ fn is_priced(candidate: &Candidate) -> bool {
 }
 
 fn by_strategy(
-    registry: &Registry,
+    registry: &ModelRegistry,
     route: &Route,
     wanted: &RouteLimits,
     allowed: &impl Fn(&Candidate) -> bool,

@@ -25,9 +25,9 @@ const AFTERWARDS: Millis = Millis::from_secs(60);
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum AfterFailure {
     /// The same model is asked again.
-    Again,
-    /// It is not.
-    Another,
+    RetrySame,
+    /// The next model is asked, if any is left.
+    TryNext,
 }
 
 /// How what is reserved ends.
@@ -39,8 +39,8 @@ enum ReservationEnd {
     Refused,
 }
 
-/// A question on its way. Dropped with something reserved, that is settled at its estimate: nobody knows what the
-/// provider has done.
+/// A question on its way. If dropped after a call began, its reservation is settled at the estimate, because nobody knows
+/// what the provider has done; before that it is released.
 pub(crate) struct ModelRun {
     inner: Arc<ServiceParts>,
     caller: Caller,
@@ -100,12 +100,12 @@ impl ModelRun {
     }
 
     /// Keeps a digest of what is asked, for the audit.
-    pub(crate) fn hash<T: serde::Serialize>(&mut self, asked: &T) {
+    pub(crate) fn set_input<T: serde::Serialize>(&mut self, asked: &T) {
         self.input = self.inner.keys.digest_key(self.caller.scope.tenant()).digest_as_written(asked);
     }
 
     /// Keeps the digest of what is asked that somebody has made already.
-    pub(crate) fn is_about(&mut self, digest: String) {
+    pub(crate) fn set_input_digest(&mut self, digest: String) {
         self.input = Some(digest);
     }
 
@@ -221,11 +221,11 @@ impl ModelRun {
         self.tries.push(Try { model: candidate.key(), failure: Some(failure) });
         match pause {
             Some(pause) if self.inner.again.spend() => {
-                // The end of the pause is what is waited for.
+                // It never completes: this sleeps.
                 let _ = tokio::time::timeout(pause.as_duration(), std::future::pending::<()>()).await;
-                AfterFailure::Again
+                AfterFailure::RetrySame
             }
-            Some(_) | None => AfterFailure::Another,
+            Some(_) | None => AfterFailure::TryNext,
         }
     }
 

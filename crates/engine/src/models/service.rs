@@ -18,7 +18,7 @@ use crate::meter::Meter;
 use super::call::{AnsweredCall, Ask, Caller};
 use super::estimate;
 use super::policy::{self, Policies};
-use super::registry::{Candidate, Provider, ProviderParts, Registry};
+use super::registry::{Candidate, ModelRegistry, Provider, ProviderParts};
 use super::retry::RetryBudget;
 use super::route::{self, Route, Unroutable, refused};
 use super::run::{AfterFailure, ModelRun};
@@ -80,7 +80,7 @@ pub(crate) struct ServiceParts {
     pub(crate) random: Arc<dyn Random>,
     pub(crate) worker: WorkerId,
     pub(crate) ledger: Arc<Ledger>,
-    pub(crate) registry: Registry,
+    pub(crate) registry: ModelRegistry,
     pub(crate) settings: ModelSettings,
     pub(crate) again: RetryBudget,
     pub(crate) counter: Option<Arc<dyn TokenCounter>>,
@@ -133,7 +133,7 @@ impl ModelService {
     /// its provider.
     pub async fn named(&self, scope: TenantScope, name: &str) -> Result<Option<ModelView>> {
         let policy = self.inner.policy(scope).await?;
-        let by_name = |registry: &Registry| {
+        let by_name = |registry: &ModelRegistry| {
             let found = [ModelKind::Chat, ModelKind::Embedding].map(|kind| registry.find(name, kind));
             found.into_iter().flatten().min_by_key(|found| !found.is_listed())
         };
@@ -242,7 +242,7 @@ impl ModelService {
         let timeouts = self.inner.settings.timeouts;
         let mut run = ModelRun::new(&self.inner, caller.clone(), SpendKind::Embedding, timeouts.whole);
         run.about = estimate::of_bytes(bytes);
-        run.hash(&request.texts);
+        run.set_input(&request.texts);
         self.inner.again.earn();
         let mut retry = 0;
         loop {
@@ -259,8 +259,8 @@ impl ModelService {
                     return Ok((embedded, candidate.key()));
                 }
                 Err(failure) => match run.failed(&candidate, failure, &mut retry).await {
-                    AfterFailure::Again => {}
-                    AfterFailure::Another => return Err(run.give_up()),
+                    AfterFailure::RetrySame => {}
+                    AfterFailure::TryNext => return Err(run.give_up()),
                 },
             }
         }

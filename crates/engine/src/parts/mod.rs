@@ -4,7 +4,7 @@ mod services;
 
 use std::sync::Arc;
 
-use kybern_core::pack::Registry;
+use kybern_core::pack::PackRegistry;
 use kybern_core::plan::PlanFault;
 use kybern_core::ports::{
     Clock, DocumentReader, Extractor, HttpClient, IdSource, IntentModel, Keys, MailParser, MailSender, Random,
@@ -29,7 +29,7 @@ use crate::made::LastMade;
 use crate::meter::Meter;
 use crate::models::{ModelParts, ModelService};
 use crate::plan::FrozenPlans;
-use crate::plans::catalog::Catalog;
+use crate::plans::catalogue::PlanCatalogue;
 use crate::plans::intents::KnownIntents;
 use crate::retention::Retention;
 use crate::settings::Settings;
@@ -55,7 +55,7 @@ pub struct EngineParts {
     /// The same for the claims of jobs: a listener of its own, so that neither takes the other's hint.
     pub job_wake_ups: Arc<dyn WakeUps>,
     /// What the packs brought. The engine adds its own tools.
-    pub registry: Registry,
+    pub registry: PackRegistry,
     /// Derivations of the master key.
     pub keys: Arc<dyn Keys>,
     /// The clock.
@@ -117,7 +117,7 @@ pub(crate) struct EngineInner {
     pub(crate) jobs: JobWorker,
     pub(crate) keys: Arc<dyn Keys>,
     pub(crate) http: Arc<dyn HttpClient>,
-    pub(crate) catalog: Arc<Catalog>,
+    pub(crate) catalog: Arc<PlanCatalogue>,
     pub(crate) catalogue: Arc<ToolCatalogue>,
     pub(crate) models: ModelService,
     pub(crate) services: Services,
@@ -158,7 +158,7 @@ impl Engine {
             random: Arc::clone(&parts.random),
             worker: parts.worker.clone(),
             ledger: Arc::clone(&ledger),
-            registry: crate::models::Registry::new(providers),
+            registry: crate::models::ModelRegistry::new(providers),
             settings,
             again: crate::models::RetryBudget::default(),
             counter,
@@ -170,7 +170,7 @@ impl Engine {
             let fault = agent.as_ref().clone().checked().and_then(|agent| registry.check_groups(&agent));
             fault.map_err(|fault| StartError::FaultyAgent { key: agent.key.clone(), fault })?;
         }
-        let catalog = Arc::new(Catalog {
+        let catalog = Arc::new(PlanCatalogue {
             registry: Arc::clone(&registry),
             workflows: parts.settings.workflows.keys().cloned().collect(),
             decisions: parts.decisions.take().or_else(|| crate::models::decisions(&models)),
@@ -366,7 +366,7 @@ impl Engine {
 
     /// The registry with all tools, plans and kinds.
     #[must_use]
-    pub fn registry(&self) -> &Registry {
+    pub fn registry(&self) -> &PackRegistry {
         self.inner.catalog.registry()
     }
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use kybern_core::outbox::SEND_JOB;
-use kybern_core::pack::Registry;
+use kybern_core::pack::PackRegistry;
 use kybern_core::ports::{Extractor, IntentModel};
 use tokio_util::sync::CancellationToken;
 
@@ -23,7 +23,7 @@ use crate::lesson::{LEARN_JOB, Learner, LessonService, PREVIEWS, TEACH_JOB, Teac
 use crate::memory::{Memories, SUGGEST_JOB};
 use crate::models::ModelService;
 use crate::outbox::Outbox;
-use crate::plans::catalog::Catalog;
+use crate::plans::catalogue::PlanCatalogue;
 use crate::plans::manage::Plans;
 use crate::preference::PreferenceService;
 use crate::prompt::{Previews, Prompts};
@@ -56,8 +56,8 @@ pub(crate) struct Services {
 /// What services share: the ports, and what has been made of the other parts, which are taken out by then.
 pub(crate) struct SharedParts<'a> {
     pub(crate) parts: &'a EngineParts,
-    pub(crate) registry: &'a Arc<Registry>,
-    pub(crate) catalog: &'a Arc<Catalog>,
+    pub(crate) registry: &'a Arc<PackRegistry>,
+    pub(crate) catalog: &'a Arc<PlanCatalogue>,
     pub(crate) catalogue: &'a Arc<ToolCatalogue>,
     pub(crate) models: &'a ModelService,
     pub(crate) time: &'a Arc<TaskClock>,

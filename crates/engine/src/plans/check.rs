@@ -9,7 +9,7 @@ use kybern_core::plan::step::LoopSource;
 use kybern_core::plan::{PlanFault, StepKind, StepSpec, TaskTarget};
 use serde_json::{Map, Value};
 
-use super::catalog::Catalog;
+use super::catalogue::PlanCatalogue;
 use crate::templates::{Path, check_text, compile, expressions_in, has_expression};
 use crate::tools::ToolSnapshot;
 
@@ -26,7 +26,7 @@ pub enum Values {
 #[derive(Clone, Copy)]
 pub struct StepParts<'a> {
     /// Workflows, handlers and what is bundled.
-    pub catalog: &'a Catalog,
+    pub catalog: &'a PlanCatalogue,
     /// What the tenant can call.
     pub tools: &'a ToolSnapshot,
     /// The tenant's agents; a bundled plan has the bundled ones.

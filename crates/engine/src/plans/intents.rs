@@ -8,7 +8,7 @@ use kybern_core::error::Result;
 use kybern_core::id::TenantId;
 use kybern_core::lesson::Lessons;
 use kybern_core::model::{Classification, ClassifyInput, IntentSpec};
-use kybern_core::pack::Registry;
+use kybern_core::pack::PackRegistry;
 use kybern_core::plan::Plan;
 use kybern_core::ports::IntentModel;
 
@@ -38,7 +38,7 @@ impl KnownIntents {
     /// the tenant's lessons.
     pub(crate) fn get(
         &self,
-        registry: &Registry,
+        registry: &PackRegistry,
         tenant: TenantId,
         own: &Arc<Vec<Plan>>,
         lessons: &Lessons,
@@ -53,7 +53,7 @@ impl KnownIntents {
 
 impl Intents {
     /// The intents that the bundled plans and these serve, with the examples of these lessons.
-    pub(crate) fn of(registry: &Registry, own: &[Plan], lessons: &Lessons) -> Self {
+    pub(crate) fn of(registry: &PackRegistry, own: &[Plan], lessons: &Lessons) -> Self {
         let mut intents: BTreeMap<String, IntentSpec> = BTreeMap::new();
         let bundled = registry.plans().map(AsRef::as_ref);
         for plan in bundled.chain(own).filter(|plan| plan.active) {
@@ -121,7 +121,7 @@ mod tests {
 
     #[test]
     fn tenants_share_the_bundled_intents_until_they_have_learned_some() {
-        let (known, registry, none) = (KnownIntents::default(), Registry::default(), Arc::default());
+        let (known, registry, none) = (KnownIntents::default(), PackRegistry::default(), Arc::default());
         let of = |n: u128, lessons: &Lessons| known.get(&registry, tenant(n), &none, lessons);
         let (first, second) = (of(1, &Lessons::default()), of(2, &Lessons::default()));
         assert!(Arc::ptr_eq(&first, &second));

@@ -13,7 +13,7 @@ use kybern_core::ports::{Clock, IdSource, Page, PlanStore};
 use kybern_core::tenant::TenantScope;
 use serde_json::{Value, json};
 
-use super::catalog::Catalog;
+use super::catalogue::PlanCatalogue;
 use super::check::{self, StepParts};
 use crate::agent::Agents;
 use crate::command::{id_for, once};
@@ -24,7 +24,7 @@ use crate::tools::ToolCatalogue;
 #[derive(Clone)]
 pub struct Plans {
     pub(crate) store: Arc<dyn PlanStore>,
-    pub(crate) catalog: Arc<Catalog>,
+    pub(crate) catalog: Arc<PlanCatalogue>,
     pub(crate) tools: Arc<ToolCatalogue>,
     pub(crate) agents: Agents,
     pub(crate) clock: Arc<dyn Clock>,

@@ -17,13 +17,13 @@ use kybern_core::prompt;
 
 use crate::agent::tools::open_to;
 use crate::agent::{
-    AgentTools, Agents, InChat, ModelPermissions, Person, Question, Subject, TurnServices, functions, gather,
+    AgentTools, Agents, ChatPosition, ModelPermissions, Person, Question, TurnInput, TurnServices, functions, gather,
     route_name, section, written,
 };
 use crate::chat::{Chats, check_content};
 use crate::models::{Caller, Route};
 use crate::tools::ToolCatalogue;
-use crate::tools::grant::{Grant, Origin};
+use crate::tools::grant::{CallOrigin, Grant};
 
 /// What is to be written down.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -82,7 +82,7 @@ impl Previews {
         let now = self.clock.now();
         let [chat, before, task] = [(); 3].map(|()| self.ids.next());
         let grant = self.grant_of_model(actor).await?;
-        let subject = Subject {
+        let subject = TurnInput {
             text: request.content.replace('\0', ""),
             shown: Vec::new(),
             person: match actor.user() {
@@ -97,11 +97,11 @@ impl Previews {
             agent: agent.draft.key.clone(),
             prompt: agent.draft.system_prompt.clone(),
             user: actor.user(),
-            latitude: ModelPermissions::of(&grant),
+            permissions: ModelPermissions::of(&grant),
             begun: now,
             since: now.minus(agent.draft.limits.history),
             // A chat that nobody has begun has no messages.
-            chat: Some(InChat {
+            chat: Some(ChatPosition {
                 chat: request.chat.unwrap_or_else(|| ChatId::from_uuid(chat)),
                 before: MessageId::from_uuid(before),
             }),
@@ -171,7 +171,7 @@ impl Previews {
             None => None,
         };
         let settings = self.turns.store.tool_settings(scope).await?;
-        Ok(Grant { origin: Origin::Model, user, rules, rights: actor.rights(), settings })
+        Ok(Grant { origin: CallOrigin::Model, user, rules, rights: actor.rights(), settings })
     }
 }
 

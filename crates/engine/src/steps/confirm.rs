@@ -1,8 +1,8 @@
 //! Asking a person whether a call may be made: because of what it can do, because the tenant says so, or because its
 //! receiver, its address or the secret that goes along comes from mail, documents or the web.
 //!
-//! The yes binds to the arguments exactly as they were shown, and to the tool as its tenant has defined it; whoever says it may put others in their place, which are
-//! checked like any. It holds for one call and ends with its time.
+//! An approval covers exactly the arguments shown, and the tool as its tenant had defined it. The approver may replace
+//! the arguments; the new ones are checked like any others. It holds for one call and ends with its time.
 
 use kybern_core::task::WaitKind;
 use kybern_core::time::Timestamp;
@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use crate::executor::step::{Draft, wait_of, wait_row};
 use crate::executor::{Node, TaskRun};
 use crate::schema;
-use crate::tools::{Asks, Prepared, hash_args};
+use crate::tools::{Asks, PreparedCall, hash_args};
 
 /// The most characters of a value in a reason.
 const SHOWN: usize = 200;
@@ -30,13 +30,13 @@ fn names_secret(value: &Value) -> bool {
 
 /// Whether a model that has read what strangers wrote wants something done that cannot be undone, or something said to
 /// somebody: nobody can say whose wish it is, and whoever gets the message takes it for the server's.
-fn is_led_astray(node: &Node, prepared: &Prepared) -> bool {
+fn is_led_astray(node: &Node, prepared: &PreparedCall) -> bool {
     let speaks = !prepared.spec().destinations.is_empty();
     node.turn.is_some() && node.tainted_args && (speaks || prepared.reach.risk >= Risk::R2)
 }
 
 /// Whether strangers may have chosen what is administered: nobody's plan has meant that.
-fn is_administered_by_strangers(prepared: &Prepared, tainted: &[String]) -> bool {
+fn is_administered_by_strangers(prepared: &PreparedCall, tainted: &[String]) -> bool {
     prepared.reach.risk >= Risk::R3 && !tainted.is_empty()
 }
 
@@ -44,7 +44,7 @@ fn is_administered_by_strangers(prepared: &Prepared, tainted: &[String]) -> bool
 pub(super) fn confirmation(
     run: &TaskRun,
     index: usize,
-    prepared: &Prepared,
+    prepared: &PreparedCall,
     tainted: &[String],
     now: Timestamp,
 ) -> Option<Draft> {

@@ -23,7 +23,7 @@ use crate::executor::{Node, Phase, TaskRun};
 use crate::models::{Requester, Route, StepModels};
 use crate::secret::TenantSecrets;
 use crate::tools::documents::{TaskDocuments, decided};
-use crate::tools::{Grant, Origin, Prepared, Refusal};
+use crate::tools::{CallOrigin, Grant, PreparedCall, Refusal};
 
 impl TaskSteps {
     /// Whether whoever the task works for has no role any more.
@@ -34,7 +34,7 @@ impl TaskSteps {
     /// What a step's call is held against: a model's is the user's own.
     fn grant_of(&self, node: &Node) -> Cow<'_, Grant> {
         match node.turn {
-            Some(_) => Cow::Owned(Grant { origin: Origin::Model, ..self.grant.clone() }),
+            Some(_) => Cow::Owned(Grant { origin: CallOrigin::Model, ..self.grant.clone() }),
             None => Cow::Borrowed(&self.grant),
         }
     }
@@ -62,7 +62,7 @@ impl TaskSteps {
         node: &Node,
         tool: &str,
         args: Map<String, Value>,
-    ) -> Result<Prepared, Refusal> {
+    ) -> Result<PreparedCall, Refusal> {
         let mut prepared = self.services.tools.prepare(&self.tools, tool, args, &self.grant_of(node))?;
         let is_first = node.attempts == 0 && node.generation == 0 && run.task.forked_from.is_none();
         if run.task.kind == TaskKind::Call && is_first && node.answer.approved_args.is_none() {
@@ -75,7 +75,7 @@ impl TaskSteps {
 
     /// By what right a model calls tools.
     pub(super) fn grant_of_model(&self) -> Grant {
-        Grant { origin: Origin::Model, ..self.grant.clone() }
+        Grant { origin: CallOrigin::Model, ..self.grant.clone() }
     }
 
     /// How far the task's user lets a model go alone.

@@ -29,7 +29,7 @@ impl TaskSteps {
     /// The rules that read papers, with the labels that the tenant has added. They read each once.
     pub(super) fn rules(&self, run: &TaskRun) -> Arc<dyn Extractor> {
         let taught = self.services.catalog.taught.get(&self.services.extractor, run.task.tenant, &self.lessons);
-        self.shared.read.beside(taught, self.lessons.version())
+        self.shared.read.caching(taught, self.lessons.version())
     }
 
     /// The row that says with which lessons a phase has read that asks a person, unless something says so already:

@@ -20,8 +20,8 @@ use super::question_call::QuestionCall;
 use super::reply::{ReplyFacts, replied_with};
 use super::task_steps::TaskSteps;
 use crate::agent::{
-    Files, GatheredContext, InChat, Person, Question, QuestionOutcome, ReplyRound, SUGGEST_MEMORY, Subject, keep_short,
-    transcript,
+    ChatPosition, Files, GatheredContext, Person, Question, QuestionOutcome, ReplyRound, SUGGEST_MEMORY, TurnInput,
+    keep_short, transcript,
 };
 use crate::executor::call::{KernelFacts, QuestionFacts};
 use crate::executor::step::{Draft, RowDraft, fail, failed_row, failure, render_value, unrendered};
@@ -172,7 +172,7 @@ fn unasked(node: &Node, finish: TurnFinish) -> Draft {
     Draft::row(RowDraft::of(node, 0, summary, JournalEntry::Finished(Arc::new(outcome))))
 }
 
-fn subject(own: &TaskSteps, run: &TaskRun, agent: usize, start: &TurnStart, now: Timestamp) -> Result<Subject> {
+fn subject(own: &TaskSteps, run: &TaskRun, agent: usize, start: &TurnStart, now: Timestamp) -> Result<TurnInput> {
     let Some(known) = own.agent(&start.agent) else {
         let message = format!("the agent {:?} was deleted before its turn had ended", start.agent);
         return Err(Error::new(ErrorCode::NotFound, message));
@@ -182,7 +182,7 @@ fn subject(own: &TaskSteps, run: &TaskRun, agent: usize, start: &TurnStart, now:
         Some((step.as_str().to_owned(), outcome.data.to_string()))
     });
     let begun = run.opened_at(agent).unwrap_or(now);
-    Ok(Subject {
+    Ok(TurnInput {
         text: start.text.clone().unwrap_or_else(|| run.surroundings.input().to_string()),
         shown: shown.collect(),
         person: person(run),
@@ -191,10 +191,10 @@ fn subject(own: &TaskSteps, run: &TaskRun, agent: usize, start: &TurnStart, now:
         user: run.task.user,
         strange: start.tainted,
         prompt: known.draft.system_prompt.clone(),
-        latitude: own.latitude(),
+        permissions: own.latitude(),
         begun,
         since: begun.minus(start.limits.history),
-        chat: run.task.turn().map(|turn| InChat { chat: turn.chat_id, before: turn.message_id }),
+        chat: run.task.turn().map(|turn| ChatPosition { chat: turn.chat_id, before: turn.message_id }),
     })
 }
 

@@ -23,11 +23,11 @@ use crate::executor::lessons::version_of;
 use crate::executor::steps::{LoadedSteps, StepKinds};
 use crate::executor::walk::Walk;
 use crate::models::ModelService;
-use crate::plans::catalog::Catalog;
+use crate::plans::catalogue::PlanCatalogue;
 use crate::plans::manage::Plans;
 use crate::settings::ModelUse;
 use crate::tools::documents::DocumentTexts;
-use crate::tools::read_once::ReadOnce;
+use crate::tools::read_once::ExtractionCache;
 use crate::tools::{Grant, ToolCatalogue, ToolService};
 
 /// What the steps of all tasks work with.
@@ -45,7 +45,7 @@ pub(crate) struct StepServices {
     /// When a language model is asked what messages want and what documents say.
     pub(crate) understanding: ModelUse,
     pub(crate) lives: Arc<LiveReplies>,
-    pub(crate) catalog: Arc<Catalog>,
+    pub(crate) catalog: Arc<PlanCatalogue>,
     pub(crate) catalogue: Arc<ToolCatalogue>,
     pub(crate) tools: Arc<ToolService>,
     pub(crate) budget: Arc<CallBudget>,
@@ -91,7 +91,7 @@ impl StepKinds for Kinds {
         let (notes, noted) = services.reads_with_model().then(|| mpsc::channel(limits::MAX_PARALLEL)).unzip();
         let live = task.turn().map(|_| services.lives.of(task.id));
         let shared =
-            TaskShared { read: ReadOnce::default(), talk: TaskTalk::new(live), answers: Arc::default(), notes };
+            TaskShared { read: ExtractionCache::default(), talk: TaskTalk::new(live), answers: Arc::default(), notes };
         let steps = TaskSteps {
             services: Arc::clone(services),
             shared: Arc::new(shared),

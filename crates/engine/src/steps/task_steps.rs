@@ -25,7 +25,7 @@ use crate::executor::walk::Walk;
 use crate::executor::{Phase, TaskRun};
 use crate::memory::Suggestions;
 use crate::plans::check::{self, StepParts};
-use crate::tools::read_once::ReadOnce;
+use crate::tools::read_once::ExtractionCache;
 use crate::tools::{Grant, ToolSnapshot};
 
 /// The steps of one task, as it was when the last of them began.
@@ -49,7 +49,7 @@ pub(super) struct TaskSteps {
 /// What the steps of one task have from its first to its last.
 pub(super) struct TaskShared {
     /// What the rules have found in its documents.
-    pub(super) read: ReadOnce,
+    pub(super) read: ExtractionCache,
     pub(super) talk: TaskTalk,
     /// What its calls have asked language models.
     pub(super) answers: Arc<CallAnswers>,

@@ -21,12 +21,12 @@ use crate::executor::call::{Call, CallEnd, KernelFacts, NotBegun};
 use crate::executor::patience::until_available;
 use crate::executor::step::Draft;
 use crate::executor::{RunStop, TaskRun};
-use crate::tools::Prepared;
+use crate::tools::PreparedCall;
 use crate::tools::service::limited;
 
 /// What is called.
 pub(super) enum Target {
-    Tool(Prepared),
+    Tool(PreparedCall),
     /// A decision, with its rendered text.
     Handler(Arc<dyn StepHandler>, Box<StepKind>, Value),
 }
@@ -187,7 +187,7 @@ impl ToolCall {
     async fn recorded(
         &self,
         lease: &Lease,
-        prepared: &Prepared,
+        prepared: &PreparedCall,
         began: Timestamp,
     ) -> Result<Result<Option<Box<Attempt>>, ToolFailure>, NotCalled> {
         let Some(step) = &self.context.step else { return Ok(Ok(None)) };

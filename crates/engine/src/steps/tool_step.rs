@@ -270,7 +270,7 @@ fn succeeded(run: &TaskRun, call: &ToolCall, outcome: ToolOutcome, now: Timestam
         finished.ran_meanwhile = run.walk.running(call.facts.index).into_iter().cloned().collect();
     }
     finished.args_hash.clone_from(&call.args_hash);
-    // What else has happened since then the step did not see; a replay must not let it see it either.
+    // The step did not see later rows, so a replay must hide them too.
     finished.saw = Some(call.saw).filter(|saw| *saw < run.walk.last_seq());
     let tool = node.spec.tool_key().map(str::to_owned);
     let mut effects = Vec::new();

@@ -33,7 +33,7 @@ impl From<Option<String>> for Fork {
 }
 
 /// A task that is forked: its plan, its journal, and what of that a fork takes over.
-struct Origin {
+struct ForkOrigin {
     task: Task,
     plan: Option<Arc<FrozenPlan>>,
     rows: Vec<JournalRow>,
@@ -47,11 +47,11 @@ impl Tasks {
     /// The same as of [`Tasks::fork`], but for what is not confirmed.
     pub async fn repeats_of_fork(&self, actor: &Actor, id: TaskId, from: Option<&str>) -> Result<Vec<Repeat>> {
         let _turn = self.services.reading.turn(actor.tenant()).await;
-        let Origin { rows, kept, .. } = self.origin(actor, id, from).await?;
+        let ForkOrigin { rows, kept, .. } = self.origin(actor, id, from).await?;
         self.repeats(actor.scope(), id, &rows, &kept).await
     }
 
-    async fn origin(&self, actor: &Actor, id: TaskId, from: Option<&str>) -> Result<Origin> {
+    async fn origin(&self, actor: &Actor, id: TaskId, from: Option<&str>) -> Result<ForkOrigin> {
         let scope = actor.scope();
         let task = self.task_for(actor, id).await?.whole()?;
         if !task.status.is_terminal() {
@@ -70,13 +70,13 @@ impl Tasks {
             Some(step) => before(&rows, step, plan.as_ref())
                 .ok_or_else(|| Error::invalid("/fromStep", format!("the task has no step {step:?} in its journal")))?,
         };
-        Ok(Origin { task, plan, rows, kept })
+        Ok(ForkOrigin { task, plan, rows, kept })
     }
 
     pub(super) async fn fork_of(&self, actor: &Actor, id: TaskId, asked: &Fork) -> Result<NewTask> {
         let (scope, kernel) = (actor.scope(), &self.kernel);
         let _turn = self.services.reading.turn(actor.tenant()).await;
-        let Origin { task, plan, rows, kept } = self.origin(actor, id, asked.from_step.as_deref()).await?;
+        let ForkOrigin { task, plan, rows, kept } = self.origin(actor, id, asked.from_step.as_deref()).await?;
         confirmed(&self.repeats(scope, id, &rows, &kept).await?, &asked.confirm)?;
         let attachments = kernel.store.attachments(scope, id).await?;
         // Removed meanwhile, it would be forked without what has gone.

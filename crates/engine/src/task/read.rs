@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use kybern_core::actor::Actor;
-use kybern_core::document::{FaultKind, PagePicture, PageView};
+use kybern_core::document::{FaultKind, PageImageRequest, PagePicture};
 use kybern_core::error::{Error, ErrorCode, Result};
 use kybern_core::event::{self, LogEntry};
 use kybern_core::id::{TaskId, TenantId};
@@ -201,7 +201,7 @@ impl Tasks {
         let (attachment, bytes) = self.attachment(actor, id, n).await?;
         let reader = &self.services.documents;
         let (name, kind) = (&attachment.filename, &attachment.content_type);
-        let view = PageView { page, longest: None };
+        let view = PageImageRequest { page, longest: None };
         reader.picture(actor.tenant(), name, kind, bytes, view).await.map_err(|fault| match fault.kind {
             FaultKind::Empty => Error::not_found("picture of page", page),
             FaultKind::Busy => Error::new(ErrorCode::Unavailable, fault.to_string()),

@@ -12,7 +12,7 @@ use jsonschema::Validator;
 use kybern_core::error::{Detail, Error, ErrorCode, Result};
 use kybern_core::id::TenantId;
 use kybern_core::json::check_value;
-use kybern_core::pack::Registry;
+use kybern_core::pack::PackRegistry;
 use kybern_core::policy::PermissionLevel;
 use kybern_core::ports::{Clock, OfferedTool, OfferedTools, Tool, ToolSource};
 use kybern_core::tenant::TenantScope;
@@ -32,17 +32,17 @@ const PATIENCE: Millis = Millis::from_secs(2);
 const REST: Millis = Millis::from_secs(10);
 
 /// A tool that a tenant can call.
-pub struct Definition {
+pub struct CallableTool {
     offered: OfferedTool,
     /// The source that offers it; `None` for a bundled tool.
     source: Option<&'static str>,
-    /// What the arguments of a bundled tool have to be, compiled when it is first called: most tools of a server never
-    /// are. Those of a source are compiled anew when there is no room for them.
+    /// The compiled schema of a bundled tool's arguments, made by its first call: most bundled tools are never called.
+    /// Those of a source's tools live in a bounded cache.
     arguments: OnceLock<Result<Validator, String>>,
     schemas: Arc<Schemas>,
 }
 
-impl Definition {
+impl CallableTool {
     /// What it says about itself.
     #[must_use]
     pub fn spec(&self) -> &ToolSpec {
@@ -107,15 +107,15 @@ impl Definition {
 
 /// The bundled tools, with what is compiled of them once.
 struct Bundled {
-    registry: Arc<Registry>,
-    tools: BTreeMap<String, Arc<Definition>>,
+    registry: Arc<PackRegistry>,
+    tools: BTreeMap<String, Arc<CallableTool>>,
 }
 
 /// What a tenant can call at one moment.
 #[derive(Clone)]
 pub struct ToolSnapshot {
     bundled: Arc<Bundled>,
-    own: BTreeMap<String, Arc<Definition>>,
+    own: BTreeMap<String, Arc<CallableTool>>,
     /// Whether a source could not say what it offers, and nothing that it offered before is known.
     is_partial: bool,
 }
@@ -123,13 +123,13 @@ pub struct ToolSnapshot {
 impl ToolSnapshot {
     /// The bundled tools and no others.
     #[must_use]
-    pub fn of_bundled(registry: Arc<Registry>) -> Self {
+    pub fn of_bundled(registry: Arc<PackRegistry>) -> Self {
         Self { bundled: Arc::new(Bundled::of(registry, &Arc::default())), own: BTreeMap::new(), is_partial: false }
     }
 
     /// The tool with that key or alias.
     #[must_use]
-    pub fn find(&self, name: &str) -> Option<&Arc<Definition>> {
+    pub fn find(&self, name: &str) -> Option<&Arc<CallableTool>> {
         let bundled =
             || self.bundled.registry.registered_tool(name).and_then(|tool| self.bundled.tools.get(&tool.spec().key));
         bundled().or_else(|| self.own.get(name))
@@ -137,8 +137,8 @@ impl ToolSnapshot {
 
     /// Every tool, by key.
     #[must_use]
-    pub fn tools(&self) -> Vec<&Arc<Definition>> {
-        let mut all: Vec<&Arc<Definition>> = self.bundled.tools.values().chain(self.own.values()).collect();
+    pub fn tools(&self) -> Vec<&Arc<CallableTool>> {
+        let mut all: Vec<&Arc<CallableTool>> = self.bundled.tools.values().chain(self.own.values()).collect();
         all.sort_by(|a, b| a.spec().key.cmp(&b.spec().key));
         all
     }
@@ -173,12 +173,12 @@ impl ToolSnapshot {
 }
 
 impl Bundled {
-    fn of(registry: Arc<Registry>, schemas: &Arc<Schemas>) -> Self {
+    fn of(registry: Arc<PackRegistry>, schemas: &Arc<Schemas>) -> Self {
         let define = |tool: &Arc<dyn Tool>| {
             let spec = tool.spec();
             let offered = OfferedTool { tool: Arc::clone(tool), hash: hash_of(spec), output_schema: None };
             let schemas = Arc::clone(schemas);
-            let definition = Definition { offered, source: None, arguments: OnceLock::new(), schemas };
+            let definition = CallableTool { offered, source: None, arguments: OnceLock::new(), schemas };
             (spec.key.clone(), Arc::new(definition))
         };
         let tools = registry.registered_tools().map(define).collect();
@@ -215,7 +215,7 @@ impl SourceState {
 /// What is known of a tenant.
 struct TenantCatalogue {
     /// What each source said, in the order of the sources.
-    told: Vec<SourceState>,
+    sources: Vec<SourceState>,
     snapshot: Arc<ToolSnapshot>,
 }
 
@@ -232,7 +232,7 @@ impl ToolCatalogue {
     /// A catalogue of the bundled tools and what these sources offer. Where two have the same key, the bundled one
     /// counts, and else the source that comes first.
     #[must_use]
-    pub fn new(registry: Arc<Registry>, sources: Vec<Arc<dyn ToolSource>>, clock: Arc<dyn Clock>) -> Self {
+    pub fn new(registry: Arc<PackRegistry>, sources: Vec<Arc<dyn ToolSource>>, clock: Arc<dyn Clock>) -> Self {
         let schemas = Arc::<Schemas>::default();
         let bundled = Arc::new(Bundled::of(registry, &schemas));
         let bundled = Arc::new(ToolSnapshot { bundled, own: BTreeMap::new(), is_partial: false });
@@ -254,11 +254,13 @@ impl ToolCatalogue {
         let before = self.known.get(&scope.tenant(), &());
         let mut told = Vec::with_capacity(self.sources.len());
         for (n, source) in self.sources.iter().enumerate() {
-            told.push(self.heard(source.as_ref(), scope, before.as_ref().and_then(|known| known.told.get(n))).await);
+            told.push(
+                self.poll_source(source.as_ref(), scope, before.as_ref().and_then(|known| known.sources.get(n))).await,
+            );
         }
         let mut snapshot = None;
         if let Some(known) = &before {
-            let pairs = || known.told.iter().zip(&told);
+            let pairs = || known.sources.iter().zip(&told);
             if pairs().all(|(old, new)| old.offers_the_same(new)) {
                 if pairs().all(|(old, new)| old.rests_until == new.rests_until) {
                     return Arc::clone(&known.snapshot);
@@ -267,12 +269,21 @@ impl ToolCatalogue {
             }
         }
         let snapshot = snapshot.unwrap_or_else(|| self.put_together(&told));
-        self.known.keep(scope.tenant(), (), Arc::new(TenantCatalogue { told, snapshot: Arc::clone(&snapshot) }));
+        self.known.keep(
+            scope.tenant(),
+            (),
+            Arc::new(TenantCatalogue { sources: told, snapshot: Arc::clone(&snapshot) }),
+        );
         snapshot
     }
 
     /// What a source says now. One that fails is left alone for a while, and what it said before goes on to count.
-    async fn heard(&self, source: &dyn ToolSource, scope: TenantScope, last: Option<&SourceState>) -> SourceState {
+    async fn poll_source(
+        &self,
+        source: &dyn ToolSource,
+        scope: TenantScope,
+        last: Option<&SourceState>,
+    ) -> SourceState {
         let offered = || last.and_then(|last| last.offered.clone());
         if let Some(until) = last.and_then(|last| last.rests_until).filter(|until| self.clock.now() < *until) {
             return SourceState { offered: offered(), rests_until: Some(until) };
@@ -294,7 +305,8 @@ impl ToolCatalogue {
                 let key = &tool.tool.spec().key;
                 if self.bundled.find(key).is_none() && !own.contains_key(key) {
                     let (source, schemas) = (Some(source.name()), Arc::clone(&self.schemas));
-                    let definition = Definition { offered: tool.clone(), source, arguments: OnceLock::new(), schemas };
+                    let definition =
+                        CallableTool { offered: tool.clone(), source, arguments: OnceLock::new(), schemas };
                     own.insert(key.clone(), Arc::new(definition));
                 }
             }

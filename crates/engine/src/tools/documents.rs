@@ -8,7 +8,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
 use kybern_core::cache::ByteCache;
-use kybern_core::document::{DocumentFault, DocumentFormat, DocumentText, PageLook, PageText, PageView};
+use kybern_core::document::{DocumentFault, DocumentFormat, DocumentText, PageImageRequest, PageLook, PageText};
 use kybern_core::error::{Error, ErrorCode, Result};
 use kybern_core::id::{TaskId, TenantId};
 use kybern_core::mail::{MailFault, ParsedMail};
@@ -196,7 +196,7 @@ impl TaskDocuments {
             leaves.push(match look {
                 PageLook::Blank => Leaf::Blank,
                 PageLook::Picture if may_draw() => {
-                    let view = PageView { page, longest: Some(LONGEST) };
+                    let view = PageImageRequest { page, longest: Some(LONGEST) };
                     match self.reader.picture(tenant, name, kind, bytes.clone(), view).await {
                         Ok(picture) => Leaf::Picture(image(picture.media_type, &picture.bytes)),
                         Err(fault) if fault.kind.is_transient() => return Err(busy(fault)),

@@ -20,7 +20,7 @@ use kybern_core::tool::ToolSetting;
 
 /// Who chose the call.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Origin {
+pub enum CallOrigin {
     /// A stored plan.
     Plan,
     /// The user.
@@ -33,7 +33,7 @@ pub enum Origin {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Grant {
     /// Who chose the call.
-    pub origin: Origin,
+    pub origin: CallOrigin,
     pub user: Option<UserId>,
     /// Their roles now, and what was said about them.
     pub rules: Option<Arc<UserRules>>,
@@ -50,7 +50,7 @@ impl Grant {
         let policy = rules.and_then(|rules| rules.policy.clone());
         let rules = UserRules { roles: actor.roles().to_vec(), policy };
         Self {
-            origin: Origin::Direct,
+            origin: CallOrigin::Direct,
             user: actor.user(),
             rules: Some(Arc::new(rules)),
             rights: actor.rights(),
@@ -67,8 +67,11 @@ impl Grant {
         // A platform admin who acts here is no user of this tenant: the door has judged the call by who they are.
         // With a key that is narrowed to less than an admin's rights they are held to those.
         let judged = rules.is_none() && task.rights.may(Right::Administer);
-        let origin =
-            if task.kind == TaskKind::Call && task.user.is_some() && !judged { Origin::Direct } else { Origin::Plan };
+        let origin = if task.kind == TaskKind::Call && task.user.is_some() && !judged {
+            CallOrigin::Direct
+        } else {
+            CallOrigin::Plan
+        };
         let settings = store.tool_settings(scope).await?;
         Ok(Self { origin, user: task.user, rules, rights: task.rights, settings })
     }
@@ -76,7 +79,7 @@ impl Grant {
     /// What a plan is held against for which nobody is known.
     #[must_use]
     pub fn plan() -> Self {
-        Self { origin: Origin::Plan, user: None, rules: None, rights: Rights::OPERATOR, settings: Arc::default() }
+        Self { origin: CallOrigin::Plan, user: None, rules: None, rights: Rights::OPERATOR, settings: Arc::default() }
     }
 
     /// Whether a call with that right may be made. Whoever calls by hand needs it themselves. A message from a channel may do what operators may, because a person
@@ -95,9 +98,9 @@ impl Grant {
     #[must_use]
     pub fn stands_for_user(&self) -> bool {
         match self.origin {
-            Origin::Plan => false,
-            Origin::Direct => true,
-            Origin::Model => self.rules.is_some(),
+            CallOrigin::Plan => false,
+            CallOrigin::Direct => true,
+            CallOrigin::Model => self.rules.is_some(),
         }
     }
 
@@ -119,13 +122,13 @@ impl Grant {
             return Some(Cow::Borrowed(policy));
         }
         match self.origin {
-            Origin::Plan => None,
+            CallOrigin::Plan => None,
             // Nobody has said how far the agent of a plan goes that no user started: its tools say it.
-            Origin::Model if self.rules.is_none() => None,
-            Origin::Direct | Origin::Model if self.is_admin() => {
+            CallOrigin::Model if self.rules.is_none() => None,
+            CallOrigin::Direct | CallOrigin::Model if self.is_admin() => {
                 Some(Cow::Owned(ToolPolicy::preset(Preset::Permissive)))
             }
-            Origin::Direct | Origin::Model => Some(Cow::Owned(ToolPolicy::preset(Preset::ReadOnly))),
+            CallOrigin::Direct | CallOrigin::Model => Some(Cow::Owned(ToolPolicy::preset(Preset::ReadOnly))),
         }
     }
 
@@ -144,7 +147,7 @@ impl Grant {
     /// The rule under which all calls count that a user makes by hand.
     #[must_use]
     pub fn overall(&self) -> Option<RateRule> {
-        if self.origin == Origin::Plan {
+        if self.origin == CallOrigin::Plan {
             return None;
         }
         let most = self.policy()?.calls_per_minute?;
@@ -158,7 +161,7 @@ mod tests {
     use kybern_core::actor::Role;
     use uuid::Uuid;
 
-    fn grant(origin: Origin, roles: Vec<Role>, policy: Option<ToolPolicy>) -> Grant {
+    fn grant(origin: CallOrigin, roles: Vec<Role>, policy: Option<ToolPolicy>) -> Grant {
         let user = Some(UserId::from_uuid(Uuid::nil()));
         let rights = Right::ALL.into_iter().collect();
         Grant { origin, user, rules: Some(Arc::new(UserRules { roles, policy })), rights, settings: Arc::default() }
@@ -168,11 +171,11 @@ mod tests {
     fn a_narrowed_key_gives_no_more_than_its_rights_whatever_its_user_may() {
         let narrowed = |origin| Grant { rights: Rights::OPERATOR, ..grant(origin, vec![Role::Admin], None) };
         let read_only = ToolPolicy::preset(Preset::ReadOnly);
-        for origin in [Origin::Direct, Origin::Model] {
+        for origin in [CallOrigin::Direct, CallOrigin::Model] {
             assert_eq!(narrowed(origin).policy().map(Cow::into_owned), Some(read_only.clone()));
         }
-        assert!(!narrowed(Origin::Plan).may(Right::Administer) && narrowed(Origin::Plan).may(Right::Operate));
-        let reads = Grant { rights: [Right::Operate].into_iter().collect(), ..narrowed(Origin::Direct) };
+        assert!(!narrowed(CallOrigin::Plan).may(Right::Administer) && narrowed(CallOrigin::Plan).may(Right::Operate));
+        let reads = Grant { rights: [Right::Operate].into_iter().collect(), ..narrowed(CallOrigin::Direct) };
         assert!(reads.may(Right::Operate) && !reads.may(Right::Read), "a scope narrows tools too");
     }
 
@@ -180,27 +183,31 @@ mod tests {
     fn a_plan_stands_for_its_steps_and_a_user_for_their_own_calls() {
         let (read_only, all) = (ToolPolicy::preset(Preset::ReadOnly), ToolPolicy::preset(Preset::Permissive));
         let policy = |origin, role, said| grant(origin, vec![role], said).policy().map(Cow::into_owned);
-        assert_eq!(policy(Origin::Plan, Role::Operator, None), None);
-        assert_eq!(policy(Origin::Direct, Role::Operator, None), Some(read_only.clone()));
-        assert_eq!(policy(Origin::Direct, Role::Admin, None), Some(all.clone()));
-        assert_eq!(policy(Origin::Direct, Role::Admin, Some(read_only.clone())), Some(read_only.clone()));
-        assert_eq!(policy(Origin::Plan, Role::Admin, Some(read_only.clone())), Some(read_only), "it narrows plans too");
+        assert_eq!(policy(CallOrigin::Plan, Role::Operator, None), None);
+        assert_eq!(policy(CallOrigin::Direct, Role::Operator, None), Some(read_only.clone()));
+        assert_eq!(policy(CallOrigin::Direct, Role::Admin, None), Some(all.clone()));
+        assert_eq!(policy(CallOrigin::Direct, Role::Admin, Some(read_only.clone())), Some(read_only.clone()));
+        assert_eq!(
+            policy(CallOrigin::Plan, Role::Admin, Some(read_only.clone())),
+            Some(read_only),
+            "it narrows plans too"
+        );
         assert_eq!(Grant::plan().policy(), None);
     }
 
     #[test]
     fn rights_beyond_operating_need_an_admin() {
-        assert!(grant(Origin::Plan, vec![Role::Admin], None).may(Right::Administer));
-        assert!(!grant(Origin::Plan, vec![Role::Operator], None).may(Right::Administer));
-        assert!(!grant(Origin::Plan, vec![Role::PlatformAdmin], None).may(Right::Platform));
-        assert!(!grant(Origin::Direct, vec![Role::Viewer], None).may(Right::Operate));
+        assert!(grant(CallOrigin::Plan, vec![Role::Admin], None).may(Right::Administer));
+        assert!(!grant(CallOrigin::Plan, vec![Role::Operator], None).may(Right::Administer));
+        assert!(!grant(CallOrigin::Plan, vec![Role::PlatformAdmin], None).may(Right::Platform));
+        assert!(!grant(CallOrigin::Direct, vec![Role::Viewer], None).may(Right::Operate));
         assert!(Grant::plan().may(Right::Operate) && !Grant::plan().may(Right::Review));
     }
 
     #[test]
     fn only_calls_by_hand_count_together() {
-        assert_eq!(grant(Origin::Plan, vec![Role::Operator], None).overall(), None);
-        assert_eq!(grant(Origin::Direct, vec![Role::Operator], None).overall().unwrap().most, 60);
-        assert_eq!(grant(Origin::Direct, vec![Role::Admin], None).overall(), None);
+        assert_eq!(grant(CallOrigin::Plan, vec![Role::Operator], None).overall(), None);
+        assert_eq!(grant(CallOrigin::Direct, vec![Role::Operator], None).overall().unwrap().most, 60);
+        assert_eq!(grant(CallOrigin::Direct, vec![Role::Admin], None).overall(), None);
     }
 }

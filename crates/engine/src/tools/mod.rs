@@ -17,13 +17,13 @@ pub mod service;
 pub mod setting;
 pub(crate) mod taught;
 
-pub use catalogue::{Definition, ToolCatalogue, ToolSnapshot};
+pub use catalogue::{CallableTool, ToolCatalogue, ToolSnapshot};
 pub(crate) use only_hosts::OnlyHosts;
 
 pub use crate::executor::hash_args;
-pub use grant::{Grant, Origin};
+pub use grant::{CallOrigin, Grant};
 pub use own::OwnTools;
-pub use prepared::{Asks, Prepared};
+pub use prepared::{Asks, PreparedCall};
 pub use refusal::Refusal;
 pub use service::ToolService;
 pub use setting::{ToolChange, ToolSettings, ToolView};

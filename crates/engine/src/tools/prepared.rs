@@ -9,7 +9,7 @@ use kybern_core::time::Millis;
 use kybern_core::tool::{ToolNeeds, ToolPrice, ToolReach, ToolSpec};
 use serde_json::{Map, Value};
 
-use super::catalogue::Definition;
+use super::catalogue::CallableTool;
 use crate::executor::hash_args;
 
 /// Why a call needs a person's yes, before any look at where its arguments come from.
@@ -25,9 +25,9 @@ pub enum Asks {
 
 /// A call that may be made.
 #[derive(Clone)]
-pub struct Prepared {
+pub struct PreparedCall {
     /// The definition that is called.
-    pub definition: Arc<Definition>,
+    pub definition: Arc<CallableTool>,
     /// The arguments.
     pub args: Map<String, Value>,
     /// What happens if the process dies during the call.
@@ -44,7 +44,7 @@ pub struct Prepared {
     pub hosts: Option<Arc<[String]>>,
 }
 
-impl Prepared {
+impl PreparedCall {
     /// The tool's own words about itself.
     #[must_use]
     pub fn spec(&self) -> &ToolSpec {

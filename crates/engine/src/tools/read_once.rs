@@ -13,7 +13,7 @@ use kybern_core::ports::Extractor;
 /// longer is read again.
 const KEPT: usize = 1 << 20;
 /// What a document, a line, a word of a picture and a field take beside their texts, about.
-const BESIDE: usize = 64;
+const OVERHEAD_BYTES: usize = 64;
 
 /// What was found in a document.
 struct ReadFindings {
@@ -35,13 +35,13 @@ struct ReadDocuments {
 
 /// Remembers what rules found, for one task in one life of it.
 #[derive(Clone, Default)]
-pub(crate) struct ReadOnce(Arc<Mutex<ReadDocuments>>);
+pub(crate) struct ExtractionCache(Arc<Mutex<ReadDocuments>>);
 
-impl ReadOnce {
+impl ExtractionCache {
     /// These rules with that version of a tenant's lessons, which do not look for the fields of a document again that
     /// they have looked for before.
-    pub(crate) fn beside(&self, rules: Arc<dyn Extractor>, lessons: u32) -> Arc<dyn Extractor> {
-        Arc::new(Remembering { rules, lessons, once: self.clone() })
+    pub(crate) fn caching(&self, rules: Arc<dyn Extractor>, lessons: u32) -> Arc<dyn Extractor> {
+        Arc::new(CachingExtractor { rules, lessons, once: self.clone() })
     }
 
     fn known(&self) -> MutexGuard<'_, ReadDocuments> {
@@ -52,17 +52,17 @@ impl ReadOnce {
 /// About how many bytes a document takes.
 fn size(document: &DocumentText) -> usize {
     let words = |page: &PageText| page.scan.as_ref().map_or(0, |scan| scan.words.len());
-    document.pages.iter().map(|page| page.text.len() + (1 + page.lines.len() + words(page)) * BESIDE).sum()
+    document.pages.iter().map(|page| page.text.len() + (1 + page.lines.len() + words(page)) * OVERHEAD_BYTES).sum()
 }
 
-struct Remembering {
+struct CachingExtractor {
     rules: Arc<dyn Extractor>,
     lessons: u32,
-    once: ReadOnce,
+    once: ExtractionCache,
 }
 
 #[async_trait]
-impl Extractor for Remembering {
+impl Extractor for CachingExtractor {
     async fn analyse(&self, document: &DocumentText, schema: &Arc<ExtractionSchema>) -> Result<DocumentAnalysis> {
         self.rules.analyse(document, schema).await
     }
@@ -92,7 +92,7 @@ impl Extractor for Remembering {
             return Ok(found.extraction.clone());
         }
         let extraction = self.rules.extract(number, document, analysis, schema).await?;
-        let bytes = size(document) + (1 + extraction.fields.len()) * BESIDE;
+        let bytes = size(document) + (1 + extraction.fields.len()) * OVERHEAD_BYTES;
         let mut known = self.once.known();
         if known.bytes + bytes <= KEPT {
             known.bytes += bytes;
@@ -150,13 +150,13 @@ mod tests {
 
     #[tokio::test]
     async fn what_was_read_is_not_read_again_and_whatever_differs_is() {
-        let (once, rules) = (ReadOnce::default(), Arc::new(Counting::default()));
-        let first = once.beside(rules.clone(), 0);
+        let (once, rules) = (ExtractionCache::default(), Arc::new(Counting::default()));
+        let first = once.caching(rules.clone(), 0);
         let (paper, plain) = (document("USDOT 9104417"), DocumentAnalysis::default());
         let schema = Arc::<ExtractionSchema>::default();
         let found = first.extract(1, &paper, &plain, &schema).await.unwrap();
         // Another step gets an extractor of its own, and may have built the document anew.
-        let second = once.beside(rules.clone(), 0);
+        let second = once.caching(rules.clone(), 0);
         let again = second.extract(1, &document("USDOT 9104417"), &plain, &schema).await.unwrap();
         assert_eq!((found.model.as_str(), again.model.as_str()), ("look 0", "look 0"));
 
@@ -166,8 +166,8 @@ mod tests {
             second.extract(1, &document("USDOT 9104418"), &plain, &schema).await,
             second.extract(1, &paper, &present, &schema).await,
             second.extract(1, &paper, &plain, &Arc::default()).await,
-            once.beside(rules.clone(), 1).extract(1, &paper, &plain, &schema).await,
-            ReadOnce::default().beside(rules.clone(), 0).extract(1, &paper, &plain, &schema).await,
+            once.caching(rules.clone(), 1).extract(1, &paper, &plain, &schema).await,
+            ExtractionCache::default().caching(rules.clone(), 0).extract(1, &paper, &plain, &schema).await,
         ];
         let models: Vec<String> = looks.into_iter().map(|look| look.unwrap().model).collect();
         assert_eq!(models, ["look 1", "look 2", "look 3", "look 4", "look 5", "look 6"]);
@@ -175,8 +175,8 @@ mod tests {
 
     #[tokio::test]
     async fn only_so_much_is_remembered() {
-        let (once, rules) = (ReadOnce::default(), Arc::new(Counting::default()));
-        let rules = once.beside(rules, 0);
+        let (once, rules) = (ExtractionCache::default(), Arc::new(Counting::default()));
+        let rules = once.caching(rules, 0);
         let (plain, schema) = (DocumentAnalysis::default(), Arc::<ExtractionSchema>::default());
         let (short, long) = (document("USDOT 9104417"), document(&"x".repeat(KEPT)));
         for (paper, models) in [(&short, ["look 0", "look 0"]), (&long, ["look 1", "look 2"])] {

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use jsonschema::Validator;
 use kybern_core::error::Detail;
-use kybern_core::pack::Registry;
+use kybern_core::pack::PackRegistry;
 use kybern_core::record::{Expect, PutRecord, RecordKind};
 use serde_json::Value;
 
@@ -23,7 +23,7 @@ struct Declared {
 }
 
 impl DeclaredKinds {
-    pub(super) fn of(registry: &Registry) -> Self {
+    pub(super) fn of(registry: &PackRegistry) -> Self {
         let kinds = registry.kinds().map(|kind| (kind.key.clone(), Declared::of(kind))).collect();
         Self { kinds }
     }

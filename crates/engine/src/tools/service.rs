@@ -11,7 +11,7 @@ use std::sync::Arc;
 use kybern_core::error::ErrorCode;
 use kybern_core::job::NewJob;
 use kybern_core::money::Usage;
-use kybern_core::pack::Registry;
+use kybern_core::pack::PackRegistry;
 use kybern_core::policy::place::host_of;
 use kybern_core::policy::{CallFacts, ToolPolicy};
 use kybern_core::ports::ToolContext;
@@ -20,9 +20,9 @@ use kybern_core::time::Millis;
 use kybern_core::tool::{ToolFailure, ToolOutcome, ToolReach, ToolSpec};
 use serde_json::{Map, Value};
 
-use super::catalogue::{Definition, ToolSnapshot};
+use super::catalogue::{CallableTool, ToolSnapshot};
 use super::grant::Grant;
-use super::prepared::{Asks, Prepared};
+use super::prepared::{Asks, PreparedCall};
 use super::record::DeclaredKinds;
 use super::refusal::Refusal;
 use crate::beside::polled_beside_the_runtime;
@@ -36,7 +36,7 @@ pub struct ToolService {
 impl ToolService {
     /// A door for calls whose records are of these kinds.
     #[must_use]
-    pub fn new(registry: &Registry) -> Self {
+    pub fn new(registry: &PackRegistry) -> Self {
         Self { kinds: DeclaredKinds::of(registry) }
     }
 
@@ -50,7 +50,7 @@ impl ToolService {
         name: &str,
         args: Map<String, Value>,
         grant: &Grant,
-    ) -> Result<Prepared, Refusal> {
+    ) -> Result<PreparedCall, Refusal> {
         let definition = tools.find(name).ok_or_else(|| Refusal::Unknown(name.to_owned()))?;
         let (spec, tool) = (definition.spec(), definition.tool());
         let as_value = Value::Object(args);
@@ -90,12 +90,12 @@ impl ToolService {
         let rates = limits.rules(|| grant.counted_as(), &spec.key).chain(grant.overall()).collect();
         let price = setting.and_then(|setting| setting.price.clone()).or_else(|| spec.price.clone());
         let effect = tool.effect_of(&args);
-        Ok(Prepared { definition: Arc::clone(definition), args, effect, reach, asks, price, rates, hosts })
+        Ok(PreparedCall { definition: Arc::clone(definition), args, effect, reach, asks, price, rates, hosts })
     }
 
     /// Whether any call of a tool may be made under that grant: a model is not told of one that may not.
     #[must_use]
-    pub fn is_open(definition: &Definition, grant: &Grant) -> bool {
+    pub fn is_open(definition: &CallableTool, grant: &Grant) -> bool {
         let (spec, reach) = (definition.spec(), definition.tool().least_reach());
         let permits = |policy: &ToolPolicy| policy.permits(&facts(spec, reach, &Map::new())).is_ok();
         grant.may(spec.right)
@@ -112,7 +112,7 @@ impl ToolService {
     /// Dropping the future is the same as a crash during the call.
     pub async fn call(
         &self,
-        prepared: &Prepared,
+        prepared: &PreparedCall,
         context: &ToolContext,
         timeout: Millis,
     ) -> Result<ToolOutcome, ToolFailure> {
@@ -198,11 +198,11 @@ mod tests {
     use kybern_core::ports::UserRules;
     use kybern_core::task::EffectClass;
     use kybern_core::time::Timestamp;
-    use kybern_core::tool::{Risk, ToolRate, ToolSetting};
+    use kybern_core::tool::{Risk, ToolRateLimits, ToolSetting};
     use serde_json::json;
 
     use super::*;
-    use crate::tools::Origin;
+    use crate::tools::CallOrigin;
 
     fn object(value: Value) -> Map<String, Value> {
         value.as_object().cloned().unwrap()
@@ -212,13 +212,13 @@ mod tests {
     struct Door(ToolService, ToolSnapshot);
 
     impl Door {
-        fn prepare(&self, name: &str, args: Map<String, Value>, grant: &Grant) -> Result<Prepared, Refusal> {
+        fn prepare(&self, name: &str, args: Map<String, Value>, grant: &Grant) -> Result<PreparedCall, Refusal> {
             self.0.prepare(&self.1, name, args, grant)
         }
     }
 
     fn door() -> Door {
-        let mut registry = Registry::default();
+        let mut registry = PackRegistry::default();
         crate::tools::builtin::register(&mut registry).unwrap();
         Door(ToolService::new(&registry), ToolSnapshot::of_bundled(registry.into()))
     }
@@ -227,7 +227,7 @@ mod tests {
         let user = Some(kybern_core::id::UserId::from_uuid(uuid::Uuid::nil()));
         let rules = Some(Arc::new(UserRules { roles: vec![Role::Operator], policy }));
         let rights = kybern_core::actor::Rights::OPERATOR;
-        Grant { origin: Origin::Direct, user, rules, rights, settings: Arc::new(settings) }
+        Grant { origin: CallOrigin::Direct, user, rules, rights, settings: Arc::new(settings) }
     }
 
     fn get() -> Map<String, Value> {
@@ -286,7 +286,7 @@ mod tests {
         let asks = |grant: &Grant, args| door.prepare("core.http_request", args, grant).unwrap().asks;
         let hand = by_hand(Some(writer.clone()), Vec::new());
         assert_eq!((asks(&hand, get()), asks(&hand, post())), (None, Some(Asks::Risk)));
-        let plan = Grant { origin: Origin::Plan, ..hand.clone() };
+        let plan = Grant { origin: CallOrigin::Plan, ..hand.clone() };
         assert_eq!(asks(&plan, post()), None, "a stored plan is trusted");
         let at = Timestamp::default();
         let always = ToolSetting { confirm: true, ..ToolSetting::of("core.http_request", at) };
@@ -302,7 +302,7 @@ mod tests {
         let off = ToolSetting { enabled: false, ..ToolSetting::of("core.noop", at) };
         let refused = door.prepare("core.noop", Map::new(), &by_hand(None, vec![off.clone()])).err().unwrap();
         assert!(matches!(refused, Refusal::Disabled(_)) && refused.is_denial());
-        let limits = Some(ToolRate::per_minute(3));
+        let limits = Some(ToolRateLimits::per_minute(3));
         let few = ToolSetting { limits, ..ToolSetting::of("core.noop", at) };
         let keys = |grant: &Grant| -> Vec<(String, u32)> {
             let rates = door.prepare("core.noop", Map::new(), grant).unwrap().rates;
@@ -312,6 +312,6 @@ mod tests {
         let user = own.counted_as();
         let expected = [(format!("{user}/tool:core.noop/minute"), 3), (format!("{user}/tools/minute"), 60)];
         assert_eq!(keys(&own), expected);
-        assert_eq!(keys(&Grant { origin: Origin::Plan, ..own }), expected[..1]);
+        assert_eq!(keys(&Grant { origin: CallOrigin::Plan, ..own }), expected[..1]);
     }
 }

@@ -7,10 +7,10 @@ use kybern_core::audit::AuditEvent;
 use kybern_core::error::{Detail, Error, ErrorCode, Result};
 use kybern_core::ports::{Clock, PermissionStore};
 use kybern_core::tenant::TenantScope;
-use kybern_core::tool::{Risk, ToolPrice, ToolRate, ToolSetting, ToolSpec};
+use kybern_core::tool::{Risk, ToolPrice, ToolRateLimits, ToolSetting, ToolSpec};
 use serde_json::{Value, json};
 
-use super::catalogue::{Definition, ToolCatalogue};
+use super::catalogue::{CallableTool, ToolCatalogue};
 
 /// A tool with what the tenant says about it.
 #[derive(Clone, PartialEq, Debug)]
@@ -37,7 +37,7 @@ pub struct ToolChange {
     /// How much harm a call can do.
     pub risk: Option<Option<Risk>>,
     /// How often each user may call it.
-    pub limits: Option<Option<ToolRate>>,
+    pub limits: Option<Option<ToolRateLimits>>,
     /// What it costs.
     pub price: Option<Option<ToolPrice>>,
     /// Whether every call asks first.
@@ -47,7 +47,7 @@ pub struct ToolChange {
 }
 
 impl ToolView {
-    fn of(tool: &Definition, settings: &[ToolSetting]) -> Self {
+    fn of(tool: &CallableTool, settings: &[ToolSetting]) -> Self {
         let spec = tool.spec().clone();
         let setting = settings.iter().find(|setting| setting.tool == spec.key).cloned();
         let output_schema = tool.output_schema().cloned();
@@ -77,7 +77,7 @@ impl ToolView {
 
     /// How often each user may call it.
     #[must_use]
-    pub fn limits(&self) -> ToolRate {
+    pub fn limits(&self) -> ToolRateLimits {
         self.setting.as_ref().and_then(|setting| setting.limits).unwrap_or(self.spec.rate)
     }
 

@@ -17,7 +17,7 @@ const MAX_QUOTED: usize = 60;
 #[serde(untagged)]
 pub(crate) enum Correction {
     /// These words instead of those.
-    Words(Words),
+    Words(WordReplacement),
     /// The same by its place.
     Place(ScanCorrection),
 }
@@ -25,7 +25,7 @@ pub(crate) enum Correction {
 /// Words that stand once in what was read, and what the picture says in their place.
 #[derive(Clone, PartialEq, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Words {
+pub(crate) struct WordReplacement {
     replace: String,
     with: String,
     /// On this page, from 1; on any when not stated.
@@ -39,7 +39,7 @@ impl Correction {
     /// # Errors
     /// A sentence, when its words stand nowhere in them, or more than once.
     fn placed<'t>(self, pages: impl Iterator<Item = (u32, &'t str)>) -> Result<ScanCorrection, String> {
-        let Words { replace, with, page } = match self {
+        let WordReplacement { replace, with, page } = match self {
             Self::Place(place) => return Ok(place),
             Self::Words(words) => words,
         };

@@ -6,7 +6,7 @@ use async_trait::async_trait;
 use kybern_core::document::DocumentText;
 use kybern_core::error::Result;
 use kybern_core::model::{Claim, DocumentAnalysis, Extraction, ExtractionSchema, Located};
-use kybern_core::pack::Registry;
+use kybern_core::pack::PackRegistry;
 use kybern_core::ports::Extractor;
 use tokio::sync::Mutex;
 
@@ -20,7 +20,7 @@ type NamedSchema<'s> = (&'s str, &'s Arc<ExtractionSchema>);
 /// Rules and a way to ask, for one call of a tool.
 pub(crate) struct AidedExtractor {
     pub(crate) rules: Arc<dyn Extractor>,
-    pub(crate) registry: Arc<Registry>,
+    pub(crate) registry: Arc<PackRegistry>,
     pub(crate) model_use: ModelUse,
     pub(crate) asking: Mutex<Box<dyn AskModel>>,
 }

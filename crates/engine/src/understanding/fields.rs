@@ -86,7 +86,7 @@ pub(crate) async fn fields(
         extraction.model = format!("{}+{model}", extraction.model);
     }
     extraction.refused = found.refused;
-    for field in merge::into(&mut extraction.fields, found.fields, schema, paper.text) {
+    for field in merge::merge_model_fields(&mut extraction.fields, found.fields, schema, paper.text) {
         if extraction.refused.len() < MAX_REFUSED {
             let claimed = field.value.as_str().map_or_else(|| field.value.to_string(), str::to_owned);
             let name = field.group.map_or_else(|| field.name.clone(), |group| format!("{group}[].{}", field.name));

@@ -18,7 +18,7 @@ const CONTRADICTED: f64 = 0.7;
 /// what the rules took over from another item counts less than what the model found at a place of its own. The fields
 /// come in the order in which the document has them. What the model gives to one item of a list and stands in the row of
 /// another is not added, but given back.
-pub(super) fn into(
+pub(super) fn merge_model_fields(
     fields: &mut Vec<ExtractedField>,
     found: Vec<ExtractedField>,
     schema: &ExtractionSchema,
@@ -153,8 +153,8 @@ impl<'s> MergedFields<'s> {
         self.items_at(field)?.iter().copied().find(has)
     }
 
-    /// The known item that a new one is: with the same key, or the same words as its key, or else, where it has none, one
-    /// with which it shares a value and in nothing contradicts.
+    /// The existing item that a new one matches: by its key, else by the words of its key; without a key, an item that
+    /// shares a value with it and contradicts none.
     fn same_item(&self, group: &str, item: &[ExtractedField]) -> Option<u32> {
         let with = |field: &ExtractedField| self.items.get(&(path(field), key(&field.value)));
         let mut keys = item.iter().filter(|field| self.is_key(field)).peekable();
@@ -259,7 +259,7 @@ mod tests {
 
     /// Merges on a paper of which no place is looked at.
     fn into(fields: &mut Vec<ExtractedField>, found: Vec<ExtractedField>, schema: &ExtractionSchema) {
-        assert_eq!(super::into(fields, found, schema, &paper("")), []);
+        assert_eq!(super::merge_model_fields(fields, found, schema, &paper("")), []);
     }
 
     fn merged(rules: &[(&str, Option<u32>, &str, f64)], model: &[(&str, Option<u32>, &str)]) -> Vec<String> {
@@ -393,17 +393,17 @@ mod tests {
         let rules = || vec![of("number", 0, "A-1", FoundBy::Rules), of("number", 1, "B-2", FoundBy::Rules)];
         let mut fields = rules();
         let model = [of("number", 0, "A-1", FoundBy::Model), of("make", 0, "Mack", FoundBy::Model)];
-        let misplaced = super::into(&mut fields, model.to_vec(), &schema(), &paper(text));
+        let misplaced = super::merge_model_fields(&mut fields, model.to_vec(), &schema(), &paper(text));
         assert_eq!((told(&misplaced), fields.len()), (vec!["0 \"Mack\" 0.90".to_owned()], 2));
         let mut fields = rules();
         let model = [of("number", 0, "B-2", FoundBy::Model), of("make", 0, "Mack", FoundBy::Model)];
-        assert_eq!(super::into(&mut fields, model.to_vec(), &schema(), &paper(text)), []);
+        assert_eq!(super::merge_model_fields(&mut fields, model.to_vec(), &schema(), &paper(text)), []);
         assert_eq!(told(&fields)[2], "1 \"Mack\" 0.90");
         // A line of running text is no row.
         let prose = text.replace('\t', " ");
         let mut fields = rules();
         let model = [of("number", 0, "A-1", FoundBy::Model), of("make", 0, "Mack", FoundBy::Model)];
-        assert_eq!(super::into(&mut fields, model.to_vec(), &schema(), &paper(&prose)), []);
+        assert_eq!(super::merge_model_fields(&mut fields, model.to_vec(), &schema(), &paper(&prose)), []);
     }
 
     #[test]

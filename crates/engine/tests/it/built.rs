@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use kybern_core::agent::{AgentBuilder, AgentDraft};
-use kybern_core::pack::{DuplicateKey, Pack, Registry};
+use kybern_core::pack::{DuplicateKey, Pack, PackRegistry};
 use kybern_core::plan::{Plan, PlanFault, PlanOrigin};
 use kybern_core::task::EffectClass;
 use kybern_core::time::Timestamp;
@@ -25,7 +25,7 @@ impl Pack for Yard {
         "yard"
     }
 
-    fn register(&self, registry: &mut Registry) -> Result<(), DuplicateKey> {
+    fn register(&self, registry: &mut PackRegistry) -> Result<(), DuplicateKey> {
         let count = ScriptedTool::new("yard.count_pallets", EffectClass::Read, |_, args| {
             assert_eq!(args["gate"], json!("north"));
             Ok(ToolOutcome::new(object(json!({"pallets": 40})), "counted"))
@@ -69,7 +69,7 @@ fn an_agent_of_a_pack_answers_with_the_tool_of_the_pack() {
 #[test]
 fn a_program_whose_agent_names_a_group_that_nobody_brings_does_not_start() {
     let world = World::on_sqlite([]);
-    let mut registry = Registry::default();
+    let mut registry = PackRegistry::default();
     Yard(|keeper| keeper.tool_group("dock")).register(&mut registry).unwrap();
     let refused = Engine::new(world.parts(registry, world.settings.clone())).err().unwrap();
     let StartError::FaultyAgent { key, fault } = refused else { panic!("{refused}") };
@@ -80,7 +80,7 @@ fn a_program_whose_agent_names_a_group_that_nobody_brings_does_not_start() {
 #[test]
 fn a_bundled_plan_that_cannot_be_read_stops_the_start_with_its_fault() {
     let world = World::on_sqlite([]);
-    let mut registry = Registry::default();
+    let mut registry = PackRegistry::default();
     let unread = PlanFault::new("", None, "the plan's file is not JSON: EOF");
     let plan = Plan {
         id: None,

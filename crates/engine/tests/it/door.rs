@@ -14,7 +14,7 @@ use kybern_core::ports::{AuditStore as _, LedgerStore as _, PermissionStore as _
 use kybern_core::record::Expect;
 use kybern_core::task::{EffectClass, TaskStatus, limits};
 use kybern_core::time::Millis;
-use kybern_core::tool::{PriceUnit, ToolFailure, ToolOutcome, ToolPrice, ToolRate, ToolSetting, UnitPrice};
+use kybern_core::tool::{PriceUnit, ToolFailure, ToolOutcome, ToolPrice, ToolRateLimits, ToolSetting, UnitPrice};
 use kybern_engine::invocation::InvocationView;
 use kybern_engine::tools::ToolChange;
 use kybern_testkit::Fault;
@@ -111,7 +111,7 @@ fn what_is_taken_away_while_a_task_runs_is_not_done() {
 
 #[test]
 fn a_rate_refuses_a_call_by_hand_and_a_step_waits_for_its_place() {
-    let tool = Arc::new(ScriptedTool::echo("t.rated").with_spec(|spec| spec.rate = ToolRate::per_minute(2)));
+    let tool = Arc::new(ScriptedTool::echo("t.rated").with_spec(|spec| spec.rate = ToolRateLimits::per_minute(2)));
     World::with([tool.clone()]).run(async |live| {
         for _ in 0..2 {
             assert_eq!(live.call("t.rated", json!({})).await.unwrap().status, "success");
@@ -129,7 +129,7 @@ fn a_rate_refuses_a_call_by_hand_and_a_step_waits_for_its_place() {
 
 #[test]
 fn calls_that_are_approved_later_take_their_places_then() {
-    let tool = Arc::new(ScriptedTool::echo("t.rated").with_spec(|spec| spec.rate = ToolRate::per_minute(2)));
+    let tool = Arc::new(ScriptedTool::echo("t.rated").with_spec(|spec| spec.rate = ToolRateLimits::per_minute(2)));
     World::with([tool.clone()]).run(async |live| {
         let change = ToolChange { confirm: Some(true), ..ToolChange::default() };
         live.engine.tool_settings().set(&live.world.actor, "t.rated", change).await.unwrap();
@@ -350,7 +350,7 @@ fn a_category_alone_does_not_open_a_level() {
 
 #[test]
 fn a_fork_of_a_call_by_hand_takes_a_place_of_its_own() {
-    let tool = Arc::new(ScriptedTool::echo("t.rated").with_spec(|spec| spec.rate = ToolRate::per_minute(1)));
+    let tool = Arc::new(ScriptedTool::echo("t.rated").with_spec(|spec| spec.rate = ToolRateLimits::per_minute(1)));
     World::with([tool.clone()]).run(async |live| {
         let call = live.call("t.rated", json!({})).await.unwrap();
         let begun = live.now();

@@ -11,7 +11,7 @@ use kybern_core::lesson::{LessonAct, LessonFilter, LessonStatus, Teaching};
 use kybern_core::model::{
     DocumentAnalysis, ExtractedField, Extraction, ExtractionSchema, FieldPattern, FieldSource, FoundBy, ValueKind,
 };
-use kybern_core::pack::{DuplicateKey, Pack, Registry};
+use kybern_core::pack::{DuplicateKey, Pack, PackRegistry};
 use kybern_core::ports::Extractor;
 use kybern_core::task::{EffectClass, JournalEntry, TaskStatus, WaitKind};
 use kybern_core::time::Millis;
@@ -37,7 +37,7 @@ impl Pack for Houses {
         "houses"
     }
 
-    fn register(&self, registry: &mut Registry) -> Result<(), DuplicateKey> {
+    fn register(&self, registry: &mut PackRegistry) -> Result<(), DuplicateKey> {
         registry.extraction("houses", schema())
     }
 }

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
 use bytes::Bytes;
-use kybern_core::document::{DocumentFault, DocumentText, FaultKind, PageLook, PagePicture, PageView};
+use kybern_core::document::{DocumentFault, DocumentText, FaultKind, PageImageRequest, PageLook, PagePicture};
 use kybern_core::error::{Error, ErrorCode, Result};
 use kybern_core::id::TenantId;
 use kybern_core::mail::{MailFault, MailPart, ParsedMail};
@@ -300,7 +300,7 @@ impl DocumentReader for BusyReader {
         filename: &str,
         content_type: &str,
         bytes: Bytes,
-        view: PageView,
+        view: PageImageRequest,
     ) -> Result<PagePicture, DocumentFault> {
         let now = self.drawn.fetch_add(1, Ordering::SeqCst) + 1;
         self.drawn_at_once.fetch_max(now, Ordering::SeqCst);

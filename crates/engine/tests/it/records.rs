@@ -5,7 +5,7 @@ use std::sync::Arc;
 use kybern_core::error::ErrorCode;
 use kybern_core::id::JobId;
 use kybern_core::job::{self, NewJob};
-use kybern_core::pack::{DuplicateKey, Pack, Registry};
+use kybern_core::pack::{DuplicateKey, Pack, PackRegistry};
 use kybern_core::ports::RecordStore as _;
 use kybern_core::record::RecordKind;
 use kybern_core::task::{EffectClass, TaskStatus};
@@ -24,7 +24,7 @@ impl Pack for Yard {
         "yard"
     }
 
-    fn register(&self, registry: &mut Registry) -> Result<(), DuplicateKey> {
+    fn register(&self, registry: &mut PackRegistry) -> Result<(), DuplicateKey> {
         registry.kind(RecordKind {
             key: "yard.place".to_owned(),
             description: "A place in the yard".to_owned(),

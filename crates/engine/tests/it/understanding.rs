@@ -16,7 +16,7 @@ use kybern_core::model::{
     ValueKind,
 };
 use kybern_core::money::{NanoUsd, Tokens};
-use kybern_core::pack::{DuplicateKey, Pack, Registry};
+use kybern_core::pack::{DuplicateKey, Pack, PackRegistry};
 use kybern_core::ports::{AuditStore as _, Extractor};
 use kybern_core::task::{EffectClass, JournalEntry, TaskStatus, WaitKind};
 use kybern_core::time::Millis;
@@ -67,7 +67,7 @@ impl Pack for Houses {
         "houses"
     }
 
-    fn register(&self, registry: &mut Registry) -> Result<(), DuplicateKey> {
+    fn register(&self, registry: &mut PackRegistry) -> Result<(), DuplicateKey> {
         registry.extraction("houses", schema())
     }
 }

@@ -11,7 +11,7 @@ use kybern_core::audit::AuditEvent;
 use kybern_core::id::{KeyId, TaskId, TenantId, UserId};
 use kybern_core::identity::{ApiKey, Tenant, User};
 use kybern_core::model::ExtractionSchema;
-use kybern_core::pack::{Pack, Registry};
+use kybern_core::pack::{Pack, PackRegistry};
 use kybern_core::ports::{Clock, Extractor, IdSource, IdentityStore as _, Store, TaskStore as _, Tool};
 use kybern_core::task::{JournalEntry, JournalRow, StepOutcome, WorkerId};
 use kybern_core::tenant::TenantScope;
@@ -301,7 +301,7 @@ impl World {
     /// An engine that is a process of its own.
     pub fn engine(&self, settings: Settings) -> Engine {
         self.lives.fetch_add(1, Ordering::SeqCst);
-        let mut registry = Registry::default();
+        let mut registry = PackRegistry::default();
         let missing = *self.missing.lock().unwrap();
         for tool in self.tools.iter().filter(|tool| Some(tool.spec().key.as_str()) != missing) {
             registry.tool(tool.clone()).unwrap();
@@ -318,7 +318,7 @@ impl World {
     }
 
     /// What an engine with that registry is made of.
-    pub fn parts(&self, registry: Registry, settings: Settings) -> EngineParts {
+    pub fn parts(&self, registry: PackRegistry, settings: Settings) -> EngineParts {
         let life = self.lives.load(Ordering::SeqCst);
         EngineParts {
             tool_sources: self.tool_sources.clone(),

@@ -11,7 +11,7 @@ use kybern_adapters::keys::MasterKey;
 use kybern_adapters::models::offline::RulesModel;
 use kybern_core::actor::Actor;
 use kybern_core::id::RequestId;
-use kybern_core::pack::Registry;
+use kybern_core::pack::PackRegistry;
 use kybern_core::policy::EgressPolicy;
 use kybern_core::ports::{Clock, Keys, Store, WakeUps};
 use kybern_core::task::{TaskStatus, WorkerId};
@@ -38,7 +38,7 @@ async fn engine(folder: &Path, steps_per_commit: u32) -> Engine {
 /// An engine with the local tools over that store.
 fn over(store: Arc<dyn Store>, wake_ups: [Arc<dyn WakeUps>; 2], keys: Arc<dyn Keys>, steps_per_commit: u32) -> Engine {
     let [wake_ups, job_wake_ups] = wake_ups;
-    let mut registry = Registry::default();
+    let mut registry = PackRegistry::default();
     kybern_adapters::tools::local::register(&mut registry).unwrap();
     let model = Arc::new(RulesModel);
     Engine::new(EngineParts {

@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 use super::list::{List, Page};
 use super::task::matter;
 use super::{Context, Exit, Format, input};
-use crate::client::{Body, Client};
+use crate::client::{Client, PostedBody};
 use crate::output::{Cell, Failure, field, in_full, kybern, render_waits};
 
 /// `kybern approval …`
@@ -191,7 +191,7 @@ async fn matter_of(client: &Client, approval: &Value, context: &mut Context) -> 
 async fn decide(id: ApprovalId, body: Map<String, Value>, context: &mut Context) -> Result<Exit, Failure> {
     let client = context.connect().await?;
     let path = format!("/api/approvals/{id}");
-    let approval = client.post(&path, Body::Json(&Value::Object(body)), None).await?.value;
+    let approval = client.post(&path, PostedBody::Json(&Value::Object(body)), None).await?.value;
     let (status, task) = (field(&approval, "status"), field(&approval, "taskId"));
     let follow = context.follow_up(&client, &task).await;
     context.screen().line(format!("{status}; {follow}"));

@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 
 use super::list::{List, Page, items};
 use super::{Context, Exit, Format};
-use crate::client::Body;
+use crate::client::PostedBody;
 use crate::output::{Cell, Failure, Table, field};
 
 /// `kybern budget …`
@@ -101,7 +101,7 @@ pub(super) async fn run(command: BudgetCommand, context: &mut Context) -> Result
             let mut body = limits.body();
             body.insert("subject".to_owned(), subject);
             body.insert("period".to_owned(), json!(period));
-            let reply = context.post("/api/budgets", Body::Json(&Value::Object(body))).await?;
+            let reply = context.post("/api/budgets", PostedBody::Json(&Value::Object(body))).await?;
             Ok(context.told(&reply, format, |budget| format!("budget {} is set", field(budget, "id"))))
         }
         BudgetCommand::Change { id, limits, format } => {

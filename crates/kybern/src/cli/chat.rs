@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::approval::decisions;
 use super::{Context, Exit, Format};
-use crate::client::{Body, Client, Event, Events};
+use crate::client::{Client, Event, Events, PostedBody};
 use crate::output::{Failure, Paint, Screen, clean, field, in_full};
 
 /// `kybern chat [MESSAGE]`
@@ -31,7 +31,7 @@ pub(super) async fn run(args: ChatArgs, context: &mut Context) -> Result<Exit, F
     let client = context.connect().await?;
     let chat = match args.chat {
         Some(id) => client.get(&format!("/api/chats/{id}"), &[]).await?.value,
-        None => client.post("/api/chats", Body::Json(&json!({"agent": args.agent})), None).await?.value,
+        None => client.post("/api/chats", PostedBody::Json(&json!({"agent": args.agent})), None).await?.value,
     };
     let mut talk = ChatSession { client: &client, chat: field(&chat, "id"), json: args.format.json };
     let screen = context.screen();
@@ -127,7 +127,7 @@ impl ChatSession<'_> {
                     seen.leaves = true;
                     let cancel = format!("/api/tasks/{}/cancel", seen.task);
                     // It may have ended meanwhile; the events say how.
-                    let _ended = self.client.post(&cancel, Body::Empty, None).await;
+                    let _ended = self.client.post(&cancel, PostedBody::Empty, None).await;
                     continue;
                 }
             };
@@ -195,7 +195,7 @@ impl ChatSession<'_> {
             "" | "n" | "N" | "no" => json!({"decision": "deny"}),
             note => json!({"decision": "deny", "note": note}),
         };
-        self.client.post(&format!("/api/approvals/{id}"), Body::Json(&body), None).await?;
+        self.client.post(&format!("/api/approvals/{id}"), PostedBody::Json(&body), None).await?;
         Ok(())
     }
 }

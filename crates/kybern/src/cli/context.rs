@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use crate::cli::{Exit, Format, Globals};
-use crate::client::{Body, Client, Reply};
+use crate::client::{Client, PostedBody, Reply};
 use crate::config::database::DatabaseUrl;
 use crate::config::{Config, ConfigError, DocumentOptions, Environment, Overrides, Secret};
 use crate::local::{self, LocalOptions, LocalServer, LocalUse};
@@ -203,7 +203,7 @@ impl Context {
     ///
     /// # Errors
     /// [`Failure`]
-    pub(crate) async fn post(&mut self, path: &str, body: Body<'_>) -> Result<Reply, Failure> {
+    pub(crate) async fn post(&mut self, path: &str, body: PostedBody<'_>) -> Result<Reply, Failure> {
         Ok(self.connect().await?.post(path, body, None).await?)
     }
 
@@ -211,7 +211,12 @@ impl Context {
     ///
     /// # Errors
     /// [`Failure`]
-    pub(crate) async fn act(&mut self, path: &str, body: Body<'_>, done: impl AsRef<str>) -> Result<Exit, Failure> {
+    pub(crate) async fn act(
+        &mut self,
+        path: &str,
+        body: PostedBody<'_>,
+        done: impl AsRef<str>,
+    ) -> Result<Exit, Failure> {
         self.post(path, body).await?;
         self.screen.line(done);
         Ok(Exit::Done)

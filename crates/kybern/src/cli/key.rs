@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 
 use super::list::{List, Page};
 use super::{Context, Exit, Format, input};
-use crate::client::{Body, ClientError};
+use crate::client::{ClientError, PostedBody};
 use crate::output::{Failure, clean, field, kybern};
 use crate::recover::RecoverOptions;
 
@@ -130,7 +130,7 @@ fn with_flags(mut error: ClientError) -> ClientError {
 }
 
 async fn create(body: &Value, format: Format, context: &mut Context) -> Result<Exit, Failure> {
-    let reply = context.post("/api/keys", Body::Json(body)).await?;
+    let reply = context.post("/api/keys", PostedBody::Json(body)).await?;
     let id = field(&reply.value, "id");
     let revoke = format!("{kybern} key revoke {id}", kybern = kybern());
     let lost = format!("the key was made and is lost, revoke it with: {revoke}");

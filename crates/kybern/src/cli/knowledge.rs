@@ -10,7 +10,7 @@ use serde_json::json;
 
 use super::list::{self, List, Page, items};
 use super::{Context, Exit, Format, input};
-use crate::client::Body;
+use crate::client::PostedBody;
 use crate::output::{Failure, field, in_full, kybern};
 
 /// `kybern knowledge …`
@@ -90,7 +90,7 @@ pub(super) async fn run(command: KnowledgeCommand, context: &mut Context) -> Res
             let name = file.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
             let body = json!({"filename": name, "title": title, "contentType": input::content_type(&file),
                 "dataBase64": BASE64.encode(input::bytes(&file)?)});
-            let reply = context.post(PATH, Body::Json(&body)).await?;
+            let reply = context.post(PATH, PostedBody::Json(&body)).await?;
             Ok(context.told(&reply, format, |document| {
                 let id = field(document, "id");
                 format!("{name} is document {id}; when it is read: {kybern} knowledge publish {id}", kybern = kybern())
@@ -108,7 +108,7 @@ pub(super) async fn run(command: KnowledgeCommand, context: &mut Context) -> Res
 }
 
 async fn act(id: KnowledgeId, verb: &str, done: &str, context: &mut Context) -> Result<Exit, Failure> {
-    context.act(&format!("{PATH}/{id}/{verb}"), Body::Empty, format!("document {id} {done}")).await
+    context.act(&format!("{PATH}/{id}/{verb}"), PostedBody::Empty, format!("document {id} {done}")).await
 }
 
 async fn search(query: String, limit: Option<u32>, format: Format, context: &mut Context) -> Result<Exit, Failure> {

@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 
 use super::list::{List, Page};
 use super::{Context, Exit, Format, input};
-use crate::client::Body;
+use crate::client::PostedBody;
 use crate::output::{Cell, Failure, field, kybern, short};
 
 /// `kybern lesson …`
@@ -142,7 +142,7 @@ pub(super) async fn run(command: LessonCommand, context: &mut Context) -> Result
         LessonCommand::Show { id, format } => show(id, format, context).await,
         LessonCommand::Preview { id, format } => preview(id, format, context).await,
         LessonCommand::Add { taught, json } => {
-            let reply = context.post("/api/lessons", Body::Json(&taught.body())).await?;
+            let reply = context.post("/api/lessons", PostedBody::Json(&taught.body())).await?;
             Ok(context.told(&reply, Format { json }, |lesson| {
                 let id = field(lesson, "id");
                 format!("lesson {id} is suggested; use it with: {kybern} lesson accept {id}", kybern = kybern())
@@ -206,7 +206,7 @@ async fn preview(id: LessonId, format: Format, context: &mut Context) -> Result<
 }
 
 async fn decide(id: LessonId, act: &str, context: &mut Context) -> Result<Exit, Failure> {
-    let lesson = context.post(&format!("/api/lessons/{id}/{act}"), Body::Empty).await?.value;
+    let lesson = context.post(&format!("/api/lessons/{id}/{act}"), PostedBody::Empty).await?.value;
     let status = field(&lesson, "status");
     context.screen().line(format!("lesson {id} is {status}"));
     Ok(Exit::Done)

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::list::{self, List, Page};
 use super::{Context, Exit, Format};
-use crate::client::Body;
+use crate::client::PostedBody;
 use crate::output::{Failure, field};
 
 /// `kybern memory …`
@@ -103,7 +103,7 @@ pub(super) async fn run(command: MemoryCommand, context: &mut Context) -> Result
             if let Some(category) = category {
                 body["category"] = Value::String(category);
             }
-            let reply = context.post(PATH, Body::Json(&body)).await?;
+            let reply = context.post(PATH, PostedBody::Json(&body)).await?;
             Ok(context.told(&reply, format, |memory| format!("remembered as {}", field(memory, "id"))))
         }
         MemoryCommand::Accept { id } => decide(id, "accept", "is used from now on", context).await,
@@ -125,5 +125,5 @@ fn of_whom((kind, id): (String, String)) -> Vec<(&'static str, Option<String>)> 
 }
 
 async fn decide(id: MemoryId, verb: &str, done: &str, context: &mut Context) -> Result<Exit, Failure> {
-    context.act(&format!("{PATH}/{id}/{verb}"), Body::Empty, format!("memory {id} {done}")).await
+    context.act(&format!("{PATH}/{id}/{verb}"), PostedBody::Empty, format!("memory {id} {done}")).await
 }

@@ -4,7 +4,7 @@ use clap::Subcommand;
 use serde_json::{Value, json};
 
 use super::{Context, Exit, Format};
-use crate::client::{Body, ClientError};
+use crate::client::{ClientError, PostedBody};
 use crate::output::{Failure, Table, field, kybern, short};
 
 /// `kybern model …`
@@ -86,7 +86,7 @@ async fn test(model: Option<String>, format: Format, context: &mut Context) -> R
             "messages": [{"role": "user", "content": "Answer with the one word: ready"}],
             "max_tokens": 64,
         });
-        match client.post("/v1/chat/completions", Body::Json(&body), None).await {
+        match client.post("/v1/chat/completions", PostedBody::Json(&body), None).await {
             Ok(reply) => {
                 let message = &reply.value["choices"][0]["message"];
                 let said = message.get("content").map(|text| short(text, 60)).unwrap_or_default();

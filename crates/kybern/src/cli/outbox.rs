@@ -6,7 +6,7 @@ use serde_json::json;
 
 use super::list::{List, Page};
 use super::{Context, Exit};
-use crate::client::Body;
+use crate::client::PostedBody;
 use crate::output::{Failure, kybern};
 
 /// `kybern outbox …`
@@ -45,7 +45,7 @@ pub(super) async fn run(command: OutboxCommand, context: &mut Context) -> Result
         OutboxCommand::Retry { id, even_if_sent } => {
             let body = json!({"evenIfSent": even_if_sent});
             let done = format!("message {id} is sent once more; see {kybern} outbox list", kybern = kybern());
-            context.act(&format!("/api/outbox/{id}/retry"), Body::Json(&body), done).await
+            context.act(&format!("/api/outbox/{id}/retry"), PostedBody::Json(&body), done).await
         }
     }
 }

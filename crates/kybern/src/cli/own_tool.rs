@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::list::{List, Page, items};
 use super::{Context, Exit, Format, input};
-use crate::client::{Body, Client, segment};
+use crate::client::{Client, PostedBody, segment};
 use crate::output::{Failure, field, in_full, kybern, quoted};
 
 /// The verbs of `kybern tool` that are about tools of the tenant's own.
@@ -79,7 +79,7 @@ pub(super) async fn run(command: OwnToolCommand, context: &mut Context) -> Resul
     match command {
         OwnToolCommand::Create { file, format } => {
             let definition = definition(&file)?;
-            let reply = context.post(PATH, Body::Json(&definition)).await?;
+            let reply = context.post(PATH, PostedBody::Json(&definition)).await?;
             Ok(context.told(&reply, format, |draft| {
                 let [key, version] = ["key", "version"].map(|name| field(draft, name));
                 format!("version {version} of {key} is a draft; hand it in with: {} tool submit {key}", kybern())
@@ -99,10 +99,10 @@ pub(super) async fn run(command: OwnToolCommand, context: &mut Context) -> Resul
         }
         OwnToolCommand::Submit(tool) => {
             let next = format!("another person approves it with: {} tool approve {}", kybern(), quoted(&tool.name));
-            act(&tool, "submit", Body::Empty, &format!("is handed in; {next}"), context).await
+            act(&tool, "submit", PostedBody::Empty, &format!("is handed in; {next}"), context).await
         }
         OwnToolCommand::Reject { tool, note } => {
-            act(&tool, "reject", Body::Json(&json!({"note": note})), "is sent back", context).await
+            act(&tool, "reject", PostedBody::Json(&json!({"note": note})), "is sent back", context).await
         }
         OwnToolCommand::Approve(reading) => {
             let name = quoted(&reading.tool.name);
@@ -112,7 +112,7 @@ pub(super) async fn run(command: OwnToolCommand, context: &mut Context) -> Resul
         OwnToolCommand::Activate(reading) => {
             decide(reading, "activate", &["approved", "disabled"], "is in use", context).await
         }
-        OwnToolCommand::Disable(tool) => act(&tool, "disable", Body::Empty, "is turned off", context).await,
+        OwnToolCommand::Disable(tool) => act(&tool, "disable", PostedBody::Empty, "is turned off", context).await,
         OwnToolCommand::Delete { name } => {
             let done = format!("tool {name} is deleted with every version of it");
             context.remove(&format!("{PATH}/{}", segment(&name)), done).await
@@ -133,7 +133,13 @@ fn definition(file: &Path) -> Result<Value, Failure> {
 }
 
 /// Does something with a tool, and says what its version has become.
-async fn act(tool: &NamedTool, verb: &str, body: Body<'_>, done: &str, context: &mut Context) -> Result<Exit, Failure> {
+async fn act(
+    tool: &NamedTool,
+    verb: &str,
+    body: PostedBody<'_>,
+    done: &str,
+    context: &mut Context,
+) -> Result<Exit, Failure> {
     let reply = context.post(&format!("{PATH}/{}/{verb}", segment(&tool.name)), body).await?;
     Ok(context.told(&reply, tool.format, |version| {
         format!("version {} of {} {done}", field(version, "version"), field(version, "key"))
@@ -164,7 +170,7 @@ async fn decide(
             hash
         }
     };
-    act(&tool, verb, Body::Json(&json!({"hash": hash})), done, context).await
+    act(&tool, verb, PostedBody::Json(&json!({"hash": hash})), done, context).await
 }
 
 /// Shows a version and asks; `None` without a yes.

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::list::{self, Page, items};
 use super::{Context, Exit, Format, input};
-use crate::client::{Body, Client, ClientError, segment};
+use crate::client::{Client, ClientError, PostedBody, segment};
 use crate::output::{Failure, Paint, Table, count, field, in_full, kybern};
 
 /// `kybern plan …`
@@ -137,7 +137,7 @@ async fn check(file: &Path, format: Format, context: &mut Context) -> Result<Exi
     let paint = context.screen().paint();
     let mut exit = Exit::Done;
     for plan in plans {
-        let reply = client.post("/api/plans/check", Body::Json(&plan), None).await?;
+        let reply = client.post("/api/plans/check", PostedBody::Json(&plan), None).await?;
         let valid = reply.value.get("valid") == Some(&Value::Bool(true));
         if !valid {
             exit = Exit::Failed;
@@ -194,7 +194,7 @@ async fn import(files: &[PathBuf], context: &mut Context) -> Result<Exit, Failur
 }
 
 async fn store(client: &Client, plan: &Value) -> Result<String, ClientError> {
-    let reply = client.post("/api/plans", Body::Json(plan), None).await?;
+    let reply = client.post("/api/plans", PostedBody::Json(plan), None).await?;
     let version = match field(&reply.value, "version") {
         version if version.is_empty() => String::new(),
         version => format!(" version {version}"),

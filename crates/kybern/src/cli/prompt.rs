@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::list::{List, Page};
 use super::{Context, Exit, Format, input};
-use crate::client::{Body, Client};
+use crate::client::{Client, PostedBody};
 use crate::output::{Failure, field, in_full, kybern};
 
 /// `kybern prompt …`
@@ -101,7 +101,7 @@ pub(super) async fn run(command: PromptCommand, context: &mut Context) -> Result
         }
         PromptCommand::Create { file, agent, format } => {
             let body = json!({"agent": agent, "text": text(&file)?});
-            let reply = context.post(PATH, Body::Json(&body)).await?;
+            let reply = context.post(PATH, PostedBody::Json(&body)).await?;
             Ok(context.told(&reply, format, |draft| {
                 let id = field(draft, "id");
                 format!("draft {id} is made; hand it in with: {kybern} prompt submit {id}", kybern = kybern())
@@ -110,18 +110,18 @@ pub(super) async fn run(command: PromptCommand, context: &mut Context) -> Result
         PromptCommand::Submit { id } => {
             let next = format!("another person approves it with: {kybern} prompt approve {id}", kybern = kybern());
             let done = format!("prompt {id} is handed in; {next}");
-            context.act(&format!("{PATH}/{id}/submit"), Body::Empty, done).await
+            context.act(&format!("{PATH}/{id}/submit"), PostedBody::Empty, done).await
         }
         PromptCommand::Approve(reading) => decide(reading, "approve", "is approved", context).await,
         PromptCommand::Activate(reading) => decide(reading, "activate", "is in use", context).await,
         PromptCommand::Reject { id, note } => {
             let done = format!("prompt {id} is sent back");
-            context.act(&format!("{PATH}/{id}/reject"), Body::Json(&json!({"note": note})), done).await
+            context.act(&format!("{PATH}/{id}/reject"), PostedBody::Json(&json!({"note": note})), done).await
         }
         PromptCommand::Preview { content, agent, text: file } => {
             let replaced = file.as_deref().map(text).transpose()?;
             let body = json!({"content": content, "agent": agent, "text": replaced});
-            let reply = context.post(&format!("{PATH}/preview"), Body::Json(&body)).await?;
+            let reply = context.post(&format!("{PATH}/preview"), PostedBody::Json(&body)).await?;
             context.screen().line(in_full(&reply.value, ""));
             Ok(Exit::Done)
         }
@@ -154,7 +154,7 @@ async fn decide(reading: ReadPrompt, verb: &str, done: &str, context: &mut Conte
             None => return Ok(Exit::Review),
         },
     };
-    client.post(&format!("{PATH}/{id}/{verb}"), Body::Json(&json!({"textHash": hash})), None).await?;
+    client.post(&format!("{PATH}/{id}/{verb}"), PostedBody::Json(&json!({"textHash": hash})), None).await?;
     context.screen().line(format!("prompt {id} {done}"));
     Ok(Exit::Done)
 }

@@ -6,7 +6,7 @@ use serde_json::json;
 
 use super::list::items;
 use super::{Context, Exit, Format};
-use crate::client::Body;
+use crate::client::PostedBody;
 use crate::output::{Failure, Table, count, field};
 
 /// `kybern purge`
@@ -41,7 +41,7 @@ pub(super) async fn run(args: PurgeArgs, context: &mut Context) -> Result<Exit, 
         let kinds: Vec<&str> = args.kind.iter().map(|kind| kind.as_str()).collect();
         body["kinds"] = json!(kinds);
     }
-    let reply = context.post("/api/purge", Body::Json(&body)).await?;
+    let reply = context.post("/api/purge", PostedBody::Json(&body)).await?;
     if args.format.json {
         context.raw(&reply);
         return Ok(Exit::Done);

@@ -11,7 +11,7 @@ use serde_json::json;
 use super::input::bytes;
 use super::list::{List, Page};
 use super::{Context, Exit, Format};
-use crate::client::Body;
+use crate::client::PostedBody;
 use crate::output::{Failure, field, kybern};
 
 /// `kybern secret …`
@@ -99,7 +99,7 @@ pub(super) async fn run(command: SecretCommand, context: &mut Context) -> Result
         SecretCommand::Set { name, hosts, description, source, format } => {
             let value = source.read(context)?;
             let body = json!({"name": name, "value": value.expose(), "hosts": hosts, "description": description});
-            let reply = context.post("/api/secrets", Body::Json(&body)).await?;
+            let reply = context.post("/api/secrets", PostedBody::Json(&body)).await?;
             Ok(context.told(&reply, format, |set| format!("secret {name} is set, version {}", field(set, "version"))))
         }
         SecretCommand::List { page } => {

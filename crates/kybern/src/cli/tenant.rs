@@ -5,7 +5,7 @@ use serde_json::json;
 
 use super::list::{List, Page};
 use super::{Context, Exit, Format};
-use crate::client::Body;
+use crate::client::PostedBody;
 use crate::output::{Failure, field};
 
 /// `kybern tenant …`
@@ -34,7 +34,7 @@ pub(super) async fn run(command: TenantCommand, context: &mut Context) -> Result
             List::at(PATH, "tenant list").or("no organisations").print(&page, columns, context).await
         }
         TenantCommand::Create { name, format } => {
-            let reply = context.post(PATH, Body::Json(&json!({"name": name}))).await?;
+            let reply = context.post(PATH, PostedBody::Json(&json!({"name": name}))).await?;
             let [id, slug] = ["id", "slug"].map(|name| field(&reply.value, name));
             let lost = format!(
                 "{id} ({slug}) was made, and the key of its first admin is lost: make another one, under another name"

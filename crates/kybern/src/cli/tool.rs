@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::list::{List, Page};
 use super::own_tool::{self, OwnToolCommand};
 use super::{Context, Exit, Format, input};
-use crate::client::{Body, segment};
+use crate::client::{PostedBody, segment};
 use crate::output::{Cell, Failure, field, fields, in_full, kybern, span};
 
 /// `kybern tool …`
@@ -86,7 +86,7 @@ async fn show(name: &str, format: Format, context: &mut Context) -> Result<Exit,
 
 async fn call(name: &str, arguments: &Value, format: Format, context: &mut Context) -> Result<Exit, Failure> {
     let path = format!("/api/tools/{}/invoke", segment(name));
-    let reply = context.post(&path, Body::Json(&json!({ "input": arguments }))).await?;
+    let reply = context.post(&path, PostedBody::Json(&json!({ "input": arguments }))).await?;
     let answer = &reply.value;
     let status = field(answer, "status");
     let exit = match status.as_str() {

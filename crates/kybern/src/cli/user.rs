@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::list::{self, List, Page};
 use super::{Context, Exit, Format, input, key};
-use crate::client::Body;
+use crate::client::PostedBody;
 use crate::output::{Failure, field, in_full, kybern};
 
 /// `kybern user …`
@@ -59,7 +59,7 @@ pub(super) async fn run(command: UserCommand, context: &mut Context) -> Result<E
         }
         UserCommand::Create { name, email, roles, format } => {
             let body = json!({"name": name, "email": email, "roles": roles});
-            let reply = context.post("/api/users", Body::Json(&body)).await?;
+            let reply = context.post("/api/users", PostedBody::Json(&body)).await?;
             Ok(context.told(&reply, format, |user| {
                 let id = field(user, "id");
                 format!(

@@ -5,7 +5,7 @@ use serde_json::json;
 
 use super::list::{List, Page};
 use super::{Context, Exit, Format};
-use crate::client::{Body, segment};
+use crate::client::{PostedBody, segment};
 use crate::output::{Failure, field, kybern};
 
 /// `kybern webhook …`
@@ -44,7 +44,7 @@ pub(super) async fn run(command: WebhookCommand, context: &mut Context) -> Resul
             List::at(PATH, "webhook list").or(nothing).print(&page, columns, context).await
         }
         WebhookCommand::Create { receiver, events, format } => {
-            let reply = context.post(PATH, Body::Json(&json!({"url": receiver, "events": events}))).await?;
+            let reply = context.post(PATH, PostedBody::Json(&json!({"url": receiver, "events": events}))).await?;
             let remove = format!("{kybern} webhook delete {}", field(&reply.value, "id"), kybern = kybern());
             let lost = format!("the webhook was made and its secret is lost, remove it with: {remove}");
             let about = format!("Deliveries of all webhooks are signed with this. Remove this one with: {remove}");

@@ -13,7 +13,7 @@ use kybern_adapters::http::Egress;
 use kybern_adapters::mail::imap::ImapConfig;
 use kybern_adapters::models::offline::RulesModel;
 use kybern_core::id::TenantId;
-use kybern_core::pack::Registry;
+use kybern_core::pack::PackRegistry;
 use kybern_core::policy::EgressPolicy;
 use kybern_core::ports::{Clock as _, TaskFilter, TaskStore as _};
 use kybern_core::task::WorkerId;
@@ -145,7 +145,7 @@ fn poller(post: &Post, call: &'static str, fails: usize, domain: Option<&str>) -
         store: Arc::new(FaultyStore::new(store.clone(), Arc::new(SystemClock), hook)),
         wake_ups: store.clone(),
         job_wake_ups: store.clone(),
-        registry: Registry::default(),
+        registry: PackRegistry::default(),
         keys: Arc::new(TestKeys::new()),
         clock: Arc::new(SystemClock),
         ids: Arc::new(UuidV7Ids),

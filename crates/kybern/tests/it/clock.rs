@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use futures::FutureExt as _;
 use kybern_core::event::EventType;
-use kybern_core::pack::Registry;
+use kybern_core::pack::PackRegistry;
 use kybern_core::task::{EffectClass, TaskStatus};
 use kybern_core::time::Millis;
 use kybern_core::tool::ToolOutcome;
@@ -23,7 +23,7 @@ async fn a_process_takes_no_running_task_from_itself_when_its_clock_is_set_forwa
     let clock = Arc::new(ShiftedClock::default());
     let answered = CancellationToken::new();
     let tool = slow(answered.clone());
-    let mut registry = Registry::default();
+    let mut registry = PackRegistry::default();
     registry.tool(tool.clone()).unwrap();
     let (engine, admin) = inside::start(&site, clock.clone(), registry).await;
     let slow = json!({"key": "test.slow", "steps": [{"id": "a", "tool": "test.slow"}]});
@@ -77,7 +77,7 @@ async fn a_wait_takes_as_long_as_it_says_although_the_clock_is_a_day_ahead(site:
     let (clock, answered) = (Arc::new(ShiftedClock::default()), CancellationToken::new());
     clock.advance(day);
     let tool = slow(answered.clone());
-    let mut registry = Registry::default();
+    let mut registry = PackRegistry::default();
     registry.tool(tool.clone()).unwrap();
     let (engine, admin) = inside::start(&site, clock.clone(), registry).await;
     let rests = json!({"id": "b", "tool": "core.wait", "args": {"ms": 20}});

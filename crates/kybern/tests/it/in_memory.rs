@@ -6,7 +6,7 @@ use kybern_adapters::clock::{SystemClock, ThreadRandom, UuidV7Ids};
 use kybern_adapters::documents::Reader;
 use kybern_adapters::http::{Egress, install_tls};
 use kybern_adapters::models::offline::RulesModel;
-use kybern_core::pack::Registry;
+use kybern_core::pack::PackRegistry;
 use kybern_core::policy::EgressPolicy;
 use kybern_core::ports::Store;
 use kybern_core::task::WorkerId;
@@ -22,7 +22,7 @@ pub(crate) fn store() -> MemStore {
 }
 
 /// Starts an engine over that store, which tells it what is due; `work` says whether it works on tasks.
-pub(crate) async fn start(store: Arc<dyn Store>, hints: &Arc<MemStore>, registry: Registry, work: bool) -> Engine {
+pub(crate) async fn start(store: Arc<dyn Store>, hints: &Arc<MemStore>, registry: PackRegistry, work: bool) -> Engine {
     install_tls();
     let model = Arc::new(RulesModel);
     let engine = Engine::new(EngineParts {

@@ -19,7 +19,7 @@ use std::sync::{Arc, LazyLock};
 
 use kybern_adapters::models::offline::RulesModel;
 use kybern_core::model::{Classification, ClassifyInput, IntentSpec};
-use kybern_core::pack::Registry;
+use kybern_core::pack::PackRegistry;
 use kybern_core::plan::Plan;
 use kybern_core::ports::IntentModel;
 use serde_json::Value;
@@ -50,7 +50,7 @@ fn text(value: &Value) -> String {
     value.as_str().unwrap_or_default().to_owned()
 }
 
-fn registry() -> Registry {
+fn registry() -> PackRegistry {
     packs::registry().unwrap()
 }
 

@@ -3,7 +3,7 @@
 
 use bytes::Bytes;
 use kybern_adapters::documents::{Reader, ReaderProgram};
-use kybern_core::document::{DocumentFault, FaultKind, PagePicture, PageView};
+use kybern_core::document::{DocumentFault, FaultKind, PageImageRequest, PagePicture};
 use kybern_core::id::TenantId;
 use kybern_core::ports::DocumentReader as _;
 
@@ -19,7 +19,9 @@ const JPEG_2000: &str = "ff4fff5100290000000000100000000800000000000000000000001
 
 async fn picture(pdf: Vec<u8>) -> Result<PagePicture, DocumentFault> {
     let reader = Reader::new().reading_by(ReaderProgram::new(env!("CARGO_BIN_EXE_kybern").into()));
-    reader.picture(TENANT, "a.pdf", "application/pdf", Bytes::from(pdf), PageView { page: 1, longest: None }).await
+    reader
+        .picture(TENANT, "a.pdf", "application/pdf", Bytes::from(pdf), PageImageRequest { page: 1, longest: None })
+        .await
 }
 
 /// A page that draws its picture so often.

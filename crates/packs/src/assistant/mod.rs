@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 
 use kybern_core::agent::AgentDraft;
-use kybern_core::pack::{DuplicateKey, Pack, Registry};
+use kybern_core::pack::{DuplicateKey, Pack, PackRegistry};
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -46,7 +46,7 @@ impl Pack for AssistantPack {
         "assistant"
     }
 
-    fn register(&self, registry: &mut Registry) -> Result<(), DuplicateKey> {
+    fn register(&self, registry: &mut PackRegistry) -> Result<(), DuplicateKey> {
         let Ok(file) = read() else { return Ok(()) };
         for (group, tools) in file.groups {
             registry.tool_group(&group, tools);

@@ -4,7 +4,7 @@
 pub mod intents;
 pub mod schema;
 
-use kybern_core::pack::{DuplicateKey, Pack, Registry};
+use kybern_core::pack::{DuplicateKey, Pack, PackRegistry};
 
 use crate::bundled_plan;
 
@@ -23,7 +23,7 @@ impl Pack for FleetPack {
         "fleet"
     }
 
-    fn register(&self, registry: &mut Registry) -> Result<(), DuplicateKey> {
+    fn register(&self, registry: &mut PackRegistry) -> Result<(), DuplicateKey> {
         registry.extraction("fleet", schema::schema())?;
         PLANS.iter().try_for_each(|(key, file)| registry.plan(bundled_plan::read(key, file, intents::INTENTS)))
     }

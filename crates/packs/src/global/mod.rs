@@ -16,7 +16,7 @@ mod own;
 
 use std::sync::Arc;
 
-use kybern_core::pack::{DuplicateKey, Pack, Registry};
+use kybern_core::pack::{DuplicateKey, Pack, PackRegistry};
 
 pub use extract_documents::ExtractDocuments;
 pub use hand_to_person::hand_to_person;
@@ -39,7 +39,7 @@ impl Pack for GlobalPack {
         "global"
     }
 
-    fn register(&self, registry: &mut Registry) -> Result<(), DuplicateKey> {
+    fn register(&self, registry: &mut PackRegistry) -> Result<(), DuplicateKey> {
         registry.extraction(contact_schema::NAME, contact_schema::schema())?;
         let schemas = registry.extractions().map(|(name, schema)| (name.to_owned(), Arc::clone(schema))).collect();
         registry.tool(Arc::new(normalize_email_input()))?;

@@ -31,7 +31,7 @@ mod vehicles;
 
 use std::sync::Arc;
 
-use kybern_core::pack::{DuplicateKey, Pack, Registry};
+use kybern_core::pack::{DuplicateKey, Pack, PackRegistry};
 
 pub use assign_agent::assign_agent;
 pub use create_deal::create_deal;
@@ -58,7 +58,7 @@ impl Pack for InsurancePack {
         "insurance"
     }
 
-    fn register(&self, registry: &mut Registry) -> Result<(), DuplicateKey> {
+    fn register(&self, registry: &mut PackRegistry) -> Result<(), DuplicateKey> {
         for kind in kinds::all() {
             registry.kind(kind)?;
         }

@@ -13,7 +13,7 @@ mod similarity;
 
 use std::sync::Arc;
 
-use kybern_core::pack::{DuplicateKey, Pack, Registry};
+use kybern_core::pack::{DuplicateKey, Pack, PackRegistry};
 
 pub use resolve_entity::resolve_entity;
 pub use resolve_insurer::resolve_insurer;
@@ -27,7 +27,7 @@ impl Pack for NetworkPack {
         "network"
     }
 
-    fn register(&self, registry: &mut Registry) -> Result<(), DuplicateKey> {
+    fn register(&self, registry: &mut PackRegistry) -> Result<(), DuplicateKey> {
         registry.kind(entity::kind())?;
         registry.tool(Arc::new(resolve_entity()))?;
         registry.tool(Arc::new(resolve_insurer()))

@@ -1,6 +1,6 @@
 //! Everything that the packs register fits together.
 
-use kybern_core::pack::{Pack, Registry};
+use kybern_core::pack::{Pack, PackRegistry};
 use kybern_core::plan::StepKind;
 use kybern_core::record::Record;
 use serde_json::Value;
@@ -13,8 +13,8 @@ use crate::insurance::InsurancePack;
 use crate::network::NetworkPack;
 
 /// All packs, in the order in which a program registers them.
-pub(crate) fn registry() -> Registry {
-    let mut registry = Registry::default();
+pub(crate) fn registry() -> PackRegistry {
+    let mut registry = PackRegistry::default();
     let packs: [&dyn Pack; 6] = [&AssistantPack, &NetworkPack, &InsurancePack, &FleetPack, &FreightPack, &GlobalPack];
     for pack in packs {
         pack.register(&mut registry).unwrap();

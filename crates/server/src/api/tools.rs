@@ -5,7 +5,7 @@ use std::sync::Arc;
 use axum::Json;
 use kybern_core::task::limits;
 use kybern_core::time::Millis;
-use kybern_core::tool::{Risk, ToolPrice, ToolRate};
+use kybern_core::tool::{Risk, ToolPrice, ToolRateLimits};
 use kybern_engine::tools::{ToolChange, ToolView};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer};
@@ -86,8 +86,8 @@ pub(crate) struct ChangeBody {
     risk: Option<Option<Risk>>,
     /// How often each user may call it: `perMinute`, `perHour`, `perDay`.
     #[serde(deserialize_with = "said_object")]
-    #[schema(value_type = Option<ToolRate>)]
-    limits: Option<Option<ToolRate>>,
+    #[schema(value_type = Option<ToolRateLimits>)]
+    limits: Option<Option<ToolRateLimits>>,
     /// What it costs: `fixedNanos` for each call, `perUnit` besides.
     #[serde(deserialize_with = "said_object")]
     #[schema(value_type = Option<ToolPrice>)]

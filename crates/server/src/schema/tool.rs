@@ -8,7 +8,7 @@ use kybern_core::plan::RetryPolicy;
 use kybern_core::policy::{PermissionLevel, ToolCategory};
 use kybern_core::task::EffectClass;
 use kybern_core::time::Millis;
-use kybern_core::tool::{Risk, ToolNeeds, ToolPrice, ToolRate};
+use kybern_core::tool::{Risk, ToolNeeds, ToolPrice, ToolRateLimits};
 use serde::Serialize;
 use serde_json::Value;
 use utoipa::ToSchema;
@@ -62,7 +62,7 @@ pub struct ToolAnswer {
     /// Whether every call asks a second person first.
     pub four_eyes: bool,
     /// How often each user may call it.
-    pub limits: ToolRate,
+    pub limits: ToolRateLimits,
     /// What a call costs; null for nothing.
     #[schema(required)]
     pub price: Option<ToolPrice>,

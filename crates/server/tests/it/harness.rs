@@ -12,7 +12,7 @@ use kybern_core::actor::Role;
 use kybern_core::agent::AgentDraft;
 use kybern_core::id::{RequestId, TenantId};
 use kybern_core::model::{ModelEvent, ModelFailureKind, ModelKind, ModelMessage, ModelRequest, ModelSpec};
-use kybern_core::pack::Registry;
+use kybern_core::pack::PackRegistry;
 use kybern_core::ports::HttpClient;
 use kybern_core::task::{EffectClass, WorkerId};
 use kybern_engine::identity::{NewKey, NewUser};
@@ -158,7 +158,7 @@ async fn engine(
     let store = SqliteStore::open(path, SqliteOptions::default(), keys.clone(), clock.clone()).await.unwrap();
     let (wake_ups, job_wake_ups) = (store.wake_ups(), store.wake_ups());
     let store = Arc::new(FaultyStore::new(Arc::new(store), clock.clone(), fault).keeping(folder));
-    let mut registry = Registry::default();
+    let mut registry = PackRegistry::default();
     registry.tool(Arc::new(ScriptedTool::echo("test.echo"))).unwrap();
     registry.agent(AgentDraft::named("Assistant", "You help.").checked().unwrap()).unwrap();
     let never = |_, _| futures::FutureExt::boxed(std::future::pending());

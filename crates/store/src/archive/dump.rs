@@ -15,7 +15,7 @@ use zip::write::SimpleFileOptions;
 use super::tables::{ColumnKind, Table, every_table};
 use super::{ArchiveEntry, FORMAT, MANIFEST, Manifest};
 use crate::db::scope_of_row;
-use crate::db::{Access, Row, Tx};
+use crate::db::{Row, RowVisibility, Tx};
 use crate::error::{Result, StoreError};
 use crate::{blobs, migrate, private};
 
@@ -211,7 +211,7 @@ async fn expect_present(tx: &mut Tx) -> Result<()> {
 
 /// Every tenant of which there is something: PostgreSQL shows one at a time.
 pub(super) async fn tenants(tx: &mut Tx) -> Result<Vec<TenantId>> {
-    tx.enter(Access::Everyone).await?;
+    tx.enter(RowVisibility::Everyone).await?;
     let mut found = Vec::new();
     let text = "SELECT id FROM tenant UNION SELECT tenant_id FROM task UNION SELECT tenant_id FROM job \
         UNION SELECT tenant_id FROM plan ORDER BY 1";
@@ -237,7 +237,7 @@ async fn dump_table(tx: &mut Tx, archive: &mut Archive, table: &Table, tenants: 
     };
     if tx.is_postgres() {
         for tenant in tenants {
-            tx.enter(Access::Tenant(scope_of_row(*tenant))).await?;
+            tx.enter(RowVisibility::Tenant(scope_of_row(*tenant))).await?;
             tx.each_row(&table.select(true), &[tenant.as_uuid().into()], &mut take).await?;
         }
     } else {
@@ -301,7 +301,7 @@ fn names(folder: &Path) -> Result<Vec<String>> {
 async fn dump_blobs(tx: &mut Tx, archive: &mut Archive, tenants: &[TenantId]) -> Result<()> {
     for tenant in tenants {
         let scope = scope_of_row(*tenant);
-        tx.enter(Access::Tenant(scope)).await?;
+        tx.enter(RowVisibility::Tenant(scope)).await?;
         for hash in blobs::hashes(tx, scope).await? {
             if let Some(bytes) = blobs::get(tx, scope, &hash).await? {
                 archive.file(*tenant, &hash, &bytes)?;

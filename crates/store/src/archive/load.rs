@@ -13,7 +13,7 @@ use zip::{CompressionMethod, ZipArchive};
 use super::tables::{ColumnKind, Table, every_table};
 use super::{ArchiveEntry, FORMAT, MANIFEST, Manifest, broken};
 use crate::db::scope_of_row;
-use crate::db::{Access, Arg, Tx};
+use crate::db::{Arg, RowVisibility, Tx};
 use crate::error::{Result, StoreError};
 use crate::{blobs, migrate};
 
@@ -171,7 +171,7 @@ async fn load_table(tx: &mut Tx, archive: &mut Archive, table: &Table, entry: &A
 
 async fn flush(tx: &mut Tx, chunk: &mut Chunk<'_>) -> Result<()> {
     let Some(tenant) = chunk.tenant.filter(|_| !chunk.rows.is_empty()) else { return Ok(()) };
-    tx.enter(Access::Tenant(scope_of_row(tenant))).await?;
+    tx.enter(RowVisibility::Tenant(scope_of_row(tenant))).await?;
     let names: Vec<&str> = chunk.columns.iter().map(|(name, _)| *name).collect();
     let text = chunk.table.insert(&names, chunk.rows.len());
     let cells = chunk.rows.iter().flat_map(|row| row.iter().zip(&chunk.columns));
@@ -210,7 +210,7 @@ async fn load_file(tx: &mut Tx, archive: &mut Archive, entry: &ArchiveEntry, fol
         Some(folder) => blobs::write(folder, tenant, hash, &bytes, tx.shared().clock.now()),
         None => {
             let scope = scope_of_row(tenant);
-            tx.enter(Access::Tenant(scope)).await?;
+            tx.enter(RowVisibility::Tenant(scope)).await?;
             blobs::insert(tx, scope, hash, &bytes).await
         }
     }

@@ -20,7 +20,7 @@ use serde_json::{Map, Value};
 use super::dump::{line, tenants};
 use super::tables::{ColumnKind, Table, every_table};
 use crate::db::scope_of_row;
-use crate::db::{Access, Row, Tx, json};
+use crate::db::{Row, RowVisibility, Tx, json};
 use crate::error::Result;
 
 /// Whether a text is what its column keeps.
@@ -87,7 +87,7 @@ pub(crate) async fn find(tx: &mut Tx, most: usize) -> Result<Vec<UnreadableRow>>
         };
         if tx.is_postgres() {
             for tenant in &tenants {
-                tx.enter(Access::Tenant(scope_of_row(*tenant))).await?;
+                tx.enter(RowVisibility::Tenant(scope_of_row(*tenant))).await?;
                 tx.each_row(&table.select(true), &[tenant.as_uuid().into()], &mut look).await?;
             }
         } else {

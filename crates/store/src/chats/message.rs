@@ -32,7 +32,7 @@ statements! {
 /// Everything of a message that is looked at only when the message is.
 #[derive(Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
-struct Body<'a> {
+struct MessageDetails<'a> {
     #[serde(skip_serializing_if = "is_null")]
     tool_calls: Cow<'a, Value>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -45,7 +45,7 @@ struct Body<'a> {
     tainted: bool,
 }
 
-impl Body<'_> {
+impl MessageDetails<'_> {
     /// As that statement stores it.
     fn written(&self, by: &Sql) -> Result<String> {
         let failed =
@@ -71,9 +71,9 @@ fn message(row: &mut Row) -> Result<Message> {
     let body = row.json().unwrap_or_else(|error| {
         tracing::error!(message.id = %id, %error, "a message is read without what came with it");
         // Nobody knows any more what it had read.
-        Body { tainted: true, ..Body::default() }
+        MessageDetails { tainted: true, ..MessageDetails::default() }
     });
-    let Body { tool_calls, finish_reason, usage, transcript, tainted } = body;
+    let MessageDetails { tool_calls, finish_reason, usage, transcript, tainted } = body;
     let (redacted_at, created_at) = (row.opt_time()?, row.time()?);
     Ok(Message {
         id,
@@ -93,7 +93,7 @@ fn message(row: &mut Row) -> Result<Message> {
 
 /// Stores a message, as one of that task.
 pub(super) async fn say(tx: &mut Tx, scope: TenantScope, message: &Message, task: Option<TaskId>) -> Result<()> {
-    let body = Body {
+    let body = MessageDetails {
         tool_calls: Cow::Borrowed(&message.tool_calls),
         finish_reason: message.finish_reason,
         usage: message.usage,
@@ -116,7 +116,8 @@ pub(super) async fn say(tx: &mut Tx, scope: TenantScope, message: &Message, task
 
 /// Keeps the files of a message, unless it was taken back.
 pub(crate) async fn attach(tx: &mut Tx, scope: TenantScope, attached: &Attached) -> Result<()> {
-    let body = Body { transcript: Cow::Borrowed(&attached.transcript), tainted: true, ..Body::default() };
+    let body =
+        MessageDetails { transcript: Cow::Borrowed(&attached.transcript), tainted: true, ..MessageDetails::default() };
     let args = args![scope, attached.chat_id.as_uuid(), attached.message_id.as_uuid(), body.written(&ATTACH)?];
     tx.execute(&ATTACH, args).await.map(|_| ())
 }

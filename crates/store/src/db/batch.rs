@@ -9,7 +9,7 @@ use futures::FutureExt as _;
 use futures::future::BoxFuture;
 use tokio::sync::{mpsc, oneshot};
 
-use super::{Access, Tx};
+use super::{RowVisibility, Tx};
 use crate::error::{Result, StoreError};
 use crate::tasks;
 
@@ -23,9 +23,9 @@ const TRIES: u32 = 5;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum UnitOutcome {
     /// It wrote what it had to, or refused and wrote nothing.
-    Well,
+    Committable,
     /// It failed half-way: the transaction it ran in must not be committed.
-    Badly {
+    Failed {
         /// Whether it may do better when it runs again.
         again: bool,
         /// Whether the connection cannot be used again.
@@ -37,11 +37,11 @@ pub(crate) enum UnitOutcome {
 #[async_trait]
 pub(crate) trait Pending: Send {
     /// What it may see.
-    fn access(&self) -> Access;
+    fn access(&self) -> RowVisibility;
     /// Its arguments, for those who can run several units as one.
     fn args(&self) -> &dyn Any;
     /// Takes an answer of the unit's own type from whoever ran it with others.
-    fn settle(&mut self, answer: Box<dyn Any + Send>);
+    fn set_answer(&mut self, answer: Box<dyn Any + Send>);
     /// Whether it has been settled so.
     fn is_settled(&self) -> bool;
     /// Runs it and keeps its answer.
@@ -54,7 +54,7 @@ pub(crate) trait Pending: Send {
 
 /// A unit with its arguments and the place where its answer is waited for.
 pub(crate) struct Unit<A, T> {
-    access: Access,
+    access: RowVisibility,
     args: A,
     run: UnitFn<A, T>,
     answer: Option<Result<T>>,
@@ -62,7 +62,7 @@ pub(crate) struct Unit<A, T> {
 }
 
 impl<A, T> Unit<A, T> {
-    pub(crate) fn new(access: Access, args: A, run: UnitFn<A, T>) -> (Box<Self>, oneshot::Receiver<Result<T>>) {
+    pub(crate) fn new(access: RowVisibility, args: A, run: UnitFn<A, T>) -> (Box<Self>, oneshot::Receiver<Result<T>>) {
         let (reply, receiver) = oneshot::channel();
         (Box::new(Self { access, args, run, answer: None, reply }), receiver)
     }
@@ -70,7 +70,7 @@ impl<A, T> Unit<A, T> {
 
 #[async_trait]
 impl<A: Send + Sync + 'static, T: Send + 'static> Pending for Unit<A, T> {
-    fn access(&self) -> Access {
+    fn access(&self) -> RowVisibility {
         self.access
     }
 
@@ -78,7 +78,7 @@ impl<A: Send + Sync + 'static, T: Send + 'static> Pending for Unit<A, T> {
         &self.args
     }
 
-    fn settle(&mut self, answer: Box<dyn Any + Send>) {
+    fn set_answer(&mut self, answer: Box<dyn Any + Send>) {
         self.answer = answer.downcast().ok().map(|answer| *answer);
     }
 
@@ -93,14 +93,14 @@ impl<A: Send + Sync + 'static, T: Send + 'static> Pending for Unit<A, T> {
             Err(error) => Err(error),
         };
         let went = match &answer {
-            Ok(_) => UnitOutcome::Well,
+            Ok(_) => UnitOutcome::Committable,
             Err(StoreError::Sqlite(_) | StoreError::Postgres(_) | StoreError::Silent(_)) => {
                 let is = |what: fn(&StoreError) -> bool| answer.as_ref().err().is_some_and(what);
-                UnitOutcome::Badly { again: is(StoreError::lost_a_race), lost: is(StoreError::lost_the_connection) }
+                UnitOutcome::Failed { again: is(StoreError::lost_a_race), lost: is(StoreError::lost_the_connection) }
             }
-            Err(StoreError::Panicked) => UnitOutcome::Badly { again: false, lost: false },
-            Err(_) if tx.take_wrote() => UnitOutcome::Badly { again: false, lost: false },
-            Err(_) => UnitOutcome::Well,
+            Err(StoreError::Panicked) => UnitOutcome::Failed { again: false, lost: false },
+            Err(_) if tx.take_wrote() => UnitOutcome::Failed { again: false, lost: false },
+            Err(_) => UnitOutcome::Committable,
         };
         self.answer = Some(answer);
         went
@@ -155,16 +155,18 @@ pub(crate) async fn run_batch(
     }
     let mut ran = 0;
     let went = loop {
-        let Some(units) = batch.get_mut(ran..).filter(|units| !units.is_empty()) else { break UnitOutcome::Well };
+        let Some(units) = batch.get_mut(ran..).filter(|units| !units.is_empty()) else {
+            break UnitOutcome::Committable;
+        };
         ran += units.len();
         let went = run_all(tx, units).await;
-        if went != UnitOutcome::Well {
+        if went != UnitOutcome::Committable {
             break went;
         }
         more(batch);
     };
     match went {
-        UnitOutcome::Well => {
+        UnitOutcome::Committable => {
             return match tx.commit().await {
                 Ok(()) => {
                     commits.fetch_add(1, Ordering::Relaxed);
@@ -174,8 +176,8 @@ pub(crate) async fn run_batch(
                 Err(error) => give_up(tx, batch, error).await,
             };
         }
-        UnitOutcome::Badly { lost: true, .. } if !fresh => return false,
-        UnitOutcome::Badly { .. } => {}
+        UnitOutcome::Failed { lost: true, .. } if !fresh => return false,
+        UnitOutcome::Failed { .. } => {}
     }
     if let Err(error) = tx.roll_back().await {
         return give_up(tx, batch, error).await;
@@ -191,9 +193,9 @@ pub(crate) async fn run_batch(
     usable
 }
 
-/// Writes what many tasks write alike: one statement a tenant, each its own transaction, and alone what cannot be
-/// written so. PostgreSQL only. Returns whether the connection can be used again.
-pub(crate) async fn run_plain(tx: &mut Tx, batch: &mut Vec<Box<dyn Pending>>, commits: &AtomicU64) -> bool {
+/// Merges similar commits: one statement, and one transaction, for each tenant. Units that cannot be merged run alone.
+/// PostgreSQL only. Returns whether the connection can be used again.
+pub(crate) async fn run_mergeable(tx: &mut Tx, batch: &mut Vec<Box<dyn Pending>>, commits: &AtomicU64) -> bool {
     sort_by_tenant(batch);
     let mut alone = Vec::new();
     while let Some(access) = batch.first().map(|unit| unit.access()) {
@@ -230,8 +232,8 @@ pub(crate) async fn run_plain(tx: &mut Tx, batch: &mut Vec<Box<dyn Pending>>, co
 /// One tenant after the other; units of one tenant stay in order, so units of one task do too.
 fn sort_by_tenant(batch: &mut [Box<dyn Pending>]) {
     batch.sort_by_key(|unit| match unit.access() {
-        Access::Tenant(scope) => Some(scope.tenant()),
-        Access::Everyone => None,
+        RowVisibility::Tenant(scope) => Some(scope.tenant()),
+        RowVisibility::Everyone => None,
     });
 }
 
@@ -242,11 +244,11 @@ async fn run_all(tx: &mut Tx, batch: &mut [Box<dyn Pending>]) -> UnitOutcome {
     }
     for unit in batch.iter_mut() {
         let went = unit.run(tx).await;
-        if went != UnitOutcome::Well {
+        if went != UnitOutcome::Committable {
             return went;
         }
     }
-    UnitOutcome::Well
+    UnitOutcome::Committable
 }
 
 /// Runs one unit in its own transaction, again when others were faster.
@@ -258,7 +260,7 @@ async fn run_alone(tx: &mut Tx, mut unit: Box<dyn Pending>, commits: &AtomicU64)
             return usable;
         }
         match unit.run(tx).await {
-            UnitOutcome::Well => {
+            UnitOutcome::Committable => {
                 let committed = tx.commit().await;
                 return match committed {
                     Ok(()) => {
@@ -273,7 +275,7 @@ async fn run_alone(tx: &mut Tx, mut unit: Box<dyn Pending>, commits: &AtomicU64)
                     }
                 };
             }
-            UnitOutcome::Badly { again, lost } => {
+            UnitOutcome::Failed { again, lost } => {
                 if lost || tx.roll_back().await.is_err() {
                     unit.answer();
                     return false;

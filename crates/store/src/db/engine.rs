@@ -10,11 +10,11 @@ use kybern_core::ports::{Clock, Keys};
 use kybern_core::time::Millis;
 
 use super::batch::{Unit, UnitFn};
-use super::known::StoreCache;
+use super::cache::StoreCache;
 use super::patience::Patience;
 use super::postgres::Server;
 use super::sqlite::File;
-use super::{Access, Pending};
+use super::{Pending, RowVisibility};
 use crate::error::{Result, StoreError};
 use crate::wake::Wake;
 
@@ -93,7 +93,7 @@ pub(crate) enum Engine {
 
 impl Engine {
     /// Runs a unit that writes, and answers after its commit.
-    pub(crate) async fn write<A, T>(&self, access: Access, lane: Lane, args: A, run: UnitFn<A, T>) -> Result<T>
+    pub(crate) async fn write<A, T>(&self, access: RowVisibility, lane: Lane, args: A, run: UnitFn<A, T>) -> Result<T>
     where
         A: Send + Sync + 'static,
         T: Send + 'static,
@@ -115,7 +115,7 @@ impl Engine {
     }
 
     /// Runs a unit that only reads.
-    pub(crate) async fn read<A, T>(&self, access: Access, args: A, run: UnitFn<A, T>) -> Result<T>
+    pub(crate) async fn read<A, T>(&self, access: RowVisibility, args: A, run: UnitFn<A, T>) -> Result<T>
     where
         A: Send + Sync + 'static,
         T: Send + 'static,
@@ -128,7 +128,7 @@ impl Engine {
     }
 
     /// Runs a unit that reads a few rows by their keys.
-    pub(crate) async fn read_few<A, T>(&self, access: Access, args: A, run: UnitFn<A, T>) -> Result<T>
+    pub(crate) async fn read_few<A, T>(&self, access: RowVisibility, args: A, run: UnitFn<A, T>) -> Result<T>
     where
         A: Send + Sync + 'static,
         T: Send + 'static,

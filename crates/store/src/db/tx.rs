@@ -27,7 +27,7 @@ pub(crate) enum Conn {
 
 /// What PostgreSQL lets the statements of a unit see. SQLite has no such wall; there the types are the wall.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Access {
+pub(crate) enum RowVisibility {
     /// One tenant's rows, as `kybern_app`.
     Tenant(TenantScope),
     /// The leases of every tenant, as `kybern_worker`.
@@ -38,7 +38,7 @@ pub(crate) enum Access {
 pub(crate) struct Tx {
     conn: Conn,
     shared: Arc<StoreShared>,
-    access: Option<Access>,
+    access: Option<RowVisibility>,
     stays_with: Option<TenantScope>,
     stayed: bool,
     open: bool,
@@ -83,12 +83,12 @@ impl Tx {
     }
 
     /// Begins a transaction that may write.
-    pub(crate) async fn begin(&mut self, access: Access) -> Result<()> {
+    pub(crate) async fn begin(&mut self, access: RowVisibility) -> Result<()> {
         self.start(access, "BEGIN IMMEDIATE", "BEGIN").await
     }
 
     /// Begins a transaction that only reads, all from one moment.
-    pub(crate) async fn begin_read(&mut self, access: Access) -> Result<()> {
+    pub(crate) async fn begin_read(&mut self, access: RowVisibility) -> Result<()> {
         self.start(access, "BEGIN DEFERRED", "BEGIN READ ONLY").await
     }
 
@@ -115,7 +115,7 @@ impl Tx {
         Ok(())
     }
 
-    async fn start(&mut self, access: Access, sqlite: &'static str, postgres: &str) -> Result<()> {
+    async fn start(&mut self, access: RowVisibility, sqlite: &'static str, postgres: &str) -> Result<()> {
         // Before the server is asked: whoever is dropped while waiting for the answer has begun all the same.
         self.open = true;
         match &mut self.conn {
@@ -146,7 +146,7 @@ impl Tx {
     }
 
     /// Lets the statements that follow see something else.
-    pub(crate) async fn enter(&mut self, access: Access) -> Result<()> {
+    pub(crate) async fn enter(&mut self, access: RowVisibility) -> Result<()> {
         if self.access != Some(access) && self.is_postgres() {
             self.tell(AssertSqlSafe(setting(access)), Span::Short).await?;
         }
@@ -372,12 +372,12 @@ impl Drop for Tx {
 }
 
 /// What the role and the tenant are set to, until the transaction ends.
-fn setting(access: Access) -> String {
+fn setting(access: RowVisibility) -> String {
     match access {
-        Access::Tenant(scope) => {
+        RowVisibility::Tenant(scope) => {
             format!("SET LOCAL ROLE kybern_app; SET LOCAL kybern.tenant_id = '{}'", scope.tenant())
         }
-        Access::Everyone => "SET LOCAL ROLE kybern_worker; SET LOCAL kybern.tenant_id = ''".to_owned(),
+        RowVisibility::Everyone => "SET LOCAL ROLE kybern_worker; SET LOCAL kybern.tenant_id = ''".to_owned(),
     }
 }
 

@@ -9,7 +9,7 @@ use kybern_core::time::{Millis, Timestamp};
 use uuid::Uuid;
 
 use super::{read, row};
-use crate::db::{Access, Arg, Row, Sql, Tx, args, count, scope_of_row, statements};
+use crate::db::{Arg, Row, RowVisibility, Sql, Tx, args, count, scope_of_row, statements};
 use crate::error::Result;
 
 statements! {
@@ -121,7 +121,7 @@ async fn rows_of(tx: &mut Tx, due: &[DueTask]) -> Result<std::collections::HashM
     }
     let mut tasks = std::collections::HashMap::with_capacity(due.len());
     for (scope, ids) in by_tenant {
-        tx.enter(Access::Tenant(scope)).await?;
+        tx.enter(RowVisibility::Tenant(scope)).await?;
         for task in read::many(tx, scope, ids).await? {
             tasks.insert(task.id, task);
         }

@@ -28,7 +28,7 @@ pub(super) const MAX_PLAIN: usize = 256 * 1024;
 
 /// A commit, prepared outside the writer.
 #[derive(Debug)]
-pub(super) struct Prepared {
+pub(super) struct PreparedCommit {
     pub(super) lease: Lease,
     pub(super) commit: Arc<Commit>,
     pub(super) rows: Vec<StepRow>,
@@ -36,7 +36,7 @@ pub(super) struct Prepared {
     pub(super) result: Option<String>,
 }
 
-impl Prepared {
+impl PreparedCommit {
     /// Prepares a commit.
     pub(super) fn new(lease: &Lease, commit: Arc<Commit>) -> Result<Self> {
         let rows = commit.rows.iter().map(StepRow::prepare).collect::<Result<Vec<_>>>()?;
@@ -49,7 +49,7 @@ impl Prepared {
 
     /// Whether it does nothing but append rows, and perhaps end the task: what most steps do. Large ones are written
     /// by themselves, so that many plain ones stay one statement of a bearable size.
-    pub(super) fn is_plain(&self) -> bool {
+    pub(super) fn is_mergeable(&self) -> bool {
         let commit = &self.commit;
         let plain = match &commit.change {
             TaskChange::Keep => true,
@@ -81,7 +81,7 @@ impl Prepared {
 }
 
 /// Writes a commit.
-pub(super) async fn commit(tx: &mut Tx, prepared: &Prepared) -> Result<Committed> {
+pub(super) async fn commit(tx: &mut Tx, prepared: &PreparedCommit) -> Result<Committed> {
     let (lease, commit) = (&prepared.lease, &prepared.commit);
     let (scope, task) = (lease.scope(), lease.task());
     if effects::must_check(&commit.effects) {
@@ -110,7 +110,7 @@ pub(super) async fn commit(tx: &mut Tx, prepared: &Prepared) -> Result<Committed
         Box::pin(effects::write(tx, prepared)).await?;
     }
     if !commit.usage.is_zero() {
-        used(tx, prepared).await?;
+        write_usage(tx, prepared).await?;
     }
     for event in &commit.audit {
         audit::append(tx, scope, commit.at, event).await?;
@@ -127,7 +127,7 @@ pub(super) async fn fence(tx: &mut Tx, lease: &Lease) -> Result<Committed> {
 
 async fn progress(
     tx: &mut Tx,
-    prepared: &Prepared,
+    prepared: &PreparedCommit,
     status: TaskStatus,
     intent: Option<&(String, f64)>,
     plan: Option<&FrozenPlan>,
@@ -157,7 +157,7 @@ async fn progress(
 
 /// Notes what was used: one row for each row of the journal that says so, and the sum on the task. A change of the
 /// task's row has added the sum already.
-async fn used(tx: &mut Tx, prepared: &Prepared) -> Result<()> {
+async fn write_usage(tx: &mut Tx, prepared: &PreparedCommit) -> Result<()> {
     let (lease, commit) = (&prepared.lease, &prepared.commit);
     let (scope, task) = (lease.scope(), lease.task().as_uuid());
     let (input, output, cost) = row::amounts(&commit.usage);

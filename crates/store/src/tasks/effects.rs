@@ -7,7 +7,7 @@ use kybern_core::tenant::TenantScope;
 use kybern_core::time::Timestamp;
 use serde_json::json;
 
-use super::commit::Prepared;
+use super::commit::PreparedCommit;
 use super::{journal, nouns, steer, submit};
 use crate::db::{Tx, args, statements};
 use crate::error::Result;
@@ -42,7 +42,7 @@ pub(super) async fn check(tx: &mut Tx, scope: TenantScope, effects: &[Effect]) -
 }
 
 /// Writes all effects in order.
-pub(super) async fn write(tx: &mut Tx, prepared: &Prepared) -> Result<()> {
+pub(super) async fn write(tx: &mut Tx, prepared: &PreparedCommit) -> Result<()> {
     let commit = &prepared.commit;
     let (scope, task, at) = (prepared.lease.scope(), prepared.lease.task(), commit.at);
     for effect in &commit.effects {
@@ -106,7 +106,7 @@ pub(super) async fn send(
     jobs::insert(tx, scope, &job, at).await.map(|_| ())
 }
 
-async fn delegate(tx: &mut Tx, prepared: &Prepared, delegation: &Delegation) -> Result<()> {
+async fn delegate(tx: &mut Tx, prepared: &PreparedCommit, delegation: &Delegation) -> Result<()> {
     let (scope, task) = (prepared.lease.scope(), prepared.lease.task());
     let seq = match prepared.last_seq() {
         Some(seq) => seq,

@@ -7,7 +7,7 @@ use kybern_core::plan::StepId;
 use kybern_core::task::{Committed, Signal, StepError, TaskChange, TaskEnding, TaskStatus};
 use serde_json::{Value, json};
 
-use super::commit::Prepared;
+use super::commit::PreparedCommit;
 use super::{effects, row, signals};
 use crate::db::{Arg, Row, Tx, args, statements};
 use crate::error::{Result, StoreError};
@@ -23,7 +23,7 @@ statements! {
 const MAX_ANNOUNCED_RESULT: usize = 64 * 1024;
 
 /// Gives the lease back until something helps.
-pub(super) async fn release(tx: &mut Tx, prepared: &Prepared) -> Result<Committed> {
+pub(super) async fn release(tx: &mut Tx, prepared: &PreparedCommit) -> Result<Committed> {
     let (lease, commit) = (&prepared.lease, &prepared.commit);
     let TaskChange::Release { status, due, waits, current_step, workflow_id } = &commit.change else {
         return Err(StoreError::Fenced);
@@ -63,7 +63,7 @@ pub(super) async fn release(tx: &mut Tx, prepared: &Prepared) -> Result<Committe
 }
 
 /// Ends the task.
-pub(super) async fn end(tx: &mut Tx, prepared: &Prepared, end: &TaskEnding) -> Result<Committed> {
+pub(super) async fn end(tx: &mut Tx, prepared: &PreparedCommit, end: &TaskEnding) -> Result<Committed> {
     let (lease, commit) = (&prepared.lease, &prepared.commit);
     if !end.status.is_terminal() {
         return Err(StoreError::Conflict(format!("a task cannot end as {}", end.status)));
@@ -99,7 +99,7 @@ pub(super) async fn end(tx: &mut Tx, prepared: &Prepared, end: &TaskEnding) -> R
 }
 
 /// What an end writes: the task, the epoch of its lease, status, result, error, current step, moment.
-pub(super) fn columns<'a>(prepared: &'a Prepared, end: &'a TaskEnding) -> [Arg<'a>; 7] {
+pub(super) fn columns<'a>(prepared: &'a PreparedCommit, end: &'a TaskEnding) -> [Arg<'a>; 7] {
     [
         prepared.lease.task().as_uuid().into(),
         prepared.lease.epoch().into(),
@@ -132,7 +132,7 @@ impl EndNews {
 }
 
 /// Tells the parent of a task that has just ended, and completion webhooks.
-async fn tell(tx: &mut Tx, prepared: &Prepared, end: &TaskEnding, news: EndNews) -> Result<()> {
+async fn tell(tx: &mut Tx, prepared: &PreparedCommit, end: &TaskEnding, news: EndNews) -> Result<()> {
     if let Some((parent, step)) = news.parent {
         Box::pin(tell_parent(tx, prepared, end, parent, &step, news.usage)).await?;
     }
@@ -154,7 +154,7 @@ async fn tell(tx: &mut Tx, prepared: &Prepared, end: &TaskEnding, news: EndNews)
 /// Leaves the end of a child for its parent. A parent that has failed may be tried again, and finds it then.
 async fn tell_parent(
     tx: &mut Tx,
-    prepared: &Prepared,
+    prepared: &PreparedCommit,
     end: &TaskEnding,
     parent: TaskId,
     step: &str,
@@ -186,7 +186,7 @@ async fn tell_parent(
 }
 
 /// Puts a message for each completion webhook that wants this event into the outbox.
-async fn announce(tx: &mut Tx, prepared: &Prepared, data: Value) -> Result<()> {
+async fn announce(tx: &mut Tx, prepared: &PreparedCommit, data: Value) -> Result<()> {
     let (lease, at) = (&prepared.lease, prepared.commit.at);
     let (scope, task) = (lease.scope(), lease.task());
     let status = data.get("status").and_then(Value::as_str).unwrap_or_default();

@@ -109,16 +109,16 @@ impl<D: 'static> TaskStore for SqlStore<D> {
     }
 
     async fn commit(&self, lease: &Lease, commit: Arc<Commit>) -> Result<Committed, CommitRefused> {
-        let prepared = commit::Prepared::new(lease, commit)?;
+        let prepared = commit::PreparedCommit::new(lease, commit)?;
         let (scope, about) = (lease.scope(), lease.task().as_uuid());
-        if prepared.is_plain() {
+        if prepared.is_mergeable() {
             return Ok(self.write_plain(scope, prepared, |tx, all| Box::pin(commit::commit(tx, all))).await?);
         }
         Ok(self.write_about(scope, about, prepared, |tx, all| Box::pin(commit::commit(tx, all))).await?)
     }
 
     async fn commit_again(&self, lease: &Lease, commit: Arc<Commit>) -> Result<Committed, CommitRefused> {
-        let prepared = commit::Prepared::new(lease, commit)?;
+        let prepared = commit::PreparedCommit::new(lease, commit)?;
         let (scope, about) = (lease.scope(), lease.task().as_uuid());
         Ok(self.write_about(scope, about, prepared, |tx, all| Box::pin(repeat::commit_again(tx, all))).await?)
     }

@@ -2,7 +2,7 @@
 
 use kybern_core::task::{Committed, Lease, TaskChange};
 
-use super::commit::{self, Prepared};
+use super::commit::{self, PreparedCommit};
 use super::{journal, row};
 use crate::db::{Tx, args, statements};
 use crate::error::Result;
@@ -12,7 +12,7 @@ statements! {
 }
 
 /// Writes a commit unless its first try was written.
-pub(super) async fn commit_again(tx: &mut Tx, prepared: &Prepared) -> Result<Committed> {
+pub(super) async fn commit_again(tx: &mut Tx, prepared: &PreparedCommit) -> Result<Committed> {
     match written(tx, prepared).await? {
         Some(told) => Ok(told),
         None => commit::commit(tx, prepared).await,
@@ -21,7 +21,7 @@ pub(super) async fn commit_again(tx: &mut Tx, prepared: &Prepared) -> Result<Com
 
 /// What the first try was told, when it was written. The task's row is locked from here on, so a first try that still
 /// lingers in the server has either ended before this looks, or finds its rows taken.
-async fn written(tx: &mut Tx, prepared: &Prepared) -> Result<Option<Committed>> {
+async fn written(tx: &mut Tx, prepared: &PreparedCommit) -> Result<Option<Committed>> {
     let Some((is_given_back, told)) = lease(tx, &prepared.lease).await? else { return Ok(None) };
     let gives_back = match &prepared.commit.change {
         TaskChange::Release { .. } | TaskChange::End(_) => true,

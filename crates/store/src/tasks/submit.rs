@@ -43,7 +43,7 @@ impl Submission {
     }
 
     /// Whether it is one row and nothing else.
-    pub(super) fn is_plain(&self, tx: &Tx) -> bool {
+    pub(super) fn is_mergeable(&self, tx: &Tx) -> bool {
         let plan = self.new.plan.as_ref();
         self.may_be_plain() && plan.is_none_or(|plan| tx.shared().plans.knows(self.scope.tenant(), plan.hash()))
     }

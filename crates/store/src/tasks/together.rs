@@ -7,11 +7,11 @@ use kybern_core::task::{Committed, Submitted};
 use kybern_core::tenant::TenantScope;
 use uuid::Uuid;
 
-use super::commit::Prepared;
+use super::commit::PreparedCommit;
 use super::ending;
 use super::row;
 use super::submit::{self, Submission};
-use crate::db::{Access, Arg, Pending, Tx, columns, statements};
+use crate::db::{Arg, Pending, RowVisibility, Tx, columns, statements};
 use crate::error::Result;
 
 statements! {
@@ -24,16 +24,16 @@ statements! {
 /// # Errors
 /// When the statement failed; nothing has been written then, unless the connection was lost.
 pub(crate) async fn write_at_once(tx: &mut Tx, units: &mut [Box<dyn Pending>]) -> Result<()> {
-    let Some(Access::Tenant(scope)) = units.first().map(|unit| unit.access()) else { return Ok(()) };
-    let new = places(units, |new: &Submission| new.is_claimed() && new.is_plain(tx));
-    let commits = places(units, Prepared::is_plain);
+    let Some(RowVisibility::Tenant(scope)) = units.first().map(|unit| unit.access()) else { return Ok(()) };
+    let new = places(units, |new: &Submission| new.is_claimed() && new.is_mergeable(tx));
+    let commits = places(units, PreparedCommit::is_mergeable);
     if new.is_empty() && commits.is_empty() {
         return Ok(());
     }
     tx.stay(scope).await?;
     let told = {
         let new: Vec<&Submission> = new.iter().filter_map(|at| of(units, *at)).collect();
-        let commits: Vec<&Prepared> = commits.iter().filter_map(|at| of(units, *at)).collect();
+        let commits: Vec<&PreparedCommit> = commits.iter().filter_map(|at| of(units, *at)).collect();
         write(tx, scope, &new, &commits).await?
     };
     for at in new {
@@ -42,7 +42,7 @@ pub(crate) async fn write_at_once(tx: &mut Tx, units: &mut [Box<dyn Pending>]) -
         settle(units, at, answer);
     }
     for at in commits {
-        let Some(commit) = of::<Prepared>(units, at) else { continue };
+        let Some(commit) = of::<PreparedCommit>(units, at) else { continue };
         if let Some(committed) = told.get(&(commit.lease.task().as_uuid(), commit.lease.epoch())).copied() {
             let answer: Result<Committed> = Ok(committed);
             settle(units, at, answer);
@@ -53,7 +53,12 @@ pub(crate) async fn write_at_once(tx: &mut Tx, units: &mut [Box<dyn Pending>]) -
 
 type CommitOutcomes = HashMap<(Uuid, i64), Committed>;
 
-async fn write(tx: &mut Tx, scope: TenantScope, new: &[&Submission], commits: &[&Prepared]) -> Result<CommitOutcomes> {
+async fn write(
+    tx: &mut Tx,
+    scope: TenantScope,
+    new: &[&Submission],
+    commits: &[&PreparedCommit],
+) -> Result<CommitOutcomes> {
     let tenant = scope.tenant().as_uuid();
     let tasks = commits.iter().map(|commit| Some(commit.lease.task().as_uuid())).collect();
     let ends = commits.iter().filter_map(|commit| commit.ending().map(|end| ending::columns(commit, end)));
@@ -82,6 +87,6 @@ fn of<A: 'static>(units: &[Box<dyn Pending>], at: usize) -> Option<&A> {
 
 fn settle<T: Send + 'static>(units: &mut [Box<dyn Pending>], at: usize, answer: Result<T>) {
     if let Some(unit) = units.get_mut(at) {
-        unit.settle(Box::new(answer));
+        unit.set_answer(Box::new(answer));
     }
 }

@@ -4,7 +4,7 @@ use kybern_core::actor::Role;
 use kybern_core::error::ErrorCode;
 use kybern_core::money::NanoUsd;
 use kybern_core::policy::{Preset, ToolPolicy};
-use kybern_core::tool::{Risk, ToolPrice, ToolRate, ToolSetting};
+use kybern_core::tool::{Risk, ToolPrice, ToolRateLimits, ToolSetting};
 
 use super::fixture::code;
 use super::{Harness, Spoilt, World};
@@ -40,7 +40,8 @@ pub async fn a_setting_takes_the_place_of_the_one_before(h: Harness) {
     let price = Some(ToolPrice::fixed(NanoUsd(5)));
     let first = ToolSetting { price, risk: Some(Risk::R3), ..ToolSetting::of("b.tool", w.now()) };
     let second = ToolSetting { enabled: false, ..ToolSetting::of("a.tool", w.now()) };
-    let third = ToolSetting { limits: Some(ToolRate::per_minute(2)), confirm: true, four_eyes: true, ..first.clone() };
+    let third =
+        ToolSetting { limits: Some(ToolRateLimits::per_minute(2)), confirm: true, four_eyes: true, ..first.clone() };
     for setting in [&first, &second, &third] {
         store.put_tool_setting(home.scope, setting, w.event("tool.set")).await.unwrap();
     }

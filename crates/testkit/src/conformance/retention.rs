@@ -5,7 +5,7 @@ use kybern_core::error::{ErrorCode, Result};
 use kybern_core::job::{JobEnd, NewJob};
 use kybern_core::outbox::OutboxStatus;
 use kybern_core::ports::Idempotent;
-use kybern_core::retention::{Kept, Purge, PurgeRound, Purged};
+use kybern_core::retention::{Kept, Purge, PurgePass, Purged};
 use kybern_core::slots::SlotOffer;
 use kybern_core::task::{Effect, TaskStatus, WorkerId, limits};
 use kybern_core::time::{Millis, Timestamp};
@@ -26,7 +26,7 @@ pub(super) async fn purge(w: &World, purge: &Purge) -> Vec<Purged> {
 
 /// The same at a moment of its own.
 pub(super) async fn tried(w: &World, purge: &Purge, at: Timestamp) -> Result<Vec<Purged>> {
-    let mut round = PurgeRound::begin(w.store(), purge.clone(), at).await?;
+    let mut round = PurgePass::begin(w.store(), purge.clone(), at).await?;
     while round.step(w.store()).await?.is_some() {}
     Ok(round.purged())
 }
@@ -127,7 +127,7 @@ pub async fn tenants_have_times_of_their_own(h: Harness) {
     let other = w.tenant("second").await;
     let round = async |own: &[(&str, Option<Timestamp>)], before: Option<Timestamp>| -> Result<Vec<Purged>> {
         let own = own.iter().map(|(name, before)| ((*name).to_owned(), *before)).collect();
-        let mut round = PurgeRound::begin_with(w.store(), all(&w, Kept::Jobs), &own, before, w.now()).await?;
+        let mut round = PurgePass::begin_with(w.store(), all(&w, Kept::Jobs), &own, before, w.now()).await?;
         while round.step(w.store()).await?.is_some() {}
         Ok(round.purged())
     };

@@ -10,7 +10,7 @@ use hayro_jpeg2000 as jpx;
 use super::super::picture;
 use super::super::process::Tag;
 use super::rows::Rows;
-use super::space::Space;
+use super::space::ColourSpace;
 
 /// Bytes of a JPEG 2000 picture while it is unpacked, of the gigabyte that a child has. One that needs more is unpacked
 /// to half its size, or a quarter: its format allows that.
@@ -91,9 +91,9 @@ fn jpeg_2000(packed: &[u8]) -> Option<Unpacked> {
     let image = (0..=MAX_HALVINGS).find_map(|halvings| fitting(packed, halvings))?;
     let (width, height) = (image.width(), image.height());
     let space = match image.color_space().num_channels() {
-        3 => Space::Rgb,
-        4 => Space::Cmyk,
-        _ => Space::Grey,
+        3 => ColourSpace::Rgb,
+        4 => ColourSpace::Cmyk,
+        _ => ColourSpace::Grey,
     };
     let parts = parts(&image);
     let mut context = jpx::DecoderContext::default();

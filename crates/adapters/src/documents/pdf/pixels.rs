@@ -11,7 +11,7 @@ use super::super::picture::{self, Picture};
 use super::super::process::ReaderServices;
 use super::packed::{Packed, Unpacked};
 use super::rows::Rows;
-use super::space::Space;
+use super::space::ColourSpace;
 use super::unpack::resolved;
 use crate::workers::StopFlag;
 
@@ -147,7 +147,7 @@ struct PictureHeader {
     width: u32,
     height: u32,
     bits: u32,
-    space: Space,
+    space: ColourSpace,
     inverted: bool,
     mask: bool,
 }
@@ -161,7 +161,8 @@ impl PictureHeader {
         picture::check_size(width, height).ok()?;
         let mask = found(b"ImageMask", b"IM").is_some_and(|mask| mask.as_bool().unwrap_or(false));
         let bits = if mask { 1 } else { size(b"BitsPerComponent", b"BPC").unwrap_or(8) };
-        let space = if mask { None } else { found(b"ColorSpace", b"CS").and_then(|space| Space::read(doc, space, 0)) };
+        let space =
+            if mask { None } else { found(b"ColorSpace", b"CS").and_then(|space| ColourSpace::read(doc, space, 0)) };
         let decode = found(b"Decode", b"D").and_then(|decode| decode.as_array().ok());
         let first = decode.and_then(|decode| doc.dereference(decode.first()?).ok()?.1.as_float().ok());
         let inverted = first.is_some_and(|first| first > 0.5);
@@ -169,7 +170,7 @@ impl PictureHeader {
             width,
             height,
             bits,
-            space: space.unwrap_or(Space::Grey),
+            space: space.unwrap_or(ColourSpace::Grey),
             inverted,
             mask,
         })
@@ -212,13 +213,13 @@ impl PictureHeader {
             _ => (byte(number * 2), 255),
         };
         let value = if self.inverted { most - value } else { value };
-        if matches!(self.space, Space::Palette(_)) { value } else { value * (255 / most) }
+        if matches!(self.space, ColourSpace::Palette(_)) { value } else { value * (255 / most) }
     }
 
     /// A picture that was unpacked to grey already.
     fn finished(&self, width: u32, height: u32, mut pixels: Vec<u8>) -> Grey {
         // Inks in a JPEG are turned round by its own mark, and by a list that only repeats it.
-        if self.inverted && !matches!(self.space, Space::Cmyk) {
+        if self.inverted && !matches!(self.space, ColourSpace::Cmyk) {
             pixels.iter_mut().for_each(|pixel| *pixel = 255 - *pixel);
         }
         Grey { width, height, pixels, mask: self.mask }

@@ -5,7 +5,7 @@ use lopdf::{Document, Object};
 use super::unpack::resolved;
 
 /// How many numbers a pixel has, and what they mean.
-pub(super) enum Space {
+pub(super) enum ColourSpace {
     /// 0 is black.
     Grey,
     /// Inks: 0 is the paper's white.
@@ -16,7 +16,7 @@ pub(super) enum Space {
     Palette(Vec<u8>),
 }
 
-impl Space {
+impl ColourSpace {
     pub(super) const fn parts(&self) -> usize {
         match self {
             Self::Grey | Self::Ink | Self::Palette(_) => 1,

@@ -171,7 +171,7 @@ impl ReaderProgram {
     pub(super) fn picture(
         &self,
         file: &File,
-        view: kybern_core::document::PageView,
+        view: kybern_core::document::PageImageRequest,
         stop: &StopFlag,
     ) -> Result<kybern_core::document::PagePicture, DocumentFault> {
         let File { name, content_type, .. } = file.clone();

@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::io::{self, StdinLock, StdoutLock};
 
-use kybern_core::document::{DocumentFault, PageText, PageView, limits};
+use kybern_core::document::{DocumentFault, PageImageRequest, PageText, limits};
 use serde::Serialize;
 
 use super::super::pdf::{Packed, Unpacked};
@@ -62,7 +62,7 @@ fn read(is_isolated: bool) -> io::Result<()> {
         }
         ChildOrder::Looks { name, content_type } => server.answer(&file(name, content_type).looks(&stop)),
         ChildOrder::Picture { name, content_type, page, longest } => {
-            match file(name, content_type).picture(PageView { page, longest }, &server, &stop) {
+            match file(name, content_type).picture(PageImageRequest { page, longest }, &server, &stop) {
                 Ok(picture) => wire::send(&mut server.0.borrow_mut().output, Tag::Drawn, &[&picture.bytes]),
                 Err(fault) => server.answer(&Err::<(), DocumentFault>(fault)),
             }

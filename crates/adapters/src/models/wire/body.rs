@@ -12,12 +12,12 @@ const RESERVED: &[&str] =
     list!("model, stream, n, candidateCount, max_tokens, max_completion_tokens, max_output_tokens, maxOutputTokens");
 
 /// An object on its way.
-pub(super) struct Body {
+pub(super) struct JsonBody {
     out: Vec<u8>,
     names: Vec<&'static str>,
 }
 
-impl Body {
+impl JsonBody {
     /// An empty object with room for `bytes`.
     pub(super) fn with_capacity(bytes: usize) -> Self {
         let mut out = Vec::with_capacity(bytes);
@@ -87,13 +87,13 @@ mod tests {
 
     #[test]
     fn extra_fields_come_last_and_do_not_overwrite() {
-        let mut body = Body::with_capacity(10);
+        let mut body = JsonBody::with_capacity(10);
         body.field("model", "m").unwrap();
         body.maybe("seed", None::<u8>).unwrap();
         body.leave_out("store");
         let extra = json!({"model": "other", "top_k": 3, "stream": true, "store": false});
         let bytes = body.finish(extra.as_object().unwrap()).unwrap();
         assert_eq!(bytes, r#"{"model":"m","top_k":3}"#);
-        assert_eq!(Body::with_capacity(2).finish(&Map::new()).unwrap(), "{}");
+        assert_eq!(JsonBody::with_capacity(2).finish(&Map::new()).unwrap(), "{}");
     }
 }

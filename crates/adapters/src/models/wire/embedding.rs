@@ -5,7 +5,7 @@ use kybern_core::model::{EmbedRequest, Embedded, ModelFailure, ModelFailureKind,
 use serde::Deserialize;
 use serde::Serialize;
 
-use super::body::Body;
+use super::body::JsonBody;
 use super::lenient::{Count, Text};
 use super::{WireFormat, WireRequest, garbage, gemini, unsupported};
 use crate::models::quirks::Quirks;
@@ -19,7 +19,7 @@ pub fn encode(request: &EmbedRequest, format: WireFormat, quirks: &Quirks) -> Re
         return Err(unsupported(format!("{} offers no embeddings", quirks.kind.as_str())));
     };
     let size: usize = request.texts.iter().map(|text| text.len() + 64).sum();
-    let mut body = Body::with_capacity(256 + size);
+    let mut body = JsonBody::with_capacity(256 + size);
     let path = if format == WireFormat::Gemini {
         let model = gemini::model_path(&request.model);
         body.field("requests", &gemini_requests(request, model.trim_start_matches('/')))?;

@@ -15,13 +15,13 @@ pub(super) fn too_many_calls() -> ModelFailure {
 
 /// The parts so far.
 #[derive(Default)]
-pub(super) struct PartsBuilder {
+pub(super) struct ReplyPartsBuilder {
     pub(super) parts: Vec<Part>,
     /// The ids of the calls.
     ids: HashSet<String>,
 }
 
-impl PartsBuilder {
+impl ReplyPartsBuilder {
     /// Adds text; adjoining texts are one.
     pub(super) fn text(&mut self, more: &str) {
         if more.is_empty() {
@@ -120,7 +120,7 @@ mod tests {
 
     #[test]
     fn ids_are_unique_and_the_same_again() {
-        let mut parts = PartsBuilder::default();
+        let mut parts = ReplyPartsBuilder::default();
         for id in ["", "a", "a", "call_2"] {
             parts.call(id, "f", "").unwrap();
         }
@@ -136,7 +136,7 @@ mod tests {
 
     #[test]
     fn a_reply_may_have_so_many_calls_and_no_more() {
-        let mut parts = PartsBuilder::default();
+        let mut parts = ReplyPartsBuilder::default();
         for _ in 0..MAX_CALLS {
             parts.call("", "f", "").unwrap();
         }

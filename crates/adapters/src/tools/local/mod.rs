@@ -18,7 +18,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use kybern_core::error::ErrorCode;
-use kybern_core::pack::{DuplicateKey, Registry};
+use kybern_core::pack::{DuplicateKey, PackRegistry};
 use kybern_core::ports::ToolContext;
 use kybern_core::tool::ToolFailure;
 use serde_json::{Map, Value};
@@ -35,7 +35,7 @@ use self::text_transform::TextTransform;
 ///
 /// # Errors
 /// When one of their keys is taken.
-pub fn register(registry: &mut Registry) -> Result<(), DuplicateKey> {
+pub fn register(registry: &mut PackRegistry) -> Result<(), DuplicateKey> {
     let workers = Workers::new(STACK_BYTES);
     registry.tool(Arc::new(Calculator::new(workers.clone())))?;
     registry.tool(Arc::new(datetime()))?;

@@ -25,7 +25,7 @@ pub(crate) use suggest_memory::SUGGEST_MEMORY;
 
 use std::sync::Arc;
 
-use kybern_core::pack::{DuplicateKey, Registry};
+use kybern_core::pack::{DuplicateKey, PackRegistry};
 use kybern_core::tool::ToolFailure;
 use serde_json::{Map, Value};
 
@@ -33,7 +33,7 @@ use serde_json::{Map, Value};
 ///
 /// # Errors
 /// When a pack took one of their keys.
-pub fn register(registry: &mut Registry) -> Result<(), DuplicateKey> {
+pub fn register(registry: &mut PackRegistry) -> Result<(), DuplicateKey> {
     registry.tool(Arc::new(noop::tool()))?;
     registry.tool(Arc::new(set::tool()))?;
     registry.tool(Arc::new(wait::tool()))?;

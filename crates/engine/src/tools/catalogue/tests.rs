@@ -65,7 +65,7 @@ struct Shop {
 
 impl Shop {
     fn new(says: Says) -> Self {
-        let mut registry = Registry::default();
+        let mut registry = PackRegistry::default();
         registry.tool(Arc::new(ScriptedTool::echo("t.one"))).unwrap();
         let tenant = |n| TenantId::from_uuid(Uuid::from_u128(n));
         let (home, other) = (scope(tenant(1)), scope(tenant(2)));

@@ -8,7 +8,7 @@ use kybern_core::actor::{Actor, Role};
 use kybern_core::audit::AuditEvent;
 use kybern_core::id::{KeyId, TaskId, TenantId, UserId};
 use kybern_core::identity::{ApiKey, Tenant, User};
-use kybern_core::pack::Registry;
+use kybern_core::pack::PackRegistry;
 use kybern_core::ports::{Clock, IdSource as _, IdentityStore as _};
 use kybern_core::task::WorkerId;
 use kybern_core::time::Millis;
@@ -188,7 +188,7 @@ impl SimWorld {
     /// An engine that is a worker of its own.
     pub fn engine(&self) -> Engine {
         let number = self.engines.fetch_add(1, Ordering::SeqCst) + 1;
-        let mut registry = Registry::default();
+        let mut registry = PackRegistry::default();
         for tool in tools::all(&self.ledger) {
             registry.tool(tool).unwrap();
         }

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use super::super::{Context, Exit, Format, input};
 use super::{PAGE, print};
-use crate::client::{Body, Client, Reply};
+use crate::client::{Client, PostedBody, Reply};
 use crate::output::{Failure, count, kybern, quoted};
 
 /// Bytes of a line that is read: no event takes as many, and the server checks none that does.
@@ -108,7 +108,7 @@ pub(super) async fn purge(
         return Err(Failure::Content { path: path.display().to_string(), problem });
     }
     let body = json!({"olderThanDays": older_than, "from": export.from, "head": export.head, "dryRun": dry_run});
-    let reply = client.post("/api/audit/purge", Body::Json(&body), None).await?;
+    let reply = client.post("/api/audit/purge", PostedBody::Json(&body), None).await?;
     if format.json {
         context.raw(&reply);
         return Ok(Exit::Done);
@@ -169,7 +169,7 @@ fn next_line(file: &mut impl BufRead) -> Result<Option<String>, String> {
 
 /// Has the server check a part of an export.
 async fn check(client: &Client, part: &Value, report: &mut Report) -> Result<(), Failure> {
-    let found = client.post("/api/audit/check", Body::Json(part), None).await?.value;
+    let found = client.post("/api/audit/check", PostedBody::Json(part), None).await?.value;
     report.faults.extend(found["faults"].as_array().cloned().unwrap_or_default());
     Ok(())
 }

@@ -4,13 +4,13 @@ use kybern_core::id::TaskId;
 use serde_json::{Value, json};
 
 use crate::cli::{Context, Exit, Format};
-use crate::client::Body;
+use crate::client::PostedBody;
 use crate::output::{Failure, count, field, kybern, short};
 
 /// Cancels, pauses, resumes or retries.
 pub(super) async fn steer(id: TaskId, verb: &'static str, context: &mut Context) -> Result<Exit, Failure> {
     let client = context.connect().await?;
-    let reply = client.post(&format!("/api/tasks/{id}/{verb}"), Body::Empty, None).await?;
+    let reply = client.post(&format!("/api/tasks/{id}/{verb}"), PostedBody::Empty, None).await?;
     let status = field(&reply.value, "status");
     let line = match (verb, status.as_str()) {
         ("cancel", "cancelled") => format!("task {id} is cancelled"),
@@ -26,19 +26,19 @@ pub(super) async fn steer(id: TaskId, verb: &'static str, context: &mut Context)
 /// Puts a task on hold.
 pub(super) async fn hold(id: TaskId, reason: &str, context: &mut Context) -> Result<Exit, Failure> {
     let done = format!("task {id} is kept; end that with: {kybern} task release {id}", kybern = kybern());
-    context.act(&format!("/api/tasks/{id}/hold"), Body::Json(&json!({ "reason": reason })), done).await
+    context.act(&format!("/api/tasks/{id}/hold"), PostedBody::Json(&json!({ "reason": reason })), done).await
 }
 
 /// Releases a task from its hold.
 pub(super) async fn release(id: TaskId, context: &mut Context) -> Result<Exit, Failure> {
     let done = format!("task {id} is no longer kept: it goes when it is old, see [retention]");
-    context.act(&format!("/api/tasks/{id}/release"), Body::Empty, done).await
+    context.act(&format!("/api/tasks/{id}/release"), PostedBody::Empty, done).await
 }
 
 /// Replays, and says whether the journal arrives at the same end.
 pub(super) async fn replay(id: TaskId, format: Format, context: &mut Context) -> Result<Exit, Failure> {
     let client = context.connect_to_read().await?;
-    let reply = client.post(&format!("/api/tasks/{id}/replay"), Body::Empty, None).await?;
+    let reply = client.post(&format!("/api/tasks/{id}/replay"), PostedBody::Empty, None).await?;
     let matches = reply.value.get("matches") == Some(&Value::Bool(true));
     let exit = if matches { Exit::Done } else { Exit::Failed };
     if format.json {

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::ask::says_yes;
 use crate::cli::{Context, Exit, Format};
-use crate::client::Body;
+use crate::client::PostedBody;
 use crate::output::{Failure, Screen, field, kybern};
 
 /// Starts a new task from the middle of another.
@@ -20,7 +20,7 @@ pub(super) async fn run(
 ) -> Result<Exit, Failure> {
     let client = context.connect().await?;
     let path = format!("/api/tasks/{id}/fork");
-    let preview = client.post(&path, Body::Json(&json!({"fromStep": from, "dryRun": true})), None).await?;
+    let preview = client.post(&path, PostedBody::Json(&json!({"fromStep": from, "dryRun": true})), None).await?;
     let repeats = preview.value.get("repeats").and_then(Value::as_array).cloned().unwrap_or_default();
     let mut body = json!({ "fromStep": from });
     if !repeats.is_empty() {
@@ -43,7 +43,7 @@ pub(super) async fn run(
         }
         body["confirm"] = repeats.iter().map(|repeat| repeat["stepId"].clone()).collect();
     }
-    let reply = client.post(&path, Body::Json(&body), None).await?;
+    let reply = client.post(&path, PostedBody::Json(&body), None).await?;
     if format.json {
         context.raw(&reply);
         return Ok(Exit::Done);

@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 
 use super::{ReviewArgs, ask, show};
 use crate::cli::{Context, Exit};
-use crate::client::Body;
+use crate::client::PostedBody;
 use crate::output::{Failure, field, fields, person_waits, remedy_of_unreadable, render_waits, unreadable};
 
 pub(super) async fn run(args: ReviewArgs, context: &mut Context) -> Result<Exit, Failure> {
@@ -57,7 +57,8 @@ pub(super) async fn run(args: ReviewArgs, context: &mut Context) -> Result<Exit,
     if let Some(note) = args.note() {
         body.insert("note".to_owned(), json!(note));
     }
-    let after = client.post(&format!("/api/tasks/{id}/review"), Body::Json(&Value::Object(body)), None).await?.value;
+    let after =
+        client.post(&format!("/api/tasks/{id}/review"), PostedBody::Json(&Value::Object(body)), None).await?.value;
     let told = match field(&after, "status").as_str() {
         "cancelled" => format!("task {id} is cancelled: {}", field(&after, "errorMessage")),
         _goes_on => format!("task {id} is answered; {}", context.follow_up(&client, id).await),

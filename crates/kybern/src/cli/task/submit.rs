@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 
 use super::follow;
 use crate::cli::{Context, Exit, Format, input};
-use crate::client::{Body, Client, Reply};
+use crate::client::{Client, PostedBody, Reply};
 use crate::output::{Failure, field, kybern, kybern_here, quoted};
 
 /// The longest text that is read from standard input, in bytes.
@@ -55,13 +55,13 @@ pub(super) async fn run(args: SubmitArgs, context: &mut Context) -> Result<Exit,
             refuse_for_mail(&args)?;
             let bytes = input::bytes(path)?;
             let client = context.connect().await?;
-            let reply = client.post("/api/inbound/email", Body::Mail(bytes), None).await?;
+            let reply = client.post("/api/inbound/email", PostedBody::Mail(bytes), None).await?;
             (client, reply)
         }
         None => {
             let body = body(&args)?;
             let client = context.connect().await?;
-            let reply = client.post("/api/tasks", Body::Json(&body), args.idempotency_key.as_deref()).await?;
+            let reply = client.post("/api/tasks", PostedBody::Json(&body), args.idempotency_key.as_deref()).await?;
             (client, reply)
         }
     };

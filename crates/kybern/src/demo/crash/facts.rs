@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::world::{AskedQuestion, Delivery, World};
 use crate::cli::list;
-use crate::client::{Body, Client};
+use crate::client::{Client, PostedBody};
 use crate::output::field;
 
 /// A message that the server has acknowledged with a task's id.
@@ -107,7 +107,7 @@ async fn told(client: &Client, task: &Value) -> anyhow::Result<TaskReport> {
     let log = log.iter().map(entry).collect::<anyhow::Result<_>>()?;
     let replays = match status.as_str() {
         "completed" => {
-            let replayed = client.post(&format!("/api/tasks/{id}/replay"), Body::Empty, None).await?.value;
+            let replayed = client.post(&format!("/api/tasks/{id}/replay"), PostedBody::Empty, None).await?.value;
             replayed["matches"] == true
         }
         _not_ended => false,

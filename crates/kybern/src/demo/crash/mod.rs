@@ -26,7 +26,7 @@ use tokio_util::task::TaskTracker;
 
 use super::samples::{SAMPLES, Sample, SampleChannel};
 use crate::cli::list;
-use crate::client::{Body, Client, ClientError, pause};
+use crate::client::{Client, ClientError, PostedBody, pause};
 use crate::output::{Screen, field, quoted, span};
 use facts::{Acknowledged, CrashFacts};
 use proof::Claim;
@@ -137,9 +137,9 @@ async fn storm(
     victim.start().await?;
     let place = victim.place();
     let client = place.client()?;
-    client.post("/api/plans", Body::Json(&plan(world)), None).await?;
+    client.post("/api/plans", PostedBody::Json(&plan(world)), None).await?;
     let told = json!({"url": format!("http://{}/told", world.address()), "events": ["task.completed"]});
-    client.post("/api/webhooks/outbound", Body::Json(&told), None).await?;
+    client.post("/api/webhooks/outbound", PostedBody::Json(&told), None).await?;
     let mails: Vec<&Sample> = SAMPLES.iter().filter(|sample| sample.way == SampleChannel::Mail).collect();
     let paint = screen.paint();
     let line = format!("{} mails and {ORDERS} orders are handed in, while the server is killed.", mails.len());
@@ -189,12 +189,12 @@ async fn deliver(
 async fn hand_in(client: &Client, message: &str, sample: Option<&Sample>) -> Result<String, ClientError> {
     Ok(match sample {
         Some(sample) => {
-            let reply = client.post("/api/inbound/email", Body::Mail(sample.bytes.to_vec()), None).await?;
+            let reply = client.post("/api/inbound/email", PostedBody::Mail(sample.bytes.to_vec()), None).await?;
             field(&reply.value, "taskId")
         }
         None => {
             let body = json!({"input": "place an order", "planKey": PLAN, "payload": {"order": message}});
-            field(&client.post("/api/tasks", Body::Json(&body), Some(message)).await?.value, "id")
+            field(&client.post("/api/tasks", PostedBody::Json(&body), Some(message)).await?.value, "id")
         }
     })
 }

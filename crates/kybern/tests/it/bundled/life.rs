@@ -12,7 +12,7 @@ use kybern_core::actor::Actor;
 use kybern_core::error::ErrorCode;
 use kybern_core::id::{TaskId, TenantId};
 use kybern_core::outbox::OutboxStatus;
-use kybern_core::pack::Registry;
+use kybern_core::pack::PackRegistry;
 use kybern_core::plan::Plan;
 use kybern_core::ports::{Tool, ToolContext};
 use kybern_core::task::{EffectClass, Resolution, TaskStatus};
@@ -111,13 +111,13 @@ pub(super) struct World {
     pub(super) store: Arc<FaultyStore<MemStore>>,
     mem: Arc<MemStore>,
     pub(super) actor: Actor,
-    registry: Registry,
+    registry: PackRegistry,
     fate: Arc<Fate>,
 }
 
 impl World {
     /// A world with these packs, in which that step is disturbed.
-    pub(super) fn new(packs: Registry, disturbed: Option<(&String, Disturbance)>) -> Self {
+    pub(super) fn new(packs: PackRegistry, disturbed: Option<(&String, Disturbance)>) -> Self {
         let fate = Arc::new(Fate {
             disturbed: disturbed.map(|(step, how)| (step.clone(), how)),
             calls: Mutex::default(),
@@ -202,8 +202,8 @@ impl World {
 }
 
 /// The same packs, every tool of them watched.
-fn watched(packs: &Registry, fate: &Arc<Fate>) -> Registry {
-    let mut registry = Registry::default();
+fn watched(packs: &PackRegistry, fate: &Arc<Fate>) -> PackRegistry {
+    let mut registry = PackRegistry::default();
     for tool in packs.registered_tools() {
         let watched = Watched { tool: Arc::clone(tool), fate: Arc::clone(fate) };
         registry.tool(Arc::new(watched)).unwrap();

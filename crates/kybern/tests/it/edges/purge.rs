@@ -3,7 +3,7 @@
 use std::os::unix::fs::PermissionsExt as _;
 use std::sync::Arc;
 
-use kybern_core::pack::Registry;
+use kybern_core::pack::PackRegistry;
 use kybern_core::task::TaskStatus;
 use kybern_core::time::Millis;
 use kybern_engine::task::SubmitRequest;
@@ -80,7 +80,7 @@ async fn a_task_is_put_on_hold_and_released_and_what_is_young_stays_on_postgres(
 async fn forty_days_ago(site: &Site) -> [String; 3] {
     let forty_days = Millis(40 * 86_400_000);
     let clock = Arc::new(ShiftedClock::behind(forty_days));
-    let (engine, admin) = inside::start(site, clock, Registry::default()).await;
+    let (engine, admin) = inside::start(site, clock, PackRegistry::default()).await;
     let tell = json!({"to": "someone@example.com", "subject": "done", "body": "done"});
     let over = json!({"key": "old", "steps": [{"id": "a", "tool": "core.notify", "args": tell}]});
     let open =

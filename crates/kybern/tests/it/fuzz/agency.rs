@@ -9,7 +9,7 @@ use bytes::Bytes;
 use kybern_core::actor::Actor;
 use kybern_core::error::{Error, ErrorCode};
 use kybern_core::id::{RequestId, TaskId};
-use kybern_core::pack::Registry;
+use kybern_core::pack::PackRegistry;
 use kybern_core::ports::TaskStore as _;
 use kybern_core::task::{JournalEntry, JournalRow, Resolution, TaskStatus, WaitKind};
 use kybern_core::time::Millis;
@@ -50,7 +50,7 @@ pub(super) struct Walked {
 
 /// Where the messages come in.
 pub(super) struct Agencies {
-    registry: Registry,
+    registry: PackRegistry,
     open: Option<Open>,
 }
 
@@ -87,7 +87,7 @@ impl Agencies {
 }
 
 impl Open {
-    fn new(registry: &Registry) -> Self {
+    fn new(registry: &PackRegistry) -> Self {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         let store = Arc::new(in_memory::store());
         let (engine, platform) = runtime.block_on(async {

@@ -10,7 +10,7 @@ use kybern_adapters::keys::MasterKey;
 use kybern_adapters::models::offline::RulesModel;
 use kybern_core::actor::Actor;
 use kybern_core::id::RequestId;
-use kybern_core::pack::Registry;
+use kybern_core::pack::PackRegistry;
 use kybern_core::policy::EgressPolicy;
 use kybern_core::ports::{Clock, Store, WakeUps};
 use kybern_core::task::WorkerId;
@@ -53,7 +53,7 @@ impl Clock for ShiftedClock {
 }
 
 /// Starts an engine, and says who its admin is.
-pub(crate) async fn start(site: &Site, clock: Arc<ShiftedClock>, registry: Registry) -> (Engine, Actor) {
+pub(crate) async fn start(site: &Site, clock: Arc<ShiftedClock>, registry: PackRegistry) -> (Engine, Actor) {
     install_tls();
     let keys = Arc::new(MasterKey::load_or_create(&site.key_file()).unwrap());
     let (store, wake_ups): (Arc<dyn Store>, [Arc<dyn WakeUps>; 2]) = if site.postgres.is_some() {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use kybern_core::money::{NanoUsd, Tokens, Usage};
-use kybern_core::pack::Registry;
+use kybern_core::pack::PackRegistry;
 use kybern_core::ports::Tool;
 use kybern_core::task::{EffectClass, TaskStatus, limits};
 use kybern_core::time::Millis;
@@ -45,7 +45,7 @@ fn tools() -> Vec<Arc<dyn Tool>> {
 }
 
 async fn what_a_call_has_used_counts_whatever_came_of_it(site: Site) {
-    let mut registry = Registry::default();
+    let mut registry = PackRegistry::default();
     for tool in tools() {
         registry.tool(tool).unwrap();
     }

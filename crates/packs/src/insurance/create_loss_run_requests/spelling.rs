@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use kybern_core::lesson::Teaching;
-use kybern_core::pack::{DuplicateKey, Registry};
+use kybern_core::pack::{DuplicateKey, PackRegistry};
 use kybern_core::ports::{RecordStore, SpelledValue, SpellingRule, ToolContext};
 use kybern_core::record::Record;
 use kybern_core::tenant::TenantScope;
@@ -72,7 +72,7 @@ pub(in super::super) struct InsurerNames;
 
 impl InsurerNames {
     /// Has it asked about the field that the lessons are about.
-    pub(in super::super) fn register(registry: &mut Registry) -> Result<(), DuplicateKey> {
+    pub(in super::super) fn register(registry: &mut PackRegistry) -> Result<(), DuplicateKey> {
         registry.spelling(SCHEMA, FIELD, Arc::new(Self))
     }
 }

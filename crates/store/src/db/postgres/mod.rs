@@ -11,9 +11,9 @@ use sqlx::{AssertSqlSafe, Connection as _, PgConnection, PgPool};
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 
-use super::batch::{Pending, UnitFn, run_batch, run_kept, run_plain};
+use super::batch::{Pending, UnitFn, run_batch, run_kept, run_mergeable};
 use super::patience::Span;
-use super::{Access, Conn, Lane, StoreShared, Tx};
+use super::{Conn, Lane, RowVisibility, StoreShared, Tx};
 use crate::error::{Result, StoreError};
 use crate::options::PostgresOptions;
 
@@ -86,7 +86,7 @@ impl Server {
     }
 
     /// Reads in a transaction of its own.
-    pub(crate) async fn read<A, T>(&self, access: Access, args: &A, run: UnitFn<A, T>) -> Result<T> {
+    pub(crate) async fn read<A, T>(&self, access: RowVisibility, args: &A, run: UnitFn<A, T>) -> Result<T> {
         let mut tx = self.tx().await?;
         let begun = tx.begin_read(access).await;
         if begun.as_ref().is_err_and(StoreError::lost_the_connection) {
@@ -225,7 +225,7 @@ async fn write(
                 },
             };
             let usable = match writes {
-                Writes::Plain => run_plain(&mut tx, &mut batch, &shared.commits).await,
+                Writes::Plain => run_mergeable(&mut tx, &mut batch, &shared.commits).await,
                 Writes::Others => {
                     let mut part = leading(&mut batch);
                     let usable = run_batch(&mut tx, &mut part, |_| {}, &shared.commits, fresh).await;
@@ -246,7 +246,7 @@ async fn write(
 /// The first units that share a transaction. Claims and heartbeats lock rows of many tasks, so they are committed
 /// before anything else is asked for.
 fn leading(batch: &mut Vec<Box<dyn Pending>>) -> Vec<Box<dyn Pending>> {
-    let of_all = |unit: &dyn Pending| unit.access() == Access::Everyone;
+    let of_all = |unit: &dyn Pending| unit.access() == RowVisibility::Everyone;
     let first = batch.first().is_some_and(|unit| of_all(unit.as_ref()));
     let end = batch.iter().position(|unit| of_all(unit.as_ref()) != first).unwrap_or(batch.len());
     batch.drain(..end).collect()

@@ -4,7 +4,7 @@ use kybern_core::model::{ModelFailure, ModelReply};
 
 use super::block::{Block, Message, Usage, finish};
 use crate::models::wire::failure::without;
-use crate::models::wire::parts::PartsBuilder;
+use crate::models::wire::parts::ReplyPartsBuilder;
 use crate::models::wire::{garbage, opaque};
 
 /// The reply.
@@ -17,7 +17,7 @@ pub fn decode(body: &[u8]) -> Result<ModelReply, ModelFailure> {
     let Some(content) = &message.content else {
         return Err(without(body, "content").usage(usage));
     };
-    let mut parts = PartsBuilder::default();
+    let mut parts = ReplyPartsBuilder::default();
     for block in content {
         take(block, &mut parts).map_err(|failure| failure.usage(usage))?;
     }
@@ -31,7 +31,7 @@ pub fn decode(body: &[u8]) -> Result<ModelReply, ModelFailure> {
     })
 }
 
-fn take(block: &Block<'_>, parts: &mut PartsBuilder) -> Result<(), ModelFailure> {
+fn take(block: &Block<'_>, parts: &mut ReplyPartsBuilder) -> Result<(), ModelFailure> {
     match &*block.r#type {
         "text" => parts.text(&block.text),
         "thinking" => {

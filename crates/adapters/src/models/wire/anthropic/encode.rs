@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::messages::messages;
 use crate::models::quirks::{ClaudeThinking, Images, claude_takes_sampling, claude_thinking};
-use crate::models::wire::body::Body;
+use crate::models::wire::body::JsonBody;
 use crate::models::wire::openai_chat::{check_images, size_of};
 use crate::models::wire::{WireRequest, find_tool, no_such_tool, unsupported};
 
@@ -23,7 +23,7 @@ const MIN_BUDGET: u32 = 1024;
 /// `Unsupported` for a JSON answer without a schema, and for images in messages of the model itself.
 pub fn encode(request: &ModelRequest, stream: bool) -> Result<WireRequest, ModelFailure> {
     check_images(request, Images::Any, "anthropic")?;
-    let mut body = Body::with_capacity(1024 + size_of(request));
+    let mut body = JsonBody::with_capacity(1024 + size_of(request));
     body.field("model", &request.model)?;
     let max_tokens = request.max_output_tokens.unwrap_or(DEFAULT_MAX_TOKENS);
     let (thinking, effort) = thinking(request, max_tokens);
@@ -111,7 +111,7 @@ struct Format<'a> {
     schema: &'a Value,
 }
 
-fn options(body: &mut Body, request: &ModelRequest, effort: Option<&'static str>) -> Result<(), ModelFailure> {
+fn options(body: &mut JsonBody, request: &ModelRequest, effort: Option<&'static str>) -> Result<(), ModelFailure> {
     let format = match &request.output {
         None => None,
         Some(output) => match &output.schema {
@@ -150,7 +150,7 @@ struct Choice<'a> {
     disable_parallel_tool_use: Option<bool>,
 }
 
-fn tools(body: &mut Body, request: &ModelRequest) -> Result<(), ModelFailure> {
+fn tools(body: &mut JsonBody, request: &ModelRequest) -> Result<(), ModelFailure> {
     let (word, name) = match &request.function_choice {
         FunctionChoice::Auto => ("auto", None),
         FunctionChoice::None => ("none", None),

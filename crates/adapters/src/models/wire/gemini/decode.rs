@@ -4,7 +4,7 @@ use kybern_core::model::{ModelFailure, ModelReply};
 
 use super::answer::{AnswerPart, GenerateResponse, finish};
 use crate::models::wire::failure::without;
-use crate::models::wire::parts::PartsBuilder;
+use crate::models::wire::parts::ReplyPartsBuilder;
 use crate::models::wire::{garbage, opaque};
 
 /// The reply.
@@ -18,7 +18,7 @@ pub fn decode(body: &[u8]) -> Result<ModelReply, ModelFailure> {
     let Some(candidate) = answer.candidates.iter().flatten().find(|candidate| candidate.index.0 == 0) else {
         return Err(without(body, "candidate").usage(usage));
     };
-    let mut parts = PartsBuilder::default();
+    let mut parts = ReplyPartsBuilder::default();
     for piece in candidate.pieces() {
         take(piece, &mut parts).map_err(|failure| failure.usage(usage))?;
     }
@@ -33,7 +33,7 @@ pub fn decode(body: &[u8]) -> Result<ModelReply, ModelFailure> {
     })
 }
 
-fn take(piece: &AnswerPart<'_>, parts: &mut PartsBuilder) -> Result<(), ModelFailure> {
+fn take(piece: &AnswerPart<'_>, parts: &mut ReplyPartsBuilder) -> Result<(), ModelFailure> {
     let signature = piece.thought_signature.some();
     let signature = signature.map(|signature| opaque::mark(opaque::GEMINI_SIGNATURE, signature));
     if piece.thought == Some(true) {

@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 use super::contents::contents;
 use crate::models::quirks::Images;
-use crate::models::wire::body::Body;
+use crate::models::wire::body::JsonBody;
 use crate::models::wire::openai_chat::{check_images, size_of};
 use crate::models::wire::{WireRequest, find_tool, no_such_tool};
 
@@ -24,7 +24,7 @@ pub fn encode(request: &ModelRequest, stream: bool) -> Result<WireRequest, Model
         let message = format!("{:?} cannot be the name of a model", request.model);
         return Err(ModelFailure::new(ModelFailureKind::Request, message));
     }
-    let mut body = Body::with_capacity(1024 + size_of(request));
+    let mut body = JsonBody::with_capacity(1024 + size_of(request));
     body.field("contents", &contents(&request.messages))?;
     let system = request.messages.iter().filter(|message| message.role == Role::System);
     let system: Vec<_> = system.map(|message| TextPart { text: message.joined_text() }).collect();
@@ -63,7 +63,7 @@ struct ThinkingConfig {
 
 /// How to generate. What the caller passes on of it stands beside what is set here.
 fn config(request: &ModelRequest) -> Result<Bytes, ModelFailure> {
-    let mut config = Body::with_capacity(256);
+    let mut config = JsonBody::with_capacity(256);
     config.maybe("maxOutputTokens", request.max_output_tokens)?;
     config.maybe("temperature", request.temperature)?;
     config.maybe("topP", request.top_p)?;
@@ -132,7 +132,7 @@ struct CallingConfig<'a> {
     allowed_function_names: Option<[&'a str; 1]>,
 }
 
-fn tools(body: &mut Body, request: &ModelRequest) -> Result<(), ModelFailure> {
+fn tools(body: &mut JsonBody, request: &ModelRequest) -> Result<(), ModelFailure> {
     let (mode, allowed_function_names) = match &request.function_choice {
         FunctionChoice::Auto => (None, None),
         FunctionChoice::None => (Some("NONE"), None),

@@ -5,7 +5,7 @@ use kybern_core::model::{FinishReason, ModelFailure, ModelFailureKind, ModelRepl
 use super::chunk::{Chunk, Delta, finish, settle};
 use crate::models::wire::failure::{Report, of_report, without};
 use crate::models::wire::garbage;
-use crate::models::wire::parts::PartsBuilder;
+use crate::models::wire::parts::ReplyPartsBuilder;
 
 /// The reply.
 ///
@@ -22,7 +22,7 @@ pub fn decode(body: &[u8]) -> Result<ModelReply, ModelFailure> {
     let Some((choice, message)) = choice.and_then(|choice| Some((choice, choice.message.as_ref()?))) else {
         return Err(without(body, "message").usage(usage));
     };
-    let mut parts = PartsBuilder::default();
+    let mut parts = ReplyPartsBuilder::default();
     take(message, &mut parts).map_err(|failure| failure.usage(usage))?;
     let end = if choice.finish_reason.is_empty() { Ok(FinishReason::Stop) } else { finish(&choice.finish_reason) };
     let end = end.map_err(|failure| failure.usage(usage))?;
@@ -37,7 +37,7 @@ pub fn decode(body: &[u8]) -> Result<ModelReply, ModelFailure> {
     })
 }
 
-fn take(message: &Delta<'_>, parts: &mut PartsBuilder) -> Result<(), ModelFailure> {
+fn take(message: &Delta<'_>, parts: &mut ReplyPartsBuilder) -> Result<(), ModelFailure> {
     parts.reasoning(message.reasoning(), None);
     message.content.each(&mut |text, thought| if thought { parts.reasoning(text, None) } else { parts.text(text) });
     parts.text(&message.refusal);

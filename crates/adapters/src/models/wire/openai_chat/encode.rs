@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::messages::{self, Messages};
 use crate::models::quirks::{ChatQuirks, Efforts, JsonAnswers, Quirks, ToolChoices, openai_effort, thinks_always};
-use crate::models::wire::body::Body;
+use crate::models::wire::body::JsonBody;
 use crate::models::wire::{WireRequest, find_tool, no_such_tool, unsupported};
 
 /// The request.
@@ -17,7 +17,7 @@ pub fn encode(request: &ModelRequest, stream: bool, quirks: &Quirks) -> Result<W
     let chat = &quirks.chat;
     messages::check(request, chat.images, quirks.kind.as_str())?;
     let thinks = chat.openai_models && thinks_always(&request.model);
-    let mut body = Body::with_capacity(1024 + messages::size(request));
+    let mut body = JsonBody::with_capacity(1024 + messages::size(request));
     body.field("model", &request.model)?;
     body.field("messages", &Messages { request, chat, developer: thinks })?;
     tools(&mut body, request, quirks)?;
@@ -64,7 +64,7 @@ struct StreamOptions {
     include_usage: bool,
 }
 
-fn tools(body: &mut Body, request: &ModelRequest, quirks: &Quirks) -> Result<(), ModelFailure> {
+fn tools(body: &mut JsonBody, request: &ModelRequest, quirks: &Quirks) -> Result<(), ModelFailure> {
     let (chat, who) = (&quirks.chat, quirks.kind.as_str());
     if request.functions.is_empty() {
         return match request.function_choice {
@@ -174,7 +174,7 @@ struct ReasoningObject {
 }
 
 fn write_effort(
-    body: &mut Body,
+    body: &mut JsonBody,
     effort: Effort,
     model: &str,
     chat: &ChatQuirks,

@@ -5,7 +5,7 @@ use kybern_core::model::{ModelFailure, ModelFailureKind, ModelReply};
 use super::item::{Item, Response};
 use crate::models::wire::failure::{Report, of_report};
 use crate::models::wire::garbage;
-use crate::models::wire::parts::PartsBuilder;
+use crate::models::wire::parts::ReplyPartsBuilder;
 
 /// The reply.
 ///
@@ -21,7 +21,7 @@ pub fn decode(body: &[u8]) -> Result<ModelReply, ModelFailure> {
         }
         return Err(ModelFailure::new(ModelFailureKind::Garbage, "the answer holds no output").usage(usage));
     };
-    let (mut parts, mut refused) = (PartsBuilder::default(), false);
+    let (mut parts, mut refused) = (ReplyPartsBuilder::default(), false);
     for item in output {
         take(item, &mut parts, &mut refused).map_err(|failure| failure.usage(usage))?;
     }
@@ -36,7 +36,7 @@ pub fn decode(body: &[u8]) -> Result<ModelReply, ModelFailure> {
     })
 }
 
-fn take(item: &Item<'_>, parts: &mut PartsBuilder, refused: &mut bool) -> Result<(), ModelFailure> {
+fn take(item: &Item<'_>, parts: &mut ReplyPartsBuilder, refused: &mut bool) -> Result<(), ModelFailure> {
     match &*item.r#type {
         "message" => {
             for piece in item.content.iter().flatten() {

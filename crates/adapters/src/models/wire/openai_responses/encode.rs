@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::input::Input;
 use crate::models::quirks::{Images, Quirks, openai_effort, thinks_always};
-use crate::models::wire::body::Body;
+use crate::models::wire::body::JsonBody;
 use crate::models::wire::openai_chat::{check_images, size_of};
 use crate::models::wire::{WireRequest, find_tool, no_such_tool, unsupported};
 
@@ -20,7 +20,7 @@ pub fn encode(request: &ModelRequest, stream: bool, quirks: &Quirks) -> Result<W
         return Err(unsupported("the responses API knows no stop sequences"));
     }
     let thinks = thinks_always(&request.model);
-    let mut body = Body::with_capacity(1024 + size_of(request));
+    let mut body = JsonBody::with_capacity(1024 + size_of(request));
     body.field("model", &request.model)?;
     body.field("input", &Input(&request.messages))?;
     body.field("store", &false)?;
@@ -54,7 +54,7 @@ pub fn encode(request: &ModelRequest, stream: bool, quirks: &Quirks) -> Result<W
     Ok(WireRequest { method: "POST", path: "/responses".to_owned(), headers: Vec::new(), body })
 }
 
-fn tools(body: &mut Body, request: &ModelRequest) -> Result<(), ModelFailure> {
+fn tools(body: &mut JsonBody, request: &ModelRequest) -> Result<(), ModelFailure> {
     let choice = match &request.function_choice {
         FunctionChoice::Auto => None,
         FunctionChoice::None => Some(Choice::Word("none")),

@@ -98,13 +98,13 @@ impl Tool for JsonParser {
             read(&args, &StopFlag::default())?
         };
         let data = match (read, args.get("schema")) {
-            (ReadResult::Broken(checker), Some(schema)) => {
+            (JsonParseOutcome::Broken(checker), Some(schema)) => {
                 return self.repair(context, whole(&args)?, Schema { written: schema, checker }).await;
             }
-            (ReadResult::Broken(_), None) => {
+            (JsonParseOutcome::Broken(_), None) => {
                 return Err(refuse("repair needs a schema: give what the value has to fit"));
             }
-            (ReadResult::Answer(data), _) => data,
+            (JsonParseOutcome::Answer(data), _) => data,
         };
         let found = if data.contains_key("data") { "found JSON" } else { "found no JSON" };
         Ok(ToolOutcome::new(data, found))
@@ -128,7 +128,7 @@ impl JsonParser {
 }
 
 /// What reading a text came to.
-enum ReadResult {
+enum JsonParseOutcome {
     Answer(Map<String, Value>),
     /// Nothing in it fits the schema, and a repair is asked for.
     Broken(Arc<Checker>),
@@ -144,7 +144,7 @@ fn whole(args: &Map<String, Value>) -> Result<&str, ToolFailure> {
 }
 
 /// Finds the JSON in the text, without asking anybody.
-fn read(args: &Map<String, Value>, stop: &StopFlag) -> Result<ReadResult, ToolFailure> {
+fn read(args: &Map<String, Value>, stop: &StopFlag) -> Result<JsonParseOutcome, ToolFailure> {
     let text = whole(args)?;
     let repairs = wants_repair(args);
     let checker = match args.get("schema") {
@@ -155,13 +155,13 @@ fn read(args: &Map<String, Value>, stop: &StopFlag) -> Result<ReadResult, ToolFa
         Some(schema) => Some(Checker::new(schema)?),
     };
     let problem = match strict::parse(text) {
-        Ok(parsed) => return answer(parsed, "direct_parse", checker.as_ref(), None).map(ReadResult::Answer),
+        Ok(parsed) => return answer(parsed, "direct_parse", checker.as_ref(), None).map(JsonParseOutcome::Answer),
         Err(problem) => problem,
     };
     let found = extract(text, checker.as_ref(), &problem, stop)?;
     match checker {
-        Some(checker) if repairs && found["success"] == false => Ok(ReadResult::Broken(Arc::new(checker))),
-        Some(_) | None => Ok(ReadResult::Answer(found)),
+        Some(checker) if repairs && found["success"] == false => Ok(JsonParseOutcome::Broken(Arc::new(checker))),
+        Some(_) | None => Ok(JsonParseOutcome::Answer(found)),
     }
 }
 

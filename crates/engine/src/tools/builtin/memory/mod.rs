@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use kybern_core::id::{MemoryId, RecordId};
 use kybern_core::memory::{Memory, MemoryCategory, Subject};
-use kybern_core::pack::{DuplicateKey, Registry};
+use kybern_core::pack::{DuplicateKey, PackRegistry};
 use kybern_core::ports::ToolContext;
 use kybern_core::tool::ToolFailure;
 use serde_json::{Map, Value, json};
@@ -21,7 +21,7 @@ use super::text;
 ///
 /// # Errors
 /// When a pack took one of their keys.
-pub(super) fn register(registry: &mut Registry) -> Result<(), DuplicateKey> {
+pub(super) fn register(registry: &mut PackRegistry) -> Result<(), DuplicateKey> {
     registry.tool(Arc::new(search::tool()))?;
     registry.tool(Arc::new(remember::tool()))?;
     registry.tool(Arc::new(update::tool()))?;

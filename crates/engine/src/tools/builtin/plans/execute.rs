@@ -6,7 +6,7 @@ use kybern_core::id::TaskId;
 use kybern_core::json_schema::object;
 use kybern_core::policy::PermissionLevel;
 use kybern_core::ports::{StatelessTool, ToolContext};
-use kybern_core::tool::{Risk, Submit, ToolFailure, ToolNeeds, ToolOutcome, ToolRate, ToolSpec};
+use kybern_core::tool::{Risk, Submit, ToolFailure, ToolNeeds, ToolOutcome, ToolRateLimits, ToolSpec};
 use serde_json::{Map, Value, json};
 
 use super::super::given::maybe;
@@ -29,7 +29,7 @@ pub(super) fn tool() -> StatelessTool {
         needs: ToolNeeds { plans: true, ..ToolNeeds::default() },
         risk: Risk::R2,
         level: PermissionLevel::Execute,
-        rate: ToolRate::per_minute(PER_MINUTE),
+        rate: ToolRateLimits::per_minute(PER_MINUTE),
         ..ToolSpec::local("plans.execute", description, object(properties, ["plan_key"]))
     }
     .shown(&["start", "run", "workflow", "playbook"], json!({"plan_key": "desk.greet"}));

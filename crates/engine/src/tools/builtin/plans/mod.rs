@@ -14,7 +14,7 @@ use kybern_core::count::count;
 use kybern_core::error::ErrorCode;
 use kybern_core::id::PlanId;
 use kybern_core::json::bytes_of;
-use kybern_core::pack::{DuplicateKey, Registry};
+use kybern_core::pack::{DuplicateKey, PackRegistry};
 use kybern_core::plan::parse::PlanDraft;
 use kybern_core::plan::{Plan, PlanFault, PlanOrigin, no_room};
 use kybern_core::ports::ToolContext;
@@ -30,7 +30,7 @@ const TOLD: usize = 10;
 ///
 /// # Errors
 /// When a pack took one of their keys.
-pub(super) fn register(registry: &mut Registry) -> Result<(), DuplicateKey> {
+pub(super) fn register(registry: &mut PackRegistry) -> Result<(), DuplicateKey> {
     registry.tool(Arc::new(list::tool()))?;
     registry.tool(Arc::new(show::tool()))?;
     registry.tool(Arc::new(create::tool()))?;

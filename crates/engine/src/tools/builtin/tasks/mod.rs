@@ -8,7 +8,7 @@ mod submit;
 use std::sync::Arc;
 
 use kybern_core::id::TaskId;
-use kybern_core::pack::{DuplicateKey, Registry};
+use kybern_core::pack::{DuplicateKey, PackRegistry};
 use kybern_core::ports::ToolContext;
 use kybern_core::task::{SteerAction, Task, limits};
 use kybern_core::tool::{Submit, ToolFailure, ToolOutcome, Write};
@@ -22,7 +22,7 @@ use super::given::{self, invalid, refused, unknown};
 ///
 /// # Errors
 /// When a pack took one of their keys.
-pub(super) fn register(registry: &mut Registry) -> Result<(), DuplicateKey> {
+pub(super) fn register(registry: &mut PackRegistry) -> Result<(), DuplicateKey> {
     registry.tool(Arc::new(list::tool()))?;
     registry.tool(Arc::new(show::tool()))?;
     registry.tool(Arc::new(submit::tool()))?;

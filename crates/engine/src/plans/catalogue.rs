@@ -5,7 +5,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 
 use kybern_core::agent::Agent;
 use kybern_core::id::TenantId;
-use kybern_core::pack::Registry;
+use kybern_core::pack::PackRegistry;
 use kybern_core::plan::{Plan, PlanFault, StepKind};
 use kybern_core::ports::StepHandler;
 
@@ -19,8 +19,8 @@ use crate::tools::taught::TaughtExtractors;
 type JudgedBy = (ByIdentity<Vec<Plan>>, ByIdentity<ToolSnapshot>, ByIdentity<Vec<Agent>>);
 
 /// Tools, workflows, handlers and bundled plans.
-pub struct Catalog {
-    pub(crate) registry: Arc<Registry>,
+pub struct PlanCatalogue {
+    pub(crate) registry: Arc<PackRegistry>,
     pub(crate) workflows: BTreeSet<String>,
     pub(crate) decisions: Option<Arc<dyn StepHandler>>,
     /// The plans of tenants as they were judged: by the stored list, the tools and the agents.
@@ -30,9 +30,9 @@ pub struct Catalog {
     pub(crate) quarantined: RwLock<HashMap<(TenantId, String, u32), Vec<PlanFault>>>,
 }
 
-impl Catalog {
+impl PlanCatalogue {
     #[must_use]
-    pub fn registry(&self) -> &Registry {
+    pub fn registry(&self) -> &PackRegistry {
         &self.registry
     }
 

@@ -1,11 +1,12 @@
-//! What was read before and still holds: who holds which key, users, the plans of a tenant, what a user may let tools
-//! do, what a tenant says about tools, its own tools, its agents, active prompts and published knowledge, what it has
-//! learned, what a user wants to be answered like, of whom nothing is remembered, and which tenants remember nothing of any record.
+//! Rows that are read again and again, and still hold.
 //!
-//! Every submission asks for the first two, every call of a tool for the next two, and every turn of an agent for the
-//! others. The one process of a SQLite file sees every change of them, so it need not read them again before one is
-//! committed. On PostgreSQL others write too: they say so when they commit, and because such
-//! a message may get lost, nothing is believed for longer than a moment.
+//! Every submission asks for key holders, users and a tenant's plans; every call of a tool for the user's permissions and
+//! the tenant's tools and settings; every turn of an agent for agents, active prompts, published knowledge, lessons,
+//! preferences, and whether anything is remembered.
+//!
+//! The one process of a SQLite file sees every change, so it reads again only after one was committed. On PostgreSQL
+//! other processes write too and say so when they commit; because such a notification may be lost, an entry is trusted
+//! for a moment only.
 
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -36,13 +37,13 @@ const KEPT: usize = 4_096;
 /// Bytes of what tenants have learned: one may have a few megabytes of it.
 const KEPT_LESSONS: usize = 32 << 20;
 /// What a lesson takes besides its words.
-const LESSON: usize = 512;
+const LESSON_OVERHEAD_BYTES: usize = 512;
 
 /// Bytes of own tools that tenants have active.
 const KEPT_OWN_TOOLS: usize = 64 << 20;
 /// What an own tool takes besides its definition, and how many times as much as its JSON the definition does.
-const OWN_TOOL: usize = 1_024;
-const READ_JSON: usize = 4;
+const OWN_TOOL_OVERHEAD_BYTES: usize = 1_024;
+const PARSED_JSON_FACTOR: usize = 4;
 
 /// Tenants whose knowledge is kept: it is large.
 const KEPT_KNOWLEDGE: usize = 16;
@@ -92,10 +93,10 @@ pub(crate) type Revision = [i64; 4];
 /// The published pieces of a tenant, as of a revision.
 type KnowledgePieces = (Revision, Arc<Vec<PublishedPiece>>);
 
-type OfTenant = (TenantId, UserId);
+type UserKey = (TenantId, UserId);
 
 /// A tenant's active tools, and when they were read.
-type OwnTools = (Stamp, Arc<Vec<OwnTool>>);
+type StampedOwnTools = (Stamp, Arc<Vec<OwnTool>>);
 
 /// What was read, with its stamp.
 pub(crate) struct StoreCache {
@@ -106,14 +107,14 @@ pub(crate) struct StoreCache {
     memories: AtomicU64,
     pub(crate) holders: StampedCache<String, KeyHolder>,
     pub(crate) plans: StampedCache<TenantId, Arc<Vec<Plan>>>,
-    pub(crate) users: StampedCache<OfTenant, User>,
-    pub(crate) rules: StampedCache<OfTenant, Arc<UserRules>>,
+    pub(crate) users: StampedCache<UserKey, User>,
+    pub(crate) rules: StampedCache<UserKey, Arc<UserRules>>,
     pub(crate) settings: StampedCache<TenantId, Arc<Vec<ToolSetting>>>,
     pub(crate) agents: StampedCache<TenantId, Arc<Vec<OwnAgent>>>,
     pub(crate) prompts: StampedCache<TenantId, Arc<Vec<Arc<Prompt>>>>,
-    pub(crate) preferences: StampedCache<OfTenant, Arc<Preferences>>,
+    pub(crate) preferences: StampedCache<UserKey, Arc<Preferences>>,
     lessons: Mutex<ByteCache<TenantId, (Stamp, Arc<Lessons>)>>,
-    own_tools: Mutex<ByteCache<TenantId, OwnTools>>,
+    own_tools: Mutex<ByteCache<TenantId, StampedOwnTools>>,
     pieces: StampedCache<TenantId, KnowledgePieces>,
     unremembered: StampedCache<(TenantId, Subject), ()>,
     no_entities: StampedCache<TenantId, ()>,
@@ -141,10 +142,10 @@ impl StoreCache {
         }
     }
 
-    /// Waits until no process can take for good any more what a change before this has ended.
+    /// Waits until no process can still trust a cached value that an earlier change has ended.
     pub(crate) async fn outlived(&self) {
         if let Some(span) = self.holds_for {
-            // The end of the time is what is waited for.
+            // It never completes: this sleeps.
             drop(tokio::time::timeout(span.as_duration(), std::future::pending::<()>()).await);
         }
     }
@@ -166,7 +167,8 @@ impl StoreCache {
         self.memories.fetch_add(1, Ordering::AcqRel);
     }
 
-    /// A change of keys, users or plans has been committed, or one may have gone unheard.
+    /// Invalidates everything but what is known of memories: a change was committed, or a notification may have been
+    /// lost.
     pub(crate) fn changed(&self) {
         self.turn.fetch_add(1, Ordering::AcqRel);
     }
@@ -225,7 +227,7 @@ impl StoreCache {
 
     pub(crate) fn keep_lessons(&self, tenant: TenantId, then: Stamp, lessons: &Arc<Lessons>) {
         let words = usize::try_from(lessons.bytes()).unwrap_or(usize::MAX);
-        let bytes = words.saturating_add(LESSON.saturating_mul(lessons.count() + 1));
+        let bytes = words.saturating_add(LESSON_OVERHEAD_BYTES.saturating_mul(lessons.count() + 1));
         let mut kept = self.lessons.lock().unwrap_or_else(PoisonError::into_inner);
         kept.keep(tenant, (then, Arc::clone(lessons)), bytes);
     }
@@ -241,8 +243,10 @@ impl StoreCache {
         let mut kept = self.own_tools.lock().unwrap_or_else(PoisonError::into_inner);
         let before = kept.get(&tenant).map(|(_, tools)| tools).filter(|tools| **tools == read);
         let tools = before.unwrap_or_else(|| Arc::new(read));
-        let bytes = tools.iter().map(|tool| OWN_TOOL.saturating_add(tool.definition.bytes().saturating_mul(READ_JSON)));
-        kept.keep(tenant, (then, Arc::clone(&tools)), bytes.fold(OWN_TOOL, usize::saturating_add));
+        let bytes = tools.iter().map(|tool| {
+            OWN_TOOL_OVERHEAD_BYTES.saturating_add(tool.definition.bytes().saturating_mul(PARSED_JSON_FACTOR))
+        });
+        kept.keep(tenant, (then, Arc::clone(&tools)), bytes.fold(OWN_TOOL_OVERHEAD_BYTES, usize::saturating_add));
         tools
     }
 
