@@ -3,9 +3,9 @@
 mod admit;
 mod leaving;
 pub(crate) mod ledger;
-mod queue;
 mod lost;
 mod manage;
+mod queue;
 pub(crate) mod tree;
 
 pub(crate) use admit::{CallBudget, NotAdmitted};

@@ -4,9 +4,9 @@
 
 mod arg;
 mod batch;
+mod cache;
 mod engine;
 pub(crate) mod json;
-mod cache;
 mod patience;
 pub(crate) mod postgres;
 mod row;
@@ -17,8 +17,8 @@ mod witness;
 
 pub(crate) use arg::{Arg, args, columns, count};
 pub(crate) use batch::{Pending, UnitFn};
-pub(crate) use engine::{Engine, Lane, StoreShared};
 pub(crate) use cache::Revision;
+pub(crate) use engine::{Engine, Lane, StoreShared};
 pub(crate) use patience::LONGEST;
 pub(crate) use row::Row;
 pub(crate) use sql::{Sql, sql_text, statements};
