@@ -75,8 +75,19 @@ pub struct ApiKey {
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct AccountMakers(BTreeMap<UserId, BTreeSet<UserId>>);
 
+/// Pairs of somebody and who has made their account or a key of theirs.
+impl FromIterator<(UserId, UserId)> for AccountMakers {
+    fn from_iter<T: IntoIterator<Item = (UserId, UserId)>>(pairs: T) -> Self {
+        let mut makers: BTreeMap<UserId, BTreeSet<UserId>> = BTreeMap::new();
+        for (made, maker) in pairs.into_iter().filter(|(made, maker)| made != maker) {
+            makers.entry(made).or_default().insert(maker);
+        }
+        Self(makers)
+    }
+}
+
 impl AccountMakers {
-    /// The makers of all users of a tenant. Keys count that were revoked as well: they were good once.
+    /// The makers of all these users. Keys count that were revoked as well: they were good once.
     #[must_use]
     pub fn of(users: &[User], keys: &[ApiKey]) -> Self {
         let owner = |id: KeyId| keys.iter().find(|key| key.id == id).map(|key| key.user_id);
@@ -85,11 +96,7 @@ impl AccountMakers {
             // Keys of earlier versions name only the key that they were made with.
             Some((key.user_id, key.made_by_user_id.or_else(|| key.made_by_key_id.and_then(owner))?))
         });
-        let mut makers: BTreeMap<UserId, BTreeSet<UserId>> = BTreeMap::new();
-        for (made, maker) in of_users.chain(of_keys).filter(|(made, maker)| made != maker) {
-            makers.entry(made).or_default().insert(maker);
-        }
-        Self(makers)
+        of_users.chain(of_keys).collect()
     }
 
     /// Whether two users count as one person: they are the same, or one of them made the other, or made who made them,

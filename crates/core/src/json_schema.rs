@@ -21,6 +21,8 @@ pub const MAX_PATTERNS: u64 = 64;
 pub const MAX_PATTERN_BYTES: usize = 256 * 1024;
 /// Pairs of a part of the schema and a part of the value that one check may look at.
 pub const MAX_WORK: u64 = 1_000_000;
+/// The work of a check up to which its faults are listed one by one: each choice that fails keeps all of its own.
+pub const MAX_LISTED_WORK: u64 = 20_000;
 /// Parts and references that may stand in each other.
 const MAX_NESTING: usize = 128;
 /// Steps into schema and value that a check may take from its beginning.

@@ -7,8 +7,6 @@ use serde_json::{Value, json};
 
 /// Faults that are listed of one value.
 const MAX_FAULTS: usize = 20;
-/// The work of a check up to which its faults are listed one by one: each choice that fails keeps all of its own.
-const MAX_LISTED_WORK: u64 = 20_000;
 
 /// Compiles a schema that is not ours, within [`json_schema`]'s limits. Nothing of it is kept: it belongs to whoever
 /// checks with it.
@@ -54,7 +52,7 @@ pub fn check(schema: &Value, value: &Value) -> Vec<Detail> {
 /// The faults of a value under a compiled schema that is not ours.
 pub(crate) fn bounded_faults(validator: &Validator, schema: &Value, value: &Value) -> Vec<Detail> {
     match json_schema::work(schema, value) {
-        Some(work) if work <= MAX_LISTED_WORK => faults(validator, value),
+        Some(work) if work <= json_schema::MAX_LISTED_WORK => faults(validator, value),
         Some(_) if validator.is_valid(value) => Vec::new(),
         Some(_) => vec![Detail::new("", "it does not fit the schema, which has too many ways to list where")],
         None => {

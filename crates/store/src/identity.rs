@@ -1,11 +1,13 @@
 //! Tenants, users, keys and completion webhooks.
 
+use std::collections::BTreeSet;
+
 use async_trait::async_trait;
 use kybern_core::actor::Role;
 use kybern_core::audit::AuditEvent;
 use kybern_core::error::Result as PortResult;
 use kybern_core::id::{KeyId, TenantId, UserId, WebhookId};
-use kybern_core::identity::{ApiKey, KeyHolder, OutboundWebhook, Tenant, User};
+use kybern_core::identity::{AccountMakers, ApiKey, KeyHolder, OutboundWebhook, Tenant, User};
 use kybern_core::ports::IdentityStore;
 use kybern_core::tenant::TenantScope;
 use kybern_core::time::Timestamp;
@@ -35,6 +37,7 @@ statements! {
     KEY_HOLDER = shared "key_holder";
     KEY_STANDS = shared "key_stands";
     KEY_BELOW = shared "key_below";
+    USER_MAKERS = shared "user_makers";
     WEBHOOK_INSERT = shared "webhook_insert";
     WEBHOOK_LIST = shared "webhook_list";
     WEBHOOK_DELETE = shared "webhook_delete";
@@ -216,6 +219,17 @@ async fn keys_below(tx: &mut Tx, id: KeyId, at: Timestamp) -> Result<Vec<KeyId>>
     tx.list(&KEY_BELOW, args![id.as_uuid(), at], |row| row.uuid().map(KeyId::from_uuid)).await
 }
 
+async fn account_makers(tx: &mut Tx, users: &[UserId]) -> Result<AccountMakers> {
+    let (mut known, mut open) = (BTreeSet::from_iter(users.iter().copied()), users.to_vec());
+    let mut pairs = Vec::new();
+    while let Some(made) = open.pop() {
+        let makers = tx.list(&USER_MAKERS, args![made.as_uuid()], |row| row.uuid().map(UserId::from_uuid)).await?;
+        pairs.extend(makers.iter().map(|maker| (made, *maker)));
+        open.extend(makers.into_iter().filter(|maker| known.insert(*maker)));
+    }
+    Ok(pairs.into_iter().collect())
+}
+
 async fn create_webhook(tx: &mut Tx, act: &AuditedAct<OutboundWebhook>) -> Result<()> {
     let webhook = &act.what;
     let args = args![
@@ -352,6 +366,10 @@ impl<D: 'static> IdentityStore for SqlStore<D> {
 
     async fn key_stands(&self, id: KeyId) -> PortResult<bool> {
         Ok(self.read_all(id, |tx, id| Box::pin(key_stands(tx, *id))).await?)
+    }
+
+    async fn account_makers(&self, users: &[UserId]) -> PortResult<AccountMakers> {
+        Ok(self.read_all(users.to_vec(), |tx, users| Box::pin(account_makers(tx, users))).await?)
     }
 
     async fn keys_below(&self, id: KeyId, at: Timestamp) -> PortResult<Vec<KeyId>> {

@@ -60,6 +60,7 @@ const MIGRATIONS: &[Migration] = &[
     migration!(26, "0026_oldest_work"),
     migration!(27, "0027_task_kind"),
     migration!(28, "0028_files_of_records"),
+    migration!(29, "0029_account_makers"),
 ];
 
 /// The schema version that this program knows.

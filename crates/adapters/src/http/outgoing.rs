@@ -144,7 +144,7 @@ impl Outgoing {
         if next.url.origin() != self.url.origin() {
             next.trusted = false;
             next.drop_body();
-            next.keep_headers(&TRAVELLING_HEADERS);
+            next.keep_headers(TRAVELLING_HEADERS);
         }
         if !matches!(status.as_u16(), 307 | 308) {
             next.drop_body();

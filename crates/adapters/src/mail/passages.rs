@@ -200,10 +200,10 @@ impl PassageWalk<'_> {
             return self.take(at, 1, self.state, None);
         }
         let plain = line.plain();
-        if is_banner(&plain, &FORWARDED) {
+        if is_banner(&plain, FORWARDED) {
             return self.begin(at, 1, PassageRole::Forwarded);
         }
-        if is_banner(&plain, &ORIGINAL) {
+        if is_banner(&plain, ORIGINAL) {
             return self.begin(at, 1, self.older());
         }
         if let Some(header) = self.header(at) {
@@ -353,8 +353,8 @@ impl PassageWalk<'_> {
             let plain = line.plain();
             let ends = line.is_quoted()
                 || is_footer(&plain)
-                || is_banner(&plain, &ORIGINAL)
-                || is_banner(&plain, &FORWARDED)
+                || is_banner(&plain, ORIGINAL)
+                || is_banner(&plain, FORWARDED)
                 || plain.starts_with("____")
                 || WROTE_AT.iter().any(|start| plain.starts_with(start))
                 || field(line.text).is_some_and(|(name, _)| FROM.contains(&name.as_str()));

@@ -15,7 +15,8 @@ const MARKS: [char; 4] = [':', '_', '-', '/'];
 #[must_use]
 pub fn names_in(text: &str) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
-    let words = text.split_whitespace().map(trimmed).filter(|word| is_name(word));
+    let words = text.split(|c: char| c.is_whitespace() || matches!(c, ',' | ';')).map(trimmed);
+    let words = words.filter(|word| is_name(word));
     for word in words.take(MOST) {
         let behind = word.rsplit([':', '#', '=']).next().filter(|part| *part != word && is_name(part));
         for part in std::iter::once(word).chain(behind) {
@@ -29,9 +30,10 @@ pub fn names_in(text: &str) -> Vec<String> {
     names
 }
 
-/// A word without the marks of the sentence around it.
+/// A word without the marks of the sentence around it, and without the ending of a possessive.
 fn trimmed(word: &str) -> &str {
-    word.trim_matches(|c: char| !c.is_alphanumeric())
+    let word = word.trim_matches(|c: char| !c.is_alphanumeric());
+    word.strip_suffix("'s").or_else(|| word.strip_suffix("\u{2019}s")).unwrap_or(word)
 }
 
 fn is_name(word: &str) -> bool {
@@ -58,6 +60,8 @@ mod tests {
         let dot = ["DOT:9104417", "dot:9104417", "9104417"];
         assert_eq!(names_in("DOT:9104417."), dot);
         assert_eq!(names_in("dot:9104417 and 9104417"), ["dot:9104417", "DOT:9104417", "9104417"]);
+        assert_eq!(names_in("acme-freight's"), ["acme-freight", "ACME-FREIGHT"]);
+        assert_eq!(names_in("k-1,k-2"), ["k-1", "K-1", "k-2", "K-2"]);
         assert!(names_in("MC#123456").contains(&"123456".to_owned()));
     }
 

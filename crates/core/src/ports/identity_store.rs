@@ -5,7 +5,7 @@ use async_trait::async_trait;
 use crate::audit::AuditEvent;
 use crate::error::Result;
 use crate::id::{KeyId, TenantId, UserId, WebhookId};
-use crate::identity::{ApiKey, KeyHolder, OutboundWebhook, Tenant, User};
+use crate::identity::{AccountMakers, ApiKey, KeyHolder, OutboundWebhook, Tenant, User};
 use crate::tenant::TenantScope;
 use crate::time::Timestamp;
 
@@ -83,6 +83,10 @@ pub trait IdentityStore: Send + Sync {
     /// The keys, in whichever tenant, that were made with that one, with those, and so on, and work at that time: they
     /// fall with it.
     async fn keys_below(&self, id: KeyId, at: Timestamp) -> Result<Vec<KeyId>>;
+
+    /// Who made the accounts and keys of these users, who made those, and so on, in whichever tenants they are: a platform
+    /// admin makes accounts in one tenant, and acts in another.
+    async fn account_makers(&self, users: &[UserId]) -> Result<AccountMakers>;
 
     /// Creates a completion webhook.
     async fn create_webhook(&self, scope: TenantScope, webhook: &OutboundWebhook, audit: AuditEvent) -> Result<()>;

@@ -91,8 +91,7 @@ impl OutboxSender {
             Err(put_off) => put_off,
         };
         let Some(reason) = reason else { return Err(JobFailure::put_off("waits for its receiver", until)) };
-        // Made by the clock of tasks: this machine's own may be far ahead of it.
-        if self.kernel.time.now().since(since(job).unwrap_or(message.created_at)) > MAX_WAIT {
+        if self.has_waited_long(job, message) {
             return Err(JobFailure::permanent(format!("given up after {MAX_WAIT}: {reason}")));
         }
         let told = message.error.as_deref().is_some_and(|error| error.starts_with("receiver "));
@@ -100,6 +99,12 @@ impl OutboxSender {
             self.move_status(job, message, OutboxStatus::Pending, OutboxStatus::Pending, Some(&reason)).await?;
         }
         Err(JobFailure::put_off(reason, until))
+    }
+
+    /// Whether a message has waited for its receiver as long as it may.
+    fn has_waited_long(&self, job: &ClaimedJob, message: &OutboxMessage) -> bool {
+        // Made by the clock of tasks: this machine's own may be far ahead of it.
+        self.kernel.time.now().since(since(job).unwrap_or(message.created_at)) > MAX_WAIT
     }
 
     async fn send_mail(&self, job: &ClaimedJob, message: &OutboxMessage) -> Result<(), JobFailure> {
@@ -119,9 +124,12 @@ impl OutboxSender {
             files,
         };
         let sent = sender.send(&mail).await;
+        let mut rests = None;
         match &sent {
             Ok(()) | Err(SendFault::NotSent { .. }) => delivery.answered(),
-            Err(SendFault::Unreachable { .. } | SendFault::Unknown { .. }) => delivery.silent(self.kernel.clock.now()),
+            Err(SendFault::Unreachable { .. } | SendFault::Unknown { .. }) => {
+                rests = delivery.silent(self.kernel.clock.now());
+            }
         }
         let (reason, retryable) = match sent {
             Ok(()) => return self.move_status(job, message, OutboxStatus::Sending, OutboxStatus::Sent, None).await,
@@ -132,10 +140,12 @@ impl OutboxSender {
             Err(SendFault::NotSent { message: reason, retryable }) => (reason, retryable),
             Err(SendFault::Unreachable { message: reason }) => (reason, true),
         };
-        let again = retryable && job.attempt < job.max_attempts;
+        // Trying a receiver that rests costs the message no try.
+        let put_off = rests.filter(|_| !self.has_waited_long(job, message));
+        let again = put_off.is_some() || retryable && job.attempt < job.max_attempts;
         let to = if again { OutboxStatus::Pending } else { OutboxStatus::Failed };
         self.move_status(job, message, OutboxStatus::Sending, to, Some(&reason)).await?;
-        Err(JobFailure { message: reason, retryable, put_off: None })
+        Err(JobFailure { message: reason, retryable, put_off })
     }
 
     /// The files that go along with a mail. If any is missing the mail is not sent, because its text refers to it.
@@ -175,10 +185,11 @@ impl OutboxSender {
             Ok(request) => self.http.send(request).await,
             Err(reason) => Err(HttpFailure::Invalid(reason)),
         };
+        let mut rests = None;
         match (delivery, &result) {
             (Some(delivery), Ok(_) | Err(HttpFailure::TooLarge(_))) => delivery.answered(),
             (Some(delivery), Err(HttpFailure::Connect(_) | HttpFailure::NoAnswer(_) | HttpFailure::TimedOut(_))) => {
-                delivery.silent(self.kernel.clock.now());
+                rests = delivery.silent(self.kernel.clock.now());
             }
             (_, Err(HttpFailure::Denied(_) | HttpFailure::Invalid(_))) | (None, _) => {}
         }
@@ -198,8 +209,10 @@ impl OutboxSender {
             Err(failure @ (HttpFailure::Denied(_) | HttpFailure::Invalid(_))) => (failure.to_string(), false),
             Err(failure) => (failure.to_string(), true),
         };
-        let again = retryable && job.attempt < job.max_attempts;
         let is_dispatch = message.message.channel == OutboxChannel::Workflow;
+        // A step waits for what was dispatched, so that is given up when its tries are over.
+        let put_off = rests.filter(|_| !is_dispatch && !self.has_waited_long(job, message));
+        let again = put_off.is_some() || retryable && job.attempt < job.max_attempts;
         // It was `sending` before this try when an earlier one may have arrived.
         let may_have_begun = is_dispatch && (may_have_arrived || message.status == OutboxStatus::Sending);
         let to = match (again, may_have_begun) {
@@ -212,7 +225,7 @@ impl OutboxSender {
             self.dispatch_failed(job, message, &reason).await?;
         }
         self.move_status(job, message, OutboxStatus::Sending, to, Some(&reason)).await?;
-        Err(JobFailure { message: reason, retryable, put_off: None })
+        Err(JobFailure { message: reason, retryable, put_off })
     }
 
     /// Whether a webhook still subscribes to what a completion message tells; true of any other message.

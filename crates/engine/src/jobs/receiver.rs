@@ -168,9 +168,15 @@ impl Delivery {
         self.end(Breaker::succeeded);
     }
 
-    /// It did not, at that moment.
-    pub(crate) fn silent(self, now: Timestamp) {
-        self.end(|breaker| breaker.failed(now));
+    /// It did not, at that moment. Answers until when its breaker is open now.
+    pub(crate) fn silent(self, now: Timestamp) -> Option<Timestamp> {
+        let mut until = None;
+        self.end(|breaker| {
+            let after = breaker.failed(now);
+            until = after.open_until(now);
+            after
+        });
+        until
     }
 
     fn end(mut self, judge: impl FnOnce(Breaker) -> Breaker) {
@@ -219,10 +225,11 @@ mod tests {
         let enter = |ms| receivers.enter(hook(1, "https://a.example.com"), at(ms));
         let together: Vec<Delivery> = (0..8).map(|_| enter(0).unwrap()).collect();
         let mut together = together.into_iter();
-        together.next().unwrap().silent(at(20_000));
+        assert_eq!(together.next().unwrap().silent(at(20_000)), None);
         let waits = enter(20_000).err().unwrap();
         assert_eq!(waits, PutOff { until: at(21_000), reason: None }, "others are on their way");
-        together.by_ref().take(4).for_each(|delivery| delivery.silent(at(20_000)));
+        let opens: Vec<_> = together.by_ref().take(4).map(|delivery| delivery.silent(at(20_000))).collect();
+        assert_eq!(opens, [None, None, None, Some(at(50_000))]);
         drop(together);
         let waits = enter(20_000).err().unwrap();
         assert_eq!(waits.until, at(50_000));
@@ -232,7 +239,7 @@ mod tests {
         assert!(receivers.enter(hook(2, "https://a.example.com"), at(20_002)).is_ok(), "another tenant's");
         let probe = enter(50_000).unwrap();
         assert!(enter(50_000).is_err(), "one at a time");
-        probe.silent(at(60_000));
+        assert_eq!(probe.silent(at(60_000)), Some(at(90_000)));
         assert!(enter(89_999).is_err());
         enter(90_000).unwrap().answered();
         let all: Vec<Delivery> = (0..8).map(|_| enter(90_000).unwrap()).collect();
@@ -246,7 +253,7 @@ mod tests {
         let enter = |ms| receivers.enter(hook(1, "https://a.example.com"), at(ms));
         let day = 24 * 60 * 60 * 1000;
         let together: Vec<Delivery> = (0..5).map(|_| enter(day).unwrap()).collect();
-        together.into_iter().for_each(|delivery| delivery.silent(at(day)));
+        together.into_iter().for_each(|delivery| drop(delivery.silent(at(day))));
         assert_eq!(enter(day).err().unwrap().until, at(day + 30_000));
         // The clock is set right.
         let probe = enter(0).unwrap();

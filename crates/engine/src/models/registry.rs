@@ -268,13 +268,20 @@ impl ModelRegistry {
             let other = || provider.others.then(|| Arc::new(ModelSpec { kind, ..ModelSpec::unknown(model) }));
             spec.or_else(other).map(|spec| Candidate { provider: Arc::clone(provider), spec })
         };
-        // Names of models have slashes too, so a bare name comes first.
+        let named = |wanted: &str| self.providers.iter().find(|provider| provider.name() == wanted);
+        // Names of models have slashes too: what begins with a provider's name is that one's.
+        if let Some((provider, model)) = name.split_once('/')
+            && let Some(provider) = named(provider)
+        {
+            // As `openrouter/auto` of the provider `openrouter` is called.
+            let lists = |wanted: &str| provider.models().iter().any(|spec| spec.name == wanted && spec.kind == kind);
+            return known(provider, if lists(name) && !lists(model) { name } else { model });
+        }
         let has = |provider: &&Arc<Provider>| provider.models().iter().any(|spec| spec.name == name);
         let mut having = self.providers.iter().filter(has);
         if let (Some(only), None) = (having.next(), having.next()) {
             return known(only, name);
         }
-        let named = |wanted: &str| self.providers.iter().find(|provider| provider.name() == wanted);
         if let Some(provider) = named(name) {
             let models = provider.models();
             let of_kind = || models.iter().filter(|spec| spec.kind == kind);
@@ -283,7 +290,6 @@ impl ModelRegistry {
             let spec = of_kind().find(is_choice).or_else(|| of_kind().next()).map(Arc::clone)?;
             return Some(Candidate { provider: Arc::clone(provider), spec });
         }
-        let (provider, model) = name.split_once('/')?;
-        known(named(provider)?, model)
+        None
     }
 }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use kybern_core::actor::Actor;
 use kybern_core::audit::AuditEvent;
 use kybern_core::error::{Error, Result};
-use kybern_core::id::PromptId;
+use kybern_core::id::{PromptId, UserId};
 use kybern_core::identity::AccountMakers;
 use kybern_core::ports::{Clock, IdentityStore, Page, PromptStore};
 use kybern_core::prompt::{self, Prompt, PromptAct, PromptChange, PromptFilter, PromptStatus};
@@ -76,7 +76,10 @@ impl Prompts {
         let action = act.action();
         // Who made whom is asked for where it matters only.
         let makers = match &act {
-            PromptAct::Approve(_) => AccountMakers::of(&self.users.users(scope).await?, &self.users.keys(scope).await?),
+            PromptAct::Approve(_) => {
+                let persons: Vec<UserId> = before.authors.iter().copied().chain([by]).collect();
+                self.users.account_makers(&persons).await?
+            }
             PromptAct::Edit(_) | PromptAct::Submit | PromptAct::Reject(_) | PromptAct::Activate(_) => {
                 AccountMakers::default()
             }

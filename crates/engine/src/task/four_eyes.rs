@@ -10,7 +10,6 @@ use std::collections::BTreeSet;
 use kybern_core::actor::{Actor, Principal};
 use kybern_core::error::{Error, ErrorCode, Result};
 use kybern_core::id::UserId;
-use kybern_core::identity::AccountMakers;
 use kybern_core::task::{JournalEntry, Resolution, Signal, Task, Wait, WaitKind};
 use kybern_core::tenant::TenantScope;
 use serde_json::{Map, Value, json};
@@ -40,8 +39,9 @@ impl Tasks {
         let Some(by) = actor.user() else {
             return denied("two persons stand for this call, and a person is a user: use a user's key");
         };
-        let makers = AccountMakers::of(&self.kernel.store.users(scope).await?, &self.kernel.store.keys(scope).await?);
         let asked = self.who_asked(scope, task).await?;
+        let persons: Vec<UserId> = asked.iter().copied().chain([by]).collect();
+        let makers = self.kernel.store.account_makers(&persons).await?;
         let is_own = asked.iter().any(|one| makers.are_one(*one, by));
         let is_edited = request.replaces || !request.corrections.is_empty();
         if !self.kernel.settings.self_approval {

@@ -301,6 +301,27 @@ fn a_mail_server_that_is_silent_is_left_alone() {
 }
 
 #[test]
+fn one_mail_outlasts_more_failures_than_it_has_tries() {
+    let world = World::new();
+    // Five tries of its own open the breaker; then a probe each half minute costs it none.
+    for _ in 0..12 {
+        world.mail.fail_next(SendFault::Unreachable { message: "no reply".to_owned() });
+    }
+    world.run(async |live| {
+        live.run(
+            json!([step("m", "core.notify", json!({"to": "a@example.com", "subject": "s", "body": "b"}))]),
+            json!({}),
+        )
+        .await;
+        // Virtual time: the polling below would take long to come so far.
+        let _ = tokio::time::timeout(Millis::from_secs(300).as_duration(), std::future::pending::<()>()).await;
+        let sent = async || (live.outbox().await[0].status == OutboxStatus::Sent).then_some(());
+        live.find(async || sent().await).await;
+        assert_eq!(live.world.mail.sent().len(), 1);
+    });
+}
+
+#[test]
 fn what_is_queued_for_a_webhook_that_was_removed_ends_without_being_sent() {
     let up = Arc::new(AtomicBool::new(false));
     let answers = up.clone();

@@ -51,9 +51,10 @@ pub(super) async fn in_folder<D: 'static>(store: &SqlStore<D>, folder: PathBuf, 
     let count = if dry_run {
         unnamed.len() as u64
     } else {
-        let count = blobs::on_disk(move || remove(&folder, scope.tenant(), &unnamed, before)).await?;
+        let (count, failed) = blobs::on_disk(move || Ok(remove(&folder, scope.tenant(), &unnamed, before))).await?;
         let noting = store.write(scope, (asked, count), |tx, (asked, count)| Box::pin(note(tx, asked, *count)));
         noting.await?;
+        failed?;
         count
     };
     Ok(PurgeStep { count, next: looked.next.map(|next| format!("{next:02x}")) })
@@ -121,17 +122,22 @@ fn moment(at: Timestamp) -> SystemTime {
     UNIX_EPOCH + Duration::from_millis(u64::try_from(at.as_millis()).unwrap_or(0))
 }
 
-fn remove(folder: &Path, tenant: TenantId, hashes: &[String], before: Timestamp) -> Result<u64> {
-    let mut removed = 0;
+/// How many were removed, and what the last one that could not be removed failed with.
+fn remove(folder: &Path, tenant: TenantId, hashes: &[String], before: Timestamp) -> (u64, Result<()>) {
+    let (mut removed, mut failed) = (0, Ok(()));
     for hash in hashes {
         let path = blobs::path(folder, tenant, hash);
         let _alone = alone();
-        if is_old(&path, before)? {
-            std::fs::remove_file(&path).map_err(StoreError::io(format!("removing file {hash}")))?;
-            removed += 1;
+        let gone = is_old(&path, before).and_then(|is_old| {
+            let unlink = || std::fs::remove_file(&path).map_err(StoreError::io(format!("removing file {hash}")));
+            if is_old { unlink().map(|()| 1) } else { Ok(0) }
+        });
+        match gone {
+            Ok(one) => removed += one,
+            Err(error) => failed = Err(error),
         }
     }
-    Ok(removed)
+    (removed, failed)
 }
 
 /// Whoever puts a file into its place or says that it is stored once more, and whoever removes one, does it alone. A

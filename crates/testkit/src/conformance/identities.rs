@@ -169,6 +169,34 @@ pub async fn who_made_a_user_or_a_key_is_kept(h: Harness) {
     assert!(users.iter().any(|user| user.id == home.user && user.made_by_user_id.is_none()));
 }
 
+pub async fn who_made_an_account_is_known_across_tenants(h: Harness) {
+    let (w, home) = World::new(h).await;
+    let other = w.tenant("second").await;
+    let made = |by: UserId, mail: &str| User {
+        made_by_user_id: Some(by),
+        ..w.user(UserId::from_uuid(w.id()), mail, &[Role::Admin])
+    };
+    let create = async |home: &Home, user: &User| {
+        w.store().create_user(home.scope, user, w.event("user.create")).await.unwrap();
+    };
+    // Home's user makes a colleague, who makes an account in the other tenant, who makes a key for that tenant's user.
+    let colleague = made(home.user, "colleague@example.com");
+    create(&home, &colleague).await;
+    let abroad = made(colleague.id, "abroad@example.com");
+    create(&other, &abroad).await;
+    let key = kybern_core::identity::ApiKey { made_by_user_id: Some(abroad.id), ..w.key(other.user, &[]) };
+    w.store().create_key(other.scope, &key, "abroad", w.event("key.create")).await.unwrap();
+    let makers = w.store().account_makers(&[other.user, home.user]).await.unwrap();
+    assert!(makers.are_one(other.user, home.user) && makers.are_one(other.user, colleague.id));
+    let makers = w.store().account_makers(&[home.user, colleague.id]).await.unwrap();
+    assert!(makers.are_one(home.user, colleague.id));
+    let stranger = made(UserId::from_uuid(w.id()), "stranger@example.com");
+    create(&other, &stranger).await;
+    let makers = w.store().account_makers(&[stranger.id, home.user]).await.unwrap();
+    assert!(!makers.are_one(stranger.id, home.user));
+    assert_eq!(w.store().account_makers(&[]).await.unwrap(), kybern_core::identity::AccountMakers::default());
+}
+
 pub async fn a_key_belongs_to_a_user_and_its_hash_is_taken_once(h: Harness) {
     let (w, home) = World::new(h).await;
     let create =

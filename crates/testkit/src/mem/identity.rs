@@ -5,7 +5,7 @@ use kybern_core::actor::Role;
 use kybern_core::audit::AuditEvent;
 use kybern_core::error::{Error, Result};
 use kybern_core::id::{KeyId, TenantId, UserId, WebhookId};
-use kybern_core::identity::{ApiKey, KeyHolder, OutboundWebhook, Tenant, User};
+use kybern_core::identity::{AccountMakers, ApiKey, KeyHolder, OutboundWebhook, Tenant, User};
 use kybern_core::ports::IdentityStore;
 use kybern_core::tenant::TenantScope;
 use kybern_core::time::Timestamp;
@@ -158,6 +158,14 @@ impl IdentityStore for MemStore {
                 }
             }
             Ok(below)
+        })
+    }
+
+    async fn account_makers(&self, _: &[UserId]) -> Result<AccountMakers> {
+        self.run(|state| {
+            let users: Vec<User> = state.users.values().cloned().collect();
+            let keys: Vec<ApiKey> = state.api_keys.values().map(|(key, _)| key.clone()).collect();
+            Ok(AccountMakers::of(&users, &keys))
         })
     }
 

@@ -241,10 +241,10 @@ fn of(name: &SpelledName) -> Option<Kind> {
         if rest.ends_with(b"private") {
             return Some(Kind::PrivateKey);
         }
-        return ends_any(rest, &KEYS).then_some(Kind::ApiKey);
+        return ends_any(rest, KEYS).then_some(Kind::ApiKey);
     }
     if name.ends("token") {
-        return (!ends_any(name.before("token"), &PLACES)).then_some(Kind::Token);
+        return (!ends_any(name.before("token"), PLACES)).then_some(Kind::Token);
     }
     if name.ends_with_word("pass") || name.ends_with_word("pin") {
         let (end, kind) = if name.ends("pass") { ("pass", Kind::Password) } else { ("pin", Kind::Code) };

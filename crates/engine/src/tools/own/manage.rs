@@ -109,9 +109,7 @@ impl OwnTools {
         let before = self.version_for(scope, key, &act).await?;
         // Who made whom is asked for where it matters only.
         let makers = match &act {
-            OwnToolAct::Approve(_) => {
-                AccountMakers::of(&self.users.users(scope).await?, &self.users.keys(scope).await?)
-            }
+            OwnToolAct::Approve(_) => self.users.account_makers(&[before.author, by]).await?,
             OwnToolAct::Submit | OwnToolAct::Reject(_) | OwnToolAct::Activate(_) | OwnToolAct::Disable => {
                 AccountMakers::default()
             }

@@ -57,6 +57,27 @@ fn a_bare_name_that_two_providers_have_is_refused_with_both_names() {
 }
 
 #[test]
+fn what_begins_with_a_providers_name_goes_to_that_provider() {
+    let own = |name: &'static str, models: &'static [&'static str]| {
+        let model = Arc::new(ScriptedModel::new(name, |_, _| Scripted::text("x", 1, 1)));
+        model.lists(Ok(models));
+        unlisted(&model)
+    };
+    // A router names its models after the providers behind it.
+    let router = own("router", &["aa/small", "other/large", "router/auto"]);
+    World::with([]).asking(vec![router, own("aa", &["small"])]).run(async |live| {
+        for (named, by) in [
+            ("aa/small", "aa/small"),
+            ("router/aa/small", "router/aa/small"),
+            ("other/large", "router/other/large"),
+            ("router/auto", "router/router/auto"),
+        ] {
+            assert_eq!(live.answered_by(named).await.as_deref(), Ok(by), "{named}");
+        }
+    });
+}
+
+#[test]
 fn a_list_that_was_not_given_is_asked_for_again_and_an_old_one_anew() {
     let model = Arc::new(ScriptedModel::new("own", |_, _| Scripted::text("x", 1, 1)));
     model.lists(Err(ModelFailureKind::Connect));
