@@ -5,7 +5,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use kybern_core::audit::AuditEvent;
 use kybern_core::error::Result as PortResult;
-use kybern_core::id::UserId;
+use kybern_core::id::{TenantId, UserId};
 use kybern_core::policy::ToolPolicy;
 use kybern_core::ports::{PermissionStore, UserRules};
 use kybern_core::tenant::TenantScope;
@@ -14,26 +14,38 @@ use kybern_core::tool::ToolSetting;
 use serde_json::json;
 
 use crate::audit;
-use crate::db::{Row, Tx, args, json, statements};
+use crate::db::{Row, RowVisibility, Tx, args, json, scope_of_row, statements};
 use crate::error::Result;
 use crate::identity::must_know;
 use crate::store::SqlStore;
 
 statements! {
     RULES = shared "user_rules";
+    HOME = shared "user_home";
     PUT = part "permission" "put";
     DELETE = part "permission" "delete";
     SETTINGS = part "tool_setting" "list";
     SETTING_PUT = part "tool_setting" "put";
 }
 
-async fn rules(tx: &mut Tx, scope: TenantScope, user: UserId) -> Result<Option<Arc<UserRules>>> {
+async fn rules(tx: &mut Tx, scope: TenantScope, user: UserId) -> Result<Option<UserRules>> {
     let found = tx.fetch_optional(&RULES, args![scope, user.as_uuid()]).await?;
     let Some(mut row) = found else { return Ok(None) };
     let (roles, policy) = (row.json()?, row.opt_text()?);
     let unreadable = |error: serde_json::Error| row.fault(format!("a policy that cannot be read: {error}"));
     let policy = policy.map(|text| json::read(&text).map_err(unreadable)).transpose()?;
-    Ok(Some(Arc::new(UserRules { roles, policy })))
+    Ok(Some(UserRules { roles, policy }))
+}
+
+async fn rules_at_home(tx: &mut Tx, scope: TenantScope, user: UserId) -> Result<Option<Arc<UserRules>>> {
+    Ok(rules(tx, scope, user).await?.map(Arc::new))
+}
+
+async fn rules_abroad(tx: &mut Tx, user: UserId) -> Result<Option<Arc<UserRules>>> {
+    let Some(home) = tx.find(&HOME, args![user.as_uuid()], Row::uuid).await? else { return Ok(None) };
+    let home = scope_of_row(TenantId::from_uuid(home));
+    tx.enter(RowVisibility::Tenant(home)).await?;
+    Ok(rules(tx, home, user).await?.map(|rules| Arc::new(rules.abroad())))
 }
 
 /// A policy to be stored, or to be taken back.
@@ -79,8 +91,13 @@ async fn put_setting(tx: &mut Tx, (scope, setting, audit): &Setting) -> Result<(
 impl<D: 'static> PermissionStore for SqlStore<D> {
     async fn user_rules(&self, scope: TenantScope, user: UserId) -> PortResult<Option<Arc<UserRules>>> {
         let known = &self.shared.known;
-        let find = || self.read_few(scope, (scope, user), |tx, (scope, user)| Box::pin(rules(tx, *scope, *user)));
+        let find =
+            || self.read_few(scope, (scope, user), |tx, (scope, user)| Box::pin(rules_at_home(tx, *scope, *user)));
         Ok(known.or_find(&known.rules, (scope.tenant(), user), find).await?)
+    }
+
+    async fn rules_abroad(&self, user: UserId) -> PortResult<Option<Arc<UserRules>>> {
+        Ok(self.read_all(user, |tx, user| Box::pin(rules_abroad(tx, *user))).await?)
     }
 
     async fn set_policy(

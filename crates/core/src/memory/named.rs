@@ -15,7 +15,11 @@ const MARKS: [char; 4] = [':', '_', '-', '/'];
 #[must_use]
 pub fn names_in(text: &str) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
-    let words = text.split(|c: char| c.is_whitespace() || matches!(c, ',' | ';')).map(trimmed);
+    // `k1,k2` are two, and `$1,250,000` is one.
+    let is_group = |part: &str| part.len() == 3 && part.bytes().all(|b| b.is_ascii_digit());
+    let is_amount = |word: &str| trimmed(word).split(',').skip(1).all(is_group);
+    let marks = |word: &str| if is_amount(word) { [].as_slice() } else { [',', ';'].as_slice() };
+    let words = text.split_whitespace().flat_map(|word| word.split(marks(word))).map(trimmed);
     let words = words.filter(|word| is_name(word));
     for word in words.take(MOST) {
         let behind = word.rsplit([':', '#', '=']).next().filter(|part| *part != word && is_name(part));
@@ -61,6 +65,7 @@ mod tests {
         assert_eq!(names_in("DOT:9104417."), dot);
         assert_eq!(names_in("dot:9104417 and 9104417"), ["dot:9104417", "DOT:9104417", "9104417"]);
         assert_eq!(names_in("acme-freight's"), ["acme-freight", "ACME-FREIGHT"]);
+        assert_eq!(names_in("It was $1,250,000, it says."), ["1,250,000"]);
         assert_eq!(names_in("k-1,k-2"), ["k-1", "K-1", "k-2", "K-2"]);
         assert!(names_in("MC#123456").contains(&"123456".to_owned()));
     }

@@ -22,11 +22,24 @@ pub struct UserRules {
     pub policy: Option<ToolPolicy>,
 }
 
+impl UserRules {
+    /// The same as it counts in a tenant that is not the user's own.
+    #[must_use]
+    pub fn abroad(mut self) -> Self {
+        self.roles.retain(|role| *role == Role::PlatformAdmin);
+        self
+    }
+}
+
 /// Where both are kept.
 #[async_trait]
 pub trait PermissionStore: Send + Sync {
     /// What holds for a user now; `None` when there is no such user.
     async fn user_rules(&self, scope: TenantScope, user: UserId) -> Result<Option<Arc<UserRules>>>;
+
+    /// What holds for a user of another tenant now; `None` when there is no such user anywhere. Only a platform admin acts
+    /// abroad, so of their roles that one alone counts there; somebody who is none any more has none.
+    async fn rules_abroad(&self, user: UserId) -> Result<Option<Arc<UserRules>>>;
 
     /// Says what a user may let tools do; `None` takes back what was said. Holds in every process when it returns.
     ///

@@ -51,7 +51,7 @@ pub(crate) struct JobFailure {
     pub(crate) message: String,
     /// Whether another try may help.
     pub(crate) retryable: bool,
-    /// It was not tried: it has to wait until then.
+    /// It waits until then, and this was no try.
     pub(crate) put_off: Option<Timestamp>,
 }
 

@@ -33,6 +33,8 @@ use crate::executor::patience::until_available;
 const RECEIVER_TIMEOUT: Millis = Millis(20_000);
 /// How long a message waits for a receiver that does not answer.
 const MAX_WAIT: Millis = Millis(72 * 60 * 60 * 1000);
+/// How long a message rests after its last try of a receiver that was silent.
+const REST: Millis = Millis(30_000);
 /// How long a dispatch waits before its task is looked at again that is being cancelled, or has failed and may be
 /// retried.
 const WHILE_ITS_TASK_RESTS: Millis = Millis(60_000);
@@ -101,6 +103,14 @@ impl OutboxSender {
         Err(JobFailure::put_off(reason, until))
     }
 
+    /// A receiver was silent. Until then the message waits without having used up a try: where the receiver's breaker is
+    /// open, which other messages may have opened, and where this was its last try.
+    fn silent(&self, job: &ClaimedJob, delivery: Delivery) -> Option<Timestamp> {
+        let now = self.kernel.clock.now();
+        let is_last = job.attempt >= job.max_attempts;
+        delivery.silent(now).or_else(|| is_last.then(|| now.plus(REST)))
+    }
+
     /// Whether a message has waited for its receiver as long as it may.
     fn has_waited_long(&self, job: &ClaimedJob, message: &OutboxMessage) -> bool {
         // Made by the clock of tasks: this machine's own may be far ahead of it.
@@ -127,9 +137,7 @@ impl OutboxSender {
         let mut rests = None;
         match &sent {
             Ok(()) | Err(SendFault::NotSent { .. }) => delivery.answered(),
-            Err(SendFault::Unreachable { .. } | SendFault::Unknown { .. }) => {
-                rests = delivery.silent(self.kernel.clock.now());
-            }
+            Err(SendFault::Unreachable { .. } | SendFault::Unknown { .. }) => rests = self.silent(job, delivery),
         }
         let (reason, retryable) = match sent {
             Ok(()) => return self.move_status(job, message, OutboxStatus::Sending, OutboxStatus::Sent, None).await,
@@ -140,7 +148,6 @@ impl OutboxSender {
             Err(SendFault::NotSent { message: reason, retryable }) => (reason, retryable),
             Err(SendFault::Unreachable { message: reason }) => (reason, true),
         };
-        // Trying a receiver that rests costs the message no try.
         let put_off = rests.filter(|_| !self.has_waited_long(job, message));
         let again = put_off.is_some() || retryable && job.attempt < job.max_attempts;
         let to = if again { OutboxStatus::Pending } else { OutboxStatus::Failed };
@@ -189,7 +196,7 @@ impl OutboxSender {
         match (delivery, &result) {
             (Some(delivery), Ok(_) | Err(HttpFailure::TooLarge(_))) => delivery.answered(),
             (Some(delivery), Err(HttpFailure::Connect(_) | HttpFailure::NoAnswer(_) | HttpFailure::TimedOut(_))) => {
-                rests = delivery.silent(self.kernel.clock.now());
+                rests = self.silent(job, delivery);
             }
             (_, Err(HttpFailure::Denied(_) | HttpFailure::Invalid(_))) | (None, _) => {}
         }

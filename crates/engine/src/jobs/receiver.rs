@@ -72,6 +72,15 @@ struct ReceiverState {
     line: Timestamp,
 }
 
+impl ReceiverState {
+    /// When one more message comes back that has to wait until then.
+    fn put_off(&mut self, until: Timestamp, now: Timestamp) -> Timestamp {
+        let last = if self.line.since(now) > LONGEST_LINE { Timestamp::default() } else { self.line };
+        self.line = until.max(last.plus(SPACING));
+        self.line
+    }
+}
+
 /// A message has to wait.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct PutOff {
@@ -101,10 +110,7 @@ impl Receivers {
         let (may, next) = standing.breaker.ask(now);
         if !may || (standing.breaker != Breaker::Closed && standing.in_flight > 0) {
             let opens = standing.breaker.open_until(now);
-            let from = opens.unwrap_or_else(|| now.plus(WHILE_TRIED));
-            let last = if standing.line.since(now) > LONGEST_LINE { Timestamp::default() } else { standing.line };
-            standing.line = from.max(last.plus(SPACING));
-            let until = standing.line;
+            let until = standing.put_off(opens.unwrap_or_else(|| now.plus(WHILE_TRIED)), now);
             drop(known);
             let name = receiver.name();
             let reason = opens.map(|at| {
@@ -131,6 +137,14 @@ impl Receivers {
         drop(known);
         silent.sort_by(|(one, ..), (other, ..)| one.cmp(other));
         silent
+    }
+
+    /// When a message whose receiver was silent comes back; `None` where the breaker is not open.
+    fn behind(&self, receiver: &Receiver, now: Timestamp) -> Option<Timestamp> {
+        let mut known = self.lock();
+        let standing = known.get_mut(receiver)?;
+        let opens = standing.breaker.open_until(now)?;
+        Some(standing.put_off(opens, now))
     }
 
     fn leave(&self, receiver: &Receiver, judge: impl FnOnce(Breaker) -> Breaker) {
@@ -168,15 +182,12 @@ impl Delivery {
         self.end(Breaker::succeeded);
     }
 
-    /// It did not, at that moment. Answers until when its breaker is open now.
-    pub(crate) fn silent(self, now: Timestamp) -> Option<Timestamp> {
-        let mut until = None;
-        self.end(|breaker| {
-            let after = breaker.failed(now);
-            until = after.open_until(now);
-            after
-        });
-        until
+    /// It did not, at that moment. Where its breaker is open now, the message goes to the end of those that wait, so that
+    /// another one tries the receiver next; answers when its turn comes.
+    pub(crate) fn silent(mut self, now: Timestamp) -> Option<Timestamp> {
+        let receiver = self.receiver.take()?;
+        self.receivers.leave(&receiver, |breaker| breaker.failed(now));
+        self.receivers.behind(&receiver, now)
     }
 
     fn end(mut self, judge: impl FnOnce(Breaker) -> Breaker) {
@@ -232,10 +243,10 @@ mod tests {
         assert_eq!(opens, [None, None, None, Some(at(50_000))]);
         drop(together);
         let waits = enter(20_000).err().unwrap();
-        assert_eq!(waits.until, at(50_000));
+        assert_eq!(waits.until, at(50_020), "behind the one that failed");
         let reason = waits.reason.unwrap();
         assert_eq!(reason, "receiver https://a.example.com is not answering: circuit breaker open, next try in 30 s");
-        assert_eq!(enter(20_001).err().unwrap().until, at(50_020), "one after the other");
+        assert_eq!(enter(20_001).err().unwrap().until, at(50_040), "one after the other");
         assert!(receivers.enter(hook(2, "https://a.example.com"), at(20_002)).is_ok(), "another tenant's");
         let probe = enter(50_000).unwrap();
         assert!(enter(50_000).is_err(), "one at a time");
@@ -256,7 +267,7 @@ mod tests {
         for delivery in together {
             let _until = delivery.silent(at(day));
         }
-        assert_eq!(enter(day).err().unwrap().until, at(day + 30_000));
+        assert_eq!(enter(day).err().unwrap().until, at(day + 30_020));
         // The clock is set right.
         let probe = enter(0).unwrap();
         assert_eq!(enter(1).err().unwrap().until, at(30_000));

@@ -275,7 +275,10 @@ impl ModelRegistry {
         {
             // As `openrouter/auto` of the provider `openrouter` is called.
             let lists = |wanted: &str| provider.models().iter().any(|spec| spec.name == wanted && spec.kind == kind);
-            return known(provider, if lists(name) && !lists(model) { name } else { model });
+            let found = known(provider, if lists(name) && !lists(model) { name } else { model });
+            if found.is_some() {
+                return found;
+            }
         }
         let has = |provider: &&Arc<Provider>| provider.models().iter().any(|spec| spec.name == name);
         let mut having = self.providers.iter().filter(has);

@@ -23,7 +23,7 @@ use crate::agent::{
 use crate::chat::{Chats, check_content};
 use crate::models::{Caller, Route};
 use crate::tools::ToolCatalogue;
-use crate::tools::grant::{CallOrigin, Grant};
+use crate::tools::grant::{CallOrigin, Grant, rules_of};
 
 /// What is to be written down.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -166,10 +166,7 @@ impl Previews {
     /// By what right a model would call tools in a turn that the actor begins.
     async fn grant_of_model(&self, actor: &Actor) -> Result<Grant> {
         let (scope, user) = (actor.scope(), actor.user());
-        let rules = match user {
-            Some(user) => self.turns.store.user_rules(scope, user).await?,
-            None => None,
-        };
+        let rules = rules_of(self.turns.store.as_ref(), scope, user).await?;
         let settings = self.turns.store.tool_settings(scope).await?;
         Ok(Grant { origin: CallOrigin::Model, user, rules, rights: actor.rights(), settings })
     }

@@ -19,6 +19,7 @@ use super::nul;
 use super::request::{CallbackRequest, ReviewRequest};
 use crate::executor::view::TaskView;
 use crate::schema;
+use crate::tools::grant::rules_of;
 use crate::tools::{Grant, hash_args};
 use crate::understanding::corrections;
 
@@ -250,10 +251,7 @@ impl Tasks {
     /// What a call that a user makes by hand is held against.
     pub(crate) async fn grant_of(&self, actor: &Actor) -> Result<Grant> {
         let (store, scope) = (&self.kernel.store, actor.scope());
-        let rules = match actor.user() {
-            Some(user) => store.user_rules(scope, user).await?,
-            None => None,
-        };
+        let rules = rules_of(store.as_ref(), scope, actor.user()).await?;
         Ok(Grant::direct(actor, rules, store.tool_settings(scope).await?))
     }
 }

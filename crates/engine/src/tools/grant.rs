@@ -60,12 +60,9 @@ impl Grant {
 
     /// What the calls of a task are held against now.
     pub(crate) async fn of_task(store: &dyn Store, scope: TenantScope, task: &Task) -> Result<Self> {
-        let rules = match task.user {
-            Some(user) => store.user_rules(scope, user).await?,
-            None => None,
-        };
-        // A platform admin who acts here is no user of this tenant: the door has judged the call by who they are.
-        // With a key that is narrowed to less than an admin's rights they are held to those.
+        let rules = rules_of(store, scope, task.user).await?;
+        // Where nobody knows who that is, the door has judged the call. With a key that is narrowed to less than an
+        // admin's rights they are held to those.
         let judged = rules.is_none() && task.rights.may(Right::Administer);
         let origin = if task.kind == TaskKind::Call && task.user.is_some() && !judged {
             CallOrigin::Direct
@@ -100,12 +97,11 @@ impl Grant {
         match self.origin {
             CallOrigin::Plan => false,
             CallOrigin::Direct => true,
-            CallOrigin::Model => self.rules.is_some(),
+            CallOrigin::Model => self.user.is_some(),
         }
     }
 
-    /// Whether the key had the right when it was used, and the user has it now. Of a platform admin who acts in another
-    /// tenant only the first is known.
+    /// Whether the key had the right when it was used, and the user has it now.
     fn holds(&self, right: Right) -> bool {
         let now = |rules: &Arc<UserRules>| rules.roles.iter().any(|role| role.grants(right));
         self.rights.may(right) && self.rules.as_ref().is_none_or(now)
@@ -124,7 +120,7 @@ impl Grant {
         match self.origin {
             CallOrigin::Plan => None,
             // Nobody has said how far the agent of a plan goes that no user started: its tools say it.
-            CallOrigin::Model if self.rules.is_none() => None,
+            CallOrigin::Model if self.user.is_none() => None,
             CallOrigin::Direct | CallOrigin::Model if self.is_admin() => {
                 Some(Cow::Owned(ToolPolicy::preset(Preset::Permissive)))
             }
@@ -152,6 +148,20 @@ impl Grant {
         }
         let most = self.policy()?.calls_per_minute?;
         Some(RateRule { key: format!("{}/tools/minute", self.counted_as()), most, window: Millis::from_secs(60) })
+    }
+}
+
+/// What holds now for a user who wants something done in a tenant; `None` for nobody. A platform admin who acts there is
+/// held to what was said of them at home.
+pub(crate) async fn rules_of(
+    store: &dyn Store,
+    scope: TenantScope,
+    user: Option<UserId>,
+) -> Result<Option<Arc<UserRules>>> {
+    let Some(user) = user else { return Ok(None) };
+    match store.user_rules(scope, user).await? {
+        Some(rules) => Ok(Some(rules)),
+        None => store.rules_abroad(user).await,
     }
 }
 

@@ -70,7 +70,8 @@ async fn call(context: &ToolContext, args: Map<String, Value>) -> Result<ToolOut
             let insured = request::insured(context, &draft.props).await?.unwrap_or_default();
             let letter = Letter { sender: &context.tenant_name, insured: &insured, id: draft.id };
             letter.rewrite(&draft.props, &mut wanted);
-            let mut lookups = authority::lookups(&wanted);
+            let over = draft.props.iter().chain(&wanted).map(|(name, value)| (name.clone(), value.clone()));
+            let mut lookups = authority::lookups(&over.collect());
             let changed = change::difference(draft, wanted);
             lookups.extend(request::number_lookups(&texts(&changed, "policy_numbers")));
             updated += usize::from(change::settle(&mut outcome, draft, changed, lookups));

@@ -1,6 +1,11 @@
 -- A file that a record names is kept as long as the record.
 CREATE INDEX record_file ON record_lookup (tenant_id, value) WHERE name = 'file';
 
+-- The function below runs as the owner of the tables, who sees nothing without one.
+CREATE POLICY one_tenant_of_owner ON record_lookup TO CURRENT_USER
+    USING (tenant_id = nullif(current_setting('kybern.tenant_id', true), '')::uuid)
+    WITH CHECK (tenant_id = nullif(current_setting('kybern.tenant_id', true), '')::uuid);
+
 CREATE OR REPLACE FUNCTION kybern_remove_files(before BIGINT, most BIGINT) RETURNS BIGINT LANGUAGE plpgsql SECURITY DEFINER AS $$
 DECLARE
     mine UUID := nullif(current_setting('kybern.tenant_id', true), '')::uuid;

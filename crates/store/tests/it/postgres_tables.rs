@@ -21,10 +21,21 @@ const WORKER_READS: &[(&str, &[&str])] = &[
     ("delegation", &["tenant_id", "task_id", "at"]),
     ("reservation", &["tenant_id", "id", "owner", "expires_at"]),
     ("tenant", &["id", "name", "slug", "created_at"]),
-    ("app_user", &["tenant_id", "id", "roles"]),
+    ("app_user", &["tenant_id", "id", "roles", "made_by_user_id"]),
     (
         "api_key",
-        &["tenant_id", "id", "user_id", "roles", "scopes", "expires_at", "revoked_at", "key_hash", "made_by_key_id"],
+        &[
+            "tenant_id",
+            "id",
+            "user_id",
+            "roles",
+            "scopes",
+            "expires_at",
+            "revoked_at",
+            "key_hash",
+            "made_by_key_id",
+            "made_by_user_id",
+        ],
     ),
     (
         "task",

@@ -33,6 +33,23 @@ pub async fn rules_follow_the_roles_at_once(h: Harness) {
     assert_eq!(store.user_rules(home.scope, home.user).await.unwrap().unwrap().roles, [Role::Viewer]);
 }
 
+pub async fn what_holds_for_a_user_abroad_is_what_was_said_at_home(h: Harness) {
+    let (w, home) = World::new(h).await;
+    w.tenant("second").await;
+    let store = w.store();
+    let abroad = async || store.rules_abroad(home.user).await.unwrap().unwrap();
+    assert!(abroad().await.roles.is_empty(), "an admin of one tenant is nobody in another");
+    store
+        .set_roles(home.scope, home.user, &[Role::Admin, Role::PlatformAdmin], w.event("user.set_roles"))
+        .await
+        .unwrap();
+    let policy = ToolPolicy::preset(Preset::Restrictive);
+    store.set_policy(home.scope, home.user, Some(&policy), w.event("user.set_permissions")).await.unwrap();
+    let rules = abroad().await;
+    assert_eq!((rules.roles.as_slice(), rules.policy.as_ref()), ([Role::PlatformAdmin].as_slice(), Some(&policy)));
+    assert!(store.rules_abroad(kybern_core::id::UserId::from_uuid(w.id())).await.unwrap().is_none());
+}
+
 pub async fn a_setting_takes_the_place_of_the_one_before(h: Harness) {
     let (w, home) = World::new(h).await;
     let store = w.store();

@@ -23,6 +23,17 @@ impl PermissionStore for MemStore {
         })
     }
 
+    async fn rules_abroad(&self, user: UserId) -> Result<Option<Arc<UserRules>>> {
+        self.run(|state| {
+            let home = state.users.iter().find(|((_, id), _)| *id == user);
+            let rules = home.map(|(place, user)| UserRules {
+                roles: user.roles.clone(),
+                policy: state.policies.get(place).cloned(),
+            });
+            Ok(rules.map(|rules| Arc::new(rules.abroad())))
+        })
+    }
+
     async fn set_policy(
         &self,
         scope: TenantScope,

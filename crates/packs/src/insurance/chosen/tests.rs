@@ -403,6 +403,7 @@ fn what_is_said_of_some_policies_and_not_understood_is_asked_about() {
         "Please order loss runs for the first one on the attached list only.",
         "Please order loss runs for some of the policies of the attached list.",
         "Could you pull the losses on the first two?",
+        "Please order it for some of the policies.",
         "Por favor pidan la siniestralidad de algunas de las polizas adjuntas.",
         "Please order the loss runs. Cargo is with Cedar Point Casualty Company, and we would rather you did not approach them.",
     ] {
@@ -415,6 +416,7 @@ fn what_is_said_of_some_policies_and_not_understood_is_asked_about() {
         "Please order the loss runs.\nGreetings from Fern Cargo Transport near here, as it happens",
         "Please order the loss runs. We are still missing the one of Northfield.",
         "Please order the loss runs for the last two years.",
+        "Please order the loss runs for the last three policy years.",
         "Please order the loss runs. It is the first one that we ask you for this year.",
         "Please order the loss runs. Here is what we carry: liability, cargo and general liability.",
     ] {

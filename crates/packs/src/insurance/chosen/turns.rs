@@ -102,6 +102,6 @@ pub(super) const PICKS_SOME: &[&str] = list!(
      two of these, two of those, two of them, three of the, several of, most of, any of the, first one, second one, \
      third one, last one, top one, first two, last two, top two, first three, last three, top three, first policy, \
      second policy, third policy, last policy, first row, first line, second row, last row, algunas de, algunos de, \
-     una de las, la primera, las primeras, las dos primeras, la ultima, quelques unes, certaines des, une des, \
+     una de las, la primera, las primeras, las dos primeras, quelques unes, certaines des, une des, \
      la premiere, les premieres, les deux premieres, la derniere, einige, die erste, die ersten"
 );

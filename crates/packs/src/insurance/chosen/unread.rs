@@ -32,8 +32,8 @@ fn restricts(sentence: &Sentence) -> bool {
 /// `the last two years`, is no choice of policies, and neither is `it is the first one`.
 fn picks_some(sentence: &Sentence) -> bool {
     let tells = |at: usize| at > 1 && sentence.is(at - 2, word::IS) || at > 0 && sentence.is(at - 1, word::IS);
-    let picks =
-        |at: usize| sentence.any(at, say::PICKS_SOME).is_some_and(|end| !sentence.is(end, word::PERIODS) && !tells(at));
+    let is_period = |end: usize| sentence.is(end + usize::from(sentence.is(end, word::OF_PERIODS)), word::PERIODS);
+    let picks = |at: usize| sentence.any(at, say::PICKS_SOME).is_some_and(|end| !is_period(end) && !tells(at));
     sentence.has_any(word::ASKS) && (0..sentence.words.len()).any(picks)
 }
 

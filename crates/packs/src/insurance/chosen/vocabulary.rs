@@ -42,10 +42,14 @@ pub(super) const ASKS: &[&str] = list!(
 pub(super) const LOSSES: &[&str] =
     list!("loss, losses, claim, experience, siniestralidad, siniestro, perdida, sinistre, historial, historique");
 /// Words that tell what something is.
-pub(super) const IS: &[&str] = &["is", "its", "it", "was", "are", "es", "est", "ist"];
+pub(super) const IS: &[&str] = &["is", "its", "was", "are", "es", "est", "ist"];
 /// What a length of time is counted in.
-pub(super) const PERIODS: &[&str] =
-    &["year", "term", "month", "week", "day", "ano", "mes", "annee", "an", "mois", "jahr", "monat"];
+pub(super) const PERIODS: &[&str] = &[
+    "year", "term", "period", "renewal", "month", "week", "day", "ano", "vigencia", "periodo", "mes", "annee", "an",
+    "mois", "jahr", "monat",
+];
+/// What may stand before one of these.
+pub(super) const OF_PERIODS: &[&str] = &["policy", "full", "calendar", "prior", "previous", "past"];
 /// Words of the names of companies.
 pub(super) const COMPANIES: &[&str] =
     &["company", "insurance", "mutual", "casualty", "indemnity", "assurance", "corp", "inc", "exchange", "group"];

@@ -1,0 +1,1 @@
+SELECT tenant_id FROM app_user WHERE id = $1
