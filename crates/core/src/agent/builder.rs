@@ -12,7 +12,7 @@ use crate::time::Millis;
 ///
 /// ```
 /// use kybern_core::agent::AgentDraft;
-/// use kybern_core::pack::{DuplicateKey, Registry};
+/// use kybern_core::pack::{DuplicateKey, PackRegistry};
 ///
 /// let agent = AgentDraft::builder("clerk")
 ///     .name("Clerk")
@@ -28,7 +28,7 @@ use crate::time::Millis;
 /// let refused = AgentDraft::builder("clerk").name("Clerk").build().unwrap_err();
 /// assert_eq!(refused.details()[0].path, "/systemPrompt");
 ///
-/// Registry::default().agent(agent)?;
+/// PackRegistry::default().agent(agent)?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, PartialEq, Debug)]
