@@ -87,18 +87,6 @@ impl FromIterator<(UserId, UserId)> for AccountMakers {
 }
 
 impl AccountMakers {
-    /// The makers of all these users. Keys count that were revoked as well: they were good once.
-    #[must_use]
-    pub fn of(users: &[User], keys: &[ApiKey]) -> Self {
-        let owner = |id: KeyId| keys.iter().find(|key| key.id == id).map(|key| key.user_id);
-        let of_users = users.iter().filter_map(|user| Some((user.id, user.made_by_user_id?)));
-        let of_keys = keys.iter().filter_map(|key| {
-            // Keys of earlier versions name only the key that they were made with.
-            Some((key.user_id, key.made_by_user_id.or_else(|| key.made_by_key_id.and_then(owner))?))
-        });
-        of_users.chain(of_keys).collect()
-    }
-
     /// Whether two users count as one person: they are the same, or one of them made the other, or made who made them,
     /// and so on.
     #[must_use]
@@ -168,60 +156,31 @@ mod tests {
         UserId::from_uuid(Uuid::from_u128(u128::from(n)))
     }
 
-    fn user(n: u8, made_by: Option<u8>) -> User {
-        User {
-            id: id(n),
-            name: n.to_string(),
-            email: format!("{n}@example.com"),
-            roles: vec![Role::Admin],
-            timezone: "UTC".to_owned(),
-            created_at: Timestamp::from_millis(1),
-            made_by_user_id: made_by.map(id),
-        }
-    }
-
-    fn key(n: u8, user: u8, made_by: Option<u8>, with: Option<u8>) -> ApiKey {
-        let key_id = |n: u8| KeyId::from_uuid(Uuid::from_u128(u128::from(n)));
-        ApiKey {
-            id: key_id(n),
-            user_id: id(user),
-            name: String::new(),
-            prefix: String::new(),
-            roles: Vec::new(),
-            scopes: Vec::new(),
-            expires_at: None,
-            revoked_at: Some(Timestamp::from_millis(2)),
-            created_at: Timestamp::from_millis(1),
-            made_by_key_id: with.map(key_id),
-            made_by_user_id: made_by.map(id),
-        }
+    /// Who was made by whom.
+    fn makers(pairs: &[(u8, u8)]) -> AccountMakers {
+        pairs.iter().map(|(made, maker)| (id(*made), id(*maker))).collect()
     }
 
     #[test]
     fn who_made_an_account_or_a_key_counts_as_its_holder_in_both_directions() {
-        // 1 made the account of 2, and 2 a key for 3; 4 made a key for 5, in an earlier version. 6 is by itself.
-        let users = [user(1, None), user(2, Some(1)), user(3, None), user(4, None), user(5, None), user(6, None)];
-        let keys =
-            [key(10, 3, Some(2), None), key(11, 4, None, None), key(12, 5, None, Some(11)), key(13, 6, Some(6), None)];
-        let makers = AccountMakers::of(&users, &keys);
+        // 1 made the account of 2, and 2 a key for 3; 4 made a key for 5. 6 made one for itself.
+        let makers_of = makers(&[(2, 1), (3, 2), (5, 4), (6, 6)]);
         let one = [(1, 2), (2, 3), (1, 3), (4, 5)];
         for (a, b) in (1..=6).flat_map(|a| (1..=6).map(move |b| (a, b))) {
             let expected = a == b || one.contains(&(a, b)) || one.contains(&(b, a));
-            assert_eq!(makers.are_one(id(a), id(b)), expected, "{a} {b}");
+            assert_eq!(makers_of.are_one(id(a), id(b)), expected, "{a} {b}");
         }
-        let makers_of_both =
-            AccountMakers::of(&[user(1, None), user(2, Some(1)), user(3, Some(1)), user(4, Some(3))], &[]);
+        let makers_of_both = makers(&[(2, 1), (3, 1), (4, 3)]);
         let common = |one: u8, other: u8| makers_of_both.common(id(one), id(other)).into_iter().collect::<Vec<_>>();
         assert_eq!((common(2, 4), common(1, 2)), (vec![id(1)], Vec::new()));
-        let both = AccountMakers::of(&[user(1, None), user(2, Some(1)), user(3, Some(1))], &[]);
+        let both = makers(&[(2, 1), (3, 1)]);
         assert!(!both.are_one(id(2), id(3)), "two that a third made are two");
     }
 
     proptest! {
         #[test]
         fn it_is_mutual_and_ends(made in prop::collection::vec((0_u8..6, 0_u8..6), 0..20), a in 0_u8..6, b in 0_u8..6) {
-            let keys: Vec<ApiKey> = made.iter().zip(0..).map(|((user, by), n)| key(n, *user, Some(*by), None)).collect();
-            let makers = AccountMakers::of(&[], &keys);
+            let makers = makers(&made);
             prop_assert_eq!(makers.are_one(id(a), id(b)), makers.are_one(id(b), id(a)));
             prop_assert!(makers.are_one(id(a), id(a)));
             prop_assert!(made.iter().all(|(user, by)| makers.are_one(id(*user), id(*by))));

@@ -61,14 +61,8 @@ impl Grant {
     /// What the calls of a task are held against now.
     pub(crate) async fn of_task(store: &dyn Store, scope: TenantScope, task: &Task) -> Result<Self> {
         let rules = rules_of(store, scope, task.user).await?;
-        // Where nobody knows who that is, the door has judged the call. With a key that is narrowed to less than an
-        // admin's rights they are held to those.
-        let judged = rules.is_none() && task.rights.may(Right::Administer);
-        let origin = if task.kind == TaskKind::Call && task.user.is_some() && !judged {
-            CallOrigin::Direct
-        } else {
-            CallOrigin::Plan
-        };
+        let is_by_hand = task.kind == TaskKind::Call && task.user.is_some();
+        let origin = if is_by_hand { CallOrigin::Direct } else { CallOrigin::Plan };
         let settings = store.tool_settings(scope).await?;
         Ok(Self { origin, user: task.user, rules, rights: task.rights, settings })
     }
@@ -187,6 +181,17 @@ mod tests {
         assert!(!narrowed(CallOrigin::Plan).may(Right::Administer) && narrowed(CallOrigin::Plan).may(Right::Operate));
         let reads = Grant { rights: [Right::Operate].into_iter().collect(), ..narrowed(CallOrigin::Direct) };
         assert!(reads.may(Right::Operate) && !reads.may(Right::Read), "a scope narrows tools too");
+    }
+
+    #[test]
+    fn the_model_of_a_user_of_whom_nothing_is_known_does_no_more_than_their_key() {
+        let unknown = |rights| Grant { rules: None, rights, ..grant(CallOrigin::Model, Vec::new(), None) };
+        let policy = unknown(Rights::OPERATOR).policy().map(Cow::into_owned);
+        assert_eq!(policy, Some(ToolPolicy::preset(Preset::ReadOnly)));
+        let operates = unknown([Right::Operate].into_iter().collect());
+        assert!(operates.may(Right::Operate) && !operates.may(Right::Read));
+        let nobodys = Grant { origin: CallOrigin::Model, ..Grant::plan() };
+        assert_eq!(nobodys.policy(), None, "the agent of a plan that no user started");
     }
 
     #[test]

@@ -4,9 +4,11 @@ use std::sync::Arc;
 
 use kybern_core::actor::{Actor, Role};
 use kybern_core::approval::{ApprovalFilter, ApprovalStatus, Verdict};
+use kybern_core::audit::AuditEvent;
 use kybern_core::error::{Error, ErrorCode};
 use kybern_core::id::{ApprovalId, TenantId};
 use kybern_core::policy::{Autonomy, Preset, ToolPolicy};
+use kybern_core::ports::IdentityStore as _;
 use kybern_core::task::{EffectClass, Resolution, TaskStatus, WaitKind};
 use kybern_core::time::Millis;
 use kybern_core::tool::{Risk, ToolFailure, ToolOutcome};
@@ -370,6 +372,33 @@ fn a_call_is_not_made_for_a_user_who_has_lost_every_role_while_it_waited() {
         let task = live.end(task).await;
         assert_eq!((task.error.unwrap().code, tool.count()), (ErrorCode::PermissionDenied, 0));
         assert!(live.acts().await.iter().any(|act| act.action == "tool.deny"));
+    });
+}
+
+#[test]
+fn a_call_is_not_made_for_a_visitor_who_is_no_platform_admin_any_more() {
+    let tool = risky();
+    World::with([tool.clone()]).run(async |live| {
+        let change = ToolChange { confirm: Some(true), ..ToolChange::default() };
+        live.engine.tool_settings().set(&live.world.actor, "t.risky", change).await.unwrap();
+        let (visitor, home) = live.world.visitor();
+        let key = live.put(plan(json!([step("a", "t.risky", json!({"to": "ops@example.com"}))]))).await;
+        for (demoted, made) in [(false, 1), (true, 1)] {
+            let request = SubmitRequest { plan_key: Some(key.clone()), ..SubmitRequest::text("go") };
+            let task = live.engine.tasks().submit(&visitor, request, None).await.unwrap().id;
+            let asked = live.rest(task).await.waits[0].approval_id.unwrap();
+            if demoted {
+                let audit = AuditEvent::by_executor("user.set_roles", "user:visitor".to_owned(), json!({}));
+                let (user, roles) = (visitor.user().unwrap(), [Role::Admin]);
+                live.world.store.set_roles(home, user, &roles, audit).await.unwrap();
+            }
+            live.decide(asked, Verdict::Approve(None), None).await.unwrap();
+            let task = live.end(task).await;
+            assert_eq!(
+                (task.error.map(|error| error.code), tool.count()),
+                (demoted.then_some(ErrorCode::PermissionDenied), made)
+            );
+        }
     });
 }
 

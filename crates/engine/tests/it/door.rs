@@ -395,14 +395,17 @@ fn what_is_held_for_a_call_that_is_not_made_is_given_back() {
 }
 
 #[test]
-fn whoever_is_no_user_of_the_tenant_is_judged_at_the_door_alone() {
+fn whoever_acts_abroad_is_held_to_what_was_said_of_them_at_home() {
     let tool = Arc::new(ScriptedTool::noop("t.write", EffectClass::Local));
     World::with([tool.clone()]).run(async |live| {
-        // A platform admin who acts in this tenant.
-        let stranger = UserId::from_uuid(Uuid::from_u128(5));
-        let roles = [kybern_core::actor::Role::PlatformAdmin];
-        let actor = kybern_testkit::actors::user(TenantId::DEFAULT, stranger, &roles);
-        let call = live.engine.invocations().invoke(&actor, "t.write", object(json!({})), None, LONG).await.unwrap();
-        assert_eq!((call.status, tool.count()), ("success", 1));
+        let (visitor, home) = live.world.visitor();
+        let call = || live.engine.invocations().invoke(&visitor, "t.write", object(json!({})), None, LONG);
+        assert_eq!((call().await.unwrap().status, tool.count()), ("success", 1), "nothing was said");
+        let mut policy = ToolPolicy::preset(Preset::Permissive);
+        policy.denied_tools.insert("t.write".to_owned());
+        let audit = AuditEvent::by_executor("user.set_permissions", "user:visitor".to_owned(), json!({}));
+        live.world.store.set_policy(home, visitor.user().unwrap(), Some(&policy), audit).await.unwrap();
+        assert_eq!(call().await.unwrap_err().code(), ErrorCode::PermissionDenied);
+        assert_eq!(tool.count(), 1);
     });
 }

@@ -322,6 +322,27 @@ fn one_mail_outlasts_more_failures_than_it_has_tries() {
 }
 
 #[test]
+fn a_webhook_outlasts_more_silence_than_it_has_tries() {
+    let away = Arc::new(AtomicBool::new(true));
+    let is_away = away.clone();
+    let wire = Wire::new(move |_, _| match is_away.load(Ordering::SeqCst) {
+        true => Wired::Fail(HttpFailure::Connect("no route".to_owned())),
+        false => Wired::Answer(200, json!({})),
+    });
+    World::new().on(wire).run(async |live| {
+        let events = vec!["task.completed".to_owned()];
+        live.engine.identity().create_webhook(&live.world.actor, "https://hook.test/x", events).await.unwrap();
+        live.run(json!([step("a", "core.noop", json!({}))]), json!({})).await;
+        let _ = tokio::time::timeout(Millis::from_secs(300).as_duration(), std::future::pending::<()>()).await;
+        assert!(live.world.wire.requests().len() > 8, "more than it has tries");
+        assert_eq!(live.outbox().await[0].status, OutboxStatus::Pending);
+        away.store(false, Ordering::SeqCst);
+        let sent = async || (live.outbox().await[0].status == OutboxStatus::Sent).then_some(());
+        live.find(async || sent().await).await;
+    });
+}
+
+#[test]
 fn what_is_queued_for_a_webhook_that_was_removed_ends_without_being_sent() {
     let up = Arc::new(AtomicBool::new(false));
     let answers = up.clone();

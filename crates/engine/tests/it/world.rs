@@ -294,6 +294,25 @@ impl World {
         block_on(self.store.create_tenant(&tenant, &admin, &key, &format!("hash-{slug}"), audit)).unwrap();
     }
 
+    /// A platform admin whose account lies in another tenant, as they act in this one, and that other tenant.
+    pub fn visitor(&self) -> (Actor, TenantScope) {
+        let home = TenantId::from_uuid(Uuid::from_u128(77));
+        self.settle_tenant(home, "platform");
+        let scope = kybern_testkit::actors::scope(home);
+        let user = User {
+            id: UserId::from_uuid(Uuid::from_u128(5)),
+            name: "A Visitor".to_owned(),
+            email: "visitor@platform.example".to_owned(),
+            roles: vec![Role::PlatformAdmin],
+            timezone: "UTC".to_owned(),
+            created_at: self.clock.now(),
+            made_by_user_id: None,
+        };
+        let audit = AuditEvent::by_executor("user.create", format!("user:{}", user.id), json!({}));
+        block_on(self.store.create_user(scope, &user, audit)).unwrap();
+        (kybern_testkit::actors::user(self.scope().tenant(), user.id, &user.roles), scope)
+    }
+
     pub fn scope(&self) -> TenantScope {
         self.actor.scope()
     }

@@ -188,12 +188,22 @@ pub async fn who_made_an_account_is_known_across_tenants(h: Harness) {
     w.store().create_key(other.scope, &key, "abroad", w.event("key.create")).await.unwrap();
     let makers = w.store().account_makers(&[other.user, home.user]).await.unwrap();
     assert!(makers.are_one(other.user, home.user) && makers.are_one(other.user, colleague.id));
+    // A key of an earlier version names only the key that it was made with, and a revoked one was good once.
+    let by_key = made(UserId::from_uuid(w.id()), "by-key@example.com");
+    create(&other, &by_key).await;
+    let with = w.store().keys(home.scope).await.unwrap()[0].id;
+    let old = kybern_core::identity::ApiKey { made_by_key_id: Some(with), ..w.key(by_key.id, &[]) };
+    w.store().create_key(other.scope, &old, "old", w.event("key.create")).await.unwrap();
+    w.store().revoke_key(other.scope, old.id, w.now(), w.event("key.revoke")).await.unwrap();
+    let makers = w.store().account_makers(&[by_key.id, home.user]).await.unwrap();
+    assert!(makers.are_one(by_key.id, home.user));
     let makers = w.store().account_makers(&[home.user, colleague.id]).await.unwrap();
     assert!(makers.are_one(home.user, colleague.id));
     let stranger = made(UserId::from_uuid(w.id()), "stranger@example.com");
     create(&other, &stranger).await;
     let makers = w.store().account_makers(&[stranger.id, home.user]).await.unwrap();
     assert!(!makers.are_one(stranger.id, home.user));
+    assert_eq!(w.store().account_makers(&[]).await.unwrap(), kybern_core::identity::AccountMakers::default());
 }
 
 pub async fn a_key_belongs_to_a_user_and_its_hash_is_taken_once(h: Harness) {

@@ -1,5 +1,7 @@
 //! Tenants, users, keys and completion webhooks.
 
+use std::collections::BTreeSet;
+
 use async_trait::async_trait;
 use kybern_core::actor::Role;
 use kybern_core::audit::AuditEvent;
@@ -161,11 +163,19 @@ impl IdentityStore for MemStore {
         })
     }
 
-    async fn account_makers(&self, _: &[UserId]) -> Result<AccountMakers> {
+    async fn account_makers(&self, of: &[UserId]) -> Result<AccountMakers> {
         self.run(|state| {
-            let users: Vec<User> = state.users.values().cloned().collect();
-            let keys: Vec<ApiKey> = state.api_keys.values().map(|(key, _)| key.clone()).collect();
-            Ok(AccountMakers::of(&users, &keys))
+            let owner = |id: KeyId| state.api_keys.values().find(|(key, _)| key.id == id).map(|(key, _)| key.user_id);
+            let (mut pairs, mut open) = (BTreeSet::new(), of.to_vec());
+            while let Some(made) = open.pop() {
+                let users = state.users.values().filter(|user| user.id == made);
+                let keys = state.api_keys.values().map(|(key, _)| key).filter(|key| key.user_id == made);
+                // Keys of earlier versions name only the key that they were made with.
+                let by_keys = keys.filter_map(|key| key.made_by_user_id.or_else(|| owner(key.made_by_key_id?)));
+                let makers = users.filter_map(|user| user.made_by_user_id).chain(by_keys);
+                open.extend(makers.filter(|maker| pairs.insert((made, *maker))));
+            }
+            Ok(pairs.into_iter().collect())
         })
     }
 

@@ -198,6 +198,8 @@ fn schemas_have_limits() {
         (with_schema("1", json!({"$ref": "#/$defs/missing"})), "references stay inside it"),
         (with_schema("1", json!({"$defs": doubling, "$ref": "#/$defs/a0"})), "simplify it"),
         (with_schema("1", json!({"$dynamicRef": "#node"})), "$dynamicRef"),
+        (with_schema("1", json!({"properties": {"a": {"$id": "https://example.com/a"}}})), "$id inside the schema"),
+        (with_schema("1", json!({"$ref": "#"})), "too large for so large a value"),
         (with_schema("1", deep), "deeper than 64 levels"),
         (with_schema("1", json!({"enum": wide})), "more than 65536"),
         (with_schema("1", json!({"enum": many})), "more than 10000 parts"),

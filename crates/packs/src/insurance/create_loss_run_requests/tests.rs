@@ -340,4 +340,10 @@ async fn a_draft_tells_of_the_letters_for_which_a_mail_has_no_room() {
     assert_eq!(listed("attachments").len(), 10);
     assert_eq!(listed("attachments_left_out"), ["loa-11.pdf", "loa-12.pdf"]);
     assert_eq!(world.run(&tool(), args).await["updated_count"], 0, "the same letters change nothing");
+    // What changes something else keeps all of their files as well.
+    let more =
+        json!({"deal_id": deal, "policies": [policy("A1", "North Mutual", None), policy("A2", "North Mutual", None)]});
+    let outcome = world.call(&tool(), more).await.unwrap();
+    let files = outcome.records[0].put.lookups.iter().filter(|lookup| lookup.name == Lookup::FILE);
+    assert_eq!(files.count(), 12);
 }
