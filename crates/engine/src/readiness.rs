@@ -56,7 +56,7 @@ pub struct Health {
     pub(crate) jobs: JobWorker,
     pub(crate) receivers: Arc<Receivers>,
     pub(crate) mail_sender: Option<Arc<dyn MailSender>>,
-    pub(crate) catalog: Arc<PlanCatalogue>,
+    pub(crate) plan_catalogue: Arc<PlanCatalogue>,
     pub(crate) models: ModelService,
     pub(crate) removal: Removal,
 }
@@ -76,8 +76,8 @@ impl Health {
         // The store opens only after every migration has been applied.
         let migrations = Check::required("migrations", counted.is_ok(), "applied at start");
         let mut checks = vec![database, migrations, self.disk().await, self.claims()];
-        let quarantined = self.catalog.in_quarantine();
-        let bundled = self.catalog.registry().plans().count();
+        let quarantined = self.plan_catalogue.in_quarantine();
+        let bundled = self.plan_catalogue.registry().plans().count();
         checks.push(match quarantined.as_slice() {
             [] => Check::of("plans", PartState::Ok, format!("{bundled} bundled plans, none in quarantine")),
             // Whose they are, and what is wrong with them, is told to their tenants in the list of plans.

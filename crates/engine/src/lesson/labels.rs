@@ -119,7 +119,7 @@ impl LessonService {
         let papers: Vec<Arc<DocumentText>> = self.papers(scope, answer).await?;
         let (mut found, mut left) = (Vec::new(), MAX_TRIES);
         for (path, value) in typed {
-            let schemas = self.catalog.registry().extractions();
+            let schemas = self.plan_catalogue.registry().extractions();
             let wanted = schemas.flat_map(|(_, schema)| {
                 let fields = schema.fields.iter().filter(|field| path.is_of(field)).map(FieldPattern::path);
                 fields.collect::<BTreeSet<_>>().into_iter().map(move |field| (Arc::clone(schema), field))

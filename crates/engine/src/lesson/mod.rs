@@ -37,7 +37,7 @@ pub struct LessonService {
     pub(crate) records: Arc<dyn RecordStore>,
     pub(crate) tasks: Tasks,
     pub(crate) plans: Plans,
-    pub(crate) catalog: Arc<PlanCatalogue>,
+    pub(crate) plan_catalogue: Arc<PlanCatalogue>,
     pub(crate) intents: Arc<dyn IntentModel>,
     pub(crate) extractor: Arc<dyn Extractor>,
     /// Whose turn it is to preview a lesson.
@@ -142,7 +142,7 @@ impl LessonService {
     }
 
     fn schema_to_teach(&self, name: &str) -> Result<&ExtractionSchema> {
-        let registry = self.catalog.registry();
+        let registry = self.plan_catalogue.registry();
         if let Some((_, known)) = registry.extractions().find(|(known, _)| *known == name) {
             return Ok(known);
         }

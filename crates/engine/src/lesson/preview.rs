@@ -200,7 +200,7 @@ impl LessonService {
         (name, field): (&str, &str),
         sides: &PreviewSides,
     ) -> Result<Option<(Value, Value)>> {
-        let mut schemas = self.catalog.registry().extractions();
+        let mut schemas = self.plan_catalogue.registry().extractions();
         let Some((_, schema)) = schemas.find(|(known, _)| *known == name) else { return Ok(None) };
         let walk = self.tasks.walk_of(scope, task).await?;
         let mut documents = vec![(0, message_of(task))];
@@ -251,7 +251,7 @@ impl LessonService {
     ) -> Result<Option<&'l str>> {
         let (path, Some(written)) = (path_of(field), field.value.as_str()) else { return Ok(None) };
         let Some(value) = lessons.meant_by(schema, &path, written) else { return Ok(None) };
-        let Some(rule) = self.catalog.registry().find_spelling(schema, &path) else { return Ok(Some(value)) };
+        let Some(rule) = self.plan_catalogue.registry().find_spelling(schema, &path) else { return Ok(Some(value)) };
         let of_item = |other: &&ExtractedField| (&other.group, other.item) == (&field.group, field.item);
         let single = |other: &&ExtractedField| other.group.is_none() && field.group.is_some();
         let beside = read.iter().filter(of_item).chain(read.iter().filter(single));

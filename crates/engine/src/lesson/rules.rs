@@ -32,13 +32,13 @@ impl LessonService {
     pub(super) async fn rules_of(&self, scope: TenantScope) -> Result<Rules> {
         let own_plans = self.plans.own(scope).await?;
         let lessons = self.store.lessons_in_use(scope).await?;
-        let now = Intents::of(self.catalog.registry(), &own_plans, &lessons);
+        let now = Intents::of(self.plan_catalogue.registry(), &own_plans, &lessons);
         Ok(Rules { own_plans, lessons, now })
     }
 
     /// The intents of a tenant with other lessons than those that it has.
     pub(super) fn intents_with(&self, rules: &Rules, lessons: &Lessons) -> Intents {
-        Intents::of(self.catalog.registry(), &rules.own_plans, lessons)
+        Intents::of(self.plan_catalogue.registry(), &rules.own_plans, lessons)
     }
 
     /// What the rules say that a message wants.

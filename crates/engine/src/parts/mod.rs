@@ -117,7 +117,7 @@ pub(crate) struct EngineInner {
     pub(crate) jobs: JobWorker,
     pub(crate) keys: Arc<dyn Keys>,
     pub(crate) http: Arc<dyn HttpClient>,
-    pub(crate) catalog: Arc<PlanCatalogue>,
+    pub(crate) plan_catalogue: Arc<PlanCatalogue>,
     pub(crate) catalogue: Arc<ToolCatalogue>,
     pub(crate) models: ModelService,
     pub(crate) services: Services,
@@ -170,7 +170,7 @@ impl Engine {
             let fault = agent.as_ref().clone().checked().and_then(|agent| registry.check_groups(&agent));
             fault.map_err(|fault| StartError::FaultyAgent { key: agent.key.clone(), fault })?;
         }
-        let catalog = Arc::new(PlanCatalogue {
+        let plan_catalogue = Arc::new(PlanCatalogue {
             registry: Arc::clone(&registry),
             workflows: parts.settings.workflows.keys().cloned().collect(),
             decisions: parts.decisions.take().or_else(|| crate::models::decisions(&models)),
@@ -183,13 +183,13 @@ impl Engine {
         let services = Services::new(&SharedParts {
             parts: &parts,
             registry: &registry,
-            catalog: &catalog,
+            plan_catalogue: &plan_catalogue,
             catalogue: &catalogue,
             models: &models,
             time: &time,
             stopping: &stopping,
         });
-        let faults = catalog.bundled_faults(catalogue.bundled());
+        let faults = plan_catalogue.bundled_faults(catalogue.bundled());
         if !faults.is_empty() {
             return Err(StartError::FaultyPlans(faults));
         }
@@ -224,7 +224,7 @@ impl Engine {
             extractor: extractor.clone(),
             understanding: settings.understanding,
             lives: lives.clone(),
-            catalog: catalog.clone(),
+            plan_catalogue: plan_catalogue.clone(),
             catalogue: catalogue.clone(),
             tools: tools.clone(),
             budget: budget.clone(),
@@ -295,7 +295,8 @@ impl Engine {
             extractor: &extractor,
         });
         let job_handlers = services::job_handlers(outbox, &services, &doors);
-        let inner = EngineInner { kernel, jobs, keys, http, catalog, catalogue, models, services, doors, job_handlers };
+        let inner =
+            EngineInner { kernel, jobs, keys, http, plan_catalogue, catalogue, models, services, doors, job_handlers };
         Ok(Self { inner: Arc::new(inner) })
     }
 
@@ -367,7 +368,7 @@ impl Engine {
     /// The registry with all tools, plans and kinds.
     #[must_use]
     pub fn registry(&self) -> &PackRegistry {
-        self.inner.catalog.registry()
+        self.inner.plan_catalogue.registry()
     }
 
     /// What an operator has set.

@@ -57,7 +57,7 @@ pub(crate) struct Services {
 pub(crate) struct SharedParts<'a> {
     pub(crate) parts: &'a EngineParts,
     pub(crate) registry: &'a Arc<PackRegistry>,
-    pub(crate) catalog: &'a Arc<PlanCatalogue>,
+    pub(crate) plan_catalogue: &'a Arc<PlanCatalogue>,
     pub(crate) catalogue: &'a Arc<ToolCatalogue>,
     pub(crate) models: &'a ModelService,
     pub(crate) time: &'a Arc<TaskClock>,
@@ -66,7 +66,7 @@ pub(crate) struct SharedParts<'a> {
 
 impl Services {
     pub(crate) fn new(shared: &SharedParts<'_>) -> Self {
-        let SharedParts { parts, registry, catalog, catalogue, models, time, stopping } = *shared;
+        let SharedParts { parts, registry, plan_catalogue, catalogue, models, time, stopping } = *shared;
         let EngineParts { store, clock, ids, keys, http, documents, settings, .. } = parts;
         let self_approval = settings.self_approval;
         let agents = Agents {
@@ -124,7 +124,7 @@ impl Services {
             preferences: PreferenceService { store: store.clone(), users: store.clone(), clock: clock.clone() },
             plans: Plans {
                 store: store.clone(),
-                catalog: catalog.clone(),
+                plan_catalogue: plan_catalogue.clone(),
                 tools: catalogue.clone(),
                 agents: agents.clone(),
                 clock: clock.clone(),
@@ -291,7 +291,7 @@ impl Doors {
                 jobs: jobs.clone(),
                 receivers: outbox.receivers.clone(),
                 mail_sender: outbox.mail_sender.clone(),
-                catalog: plans.catalog.clone(),
+                plan_catalogue: plans.plan_catalogue.clone(),
                 models: turns.models.clone(),
                 removal: services.removal.clone(),
             },
@@ -318,7 +318,7 @@ impl Doors {
                 task_rows: store.clone(),
                 tasks: tasks.clone(),
                 plans: plans.clone(),
-                catalog: plans.catalog.clone(),
+                plan_catalogue: plans.plan_catalogue.clone(),
                 intents: intents.clone(),
                 extractor: extractor.clone(),
                 previewing: Arc::new(ReadingTurns::at_most(PREVIEWS, 1)),

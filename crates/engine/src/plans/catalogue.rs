@@ -58,7 +58,7 @@ impl PlanCatalogue {
     pub fn bundled_faults(&self, tools: &ToolSnapshot) -> Vec<PlanFault> {
         let fault_of = |plan: &Arc<Plan>| {
             let key = plan.key.clone();
-            let parts = check::StepParts { catalog: self, tools, agents: None };
+            let parts = check::StepParts { plan_catalogue: self, tools, agents: None };
             // What could not be read of it makes it a plan without steps.
             let unread = plan.quarantine.iter().cloned();
             unread
@@ -71,7 +71,7 @@ impl PlanCatalogue {
 
     /// Checks a stored plan of a tenant that has these tools and agents, and puts it into, or takes it out of, quarantine.
     pub fn judge(&self, tenant: TenantId, plan: &Plan, tools: &ToolSnapshot, agents: &[Agent]) -> Vec<PlanFault> {
-        let parts = check::StepParts { catalog: self, tools, agents: Some(agents) };
+        let parts = check::StepParts { plan_catalogue: self, tools, agents: Some(agents) };
         let faults = check::plan(&plan.steps, plan.output.as_deref(), parts);
         let key = (tenant, plan.key.clone(), plan.version);
         let mut quarantined = self.quarantined.write().unwrap_or_else(PoisonError::into_inner);

@@ -26,7 +26,7 @@ pub enum Values {
 #[derive(Clone, Copy)]
 pub struct StepParts<'a> {
     /// Workflows, handlers and what is bundled.
-    pub catalog: &'a PlanCatalogue,
+    pub plan_catalogue: &'a PlanCatalogue,
     /// What the tenant can call.
     pub tools: &'a ToolSnapshot,
     /// The tenant's agents; a bundled plan has the bundled ones.
@@ -91,7 +91,7 @@ impl Checker<'_> {
                 self.value(task, &format!("{path}/task"), id);
                 let is_known = match self.parts.agents {
                     Some(agents) => agents.iter().any(|known| known.draft.key == *agent),
-                    None => self.parts.catalog.registry().find_agent(agent).is_some(),
+                    None => self.parts.plan_catalogue.registry().find_agent(agent).is_some(),
                 };
                 if !is_known {
                     let message = format!("agent {agent:?} is not known, see GET /api/agents");
@@ -101,7 +101,7 @@ impl Checker<'_> {
             StepKind::Question => self.fault(path, id, "a question is asked by an agent step, not by a plan"),
             StepKind::Decision { prompt: value, schema: _ } => {
                 self.value(value, &format!("{path}/prompt"), id);
-                match self.parts.catalog.handler(kind) {
+                match self.parts.plan_catalogue.handler(kind) {
                     None => {
                         let message = format!("{} steps need a language model, and none is configured", kind.name());
                         self.fault(path, id, message);
@@ -142,7 +142,7 @@ impl Checker<'_> {
                 self.steps(steps, &format!("{path}/steps"));
             }
             StepKind::Workflow { workflow, args } => {
-                if !self.parts.catalog.workflows.contains(workflow) {
+                if !self.parts.plan_catalogue.workflows.contains(workflow) {
                     let message = format!("workflow {workflow:?} is not configured, add [workflows.{workflow}] url");
                     self.fault(format!("{path}/workflow"), id, message);
                 }

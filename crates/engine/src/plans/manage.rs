@@ -24,7 +24,7 @@ use crate::tools::ToolCatalogue;
 #[derive(Clone)]
 pub struct Plans {
     pub(crate) store: Arc<dyn PlanStore>,
-    pub(crate) catalog: Arc<PlanCatalogue>,
+    pub(crate) plan_catalogue: Arc<PlanCatalogue>,
     pub(crate) tools: Arc<ToolCatalogue>,
     pub(crate) agents: Agents,
     pub(crate) clock: Arc<dyn Clock>,
@@ -46,7 +46,7 @@ impl Plans {
     /// `UNPROCESSABLE` with every fault; `CONFLICT` when the version it names exists.
     pub async fn put(&self, actor: &Actor, plan: &Value) -> Result<Plan> {
         let (tools, agents) = (self.tools.of(actor.scope()).await, self.agents.list(actor.scope()).await?);
-        let parts = StepParts { catalog: self.catalog.as_ref(), tools: &tools, agents: Some(&agents) };
+        let parts = StepParts { plan_catalogue: self.plan_catalogue.as_ref(), tools: &tools, agents: Some(&agents) };
         let draft = faultless(plan, parts).map_err(|faults| {
             let message = format!("the plan has {}, nothing was stored", count(faults.len(), "fault"));
             Error::new(ErrorCode::Unprocessable, message).with_details(faults.into_iter().map(Into::into).collect())
@@ -55,7 +55,7 @@ impl Plans {
         let (id, scope) = (PlanId::from_uuid(id_for(self.ids.as_ref(), actor, "plan")), actor.scope());
         let find = || self.store.find_plan(scope, id);
         let stored = once(actor, find, self.store.put_plan(scope, id, draft, self.clock.now(), audit)).await?;
-        self.catalog.judge(actor.tenant(), &stored, &tools, &agents);
+        self.plan_catalogue.judge(actor.tenant(), &stored, &tools, &agents);
         Ok(stored)
     }
 
@@ -71,7 +71,7 @@ impl Plans {
         plan: &Value,
     ) -> Result<std::result::Result<PlanDraft, Vec<PlanFault>>> {
         let (tools, agents) = (self.tools.of(scope).await, self.agents.list(scope).await?);
-        let parts = StepParts { catalog: self.catalog.as_ref(), tools: &tools, agents: Some(&agents) };
+        let parts = StepParts { plan_catalogue: self.plan_catalogue.as_ref(), tools: &tools, agents: Some(&agents) };
         Ok(faultless(plan, parts))
     }
 
@@ -83,7 +83,9 @@ impl Plans {
         // Behind the last of the page nothing is known of the tenant's own.
         let end = if next.is_some() { items.last().map(Plan::place) } else { None };
         let is_here = |place: PlanPlace| place > after && end.as_ref().is_none_or(|end| place < *end);
-        items.extend(self.catalog.registry().plans().filter(|plan| is_here(plan.place())).map(|plan| (**plan).clone()));
+        items.extend(
+            self.plan_catalogue.registry().plans().filter(|plan| is_here(plan.place())).map(|plan| (**plan).clone()),
+        );
         items.sort_by_cached_key(Plan::place);
         let limit = usize::try_from(limit).unwrap_or(usize::MAX);
         if items.len() > limit {
@@ -99,7 +101,7 @@ impl Plans {
     /// `NOT_FOUND` when there is none.
     pub async fn get(&self, scope: TenantScope, key: &str) -> Result<Plan> {
         let own = self.own(scope).await?;
-        match self.catalog.find(&own, key) {
+        match self.plan_catalogue.find(&own, key) {
             Some(plan) => Ok(plan.clone()),
             None => self.newest(scope, key).await,
         }
@@ -129,7 +131,7 @@ impl Plans {
         let below = after.map(|after| after.version);
         let mut page = self.store.plan_versions(scope, key, below, limit).await?;
         self.mark_quarantine(scope, &mut page.items).await?;
-        let bundled = self.catalog.registry().find_plan(key).filter(|_| below != Some(0));
+        let bundled = self.plan_catalogue.registry().find_plan(key).filter(|_| below != Some(0));
         if let Some(bundled) = bundled.filter(|_| page.next.is_none()) {
             if page.items.len() < usize::try_from(limit).unwrap_or(usize::MAX) {
                 page.items.push((**bundled).clone());
@@ -149,7 +151,7 @@ impl Plans {
         let audit =
             AuditEvent::by(actor, "plan.set_active", format!("plan:{key}"), json!({"key": key, "active": active}));
         let set = self.store.set_plan_active(actor.scope(), key, active, audit).await;
-        let is_bundled = || self.catalog.registry().find_plan(key).is_some();
+        let is_bundled = || self.plan_catalogue.registry().find_plan(key).is_some();
         match set {
             Err(error) if error.code() == ErrorCode::NotFound && is_bundled() => Err(bundled(key)),
             set => set,
@@ -162,18 +164,18 @@ impl Plans {
         let tools = self.tools.of(scope).await;
         let agents = self.agents.list(scope).await?;
         let by = (ByIdentity(Arc::clone(&stored)), ByIdentity(tools), ByIdentity(agents));
-        if let Some(judged) = self.catalog.judged.get(&scope.tenant(), &by) {
+        if let Some(judged) = self.plan_catalogue.judged.get(&scope.tenant(), &by) {
             return Ok(judged);
         }
         let mut plans = stored.to_vec();
         self.mark_quarantine(scope, &mut plans).await?;
-        Ok(self.catalog.judged.keep(scope.tenant(), by, Arc::new(plans)))
+        Ok(self.plan_catalogue.judged.keep(scope.tenant(), by, Arc::new(plans)))
     }
 
     async fn mark_quarantine(&self, scope: TenantScope, plans: &mut [Plan]) -> Result<()> {
         let (tools, agents) = (self.tools.of(scope).await, self.agents.list(scope).await?);
         for plan in plans.iter_mut().filter(|plan| plan.active) {
-            plan.quarantine = self.catalog.judge(scope.tenant(), plan, &tools, &agents);
+            plan.quarantine = self.plan_catalogue.judge(scope.tenant(), plan, &tools, &agents);
         }
         Ok(())
     }
@@ -187,7 +189,7 @@ impl Plans {
             after = Some((last.tenant(), plan.key.clone()));
             for (scope, plan) in next {
                 let (tools, agents) = (self.tools.of(scope).await, self.agents.list(scope).await?);
-                let faults = self.catalog.judge(scope.tenant(), &plan, &tools, &agents);
+                let faults = self.plan_catalogue.judge(scope.tenant(), &plan, &tools, &agents);
                 if let Some(fault) = faults.first() {
                     tracing::warn!(tenant.id = %scope.tenant(), plan.key = %plan.key, %fault, "stored plan is quarantined");
                 }

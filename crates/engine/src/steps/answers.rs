@@ -229,7 +229,7 @@ impl TaskSteps {
         };
         Arc::new(AidedExtractor {
             rules,
-            registry: Arc::clone(&self.services.catalog.registry),
+            registry: Arc::clone(&self.services.plan_catalogue.registry),
             model_use: self.model_use(),
             asking: Mutex::new(Box::new(asking)),
         })

@@ -23,7 +23,7 @@ pub(super) fn begin(
     (kind, text): (&StepKind, &Value),
     now: Timestamp,
 ) -> StepBegin {
-    let Some(handler) = own.services.catalog.handler(kind) else {
+    let Some(handler) = own.services.plan_catalogue.handler(kind) else {
         let message = format!("{} steps are not available on this server", kind.name());
         return StepBegin::Rows(fail(run, index, failure(ErrorCode::Unprocessable, message), false));
     };

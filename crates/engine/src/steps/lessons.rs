@@ -28,7 +28,7 @@ pub(super) fn read_with(walk: &Walk, now: &Lessons) -> Lessons {
 impl TaskSteps {
     /// The rules that read papers, with the labels that the tenant has added. They read each once.
     pub(super) fn rules(&self, run: &TaskRun) -> Arc<dyn Extractor> {
-        let taught = self.services.catalog.taught.get(&self.services.extractor, run.task.tenant, &self.lessons);
+        let taught = self.services.plan_catalogue.taught.get(&self.services.extractor, run.task.tenant, &self.lessons);
         self.shared.read.caching(taught, self.lessons.version())
     }
 

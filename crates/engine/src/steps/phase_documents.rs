@@ -300,7 +300,7 @@ impl Extractions {
         analysed: Option<(String, DocumentAnalysis)>,
     ) -> Result<Option<(String, DocumentAnalysis)>, PhaseInterrupted> {
         let Some((mut name, mut analysis)) = analysed else { return Ok(None) };
-        let (registry, model_use) = (Arc::clone(&own.services.catalog.registry), own.model_use());
+        let (registry, model_use) = (Arc::clone(&own.services.plan_catalogue.registry), own.model_use());
         let extractor = own.rules(run);
         let mut asking = PhaseAsking::new(run, inquirer);
         let known: Vec<(&str, &Arc<ExtractionSchema>)> = registry.extractions().collect();
@@ -356,7 +356,7 @@ impl Extractions {
     async fn said_by_message(&self, own: &TaskSteps, run: &TaskRun, open: &OpenQuestions) -> Result<BTreeSet<u32>> {
         let of = |n: u32| self.found.iter().find(move |extraction| extraction["n"] == json!(n));
         let Some(kept) = of(0) else { return Ok(BTreeSet::new()) };
-        let (registry, rules, text) = (own.services.catalog.registry(), own.rules(run), message_of(&run.task));
+        let (registry, rules, text) = (own.services.plan_catalogue.registry(), own.rules(run), message_of(&run.task));
         let (mut said, mut read) = (BTreeSet::new(), BTreeMap::<&str, Value>::new());
         for (scan, _) in &open.scans {
             let Some(document) = of(scan.attachment.n) else { continue };
@@ -395,7 +395,7 @@ impl Extractions {
 async fn analyse(own: &TaskSteps, run: &TaskRun, text: &DocumentText) -> Result<Option<(String, DocumentAnalysis)>> {
     let extractor = own.rules(run);
     let (names, schemas): (Vec<&str>, Vec<Arc<ExtractionSchema>>) =
-        own.services.catalog.registry().extractions().map(|(name, schema)| (name, Arc::clone(schema))).unzip();
+        own.services.plan_catalogue.registry().extractions().map(|(name, schema)| (name, Arc::clone(schema))).unzip();
     let mut best: Option<(String, DocumentAnalysis)> = None;
     for (name, analysis) in names.into_iter().zip(extractor.analyse_by(text, &schemas).await?) {
         let better = best.as_ref().is_none_or(|(_, best)| {

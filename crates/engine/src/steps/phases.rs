@@ -50,8 +50,8 @@ async fn detect(
         end.then = AfterJournal::Found { intent: Some((intent.to_owned(), 1.0)), plan: None };
         return Ok(end);
     }
-    let catalog = &own.services.catalog;
-    let intents = catalog.intents.get(catalog.registry(), run.task.tenant, &own.plans, &own.lessons);
+    let plan_catalogue = &own.services.plan_catalogue;
+    let intents = plan_catalogue.intents.get(plan_catalogue.registry(), run.task.tenant, &own.plans, &own.lessons);
     let input = classify_input(&run.task, &run.walk, &own.documents(run)).await?;
     let rules = intents.classify(own.services.intents.as_ref(), &input).await?;
     let (model_use, threshold) = (own.model_use(), run.task.confidence_threshold);
@@ -116,8 +116,8 @@ fn choose(own: &TaskSteps, run: &TaskRun, known: &PhaseState, now: Timestamp) ->
     let named = known.corrections.get("planKey").and_then(Value::as_str);
     let services = &own.services;
     let plan = match named {
-        Some(key) => services.catalog.find(&own.plans, key).filter(|plan| plan.quarantine.is_empty()),
-        None => services.catalog.choose(&own.plans, &intent),
+        Some(key) => services.plan_catalogue.find(&own.plans, key).filter(|plan| plan.quarantine.is_empty()),
+        None => services.plan_catalogue.choose(&own.plans, &intent),
     };
     if let Some(plan) = plan {
         let data = json!({"plan": plan.key, "version": plan.version, "origin": plan.origin});
@@ -133,7 +133,7 @@ fn choose(own: &TaskSteps, run: &TaskRun, known: &PhaseState, now: Timestamp) ->
         (None, false) => format!("no plan serves the intent {intent}"),
     };
     let keys: Vec<String> = services
-        .catalog
+        .plan_catalogue
         .registry()
         .plans()
         .map(|plan| plan.key.clone())

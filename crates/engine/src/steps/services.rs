@@ -45,7 +45,7 @@ pub(crate) struct StepServices {
     /// When a language model is asked what messages want and what documents say.
     pub(crate) understanding: ModelUse,
     pub(crate) lives: Arc<LiveReplies>,
-    pub(crate) catalog: Arc<PlanCatalogue>,
+    pub(crate) plan_catalogue: Arc<PlanCatalogue>,
     pub(crate) catalogue: Arc<ToolCatalogue>,
     pub(crate) tools: Arc<ToolService>,
     pub(crate) budget: Arc<CallBudget>,

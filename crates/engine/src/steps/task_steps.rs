@@ -116,11 +116,11 @@ impl Steps for TaskSteps {
     }
 
     fn plan(&self, key: &str) -> Option<&Plan> {
-        self.services.catalog.find(&self.plans, key)
+        self.services.plan_catalogue.find(&self.plans, key)
     }
 
     fn faults(&self, proposed: &[StepSpec], path: &str) -> Vec<PlanFault> {
-        let parts = StepParts { catalog: &self.services.catalog, tools: &self.tools, agents: None };
+        let parts = StepParts { plan_catalogue: &self.services.plan_catalogue, tools: &self.tools, agents: None };
         let mut faults = Vec::new();
         check::steps_with(proposed, path, parts, check::Values::Literal, &mut faults);
         faults

@@ -83,7 +83,7 @@ impl Tasks {
 
     async fn plan_for(&self, actor: &Actor, key: &str) -> Result<Arc<FrozenPlan>> {
         let own = self.services.plans.own(actor.scope()).await?;
-        let plan = self.services.plans.catalog.find(&own, key);
+        let plan = self.services.plans.plan_catalogue.find(&own, key);
         let plan = plan.ok_or_else(|| match own.iter().any(|plan| plan.key == key) {
             true => Error::new(ErrorCode::NotFound, format!("plan {key} was taken out of use; it can be brought back")),
             false => Error::not_found("plan", key),

@@ -18,7 +18,7 @@ pub(super) struct Plans(pub(super) NounContext);
 impl PlanReader for Plans {
     async fn in_use(&self) -> Result<Vec<Plan>> {
         let own = self.0.services.plans.own(self.0.scope).await?;
-        let bundled = self.0.services.catalog.registry().plans().map(|plan| (**plan).clone());
+        let bundled = self.0.services.plan_catalogue.registry().plans().map(|plan| (**plan).clone());
         let mut by_key: BTreeMap<String, Plan> = bundled.map(|plan| (plan.key.clone(), plan)).collect();
         by_key.extend(own.iter().filter(|plan| plan.active).map(|plan| (plan.key.clone(), plan.clone())));
         Ok(by_key.into_values().collect())
@@ -26,7 +26,7 @@ impl PlanReader for Plans {
 
     async fn find(&self, key: &str) -> Result<Option<Plan>> {
         let own = self.0.services.plans.own(self.0.scope).await?;
-        Ok(self.0.services.catalog.find(&own, key).cloned())
+        Ok(self.0.services.plan_catalogue.find(&own, key).cloned())
     }
 
     async fn newest_own(&self, key: &str) -> Result<Option<Plan>> {
