@@ -17,6 +17,8 @@ pub(super) fn filled(raw: &[u8]) -> Cow<'_, [u8]> {
     let mut place = LineState { in_header: true, ..LineState::default() };
     let mut declared: HashSet<&[u8]> = HashSet::new();
     let mut begun: HashSet<&[u8]> = HashSet::new();
+    // Those that have begun and not ended, the innermost last: within it the parser looks for no other.
+    let mut open: Vec<&[u8]> = Vec::new();
     let mut lengths: BTreeSet<usize> = BTreeSet::new();
     let mut filled: Vec<u8> = Vec::new();
     let (mut at, mut from) = (0, 0);
@@ -24,7 +26,8 @@ pub(super) fn filled(raw: &[u8]) -> Cow<'_, [u8]> {
     let mut new = None;
     for line in raw.split_inclusive(|byte| *byte == b'\n') {
         let mark = line.strip_prefix(b"--").map(<[u8]>::trim_ascii_end);
-        let is_declared = |mark: &[u8]| declared.contains(mark) || new == Some(mark);
+        let is_outer = |mark: &[u8]| open.last() != Some(&mark) && open.contains(&mark);
+        let is_declared = |mark: &[u8]| (declared.contains(mark) || new == Some(mark)) && !is_outer(mark);
         let begins = mark.is_some_and(is_declared);
         let ended = mark.filter(|_| !begins).and_then(|mark| mark.strip_suffix(b"--"));
         let ended = ended.filter(|ended| is_declared(ended));
@@ -40,7 +43,9 @@ pub(super) fn filled(raw: &[u8]) -> Cow<'_, [u8]> {
             heads.find(|head| declared.contains(head))
         });
         if let Some(loosely) = loosely {
-            begun.insert(loosely);
+            if begun.insert(loosely) {
+                open.push(loosely);
+            }
             place = LineState { in_header: true, enclosed: true, ..LineState::default() };
             at += line.len();
             continue;
@@ -59,7 +64,11 @@ pub(super) fn filled(raw: &[u8]) -> Cow<'_, [u8]> {
                 }
                 filled.extend_from_slice(b"\r\n\r\n");
             }
-            begun.extend(mark.filter(|_| begins).into_iter().chain(ended));
+            if let Some(mark) = mark.filter(|_| begins).filter(|mark| begun.insert(mark)) {
+                open.push(mark);
+            }
+            begun.extend(ended);
+            open.retain(|mark| Some(*mark) != ended);
             place = LineState { in_header: begins, ..LineState::default() };
         } else {
             let parted = place.parted;
@@ -129,10 +138,12 @@ impl LineState {
 const MULTIPART: &[u8] = b"multipart/";
 const MESSAGE: &[u8] = b"message/rfc822";
 
-/// Whether a type is that of an enclosed message: `umessage/rfc822` is a file.
+/// Whether a type is that of an enclosed message: `umessage/rfc822` and `message/rfc822-x` are files.
 fn is_message(value: &[u8]) -> bool {
     let begins = value.get(..MESSAGE.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(MESSAGE));
-    begins && !value.get(MESSAGE.len()).is_some_and(u8::is_ascii_alphanumeric)
+    // What may stand in the name of a type, by RFC 2045.
+    let goes_on = |byte: &u8| byte.is_ascii_graphic() && !b"()<>@,;:\\\"/[]?=".contains(byte);
+    begins && !value.get(MESSAGE.len()).is_some_and(goes_on)
 }
 
 /// What a line says of the type, when it is that field.
@@ -213,6 +224,8 @@ mod tests {
             "Content-Type:multipart/t;boundary=b\n--\nContent-Type:a\n--b--",
             "Content-Type: multipart/mixed; boundary=b\nContent-Type: text/csv\n\n--b--\n",
             "Content-Type:multipart/d;boundary=b\n\n--bContent-Type:multipart;boundary=c\n\n--c\n--b--",
+            "Content-Type:multipart/e;boundary=b\n--b\nContent-Type:multipart/m;boundary=c\n--c\nC\n--b",
+            "Content-Type:message/rfc822-\n\nx\nContent-Type:multipart/r;boundary=b\n--b--",
             "Content-Type:umessage/rfc822\n\nx\nContent-Type:multipart/m;boundary=b\n--b--",
             "Subject: multipart/mixed; boundary=b\n\n--b--\n",
             "Subject: x\n\nContent-Type: multipart/mixed; boundary=b\n\n--b--\n",

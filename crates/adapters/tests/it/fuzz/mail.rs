@@ -94,9 +94,10 @@ pub(super) fn hash(bytes: &[u8]) -> String {
 fn sealed(raw: &[u8]) -> Option<Vec<String>> {
     let rest = raw.strip_prefix(SEAL.as_bytes())?;
     let end = rest.iter().position(|byte| *byte == b'\r')?;
-    let (seal, files) = std::str::from_utf8(&rest[..end]).ok()?.split_once(' ')?;
-    let files: Vec<String> = files.split_whitespace().map(str::to_owned).collect();
-    (seal == self::seal(&files, &rest[end..])).then_some(files)
+    let line = std::str::from_utf8(&rest[..end]).ok()?;
+    let files: Vec<String> = line.split_whitespace().skip(1).map(str::to_owned).collect();
+    // A line feed between the two is not seen in the list, and ends the header before its other lines.
+    (line == format!("{} {}", seal(&files, &rest[end..]), files.join(" "))).then_some(files)
 }
 
 /// A message with parts in parts, whose files are known.
