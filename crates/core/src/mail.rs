@@ -341,6 +341,8 @@ pub struct OutgoingMail {
     pub body: String,
     /// `Message-ID` without angle brackets, the same for every try.
     pub message_id: String,
+    /// The mails of the thread that it goes on with, by their `Message-ID`s, oldest first.
+    pub references: Vec<String>,
     /// Files that go along.
     pub files: Vec<OutgoingFile>,
 }

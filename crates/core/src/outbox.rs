@@ -111,8 +111,8 @@ pub struct NewOutbox {
     pub target: String,
     /// The idempotency key that every try carries.
     pub key: String,
-    /// The message: `{subject, body, attachments}` for mail, where `attachments` may be left out and lists files; the JSON
-    /// body otherwise.
+    /// The message: `{subject, body, attachments, references}` for mail; the JSON body otherwise. The last two may be left
+    /// out and list files and the `Message-ID`s of the thread's earlier mails.
     #[cfg_attr(feature = "schema", schema(required))]
     pub body: Value,
 }

@@ -245,6 +245,7 @@ mod tests {
                 subject: String::new(),
                 body: String::new(),
                 message_id: "1".to_owned(),
+                references: Vec::new(),
                 files: Vec::new(),
             },
         );

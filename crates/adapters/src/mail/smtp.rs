@@ -210,18 +210,23 @@ impl MailSender for Smtp {
 fn compose(from: &Mailbox, mail: &OutgoingMail) -> Result<Message, SendFault> {
     let refused = |message: String| SendFault::NotSent { message, retryable: false };
     let is_token = |letter: char| letter.is_ascii_graphic() && !matches!(letter, '<' | '>');
-    if mail.message_id.is_empty() || !mail.message_id.chars().all(is_token) {
-        return Err(refused(format!("{:?} is no Message-ID", mail.message_id)));
+    let is_id = |id: &&String| !id.is_empty() && id.chars().all(is_token);
+    if let Some(id) = std::iter::once(&mail.message_id).chain(&mail.references).find(|id| !is_id(id)) {
+        return Err(refused(format!("{id:?} is no Message-ID")));
     }
     if mail.subject.contains(|letter: char| letter.is_control() && letter != '\t') {
         return Err(refused("the subject holds a line break or another control character".to_owned()));
     }
     let to: Address = mail.to.parse().map_err(|_| refused(format!("{:?} is no e-mail address", mail.to)))?;
-    let head = Message::builder()
+    let mut head = Message::builder()
         .from(from.clone())
         .to(Mailbox::new(None, to))
         .subject(&mail.subject)
         .message_id(Some(format!("<{}>", mail.message_id)));
+    if let Some(last) = mail.references.last() {
+        let thread: Vec<String> = mail.references.iter().map(|id| format!("<{id}>")).collect();
+        head = head.in_reply_to(format!("<{last}>")).references(thread.join(" "));
+    }
     let text = SinglePart::plain(mail.body.clone());
     let written = if mail.files.is_empty() {
         head.singlepart(text)

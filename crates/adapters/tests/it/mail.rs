@@ -58,6 +58,7 @@ pub(crate) fn mail(to: &str, message_id: &str) -> OutgoingMail {
         subject: "Loss runs für Zoë".to_owned(),
         body: "Dear all,\n.\nthe dot above stands alone — and ends nothing.\n..two\n".to_owned(),
         message_id: message_id.to_owned(),
+        references: Vec::new(),
         files: Vec::new(),
     }
 }

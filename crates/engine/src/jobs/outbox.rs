@@ -11,7 +11,7 @@ use async_trait::async_trait;
 use kybern_core::audit::AuditEvent;
 use kybern_core::id::OutboxId;
 use kybern_core::job::ClaimedJob;
-use kybern_core::mail::{OutgoingFile, OutgoingMail, SendFault};
+use kybern_core::mail::{MAX_REFERENCES, OutgoingFile, OutgoingMail, SendFault};
 use kybern_core::outbox::{
     Dispatch, MAX_MAIL_FILE_BYTES, MAX_MAIL_FILES, MailFile, NewOutbox, OutboxChannel, OutboxMessage, OutboxStatus,
     message_id,
@@ -131,6 +131,7 @@ impl OutboxSender {
             subject: text("subject"),
             body: text("body"),
             message_id: message_id(message.message.id),
+            references: references(&message.message.body),
             files,
         };
         let sent = sender.send(&mail).await;
@@ -383,6 +384,14 @@ impl OutboxSender {
         }
         Err(JobFailure::transient("somebody else moved the message"))
     }
+}
+
+/// The mails of the thread that a mail goes on with, as its body lists them: the last ones, as many as we read of others.
+fn references(body: &Value) -> Vec<String> {
+    let listed = body.get("references").and_then(Value::as_array).into_iter().flatten();
+    let mut ids: Vec<String> = listed.filter_map(Value::as_str).map(str::to_owned).collect();
+    ids.drain(..ids.len().saturating_sub(MAX_REFERENCES));
+    ids
 }
 
 /// What is kept of a message that has come to its end: by which way, to which host, for which task. Of the receiver itself

@@ -64,6 +64,10 @@ async fn an_answer_in_the_thread_of_a_sent_request_finds_it(site: Site) {
     assert_eq!(request["props"]["status"], "requested");
     let (_, again) = client.send(&Ask::json(tool, &input)).await;
     assert_ne!(again["status"], "success", "nothing is sent twice: {again}");
+    let chase = client.get(&format!("/api/tasks/{}", text(&sent["output"]["chase_task_id"]))).await;
+    let week = json!({"request_id": request["id"], "wait_ms": 7 * 24 * 60 * 60 * 1000});
+    let plan = json!("insurance.loss_run_chase_pipeline");
+    assert_eq!((&chase["selectedPlan"], &chase["payload"]), (&plan, &week), "{chase}");
     let message = text(&request["props"]["message_ids"][0]);
     let outbox = client.list("/api/outbox").await;
     let own: Vec<&Value> = outbox.iter().filter(|mail| message.starts_with(&text(&mail["id"]))).collect();
@@ -71,9 +75,10 @@ async fn an_answer_in_the_thread_of_a_sent_request_finds_it(site: Site) {
 
     let thread = format!("{INSURER}In-Reply-To: <{message}>\r\nReferences: <{message}>\r\n");
     let found = mail(&client, 3, &thread, ("RE: Loss runs", ANSWER)).await;
-    assert_eq!(found["waits"][0]["stepId"], "hand_over", "{found}");
+    assert_eq!(found["waits"][0]["stepId"], "file", "no paper came with it: {found}");
     assert_eq!(answered(&client, &found).await, json!([request["id"]]), "{found}");
-    let ended = client.review(&chosen, &json!({"corrections": {"handled": true}})).await;
+    let nothing = json!({"corrections": {"loss_runs_complete": {text(&request["id"]): "nothing"}}});
+    let ended = client.review(&chosen, &nothing).await;
     assert_eq!(ended["status"], "completed", "{ended}");
     client.replays(&text(&ended["id"])).await;
 
@@ -382,9 +387,10 @@ async fn an_address_that_answers_for_an_insurer_is_learned(site: Site) {
     assert_eq!(before["waits"][0]["stepId"], "match_reply", "a suggestion is used by nobody: {before}");
     let accepted = decide(&client, &lesson, "accept").await;
     let next = mail(&client, 4, STRANGER, (&subject, ANSWER)).await;
-    assert_eq!(next["waits"][0]["stepId"], "hand_over", "{next}");
+    assert_eq!(next["waits"][0]["stepId"], "file", "{next}");
     assert_eq!(answered(&client, &next).await, json!([request]));
-    let ended = client.review(&next, &json!({"corrections": {"handled": true}})).await;
+    let nothing = json!({"corrections": {"loss_runs_complete": {request.as_str(): "nothing"}}});
+    let ended = client.review(&next, &nothing).await;
     client.replays(&text(&ended["id"])).await;
 
     let theirs = text(&requests(&other).await[0]["id"]);

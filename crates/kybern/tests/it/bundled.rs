@@ -9,7 +9,8 @@ mod seen;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use kybern_core::plan::Plan;
+use kybern_core::pack::PackRegistry;
+use kybern_core::plan::{Plan, StepKind};
 
 use self::life::{Disturbance, World};
 use self::seen::Seen;
@@ -20,19 +21,41 @@ use crate::samples;
 fn every_step_failed_once_or_repeated_once_leaves_the_same() {
     let registry = packs::registry().unwrap();
     let plans: Vec<Arc<Plan>> = registry.plans().cloned().collect();
-    let tried: usize = std::thread::scope(|scope| {
-        let trying: Vec<_> = plans.iter().map(|plan| scope.spawn(|| try_every_step(plan))).collect();
-        trying.into_iter().map(|plan| plan.join().unwrap()).sum()
+    let missed: Vec<String> = std::thread::scope(|scope| {
+        let trying: Vec<_> = plans
+            .iter()
+            .map(|plan| {
+                let steps = of_packs(&registry, plan);
+                assert!(!steps.is_empty(), "{}", plan.key);
+                scope.spawn(move || {
+                    let tried = try_every_step(plan, steps.len());
+                    steps
+                        .into_iter()
+                        .filter(|step| !tried.contains(step))
+                        .map(|step| format!("{} {step}", plan.key))
+                        .collect::<Vec<_>>()
+                })
+            })
+            .collect();
+        trying.into_iter().flat_map(|plan| plan.join().unwrap()).collect()
     });
-    let steps: usize = plans.iter().map(|plan| plan.steps.len()).sum();
-    assert!(tried == steps && steps > 0, "{tried} of {steps} steps were tried");
+    assert_eq!(missed, [] as [String; 0], "these steps were not tried");
 }
 
-/// How many steps of the plan were disturbed. What one message skips, another one may need.
-fn try_every_step(plan: &Plan) -> usize {
+/// The steps whose tools the packs bring. The engine's own are disturbed in its tests.
+fn of_packs(registry: &PackRegistry, plan: &Plan) -> Vec<String> {
+    let is_of_pack = |kind: &StepKind| match kind {
+        StepKind::Tool { tool, .. } => registry.registered_tool(tool).is_some(),
+        other => panic!("{}: {other:?}", plan.key),
+    };
+    plan.steps.iter().filter(|step| is_of_pack(&step.kind)).map(|step| step.id.to_string()).collect()
+}
+
+/// The steps of the plan that were disturbed. What one message skips, another one may need.
+fn try_every_step(plan: &Plan, steps: usize) -> BTreeSet<String> {
     let mut tried = BTreeSet::new();
     for message in messages_for(plan) {
-        if tried.len() == plan.steps.len() {
+        if tried.len() == steps {
             break;
         }
         let (expected, calls) = run(plan, message.as_deref(), None);
@@ -43,7 +66,7 @@ fn try_every_step(plan: &Plan) -> usize {
             }
         }
     }
-    tried.len()
+    tried
 }
 
 fn disturb(plan: &Plan, message: Option<&[u8]>, step: &String, expected: &Seen) {
@@ -55,12 +78,35 @@ fn disturb(plan: &Plan, message: Option<&[u8]>, step: &String, expected: &Seen) 
     }
 }
 
+/// Where a mail names the request that the world holds.
+const REQUEST: &str = "{REQUEST}";
+
+/// An answer: with the token and the policy of the request it can be filed without a person.
+fn answer(token: &str, number: &str) -> String {
+    let today = jiff::Timestamp::now().to_string()[..10].to_owned();
+    format!(
+        "From: desk@harrowplains.example\r\nTo: in@example.com\r\nMessage-ID: <1@harrowplains.example>\r\n\
+         Subject: RE: Loss runs {token}\r\nMIME-Version: 1.0\r\n\
+         Content-Type: multipart/mixed; boundary=cut\r\n\r\n--cut\r\nContent-Type: text/plain\r\n\r\n\
+         Please find attached the loss runs that you requested.\r\n--cut\r\nContent-Type: text/plain\r\n\
+         Content-Disposition: attachment; filename=\"loss-run.txt\"\r\n\r\nLOSS RUN REPORT\r\n\r\n\
+         Insurance company: Harrow Plains Mutual\r\nPolicy number: {number}\r\nValuation date: {today}\r\n\r\n\
+         No losses reported.\r\n--cut--\r\n"
+    )
+}
+
 /// The mails that the plan is for; nothing but an instruction where the samples have none.
 fn messages_for(plan: &Plan) -> Vec<Option<Vec<u8>>> {
     let fits = |sample: &samples::Sample| {
         sample.expected["intent"] == plan.intent_key.as_str() && sample.file.starts_with("mail/")
     };
-    let mails: Vec<_> = samples::all().into_iter().filter(fits).map(|sample| Some(sample.ask.body)).collect();
+    let mut mails: Vec<_> = samples::all().into_iter().filter(fits).map(|sample| Some(sample.ask.body)).collect();
+    if plan.key == "insurance.loss_run_reply_pipeline" {
+        let token = format!("[Request:{REQUEST}]");
+        for (token, number) in [(token.as_str(), "HPM-93318"), ("", "HPM-10001")] {
+            mails.push(Some(answer(token, number).into_bytes()));
+        }
+    }
     if mails.is_empty() { vec![None] } else { mails }
 }
 

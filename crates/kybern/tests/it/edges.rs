@@ -3,6 +3,7 @@
 mod alone;
 mod backup;
 mod callers;
+mod chasing;
 mod delivery;
 mod egress;
 mod events;

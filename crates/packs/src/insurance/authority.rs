@@ -7,7 +7,7 @@ use kybern_core::task::{Attachment, AttachmentSource};
 use kybern_core::tool::ToolFailure;
 use serde_json::{Map, Value, json};
 
-use super::loss_run_request::InsurerPolicies;
+use super::insurer_policies::InsurerPolicies;
 use crate::args::{objects, text};
 
 /// The member of a request that lists them.

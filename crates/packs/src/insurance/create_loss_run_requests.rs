@@ -10,8 +10,9 @@ use kybern_core::tool::{Review, ToolFailure, ToolNeeds, ToolOutcome, ToolSpec};
 use serde_json::{Map, Value, json};
 
 pub(super) use self::spelling::InsurerNames;
+use super::insurer_policies::{InsurerPolicies, by_insurer};
 use super::letter::Letter;
-use super::loss_run_request::{self as request, ByInsurer, InsurerPolicies};
+use super::loss_run_request::{self as request, ByInsurer};
 use super::policies::Policy;
 use super::{authority, deal, kinds, policies};
 use crate::args::{fields, text, texts};
@@ -48,7 +49,7 @@ async fn call(context: &ToolContext, args: Map<String, Value>) -> Result<ToolOut
     let named = context.state.get(NAMED).and_then(Value::as_object).cloned().unwrap_or_default();
     let lessons = spelling::taught(context, &policies, &named).await?;
     spelling::apply(context, &mut policies, &named).await?;
-    let (mut groups, unknown) = request::by_insurer(&policies, &named);
+    let (mut groups, unknown) = by_insurer(&policies, &named);
     authority::add(context, &mut groups).await?;
     let deal = deal::deal(context, &args).await?;
     let requests = request::of_deal(context, deal.id).await?;
@@ -107,7 +108,7 @@ pub(super) async fn whose_they_are(context: &ToolContext, policies: &[Policy]) -
     let named = context.state.get(NAMED).and_then(Value::as_object).cloned().unwrap_or_default();
     let mut policies = policies.to_vec();
     spelling::apply(context, &mut policies, &named).await?;
-    let (groups, unknown) = request::by_insurer(&policies, &named);
+    let (groups, unknown) = by_insurer(&policies, &named);
     let open = whose::open(context, &groups.iter().collect::<Vec<_>>(), &unknown, &named).await?;
     Ok((!open.is_empty()).then(|| whose::review(&open)))
 }

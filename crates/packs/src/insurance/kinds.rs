@@ -26,7 +26,8 @@ pub(super) fn is_closed(stage: &str) -> bool {
     matches!(stage, "won" | "lost")
 }
 
-/// The states of a loss-run request; only a draft is still added to.
+/// The states of a loss-run request: only a draft is still added to, `received` means that loss runs of some of its
+/// policies have come, and `closed` that those of all have.
 pub(super) const REQUEST_STATES: [&str; 4] = ["draft", "requested", "received", "closed"];
 
 /// Every kind with its schema.
@@ -86,7 +87,10 @@ pub(super) fn all() -> [RecordKind; 3] {
                 "subject": text,
                 "body": text,
                 "sent_to": text,
-                "message_ids": texts
+                "message_ids": texts,
+                "chased_by": text,
+                "loss_runs": {"type": "array", "items": {"type": "object"}},
+                "correspondence": {"type": "array", "items": {"type": "object"}}
             }),
         ),
     ]

@@ -57,6 +57,25 @@ impl Letter<'_> {
         lines.join("\n")
     }
 
+    /// The subject and the text of a reminder about these policies, as the thread goes on.
+    pub(super) fn chase(&self, request: &Map<String, Value>, missing: &[String]) -> (String, String) {
+        let (subject, _) = self.sent(request, &[]);
+        let mut lines =
+            vec!["We asked for currently valued loss runs and have not received them yet:".to_owned(), String::new()];
+        if !self.insured.is_empty() {
+            lines.push(format!("Insured: {}", plain(self.insured)));
+        }
+        lines.extend(missing.iter().map(|number| format!("Policy number: {}", plain(number))));
+        lines.extend([
+            String::new(),
+            "Please answer this message with the loss runs, or tell us when we can expect them.".to_owned(),
+            String::new(),
+            self.sender.to_owned(),
+            self.token(),
+        ]);
+        (format!("Re: {subject}"), lines.join("\n"))
+    }
+
     /// Writes both into the props of a request that has neither yet.
     pub(super) fn write(&self, request: &mut Map<String, Value>) {
         let (subject, body) = (self.subject(request), self.body(request));

@@ -11,12 +11,14 @@ use kybern_core::tool::ToolFailure;
 use serde_json::{Map, Value, json};
 
 use super::authority::{self, ATTACHMENTS, LEFT_OUT};
+use super::insurer_policies::InsurerPolicies;
 use super::kinds::{ENTITY, LOSS_RUN_REQUEST};
 use super::letter::{BODY, SUBJECT, TO};
-use super::policies::Policy;
-use crate::args::{add, fields, text, texts};
+use crate::args::{add, fields, objects, text, texts};
 use crate::company;
 
+/// The member of a request that lists the loss runs which have come.
+pub(super) const LOSS_RUNS: &str = "loss_runs";
 /// The lookups by the numbers of policies, and by the mail that asked.
 const BY_POLICY: &str = "policy";
 const BY_MAIL: &str = "message";
@@ -31,80 +33,6 @@ const MAX_NUMBERS: usize = 200;
 /// second renewal of `PLM-77001`. Shorter numbers are too like each other.
 const MIN_NUMBER: usize = 6;
 const TERM: usize = 2;
-
-/// The policies of one insurer.
-#[derive(Clone, PartialEq, Debug, Default)]
-pub(super) struct InsurerPolicies {
-    pub(super) insurer: String,
-    pub(super) naic: Option<String>,
-    pub(super) numbers: Vec<String>,
-    pub(super) lines: Vec<String>,
-    pub(super) documents: Vec<u32>,
-    /// What goes along, as the request lists it.
-    pub(super) letters: Vec<Value>,
-}
-
-/// A policy whose insurer nobody knows.
-pub(super) struct OrphanPolicy {
-    pub(super) number: String,
-    pub(super) documents: Vec<u32>,
-    /// Insurers of whom nobody knows which it is; none where none was found.
-    pub(super) contested: Vec<String>,
-}
-
-impl InsurerPolicies {
-    /// What tells this insurer from others in a key: its code, else its name as it is compared.
-    fn identity(&self) -> String {
-        match &self.naic {
-            Some(code) => format!("naic:{code}"),
-            None => format!("name:{}", company::normal_name(&self.insurer).chars().take(150).collect::<String>()),
-        }
-    }
-
-    fn is(&self, insurer: &str, naic: Option<&str>) -> bool {
-        let codes = self.naic.as_deref().zip(naic);
-        match codes {
-            Some((has, said)) => has == said,
-            None => company::normal_name(&self.insurer) == company::normal_name(insurer),
-        }
-    }
-}
-
-/// Groups policies by their insurer, in order of appearance. `named` are insurers that a person has supplied, by
-/// policy number: they count before what was read, and so before the code that was read with it. The second list holds
-/// the policies whose insurer nobody knows.
-pub(super) fn by_insurer(policies: &[Policy], named: &Map<String, Value>) -> (Vec<InsurerPolicies>, Vec<OrphanPolicy>) {
-    let mut groups: Vec<InsurerPolicies> = Vec::new();
-    let mut unknown = Vec::new();
-    // As names are compared: a paper may list thousands of policies, and as many insurers.
-    let mut names: Vec<String> = Vec::new();
-    for policy in policies {
-        let said = text(named, &policy.number);
-        let naic = if said.is_some() { None } else { policy.naic.as_deref() };
-        let read = policy.insurer.clone().filter(|_| policy.contested.is_empty());
-        let Some(insurer) = said.or(read) else {
-            let (number, documents) = (policy.number.clone(), policy.documents.clone());
-            unknown.push(OrphanPolicy { number, documents, contested: policy.contested.clone() });
-            continue;
-        };
-        let name = company::normal_name(&insurer);
-        let is_it = |(group, known): (&InsurerPolicies, &String)| match group.naic.as_deref().zip(naic) {
-            Some((has, said)) => has == said,
-            None => *known == name,
-        };
-        let at = groups.iter().zip(&names).position(is_it).unwrap_or_else(|| {
-            groups.push(InsurerPolicies { insurer: insurer.clone(), ..InsurerPolicies::default() });
-            names.push(name);
-            groups.len() - 1
-        });
-        let group = &mut groups[at];
-        group.naic = group.naic.take().or_else(|| naic.map(str::to_owned));
-        add(&mut group.numbers, [policy.number.clone()]);
-        add(&mut group.lines, policy.lines.iter().cloned());
-        add(&mut group.documents, policy.documents.iter().copied());
-    }
-    (groups, unknown)
-}
 
 /// The requests of a deal, oldest first.
 pub(super) async fn of_deal(context: &ToolContext, deal: RecordId) -> Result<Vec<Record>, ToolFailure> {
@@ -152,9 +80,23 @@ pub(super) fn is_draft(request: &Record) -> bool {
     text(&request.props, "status").as_deref() == Some("draft")
 }
 
+/// Whether it was sent, and not all that it asks for has come.
+pub(super) fn is_awaited(request: &Record) -> bool {
+    matches!(text(&request.props, "status").as_deref(), Some("requested" | "received"))
+}
+
 /// Whether an answer to it is still to come.
 pub(super) fn is_open(request: &Record) -> bool {
-    matches!(text(&request.props, "status").as_deref(), Some("draft" | "requested"))
+    is_draft(request) || is_awaited(request)
+}
+
+/// The policies that it asks about and of which no loss runs are filed with it.
+pub(super) fn missing(request: &Map<String, Value>) -> Vec<String> {
+    let filed: Vec<String> =
+        objects(request, LOSS_RUNS).iter().flat_map(|runs| texts(runs, "policy_numbers")).collect();
+    let filed: Vec<String> = filed.iter().map(|number| company::policy_number(number)).collect();
+    let is_filed = |number: &String| filed.iter().any(|other| is_one_policy(&company::policy_number(number), other));
+    texts(request, "policy_numbers").into_iter().filter(|number| !is_filed(number)).collect()
 }
 
 /// Whether it asks about all of these policies already.
@@ -321,6 +263,14 @@ pub(super) fn mail_lookup(message_id: &str) -> Lookup {
 pub(super) async fn asked_by(context: &ToolContext, message_id: &str) -> Result<Vec<Record>, ToolFailure> {
     let found = context.records()?.records_by_lookup(context.scope, LOSS_RUN_REQUEST, BY_MAIL, message_id).await?;
     Ok(found)
+}
+
+/// The request that a call names as `request_id`.
+pub(super) async fn named(context: &ToolContext, args: &Map<String, Value>) -> Result<Record, ToolFailure> {
+    let id = text(args, "request_id").unwrap_or_default();
+    let lists = "`GET /api/records/insurance.loss_run_request` lists them";
+    let unknown = || ToolFailure::permanent(format!("there is no loss-run request {id:?}; {lists}"));
+    with_id(context, &id).await?.ok_or_else(unknown)
 }
 
 /// A request by its id.

@@ -8,11 +8,14 @@ mod authority;
 mod beside;
 mod broken;
 mod chosen;
+mod correspondence;
 mod create_deal;
 mod create_loss_run_requests;
 mod deal;
 mod extract_documents;
+mod file_loss_runs;
 mod insured;
+mod insurer_policies;
 mod insurers;
 pub mod intents;
 mod kinds;
@@ -25,6 +28,7 @@ mod open_requests;
 mod policies;
 mod policy;
 pub mod schema;
+mod send_chase_email;
 mod send_loss_run_request;
 mod underlying;
 mod vehicles;
@@ -37,7 +41,9 @@ pub use assign_agent::assign_agent;
 pub use create_deal::create_deal;
 pub use create_loss_run_requests::create_loss_run_requests;
 pub use extract_documents::ExtractDocuments;
+pub use file_loss_runs::file_loss_runs;
 pub use match_reply::match_reply;
+pub use send_chase_email::send_chase_email;
 pub use send_loss_run_request::send_loss_run_request;
 
 use crate::bundled_plan;
@@ -49,6 +55,7 @@ pub struct InsurancePack;
 const PLANS: &[(&str, &str)] = &[
     ("insurance.loss_run_pipeline", include_str!("plans/loss_run_pipeline.json")),
     ("insurance.new_lead_pipeline", include_str!("plans/new_lead_pipeline.json")),
+    ("insurance.loss_run_chase_pipeline", include_str!("plans/loss_run_chase_pipeline.json")),
     ("insurance.loss_run_reply_pipeline", include_str!("plans/loss_run_reply_pipeline.json")),
     ("insurance.service_request_pipeline", include_str!("plans/service_request_pipeline.json")),
 ];
@@ -70,6 +77,8 @@ impl Pack for InsurancePack {
         registry.tool(Arc::new(assign_agent()))?;
         registry.tool(Arc::new(match_reply()))?;
         registry.tool(Arc::new(send_loss_run_request()))?;
+        registry.tool(Arc::new(send_chase_email()))?;
+        registry.tool(Arc::new(file_loss_runs()))?;
         PLANS.iter().try_for_each(|(key, file)| registry.plan(bundled_plan::read(key, file, intents::INTENTS)))
     }
 }

@@ -294,7 +294,7 @@ mod tests {
 
     #[tokio::test]
     async fn what_is_no_chase_asks_as_before() {
-        assert!(read(&world("received")).await.is_none(), "nothing is open");
+        assert!(read(&world("closed")).await.is_none(), "nothing is open");
         let mut papers = world("requested");
         papers.document("dec.txt", "Policy");
         assert!(read(&papers).await.is_none(), "a paper came with it");

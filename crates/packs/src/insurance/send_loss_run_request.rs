@@ -4,24 +4,38 @@
 //! either. Mail and record are committed together: a request that has left, or may have, is never sent again. One whose
 //! mails all stayed in the outbox, because nothing is configured to send them or the address was refused, has not left.
 //! The letters of authority that the draft lists go along: their hashes are part of the version that is sent.
+//!
+//! With the mail a task begins that reminds the insurer as long as no answer is filed; it is committed with it. A new deal
+//! is in progress from then on.
+
+use std::sync::Arc;
 
 use kybern_core::error::ErrorCode;
-use kybern_core::id::OutboxId;
+use kybern_core::id::{OutboxId, TaskId};
 use kybern_core::outbox::{MailFile, NewOutbox, OutboxChannel, OutboxStatus, is_address, mail_of, message_id};
 use kybern_core::policy::ToolCategory;
 use kybern_core::ports::{StatelessTool, ToolContext};
 use kybern_core::record::Record;
-use kybern_core::tool::{Risk, ToolFailure, ToolNeeds, ToolOutcome, ToolSpec};
+use kybern_core::tool::{RecordChange, Risk, Submit, ToolFailure, ToolNeeds, ToolOutcome, ToolSpec, Write};
 use serde_json::{Map, Value, json};
 
 use super::authority::{self, ATTACHMENTS};
+use super::correspondence::{self, CORRESPONDENCE, Entry};
+use super::kinds::DEAL;
 use super::letter::Letter;
 use super::loss_run_request as request;
+use super::send_chase_email::CHASED_BY;
 use crate::args::{fields, text, texts};
 use crate::{change, contact};
 
-/// The member of a request that holds the `Message-ID`s of its mails.
-const MESSAGES: &str = "message_ids";
+/// The member of a request that holds the `Message-ID`s of its mails, and of the one that says where they went.
+pub(super) const MESSAGES: &str = "message_ids";
+pub(super) const SENT_TO: &str = "sent_to";
+/// The plan that reminds the insurer.
+const CHASE_PLAN: &str = "insurance.loss_run_chase_pipeline";
+/// Days until the first reminder, and between two, when the call does not say.
+const CHASE_AFTER_DAYS: u64 = 7;
+const DAY_MS: u64 = 24 * 60 * 60 * 1000;
 
 /// The tool.
 #[must_use]
@@ -35,18 +49,23 @@ pub fn send_loss_run_request() -> StatelessTool {
             "attach": {
                 "type": ["boolean", "null"],
                 "description": "false leaves out the letters that the draft lists under `attachments`"
+            },
+            "chase_after_days": {
+                "type": ["integer", "null"], "minimum": 0, "maximum": 90,
+                "description": "days until the first reminder, and between two; 0 sends none; 7 when left out"
             }
         },
         "required": ["request_id", "version", "to"],
         "additionalProperties": false
     });
     let description = "Sends a drafted loss-run request to the insurer by e-mail, once, so that the answer finds \
-                       back to it. One whose mails were kept or failed in the outbox can be sent again.";
+                       back to it, and reminds the insurer when none comes. One whose mails were kept or failed in the \
+                       outbox can be sent again.";
     let spec = ToolSpec {
         risk: Risk::R2,
         category: ToolCategory::NetworkWrite,
         destinations: vec!["to".to_owned()],
-        needs: ToolNeeds { records: true, outbox: true, ..ToolNeeds::default() },
+        needs: ToolNeeds { records: true, outbox: true, plans: true, ..ToolNeeds::default() },
         // It reads records past its arguments, and they may hold what a stranger wrote.
         untrusted_output: true,
         ..ToolSpec::local("insurance.send_loss_run_request", description, schema).shown(
@@ -58,12 +77,7 @@ pub fn send_loss_run_request() -> StatelessTool {
 }
 
 async fn call(context: &ToolContext, args: Map<String, Value>) -> Result<ToolOutcome, ToolFailure> {
-    let id = text(&args, "request_id").unwrap_or_default();
-    let Some(draft) = request::with_id(context, &id).await? else {
-        let message =
-            format!("there is no loss-run request {id:?}; `GET /api/records/insurance.loss_run_request` lists them");
-        return Err(ToolFailure::permanent(message));
-    };
+    let draft = request::named(context, &args).await?;
     if !request::is_draft(&draft) && !is_unsent(context, &draft).await? {
         let status = text(&draft.props, "status").unwrap_or_default();
         let message = format!("the request is {status}; only a draft is sent, or one whose mails never left");
@@ -96,20 +110,58 @@ async fn call(context: &ToolContext, args: Map<String, Value>) -> Result<ToolOut
         key: context.key.clone(),
         body: written(context, &draft, &insured, &files),
     };
-    let changed = fields([("status", json!("requested")), ("sent_to", json!(to)), (MESSAGES, json!(messages))]);
+    let chase = chase(context, &draft, &args).await?;
+    let changed = fields([
+        ("status", json!("requested")),
+        (SENT_TO, json!(to)),
+        (MESSAGES, json!(messages)),
+        (CHASED_BY, json!(chase.as_ref().map(|chase| chase.id))),
+        (CORRESPONDENCE, correspondence::with(context, &draft.props, Entry::Asked, (&to, Some(&message)))),
+    ]);
     let data = fields([
         ("request_id", json!(draft.id)),
         ("notification_queued", json!(true)),
         ("outbox_id", json!(outbox)),
         ("attached_count", json!(files.len())),
+        ("chase_task_id", json!(chase.as_ref().map(|chase| chase.id))),
     ]);
-    let outcome = ToolOutcome::new(data, "queued the request as an e-mail");
-    let records = vec![change::update(&draft, changed, vec![request::mail_lookup(&message)])];
-    Ok(ToolOutcome { outbox: vec![mail], records, ..outcome })
+    let summary = match &chase {
+        Some(_) => "queued the request as an e-mail, and reminders",
+        None => "queued the request as an e-mail; nothing reminds the insurer",
+    };
+    let mut records = vec![change::update(&draft, changed, vec![request::mail_lookup(&message)])];
+    records.extend(begun(context, &draft).await?);
+    let writes = chase.map(|chase| Write::Submit(Box::new(chase))).into_iter().collect();
+    Ok(ToolOutcome { outbox: vec![mail], records, writes, ..ToolOutcome::new(data, summary) })
+}
+
+/// The task that reminds the insurer; none when the call does not want one, or the plan cannot be walked.
+async fn chase(
+    context: &ToolContext,
+    draft: &Record,
+    args: &Map<String, Value>,
+) -> Result<Option<Submit>, ToolFailure> {
+    let days = args.get("chase_after_days").and_then(Value::as_u64).unwrap_or(CHASE_AFTER_DAYS);
+    let plan = context.nouns.plans()?.find(CHASE_PLAN).await.map_err(ToolFailure::from)?;
+    let Some(plan) = plan.filter(|plan| days > 0 && plan.quarantine.is_empty()) else { return Ok(None) };
+    Ok(Some(Submit {
+        id: TaskId::from_uuid(context.ids.next()),
+        input: String::new(),
+        payload: json!({"request_id": draft.id, "wait_ms": days * DAY_MS}),
+        plan: Some(Arc::new(plan)),
+    }))
+}
+
+/// A new deal is in progress once somebody was asked.
+async fn begun(context: &ToolContext, draft: &Record) -> Result<Option<RecordChange>, ToolFailure> {
+    let Some(id) = text(&draft.props, "deal_id").and_then(|id| id.parse().ok()) else { return Ok(None) };
+    let deal = context.records()?.record_by_id(context.scope, id).await?.filter(|record| record.kind == DEAL);
+    let is_new = |deal: &Record| text(&deal.props, "stage").as_deref() == Some("new");
+    Ok(deal.filter(is_new).map(|deal| change::update(&deal, fields([("stage", json!("in_progress"))]), Vec::new())))
 }
 
 /// Whether the request counts as asked although none of its mails left.
-async fn is_unsent(context: &ToolContext, request: &Record) -> Result<bool, ToolFailure> {
+pub(super) async fn is_unsent(context: &ToolContext, request: &Record) -> Result<bool, ToolFailure> {
     let mails = texts(&request.props, MESSAGES);
     if text(&request.props, "status").as_deref() != Some("requested") || mails.is_empty() {
         return Ok(false);
@@ -177,6 +229,34 @@ mod tests {
         assert_eq!((&sent["status"], &sent["sent_to"]), (&json!("requested"), &json!("desk@prairielantern.example")));
         assert_eq!(mail_of(sent["message_ids"][0].as_str().unwrap()), Some(mail.id));
         assert!(world.call(&tool, args).await.is_err(), "it has left");
+    }
+
+    #[tokio::test]
+    async fn with_the_mail_a_chase_begins_and_the_deal_is_in_progress() {
+        let (world, _) = world();
+        let deal = world.put(
+            DEAL,
+            "d",
+            json!({"entity_id": "e", "pipeline_type": "renewal", "stage": "new", "coverage_types": []}),
+        );
+        let props = json!({
+            "deal_id": deal, "entity_id": "e", "insurer": "Prairie Lantern Mutual", "status": "draft",
+            "policy_numbers": ["PLM-1"], "lines": ["AL"]
+        });
+        let id = world.put(LOSS_RUN_REQUEST, "s", props);
+        let args = |days: Value| json!({"request_id": id, "version": 1, "to": "desk@prairielantern.example", "chase_after_days": days});
+        let none = world.call(&send_loss_run_request(), args(json!(0))).await.unwrap();
+        assert!(none.writes.is_empty() && none.data["chase_task_id"].is_null());
+        for (days, wait) in [(Value::Null, 7 * DAY_MS), (json!(2), 2 * DAY_MS)] {
+            let outcome = world.call(&send_loss_run_request(), args(days)).await.unwrap();
+            let [Write::Submit(chase)] = &outcome.writes[..] else { panic!("{:?}", outcome.writes) };
+            assert_eq!(chase.plan.as_ref().unwrap().key, CHASE_PLAN);
+            assert_eq!(chase.payload, json!({"request_id": id, "wait_ms": wait}));
+            let [request, begun] = &outcome.records[..] else { panic!("{:?}", outcome.records) };
+            assert_eq!(request.put.props["chased_by"], json!(chase.id));
+            assert_eq!(request.put.props["correspondence"][0]["what"], "asked");
+            assert_eq!((begun.put.id.to_string(), &begun.put.props["stage"]), (deal.clone(), &json!("in_progress")));
+        }
     }
 
     #[tokio::test]

@@ -3,6 +3,7 @@
 mod extractor;
 mod listing;
 mod packs;
+mod plans;
 mod records;
 mod templates;
 mod walk;

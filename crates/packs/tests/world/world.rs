@@ -13,7 +13,7 @@ use kybern_core::lesson::{Lesson, LessonSource, Lessons, Teaching};
 use kybern_core::mail::{MailAddress, ParsedMail, Passage, PassageRole, RequestToken, TokenPlace};
 use kybern_core::outbox::OutboxStatus;
 use kybern_core::plan::StepId;
-use kybern_core::ports::{Documents, IdSource, OutboxView, Tool, ToolContext, UserDirectory};
+use kybern_core::ports::{Documents, IdSource, Nouns, OutboxView, PlanReader, Tool, ToolContext, UserDirectory};
 use kybern_core::record::{Expect, Lookup, Merge, PutRecord, Record};
 use kybern_core::task::{Attachment, AttachmentSource, Channel};
 use kybern_core::tenant::TenantScope;
@@ -23,6 +23,7 @@ use serde_json::{Map, Value, json};
 use uuid::Uuid;
 
 use super::extractor::LineExtractor;
+use super::plans::Bundled;
 use super::records::Records;
 use crate::reading;
 
@@ -265,7 +266,7 @@ impl World {
             documents: needs.documents.then(|| Arc::new(files) as Arc<dyn Documents>),
             extractor: needs.model.then(|| Arc::new(LineExtractor) as Arc<_>),
             records: needs.records.then(|| Arc::clone(&self.records) as Arc<_>),
-            nouns: kybern_core::ports::Nouns::default(),
+            nouns: Nouns { plans: needs.plans.then(|| Arc::new(Bundled) as Arc<dyn PlanReader>), ..Nouns::default() },
             users: needs.users.then(|| Arc::new(Directory(self.users.clone())) as Arc<dyn UserDirectory>),
             outbox: needs.outbox.then(|| Arc::new(Sent(self.outbox.clone())) as Arc<dyn OutboxView>),
             secrets: None,

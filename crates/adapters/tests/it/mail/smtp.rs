@@ -173,6 +173,19 @@ async fn files_go_along_byte_for_byte() {
 }
 
 #[tokio::test]
+async fn a_message_goes_on_with_its_thread() {
+    let peer = server(|_, _| None);
+    let references = vec!["1@kybern.test".to_owned(), "2@kybern.test".to_owned()];
+    smtp(peer.address).send(&OutgoingMail { references, ..mail("a@b.test", "3@kybern.test") }).await.unwrap();
+    let lines = peer.lines();
+    let raw: String = lines.iter().map(|line| format!("{line}\r\n")).collect();
+    let head = &raw[raw.find("From:").unwrap()..];
+    let read = Mime.parse(head.as_bytes()).unwrap();
+    assert_eq!(read.in_reply_to.as_deref(), Some("2@kybern.test"));
+    assert_eq!(read.references, ["1@kybern.test", "2@kybern.test"]);
+}
+
+#[tokio::test]
 async fn a_message_that_would_smuggle_headers_is_never_sent() {
     let peer = server(|_, _| None);
     let good = mail("a@b.test", "1@kybern.test");
@@ -180,6 +193,7 @@ async fn a_message_that_would_smuggle_headers_is_never_sent() {
         OutgoingMail { subject: "a\r\nBcc: x@y.test".into(), ..good.clone() },
         OutgoingMail { message_id: "1>\r\nBcc: x@y.test".into(), ..good.clone() },
         OutgoingMail { message_id: String::new(), ..good.clone() },
+        OutgoingMail { references: vec!["1>\r\nBcc: x@y.test".into()], ..good.clone() },
         OutgoingMail { to: "a@b.test>\r\nRCPT TO:<x@y.test".into(), ..good.clone() },
         OutgoingMail { to: "nobody".into(), ..good.clone() },
     ];

@@ -21,7 +21,7 @@ use kybern_core::tool::{ToolFailure, ToolOutcome, ToolSpec};
 use kybern_engine::Engine;
 use kybern_engine::task::{ReviewRequest, SubmitRequest, TaskView};
 use kybern_testkit::{Fault, FaultPoint, FaultyStore, MemStore, actors};
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 use tokio::sync::Notify;
 
 use crate::in_memory;
@@ -39,6 +39,8 @@ pub(super) enum Disturbance {
 
 /// Counts the calls, and strikes.
 struct Fate {
+    /// Nothing is counted, and nothing strikes, before the plan's own task begins.
+    armed: AtomicBool,
     disturbed: Option<(String, Disturbance)>,
     calls: Mutex<BTreeMap<String, usize>>,
     /// The next commit is the last thing that the process does.
@@ -67,6 +69,9 @@ impl Fate {
 
     /// What happens to this call of a step's tool.
     fn begins(&self, step: &str) -> Option<Disturbance> {
+        if !self.armed.load(Ordering::SeqCst) {
+            return None;
+        }
         let mut calls = self.calls.lock().unwrap();
         let count = calls.entry(step.to_owned()).or_default();
         *count += 1;
@@ -119,6 +124,7 @@ impl World {
     /// A world with these packs, in which that step is disturbed.
     pub(super) fn new(packs: PackRegistry, disturbed: Option<(&String, Disturbance)>) -> Self {
         let fate = Arc::new(Fate {
+            armed: AtomicBool::new(false),
             disturbed: disturbed.map(|(step, how)| (step.clone(), how)),
             calls: Mutex::default(),
             last_commit: AtomicBool::new(false),
@@ -139,16 +145,39 @@ impl World {
 
     /// Submits a task that walks the plan, before anybody works.
     pub(super) fn begin(&self, plan: &Plan, message: Option<&[u8]>) -> TaskId {
+        let asked = if plan.key.starts_with("insurance.loss_run_") { self.ask() } else { Value::Null };
+        self.fate.armed.store(true, Ordering::SeqCst);
         let begun = self.life(false, async |engine| match message {
             Some(raw) => {
-                engine.intake().receive_email(&self.actor, Bytes::copy_from_slice(raw), None).await.unwrap().task_id
+                let raw = String::from_utf8_lossy(raw).replace(super::REQUEST, asked.as_str().unwrap_or_default());
+                engine.intake().receive_email(&self.actor, Bytes::from(raw), None).await.unwrap().task_id
             }
             None => {
-                let request = SubmitRequest { plan_key: Some(plan.key.clone()), ..SubmitRequest::text("do it") };
+                let payload = json!({"request_id": asked, "wait_ms": 1});
+                let request =
+                    SubmitRequest { plan_key: Some(plan.key.clone()), payload, ..SubmitRequest::text("do it") };
                 engine.tasks().submit(&self.actor, request, None).await.unwrap().id
             }
         });
         begun.unwrap()
+    }
+
+    /// A loss-run request that was sent, by its id.
+    fn ask(&self) -> Value {
+        let args = json!({"kind": "insurance.loss_run_request", "key": "r", "props": {
+            "deal_id": "d", "entity_id": "e", "insurer": "Harrow Plains Mutual", "status": "requested",
+            "policy_numbers": ["HPM-93318"], "lines": [], "sent_to": "desk@harrowplains.example",
+            "message_ids": ["01900000-0000-7000-8000-000000000001@kybern.invalid"]
+        }});
+        let steps = json!([{"id": "ask", "tool": "core.put_record", "args": args}]);
+        let plan = json!({"key": "test.ask", "intentKey": "test.ask", "steps": steps});
+        let asked = self.life(true, async |engine| {
+            engine.plans().put(&self.actor, &plan).await.unwrap();
+            let request = SubmitRequest { plan_key: Some("test.ask".to_owned()), ..SubmitRequest::text("ask") };
+            let task = engine.tasks().submit(&self.actor, request, None).await.unwrap().id;
+            engine.tasks().wait_for(&self.actor, task, Millis::from_secs(30)).await.unwrap()
+        });
+        asked.unwrap().state["record_id"].clone()
     }
 
     /// Lives, and lives again, until the task has ended and all messages are out. Whoever is asked says that it is

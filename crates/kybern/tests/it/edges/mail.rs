@@ -11,7 +11,7 @@ use crate::server::Site;
 use crate::server::client::{text, until};
 
 /// The mail server of the tests.
-struct Post {
+pub(super) struct Post {
     smtp: String,
     imap: String,
     password: String,
@@ -19,7 +19,7 @@ struct Post {
 
 impl Post {
     /// `None`, said aloud, when there is none, which is a failure in CI.
-    fn office() -> Option<Self> {
+    pub(super) fn office() -> Option<Self> {
         let variable = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
         let found = (|| {
             Some(Self {
@@ -37,6 +37,11 @@ impl Post {
 
     /// A place whose mail goes out by this server, and which polls that mailbox.
     fn site(&self, mailbox: &str) -> Site {
+        self.on(Site::sqlite(), mailbox)
+    }
+
+    /// The same for this place.
+    pub(super) fn on(&self, site: Site, mailbox: &str) -> Site {
         let (smtp_host, smtp_port) = self.smtp.rsplit_once(':').unwrap();
         let (imap_host, imap_port) = self.imap.rsplit_once(':').unwrap();
         let settings = [
@@ -51,11 +56,11 @@ impl Post {
             ("IMAP__PASSWORD", &self.password),
             ("IMAP__POLL_MS", "1000"),
         ];
-        settings.iter().fold(Site::sqlite(), |site, (name, value)| site.with(&format!("KYBERN_{name}"), value))
+        settings.iter().fold(site, |site, (name, value)| site.with(&format!("KYBERN_{name}"), value))
     }
 
     /// Hands a sample over as a mail server does. The test's server sorts by the header, so `To` is the mailbox.
-    fn send(&self, to: &str, message: &[u8]) {
+    pub(super) fn send(&self, to: &str, message: &[u8]) {
         let mut stream = TcpStream::connect(&self.smtp).unwrap();
         let mut answers = BufReader::new(stream.try_clone().unwrap());
         let mut answer = |expected: &str| {
@@ -89,7 +94,7 @@ impl Post {
     }
 }
 
-fn mailbox(name: &str) -> String {
+pub(super) fn mailbox(name: &str) -> String {
     format!("{name}-{}@kit.test", std::process::id())
 }
 

@@ -14,8 +14,9 @@ use kybern_core::tenant::TenantScope;
 use kybern_core::tool::ToolFailure;
 use serde_json::{Map, Value};
 
+use super::super::insurer_policies::InsurerPolicies;
 use super::super::kinds::ENTITY;
-use super::super::loss_run_request::{self as request, InsurerPolicies};
+use super::super::loss_run_request as request;
 use super::super::policies::{NAIC, Policy};
 use crate::args::{as_text, text};
 use crate::company;

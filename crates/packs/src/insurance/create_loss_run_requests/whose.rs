@@ -8,7 +8,8 @@ use kybern_core::record::Record;
 use kybern_core::tool::{Review, ToolFailure};
 use serde_json::{Map, Value, json};
 
-use super::super::loss_run_request::{self as request, InsurerPolicies, OrphanPolicy};
+use super::super::insurer_policies::{InsurerPolicies, OrphanPolicy};
+use super::super::loss_run_request as request;
 use super::super::near::{KnownInsurers, shown};
 use super::NAMED;
 use crate::args::text;

@@ -1,0 +1,136 @@
+//! What a paper of an answer says about itself, and how that fits the request.
+
+use std::collections::BTreeSet;
+
+use jiff::civil::Date;
+use kybern_core::record::Record;
+use kybern_core::time::Timestamp;
+use serde_json::{Map, Value, json};
+
+use super::super::loss_run_request as request;
+use crate::args::{as_text, objects, text};
+use crate::company;
+use crate::reading::UNSURE;
+
+/// The kind of paper.
+const CATEGORY: &str = "LOSS_RUN";
+/// Days that losses may be valued ago: insurers that quote ask for loss runs valued within the last 90 days, many within
+/// 60.
+const MAX_AGE: i32 = 90;
+/// Days ahead that a valuation may lie: the insurer may be on the other side of the date line.
+const MAX_AHEAD: i32 = 1;
+
+/// A paper that reads as loss runs.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub(super) struct Report {
+    /// The attachment's number.
+    pub(super) n: u64,
+    pub(super) policy_numbers: Vec<String>,
+    insurers: Vec<String>,
+    /// The latest, as a day.
+    pub(super) valuation_date: Option<String>,
+    /// How many losses it lists.
+    pub(super) losses: usize,
+}
+
+impl Report {
+    /// Whether it names a policy that the request asks about.
+    pub(super) fn is_about(&self, request: &Record) -> bool {
+        let compared = |number: &String| request::asks_about(request, &company::policy_number(number));
+        self.policy_numbers.iter().any(compared)
+    }
+
+    /// As a person is shown it.
+    pub(super) fn to_json(&self) -> Value {
+        json!({
+            "n": self.n,
+            "policy_numbers": self.policy_numbers,
+            "insurers": self.insurers,
+            "valuation_date": self.valuation_date,
+            "losses": self.losses,
+        })
+    }
+}
+
+/// The loss runs among the papers that an earlier step has read. Values that are in doubt count as not read.
+pub(super) fn read(state: &Map<String, Value>) -> Vec<Report> {
+    let papers = objects(state, "extractions").into_iter();
+    // Number 0 is the message, which says what is attached and is no report.
+    let reports = papers.filter(|paper| text(paper, "category").as_deref() == Some(CATEGORY) && number(paper) > 0);
+    reports.map(|paper| of(&paper)).collect()
+}
+
+fn number(paper: &Map<String, Value>) -> u64 {
+    paper.get("n").and_then(Value::as_u64).unwrap_or(0)
+}
+
+/// What one paper says, as far as it is sure.
+fn of(paper: &Map<String, Value>) -> Report {
+    let mut fields = objects(paper, "fields");
+    let is_sure = |field: &Map<String, Value>| {
+        field.get("confidence").and_then(Value::as_f64).is_none_or(|confidence| confidence >= UNSURE)
+            && field.get("problem").is_none_or(Value::is_null)
+    };
+    fields.retain(is_sure);
+    let named = |name: &str| {
+        let of_name = fields.iter().filter(|field| text(field, "name").as_deref() == Some(name));
+        let mut values: Vec<String> = of_name.filter_map(|field| field.get("value").and_then(as_text)).collect();
+        values.dedup();
+        values
+    };
+    let losses = fields.iter().filter(|field| text(field, "group").as_deref() == Some("losses"));
+    let items: BTreeSet<u64> = losses.filter_map(|field| field.get("item")?.as_u64()).collect();
+    Report {
+        n: number(paper),
+        policy_numbers: named("policy_number"),
+        insurers: named("insurer"),
+        valuation_date: named("valuation_date").into_iter().filter(|date| date.parse::<Date>().is_ok()).max(),
+        losses: items.len(),
+    }
+}
+
+/// What speaks against filing these papers with a request.
+pub(super) fn doubts(now: Timestamp, request: &Record, reports: &[Report]) -> Vec<String> {
+    if reports.is_empty() {
+        return vec!["nothing that came reads as loss runs".to_owned()];
+    }
+    let about: Vec<&Report> = reports.iter().filter(|report| report.is_about(request)).collect();
+    if about.is_empty() {
+        let missing = request::missing(&request.props).join(", ");
+        return vec![format!("no paper names a policy of the request, which waits for {missing}")];
+    }
+    let mut doubts: Vec<String> = about.iter().filter_map(|report| of_another_insurer(request, report)).collect();
+    doubts.extend(about.iter().filter_map(|report| ill_valued(now, report)));
+    doubts
+}
+
+/// A paper that names insurers, and not the one that was asked.
+fn of_another_insurer(request: &Record, report: &Report) -> Option<String> {
+    let insurer = text(&request.props, "insurer")?;
+    let known = company::normal_name(&insurer);
+    let is_it = |name: &String| {
+        let name = company::normal_name(name);
+        // Papers cut names short, and so do those who ask.
+        !name.is_empty() && (name.starts_with(&known) || known.starts_with(&name))
+    };
+    if report.insurers.is_empty() || report.insurers.iter().any(is_it) {
+        return None;
+    }
+    Some(format!("document {} is of {}, and {insurer} was asked", report.n, report.insurers.join(", ")))
+}
+
+/// A paper that does not say of which day its losses are, or of one too long ago.
+fn ill_valued(now: Timestamp, report: &Report) -> Option<String> {
+    let n = report.n;
+    let Some(valued) = report.valuation_date.as_deref().and_then(|date| date.parse::<Date>().ok()) else {
+        return Some(format!("document {n} does not say on which day its losses are valued"));
+    };
+    let today = now.to_string().get(..10)?.parse::<Date>().ok()?;
+    let age = today.since(valued).ok()?.get_days();
+    if age > MAX_AGE {
+        return Some(format!(
+            "the losses of document {n} are valued on {valued}, {age} days ago; at most {MAX_AGE} count"
+        ));
+    }
+    (age < -MAX_AHEAD).then(|| format!("the losses of document {n} are valued on {valued}, which is still to come"))
+}
