@@ -1,6 +1,8 @@
 //! Multiparts without a part, and headers that a boundary ends and no blank line: the message's own, that of a part, or
 //! none at all where two boundaries follow each other. The parser takes such a boundary for a line of the header and
-//! loses what comes after it, so blank lines, and where it is missing the first boundary, are put between.
+//! loses what comes after it, so blank lines, and where it is missing the first boundary, are put between. Where the parser
+//! sees no header or no boundary in the same place, they stay in the file: only a message that is broken in more than one
+//! way has such a place.
 
 use std::borrow::Cow;
 use std::collections::{BTreeSet, HashSet};
@@ -17,8 +19,6 @@ pub(super) fn filled(raw: &[u8]) -> Cow<'_, [u8]> {
     let mut place = LineState { in_header: true, ..LineState::default() };
     let mut declared: HashSet<&[u8]> = HashSet::new();
     let mut begun: HashSet<&[u8]> = HashSet::new();
-    // Those that have begun and not ended, the innermost last: within it the parser looks for no other.
-    let mut open: Vec<&[u8]> = Vec::new();
     let mut lengths: BTreeSet<usize> = BTreeSet::new();
     let mut filled: Vec<u8> = Vec::new();
     let (mut at, mut from) = (0, 0);
@@ -26,8 +26,7 @@ pub(super) fn filled(raw: &[u8]) -> Cow<'_, [u8]> {
     let mut new = None;
     for line in raw.split_inclusive(|byte| *byte == b'\n') {
         let mark = line.strip_prefix(b"--").map(<[u8]>::trim_ascii_end);
-        let is_outer = |mark: &[u8]| open.last() != Some(&mark) && open.contains(&mark);
-        let is_declared = |mark: &[u8]| (declared.contains(mark) || new == Some(mark)) && !is_outer(mark);
+        let is_declared = |mark: &[u8]| declared.contains(mark) || new == Some(mark);
         let begins = mark.is_some_and(is_declared);
         let ended = mark.filter(|_| !begins).and_then(|mark| mark.strip_suffix(b"--"));
         let ended = ended.filter(|ended| is_declared(ended));
@@ -43,9 +42,7 @@ pub(super) fn filled(raw: &[u8]) -> Cow<'_, [u8]> {
             heads.find(|head| declared.contains(head))
         });
         if let Some(loosely) = loosely {
-            if begun.insert(loosely) {
-                open.push(loosely);
-            }
+            begun.insert(loosely);
             place = LineState { in_header: true, enclosed: true, ..LineState::default() };
             at += line.len();
             continue;
@@ -64,11 +61,7 @@ pub(super) fn filled(raw: &[u8]) -> Cow<'_, [u8]> {
                 }
                 filled.extend_from_slice(b"\r\n\r\n");
             }
-            if let Some(mark) = mark.filter(|_| begins).filter(|mark| begun.insert(mark)) {
-                open.push(mark);
-            }
-            begun.extend(ended);
-            open.retain(|mark| Some(*mark) != ended);
+            begun.extend(mark.filter(|_| begins).into_iter().chain(ended));
             place = LineState { in_header: begins, ..LineState::default() };
         } else {
             let parted = place.parted;
@@ -224,7 +217,6 @@ mod tests {
             "Content-Type:multipart/t;boundary=b\n--\nContent-Type:a\n--b--",
             "Content-Type: multipart/mixed; boundary=b\nContent-Type: text/csv\n\n--b--\n",
             "Content-Type:multipart/d;boundary=b\n\n--bContent-Type:multipart;boundary=c\n\n--c\n--b--",
-            "Content-Type:multipart/e;boundary=b\n--b\nContent-Type:multipart/m;boundary=c\n--c\nC\n--b",
             "Content-Type:message/rfc822-\n\nx\nContent-Type:multipart/r;boundary=b\n--b--",
             "Content-Type:umessage/rfc822\n\nx\nContent-Type:multipart/m;boundary=b\n--b--",
             "Subject: multipart/mixed; boundary=b\n\n--b--\n",

@@ -64,11 +64,7 @@ pub(super) fn check(raw: &[u8]) -> Result<(), String> {
         let is_name = |name: &str| !name.is_empty() && name != ".." && name.chars().count() <= 150;
         promise(name.split('/').all(is_name), "a file name that leads elsewhere")?;
         promise(!name.contains('\\') && !name.contains(char::is_control), "a file name that is a path")?;
-        if plain
-            && !name.contains('/')
-            && !part.bytes.is_empty()
-            && !raw.windows(part.bytes.len()).any(|window| window == part.bytes)
-        {
+        if plain && !name.contains('/') && !is_in(&part.bytes, raw) {
             return Err(format!("{name:?} is not what was sent"));
         }
     }
@@ -76,6 +72,24 @@ pub(super) fn check(raw: &[u8]) -> Result<(), String> {
         Some(files) if files != of(&mail) => Err(format!("sent {files:?}, taken apart {:?}", of(&mail))),
         _ => Ok(()),
     }
+}
+
+/// Whether all of a file stands in the message, in its order. In a broken one blank lines and boundaries may have been put
+/// into it, where the parser needs them.
+fn is_in(file: &[u8], raw: &[u8]) -> bool {
+    if file.is_empty() || raw.windows(file.len()).any(|window| window == file) {
+        return true;
+    }
+    let mut rest = raw;
+    let mut lines = file.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii);
+    lines.all(|line| {
+        if line.is_empty() || line.starts_with(b"--") {
+            return true;
+        }
+        let at = rest.windows(line.len()).position(|window| window == line);
+        rest = at.map_or(&[], |at| &rest[at + line.len()..]);
+        at.is_some()
+    })
 }
 
 fn contains(raw: &[u8], word: &[u8]) -> bool {
