@@ -46,6 +46,9 @@ pub trait UserDirectory: Send + Sync {
 pub trait OutboxView: Send + Sync {
     /// How far a message has got; `None` when there is none, not any more, or none that can be read.
     async fn status_of(&self, scope: TenantScope, id: OutboxId) -> Result<Option<OutboxStatus>>;
+
+    /// Where a message went, or is to go; `None` as for its status.
+    async fn receiver_of(&self, scope: TenantScope, id: OutboxId) -> Result<Option<String>>;
 }
 
 /// What a tool gets to work with. What its spec does not ask for is `None`.

@@ -70,4 +70,9 @@ impl OutboxView for Outbox {
         let found = self.0.outbox_message(scope, id).await?.filter(|message| message.unreadable.is_none());
         Ok(found.map(|message| message.status))
     }
+
+    async fn receiver_of(&self, scope: TenantScope, id: OutboxId) -> Result<Option<String>> {
+        let found = self.0.outbox_message(scope, id).await?.filter(|message| message.unreadable.is_none());
+        Ok(found.map(|message| message.message.target))
+    }
 }

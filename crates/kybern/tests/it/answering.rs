@@ -77,7 +77,7 @@ async fn an_answer_in_the_thread_of_a_sent_request_finds_it(site: Site) {
     let found = mail(&client, 3, &thread, ("RE: Loss runs", ANSWER)).await;
     assert_eq!(found["waits"][0]["stepId"], "file", "no paper came with it: {found}");
     assert_eq!(answered(&client, &found).await, json!([request["id"]]), "{found}");
-    let nothing = json!({"corrections": {"loss_runs_complete": {text(&request["id"]): "nothing"}}});
+    let nothing = json!({"corrections": {"loss_runs_of": {text(&request["id"]): []}}});
     let ended = client.review(&chosen, &nothing).await;
     assert_eq!(ended["status"], "completed", "{ended}");
     client.replays(&text(&ended["id"])).await;
@@ -389,7 +389,7 @@ async fn an_address_that_answers_for_an_insurer_is_learned(site: Site) {
     let next = mail(&client, 4, STRANGER, (&subject, ANSWER)).await;
     assert_eq!(next["waits"][0]["stepId"], "file", "{next}");
     assert_eq!(answered(&client, &next).await, json!([request]));
-    let nothing = json!({"corrections": {"loss_runs_complete": {request.as_str(): "nothing"}}});
+    let nothing = json!({"corrections": {"loss_runs_of": {request.as_str(): []}}});
     let ended = client.review(&next, &nothing).await;
     client.replays(&text(&ended["id"])).await;
 

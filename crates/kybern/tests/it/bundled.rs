@@ -85,7 +85,8 @@ const REQUEST: &str = "{REQUEST}";
 fn answer(token: &str, number: &str) -> String {
     let today = jiff::Timestamp::now().to_string()[..10].to_owned();
     format!(
-        "From: desk@harrowplains.example\r\nTo: in@example.com\r\nMessage-ID: <1@harrowplains.example>\r\n\
+        "Authentication-Results: mx.example.com; dmarc=pass header.from=harrowplains.example\r\n\
+         From: desk@harrowplains.example\r\nTo: in@example.com\r\nMessage-ID: <1@harrowplains.example>\r\n\
          Subject: RE: Loss runs {token}\r\nMIME-Version: 1.0\r\n\
          Content-Type: multipart/mixed; boundary=cut\r\n\r\n--cut\r\nContent-Type: text/plain\r\n\r\n\
          Please find attached the loss runs that you requested.\r\n--cut\r\nContent-Type: text/plain\r\n\

@@ -44,7 +44,12 @@ pub(crate) async fn start(store: Arc<dyn Store>, hints: &Arc<MemStore>, registry
         decisions: None,
         models: Default::default(),
         worker: WorkerId::new("in-memory"),
-        settings: Settings { work, poll: Millis(20), ..Settings::default() },
+        settings: Settings {
+            work,
+            poll: Millis(20),
+            trusted_authserv: Some("mx.example.com".to_owned()),
+            ..Settings::default()
+        },
     })
     .unwrap();
     engine.identity().bootstrap(Some(KEY), String::new).await.unwrap();

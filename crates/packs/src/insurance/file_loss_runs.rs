@@ -1,16 +1,19 @@
 //! `insurance.file_loss_runs`: files the loss runs of an answer with the request that asked for them.
 //!
 //! Which request that is, and whether the sender may answer it, an earlier step has found out. Here the papers are compared
-//! with what was asked: that they are loss runs, of this insurer, of these policies, and valued lately. What fits is filed
-//! without a word: a request of which all policies have come is closed, one of which some have goes on being chased for
-//! the others. Whatever does not fit goes to a person, once, who says what has come.
+//! with what was asked: that they are loss runs, of this insurer, of this insured and these policies, and valued lately.
+//! What fits, and comes in a mail whose sender the receiving server has verified, is filed without a word: a request of
+//! which all policies have come is closed, one of which some have goes on being chased for the others. Otherwise a person
+//! says of which policies loss runs have come.
 
 mod report;
 
+use std::collections::BTreeSet;
+
 use kybern_core::count::count;
 use kybern_core::ports::{StatelessTool, ToolContext};
-use kybern_core::record::{Lookup, Record};
-use kybern_core::task::Attachment;
+use kybern_core::record::Record;
+use kybern_core::task::{Attachment, AttachmentSource};
 use kybern_core::tool::{Review, ToolFailure, ToolNeeds, ToolOutcome, ToolSpec};
 use serde_json::{Map, Value, json};
 
@@ -21,12 +24,8 @@ use crate::args::{fields, objects, text, texts};
 use crate::change;
 use crate::review::{closed, form};
 
-/// The state's name for what a person says has come, by request.
-const COMPLETE: &str = "loss_runs_complete";
-/// All that was asked for has come; some of it; or these are no loss runs of the request.
-const ALL: &str = "all";
-const SOME: &str = "some";
-const NONE: &str = "nothing";
+/// The state's name for the policies of which loss runs have come, by request, as a person says.
+const SAID: &str = "loss_runs_of";
 /// Papers that a request lists at most.
 const MAX_FILED: usize = 100;
 
@@ -56,7 +55,7 @@ pub fn file_loss_runs() -> StatelessTool {
     StatelessTool::new(spec, |context, args| Box::pin(call(context, args)))
 }
 
-/// A request, and what speaks against filing the answer with it.
+/// A request, and what speaks against filing the answer with it without a person.
 struct Answered {
     request: Record,
     doubts: Vec<String>,
@@ -64,46 +63,80 @@ struct Answered {
 
 async fn call(context: &ToolContext, args: Map<String, Value>) -> Result<ToolOutcome, ToolFailure> {
     let reports = report::read(&context.state);
-    let said = context.state.get(COMPLETE).and_then(Value::as_object);
-    let (mut answered, mut open) = (Vec::new(), Vec::new());
+    let said = context.state.get(SAID).and_then(Value::as_object);
+    let mut answered = Vec::new();
     for id in texts(&args, "request_ids") {
         let Some(request) = request::with_id(context, &id).await?.filter(request::is_open) else { continue };
-        let doubts = report::doubts(context.now, &request, &reports);
-        if !doubts.is_empty() && said.is_none_or(|said| !said.contains_key(&id)) {
-            open.push(Answered { request, doubts });
-        } else {
-            answered.push(Answered { request, doubts });
-        }
+        let insured = request::insured(context, &request.props).await?;
+        let doubts = report::doubts(context, &request, insured.as_deref(), &reports);
+        answered.push(Answered { request, doubts });
     }
-    if !open.is_empty() {
-        return Ok(ToolOutcome::ask(review(context, &open, &reports).await?));
+    let is_open = |one: &Answered| {
+        !one.doubts.is_empty() && said.is_none_or(|said| !said.contains_key(&one.request.id.to_string()))
+    };
+    if answered.iter().any(is_open) {
+        // All that is doubtful is one question, so that its answer settles all of it.
+        answered.retain(|one| !one.doubts.is_empty());
+        return Ok(ToolOutcome::ask(review(context, &answered, &reports).await?));
     }
+    file(context, &answered, &reports, said).await
+}
+
+async fn file(
+    context: &ToolContext,
+    answered: &[Answered],
+    reports: &[Report],
+    said: Option<&Map<String, Value>>,
+) -> Result<ToolOutcome, ToolFailure> {
     let files = context.documents()?.list().await?;
-    let sender = context.documents()?.mail().await?.map(|mail| mail.from.address.clone()).unwrap_or_default();
+    let mail = context.documents()?.mail().await?;
+    let (sender, message) =
+        mail.as_ref().map_or(("", None), |mail| (mail.from.address.as_str(), mail.message_id.as_deref()));
     let mut outcome = ToolOutcome::default();
     let (mut filed, mut done, mut declined) = (Vec::new(), 0_usize, 0_usize);
-    for Answered { request, doubts } in &answered {
-        let word = said.and_then(|said| text(said, &request.id.to_string()));
-        // A word of an earlier look counts only where there is still a doubt.
-        let word = word.filter(|_| !doubts.is_empty());
-        if word.as_deref() == Some(NONE) {
+    // What a person was asked about is settled by their word.
+    let mut unfiled: BTreeSet<u64> = match said {
+        Some(_) => BTreeSet::new(),
+        None => reports.iter().map(|report| report.n).collect(),
+    };
+    for Answered { request, doubts } in answered {
+        // A word counts only where there is still a doubt.
+        let word = said.filter(|_| !doubts.is_empty()).map(|said| texts(said, &request.id.to_string()));
+        let new: Vec<Value> = match &word {
+            Some(numbers) if numbers.is_empty() => Vec::new(),
+            Some(numbers) => by_word(context, numbers, &files),
+            None => reports
+                .iter()
+                .filter(|report| report.is_about(request))
+                .map(|report| report.run(context, request, &files))
+                .collect(),
+        };
+        unfiled.retain(|n| !new.iter().any(|run| run["n"].as_u64() == Some(*n)));
+        if new.is_empty() {
             declined += 1;
             outcome.links.push(change::resolve(request));
             continue;
         }
-        let runs = runs(request, &reports, &files, word.as_deref(), context);
+        let mut runs: Vec<Value> = objects(&request.props, LOSS_RUNS).into_iter().map(Value::Object).collect();
+        if runs.len() + new.len() > MAX_FILED {
+            let message = format!("the request lists {} papers; {MAX_FILED} are the most", runs.len());
+            return Err(ToolFailure::permanent(message));
+        }
+        runs.extend(new);
         let mut after = request.props.clone();
         after.insert(LOSS_RUNS.to_owned(), json!(runs));
         let is_closed = request::missing(&after).is_empty();
+        // A draft stays one, so that it can still be sent for the policies that are missing.
+        let status = match (is_closed, request::is_draft(request)) {
+            (true, _) => "closed",
+            (false, true) => "draft",
+            (false, false) => "received",
+        };
         done += usize::from(is_closed);
         filed.push(request.id);
-        let lookups = runs.iter().filter_map(|run| text(run.as_object()?, "hash")).map(Lookup::file).collect();
-        let changed = fields([
-            ("status", json!(if is_closed { "closed" } else { "received" })),
-            (LOSS_RUNS, json!(runs)),
-            (CORRESPONDENCE, correspondence::with(context, &request.props, Entry::Answered, (&sender, None))),
-        ]);
-        outcome.records.push(change::update(request, changed, lookups));
+        let entry = correspondence::with(context, &request.props, Entry::Answered, (sender, message));
+        let changed = fields([("status", json!(status)), (LOSS_RUNS, json!(runs)), (CORRESPONDENCE, entry)]);
+        outcome.records.push(change::update(request, changed, request::file_lookups(&after)));
     }
     outcome.data = fields([
         ("filed_request_ids", json!(filed)),
@@ -111,6 +144,7 @@ async fn call(context: &ToolContext, args: Map<String, Value>) -> Result<ToolOut
         ("closed_count", json!(done)),
         ("awaited_count", json!(filed.len() - done)),
         ("declined_count", json!(declined)),
+        ("unfiled_documents", json!(unfiled)),
     ]);
     outcome.summary = match filed.len() {
         0 => "filed nothing".to_owned(),
@@ -119,60 +153,45 @@ async fn call(context: &ToolContext, args: Map<String, Value>) -> Result<ToolOut
     Ok(outcome)
 }
 
-/// What is filed with a request: what was there, and the papers of this answer that are about it.
-fn runs(
-    request: &Record,
-    reports: &[Report],
-    files: &[Attachment],
-    word: Option<&str>,
-    context: &ToolContext,
-) -> Vec<Value> {
-    let mut runs: Vec<Value> = objects(&request.props, LOSS_RUNS).into_iter().map(Value::Object).collect();
-    let about: Vec<&Report> = match reports.iter().filter(|report| report.is_about(request)).collect::<Vec<_>>() {
-        // A person has seen that they are.
-        none if none.is_empty() => reports.iter().collect(),
-        some => some,
-    };
-    for report in about {
-        let file = files.iter().find(|file| u64::from(file.n) == report.n);
-        runs.push(json!({
+/// What is filed by the word of a person: all files of the answer, for these policies.
+fn by_word(context: &ToolContext, numbers: &[String], files: &[Attachment]) -> Vec<Value> {
+    let attached = files.iter().filter(|file| file.source == AttachmentSource::Attached);
+    let run = |file: Option<&Attachment>| {
+        json!({
             "task": context.task,
-            "n": report.n,
+            "n": file.map(|file| file.n),
             "filename": file.map(|file| &file.filename),
             "hash": file.map(|file| &file.hash),
-            "policy_numbers": report.policy_numbers,
-            "valuation_date": report.valuation_date,
-            "losses": report.losses,
-        }));
-    }
-    if word == Some(ALL) {
-        runs.push(json!({"task": context.task, "policy_numbers": request::missing(&request.props)}));
-    }
-    runs.drain(..runs.len().saturating_sub(MAX_FILED));
-    runs
+            "policy_numbers": numbers,
+        })
+    };
+    let runs: Vec<Value> = attached.map(|file| run(Some(file))).collect();
+    // The message itself may say it.
+    if runs.is_empty() { vec![run(None)] } else { runs }
 }
 
-/// Asks what has come of the requests whose answer does not fit.
+/// Asks of which policies loss runs have come, for each request whose answer does not fit.
 async fn review(context: &ToolContext, open: &[Answered], reports: &[Report]) -> Result<Review, ToolFailure> {
     let mut properties = Map::new();
     let mut asked = Vec::new();
     for Answered { request, doubts } in open {
-        properties.insert(request.id.to_string(), json!({"enum": [ALL, SOME, NONE]}));
+        let missing = request::missing(&request.props);
+        let choice = json!({"type": "array", "items": {"enum": missing}, "uniqueItems": true});
+        properties.insert(request.id.to_string(), choice);
         asked.push(json!({
             "id": request.id,
             "insurer": text(&request.props, "insurer"),
             "insured": request::insured(context, &request.props).await?,
-            "missing_policies": request::missing(&request.props),
+            "missing_policies": missing,
             "doubts": doubts,
         }));
     }
-    let doubts: Vec<&str> = open.iter().flat_map(|one| &one.doubts).map(String::as_str).collect();
-    let reason = format!(
-        "{}; say for each request whether {ALL}, {SOME} or {NONE} of the loss runs that it asks for have come",
-        doubts.join("; ")
-    );
+    let mut doubts: Vec<&str> = open.iter().flat_map(|one| &one.doubts).map(String::as_str).collect();
+    doubts.dedup();
+    let reason =
+        format!("{}; name for each request the policies of which loss runs have come, or none: []", doubts.join("; "));
     let details = json!({"requests": asked, "papers": reports.iter().map(Report::to_json).collect::<Vec<_>>()});
-    Ok(form("Are these the loss runs?", reason, json!({COMPLETE: closed(Value::Object(properties))}), details))
+    Ok(form("Are these the loss runs?", reason, json!({SAID: closed(Value::Object(properties))}), details))
 }
 
 #[cfg(test)]

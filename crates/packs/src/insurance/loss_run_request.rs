@@ -4,6 +4,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 
 use kybern_core::error::Result;
 use kybern_core::id::RecordId;
+use kybern_core::outbox::mail_of;
 use kybern_core::ports::{RecordStore, ToolContext};
 use kybern_core::record::{Lookup, Record};
 use kybern_core::tenant::TenantScope;
@@ -14,6 +15,7 @@ use super::authority::{self, ATTACHMENTS, LEFT_OUT};
 use super::insurer_policies::InsurerPolicies;
 use super::kinds::{ENTITY, LOSS_RUN_REQUEST};
 use super::letter::{BODY, SUBJECT, TO};
+use super::send_loss_run_request::MESSAGES;
 use crate::args::{add, fields, objects, text, texts};
 use crate::company;
 
@@ -254,9 +256,29 @@ pub(super) fn asks_about(request: &Record, number: &str) -> bool {
     asked.iter().any(|other| is_one_policy(number, &company::policy_number(other)))
 }
 
-/// Under what a request can be found by the mail that asked.
-pub(super) fn mail_lookup(message_id: &str) -> Lookup {
-    Lookup::shared(BY_MAIL, message_id)
+/// Under what a request can be found by the mails that asked. All lookups of one name are written together.
+pub(super) fn mail_lookups(message_ids: &[String]) -> Vec<Lookup> {
+    message_ids.iter().map(|id| Lookup::shared(BY_MAIL, id.as_str())).collect()
+}
+
+/// Where the newest mail of a request went, as the outbox has it.
+pub(super) async fn receiver(
+    context: &ToolContext,
+    request: &Map<String, Value>,
+) -> Result<Option<String>, ToolFailure> {
+    for id in texts(request, MESSAGES).iter().rev().filter_map(|message| mail_of(message)) {
+        let found = context.outbox()?.receiver_of(context.scope, id).await?;
+        if found.is_some() {
+            return Ok(found);
+        }
+    }
+    Ok(None)
+}
+
+/// The files that are kept as long as a request: its letters, and the loss runs that have come.
+pub(super) fn file_lookups(request: &Map<String, Value>) -> Vec<Lookup> {
+    let runs = objects(request, LOSS_RUNS).into_iter().filter_map(|run| text(&run, "hash")).map(Lookup::file);
+    authority::lookups(request).into_iter().chain(runs).collect()
 }
 
 /// The request that a mail of ours asked for, by the mail's `Message-ID`.

@@ -22,6 +22,7 @@ use serde_json::{Map, Value, json};
 use self::which::AnsweredRequest;
 use super::kinds::LOSS_RUN_REQUEST;
 use super::loss_run_request::{self as request, is_one_policy};
+use super::send_loss_run_request::SENT_TO;
 use crate::args::{as_text, fields, objects, text, texts};
 use crate::review::form;
 use crate::{change, company};
@@ -47,6 +48,7 @@ pub fn match_reply() -> StatelessTool {
             documents: true,
             records: true,
             users: true,
+            outbox: true,
             lessons: true,
             ..ToolNeeds::default()
         },
@@ -65,11 +67,11 @@ async fn call(context: &ToolContext, _args: Map<String, Value>) -> Result<ToolOu
     let senders = sender::senders(&mail, &users);
     let confirmed = context.state.get(CONFIRMED).and_then(Value::as_bool);
     if confirmed == Some(false) {
-        return Ok(unmatched("a person says that it is not the insurer's answer"));
+        return Ok(declined("a person says that it is not the insurer's answer"));
     }
     let chosen = text(&context.state, CHOSEN);
     let requests = match (chosen.as_deref(), which::of(context, &mail).await?) {
-        (Some(NONE), _) => return Ok(unmatched("a person says that it answers none of the requests")),
+        (Some(NONE), _) => return Ok(declined("a person says that it answers none of the requests")),
         (Some(id), _) => match request::with_id(context, id).await? {
             Some(request) => vec![request],
             None => {
@@ -92,6 +94,7 @@ async fn call(context: &ToolContext, _args: Map<String, Value>) -> Result<ToolOu
         }
         (None, AnsweredRequest::Unnamed) => return Ok(unmatched("the answer names no request")),
     };
+    let requests = as_sent(context, requests).await?;
     let mut doubts = doubts(context, &senders, &requests);
     doubts.extend(of_others(context, &requests).await?);
     // Whoever chose the request was shown what is doubtful about it.
@@ -114,6 +117,22 @@ async fn call(context: &ToolContext, _args: Map<String, Value>) -> Result<ToolOu
 
 fn unmatched(why: &str) -> ToolOutcome {
     ToolOutcome::new(fields([("request_ids", json!([])), ("reply_doubts", json!([]))]), why)
+}
+
+/// The same by the word of a person, who is not asked again what to do with it.
+fn declined(why: &str) -> ToolOutcome {
+    let mut outcome = unmatched(why);
+    outcome.data.insert("reply_declined".to_owned(), json!(true));
+    outcome
+}
+
+/// The requests with the address to which they were sent by the outbox: a record can be written by others.
+async fn as_sent(context: &ToolContext, mut requests: Vec<Record>) -> Result<Vec<Record>, ToolFailure> {
+    for request in &mut requests {
+        let receiver = request::receiver(context, &request.props).await?;
+        request.props.insert(SENT_TO.to_owned(), json!(receiver));
+    }
+    Ok(requests)
 }
 
 /// Why the answer may not be what it says it is: whom it comes from first.
@@ -184,7 +203,7 @@ async fn which_one(
     requests: &[Record],
 ) -> Result<Review, ToolFailure> {
     let mut candidates = Vec::new();
-    for request in requests {
+    for request in &as_sent(context, requests.to_vec()).await? {
         let insured = request::insured(context, &request.props).await?;
         let mut doubts = doubts(context, senders, std::slice::from_ref(request));
         doubts.extend(which::of_another(&context.state, insured.as_deref(), 0));

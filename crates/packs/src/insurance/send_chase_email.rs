@@ -1,5 +1,5 @@
 //! `insurance.send_chase_email`: reminds an insurer of a request whose loss runs have not come, in the thread of the mail
-//! that asked, at the address to which that went.
+//! that asked, at the address to which that went. The outbox says which that is: a record can be written by others.
 //!
 //! A request that is answered meanwhile, or never left, is not chased; the outcome says so, and the plan goes by that.
 
@@ -15,14 +15,18 @@ use serde_json::{Map, Value, json};
 use super::correspondence::{self, CORRESPONDENCE, Entry};
 use super::letter::Letter;
 use super::loss_run_request as request;
-use super::send_loss_run_request::{MESSAGES, SENT_TO, is_unsent};
+use super::send_loss_run_request::{MESSAGES, is_unsent};
 use crate::args::{fields, text, texts};
 use crate::change;
 
 /// The member of a request that names the task that chases it.
 pub(super) const CHASED_BY: &str = "chased_by";
+/// What it holds where a task did and none does any more.
+pub(super) const NOBODY: &str = "nobody";
 /// Reminders of one request, by whomever: more would be a nuisance that no insurer answers.
 const MAX_CHASES: usize = 5;
+/// Policies that are told by their numbers.
+const TOLD: usize = 5;
 
 /// The tool.
 #[must_use]
@@ -58,35 +62,36 @@ pub fn send_chase_email() -> StatelessTool {
 
 async fn call(context: &ToolContext, args: Map<String, Value>) -> Result<ToolOutcome, ToolFailure> {
     let asked = request::named(context, &args).await?;
-    let taken_over = text(&args, "chase").is_some_and(|own| text(&asked.props, CHASED_BY).is_some_and(|by| by != own));
+    let by = text(&asked.props, CHASED_BY);
+    let taken_over = text(&args, "chase").is_some_and(|own| by.is_some_and(|by| by != own));
+    let status = text(&asked.props, "status").unwrap_or_default();
+    let only_look = args.get("only_look").and_then(Value::as_bool) == Some(true);
     let reason = if !request::is_awaited(&asked) {
-        let status = text(&asked.props, "status").unwrap_or_default();
-        Some(format!("the request is {status}"))
+        format!("the request is {status}")
     } else if taken_over {
-        Some("another task chases the request".to_owned())
-    } else if args.get("only_look").and_then(Value::as_bool) == Some(true) {
-        Some("it was only to be looked at".to_owned())
+        "another task chases the request, or nobody does any more".to_owned()
     } else if is_unsent(context, &asked).await? {
-        Some("no mail of the request has left".to_owned())
+        "no mail of the request has left".to_owned()
+    } else if correspondence::count_of(&asked.props, Entry::Chased) >= MAX_CHASES {
+        format!("the insurer was reminded {MAX_CHASES} times already")
+    } else if only_look {
+        String::new()
     } else {
-        None
+        return remind(context, &asked).await;
     };
-    if let Some(reason) = reason {
-        let open = request::is_awaited(&asked) && !taken_over;
-        let outcome = ToolOutcome::new(told(&asked, open, false), format!("nothing to chase: {reason}"));
-        return Ok(ToolOutcome { links: vec![change::resolve(&asked)], ..outcome });
-    }
-    if correspondence::count_of(&asked.props, Entry::Chased) >= MAX_CHASES {
-        let message = format!("the insurer was reminded {MAX_CHASES} times; call them, or close the request");
-        return Err(ToolFailure::permanent(message).code(ErrorCode::Conflict));
-    }
-    let Some(to) = text(&asked.props, SENT_TO) else {
-        let message = "the request does not say where it was sent; send it with insurance.send_loss_run_request";
+    let open = request::is_awaited(&asked) && !taken_over;
+    let outcome = ToolOutcome::new(told(&asked, open, None, &reason), format!("sent nothing; {reason}"));
+    Ok(ToolOutcome { links: vec![change::resolve(&asked)], ..outcome })
+}
+
+async fn remind(context: &ToolContext, asked: &Record) -> Result<ToolOutcome, ToolFailure> {
+    let thread = texts(&asked.props, MESSAGES);
+    let Some(to) = request::receiver(context, &asked.props).await? else {
+        let message = "no mail of the request is in the outbox any more, so nobody knows where it went; ask by hand";
         return Err(ToolFailure::permanent(message).code(ErrorCode::Conflict));
     };
     let outbox = OutboxId::from_uuid(context.ids.next());
     let message = message_id(outbox);
-    let thread = texts(&asked.props, MESSAGES);
     let insured = request::insured(context, &asked.props).await?.unwrap_or_default();
     let letter = Letter { sender: &context.tenant_name, insured: &insured, id: asked.id };
     let (subject, body) = letter.chase(&asked.props, &request::missing(&asked.props));
@@ -100,20 +105,29 @@ async fn call(context: &ToolContext, args: Map<String, Value>) -> Result<ToolOut
     let messages: Vec<String> = thread.into_iter().chain([message.clone()]).collect();
     let entries = correspondence::with(context, &asked.props, Entry::Chased, (&to, Some(&message)));
     let changed = fields([(MESSAGES, json!(messages)), (CORRESPONDENCE, entries)]);
-    let outcome = ToolOutcome::new(told(&asked, true, true), "queued a reminder as an e-mail");
-    let records = vec![change::update(&asked, changed, vec![request::mail_lookup(&message)])];
+    let outcome = ToolOutcome::new(told(asked, true, Some(&to), ""), "queued a reminder as an e-mail");
+    let records = vec![change::update(asked, changed, request::mail_lookups(&messages))];
     Ok(ToolOutcome { outbox: vec![mail], records, ..outcome })
 }
 
-fn told(request: &Record, open: bool, chased: bool) -> Map<String, Value> {
+/// What a plan goes by: `to` is where a reminder goes, and `why` says why none does.
+fn told(request: &Record, open: bool, to: Option<&str>, why: &str) -> Map<String, Value> {
+    let missing = request::missing(&request.props);
+    let mut numbers: Vec<String> = missing.iter().take(TOLD).cloned().collect();
+    if missing.len() > TOLD {
+        numbers.push(format!("{} more", missing.len() - TOLD));
+    }
+    let reminders = correspondence::count_of(&request.props, Entry::Chased) + usize::from(to.is_some());
     fields([
         ("request_id", json!(request.id)),
+        ("request_key", json!(request.key)),
         ("request_open", json!(open)),
-        ("chased", json!(chased)),
-        ("reminders", json!(correspondence::count_of(&request.props, Entry::Chased) + usize::from(chased))),
+        ("chased", json!(to.is_some())),
+        ("reminders", json!(reminders)),
+        ("not_chased_because", json!(why)),
         ("insurer", json!(text(&request.props, "insurer"))),
-        ("sent_to", json!(text(&request.props, SENT_TO))),
-        ("missing_policies", json!(request::missing(&request.props))),
+        ("sent_to", json!(to)),
+        ("missing_policies", json!(numbers.join(", "))),
     ])
 }
 
@@ -161,6 +175,26 @@ mod tests {
     }
 
     #[tokio::test]
+    async fn the_address_is_that_of_the_mail_whatever_the_record_says() {
+        let (mut world, id) = world(json!({"sent_to": "somebody@elsewhere.example"}));
+        let outcome = world.call(&send_chase_email(), json!({"request_id": id})).await.unwrap();
+        assert_eq!(outcome.outbox[0].target, world.receiver);
+        world.outbox.clear();
+        let failure = world.call(&send_chase_email(), json!({"request_id": id})).await.unwrap_err();
+        assert_eq!(failure.code, ErrorCode::Conflict, "{failure:?}");
+    }
+
+    #[tokio::test]
+    async fn the_request_is_found_by_each_of_its_mails() {
+        let (world, id) = world(json!({}));
+        let outcome = world.call(&send_chase_email(), json!({"request_id": id})).await.unwrap();
+        let put = &outcome.records[0].put;
+        let values: Vec<&str> = put.lookups.iter().map(|lookup| lookup.value.as_str()).collect();
+        assert_eq!(json!(values), put.props["message_ids"]);
+        assert_eq!(values.len(), 2);
+    }
+
+    #[tokio::test]
     async fn only_what_is_missing_is_asked_for_again() {
         let (world, id) = world(json!({
             "status": "received", "loss_runs": [{"policy_numbers": ["PLM 1"], "valuation_date": "2025-12-01"}]
@@ -168,7 +202,7 @@ mod tests {
         let outcome = world.call(&send_chase_email(), json!({"request_id": id})).await.unwrap();
         let body = outcome.outbox[0].body["body"].as_str().unwrap();
         assert!(body.contains("PLM-2") && !body.contains("PLM-1"), "{body}");
-        assert_eq!(outcome.data["missing_policies"], json!(["PLM-2"]));
+        assert_eq!(outcome.data["missing_policies"], "PLM-2");
     }
 
     #[tokio::test]
@@ -201,7 +235,8 @@ mod tests {
         for _ in 0..MAX_CHASES {
             world.run(&send_chase_email(), json!({"request_id": id})).await;
         }
-        let failure = world.call(&send_chase_email(), json!({"request_id": id})).await.unwrap_err();
-        assert_eq!(failure.code, ErrorCode::Conflict, "{failure:?}");
+        let data = world.run(&send_chase_email(), json!({"request_id": id})).await;
+        assert_eq!((&data["chased"], &data["reminders"]), (&json!(false), &json!(MAX_CHASES)), "a person goes on");
+        assert_eq!(data["request_open"], true);
     }
 }

@@ -24,7 +24,7 @@ use super::correspondence::{self, CORRESPONDENCE, Entry};
 use super::kinds::DEAL;
 use super::letter::Letter;
 use super::loss_run_request as request;
-use super::send_chase_email::CHASED_BY;
+use super::send_chase_email::{CHASED_BY, NOBODY};
 use crate::args::{fields, text, texts};
 use crate::{change, contact};
 
@@ -115,7 +115,7 @@ async fn call(context: &ToolContext, args: Map<String, Value>) -> Result<ToolOut
         ("status", json!("requested")),
         (SENT_TO, json!(to)),
         (MESSAGES, json!(messages)),
-        (CHASED_BY, json!(chase.as_ref().map(|chase| chase.id))),
+        (CHASED_BY, chased_by(&draft, chase.as_ref())),
         (CORRESPONDENCE, correspondence::with(context, &draft.props, Entry::Asked, (&to, Some(&message)))),
     ]);
     let data = fields([
@@ -129,10 +129,18 @@ async fn call(context: &ToolContext, args: Map<String, Value>) -> Result<ToolOut
         Some(_) => "queued the request as an e-mail, and reminders",
         None => "queued the request as an e-mail; nothing reminds the insurer",
     };
-    let mut records = vec![change::update(&draft, changed, vec![request::mail_lookup(&message)])];
+    let mut records = vec![change::update(&draft, changed, request::mail_lookups(&messages))];
     records.extend(begun(context, &draft).await?);
     let writes = chase.map(|chase| Write::Submit(Box::new(chase))).into_iter().collect();
     Ok(ToolOutcome { outbox: vec![mail], records, writes, ..ToolOutcome::new(data, summary) })
+}
+
+/// Who chases from now on. Where nobody is to, a task that did so before gives up.
+fn chased_by(draft: &Record, chase: Option<&Submit>) -> Value {
+    match chase {
+        Some(chase) => json!(chase.id),
+        None => json!(text(&draft.props, CHASED_BY).map(|_before| NOBODY)),
+    }
 }
 
 /// The task that reminds the insurer; none when the call does not want one, or the plan cannot be walked.
@@ -161,9 +169,9 @@ async fn begun(context: &ToolContext, draft: &Record) -> Result<Option<RecordCha
 }
 
 /// Whether the request counts as asked although none of its mails left.
-pub(super) async fn is_unsent(context: &ToolContext, request: &Record) -> Result<bool, ToolFailure> {
-    let mails = texts(&request.props, MESSAGES);
-    if text(&request.props, "status").as_deref() != Some("requested") || mails.is_empty() {
+pub(super) async fn is_unsent(context: &ToolContext, asked: &Record) -> Result<bool, ToolFailure> {
+    let mails = texts(&asked.props, MESSAGES);
+    if !request::is_awaited(asked) || mails.is_empty() {
         return Ok(false);
     }
     for mail in mails {

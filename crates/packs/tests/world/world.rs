@@ -32,6 +32,8 @@ pub(crate) struct World {
     records: Arc<Records>,
     users: Vec<User>,
     pub(crate) outbox: Vec<(OutboxId, OutboxStatus)>,
+    /// Where all mails of the outbox go.
+    pub(crate) receiver: String,
     ids: Arc<Counter>,
     channel: Channel,
     input: String,
@@ -57,6 +59,7 @@ impl World {
             records: Arc::default(),
             users: Vec::new(),
             outbox: Vec::new(),
+            receiver: "desk@prairielantern.example".to_owned(),
             ids: Arc::new(Counter(AtomicU64::new(1))),
             channel: Channel::Api,
             input: String::new(),
@@ -123,6 +126,11 @@ impl World {
             text: text.to_owned(),
             ..ParsedMail::default()
         });
+    }
+
+    /// The receiving server has verified who sent the mail.
+    pub(crate) fn verified(&mut self) {
+        self.payload["sender"] = json!({"authenticated": true, "dmarc": "pass"});
     }
 
     /// The task came by webhook.
@@ -268,7 +276,9 @@ impl World {
             records: needs.records.then(|| Arc::clone(&self.records) as Arc<_>),
             nouns: Nouns { plans: needs.plans.then(|| Arc::new(Bundled) as Arc<dyn PlanReader>), ..Nouns::default() },
             users: needs.users.then(|| Arc::new(Directory(self.users.clone())) as Arc<dyn UserDirectory>),
-            outbox: needs.outbox.then(|| Arc::new(Sent(self.outbox.clone())) as Arc<dyn OutboxView>),
+            outbox: needs
+                .outbox
+                .then(|| Arc::new(Sent(self.outbox.clone(), self.receiver.clone())) as Arc<dyn OutboxView>),
             secrets: None,
             models: None,
             lessons: if needs.lessons { self.lessons.clone() } else { Lessons::default() },
@@ -276,12 +286,16 @@ impl World {
     }
 }
 
-struct Sent(Vec<(OutboxId, OutboxStatus)>);
+struct Sent(Vec<(OutboxId, OutboxStatus)>, String);
 
 #[async_trait]
 impl OutboxView for Sent {
     async fn status_of(&self, _scope: TenantScope, id: OutboxId) -> Result<Option<OutboxStatus>> {
         Ok(self.0.iter().find(|(known, _)| *known == id).map(|(_, status)| *status))
+    }
+
+    async fn receiver_of(&self, _scope: TenantScope, id: OutboxId) -> Result<Option<String>> {
+        Ok(self.0.iter().any(|(known, _)| *known == id).then(|| self.1.clone()))
     }
 }
 

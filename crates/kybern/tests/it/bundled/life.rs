@@ -167,9 +167,10 @@ impl World {
         let args = json!({"kind": "insurance.loss_run_request", "key": "r", "props": {
             "deal_id": "d", "entity_id": "e", "insurer": "Harrow Plains Mutual", "status": "requested",
             "policy_numbers": ["HPM-93318"], "lines": [], "sent_to": "desk@harrowplains.example",
-            "message_ids": ["01900000-0000-7000-8000-000000000001@kybern.invalid"]
+            "message_ids": ["{{ steps.tell.result.outbox_id }}@kybern.invalid"]
         }});
-        let steps = json!([{"id": "ask", "tool": "core.put_record", "args": args}]);
+        let mail = json!({"to": "desk@harrowplains.example", "subject": "Loss runs", "body": "Please"});
+        let steps = json!([{"id": "tell", "tool": "core.notify", "args": mail}, {"id": "ask", "tool": "core.put_record", "args": args}]);
         let plan = json!({"key": "test.ask", "intentKey": "test.ask", "steps": steps});
         let asked = self.life(true, async |engine| {
             engine.plans().put(&self.actor, &plan).await.unwrap();

@@ -48,8 +48,9 @@ fn answer(n: u32, (from, to): (&str, &str), token: &str, insurer: &str) -> Strin
          Policy number: HPM-93318\r\nValuation date: {}\r\n\r\nNo losses reported.\r\n",
         today()
     );
+    let domain = from.split('@').next_back().unwrap();
     format!(
-        "From: Loss Desk <{from}>\r\nTo: {to}\r\nMessage-ID: <{n}@desk.example>\r\n\
+        "Authentication-Results: mx.kit.test; dmarc=pass header.from={domain}\r\nFrom: Loss Desk <{from}>\r\nTo: {to}\r\nMessage-ID: <{n}@desk.example>\r\n\
          Subject: RE: Loss run request {token}\r\nMIME-Version: 1.0\r\nContent-Type: multipart/mixed; boundary=cut\r\n\r\n\
          --cut\r\nContent-Type: text/plain\r\n\r\nPlease find attached the loss runs that you requested.\r\n\
          --cut\r\nContent-Type: text/plain\r\nContent-Disposition: attachment; filename=\"loss-run.txt\"\r\n\r\n{paper}\
@@ -73,7 +74,10 @@ async fn answered(client: &Client, raw: String) -> Value {
 async fn a_request_is_sent_chased_answered_and_closed(place: Site, name: &str) {
     let Some(post) = Post::office() else { return };
     let (desk, intake) = (mailbox(&format!("desk-{name}")), mailbox(&format!("agency-{name}")));
-    let (site, insurers) = (post.on(place, &intake), post.on(Site::sqlite(), &desk));
+    let (site, insurers) = (
+        post.on(place.with("KYBERN_INTAKE__TRUSTED_AUTHSERV", "mx.kit.test"), &intake),
+        post.on(Site::sqlite(), &desk),
+    );
     let (mut server, insurer) = (site.start(), insurers.start());
     let client = server.client();
     let wish = client.ok(&Ask::post("/api/inbound/email", "message/rfc822", WISH)).await;
@@ -98,7 +102,7 @@ async fn a_request_is_sent_chased_answered_and_closed(place: Site, name: &str) {
     };
     let task = client.rest(&chase).await;
     assert_eq!((&task["status"], &task["waits"][0]["stepId"]), (&json!("needs_review"), &json!("hand_over")), "{task}");
-    assert!(text(&task["waits"][0]["reason"]).contains("HPM-93318; reminders that were sent: 2"), "{task}");
+    assert!(text(&task["waits"][0]["reason"]).contains("HPM-93318; reminders: 2."), "{task}");
     let mails = arrived(&insurer.client(), 3).await;
     assert_eq!(mails.len(), 3, "the request and two reminders, each once: {mails:?}");
     let asked = request(&client).await;
@@ -110,11 +114,15 @@ async fn a_request_is_sent_chased_answered_and_closed(place: Site, name: &str) {
     let forged = answer(2, ("desk@harrow-plains-claims.example", &intake), &token, "Harrow Plains Mutual");
     let forged = answered(&client, forged).await;
     assert_eq!(forged["waits"][0]["title"], "Is this the insurer's answer?", "{forged}");
-    client.review(&forged, &json!({"corrections": {"answer_confirmed": false}})).await;
+    let refused = client.review(&forged, &json!({"corrections": {"answer_confirmed": false}})).await;
+    assert_eq!(refused["status"], "completed", "nobody is asked twice: {refused}");
+    let unverified = answer(5, (&desk, &intake), &token, "Harrow Plains Mutual");
+    let unverified = answered(&client, unverified.replace("dmarc=pass", "dmarc=none")).await;
+    assert_eq!(unverified["waits"][0]["title"], "Are these the loss runs?", "{unverified}");
     let other = answered(&client, answer(3, (&desk, &intake), &token, "Cobalt Harbor Casualty Company")).await;
     assert_eq!(other["waits"][0]["title"], "Are these the loss runs?", "{other}");
     let id = text(&draft["id"]);
-    let declined = json!({"corrections": {"loss_runs_complete": {id: "nothing"}}});
+    let declined = json!({"corrections": {"loss_runs_of": {id: []}}});
     assert_eq!(client.review(&other, &declined).await["status"], "completed");
     assert_eq!(request(&client).await["props"]["status"], "requested", "neither closes the request");
 

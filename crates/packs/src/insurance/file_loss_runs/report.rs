@@ -3,7 +3,9 @@
 use std::collections::BTreeSet;
 
 use jiff::civil::Date;
+use kybern_core::ports::ToolContext;
 use kybern_core::record::Record;
+use kybern_core::task::Attachment;
 use kybern_core::time::Timestamp;
 use serde_json::{Map, Value, json};
 
@@ -27,7 +29,10 @@ pub(super) struct Report {
     pub(super) n: u64,
     pub(super) policy_numbers: Vec<String>,
     insurers: Vec<String>,
-    /// The latest, as a day.
+    /// Their NAIC codes.
+    codes: Vec<String>,
+    insureds: Vec<String>,
+    /// The earliest, as a day: the others may be those of printing.
     pub(super) valuation_date: Option<String>,
     /// How many losses it lists.
     pub(super) losses: usize,
@@ -40,12 +45,28 @@ impl Report {
         self.policy_numbers.iter().any(compared)
     }
 
+    /// As it is filed with a request: with those of its policies that were asked about.
+    pub(super) fn run(&self, context: &ToolContext, request: &Record, files: &[Attachment]) -> Value {
+        let file = files.iter().find(|file| u64::from(file.n) == self.n);
+        let asked = |number: &&String| request::asks_about(request, &company::policy_number(number));
+        json!({
+            "task": context.task,
+            "n": self.n,
+            "filename": file.map(|file| &file.filename),
+            "hash": file.map(|file| &file.hash),
+            "policy_numbers": self.policy_numbers.iter().filter(asked).collect::<Vec<_>>(),
+            "valuation_date": self.valuation_date,
+            "losses": self.losses,
+        })
+    }
+
     /// As a person is shown it.
     pub(super) fn to_json(&self) -> Value {
         json!({
             "n": self.n,
             "policy_numbers": self.policy_numbers,
             "insurers": self.insurers,
+            "insureds": self.insureds,
             "valuation_date": self.valuation_date,
             "losses": self.losses,
         })
@@ -84,13 +105,20 @@ fn of(paper: &Map<String, Value>) -> Report {
         n: number(paper),
         policy_numbers: named("policy_number"),
         insurers: named("insurer"),
-        valuation_date: named("valuation_date").into_iter().filter(|date| date.parse::<Date>().is_ok()).max(),
+        codes: named("naic"),
+        insureds: named("insured.name"),
+        valuation_date: named("valuation_date").into_iter().filter(|date| date.parse::<Date>().is_ok()).min(),
         losses: items.len(),
     }
 }
 
-/// What speaks against filing these papers with a request.
-pub(super) fn doubts(now: Timestamp, request: &Record, reports: &[Report]) -> Vec<String> {
+/// What speaks against filing these papers with a request without a person.
+pub(super) fn doubts(
+    context: &ToolContext,
+    request: &Record,
+    insured: Option<&str>,
+    reports: &[Report],
+) -> Vec<String> {
     if reports.is_empty() {
         return vec!["nothing that came reads as loss runs".to_owned()];
     }
@@ -99,24 +127,42 @@ pub(super) fn doubts(now: Timestamp, request: &Record, reports: &[Report]) -> Ve
         let missing = request::missing(&request.props).join(", ");
         return vec![format!("no paper names a policy of the request, which waits for {missing}")];
     }
-    let mut doubts: Vec<String> = about.iter().filter_map(|report| of_another_insurer(request, report)).collect();
-    doubts.extend(about.iter().filter_map(|report| ill_valued(now, report)));
+    let mut doubts = Vec::new();
+    // Whoever knows the request's token can write any address above a mail.
+    if context.payload.pointer("/sender/authenticated").and_then(Value::as_bool) != Some(true) {
+        doubts.push("no mail server has verified who sent the answer (intake.trusted_authserv)".to_owned());
+    }
+    for report in about {
+        doubts.extend(of_another_insurer(request, report));
+        doubts.extend(insured.and_then(|insured| of_another_insured(insured, report)));
+        doubts.extend(ill_valued(context.now, report));
+    }
     doubts
+}
+
+/// Whether two names of companies are one, or one of them cut short after a word.
+fn is_one_name(one: &str, other: &str) -> bool {
+    let (one, other) = (company::normal_name(one), company::normal_name(other));
+    let goes_on = |long: &str, short: &str| long.strip_prefix(short).is_some_and(|rest| rest.starts_with(' '));
+    !one.is_empty() && !other.is_empty() && (one == other || goes_on(&one, &other) || goes_on(&other, &one))
 }
 
 /// A paper that names insurers, and not the one that was asked.
 fn of_another_insurer(request: &Record, report: &Report) -> Option<String> {
     let insurer = text(&request.props, "insurer")?;
-    let known = company::normal_name(&insurer);
-    let is_it = |name: &String| {
-        let name = company::normal_name(name);
-        // Papers cut names short, and so do those who ask.
-        !name.is_empty() && (name.starts_with(&known) || known.starts_with(&name))
-    };
-    if report.insurers.is_empty() || report.insurers.iter().any(is_it) {
-        return None;
-    }
-    Some(format!("document {} is of {}, and {insurer} was asked", report.n, report.insurers.join(", ")))
+    let code = text(&request.props, "naic");
+    let is_other_code = code.is_some_and(|code| !report.codes.is_empty() && !report.codes.contains(&code));
+    let is_other_name = !report.insurers.is_empty() && !report.insurers.iter().any(|name| is_one_name(name, &insurer));
+    let named = [&report.insurers[..], &report.codes].concat().join(", ");
+    (is_other_code || is_other_name).then(|| format!("document {} is of {named}, and {insurer} was asked", report.n))
+}
+
+/// A paper that names insureds, and not the one of the request.
+fn of_another_insured(insured: &str, report: &Report) -> Option<String> {
+    let is_it = report.insureds.is_empty() || report.insureds.iter().any(|name| is_one_name(name, insured));
+    (!is_it).then(|| {
+        format!("document {} is about {}, and the request about {insured}", report.n, report.insureds.join(", "))
+    })
 }
 
 /// A paper that does not say of which day its losses are, or of one too long ago.

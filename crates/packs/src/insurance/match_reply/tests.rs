@@ -174,7 +174,7 @@ fn sent(world: &World, key: &str, mail: u128, policies: &[&str]) -> (String, Str
     });
     let policies: Vec<String> = policies.iter().map(|number| (*number).to_owned()).collect();
     let mut lookups = request::number_lookups(&policies);
-    lookups.push(request::mail_lookup(&message));
+    lookups.extend(request::mail_lookups(&[message.clone()]));
     (world.put_with(LOSS_RUN_REQUEST, key, props, lookups), message)
 }
 
@@ -407,6 +407,14 @@ async fn what_the_lesson_would_not_have_settled_teaches_nothing() {
     assert!(matches!(&lessons[..], [Teaching::Speaker { address, .. }] if address == "desk@hearthadjusters.example"));
 }
 
+/// The outbox has a mail to this address; its `Message-ID`.
+fn sent_to_desk(world: &mut World, address: &str) -> Value {
+    let id = OutboxId::from_uuid(Uuid::from_u128(901));
+    world.outbox = vec![(id, kybern_core::outbox::OutboxStatus::Sent)];
+    world.receiver = address.to_owned();
+    json!([message_id(id)])
+}
+
 #[tokio::test]
 async fn a_domain_under_another_ending_than_the_one_that_was_asked_asks() {
     let mut world = World::new();
@@ -418,9 +426,9 @@ async fn a_domain_under_another_ending_than_the_one_that_was_asked_asks() {
         [(Some("example"), "example", false), (Some("example"), "test", true), (None, "test", false)]
     {
         if let Some(sent) = sent_to {
-            props["sent_to"] = json!(format!("losses@{label}.{sent}"));
+            props["message_ids"] = sent_to_desk(&mut world, &format!("losses@{label}.{sent}"));
         } else {
-            props.as_object_mut().unwrap().remove("sent_to");
+            props.as_object_mut().unwrap().remove("message_ids");
         }
         let id = world.put(LOSS_RUN_REQUEST, &format!("{sent_to:?} {ending}"), props.clone());
         world.mail(&format!("kim@mail.{label}.{ending}"), "Loss runs", "attached");
@@ -434,10 +442,12 @@ async fn whoever_was_asked_may_answer() {
     let mut world = World::new();
     let props = json!({
         "deal_id": "d", "entity_id": "e", "insurer": INSURER, "status": "requested", "policy_numbers": [], "lines": [],
-        "sent_to": "desk@hearthadjusters.example"
+        "sent_to": "somebody@elsewhere.example",
+        "message_ids": sent_to_desk(&mut world, "desk@hearthadjusters.example")
     });
     let id = world.put(LOSS_RUN_REQUEST, "r", props);
-    for (sender, asks) in [("Desk@hearthadjusters.example", false), ("kim@hearthadjusters.example", true)] {
+    let whoever = ["kim@hearthadjusters.example", "somebody@elsewhere.example"].map(|sender| (sender, true));
+    for (sender, asks) in [("Desk@hearthadjusters.example", false)].into_iter().chain(whoever) {
         world.mail(sender, "Loss runs", "attached");
         world.answers(&id);
         assert_eq!(asked(&world).await.is_some(), asks, "{sender}");
