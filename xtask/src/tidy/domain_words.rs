@@ -72,7 +72,7 @@ mod tests {
     use super::*;
 
     fn findings(path: &str, text: &str) -> usize {
-        check(&Tree::of(&[(path, text)])).len()
+        check(&Tree::of(&[(path, &format!("{text}\n"))])).len()
     }
 
     #[test]
