@@ -23,6 +23,11 @@ pub struct Tenant {
     pub created_at: Timestamp,
 }
 
+impl Tenant {
+    /// The name and the slug of the [first one](TenantId::DEFAULT).
+    pub const FIRST: &str = "default";
+}
+
 /// A user.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]

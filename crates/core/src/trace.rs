@@ -1,4 +1,8 @@
 //! The W3C trace context that goes along with calls to the outside.
+//!
+//! It is written here and not by OpenTelemetry's propagator: what a call carries follows from the task and the call
+//! alone, so that a try repeats it, and the propagator would need a span, a map to write into and an SDK below every
+//! crate for one `format!`.
 
 use uuid::Uuid;
 

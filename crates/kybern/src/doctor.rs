@@ -12,9 +12,11 @@ use std::borrow::Cow;
 use std::path::Path;
 use std::process::ExitCode;
 
+use kybern_core::identity::Tenant;
 use kybern_engine::readiness::{Check, PartState};
 use serde::Serialize;
 
+use self::server::AskedServer;
 use crate::cli::Exit;
 use crate::config::database::DatabaseUrl;
 use crate::config::{Config, ConfigError, DocumentOptions, Fault, Ocr, Secret};
@@ -153,7 +155,7 @@ async fn looked(config: &Config, place: server::ServerArgs, api_key: Option<Secr
     let mut findings = Vec::new();
     let names_database = place.names_database;
     let server = server::server(config, place, api_key, &mut findings).await;
-    let is_other = server.as_ref().is_some_and(|server| !server.is_of(config));
+    let (found, tenants, is_other) = beside(config, server.as_ref()).await;
     let settings = if is_other { OTHERS } else { "every setting can be used" };
     // A faulty KYBERN_URL stands there already.
     if findings.iter().all(|found| found.part != CONFIGURATION) {
@@ -163,15 +165,12 @@ async fn looked(config: &Config, place: server::ServerArgs, api_key: Option<Secr
         findings.extend(server.findings(is_other));
     }
     if is_other {
-        findings.push(database::unseen());
+        findings.extend(found);
         return findings;
     }
     findings.push(master_key(config));
-    let (found, mut tenants) = database::database(config, server.is_some()).await;
     findings.extend(found);
-    if let (Some(server), None) = (&server, &tenants) {
-        tenants = server::tenants(&server.client).await;
-    }
+    let tenants = tenants.map(names);
     // Where only a database is meant, another server may well have the address of the settings.
     if server.is_none() && !names_database {
         findings.push(ways::listen(config));
@@ -202,6 +201,45 @@ async fn looked(config: &Config, place: server::ServerArgs, api_key: Option<Secr
     }
     findings.extend(ways::providers(config, server.as_ref()).await);
     findings
+}
+
+/// What is found of the database, its tenants where they are known, and whether the server that was asked has another one.
+async fn beside(config: &Config, server: Option<&AskedServer>) -> (Vec<Finding>, Option<Vec<Tenant>>, bool) {
+    let Some(server) = server else {
+        let (found, tenants) = database::database(config, false).await;
+        return (found, tenants, false);
+    };
+    if server.has_other_file(config) {
+        return (vec![database::unseen()], None, true);
+    }
+    let (mut found, ours) = database::database(config, true).await;
+    let theirs = server.tenants().await;
+    if let DatabaseUrl::Postgres(_) = &config.database.url {
+        match (&ours, &theirs) {
+            (Some(ours), Some(theirs)) if !database::is_one(ours, theirs) => {
+                return (vec![database::unseen()], None, true);
+            }
+            (Some(_), Some(_)) => {}
+            (None, _) | (_, None) => found.push(server.unproven()),
+        }
+    }
+    (found, ours.or(theirs), false)
+}
+
+/// The names and slugs of tenants.
+fn names(tenants: Vec<Tenant>) -> Vec<String> {
+    tenants.into_iter().flat_map(|tenant| [tenant.name, tenant.slug]).collect()
+}
+
+/// Refuses settings with which a start would end, before it has made a database. `reader` is who reads scans.
+///
+/// # Errors
+/// A [`ConfigError`] with every fault that shows without a database.
+pub(crate) fn refuse_faults(config: &Config, reader: &anyhow::Result<Ocr>) -> Result<(), ConfigError> {
+    // The first start makes one tenant, in a file of SQLite; others may be in a PostgreSQL database.
+    let first = [Tenant::FIRST.to_owned()];
+    let tenants = matches!(config.database.url, DatabaseUrl::Sqlite(_)).then_some(&first[..]);
+    settings::faults(config, reader.as_ref().err(), tenants).map_or(Ok(()), Err)
 }
 
 /// What a server with these settings says of how it reads documents. It is looked at once, when the server starts.

@@ -140,7 +140,6 @@ pub(crate) async fn start(
         .await
         .with_context(|| format!("cannot listen on {listen}; another server may have it: choose one with --listen"))?;
     let address = listener.local_addr()?;
-    // Who reads scans is asked while the database opens: both take a few hundredths of a second.
     let (documents, is_server) = (config.documents.clone(), matches!(purpose, ServePurpose::Serve));
     let asked = tokio::task::spawn_blocking(move || {
         let reader = documents.reader();
@@ -149,11 +148,20 @@ pub(crate) async fn start(
     });
     let served_at = is_server.then(|| reachable(address));
     let how = wiring::OpenOptions { served_at, ..wiring::OpenOptions::default() };
-    let opened = wiring::open_store(&config, how).await;
+    let opening = wiring::open_store(&config, how);
+    let ((reader, parts), opened) = if purpose.works() && wiring::may_make(&config) {
+        // A start that its settings end makes nothing.
+        let asked = asked.await?;
+        doctor::refuse_faults(&config, &asked.0)?;
+        (asked, opening.await)
+    } else {
+        // Who reads scans is asked while the database opens: both take a few hundredths of a second.
+        let opened = opening.await;
+        (asked.await?, opened)
+    };
     let opened = opened.map_err(|error| opening::explain(&config.database.url, error))?;
     let mut settings = wiring::settings(&config, &reachable(address));
     settings.work = purpose.works();
-    let (reader, parts) = asked.await?;
     settings.parts = parts;
     let engine = wiring::engine(&config, &opened, reader?, settings)?;
     if purpose.works() {

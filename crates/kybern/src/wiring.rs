@@ -129,6 +129,14 @@ pub(crate) fn has_content(path: &Path) -> bool {
     std::fs::metadata(path).is_ok_and(|found| found.len() > 0)
 }
 
+/// Whether a start may have to make the database. What a PostgreSQL database holds only shows once it is open.
+pub(crate) fn may_make(config: &Config) -> bool {
+    match &config.database.url {
+        DatabaseUrl::Sqlite(path) => !has_content(path),
+        DatabaseUrl::Postgres(_) => true,
+    }
+}
+
 /// What to do where a database is there and its master key is not.
 pub(crate) fn bring_key() -> String {
     format!(
@@ -302,7 +310,7 @@ pub(crate) struct NamedTenants {
 /// Looks up every tenant that a setting names, by its slug or name.
 ///
 /// # Errors
-/// A [`ConfigError`] with those that do not exist; or when the store fails.
+/// A [`ConfigError`](crate::config::ConfigError) with those that do not exist; or when the store fails.
 pub(crate) async fn tenants(config: &Config, store: &dyn Store) -> anyhow::Result<NamedTenants> {
     let mut faults = Faults::default();
     let mut webhooks = BTreeMap::new();

@@ -1,5 +1,5 @@
 //! The OpenAPI document. What every route has in common (who may call it, which errors it answers, the idempotency
-//! key) is added from the table of [`crate::router`], so that it cannot be forgotten.
+//! key) is added from the table of [`mod@crate::router`], so that it cannot be forgotten.
 
 mod in_place;
 mod input;

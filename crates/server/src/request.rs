@@ -20,7 +20,9 @@ use kybern_core::policy::redact::redact_text;
 use kybern_core::time::Timestamp;
 use kybern_engine::models::Caller as ModelCaller;
 use opentelemetry::Context;
-use opentelemetry::trace::{SpanContext, SpanId, TraceContextExt as _, TraceFlags, TraceId, TraceState};
+use opentelemetry::propagation::{Extractor, TextMapPropagator as _};
+use opentelemetry::trace::{SpanContext, TraceContextExt as _};
+use opentelemetry_sdk::propagation::TraceContextPropagator;
 use tracing::Instrument;
 use tracing::field::Empty;
 use tracing_opentelemetry::OpenTelemetrySpanExt as _;
@@ -195,24 +197,22 @@ fn is_token(text: &str) -> bool {
     !text.is_empty() && text.len() <= MAX_REQUEST_ID && text.bytes().all(plain)
 }
 
-/// The span of a W3C `traceparent`: `00-<32 hex>-<16 hex>-<2 hex>`, not all zeros.
+/// The caller's span, as the W3C trace context of its headers says.
 fn caller(headers: &HeaderMap) -> Option<SpanContext> {
-    let text = headers.get("traceparent")?.to_str().ok()?;
-    let mut parts = text.split('-');
-    let (version, trace, parent) = (parts.next()?, parts.next()?, parts.next()?);
-    let hex = |part: &str, length: usize| {
-        part.len() == length && part.bytes().all(|c| c.is_ascii_digit() || (b'a'..=b'f').contains(&c))
-    };
-    let flags = parts.next().filter(|flags| hex(flags, 2))?;
-    let whole = version != "00" || (parts.next().is_none() && !flags.is_empty());
-    let good = hex(version, 2) && version != "ff" && hex(trace, 32) && hex(parent, 16) && whole;
-    if !good {
-        return None;
+    let context = TraceContextPropagator::new().extract_with_context(&Context::new(), &Headers(headers));
+    Some(context.span().span_context().clone()).filter(SpanContext::is_valid)
+}
+
+struct Headers<'a>(&'a HeaderMap);
+
+impl Extractor for Headers<'_> {
+    fn get(&self, key: &str) -> Option<&str> {
+        self.0.get(key)?.to_str().ok()
     }
-    let flags = TraceFlags::new(u8::from_str_radix(flags, 16).ok()?);
-    let (trace, parent) = (TraceId::from_hex(trace).ok()?, SpanId::from_hex(parent).ok()?);
-    let span = SpanContext::new(trace, parent, flags, true, TraceState::default());
-    span.is_valid().then_some(span)
+
+    fn keys(&self) -> Vec<&str> {
+        self.0.keys().map(HeaderName::as_str).collect()
+    }
 }
 
 #[cfg(test)]
@@ -235,11 +235,15 @@ mod tests {
 
     #[test]
     fn a_traceparent_is_taken_over_when_it_is_well_formed() {
-        let parse = |text: &'static str| {
+        let span = |text: &'static str| {
             let mut headers = HeaderMap::new();
             headers.insert("traceparent", HeaderValue::from_static(text));
-            caller(&headers).map(|caller| caller.trace_id().to_string())
+            headers.insert("tracestate", HeaderValue::from_static("vendor=1"));
+            caller(&headers)
         };
+        let parse = |text| span(text).map(|caller| caller.trace_id().to_string());
+        let whole = span("00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01").unwrap();
+        assert_eq!(whole.trace_state().get("vendor"), Some("1"), "what other tracers say goes on");
         let trace = "4bf92f3577b34da6a3ce929d0e0e4736";
         assert_eq!(parse("00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01").as_deref(), Some(trace));
         assert_eq!(parse("cc-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01-later").as_deref(), Some(trace));

@@ -123,7 +123,7 @@ pub struct StateParts {
 }
 
 impl AppState {
-    /// The state of a server. Hand the same `shutdown` to [`crate::serve`]. By the local key the process itself acts
+    /// The state of a server. Hand the same `shutdown` to [`crate::serve()`]. By the local key the process itself acts
     /// as the first tenant's platform admin; it stands in no database and ends with this server.
     #[must_use]
     pub fn new(

@@ -96,6 +96,16 @@ fn checks(root: &Path, stages: &mut Vec<Stage>) {
     } else {
         skip("cargo clippy", "clippy is not installed; rustup component add clippy")
     });
+    // Links in comments, those of private items too.
+    let args = [
+        "doc",
+        "--workspace",
+        "--no-deps",
+        "--document-private-items",
+        "--config",
+        "build.rustdocflags=['-Dwarnings']",
+    ];
+    stages.push(cargo_stage(Run::Cargo(words(&args, &[], &[]))));
     stages.push(stage("xtask licenses", Run::Licenses));
 }
 
@@ -165,6 +175,10 @@ mod tests {
         let titles = titles(&Options::default());
         assert!(titles[0].starts_with("cargo fmt"), "{titles:?}");
         assert_eq!(titles[1], "xtask tidy");
+        assert!(
+            titles.iter().any(|title| title.starts_with("cargo doc") && title.contains("-Dwarnings")),
+            "{titles:?}"
+        );
         assert!(titles.iter().any(|title| title.contains("--workspace")), "{titles:?}");
     }
 

@@ -4,6 +4,7 @@
 //! gives it a few lines of text. A new rule is one file and one line in [`RULES`].
 
 mod arrows;
+mod domain_words;
 mod doors;
 mod error_pages;
 mod finding;
@@ -38,6 +39,7 @@ const RULES: &[Rule] = &[
     arrows::check,
     heavy::check,
     packs::check,
+    domain_words::check,
     sizes::check,
     names::check,
     error_pages::check,

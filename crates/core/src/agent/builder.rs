@@ -17,7 +17,7 @@ use crate::time::Millis;
 /// let agent = AgentDraft::builder("clerk")
 ///     .name("Clerk")
 ///     .description("Answers questions about invoices.")
-///     .prompt("You answer questions about the invoices of Acme Freight, briefly.")
+///     .prompt("You answer questions about the invoices of Acme, briefly.")
 ///     .tool("calculator")
 ///     .triggers(["invoice", "credit note"])
 ///     .iterations(6)

@@ -4,7 +4,7 @@
 //! first two speak for the server: everything else is material that somebody wrote, labelled with its [`Origin`].
 //! Each layer has a share of the model's window ([`Shares`]). What does not fit is left out by rule and not by chance:
 //! sections in a fixed order ([`Section`]), preferences item by item ([`shortened`]), memories and knowledge by their rank ([`ranked`]), the conversation from its
-//! oldest end and never between a call and its result ([`window`]).
+//! oldest end and never between a call and its result ([`mod@window`]).
 //!
 //! All of this is pure. Where the texts come from, and how they are written down, is the engine's.
 

@@ -1,6 +1,6 @@
 //! Knowledge: documents of a tenant that agents may quote.
 //!
-//! A document is read, cut into [pieces](pieces) and embedded by a job; until that is done it is `indexing`. It is a
+//! A document is read, cut into [pieces](mod@pieces) and embedded by a job; until that is done it is `indexing`. It is a
 //! draft until somebody publishes it, and only published ones are ever found. What it says is material and never an
 //! instruction, whoever published it.
 //!

@@ -31,7 +31,7 @@ pub enum Teaching {
     Label {
         /// The extraction schema.
         schema: String,
-        /// The field, as `insured.name`, or `policies/policy_number` in a list.
+        /// The field, as `buyer.name`, or `orders/number` in a list.
         field: String,
         /// The words.
         label: String,

@@ -1,6 +1,6 @@
 //! Which words of a message may name a record.
 //!
-//! A key or an identifier has a digit in it, or a mark between letters: `dot:9104417`, `9104417`, `acme-freight`. A
+//! A key or an identifier has a digit in it, or a mark between letters: `order:9104417`, `9104417`, `acme-north`. A
 //! plain word is none, so that an ordinary sentence is looked up nowhere.
 
 /// The most words of one message that are taken for names.

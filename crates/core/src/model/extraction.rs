@@ -73,7 +73,7 @@ pub struct ExtractedField {
     pub value: Value,
     /// From 0 to 1.
     pub confidence: f64,
-    /// What is wrong with the value although it was found, for instance a VIN's check digit.
+    /// What is wrong with the value although it was found, for instance a wrong check digit.
     pub problem: Option<String>,
     /// Where it stood.
     pub source: FieldSource,

@@ -89,7 +89,7 @@ impl FieldPattern {
         Self { range: Some(range), ..self }
     }
 
-    /// Whether that is its path: `insured.name`, or `policies/policy_number` in a list.
+    /// Whether that is its path: `buyer.name`, or `orders/number` in a list.
     #[must_use]
     pub fn is_at(&self, path: &str) -> bool {
         match &self.group {
@@ -145,7 +145,7 @@ pub struct OwnLabel {
 /// How a kind of document is known.
 #[derive(Clone, PartialEq, Debug)]
 pub struct CategoryPattern {
-    /// Its key, for instance `DEC_PAGE`.
+    /// Its key, for instance `INVOICE`.
     pub key: String,
     /// Phrases that speak for it, each with a weight from 1 (weak) to 5 (decisive).
     pub markers: Vec<(String, u8)>,
@@ -157,7 +157,7 @@ pub struct CategoryPattern {
 /// How a section is known.
 #[derive(Clone, PartialEq, Debug)]
 pub struct SectionPattern {
-    /// Its key, for instance `has_vehicles`.
+    /// Its key, for instance `has_discounts`.
     pub key: String,
     /// Phrases of which one is enough; `doc:CATEGORY` is a paper of that category.
     pub markers: Vec<String>,
@@ -165,7 +165,7 @@ pub struct SectionPattern {
 
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct FieldPattern {
-    /// Its path in the result, for instance `insured.name`, or `policy_number` inside a group.
+    /// Its path in the result, for instance `buyer.name`, or `number` inside a group.
     pub name: String,
     /// The labels after, or under, which it stands; lower case, without the colon. `phrase=Value` declares a closed
     /// vocabulary instead: where the phrase stands, the value is `Value`; of an everyday word, `phrase?=Value`, only where
@@ -175,14 +175,14 @@ pub struct FieldPattern {
     pub value: ValueKind,
     /// The section it belongs to; `None` when it is always looked for.
     pub section: Option<String>,
-    /// The list it belongs to, for instance `policies`; `None` for a single value.
+    /// The list it belongs to, for instance `orders`; `None` for a single value.
     pub group: Option<String>,
     /// Whether this field begins a new item of its group.
     pub opens_item: bool,
-    /// Words by which a name that nobody labelled is known to be this field's, for instance `insurance company`; one
+    /// Words by which a name that nobody labelled is known to be this field's, for instance `shipping company`; one
     /// after `-` speaks against it. Empty when such a name is nobody's.
-    /// For an amount: words beside it by which it is known to be this one, for instance `deductible`.
-    /// For a date or a person: words beside it in a sentence of a message, for instance `starts driving`.
+    /// For an amount: words beside it by which it is known to be this one, for instance `deposit`.
+    /// For a date or a person: words beside it in a sentence of a message, for instance `starts work`.
     pub signs: Vec<String>,
     /// Whether it may have several values, or an item of its group several of it.
     pub many: bool,
@@ -215,7 +215,7 @@ words! {
         DotNumber = "dot_number",
         /// A motor carrier number: 4 to 8 digits, perhaps after `MC`.
         McNumber = "mc_number",
-        /// An insurer's NAIC code: 5 digits.
+        /// A NAIC code: 5 digits.
         Naic = "naic",
         /// A federal employer identification number, normalised to `NN-NNNNNNN`; a prefix that nobody is given is reported,
         /// not dropped.
@@ -259,7 +259,7 @@ words! {
 }
 
 impl ValueKind {
-    /// Whether two of its values in one list are two things: two policies, two vehicles, two companies.
+    /// Whether two of its values in one list are two things: two contracts, two vehicles, two companies.
     #[must_use]
     pub const fn identifies(self) -> bool {
         matches!(

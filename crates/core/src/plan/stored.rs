@@ -33,7 +33,7 @@ pub struct Plan {
     pub key: String,
     /// The intent it serves.
     pub intent_key: String,
-    /// `insurance`, `fleet`, … or `global`.
+    /// Its pack's, or `global`.
     pub domain: String,
     /// What it does, for people and for the choice of intents.
     pub description: String,

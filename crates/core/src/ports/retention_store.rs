@@ -9,7 +9,7 @@ use crate::retention::{KeptTenant, Purge, PurgeStep, TaskHold};
 use crate::tenant::TenantScope;
 use crate::time::Timestamp;
 
-/// Removes what is over and old. [`crate::retention::PurgeRound`] walks through all tenants.
+/// Removes what is over and old. A round of removal walks through all tenants.
 #[async_trait]
 pub trait RetentionStore: Send + Sync {
     /// Every tenant, each with the right to remove what is its.

@@ -5,7 +5,7 @@
 //! | `draft` | edit | `draft` | whoever may administer |
 //! | `draft` | submit | `review` | whoever may administer |
 //! | `review` | reject, with a note | `draft` | whoever may administer |
-//! | `review` | approve | `approved` | somebody who counts as none of its [authors](Makers); anybody where the operator allows that |
+//! | `review` | approve | `approved` | somebody who counts as none of its [authors](crate::identity::AccountMakers); anybody where the operator allows that |
 //! | `approved` | activate | `active`, and the one before it `retired` | whoever may administer |
 //! | `retired` | activate | `active` again | whoever may administer |
 //!

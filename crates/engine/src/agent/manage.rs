@@ -208,8 +208,8 @@ impl Agents {
         Ok(AgentChanged { agent: self.get(scope, &agent.id.to_string()).await?, draft: begun })
     }
 
-    /// Takes an agent away. A bundled one stays away until the agents are [resynced](Self::resync_agents), or it is
-    /// [reset](Self::reset_agent).
+    /// Takes an agent away. A bundled one stays away until the agents are [resynced](Self::resync), or it is
+    /// [reset](Self::reset).
     ///
     /// # Errors
     /// `NOT_FOUND`; `CONFLICT` when somebody else changes it at the same time.

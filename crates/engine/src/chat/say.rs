@@ -94,7 +94,7 @@ impl Chats {
     /// Says something in a chat, and reads the turn along from its first word.
     ///
     /// # Errors
-    /// The same as of [`Engine::say`].
+    /// The same as of [`Self::say`].
     pub async fn say_aloud(&self, actor: &Actor, chat: ChatId, request: SayRequest) -> Result<TurnReader> {
         let budget = request.budget;
         let (incoming, plan) = self.turn_to_be(actor, chat, request).await?;

@@ -116,7 +116,8 @@ impl Identity {
 
     async fn first_tenant(&self, key: &str) -> Result<()> {
         let now = self.clock.now();
-        let tenant = Tenant { id: TenantId::DEFAULT, name: "default".into(), slug: "default".into(), created_at: now };
+        let name = Tenant::FIRST.to_owned();
+        let tenant = Tenant { id: TenantId::DEFAULT, slug: name.clone(), name, created_at: now };
         let admin = User {
             id: UserId::from_uuid(self.ids.next()),
             name: "Administrator".to_owned(),

@@ -197,12 +197,22 @@ impl Identity {
     /// working with it.
     ///
     /// # Errors
-    /// `VALIDATION_ERROR`; `NOT_FOUND` for an unknown user; `PERMISSION_DENIED` for a role beyond the caller's.
+    /// `VALIDATION_ERROR`, also for a role that its user lacks; `NOT_FOUND` for an unknown user; `PERMISSION_DENIED` for a
+    /// role beyond the caller's.
     pub async fn create_key(&self, actor: &Actor, new: NewKey) -> Result<(ApiKey, String)> {
         grantable(actor, &new.roles)?;
         let user = new.user_id.or_else(|| actor.user());
         let user = user.ok_or_else(|| Error::invalid("/userId", "userId is needed, because the caller is no user"))?;
-        self.within_reach(actor, user).await?;
+        let holder = self.within_reach(actor, user).await?;
+        // A role with more rights than its user's would give the key nothing, and nobody would be told.
+        let held = Role::limited(&new.roles, &holder.roles);
+        if let Some(lacked) = new.roles.iter().find(|role| !held.contains(role)) {
+            let message = format!(
+                "the role {lacked} has rights that the key's user lacks, so the key would not get it: leave it out, or \
+                 give the user that role first"
+            );
+            return Err(Error::invalid("/roles", message));
+        }
         if new.expires_at.is_some_and(|end| end <= self.clock.now()) {
             return Err(Error::invalid("/expiresAt", "expiresAt must lie in the future"));
         }
@@ -246,13 +256,13 @@ impl Identity {
     }
 
     /// Nobody changes what a platform admin may do, or takes their place, but a platform admin.
-    pub(crate) async fn within_reach(&self, actor: &Actor, user: UserId) -> Result<()> {
+    pub(crate) async fn within_reach(&self, actor: &Actor, user: UserId) -> Result<User> {
         let target = self.store.user(actor.scope(), user).await?;
         let target = target.ok_or_else(|| Error::not_found("user", user))?;
         if target.roles.contains(&Role::PlatformAdmin) && actor.principal() != &Principal::Executor {
-            return require(actor, Right::Platform);
+            require(actor, Right::Platform)?;
         }
-        Ok(())
+        Ok(target)
     }
 
     /// The tenant's keys.

@@ -232,7 +232,7 @@ pub(super) fn path_of(field: &kybern_core::model::ExtractedField) -> String {
 
 /// Where in an answer a value stands.
 enum TypedPath {
-    /// `insured.name`.
+    /// `buyer.name`.
     Single(String),
     /// The list and the name in it: `extracted_policies`, `policy_number`.
     Item(String, String),

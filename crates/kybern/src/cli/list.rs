@@ -8,7 +8,7 @@ use crate::client::{Client, ClientError};
 use crate::output::{Cell, Failure, Table, in_full, kybern, moment, quoted, short};
 
 /// The widest that a cell of a list is.
-const CELL: usize = 60;
+pub(crate) const CELL: usize = 60;
 
 /// The most pages that are read where a verb needs all of a list.
 const MAX_PAGES: usize = 1000;

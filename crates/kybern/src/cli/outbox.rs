@@ -2,12 +2,12 @@
 
 use clap::Subcommand;
 use kybern_core::id::OutboxId;
-use serde_json::json;
+use serde_json::{Value, json};
 
-use super::list::{List, Page};
+use super::list::{CELL, List, Page};
 use super::{Context, Exit};
 use crate::client::PostedBody;
-use crate::output::{Failure, kybern};
+use crate::output::{Cell, Failure, field, kybern, short, unreadable};
 
 /// `kybern outbox …`
 #[derive(Subcommand, Debug)]
@@ -27,20 +27,29 @@ pub(super) enum OutboxCommand {
     },
 }
 
+/// A message in the list. One that cannot be read keeps its status, and yet is not sent.
+fn row(message: &Value) -> [Cell; 7] {
+    let (status, error) = match unreadable(message) {
+        problem if problem.is_empty() => (field(message, "status"), field(message, "error")),
+        problem => (format!("{}, unreadable", field(message, "status")), problem),
+    };
+    [
+        field(message, "id").into(),
+        status.into(),
+        field(message, "channel").into(),
+        field(message, "target").into(),
+        message.pointer("/body/subject").map(|subject| short(subject, CELL)).unwrap_or_default().into(),
+        field(message, "attempts").into(),
+        Cell::fitting(error, CELL),
+    ]
+}
+
 pub(super) async fn run(command: OutboxCommand, context: &mut Context) -> Result<Exit, Failure> {
     match command {
         OutboxCommand::List { page } => {
-            let columns = [
-                ("ID", "/id"),
-                ("STATUS", "/status"),
-                ("CHANNEL", "/channel"),
-                ("TO", "/target"),
-                ("SUBJECT", "/body/subject"),
-                ("TRIES", "/attempts"),
-                ("ERROR", "/error"),
-            ];
+            let headings = ["ID", "STATUS", "CHANNEL", "TO", "SUBJECT", "TRIES", "ERROR"];
             let messages = List::at("/api/outbox", "outbox list").or("nothing has left, and nothing wants to");
-            messages.print(&page, columns, context).await
+            messages.print_rows(&page, headings, row, context).await
         }
         OutboxCommand::Retry { id, even_if_sent } => {
             let body = json!({"evenIfSent": even_if_sent});

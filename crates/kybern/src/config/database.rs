@@ -41,7 +41,7 @@ impl DatabaseOptions {
             && path.is_dir()
         {
             let problem = format!("names the folder {}, and a database is a file", path.display());
-            faults.add(Fault::bad("database.url", &self.url, problem));
+            faults.add(Fault::bad("database.url", &self.url.to_string(), problem));
         }
         faults.between("database.max_connections", self.max_connections, 1..=1000);
         faults.between("database.statement_timeout_ms", self.statement_timeout_ms.0, 100..=600_000);

@@ -112,3 +112,10 @@ impl<const N: usize> From<[(&str, &str); N]> for Environment {
         Self(pairs.into_iter().map(|(name, value)| (name.to_owned(), value.to_owned())).collect())
     }
 }
+
+#[cfg(test)]
+impl From<BTreeMap<String, String>> for Environment {
+    fn from(variables: BTreeMap<String, String>) -> Self {
+        Self(variables)
+    }
+}

@@ -37,7 +37,8 @@ impl fmt::Display for ConfigError {
 pub(crate) struct Fault {
     /// The key, as in `server.listen`; or a file, or an environment variable.
     pub(crate) key: String,
-    /// The value as it was written; `None` where there is none, or where it is a secret.
+    /// The value as it stands in a file, a text in quotes and a number without; `None` where there is none, or where it is
+    /// a secret.
     pub(crate) value: Option<String>,
     /// Where the value was written: a file's name or an environment variable.
     pub(crate) origin: Option<String>,
@@ -49,8 +50,13 @@ pub(crate) struct Fault {
 
 impl Fault {
     /// A value that is not allowed for its key. The remedy is what the key expects.
-    pub(crate) fn bad<V: fmt::Display + ?Sized>(key: &str, value: &V, problem: impl Into<String>) -> Self {
-        let value = (!keys::is_secret(key)).then(|| value.to_string());
+    pub(crate) fn bad<V: fmt::Debug + ?Sized>(key: &str, value: &V, problem: impl Into<String>) -> Self {
+        Self::written(key, format!("{value:?}"), problem)
+    }
+
+    /// The same of a value that is told as it stands in a file.
+    pub(super) fn written(key: &str, value: String, problem: impl Into<String>) -> Self {
+        let value = (!keys::is_secret(key)).then_some(value);
         Self { key: key.to_owned(), value, origin: None, problem: problem.into(), remedy: keys::remedy(key) }
     }
 
@@ -96,7 +102,7 @@ impl fmt::Display for Fault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.key)?;
         if let Some(value) = &self.value {
-            write!(f, " = {value:?}")?;
+            write!(f, " = {value}")?;
         }
         if let Some(origin) = &self.origin {
             write!(f, " ({origin})")?;
@@ -125,7 +131,7 @@ impl Faults {
     pub(super) fn between<T: fmt::Display + PartialOrd>(&mut self, key: &str, value: T, range: RangeInclusive<T>) {
         if !range.contains(&value) {
             let problem = format!("is not between {} and {}", range.start(), range.end());
-            self.add(Fault::bad(key, &value, problem));
+            self.add(Fault::written(key, value.to_string(), problem));
         }
     }
 

@@ -143,7 +143,7 @@ fn explain(error: &Error, layers: &[Layer]) -> (Fault, Vec<String>) {
         }
         Kind::InvalidType(actual, _) | Kind::InvalidValue(actual, _) => {
             let key = path.join(".");
-            Fault::bad(&key, &show(actual), format!("is {}", describe(actual)))
+            Fault::written(&key, show(actual), format!("is {}", describe(actual)))
         }
         Kind::UnknownVariant(name, _) => Fault::bad(&path.join("."), name, "is not one of its values"),
         Kind::Message(message) => {
@@ -151,7 +151,7 @@ fn explain(error: &Error, layers: &[Layer]) -> (Fault, Vec<String>) {
             let written = layers.iter().rev().find_map(|layer| layer.has(&path)).map(|value| show(&value.to_actual()));
             let problem = format!("cannot be used: {message}");
             match written {
-                Some(value) => Fault::bad(&key, &value, problem),
+                Some(value) => Fault::written(&key, value, problem),
                 None => Fault::missing(&key, problem),
             }
         }
@@ -199,8 +199,8 @@ fn show(actual: &Actual) -> String {
         Actual::Unsigned(value) => value.to_string(),
         Actual::Signed(value) => value.to_string(),
         Actual::Float(value) => value.to_string(),
-        Actual::Str(value) => value.clone(),
-        Actual::Char(value) => value.to_string(),
+        Actual::Str(value) => format!("{value:?}"),
+        Actual::Char(value) => format!("{:?}", value.to_string()),
         Actual::Seq => "[…]".to_owned(),
         Actual::Map => "{…}".to_owned(),
         other => other.to_string(),

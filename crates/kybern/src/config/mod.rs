@@ -250,4 +250,6 @@ fn env_layer(path: &[String], name: &str, text: &str) -> Layer {
 }
 
 #[cfg(test)]
+mod deployed;
+#[cfg(test)]
 mod tests;

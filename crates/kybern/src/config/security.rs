@@ -39,9 +39,11 @@ impl SecurityOptions {
         }
         self.admin_key = env.get(ADMIN_KEY).map(Secret::new);
         if let Some(key) = &self.admin_key
-            && (!key.expose().starts_with("kyb_") || key.expose().chars().count() < MIN_ADMIN_KEY)
+            && (!key.expose().starts_with("kyb_")
+                || key.expose().chars().count() < MIN_ADMIN_KEY
+                || !key.expose().chars().all(|c| c.is_ascii_graphic()))
         {
-            let problem = "does not begin with kyb_ or has fewer than 32 characters";
+            let problem = "does not begin with kyb_, has fewer than 32 characters or one that is not printable";
             faults.add(Fault::variable(ADMIN_KEY, problem, "set a longer one, or unset it to have one made"));
         }
     }

@@ -2,6 +2,8 @@
 
 use std::path::Path;
 
+use kybern_core::id::TenantId;
+use kybern_core::identity::Tenant;
 use kybern_core::ports::UnreadableRow;
 use kybern_store::{DatabaseContents, DatabaseState, StoreError};
 
@@ -12,15 +14,15 @@ use crate::opening::{self, OpenError};
 use crate::output::count;
 use crate::wiring;
 
-const PART: &str = "database";
+pub(super) const PART: &str = "database";
 /// The part that says whether every row can be read.
 pub(super) const ROWS: &str = "rows";
 /// Rows of each table that are named one by one.
 const MOST_ROWS: usize = 20;
 
-/// What is found of the database, and the names and slugs of its tenants where it could be read. `running` is whether a
+/// What is found of the database, and its tenants where it could be read. `running` is whether a
 /// server answers that may have it.
-pub(super) async fn database(config: &Config, running: bool) -> (Vec<Finding>, Option<Vec<String>>) {
+pub(super) async fn database(config: &Config, running: bool) -> (Vec<Finding>, Option<Vec<Tenant>>) {
     let url = &config.database.url;
     let mut holder = None;
     if let DatabaseUrl::Sqlite(path) = url {
@@ -57,19 +59,18 @@ fn file(path: &Path) -> Result<(), Finding> {
     })
 }
 
-fn present(url: &DatabaseUrl, contents: DatabaseContents, holder: Option<&str>) -> (Vec<Finding>, Option<Vec<String>>) {
+fn present(url: &DatabaseUrl, contents: DatabaseContents, holder: Option<&str>) -> (Vec<Finding>, Option<Vec<Tenant>>) {
     let DatabaseContents { tasks, dead_jobs, tenants, unreadable } = contents;
-    let names = tenants.into_iter().flat_map(|tenant| [tenant.name, tenant.slug]).collect();
     let rows = rows(unreadable.map_err(Into::into));
     if let Some(holder) = holder {
         // How its jobs are the server has said itself.
         let message = format!("{url}: in use by process {holder}, as it should be while a server runs");
-        return (vec![finding(PART, PartState::Ok, message, ""), rows], Some(names));
+        return (vec![finding(PART, PartState::Ok, message, ""), rows], Some(tenants));
     }
     let (tasks, dead) = (count(tasks, "task"), count(dead_jobs, "dead job"));
     let (state, remedy) =
         if dead_jobs > 0 { (PartState::Warning, super::dead_jobs()) } else { (PartState::Ok, String::new()) };
-    (vec![finding(PART, state, format!("{url}: {tasks}, {dead}"), remedy), rows], Some(names))
+    (vec![finding(PART, state, format!("{url}: {tasks}, {dead}"), remedy), rows], Some(tenants))
 }
 
 fn empty(url: &DatabaseUrl) -> Finding {
@@ -94,6 +95,14 @@ pub(super) fn unseen() -> Finding {
     let message = "not looked at: these settings do not name the database of the server asked";
     let remedy = "run doctor with its database, as --database or [database] url, to know whether every row can be read";
     finding(ROWS, PartState::Off, message, remedy)
+}
+
+/// Whether these are the tenants of one database, or of a copy of it: the first is made with it, at a moment of its own.
+pub(super) fn is_one(these: &[Tenant], those: &[Tenant]) -> bool {
+    let made = |tenants: &[Tenant]| {
+        tenants.iter().find(|tenant| tenant.id == TenantId::DEFAULT).map(|tenant| tenant.created_at)
+    };
+    made(these) == made(those)
 }
 
 /// Whether every row can be read.

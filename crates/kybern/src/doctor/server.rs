@@ -1,32 +1,43 @@
 //! The server that runs: whether it answers, and what it says of itself.
 
+use kybern_core::identity::Tenant;
 use kybern_store::served_at;
 use serde_json::Value;
 
-use super::{CONFIGURATION, Finding, PartState, dead_jobs, finding, retention};
+use super::{CONFIGURATION, Finding, PartState, database, dead_jobs, finding, retention};
 use crate::cli::list;
 use crate::client::Client;
 use crate::config::database::DatabaseUrl;
 use crate::config::{Config, Secret};
-use crate::output::{field, kybern_here};
+use crate::output::kybern_here;
 
 /// A server that answered.
 pub(super) struct AskedServer {
-    /// How to reach it.
-    pub(super) client: Client,
+    client: Client,
     url: String,
     checks: Vec<Value>,
 }
 
 impl AskedServer {
-    /// Whether it has the database of these settings, as far as can be known: a file names its server.
-    pub(super) fn is_of(&self, config: &Config) -> bool {
+    /// Whether these settings name a file that is not its own: a file names its server.
+    pub(super) fn has_other_file(&self, config: &Config) -> bool {
+        let DatabaseUrl::Sqlite(path) = &config.database.url else { return false };
         let is_this = |url: &str| url.trim_end_matches('/') == self.url.trim_end_matches('/');
-        match &config.database.url {
-            DatabaseUrl::Sqlite(path) => served_at(path)
-                .is_some_and(|url| is_this(&url) || config.server.public_url.as_deref().is_some_and(is_this)),
-            DatabaseUrl::Postgres(_) => true,
-        }
+        !served_at(path).is_some_and(|url| is_this(&url) || config.server.public_url.as_deref().is_some_and(is_this))
+    }
+
+    /// Its tenants; `None` where the key may not see them.
+    pub(super) async fn tenants(&self) -> Option<Vec<Tenant>> {
+        let tenants = list::all(&self.client, "/api/admin/tenants").await.ok()?;
+        serde_json::from_value(Value::Array(tenants)).ok()
+    }
+
+    /// That nobody knows whether its database is the one of these settings.
+    pub(super) fn unproven(&self) -> Finding {
+        let message = format!("whether the server at {} has it is not known, and taken for granted here", self.url);
+        let remedy = "set KYBERN_API_KEY to a platform admin's key, where the master key of this database is: doctor \
+                      compares the tenants of both then; or name the server of this database with --url";
+        finding(database::PART, PartState::Off, message, remedy)
     }
 
     /// Whether it has such a part, and the part is not off.
@@ -111,12 +122,6 @@ pub(super) async fn server(
         findings.push(finding("api key", PartState::Warning, "none is set", remedy));
     }
     Some(AskedServer { client, url, checks })
-}
-
-/// The names and slugs of its tenants; `None` where the key may not see them.
-pub(super) async fn tenants(client: &Client) -> Option<Vec<String>> {
-    let tenants = list::all(client, "/api/admin/tenants").await.ok()?;
-    Some(tenants.iter().flat_map(|tenant| [field(tenant, "name"), field(tenant, "slug")]).collect())
 }
 
 /// What a server's readiness comes to.

@@ -90,7 +90,7 @@ fn describe(view: &ApprovalView) -> Value {
 /// A decision.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, expecting = "an object")]
-#[schema(as = Decide, example = json!({"decision": "deny", "note": "That insurer is not ours."}))]
+#[schema(as = Decide, example = json!({"decision": "deny", "note": "That company is not ours."}))]
 pub(crate) struct DecideBody {
     /// A yes or a no.
     #[schema(value_type = DecisionSchema)]

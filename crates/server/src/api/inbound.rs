@@ -23,7 +23,7 @@ const MAX_FIELDS: usize = 200;
 
 /// A mail.
 const EXAMPLE: &str = "Message-ID: <1@example.com>\r\nFrom: ada@example.com\r\nTo: intake@example.com\r\n\
-    Subject: Loss runs\r\n\r\nPlease send the loss runs for policy CP-1.\r\n";
+    Subject: Invoices\r\n\r\nPlease send the invoices for order 4711.\r\n";
 
 /// Take in a mail
 ///
@@ -159,7 +159,7 @@ fn sms_faults(form: &[(String, String)]) -> Vec<Detail> {
         ("X-Delivery-Id" = Option<String>, Header, description = "The delivery's id, where it is not signed"),
     ),
     request_body(content = Value, content_type = "application/json", description = "Any JSON",
-        example = json!({"event": "lead.created", "company": "Pinewood Freight"})),
+        example = json!({"event": "lead.created", "company": "Pinewood"})),
     responses((status = 202, description = "The task", body = ReceivedSchema)))]
 pub(crate) async fn webhook(
     State(state): State<AppState>,

@@ -20,7 +20,7 @@ use crate::schema::lesson::{LessonPage, LessonPreviewSchema, LessonSchema};
 /// A new lesson. Which members it has follows from its kind.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields, expecting = "an object")]
-#[schema(as = NewLesson, example = json!({"kind": "trusted_sender", "address": "broker@example.com"}))]
+#[schema(as = NewLesson, example = json!({"kind": "trusted_sender", "address": "ada@example.com"}))]
 pub(crate) struct NewLessonBody {
     /// What it teaches.
     #[schema(value_type = LessonKind)]
@@ -34,7 +34,7 @@ pub(crate) struct NewLessonBody {
     /// Of a label or a spelling: the extraction schema.
     #[schema(max_length = 200)]
     schema: Option<String>,
-    /// Of a label or a spelling: the field, as `insured.name`, or `policies/policy_number` in a list.
+    /// Of a label or a spelling: the field, as `buyer.name`, or `orders/number` in a list.
     #[schema(max_length = 200)]
     field: Option<String>,
     /// Of a label or a spelling: at most six plain words.

@@ -18,7 +18,7 @@ use crate::schema::texts::PreferenceTextSchema;
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, expecting = "an object")]
 #[schema(as = SetPreferences, example = json!({"responseLength": "concise", "formality": "neutral",
-    "customInstructions": ["Use metric units."], "profile": {"name": "Ada", "interests": ["freight"]}}))]
+    "customInstructions": ["Use metric units."], "profile": {"name": "Ada", "interests": ["logistics"]}}))]
 pub(crate) struct PreferencesBody {
     /// How long answers are.
     #[serde(default, alias = "response_length")]

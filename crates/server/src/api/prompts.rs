@@ -25,7 +25,7 @@ const MAX_HASH: usize = 64;
 /// A new prompt.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields, expecting = "an object")]
-#[schema(as = NewPrompt, example = json!({"agent": "assistant", "text": "You answer for Acme Freight."}))]
+#[schema(as = NewPrompt, example = json!({"agent": "assistant", "text": "You answer for Acme."}))]
 pub(crate) struct NewPromptBody {
     /// The agent that it is for, by id, key or name; null for all agents for which none of their own is active.
     #[schema(max_length = 300)]
@@ -144,7 +144,7 @@ pub(crate) async fn preview(
 /// What changes in a draft.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields, expecting = "an object")]
-#[schema(as = ChangePrompt, example = json!({"text": "You answer for Acme Freight, briefly."}))]
+#[schema(as = ChangePrompt, example = json!({"text": "You answer for Acme, briefly."}))]
 pub(crate) struct ChangePromptBody {
     /// What it says.
     #[schema(max_length = 16_000, pattern = "\\S")]

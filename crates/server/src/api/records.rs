@@ -25,7 +25,7 @@ pub(crate) async fn kinds(CallerRequest { state, actor, .. }: CallerRequest) -> 
 /// Oldest first. A kind of which there are none is an empty list.
 #[utoipa::path(get, path = "/api/records/{kind}", operation_id = "list_records",
     params(
-        ("kind" = String, Path, description = "The kind, for instance `insurance.deal`"),
+        ("kind" = String, Path, description = "The kind, for instance `crm.contact`"),
         ("key" = Option<String>, Query, description = "Only the record with that key"),
         PageParams,
     ),

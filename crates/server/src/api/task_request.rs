@@ -34,7 +34,7 @@ const BASE64: GeneralPurpose = GeneralPurpose::new(
 /// A submission.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, expecting = "an object")]
-#[schema(as = SubmitTask, example = json!({"input": "Please send the loss runs for policy CP-1", "maxSteps": 40}))]
+#[schema(as = SubmitTask, example = json!({"input": "Please send the invoices for order 4711", "maxSteps": 40}))]
 pub(crate) struct SubmitBody {
     /// `api`, or `web`: what a stranger typed into a form, and so untrusted.
     #[schema(value_type = Option<SubmitChannelSchema>, default = "api")]
@@ -91,7 +91,7 @@ pub(crate) struct AttachmentBody {
 /// A submission as a form. Every part with a file name is an attachment, whatever the part is called.
 #[derive(ToSchema)]
 #[schema(as = SubmitTaskForm, rename_all = "camelCase",
-    example = json!({"input": "Please send the loss runs for policy CP-1", "payload": "{\"name\": \"Pinewood\"}"}))]
+    example = json!({"input": "Please send the invoices for order 4711", "payload": "{\"name\": \"Pinewood\"}"}))]
 #[expect(dead_code, reason = "describes the form for the OpenAPI document; parts are read one by one")]
 pub(crate) struct SubmitForm {
     /// The instruction.

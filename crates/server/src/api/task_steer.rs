@@ -62,12 +62,12 @@ pub(crate) async fn retry(CallerRequest { state, actor, path, .. }: CallerReques
 pub(crate) struct ForkBody {
     /// The first step that is done anew; from the beginning when not given.
     #[serde(alias = "from_step")]
-    #[schema(example = "resolve_insurer", max_length = 300)]
+    #[schema(example = "resolve_buyer", max_length = 300)]
     from_step: Option<String>,
     /// The steps whose outside writes may be made again: all that `dryRun` lists. Otherwise the answer is 409, and
     /// lists them.
     #[serde(default)]
-    #[schema(example = json!(["notify_broker"]))]
+    #[schema(example = json!(["notify_buyer"]))]
     confirm: Vec<String>,
     /// Only says which outside writes the fork would make again: answers 200, and nothing is forked.
     #[serde(default, alias = "dry_run")]

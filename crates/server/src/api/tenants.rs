@@ -15,7 +15,7 @@ use crate::schema::identity::{NewTenantAnswer, TenantPage};
 /// A new tenant.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, expecting = "an object")]
-#[schema(as = NewTenantRequest, example = json!({"name": "Pinewood Insurance"}))]
+#[schema(as = NewTenantRequest, example = json!({"name": "Pinewood"}))]
 pub(crate) struct NewTenantBody {
     /// Its name, with at least one ASCII letter or digit; neither it nor the slug that is made of it may be taken.
     #[schema(max_length = 100, pattern = "\\S")]

@@ -19,7 +19,7 @@ pub struct LessonSchema {
     pub text: Option<String>,
     /// Of a label or a spelling: the extraction schema.
     pub schema: Option<String>,
-    /// Of a label or a spelling: the field, as `insured.name`, or `policies/policy_number` in a list.
+    /// Of a label or a spelling: the field, as `buyer.name`, or `orders/number` in a list.
     pub field: Option<String>,
     /// Of a label or a spelling: the words, in small letters.
     pub label: Option<String>,

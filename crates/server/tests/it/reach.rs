@@ -131,6 +131,24 @@ async fn of_a_change_that_is_refused_in_part_nothing_is_done() {
 }
 
 #[tokio::test]
+async fn a_key_is_made_with_no_role_that_its_user_lacks_and_one_that_was_made_goes_on() {
+    let app = App::start().await;
+    let admin = &app.ours.admin;
+    let user = json!({"name": "Ada Park", "email": "park@example.com", "roles": ["operator"]});
+    let user = app.send(Ask::post("/api/users").key(admin).json(&user)).await.json()["id"].clone();
+    for roles in [json!(["admin"]), json!(["viewer", "reviewer"])] {
+        let refused = make_key(&app, admin, json!({"name": "k", "userId": user, "roles": roles})).await;
+        assert_eq!(refused.refused(400, "VALIDATION_ERROR", "a role that its user lacks"), ["/roles"]);
+        assert!(refused.text().contains("or give the user that role first"), "{}", refused.text());
+    }
+    let key = made_key(&app, admin, json!({"name": "k", "userId": user, "roles": ["operator", "viewer"]})).await.1;
+    let path = format!("/api/users/{}/permissions", user.as_str().unwrap());
+    let less = Ask::new("PUT", &path).key(admin).json(&json!({"roles": ["viewer"]}));
+    assert_eq!(app.send(less).await.status, 200);
+    assert_eq!(app.send(Ask::get("/api/tasks").key(&key)).await.status, 200);
+}
+
+#[tokio::test]
 async fn a_narrowed_key_makes_no_wider_key() {
     let app = App::start().await;
     let makers = [

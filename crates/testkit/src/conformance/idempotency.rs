@@ -8,7 +8,7 @@ use kybern_core::time::{Millis, Timestamp};
 use uuid::Uuid;
 
 use super::fixture::HOUR;
-use super::{Harness, Home, World};
+use super::{FullHarness, Home, World};
 
 const KEY: (&str, &str, &str) = ("user:1", "POST /api/tasks", "k");
 
@@ -38,7 +38,7 @@ async fn answer(w: &World, home: &Home, answer: Option<(u16, &str)>, now: Timest
     w.store().answer_key(home.scope, KEY, answer, HOUR, now).await.unwrap();
 }
 
-pub async fn a_key_is_taken_then_answered(h: Harness) {
+pub async fn a_key_is_taken_then_answered(h: FullHarness) {
     let (w, home) = World::new(h).await;
     let now = w.now();
     assert_eq!(take(&w, &home, "a", now).await, first(1));
@@ -48,7 +48,7 @@ pub async fn a_key_is_taken_then_answered(h: Harness) {
     }
 }
 
-pub async fn a_key_without_an_answer_keeps_its_seed_for_whoever_takes_it_again(h: Harness) {
+pub async fn a_key_without_an_answer_keeps_its_seed_for_whoever_takes_it_again(h: FullHarness) {
     let (w, home) = World::new(h).await;
     let now = w.now();
     assert_eq!(take_as(&w, &home, "a", 1, now).await, first(1));
@@ -61,7 +61,7 @@ pub async fn a_key_without_an_answer_keeps_its_seed_for_whoever_takes_it_again(h
     assert_eq!(take_as(&w, &home, "b", 4, over).await, again(3));
 }
 
-pub async fn a_key_that_is_looked_at_is_not_taken(h: Harness) {
+pub async fn a_key_that_is_looked_at_is_not_taken(h: FullHarness) {
     let (w, home) = World::new(h).await;
     let now = w.now();
     let look = async || w.store().take_key(home.scope, KEY, "a", None, now).await.unwrap();
@@ -74,7 +74,7 @@ pub async fn a_key_that_is_looked_at_is_not_taken(h: Harness) {
     assert_eq!(look().await, Idempotent::Answered(200, "ok".to_owned()));
 }
 
-pub async fn a_key_with_another_body_is_told(h: Harness) {
+pub async fn a_key_with_another_body_is_told(h: FullHarness) {
     let (w, home) = World::new(h).await;
     let now = w.now();
     take(&w, &home, "a", now).await;
@@ -84,7 +84,7 @@ pub async fn a_key_with_another_body_is_told(h: Harness) {
     assert_eq!(take(&w, &home, "a", now).await, Idempotent::Answered(200, "ok".to_owned()));
 }
 
-pub async fn a_key_given_free_is_new_again(h: Harness) {
+pub async fn a_key_given_free_is_new_again(h: FullHarness) {
     let (w, home) = World::new(h).await;
     let now = w.now();
     take(&w, &home, "a", now).await;
@@ -92,7 +92,7 @@ pub async fn a_key_given_free_is_new_again(h: Harness) {
     assert_eq!(take_as(&w, &home, "b", 2, now).await, first(2));
 }
 
-pub async fn a_key_that_was_taken_again_or_answered_is_not_given_free(h: Harness) {
+pub async fn a_key_that_was_taken_again_or_answered_is_not_given_free(h: FullHarness) {
     let (w, home) = World::new(h).await;
     let now = w.now();
     take(&w, &home, "a", now).await;
@@ -104,7 +104,7 @@ pub async fn a_key_that_was_taken_again_or_answered_is_not_given_free(h: Harness
     assert_eq!(take_as(&w, &home, "a", 2, now).await, Idempotent::Answered(201, "made".to_owned()));
 }
 
-pub async fn an_answer_is_forgotten_after_its_life(h: Harness) {
+pub async fn an_answer_is_forgotten_after_its_life(h: FullHarness) {
     let (w, home) = World::new(h).await;
     let now = w.now();
     take(&w, &home, "a", now).await;
@@ -114,7 +114,7 @@ pub async fn an_answer_is_forgotten_after_its_life(h: Harness) {
     assert_eq!(take_as(&w, &home, "b", 2, now.plus(Millis(HOUR.0 + 1))).await, first(2));
 }
 
-pub async fn principals_routes_and_tenants_do_not_share_keys(h: Harness) {
+pub async fn principals_routes_and_tenants_do_not_share_keys(h: FullHarness) {
     let (w, home) = World::new(h).await;
     let other = w.tenant("second").await;
     let now = w.now();
@@ -125,7 +125,7 @@ pub async fn principals_routes_and_tenants_do_not_share_keys(h: Harness) {
     }
 }
 
-pub async fn of_a_hundred_at_once_one_is_the_first_and_all_have_its_seed(h: Harness) {
+pub async fn of_a_hundred_at_once_one_is_the_first_and_all_have_its_seed(h: FullHarness) {
     let (w, home) = World::new(h).await;
     let now = w.now();
     let takes = (0..100).map(|n| {

@@ -174,7 +174,7 @@ pub async fn a_large_removal_is_many_small_ones(h: Harness) {
     assert_eq!(again().await, []);
 }
 
-pub async fn expired_idempotency_keys_are_removed_and_live_ones_stay(h: Harness) {
+pub async fn expired_idempotency_keys_are_removed_and_live_ones_stay(h: FullHarness) {
     let (w, home) = World::new(h).await;
     let name = |key: &'static str| ("user:1", "POST /api/tasks", key);
     for key in ["answered", "live"] {

@@ -10,7 +10,6 @@ mod blob;
 mod budget;
 mod commit;
 mod effect;
-mod idempotency;
 mod identity;
 mod job;
 mod noun;

@@ -68,7 +68,7 @@ impl MemState {
     fn purge(&mut self, tenant: TenantId, purge: &Purge, at: Timestamp) -> u64 {
         let removed = match purge.kept {
             Kept::Files => self.purge_files(tenant, purge),
-            Kept::Chats => 0,
+            Kept::Chats | Kept::IdempotencyKeys => 0,
             Kept::Tasks => self.purge_tasks(tenant, purge, at),
             Kept::Messages => self.purge_messages(tenant, purge),
             Kept::Jobs => {
@@ -79,14 +79,6 @@ impl MemState {
                 let count = self.jobs.iter().filter(|row| old(row)).count();
                 if !purge.dry_run {
                     self.jobs.retain(|row| !old(row));
-                }
-                count
-            }
-            Kept::IdempotencyKeys => {
-                let old = |of: TenantId, row: &super::state::AnswerRow| of == tenant && row.expires_at < purge.before;
-                let count = self.answers.iter().filter(|((of, ..), row)| old(*of, row)).count();
-                if !purge.dry_run {
-                    self.answers.retain(|(of, ..), row| !old(*of, row));
                 }
                 count
             }

@@ -51,7 +51,6 @@ pub(super) struct MemState {
     pub(super) unique: BTreeMap<(TenantId, String, String, String), String>,
     pub(super) outbox: BTreeMap<(TenantId, OutboxId), OutboxMessage>,
     pub(super) jobs: Vec<JobRow>,
-    pub(super) answers: BTreeMap<(TenantId, String, String, String), AnswerRow>,
     pub(super) audit: BTreeMap<TenantId, Vec<ChainedEvent>>,
     pub(super) audit_starts: BTreeMap<TenantId, ChainStart>,
     /// With the moment at which they were stored last.
@@ -120,15 +119,6 @@ pub(super) struct JobRow {
     pub(super) unreadable: Option<String>,
 }
 
-/// An idempotency key.
-pub(super) struct AnswerRow {
-    pub(super) body_hash: String,
-    pub(super) seed: Uuid,
-    pub(super) tries: u32,
-    pub(super) expires_at: Timestamp,
-    pub(super) answer: Option<(u16, String)>,
-}
-
 impl JobRow {
     pub(super) fn view(&self) -> JobView {
         JobView {
@@ -194,7 +184,6 @@ impl MemState {
             unique: BTreeMap::new(),
             outbox: BTreeMap::new(),
             jobs: Vec::new(),
-            answers: BTreeMap::new(),
             audit: BTreeMap::new(),
             audit_starts: BTreeMap::new(),
             blobs: BTreeMap::new(),

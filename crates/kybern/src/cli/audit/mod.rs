@@ -21,7 +21,7 @@ const PAGE: u32 = 200;
 pub(super) enum AuditCommand {
     /// Check the whole chain of the audit trail
     Verify {
-        /// Hold it against a head that `kybern audit head --json` has written, or against all of [audit] head_file
+        /// Hold it against a head that `kybern audit head --json` has written, or against all of `audit.head_file`
         #[arg(long, value_name = "FILE")]
         head: Option<PathBuf>,
         /// Check an export instead, event by event

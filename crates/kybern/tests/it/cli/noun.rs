@@ -386,7 +386,7 @@ fn every_fault_of_the_configuration_is_told() {
     let run = kybern(folder.path(), &["serve"], &[]);
     assert_eq!(run.code, 2);
     assert!(run.err.starts_with("error: the configuration has 3 faults\n"), "{}", run.err);
-    assert!(run.err.contains("  worker.slots = \"0\" (kybern.toml) is not between 1 and 10000\n"), "{}", run.err);
+    assert!(run.err.contains("  worker.slots = 0 (kybern.toml) is not between 1 and 10000\n"), "{}", run.err);
     assert!(run.err.contains("    write an address and a port, such as \"127.0.0.1:7171\"\n"), "{}", run.err);
     // In JSON a detail is a fault, and what to do stands where every error says it.
     let told = |settings: &str| -> Value {

@@ -201,3 +201,25 @@ async fn the_demo_runs_to_its_end() {
     let cells: Vec<&str> = read.split("  ").map(str::trim).filter(|cell| !cell.is_empty()).collect();
     assert_eq!(cells, ["contact.phone", "3255550142", "message", "1", "(325) 555-0142", "0.50"]);
 }
+
+/// Both servers have the default tenant, and each made it at a moment of its own.
+#[tokio::test]
+async fn the_doctor_takes_no_server_of_another_postgresql_database_for_its_own() {
+    let (Some(ours), Some(theirs)) = (Site::postgres(), Site::postgres()) else { return };
+    let mut once = ours.start();
+    once.terminate();
+    once.ended().await;
+    let server = theirs.start();
+    let asked = |site: &Site, key: Option<&str>| {
+        let mut doctor = site.command(&["doctor", "--json", "--url", server.url()]);
+        doctor.env("KYBERN_DATABASE__URL", site.database()).envs(key.map(|key| ("KYBERN_API_KEY", key)));
+        let report: Value = serde_json::from_slice(&doctor.output().unwrap().stdout).unwrap();
+        let findings = report["findings"].as_array().unwrap().clone();
+        let rows = findings.iter().find(|found| found["part"] == "rows").map(|found| text(&found["state"]));
+        let is_unproven = findings.iter().any(|found| text(&found["message"]).contains("has it is not known"));
+        (rows.unwrap(), is_unproven)
+    };
+    assert_eq!(asked(&theirs, Some(KEY)), ("ok".to_owned(), false), "its own");
+    assert_eq!(asked(&ours, Some(KEY)), ("off".to_owned(), false), "another's");
+    assert_eq!(asked(&ours, None), ("ok".to_owned(), true), "nobody knows whose");
+}

@@ -37,11 +37,36 @@ async fn stopped(mut server: Server) {
     server.ended().await;
 }
 
-/// A place whose first start makes a key and fails afterwards.
-fn failing() -> Site {
-    let site = Site::sqlite().with("KYBERN_ADMIN_KEY", "").with("FORMS_SECRET", "a secret of the forms");
-    site.file("kybern.toml", "[webhooks.forms]\nsecret_env = \"FORMS_SECRET\"\ntenant = \"nobody\"\n");
-    site
+/// Names a tenant that there is not.
+const OF_NOBODY: &str = "[webhooks.forms]\nsecret_env = \"FORMS_SECRET\"\ntenant = \"nobody\"\n";
+
+/// A place whose first start makes a key and fails afterwards: which tenants there are shows once a PostgreSQL database
+/// is open. `None` when there is no server.
+fn failing() -> Option<Site> {
+    let site = Site::postgres()?.with("KYBERN_ADMIN_KEY", "").with("FORMS_SECRET", "a secret of the forms");
+    site.file("kybern.toml", OF_NOBODY);
+    Some(site)
+}
+
+#[test]
+fn a_first_start_that_its_settings_end_makes_nothing() {
+    let site = Site::sqlite().with("FORMS_SECRET", "a secret of the forms");
+    let another = site.file("another", "#!/bin/sh\necho hello\n");
+    fs::set_permissions(&another, fs::Permissions::from_mode(0o755)).unwrap();
+    for (settings, key) in [
+        (OF_NOBODY.to_owned(), "webhooks.forms.tenant = \"nobody\" is no tenant's name"),
+        ("[models]\nfile = \"absent.json\"\n".to_owned(), "models.file"),
+        ("[audit]\nhead_file = \"absent/heads.jsonl\"\n".to_owned(), "audit.head_file"),
+        (format!("[documents]\nocr = \"{}\"\n", another.display()), "documents.ocr"),
+    ] {
+        site.file("kybern.toml", &settings);
+        let (code, _, err) = start(&site);
+        assert!(code == Some(2) && err.contains(key), "{settings}{code:?} {err}");
+        let there = fs::read_dir(site.folder()).unwrap().map(|entry| entry.unwrap().file_name());
+        let mut there: Vec<String> = there.map(|name| name.into_string().unwrap()).collect();
+        there.sort();
+        assert_eq!(there, ["another", "kybern.toml"], "{settings}");
+    }
 }
 
 #[tokio::test]
@@ -61,7 +86,7 @@ async fn a_postgresql_database_whose_key_is_not_here_is_not_said_to_be_under_ano
 
 #[tokio::test]
 async fn a_first_start_that_fails_does_not_cost_the_admin_key() {
-    let site = failing();
+    let Some(site) = failing() else { return };
     let (code, out, err) = start(&site);
     assert_eq!(code, Some(2), "{out}{err}");
     assert!(err.contains("webhooks.forms.tenant = \"nobody\" is no tenant's name"), "{err}");
@@ -75,7 +100,8 @@ async fn a_first_start_that_fails_does_not_cost_the_admin_key() {
 
 #[tokio::test]
 async fn where_the_log_is_json_a_failing_first_start_writes_the_key_and_says_why_in_the_log() {
-    let site = failing().with("KYBERN_TELEMETRY__FORMAT", "json");
+    let Some(site) = failing() else { return };
+    let site = site.with("KYBERN_TELEMETRY__FORMAT", "json");
     let (code, out, err) = start(&site);
     assert_eq!(code, Some(2), "{out}{err}");
     let told: Value = serde_json::from_str(out.trim()).unwrap();

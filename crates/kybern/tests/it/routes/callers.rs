@@ -60,10 +60,15 @@ impl Callers {
                 making.key(&format!("{role} for {scope} only"), &user, json!({"scopes": [scope]}), &left).await;
             }
             for (other, others) in ROLES.into_iter().filter(|(other, _)| *other != role) {
-                // A key that is limited to a role beyond its user's is worth nothing.
-                let covered = others.iter().all(|right| rights.contains(right));
-                let left: &[&str] = if covered { others } else { &[] };
-                making.key(&format!("{role} as {other}"), &user, json!({"roles": [other]}), left).await;
+                let (name, narrowed) = (format!("{role} as {other}"), json!({"roles": [other]}));
+                if others.iter().all(|right| rights.contains(right)) {
+                    making.key(&name, &user, narrowed, others).await;
+                    continue;
+                }
+                // A key that is limited to a role beyond its user's is worth nothing. None is made so, but users lose roles.
+                let user = making.user(&format!("{role}-as-{other}"), json!([role, other])).await;
+                making.key(&name, &user, narrowed, &[]).await;
+                making.change_roles(&user, json!([role])).await;
             }
         }
         let both = making.user("both", json!(["viewer", "admin"])).await;
@@ -107,6 +112,12 @@ impl Making<'_> {
     async fn user(&self, name: &str, roles: Value) -> String {
         let body = json!({"name": name, "email": format!("{name}@callers.example.com"), "roles": roles});
         text(&self.post("/api/users", &body).await["id"])
+    }
+
+    async fn change_roles(&self, user: &str, roles: Value) {
+        let ask = Ask::json(&format!("/api/users/{user}/permissions"), &json!({"roles": roles}));
+        let ask = Ask { method: reqwest::Method::PUT, ..ask };
+        self.platform.ok(&ask.header("x-tenant-id", self.tenant).header("x-sudo-reason", REASON)).await;
     }
 
     async fn key(&mut self, name: &str, user: &str, mut narrowed: Value, rights: &[&'static str]) -> String {

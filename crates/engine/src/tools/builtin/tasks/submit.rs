@@ -31,7 +31,7 @@ pub(super) fn tool() -> StatelessTool {
     });
     let description = "Submits a task of its own, which goes on by itself: submitted_task_id names it for \
                        tasks.show. It spends from the budget of the task that submits it.";
-    let example = json!({"input": "Send me the loss runs of Acme Trucking for the last five years."});
+    let example = json!({"input": "Send me the invoices of Acme for the last five years."});
     // What the task does may reach anybody.
     let spec = ToolSpec {
         needs: ToolNeeds { plans: true, ..ToolNeeds::default() },
