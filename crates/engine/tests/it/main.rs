@@ -27,6 +27,7 @@ mod forks;
 mod fuzz;
 mod held;
 mod http;
+mod identity;
 mod inject;
 mod intake;
 mod jobs;
